@@ -1,0 +1,241 @@
+# dfc: one flat Makefile. `make help` lists what there is to make.
+#
+#   BUILD=release|debug|asan|ubsan|tsan   kind of build, each in its own build/$(BUILD)/
+#   CUDA=0                                leave CUDA out although nvcc is there
+#   CFLAGS, LDFLAGS                       yours, added last
+#   V=1                                   show the commands
+
+BUILD    ?= release
+BUILDDIR ?= build/$(BUILD)
+PREFIX   ?= /usr/local
+VERSION  := 0.1.0
+NVCC     ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+T        ?=
+
+.DEFAULT_GOAL := all
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
+Q := $(if $(V),,@)
+
+# ---- what is built how ----
+
+SAN_asan  := -fsanitize=address -fno-omit-frame-pointer
+SAN_ubsan := -fsanitize=undefined -fno-sanitize-recover=undefined
+SAN_tsan  := -fsanitize=thread
+OPT_release := -O2 -g -DNDEBUG
+OPT_debug   := -O0 -g3
+OPT_asan    := -O1 -g
+OPT_ubsan   := -O1 -g
+OPT_tsan    := -O1 -g
+ifeq ($(OPT_$(BUILD)),)
+$(error BUILD=$(BUILD) is not one of release, debug, asan, ubsan, tsan)
+endif
+
+SANITIZE := $(SAN_$(BUILD))
+WARN   := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+OBJ    := $(BUILDDIR)/obj
+BIN    := $(BUILDDIR)/bin
+LIB    := $(BUILDDIR)/lib
+INC    := $(BUILDDIR)/include
+# Floating point without contraction: planners and the evaluator give the same digits on every machine.
+FLAGS  := -std=c11 -D_GNU_SOURCE -ffp-contract=off -ffunction-sections -fdata-sections -pthread $(WARN) $(OPT_$(BUILD)) \
+          $(SANITIZE) -I. -I$(OBJ)/dsl
+DEFS   := -DDFC_VERSION='"$(VERSION)"' -DDFC_DEFAULT_CFLAGS='"$(SANITIZE)"'
+
+ifeq ($(CUDA),0)
+NVCC :=
+endif
+# nvcc itself knows best where its toolkit is (it may be a wrapper in another folder).
+CUDA_HOME := $(if $(NVCC),$(realpath $(shell $(NVCC) --dryrun -x cu -E /dev/null 2>&1 | sed -n 's/^..TOP=//p')))
+ifeq ($(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h),)
+CUDA_HOME :=
+endif
+
+pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
+GV_CFLAGS = $(call pc,--cflags,libgvc libcgraph)
+GV_LIBS   = $(or $(call pc,--libs,libgvc libcgraph),-lgvc -lcgraph -lcdt)
+LIBS      = -lmetis $(GV_LIBS) -lsqlite3 -lhwloc -lm -ldl -lrt
+
+# ---- sources: a new file is found by its folder ----
+
+# The front end is also linked into programs with dynamic params; what only the dfc command needs stays out of it.
+DRIVER_PATTERNS := compiler/main.c compiler/common.c compiler/load_cmd.c compiler/output.c compiler/spawn.c compiler/home.c \
+                   compiler/build_%.c compiler/chart.c compiler/table.c compiler/cmd_%.c compiler/emit_%.c compiler/cuda_arch.c \
+                   compiler/compare_%.c
+RUNTIME_SRC  := $(filter-out runtime/cuda%.c,$(wildcard runtime/*.c)) $(wildcard memmgr/*.c)
+CUDA_SRC     := $(wildcard runtime/cuda*.c)
+PLAN_SRC     := $(wildcard partition/*.c)
+COMPILER_SRC := $(wildcard compiler/*.c)
+DRIVER_SRC   := $(filter $(DRIVER_PATTERNS),$(COMPILER_SRC)) $(wildcard profiles/*.c)
+FRONT_SRC    := $(filter-out $(DRIVER_PATTERNS),$(COMPILER_SRC)) $(wildcard dsl/*.c)
+MAIN_SRC     := compiler/main.c
+
+obj = $(patsubst %.c,$(OBJ)/%.o,$(1))
+PARSER_OBJ := $(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o
+
+LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_HOME),$(LIB)/libdf-cuda.a)
+UNIT      := $(patsubst tests/unit/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/unit/test_*.c))
+UNIT_HELP := $(call obj,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
+
+.PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long gpu-check bench bundle install uninstall fuzz clean help lib \
+        tests demo-inner bench-inner
+.DELETE_ON_ERROR:
+
+all: $(BIN)/dfc $(LIBRARIES) $(INC)/df.h $(BUILDDIR)/pkgconfig
+
+lib: $(LIBRARIES) $(INC)/df.h
+
+help:
+	@echo 'make            build dfc and libdf into $(BUILDDIR)/'
+	@echo 'make demo       the whole path on real input; results in build/demo/ (installs what is missing)'
+	@echo 'make check      all tests (installs what is missing); T=name runs the tests whose name has it in'
+	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
+	@echo 'make check-long more random graphs than make check has time for; N=1000 of them'
+	@echo 'make gpu-check  the same flows on a real GPU, compared with the cpu; skipped and counted where there is none'
+	@echo 'make bench      figures of this machine'
+	@echo 'make fuzz       libFuzzer on the parser for FUZZ_S=60 seconds (clang)'
+	@echo 'make deps       install the Debian packages needed, or print the line to type'
+	@echo 'make bundle     build/bundle/: runs on a Linux x86-64 machine that has only a C compiler and nvcc'
+	@echo 'make install    into PREFIX=$(PREFIX) (DESTDIR= honoured); make uninstall'
+	@echo 'make clean      remove $(BUILDDIR)'
+	@echo 'options:        BUILD=release|debug|asan|ubsan|tsan  CUDA=0  CFLAGS= LDFLAGS=  V=1'
+
+# ---- packages ----
+
+PACKAGES := gcc g++ libc6-dev make flex bison pkg-config libmetis-dev libgraphviz-dev graphviz libhwloc-dev libopenblas-dev \
+            libcmocka-dev libsqlite3-dev libpng-dev python3
+
+deps:
+	@command -v dpkg-query >/dev/null || { echo 'deps: no dpkg here; these are needed: $(PACKAGES)'; exit 0; }; \
+	missing=''; for p in $(PACKAGES); do \
+	    dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+	[ -n "$$missing" ] || exit 0; \
+	if [ "$$(id -u)" = 0 ]; then as=''; elif sudo -n true 2>/dev/null; then as='sudo -n'; else \
+	    echo "Missing packages. Type this, then make again:"; echo "    sudo apt-get install -y$$missing"; exit 1; fi; \
+	echo "installing:$$missing"; \
+	$$as apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$as apt-get install -y -qq --no-install-recommends$$missing >/dev/null || { \
+	    echo "That failed. Type this, then make again:"; echo "    sudo apt-get install -y$$missing"; exit 1; }
+
+# ---- objects and libraries ----
+
+$(OBJ)/dsl/parser.c $(OBJ)/dsl/parser.h &: dsl/parser.y
+	@mkdir -p $(OBJ)/dsl
+	$(Q)bison -Werror -o $(OBJ)/dsl/parser.c --defines=$(OBJ)/dsl/parser.h $<
+$(OBJ)/dsl/lexer.c $(OBJ)/dsl/lexer.h &: dsl/lexer.l
+	@mkdir -p $(OBJ)/dsl
+	$(Q)flex -o $(OBJ)/dsl/lexer.c --header-file=$(OBJ)/dsl/lexer.h $<
+$(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o: $(OBJ)/dsl/%.o: $(OBJ)/dsl/%.c $(OBJ)/dsl/lexer.h $(OBJ)/dsl/parser.h
+	$(Q)$(CC) $(FLAGS) -Wno-missing-prototypes -Wno-unused-but-set-variable -MMD -MP $(CFLAGS) -c -o $@ $<
+$(call obj,$(wildcard dsl/*.c)): $(OBJ)/dsl/lexer.h $(OBJ)/dsl/parser.h
+
+$(OBJ)/flags: FORCE
+	@mkdir -p $(OBJ); echo '$(CC) $(FLAGS) $(DEFS) $(CFLAGS) $(CUDA_HOME)' | cmp -s - $@ || echo '$(CC) $(FLAGS) $(DEFS) $(CFLAGS) $(CUDA_HOME)' > $@
+FORCE:
+
+$(call obj,$(CUDA_SRC)): EXTRA = -isystem $(CUDA_HOME)/include
+$(call obj,$(PLAN_SRC)): EXTRA = $(GV_CFLAGS)
+$(OBJ)/%.o: %.c $(OBJ)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(DEFS) $(EXTRA) -MMD -MP $(CFLAGS) -c -o $@ $<
+
+$(LIB)/libdf.a: $(call obj,$(RUNTIME_SRC))
+$(LIB)/libdf-cuda.a: $(call obj,$(CUDA_SRC))
+$(LIB)/libdfplan.a: $(call obj,$(PLAN_SRC))
+$(LIB)/libdffront.a: $(call obj,$(FRONT_SRC)) $(PARSER_OBJ)
+$(LIB)/libdfdriver.a: $(call obj,$(filter-out $(MAIN_SRC),$(DRIVER_SRC)))
+$(LIB)/%.a:
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && ar rcsD $@ $^
+
+$(INC)/df.h: runtime/df.h
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+comma := ,
+CUDA_LINK = $(if $(CUDA_HOME),-Wl$(comma)-u$(comma)dfr_cuda_ops $(LIB)/libdf-cuda.a -L$(CUDA_HOME)/lib64 -lcudart_static)
+LINK_ALL  = $(LIB)/libdfdriver.a $(LIB)/libdffront.a $(LIB)/libdfplan.a $(CUDA_LINK) $(LIB)/libdf.a
+
+$(BIN)/dfc: $(call obj,$(MAIN_SRC)) $(LIB)/libdfdriver.a $(LIBRARIES)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) -Wl,--gc-sections -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $(call obj,$(MAIN_SRC)) $(LINK_ALL) $(LIBS) $(LDFLAGS)
+
+# ---- pkg-config files, in the build tree as in an installation ----
+
+.PHONY: $(BUILDDIR)/pkgconfig
+$(BUILDDIR)/pkgconfig:
+	@mkdir -p $(LIB)/pkgconfig
+	@printf '%s\n' 'prefix=$${pcfiledir}/../..' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: libdf' \
+	  'Description: runtime for static dataflow graphs on CPUs and GPUs' 'Version: $(VERSION)' \
+	  'Libs: -L$${libdir} -ldf -lhwloc -pthread -lm -ldl -lrt' 'Cflags: -I$${includedir}' > $(LIB)/pkgconfig/libdf.pc
+	@printf '%s\n' 'prefix=$${pcfiledir}/../..' 'libdir=$${prefix}/lib' '' 'Name: libdfplan' \
+	  'Description: planner of dfc: partitioning and placement of dataflow graphs' 'Version: $(VERSION)' 'Requires: libdf' \
+	  'Libs: -L$${libdir} -ldfplan -lmetis' > $(LIB)/pkgconfig/libdfplan.pc
+ifneq ($(CUDA_HOME),)
+	@printf '%s\n' 'prefix=$${pcfiledir}/../..' 'libdir=$${prefix}/lib' '' 'Name: libdf-cuda' \
+	  'Description: CUDA back end of libdf' 'Version: $(VERSION)' 'Requires: libdf' \
+	  'Libs: -Wl,-u,dfr_cuda_ops -L$${libdir} -ldf-cuda -L$(CUDA_HOME)/lib64 -lcudart_static' > $(LIB)/pkgconfig/libdf-cuda.pc
+endif
+
+# ---- tests ----
+
+tests: all $(UNIT)
+
+$(BUILDDIR)/tests/%: tests/unit/%.c $(UNIT_HELP) $(LIB)/libdfdriver.a $(LIBRARIES) $(OBJ)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) -UNDEBUG $(DEFS) $(GV_CFLAGS) -MMD -MP $(CFLAGS) -o $@ $< $(UNIT_HELP) $(LINK_ALL) $(LIBS) -lcmocka $(LDFLAGS)
+
+# The sub-make starts after deps, so that pkg-config and nvcc are looked for when they are there.
+check: deps
+	@$(MAKE) --no-print-directory check-inner
+check-asan check-ubsan check-tsan: deps
+	@$(MAKE) --no-print-directory check-inner BUILD=$(@:check-%=%) BUILDDIR=build/$(@:check-%=%)
+check-inner: tests
+	@tests/run.sh $(BUILDDIR) '$(T)'
+check-long: deps
+	@$(MAKE) --no-print-directory tests
+	@DF_RANDOM_GRAPHS=$(or $(N),1000) tests/run.sh $(BUILDDIR) random
+gpu-check: deps
+	@$(MAKE) --no-print-directory all
+	@tests/gpu_check.sh $(BUILDDIR)
+
+demo: deps
+	@$(MAKE) --no-print-directory demo-inner
+demo-inner: all
+	@examples/demo.sh $(BUILDDIR) build/demo
+
+bench: deps
+	@$(MAKE) --no-print-directory bench-inner
+bench-inner: tests
+	@tests/bench/run.sh $(BUILDDIR)
+
+FUZZ_S ?= 60
+fuzz: $(OBJ)/dsl/lexer.h $(OBJ)/dsl/parser.h
+	@mkdir -p $(BUILDDIR)/fuzz/corpus
+	clang -std=c11 -D_GNU_SOURCE -DDF_LIBFUZZER -g -O1 -fsanitize=fuzzer,address,undefined -I. -I$(OBJ)/dsl -w -o $(BUILDDIR)/fuzz/parse \
+	    tests/fuzz/fuzz_parse.c $(wildcard dsl/*.c) $(OBJ)/dsl/lexer.c $(OBJ)/dsl/parser.c
+	cd $(BUILDDIR)/fuzz && ./parse -max_total_time=$(FUZZ_S) -max_len=4096 corpus $(CURDIR)/tests/golden
+
+# ---- installation and bundle ----
+
+HERE_FILES = $(BIN)/dfc $(LIBRARIES) $(INC)/df.h
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(BIN)/dfc $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(LIBRARIES) $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 $(INC)/df.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(LIB)/pkgconfig/*.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/dfc $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(notdir $(LIBRARIES))) \
+	    $(DESTDIR)$(PREFIX)/include/df.h $(addprefix $(DESTDIR)$(PREFIX)/lib/pkgconfig/,libdf.pc libdfplan.pc libdf-cuda.pc)
+
+bundle: deps
+	@$(MAKE) --no-print-directory tests
+	@tests/bundle.sh $(BUILDDIR) build/bundle
+
+clean:
+	rm -rf $(BUILDDIR)
+
+-include $(wildcard $(OBJ)/*/*.d $(BUILDDIR)/tests/*.d $(OBJ)/tests/unit/*.d)

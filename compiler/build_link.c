@@ -1,0 +1,160 @@
+/* build_link.c - the link line of a program, and what its failures mean in terms of the .df. */
+#include "compiler/build_program.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the line ---- */
+
+/* A library that libdf needs: from dfc's own folder where a bundle brings it, else the system's. */
+static void add_system_library(struct dfc_list *argv, const char *lib, const char *name)
+{
+    char best[NAME_MAX + 1] = "", start[64];
+    int n = snprintf(start, sizeof start, "lib%s.", name);
+    DIR *dir = opendir(lib);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        const char *rest = entry->d_name + n;
+        if (strncmp(entry->d_name, start, (size_t)n) == 0 && (strcmp(rest, "a") == 0 || strncmp(rest, "so", 2) == 0) &&
+            (!*best || strcmp(entry->d_name, best) < 0))
+            snprintf(best, sizeof best, "%s", entry->d_name);
+    }
+    if (dir)
+        closedir(dir);
+    if (*best) {
+        dfc_list_add(argv, "%s/%s", lib, best);
+        dfc_list_add(argv, "-Wl,-rpath,%s", lib);
+    } else {
+        dfc_list_add(argv, "-l%s", name);
+    }
+}
+
+static void add_objects(const struct dfc_program *p, struct dfc_list *argv, bool *cxx)
+{
+    for (int archives = 0; archives < 2; archives++) /* archives last: objects need what is in them */
+        for (size_t i = 0; i < p->n_units; i++) {
+            const struct dfc_build_unit *unit = &p->units[i];
+            size_t n = strlen(unit->object);
+            bool archive = n > 2 && strcmp(unit->object + n - 2, ".a") == 0;
+            if (archive == archives)
+                dfc_list_add(argv, "%s", unit->object);
+            *cxx |= unit->kind == DFC_BUILD_CXX || unit->kind == DFC_BUILD_CUDA;
+        }
+}
+
+static void add_cuda(const struct dfc_program *p, struct dfc_list *argv)
+{
+    dfc_list_add(argv, "-Wl,-u,dfr_cuda_ops");
+    dfc_list_add(argv, "%s/libdf-cuda.a", p->tools.lib);
+    dfc_list_add(argv, "-L%s/lib64", p->tools.cuda);
+    dfc_list_add(argv, "-L%s/lib", p->tools.cuda);
+    dfc_list_add(argv, "-Wl,-rpath,%s/lib64", p->tools.cuda);
+}
+
+static void link_command(const struct dfc_program *p, const char *path, struct dfc_list *argv)
+{
+    const struct dfc_tools *tools = &p->tools;
+    struct dfc_list objects = { 0 };
+    bool cxx = false;
+    add_objects(p, &objects, &cxx);
+    dfc_list_add_all(argv, cxx ? &tools->cxx : &tools->cc);
+    dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
+    dfc_list_add_all(argv, &tools->c_flags); /* -fopenmp, -fsanitize, -flto: they count here too */
+    dfc_list_add(argv, "-o");
+    dfc_list_add(argv, "%s", path);
+    dfc_list_add_all(argv, &objects);
+    if (p->gpu)
+        add_cuda(p, argv);
+    dfc_list_add_all(argv, &tools->link_flags);
+    dfc_list_add(argv, "-Wl,--start-group");
+    static const char *const own[] = { "df", "dfplan", "dffront" };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        dfc_list_add(argv, "%s/lib%s.a", tools->lib, own[i]);
+    dfc_list_add(argv, "-Wl,--end-group");
+    if (p->gpu)
+        dfc_list_add(argv, "-lcudart_static");
+    add_system_library(argv, tools->lib, "metis");
+    add_system_library(argv, tools->lib, "hwloc");
+    dfc_list_add_words(argv, "-ldl -lrt -lm");
+    argv->failed |= objects.failed;
+    dfc_list_free(&objects);
+}
+
+/* ---- what failures mean ---- */
+
+static bool names_function(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = text; (p = strstr(p, "undefined reference to"));) {
+        p += strlen("undefined reference to");
+        const char *at = p + strspn(p, " `'\"\xe2\x80\x98");
+        if (strncmp(at, name, n) == 0 && !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at[n]))
+            return true;
+    }
+    return false;
+}
+
+/* Functions that the linker missed and that a variant promised: said again, at the place of the promise. */
+static void explain_missing(const struct dfc_program *p, const char *text)
+{
+    const struct dfc_front *front = p->loaded->front;
+    for (size_t i = 0; i < front->n_kernels; i++) {
+        const struct dfc_kernel_code *code = &front->kernels[i];
+        const struct dfl_variant *const variants[] = { code->cpu, p->gpu ? code->gpu : NULL };
+        for (int gpu = 0; gpu < 2; gpu++) {
+            const struct dfl_variant *v = variants[gpu];
+            char name[300];
+            if (!v || !v->path)
+                continue;
+            if (v->has_target)
+                snprintf(name, sizeof name, "%s", v->target.text);
+            else
+                snprintf(name, sizeof name, "%s_%s", code->ast->name.text, gpu ? "gpu" : "cpu");
+            if (!names_function(text, name))
+                continue;
+            dfl_error(p->loaded->sink, v->path_loc, "'%s' does not define '%s'", v->path, name);
+            if (!v->has_target) {
+                char *signature = NULL;
+                size_t size;
+                FILE *out = open_memstream(&signature, &size);
+                if (out) {
+                    dfc_emit_signature(out, front->graph, code->kernel, "", gpu, false);
+                    fclose(out);
+                    dfl_hint(p->loaded->sink, "it is expected as: %s", signature);
+                }
+                free(signature);
+            }
+        }
+    }
+}
+
+bool dfc_link(struct dfc_program *p, const char *path)
+{
+    struct dfc_list argv = { 0 };
+    char *out = NULL, *err = NULL;
+    link_command(p, path, &argv);
+    if (argv.failed) {
+        dfc_list_free(&argv);
+        dfc_error("out of memory");
+        return false;
+    }
+    int status = dfc_run_program(argv.items, &out, &err);
+    int error = errno;
+    if (out)
+        fputs(out, stderr);
+    if (err)
+        fputs(err, stderr);
+    if (status < 0)
+        dfc_error("cannot run '%s': %s", argv.items[0], strerror(error));
+    if (status > 0) {
+        explain_missing(p, err ? err : "");
+        dfc_error("linking '%s' failed", p->output);
+    }
+    free(out);
+    free(err);
+    dfc_list_free(&argv);
+    return status == 0;
+}

@@ -1,0 +1,215 @@
+/* build_program.c - from a loaded graph to a linked program, step by step: plan, image, sources, compile, link.
+ *
+ * Place:    generated files are in a work folder of their own, removed at the end; with --keep it is PROGRAM.dfc/ and stays.
+ * Output:   linked under a temporary name beside its own and renamed when whole, so a failure leaves an older program as it was.
+ */
+#include "compiler/build_program.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compiler/sources.h"
+#include "runtime/image.h"
+
+static bool no_memory(void)
+{
+    dfc_error("out of memory");
+    return false;
+}
+
+/* ---- the work folder ---- */
+
+static bool work_open(struct dfc_program *p)
+{
+    const char *tmp = getenv("TMPDIR");
+    int n = p->options->keep ? asprintf(&p->work, "%s.dfc", p->output)
+                             : asprintf(&p->work, "%s/dfc-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (n < 0) {
+        p->work = NULL;
+        return no_memory();
+    }
+    bool made = p->options->keep ? mkdir(p->work, 0777) == 0 || errno == EEXIST : mkdtemp(p->work) != NULL;
+    if (made)
+        return true;
+    dfc_error("cannot make the folder '%s': %s", p->work, strerror(errno));
+    free(p->work);
+    p->work = NULL;
+    return false;
+}
+
+static void work_close(struct dfc_program *p)
+{
+    DIR *dir = p->work && !p->options->keep ? opendir(p->work) : NULL;
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir) {
+        closedir(dir);
+        rmdir(p->work);
+    }
+    free(p->work);
+    p->work = NULL;
+}
+
+/* ---- the image ---- */
+
+/* The plan that the program carries, so that a run on the platform it was made for need not plan. A graph that cannot run on that
+ * platform is compiled without one: the machine it will run on may differ. */
+static struct df_plan *make_plan(const struct dfc_program *p)
+{
+    struct df_error error = { "" };
+    struct df_plan *plan = NULL;
+    const char *policy = p->options->policy ? p->options->policy : "gp-thesis";
+    if (dfp_plan_make(&p->loaded->problem, policy, &p->common->partition, &plan, &error) == DF_OK)
+        return plan;
+    if (!p->options->quiet)
+        dfc_warning("the program carries no placement, it is made when it starts: %s", error.text);
+    return NULL;
+}
+
+static bool write_bytes(const char *path, const unsigned char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    bool good = file && fwrite(bytes, 1, size, file) == size;
+    int error = errno;
+    if (file && fclose(file) != 0 && good) {
+        good = false;
+        error = errno;
+    }
+    if (!good)
+        dfc_error("cannot write '%s': %s", path, strerror(error));
+    return good;
+}
+
+static bool store_image(const struct dfc_program *p, const struct dfr_image *image)
+{
+    struct df_error error = { "" };
+    unsigned char *bytes = NULL;
+    char *path = NULL;
+    size_t size;
+    bool good = false;
+    if (dfr_image_write(image, &bytes, &size, &error) != DF_OK)
+        dfc_error("%s", error.text);
+    else if (asprintf(&path, "%s/%s.image", p->work, p->stem) < 0)
+        good = no_memory();
+    else {
+        good = write_bytes(path, bytes, size);
+        free(path);
+    }
+    free(bytes);
+    return good;
+}
+
+static bool write_image(const struct dfc_program *p)
+{
+    struct dfr_image image = { .graph = p->loaded->front->graph, .default_waves = -1 };
+    unsigned char *sources = NULL;
+    if (p->loaded->front->has_dynamic) {
+        if (!dfc_sources_pack(p->loaded->front, p->common->defines, p->common->n_defines, &sources, &image.source_bytes))
+            return no_memory();
+        image.sources = sources;
+    }
+    image.plan = make_plan(p);
+    bool good = store_image(p, &image);
+    if (image.plan)
+        dfr_plan_free(image.plan);
+    free(sources);
+    return good;
+}
+
+/* ---- the program ---- */
+
+static bool is_replaceable(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+        return true; /* a folder is refused where it is opened */
+    dfc_error("cannot write '%s': it is not a regular file", path);
+    return false;
+}
+
+/* Says which kernels' gpu variants this build leaves out, and why. */
+static void note_left_out(const struct dfc_program *p)
+{
+    const struct dfc_front *front = p->loaded->front;
+    char names[160] = "";
+    size_t n = 0, shown = 0;
+    for (size_t i = 0; i < front->n_kernels; i++) {
+        if (!front->kernels[i].gpu)
+            continue;
+        size_t used = strlen(names);
+        const char *name = front->kernels[i].ast->name.text;
+        if (used + strlen(name) + 8 < sizeof names) {
+            snprintf(names + used, sizeof names - used, "%s'%s'", shown ? ", " : "", name);
+            shown++;
+        }
+        n++;
+    }
+    if (n && !p->options->quiet)
+        dfc_note("%s: the gpu variant%s of %s%s left out (the emulated GPU runs the cpu code)", p->tools.no_cuda, n == 1 ? "" : "s",
+                 names, n > shown ? " and others are" : n == 1 ? " is" : " are");
+}
+
+static bool is_output(const struct dfc_program *p, const char *input)
+{
+    struct stat in, out;
+    if (stat(input, &in) != 0 || stat(p->output, &out) != 0 || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+        return false;
+    dfc_error("the program '%s' would replace '%s', which it is made of", p->output, input);
+    return true;
+}
+
+/* -o vec.c: one slip of the hand, and the only copy would be gone. */
+static bool check_inputs(const struct dfc_program *p)
+{
+    for (size_t i = 0; i < p->loaded->front->n_sources; i++)
+        if (is_output(p, p->loaded->front->sources[i].path))
+            return false;
+    for (size_t i = 0; i < p->n_units; i++)
+        if (p->units[i].path && is_output(p, p->units[i].path))
+            return false;
+    return true;
+}
+
+static bool run_steps(struct dfc_program *p, struct dfc_output *program)
+{
+    if (!dfc_tools_find(&p->tools, p->common, p->options, p->loaded->front))
+        return false;
+    p->gpu = !p->tools.no_cuda && p->tools.cuda;
+    if (p->tools.no_cuda)
+        note_left_out(p);
+    if (!work_open(p) || !write_image(p) || !dfc_units_make(p) || !check_inputs(p) || dfc_signals_caught() ||
+        !dfc_units_compile(p))
+        return false;
+    fclose(program->file); /* the linker writes it by name */
+    program->file = NULL;
+    return dfc_link(p, program->temporary) && (!p->options->dependencies || dfc_write_dependencies(p));
+}
+
+int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *options,
+              const char *output)
+{
+    struct dfc_output file;
+    struct dfc_program program = { .common = common, .loaded = loaded, .options = options, .output = output };
+    struct dfc_signals signals;
+    if (!is_replaceable(output) || !dfc_output_open(&file, output))
+        return 1;
+    dfc_signals_hold(&signals);
+    char *stem = dfc_stem(common->path);
+    bool good = stem ? true : no_memory();
+    program.stem = stem;
+    good = good && run_steps(&program, &file);
+    if (options->keep && program.work && !options->quiet)
+        dfc_note("generated files are in '%s/'", program.work);
+    good = dfc_output_close(&file, good) && good;
+    work_close(&program);
+    dfc_units_free(&program);
+    dfc_tools_free(&program.tools);
+    free(stem);
+    dfc_signals_release(&signals);
+    return good ? 0 : 1;
+}

@@ -1,0 +1,28 @@
+/* chart.h - a bar chart of times as SVG: a bar to the median, a whisker from the least to the most, the value above it.
+ *
+ * Output:   plain SVG 1.1 with no script, font or file of its own; the same input gives the same bytes.
+ * Errors:   those of the FILE, which the caller looks at.
+ */
+#ifndef DFC_CHART_H
+#define DFC_CHART_H
+
+#include <stdio.h>
+
+struct dfc_bar {
+    const char *label;                  /* below the bar; any text, escaped here */
+    const char *note;                   /* smaller, below the label; NULL: none */
+    double value_s, least_s, most_s;    /* least <= value <= most */
+    int highlight;                      /* the best one */
+    int uncertain;                      /* drawn paler, "~" before the value */
+};
+
+struct dfc_chart {
+    const char *title, *subtitle;       /* subtitle may be NULL */
+    const char *footnote;               /* NULL: none */
+    const struct dfc_bar *bars;
+    unsigned n_bars;
+};
+
+void dfc_chart_write(FILE *out, const struct dfc_chart *chart);
+
+#endif

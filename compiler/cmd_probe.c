@@ -1,0 +1,135 @@
+/* cmd_probe.c - `dfc probe`: measures this machine and writes it as a platform, which --platform reads; and stores it, so that the
+ * other commands know it without being told.
+ */
+#include "compiler/command.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: dfc probe [options]\n\n"
+    "Measures this machine: CPU cores, memories, and of each GPU the link's latency, bandwidth and threshold in each\n"
+    "direction, whether copies overlap, and what a launch costs. Writes a platform in the language and stores it, so that\n"
+    "later commands plan with it.\n\n"
+    "  -o FILE                  write the platform there (stdout)\n"
+    "  --device=auto|none|emu|cuda         GPUs to measure (auto: cuda or none). emu measures the emulated GPU; that is\n"
+    "                           stored apart and used by --device=emu alone\n"
+    "  --platform=FILE          emu: whose GPU to emulate (a stated default)\n"
+    "  --db=FILE                profile database to store it in ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)\n";
+
+struct request {
+    struct dfc_common common;
+    const char *db;
+};
+
+static int parse(int argc, char **argv, struct request *r)
+{
+    for (int i = 1; i < argc; i++) {
+        int taken = dfc_option_value("--db", argc, argv, &i, &r->db);
+        if (taken == 0)
+            taken = dfc_common_option(&r->common, argc, argv, &i);
+        if (taken < 0)
+            return 2;
+        if (taken == 0) {
+            dfc_error("probe: unknown option '%s'; 'dfc probe --help' lists the options", argv[i]);
+            return 2;
+        }
+    }
+    if (r->common.path) {
+        dfc_error("probe: '%s' is one argument too many: it measures the machine and reads no graph", r->common.path);
+        return 2;
+    }
+    return 0;
+}
+
+static void show_progress(void *arg, const char *what, double done_of_1)
+{
+    (void)arg;
+    fprintf(stderr, "\r\033[K[%3.0f %%] %s", 100 * done_of_1, what);
+}
+
+static bool read_emulated(const struct dfc_common *common, struct df_platform *platform)
+{
+    struct dfl_sink *sink = dfl_sink_new(stderr);
+    if (!sink) {
+        dfc_error("out of memory");
+        return false;
+    }
+    bool good = dfc_platform_read(sink, common->platform, platform);
+    if (!good)
+        dfl_sink_summary(sink);
+    dfl_sink_free(sink);
+    return good;
+}
+
+static int store(const char *path, const struct df_platform *platform, bool emulated)
+{
+    struct df_error error = { "" };
+    struct dfw_db *db;
+    int status = dfw_db_open(path, true, &db, &error);
+    if (status == DF_OK) {
+        status = dfw_platform_store(db, platform, emulated, &error);
+        if (status == DF_OK && isatty(STDERR_FILENO))
+            fprintf(stderr, "stored in %s\n", dfw_db_path(db));
+        dfw_db_close(db);
+    }
+    if (status != DF_OK)
+        dfc_error("%s", error.text);
+    return status == DF_OK ? 0 : 1;
+}
+
+static int probe(const struct request *r)
+{
+    struct df_error error = { "" };
+    struct df_platform emulated, platform;
+    struct dfw_probe_report report;
+    struct dfc_output output;
+    struct dfw_probe_options options = { .device = DF_DEVICE_AUTO };
+    const char *device = r->common.device ? r->common.device : "auto";
+    bool tty = isatty(STDERR_FILENO);
+
+    if (strcmp(device, "sim") == 0) {
+        dfc_error("probe: a simulated device has nothing to measure");
+        return 2;
+    }
+    if (strcmp(device, "none") == 0)
+        options.device = DF_DEVICE_NONE;
+    else if (strcmp(device, "cuda") == 0)
+        options.device = DF_DEVICE_CUDA;
+    else if (strcmp(device, "emu") == 0)
+        options.device = DF_DEVICE_EMU;
+    if (r->common.platform) {
+        if (!read_emulated(&r->common, &emulated))
+            return 1;
+        options.emulated = &emulated;
+    }
+    if (!dfc_output_open(&output, r->common.output)) /* before the work, so that a wrong path costs none */
+        return 1;
+    int status = dfw_probe_with(&options, &platform, &report, tty ? show_progress : NULL, NULL, &error);
+    if (tty)
+        fputs("\r\033[K", stderr);
+    if (status != DF_OK) {
+        dfc_error("%s", error.text);
+        dfc_output_close(&output, false);
+        return 1;
+    }
+    if (options.device == DF_DEVICE_AUTO && platform.n_units == 1)
+        dfc_note("no GPU: %s", report.no_device);
+    dfw_platform_print_report(output.file, &platform, &report);
+    if (!dfc_output_close(&output, true))
+        return 1;
+    return store(r->db, &platform, options.device == DF_DEVICE_EMU);
+}
+
+static int run(int argc, char **argv)
+{
+    struct request r = { .db = NULL };
+    dfp_options_default(&r.common.partition);
+    int status = parse(argc, argv, &r);
+    if (status == 0)
+        status = probe(&r);
+    dfc_common_free(&r.common);
+    return status;
+}
+
+const struct dfc_command dfc_command_probe = { "probe", "measure this machine and write it as a platform", usage, run };

@@ -1,0 +1,109 @@
+/* command.h - the commands of dfc and what they share: options that mean the same everywhere, loading a graph with its times and
+ * platform, files that appear whole or not at all.
+ *
+ * A command is one file (cmd_NAME.c) and one line in the table of main.c.
+ * Exit:     0, 1 for the user's errors (reported), 2 for usage.
+ */
+#ifndef DFC_COMMAND_H
+#define DFC_COMMAND_H
+
+#include "compiler/front.h"
+#include "partition/partition.h"
+#include "profiles/profiles.h"
+
+struct dfc_command {
+    const char *name;                   /* NULL: compile */
+    const char *about;                  /* one line for `dfc --help` */
+    const char *usage;                  /* whole text of `dfc NAME --help` */
+    int (*run)(int argc, char **argv);  /* argv[0] is the command's name */
+};
+extern const struct dfc_command dfc_command_compile, dfc_command_probe, dfc_command_profile, dfc_command_partition,
+    dfc_command_compare;
+
+/* Options common to commands that read a graph. dfc_common_option() takes argv[*i] (and its value, moving *i) where it is one of
+ * them: 1 taken, 0 not one of them, -1 wrong (reported; exit 2). */
+struct dfc_common {
+    const char *path;                   /* the .df, the only positional argument */
+    struct dfc_define *defines;
+    size_t n_defines;
+    const char **import_dirs, **lib_dirs, **lib_names; /* -I -L -l */
+    size_t n_import_dirs, n_lib_dirs, n_lib_names;
+    const char *output;                 /* -o */
+    const char *platform;               /* --platform FILE */
+    const char *policy;                 /* --policy */
+    const char *device;                 /* --device, as written; NULL: auto */
+    bool emu_all;
+    uint64_t gpu_mem_bytes;
+    unsigned workers, inflight, gpu_jobs;
+    struct dfp_options partition;       /* --ratio, --vertex-weight, --seed */
+};
+int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i);
+/* Their lines for a command's usage text. */
+#define DFC_COMMON_USAGE \
+    "  -D NAME=VALUE            value of a param\n" \
+    "  -I DIR                   where imported files are looked for, after the importing file's folder\n" \
+    "  -L DIR, -l NAME          folders and libraries for the linker\n" \
+    "  -o FILE                  where the result goes\n" \
+    "  --platform=FILE          machine to plan for (what 'dfc probe' writes); else the platform in the .df,\n" \
+    "                           else the stored probe, else a stated default\n" \
+    "  --policy=NAME            policy that places nodes (gp-thesis)\n" \
+    "  --ratio=total|per-worker            share of the CPU from total times, or per worker (gp-thesis)\n" \
+    "  --vertex-weight=gpu|cpu             times that balance the partition (gp-thesis)\n" \
+    "  --seed=N                            of the partitioner\n" \
+    "  --device=auto|none|emu|cuda|sim     GPUs to use (auto: cuda or none)\n" \
+    "  --emu-all                every kernel with a cpu variant may run on the emulated GPU\n" \
+    "  --gpu-mem=SIZE           use no more of each GPU's memory (6GiB, 512MiB, …)\n" \
+    "  --workers=N, --inflight=N, --gpu-jobs=N    CPU workers, waves in flight, jobs in flight per GPU\n"
+/* One option with a value, as --name=VALUE or --name VALUE: 1, 0 and -1 as above. For a command's own options. */
+int dfc_option_value(const char *name, int argc, char **argv, int *i, const char **value);
+void dfc_common_free(struct dfc_common *common);
+
+/* A graph with everything planners need: front end, platform (--platform, else declared in the .df, else the stored probe, else the
+ * stated default with one GPU where a kernel has a gpu variant or cost), times. false: reported. */
+struct dfc_loaded {
+    struct dfl_sink *sink;
+    struct dfc_front *front;
+    struct df_platform platform;
+    const char *platform_source;        /* "file", "graph", "probe" or "default" */
+    struct df_times times;
+    struct dfp_problem problem;
+};
+bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
+/* The graph alone: no platform, no times, no problem. */
+bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
+void dfc_unload(struct dfc_loaded *loaded);
+
+/* Compiles and links the loaded graph to the program `output`. What cmd_compile does with -o; profile and compare build with it too.
+ * 0 or 1 (reported). */
+struct dfc_build_options {
+    const char *cc, *nvcc, *cflags, *nvcc_flags, *optimise; /* NULL: defaults; optimise: "-O3" */
+    bool debug, keep, dependencies;     /* -g, --keep, -MD */
+    const char *policy;
+    bool quiet;
+};
+/* -O0 … -O3, -g, --cc, --nvcc, --cflags, --nvcc-flags: 1, 0 and -1 as with dfc_common_option(). */
+int dfc_build_option(struct dfc_build_options *build, int argc, char **argv, int *i);
+int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *options,
+              const char *output);
+
+/* A file that is written beside its final name and renamed when whole; "-" or NULL is stdout. false: reported with the reason. */
+struct dfc_output {
+    FILE *file;
+    char *path, *temporary;
+};
+bool dfc_output_open(struct dfc_output *output, const char *path);
+bool dfc_output_close(struct dfc_output *output, bool keep); /* keep false: removed */
+
+/* Runs a program (argv NULL-terminated) and waits. Captured stderr/stdout where the pointers are given (malloc'ed). Gives its
+ * exit status, 128 + the number of the signal that ended it, or -1 with errno where it could not be run. */
+int dfc_run_program(char *const *argv, char **out_text, char **err_text);
+
+/* Where dfc's own headers and libraries are: beside the executable (build tree, bundle, installation) or $DFC_HOME. */
+const char *dfc_home_include(void);
+const char *dfc_home_lib(void);
+
+void dfc_error(const char *format, ...) __attribute__((format(printf, 1, 2)));   /* "dfc: error: …" */
+void dfc_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void dfc_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

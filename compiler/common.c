@@ -1,0 +1,240 @@
+/* common.c - the options that mean the same in every command that reads a graph. */
+#include "compiler/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- values ---- */
+
+int dfc_option_value(const char *name, int argc, char **argv, int *i, const char **value)
+{
+    size_t n = strlen(name);
+    const char *word = argv[*i];
+    if (strncmp(word, name, n) != 0)
+        return 0;
+    bool is_long = name[1] == '-';
+    if (word[n] == '=' && is_long) {
+        *value = word + n + 1;
+        return 1;
+    }
+    if (word[n] && is_long)
+        return 0;
+    if (word[n]) { /* -Dn=4 */
+        *value = word + n;
+        return 1;
+    }
+    if (*i + 1 >= argc) {
+        dfc_error("%s needs a value", name);
+        return -1;
+    }
+    *value = argv[++*i];
+    return 1;
+}
+
+static int parse_count(const char *name, const char *text, unsigned long most, unsigned long *count)
+{
+    char *end;
+    errno = 0;
+    unsigned long n = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || n > most) {
+        dfc_error("%s=%s: a whole number from 0 to %lu is expected", name, text, most);
+        return -1;
+    }
+    *count = n;
+    return 1;
+}
+
+/* 1024, 6GiB, 1.5 GB: powers of 1000 with kB MB GB TB, of 1024 with KiB MiB GiB TiB. */
+static int parse_bytes(const char *name, const char *text, uint64_t *bytes)
+{
+    static const struct { const char *unit; double factor; } units[] = {
+        { "", 1 }, { "B", 1 }, { "kB", 1e3 }, { "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "TB", 1e12 },
+        { "KiB", 0x1p10 }, { "MiB", 0x1p20 }, { "GiB", 0x1p30 }, { "TiB", 0x1p40 },
+    };
+    char *end;
+    double number = strtod(text, &end);
+    bool digits = (*text >= '0' && *text <= '9') || *text == '.';
+    end += strspn(end, " ");
+    for (size_t i = 0; digits && i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].unit) == 0 && number * units[i].factor < 0x1p63) {
+            *bytes = (uint64_t)(number * units[i].factor);
+            return 1;
+        }
+    dfc_error("%s=%s: a size is expected, such as 512MiB or 6GiB", name, text);
+    return -1;
+}
+
+static int parse_choice(const char *name, const char *text, const char *const *choices, int *choice)
+{
+    char all[128] = "";
+    for (int i = 0; choices[i]; i++) {
+        if (strcmp(text, choices[i]) == 0) {
+            *choice = i;
+            return 1;
+        }
+        strncat(all, i ? ", " : "", sizeof all - strlen(all) - 1);
+        strncat(all, choices[i], sizeof all - strlen(all) - 1);
+    }
+    dfc_error("%s=%s: one of %s is expected", name, text, all);
+    return -1;
+}
+
+/* ---- lists ---- */
+
+static int out_of_memory(void)
+{
+    dfc_error("out of memory");
+    return -1;
+}
+
+static int append(const char ***items, size_t *n, const char *item)
+{
+    const char **grown = realloc(*items, (*n + 1) * sizeof *grown);
+    if (!grown)
+        return out_of_memory();
+    *items = grown;
+    grown[(*n)++] = item;
+    return 1;
+}
+
+static int define(struct dfc_common *common, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1]) {
+        dfc_error("-D %s: NAME=VALUE is expected", text);
+        return -1;
+    }
+    struct dfc_define *defines = realloc(common->defines, (common->n_defines + 1) * sizeof *defines);
+    if (!defines)
+        return out_of_memory();
+    common->defines = defines;
+    char *name = strndup(text, (size_t)(equals - text));
+    if (!name)
+        return out_of_memory();
+    for (size_t i = 0; i < common->n_defines; i++)
+        if (strcmp(defines[i].name, name) == 0) { /* as with a C compiler, the last one holds */
+            free(name);
+            defines[i].value = equals + 1;
+            return 1;
+        }
+    defines[common->n_defines++] = (struct dfc_define){ name, equals + 1 };
+    return 1;
+}
+
+/* ---- the options ---- */
+
+static int count_option(struct dfc_common *common, int argc, char **argv, int *i)
+{
+    const struct { const char *name; unsigned *count; unsigned long most; } counts[] = {
+        { "--workers", &common->workers, DF_MAX_WORKERS },
+        { "--inflight", &common->inflight, 65535 },
+        { "--gpu-jobs", &common->gpu_jobs, 1024 },
+        { "--seed", &common->partition.seed, UINT32_MAX },
+    };
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        const char *value;
+        unsigned long n;
+        int taken = dfc_option_value(counts[c].name, argc, argv, i, &value);
+        if (!taken)
+            continue;
+        if (taken < 0 || parse_count(counts[c].name, value, counts[c].most, &n) < 0)
+            return -1;
+        *counts[c].count = (unsigned)n;
+        return 1;
+    }
+    return 0;
+}
+
+static int choice_option(struct dfc_common *common, int argc, char **argv, int *i)
+{
+    static const char *const ratios[] = { "total", "per-worker", NULL }, *const weights[] = { "gpu", "cpu", NULL },
+                             *const devices[] = { "auto", "none", "emu", "cuda", "sim", NULL };
+    const char *value;
+    int choice, taken;
+    if ((taken = dfc_option_value("--ratio", argc, argv, i, &value)) != 0) {
+        if (taken < 0 || parse_choice("--ratio", value, ratios, &choice) < 0)
+            return -1;
+        common->partition.ratio = choice ? DFP_RATIO_PER_WORKER : DFP_RATIO_TOTAL;
+        return 1;
+    }
+    if ((taken = dfc_option_value("--vertex-weight", argc, argv, i, &value)) != 0) {
+        if (taken < 0 || parse_choice("--vertex-weight", value, weights, &choice) < 0)
+            return -1;
+        common->partition.vertex_weight = choice ? DFP_WEIGHT_CPU : DFP_WEIGHT_GPU;
+        return 1;
+    }
+    if ((taken = dfc_option_value("--device", argc, argv, i, &value)) != 0) {
+        if (taken < 0 || parse_choice("--device", value, devices, &choice) < 0)
+            return -1;
+        common->device = devices[choice];
+        return 1;
+    }
+    return 0;
+}
+
+static int text_option(struct dfc_common *common, int argc, char **argv, int *i)
+{
+    const struct { const char *name; const char **text; } texts[] = {
+        { "--platform", &common->platform }, { "--policy", &common->policy }, { "-o", &common->output },
+    };
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        int taken = dfc_option_value(texts[t].name, argc, argv, i, texts[t].text);
+        if (taken)
+            return taken;
+    }
+    return 0;
+}
+
+static int list_option(struct dfc_common *common, int argc, char **argv, int *i)
+{
+    const char *value;
+    int taken;
+    if ((taken = dfc_option_value("-D", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : define(common, value);
+    if ((taken = dfc_option_value("-I", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : append(&common->import_dirs, &common->n_import_dirs, value);
+    if ((taken = dfc_option_value("-L", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : append(&common->lib_dirs, &common->n_lib_dirs, value);
+    if ((taken = dfc_option_value("-l", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : append(&common->lib_names, &common->n_lib_names, value);
+    return 0;
+}
+
+int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i)
+{
+    const char *word = argv[*i], *value;
+    int taken;
+    if (word[0] != '-' || word[1] == '\0') {
+        if (common->path) {
+            dfc_error("one .df file is expected, and '%s' and '%s' were given", common->path, word);
+            return -1;
+        }
+        common->path = word;
+        return 1;
+    }
+    if (strcmp(word, "--emu-all") == 0) {
+        common->emu_all = true;
+        return 1;
+    }
+    if ((taken = dfc_option_value("--gpu-mem", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : parse_bytes("--gpu-mem", value, &common->gpu_mem_bytes);
+    if ((taken = list_option(common, argc, argv, i)) != 0)
+        return taken;
+    if ((taken = text_option(common, argc, argv, i)) != 0)
+        return taken;
+    if ((taken = choice_option(common, argc, argv, i)) != 0)
+        return taken;
+    return count_option(common, argc, argv, i);
+}
+
+void dfc_common_free(struct dfc_common *common)
+{
+    for (size_t i = 0; i < common->n_defines; i++)
+        free((char *)common->defines[i].name);
+    free(common->defines);
+    free(common->import_dirs);
+    free(common->lib_dirs);
+    free(common->lib_names);
+    memset(common, 0, sizeof *common);
+}

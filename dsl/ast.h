@@ -1,0 +1,248 @@
+/* ast.h - the syntax tree of a .df file: what was written, where, and nothing more.
+ *
+ * Memory:   every node and string lives in the tree's arena and dies with dfl_file_free(). Lists are singly
+ *           linked in source order. Strings are NUL-terminated; string literals are decoded (no NUL inside).
+ * Threads:  immutable after parsing.
+ * Limits:   DFL_MAX_NESTING bounds the depth of expressions and blocks, so every walk may recurse over the
+ *           tree (never over the graph that comes of it).
+ */
+#ifndef DFL_AST_H
+#define DFL_AST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "diag.h"
+
+#define DFL_MAX_NESTING 200   /* blocks, parentheses, operators on one path, else-if arms excepted */
+#define DFL_MAX_RANK 4        /* dimensions of a format */
+#define DFL_MAX_PORTS 256     /* ports of one signature */
+#define DFL_MAX_NAME 255      /* bytes in a name */
+#define DFL_MAX_FILE (64u << 20) /* bytes in one file */
+
+struct dfl_name {
+    const char *text;
+    struct dfl_loc loc;
+};
+
+/* ---- expressions ---- */
+
+enum dfl_expr_kind {
+    DFL_EXPR_INT,      /* .i */
+    DFL_EXPR_FLOAT,    /* .f */
+    DFL_EXPR_STR,      /* .s */
+    DFL_EXPR_NAME,     /* .s: param, arg, dimension, loop variable or stream */
+    DFL_EXPR_INDEX,    /* .s[args…]: an element of an indexed stream */
+    DFL_EXPR_QUANTITY, /* NUMBER unit: .f the number, .is_int/.i where it was an integer, .s the unit */
+    DFL_EXPR_UNARY,    /* op, a */
+    DFL_EXPR_BINARY,   /* op, a, b */
+    DFL_EXPR_CALL      /* .s(args…): min or max */
+};
+
+enum dfl_op {
+    DFL_OP_NEG, DFL_OP_NOT,
+    DFL_OP_MUL, DFL_OP_DIV, DFL_OP_MOD, DFL_OP_ADD, DFL_OP_SUB,
+    DFL_OP_LT, DFL_OP_LE, DFL_OP_GT, DFL_OP_GE, DFL_OP_EQ, DFL_OP_NE,
+    DFL_OP_AND, DFL_OP_OR
+};
+
+struct dfl_expr {
+    enum dfl_expr_kind kind;
+    enum dfl_op op;
+    bool is_int;
+    struct dfl_loc loc;     /* of the whole expression where it is on one line, else of its first token */
+    int64_t i;
+    double f;
+    const char *s;
+    struct dfl_expr *a, *b;
+    struct dfl_expr *args;  /* first; further ones by ->next */
+    struct dfl_expr *next;  /* in a list of expressions */
+};
+
+/* ---- formats, signatures, kernels ---- */
+
+struct dfl_format {          /* NAME [ "[" expr {"," expr} "]" ] */
+    struct dfl_name name;    /* element type or declared type */
+    struct dfl_expr *dims;   /* NULL: no brackets */
+    unsigned rank;
+    struct dfl_loc loc;
+};
+
+enum dfl_mode { DFL_IN, DFL_OUT, DFL_INOUT, DFL_TMP, DFL_ACC };
+
+struct dfl_port {
+    enum dfl_mode mode;
+    struct dfl_name name;
+    struct dfl_format *format;
+    struct dfl_name split;       /* .text NULL: none */
+    struct dfl_expr *halo;       /* NULL: none */
+    struct dfl_loc loc;
+    struct dfl_port *next;
+};
+
+enum dfl_scalar { DFL_I32, DFL_I64, DFL_F32, DFL_F64, DFL_STRING };
+
+struct dfl_scalar_decl {
+    struct dfl_name name;
+    enum dfl_scalar type;
+    struct dfl_loc loc;
+    struct dfl_scalar_decl *next;
+};
+
+struct dfl_sig {
+    struct dfl_port *ports;
+    struct dfl_scalar_decl *scalars;
+    unsigned n_ports, n_scalars;
+    struct dfl_loc loc;
+};
+
+enum { DFL_ORDERED = 1, DFL_STREAM = 2, DFL_ONCE = 4, DFL_SYNC = 8, DFL_THREADS = 16 }; /* bits of dfl_kernel.traits */
+
+struct dfl_variant {
+    struct dfl_name cls;               /* cpu, gpu or another class */
+    const char *path;                  /* as written; NULL: inline code */
+    struct dfl_loc path_loc;
+    const char *code;                  /* between {{ and }}; NULL: a file */
+    struct dfl_loc code_loc;           /* first character after {{, for #line */
+    bool has_target;                   /* STRING ":" target-call */
+    struct dfl_name target;
+    bool has_launch;                   /* <<< >>> */
+    struct dfl_expr *launch;           /* list inside <<< >>> */
+    struct dfl_loc launch_loc;
+    bool has_args;                     /* "(" … ")" was written */
+    struct dfl_expr *args;             /* DFL_EXPR_NAME each */
+    struct dfl_loc loc;
+    struct dfl_variant *next;
+};
+
+struct dfl_price {
+    struct dfl_name cls;
+    struct dfl_expr *expr;             /* DFL_EXPR_QUANTITY or any expression (inside parentheses) */
+    struct dfl_loc loc;
+    struct dfl_price *next;
+};
+
+struct dfl_kernel {
+    struct dfl_name name;
+    struct dfl_sig *sig;
+    unsigned traits;
+    struct dfl_loc trait_loc[5];       /* by bit number; of the word */
+    struct dfl_expr *threads;          /* NULL unless DFL_THREADS */
+    struct dfl_variant *variants;
+    struct dfl_price *prices;
+    struct dfl_loc loc;
+};
+
+/* ---- graphs ---- */
+
+struct dfl_target {                    /* left-hand side; name "_" discards */
+    struct dfl_name name;
+    struct dfl_expr *indices;          /* NULL: none */
+    struct dfl_format *annotation;     /* NULL: none */
+    struct dfl_loc loc;
+    struct dfl_target *next;
+};
+
+struct dfl_actual {
+    struct dfl_name keyword;           /* .text NULL: positional; else NAME "=" expr */
+    struct dfl_expr *expr;
+    struct dfl_actual *next;
+};
+
+struct dfl_hint {                      /* "@" (class | NAME "(" expr ")") */
+    struct dfl_name name;
+    struct dfl_expr *arg;              /* NULL: @class */
+    struct dfl_loc loc;
+    struct dfl_hint *next;
+};
+
+struct dfl_block {
+    struct dfl_stmt *stmts;
+    struct dfl_loc loc;                /* of "{" */
+};
+
+enum dfl_stmt_kind { DFL_STMT_CALL, DFL_STMT_FOR, DFL_STMT_IF };
+
+struct dfl_stmt {
+    enum dfl_stmt_kind kind;
+    struct dfl_loc loc;
+    struct dfl_stmt *next;
+    /* CALL */
+    struct dfl_target *targets;        /* NULL: none written */
+    struct dfl_name callee;
+    struct dfl_actual *actuals;
+    struct dfl_hint *hints;
+    struct dfl_loc call_loc;           /* NAME "(" … ")" */
+    /* FOR */
+    struct dfl_name var;
+    struct dfl_expr *from, *to;
+    /* IF */
+    struct dfl_expr *cond;
+    struct dfl_block *otherwise;       /* NULL: no else; "else if" is a block of one IF */
+    /* FOR, IF */
+    struct dfl_block *body;
+};
+
+struct dfl_graph {
+    struct dfl_name name;
+    struct dfl_sig *sig;               /* NULL: none written */
+    struct dfl_block *body;
+    struct dfl_loc loc;
+};
+
+/* ---- platforms ---- */
+
+struct dfl_value {                     /* NUMBER [NAME ["/" NAME]] */
+    double number;
+    bool is_int;
+    int64_t i;
+    const char *unit, *per;            /* NULL: none */
+    struct dfl_loc loc;
+    struct dfl_value *next;
+};
+
+struct dfl_property {
+    struct dfl_name name;
+    struct dfl_value *values;
+    struct dfl_property *next;
+};
+
+struct dfl_device {                    /* class NAME "{" … "}" */
+    struct dfl_name cls, name;
+    struct dfl_property *properties;
+    struct dfl_device *next;
+};
+
+struct dfl_platform {
+    struct dfl_name name;
+    struct dfl_device *devices;
+    struct dfl_loc loc;
+};
+
+/* ---- declarations ---- */
+
+enum dfl_decl_kind { DFL_PARAM, DFL_ARG, DFL_TYPE, DFL_IMPORT, DFL_LINK, DFL_KERNEL, DFL_GRAPH, DFL_PLATFORM };
+
+struct dfl_decl {
+    enum dfl_decl_kind kind;
+    struct dfl_loc loc;
+    struct dfl_name name;              /* param, arg, type, kernel, graph, platform; import and link: the string */
+    bool dynamic;                      /* param */
+    struct dfl_expr *value;            /* param: its value; arg: its default or NULL */
+    enum dfl_scalar scalar;            /* arg */
+    struct dfl_format *format;         /* type */
+    struct dfl_kernel *kernel;
+    struct dfl_graph *graph;
+    struct dfl_platform *platform;
+    struct dfl_decl *next;
+};
+
+/* One parsed file. */
+struct dfl_file {
+    uint32_t file;                     /* index in the sink */
+    struct dfl_decl *decls;
+    struct dfl_arena *arena;           /* owns everything above */
+};
+
+#endif

@@ -1,0 +1,265 @@
+/* build.c - nodes of the tree, except expressions (build_expr.c). */
+#include "dsl/build.h"
+
+#include <string.h>
+
+#define NEW(r, type) ((struct type *)dfl_arena_alloc((r)->arena, sizeof(struct type)))
+
+_Static_assert(sizeof(struct dfl_stmt) <= DFL_ARENA_SPARE && sizeof(struct dfl_kernel) <= DFL_ARENA_SPARE &&
+               sizeof(struct dfl_variant) <= DFL_ARENA_SPARE, "the largest nodes must fit the arena's spare block");
+
+/* ---- formats and signatures ---- */
+
+struct dfl_format *dfl_build_format(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                    struct dfl_tree dims)
+{
+    struct dfl_format *format = NEW(r, dfl_format);
+    format->loc = loc;
+    format->name = name;
+    format->dims = dfl_build_exprs(dims);
+    for (struct dfl_expr *dim = format->dims; dim; dim = dim->next) {
+        if (format->rank == DFL_MAX_RANK) {
+            dfl_error(r->sink, dim->loc, "format has more than %d dimensions", DFL_MAX_RANK);
+            break;
+        }
+        format->rank++;
+    }
+    return format;
+}
+
+struct dfl_port *dfl_build_port(struct dfl_reader *r, struct dfl_loc loc, enum dfl_mode mode, struct dfl_name name,
+                                struct dfl_format *format)
+{
+    struct dfl_port *port = NEW(r, dfl_port);
+    port->loc = loc;
+    port->mode = mode;
+    port->name = name;
+    port->format = format;
+    return port;
+}
+
+struct dfl_sig *dfl_build_sig(struct dfl_reader *r, struct dfl_loc loc, struct dfl_port *ports,
+                              struct dfl_scalar_decl *scalars)
+{
+    struct dfl_sig *sig = NEW(r, dfl_sig);
+    sig->loc = loc;
+    DFL_FIRST(sig->ports, ports);
+    DFL_FIRST(sig->scalars, scalars);
+    for (struct dfl_port *port = sig->ports; port; port = port->next)
+        if (++sig->n_ports > DFL_MAX_PORTS) {
+            dfl_error(r->sink, port->loc, "signature has more than %d ports", DFL_MAX_PORTS);
+            break;
+        }
+    for (struct dfl_scalar_decl *scalar = sig->scalars; scalar; scalar = scalar->next)
+        if (++sig->n_scalars > DFL_MAX_PORTS) {
+            dfl_error(r->sink, scalar->loc, "signature has more than %d scalars", DFL_MAX_PORTS);
+            break;
+        }
+    return sig;
+}
+
+enum dfl_scalar dfl_build_scalar_type(struct dfl_reader *r, struct dfl_name name)
+{
+    static const char *const names[] = {"i32", "i64", "f32", "f64", "str"};
+    enum { N = sizeof names / sizeof names[0] };
+
+    for (unsigned i = 0; i < N; i++)
+        if (strcmp(names[i], name.text) == 0)
+            return (enum dfl_scalar)i; /* in the order of the enumeration */
+    dfl_error(r->sink, name.loc, "'%s' is no type of a scalar", name.text);
+    dfl_hint(r->sink, "scalars are i32, i64, f32, f64 or str");
+    return DFL_I64;
+}
+
+struct dfl_scalar_decl *dfl_build_scalar(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                         enum dfl_scalar type)
+{
+    struct dfl_scalar_decl *scalar = NEW(r, dfl_scalar_decl);
+    scalar->loc = loc;
+    scalar->name = name;
+    scalar->type = type;
+    return scalar;
+}
+
+/* ---- kernels ---- */
+
+struct dfl_kernel *dfl_build_kernel(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name, struct dfl_sig *sig)
+{
+    struct dfl_kernel *kernel = NEW(r, dfl_kernel);
+    kernel->loc = loc;
+    kernel->name = name;
+    kernel->sig = sig;
+    return kernel;
+}
+
+void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_loc loc, unsigned trait,
+                     struct dfl_expr *threads)
+{
+    static const char *const names[] = {"ordered", "stream", "once", "sync", "threads"};
+    unsigned bit = 0;
+    while (1u << bit != trait)
+        bit++;
+    if (kernel->traits & trait) {
+        dfl_error(r->sink, loc, "'%s' is given twice", names[bit]);
+        dfl_note(r->sink, kernel->trait_loc[bit], "first given here");
+        return;
+    }
+    kernel->traits |= trait;
+    kernel->trait_loc[bit] = loc;
+    if (threads)
+        kernel->threads = threads;
+}
+
+struct dfl_variant *dfl_build_variant(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls)
+{
+    struct dfl_variant *variant = NEW(r, dfl_variant);
+    variant->loc = loc;
+    variant->cls = cls;
+    return variant;
+}
+
+struct dfl_price *dfl_build_price(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls, struct dfl_expr *expr)
+{
+    struct dfl_price *price = NEW(r, dfl_price);
+    price->loc = loc;
+    price->cls = cls;
+    price->expr = expr;
+    return price;
+}
+
+/* ---- graphs ---- */
+
+struct dfl_target *dfl_build_target(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                    struct dfl_tree indices, struct dfl_format *annotation)
+{
+    struct dfl_target *target = NEW(r, dfl_target);
+    target->loc = loc;
+    target->name = name;
+    target->indices = dfl_build_exprs(indices);
+    target->annotation = annotation;
+    return target;
+}
+
+struct dfl_actual *dfl_build_actual(struct dfl_reader *r, struct dfl_name keyword, struct dfl_expr *expr)
+{
+    struct dfl_actual *actual = NEW(r, dfl_actual);
+    actual->keyword = keyword;
+    actual->expr = expr;
+    return actual;
+}
+
+struct dfl_hint *dfl_build_hint(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name, struct dfl_expr *arg)
+{
+    struct dfl_hint *hint = NEW(r, dfl_hint);
+    hint->loc = loc;
+    hint->name = name;
+    hint->arg = arg;
+    return hint;
+}
+
+struct dfl_stmt *dfl_build_stmt(struct dfl_reader *r, struct dfl_loc loc, enum dfl_stmt_kind kind)
+{
+    struct dfl_stmt *stmt = NEW(r, dfl_stmt);
+    stmt->kind = kind;
+    stmt->loc = loc;
+    return stmt;
+}
+
+struct dfl_stmt *dfl_build_call(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name callee,
+                                struct dfl_actual *actuals)
+{
+    struct dfl_stmt *stmt = dfl_build_stmt(r, loc, DFL_STMT_CALL);
+    stmt->call_loc = loc;
+    stmt->callee = callee;
+    DFL_FIRST(stmt->actuals, actuals);
+    return stmt;
+}
+
+struct dfl_block *dfl_build_block(struct dfl_reader *r, struct dfl_loc open, struct dfl_stmt *stmts)
+{
+    struct dfl_block *block = NEW(r, dfl_block);
+    block->loc = open;
+    DFL_FIRST(block->stmts, stmts);
+    return block;
+}
+
+struct dfl_chain dfl_build_if(struct dfl_reader *r, struct dfl_loc loc, struct dfl_expr *cond, struct dfl_block *body)
+{
+    struct dfl_stmt *stmt = dfl_build_stmt(r, loc, DFL_STMT_IF);
+    stmt->cond = cond;
+    stmt->body = body;
+    return (struct dfl_chain){stmt, stmt};
+}
+
+struct dfl_chain dfl_build_else_if(struct dfl_reader *r, struct dfl_chain chain, struct dfl_chain more)
+{
+    struct dfl_block *block = NEW(r, dfl_block);
+    block->loc = more.first->loc;
+    block->stmts = more.first;
+    chain.last->otherwise = block;
+    chain.last = more.last;
+    return chain;
+}
+
+struct dfl_graph *dfl_build_graph(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name, struct dfl_sig *sig,
+                                  struct dfl_block *body)
+{
+    struct dfl_graph *graph = NEW(r, dfl_graph);
+    graph->loc = loc;
+    graph->name = name;
+    graph->sig = sig;
+    graph->body = body;
+    return graph;
+}
+
+/* ---- platforms and declarations ---- */
+
+struct dfl_value *dfl_build_value(struct dfl_reader *r, struct dfl_loc loc, struct dfl_number number, const char *unit,
+                                  const char *per)
+{
+    struct dfl_value *value = NEW(r, dfl_value);
+    value->loc = loc;
+    value->number = number.f;
+    value->is_int = number.is_int && !number.is_min;
+    value->i = value->is_int ? number.i : 0;
+    value->unit = unit;
+    value->per = per;
+    return value;
+}
+
+struct dfl_property *dfl_build_property(struct dfl_reader *r, struct dfl_name name, struct dfl_value *values)
+{
+    struct dfl_property *property = NEW(r, dfl_property);
+    property->name = name;
+    DFL_FIRST(property->values, values);
+    return property;
+}
+
+struct dfl_device *dfl_build_device(struct dfl_reader *r, struct dfl_name cls, struct dfl_name name,
+                                    struct dfl_property *properties)
+{
+    struct dfl_device *device = NEW(r, dfl_device);
+    device->cls = cls;
+    device->name = name;
+    DFL_FIRST(device->properties, properties);
+    return device;
+}
+
+struct dfl_platform *dfl_build_platform(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                        struct dfl_device *devices)
+{
+    struct dfl_platform *platform = NEW(r, dfl_platform);
+    platform->loc = loc;
+    platform->name = name;
+    DFL_FIRST(platform->devices, devices);
+    return platform;
+}
+
+struct dfl_decl *dfl_build_decl(struct dfl_reader *r, struct dfl_loc loc, enum dfl_decl_kind kind, struct dfl_name name)
+{
+    struct dfl_decl *decl = NEW(r, dfl_decl);
+    decl->kind = kind;
+    decl->loc = loc;
+    decl->name = name;
+    return decl;
+}

@@ -1,0 +1,79 @@
+/* build.h - the nodes that the parser's rules make. Private to dsl/.
+ *
+ * Each checks what a rule says that the grammar cannot: limits, words that are names elsewhere, a trait given twice.
+ * What is wrong is reported, and a node is given all the same.
+ */
+#ifndef DFL_BUILD_H
+#define DFL_BUILD_H
+
+#include "dsl/reader.h"
+
+/* ---- expressions; trees too deep are reported and end the reading ---- */
+
+struct dfl_tree dfl_build_number(struct dfl_reader *r, struct dfl_loc loc, struct dfl_number number);
+struct dfl_tree dfl_build_quantity(struct dfl_reader *r, struct dfl_loc loc, struct dfl_number number,
+                                   struct dfl_name unit);
+struct dfl_tree dfl_build_string(struct dfl_reader *r, struct dfl_loc loc, const char *text);
+struct dfl_tree dfl_build_ref(struct dfl_reader *r, struct dfl_name name);
+struct dfl_tree dfl_build_index(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name, struct dfl_tree args);
+struct dfl_tree dfl_build_function(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                   struct dfl_tree args);
+struct dfl_tree dfl_build_binary(struct dfl_reader *r, struct dfl_loc loc, enum dfl_op op, struct dfl_tree a,
+                                 struct dfl_tree b);
+struct dfl_prefix dfl_build_prefix(struct dfl_reader *r, struct dfl_loc loc, enum dfl_op op);
+struct dfl_prefix dfl_build_prefix_more(struct dfl_reader *r, struct dfl_prefix outer, struct dfl_prefix inner);
+struct dfl_tree dfl_build_unary(struct dfl_reader *r, struct dfl_prefix prefix, struct dfl_tree operand);
+/* An expression that no '-' stands before: 2^63 is too large here. */
+struct dfl_tree dfl_build_plain(struct dfl_reader *r, struct dfl_tree tree);
+/* "-" NUMBER as one literal, for defaults */
+struct dfl_expr *dfl_build_negative(struct dfl_reader *r, struct dfl_loc loc, struct dfl_number number);
+struct dfl_tree dfl_build_list(struct dfl_tree one);
+struct dfl_tree dfl_build_list_more(struct dfl_tree list, struct dfl_tree one);
+struct dfl_expr *dfl_build_exprs(struct dfl_tree list); /* the list of a ring */
+
+/* ---- formats, signatures, kernels ---- */
+
+struct dfl_format *dfl_build_format(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                    struct dfl_tree dims);
+struct dfl_port *dfl_build_port(struct dfl_reader *r, struct dfl_loc loc, enum dfl_mode mode, struct dfl_name name,
+                                struct dfl_format *format);
+struct dfl_sig *dfl_build_sig(struct dfl_reader *r, struct dfl_loc loc, struct dfl_port *ports,
+                              struct dfl_scalar_decl *scalars);
+enum dfl_scalar dfl_build_scalar_type(struct dfl_reader *r, struct dfl_name name);
+struct dfl_scalar_decl *dfl_build_scalar(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                         enum dfl_scalar type);
+struct dfl_kernel *dfl_build_kernel(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                    struct dfl_sig *sig);
+void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_loc loc, unsigned trait,
+                     struct dfl_expr *threads);
+struct dfl_variant *dfl_build_variant(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls);
+struct dfl_price *dfl_build_price(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls, struct dfl_expr *expr);
+
+/* ---- graphs ---- */
+
+struct dfl_target *dfl_build_target(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                    struct dfl_tree indices, struct dfl_format *annotation);
+struct dfl_actual *dfl_build_actual(struct dfl_reader *r, struct dfl_name keyword, struct dfl_expr *expr);
+struct dfl_hint *dfl_build_hint(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name, struct dfl_expr *arg);
+struct dfl_stmt *dfl_build_stmt(struct dfl_reader *r, struct dfl_loc loc, enum dfl_stmt_kind kind);
+struct dfl_stmt *dfl_build_call(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name callee,
+                                struct dfl_actual *actuals);
+struct dfl_block *dfl_build_block(struct dfl_reader *r, struct dfl_loc open, struct dfl_stmt *stmts);
+struct dfl_chain dfl_build_if(struct dfl_reader *r, struct dfl_loc loc, struct dfl_expr *cond, struct dfl_block *body);
+struct dfl_chain dfl_build_else_if(struct dfl_reader *r, struct dfl_chain chain, struct dfl_chain more);
+struct dfl_graph *dfl_build_graph(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name, struct dfl_sig *sig,
+                                  struct dfl_block *body);
+
+/* ---- platforms and declarations ---- */
+
+struct dfl_value *dfl_build_value(struct dfl_reader *r, struct dfl_loc loc, struct dfl_number number, const char *unit,
+                                  const char *per);
+struct dfl_property *dfl_build_property(struct dfl_reader *r, struct dfl_name name, struct dfl_value *values);
+struct dfl_device *dfl_build_device(struct dfl_reader *r, struct dfl_name cls, struct dfl_name name,
+                                    struct dfl_property *properties);
+struct dfl_platform *dfl_build_platform(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                        struct dfl_device *devices);
+struct dfl_decl *dfl_build_decl(struct dfl_reader *r, struct dfl_loc loc, enum dfl_decl_kind kind,
+                                struct dfl_name name);
+
+#endif

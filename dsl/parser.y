@@ -1,0 +1,482 @@
+/* parser.y - the grammar of the language (DESIGN.md, "Grammar"), one call of build.h for each rule.
+ *
+ * Stack:     every list is left-recursive and so are runs of prefix operators and of else-ifs; with brackets limited by
+ *            reader.c the stack is bounded, whatever the file holds.
+ * Recovery:  an error in a block goes on after the next ';', at the next '}' or with the next '{' ... '}' as a block of
+ *            its own; an error outside blocks goes on with the next declaration (its words are reserved).
+ * Words:     those that begin a declaration or statement, port modes and else are reserved. Traits, cost, split, halo
+ *            and dynamic are names wherever a name may stand.
+ */
+%code requires {
+#include "dsl/build.h"
+}
+
+%code provides {
+/* flex's header knows these types by bison's unprefixed names. */
+#define YYSTYPE DFL_YYSTYPE
+#define YYLTYPE DFL_YYLTYPE
+}
+
+%define api.pure full
+%define api.prefix {dfl_yy}
+%define api.token.prefix {DFL_T_}
+%define api.location.type {struct dfl_loc}
+%define parse.error custom
+%define parse.lac full
+%locations
+%expect 0
+%param {struct dfl_reader *r}
+
+%union {
+    struct dfl_name name;
+    struct dfl_number number;
+    const char *text;
+    struct dfl_code code;
+    struct dfl_brace brace;
+    bool flag;
+    enum dfl_mode mode;
+    enum dfl_op op;
+    enum dfl_scalar scalar_type;
+    struct dfl_tree tree;
+    struct dfl_prefix prefix;
+    struct dfl_format *format;
+    struct dfl_port *port;
+    struct dfl_scalar_decl *scalar;
+    struct dfl_sig *sig;
+    struct dfl_kernel *kernel;
+    struct dfl_variant *variant;
+    struct dfl_price *price;
+    struct dfl_target *target;
+    struct dfl_actual *actual;
+    struct dfl_hint *hint;
+    struct dfl_stmt *stmt;
+    struct dfl_chain chain;
+    struct dfl_block *block;
+    struct dfl_graph *graph;
+    struct dfl_value *value;
+    struct dfl_property *property;
+    struct dfl_device *device;
+    struct dfl_platform *platform;
+    struct dfl_decl *decl;
+}
+
+%code {
+#define YYMAXDEPTH 20000 /* more than DFL_MAX_NESTING brackets and braces can fill */
+
+/* A span on one line: of the whole rule where it is on one, else the part on its first line that is known. */
+#define YYLLOC_DEFAULT(Current, Rhs, N) \
+    do { \
+        if (N) { \
+            (Current) = YYRHSLOC(Rhs, 1); \
+            if (YYRHSLOC(Rhs, N).line == (Current).line && YYRHSLOC(Rhs, N).end_col > (Current).end_col) \
+                (Current).end_col = YYRHSLOC(Rhs, N).end_col; \
+        } else { \
+            (Current) = YYRHSLOC(Rhs, 0); \
+            (Current).col = (Current).end_col; \
+            (Current).end_col++; \
+        } \
+    } while (0)
+
+int dfl_yylex(DFL_YYSTYPE *value, struct dfl_loc *loc, struct dfl_reader *r);
+
+static void yyerror(const struct dfl_loc *loc, struct dfl_reader *r, const char *message);
+static void add(struct dfl_reader *r, struct dfl_decl *decl);
+static const struct dfl_name no_name = {0};
+static const struct dfl_tree no_tree = {0};
+}
+
+%token END 0 "the end of the file"
+%token <name> NAME "a name"
+%token <number> INT "an integer"
+%token <number> FLOAT "a float"
+%token <text> STRING "a string"
+%token <code> CODE "a code block"
+%token <brace> '}'
+
+%token <name> PARAM "'param'" ARG "'arg'" TYPE "'type'" IMPORT "'import'" LINK "'link'"
+%token <name> KERNEL "'kernel'" GRAPH "'graph'" PLATFORM "'platform'"
+%token <name> IN "'in'" OUT "'out'" INOUT "'inout'" TMP "'tmp'" ACC "'acc'"
+%token <name> FOR "'for'" IF "'if'" ELSE "'else'"
+%token <name> ORDERED "'ordered'" STREAM "'stream'" ONCE "'once'" SYNC "'sync'" THREADS "'threads'"
+%token <name> COST "'cost'" SPLIT "'split'" HALO "'halo'" DYNAMIC "'dynamic'"
+%token RANGE "'..'" LAUNCH "'<<<'" LAUNCH_END "'>>>'"
+%token LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'"
+
+%left OR
+%left AND
+%left EQ NE
+%left '<' '>' LE GE
+%left '+' '-'
+%left '*' '/' '%'
+
+%type <name> name
+%type <flag> dynamic
+%type <number> number
+%type <tree> expr unary primary exprs exprs_opt dims indices launch launch_opt names
+%type <prefix> prefix prefixes
+%type <format> format annotation
+%type <mode> mode
+%type <port> port ports ports_opt
+%type <scalar> scalar scalars scalars_opt
+%type <scalar_type> scalar_type
+%type <tree> literal default
+%type <sig> sig
+%type <kernel> kernel kernel_head kernel_body
+%type <variant> variant target_call target_args
+%type <price> price prices
+%type <target> target targets lhs
+%type <actual> actual actuals actuals_opt
+%type <hint> hint hints
+%type <stmt> call stmt stmts
+%type <chain> ifs
+%type <block> block
+%type <graph> graph
+%type <value> value values
+%type <property> property properties
+%type <device> device devices
+%type <platform> platform
+%type <decl> decl
+
+%%
+
+file: decls;
+
+decls:
+  %empty
+| decls decl                            { add(r, $2); }
+| decls error
+;
+
+decl:
+  PARAM name '=' expr dynamic ';'       { $$ = dfl_build_decl(r, @$, DFL_PARAM, $2);
+                                          $$->value = $4.e; $$->dynamic = $5; }
+| ARG name ':' scalar_type default ';'  { $$ = dfl_build_decl(r, @$, DFL_ARG, $2);
+                                          $$->scalar = $4; $$->value = $5.e; }
+| TYPE name '=' format ';'              { $$ = dfl_build_decl(r, @$, DFL_TYPE, $2); $$->format = $4; }
+| IMPORT STRING ';'                     { $$ = dfl_build_decl(r, @$, DFL_IMPORT, (struct dfl_name){$2, @2}); }
+| LINK STRING ';'                       { $$ = dfl_build_decl(r, @$, DFL_LINK, (struct dfl_name){$2, @2}); }
+| kernel                                { $$ = dfl_build_decl(r, @$, DFL_KERNEL, $1->name); $$->kernel = $1; }
+| graph                                 { $$ = $1 ? dfl_build_decl(r, @$, DFL_GRAPH, $1->name) : NULL;
+                                          if ($$) $$->graph = $1; }
+| platform                              { $$ = dfl_build_decl(r, @$, DFL_PLATFORM, $1->name); $$->platform = $1; }
+;
+
+dynamic: %empty { $$ = false; } | DYNAMIC { $$ = true; };
+
+default:
+  %empty                                { $$ = no_tree; }
+| '=' literal                           { $$ = $2; }
+;
+
+literal:
+  number                                { $$ = dfl_build_plain(r, dfl_build_number(r, @$, $1)); }
+| '-' number                            { $$.e = dfl_build_negative(r, @$, $2); }
+| STRING                                { $$ = dfl_build_string(r, @$, $1); }
+;
+
+number: INT | FLOAT;
+
+name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | COST | SPLIT | HALO | DYNAMIC;
+
+/* ---- formats and signatures ---- */
+
+format: name dims                       { $$ = dfl_build_format(r, @$, $1, $2); };
+
+dims: %empty { $$ = no_tree; } | '[' exprs ']' { $$ = $2; };
+
+sig: '(' ports_opt scalars_opt ')'      { $$ = dfl_build_sig(r, @$, $2, $3); };
+
+ports_opt: %empty { $$ = NULL; } | ports;
+
+ports:
+  port                                  { $$ = $1; DFL_ONE($1); }
+| ports ',' port                        { $$ = $3; DFL_MORE($1, $3); }
+;
+
+port:
+  mode name ':' format                  { $$ = dfl_build_port(r, @$, $1, $2, $4); }
+| mode name ':' format SPLIT name       { $$ = dfl_build_port(r, @$, $1, $2, $4); $$->split = $6; }
+| mode name ':' format SPLIT name HALO expr
+                                        { $$ = dfl_build_port(r, @$, $1, $2, $4); $$->split = $6; $$->halo = $8.e; }
+;
+
+mode:
+  IN                                    { $$ = DFL_IN; }
+| OUT                                   { $$ = DFL_OUT; }
+| INOUT                                 { $$ = DFL_INOUT; }
+| TMP                                   { $$ = DFL_TMP; }
+| ACC                                   { $$ = DFL_ACC; }
+;
+
+scalars_opt: %empty { $$ = NULL; } | ';' scalars { $$ = $2; };
+
+scalars:
+  scalar                                { $$ = $1; DFL_ONE($1); }
+| scalars ',' scalar                    { $$ = $3; DFL_MORE($1, $3); }
+;
+
+scalar: name ':' scalar_type            { $$ = dfl_build_scalar(r, @$, $1, $3); };
+
+scalar_type: name                       { $$ = dfl_build_scalar_type(r, $1); };
+
+/* ---- kernels ---- */
+
+kernel:
+  kernel_body ';'                       { $$ = $1; DFL_FIRST($$->variants, $1->variants); }
+| kernel_body COST prices ';'           { $$ = $1; DFL_FIRST($$->variants, $1->variants);
+                                          DFL_FIRST($$->prices, $3); }
+;
+
+kernel_body:
+  kernel_head
+| kernel_body variant                   { $$ = $1;
+                                          if ($1->variants) DFL_MORE($1->variants, $2); else DFL_ONE($2);
+                                          $1->variants = $2; }
+;
+
+kernel_head:
+  KERNEL name sig                       { $$ = dfl_build_kernel(r, @$, $2, $3); }
+| kernel_head ORDERED                   { $$ = $1; dfl_build_trait(r, $1, @2, DFL_ORDERED, NULL); }
+| kernel_head STREAM                    { $$ = $1; dfl_build_trait(r, $1, @2, DFL_STREAM, NULL); }
+| kernel_head ONCE                      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_ONCE, NULL); }
+| kernel_head SYNC                      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_SYNC, NULL); }
+| kernel_head THREADS '(' expr ')'      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_THREADS, $4.e); }
+;
+
+variant:
+  NAME STRING                           { $$ = dfl_build_variant(r, @$, $1); $$->path = $2; $$->path_loc = @2; }
+| NAME STRING ':' target_call           { $$ = $4; $$->loc = @$; $$->cls = $1; $$->path = $2; $$->path_loc = @2; }
+| NAME CODE                             { $$ = dfl_build_variant(r, @$, $1);
+                                          $$->code = $2.text; $$->code_loc = $2.loc; }
+;
+
+target_call:
+  name launch_opt target_args           { $$ = $3; $$->has_target = true; $$->target = $1;
+                                          $$->has_launch = $2.e != NULL; $$->launch = dfl_build_exprs($2);
+                                          if ($2.e) $$->launch_loc = @2; }
+;
+
+launch_opt: %empty { $$ = no_tree; } | launch;
+
+launch: LAUNCH exprs LAUNCH_END         { $$ = $2; };
+
+target_args:
+  %empty                                { $$ = dfl_build_variant(r, @$, no_name); }
+| '(' ')'                               { $$ = dfl_build_variant(r, @$, no_name); $$->has_args = true; }
+| '(' names ')'                         { $$ = dfl_build_variant(r, @$, no_name); $$->has_args = true;
+                                          $$->args = dfl_build_exprs($2); }
+;
+
+names:
+  name                                  { $$ = dfl_build_list(dfl_build_ref(r, $1)); }
+| names ',' name                        { $$ = dfl_build_list_more($1, dfl_build_ref(r, $3)); }
+;
+
+prices:
+  price                                 { $$ = $1; DFL_ONE($1); }
+| prices price                          { $$ = $2; DFL_MORE($1, $2); }
+;
+
+price:
+  NAME number NAME                      { $$ = dfl_build_price(r, @$, $1, dfl_build_quantity(r, @2, $2, $3).e); }
+| NAME '(' expr ')'                     { $$ = dfl_build_price(r, @$, $1, $3.e); }
+;
+
+/* ---- graphs ---- */
+
+graph:
+  GRAPH name block                      { $$ = dfl_build_graph(r, @$, $2, NULL, $3); }
+| GRAPH name sig block                  { $$ = dfl_build_graph(r, @$, $2, $3, $4); }
+| GRAPH error block                     { $$ = NULL; yyerrok; }
+| GRAPH error ';'                       { $$ = NULL; }
+;
+
+block:
+  '{' stmts '}'                         { $$ = dfl_build_block(r, @1, $2);
+                                          if ($3.missing) dfl_reader_report_missing(r, @1); }
+| '{' stmts error '}'                   { $$ = dfl_build_block(r, @1, $2); yyerrok; }
+;
+
+stmts:
+  %empty                                { $$ = NULL; }
+| stmts stmt                            { $$ = $2; if ($1) DFL_MORE($1, $2); else DFL_ONE($2); }
+| stmts error ';'                       { $$ = $1; yyerrok; }
+| stmts error block                     { $$ = $1; yyerrok; }
+;
+
+stmt:
+  lhs '=' call hints ';'                { $$ = $3; $$->loc = @$; DFL_FIRST($$->targets, $1); DFL_FIRST($$->hints, $4); }
+| call hints ';'                        { $$ = $1; $$->loc = @$; DFL_FIRST($$->hints, $2); }
+| FOR name IN expr RANGE expr block     { $$ = dfl_build_stmt(r, @$, DFL_STMT_FOR); $$->var = $2;
+                                          $$->from = $4.e; $$->to = $6.e; $$->body = $7; }
+| ifs                                   { $$ = $1.first; }
+| ifs ELSE block                        { $$ = $1.first; $1.last->otherwise = $3; }
+;
+
+ifs:
+  IF expr block                         { $$ = dfl_build_if(r, @$, $2.e, $3); }
+| ifs ELSE IF expr block                { $$ = dfl_build_else_if(r, $1, dfl_build_if(r, @3, $4.e, $5)); }
+;
+
+lhs: target { $$ = $1; DFL_ONE($1); } | '(' targets ')' { $$ = $2; };
+
+targets:
+  target                                { $$ = $1; DFL_ONE($1); }
+| targets ',' target                    { $$ = $3; DFL_MORE($1, $3); }
+;
+
+target: name indices annotation         { $$ = dfl_build_target(r, @$, $1, $2, $3); };
+
+indices: %empty { $$ = no_tree; } | '[' exprs ']' { $$ = $2; };
+
+annotation: %empty { $$ = NULL; } | ':' format { $$ = $2; };
+
+call: name '(' actuals_opt ')'          { $$ = dfl_build_call(r, @$, $1, $3); };
+
+actuals_opt: %empty { $$ = NULL; } | actuals;
+
+actuals:
+  actual                                { $$ = $1; DFL_ONE($1); }
+| actuals ',' actual                    { $$ = $3; DFL_MORE($1, $3); }
+;
+
+actual:
+  expr                                  { $$ = dfl_build_actual(r, no_name, $1.e); }
+| name '=' expr                         { $$ = dfl_build_actual(r, $1, $3.e); }
+;
+
+hints:
+  %empty                                { $$ = NULL; }
+| hints hint                            { $$ = $2; if ($1) DFL_MORE($1, $2); else DFL_ONE($2); }
+;
+
+hint:
+  '@' name                              { $$ = dfl_build_hint(r, @$, $2, NULL); }
+| '@' name '(' expr ')'                 { $$ = dfl_build_hint(r, @$, $2, $4.e); }
+;
+
+/* ---- expressions ---- */
+
+exprs_opt: %empty { $$ = no_tree; } | exprs;
+
+exprs:
+  expr                                  { $$ = dfl_build_list($1); }
+| exprs ',' expr                        { $$ = dfl_build_list_more($1, $3); }
+;
+
+expr:
+  unary
+| expr OR expr                          { $$ = dfl_build_binary(r, @$, DFL_OP_OR, $1, $3); }
+| expr AND expr                         { $$ = dfl_build_binary(r, @$, DFL_OP_AND, $1, $3); }
+| expr EQ expr                          { $$ = dfl_build_binary(r, @$, DFL_OP_EQ, $1, $3); }
+| expr NE expr                          { $$ = dfl_build_binary(r, @$, DFL_OP_NE, $1, $3); }
+| expr '<' expr                         { $$ = dfl_build_binary(r, @$, DFL_OP_LT, $1, $3); }
+| expr '>' expr                         { $$ = dfl_build_binary(r, @$, DFL_OP_GT, $1, $3); }
+| expr LE expr                          { $$ = dfl_build_binary(r, @$, DFL_OP_LE, $1, $3); }
+| expr GE expr                          { $$ = dfl_build_binary(r, @$, DFL_OP_GE, $1, $3); }
+| expr '+' expr                         { $$ = dfl_build_binary(r, @$, DFL_OP_ADD, $1, $3); }
+| expr '-' expr                         { $$ = dfl_build_binary(r, @$, DFL_OP_SUB, $1, $3); }
+| expr '*' expr                         { $$ = dfl_build_binary(r, @$, DFL_OP_MUL, $1, $3); }
+| expr '/' expr                         { $$ = dfl_build_binary(r, @$, DFL_OP_DIV, $1, $3); }
+| expr '%' expr                         { $$ = dfl_build_binary(r, @$, DFL_OP_MOD, $1, $3); }
+;
+
+unary:
+  primary                               { $$ = dfl_build_plain(r, $1); }
+| prefixes primary                      { $$ = dfl_build_unary(r, $1, $2); }
+;
+
+prefixes:
+  prefix
+| prefixes prefix                       { $$ = dfl_build_prefix_more(r, $1, $2); }
+;
+
+prefix:
+  '-'                                   { $$ = dfl_build_prefix(r, @$, DFL_OP_NEG); }
+| '!'                                   { $$ = dfl_build_prefix(r, @$, DFL_OP_NOT); }
+;
+
+primary:
+  number                                { $$ = dfl_build_number(r, @$, $1); }
+| number NAME                           { $$ = dfl_build_quantity(r, @$, $1, $2); }
+| STRING                                { $$ = dfl_build_string(r, @$, $1); }
+| name                                  { $$ = dfl_build_ref(r, $1); }
+| name '[' exprs ']'                    { $$ = dfl_build_index(r, @$, $1, $3); }
+| name '(' exprs_opt ')'                { $$ = dfl_build_function(r, @$, $1, $3); }
+| '(' expr ')'                          { $$ = $2; $$.e->loc = @$; }
+;
+
+/* ---- platforms ---- */
+
+platform: PLATFORM name '{' devices '}' { $$ = dfl_build_platform(r, @$, $2, $4);
+                                          if ($5.missing) dfl_reader_report_missing(r, @3); }
+| PLATFORM name '{' devices error '}'   { $$ = dfl_build_platform(r, @$, $2, $4); yyerrok; }
+;
+
+devices:
+  %empty                                { $$ = NULL; }
+| devices device                        { $$ = $2; if ($1) DFL_MORE($1, $2); else DFL_ONE($2); }
+| devices error ';'                     { $$ = $1; yyerrok; }
+| devices error '{' properties '}'      { $$ = $1; yyerrok; }
+;
+
+device:
+  NAME name '{' properties '}'          { $$ = dfl_build_device(r, $1, $2, $4);
+                                          if ($5.missing) dfl_reader_report_missing(r, @3); }
+| NAME name '{' properties error '}'    { $$ = dfl_build_device(r, $1, $2, $4); yyerrok; }
+;
+
+properties:
+  %empty                                { $$ = NULL; }
+| properties property                   { $$ = $2; if ($1) DFL_MORE($1, $2); else DFL_ONE($2); }
+| properties error ';'                  { $$ = $1; yyerrok; }
+;
+
+property: name '=' values ';'           { $$ = dfl_build_property(r, $1, $3); };
+
+values:
+  value                                 { $$ = $1; DFL_ONE($1); }
+| values ',' value                      { $$ = $3; DFL_MORE($1, $3); }
+;
+
+value:
+  number                                { $$ = dfl_build_value(r, @$, $1, NULL, NULL); }
+| number NAME                           { $$ = dfl_build_value(r, @$, $1, $2.text, NULL); }
+| number NAME '/' NAME                  { $$ = dfl_build_value(r, @$, $1, $2.text, $4.text); }
+;
+
+%%
+
+static void add(struct dfl_reader *r, struct dfl_decl *decl)
+{
+    if (!decl)
+        return;
+    if (r->decls)
+        DFL_MORE(r->decls, decl);
+    else
+        DFL_ONE(decl);
+    r->decls = decl;
+}
+
+static int yyreport_syntax_error(const yypcontext_t *context, struct dfl_reader *r)
+{
+    yysymbol_kind_t kinds[YYNTOKENS];
+    const char *names[YYNTOKENS];
+    int n = yypcontext_expected_tokens(context, kinds, YYNTOKENS);
+
+    if (n < 0)
+        return n;
+    for (int i = 0; i < n; i++)
+        names[i] = yysymbol_name(kinds[i]);
+    dfl_expect_report(r, yysymbol_name(YY_ACCESSING_SYMBOL(*context->yyssp)),
+                      yysymbol_name(yypcontext_token(context)), names, (size_t)n);
+    return 0;
+}
+
+/* Called for what is no syntax error. The stack cannot reach YYMAXDEPTH (see the head): there is no memory for it. */
+static void yyerror(const struct dfl_loc *loc, struct dfl_reader *r, const char *message)
+{
+    (void)loc;
+    (void)message;
+    r->no_memory = r->stopped = true;
+}

@@ -1,0 +1,384 @@
+/* print.c - the tree as text of the language. Parsing what is printed gives the same tree: so strings escape what
+ * could end them, floats keep a point and all their digits, and parentheses stand where precedence needs them. Only
+ * the else-ifs may be many; they are printed by a loop. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dsl/parse.h"
+
+const char *dfl_mode_name(enum dfl_mode mode)
+{
+    static const char *const names[] = {"in", "out", "inout", "tmp", "acc"};
+    return names[mode];
+}
+
+const char *dfl_scalar_name(enum dfl_scalar scalar)
+{
+    static const char *const names[] = {"i32", "i64", "f32", "f64", "str"};
+    return names[scalar];
+}
+
+const char *dfl_op_name(enum dfl_op op)
+{
+    static const char *const names[] = {"-", "!", "*", "/", "%", "+", "-",
+                                        "<", "<=", ">", ">=", "==", "!=", "&&", "||"};
+    return names[op];
+}
+
+/* ---- literals and expressions ---- */
+
+/* The shortest digits that read back as the same number, with digits on both sides of a point. */
+static void print_float(FILE *out, double value)
+{
+    char text[64];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    size_t whole = strcspn(text, ".e");
+    if (text[whole] == '.')
+        fputs(text, out);
+    else
+        fprintf(out, "%.*s.0%s", (int)whole, text, text + whole);
+}
+
+static void print_number(FILE *out, bool is_int, int64_t i, double f)
+{
+    if (is_int)
+        fprintf(out, "%lld", (long long)i);
+    else
+        print_float(out, f);
+}
+
+static void print_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            fprintf(out, "\\%c", *at);
+        else if (*at == '\n')
+            fputs("\\n", out);
+        else if (*at == '\t')
+            fputs("\\t", out);
+        else if (*at < 0x20 || *at == 0x7f)
+            fprintf(out, "\\%03o", *at);
+        else
+            fputc(*at, out);
+    }
+    fputc('"', out);
+}
+
+static int precedence(const struct dfl_expr *e)
+{
+    if (e->kind == DFL_EXPR_UNARY)
+        return 7;
+    if (e->kind != DFL_EXPR_BINARY)
+        return 8;
+    switch (e->op) {
+    case DFL_OP_MUL: case DFL_OP_DIV: case DFL_OP_MOD: return 6;
+    case DFL_OP_ADD: case DFL_OP_SUB: return 5;
+    case DFL_OP_LT: case DFL_OP_LE: case DFL_OP_GT: case DFL_OP_GE: return 4;
+    case DFL_OP_EQ: case DFL_OP_NE: return 3;
+    case DFL_OP_AND: return 2;
+    default: return 1;
+    }
+}
+
+static void print_expr(FILE *out, const struct dfl_expr *e, int least);
+
+static void print_exprs(FILE *out, const char *open, const struct dfl_expr *list, const char *close)
+{
+    fputs(open, out);
+    for (const struct dfl_expr *e = list; e; e = e->next) {
+        print_expr(out, e, 0);
+        if (e->next)
+            fputs(", ", out);
+    }
+    fputs(close, out);
+}
+
+/* In parentheses where e binds less tightly than `least`. */
+static void print_expr(FILE *out, const struct dfl_expr *e, int least)
+{
+    int own = precedence(e);
+    if (own < least)
+        fputc('(', out);
+    switch (e->kind) {
+    case DFL_EXPR_INT: print_number(out, true, e->i, 0.0); break;
+    case DFL_EXPR_FLOAT: print_float(out, e->f); break;
+    case DFL_EXPR_STR: print_string(out, e->s); break;
+    case DFL_EXPR_NAME: fputs(e->s, out); break;
+    case DFL_EXPR_INDEX:
+        fputs(e->s, out);
+        print_exprs(out, "[", e->args, "]");
+        break;
+    case DFL_EXPR_CALL:
+        fputs(e->s, out);
+        print_exprs(out, "(", e->args, ")");
+        break;
+    case DFL_EXPR_QUANTITY:
+        print_number(out, e->is_int, e->i, e->f);
+        fprintf(out, " %s", e->s);
+        break;
+    case DFL_EXPR_UNARY:
+        fputs(dfl_op_name(e->op), out);
+        print_expr(out, e->a, 7);
+        break;
+    case DFL_EXPR_BINARY:
+        print_expr(out, e->a, own);
+        fprintf(out, " %s ", dfl_op_name(e->op));
+        print_expr(out, e->b, own + 1);
+        break;
+    }
+    if (own < least)
+        fputc(')', out);
+}
+
+/* ---- formats, signatures, kernels ---- */
+
+static void print_format(FILE *out, const struct dfl_format *format)
+{
+    fputs(format->name.text, out);
+    if (format->dims)
+        print_exprs(out, "[", format->dims, "]");
+}
+
+static void print_sig(FILE *out, const struct dfl_sig *sig)
+{
+    fputc('(', out);
+    for (const struct dfl_port *port = sig->ports; port; port = port->next) {
+        fprintf(out, "%s %s: ", dfl_mode_name(port->mode), port->name.text);
+        print_format(out, port->format);
+        if (port->split.text)
+            fprintf(out, " split %s", port->split.text);
+        if (port->halo) {
+            fputs(" halo ", out);
+            print_expr(out, port->halo, 0);
+        }
+        if (port->next)
+            fputs(", ", out);
+    }
+    for (const struct dfl_scalar_decl *scalar = sig->scalars; scalar; scalar = scalar->next)
+        fprintf(out, "%s%s: %s", scalar == sig->scalars ? "; " : ", ", scalar->name.text,
+                dfl_scalar_name(scalar->type));
+    fputc(')', out);
+}
+
+static void print_traits(FILE *out, const struct dfl_kernel *kernel)
+{
+    static const char *const names[] = {"ordered", "stream", "once", "sync"};
+    for (unsigned bit = 0; bit < sizeof names / sizeof names[0]; bit++)
+        if (kernel->traits & (1u << bit))
+            fprintf(out, " %s", names[bit]);
+    if (kernel->traits & DFL_THREADS) {
+        fputs(" threads(", out);
+        print_expr(out, kernel->threads, 0);
+        fputc(')', out);
+    }
+}
+
+static void print_variant(FILE *out, const struct dfl_variant *variant)
+{
+    fprintf(out, " %s ", variant->cls.text);
+    if (variant->code) {
+        fprintf(out, "{{%s}}", variant->code);
+        return;
+    }
+    print_string(out, variant->path);
+    if (!variant->has_target)
+        return;
+    fprintf(out, ": %s", variant->target.text);
+    if (variant->has_launch)
+        print_exprs(out, "<<<", variant->launch, ">>>");
+    if (variant->has_args)
+        print_exprs(out, "(", variant->args, ")");
+}
+
+static void print_kernel(FILE *out, const struct dfl_kernel *kernel)
+{
+    fprintf(out, "kernel %s", kernel->name.text);
+    print_sig(out, kernel->sig);
+    print_traits(out, kernel);
+    for (const struct dfl_variant *variant = kernel->variants; variant; variant = variant->next)
+        print_variant(out, variant);
+    for (const struct dfl_price *price = kernel->prices; price; price = price->next) {
+        fprintf(out, "%s %s ", price == kernel->prices ? " cost" : "", price->cls.text);
+        print_expr(out, price->expr, price->expr->kind == DFL_EXPR_QUANTITY ? 0 : 9);
+    }
+    fputs(";\n", out);
+}
+
+/* ---- graphs ---- */
+
+static void print_block(FILE *out, const struct dfl_block *block, unsigned level);
+
+static void print_target(FILE *out, const struct dfl_target *target)
+{
+    fputs(target->name.text, out);
+    if (target->indices)
+        print_exprs(out, "[", target->indices, "]");
+    if (target->annotation) {
+        fputs(": ", out);
+        print_format(out, target->annotation);
+    }
+}
+
+static void print_call(FILE *out, const struct dfl_stmt *stmt)
+{
+    if (stmt->targets) {
+        bool several = stmt->targets->next != NULL;
+        fputs(several ? "(" : "", out);
+        for (const struct dfl_target *target = stmt->targets; target; target = target->next) {
+            print_target(out, target);
+            if (target->next)
+                fputs(", ", out);
+        }
+        fputs(several ? ") = " : " = ", out);
+    }
+    fprintf(out, "%s(", stmt->callee.text);
+    for (const struct dfl_actual *actual = stmt->actuals; actual; actual = actual->next) {
+        if (actual->keyword.text)
+            fprintf(out, "%s = ", actual->keyword.text);
+        print_expr(out, actual->expr, 0);
+        if (actual->next)
+            fputs(", ", out);
+    }
+    fputc(')', out);
+    for (const struct dfl_hint *hint = stmt->hints; hint; hint = hint->next) {
+        fprintf(out, " @%s", hint->name.text);
+        if (hint->arg)
+            print_exprs(out, "(", hint->arg, ")");
+    }
+    fputs(";\n", out);
+}
+
+/* A block that an else-if is: one if, and the place of its brace is the if's. */
+static bool is_else_if(const struct dfl_block *block)
+{
+    const struct dfl_stmt *stmt = block->stmts;
+    return stmt && stmt->kind == DFL_STMT_IF && !stmt->next && stmt->loc.line == block->loc.line &&
+           stmt->loc.col == block->loc.col;
+}
+
+static void print_if(FILE *out, const struct dfl_stmt *stmt, unsigned level)
+{
+    for (;;) {
+        fputs("if ", out);
+        print_expr(out, stmt->cond, 0);
+        fputc(' ', out);
+        print_block(out, stmt->body, level);
+        if (!stmt->otherwise)
+            break;
+        fputs(" else ", out);
+        if (!is_else_if(stmt->otherwise)) {
+            print_block(out, stmt->otherwise, level);
+            break;
+        }
+        stmt = stmt->otherwise->stmts;
+    }
+    fputc('\n', out);
+}
+
+static void print_stmt(FILE *out, const struct dfl_stmt *stmt, unsigned level)
+{
+    fprintf(out, "%*s", (int)level * 4, "");
+    switch (stmt->kind) {
+    case DFL_STMT_CALL:
+        print_call(out, stmt);
+        break;
+    case DFL_STMT_FOR:
+        fprintf(out, "for %s in ", stmt->var.text);
+        print_expr(out, stmt->from, 0);
+        fputs(" .. ", out);
+        print_expr(out, stmt->to, 0);
+        fputc(' ', out);
+        print_block(out, stmt->body, level);
+        fputc('\n', out);
+        break;
+    case DFL_STMT_IF:
+        print_if(out, stmt, level);
+        break;
+    }
+}
+
+static void print_block(FILE *out, const struct dfl_block *block, unsigned level)
+{
+    fputs("{\n", out);
+    for (const struct dfl_stmt *stmt = block->stmts; stmt; stmt = stmt->next)
+        print_stmt(out, stmt, level + 1);
+    fprintf(out, "%*s}", (int)level * 4, "");
+}
+
+static void print_graph(FILE *out, const struct dfl_graph *graph)
+{
+    fprintf(out, "graph %s", graph->name.text);
+    if (graph->sig)
+        print_sig(out, graph->sig);
+    fputc(' ', out);
+    print_block(out, graph->body, 0);
+    fputc('\n', out);
+}
+
+/* ---- platforms and declarations ---- */
+
+static void print_platform(FILE *out, const struct dfl_platform *platform)
+{
+    fprintf(out, "platform %s {\n", platform->name.text);
+    for (const struct dfl_device *device = platform->devices; device; device = device->next) {
+        fprintf(out, "    %s %s {", device->cls.text, device->name.text);
+        for (const struct dfl_property *property = device->properties; property; property = property->next) {
+            fprintf(out, " %s = ", property->name.text);
+            for (const struct dfl_value *value = property->values; value; value = value->next) {
+                print_number(out, value->is_int, value->i, value->number);
+                if (value->unit)
+                    fprintf(out, " %s", value->unit);
+                if (value->per)
+                    fprintf(out, "/%s", value->per);
+                fputs(value->next ? ", " : ";", out);
+            }
+        }
+        fputs(" }\n", out);
+    }
+    fputs("}\n", out);
+}
+
+static void print_decl(FILE *out, const struct dfl_decl *decl)
+{
+    switch (decl->kind) {
+    case DFL_PARAM:
+        fprintf(out, "param %s = ", decl->name.text);
+        print_expr(out, decl->value, 0);
+        fputs(decl->dynamic ? " dynamic;\n" : ";\n", out);
+        break;
+    case DFL_ARG:
+        fprintf(out, "arg %s: %s", decl->name.text, dfl_scalar_name(decl->scalar));
+        if (decl->value) {
+            fputs(" = ", out);
+            print_expr(out, decl->value, 0);
+        }
+        fputs(";\n", out);
+        break;
+    case DFL_TYPE:
+        fprintf(out, "type %s = ", decl->name.text);
+        print_format(out, decl->format);
+        fputs(";\n", out);
+        break;
+    case DFL_IMPORT:
+    case DFL_LINK:
+        fputs(decl->kind == DFL_IMPORT ? "import " : "link ", out);
+        print_string(out, decl->name.text);
+        fputs(";\n", out);
+        break;
+    case DFL_KERNEL: print_kernel(out, decl->kernel); break;
+    case DFL_GRAPH: print_graph(out, decl->graph); break;
+    case DFL_PLATFORM: print_platform(out, decl->platform); break;
+    }
+}
+
+void dfl_print(FILE *out, const struct dfl_file *file)
+{
+    for (const struct dfl_decl *decl = file->decls; decl; decl = decl->next)
+        print_decl(out, decl);
+}

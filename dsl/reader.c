@@ -1,0 +1,161 @@
+/* reader.c - between scanner and parser: where brackets open, how deep they go, and the '}' that are missing.
+ *
+ * The words that begin a declaration are reserved, so one of them inside braces, followed by what a declaration
+ * goes on with, means that a '}' was forgotten. The parser is then given the missing '}' before the word, and so the
+ * blocks close, the error names the '{', and the rest of the file is read as it was meant. The same at the file's end.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "dsl/reader.h"
+
+#include "parser.h"
+
+#include "lexer.h"
+
+int dfl_yylex(DFL_YYSTYPE *value, struct dfl_loc *loc, struct dfl_reader *r);
+
+struct dfl_loc dfl_reader_after(const struct dfl_reader *r)
+{
+    struct dfl_loc loc = r->previous.loc;
+    if (loc.line == 0)
+        return (struct dfl_loc){r->file, 1, 1, 2};
+    loc.col = loc.end_col;
+    loc.end_col++;
+    return loc;
+}
+
+/* ---- brackets ---- */
+
+static int report_depth(struct dfl_reader *r, struct dfl_loc loc, const char *hint)
+{
+    dfl_error(r->sink, loc, "nested too deeply: more than %d levels", DFL_MAX_NESTING);
+    dfl_hint(r->sink, "%s", hint);
+    r->stopped = true;
+    return DFL_T_END;
+}
+
+/* Statements and declarations begin with no '(' open, whatever was forgotten before; but a signature has its ';'
+ * inside one. */
+static void track_end(struct dfl_reader *r, unsigned still_open)
+{
+    if (r->n_brackets > still_open)
+        r->n_brackets = still_open;
+}
+
+/* Keeps account of brackets; the token's kind, or DFL_T_END where they are too deep. */
+static int track(struct dfl_reader *r, int kind, struct dfl_loc loc)
+{
+    r->lone_brace = false;
+    switch (kind) {
+    case '(':
+    case '[':
+        if (r->n_brackets == DFL_MAX_NESTING)
+            return report_depth(r, loc, "give a part of the expression a name with 'param'");
+        r->brackets[r->n_brackets++] = (struct dfl_bracket){(char)kind, loc};
+        break;
+    case ')':
+    case ']':
+        if (r->n_brackets > 0)
+            r->n_brackets--;
+        break;
+    case ';':
+        track_end(r, 1);
+        break;
+    case '{':
+        track_end(r, 0);
+        if (r->n_braces == DFL_MAX_NESTING)
+            return report_depth(r, loc, "move the inner blocks into a graph of their own");
+        r->braces[r->n_braces++] = loc;
+        break;
+    case '}':
+        track_end(r, 0);
+        if (r->n_braces > 0)
+            r->n_braces--;
+        else
+            r->lone_brace = true;
+        break;
+    }
+    return kind;
+}
+
+/* ---- missing braces ---- */
+
+/* Whether the text after the current token begins like the rest of a declaration: a name, or a string. */
+static bool declaration_follows(const struct dfl_reader *r, bool string)
+{
+    size_t at = r->token.offset + r->token.length;
+    while (at < r->length && (r->text[at] == ' ' || r->text[at] == '\t' || r->text[at] == '\r' || r->text[at] == '\n'))
+        at++;
+    if (at >= r->length)
+        return false;
+    unsigned char c = (unsigned char)r->text[at];
+    return string ? c == '"' : isalpha(c) || c == '_';
+}
+
+static bool begins_declaration(const struct dfl_reader *r, int kind)
+{
+    switch (kind) {
+    case DFL_T_PARAM: case DFL_T_ARG: case DFL_T_TYPE: case DFL_T_KERNEL: case DFL_T_GRAPH: case DFL_T_PLATFORM:
+        return declaration_follows(r, false);
+    case DFL_T_IMPORT: case DFL_T_LINK:
+        return declaration_follows(r, true);
+    default:
+        return false;
+    }
+}
+
+void dfl_reader_report_missing(struct dfl_reader *r, struct dfl_loc open)
+{
+    if (r->missing_reported || r->stopped)
+        return;
+    r->missing_reported = true;
+    if (r->token.length == 0)
+        dfl_error(r->sink, dfl_reader_after(r), "expected '}' before the end of the file");
+    else
+        dfl_error(r->sink, dfl_reader_after(r), "expected '}' before '%.*s'", (int)r->token.length,
+                  r->text + r->token.offset);
+    dfl_note(r->sink, open, "to close this '{'");
+}
+
+/* ---- what the parser calls ---- */
+
+static int give_missing(struct dfl_reader *r, DFL_YYSTYPE *value, struct dfl_loc *loc)
+{
+    r->n_braces--;
+    value->brace.missing = true;
+    *loc = dfl_reader_after(r);
+    return '}';
+}
+
+int dfl_yylex(DFL_YYSTYPE *value, struct dfl_loc *loc, struct dfl_reader *r)
+{
+    if (r->stopped || dfl_arena_failed(r->arena))
+        return DFL_T_END;
+    if (r->holds) {
+        if (r->n_braces > 0)
+            return give_missing(r, value, loc);
+        r->holds = r->missing_reported = false;
+        value->name = r->held_name;
+        *loc = r->token.loc;
+        return r->held_kind;
+    }
+
+    r->previous = r->token;
+    r->bad_token = r->cut_line;
+    r->cut_line = false;
+    int kind = dfl_flex_lex(value, loc, r->scanner);
+    r->token.loc = *loc;
+    if (r->stopped)
+        return DFL_T_END;
+    if (kind == DFL_T_END || begins_declaration(r, kind)) {
+        track_end(r, 0);
+        if (r->n_braces > 0) {
+            r->holds = true;
+            r->held_kind = kind;
+            r->held_name = kind == DFL_T_END ? (struct dfl_name){0} : value->name;
+            return give_missing(r, value, loc);
+        }
+    }
+    return track(r, kind, *loc);
+}

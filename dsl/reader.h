@@ -1,0 +1,136 @@
+/* reader.h - what scanner, parser and their messages share while one file is read. Private to dsl/.
+ *
+ * The text passes through: lexer.l (bytes to tokens) - reader.c (brackets: depth, and the '}' that are missing) -
+ * parser.y (tokens to calls of build.c) - build.c (nodes). Syntax errors are worded by expect.c.
+ *
+ * Memory:   nodes and strings are the arena's; nothing here is freed one by one, so error recovery cannot leak.
+ * Lists:    while a list grows it is a ring, held by its last element (whose next is the first); DFL_FIRST turns it
+ *           into the list of ast.h.
+ */
+#ifndef DFL_READER_H
+#define DFL_READER_H
+
+#include "dsl/arena.h"
+#include "dsl/ast.h"
+
+/* ---- values of tokens and of nonterminals that are not nodes ---- */
+
+struct dfl_number {
+    int64_t i;
+    double f;
+    bool is_int;
+    bool is_min; /* the digits of 2^63: right only after '-', where it is INT64_MIN; .i is that */
+};
+
+struct dfl_code {
+    const char *text;
+    struct dfl_loc loc;
+};
+
+struct dfl_brace {
+    bool missing; /* a '}' put in before a declaration or the end of the file */
+};
+
+/* An expression, or the ring of a list of them, with the depth of the tree under it. */
+struct dfl_tree {
+    struct dfl_expr *e;
+    unsigned depth;
+    bool is_min; /* see dfl_number */
+};
+
+/* '-' and '!' in a row, outermost first; the operand goes under `inner`. */
+struct dfl_prefix {
+    struct dfl_expr *outer, *inner;
+    unsigned depth;
+};
+
+/* An if and its else-ifs: the first statement, and the one that a further else belongs to. */
+struct dfl_chain {
+    struct dfl_stmt *first, *last;
+};
+
+/* ---- the reader ---- */
+
+struct dfl_token_place { /* of one token, for messages */
+    struct dfl_loc loc;
+    size_t offset, length; /* in text; length 0: none, or the end of the file */
+};
+
+struct dfl_bracket {
+    char open;
+    struct dfl_loc loc;
+};
+
+struct dfl_reader {
+    struct dfl_sink *sink;
+    struct dfl_arena *arena;
+    uint32_t file;
+    const char *text; /* borrowed; after a byte order mark */
+    size_t length;
+
+    /* scanner */
+    void *scanner;
+    char *buffer;           /* flex's copy of text; it writes into it */
+    uint32_t line, col;     /* of the next byte */
+    struct dfl_loc opened;  /* where the comment or code block began that is being read */
+    struct dfl_loc inside;  /* the first byte of the code */
+    size_t inside_offset;
+    unsigned code_braces;
+
+    /* tokens */
+    struct dfl_token_place token, previous;
+    struct dfl_bracket brackets[DFL_MAX_NESTING]; /* '(' and '[' open since the last brace or statement */
+    struct dfl_loc braces[DFL_MAX_NESTING];
+    unsigned n_brackets, n_braces;
+    bool lone_brace; /* the token is a '}' that closes nothing */
+
+    /* a token held back while the '}' missing before it are given */
+    bool holds, missing_reported;
+    int held_kind;
+    struct dfl_name held_name;
+
+    /* errors */
+    struct dfl_loc bad; /* the last bytes that were no token */
+    bool bad_token; /* the scanner has reported something since the previous token: an error here would repeat it */
+    bool cut_line;  /* the current token swallowed the rest of its line: the next one may not fit for that reason */
+    bool stopped;   /* a limit was passed: the rest of the file is not read, and no further error comes of it */
+    bool no_memory; /* the parser's stack could not grow */
+
+    struct dfl_decl *decls; /* ring */
+};
+
+/* reader.c: the location just after the previous token; of one byte. */
+struct dfl_loc dfl_reader_after(const struct dfl_reader *r);
+
+/* reader.c: reports a '}' that was put in and fits the grammar; `open` is its '{'. Once for all that are missing at
+ * one place. */
+void dfl_reader_report_missing(struct dfl_reader *r, struct dfl_loc open);
+
+/* ---- literal.c: the values of literals; errors are reported, and some value is given all the same ---- */
+
+struct dfl_number dfl_literal_int(struct dfl_reader *r, struct dfl_loc loc, const char *digits);
+struct dfl_number dfl_literal_float(struct dfl_reader *r, struct dfl_loc loc, const char *digits);
+/* body[0..length): between the quotes, which begin at loc */
+const char *dfl_literal_string(struct dfl_reader *r, struct dfl_loc loc, const char *body, size_t length);
+struct dfl_name dfl_literal_name(struct dfl_reader *r, struct dfl_loc loc, const char *text, size_t length);
+
+/* ---- expect.c: the words of a syntax error ---- */
+
+/* `after`: what the parser has just read, `found`: the token that does not fit, `expected`: those that would; all by
+ * the names that parser.y gives them. */
+void dfl_expect_report(struct dfl_reader *r, const char *after, const char *found, const char *const *expected,
+                       size_t n_expected);
+
+/* ---- lists ---- */
+
+#define DFL_ONE(node) ((node)->next = (node))
+#define DFL_MORE(ring, node) ((node)->next = (ring)->next, (ring)->next = (node))
+#define DFL_FIRST(first, ring) \
+    do { \
+        __typeof__(ring) last_ = (ring); \
+        (first) = last_ ? last_->next : NULL; \
+        if (last_) \
+            last_->next = NULL; \
+    } while (0)
+
+#endif

@@ -1,0 +1,122 @@
+/* supported.c - what the grammar has and this version does not do: each is answered at its place, with what to write
+ * instead where there is something. One function for each; they leave this file as they come to be done. */
+#include <string.h>
+
+#include "dsl/parse.h"
+
+struct check {
+    struct dfl_sink *sink;
+    const struct dfl_file *file;
+    bool has_imports;
+};
+
+static void check_port(struct check *c, const struct dfl_port *port)
+{
+    if (port->mode == DFL_ACC) {
+        dfl_error(c->sink, port->loc, "port mode 'acc' is not yet supported");
+        dfl_hint(c->sink,
+                 "keep the sum in the kernel itself: an 'ordered' kernel fires for one wave at a time, in order");
+    }
+    if (port->split.text) {
+        dfl_error(c->sink, port->split.loc, "'split' is not yet supported");
+        dfl_hint(c->sink, "cut the data in the graph: a kernel that gives the parts, and a 'for' over them");
+    }
+}
+
+/* Bounded extents: a comparison where a dimension stands. */
+static void check_format(struct check *c, const struct dfl_format *format)
+{
+    for (const struct dfl_expr *dim = format ? format->dims : NULL; dim; dim = dim->next) {
+        if (dim->kind != DFL_EXPR_BINARY || dim->op != DFL_OP_LE)
+            continue;
+        dfl_error(c->sink, dim->loc, "bounded extents ('name <= bound') are not yet supported");
+        dfl_hint(c->sink, "give the dimension its largest size, and pass the actual one in a token of its own");
+    }
+}
+
+static void check_sig(struct check *c, const struct dfl_sig *sig)
+{
+    for (const struct dfl_port *port = sig ? sig->ports : NULL; port; port = port->next) {
+        check_port(c, port);
+        check_format(c, port->format);
+    }
+}
+
+static void check_variants(struct check *c, const struct dfl_kernel *kernel)
+{
+    for (const struct dfl_variant *variant = kernel->variants; variant; variant = variant->next) {
+        if (!variant->has_launch)
+            continue;
+        dfl_error(c->sink, variant->launch_loc,
+                  "launching a bare __global__ function with '<<< >>>' is not yet supported");
+        dfl_hint(c->sink, "launch it from inline code, as in %s {{ %s<<<grid, block, 0, stream>>>(...); }}",
+                 variant->cls.text, variant->target.text);
+    }
+}
+
+static bool declared(const struct check *c, const char *name)
+{
+    for (const struct dfl_decl *decl = c->file->decls; decl; decl = decl->next)
+        if ((decl->kind == DFL_KERNEL || decl->kind == DFL_GRAPH) && strcmp(decl->name.text, name) == 0)
+            return true;
+    return false;
+}
+
+/* Calls of what will be built in. Kernels may have these names, also those of a file that is imported. */
+static void check_call(struct check *c, const struct dfl_stmt *stmt)
+{
+    static const char *const builtin[] = {"map", "stencil", "reduce", "select"};
+    for (size_t i = 0; i < sizeof builtin / sizeof builtin[0]; i++) {
+        if (strcmp(stmt->callee.text, builtin[i]) != 0 || c->has_imports || declared(c, builtin[i]))
+            continue;
+        dfl_error(c->sink, stmt->callee.loc, "'%s' is not yet supported", builtin[i]);
+        dfl_hint(c->sink, "declare a kernel that does it, with its code in C");
+    }
+    for (const struct dfl_target *target = stmt->targets; target; target = target->next)
+        check_format(c, target->annotation);
+}
+
+static void check_block(struct check *c, const struct dfl_block *block);
+
+static void check_stmt(struct check *c, const struct dfl_stmt *stmt)
+{
+    if (stmt->kind == DFL_STMT_CALL) {
+        check_call(c, stmt);
+        return;
+    }
+    check_block(c, stmt->body);
+    while (stmt->otherwise) { /* else-ifs may be many: no recursion along them */
+        const struct dfl_stmt *next = stmt->otherwise->stmts;
+        if (!next || next->next || next->kind != DFL_STMT_IF) {
+            check_block(c, stmt->otherwise);
+            break;
+        }
+        stmt = next;
+        check_block(c, stmt->body);
+    }
+}
+
+static void check_block(struct check *c, const struct dfl_block *block)
+{
+    for (const struct dfl_stmt *stmt = block->stmts; stmt; stmt = stmt->next)
+        check_stmt(c, stmt);
+}
+
+void dfl_check_supported(struct dfl_sink *sink, const struct dfl_file *file)
+{
+    struct check c = {sink, file, false};
+    for (const struct dfl_decl *decl = file->decls; decl; decl = decl->next)
+        c.has_imports |= decl->kind == DFL_IMPORT;
+    for (const struct dfl_decl *decl = file->decls; decl; decl = decl->next) {
+        if (decl->kind == DFL_TYPE)
+            check_format(&c, decl->format);
+        if (decl->kind == DFL_KERNEL) {
+            check_sig(&c, decl->kernel->sig);
+            check_variants(&c, decl->kernel);
+        }
+        if (decl->kind == DFL_GRAPH) {
+            check_sig(&c, decl->graph->sig);
+            check_block(&c, decl->graph->body);
+        }
+    }
+}

@@ -1,0 +1,404 @@
+/* cache.c - entries of one device's memory: the LRU list, eviction, and reserving all that a job needs or nothing of it. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memmgr/cache_impl.h"
+#include "runtime/error.h"
+
+/* ---- LRU list ---- */
+
+void dfm_lru_add(struct dfm_cache *c, struct dfm_entry *e)
+{
+    uint32_t number = (uint32_t)(e - c->entries);
+    e->next = c->newest;
+    e->previous = DFM_NONE;
+    if (c->newest != DFM_NONE)
+        c->entries[c->newest].previous = number;
+    else
+        c->oldest = number;
+    c->newest = number;
+}
+
+void dfm_lru_remove(struct dfm_cache *c, struct dfm_entry *e)
+{
+    if (e->previous != DFM_NONE)
+        c->entries[e->previous].next = e->next;
+    else
+        c->newest = e->next;
+    if (e->next != DFM_NONE)
+        c->entries[e->next].previous = e->previous;
+    else
+        c->oldest = e->previous;
+}
+
+/* ---- entries ---- */
+
+struct dfm_entry *dfm_entry_new(struct dfm_cache *c, uint32_t block)
+{
+    struct dfm_entry *e;
+    uint64_t offset;
+
+    if (c->free_entry == DFM_NONE ||
+        !dfm_pool_alloc(c->pool, c->space->bytes[dfm_space_value(c->space, block)], &offset))
+        return NULL;
+    e = &c->entries[c->free_entry];
+    c->free_entry = e->next;
+    *e = (struct dfm_entry){ .offset = offset, .block = block, .next = DFM_NONE, .previous = DFM_NONE,
+                             .waiters = DFM_NONE, .out_next = DFM_NONE, .state = DFM_AWAITING };
+    c->entry_of[block] = (uint32_t)(e - c->entries);
+    return e;
+}
+
+void dfm_entry_free(struct dfm_cache *c, struct dfm_entry *e)
+{
+    c->entry_of[e->block] = DFM_NONE;
+    dfm_pool_free(c->pool, e->offset);
+    e->state = DFM_FREE;
+    e->next = c->free_entry;
+    c->free_entry = (uint32_t)(e - c->entries);
+}
+
+static void pin(struct dfm_cache *c, struct dfm_entry *e)
+{
+    if (e->pins++ > 0)
+        return;
+    c->n_pinned++;
+    if (e->state == DFM_VALID && e->out == DFM_OUT_NONE)
+        dfm_lru_remove(c, e);
+}
+
+static void unpin(struct dfm_cache *c, struct dfm_entry *e)
+{
+    assert(e->pins > 0);
+    if (--e->pins > 0)
+        return;
+    c->n_pinned--;
+    if (e->state == DFM_VALID && e->out == DFM_OUT_NONE)
+        dfm_lru_add(c, e);
+}
+
+void dfm_cache_drop(struct dfm_cache *c, uint32_t block)
+{
+    struct dfm_entry *e;
+
+    if (c->entry_of[block] == DFM_NONE)
+        return;                         /* evicted meanwhile, or taken over by an output */
+    e = &c->entries[c->entry_of[block]];
+    /* whoever copies or pins it is a reader that has not ended: see the states in cache.h */
+    assert(e->state == DFM_VALID && e->pins == 0 && e->out == DFM_OUT_NONE);
+    dfm_lru_remove(c, e);
+    dfm_entry_free(c, e);
+}
+
+/* The entry goes, at once or when its write-back is complete. */
+static void evict(struct dfm_cache *c, struct dfm_entry *e)
+{
+    struct dfm_block *b = &c->space->blocks[e->block];
+    uint32_t valid = dfm_block_valid(b);
+
+    /* Bit gone: the block's end is in the mail. On the host too: a copy is enough. Else this is the last one, and nobody
+     * else can change that (space.h). */
+    if (!(valid & c->bit) || valid & DFM_HOST) {
+        dfm_lru_remove(c, e);
+        atomic_fetch_and_explicit(&b->valid, ~c->bit, memory_order_acq_rel);
+        c->stats.evictions++;
+        dfm_entry_free(c, e);
+    } else {
+        dfm_out_queue(c, e);
+        e->state = DFM_LEAVING;
+        c->leaving_bytes += dfm_entry_bytes(c, e);
+    }
+}
+
+/* ---- reserving ---- */
+
+static uint32_t present_as(const struct dfm_piece *piece)
+{
+    return piece->use == DFM_TAKE ? piece->from : piece->block;
+}
+
+/* Makes room by age until `bytes` are free in one piece. false: not yet, or not at all while others are pinned. */
+static bool make_room(struct dfm_cache *c, uint64_t bytes)
+{
+    while (dfm_pool_largest_free(c->pool) < dfm_pool_rounded(c->pool, bytes)) {
+        if (c->oldest == DFM_NONE || c->leaving_bytes >= bytes)
+            return false;
+        evict(c, &c->entries[c->oldest]);
+    }
+    return true;
+}
+
+/* An input that is being written back, or copied out and about to be overwritten, is waited for. */
+static bool in_the_way(const struct dfm_cache *c, const struct dfm_claim *claim)
+{
+    for (uint32_t i = 0; i < claim->n; i++) {
+        const struct dfm_piece *p = &claim->pieces[i];
+        uint32_t number = p->use == DFM_WRITE ? DFM_NONE : c->entry_of[present_as(p)];
+        if (number == DFM_NONE)
+            continue;
+        if (c->entries[number].state == DFM_LEAVING ||
+            (p->use == DFM_TAKE && c->entries[number].out != DFM_OUT_NONE))
+            return true;
+    }
+    return false;
+}
+
+static bool reserve_piece(struct dfm_cache *c, struct dfm_piece *p)
+{
+    uint32_t block = present_as(p);
+    struct dfm_entry *e;
+
+    if (p->entry != DFM_NONE)
+        return true;
+    if (p->use != DFM_WRITE && c->entry_of[block] != DFM_NONE) { /* an earlier piece of this claim has it too */
+        e = &c->entries[c->entry_of[block]];
+    } else {
+        if (!make_room(c, c->space->bytes[dfm_space_value(c->space, block)]))
+            return false;
+        e = dfm_entry_new(c, block);
+        if (!e)
+            return false;
+        if (p->use == DFM_WRITE)
+            e->state = DFM_FILLING;
+    }
+    pin(c, e);
+    p->entry = (uint32_t)(e - c->entries);
+    return true;
+}
+
+static void undo(struct dfm_cache *c, struct dfm_claim *claim)
+{
+    for (uint32_t i = 0; i < claim->n; i++) {
+        struct dfm_entry *e;
+        if (claim->pieces[i].entry == DFM_NONE)
+            continue;
+        e = &c->entries[claim->pieces[i].entry];
+        unpin(c, e);
+        if (e->pins == 0 && (e->state == DFM_AWAITING || e->state == DFM_FILLING))
+            dfm_entry_free(c, e);       /* made for this claim, nothing is on its way to it */
+        claim->pieces[i].entry = DFM_NONE;
+    }
+}
+
+/* Memory for everything, or nothing. */
+static bool try_reserve(struct dfm_cache *c, struct dfm_claim *claim)
+{
+    bool complete = !in_the_way(c, claim) && dfm_link_room(&c->in) >= claim->n;
+
+    for (uint32_t i = 0; i < claim->n; i++) {
+        struct dfm_piece *p = &claim->pieces[i];
+        p->entry = DFM_NONE;
+        p->awaited = false;
+        if (complete && p->use != DFM_WRITE && c->entry_of[present_as(p)] != DFM_NONE) {
+            p->entry = c->entry_of[present_as(p)];
+            pin(c, &c->entries[p->entry]);
+        }
+    }
+    for (uint32_t i = 0; complete && i < claim->n; i++)
+        complete = reserve_piece(c, &claim->pieces[i]);
+    if (complete && claim->tmp_bytes > 0) {
+        complete = make_room(c, claim->tmp_bytes) && dfm_pool_alloc(c->pool, claim->tmp_bytes, &claim->tmp_offset);
+        c->n_tmp += complete;
+    }
+    if (!complete)
+        undo(c, claim);
+    return complete;
+}
+
+/* Issues the copies of what is on the host. */
+static int load_pieces(struct dfm_cache *c, struct dfm_claim *claim, struct df_error *error)
+{
+    int status = DF_OK;
+    for (uint32_t i = 0; i < claim->n && status == DF_OK; i++)
+        status = dfm_cache_load(c, &claim->pieces[i], error);
+    return status;
+}
+
+static uint64_t claim_pages(const struct dfm_cache *c, const struct dfm_claim *claim)
+{
+    uint64_t bytes = claim->tmp_bytes ? dfm_pool_rounded(c->pool, claim->tmp_bytes) : 0;
+    for (uint32_t i = 0; i < claim->n; i++)
+        bytes += dfm_pool_rounded(c->pool, c->space->bytes[dfm_space_value(c->space, claim->pieces[i].block)]);
+    return bytes;
+}
+
+enum dfm_reserved dfm_cache_reserve(struct dfm_cache *c, struct dfm_claim *claim, struct df_error *error)
+{
+    bool progress = false;
+
+    if (dfm_messages(c, &progress, error) != DF_OK)
+        return DFM_ERROR;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        if (try_reserve(c, claim)) {
+            c->waiting = false;
+            return load_pieces(c, claim, error) == DF_OK ? DFM_RESERVED : DFM_ERROR;
+        }
+        c->waiting = true;
+        if (c->n_pinned > 0 || c->n_tmp > 0 || dfm_cache_busy(c))
+            return dfm_out_issue(c, error) == DF_OK ? DFM_WAIT : DFM_ERROR;
+        /* Alone and still no room: the free pieces are scattered. Everything goes, this claim's own inputs too. */
+        while (c->oldest != DFM_NONE)
+            evict(c, &c->entries[c->oldest]);
+        if (dfm_cache_busy(c))
+            return dfm_out_issue(c, error) == DF_OK ? DFM_WAIT : DFM_ERROR;
+    }
+    dfr_error(error, DF_E_REFUSED, "a job needs %llu bytes of a GPU memory of %llu",
+              (unsigned long long)claim_pages(c, claim), (unsigned long long)dfm_pool_capacity(c->pool));
+    return DFM_ERROR;
+}
+
+int dfm_cache_load(struct dfm_cache *c, struct dfm_piece *piece, struct df_error *error)
+{
+    struct dfm_entry *e = &c->entries[piece->entry];
+
+    if (e->state != DFM_AWAITING)
+        return DF_OK;
+    piece->awaited = !(dfm_block_valid(&c->space->blocks[e->block]) & DFM_HOST);
+    return piece->awaited ? DF_OK : dfm_load_issue(c, e, error);
+}
+
+int dfm_cache_wait(struct dfm_cache *c, const struct dfm_claim *claim, uint32_t stream, struct df_error *error)
+{
+    uint64_t last = 0;
+    bool any = false;
+
+    for (uint32_t i = 0; i < claim->n; i++) {
+        const struct dfm_entry *e = &c->entries[claim->pieces[i].entry];
+        if (e->state != DFM_LOADING)
+            continue;
+        any = true;
+        last = e->sequence > last ? e->sequence : last;
+    }
+    if (!any)
+        return DF_OK;
+    return c->device->ops->stream_wait(c->device, stream, c->in.events[last % c->in.capacity], error);
+}
+
+void *dfm_cache_address(const struct dfm_cache *c, const struct dfm_piece *piece)
+{
+    return c->base + c->entries[piece->entry].offset;
+}
+
+void *dfm_cache_tmp_address(const struct dfm_cache *c, const struct dfm_claim *claim)
+{
+    return c->base + claim->tmp_offset;
+}
+
+void dfm_cache_release(struct dfm_cache *c, struct dfm_claim *claim)
+{
+    for (uint32_t i = 0; i < claim->n; i++) {
+        struct dfm_piece *p = &claim->pieces[i];
+        struct dfm_entry *e = &c->entries[p->entry];
+        if (p->use == DFM_WRITE) {
+            e->state = DFM_VALID;
+        } else if (p->use == DFM_TAKE) {
+            c->entry_of[p->from] = DFM_NONE;
+            c->entry_of[p->block] = p->entry;
+            e->block = p->block;
+        }
+        unpin(c, e);
+    }
+    if (claim->tmp_bytes > 0) {
+        dfm_pool_free(c->pool, claim->tmp_offset);
+        c->n_tmp--;
+    }
+}
+
+/* ---- making ---- */
+
+static int make_entries(struct dfm_cache *c, struct df_error *error)
+{
+    uint64_t pages = c->config.pool_bytes / DFM_PAGE;
+
+    c->n_entries = pages < c->n_blocks ? (uint32_t)pages : c->n_blocks;
+    c->entries = calloc(c->n_entries + 1, sizeof *c->entries);
+    c->entry_of = malloc((c->n_blocks + 1) * sizeof *c->entry_of);
+    if (!c->entries || !c->entry_of)
+        return dfr_error_memory(error);
+    memset(c->entry_of, 0xff, (c->n_blocks + 1) * sizeof *c->entry_of);
+    c->free_entry = c->newest = c->oldest = DFM_NONE;
+    for (uint32_t i = c->n_entries; i-- > 0;) {
+        c->entries[i].next = c->free_entry;
+        c->free_entry = i;
+    }
+    c->pool = dfm_pool_create(c->config.pool_bytes, DFM_PAGE, c->n_entries + c->config.max_claims);
+    return c->pool ? DF_OK : dfr_error_memory(error);
+}
+
+int dfm_cache_create(const struct dfm_cache_config *config, struct dfm_cache **cache, struct df_error *error)
+{
+    struct dfm_cache *c = aligned_alloc(64, (sizeof *c + 63) / 64 * 64);
+    int status;
+
+    if (!c)
+        return dfr_error_memory(error);
+    memset(c, 0, sizeof *c);
+    c->config = *config;
+    c->space = config->space;
+    c->device = config->device;
+    c->base = c->device->ops->pool(c->device);
+    c->bit = 1u << config->memory;
+    c->n_blocks = c->space->n_values * c->space->n_slots;
+    status = make_entries(c, error);
+    if (status == DF_OK)
+        status = dfm_transfer_create(c, error);
+    if (status != DF_OK) {
+        dfm_cache_destroy(c);
+        return status;
+    }
+    *cache = c;
+    return DF_OK;
+}
+
+void dfm_cache_destroy(struct dfm_cache *c)
+{
+    if (!c)
+        return;
+    dfm_transfer_destroy(c);
+    dfm_pool_destroy(c->pool);
+    free(c->entries);
+    free(c->entry_of);
+    free(c);
+}
+
+void dfm_cache_stats(const struct dfm_cache *c, struct df_memory_stats *stats)
+{
+    *stats = c->stats;
+    stats->capacity_bytes = dfm_pool_capacity(c->pool);
+    stats->peak_bytes = dfm_pool_peak(c->pool);
+}
+
+uint64_t dfm_cache_capacity(const struct dfm_cache *c)
+{
+    return dfm_pool_capacity(c->pool);
+}
+
+bool dfm_cache_check(const struct dfm_cache *c)
+{
+    uint32_t listed = 0, idle = 0, unused = 0, pinned = 0, previous = DFM_NONE;
+    uint64_t leaving = 0;
+
+    for (uint32_t i = c->newest; i != DFM_NONE; i = c->entries[i].next) {
+        if (c->entries[i].previous != previous || ++listed > c->n_entries)
+            return false;
+        previous = i;
+    }
+    if (previous != c->oldest)
+        return false;
+    for (uint32_t i = c->free_entry; i != DFM_NONE && unused <= c->n_entries; i = c->entries[i].next)
+        unused++;
+    for (uint32_t i = 0; i < c->n_entries; i++) {
+        const struct dfm_entry *e = &c->entries[i];
+        if (e->state == DFM_FREE) {
+            unused--;
+            continue;
+        }
+        if (c->entry_of[e->block] != i)
+            return false;
+        idle += e->state == DFM_VALID && e->pins == 0 && e->out == DFM_OUT_NONE;
+        pinned += e->pins > 0;
+        leaving += e->state == DFM_LEAVING ? dfm_entry_bytes(c, e) : 0;
+    }
+    return unused == 0 && listed == idle && pinned == c->n_pinned && leaving == c->leaving_bytes && dfm_pool_check(c->pool);
+}

@@ -1,0 +1,87 @@
+/* cache_impl.h - the inside of the cache, shared by cache.c (entries, claims, eviction) and transfer.c (copies under way,
+ * messages from other threads). Private to memmgr.
+ */
+#ifndef DFM_CACHE_IMPL_H
+#define DFM_CACHE_IMPL_H
+
+#include "memmgr/cache.h"
+
+enum dfm_state { DFM_FREE, DFM_AWAITING, DFM_LOADING, DFM_FILLING, DFM_VALID, DFM_LEAVING };
+
+enum dfm_out { DFM_OUT_NONE, DFM_OUT_QUEUED, DFM_OUT_FLYING };
+
+struct dfm_entry {
+    uint64_t offset;                    /* in the pool */
+    uint64_t sequence;                  /* LOADING: number of its copy, from 0 */
+    void *host;                         /* out FLYING: where to */
+    uint32_t block;
+    uint32_t next, previous;            /* LRU list (in it: VALID, no pins, out NONE), or the list of free entries */
+    uint32_t out_next;                  /* queue of copies to the host that are to be issued */
+    uint32_t waiters;                   /* for its copy to the host, linked by space->waiter_next */
+    uint32_t pins;
+    uint8_t state, out;
+};
+
+/* One direction: copies in order, an event after each. Copy number n has event n % capacity. */
+struct dfm_link {
+    enum dfr_copy kind;
+    uint32_t stream, capacity;
+    struct dfr_event **events;
+    uint32_t *entries;
+    uint64_t issued, completed;
+};
+
+struct dfm_mailbox {                    /* a stack that is taken whole: no ABA */
+    _Alignas(64) _Atomic uint32_t head;
+};
+
+struct dfm_cache {
+    struct dfm_cache_config config;
+    struct dfm_space *space;
+    struct dfr_device *device;
+    unsigned char *base;
+    uint32_t bit;                       /* 1 << memory */
+    uint32_t n_blocks;
+    struct dfm_pool *pool;
+    struct dfm_entry *entries;
+    uint32_t n_entries, free_entry;     /* head of the free ones */
+    uint32_t *entry_of;                 /* block → entry, DFM_NONE */
+    uint32_t newest, oldest;            /* LRU list */
+    uint32_t n_pinned;                  /* entries with pins */
+    uint32_t n_tmp;                     /* claims with scratch reserved */
+    uint64_t leaving_bytes;
+    bool waiting;                       /* a claim waits for room: nothing is fetched ahead */
+    struct dfm_link in, out;
+    uint32_t out_first, out_last;       /* entries whose copy to the host is to be issued */
+    struct dfm_mailbox frees, fetches, prefetches;
+    uint32_t *free_next, *prefetch_next;
+    _Atomic uint8_t *prefetch_posted;   /* block: is in the prefetch mailbox */
+    struct df_memory_stats stats;
+};
+
+static inline uint64_t dfm_entry_bytes(const struct dfm_cache *c, const struct dfm_entry *e)
+{
+    return c->space->bytes[dfm_space_value(c->space, e->block)];
+}
+
+static inline bool dfm_link_idle(const struct dfm_link *link) { return link->issued == link->completed; }
+static inline uint64_t dfm_link_room(const struct dfm_link *link)
+{
+    return link->capacity - (link->issued - link->completed);
+}
+
+/* cache.c */
+struct dfm_entry *dfm_entry_new(struct dfm_cache *c, uint32_t block); /* with pool memory, AWAITING; NULL: no free room */
+void dfm_entry_free(struct dfm_cache *c, struct dfm_entry *e);
+void dfm_lru_add(struct dfm_cache *c, struct dfm_entry *e);
+void dfm_lru_remove(struct dfm_cache *c, struct dfm_entry *e);
+
+/* transfer.c */
+int dfm_transfer_create(struct dfm_cache *c, struct df_error *error);
+void dfm_transfer_destroy(struct dfm_cache *c);
+int dfm_load_issue(struct dfm_cache *c, struct dfm_entry *e, struct df_error *error); /* AWAITING → LOADING */
+void dfm_out_queue(struct dfm_cache *c, struct dfm_entry *e);
+int dfm_out_issue(struct dfm_cache *c, struct df_error *error); /* of those queued, what there is room for */
+int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error);
+
+#endif

@@ -1,0 +1,190 @@
+/* heap.c - Treiber stacks (IBM RJ 5118, 1986) of buffer indices, one a size class, over one reservation.
+ *
+ * A stack's top is one 64-bit word, (index of a buffer, tag); the tag grows with each change, so a compare-and-swap
+ * that succeeds proves that the top did not change since it was read. The link below a free buffer lies beside the
+ * reservation, not in the buffer: buffers are touched by their users alone, and a slow thread that reads the link of a
+ * buffer taken meanwhile reads valid memory and loses its compare-and-swap.
+ *
+ * Orders: alloc's load of top acquires the release of the free (or of create) that put the buffer there, hence
+ * everything its last user wrote. Both operations are read-modify-writes of top, so the release is carried on through
+ * those between.
+ */
+#include "memmgr/heap.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define NONE UINT32_MAX
+#define LINE 64
+
+struct size_class {
+    _Alignas(LINE) _Atomic uint64_t top;
+    _Alignas(LINE) unsigned char *base; /* read only from here on */
+    uint64_t stride_bytes;
+    uint32_t count;
+    _Atomic uint32_t *below;            /* by buffer: index of the next free one */
+};
+
+struct dfm_heap {
+    unsigned char *memory;
+    uint64_t reserved_bytes;
+    struct dfm_heap_source source;      /* alloc NULL: mmap */
+    uint32_t n_classes;
+    _Atomic uint32_t *links;            /* of all classes */
+    struct size_class *classes;
+};
+
+static uint64_t top_make(uint32_t index, uint64_t old)
+{
+    return ((old >> 32) + 1) << 32 | index;
+}
+
+/* From one buffer to the next; empty ones still have an address of their own. */
+static uint64_t stride_of(const struct dfm_heap_class *cls)
+{
+    return cls->bytes == 0 ? LINE : (cls->bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Adds up strides and counts; false on overflow. */
+static bool measure(const struct dfm_heap_class *classes, uint32_t n_classes, uint64_t *bytes, uint64_t *count)
+{
+    *bytes = 0;
+    *count = 0;
+    for (uint32_t c = 0; c < n_classes; c++) {
+        uint64_t total;
+
+        if (classes[c].bytes > UINT64_MAX - LINE || classes[c].count >= NONE)
+            return false;
+        if (__builtin_mul_overflow(stride_of(&classes[c]), classes[c].count, &total) ||
+            __builtin_add_overflow(*bytes, total, bytes))
+            return false;
+        *count += classes[c].count;
+    }
+    return *bytes <= SIZE_MAX - LINE && *count <= SIZE_MAX / sizeof(uint32_t);
+}
+
+static void *reserve(struct dfm_heap *heap)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *memory;
+
+    if (heap->source.alloc != NULL)
+        return heap->source.alloc(heap->source.arg, heap->reserved_bytes);
+    memory = mmap(NULL, heap->reserved_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* All buffers free, the first on top. */
+static void class_init(struct size_class *cls, const struct dfm_heap_class *from, unsigned char *base,
+                       _Atomic uint32_t *below)
+{
+    cls->base = base;
+    cls->stride_bytes = stride_of(from);
+    cls->count = (uint32_t)from->count;
+    cls->below = below;
+    for (uint32_t i = 0; i < cls->count; i++)
+        atomic_init(&below[i], i + 1 < cls->count ? i + 1 : NONE);
+    atomic_init(&cls->top, cls->count > 0 ? 0 : NONE);
+}
+
+struct dfm_heap *dfm_heap_create(const struct dfm_heap_class *classes, uint32_t n_classes,
+                                 const struct dfm_heap_source *source)
+{
+    struct dfm_heap *heap;
+    uint64_t bytes, count;
+    unsigned char *base;
+    _Atomic uint32_t *below;
+
+    if (!measure(classes, n_classes, &bytes, &count))
+        return NULL;
+    heap = calloc(1, sizeof *heap);
+    if (heap == NULL)
+        return NULL;
+    heap->n_classes = n_classes;
+    heap->reserved_bytes = bytes > 0 ? bytes : LINE;
+    if (source != NULL)
+        heap->source = *source;
+    heap->links = malloc((count > 0 ? count : 1) * sizeof *heap->links);
+    heap->classes = aligned_alloc(LINE, (n_classes > 0 ? n_classes : 1) * sizeof *heap->classes);
+    if (heap->links == NULL || heap->classes == NULL)
+        goto free_tables;
+    heap->memory = reserve(heap);
+    if (heap->memory == NULL)
+        goto free_tables;
+
+    base = heap->memory;
+    below = heap->links;
+    for (uint32_t c = 0; c < n_classes; c++) {
+        class_init(&heap->classes[c], &classes[c], base, below);
+        base += heap->classes[c].stride_bytes * heap->classes[c].count;
+        below += heap->classes[c].count;
+    }
+    return heap;
+
+free_tables:
+    free(heap->classes);
+    free(heap->links);
+    free(heap);
+    return NULL;
+}
+
+void dfm_heap_destroy(struct dfm_heap *heap)
+{
+    if (heap == NULL)
+        return;
+    if (heap->source.alloc != NULL)
+        heap->source.free(heap->source.arg, heap->memory, heap->reserved_bytes);
+    else
+        munmap(heap->memory, heap->reserved_bytes);
+    free(heap->classes);
+    free(heap->links);
+    free(heap);
+}
+
+void *dfm_heap_alloc(struct dfm_heap *heap, uint32_t cls)
+{
+    struct size_class *c = &heap->classes[cls];
+    uint64_t top = atomic_load_explicit(&c->top, memory_order_acquire);
+    uint32_t index, below;
+
+    do {
+        index = (uint32_t)top;
+        if (index == NONE)
+            return NULL;
+        below = atomic_load_explicit(&c->below[index], memory_order_relaxed);
+    } while (!atomic_compare_exchange_weak_explicit(&c->top, &top, top_make(below, top), memory_order_acquire,
+                                                    memory_order_acquire));
+    return c->base + c->stride_bytes * index;
+}
+
+void dfm_heap_free(struct dfm_heap *heap, uint32_t cls, void *buffer)
+{
+    struct size_class *c = &heap->classes[cls];
+    uint32_t index = (uint32_t)((uint64_t)((unsigned char *)buffer - c->base) / c->stride_bytes);
+    uint64_t top = atomic_load_explicit(&c->top, memory_order_relaxed);
+
+    assert(index < c->count && c->base + c->stride_bytes * index == (unsigned char *)buffer);
+    do {
+        atomic_store_explicit(&c->below[index], (uint32_t)top, memory_order_relaxed);
+    } while (!atomic_compare_exchange_weak_explicit(&c->top, &top, top_make(index, top), memory_order_release,
+                                                    memory_order_relaxed));
+}
+
+uint64_t dfm_heap_reserved_bytes(const struct dfm_heap *heap)
+{
+    return heap->reserved_bytes;
+}
+
+/* Counts the free ones, so that alloc and free share no counter. */
+uint64_t dfm_heap_live(const struct dfm_heap *heap, uint32_t cls)
+{
+    const struct size_class *c = &heap->classes[cls];
+    uint32_t n_free = 0;
+
+    for (uint32_t i = (uint32_t)atomic_load_explicit(&c->top, memory_order_acquire); i != NONE && n_free < c->count;
+         i = atomic_load_explicit(&c->below[i], memory_order_relaxed))
+        n_free++;
+    return c->count - n_free;
+}

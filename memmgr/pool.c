@@ -1,0 +1,376 @@
+/* pool.c - best fit over records kept beside the managed range.
+ *
+ * Every byte of the range belongs to exactly one record, free or used; records are linked in order of offset, and two
+ * neighbours are never both free. Free records are in a tree ordered by (size, offset): its first element not smaller
+ * than a request is the best fit. Used records are in a tree ordered by offset, where free finds them. At most
+ * max_blocks records are used and a free one lies between two used ones at most, so 2 * max_blocks + 1 records always
+ * suffice.
+ *
+ * The trees are treaps (Seidel & Aragon 1996): binary search trees that are heaps by a priority hashed from the
+ * record's index, so their depth is logarithmic whatever the order of calls, and two runs do the same.
+ */
+#include "memmgr/pool.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+
+struct record {
+    uint64_t offset, bytes;
+    uint32_t before, after;             /* neighbours by offset; `after` also links spare records */
+    uint32_t left, right;               /* in the tree of its kind */
+    uint32_t priority;
+    bool used;
+};
+
+struct tree {
+    uint32_t root;
+    bool by_size;
+};
+
+struct dfm_pool {
+    uint64_t capacity, alignment;
+    uint64_t used, peak;
+    uint32_t n_used, max_blocks;
+    uint32_t first;                     /* record at offset 0 */
+    uint32_t spare;                     /* records of no range */
+    struct tree free_tree, used_tree;
+    struct record *records;
+};
+
+/* ---- trees ---- */
+
+static bool goes_before(const struct dfm_pool *pool, const struct tree *tree, uint32_t a, uint32_t b)
+{
+    const struct record *x = &pool->records[a], *y = &pool->records[b];
+
+    if (tree->by_size && x->bytes != y->bytes)
+        return x->bytes < y->bytes;
+    return x->offset < y->offset;
+}
+
+/* Splits the subtree `from` into what goes before `pivot` and what goes after it. */
+static void tree_split(struct dfm_pool *pool, const struct tree *tree, uint32_t from, uint32_t pivot, uint32_t *before,
+                       uint32_t *after)
+{
+    while (from != NONE) {
+        struct record *r = &pool->records[from];
+
+        if (goes_before(pool, tree, from, pivot)) {
+            *before = from;
+            before = &r->right;
+            from = r->right;
+        } else {
+            *after = from;
+            after = &r->left;
+            from = r->left;
+        }
+    }
+    *before = NONE;
+    *after = NONE;
+}
+
+static void tree_insert(struct dfm_pool *pool, struct tree *tree, uint32_t index)
+{
+    struct record *added = &pool->records[index];
+    uint32_t *link = &tree->root;
+
+    while (*link != NONE && pool->records[*link].priority >= added->priority)
+        link = goes_before(pool, tree, index, *link) ? &pool->records[*link].left : &pool->records[*link].right;
+    tree_split(pool, tree, *link, index, &added->left, &added->right);
+    *link = index;
+}
+
+static void tree_remove(struct dfm_pool *pool, struct tree *tree, uint32_t index)
+{
+    uint32_t *link = &tree->root;
+    uint32_t left, right;
+
+    while (*link != index)
+        link = goes_before(pool, tree, index, *link) ? &pool->records[*link].left : &pool->records[*link].right;
+    left = pool->records[index].left;
+    right = pool->records[index].right;
+    while (left != NONE && right != NONE) {
+        struct record *l = &pool->records[left], *r = &pool->records[right];
+
+        if (l->priority >= r->priority) {
+            *link = left;
+            link = &l->right;
+            left = l->right;
+        } else {
+            *link = right;
+            link = &r->left;
+            right = r->left;
+        }
+    }
+    *link = left != NONE ? left : right;
+}
+
+/* The smallest free record of at least `bytes`, the lowest among equals. */
+static uint32_t best_fit(const struct dfm_pool *pool, uint64_t bytes)
+{
+    uint32_t at = pool->free_tree.root, best = NONE;
+
+    while (at != NONE) {
+        const struct record *r = &pool->records[at];
+
+        if (r->bytes >= bytes) {
+            best = at;
+            at = r->left;
+        } else {
+            at = r->right;
+        }
+    }
+    return best;
+}
+
+static uint32_t find_used(const struct dfm_pool *pool, uint64_t offset)
+{
+    uint32_t at = pool->used_tree.root;
+
+    while (at != NONE && pool->records[at].offset != offset)
+        at = offset < pool->records[at].offset ? pool->records[at].left : pool->records[at].right;
+    return at;
+}
+
+/* ---- records ---- */
+
+static uint32_t record_take(struct dfm_pool *pool, uint64_t offset, uint64_t bytes)
+{
+    uint32_t index = pool->spare;
+    struct record *r = &pool->records[index];
+
+    pool->spare = r->after;
+    r->offset = offset;
+    r->bytes = bytes;
+    r->used = false;
+    return index;
+}
+
+static void record_give(struct dfm_pool *pool, uint32_t index)
+{
+    pool->records[index].after = pool->spare;
+    pool->spare = index;
+}
+
+/* Joins `right` to its neighbour `left`; neither is in a tree. */
+static void record_join(struct dfm_pool *pool, uint32_t left, uint32_t right)
+{
+    struct record *l = &pool->records[left], *r = &pool->records[right];
+
+    l->bytes += r->bytes;
+    l->after = r->after;
+    if (r->after != NONE)
+        pool->records[r->after].before = left;
+    record_give(pool, right);
+}
+
+static uint32_t hash(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+struct dfm_pool *dfm_pool_create(uint64_t bytes, uint64_t alignment, uint32_t max_blocks)
+{
+    struct dfm_pool *pool;
+    uint64_t n_records = 2 * (uint64_t)max_blocks + 1;
+
+    if (alignment == 0 || n_records >= NONE)
+        return NULL;
+    pool = calloc(1, sizeof *pool);
+    if (pool == NULL)
+        return NULL;
+    pool->records = calloc(n_records, sizeof *pool->records);
+    if (pool->records == NULL) {
+        free(pool);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n_records; i++) {
+        pool->records[i].priority = hash(i);
+        pool->records[i].after = i + 1 < n_records ? i + 1 : NONE;
+    }
+    pool->capacity = bytes - bytes % alignment;
+    pool->alignment = alignment;
+    pool->max_blocks = max_blocks;
+    pool->free_tree = (struct tree){NONE, true};
+    pool->used_tree = (struct tree){NONE, false};
+    pool->first = NONE;
+    if (pool->capacity > 0) {
+        pool->first = record_take(pool, 0, pool->capacity);
+        pool->records[pool->first].before = NONE;
+        pool->records[pool->first].after = NONE;
+        tree_insert(pool, &pool->free_tree, pool->first);
+    }
+    return pool;
+}
+
+void dfm_pool_destroy(struct dfm_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    free(pool->records);
+    free(pool);
+}
+
+/* Even nothing takes one unit, so that every block has an offset of its own. UINT64_MAX, which fits nowhere, where
+ * rounding up would overflow. */
+uint64_t dfm_pool_rounded(const struct dfm_pool *pool, uint64_t bytes)
+{
+    uint64_t units = bytes / pool->alignment + (bytes % pool->alignment != 0);
+
+    if (units == 0)
+        units = 1;
+    return units > UINT64_MAX / pool->alignment ? UINT64_MAX : units * pool->alignment;
+}
+
+/* Makes what `index` has beyond `bytes` a free record of its own. */
+static void split_rest(struct dfm_pool *pool, uint32_t index, uint64_t bytes)
+{
+    struct record *taken = &pool->records[index], *rest;
+    uint32_t rest_index;
+
+    if (taken->bytes == bytes)
+        return;
+    rest_index = record_take(pool, taken->offset + bytes, taken->bytes - bytes);
+    rest = &pool->records[rest_index];
+    rest->before = index;
+    rest->after = taken->after;
+    if (rest->after != NONE)
+        pool->records[rest->after].before = rest_index;
+    taken->after = rest_index;
+    taken->bytes = bytes;
+    tree_insert(pool, &pool->free_tree, rest_index);
+}
+
+bool dfm_pool_alloc(struct dfm_pool *pool, uint64_t bytes, uint64_t *offset)
+{
+    uint64_t rounded = dfm_pool_rounded(pool, bytes);
+    uint32_t index = best_fit(pool, rounded);
+
+    if (index == NONE || pool->n_used == pool->max_blocks)
+        return false;
+    tree_remove(pool, &pool->free_tree, index);
+    split_rest(pool, index, rounded);
+    pool->records[index].used = true;
+    tree_insert(pool, &pool->used_tree, index);
+    pool->n_used++;
+    pool->used += rounded;
+    if (pool->used > pool->peak)
+        pool->peak = pool->used;
+    *offset = pool->records[index].offset;
+    return true;
+}
+
+void dfm_pool_free(struct dfm_pool *pool, uint64_t offset)
+{
+    uint32_t index = find_used(pool, offset), before, after;
+
+    assert(index != NONE);
+    if (index == NONE)
+        return;
+    tree_remove(pool, &pool->used_tree, index);
+    pool->records[index].used = false;
+    pool->n_used--;
+    pool->used -= pool->records[index].bytes;
+    after = pool->records[index].after;
+    if (after != NONE && !pool->records[after].used) {
+        tree_remove(pool, &pool->free_tree, after);
+        record_join(pool, index, after);
+    }
+    before = pool->records[index].before;
+    if (before != NONE && !pool->records[before].used) {
+        tree_remove(pool, &pool->free_tree, before);
+        record_join(pool, before, index);
+        index = before;
+    }
+    tree_insert(pool, &pool->free_tree, index);
+}
+
+uint64_t dfm_pool_used(const struct dfm_pool *pool)
+{
+    return pool->used;
+}
+
+uint64_t dfm_pool_peak(const struct dfm_pool *pool)
+{
+    return pool->peak;
+}
+
+uint64_t dfm_pool_capacity(const struct dfm_pool *pool)
+{
+    return pool->capacity;
+}
+
+uint64_t dfm_pool_largest_free(const struct dfm_pool *pool)
+{
+    uint32_t at = pool->free_tree.root;
+
+    if (at == NONE)
+        return 0;
+    while (pool->records[at].right != NONE)
+        at = pool->records[at].right;
+    return pool->records[at].bytes;
+}
+
+/* ---- the check ---- */
+
+/* Does a search from the root find `index`, past priorities that never grow? */
+static bool tree_holds(const struct dfm_pool *pool, const struct tree *tree, uint32_t index)
+{
+    uint32_t at = tree->root, above = UINT32_MAX;
+
+    while (at != NONE && at != index) {
+        if (pool->records[at].priority > above)
+            return false;
+        above = pool->records[at].priority;
+        at = goes_before(pool, tree, index, at) ? pool->records[at].left : pool->records[at].right;
+    }
+    return at == index;
+}
+
+/* Number of records in a tree; recurses as deep as the tree, which is logarithmic. */
+static uint32_t tree_count(const struct dfm_pool *pool, uint32_t root, uint32_t budget)
+{
+    uint32_t count = 0;
+
+    while (root != NONE && count <= budget) {
+        count += 1 + tree_count(pool, pool->records[root].left, budget);
+        root = pool->records[root].right;
+    }
+    return count;
+}
+
+bool dfm_pool_check(const struct dfm_pool *pool)
+{
+    uint32_t n_used = 0, n_free = 0, n_spare = 0, before = NONE;
+    uint32_t n_records = 2 * pool->max_blocks + 1;
+    uint64_t used = 0, at_offset = 0;
+    bool before_free = false;
+
+    for (uint32_t i = pool->first; i != NONE; i = pool->records[i].after) {
+        const struct record *r = &pool->records[i];
+
+        if (r->offset != at_offset || r->before != before || r->bytes == 0 || r->bytes % pool->alignment != 0)
+            return false;
+        if (!r->used && before_free)
+            return false;
+        if (!tree_holds(pool, r->used ? &pool->used_tree : &pool->free_tree, i))
+            return false;
+        n_used += r->used;
+        n_free += !r->used;
+        used += r->used ? r->bytes : 0;
+        before_free = !r->used;
+        before = i;
+        at_offset += r->bytes;
+        if (n_used + n_free > n_records)
+            return false;
+    }
+    for (uint32_t i = pool->spare; i != NONE && n_spare <= n_records; i = pool->records[i].after)
+        n_spare++;
+    return at_offset == pool->capacity && used == pool->used && n_used == pool->n_used && used <= pool->peak &&
+           n_used + n_free + n_spare == n_records && tree_count(pool, pool->used_tree.root, n_used) == n_used &&
+           tree_count(pool, pool->free_tree.root, n_free) == n_free;
+}

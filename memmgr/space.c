@@ -1,0 +1,211 @@
+/* space.c - blocks and their host memory: making the tables, and giving a block's memory back wherever it is. */
+#include "memmgr/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memmgr/cache.h"
+#include "runtime/error.h"
+
+#define LINE 64
+#define MANY_CLASSES 1024               /* beyond this many distinct sizes they are grouped, at most 1/8 too large */
+
+/* ---- sizes ---- */
+
+static int compare_bytes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t line_rounded(uint64_t bytes)
+{
+    return bytes > UINT64_MAX - LINE ? bytes : (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* The next of 8 steps between powers of two. */
+static uint64_t step_rounded(uint64_t bytes)
+{
+    uint64_t power = LINE, step;
+    while (power <= bytes / 2)
+        power *= 2;
+    step = power / 8 > LINE ? power / 8 : LINE;
+    return bytes > UINT64_MAX - step ? bytes : (bytes + step - 1) / step * step;
+}
+
+static uint32_t sort_unique(uint64_t *sizes, uint32_t n)
+{
+    uint32_t kept = 0;
+    qsort(sizes, n, sizeof *sizes, compare_bytes);
+    for (uint32_t i = 0; i < n; i++)
+        if (kept == 0 || sizes[i] != sizes[kept - 1])
+            sizes[kept++] = sizes[i];
+    return kept;
+}
+
+/* Fills cls[] and *classes (to be freed): one for each distinct size, rounded to a cache line, or to a step where there
+ * would be too many. */
+static int make_classes(struct dfm_space *s, const struct dfm_space_config *config, struct dfm_heap_class **classes,
+                        uint32_t *n_classes)
+{
+    uint64_t *sizes = malloc((size_t)(s->n_values ? s->n_values : 1) * sizeof *sizes), *rounded;
+    uint32_t n;
+
+    rounded = malloc((size_t)(s->n_values ? s->n_values : 1) * sizeof *rounded);
+    if (!sizes || !rounded)
+        goto no_memory;
+    for (uint32_t v = 0; v < s->n_values; v++)
+        sizes[v] = rounded[v] = line_rounded(s->bytes[v]);
+    n = sort_unique(sizes, s->n_values);
+    if (n > MANY_CLASSES) {
+        for (uint32_t v = 0; v < s->n_values; v++)
+            sizes[v] = rounded[v] = step_rounded(s->bytes[v]);
+        n = sort_unique(sizes, s->n_values);
+    }
+    *classes = calloc(n ? n : 1, sizeof **classes);
+    if (!*classes)
+        goto no_memory;
+    for (uint32_t c = 0; c < n; c++)
+        (*classes)[c] = (struct dfm_heap_class){ .bytes = sizes[c] };
+    for (uint32_t v = 0; v < s->n_values; v++) {
+        uint64_t *found = bsearch(&rounded[v], sizes, n, sizeof *sizes, compare_bytes);
+        s->cls[v] = (uint32_t)(found - sizes);
+        (*classes)[s->cls[v]].count += config->count[v];
+    }
+    *n_classes = n;
+    free(sizes);
+    free(rounded);
+    return DF_OK;
+
+no_memory:
+    free(sizes);
+    free(rounded);
+    return DF_E_MEMORY;
+}
+
+/* ---- making ---- */
+
+static void *pinned_alloc(void *arg, uint64_t bytes)
+{
+    return ((const struct dfr_device_ops *)arg)->host_alloc(bytes, NULL);
+}
+
+static void pinned_free(void *arg, void *memory, uint64_t bytes)
+{
+    ((const struct dfr_device_ops *)arg)->host_free(memory, bytes);
+}
+
+static int make_heap(struct dfm_space *s, const struct dfm_space_config *config, struct df_error *error)
+{
+    struct dfm_heap_class *classes = NULL;
+    uint64_t total = 0;
+    uint32_t n_classes = 0;
+
+    if (make_classes(s, config, &classes, &n_classes) != DF_OK)
+        return dfr_error_memory(error);
+    for (uint32_t c = 0; c < n_classes; c++) {
+        uint64_t bytes;
+        if (__builtin_mul_overflow(classes[c].bytes, classes[c].count, &bytes) ||
+            __builtin_add_overflow(total, bytes, &total))
+            total = UINT64_MAX;
+    }
+    if (config->pinned) {
+        s->source = (struct dfm_heap_source){ pinned_alloc, pinned_free, (void *)config->pinned };
+        s->heap = dfm_heap_create(classes, n_classes, &s->source);
+    }
+    if (!s->heap)                       /* plain memory does as well, at slower copies */
+        s->heap = dfm_heap_create(classes, n_classes, NULL);
+    free(classes);
+    if (!s->heap)
+        return dfr_error(error, DF_E_MEMORY, "cannot reserve %.1f MiB of host memory for the waves in flight",
+                         (double)total / (1 << 20));
+    return DF_OK;
+}
+
+int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **space, struct df_error *error)
+{
+    struct dfm_space *s = calloc(1, sizeof *s);
+    size_t n = config->n_values ? config->n_values : 1, n_waiters = config->n_waiters ? config->n_waiters : 1;
+    int status = DF_E_MEMORY;
+
+    if (!s)
+        return dfr_error_memory(error);
+    s->n_values = config->n_values;
+    s->n_slots = config->n_slots;
+    s->n_waiters = config->n_waiters;
+    s->blocks = calloc(n * config->n_slots, sizeof *s->blocks);
+    s->bytes = malloc(n * sizeof *s->bytes);
+    s->cls = malloc(n * sizeof *s->cls);
+    s->waiter_next = malloc(n_waiters * sizeof *s->waiter_next);
+    s->asked = malloc(n_waiters * sizeof *s->asked);
+    if (!s->blocks || !s->bytes || !s->cls || !s->waiter_next || !s->asked) {
+        dfr_error_memory(error);
+        goto fail;
+    }
+    for (uint32_t v = 0; v < s->n_values; v++)
+        s->bytes[v] = config->bytes[v] ? config->bytes[v] : 1;
+    status = make_heap(s, config, error);
+    if (status != DF_OK)
+        goto fail;
+    *space = s;
+    return DF_OK;
+
+fail:
+    dfm_space_destroy(s);
+    return status;
+}
+
+void dfm_space_destroy(struct dfm_space *s)
+{
+    if (!s)
+        return;
+    dfm_heap_destroy(s->heap);
+    free(s->blocks);
+    free(s->bytes);
+    free(s->cls);
+    free(s->waiter_next);
+    free(s->asked);
+    free(s);
+}
+
+/* ---- giving back ---- */
+
+static void tell_devices(struct dfm_space *s, uint32_t block, uint32_t holders, uint32_t memory)
+{
+    for (uint32_t m = 1; holders >> m; m++) {
+        if (!(holders >> m & 1))
+            continue;
+        if (m == memory)
+            dfm_cache_drop(s->caches[m], block);
+        else
+            dfm_cache_post_free(s->caches[m], block);
+        if (m == 31)
+            break;
+    }
+}
+
+void dfm_space_drop(struct dfm_space *s, uint32_t block, uint32_t memory)
+{
+    struct dfm_block *b = &s->blocks[block];
+    /* acq_rel: acquires `host` from whoever set bit 0, and orders all reading before the memory's next life */
+    uint32_t holders = atomic_exchange_explicit(&b->valid, 0, memory_order_acq_rel);
+
+    if (holders & DFM_HOST) {
+        void *host = b->host;
+        b->host = NULL;
+        dfm_space_host_give(s, dfm_space_value(s, block), host);
+    }
+    if (holders & ~DFM_HOST)
+        tell_devices(s, block, holders & ~DFM_HOST, memory);
+}
+
+void dfm_space_move_host(struct dfm_space *s, uint32_t block, uint32_t to)
+{
+    struct dfm_block *b = &s->blocks[block];
+    uint32_t holders = atomic_exchange_explicit(&b->valid, 0, memory_order_acq_rel);
+
+    s->blocks[to].host = b->host;
+    b->host = NULL;
+    if (holders & ~DFM_HOST)
+        tell_devices(s, block, holders & ~DFM_HOST, 0);
+}

@@ -1,0 +1,91 @@
+/* space.h - the tokens of a run: a block for each value of each wave in flight, where it is valid, and its host memory.
+ *
+ * Words:    *memory* 0 is the host, memory m > 0 the pool of device m. A *slot* holds one wave in flight; the last slot
+ *           holds what is fired once. A *block* is the record of one value in one slot; `block` as a number is
+ *           slot * n_values + value. A *holder* is a memory whose bit is set in `valid`.
+ *
+ * States of a block (`valid` says which):
+ *     1  empty      valid = 0, no memory
+ *     2  filling    valid = 0; the job that makes it has taken memory where it runs
+ *     3  valid      valid != 0: every holder has the same bytes. 2 -> 3 by the job's end, before its readers are released
+ *     4  empty      3 -> 4 by the last reader's end (dfm_space_drop), or by an inout job that takes the storage over
+ * Within 3 holders come (a copy is complete) and go (a device evicts); the host's bit never goes before 4. Only the thread
+ * that owns memory m sets or clears bit m within 3, so at that thread: bit m set and bit 0 not means that this is the last
+ * valid copy and nobody else can drop it (whoever else read it would have had it on the host first).
+ *
+ * Memory:   host memory comes from a heap (heap.h) made for the most that can be live; device memory is the cache's
+ *           (cache.h). Nothing allocates after create.
+ * Threads:  a block's record is written by the thread that makes it, then by those named above. dfm_space_drop() by the
+ *           last reader, once per life.
+ */
+#ifndef DFM_SPACE_H
+#define DFM_SPACE_H
+
+#include <stdatomic.h>
+
+#include "memmgr/heap.h"
+#include "runtime/device.h"
+
+#define DFM_NONE UINT32_MAX
+#define DFM_HOST 1u                     /* the host's bit in `valid` */
+
+struct dfm_cache;
+
+struct dfm_block {
+    _Atomic uint32_t valid;             /* bit m: memory m. Set with release; who reads the bytes acquires */
+    _Atomic uint32_t readers;           /* that have not ended yet */
+    void *host;                         /* host memory; written before bit 0 is set */
+};
+
+struct dfm_space {
+    uint32_t n_values, n_slots;
+    struct dfm_block *blocks;           /* [slot * n_values + value] */
+    uint64_t *bytes;                    /* of a value, at least 1 */
+    uint32_t *cls;                      /* of a value, in the heap */
+    struct dfm_heap *heap;
+    struct dfm_heap_source source;
+    uint32_t n_caches;                  /* memories 1 … n_caches */
+    struct dfm_cache *caches[DF_MAX_UNITS + 1]; /* by memory; [0] NULL */
+    /* A job that needs a block on the host asks its holder (cache.h): waiter w waits for asked[w]. */
+    uint32_t n_waiters;
+    uint32_t *waiter_next, *asked;
+};
+
+struct dfm_space_config {
+    uint32_t n_values, n_slots;         /* the once slot included */
+    const uint64_t *bytes;              /* of a value; copied */
+    const uint64_t *count;              /* of a value: most buffers of it that are live at once; read during create */
+    uint32_t n_waiters;                 /* 0: no devices */
+    const struct dfr_device_ops *pinned;/* whose host_alloc gives host memory; NULL: plain memory */
+};
+
+/* DF_E_MEMORY with a sentence. */
+int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **space, struct df_error *error);
+void dfm_space_destroy(struct dfm_space *space);
+
+static inline uint32_t dfm_space_value(const struct dfm_space *s, uint32_t block) { return block % s->n_values; }
+
+/* Host memory for the block; NULL only where more live than were declared. Does not set a bit. */
+static inline void *dfm_space_host_take(struct dfm_space *s, uint32_t value)
+{
+    return dfm_heap_alloc(s->heap, s->cls[value]);
+}
+static inline void dfm_space_host_give(struct dfm_space *s, uint32_t value, void *memory)
+{
+    dfm_heap_free(s->heap, s->cls[value], memory);
+}
+
+static inline uint32_t dfm_block_valid(const struct dfm_block *b)
+{
+    /* acquires what set the bit: the bytes, and `host` */
+    return atomic_load_explicit(&((struct dfm_block *)b)->valid, memory_order_acquire);
+}
+
+/* Gives back all memory of the block, which becomes empty. `memory` is the one whose owner is calling (0: a host thread);
+ * other devices are told. */
+void dfm_space_drop(struct dfm_space *s, uint32_t block, uint32_t memory);
+
+/* The same, but its host memory goes on to block `to` (of the same size), which is not yet valid. Host threads. */
+void dfm_space_move_host(struct dfm_space *s, uint32_t block, uint32_t to);
+
+#endif

@@ -1,0 +1,321 @@
+/* transfer.c - copies between a device's memory and the host, and what other threads ask of it.
+ *
+ * Copies of one direction are issued in order on one stream with an event after each, so the oldest event is the only one
+ * to ask. Both directions and all computing run beside each other; what must come after a copy waits for its event
+ * (dfm_cache_wait) or is done when its completion is seen (dfm_cache_poll).
+ *
+ * Messages: each kind has a stack, linked through arrays that exist once per block or waiter, so posting cannot fail. An
+ * item is in its stack at most once: a block is freed once per life and its next life here begins after the owner has taken
+ * the message; a waiter asks again only after it was answered; prefetches carry a flag. The owner takes the stack of
+ * prefetches, then that of fetches, then that of frees, and acts in the opposite order: so a message about a block's new
+ * life is never acted on before the end of its old one.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "memmgr/cache_impl.h"
+#include "runtime/error.h"
+
+#define LINK_CAPACITY 64u
+
+/* ---- messages ---- */
+
+static void post(struct dfm_mailbox *box, uint32_t *next, uint32_t item)
+{
+    uint32_t head = atomic_load_explicit(&box->head, memory_order_relaxed);
+    do
+        next[item] = head;
+    while (!atomic_compare_exchange_weak_explicit(&box->head, &head, item, memory_order_release, memory_order_relaxed));
+}
+
+static uint32_t take_all(struct dfm_mailbox *box)
+{
+    if (atomic_load_explicit(&box->head, memory_order_relaxed) == DFM_NONE)
+        return DFM_NONE;
+    return atomic_exchange_explicit(&box->head, DFM_NONE, memory_order_acquire); /* acquires all posts in it */
+}
+
+void dfm_cache_post_free(struct dfm_cache *c, uint32_t block)
+{
+    post(&c->frees, c->free_next, block);
+}
+
+void dfm_cache_post_fetch(struct dfm_cache *c, uint32_t waiter)
+{
+    post(&c->fetches, c->space->waiter_next, waiter);
+}
+
+void dfm_cache_post_prefetch(struct dfm_cache *c, uint32_t block)
+{
+    if (!atomic_exchange_explicit(&c->prefetch_posted[block], 1, memory_order_acq_rel))
+        post(&c->prefetches, c->prefetch_next, block);
+}
+
+static int answer_fetch(struct dfm_cache *c, uint32_t waiter, struct df_error *error)
+{
+    uint32_t block = c->space->asked[waiter];
+    struct dfm_entry *e;
+
+    if (dfm_block_valid(&c->space->blocks[block]) & DFM_HOST) {
+        c->config.arrived(c->config.arg, waiter);
+        return DF_OK;
+    }
+    if (c->entry_of[block] == DFM_NONE)
+        return dfr_error(error, DF_E_DEVICE, "internal error: block %u is neither on the host nor here", block);
+    e = &c->entries[c->entry_of[block]];
+    c->space->waiter_next[waiter] = e->waiters;
+    e->waiters = waiter;
+    if (e->out == DFM_OUT_NONE)
+        dfm_out_queue(c, e);
+    return DF_OK;
+}
+
+static int prefetch(struct dfm_cache *c, uint32_t block, struct df_error *error)
+{
+    struct dfm_entry *e;
+
+    if (c->waiting || c->entry_of[block] != DFM_NONE || dfm_link_room(&c->in) < c->in.capacity / 2 ||
+        !(dfm_block_valid(&c->space->blocks[block]) & DFM_HOST))
+        return DF_OK;
+    e = dfm_entry_new(c, block);
+    return e ? dfm_load_issue(c, e, error) : DF_OK;
+}
+
+int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error)
+{
+    uint32_t ahead = take_all(&c->prefetches), asked = take_all(&c->fetches), item = take_all(&c->frees), next;
+    int status = DF_OK;
+
+    if (ahead != DFM_NONE || asked != DFM_NONE || item != DFM_NONE)
+        *progress = true;
+    for (; item != DFM_NONE; item = next) {
+        next = c->free_next[item];
+        dfm_cache_drop(c, item);
+    }
+    for (item = asked; item != DFM_NONE && status == DF_OK; item = next) {
+        next = c->space->waiter_next[item];
+        status = answer_fetch(c, item, error);
+    }
+    for (item = ahead; item != DFM_NONE; item = next) {
+        next = c->prefetch_next[item];
+        atomic_store_explicit(&c->prefetch_posted[item], 0, memory_order_release); /* may be posted again */
+        if (status == DF_OK)
+            status = prefetch(c, item, error);
+    }
+    return status;
+}
+
+/* ---- issuing ---- */
+
+static int issue(struct dfm_cache *c, struct dfm_link *link, struct dfm_entry *e, void *to, const void *from,
+                 struct df_error *error)
+{
+    const struct dfr_device_ops *ops = c->device->ops;
+    uint32_t at = (uint32_t)(link->issued % link->capacity);
+    int status = ops->copy(c->device, link->kind, to, from, dfm_entry_bytes(c, e), link->stream, error);
+
+    if (status == DF_OK)
+        status = ops->event_record(c->device, link->events[at], link->stream, error);
+    if (status != DF_OK)
+        return status;
+    link->entries[at] = (uint32_t)(e - c->entries);
+    link->issued++;
+    return DF_OK;
+}
+
+int dfm_load_issue(struct dfm_cache *c, struct dfm_entry *e, struct df_error *error)
+{
+    e->sequence = c->in.issued;
+    e->state = DFM_LOADING;
+    return issue(c, &c->in, e, c->base + e->offset, c->space->blocks[e->block].host, error);
+}
+
+void dfm_out_queue(struct dfm_cache *c, struct dfm_entry *e)
+{
+    uint32_t number = (uint32_t)(e - c->entries);
+
+    if (e->state == DFM_VALID && e->pins == 0)
+        dfm_lru_remove(c, e);
+    e->out = DFM_OUT_QUEUED;
+    e->out_next = DFM_NONE;
+    if (c->out_first == DFM_NONE)
+        c->out_first = number;
+    else
+        c->entries[c->out_last].out_next = number;
+    c->out_last = number;
+}
+
+int dfm_out_issue(struct dfm_cache *c, struct df_error *error)
+{
+    while (c->out_first != DFM_NONE && dfm_link_room(&c->out) > 0) {
+        struct dfm_entry *e = &c->entries[c->out_first];
+        int status;
+        e->host = dfm_space_host_take(c->space, dfm_space_value(c->space, e->block));
+        if (!e->host)
+            return dfr_error(error, DF_E_MEMORY, "internal error: more tokens live than were planned");
+        status = issue(c, &c->out, e, e->host, c->base + e->offset, error);
+        if (status != DF_OK)
+            return status;
+        e->out = DFM_OUT_FLYING;
+        c->out_first = e->out_next;
+    }
+    return DF_OK;
+}
+
+int dfm_cache_to_host(struct dfm_cache *c, uint32_t block, struct df_error *error)
+{
+    struct dfm_entry *e;
+
+    if (c->entry_of[block] == DFM_NONE || dfm_block_valid(&c->space->blocks[block]) & DFM_HOST)
+        return DF_OK;
+    e = &c->entries[c->entry_of[block]];
+    if (e->out == DFM_OUT_NONE)
+        dfm_out_queue(c, e);
+    return dfm_out_issue(c, error);
+}
+
+/* ---- completing ---- */
+
+static void tell_copied(struct dfm_cache *c, struct dfm_link *link, const struct dfm_entry *e)
+{
+    double begin_s, end_s;
+    uint64_t bytes = dfm_entry_bytes(c, e);
+    struct dfr_event *event = link->events[link->completed % link->capacity];
+
+    if (link->kind == DFR_COPY_H2D) {
+        c->stats.h2d_copies++;
+        c->stats.h2d_bytes += bytes;
+    } else {
+        c->stats.d2h_copies++;
+        c->stats.d2h_bytes += bytes;
+    }
+    if (c->config.copied && c->device->ops->event_times(c->device, event, &begin_s, &end_s))
+        c->config.copied(c->config.arg, link->kind, e->block, bytes, begin_s, end_s);
+}
+
+static void loaded(struct dfm_cache *c, struct dfm_entry *e)
+{
+    e->state = DFM_VALID;
+    /* release: the device's bytes; only this thread clears the bit, or the last reader, who is yet to come */
+    atomic_fetch_or_explicit(&c->space->blocks[e->block].valid, c->bit, memory_order_acq_rel);
+    if (e->pins == 0)
+        dfm_lru_add(c, e);
+}
+
+static void copied_out(struct dfm_cache *c, struct dfm_entry *e)
+{
+    struct dfm_block *b = &c->space->blocks[e->block];
+    uint32_t waiter = e->waiters, next;
+
+    b->host = e->host;
+    e->host = NULL;
+    e->out = DFM_OUT_NONE;
+    e->waiters = DFM_NONE;
+    atomic_fetch_or_explicit(&b->valid, DFM_HOST, memory_order_acq_rel); /* release: b->host and its bytes */
+    if (e->state == DFM_LEAVING) {
+        c->leaving_bytes -= dfm_entry_bytes(c, e);
+        c->stats.evictions++;
+        c->stats.writebacks++;
+        atomic_fetch_and_explicit(&b->valid, ~c->bit, memory_order_acq_rel);
+        dfm_entry_free(c, e);
+    } else if (e->pins == 0) {
+        dfm_lru_add(c, e);
+    }
+    for (; waiter != DFM_NONE; waiter = next) {
+        next = c->space->waiter_next[waiter];
+        c->config.arrived(c->config.arg, waiter);
+    }
+}
+
+static int complete(struct dfm_cache *c, struct dfm_link *link, bool *progress, struct df_error *error)
+{
+    while (!dfm_link_idle(link)) {
+        uint32_t at = (uint32_t)(link->completed % link->capacity);
+        struct dfm_entry *e = &c->entries[link->entries[at]];
+        bool done = false;
+        int status = c->device->ops->event_query(c->device, link->events[at], &done, error);
+        if (status != DF_OK || !done)
+            return status;
+        *progress = true;
+        tell_copied(c, link, e);
+        link->completed++;
+        if (link->kind == DFR_COPY_H2D)
+            loaded(c, e);
+        else
+            copied_out(c, e);
+    }
+    return DF_OK;
+}
+
+int dfm_cache_poll(struct dfm_cache *c, bool *progress, struct df_error *error)
+{
+    int status = dfm_messages(c, progress, error);
+    if (status == DF_OK)
+        status = complete(c, &c->in, progress, error);
+    if (status == DF_OK)
+        status = complete(c, &c->out, progress, error);
+    if (status == DF_OK)
+        status = dfm_out_issue(c, error);
+    return status;
+}
+
+bool dfm_cache_busy(const struct dfm_cache *c)
+{
+    return !dfm_link_idle(&c->in) || !dfm_link_idle(&c->out) || c->out_first != DFM_NONE;
+}
+
+/* ---- making ---- */
+
+static int link_create(struct dfm_cache *c, struct dfm_link *link, enum dfr_copy kind, uint32_t stream, uint32_t capacity,
+                       struct df_error *error)
+{
+    link->kind = kind;
+    link->stream = stream;
+    link->entries = malloc(capacity * sizeof *link->entries);
+    link->events = calloc(capacity, sizeof *link->events);
+    if (!link->entries || !link->events)
+        return dfr_error_memory(error);
+    for (; link->capacity < capacity; link->capacity++) {
+        int status = c->device->ops->event_create(c->device, &link->events[link->capacity], error);
+        if (status != DF_OK)
+            return status;
+    }
+    return DF_OK;
+}
+
+static void link_destroy(struct dfm_cache *c, struct dfm_link *link)
+{
+    for (uint32_t i = 0; i < link->capacity; i++)
+        c->device->ops->event_destroy(c->device, link->events[i]);
+    free(link->entries);
+    free(link->events);
+}
+
+int dfm_transfer_create(struct dfm_cache *c, struct df_error *error)
+{
+    uint32_t capacity = 2 * c->config.max_pieces > LINK_CAPACITY ? 2 * c->config.max_pieces : LINK_CAPACITY;
+    int status;
+
+    atomic_init(&c->frees.head, DFM_NONE);
+    atomic_init(&c->fetches.head, DFM_NONE);
+    atomic_init(&c->prefetches.head, DFM_NONE);
+    c->out_first = c->out_last = DFM_NONE;
+    c->free_next = malloc((c->n_blocks + 1) * sizeof *c->free_next);
+    c->prefetch_next = malloc((c->n_blocks + 1) * sizeof *c->prefetch_next);
+    c->prefetch_posted = calloc(c->n_blocks + 1, sizeof *c->prefetch_posted);
+    if (!c->free_next || !c->prefetch_next || !c->prefetch_posted)
+        return dfr_error_memory(error);
+    status = link_create(c, &c->in, DFR_COPY_H2D, DFR_STREAM_H2D, capacity, error);
+    if (status == DF_OK)
+        status = link_create(c, &c->out, DFR_COPY_D2H, DFR_STREAM_D2H, LINK_CAPACITY, error);
+    return status;
+}
+
+void dfm_transfer_destroy(struct dfm_cache *c)
+{
+    link_destroy(c, &c->in);
+    link_destroy(c, &c->out);
+    free(c->free_next);
+    free(c->prefetch_next);
+    free(c->prefetch_posted);
+}

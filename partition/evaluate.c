@@ -1,0 +1,309 @@
+/* evaluate.c - one wave under a static placement, in virtual time: what a plan promises before anything runs.
+ *
+ * Model:    workers of a memory take the ready job of highest priority and never idle while one is ready; a value is
+ *           sent the moment it is produced, to every memory that has a reader, each once; from device to device it goes
+ *           through the host and stays there; each device has a copy engine per direction (or one for both), first come
+ *           first served.
+ * Events:   jobs that end and copies that arrive. As engines serve in order of request and requests come in order of
+ *           time, the end of a copy is known when it is asked for. Events of one moment are taken in order of the node
+ *           that caused them, then of their making, and workers choose only after all of that moment: the answer
+ *           depends on nothing else.
+ * Once:     nodes that fire once a run are jobs of this wave like the others: it is the first.
+ * Cost:     O((n + m) log n); no recursion; one block of scratch and a heap of events.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/model.h"
+#include "runtime/error.h"
+
+struct event {
+    double time_s;
+    uint32_t node;                      /* that ended, or whose value arrived */
+    uint32_t made;                      /* serial number */
+    uint32_t value, unit;               /* value DF_NONE: the job of `node` ended */
+};
+
+struct ready {                          /* jobs of one memory whose inputs are all there: a heap */
+    uint32_t *nodes;
+    uint32_t n;
+};
+
+struct simulation {
+    struct dfp_model model;
+    const struct df_graph *graph;
+    const struct df_platform *platform;
+    const uint16_t *place;
+    const float *priority;              /* NULL: by number */
+    struct dfp_evaluation *result;
+    uint32_t *missing;                  /* inputs of a node that are not yet in its memory */
+    uint32_t *reader_units;             /* of a value: bit u, a reader sits there */
+    struct ready ready[DF_MAX_UNITS];
+    uint32_t free_workers[DF_MAX_UNITS];
+    double engine_free_s[DF_MAX_UNITS][2];
+    struct event *events;
+    uint32_t n_events, capacity, made;
+    uint32_t done;
+    bool out_of_memory;
+};
+
+/* ---- the heap of events ---- */
+
+static bool event_before(const struct event *a, const struct event *b)
+{
+    if (a->time_s != b->time_s)
+        return a->time_s < b->time_s;
+    return a->node != b->node ? a->node < b->node : a->made < b->made;
+}
+
+static void event_push(struct simulation *s, double time_s, uint32_t node, uint32_t value, uint32_t unit)
+{
+    if (s->n_events == s->capacity) {
+        uint32_t capacity = s->capacity ? 2 * s->capacity : 256;
+        struct event *events = realloc(s->events, capacity * sizeof *events);
+        if (!events) {
+            s->out_of_memory = true;
+            return;
+        }
+        s->events = events;
+        s->capacity = capacity;
+    }
+    struct event event = { time_s, node, s->made++, value, unit };
+    uint32_t i = s->n_events++;
+    for (; i && event_before(&event, &s->events[(i - 1) / 2]); i = (i - 1) / 2)
+        s->events[i] = s->events[(i - 1) / 2];
+    s->events[i] = event;
+}
+
+static struct event event_pop(struct simulation *s)
+{
+    struct event top = s->events[0], last = s->events[--s->n_events];
+    uint32_t i = 0;
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+        if (child >= s->n_events)
+            break;
+        if (child + 1 < s->n_events && event_before(&s->events[child + 1], &s->events[child]))
+            child++;
+        if (!event_before(&s->events[child], &last))
+            break;
+        s->events[i] = s->events[child];
+        i = child;
+    }
+    s->events[i] = last;
+    return top;
+}
+
+/* ---- the queues of ready jobs ---- */
+
+static bool runs_before(const struct simulation *s, uint32_t a, uint32_t b)
+{
+    if (s->priority && s->priority[a] != s->priority[b])
+        return s->priority[a] > s->priority[b];
+    return a < b;
+}
+
+static void ready_push(struct simulation *s, struct ready *ready, uint32_t node)
+{
+    uint32_t i = ready->n++;
+    for (; i && runs_before(s, node, ready->nodes[(i - 1) / 2]); i = (i - 1) / 2)
+        ready->nodes[i] = ready->nodes[(i - 1) / 2];
+    ready->nodes[i] = node;
+}
+
+static uint32_t ready_pop(struct simulation *s, struct ready *ready)
+{
+    uint32_t top = ready->nodes[0], last = ready->nodes[--ready->n], i = 0;
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+        if (child >= ready->n)
+            break;
+        if (child + 1 < ready->n && runs_before(s, ready->nodes[child + 1], ready->nodes[child]))
+            child++;
+        if (!runs_before(s, ready->nodes[child], last))
+            break;
+        ready->nodes[i] = ready->nodes[child];
+        i = child;
+    }
+    ready->nodes[i] = last;
+    return top;
+}
+
+/* ---- what happens ---- */
+
+static void become_ready(struct simulation *s, uint32_t node, double now_s)
+{
+    if (dfp_node_is_free(s->graph, node))
+        event_push(s, now_s, node, DF_NONE, 0); /* takes no worker: ends at once */
+    else
+        ready_push(s, &s->ready[s->place[node]], node);
+}
+
+/* One copy between the host and `device`, to_device or back; its arrival is an event. */
+static void copy(struct simulation *s, uint32_t value, uint32_t device, bool to_device, double now_s)
+{
+    const struct df_unit *unit = &s->platform->units[device];
+    uint64_t bytes = s->graph->values[value].bytes;
+    double end_s = now_s;
+    if (bytes) {
+        double *free_s = &s->engine_free_s[device][unit->engines == 1 ? 0 : to_device];
+        double start_s = *free_s > now_s ? *free_s : now_s;
+        *free_s = end_s = start_s + df_link_time_s(to_device ? &unit->h2d : &unit->d2h, bytes);
+        if (to_device) {
+            s->result->h2d_bytes += bytes;
+            s->result->h2d_copies++;
+        } else {
+            s->result->d2h_bytes += bytes;
+            s->result->d2h_copies++;
+        }
+    }
+    event_push(s, end_s, s->graph->values[value].producer, value, to_device ? device : 0);
+}
+
+/* The value is now valid in `unit`'s memory: jobs there may become ready, and copies onward are asked for. */
+static void arrive(struct simulation *s, uint32_t v, uint32_t unit, double now_s)
+{
+    const struct df_graph *g = s->graph;
+    const struct df_value *value = &g->values[v];
+    uint32_t home = s->place[value->producer], wanted = s->reader_units[v];
+    if (wanted & 1u << unit)
+        for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++) {
+            uint32_t reader = g->readers[r].node;
+            if (s->place[reader] == unit && !--s->missing[reader])
+                become_ready(s, reader, now_s);
+        }
+    uint32_t others = wanted & ~(1u << home);
+    if (unit == 0) {
+        for (uint32_t u = 1; u < s->model.n_units; u++)
+            if (others & 1u << u)
+                copy(s, v, u, true, now_s);
+    } else if (unit == home && others) {
+        copy(s, v, home, false, now_s);
+    }
+}
+
+static void job_ends(struct simulation *s, uint32_t node, double now_s)
+{
+    uint32_t unit = s->place[node], first = s->graph->nodes[node].first_out, n_out = df_node_n_out(s->graph, node);
+    s->done++;
+    if (!dfp_node_is_free(s->graph, node))
+        s->free_workers[unit] += dfp_model_workers(&s->model, node, unit);
+    for (uint32_t v = first; v < first + n_out; v++)
+        arrive(s, v, unit, now_s);
+}
+
+/* The job of highest priority goes first; one that needs more workers than are free waits for them, and is not
+ * overtaken. */
+static void start_jobs(struct simulation *s, uint32_t unit, double now_s)
+{
+    struct ready *ready = &s->ready[unit];
+    while (ready->n) {
+        uint32_t node = ready->nodes[0], workers = dfp_model_workers(&s->model, node, unit);
+        if (workers > s->free_workers[unit])
+            return;
+        ready_pop(s, ready);
+        double time_s = dfp_model_time_s(&s->model, node, unit);
+        s->free_workers[unit] -= workers;
+        s->result->busy_s[unit] += time_s * workers;
+        event_push(s, now_s + time_s, node, DF_NONE, 0);
+    }
+}
+
+static void run(struct simulation *s)
+{
+    double now_s = 0;
+    for (uint32_t v = 0; v < s->graph->n_nodes; v++)
+        if (!s->missing[v])
+            become_ready(s, v, 0);
+    do {
+        while (s->n_events && s->events[0].time_s == now_s) {
+            struct event event = event_pop(s);
+            if (event.value == DF_NONE)
+                job_ends(s, event.node, now_s);
+            else
+                arrive(s, event.value, event.unit, now_s);
+        }
+        for (uint32_t u = 0; u < s->model.n_units; u++)
+            start_jobs(s, u, now_s);
+        if (s->n_events)
+            now_s = s->events[0].time_s;
+    } while (s->n_events && !s->out_of_memory);
+    s->result->makespan_s = now_s;
+}
+
+/* ---- before it starts ---- */
+
+/* Which units read each value, and what the cut is. */
+static void count_cut(struct simulation *s)
+{
+    const struct df_graph *g = s->graph;
+    for (uint32_t v = 0; v < g->n_values; v++) {
+        const struct df_value *value = &g->values[v];
+        uint32_t home = s->place[value->producer], units = 0;
+        for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++)
+            units |= 1u << s->place[g->readers[r].node];
+        s->reader_units[v] = units;
+        for (uint32_t u = 0; u < s->model.n_units; u++)
+            if (u != home && units & 1u << u) {
+                s->result->cut_bytes += value->bytes;
+                s->result->cut_s += dfp_copy_time_s(s->platform, home, u, value->bytes);
+            }
+    }
+}
+
+static int check_places(struct simulation *s, struct df_error *error)
+{
+    char name[160];
+    for (uint32_t v = 0; v < s->graph->n_nodes; v++) {
+        uint32_t unit = s->place[v];
+        if (unit >= s->model.n_units || isnan(dfp_model_time_s(&s->model, v, unit))) {
+            df_node_name(s->graph, v, name, sizeof name);
+            return dfr_error(error, DF_E_ARGUMENT, "node '%s' is placed on unit %u (%s), which cannot run it", name,
+                             (unsigned)unit,
+                             unit < s->model.n_units ? s->platform->units[unit].name : "not of this platform");
+        }
+        s->result->nodes[unit]++;
+        s->missing[v] = df_node_n_in(s->graph, v);
+    }
+    return DF_OK;
+}
+
+int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const float *priority,
+                 struct dfp_evaluation *evaluation, struct df_error *error)
+{
+    const struct df_graph *g = problem->graph;
+    struct dfp_evaluation result = { 0 };
+    struct simulation s = {
+        .graph = g, .platform = problem->platform, .place = place, .priority = priority, .result = &result
+    };
+    int code = dfp_model_init(&s.model, problem, error);
+    if (code)
+        return code;
+    uint32_t *scratch = malloc(((size_t)2 * g->n_nodes + g->n_values + 1) * sizeof *scratch);
+    if (!scratch)
+        return dfr_error_memory(error);
+    s.missing = scratch;
+    s.reader_units = scratch + g->n_nodes;
+    if ((code = check_places(&s, error)))
+        goto free_scratch;
+    count_cut(&s);
+    uint32_t *queue = s.reader_units + g->n_values; /* each memory's queue has room for all its nodes */
+    for (uint32_t u = 0; u < s.model.n_units; u++) {
+        s.ready[u].nodes = queue;
+        queue += result.nodes[u];
+        s.free_workers[u] = problem->platform->units[u].workers;
+    }
+    run(&s);
+    if (s.out_of_memory)
+        code = dfr_error_memory(error);
+    else if (s.done != g->n_nodes)
+        code = dfr_error(error, DF_E_ARGUMENT, "%u of %u nodes never become ready: the graph is damaged",
+                         (unsigned)(g->n_nodes - s.done), (unsigned)g->n_nodes);
+    else
+        *evaluation = result;
+    free(s.events);
+free_scratch:
+    free(scratch);
+    return code;
+}

@@ -1,0 +1,73 @@
+/* partition.h - where nodes go: partitioners behind one interface, the evaluator that predicts what a placement costs,
+ * and the planner made of them that programs link.
+ *
+ * Words:    a *placement* gives each node a unit of the platform; the *cut* is the bytes and time of the arcs between
+ *           units.
+ * Memory:   callers give the arrays; functions allocate scratch and return it. METIS's own allocations are its own.
+ * Threads:  reentrant; same input and seed, same placement, on every machine.
+ * Errors:   DF_E_MEMORY, DF_E_ARGUMENT (unknown name, a placement that cannot be), DF_E_REFUSED (a node can run
+ *           nowhere, or its job fits nowhere), never an exit from inside (METIS included).
+ */
+#ifndef DFP_PARTITION_H
+#define DFP_PARTITION_H
+
+#include "runtime/plan.h"
+
+struct dfp_problem {                    /* borrowed */
+    const struct df_graph *graph;
+    const struct df_platform *platform;
+    const struct df_times *times;
+};
+
+enum dfp_ratio {
+    DFP_RATIO_TOTAL, /* R_cpu = T_gpu / (T_gpu + T_cpu): totals as published (Wu's thesis, eq. 4.1) */
+    DFP_RATIO_PER_WORKER
+}; /* with T_cpu divided by the number of CPU workers */
+enum dfp_vertex_weight { DFP_WEIGHT_GPU, DFP_WEIGHT_CPU };
+
+struct dfp_options {
+    enum dfp_ratio ratio;
+    enum dfp_vertex_weight vertex_weight;
+    uint32_t seed;
+};
+void dfp_options_default(struct dfp_options *options);  /* total, gpu, 1 */
+
+/* Seconds of a node on a unit: its work's time of the unit's class plus the launch overhead; NaN: it cannot run there.
+ * Hints
+ * @cpu and @gpu are obeyed here: the other classes give NaN (unless nothing would be left). */
+double dfp_node_time_s(const struct dfp_problem *problem, uint32_t node, uint32_t unit);
+
+struct dfp_partitioner {
+    const char *name;
+    const char *about;                  /* one line, for --help */
+    int (*run)(const struct dfp_problem *problem, const struct dfp_options *options, uint16_t *place,
+               struct df_error *error);
+};
+extern const struct dfp_partitioner *const dfp_partitioners[]; /* NULL-terminated: gp-thesis, all-cpu, all-gpu */
+const struct dfp_partitioner *dfp_partitioner_find(const char *name);
+
+/* Upward rank under a placement: longest way to a sink, with transfer times where units differ. */
+void dfp_upward_rank(const struct dfp_problem *problem, const uint16_t *place, float *rank);
+
+struct dfp_evaluation {
+    double makespan_s;
+    double busy_s[DF_MAX_UNITS];        /* summed over a unit's workers */
+    uint64_t h2d_bytes, d2h_bytes, cut_bytes;
+    uint32_t h2d_copies, d2h_copies;
+    uint32_t nodes[DF_MAX_UNITS];
+    double cut_s;                       /* summed transfer time of cut arcs, each output counted once per unit */
+};
+
+/* One wave under a static placement, in virtual time: list schedule, data sent as soon as it is produced, each memory's
+ * workers take the ready job of highest priority (ties: lower number), copy engines first come first served, device to
+ * device through the host, replicas kept, data that a CPU node reads comes back. Zero-cost nodes take no worker; such
+ * sources end before time 0. */
+int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const float *priority,
+                 struct dfp_evaluation *evaluation, struct df_error *error);
+
+/* Partition + priorities + prediction + memory need: a whole plan. */
+int dfp_plan_make(const struct dfp_problem *problem, const char *policy, const struct dfp_options *options,
+                  struct df_plan **plan, struct df_error *error);
+extern const struct df_planner dfp_planner; /* the same with default options, for the runtime's hook */
+
+#endif

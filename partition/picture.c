@@ -1,0 +1,101 @@
+/* picture.c - what all drawings share: style, escaping, and the choice between every node and the summary. */
+#include "partition/picture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/error.h"
+
+#define LARGE 400
+
+static const char *const colours[] = { "#56B4E9", "#E69F00", "#2DB88A", "#F0E442", "#DE9FC3", "#BDBDBD" };
+
+const char *dfp_unit_colour(uint32_t unit)
+{
+    uint32_t n = sizeof colours / sizeof *colours;
+    return colours[unit < n ? unit : 1 + (unit - 1) % (n - 1)]; /* the host's colour stays the host's */
+}
+
+void dfp_set(void *object, const char *name, const char *value)
+{
+    agsafeset(object, (char *)name, (char *)value, "");
+}
+
+void dfp_set_html(struct dfp_picture *picture, const char *name, const char *html)
+{
+    char *string = agstrdup_html(picture->g, (char *)html);
+    agsafeset(picture->g, (char *)name, string, "");
+    agstrfree(picture->g, string);
+}
+
+const char *dfp_label_name(char *buffer, size_t size, const char *name)
+{
+    size_t n = 0;
+    for (; *name && n + 3 < size; name++) {
+        if (*name == '\\')
+            buffer[n++] = '\\';
+        buffer[n++] = (unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name;
+    }
+    buffer[n] = '\0';
+    return buffer;
+}
+
+Agnode_t *dfp_picture_node(Agraph_t *g, const char *title)
+{
+    char distinct[320];
+    snprintf(distinct, sizeof distinct, "%s", title);
+    for (unsigned k = 2; agnode(agroot(g), distinct, 0); k++)
+        snprintf(distinct, sizeof distinct, "%.300s (%u)", title, k);
+    return agnode(g, distinct, 1);
+}
+
+/* dot's search for few crossings and short arcs has no natural end: with these limits 2000 nodes take seconds, not
+ * minutes. */
+static void limit_effort(Agraph_t *g)
+{
+    dfp_set(g, "mclimit", "0.2");
+    dfp_set(g, "nslimit", "2");
+    dfp_set(g, "nslimit1", "2");
+}
+
+static void style(Agraph_t *g)
+{
+    static const struct { int kind; const char *name, *value; } defaults[] = {
+        { AGRAPH, "rankdir", "TB" },        { AGRAPH, "fontname", "Helvetica,Arial,sans-serif" },
+        { AGRAPH, "fontsize", "11" },       { AGRAPH, "nodesep", "0.2" },
+        { AGRAPH, "ranksep", "0.35" },      { AGRAPH, "label", "" },
+        { AGRAPH, "labelloc", "t" },        { AGRAPH, "labeljust", "l" },
+        { AGRAPH, "style", "" },            { AGRAPH, "color", "" },
+        { AGRAPH, "bgcolor", "white" },
+        { AGNODE, "shape", "box" },         { AGNODE, "style", "filled" },
+        { AGNODE, "fontname", "Helvetica,Arial,sans-serif" }, { AGNODE, "fontsize", "10" },
+        { AGNODE, "margin", "0.08,0.04" },  { AGNODE, "fillcolor", "white" },
+        { AGNODE, "label", "\\N" },         { AGNODE, "height", "0.2" },
+        { AGEDGE, "fontname", "Helvetica,Arial,sans-serif" }, { AGEDGE, "fontsize", "8" },
+        { AGEDGE, "color", DFP_ARC_COLOUR }, { AGEDGE, "arrowsize", "0.6" },
+        { AGEDGE, "label", "" },
+    };
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        agattr(g, defaults[i].kind, (char *)defaults[i].name, (char *)defaults[i].value);
+}
+
+int dfp_picture_make(const struct dfp_problem *problem, const struct df_plan *plan, struct dfp_picture *picture,
+                     struct df_error *error)
+{
+    *picture = (struct dfp_picture){ .plan = plan, .summarised = problem->graph->n_nodes > DFP_DRAW_MAX_NODES };
+    int code = dfp_model_init(&picture->model, problem, error);
+    if (code || (plan && (code = dfp_report_make(problem, plan, &picture->report, error))))
+        return code;
+    picture->g = agopen((char *)problem->graph->name, Agdirected, NULL);
+    if (!picture->g)
+        return dfr_error_memory(error);
+    style(picture->g);
+    if (problem->graph->n_nodes > LARGE)
+        limit_effort(picture->g);
+    bool drawn = picture->summarised ? dfp_picture_summary(picture) : dfp_picture_detail(picture);
+    if (!drawn || !dfp_picture_legend(picture)) {
+        agclose(picture->g);
+        return dfr_error_memory(error);
+    }
+    return DF_OK;
+}

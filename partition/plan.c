@@ -1,0 +1,183 @@
+/* plan.c - a placement with all that a run wants to know beforehand: priorities, the predicted time, the memory it
+ * needs, and whether one unit alone would have been faster.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/model.h"
+#include "runtime/error.h"
+
+/* ---- memory ---- */
+
+/* What a unit holds for one wave if nothing is freed before the wave's end: the values that its nodes make or read. A
+ * value that takes over another's storage costs nothing where it is made; where it is read beside that, it is a copy of
+ * its own. */
+static void need_of_values(const struct df_graph *g, struct df_plan *plan)
+{
+    for (uint32_t v = 0; v < g->n_values; v++) {
+        const struct df_value *value = &g->values[v];
+        uint32_t home = plan->place[value->producer], units = 1u << home;
+        for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++)
+            units |= 1u << plan->place[g->readers[r].node];
+        if (units & ~(1u << home))
+            units |= 1;                 /* copies go from or through the host */
+        if (value->taken_from != DF_NONE)
+            units &= ~(1u << home);
+        for (uint32_t u = 0; u < plan->platform.n_units; u++)
+            if (units & 1u << u)
+                plan->pool_bytes[u] += dfp_round_page(value->bytes);
+    }
+}
+
+/* The largest job alone, and room for the scratch memory of as many jobs as run at once. */
+static void need_of_jobs(const struct df_graph *g, struct df_plan *plan)
+{
+    uint64_t scratch_bytes[DF_MAX_UNITS] = { 0 };
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        uint32_t u = plan->place[v];
+        uint64_t job = dfp_job_bytes(g, v), scratch = dfp_round_page(g->works[g->nodes[v].work].tmp_bytes);
+        plan->largest_job_bytes[u] = job > plan->largest_job_bytes[u] ? job : plan->largest_job_bytes[u];
+        scratch_bytes[u] = scratch > scratch_bytes[u] ? scratch : scratch_bytes[u];
+    }
+    for (uint32_t u = 0; u < plan->platform.n_units; u++) {
+        const struct df_unit *unit = &plan->platform.units[u];
+        plan->pool_bytes[u] += scratch_bytes[u] * (unit->jobs > unit->workers ? unit->jobs : unit->workers);
+    }
+}
+
+/* ---- one unit alone ---- */
+
+static bool same_unit(const struct df_unit *a, const struct df_unit *b)
+{
+    return a->cls == b->cls && a->workers == b->workers && a->memory_bytes == b->memory_bytes &&
+           a->engines == b->engines && a->launch_s == b->launch_s && a->h2d.bytes_per_s == b->h2d.bytes_per_s &&
+           a->h2d.latency_s == b->h2d.latency_s && a->h2d.threshold_bytes == b->h2d.threshold_bytes &&
+           a->d2h.bytes_per_s == b->d2h.bytes_per_s && a->d2h.latency_s == b->d2h.latency_s &&
+           a->d2h.threshold_bytes == b->d2h.threshold_bytes;
+}
+
+/* Is there an earlier unit like this one, which gives the same prediction? */
+static bool is_twin(const struct df_platform *platform, uint32_t unit)
+{
+    for (uint32_t u = 1; u < unit; u++)
+        if (same_unit(&platform->units[u], &platform->units[unit]))
+            return true;
+    return false;
+}
+
+int dfp_predict_all(const struct dfp_problem *problem, uint32_t unit, double *makespan_s, struct df_error *error)
+{
+    struct dfp_model model;
+    struct dfp_evaluation evaluation;
+    size_t n = problem->graph->n_nodes;
+    uint16_t *place = malloc((n + 1) * sizeof *place);
+    float *rank = malloc((n + 1) * sizeof *rank);
+    int code = place && rank ? dfp_model_init(&model, problem, error) : dfr_error_memory(error);
+    if (!code && !(code = dfp_place_all(&model, unit, place, error))) {
+        dfp_upward_rank(problem, place, rank);
+        code = dfp_evaluate(problem, place, rank, &evaluation, error);
+    }
+    free(place);
+    free(rank);
+    if (!code)
+        *makespan_s = evaluation.makespan_s;
+    return code;
+}
+
+static int predict_single(const struct dfp_problem *problem, struct df_plan *plan, struct df_error *error)
+{
+    int code = DF_OK;
+    for (uint32_t u = 0; u < problem->platform->n_units && !code; u++) {
+        double makespan_s;
+        if (is_twin(problem->platform, u))
+            continue;
+        code = dfp_predict_all(problem, u, &makespan_s, error);
+        if (!code && (u == 0 || makespan_s < plan->best_single_s)) {
+            plan->best_single_s = makespan_s;
+            plan->best_single_unit = u;
+        }
+    }
+    return code;
+}
+
+/* ---- the plan ---- */
+
+static struct df_plan *plan_new(const struct dfp_problem *problem, const char *policy)
+{
+    const struct df_times *times = problem->times;
+    size_t n = problem->graph->n_nodes, n_times = (size_t)times->n_classes * times->n_works;
+    struct df_plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return NULL;
+    plan->times = (struct df_times){ times->n_classes, times->n_works, malloc((n_times + 1) * sizeof(double)),
+                                     malloc(n_times + 1) };
+    plan->place = calloc(n + 1, sizeof *plan->place);
+    plan->priority = calloc(n + 1, sizeof *plan->priority);
+    if (!plan->times.time_s || !plan->times.source || !plan->place || !plan->priority) {
+        dfr_plan_free(plan);
+        return NULL;
+    }
+    memcpy(plan->times.time_s, times->time_s, n_times * sizeof(double));
+    memcpy(plan->times.source, times->source, n_times);
+    strncpy(plan->policy, policy, sizeof plan->policy - 1);
+    plan->platform = *problem->platform;
+    plan->n_nodes = problem->graph->n_nodes;
+    return plan;
+}
+
+static int fill(const struct dfp_problem *problem, const struct dfp_partitioner *partitioner,
+                const struct dfp_options *options, struct df_plan *plan, struct df_error *error)
+{
+    struct dfp_evaluation evaluation;
+    int code = partitioner->run(problem, options, plan->place, error);
+    if (code)
+        return code;
+    dfp_upward_rank(problem, plan->place, plan->priority);
+    if ((code = dfp_evaluate(problem, plan->place, plan->priority, &evaluation, error)))
+        return code;
+    plan->predicted_s = evaluation.makespan_s;
+    need_of_values(problem->graph, plan);
+    need_of_jobs(problem->graph, plan);
+    return predict_single(problem, plan, error);
+}
+
+static int unknown_policy(const char *policy, struct df_error *error)
+{
+    char names[256] = "";
+    for (size_t i = 0; dfp_partitioners[i]; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", dfp_partitioners[i]->name);
+    }
+    return dfr_error(error, DF_E_ARGUMENT, "'%s' is no policy that places nodes beforehand; there are %s", policy,
+                     names);
+}
+
+int dfp_plan_make(const struct dfp_problem *problem, const char *policy, const struct dfp_options *options,
+                  struct df_plan **plan, struct df_error *error)
+{
+    const struct dfp_partitioner *partitioner = dfp_partitioner_find(policy);
+    if (!partitioner)
+        return unknown_policy(policy, error);
+    struct df_plan *made = plan_new(problem, partitioner->name);
+    if (!made)
+        return dfr_error_memory(error);
+    int code = fill(problem, partitioner, options, made, error);
+    if (code) {
+        dfr_plan_free(made);
+        return code;
+    }
+    *plan = made;
+    return DF_OK;
+}
+
+static int make(const struct df_graph *graph, const struct df_platform *platform, const struct df_times *times,
+                const char *policy, struct df_plan **plan, struct df_error *error)
+{
+    struct dfp_problem problem = { graph, platform, times };
+    struct dfp_options options;
+    dfp_options_default(&options);
+    return dfp_plan_make(&problem, policy, &options, plan, error);
+}
+
+const struct df_planner dfp_planner = { make };

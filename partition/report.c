@@ -1,0 +1,90 @@
+/* report.c - figures of a plan, and numbers as people read them. */
+#include "partition/report.h"
+
+#include <math.h>
+#include <stdio.h>
+
+bool dfp_reader_is_first(const struct df_graph *g, const struct df_value *value, uint32_t r)
+{
+    const struct df_reader *readers = g->readers + value->first_reader;
+    uint32_t node = readers[r].node;
+    const struct df_node *n = &g->nodes[node];
+    uint32_t this_value = (uint32_t)(value - g->values);
+    for (uint32_t slot = 0; slot < readers[r].slot; slot++) /* a node's inputs are few; a value's readers may be many */
+        if (g->in_value[n->first_in + slot] == this_value)
+            return false;
+    return true;
+}
+
+int dfp_report_make(const struct dfp_problem *problem, const struct df_plan *plan, struct dfp_report *report,
+                    struct df_error *error)
+{
+    const struct df_graph *g = problem->graph;
+    struct dfp_report made = { .best_single_s = plan->best_single_s, .best_single_unit = plan->best_single_unit };
+    int code = dfp_evaluate(problem, plan->place, plan->priority, &made.evaluation, error);
+    if (code)
+        return code;
+    for (uint32_t v = 0; v < g->n_values; v++)
+        for (uint32_t r = 0; r < g->values[v].n_readers; r++) {
+            if (!dfp_reader_is_first(g, &g->values[v], r))
+                continue;
+            made.n_arcs++;
+            made.cut_arcs += plan->place[g->values[v].producer] !=
+                             plan->place[g->readers[g->values[v].first_reader + r].node];
+        }
+    made.single_is_faster = made.evaluation.makespan_s > 1.01 * made.best_single_s;
+    *report = made;
+    return DF_OK;
+}
+
+/* Three digits, without zeros after the point: 0.25, 3.4, 120. */
+static const char *three_digits(char buffer[32], double number, const char *unit)
+{
+    int decimals = number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2;
+    int n = snprintf(buffer, 32, "%.*f", decimals, number);
+    while (decimals && n > 0 && buffer[n - 1] == '0') {
+        buffer[--n] = '\0';
+        decimals--;
+    }
+    if (n > 0 && buffer[n - 1] == '.')
+        buffer[--n] = '\0';
+    snprintf(buffer + n, 32 - (size_t)n, " %s", unit);
+    return buffer;
+}
+
+const char *dfp_text_time(char buffer[32], double time_s)
+{
+    static const struct {
+        double s;
+        const char *unit;
+    } units[] = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "µs" }, { 1e-9, "ns" } };
+    if (isnan(time_s) || time_s <= 0)
+        return three_digits(buffer, 0, "s");
+    for (size_t i = 0; i < 3; i++)
+        if (time_s >= 0.9995 * units[i].s)
+            return three_digits(buffer, time_s / units[i].s, units[i].unit);
+    return three_digits(buffer, time_s / 1e-9, "ns");
+}
+
+const char *dfp_text_bytes(char buffer[32], uint64_t bytes)
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    double number = (double)bytes;
+    size_t i = 0;
+    while (number >= 1023.5 && i < 6) {
+        number /= 1024;
+        i++;
+    }
+    return three_digits(buffer, number, units[i]);
+}
+
+const char *dfp_text_remark(char buffer[128], const struct dfp_problem *problem, const struct dfp_report *report)
+{
+    char time[32];
+    buffer[0] = '\0';
+    if (report->single_is_faster)
+        snprintf(buffer, 128, "all on %s is predicted %.3gx faster (%s)",
+                 problem->platform->units[report->best_single_unit].name,
+                 report->evaluation.makespan_s / report->best_single_s, dfp_text_time(time, report->best_single_s));
+    return buffer;
+}

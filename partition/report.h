@@ -1,0 +1,31 @@
+/* report.h - a plan in figures and words: what the pictures' legend and `dfc partition` say about it.
+ *
+ * Text:     UTF-8, into the caller's buffer; gives the buffer, so that it can stand in a printf.
+ */
+#ifndef DFP_REPORT_H
+#define DFP_REPORT_H
+
+#include "partition/partition.h"
+
+struct dfp_report {
+    struct dfp_evaluation evaluation;
+    uint32_t n_arcs, cut_arcs;          /* arcs: one per value and reading node */
+    double best_single_s;
+    uint32_t best_single_unit;
+    bool single_is_faster;              /* by more than 1 % */
+};
+
+int dfp_report_make(const struct dfp_problem *problem, const struct df_plan *plan, struct dfp_report *report,
+                    struct df_error *error);
+
+/* A node may read a value in several slots: is reader r the value's first mention of its node? */
+bool dfp_reader_is_first(const struct df_graph *graph, const struct df_value *value, uint32_t r);
+
+/* "12 ns", "3.4 µs", "250 ms": three digits. */
+const char *dfp_text_time(char buffer[32], double time_s);
+/* "512 B", "4 MiB" */
+const char *dfp_text_bytes(char buffer[32], uint64_t bytes);
+/* "all on gpu0 is predicted 1.4x faster (2.1 ms)", or "" */
+const char *dfp_text_remark(char buffer[128], const struct dfp_problem *problem, const struct dfp_report *report);
+
+#endif

@@ -1,0 +1,428 @@
+/* db.c - the profile database: opening it, and the table of samples.
+ *
+ * Sample sets are only ever added, each by one statement, so that two programs that profile at once wait for each other for the
+ * length of an insert and neither loses anything. What they amount to is decided when they are read.
+ */
+#include "profiles/profiles.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profiles/db_impl.h"
+#include "runtime/error.h"
+
+#define SCHEMA_VERSION 1
+#define APPLICATION_ID 0x64667077       /* "dfpw" */
+#define BUSY_MS 10000
+#define SETS_COMBINED 16                /* the latest sample sets of a key that count */
+
+static const char schema[] =
+    "CREATE TABLE samples (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, device TEXT NOT NULL, variant TEXT NOT NULL,"
+    " kernel TEXT NOT NULL, dims TEXT NOT NULL, scalars TEXT NOT NULL, hash INTEGER NOT NULL, job_bytes INTEGER NOT NULL,"
+    " mean_s REAL NOT NULL, ci_s REAL, runs INTEGER NOT NULL, dropped INTEGER NOT NULL, time INTEGER NOT NULL);"
+    "CREATE INDEX samples_key ON samples (machine, kernel, dims, scalars, device, variant);"
+    "CREATE TABLE platforms (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, emulated INTEGER NOT NULL, name TEXT NOT NULL,"
+    " time INTEGER NOT NULL);"
+    "CREATE TABLE units (platform INTEGER NOT NULL REFERENCES platforms (id), unit INTEGER NOT NULL, class TEXT NOT NULL,"
+    " name TEXT NOT NULL, workers INTEGER NOT NULL, memory_bytes INTEGER NOT NULL, engines INTEGER NOT NULL,"
+    " launch_s REAL NOT NULL, jobs INTEGER NOT NULL, h2d_bytes_per_s REAL NOT NULL, h2d_latency_s REAL NOT NULL,"
+    " h2d_threshold_bytes INTEGER NOT NULL, d2h_bytes_per_s REAL NOT NULL, d2h_latency_s REAL NOT NULL,"
+    " d2h_threshold_bytes INTEGER NOT NULL, PRIMARY KEY (platform, unit)) WITHOUT ROWID;";
+
+/* ---- statements ---- */
+
+int dfw_db_fail(struct dfw_db *db, const char *what, struct df_error *error)
+{
+    int code = db->sqlite ? sqlite3_extended_errcode(db->sqlite) : SQLITE_NOMEM;
+    const char *words = db->sqlite ? sqlite3_errmsg(db->sqlite) : "out of memory";
+    int primary = code & 0xff;
+    const char *hint = "";
+    if (primary == SQLITE_NOTADB || primary == SQLITE_CORRUPT)
+        hint = "; it is damaged or no profile database: move it away, or name another with DFC_PROFILE";
+    else if (primary == SQLITE_BUSY || primary == SQLITE_LOCKED)
+        hint = "; another program kept it locked for too long";
+    return dfr_error(error, DF_E_IO, "profile database '%s': cannot %s: %s%s", db->path, what, words, hint);
+}
+
+static bool is_busy(int code)
+{
+    return (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED;
+}
+
+/* The busy timeout covers plain waiting; SQLite answers at once where waiting could be a deadlock (the switch to the write-ahead
+ * log, recovery after a crash), which for statements outside transactions is only a reason to try again. */
+int dfw_db_step(sqlite3_stmt *statement)
+{
+    int code = sqlite3_step(statement);
+    for (int tries = 0; is_busy(code) && tries < 100; tries++) {
+        sqlite3_reset(statement);
+        nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);
+        code = sqlite3_step(statement);
+    }
+    return code;
+}
+
+int dfw_db_prepare(struct dfw_db *db, const char *sql, sqlite3_stmt **statement, struct df_error *error)
+{
+    int code = sqlite3_prepare_v2(db->sqlite, sql, -1, statement, NULL);
+    for (int tries = 0; is_busy(code) && tries < 100; tries++) {
+        nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);
+        code = sqlite3_prepare_v2(db->sqlite, sql, -1, statement, NULL);
+    }
+    return code == SQLITE_OK ? DF_OK : dfw_db_fail(db, "read it", error);
+}
+
+int dfw_db_exec(struct dfw_db *db, const char *sql, const char *what, struct df_error *error)
+{
+    sqlite3_stmt *statement;
+    int status = dfw_db_prepare(db, sql, &statement, error);
+    if (status != DF_OK)
+        return status;
+    int code = dfw_db_step(statement);
+    while (code == SQLITE_ROW)
+        code = dfw_db_step(statement);
+    if (code != SQLITE_DONE)
+        status = dfw_db_fail(db, what, error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static int pragma_int(struct dfw_db *db, const char *sql, int64_t *value, struct df_error *error)
+{
+    sqlite3_stmt *statement;
+    int status = dfw_db_prepare(db, sql, &statement, error);
+    if (status != DF_OK)
+        return status;
+    if (dfw_db_step(statement) == SQLITE_ROW)
+        *value = sqlite3_column_int64(statement, 0);
+    else
+        status = dfw_db_fail(db, "read it", error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* ---- opening ---- */
+
+static char *default_path(void)
+{
+    const char *given = getenv("DFC_PROFILE"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    char *path = NULL;
+    int n;
+    if (given && *given)
+        return strdup(given);
+    if (data && *data == '/')           /* the specification: a relative one is to be ignored */
+        n = asprintf(&path, "%s/dfc/profile.db", data);
+    else if (home && *home)
+        n = asprintf(&path, "%s/.local/share/dfc/profile.db", home);
+    else
+        n = asprintf(&path, "/tmp/dfc-%u/profile.db", (unsigned)geteuid());
+    return n < 0 ? NULL : path;
+}
+
+/* mkdir -p of the folder that path lies in; that it failed shows when the file is opened, with a better message. */
+static void make_folders(const char *path)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return;
+    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(copy, 0777);
+        *slash = '/';
+    }
+    free(copy);
+}
+
+/* Creates the tables in an empty file; two programs that start at once are kept apart by the transaction. */
+static int make_schema(struct dfw_db *db, struct df_error *error)
+{
+    int status = dfw_db_exec(db, "BEGIN IMMEDIATE", "lock it", error);
+    if (status != DF_OK)
+        return status;
+    int64_t version = 0;
+    status = pragma_int(db, "PRAGMA user_version", &version, error);
+    if (status == DF_OK && version == 0) {
+        char mark[96];
+        snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID, SCHEMA_VERSION);
+        if (sqlite3_exec(db->sqlite, schema, NULL, NULL, NULL) != SQLITE_OK ||
+            sqlite3_exec(db->sqlite, mark, NULL, NULL, NULL) != SQLITE_OK)
+            status = dfw_db_fail(db, "make its tables", error);
+    }
+    if (status == DF_OK)
+        status = dfw_db_exec(db, "COMMIT", "write it", error);
+    if (status != DF_OK)
+        sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+static int check_schema(struct dfw_db *db, bool create, struct df_error *error)
+{
+    int64_t version = 0, tables = 0, application = 0;
+    int status = pragma_int(db, "PRAGMA user_version", &version, error);
+    if (status == DF_OK)
+        status = pragma_int(db, "PRAGMA application_id", &application, error);
+    if (status == DF_OK)
+        status = pragma_int(db, "SELECT count(*) FROM sqlite_master", &tables, error);
+    if (status != DF_OK)
+        return status;
+    if (version == SCHEMA_VERSION && application == APPLICATION_ID)
+        return DF_OK;
+    if (version > SCHEMA_VERSION && application == APPLICATION_ID)
+        return dfr_error(error, DF_E_IO, "profile database '%s': made by a newer dfc (schema %lld, this one knows %d)", db->path,
+                         (long long)version, SCHEMA_VERSION);
+    if (tables > 0 || application != 0)
+        return dfr_error(error, DF_E_IO, "profile database '%s': this SQLite file belongs to another program", db->path);
+    if (!create || sqlite3_db_readonly(db->sqlite, "main") == 1)
+        return dfr_error(error, DF_E_IO, "profile database '%s': it is empty and cannot be written", db->path);
+    return make_schema(db, error);
+}
+
+static int open_with(struct dfw_db *db, const char *name, int flags, bool create, struct df_error *error)
+{
+    if (sqlite3_open_v2(name, &db->sqlite, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return dfw_db_fail(db, "open it", error);
+    sqlite3_extended_result_codes(db->sqlite, 1);
+    sqlite3_busy_timeout(db->sqlite, BUSY_MS);
+    int status = check_schema(db, create, error);
+    if (status == DF_OK && sqlite3_db_readonly(db->sqlite, "main") == 0) {
+        /* Where the file system has no shared memory SQLite keeps its old journal: slower, as safe. */
+        status = dfw_db_exec(db, "PRAGMA journal_mode = WAL", "open it", error);
+        if (status == DF_OK)
+            status = dfw_db_exec(db, "PRAGMA synchronous = NORMAL", "open it", error);
+    }
+    return status;
+}
+
+/* A write-ahead database in a folder without permission to write: readable only if told that nobody changes it. */
+static int open_immutable(struct dfw_db *db, struct df_error *error)
+{
+    sqlite3_close(db->sqlite);
+    db->sqlite = NULL;
+    size_t length = strlen(db->path);
+    char *uri = malloc(3 * length + 32);
+    if (!uri)
+        return dfr_error_memory(error);
+    char *to = stpcpy(uri, "file:");
+    for (const char *from = db->path; *from; from++) {
+        if (*from == '%' || *from == '?' || *from == '#')
+            to += sprintf(to, "%%%02x", (unsigned char)*from);
+        else
+            *to++ = *from;
+    }
+    strcpy(to, "?immutable=1");
+    int status = open_with(db, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, false, error);
+    free(uri);
+    return status;
+}
+
+int dfw_db_open(const char *path, bool create, struct dfw_db **result, struct df_error *error)
+{
+    struct dfw_db *db = calloc(1, sizeof *db);
+    if (!db)
+        return dfr_error_memory(error);
+    db->path = path ? strdup(path) : default_path();
+    if (!db->path) {
+        free(db);
+        return dfr_error_memory(error);
+    }
+    if (!create && access(db->path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+        dfw_db_close(db);
+        *result = NULL;
+        return DF_OK;
+    }
+    if (create && !path)
+        make_folders(db->path);
+    int status = open_with(db, db->path, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), create, error);
+    if (status != DF_OK && !create && db->sqlite && (sqlite3_errcode(db->sqlite) & 0xff) == SQLITE_CANTOPEN &&
+        access(db->path, R_OK) == 0)
+        status = open_immutable(db, error);
+    if (status != DF_OK) {
+        dfw_db_close(db);
+        return status;
+    }
+    dfw_machine_name(db->machine, sizeof db->machine);
+    *result = db;
+    return DF_OK;
+}
+
+void dfw_db_close(struct dfw_db *db)
+{
+    if (!db)
+        return;
+    sqlite3_finalize(db->load);
+    sqlite3_close(db->sqlite);
+    free(db->path);
+    free(db);
+}
+
+const char *dfw_db_path(const struct dfw_db *db)
+{
+    return db->path;
+}
+
+/* ---- samples ---- */
+
+/* Parameters ?1 … ?8 of both statements. Signed, as SQLite has no other integers; nothing but equality is asked of the hash. */
+static void bind_key(struct dfw_db *db, sqlite3_stmt *s, const struct dfw_key *key)
+{
+    sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, key->device, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 3, key->variant, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 4, key->work.kernel, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 5, key->work.dims, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 6, key->work.scalars, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 7, (sqlite3_int64)key->work.hash);
+    sqlite3_bind_int64(s, 8, (sqlite3_int64)key->work.job_bytes);
+}
+
+int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample, struct df_error *error)
+{
+    if (!isfinite(sample->mean_s) || sample->mean_s < 0 || sample->runs == 0)
+        return dfr_error(error, DF_E_ARGUMENT, "the sample of '%s' is no time", key->work.kernel);
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db,
+                                "INSERT INTO samples (machine, device, variant, kernel, dims, scalars, hash, job_bytes, mean_s,"
+                                " ci_s, runs, dropped, time) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+                                &s, error);
+    if (status != DF_OK)
+        return status;
+    bind_key(db, s, key);
+    sqlite3_bind_double(s, 9, sample->mean_s);
+    sqlite3_bind_double(s, 10, sample->ci_s); /* NaN becomes NULL */
+    sqlite3_bind_int64(s, 11, sample->runs);
+    sqlite3_bind_int64(s, 12, sample->dropped);
+    sqlite3_bind_int64(s, 13, (sqlite3_int64)time(NULL));
+    if (dfw_db_step(s) != SQLITE_DONE)
+        status = dfw_db_fail(db, "store a sample", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
+/* One estimate of n sample sets, the latest first. With three or more, those beyond 3 scaled median deviations of the median of
+ * their means (and more than 2 % off) are from a machine that was busy, or clocked otherwise: left out. */
+static void combine(const struct dfr_sample *sets, uint32_t n, struct dfr_sample *sample)
+{
+    double means[SETS_COMBINED], scratch[2 * SETS_COMBINED];
+    uint64_t runs = 0, dropped = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        means[i] = scratch[i] = sets[i].mean_s;
+        runs += sets[i].runs;
+        dropped += sets[i].dropped;
+    }
+    if (runs == n) {                    /* single runs: they are the measurements themselves */
+        dfr_sample_of(means, n, scratch, sample);
+        return;
+    }
+    double median = dfr_median(scratch, n);
+    for (uint32_t i = 0; i < n; i++)
+        scratch[i] = fabs(means[i] - median);
+    double limit = n < 3 ? INFINITY : 3 * fmax(1.4826 * dfr_median(scratch, n), median * 0.02 / 3);
+    double weight = 0, sum = 0, squares = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (fabs(means[i] - median) > limit) {
+            dropped += sets[i].runs - sets[i].dropped;
+            continue;
+        }
+        double w = sets[i].runs;
+        weight += w;
+        sum += w * means[i];
+        if (!isnan(sets[i].ci_s))
+            squares += w * sets[i].ci_s * w * sets[i].ci_s;
+    }
+    sample->mean_s = sum / weight;
+    sample->ci_s = sqrt(squares) / weight;
+    sample->runs = runs > UINT32_MAX ? UINT32_MAX : (uint32_t)runs;
+    sample->dropped = dropped > UINT32_MAX ? UINT32_MAX : (uint32_t)dropped;
+}
+
+int dfw_sample_load(struct dfw_db *db, const struct dfw_key *key, struct dfr_sample *sample, bool *found,
+                    struct df_error *error)
+{
+    int status = DF_OK;
+    if (!db->load)                      /* kept: a graph may ask for a million works */
+        status = dfw_db_prepare(db,
+                                "SELECT mean_s, ci_s, runs, dropped FROM samples WHERE machine = ?1 AND device = ?2 AND variant"
+                                " = ?3 AND kernel = ?4 AND dims = ?5 AND scalars = ?6 AND hash = ?7 AND job_bytes = ?8"
+                                " ORDER BY id DESC LIMIT ?9",
+                                &db->load, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_stmt *s = db->load;
+    bind_key(db, s, key);
+    sqlite3_bind_int(s, 9, SETS_COMBINED);
+    struct dfr_sample sets[SETS_COMBINED];
+    uint32_t n = 0;
+    int code = dfw_db_step(s);
+    for (; code == SQLITE_ROW; code = dfw_db_step(s)) {
+        bool unknown = sqlite3_column_type(s, 1) == SQLITE_NULL;
+        sets[n++] = (struct dfr_sample){ .mean_s = sqlite3_column_double(s, 0),
+                                         .ci_s = unknown ? NAN : sqlite3_column_double(s, 1),
+                                         .runs = (uint32_t)sqlite3_column_int64(s, 2),
+                                         .dropped = (uint32_t)sqlite3_column_int64(s, 3) };
+    }
+    if (code != SQLITE_DONE) {
+        status = dfw_db_fail(db, "read samples", error);
+    } else {
+        *found = n > 0;
+        if (n == 1)
+            *sample = sets[0];
+        else if (n > 1)
+            combine(sets, n, sample);
+    }
+    sqlite3_reset(s);
+    sqlite3_clear_bindings(s);       /* they borrow from the key */
+    return status;
+}
+
+int dfw_sample_any(struct dfw_db *db, const char *kernel, bool *any, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db, "SELECT 1 FROM samples WHERE machine = ?1 AND kernel = ?2 LIMIT 1", &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, kernel, -1, SQLITE_STATIC);
+    int code = dfw_db_step(s);
+    if (code == SQLITE_ROW || code == SQLITE_DONE)
+        *any = code == SQLITE_ROW;
+    else
+        status = dfw_db_fail(db, "read samples", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
+int dfw_sample_each(struct dfw_db *db, void (*known)(void *arg, const struct dfw_key *key), void *arg, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db,
+                                "SELECT DISTINCT device, variant, kernel, dims, scalars, hash, job_bytes FROM samples"
+                                " WHERE machine = ?1",
+                                &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
+    int code = dfw_db_step(s);
+    for (; code == SQLITE_ROW; code = dfw_db_step(s)) {
+        struct dfw_key key = { .device = (const char *)sqlite3_column_text(s, 0),
+                               .variant = (const char *)sqlite3_column_text(s, 1),
+                               .work = { .kernel = (const char *)sqlite3_column_text(s, 2),
+                                         .dims = (char *)(uintptr_t)sqlite3_column_text(s, 3),
+                                         .scalars = (char *)(uintptr_t)sqlite3_column_text(s, 4),
+                                         .hash = (uint64_t)sqlite3_column_int64(s, 5),
+                                         .job_bytes = (uint64_t)sqlite3_column_int64(s, 6) } };
+        if (!key.device || !key.variant || !key.work.kernel || !key.work.dims || !key.work.scalars) {
+            sqlite3_finalize(s);
+            return dfr_error_memory(error);
+        }
+        known(arg, &key);
+    }
+    if (code != SQLITE_DONE)
+        status = dfw_db_fail(db, "read samples", error);
+    sqlite3_finalize(s);
+    return status;
+}

@@ -1,0 +1,132 @@
+/* link_fit.c - the transfer model t(s) = t0 for s <= s0, else t0 + (s - s0)/B (Wu's thesis, eq. 3.1) fitted to measured copies.
+ *
+ * For a given s0 the model is a line in max(0, s - s0): least squares, on relative errors so that the 64 bytes count as much as
+ * the 64 MiB, reweighted (Huber, which finds the neighbourhood, then Tukey's bisquare, which drops what is far off) so that a
+ * disturbed measurement does not bend it. s0 itself is searched on a grid; among equally good ones the smallest wins.
+ */
+#include <math.h>
+
+#include "profiles/profiles.h"
+
+#define MAX_POINTS 256
+#define REWEIGHTINGS 30
+#define HUBER 1.345                     /* with these two bounds 95 % as efficient as plain least squares */
+#define BISQUARE 4.685                  /* where errors are normal */
+#define LEAST_ERROR 1e-4                /* relative; errors below are rounding */
+#define COARSE 8                        /* thresholds tried per octave, then near the best */
+#define FINE 64
+
+struct points {
+    const uint64_t *bytes;
+    const double *seconds;
+    unsigned n;
+};
+
+struct line {
+    double t0, slope;                   /* seconds, seconds per byte */
+};
+
+static double beyond(uint64_t bytes, double threshold)
+{
+    return (double)bytes > threshold ? (double)bytes - threshold : 0;
+}
+
+static double relative_error(const struct points *p, unsigned i, struct line line, double threshold)
+{
+    return (line.t0 + line.slope * beyond(p->bytes[i], threshold)) / p->seconds[i] - 1;
+}
+
+/* Weighted least squares; false where the times do not grow. */
+static bool solve(const struct points *p, const double *weights, double threshold, struct line *line)
+{
+    double w = 0, wx = 0, wt = 0, wxx = 0, wxt = 0;
+    for (unsigned i = 0; i < p->n; i++) {
+        double x = beyond(p->bytes[i], threshold), t = p->seconds[i], v = weights[i] / (t * t);
+        w += v;
+        wx += v * x;
+        wt += v * t;
+        wxx += v * x * x;
+        wxt += v * x * t;
+    }
+    double determinant = w * wxx - wx * wx;
+    if (!(determinant > 1e-12 * w * wxx))
+        return false;
+    line->slope = (w * wxt - wx * wt) / determinant;
+    line->t0 = (wxx * wt - wx * wxt) / determinant;
+    if (line->t0 < 0) {
+        line->t0 = 0;
+        line->slope = wxt / wxx;
+    }
+    return line->slope > 0;
+}
+
+static double huber(double error)
+{
+    return error <= HUBER ? 1 : HUBER / error;
+}
+
+static double bisquare(double error)
+{
+    double x = error / BISQUARE;
+    return x < 1 ? (1 - x * x) * (1 - x * x) : 0;
+}
+
+/* Gives the sum of the absolute relative errors without the largest fifth of them (disturbed measurements say nothing about which
+ * threshold is right), infinity where there is no fit. */
+static double fit_line(const struct points *p, double threshold, struct line *line)
+{
+    double weights[MAX_POINTS], errors[MAX_POINTS], sorted[MAX_POINTS];
+    for (unsigned i = 0; i < p->n; i++)
+        weights[i] = 1;
+    for (unsigned round = 0; round < REWEIGHTINGS; round++) {
+        if (!solve(p, weights, threshold, line))
+            return INFINITY;
+        for (unsigned i = 0; i < p->n; i++)
+            sorted[i] = errors[i] = fabs(relative_error(p, i, *line, threshold));
+        double sigma = fmax(1.4826 * dfr_median(sorted, p->n), LEAST_ERROR);
+        for (unsigned i = 0; i < p->n; i++)
+            weights[i] = round < REWEIGHTINGS / 2 ? huber(errors[i] / sigma) : bisquare(errors[i] / sigma);
+    }
+    double sum = 0;                     /* sorted by dfr_median() */
+    for (unsigned i = 0; i < p->n - p->n / 5; i++)
+        sum += sorted[i];
+    return sum;
+}
+
+struct search {
+    struct points points;
+    struct line line;
+    double threshold, sum;
+};
+
+/* Tries thresholds from `from` to `to`. A better one must be better by a hundredth, the first one by a fifth: a threshold that is
+ * there improves the fit by far more, and of scatter alone none is to be made. */
+static void search(struct search *s, double from, double to, double steps_per_octave)
+{
+    for (double threshold = from; threshold <= to; threshold *= exp2(1 / steps_per_octave)) {
+        struct line line;
+        double sum = fit_line(&s->points, threshold, &line);
+        if (sum < s->sum * (s->threshold > 0 ? 0.99 : 0.8) - s->points.n * LEAST_ERROR * 0.01)
+            s->sum = sum, s->line = line, s->threshold = threshold;
+    }
+}
+
+bool dfw_link_fit(const uint64_t *bytes, const double *seconds, unsigned n, struct df_link *link)
+{
+    if (n < 3 || n > MAX_POINTS)
+        return false;
+    for (unsigned i = 0; i < n; i++) {
+        if (!(seconds[i] > 0) || !isfinite(seconds[i]) || bytes[i] == 0 || (i && bytes[i] <= bytes[i - 1]))
+            return false;
+    }
+    struct search s = { .points = { bytes, seconds, n } };
+    double last = (double)bytes[n - 3]; /* three points at least lie beyond the threshold or on it */
+    s.sum = fit_line(&s.points, 0, &s.line);
+    search(&s, (double)bytes[0], last, COARSE);
+    if (s.threshold > 0)
+        search(&s, s.threshold * exp2(-1.0 / COARSE), fmin(last, s.threshold * exp2(1.0 / COARSE)), FINE);
+    if (!isfinite(s.sum))
+        return false;
+    *link = (struct df_link){ .bytes_per_s = 1 / s.line.slope, .latency_s = s.line.t0, .threshold_bytes = (uint64_t)s.threshold };
+    return true;
+}

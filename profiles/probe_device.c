@@ -1,0 +1,295 @@
+/* probe_device.c - one device measured through the device interface: its links by copies of 64 B to 64 MiB, whether both
+ * directions overlap, what a launch costs, and how memory that is not pinned gets there fastest.
+ *
+ * A copy's time is what the runtime sees of it: from the call until the event after it is found complete. The emulator's links are
+ * asked by its own event times instead: waking its threads is the host's doing, not the link's.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/profiles.h"
+#include "runtime/clock.h"
+#include "runtime/error.h"
+
+#define SMALLEST_BYTES 64u
+#define N_SIZES 21                      /* 64 B … 64 MiB */
+#define PATH_BYTES (16ull << 20)
+#define MAX_COPIES 100                  /* of one size */
+#define OVERLAP_BYTES (2ull << 20)      /* small enough that the host's memory is not what limits two copies at once */
+#define OVERLAP_COPIES 4
+#define LAUNCHES 32
+#define OVERLAP_RUNS 9
+#define OVERLAP 0.8                     /* two engines where both directions at once take less of the sum */
+#define GIVE_UP_S 20.0
+
+struct bench {
+    const struct dfr_device_ops *ops;
+    struct dfr_device *device;
+    struct dfr_event *event;
+    unsigned char *pool, *pinned, *plain;
+    /* of the copy that is measured */
+    enum dfr_copy kind;
+    uint64_t bytes;
+    enum { PATH_PINNED, PATH_STAGED, PATH_REGISTERED } path;
+    double seconds[MAX_COPIES];         /* of the copies of one size */
+    uint32_t n_seconds;
+    dfw_progress *progress;
+    void *progress_arg;
+};
+
+static uint32_t stream_of(enum dfr_copy kind)
+{
+    return kind == DFR_COPY_H2D ? DFR_STREAM_H2D : kind == DFR_COPY_D2H ? DFR_STREAM_D2H : DFR_STREAM_COMPUTE;
+}
+
+static int enqueue_copy(struct bench *b, enum dfr_copy kind, void *host, void *device, uint64_t bytes, struct df_error *error)
+{
+    void *to = kind == DFR_COPY_D2H ? host : device, *from = kind == DFR_COPY_D2H ? device : host;
+    return b->ops->copy(b->device, kind, to, from, bytes, stream_of(kind), error);
+}
+
+static int copy_and_wait(struct bench *b, void *host, struct df_error *error)
+{
+    int status = enqueue_copy(b, b->kind, host, b->pool, b->bytes, error);
+    if (status == DF_OK)
+        status = b->ops->event_record(b->device, b->event, stream_of(b->kind), error);
+    return status == DF_OK ? dfr_event_wait(b->device, b->event, GIVE_UP_S, error) : status;
+}
+
+/* One measured copy by b->path: a callback of the sampler. */
+static int measure_copy(void *arg, double *seconds, struct df_error *error)
+{
+    struct bench *b = arg;
+    double begin_s = dfr_clock_s(), event_begin_s, event_end_s;
+    int status;
+    if (b->path == PATH_REGISTERED) {
+        status = b->ops->host_register(b->plain, b->bytes, error);
+        if (status == DF_OK) {
+            status = copy_and_wait(b, b->plain, error);
+            b->ops->host_unregister(b->plain, b->bytes);
+        }
+    } else if (b->path == PATH_STAGED) {
+        if (b->kind == DFR_COPY_H2D)
+            memcpy(b->pinned, b->plain, b->bytes);
+        status = copy_and_wait(b, b->pinned, error);
+        if (b->kind == DFR_COPY_D2H)
+            memcpy(b->plain, b->pinned, b->bytes);
+    } else {
+        status = copy_and_wait(b, b->pinned, error);
+    }
+    *seconds = dfr_clock_s() - begin_s;
+    if (status == DF_OK && b->path == PATH_PINNED && b->ops->runs_cpu_code && b->ops->event_times &&
+        b->ops->event_times(b->device, b->event, &event_begin_s, &event_end_s))
+        *seconds = event_end_s - event_begin_s;
+    if (b->n_seconds < MAX_COPIES)
+        b->seconds[b->n_seconds++] = *seconds;
+    return status;
+}
+
+/* A link does not get faster by chance, only slower: of the copies of one size the lower quartile counts. */
+static double usual_time(struct bench *b)
+{
+    dfr_median(b->seconds, b->n_seconds);
+    return fmax(b->seconds[b->n_seconds / 4], 1e-9);
+}
+
+static int probe_link(struct bench *b, enum dfr_copy kind, double done, struct df_link *link, struct df_error *error)
+{
+    static const struct dfr_sampler_options options = { .goal = 0.003, .min_runs = 9, .max_runs = MAX_COPIES, .max_s = 0.08 };
+    uint64_t bytes[N_SIZES];
+    double seconds[N_SIZES];
+    b->kind = kind;
+    b->path = PATH_PINNED;
+    for (unsigned i = 0; i < N_SIZES; i++) {
+        struct dfr_sample sample;
+        double warm_up;
+        b->bytes = bytes[i] = (uint64_t)SMALLEST_BYTES << i;
+        int status = measure_copy(b, &warm_up, error);
+        b->n_seconds = 0;
+        if (status == DF_OK)
+            status = dfr_sample_until(&options, measure_copy, b, &sample, error);
+        if (status != DF_OK)
+            return status;
+        seconds[i] = usual_time(b);
+        if (b->progress)
+            b->progress(b->progress_arg, kind == DFR_COPY_H2D ? "copies to the device" : "copies from the device",
+                        done + 0.35 * (i + 1) / N_SIZES);
+    }
+    if (!dfw_link_fit(bytes, seconds, N_SIZES, link))
+        return dfr_error(error, DF_E_DEVICE, "%s: copies do not take longer the larger they are; no link can be made of that",
+                         b->ops->name);
+    return DF_OK;
+}
+
+/* ---- engines ---- */
+
+/* Some copies each way at once; or one way. */
+static int time_directions(struct bench *b, bool h2d, bool d2h, double *seconds, struct df_error *error)
+{
+    double begin_s = dfr_clock_s();
+    int status = DF_OK;
+    for (unsigned i = 0; i < OVERLAP_COPIES && status == DF_OK; i++) {
+        if (h2d)
+            status = enqueue_copy(b, DFR_COPY_H2D, b->pinned, b->pool, OVERLAP_BYTES, error);
+        if (status == DF_OK && d2h)
+            status = enqueue_copy(b, DFR_COPY_D2H, b->pinned + OVERLAP_BYTES, b->pool + OVERLAP_BYTES, OVERLAP_BYTES, error);
+    }
+    if (status == DF_OK)
+        status = b->ops->drain(b->device, error);
+    *seconds = dfr_clock_s() - begin_s;
+    return status;
+}
+
+static int probe_engines(struct bench *b, uint32_t *engines, struct df_error *error)
+{
+    double least[3] = { INFINITY, INFINITY, INFINITY };
+    for (unsigned run = 0; run < OVERLAP_RUNS; run++) {
+        for (unsigned i = 0; i < 3; i++) {
+            double s;
+            int status = time_directions(b, i != 1, i != 0, &s, error);
+            if (status != DF_OK)
+                return status;
+            least[i] = fmin(least[i], s);
+        }
+    }
+    *engines = least[2] < OVERLAP * (least[0] + least[1]) ? 2 : 1;
+    return DF_OK;
+}
+
+/* ---- launches ---- */
+
+static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+{
+    (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
+    return DF_OK;
+}
+
+/* The smallest job there is, LAUNCHES in a row: an empty cpu variant on the emulator; on a GPU, for which no kernel was compiled
+ * into dfc, a copy of 4 bytes within its memory. */
+static int launch_row(void *arg, double *seconds, struct df_error *error)
+{
+    struct bench *b = arg;
+    int results[LAUNCHES], status = DF_OK;
+    double begin_s = dfr_clock_s();
+    for (unsigned i = 0; i < LAUNCHES && status == DF_OK; i++) {
+        struct dfr_launch launch = { .fn = nothing, .result = &results[i], .node_name = "probe" };
+        status = b->ops->runs_cpu_code ? b->ops->launch(b->device, &launch, DFR_STREAM_COMPUTE, error)
+                                       : b->ops->copy(b->device, DFR_COPY_D2D, b->pool, b->pool + 4096, 4, DFR_STREAM_COMPUTE,
+                                                      error);
+        if (status == DF_OK)
+            status = b->ops->event_record(b->device, b->event, DFR_STREAM_COMPUTE, error);
+    }
+    if (status == DF_OK)
+        status = dfr_event_wait(b->device, b->event, GIVE_UP_S, error);
+    *seconds = (dfr_clock_s() - begin_s) / LAUNCHES;
+    if (status != DF_OK)
+        b->ops->drain(b->device, NULL); /* results[] goes away */
+    return status;
+}
+
+static int probe_launch(struct bench *b, double *launch_s, struct df_error *error)
+{
+    static const struct dfr_sampler_options options = { .goal = 0.02, .min_runs = 10, .max_runs = 300, .max_s = 0.01 };
+    struct dfr_sample sample;
+    double warm_up;
+    int status = launch_row(b, &warm_up, error);
+    if (status == DF_OK)
+        status = dfr_sample_until(&options, launch_row, b, &sample, error);
+    if (status == DF_OK)
+        *launch_s = sample.mean_s;
+    return status;
+}
+
+/* ---- paths of pageable memory ---- */
+
+static int probe_path(struct bench *b, double *bytes_per_s, struct df_error *error)
+{
+    static const struct dfr_sampler_options options = { .goal = 0.02, .min_runs = 3, .max_runs = 20, .max_s = 0.2 };
+    struct dfr_sample sample;
+    double warm_up;
+    int status = measure_copy(b, &warm_up, error);
+    if (status == DF_OK)
+        status = dfr_sample_until(&options, measure_copy, b, &sample, error);
+    if (status == DF_OK)
+        *bytes_per_s = sample.mean_s > 0 ? PATH_BYTES / sample.mean_s : 0;
+    return status;
+}
+
+static int probe_paths(struct bench *b, enum dfr_copy kind, struct dfw_paths *paths, struct df_error *error)
+{
+    struct dfw_paths found = { 0 };
+    b->kind = kind;
+    b->bytes = PATH_BYTES;
+    b->path = PATH_PINNED;
+    int status = probe_path(b, &found.pinned, error);
+    b->path = PATH_STAGED;
+    if (status == DF_OK)
+        status = probe_path(b, &found.staged, error);
+    b->path = PATH_REGISTERED;
+    if (status == DF_OK && b->ops->host_register && probe_path(b, &found.registered, NULL) != DF_OK) {
+        found.registered = 0;           /* not allowed here (a limit on locked memory): staging is what remains */
+        status = b->ops->drain(b->device, error);
+    }
+    if (status == DF_OK)
+        *paths = found;
+    return status;
+}
+
+/* ---- the device ---- */
+
+static int probe_all(struct bench *b, struct df_unit *unit, struct dfw_paths *h2d, struct dfw_paths *d2h, struct df_error *error)
+{
+    int status = probe_link(b, DFR_COPY_H2D, 0, &unit->h2d, error);
+    if (status == DF_OK)
+        status = probe_link(b, DFR_COPY_D2H, 0.35, &unit->d2h, error);
+    if (status == DF_OK)
+        status = probe_engines(b, &unit->engines, error);
+    if (b->progress)
+        b->progress(b->progress_arg, "launches", 0.8);
+    if (status == DF_OK)
+        status = probe_launch(b, &unit->launch_s, error);
+    if (b->progress)
+        b->progress(b->progress_arg, "pageable memory", 0.85);
+    if (status == DF_OK)
+        status = probe_paths(b, DFR_COPY_H2D, h2d, error);
+    if (status == DF_OK)
+        status = probe_paths(b, DFR_COPY_D2H, d2h, error);
+    if (b->progress)
+        b->progress(b->progress_arg, "done", 1);
+    return status;
+}
+
+int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device, struct df_unit *unit, struct dfw_paths *h2d,
+                     struct dfw_paths *d2h, dfw_progress *progress, void *arg, struct df_error *error)
+{
+    struct bench b = { .ops = ops, .device = device, .progress = progress, .progress_arg = arg };
+    struct df_unit probed = *unit;
+    struct dfw_paths paths[2] = { { .pinned = 0 } };
+    b.pool = ops->pool(device);
+    b.plain = malloc(PATH_BYTES);
+    if (!b.plain)
+        return dfr_error_memory(error);
+    int status = DF_E_MEMORY;
+    b.pinned = ops->host_alloc(DFW_PROBE_POOL_BYTES, error);
+    if (b.pinned) {
+        memset(b.plain, 1, PATH_BYTES); /* pages exist before anything is timed */
+        memset(b.pinned, 2, DFW_PROBE_POOL_BYTES);
+        status = ops->event_create(device, &b.event, error);
+    }
+    if (status == DF_OK) {
+        status = probe_all(&b, &probed, &paths[0], &paths[1], error);
+        if (status != DF_OK)
+            ops->drain(device, NULL);
+        ops->event_destroy(device, b.event);
+    }
+    if (b.pinned)
+        ops->host_free(b.pinned, DFW_PROBE_POOL_BYTES);
+    free(b.plain);
+    if (status == DF_OK) {
+        *unit = probed;
+        *h2d = paths[0];
+        *d2h = paths[1];
+    }
+    return status;
+}

@@ -1,0 +1,14 @@
+/* clock.h - the one clock of a run: seconds on a clock that never steps back, of unknown origin.
+ *
+ * Threads: any; readings of one machine's threads compare.
+ */
+#ifndef DFR_CLOCK_H
+#define DFR_CLOCK_H
+
+double dfr_clock_s(void);
+
+/* Returns at or a little after `deadline_s` of that clock. Sleeps for the long part, so that many waiting threads do
+ * not burn the cores that others compute on, and spins for the last few microseconds only. */
+void dfr_clock_wait_until(double deadline_s);
+
+#endif

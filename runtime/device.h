@@ -1,0 +1,107 @@
+/* device.h - what the memory manager and the workers need of a device, and nothing else: memory, copies, launches,
+ * stream order, events. A back end is one file and one line in the table of device.c.
+ *
+ * Words:    a *stream* is a queue of copies and launches executed in order; streams run beside each other. An *event*
+ *           is a mark in a stream: complete once all that was enqueued before it is.
+ * Streams:  each device has DFR_STREAM_H2D, DFR_STREAM_D2H and `jobs` compute streams from DFR_STREAM_COMPUTE on.
+ * Memory:   the pool is allocated once by `open` (pool_bytes) and returned by `close`. Host memory that takes part in
+ *           copies comes from host_alloc (pinned where the back end has pinning).
+ * Threads:  a device is used by its one worker thread; open, close and host_alloc/host_free by the thread that makes
+ *           and ends the run. `wakeup` may be called from the back end's own threads, until close has returned.
+ * Errors:   DF_OK or a negative DF_E… with the cause in *error, also for failures of earlier asynchronous work that
+ *           show here (the message then says so).
+ * Null:     a back end with nothing to offer here reports 0 devices and why (a sentence in *error): never a crash, on
+ *           machines without a driver either.
+ */
+#ifndef DF_DEVICE_H
+#define DF_DEVICE_H
+
+#include "runtime/platform.h"
+
+enum { DFR_STREAM_H2D, DFR_STREAM_D2H, DFR_STREAM_COMPUTE };
+
+enum dfr_copy { DFR_COPY_H2D, DFR_COPY_D2H, DFR_COPY_D2D };
+
+struct dfr_device;                      /* each back end has its own, beginning with what is below */
+struct dfr_event;                       /* from event_create */
+
+/* One launch. The back end calls fn(call, stream, dims, ports, scalars); ports are addresses in the device's memory.
+ * All pointers stay valid until the event after it is complete. */
+struct dfr_launch {
+    df_function *fn;                    /* gpu variant; on emu the cpu variant */
+    struct df_call *call;
+    const size_t *dims;
+    void *const *ports;
+    const union df_scalar *scalars;
+    int *result;                        /* what fn returned: valid once the event after it is complete */
+    /* For memory checking (emu): the block ranges this job may touch. Names are for the message of a violation. */
+    const struct dfr_range *ranges;
+    uint32_t n_ranges;
+    const char *node_name;              /* borrowed as above */
+};
+
+struct dfr_range {
+    void *address;
+    uint64_t bytes;
+    bool writable;
+    const char *port;
+};
+
+struct dfr_device_config {
+    const struct df_unit *unit;         /* link model, launch latency (emu obeys them, cuda ignores them) */
+    uint64_t pool_bytes;
+    uint32_t compute_streams;           /* jobs in flight */
+    bool check;                         /* emu: protect blocks; a kernel that touches what it did not declare has
+                                         * failed, its call says why (dfr_call_failed) and names node and port */
+    void (*wakeup)(void *arg);          /* called by back ends that can, whenever an event may have become complete */
+    void *wakeup_arg;
+};
+
+struct dfr_device_ops {
+    const char *name;                   /* "emu", "cuda" */
+    bool can_wakeup;                    /* else the worker polls with growing pauses */
+    bool runs_cpu_code;                 /* emu: launches take the cpu variant */
+    /* How many devices there are; *error says why where 0. */
+    uint32_t (*count)(struct df_error *error);
+    /* Name, memory, of device `index` into unit (links are left as they are). */
+    int (*describe)(uint32_t index, struct df_unit *unit, struct df_error *error);
+    int (*open)(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
+                struct df_error *error);
+    void (*close)(struct dfr_device *device);
+    void *(*pool)(struct dfr_device *device);   /* base of the pool, aligned to at least 4096 */
+    int (*copy)(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
+                uint32_t stream, struct df_error *error);
+    int (*launch)(struct dfr_device *device, const struct dfr_launch *launch, uint32_t stream, struct df_error *error);
+    int (*event_create)(struct dfr_device *device, struct dfr_event **event, struct df_error *error);
+    void (*event_destroy)(struct dfr_device *device, struct dfr_event *event);
+    int (*event_record)(struct dfr_device *device, struct dfr_event *event, uint32_t stream, struct df_error *error);
+    int (*event_query)(struct dfr_device *device, struct dfr_event *event, bool *complete, struct df_error *error);
+    /* Work enqueued on `stream` after this starts after the event. */
+    int (*stream_wait)(struct dfr_device *device, uint32_t stream, struct dfr_event *event, struct df_error *error);
+    /* Waits for everything; used at the end and after failures. */
+    int (*drain)(struct dfr_device *device, struct df_error *error);
+    /* Memory of the host that copies are fast with; any back end's may be used with any other's copies. */
+    void *(*host_alloc)(uint64_t bytes, struct df_error *error);
+    void (*host_free)(void *memory, uint64_t bytes);
+    /* Seconds since the device was opened at which the event completed and at which the work just before it in its
+     * stream began; false where the back end cannot say yet. For traces. */
+    bool (*event_times)(struct dfr_device *device, struct dfr_event *event, double *begin_s, double *end_s);
+    /* Handle of the BLAS library bound to a stream, NULL where there is none. */
+    void *(*blas)(struct dfr_device *device, uint32_t stream, struct df_error *error);
+    /* Pins ordinary memory where it lies, and undoes that. NULL: this back end has no such thing. */
+    int (*host_register)(void *memory, uint64_t bytes, struct df_error *error);
+    void (*host_unregister)(void *memory, uint64_t bytes);
+};
+
+struct dfr_device {
+    const struct dfr_device_ops *ops;
+};
+
+/* Looks for the event until it is complete, for measurements: spins at first, then lets other threads on. DF_E_DEVICE
+ * past give_up_s seconds (0: never gives up). */
+int dfr_event_wait(struct dfr_device *device, struct dfr_event *event, double give_up_s, struct df_error *error);
+
+/* The back ends by kind. cuda is present only where libdf-cuda was linked in: NULL else. */
+const struct dfr_device_ops *dfr_device_back_end(enum df_device_kind kind);
+
+#endif

@@ -1,0 +1,235 @@
+/* df.h - the public interface of libdf: what kernels see, and how a program builds and runs a graph.
+ *
+ * Words:    kernel, node, port, token, wave, job, worker, block: see docs/architecture.md. An *in slot* is the
+ *           position among a kernel's ports of mode in and inout, an *out slot* among those of mode out and inout.
+ * Memory:   what a call gives (df_graph_finish, df_run_start) is returned by the call named with it. Strings and
+ *           arrays passed in are copied unless said otherwise.
+ * Threads:  building a graph: one thread. A finished graph is immutable and may be run by several runs at once.
+ *           Kernels are called from worker threads, for different waves of a node at the same time unless it is
+ *           `ordered`, `stream` or `once`.
+ * Errors:   functions that can fail return DF_OK or a negative DF_E… code and put a sentence into *error where
+ *           that is not NULL; out-parameters are set on success only. Nothing here exits or aborts.
+ */
+#ifndef DF_H
+#define DF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* CUDA's own declaration, so that prototypes of gpu variants need no CUDA header. */
+typedef struct CUstream_st *cudaStream_t;
+
+/* Element type f16: the bits of an IEEE binary16. CUDA code casts its pointers to __half. */
+typedef uint16_t df_f16;
+
+/* ---- what kernels see ---- */
+
+enum {
+    DF_OK = 0,
+    DF_END = 1,      /* a stream source has no further wave */
+    DF_SKIP = 2,     /* reserved: not yet supported, answered as a failure */
+    DF_FAILED = 3    /* what df_fail() returns */
+};
+
+struct df_call;      /* one job, as its kernel sees it */
+
+/* Records why the job failed (printf format) and gives DF_FAILED, so that a kernel says `return df_fail(call, "…")`. */
+int df_fail(struct df_call *call, const char *format, ...)
+#ifdef __GNUC__
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+int64_t df_wave(const struct df_call *call);     /* number of the wave, from 0 */
+unsigned df_threads(const struct df_call *call); /* threads this job may use; 1 unless `threads(e)` */
+
+enum { DF_LOG_ERROR, DF_LOG_WARNING, DF_LOG_INFO, DF_LOG_DEBUG };
+void df_log(struct df_call *call, int level, const char *format, ...)
+#ifdef __GNUC__
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+/* The cuBLAS handle of this job's GPU, bound to its stream; NULL (and a failure recorded) where there is no cuBLAS. */
+struct cublasContext;
+struct cublasContext *df_cublas(struct df_call *call);
+
+/* ---- formats ---- */
+
+enum df_elem { DF_U8, DF_U16, DF_I32, DF_I64, DF_F16, DF_F32, DF_F64, DF_N_ELEMS };
+enum df_mode { DF_IN, DF_OUT, DF_INOUT, DF_TMP };
+enum df_scalar_type { DF_S_I32, DF_S_I64, DF_S_F32, DF_S_F64, DF_S_STR };
+enum { DF_ORDERED = 1, DF_STREAM = 2, DF_ONCE = 4, DF_SYNC = 8, DF_THREADS = 16 }; /* traits */
+
+#define DF_MAX_RANK 4
+#define DF_MAX_CLASSES 8
+#define DF_CLASS_CPU 0
+#define DF_CLASS_GPU 1
+
+union df_scalar {
+    int32_t i32;
+    int64_t i64;
+    float f32;
+    double f64;
+    const char *str;
+};
+
+/* How libdf calls a variant: dims in order of the kernel's dimension variables, ports in declared order (tmp
+ * included; an inout port is one pointer), scalars in order. `stream` is the cudaStream_t of a gpu variant. */
+typedef int df_function(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                        const union df_scalar *scalars);
+
+struct df_functions {                   /* of one kernel; NULL: no such variant in this program */
+    df_function *cpu;
+    df_function *gpu;
+};
+
+/* ---- building a graph by hand ---- */
+
+struct df_error {
+    char text[512];
+};
+
+enum { DF_E_MEMORY = -1, DF_E_ARGUMENT = -2, DF_E_CYCLE = -3, DF_E_FORMAT = -4, DF_E_DEVICE = -5, DF_E_KERNEL = -6,
+       DF_E_IO = -7, DF_E_REFUSED = -8 };
+
+struct df_port_desc {
+    const char *name;
+    enum df_mode mode;
+    enum df_elem elem;
+    unsigned rank;                      /* 0 … DF_MAX_RANK */
+};
+
+struct df_scalar_desc {
+    const char *name;
+    enum df_scalar_type type;
+};
+
+struct df_kernel_desc {
+    const char *name;
+    unsigned n_dims;                    /* dimension variables, what the function gets as dims[] */
+    const char *const *dims;            /* their names */
+    unsigned n_ports;
+    const struct df_port_desc *ports;
+    unsigned n_scalars;
+    const struct df_scalar_desc *scalars;
+    unsigned traits;
+    struct df_functions functions;
+};
+
+struct df_graph;                        /* finished, immutable: runtime/graph.h */
+struct df_builder;
+
+struct df_builder *df_builder_new(const char *name);
+void df_builder_free(struct df_builder *builder);
+
+/* Adds a kernel; *kernel is its id, from 0 in order. */
+int df_builder_kernel(struct df_builder *builder, const struct df_kernel_desc *desc, uint32_t *kernel,
+                      struct df_error *error);
+
+/* Adds a node. dims: the kernel's dimension variables; port_dims: for each port DF_MAX_RANK extents (those past its
+ * rank are ignored); scalars: one each. *node is its id, from 0 in order (finishing renumbers). */
+int df_builder_node(struct df_builder *builder, uint32_t kernel, const uint64_t *dims,
+                    const uint64_t (*port_dims)[DF_MAX_RANK], const union df_scalar *scalars, uint32_t *node,
+                    struct df_error *error);
+
+/* Connects out slot `from_slot` of `from` to in slot `to_slot` of `to`. An output may have any number of readers. */
+int df_builder_connect(struct df_builder *builder, uint32_t from, unsigned from_slot, uint32_t to, unsigned to_slot,
+                       struct df_error *error);
+
+/* Checks formats, finds cycles (DF_E_CYCLE, the path in *error), inserts `copy` nodes where an inout would change
+ * a value that has another reader, numbers nodes in topological order. The builder stays the caller's. */
+int df_builder_finish(struct df_builder *builder, struct df_graph **graph, struct df_error *error);
+void df_graph_free(struct df_graph *graph);
+
+/* ---- running ---- */
+
+enum df_device_kind { DF_DEVICE_AUTO, DF_DEVICE_NONE, DF_DEVICE_EMU, DF_DEVICE_CUDA };
+
+struct df_platform;
+struct df_plan;
+struct df_planner;
+
+struct df_options {
+    const char *policy;                 /* NULL: the default */
+    enum df_device_kind device;
+    int emu_all;                        /* every kernel with a cpu variant may run on the emulated GPU */
+    int emu_check;                      /* protect blocks of the emulated GPU; default 1 */
+    uint64_t gpu_mem_bytes;             /* 0: what the device has */
+    unsigned workers;                   /* 0: cores less one per GPU in use */
+    int64_t waves;                      /* -1: 1, or until a stream ends */
+    unsigned inflight;                  /* waves in flight; 0: chosen */
+    unsigned gpu_jobs;                  /* jobs in flight per GPU; 0: chosen */
+    int log_level;                      /* DF_LOG_… */
+    const char *trace_path;             /* NULL: no trace */
+    const struct df_platform *platform; /* NULL: defaults; feeds planning and the emulator's links */
+    const struct df_plan *plan;         /* NULL: none made at compile time; borrowed for the run */
+    const struct df_planner *planner;   /* NULL: policies that need a placement are refused */
+    const union df_scalar *args;        /* values of the graph's args, in order; borrowed for the run */
+};
+
+void df_options_default(struct df_options *options);
+
+struct df_worker_stats {
+    char name[48];
+    uint64_t jobs;
+    double busy_s;
+};
+
+struct df_memory_stats {                /* one per device memory */
+    char name[48];
+    uint64_t capacity_bytes, peak_bytes;
+    uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
+    uint64_t evictions, writebacks;
+};
+
+#define DF_MAX_WORKERS 256
+#define DF_MAX_UNITS 32
+
+struct df_stats {
+    double makespan_s;                  /* first job started to last job ended */
+    uint64_t waves, jobs;
+    unsigned inflight;                  /* waves that were allowed in flight */
+    unsigned n_workers, n_memories;
+    struct df_worker_stats workers[DF_MAX_WORKERS];
+    struct df_memory_stats memories[DF_MAX_UNITS];
+};
+
+struct df_run;
+
+/* Opens devices, makes memory and workers, starts. DF_E_REFUSED where a node can run nowhere, or does not fit. */
+int df_run_start(const struct df_graph *graph, const struct df_options *options, struct df_run **run,
+                 struct df_error *error);
+
+/* Waits for the end, returns everything, frees the run. DF_E_KERNEL where a kernel failed: *error names node and
+ * wave and carries its message. stats may be NULL. */
+int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *error);
+
+/* ---- the program that dfc makes ---- */
+
+/* Makes graph and plan again for other values of dynamic params (the compiler's own front end, linked in). */
+struct df_replanner;
+
+struct df_program {
+    const char *name;
+    const unsigned char *image;         /* graph, plan, sources: runtime/image.h */
+    size_t image_bytes;
+    const struct df_functions *functions; /* by kernel id */
+    size_t n_functions;
+    const struct df_planner *planner;
+    const struct df_replanner *replanner; /* NULL: no dynamic params */
+    int (*read_platform)(const char *path, struct df_platform *platform, struct df_error *error); /* NULL: no --platform */
+};
+
+/* main() of a generated program: parses the command line, runs, prints what was asked for. Gives the exit status. */
+int df_main(int argc, char **argv, const struct df_program *program);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

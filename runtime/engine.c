@@ -1,0 +1,468 @@
+/* engine.c - the firing rule: counts what each job still waits for, and on a job's end releases what waited for it. The
+ * states are listed in engine.h; where a job runs is the policy's matter, where its data is stage.c's.
+ *
+ * Orders: a release is an acq_rel decrement of `pending`, so the one that takes it to 0 has acquired everything that the
+ * others did before theirs: published outputs above all. The policy's queue carries that on to the worker that pops.
+ * Every release for a slot's next wave comes after the end of its wave, or (order, depth) after the node's own job of the
+ * slot's wave, hence after that job's reset of the counter: so the reset can be relaxed.
+ */
+#include "runtime/engine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/call.h"
+#include "runtime/error.h"
+#include "runtime/gang.h"
+
+/* ---- stopping ---- */
+
+void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
+{
+    uint32_t running = DFR_RUNNING;
+    /* release: the failure's text; acquired by nobody but df_run_wait(), after joining */
+    if (!atomic_compare_exchange_strong_explicit(&run->stop, &running, how, memory_order_seq_cst, memory_order_relaxed))
+        return;
+    for (uint32_t u = 0; u < run->n_units; u++)
+        dfr_wake_all(&run->wakes[u]);
+    if (run->gang)
+        dfr_gang_wake(run->gang);
+}
+
+void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
+{
+    va_list list;
+    if (atomic_exchange_explicit(&run->failure_claimed, true, memory_order_acq_rel))
+        return;                         /* the first failure is the one that is told */
+    run->failure_status = status;
+    va_start(list, format);
+    vsnprintf(run->failure.text, sizeof run->failure.text, format, list);
+    va_end(list);
+    dfr_engine_stop(run, DFR_FAILED);
+}
+
+void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const char *message)
+{
+    char name[256];
+    df_node_name(run->graph, dfr_job_node(job), name, sizeof name);
+    dfr_engine_fail(run, DF_E_KERNEL, "node '%s', wave %lld: %s", name, (long long)wave, message);
+}
+
+/* ---- giving ready jobs to the policy ---- */
+
+static void give(struct df_run *run, struct dfr_worker *w, uint64_t job, bool lone)
+{
+    uint32_t units = 0;
+    switch (run->policy->push(run->policy_state, job, w->index, lone, &units)) {
+    case DFR_KEPT:
+        w->kept = job;
+        w->has_kept = true;
+        break;
+    case DFR_QUEUED:
+        w->n_pushed++;
+        for (uint32_t u = 0; units >> u; u++)
+            if (units >> u & 1)
+                w->pushed_units[u]++;
+        break;
+    case DFR_STAGED:
+        break;
+    }
+}
+
+/* Only a job that turns out to be the only one is offered to the worker itself: the first is held back until then. */
+static void ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    if (w->n_pushed == 0 && !w->has_ready) {
+        w->has_ready = true;
+        w->ready = job;
+        return;
+    }
+    if (w->has_ready) {
+        w->has_ready = false;
+        w->n_pushed++;                  /* a staged one counts too */
+        give(run, w, w->ready, false);
+    }
+    give(run, w, job, false);
+}
+
+/* After the last release of a job's end: wakes as many sleepers as there are jobs beyond the one this worker will take. */
+static void flush(struct df_run *run, struct dfr_worker *w)
+{
+    if (w->has_ready) {
+        bool lone = w->index != DFR_NOBODY && w->index < run->n_cpu_workers && !w->has_kept;
+        w->has_ready = false;
+        give(run, w, w->ready, lone);
+    }
+    if (w->n_pushed == 0)
+        return;
+    w->n_pushed = 0;
+    for (uint32_t u = 0; u < run->n_units; u++) {
+        uint32_t n = w->pushed_units[u];
+        w->pushed_units[u] = 0;
+        if (n > 0 && u == w->unit && !w->has_kept)
+            n--;
+        while (n > 0 && dfr_wake_one(&run->wakes[u]))
+            n--;
+    }
+}
+
+static void release(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot)
+{
+    uint32_t need = run->nodes[node].need;
+    if (need > 1) {
+        _Atomic uint32_t *pending = &run->pending[(size_t)slot * run->graph->n_nodes + node];
+        if (atomic_fetch_sub_explicit(pending, 1, memory_order_acq_rel) != 1)
+            return;
+        atomic_store_explicit(pending, need, memory_order_relaxed);
+    }
+    ready(run, w, dfr_job(slot, node));
+}
+
+/* ---- waves ---- */
+
+static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, int64_t wave)
+{
+    struct dfr_slot *s = &run->slots[slot];
+    s->wave = wave;
+    atomic_store_explicit(&s->nodes_left, run->n_terminals, memory_order_relaxed);
+    atomic_store_explicit(&s->streams_left, run->n_streams, memory_order_relaxed);
+    if (run->n_streams > 0)
+        for (uint32_t i = 0; i < run->n_streams; i++)
+            release(run, w, run->streams[i], slot);
+    else
+        for (uint32_t i = 0; i < run->n_sources; i++)
+            release(run, w, run->sources[i], slot);
+}
+
+static void finish_if_complete(struct df_run *run)
+{
+    if (atomic_load_explicit(&run->waves_done, memory_order_seq_cst) >=
+        atomic_load_explicit(&run->limit, memory_order_seq_cst))
+        dfr_engine_stop(run, DFR_FINISHED);
+}
+
+static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
+{
+    int64_t next = run->slots[slot].wave + run->inflight;
+    /* seq_cst against end_stream(): of the last wave's end and the limit's lowering, the later one sees the other */
+    atomic_fetch_add_explicit(&run->waves_done, 1, memory_order_seq_cst);
+    if (next < atomic_load_explicit(&run->limit, memory_order_seq_cst))
+        begin_wave(run, w, slot, next);
+    else
+        finish_if_complete(run);
+}
+
+/* A stream has no wave `wave`: waves from there on are discarded. None of them can end, for this stream did not deliver. */
+static void end_stream(struct df_run *run, int64_t wave)
+{
+    int64_t limit = atomic_load_explicit(&run->limit, memory_order_seq_cst);
+    while (wave < limit && !atomic_compare_exchange_weak_explicit(&run->limit, &limit, wave, memory_order_seq_cst,
+                                                                  memory_order_seq_cst))
+        ;
+    finish_if_complete(run);
+}
+
+static void terminal_done(struct df_run *run, struct dfr_worker *w, uint32_t slot, uint32_t n)
+{
+    if (atomic_fetch_sub_explicit(&run->slots[slot].nodes_left, n, memory_order_acq_rel) == n)
+        end_wave(run, w, slot);
+}
+
+static void begin_waves(struct df_run *run, struct dfr_worker *w)
+{
+    int64_t limit = atomic_load_explicit(&run->limit, memory_order_relaxed);
+    if (limit <= 0) {
+        dfr_engine_stop(run, DFR_FINISHED);
+        return;
+    }
+    for (uint32_t s = 0; s < run->inflight && s < limit; s++)
+        begin_wave(run, w, s, s);
+}
+
+static void once_done(struct df_run *run, struct dfr_worker *w)
+{
+    if (atomic_fetch_sub_explicit(&run->once_left, 1, memory_order_acq_rel) == 1)
+        begin_waves(run, w);
+}
+
+void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
+{
+    if (run->n_once == 0) {
+        begin_waves(run, w);
+    } else {
+        for (uint32_t v = 0; v < run->graph->n_nodes; v++)
+            if (dfr_is_once(run, v) && run->nodes[v].need == 0)
+                ready(run, w, dfr_job(dfr_once_slot(run), v));
+    }
+    flush(run, w);
+}
+
+/* ---- the end of a job ---- */
+
+static void publish(struct df_run *run, uint64_t job, uint32_t memory)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job), first = g->nodes[node].first_out;
+
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
+        uint32_t block = slot * g->n_values + y;
+        struct dfm_block *b = &run->space->blocks[block];
+        if (memory == 0 && g->values[y].taken_from != DF_NONE)
+            dfm_space_move_host(run->space, slot * g->n_values + g->values[y].taken_from, block);
+        atomic_store_explicit(&b->readers, g->values[y].n_readers, memory_order_relaxed);
+        /* release: the bytes and b->host, to whoever finds the bit */
+        atomic_store_explicit(&b->valid, 1u << memory, memory_order_release);
+        if (g->values[y].n_readers == 0)
+            dfm_space_drop(run->space, block, memory);
+    }
+}
+
+/* This job was one of the value's readers. */
+static void give_back(struct df_run *run, struct dfr_worker *w, uint32_t x, uint32_t slot, uint32_t memory)
+{
+    const struct df_value *value = &run->graph->values[x];
+    uint32_t block = slot * run->graph->n_values + x;
+    const struct dfr_node *producer;
+
+    /* acq_rel: all other readers' reading comes before the memory's next life */
+    if (value->n_readers > 1 &&
+        atomic_fetch_sub_explicit(&run->space->blocks[block].readers, 1, memory_order_acq_rel) != 1)
+        return;
+    dfm_space_drop(run->space, block, memory);
+    producer = &run->nodes[value->producer];
+    if (producer->flags & DFR_N_BOUNDED)
+        release(run, w, value->producer, (uint32_t)((run->slots[slot].wave + producer->depth) % run->inflight));
+}
+
+static void give_back_inputs(struct df_run *run, struct dfr_worker *w, uint64_t job, uint32_t memory)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
+        if (run->n_once == 0 || dfr_is_once(run, g->values[in[k]].producer) == dfr_is_once(run, node))
+            give_back(run, w, in[k], slot, memory);
+}
+
+static void release_readers(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t first = g->nodes[node].first_out, n_out = df_node_n_out(g, node);
+    bool once = slot == dfr_once_slot(run);
+
+    for (uint32_t y = first; y < first + n_out; y++) {
+        const struct df_reader *r = g->readers + g->values[y].first_reader;
+        for (uint32_t i = 0; i < g->values[y].n_readers; i++)
+            if (!once || dfr_is_once(run, r[i].node))
+                release(run, w, r[i].node, slot);
+    }
+}
+
+/* All streams have delivered this wave: only now do their readers, and the other sources, fire for it. */
+static void open_gate(struct df_run *run, struct dfr_worker *w, uint32_t slot)
+{
+    uint32_t n_terminal = 0;
+    for (uint32_t i = 0; i < run->n_streams; i++) {
+        n_terminal += (run->nodes[run->streams[i]].flags & DFR_N_TERMINAL) != 0;
+        release_readers(run, w, run->streams[i], slot);
+    }
+    for (uint32_t i = 0; i < run->n_sources; i++)
+        release(run, w, run->sources[i], slot);
+    if (n_terminal > 0)
+        terminal_done(run, w, slot, n_terminal);
+}
+
+/* What becomes possible now. The last release of all is the last time that this job touches its slot. */
+static void release_all(struct df_run *run, struct dfr_worker *w, uint64_t job, int64_t wave)
+{
+    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
+    uint32_t flags = run->nodes[node].flags;
+
+    if (flags & DFR_N_IN_ORDER)
+        release(run, w, node, (uint32_t)((wave + 1) % run->inflight));
+    if (flags & DFR_N_STREAM) {
+        if (atomic_fetch_sub_explicit(&run->slots[slot].streams_left, 1, memory_order_acq_rel) == 1)
+            open_gate(run, w, slot);
+        return;
+    }
+    release_readers(run, w, node, slot);
+    if (flags & DFR_N_TERMINAL) {
+        if (flags & DFR_N_ONCE)
+            once_done(run, w);
+        else
+            terminal_done(run, w, slot, 1);
+    }
+}
+
+/* DF_OK: the job succeeded, or is a stream's end (*ended). */
+static bool succeeded(struct df_run *run, const struct df_call *call, int code, bool *ended)
+{
+    char text[64];
+    const char *message = call->message;
+    bool stream = run->nodes[dfr_job_node(call->job)].flags & DFR_N_STREAM;
+
+    *ended = code == DF_END && stream && !call->failed;
+    if ((code == DF_OK || *ended) && !call->failed)
+        return true;
+    if (!call->failed) {
+        message = text;
+        if (code == DF_END)
+            snprintf(text, sizeof text, "returned DF_END, which only a stream source may");
+        else if (code == DF_SKIP)
+            snprintf(text, sizeof text, "returned DF_SKIP, which is not yet supported");
+        else if (code == DF_FAILED)
+            snprintf(text, sizeof text, "failed and gave no reason");
+        else
+            snprintf(text, sizeof text, "returned %d, which is no DF_... code", code);
+    }
+    dfr_engine_fail_job(run, call->job, call->wave, message);
+    return false;
+}
+
+void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_call *call, int code, uint32_t memory)
+{
+    bool ended;
+    if (!succeeded(run, call, code, &ended))
+        return;
+    if (ended) {
+        end_stream(run, call->wave);
+        return;
+    }
+    publish(run, call->job, memory);
+    give_back_inputs(run, w, call->job, memory);
+    if (run->n_gpus > 0)
+        dfr_stage_outputs(run, call->job, memory);
+    if (run->policy->done)
+        run->policy->done(run->policy_state, call->job, w->index);
+    release_all(run, w, call->job, call->wave);
+    flush(run, w);
+}
+
+/* ---- making the tables ---- */
+
+static bool has_reader(const struct df_run *run, uint32_t node, bool once_only)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t first = g->nodes[node].first_out;
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
+        for (uint32_t i = 0; i < g->values[y].n_readers; i++)
+            if (!once_only || g->nodes[g->readers[g->values[y].first_reader + i].node].flags & DF_NODE_ONCE)
+                return true;
+    return false;
+}
+
+static uint32_t read_outputs(const struct df_graph *g, uint32_t node)
+{
+    uint32_t first = g->nodes[node].first_out, n = 0;
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
+        n += g->values[y].n_readers > 0;
+    return n;
+}
+
+/* Inputs that come anew with each wave (of a once node: all). */
+static uint32_t waited_inputs(const struct df_graph *g, uint32_t node)
+{
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+    bool once = g->nodes[node].flags & DF_NODE_ONCE;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
+        n += once || !(g->nodes[g->values[in[k]].producer].flags & DF_NODE_ONCE);
+    return n;
+}
+
+static void describe_node(struct df_run *run, uint32_t v)
+{
+    const struct df_graph *g = run->graph;
+    const struct df_kernel *kernel = &g->kernels[g->nodes[v].kernel];
+    struct dfr_node *n = &run->nodes[v];
+    uint32_t depth = g->nodes[v].depth;
+
+    n->need = waited_inputs(g, v);
+    n->flags = kernel->flags & DF_KERNEL_COPY ? DFR_N_COPY : 0;
+    if (g->nodes[v].flags & DF_NODE_ONCE) {
+        n->flags |= DFR_N_ONCE | (has_reader(run, v, true) ? 0 : DFR_N_TERMINAL);
+        return;
+    }
+    if (!has_reader(run, v, false))
+        n->flags |= DFR_N_TERMINAL;
+    if (n->need == 0) {
+        n->flags |= DFR_N_SOURCE | (kernel->traits & DF_STREAM ? DFR_N_STREAM : 0);
+        n->need++;
+    }
+    if (depth > 0 && depth < run->inflight && read_outputs(g, v) > 0) {
+        n->flags |= DFR_N_BOUNDED | DFR_N_IN_ORDER;
+        n->depth = depth;
+        n->need += read_outputs(g, v);
+    }
+    if (kernel->traits & (DF_ORDERED | DF_STREAM))
+        n->flags |= DFR_N_IN_ORDER;
+    if (n->flags & DFR_N_IN_ORDER)
+        n->need++;
+}
+
+static void list_nodes(struct df_run *run)
+{
+    for (uint32_t v = 0; v < run->graph->n_nodes; v++) {
+        uint32_t flags;
+        describe_node(run, v);
+        flags = run->nodes[v].flags;
+        if (flags & DFR_N_ONCE) {
+            run->n_once++;
+            run->n_once_terminals += (flags & DFR_N_TERMINAL) != 0;
+            continue;
+        }
+        run->n_terminals += (flags & DFR_N_TERMINAL) != 0;
+        if (flags & DFR_N_STREAM)
+            run->streams[run->n_streams++] = v;
+        else if (flags & DFR_N_SOURCE)
+            run->sources[run->n_sources++] = v;
+    }
+    atomic_init(&run->once_left, run->n_once_terminals);
+}
+
+/* Wave s begins in slot s with nothing before it to wait for. */
+static void init_pending(struct df_run *run)
+{
+    uint32_t n_nodes = run->graph->n_nodes;
+    for (uint32_t s = 0; s <= run->inflight; s++)
+        for (uint32_t v = 0; v < n_nodes; v++) {
+            const struct dfr_node *n = &run->nodes[v];
+            uint32_t count = n->need;
+            if (s == 0 && n->flags & DFR_N_IN_ORDER)
+                count--;
+            if (n->flags & DFR_N_BOUNDED && s < n->depth)
+                count -= read_outputs(run->graph, v);
+            atomic_init(&run->pending[(size_t)s * n_nodes + v], count);
+        }
+}
+
+int dfr_engine_create(struct df_run *run, struct df_error *error)
+{
+    size_t n_nodes = run->graph->n_nodes ? run->graph->n_nodes : 1;
+
+    run->nodes = calloc(n_nodes, sizeof *run->nodes);
+    run->pending = malloc(n_nodes * (run->inflight + 1) * sizeof *run->pending);
+    run->slots = aligned_alloc(64, (run->inflight + 1) * sizeof *run->slots);
+    run->streams = malloc(n_nodes * sizeof *run->streams);
+    run->sources = malloc(n_nodes * sizeof *run->sources);
+    if (!run->nodes || !run->pending || !run->slots || !run->streams || !run->sources)
+        return dfr_error_memory(error);
+    memset(run->slots, 0, (run->inflight + 1) * sizeof *run->slots);
+    list_nodes(run);
+    init_pending(run);
+    if (run->n_once == run->graph->n_nodes)
+        atomic_init(&run->limit, 0);    /* nothing to do in a wave */
+    return DF_OK;
+}
+
+void dfr_engine_destroy(struct df_run *run)
+{
+    free(run->nodes);
+    free(run->pending);
+    free(run->slots);
+    free(run->streams);
+    free(run->sources);
+}

@@ -1,0 +1,52 @@
+/* expr.h - arithmetic of the language, once: the compiler folds constants with it and programs evaluate scalars over
+ * args with it.
+ *
+ * Values:   i64, f64 or str. i64 op f64 gives f64; comparison and logic give i64 0 or 1. i64 is checked: overflow,
+ *           division by zero and the remainder of it are errors, never wrapped. f64 follows IEEE; f64 % is fmod.
+ *           Strings compare with == and != only.
+ * Code:     postfix words: DF_X_…, followed by an operand word where there is one. A side of && or || that does not decide
+ *           may fail unseen, as behind C's short circuit.
+ * Errors:   DF_E_ARGUMENT with a sentence ("division by zero", "result does not fit in 64 bits").
+ * Threads:  pure functions.
+ */
+#ifndef DF_EXPR_H
+#define DF_EXPR_H
+
+#include <stdbool.h>
+
+#include "runtime/df.h"
+
+enum df_kind { DF_KIND_I64, DF_KIND_F64, DF_KIND_STR };
+
+struct df_number {                      /* one value of an expression */
+    enum df_kind kind;
+    int64_t i;
+    double f;
+    const char *s;                      /* borrowed */
+};
+
+enum df_x {
+    DF_X_INT,   /* operand: int64 */
+    DF_X_FLOAT, /* operand: bits of a double */
+    DF_X_STR,   /* operand: offset into strings */
+    DF_X_ARG,   /* operand: index of the arg */
+    DF_X_NEG, DF_X_NOT, DF_X_MUL, DF_X_DIV, DF_X_MOD, DF_X_ADD, DF_X_SUB, DF_X_LT, DF_X_LE, DF_X_GT, DF_X_GE, DF_X_EQ,
+    DF_X_NE, DF_X_AND, DF_X_OR, DF_X_MIN, DF_X_MAX
+};
+
+int df_number_unary(enum df_x op, struct df_number a, struct df_number *result, struct df_error *error);
+int df_number_binary(enum df_x op, struct df_number a, struct df_number b, struct df_number *result, struct df_error *error);
+
+/* To a scalar of a kernel. i32 and f32 must hold the value (range checked); i64/i32 take no f64 with a fraction. */
+int df_number_to_scalar(struct df_number n, enum df_scalar_type type, union df_scalar *scalar, struct df_error *error);
+struct df_number df_scalar_to_number(union df_scalar scalar, enum df_scalar_type type);
+
+#define DF_EXPR_STACK 256
+
+/* Is the code well-formed: known words, operands in range, one value left? */
+bool df_expr_check(const uint64_t *code, unsigned n_code, uint64_t n_string_bytes, unsigned n_args);
+
+int df_expr_run(const uint64_t *code, unsigned n_code, const char *strings, const struct df_number *args, unsigned n_args,
+                struct df_number *result, struct df_error *error);
+
+#endif

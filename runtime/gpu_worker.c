@@ -1,0 +1,578 @@
+/* gpu_worker.c - the worker of one GPU: keeps several jobs in flight, so that one computes while the copies of the next are
+ * under way, and never blocks on any of it.
+ *
+ * States of a job here (engine.h's state 4 in detail):
+ *     1  taken      popped from the policy; only the newest job can be in this state, and no other is popped meanwhile
+ *     2  reserved   1 -> 2 when memory for all it needs is reserved; copies of inputs that the host has are issued, other
+ *                   devices are asked for the rest (which is loaded when it has come)
+ *     3  launched   2 -> 3 when all its copies are issued and a compute stream is free; it starts when they are complete
+ *     4  done       3 -> 4 when its event is complete: pins go, the engine is told
+ * Jobs are reserved in the order in which they were taken, so none is overtaken for ever where memory is short; a reserved
+ * job needs nothing that another job here holds, so reserved jobs always end and their memory comes back.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/clock.h"
+#include "runtime/error.h"
+#include "runtime/gpu.h"
+
+#define TMP_ALIGNMENT 256u
+#define FIRST_PAUSE_NS 1000
+#define LONGEST_PAUSE_NS 50000
+
+enum gpu_state { GPU_EMPTY, GPU_TAKEN, GPU_RESERVED, GPU_LAUNCHED };
+
+struct gpu_job {
+    enum gpu_state state;
+    bool asked;                         /* some inputs come from other devices; `missing` counts them */
+    bool loaded;                        /* all copies of its inputs are issued */
+    uint32_t stream;                    /* LAUNCHED */
+    uint64_t job;
+    struct dfm_claim claim;             /* inputs in order of in slots, then outputs that take nothing over */
+    struct df_call call;
+    void **ports;
+    struct dfr_range *ranges;
+    char *name;                         /* of the node, for the device's messages */
+    struct dfr_event *event;
+    int result;
+    double launched_s;
+};
+
+#define NAME_BYTES 256
+
+struct dfr_gpu {
+    struct df_run *run;
+    uint32_t unit;
+    struct dfr_device *device;
+    struct dfm_cache *cache;
+    uint32_t window, n_jobs;            /* jobs[order[0 … n_jobs)] are in flight, oldest first */
+    struct gpu_job *jobs;
+    uint32_t *order;
+    bool *stream_busy;                  /* gpu_jobs of them */
+    struct dfr_trace_row *h2d_row, *d2h_row;
+    double origin_s;                    /* what dfr_clock_s() said at the device's time 0 */
+    double computed_until_s;
+};
+
+static void gpu_wakeup(void *arg)
+{
+    dfr_wake_one(arg);
+}
+
+static void gpu_failed(struct dfr_gpu *gpu, const struct df_error *error)
+{
+    dfr_engine_fail(gpu->run, DF_E_DEVICE, "%s", error->text);
+}
+
+/* ---- making ---- */
+
+/* A traced copy; the wave is that of the slot, which a reader of the block keeps from ending. */
+static void copied(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s)
+{
+    struct dfr_gpu *gpu = arg;
+    struct dfr_trace_row *row = kind == DFR_COPY_H2D ? gpu->h2d_row : gpu->d2h_row;
+    uint32_t slot = block / gpu->run->graph->n_values;
+
+    if (row)
+        dfr_trace_add(row, dfm_space_value(gpu->run->space, block), dfr_job_wave(gpu->run, dfr_job(slot, 0)),
+                      gpu->origin_s + begin_s, gpu->origin_s + end_s, bytes);
+}
+
+static void arrived(void *arg, uint32_t waiter)
+{
+    dfr_arrived(((struct dfr_gpu *)arg)->run, waiter);
+}
+
+static uint32_t most_ports(const struct df_graph *g)
+{
+    uint32_t most = 1;
+    for (uint32_t k = 0; k < g->n_kernels; k++)
+        most = g->kernels[k].n_ports > most ? g->kernels[k].n_ports : most;
+    return most;
+}
+
+static int make_job(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t n_ports, struct df_error *error)
+{
+    j->claim.pieces = calloc(n_ports, sizeof *j->claim.pieces);
+    j->ports = calloc(n_ports, sizeof *j->ports);
+    j->ranges = calloc(n_ports, sizeof *j->ranges);
+    j->name = calloc(1, NAME_BYTES);
+    if (!j->claim.pieces || !j->ports || !j->ranges || !j->name)
+        return dfr_error_memory(error);
+    return gpu->device->ops->event_create(gpu->device, &j->event, error);
+}
+
+static int open_device(struct dfr_gpu *gpu, struct df_error *error)
+{
+    struct df_run *run = gpu->run;
+    struct dfr_device_config config = {
+        .unit = &run->platform.units[gpu->unit],
+        .pool_bytes = run->pool_bytes[gpu->unit],
+        .compute_streams = run->gpu_jobs,
+        .check = run->options.emu_check,
+        .wakeup = gpu_wakeup,
+        .wakeup_arg = &run->wakes[gpu->unit],
+    };
+    gpu->origin_s = dfr_clock_s();
+    return run->device_ops->open(gpu->unit - 1, &config, &gpu->device, error);
+}
+
+static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *error)
+{
+    struct dfm_cache_config config = {
+        .space = gpu->run->space,
+        .memory = gpu->unit,
+        .device = gpu->device,
+        .pool_bytes = gpu->run->pool_bytes[gpu->unit],
+        .max_pieces = n_ports,
+        .max_claims = gpu->window,
+        .arrived = arrived,
+        .copied = gpu->run->trace ? copied : NULL,
+        .arg = gpu,
+    };
+    return dfm_cache_create(&config, &gpu->cache, error);
+}
+
+int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, struct df_error *error)
+{
+    uint32_t n_ports = most_ports(run->graph);
+    struct dfr_gpu *gpu = calloc(1, sizeof *gpu);
+    int status;
+
+    if (!gpu)
+        return dfr_error_memory(error);
+    gpu->run = run;
+    gpu->unit = unit;
+    gpu->window = run->gpu_window;
+    status = open_device(gpu, error);
+    if (status == DF_OK)
+        status = make_cache(gpu, n_ports, error);
+    if (status != DF_OK)
+        goto fail;
+    gpu->jobs = calloc(gpu->window, sizeof *gpu->jobs);
+    gpu->order = calloc(gpu->window, sizeof *gpu->order);
+    gpu->stream_busy = calloc(run->gpu_jobs, sizeof *gpu->stream_busy);
+    if (!gpu->jobs || !gpu->order || !gpu->stream_busy) {
+        status = dfr_error_memory(error);
+        goto fail;
+    }
+    for (uint32_t i = 0; i < gpu->window && status == DF_OK; i++)
+        status = make_job(gpu, &gpu->jobs[i], n_ports, error);
+    if (status != DF_OK)
+        goto fail;
+    run->space->caches[unit] = gpu->cache;
+    *result = gpu;
+    return DF_OK;
+
+fail:
+    dfr_gpu_destroy(gpu);
+    return status;
+}
+
+void dfr_gpu_destroy(struct dfr_gpu *gpu)
+{
+    if (!gpu)
+        return;
+    for (uint32_t i = 0; gpu->jobs && i < gpu->window; i++) {
+        free(gpu->jobs[i].claim.pieces);
+        free(gpu->jobs[i].ports);
+        free(gpu->jobs[i].ranges);
+        free(gpu->jobs[i].name);
+        if (gpu->jobs[i].event)
+            gpu->device->ops->event_destroy(gpu->device, gpu->jobs[i].event);
+    }
+    dfm_cache_destroy(gpu->cache);
+    if (gpu->device)
+        gpu->device->ops->close(gpu->device);
+    free(gpu->jobs);
+    free(gpu->order);
+    free(gpu->stream_busy);
+    free(gpu);
+}
+
+void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats)
+{
+    dfm_cache_stats(gpu->cache, stats);
+    snprintf(stats->name, sizeof stats->name, "%s", gpu->run->platform.units[gpu->unit].name);
+}
+
+void dfr_gpu_rows(struct dfr_gpu *gpu, struct dfr_trace_row *h2d, struct dfr_trace_row *d2h)
+{
+    gpu->h2d_row = h2d;
+    gpu->d2h_row = d2h;
+}
+
+/* ---- 1 -> 2 ---- */
+
+/* What the job needs of this memory. */
+static void describe_claim(struct dfr_gpu *gpu, struct gpu_job *j)
+{
+    const struct df_run *run = gpu->run;
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(j->job), slot = dfr_job_slot(j->job);
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+    uint32_t first = g->nodes[node].first_out, n_in = df_node_n_in(g, node);
+    struct dfm_piece *p = j->claim.pieces;
+
+    for (uint32_t k = 0; k < n_in; k++)
+        *p++ = (struct dfm_piece){ .use = DFM_READ, .block = dfr_block_of(run, in[k], slot) };
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
+        uint32_t block = slot * g->n_values + y, taken = g->values[y].taken_from;
+        if (taken == DF_NONE) {
+            *p++ = (struct dfm_piece){ .use = DFM_WRITE, .block = block };
+            continue;
+        }
+        for (uint32_t k = 0; k < n_in; k++)
+            if (in[k] == taken) {
+                j->claim.pieces[k] = (struct dfm_piece){ .use = DFM_TAKE, .block = block,
+                                                         .from = dfr_block_of(run, taken, slot) };
+                break;
+            }
+    }
+    j->claim.n = (uint32_t)(p - j->claim.pieces);
+    j->claim.tmp_bytes = g->works[g->nodes[node].work].tmp_bytes;
+}
+
+/* Asks other devices for the inputs that the host does not have. */
+static void ask_for_inputs(struct dfr_gpu *gpu, struct gpu_job *j)
+{
+    struct df_run *run = gpu->run;
+    uint32_t index = dfr_job_index(run, j->job), n = 0, present = 1;
+
+    for (uint32_t k = 0; k < j->claim.n; k++)
+        n += j->claim.pieces[k].awaited;
+    j->loaded = n == 0;
+    j->asked = n > 0;
+    if (n == 0)
+        return;
+    run->taker[index] = (uint8_t)gpu->unit;
+    atomic_store_explicit(&run->missing[index], n + 1, memory_order_relaxed);
+    for (uint32_t k = 0; k < j->claim.n; k++) { /* awaited pieces are inputs: k is the in slot */
+        const struct dfm_piece *p = &j->claim.pieces[k];
+        uint32_t block = p->use == DFM_TAKE ? p->from : p->block, holders;
+        if (!p->awaited)
+            continue;
+        holders = dfm_block_valid(&run->space->blocks[block]);
+        if (holders & DFM_HOST)
+            present++;
+        else
+            dfr_ask(run, dfr_waiter(run, j->job, k), block, holders);
+    }
+    atomic_fetch_sub_explicit(&run->missing[index], present, memory_order_acq_rel);
+}
+
+/* false: nothing changed, or the run fails. */
+static bool reserve(struct dfr_gpu *gpu, struct gpu_job *j)
+{
+    struct df_error error;
+    switch (dfm_cache_reserve(gpu->cache, &j->claim, &error)) {
+    case DFM_RESERVED:
+        j->state = GPU_RESERVED;
+        ask_for_inputs(gpu, j);
+        return true;
+    case DFM_ERROR:
+        gpu_failed(gpu, &error);
+        return false;
+    default:
+        return false;
+    }
+}
+
+static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
+{
+    struct df_run *run = gpu->run;
+    struct gpu_job *j;
+    uint32_t i = 0;
+    uint64_t job;
+
+    if (gpu->n_jobs == gpu->window || !run->policy->pop(run->policy_state, w->index, &job))
+        return false;
+    while (gpu->jobs[i].state != GPU_EMPTY)
+        i++;
+    j = &gpu->jobs[i];
+    gpu->order[gpu->n_jobs++] = i;
+    j->state = GPU_TAKEN;
+    j->job = job;
+    describe_claim(gpu, j);
+    return true;
+}
+
+static bool take_and_reserve(struct dfr_gpu *gpu, struct dfr_worker *w)
+{
+    bool progress = false;
+    for (;;) {
+        struct gpu_job *newest = gpu->n_jobs ? &gpu->jobs[gpu->order[gpu->n_jobs - 1]] : NULL;
+        if (newest && newest->state == GPU_TAKEN) {
+            if (!reserve(gpu, newest))
+                return progress;
+        } else if (!take(gpu, w)) {
+            return progress;
+        }
+        progress = true;
+    }
+}
+
+/* What came from other devices is sent on. */
+static bool load_arrived(struct dfr_gpu *gpu, struct gpu_job *j)
+{
+    struct df_run *run = gpu->run;
+    struct df_error error;
+    bool all = true;
+
+    if (atomic_load_explicit(&run->missing[dfr_job_index(run, j->job)], memory_order_acquire) > 0)
+        return false;
+    for (uint32_t k = 0; k < j->claim.n; k++) {
+        if (!j->claim.pieces[k].awaited)
+            continue;
+        if (dfm_cache_load(gpu->cache, &j->claim.pieces[k], &error) != DF_OK) {
+            gpu_failed(gpu, &error);
+            return false;
+        }
+        all = all && !j->claim.pieces[k].awaited;
+    }
+    j->loaded = all;
+    return all;
+}
+
+/* ---- 2 -> 3 ---- */
+
+static void set_port(struct gpu_job *j, uint32_t p, void *address, uint64_t bytes, bool writable, const char *name)
+{
+    j->ports[p] = address;
+    j->ranges[p] = (struct dfr_range){ .address = address, .bytes = bytes, .writable = writable, .port = name };
+}
+
+static void make_ports(struct dfr_gpu *gpu, struct gpu_job *j)
+{
+    const struct df_graph *g = gpu->run->graph;
+    const struct df_node *node = &g->nodes[dfr_job_node(j->job)];
+    const struct df_kernel *kernel = &g->kernels[node->kernel];
+    const uint64_t *bytes = g->port_bytes + g->works[node->work].first_port;
+    const struct dfm_piece *output = j->claim.pieces + kernel->n_in;
+    unsigned char *tmp = j->claim.tmp_bytes ? dfm_cache_tmp_address(gpu->cache, &j->claim) : NULL;
+
+    for (uint32_t p = 0; p < kernel->n_ports; p++) {
+        const struct df_kport *port = &g->kports[kernel->first_port + p];
+        const char *name = df_graph_string(g, port->name);
+        if (port->in_slot >= 0) {
+            set_port(j, p, dfm_cache_address(gpu->cache, &j->claim.pieces[port->in_slot]), bytes[p],
+                     port->mode == DF_INOUT, name);
+        } else if (port->mode == DF_OUT) {
+            set_port(j, p, dfm_cache_address(gpu->cache, output++), bytes[p], true, name);
+        } else {
+            set_port(j, p, tmp, bytes[p], true, name);
+            tmp += (bytes[p] + TMP_ALIGNMENT - 1) / TMP_ALIGNMENT * TMP_ALIGNMENT;
+        }
+    }
+}
+
+static int enqueue(struct dfr_gpu *gpu, struct gpu_job *j, struct df_error *error)
+{
+    const struct dfr_device_ops *ops = gpu->device->ops;
+    const struct df_run *run = gpu->run;
+    const struct df_graph *g = run->graph;
+    const struct df_node *node = &g->nodes[dfr_job_node(j->job)];
+    const struct df_kernel *kernel = &g->kernels[node->kernel];
+    const struct df_work *work = &g->works[node->work];
+    uint32_t stream = DFR_STREAM_COMPUTE + j->stream;
+    struct dfr_launch launch = {
+        .fn = ops->runs_cpu_code ? g->functions[node->kernel].cpu : g->functions[node->kernel].gpu,
+        .call = &j->call, .dims = (const size_t *)(g->dims + work->first_dim), .ports = j->ports,
+        .scalars = run->scalars + work->first_scalar, .result = &j->result, .ranges = j->ranges,
+        .n_ranges = kernel->n_ports, .node_name = j->name,
+    };
+    int status = dfm_cache_wait(gpu->cache, &j->claim, stream, error);
+
+    if (status != DF_OK)
+        return status;
+    if (kernel->flags & DF_KERNEL_COPY)
+        status = ops->copy(gpu->device, DFR_COPY_D2D, j->ports[1], j->ports[0], g->port_bytes[work->first_port], stream,
+                           error);
+    else
+        status = ops->launch(gpu->device, &launch, stream, error);
+    return status == DF_OK ? ops->event_record(gpu->device, j->event, stream, error) : status;
+}
+
+static void launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j, uint32_t stream)
+{
+    struct df_run *run = gpu->run;
+    struct df_error error;
+
+    j->stream = stream;
+    j->result = DF_OK;
+    j->call = (struct df_call){ .run = run, .job = j->job, .wave = dfr_job_wave(run, j->job), .threads = 1,
+                                .device = gpu->device, .stream = DFR_STREAM_COMPUTE + stream };
+    make_ports(gpu, j);
+    df_node_name(run->graph, dfr_job_node(j->job), j->name, NAME_BYTES);
+    j->launched_s = dfr_clock_s();
+    if (w->first_s < 0)
+        w->first_s = j->launched_s;
+    if (enqueue(gpu, j, &error) != DF_OK) {
+        if (j->call.failed)             /* the kernel's own reason says more */
+            dfr_engine_fail_job(run, j->job, j->call.wave, j->call.message);
+        gpu_failed(gpu, &error);
+        return;
+    }
+    gpu->stream_busy[stream] = true;
+    j->state = GPU_LAUNCHED;
+}
+
+static bool launch_ready(struct dfr_gpu *gpu, struct dfr_worker *w)
+{
+    bool progress = false;
+    uint32_t stream = 0;
+
+    for (uint32_t i = 0; i < gpu->n_jobs; i++) {
+        struct gpu_job *j = &gpu->jobs[gpu->order[i]];
+        if (j->state != GPU_RESERVED)
+            continue;
+        if (!j->loaded && load_arrived(gpu, j))
+            progress = true;
+        if (!j->loaded)
+            continue;
+        while (stream < gpu->run->gpu_jobs && gpu->stream_busy[stream])
+            stream++;
+        if (stream == gpu->run->gpu_jobs || dfr_stopped(gpu->run))
+            break;
+        launch(gpu, w, j, stream);
+        progress = true;
+    }
+    return progress;
+}
+
+/* ---- 3 -> 4 ---- */
+
+static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
+{
+    const struct df_graph *g = gpu->run->graph;
+    double begin_s = j->launched_s, end_s = dfr_clock_s(), device_begin_s, device_end_s;
+
+    if (gpu->device->ops->event_times(gpu->device, j->event, &device_begin_s, &device_end_s)) {
+        begin_s = gpu->origin_s + device_begin_s;
+        end_s = gpu->origin_s + device_end_s;
+    }
+    w->jobs++;
+    w->busy_s += fmax(0.0, end_s - fmax(begin_s, gpu->computed_until_s)); /* streams overlap: count time once */
+    gpu->computed_until_s = fmax(gpu->computed_until_s, end_s);
+    w->last_s = fmax(w->last_s, end_s);
+    if (w->row)
+        dfr_trace_add(w->row, dfr_job_node(j->job), j->call.wave, begin_s, end_s,
+                      g->works[g->nodes[dfr_job_node(j->job)].work].job_bytes);
+}
+
+static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
+{
+    count_job(gpu, w, j);
+    dfm_cache_release(gpu->cache, &j->claim);
+    gpu->stream_busy[j->stream] = false;
+    j->state = GPU_EMPTY;
+    dfr_engine_done(gpu->run, w, &j->call, j->result, gpu->unit);
+}
+
+static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
+{
+    struct df_error error;
+    bool progress = false;
+
+    for (uint32_t i = 0; i < gpu->n_jobs && !dfr_stopped(gpu->run);) {
+        uint32_t number = gpu->order[i];
+        struct gpu_job *j = &gpu->jobs[number];
+        bool complete = false, ignored;
+        if (j->state == GPU_LAUNCHED &&
+            gpu->device->ops->event_query(gpu->device, j->event, &complete, &error) != DF_OK) {
+            gpu_failed(gpu, &error);
+            return false;
+        }
+        if (!complete) {
+            i++;
+            continue;
+        }
+        /* its inputs' copies are complete too: they must be seen to be, before their blocks may go */
+        if (dfm_cache_poll(gpu->cache, &ignored, &error) != DF_OK) {
+            gpu_failed(gpu, &error);
+            return false;
+        }
+        gpu->n_jobs--;
+        memmove(&gpu->order[i], &gpu->order[i + 1], (gpu->n_jobs - i) * sizeof *gpu->order);
+        finish(gpu, w, j);
+        progress = true;
+    }
+    return progress;
+}
+
+/* ---- the loop ---- */
+
+/* One look at everything; true: something changed. */
+static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
+{
+    struct df_error error;
+    bool progress = false;
+
+    if (dfm_cache_poll(gpu->cache, &progress, &error) != DF_OK) {
+        gpu_failed(gpu, &error);
+        return true;
+    }
+    progress |= finish_complete(gpu, w);
+    progress |= take_and_reserve(gpu, w);
+    progress |= launch_ready(gpu, w);
+    return progress;
+}
+
+/* A back end that cannot wake is asked again after a pause, which grows while nothing happens. */
+static void rest(struct dfr_gpu *gpu, uint32_t key, int64_t *pause_ns)
+{
+    bool busy = gpu->n_jobs > 0 || dfm_cache_busy(gpu->cache);
+
+    if (!busy || gpu->device->ops->can_wakeup) {
+        dfr_wake_sleep(&gpu->run->wakes[gpu->unit], key, -1);
+        return;
+    }
+    dfr_wake_sleep(&gpu->run->wakes[gpu->unit], key, *pause_ns);
+    *pause_ns = 2 * *pause_ns < LONGEST_PAUSE_NS ? 2 * *pause_ns : LONGEST_PAUSE_NS;
+}
+
+/* Relates the device's clock to ours by an event on an idle stream. */
+static void calibrate(struct dfr_gpu *gpu)
+{
+    const struct dfr_device_ops *ops = gpu->device->ops;
+    struct dfr_event *event = gpu->jobs[0].event;
+    double begin_s, end_s;
+    struct df_error error;
+
+    if (ops->event_record(gpu->device, event, DFR_STREAM_COMPUTE, &error) != DF_OK ||
+        ops->drain(gpu->device, &error) != DF_OK) {
+        gpu_failed(gpu, &error);
+        return;
+    }
+    if (ops->event_times(gpu->device, event, &begin_s, &end_s))
+        gpu->origin_s = dfr_clock_s() - end_s;
+}
+
+void *dfr_gpu_main(void *arg)
+{
+    struct dfr_worker *w = arg;
+    struct dfr_gpu *gpu = w->run->gpus[w->unit];
+    struct dfr_wake *wake = &w->run->wakes[w->unit];
+    int64_t pause_ns = FIRST_PAUSE_NS;
+    struct df_error error;
+
+    calibrate(gpu);
+    while (!dfr_stopped(w->run)) {
+        uint32_t key;
+        if (step(gpu, w)) {
+            pause_ns = FIRST_PAUSE_NS;
+            continue;
+        }
+        key = dfr_wake_announce(wake);
+        if (dfr_stopped(w->run) || step(gpu, w))
+            dfr_wake_cancel(wake);
+        else
+            rest(gpu, key, &pause_ns);
+    }
+    /* what is in flight ends before its memory goes; after a failure its own errors are no news */
+    gpu->device->ops->drain(gpu->device, &error);
+    return NULL;
+}

@@ -1,0 +1,176 @@
+/* graph.h - the one immutable graph: what the compiler makes, planners read and the runtime runs.
+ *
+ * Words:    a *value* is what one output of one node yields, once per wave (its token); a *work* is a distinct
+ *           (kernel, dimensions, scalars): nodes of one work take the same time; a *scope* is one instance of a graph.
+ * Layout:   flat arrays and indices, no pointers between records: nodes are numbered in topological order, the
+ *           outputs of node v are the values node[v].first_out … in out-slot order, its inputs are
+ *           in_value[node[v].first_in …] in in-slot order. So a walk in order of numbers is a walk in
+ *           dependency order, and nothing recurses.
+ * Memory:   built by df_builder_finish() or laid over an image (image.h); df_graph_free() either way. Arrays
+ *           laid over an image borrow it.
+ * Threads:  immutable; read by anyone.
+ * Ports:    mode inout is one port with an in slot and an out slot: its output value takes over the storage of its
+ *           input value, which has no other reader (the builder inserted a copy node where it had one).
+ */
+#ifndef DF_GRAPH_H
+#define DF_GRAPH_H
+
+#include <stdbool.h>
+
+#include "runtime/df.h"
+
+#define DF_NONE UINT32_MAX
+#define DF_TMP_ALIGN 256                     /* a tmp port takes a multiple of this */
+#define DF_ALL_TRAITS (DF_ORDERED | DF_STREAM | DF_ONCE | DF_SYNC | DF_THREADS)
+
+/* kernels.flags and nodes.flags */
+enum { DF_KERNEL_COPY = 1 };                 /* the built-in copy: every device runs it by its own copy engine */
+enum { DF_NODE_ONCE = 1,                     /* fires once, before wave 0 (own trait, or all inputs once) */
+       DF_NODE_INSERTED = 2,                 /* a copy that no one wrote */
+       DF_NODE_ZERO_COST = 4 };              /* costs say 0 on every class it has: takes no worker in models */
+
+struct df_kernel {
+    uint32_t name;                           /* offset into strings */
+    uint32_t file, line;                     /* where declared; file: offset into strings, 0 ("") none */
+    uint32_t first_port, first_dim, first_scalar; /* into kports, dim_names, kscalars */
+    uint16_t n_ports, n_dims, n_scalars;
+    uint16_t n_in, n_out;
+    uint16_t traits;
+    uint16_t flags;
+    uint16_t code_classes;                   /* bit c: the declaration has code for class c */
+    uint16_t cost_classes;                   /* bit c: the declaration has a cost for class c */
+    uint16_t pad;
+    uint64_t code_hash[2];                   /* of the sources of the cpu and gpu variant; 0: none */
+};
+
+struct df_kport {
+    uint32_t name;
+    uint8_t mode, elem, rank, pad;
+    int16_t in_slot, out_slot;               /* -1: none */
+};
+
+struct df_kscalar {
+    uint32_t name;
+    uint32_t type;                           /* enum df_scalar_type */
+};
+
+struct df_work {
+    uint32_t kernel;
+    uint32_t first_dim;                      /* into dims: the kernel's n_dims */
+    uint32_t first_port;                     /* into port_bytes and port_dims (DF_MAX_RANK each, 1 past the rank): its n_ports */
+    uint32_t first_scalar;                   /* into node_scalars: its n_scalars */
+    uint32_t threads;                        /* of the cpu variant, >= 1 */
+    uint32_t n_nodes;                        /* how many nodes are of this work */
+    uint64_t tmp_bytes;                      /* all tmp ports, each rounded up to DF_TMP_ALIGN */
+    uint64_t job_bytes;                      /* inputs, outputs and tmp of one job, an inout counted once */
+};
+
+struct df_node {
+    uint32_t kernel, work;
+    uint32_t first_in, first_out;
+    uint32_t scope;                          /* into scopes */
+    uint32_t ordinal;                        /* 0, or k for the k-th call (from 1) of this name in its scope where several share it */
+    uint32_t first_index;                    /* loop indices, into indices */
+    uint16_t n_indices;
+    int8_t hint_class;                       /* @cpu, @gpu; -1: none */
+    uint8_t flags;
+    uint32_t depth;                          /* @depth, 0: none given */
+    float rate;                              /* @rate, 1 */
+    uint32_t file, line, col;                /* the call */
+};
+
+struct df_value {
+    uint32_t producer;                       /* node */
+    uint16_t slot;                           /* out slot of it */
+    uint16_t flags;
+    uint32_t first_reader, n_readers;        /* into readers */
+    uint64_t bytes;
+    uint32_t taken_from;                     /* value whose storage this takes over (inout), or DF_NONE */
+    uint32_t name;                           /* as written, "" none */
+};
+
+struct df_reader {
+    uint32_t node, slot;                     /* in slot */
+};
+
+struct df_scope {
+    uint32_t parent;                         /* DF_NONE: the main graph */
+    uint32_t name;                           /* of the graph */
+    uint32_t ordinal;
+    uint32_t first_index;
+    uint32_t n_indices;
+};
+
+/* A scalar of a node: a constant, or an expression over args in postfix code (expr.h). */
+struct df_scalar_value {
+    uint32_t type;                           /* enum df_scalar_type */
+    uint32_t n_code;                         /* 0: a constant */
+    uint32_t first_code;                     /* into code */
+    uint32_t str;                            /* constant str: offset into strings */
+    int64_t i;                               /* constant i32, i64 */
+    double f;                                /* constant f32, f64 */
+};
+
+struct df_arg {
+    uint32_t name;
+    uint32_t type;
+    uint32_t has_default;
+    uint32_t str;
+    int64_t i;
+    double f;
+};
+
+struct df_param {                            /* dynamic params only */
+    uint32_t name;
+    uint32_t pad;
+    int64_t value;                           /* the value this graph was made with */
+};
+
+struct df_graph {
+    const char *name;                        /* of the program */
+    uint32_t n_kernels, n_kports, n_dim_names, n_kscalars, n_works, n_nodes, n_values, n_in_values, n_readers;
+    uint32_t n_scopes, n_indices, n_scalars, n_node_scalars, n_code, n_args, n_params, n_dims, n_wports;
+    uint32_t n_string_bytes;
+    const struct df_kernel *kernels;
+    const struct df_kport *kports;
+    const uint32_t *dim_names;
+    const struct df_kscalar *kscalars;
+    const struct df_work *works;
+    const uint64_t *dims;
+    const uint64_t *port_bytes;              /* n_wports */
+    const uint64_t *port_dims;               /* n_wports * DF_MAX_RANK */
+    const uint32_t *node_scalars;            /* index into scalars */
+    const struct df_scalar_value *scalars;
+    const uint64_t *code;
+    const struct df_node *nodes;
+    const uint32_t *in_value;
+    const struct df_value *values;
+    const struct df_reader *readers;
+    const struct df_scope *scopes;
+    const int32_t *indices;
+    const struct df_arg *args;
+    const struct df_param *params;
+    const char *strings;                     /* [0] is the empty string */
+    const double *cost_s;                    /* [class * n_works + work]: from cost clauses, NaN none; n_classes * n_works */
+    uint32_t n_classes;                      /* cpu, gpu and the other classes named */
+    const uint32_t *class_names;             /* offsets into strings */
+    const struct df_functions *functions;    /* by kernel; NULL: costs only */
+    void *owner;                             /* allocation behind the arrays, private to graph.c and image.c */
+};
+
+static inline const char *df_graph_string(const struct df_graph *g, uint32_t offset) { return g->strings + offset; }
+
+static inline uint32_t df_node_n_in(const struct df_graph *g, uint32_t v) { return g->kernels[g->nodes[v].kernel].n_in; }
+static inline uint32_t df_node_n_out(const struct df_graph *g, uint32_t v) { return g->kernels[g->nodes[v].kernel].n_out; }
+
+/* Writes the node's path, `main/segment[3]/open#2`, cut to size; gives the length it wants. */
+size_t df_node_name(const struct df_graph *g, uint32_t node, char *buffer, size_t size);
+
+size_t df_elem_bytes(enum df_elem elem);
+const char *df_elem_name(enum df_elem elem);
+
+/* Checks every promise of this header (ranges, order, slots, counts). For debug builds and tests, and for images read
+ * from outside. false with a sentence in *error. */
+bool df_graph_check(const struct df_graph *g, struct df_error *error);
+
+#endif

@@ -1,0 +1,65 @@
+/* plan.h - what is decided before a run: times of works, the placement of nodes, the memory each unit will need; and
+ * the hook by which the runtime asks for it again when the machine differs from the one it was made for.
+ *
+ * Memory:   dfr_plan_free() returns a plan. One made by a planner has `owner` NULL, and place, priority and the arrays of times are
+ *           malloc'ed, each for itself; one laid over an image borrows them and has `owner` set to itself.
+ * Threads:  immutable once made.
+ */
+#ifndef DF_PLAN_H
+#define DF_PLAN_H
+
+#include "runtime/graph.h"
+#include "runtime/platform.h"
+
+/* Where a time came from. A kernel with no sample and no cost gets a stated default: DF_DEFAULT_LAUNCH_S plus
+ * (bytes in and out) / DF_DEFAULT_BYTES_PER_S on the cpu, and 1/8 of that on any other class. */
+enum df_time_source { DF_TIME_NONE, DF_TIME_COST, DF_TIME_MEASURED, DF_TIME_ESTIMATED, DF_TIME_DEFAULT };
+#define DF_DEFAULT_LAUNCH_S 2e-6
+#define DF_DEFAULT_BYTES_PER_S 4e9
+
+struct df_times {
+    uint32_t n_classes, n_works;
+    double *time_s;                     /* [class * n_works + work]; NaN: that class cannot run it */
+    uint8_t *source;                    /* enum df_time_source, same index */
+};
+
+struct df_plan {
+    char policy[24];                    /* that made it: "gp-thesis" */
+    struct df_platform platform;        /* it was made for */
+    struct df_times times;
+    uint32_t n_nodes;
+    uint16_t *place;                    /* unit of each node */
+    float *priority;                    /* higher first: upward rank; ties by number */
+    double predicted_s;                 /* makespan of one wave under this plan by the evaluator */
+    double best_single_s;               /* the best of "all on one unit", for the remark that a cut does not pay */
+    uint32_t best_single_unit;
+    uint64_t pool_bytes[DF_MAX_UNITS];  /* device memory this plan needs for one wave in flight */
+    uint64_t largest_job_bytes[DF_MAX_UNITS]; /* and for its largest job alone */
+    void *owner;
+};
+
+struct df_planner {
+    /* Fills *plan for this graph, platform and times (all borrowed for the call; times are copied). `policy` names a
+     * static policy. Errors: DF_E_ARGUMENT (no such policy), DF_E_MEMORY, DF_E_REFUSED (a node fits nowhere). */
+    int (*make)(const struct df_graph *graph, const struct df_platform *platform, const struct df_times *times,
+                const char *policy, struct df_plan **plan, struct df_error *error);
+};
+
+/* Times where nothing was measured: cost clauses, else the stated default. classes with neither code nor cost: NaN.
+ * With code for the cpu alone, emu_all gives class gpu the cpu's entry. */
+int dfr_times_default(const struct df_graph *graph, bool emu_all, struct df_times *times, struct df_error *error);
+void dfr_times_free(struct df_times *times);
+void dfr_plan_free(struct df_plan *plan);
+
+/* Which classes can run a work at all: bit c. A class counts where the kernel has code or a cost for it. */
+uint32_t dfr_work_classes(const struct df_graph *graph, uint32_t work, bool emu_all);
+
+struct df_replanner {
+    /* Elaborates the program's sources again with params[i] = values[i] for the dynamic params, and times for the new
+     * sizes. `sources` is the image's source section. Diagnostics go to stderr as the compiler would print them. */
+    int (*make)(const unsigned char *sources, size_t bytes, const int64_t *values, size_t n_values,
+                const struct df_graph *old_graph, const struct df_times *old_times,
+                struct df_graph **graph, struct df_times *times, struct df_error *error);
+};
+
+#endif

@@ -1,0 +1,45 @@
+/* platform.c - the stated default platform: plausible round numbers, so that a plan can be made before anything was
+ * measured. `dfc probe` measures, a `platform` declaration describes.
+ */
+#include "runtime/platform.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Cores that this process may use. */
+static uint32_t count_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return (uint32_t)CPU_COUNT(&set);
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (uint32_t)n : 1;
+}
+
+void df_platform_default(struct df_platform *platform, uint32_t gpus)
+{
+    const struct df_link link = { .bytes_per_s = 12e9, .latency_s = 10e-6 };
+    uint32_t cores = count_cores();
+    if (gpus > DF_MAX_UNITS - 1)
+        gpus = DF_MAX_UNITS - 1;
+    memset(platform, 0, sizeof *platform);
+    snprintf(platform->name, sizeof platform->name, "default");
+    platform->n_classes = 2;
+    snprintf(platform->class_names[DF_CLASS_CPU], sizeof platform->class_names[0], "cpu");
+    snprintf(platform->class_names[DF_CLASS_GPU], sizeof platform->class_names[0], "gpu");
+    platform->n_units = 1 + gpus;
+    snprintf(platform->units[0].name, sizeof platform->units[0].name, "host");
+    platform->units[0].cls = DF_CLASS_CPU;
+    platform->units[0].workers = cores > 1 ? cores - 1 : 1;
+    for (uint32_t u = 1; u <= gpus; u++) {
+        struct df_unit *unit = &platform->units[u];
+        snprintf(unit->name, sizeof unit->name, "gpu%u", (unsigned)(u - 1));
+        unit->cls = DF_CLASS_GPU;
+        unit->workers = 1;
+        unit->h2d = unit->d2h = link;
+        unit->engines = 2;
+        unit->launch_s = 5e-6;
+    }
+}

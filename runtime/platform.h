@@ -1,0 +1,50 @@
+/* platform.h - the machine as planners, policies and the emulator's links see it: measured or described.
+ *
+ * Words:    a *unit* is one line of a platform: the host with its CPU workers, or one device with its memory, its
+ *           link to the host each way and its copy engines. Unit 0 is the host; unit u > 0 owns memory u.
+ * Memory:   plain values, copied by assignment.
+ * Model:    a copy of s bytes takes latency_s for s <= threshold_bytes, else latency_s + (s - threshold_bytes) /
+ *           bytes_per_s (Wu's thesis, eq. 3.1). engines = 1: both directions share one engine.
+ */
+#ifndef DF_PLATFORM_H
+#define DF_PLATFORM_H
+
+#include <stdbool.h>
+
+#include "runtime/df.h"
+
+struct df_link {
+    double bytes_per_s;                 /* > 0 */
+    double latency_s;
+    uint64_t threshold_bytes;
+};
+
+struct df_unit {
+    char name[48];
+    uint32_t cls;                       /* index of the class in class_names */
+    uint32_t workers;                   /* jobs at once: CPU workers; 1 for a GPU */
+    uint64_t memory_bytes;              /* 0: unknown, taken as unlimited */
+    struct df_link h2d, d2h;            /* units > 0 */
+    uint32_t engines;                   /* 1 or 2 */
+    double launch_s;                    /* added to each job */
+    uint32_t jobs;                      /* jobs in flight, 0: chosen */
+};
+
+struct df_platform {
+    char name[48];
+    uint32_t n_units, n_classes;
+    char class_names[DF_MAX_CLASSES][32]; /* [0] "cpu", [1] "gpu" */
+    struct df_unit units[DF_MAX_UNITS];
+};
+
+/* A stated default where nothing was measured or described: this machine's cores less one as workers (at least 1), and
+ * `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, memory unknown. */
+void df_platform_default(struct df_platform *platform, uint32_t gpus);
+
+static inline double df_link_time_s(const struct df_link *link, uint64_t bytes)
+{
+    return bytes <= link->threshold_bytes ? link->latency_s
+                                          : link->latency_s + (double)(bytes - link->threshold_bytes) / link->bytes_per_s;
+}
+
+#endif

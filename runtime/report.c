@@ -1,0 +1,99 @@
+/* report.c - printing the statistics of a run. */
+#include "runtime/report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "runtime/text.h"
+
+/* Width of the name column. */
+static int name_width(const char *heading, const char *first, size_t stride, unsigned n)
+{
+    size_t width = strlen(heading);
+    for (unsigned i = 0; i < n; i++)
+        if (strlen(first + i * stride) > width)
+            width = strlen(first + i * stride);
+    return (int)width;
+}
+
+static void report_workers(const struct df_stats *s, FILE *out)
+{
+    int width = name_width("worker", s->workers[0].name, sizeof s->workers[0], s->n_workers);
+    char busy[24];
+    fprintf(out, "\n%-*s  %10s  %10s  %6s\n", width, "worker", "jobs", "busy", "busy %");
+    for (unsigned i = 0; i < s->n_workers; i++) {
+        const struct df_worker_stats *w = &s->workers[i];
+        fprintf(out, "%-*s  %10" PRIu64 "  %10s  %6.1f\n", width, w->name, w->jobs,
+                dfr_text_seconds(w->busy_s, busy, sizeof busy),
+                s->makespan_s > 0 ? 100 * w->busy_s / s->makespan_s : 0.0);
+    }
+}
+
+static void report_memories(const struct df_stats *s, FILE *out)
+{
+    int width = name_width("memory", s->memories[0].name, sizeof s->memories[0], s->n_memories);
+    char pool[24], peak[24], in[24], back[24];
+    fprintf(out, "\n%-*s  %9s  %9s  %8s  %9s  %8s  %9s  %9s  %11s\n", width, "memory", "pool", "peak", "to it", "bytes",
+            "from it", "bytes", "evictions", "write-backs");
+    for (unsigned i = 0; i < s->n_memories; i++) {
+        const struct df_memory_stats *m = &s->memories[i];
+        fprintf(out,
+                "%-*s  %9s  %9s  %8" PRIu64 "  %9s  %8" PRIu64 "  %9s  %9" PRIu64 "  %11" PRIu64 "\n", width, m->name,
+                dfr_text_bytes(m->capacity_bytes, pool, sizeof pool), dfr_text_bytes(m->peak_bytes, peak, sizeof peak),
+                m->h2d_copies, dfr_text_bytes(m->h2d_bytes, in, sizeof in), m->d2h_copies,
+                dfr_text_bytes(m->d2h_bytes, back, sizeof back), m->evictions, m->writebacks);
+    }
+}
+
+void dfr_report_text(const struct df_stats *s, FILE *out)
+{
+    char makespan[24];
+    fprintf(out, "makespan         %s\n", dfr_text_seconds(s->makespan_s, makespan, sizeof makespan));
+    fprintf(out, "waves            %" PRIu64 "\n", s->waves);
+    fprintf(out, "jobs             %" PRIu64 "\n", s->jobs);
+    fprintf(out, "waves in flight  %u\n", s->inflight);
+    report_workers(s, out);
+    if (s->n_memories)
+        report_memories(s, out);
+}
+
+/* ---- JSON ---- */
+
+static void json_string(const char *text, FILE *out)
+{
+    fputc('"', out);
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            fprintf(out, "\\%c", *p);
+        else if (*p < 0x20)
+            fprintf(out, "\\u%04x", *p);
+        else
+            fputc(*p, out);
+    }
+    fputc('"', out);
+}
+
+void dfr_report_json(const struct df_stats *s, FILE *out)
+{
+    fprintf(out,
+            "{\"makespan_s\": %.9g, \"waves\": %" PRIu64 ", \"jobs\": %" PRIu64 ", \"inflight\": %u, \"workers\": [",
+            s->makespan_s, s->waves, s->jobs, s->inflight);
+    for (unsigned i = 0; i < s->n_workers; i++) {
+        fprintf(out, "%s{\"name\": ", i ? ", " : "");
+        json_string(s->workers[i].name, out);
+        fprintf(out, ", \"jobs\": %" PRIu64 ", \"busy_s\": %.9g}", s->workers[i].jobs, s->workers[i].busy_s);
+    }
+    fprintf(out, "], \"memories\": [");
+    for (unsigned i = 0; i < s->n_memories; i++) {
+        const struct df_memory_stats *m = &s->memories[i];
+        fprintf(out, "%s{\"name\": ", i ? ", " : "");
+        json_string(m->name, out);
+        fprintf(out,
+                ", \"capacity_bytes\": %" PRIu64 ", \"peak_bytes\": %" PRIu64 ", \"h2d_copies\": %" PRIu64
+                ", \"h2d_bytes\": %" PRIu64 ", \"d2h_copies\": %" PRIu64 ", \"d2h_bytes\": %" PRIu64
+                ", \"evictions\": %" PRIu64 ", \"writebacks\": %" PRIu64 "}",
+                m->capacity_bytes, m->peak_bytes, m->h2d_copies, m->h2d_bytes, m->d2h_copies, m->d2h_bytes,
+                m->evictions, m->writebacks);
+    }
+    fprintf(out, "]}\n");
+}

@@ -1,0 +1,15 @@
+/* report.h - what --stats says: a table for people, one line of JSON for programs. */
+#ifndef DF_REPORT_H
+#define DF_REPORT_H
+
+#include <stdio.h>
+
+#include "runtime/df.h"
+
+void dfr_report_text(const struct df_stats *stats, FILE *out);
+
+/* One line. Keys: makespan_s, waves, jobs, inflight, workers: [{name, jobs, busy_s}], memories: [{name, capacity_bytes,
+ * peak_bytes, h2d_copies, h2d_bytes, d2h_copies, d2h_bytes, evictions, writebacks}]. */
+void dfr_report_json(const struct df_stats *stats, FILE *out);
+
+#endif

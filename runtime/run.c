@@ -1,0 +1,378 @@
+/* run.c - a run from its start to its end: makes everything in df_run_start(), returns everything in df_run_wait(). */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/bind.h"
+#include "runtime/clock.h"
+#include "runtime/error.h"
+#include "runtime/gang.h"
+#include "runtime/gpu.h"
+#include "runtime/log.h"
+#include "runtime/machine.h"
+#include "runtime/scalars.h"
+#include "runtime/worker.h"
+
+#define SPINS 64                        /* looks for work before sleeping, where each worker has a core */
+#define TRACE_EVENTS (UINT64_C(1) << 20)/* of one row */
+
+void df_options_default(struct df_options *options)
+{
+    *options = (struct df_options){ .device = DF_DEVICE_AUTO, .emu_check = 1, .waves = -1, .log_level = DF_LOG_WARNING };
+}
+
+/* ---- steps of the start ---- */
+
+static bool has_streams(const struct df_graph *g)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (g->kernels[g->nodes[v].kernel].traits & DF_STREAM)
+            return true;
+    return false;
+}
+
+static void set_limit(struct df_run *run)
+{
+    int64_t waves = run->options.waves;
+    if (waves < 0)
+        waves = has_streams(run->graph) ? INT64_MAX : 1;
+    atomic_init(&run->limit, waves);
+}
+
+static int make_wakes(struct df_run *run, struct df_error *error)
+{
+    run->wakes = aligned_alloc(64, run->n_units * sizeof *run->wakes);
+    if (!run->wakes)
+        return dfr_error_memory(error);
+    memset(run->wakes, 0, run->n_units * sizeof *run->wakes);
+    return DF_OK;
+}
+
+/* Tables for data on its way; only where there are devices. */
+static int make_staging(struct df_run *run, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    size_t n_jobs = (size_t)g->n_nodes * (run->inflight + 1);
+
+    if (run->n_gpus == 0)
+        return DF_OK;
+    run->missing = calloc(n_jobs + 1, sizeof *run->missing);
+    run->taker = calloc(n_jobs + 1, sizeof *run->taker);
+    run->waiter_node = malloc((g->n_in_values + 1) * sizeof *run->waiter_node);
+    run->arrived = dfr_queue_create((uint32_t)n_jobs);
+    if (!run->missing || !run->taker || !run->waiter_node || !run->arrived)
+        return dfr_error_memory(error);
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        for (uint32_t k = 0; k < df_node_n_in(g, v); k++)
+            run->waiter_node[g->nodes[v].first_in + k] = v;
+    return DF_OK;
+}
+
+static int make_space(struct df_run *run, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    size_t n = g->n_values ? g->n_values : 1;
+    uint64_t *bytes = malloc(n * sizeof *bytes), *count = malloc(n * sizeof *count);
+    struct dfm_space_config config = { .n_values = g->n_values, .n_slots = run->inflight + 1, .bytes = bytes, .count = count };
+    int status = DF_E_MEMORY;
+
+    if (!bytes || !count) {
+        dfr_error_memory(error);
+        goto done;
+    }
+    for (uint32_t x = 0; x < g->n_values; x++) {
+        bytes[x] = g->values[x].bytes;
+        count[x] = g->nodes[g->values[x].producer].flags & DF_NODE_ONCE ? 1 : run->inflight;
+    }
+    if (run->n_gpus > 0) {
+        config.n_waiters = g->n_in_values * (run->inflight + 1);
+        config.pinned = run->device_ops;
+    }
+    status = dfm_space_create(&config, &run->space, error);
+done:
+    free(bytes);
+    free(count);
+    return status;
+}
+
+static double now_s(void *arg)
+{
+    (void)arg;
+    return dfr_clock_s();
+}
+
+static int make_policy(struct df_run *run, struct df_error *error)
+{
+    run->view = (struct dfr_view){ .graph = run->graph, .platform = &run->platform, .n_slots = run->inflight,
+                                   .n_workers = run->n_workers, .unit_of = run->unit_of,
+                                   .first_worker = run->first_worker, .able = run->able, .time_s = run->time_s,
+                                   .now_s = now_s, .holders = dfr_holders, .stage = dfr_stage, .arg = run };
+    return run->policy->create(run->policy, &run->view, run->own_plan ? run->own_plan : run->options.plan,
+                               &run->policy_state, error);
+}
+
+static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index, uint32_t unit)
+{
+    w->run = run;
+    w->index = index;
+    w->unit = unit;
+    w->call.run = run;
+    w->first_s = w->last_s = -1;
+}
+
+static int make_workers(struct df_run *run, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    uint64_t tmp_bytes = 0, n_ports = 1;
+
+    run->workers = aligned_alloc(64, run->n_workers * sizeof *run->workers);
+    if (!run->workers)
+        return dfr_error_memory(error);
+    memset(run->workers, 0, run->n_workers * sizeof *run->workers);
+    for (uint32_t k = 0; k < g->n_kernels; k++)
+        n_ports = g->kernels[k].n_ports > n_ports ? g->kernels[k].n_ports : n_ports;
+    for (uint32_t k = 0; k < g->n_works; k++)
+        tmp_bytes = g->works[k].tmp_bytes > tmp_bytes ? g->works[k].tmp_bytes : tmp_bytes;
+    for (uint32_t i = 0; i < run->n_workers; i++) {
+        struct dfr_worker *w = &run->workers[i];
+        init_worker(run, w, i, run->unit_of[i]);
+        if (i >= run->n_cpu_workers)
+            continue;
+        w->ports = calloc(n_ports, sizeof *w->ports);
+        w->tmp = tmp_bytes ? aligned_alloc(4096, (tmp_bytes + 4095) / 4096 * 4096) : NULL;
+        if (!w->ports || (tmp_bytes && !w->tmp))
+            return dfr_error_memory(error);
+    }
+    init_worker(run, &run->starter, DFR_NOBODY, UINT32_MAX);
+    return DF_OK;
+}
+
+static int make_gpus(struct df_run *run, struct df_error *error)
+{
+    for (uint32_t u = 1; u <= run->n_gpus; u++) {
+        int status = dfr_gpu_create(run, u, &run->gpus[u], error);
+        if (status != DF_OK)
+            return status;
+        run->space->n_caches = u;
+    }
+    return DF_OK;
+}
+
+/* A row per CPU worker, then per GPU: computing, copies in, copies out. */
+static int make_trace(struct df_run *run, struct df_error *error)
+{
+    int status;
+    if (!run->options.trace_path)
+        return DF_OK;
+    status = dfr_trace_create(run->n_cpu_workers + 3 * run->n_gpus, TRACE_EVENTS, &run->trace, error);
+    return status;
+}
+
+static void name_rows(struct df_run *run)
+{
+    if (!run->trace)
+        return;
+    for (uint32_t i = 0; i < run->n_cpu_workers; i++) {
+        struct dfr_trace_row *row = dfr_trace_row(run->trace, i);
+        snprintf(row->name, sizeof row->name, "cpu %u", i);
+        run->workers[i].row = row;
+    }
+    for (uint32_t u = 1; u <= run->n_gpus; u++) {
+        static const char *const what[] = { "job", "h2d", "d2h" }, *const names[] = { "compute", "copies in", "copies out" };
+        struct dfr_trace_row *rows[3];
+        for (int r = 0; r < 3; r++) {
+            rows[r] = dfr_trace_row(run->trace, run->n_cpu_workers + 3 * (u - 1) + (uint32_t)r);
+            rows[r]->what = what[r];
+            rows[r]->process = u;
+            snprintf(rows[r]->name, sizeof rows[r]->name, "%.30s %s", run->platform.units[u].name, names[r]);
+        }
+        run->workers[run->first_worker[u]].row = rows[0];
+        dfr_gpu_rows(run->gpus[u], rows[1], rows[2]);
+    }
+}
+
+/* Gangs where some node asks for several threads; cores where the run has the machine to itself (bind.c). */
+static int make_gang_and_cores(struct df_run *run, struct df_error *error)
+{
+    uint32_t cores = dfr_cores_count(), threads = run->n_cpu_workers + run->n_gpus;
+    bool gangs = false;
+
+    for (uint32_t k = 0; k < run->graph->n_works; k++)
+        gangs = gangs || run->graph->works[k].threads > 1;
+    if (gangs && run->n_cpu_workers > 1) {
+        run->gang = dfr_gang_create();
+        if (!run->gang)
+            return dfr_error_memory(error);
+    }
+    if (!gangs && threads == cores && run->n_cpu_workers > 1)
+        run->cores = dfr_cores_create();
+    run->spins = threads <= cores ? SPINS : 0;
+    return DF_OK;
+}
+
+static void join_threads(struct df_run *run)
+{
+    for (uint32_t i = 0; run->workers && i < run->n_workers; i++)
+        if (run->workers[i].started)
+            pthread_join(run->workers[i].thread, NULL);
+}
+
+static int start_threads(struct df_run *run, struct df_error *error)
+{
+    for (uint32_t i = 0; i < run->n_workers; i++) {
+        struct dfr_worker *w = &run->workers[i];
+        int code = pthread_create(&w->thread, NULL, i < run->n_cpu_workers ? dfr_worker_main : dfr_gpu_main, w);
+        if (code != 0) {
+            dfr_engine_stop(run, DFR_FAILED);
+            join_threads(run);
+            return dfr_error(error, DF_E_MEMORY, "cannot make worker thread %u of %u: %s", i + 1, run->n_workers,
+                             strerror(code));
+        }
+        w->started = true;
+    }
+    return DF_OK;
+}
+
+static void run_free(struct df_run *run)
+{
+    for (uint32_t u = 1; u <= run->n_gpus; u++)
+        dfr_gpu_destroy(run->gpus[u]);
+    if (run->policy_state)
+        run->policy->destroy(run->policy_state);
+    for (uint32_t i = 0; run->workers && i < run->n_workers; i++) {
+        free(run->workers[i].ports);
+        free(run->workers[i].tmp);
+    }
+    free(run->workers);
+    free(run->wakes);
+    free(run->missing);
+    free(run->taker);
+    free(run->waiter_node);
+    if (run->arrived)
+        dfr_queue_destroy(run->arrived);
+    dfr_gang_destroy(run->gang);
+    dfr_cores_destroy(run->cores);
+    dfr_engine_destroy(run);
+    dfm_space_destroy(run->space);
+    free(run->scalars);
+    free(run->able);
+    free(run->time_s);
+    dfr_trace_destroy(run->trace);
+    dfr_plan_free(run->own_plan);
+    free(run);
+}
+
+static int prepare(struct df_run *run, struct df_error *error)
+{
+    int (*const steps[])(struct df_run *, struct df_error *) = {
+        dfr_machine_find, dfr_admit, NULL, dfr_machine_plan, dfr_size, dfr_engine_create, make_wakes, make_staging,
+        make_space, make_trace, make_workers, make_gpus, make_policy, make_gang_and_cores,
+    };
+    int status = DF_OK;
+
+    set_limit(run);
+    run->policy = dfr_policy_find(run->options.policy, error);
+    if (!run->policy)
+        return DF_E_ARGUMENT;
+    for (unsigned i = 0; i < sizeof steps / sizeof steps[0] && status == DF_OK; i++) {
+        if (steps[i])
+            status = steps[i](run, error);
+        else
+            dfr_machine_number(run);
+    }
+    if (status == DF_OK)
+        status = dfr_scalars_create(run->graph, run->options.args, &run->scalars, error);
+    return status;
+}
+
+int df_run_start(const struct df_graph *graph, const struct df_options *options, struct df_run **result,
+                 struct df_error *error)
+{
+    struct df_run *run = aligned_alloc(64, (sizeof *run + 63) / 64 * 64);
+    int status;
+
+    if (!run)
+        return dfr_error_memory(error);
+    memset(run, 0, sizeof *run);
+    run->graph = graph;
+    if (options)
+        run->options = *options;
+    else
+        df_options_default(&run->options);
+    status = prepare(run, error);
+    if (status != DF_OK)
+        goto free_run;
+    name_rows(run);
+    run->started_s = dfr_clock_s();
+    dfr_engine_start(run, &run->starter);
+    status = start_threads(run, error);
+    if (status != DF_OK)
+        goto free_run;
+    *result = run;
+    return DF_OK;
+
+free_run:
+    run_free(run);
+    return status;
+}
+
+/* ---- the end ---- */
+
+static void fill_stats(const struct df_run *run, struct df_stats *stats)
+{
+    double first_s = INFINITY, last_s = 0;
+
+    memset(stats, 0, sizeof *stats);
+    stats->waves = (uint64_t)atomic_load(&run->waves_done);
+    stats->inflight = run->inflight;
+    stats->n_workers = run->n_workers;
+    stats->n_memories = run->n_gpus;
+    for (uint32_t i = 0; i < run->n_workers; i++) {
+        const struct dfr_worker *w = &run->workers[i];
+        struct df_worker_stats *s = &stats->workers[i];
+        if (i < run->n_cpu_workers)
+            snprintf(s->name, sizeof s->name, "cpu %u", i);
+        else
+            snprintf(s->name, sizeof s->name, "%s", run->platform.units[w->unit].name);
+        s->jobs = w->jobs;
+        s->busy_s = w->busy_s;
+        stats->jobs += w->jobs;
+        if (w->jobs == 0)
+            continue;
+        first_s = fmin(first_s, w->first_s);
+        last_s = fmax(last_s, w->last_s);
+    }
+    stats->makespan_s = stats->jobs ? last_s - first_s : 0;
+    for (uint32_t u = 1; u <= run->n_gpus; u++)
+        dfr_gpu_stats(run->gpus[u], &stats->memories[u - 1]);
+}
+
+static int write_trace(const struct df_run *run, struct df_error *error)
+{
+    const char *names[DF_MAX_UNITS];
+    if (!run->trace)
+        return DF_OK;
+    for (uint32_t u = 0; u < run->n_units; u++)
+        names[u] = run->platform.units[u].name;
+    return dfr_trace_write(run->trace, run->graph, names, run->n_units, run->started_s, run->options.trace_path, error);
+}
+
+int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *error)
+{
+    int status = DF_OK, trace_status;
+
+    join_threads(run);
+    if (stats)
+        fill_stats(run, stats);
+    if (atomic_load(&run->stop) == DFR_FAILED) {
+        status = run->failure_status;
+        if (error)
+            *error = run->failure;
+    }
+    trace_status = write_trace(run, status == DF_OK ? error : NULL);
+    run_free(run);
+    return status != DF_OK ? status : trace_status;
+}

@@ -1,0 +1,131 @@
+/* stage.c - bringing data to where a job will run, so that a worker never waits for a copy. A CPU job whose inputs are only
+ * on devices is *staged*: their owners are asked for them, and the copy that completes last puts the job into `arrived`.
+ * A job that was given to a GPU before it is taken there has its inputs announced to it (prefetch).
+ *
+ * Orders: `missing` starts with one for the stager itself, so it reaches 0 once, after the last ask; the decrements are
+ * acq_rel, so who reaches 0 has acquired all copies.
+ */
+#include "runtime/engine.h"
+
+static uint32_t input_block(const struct df_run *run, uint64_t job, uint32_t k)
+{
+    const struct df_graph *g = run->graph;
+    return dfr_block_of(run, g->in_value[g->nodes[dfr_job_node(job)].first_in + k], dfr_job_slot(job));
+}
+
+uint32_t dfr_holders(void *arg, uint64_t job, uint32_t k)
+{
+    struct df_run *run = arg;
+    return dfm_block_valid(&run->space->blocks[input_block(run, job, k)]);
+}
+
+void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holders)
+{
+    uint32_t m;
+    if ((holders & ~DFM_HOST) == 0) {
+        dfr_engine_fail(run, DF_E_DEVICE, "internal error: no memory holds value %u", dfm_space_value(run->space, block));
+        return;
+    }
+    m = (uint32_t)__builtin_ctz(holders & ~DFM_HOST);
+    run->space->asked[waiter] = block;
+    dfm_cache_post_fetch(run->space->caches[m], waiter);
+    dfr_wake_one(&run->wakes[m]);
+}
+
+static bool all_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
+{
+    for (uint32_t k = 0; k < n_in; k++)
+        if (!(dfr_holders(run, job, k) & DFM_HOST))
+            return false;
+    return true;
+}
+
+static bool stage_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
+{
+    _Atomic uint32_t *missing = &run->missing[dfr_job_index(run, job)];
+    uint32_t present = 1;
+
+    if (all_on_host(run, job, n_in))
+        return false;
+    run->taker[dfr_job_index(run, job)] = 0;
+    atomic_fetch_add_explicit(&run->n_staged, 1, memory_order_relaxed);
+    atomic_store_explicit(missing, n_in + 1, memory_order_relaxed);
+    for (uint32_t k = 0; k < n_in; k++) {
+        uint32_t holders = dfr_holders(run, job, k);
+        if (holders & DFM_HOST)
+            present++;
+        else
+            dfr_ask(run, dfr_waiter(run, job, k), input_block(run, job, k), holders);
+    }
+    if (atomic_fetch_sub_explicit(missing, present, memory_order_acq_rel) != present)
+        return true;
+    atomic_fetch_sub_explicit(&run->n_staged, 1, memory_order_relaxed);
+    return false;                       /* all came while we asked */
+}
+
+static void announce(struct df_run *run, uint32_t unit, uint32_t block)
+{
+    dfm_cache_post_prefetch(run->space->caches[unit], block);
+    dfr_wake_one(&run->wakes[unit]);
+}
+
+bool dfr_stage(void *arg, uint64_t job, uint32_t unit)
+{
+    struct df_run *run = arg;
+    uint32_t n_in = df_node_n_in(run->graph, dfr_job_node(job));
+
+    if (run->n_gpus == 0)
+        return false;
+    if (unit == 0)
+        return stage_on_host(run, job, n_in);
+    for (uint32_t k = 0; k < n_in; k++) {
+        uint32_t holders = dfr_holders(run, job, k);
+        if (holders & DFM_HOST && !(holders >> unit & 1))
+            announce(run, unit, input_block(run, job, k));
+    }
+    return false;
+}
+
+/* Units, other than the one it is on, where the value's readers are known to run. */
+static uint32_t reader_units(struct df_run *run, uint32_t value, uint32_t memory)
+{
+    const struct df_value *y = &run->graph->values[value];
+    uint32_t units = 0;
+    for (uint32_t i = 0; i < y->n_readers; i++)
+        units |= 1u << run->policy->place(run->policy_state, run->graph->readers[y->first_reader + i].node);
+    return units & ~(1u << memory);
+}
+
+void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(job), first = g->nodes[node].first_out;
+
+    if (!run->policy->place)
+        return;
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
+        uint32_t units = reader_units(run, y, memory), block = dfr_job_slot(job) * g->n_values + y;
+        struct df_error error;
+        if (units == 0)
+            continue;
+        if (memory > 0 && dfm_cache_to_host(run->space->caches[memory], block, &error) != DF_OK)
+            dfr_engine_fail(run, DF_E_DEVICE, "%s", error.text);
+        for (uint32_t u = 1; memory == 0 && u < run->n_units; u++)
+            if (units >> u & 1)
+                announce(run, u, block);
+    }
+}
+
+void dfr_arrived(void *arg, uint32_t waiter)
+{
+    struct df_run *run = arg;
+    uint32_t n_in_values = run->graph->n_in_values, slot = waiter / n_in_values;
+    uint64_t job = dfr_job(slot, run->waiter_node[waiter % n_in_values]);
+    uint32_t index = dfr_job_index(run, job);
+
+    if (atomic_fetch_sub_explicit(&run->missing[index], 1, memory_order_acq_rel) != 1)
+        return;
+    if (run->taker[index] == 0)
+        dfr_queue_push(run->arrived, job); /* sized for every job: never full */
+    dfr_wake_one(&run->wakes[run->taker[index]]);
+}

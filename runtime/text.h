@@ -1,0 +1,17 @@
+/* text.h - quantities as people write and read them. */
+#ifndef DF_TEXT_H
+#define DF_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Plain bytes, or a number with kB, MB, GB, TB, KiB, MiB, GiB or TiB, a space between them allowed. false: not a size,
+ * 0, or 2^63 and more. */
+bool dfr_parse_size(const char *text, uint64_t *bytes);
+
+/* "1.23 ms", "64.0 MiB": three digits and a unit, written to text (16 bytes are enough), which is given back. */
+char *dfr_text_seconds(double seconds, char *text, size_t size);
+char *dfr_text_bytes(uint64_t bytes, char *text, size_t size);
+
+#endif

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Figures of this machine: bench/run.sh BUILDDIR. Prints CSV and keeps it in BUILDDIR/bench/. Medians; cpu time / wall time shows a stolen core.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=$(realpath "$1"); out=$build/bench; mkdir -p "$out"
+export DFC_PROFILE=$out/profile.db
+echo "== dispatch of empty nodes"
+cc -std=c11 -D_GNU_SOURCE -O2 -I"$build/include" -o "$out/dispatch" tests/bench/dispatch.c "$build/lib/libdf.a" -lhwloc -lm -ldl -lrt -pthread
+"$out/dispatch" 10000 | tee "$out/dispatch.csv"
+echo "== large graphs: compile and run"
+bash tests/bench/large.sh "$build/bin/dfc" "$out" | tee "$out/large.csv"

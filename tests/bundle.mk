@@ -1,0 +1,17 @@
+# The bundle's own Makefile: nothing is built, all runs from here. See `make help`.
+.DEFAULT_GOAL := help
+export LD_LIBRARY_PATH := $(CURDIR)/lib:$(LD_LIBRARY_PATH)
+
+help:
+	@echo 'bin/dfc         the compiler; bin/dfc --help'
+	@echo 'make gpu-check  the flows on the GPU of this machine, compared with the cpu'
+	@echo 'make check      unit tests and the programs that are compiled, run and compared'
+	@echo 'make demo       the whole path on real input; results in demo/'
+
+gpu-check:
+	@tests/gpu_check.sh $(CURDIR)
+check:
+	@mkdir -p logs && tests/run.sh $(CURDIR)
+demo:
+	@examples/demo.sh $(CURDIR) demo
+.PHONY: help gpu-check check demo

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Makes a folder that runs on a Linux x86-64 machine with only a C compiler and, for GPU code, nvcc: bundle.sh BUILDDIR BUNDLE.
+# dfc finds its headers and libraries beside itself; every shared library that dfc, the tests and the examples need lies in lib/, with the
+# headers of those that examples are compiled against. CUDA's own libraries stay out: they belong to the machine with the GPU.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1 bundle=$2
+rm -rf "$bundle"; mkdir -p "$bundle"/{bin,lib/graphviz,include,tests/unit}
+cp "$build/bin/dfc" "$bundle/bin/"; strip -g "$bundle/bin/dfc"
+for t in "$build"/tests/test_*; do case $t in *.d) ;; *) cp "$t" "$bundle/tests/unit/"; strip -g "$bundle/tests/unit/${t##*/}" ;; esac; done
+for a in "$build"/lib/*.a; do [ "${a##*/}" = libdfdriver.a ] || { cp "$a" "$bundle/lib/"; strip -g "$bundle/lib/${a##*/}"; }; done
+cp "$build/include/df.h" "$bundle/include/"
+git ls-files examples tests | while read -r f; do mkdir -p "$bundle/$(dirname "$f")"; cp "$f" "$bundle/$f"; done
+cp tests/bundle.mk "$bundle/Makefile"; cp LICENSE README.md "$bundle/"
+
+multiarch=$(gcc -print-multiarch)
+copy_library() { # SONAME's file under its soname
+    local path; path=$(realpath "$1"); [ -e "$bundle/lib/$2" ] || { cp "$path" "$bundle/lib/$2"; chmod u+w "$bundle/lib/$2"; strip -g "$bundle/lib/$2"; }
+}
+needed_by() { ldd "$@" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3, $1 }' | sort -u |
+    grep -vE ' (libc|libm|libdl|librt|libpthread|ld-linux-x86-64|libgcc_s|libstdc\+\+)\.so'; }
+plugins=(/usr/lib/"$multiarch"/graphviz/libgvplugin_{core,dot_layout,neato_layout}.so.?)
+linked=(/usr/lib/"$multiarch"/lib{metis,hwloc,png,openblas,z}.so)
+needed_by "$build/bin/dfc" "$build"/tests/test_parse "${plugins[@]}" "${linked[@]}" | while read -r path name; do copy_library "$path" "$name"; done
+for l in "${linked[@]}"; do # as the linker looks for them
+    soname=$(objdump -p "$(realpath "$l")" | awk '$1 == "SONAME" { print $2 }'); copy_library "$l" "$soname"; ln -sf "$soname" "$bundle/lib/${l##*/}"
+done
+for p in "${plugins[@]}"; do cp "$(realpath "$p")" "$bundle/lib/graphviz/${p##*/}"; done
+for f in dot neato; do :; done
+cp /usr/lib/"$multiarch"/graphviz/config6a "$bundle/lib/graphviz/" 2>/dev/null || true
+for h in png.h pngconf.h pnglibconf.h zlib.h zconf.h "$multiarch"/zconf.h "$multiarch"/cblas.h "$multiarch"/openblas_config.h; do
+    [ -e /usr/include/$h ] && cp -L "/usr/include/$h" "$bundle/include/"
+done
+size=$(du -sm "$bundle" | cut -f1)
+echo "$bundle: $size MiB"
+[ "$size" -le 50 ] || { echo "bundle: error: larger than 50 MiB" >&2; exit 1; }

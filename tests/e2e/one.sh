@@ -1,0 +1,47 @@
+# Runs one end-to-end test: tests/e2e/one.sh tests/e2e/t_NAME.sh, with DFC, DF_BUILD and DF_SOURCE set (tests/run.sh sets them).
+#
+# A test is a script that runs in an empty folder of its own and says of each case
+#     pass NAME        fail NAME why        skip NAME why
+# or uses the checks below, which do. The folder is removed unless DF_KEEP is set; then its place is printed.
+here=$(cd "$(dirname "$0")" && pwd)
+DF_SOURCE=${DF_SOURCE:-$(cd "$here/../.." && pwd)}
+DF_BUILD=$(realpath "${DF_BUILD:-$DF_SOURCE/build/release}")
+DFC=$(realpath "${DFC:-$DF_BUILD/bin/dfc}")
+export DF_SOURCE DF_BUILD DFC LC_ALL=C
+script=$(realpath "$1")
+folder=$(mktemp -d)
+if [ -n "${DF_KEEP:-}" ]; then echo "# in $folder"; else trap 'rm -rf "$folder"' EXIT; fi
+export DFC_PROFILE=${DFC_PROFILE:-$folder/profile.db}
+failures=0
+
+pass() { echo "ok $1"; }
+fail() { echo "not ok $1: ${*:2}"; failures=$((failures + 1)); }
+skip() { echo "skip $1: ${*:2}"; }
+
+# check NAME COMMAND…: passes where the command succeeds; what it printed is the reason where not.
+check() {
+    local name=$1 said; shift
+    if said=$("$@" 2>&1); then pass "$name"; else fail "$name" "exit $?: $(tail -n 5 <<<"$said" | tr '\n' ' ')"; fi
+}
+
+# expect NAME STATUS PATTERN COMMAND…: the command ends with STATUS, and a line of what it printed matches PATTERN (grep -E).
+expect() {
+    local name=$1 status=$2 pattern=$3 said got; shift 3
+    said=$("$@" 2>&1); got=$?
+    if [ "$got" != "$status" ]; then
+        fail "$name" "exit $got, expected $status: $(tail -n 5 <<<"$said" | tr '\n' ' ')"
+    elif ! grep -qE -- "$pattern" <<<"$said"; then
+        fail "$name" "no line matches '$pattern': $(tail -n 8 <<<"$said" | tr '\n' ' ')"
+    else
+        pass "$name"
+    fi
+}
+
+# same NAME FILE EXPECTED-FILE
+same() {
+    if cmp -s "$2" "$3"; then pass "$1"; else fail "$1" "differs: $(diff "$2" "$3" | head -n 6 | tr '\n' ' ')"; fi
+}
+
+cd "$folder" || exit 1
+. "$script"
+exit $((failures > 0))

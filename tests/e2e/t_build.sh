@@ -1,0 +1,66 @@
+# The build itself: the same bytes twice, -MD, --keep, options, other compilers, without nvcc.
+mkdir src && cp "$DF_SOURCE"/examples/sum/sum.df "$DF_SOURCE"/examples/sum/vec.* src/
+sed -i 's/#include <stdint.h>/#include <stdint.h>\n#include "own.h"/' src/vec.c && echo '/* own */' > src/own.h
+
+check first "$DFC" src/sum.df -o one --nvcc=none
+TMPDIR=$PWD check second "$DFC" src/sum.df -o two --nvcc=none
+same same-bytes one two
+check first-g "$DFC" src/sum.df -o one-g -g -O0 --nvcc=none
+TMPDIR=$PWD check second-g "$DFC" src/sum.df -o two-g -g -O0 --nvcc=none
+same same-bytes-g one-g two-g
+if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+    if [ -e "$DF_BUILD/lib/libdf-cuda.a" ]; then
+        check first-cuda "$DFC" src/sum.df -o one-cuda
+        TMPDIR=$PWD check second-cuda "$DFC" src/sum.df -o two-cuda
+        same same-bytes-cuda one-cuda two-cuda
+        expect cuda-runs 0 . ./one-cuda --device=none
+        expect cuda-or-says-why 0 . bash -c './one-cuda --device=cuda || [ $? = 1 ]'
+    else
+        skip cuda "this dfc was built without CUDA"
+    fi
+else
+    skip cuda "no nvcc here"
+fi
+
+expect without-nvcc-note 0 "the gpu variant of 'add' is left out" "$DFC" src/sum.df -o one --nvcc=/nonexistent
+./one --seed=3 > cpu.out && ./one --seed=3 --device=emu > emu.out
+same without-nvcc-emulated cpu.out emu.out
+
+check dependencies "$DFC" src/sum.df -o one -MD --nvcc=none
+printf 'all: one\ninclude one.d\none:\n\ttouch one\n' > check.mk
+check dependencies-up-to-date make -q -f check.mk
+for f in src/sum.df src/vec.c src/own.h; do
+    touch -d '+2 seconds' "$f"
+    expect "dependencies-$f" 1 '^' make -q -f check.mk
+    touch -d '-1 hour' "$f"
+done
+grep -q 'dfc-' one.d && fail dependencies-no-temporaries "$(grep dfc- one.d)" || pass dependencies-no-temporaries
+
+expect keep 0 "generated files are in 'kept.dfc/'" "$DFC" src/sum.df -o kept --keep --nvcc=none
+for f in sum.df.h sum.c sum.image; do check "keep-$f" test -s kept.dfc/$f; done
+expect keep-prototype 0 'int add_gpu\(struct df_call \*call, cudaStream_t stream, size_t k' cat kept.dfc/sum.df.h
+same keep-same-program one kept
+echo '#include "sum.df.h"' > h.cpp && expect header-is-cpp 0 '^' g++ -Wall -Werror -I kept.dfc -I "$DF_BUILD/include" -c h.cpp -o h.o
+echo '#include "sum.df.h"' > h.c && expect header-is-c 0 '^' gcc -Wall -Wextra -Werror -std=c99 -I kept.dfc -I "$DF_BUILD/include" -c h.c -o h.o
+
+for level in -O0 -O1 -O3; do
+    check "level$level" "$DFC" src/sum.df -o lev $level --nvcc=none
+    ./lev --seed=3 > lev.out; same "level$level-runs" lev.out cpu.out
+done
+check cflags "$DFC" src/sum.df -o flagged --nvcc=none --cflags="-DUNUSED='\"two words\"' -fno-math-errno"
+if command -v clang >/dev/null && [ -z "${ASAN_OPTIONS_FORCE:-}" ] && ! nm "$DF_BUILD/lib/libdf.a" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)_'; then
+    check clang "$DFC" src/sum.df -o clanged --nvcc=none --cc=clang
+    ./clanged --seed=3 > clang.out; same clang-runs clang.out cpu.out
+else
+    skip clang "no clang, or a dfc built with gcc's sanitizers"
+fi
+check cc-from-environment env CC=gcc "$DFC" src/sum.df -o envd --nvcc=none
+
+# An existing program is replaced whole, through a link too; the link stays.
+ln -s real linked && echo old > real
+check through-link "$DFC" src/sum.df -o linked --nvcc=none
+[ -L linked ] && ./real --seed=3 | cmp -s - cpu.out && pass link-kept || fail link-kept "$(ls -l linked real)"
+
+# DFC_HOME.
+expect home-wrong 1 "DFC_HOME" env DFC_HOME=/nonexistent "$DFC" src/sum.df -o homeless
+check home-right env DFC_HOME="$DF_BUILD" "$DFC" src/sum.df -o housed --nvcc=none

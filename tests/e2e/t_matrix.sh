@@ -1,0 +1,19 @@
+# examples/matrix: generated graphs have the shape they promise, and print the same under every policy, equal to check.py's computation.
+matrix=$DF_SOURCE/examples/matrix
+cp "$matrix"/*.c "$matrix"/*.cu .
+cc -std=c11 -O2 -o generate generate.c
+for kind in mm ma mixed; do
+    ./generate --kind=$kind --n=24 >$kind.df
+    [ "$(grep -cE ' = m[am]\(' $kind.df)" = 38 ] && pass "$kind-38-kernels" || fail "$kind-38-kernels" "$(grep -cE ' = m[am]\(' $kind.df)"
+    deps=$(sed -nE 's/.*(d[0-9]+): matrix = m[am]\((d[0-9]+), (d[0-9]+)\).*/\1 \2\n\1 \3/p' $kind.df | sort -u | wc -l)
+    [ "$deps" = 75 ] && pass "$kind-75-dependencies" || fail "$kind-75-dependencies" "$deps"
+    check "$kind-compiles" "$DFC" $kind.df --nvcc=none -o $kind
+    for set in '--device=none' '--device=emu'; do for policy in eager ws dmda gp-thesis; do
+        # shellcheck disable=SC2086
+        ./$kind --policy=$policy $set >out.txt 2>err.txt
+        check "$kind-$policy${set#--device}" python3 "$matrix/check.py" $kind.df out.txt
+    done; done
+done
+./generate --seed=2 >a.df; ./generate --seed=2 >b.df; same generate-repeatable a.df b.df
+expect generate-bad-deps 2 'dependencies, not 5' ./generate --deps=5
+expect generate-bad-option 2 "unknown option '--what'" ./generate --what

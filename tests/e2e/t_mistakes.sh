@@ -1,0 +1,104 @@
+# What users get wrong when compiling: the message, its place, the exit status, and that no output is touched.
+cp "$DF_SOURCE"/examples/sum/sum.df "$DF_SOURCE"/examples/sum/vec.* .
+
+sed 's/int add_cpu(struct df_call \*call, size_t k, const float \*a/int add_cpu(struct df_call *call, size_t k, const double *a/' vec.c > v && mv v vec.c
+expect wrong-type-points-at-user-file 1 '^vec.c:[0-9]+:[0-9]+: error: .*add_cpu' "$DFC" sum.df -o sum --nvcc=none
+expect wrong-type-says-which 1 "^dfc: error: the C compiler failed on 'vec.c'" "$DFC" sum.df -o sum --nvcc=none
+[ -e sum ] && fail no-program-after-failure "sum exists" || pass no-program-after-failure
+cp "$DF_SOURCE"/examples/sum/vec.c vec.c
+
+grep -v nothing vec.c | sed 's/add_cpu/ad_cpu/' > v && mv v vec.c
+expect missing-function 1 "^sum.df:7:[0-9]+: error: 'vec.c' does not define 'add_cpu'" "$DFC" sum.df -o sum --nvcc=none
+expect missing-function-hint 1 'int add_cpu\(struct df_call \*call, size_t k, const float \*a, const float \*b, float \*c\)' \
+    "$DFC" sum.df -o sum --nvcc=none
+cp "$DF_SOURCE"/examples/sum/vec.c vec.c
+
+sed 's/"vec.c"/"vec.cpp"/' sum.df > cpp.df
+{ echo '// first'; sed 's/size_t k, const float \*a, const float \*b/size_t k, const float *a, float *b/' vec.c; } > vec.cpp
+line=$(grep -n 'int add_cpu' vec.cpp | cut -d: -f1)
+expect cpp-overload-points-at-user-file 1 "^vec.cpp:$line:[0-9]+: error: .*'add_cpu' differs" "$DFC" cpp.df -o cpp --nvcc=none
+
+sed 's/"vec.c"/"gone.c"/' sum.df > gone.df
+expect missing-file 1 "gone.df:[0-9]+:[0-9]+: error: .*gone.c" "$DFC" gone.df -o gone --nvcc=none
+expect missing-cc 1 "C compiler was not found: 'no-such-cc'" "$DFC" sum.df -o sum --nvcc=none --cc=no-such-cc
+expect broken-flags 1 "C compiler failed" "$DFC" sum.df -o sum --nvcc=none --cflags=-no-such-flag
+
+printf 'kernel a(out v: f32[k]) cpu "a.c";\nkernel b(in v: f32[k]) cost cpu 1ms;\ngraph main { x: f32[4] = a(); b(x); }\n' > costs.df
+echo 'int a_cpu(struct df_call *c, size_t k, float *v) { (void)c; (void)k; (void)v; return 0; }' > a.c
+expect costs-only 1 "^costs.df:2:8: error: kernel 'b' has costs and no code" "$DFC" costs.df -o costs
+expect costs-only-plan 0 "predicted" "$DFC" costs.df --emit=plan
+
+# Inline code: the compiler's message has the line and the column of the .df.
+printf 'kernel a(out v: i32[k]) cpu {{\n    v[0] = nonsense;\n}};\nkernel b(in v: i32[k]) cpu {{ (void)v; }};\ngraph main { x: i32[4] = a(); b(x); }\n' > in.df
+expect inline-line 1 '^in.df:2:12: error: .*nonsense' "$DFC" in.df -o in
+printf 'kernel a(out v: i32[k]) cpu {{ v[0] = nonsense; }};\nkernel b(in v: i32[k]) cpu {{ (void)v; }};\ngraph main { x: i32[4] = a(); b(x); }\n' > in1.df
+expect inline-column 1 '^in1.df:1:39: error: .*nonsense' "$DFC" in1.df -o in1
+
+# Outputs.
+expect output-folder-missing 1 "cannot write 'no/where/sum': No such file or directory" "$DFC" sum.df -o no/where/sum --nvcc=none
+mkdir folder
+expect output-is-folder 1 "cannot write 'folder': it is a folder" "$DFC" sum.df -o folder --nvcc=none
+expect output-is-device 1 "cannot write '/dev/null': it is not a regular file" "$DFC" sum.df -o /dev/null --nvcc=none
+expect output-stdout 2 "standard output" "$DFC" sum.df -o - --nvcc=none
+check output-is-input-kept test -s sum.df
+if [ "$(id -u)" != 0 ]; then
+    mkdir locked && chmod 555 locked
+    expect output-locked 1 "cannot write 'locked/sum': Permission denied" "$DFC" sum.df -o locked/sum --nvcc=none
+else
+    expect output-unwritable 1 "cannot write '/proc/sum'" "$DFC" sum.df -o /proc/sum --nvcc=none
+fi
+echo kept > old && cp old old.copy
+sed 's/return DF_OK;/return nonsense;/' vec.c > broken.c && sed 's/"vec.c"/"broken.c"/' sum.df > broken.df
+expect broken 1 "failed on 'broken.c'" "$DFC" broken.df -o old --nvcc=none
+same output-kept-on-failure old old.copy
+left=$(ls -A | grep -c '^\.dfc-')
+[ "$left" = 0 ] && pass nothing-left-behind || fail nothing-left-behind "$left temporary files"
+[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'dfc-??????' -newer old.copy -user "$(id -u)" 2>/dev/null | head -n 1)" ] \
+    && pass no-work-folder-left || skip no-work-folder-left "another dfc may be running"
+
+# The command line.
+expect usage-none 2 "nothing to do" "$DFC"
+expect usage-no-output 2 "nothing to write" "$DFC" sum.df
+expect usage-two-files 2 "one .df file" "$DFC" sum.df cpp.df -o x
+expect usage-option 2 "no option '--emt'; did you mean '--emit'" "$DFC" sum.df --emt=graph
+expect usage-value 2 "-o needs a value" "$DFC" sum.df -o
+expect usage-emit 2 "did you mean 'graph'" "$DFC" sum.df --emit=grpah
+expect usage-policy 2 "gp-thesis" "$DFC" sum.df -o x --policy=fastest
+expect usage-define 2 "NAME=VALUE" "$DFC" sum.df -D n -o x
+expect command-unknown 2 "no command 'compre'; did you mean 'compare'" "$DFC" compre sum.df
+expect command-planned 2 "simulate" "$DFC" simulate sum.df
+expect file-missing 1 "nofile.df" "$DFC" nofile.df -o x
+expect help 0 "^  compare +" "$DFC" --help
+expect help-compile 0 "--emit=plan" "$DFC" compile --help
+expect version 0 "^dfc [0-9]+\.[0-9]+" "$DFC" --version
+for c in probe profile partition compare; do expect "help-$c" 0 "usage: dfc $c" "$DFC" $c --help; done
+
+# A kernel that fails at wave 3: node, wave, message, exit 1.
+cat > fails.df <<'X'
+kernel tick(out v: i64[k]) ordered cpu {{ for (size_t i = 0; i < k; i++) v[i] = df_wave(call); }};
+kernel pick(in v: i64[k], out w: i64[k]) cpu {{ if (df_wave(call) == 3) return df_fail(call, "no more than %d", 3); memcpy(w, v, k * 8); }};
+kernel last(in v: i64[k]) ordered cpu {{ printf("%lld\n", (long long)v[0]); }};
+graph main { a: i64[8] = tick(); b = pick(a); last(b); }
+X
+check fails-compile "$DFC" fails.df -o fails
+expect fails-node-and-wave 1 "main/pick.*wave 3|wave 3.*main/pick" ./fails --waves=10
+expect fails-message 1 "no more than 3" ./fails --waves=10
+expect fails-not 0 "^2$" ./fails --waves=3
+
+# An output that is an input is refused.
+cp "$DF_SOURCE"/examples/sum/vec.c vec.c && cp vec.c vec.copy
+expect output-is-source 1 "'vec.c' would replace" "$DFC" sum.df -o vec.c --nvcc=none
+same output-is-source-kept vec.c vec.copy
+cp sum.df sum.copy
+expect output-is-graph 1 "would replace" "$DFC" sum.df -o ./sum.df --nvcc=none
+expect output-is-graph-emit 1 "would replace" "$DFC" sum.df --emit=ast -o ./sum.df
+same output-is-graph-kept sum.df sum.copy
+
+# Interrupted while the compiler runs: nothing is left, an older program stays.
+printf '#!/bin/sh\nexec sleep 30\n' > slow-cc && chmod +x slow-cc && mkdir tmp
+TMPDIR=$PWD/tmp "$DFC" sum.df -o old --nvcc=none --cc=./slow-cc & victim=$!
+for _ in $(seq 100); do [ -n "$(ls tmp)" ] && break; sleep 0.05; done
+sleep 0.2; kill -TERM $victim; wait $victim; got=$?
+[ "$got" = 143 ] && pass interrupted || fail interrupted "exit $got"
+[ -z "$(ls tmp)$(ls -A | grep '^\.dfc-')" ] && pass interrupted-leaves-nothing || fail interrupted-leaves-nothing "$(ls -A . tmp | tr '\n' ' ')"
+same interrupted-keeps-output old old.copy

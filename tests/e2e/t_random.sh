@@ -1,0 +1,23 @@
+# Random graphs: valid programs with integer results known from generate.py, run under every policy and device, with all the GPU memory
+# and with just enough for the largest job, and compared bit for bit. DF_RANDOM_GRAPHS (default 6) of them, from DF_RANDOM_SEED (1) on.
+graphs=${DF_RANDOM_GRAPHS:-6} first=${DF_RANDOM_SEED:-1} waves=4
+cc -c -O1 -I "$DF_BUILD/include" -o kernels.o "$DF_SOURCE/tests/random/kernels.c"
+cp "$DF_SOURCE/tests/random/kernels.cu" .
+
+for ((seed = first; seed < first + graphs; seed++)); do
+    python3 "$DF_SOURCE/tests/random/generate.py" $seed kernels.o kernels.cu $waves g.df expected
+    if ! "$DFC" g.df -o app --nvcc=none >compile.log 2>&1; then
+        cp g.df "$seed.df"; fail "random-$seed" "does not compile: $(head -c 600 compile.log)"; continue
+    fi
+    largest=$(sed -n 's/^# //p' expected); tail -n +2 expected >want
+    bad=''
+    for policy in eager ws dmda gp-thesis; do
+        for set in '--device=none --workers=1' '--device=none --workers=3' '--device=emu' '--device=emu --emu-all --gpu-jobs=3' \
+                   "--device=emu --gpu-mem=$largest" "--device=emu --gpu-mem=$((largest * 2)) --inflight=1"; do
+            # shellcheck disable=SC2086
+            timeout 60 ./app --policy=$policy --waves=$waves $set >got 2>run.log || { bad="$policy $set: exit $?: $(tail -n 3 run.log)"; break 2; }
+            sort got | cmp -s - want || { bad="$policy $set: other result: $(sort got | diff - want | head -n 3 | tr '\n' ' ')"; break 2; }
+        done
+    done
+    if [ -n "$bad" ]; then fail "random-$seed" "$bad"; else pass "random-$seed"; fi
+done

@@ -1,0 +1,130 @@
+# How kernels get their code: prototypes, existing functions unchanged, inline code, objects and archives, C and C++.
+cat > expected <<'X'
+2
+5
+10
+17
+X
+graph='graph main { a: i32[4] = count(); b = square(a); show(b); }'
+count='kernel count(out v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = (int32_t)i + 1; }};'
+show='kernel show(in v: i32[k]) ordered cpu {{ for (size_t i = 0; i < k; i++) printf("%d\n", v[i]); }};'
+kernel() { echo "kernel square(in a: i32[k], out b: i32[k]) $1;"; }
+build() { # NAME VARIANT
+    printf '%s\n' "$count" "$show" "$(kernel "$2")" "$graph" > "$1.df"
+    check "$1-compile" "$DFC" "$1.df" -o "$1"
+    ./"$1" > "$1.out" 2>&1
+    same "$1" "$1.out" expected
+}
+body='for (size_t i = 0; i < k; i++) b[i] = a[i] * a[i] + 1;'
+
+echo "int square_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *b) { (void)call; $body return 0; }" > plain.c
+build plain 'cpu "plain.c"'
+cp plain.c plain.cpp && build plain-cpp 'cpu "plain.cpp"'
+build inline "cpu {{ $body }}"
+
+# Functions that were there before: no const, other order, int sizes, void or a status, their own feature macros and headers.
+cat > old.h <<'X'
+#define PLUS 1
+X
+cat > old.c <<'X'
+#define _GNU_SOURCE
+#include <string.h>
+#include <stdlib.h>
+#include "old.h"
+#ifndef __USE_GNU
+#error its own feature macro came too late
+#endif
+void squares(int n, int *out, int *in) { for (int i = 0; i < n; i++) out[i] = in[i] * in[i] + PLUS; }
+int squares_status(int *out, const int *in, long n) { squares((int)n, out, (int *)in); return 0; }
+int squares_fail(int *out, const int *in, long n) { (void)out; (void)in; return n == 4 ? 3 : 0; }
+double squares_double(int n) { return n; }
+X
+cp old.c kept.c
+build void 'cpu "old.c": squares(k, b, a)'
+build status 'cpu "old.c": squares_status(b, a, k)'
+same old-unchanged old.c kept.c
+sed -e '/PLUS 1/!b' old.c > old.cpp
+build void-cpp 'cpu "old.cpp": squares(k, b, a)'
+build status-cpp 'cpu "old.cpp": squares_status(b, a, k)'
+printf '%s\n' "$count" "$show" "$(kernel 'cpu "old.c": squares_fail(b, a, k)')" "$graph" > sfail.df
+check status-failure-compile "$DFC" sfail.df -o sfail
+expect status-failure 1 "square" ./sfail
+printf '%s\n' "$count" "$show" "$(kernel 'cpu "old.c": squares_double(k)')" "$graph" > sdouble.df
+expect status-type 1 "sdouble.df:3:.*squares_double" "$DFC" sdouble.df -o sdouble
+printf '%s\n' "$count" "$show" "$(kernel 'cpu "old.c": nowhere(b, a, k)')" "$graph" > nowhere.df
+expect target-missing 1 "^nowhere.df:3:[0-9]+: error: .*nowhere" "$DFC" nowhere.df -o nowhere
+
+# One file used both ways, by two kernels.
+{ cat old.c; cat plain.c; } > both.c
+printf '%s\n' "$count" "$show" 'kernel square(in a: i32[k], out b: i32[k]) cpu "both.c";' \
+    'kernel again(in a: i32[k], out b: i32[k]) cpu "both.c": squares(k, b, a);' \
+    'graph main { a: i32[4] = count(); b = square(a); c = again(a); show(b); show(c); }' > both.df
+check both-compile "$DFC" both.df -o both
+./both | sort > both.out; sort expected expected > both.want
+same both both.out both.want
+
+# Objects and archives: by prototype and by the names of arguments.
+cc -O1 -include stddef.h -include stdint.h -c plain.c -o plain.o 2> cc.log || cat cc.log
+build object 'cpu "plain.o"'
+cc -O1 -c old.c -o old.o
+build object-target 'cpu "old.o": squares_status(b, a, k)'
+rm -f libold.a && ar rcs libold.a old.o plain.o
+build archive 'cpu "libold.a"'
+build archive-target 'cpu "libold.a": squares_status(b, a, k)'
+
+# A folder of its own: paths are relative to the .df, includes to the file.
+mkdir sub && cp old.c old.h plain.c sub/ && cp void.df sub/void.df
+check elsewhere-compile "$DFC" sub/void.df -o elsewhere
+./elsewhere > elsewhere.out; same elsewhere elsewhere.out expected
+
+# Libraries: link by pkg-config's name or the linker's.
+printf '%s\n' 'link "m";' 'link "libpng";' "$count" "$show" "$(kernel 'cpu "png.c"')" "$graph" > png.df
+cat > png.c <<'X'
+#include <png.h>
+int square_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *b)
+{
+    if (png_access_version_number() == 0)
+        return df_fail(call, "no libpng");
+    for (size_t i = 0; i < k; i++) b[i] = a[i] * a[i] + 1;
+    return DF_OK;
+}
+X
+if pkg-config --exists libpng; then
+    check link-compile "$DFC" png.df -o png
+    ./png > png.out; same link png.out expected
+else
+    skip link "no libpng here"
+fi
+printf '%s\n' 'link "no-such-library";' "$count" "$show" "$(kernel 'cpu "plain.c"')" "$graph" > nolib.df
+expect link-missing 1 "no-such-library" "$DFC" nolib.df -o nolib
+
+# Every type of scalar and element reaches the function as declared.
+cat > types.df <<'X'
+arg i: i32 = -3; arg l: i64 = 5000000000; arg f: f32 = 0.5; arg d: f64 = 0.1; arg s: str = "a \"b\"";
+kernel make(out a: u8[h, w], out b: u16[h], out c: i64[w], out e: f64[h], out g: f16[w]; i: i32, l: i64, f: f32, d: f64, s: str) cpu "types.c";
+kernel look(in a: u8[h, w], in b: u16[h], in c: i64[w], in e: f64[h], in g: f16[w], tmp t: f32[h, w]) ordered cpu "types.c";
+graph main { (a: u8[2, 3], b, c, e, g) = make(i, l, f, d, s); look(a, b, c, e, g); }
+X
+cat > types.c <<'X'
+#include <stdio.h>
+#include <string.h>
+int make_cpu(struct df_call *call, size_t h, size_t w, uint8_t *a, uint16_t *b, int64_t *c, double *e, df_f16 *g, int32_t i, int64_t l,
+             float f, double d, const char *s)
+{
+    if (h != 2 || w != 3 || i != -3 || l != 5000000000 || f != 0.5f || d != 0.1 || strcmp(s, "a \"b\""))
+        return df_fail(call, "got %zu %zu %d %lld %g %g '%s'", h, w, i, (long long)l, f, d, s);
+    memset(a, 200, h * w);
+    for (size_t y = 0; y < h; y++) { b[y] = 60000; e[y] = d; }
+    for (size_t x = 0; x < w; x++) { c[x] = l; g[x] = 0x3c00; }
+    return DF_OK;
+}
+int look_cpu(struct df_call *call, size_t h, size_t w, const uint8_t *a, const uint16_t *b, const int64_t *c, const double *e,
+             const df_f16 *g, float *t)
+{
+    t[h * w - 1] = 1;
+    printf("%d %d %lld %g %x\n", a[h * w - 1], b[h - 1], (long long)c[w - 1], e[h - 1], g[w - 1]);
+    return DF_OK;
+}
+X
+check types-compile "$DFC" types.df -o types
+expect types 0 '^200 60000 5000000000 0.1 3c00$' ./types

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# run.sh - wrong programs and the exact messages they get.
+#
+#   run.sh DFC [--update] [NAME…]
+#
+# Each NAME.df is given to `DFC --emit=graph NAME.df` (or with what its first line says: `// args: …`) from inside this
+# folder; what comes on stderr, and a last line with the exit status, must be NAME.err. Programs too large or too odd to keep
+# are made by the function of their name below. --update writes the .err files anew: read the difference before keeping it.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+dfc=${1:?usage: run.sh DFC [--update] [NAME...]}
+shift
+case $dfc in */*) dfc=$(cd "$(dirname "$dfc")" && pwd)/$(basename "$dfc") ;; esac
+update=no
+if [ "${1:-}" = --update ]; then
+    update=yes
+    shift
+fi
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export LC_ALL=C
+
+# ---- programs that are made ----
+
+made="empty-file nested-parentheses nested-blocks random-bytes unclosed-comment unclosed-string unclosed-code nul-bytes
+      long-name param-chain else-if-chain deep-graphs exploding-graphs many-errors many-warnings crlf no-such-main-file"
+
+repeat() { # TEXT COUNT
+    awk -v text="$1" -v count="$2" 'BEGIN { for (i = 0; i < count; i++) printf "%s", text }'
+}
+base='kernel src(out a: f32[k]) cost cpu 1us;
+kernel f(in a: f32[k], out b: f32[k]) cost cpu 1us;
+kernel sink(in a: f32[k]) cost cpu 1us;'
+make_empty_file() { :; }
+make_nested_parentheses() { printf 'param n = '; repeat '(' 100000; printf 1; repeat ')' 100000; echo ';'; }
+make_nested_blocks() { echo 'graph main {'; repeat 'if 1 {' 5000; repeat '}' 5000; echo '}'; }
+make_random_bytes() { # the same on every machine
+    awk 'BEGIN { x = 12345; for (i = 0; i < 2000; i++) { x = (x * 1103515245 + 12345) % 2147483648
+                 printf "%o\n", int(x / 65536) % 256 } }' | while read -r octal; do printf "\\$octal"; done
+}
+make_unclosed_comment() { echo "$base"; echo 'graph main { /* never closed'; echo 'sink(a); }'; }
+make_unclosed_string() { echo 'import "lib.df;'; echo 'graph main { }'; }
+make_unclosed_code() { echo 'kernel h(in a: f32[k]) cpu {{ if (1) { return 0;'; echo 'graph main { }'; }
+make_nul_bytes() { printf 'param n = 1;\0\0\nparam m = 2;\n'; }
+make_long_name() { printf 'param '; repeat x 300; echo ' = 1;'; }
+make_param_chain() { # no recursion over params: 20000 of them refer to the next, the last divides by zero
+    echo "$base"
+    awk 'BEGIN { for (i = 0; i < 20000; i++) printf "param p%d = p%d + 1;\n", i, i + 1; print "param p20000 = 1 / 0;" }'
+    echo 'graph main { a: f32[p0] = src(); sink(a); }'
+}
+make_else_if_chain() { # nor over the arms of a chain
+    echo "$base"
+    echo 'param n = 20000;'
+    echo 'graph main { a: f32[4] = src();'
+    awk 'BEGIN { for (i = 0; i < 20000; i++) printf "if n == %d { b = f(a); } else ", i; print "{ sink(a); }" }'
+    echo 'sink(b); }'
+}
+make_deep_graphs() {
+    echo "$base"
+    awk 'BEGIN { for (i = 0; i < 3000; i++) printf "graph g%d(in t: f32[n]) { g%d(t); }\n", i, i + 1 }'
+    echo 'graph g3000(in t: f32[n]) { sink(t); }'
+    echo 'graph main { a: f32[4] = src(); g0(a); }'
+}
+make_exploding_graphs() { # 2^60 nodes, said in 60 lines
+    echo "$base"
+    echo 'graph g60(in t: f32[n]) { for i in 0..1000000000 { sink(t); } }'
+    awk 'BEGIN { for (i = 59; i >= 0; i--) printf "graph g%d(in t: f32[n]) { g%d(t); g%d(t); }\n", i, i + 1, i + 1 }'
+    echo 'graph main { a: f32[4] = src(); g0(a); }'
+}
+make_many_errors() {
+    echo "$base"
+    echo 'graph main {'
+    awk 'BEGIN { for (i = 0; i < 30; i++) printf "    sink(x%d);\n", i }'
+    echo '}'
+}
+make_many_warnings() {
+    echo "$base"
+    echo 'graph main {'
+    awk 'BEGIN { for (i = 0; i < 30; i++) printf "    x%d: f32[4] = src();\n", i }'
+    echo '}'
+}
+make_crlf() { printf 'param n = 4;\r\nparam m = n +;\r\ngraph main { }\r\n'; }
+make_no_such_main_file() { return 1; }
+
+# ---- one program ----
+
+run_one() { # NAME, in the folder where NAME.df is; result in $work/out
+    local args
+    args=$(sed -n '1s,^// args: ,,p' "$1.df" 2> "$work/ignored" | tr -d '\0')
+    # shellcheck disable=SC2086 # the line holds several words
+    "$dfc" ${args:---emit=graph} "$1.df" > "$work/stdout" 2> "$work/out"
+    echo "exit $?" >> "$work/out"
+}
+
+check() { # NAME
+    local name=$1
+    if [ -e "$here/$name.df" ]; then
+        cd "$here" || exit 1
+    else
+        cd "$work" || exit 1
+        "make_${name//-/_}" > "$name.df" || rm "$name.df"
+    fi
+    case $(sed -n '1s,^// args: ,,p' "$name.df" 2> "$work/ignored" | tr -d '\0') in
+    '' | *-o*) ;;
+    *) set -- "$name" with-args ;;
+    esac
+    run_one "$name"
+    if [ "$update" = yes ]; then
+        cp "$work/out" "$here/$name.err"
+    elif diff -u "$here/$name.err" "$work/out" > "$work/diff" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "golden: $name differs:"
+        cat "$work/diff"
+    fi
+}
+
+passed=0 failed=0
+if [ $# -eq 0 ]; then
+    # shellcheck disable=SC2046,SC2086
+    set -- $(cd "$here" && ls ./*.df | sed 's,^\./,,; s,\.df$,,') $made
+fi
+for name; do
+    check "$name"
+done
+echo "golden: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

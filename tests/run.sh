@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Runs the tests and counts them: tests/run.sh BUILDDIR [NAME]. With a NAME only what has it in its name is run.
+#
+# A test is a program or script that prints a line for each case:
+#     ok NAME            not ok NAME: why            skip NAME: why
+# or TAP as cmocka writes it. One that exits non-zero without a failed case counts as one failure. Kinds:
+#     unit     build/…/tests/test_*    cmocka programs
+#     golden   tests/golden/run.sh     wrong programs and their exact messages
+#     e2e      tests/e2e/t_*.sh        compile, run, compare
+# Everything a failed test printed is shown; the last line is `N passed, N failed, N skipped`.
+set -u
+cd "$(dirname "$0")/.."
+build=$(realpath "$1"); name=${2:-}
+logs=$build/test-logs; rm -rf "$logs"; mkdir -p "$logs"
+export LC_ALL=C
+export CMOCKA_MESSAGE_OUTPUT=TAP DFC=$build/bin/dfc DF_BUILD=$build DF_SOURCE=$PWD
+export DFC_PROFILE=$logs/profile.db        # never the user's own
+export OPENBLAS_NUM_THREADS=1
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1} ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allow_user_segv_handler=1}
+export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
+limit=${DF_TEST_LIMIT_S:-300}
+
+run_one() { # NAME COMMAND…: log in $logs/NAME, exit status in $logs/NAME.rc, seconds in $logs/NAME.s
+    local n=$1 start=$EPOCHREALTIME; shift
+    timeout -k 5 "$limit" "$@" >"$logs/$n" 2>&1 </dev/null
+    echo $? >"$logs/$n.rc"
+    awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", b - a }' >"$logs/$n.s"
+}
+export -f run_one; export logs limit
+
+# The tests of this run, a line each: NAME, tab, command.
+jobs_list() {
+    local t
+    for t in "$build"/tests/test_*; do case $t in *.d) ;; *) [ -x "$t" ] && printf 'unit-%s\t%s\n' "${t##*/test_}" "$t" ;; esac; done
+    [ -x tests/golden/run.sh ] && printf 'golden\ttests/golden/run.sh %s\n' "$DFC"
+    for t in tests/e2e/t_*.sh; do [ -e "$t" ] && printf 'e2e-%s\tbash tests/e2e/one.sh %s\n' "$(basename "${t#tests/e2e/t_}" .sh)" "$t"; done
+}
+mapfile -t list < <(jobs_list | { if [ -n "$name" ]; then awk -F'\t' -v n="$name" 'index($1, n)'; else cat; fi; })
+[ ${#list[@]} -gt 0 ] || { echo "no test has '$name' in its name"; exit 2; }
+printf '%s\n' "${list[@]}" | xargs -P "${DF_TEST_JOBS:-$(nproc)}" -d '\n' -I{} bash -c 'IFS=$'"'\t'"' read -r n c <<<"$1"; run_one "$n" $c' _ {}
+
+passed=0 failed=0 skipped=0
+for line in "${list[@]}"; do
+    n=${line%%$'\t'*}; log=$logs/$n; rc=$(cat "$log.rc")
+    s=$(grep -cE '^ok .*# [Ss][Kk][Ii][Pp]|^skip ' "$log")
+    p=$(($(grep -cE '^ok ' "$log") - $(grep -cE '^ok .*# [Ss][Kk][Ii][Pp]' "$log")))
+    f=$(grep -cE '^not ok ' "$log")
+    [ "$rc" = 0 ] || [ "$f" -gt 0 ] || f=1
+    [ $((p + f + s)) -gt 0 ] || f=1                 # a test that tests nothing has failed
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    printf '%-28s %4d passed %3d failed %3d skipped %6s s\n' "$n" "$p" "$f" "$s" "$(cat "$log.s")"
+    grep -E '^skip ' "$log" | sed 's/^/    /'
+    grep -E '^figure ' "$log" | sed 's/^figure /    /'
+    if [ "$f" -gt 0 ]; then
+        [ "$rc" = 124 ] && echo "    ended after $limit s"
+        echo "    exit status $rc; its output:"; tail -n 60 "$log" | sed 's/^/    | /'
+    fi
+done
+echo "logs: ${logs#"$PWD"/}"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

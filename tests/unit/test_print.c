@@ -1,0 +1,304 @@
+/* test_print.c - a tree printed and read again is the same tree: on every construct of the language, and on programs
+ * drawn at random from the grammar. Trees are compared by what they print and, for expressions, node by node. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dsl/parse.h"
+
+static struct dfl_file *read_text(struct dfl_sink *sink, const char *text)
+{
+    struct dfl_file *file = dfl_parse(sink, "t.df", text, strlen(text));
+    assert_non_null(file);
+    if (dfl_sink_errors(sink) > 0)
+        fail_msg("does not parse:\n%s", text);
+    return file;
+}
+
+static char *print(const struct dfl_file *file)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    assert_non_null(out);
+    dfl_print(out, file);
+    fclose(out);
+    return text;
+}
+
+static bool same_expr(const struct dfl_expr *a, const struct dfl_expr *b)
+{
+    for (; a && b; a = a->next, b = b->next) {
+        bool strings = a->s && b->s ? strcmp(a->s, b->s) == 0 : a->s == b->s;
+        if (a->kind != b->kind || a->op != b->op || a->is_int != b->is_int || a->i != b->i || a->f != b->f ||
+            !strings || !same_expr(a->a, b->a) || !same_expr(a->b, b->b) || !same_expr(a->args, b->args))
+            return false;
+    }
+    return a == b;
+}
+
+static void expect_round_trip(const char *text)
+{
+    struct dfl_sink *sink = dfl_sink_new(stderr);
+    assert_non_null(sink);
+    struct dfl_file *first = read_text(sink, text);
+    char *printed = print(first);
+    struct dfl_file *second = read_text(sink, printed);
+    char *again = print(second);
+    assert_string_equal(printed, again);
+    const struct dfl_decl *a = first->decls, *b = second->decls;
+    for (; a && b; a = a->next, b = b->next)
+        if (a->kind != b->kind || strcmp(a->name.text, b->name.text) != 0 || !same_expr(a->value, b->value))
+            fail_msg("reads back as something else:\n%s\nprinted:\n%s", text, printed);
+    assert_true(!a && !b);
+    free(printed);
+    free(again);
+    dfl_file_free(first);
+    dfl_file_free(second);
+    dfl_sink_free(sink);
+}
+
+/* ---- every construct, in its canonical form ---- */
+
+static const char canonical[] =
+    "import \"lib.df\";\n"
+    "link \"open\\\"blas\\\\ \\n\\t\\007\";\n"
+    "param n = 1024 dynamic;\n"
+    "param m = (n + 3) / 4 * 2 - -1 % 7;\n"
+    "param b = !(n < 3 || n >= 4 && m == 2) != 0 <= 1;\n"
+    "param c = 1 - (2 - 3) - (4 + 5) * 6 / (7 * 8);\n"
+    "param d = -9223372036854775808 + -(-9223372036854775808 + 1);\n"
+    "param e = --1 + !!-2;\n"
+    "param f = 0.1 + 1.0e+300 + 2.5e-10 + 123456789.125;\n"
+    "param q = 6 GiB / 2.5 us;\n"
+    "param s = \"\";\n"
+    "param t = min(n, max(m, 3), 4);\n"
+    "arg seed: i32 = -1;\n"
+    "arg big: i64 = -9223372036854775808;\n"
+    "arg scale: f64 = -2.5;\n"
+    "arg name: str = \"a b\";\n"
+    "arg bare: f32;\n"
+    "type vec = f32[n];\n"
+    "type one = f64;\n"
+    "type mat = u8[h <= 4096, w <= 4096];\n"
+    "kernel nothing() cpu \"a.c\";\n"
+    "kernel gen(out v: f32[k]; seed: i32, t: f64) stream cpu \"vec.c\";\n"
+    "kernel only(; s: str) once cpu \"a.c\";\n"
+    "kernel add(in a: f32[k], out c: f32[k]) cpu \"v.c\" gpu \"v.cu\""
+    " cost cpu 1.2 ms gpu (2 us + 0.5 ns * k) npu (3);\n"
+    "kernel old(in a: f32[k]) ordered sync threads(n / 2) cpu \"o.c\": f(a, k, stream, call)"
+    " gpu \"k.cu\": g<<<(k + 1) / 2, 256>>>(a);\n"
+    "kernel bare() cpu \"p.c\": go cpu \"q.c\": go2() gpu \"r.cu\": go3<<<1>>>;\n"
+    "kernel inline() cpu {{ int x = '}'; { /* }} */ } // }}\n    puts(\"}}\"); }} gpu {{}};\n"
+    "kernel wild(inout a: f32, tmp t: u8[4, 4], acc z: f32[2] split y halo 3, in y: f32 split z) cost cpu 0 us;\n"
+    "graph inner(in a: vec, out b: f32[n]; k: i32) {\n"
+    "    b = bump(a, k);\n"
+    "}\n"
+    "graph empty {\n"
+    "}\n"
+    "graph main {\n"
+    "    a: vec = gen(seed, t = 3.5, stream = stream);\n"
+    "    (x, y[i, 2]: f32[4], _) = multi(a, A[i, j + 1], -3, stream == 2);\n"
+    "    print(x) @cpu @depth(4) @rate(0.25);\n"
+    "    for i in 0 .. n - 1 {\n"
+    "        for cost in i .. 2 * i {\n"
+    "            T[i, cost] = f(T[i - 1, cost]);\n"
+    "        }\n"
+    "    }\n"
+    "    if n > 3 {\n"
+    "    } else if n == 2 {\n"
+    "        f(a);\n"
+    "    } else if m {\n"
+    "    } else {\n"
+    "        if n {\n"
+    "            h();\n"
+    "        }\n"
+    "    }\n"
+    "}\n"
+    "platform titan {\n"
+    "    cpu host { workers = 3; }\n"
+    "    gpu titan { memory = 6 GiB; h2d = 6.5 GB/s, 10 us, 4 KiB; none = 0; }\n"
+    "    npu idle { }\n"
+    "}\n"
+    "platform none {\n"
+    "}\n";
+
+static void test_canonical_text_prints_as_it_is(void **state)
+{
+    (void)state;
+    struct dfl_sink *sink = dfl_sink_new(stderr);
+    assert_non_null(sink);
+    struct dfl_file *file = read_text(sink, canonical);
+    char *printed = print(file);
+    assert_string_equal(printed, canonical);
+    free(printed);
+    dfl_file_free(file);
+    dfl_sink_free(sink);
+    expect_round_trip(canonical);
+}
+
+/* ---- programs drawn at random ---- */
+
+struct generator {
+    FILE *out;
+    uint32_t seed;
+};
+
+static uint32_t below(struct generator *g, uint32_t n)
+{
+    g->seed = g->seed * 1664525u + 1013904223u;
+    return (g->seed >> 8) % n;
+}
+
+static const char *one_of(struct generator *g, const char *const *choices, uint32_t n)
+{
+    return choices[below(g, n)];
+}
+
+static void put_name(struct generator *g)
+{
+    static const char *const names[] = {"a", "n", "k2", "_x", "e5", "x10", "us", "ms", "min_", "stream", "cost",
+                                        "halo", "gpu"};
+    fputs(one_of(g, names, 13), g->out);
+}
+
+static void put_expr(struct generator *g, unsigned depth)
+{
+    static const char *const literals[] = {"0", "7", "9223372036854775807", "0.1", "3.25e-7", "1e22", "6 GiB",
+                                           "2.5us", "2 e5", "\"a\\\"\\\\b\\n\\001c\"", "-9223372036854775808"};
+    static const char *const operators[] = {"*", "/", "%", "+", "-", "<", "<=", ">", ">=", "==", "!=", "&&", "||"};
+    uint32_t kind = below(g, depth > 0 ? 8 : 2);
+    switch (kind) {
+    case 0: fputs(one_of(g, literals, 11), g->out); break;
+    case 1: put_name(g); break;
+    case 2:
+        fputs(below(g, 2) ? "-" : "!", g->out);
+        fputs(below(g, 2) ? " " : "", g->out);
+        put_expr(g, depth - 1);
+        break;
+    case 3:
+        fputc('(', g->out);
+        put_expr(g, depth - 1);
+        fputc(')', g->out);
+        break;
+    case 4:
+        fputs(below(g, 2) ? "min(" : "max(", g->out);
+        put_expr(g, depth - 1);
+        fputs(", ", g->out);
+        put_expr(g, depth - 1);
+        fputc(')', g->out);
+        break;
+    case 5:
+        put_name(g);
+        fputc('[', g->out);
+        put_expr(g, depth - 1);
+        fputc(']', g->out);
+        break;
+    default:
+        put_expr(g, depth - 1);
+        fprintf(g->out, "%s", one_of(g, operators, 13));
+        put_expr(g, depth - 1);
+    }
+}
+
+static void put_block(struct generator *g, unsigned depth);
+
+static void put_stmt(struct generator *g, unsigned depth)
+{
+    switch (below(g, depth > 0 ? 5 : 3)) {
+    case 0:
+        put_name(g);
+        fputs("(", g->out);
+        put_expr(g, 2);
+        fputs(");", g->out);
+        break;
+    case 1:
+        put_name(g);
+        fputs(" = ", g->out);
+        put_name(g);
+        fputs("() @cpu;", g->out);
+        break;
+    case 2:
+        fputs("(p, q[1]: f32[", g->out);
+        put_expr(g, 2);
+        fputs("]) = f(x, y = ", g->out);
+        put_expr(g, 2);
+        fputs(") @depth(2);", g->out);
+        break;
+    case 3:
+        fputs("for i in ", g->out);
+        put_expr(g, 1);
+        fputs("..", g->out);
+        put_expr(g, 1);
+        put_block(g, depth - 1);
+        break;
+    default:
+        fputs("if ", g->out);
+        put_expr(g, 2);
+        put_block(g, depth - 1);
+        if (below(g, 2)) {
+            fputs(" else if ", g->out);
+            put_expr(g, 1);
+            put_block(g, depth - 1);
+        }
+        if (below(g, 2)) {
+            fputs(" else", g->out);
+            put_block(g, depth - 1);
+        }
+    }
+}
+
+static void put_block(struct generator *g, unsigned depth)
+{
+    fputs(" {", g->out);
+    for (uint32_t n = below(g, 4); n > 0; n--)
+        put_stmt(g, depth);
+    fputs("}\n", g->out);
+}
+
+static void put_program(struct generator *g)
+{
+    for (uint32_t n = 1 + below(g, 4); n > 0; n--) {
+        fputs("param p = ", g->out);
+        put_expr(g, 5);
+        fputs(below(g, 2) ? " dynamic;\n" : ";\n", g->out);
+    }
+    fputs("kernel k(in a: f32[", g->out);
+    put_expr(g, 3);
+    fputs("], out b: u8; s: str) threads(", g->out);
+    put_expr(g, 2);
+    fputs(") cpu \"a.c\" gpu {{ }} cost cpu (", g->out);
+    put_expr(g, 3);
+    fputs(") gpu 2ns;\ngraph g", g->out);
+    put_block(g, 3);
+}
+
+static void test_random_programs(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 500; seed++) {
+        char *text = NULL;
+        size_t length;
+        struct generator g = {open_memstream(&text, &length), seed * 7919u};
+        assert_non_null(g.out);
+        put_program(&g);
+        fclose(g.out);
+        expect_round_trip(text);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_canonical_text_prints_as_it_is),
+        cmocka_unit_test(test_random_programs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* test_probe.c - the transfer model fitted to made-up copies, and the probe against the emulator, whose links are known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/profiles.h"
+
+#define N 21
+
+static uint64_t bytes[N];
+static double seconds[N];
+
+/* Copies over `link`, off by up to `noise`, every `spike`-th ten times too long. */
+static void make_copies(const struct df_link *link, double noise, unsigned spike)
+{
+    uint64_t state = 12345;
+    for (unsigned i = 0; i < N; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        double off = (double)(state >> 11) / 4503599627370496.0 - 1;
+        bytes[i] = UINT64_C(64) << i;
+        seconds[i] = df_link_time_s(link, bytes[i]) * (1 + noise * off);
+        if (spike && i % spike == spike - 1)
+            seconds[i] *= 10;
+    }
+}
+
+static void assert_near(double value, double expected, double relative)
+{
+    if (!(fabs(value - expected) <= relative * fabs(expected)))
+        fail_msg("%g is not within %g %% of %g", value, relative * 100, expected);
+}
+
+static void exact_copies_give_the_link_back(void **state)
+{
+    (void)state;
+    static const struct df_link links[] = { { 12e9, 10e-6, 0 }, { 6e9, 10e-6, 4096 }, { 1e9, 1e-3, 0 }, { 50e9, 2e-6, 65536 } };
+    for (unsigned i = 0; i < 4; i++) {
+        struct df_link fitted;
+        make_copies(&links[i], 0, 0);
+        assert_true(dfw_link_fit(bytes, seconds, N, &fitted));
+        assert_near(fitted.bytes_per_s, links[i].bytes_per_s, 0.001);
+        assert_near(fitted.latency_s, links[i].latency_s, 0.001);
+        assert_true(fabs((double)fitted.threshold_bytes - (double)links[i].threshold_bytes) <=
+                    0.1 * (double)links[i].threshold_bytes);
+    }
+}
+
+static void noise_and_spikes_bend_it_little(void **state)
+{
+    (void)state;
+    struct df_link link = { 12e9, 10e-6, 131072 }, fitted;
+    make_copies(&link, 0.02, 6);
+    assert_true(dfw_link_fit(bytes, seconds, N, &fitted));
+    assert_near(fitted.bytes_per_s, link.bytes_per_s, 0.04);
+    assert_near(fitted.latency_s, link.latency_s, 0.04);
+    for (unsigned i = 0; i < N; i++)
+        assert_near(df_link_time_s(&fitted, bytes[i]), df_link_time_s(&link, bytes[i]), 0.1);
+}
+
+static void what_is_no_link_is_refused(void **state)
+{
+    (void)state;
+    struct df_link fitted = { .latency_s = 42 };
+    make_copies(&(struct df_link){ 1e9, 1e-5, 0 }, 0, 0);
+    assert_false(dfw_link_fit(bytes, seconds, 2, &fitted));
+    for (unsigned i = 0; i < N; i++)
+        seconds[i] = 1.0 / (i + 1);     /* faster the larger */
+    assert_false(dfw_link_fit(bytes, seconds, N, &fitted));
+    seconds[3] = NAN;
+    assert_false(dfw_link_fit(bytes, seconds, N, &fitted));
+    assert_true(fitted.latency_s == 42);
+}
+
+static double last_progress;
+
+static void progress(void *arg, const char *what, double done_of_1)
+{
+    (void)arg;
+    assert_true(what[0] != 0);
+    assert_true(done_of_1 >= last_progress && done_of_1 <= 1);
+    last_progress = done_of_1;
+}
+
+static void the_emulators_link_is_found_again(void **state)
+{
+    (void)state;
+    struct df_platform emulated = { .n_units = 2, .n_classes = 2, .class_names = { "cpu", "gpu" } }, probed;
+    emulated.units[1] = (struct df_unit){ .name = "g", .cls = 1, .workers = 1, .memory_bytes = 256 << 20, .engines = 2,
+                                          .h2d = { 0.9e9, 200e-6, 0 }, .d2h = { 0.6e9, 300e-6, 0 }, .launch_s = 300e-6 };
+    struct dfw_probe_options options = { .device = DF_DEVICE_EMU, .emulated = &emulated };
+    struct dfw_probe_report report;
+    struct df_error error = { "" };
+    if (dfw_probe_with(&options, &probed, &report, progress, NULL, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(probed.n_units, 2);
+    assert_true(probed.units[0].workers >= 1);
+    assert_true(probed.units[0].memory_bytes > 0);
+    const struct df_unit *gpu = &probed.units[1];
+    assert_string_equal(gpu->name, "emu0");
+    assert_int_equal(gpu->memory_bytes, 256 << 20);
+    assert_near(gpu->h2d.bytes_per_s, 0.9e9, 0.1);
+    assert_near(gpu->h2d.latency_s, 200e-6, 0.1);
+    assert_near(gpu->d2h.bytes_per_s, 0.6e9, 0.1);
+    assert_near(gpu->d2h.latency_s, 300e-6, 0.1);
+    assert_true(gpu->h2d.threshold_bytes <= 65536 && gpu->d2h.threshold_bytes <= 65536);
+    assert_int_equal(gpu->engines, 2);
+    assert_near(gpu->launch_s, 300e-6, 0.25); /* seen from outside: on a busy machine a little more */
+    assert_near(report.h2d[1].pinned, 0.9e9, 0.15);
+    assert_true(report.h2d[1].staged > 0 && report.h2d[1].staged < report.h2d[1].pinned * 1.05);
+    assert_true(report.h2d[1].registered == 0); /* nothing to register with */
+    assert_true(last_progress == 1);
+}
+
+static void one_engine_is_seen(void **state)
+{
+    (void)state;
+    struct df_platform emulated = { .n_units = 2, .n_classes = 2, .class_names = { "cpu", "gpu" } }, probed;
+    emulated.units[1] = (struct df_unit){ .name = "g", .cls = 1, .workers = 1, .memory_bytes = 256 << 20, .engines = 1,
+                                          .h2d = { 2e9, 50e-6, 0 }, .d2h = { 2e9, 50e-6, 0 } };
+    struct dfw_probe_options options = { .device = DF_DEVICE_EMU, .emulated = &emulated };
+    last_progress = 0;
+    assert_int_equal(dfw_probe_with(&options, &probed, NULL, progress, NULL, NULL), DF_OK);
+    assert_int_equal(probed.units[1].engines, 1);
+}
+
+static void a_machine_without_gpu_is_a_platform(void **state)
+{
+    (void)state;
+    struct dfw_probe_options options = { .device = DF_DEVICE_NONE };
+    struct df_platform probed;
+    assert_int_equal(dfw_probe_with(&options, &probed, NULL, NULL, NULL, NULL), DF_OK);
+    assert_int_equal(probed.n_units, 1);
+    assert_int_equal(probed.units[0].cls, DF_CLASS_CPU);
+    assert_string_equal(probed.class_names[0], "cpu");
+    char name[512], again[512];
+    dfw_machine_name(name, sizeof name);
+    dfw_machine_name(again, sizeof again);
+    assert_string_equal(name, again);
+    assert_non_null(strstr(name, " x"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_copies_give_the_link_back), cmocka_unit_test(noise_and_spikes_bend_it_little),
+        cmocka_unit_test(what_is_no_link_is_refused),      cmocka_unit_test(the_emulators_link_is_found_again),
+        cmocka_unit_test(one_engine_is_seen),              cmocka_unit_test(a_machine_without_gpu_is_a_platform),
+    };
+    return cmocka_run_group_tests_name("probe", tests, NULL, NULL);
+}

@@ -49,7 +49,7 @@ ifeq ($(CUDA),0)
 NVCC :=
 endif
 # nvcc itself knows best where its toolkit is (it may be a wrapper in another folder).
-CUDA_HOME := $(if $(NVCC),$(realpath $(shell $(NVCC) --dryrun -x cu -E /dev/null 2>&1 | sed -n 's/^..TOP=//p')))
+CUDA_HOME := $(if $(NVCC),$(realpath $(shell $(NVCC) --dryrun -x cu -E /dev/null 2>&1 | sed -n 's/^...TOP=//p')))
 ifeq ($(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h),)
 CUDA_HOME :=
 endif

@@ -1,5 +1,5 @@
-/* build_deps.c - -MD: PROGRAM.d, a make rule that names every file the program was made of: .df files, users' files, and the
- * headers that the compilers found them to include.
+/* build_deps.c - -MD: PROGRAM.d, a make rule that names every file the program was made of: .df files, users' files,
+ * and the headers that the compilers found them to include.
  */
 #include "compiler/build_program.h"
 
@@ -21,8 +21,8 @@ static void add(struct dfc_list *files, const char *name)
         dfc_list_add(files, "%s", name);
 }
 
-/* The prerequisites in a rule as compilers write them: after the first ": ", blanks apart, "\ " for a blank in a name. Those in
- * the work folder are dfc's own. */
+/* The prerequisites in a rule as compilers write them: after the first ": ", blanks apart, "\ " for a blank in a name.
+ * Those in the work folder are dfc's own. */
 static void add_rule(struct dfc_list *files, char *text, const char *work)
 {
     char *p = strstr(text, ": ");

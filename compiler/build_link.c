@@ -91,7 +91,8 @@ static bool names_function(const char *text, const char *name)
     for (const char *p = text; (p = strstr(p, "undefined reference to"));) {
         p += strlen("undefined reference to");
         const char *at = p + strspn(p, " `'\"\xe2\x80\x98");
-        if (strncmp(at, name, n) == 0 && !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at[n]))
+        if (strncmp(at, name, n) == 0 &&
+            !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at[n]))
             return true;
     }
     return false;
@@ -149,7 +150,7 @@ bool dfc_link(struct dfc_program *p, const char *path)
         fputs(err, stderr);
     if (status < 0)
         dfc_error("cannot run '%s': %s", argv.items[0], strerror(error));
-    if (status > 0) {
+    if (status > 0 && !dfc_signals_caught()) {
         explain_missing(p, err ? err : "");
         dfc_error("linking '%s' failed", p->output);
     }

@@ -1,7 +1,9 @@
 /* build_program.c - from a loaded graph to a linked program, step by step: plan, image, sources, compile, link.
  *
- * Place:    generated files are in a work folder of their own, removed at the end; with --keep it is PROGRAM.dfc/ and stays.
- * Output:   linked under a temporary name beside its own and renamed when whole, so a failure leaves an older program as it was.
+ * Place:    generated files are in a work folder of their own, removed at the end; with --keep it is PROGRAM.dfc/ and
+ *           stays.
+ * Output:   linked under a temporary name beside its own and renamed when whole, so a failure leaves an older program
+ *           as it was.
  */
 #include "compiler/build_program.h"
 
@@ -57,8 +59,8 @@ static void work_close(struct dfc_program *p)
 
 /* ---- the image ---- */
 
-/* The plan that the program carries, so that a run on the platform it was made for need not plan. A graph that cannot run on that
- * platform is compiled without one: the machine it will run on may differ. */
+/* The plan that the program carries, so that a run on the platform it was made for need not plan. A graph that cannot
+ * run on that platform is compiled without one: the machine it will run on may differ. */
 static struct df_plan *make_plan(const struct dfc_program *p)
 {
     struct df_error error = { "" };
@@ -109,7 +111,8 @@ static bool write_image(const struct dfc_program *p)
     struct dfr_image image = { .graph = p->loaded->front->graph, .default_waves = -1 };
     unsigned char *sources = NULL;
     if (p->loaded->front->has_dynamic) {
-        if (!dfc_sources_pack(p->loaded->front, p->common->defines, p->common->n_defines, &sources, &image.source_bytes))
+        if (!dfc_sources_pack(p->loaded->front, p->common->defines, p->common->n_defines, &sources,
+                              &image.source_bytes))
             return no_memory();
         image.sources = sources;
     }
@@ -150,8 +153,11 @@ static void note_left_out(const struct dfc_program *p)
         n++;
     }
     if (n && !p->options->quiet)
-        dfc_note("%s: the gpu variant%s of %s%s left out (the emulated GPU runs the cpu code)", p->tools.no_cuda, n == 1 ? "" : "s",
-                 names, n > shown ? " and others are" : n == 1 ? " is" : " are");
+        dfc_note("%s: the gpu variant%s of %s%s left out (the emulated GPU runs the cpu code)", p->tools.no_cuda,
+                 n == 1 ? "" : "s", names,
+                 n > shown ? " and others are"
+                 : n == 1  ? " is"
+                           : " are");
 }
 
 static bool is_output(const struct dfc_program *p, const char *input)

@@ -45,8 +45,8 @@ void dfc_jobs_run(struct dfc_job *jobs, size_t n, unsigned parallel);
 
 /* ---- interruption ---- */
 
-/* Between hold and release SIGINT, SIGTERM and SIGHUP end the programs that were started, so that what was begun is cleaned up as
- * after any failure; release lets the signal through then. */
+/* Between hold and release SIGINT, SIGTERM and SIGHUP end the programs that were started, so that what was begun is
+ * cleaned up as after any failure; release lets the signal through then. */
 enum { DFC_N_SIGNALS = 3 };
 struct dfc_signals {
     struct sigaction actions[DFC_N_SIGNALS];
@@ -110,12 +110,13 @@ bool dfc_write_dependencies(const struct dfc_program *p);
 /* What a variant is called by: NAME_cpu for a function in a file, df_inline_… and df_target_… for generated ones. */
 const char *dfc_variant_prefix(const struct dfl_variant *variant);
 /* `int PREFIXNAME_cpu(struct df_call *call, …)`, without the end. mutable_inputs: `in` ports without const. */
-void dfc_emit_signature(FILE *out, const struct df_graph *graph, uint32_t kernel, const char *prefix, bool gpu, bool mutable_inputs);
+void dfc_emit_signature(FILE *out, const struct df_graph *graph, uint32_t kernel, const char *prefix, bool gpu,
+                        bool mutable_inputs);
 void dfc_emit_unused(FILE *out, const struct df_graph *graph, uint32_t kernel, bool gpu);
 /* `#line N "file"`. */
 void dfc_emit_line(FILE *out, unsigned line, const char *file);
-void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, const struct dfl_variant *variant,
-                     bool gpu);
+void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                     const struct dfl_variant *variant, bool gpu);
 /* "const float *" and the like; element and scalar types as C writes them. */
 const char *dfc_c_elem(enum df_elem elem);
 const char *dfc_c_scalar(enum df_scalar_type type);
@@ -124,8 +125,10 @@ void dfc_emit_header(FILE *out, const struct dfc_front *front, const char *stem)
 void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu);
 void dfc_emit_cuda(FILE *out, const struct dfc_front *front, const char *stem);
 bool dfc_has_inline(const struct dfc_front *front, bool gpu);
-/* The unit of a user's file: the header, the file's text, the calls of its functions by `cpu "file": f(…)`. false: reported. */
-bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const struct dfc_build_unit *unit, bool gpu);
+/* The unit of a user's file: the header, the file's text, the calls of its functions by `cpu "file": f(…)`.
+ * false: reported. */
+bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const struct dfc_build_unit *unit,
+                   bool gpu);
 /* What the compiler cannot be asked of objects: prototypes by the names of the arguments (in the main unit). */
 void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                             const struct dfl_variant *variant, bool gpu);
@@ -134,6 +137,7 @@ void dfc_emit_graph(FILE *out, const struct df_graph *graph);
 /* `w2 add[k=1024](3)`: a work's number, kernel, dimensions and scalars. */
 void dfc_emit_work_name(FILE *out, const struct df_graph *graph, uint32_t work);
 /* e: of the plan, by dfp_evaluate(). */
-void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan, const struct dfp_evaluation *e);
+void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,
+                   const struct dfp_evaluation *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* build_tools.c - what this machine has to compile with: the C and C++ compilers, nvcc and its toolkit, and the flags that the
- * command line, pkg-config and the kind of dfc (a sanitizer) add.
+/* build_tools.c - what this machine has to compile with: the C and C++ compilers, nvcc and its toolkit, and the flags
+ * that the command line, pkg-config and the kind of dfc (a sanitizer) add.
  */
 #include "compiler/build_program.h"
 
@@ -131,7 +131,8 @@ static const char *find_cuda(struct dfc_tools *tools, const struct dfc_build_opt
 /* Parts of the CUDA toolkit: found there, not by the linker's search. */
 static bool is_cuda_library(const char *name)
 {
-    static const char *const names[] = { "cublas", "cublasLt", "cusolver", "cufft", "curand", "cusparse", "cudart", "nppc", "nvjpeg" };
+    static const char *const names[] = { "cublas",   "cublasLt", "cusolver", "cufft", "curand",
+                                         "cusparse", "cudart",   "nppc",     "nvjpeg" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -189,13 +190,14 @@ static bool names_architecture(const char *flags)
     return flags && (strstr(flags, "-arch") || strstr(flags, "-gencode") || strstr(flags, "--gpu-"));
 }
 
-/* Code for every major architecture that this nvcc knows, and PTX for those to come: about a second more than one alone. */
+/* Code for every major architecture that this nvcc knows, and PTX for those to come: it takes about a second longer than
+ * one alone. */
 static void cu_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options)
 {
     struct dfc_list *flags = &tools->cu_flags, defaults = { 0 };
     dfc_list_add(flags, "%s", optimisation(options));
     if (options->debug)
-        dfc_list_add(flags, "-g"); /* not -lineinfo: the path of the unit, other in every build, would be in the program */
+        dfc_list_add(flags, "-g"); /* not -lineinfo: it puts the unit's path, another in every build, into the program */
     if (!names_architecture(options->nvcc_flags))
         dfc_list_add_words(flags, "-arch=all-major --threads=0");
     dfc_list_add_words(&defaults, DFC_DEFAULT_CFLAGS);
@@ -209,7 +211,8 @@ static void cu_flags(struct dfc_tools *tools, const struct dfc_common *common, c
     dfc_list_add_words(flags, options->nvcc_flags);
 }
 
-static void link_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_front *front, bool gpu)
+static void link_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_front *front,
+                       bool gpu)
 {
     for (size_t i = 0; i < common->n_lib_dirs; i++)
         dfc_list_add(&tools->link_flags, "-L%s", common->lib_dirs[i]);

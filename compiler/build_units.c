@@ -1,6 +1,6 @@
-/* build_units.c - which files are compiled and how: one unit for the generated program, one for inline gpu code, one for each file
- * of the user's, however many variants are in it. Units are compiled beside each other; what the compilers say is printed in the
- * order of the units.
+/* build_units.c - which files are compiled and how: one unit for the generated program, one for inline gpu code, one
+ * for each file of the user's, however many variants are in it. Units are compiled beside each other; what the
+ * compilers say is printed in the order of the units.
  */
 #include "compiler/build_program.h"
 
@@ -102,8 +102,8 @@ static bool add_user_files(struct dfc_program *p)
             if (!variants[v] || !variants[v]->path)
                 continue;
             if (!p->gpu && dfc_build_kind_of(variants[v]->path) == DFC_BUILD_CUDA) {
-                dfl_error(p->loaded->sink, variants[v]->path_loc, "the cpu variant of '%s' is in a .cu file, which needs nvcc",
-                          code->ast->name.text);
+                dfl_error(p->loaded->sink, variants[v]->path_loc,
+                          "the cpu variant of '%s' is in a .cu file, which needs nvcc", code->ast->name.text);
                 return false;
             }
             if (!add_file(p, code->dir, variants[v]->path))
@@ -193,14 +193,11 @@ void dfc_units_free(struct dfc_program *p)
 
 /* ---- compiling ---- */
 
-/* A file's own includes are looked for where it is, not where its unit is. */
-static void add_quote_dir(struct dfc_list *argv, const struct dfc_build_unit *unit)
+/* A file's own includes are looked for where it is, not where its unit is. malloc'ed; NULL: no memory. */
+static char *folder_of(const struct dfc_build_unit *unit)
 {
     const char *slash = unit->path ? strrchr(unit->path, '/') : NULL;
-    if (slash)
-        dfc_list_add(argv, "%.*s", slash == unit->path ? 1 : (int)(slash - unit->path), unit->path);
-    else
-        dfc_list_add(argv, ".");
+    return !slash ? strdup(".") : strndup(unit->path, slash == unit->path ? 1 : (size_t)(slash - unit->path));
 }
 
 static void command_c(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
@@ -208,8 +205,11 @@ static void command_c(const struct dfc_program *p, const struct dfc_build_unit *
     dfc_list_add_all(argv, unit->kind == DFC_BUILD_CXX ? &p->tools.cxx : &p->tools.cc);
     dfc_list_add_all(argv, &p->tools.c_flags);
     dfc_list_add(argv, "-I%s", p->work);
+    char *folder = folder_of(unit);
+    argv->failed |= !folder;
     dfc_list_add(argv, "-iquote");
-    add_quote_dir(argv, unit);
+    dfc_list_add(argv, "%s", folder ? folder : ".");
+    free(folder);
     if (p->gpu && p->tools.cuda)
         dfc_list_add(argv, "-I%s/include", p->tools.cuda);
     dfc_list_add(argv, "-ffile-prefix-map=%s=.", p->work); /* the work folder's name changes from build to build */
@@ -227,10 +227,12 @@ static void command_cu(const struct dfc_program *p, const struct dfc_build_unit 
     dfc_list_add_all(argv, &p->tools.nvcc);
     dfc_list_add_all(argv, &p->tools.cu_flags);
     dfc_list_add(argv, "-I%s", p->work);
-    dfc_list_add(argv, "-Xcompiler=-iquote");
-    dfc_list_add(argv, "-Xcompiler");
-    add_quote_dir(argv, unit);
-    dfc_list_add(argv, "-Xcompiler=-ffile-prefix-map=%s=.", p->work);
+    char *folder = folder_of(unit); /* -I, because nvcc splits what it hands to the host compiler at blanks */
+    argv->failed |= !folder;
+    dfc_list_add(argv, "-I%s", folder ? folder : ".");
+    free(folder);
+    if (p->options->debug)
+        dfc_list_add(argv, "-Xcompiler=-ffile-prefix-map=%s=.", p->work);
     dfc_list_add(argv, "--keep"); /* else its own temporary names, which have a process id in them, reach the object */
     dfc_list_add(argv, "--keep-dir");
     dfc_list_add(argv, "%s", p->work);
@@ -264,12 +266,14 @@ static void print_log(const char *path)
 /* What went wrong with one unit, where something did. */
 static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *unit, const struct dfc_job *job)
 {
-    const char *what = unit->kind == DFC_BUILD_CUDA ? "nvcc" : unit->kind == DFC_BUILD_CXX ? "the C++ compiler" : "the C compiler";
+    const char *what = unit->kind == DFC_BUILD_CUDA  ? "nvcc"
+                       : unit->kind == DFC_BUILD_CXX ? "the C++ compiler"
+                                                     : "the C compiler";
     print_log(unit->log);
     if (job->status == 0)
         return true;
-    if (job->error == ECANCELED && job->status < 0)
-        return false; /* another failed before this began */
+    if (dfc_signals_caught() || (job->error == ECANCELED && job->status < 0))
+        return false; /* ended by us, or never begun because another failed */
     if (job->status < 0 && job->error == ENOENT)
         dfc_error("%s was not found: '%s' (%s)", what, job->argv.items[0],
                   unit->kind == DFC_BUILD_CUDA ? "name one with --nvcc" : "install gcc, or name one with --cc");
@@ -279,7 +283,8 @@ static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *u
         dfc_error("%s failed on '%s'", what, unit->path);
     else
         dfc_error("%s failed on the code that dfc made of '%s'%s", what, p->common->path,
-                  dfc_has_inline(p->loaded->front, unit->kind == DFC_BUILD_CUDA) ? " (the inline code of its kernels)" : "");
+                  dfc_has_inline(p->loaded->front, unit->kind == DFC_BUILD_CUDA) ? " (the inline code of its kernels)"
+                                                                                 : "");
     return false;
 }
 

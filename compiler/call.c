@@ -12,7 +12,8 @@
 /* "2 inputs (a, b)"; cut where it is long. */
 static void list_ports(const struct dfc_sig *sig, const uint16_t *ports, unsigned n, const char *what, char *text, size_t size)
 {
-    size_t at = (size_t)snprintf(text, size, "%u %s%s", n, what, n == 1 ? "" : "s");
+    size_t at = n ? (size_t)snprintf(text, size, "%u %s%s", n, what, n == 1 ? "" : "s")
+                  : (size_t)snprintf(text, size, "no %ss", what);
     for (unsigned i = 0; i < n && at < size; i++) {
         if (i == 6 && n > 7) {
             at += (size_t)snprintf(text + at, size - at, ", ...");
@@ -68,9 +69,8 @@ static bool check_counts(struct dfc_unit *u, const struct dfl_stmt *stmt, const 
         return true;
     char inputs[400];
     list_ports(sig, sig->in_port, sig->n_in, "input", inputs, sizeof inputs);
-    dfl_error(u->sink, stmt->call_loc, "'%s' takes %s%s%s, here %s %u argument%s", callee->name, inputs,
-              sig->n_scalars ? " and " : "", sig->n_scalars ? scalar_names(u, sig) : "", n == 1 ? "is" : "are", n,
-              n == 1 ? "" : "s");
+    dfl_error(u->sink, stmt->call_loc, "'%s' takes %s%s%s, %u argument%s given", callee->name, inputs,
+              sig->n_scalars ? " and " : "", sig->n_scalars ? scalar_names(u, sig) : "", n, n == 1 ? " is" : "s are");
     note_declared(u, callee);
     return false;
 }
@@ -175,8 +175,8 @@ static bool check_targets(struct dfc_unit *u, const struct dfl_stmt *stmt, const
             dfl_error(u->sink, stmt->call_loc, "'%s' has %s, and nothing takes %s", callee->name, outputs,
                       sig->n_out == 1 ? "it" : "them");
         else
-            dfl_error(u->sink, stmt->targets->loc, "'%s' has %s, here %s %u target%s", callee->name, outputs,
-                      n == 1 ? "is" : "are", n, n == 1 ? "" : "s");
+            dfl_error(u->sink, stmt->targets->loc, "'%s' has %s, %u target%s given", callee->name, outputs, n,
+                      n == 1 ? " is" : "s are");
         note_declared(u, callee);
         if (n == 0)
             dfl_hint(u->sink, "'_ = %s(...)' discards an output", callee->name);
@@ -228,14 +228,14 @@ static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const st
         const char **item;
         dfl_error(u->sink, hint->loc, hint->arg && dfc_index_find(&u->classes, name, &cls) ? "'@%s' takes no value"
                                                                                            : "unknown hint '@%s'", name);
-        for (uint32_t c = 0; c < u->classes.names.n; c++)
+        for (uint32_t c = 0; c < u->classes.names.n && !hint->arg; c++)
             if ((item = dfr_array_add(&list, sizeof *item, 1)))
                 *item = dfc_index_names(&u->classes)[c];
         if ((item = dfr_array_add(&list, sizeof *item, 2))) {
             item[0] = "depth";
             item[1] = "rate";
         }
-        const char *close = list.n && !hint->arg ? dfl_suggest(name, list.items, list.n) : NULL;
+        const char *close = list.n ? dfl_suggest(name, list.items, list.n) : NULL;
         if (close)
             dfl_hint(u->sink, "did you mean '@%s'?", close);
         else

@@ -138,8 +138,6 @@ static void check_input(struct walk *w, const struct dfc_names *names, const str
     uint32_t id;
     if (e->kind != DFL_EXPR_NAME && e->kind != DFL_EXPR_INDEX) {
         dfl_error(u->sink, e->loc, "port '%s' takes a stream", port);
-        if (e->kind == DFL_EXPR_CALL)
-            dfl_hint(u->sink, "calls do not nest: give its result a name in a statement of its own");
         w->ok = false;
         return;
     }

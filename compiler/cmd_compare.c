@@ -159,7 +159,7 @@ static bool run_once(const struct request *r, const struct dfc_trial *trial, con
                      struct dfc_run_stats *stats)
 {
     struct dfc_list argv = { 0 };
-    char *out = NULL, *err = NULL;
+    char *err = NULL;
     int status = -1;
     dfc_trial_arguments(trial, &r->common, &argv);
     dfc_list_add(&argv, "--policy=%s", policy);
@@ -172,7 +172,7 @@ static bool run_once(const struct request *r, const struct dfc_trial *trial, con
         dfc_list_add(&argv, "%s", r->rest[i]);
     if (argv.failed)
         dfc_error("out of memory");
-    else if ((status = dfc_run_program(argv.items, &out, &err)) < 0)
+    else if ((status = dfc_run_program(argv.items, &dfc_discard, &err)) < 0)
         dfc_error("cannot run '%s': %s", argv.items[0], strerror(errno));
     bool good = status == 0 && dfc_run_stats_read(err, stats);
     if (status > 0 || (status == 0 && !good) || talk)
@@ -184,7 +184,6 @@ static bool run_once(const struct request *r, const struct dfc_trial *trial, con
     else if (status == 0 && !good)
         dfc_error("policy %s: the program printed no statistics", policy);
     dfc_list_free(&argv);
-    free(out);
     free(err);
     return good;
 }
@@ -319,7 +318,8 @@ static bool write_svg(const struct request *r, const struct dfc_policy_stats *st
                                     .uncertain = uncertain(s) };
         marked |= uncertain(s);
     }
-    snprintf(title, sizeof title, "%s: makespan by policy, %s", r->common.path, device_words(r, stats));
+    const char *slash = strrchr(r->common.path, '/');
+    snprintf(title, sizeof title, "%s: makespan by policy, %s", slash ? slash + 1 : r->common.path, device_words(r, stats));
     snprintf(subtitle, sizeof subtitle, "median of %u run%s of %" PRIu64 " wave%s; whiskers: fastest and slowest", r->runs,
              r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
     struct dfc_chart chart = { .title = title, .subtitle = subtitle, .bars = bars, .n_bars = r->n_policies,
@@ -355,11 +355,25 @@ static bool show(const struct request *r, const struct df_graph *graph, struct d
 
 /* ---- the command ---- */
 
+/* A path that cannot be written is told before the runs, not after them. */
+static bool can_write(const char *path)
+{
+    struct dfc_output output;
+    if (!path || strcmp(path, "-") == 0)
+        return true;
+    if (!dfc_output_open(&output, path))
+        return false;
+    dfc_output_close(&output, false);
+    return true;
+}
+
 static int compare(const struct request *r)
 {
     struct dfc_trial trial;
     struct dfc_loaded loaded;
     int status = 1;
+    if (!can_write(r->csv) || !can_write(r->svg))
+        return 1;
     struct dfc_run_stats *runs = calloc((size_t)r->n_policies * r->runs, sizeof *runs);
     if (!runs) {
         dfc_error("out of memory");

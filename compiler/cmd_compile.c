@@ -100,7 +100,8 @@ static bool emit_dot(const struct dfc_common *common, FILE *out)
         return false;
     int status = dfp_draw_dot(&loaded.problem, NULL, &text, &size, &summarised, &error);
     if (status == DF_OK && summarised)
-        dfc_note("%u nodes are too many for a picture: this is the summary by nested graph or kernel", loaded.front->graph->n_nodes);
+        dfc_note("%u nodes are too many for a picture: this is the summary by nested graph or kernel",
+                 loaded.front->graph->n_nodes);
     bool good = emit_text(out, text, size, status, &error);
     dfc_unload(&loaded);
     return good;
@@ -128,8 +129,8 @@ static bool emit_plan(const struct dfc_common *common, FILE *out)
     struct dfp_evaluation evaluation;
     if (!dfc_load(common, false, &loaded))
         return false;
-    bool good = dfp_plan_make(&loaded.problem, common->policy ? common->policy : "gp-thesis", &common->partition, &plan, &error) ==
-                    DF_OK &&
+    bool good = dfp_plan_make(&loaded.problem, common->policy ? common->policy : "gp-thesis", &common->partition, &plan,
+                              &error) == DF_OK &&
                 dfp_evaluate(&loaded.problem, plan->place, plan->priority, &evaluation, &error) == DF_OK;
     if (good)
         dfc_emit_plan(out, &loaded, plan, &evaluation);
@@ -142,7 +143,8 @@ static bool emit_plan(const struct dfc_common *common, FILE *out)
 }
 
 static const struct emission emissions[] = {
-    { "ast", emit_ast }, { "graph", emit_graph }, { "dot", emit_dot }, { "c", emit_c }, { "metis", emit_metis }, { "plan", emit_plan },
+    { "ast", emit_ast }, { "graph", emit_graph }, { "dot", emit_dot },
+    { "c", emit_c },     { "metis", emit_metis }, { "plan", emit_plan },
 };
 enum { N_EMISSIONS = sizeof emissions / sizeof *emissions };
 
@@ -188,7 +190,8 @@ static int flag_option(struct dfc_build_options *build, const char *word)
 int dfc_build_option(struct dfc_build_options *build, int argc, char **argv, int *i)
 {
     const struct { const char *name; const char **text; } texts[] = {
-        { "--cc", &build->cc }, { "--nvcc", &build->nvcc }, { "--cflags", &build->cflags }, { "--nvcc-flags", &build->nvcc_flags },
+        { "--cc", &build->cc }, { "--nvcc", &build->nvcc }, { "--cflags", &build->cflags },
+        { "--nvcc-flags", &build->nvcc_flags },
     };
     int taken = flag_option(build, argv[*i]);
     for (size_t t = 0; !taken && t < sizeof texts / sizeof *texts; t++)
@@ -211,9 +214,10 @@ static int own_option(struct options *o, int argc, char **argv, int *i)
 
 static void unknown_option(const char *word)
 {
-    static const char *const names[] = { "--emit", "--cc", "--nvcc", "--cflags", "--nvcc-flags", "--keep", "--platform", "--policy",
-                                         "--ratio", "--vertex-weight", "--seed", "--device", "--emu-all", "--gpu-mem", "--workers",
-                                         "--inflight", "--gpu-jobs", "--help", "--version" };
+    static const char *const names[] = { "--emit",     "--cc",       "--nvcc",    "--cflags",  "--nvcc-flags",
+                                         "--keep",     "--platform", "--policy",  "--ratio",   "--vertex-weight",
+                                         "--seed",     "--device",   "--emu-all", "--gpu-mem", "--workers",
+                                         "--inflight", "--gpu-jobs", "--help",    "--version" };
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     const char *close = dfl_suggest(name, names, sizeof names / sizeof *names);
@@ -232,7 +236,8 @@ static bool policy_is_known(const char *policy)
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", dfp_partitioners[i]->name);
     }
-    dfc_error("--policy=%s: a policy that places nodes before the run is expected: %s (others are chosen when the program is run)",
+    dfc_error("--policy=%s: a policy that places nodes before the run is expected: %s (others are chosen when the "
+              "program is run)",
               policy, all);
     return false;
 }
@@ -271,8 +276,8 @@ static int run_emission(const struct options *o)
 {
     struct dfc_output output;
     struct stat in, out;
-    if (o->common.output && stat(o->common.path, &in) == 0 && stat(o->common.output, &out) == 0 && in.st_dev == out.st_dev &&
-        in.st_ino == out.st_ino) {
+    if (o->common.output && stat(o->common.path, &in) == 0 && stat(o->common.output, &out) == 0 &&
+        in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
         dfc_error("'%s' would replace the file it is made of", o->common.output);
         return 1;
     }
@@ -285,6 +290,10 @@ static int run_emission(const struct options *o)
 static int run_build(const struct options *o)
 {
     struct dfc_loaded loaded;
+    struct dfc_output output;
+    if (!dfc_output_open(&output, o->common.output)) /* before the work, not after it */
+        return 1;
+    dfc_output_close(&output, false);
     if (!dfc_load(&o->common, true, &loaded))
         return 1;
     int status = dfc_build(&o->common, &loaded, &o->build, o->common.output);
@@ -315,15 +324,17 @@ static const char usage[] =
     "  --emit=plan              times, placement, memory need, predicted makespan\n\n"
     "compiling:\n"
     "  -O0 … -O3, -g            as the C compiler means them (-O2)\n"
-    "  --cc=COMMAND             the C compiler (else $CC, else cc); the C++ compiler is the one that belongs to it, or $CXX\n"
-    "  --nvcc=COMMAND           the CUDA compiler (else $NVCC, nvcc in $PATH, /usr/local/cuda/bin/nvcc); without one the gpu\n"
-    "                           variants are left out\n"
+    "  --cc=COMMAND             the C compiler (else $CC, else cc); the C++ compiler is the one that belongs to it,\n"
+    "                           or $CXX\n"
+    "  --nvcc=COMMAND           the CUDA compiler (else $NVCC, nvcc in $PATH, /usr/local/cuda/bin/nvcc); without one\n"
+    "                           the gpu variants are left out\n"
     "  --cflags=FLAGS           added for C and C++ files\n"
-    "  --nvcc-flags=FLAGS       added for CUDA files; without an -arch or -gencode there, code is made for every major\n"
-    "                           architecture that nvcc knows\n"
+    "  --nvcc-flags=FLAGS       added for CUDA files; without an -arch or -gencode there, code is made for every\n"
+    "                           major architecture that nvcc knows\n"
     "  -MD                      write PROGRAM.d, a make rule that names all files the program was made of\n"
     "  --keep                   keep the generated files in PROGRAM.dfc/\n\n"
     "common options:\n"
     DFC_COMMON_USAGE;
 
-const struct dfc_command dfc_command_compile = { NULL, "compile and link it with -o, or write what --emit names", usage, run };
+const struct dfc_command dfc_command_compile = { NULL, "compile and link it with -o, or write what --emit names", usage,
+                                                 run };

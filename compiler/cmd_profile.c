@@ -142,6 +142,7 @@ struct results {
     struct dfw_db *db;
     const char *name;                   /* of the program, for what it says */
     uint32_t total, known, stored, skipped;
+    char trying[160];                   /* what runs now, for when it is the last thing that does */
     bool begun, ended, failed;
 };
 
@@ -212,6 +213,9 @@ static void take_line(struct results *r, char *line)
         r->begun = true;
         r->total = (uint32_t)strtoul(f[1], NULL, 10);
         r->known = (uint32_t)strtoul(f[2], NULL, 10);
+    } else if (strcmp(f[0], "try") == 0 && n == F_JOB_BYTES + 1) {
+        snprintf(r->trying, sizeof r->trying, "%s%s%s%s%s %s", f[F_KERNEL], *f[F_DIMS] ? " " : "", f[F_DIMS],
+                 *f[F_SCALARS] ? " " : "", f[F_SCALARS], f[F_VARIANT]);
     } else if (strcmp(f[0], "sample") == 0 && n == N_FIELDS) {
         take_sample(r, f);
     } else if (strcmp(f[0], "skip") == 0 && n == F_CI + 1) {
@@ -322,13 +326,16 @@ static bool run_program(const struct request *r, char *const *argv, FILE *known,
         dfc_error("cannot run '%s': %s", argv[0], strerror(error));
         return false;
     }
+    dfc_running = pid;
     read_results(pipe_fds[0], results);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
+    dfc_running = 0;
     if (results->failed)
         return false;
     if (WIFSIGNALED(status))
-        dfc_error("the program was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+        dfc_error("the program was ended by signal %d (%s)%s%s", WTERMSIG(status), strsignal(WTERMSIG(status)),
+                  results->trying[0] ? " while it ran " : "", results->trying);
     else if (WEXITSTATUS(status) == 0 && !results->ended)
         dfc_error("the program ended before all was measured");
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 && results->ended; /* else it has said itself why */

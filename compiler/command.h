@@ -1,11 +1,13 @@
-/* command.h - the commands of dfc and what they share: options that mean the same everywhere, loading a graph with its times and
- * platform, files that appear whole or not at all.
+/* command.h - the commands of dfc and what they share: options that mean the same everywhere, loading a graph with its
+ * times and platform, files that appear whole or not at all.
  *
  * A command is one file (cmd_NAME.c) and one line in the table of main.c.
  * Exit:     0, 1 for the user's errors (reported), 2 for usage.
  */
 #ifndef DFC_COMMAND_H
 #define DFC_COMMAND_H
+
+#include <signal.h>
 
 #include "compiler/front.h"
 #include "partition/partition.h"
@@ -20,8 +22,8 @@ struct dfc_command {
 extern const struct dfc_command dfc_command_compile, dfc_command_probe, dfc_command_profile, dfc_command_partition,
     dfc_command_compare;
 
-/* Options common to commands that read a graph. dfc_common_option() takes argv[*i] (and its value, moving *i) where it is one of
- * them: 1 taken, 0 not one of them, -1 wrong (reported; exit 2). */
+/* Options common to commands that read a graph. dfc_common_option() takes argv[*i] (and its value, moving *i) where it
+ * is one of them: 1 taken, 0 not one of them, -1 wrong (reported; exit 2). */
 struct dfc_common {
     const char *path;                   /* the .df, the only positional argument */
     struct dfc_define *defines;
@@ -58,8 +60,8 @@ int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i);
 int dfc_option_value(const char *name, int argc, char **argv, int *i, const char **value);
 void dfc_common_free(struct dfc_common *common);
 
-/* A graph with everything planners need: front end, platform (--platform, else declared in the .df, else the stored probe, else the
- * stated default with one GPU where a kernel has a gpu variant or cost), times. false: reported. */
+/* A graph with everything planners need: front end, platform (--platform, else declared in the .df, else the stored
+ * probe, else the stated default with one GPU where a kernel has a gpu variant or cost), times. false: reported. */
 struct dfc_loaded {
     struct dfl_sink *sink;
     struct dfc_front *front;
@@ -73,8 +75,8 @@ bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded
 bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
 void dfc_unload(struct dfc_loaded *loaded);
 
-/* Compiles and links the loaded graph to the program `output`. What cmd_compile does with -o; profile and compare build with it too.
- * 0 or 1 (reported). */
+/* Compiles and links the loaded graph to the program `output`. What cmd_compile does with -o; profile and compare build
+ * with it too. 0 or 1 (reported). */
 struct dfc_build_options {
     const char *cc, *nvcc, *cflags, *nvcc_flags, *optimise; /* NULL: defaults; optimise: "-O3" */
     bool debug, keep, dependencies;     /* -g, --keep, -MD */
@@ -86,7 +88,8 @@ int dfc_build_option(struct dfc_build_options *build, int argc, char **argv, int
 int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *options,
               const char *output);
 
-/* A file that is written beside its final name and renamed when whole; "-" or NULL is stdout. false: reported with the reason. */
+/* A file that is written beside its final name and renamed when whole; "-" or NULL is stdout. false: reported with the
+ * reason. */
 struct dfc_output {
     FILE *file;
     char *path, *temporary;
@@ -94,9 +97,11 @@ struct dfc_output {
 bool dfc_output_open(struct dfc_output *output, const char *path);
 bool dfc_output_close(struct dfc_output *output, bool keep); /* keep false: removed */
 
-/* Runs a program (argv NULL-terminated) and waits. Captured stderr/stdout where the pointers are given (malloc'ed). Gives its
- * exit status, 128 + the number of the signal that ended it, or -1 with errno where it could not be run. */
+/* Runs a program (argv NULL-terminated) and waits. Captured stderr/stdout where the pointers are given (malloc'ed).
+ * Gives its exit status, 128 + the number of the signal that ended it, or -1 with errno where it could not be run. */
 int dfc_run_program(char *const *argv, char **out_text, char **err_text);
+extern char *dfc_discard;               /* &dfc_discard in place of such a pointer: to /dev/null */
+extern volatile sig_atomic_t dfc_running; /* its process while it runs, else 0: for signal handlers */
 
 /* Where dfc's own headers and libraries are: beside the executable (build tree, bundle, installation) or $DFC_HOME. */
 const char *dfc_home_include(void);

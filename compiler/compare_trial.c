@@ -15,6 +15,8 @@ static struct sigaction before[sizeof signals / sizeof *signals];
 
 static void remove_and_end(int number)
 {
+    if (dfc_running > 0)
+        kill(dfc_running, SIGTERM);
     unlink(doomed_path);
     rmdir(doomed_folder);
     signal(number, SIG_DFL);

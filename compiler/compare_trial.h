@@ -1,8 +1,8 @@
 /* compare_trial.h - a graph's program built for this command alone, in a folder of its own that goes away again: what `dfc compare`
  * and `dfc profile` run.
  *
- * Signals:  an interrupt, a hang-up or a request to end removes the folder before it ends the command; the program, in the
- *           same foreground group, gets the terminal's interrupt itself.
+ * Signals:  an interrupt, a hang-up or a request to end ends the program that runs and removes the folder, then ends the
+ *           command.
  * Threads:  one program at a time.
  */
 #ifndef DFC_COMPARE_TRIAL_H

@@ -26,6 +26,7 @@ struct solve {
     struct dfc_build build;
     struct dfc_format *formats;         /* by value */
     bool *bad;                          /* by value: its node had an error */
+    bool *once;                         /* by value: made before wave 0 */
     struct dfr_table reported;          /* statements */
     struct dfr_array reported_items;
     /* of the item at hand */
@@ -350,10 +351,32 @@ static bool check_annotation(struct solve *s, const struct dfl_target *target, c
     return failed(s);
 }
 
+/* A kernel that fires before wave 0 can only read what is there by then. What reads nothing else fires then too. */
+static bool check_once(struct solve *s)
+{
+    const struct dfc_callee *callee = s->item->callee;
+    bool declared = callee->kernel->traits & DFL_ONCE, all = callee->sig.n_in > 0;
+    for (unsigned i = 0; i < callee->sig.n_in; i++) {
+        if (s->once[s->e->in_values[s->item->first_in + i]])
+            continue;
+        all = false;
+        if (!declared)
+            continue;
+        const struct origin origin = { .kind = FROM_INPUT, .slot = i };
+        char text[700];
+        print_origin(s, &origin, text, sizeof text);
+        dfl_error(s->e->u->sink, call_loc(s), "'%s' is 'once', but %s is made for every wave", callee->name, text);
+        return failed(s);
+    }
+    for (unsigned i = 0; i < callee->sig.n_out; i++)
+        s->once[s->item->first_out + i] = declared || all;
+    return true;
+}
+
 static bool solve_node(struct solve *s, uint32_t id)
 {
     const struct dfc_sig *sig = &s->item->callee->sig;
-    if (!match_all(s) || !all_bound(s))
+    if (!match_all(s) || !all_bound(s) || !check_once(s))
         return false;
     for (unsigned p = 0; p < sig->n_ports; p++)
         if (!port_extents(s, p) || (sig->ports[p].in_slot >= 0 && !check_input_exprs(s, p)) || !check_size(s, p))
@@ -498,10 +521,11 @@ static bool solve_open(struct solve *s)
     }
     s->formats = calloc((size_t)s->e->values.n + 1, sizeof *s->formats);
     s->bad = calloc((size_t)s->e->values.n + 1, sizeof *s->bad);
+    s->once = calloc((size_t)s->e->values.n + 1, sizeof *s->once);
     s->bound = calloc(n_variables, sizeof *s->bound);
     s->origins = calloc(n_variables, sizeof *s->origins);
     s->port_dims = calloc(n_ports, sizeof *s->port_dims);
-    return s->formats && s->bad && s->bound && s->origins && s->port_dims;
+    return s->formats && s->bad && s->once && s->bound && s->origins && s->port_dims;
 }
 
 bool dfc_solve_dims(struct dfc_elab *e)
@@ -523,6 +547,7 @@ bool dfc_solve_dims(struct dfc_elab *e)
     dfr_array_free(&s.reported_items);
     free(s.formats);
     free(s.bad);
+    free(s.once);
     free(s.bound);
     free(s.origins);
     free(s.port_dims);

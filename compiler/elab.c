@@ -25,6 +25,29 @@ static bool step(struct dfc_elab *e, struct dfl_loc loc)
     return stop(e);
 }
 
+/* ---- loop variables ---- */
+
+/* One round of a loop. Most need no memory of their own: what is kept is the environment of a call. */
+struct round {
+    struct dfc_env env;                 /* first: the environments passed around are these */
+    const struct dfc_env *kept;
+};
+
+/* The same environment in memory that lasts; NULL: no memory. Recursion ends at DFC_MAX_LOOPS. */
+static const struct dfc_env *keep_env(struct dfc_elab *e, const struct dfc_env *env)
+{
+    struct round *round = (struct round *)(uintptr_t)env;
+    if (round->kept)
+        return round->kept;
+    const struct dfc_env *outer = env->outer ? keep_env(e, env->outer) : NULL;
+    struct dfc_env *kept = env->outer && !outer ? NULL : dfc_alloc(e->u, sizeof *kept);
+    if (!kept)
+        return NULL;
+    *kept = *env;
+    kept->outer = outer;
+    return round->kept = kept;
+}
+
 /* ---- frames ---- */
 
 static bool add_frame(struct dfc_elab *e, struct dfc_callee *graph, uint32_t parent, uint32_t item, uint32_t *id)
@@ -41,13 +64,23 @@ static bool add_frame(struct dfc_elab *e, struct dfc_callee *graph, uint32_t par
 
 /* ---- streams of a call ---- */
 
-static bool fold_indices(struct dfc_elab *e, const struct dfc_env *env, const struct dfl_expr *list, int64_t *indices,
-                         unsigned *n)
+/* An i64 of the structure; an error is followed by where it happened. */
+static bool fold_int(struct dfc_elab *e, uint32_t frame, const struct dfc_env *env, enum dfc_use use,
+                     const struct dfl_expr *expr, int64_t *value)
 {
-    const struct dfc_names names = { .use = DFC_USE_INDEX, .env = env };
+    const struct dfc_names names = { .use = use, .env = env };
     bool known;
+    if (dfc_fold_int(e->u, &names, expr, value, &known))
+        return true;
+    dfc_note_context(e, frame, env);
+    return false;
+}
+
+static bool fold_indices(struct dfc_elab *e, uint32_t frame, const struct dfc_env *env, const struct dfl_expr *list,
+                         int64_t *indices, unsigned *n)
+{
     for (*n = 0; list; list = list->next, ++*n)
-        if (!dfc_fold_int(e->u, &names, list, &indices[*n], &known))
+        if (!fold_int(e, frame, env, DFC_USE_INDEX, list, &indices[*n]))
             return false;
     return true;
 }
@@ -63,7 +96,7 @@ static bool read_inputs(struct dfc_elab *e, const struct dfl_stmt *stmt, const s
     for (unsigned i = 0; i < sig->n_in; i++, actual = actual->next) {
         int64_t indices[DFC_MAX_INDICES];
         unsigned n;
-        if (!fold_indices(e, env, actual->expr->args, indices, &n))
+        if (!fold_indices(e, frame, env, actual->expr->args, indices, &n))
             return false;
         uint32_t id = dfc_stream_get(e, frame, actual->expr->s, indices, n);
         if (id == DF_NONE)
@@ -106,7 +139,7 @@ static bool assign_target(struct dfc_elab *e, const struct dfl_target *target, u
     *id = DF_NONE;
     if (strcmp(target->name.text, "_") == 0)
         return true;
-    if (!fold_indices(e, env, target->indices, indices, &n))
+    if (!fold_indices(e, frame, env, target->indices, indices, &n))
         return false;
     *id = dfc_stream_get(e, frame, target->name.text, indices, n);
     if (*id == DF_NONE)
@@ -178,10 +211,11 @@ static bool enter_graph(struct dfc_elab *e, uint32_t item, struct dfc_callee *gr
     return graph_ports(e, item, inner, stmt, frame, env) && elab_block(e, inner, graph->graph->body, NULL);
 }
 
-static bool elab_call(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *env)
+static bool elab_call(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *round)
 {
     uint32_t id, first_in, item = e->items.n;
-    if (!dfc_index_find(&e->u->callees, stmt->callee.text, &id))
+    const struct dfc_env *env = round ? keep_env(e, round) : NULL;
+    if ((round && !env) || !dfc_index_find(&e->u->callees, stmt->callee.text, &id))
         return false;
     struct dfc_callee *callee = &dfc_callees(e->u)[id];
     if (item >= DFC_MAX_NODES) {
@@ -200,11 +234,10 @@ static bool elab_call(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt 
 
 /* ---- loops and conditions ---- */
 
-static bool loop_bounds(struct dfc_elab *e, const struct dfl_stmt *stmt, const struct dfc_env *env, int64_t *from, int64_t *to)
+static bool loop_bounds(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *env,
+                        int64_t *from, int64_t *to)
 {
-    const struct dfc_names names = { .use = DFC_USE_BOUND, .env = env };
-    bool known;
-    if (!dfc_fold_int(e->u, &names, stmt->from, from, &known) || !dfc_fold_int(e->u, &names, stmt->to, to, &known))
+    if (!fold_int(e, frame, env, DFC_USE_BOUND, stmt->from, from) || !fold_int(e, frame, env, DFC_USE_BOUND, stmt->to, to))
         return false;
     if (*to <= *from)
         return true;
@@ -225,14 +258,11 @@ static bool loop_bounds(struct dfc_elab *e, const struct dfl_stmt *stmt, const s
 static bool elab_for(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *outer)
 {
     int64_t from, to;
-    if (!loop_bounds(e, stmt, outer, &from, &to))
+    if (!loop_bounds(e, frame, stmt, outer, &from, &to))
         return false;
     for (int64_t i = from; i < to; i++) {
-        struct dfc_env *env = dfc_alloc(e->u, sizeof *env);
-        if (!env || !step(e, stmt->loc))
-            return false;
-        *env = (struct dfc_env){ stmt->var.text, i, outer ? outer->depth + 1 : 1, true, outer };
-        if (!elab_block(e, frame, stmt->body, env))
+        struct round round = { { stmt->var.text, i, outer ? outer->depth + 1 : 1, true, outer }, NULL };
+        if (!step(e, stmt->loc) || !elab_block(e, frame, stmt->body, &round.env))
             return false;
     }
     return true;
@@ -240,11 +270,9 @@ static bool elab_for(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *
 
 static bool elab_if(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *env)
 {
-    const struct dfc_names names = { .use = DFC_USE_CONDITION, .env = env };
     for (const struct dfl_stmt *arm = stmt; arm;) {
         int64_t value;
-        bool known;
-        if (!dfc_fold_int(e->u, &names, arm->cond, &value, &known))
+        if (!fold_int(e, frame, env, DFC_USE_CONDITION, arm->cond, &value))
             return false;
         if (value)
             return elab_block(e, frame, arm->body, env);

@@ -1,5 +1,6 @@
-/* emit_c.c - NAME.c: what a program is beside the users' files and the image of its graph. One way to call each variant (libdf's
- * df_function), the code that was written inline, and main(). No decision is made here: nodes, times and placement are the image's.
+/* emit_c.c - NAME.c: what a program is beside the users' files and the image of its graph. One way to call each variant
+ * (libdf's df_function), the code that was written inline, and main(). No decision is made here: nodes, times and
+ * placement are the image's.
  */
 #include "compiler/build_program.h"
 
@@ -31,8 +32,8 @@ bool dfc_has_inline(const struct dfc_front *front, bool gpu)
 
 /* ---- inline code ---- */
 
-void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, const struct dfl_variant *variant,
-                     bool gpu)
+void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                     const struct dfl_variant *variant, bool gpu)
 {
     const char *file = dfl_sink_file_name(front->sink, variant->code_loc.file);
     dfc_emit_signature(out, front->graph, code->kernel, "df_inline_", gpu, false);
@@ -47,8 +48,9 @@ void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_
 
 static void emit_call(FILE *out, const struct df_graph *g, uint32_t kernel, const char *prefix, bool gpu)
 {
-    static const char *const members[] = { [DF_S_I32] = "i32", [DF_S_I64] = "i64", [DF_S_F32] = "f32", [DF_S_F64] = "f64",
-                                           [DF_S_STR] = "str" };
+    static const char *const members[] = {
+        [DF_S_I32] = "i32", [DF_S_I64] = "i64", [DF_S_F32] = "f32", [DF_S_F64] = "f64", [DF_S_STR] = "str"
+    };
     const struct df_kernel *k = &g->kernels[kernel];
     fprintf(out, "%s%s_%s(call", prefix, df_graph_string(g, k->name), gpu ? "gpu" : "cpu");
     if (gpu)
@@ -65,7 +67,8 @@ static void emit_call(FILE *out, const struct df_graph *g, uint32_t kernel, cons
 static void emit_variant(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, bool gpu)
 {
     const struct dfl_variant *variant = variant_of(code, gpu);
-    const char *prefix = dfc_variant_prefix(variant), *name = df_graph_string(front->graph, front->graph->kernels[code->kernel].name);
+    const char *prefix = dfc_variant_prefix(variant),
+               *name = df_graph_string(front->graph, front->graph->kernels[code->kernel].name);
     if (variant->code && !gpu) {
         fputs("static ", out);
         dfc_emit_inline(out, front, code, variant, false);
@@ -75,8 +78,10 @@ static void emit_variant(FILE *out, const struct dfc_front *front, const struct 
         dfc_emit_signature(out, front->graph, code->kernel, prefix, gpu, variant->has_target);
         fputs(";\n\n", out);
     }
-    fprintf(out, "static int df_run_%s_%s(struct df_call *call, void *stream, const size_t *dims, void *const *ports,\n"
-                 "    const union df_scalar *scalars)\n{\n    (void)stream; (void)dims; (void)ports; (void)scalars;\n    return ",
+    fprintf(out,
+            "static int df_run_%s_%s(struct df_call *call, void *stream, const size_t *dims, void *const *ports,\n"
+            "    const union df_scalar *scalars)\n{\n    (void)stream; (void)dims; (void)ports; (void)scalars;\n    "
+            "return ",
             name, gpu ? "gpu" : "cpu");
     emit_call(out, front->graph, code->kernel, prefix, gpu);
     fputs(";\n}\n\n", out);
@@ -123,13 +128,16 @@ void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool
                  "        \".popsection\\n\");\n"
                  "extern const unsigned char df_image[], df_image_end[];\n\n", stem);
     fputs("extern const struct df_planner dfp_planner;\n"
-          "extern int dfc_program_platform(const char *path, struct df_platform *platform, struct df_error *error);\n", out);
+          "extern int dfc_program_platform(const char *path, struct df_platform *platform, struct df_error *error);\n",
+          out);
     if (front->has_dynamic)
         fputs("extern const struct df_replanner dfc_replanner;\n", out);
-    fprintf(out, "\nint main(int argc, char **argv)\n{\n    const struct df_program program = {\n        .name = \"%s\",\n"
-                 "        .image = df_image,\n        .image_bytes = (size_t)(df_image_end - df_image),\n"
-                 "        .functions = functions,\n        .n_functions = sizeof functions / sizeof *functions,\n"
-                 "        .planner = &dfp_planner,\n        .read_platform = dfc_program_platform,\n", stem);
+    fprintf(out,
+            "\nint main(int argc, char **argv)\n{\n    const struct df_program program = {\n        .name = \"%s\",\n"
+            "        .image = df_image,\n        .image_bytes = (size_t)(df_image_end - df_image),\n"
+            "        .functions = functions,\n        .n_functions = sizeof functions / sizeof *functions,\n"
+            "        .planner = &dfp_planner,\n        .read_platform = dfc_program_platform,\n",
+            stem);
     if (front->has_dynamic)
         fputs("        .replanner = &dfc_replanner,\n", out);
     fputs("    };\n    return df_main(argc, argv, &program);\n}\n", out);

@@ -1,5 +1,5 @@
-/* emit_graph.c - --emit=graph: the elaborated graph as text, one line a kernel, work and node, in the graph's own order and
- * numbers. Stable, so that two graphs can be compared with diff; streamed, so that a million nodes are no trouble.
+/* emit_graph.c - --emit=graph: the elaborated graph as text, one line a kernel, work and node, in the graph's own order
+ * and numbers. Stable, so that two graphs can be compared with diff; streamed, so that a million nodes are no trouble.
  *
  *   w2 add[k=1024](): in a f32[1024], in b f32[1024], out c f32[1024]; 1 node, 12288 bytes a job
  *   n2 main/add w2 (v0, v1) -> v2 c
@@ -54,9 +54,10 @@ static void emit_constant(FILE *out, const struct df_graph *g, uint32_t type, in
 }
 
 static const char *const operators[] = {
-    [DF_X_NEG] = "-", [DF_X_NOT] = "!", [DF_X_MUL] = " * ", [DF_X_DIV] = " / ", [DF_X_MOD] = " % ", [DF_X_ADD] = " + ",
-    [DF_X_SUB] = " - ", [DF_X_LT] = " < ", [DF_X_LE] = " <= ", [DF_X_GT] = " > ", [DF_X_GE] = " >= ", [DF_X_EQ] = " == ",
-    [DF_X_NE] = " != ", [DF_X_AND] = " && ", [DF_X_OR] = " || ", [DF_X_MIN] = "min", [DF_X_MAX] = "max",
+    [DF_X_NEG] = "-",   [DF_X_NOT] = "!",   [DF_X_MUL] = " * ", [DF_X_DIV] = " / ",  [DF_X_MOD] = " % ",
+    [DF_X_ADD] = " + ", [DF_X_SUB] = " - ", [DF_X_LT] = " < ",  [DF_X_LE] = " <= ",  [DF_X_GT] = " > ",
+    [DF_X_GE] = " >= ", [DF_X_EQ] = " == ", [DF_X_NE] = " != ", [DF_X_AND] = " && ", [DF_X_OR] = " || ",
+    [DF_X_MIN] = "min", [DF_X_MAX] = "max",
 };
 
 static char *operand_text(const struct df_graph *g, unsigned x, uint64_t word)
@@ -165,7 +166,8 @@ static void emit_classes(FILE *out, const struct df_graph *g, const char *what, 
 static void emit_kernel(FILE *out, const struct df_graph *g, uint32_t id)
 {
     static const struct { unsigned bit; const char *name; } traits[] = {
-        { DF_ORDERED, "ordered" }, { DF_STREAM, "stream" }, { DF_ONCE, "once" }, { DF_SYNC, "sync" }, { DF_THREADS, "threads" },
+        { DF_ORDERED, "ordered" }, { DF_STREAM, "stream" },   { DF_ONCE, "once" },
+        { DF_SYNC, "sync" },       { DF_THREADS, "threads" },
     };
     const struct df_kernel *k = &g->kernels[id];
     fprintf(out, "k%u %s(", id, df_graph_string(g, k->name));
@@ -196,7 +198,8 @@ void dfc_emit_work_name(FILE *out, const struct df_graph *g, uint32_t id)
     const struct df_kernel *k = &g->kernels[w->kernel];
     fprintf(out, "w%u %s[", id, df_graph_string(g, k->name));
     for (unsigned d = 0; d < k->n_dims; d++)
-        fprintf(out, "%s%s=%" PRIu64, d ? ", " : "", df_graph_string(g, g->dim_names[k->first_dim + d]), g->dims[w->first_dim + d]);
+        fprintf(out, "%s%s=%" PRIu64, d ? ", " : "", df_graph_string(g, g->dim_names[k->first_dim + d]),
+                g->dims[w->first_dim + d]);
     fputs("](", out);
     for (unsigned s = 0; s < k->n_scalars; s++) {
         fputs(s ? ", " : "", out);
@@ -265,8 +268,8 @@ static void emit_node(FILE *out, const struct df_graph *g, uint32_t id)
 
 void dfc_emit_graph(FILE *out, const struct df_graph *g)
 {
-    fprintf(out, "graph %s: %u nodes, %u values, %u arcs, %u works, %u kernels\n\n", g->name, g->n_nodes, g->n_values, g->n_in_values,
-            g->n_works, g->n_kernels);
+    fprintf(out, "graph %s: %u nodes, %u values, %u arcs, %u works, %u kernels\n\n", g->name, g->n_nodes, g->n_values,
+            g->n_in_values, g->n_works, g->n_kernels);
     emit_args(out, g);
     for (uint32_t k = 0; k < g->n_kernels; k++)
         emit_kernel(out, g, k);

@@ -1,5 +1,5 @@
-/* emit_plan.c - --emit=plan: what was decided before the run and from which figures: the platform, the time of each work and where
- * it came from, the unit of each node, the memory each unit will need, the makespan predicted.
+/* emit_plan.c - --emit=plan: what was decided before the run and from which figures: the platform, the time of each
+ * work and where it came from, the unit of each node, the memory each unit will need, the makespan predicted.
  */
 #include "compiler/build_program.h"
 
@@ -28,12 +28,14 @@ static void emit_link(FILE *out, const char *name, const struct df_link *link)
         fprintf(out, " and %" PRIu64 " bytes", link->threshold_bytes);
 }
 
-static void emit_units(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan, const struct dfp_evaluation *e)
+static void emit_units(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,
+                       const struct dfp_evaluation *e)
 {
     const struct df_platform *p = &loaded->platform;
     for (uint32_t u = 0; u < p->n_units; u++) {
         const struct df_unit *unit = &p->units[u];
-        fprintf(out, "u%u %s %s: %u worker%s", u, p->class_names[unit->cls], unit->name, unit->workers, unit->workers == 1 ? "" : "s");
+        fprintf(out, "u%u %s %s: %u worker%s", u, p->class_names[unit->cls], unit->name, unit->workers,
+                unit->workers == 1 ? "" : "s");
         if (u) {
             emit_link(out, "h2d", &unit->h2d);
             emit_link(out, "d2h", &unit->d2h);
@@ -63,19 +65,21 @@ static void emit_times(FILE *out, const struct df_graph *g, const struct df_time
     }
 }
 
-void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan, const struct dfp_evaluation *e)
+void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,
+                   const struct dfp_evaluation *e)
 {
     const struct df_graph *g = loaded->front->graph;
     const struct df_platform *p = &loaded->platform;
-    fprintf(out, "plan %s: %s on platform '%s' (%s)\npredicted ", g->name, plan->policy, p->name, loaded->platform_source);
+    fprintf(out, "plan %s: %s on platform '%s' (%s)\npredicted ", g->name, plan->policy, p->name,
+            loaded->platform_source);
     emit_seconds(out, plan->predicted_s);
     fprintf(out, " for a wave; all on '%s' ", p->units[plan->best_single_unit].name);
     emit_seconds(out, plan->best_single_s);
-    fprintf(out, "%s\ncut: %" PRIu64 " bytes, ", plan->best_single_s < plan->predicted_s ? ", so this partition does not pay" : "",
-            e->cut_bytes);
+    fprintf(out, "%s\ncut: %" PRIu64 " bytes, ",
+            plan->best_single_s < plan->predicted_s ? ", so this partition does not pay" : "", e->cut_bytes);
     emit_seconds(out, e->cut_s);
-    fprintf(out, "; copies: %u to devices (%" PRIu64 " bytes), %u back (%" PRIu64 " bytes)\n\n", e->h2d_copies, e->h2d_bytes,
-            e->d2h_copies, e->d2h_bytes);
+    fprintf(out, "; copies: %u to devices (%" PRIu64 " bytes), %u back (%" PRIu64 " bytes)\n\n", e->h2d_copies,
+            e->h2d_bytes, e->d2h_copies, e->d2h_bytes);
     emit_units(out, loaded, plan, e);
     fputc('\n', out);
     emit_times(out, g, &loaded->times);

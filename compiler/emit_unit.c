@@ -1,13 +1,13 @@
-/* emit_unit.c - the unit of one user's file: NAME.df.h, the text of the file, and after it the calls of its functions that the
- * .df wrote as `cpu "file": f(a, b)`.
+/* emit_unit.c - the unit of one user's file: NAME.df.h, the text of the file, and after it the calls of its functions
+ * that the .df wrote as `cpu "file": f(a, b)`.
  *
- * The text is pasted, not included, so that it stays a file of its own: messages name it alone (#line), its own includes work
- * (-iquote its folder), and it need not be changed to be called. Feature test macros (_GNU_SOURCE, …) that it defines are put
- * before the header, because they count only before the first system header.
+ * The text is pasted, not included, so that it stays a file of its own: messages name it alone (#line), its own
+ * includes work (-iquote its folder), and it need not be changed to be called. Feature test macros (_GNU_SOURCE, …)
+ * that it defines are put before the header, because they count only before the first system header.
  *
  * C:        an existing function returns void (DF_OK) or int, which the compiler is asked (__typeof__).
- * C++:      the same by overloads. A function that differs from its prototype would be an overload there, not an error, so the
- *           unit ends with an assertion that the name means one function.
+ * C++:      the same by overloads. A function that differs from its prototype would be an overload there, not an error,
+ *           so the unit ends with an assertion that the name means one function.
  */
 #include "compiler/build_program.h"
 
@@ -40,10 +40,12 @@ static bool read_text(const char *path, char **text)
 /* The name after `#define` on this line where it is a feature test macro; its length, or 0. */
 static size_t feature_macro(const char *line, size_t length)
 {
-    static const char *const names[] = { "_GNU_SOURCE", "_POSIX_C_SOURCE", "_POSIX_SOURCE", "_XOPEN_SOURCE", "_DEFAULT_SOURCE",
-                                         "_BSD_SOURCE", "_SVID_SOURCE", "_ISOC99_SOURCE", "_ISOC11_SOURCE", "_LARGEFILE_SOURCE",
-                                         "_LARGEFILE64_SOURCE", "_FILE_OFFSET_BITS", "_TIME_BITS", "__STDC_FORMAT_MACROS",
-                                         "__STDC_LIMIT_MACROS", "__STDC_CONSTANT_MACROS", "__STDC_WANT_LIB_EXT1__" };
+    static const char *const names[] = {
+        "_GNU_SOURCE", "_POSIX_C_SOURCE", "_POSIX_SOURCE", "_XOPEN_SOURCE", "_DEFAULT_SOURCE", "_BSD_SOURCE",
+        "_SVID_SOURCE", "_ISOC99_SOURCE", "_ISOC11_SOURCE", "_LARGEFILE_SOURCE", "_LARGEFILE64_SOURCE",
+        "_FILE_OFFSET_BITS", "_TIME_BITS", "__STDC_FORMAT_MACROS", "__STDC_LIMIT_MACROS", "__STDC_CONSTANT_MACROS",
+        "__STDC_WANT_LIB_EXT1__",
+    };
     const char *p = line, *end = line + length;
     p += strspn(p, " \t");
     if (p >= end || *p != '#')
@@ -126,11 +128,14 @@ static void emit_call_c(FILE *out, const struct dfc_front *front, const struct d
     fprintf(out, "%*s", (int)variant->target.loc.col - 1, "");
     emit_arguments(out, front, code, variant, gpu);
     fputs(") df_result;\n#pragma GCC diagnostic pop\n#pragma GCC diagnostic push\n", out);
-    fputs("#pragma GCC diagnostic ignored \"-Wincompatible-pointer-types\"\n#pragma GCC diagnostic ignored \"-Wint-conversion\"\n",
+    fputs("#pragma GCC diagnostic ignored \"-Wincompatible-pointer-types\"\n"
+          "#pragma GCC diagnostic ignored \"-Wint-conversion\"\n",
           out);
     dfc_emit_line(out, line, file);
-    fprintf(out, "    _Static_assert(__builtin_types_compatible_p(df_result, int) || __builtin_types_compatible_p(df_result, void), "
-                 "\"'%s' returns neither int nor void\");\n", variant->target.text);
+    fprintf(out,
+            "    _Static_assert(__builtin_types_compatible_p(df_result, int) || "
+            "__builtin_types_compatible_p(df_result, void), \"'%s' returns neither int nor void\");\n",
+            variant->target.text);
     dfc_emit_line(out, line, file);
     fputs("    return __builtin_choose_expr(__builtin_types_compatible_p(df_result, void), (", out);
     emit_arguments(out, front, code, variant, gpu);
@@ -139,7 +144,8 @@ static void emit_call_c(FILE *out, const struct dfc_front *front, const struct d
     fputs(");\n#pragma GCC diagnostic pop\n", out);
 }
 
-/* (f(…), df_ok()): for void the comma is the built-in one and gives DF_OK; for int it is the overload, which gives the int. */
+/* (f(…), df_ok()): for void the comma is the built-in one and gives DF_OK; for int it is the overload, which gives the
+ * int. */
 static void emit_call_cxx(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                           const struct dfl_variant *variant, bool gpu)
 {
@@ -181,7 +187,10 @@ static void emit_argument_type(FILE *out, const struct df_graph *g, uint32_t ker
             return;
         }
     }
-    fputs(strcmp(name, "call") == 0 ? "struct df_call *" : strcmp(name, "stream") == 0 ? "cudaStream_t" : "size_t", out);
+    fputs(strcmp(name, "call") == 0     ? "struct df_call *"
+          : strcmp(name, "stream") == 0 ? "cudaStream_t"
+                                        : "size_t",
+          out);
 }
 
 void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
@@ -205,7 +214,7 @@ void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const stru
     struct dfl_variant call = *variant;
     char *own;
     if (asprintf(&own, "df_object_%s_%s", name, cls) < 0)
-        return; /* the stream's error is checked where it is closed; here the unit would lack a function and fail to compile */
+        return; /* no memory: the unit lacks this function, and its compilation says so */
     call.target.text = own;
     fputs("    return ", out);
     emit_arguments(out, front, code, &call, gpu);
@@ -215,7 +224,8 @@ void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const stru
 
 /* ---- the unit ---- */
 
-static bool is_of(const struct dfc_kernel_code *code, const struct dfl_variant *variant, const struct dfc_build_unit *unit)
+static bool is_of(const struct dfc_kernel_code *code, const struct dfl_variant *variant,
+                  const struct dfc_build_unit *unit)
 {
     char *path = variant && variant->path ? dfc_join_path(code->dir, variant->path) : NULL;
     bool same = path && strcmp(path, unit->path) == 0;
@@ -244,12 +254,14 @@ static void emit_single_check(FILE *out, const struct dfc_front *front, const st
     dfc_emit_signature(out, g, code->kernel, "type_of_", gpu, false);
     fprintf(out, ";\nmany count(decltype(type_of_%s) *, long);\n", function);
     dfc_emit_line(out, line_of_function(text, function), unit->path);
-    fprintf(out, "static_assert(decltype(count(&::%s, 0))::value, \"'%s' differs from its declaration, ", function, function);
+    fprintf(out, "static_assert(decltype(count(&::%s, 0))::value, \"'%s' differs from its declaration, ", function,
+            function);
     dfc_emit_signature(out, g, code->kernel, "", gpu, false);
     fputs("\");\n}\n", out);
 }
 
-bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const struct dfc_build_unit *unit, bool gpu_too)
+bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const struct dfc_build_unit *unit,
+                   bool gpu_too)
 {
     bool cxx = unit->kind != DFC_BUILD_C, prelude = false;
     char *text = NULL;

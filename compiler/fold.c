@@ -240,7 +240,7 @@ static bool fold_logic(struct dfc_unit *u, const struct dfc_names *names, const 
     any.env = n ? unknown_env : NULL;
     any.dims = NULL;
     any.scalars = NULL;
-    any.any_param = true;
+    any.kinds_only = true;
     if (!fold(u, &any, e->b, &b))
         return false;
     if (b.n.kind == DF_KIND_STR || b.seconds) {
@@ -265,16 +265,7 @@ static bool fold_binary(struct dfc_unit *u, const struct dfc_names *names, const
 
 static bool fold_call(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value)
 {
-    bool is_min = strcmp(e->s, "min") == 0;
-    if (!is_min && strcmp(e->s, "max") != 0) {
-        uint32_t id;
-        dfl_error(u->sink, e->loc, "'%s' is no function of expressions", e->s);
-        if (dfc_index_find(&u->callees, e->s, &id))
-            dfl_hint(u->sink, "calls do not nest: give its result a name in a statement of its own");
-        else
-            dfl_hint(u->sink, "there are 'min' and 'max'");
-        return false;
-    }
+    bool is_min = strcmp(e->s, "min") == 0;             /* else max: the parser lets no other through */
     if (!e->args || !e->args->next) {
         dfl_error(u->sink, e->loc, "'%s' needs two values or more", e->s);
         return false;
@@ -378,8 +369,8 @@ static bool fold_param(struct dfc_unit *u, const struct dfc_names *names, const 
         return false;
     }
     *value = param->value;
-    if (names->any_param)
-        value->known = false;
+    if (names->kinds_only)
+        *value = unknown(param->value.n.kind);
     return true;
 }
 
@@ -477,10 +468,10 @@ static bool fold(struct dfc_unit *u, const struct dfc_names *names, const struct
 {
     switch (e->kind) {
     case DFL_EXPR_INT:
-        *value = integer(e->i);
+        *value = names->kinds_only ? unknown(DF_KIND_I64) : integer(e->i);
         return true;
     case DFL_EXPR_FLOAT:
-        *value = real(e->f);
+        *value = names->kinds_only ? unknown(DF_KIND_F64) : real(e->f);
         return true;
     case DFL_EXPR_STR:
         *value = (struct dfc_value){ .known = true, .n = { .kind = DF_KIND_STR, .s = e->s } };

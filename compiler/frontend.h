@@ -18,8 +18,8 @@
 #include "runtime/expr.h"
 #include "runtime/intern.h"
 
-#define DFC_MAX_NODES 50000000u         /* nodes, nested graphs and streams of one program */
-#define DFC_MAX_STEPS 400000000u        /* statements and loop rounds that elaboration walks through */
+#define DFC_MAX_NODES 20000000u         /* nodes and nested graphs of one program; streams: twice as many */
+#define DFC_MAX_STEPS 200000000u        /* statements and loop rounds that elaboration walks through */
 #define DFC_MAX_DEPTH 1000u             /* blocks and nested graphs inside each other, once elaborated */
 #define DFC_MAX_INDICES 8u              /* of one stream */
 #define DFC_MAX_LOOPS 32u               /* loops around one node, through all nested graphs of one scope */
@@ -190,7 +190,7 @@ struct dfc_names {                      /* what the names of an expression stand
     const uint64_t *dims;               /* values of its variables, 0: not known; NULL: any value */
     const struct dfc_value *scalars;    /* values of its scalars; NULL: any value */
     const struct dfc_env *env;
-    bool any_param;                     /* params count by their kind alone */
+    bool kinds_only;                    /* numbers and params too count by their kind alone */
 };
 
 bool dfc_fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value);

@@ -1,5 +1,5 @@
-/* home.c - where dfc's own header and libraries are. The build tree, a bundle and an installation have one layout, bin/dfc,
- * lib/, include/, so the place follows from where the executable is; $DFC_HOME names another such folder.
+/* home.c - where dfc's own header and libraries are. The build tree, a bundle and an installation have one layout,
+ * bin/dfc, lib/, include/, so the place follows from where the executable is; $DFC_HOME names another such folder.
  */
 #include "compiler/command.h"
 
@@ -52,8 +52,8 @@ static const char *find(char *dir, size_t size, const char *sub, const char *fil
     } else {
         if (holds(dir, size, root, sub, file))
             return dir;
-        dfc_error("'%s/%s/%s' is missing: install dfc again, or set DFC_HOME to the folder that holds %s/%s", root, sub, file,
-                  sub, file);
+        dfc_error("'%s/%s/%s' is missing: install dfc again, or set DFC_HOME to the folder that holds %s/%s", root, sub,
+                  file, sub, file);
     }
     *dir = '\0';
     return NULL;

@@ -1,6 +1,7 @@
 /* load_cmd.c - from a command's options to a graph with everything that planners need: platform and times.
  *
- * Platform: --platform, else the first one declared in the .df, else the stored probe of this machine, else the stated default.
+ * Platform: --platform, else the first one declared in the .df, else the stored probe of this machine, else the
+ *           stated default.
  */
 #include "compiler/command.h"
 
@@ -17,15 +18,17 @@ static bool uses_gpu(const struct df_graph *g)
     return false;
 }
 
-/* A platform counts its classes as its own text names them; planners compare them with the graph's. So the graph's classes come
- * first, in its order, and what it does not know after them. false: more classes than there is room for (reported). */
+/* A platform counts its classes as its own text names them; planners compare them with the graph's. So the graph's
+ * classes come first, in its order, and what it does not know after them. false: more classes than there is room for
+ * (reported). */
 static bool align_classes(struct df_platform *platform, const struct df_graph *g)
 {
     struct df_platform old = *platform;
     uint32_t n = 0;
     memset(platform->class_names, 0, sizeof platform->class_names);
     for (; n < g->n_classes && n < DF_MAX_CLASSES; n++)
-        snprintf(platform->class_names[n], sizeof platform->class_names[n], "%s", df_graph_string(g, g->class_names[n]));
+        snprintf(platform->class_names[n], sizeof platform->class_names[n], "%s",
+                 df_graph_string(g, g->class_names[n]));
     for (uint32_t u = 0; u < old.n_units; u++) {
         const char *name = old.class_names[old.units[u].cls];
         uint32_t cls = 0;
@@ -117,8 +120,8 @@ static bool check_code(const struct dfc_loaded *loaded)
         const struct dfc_kernel_code *code = &front->kernels[i];
         if (!used[code->kernel] || code->cpu || code->gpu)
             continue;
-        dfl_error(loaded->sink, code->ast->name.loc, "kernel '%s' has costs and no code, so no program can be made of it",
-                  code->ast->name.text);
+        dfl_error(loaded->sink, code->ast->name.loc,
+                  "kernel '%s' has costs and no code, so no program can be made of it", code->ast->name.text);
         dfl_hint(loaded->sink, "give it a variant (cpu \"file.c\"), or study the graph with --emit or 'dfc partition'");
         good = false;
     }

@@ -60,7 +60,8 @@ static int help(void)
          "  dfc sum.df --emit=graph                  the elaborated graph as text\n"
          "  dfc partition sum.df -o sum.svg          where each node will run, as a picture\n"
          "  dfc compare sum.df                       run it under every policy and compare\n\n"
-         "dfc COMMAND --help lists the command's options; dfc compile --help those of compiling; dfc --version says which dfc this is.");
+         "dfc COMMAND --help lists the command's options; dfc compile --help those of compiling; dfc --version says "
+         "which dfc this is.");
     return 0;
 }
 
@@ -82,7 +83,8 @@ static const struct dfc_command *find(const char *name)
 static bool looks_like_command(const char *word)
 {
     size_t n = strlen(word);
-    return word[0] != '-' && !(n > 3 && strcmp(word + n - 3, ".df") == 0) && !strchr(word, '/') && access(word, F_OK) != 0;
+    return word[0] != '-' && !(n > 3 && strcmp(word + n - 3, ".df") == 0) && !strchr(word, '/') &&
+           access(word, F_OK) != 0;
 }
 
 static int unknown_command(const char *word)

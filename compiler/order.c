@@ -34,12 +34,28 @@ static bool names_local(const struct dfc_sig *sig, const struct dfl_expr *e)
     return false;
 }
 
+/* Does an out port of the graph, in whose format the graph's dimensions are, annotate an output of this call? */
+static bool annotated_by_port(const struct dfc_sig *sig, const struct dfc_item *item)
+{
+    const struct dfl_target *target = item->callee->sig.needs_annotation ? item->stmt->targets : NULL;
+    for (; target; target = target->next)
+        for (unsigned p = 0; p < sig->n_out && !target->annotation && !target->indices; p++) {
+            const struct dfc_port *port = &sig->ports[sig->out_port[p]];
+            if (strcmp(port->ast->name.text, target->name.text) != 0)
+                continue;
+            for (unsigned i = 0; i < port->rank; i++)
+                if (port->dims[i].kind != DFC_DIM_NUMBER)
+                    return true;
+        }
+    return false;
+}
+
 static bool needs_entry(const struct dfc_elab *e, const struct dfc_item *item)
 {
     const struct dfc_sig *sig = &dfc_frames(e)[item->frame].graph->sig;
     if (dfc_frames(e)[item->frame].item == DF_NONE || (!sig->n_variables && !sig->n_scalars))
         return false;
-    if (item->callee->sig.needs_annotation)             /* an out port of the graph may annotate it */
+    if (annotated_by_port(sig, item))
         return true;
     unsigned i = 0;
     for (const struct dfl_actual *actual = item->stmt->actuals; actual; actual = actual->next, i++)

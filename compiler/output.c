@@ -1,5 +1,5 @@
-/* output.c - a file that appears whole or not at all: written under a temporary name in its own folder and renamed when it is
- * complete. What is no regular file (a pipe, /dev/null) cannot be replaced and is written directly.
+/* output.c - a file that appears whole or not at all: written under a temporary name in its own folder and renamed when
+ * it is complete. What is no regular file (a pipe, /dev/null) cannot be replaced and is written directly.
  */
 #include "compiler/command.h"
 
@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where the file really is: a link is followed, so that renaming never replaces the link (nor, say, /dev/stdout). NULL: no memory. */
+/* Where the file really is: a link is followed, so that renaming never replaces the link (nor, say, /dev/stdout).
+ * NULL: no memory. */
 static char *real_place(const char *path)
 {
     char resolved[PATH_MAX];

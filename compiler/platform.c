@@ -39,8 +39,6 @@ static bool number_of(struct convert *c, const struct dfl_value *value, const ch
             dfl_error(c->sink, value->loc, "%s is a number without a unit", what);
         else
             dfl_error(c->sink, value->loc, "%s is given like '%s'", what, rate ? "6 GB/s" : examples[want]);
-    } else if (!(value->number >= 0)) {
-        dfl_error(c->sink, value->loc, "%s cannot be negative", what);
     } else {
         double scaled = factor < 1 ? value->number / (factor == 1e-3 ? 1e3 : factor == 1e-6 ? 1e6 : 1e9)
                                    : value->number * factor;
@@ -153,7 +151,7 @@ static void convert_properties(struct convert *c, const struct dfl_device *devic
             set_property(c, unit, p, property);
         }
     }
-    if (!host && c->ok && (!given[H2D] || !given[D2H])) {
+    if (!host && (!given[H2D] || !given[D2H])) {
         dfl_error(c->sink, device->name.loc, "device '%s' has no '%s'", device->name.text, given[H2D] ? "d2h" : "h2d");
         dfl_hint(c->sink, "its link to the host: '%s = 12 GB/s, 10 us;'", given[H2D] ? "d2h" : "h2d");
         c->ok = false;

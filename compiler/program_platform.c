@@ -1,5 +1,5 @@
-/* program_platform.c - --platform of a generated program: the compiler's own reader of platforms behind libdf's hook. Linked into
- * programs with the front end.
+/* program_platform.c - --platform of a generated program: the compiler's own reader of platforms behind libdf's hook.
+ * Linked into programs with the front end.
  */
 #include "compiler/program_platform.h"
 

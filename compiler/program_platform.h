@@ -1,4 +1,5 @@
-/* program_platform.h - what goes into df_program.read_platform. Mistakes in the file are reported to stderr as dfc reports them. */
+/* program_platform.h - what goes into df_program.read_platform. Mistakes in the file are reported to stderr as dfc
+ * reports them. */
 #ifndef DFC_PROGRAM_PLATFORM_H
 #define DFC_PROGRAM_PLATFORM_H
 

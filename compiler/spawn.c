@@ -209,6 +209,9 @@ static bool capture_open(struct capture *c, posix_spawn_file_actions_t *actions,
     return posix_spawn_file_actions_adddup2(actions, ends[1], target) == 0;
 }
 
+char *dfc_discard;
+volatile sig_atomic_t dfc_running;
+
 int dfc_run_program(char *const *argv, char **out_text, char **err_text)
 {
     struct capture captures[2] = { { .fd = -1 }, { .fd = -1 } };
@@ -223,7 +226,9 @@ int dfc_run_program(char *const *argv, char **out_text, char **err_text)
         return -1;
     }
     for (int i = 0; i < 2 && !error; i++)
-        if (texts[i] && !capture_open(&captures[i], &actions, i + 1, &writers[i]))
+        if (texts[i] == &dfc_discard)
+            error = posix_spawn_file_actions_addopen(&actions, i + 1, "/dev/null", O_WRONLY, 0);
+        else if (texts[i] && !capture_open(&captures[i], &actions, i + 1, &writers[i]))
             error = errno;
     if (!error)
         error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
@@ -232,14 +237,16 @@ int dfc_run_program(char *const *argv, char **out_text, char **err_text)
         if (writers[i] >= 0)
             close(writers[i]);
     if (!error) {
+        dfc_running = pid;
         if (!capture_all(captures, pid))
             error = errno;
         status = wait_for(pid);
+        dfc_running = 0;
     }
     for (int i = 0; i < 2; i++) {
         if (captures[i].fd >= 0)
             close(captures[i].fd);
-        if (!error && texts[i])
+        if (!error && texts[i] && texts[i] != &dfc_discard)
             *texts[i] = captures[i].text;
         else
             free(captures[i].text);
@@ -300,7 +307,8 @@ void dfc_jobs_run(struct dfc_job *jobs, size_t n, unsigned parallel)
     size_t next = 0, running = 0;
     bool failed = false;
     for (size_t i = 0; i < n; i++)
-        jobs[i] = (struct dfc_job){ .argv = jobs[i].argv, .log = jobs[i].log, .status = -1, .error = ECANCELED, .pid = -1 };
+        jobs[i] =
+            (struct dfc_job){ .argv = jobs[i].argv, .log = jobs[i].log, .status = -1, .error = ECANCELED, .pid = -1 };
     fflush(NULL);
     while (next < n || running) {
         if (next < n && running < parallel && !failed) {

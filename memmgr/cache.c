@@ -252,10 +252,9 @@ int dfm_cache_load(struct dfm_cache *c, struct dfm_piece *piece, struct df_error
 {
     struct dfm_entry *e = &c->entries[piece->entry];
 
-    if (e->state != DFM_AWAITING)
-        return DF_OK;
-    piece->awaited = !(dfm_block_valid(&c->space->blocks[e->block]) & DFM_HOST);
-    return piece->awaited ? DF_OK : dfm_load_issue(c, e, error);
+    piece->awaited = e->state == DFM_AWAITING && (!(dfm_block_valid(&c->space->blocks[e->block]) & DFM_HOST) ||
+                                                  dfm_link_room(&c->in) == 0);
+    return e->state != DFM_AWAITING || piece->awaited ? DF_OK : dfm_load_issue(c, e, error);
 }
 
 int dfm_cache_wait(struct dfm_cache *c, const struct dfm_claim *claim, uint32_t stream, struct df_error *error)

@@ -74,7 +74,8 @@ enum dfm_reserved { DFM_RESERVED, DFM_WAIT, DFM_ERROR };
  * claim that waits is tried again before any other. */
 enum dfm_reserved dfm_cache_reserve(struct dfm_cache *cache, struct dfm_claim *claim, struct df_error *error);
 
-/* The piece that was awaited is on the host now. */
+/* The piece that was awaited is on the host now: issues its copy, unless another claim did. Where so many copies are
+ * under way that it must be tried again, it stays awaited. */
 int dfm_cache_load(struct dfm_cache *cache, struct dfm_piece *piece, struct df_error *error);
 
 /* Makes what follows on `stream` wait for the claim's copies. */

@@ -1,5 +1,5 @@
-/* pool.h - ranges of one memory that was allocated once (a GPU's pool). Bookkeeping lies beside the managed range, never
- * inside it, so a pool can manage memory that the CPU cannot touch, and is tested on plain numbers.
+/* pool.h - ranges of one memory that was allocated once (a GPU's pool). Bookkeeping lies beside the managed range,
+ * never inside it, so a pool can manage memory that the CPU cannot touch, and is tested on plain numbers.
  *
  * Memory:   dfm_pool_create() allocates all bookkeeping for `max_blocks` ranges at once; nothing allocates later.
  * Threads:  one at a time (the device's worker thread).

@@ -160,14 +160,25 @@ static int make_schema(struct dfw_db *db, struct df_error *error)
     return status;
 }
 
+/* One transaction, as another program may be making the tables at this moment. */
+static int read_marks(struct dfw_db *db, int64_t *version, int64_t *application, int64_t *tables, struct df_error *error)
+{
+    int status = dfw_db_exec(db, "BEGIN", "read it", error);
+    if (status != DF_OK)
+        return status;
+    status = pragma_int(db, "PRAGMA user_version", version, error);
+    if (status == DF_OK)
+        status = pragma_int(db, "PRAGMA application_id", application, error);
+    if (status == DF_OK)
+        status = pragma_int(db, "SELECT count(*) FROM sqlite_master", tables, error);
+    sqlite3_exec(db->sqlite, status == DF_OK ? "COMMIT" : "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
 static int check_schema(struct dfw_db *db, bool create, struct df_error *error)
 {
-    int64_t version = 0, tables = 0, application = 0;
-    int status = pragma_int(db, "PRAGMA user_version", &version, error);
-    if (status == DF_OK)
-        status = pragma_int(db, "PRAGMA application_id", &application, error);
-    if (status == DF_OK)
-        status = pragma_int(db, "SELECT count(*) FROM sqlite_master", &tables, error);
+    int64_t version = 0, application = 0, tables = 0;
+    int status = read_marks(db, &version, &application, &tables, error);
     if (status != DF_OK)
         return status;
     if (version == SCHEMA_VERSION && application == APPLICATION_ID)

@@ -19,7 +19,7 @@
 #define OVERLAP_BYTES (2ull << 20)      /* small enough that the host's memory is not what limits two copies at once */
 #define OVERLAP_COPIES 4
 #define LAUNCHES 32
-#define OVERLAP_RUNS 9
+#define OVERLAP_RUNS 5
 #define OVERLAP 0.8                     /* two engines where both directions at once take less of the sum */
 #define GIVE_UP_S 20.0
 
@@ -96,7 +96,7 @@ static double usual_time(struct bench *b)
 
 static int probe_link(struct bench *b, enum dfr_copy kind, double done, struct df_link *link, struct df_error *error)
 {
-    static const struct dfr_sampler_options options = { .goal = 0.003, .min_runs = 9, .max_runs = MAX_COPIES, .max_s = 0.08 };
+    static const struct dfr_sampler_options options = { .goal = 0.003, .min_runs = 9, .max_runs = MAX_COPIES, .max_s = 0.04 };
     uint64_t bytes[N_SIZES];
     double seconds[N_SIZES];
     b->kind = kind;
@@ -205,7 +205,7 @@ static int probe_launch(struct bench *b, double *launch_s, struct df_error *erro
 
 static int probe_path(struct bench *b, double *bytes_per_s, struct df_error *error)
 {
-    static const struct dfr_sampler_options options = { .goal = 0.02, .min_runs = 3, .max_runs = 20, .max_s = 0.2 };
+    static const struct dfr_sampler_options options = { .goal = 0.02, .min_runs = 3, .max_runs = 20, .max_s = 0.1 };
     struct dfr_sample sample;
     double warm_up;
     int status = measure_copy(b, &warm_up, error);

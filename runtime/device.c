@@ -1,7 +1,7 @@
 /* device.c - the table of device back ends. A new one is one file, one line here and one kind in df.h.
  *
- * cuda is in a library of its own, so that programs and machines without CUDA need nothing of it: the reference is weak,
- * and NULL where that library was not linked (a program asks for it with `-u dfr_cuda_ops -ldf-cuda`).
+ * cuda is in a library of its own, so that programs and machines without CUDA need nothing of it: the reference is
+ * weak, and NULL where that library was not linked (a program asks for it with `-u dfr_cuda_ops -ldf-cuda`).
  */
 #include "runtime/device.h"
 

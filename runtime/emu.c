@@ -3,7 +3,7 @@
  * machine with no GPU. Its jobs are the cpu variants. This file is the operations of device.h; emu_engine.c carries
  * them out, emu_check.c protects its memory.
  *
- * A machine has one such GPU unless its platform describes more; up to DFR_EMU_MAX may be opened. Its memory is what
+ * A machine has one such GPU; up to DFR_EMU_MAX may be opened, each with memory of its own. Its memory is what
  * the platform says, else 1 GiB, at most a quarter of the machine's.
  */
 #include "runtime/emu.h"

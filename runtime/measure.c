@@ -214,7 +214,10 @@ static int repeat(struct dfr_measure_job *job, uint32_t cls, struct df_error *er
     m->state[at(m, cls, work)] = DFR_M_DONE;
     if (cls == DF_CLASS_GPU && !dfr_measure_gpu_fits(m, work))
         return dfr_measure_report_skip(m, work, cls, "larger than the device's memory", error);
-    int status = cls == DF_CLASS_GPU ? dfr_measure_repeat_gpu(job, &sample, error) : dfr_measure_repeat_cpu(job, &sample, error);
+    int status = dfr_measure_report_try(m, work, cls, error);
+    if (status == DF_OK)
+        status = cls == DF_CLASS_GPU ? dfr_measure_repeat_gpu(job, &sample, error)
+                                     : dfr_measure_repeat_cpu(job, &sample, error);
     return status == DF_OK ? dfr_measure_report_sample(m, work, cls, &sample, error) : status;
 }
 
@@ -246,16 +249,19 @@ static int fire(struct dfr_measure_job *job, struct df_error *error)
 {
     struct dfr_measure *m = job->m;
     uint32_t work = m->graph->nodes[job->node].work, cls = flow_class(m, work, job->wave);
+    bool counts = flow_only(kernel_of(m, work)) && m->state[at(m, cls, work)] == DFR_M_WANTED;
     double seconds;
-    int status;
+    int status = DF_OK;
     if (cls == DF_CLASS_GPU && !dfr_measure_gpu_fits(m, work)) {
         char name[256];
         df_node_name(m->graph, job->node, name, sizeof name);
         return dfr_error(error, DF_E_REFUSED, "node '%s' does not fit the device's memory, and it has no cpu variant", name);
     }
-    status = cls == DF_CLASS_GPU ? dfr_measure_fire_gpu(job, &seconds, error) : dfr_measure_fire_cpu(job, &seconds, error);
-    bool counts = flow_only(kernel_of(m, work)) && m->state[at(m, cls, work)] == DFR_M_WANTED && job->code == DF_OK;
-    if (status == DF_OK && counts)
+    if (counts && m->flow[at(m, cls, work)].n == 0)
+        status = dfr_measure_report_try(m, work, cls, error);
+    if (status == DF_OK)
+        status = cls == DF_CLASS_GPU ? dfr_measure_fire_gpu(job, &seconds, error) : dfr_measure_fire_cpu(job, &seconds, error);
+    if (status == DF_OK && counts && job->code == DF_OK)
         status = remember(&m->flow[at(m, cls, work)], seconds, error);
     return status;
 }

@@ -14,6 +14,7 @@
  *
  * Protocol: text lines, fields between tabs, on a descriptor that the parent has opened:
  *               begin TOTAL KNOWN
+ *               try KEY                                         it runs for the first time now; if all ends here, it was this one
  *               sample KEY MEAN_S CI_S RUNS DROPPED DONE        CI_S is "nan" where there was one run
  *               skip KEY REASON DONE                            it cannot be measured here
  *               end

@@ -79,6 +79,7 @@ int dfr_measure_report_new(FILE *out, FILE *known, struct dfr_measure_report **r
 void dfr_measure_report_free(struct dfr_measure_report *report);
 int dfr_measure_report_known(struct dfr_measure *m, uint32_t work, uint32_t cls, bool *known, struct df_error *error);
 int dfr_measure_report_begin(struct dfr_measure *m, uint32_t total, uint32_t known, struct df_error *error);
+int dfr_measure_report_try(struct dfr_measure *m, uint32_t work, uint32_t cls, struct df_error *error);
 int dfr_measure_report_sample(struct dfr_measure *m, uint32_t work, uint32_t cls, const struct dfr_sample *sample,
                               struct df_error *error);
 int dfr_measure_report_skip(struct dfr_measure *m, uint32_t work, uint32_t cls, const char *reason, struct df_error *error);

@@ -129,6 +129,17 @@ int dfr_measure_report_begin(struct dfr_measure *m, uint32_t total, uint32_t kno
     return flush(m->report, error);
 }
 
+int dfr_measure_report_try(struct dfr_measure *m, uint32_t work, uint32_t cls, struct df_error *error)
+{
+    char *text;
+    int status = key_text(m, work, cls, &text, error);
+    if (status != DF_OK)
+        return status;
+    fprintf(m->report->out, "try\t%s\n", text);
+    free(text);
+    return flush(m->report, error);
+}
+
 int dfr_measure_report_sample(struct dfr_measure *m, uint32_t work, uint32_t cls, const struct dfr_sample *sample,
                               struct df_error *error)
 {

@@ -161,7 +161,7 @@ static int make_gpus(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
-/* A row per CPU worker, then per GPU: computing, copies in, copies out. */
+/* A row per CPU worker, then per GPU: computing, H2D copies, D2H copies. */
 static int make_trace(struct df_run *run, struct df_error *error)
 {
     int status;
@@ -181,7 +181,7 @@ static void name_rows(struct df_run *run)
         run->workers[i].row = row;
     }
     for (uint32_t u = 1; u <= run->n_gpus; u++) {
-        static const char *const what[] = { "job", "h2d", "d2h" }, *const names[] = { "compute", "copies in", "copies out" };
+        static const char *const what[] = { "job", "h2d", "d2h" }, *const names[] = { "compute", "H2D copies", "D2H copies" };
         struct dfr_trace_row *rows[3];
         for (int r = 0; r < 3; r++) {
             rows[r] = dfr_trace_row(run->trace, run->n_cpu_workers + 3 * (u - 1) + (uint32_t)r);

@@ -64,6 +64,18 @@ static int load(struct df_call *call, const char *path, uint32_t tile)
     return DF_OK;
 }
 
+/* Pixels left … left + w of a row of the picture: those inside as they lie, those outside mirrored one by one. */
+static void copy_row(uint8_t *to, const uint8_t *row, int64_t left, int64_t w)
+{
+    int64_t first = left < 0 ? -left : 0, last = left + w > picture.width ? picture.width - left : w;
+    for (int64_t x = 0; x < first && x < w; x++)
+        memcpy(to + 3 * x, row + 3 * mirrored(left + x, picture.width), 3);
+    if (first < last)
+        memcpy(to + 3 * first, row + 3 * (left + first), (size_t)(3 * (last - first)));
+    for (int64_t x = last > first ? last : first; x < w; x++)
+        memcpy(to + 3 * x, row + 3 * mirrored(left + x, picture.width), 3);
+}
+
 int read_cpu(struct df_call *call, size_t h, size_t w, uint8_t *t, const char *path, int32_t size)
 {
     int64_t wave = df_wave(call);
@@ -76,11 +88,8 @@ int read_cpu(struct df_call *call, size_t h, size_t w, uint8_t *t, const char *p
         return DF_END;
     int64_t halo = ((int64_t)h - size) / 2;
     int64_t top = wave / picture.across * size - halo, left = wave % picture.across * size - halo;
-    for (size_t y = 0; y < h; y++) {
-        const uint8_t *row = picture.rgb + (size_t)mirrored(top + (int64_t)y, picture.height) * picture.width * 3;
-        for (size_t x = 0; x < w; x++)
-            memcpy(t + 3 * (y * w + x), row + 3 * mirrored(left + (int64_t)x, picture.width), 3);
-    }
+    for (size_t y = 0; y < h; y++)
+        copy_row(t + 3 * y * w, picture.rgb + (size_t)mirrored(top + (int64_t)y, picture.height) * picture.width * 3, left, (int64_t)w);
     return DF_OK;
 }
 

@@ -14,12 +14,12 @@ done
 expect bad-seed 2 "seed" ./sum --seed=x
 expect help 0 "--seed" ./sum --help
 
-check compile-n10 "$DFC" sum.df -D n=10 -o sum10
+check compile-n10 "$DFC" sum.df -D n=10 -o sum10 --nvcc=none
 check n10 sums ./sum10 2 10 --seed=2
 expect unknown-define 1 "'m'" "$DFC" sum.df -D m=10 -o summ
 
 sed 's/^param n = 1024;/param n = 1024 dynamic;/' sum.df > dyn.df
-check compile-dynamic "$DFC" dyn.df -o dyn
+check compile-dynamic "$DFC" dyn.df -o dyn --nvcc=none
 check dynamic-default sums ./dyn 1 1024
 check dynamic-500 sums ./dyn 5 500 --n=500 --seed=5
 check dynamic-1 sums ./dyn 5 1 --n=1 --seed=5

@@ -61,9 +61,9 @@ make_deep_graphs() {
     echo 'graph g3000(in t: f32[n]) { sink(t); }'
     echo 'graph main { a: f32[4] = src(); g0(a); }'
 }
-make_exploding_graphs() { # 2^60 nodes, said in 60 lines
+make_exploding_graphs() { # 2^60 rounds, said in 60 lines
     echo "$base"
-    echo 'graph g60(in t: f32[n]) { for i in 0..1000000000 { sink(t); } }'
+    echo 'graph g60(in t: f32[n]) { for i in 0..1000000 { } if 0 { sink(t); } }'
     awk 'BEGIN { for (i = 59; i >= 0; i--) printf "graph g%d(in t: f32[n]) { g%d(t); g%d(t); }\n", i, i + 1, i + 1 }'
     echo 'graph main { a: f32[4] = src(); g0(a); }'
 }
@@ -100,23 +100,19 @@ check() { # NAME
         cd "$work" || exit 1
         "make_${name//-/_}" > "$name.df" || rm "$name.df"
     fi
-    case $(sed -n '1s,^// args: ,,p' "$name.df" 2> "$work/ignored" | tr -d '\0') in
-    '' | *-o*) ;;
-    *) set -- "$name" with-args ;;
-    esac
     run_one "$name"
     if [ "$update" = yes ]; then
         cp "$work/out" "$here/$name.err"
     elif diff -u "$here/$name.err" "$work/out" > "$work/diff" 2>&1; then
-        passed=$((passed + 1))
+        echo "ok $name"
     else
         failed=$((failed + 1))
-        echo "golden: $name differs:"
-        cat "$work/diff"
+        echo "not ok $name: its messages differ"
+        sed 's/^/#   /' "$work/diff"
     fi
 }
 
-passed=0 failed=0
+failed=0
 if [ $# -eq 0 ]; then
     # shellcheck disable=SC2046,SC2086
     set -- $(cd "$here" && ls ./*.df | sed 's,^\./,,; s,\.df$,,') $made
@@ -124,5 +120,4 @@ fi
 for name; do
     check "$name"
 done
-echo "golden: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

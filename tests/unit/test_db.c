@@ -160,14 +160,19 @@ static int write_two_hundred(const char *path, int who)
 {
     struct dfw_db *db;
     char dims[32];
-    if (dfw_db_open(path, true, &db, NULL) != DF_OK)
+    struct df_error error = { "" };
+    if (dfw_db_open(path, true, &db, &error) != DF_OK) {
+        fprintf(stderr, "%s\n", error.text);
         return 1;
+    }
     for (int i = 0; i < 200; i++) {
         struct dfr_sample sample = { .mean_s = 1e-3, .ci_s = 1e-6, .runs = 5 };
         snprintf(dims, sizeof dims, "k=%d", who * 1000 + i);
         struct dfw_key key = key_of("both", dims, 1);
-        if (dfw_sample_store(db, &key, &sample, NULL) != DF_OK)
+        if (dfw_sample_store(db, &key, &sample, &error) != DF_OK) {
+            fprintf(stderr, "%s\n", error.text);
             return 2;
+        }
     }
     dfw_db_close(db);
     return 0;

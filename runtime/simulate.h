@@ -1,0 +1,45 @@
+/* simulate.h - a run in virtual time: the online policies' own code (policy.h) driven by a deterministic event loop instead of threads.
+ *
+ * Model:    CPU workers share host memory. Each device has its own memory, one compute stream, an H2D and a D2H copy engine (one for
+ *           both where engines = 1); a copy takes df_link_time_s(), engines serve first come first served; device to device goes through
+ *           the host. Replicas are kept; what a CPU job reads must have come back. Zero-cost nodes take no worker, and such sources
+ *           have ended before time 0. Ties go by the order of nodes. Policies that decide at push send data at once; pull policies
+ *           fetch when a worker takes the job. Beyond that: launch overhead (in the times), several waves in flight, device memory
+ *           with eviction (LRU, write-back of last valid copies only).
+ * Determinism: same input and seed, same answer to the last digit, on every machine and build.
+ * Memory:   arrays of the result that the caller gave are filled; scratch is returned before the call ends.
+ * Threads:  reentrant.
+ * Errors:   DF_E_ARGUMENT (no such policy), DF_E_REFUSED (a node can run nowhere, or does not fit), DF_E_MEMORY.
+ */
+#ifndef DFR_SIMULATE_H
+#define DFR_SIMULATE_H
+
+#include "runtime/plan.h"
+
+struct dfr_simulate_options {
+    const char *policy;                 /* an online policy of policy.h */
+    const struct df_plan *plan;         /* for those that need one; else NULL */
+    uint32_t waves, inflight;           /* 1, 1 by default */
+    uint32_t seed;                      /* for policies that draw */
+    bool emu_all;
+    const double *true_time_s;          /* [class * n_works + work]: how long jobs really take, where the times are wrong; NULL: as expected */
+};
+
+struct dfr_simulation {
+    double makespan_s;
+    uint64_t h2d_bytes, d2h_bytes;
+    uint32_t h2d_copies, d2h_copies, evictions;
+    double busy_s[DF_MAX_UNITS], h2d_busy_s[DF_MAX_UNITS], d2h_busy_s[DF_MAX_UNITS];
+    /* Given by the caller or NULL; of the last wave where there are several. n_nodes each. */
+    uint16_t *place;                    /* unit */
+    double *start_s, *end_s;
+    uint32_t *worker;
+    /* Called for each copy, NULL for none: unit, direction, value, times. */
+    void (*copied)(void *arg, uint32_t unit, bool to_device, uint32_t value, double begin_s, double end_s);
+    void *arg;
+};
+
+int dfr_simulate(const struct df_graph *graph, const struct df_platform *platform, const struct df_times *times,
+                 const struct dfr_simulate_options *options, struct dfr_simulation *result, struct df_error *error);
+
+#endif

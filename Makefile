@@ -15,7 +15,7 @@ T        ?=
 .DEFAULT_GOAL := all
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 Q := $(if $(V),,@)
@@ -78,7 +78,7 @@ PARSER_OBJ := $(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o
 
 LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_HOME),$(LIB)/libdf-cuda.a)
 UNIT      := $(patsubst tests/unit/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/unit/test_*.c))
-UNIT_HELP := $(call obj,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
+UNIT_HELP := $(OBJ)/libunit.a
 
 .PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long gpu-check bench bundle install uninstall fuzz clean help lib \
         tests demo-inner bench-inner
@@ -182,6 +182,9 @@ endif
 # ---- tests ----
 
 tests: all $(UNIT)
+
+$(UNIT_HELP): $(call obj,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
+	$(Q)rm -f $@ && ar rcsD $@ $^
 
 $(BUILDDIR)/tests/%: tests/unit/%.c $(UNIT_HELP) $(LIB)/libdfdriver.a $(LIBRARIES) $(OBJ)/flags
 	@mkdir -p $(@D)

@@ -1,5 +1,5 @@
-/* build.c - what the front end tells the builder: kernels, args and params; then each node as its formats are known, with
- * its scalars, costs and hints.
+/* build.c - what the front end tells the builder: kernels, args and params; then each node as its formats are known,
+ * with its scalars, costs and hints.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,18 +17,6 @@ static bool builder_failed(struct dfc_unit *u, struct dfl_loc loc, int rc, const
     return false;
 }
 
-static enum df_scalar_type scalar_type(enum dfl_scalar type)
-{
-    switch (type) {
-    case DFL_I32: return DF_S_I32;
-    case DFL_I64: return DF_S_I64;
-    case DFL_F32: return DF_S_F32;
-    case DFL_F64: return DF_S_F64;
-    case DFL_STRING: return DF_S_STR;
-    }
-    return DF_S_I64;
-}
-
 /* ---- kernels, args, params ---- */
 
 static enum df_mode port_mode(enum dfl_mode mode)
@@ -38,8 +26,8 @@ static enum df_mode port_mode(enum dfl_mode mode)
 
 static unsigned traits(unsigned ast)
 {
-    return (ast & DFL_ORDERED ? DF_ORDERED : 0u) | (ast & DFL_STREAM ? DF_STREAM : 0u) | (ast & DFL_ONCE ? DF_ONCE : 0u) |
-           (ast & DFL_SYNC ? DF_SYNC : 0u) | (ast & DFL_THREADS ? DF_THREADS : 0u);
+    return (ast & DFL_ORDERED ? DF_ORDERED : 0u) | (ast & DFL_STREAM ? DF_STREAM : 0u) |
+           (ast & DFL_ONCE ? DF_ONCE : 0u) | (ast & DFL_SYNC ? DF_SYNC : 0u) | (ast & DFL_THREADS ? DF_THREADS : 0u);
 }
 
 static bool build_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
@@ -57,7 +45,7 @@ static bool build_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
         ports[i] = (struct df_port_desc){ sig->ports[i].ast->name.text, port_mode(sig->ports[i].ast->mode),
                                           sig->ports[i].elem, sig->ports[i].rank };
     for (unsigned i = 0; rc == DF_OK && i < sig->n_scalars; i++)
-        scalars[i] = (struct df_scalar_desc){ sig->scalars[i]->name.text, scalar_type(sig->scalars[i]->type) };
+        scalars[i] = (struct df_scalar_desc){ sig->scalars[i]->name.text, dfc_scalar_type(sig->scalars[i]->type) };
     if (rc == DF_OK) {
         const struct df_kernel_desc desc = {
             .name = callee->name, .n_dims = sig->n_variables, .dims = dims, .n_ports = sig->n_ports, .ports = ports,
@@ -96,10 +84,11 @@ bool dfc_build_kernels(struct dfc_unit *u)
     for (uint32_t i = 0; i < u->param_items.n; i++) {
         const struct dfc_param *param = &dfc_params(u)[i];
         const char *name = param->decl->name.text;
-        enum df_scalar_type type = scalar_type(param->decl->scalar);
+        enum df_scalar_type type = dfc_scalar_type(param->decl->scalar);
         int rc = DF_OK;
         if (param->arg != DF_NONE)
-            rc = df_builder_arg(u->builder, name, type, param->decl->value != NULL, to_scalar(&param->value, type), &error);
+            rc = df_builder_arg(u->builder, name, type, param->decl->value != NULL, to_scalar(&param->value, type),
+                                &error);
         else if (param->decl->dynamic)
             rc = df_builder_param(u->builder, name, param->value.n.i, &error);
         if (rc != DF_OK)
@@ -131,8 +120,8 @@ bool dfc_build_begin(struct dfc_build *build, struct dfc_elab *e)
         const struct dfc_item *item = &dfc_items(e)[frame->item];
         int32_t indices[DFC_MAX_LOOPS];
         unsigned n = loop_indices(item->env, indices);
-        int rc = df_builder_scope(e->u->builder, build->scope[frame->parent], frame->graph->name, item->ordinal, indices, n,
-                                  &build->scope[f], &error);
+        int rc = df_builder_scope(e->u->builder, build->scope[frame->parent], frame->graph->name, item->ordinal,
+                                  indices, n, &build->scope[f], &error);
         if (rc != DF_OK)
             return builder_failed(e->u, item->stmt->call_loc, rc, &error);
     }
@@ -152,7 +141,7 @@ static bool build_scalar(struct dfc_unit *u, const struct dfc_names *names, cons
                          const struct dfc_callee *callee, unsigned i, uint32_t *id)
 {
     const struct dfl_expr *expr = dfc_call_scalar(stmt, &callee->sig, i);
-    enum df_scalar_type type = scalar_type(callee->sig.scalars[i]->type);
+    enum df_scalar_type type = dfc_scalar_type(callee->sig.scalars[i]->type);
     struct df_error error;
     struct dfc_value value;
     char what[600];
@@ -233,8 +222,8 @@ static bool connect(struct dfc_build *build, uint32_t id)
     struct df_error error;
     for (unsigned i = 0; i < item->callee->sig.n_in; i++) {
         uint32_t value = e->in_values[item->first_in + i], from = dfc_outputs(e)[value].item;
-        int rc = df_builder_connect(e->u->builder, build->node[from], value - dfc_items(e)[from].first_out, build->node[id], i,
-                                    &error);
+        int rc = df_builder_connect(e->u->builder, build->node[from], value - dfc_items(e)[from].first_out,
+                                    build->node[id], i, &error);
         if (rc != DF_OK)
             return builder_failed(e->u, item->stmt->call_loc, rc, &error);
     }
@@ -256,17 +245,31 @@ static bool build_node(struct dfc_build *build, uint32_t id, const struct dfc_so
     for (unsigned i = 0; i < callee->sig.n_scalars; i++)
         if (!build_scalar(u, &names, item->stmt, callee, i, &scratch->scalars[i]))
             return false;
-    if (!build_costs(u, item->stmt, callee, solved, cost_s) || !build_threads(u, item->stmt, callee, solved, &threads) ||
+    if (!build_costs(u, item->stmt, callee, solved, cost_s) ||
+        !build_threads(u, item->stmt, callee, solved, &threads) ||
         !dfc_call_hints(u, item->stmt, callee, &names, &hints))
         return false;
     name_values(e, item, scratch);
     const struct dfl_loc loc = item->stmt->call_loc;
     const struct df_node_desc desc = {
-        .kernel = callee->id, .dims = solved->dims, .port_dims = solved->port_dims, .scalars = scratch->scalars,
-        .threads = threads, .cost_s = callee->cost_classes ? cost_s : NULL, .n_cost = u->classes.names.n,
-        .scope = build->scope[item->frame], .ordinal = item->ordinal, .indices = indices,
-        .n_indices = loop_indices(item->env, indices), .hint_class = hints.cls, .depth = hints.depth, .rate = hints.rate,
-        .file = dfl_sink_file_name(u->sink, loc.file), .line = loc.line, .col = loc.col, .value_names = scratch->names,
+        .kernel = callee->id,
+        .dims = solved->dims,
+        .port_dims = solved->port_dims,
+        .scalars = scratch->scalars,
+        .threads = threads,
+        .cost_s = callee->cost_classes ? cost_s : NULL,
+        .n_cost = u->classes.names.n,
+        .scope = build->scope[item->frame],
+        .ordinal = item->ordinal,
+        .indices = indices,
+        .n_indices = loop_indices(item->env, indices),
+        .hint_class = hints.cls,
+        .depth = hints.depth,
+        .rate = hints.rate,
+        .file = dfl_sink_file_name(u->sink, loc.file),
+        .line = loc.line,
+        .col = loc.col,
+        .value_names = scratch->names,
     };
     int rc = df_builder_node_desc(u->builder, &desc, &build->node[id], &error);
     if (rc != DF_OK)

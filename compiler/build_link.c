@@ -1,7 +1,6 @@
 /* build_link.c - the link line of a program, and what its failures mean in terms of the .df. */
 #include "compiler/build_program.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -10,26 +9,16 @@
 
 /* ---- the line ---- */
 
-/* A library that libdf needs: from dfc's own folder where a bundle brings it, else the system's. */
-static void add_system_library(struct dfc_list *argv, const char *lib, const char *name)
+/* A bundle brings shared libraries beside libdf.a: they come before the system's, when linking and, for themselves and what they
+ * need in turn (hence RPATH, which RUNPATH would not do), when the program starts. */
+static void add_bundled(struct dfc_list *argv, const char *lib)
 {
-    char best[NAME_MAX + 1] = "", start[64];
-    int n = snprintf(start, sizeof start, "lib%s.", name);
-    DIR *dir = opendir(lib);
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        const char *rest = entry->d_name + n;
-        if (strncmp(entry->d_name, start, (size_t)n) == 0 && (strcmp(rest, "a") == 0 || strncmp(rest, "so", 2) == 0) &&
-            (!*best || strcmp(entry->d_name, best) < 0))
-            snprintf(best, sizeof best, "%s", entry->d_name);
-    }
-    if (dir)
-        closedir(dir);
-    if (*best) {
-        dfc_list_add(argv, "%s/%s", lib, best);
-        dfc_list_add(argv, "-Wl,-rpath,%s", lib);
-    } else {
-        dfc_list_add(argv, "-l%s", name);
-    }
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/libhwloc.so", lib);
+    if (n < 0 || (size_t)n >= sizeof path || access(path, R_OK) != 0)
+        return;
+    dfc_list_add(argv, "-L%s", lib);
+    dfc_list_add(argv, "-Wl,--disable-new-dtags,-rpath,%s", lib);
 }
 
 static void add_objects(const struct dfc_program *p, struct dfc_list *argv, bool *cxx)
@@ -66,6 +55,7 @@ static void link_command(const struct dfc_program *p, const char *path, struct d
     dfc_list_add(argv, "-o");
     dfc_list_add(argv, "%s", path);
     dfc_list_add_all(argv, &objects);
+    add_bundled(argv, tools->lib);
     if (p->gpu)
         add_cuda(p, argv);
     dfc_list_add_all(argv, &tools->link_flags);
@@ -76,9 +66,7 @@ static void link_command(const struct dfc_program *p, const char *path, struct d
     dfc_list_add(argv, "-Wl,--end-group");
     if (p->gpu)
         dfc_list_add(argv, "-lcudart_static");
-    add_system_library(argv, tools->lib, "metis");
-    add_system_library(argv, tools->lib, "hwloc");
-    dfc_list_add_words(argv, "-ldl -lrt -lm");
+    dfc_list_add_words(argv, "-lmetis -lhwloc -ldl -lrt -lm");
     argv->failed |= objects.failed;
     dfc_list_free(&objects);
 }

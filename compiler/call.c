@@ -1,5 +1,5 @@
-/* call.c - a call against the signature of what it calls: how many inputs, scalars, outputs; hints. What depends on values
- * (formats, extents) is checked by dims.c when they are known.
+/* call.c - a call against the signature of what it calls: how many inputs, scalars, outputs; hints. What depends on
+ * values (formats, extents) is checked by dims.c when they are known.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,8 @@
 /* ---- words ---- */
 
 /* "2 inputs (a, b)"; cut where it is long. */
-static void list_ports(const struct dfc_sig *sig, const uint16_t *ports, unsigned n, const char *what, char *text, size_t size)
+static void list_ports(const struct dfc_sig *sig, const uint16_t *ports, unsigned n, const char *what, char *text,
+                       size_t size)
 {
     size_t at = n ? (size_t)snprintf(text, size, "%u %s%s", n, what, n == 1 ? "" : "s")
                   : (size_t)snprintf(text, size, "no %ss", what);
@@ -127,7 +128,8 @@ static bool check_scalars(struct dfc_unit *u, const struct dfl_stmt *stmt, const
         const struct dfl_expr *e = dfc_call_scalar(stmt, sig, i);
         struct dfc_value value;
         if (!e) {
-            dfl_error(u->sink, stmt->call_loc, "scalar '%s' of '%s' is not given", sig->scalars[i]->name.text, callee->name);
+            dfl_error(u->sink, stmt->call_loc, "scalar '%s' of '%s' is not given", sig->scalars[i]->name.text,
+                      callee->name);
             note_declared(u, callee);
             ok = false;
         } else {
@@ -151,11 +153,13 @@ static bool check_annotation(struct dfc_unit *u, const struct dfl_target *target
     if (format.elem == port->elem && format.rank == port->rank)
         return true;
     if (format.elem != port->elem)
-        dfl_error(u->sink, target->annotation->loc, "'%s' is annotated as %s, output '%s' of '%s' is %s", target->name.text,
-                  df_elem_name((enum df_elem)format.elem), port->ast->name.text, callee->name, df_elem_name(port->elem));
+        dfl_error(u->sink, target->annotation->loc, "'%s' is annotated as %s, output '%s' of '%s' is %s",
+                  target->name.text, df_elem_name((enum df_elem)format.elem), port->ast->name.text, callee->name,
+                  df_elem_name(port->elem));
     else
         dfl_error(u->sink, target->annotation->loc, "'%s' is annotated with %u dimension%s, output '%s' of '%s' has %u",
-                  target->name.text, format.rank, format.rank == 1 ? "" : "s", port->ast->name.text, callee->name, port->rank);
+                  target->name.text, format.rank, format.rank == 1 ? "" : "s", port->ast->name.text, callee->name,
+                  port->rank);
     dfl_note(u->sink, port->ast->loc, "the output is declared here");
     return false;
 }
@@ -191,7 +195,8 @@ static bool check_targets(struct dfc_unit *u, const struct dfl_stmt *stmt, const
 
 /* ---- hints ---- */
 
-static bool hint_value(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_names *names, struct dfc_hints *hints)
+static bool hint_value(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_names *names,
+                       struct dfc_hints *hints)
 {
     struct dfc_value value;
     if (!hint->arg) {
@@ -226,8 +231,9 @@ static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const st
     if (!dfc_index_find(&u->classes, name, &cls) || hint->arg) {
         struct dfr_array list = { 0 };
         const char **item;
-        dfl_error(u->sink, hint->loc, hint->arg && dfc_index_find(&u->classes, name, &cls) ? "'@%s' takes no value"
-                                                                                           : "unknown hint '@%s'", name);
+        dfl_error(u->sink, hint->loc,
+                  hint->arg && dfc_index_find(&u->classes, name, &cls) ? "'@%s' takes no value" : "unknown hint '@%s'",
+                  name);
         for (uint32_t c = 0; c < u->classes.names.n && !hint->arg; c++)
             if ((item = dfr_array_add(&list, sizeof *item, 1)))
                 *item = dfc_index_names(&u->classes)[c];

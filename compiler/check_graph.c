@@ -1,6 +1,6 @@
-/* check_graph.c - everything about graphs that holds or fails whatever the values are: names, arity, kinds, which names a
- * loop's bound may hold, graphs that contain themselves. Every graph is checked, used or not, so elaboration (elab.c) may
- * take for granted that what it walks over makes sense.
+/* check_graph.c - everything about graphs that holds or fails whatever the values are: names, arity, kinds, which names
+ * a loop's bound may hold, graphs that contain themselves. Every graph is checked, used or not, so elaboration (elab.c)
+ * may take for granted that what it walks over makes sense.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,9 +37,11 @@ static unsigned count(const struct dfl_expr *list)
 
 /* ---- names of streams ---- */
 
-static void mixed_indices(struct walk *w, struct dfl_loc loc, const char *name, unsigned n, const struct stream_name *known)
+static void mixed_indices(struct walk *w, struct dfl_loc loc, const char *name, unsigned n,
+                          const struct stream_name *known)
 {
-    dfl_error(w->u->sink, loc, "'%s' has %u ind%s here, and %u elsewhere", name, n, n == 1 ? "ex" : "ices", known->n_indices);
+    dfl_error(w->u->sink, loc, "'%s' has %u ind%s here, and %u elsewhere", name, n, n == 1 ? "ex" : "ices",
+              known->n_indices);
     dfl_note(w->u->sink, known->loc, "the other place is here");
     w->ok = false;
 }
@@ -65,7 +67,8 @@ static void add_stream(struct walk *w, const struct dfl_name *name, unsigned n_i
     if (known->is_in_port && is_in_port)
         return; /* two ports of one name: reported with the signature */
     if (known->is_in_port) {
-        dfl_error(w->u->sink, name->loc, "'%s' is an in port of graph '%s' and cannot be assigned", name->text, w->graph->name);
+        dfl_error(w->u->sink, name->loc, "'%s' is an in port of graph '%s' and cannot be assigned", name->text,
+                  w->graph->name);
         dfl_note(w->u->sink, known->loc, "it is declared here");
         w->ok = false;
     } else if (known->n_indices != n_indices) {
@@ -86,7 +89,8 @@ static void collect_stmt(struct walk *w, const struct dfl_stmt *stmt)
             collect_block(w, arm->otherwise);
         arm = next;
     }
-    for (const struct dfl_target *target = stmt->kind == DFL_STMT_CALL ? stmt->targets : NULL; target; target = target->next)
+    for (const struct dfl_target *target = stmt->kind == DFL_STMT_CALL ? stmt->targets : NULL; target;
+         target = target->next)
         if (strcmp(target->name.text, "_") != 0)
             add_stream(w, &target->name, count(target->indices), false);
 }
@@ -99,7 +103,8 @@ static void collect_block(struct walk *w, const struct dfl_block *block)
 
 /* ---- calls ---- */
 
-static void check_indices(struct walk *w, const struct dfc_names *scope, const char *name, const struct dfl_expr *indices)
+static void check_indices(struct walk *w, const struct dfc_names *scope, const char *name,
+                          const struct dfl_expr *indices)
 {
     struct dfc_names names = *scope;
     int64_t value;
@@ -210,13 +215,16 @@ static void check_for(struct walk *w, const struct dfl_stmt *stmt, const struct 
     int64_t value;
     bool known;
     names.use = DFC_USE_BOUND;
-    w->ok &= dfc_fold_int(w->u, &names, stmt->from, &value, &known) & dfc_fold_int(w->u, &names, stmt->to, &value, &known);
+    w->ok &=
+        dfc_fold_int(w->u, &names, stmt->from, &value, &known) & dfc_fold_int(w->u, &names, stmt->to, &value, &known);
     for (const struct dfc_env *env = outer->env; env; env = env->outer)
         if (strcmp(env->name, stmt->var.text) == 0) {
             dfl_error(w->u->sink, stmt->var.loc, "'%s' is the variable of a loop around this one", stmt->var.text);
             w->ok = false;
         }
-    const struct dfc_env env = { .name = stmt->var.text, .outer = outer->env, .depth = outer->env ? outer->env->depth + 1 : 1 };
+    const struct dfc_env env = { .name = stmt->var.text,
+                                 .outer = outer->env,
+                                 .depth = outer->env ? outer->env->depth + 1 : 1 };
     if (env.depth > DFC_MAX_LOOPS) {
         dfl_error(w->u->sink, stmt->var.loc, "loops nest deeper than %u", DFC_MAX_LOOPS);
         w->ok = false;
@@ -263,7 +271,8 @@ static void check_ports(struct walk *w)
         const struct dfl_port *port = sig->ports[sig->in_port[i]].ast;
         uint32_t id;
         if (dfc_index_find(&w->graph->streams, port->name.text, &id) && !streams[id].read)
-            dfl_warning(w->u->sink, port->name.loc, "in port '%s' of graph '%s' is never read", port->name.text, w->graph->name);
+            dfl_warning(w->u->sink, port->name.loc, "in port '%s' of graph '%s' is never read", port->name.text,
+                        w->graph->name);
     }
     for (unsigned i = 0; i < sig->n_out; i++) {
         const struct dfl_port *port = sig->ports[sig->out_port[i]].ast;
@@ -273,8 +282,8 @@ static void check_ports(struct walk *w)
                       w->graph->name);
             w->ok = false;
         } else if (streams[id].n_indices) {
-            dfl_error(w->u->sink, streams[id].loc, "'%s' is an out port of graph '%s': it has no indices", port->name.text,
-                      w->graph->name);
+            dfl_error(w->u->sink, streams[id].loc, "'%s' is an out port of graph '%s': it has no indices",
+                      port->name.text, w->graph->name);
             w->ok = false;
         }
     }

@@ -1,5 +1,5 @@
-/* check_kernel.c - what a kernel's declaration says beyond its signature: traits, variants, costs. Every kernel is checked,
- * used or not.
+/* check_kernel.c - what a kernel's declaration says beyond its signature: traits, variants, costs. Every kernel is
+ * checked, used or not.
  */
 #include <string.h>
 
@@ -34,8 +34,8 @@ static bool check_traits(struct dfc_unit *u, const struct dfc_callee *callee)
         dfl_warning(u->sink, trait_loc(kernel, DFL_SYNC), "'sync' means nothing here: kernel '%s' has no gpu variant",
                     callee->name);
     if ((kernel->traits & DFL_THREADS) && !(classes & 1u << DF_CLASS_CPU))
-        dfl_warning(u->sink, trait_loc(kernel, DFL_THREADS), "'threads' means nothing here: kernel '%s' has no cpu variant",
-                    callee->name);
+        dfl_warning(u->sink, trait_loc(kernel, DFL_THREADS),
+                    "'threads' means nothing here: kernel '%s' has no cpu variant", callee->name);
     return ok;
 }
 
@@ -94,7 +94,8 @@ static void hint_argument(struct dfc_unit *u, const struct dfc_sig *sig, const c
 }
 
 /* The arguments of an existing function: names of the signature. */
-static bool check_target(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_variant *variant, bool gpu)
+static bool check_target(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_variant *variant,
+                         bool gpu)
 {
     bool ok = true;
     for (const struct dfl_expr *arg = variant->args; arg; arg = arg->next) {
@@ -119,7 +120,8 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
     const char *cls = variant->cls.text;
     bool gpu = strcmp(cls, "gpu") == 0;
     if (!gpu && strcmp(cls, "cpu") != 0) {
-        dfl_error(u->sink, variant->cls.loc, "class '%s' cannot have code: only cpu and gpu can, other classes have costs", cls);
+        dfl_error(u->sink, variant->cls.loc,
+                  "class '%s' cannot have code: only cpu and gpu can, other classes have costs", cls);
         return false;
     }
     const struct dfl_variant **slot = gpu ? &code->gpu : &code->cpu;

@@ -233,6 +233,7 @@ static bool draw(const struct wanted *wanted, const struct dfp_problem *problem,
     uint32_t n = problem->graph->n_nodes;
     if (wanted->form == FORM_SVG && n > SLOW_LAYOUT_NODES && n <= DFP_DRAW_MAX_NODES)
         dfc_note("laying out %u nodes takes a while", (unsigned)n);
+    dfc_home_graphviz();
     int code = wanted->form == FORM_SVG ? dfp_draw_svg(problem, plan, &text, &size, &summarised, error)
                                         : dfp_draw_dot(problem, plan, &text, &size, &summarised, error);
     if (code != DF_OK) {

@@ -1,5 +1,5 @@
-/* code_files.c - the files that variants name: are they there, and what is in them, as one number, so that a kernel whose
- * source changed is measured again. Headers that a file includes are not followed.
+/* code_files.c - the files that variants name: are they there, and what is in them, as one number, so that a kernel
+ * whose source changed is measured again. Headers that a file includes are not followed.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -106,6 +106,8 @@ extern volatile sig_atomic_t dfc_running; /* its process while it runs, else 0: 
 /* Where dfc's own headers and libraries are: beside the executable (build tree, bundle, installation) or $DFC_HOME. */
 const char *dfc_home_include(void);
 const char *dfc_home_lib(void);
+/* Points Graphviz at the plugins of a bundle, where this dfc is one. Before the first picture. */
+void dfc_home_graphviz(void);
 
 void dfc_error(const char *format, ...) __attribute__((format(printf, 1, 2)));   /* "dfc: error: …" */
 void dfc_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,8 +1,8 @@
-/* decl.c - the tables of names, and what does not depend on any other declaration's inside: params with their values (and
- * -D), args, types. Kernels and graphs are entered here and checked in sig.c, check_kernel.c and check_graph.c.
+/* decl.c - the tables of names, and what does not depend on any other declaration's inside: params with their values
+ * (and -D), args, types. Kernels and graphs are entered here and checked in sig.c, check_kernel.c and check_graph.c.
  *
- * Declarations may refer to each other in any order. Params and types are put in an order in which each comes after what it
- * names, so that chains of any length cost no recursion and a cycle is found before anything is evaluated.
+ * Declarations may refer to each other in any order. Params and types are put in an order in which each comes after
+ * what it names, so that chains of any length cost no recursion and a cycle is found before anything is evaluated.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "compiler/frontend.h"
+#include "runtime/args.h"
 #include "runtime/builder.h"
 
 /* ---- order of references ---- */
@@ -210,18 +211,13 @@ static bool enter_all(struct dfc_unit *u)
 
 /* ---- params and args ---- */
 
-/* Programs give these meanings of their own: their command line is `--name=value`. */
-static bool option_name(struct dfc_unit *u, const struct dfl_decl *decl)
+/* Programs have options of their own on the command line where this would be `--name=value`. */
+static void check_option_name(struct dfc_unit *u, const struct dfl_decl *decl)
 {
-    static const char *const options[] = { "policy", "device", "workers", "inflight", "waves", "platform", "stats", "trace",
-                                           "log", "version", "help", "emu_all", "emu_check", "gpu_mem", "gpu_jobs" };
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-        if (strcmp(options[i], decl->name.text) == 0) {
+    for (const char *const *option = dfr_option_names(); *option; option++)
+        if (strcmp(*option, decl->name.text) == 0)
             dfl_error(u->sink, decl->name.loc, "'%s' is an option of every program: %s needs another name",
                       decl->name.text, decl->kind == DFL_ARG ? "the arg" : "the dynamic param");
-            return true;
-        }
-    return false;
 }
 
 static bool param_edges(struct dfc_unit *u, uint32_t from, const struct dfl_expr *e, struct dfr_array *edges)
@@ -275,8 +271,9 @@ static bool evaluate_param(struct dfc_unit *u, struct dfc_param *param)
     if (!dfc_fold(u, &names, decl->value, &param->value))
         return false;
     if (decl->dynamic && param->value.dynamic) {
-        dfl_error(u->sink, decl->value->loc, "dynamic param '%s' cannot have a default that depends on the dynamic param '%s'",
-                  decl->name.text, param->value.dynamic);
+        dfl_error(u->sink, decl->value->loc,
+                  "dynamic param '%s' cannot have a default that depends on the dynamic param '%s'", decl->name.text,
+                  param->value.dynamic);
         dfl_hint(u->sink, "without 'dynamic' it follows '%s' at run time", param->value.dynamic);
         return false;
     }
@@ -300,7 +297,7 @@ static void evaluate_arg(struct dfc_unit *u, struct dfc_param *arg)
 {
     const struct dfc_names names = { .use = DFC_USE_PARAM };
     const struct dfl_decl *decl = arg->decl;
-    option_name(u, decl);
+    check_option_name(u, decl);
     arg->ready = true;
     if (!decl->value)
         return;
@@ -345,7 +342,7 @@ static bool evaluate_params(struct dfc_unit *u)
                 continue;
             }
             if (param->decl->dynamic)
-                option_name(u, param->decl);
+                check_option_name(u, param->decl);
             param->ready = evaluate_param(u, param);
         }
     }

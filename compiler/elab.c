@@ -1,6 +1,7 @@
 /* elab.c - flattening: nested graphs, loops, conditions and indices become one list of calls and one table of streams.
  *
- * Before:   dfc_check_graphs() has succeeded, so names, arity and kinds are right; what is found here depends on values.
+ * Before:   dfc_check_graphs() has succeeded, so names, arity and kinds are right; what is found here depends on
+ *           values.
  * Depth:    recursion follows blocks and nested graphs, never streams, and ends at DFC_MAX_DEPTH.
  */
 #include <stdlib.h>
@@ -112,8 +113,8 @@ static bool read_inputs(struct dfc_elab *e, const struct dfl_stmt *stmt, const s
     return true;
 }
 
-static bool assigned_twice(struct dfc_elab *e, uint32_t frame, const struct dfc_env *env, const struct dfl_target *target,
-                           uint32_t id)
+static bool assigned_twice(struct dfc_elab *e, uint32_t frame, const struct dfc_env *env,
+                           const struct dfl_target *target, uint32_t id)
 {
     char text[300];
     const struct dfl_target *first = dfc_streams(e)[id].target;
@@ -131,8 +132,8 @@ static bool assigned_twice(struct dfc_elab *e, uint32_t frame, const struct dfc_
 }
 
 /* The stream that a target names, now assigned; *id is DF_NONE for `_`. */
-static bool assign_target(struct dfc_elab *e, const struct dfl_target *target, uint32_t frame, const struct dfc_env *env,
-                          enum dfc_source_kind kind, uint32_t source, uint32_t *id)
+static bool assign_target(struct dfc_elab *e, const struct dfl_target *target, uint32_t frame,
+                          const struct dfc_env *env, enum dfc_source_kind kind, uint32_t source, uint32_t *id)
 {
     int64_t indices[DFC_MAX_INDICES];
     unsigned n;
@@ -237,7 +238,8 @@ static bool elab_call(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt 
 static bool loop_bounds(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *env,
                         int64_t *from, int64_t *to)
 {
-    if (!fold_int(e, frame, env, DFC_USE_BOUND, stmt->from, from) || !fold_int(e, frame, env, DFC_USE_BOUND, stmt->to, to))
+    if (!fold_int(e, frame, env, DFC_USE_BOUND, stmt->from, from) ||
+        !fold_int(e, frame, env, DFC_USE_BOUND, stmt->to, to))
         return false;
     if (*to <= *from)
         return true;

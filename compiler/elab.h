@@ -1,10 +1,13 @@
-/* elab.h - a graph laid flat: what elaboration makes of one root graph (main, or one that nothing uses, for its errors).
+/* elab.h - a graph laid flat: what elaboration makes of one root graph (main, or one that nothing uses, for its
+ * errors).
  *
- * Words:    a *frame* is one instance of a graph; an *item* is one call in one frame for one round of its loops: a node, or
- *           the entry of a nested graph; a *stream* is one name with its indices in one frame; a *value* is one output of
- *           one node. Streams lead to values: the target of a node is a value, an in port stands for a stream outside, the
- *           target of a nested graph for its out port inside. Such a chain is never longer than graphs nest, twice.
- * Order:    dfc_elab_run() - dfc_resolve() - dfc_order_items() - dfc_solve_dims(), each after success of the one before.
+ * Words:    a *frame* is one instance of a graph; an *item* is one call in one frame for one round of its loops: a
+ *           node, or the entry of a nested graph; a *stream* is one name with its indices in one frame; a *value* is
+ *           one output of one node. Streams lead to values: the target of a node is a value, an in port stands for a
+ *           stream outside, the target of a nested graph for its out port inside. Such a chain is never longer than
+ *           graphs nest, twice.
+ * Order:    dfc_elab_run() - dfc_resolve() - dfc_order_items() - dfc_solve_dims(), each after success of the one
+ *           before.
  * Memory:   dfc_elab_free() returns everything but what is in the unit's arena (environments, dimensions).
  */
 #ifndef DFC_ELAB_H
@@ -75,7 +78,8 @@ void dfc_elab_free(struct dfc_elab *e);
 /* ---- elab_streams.c ---- */
 
 /* The stream of that name and indices in that frame, made where there is none; DF_NONE: no memory, or too many. */
-uint32_t dfc_stream_get(struct dfc_elab *e, uint32_t frame, const char *name, const int64_t *indices, unsigned n_indices);
+uint32_t dfc_stream_get(struct dfc_elab *e, uint32_t frame, const char *name, const int64_t *indices,
+                        unsigned n_indices);
 /* The value that a stream stands for in the end, or DF_NONE; *last is the stream at the end of the chain. */
 uint32_t dfc_stream_value(const struct dfc_elab *e, uint32_t stream, uint32_t *last);
 /* "A[3, 4]". */

@@ -46,7 +46,8 @@ static uint32_t add_stream(struct dfc_elab *e, const struct key *key, uint32_t h
     return id;
 }
 
-uint32_t dfc_stream_get(struct dfc_elab *e, uint32_t frame, const char *name, const int64_t *indices, unsigned n_indices)
+uint32_t dfc_stream_get(struct dfc_elab *e, uint32_t frame, const char *name, const int64_t *indices,
+                        unsigned n_indices)
 {
     struct key key = { .frame = frame, .indices = indices, .n_indices = n_indices };
     bool fresh;
@@ -111,7 +112,7 @@ void dfc_note_context(const struct dfc_elab *e, uint32_t frame, const struct dfc
         }
         const struct dfc_item *item = &dfc_items(e)[dfc_frames(e)[frame].item];
         print_env(item->env, text, sizeof text);
-        dfl_note(e->u->sink, item->stmt->call_loc, "in graph '%s', called here%s%s", item->callee->name, *text ? " with " : "",
-                 text);
+        dfl_note(e->u->sink, item->stmt->call_loc, "in graph '%s', called here%s%s", item->callee->name,
+                 *text ? " with " : "", text);
     }
 }

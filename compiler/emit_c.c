@@ -41,7 +41,7 @@ void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_
     dfc_emit_unused(out, front->graph, code->kernel, gpu);
     dfc_emit_line(out, variant->code_loc.line, file);
     fprintf(out, "%*s%s\n", (int)variant->code_loc.col - 1, "", variant->code);
-    fputs("    ;\n    return DF_OK;\n}\n\n", out);
+    fprintf(out, "#line 1 \"after the inline code of '%s'\"\n    ;\n    return DF_OK;\n}\n\n", code->ast->name.text);
 }
 
 /* ---- calls ---- */
@@ -116,7 +116,7 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
 
 void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu)
 {
-    fprintf(out, "/* %s.c - made by dfc: how libdf calls the kernels of %s.df, and main(). */\n", stem, stem);
+    fprintf(out, "/* %s.c - made by dfc: how libdf calls the kernels of %s.df, and main(). */\n#line 2 \"%s.c\"\n", stem, stem, stem);
     if (dfc_has_inline(front, false))
         fputs("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
               "#include <string.h>\n\n", out);

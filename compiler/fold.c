@@ -1,114 +1,23 @@
-/* fold.c - what an expression is worth. Names are looked up by what the expression is for; arithmetic is runtime/expr.h's,
- * the same that programs use for scalars over args.
+/* fold.c - what an expression is worth. Names are looked up by what the expression is for; arithmetic is
+ * runtime/expr.h's, the same that programs use for scalars over args.
  *
  * The same walk serves three ways: with all values known it gives a number; where a name has a kind but no value yet (a
- * dimension in a declaration) it gives the kind, so that declarations are checked for any value; and where an arg is in it,
- * postfix code that programs run.
+ * dimension in a declaration) it gives the kind, so that declarations are checked for any value; and where an arg is in
+ * it, postfix code that programs run.
  */
 #include <math.h>
 #include <string.h>
 
-#include "compiler/frontend.h"
+#include "compiler/fold.h"
 
 static bool fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value);
 
-const char *dfc_use_words(enum dfc_use use)
-{
-    switch (use) {
-    case DFC_USE_PARAM: return "the value of a param";
-    case DFC_USE_TYPE: return "a type";
-    case DFC_USE_PORT: return "the format of a port";
-    case DFC_USE_ANNOTATION: return "an annotation";
-    case DFC_USE_BOUND: return "a loop's bound";
-    case DFC_USE_INDEX: return "an index";
-    case DFC_USE_CONDITION: return "a condition";
-    case DFC_USE_SCALAR: return "a scalar";
-    case DFC_USE_HINT: return "a hint";
-    case DFC_USE_COST: return "a cost";
-    case DFC_USE_THREADS: return "a number of threads";
-    }
-    return "an expression";
-}
-
-static bool is_structure(enum dfc_use use)
-{
-    return use == DFC_USE_BOUND || use == DFC_USE_INDEX || use == DFC_USE_CONDITION;
-}
-
-/* ---- constants and code ---- */
-
-static struct dfc_value unknown(enum df_kind kind)
-{
-    return (struct dfc_value){ .n = { .kind = kind, .i = 1, .f = 1.0, .s = "" } };
-}
-
-static struct dfc_value integer(int64_t i)
-{
-    return (struct dfc_value){ .known = true, .n = { .kind = DF_KIND_I64, .i = i } };
-}
-
-static struct dfc_value real(double f)
-{
-    return (struct dfc_value){ .known = true, .n = { .kind = DF_KIND_F64, .f = f } };
-}
-
-static unsigned code_words(const struct dfc_value *v)
-{
-    return v->known ? 2 : v->n_code;
-}
-
-static bool put_code(struct dfc_unit *u, uint64_t *to, const struct dfc_value *v)
-{
-    if (!v->known) {
-        memcpy(to, v->code, v->n_code * sizeof *to);
-        return true;
-    }
-    switch (v->n.kind) {
-    case DF_KIND_I64:
-        to[0] = DF_X_INT;
-        to[1] = (uint64_t)v->n.i;
-        return true;
-    case DF_KIND_F64:
-        to[0] = DF_X_FLOAT;
-        memcpy(to + 1, &v->n.f, sizeof *to);
-        return true;
-    case DF_KIND_STR:
-        to[0] = DF_X_STR;
-        to[1] = df_builder_string(u->builder, v->n.s);
-        return to[1] != DF_NONE || dfc_no_memory(u);
-    }
-    return false;
-}
-
-/* Code for `op` over a and b (b NULL: one operand). Where a part has no code (only its kind is known), neither has the
- * whole. */
-static bool join_code(struct dfc_unit *u, const struct dfl_expr *e, enum df_x op, const struct dfc_value *a,
-                      const struct dfc_value *b, struct dfc_value *value)
-{
-    unsigned na = code_words(a), nb = b ? code_words(b) : 0;
-    if (!na || (b && !nb))
-        return true;
-    unsigned sa = a->known ? 1 : a->stack, sb = !b ? 0 : 1 + (b->known ? 1 : b->stack);
-    value->stack = sa > sb ? sa : sb;
-    value->n_code = na + nb + 1;
-    if (value->n_code > DFC_MAX_CODE || value->stack > DF_EXPR_STACK) {
-        dfl_error(u->sink, e->loc, "expression over args is too long");
-        return false;
-    }
-    uint64_t *code = dfc_alloc(u, value->n_code * sizeof *code);
-    if (!code || !put_code(u, code, a) || (b && !put_code(u, code + na, b)))
-        return false;
-    code[na + nb] = op;
-    value->code = code;
-    return true;
-}
+/* ---- operators ---- */
 
 static const char *dynamic_of(const struct dfc_value *a, const struct dfc_value *b)
 {
     return a->dynamic ? a->dynamic : b->dynamic;
 }
-
-/* ---- operators ---- */
 
 static enum df_x operator_code(enum dfl_op op)
 {
@@ -165,7 +74,7 @@ static bool fold_units(struct dfc_unit *u, const struct dfl_expr *e, enum df_x o
     return false;
 }
 
-/* Kinds are checked by working on stand-ins (unknown() is 1), which no operation but a known divisor can fail on. */
+/* Kinds are checked by working on stand-ins (dfc_value_unknown() is 1), which no operation but a known divisor can fail on. */
 static bool fold_operation(struct dfc_unit *u, const struct dfl_expr *e, enum df_x op, const struct dfc_value *a,
                            const struct dfc_value *b, struct dfc_value *value)
 {
@@ -175,24 +84,25 @@ static bool fold_operation(struct dfc_unit *u, const struct dfl_expr *e, enum df
         return false;
     struct df_number x = a->n, y = b->n;
     if (!result.known) {
-        x = unknown(a->n.kind).n;
+        x = dfc_value_unknown(a->n.kind).n;
         if (op != DF_X_DIV && op != DF_X_MOD)
-            y = unknown(b->n.kind).n;
+            y = dfc_value_unknown(b->n.kind).n;
     }
     if (df_number_binary(op, x, y, &result.n, &error) != DF_OK) {
         dfl_error(u->sink, e->loc, "%s", error.text);
         return false;
     }
     if (!result.known) {
-        result.n = unknown(result.n.kind).n;
-        if (!join_code(u, e, op, a, b, &result))
+        result.n = dfc_value_unknown(result.n.kind).n;
+        if (!dfc_value_join(u, e->loc, op, a, b, &result))
             return false;
     }
     *value = result;
     return true;
 }
 
-static bool fold_unary(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value)
+static bool fold_unary(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e,
+                       struct dfc_value *value)
 {
     struct dfc_value a;
     struct df_error error;
@@ -209,8 +119,8 @@ static bool fold_unary(struct dfc_unit *u, const struct dfc_names *names, const 
         return false;
     }
     if (!result.known) {
-        result.n = unknown(result.n.kind).n;
-        if (!join_code(u, e, op, &a, NULL, &result))
+        result.n = dfc_value_unknown(result.n.kind).n;
+        if (!dfc_value_join(u, e->loc, op, &a, NULL, &result))
             return false;
     }
     *value = result;
@@ -223,7 +133,7 @@ static bool is_zero(const struct dfc_value *v)
 }
 
 /* `a && b` and `a || b` of constants leave b's value alone where a decides, as in C; b's kind is checked all the same.
- * A left side that decides is a number, so the right one decides nothing: unknown() stands for it. */
+ * A left side that decides is a number, so the right one decides nothing: dfc_value_unknown() stands for it. */
 static bool fold_logic(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e,
                        const struct dfc_value *a, struct dfc_value *value)
 {
@@ -247,12 +157,13 @@ static bool fold_logic(struct dfc_unit *u, const struct dfc_names *names, const 
         dfl_error(u->sink, e->b->loc, "'%s' is for numbers", e->op == DFL_OP_AND ? "&&" : "||");
         return false;
     }
-    *value = integer(e->op == DFL_OP_OR);
+    *value = dfc_value_integer(e->op == DFL_OP_OR);
     value->dynamic = a->dynamic;
     return true;
 }
 
-static bool fold_binary(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value)
+static bool fold_binary(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e,
+                        struct dfc_value *value)
 {
     struct dfc_value a, b;
     if (!fold(u, names, e->a, &a))
@@ -263,7 +174,8 @@ static bool fold_binary(struct dfc_unit *u, const struct dfc_names *names, const
     return fold(u, names, e->b, &b) && fold_operation(u, e, operator_code(e->op), &a, &b, value);
 }
 
-static bool fold_call(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value)
+static bool fold_call(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e,
+                      struct dfc_value *value)
 {
     bool is_min = strcmp(e->s, "min") == 0;             /* else max: the parser lets no other through */
     if (!e->args || !e->args->next) {
@@ -278,154 +190,6 @@ static bool fold_call(struct dfc_unit *u, const struct dfc_names *names, const s
             return false;
     *value = best;
     return true;
-}
-
-/* ---- names ---- */
-
-static enum df_kind kind_of(enum dfl_scalar type)
-{
-    return type == DFL_STRING ? DF_KIND_STR : type == DFL_F32 || type == DFL_F64 ? DF_KIND_F64 : DF_KIND_I64;
-}
-
-static bool fold_variable(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, unsigned variable,
-                          struct dfc_value *value)
-{
-    if (is_structure(names->use)) {
-        dfl_error(u->sink, e->loc, "dimension '%s' cannot be used in %s", e->s, dfc_use_words(names->use));
-        dfl_hint(u->sink, "loops, conditions and indices use params only");
-        return false;
-    }
-    if (!names->dims) {
-        *value = unknown(DF_KIND_I64);
-        return true;
-    }
-    if (!names->dims[variable]) {
-        dfl_error(u->sink, e->loc, "dimension '%s' of '%s' is not known here: none of its in ports has it", e->s,
-                  names->callee->name);
-        dfl_hint(u->sink, "annotate the target where '%s' is called", names->callee->name);
-        return false;
-    }
-    *value = integer((int64_t)names->dims[variable]);
-    return true;
-}
-
-/* Dimensions and scalars of the callee. *found is false where e->s is neither. */
-static bool fold_local(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value,
-                       bool *found)
-{
-    const struct dfc_sig *sig = &names->callee->sig;
-    *found = true;
-    for (unsigned i = 0; i < sig->n_variables; i++)
-        if (strcmp(sig->variables[i].name.text, e->s) == 0)
-            return fold_variable(u, names, e, i, value);
-    for (unsigned i = 0; i < sig->n_scalars; i++) {
-        if (strcmp(sig->scalars[i]->name.text, e->s) != 0)
-            continue;
-        if (names->use != DFC_USE_SCALAR) {
-            dfl_error(u->sink, e->loc, "scalar '%s' cannot be used in %s", e->s, dfc_use_words(names->use));
-            return false;
-        }
-        *value = names->scalars ? names->scalars[i] : unknown(kind_of(sig->scalars[i]->type));
-        return true;
-    }
-    *found = false;
-    return true;
-}
-
-static bool fold_arg(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e,
-                     const struct dfc_param *arg, struct dfc_value *value)
-{
-    if (names->use != DFC_USE_SCALAR) {
-        dfl_error(u->sink, e->loc, "arg '%s' cannot be used in %s: it is known only when the program runs", e->s,
-                  dfc_use_words(names->use));
-        if (!is_structure(names->use) && names->use != DFC_USE_PARAM && names->use != DFC_USE_HINT)
-            dfl_hint(u->sink, "a size that is given when the program runs is 'param %s = ... dynamic;'", e->s);
-        return false;
-    }
-    *value = unknown(kind_of(arg->decl->scalar));
-    uint64_t *code = dfc_alloc(u, 2 * sizeof *code);
-    if (!code)
-        return false;
-    code[0] = DF_X_ARG;
-    code[1] = arg->arg;
-    value->code = code;
-    value->n_code = 2;
-    value->stack = 1;
-    return true;
-}
-
-static bool fold_param(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e,
-                       const struct dfc_param *param, struct dfc_value *value)
-{
-    if (!param->ready)
-        return false; /* reported at its declaration */
-    if (param->value.dynamic && is_structure(names->use)) {
-        if (strcmp(param->value.dynamic, e->s) == 0)
-            dfl_error(u->sink, e->loc, "dynamic param '%s' cannot be used in %s", e->s, dfc_use_words(names->use));
-        else
-            dfl_error(u->sink, e->loc, "param '%s' depends on the dynamic param '%s' and cannot be used in %s", e->s,
-                      param->value.dynamic, dfc_use_words(names->use));
-        dfl_hint(u->sink, "a dynamic param may change formats and costs, not the structure of the graph");
-        return false;
-    }
-    *value = param->value;
-    if (names->kinds_only)
-        *value = unknown(param->value.n.kind);
-    return true;
-}
-
-/* Says that a name means nothing here, with the closest one that does. */
-static void unknown_name(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e)
-{
-    if (names->callee && names->callee->graph) {
-        uint32_t id;
-        if (dfc_index_find(&names->callee->streams, e->s, &id)) {
-            dfl_error(u->sink, e->loc, "'%s' is a stream: it has no value that could be used in %s", e->s,
-                      dfc_use_words(names->use));
-            return;
-        }
-    }
-    dfl_error(u->sink, e->loc, "unknown name '%s' in %s", e->s, dfc_use_words(names->use));
-    struct dfr_array list = { 0 };
-    const char **item;
-    for (const struct dfc_env *env = names->env; env; env = env->outer)
-        if ((item = dfr_array_add(&list, sizeof *item, 1)))
-            *item = env->name;
-    for (unsigned i = 0; names->callee && i < names->callee->sig.n_variables; i++)
-        if ((item = dfr_array_add(&list, sizeof *item, 1)))
-            *item = names->callee->sig.variables[i].name.text;
-    for (unsigned i = 0; names->callee && i < names->callee->sig.n_scalars; i++)
-        if ((item = dfr_array_add(&list, sizeof *item, 1)))
-            *item = names->callee->sig.scalars[i]->name.text;
-    for (uint32_t i = 0; i < u->params.names.n; i++)
-        if ((item = dfr_array_add(&list, sizeof *item, 1)))
-            *item = dfc_index_names(&u->params)[i];
-    if (names->use == DFC_USE_PORT && !(list.n && dfl_suggest(e->s, list.items, list.n)))
-        dfl_hint(u->sink, "a dimension variable must stand alone in some port: 'f32[%s]'", e->s);
-    else
-        dfc_hint_name(u, e->s, list.items, list.n);
-    dfr_array_free(&list);
-}
-
-static bool fold_name(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value)
-{
-    for (const struct dfc_env *env = names->env; env; env = env->outer)
-        if (strcmp(env->name, e->s) == 0) {
-            *value = env->known ? integer(env->value) : unknown(DF_KIND_I64);
-            return true;
-        }
-    bool found = false;
-    if (names->callee && !fold_local(u, names, e, value, &found))
-        return false;
-    if (found)
-        return true;
-    uint32_t id;
-    if (!dfc_index_find(&u->params, e->s, &id)) {
-        unknown_name(u, names, e);
-        return false;
-    }
-    const struct dfc_param *param = &dfc_params(u)[id];
-    return param->arg != DF_NONE ? fold_arg(u, names, e, param, value) : fold_param(u, names, e, param, value);
 }
 
 /* ---- quantities ---- */
@@ -448,7 +212,7 @@ static bool fold_quantity(struct dfc_unit *u, const struct dfc_names *names, con
             return false;
         }
         /* one rounding: 1.2ms is the double nearest to 0.0012 */
-        *value = real(factor < 1 ? f / (factor == 1e-3 ? 1e3 : factor == 1e-6 ? 1e6 : 1e9) : f);
+        *value = dfc_value_real(factor < 1 ? f / (factor == 1e-3 ? 1e3 : factor == 1e-6 ? 1e6 : 1e9) : f);
         value->seconds = 1;
         return true;
     }
@@ -458,7 +222,7 @@ static bool fold_quantity(struct dfc_unit *u, const struct dfc_names *names, con
                                                                : "result does not fit in 64 bits");
         return false;
     }
-    *value = integer(e->is_int ? e->i * (int64_t)factor : (int64_t)bytes);
+    *value = dfc_value_integer(e->is_int ? e->i * (int64_t)factor : (int64_t)bytes);
     return true;
 }
 
@@ -468,16 +232,16 @@ static bool fold(struct dfc_unit *u, const struct dfc_names *names, const struct
 {
     switch (e->kind) {
     case DFL_EXPR_INT:
-        *value = names->kinds_only ? unknown(DF_KIND_I64) : integer(e->i);
+        *value = names->kinds_only ? dfc_value_unknown(DF_KIND_I64) : dfc_value_integer(e->i);
         return true;
     case DFL_EXPR_FLOAT:
-        *value = names->kinds_only ? unknown(DF_KIND_F64) : real(e->f);
+        *value = names->kinds_only ? dfc_value_unknown(DF_KIND_F64) : dfc_value_real(e->f);
         return true;
     case DFL_EXPR_STR:
         *value = (struct dfc_value){ .known = true, .n = { .kind = DF_KIND_STR, .s = e->s } };
         return true;
     case DFL_EXPR_NAME:
-        return fold_name(u, names, e, value);
+        return dfc_fold_name(u, names, e, value);
     case DFL_EXPR_INDEX:
         dfl_error(u->sink, e->loc, "'%s[...]' is a stream: it has no value that could be used in %s", e->s,
                   dfc_use_words(names->use));
@@ -499,7 +263,8 @@ bool dfc_fold(struct dfc_unit *u, const struct dfc_names *names, const struct df
     return fold(u, names, e, value);
 }
 
-bool dfc_fold_int(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, int64_t *value, bool *known)
+bool dfc_fold_int(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, int64_t *value,
+                  bool *known)
 {
     struct dfc_value v;
     if (!fold(u, names, e, &v))
@@ -531,48 +296,5 @@ bool dfc_fold_extent(struct dfc_unit *u, const struct dfc_names *names, const st
     }
     *known = v.known;
     *value = v.known ? (uint64_t)v.n.i : 0;
-    return true;
-}
-
-/* ---- scalars ---- */
-
-static enum df_scalar_type scalar_type(enum dfl_scalar type)
-{
-    switch (type) {
-    case DFL_I32: return DF_S_I32;
-    case DFL_I64: return DF_S_I64;
-    case DFL_F32: return DF_S_F32;
-    case DFL_F64: return DF_S_F64;
-    case DFL_STRING: return DF_S_STR;
-    }
-    return DF_S_I64;
-}
-
-bool dfc_convert(struct dfc_unit *u, struct dfl_loc loc, const char *what, enum dfl_scalar type, struct dfc_value *value)
-{
-    static const char *const kinds[] = { "an integer", "a floating-point number", "a string" };
-    enum df_kind want = kind_of(type);
-    struct df_error error;
-    union df_scalar scalar;
-    bool strings = value->n.kind == DF_KIND_STR || want == DF_KIND_STR;
-    if ((strings && value->n.kind != want) || (!value->known && want == DF_KIND_I64 && value->n.kind == DF_KIND_F64)) {
-        dfl_error(u->sink, loc, "%s is %s, this is %s", what, dfl_scalar_name(type), kinds[value->n.kind]);
-        return false;
-    }
-    if (value->known) {
-        if (df_number_to_scalar(value->n, scalar_type(type), &scalar, &error) != DF_OK) {
-            dfl_error(u->sink, loc, "%s is %s: %s", what, dfl_scalar_name(type), error.text);
-            return false;
-        }
-        value->n = df_scalar_to_number(scalar, scalar_type(type));
-        return true;
-    }
-    if (want != value->n.kind && value->n_code) { /* an i64 on its way to an f64: times 1.0 */
-        const struct dfl_expr here = { .loc = loc };
-        const struct dfc_value one = real(1.0), from = *value;
-        value->n = unknown(DF_KIND_F64).n;
-        return join_code(u, &here, DF_X_MUL, &from, &one, value);
-    }
-    value->n = unknown(want).n;
     return true;
 }

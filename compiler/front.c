@@ -25,8 +25,10 @@ static bool unit_open(struct dfc_unit *u, struct dfl_sink *sink, const struct df
     bool fresh;
     *u = (struct dfc_unit){ .sink = sink, .options = options, .arena = dfl_arena_new() };
     u->builder = u->arena ? make_builder(u) : NULL;
-    return u->builder && dfc_index_add(&u->classes, "cpu", &id, &fresh) && dfc_index_add(&u->classes, "gpu", &id, &fresh)
-               ? true : dfc_no_memory(u);
+    return u->builder && dfc_index_add(&u->classes, "cpu", &id, &fresh) &&
+                   dfc_index_add(&u->classes, "gpu", &id, &fresh)
+               ? true
+               : dfc_no_memory(u);
 }
 
 static void unit_free(struct dfc_unit *u)
@@ -68,8 +70,8 @@ static bool elaborate_main(struct dfc_unit *u)
     uint32_t id;
     if (!dfc_index_find(&u->callees, "main", &id) || !dfc_build_kernels(u))
         return false;
-    bool ok = dfc_elab_run(&e, u, &dfc_callees(u)[id]) && dfc_resolve(&e) && dfc_order_items(&e) && dfc_number_items(&e) &&
-              dfc_solve_dims(&e);
+    bool ok = dfc_elab_run(&e, u, &dfc_callees(u)[id]) && dfc_resolve(&e) && dfc_order_items(&e) &&
+              dfc_number_items(&e) && dfc_solve_dims(&e);
     dfc_elab_free(&e);
     return ok;
 }

@@ -1,5 +1,6 @@
-/* front.h - the front end as one call: sources in, checked immutable graph out. Used by dfc, and linked into programs that
- * have dynamic params (they elaborate their own sources again with other values: the same code, the same messages).
+/* front.h - the front end as one call: sources in, checked immutable graph out. Used by dfc, and linked into programs
+ * that have dynamic params (they elaborate their own sources again with other values: the same code, the same
+ * messages).
  *
  * Memory:   dfc_front_run() gives a result that dfc_front_free() returns; the graph inside is the result's.
  * Threads:  one at a time.
@@ -49,7 +50,7 @@ struct dfc_kernel_code {
 
 struct dfc_front {
     struct df_graph *graph;
-    struct dfc_kernel_code *kernels;    /* every declared kernel with code or cost, used or not, in order of declaration */
+    struct dfc_kernel_code *kernels; /* every declared kernel with code or cost, used or not, in order of declaration */
     size_t n_kernels;
     struct dfc_source *sources;         /* every file read */
     size_t n_sources;

@@ -1,12 +1,13 @@
 /* frontend.h - what the files of the front end share. Private to them; the way in is front.h.
  *
- * Order:    load.c (files) - decl.c (names, params, types) - sig.c, check_kernel.c, check_graph.c (every declaration, used
- *           or not) - elab.c, elab_streams.c (flattening) - resolve.c, order.c (who reads whom) - dims.c, build.c (formats,
- *           scalars, costs, the builder). front.c is the list of these steps.
- * Words:    a *callee* is what a call names: a kernel or a graph. A *signature* is a callee's ports, dimension variables and
- *           scalars, with names and formats looked up. A *use* is what an expression is for: it decides which names it may hold.
- * Memory:   everything lives in the unit's arena or arrays and dies with dfc_unit_free(). Where memory ran out, `no_memory`
- *           is set and the functions give false; front.c reports it once.
+ * Order:    load.c (files) - decl.c (names, params, types) - sig.c, check_kernel.c, check_graph.c (every declaration,
+ *           used or not) - elab.c, elab_streams.c (flattening) - resolve.c, order.c (who reads whom) - dims.c, build.c
+ *           (formats, scalars, costs, the builder). front.c is the list of these steps.
+ * Words:    a *callee* is what a call names: a kernel or a graph. A *signature* is a callee's ports, dimension
+ *           variables and scalars, with names and formats looked up. A *use* is what an expression is for: it decides
+ *           which names it may hold.
+ * Memory:   everything lives in the unit's arena or arrays and dies with dfc_unit_free(). Where memory ran out,
+ *           `no_memory` is set and the functions give false; front.c reports it once.
  * Errors:   functions that give bool give false after they have reported why (or where something they need was
  *           already reported).
  */
@@ -169,9 +170,10 @@ bool dfc_load_files(struct dfc_unit *u);
 /* Joins folder and path (which may be absolute) and takes "." and ".." out. */
 const char *dfc_path_join(struct dfc_unit *u, const char *dir, const char *path);
 /* Reads a whole file by the options' `read` or from the file system. The text is the caller's to free. */
-bool dfc_read_file(const struct dfc_front_options *options, const char *path, char **text, size_t *length, const char **why);
+bool dfc_read_file(const struct dfc_front_options *options, const char *path, char **text, size_t *length,
+                   const char **why);
 
-/* ---- fold.c ---- */
+/* ---- fold.c, fold_names.c, value.c ---- */
 
 enum dfc_use { DFC_USE_PARAM, DFC_USE_TYPE, DFC_USE_PORT, DFC_USE_ANNOTATION, DFC_USE_BOUND, DFC_USE_INDEX,
                DFC_USE_CONDITION, DFC_USE_SCALAR, DFC_USE_HINT, DFC_USE_COST, DFC_USE_THREADS };
@@ -195,13 +197,17 @@ struct dfc_names {                      /* what the names of an expression stand
 
 bool dfc_fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value);
 /* The same for an i64; anything else is reported. *value is 0 and *known false where only its kind is known. */
-bool dfc_fold_int(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, int64_t *value, bool *known);
+bool dfc_fold_int(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, int64_t *value,
+                  bool *known);
 /* One extent of a format: an i64 of at least 1. */
 bool dfc_fold_extent(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, uint64_t *value,
                      bool *known);
 /* Converts to a scalar's type; an error is reported at `loc`, with `what` ("scalar 'n' of 'f'") as the place it goes to. */
-bool dfc_convert(struct dfc_unit *u, struct dfl_loc loc, const char *what, enum dfl_scalar type, struct dfc_value *value);
+bool dfc_convert(struct dfc_unit *u, struct dfl_loc loc, const char *what, enum dfl_scalar type,
+                 struct dfc_value *value);
 const char *dfc_use_words(enum dfc_use use);
+enum df_kind dfc_scalar_kind(enum dfl_scalar type);
+enum df_scalar_type dfc_scalar_type(enum dfl_scalar type);
 
 /* ---- decl.c, sig.c, check_kernel.c, check_graph.c ---- */
 

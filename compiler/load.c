@@ -1,5 +1,5 @@
-/* load.c - the files of one program: the main file, and each imported file once. An import is looked for beside the file
- * that names it, then in the folders of -I. Files that import each other in a circle are an error.
+/* load.c - the files of one program: the main file, and each imported file once. An import is looked for beside the
+ * file that names it, then in the folders of -I. Files that import each other in a circle are an error.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 static void tidy(char *path)
 {
     bool absolute = path[0] == '/';
-    char *out = path + absolute, *floor = out;          /* floor: after a leading "/" or "../…" that cannot be taken out */
+    char *out = path + absolute, *floor = out; /* floor: after a leading "/" or "../…" that cannot be taken out */
     const char *in = path + absolute;
     while (*in) {
         size_t length = strcspn(in, "/");
@@ -107,7 +107,8 @@ static bool read_disk(const char *path, char **text, size_t *length, const char 
     return true;
 }
 
-bool dfc_read_file(const struct dfc_front_options *options, const char *path, char **text, size_t *length, const char **why)
+bool dfc_read_file(const struct dfc_front_options *options, const char *path, char **text, size_t *length,
+                   const char **why)
 {
     *why = "it cannot be read";
     if (options->read)

@@ -1,9 +1,9 @@
 /* order.c - items in an order in which each comes after those it needs, or the cycle that makes it impossible; and the
  * numbers that tell calls of one name apart.
  *
- * A node needs the makers of its inputs. The entry of a nested graph needs the makers of its in ports, because they give its
- * dimensions; what its body says with a dimension or a scalar of the graph needs the entry. Nothing else hangs on the entry,
- * so a graph one of whose outputs comes back to one of its inputs is no cycle unless its nodes are one.
+ * A node needs the makers of its inputs. The entry of a nested graph needs the makers of its in ports, because they
+ * give its dimensions; what its body says with a dimension or a scalar of the graph needs the entry. Nothing else hangs
+ * on the entry, so a graph one of whose outputs comes back to one of its inputs is no cycle unless its nodes are one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -146,9 +146,11 @@ static void report_arc(const struct dfc_elab *e, uint32_t from, uint32_t to, boo
     if (first && from == to)
         dfl_error(e->u->sink, loc, "'%s' reads '%s', which it makes itself: the graph has a cycle", name, text);
     else if (first && stream == DF_NONE)
-        dfl_error(e->u->sink, loc, "'%s' needs the dimensions of '%s', which depend on it: the graph has a cycle", name, maker);
+        dfl_error(e->u->sink, loc, "'%s' needs the dimensions of '%s', which depend on it: the graph has a cycle", name,
+                  maker);
     else if (first)
-        dfl_error(e->u->sink, loc, "'%s' reads '%s', which depends on what it makes: the graph has a cycle", name, text);
+        dfl_error(e->u->sink, loc, "'%s' reads '%s', which depends on what it makes: the graph has a cycle", name,
+                  text);
     else if (stream == DF_NONE)
         dfl_note(e->u->sink, loc, "'%s' needs the dimensions of graph '%s'", name, maker);
     else
@@ -165,7 +167,8 @@ static void report_cycle(const struct dfc_elab *e, const uint32_t *cycle, uint32
         if (k < SHOWN || k + 1 == n)
             report_arc(e, cycle[k - 1], cycle[k], false);
         else if (k == SHOWN)
-            dfl_note(e->u->sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "and so on: %u more", (unsigned)(n - SHOWN - 1));
+            dfl_note(e->u->sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "and so on: %u more",
+                     (unsigned)(n - SHOWN - 1));
     }
 }
 
@@ -192,7 +195,8 @@ bool dfc_order_items(struct dfc_elab *e)
 static bool same_call(const void *context, uint32_t id, const void *key)
 {
     const struct dfc_item *a = &dfc_items((const struct dfc_elab *)context)[id], *b = key;
-    if (a->frame != b->frame || a->callee != b->callee || !a->env != !b->env || (a->env && a->env->depth != b->env->depth))
+    if (a->frame != b->frame || a->callee != b->callee || !a->env != !b->env ||
+        (a->env && a->env->depth != b->env->depth))
         return false;
     const struct dfc_env *x = a->env, *y = b->env;
     for (; x && x != y; x = x->outer, y = y->outer)
@@ -209,8 +213,8 @@ static uint32_t hash_call(const struct dfc_item *item)
     return dfr_hash_fold(hash);
 }
 
-/* Calls that share scope, loop indices and name are numbered from 1; one alone has 0. While counting, the first of a group
- * holds how many there are. */
+/* Calls that share scope, loop indices and name are numbered from 1; one alone has 0. While counting, the first of a
+ * group holds how many there are. */
 bool dfc_number_items(struct dfc_elab *e)
 {
     struct dfr_table table = { 0 };

@@ -20,7 +20,8 @@ struct convert {
 #define NO_UNIT (-1)
 
 /* A value in its base unit (seconds, bytes, or none). `rate`: per second. */
-static bool number_of(struct convert *c, const struct dfl_value *value, const char *what, int want, bool rate, double *result)
+static bool number_of(struct convert *c, const struct dfl_value *value, const char *what, int want, bool rate,
+                      double *result)
 {
     static const char *const examples[] = { "10 us", "6 GiB" };
     enum dfc_unit_kind kind = DFC_UNIT_TIME, per_kind = DFC_UNIT_TIME;
@@ -33,8 +34,8 @@ static bool number_of(struct convert *c, const struct dfl_value *value, const ch
         const char *close = dfl_suggest(unknown, dfc_unit_names, dfc_unit_n_names);
         if (close)
             dfl_hint(c->sink, "did you mean '%s'?", close);
-    } else if ((want == NO_UNIT) != !value->unit || (value->unit && (int)kind != want) || rate != (value->per != NULL) ||
-               (value->per && (per_kind != DFC_UNIT_TIME))) {
+    } else if ((want == NO_UNIT) != !value->unit || (value->unit && (int)kind != want) ||
+               rate != (value->per != NULL) || (value->per && (per_kind != DFC_UNIT_TIME))) {
         if (want == NO_UNIT)
             dfl_error(c->sink, value->loc, "%s is a number without a unit", what);
         else
@@ -88,7 +89,8 @@ static void link_of(struct convert *c, const struct dfl_property *property, stru
     }
     if ((value = value->next) && number_of(c, value, "a link's latency", DFC_UNIT_TIME, false, &n))
         link->latency_s = n;
-    if (value && (value = value->next) && number_of(c, value, "a link's threshold", DFC_UNIT_BYTES, false, &n) && n < 9.2e18)
+    if (value && (value = value->next) && number_of(c, value, "a link's threshold", DFC_UNIT_BYTES, false, &n) &&
+        n < 9.2e18)
         link->threshold_bytes = (uint64_t)n;
     if (value && value->next) {
         dfl_error(c->sink, value->next->loc, "a link is a bandwidth, a latency and a threshold, nothing more");

@@ -1,8 +1,8 @@
-/* replan.c - in a program with dynamic params: the graph for other sizes, by the same front end from the same sources, and
- * times for works that were never measured at these sizes.
+/* replan.c - in a program with dynamic params: the graph for other sizes, by the same front end from the same sources,
+ * and times for works that were never measured at these sizes.
  *
- * Times:    a cost clause says it; else the nearest work of the same kernel, by the bytes of a job, scaled by their ratio (an
- *           estimate: right for kernels that are linear in their data); else the stated default.
+ * Times:    a cost clause says it; else the nearest work of the same kernel, by the bytes of a job, scaled by their
+ *           ratio (an estimate: right for kernels that are linear in their data); else the stated default.
  */
 #include "compiler/pack.h"
 
@@ -40,8 +40,8 @@ struct values {                         /* -D for the front end */
 };
 
 /* The definitions of the pack, then (they count) those of the dynamic params. */
-static bool make_defines(const struct dfc_pack *pack, const struct df_graph *old, const int64_t *values, size_t n_values,
-                         struct values *made)
+static bool make_defines(const struct dfc_pack *pack, const struct df_graph *old, const int64_t *values,
+                         size_t n_values, struct values *made)
 {
     made->n = pack->n_defines + n_values;
     made->defines = calloc(made->n + 1, sizeof *made->defines);
@@ -57,7 +57,8 @@ static bool make_defines(const struct dfc_pack *pack, const struct df_graph *old
     return true;
 }
 
-static int make_graph(struct dfc_pack *pack, const struct values *values, struct df_graph **graph, struct df_error *error)
+static int make_graph(struct dfc_pack *pack, const struct values *values, struct df_graph **graph,
+                      struct df_error *error)
 {
     const struct dfc_front_options options = {
         .path = pack->files[0].path, .defines = values->defines, .n_defines = values->n, .read = read_pack,
@@ -170,7 +171,8 @@ static int make(const unsigned char *sources, size_t bytes, const int64_t *value
     struct df_graph *fresh = NULL;
     struct dfc_pack pack;
     if (n_values != old_graph->n_params)
-        return dfr_error(error, DF_E_ARGUMENT, "%zu values for %u dynamic params", n_values, (unsigned)old_graph->n_params);
+        return dfr_error(error, DF_E_ARGUMENT, "%zu values for %u dynamic params", n_values,
+                         (unsigned)old_graph->n_params);
     int rc = dfc_pack_open(sources, bytes, &pack, error);
     if (rc != DF_OK)
         return rc;

@@ -75,7 +75,8 @@ static void report_unassigned(struct dfc_elab *e, const struct group *group)
                   (unsigned)(group->count - 1), stream_name(e, group->stream));
     else
         dfl_error(e->u->sink, s->reader->loc, "'%s' is never assigned", text);
-    const struct dfl_target *other = other_element(e, group->stream);
+    const struct dfl_target *other =
+        dfl_sink_errors(e->u->sink) <= DFL_MAX_ERRORS ? other_element(e, group->stream) : NULL;
     if (other)
         dfl_note(e->u->sink, other->loc, "other elements of '%s' are assigned here", stream_name(e, group->stream));
     else if (!s->n_indices)
@@ -140,8 +141,8 @@ static void warn_unread(struct dfc_elab *e, const struct group *group)
     if (group->count == 1)
         dfl_warning(e->u->sink, target->name.loc, "'%s' is never read", text);
     else
-        dfl_warning(e->u->sink, target->name.loc, "'%s' is never read, nor %u more of '%s' that are assigned here", text,
-                    (unsigned)(group->count - 1), stream_name(e, group->stream));
+        dfl_warning(e->u->sink, target->name.loc, "'%s' is never read, nor %u more of '%s' that are assigned here",
+                    text, (unsigned)(group->count - 1), stream_name(e, group->stream));
     if (!target->indices)
         dfl_hint(e->u->sink, "'_' in its place discards the output");
 }

@@ -1,8 +1,8 @@
 /* sig.c - signatures: ports, dimension variables and scalars of a kernel or a graph.
  *
- * A name that stands alone as an extent of a port is a dimension variable, always. Inside a larger expression a name is a
- * variable of this signature if it stands alone somewhere in it, else a param. Unification (dims.c) binds variables where
- * they stand alone and then only checks or computes the expressions.
+ * A name that stands alone as an extent of a port is a dimension variable, always. Inside a larger expression a name is
+ * a variable of this signature if it stands alone somewhere in it, else a param. Unification (dims.c) binds variables
+ * where they stand alone and then only checks or computes the expressions.
  */
 #include <string.h>
 
@@ -16,7 +16,8 @@ struct seen {
 };
 
 /* One list of names for ports, dimensions and scalars: in C they are arguments of one function. */
-static void check_name(struct dfc_unit *u, struct seen *seen, unsigned *n, const char *what, const struct dfl_name *name)
+static void check_name(struct dfc_unit *u, struct seen *seen, unsigned *n, const char *what,
+                       const struct dfl_name *name)
 {
     if (dfc_name_reserved(u, what, name))
         return;
@@ -97,7 +98,8 @@ static bool collect_variables(struct dfc_unit *u, struct dfc_sig *sig, const str
 
 /* ---- ports ---- */
 
-static bool check_dim(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_expr *e, struct dfc_dim *dim)
+static bool check_dim(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_expr *e,
+                      struct dfc_dim *dim)
 {
     const struct dfc_names names = { .use = DFC_USE_PORT, .callee = callee };
     bool known;

@@ -1,5 +1,5 @@
-/* sources.c - the pack of sources: "DFSRC1\0\0", then the counts of definitions, folders and files, then their strings, each as
- * its length (8 bytes, least first), its bytes and a NUL. Definitions are name and value, files path and text.
+/* sources.c - the pack of sources: "DFSRC1\0\0", then the counts of definitions, folders and files, then their strings,
+ * each as its length (8 bytes, least first), its bytes and a NUL. Definitions are name and value, files path and text.
  */
 #include "compiler/pack.h"
 

@@ -7,9 +7,18 @@ static const struct {
     enum dfc_unit_kind kind;
     double factor;
 } units[] = {
-    { DFC_UNIT_TIME, 1.0 },    { DFC_UNIT_TIME, 1e-3 },   { DFC_UNIT_TIME, 1e-6 },       { DFC_UNIT_TIME, 1e-9 },
-    { DFC_UNIT_BYTES, 1.0 },   { DFC_UNIT_BYTES, 1e3 },   { DFC_UNIT_BYTES, 1e6 },       { DFC_UNIT_BYTES, 1e9 },
-    { DFC_UNIT_BYTES, 1e12 },  { DFC_UNIT_BYTES, 1024.0 }, { DFC_UNIT_BYTES, 1048576.0 }, { DFC_UNIT_BYTES, 1073741824.0 },
+    { DFC_UNIT_TIME, 1.0 },
+    { DFC_UNIT_TIME, 1e-3 },
+    { DFC_UNIT_TIME, 1e-6 },
+    { DFC_UNIT_TIME, 1e-9 },
+    { DFC_UNIT_BYTES, 1.0 },
+    { DFC_UNIT_BYTES, 1e3 },
+    { DFC_UNIT_BYTES, 1e6 },
+    { DFC_UNIT_BYTES, 1e9 },
+    { DFC_UNIT_BYTES, 1e12 },
+    { DFC_UNIT_BYTES, 1024.0 },
+    { DFC_UNIT_BYTES, 1048576.0 },
+    { DFC_UNIT_BYTES, 1073741824.0 },
     { DFC_UNIT_BYTES, 1099511627776.0 },
 };
 

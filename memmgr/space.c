@@ -109,11 +109,11 @@ static int make_heap(struct dfm_space *s, const struct dfm_space_config *config,
             __builtin_add_overflow(total, bytes, &total))
             total = UINT64_MAX;
     }
-    if (config->pinned) {
+    if (config->pinned && total <= config->pinned_limit_bytes) {
         s->source = (struct dfm_heap_source){ pinned_alloc, pinned_free, (void *)config->pinned };
         s->heap = dfm_heap_create(classes, n_classes, &s->source);
     }
-    if (!s->heap)                       /* plain memory does as well, at slower copies */
+    if (!s->heap)                       /* plain memory does as well, with slower copies */
         s->heap = dfm_heap_create(classes, n_classes, NULL);
     free(classes);
     if (!s->heap)

@@ -57,6 +57,7 @@ struct dfm_space_config {
     const uint64_t *count;              /* of a value: most buffers of it that are live at once; read during create */
     uint32_t n_waiters;                 /* 0: no devices */
     const struct dfr_device_ops *pinned;/* whose host_alloc gives host memory; NULL: plain memory */
+    uint64_t pinned_limit_bytes;        /* plain memory where more would be pinned than this */
 };
 
 /* DF_E_MEMORY with a sentence. */

@@ -42,10 +42,13 @@ int dfw_db_fail(struct dfw_db *db, const char *what, struct df_error *error)
     const char *words = db->sqlite ? sqlite3_errmsg(db->sqlite) : "out of memory";
     int primary = code & 0xff;
     const char *hint = "";
+    db->failed_code = primary;
     if (primary == SQLITE_NOTADB || primary == SQLITE_CORRUPT)
         hint = "; it is damaged or no profile database: move it away, or name another with DFC_PROFILE";
     else if (primary == SQLITE_BUSY || primary == SQLITE_LOCKED)
         hint = "; another program kept it locked for too long";
+    else if (primary == SQLITE_READONLY)
+        hint = "; there is no permission to write it or its folder";
     return dfr_error(error, DF_E_IO, "profile database '%s': cannot %s: %s%s", db->path, what, words, hint);
 }
 
@@ -249,8 +252,8 @@ int dfw_db_open(const char *path, bool create, struct dfw_db **result, struct df
     if (create && !path)
         make_folders(db->path);
     int status = open_with(db, db->path, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), create, error);
-    if (status != DF_OK && !create && db->sqlite && (sqlite3_errcode(db->sqlite) & 0xff) == SQLITE_CANTOPEN &&
-        access(db->path, R_OK) == 0)
+    bool no_log = db->failed_code == SQLITE_CANTOPEN || db->failed_code == SQLITE_READONLY;
+    if (status != DF_OK && !create && no_log && access(db->path, R_OK) == 0)
         status = open_immutable(db, error);
     if (status != DF_OK) {
         dfw_db_close(db);

@@ -15,6 +15,7 @@ struct dfw_db {
     sqlite3_stmt *load;                 /* of dfw_sample_load(), made when first needed */
     char *path;
     char machine[512];
+    int failed_code;                    /* SQLite's, of the latest failure */
 };
 
 int dfw_db_fail(struct dfw_db *db, const char *what, struct df_error *error);

@@ -83,8 +83,8 @@ struct dfr_device_ops {
     /* Memory of the host that copies are fast with; any back end's may be used with any other's copies. */
     void *(*host_alloc)(uint64_t bytes, struct df_error *error);
     void (*host_free)(void *memory, uint64_t bytes);
-    /* Seconds since the device was opened at which the event completed and at which the work just before it in its
-     * stream began; false where the back end cannot say yet. For traces. */
+    /* Seconds since the device was opened at which the copy or launch just before the event in its stream began and
+     * ended; false where the back end cannot say yet. For traces. */
     bool (*event_times)(struct dfr_device *device, struct dfr_event *event, double *begin_s, double *end_s);
     /* Handle of the BLAS library bound to a stream, NULL where there is none. */
     void *(*blas)(struct dfr_device *device, uint32_t stream, struct df_error *error);

@@ -53,7 +53,7 @@ struct dfr_emu_stream {
     struct dfr_emu_command *ring;       /* command n at (n - 1) % DFR_EMU_RING */
     uint64_t enqueued;                  /* under the lock */
     _Atomic uint64_t done;              /* released by the engine after each command, read anywhere */
-    double begin_s;                     /* of the last copy or launch; the engine's own */
+    double begin_s, end_s;              /* of the last copy or launch; the engine's own */
 };
 
 struct dfr_emu_engine {

@@ -53,6 +53,7 @@ static void run_copy(struct dfr_emu_device *device, struct dfr_emu_stream *strea
 
         wait_until(device, stream->begin_s + df_link_time_s(link, bytes));
     }
+    stream->end_s = now_s(device);
 }
 
 static void run_launch(struct dfr_emu_device *device, struct dfr_emu_stream *stream, const struct dfr_launch *launch)
@@ -67,13 +68,14 @@ static void run_launch(struct dfr_emu_device *device, struct dfr_emu_stream *str
     else
         result = launch->fn(launch->call, NULL, launch->dims, launch->ports, launch->scalars);
     *launch->result = result;
+    stream->end_s = now_s(device);
 }
 
-static void run_record(struct dfr_emu_device *device, struct dfr_emu_stream *stream, struct dfr_emu_event *event,
-                       uint64_t number)
+static void run_record(struct dfr_emu_stream *stream, struct dfr_emu_event *event, uint64_t number)
 {
     atomic_store_explicit(&event->begin_s, stream->begin_s, memory_order_relaxed);
-    atomic_store_explicit(&event->end_s, now_s(device), memory_order_relaxed);
+    /* Not now: another stream's work may have been carried out between this stream's and its mark. */
+    atomic_store_explicit(&event->end_s, stream->end_s, memory_order_relaxed);
     atomic_store_explicit(&event->timed_number, number, memory_order_relaxed);
     atomic_fetch_sub_explicit(&event->in_flight, 1, memory_order_release); /* the last touch of *event */
 }
@@ -89,7 +91,7 @@ static void run_command(struct dfr_emu_device *device, struct dfr_emu_stream *st
         run_launch(device, stream, &command->launch);
         break;
     case DFR_EMU_RECORD:
-        run_record(device, stream, command->record, number);
+        run_record(stream, command->record, number);
         break;
     case DFR_EMU_WAIT:
         break; /* it was ready, so it is over */

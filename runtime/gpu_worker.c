@@ -11,198 +11,20 @@
  * job needs nothing that another job here holds, so reserved jobs always end and their memory comes back.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "runtime/clock.h"
-#include "runtime/error.h"
-#include "runtime/gpu.h"
+#include "runtime/gpu_impl.h"
 
 #define TMP_ALIGNMENT 256u
-#define FIRST_PAUSE_NS 1000
+#define SPIN_S 50e-6                    /* a back end that cannot wake is asked without pause for so long */
+#define FIRST_PAUSE_NS 2000
 #define LONGEST_PAUSE_NS 50000
-
-enum gpu_state { GPU_EMPTY, GPU_TAKEN, GPU_RESERVED, GPU_LAUNCHED };
-
-struct gpu_job {
-    enum gpu_state state;
-    bool asked;                         /* some inputs come from other devices; `missing` counts them */
-    bool loaded;                        /* all copies of its inputs are issued */
-    uint32_t stream;                    /* LAUNCHED */
-    uint64_t job;
-    struct dfm_claim claim;             /* inputs in order of in slots, then outputs that take nothing over */
-    struct df_call call;
-    void **ports;
-    struct dfr_range *ranges;
-    char *name;                         /* of the node, for the device's messages */
-    struct dfr_event *event;
-    int result;
-    double launched_s;
-};
-
-#define NAME_BYTES 256
-
-struct dfr_gpu {
-    struct df_run *run;
-    uint32_t unit;
-    struct dfr_device *device;
-    struct dfm_cache *cache;
-    uint32_t window, n_jobs;            /* jobs[order[0 … n_jobs)] are in flight, oldest first */
-    struct gpu_job *jobs;
-    uint32_t *order;
-    bool *stream_busy;                  /* gpu_jobs of them */
-    struct dfr_trace_row *h2d_row, *d2h_row;
-    double origin_s;                    /* what dfr_clock_s() said at the device's time 0 */
-    double computed_until_s;
-};
-
-static void gpu_wakeup(void *arg)
-{
-    dfr_wake_one(arg);
-}
 
 static void gpu_failed(struct dfr_gpu *gpu, const struct df_error *error)
 {
     dfr_engine_fail(gpu->run, DF_E_DEVICE, "%s", error->text);
-}
-
-/* ---- making ---- */
-
-/* A traced copy; the wave is that of the slot, which a reader of the block keeps from ending. */
-static void copied(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s)
-{
-    struct dfr_gpu *gpu = arg;
-    struct dfr_trace_row *row = kind == DFR_COPY_H2D ? gpu->h2d_row : gpu->d2h_row;
-    uint32_t slot = block / gpu->run->graph->n_values;
-
-    if (row)
-        dfr_trace_add(row, dfm_space_value(gpu->run->space, block), dfr_job_wave(gpu->run, dfr_job(slot, 0)),
-                      gpu->origin_s + begin_s, gpu->origin_s + end_s, bytes);
-}
-
-static void arrived(void *arg, uint32_t waiter)
-{
-    dfr_arrived(((struct dfr_gpu *)arg)->run, waiter);
-}
-
-static uint32_t most_ports(const struct df_graph *g)
-{
-    uint32_t most = 1;
-    for (uint32_t k = 0; k < g->n_kernels; k++)
-        most = g->kernels[k].n_ports > most ? g->kernels[k].n_ports : most;
-    return most;
-}
-
-static int make_job(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t n_ports, struct df_error *error)
-{
-    j->claim.pieces = calloc(n_ports, sizeof *j->claim.pieces);
-    j->ports = calloc(n_ports, sizeof *j->ports);
-    j->ranges = calloc(n_ports, sizeof *j->ranges);
-    j->name = calloc(1, NAME_BYTES);
-    if (!j->claim.pieces || !j->ports || !j->ranges || !j->name)
-        return dfr_error_memory(error);
-    return gpu->device->ops->event_create(gpu->device, &j->event, error);
-}
-
-static int open_device(struct dfr_gpu *gpu, struct df_error *error)
-{
-    struct df_run *run = gpu->run;
-    struct dfr_device_config config = {
-        .unit = &run->platform.units[gpu->unit],
-        .pool_bytes = run->pool_bytes[gpu->unit],
-        .compute_streams = run->gpu_jobs,
-        .check = run->options.emu_check,
-        .wakeup = gpu_wakeup,
-        .wakeup_arg = &run->wakes[gpu->unit],
-    };
-    gpu->origin_s = dfr_clock_s();
-    return run->device_ops->open(gpu->unit - 1, &config, &gpu->device, error);
-}
-
-static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *error)
-{
-    struct dfm_cache_config config = {
-        .space = gpu->run->space,
-        .memory = gpu->unit,
-        .device = gpu->device,
-        .pool_bytes = gpu->run->pool_bytes[gpu->unit],
-        .max_pieces = n_ports,
-        .max_claims = gpu->window,
-        .arrived = arrived,
-        .copied = gpu->run->trace ? copied : NULL,
-        .arg = gpu,
-    };
-    return dfm_cache_create(&config, &gpu->cache, error);
-}
-
-int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, struct df_error *error)
-{
-    uint32_t n_ports = most_ports(run->graph);
-    struct dfr_gpu *gpu = calloc(1, sizeof *gpu);
-    int status;
-
-    if (!gpu)
-        return dfr_error_memory(error);
-    gpu->run = run;
-    gpu->unit = unit;
-    gpu->window = run->gpu_window;
-    status = open_device(gpu, error);
-    if (status == DF_OK)
-        status = make_cache(gpu, n_ports, error);
-    if (status != DF_OK)
-        goto fail;
-    gpu->jobs = calloc(gpu->window, sizeof *gpu->jobs);
-    gpu->order = calloc(gpu->window, sizeof *gpu->order);
-    gpu->stream_busy = calloc(run->gpu_jobs, sizeof *gpu->stream_busy);
-    if (!gpu->jobs || !gpu->order || !gpu->stream_busy) {
-        status = dfr_error_memory(error);
-        goto fail;
-    }
-    for (uint32_t i = 0; i < gpu->window && status == DF_OK; i++)
-        status = make_job(gpu, &gpu->jobs[i], n_ports, error);
-    if (status != DF_OK)
-        goto fail;
-    run->space->caches[unit] = gpu->cache;
-    *result = gpu;
-    return DF_OK;
-
-fail:
-    dfr_gpu_destroy(gpu);
-    return status;
-}
-
-void dfr_gpu_destroy(struct dfr_gpu *gpu)
-{
-    if (!gpu)
-        return;
-    for (uint32_t i = 0; gpu->jobs && i < gpu->window; i++) {
-        free(gpu->jobs[i].claim.pieces);
-        free(gpu->jobs[i].ports);
-        free(gpu->jobs[i].ranges);
-        free(gpu->jobs[i].name);
-        if (gpu->jobs[i].event)
-            gpu->device->ops->event_destroy(gpu->device, gpu->jobs[i].event);
-    }
-    dfm_cache_destroy(gpu->cache);
-    if (gpu->device)
-        gpu->device->ops->close(gpu->device);
-    free(gpu->jobs);
-    free(gpu->order);
-    free(gpu->stream_busy);
-    free(gpu);
-}
-
-void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats)
-{
-    dfm_cache_stats(gpu->cache, stats);
-    snprintf(stats->name, sizeof stats->name, "%s", gpu->run->platform.units[gpu->unit].name);
-}
-
-void dfr_gpu_rows(struct dfr_gpu *gpu, struct dfr_trace_row *h2d, struct dfr_trace_row *d2h)
-{
-    gpu->h2d_row = h2d;
-    gpu->d2h_row = d2h;
 }
 
 /* ---- 1 -> 2 ---- */
@@ -406,7 +228,7 @@ static void launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j,
     j->call = (struct df_call){ .run = run, .job = j->job, .wave = dfr_job_wave(run, j->job), .threads = 1,
                                 .device = gpu->device, .stream = DFR_STREAM_COMPUTE + stream };
     make_ports(gpu, j);
-    df_node_name(run->graph, dfr_job_node(j->job), j->name, NAME_BYTES);
+    df_node_name(run->graph, dfr_job_node(j->job), j->name, DFR_GPU_NAME_BYTES);
     j->launched_s = dfr_clock_s();
     if (w->first_s < 0)
         w->first_s = j->launched_s;
@@ -521,17 +343,21 @@ static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
     return progress;
 }
 
-/* A back end that cannot wake is asked again after a pause, which grows while nothing happens. */
-static void rest(struct dfr_gpu *gpu, uint32_t key, int64_t *pause_ns)
+/* Nothing changed since `since_s`. A back end that cannot wake is asked again: at once for a while where there is a core for
+ * this, then after a pause that grows. */
+static void rest(struct dfr_gpu *gpu, uint32_t key, double since_s, int64_t *pause_ns)
 {
+    struct dfr_wake *wake = &gpu->run->wakes[gpu->unit];
     bool busy = gpu->n_jobs > 0 || dfm_cache_busy(gpu->cache);
 
     if (!busy || gpu->device->ops->can_wakeup) {
-        dfr_wake_sleep(&gpu->run->wakes[gpu->unit], key, -1);
-        return;
+        dfr_wake_sleep(wake, key, -1);
+    } else if (gpu->run->spins > 0 && dfr_clock_s() < since_s + SPIN_S) {
+        dfr_wake_cancel(wake);
+    } else {
+        dfr_wake_sleep(wake, key, *pause_ns);
+        *pause_ns = 2 * *pause_ns < LONGEST_PAUSE_NS ? 2 * *pause_ns : LONGEST_PAUSE_NS;
     }
-    dfr_wake_sleep(&gpu->run->wakes[gpu->unit], key, *pause_ns);
-    *pause_ns = 2 * *pause_ns < LONGEST_PAUSE_NS ? 2 * *pause_ns : LONGEST_PAUSE_NS;
 }
 
 /* Relates the device's clock to ours by an event on an idle stream. */
@@ -557,20 +383,23 @@ void *dfr_gpu_main(void *arg)
     struct dfr_gpu *gpu = w->run->gpus[w->unit];
     struct dfr_wake *wake = &w->run->wakes[w->unit];
     int64_t pause_ns = FIRST_PAUSE_NS;
+    double changed_s = 0;
     struct df_error error;
 
+    prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); /* else a pause of 2 us takes 50 */
     calibrate(gpu);
     while (!dfr_stopped(w->run)) {
         uint32_t key;
         if (step(gpu, w)) {
             pause_ns = FIRST_PAUSE_NS;
+            changed_s = gpu->device->ops->can_wakeup ? 0 : dfr_clock_s();
             continue;
         }
         key = dfr_wake_announce(wake);
         if (dfr_stopped(w->run) || step(gpu, w))
             dfr_wake_cancel(wake);
         else
-            rest(gpu, key, &pause_ns);
+            rest(gpu, key, changed_s, &pause_ns);
     }
     /* what is in flight ends before its memory goes; after a failure its own errors are no news */
     gpu->device->ops->drain(gpu->device, &error);

@@ -90,6 +90,7 @@ static int make_space(struct df_run *run, struct df_error *error)
     if (run->n_gpus > 0) {
         config.n_waiters = g->n_in_values * (run->inflight + 1);
         config.pinned = run->device_ops;
+        config.pinned_limit_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
     }
     status = dfm_space_create(&config, &run->space, error);
 done:

@@ -7,10 +7,11 @@ cd "$(dirname "$0")/.."
 build=$1 bundle=$2
 rm -rf "$bundle"; mkdir -p "$bundle"/{bin,lib/graphviz,include,tests/unit}
 cp "$build/bin/dfc" "$bundle/bin/"; strip -g "$bundle/bin/dfc"
-for t in "$build"/tests/test_*; do case $t in *.d) ;; *) cp "$t" "$bundle/tests/unit/"; strip -g "$bundle/tests/unit/${t##*/}" ;; esac; done
+# Of the unit tests those that meet the device: each carries all of libdf, and together they would be larger than the rest.
+for t in cuda emu engine; do cp "$build/tests/test_$t" "$bundle/tests/unit/"; strip "$bundle/tests/unit/test_$t"; done
 for a in "$build"/lib/*.a; do [ "${a##*/}" = libdfdriver.a ] || { cp "$a" "$bundle/lib/"; strip -g "$bundle/lib/${a##*/}"; }; done
 cp "$build/include/df.h" "$bundle/include/"
-git ls-files examples tests | while read -r f; do mkdir -p "$bundle/$(dirname "$f")"; cp "$f" "$bundle/$f"; done
+git ls-files examples tests ':!tests/unit' ':!tests/golden' | while read -r f; do mkdir -p "$bundle/$(dirname "$f")"; cp "$f" "$bundle/$f"; done
 cp tests/bundle.mk "$bundle/Makefile"; cp LICENSE README.md "$bundle/"
 
 multiarch=$(gcc -print-multiarch)
@@ -19,15 +20,14 @@ copy_library() { # SONAME's file under its soname
 }
 needed_by() { ldd "$@" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3, $1 }' | sort -u |
     grep -vE ' (libc|libm|libdl|librt|libpthread|ld-linux-x86-64|libgcc_s|libstdc\+\+)\.so'; }
-plugins=(/usr/lib/"$multiarch"/graphviz/libgvplugin_{core,dot_layout,neato_layout}.so.?)
+plugins=(/usr/lib/"$multiarch"/graphviz/libgvplugin_{core,dot_layout}.so.?)
 linked=(/usr/lib/"$multiarch"/lib{metis,hwloc,png,openblas,z}.so)
 needed_by "$build/bin/dfc" "$build"/tests/test_parse "${plugins[@]}" "${linked[@]}" | while read -r path name; do copy_library "$path" "$name"; done
 for l in "${linked[@]}"; do # as the linker looks for them
     soname=$(objdump -p "$(realpath "$l")" | awk '$1 == "SONAME" { print $2 }'); copy_library "$l" "$soname"; ln -sf "$soname" "$bundle/lib/${l##*/}"
 done
 for p in "${plugins[@]}"; do cp "$(realpath "$p")" "$bundle/lib/graphviz/${p##*/}"; done
-for f in dot neato; do :; done
-cp /usr/lib/"$multiarch"/graphviz/config6a "$bundle/lib/graphviz/" 2>/dev/null || true
+GVBINDIR=$(realpath "$bundle/lib/graphviz") dot -c                   # writes config6a: what these plugins offer
 for h in png.h pngconf.h pnglibconf.h zlib.h zconf.h "$multiarch"/zconf.h "$multiarch"/cblas.h "$multiarch"/openblas_config.h; do
     [ -e /usr/include/$h ] && cp -L "/usr/include/$h" "$bundle/include/"
 done

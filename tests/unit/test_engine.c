@@ -722,6 +722,6 @@ int main(void)
         cmocka_unit_test(test_failure_anywhere), cmocka_unit_test(test_wrong_codes), cmocka_unit_test(test_long_chain),
         cmocka_unit_test(test_idle_workers_sleep), cmocka_unit_test(test_trace),
     };
-    cmocka_set_test_filter(getenv("T"));
+    cmocka_set_test_filter(getenv("ONLY"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

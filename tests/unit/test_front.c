@@ -1,5 +1,5 @@
-/* test_front.c - the front end on programs in memory: what graph they make, what they say, and that the same program makes
- * the same graph. Messages one by one are in tests/golden.
+/* test_front.c - the front end on programs in memory: what graph they make, what they say, and that the same program
+ * makes the same graph. Messages one by one are in tests/golden.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -256,19 +256,20 @@ static void test_structure(void **state)
 {
     struct made m;
     (void)state;
-    make_clean(&m, KERNELS
-               "param T = 3;  param mode = \"fast\";\n"
-               "graph main {\n"
-               "    for i in 0..T { A[i, i]: f32[i + 1] = src(); for j in 0..i { A[i, j] = f(A[i, i]); sink(A[i, j]); } }\n"
-               "    for i in 0..T { sink(A[i, i]); }\n"
-               "    for i in 5..5 { sink(nothing); }  for i in 5..2 { sink(nothing); }\n"
-               "    if mode == \"slow\" { nothing: f32[1] = src(); }\n"
-               "    else if T > 2 && mode != \"slow\" { b: f32[2] = src(); }\n"
-               "    else { b: f32[3] = src(); }\n"
-               "    sink(b);\n"
-               "    if 0 && T / 0 > 1 { sink(b); }\n"
-               "}\n"
-               "param zero = 0;\n");
+    make_clean(
+        &m, KERNELS
+        "param T = 3;  param mode = \"fast\";\n"
+        "graph main {\n"
+        "    for i in 0..T { A[i, i]: f32[i + 1] = src(); for j in 0..i { A[i, j] = f(A[i, i]); sink(A[i, j]); } }\n"
+        "    for i in 0..T { sink(A[i, i]); }\n"
+        "    for i in 5..5 { sink(nothing); }  for i in 5..2 { sink(nothing); }\n"
+        "    if mode == \"slow\" { nothing: f32[1] = src(); }\n"
+        "    else if T > 2 && mode != \"slow\" { b: f32[2] = src(); }\n"
+        "    else { b: f32[3] = src(); }\n"
+        "    sink(b);\n"
+        "    if 0 && T / 0 > 1 { sink(b); }\n"
+        "}\n"
+        "param zero = 0;\n");
     unmake(&m);
     refuses("graph main { }", "no nodes");
 }
@@ -306,7 +307,8 @@ static void test_inout_copies(void **state)
 /* The same nodes, each with the same inputs, whatever the order of statements. */
 static void test_any_order(void **state)
 {
-    static const char *const lines[] = { "d = add(b, c);", "sink(d);", "c = f(a);", "a: f32[6] = src();", "b = twice2(a);" };
+    static const char *const lines[] = { "d = add(b, c);", "sink(d);", "c = f(a);", "a: f32[6] = src();",
+                                         "b = twice2(a);" };
     static const int orders[][5] = { { 3, 4, 2, 0, 1 }, { 0, 1, 2, 3, 4 }, { 1, 0, 4, 2, 3 }, { 2, 1, 3, 4, 0 } };
     (void)state;
     for (unsigned o = 0; o < sizeof orders / sizeof orders[0]; o++) {
@@ -403,7 +405,8 @@ static void test_params(void **state)
 static void test_imports(void **state)
 {
     const struct file files[] = {
-        { "d/t.df", "import \"one.df\"; import \"../e/two.df\"; import \"far.df\"; graph main { a: v = src(); f(a); }" },
+        { "d/t.df",
+          "import \"one.df\"; import \"../e/two.df\"; import \"far.df\"; graph main { a: v = src(); f(a); }" },
         { "d/one.df", "import \"./shared.df\"; kernel src(out a: f32[k]) cost cpu 1us; link \"m\";" },
         { "e/two.df", "import \"../d/shared.df\"; kernel f(in a: f32[k]) cpu \"f.c\"; link \"z\"; link \"m\";" },
         { "d/shared.df", "type v = f32[n];" },
@@ -413,7 +416,8 @@ static void test_imports(void **state)
     const char *const dirs[] = { "nowhere", "inc" };
     struct made m;
     (void)state;
-    make_with(&m, &(const struct dfc_front_options){ .path = "./d/../d/t.df", .import_dirs = dirs, .n_import_dirs = 2 }, files);
+    make_with(&m, &(const struct dfc_front_options){ .path = "./d/../d/t.df", .import_dirs = dirs, .n_import_dirs = 2 },
+              files);
     assert_string_equal(m.said, "");
     assert_int_equal(m.front->n_sources, 5);
     assert_string_equal(m.front->sources[0].path, "d/t.df");
@@ -428,10 +432,12 @@ static void test_imports(void **state)
 static void test_replan(void **state)
 {
     const struct file files[] = {
-        { "t.df", "import \"k.df\"; param n = 8 dynamic; param twice = n * 2; param fixed = 1; param step = 3 dynamic;\n"
-                  "graph main { a: f32[twice] = src(); b = f(a); g(b); c: f32[fixed] = src(); g(c); }" },
-        { "k.df", "kernel src(out a: f32[k]) cpu \"k.c\"; kernel f(in a: f32[k], out b: f32[k]) cpu \"k.c\" gpu \"k.cu\";\n"
-                  "kernel g(in a: f32[k]) cost cpu (1ns * k);" },
+        { "t.df",
+          "import \"k.df\"; param n = 8 dynamic; param twice = n * 2; param fixed = 1; param step = 3 dynamic;\n"
+          "graph main { a: f32[twice] = src(); b = f(a); g(b); c: f32[fixed] = src(); g(c); }" },
+        { "k.df",
+          "kernel src(out a: f32[k]) cpu \"k.c\"; kernel f(in a: f32[k], out b: f32[k]) cpu \"k.c\" gpu \"k.cu\";\n"
+          "kernel g(in a: f32[k]) cost cpu (1ns * k);" },
         { NULL, NULL },
     };
     const struct dfc_define defines[] = { { "fixed", "5" } };
@@ -480,13 +486,14 @@ static void test_platforms(void **state)
 {
     struct made m;
     (void)state;
-    make_clean(&m, KERNELS
-               "platform titan {\n"
-               "    gpu titan { memory = 6 GiB; h2d = 6 GB/s, 10 us; d2h = 5.5 GB/s, 12 us, 4 KiB; engines = 1; launch = 8 us; }\n"
-               "    cpu host { workers = 3; }\n"
-               "    fpga x { h2d = 1 MB/ms; d2h = 1 GB/s; jobs = 4; }\n"
-               "}\n"
-               "graph main { a: f32[4] = src(); sink(a); }\n");
+    make_clean(
+        &m, KERNELS
+        "platform titan {\n"
+        "    gpu titan { memory = 6 GiB; h2d = 6 GB/s, 10 us; d2h = 5.5 GB/s, 12 us, 4 KiB; engines = 1; launch = 8 us; }\n"
+        "    cpu host { workers = 3; }\n"
+        "    fpga x { h2d = 1 MB/ms; d2h = 1 GB/s; jobs = 4; }\n"
+        "}\n"
+        "graph main { a: f32[4] = src(); sink(a); }\n");
     assert_int_equal(m.front->n_platforms, 1);
     const struct df_platform *p = &m.front->platforms[0];
     assert_string_equal(p->name, "titan");
@@ -529,9 +536,10 @@ static void test_long_chain(void **state)
 {
     struct made m;
     (void)state;
-    make_clean(&m, KERNELS "param n = 50000;\n"
-                           "graph two(in t: f32[k], out o: f32[k]) { x = f(t); o = bump(x); }\n"
-                           "graph main { x[n]: f32[2] = src(); for i in 0..n { x[n - i - 1] = two(x[n - i]); } sink(x[0]); }\n");
+    make_clean(&m, KERNELS
+               "param n = 50000;\n"
+               "graph two(in t: f32[k], out o: f32[k]) { x = f(t); o = bump(x); }\n"
+               "graph main { x[n]: f32[2] = src(); for i in 0..n { x[n - i - 1] = two(x[n - i]); } sink(x[0]); }\n");
     assert_int_equal(m.g->n_nodes, 100002);
     assert_int_equal(m.g->n_works, 4);
     unmake(&m);

@@ -1,0 +1,148 @@
+/* gpu.c - one GPU of a run: opening its device, making its memory's cache and the records of its jobs, and returning them. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/clock.h"
+#include "runtime/error.h"
+#include "runtime/gpu_impl.h"
+
+static void gpu_wakeup(void *arg)
+{
+    dfr_wake_one(arg);
+}
+
+/* A traced copy; the wave is that of the slot, which a reader of the block keeps from ending. */
+static void copied(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s)
+{
+    struct dfr_gpu *gpu = arg;
+    struct dfr_trace_row *row = kind == DFR_COPY_H2D ? gpu->h2d_row : gpu->d2h_row;
+    uint32_t slot = block / gpu->run->graph->n_values;
+
+    if (row)
+        dfr_trace_add(row, dfm_space_value(gpu->run->space, block), dfr_job_wave(gpu->run, dfr_job(slot, 0)),
+                      gpu->origin_s + begin_s, gpu->origin_s + end_s, bytes);
+}
+
+static void arrived(void *arg, uint32_t waiter)
+{
+    dfr_arrived(((struct dfr_gpu *)arg)->run, waiter);
+}
+
+static uint32_t most_ports(const struct df_graph *g)
+{
+    uint32_t most = 1;
+    for (uint32_t k = 0; k < g->n_kernels; k++)
+        most = g->kernels[k].n_ports > most ? g->kernels[k].n_ports : most;
+    return most;
+}
+
+static int make_job(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t n_ports, struct df_error *error)
+{
+    j->claim.pieces = calloc(n_ports, sizeof *j->claim.pieces);
+    j->ports = calloc(n_ports, sizeof *j->ports);
+    j->ranges = calloc(n_ports, sizeof *j->ranges);
+    j->name = calloc(1, DFR_GPU_NAME_BYTES);
+    if (!j->claim.pieces || !j->ports || !j->ranges || !j->name)
+        return dfr_error_memory(error);
+    return gpu->device->ops->event_create(gpu->device, &j->event, error);
+}
+
+static int open_device(struct dfr_gpu *gpu, struct df_error *error)
+{
+    struct df_run *run = gpu->run;
+    struct dfr_device_config config = {
+        .unit = &run->platform.units[gpu->unit],
+        .pool_bytes = run->pool_bytes[gpu->unit],
+        .compute_streams = run->gpu_jobs,
+        .check = run->options.emu_check,
+        .wakeup = gpu_wakeup,
+        .wakeup_arg = &run->wakes[gpu->unit],
+    };
+    gpu->origin_s = dfr_clock_s();
+    return run->device_ops->open(gpu->unit - 1, &config, &gpu->device, error);
+}
+
+static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *error)
+{
+    struct dfm_cache_config config = {
+        .space = gpu->run->space,
+        .memory = gpu->unit,
+        .device = gpu->device,
+        .pool_bytes = gpu->run->pool_bytes[gpu->unit],
+        .max_pieces = n_ports,
+        .max_claims = gpu->window,
+        .arrived = arrived,
+        .copied = gpu->run->trace ? copied : NULL,
+        .arg = gpu,
+    };
+    return dfm_cache_create(&config, &gpu->cache, error);
+}
+
+int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, struct df_error *error)
+{
+    uint32_t n_ports = most_ports(run->graph);
+    struct dfr_gpu *gpu = calloc(1, sizeof *gpu);
+    int status;
+
+    if (!gpu)
+        return dfr_error_memory(error);
+    gpu->run = run;
+    gpu->unit = unit;
+    gpu->window = run->gpu_window;
+    status = open_device(gpu, error);
+    if (status == DF_OK)
+        status = make_cache(gpu, n_ports, error);
+    if (status != DF_OK)
+        goto fail;
+    gpu->jobs = calloc(gpu->window, sizeof *gpu->jobs);
+    gpu->order = calloc(gpu->window, sizeof *gpu->order);
+    gpu->stream_busy = calloc(run->gpu_jobs, sizeof *gpu->stream_busy);
+    if (!gpu->jobs || !gpu->order || !gpu->stream_busy) {
+        status = dfr_error_memory(error);
+        goto fail;
+    }
+    for (uint32_t i = 0; i < gpu->window && status == DF_OK; i++)
+        status = make_job(gpu, &gpu->jobs[i], n_ports, error);
+    if (status != DF_OK)
+        goto fail;
+    run->space->caches[unit] = gpu->cache;
+    *result = gpu;
+    return DF_OK;
+
+fail:
+    dfr_gpu_destroy(gpu);
+    return status;
+}
+
+void dfr_gpu_destroy(struct dfr_gpu *gpu)
+{
+    if (!gpu)
+        return;
+    for (uint32_t i = 0; gpu->jobs && i < gpu->window; i++) {
+        free(gpu->jobs[i].claim.pieces);
+        free(gpu->jobs[i].ports);
+        free(gpu->jobs[i].ranges);
+        free(gpu->jobs[i].name);
+        if (gpu->jobs[i].event)
+            gpu->device->ops->event_destroy(gpu->device, gpu->jobs[i].event);
+    }
+    dfm_cache_destroy(gpu->cache);
+    if (gpu->device)
+        gpu->device->ops->close(gpu->device);
+    free(gpu->jobs);
+    free(gpu->order);
+    free(gpu->stream_busy);
+    free(gpu);
+}
+
+void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats)
+{
+    dfm_cache_stats(gpu->cache, stats);
+    snprintf(stats->name, sizeof stats->name, "%s", gpu->run->platform.units[gpu->unit].name);
+}
+
+void dfr_gpu_rows(struct dfr_gpu *gpu, struct dfr_trace_row *h2d, struct dfr_trace_row *d2h)
+{
+    gpu->h2d_row = h2d;
+    gpu->d2h_row = d2h;
+}

@@ -1,0 +1,60 @@
+# dfc compare: table, CSV and SVG of real runs; failures are shown; nothing is left behind.
+export TMPDIR=$PWD/tmp
+mkdir tmp
+cp "$DF_SOURCE"/examples/sum/{sum.df,vec.c,vec.cu} .
+quick="--runs=3 --nvcc=none"
+
+"$DFC" compare sum.df $quick --device=emu --csv=c.csv --svg=c.svg >table 2>err; rc=$?
+if [ $rc = 0 ]; then pass run; else fail run "exit $rc: $(cat err)"; fi
+for policy in eager ws dmda gp-thesis; do
+    expect "row-$policy" 0 "^$policy +~?[0-9.]+ [mun]?s +[0-9.]+ % +[0-9.]+( +[0-9]+){3} +[0-9.]+ [KM]?i?B" cat table
+done
+expect head 0 "sum.df, with the emulated GPU: 3 runs of 1 wave" cat table
+expect warm-up 0 "^warming up" cat err
+if grep -q '^[0-9.]*$' table && grep -qE '^[0-9]+\.[0-9]{6}$' table; then fail output-thrown-away "$(head -n 3 table)"; else pass output-thrown-away; fi
+
+cat > check.py <<'END'
+import csv, sys, xml.dom.minidom
+rows = list(csv.DictReader(open("c.csv")))
+assert [r["policy"] for r in rows] == ["eager", "ws", "dmda", "gp-thesis"], rows
+assert min(float(r["ratio"]) for r in rows) == 1
+for r in rows:
+    assert r["runs"] == "3" and r["waves"] == "1"
+    assert 0 < float(r["min_s"]) <= float(r["q1_s"]) <= float(r["median_s"]) <= float(r["q3_s"]) <= float(r["max_s"]) < 60, r
+    assert int(r["cpu_jobs"]) + int(r["gpu_jobs"]) == 4, r
+svg = xml.dom.minidom.parse("c.svg").documentElement
+assert len(svg.getElementsByTagName("rect")) == 5
+words = "".join(t.firstChild.data for t in svg.getElementsByTagName("text"))
+for r in rows:
+    assert r["policy"] in words, words
+END
+check figures python3 check.py
+
+expect waves 0 "2 runs of 5 waves" "$DFC" compare sum.df --runs=2 --nvcc=none --policies=ws,dmda --waves=5 --device=none
+expect args 0 "1 run of 1 wave" "$DFC" compare sum.df --runs=1 --nvcc=none --policies=ws --device=none -- --seed=5
+expect no-gpu-note 0 "compare with --device=emu|with one GPU|with several GPUs" "$DFC" compare sum.df --runs=1 --policies=ws
+expect unknown-policy 2 "unknown policy 'eagre'; did you mean 'eager'" "$DFC" compare sum.df --policies=ws,eagre
+expect bad-runs 2 "--runs=0" "$DFC" compare sum.df --runs=0
+expect no-file 2 "a .df file is expected" "$DFC" compare
+expect unwritable 1 "cannot write '/nowhere/c.svg'" "$DFC" compare sum.df --svg=/nowhere/c.svg
+expect program-option 1 "unknown option '--bad'" "$DFC" compare sum.df $quick -- --bad=1
+cat > bad.df <<'END'
+kernel src(out v: i32[k]) cpu {{ v[0] = (int)df_wave(call); }};
+kernel last(in v: i32[k]) ordered cpu {{ if (v[0] == 3) return df_fail(call, "no %d", 3); }};
+graph main { a: i32[4] = src(); last(a); }
+END
+expect kernel-fails 1 "node 'main/last', wave 3: no 3" "$DFC" compare bad.df --runs=1 --waves=5 --device=none
+expect kernel-fails-status 1 "policy eager: the program failed with status 1" "$DFC" compare bad.df --runs=1 --waves=5 --device=none
+
+cat > slow.df <<'END'
+kernel src(out v: i32[k]) cpu {{ v[0] = 0; }};
+kernel last(in v: i32[k]) cpu {{ volatile double x = v[0]; for (long i = 0; i < 20000000000L; i++) x += 1; }};
+graph main { a: i32[4] = src(); last(a); }
+END
+"$DFC" compare slow.df --device=none >out 2>&1 & pid=$!
+for i in $(seq 100); do grep -q warming out && break; sleep 0.1; done
+sleep 0.2; kill -TERM $pid; wait $pid
+expect ended-by-signal 0 143 echo $?
+if pgrep -f "$PWD/tmp/" >/dev/null; then sleep 1; fi
+if pgrep -f "$PWD/tmp/" >/dev/null; then fail program-ended "it still runs"; else pass program-ended; fi
+if [ -z "$(ls tmp)" ]; then pass nothing-left; else fail nothing-left "$(ls tmp)"; fi

@@ -1,0 +1,71 @@
+# dfc probe and dfc profile: what is measured is stored, found again, used, and measured again once its source has changed.
+export DFC_PROFILE=$PWD/profile.db TMPDIR=$PWD/tmp
+mkdir tmp
+cp "$DF_SOURCE"/examples/sum/{sum.df,vec.c,vec.cu} .
+quick="--goal=10% --max-runs=20 --max-time=200ms --nvcc=none"
+rows() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT count(*) FROM samples").fetchone()[0])' "${1:-$DFC_PROFILE}"; }
+
+# ---- profile ----
+expect default-before 0 "default" "$DFC" partition sum.df
+expect first 0 "^4 measured; in .*profile.db" "$DFC" profile sum.df $quick
+expect second 0 "^0 measured, 4 known before" "$DFC" profile sum.df $quick
+expect force 0 "^4 measured" "$DFC" profile sum.df $quick --force
+expect used 0 "4 measured" "$DFC" partition sum.df
+expect other-size 0 "^4 measured" "$DFC" profile sum.df -D n=2000 $quick
+expect emulator 0 "^1 measured, 4 known before" "$DFC" profile sum.df $quick --device=emu
+expect progress 0 '^\[1/4\] add k=3000 cpu +[0-9.]+ [mun]?s .*runs' "$DFC" profile sum.df -D n=3000 $quick
+echo '/* edited */' >> vec.c
+expect edited 0 "^4 measured" "$DFC" profile sum.df $quick
+expect program-option 2 "" "$DFC" profile sum.df --max-runs=0
+expect program-args 1 "sum: error: unknown option '--sede'; did you mean '--seed'" "$DFC" profile sum.df $quick -- --sede=3
+
+# Two at once, on a database that neither has made yet.
+"$DFC" profile sum.df $quick --db=both.db -D n=100 >a 2>&1 & a=$!
+"$DFC" profile sum.df $quick --db=both.db -D n=200 >b 2>&1; b=$?
+wait $a; a=$?
+if [ "$a$b$(rows both.db)" = 008 ]; then pass two-at-once; else fail two-at-once "exits $a $b, $(rows both.db) of 8 samples: $(cat a b | tr '\n' ' ')"; fi
+
+# Dynamic sizes, args without default, what runs once, costs.
+cat > flow.df <<'END'
+arg path: str;
+param n = 64 dynamic;
+kernel src(out v: f32[k]; path: str) stream cpu {{ if (df_wave(call) > 0) return DF_END; for (size_t i = 0; i < k; i++) v[i] = 1; }};
+kernel work(in v: f32[k], out w: f32[k]) cpu {{ for (size_t i = 0; i < k; i++) w[i] = v[i] + 1; }};
+kernel priced(inout v: f32[k]) cpu {{ v[0] += 1; }} cost cpu 1ms;
+kernel last(in v: f32[k]) ordered cpu {{ if (v[0] != 3) return df_fail(call, "got %g", v[0]); if (k == 13) return df_fail(call, "thirteen"); }};
+graph main { a: f32[n] = src(path); b = work(a); c = priced(b); last(c); }
+END
+expect no-default 1 "path=str must be given" "$DFC" profile flow.df $quick
+expect flow 0 "^3 measured" "$DFC" profile flow.df $quick -- --path=x
+expect flow-other-size 0 "work k=100 cpu" "$DFC" profile flow.df $quick -- --path=x --n=100
+expect fails 1 "node 'main/last', wave 0: thirteen" "$DFC" profile flow.df $quick -- --path=x --n=13
+cat > crash.df <<'END'
+kernel src(out v: i32[k]) cpu {{ v[0] = 0; }};
+kernel crash(in v: i32[k], out w: i32[k]) cpu {{ w[v[0]] = 0; __builtin_trap(); }};
+kernel last(in v: i32[k]) cpu {{ (void)v; }};
+graph main { a: i32[4] = src(); b = crash(a); last(b); }
+END
+expect crash 1 "ended by signal .* while it ran crash k=4 cpu" "$DFC" profile crash.df $quick
+
+# ---- databases that cannot be used ----
+head -c 5000 /dev/urandom > garbage.db
+expect damaged-profile 1 "garbage.db.*not a database.*move it away" "$DFC" profile sum.df --db=garbage.db
+expect damaged-compile 0 "warning: the profile database is not used" env DFC_PROFILE=garbage.db "$DFC" sum.df -o sum --nvcc=none
+expect unwritable 1 "cannot open it" "$DFC" profile sum.df --db=/proc/none/x.db
+expect unwritable-probe 1 "cannot open it" "$DFC" probe --device=none --db=/proc/none/x.db
+
+# ---- probe ----
+check probe "$DFC" probe --device=none -o machine.df
+expect probe-text 0 "cpu host \{ workers = [0-9]+; memory = [0-9]+ [KMG]iB; \}" cat machine.df
+expect probe-read 0 "platform .*file" "$DFC" partition sum.df --platform=machine.df
+expect probe-stored 0 "platform .*probe" "$DFC" partition sum.df
+cat > slow.df <<'END'
+platform slow { cpu host { workers = 1; } gpu g { memory = 64 MiB; h2d = 1 GB/s, 500 us; d2h = 1 GB/s, 500 us; engines = 2; launch = 5 us; } }
+END
+check probe-emu "$DFC" probe --device=emu --platform=slow.df -o emu.df
+expect probe-emu-text 0 "gpu emu0 \{ memory = [0-9]+ MiB; h2d = [0-9.]+ [MG]B/s, [0-9.]+ [mu]s" cat emu.df
+expect probe-emu-read 0 "emu0" "$DFC" partition sum.df --platform=emu.df
+expect probe-no-cuda-or-gpu 0 "" "$DFC" probe -o auto.df
+expect probe-argument 2 "one argument too many" "$DFC" probe sum.df
+
+if [ -z "$(ls tmp)" ]; then pass nothing-left; else fail nothing-left "$(ls tmp)"; fi

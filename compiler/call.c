@@ -292,5 +292,5 @@ bool dfc_call_check(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
     struct dfc_hints hints;
     bool ok = dfc_call_hints(u, stmt, callee, names, &hints);
     ok &= check_counts(u, stmt, callee) && check_scalars(u, stmt, callee, names);
-    return check_targets(u, stmt, callee, names) & ok;
+    return check_targets(u, stmt, callee, names) && ok;
 }

@@ -1,7 +1,7 @@
 /* chart.c - the bar chart's SVG.
  *
- * Text is measured by a guess (the widest sans-serif fonts take 0.62 of their size per character on average), which only decides how
- * wide bars' places are, so a reader's own font cannot make labels overlap by much.
+ * Text is measured by a guess (the widest sans-serif fonts take 0.62 of their size per character on average), which
+ * only decides how wide bars' places are, so a reader's own font cannot make labels overlap by much.
  */
 #include "compiler/chart.h"
 
@@ -85,10 +85,10 @@ static void write_axis(FILE *out, const struct axis *axis, double width)
     unsigned n = (unsigned)lround(axis->top_s / axis->step_s);
     for (unsigned i = 0; i <= n; i++) {
         double value = axis->step_s * i, y = y_of(axis, value);
-        fprintf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", LEFT, y, width - RIGHT, y,
-                i ? "#e3e3e3" : "#666666");
-        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" fill=\"#444444\" text-anchor=\"end\">%.*f</text>\n", LEFT - 8,
-                y + 4, axis->decimals, value * axis->scale);
+        fprintf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", LEFT, y, width - RIGHT,
+                y, i ? "#e3e3e3" : "#666666");
+        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" fill=\"#444444\" text-anchor=\"end\">%.*f</text>\n",
+                LEFT - 8, y + 4, axis->decimals, value * axis->scale);
     }
     double middle = TOP + PLOT_HEIGHT / 2;
     fprintf(out, "<text x=\"20\" y=\"%.1f\" font-size=\"12\" fill=\"#444444\" text-anchor=\"middle\" "
@@ -114,8 +114,8 @@ static void write_bar(FILE *out, const struct axis *axis, const struct dfc_bar *
 {
     double width = place * BAR_SHARE, top = y_of(axis, bar->value_s), floor_y = TOP + PLOT_HEIGHT;
     static const char *const colours[2][2] = { { "#4a78b0", "#9db8d6" }, { "#2f7d4f", "#8fbfa3" } };
-    fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x - width / 2, top, width,
-            floor_y - top, colours[bar->highlight != 0][bar->uncertain != 0]);
+    fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x - width / 2, top,
+            width, floor_y - top, colours[bar->highlight != 0][bar->uncertain != 0]);
     write_whisker(out, x, y_of(axis, bar->least_s), y_of(axis, bar->most_s));
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" fill=\"#222222\" text-anchor=\"middle\">", x,
             y_of(axis, bar->most_s) - 7);
@@ -125,7 +125,8 @@ static void write_bar(FILE *out, const struct axis *axis, const struct dfc_bar *
     print_text(out, bar->label);
     fputs("</text>\n", out);
     if (bar->note) {
-        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"11\" fill=\"#555555\" text-anchor=\"middle\">", x, floor_y + 40);
+        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"11\" fill=\"#555555\" text-anchor=\"middle\">", x,
+                floor_y + 40);
         print_text(out, bar->note);
         fputs("</text>\n", out);
     }

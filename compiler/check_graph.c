@@ -215,8 +215,8 @@ static void check_for(struct walk *w, const struct dfl_stmt *stmt, const struct 
     int64_t value;
     bool known;
     names.use = DFC_USE_BOUND;
-    w->ok &=
-        dfc_fold_int(w->u, &names, stmt->from, &value, &known) & dfc_fold_int(w->u, &names, stmt->to, &value, &known);
+    w->ok &= dfc_fold_int(w->u, &names, stmt->from, &value, &known);
+    w->ok &= dfc_fold_int(w->u, &names, stmt->to, &value, &known);
     for (const struct dfc_env *env = outer->env; env; env = env->outer)
         if (strcmp(env->name, stmt->var.text) == 0) {
             dfl_error(w->u->sink, stmt->var.loc, "'%s' is the variable of a loop around this one", stmt->var.text);

@@ -132,7 +132,8 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
     }
     *slot = variant;
     callee->code_classes |= 1u << (gpu ? DF_CLASS_GPU : DF_CLASS_CPU);
-    return dfc_code_check(u, variant, dir, &callee->code_hash[gpu]) & check_target(u, callee, variant, gpu);
+    bool ok = dfc_code_check(u, variant, dir, &callee->code_hash[gpu]);
+    return check_target(u, callee, variant, gpu) && ok;
 }
 
 /* ---- costs ---- */
@@ -192,5 +193,6 @@ bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char 
         dfl_hint(u->sink, "give it a variant, 'cpu \"%s.c\"', or a cost, 'cost cpu 1us'", callee->name);
         ok = false;
     }
-    return ok & check_traits(u, callee) & check_threads(u, callee);
+    ok &= check_traits(u, callee);
+    return check_threads(u, callee) && ok;
 }

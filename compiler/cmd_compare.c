@@ -1,5 +1,5 @@
-/* cmd_compare.c - `dfc compare GRAPH.df`: builds the graph's program once and runs it under each policy in turns, so that what
- * disturbs the machine for a while disturbs all of them; then a table, CSV and a chart.
+/* cmd_compare.c - `dfc compare GRAPH.df`: builds the graph's program once and runs it under each policy in turns, so
+ * that what disturbs the machine for a while disturbs all of them; then a table, CSV and a chart.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,8 +20,8 @@
 
 static const char usage[] =
     "usage: dfc compare GRAPH.df [options] [-- PROGRAM'S OPTIONS]\n\n"
-    "Runs the graph's program under several policies, in turns, and compares their makespans. A first run of each warms up\n"
-    "and does not count. What the program prints is thrown away.\n\n"
+    "Runs the graph's program under several policies, in turns, and compares their makespans. A first run of each\n"
+    "warms up and does not count. What the program prints is thrown away.\n\n"
     "  --policies=A,B,…         which (eager,ws,dmda,gp-thesis)\n"
     "  --runs=N                 counted runs of each (7)\n"
     "  --waves=N                passed to the program\n"
@@ -255,12 +255,12 @@ static void print_row(struct dfc_table *t, const struct dfc_policy_stats *s, boo
 
 static bool print_table(const struct request *r, const struct dfc_policy_stats *stats)
 {
-    static const char *const heads[] = { "policy", "median", "spread", "ratio", "cpu jobs", "gpu jobs", "to gpu", "bytes",
-                                         "from gpu", "bytes", "evictions" };
+    static const char *const heads[] = { "policy", "median", "spread",   "ratio", "cpu jobs", "gpu jobs",
+                                         "to gpu", "bytes",  "from gpu", "bytes", "evictions" };
     bool gpu = stats[0].typical.n_gpus > 0, marked = false;
     struct dfc_table table = { .n_columns = gpu ? 11 : 5 };
-    printf("%s, %s: %u run%s of %" PRIu64 " wave%s under each policy\n\n", r->common.path, device_words(r, stats), r->runs,
-           r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
+    printf("%s, %s: %u run%s of %" PRIu64 " wave%s under each policy\n\n", r->common.path, device_words(r, stats),
+           r->runs, r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
     for (unsigned c = 0; c < table.n_columns; c++)
         dfc_table_cell(&table, "%s", heads[c]);
     for (unsigned p = 0; p < r->n_policies; p++) {
@@ -269,8 +269,8 @@ static bool print_table(const struct request *r, const struct dfc_policy_stats *
     }
     bool good = dfc_table_print(&table, stdout);
     dfc_table_free(&table);
-    printf("\nmedian of the makespans; spread: what the middle half of the runs spans, over the median; ratio: to the best;\n"
-           "jobs, copies and bytes: of the run in the middle\n");
+    printf("\nmedian of the makespans; spread: what the middle half of the runs spans, over the median;\n"
+           "ratio: to the best; jobs, copies and bytes: of the run in the middle\n");
     if (marked)
         printf("~ the spread exceeds %.0f %%: smaller differences mean nothing\n", 100 * LEAST_SPREAD);
     if (!good)
@@ -285,13 +285,14 @@ static bool write_csv(const struct request *r, const struct dfc_policy_stats *st
         return true;
     if (!dfc_output_open(&output, r->csv))
         return false;
-    fputs("policy,runs,waves,median_s,min_s,max_s,q1_s,q3_s,spread,ratio,cpu_jobs,gpu_jobs,h2d_copies,h2d_bytes,d2h_copies,"
-          "d2h_bytes,evictions,writebacks\n", output.file);
+    fputs("policy,runs,waves,median_s,min_s,max_s,q1_s,q3_s,spread,ratio,cpu_jobs,gpu_jobs,h2d_copies,h2d_bytes,"
+          "d2h_copies,d2h_bytes,evictions,writebacks\n",
+          output.file);
     for (unsigned p = 0; p < r->n_policies; p++) {
         const struct dfc_policy_stats *s = &stats[p];
         const struct dfc_run_stats *t = &s->typical;
-        fprintf(output.file, "%s,%u,%" PRIu64 ",%.9g,%.9g,%.9g,%.9g,%.9g,%.4f,%.4f", s->policy, s->runs, t->waves, s->median_s,
-                s->least_s, s->most_s, s->first_quartile_s, s->third_quartile_s, s->spread, s->ratio);
+        fprintf(output.file, "%s,%u,%" PRIu64 ",%.9g,%.9g,%.9g,%.9g,%.9g,%.4f,%.4f", s->policy, s->runs, t->waves,
+                s->median_s, s->least_s, s->most_s, s->first_quartile_s, s->third_quartile_s, s->spread, s->ratio);
         const uint64_t counts[] = { t->cpu_jobs, t->gpu_jobs, t->h2d_copies, t->h2d_bytes, t->d2h_copies, t->d2h_bytes,
                                     t->evictions, t->writebacks };
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -313,17 +314,27 @@ static bool write_svg(const struct request *r, const struct dfc_policy_stats *st
         const struct dfc_policy_stats *s = &stats[p];
         dfr_text_bytes(s->typical.h2d_bytes + s->typical.d2h_bytes, moved, sizeof moved);
         snprintf(notes[p], sizeof notes[p], "%s copied", moved);
-        bars[p] = (struct dfc_bar){ .label = s->policy, .note = s->typical.n_gpus ? notes[p] : NULL, .value_s = s->median_s,
-                                    .least_s = s->least_s, .most_s = s->most_s, .highlight = p == best,
+        bars[p] = (struct dfc_bar){ .label = s->policy,
+                                    .note = s->typical.n_gpus ? notes[p] : NULL,
+                                    .value_s = s->median_s,
+                                    .least_s = s->least_s,
+                                    .most_s = s->most_s,
+                                    .highlight = p == best,
                                     .uncertain = uncertain(s) };
         marked |= uncertain(s);
     }
     const char *slash = strrchr(r->common.path, '/');
-    snprintf(title, sizeof title, "%s: makespan by policy, %s", slash ? slash + 1 : r->common.path, device_words(r, stats));
-    snprintf(subtitle, sizeof subtitle, "median of %u run%s of %" PRIu64 " wave%s; whiskers: fastest and slowest", r->runs,
-             r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
-    struct dfc_chart chart = { .title = title, .subtitle = subtitle, .bars = bars, .n_bars = r->n_policies,
-                               .footnote = marked ? "~ paler: the middle half of the runs spans more than 1 % of the median" : NULL };
+    snprintf(title, sizeof title, "%s: makespan by policy, %s", slash ? slash + 1 : r->common.path,
+             device_words(r, stats));
+    snprintf(subtitle, sizeof subtitle, "median of %u run%s of %" PRIu64 " wave%s; whiskers: fastest and slowest",
+             r->runs, r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
+    struct dfc_chart chart = {
+        .title = title,
+        .subtitle = subtitle,
+        .bars = bars,
+        .n_bars = r->n_policies,
+        .footnote = marked ? "~ paler: the middle half of the runs spans more than 1 % of the median" : NULL
+    };
     if (!dfc_output_open(&output, r->svg))
         return false;
     dfc_chart_write(output.file, &chart);
@@ -404,4 +415,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct dfc_command dfc_command_compare = { "compare", "run a graph under several policies and compare them", usage, run };
+const struct dfc_command dfc_command_compare = { "compare", "run a graph under several policies and compare them",
+                                                 usage, run };

@@ -1,5 +1,5 @@
-/* cmd_probe.c - `dfc probe`: measures this machine and writes it as a platform, which --platform reads; and stores it, so that the
- * other commands know it without being told.
+/* cmd_probe.c - `dfc probe`: measures this machine and writes it as a platform, which --platform reads; and stores
+ * it, so that the other commands know it without being told.
  */
 #include "compiler/command.h"
 
@@ -9,11 +9,11 @@
 static const char usage[] =
     "usage: dfc probe [options]\n\n"
     "Measures this machine: CPU cores, memories, and of each GPU the link's latency, bandwidth and threshold in each\n"
-    "direction, whether copies overlap, and what a launch costs. Writes a platform in the language and stores it, so that\n"
-    "later commands plan with it.\n\n"
+    "direction, whether copies overlap, and what a launch costs. Writes a platform in the language and stores it, so\n"
+    "that later commands plan with it.\n\n"
     "  -o FILE                  write the platform there (stdout)\n"
-    "  --device=auto|none|emu|cuda         GPUs to measure (auto: cuda or none). emu measures the emulated GPU; that is\n"
-    "                           stored apart and used by --device=emu alone\n"
+    "  --device=auto|none|emu|cuda         GPUs to measure (auto: cuda or none). emu measures the emulated GPU;\n"
+    "                           that is stored apart and used by --device=emu alone\n"
     "  --platform=FILE          emu: whose GPU to emulate (a stated default)\n"
     "  --db=FILE                profile database to store it in ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)\n";
 

@@ -1,5 +1,5 @@
-/* cmd_profile.c - `dfc profile GRAPH.df`: builds the graph's program, has it measure its works (runtime/measure.h says how), and
- * stores each result as it comes, so that an interrupted run loses nothing that was finished.
+/* cmd_profile.c - `dfc profile GRAPH.df`: builds the graph's program, has it measure its works (runtime/measure.h
+ * says how), and stores each result as it comes, so that an interrupted run loses nothing that was finished.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,9 +22,10 @@ extern char **environ;
 
 static const char usage[] =
     "usage: dfc profile GRAPH.df [options] [-- PROGRAM'S OPTIONS]\n\n"
-    "Runs every variant of every distinct (kernel, dimensions, scalars) of the graph until its mean is known, and stores the\n"
-    "times, so that later commands place nodes by them. Sources, sinks and `ordered` kernels run once in the flow; others are\n"
-    "repeated on copies of real inputs. What is known already, for the same source and sizes, is not measured again.\n\n"
+    "Runs every variant of every distinct (kernel, dimensions, scalars) of the graph until its mean is known, and\n"
+    "stores the times, so that later commands place nodes by them. Sources, sinks and `ordered` kernels run once in\n"
+    "the flow; others are repeated on copies of real inputs. What is known already, for the same source and sizes, is\n"
+    "not measured again.\n\n"
     "  --goal=1%                how well a mean must be known: half of its 95 % interval\n"
     "  --max-runs=1000          runs of one variant, at most\n"
     "  --max-time=2s            time for one variant, at most\n"
@@ -167,13 +168,18 @@ static unsigned split(char *line, char **fields, unsigned max)
     return n;
 }
 
-enum { F_DEVICE = 1, F_VARIANT, F_KERNEL, F_DIMS, F_SCALARS, F_HASH, F_JOB_BYTES, F_MEAN, F_CI, F_RUNS, F_DROPPED, F_DONE, N_FIELDS };
+enum { F_DEVICE = 1, F_VARIANT, F_KERNEL, F_DIMS, F_SCALARS, F_HASH, F_JOB_BYTES, F_MEAN, F_CI, F_RUNS, F_DROPPED,
+       F_DONE, N_FIELDS };
 
 static struct dfw_key key_of(char **f)
 {
-    return (struct dfw_key){ .device = f[F_DEVICE], .variant = f[F_VARIANT],
-                             .work = { .kernel = f[F_KERNEL], .dims = f[F_DIMS], .scalars = f[F_SCALARS],
-                                       .hash = strtoull(f[F_HASH], NULL, 16), .job_bytes = strtoull(f[F_JOB_BYTES], NULL, 10) } };
+    return (struct dfw_key){ .device = f[F_DEVICE],
+                             .variant = f[F_VARIANT],
+                             .work = { .kernel = f[F_KERNEL],
+                                       .dims = f[F_DIMS],
+                                       .scalars = f[F_SCALARS],
+                                       .hash = strtoull(f[F_HASH], NULL, 16),
+                                       .job_bytes = strtoull(f[F_JOB_BYTES], NULL, 10) } };
 }
 
 /* "[12/38] matmul k=1024 cpu  2.13 ms ±0.8 % (14 runs)" */
@@ -182,9 +188,9 @@ static void print_sample(const struct results *r, char **f, const struct dfr_sam
     char mean[24], known[32] = "";
     if (!isnan(s->ci_s) && s->mean_s > 0)
         snprintf(known, sizeof known, " ±%.1f %%", 100 * s->ci_s / s->mean_s);
-    fprintf(stderr, "[%s/%" PRIu32 "] %s%s%s%s%s %s  %s%s (%" PRIu32 " run%s", f[F_DONE], r->total, f[F_KERNEL], *f[F_DIMS] ? " " : "",
-            f[F_DIMS], *f[F_SCALARS] ? " " : "", f[F_SCALARS], f[F_VARIANT], dfr_text_seconds(s->mean_s, mean, sizeof mean), known,
-            s->runs, s->runs == 1 ? "" : "s");
+    fprintf(stderr, "[%s/%" PRIu32 "] %s%s%s%s%s %s  %s%s (%" PRIu32 " run%s", f[F_DONE], r->total, f[F_KERNEL],
+            *f[F_DIMS] ? " " : "", f[F_DIMS], *f[F_SCALARS] ? " " : "", f[F_SCALARS], f[F_VARIANT],
+            dfr_text_seconds(s->mean_s, mean, sizeof mean), known, s->runs, s->runs == 1 ? "" : "s");
     if (s->dropped)
         fprintf(stderr, ", %" PRIu32 " outlier%s", s->dropped, s->dropped == 1 ? "" : "s");
     fputs(")\n", stderr);
@@ -220,8 +226,8 @@ static void take_line(struct results *r, char *line)
         take_sample(r, f);
     } else if (strcmp(f[0], "skip") == 0 && n == F_CI + 1) {
         r->skipped++;
-        fprintf(stderr, "[%s/%" PRIu32 "] %s %s %s  not measured: %s\n", f[F_CI], r->total, f[F_KERNEL], f[F_DIMS], f[F_VARIANT],
-                f[F_MEAN]);
+        fprintf(stderr, "[%s/%" PRIu32 "] %s %s %s  not measured: %s\n", f[F_CI], r->total, f[F_KERNEL], f[F_DIMS],
+                f[F_VARIANT], f[F_MEAN]);
     } else if (strcmp(f[0], "end") == 0 && n == 1) {
         r->ended = true;
     } else {
@@ -256,8 +262,8 @@ static FILE *known_file(const struct request *r, struct dfw_db *db)
     return NULL;
 }
 
-/* Descriptors a and b may themselves be 3 or 4, and dup2 to the same number would leave close-on-exec set: so both are first moved
- * out of the way. */
+/* The descriptors may themselves be 3 or 4, and dup2 to the same number would leave close-on-exec set: so both
+ * are first moved out of the way. */
 static bool clear_of_targets(int *fd)
 {
     int moved = fcntl(*fd, F_DUPFD_CLOEXEC, 10);
@@ -268,7 +274,8 @@ static bool clear_of_targets(int *fd)
     return true;
 }
 
-/* Starts the program with `results` and `known` at its descriptors 3 and 4 and what it prints thrown away. 0 or an errno. */
+/* Starts the program with `results` and `known` at its descriptors 3 and 4 and what it prints thrown away. 0 or an
+ * errno. */
 static int start(char *const *argv, int results, int known, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
@@ -401,4 +408,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct dfc_command dfc_command_profile = { "profile", "measure how long the kernels of a graph take here", usage, run };
+const struct dfc_command dfc_command_profile = { "profile", "measure how long the kernels of a graph take here", usage,
+                                                 run };

@@ -1,8 +1,8 @@
 /* compare_stats.c - reading --stats=json, and the statistics of several runs.
  *
- * The reader takes any JSON object without recursion: it walks from value to value, keeping where it is as a stack of keys no
- * deeper than it needs, and picks the numbers and names it knows. What it does not know it passes over, so a program with more
- * statistics than this is read all the same.
+ * The reader takes any JSON object without recursion: it walks from value to value, keeping where it is as a stack
+ * of keys no deeper than it needs, and picks the numbers and names it knows. What it does not know it passes over,
+ * so a program with more statistics than this is read all the same.
  */
 #include "compiler/compare_stats.h"
 
@@ -187,8 +187,9 @@ static void found_top(struct collector *c, const char *key, double number)
 static void found_memory(struct collector *c, const char *key, double number)
 {
     const struct { const char *key; uint64_t *sum; } sums[] = {
-        { "h2d_copies", &c->stats.h2d_copies }, { "d2h_copies", &c->stats.d2h_copies }, { "h2d_bytes", &c->stats.h2d_bytes },
-        { "d2h_bytes", &c->stats.d2h_bytes },   { "evictions", &c->stats.evictions },   { "writebacks", &c->stats.writebacks },
+        { "h2d_copies", &c->stats.h2d_copies }, { "d2h_copies", &c->stats.d2h_copies },
+        { "h2d_bytes", &c->stats.h2d_bytes },   { "d2h_bytes", &c->stats.d2h_bytes },
+        { "evictions", &c->stats.evictions },   { "writebacks", &c->stats.writebacks },
     };
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
         if (strcmp(key, sums[i].key) == 0)
@@ -238,7 +239,8 @@ bool dfc_run_stats_read(const char *text, struct dfc_run_stats *stats)
 {
     struct collector *c = malloc(sizeof *c);
     bool good = false;
-    for (const char *line = text; c && line && *line && !good; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+    for (const char *line = text; c && line && *line && !good;
+         line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
         if (*line != '{')
             continue;
         memset(c, 0, sizeof *c);
@@ -274,10 +276,15 @@ static double quantile(const struct dfc_run_stats *sorted, unsigned n, double q)
 void dfc_policy_stats_of(const char *policy, struct dfc_run_stats *runs, unsigned n, struct dfc_policy_stats *stats)
 {
     qsort(runs, n, sizeof *runs, compare_runs);
-    *stats = (struct dfc_policy_stats){ .policy = policy, .runs = n, .median_s = quantile(runs, n, 0.5),
-                                        .least_s = runs[0].makespan_s, .most_s = runs[n - 1].makespan_s,
+    *stats = (struct dfc_policy_stats){ .policy = policy,
+                                        .runs = n,
+                                        .median_s = quantile(runs, n, 0.5),
+                                        .least_s = runs[0].makespan_s,
+                                        .most_s = runs[n - 1].makespan_s,
                                         .first_quartile_s = quantile(runs, n, 0.25),
-                                        .third_quartile_s = quantile(runs, n, 0.75), .ratio = 1, .typical = runs[(n - 1) / 2] };
+                                        .third_quartile_s = quantile(runs, n, 0.75),
+                                        .ratio = 1,
+                                        .typical = runs[(n - 1) / 2] };
     if (stats->median_s > 0)
         stats->spread = (stats->third_quartile_s - stats->first_quartile_s) / stats->median_s;
 }

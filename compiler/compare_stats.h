@@ -1,5 +1,5 @@
-/* compare_stats.h - what `dfc compare` takes from the runs it makes: one run's statistics, read from the JSON that a program
- * prints for --stats=json, and a policy's runs taken together.
+/* compare_stats.h - what `dfc compare` takes from the runs it makes: one run's statistics, read from the JSON that a
+ * program prints for --stats=json, and a policy's runs taken together.
  */
 #ifndef DFC_COMPARE_STATS_H
 #define DFC_COMPARE_STATS_H
@@ -16,8 +16,8 @@ struct dfc_run_stats {                  /* of one run */
     unsigned n_gpus;                    /* device memories */
 };
 
-/* Finds the line of statistics in what a program wrote to stderr (warnings and messages may be around it). false: there is none
- * that is whole. */
+/* Finds the line of statistics in what a program wrote to stderr (warnings and messages may be around it). false:
+ * there is none that is whole. */
 bool dfc_run_stats_read(const char *text, struct dfc_run_stats *stats);
 
 struct dfc_policy_stats {               /* of the runs of one policy */

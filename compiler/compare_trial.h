@@ -1,8 +1,8 @@
-/* compare_trial.h - a graph's program built for this command alone, in a folder of its own that goes away again: what `dfc compare`
- * and `dfc profile` run.
+/* compare_trial.h - a graph's program built for this command alone, in a folder of its own that goes away again:
+ * what `dfc compare` and `dfc profile` run.
  *
- * Signals:  an interrupt, a hang-up or a request to end ends the program that runs and removes the folder, then ends the
- *           command.
+ * Signals:  an interrupt, a hang-up or a request to end ends the program that runs and removes the folder, then ends
+ *           the command.
  * Threads:  one program at a time.
  */
 #ifndef DFC_COMPARE_TRIAL_H
@@ -14,7 +14,8 @@ struct dfc_trial {
     char *folder, *path;
 };
 
-/* Words of a command line that a command's user wrote: those before "--" are the command's, those after it the program's. */
+/* Words of a command line that a command's user wrote: those before "--" are the command's, those after it the
+ * program's. */
 int dfc_trial_split(int argc, char **argv); /* index of "--", argc where there is none */
 
 /* false: reported. */

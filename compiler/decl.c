@@ -396,11 +396,9 @@ static bool check_callees(struct dfc_unit *u)
 {
     for (uint32_t i = 0; i < u->callee_items.n && !u->no_memory; i++) {
         struct dfc_callee *callee = &dfc_callees(u)[i];
+        callee->ready = dfc_sig_check(u, callee, callee->kernel ? callee->kernel->sig : callee->graph->sig);
         if (callee->kernel)
-            callee->ready = dfc_sig_check(u, callee, callee->kernel->sig) &
-                            dfc_kernel_check(u, callee, dir_of_file(u, callee->loc.file));
-        else
-            callee->ready = dfc_sig_check(u, callee, callee->graph->sig);
+            callee->ready &= dfc_kernel_check(u, callee, dir_of_file(u, callee->loc.file));
     }
     return !u->no_memory;
 }

@@ -74,7 +74,7 @@ static bool fold_units(struct dfc_unit *u, const struct dfl_expr *e, enum df_x o
     return false;
 }
 
-/* Kinds are checked by working on stand-ins (dfc_value_unknown() is 1), which no operation but a known divisor can fail on. */
+/* Kinds are checked by working on stand-ins (dfc_value_unknown() is 1), on which nothing fails but a known divisor. */
 static bool fold_operation(struct dfc_unit *u, const struct dfl_expr *e, enum df_x op, const struct dfc_value *a,
                            const struct dfc_value *b, struct dfc_value *value)
 {

@@ -25,10 +25,9 @@ static bool unit_open(struct dfc_unit *u, struct dfl_sink *sink, const struct df
     bool fresh;
     *u = (struct dfc_unit){ .sink = sink, .options = options, .arena = dfl_arena_new() };
     u->builder = u->arena ? make_builder(u) : NULL;
-    return u->builder && dfc_index_add(&u->classes, "cpu", &id, &fresh) &&
-                   dfc_index_add(&u->classes, "gpu", &id, &fresh)
-               ? true
-               : dfc_no_memory(u);
+    bool ok = u->builder && dfc_index_add(&u->classes, "cpu", &id, &fresh) &&
+              dfc_index_add(&u->classes, "gpu", &id, &fresh);
+    return ok || dfc_no_memory(u);
 }
 
 static void unit_free(struct dfc_unit *u)

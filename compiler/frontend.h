@@ -202,7 +202,7 @@ bool dfc_fold_int(struct dfc_unit *u, const struct dfc_names *names, const struc
 /* One extent of a format: an i64 of at least 1. */
 bool dfc_fold_extent(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, uint64_t *value,
                      bool *known);
-/* Converts to a scalar's type; an error is reported at `loc`, with `what` ("scalar 'n' of 'f'") as the place it goes to. */
+/* Converts to a scalar's type; an error is reported at `loc`, with `what` ("scalar 'n' of 'f'") as where it goes. */
 bool dfc_convert(struct dfc_unit *u, struct dfl_loc loc, const char *what, enum dfl_scalar type,
                  struct dfc_value *value);
 const char *dfc_use_words(enum dfc_use use);

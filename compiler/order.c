@@ -134,6 +134,8 @@ static uint32_t stream_between(const struct dfc_elab *e, uint32_t from, uint32_t
     return DF_NONE;
 }
 
+/* The first arc of a cycle is never one of dimensions: it leads to the smallest item of the cycle, and such an arc comes
+ * from the entry of the item's graph, which has a smaller number. */
 static void report_arc(const struct dfc_elab *e, uint32_t from, uint32_t to, bool first)
 {
     char text[300];
@@ -145,9 +147,6 @@ static void report_arc(const struct dfc_elab *e, uint32_t from, uint32_t to, boo
         dfc_stream_print(e, stream, text, sizeof text);
     if (first && from == to)
         dfl_error(e->u->sink, loc, "'%s' reads '%s', which it makes itself: the graph has a cycle", name, text);
-    else if (first && stream == DF_NONE)
-        dfl_error(e->u->sink, loc, "'%s' needs the dimensions of '%s', which depend on it: the graph has a cycle", name,
-                  maker);
     else if (first)
         dfl_error(e->u->sink, loc, "'%s' reads '%s', which depends on what it makes: the graph has a cycle", name,
                   text);

@@ -175,7 +175,9 @@ static bool stated_extent(struct dfc_solve *s, const struct dfc_dim *dim, uint64
     const struct dfc_frame *frame = &dfc_frames(s->e)[s->item->frame];
     const struct dfc_names names = { .use = DFC_USE_PORT, .callee = frame->graph, .dims = frame->dims };
     bool known;
-    *extent = dim->kind == DFC_DIM_NUMBER ? dim->number : dim->kind == DFC_DIM_VARIABLE ? frame->dims[dim->variable] : 0;
+    *extent = dim->kind == DFC_DIM_NUMBER ? dim->number : 0;
+    if (dim->kind == DFC_DIM_VARIABLE)
+        *extent = frame->dims[dim->variable];
     for (unsigned v = 0; v < frame->graph->sig.n_variables; v++)
         if (!frame->dims[v])
             return true;

@@ -1,4 +1,6 @@
-/* units.c - units of measurement: names in the grammar, meaning here. Powers of 1000 are kB MB GB TB, of 1024 KiB MiB GiB TiB. */
+/* units.c - units of measurement: names in the grammar, meaning here. kB MB GB TB are powers of 1000, KiB MiB GiB TiB
+ * of 1024.
+ */
 #include <string.h>
 
 #include "compiler/frontend.h"
@@ -7,19 +9,19 @@ static const struct {
     enum dfc_unit_kind kind;
     double factor;
 } units[] = {
-    { DFC_UNIT_TIME, 1.0 },
+    { DFC_UNIT_TIME, 1.0 },                             /* s */
     { DFC_UNIT_TIME, 1e-3 },
     { DFC_UNIT_TIME, 1e-6 },
     { DFC_UNIT_TIME, 1e-9 },
-    { DFC_UNIT_BYTES, 1.0 },
+    { DFC_UNIT_BYTES, 1.0 },                            /* B */
     { DFC_UNIT_BYTES, 1e3 },
     { DFC_UNIT_BYTES, 1e6 },
     { DFC_UNIT_BYTES, 1e9 },
     { DFC_UNIT_BYTES, 1e12 },
     { DFC_UNIT_BYTES, 1024.0 },
-    { DFC_UNIT_BYTES, 1048576.0 },
-    { DFC_UNIT_BYTES, 1073741824.0 },
-    { DFC_UNIT_BYTES, 1099511627776.0 },
+    { DFC_UNIT_BYTES, 1024.0 * 1024 },
+    { DFC_UNIT_BYTES, 1024.0 * 1024 * 1024 },
+    { DFC_UNIT_BYTES, 1024.0 * 1024 * 1024 * 1024 },
 };
 
 const char *const dfc_unit_names[] = { "s", "ms", "us", "ns", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB" };

@@ -8,32 +8,17 @@
  * Form:     METIS's recursive bisection, made for few parts. Its k-way form keeps the shares less well on small graphs,
  *           and then leaves the smaller side empty more often (a Jacobi stencil of 320 nodes: 1.6 times the makespan).
  * Sides:    which of the two is the host's follows from the share; where both ways round are about as near to it
- * (shares around a half), from what the evaluator predicts. METIS:    keeps its random state in libc's and catches
- * signals while it runs, so one call at a time, on a random state of its own. It prints and misbehaves on graphs of no
- * vertices and on shares of 0: such are never given to it.
+ *           (shares around a half), from what the evaluator predicts.
+ * METIS:    prints and misbehaves on graphs of no vertices and on shares of 0: such are never given to it.
  */
 #include <math.h>
-#include <metis.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "partition/metis_graph.h"
+#include "partition/metis_call.h"
 #include "runtime/error.h"
 
-_Static_assert(sizeof(idx_t) == sizeof(int32_t), "a METIS with 32-bit numbers");
-
 #define SMALLEST_SHARE 0.001
-
-static pthread_mutex_t metis_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static int metis_error(int status, struct df_error *error)
-{
-    if (status == METIS_ERROR_MEMORY)
-        return dfr_error_memory(error);
-    return dfr_error(error, DF_E_ARGUMENT, "METIS failed%s",
-                     status == METIS_ERROR_INPUT ? ": it rejects the graph" : "");
-}
 
 /* side[v] becomes 0 for a `share` of the weight, else 1. */
 static int bisect(const struct dfp_metis_graph *graph, double share, uint32_t seed, int32_t *side,
@@ -45,21 +30,9 @@ static int bisect(const struct dfp_metis_graph *graph, double share, uint32_t se
         return DF_OK;
     }
     share = share < SMALLEST_SHARE ? SMALLEST_SHARE : share > 1 - SMALLEST_SHARE ? 1 - SMALLEST_SHARE : share;
-    real_t targets[2] = { (real_t)share, (real_t)(1 - share) };
-    idx_t options[METIS_NOPTIONS], n = graph->n, n_weights = 1, n_parts = 2, cut;
-    METIS_SetDefaultOptions(options);
-    options[METIS_OPTION_NUMBERING] = 0;
-    options[METIS_OPTION_SEED] = (idx_t)(seed & INT32_MAX);
-
-    char own_random[128];
-    pthread_mutex_lock(&metis_lock);
-    char *callers_random = initstate(seed, own_random, sizeof own_random);
-    int status = METIS_PartGraphRecursive(&n, &n_weights, graph->first, graph->adjacent, graph->vertex_weight, NULL,
-                                          graph->edge_weight, &n_parts, targets, NULL, options, &cut, side);
-    if (callers_random)
-        setstate(callers_random);
-    pthread_mutex_unlock(&metis_lock);
-    return status == METIS_OK ? DF_OK : metis_error(status, error);
+    const float targets[2] = { (float)share, (float)(1 - share) };
+    const struct dfp_metis_cut cut = { .n_parts = 2, .n_weights = 1, .share = targets, .seed = seed };
+    return dfp_metis_call(graph, &cut, side, error);
 }
 
 /* ---- from sides to places ---- */

@@ -1,7 +1,7 @@
 /* db.c - the profile database: opening it, and the table of samples.
  *
- * Sample sets are only ever added, each by one statement, so that two programs that profile at once wait for each other for the
- * length of an insert and neither loses anything. What they amount to is decided when they are read.
+ * Sample sets are only ever added, each by one statement, so that two programs that profile at once wait for each
+ * other for the length of an insert and neither loses anything. What they amount to is decided when they are read.
  */
 #include "profiles/profiles.h"
 
@@ -23,13 +23,15 @@
 
 static const char schema[] =
     "CREATE TABLE samples (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, device TEXT NOT NULL, variant TEXT NOT NULL,"
-    " kernel TEXT NOT NULL, dims TEXT NOT NULL, scalars TEXT NOT NULL, hash INTEGER NOT NULL, job_bytes INTEGER NOT NULL,"
-    " mean_s REAL NOT NULL, ci_s REAL, runs INTEGER NOT NULL, dropped INTEGER NOT NULL, time INTEGER NOT NULL);"
+    " kernel TEXT NOT NULL, dims TEXT NOT NULL, scalars TEXT NOT NULL, hash INTEGER NOT NULL,"
+    " job_bytes INTEGER NOT NULL, mean_s REAL NOT NULL, ci_s REAL, runs INTEGER NOT NULL,"
+    " dropped INTEGER NOT NULL, time INTEGER NOT NULL);"
     "CREATE INDEX samples_key ON samples (machine, kernel, dims, scalars, device, variant);"
-    "CREATE TABLE platforms (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, emulated INTEGER NOT NULL, name TEXT NOT NULL,"
-    " time INTEGER NOT NULL);"
-    "CREATE TABLE units (platform INTEGER NOT NULL REFERENCES platforms (id), unit INTEGER NOT NULL, class TEXT NOT NULL,"
-    " name TEXT NOT NULL, workers INTEGER NOT NULL, memory_bytes INTEGER NOT NULL, engines INTEGER NOT NULL,"
+    "CREATE TABLE platforms (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, emulated INTEGER NOT NULL,"
+    " name TEXT NOT NULL, time INTEGER NOT NULL);"
+    "CREATE TABLE units (platform INTEGER NOT NULL REFERENCES platforms (id), unit INTEGER NOT NULL,"
+    " class TEXT NOT NULL, name TEXT NOT NULL, workers INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
+    " engines INTEGER NOT NULL,"
     " launch_s REAL NOT NULL, jobs INTEGER NOT NULL, h2d_bytes_per_s REAL NOT NULL, h2d_latency_s REAL NOT NULL,"
     " h2d_threshold_bytes INTEGER NOT NULL, d2h_bytes_per_s REAL NOT NULL, d2h_latency_s REAL NOT NULL,"
     " d2h_threshold_bytes INTEGER NOT NULL, PRIMARY KEY (platform, unit)) WITHOUT ROWID;";
@@ -57,8 +59,8 @@ static bool is_busy(int code)
     return (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED;
 }
 
-/* The busy timeout covers plain waiting; SQLite answers at once where waiting could be a deadlock (the switch to the write-ahead
- * log, recovery after a crash), which for statements outside transactions is only a reason to try again. */
+/* The busy timeout covers plain waiting; SQLite answers at once where waiting could be a deadlock (the switch to the
+ * write-ahead log, recovery after a crash), which for statements outside transactions is only a reason to try again. */
 int dfw_db_step(sqlite3_stmt *statement)
 {
     int code = sqlite3_step(statement);
@@ -151,7 +153,8 @@ static int make_schema(struct dfw_db *db, struct df_error *error)
     status = pragma_int(db, "PRAGMA user_version", &version, error);
     if (status == DF_OK && version == 0) {
         char mark[96];
-        snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID, SCHEMA_VERSION);
+        snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID,
+                 SCHEMA_VERSION);
         if (sqlite3_exec(db->sqlite, schema, NULL, NULL, NULL) != SQLITE_OK ||
             sqlite3_exec(db->sqlite, mark, NULL, NULL, NULL) != SQLITE_OK)
             status = dfw_db_fail(db, "make its tables", error);
@@ -164,7 +167,8 @@ static int make_schema(struct dfw_db *db, struct df_error *error)
 }
 
 /* One transaction, as another program may be making the tables at this moment. */
-static int read_marks(struct dfw_db *db, int64_t *version, int64_t *application, int64_t *tables, struct df_error *error)
+static int read_marks(struct dfw_db *db, int64_t *version, int64_t *application, int64_t *tables,
+                      struct df_error *error)
 {
     int status = dfw_db_exec(db, "BEGIN", "read it", error);
     if (status != DF_OK)
@@ -187,10 +191,11 @@ static int check_schema(struct dfw_db *db, bool create, struct df_error *error)
     if (version == SCHEMA_VERSION && application == APPLICATION_ID)
         return DF_OK;
     if (version > SCHEMA_VERSION && application == APPLICATION_ID)
-        return dfr_error(error, DF_E_IO, "profile database '%s': made by a newer dfc (schema %lld, this one knows %d)", db->path,
-                         (long long)version, SCHEMA_VERSION);
+        return dfr_error(error, DF_E_IO, "profile database '%s': made by a newer dfc (schema %lld, this one knows %d)",
+                         db->path, (long long)version, SCHEMA_VERSION);
     if (tables > 0 || application != 0)
-        return dfr_error(error, DF_E_IO, "profile database '%s': this SQLite file belongs to another program", db->path);
+        return dfr_error(error, DF_E_IO, "profile database '%s': this SQLite file belongs to another program",
+                         db->path);
     if (!create || sqlite3_db_readonly(db->sqlite, "main") == 1)
         return dfr_error(error, DF_E_IO, "profile database '%s': it is empty and cannot be written", db->path);
     return make_schema(db, error);
@@ -281,7 +286,8 @@ const char *dfw_db_path(const struct dfw_db *db)
 
 /* ---- samples ---- */
 
-/* Parameters ?1 … ?8 of both statements. Signed, as SQLite has no other integers; nothing but equality is asked of the hash. */
+/* Parameters ?1 … ?8 of both statements. Signed, as SQLite has no other integers; nothing but equality is asked of
+ * the hash. */
 static void bind_key(struct dfw_db *db, sqlite3_stmt *s, const struct dfw_key *key)
 {
     sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
@@ -294,14 +300,16 @@ static void bind_key(struct dfw_db *db, sqlite3_stmt *s, const struct dfw_key *k
     sqlite3_bind_int64(s, 8, (sqlite3_int64)key->work.job_bytes);
 }
 
-int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample, struct df_error *error)
+int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample,
+                     struct df_error *error)
 {
     if (!isfinite(sample->mean_s) || sample->mean_s < 0 || sample->runs == 0)
         return dfr_error(error, DF_E_ARGUMENT, "the sample of '%s' is no time", key->work.kernel);
     sqlite3_stmt *s;
     int status = dfw_db_prepare(db,
-                                "INSERT INTO samples (machine, device, variant, kernel, dims, scalars, hash, job_bytes, mean_s,"
-                                " ci_s, runs, dropped, time) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+                                "INSERT INTO samples (machine, device, variant, kernel, dims, scalars, hash, job_bytes,"
+                                " mean_s, ci_s, runs, dropped, time) VALUES"
+                                " (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
                                 &s, error);
     if (status != DF_OK)
         return status;
@@ -317,8 +325,9 @@ int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct 
     return status;
 }
 
-/* One estimate of n sample sets, the latest first. With three or more, those beyond 3 scaled median deviations of the median of
- * their means (and more than 2 % off) are from a machine that was busy, or clocked otherwise: left out. */
+/* One estimate of n sample sets, the latest first. With three or more, those beyond 3 scaled median deviations of
+ * the median of their means (and more than 2 % off) are from a machine that was busy, or clocked otherwise: left
+ * out. */
 static void combine(const struct dfr_sample *sets, uint32_t n, struct dfr_sample *sample)
 {
     double means[SETS_COMBINED], scratch[2 * SETS_COMBINED];
@@ -360,8 +369,9 @@ int dfw_sample_load(struct dfw_db *db, const struct dfw_key *key, struct dfr_sam
     int status = DF_OK;
     if (!db->load)                      /* kept: a graph may ask for a million works */
         status = dfw_db_prepare(db,
-                                "SELECT mean_s, ci_s, runs, dropped FROM samples WHERE machine = ?1 AND device = ?2 AND variant"
-                                " = ?3 AND kernel = ?4 AND dims = ?5 AND scalars = ?6 AND hash = ?7 AND job_bytes = ?8"
+                                "SELECT mean_s, ci_s, runs, dropped FROM samples WHERE machine = ?1 AND device = ?2"
+                                " AND variant = ?3 AND kernel = ?4 AND dims = ?5 AND scalars = ?6"
+                                " AND hash = ?7 AND job_bytes = ?8"
                                 " ORDER BY id DESC LIMIT ?9",
                                 &db->load, error);
     if (status != DF_OK)
@@ -410,7 +420,8 @@ int dfw_sample_any(struct dfw_db *db, const char *kernel, bool *any, struct df_e
     return status;
 }
 
-int dfw_sample_each(struct dfw_db *db, void (*known)(void *arg, const struct dfw_key *key), void *arg, struct df_error *error)
+int dfw_sample_each(struct dfw_db *db, void (*known)(void *arg, const struct dfw_key *key), void *arg,
+                    struct df_error *error)
 {
     sqlite3_stmt *s;
     int status = dfw_db_prepare(db,

@@ -1,5 +1,5 @@
-/* db_platform.c - probed platforms in the profile database: a row each, and a row per unit. Old ones stay (what a machine once
- * measured is worth knowing when it slows down); the latest is what counts.
+/* db_platform.c - probed platforms in the profile database: a row each, and a row per unit. Old ones stay (what a
+ * machine once measured is worth knowing when it slows down); the latest is what counts.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,8 @@ static void bind_link(sqlite3_stmt *s, int at, const struct df_link *link)
 static int store_units(struct dfw_db *db, sqlite3_int64 id, const struct df_platform *p, struct df_error *error)
 {
     sqlite3_stmt *s;
-    int status = dfw_db_prepare(db, "INSERT INTO units VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)", &s, error);
+    int status =
+        dfw_db_prepare(db, "INSERT INTO units VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)", &s, error);
     if (status != DF_OK)
         return status;
     for (uint32_t u = 0; u < p->n_units && status == DF_OK; u++) {
@@ -48,7 +49,8 @@ int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, bo
     if (status != DF_OK)
         return status;
     sqlite3_stmt *s;
-    status = dfw_db_prepare(db, "INSERT INTO platforms (machine, emulated, name, time) VALUES (?1,?2,?3,?4)", &s, error);
+    status =
+        dfw_db_prepare(db, "INSERT INTO platforms (machine, emulated, name, time) VALUES (?1,?2,?3,?4)", &s, error);
     if (status == DF_OK) {
         sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
         sqlite3_bind_int(s, 2, emulated);
@@ -97,16 +99,21 @@ static int load_unit(struct dfw_db *db, sqlite3_stmt *s, struct df_platform *p, 
 {
     char cls[32];
     column_text(s, 0, cls, sizeof cls);
-    struct df_unit unit = { .cls = intern_class(p, cls), .workers = (uint32_t)sqlite3_column_int64(s, 2),
+    struct df_unit unit = { .cls = intern_class(p, cls),
+                            .workers = (uint32_t)sqlite3_column_int64(s, 2),
                             .memory_bytes = (uint64_t)sqlite3_column_int64(s, 3),
-                            .engines = (uint32_t)sqlite3_column_int64(s, 4), .launch_s = sqlite3_column_double(s, 5),
-                            .jobs = (uint32_t)sqlite3_column_int64(s, 6), .h2d = column_link(s, 7), .d2h = column_link(s, 10) };
+                            .engines = (uint32_t)sqlite3_column_int64(s, 4),
+                            .launch_s = sqlite3_column_double(s, 5),
+                            .jobs = (uint32_t)sqlite3_column_int64(s, 6),
+                            .h2d = column_link(s, 7),
+                            .d2h = column_link(s, 10) };
     column_text(s, 1, unit.name, sizeof unit.name);
     bool host = p->n_units == 0;
-    bool sane = p->n_units < DF_MAX_UNITS && unit.cls != DF_NONE && unit.workers >= 1 && host == (unit.cls == DF_CLASS_CPU) &&
-                (host || (unit.h2d.bytes_per_s > 0 && unit.d2h.bytes_per_s > 0));
+    bool sane = p->n_units < DF_MAX_UNITS && unit.cls != DF_NONE && unit.workers >= 1 &&
+                host == (unit.cls == DF_CLASS_CPU) && (host || (unit.h2d.bytes_per_s > 0 && unit.d2h.bytes_per_s > 0));
     if (!sane)
-        return dfr_error(error, DF_E_IO, "profile database '%s': the stored platform '%s' makes no sense; run 'dfc probe' again",
+        return dfr_error(error, DF_E_IO,
+                         "profile database '%s': the stored platform '%s' makes no sense; run 'dfc probe' again",
                          db->path, p->name);
     p->units[p->n_units++] = unit;
     return DF_OK;
@@ -117,8 +124,8 @@ static int load_units(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p
     sqlite3_stmt *s;
     int status = dfw_db_prepare(db,
                                 "SELECT class, name, workers, memory_bytes, engines, launch_s, jobs, h2d_bytes_per_s,"
-                                " h2d_latency_s, h2d_threshold_bytes, d2h_bytes_per_s, d2h_latency_s, d2h_threshold_bytes"
-                                " FROM units WHERE platform = ?1 ORDER BY unit",
+                                " h2d_latency_s, h2d_threshold_bytes, d2h_bytes_per_s, d2h_latency_s,"
+                                " d2h_threshold_bytes FROM units WHERE platform = ?1 ORDER BY unit",
                                 &s, error);
     if (status != DF_OK)
         return status;
@@ -132,11 +139,13 @@ static int load_units(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p
     return status;
 }
 
-int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found, struct df_error *error)
+int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found,
+                          struct df_error *error)
 {
     sqlite3_stmt *s;
     int status = dfw_db_prepare(db,
-                                "SELECT id, name FROM platforms WHERE machine = ?1 AND emulated = ?2 ORDER BY id DESC LIMIT 1",
+                                "SELECT id, name FROM platforms WHERE machine = ?1 AND emulated = ?2"
+                                " ORDER BY id DESC LIMIT 1",
                                 &s, error);
     if (status != DF_OK)
         return status;

@@ -1,8 +1,10 @@
-/* link_fit.c - the transfer model t(s) = t0 for s <= s0, else t0 + (s - s0)/B (Wu's thesis, eq. 3.1) fitted to measured copies.
+/* link_fit.c - the transfer model t(s) = t0 for s <= s0, else t0 + (s - s0)/B (Wu's thesis, eq. 3.1) fitted to
+ * measured copies.
  *
- * For a given s0 the model is a line in max(0, s - s0): least squares, on relative errors so that the 64 bytes count as much as
- * the 64 MiB, reweighted (Huber, which finds the neighbourhood, then Tukey's bisquare, which drops what is far off) so that a
- * disturbed measurement does not bend it. s0 itself is searched on a grid; among equally good ones the smallest wins.
+ * For a given s0 the model is a line in max(0, s - s0): least squares, on relative errors so that the 64 bytes count
+ * as much as the 64 MiB, reweighted (Huber, which finds the neighbourhood, then Tukey's bisquare, which drops what
+ * is far off) so that a disturbed measurement does not bend it. s0 itself is searched on a grid; among equally good
+ * ones the smallest wins.
  */
 #include <math.h>
 
@@ -71,8 +73,8 @@ static double bisquare(double error)
     return x < 1 ? (1 - x * x) * (1 - x * x) : 0;
 }
 
-/* Gives the sum of the absolute relative errors without the largest fifth of them (disturbed measurements say nothing about which
- * threshold is right), infinity where there is no fit. */
+/* Gives the sum of the absolute relative errors without the largest fifth of them (disturbed measurements say
+ * nothing about which threshold is right), infinity where there is no fit. */
 static double fit_line(const struct points *p, double threshold, struct line *line)
 {
     double weights[MAX_POINTS], errors[MAX_POINTS], sorted[MAX_POINTS];
@@ -99,8 +101,8 @@ struct search {
     double threshold, sum;
 };
 
-/* Tries thresholds from `from` to `to`. A better one must be better by a hundredth, the first one by a fifth: a threshold that is
- * there improves the fit by far more, and of scatter alone none is to be made. */
+/* Tries thresholds from `from` to `to`. A better one must be better by a hundredth, the first one by a fifth: a
+ * threshold that is there improves the fit by far more, and of scatter alone none is to be made. */
 static void search(struct search *s, double from, double to, double steps_per_octave)
 {
     for (double threshold = from; threshold <= to; threshold *= exp2(1 / steps_per_octave)) {
@@ -127,6 +129,8 @@ bool dfw_link_fit(const uint64_t *bytes, const double *seconds, unsigned n, stru
         search(&s, s.threshold * exp2(-1.0 / COARSE), fmin(last, s.threshold * exp2(1.0 / COARSE)), FINE);
     if (!isfinite(s.sum))
         return false;
-    *link = (struct df_link){ .bytes_per_s = 1 / s.line.slope, .latency_s = s.line.t0, .threshold_bytes = (uint64_t)s.threshold };
+    *link = (struct df_link){ .bytes_per_s = 1 / s.line.slope,
+                              .latency_s = s.line.t0,
+                              .threshold_bytes = (uint64_t)s.threshold };
     return true;
 }

@@ -1,4 +1,5 @@
-/* machine.c - what this machine is called: the part of a sample's key that keeps measurements of different machines apart. */
+/* machine.c - what this machine is called: the part of a sample's key that keeps measurements of different machines
+ * apart. */
 #include <hwloc.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -117,8 +117,8 @@ static int find_devices(const struct dfw_probe_options *options, const struct df
     return DF_OK;
 }
 
-int dfw_probe_with(const struct dfw_probe_options *options, struct df_platform *platform, struct dfw_probe_report *report,
-                   dfw_progress *progress, void *arg, struct df_error *error)
+int dfw_probe_with(const struct dfw_probe_options *options, struct df_platform *platform,
+                   struct dfw_probe_report *report, dfw_progress *progress, void *arg, struct df_error *error)
 {
     static const char *const suffix[] = { "", "", "_emu", "" };
     struct df_platform p = { .n_classes = 2, .class_names = { "cpu", "gpu" } };

@@ -1,8 +1,8 @@
-/* probe_device.c - one device measured through the device interface: its links by copies of 64 B to 64 MiB, whether both
- * directions overlap, what a launch costs, and how memory that is not pinned gets there fastest.
+/* probe_device.c - one device measured through the device interface: its links by copies of 64 B to 64 MiB, whether
+ * both directions overlap, what a launch costs, and how memory that is not pinned gets there fastest.
  *
- * A copy's time is what the runtime sees of it: from the call until the event after it is found complete. The emulator's links are
- * asked by its own event times instead: waking its threads is the host's doing, not the link's.
+ * A copy's time is what the runtime sees of it: from the call until the event after it is found complete. The
+ * emulator's links are asked by its own event times instead: waking its threads is the host's doing, not the link's.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -43,7 +43,8 @@ static uint32_t stream_of(enum dfr_copy kind)
     return kind == DFR_COPY_H2D ? DFR_STREAM_H2D : kind == DFR_COPY_D2H ? DFR_STREAM_D2H : DFR_STREAM_COMPUTE;
 }
 
-static int enqueue_copy(struct bench *b, enum dfr_copy kind, void *host, void *device, uint64_t bytes, struct df_error *error)
+static int enqueue_copy(struct bench *b, enum dfr_copy kind, void *host, void *device, uint64_t bytes,
+                        struct df_error *error)
 {
     void *to = kind == DFR_COPY_D2H ? host : device, *from = kind == DFR_COPY_D2H ? device : host;
     return b->ops->copy(b->device, kind, to, from, bytes, stream_of(kind), error);
@@ -96,7 +97,9 @@ static double usual_time(struct bench *b)
 
 static int probe_link(struct bench *b, enum dfr_copy kind, double done, struct df_link *link, struct df_error *error)
 {
-    static const struct dfr_sampler_options options = { .goal = 0.003, .min_runs = 9, .max_runs = MAX_COPIES, .max_s = 0.04 };
+    static const struct dfr_sampler_options options = {
+        .goal = 0.003, .min_runs = 9, .max_runs = MAX_COPIES, .max_s = 0.04
+    };
     uint64_t bytes[N_SIZES];
     double seconds[N_SIZES];
     b->kind = kind;
@@ -117,7 +120,8 @@ static int probe_link(struct bench *b, enum dfr_copy kind, double done, struct d
                         done + 0.35 * (i + 1) / N_SIZES);
     }
     if (!dfw_link_fit(bytes, seconds, N_SIZES, link))
-        return dfr_error(error, DF_E_DEVICE, "%s: copies do not take longer the larger they are; no link can be made of that",
+        return dfr_error(error, DF_E_DEVICE,
+                         "%s: copies do not take longer the larger they are; no link can be made of that",
                          b->ops->name);
     return DF_OK;
 }
@@ -133,7 +137,8 @@ static int time_directions(struct bench *b, bool h2d, bool d2h, double *seconds,
         if (h2d)
             status = enqueue_copy(b, DFR_COPY_H2D, b->pinned, b->pool, OVERLAP_BYTES, error);
         if (status == DF_OK && d2h)
-            status = enqueue_copy(b, DFR_COPY_D2H, b->pinned + OVERLAP_BYTES, b->pool + OVERLAP_BYTES, OVERLAP_BYTES, error);
+            status =
+                enqueue_copy(b, DFR_COPY_D2H, b->pinned + OVERLAP_BYTES, b->pool + OVERLAP_BYTES, OVERLAP_BYTES, error);
     }
     if (status == DF_OK)
         status = b->ops->drain(b->device, error);
@@ -159,14 +164,15 @@ static int probe_engines(struct bench *b, uint32_t *engines, struct df_error *er
 
 /* ---- launches ---- */
 
-static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                   const union df_scalar *scalars)
 {
     (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
     return DF_OK;
 }
 
-/* The smallest job there is, LAUNCHES in a row: an empty cpu variant on the emulator; on a GPU, for which no kernel was compiled
- * into dfc, a copy of 4 bytes within its memory. */
+/* The smallest job there is, LAUNCHES in a row: an empty cpu variant on the emulator; on a GPU, for which no kernel
+ * was compiled into dfc, a copy of 4 bytes within its memory. */
 static int launch_row(void *arg, double *seconds, struct df_error *error)
 {
     struct bench *b = arg;
@@ -174,9 +180,9 @@ static int launch_row(void *arg, double *seconds, struct df_error *error)
     double begin_s = dfr_clock_s();
     for (unsigned i = 0; i < LAUNCHES && status == DF_OK; i++) {
         struct dfr_launch launch = { .fn = nothing, .result = &results[i], .node_name = "probe" };
-        status = b->ops->runs_cpu_code ? b->ops->launch(b->device, &launch, DFR_STREAM_COMPUTE, error)
-                                       : b->ops->copy(b->device, DFR_COPY_D2D, b->pool, b->pool + 4096, 4, DFR_STREAM_COMPUTE,
-                                                      error);
+        status = b->ops->runs_cpu_code
+                     ? b->ops->launch(b->device, &launch, DFR_STREAM_COMPUTE, error)
+                     : b->ops->copy(b->device, DFR_COPY_D2D, b->pool, b->pool + 4096, 4, DFR_STREAM_COMPUTE, error);
         if (status == DF_OK)
             status = b->ops->event_record(b->device, b->event, DFR_STREAM_COMPUTE, error);
     }
@@ -238,7 +244,8 @@ static int probe_paths(struct bench *b, enum dfr_copy kind, struct dfw_paths *pa
 
 /* ---- the device ---- */
 
-static int probe_all(struct bench *b, struct df_unit *unit, struct dfw_paths *h2d, struct dfw_paths *d2h, struct df_error *error)
+static int probe_all(struct bench *b, struct df_unit *unit, struct dfw_paths *h2d, struct dfw_paths *d2h,
+                     struct df_error *error)
 {
     int status = probe_link(b, DFR_COPY_H2D, 0, &unit->h2d, error);
     if (status == DF_OK)
@@ -260,8 +267,9 @@ static int probe_all(struct bench *b, struct df_unit *unit, struct dfw_paths *h2
     return status;
 }
 
-int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device, struct df_unit *unit, struct dfw_paths *h2d,
-                     struct dfw_paths *d2h, dfw_progress *progress, void *arg, struct df_error *error)
+int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device, struct df_unit *unit,
+                     struct dfw_paths *h2d, struct dfw_paths *d2h, dfw_progress *progress, void *arg,
+                     struct df_error *error)
 {
     struct bench b = { .ops = ops, .device = device, .progress = progress, .progress_arg = arg };
     struct df_unit probed = *unit;

@@ -1,14 +1,16 @@
-/* profiles.h - weights: what is known about how long works take on this machine, and what the machine is. Linked into dfc alone
- * (SQLite); programs carry the times that were known when they were made.
+/* profiles.h - weights: what is known about how long works take on this machine, and what the machine is. Linked
+ * into dfc alone (SQLite); programs carry the times that were known when they were made.
  *
- * Words:    a *sample set* is the outcome of measuring one variant of one work once: a robust mean, its interval, how many runs.
- * Database: one SQLite file, $DFC_PROFILE, else $XDG_DATA_HOME/dfc/profile.db, else ~/.local/share/dfc/profile.db. Write-ahead
- *           log, busy timeout, one transaction a sample set: two runs at once lose nothing. Sets are never overwritten; loading
- *           combines the latest ones of a key.
- * Key:      machine (CPU model, cores, GPUs), device name ("cpu", "emu", a GPU's own), variant ("cpu", "gpu"), kernel, dimensions
- *           and scalars, hash of the variant's source. An edited kernel has another hash, so it is measured again.
- * Errors:   DF_E_IO with the path and SQLite's own words. A database that cannot be opened is a warning for -o and partition (the
- *           stated default is used), an error for profile and probe.
+ * Words:    a *sample set* is the outcome of measuring one variant of one work once: a robust mean, its interval,
+ *           how many runs.
+ * Database: one SQLite file, $DFC_PROFILE, else $XDG_DATA_HOME/dfc/profile.db, else ~/.local/share/dfc/profile.db.
+ *           Write-ahead log, busy timeout, one transaction a sample set: two runs at once lose nothing. Sets are
+ *           never overwritten; loading combines the latest ones of a key.
+ * Key:      machine (CPU model, cores, GPUs), device name ("cpu", "emu", a GPU's own), variant ("cpu", "gpu"),
+ *           kernel, dimensions and scalars, hash of the variant's source. An edited kernel has another hash, so it
+ *           is measured again.
+ * Errors:   DF_E_IO with the path and SQLite's own words. A database that cannot be opened is a warning for -o and
+ *           partition (the stated default is used), an error for profile and probe.
  */
 #ifndef DFW_PROFILES_H
 #define DFW_PROFILES_H
@@ -16,6 +18,7 @@
 #include <stdio.h>
 
 #include "runtime/device.h"
+#include "runtime/measure.h"
 #include "runtime/plan.h"
 #include "runtime/sampler.h"
 #include "runtime/work_key.h"
@@ -24,8 +27,9 @@
 
 struct dfw_db;
 
-/* path NULL: as above. create: makes the file, and the folders of the default place, where missing; without it a file that is not
- * there is no error: *db is NULL then. A file that cannot be written is opened for reading; storing then fails. */
+/* path NULL: as above. create: makes the file, and the folders of the default place, where missing; without it a
+ * file that is not there is no error: *db is NULL then. A file that cannot be written is opened for reading; storing
+ * then fails. */
 int dfw_db_open(const char *path, bool create, struct dfw_db **db, struct df_error *error);
 void dfw_db_close(struct dfw_db *db);   /* NULL allowed */
 const char *dfw_db_path(const struct dfw_db *db);
@@ -34,24 +38,27 @@ struct dfw_key {                        /* machine: this one */
     const char *device, *variant;
     struct dfr_work_key work;
 };
-int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample, struct df_error *error);
-/* Combines the latest sample sets: sets far from the others are left out, the rest weighs by its runs. DF_OK and *found false
- * where there is none. */
+int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample,
+                     struct df_error *error);
+/* Combines the latest sample sets: sets far from the others are left out, the rest weighs by its runs. DF_OK and
+ * *found false where there is none. */
 int dfw_sample_load(struct dfw_db *db, const struct dfw_key *key, struct dfr_sample *sample, bool *found,
                     struct df_error *error);
 /* Whether a kernel of this name has any sample on this machine. */
 int dfw_sample_any(struct dfw_db *db, const char *kernel, bool *any, struct df_error *error);
 /* Calls known() for every key that has a sample on this machine; strings are valid during the call. */
-int dfw_sample_each(struct dfw_db *db, void (*known)(void *arg, const struct dfw_key *key), void *arg, struct df_error *error);
+int dfw_sample_each(struct dfw_db *db, void (*known)(void *arg, const struct dfw_key *key), void *arg,
+                    struct df_error *error);
 
 /* The latest platform stored for this machine; emulated: the one whose GPU is the emulator. */
 int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, bool emulated, struct df_error *error);
-int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found, struct df_error *error);
+int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found,
+                          struct df_error *error);
 int dfw_platform_load(struct dfw_db *db, struct df_platform *platform, bool *found, struct df_error *error);
 
 /* ---- this machine ---- */
 
-#define DFW_EMULATOR "emu"              /* device name of the emulated GPU in keys */
+#define DFW_EMULATOR DFR_MEASURE_EMULATOR              /* device name of the emulated GPU in keys */
 
 /* This machine's name in the database, e.g. "AMD EPYC 9B14 x2 + NVIDIA H200". Found once, then remembered. */
 void dfw_machine_name(char *buffer, size_t size);
@@ -61,13 +68,14 @@ void dfw_machine_cpu(char *name, size_t size, unsigned *cores, uint64_t *memory_
 
 /* ---- times ---- */
 
-/* Times of all works: cost clauses first, then the database (db may be NULL), then the stated default. Samples of class gpu are
- * those of this machine's GPU, or of the emulator where there is none (a sample of the cpu variant, which is what the emulator
- * runs, stands in for one of the emulator's; its source is DF_TIME_ESTIMATED). */
-int dfw_times(struct dfw_db *db, const struct df_graph *graph, bool emu_all, struct df_times *times, struct df_error *error);
+/* Times of all works: cost clauses first, then the database (db may be NULL), then the stated default. Samples of
+ * class gpu are those of this machine's GPU, or of the emulator where there is none (a sample of the cpu variant,
+ * which is what the emulator runs, stands in for one of the emulator's; its source is DF_TIME_ESTIMATED). */
+int dfw_times(struct dfw_db *db, const struct df_graph *graph, bool emu_all, struct df_times *times,
+              struct df_error *error);
 /* The same with the GPU named: DFW_EMULATOR, or a GPU's own name. NULL: as above. */
-int dfw_times_on(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device, bool emu_all, struct df_times *times,
-                 struct df_error *error);
+int dfw_times_on(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device, bool emu_all,
+                 struct df_times *times, struct df_error *error);
 
 /* ---- probing ---- */
 
@@ -91,17 +99,18 @@ struct dfw_probe_report {
 
 /* Measures this machine (a few seconds). progress and report may be NULL. */
 typedef void dfw_progress(void *arg, const char *what, double done_of_1);
-int dfw_probe_with(const struct dfw_probe_options *options, struct df_platform *platform, struct dfw_probe_report *report,
-                   dfw_progress *progress, void *arg, struct df_error *error);
+int dfw_probe_with(const struct dfw_probe_options *options, struct df_platform *platform,
+                   struct dfw_probe_report *report, dfw_progress *progress, void *arg, struct df_error *error);
 int dfw_probe(struct df_platform *platform, dfw_progress *progress, void *arg, struct df_error *error);
 
 /* One device that is open with a pool of at least DFW_PROBE_POOL_BYTES: its links, engines and launch overhead. */
 #define DFW_PROBE_POOL_BYTES (64ull << 20)
-int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device, struct df_unit *unit, struct dfw_paths *h2d,
-                     struct dfw_paths *d2h, dfw_progress *progress, void *arg, struct df_error *error);
+int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device, struct df_unit *unit,
+                     struct dfw_paths *h2d, struct dfw_paths *d2h, dfw_progress *progress, void *arg,
+                     struct df_error *error);
 
-/* Fits the model of platform.h to n >= 3 measured copies (bytes > 0 rising, seconds > 0) by robust least squares of the relative
- * error. false: too few points, or times that do not grow with size. */
+/* Fits the model of platform.h to n >= 3 measured copies (bytes > 0 rising, seconds > 0) by robust least squares of
+ * the relative error. false: too few points, or times that do not grow with size. */
 bool dfw_link_fit(const uint64_t *bytes, const double *seconds, unsigned n, struct df_link *link);
 
 /* As text in the language: what `dfc probe` prints and --platform reads. report (may be NULL) becomes comments. */

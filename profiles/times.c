@@ -1,7 +1,8 @@
-/* times.c - how long each work takes, by the best that is known: its cost clause, else samples, else the stated default.
+/* times.c - how long each work takes, by the best that is known: its cost clause, else samples, else the stated
+ * default.
  *
- * A kernel without any sample is asked for once, not once for each of its works: a large graph that was never profiled costs
- * next to nothing.
+ * A kernel without any sample is asked for once, not once for each of its works: a large graph that was never
+ * profiled costs next to nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,8 @@ static int load(struct lookup *l, uint32_t work, uint32_t cls, const char *devic
     return status;
 }
 
-static int look_up(struct lookup *l, uint32_t work, uint32_t cls, double *time_s, uint8_t *source, struct df_error *error)
+static int look_up(struct lookup *l, uint32_t work, uint32_t cls, double *time_s, uint8_t *source,
+                   struct df_error *error)
 {
     bool found = false;
     int status = load(l, work, cls, cls == DF_CLASS_GPU ? l->gpu_device : "cpu", time_s, &found, error);
@@ -59,7 +61,8 @@ static int fill(struct lookup *l, struct df_times *times, struct df_error *error
                 continue;
             if (l->any[kernel] < 0) {
                 bool any;
-                int status = dfw_sample_any(l->db, df_graph_string(l->graph, l->graph->kernels[kernel].name), &any, error);
+                int status =
+                    dfw_sample_any(l->db, df_graph_string(l->graph, l->graph->kernels[kernel].name), &any, error);
                 if (status != DF_OK)
                     return status;
                 l->any[kernel] = any;
@@ -74,8 +77,8 @@ static int fill(struct lookup *l, struct df_times *times, struct df_error *error
     return DF_OK;
 }
 
-int dfw_times_on(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device, bool emu_all, struct df_times *times,
-                 struct df_error *error)
+int dfw_times_on(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device, bool emu_all,
+                 struct df_times *times, struct df_error *error)
 {
     struct df_times made;
     int status = dfr_times_default(graph, emu_all, &made, error);
@@ -106,7 +109,8 @@ int dfw_times_on(struct dfw_db *db, const struct df_graph *graph, const char *gp
     return DF_OK;
 }
 
-int dfw_times(struct dfw_db *db, const struct df_graph *graph, bool emu_all, struct df_times *times, struct df_error *error)
+int dfw_times(struct dfw_db *db, const struct df_graph *graph, bool emu_all, struct df_times *times,
+              struct df_error *error)
 {
     return dfw_times_on(db, graph, NULL, emu_all, times, error);
 }

@@ -331,7 +331,9 @@ int dfr_size(struct df_run *run, struct df_error *error)
     int status = choose_inflight(run, error);
     if (status != DF_OK)
         return status;
-    run->gpu_jobs = run->options.gpu_jobs ? run->options.gpu_jobs : DEFAULT_GPU_JOBS;
+    run->gpu_jobs = run->options.gpu_jobs ? run->options.gpu_jobs : run->n_gpus ? run->platform.units[1].jobs : 0;
+    if (run->gpu_jobs == 0)
+        run->gpu_jobs = DEFAULT_GPU_JOBS;
     if (run->gpu_jobs > MAX_GPU_JOBS)
         run->gpu_jobs = MAX_GPU_JOBS;
     run->gpu_window = run->policy->pull ? run->gpu_jobs : 2 * run->gpu_jobs;

@@ -1,5 +1,5 @@
-/* measure.c - the measuring mode's flow: which variants are wanted, and the graph run in order with each of them measured when its
- * work first comes by.
+/* measure.c - the measuring mode's flow: which variants are wanted, and the graph run in order with each of them
+ * measured when its work first comes by.
  */
 #include "runtime/measure.h"
 
@@ -68,7 +68,8 @@ static int refuse_node(const struct dfr_measure *m, uint32_t work, struct df_err
     while (m->graph->nodes[v].work != work)
         v++;
     df_node_name(m->graph, v, name, sizeof name);
-    return dfr_error(error, DF_E_REFUSED, "node '%s' has no cpu variant in this program, and there is no device for it", name);
+    return dfr_error(error, DF_E_REFUSED, "node '%s' has no cpu variant in this program, and there is no device for it",
+                     name);
 }
 
 /* Marks what is to be measured; *pool_bytes is what the largest of it takes on a device, 0: no device is needed. */
@@ -93,7 +94,8 @@ static int choose(struct dfr_measure *m, const struct dfr_device_ops *ops, uint6
     return DF_OK;
 }
 
-/* Takes out what is known, counts, and sees whether a second wave is needed. Needs the device's name, hence the open device. */
+/* Takes out what is known, counts, and sees whether a second wave is needed. Needs the device's name, hence the open
+ * device. */
 static int leave_out_known(struct dfr_measure *m, uint32_t *total, uint32_t *n_known, struct df_error *error)
 {
     *total = *n_known = 0;
@@ -255,12 +257,14 @@ static int fire(struct dfr_measure_job *job, struct df_error *error)
     if (cls == DF_CLASS_GPU && !dfr_measure_gpu_fits(m, work)) {
         char name[256];
         df_node_name(m->graph, job->node, name, sizeof name);
-        return dfr_error(error, DF_E_REFUSED, "node '%s' does not fit the device's memory, and it has no cpu variant", name);
+        return dfr_error(error, DF_E_REFUSED, "node '%s' does not fit the device's memory, and it has no cpu variant",
+                         name);
     }
     if (counts && m->flow[at(m, cls, work)].n == 0)
         status = dfr_measure_report_try(m, work, cls, error);
     if (status == DF_OK)
-        status = cls == DF_CLASS_GPU ? dfr_measure_fire_gpu(job, &seconds, error) : dfr_measure_fire_cpu(job, &seconds, error);
+        status = cls == DF_CLASS_GPU ? dfr_measure_fire_gpu(job, &seconds, error)
+                                     : dfr_measure_fire_cpu(job, &seconds, error);
     if (status == DF_OK && counts && job->code == DF_OK)
         status = remember(&m->flow[at(m, cls, work)], seconds, error);
     return status;
@@ -304,8 +308,10 @@ static int run_waves(struct dfr_measure *m, struct df_error *error)
             if (ended && wave == 0) {
                 char name[256];
                 df_node_name(m->graph, v, name, sizeof name);
-                return dfr_error(error, DF_E_KERNEL, "stream '%s' ended before its first wave, so nothing flows that could be"
-                                 " measured", name);
+                return dfr_error(error, DF_E_KERNEL,
+                                 "stream '%s' ended before its first wave, so nothing flows that could be"
+                                 " measured",
+                                 name);
             }
             if (ended)
                 return DF_OK;
@@ -351,7 +357,8 @@ static int find_device(const struct df_options *options, const struct dfr_device
     if (*ops && (*ops)->count(&why) > 0)
         return DF_OK;
     if (options->device == DF_DEVICE_CUDA)
-        return dfr_error(error, DF_E_DEVICE, "no CUDA device: %s", *ops ? why.text : "this program was linked without CUDA");
+        return dfr_error(error, DF_E_DEVICE, "no CUDA device: %s",
+                         *ops ? why.text : "this program was linked without CUDA");
     *ops = NULL;
     return DF_OK;
 }
@@ -409,8 +416,8 @@ static int measure(struct dfr_measure *m, const struct dfr_device_ops *ops, stru
     return status == DF_OK ? dfr_measure_report_end(m, error) : status;
 }
 
-int dfr_measure_to(const struct df_graph *graph, const struct df_options *options, const struct dfr_sampler_options *sampler,
-                   FILE *out, FILE *known, struct df_error *error)
+int dfr_measure_to(const struct df_graph *graph, const struct df_options *options,
+                   const struct dfr_sampler_options *sampler, FILE *out, FILE *known, struct df_error *error)
 {
     const struct dfr_device_ops *ops;
     if (!graph->functions)

@@ -1,12 +1,12 @@
-/* measure.h - the measuring mode of a program, by which `dfc profile` learns how long its works take: runs every variant of every
- * work until its mean is known, on the data that really flows there.
+/* measure.h - the measuring mode of a program, by which `dfc profile` learns how long its works take: runs every
+ * variant of every work until its mean is known, on the data that really flows there.
  *
- * Flow:     the graph runs once, node after node in topological order (numbers are that), on the calling thread; tokens are freed
- *           as soon as their last reader is done. When a work comes by for the first time its variants are run again and again on
- *           copies of its inputs (an inout is restored before each run, outputs are scratch), then it fires for the flow.
- *           Sources, sinks and `ordered` kernels have effects that must not be repeated: they run once in the flow, and that is
- *           their sample (all nodes of a work together). Where such a kernel has a gpu variant beside the cpu one a second wave
- *           fires the other.
+ * Flow:     the graph runs once, node after node in topological order (numbers are that), on the calling thread;
+ *           tokens are freed as soon as their last reader is done. When a work comes by for the first time its
+ *           variants are run again and again on copies of its inputs (an inout is restored before each run, outputs
+ *           are scratch), then it fires for the flow. Sources, sinks and `ordered` kernels have effects that must
+ *           not be repeated: they run once in the flow, and that is their sample (all nodes of a work together).
+ *           Where such a kernel has a gpu variant beside the cpu one a second wave fires the other.
  * Devices:  --device as in a run. The emulator runs cpu variants, without its links' and launches' times.
  * Not run:  variants with a cost clause; variants that are known already.
  * Memory:   all is returned, also after failures.
@@ -14,13 +14,13 @@
  *
  * Protocol: text lines, fields between tabs, on a descriptor that the parent has opened:
  *               begin TOTAL KNOWN
- *               try KEY                                         it runs for the first time now; if all ends here, it was this one
+ *               try KEY                                         it runs now, for the first time
  *               sample KEY MEAN_S CI_S RUNS DROPPED DONE        CI_S is "nan" where there was one run
  *               skip KEY REASON DONE                            it cannot be measured here
  *               end
- *           KEY is DEVICE VARIANT KERNEL DIMS SCALARS HASH JOB_BYTES (hash in 16 hex digits). The parent gives the keys it knows in
- *           the same form, one a line, on another descriptor. Environment: DF_MEASURE="out=3 known=4 goal=0.01 max_runs=1000
- *           max_s=2".
+ *           KEY is DEVICE VARIANT KERNEL DIMS SCALARS HASH JOB_BYTES (hash in 16 hex digits). The parent gives the
+ *           keys it knows in the same form, one a line, on another descriptor. Environment: DF_MEASURE="out=3
+ *           known=4 goal=0.01 max_runs=1000 max_s=2".
  */
 #ifndef DFR_MEASURE_H
 #define DFR_MEASURE_H
@@ -41,8 +41,8 @@ bool dfr_measure_asked(void);
 int dfr_measure(const struct df_graph *graph, const struct df_options *options, struct df_error *error);
 
 /* The same with all of it given. known may be NULL. */
-int dfr_measure_to(const struct df_graph *graph, const struct df_options *options, const struct dfr_sampler_options *sampler,
-                   FILE *out, FILE *known, struct df_error *error);
+int dfr_measure_to(const struct df_graph *graph, const struct df_options *options,
+                   const struct dfr_sampler_options *sampler, FILE *out, FILE *known, struct df_error *error);
 
 /* Writes KEY, without an end of line. */
 void dfr_measure_print_key(FILE *out, const char *device, const char *variant, const struct dfr_work_key *key);

@@ -1,7 +1,8 @@
 /* measure_gpu.c - a gpu variant fired and repeated on a device of its own pool; on the emulator the cpu variant.
  *
- * Layout:   the ports of the work at hand lie one after the other from the start of the pool; behind an inout its input, from which
- *           it is restored within the device. One stream does everything, so order needs no events but the last.
+ * Layout:   the ports of the work at hand lie one after the other from the start of the pool; behind an inout its
+ *           input, from which it is restored within the device. One stream does everything, so order needs no events
+ *           but the last.
  * Time:     the device's own from the launch's begin to its end where it can say it, else what the host sees.
  */
 #include <math.h>
@@ -60,7 +61,8 @@ static uint64_t pool_limit(const struct dfr_measure *m, const struct df_unit *un
     return limit;
 }
 
-int dfr_measure_gpu_open(struct dfr_measure *m, const struct dfr_device_ops *ops, uint64_t pool_bytes, struct df_error *error)
+int dfr_measure_gpu_open(struct dfr_measure *m, const struct dfr_device_ops *ops, uint64_t pool_bytes,
+                         struct df_error *error)
 {
     struct dfr_measure_gpu *gpu = calloc(1, sizeof *gpu);
     if (!gpu)
@@ -153,7 +155,8 @@ static int launch(void *arg, double *seconds, struct df_error *error)
     for (unsigned p = 0; p < kernel->n_ports && status == DF_OK; p++) {
         uint64_t bytes = m->graph->port_bytes[work->first_port + p];
         if (m->graph->kports[kernel->first_port + p].mode == DF_INOUT)
-            status = copy(gpu, DFR_COPY_D2D, m->scratch[p], (unsigned char *)m->scratch[p] + aligned(bytes), bytes, error);
+            status =
+                copy(gpu, DFR_COPY_D2D, m->scratch[p], (unsigned char *)m->scratch[p] + aligned(bytes), bytes, error);
     }
     if (status != DF_OK)
         return status;
@@ -164,8 +167,12 @@ static int launch(void *arg, double *seconds, struct df_error *error)
     call.stream = STREAM;
     char name[128];
     df_node_name(m->graph, job->node, name, sizeof name);
-    struct dfr_launch l = { .fn = gpu->ops->runs_cpu_code ? functions->cpu : functions->gpu, .call = &call, .dims = m->dims,
-                            .ports = m->scratch, .scalars = m->scalars + work->first_scalar, .result = &job->code,
+    struct dfr_launch l = { .fn = gpu->ops->runs_cpu_code ? functions->cpu : functions->gpu,
+                            .call = &call,
+                            .dims = m->dims,
+                            .ports = m->scratch,
+                            .scalars = m->scalars + work->first_scalar,
+                            .result = &job->code,
                             .node_name = name };
     double begin_s = dfr_clock_s(), event_begin_s, event_end_s;
     job->code = DF_OK;
@@ -196,7 +203,8 @@ int dfr_measure_fire_gpu(struct dfr_measure_job *job, double *seconds, struct df
     for (unsigned p = 0; p < kernel->n_ports && status == DF_OK; p++) {
         enum df_mode mode = m->graph->kports[kernel->first_port + p].mode;
         if (mode == DF_OUT || mode == DF_INOUT)
-            status = copy(m->gpu, DFR_COPY_D2H, m->ports[p], m->scratch[p], m->graph->port_bytes[work->first_port + p], error);
+            status = copy(m->gpu, DFR_COPY_D2H, m->ports[p], m->scratch[p], m->graph->port_bytes[work->first_port + p],
+                          error);
     }
     return status == DF_OK ? finish(m->gpu, error) : status;
 }

@@ -55,9 +55,11 @@ static inline const struct df_work *dfr_measure_work(const struct dfr_measure_jo
     return &job->m->graph->works[job->m->graph->nodes[job->node].work];
 }
 
-/* A call for the job, and what is made of its outcome: DF_OK for DF_OK, and for DF_END of a stream; else the node's failure. */
+/* A call for the job, and what is made of its outcome: DF_OK for DF_OK, and for DF_END of a stream; else the node's
+ * failure. */
 void dfr_measure_call(const struct dfr_measure_job *job, struct df_call *call);
-int dfr_measure_outcome(const struct dfr_measure_job *job, const struct df_call *call, int code, struct df_error *error);
+int dfr_measure_outcome(const struct dfr_measure_job *job, const struct df_call *call, int code,
+                        struct df_error *error);
 
 /* Fires the cpu variant on m->ports (tmp ports included). */
 int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df_error *error);
@@ -65,7 +67,8 @@ int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df
 int dfr_measure_repeat_cpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error);
 
 /* Opens the first device with a pool for the largest of the wanted works. */
-int dfr_measure_gpu_open(struct dfr_measure *m, const struct dfr_device_ops *ops, uint64_t pool_bytes, struct df_error *error);
+int dfr_measure_gpu_open(struct dfr_measure *m, const struct dfr_device_ops *ops, uint64_t pool_bytes,
+                         struct df_error *error);
 void dfr_measure_gpu_close(struct dfr_measure *m);
 const char *dfr_measure_gpu_name(const struct dfr_measure *m);
 uint64_t dfr_measure_gpu_need(const struct df_graph *graph, uint32_t work); /* bytes of the pool that a work takes */
@@ -82,7 +85,8 @@ int dfr_measure_report_begin(struct dfr_measure *m, uint32_t total, uint32_t kno
 int dfr_measure_report_try(struct dfr_measure *m, uint32_t work, uint32_t cls, struct df_error *error);
 int dfr_measure_report_sample(struct dfr_measure *m, uint32_t work, uint32_t cls, const struct dfr_sample *sample,
                               struct df_error *error);
-int dfr_measure_report_skip(struct dfr_measure *m, uint32_t work, uint32_t cls, const char *reason, struct df_error *error);
+int dfr_measure_report_skip(struct dfr_measure *m, uint32_t work, uint32_t cls, const char *reason,
+                            struct df_error *error);
 int dfr_measure_report_end(struct dfr_measure *m, struct df_error *error);
 
 #endif

@@ -18,8 +18,8 @@ struct dfr_measure_report {
 
 void dfr_measure_print_key(FILE *out, const char *device, const char *variant, const struct dfr_work_key *key)
 {
-    fprintf(out, "%s\t%s\t%s\t%s\t%s\t%016" PRIx64 "\t%" PRIu64, device, variant, key->kernel, key->dims, key->scalars, key->hash,
-            key->job_bytes);
+    fprintf(out, "%s\t%s\t%s\t%s\t%s\t%016" PRIx64 "\t%" PRIu64, device, variant, key->kernel, key->dims, key->scalars,
+            key->hash, key->job_bytes);
 }
 
 /* ---- known keys ---- */
@@ -148,13 +148,14 @@ int dfr_measure_report_sample(struct dfr_measure *m, uint32_t work, uint32_t cls
     int status = key_text(m, work, cls, &text, error);
     if (status != DF_OK)
         return status;
-    fprintf(r->out, "sample\t%s\t%.17g\t%.17g\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\n", text, sample->mean_s, sample->ci_s,
-            sample->runs, sample->dropped, ++r->done);
+    fprintf(r->out, "sample\t%s\t%.17g\t%.17g\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\n", text, sample->mean_s,
+            sample->ci_s, sample->runs, sample->dropped, ++r->done);
     free(text);
     return flush(r, error);
 }
 
-int dfr_measure_report_skip(struct dfr_measure *m, uint32_t work, uint32_t cls, const char *reason, struct df_error *error)
+int dfr_measure_report_skip(struct dfr_measure *m, uint32_t work, uint32_t cls, const char *reason,
+                            struct df_error *error)
 {
     struct dfr_measure_report *r = m->report;
     char *text;
@@ -208,7 +209,8 @@ int dfr_measure(const struct df_graph *graph, const struct df_options *options, 
         sampler.min_runs = sampler.max_runs;
     FILE *out = open_descriptor(text, "out", "w");
     if (!out)
-        return dfr_error(error, DF_E_IO, DFR_MEASURE_VARIABLE " names no open descriptor for results; it is set by 'dfc profile'");
+        return dfr_error(error, DF_E_IO,
+                         DFR_MEASURE_VARIABLE " names no open descriptor for results; it is set by 'dfc profile'");
     FILE *known = open_descriptor(text, "known", "r");
     int status = dfr_measure_to(graph, options, &sampler, out, known, error);
     if (known)

@@ -1,8 +1,8 @@
 /* sampler.h - repeated measurements of one thing until its mean is known, robust to spikes.
  *
- * Method:   what lies further than 3 scaled median deviations from the median is dropped (a timing spike says something about
- *           the machine's other guests, not about the kernel); of the rest the mean and the 95 % interval by Student's t. It
- *           stops once half the interval is within `goal` of the mean, or at a cap.
+ * Method:   what lies further than 3 scaled median deviations from the median is dropped (a timing spike says
+ *           something about the machine's other guests, not about the kernel); of the rest the mean and the 95 %
+ *           interval by Student's t. It stops once half the interval is within `goal` of the mean, or at a cap.
  * Clock:    none here: the callback says how long a run took, so a test brings its own time.
  * Threads:  reentrant.
  */
@@ -20,13 +20,15 @@ struct dfr_sample {
 struct dfr_sampler_options {
     double goal;                        /* 0.01: the interval is within 1 % of the mean */
     uint32_t min_runs, max_runs;
-    double max_s;                       /* of measured time; the run that passes it is the last, whatever min_runs says */
+    /* of measured time; the run that passes it is the last, whatever min_runs says */
+    double max_s;
 };
 
-#define DFR_SAMPLER_DEFAULT ((struct dfr_sampler_options){ .goal = 0.01, .min_runs = 5, .max_runs = 1000, .max_s = 2.0 })
+#define DFR_SAMPLER_DEFAULT                                                                                            \
+    ((struct dfr_sampler_options){ .goal = 0.01, .min_runs = 5, .max_runs = 1000, .max_s = 2.0 })
 
-/* Calls run(arg, &seconds, error) until the mean is known to options->goal or a cap is reached. DF_E_ARGUMENT for options
- * that make no sense, DF_E_MEMORY, or what run() gave, as soon as it gives other than DF_OK. */
+/* Calls run(arg, &seconds, error) until the mean is known to options->goal or a cap is reached. DF_E_ARGUMENT for
+ * options that make no sense, DF_E_MEMORY, or what run() gave, as soon as it gives other than DF_OK. */
 int dfr_sample_until(const struct dfr_sampler_options *options,
                      int (*run)(void *arg, double *seconds, struct df_error *error), void *arg,
                      struct dfr_sample *sample, struct df_error *error);

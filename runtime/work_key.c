@@ -58,8 +58,8 @@ static bool uses_arg_without_default(const uint64_t *code, uint32_t n_code, cons
     return false;
 }
 
-static void print_scalar(FILE *out, const struct df_graph *g, const struct df_scalar_value *s, const struct df_number *args,
-                         const bool *has)
+static void print_scalar(FILE *out, const struct df_graph *g, const struct df_scalar_value *s,
+                         const struct df_number *args, const bool *has)
 {
     struct df_number n = { .kind = DF_KIND_I64, .i = s->i };
     if (s->n_code) {
@@ -96,8 +96,8 @@ static void print_dims(FILE *out, const struct df_graph *g, const struct df_work
     }
 }
 
-int dfr_work_key_make(const struct df_graph *graph, uint32_t work, uint32_t cls, bool emulated, struct dfr_work_key *key,
-                      struct df_error *error)
+int dfr_work_key_make(const struct df_graph *graph, uint32_t work, uint32_t cls, bool emulated,
+                      struct dfr_work_key *key, struct df_error *error)
 {
     const struct df_work *w = &graph->works[work];
     const struct df_kernel *kernel = &graph->kernels[w->kernel];

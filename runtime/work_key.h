@@ -1,8 +1,10 @@
-/* work_key.h - a work in words, by which measurements of it are found again: "k=1024 m=3" for its dimensions, "seed=1" for its
- * scalars. The program that measures and the compiler that stores and looks up say the same, so it is written here, once.
+/* work_key.h - a work in words, by which measurements of it are found again: "k=1024 m=3" for its dimensions,
+ * "seed=1" for its scalars. The program that measures and the compiler that stores and looks up say the same, so it
+ * is written here, once.
  *
- * Scalars:  constants as they are; expressions over args by the args' default values (a measurement under other values is not told
- *           apart: times rarely hang on them); "?" where an arg has no default or the expression fails under the defaults.
+ * Scalars:  constants as they are; expressions over args by the args' default values (a measurement under other
+ *           values is not told apart: times rarely hang on them); "?" where an arg has no default or the expression
+ *           fails under the defaults.
  * Memory:   dfr_work_key_make() gives strings that dfr_work_key_free() returns; `kernel` borrows from the graph.
  */
 #ifndef DFR_WORK_KEY_H
@@ -18,8 +20,8 @@ struct dfr_work_key {
 };
 
 /* For the variant of class cls; emulated: a GPU that runs the code of the cpu variant, whose hash then counts. */
-int dfr_work_key_make(const struct df_graph *graph, uint32_t work, uint32_t cls, bool emulated, struct dfr_work_key *key,
-                      struct df_error *error);
+int dfr_work_key_make(const struct df_graph *graph, uint32_t work, uint32_t cls, bool emulated,
+                      struct dfr_work_key *key, struct df_error *error);
 void dfr_work_key_free(struct dfr_work_key *key);
 
 #endif

@@ -16,7 +16,7 @@ export LC_ALL=C
 export CMOCKA_MESSAGE_OUTPUT=TAP DFC=$build/bin/dfc DF_BUILD=$build DF_SOURCE=$PWD
 export DFC_PROFILE=$logs/profile.db        # never the user's own
 export OPENBLAS_NUM_THREADS=1
-export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1} ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allow_user_segv_handler=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:suppressions=$PWD/tests/tsan.supp} ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allow_user_segv_handler=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
 limit=${DF_TEST_LIMIT_S:-300}
 

@@ -136,6 +136,12 @@ KERNEL(code)
     return (int)scalars[0].i64;
 }
 
+KERNEL(stray)
+{
+    PORT(0)[0] = 1;
+    return add1(call, stream, dims, ports, scalars);
+}
+
 KERNEL(meet)
 {
     struct timespec pause = { 0, 1000000 };
@@ -168,6 +174,7 @@ static const struct {
     [RIG_CODE] = { "code", code, "io", 0 },
     [RIG_ONCE] = { "once", once, "o", DF_ONCE },
     [RIG_TABLE] = { "table", add2, "iio", 0 },
+    [RIG_STRAY] = { "stray", stray, "io", 0 },
     [RIG_MEET] = { "meet", meet, "io", 0 },
 };
 
@@ -303,7 +310,7 @@ static void expect_node(struct rig *r, uint32_t v, int64_t wave, void **memory, 
         free(tmp[--n_tmp]);
 }
 
-static void begin_record(struct rig *r)
+void rig_clear(struct rig *r)
 {
     memset(r->record, 0, sizeof *r->record);
     running = r;
@@ -319,7 +326,7 @@ void rig_expect(struct rig *r, int64_t waves)
 
     memset(run, 0, sizeof *run);
     run->graph = r->graph;
-    begin_record(r);
+    rig_clear(r);
     for (int64_t w = 0; w < waves; w++)
         for (uint32_t v = 0; v < r->graph->n_nodes; v++)
             expect_node(r, v, w, memory, run);
@@ -335,7 +342,7 @@ int rig_run(struct rig *r, const struct df_options *options, struct df_stats *st
     struct df_run *run;
     int status;
 
-    begin_record(r);
+    rig_clear(r);
     status = df_run_start(r->graph, options, &run, error);
     return status == DF_OK ? df_run_wait(run, stats, error) : status;
 }

@@ -34,6 +34,7 @@ enum rig_kernel {
     RIG_ONCE,     /* (out; s) once */
     RIG_TABLE,    /* (in, in, out; s)     as ADD2; its second input is meant to be a once value */
     RIG_MEET,     /* (in, out; s)         keeps its worker until s jobs of the kernel have begun, or a while has passed */
+    RIG_STRAY,    /* (in, out; s)         writes to its input */
     RIG_KERNELS
 };
 enum { RIG_CPU_ONLY = 64 };
@@ -67,6 +68,9 @@ void rig_expect(struct rig *r, int64_t waves);
 
 /* Runs with these options; gives the status. The record is cleared first. */
 int rig_run(struct rig *r, const struct df_options *options, struct df_stats *stats, struct df_error *error);
+
+/* Begins a new record; for those who run the graph themselves. */
+void rig_clear(struct rig *r);
 
 /* Are the first `waves` waves as expected, each once, and nothing recorded beyond? Says what is not. */
 bool rig_same(const struct rig *r, int64_t waves);

@@ -1,4 +1,5 @@
-/* test_chart.c - what `dfc compare` makes of its runs: reading a program's statistics, quartiles, the table, the chart. */
+/* test_chart.c - what `dfc compare` makes of its runs: reading a program's statistics, quartiles, the table, the
+ * chart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,11 +17,15 @@
 static const char stats_text[] =
     "sum: warning: node 'x' runs on the CPU {not json}\n"
     "{ not json either\n"
-    "{\"makespan_s\": 0.25, \"waves\": 3, \"jobs\": 12, \"inflight\": 2, \"later\": {\"deep\": [1, {\"name\": \"cpu 0\", \"jobs\": 99}]},"
-    " \"workers\": [{\"name\": \"cpu 0\", \"jobs\": 5, \"busy_s\": 1.5e-3}, {\"name\": \"cpu 1\", \"jobs\": 3, \"busy_s\": 0},"
+    "{\"makespan_s\": 0.25, \"waves\": 3, \"jobs\": 12, \"inflight\": 2, \"later\":"
+    " {\"deep\": [1, {\"name\": \"cpu 0\", \"jobs\": 99}]},"
+    " \"workers\": [{\"name\": \"cpu 0\", \"jobs\": 5, \"busy_s\": 1.5e-3}, "
+    "{\"name\": \"cpu 1\", \"jobs\": 3, \"busy_s\": 0},"
     " {\"name\": \"GPU \\\"A\\\"\", \"jobs\": 4, \"busy_s\": 0.2, \"new\": null}],"
-    " \"memories\": [{\"name\": \"GPU \\u0022A\\\"\", \"capacity_bytes\": 16384, \"peak_bytes\": 12288, \"h2d_copies\": 2,"
-    " \"h2d_bytes\": 8192, \"d2h_copies\": 1, \"d2h_bytes\": 4096, \"evictions\": 7, \"writebacks\": 6, \"ok\": true}]}\n"
+    " \"memories\": [{\"name\": \"GPU \\u0022A\\\"\", \"capacity_bytes\": 16384, \"peak_bytes\": 12288,"
+    " \"h2d_copies\": 2,"
+    " \"h2d_bytes\": 8192, \"d2h_copies\": 1, \"d2h_bytes\": 4096, "
+    "\"evictions\": 7, \"writebacks\": 6, \"ok\": true}]}\n"
     "after\n";
 
 static void statistics_are_read(void **state)
@@ -66,8 +71,11 @@ static void broken_statistics_are_not(void **state)
 static void runs_are_summed_up(void **state)
 {
     (void)state;
-    struct dfc_run_stats runs[5] = { { .makespan_s = 5, .jobs = 5 }, { .makespan_s = 1, .jobs = 1 }, { .makespan_s = 4, .jobs = 4 },
-                                     { .makespan_s = 2, .jobs = 2 }, { .makespan_s = 3, .jobs = 3 } };
+    struct dfc_run_stats runs[5] = { { .makespan_s = 5, .jobs = 5 },
+                                     { .makespan_s = 1, .jobs = 1 },
+                                     { .makespan_s = 4, .jobs = 4 },
+                                     { .makespan_s = 2, .jobs = 2 },
+                                     { .makespan_s = 3, .jobs = 3 } };
     struct dfc_policy_stats s[2];
     dfc_policy_stats_of("a", runs, 5, &s[0]);
     assert_true(s[0].median_s == 3 && s[0].least_s == 1 && s[0].most_s == 5);
@@ -103,7 +111,9 @@ static void columns_line_up(void **state)
 
 static char *draw(const struct dfc_bar *bars, unsigned n)
 {
-    struct dfc_chart chart = { .title = "a<b> & \"c\"", .subtitle = "runs", .footnote = "note", .bars = bars, .n_bars = n };
+    struct dfc_chart chart = {
+        .title = "a<b> & \"c\"", .subtitle = "runs", .footnote = "note", .bars = bars, .n_bars = n
+    };
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -132,7 +142,8 @@ static double attribute(const char *text, const char *element, unsigned k, const
 static void bars_are_as_high_as_they_say(void **state)
 {
     (void)state;
-    const struct dfc_bar bars[] = { { "slow & steady", "1 kB", 8e-3, 7e-3, 10e-3, 0, 1 }, { "quick", NULL, 4e-3, 4e-3, 4e-3, 1, 0 } };
+    const struct dfc_bar bars[] = { { "slow & steady", "1 kB", 8e-3, 7e-3, 10e-3, 0, 1 },
+                                    { "quick", NULL, 4e-3, 4e-3, 4e-3, 1, 0 } };
     char *text = draw(bars, 2);
     assert_int_equal(count(text, "<rect"), 3);  /* the paper and two bars */
     assert_int_equal(count(text, "<path"), 2);
@@ -176,9 +187,9 @@ static void all_magnitudes_are_drawn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistics_are_read), cmocka_unit_test(broken_statistics_are_not), cmocka_unit_test(runs_are_summed_up),
-        cmocka_unit_test(columns_line_up),     cmocka_unit_test(bars_are_as_high_as_they_say),
-        cmocka_unit_test(all_magnitudes_are_drawn),
+        cmocka_unit_test(statistics_are_read),          cmocka_unit_test(broken_statistics_are_not),
+        cmocka_unit_test(runs_are_summed_up),           cmocka_unit_test(columns_line_up),
+        cmocka_unit_test(bars_are_as_high_as_they_say), cmocka_unit_test(all_magnitudes_are_drawn),
     };
     return cmocka_run_group_tests_name("chart", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_db.c - the profile database: what is stored comes back, sets are combined robustly, nothing is lost between processes,
- * and what cannot be opened is answered in words. */
+/* test_db.c - the profile database: what is stored comes back, sets are combined robustly, nothing is lost between
+ * processes, and what cannot be opened is answered in words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,8 +56,10 @@ static struct dfw_db *open_new(const char *name)
 static struct dfw_key key_of(const char *kernel, char *dims, uint64_t hash)
 {
     static char none[] = "";
-    return (struct dfw_key){ .device = "cpu", .variant = "cpu",
-                             .work = { .kernel = kernel, .dims = dims, .scalars = none, .hash = hash, .job_bytes = 12 } };
+    return (
+        struct dfw_key){ .device = "cpu",
+                         .variant = "cpu",
+                         .work = { .kernel = kernel, .dims = dims, .scalars = none, .hash = hash, .job_bytes = 12 } };
 }
 
 static void store(struct dfw_db *db, const struct dfw_key *key, double mean_s, uint32_t runs)
@@ -111,7 +113,8 @@ static void sets_are_combined(void **state)
     struct dfr_sample sample;
     bool found;
     char none[] = "";
-    struct dfw_key two = key_of("two", none, 1), poisoned = key_of("poisoned", none, 1), single = key_of("single", none, 1);
+    struct dfw_key two = key_of("two", none, 1), poisoned = key_of("poisoned", none, 1),
+                   single = key_of("single", none, 1);
     store(db, &two, 1.0, 30);
     store(db, &two, 2.0, 10);
     assert_int_equal(dfw_sample_load(db, &two, &sample, &found, NULL), DF_OK);
@@ -198,7 +201,8 @@ static void two_processes_lose_nothing(void **state)
     sqlite3 *raw;
     sqlite3_stmt *s;
     assert_int_equal(sqlite3_open(path, &raw), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(raw, "SELECT count(*), count(DISTINCT dims) FROM samples", -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(raw, "SELECT count(*), count(DISTINCT dims) FROM samples", -1, &s, NULL),
+                     SQLITE_OK);
     assert_int_equal(sqlite3_step(s), SQLITE_ROW);
     assert_int_equal(sqlite3_column_int(s, 0), 400);
     assert_int_equal(sqlite3_column_int(s, 1), 400);

@@ -422,6 +422,102 @@ static void test_many_gpus(void **state)
     }
 }
 
+/* ---- plans ---- */
+
+static unsigned plans_made;
+static uint32_t planned_workers;
+
+/* Every third node on the last unit. */
+static int make_plan(const struct df_graph *g, const struct df_platform *platform, const struct df_times *times,
+                     const char *policy, struct df_plan **plan, struct df_error *error)
+{
+    struct df_plan *p = calloc(1, sizeof *p);
+
+    (void)error;
+    assert_non_null(p);
+    assert_int_equal(times->n_works, g->n_works);
+    snprintf(p->policy, sizeof p->policy, "%s", policy);
+    p->platform = *platform;
+    p->n_nodes = g->n_nodes;
+    p->place = calloc(g->n_nodes, sizeof *p->place);
+    p->priority = calloc(g->n_nodes, sizeof *p->priority);
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        p->place[v] = v % 3 ? 0 : (uint16_t)(platform->n_units - 1);
+        p->priority[v] = (float)(g->n_nodes - v);
+    }
+    plans_made++;
+    planned_workers = platform->units[0].workers;
+    *plan = p;
+    return DF_OK;
+}
+
+static const struct df_planner planner = { make_plan };
+
+static void test_plan_is_followed_or_made_again(void **state)
+{
+    struct df_options o = options_of("gp-thesis", DF_DEVICE_EMU, 2);
+    struct df_error error;
+    struct df_stats stats;
+    struct df_plan *plan = NULL;
+    struct rig r;
+
+    (void)state;
+    rig_random(&r, 4, 60, 64, 0);
+    rig_expect(&r, 4);
+    o.waves = 4;
+    o.planner = &planner;
+    plans_made = 0;
+    stats = check(&r, &o, 4);           /* there was none */
+    assert_int_equal(plans_made, 1);
+    assert_int_equal(planned_workers, 2);
+    assert_true(stats.workers[2].jobs > 0);
+    {
+        struct df_platform platform;
+        struct df_times times;
+        df_platform_default(&platform, 1);
+        platform.units[0].workers = 2;
+        assert_int_equal(dfr_times_default(r.graph, false, &times, &error), DF_OK);
+        make_plan(r.graph, &platform, &times, "gp-thesis", &plan, &error);
+        plan->times = times;
+    }
+    o.plan = plan;
+    plans_made = 0;
+    check(&r, &o, 4);                   /* it fits */
+    assert_int_equal(plans_made, 0);
+    o.workers = 3;
+    check(&r, &o, 4);                   /* made for two workers */
+    assert_int_equal(plans_made, 1);
+    o.device = DF_DEVICE_NONE;
+    check(&r, &o, 4);
+    assert_int_equal(plans_made, 2);
+    o.planner = NULL;
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_REFUSED);
+    assert_non_null(strstr(error.text, "the one it has is for another machine"));
+    o.policy = "eager";                 /* needs none */
+    check(&r, &o, 4);
+    dfr_plan_free(plan);
+    rig_free(&r);
+}
+
+/* The static policies under little memory, several waves: what is sent ahead must not starve what is needed. */
+static void test_plan_in_small_memory(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 4; seed++)
+        for (uint64_t pages = 4; pages <= 12; pages += 4) {
+            struct df_options o = options_of("gp-thesis", DF_DEVICE_EMU, 2);
+            struct rig r;
+            rig_random(&r, seed, 50, 400, 0);
+            rig_expect(&r, 5);
+            o.waves = 5;
+            o.inflight = 4;
+            o.planner = &planner;
+            o.gpu_mem_bytes = pages * PAGE;
+            check(&r, &o, 5);
+            rig_free(&r);
+        }
+}
+
 /* ---- refusals ---- */
 
 static int run_quietly(struct rig *r, struct df_options *o, struct df_error *error)
@@ -599,6 +695,57 @@ static void test_failure_anywhere(void **state)
             }
 }
 
+/* Two runs of one graph at the same time, one failing, do not disturb each other. (Sinks are not recorded here: nobody could
+ * say whose they are.) */
+static void test_two_runs_at_once(void **state)
+{
+    struct df_options o = options_of("ws", DF_DEVICE_EMU, 2);
+    struct df_error error[2];
+    struct df_run *runs[2];
+    struct df_stats stats[2];
+    struct rig r;
+    struct rig_out x;
+
+    (void)state;
+    rig_begin(&r, 100);
+    x = rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING);
+    for (int i = 0; i < 20; i++)
+        x = rig_node(&r, i == 10 ? RIG_FAIL : RIG_ADD1, 30, x, RIG_NOTHING);
+    rig_node(&r, RIG_ADD1, 30, x, RIG_NOTHING);
+    rig_end(&r);
+    o.emu_check = 0;
+    o.waves = 40;
+    assert_int_equal(df_run_start(r.graph, &o, &runs[0], &error[0]), DF_OK);
+    o.waves = 20;
+    assert_int_equal(df_run_start(r.graph, &o, &runs[1], &error[1]), DF_OK);
+    assert_int_equal(df_run_wait(runs[1], &stats[1], &error[1]), DF_OK);
+    assert_int_equal(df_run_wait(runs[0], &stats[0], &error[0]), DF_E_KERNEL);
+    assert_int_equal(stats[1].waves, 20);
+    assert_int_equal(stats[1].jobs, 20 * 22);
+    rig_free(&r);
+}
+
+/* A kernel that writes to its input, which it declared as such, is stopped by name. */
+static void test_stray_write(void **state)
+{
+    struct df_options o = options_of("all-gpu", DF_DEVICE_EMU, 1);
+    struct df_error error = { "" };
+    struct rig r;
+
+    (void)state;
+#if defined(__SANITIZE_THREAD__)
+    skip();                             /* leaves the handler's jump unknown to ThreadSanitizer */
+#endif
+    rig_begin(&r, 100);
+    rig_sink(&r, RIG_SINK | RIG_CPU_ONLY,
+             rig_node(&r, RIG_STRAY, 1, rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING), RIG_NOTHING));
+    rig_end(&r);
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_KERNEL);
+    assert_non_null(strstr(error.text, "stray"));
+    assert_non_null(strstr(error.text, "'a'"));
+    rig_free(&r);
+}
+
 static void test_wrong_codes(void **state)
 {
     static const struct {
@@ -719,7 +866,9 @@ int main(void)
         cmocka_unit_test(test_fragments), cmocka_unit_test(test_many_gpus), cmocka_unit_test(test_refused_gpu_memory),
         cmocka_unit_test(test_too_large_runs_on_cpu), cmocka_unit_test(test_hints_are_kept),
         cmocka_unit_test(test_gpu_hint_without_gpu), cmocka_unit_test(test_unknown_policy), cmocka_unit_test(test_no_cuda),
-        cmocka_unit_test(test_failure_anywhere), cmocka_unit_test(test_wrong_codes), cmocka_unit_test(test_long_chain),
+        cmocka_unit_test(test_failure_anywhere), cmocka_unit_test(test_plan_is_followed_or_made_again),
+        cmocka_unit_test(test_plan_in_small_memory), cmocka_unit_test(test_two_runs_at_once),
+        cmocka_unit_test(test_stray_write), cmocka_unit_test(test_wrong_codes), cmocka_unit_test(test_long_chain),
         cmocka_unit_test(test_idle_workers_sleep), cmocka_unit_test(test_trace),
     };
     cmocka_set_test_filter(getenv("ONLY"));

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -489,7 +490,8 @@ static void test_platforms(void **state)
     make_clean(
         &m, KERNELS
         "platform titan {\n"
-        "    gpu titan { memory = 6 GiB; h2d = 6 GB/s, 10 us; d2h = 5.5 GB/s, 12 us, 4 KiB; engines = 1; launch = 8 us; }\n"
+        "    gpu titan { memory = 6 GiB; h2d = 6 GB/s, 10 us; d2h = 5.5 GB/s, 12 us, 4 KiB;"
+               "        engines = 1; launch = 8 us; }\n"
         "    cpu host { workers = 3; }\n"
         "    fpga x { h2d = 1 MB/ms; d2h = 1 GB/s; jobs = 4; }\n"
         "}\n"
@@ -510,6 +512,37 @@ static void test_platforms(void **state)
     assert_true(fabs(p->units[2].h2d.bytes_per_s - 1e9) < 1);
     assert_int_equal(p->units[2].jobs, 4);
     unmake(&m);
+}
+
+static void test_platform_file(void **state)
+{
+    char path[] = "/tmp/test_front_XXXXXX", *said = NULL;
+    size_t said_bytes;
+    struct df_platform platform;
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    FILE *file = fdopen(fd, "w"), *out = open_memstream(&said, &said_bytes);
+    assert_non_null(file);
+    assert_non_null(out);
+    struct dfl_sink *sink = dfl_sink_new(out);
+    assert_non_null(sink);
+    fputs("param n = 1;\n", file);
+    fflush(file);
+    assert_false(dfc_platform_read(sink, path, &platform));
+    fputs("platform a { cpu h { workers = 5; } }\nplatform b { cpu h { workers = 6; } }\n", file);
+    fclose(file);
+    assert_true(dfc_platform_read(sink, path, &platform));
+    assert_string_equal(platform.name, "a");
+    assert_int_equal(platform.units[0].workers, 5);
+    unlink(path);
+    assert_false(dfc_platform_read(sink, path, &platform));
+    fflush(out);
+    assert_non_null(strstr(said, "declares no platform"));
+    assert_non_null(strstr(said, "No such file or directory"));
+    dfl_sink_free(sink);
+    fclose(out);
+    free(said);
 }
 
 /* ---- sameness and size ---- */
@@ -563,6 +596,7 @@ int main(void)
         cmocka_unit_test(test_imports),
         cmocka_unit_test(test_replan),
         cmocka_unit_test(test_platforms),
+        cmocka_unit_test(test_platform_file),
         cmocka_unit_test(test_same_bytes),
         cmocka_unit_test(test_long_chain),
     };

@@ -1,5 +1,6 @@
-/* test_measure.c - the measuring mode: what is repeated sees the same inputs each time, what must not be repeated runs once, what is
- * known is left out, and the flow's own result is right although its works were measured on the way. */
+/* test_measure.c - the measuring mode: what is repeated sees the same inputs each time, what must not be repeated
+ * runs once, what is known is left out, and the flow's own result is right although its works were measured on the
+ * way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,8 @@ static unsigned sources, bumps, adds, taps, sinks;
 static bool bump_fails;
 static float result;
 
-static int source(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+static int source(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                  const union df_scalar *scalars)
 {
     (void)call, (void)stream;
     sources++;
@@ -29,7 +31,8 @@ static int source(struct df_call *call, void *stream, const size_t *dims, void *
 }
 
 /* v += 1, and scratch that must be there. Sees 1 or it was not restored. */
-static int bump(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+static int bump(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                const union df_scalar *scalars)
 {
     float *v = ports[0], *scratch = ports[1];
     (void)stream, (void)scalars;
@@ -44,7 +47,8 @@ static int bump(struct df_call *call, void *stream, const size_t *dims, void *co
     return DF_OK;
 }
 
-static int add(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+static int add(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+               const union df_scalar *scalars)
 {
     const float *a = ports[0], *b = ports[1];
     float *c = ports[2];
@@ -55,7 +59,8 @@ static int add(struct df_call *call, void *stream, const size_t *dims, void *con
     return DF_OK;
 }
 
-static int tap(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+static int tap(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+               const union df_scalar *scalars)
 {
     (void)stream, (void)scalars;
     taps++;
@@ -64,7 +69,8 @@ static int tap(struct df_call *call, void *stream, const size_t *dims, void *con
     return DF_OK;
 }
 
-static int sink(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+static int sink(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                const union df_scalar *scalars)
 {
     (void)call, (void)stream, (void)scalars, (void)dims;
     sinks++;
@@ -76,7 +82,9 @@ static int sink(struct df_call *call, void *stream, const size_t *dims, void *co
 
 static const struct df_port_desc source_ports[] = { { "v", DF_OUT, DF_F32, 1 } },
                                  bump_ports[] = { { "v", DF_INOUT, DF_F32, 1 }, { "scratch", DF_TMP, DF_F32, 1 } },
-                                 add_ports[] = { { "a", DF_IN, DF_F32, 1 }, { "b", DF_IN, DF_F32, 1 }, { "c", DF_OUT, DF_F32, 1 } },
+                                 add_ports[] = { { "a", DF_IN, DF_F32, 1 },
+                                                 { "b", DF_IN, DF_F32, 1 },
+                                                 { "c", DF_OUT, DF_F32, 1 } },
                                  tap_ports[] = { { "a", DF_IN, DF_F32, 1 }, { "b", DF_OUT, DF_F32, 1 } },
                                  sink_ports[] = { { "v", DF_IN, DF_F32, 1 } };
 static const struct df_scalar_desc source_scalars[] = { { "seed", DF_S_I32 } };
@@ -138,12 +146,14 @@ static struct df_graph *make_graph(void)
 }
 
 /* Measures; *text is what was written (malloc'ed). */
-static int measure(const struct df_graph *graph, enum df_device_kind device, const char *known, char **text, struct df_error *error)
+static int measure(const struct df_graph *graph, enum df_device_kind device, const char *known, char **text,
+                   struct df_error *error)
 {
     struct dfr_sampler_options sampler = { .goal = 0.5, .min_runs = 4, .max_runs = 6, .max_s = 1 };
     struct df_options options;
     size_t size;
-    FILE *out = open_memstream(text, &size), *in = known ? fmemopen((char *)(uintptr_t)known, strlen(known), "r") : NULL;
+    FILE *out = open_memstream(text, &size),
+         *in = known ? fmemopen((char *)(uintptr_t)known, strlen(known), "r") : NULL;
     df_options_default(&options);
     options.device = device;
     int status = dfr_measure_to(graph, &options, &sampler, out, in, error);

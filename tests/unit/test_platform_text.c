@@ -1,4 +1,5 @@
-/* test_platform_text.c - a platform written in the language: exact text, and that the front end reads back what was written. */
+/* test_platform_text.c - a platform written in the language: exact text, and that the front end reads back what was
+ * written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,8 +40,8 @@ static void it_reads_well(void **state)
     char *text = text_of(&p);
     assert_string_equal(text, "platform titan {\n"
                               "    cpu host { workers = 3; }\n"
-                              "    gpu titan { memory = 6 GiB; h2d = 6 GB/s, 10 us; d2h = 5.87654 GB/s, 12.5 us, 4 KiB; engines = 2; "
-                              "launch = 8 us; }\n"
+                              "    gpu titan { memory = 6 GiB; h2d = 6 GB/s, 10 us; d2h = 5.87654 GB/s, 12.5 us, 4 KiB;"
+                              " engines = 2; launch = 8 us; }\n"
                               "}\n");
     free(text);
 }
@@ -70,8 +71,10 @@ static void odd_values_need_no_exponent(void **state)
 static void names_become_identifiers(void **state)
 {
     (void)state;
-    static const char *const cases[][2] = { { "NVIDIA H200", "NVIDIA_H200" }, { "3090 Ti", "_3090_Ti" }, { "", "x" },
-                                            { "---", "x" },                   { "a  (b)  ", "a_b" },     { "\xc3\xa9t\xc3\xa9", "t" } };
+    static const char *const cases[][2] = {
+        { "NVIDIA H200", "NVIDIA_H200" }, { "3090 Ti", "_3090_Ti" }, { "", "x" }, { "---", "x" }, { "a  (b)  ", "a_b" },
+        { "\xc3\xa9t\xc3\xa9", "t" }
+    };
     char name[48];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         dfw_identifier(name, sizeof name, cases[i][0]);
@@ -123,7 +126,9 @@ static void the_front_end_reads_it_back(void **state)
 {
     (void)state;
     struct df_platform p = titan();
-    struct dfw_probe_report report = { .n_units = 2, .h2d = { [1] = { 6e9, 3e9, 5e9 } }, .d2h = { [1] = { 6e9, 3e9, 0 } } };
+    struct dfw_probe_report report = { .n_units = 2,
+                                       .h2d = { [1] = { 6e9, 3e9, 5e9 } },
+                                       .d2h = { [1] = { 6e9, 3e9, 0 } } };
     read_back(&p, NULL);
     read_back(&p, &report);
     p.units[0].memory_bytes = 24105ull << 20;

@@ -1,4 +1,5 @@
-/* test_probe.c - the transfer model fitted to made-up copies, and the probe against the emulator, whose links are known. */
+/* test_probe.c - the transfer model fitted to made-up copies, and the probe against the emulator, whose links are
+ * known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +7,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +41,9 @@ static void assert_near(double value, double expected, double relative)
 static void exact_copies_give_the_link_back(void **state)
 {
     (void)state;
-    static const struct df_link links[] = { { 12e9, 10e-6, 0 }, { 6e9, 10e-6, 4096 }, { 1e9, 1e-3, 0 }, { 50e9, 2e-6, 65536 } };
+    static const struct df_link links[] = {
+        { 12e9, 10e-6, 0 }, { 6e9, 10e-6, 4096 }, { 1e9, 1e-3, 0 }, { 50e9, 2e-6, 65536 }
+    };
     for (unsigned i = 0; i < 4; i++) {
         struct df_link fitted;
         make_copies(&links[i], 0, 0);
@@ -87,35 +91,64 @@ static void progress(void *arg, const char *what, double done_of_1)
     last_progress = done_of_1;
 }
 
+static bool is_as_emulated(const struct df_unit *gpu, const struct df_unit *emulated, const struct dfw_probe_report *report,
+                           char *why, size_t size)
+{
+    const struct { const char *what; double got, expected, relative; } figures[] = {
+        { "H2D bandwidth", gpu->h2d.bytes_per_s, emulated->h2d.bytes_per_s, 0.1 },
+        { "H2D latency", gpu->h2d.latency_s, emulated->h2d.latency_s, 0.1 },
+        { "D2H bandwidth", gpu->d2h.bytes_per_s, emulated->d2h.bytes_per_s, 0.1 },
+        { "D2H latency", gpu->d2h.latency_s, emulated->d2h.latency_s, 0.1 },
+        { "engines", gpu->engines, emulated->engines, 0 },
+        { "launch", gpu->launch_s, emulated->launch_s, 0.25 }, /* seen from outside: a little more */
+        { "pinned copies", report->h2d[1].pinned, emulated->h2d.bytes_per_s, 0.15 },
+    };
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (!(fabs(figures[i].got - figures[i].expected) <= figures[i].relative * figures[i].expected)) {
+            snprintf(why, size, "%s: %g is not within %g %% of %g", figures[i].what, figures[i].got, figures[i].relative * 100,
+                     figures[i].expected);
+            return false;
+        }
+    snprintf(why, size, "thresholds of %g and %g bytes, staged copies faster than pinned ones", (double)gpu->h2d.threshold_bytes,
+             (double)gpu->d2h.threshold_bytes);
+    return gpu->h2d.threshold_bytes <= 65536 && gpu->d2h.threshold_bytes <= 65536 &&
+           report->h2d[1].staged < report->h2d[1].pinned * 1.05;
+}
+
 static void the_emulators_link_is_found_again(void **state)
 {
     (void)state;
     struct df_platform emulated = { .n_units = 2, .n_classes = 2, .class_names = { "cpu", "gpu" } }, probed;
     /* So slow that copying the bytes is nothing beside it, under sanitizers and on a busy machine too. */
-    emulated.units[1] = (struct df_unit){ .name = "g", .cls = 1, .workers = 1, .memory_bytes = 256 << 20, .engines = 2,
-                                          .h2d = { 0.2e9, 400e-6, 0 }, .d2h = { 0.15e9, 300e-6, 0 }, .launch_s = 300e-6 };
+    emulated.units[1] = (struct df_unit){ .name = "g",
+                                          .cls = 1,
+                                          .workers = 1,
+                                          .memory_bytes = 256 << 20,
+                                          .engines = 2,
+                                          .h2d = { 0.2e9, 400e-6, 0 },
+                                          .d2h = { 0.15e9, 300e-6, 0 },
+                                          .launch_s = 300e-6 };
     struct dfw_probe_options options = { .device = DF_DEVICE_EMU, .emulated = &emulated };
     struct dfw_probe_report report;
-    struct df_error error = { "" };
-    if (dfw_probe_with(&options, &probed, &report, progress, NULL, &error) != DF_OK)
-        fail_msg("%s", error.text);
-    assert_int_equal(probed.n_units, 2);
-    assert_true(probed.units[0].workers >= 1);
-    assert_true(probed.units[0].memory_bytes > 0);
-    const struct df_unit *gpu = &probed.units[1];
-    assert_string_equal(gpu->name, "emu0");
-    assert_int_equal(gpu->memory_bytes, 256 << 20);
-    assert_near(gpu->h2d.bytes_per_s, 0.2e9, 0.1);
-    assert_near(gpu->h2d.latency_s, 400e-6, 0.1);
-    assert_near(gpu->d2h.bytes_per_s, 0.15e9, 0.1);
-    assert_near(gpu->d2h.latency_s, 300e-6, 0.1);
-    assert_true(gpu->h2d.threshold_bytes <= 65536 && gpu->d2h.threshold_bytes <= 65536);
-    assert_int_equal(gpu->engines, 2);
-    assert_near(gpu->launch_s, 300e-6, 0.25); /* seen from outside: on a busy machine a little more */
-    assert_near(report.h2d[1].pinned, 0.2e9, 0.15);
-    assert_true(report.h2d[1].staged > 0 && report.h2d[1].staged < report.h2d[1].pinned * 1.05);
-    assert_true(report.h2d[1].registered == 0); /* nothing to register with */
-    assert_true(last_progress == 1);
+    char why[128] = "";
+    /* Times are real: on a machine that others use an attempt may be disturbed, but not one after the other. */
+    for (int attempt = 0; attempt < 6; attempt++) {
+        struct df_error error = { "" };
+        last_progress = 0;
+        if (dfw_probe_with(&options, &probed, &report, progress, NULL, &error) != DF_OK)
+            fail_msg("%s", error.text);
+        assert_true(last_progress == 1);
+        assert_int_equal(probed.n_units, 2);
+        assert_true(probed.units[0].workers >= 1);
+        assert_true(probed.units[0].memory_bytes > 0);
+        assert_string_equal(probed.units[1].name, "emu0");
+        assert_int_equal(probed.units[1].memory_bytes, 256 << 20);
+        assert_true(report.h2d[1].staged > 0);
+        assert_true(report.h2d[1].registered == 0); /* nothing to register with */
+        if (is_as_emulated(&probed.units[1], &emulated.units[1], &report, why, sizeof why))
+            return;
+    }
+    fail_msg("%s", why);
 }
 
 static void one_engine_is_seen(void **state)
@@ -125,9 +158,13 @@ static void one_engine_is_seen(void **state)
     emulated.units[1] = (struct df_unit){ .name = "g", .cls = 1, .workers = 1, .memory_bytes = 256 << 20, .engines = 1,
                                           .h2d = { 0.5e9, 50e-6, 0 }, .d2h = { 0.5e9, 50e-6, 0 } };
     struct dfw_probe_options options = { .device = DF_DEVICE_EMU, .emulated = &emulated };
-    last_progress = 0;
-    assert_int_equal(dfw_probe_with(&options, &probed, NULL, progress, NULL, NULL), DF_OK);
-    assert_int_equal(probed.units[1].engines, 1);
+    for (int attempt = 0; attempt < 6; attempt++) {
+        last_progress = 0;
+        assert_int_equal(dfw_probe_with(&options, &probed, NULL, progress, NULL, NULL), DF_OK);
+        if (probed.units[1].engines == 1)
+            return;
+    }
+    fail_msg("two engines are seen where there is one");
 }
 
 static void a_machine_without_gpu_is_a_platform(void **state)

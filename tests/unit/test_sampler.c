@@ -74,7 +74,9 @@ static void spikes_do_not_move_the_mean(void **state)
     (void)state;
     double worst = 0;
     for (uint64_t seed = 1; seed <= 50; seed++) {
-        struct source s = { .state = seed * 104729, .mean_s = 1e-3, .sigma = 0.02, .spike_share = 0.05, .spike_factor = 10 };
+        struct source s = {
+            .state = seed * 104729, .mean_s = 1e-3, .sigma = 0.02, .spike_share = 0.05, .spike_factor = 10
+        };
         struct dfr_sampler_options o = DFR_SAMPLER_DEFAULT;
         o.min_runs = 30;
         struct dfr_sample sample;

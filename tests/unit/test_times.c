@@ -33,13 +33,15 @@ static int remove_file(void **state)
     return system(command);
 }
 
-static int never(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+static int never(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                 const union df_scalar *scalars)
 {
     (void)stream, (void)dims, (void)ports, (void)scalars;
     return df_fail(call, "not to be run");
 }
 
-/* Works in order: "plain" of 64 and of 128, "priced" of 64 (costs on both classes), "seeded" with the scalar 2 * arg. */
+/* Works in order: "plain" of 64 and of 128, "priced" of 64 (costs on both classes), "seeded" with the scalar 2 *
+ * arg. */
 static struct df_graph *make_graph(uint64_t plain_hash, bool arg_has_default)
 {
     static const struct df_port_desc ports[] = { { "v", DF_OUT, DF_F32, 1 } };
@@ -50,9 +52,17 @@ static struct df_graph *make_graph(uint64_t plain_hash, bool arg_has_default)
     uint32_t kernels[3], scalar, node;
     const char *const names[] = { "plain", "priced", "seeded" };
     for (unsigned i = 0; i < 3; i++) {
-        struct df_kernel_desc desc = { .name = names[i], .n_dims = 1, .dims = dims, .n_ports = 1, .ports = ports,
-                                       .n_scalars = i == 2, .scalars = scalars, .functions = { .cpu = never, .gpu = never } };
-        struct df_kernel_info info = { .code_classes = 3, .cost_classes = i == 1 ? 3 : 0, .code_hash = { plain_hash, 99 } };
+        struct df_kernel_desc desc = { .name = names[i],
+                                       .n_dims = 1,
+                                       .dims = dims,
+                                       .n_ports = 1,
+                                       .ports = ports,
+                                       .n_scalars = i == 2,
+                                       .scalars = scalars,
+                                       .functions = { .cpu = never, .gpu = never } };
+        struct df_kernel_info info = { .code_classes = 3,
+                                       .cost_classes = i == 1 ? 3 : 0,
+                                       .code_hash = { plain_hash, 99 } };
         assert_int_equal(df_builder_kernel(b, &desc, &kernels[i], NULL), DF_OK);
         assert_int_equal(df_builder_kernel_info(b, kernels[i], &info, NULL), DF_OK);
     }
@@ -63,8 +73,13 @@ static struct df_graph *make_graph(uint64_t plain_hash, bool arg_has_default)
     for (unsigned i = 0; i < 4; i++) {
         const uint64_t size[] = { i == 1 ? 128 : 64 };
         const uint64_t port_dims[1][DF_MAX_RANK] = { { size[0] } };
-        struct df_node_desc desc = { .kernel = kernels[i < 2 ? 0 : i - 1], .dims = size, .port_dims = port_dims, .hint_class = -1,
-                                     .scalars = &scalar, .cost_s = i == 2 ? costs : NULL, .n_cost = i == 2 ? 2 : 0 };
+        struct df_node_desc desc = { .kernel = kernels[i < 2 ? 0 : i - 1],
+                                     .dims = size,
+                                     .port_dims = port_dims,
+                                     .hint_class = -1,
+                                     .scalars = &scalar,
+                                     .cost_s = i == 2 ? costs : NULL,
+                                     .n_cost = i == 2 ? 2 : 0 };
         assert_int_equal(df_builder_node_desc(b, &desc, &node, NULL), DF_OK);
     }
     struct df_graph *graph;
@@ -78,15 +93,16 @@ static struct df_graph *make_graph(uint64_t plain_hash, bool arg_has_default)
 static uint32_t work_of(const struct df_graph *g, const char *kernel, uint64_t size)
 {
     for (uint32_t w = 0; w < g->n_works; w++) {
-        if (strcmp(df_graph_string(g, g->kernels[g->works[w].kernel].name), kernel) == 0 && g->dims[g->works[w].first_dim] == size)
+        if (strcmp(df_graph_string(g, g->kernels[g->works[w].kernel].name), kernel) == 0 &&
+            g->dims[g->works[w].first_dim] == size)
             return w;
     }
     fail_msg("no work %s", kernel);
     return 0;
 }
 
-static void store(struct dfw_db *db, const struct df_graph *g, uint32_t work, uint32_t cls, const char *device, bool emulated,
-                  double mean_s)
+static void store(struct dfw_db *db, const struct df_graph *g, uint32_t work, uint32_t cls, const char *device,
+                  bool emulated, double mean_s)
 {
     struct dfw_key key = { .device = device, .variant = cls == DF_CLASS_GPU ? "gpu" : "cpu" };
     struct dfr_sample sample = { .mean_s = mean_s, .ci_s = 1e-3 * mean_s, .runs = 10 };
@@ -126,7 +142,8 @@ static void the_best_known_time_counts(void **state)
 
     assert_int_equal(dfw_times_on(db, g, DFW_EMULATOR, false, &t, NULL), DF_OK);
     assert_true(time_of(&t, 1, large, &source) == 7e-3 && source == DF_TIME_MEASURED);
-    assert_true(time_of(&t, 1, small, &source) == 5e-3 && source == DF_TIME_ESTIMATED); /* it would run the cpu's code */
+    /* it would run the cpu's code */
+    assert_true(time_of(&t, 1, small, &source) == 5e-3 && source == DF_TIME_ESTIMATED);
     dfr_times_free(&t);
 
     assert_int_equal(dfw_times_on(db, edited, "Some GPU", false, &t, NULL), DF_OK);

@@ -64,7 +64,7 @@ LIBS      = -lmetis $(GV_LIBS) -lsqlite3 -lhwloc -lm -ldl -lrt
 # The front end is also linked into programs with dynamic params; what only the dfc command needs stays out of it.
 DRIVER_PATTERNS := compiler/main.c compiler/common.c compiler/load_cmd.c compiler/output.c compiler/spawn.c compiler/home.c \
                    compiler/build_%.c compiler/chart.c compiler/table.c compiler/cmd_%.c compiler/emit_%.c compiler/cuda_arch.c \
-                   compiler/compare_%.c
+                   compiler/compare_%.c compiler/gantt.c compiler/gantt_%.c
 RUNTIME_SRC  := $(filter-out runtime/cuda%.c,$(wildcard runtime/*.c)) $(wildcard memmgr/*.c)
 CUDA_SRC     := $(wildcard runtime/cuda*.c)
 PLAN_SRC     := $(wildcard partition/*.c)
@@ -218,7 +218,7 @@ FUZZ_S ?= 60
 fuzz: $(OBJ)/dsl/lexer.h $(OBJ)/dsl/parser.h
 	@mkdir -p $(BUILDDIR)/fuzz/corpus
 	clang -std=c11 -D_GNU_SOURCE -DDF_LIBFUZZER -g -O1 -fsanitize=fuzzer,address,undefined -I. -I$(OBJ)/dsl -w -o $(BUILDDIR)/fuzz/parse \
-	    tests/fuzz/fuzz_parse.c $(wildcard dsl/*.c) $(OBJ)/dsl/lexer.c $(OBJ)/dsl/parser.c
+	    tests/fuzz/fuzz_parse.c $(wildcard dsl/*.c) runtime/suggest.c $(OBJ)/dsl/lexer.c $(OBJ)/dsl/parser.c
 	cd $(BUILDDIR)/fuzz && ./parse -max_total_time=$(FUZZ_S) -max_len=4096 corpus $(CURDIR)/tests/golden
 
 # ---- installation and bundle ----

@@ -1,14 +1,15 @@
-/* suggest.h - "did you mean": the closest of some names, for what a program is told at run time. (The compiler's own
- * diagnostics have theirs in dsl/, which knows nobody.)
+/* suggest.h - "did you mean": the closest of some names. A leaf: it knows nobody, so the compiler's front end uses it too.
  */
 #ifndef DF_SUGGEST_H
 #define DF_SUGGEST_H
 
-/* The best so far; start with { .name = … }. Names longer than 63 bytes are neither suggested nor corrected. */
+/* The best so far; start with { .name = … }. Close is at most a third of the name's length in optimal string alignment
+ * distance (insert, delete, replace, swap neighbours); of equals the first stays. Names longer than 255 bytes are neither
+ * suggested nor corrected. */
 struct dfr_suggestion {
     const char *name;                   /* as written */
     const char *closest;                /* NULL: none is close */
-    unsigned distance;
+    unsigned distance;                  /* of the closest */
 };
 
 void dfr_suggest(struct dfr_suggestion *suggestion, const char *candidate);

@@ -25,14 +25,15 @@ static uint64_t next_random(void) /* splitmix64 */
 static uint32_t below(uint32_t n) { return (uint32_t)(next_random() % n); }
 
 static const char usage[] =
-    "usage: generate [--kind=ma|mm|mixed] [--n=512] [--kernels=38] [--deps=75] [--seed=1] [--window=12]\n"
+    "usage: generate [--kind=ma|mm|mixed] [--n=512] [--kernels=38] [--deps=75] [--seed=1] [--window=12] [--costs]\n"
     "Writes a .df graph to standard output.\n"
     "  --kind     matrix add, matrix multiply, or each kernel one of the two\n"
     "  --n        rows and columns of the matrices (the graph's param: dfc -D n=… changes it later)\n"
     "  --kernels  number of kernels, 1 to 100000\n"
     "  --deps     number of dependencies, from kernels to 2 * kernels\n"
     "  --seed     of the random graph\n"
-    "  --window   how far back a kernel may reach for its inputs, in kernels\n";
+    "  --window   how far back a kernel may reach for its inputs, in kernels\n"
+    "  --costs    times as cost clauses in place of code, to study the graph without a compiler or a GPU\n";
 
 static long number(const char *option, const char *text, long low, long high)
 {
@@ -49,6 +50,7 @@ static long number(const char *option, const char *text, long low, long high)
 struct options {
     const char *kind;
     long n, kernels, deps, seed, window;
+    bool costs;
 };
 
 static void parse(int argc, char **argv, struct options *o)
@@ -61,7 +63,9 @@ static void parse(int argc, char **argv, struct options *o)
             exit(0);
         }
 #define IS(name) (value && length == strlen(name) && !strncmp(argv[i], name, length))
-        if (IS("--kind"))
+        if (!strcmp(argv[i], "--costs"))
+            o->costs = true;
+        else if (IS("--kind"))
             o->kind = value;
         else if (IS("--n"))
             o->n = number("--n", value, 1, 1 << 20);
@@ -123,24 +127,26 @@ static void write_graph(const struct options *o)
 int main(int argc, char **argv)
 {
     struct options o = {.kind = "mm", .n = 512, .kernels = 38, .deps = 0, .seed = 1, .window = 12};
+    static const char both[] = "cpu \"matrix.c\" gpu \"matrix.cu\"";
     parse(argc, argv, &o);
     state = (uint64_t)o.seed;
     printf("// %s: %ld kernels, %ld dependencies, seed %ld: written by generate --kind=%s --kernels=%ld --deps=%ld --seed=%ld\n",
            o.kind, o.kernels, o.deps, o.seed, o.kind, o.kernels, o.deps, o.seed);
-    printf("param n = %ld;\n"
-           "type  matrix = f32[n, n];\n"
-           "link \"openblas\";\n"
-           "link \"cublas\";\n\n"
-           "kernel start(out a: f32[m, m]; seed: i32)                                cpu \"matrix.c\";\n",
-           o.n);
+    printf("param n = %ld;\ntype  matrix = f32[n, n];\n", o.n);
+    if (!o.costs)
+        puts("link \"openblas\";\nlink \"cublas\";");
+    printf("\nkernel start(out a: f32[m, m]; seed: i32)                                %s;\n", o.costs ? "cost cpu 0us" : "cpu \"matrix.c\"");
     if (strcmp(o.kind, "mm"))
-        puts("kernel ma(in a: f32[m, m], in b: f32[m, m], out c: f32[m, m])            cpu \"matrix.c\" gpu \"matrix.cu\";");
+        printf("kernel ma(in a: f32[m, m], in b: f32[m, m], out c: f32[m, m])            %s;\n",
+               o.costs ? "cost cpu (2us + 1.5ns * m * m) gpu (8us + 0.06ns * m * m)" : both);
     if (strcmp(o.kind, "ma"))
-        puts("kernel mm(in a: f32[m, m], in b: f32[m, m], out c: f32[m, m])            cpu \"matrix.c\" gpu \"matrix.cu\";");
-    puts("kernel report(in a: f32[m, m]; name: str) ordered                        cpu \"matrix.c\";\n\n"
-         "graph main {\n"
-         "    d0: matrix = start(0);\n"
-         "    d1: matrix = start(1);");
+        printf("kernel mm(in a: f32[m, m], in b: f32[m, m], out c: f32[m, m])            %s;\n",
+               o.costs ? "cost cpu (2us + 0.036ns * m * m * m) gpu (8us + 0.00175ns * m * m * m)" : both);
+    printf("kernel report(in a: f32[m, m]; name: str) ordered                        %s;\n\n"
+           "graph main {\n"
+           "    d0: matrix = start(0);\n"
+           "    d1: matrix = start(1);\n",
+           o.costs ? "cost cpu 0us" : "cpu \"matrix.c\"");
     write_graph(&o);
     puts("}");
     if (fflush(stdout) || ferror(stdout)) {

@@ -1,0 +1,23 @@
+# examples/graphs: each family elaborates to the number of nodes that its formula says, at several sizes, and places without complaint.
+cp "$DF_SOURCE"/examples/graphs/* .
+nodes() { # FILE EXPECTED [-D…]
+    local file=$1 expected=$2 got; shift 2
+    got=$("$DFC" partition "$file" "$@" 2>err | sed -n 's/.*: \([0-9]*\) nodes.*/\1/p')
+    if [ "$got" = "$expected" ]; then pass "$file $*"; else fail "$file $*" "$got nodes, expected $expected; $(head -n 3 err)"; fi
+}
+for T in 2 5 8; do # tasks, then loads and stores
+    nodes cholesky.df $((T + T * (T - 1) + T * (T - 1) * (T - 2) / 6 + T * (T + 1))) -D T=$T
+    nodes lu.df $((T + T * (T - 1) + T * (T - 1) * (2 * T - 1) / 6 + 2 * T * T)) -D T=$T
+    pairs=$((T * (T - 1) / 2)) triples=$(((T - 1) * T * (2 * T - 1) / 6))
+    nodes qr.df $((T + 2 * pairs + triples + T * T + 2 * T + 3 * pairs)) -D T=$T
+done
+nodes fft.df $((64 * 6 + 128)) -D N=64 -D stages=6
+for N in 2 20; do nodes wavefront.df $((N * N + 2)) -D N=$N; done
+nodes jacobi.df $((16 * 20 + 32))
+nodes image.df 30 -D strips=3                      # ten a strip
+cc -std=c11 -D_GNU_SOURCE -O1 -o layered layered.c -lm
+./layered 200 0.5 7 >a.df; ./layered 200 0.5 7 >b.df; same layered-repeatable a.df b.df
+check layered "$DFC" partition a.df
+expect layered-usage 2 usage ./layered 1 0.5 1
+cc -std=c11 -O1 -o generate "$DF_SOURCE/examples/matrix/generate.c"
+for kind in ma mm mixed; do ./generate --kind=$kind --costs >$kind.df; check "thesis-$kind" "$DFC" partition $kind.df; done

@@ -64,7 +64,7 @@ LIBS      = -lmetis $(GV_LIBS) -lsqlite3 -lhwloc -lm -ldl -lrt
 # The front end is also linked into programs with dynamic params; what only the dfc command needs stays out of it.
 DRIVER_PATTERNS := compiler/main.c compiler/common.c compiler/load_cmd.c compiler/output.c compiler/spawn.c compiler/home.c \
                    compiler/build_%.c compiler/chart.c compiler/table.c compiler/cmd_%.c compiler/emit_%.c compiler/cuda_arch.c \
-                   compiler/compare_%.c compiler/gantt.c compiler/gantt_%.c
+                   compiler/compare_%.c compiler/gantt.c compiler/gantt_%.c compiler/explain_%.c compiler/simulate_%.c
 RUNTIME_SRC  := $(filter-out runtime/cuda%.c,$(wildcard runtime/*.c)) $(wildcard memmgr/*.c)
 CUDA_SRC     := $(wildcard runtime/cuda*.c)
 PLAN_SRC     := $(wildcard partition/*.c)
@@ -81,7 +81,7 @@ UNIT      := $(patsubst tests/unit/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/unit
 UNIT_HELP := $(OBJ)/libunit.a
 
 .PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long gpu-check bench bundle install uninstall fuzz clean help lib \
-        tests demo-inner bench-inner
+        tests demo-inner bench-inner results results-inner
 .DELETE_ON_ERROR:
 
 all: $(BIN)/dfc $(LIBRARIES) $(INC)/df.h $(BUILDDIR)/pkgconfig
@@ -96,6 +96,7 @@ help:
 	@echo 'make check-long more random graphs than make check has time for; N=1000 of them'
 	@echo 'make gpu-check  the same flows on a real GPU, compared with the cpu; skipped and counted where there is none'
 	@echo 'make bench      figures of this machine'
+	@echo 'make results    tables and plots of docs/scheduling.md into build/results/; UPDATE=1 into the page; DAGS=dir adds its graphs'
 	@echo 'make fuzz       libFuzzer on the parser for FUZZ_S=60 seconds (clang)'
 	@echo 'make deps       install the Debian packages needed, or print the line to type'
 	@echo 'make bundle     build/bundle/: runs on a Linux x86-64 machine that has only a C compiler and nvcc'
@@ -213,6 +214,11 @@ bench: deps
 	@$(MAKE) --no-print-directory bench-inner
 bench-inner: tests
 	@tests/bench/run.sh $(BUILDDIR)
+
+results: deps
+	@$(MAKE) --no-print-directory results-inner
+results-inner: all
+	@tests/bench/results.sh $(BUILDDIR) build/results
 
 FUZZ_S ?= 60
 fuzz: $(OBJ)/dsl/lexer.h $(OBJ)/dsl/parser.h

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool known(const struct dfc_list *files, const char *name)
 {
@@ -22,7 +23,7 @@ static void add(struct dfc_list *files, const char *name)
 }
 
 /* The prerequisites in a rule as compilers write them: after the first ": ", blanks apart, "\ " for a blank in a name.
- * Those in the work folder are dfc's own. */
+ * Those in the work folder are dfc's own; nvcc also lists what #line calls generated code, which is no file. */
 static void add_rule(struct dfc_list *files, char *text, const char *work)
 {
     char *p = strstr(text, ": ");
@@ -39,7 +40,7 @@ static void add_rule(struct dfc_list *files, char *text, const char *work)
         while (*p && strchr(" \n\t\\", *p))
             p++;
         *end = '\0';
-        if (strncmp(name, work, n_work) != 0)
+        if (strncmp(name, work, n_work) != 0 && access(name, F_OK) == 0)
             add(files, strncmp(name, "./", 2) == 0 ? name + 2 : name);
         if (end >= p)
             break;

@@ -9,8 +9,8 @@
 
 /* ---- the line ---- */
 
-/* A bundle brings shared libraries beside libdf.a: they come before the system's, when linking and, for themselves and what they
- * need in turn (hence RPATH, which RUNPATH would not do), when the program starts. */
+/* A bundle brings shared libraries beside libdf.a: they come before the system's, when linking and, for themselves and
+ * what they need in turn (hence RPATH, which RUNPATH would not do), when the program starts. */
 static void add_bundled(struct dfc_list *argv, const char *lib)
 {
     char path[PATH_MAX];
@@ -120,6 +120,24 @@ static void explain_missing(const struct dfc_program *p, const char *text)
     }
 }
 
+/* Libraries of `link "…"` that the linker did not find: said again, at their place. */
+static void explain_libraries(const struct dfc_program *p, const char *text)
+{
+    const struct dfc_front *front = p->loaded->front;
+    for (size_t i = 0; i < front->n_links; i++) {
+        const struct dfl_name *link = &front->links[i];
+        size_t n = strlen(link->text);
+        for (const char *at = text; (at = strstr(at, "find ")); at++) {
+            const char *flag = strstr(at, "-l"), *end = strchr(at, '\n');
+            if (!flag || (end && flag > end) || strncmp(flag + 2, link->text, n) != 0 || !strchr(":\n", flag[2 + n]))
+                continue;
+            dfl_error(p->loaded->sink, link->loc, "there is no library '%s'", link->text);
+            dfl_hint(p->loaded->sink, "install it with its development files, or name its folder with -L");
+            break;
+        }
+    }
+}
+
 bool dfc_link(struct dfc_program *p, const char *path)
 {
     struct dfc_list argv = { 0 };
@@ -140,6 +158,7 @@ bool dfc_link(struct dfc_program *p, const char *path)
         dfc_error("cannot run '%s': %s", argv.items[0], strerror(error));
     if (status > 0 && !dfc_signals_caught()) {
         explain_missing(p, err ? err : "");
+        explain_libraries(p, err ? err : "");
         dfc_error("linking '%s' failed", p->output);
     }
     free(out);

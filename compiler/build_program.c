@@ -191,9 +191,9 @@ static bool run_steps(struct dfc_program *p, struct dfc_output *program)
     if (!work_open(p) || !write_image(p) || !dfc_units_make(p) || !check_inputs(p) || dfc_signals_caught() ||
         !dfc_units_compile(p))
         return false;
-    fclose(program->file); /* the linker writes it by name */
-    program->file = NULL;
-    return dfc_link(p, program->temporary) && (!p->options->dependencies || dfc_write_dependencies(p));
+    fclose(program->to.file); /* the linker writes it by name */
+    program->file = program->to.file = NULL;
+    return dfc_link(p, program->to.temporary) && (!p->options->dependencies || dfc_write_dependencies(p));
 }
 
 int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *options,

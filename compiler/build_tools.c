@@ -104,6 +104,8 @@ static const char *find_cuda(struct dfc_tools *tools, const struct dfc_build_opt
 {
     const char *named = options->nvcc ? options->nvcc : getenv("NVCC");
     static const char *const places[] = { "nvcc", "/usr/local/cuda/bin/nvcc" };
+    if (named && strcmp(named, "none") == 0)
+        return "nvcc is 'none'";
     if (named && *named) {
         dfc_list_add_words(&tools->nvcc, named);
     } else {
@@ -190,14 +192,14 @@ static bool names_architecture(const char *flags)
     return flags && (strstr(flags, "-arch") || strstr(flags, "-gencode") || strstr(flags, "--gpu-"));
 }
 
-/* Code for every major architecture that this nvcc knows, and PTX for those to come: it takes about a second longer than
- * one alone. */
+/* Code for every major architecture that this nvcc knows, and PTX for those to come: it takes about a second longer
+ * than one alone. */
 static void cu_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options)
 {
     struct dfc_list *flags = &tools->cu_flags, defaults = { 0 };
     dfc_list_add(flags, "%s", optimisation(options));
     if (options->debug)
-        dfc_list_add(flags, "-g"); /* not -lineinfo: it puts the unit's path, another in every build, into the program */
+        dfc_list_add(flags, "-g"); /* not -lineinfo: it puts the unit's path, new in every build, into the program */
     if (!names_architecture(options->nvcc_flags))
         dfc_list_add_words(flags, "-arch=all-major --threads=0");
     dfc_list_add_words(&defaults, DFC_DEFAULT_CFLAGS);
@@ -217,7 +219,7 @@ static void link_flags(struct dfc_tools *tools, const struct dfc_common *common,
     for (size_t i = 0; i < common->n_lib_dirs; i++)
         dfc_list_add(&tools->link_flags, "-L%s", common->lib_dirs[i]);
     for (size_t i = 0; i < front->n_links; i++)
-        add_library(tools, front->links[i], gpu);
+        add_library(tools, front->links[i].text, gpu);
     for (size_t i = 0; i < common->n_lib_names; i++)
         dfc_list_add(&tools->link_flags, "-l%s", common->lib_names[i]);
 }

@@ -69,28 +69,22 @@ static bool parse_policies(struct request *r, const char *text)
     return good;
 }
 
-static bool parse_runs(const char *text, unsigned *runs)
+static int own_option(void *request, int argc, char **argv, int *i)
 {
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || n < 1 || n > MAX_RUNS) {
-        dfc_error("--runs=%s: a whole number from 1 to %d is expected", text, MAX_RUNS);
-        return false;
-    }
-    *runs = (unsigned)n;
-    return true;
-}
-
-static int own_option(struct request *r, int argc, char **argv, int *i)
-{
+    struct request *r = request;
     const struct { const char *name; const char **text; } texts[] = { { "--waves", &r->waves }, { "--csv", &r->csv },
                                                                       { "--svg", &r->svg } };
     const char *value;
     int taken = dfc_option_value("--policies", argc, argv, i, &value);
     if (taken > 0)
         return parse_policies(r, value) ? 1 : -1;
-    if (!taken && (taken = dfc_option_value("--runs", argc, argv, i, &value)) > 0)
-        return parse_runs(value, &r->runs) ? 1 : -1;
+    if (!taken && (taken = dfc_option_value("--runs", argc, argv, i, &value)) > 0) {
+        unsigned long runs;
+        if (!dfc_parse_count("--runs", value, 1, MAX_RUNS, &runs))
+            return -1;
+        r->runs = (unsigned)runs;
+        return 1;
+    }
     for (size_t t = 0; !taken && t < sizeof texts / sizeof *texts; t++)
         taken = dfc_option_value(texts[t].name, argc, argv, i, texts[t].text);
     return taken ? taken : dfc_build_option(&r->build, argc, argv, i);
@@ -98,10 +92,6 @@ static int own_option(struct request *r, int argc, char **argv, int *i)
 
 static int check(struct request *r)
 {
-    if (!r->common.path) {
-        dfc_error("a .df file is expected; 'dfc compare --help' says more");
-        return 2;
-    }
     if (r->common.output) {
         dfc_error("-o: compare prints a table; --csv=FILE and --svg=FILE write it to files");
         return 2;
@@ -120,15 +110,8 @@ static int check(struct request *r)
 static int parse(int argc, char **argv, struct request *r)
 {
     int end = dfc_trial_split(argc, argv);
-    for (int i = 1; i < end; i++) {
-        int taken = own_option(r, end, argv, &i);
-        if (taken == 0)
-            taken = dfc_common_option(&r->common, end, argv, &i);
-        if (taken == 0)
-            dfc_error("unknown option '%s'; 'dfc compare --help' lists them", argv[i]);
-        if (taken <= 0)
-            return 2;
-    }
+    if (dfc_parse_options(&dfc_command_compare, end, argv, &r->common, own_option, r) != 0)
+        return 2;
     if (end < argc) {
         r->rest = argv + end + 1;
         r->n_rest = argc - end - 1;
@@ -286,7 +269,7 @@ static bool write_csv(const struct request *r, const struct dfc_policy_stats *st
     if (!dfc_output_open(&output, r->csv))
         return false;
     fputs("policy,runs,waves,median_s,min_s,max_s,q1_s,q3_s,spread,ratio,cpu_jobs,gpu_jobs,h2d_copies,h2d_bytes,"
-          "d2h_copies,d2h_bytes,evictions,writebacks\n",
+          "d2h_copies,d2h_bytes,evictions,writebacks,cpu_busy_s,gpu_busy_s\n",
           output.file);
     for (unsigned p = 0; p < r->n_policies; p++) {
         const struct dfc_policy_stats *s = &stats[p];
@@ -297,7 +280,7 @@ static bool write_csv(const struct request *r, const struct dfc_policy_stats *st
                                     t->evictions, t->writebacks };
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
             fprintf(output.file, ",%" PRIu64, counts[i]);
-        fputc('\n', output.file);
+        fprintf(output.file, ",%.9g,%.9g\n", t->cpu_busy_s, t->gpu_busy_s);
     }
     return dfc_output_close(&output, true);
 }

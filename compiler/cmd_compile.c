@@ -199,8 +199,9 @@ int dfc_build_option(struct dfc_build_options *build, int argc, char **argv, int
     return taken;
 }
 
-static int own_option(struct options *o, int argc, char **argv, int *i)
+static int own_option(void *request, int argc, char **argv, int *i)
 {
+    struct options *o = request;
     const char *value;
     if (strcmp(argv[*i], "-MD") == 0)
         return o->build.dependencies = true;
@@ -212,52 +213,11 @@ static int own_option(struct options *o, int argc, char **argv, int *i)
     return taken;
 }
 
-static void unknown_option(const char *word)
-{
-    static const char *const names[] = { "--emit",     "--cc",       "--nvcc",    "--cflags",  "--nvcc-flags",
-                                         "--keep",     "--platform", "--policy",  "--ratio",   "--vertex-weight",
-                                         "--seed",     "--device",   "--emu-all", "--gpu-mem", "--workers",
-                                         "--inflight", "--gpu-jobs", "--help",    "--version" };
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    const char *close = dfl_suggest(name, names, sizeof names / sizeof *names);
-    if (close)
-        dfc_error("there is no option '%s'; did you mean '%s'?", name, close);
-    else
-        dfc_error("there is no option '%s'; 'dfc compile --help' lists them", name);
-}
-
-static bool policy_is_known(const char *policy)
-{
-    if (!policy || dfp_partitioner_find(policy))
-        return true;
-    char all[200] = "";
-    for (size_t i = 0; dfp_partitioners[i]; i++) {
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", dfp_partitioners[i]->name);
-    }
-    dfc_error("--policy=%s: a policy that places nodes before the run is expected: %s (others are chosen when the "
-              "program is run)",
-              policy, all);
-    return false;
-}
-
 /* 0, or 2 for a usage error (reported). */
 static int parse(struct options *o, int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
-        int taken = own_option(o, argc, argv, &i);
-        if (!taken)
-            taken = dfc_common_option(&o->common, argc, argv, &i);
-        if (!taken)
-            unknown_option(argv[i]);
-        if (taken <= 0)
-            return 2;
-    }
-    if (!o->common.path) {
-        dfc_error("no .df file was named");
+    if (dfc_parse_options(&dfc_command_compile, argc, argv, &o->common, own_option, o) != 0)
         return 2;
-    }
     if (!o->emission && !o->common.output) {
         dfc_error("nothing to write: give -o PROGRAM, or --emit=ast, graph, dot, c, metis or plan");
         return 2;
@@ -267,7 +227,7 @@ static int parse(struct options *o, int argc, char **argv)
         return 2;
     }
     o->build.policy = o->common.policy;
-    return policy_is_known(o->common.policy) ? 0 : 2;
+    return dfc_policy_places(o->common.policy) ? 0 : 2;
 }
 
 /* ---- the command ---- */
@@ -326,8 +286,8 @@ static const char usage[] =
     "  -O0 … -O3, -g            as the C compiler means them (-O2)\n"
     "  --cc=COMMAND             the C compiler (else $CC, else cc); the C++ compiler is the one that belongs to it,\n"
     "                           or $CXX\n"
-    "  --nvcc=COMMAND           the CUDA compiler (else $NVCC, nvcc in $PATH, /usr/local/cuda/bin/nvcc); without one\n"
-    "                           the gpu variants are left out\n"
+    "  --nvcc=COMMAND           the CUDA compiler (else $NVCC, nvcc in $PATH, /usr/local/cuda/bin/nvcc); without one,\n"
+    "                           or with 'none', the gpu variants are left out\n"
     "  --cflags=FLAGS           added for C and C++ files\n"
     "  --nvcc-flags=FLAGS       added for CUDA files; without an -arch or -gencode there, code is made for every\n"
     "                           major architecture that nvcc knows\n"

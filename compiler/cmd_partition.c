@@ -8,6 +8,8 @@
 #include "partition/draw.h"
 #include "partition/metis_graph.h"
 #include "partition/report.h"
+#include "runtime/policy.h"
+#include "runtime/simulate.h"
 
 #define MAX_PICTURES 16
 #define SLOW_LAYOUT_NODES 1000
@@ -44,8 +46,9 @@ static int add_picture(struct options *o, const char *path, enum form form)
 }
 
 /* -o, --dot and --svg: 1, 0 and -1 as with dfc_common_option(). */
-static int picture_option(struct options *o, int argc, char **argv, int *i)
+static int picture_option(void *request, int argc, char **argv, int *i)
 {
+    struct options *o = request;
     const char *path;
     int taken = dfc_option_value("--dot", argc, argv, i, &path);
     if (taken)
@@ -65,37 +68,50 @@ static int picture_option(struct options *o, int argc, char **argv, int *i)
     return -1;
 }
 
-static bool policy_is_known(const char *policy)
-{
-    char names[256] = "";
-    if (!policy || dfp_partitioner_find(policy))
-        return true;
-    for (size_t i = 0; dfp_partitioners[i]; i++) {
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", dfp_partitioners[i]->name);
-    }
-    dfc_error("--policy=%s: a policy that places nodes before the run is expected: %s", policy, names);
-    return false;
-}
-
 static int parse(struct options *o, int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
-        int taken = picture_option(o, argc, argv, &i);
-        if (!taken)
-            taken = dfc_common_option(&o->common, argc, argv, &i);
-        if (taken < 0)
-            return 2;
-        if (!taken) {
-            dfc_error("unknown option '%s'; 'dfc partition --help' lists them", argv[i]);
-            return 2;
-        }
+    int status = dfc_parse_options(&dfc_command_partition, argc, argv, &o->common, picture_option, o);
+    struct df_error error = { "" };
+    if (status || !o->common.policy || dfp_partitioner_find(o->common.policy))
+        return status;
+    if (dfr_policy_find(o->common.policy, &error))
+        return 0;
+    dfc_error("--policy: %s", error.text);
+    return 2;
+}
+
+/* ---- the plan ---- */
+
+/* What an online policy does with the graph: in a simulated run, with priorities in the order of its jobs' starts. */
+static int plan_of_run(const struct dfp_problem *problem, const char *policy, uint32_t seed, struct df_plan **plan,
+                       struct df_error *error)
+{
+    size_t n = problem->graph->n_nodes + (size_t)1;
+    struct dfr_simulate_options options = { .policy = policy, .waves = 1, .inflight = 1, .seed = seed };
+    struct dfr_simulation run = { .place = calloc(n, sizeof *run.place), .start_s = calloc(n, sizeof *run.start_s) };
+    float *priority = calloc(n, sizeof *priority);
+    int code = DF_E_MEMORY;
+    if (!run.place || !run.start_s || !priority)
+        snprintf(error->text, sizeof error->text, "out of memory");
+    else
+        code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &run, error);
+    if (!code) {
+        for (uint32_t v = 0; v < problem->graph->n_nodes; v++)
+            priority[v] = (float)-run.start_s[v];
+        code = dfp_plan_of_run(problem, policy, run.place, priority, run.makespan_s, plan, error);
     }
-    if (!o->common.path) {
-        dfc_error("a .df file is expected; 'dfc partition --help' says more");
-        return 2;
-    }
-    return policy_is_known(o->common.policy) ? 0 : 2;
+    free(priority);
+    free(run.start_s);
+    free(run.place);
+    return code;
+}
+
+static int make_plan(const struct options *o, const struct dfp_problem *problem, const char *policy,
+                     struct df_plan **plan, struct df_error *error)
+{
+    if (dfp_partitioner_find(policy))
+        return dfp_plan_make(problem, policy, &o->common.partition, plan, error);
+    return plan_of_run(problem, policy, o->common.partition.seed, plan, error);
 }
 
 /* ---- the summary ---- */
@@ -113,7 +129,7 @@ static void print_times(FILE *out, const struct df_times *times)
     static const struct { enum df_time_source source; const char *words; } sources[] = {
         { DF_TIME_COST, "from cost clauses" },
         { DF_TIME_MEASURED, "measured" },
-        { DF_TIME_ESTIMATED, "estimated from other sizes" },
+        { DF_TIME_ESTIMATED, "estimated from other sizes or devices" },
         { DF_TIME_DEFAULT, "by the stated default, nothing being known" },
     };
     size_t n = (size_t)times->n_classes * times->n_works;
@@ -213,7 +229,10 @@ static bool print_summary(FILE *out, const struct options *o, const struct dfc_l
     fprintf(out, "copies     %u to devices (%s), %u back (%s)\n", (unsigned)e->h2d_copies,
             dfp_text_bytes(a, e->h2d_bytes), (unsigned)e->d2h_copies, dfp_text_bytes(b, e->d2h_bytes));
     print_memory(out, plan);
-    fprintf(out, "predicted  %s for one wave\n", dfp_text_time(a, e->makespan_s));
+    fprintf(out, "predicted  %s for one wave", dfp_text_time(a, plan->predicted_s));
+    if (plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED))
+        fprintf(out, " as %s decides in the run; %s with these places fixed", plan->run_as, dfp_text_time(b, e->makespan_s));
+    fputc('\n', out);
     if (!print_singles(out, problem, error))
         return false;
     fflush(out);
@@ -262,7 +281,7 @@ static int show(const struct options *o, const struct dfc_loaded *loaded)
     for (size_t i = 0; i < o->n_pictures; i++)
         if (!strcmp(o->pictures[i].path, "-"))
             out = stderr;               /* the standard output is the picture's */
-    if (dfp_plan_make(&loaded->problem, policy, &o->common.partition, &plan, &error) != DF_OK) {
+    if (make_plan(o, &loaded->problem, policy, &plan, &error) != DF_OK) {
         dfc_error("%s", error.text);
         return 1;
     }
@@ -294,8 +313,8 @@ static int run(int argc, char **argv)
 static const char usage[] =
     "usage: dfc partition GRAPH.df [-o FILE.dot|FILE.svg]… [options]\n\n"
     "Places the nodes of a graph on the units of a platform and says what comes of it: load, cut, predicted time.\n"
-    "Runs no kernel. Policies: gp-thesis (METIS), all-cpu, all-gpu.\n\n"
-    "pictures, any number of them, coloured by unit, with the cut heavy and dashed:\n"
+    "Runs no kernel. Any policy will do; one that decides while a program runs is shown as its simulated run went.\n\n"
+    "pictures, any number of them, coloured by unit, with the cut dashed and the critical path heavy:\n"
     "  -o FILE                  DOT where FILE ends in .dot or .gv, SVG where it ends in .svg\n"
     "  --dot=FILE, --svg=FILE   the same with any name; '-' is the standard output (and stderr has the summary)\n\n"
     "common options:\n" DFC_COMMON_USAGE;

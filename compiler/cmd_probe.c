@@ -30,10 +30,8 @@ static int parse(int argc, char **argv, struct request *r)
             taken = dfc_common_option(&r->common, argc, argv, &i);
         if (taken < 0)
             return 2;
-        if (taken == 0) {
-            dfc_error("probe: unknown option '%s'; 'dfc probe --help' lists the options", argv[i]);
-            return 2;
-        }
+        if (taken == 0)
+            return dfc_unknown_option(&dfc_command_probe, argv[i]);
     }
     if (r->common.path) {
         dfc_error("probe: '%s' is one argument too many: it measures the machine and reads no graph", r->common.path);

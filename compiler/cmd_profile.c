@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "compiler/compare_trial.h"
+#include "compiler/profile_report.h"
 #include "runtime/measure.h"
 #include "runtime/text.h"
 
@@ -21,15 +22,20 @@ extern char **environ;
 #define KNOWN_FD 4
 
 static const char usage[] =
-    "usage: dfc profile GRAPH.df [options] [-- PROGRAM'S OPTIONS]\n\n"
+    "usage: dfc profile GRAPH.df [options] [-- PROGRAM'S OPTIONS]\n"
+    "       dfc profile --report [GRAPH.df] [--format=text|csv] [-o FILE]\n\n"
     "Runs every variant of every distinct (kernel, dimensions, scalars) of the graph until its mean is known, and\n"
     "stores the times, so that later commands place nodes by them. Sources, sinks and `ordered` kernels run once in\n"
-    "the flow; others are repeated on copies of real inputs. What is known already, for the same source and sizes, is\n"
-    "not measured again.\n\n"
+    "the flow; others are repeated on copies of real inputs. What is known already, for the same source and sizes,\n"
+    "measured before or learned by a run with --learn, is not measured again.\n\n"
     "  --goal=1%                how well a mean must be known: half of its 95 % interval\n"
     "  --max-runs=1000          runs of one variant, at most\n"
     "  --max-time=2s            time for one variant, at most\n"
     "  --force                  measure again what is known\n"
+    "  --report                 measure nothing; say how well times and speedups of sizes that were not measured are\n"
+    "                           estimated from those that were: the error of each estimator by 10-fold\n"
+    "                           cross-validation, for the kernels of a graph or for all of this machine\n"
+    "  --format=text|csv        of the report (text)\n"
     "  --db=FILE                profile database ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)\n"
     "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=    as when compiling\n\n"
     "common options:\n" DFC_COMMON_USAGE;
@@ -39,7 +45,8 @@ struct request {
     struct dfc_build_options build;
     struct dfr_sampler_options sampler;
     const char *db;
-    bool force;
+    bool force, report;
+    const char *format;                 /* of the report; NULL: text */
     char **rest;                        /* the program's own words */
     int n_rest;
 };
@@ -72,20 +79,20 @@ static bool parse_time(const char *text, double *seconds)
     return end != text && value > 0 && value < 1e6;
 }
 
-static bool parse_runs(const char *text, uint32_t *runs)
+static int own_option(void *request, int argc, char **argv, int *i)
 {
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-    *runs = (uint32_t)value;
-    return *text >= '0' && *text <= '9' && !*end && value >= 1 && value <= 10000000;
-}
-
-static int own_option(struct request *r, int argc, char **argv, int *i)
-{
+    struct request *r = request;
     const char *value;
     int taken;
     if (strcmp(argv[*i], "--force") == 0)
         return r->force = true;
+    if (strcmp(argv[*i], "--report") == 0)
+        return r->report = r->common.path_optional = true;
+    if ((taken = dfc_option_value("--format", argc, argv, i, &r->format)) != 0) {
+        if (taken > 0 && strcmp(r->format, "text") != 0 && strcmp(r->format, "csv") != 0)
+            return dfc_error("--format=%s: one of text, csv is expected", r->format), -1;
+        return taken;
+    }
     if ((taken = dfc_option_value("--db", argc, argv, i, &r->db)) != 0)
         return taken;
     if ((taken = dfc_option_value("--goal", argc, argv, i, &value)) != 0) {
@@ -94,9 +101,11 @@ static int own_option(struct request *r, int argc, char **argv, int *i)
         return taken;
     }
     if ((taken = dfc_option_value("--max-runs", argc, argv, i, &value)) != 0) {
-        if (taken > 0 && !parse_runs(value, &r->sampler.max_runs))
-            return dfc_error("--max-runs=%s: a whole number from 1 on is expected", value), -1;
-        return taken;
+        unsigned long runs;
+        if (taken < 0 || !dfc_parse_count("--max-runs", value, 1, 10000000, &runs))
+            return -1;
+        r->sampler.max_runs = (uint32_t)runs;
+        return 1;
     }
     if ((taken = dfc_option_value("--max-time", argc, argv, i, &value)) != 0) {
         if (taken > 0 && !parse_time(value, &r->sampler.max_s))
@@ -109,23 +118,18 @@ static int own_option(struct request *r, int argc, char **argv, int *i)
 static int parse(int argc, char **argv, struct request *r)
 {
     int end = dfc_trial_split(argc, argv);
-    for (int i = 1; i < end; i++) {
-        int taken = own_option(r, end, argv, &i);
-        if (taken == 0)
-            taken = dfc_common_option(&r->common, end, argv, &i);
-        if (taken == 0)
-            dfc_error("unknown option '%s'; 'dfc profile --help' lists them", argv[i]);
-        if (taken <= 0)
-            return 2;
-    }
+    if (dfc_parse_options(&dfc_command_profile, end, argv, &r->common, own_option, r) != 0)
+        return 2;
     if (end < argc) {
         r->rest = argv + end + 1;
         r->n_rest = argc - end - 1;
     }
-    if (!r->common.path) {
-        dfc_error("a .df file is expected; 'dfc profile --help' says more");
+    if (r->format && !r->report) {
+        dfc_error("--format: only the report has one; add --report");
         return 2;
     }
+    if (r->report)
+        return 0;
     if (r->common.output) {
         dfc_error("-o: profile writes to the database; --db=FILE names another one");
         return 2;
@@ -385,6 +389,7 @@ static int profile(const struct request *r)
         dfc_error("%s", error.text);
         return 1;
     }
+    dfc_report_learned(db);
     int status = 1;
     if (dfc_load(&r->common, true, &loaded)) {
         if (dfc_trial_build(&r->common, &loaded, &r->build, &program)) {
@@ -397,13 +402,50 @@ static int profile(const struct request *r)
     return status;
 }
 
+/* ---- the report ---- */
+
+static int write_report(const struct request *r, struct dfw_db *db)
+{
+    struct dfc_loaded loaded;
+    struct dfc_output output;
+    enum dfc_report_format format = r->format && strcmp(r->format, "csv") == 0 ? DFC_REPORT_CSV : DFC_REPORT_TEXT;
+    if (r->common.path && !dfc_load_graph(&r->common, true, &loaded))
+        return 1;
+    bool good = dfc_output_open(&output, r->common.output);
+    if (good) {
+        good = dfc_profile_report(db, r->common.path ? loaded.front->graph : NULL, format, output.file);
+        good = dfc_output_close(&output, good) && good;
+    }
+    if (r->common.path)
+        dfc_unload(&loaded);
+    return good ? 0 : 1;
+}
+
+static int report(const struct request *r)
+{
+    struct df_error error = { "" };
+    struct dfw_db *db;
+    if (dfw_db_open(r->db, false, &db, &error) != DF_OK) {
+        dfc_error("%s", error.text);
+        return 1;
+    }
+    if (!db) {
+        dfc_error("there is no profile database yet: 'dfc profile GRAPH.df' measures a graph's kernels");
+        return 1;
+    }
+    dfc_report_learned(db);
+    int status = write_report(r, db);
+    dfw_db_close(db);
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     struct request r = { .sampler = DFR_SAMPLER_DEFAULT, .build = { .quiet = true } };
     dfp_options_default(&r.common.partition);
     int status = parse(argc, argv, &r);
     if (status == 0)
-        status = profile(&r);
+        status = r.report ? report(&r) : profile(&r);
     dfc_common_free(&r.common);
     return status;
 }

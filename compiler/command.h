@@ -12,6 +12,7 @@
 #include "compiler/front.h"
 #include "partition/partition.h"
 #include "profiles/profiles.h"
+#include "runtime/output.h"
 
 struct dfc_command {
     const char *name;                   /* NULL: compile */
@@ -20,12 +21,13 @@ struct dfc_command {
     int (*run)(int argc, char **argv);  /* argv[0] is the command's name */
 };
 extern const struct dfc_command dfc_command_compile, dfc_command_probe, dfc_command_profile, dfc_command_partition,
-    dfc_command_compare;
+    dfc_command_compare, dfc_command_simulate, dfc_command_explain;
 
 /* Options common to commands that read a graph. dfc_common_option() takes argv[*i] (and its value, moving *i) where it
  * is one of them: 1 taken, 0 not one of them, -1 wrong (reported; exit 2). */
 struct dfc_common {
     const char *path;                   /* the .df, the only positional argument */
+    bool path_optional;                 /* set by a command that can do without it */
     struct dfc_define *defines;
     size_t n_defines;
     const char **import_dirs, **lib_dirs, **lib_names; /* -I -L -l */
@@ -58,6 +60,17 @@ int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i);
     "  --workers=N, --inflight=N, --gpu-jobs=N    CPU workers, waves in flight, jobs in flight per GPU\n"
 /* One option with a value, as --name=VALUE or --name VALUE: 1, 0 and -1 as above. For a command's own options. */
 int dfc_option_value(const char *name, int argc, char **argv, int *i, const char **value);
+/* A whole number within bounds. false: reported. */
+bool dfc_parse_count(const char *name, const char *text, unsigned long least, unsigned long most,
+                     unsigned long *count);
+/* A policy that places nodes before the run; NULL is the default one. false: reported. */
+bool dfc_policy_places(const char *policy);
+/* Reads the whole command line of a command for one graph: its own options by `own` (1, 0 and -1 as above), else the
+ * common ones. 0, or 2 for a usage error (reported). */
+int dfc_parse_options(const struct dfc_command *command, int argc, char **argv, struct dfc_common *common,
+                      int (*own)(void *request, int argc, char **argv, int *i), void *request);
+/* Reports an option that the command does not have, with the closest that its usage text names; gives 2. */
+int dfc_unknown_option(const struct dfc_command *command, const char *word);
 void dfc_common_free(struct dfc_common *common);
 
 /* A graph with everything planners need: front end, platform (--platform, else declared in the .df, else the stored
@@ -74,6 +87,8 @@ bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded
 /* The graph alone: no platform, no times, no problem. */
 bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
 void dfc_unload(struct dfc_loaded *loaded);
+/* Says what opening the database took in of what programs had learned. NULL: nothing. */
+void dfc_report_learned(const struct dfw_db *db);
 
 /* Compiles and links the loaded graph to the program `output`. What cmd_compile does with -o; profile and compare build
  * with it too. 0 or 1 (reported). */
@@ -91,11 +106,13 @@ int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const 
 /* A file that is written beside its final name and renamed when whole; "-" or NULL is stdout. false: reported with the
  * reason. */
 struct dfc_output {
-    FILE *file;
-    char *path, *temporary;
+    FILE *file;                         /* stdout or to.file */
+    struct dfr_output to;
 };
 bool dfc_output_open(struct dfc_output *output, const char *path);
 bool dfc_output_close(struct dfc_output *output, bool keep); /* keep false: removed */
+/* Whether all that was printed went out; reported where not. */
+bool dfc_stdout_flush(void);
 
 /* Runs a program (argv NULL-terminated) and waits. Captured stderr/stdout where the pointers are given (malloc'ed).
  * Gives its exit status, 128 + the number of the signal that ended it, or -1 with errno where it could not be run. */

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/args.h"
+#include "runtime/suggest.h"
+#include "runtime/text.h"
+
 /* ---- values ---- */
 
 int dfc_option_value(const char *name, int argc, char **argv, int *i, const char **value)
@@ -32,35 +36,24 @@ int dfc_option_value(const char *name, int argc, char **argv, int *i, const char
     return 1;
 }
 
-static int parse_count(const char *name, const char *text, unsigned long most, unsigned long *count)
+bool dfc_parse_count(const char *name, const char *text, unsigned long least, unsigned long most,
+                     unsigned long *count)
 {
     char *end;
     errno = 0;
     unsigned long n = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || n > most) {
-        dfc_error("%s=%s: a whole number from 0 to %lu is expected", name, text, most);
-        return -1;
+    if (*text < '0' || *text > '9' || *end || errno || n < least || n > most) {
+        dfc_error("%s=%s: a whole number from %lu to %lu is expected", name, text, least, most);
+        return false;
     }
     *count = n;
-    return 1;
+    return true;
 }
 
-/* 1024, 6GiB, 1.5 GB: powers of 1000 with kB MB GB TB, of 1024 with KiB MiB GiB TiB. */
 static int parse_bytes(const char *name, const char *text, uint64_t *bytes)
 {
-    static const struct { const char *unit; double factor; } units[] = {
-        { "", 1 }, { "B", 1 }, { "kB", 1e3 }, { "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "TB", 1e12 },
-        { "KiB", 0x1p10 }, { "MiB", 0x1p20 }, { "GiB", 0x1p30 }, { "TiB", 0x1p40 },
-    };
-    char *end;
-    double number = strtod(text, &end);
-    bool digits = (*text >= '0' && *text <= '9') || *text == '.';
-    end += strspn(end, " ");
-    for (size_t i = 0; digits && i < sizeof units / sizeof *units; i++)
-        if (strcmp(end, units[i].unit) == 0 && number * units[i].factor < 0x1p63) {
-            *bytes = (uint64_t)(number * units[i].factor);
-            return 1;
-        }
+    if (dfr_parse_size(text, bytes))
+        return 1;
     dfc_error("%s=%s: a size is expected, such as 512MiB or 6GiB", name, text);
     return -1;
 }
@@ -126,11 +119,11 @@ static int define(struct dfc_common *common, const char *text)
 
 static int count_option(struct dfc_common *common, int argc, char **argv, int *i)
 {
-    const struct { const char *name; unsigned *count; unsigned long most; } counts[] = {
-        { "--workers", &common->workers, DF_MAX_WORKERS },
-        { "--inflight", &common->inflight, 65535 },
-        { "--gpu-jobs", &common->gpu_jobs, 1024 },
-        { "--seed", &common->partition.seed, UINT32_MAX },
+    const struct { const char *name; unsigned *count; unsigned long least, most; } counts[] = {
+        { "--workers", &common->workers, 1, DF_MAX_WORKERS },
+        { "--inflight", &common->inflight, 1, DFR_MAX_INFLIGHT },
+        { "--gpu-jobs", &common->gpu_jobs, 1, DFR_MAX_GPU_JOBS },
+        { "--seed", &common->partition.seed, 0, UINT32_MAX },
     };
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         const char *value;
@@ -138,7 +131,7 @@ static int count_option(struct dfc_common *common, int argc, char **argv, int *i
         int taken = dfc_option_value(counts[c].name, argc, argv, i, &value);
         if (!taken)
             continue;
-        if (taken < 0 || parse_count(counts[c].name, value, counts[c].most, &n) < 0)
+        if (taken < 0 || !dfc_parse_count(counts[c].name, value, counts[c].least, counts[c].most, &n))
             return -1;
         *counts[c].count = (unsigned)n;
         return 1;
@@ -226,6 +219,67 @@ int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i)
     if ((taken = choice_option(common, argc, argv, i)) != 0)
         return taken;
     return count_option(common, argc, argv, i);
+}
+
+bool dfc_policy_places(const char *policy)
+{
+    char names[256] = "";
+    if (!policy || dfp_partitioner_find(policy))
+        return true;
+    for (size_t i = 0; dfp_partitioners[i]; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", dfp_partitioners[i]->name);
+    }
+    dfc_error("--policy=%s: a policy that places nodes before the run is expected: %s (others are chosen when the "
+              "program is run)",
+              policy, names);
+    return false;
+}
+
+/* ---- whole command lines ---- */
+
+int dfc_unknown_option(const struct dfc_command *command, const char *word)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+    char written[64], name[64], close[64] = "";
+    struct dfr_suggestion best = { .name = written };
+    snprintf(written, sizeof written, "%.*s", (int)strcspn(word, "="), word);
+    for (const char *at = command->usage; (at = strstr(at, "--"));) {
+        size_t n = strspn(at, letters);
+        if (n < sizeof name) {
+            snprintf(name, sizeof name, "%.*s", (int)n, at);
+            dfr_suggest(&best, name);
+            if (best.closest == name) { /* the next one takes its place */
+                strcpy(close, name);
+                best.closest = close;
+            }
+        }
+        at += n;
+    }
+    if (best.closest)
+        dfc_error("unknown option '%s'; did you mean '%s'?", word, close);
+    else
+        dfc_error("unknown option '%s'; 'dfc %s --help' lists them", word, command->name ? command->name : "compile");
+    return 2;
+}
+
+int dfc_parse_options(const struct dfc_command *command, int argc, char **argv, struct dfc_common *common,
+                      int (*own)(void *request, int argc, char **argv, int *i), void *request)
+{
+    for (int i = 1; i < argc; i++) {
+        int taken = own(request, argc, argv, &i);
+        if (!taken)
+            taken = dfc_common_option(common, argc, argv, &i);
+        if (!taken)
+            return dfc_unknown_option(command, argv[i]);
+        if (taken < 0)
+            return 2;
+    }
+    if (common->path || common->path_optional)
+        return 0;
+    dfc_error("a .df file is expected; 'dfc %s --help' says more",
+              command->name ? command->name : "compile");
+    return 2;
 }
 
 void dfc_common_free(struct dfc_common *common)

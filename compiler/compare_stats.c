@@ -162,8 +162,9 @@ struct collector {
     /* of the worker or memory at hand */
     char name[NAME_BYTES];
     uint64_t jobs;
+    double busy_s;
     unsigned n_workers;
-    struct { char name[NAME_BYTES]; uint64_t jobs; } workers[512];
+    struct { char name[NAME_BYTES]; uint64_t jobs; double busy_s; } workers[512];
     char memories[MAX_NAMES][NAME_BYTES];
 };
 
@@ -209,6 +210,8 @@ static void found(void *arg, const struct reader *r, const char *text, double nu
         strcpy(c->name, text);
     else if (!text && strcmp(list, "workers") == 0 && strcmp(key, "jobs") == 0)
         c->jobs = as_count(number);
+    else if (!text && strcmp(list, "workers") == 0 && strcmp(key, "busy_s") == 0)
+        c->busy_s = number;
     else if (!text && strcmp(list, "memories") == 0)
         found_memory(c, key, number);
 }
@@ -218,12 +221,14 @@ static void closed(void *arg, const struct reader *r)
     struct collector *c = arg;
     if (r->depth == 3 && strcmp(r->keys[0], "workers") == 0 && c->n_workers < 512) {
         strcpy(c->workers[c->n_workers].name, c->name);
+        c->workers[c->n_workers].busy_s = c->busy_s;
         c->workers[c->n_workers++].jobs = c->jobs;
     }
     if (r->depth == 3 && strcmp(r->keys[0], "memories") == 0 && c->stats.n_gpus < MAX_NAMES)
         strcpy(c->memories[c->stats.n_gpus++], c->name);
     c->name[0] = 0;
     c->jobs = 0;
+    c->busy_s = 0;
 }
 
 static bool is_memory(const struct collector *c, const char *name)
@@ -248,8 +253,11 @@ bool dfc_run_stats_read(const char *text, struct dfc_run_stats *stats)
         good = read_object(&r) && c->has_makespan;
     }
     if (good) {
-        for (unsigned i = 0; i < c->n_workers; i++)
-            *(is_memory(c, c->workers[i].name) ? &c->stats.gpu_jobs : &c->stats.cpu_jobs) += c->workers[i].jobs;
+        for (unsigned i = 0; i < c->n_workers; i++) {
+            bool gpu = is_memory(c, c->workers[i].name);
+            *(gpu ? &c->stats.gpu_jobs : &c->stats.cpu_jobs) += c->workers[i].jobs;
+            *(gpu ? &c->stats.gpu_busy_s : &c->stats.cpu_busy_s) += c->workers[i].busy_s;
+        }
         *stats = c->stats;
     }
     free(c);

@@ -152,16 +152,16 @@ static bool enter_callee(struct dfc_unit *u, const struct dfl_decl *decl)
 
 static bool enter_link(struct dfc_unit *u, const struct dfl_decl *decl)
 {
-    const char **links = u->links.items;
+    const struct dfl_name *links = u->links.items;
     for (uint32_t i = 0; i < u->links.n; i++)
-        if (strcmp(links[i], decl->name.text) == 0)
+        if (strcmp(links[i].text, decl->name.text) == 0)
             return true;
-    const char **item = dfr_array_add(&u->links, sizeof *item, 1);
+    struct dfl_name *item = dfr_array_add(&u->links, sizeof *item, 1);
     if (!item)
         return dfc_no_memory(u);
     if (!*decl->name.text || decl->name.text[strcspn(decl->name.text, "\n\r \t")])
         dfl_error(u->sink, decl->name.loc, "'%s' is no name of a library", decl->name.text);
-    *item = decl->name.text;
+    *item = decl->name;
     return true;
 }
 

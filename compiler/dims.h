@@ -41,7 +41,8 @@ void dfc_origin_print(const struct dfc_solve *s, const struct dfc_origin *origin
 
 /* Binds the variables by the inputs and annotations of the item at hand. */
 bool dfc_match_all(struct dfc_solve *s);
-/* Extents of port p by the variables, into port_dims; then an input's, where they are expressions, against what it is. */
+/* Extents of port p by the variables, into port_dims; then an input's, where they are expressions, against what it
+ * is. */
 bool dfc_port_extents(struct dfc_solve *s, unsigned p);
 bool dfc_check_input_exprs(struct dfc_solve *s, unsigned p);
 /* A target's annotation, if it has one, against what the output is. */

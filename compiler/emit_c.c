@@ -116,7 +116,8 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
 
 void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu)
 {
-    fprintf(out, "/* %s.c - made by dfc: how libdf calls the kernels of %s.df, and main(). */\n#line 2 \"%s.c\"\n", stem, stem, stem);
+    fprintf(out, "/* %s.c - made by dfc: how libdf calls the kernels of %s.df, and main(). */\n#line 2 \"%s.c\"\n",
+            stem, stem, stem);
     if (dfc_has_inline(front, false))
         fputs("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
               "#include <string.h>\n\n", out);

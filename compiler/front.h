@@ -54,7 +54,7 @@ struct dfc_front {
     size_t n_kernels;
     struct dfc_source *sources;         /* every file read */
     size_t n_sources;
-    const char **links;                 /* link "…"; names, in order, each once */
+    const struct dfl_name *links;       /* link "…"; in order, each once */
     size_t n_links;
     struct df_platform *platforms;      /* declared platforms, in order */
     size_t n_platforms;

@@ -139,7 +139,7 @@ struct dfc_unit {
     struct dfr_array kernels;           /* struct dfc_kernel_code: kernels without errors */
     uint32_t n_args;
     struct dfc_index classes;           /* same numbers as in the builder */
-    struct dfr_array links;             /* const char * */
+    struct dfr_array links;             /* struct dfl_name */
     struct dfr_array platforms;         /* struct df_platform */
     struct dfr_array import_dirs;       /* const char * */
     struct dfc_index code_paths;        /* files of variants, and the hashes of what is in them (0: not readable) */

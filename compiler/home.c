@@ -73,7 +73,8 @@ void dfc_home_graphviz(void)
 {
     char root[PATH_MAX], dir[PATH_MAX];
     const char *named = getenv("DFC_HOME");
-    if (named && *named ? holds(dir, sizeof dir, named, "lib/graphviz", "config6a")
-                        : beside_executable(root, sizeof root) && holds(dir, sizeof dir, root, "lib/graphviz", "config6a"))
+    if (!named || !*named)
+        named = beside_executable(root, sizeof root) ? root : NULL;
+    if (named && holds(dir, sizeof dir, named, "lib/graphviz", "config6a"))
         setenv("GVBINDIR", dir, 0);
 }

@@ -131,6 +131,20 @@ static bool check_code(const struct dfc_loaded *loaded)
 
 /* ---- all of it ---- */
 
+void dfc_report_learned(const struct dfw_db *db)
+{
+    const struct dfw_imported *i = db ? dfw_db_imported(db) : NULL;
+    if (i && i->failure[0])
+        dfc_warning("what programs learned is not used yet: %s", i->failure);
+    if (i && i->unreadable)
+        dfc_warning("%u file%s in '%s.learned' %s no times that a program learned: renamed to end in .bad",
+                    (unsigned)i->unreadable, i->unreadable == 1 ? "" : "s", dfw_db_path(db),
+                    i->unreadable == 1 ? "has" : "have");
+    if (i && i->files)
+        dfc_note("%u time%s taken in that %u run%s learned", (unsigned)i->samples, i->samples == 1 ? "" : "s",
+                 (unsigned)i->files, i->files == 1 ? "" : "s");
+}
+
 static bool run_front(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
 {
     const struct dfc_front_options options = {
@@ -148,6 +162,7 @@ static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
     struct dfw_db *db = NULL;
     if (dfw_db_open(NULL, false, &db, &error) != DF_OK)
         dfc_warning("the profile database is not used: %s", error.text);
+    dfc_report_learned(db);
     bool good = choose_platform(common, db, loaded);
     if (good) {
         apply_limits(common, &loaded->platform);

@@ -10,7 +10,8 @@
 #endif
 
 static const struct dfc_command *const commands[] = {
-    &dfc_command_compile, &dfc_command_probe, &dfc_command_profile, &dfc_command_partition, &dfc_command_compare,
+    &dfc_command_compile, &dfc_command_probe, &dfc_command_profile, &dfc_command_partition, &dfc_command_simulate,
+    &dfc_command_compare, &dfc_command_explain,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -59,6 +60,8 @@ static int help(void)
          "  dfc sum.df -D n=4096 -o sum              with another value of a param\n"
          "  dfc sum.df --emit=graph                  the elaborated graph as text\n"
          "  dfc partition sum.df -o sum.svg          where each node will run, as a picture\n"
+         "  dfc simulate sum.df                      predict what each policy makes of it\n"
+         "  dfc explain sum.df --what-if             why nodes are where they are, and what would help\n"
          "  dfc compare sum.df                       run it under every policy and compare\n\n"
          "dfc COMMAND --help lists the command's options; dfc compile --help those of compiling; dfc --version says "
          "which dfc this is.");
@@ -106,7 +109,7 @@ static int run(const struct dfc_command *command, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             fputs(command->usage, stdout);
-            return fflush(stdout) == 0 ? 0 : 1;
+            return 0;
         }
         if (strcmp(argv[i], "--") == 0)
             break;
@@ -114,7 +117,7 @@ static int run(const struct dfc_command *command, int argc, char **argv)
     return command->run(argc, argv);
 }
 
-int main(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
     if (argc < 2) {
         dfc_error("nothing to do: name a .df file or a command; 'dfc --help' lists them");
@@ -131,4 +134,11 @@ int main(int argc, char **argv)
     if (looks_like_command(word))
         return unknown_command(word);
     return run(&dfc_command_compile, argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    dfr_standard_files_hold();
+    int status = dispatch(argc, argv);
+    return dfc_stdout_flush() || status != 0 ? status : 1;
 }

@@ -134,8 +134,8 @@ static uint32_t stream_between(const struct dfc_elab *e, uint32_t from, uint32_t
     return DF_NONE;
 }
 
-/* The first arc of a cycle is never one of dimensions: it leads to the smallest item of the cycle, and such an arc comes
- * from the entry of the item's graph, which has a smaller number. */
+/* The first arc of a cycle is never one of dimensions: it leads to the smallest item of the cycle, and such an arc
+ * comes from the entry of the item's graph, which has a smaller number. */
 static void report_arc(const struct dfc_elab *e, uint32_t from, uint32_t to, bool first)
 {
     char text[300];

@@ -1,4 +1,5 @@
-/* cache.c - entries of one device's memory: the LRU list, eviction, and reserving all that a job needs or nothing of it. */
+/* cache.c - entries of one device's memory: the LRU list, eviction, and reserving all that a job needs or nothing of
+ * it. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,8 +98,8 @@ static void evict(struct dfm_cache *c, struct dfm_entry *e)
     struct dfm_block *b = &c->space->blocks[e->block];
     uint32_t valid = dfm_block_valid(b);
 
-    /* Bit gone: the block's end is in the mail. On the host too: a copy is enough. Else this is the last one, and nobody
-     * else can change that (space.h). */
+    /* Bit gone: the block's end is in the mail. On the host too: a copy is enough. Else this is the last one, and
+     * nobody else can change that (space.h). */
     if (!(valid & c->bit) || valid & DFM_HOST) {
         dfm_lru_remove(c, e);
         atomic_fetch_and_explicit(&b->valid, ~c->bit, memory_order_acq_rel);
@@ -399,5 +400,6 @@ bool dfm_cache_check(const struct dfm_cache *c)
         pinned += e->pins > 0;
         leaving += e->state == DFM_LEAVING ? dfm_entry_bytes(c, e) : 0;
     }
-    return unused == 0 && listed == idle && pinned == c->n_pinned && leaving == c->leaving_bytes && dfm_pool_check(c->pool);
+    return unused == 0 && listed == idle && pinned == c->n_pinned && leaving == c->leaving_bytes &&
+           dfm_pool_check(c->pool);
 }

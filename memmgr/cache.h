@@ -1,10 +1,10 @@
 /* cache.h - one device's memory: which blocks are in it, what is on its way in or out, what goes when room is needed.
  *
  * Words:    an *entry* is the piece of the pool that holds a block. A *claim* is all that one job needs of this memory:
- *           its inputs, its outputs, its scratch. To *reserve* a claim is to have memory for all of it, all or nothing; the
- *           entries of a reserved claim are *pinned*: they stay until it is released. A *fetch* copies a block to the host;
- *           to *evict* is to drop an entry that nobody pins, with a *write-back* to the host first where this is the last
- *           valid copy.
+ *           its inputs, its outputs, its scratch. To *reserve* a claim is to have memory for all of it, all or nothing;
+ *           the entries of a reserved claim are *pinned*: they stay until it is released. A *fetch* copies a block to
+ *           the host; to *evict* is to drop an entry that nobody pins, with a *write-back* to the host first where this
+ *           is the last valid copy.
  *
  * States of an entry:
  *     1  free       in the list of unused entries
@@ -18,8 +18,8 @@
  * 5 -> 1 by drop and by eviction.
  *
  * Memory:   dfm_cache_create() allocates everything, dfm_cache_destroy() returns it. The device is borrowed.
- * Threads:  an owner thread calls everything but post_…, which anyone may call. Messages posted before a job became ready
- *           are acted on before that job's claim is reserved.
+ * Threads:  an owner thread calls everything but post_…, which anyone may call. Messages posted before a job became
+ *           ready are acted on before that job's claim is reserved.
  * Progress: a claim whose page-rounded size is at most the pool's can always be reserved in the end: when nobody pins
  *           anything, everything else goes, and an empty pool is one piece. A prefetch takes free room only, and none
  *           while a claim waits.
@@ -93,7 +93,8 @@ void dfm_cache_release(struct dfm_cache *cache, struct dfm_claim *claim);
 int dfm_cache_poll(struct dfm_cache *cache, bool *progress, struct df_error *error);
 bool dfm_cache_busy(const struct dfm_cache *cache); /* copies are in flight */
 void dfm_cache_drop(struct dfm_cache *cache, uint32_t block);
-int dfm_cache_to_host(struct dfm_cache *cache, uint32_t block, struct df_error *error); /* a fetch that nobody waits for */
+/* A fetch that nobody waits for. */
+int dfm_cache_to_host(struct dfm_cache *cache, uint32_t block, struct df_error *error);
 void dfm_cache_stats(const struct dfm_cache *cache, struct df_memory_stats *stats);
 uint64_t dfm_cache_capacity(const struct dfm_cache *cache);
 

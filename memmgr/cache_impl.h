@@ -1,5 +1,5 @@
-/* cache_impl.h - the inside of the cache, shared by cache.c (entries, claims, eviction) and transfer.c (copies under way,
- * messages from other threads). Private to memmgr.
+/* cache_impl.h - the inside of the cache, shared by cache.c (entries, claims, eviction) and transfer.c (copies under
+ * way, messages from other threads). Private to memmgr.
  */
 #ifndef DFM_CACHE_IMPL_H
 #define DFM_CACHE_IMPL_H
@@ -71,7 +71,8 @@ static inline uint64_t dfm_link_room(const struct dfm_link *link)
 }
 
 /* cache.c */
-struct dfm_entry *dfm_entry_new(struct dfm_cache *c, uint32_t block); /* with pool memory, AWAITING; NULL: no free room */
+/* With pool memory, AWAITING; NULL: no free room. */
+struct dfm_entry *dfm_entry_new(struct dfm_cache *c, uint32_t block);
 void dfm_entry_free(struct dfm_cache *c, struct dfm_entry *e);
 void dfm_lru_add(struct dfm_cache *c, struct dfm_entry *e);
 void dfm_lru_remove(struct dfm_cache *c, struct dfm_entry *e);

@@ -7,11 +7,12 @@
  * States of a block (`valid` says which):
  *     1  empty      valid = 0, no memory
  *     2  filling    valid = 0; the job that makes it has taken memory where it runs
- *     3  valid      valid != 0: every holder has the same bytes. 2 -> 3 by the job's end, before its readers are released
+ *     3  valid      valid != 0: every holder has the same bytes. 2 -> 3 by the job's end, before its readers are
+ *                   released
  *     4  empty      3 -> 4 by the last reader's end (dfm_space_drop), or by an inout job that takes the storage over
- * Within 3 holders come (a copy is complete) and go (a device evicts); the host's bit never goes before 4. Only the thread
- * that owns memory m sets or clears bit m within 3, so at that thread: bit m set and bit 0 not means that this is the last
- * valid copy and nobody else can drop it (whoever else read it would have had it on the host first).
+ * Within 3 holders come (a copy is complete) and go (a device evicts); the host's bit never goes before 4. Only the
+ * thread that owns memory m sets or clears bit m within 3, so at that thread: bit m set and bit 0 not means that this
+ * is the last valid copy and nobody else can drop it (whoever else read it would have had it on the host first).
  *
  * Memory:   host memory comes from a heap (heap.h) made for the most that can be live; device memory is the cache's
  *           (cache.h). Nothing allocates after create.
@@ -82,8 +83,8 @@ static inline uint32_t dfm_block_valid(const struct dfm_block *b)
     return atomic_load_explicit(&((struct dfm_block *)b)->valid, memory_order_acquire);
 }
 
-/* Gives back all memory of the block, which becomes empty. `memory` is the one whose owner is calling (0: a host thread);
- * other devices are told. */
+/* Gives back all memory of the block, which becomes empty. `memory` is the one whose owner is calling (0: a host
+ * thread); other devices are told. */
 void dfm_space_drop(struct dfm_space *s, uint32_t block, uint32_t memory);
 
 /* The same, but its host memory goes on to block `to` (of the same size), which is not yet valid. Host threads. */

@@ -1,14 +1,14 @@
 /* transfer.c - copies between a device's memory and the host, and what other threads ask of it.
  *
- * Copies of one direction are issued in order on one stream with an event after each, so the oldest event is the only one
- * to ask. Both directions and all computing run beside each other; what must come after a copy waits for its event
+ * Copies of one direction are issued in order on one stream with an event after each, so the oldest event is the only
+ * one to ask. Both directions and all computing run beside each other; what must come after a copy waits for its event
  * (dfm_cache_wait) or is done when its completion is seen (dfm_cache_poll).
  *
- * Messages: each kind has a stack, linked through arrays that exist once per block or waiter, so posting cannot fail. An
- * item is in its stack at most once: a block is freed once per life and its next life here begins after the owner has taken
- * the message; a waiter asks again only after it was answered; prefetches carry a flag. The owner takes the stack of
- * prefetches, then that of fetches, then that of frees, and acts in the opposite order: so a message about a block's new
- * life is never acted on before the end of its old one.
+ * Messages: each kind has a stack, linked through arrays that exist once per block or waiter, so posting cannot fail.
+ * An item is in its stack at most once: a block is freed once per life and its next life here begins after the owner
+ * has taken the message; a waiter asks again only after it was answered; prefetches carry a flag. The owner takes the
+ * stack of prefetches, then that of fetches, then that of frees, and acts in the opposite order: so a message about a
+ * block's new life is never acted on before the end of its old one.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -266,8 +266,8 @@ bool dfm_cache_busy(const struct dfm_cache *c)
 
 /* ---- making ---- */
 
-static int link_create(struct dfm_cache *c, struct dfm_link *link, enum dfr_copy kind, uint32_t stream, uint32_t capacity,
-                       struct df_error *error)
+static int link_create(struct dfm_cache *c, struct dfm_link *link, enum dfr_copy kind, uint32_t stream,
+                       uint32_t capacity, struct df_error *error)
 {
     link->kind = kind;
     link->stream = stream;

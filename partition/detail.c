@@ -1,4 +1,4 @@
-/* detail.c - every node and every arc of a graph, nested graphs as clusters. */
+/* detail.c - every node and every arc of a graph, nested graphs as clusters, the critical path heavy. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +154,46 @@ static bool draw_arc(const struct dfp_picture *picture, const struct df_value *v
     return true;
 }
 
+/* ---- the critical path ---- */
+
+static void make_heavy(void *object, const char *width)
+{
+    dfp_set(object, "color", DFP_CHAIN_COLOUR);
+    dfp_set(object, "penwidth", width);
+}
+
+/* Arcs between the two become heavy. Where there is none, the later job waited for the other's worker: a dotted line
+ * says so, and moves no node. */
+static bool draw_link(const struct dfp_picture *picture, Agnode_t *earlier, Agnode_t *later)
+{
+    bool found = false;
+    for (Agedge_t *edge = agfstout(picture->g, earlier); edge; edge = agnxtout(picture->g, edge))
+        if (aghead(edge) == later) {    /* one node may give another several values */
+            make_heavy(edge, "4");
+            found = true;
+        }
+    if (found)
+        return true;
+    Agedge_t *edge = agedge(picture->g, earlier, later, (char *)"waits", 1);
+    if (!edge)
+        return false;
+    make_heavy(edge, "3");
+    dfp_set(edge, "style", "dotted");
+    dfp_set(edge, "constraint", "false");
+    dfp_set(edge, "edgetooltip", "waits for its worker");
+    return true;
+}
+
+static bool draw_chain(const struct dfp_picture *picture, Agnode_t *const *nodes)
+{
+    for (uint32_t i = 0; i < picture->n_chain; i++) {
+        make_heavy(nodes[picture->chain[i]], "3.5");
+        if (i && !draw_link(picture, nodes[picture->chain[i]], nodes[picture->chain[i - 1]]))
+            return false;
+    }
+    return true;
+}
+
 bool dfp_picture_detail(struct dfp_picture *picture)
 {
     const struct df_graph *g = picture->model.problem->graph;
@@ -166,6 +206,7 @@ bool dfp_picture_detail(struct dfp_picture *picture)
         for (uint32_t r = 0; r < g->values[v].n_readers && good; r++)
             if (dfp_reader_is_first(g, &g->values[v], r))
                 good = draw_arc(picture, &g->values[v], g->readers[g->values[v].first_reader + r].node, nodes);
+    good = good && draw_chain(picture, nodes);
     if (g->n_nodes > MAX_LABELLED_NODES)
         snprintf(picture->note, sizeof picture->note, "%s",
                  "Only arcs of the cut are labelled; the others tell their weight when pointed at.");

@@ -8,6 +8,8 @@
  *           time, the end of a copy is known when it is asked for. Events of one moment are taken in order of the node
  *           that caused them, then of their making, and workers choose only after all of that moment: the answer
  *           depends on nothing else.
+ * Time 0:   what nodes without cost and inputs make is there before time 0; of it, what the most urgent reader needs
+ *           is sent first (priority, then number).
  * Once:     nodes that fire once a run are jobs of this wave like the others: it is the first.
  * Cost:     O((n + m) log n); no recursion; one block of scratch and a heap of events.
  */
@@ -39,7 +41,9 @@ struct simulation {
     struct dfp_evaluation *result;
     uint32_t *missing;                  /* inputs of a node that are not yet in its memory */
     uint32_t *reader_units;             /* of a value: bit u, a reader sits there */
+    uint32_t *sent;                     /* of an initial value: bit u, its copy to or from unit u is asked for */
     struct ready ready[DF_MAX_UNITS];
+    struct ready first_readers;         /* of initial values, until those are sent */
     uint32_t free_workers[DF_MAX_UNITS];
     double engine_free_s[DF_MAX_UNITS][2];
     struct event *events;
@@ -161,19 +165,24 @@ static void copy(struct simulation *s, uint32_t value, uint32_t device, bool to_
     event_push(s, end_s, s->graph->values[value].producer, value, to_device ? device : 0);
 }
 
-/* The value is now valid in `unit`'s memory: jobs there may become ready, and copies onward are asked for. */
-static void arrive(struct simulation *s, uint32_t v, uint32_t unit, double now_s)
+/* The value is now valid in `unit`'s memory: jobs there may become ready. */
+static void deliver(struct simulation *s, uint32_t v, uint32_t unit, double now_s)
 {
     const struct df_graph *g = s->graph;
     const struct df_value *value = &g->values[v];
-    uint32_t home = s->place[value->producer], wanted = s->reader_units[v];
-    if (wanted & 1u << unit)
+    if (s->reader_units[v] & 1u << unit)
         for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++) {
             uint32_t reader = g->readers[r].node;
             if (s->place[reader] == unit && !--s->missing[reader])
                 become_ready(s, reader, now_s);
         }
-    uint32_t others = wanted & ~(1u << home);
+}
+
+/* The same, and copies onward are asked for. */
+static void arrive(struct simulation *s, uint32_t v, uint32_t unit, double now_s)
+{
+    uint32_t home = s->place[s->graph->values[v].producer], others = s->reader_units[v] & ~(1u << home);
+    deliver(s, v, unit, now_s);
     if (unit == 0) {
         for (uint32_t u = 1; u < s->model.n_units; u++)
             if (others & 1u << u)
@@ -210,12 +219,58 @@ static void start_jobs(struct simulation *s, uint32_t unit, double now_s)
     }
 }
 
+/* A value that was there before time 0 goes to a memory for the most urgent of its readers there; one that lies on a device
+ * goes to the host first, and on from there when it arrives. */
+static void send_initial(struct simulation *s, uint32_t v, uint32_t unit)
+{
+    uint32_t home = s->place[s->graph->values[v].producer], way = 1u << (home ? home : unit);
+    if (unit == home || s->sent[v] & way)
+        return;
+    s->sent[v] |= way;
+    copy(s, v, home ? home : unit, !home, 0);
+}
+
+static bool is_initial(const struct simulation *s, uint32_t node)
+{
+    return dfp_node_is_free(s->graph, node) && !df_node_n_in(s->graph, node);
+}
+
+/* Free sources end before time 0; what they made is sent in the order in which its readers are urgent. */
+static void begin(struct simulation *s)
+{
+    const struct df_graph *g = s->graph;
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        if (df_node_n_in(g, v))
+            continue;
+        if (!is_initial(s, v)) {
+            become_ready(s, v, 0);
+            continue;
+        }
+        s->done++;
+        for (uint32_t o = g->nodes[v].first_out; o < g->nodes[v].first_out + df_node_n_out(g, v); o++)
+            deliver(s, o, s->place[v], 0);
+    }
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        const uint32_t *in = g->in_value + g->nodes[v].first_in;
+        uint32_t n_in = df_node_n_in(g, v), i = 0;
+        while (i < n_in && !is_initial(s, g->values[in[i]].producer))
+            i++;
+        if (i < n_in)
+            ready_push(s, &s->first_readers, v);
+    }
+    while (s->first_readers.n) {
+        uint32_t v = ready_pop(s, &s->first_readers);
+        const uint32_t *in = g->in_value + g->nodes[v].first_in;
+        for (uint32_t i = 0; i < df_node_n_in(g, v); i++)
+            if (is_initial(s, g->values[in[i]].producer))
+                send_initial(s, in[i], s->place[v]);
+    }
+}
+
 static void run(struct simulation *s)
 {
     double now_s = 0;
-    for (uint32_t v = 0; v < s->graph->n_nodes; v++)
-        if (!s->missing[v])
-            become_ready(s, v, 0);
+    begin(s);
     do {
         while (s->n_events && s->events[0].time_s == now_s) {
             struct event event = event_pop(s);
@@ -280,15 +335,18 @@ int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const
     int code = dfp_model_init(&s.model, problem, error);
     if (code)
         return code;
-    uint32_t *scratch = malloc(((size_t)2 * g->n_nodes + g->n_values + 1) * sizeof *scratch);
+    uint32_t *scratch = malloc((3 * (size_t)g->n_nodes + 2 * (size_t)g->n_values + 1) * sizeof *scratch);
     if (!scratch)
         return dfr_error_memory(error);
     s.missing = scratch;
     s.reader_units = scratch + g->n_nodes;
+    s.sent = s.reader_units + g->n_values;
+    memset(s.sent, 0, g->n_values * sizeof *s.sent);
     if ((code = check_places(&s, error)))
         goto free_scratch;
     count_cut(&s);
-    uint32_t *queue = s.reader_units + g->n_values; /* each memory's queue has room for all its nodes */
+    s.first_readers.nodes = s.sent + g->n_values;
+    uint32_t *queue = s.first_readers.nodes + g->n_nodes; /* each memory's queue has room for all its nodes */
     for (uint32_t u = 0; u < s.model.n_units; u++) {
         s.ready[u].nodes = queue;
         queue += result.nodes[u];

@@ -181,5 +181,5 @@ static int run(const struct dfp_problem *problem, const struct dfp_options *opti
 }
 
 const struct dfp_partitioner dfp_partitioner_gp_thesis = {
-    "gp-thesis", "METIS cuts the graph, shares by total times (Wu's thesis, 4.2)", run
+    "gp-thesis", "METIS cuts the graph, shares by total times (Wu's thesis, 4.2)", run, NULL
 };

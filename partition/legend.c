@@ -51,6 +51,11 @@ static void put_plan(FILE *out, const struct dfp_picture *picture)
     snprintf(text, sizeof text, "Cut: %u of %u arcs (heavy, dashed), %s, %s of transfers", (unsigned)report->cut_arcs,
              (unsigned)report->n_arcs, dfp_text_bytes(bytes, e->cut_bytes), dfp_text_time(time, e->cut_s));
     put_line(out, text, DFP_CUT_COLOUR);
+    if (picture->n_chain) {
+        snprintf(text, sizeof text, "Critical path: %u node%s (dark red; dotted: waits for its worker)",
+                 (unsigned)picture->n_chain, picture->n_chain == 1 ? "" : "s");
+        put_line(out, text, DFP_CHAIN_COLOUR);
+    }
     dfp_text_remark(remark, picture->model.problem, report);
     snprintf(text, sizeof text, "Predicted makespan of one wave: %s%s%s", dfp_text_time(time, e->makespan_s),
              remark[0] ? "; " : "", remark);

@@ -58,6 +58,7 @@ uint32_t dfp_best_device(const struct dfp_model *model);
 /* Gives nodes that cost nothing (unless only one unit can have them) to the unit with which they exchange most. */
 void dfp_place_free_nodes(const struct dfp_model *model, uint16_t *place);
 
-extern const struct dfp_partitioner dfp_partitioner_gp_thesis, dfp_partitioner_all_cpu, dfp_partitioner_all_gpu;
+extern const struct dfp_partitioner dfp_partitioner_gp, dfp_partitioner_gp_thesis, dfp_partitioner_heft,
+    dfp_partitioner_peft, dfp_partitioner_all_cpu, dfp_partitioner_all_gpu;
 
 #endif

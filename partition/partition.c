@@ -4,7 +4,10 @@
 #include "partition/model.h"
 
 const struct dfp_partitioner *const dfp_partitioners[] = {
+    &dfp_partitioner_gp,
     &dfp_partitioner_gp_thesis,
+    &dfp_partitioner_heft,
+    &dfp_partitioner_peft,
     &dfp_partitioner_all_cpu,
     &dfp_partitioner_all_gpu,
     NULL,

@@ -2,6 +2,7 @@
 #include "partition/picture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/error.h"
@@ -79,6 +80,34 @@ static void style(Agraph_t *g)
         agattr(g, defaults[i].kind, (char *)defaults[i].name, (char *)defaults[i].value);
 }
 
+static int find_chain(struct dfp_picture *picture, struct df_error *error)
+{
+    const struct dfp_problem *problem = picture->model.problem;
+    if (!picture->plan || picture->summarised)
+        return DF_OK;
+    picture->chain = malloc(((size_t)problem->graph->n_nodes + 1) * sizeof *picture->chain);
+    if (!picture->chain)
+        return dfr_error_memory(error);
+    return dfp_critical_chain(problem, picture->plan->place, picture->plan->priority, picture->chain,
+                              &picture->n_chain, error);
+}
+
+static int draw(struct dfp_picture *picture, struct df_error *error)
+{
+    const struct df_graph *graph = picture->model.problem->graph;
+    picture->g = agopen((char *)graph->name, Agdirected, NULL);
+    if (!picture->g)
+        return dfr_error_memory(error);
+    style(picture->g);
+    if (graph->n_nodes > LARGE)
+        limit_effort(picture->g);
+    bool drawn = picture->summarised ? dfp_picture_summary(picture) : dfp_picture_detail(picture);
+    if (drawn && dfp_picture_legend(picture))
+        return DF_OK;
+    agclose(picture->g);
+    return dfr_error_memory(error);
+}
+
 int dfp_picture_make(const struct dfp_problem *problem, const struct df_plan *plan, struct dfp_picture *picture,
                      struct df_error *error)
 {
@@ -86,16 +115,10 @@ int dfp_picture_make(const struct dfp_problem *problem, const struct df_plan *pl
     int code = dfp_model_init(&picture->model, problem, error);
     if (code || (plan && (code = dfp_report_make(problem, plan, &picture->report, error))))
         return code;
-    picture->g = agopen((char *)problem->graph->name, Agdirected, NULL);
-    if (!picture->g)
-        return dfr_error_memory(error);
-    style(picture->g);
-    if (problem->graph->n_nodes > LARGE)
-        limit_effort(picture->g);
-    bool drawn = picture->summarised ? dfp_picture_summary(picture) : dfp_picture_detail(picture);
-    if (!drawn || !dfp_picture_legend(picture)) {
-        agclose(picture->g);
-        return dfr_error_memory(error);
-    }
-    return DF_OK;
+    code = find_chain(picture, error);
+    if (!code)
+        code = draw(picture, error);
+    free(picture->chain);
+    picture->chain = NULL;
+    return code;
 }

@@ -1,7 +1,7 @@
 /* picture.h - drawings as libcgraph graphs, before they become text (dot.c) or are laid out (svg.c).
  *
  * Colours:  by unit, from Okabe and Ito's palette, told apart by people of any colour vision; vermillion is kept for
- *           the cut.
+ *           the cut, dark red for the critical path.
  * Escapes:  names go through dfp_label_name(), which leaves nothing that Graphviz would take for an escape.
  */
 #ifndef DFP_PICTURE_H
@@ -17,6 +17,7 @@ struct dfp_picture {
     struct dfp_model model;
     const struct df_plan *plan;         /* NULL: the graph alone */
     struct dfp_report report;           /* where there is a plan */
+    uint32_t *chain, n_chain;           /* the same: dfp_critical_chain(); only while it is drawn */
     Agraph_t *g;
     bool summarised;
     char note[320];                     /* what the drawing leaves out; empty: nothing */
@@ -33,6 +34,7 @@ bool dfp_picture_legend(struct dfp_picture *picture);
 const char *dfp_unit_colour(uint32_t unit);             /* fill; black text is legible on it */
 #define DFP_CUT_COLOUR "#D55E00"
 #define DFP_ARC_COLOUR "#606060"
+#define DFP_CHAIN_COLOUR "#B00020"
 
 /* Sets an attribute of a graph, node or edge; the value is copied. */
 void dfp_set(void *object, const char *name, const char *value);

@@ -126,20 +126,41 @@ static struct df_plan *plan_new(const struct dfp_problem *problem, const char *p
     return plan;
 }
 
-static int fill(const struct dfp_problem *problem, const struct dfp_partitioner *partitioner,
-                const struct dfp_options *options, struct df_plan *plan, struct df_error *error)
+/* A partitioner that has no more to say than places leaves the rest to the rank and the bound. */
+static int place(const struct dfp_problem *problem, const struct dfp_partitioner *partitioner,
+                 const struct dfp_options *options, struct df_plan *plan, struct dfp_result *result,
+                 struct df_error *error)
 {
-    struct dfp_evaluation evaluation;
+    *result = (struct dfp_result){ .place = plan->place, .priority = plan->priority, .run_as = DFP_RUN_PLACED };
+    if (partitioner->solve)
+        return partitioner->solve(problem, options, result, error);
     int code = partitioner->run(problem, options, plan->place, error);
     if (code)
         return code;
     dfp_upward_rank(problem, plan->place, plan->priority);
-    if ((code = dfp_evaluate(problem, plan->place, plan->priority, &evaluation, error)))
-        return code;
-    plan->predicted_s = evaluation.makespan_s;
+    return dfp_lower_bound(problem, &result->lower_bound_s, error);
+}
+
+static int complete(const struct dfp_problem *problem, struct df_plan *plan, struct df_error *error)
+{
     need_of_values(problem->graph, plan);
     need_of_jobs(problem->graph, plan);
     return predict_single(problem, plan, error);
+}
+
+static int fill(const struct dfp_problem *problem, const struct dfp_partitioner *partitioner,
+                const struct dfp_options *options, struct df_plan *plan, struct df_error *error)
+{
+    struct dfp_evaluation evaluation;
+    struct dfp_result result;
+    int code = place(problem, partitioner, options, plan, &result, error);
+    if (code || (code = dfp_evaluate(problem, plan->place, plan->priority, &evaluation, error)))
+        return code;
+    bool placed = !strcmp(result.run_as, DFP_RUN_PLACED);
+    memcpy(plan->run_as, result.run_as, sizeof plan->run_as);
+    plan->predicted_s = placed ? evaluation.makespan_s : result.makespan_s;
+    plan->lower_bound_s = result.lower_bound_s;
+    return complete(problem, plan, error);
 }
 
 static int unknown_policy(const char *policy, struct df_error *error)
@@ -163,6 +184,27 @@ int dfp_plan_make(const struct dfp_problem *problem, const char *policy, const s
     if (!made)
         return dfr_error_memory(error);
     int code = fill(problem, partitioner, options, made, error);
+    if (code) {
+        dfr_plan_free(made);
+        return code;
+    }
+    *plan = made;
+    return DF_OK;
+}
+
+int dfp_plan_of_run(const struct dfp_problem *problem, const char *policy, const uint16_t *place,
+                    const float *priority, double makespan_s, struct df_plan **plan, struct df_error *error)
+{
+    struct df_plan *made = plan_new(problem, policy);
+    if (!made)
+        return dfr_error_memory(error);
+    memcpy(made->place, place, made->n_nodes * sizeof *place);
+    memcpy(made->priority, priority, made->n_nodes * sizeof *priority);
+    strncpy(made->run_as, policy, sizeof made->run_as - 1);
+    made->predicted_s = makespan_s;
+    int code = dfp_lower_bound(problem, &made->lower_bound_s, error);
+    if (!code)
+        code = complete(problem, made, error);
     if (code) {
         dfr_plan_free(made);
         return code;

@@ -18,6 +18,10 @@ struct dfp_report {
 int dfp_report_make(const struct dfp_problem *problem, const struct df_plan *plan, struct dfp_report *report,
                     struct df_error *error);
 
+/* The jobs that make the wave as long as it is, last first; `chain` has room for all nodes. */
+int dfp_critical_chain(const struct dfp_problem *problem, const uint16_t *place, const float *priority,
+                       uint32_t *chain, uint32_t *n_chain, struct df_error *error);
+
 /* A node may read a value in several slots: is reader r the value's first mention of its node? */
 bool dfp_reader_is_first(const struct df_graph *graph, const struct df_value *value, uint32_t r);
 

@@ -92,8 +92,8 @@ static int run_all_gpu(const struct dfp_problem *problem, const struct dfp_optio
 }
 
 const struct dfp_partitioner dfp_partitioner_all_cpu = {
-    "all-cpu", "everything on the CPU; what only a GPU can run there", run_all_cpu
+    "all-cpu", "everything on the CPU; what only a GPU can run there", run_all_cpu, NULL
 };
 const struct dfp_partitioner dfp_partitioner_all_gpu = {
-    "all-gpu", "everything on one GPU; what only the CPU can run there", run_all_gpu
+    "all-gpu", "everything on one GPU; what only the CPU can run there", run_all_gpu, NULL
 };

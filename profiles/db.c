@@ -15,11 +15,11 @@
 
 #include "profiles/db_impl.h"
 #include "runtime/error.h"
+#include "runtime/learn.h"
 
 #define SCHEMA_VERSION 1
 #define APPLICATION_ID 0x64667077       /* "dfpw" */
 #define BUSY_MS 10000
-#define SETS_COMBINED 16                /* the latest sample sets of a key that count */
 
 static const char schema[] =
     "CREATE TABLE samples (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, device TEXT NOT NULL, variant TEXT NOT NULL,"
@@ -112,36 +112,6 @@ static int pragma_int(struct dfw_db *db, const char *sql, int64_t *value, struct
 }
 
 /* ---- opening ---- */
-
-static char *default_path(void)
-{
-    const char *given = getenv("DFC_PROFILE"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-    char *path = NULL;
-    int n;
-    if (given && *given)
-        return strdup(given);
-    if (data && *data == '/')           /* the specification: a relative one is to be ignored */
-        n = asprintf(&path, "%s/dfc/profile.db", data);
-    else if (home && *home)
-        n = asprintf(&path, "%s/.local/share/dfc/profile.db", home);
-    else
-        n = asprintf(&path, "/tmp/dfc-%u/profile.db", (unsigned)geteuid());
-    return n < 0 ? NULL : path;
-}
-
-/* mkdir -p of the folder that path lies in; that it failed shows when the file is opened, with a better message. */
-static void make_folders(const char *path)
-{
-    char *copy = strdup(path);
-    if (!copy)
-        return;
-    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(copy, 0777);
-        *slash = '/';
-    }
-    free(copy);
-}
 
 /* Creates the tables in an empty file; two programs that start at once are kept apart by the transaction. */
 static int make_schema(struct dfw_db *db, struct df_error *error)
@@ -244,18 +214,20 @@ int dfw_db_open(const char *path, bool create, struct dfw_db **result, struct df
     struct dfw_db *db = calloc(1, sizeof *db);
     if (!db)
         return dfr_error_memory(error);
-    db->path = path ? strdup(path) : default_path();
+    db->path = path ? strdup(path) : dfr_learn_database();
     if (!db->path) {
         free(db);
         return dfr_error_memory(error);
     }
+    if (!create && dfw_learned_waits(db->path))
+        create = true;
     if (!create && access(db->path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
         dfw_db_close(db);
         *result = NULL;
         return DF_OK;
     }
     if (create && !path)
-        make_folders(db->path);
+        dfr_learn_make_folders(db->path);
     int status = open_with(db, db->path, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), create, error);
     bool no_log = db->failed_code == SQLITE_CANTOPEN || db->failed_code == SQLITE_READONLY;
     if (status != DF_OK && !create && no_log && access(db->path, R_OK) == 0)
@@ -265,6 +237,7 @@ int dfw_db_open(const char *path, bool create, struct dfw_db **result, struct df
         return status;
     }
     dfw_machine_name(db->machine, sizeof db->machine);
+    dfw_learned_import(db);
     *result = db;
     return DF_OK;
 }
@@ -282,6 +255,11 @@ void dfw_db_close(struct dfw_db *db)
 const char *dfw_db_path(const struct dfw_db *db)
 {
     return db->path;
+}
+
+const struct dfw_imported *dfw_db_imported(const struct dfw_db *db)
+{
+    return &db->imported;
 }
 
 /* ---- samples ---- */
@@ -325,13 +303,14 @@ int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct 
     return status;
 }
 
-/* One estimate of n sample sets, the latest first. With three or more, those beyond 3 scaled median deviations of
- * the median of their means (and more than 2 % off) are from a machine that was busy, or clocked otherwise: left
- * out. */
-static void combine(const struct dfr_sample *sets, uint32_t n, struct dfr_sample *sample)
+void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_sample *sample)
 {
-    double means[SETS_COMBINED], scratch[2 * SETS_COMBINED];
+    double means[DFW_SETS_COMBINED], scratch[2 * DFW_SETS_COMBINED];
     uint64_t runs = 0, dropped = 0;
+    if (n == 1) {
+        *sample = sets[0];
+        return;
+    }
     for (uint32_t i = 0; i < n; i++) {
         means[i] = scratch[i] = sets[i].mean_s;
         runs += sets[i].runs;
@@ -378,8 +357,8 @@ int dfw_sample_load(struct dfw_db *db, const struct dfw_key *key, struct dfr_sam
         return status;
     sqlite3_stmt *s = db->load;
     bind_key(db, s, key);
-    sqlite3_bind_int(s, 9, SETS_COMBINED);
-    struct dfr_sample sets[SETS_COMBINED];
+    sqlite3_bind_int(s, 9, DFW_SETS_COMBINED);
+    struct dfr_sample sets[DFW_SETS_COMBINED];
     uint32_t n = 0;
     int code = dfw_db_step(s);
     for (; code == SQLITE_ROW; code = dfw_db_step(s)) {
@@ -393,10 +372,8 @@ int dfw_sample_load(struct dfw_db *db, const struct dfw_key *key, struct dfr_sam
         status = dfw_db_fail(db, "read samples", error);
     } else {
         *found = n > 0;
-        if (n == 1)
-            *sample = sets[0];
-        else if (n > 1)
-            combine(sets, n, sample);
+        if (n > 0)
+            dfw_samples_combine(sets, n, sample);
     }
     sqlite3_reset(s);
     sqlite3_clear_bindings(s);       /* they borrow from the key */

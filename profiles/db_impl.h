@@ -1,4 +1,5 @@
-/* db_impl.h - the inside of the profile database, for the files that hold its tables: db.c (samples), db_platform.c.
+/* db_impl.h - the inside of the profile database, for the files that hold its tables: db.c (samples), db_points.c
+ * (what they say of all sizes of a kernel), db_platform.c, learned.c (samples that programs left behind).
  *
  * Errors:   dfw_db_fail() says what was attempted, the path and SQLite's own words; DF_E_IO.
  * Threads:  a connection belongs to one thread; other processes may write the same file at the same time.
@@ -16,7 +17,20 @@ struct dfw_db {
     char *path;
     char machine[512];
     int failed_code;                    /* SQLite's, of the latest failure */
+    struct dfw_imported imported;       /* when it was opened */
 };
+
+#define DFW_SETS_COMBINED 16            /* the latest sample sets of a key that count */
+
+/* One estimate of 1 … DFW_SETS_COMBINED sample sets, the latest first. With three or more, those beyond 3 scaled median
+ * deviations of the median of their means (and more than 2 % off) are from a machine that was busy, or clocked
+ * otherwise: left out. */
+void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_sample *sample);
+
+/* learned.c. Whether programs left files beside the database at this path; and taking them in: db->imported says what
+ * came of it, a failure is no reason not to open the database. */
+bool dfw_learned_waits(const char *db_path);
+void dfw_learned_import(struct dfw_db *db);
 
 int dfw_db_fail(struct dfw_db *db, const char *what, struct df_error *error);
 

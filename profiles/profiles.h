@@ -6,6 +6,8 @@
  * Database: one SQLite file, $DFC_PROFILE, else $XDG_DATA_HOME/dfc/profile.db, else ~/.local/share/dfc/profile.db.
  *           Write-ahead log, busy timeout, one transaction a sample set: two runs at once lose nothing. Sets are
  *           never overwritten; loading combines the latest ones of a key.
+ * Learned:  a program that runs with --learn leaves a file in the folder named as the database with ".learned" added;
+ *           whoever opens the database next moves what is in it there.
  * Key:      machine (CPU model, cores, GPUs), device name ("cpu", "emu", a GPU's own), variant ("cpu", "gpu"),
  *           kernel, dimensions and scalars, hash of the variant's source. An edited kernel has another hash, so it
  *           is measured again.
@@ -27,9 +29,17 @@
 
 struct dfw_db;
 
+struct dfw_imported {                   /* what programs had learned (--learn) since a dfc was here last */
+    uint32_t files, samples;
+    uint32_t unreadable;                /* files that are none: renamed to end in .bad */
+    char failure[512];                  /* why nothing could be taken in; "" */
+};
+/* Opening takes it in: see runtime/learn.h. */
+const struct dfw_imported *dfw_db_imported(const struct dfw_db *db);
+
 /* path NULL: as above. create: makes the file, and the folders of the default place, where missing; without it a
- * file that is not there is no error: *db is NULL then. A file that cannot be written is opened for reading; storing
- * then fails. */
+ * file that is not there is no error: *db is NULL then, unless programs have left something to put into one. A file
+ * that cannot be written is opened for reading; storing then fails. */
 int dfw_db_open(const char *path, bool create, struct dfw_db **db, struct df_error *error);
 void dfw_db_close(struct dfw_db *db);   /* NULL allowed */
 const char *dfw_db_path(const struct dfw_db *db);
@@ -68,9 +78,10 @@ void dfw_machine_cpu(char *name, size_t size, unsigned *cores, uint64_t *memory_
 
 /* ---- times ---- */
 
-/* Times of all works: cost clauses first, then the database (db may be NULL), then the stated default. Samples of
- * class gpu are those of this machine's GPU, or of the emulator where there is none (a sample of the cpu variant,
- * which is what the emulator runs, stands in for one of the emulator's; its source is DF_TIME_ESTIMATED). */
+/* Times of all works: cost clauses first, then the database (db may be NULL), then estimates from other sizes or the
+ * other device (estimate.h; their source is DF_TIME_ESTIMATED), then the stated default. Samples of class gpu are those
+ * of this machine's GPU, or of the emulator where there is none (a time of the cpu variant, which is what the emulator
+ * runs, stands in for one of the emulator's; its source is DF_TIME_ESTIMATED too). */
 int dfw_times(struct dfw_db *db, const struct df_graph *graph, bool emu_all, struct df_times *times,
               struct df_error *error);
 /* The same with the GPU named: DFW_EMULATOR, or a GPU's own name. NULL: as above. */

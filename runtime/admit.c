@@ -1,9 +1,9 @@
-/* admit.c - before anything starts: where each node can run, by its variants, its hint and the devices' memory; how many
- * waves may be in flight; how large each pool is. What can run nowhere is refused here, by name.
+/* admit.c - before anything starts: where each node can run, by its variants, its hint and the devices' memory; how
+ * many waves may be in flight; how large each pool is. What can run nowhere is refused here, by name.
  *
- * Waves in flight, where not asked for: as many as there are, at most 4; fewer where the tables and tokens of so many slots
- * would take more than SLOT_BYTES of the host; and fewer where so many waves would not fit a device's memory together. One
- * always may: then the cache evicts.
+ * Waves in flight, where not asked for: as many as there are, at most 4; fewer where the tables and tokens of so many
+ * slots would take more than SLOT_BYTES of the host; and fewer where so many waves would not fit a device's memory
+ * together. One always may: then the cache evicts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static uint64_t page_rounded(uint64_t bytes)
     return bytes > UINT64_MAX - DFM_PAGE ? bytes : (bytes + DFM_PAGE - 1) / DFM_PAGE * DFM_PAGE;
 }
 
-static uint64_t value_pages(const struct df_graph *g, uint32_t value)
+static uint64_t value_paged_bytes(const struct df_graph *g, uint32_t value)
 {
     return page_rounded(g->values[value].bytes ? g->values[value].bytes : 1);
 }
@@ -41,7 +41,7 @@ static uint64_t sum(uint64_t a, uint64_t b)
 }
 
 /* Device memory for one job of a node: distinct inputs, outputs that take nothing over, scratch. */
-static uint64_t job_pages(const struct df_graph *g, uint32_t node)
+static uint64_t job_paged_bytes(const struct df_graph *g, uint32_t node)
 {
     const uint32_t *in = g->in_value + g->nodes[node].first_in;
     uint32_t first = g->nodes[node].first_out, n_in = df_node_n_in(g, node);
@@ -52,11 +52,11 @@ static uint64_t job_pages(const struct df_graph *g, uint32_t node)
         while (in[i] != in[k])
             i++;
         if (i == k)
-            bytes = sum(bytes, value_pages(g, in[k]));
+            bytes = sum(bytes, value_paged_bytes(g, in[k]));
     }
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
         if (g->values[y].taken_from == DF_NONE)
-            bytes = sum(bytes, value_pages(g, y));
+            bytes = sum(bytes, value_paged_bytes(g, y));
     return bytes;
 }
 
@@ -111,10 +111,7 @@ static int apply_hint(struct admission *a, uint32_t node, uint32_t *units, struc
     }
     if (hint == DF_CLASS_GPU && *units & gpus) {
         *units &= gpus;
-    } else if (hint == DF_CLASS_GPU) {
-        if (!(*units & 1u))
-            return refuse(run, node, run->n_gpus ? "it is '@gpu', and this program has no gpu variant of it"
-                                                 : "it is '@gpu', and there is no GPU and no cpu variant", error);
+    } else if (hint == DF_CLASS_GPU) {  /* then the CPU has code: some unit has */
         note(a, run->n_gpus ? W_HINT_NO_CODE : W_HINT_NO_GPU, node);
     } else if (hint > DF_CLASS_GPU) {
         note(a, W_HINT_CLASS, node);
@@ -131,7 +128,7 @@ static int apply_memory(struct admission *a, uint32_t node, uint32_t *units, str
 
     if (!(*units & all_gpus(run)))
         return DF_OK;
-    bytes = job_pages(run->graph, node);
+    bytes = job_paged_bytes(run->graph, node);
     for (uint32_t u = 1; u <= run->n_gpus; u++) {
         uint64_t limit = run->gpu_limit[u] / DFM_PAGE * DFM_PAGE;
         if (!(*units >> u & 1))
@@ -142,9 +139,10 @@ static int apply_memory(struct admission *a, uint32_t node, uint32_t *units, str
     }
     if (fits == 0) {
         char why[192];
-        snprintf(why, sizeof why, "one job needs %llu bytes of GPU memory and there are %llu%s", (unsigned long long)bytes,
-                 (unsigned long long)most, run->graph->nodes[node].hint_class == DF_CLASS_GPU ? "; it is '@gpu'" :
-                 ", and it has no cpu variant");
+        bool hinted = run->graph->nodes[node].hint_class == DF_CLASS_GPU;
+        snprintf(why, sizeof why, "one job needs %llu bytes of GPU memory and there are %llu%s",
+                 (unsigned long long)bytes, (unsigned long long)most,
+                 hinted ? "; it is '@gpu'" : ", and it has no cpu variant");
         return refuse(run, node, why, error);
     }
     if (fits != *units && !(fits & all_gpus(run))) {
@@ -183,7 +181,7 @@ static void say(const struct admission *a, enum warning warning, const char *tex
         return;
     df_node_name(a->run->graph, a->first[warning], name, sizeof name);
     if (a->count[warning] > 1)
-        snprintf(more, sizeof more, " (and %u more nodes)", a->count[warning] - 1);
+        snprintf(more, sizeof more, " (and %u more node%s)", a->count[warning] - 1, a->count[warning] == 2 ? "" : "s");
     dfr_log(a->run, DF_LOG_WARNING, "node '%s'%s %s", name, more, text);
 }
 
@@ -223,7 +221,7 @@ int dfr_admit(struct df_run *run, struct df_error *error)
 
 /* ---- how many waves, how much memory ---- */
 
-/* The most that one wave holds when its nodes run one after the other, in pages, of values that may be on unit u. */
+/* The most that one wave holds of values that may be on unit u, when its nodes run one after the other; whole pages. */
 static int sequential_peak(const struct df_run *run, uint32_t u, uint64_t *peak, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
@@ -238,17 +236,17 @@ static int sequential_peak(const struct df_run *run, uint32_t u, uint64_t *peak,
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         const uint32_t *in = g->in_value + g->nodes[v].first_in;
         uint32_t first = g->nodes[v].first_out, n_out = df_node_n_out(g, v);
-        if (run->able[v] >> u & 1 && job_pages(g, v) > largest)
-            largest = job_pages(g, v);
+        if (run->able[v] >> u & 1 && job_paged_bytes(g, v) > largest)
+            largest = job_paged_bytes(g, v);
         for (uint32_t y = first; y < first + n_out; y++)
-            live = sum(live, value_pages(g, y));
+            live = sum(live, value_paged_bytes(g, y));
         *peak = live > *peak ? live : *peak;
         for (uint32_t k = 0; k < df_node_n_in(g, v); k++)
             if (--left[in[k]] == 0)
-                live -= value_pages(g, in[k]);
+                live -= value_paged_bytes(g, in[k]);
         for (uint32_t y = first; y < first + n_out; y++)
             if (left[y] == 0)
-                live -= value_pages(g, y);
+                live -= value_paged_bytes(g, y);
     }
     *peak = sum(*peak, largest);
     free(left);
@@ -256,7 +254,7 @@ static int sequential_peak(const struct df_run *run, uint32_t u, uint64_t *peak,
 }
 
 /* All values that may be on unit u, of `inflight` waves; and scratch for as many jobs as are taken. */
-static uint64_t most_pages(const struct df_run *run, uint32_t u, uint32_t inflight)
+static uint64_t most_paged_bytes(const struct df_run *run, uint32_t u, uint32_t inflight)
 {
     const struct df_graph *g = run->graph;
     uint64_t wave = 0, once = 0, tmp = 0, largest = 0, total = 0;
@@ -268,14 +266,14 @@ static uint64_t most_pages(const struct df_run *run, uint32_t u, uint32_t inflig
         if (here) {
             uint64_t scratch = g->works[g->nodes[v].work].tmp_bytes;
             tmp = scratch > tmp ? scratch : tmp;
-            largest = job_pages(g, v) > largest ? job_pages(g, v) : largest;
+            largest = job_paged_bytes(g, v) > largest ? job_paged_bytes(g, v) : largest;
         }
         for (uint32_t y = first; y < first + df_node_n_out(g, v); y++) {
             bool read_here = here;
             for (uint32_t i = 0; !read_here && i < g->values[y].n_readers; i++)
                 read_here = run->able[g->readers[g->values[y].first_reader + i].node] >> u & 1;
             if (read_here)
-                *part = sum(*part, value_pages(g, y));
+                *part = sum(*part, value_paged_bytes(g, y));
         }
     }
     total = once;
@@ -306,7 +304,8 @@ static int choose_inflight(struct df_run *run, struct df_error *error)
 
     records = g->n_values > records ? g->n_values : records;
     records = g->n_in_values > records ? g->n_in_values : records;
-    most = records ? (UINT32_MAX - 1) / records - 1 : UINT32_MAX / 2; /* slots are numbered in 32 bits, with the once slot */
+    /* all records of all slots, the once slot's too, are numbered in 32 bits */
+    most = records ? (UINT32_MAX - 1) / records - 1 : UINT32_MAX / 2;
     if (n == 0) {
         n = SLOT_BYTES / slot_bytes(run);
         n = n < DEFAULT_INFLIGHT ? n : DEFAULT_INFLIGHT;
@@ -336,9 +335,9 @@ int dfr_size(struct df_run *run, struct df_error *error)
         run->gpu_jobs = DEFAULT_GPU_JOBS;
     if (run->gpu_jobs > MAX_GPU_JOBS)
         run->gpu_jobs = MAX_GPU_JOBS;
-    run->gpu_window = run->policy->pull ? run->gpu_jobs : 2 * run->gpu_jobs;
+    run->gpu_window = run->policy->pull && !run->options.prefetch ? run->gpu_jobs : 2 * run->gpu_jobs;
     for (uint32_t u = 1; u <= run->n_gpus; u++) {
-        uint64_t most = most_pages(run, u, run->inflight), limit = run->gpu_limit[u] / DFM_PAGE * DFM_PAGE;
+        uint64_t most = most_paged_bytes(run, u, run->inflight), limit = run->gpu_limit[u] / DFM_PAGE * DFM_PAGE;
         run->pool_bytes[u] = most < limit ? most : limit;
         if (run->pool_bytes[u] < DFM_PAGE)
             run->pool_bytes[u] = DFM_PAGE;

@@ -16,7 +16,8 @@
 /* ---- values ---- */
 
 static const char *const device_names[] = {
-    [DF_DEVICE_AUTO] = "auto", [DF_DEVICE_NONE] = "none", [DF_DEVICE_EMU] = "emu", [DF_DEVICE_CUDA] = "cuda"
+    [DF_DEVICE_AUTO] = "auto", [DF_DEVICE_NONE] = "none", [DF_DEVICE_EMU] = "emu", [DF_DEVICE_CUDA] = "cuda",
+    [DF_DEVICE_SIM] = "sim"
 };
 
 bool dfr_parse_device(const char *text, enum df_device_kind *device)
@@ -80,9 +81,7 @@ static int set_device(struct dfr_command_line *line, const char *name, const cha
 {
     if (dfr_parse_device(text, &line->options.device))
         return DF_OK;
-    if (!strcmp(text, "sim"))
-        return dfr_error(error, DF_E_ARGUMENT, "--%s: 'sim' is not yet supported", name);
-    return dfr_error(error, DF_E_ARGUMENT, "--%s: no device '%s'; there are: auto, none, emu, cuda", name, text);
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: no device '%s'; there are: auto, none, emu, cuda, sim", name, text);
 }
 
 static int set_emu_all(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
@@ -115,12 +114,26 @@ static int set_workers(struct dfr_command_line *line, const char *name, const ch
 
 static int set_inflight(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
-    return parse_unsigned(name, text, 1000000, &line->options.inflight, error);
+    return parse_unsigned(name, text, DFR_MAX_INFLIGHT, &line->options.inflight, error);
 }
 
 static int set_gpu_jobs(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
-    return parse_unsigned(name, text, 1024, &line->options.gpu_jobs, error);
+    return parse_unsigned(name, text, DFR_MAX_GPU_JOBS, &line->options.gpu_jobs, error);
+}
+
+static int set_dl(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    (void)name, (void)text, (void)error;
+    line->options.locality = 1;
+    return DF_OK;
+}
+
+static int set_prefetch(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    (void)name, (void)text, (void)error;
+    line->options.prefetch = 1;
+    return DF_OK;
 }
 
 static int set_waves(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
@@ -148,6 +161,13 @@ static int set_trace(struct dfr_command_line *line, const char *name, const char
     if (!*text)
         return dfr_error(error, DF_E_ARGUMENT, "--%s needs the name of a file", name);
     line->options.trace_path = text;
+    return DF_OK;
+}
+
+static int set_learn(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    (void)name, (void)text, (void)error;
+    line->options.learn = 1;
     return DF_OK;
 }
 
@@ -181,17 +201,20 @@ static int set_help(struct dfr_command_line *line, const char *name, const char 
 /* X(name, value: VALUE or [VALUE] as help shows it, NULL none; function; help) */
 #define OPTIONS(X)                                                                                                  \
     X("policy", "NAME", set_policy, "how jobs get a worker: ")                                                      \
-    X("device", "KIND", set_device, "auto (cuda where there is one), none, emu (a GPU emulated on the host), cuda") \
+    X("device", "KIND", set_device, "auto (cuda where there is one), none, emu (emulated on the host), cuda, sim (virtual time)") \
     X("emu-all", NULL, set_emu_all, "every kernel with a cpu variant may run on the emulated GPU")                  \
     X("emu-check", "on|off", set_emu_check, "stop kernels that touch blocks they did not declare (default on)")     \
     X("gpu-mem", "SIZE", set_gpu_mem, "memory to use of each GPU, as in 64MiB (default: what it has)")              \
     X("workers", "N", set_workers, "CPU workers (default: cores less one per GPU in use)")                          \
     X("inflight", "N", set_inflight, "waves in flight (default: chosen)")                                           \
     X("gpu-jobs", "N", set_gpu_jobs, "jobs in flight per GPU (default: chosen)")                                    \
+    X("dl", NULL, set_dl, "data locality: after a job, a GPU prefers one that reads what it made")                  \
+    X("prefetch", NULL, set_prefetch, "a GPU takes jobs ahead to load their data, with policies that decide late")  \
     X("waves", "N", set_waves, "waves to run, or the most of a stream (default: 1, or until the stream ends)")      \
     X("platform", "FILE", set_platform, "the machine to plan for and to emulate, as a platform declaration")        \
     X("stats", "[json]", set_stats, "say afterwards what ran where; --stats=json for programs")                     \
     X("trace", "FILE", set_trace, "write what ran when, for Perfetto or chrome://tracing")                          \
+    X("learn", NULL, set_learn, "keep how long kernels took for dfc, which then knows their times better")          \
     X("log", "LEVEL", set_log, "error, warning (default), info or debug")                                           \
     X("version", NULL, set_version, "say the version")                                                              \
     X("help", NULL, set_help, "say this")
@@ -350,6 +373,8 @@ static int parse_all(struct parser *p)
     }
     if (p->line->help || p->line->version)
         return DF_OK;
+    if (p->line->options.learn && p->line->options.device == DF_DEVICE_SIM)
+        return dfr_error(p->error, DF_E_ARGUMENT, "--learn: nothing is measured in the virtual time of --device=sim");
     for (uint32_t i = 0; i < g->n_args; i++)
         if (!p->given[i] && !g->args[i].has_default)
             return dfr_error(p->error, DF_E_ARGUMENT, "--%s=%s must be given: it has no default",

@@ -11,6 +11,9 @@
 
 #include "runtime/graph.h"
 
+/* The most that --inflight and --gpu-jobs take, for dfc's commands too. */
+enum { DFR_MAX_INFLIGHT = 1000000, DFR_MAX_GPU_JOBS = 1024 };
+
 enum dfr_stats_form { DFR_STATS_NONE, DFR_STATS_TEXT, DFR_STATS_JSON };
 
 struct dfr_command_line {

@@ -1,8 +1,8 @@
 /* bind.c - fixing workers to cores with hwloc. What cannot be bound stays where the system puts it.
  *
- * A run binds only where its threads are to have all cores of this process (the default): two runs that each ask for a few
- * workers would otherwise sit on the same first cores. A graph with `threads(e)` nodes is not bound either, for the threads
- * that such a kernel makes inherit its worker's core.
+ * A run binds only where its threads are to have all cores of this process (the default): two runs that each ask for a
+ * few workers would otherwise sit on the same first cores. A graph with `threads(e)` nodes is not bound either, for the
+ * threads that such a kernel makes inherit its worker's core.
  */
 #include <hwloc.h>
 #include <sched.h>

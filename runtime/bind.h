@@ -1,5 +1,5 @@
-/* bind.h - the cores of this process, and fixing threads to them. Every failure here is harmless: the thread stays where
- * the system puts it.
+/* bind.h - the cores of this process, and fixing threads to them. Every failure here is harmless: the thread stays
+ * where the system puts it.
  *
  * Threads: create and destroy by one; bind by any between them, for itself.
  */

@@ -12,7 +12,8 @@ struct df_kernel_info {                 /* of a kernel already added */
     uint32_t code_classes, cost_classes; /* bit c */
     uint64_t code_hash[2];
 };
-int df_builder_kernel_info(struct df_builder *b, uint32_t kernel, const struct df_kernel_info *info, struct df_error *error);
+int df_builder_kernel_info(struct df_builder *b, uint32_t kernel, const struct df_kernel_info *info,
+                           struct df_error *error);
 
 /* Interns a class name ("cpu" is 0, "gpu" is 1). DF_E_ARGUMENT past DF_MAX_CLASSES. */
 int df_builder_class(struct df_builder *b, const char *name, uint32_t *cls, struct df_error *error);

@@ -16,6 +16,7 @@ const struct dfr_device_ops *dfr_device_back_end(enum df_device_kind kind)
     case DF_DEVICE_CUDA:
     case DF_DEVICE_AUTO: /* cuda where there is a GPU, never emu */
         return &dfr_cuda_ops;
+    case DF_DEVICE_SIM: /* no device: virtual time (simulate.h) */
     case DF_DEVICE_NONE:
         break;
     }

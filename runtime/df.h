@@ -148,7 +148,7 @@ void df_graph_free(struct df_graph *graph);
 
 /* ---- running ---- */
 
-enum df_device_kind { DF_DEVICE_AUTO, DF_DEVICE_NONE, DF_DEVICE_EMU, DF_DEVICE_CUDA };
+enum df_device_kind { DF_DEVICE_AUTO, DF_DEVICE_NONE, DF_DEVICE_EMU, DF_DEVICE_CUDA, DF_DEVICE_SIM };
 
 struct df_platform;
 struct df_plan;
@@ -164,8 +164,11 @@ struct df_options {
     int64_t waves;                      /* -1: 1, or until a stream ends */
     unsigned inflight;                  /* waves in flight; 0: chosen */
     unsigned gpu_jobs;                  /* jobs in flight per GPU; 0: chosen */
+    int locality;                       /* after a job, a device prefers one that reads what it made */
+    int prefetch;                       /* policies that decide late: a device takes jobs ahead, to load their data */
     int log_level;                      /* DF_LOG_… */
     const char *trace_path;             /* NULL: no trace */
+    int learn;                          /* leave the times of this run for dfc: runtime/learn.h */
     const struct df_platform *platform; /* NULL: defaults; feeds planning and the emulator's links */
     const struct df_plan *plan;         /* NULL: none made at compile time; borrowed for the run */
     const struct df_planner *planner;   /* NULL: policies that need a placement are refused */
@@ -208,6 +211,12 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
 /* Waits for the end, returns everything, frees the run. DF_E_KERNEL where a kernel failed: *error names node and
  * wave and carries its message. stats may be NULL. */
 int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *error);
+
+/* The same in virtual time: no kernel is called, no memory of tokens made. The machine is the options' platform, else that of the
+ * plan; times are the plan's, else the stated default. Fills *stats (may be NULL) and writes the trace that was asked for. A graph
+ * with streams runs --waves waves (1). Same input, same answer. What `device` says does not matter here. */
+int df_simulate(const struct df_graph *graph, const struct df_options *options, struct df_stats *stats,
+                struct df_error *error);
 
 /* ---- the program that dfc makes ---- */
 

@@ -1,10 +1,10 @@
 /* engine.c - the firing rule: counts what each job still waits for, and on a job's end releases what waited for it. The
  * states are listed in engine.h; where a job runs is the policy's matter, where its data is stage.c's.
  *
- * Orders: a release is an acq_rel decrement of `pending`, so the one that takes it to 0 has acquired everything that the
- * others did before theirs: published outputs above all. The policy's queue carries that on to the worker that pops.
- * Every release for a slot's next wave comes after the end of its wave, or (order, depth) after the node's own job of the
- * slot's wave, hence after that job's reset of the counter: so the reset can be relaxed.
+ * Orders: a release is an acq_rel decrement of `pending`, so the one that takes it to 0 has acquired everything that
+ * the others did before theirs: published outputs above all. The policy's queue carries that on to the worker that
+ * pops. Every release for a slot's next wave comes after the end of its wave, or (order, depth) after the node's own
+ * job of the slot's wave, hence after that job's reset of the counter: so the reset can be relaxed.
  */
 #include "runtime/engine.h"
 
@@ -83,7 +83,8 @@ static void ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
     give(run, w, job, false);
 }
 
-/* After the last release of a job's end: wakes as many sleepers as there are jobs beyond the one this worker will take. */
+/* After the last release of a job's end: wakes as many sleepers as there are jobs beyond the one this worker will
+ * take. */
 static void flush(struct df_run *run, struct dfr_worker *w)
 {
     if (w->has_ready) {
@@ -150,7 +151,8 @@ static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
         finish_if_complete(run);
 }
 
-/* A stream has no wave `wave`: waves from there on are discarded. None of them can end, for this stream did not deliver. */
+/* A stream has no wave `wave`: waves from there on are discarded. None of them can end, for this stream did not
+ * deliver. */
 static void end_stream(struct df_run *run, int64_t wave)
 {
     int64_t limit = atomic_load_explicit(&run->limit, memory_order_seq_cst);
@@ -318,7 +320,8 @@ static bool succeeded(struct df_run *run, const struct df_call *call, int code, 
     return false;
 }
 
-void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_call *call, int code, uint32_t memory)
+void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_call *call, int code,
+                     uint32_t memory)
 {
     bool ended;
     if (!succeeded(run, call, code, &ended))

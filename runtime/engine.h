@@ -1,8 +1,8 @@
 /* engine.h - the firing of nodes: which job is ready when, for several waves in flight. Private to the runtime.
  *
- * Words:    a *slot* holds one wave in flight: wave w is in slot w % inflight, and begins there when wave w - inflight has
- *           ended. The *once slot* (number inflight) holds what fires once, before wave 0. *need* of a node is how many
- *           releases make its job ready: one for each in slot that is not a once value, and those below.
+ * Words:    a *slot* holds one wave in flight: wave w is in slot w % inflight, and begins there when wave w - inflight
+ *           has ended. The *once slot* (number inflight) holds what fires once, before wave 0. *need* of a node is how
+ *           many releases make its job ready: one for each in slot that is not a once value, and those below.
  *
  * States of a job (node, slot), by its `pending` counter:
  *     1  waiting    pending = releases that are still missing
@@ -16,8 +16,8 @@
  * Extra needs:  a source has one for its wave to begin (with streams: for all streams to have delivered the wave);
  *               `ordered`, `stream` and depth-bounded nodes have one for their job of the wave before; a node with
  *               @depth(n), n < inflight, has one for each output that is read: the wave n before was read by all.
- * End of wave:  all *terminal* nodes (those that nobody reads) are done. Every other job released its readers as its last
- *               act, so then nothing touches the slot any more and the next wave may begin in it.
+ * End of wave:  all *terminal* nodes (those that nobody reads) are done. Every other job released its readers as its
+ *               last act, so then nothing touches the slot any more and the next wave may begin in it.
  *
  * Memory:   all of it is allocated by df_run_start() and freed by df_run_wait().
  * Threads:  dfr_engine_… from any worker; the job's inputs and outputs belong to the worker that took it.
@@ -179,7 +179,8 @@ void dfr_engine_destroy(struct df_run *run);
 void dfr_engine_start(struct df_run *run, struct dfr_worker *worker);
 /* The job ran with `code`. Its outputs' blocks have memory; bit `memory` becomes valid here. A code that is no success
  * stops the run. */
-void dfr_engine_done(struct df_run *run, struct dfr_worker *worker, const struct df_call *call, int code, uint32_t memory);
+void dfr_engine_done(struct df_run *run, struct dfr_worker *worker, const struct df_call *call, int code,
+                     uint32_t memory);
 void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const char *message);

@@ -1,5 +1,5 @@
-/* engine_tables.c - what the firing rule needs to know of each node, found out once: how many releases its job waits for, and
- * what kind of node it is. The rule itself is engine.c's, the meaning of the words engine.h's.
+/* engine_tables.c - what the firing rule needs to know of each node, found out once: how many releases its job waits
+ * for, and what kind of node it is. The rule itself is engine.c's, the meaning of the words engine.h's.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * Values:   i64, f64 or str. i64 op f64 gives f64; comparison and logic give i64 0 or 1. i64 is checked: overflow,
  *           division by zero and the remainder of it are errors, never wrapped. f64 follows IEEE; f64 % is fmod.
  *           Strings compare with == and != only.
- * Code:     postfix words: DF_X_…, followed by an operand word where there is one. A side of && or || that does not decide
- *           may fail unseen, as behind C's short circuit.
+ * Code:     postfix words: DF_X_…, followed by an operand word where there is one. A side of && or || that does not
+ *           decide may fail unseen, as behind C's short circuit.
  * Errors:   DF_E_ARGUMENT with a sentence ("division by zero", "result does not fit in 64 bits").
  * Threads:  pure functions.
  */
@@ -35,7 +35,8 @@ enum df_x {
 };
 
 int df_number_unary(enum df_x op, struct df_number a, struct df_number *result, struct df_error *error);
-int df_number_binary(enum df_x op, struct df_number a, struct df_number b, struct df_number *result, struct df_error *error);
+int df_number_binary(enum df_x op, struct df_number a, struct df_number b, struct df_number *result,
+                     struct df_error *error);
 
 /* To a scalar of a kernel. i32 and f32 must hold the value (range checked); i64/i32 take no f64 with a fraction. */
 int df_number_to_scalar(struct df_number n, enum df_scalar_type type, union df_scalar *scalar, struct df_error *error);
@@ -46,7 +47,7 @@ struct df_number df_scalar_to_number(union df_scalar scalar, enum df_scalar_type
 /* Is the code well-formed: known words, operands in range, one value left? */
 bool df_expr_check(const uint64_t *code, unsigned n_code, uint64_t n_string_bytes, unsigned n_args);
 
-int df_expr_run(const uint64_t *code, unsigned n_code, const char *strings, const struct df_number *args, unsigned n_args,
-                struct df_number *result, struct df_error *error);
+int df_expr_run(const uint64_t *code, unsigned n_code, const char *strings, const struct df_number *args,
+                unsigned n_args, struct df_number *result, struct df_error *error);
 
 #endif

@@ -1,8 +1,8 @@
-/* gang.c - gathering workers. All waiting is on one futex word, `event`, which changes with every change of the rest: who
- * waits reads it first, then looks, then sleeps while it is unchanged.
+/* gang.c - gathering workers. All waiting is on one futex word, `event`, which changes with every change of the rest:
+ * who waits reads it first, then looks, then sleeps while it is unchanged.
  *
- * States: 1 nobody leads (led = 0)  2 gathering (led = 1, wanted > 0)  3 complete (joined = asked)  back to 1 by end, which
- * also advances `round`, for which the joined wait.
+ * States: 1 nobody leads (led = 0)  2 gathering (led = 1, wanted > 0)  3 complete (joined = asked)  back to 1 by end,
+ * which also advances `round`, for which the joined wait.
  */
 #include "runtime/gang.h"
 

@@ -1,8 +1,8 @@
-/* gang.h - jobs that use several CPU workers (`threads(e)`): the worker that took such a job leads, and waits until so many
- * others have joined; they are parked until it is over, so that their cores are the job's.
+/* gang.h - jobs that use several CPU workers (`threads(e)`): the worker that took such a job leads, and waits until so
+ * many others have joined; they are parked until it is over, so that their cores are the job's.
  *
- * Threads:  CPU workers, between jobs. One gang gathers at a time; other leaders join it meanwhile, so gangs cannot wait
- *           for each other.
+ * Threads:  CPU workers, between jobs. One gang gathers at a time; other leaders join it meanwhile, so gangs cannot
+ *           wait for each other.
  * Progress: a leader waits for the jobs that the others are running. Where the run stops, everybody leaves.
  */
 #ifndef DFR_GANG_H

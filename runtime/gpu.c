@@ -1,4 +1,5 @@
-/* gpu.c - one GPU of a run: opening its device, making its memory's cache and the records of its jobs, and returning them. */
+/* gpu.c - one GPU of a run: opening its device, making its memory's cache and the records of its jobs, and returning
+ * them. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* gpu.h - one GPU of a run: its device, its memory's cache, and the worker thread that owns both.
  *
- * Threads:  create, destroy and stats by the thread that makes and ends the run; dfr_gpu_main() is the worker in between.
+ * Threads:  create, destroy and stats by the thread that makes and ends the run; dfr_gpu_main() is the worker in
+ *           between.
  */
 #ifndef DFR_GPU_H
 #define DFR_GPU_H

@@ -1,14 +1,15 @@
-/* gpu_worker.c - the worker of one GPU: keeps several jobs in flight, so that one computes while the copies of the next are
- * under way, and never blocks on any of it.
+/* gpu_worker.c - the worker of one GPU: keeps several jobs in flight, so that one computes while the copies of the next
+ * are under way, and never blocks on any of it.
  *
  * States of a job here (engine.h's state 4 in detail):
  *     1  taken      popped from the policy; only the newest job can be in this state, and no other is popped meanwhile
- *     2  reserved   1 -> 2 when memory for all it needs is reserved; copies of inputs that the host has are issued, other
- *                   devices are asked for the rest (which is loaded when it has come)
- *     3  launched   2 -> 3 when all its copies are issued and a compute stream is free; it starts when they are complete
+ *     2  reserved   1 -> 2 when memory for all it needs is reserved; copies of inputs that the host has are issued,
+ *                   other devices are asked for the rest (which is loaded when it has come)
+ *     3  launched   2 -> 3 when all its copies are issued and a compute stream is free; it starts when they are
+ *                   complete
  *     4  done       3 -> 4 when its event is complete: pins go, the engine is told
- * Jobs are reserved in the order in which they were taken, so none is overtaken for ever where memory is short; a reserved
- * job needs nothing that another job here holds, so reserved jobs always end and their memory comes back.
+ * Jobs are reserved in the order in which they were taken, so none is overtaken for ever where memory is short; a
+ * reserved job needs nothing that another job here holds, so reserved jobs always end and their memory comes back.
  */
 #include <math.h>
 #include <string.h>
@@ -343,8 +344,8 @@ static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
     return progress;
 }
 
-/* Nothing changed since `since_s`. A back end that cannot wake is asked again: at once for a while where there is a core for
- * this, then after a pause that grows. */
+/* Nothing changed since `since_s`. A back end that cannot wake is asked again: at once for a while where there is a
+ * core for this, then after a pause that grows. */
 static void rest(struct dfr_gpu *gpu, uint32_t key, double since_s, int64_t *pause_ns)
 {
     struct dfr_wake *wake = &gpu->run->wakes[gpu->unit];

@@ -57,7 +57,8 @@ struct df_kscalar {
 struct df_work {
     uint32_t kernel;
     uint32_t first_dim;                      /* into dims: the kernel's n_dims */
-    uint32_t first_port;                     /* into port_bytes and port_dims (DF_MAX_RANK each, 1 past the rank): its n_ports */
+    uint32_t first_port;                     /* its n_ports in port_bytes and port_dims (DF_MAX_RANK each, 1 past the
+                                              * rank) */
     uint32_t first_scalar;                   /* into node_scalars: its n_scalars */
     uint32_t threads;                        /* of the cpu variant, >= 1 */
     uint32_t n_nodes;                        /* how many nodes are of this work */
@@ -69,7 +70,8 @@ struct df_node {
     uint32_t kernel, work;
     uint32_t first_in, first_out;
     uint32_t scope;                          /* into scopes */
-    uint32_t ordinal;                        /* 0, or k for the k-th call (from 1) of this name in its scope where several share it */
+    uint32_t ordinal;                        /* k for the k-th call (from 1) of this name in its scope where several
+                                              * share it, else 0 */
     uint32_t first_index;                    /* loop indices, into indices */
     uint16_t n_indices;
     int8_t hint_class;                       /* @cpu, @gpu; -1: none */
@@ -151,7 +153,7 @@ struct df_graph {
     const struct df_arg *args;
     const struct df_param *params;
     const char *strings;                     /* [0] is the empty string */
-    const double *cost_s;                    /* [class * n_works + work]: from cost clauses, NaN none; n_classes * n_works */
+    const double *cost_s;                    /* [class * n_works + work]: from cost clauses; NaN: none */
     uint32_t n_classes;                      /* cpu, gpu and the other classes named */
     const uint32_t *class_names;             /* offsets into strings */
     const struct df_functions *functions;    /* by kernel; NULL: costs only */
@@ -160,8 +162,15 @@ struct df_graph {
 
 static inline const char *df_graph_string(const struct df_graph *g, uint32_t offset) { return g->strings + offset; }
 
-static inline uint32_t df_node_n_in(const struct df_graph *g, uint32_t v) { return g->kernels[g->nodes[v].kernel].n_in; }
-static inline uint32_t df_node_n_out(const struct df_graph *g, uint32_t v) { return g->kernels[g->nodes[v].kernel].n_out; }
+static inline uint32_t df_node_n_in(const struct df_graph *g, uint32_t v)
+{
+    return g->kernels[g->nodes[v].kernel].n_in;
+}
+
+static inline uint32_t df_node_n_out(const struct df_graph *g, uint32_t v)
+{
+    return g->kernels[g->nodes[v].kernel].n_out;
+}
 
 /* Writes the node's path, `main/segment[3]/open#2`, cut to size; gives the length it wants. */
 size_t df_node_name(const struct df_graph *g, uint32_t node, char *buffer, size_t size);

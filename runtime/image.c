@@ -114,11 +114,13 @@ static void copy_platform(struct df_platform *to, const struct df_platform *from
 static void copy_plan(struct df_plan *to, const struct df_plan *from)
 {
     copy_text(to->policy, from->policy, sizeof to->policy);
+    copy_text(to->run_as, from->run_as, sizeof to->run_as);
     copy_platform(&to->platform, &from->platform);
     to->times.n_classes = from->times.n_classes;
     to->times.n_works = from->times.n_works;
     to->n_nodes = from->n_nodes;
     to->predicted_s = from->predicted_s;
+    to->lower_bound_s = from->lower_bound_s;
     to->best_single_s = from->best_single_s;
     to->best_single_unit = from->best_single_unit;
     memcpy(to->pool_bytes, from->pool_bytes, sizeof to->pool_bytes);
@@ -298,7 +300,7 @@ static bool check_platform(const struct df_platform *p)
 static bool check_plan(const struct df_graph *g, const struct df_plan *plan, struct df_error *error)
 {
     const char *why = NULL;
-    if (!ends(plan->policy, sizeof plan->policy))
+    if (!ends(plan->policy, sizeof plan->policy) || !ends(plan->run_as, sizeof plan->run_as))
         why = "its policy has no end";
     else if (!check_platform(&plan->platform))
         why = "its platform makes no sense";

@@ -1,11 +1,11 @@
 /* image.h - a graph and its plan as one block of bytes, so that a million nodes cost the C compiler nothing: dfc writes
  * it, the program embeds it (.incbin) and lays the graph over it without copying.
  *
- * Layout:   a header (magic "DFIMAGE\0", version, word sizes, byte order), a table of sections (tag, element size, count,
- *           offset), the sections, each aligned to 64. Same graph and plan, same bytes: no padding is left unset, no
- *           pointer or time is stored.
- * Memory:   dfr_image_write() gives a block that the caller frees. What dfr_image_open() gives borrows `bytes`, which must
- *           be aligned to 64 and outlive it; df_graph_free() and dfr_plan_free() return the rest.
+ * Layout:   a header (magic "DFIMAGE\0", version, word sizes, byte order), a table of sections (tag, element size,
+ *           count, offset), the sections, each aligned to 64. Same graph and plan, same bytes: no padding is left
+ *           unset, no pointer or time is stored.
+ * Memory:   dfr_image_write() gives a block that the caller frees. What dfr_image_open() gives borrows `bytes`, which
+ *           must be aligned to 64 and outlive it; df_graph_free() and dfr_plan_free() return the rest.
  * Errors:   DF_E_FORMAT: not an image, another version, truncated, or a section out of range.
  */
 #ifndef DF_IMAGE_H

@@ -43,8 +43,9 @@ static int find_devices(struct df_run *run, const struct df_platform *described,
         return DF_OK;
     run->device_ops = dfr_device_back_end(kind);
     if (!run->device_ops)
-        return kind == DF_DEVICE_AUTO ? DF_OK
-                                      : dfr_error(error, DF_E_DEVICE, "no CUDA device: this program was linked without CUDA");
+        return kind == DF_DEVICE_AUTO
+                   ? DF_OK
+                   : dfr_error(error, DF_E_DEVICE, "no CUDA device: this program was linked without CUDA");
     run->n_gpus = run->device_ops->count(&reason);
     if (run->n_gpus == 0 && kind != DF_DEVICE_AUTO)
         return dfr_error(error, DF_E_DEVICE, "no %s device: %s", run->device_ops->name,
@@ -56,8 +57,8 @@ static int find_devices(struct df_run *run, const struct df_platform *described,
     return DF_OK;
 }
 
-/* Unit u of the actual platform: link as described, name and memory as the device says. The emulator may have a described
- * GPU's memory. */
+/* Unit u of the actual platform: link as described, name and memory as the device says. The emulator may have a
+ * described GPU's memory. */
 static int describe_gpu(struct df_run *run, const struct df_platform *described, uint32_t u, struct df_error *error)
 {
     struct df_unit *unit = &run->platform.units[u];
@@ -137,7 +138,8 @@ static void fill_times(struct df_run *run, const struct df_times *times)
             double s = cls < times->n_classes ? times->time_s[(size_t)cls * n_works + k] : NAN;
             for (uint32_t c = 0; isnan(s) && c < times->n_classes; c++)
                 s = times->time_s[(size_t)c * n_works + k];
-            run->time_s[(size_t)u * n_works + k] = (isnan(s) ? DF_DEFAULT_LAUNCH_S : s) + run->platform.units[u].launch_s;
+            s = isnan(s) ? DF_DEFAULT_LAUNCH_S : s;
+            run->time_s[(size_t)u * n_works + k] = s + run->platform.units[u].launch_s;
         }
     }
 }
@@ -149,7 +151,8 @@ static const struct df_times *known_times(const struct df_run *run)
 }
 
 /* The caller frees *own with dfr_times_free(). */
-static int find_times(const struct df_run *run, const struct df_times **times, struct df_times *own, struct df_error *error)
+static int find_times(const struct df_run *run, const struct df_times **times, struct df_times *own,
+                      struct df_error *error)
 {
     memset(own, 0, sizeof *own);
     *times = known_times(run);
@@ -189,14 +192,16 @@ static int find_plan(struct df_run *run, const struct df_times *times, struct df
     if (!run->policy->needs_plan || usable(run, plan))
         return DF_OK;
     if (!planner || !planner->make)
-        return dfr_error(error, DF_E_REFUSED, "policy '%s' needs a plan, and %s; this program has no planner to make one",
-                         run->policy->name, plan ? "the one it has is for another machine or policy" : "there is none");
+        return dfr_error(error, DF_E_REFUSED,
+                         "policy '%s' needs a plan, and %s; this program has no planner to make one", run->policy->name,
+                         plan ? "the one it has is for another machine or policy" : "there is none");
     if (planner->make(run->graph, &run->platform, times, run->policy->name, &run->own_plan, error) != DF_OK)
         return DF_E_REFUSED;
     if (run->own_plan->n_nodes != run->graph->n_nodes)
         return dfr_error(error, DF_E_REFUSED, "the planner's plan is for another graph");
     if (plan)
-        dfr_log(run, DF_LOG_INFO, "placed again for this machine: %u CPU workers, %u GPUs", run->n_cpu_workers, run->n_gpus);
+        dfr_log(run, DF_LOG_INFO, "placed again for this machine: %u CPU workers, %u GPUs", run->n_cpu_workers,
+                run->n_gpus);
     return DF_OK;
 }
 

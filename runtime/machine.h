@@ -13,8 +13,8 @@ void dfr_machine_number(struct df_run *run);
 /* Fills time_s; makes own_plan where the policy needs a plan that the options' is not. */
 int dfr_machine_plan(struct df_run *run, struct df_error *error);
 
-/* admit.c. Fills run->able: the units that may run each node, by code, hints and memory. DF_E_REFUSED names the node that
- * can run nowhere. May set n_gpus to 0 where device is auto and no node can use one. */
+/* admit.c. Fills run->able: the units that may run each node, by code, hints and memory. DF_E_REFUSED names the node
+ * that can run nowhere. May set n_gpus to 0 where device is auto and no node can use one. */
 int dfr_admit(struct df_run *run, struct df_error *error);
 
 /* admit.c. Chooses inflight and, for each GPU, pool_bytes. */

@@ -4,6 +4,7 @@
  *
  * Exit:     0; 1 where the run fails or something given to it cannot be used, with `NAME: error: …`; 2 for usage.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "runtime/error.h"
 #include "runtime/image.h"
 #include "runtime/measure.h"
+#include "runtime/output.h"
 #include "runtime/report.h"
 
 #ifndef DFC_VERSION
@@ -47,6 +49,9 @@ static int attach_functions(const struct df_program *program, const struct df_gr
         uint32_t from = find_kernel(old, k, df_graph_string(graph, graph->kernels[k].name));
         if (from < program->n_functions)
             functions[k] = program->functions[from];
+        if (from != DF_NONE)            /* sources of kernels are not in the program; this graph is ours alone */
+            memcpy(((struct df_kernel *)&graph->kernels[k])->code_hash, old->kernels[from].code_hash,
+                   sizeof graph->kernels[k].code_hash);
     }
     int rc = dfr_graph_set_functions(graph, functions, graph->n_kernels, error);
     free(functions);
@@ -98,9 +103,14 @@ static int run_graph(const struct df_graph *graph, const struct dfr_command_line
                      struct df_error *error)
 {
     struct df_run *handle;
-    int rc = df_run_start(graph, &line->options, &handle, error);
-    if (rc == DF_OK)
-        rc = df_run_wait(handle, stats, error);
+    int rc;
+    if (line->options.device == DF_DEVICE_SIM) {
+        rc = df_simulate(graph, &line->options, stats, error);
+    } else {
+        rc = df_run_start(graph, &line->options, &handle, error);
+        if (rc == DF_OK)
+            rc = df_run_wait(handle, stats, error);
+    }
     if (rc == DF_OK && line->stats == DFR_STATS_TEXT)
         dfr_report_text(stats, stderr);
     if (rc == DF_OK && line->stats == DFR_STATS_JSON)
@@ -135,12 +145,22 @@ static void say_error(const struct df_program *program, const struct df_error *e
         fprintf(stderr, "%s: error: %s\n", program->name, error->text);
 }
 
+/* What kernels and --help printed: a full disk must not look like success. */
+static int flush_stdout(struct df_error *error)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return DF_OK;
+    return dfr_error(error, DF_E_IO, "cannot write to the standard output: %s", strerror(errno ? errno : EIO));
+}
+
 int df_main(int argc, char **argv, const struct df_program *program)
 {
     struct df_error error = { "" };
     struct dfr_image image = { 0 };
     struct dfr_command_line line = { 0 };
     int status = 0;
+    dfr_standard_files_hold();
     if (dfr_image_open(program->image, program->image_bytes, program->functions, program->n_functions, &image,
                        &error) != DF_OK) {
         say_error(program, &error);
@@ -160,6 +180,10 @@ int df_main(int argc, char **argv, const struct df_program *program)
             say_error(program, &error);
             status = 1;
         }
+    }
+    if (status == 0 && flush_stdout(&error) != DF_OK) {
+        say_error(program, &error);
+        status = 1;
     }
     dfr_args_free(&line);
     dfr_plan_free(image.plan);

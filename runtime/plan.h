@@ -1,8 +1,8 @@
 /* plan.h - what is decided before a run: times of works, the placement of nodes, the memory each unit will need; and
  * the hook by which the runtime asks for it again when the machine differs from the one it was made for.
  *
- * Memory:   dfr_plan_free() returns a plan. One made by a planner has `owner` NULL, and place, priority and the arrays of times are
- *           malloc'ed, each for itself; one laid over an image borrows them and has `owner` set to itself.
+ * Memory:   dfr_plan_free() returns a plan. One made by a planner has `owner` NULL, and place, priority and the arrays
+ *           of times are malloc'ed, each for itself; one laid over an image borrows them and has `owner` set to itself.
  * Threads:  immutable once made.
  */
 #ifndef DF_PLAN_H
@@ -25,12 +25,14 @@ struct df_times {
 
 struct df_plan {
     char policy[24];                    /* that made it: "gp-thesis" */
+    char run_as[24];                    /* "static" (or empty): as placed here; else the online policy that is better */
     struct df_platform platform;        /* it was made for */
     struct df_times times;
     uint32_t n_nodes;
     uint16_t *place;                    /* unit of each node */
     float *priority;                    /* higher first: upward rank; ties by number */
     double predicted_s;                 /* makespan of one wave under this plan by the evaluator */
+    double lower_bound_s;               /* no schedule of one wave is shorter; 0: not known */
     double best_single_s;               /* the best of "all on one unit", for the remark that a cut does not pay */
     uint32_t best_single_unit;
     uint64_t pool_bytes[DF_MAX_UNITS];  /* device memory this plan needs for one wave in flight */

@@ -43,8 +43,8 @@ void df_platform_default(struct df_platform *platform, uint32_t gpus);
 
 static inline double df_link_time_s(const struct df_link *link, uint64_t bytes)
 {
-    return bytes <= link->threshold_bytes ? link->latency_s
-                                          : link->latency_s + (double)(bytes - link->threshold_bytes) / link->bytes_per_s;
+    uint64_t beyond = bytes > link->threshold_bytes ? bytes - link->threshold_bytes : 0;
+    return beyond ? link->latency_s + (double)beyond / link->bytes_per_s : link->latency_s;
 }
 
 #endif

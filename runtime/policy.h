@@ -1,9 +1,9 @@
-/* policy.h - which worker runs which ready job. The same code runs for real and under a simulator's virtual time: a policy
- * sees the machine only through struct dfr_view.
+/* policy.h - which worker runs which ready job. The same code runs for real and under a simulator's virtual time: a
+ * policy sees the machine only through struct dfr_view.
  *
- * Words:    a *job* is (slot, node): node's firing for the wave that is in flight in that slot. `by` is the worker whose
- *           completed job made another ready, DFR_NOBODY at the start. A job is *lone* where it is the only one that
- *           became ready then. To *stage* a job for a unit is to have its inputs brought to that unit's memory.
+ * Words:    a *job* is (slot, node): node's firing for the wave that is in flight in that slot. `by` is the worker
+ *           whose completed job made another ready, DFR_NOBODY at the start. A job is *lone* where it is the only one
+ *           that became ready then. To *stage* a job for a unit is to have its inputs brought to that unit's memory.
  * Memory:   create() allocates all that a run can need; push, pop and done allocate nothing. The view and the plan are
  *           borrowed until destroy().
  * Threads:  push, pop and done from any worker's thread at once; create and destroy from one.
@@ -30,11 +30,13 @@ struct dfr_view {                       /* the machine, as a policy sees it */
     const uint32_t *first_worker;       /* unit → its first worker; workers of a unit are consecutive; n_units + 1 */
     const uint32_t *able;               /* node → bit u: unit u may run it; never 0 */
     const double *time_s;               /* [unit * n_works + work], launch included */
+    bool locality;                      /* --dl: after a job, a device prefers one that reads what it made */
+    uint32_t seed;                      /* for policies that draw */
     double (*now_s)(void *arg);
     /* Bit u: the memory of unit u holds what in slot `k` of the job reads. */
     uint32_t (*holders)(void *arg, uint64_t job, uint32_t k);
-    /* Called by a policy that has decided on a unit, before anyone can pop the job. true: the job waits for its data and
-     * will run on that unit without being pushed again; false: it may be queued now. */
+    /* Called by a policy that has decided on a unit, before anyone can pop the job. true: the job waits for its data
+     * and will run on that unit without being pushed again; false: it may be queued now. */
     bool (*stage)(void *arg, uint64_t job, uint32_t unit);
     void *arg;
 };
@@ -50,8 +52,8 @@ struct dfr_policy {
     bool needs_plan;                    /* takes places and priorities from a plan */
     bool pull;                          /* a unit is known only when a worker takes the job: data is fetched then */
     uint32_t variant;                   /* what tells policies of one file apart */
-    int (*create)(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan, void **state,
-                  struct df_error *error);
+    int (*create)(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
+                  void **state, struct df_error *error);
     void (*destroy)(void *state);
     enum dfr_pushed (*push)(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units);
     bool (*pop)(void *state, uint32_t worker, uint64_t *job);
@@ -68,24 +70,28 @@ const char *const *dfr_policy_names(void);
 const struct dfr_policy *dfr_policy_find(const char *name, struct df_error *error);
 
 /* ---- shared by policies: one FIFO for each set of units that some node can run on, so that a worker never takes a job
- * that it cannot run. ---- */
+ * that it cannot run; or such FIFOs for each kernel. ---- */
 
 #define DFR_MAX_SETS 64
 
 struct dfr_ready {
+    const struct df_graph *graph;
+    bool by_kernel;
+    uint32_t n_kinds;                   /* kernels, or 1 */
     uint32_t n_sets;
     uint32_t sets[DFR_MAX_SETS];        /* masks, fewest units first */
-    struct dfr_queue *queues[DFR_MAX_SETS];
+    struct dfr_queue **queues;          /* [kind * n_sets + set]; NULL where there are no such nodes */
     uint8_t *set_of;                    /* node → set */
 };
 
-int dfr_ready_create(struct dfr_ready *ready, const struct dfr_view *view, struct df_error *error);
+int dfr_ready_create(struct dfr_ready *ready, const struct dfr_view *view, bool by_kernel, struct df_error *error);
 void dfr_ready_destroy(struct dfr_ready *ready);
 void dfr_ready_push(struct dfr_ready *ready, uint64_t job);
-bool dfr_ready_pop(struct dfr_ready *ready, uint32_t unit, uint64_t *job); /* sets with fewest units first */
+bool dfr_ready_pop(struct dfr_ready *ready, uint32_t kind, uint32_t unit, uint64_t *job); /* fewest units first */
 
-/* In the files of the same name; the table is in policy.c. */
-extern const struct dfr_policy dfr_policy_eager, dfr_policy_ws, dfr_policy_dmda, dfr_policy_gp_thesis, dfr_policy_all_cpu,
-    dfr_policy_all_gpu;
+/* In policy_*.c; the table is in policy.c. */
+extern const struct dfr_policy dfr_policy_eager, dfr_policy_ddfcfs, dfr_policy_ddwrr, dfr_policy_random, dfr_policy_ws,
+    dfr_policy_dmda, dfr_policy_dmdas, dfr_policy_dmdar, dfr_policy_pats, dfr_policy_padas, dfr_policy_pams,
+    dfr_policy_heft, dfr_policy_peft, dfr_policy_gp_thesis, dfr_policy_gp, dfr_policy_all_cpu, dfr_policy_all_gpu;
 
 #endif

@@ -1,45 +1,34 @@
-/* policy_static.c - places decided before the run: from a plan (gp-thesis), or trivially (all-cpu, all-gpu). Workers of a
- * unit take its ready jobs in order of priority and never idle while there is one: there is no fixed timetable, which is
- * what keeps this robust against wrong times.
- *
- * The ready jobs of a unit lie in up to 64 queues by rank of priority (each node alone in its queue's rank where the graph
- * has up to 64), with a word that says which may be occupied:
- *     push: queue first, then set the bit.  pop: where the highest queue with a bit is empty, clear the bit, look again,
- *     and set it back where something came meanwhile. So a job that is queued has its bit set, or its pusher or a popper is
- *     about to set it, and that one wakes a worker only afterwards.
+/* policy_static.c - places decided before the run: from a plan (gp, gp-thesis, heft, peft), or trivially (all-cpu, all-gpu).
+ * Workers of a unit take its ready jobs in order of priority, exactly (order.h), and never idle while there is one: there is no
+ * fixed timetable, which is what keeps this robust against wrong times.
  */
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "runtime/error.h"
-#include "runtime/policy.h"
-
-#define LEVELS 64
+#include "runtime/order.h"
 
 enum { FROM_PLAN, ON_CPU, ON_GPU };
-
-struct static_unit {
-    _Alignas(64) _Atomic uint64_t occupied; /* bit l: level l may have jobs; level 63 is the most urgent */
-    struct dfr_queue *queues[LEVELS];   /* NULL: no node has this level */
-};
 
 struct placed {
     const struct dfr_view *view;
     uint32_t n_units;
-    struct static_unit *units;
-    uint8_t *place, *level;             /* by node */
+    struct dfr_order *orders;           /* by unit */
+    uint8_t *place;                     /* by node */
+    uint32_t *rank;                     /* by node, within its unit */
+    uint32_t *nodes;                    /* of all units, each unit's by rank */
 };
+
+/* ---- making ---- */
 
 static void static_destroy(void *state)
 {
     struct placed *s = state;
-    for (uint32_t u = 0; s->units && u < s->n_units; u++)
-        for (uint32_t l = 0; l < LEVELS; l++)
-            if (s->units[u].queues[l])
-                dfr_queue_destroy(s->units[u].queues[l]);
-    free(s->units);
+    for (uint32_t u = 0; s->orders && u < s->n_units; u++)
+        dfr_order_destroy(&s->orders[u]);
+    free(s->orders);
     free(s->place);
-    free(s->level);
+    free(s->rank);
+    free(s->nodes);
     free(s);
 }
 
@@ -56,81 +45,46 @@ static uint8_t place_of(const struct dfr_policy *policy, const struct dfr_view *
     return (uint8_t)__builtin_ctz(able & wanted ? able & wanted : able);
 }
 
-struct ranked {
-    float priority;
-    uint32_t node;
-};
-
-static int by_priority(const void *a, const void *b)
+/* Each unit's nodes by priority. Without a plan: by number, earlier nodes first. */
+static bool make_orders(struct placed *s, const struct df_plan *plan)
 {
-    const struct ranked *x = a, *y = b;
-    if (x->priority != y->priority)
-        return x->priority < y->priority ? -1 : 1;
-    return (x->node < y->node) - (x->node > y->node); /* of equals the smaller number is more urgent */
-}
+    uint32_t n = s->view->graph->n_nodes, n_unit, first = 0;
+    double *priority = calloc((size_t)n + 1, sizeof *priority);
+    bool good = priority != NULL;
 
-/* Levels by rank, so that each has about the same number of nodes. */
-static int assign_levels(struct placed *s, const struct df_plan *plan)
-{
-    uint32_t n = s->view->graph->n_nodes;
-    struct ranked *ranks = malloc((n ? n : 1) * sizeof *ranks);
-
-    if (!ranks)
-        return DF_E_MEMORY;
-    for (uint32_t v = 0; v < n; v++)    /* without a plan: by number, earlier nodes first */
-        ranks[v] = (struct ranked){ plan && plan->priority && plan->n_nodes == n ? plan->priority[v] : 0.0f, v };
-    qsort(ranks, n, sizeof *ranks, by_priority);
-    for (uint32_t i = 0; i < n; i++)
-        s->level[ranks[i].node] = (uint8_t)(n <= LEVELS ? LEVELS - n + i : (uint64_t)i * LEVELS / n);
-    free(ranks);
-    return DF_OK;
-}
-
-static int make_queues(struct placed *s)
-{
-    uint32_t (*count)[LEVELS] = calloc(s->n_units, sizeof *count);
-    int status = DF_OK;
-
-    if (!count)
-        return DF_E_MEMORY;
-    for (uint32_t v = 0; v < s->view->graph->n_nodes; v++)
-        count[s->place[v]][s->level[v]]++;
-    for (uint32_t u = 0; u < s->n_units; u++)
-        for (uint32_t l = 0; l < LEVELS; l++) {
-            if (count[u][l] == 0)
-                continue;
-            s->units[u].queues[l] = dfr_queue_create(count[u][l] * s->view->n_slots);
-            if (!s->units[u].queues[l])
-                status = DF_E_MEMORY;
-        }
-    free(count);
-    return status;
+    for (uint32_t v = 0; good && plan && plan->priority && plan->n_nodes == n && v < n; v++)
+        priority[v] = plan->priority[v];
+    for (uint32_t u = 0; good && u < s->n_units; u++, first += n_unit) {
+        n_unit = 0;
+        for (uint32_t v = 0; v < n; v++)
+            if (s->place[v] == u)
+                s->nodes[first + n_unit++] = v;
+        good = dfr_order_sort(s->nodes + first, n_unit, priority) &&
+               dfr_order_create(&s->orders[u], s->view, s->nodes + first, n_unit, s->rank);
+    }
+    free(priority);
+    return good;
 }
 
 static int static_create(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
                          void **state, struct df_error *error)
 {
-    uint32_t n = view->graph->n_nodes;
+    size_t n = (size_t)view->graph->n_nodes + 1;
     struct placed *s = calloc(1, sizeof *s);
 
     if (!s)
         return dfr_error_memory(error);
     s->view = view;
     s->n_units = view->platform->n_units;
-    s->units = aligned_alloc(64, s->n_units * sizeof *s->units);
-    s->place = malloc(n ? n : 1);
-    s->level = malloc(n ? n : 1);
-    if (s->units)
-        for (uint32_t u = 0; u < s->n_units; u++) {
-            atomic_init(&s->units[u].occupied, 0);
-            for (uint32_t l = 0; l < LEVELS; l++)
-                s->units[u].queues[l] = NULL;
-        }
-    if (!s->units || !s->place || !s->level)
+    s->orders = calloc(s->n_units, sizeof *s->orders);
+    s->place = malloc(n);
+    s->rank = malloc(n * sizeof *s->rank);
+    s->nodes = malloc(n * sizeof *s->nodes);
+    if (!s->orders || !s->place || !s->rank || !s->nodes)
         goto no_memory;
-    for (uint32_t v = 0; v < n; v++)
+    for (uint32_t v = 0; v < view->graph->n_nodes; v++)
         s->place[v] = place_of(policy, view, plan, v);
-    if (assign_levels(s, policy->variant == FROM_PLAN ? plan : NULL) != DF_OK || make_queues(s) != DF_OK)
+    if (!make_orders(s, policy->variant == FROM_PLAN ? plan : NULL))
         goto no_memory;
     *state = s;
     return DF_OK;
@@ -140,20 +94,19 @@ no_memory:
     return dfr_error_memory(error);
 }
 
+/* ---- jobs ---- */
+
 static enum dfr_pushed static_push(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units)
 {
     struct placed *s = state;
-    uint32_t node = dfr_job_node(job), unit = s->place[node];
-    struct static_unit *u = &s->units[unit];
+    uint32_t unit = s->place[dfr_job_node(job)];
 
     if (s->n_units > 1 && s->view->stage(s->view->arg, job, unit))
         return DFR_STAGED;
     /* nothing queued is more urgent than the lone successor */
-    if (lone && s->view->unit_of[by] == unit &&
-        atomic_load_explicit(&u->occupied, memory_order_relaxed) >> s->level[node] == 0)
+    if (lone && s->view->unit_of[by] == unit && dfr_order_is_first(&s->orders[unit], job))
         return DFR_KEPT;
-    dfr_queue_push(u->queues[s->level[node]], job); /* sized for every job of this unit and level: never full */
-    atomic_fetch_or_explicit(&u->occupied, UINT64_C(1) << s->level[node], memory_order_seq_cst);
+    dfr_order_add(&s->orders[unit], job);
     *units = 1u << unit;
     return DFR_QUEUED;
 }
@@ -161,19 +114,7 @@ static enum dfr_pushed static_push(void *state, uint64_t job, uint32_t by, bool 
 static bool static_pop(void *state, uint32_t worker, uint64_t *job)
 {
     struct placed *s = state;
-    struct static_unit *u = &s->units[s->view->unit_of[worker]];
-    uint64_t occupied;
-
-    while ((occupied = atomic_load_explicit(&u->occupied, memory_order_seq_cst)) != 0) {
-        uint32_t level = 63u - (uint32_t)__builtin_clzll(occupied);
-        uint64_t bit = UINT64_C(1) << level;
-        if (dfr_queue_pop(u->queues[level], job))
-            return true;
-        atomic_fetch_and_explicit(&u->occupied, ~bit, memory_order_seq_cst);
-        if (!dfr_queue_is_empty(u->queues[level]))
-            atomic_fetch_or_explicit(&u->occupied, bit, memory_order_seq_cst);
-    }
-    return false;
+    return dfr_order_pop(&s->orders[s->view->unit_of[worker]], job);
 }
 
 static uint32_t static_place(void *state, uint32_t node)
@@ -186,6 +127,21 @@ static uint32_t static_place(void *state, uint32_t node)
 
 const struct dfr_policy dfr_policy_gp_thesis = {
     .name = "gp-thesis", .summary = "the graph is cut by METIS before the run, as in Wu's thesis", .needs_plan = true,
+    .variant = FROM_PLAN, STATIC_OPS,
+};
+
+const struct dfr_policy dfr_policy_gp = {
+    .name = "gp", .summary = "the best placement and priorities found by partitioning, list schedules and refinement",
+    .needs_plan = true, .variant = FROM_PLAN, STATIC_OPS,
+};
+
+const struct dfr_policy dfr_policy_heft = {
+    .name = "heft", .summary = "placed before the run: the earliest finish, in order of upward rank", .needs_plan = true,
+    .variant = FROM_PLAN, STATIC_OPS,
+};
+
+const struct dfr_policy dfr_policy_peft = {
+    .name = "peft", .summary = "placed before the run: the earliest finish, with a look ahead", .needs_plan = true,
     .variant = FROM_PLAN, STATIC_OPS,
 };
 

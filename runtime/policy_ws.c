@@ -1,8 +1,8 @@
 /* policy_ws.c - "ws": work stealing. A job goes to the worker that released it where that can run it, else to the able
  * worker whose turn it is; a worker whose queue is empty steals the oldest job it can run from another.
  *
- * Each worker has one queue for each set of units (policy.h), so that a thief never takes a job that it cannot run. They
- * are short; what does not fit goes to a common one, which everybody looks into last.
+ * Each worker has one queue for each set of units (policy.h), so that a thief never takes a job that it cannot run.
+ * They are short; what does not fit goes to a common one, which everybody looks into last.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -31,8 +31,8 @@ static void ws_destroy(void *state)
     free(s);
 }
 
-static int ws_create(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan, void **state,
-                     struct df_error *error)
+static int ws_create(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
+                     void **state, struct df_error *error)
 {
     struct ws *s = calloc(1, sizeof *s);
     uint32_t n;
@@ -43,7 +43,7 @@ static int ws_create(const struct dfr_policy *policy, const struct dfr_view *vie
     if (!s)
         return dfr_error_memory(error);
     s->view = view;
-    status = dfr_ready_create(&s->common, view, error);
+    status = dfr_ready_create(&s->common, view, false, error);
     if (status != DF_OK) {
         free(s);
         return status;
@@ -105,7 +105,7 @@ static bool ws_pop(void *state, uint32_t worker, uint64_t *job)
     for (uint32_t i = 0, w = worker; i < n; i++, w = w + 1 < n ? w + 1 : 0)
         if (take_from(s, w, unit, job))
             return true;
-    return dfr_ready_pop(&s->common, unit, job);
+    return dfr_ready_pop(&s->common, 0, unit, job);
 }
 
 const struct dfr_policy dfr_policy_ws = {

@@ -11,8 +11,10 @@
 #include "runtime/error.h"
 #include "runtime/gang.h"
 #include "runtime/gpu.h"
+#include "runtime/learn.h"
 #include "runtime/log.h"
 #include "runtime/machine.h"
+#include "runtime/output.h"
 #include "runtime/scalars.h"
 #include "runtime/worker.h"
 
@@ -21,7 +23,8 @@
 
 void df_options_default(struct df_options *options)
 {
-    *options = (struct df_options){ .device = DF_DEVICE_AUTO, .emu_check = 1, .waves = -1, .log_level = DF_LOG_WARNING };
+    *options = (struct df_options){ .device = DF_DEVICE_AUTO, .emu_check = 1, .waves = -1,
+                                    .log_level = DF_LOG_WARNING };
 }
 
 /* ---- steps of the start ---- */
@@ -76,7 +79,8 @@ static int make_space(struct df_run *run, struct df_error *error)
     const struct df_graph *g = run->graph;
     size_t n = g->n_values ? g->n_values : 1;
     uint64_t *bytes = malloc(n * sizeof *bytes), *count = malloc(n * sizeof *count);
-    struct dfm_space_config config = { .n_values = g->n_values, .n_slots = run->inflight + 1, .bytes = bytes, .count = count };
+    struct dfm_space_config config = { .n_values = g->n_values, .n_slots = run->inflight + 1, .bytes = bytes,
+                                       .count = count };
     int status = DF_E_MEMORY;
 
     if (!bytes || !count) {
@@ -110,6 +114,7 @@ static int make_policy(struct df_run *run, struct df_error *error)
     run->view = (struct dfr_view){ .graph = run->graph, .platform = &run->platform, .n_slots = run->inflight,
                                    .n_workers = run->n_workers, .unit_of = run->unit_of,
                                    .first_worker = run->first_worker, .able = run->able, .time_s = run->time_s,
+                                   .locality = run->options.locality, .seed = 1,
                                    .now_s = now_s, .holders = dfr_holders, .stage = dfr_stage, .arg = run };
     return run->policy->create(run->policy, &run->view, run->own_plan ? run->own_plan : run->options.plan,
                                &run->policy_state, error);
@@ -162,14 +167,19 @@ static int make_gpus(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
-/* A row per CPU worker, then per GPU: computing, H2D copies, D2H copies. */
+/* A row per CPU worker, then per GPU: computing, H2D copies, D2H copies. Written to a file, learned from, or both. */
 static int make_trace(struct df_run *run, struct df_error *error)
 {
-    int status;
-    if (!run->options.trace_path)
+    const char *path = run->options.trace_path;
+    if (!path && !run->options.learn)
         return DF_OK;
-    status = dfr_trace_create(run->n_cpu_workers + 3 * run->n_gpus, TRACE_EVENTS, &run->trace, error);
-    return status;
+    int status = path ? dfr_output_check(path, error) : DF_OK;
+    if (status == DF_OK && run->options.learn)
+        status = dfr_learn_check(error);
+    if (status != DF_OK)
+        return status;
+    return dfr_trace_create(run->n_cpu_workers + 3 * run->n_gpus, path ? TRACE_EVENTS : DFR_LEARN_EVENTS, &run->trace,
+                            error);
 }
 
 static void name_rows(struct df_run *run)
@@ -182,7 +192,8 @@ static void name_rows(struct df_run *run)
         run->workers[i].row = row;
     }
     for (uint32_t u = 1; u <= run->n_gpus; u++) {
-        static const char *const what[] = { "job", "h2d", "d2h" }, *const names[] = { "compute", "H2D copies", "D2H copies" };
+        static const char *const what[] = { "job", "h2d", "d2h" };
+        static const char *const names[] = { "compute", "H2D copies", "D2H copies" };
         struct dfr_trace_row *rows[3];
         for (int r = 0; r < 3; r++) {
             rows[r] = dfr_trace_row(run->trace, run->n_cpu_workers + 3 * (u - 1) + (uint32_t)r);
@@ -297,6 +308,10 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
 
     if (!run)
         return dfr_error_memory(error);
+    if (options && options->device == DF_DEVICE_SIM) {
+        free(run);
+        return dfr_error(error, DF_E_ARGUMENT, "device 'sim' is virtual time: df_simulate() runs it");
+    }
     memset(run, 0, sizeof *run);
     run->graph = graph;
     if (options)
@@ -354,7 +369,7 @@ static void fill_stats(const struct df_run *run, struct df_stats *stats)
 static int write_trace(const struct df_run *run, struct df_error *error)
 {
     const char *names[DF_MAX_UNITS];
-    if (!run->trace)
+    if (!run->options.trace_path)
         return DF_OK;
     for (uint32_t u = 0; u < run->n_units; u++)
         names[u] = run->platform.units[u].name;
@@ -374,6 +389,8 @@ int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *err
             *error = run->failure;
     }
     trace_status = write_trace(run, status == DF_OK ? error : NULL);
+    if (status == DF_OK && trace_status == DF_OK && run->options.learn)
+        status = dfr_learn_write(run, error);
     run_free(run);
     return status != DF_OK ? status : trace_status;
 }

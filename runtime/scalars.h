@@ -4,8 +4,8 @@
 
 #include "runtime/graph.h"
 
-/* Values of graph->node_scalars, in its order, to be freed; strings in them are the graph's or the args'. args NULL: the
- * defaults. DF_E_ARGUMENT where an expression has no value (overflow, division by zero) or an arg has none. */
+/* Values of graph->node_scalars, in its order, to be freed; strings in them are the graph's or the args'. args NULL:
+ * the defaults. DF_E_ARGUMENT where an expression has no value (overflow, division by zero) or an arg has none. */
 int dfr_scalars_create(const struct df_graph *g, const union df_scalar *args, union df_scalar **scalars,
                        struct df_error *error);
 

@@ -1,11 +1,13 @@
-/* simulate.h - a run in virtual time: the online policies' own code (policy.h) driven by a deterministic event loop instead of threads.
+/* simulate.h - a run in virtual time: the online policies' own code (policy.h) driven by a deterministic event loop
+ * instead of threads.
  *
- * Model:    CPU workers share host memory. Each device has its own memory, one compute stream, an H2D and a D2H copy engine (one for
- *           both where engines = 1); a copy takes df_link_time_s(), engines serve first come first served; device to device goes through
- *           the host. Replicas are kept; what a CPU job reads must have come back. Zero-cost nodes take no worker, and such sources
- *           have ended before time 0. Ties go by the order of nodes. Policies that decide at push send data at once; pull policies
- *           fetch when a worker takes the job. Beyond that: launch overhead (in the times), several waves in flight, device memory
- *           with eviction (LRU, write-back of last valid copies only).
+ * Model:    CPU workers share host memory. Each device has its own memory, one compute stream, an H2D and a D2H copy
+ *           engine (one for both where engines = 1); a copy takes df_link_time_s(), engines serve first come first
+ *           served; device to device goes through the host. Replicas are kept; what a CPU job reads must have come
+ *           back. Zero-cost nodes take no worker, and such sources have ended before time 0. Ties go by the order of
+ *           nodes. Policies that decide at push send data at once; pull policies fetch when a worker takes the job.
+ *           Beyond that: launch overhead (in the times), several waves in flight, device memory with eviction (LRU,
+ *           write-back of last valid copies only).
  * Determinism: same input and seed, same answer to the last digit, on every machine and build.
  * Memory:   arrays of the result that the caller gave are filled; scratch is returned before the call ends.
  * Threads:  reentrant.
@@ -21,8 +23,10 @@ struct dfr_simulate_options {
     const struct df_plan *plan;         /* for those that need one; else NULL */
     uint32_t waves, inflight;           /* 1, 1 by default */
     uint32_t seed;                      /* for policies that draw */
-    bool emu_all;
-    const double *true_time_s;          /* [class * n_works + work]: how long jobs really take, where the times are wrong; NULL: as expected */
+    bool locality;                      /* --dl: after a job, a device prefers one that reads what it made */
+    bool prefetch;                      /* --prefetch: a device takes one job more, and loads its data meanwhile */
+    /* [class * n_works + work]: how long jobs really take, where the times are wrong; NULL: as expected */
+    const double *true_time_s;
 };
 
 struct dfr_simulation {
@@ -33,9 +37,11 @@ struct dfr_simulation {
     /* Given by the caller or NULL; of the last wave where there are several. n_nodes each. */
     uint16_t *place;                    /* unit */
     double *start_s, *end_s;
-    uint32_t *worker;
-    /* Called for each copy, NULL for none: unit, direction, value, times. */
-    void (*copied)(void *arg, uint32_t unit, bool to_device, uint32_t value, double begin_s, double end_s);
+    uint32_t *worker;                   /* DF_NONE: it took none */
+    /* Called for each copy as it is asked for, and for each job with a worker as it ends; NULL: nobody listens. */
+    void (*copied)(void *arg, uint32_t unit, bool to_device, uint32_t value, uint32_t wave, double begin_s,
+                   double end_s);
+    void (*ran)(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double begin_s, double end_s);
     void *arg;
 };
 

@@ -1,6 +1,6 @@
-/* stage.c - bringing data to where a job will run, so that a worker never waits for a copy. A CPU job whose inputs are only
- * on devices is *staged*: their owners are asked for them, and the copy that completes last puts the job into `arrived`.
- * A job that was given to a GPU before it is taken there has its inputs announced to it (prefetch).
+/* stage.c - bringing data to where a job will run, so that a worker never waits for a copy. A CPU job whose inputs are
+ * only on devices is *staged*: their owners are asked for them, and the copy that completes last puts the job into
+ * `arrived`. A job that was given to a GPU before it is taken there has its inputs announced to it (prefetch).
  *
  * Orders: `missing` starts with one for the stager itself, so it reaches 0 once, after the last ask; the decrements are
  * acq_rel, so who reaches 0 has acquired all copies.
@@ -23,7 +23,8 @@ void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holde
 {
     uint32_t m;
     if ((holders & ~DFM_HOST) == 0) {
-        dfr_engine_fail(run, DF_E_DEVICE, "internal error: no memory holds value %u", dfm_space_value(run->space, block));
+        dfr_engine_fail(run, DF_E_DEVICE, "internal error: no memory holds value %u",
+                        dfm_space_value(run->space, block));
         return;
     }
     m = (uint32_t)__builtin_ctz(holders & ~DFM_HOST);

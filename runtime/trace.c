@@ -2,14 +2,13 @@
  * metadata events ("ph": "M") that name processes (units) and threads (rows). */
 #include "runtime/trace.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "runtime/error.h"
+#include "runtime/output.h"
 
 struct dfr_trace {
     uint32_t n_rows;
@@ -114,7 +113,8 @@ static void write_row(FILE *file, const struct df_graph *g, const struct dfr_tra
         fprintf(file, ",\"wave\":%lld,\"bytes\":%llu}}", (long long)e->wave, (unsigned long long)e->bytes);
     }
     if (row->dropped > 0)
-        fprintf(file, ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%llu later events dropped\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f}",
+        fprintf(file, ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%llu later events dropped\",\"pid\":%u,\"tid\":%u,"
+                "\"ts\":%.3f}",
                 (unsigned long long)row->dropped, row->process, thread,
                 row->n ? (row->events[row->n - 1].end_s - origin_s) * 1e6 : 0.0);
 }
@@ -122,16 +122,12 @@ static void write_row(FILE *file, const struct df_graph *g, const struct dfr_tra
 int dfr_trace_write(const struct dfr_trace *trace, const struct df_graph *graph, const char *const *unit_names,
                     uint32_t n_units, double origin_s, const char *path, struct df_error *error)
 {
-    size_t size = strlen(path) + 32;
-    char *temporary = malloc(size);
-    FILE *file;
+    struct dfr_output output;
+    int status = dfr_output_open(&output, path, error);
+    FILE *file = output.file;
 
-    if (!temporary)
-        return dfr_error_memory(error);
-    snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
-    file = fopen(temporary, "w");
-    if (!file)
-        goto failed;
+    if (status != DF_OK)
+        return status;
     fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,"
           "\"args\":{\"name\":", file);
     write_string(file, n_units ? unit_names[0] : "host");
@@ -141,22 +137,5 @@ int dfr_trace_write(const struct dfr_trace *trace, const struct df_graph *graph,
     for (uint32_t r = 0; r < trace->n_rows; r++)
         write_row(file, graph, &trace->rows[r], r, origin_s);
     fputs("\n]}\n", file);
-    if (ferror(file)) {
-        fclose(file);
-        goto remove_temporary;
-    }
-    if (fclose(file) != 0 || rename(temporary, path) != 0)
-        goto remove_temporary;
-    free(temporary);
-    return DF_OK;
-
-remove_temporary:
-    dfr_error(error, DF_E_IO, "cannot write the trace '%s': %s", path, strerror(errno));
-    unlink(temporary);
-    free(temporary);
-    return DF_E_IO;
-failed:
-    dfr_error(error, DF_E_IO, "cannot write the trace '%s': %s", path, strerror(errno));
-    free(temporary);
-    return DF_E_IO;
+    return dfr_output_close(&output, true, error);
 }

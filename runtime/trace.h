@@ -1,10 +1,10 @@
 /* trace.h - what ran when: one row per CPU worker, GPU and copy engine, written as a Chrome trace (chrome://tracing,
  * Perfetto).
  *
- * Memory:   a row's events are reserved by dfr_trace_create() as address space and become real as they are written. A row
- *           that is full drops what follows and says how much in the trace.
+ * Memory:   a row's events are reserved by dfr_trace_create() as address space and become real as they are written. A
+ *           row that is full drops what follows and says how much in the trace.
  * Threads:  a row is written by one thread; create, write and destroy by one with no writer left.
- * Errors:   the file appears whole or not at all (written beside it, then renamed).
+ * Errors:   the file appears whole or not at all (runtime/output.h).
  */
 #ifndef DFR_TRACE_H
 #define DFR_TRACE_H

@@ -4,8 +4,8 @@
  *   waker:   (a) makes work visible  (b) sees sleepers > 0 and takes one off  (c) sequence++  (d) futex_wake(1)
  *
  * (2) and (b) are sequentially consistent, with a full fence between (a) and (b): either the waker sees the sleeper, or
- * the sleeper's look sees the work. Where the waker sees it, (c) makes a late (4) return at once. (1) comes before (2) so
- * that a sleeper who was taken off never sleeps with a fresh key, uncounted.
+ * the sleeper's look sees the work. Where the waker sees it, (c) makes a late (4) return at once. (1) comes before (2)
+ * so that a sleeper who was taken off never sleeps with a fresh key, uncounted.
  */
 #include "runtime/wake.h"
 
@@ -38,7 +38,8 @@ static bool claim(struct dfr_wake *wake)
 {
     uint32_t n = atomic_load_explicit(&wake->sleepers, memory_order_seq_cst);
     while (n > 0)
-        if (atomic_compare_exchange_weak_explicit(&wake->sleepers, &n, n - 1, memory_order_seq_cst, memory_order_seq_cst))
+        if (atomic_compare_exchange_weak_explicit(&wake->sleepers, &n, n - 1, memory_order_seq_cst,
+                                                  memory_order_seq_cst))
             return true;
     return false;
 }

@@ -8,12 +8,29 @@
 #include "runtime/error.h"
 #include "runtime/expr.h"
 
-/* The graph's args by their defaults, as df_expr_run() wants them; has[i] tells whether arg i has one. */
-static void arg_defaults(const struct df_graph *graph, struct df_number *numbers, bool *has)
+static struct df_number given_number(const struct df_arg *arg, union df_scalar value)
+{
+    switch (arg->type) {
+    case DF_S_F32: return (struct df_number){ .kind = DF_KIND_F64, .f = value.f32 };
+    case DF_S_F64: return (struct df_number){ .kind = DF_KIND_F64, .f = value.f64 };
+    case DF_S_STR: return (struct df_number){ .kind = DF_KIND_STR, .s = value.str };
+    case DF_S_I32: return (struct df_number){ .kind = DF_KIND_I64, .i = value.i32 };
+    default: return (struct df_number){ .kind = DF_KIND_I64, .i = value.i64 };
+    }
+}
+
+/* The graph's args as given, else by their defaults, as df_expr_run() wants them; has[i] tells whether arg i has a
+ * value. */
+static void arg_values(const struct df_graph *graph, const union df_scalar *given, struct df_number *numbers,
+                       bool *has)
 {
     for (uint32_t i = 0; i < graph->n_args; i++) {
         const struct df_arg *arg = &graph->args[i];
-        has[i] = arg->has_default != 0;
+        has[i] = given || arg->has_default;
+        if (given) {
+            numbers[i] = given_number(arg, given[i]);
+            continue;
+        }
         numbers[i] = (struct df_number){ .kind = DF_KIND_I64, .i = arg->i };
         if (arg->type == DF_S_F32 || arg->type == DF_S_F64)
             numbers[i] = (struct df_number){ .kind = DF_KIND_F64, .f = arg->f };
@@ -96,8 +113,8 @@ static void print_dims(FILE *out, const struct df_graph *g, const struct df_work
     }
 }
 
-int dfr_work_key_make(const struct df_graph *graph, uint32_t work, uint32_t cls, bool emulated,
-                      struct dfr_work_key *key, struct df_error *error)
+int dfr_work_key_make_for(const struct df_graph *graph, uint32_t work, uint32_t cls, bool emulated,
+                          const union df_scalar *given, struct dfr_work_key *key, struct df_error *error)
 {
     const struct df_work *w = &graph->works[work];
     const struct df_kernel *kernel = &graph->kernels[w->kernel];
@@ -112,7 +129,7 @@ int dfr_work_key_make(const struct df_graph *graph, uint32_t work, uint32_t cls,
     FILE *scalars = open_memstream(&made.scalars, &size);
     bool whole = args && has && dims && scalars;
     if (whole) {
-        arg_defaults(graph, args, has);
+        arg_values(graph, given, args, has);
         print_dims(dims, graph, w);
         print_scalars(scalars, graph, w, args, has);
     }
@@ -128,6 +145,12 @@ int dfr_work_key_make(const struct df_graph *graph, uint32_t work, uint32_t cls,
     }
     *key = made;
     return DF_OK;
+}
+
+int dfr_work_key_make(const struct df_graph *graph, uint32_t work, uint32_t cls, bool emulated,
+                      struct dfr_work_key *key, struct df_error *error)
+{
+    return dfr_work_key_make_for(graph, work, cls, emulated, NULL, key, error);
 }
 
 void dfr_work_key_free(struct dfr_work_key *key)

@@ -4,7 +4,7 @@
  *
  * Scalars:  constants as they are; expressions over args by the args' default values (a measurement under other
  *           values is not told apart: times rarely hang on them); "?" where an arg has no default or the expression
- *           fails under the defaults.
+ *           fails under the defaults. A program that learns from its runs says the values that they had.
  * Memory:   dfr_work_key_make() gives strings that dfr_work_key_free() returns; `kernel` borrows from the graph.
  */
 #ifndef DFR_WORK_KEY_H
@@ -22,6 +22,9 @@ struct dfr_work_key {
 /* For the variant of class cls; emulated: a GPU that runs the code of the cpu variant, whose hash then counts. */
 int dfr_work_key_make(const struct df_graph *graph, uint32_t work, uint32_t cls, bool emulated,
                       struct dfr_work_key *key, struct df_error *error);
+/* args: the values of the graph's args, NULL: their defaults. */
+int dfr_work_key_make_for(const struct df_graph *graph, uint32_t work, uint32_t cls, bool emulated,
+                          const union df_scalar *args, struct dfr_work_key *key, struct df_error *error);
 void dfr_work_key_free(struct dfr_work_key *key);
 
 #endif

@@ -1,4 +1,5 @@
-/* worker.c - a CPU worker: takes a job, runs its cpu variant on host memory, tells the engine; sleeps when there is none.
+/* worker.c - a CPU worker: takes a job, runs its cpu variant on host memory, tells the engine; sleeps when there is
+ * none.
  */
 #include "runtime/worker.h"
 
@@ -113,8 +114,8 @@ static void run_job(struct df_run *run, struct dfr_worker *w, uint64_t job, doub
 
 /* ---- finding one ---- */
 
-/* Jobs whose data is on the way do not keep a worker from others, but with policies that decide late they must not all be
- * drawn to the host either. */
+/* Jobs whose data is on the way do not keep a worker from others, but with policies that decide late they must not all
+ * be drawn to the host either. */
 static bool enough_staged(const struct df_run *run)
 {
     return run->policy->pull &&

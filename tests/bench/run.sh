@@ -9,3 +9,5 @@ cc -std=c11 -D_GNU_SOURCE -O2 -I"$build/include" -o "$out/dispatch" tests/bench/
 "$out/dispatch" 10000 | tee "$out/dispatch.csv"
 echo "== large graphs: compile and run"
 bash tests/bench/large.sh "$build/bin/dfc" "$out" | tee "$out/large.csv"
+echo "== StarPU beside it"
+bash tests/bench/starpu/run.sh "$build" "$out/starpu"

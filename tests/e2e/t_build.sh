@@ -26,7 +26,8 @@ else
     skip cuda "no nvcc here"
 fi
 
-expect without-nvcc-note 0 "the gpu variant of 'add' is left out" "$DFC" src/sum.df -o one --nvcc=/nonexistent
+expect without-nvcc-note 0 "the nvcc that was named is not there: the gpu variant of 'add' is left out" "$DFC" src/sum.df -o one --nvcc=/nonexistent
+expect nvcc-none 0 "nvcc is 'none': the gpu variant of 'add' is left out" "$DFC" src/sum.df -o one --nvcc=none
 ./one --seed=3 > cpu.out && ./one --seed=3 --device=emu > emu.out
 same without-nvcc-emulated cpu.out emu.out
 

@@ -57,7 +57,10 @@ graph main { a: i32[4] = count(); b = first(a); c = second(b); d = third(c); e =
 X
 seq 3 6 > expected
 one=--nvcc-flags=-arch=compute_80 # one architecture: quicker
-check all-ways-compile "$DFC" all.df -o all $one
+check all-ways-compile "$DFC" all.df -o all -MD $one
+printf 'all: all.done\ninclude all.d\nall.done: all\n\ttouch all.done\n' > all.mk
+touch all.done; expect dependencies-are-files 0 '^' make -q -f all.mk
+grep -q "inline" all.d && fail dependencies-no-made-up-names "$(grep inline all.d)" || pass dependencies-no-made-up-names
 ./all --device=none > out; same all-ways-on-cpu out expected
 ./all --device=emu > out; same all-ways-emulated out expected
 if nvidia-smi -L >/dev/null 2>&1; then

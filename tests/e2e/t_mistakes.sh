@@ -34,6 +34,18 @@ expect inline-line 1 '^in.df:2:12: error: .*nonsense' "$DFC" in.df -o in
 printf 'kernel a(out v: i32[k]) cpu {{ v[0] = nonsense; }};\nkernel b(in v: i32[k]) cpu {{ (void)v; }};\ngraph main { x: i32[4] = a(); b(x); }\n' > in1.df
 expect inline-column 1 '^in1.df:1:39: error: .*nonsense' "$DFC" in1.df -o in1
 
+# A library that is not there, by the .df and by -l.
+printf 'kernel a(out v: i32[k]) cpu {{ v[0] = 1; }};\nlink "no-such-lib";\ngraph main { _: i32[4] = a(); }\n' > lib.df
+expect link-missing 1 "^lib.df:2:6: error: there is no library 'no-such-lib'" "$DFC" lib.df -o lib
+expect link-missing-says-so 1 "^dfc: error: linking 'lib' failed" "$DFC" lib.df -o lib
+[ -e lib ] && fail link-missing-no-program "lib exists" || pass link-missing-no-program
+sed '/link/d' lib.df > nolib.df
+expect l-missing 1 "^dfc: error: linking 'nolib' failed" "$DFC" nolib.df -o nolib -l no-such-lib
+mkdir libs && echo 'int seven(void) { return 7; }' > seven.c && cc -c seven.c && ar rc libs/libseven.a seven.o
+printf 'kernel a(out v: i32) cpu {{ int seven(void); v[0] = seven(); }};\nkernel b(in v: i32) cpu {{ printf("%%d\\n", v[0]); }};\ngraph main { x = a(); b(x); }\n' > seven.df
+check L-and-l "$DFC" seven.df -o seven -Llibs -l seven && expect L-and-l-run 0 '^7$' ./seven
+expect L-missing 1 "^dfc: error: linking 'seven2' failed" "$DFC" seven.df -o seven2 -lseven
+
 # Outputs.
 expect output-folder-missing 1 "cannot write 'no/where/sum': No such file or directory" "$DFC" sum.df -o no/where/sum --nvcc=none
 mkdir folder
@@ -60,13 +72,13 @@ left=$(ls -A | grep -c '^\.dfc-')
 expect usage-none 2 "nothing to do" "$DFC"
 expect usage-no-output 2 "nothing to write" "$DFC" sum.df
 expect usage-two-files 2 "one .df file" "$DFC" sum.df cpp.df -o x
-expect usage-option 2 "no option '--emt'; did you mean '--emit'" "$DFC" sum.df --emt=graph
+expect usage-option 2 "unknown option '--emt=graph'; did you mean '--emit'" "$DFC" sum.df --emt=graph
 expect usage-value 2 "-o needs a value" "$DFC" sum.df -o
 expect usage-emit 2 "did you mean 'graph'" "$DFC" sum.df --emit=grpah
 expect usage-policy 2 "gp-thesis" "$DFC" sum.df -o x --policy=fastest
 expect usage-define 2 "NAME=VALUE" "$DFC" sum.df -D n -o x
 expect command-unknown 2 "no command 'compre'; did you mean 'compare'" "$DFC" compre sum.df
-expect command-planned 2 "simulate" "$DFC" simulate sum.df
+expect command-none 2 "there is no command and no file 'elaborate'" "$DFC" elaborate sum.df
 expect file-missing 1 "nofile.df" "$DFC" nofile.df -o x
 expect help 0 "^  compare +" "$DFC" --help
 expect help-compile 0 "--emit=plan" "$DFC" compile --help

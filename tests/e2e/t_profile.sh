@@ -13,11 +13,24 @@ expect force 0 "^4 measured" "$DFC" profile sum.df $quick --force
 expect used 0 "4 measured" "$DFC" partition sum.df
 expect other-size 0 "^4 measured" "$DFC" profile sum.df -D n=2000 $quick
 expect emulator 0 "^1 measured, 4 known before" "$DFC" profile sum.df $quick --device=emu
+expect estimated 0 "5 estimated from other sizes or devices" "$DFC" partition sum.df -D n=1500 --device=emu
 expect progress 0 '^\[1/4\] add k=3000 cpu +[0-9.]+ [mun]?s .*runs' "$DFC" profile sum.df -D n=3000 $quick
 echo '/* edited */' >> vec.c
 expect edited 0 "^4 measured" "$DFC" profile sum.df $quick
 expect program-option 2 "" "$DFC" profile sum.df --max-runs=0
 expect program-args 1 "sum: error: unknown option '--sede'; did you mean '--seed'" "$DFC" profile sum.df $quick -- --sede=3
+
+# How good estimates from other sizes are. The edited source above has one size: it is scaled, not validated.
+for n in 500 1000 2000 4000 8000; do "$DFC" profile sum.df $quick -D n=$n >/dev/null 2>&1; done
+expect report 0 "^add +cpu +time +6 +[0-9.]+ % +[0-9.]+ % +(bytes|each) +(knn|bytes|each)$" "$DFC" profile --report
+expect report-of-graph 0 "^generate +cpu +time +12 " "$DFC" profile --report sum.df
+expect report-mean 0 "^mean error of cpu times +knn [0-9.]+ %, power law [0-9.]+ %" "$DFC" profile --report
+expect report-csv 0 '^add,cpu,time,6,[0-9.]+,[0-9.]+,(bytes|each),(knn|bytes|each)$' "$DFC" profile --report --format=csv
+check report-file "$DFC" profile --report --format=csv -o report.csv
+"$DFC" profile --report --format=csv >again.csv; same report-again again.csv report.csv
+expect report-none 1 "there is no profile database yet" "$DFC" profile --report --db=nowhere.db
+expect report-format 2 "one of text, csv" "$DFC" profile --report --format=svg
+expect format-alone 2 "add --report" "$DFC" profile sum.df --format=csv
 
 # Two at once, on a database that neither has made yet.
 "$DFC" profile sum.df $quick --db=both.db -D n=100 >a 2>&1 & a=$!

@@ -23,7 +23,7 @@ export LC_ALL=C
 # ---- programs that are made ----
 
 made="empty-file nested-parentheses nested-blocks random-bytes unclosed-comment unclosed-string unclosed-code nul-bytes
-      long-name param-chain else-if-chain deep-graphs exploding-graphs many-errors many-warnings crlf no-such-main-file"
+      long-name param-chain else-if-chain deep-graphs exploding-graphs many-errors many-warnings crlf no-such-main-file nul-in-code too-large"
 
 repeat() { # TEXT COUNT
     awk -v text="$1" -v count="$2" 'BEGIN { for (i = 0; i < count; i++) printf "%s", text }'
@@ -80,6 +80,8 @@ make_many_warnings() {
     echo '}'
 }
 make_crlf() { printf 'param n = 4;\r\nparam m = n +;\r\ngraph main { }\r\n'; }
+make_nul_in_code() { printf 'kernel h(in a: f32[k]) cpu {{ int \0x; }};\ngraph main { }\n'; }
+make_too_large() { truncate -s 67108865 /dev/stdout; }
 make_no_such_main_file() { return 1; }
 
 # ---- one program ----
@@ -89,7 +91,11 @@ run_one() { # NAME, in the folder where NAME.df is; result in $work/out
     args=$(sed -n '1s,^// args: ,,p' "$1.df" 2> "$work/ignored" | tr -d '\0')
     # shellcheck disable=SC2086 # the line holds several words
     "$dfc" ${args:---emit=graph} "$1.df" > "$work/stdout" 2> "$work/out"
-    echo "exit $?" >> "$work/out"
+    local status=$?
+    echo "exit $status" >> "$work/out"
+    if [ $status != 0 ] && [ -s "$work/stdout" ]; then # nothing may be made of a wrong program
+        echo "and yet it wrote $(wc -c < "$work/stdout") bytes" >> "$work/out"
+    fi
 }
 
 check() { # NAME

@@ -28,7 +28,8 @@ static uint64_t mix(uint64_t x)
 }
 
 #define KERNEL(name) \
-    static int name(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+    static int name(struct df_call *call, void *stream, const size_t *dims, void *const *ports, \
+                    const union df_scalar *scalars)
 #define PORT(p) ((int64_t *)ports[p])
 #define EACH for (size_t i = 0; i < dims[0]; i++)
 #define S ((uint64_t)scalars[0].i64)
@@ -190,9 +191,11 @@ static void add_kernel(struct rig *r, int k, bool gpu)
     char name[32];
     unsigned n = (unsigned)strlen(kernels[k].modes);
 
-    for (unsigned p = 0; p < n; p++)
-        desc[p] = (struct df_port_desc){ ports[p], kernels[k].modes[p] == 'i' ? DF_IN : kernels[k].modes[p] == 'o' ? DF_OUT :
-                                         kernels[k].modes[p] == 'b' ? DF_INOUT : DF_TMP, DF_I64, 1 };
+    for (unsigned p = 0; p < n; p++) {
+        char mode = kernels[k].modes[p];
+        desc[p] = (struct df_port_desc){ ports[p], mode == 'i' ? DF_IN : mode == 'o' ? DF_OUT :
+                                         mode == 'b' ? DF_INOUT : DF_TMP, DF_I64, 1 };
+    }
     snprintf(name, sizeof name, "%s%s", kernels[k].name, gpu ? "" : "_cpu");
     if (df_builder_kernel(r->builder, &(struct df_kernel_desc){
             .name = name, .n_dims = 1, .dims = dims, .n_ports = n, .ports = desc, .n_scalars = 1, .scalars = &scalar,
@@ -230,7 +233,7 @@ struct rig_out rig_node(struct rig *r, int kernel, int64_t s, struct rig_out a, 
     uint64_t port_dims[4][DF_MAX_RANK] = { { r->n }, { r->n }, { r->n }, { r->n } }, n = r->n;
     const char *modes = kernels[k].modes;
     struct df_error error;
-    uint32_t node, scalar;
+    uint32_t node = 0, scalar;
 
     if (df_builder_constant(r->builder, DF_S_I64, (union df_scalar){ .i64 = s }, &scalar, &error) != DF_OK ||
         df_builder_node_desc(r->builder, &(struct df_node_desc){
@@ -282,7 +285,7 @@ static void expect_node(struct rig *r, uint32_t v, int64_t wave, void **memory, 
     struct df_call call = { .run = run, .job = v, .wave = wave, .threads = r->expected_threads };
     union df_scalar scalar = { .i64 = 0 };
     void *ports[4] = { NULL }, *tmp[4] = { NULL };
-    int n_tmp = 0;
+    int n_tmp = 0, status;
 
     if (node->flags & DF_NODE_ONCE && wave > 0)
         return;
@@ -304,8 +307,8 @@ static void expect_node(struct rig *r, uint32_t v, int64_t wave, void **memory, 
     }
     if (kernel->n_scalars > 0)
         scalar.i64 = g->scalars[g->node_scalars[work->first_scalar]].i;
-    assert_int_equal(g->functions[node->kernel].cpu(&call, NULL, (const size_t *)(g->dims + work->first_dim), ports, &scalar),
-                     DF_OK);
+    status = g->functions[node->kernel].cpu(&call, NULL, (const size_t *)(g->dims + work->first_dim), ports, &scalar);
+    assert_int_equal(status, DF_OK);
     while (n_tmp > 0)
         free(tmp[--n_tmp]);
 }
@@ -388,7 +391,8 @@ void rig_random(struct rig *r, uint32_t seed, uint32_t n, uint64_t elements, int
     for (; n_outs < 3; n_outs++)
         outs[n_outs] = rig_node(r, RIG_SOURCE, n_outs, RIG_NOTHING, RIG_NOTHING);
     for (uint32_t i = 0; i < n && n_outs < 500; i++) {
-        static const int choice[] = { RIG_ADD1, RIG_ADD2, RIG_ADD2, RIG_BUMP, RIG_BUMP, RIG_SCRATCH, RIG_SPLIT, RIG_TABLE };
+        static const int choice[] = { RIG_ADD1, RIG_ADD2, RIG_ADD2, RIG_BUMP, RIG_BUMP, RIG_SCRATCH, RIG_SPLIT,
+                                      RIG_TABLE };
         uint32_t x = rig_rand(&seed);
         int kernel = choice[x % 8], cpu = (x >> 8) % 4 == 0 ? RIG_CPU_ONLY : 0;
         struct rig_out a = outs[rig_rand(&seed) % n_outs], b = outs[rig_rand(&seed) % n_outs];

@@ -1,5 +1,6 @@
-/* run_rig.h - graphs of integer kernels that are run, and the same graphs computed one node after the other, for the tests
- * of the runtime. What reaches a sink is recorded by sink and wave, so that a run is right where the two records are equal.
+/* run_rig.h - graphs of integer kernels that are run, and the same graphs computed one node after the other, for the
+ * tests of the runtime. What reaches a sink is recorded by sink and wave, so that a run is right where the two records
+ * are equal.
  */
 #ifndef RUN_RIG_H
 #define RUN_RIG_H
@@ -33,7 +34,7 @@ enum rig_kernel {
     RIG_CODE,     /* (in, out; s)         returns s */
     RIG_ONCE,     /* (out; s) once */
     RIG_TABLE,    /* (in, in, out; s)     as ADD2; its second input is meant to be a once value */
-    RIG_MEET,     /* (in, out; s)         keeps its worker until s jobs of the kernel have begun, or a while has passed */
+    RIG_MEET,     /* (in, out; s)         keeps its worker until s of its jobs have begun, or a while */
     RIG_STRAY,    /* (in, out; s)         writes to its input */
     RIG_KERNELS
 };

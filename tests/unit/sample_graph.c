@@ -59,12 +59,13 @@ uint32_t sample_node(struct sample *s, const char *name, double cpu_s, double gp
     }
     struct df_error e = { "" };
     uint32_t kernel, node;
-    struct df_kernel_desc desc = { .name = name, .n_ports = n, .ports = ports };
+    struct df_kernel_desc desc = { .name = name, .n_ports = n, .ports = ports, .traits = s->traits };
     assert_int_equal(df_builder_kernel(s->builder, &desc, &kernel, &e), DF_OK);
     double cost_s[2] = { cpu_s, gpu_s };
     struct df_node_desc node_desc = { .kernel = kernel, .port_dims = (const uint64_t(*)[DF_MAX_RANK])dims,
                                       .threads = s->threads, .cost_s = cost_s, .n_cost = 2, .scope = s->scope,
-                                      .ordinal = s->n_nodes + 1, .hint_class = s->hint };
+                                      .ordinal = s->n_nodes + 1, .hint_class = s->hint,
+                                      .depth = s->depth };
     assert_int_equal(df_builder_node_desc(s->builder, &node_desc, &node, &e), DF_OK);
     assert_int_equal(node, s->n_nodes);
     for (unsigned i = 0; i < n_in; i++)

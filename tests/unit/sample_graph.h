@@ -20,7 +20,8 @@ struct sample {
     uint64_t *out_bytes;                /* of each node's one output; 0: it has none */
     /* for the next nodes */
     int hint;
-    uint32_t scope, threads;
+    uint32_t scope, threads, depth;
+    unsigned traits;
     uint64_t tmp_bytes;
     bool inout;                         /* the first input and the output are one port */
 };

@@ -169,8 +169,7 @@ static void test_messages(void **state)
     bad("--waves=0", "--waves: 0 is not between 1 and 9223372036854775807");
     bad("--waves=1.5", "--waves: '1.5' is not an integer");
     bad("--waves=99999999999999999999", "--waves: 99999999999999999999 does not fit in 64 bits");
-    bad("--device=sim", "--device: 'sim' is not yet supported");
-    bad("--device=tpu", "--device: no device 'tpu'; there are: auto, none, emu, cuda");
+    bad("--device=tpu", "--device: no device 'tpu'; there are: auto, none, emu, cuda, sim");
     bad("--emu-all=yes", "--emu-all takes no value");
     bad("--help=me", "--help takes no value");
     bad("--emu-check=maybe", "--emu-check: 'maybe' is neither on nor off");

@@ -604,6 +604,58 @@ static void test_classes(void **state)
     df_graph_free(g);
 }
 
+/* ---- classes, args, params, scalars ---- */
+
+static void refused(int code, const struct df_error *error, const char *want)
+{
+    assert_int_equal(code, DF_E_ARGUMENT);
+    assert_string_equal(error->text, want);
+}
+
+static void test_bad_declarations(void **state)
+{
+    struct df_builder *b = df_builder_new("g");
+    struct df_kernel_info info = { .code_classes = 1 };
+    struct df_error error;
+    uint32_t id, kernel = add_kernel(b, "k", "o", 0);
+    const uint64_t code[1] = { 0 };
+    union df_scalar zero = { .i64 = 0 };
+
+    (void)state;
+    refused(df_builder_class(b, "", &id, &error), &error, "a class without a name");
+    refused(df_builder_arg(b, "", DF_S_I32, true, zero, &error), &error, "an arg needs a name and a type");
+    refused(df_builder_arg(b, NULL, DF_S_I32, true, zero, &error), &error, "an arg needs a name and a type");
+    refused(df_builder_arg(b, "n", (enum df_scalar_type)9, true, zero, &error), &error,
+            "an arg needs a name and a type");
+    refused(df_builder_param(b, "", 1, &error), &error, "a param needs a name");
+    refused(df_builder_kernel_info(b, kernel + 1, &info, &error), &error, "no such kernel or class");
+    info.code_classes = 1u << 5;
+    refused(df_builder_kernel_info(b, kernel, &info, &error), &error, "no such kernel or class");
+    refused(df_builder_constant(b, (enum df_scalar_type)9, zero, &id, &error), &error, "a scalar of no known type");
+    refused(df_builder_expression(b, DF_S_I64, code, 0, &id, &error), &error, "an expression needs a type and code");
+    refused(df_builder_expression(b, (enum df_scalar_type)9, code, 1, &id, &error), &error,
+            "an expression needs a type and code");
+    df_builder_free(b);
+}
+
+static void test_scalar_of_another_type(void **state)
+{
+    struct df_builder *b = df_builder_new("g");
+    const struct df_port_desc port = { "v", DF_OUT, DF_U8, 0 };
+    const struct df_scalar_desc scalar = { "seed", DF_S_I32 };
+    struct df_kernel_desc desc = { .name = "make", .n_ports = 1, .ports = &port, .n_scalars = 1, .scalars = &scalar };
+    uint32_t kernel, id;
+    struct df_error error;
+
+    (void)state;
+    assert_int_equal(df_builder_kernel(b, &desc, &kernel, &error), DF_OK);
+    assert_int_equal(df_builder_constant(b, DF_S_F64, (union df_scalar){ .f64 = 1 }, &id, &error), DF_OK);
+    const uint64_t port_dims[1][DF_MAX_RANK] = { { 0 } };
+    desc_fails(b, (struct df_node_desc){ .kernel = kernel, .port_dims = port_dims, .scalars = &id, .hint_class = -1 },
+               "node of 'make': scalar 'seed' has another type");
+    df_builder_free(b);
+}
+
 /* ---- size: a chain of 10^6 in place, and its order when added backwards ---- */
 
 static double now_s(void)
@@ -665,6 +717,8 @@ int main(void)
         cmocka_unit_test(test_bad_kernels),
         cmocka_unit_test(test_bad_nodes),
         cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_bad_declarations),
+        cmocka_unit_test(test_scalar_of_another_type),
         cmocka_unit_test(test_long_chain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
-/* test_engine.c - the firing of nodes and all that carries it: runs of hand-built and random graphs, under every policy,
- * with and without the emulated GPU, compared with a sequential reference; refusals; failures of every node in turn.
+/* test_engine.c - the firing of nodes and all that carries it: runs of hand-built and random graphs, under every
+ * policy, with and without the emulated GPU, compared with a sequential reference; refusals; failures of every node in
+ * turn.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -285,13 +286,14 @@ static void test_workers_run_at_once(void **state)
 static void test_waves_run_at_once(void **state)
 {
     struct rig r;
+    struct rig_out x;
     struct df_options o = options_of("eager", DF_DEVICE_NONE, 3);
     struct df_error error = { "" };
 
     (void)state;
     rig_begin(&r, 4);
-    rig_sink(&r, RIG_SINK, rig_node(&r, RIG_MEET | RIG_CPU_ONLY, 3, rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING),
-                                    RIG_NOTHING));
+    x = rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING);
+    rig_sink(&r, RIG_SINK, rig_node(&r, RIG_MEET | RIG_CPU_ONLY, 3, x, RIG_NOTHING));
     rig_end(&r);
     o.waves = 3;
     o.inflight = 3;
@@ -678,7 +680,8 @@ static void test_failure_anywhere(void **state)
         for (int64_t wave = 0; wave <= 6; wave += 3)
             for (int p = 0; p < N_POLICIES; p++) {
                 struct rig r;
-                struct df_options o = options_of(policies[p], p % 2 ? DF_DEVICE_EMU : DF_DEVICE_NONE, 1 + (unsigned)at % 3);
+                struct df_options o = options_of(policies[p], p % 2 ? DF_DEVICE_EMU : DF_DEVICE_NONE,
+                                                 1 + (unsigned)at % 3);
                 struct df_error error = { "" };
                 struct df_stats stats;
                 char due[64];
@@ -695,8 +698,8 @@ static void test_failure_anywhere(void **state)
             }
 }
 
-/* Two runs of one graph at the same time, one failing, do not disturb each other. (Sinks are not recorded here: nobody could
- * say whose they are.) */
+/* Two runs of one graph at the same time, one failing, do not disturb each other. (Sinks are not recorded here: nobody
+ * could say whose they are.) */
 static void test_two_runs_at_once(void **state)
 {
     struct df_options o = options_of("ws", DF_DEVICE_EMU, 2);
@@ -804,14 +807,16 @@ static void test_long_chain(void **state)
 static void test_idle_workers_sleep(void **state)
 {
     struct rig r;
+    struct rig_out x;
     struct df_options o = options_of("ws", DF_DEVICE_EMU, 3);
     struct df_error error;
     double before, after;
 
     (void)state;
     rig_begin(&r, 1);
-    rig_sink(&r, RIG_SINK, rig_node(&r, RIG_MEET | RIG_CPU_ONLY, 2, rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING),
-                                    RIG_NOTHING)); /* nobody comes: fails after a while of sleep */
+    x = rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING);
+    rig_sink(&r, RIG_SINK, rig_node(&r, RIG_MEET | RIG_CPU_ONLY, 2, x, RIG_NOTHING));
+    /* nobody comes: fails after a while of sleep */
     rig_end(&r);
     before = (double)clock() / CLOCKS_PER_SEC;
     assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_KERNEL);
@@ -865,7 +870,8 @@ int main(void)
         cmocka_unit_test(test_waves_run_at_once), cmocka_unit_test(test_random), cmocka_unit_test(test_small_memory),
         cmocka_unit_test(test_fragments), cmocka_unit_test(test_many_gpus), cmocka_unit_test(test_refused_gpu_memory),
         cmocka_unit_test(test_too_large_runs_on_cpu), cmocka_unit_test(test_hints_are_kept),
-        cmocka_unit_test(test_gpu_hint_without_gpu), cmocka_unit_test(test_unknown_policy), cmocka_unit_test(test_no_cuda),
+        cmocka_unit_test(test_gpu_hint_without_gpu), cmocka_unit_test(test_unknown_policy),
+        cmocka_unit_test(test_no_cuda),
         cmocka_unit_test(test_failure_anywhere), cmocka_unit_test(test_plan_is_followed_or_made_again),
         cmocka_unit_test(test_plan_in_small_memory), cmocka_unit_test(test_two_runs_at_once),
         cmocka_unit_test(test_stray_write), cmocka_unit_test(test_wrong_codes), cmocka_unit_test(test_long_chain),

@@ -1,6 +1,6 @@
-/* test_engine_device.c - the runtime with a back end that is not the emulator's own: one that cannot wake the worker and runs
- * gpu variants (as CUDA), and one whose n-th operation fails, n = 1, 2, ... Both are the emulator with some operations
- * replaced, put in the place of CUDA's, which is a weak symbol.
+/* test_engine_device.c - the runtime with a back end that is not the emulator's own: one that cannot wake the worker
+ * and runs gpu variants (as CUDA), and one whose n-th operation fails, n = 1, 2, ... Both are the emulator with some
+ * operations replaced, put in the place of CUDA's, which is a weak symbol.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,15 +33,15 @@ static struct df_options options_of(const char *policy, enum df_device_kind devi
 
 static const char *const policies[] = { "eager", "ws", "dmda", "all-gpu" };
 
-static void use_polled(void)
+/* The emulator's device says whose it is: that is replaced too. */
+static int open_as_cuda(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
+                        struct df_error *error)
 {
-    dfr_cuda_ops = dfr_emu_ops;
-    dfr_cuda_ops.name = "cuda";
-    dfr_cuda_ops.can_wakeup = false;
-    dfr_cuda_ops.runs_cpu_code = false;
+    int status = dfr_emu_ops.open(index, config, device, error);
+    if (status == DF_OK)
+        (*device)->ops = &dfr_cuda_ops;
+    return status;
 }
-
-/* ---- without waking ---- */
 
 static int open_without_wakeup(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
                                struct df_error *error)
@@ -49,14 +49,24 @@ static int open_without_wakeup(uint32_t index, const struct dfr_device_config *c
     struct dfr_device_config quiet = *config;
     quiet.wakeup = NULL;
     quiet.wakeup_arg = NULL;
-    return dfr_emu_ops.open(index, &quiet, device, error);
+    return open_as_cuda(index, &quiet, device, error);
 }
+
+static void use_polled(void)
+{
+    dfr_cuda_ops = dfr_emu_ops;
+    dfr_cuda_ops.name = "cuda";
+    dfr_cuda_ops.can_wakeup = false;
+    dfr_cuda_ops.runs_cpu_code = false;
+    dfr_cuda_ops.open = open_without_wakeup;
+}
+
+/* ---- without waking ---- */
 
 static void test_polled(void **state)
 {
     (void)state;
     use_polled();
-    dfr_cuda_ops.open = open_without_wakeup;
     for (uint32_t seed = 1; seed <= 6; seed++) {
         struct rig r;
         rig_random(&r, seed, 30, 200, 0);
@@ -118,8 +128,8 @@ static int fails(const char *what, struct df_error *error)
     return dfr_error(error, DF_E_DEVICE, "planted in %s", what);
 }
 
-static int copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes, uint32_t stream,
-                struct df_error *error)
+static int copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
+                uint32_t stream, struct df_error *error)
 {
     int status = fails("copy", error);
     return status != DF_OK ? status : dfr_emu_ops.copy(device, kind, to, from, bytes, stream, error);
@@ -164,6 +174,7 @@ static void test_failing_device(void **state)
     (void)state;
     use_polled();
     dfr_cuda_ops.can_wakeup = true;
+    dfr_cuda_ops.open = open_as_cuda;
     dfr_cuda_ops.copy = copy;
     dfr_cuda_ops.launch = launch;
     dfr_cuda_ops.event_create = event_create;

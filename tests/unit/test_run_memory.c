@@ -1,6 +1,6 @@
-/* test_run_memory.c - the n-th allocation of df_run_start() fails, n = 1, 2, ... until the run goes well: it says DF_E_MEMORY
- * (or does without what it asked for), returns what it had, and the run that succeeds is right. Allocation is stood in for
- * here, which a sanitizer does itself: under one the test is skipped. */
+/* test_run_memory.c - the n-th allocation of df_run_start() fails, n = 1, 2, ... until the run goes well: it says
+ * DF_E_MEMORY (or does without what it asked for), returns what it had, and the run that succeeds is right. Allocation
+ * is stood in for here, which a sanitizer does itself: under one the test is skipped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -136,8 +136,9 @@ static void the_best_known_time_counts(void **state)
     assert_true(time_of(&t, 1, small, &source) == 6e-4 && source == DF_TIME_MEASURED);
     assert_true(time_of(&t, 0, priced, &source) == 1e-3 && source == DF_TIME_COST);
     assert_true(time_of(&t, 1, priced, &source) == 2e-4 && source == DF_TIME_COST);
-    assert_true(time_of(&t, 0, large, &source) > 0 && source == DF_TIME_DEFAULT);
-    assert_true(time_of(&t, 1, large, &source) > 0 && source == DF_TIME_DEFAULT); /* the emulator is another device */
+    /* twice the bytes of the small one; what the emulator took says nothing about this device */
+    assert_true(fabs(time_of(&t, 0, large, &source) - 1e-2) < 1e-4 && source == DF_TIME_ESTIMATED);
+    assert_true(fabs(time_of(&t, 1, large, &source) - 1.2e-3) < 1e-5 && source == DF_TIME_ESTIMATED);
     dfr_times_free(&t);
 
     assert_int_equal(dfw_times_on(db, g, DFW_EMULATOR, false, &t, NULL), DF_OK);
@@ -151,6 +152,10 @@ static void the_best_known_time_counts(void **state)
     assert_int_equal(source, DF_TIME_DEFAULT); /* an edited kernel: the hash of its cpu variant is another */
     time_of(&t, 1, work_of(edited, "plain", 64), &source);
     assert_int_equal(source, DF_TIME_MEASURED); /* its gpu variant is the same */
+    time_of(&t, 0, work_of(edited, "plain", 128), &source);
+    assert_int_equal(source, DF_TIME_DEFAULT);
+    time_of(&t, 1, work_of(edited, "seeded", 64), &source);
+    assert_int_equal(source, DF_TIME_DEFAULT); /* a kernel that nobody measured */
     dfr_times_free(&t);
     dfw_db_close(db);
     df_graph_free(g);

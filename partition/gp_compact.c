@@ -1,0 +1,157 @@
+/* gp_compact.c - a problem as flat arrays of just what evaluating needs: times by node and unit, copies by value and
+ * unit, and who reads what, each reader once.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/gp.h"
+#include "runtime/error.h"
+
+static bool allocate(struct dfp_compact *c, const struct df_graph *g)
+{
+    size_t n = (size_t)g->n_nodes + 1, m = (size_t)g->n_values + 1, r = (size_t)g->n_readers + 1;
+    c->time_s = malloc(n * c->n_units * sizeof *c->time_s);
+    c->width = malloc(n * sizeof *c->width);
+    c->is_free = malloc(n);
+    c->first_out = malloc(n * sizeof *c->first_out);
+    c->producer = malloc(m * sizeof *c->producer);
+    c->is_empty = malloc(m);
+    c->first_reader = malloc(m * sizeof *c->first_reader);
+    c->reader = malloc(r * sizeof *c->reader);
+    c->first_in = malloc(n * sizeof *c->first_in);
+    c->in = malloc(r * sizeof *c->in);
+    c->to_s = malloc(m * c->n_units * sizeof *c->to_s);
+    c->from_s = malloc(m * c->n_units * sizeof *c->from_s);
+    c->movable = malloc(n * sizeof *c->movable);
+    c->source = malloc(n * sizeof *c->source);
+    c->initial_reader = malloc(r * sizeof *c->initial_reader);
+    c->initial_value = malloc(r * sizeof *c->initial_value);
+    c->allowed = malloc(n * sizeof *c->allowed);
+    return c->time_s && c->width && c->is_free && c->first_out && c->producer && c->is_empty && c->first_reader &&
+           c->reader && c->first_in && c->in && c->to_s && c->from_s && c->movable && c->source &&
+           c->initial_reader && c->initial_value && c->allowed;
+}
+
+static int fill_nodes(struct dfp_compact *c, struct df_error *error)
+{
+    const struct df_graph *g = c->model.problem->graph;
+    for (uint32_t v = 0; v < c->n_nodes; v++) {
+        c->is_free[v] = dfp_node_is_free(g, v);
+        c->width[v] = (uint16_t)dfp_model_workers(&c->model, v, 0);
+        c->allowed[v] = 0;
+        for (uint32_t u = 0; u < c->n_units; u++) {
+            double time_s = dfp_model_time_s(&c->model, v, u);
+            c->time_s[(size_t)v * c->n_units + u] = isnan(time_s) ? INFINITY : time_s;
+            if (!isnan(time_s))
+                c->allowed[v] |= 1u << u;
+        }
+        if (!c->allowed[v])
+            return dfp_refuse(&c->model, v, error);
+        c->n_costed += !c->is_free[v];
+        if (c->allowed[v] & (c->allowed[v] - 1))
+            c->movable[c->n_movable++] = v;
+    }
+    return DF_OK;
+}
+
+/* Readers come sorted by node in no way that is promised; a node's mark says that it is listed already. */
+static void fill_arcs(struct dfp_compact *c, uint32_t *mark)
+{
+    const struct df_graph *g = c->model.problem->graph;
+    const struct df_platform *platform = c->model.problem->platform;
+    uint32_t n_readers = 0, n_in = 0;
+    memset(mark, 0xff, c->n_nodes * sizeof *mark);
+    for (uint32_t v = 0; v < c->n_values; v++) {
+        const struct df_value *value = &g->values[v];
+        c->producer[v] = value->producer;
+        c->is_empty[v] = !value->bytes;
+        c->first_reader[v] = n_readers;
+        for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++)
+            if (mark[g->readers[r].node] != v) {
+                mark[g->readers[r].node] = v;
+                c->reader[n_readers++] = g->readers[r].node;
+            }
+        for (uint32_t u = 0; u < c->n_units; u++) {
+            c->to_s[(size_t)v * c->n_units + u] = dfp_copy_time_s(platform, 0, u, value->bytes);
+            c->from_s[(size_t)v * c->n_units + u] = dfp_copy_time_s(platform, u, 0, value->bytes);
+        }
+    }
+    c->first_reader[c->n_values] = n_readers;
+    for (uint32_t v = 0; v < c->n_nodes; v++) {
+        const uint32_t *in = g->in_value + g->nodes[v].first_in;
+        c->first_in[v] = n_in;
+        for (uint32_t i = 0; i < df_node_n_in(g, v); i++) {
+            uint32_t k = c->first_in[v];
+            while (k < n_in && c->in[k] != in[i])
+                k++;
+            if (k == n_in)
+                c->in[n_in++] = in[i];
+        }
+        c->first_out[v] = g->nodes[v].first_out;
+    }
+    c->first_in[c->n_nodes] = n_in;
+    c->first_out[c->n_nodes] = c->n_values;
+}
+
+static void fill_initial(struct dfp_compact *c)
+{
+    for (uint32_t v = 0; v < c->n_nodes; v++) {
+        if (c->first_in[v] == c->first_in[v + 1])
+            c->source[c->n_sources++] = v;
+        for (uint32_t i = c->first_in[v]; i < c->first_in[v + 1]; i++) {
+            uint32_t from = c->producer[c->in[i]];
+            if (c->is_free[from] && c->first_in[from] == c->first_in[from + 1]) {
+                c->initial_reader[c->n_initial] = v;
+                c->initial_value[c->n_initial++] = c->in[i];
+            }
+        }
+    }
+}
+
+int dfp_compact_make(const struct dfp_problem *problem, struct dfp_compact *compact, struct df_error *error)
+{
+    struct dfp_compact c = { .n_nodes = problem->graph->n_nodes, .n_values = problem->graph->n_values };
+    int code = dfp_model_init(&c.model, problem, error);
+    if (code)
+        return code;
+    c.n_units = c.model.n_units;
+    c.host_workers = problem->platform->units[0].workers;
+    for (uint32_t u = 0; u < c.n_units; u++) {
+        c.workers[u] = problem->platform->units[u].workers;
+        c.shared_engine[u] = problem->platform->units[u].engines == 1;
+    }
+    uint32_t *mark = malloc(((size_t)c.n_nodes + 1) * sizeof *mark);
+    code = allocate(&c, problem->graph) && mark ? fill_nodes(&c, error) : dfr_error_memory(error);
+    if (!code) {
+        fill_arcs(&c, mark);
+        fill_initial(&c);
+    }
+    free(mark);
+    if (code)
+        dfp_compact_free(&c);
+    else
+        *compact = c;
+    return code;
+}
+
+void dfp_compact_free(struct dfp_compact *c)
+{
+    free(c->time_s);
+    free(c->width);
+    free(c->is_free);
+    free(c->first_out);
+    free(c->producer);
+    free(c->is_empty);
+    free(c->first_reader);
+    free(c->reader);
+    free(c->first_in);
+    free(c->in);
+    free(c->to_s);
+    free(c->from_s);
+    free(c->movable);
+    free(c->source);
+    free(c->initial_reader);
+    free(c->initial_value);
+    free(c->allowed);
+    *c = (struct dfp_compact){ 0 };
+}

@@ -1,0 +1,43 @@
+/* order.h - ready jobs in a fixed order of their nodes: whoever takes one gets the most urgent, exactly.
+ *
+ * Words:    the *rank* of a node is its place in the order, 0 the most urgent; of one node's jobs the one in the lowest
+ *           slot comes first.
+ * Memory:   create() allocates all that can be needed. `nodes` (the members by rank) and `rank` (by node, filled for the
+ *           members) are the caller's and are borrowed until destroy(); several orders with different members may share
+ *           one array `rank`.
+ * Threads:  add, remove, pop and first from any thread at once; create and destroy from one.
+ * Progress: lock-free.
+ * Orders:   everything is sequentially consistent: what was written before add() is seen after the pop() that takes it.
+ */
+#ifndef DFR_ORDER_H
+#define DFR_ORDER_H
+
+#include "runtime/policy.h"
+
+#define DFR_ORDER_LEVELS 6              /* of 64 each: more than there can be jobs */
+
+struct dfr_order {
+    const struct df_graph *graph;
+    uint32_t n_slots;
+    const uint32_t *nodes, *rank;
+    unsigned top;                       /* the level of one word */
+    _Atomic uint64_t *words[DFR_ORDER_LEVELS];
+};
+
+/* false: no memory. */
+bool dfr_order_create(struct dfr_order *order, const struct dfr_view *view, const uint32_t *nodes, uint32_t n_nodes,
+                      uint32_t *rank);
+void dfr_order_destroy(struct dfr_order *order); /* one that is all zero, too */
+
+void dfr_order_add(struct dfr_order *order, uint64_t job);
+void dfr_order_remove(struct dfr_order *order, uint64_t job);   /* where it is in */
+bool dfr_order_pop(struct dfr_order *order, uint64_t *job);     /* false: empty at some moment during the call */
+bool dfr_order_first(struct dfr_order *order, uint64_t *job);   /* a glance */
+
+/* Is nothing in here more urgent than this job of a member? A glance. */
+bool dfr_order_is_first(struct dfr_order *order, uint64_t job);
+
+/* Sorts nodes for create(): the highest key first, of equals the lowest number. false: no memory. */
+bool dfr_order_sort(uint32_t *nodes, uint32_t n_nodes, const double *key_of_node);
+
+#endif

@@ -1,0 +1,215 @@
+/* simulate_data.c - the data of a simulation: which memories hold a token, the copies that bring it elsewhere, and
+ * the jobs that wait for it.
+ *
+ * Copies:   engines serve in order of request and requests come in order of time, so the end of a copy is known when
+ *           it is asked for. From device to device a token goes through the host and stays there.
+ * Sending:  a placed policy's tokens go to the memories of all their readers as soon as they are produced; others'
+ *           when the policy stages a job, or when a worker takes one.
+ */
+#include "runtime/simulate_impl.h"
+
+void sim_copy(struct sim *s, uint32_t block, uint32_t device, bool to_device)
+{
+    const struct df_unit *unit = &s->platform->units[device];
+    uint32_t value = block % s->graph->n_values, slot = block / s->graph->n_values, to = to_device ? device : 0;
+    uint64_t bytes = s->graph->values[value].bytes;
+    double end_s = s->now_s;
+    if (bytes) {
+        double *free_s = &s->engine_free_s[device][unit->engines == 1 ? 0 : to_device];
+        double start_s = *free_s > s->now_s ? *free_s : s->now_s;
+        double time_s = df_link_time_s(to_device ? &unit->h2d : &unit->d2h, bytes);
+        *free_s = end_s = start_s + time_s;
+        *(to_device ? &s->result->h2d_bytes : &s->result->d2h_bytes) += bytes;
+        *(to_device ? &s->result->h2d_copies : &s->result->d2h_copies) += 1;
+        (to_device ? s->result->h2d_busy_s : s->result->d2h_busy_s)[device] += time_s;
+        if (s->result->copied)
+            s->result->copied(s->result->arg, device, to_device, value, sim_wave(s, slot), start_s, end_s);
+    }
+    s->blocks[block].coming |= 1u << to;
+    sim_event_push(s, (struct sim_event){ .time_s = end_s, .order = sim_order(s, slot,
+                                                                              s->graph->values[value].producer),
+                                          .slot = slot, .block = block, .unit = to, .life = s->blocks[block].life });
+}
+
+void sim_request(struct sim *s, uint32_t block, uint32_t unit)
+{
+    struct sim_block *b = &s->blocks[block];
+    if ((b->valid | b->coming | b->wanted) >> unit & 1)
+        return;
+    if (unit == 0) {
+        sim_copy(s, block, (uint32_t)__builtin_ctz(b->valid), false);
+    } else if (b->valid & 1) {
+        sim_copy(s, block, unit, true);
+    } else {
+        b->wanted |= 1u << unit;
+        sim_request(s, block, 0);
+    }
+}
+
+/* ---- jobs that wait ---- */
+
+/* A job that is released by this learns of it by that alone: what it loads, it asks for afterwards. */
+static void tell(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, bool release, uint32_t by)
+{
+    struct sim_job *job = sim_job(s, slot, node);
+    if (release) {
+        sim_release(s, slot, node, by);
+        return;
+    }
+    if (job->state != SIM_LOADING || job->unit != unit || --job->missing)
+        return;
+    job->state = SIM_LOADED;
+    if (job->worker == DF_NONE)
+        sim_event_end(s, slot, node, s->now_s);
+}
+
+/* `release` for readers that have not been: those whose place is `unit`; all where the policy is not placed. */
+static void tell_readers(struct sim *s, uint32_t block, uint32_t unit, bool release, uint32_t by)
+{
+    const struct df_value *value = &s->graph->values[block % s->graph->n_values];
+    uint32_t slot = block / s->graph->n_values, last = s->inflight < s->waves ? s->inflight : s->waves;
+    for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++) {
+        uint32_t node = s->graph->readers[r].node;
+        bool mine = release && (!s->place || s->place[node] == unit);
+        if (slot != s->inflight || sim_is_once(s, node))
+            tell(s, slot, node, unit, mine, by);
+        else
+            for (uint32_t i = 0; i < last; i++) /* a once value: readers in every slot */
+                tell(s, i, node, unit, mine, by);
+    }
+}
+
+/* ---- production and arrival ---- */
+
+static uint32_t reader_units(const struct sim *s, const struct df_value *value)
+{
+    uint32_t units = 0;
+    for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++)
+        units |= 1u << s->place[s->graph->readers[r].node];
+    return units;
+}
+
+/* Where a memory is full, the readers there are released at once and load when they are taken. */
+static void send(struct sim *s, uint32_t block, uint32_t unit, uint32_t by)
+{
+    struct sim_block *b = &s->blocks[block];
+    if (sim_room_prefetch(s, unit, block)) {
+        sim_request(s, block, unit);
+    } else if (!(b->released >> unit & 1)) {
+        b->released |= 1u << unit;
+        tell_readers(s, block, unit, true, by);
+    }
+}
+
+/* Towards the other memories where readers of a placed policy are. */
+static void send_on(struct sim *s, uint32_t block, uint32_t unit, uint32_t by)
+{
+    struct sim_block *b = &s->blocks[block];
+    uint32_t home = (uint32_t)__builtin_ctz(b->valid), others;
+    others = reader_units(s, &s->graph->values[block % s->graph->n_values]) & ~b->valid & ~b->coming & ~b->released;
+    if (unit == 0) {
+        for (uint32_t u = 1; u < s->n_units; u++)
+            if (others >> u & 1)
+                send(s, block, u, by);
+    } else if (unit == home && others) {
+        sim_request(s, block, 0);
+    }
+}
+
+void sim_send_to(struct sim *s, uint32_t block, uint32_t unit)
+{
+    const struct sim_block *b = &s->blocks[block];
+    if ((b->valid | b->coming | b->released) >> unit & 1)
+        return;
+    if (b->valid & 1)
+        send(s, block, unit, DFR_NOBODY);
+    else if (b->valid)
+        sim_request(s, block, 0);       /* and on from there */
+}
+
+/* The bytes are in the memory of `unit`: produced there, or copied. */
+static void arrive(struct sim *s, uint32_t block, uint32_t unit, bool produced, uint32_t by)
+{
+    struct sim_block *b = &s->blocks[block];
+    bool release = s->place ? !(b->released >> unit & 1) : produced;
+    b->valid |= 1u << unit;
+    b->coming &= ~(1u << unit);
+    b->released |= 1u << unit;
+    sim_room_arrived(s, block, unit);
+    tell_readers(s, block, unit, release, by);
+    if (unit == 0)
+        for (uint32_t u = 1; b->wanted >> u; u++)
+            if (b->wanted >> u & 1) {
+                b->wanted &= ~(1u << u);
+                sim_copy(s, block, u, true);
+            }
+    if (s->place && !s->begins)
+        send_on(s, block, unit, by);
+}
+
+void sim_copied(struct sim *s, const struct sim_event *event)
+{
+    if (s->blocks[event->block].life == event->life)
+        arrive(s, event->block, event->unit, false, DFR_NOBODY);
+}
+
+void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uint32_t by)
+{
+    const struct df_graph *g = s->graph;
+    uint32_t first = g->nodes[node].first_out;
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
+        uint32_t block = slot * g->n_values + y;
+        struct sim_block *b = &s->blocks[block];
+        *b = (struct sim_block){ .left = g->values[y].n_readers, .life = b->life + 1 };
+        arrive(s, block, unit, true, by);
+        if (!b->left && slot != s->inflight)
+            sim_drop(s, block);
+    }
+}
+
+void sim_drop(struct sim *s, uint32_t block)
+{
+    struct sim_block *b = &s->blocks[block];
+    sim_room_dropped(s, block);
+    *b = (struct sim_block){ .life = b->life + 1 };
+}
+
+/* ---- what jobs ask for ---- */
+
+void sim_load(struct sim *s, uint64_t key)
+{
+    const struct df_graph *g = s->graph;
+    uint32_t node = dfr_job_node(key), slot = dfr_job_slot(key);
+    struct sim_job *job = sim_job(s, slot, node);
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+    job->missing = 0;
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
+        uint32_t block = sim_block_of(s, in[k], slot);
+        if (s->blocks[block].valid >> job->unit & 1)
+            continue;
+        job->missing++;
+        sim_request(s, block, job->unit);
+    }
+    job->state = job->missing ? SIM_LOADING : SIM_LOADED;
+}
+
+uint32_t sim_holders(void *arg, uint64_t job, uint32_t k)
+{
+    struct sim *s = arg;
+    const struct df_graph *g = s->graph;
+    const struct df_node *node = &g->nodes[dfr_job_node(job)];
+    return s->blocks[sim_block_of(s, g->in_value[node->first_in + k], dfr_job_slot(job))].valid;
+}
+
+bool sim_stage(void *arg, uint64_t job, uint32_t unit)
+{
+    struct sim *s = arg;
+    const struct df_graph *g = s->graph;
+    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
+    for (uint32_t k = 0; !s->place && k < df_node_n_in(g, node); k++) {
+        uint32_t block = sim_block_of(s, g->in_value[g->nodes[node].first_in + k], slot);
+        if (sim_room_prefetch(s, unit, block))
+            sim_request(s, block, unit);
+    }
+    return false;                       /* its worker waits for what is under way */
+}

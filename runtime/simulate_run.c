@@ -1,0 +1,206 @@
+/* simulate_run.c - df_simulate(): what --device=sim does. The program's own graph, times and plan on the platform it was planned for
+ * (or --platform), in virtual time: no kernel is run, and the same statistics and trace come out as of a real run.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "runtime/policy.h"
+#include "runtime/simulate.h"
+#include "runtime/trace.h"
+
+#define TRACE_EVENTS (UINT64_C(1) << 22)
+
+struct virtual_run {
+    const struct df_graph *graph;
+    struct df_platform platform;
+    struct df_stats *stats;
+    struct dfr_trace *trace;            /* NULL: none asked for */
+    uint32_t n_cpu_workers;
+};
+
+/* ---- the machine ---- */
+
+static bool any_gpu_work(const struct df_graph *g)
+{
+    for (uint32_t k = 0; k < g->n_kernels; k++)
+        if ((g->kernels[k].code_classes | g->kernels[k].cost_classes) >> DF_CLASS_GPU & 1)
+            return true;
+    return false;
+}
+
+/* Options mean what they mean for a real run: they narrow what the platform has. */
+static void choose_platform(struct virtual_run *run, const struct df_options *options)
+{
+    struct df_platform *p = &run->platform;
+    if (options->platform)
+        *p = *options->platform;
+    else if (options->plan)
+        *p = options->plan->platform;
+    else
+        df_platform_default(p, any_gpu_work(run->graph));
+    if (options->workers)
+        p->units[0].workers = options->workers;
+    run->n_cpu_workers = p->units[0].workers;
+    for (uint32_t u = 1; u < p->n_units; u++) {
+        struct df_unit *unit = &p->units[u];
+        if (options->gpu_mem_bytes && (!unit->memory_bytes || options->gpu_mem_bytes < unit->memory_bytes))
+            unit->memory_bytes = options->gpu_mem_bytes;
+        if (options->gpu_jobs)
+            unit->jobs = options->gpu_jobs;
+    }
+}
+
+static bool same_platform(const struct df_platform *a, const struct df_platform *b)
+{
+    if (a->n_units != b->n_units)
+        return false;
+    for (uint32_t u = 0; u < a->n_units; u++)
+        if (a->units[u].cls != b->units[u].cls || a->units[u].workers != b->units[u].workers ||
+            a->units[u].memory_bytes != b->units[u].memory_bytes)
+            return false;
+    return true;
+}
+
+/* The plan for this machine: the program's own where it was made for it, else a new one, which the caller frees. */
+static int find_plan(const struct virtual_run *run, const struct df_options *options, const struct df_times *times, const char *policy,
+                     struct df_plan **own, struct df_error *error)
+{
+    const struct df_plan *plan = options->plan;
+    if (plan && plan->n_nodes == run->graph->n_nodes && !strcmp(plan->policy, policy) && same_platform(&plan->platform, &run->platform))
+        return DF_OK;
+    if (!options->planner || !options->planner->make)
+        return dfr_error(error, DF_E_REFUSED, "policy '%s' needs a plan for this platform, and this program has no planner", policy);
+    return options->planner->make(run->graph, &run->platform, times, policy, own, error);
+}
+
+/* ---- what is told while it runs ---- */
+
+static void ran(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double begin_s, double end_s)
+{
+    struct virtual_run *run = arg;
+    if (worker < run->stats->n_workers) {
+        run->stats->workers[worker].jobs++;
+        run->stats->workers[worker].busy_s += end_s - begin_s;
+    }
+    if (run->trace)
+        dfr_trace_add(dfr_trace_row(run->trace, worker < run->n_cpu_workers ? worker : run->n_cpu_workers + 3 * (worker - run->n_cpu_workers)),
+                      node, wave, begin_s, end_s, run->graph->works[run->graph->nodes[node].work].job_bytes);
+}
+
+static void copied(void *arg, uint32_t unit, bool to_device, uint32_t value, uint32_t wave, double begin_s, double end_s)
+{
+    struct virtual_run *run = arg;
+    struct df_memory_stats *m = &run->stats->memories[unit - 1];
+    uint64_t bytes = run->graph->values[value].bytes;
+    if (to_device) {
+        m->h2d_copies++;
+        m->h2d_bytes += bytes;
+    } else {
+        m->d2h_copies++;
+        m->d2h_bytes += bytes;
+    }
+    if (run->trace)
+        dfr_trace_add(dfr_trace_row(run->trace, run->n_cpu_workers + 3 * (unit - 1) + (to_device ? 1 : 2)), value, wave, begin_s, end_s, bytes);
+}
+
+static int name_rows(struct virtual_run *run, const struct df_options *options, struct df_error *error)
+{
+    static const char *const what[] = { "job", "h2d", "d2h" }, *const names[] = { "compute", "H2D copies", "D2H copies" };
+    uint32_t n_gpus = run->platform.n_units - 1;
+    if (run->n_cpu_workers + n_gpus > DF_MAX_WORKERS)
+        return dfr_error(error, DF_E_ARGUMENT, "%u CPU workers are too many: %d in all", (unsigned)run->n_cpu_workers, DF_MAX_WORKERS);
+    if (options->trace_path) {
+        int status = dfr_trace_create(run->n_cpu_workers + 3 * n_gpus, TRACE_EVENTS, &run->trace, error);
+        if (status != DF_OK)
+            return status;
+    }
+    run->stats->n_workers = run->n_cpu_workers + n_gpus;
+    run->stats->n_memories = n_gpus;
+    for (uint32_t i = 0; i < run->n_cpu_workers; i++) {
+        snprintf(run->stats->workers[i].name, sizeof run->stats->workers[i].name, "cpu %u", (unsigned)i);
+        if (run->trace)
+            memcpy(dfr_trace_row(run->trace, i)->name, run->stats->workers[i].name, sizeof run->stats->workers[i].name);
+        if (run->trace)
+            dfr_trace_row(run->trace, i)->what = what[0];
+    }
+    for (uint32_t u = 1; u <= n_gpus; u++) {
+        const struct df_unit *unit = &run->platform.units[u];
+        memcpy(run->stats->workers[run->n_cpu_workers + u - 1].name, unit->name, sizeof unit->name);
+        memcpy(run->stats->memories[u - 1].name, unit->name, sizeof unit->name);
+        run->stats->memories[u - 1].capacity_bytes = unit->memory_bytes;
+        for (uint32_t r = 0; run->trace && r < 3; r++) {
+            struct dfr_trace_row *row = dfr_trace_row(run->trace, run->n_cpu_workers + 3 * (u - 1) + r);
+            row->what = what[r];
+            row->process = u;
+            snprintf(row->name, sizeof row->name, "%.30s %s", unit->name, names[r]);
+        }
+    }
+    return DF_OK;
+}
+
+static int write_trace(const struct virtual_run *run, const char *path, struct df_error *error)
+{
+    const char *names[DF_MAX_UNITS];
+    for (uint32_t u = 0; u < run->platform.n_units; u++)
+        names[u] = run->platform.units[u].name;
+    return dfr_trace_write(run->trace, run->graph, names, run->platform.n_units, 0, path, error);
+}
+
+/* ---- the run ---- */
+
+static int simulate(struct virtual_run *run, const struct df_options *options, const struct df_times *times, struct df_error *error)
+{
+    struct dfr_simulation result = { .ran = ran, .copied = copied, .arg = run };
+    struct df_plan *own = NULL;
+    const struct dfr_policy *policy = dfr_policy_find(options->policy, error);
+    if (!policy)
+        return DF_E_ARGUMENT;
+    int status = policy->needs_plan ? find_plan(run, options, times, policy->name, &own, error) : DF_OK;
+    if (status == DF_OK) {
+        uint32_t waves = options->waves > 0 ? (uint32_t)fmin((double)options->waves, UINT32_MAX) : 1;
+        struct dfr_simulate_options how = { .policy = policy->name, .plan = own ? own : options->plan, .waves = waves,
+                                            .inflight = options->inflight ? options->inflight : waves < 4 ? waves : 4, .seed = 1 };
+        status = dfr_simulate(run->graph, &run->platform, times, &how, &result, error);
+        run->stats->waves = waves;
+        run->stats->inflight = how.inflight;
+    }
+    run->stats->makespan_s = result.makespan_s;
+    for (uint32_t w = 0; w < run->stats->n_workers; w++)
+        run->stats->jobs += run->stats->workers[w].jobs;
+    if (run->platform.n_units == 2)      /* the simulator counts them over all devices */
+        run->stats->memories[0].evictions = result.evictions;
+    if (status == DF_OK && run->trace)
+        status = write_trace(run, options->trace_path, error);
+    dfr_plan_free(own);
+    return status;
+}
+
+int df_simulate(const struct df_graph *graph, const struct df_options *options, struct df_stats *stats, struct df_error *error)
+{
+    struct virtual_run *run = calloc(1, sizeof *run);
+    struct df_stats *scratch = stats ? stats : calloc(1, sizeof *scratch);
+    struct df_times own = { 0 };
+    int status = run && scratch ? DF_OK : dfr_error_memory(error);
+    if (status == DF_OK) {
+        memset(scratch, 0, sizeof *scratch);
+        run->graph = graph;
+        run->stats = scratch;
+        choose_platform(run, options);
+        status = name_rows(run, options, error);
+    }
+    bool given = options->plan && options->plan->times.n_works == graph->n_works;
+    if (status == DF_OK && !given)
+        status = dfr_times_default(graph, options->emu_all, &own, error);
+    if (status == DF_OK)
+        status = simulate(run, options, given ? &options->plan->times : &own, error);
+    dfr_times_free(&own);
+    if (run)
+        dfr_trace_destroy(run->trace);
+    if (!stats)
+        free(scratch);
+    free(run);
+    return status;
+}

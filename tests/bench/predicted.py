@@ -1,0 +1,50 @@
+"""One table from what predicted.sh collected: predicted.py OUT NAME…
+
+error: predicted over measured, less one. jobs: the time that workers were busy in the measured run over the time that the simulation
+has them busy: what kernels took more than when they were measured, other places than predicted included. rest: what is left of the
+ratio of the makespans, that is, of the model of everything but kernels.
+"""
+import csv, os, sys
+
+LIMIT = 0.15
+
+
+def read(path):
+    with open(path) as f:
+        return {row["policy"]: row for row in csv.DictReader(f)}
+
+
+def busy(row):
+    return float(row["cpu_busy_s"]) + float(row["gpu_busy_s"])
+
+
+def main():
+    out, names = sys.argv[1], sys.argv[2:]
+    head = ["graph", "policy", "predicted_s", "measured_s", "fastest_s", "spread", "error", "jobs", "rest"]
+    rows = []
+    for name in names:
+        simulated, measured = (read(os.path.join(out, f"{name}.{k}.csv")) for k in ("simulated", "measured"))
+        for policy, m in measured.items():
+            predicted, median = float(simulated[policy]["makespan_s"]), float(m["median_s"])
+            jobs = busy(m) / busy(simulated[policy])
+            rows.append([name, policy, predicted, median, float(m["min_s"]), float(m["spread"]), predicted / median - 1, jobs,
+                         median / predicted / jobs])
+    with open(os.path.join(out, "predicted.csv"), "w", newline="") as f:
+        csv.writer(f).writerows([head] + [[r if isinstance(r, str) else f"{r:.6g}" for r in row] for row in rows])
+    lines = ["| graph | policy | predicted | measured, median | fastest | spread | error | jobs | rest |", "|" + "---|" * 9]
+    for name, policy, predicted, median, fastest, spread, error, jobs, rest in rows:
+        mark = f"**{100 * error:+.0f} %**" if abs(error) > LIMIT else f"{100 * error:+.0f} %"
+        lines.append(f"| {name} | `{policy}` | {1e3 * predicted:.3g} ms | {1e3 * median:.3g} ms | {1e3 * fastest:.3g} ms | "
+                     f"{100 * spread:.0f} % | {mark} | × {jobs:.2f} | × {rest:.2f} |")
+    off = sum(abs(r[6]) > LIMIT for r in rows)
+    kernels = sum(abs(r[6]) > LIMIT and abs(r[8] - 1) <= LIMIT for r in rows)
+    lines.append(f"\n{off} of {len(rows)} are more than {100 * LIMIT:.0f} % off; in {kernels} of these the jobs' own times explain it "
+                 "(rest within 15 %).")
+    text = "\n".join(lines) + "\n"
+    with open(os.path.join(out, "predicted.md"), "w") as f:
+        f.write(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Predicted against measured makespan of examples/matrix and examples/photo, a line for each policy:
+#     predicted.sh BUILDDIR [OUT] [emu|cuda]
+# Measures links and kernels first (dfc probe, dfc profile), simulates with what was measured, then runs for real (dfc compare), in turns.
+#   RUNS=7 N=256,512 PICTURE=1024 GPU_JOBS=2 POLICIES=eager,…   counted runs, rows of the matrices, pixels a side, jobs in flight on the GPU
+#   NVCC=none    leaves the gpu variants out; the emulated GPU needs none
+# Writes predicted.csv and predicted.md in OUT. The machine should be idle: a core that is taken away for a while makes jobs longer than
+# they were when they were measured, which the column `jobs` shows.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+dfc=$(realpath "$1")/bin/dfc out=${2:-build/results/predicted} device=${3:-emu}
+runs=${RUNS:-7} picture=${PICTURE:-1024} gpu_jobs=${GPU_JOBS:-2} tile=256
+rm -rf "$out"; mkdir -p "$out/photo"; out=$(realpath "$out")
+export DFC_PROFILE=$out/profile.db OPENBLAS_NUM_THREADS=1 CCACHE_DISABLE=1
+nvcc=(); [ "${NVCC:-}" = none ] && nvcc=(--nvcc=none)
+policies=${POLICIES:-$("$dfc" simulate examples/sum/sum.df --platform=examples/graphs/study.df --format=csv | tail -n +2 | cut -d, -f3 |
+    grep -xE 'eager|ws|dmda|dmdas|pats|heft|peft|gp-thesis|gp|all-cpu|all-gpu' | paste -sd,)}
+
+"$dfc" probe --device="$device" -o "$out/platform.df"
+cc -std=c11 -O2 -o "$out/generate" examples/matrix/generate.c
+cc -std=c11 -D_GNU_SOURCE -O2 -o "$out/synthetic" examples/photo/synthetic.c -lpng -lm
+cp examples/photo/photo.df examples/photo/*.c examples/photo/*.cu "$out/photo/"
+"$out/synthetic" "$picture" "$picture" 7 "$out/photo/in.png"
+
+try() { # NAME GRAPH WAVES INFLIGHT [program's options]
+    local name=$1 graph=$2 waves=$3 inflight=$4; shift 4
+    local same=(--device="$device" --inflight="$inflight" --gpu-jobs="$gpu_jobs" --waves="$waves")
+    echo "== $name" >&2
+    "$dfc" profile "$graph" --device="$device" "${nvcc[@]}" --max-time=0.5 -- "$@" >&2
+    "$dfc" simulate "$graph" "${same[@]}" --policy="$policies" --format=csv -o "$out/$name.simulated.csv"
+    "$dfc" compare "$graph" "${same[@]}" "${nvcc[@]}" --runs="$runs" --policies="$policies" --csv="$out/$name.measured.csv" -- "$@" >&2
+    names+=("$name")
+}
+names=()
+for n in $(tr , ' ' <<<"${N:-256,512}"); do for kind in ma mm; do
+    mkdir -p "$out/$kind-$n"; cp examples/matrix/matrix.c examples/matrix/matrix.cu "$out/$kind-$n/"
+    "$out/generate" --kind=$kind --n="$n" >"$out/$kind-$n/graph.df"
+    try $kind-$n "$out/$kind-$n/graph.df" 1 1
+done; done
+tiles=$(((picture + tile - 1) / tile))
+try photo "$out/photo/photo.df" $((tiles * tiles)) 4 --input="$out/photo/in.png" --output="$out/photo/out.png"
+python3 tests/bench/predicted.py "$out" "${names[@]}"

@@ -1,0 +1,210 @@
+"""Tables and plots from what results.sh collected: results.py OUT [--reference=FILE] [--update=FILE].
+
+Reads runs.csv, deep.csv (gp with ten times its budget) and large.csv in OUT; writes tables.md and SVGs there. A lower
+bound above a makespan, or a gp slower than another policy on some graph, is an error: the figures would be wrong.
+"""
+import argparse, csv, math, os, re, sys
+from collections import defaultdict
+import plot
+
+FAMILIES = ["thesis ma", "thesis mm", "thesis mixed", "factorizations", "stencils", "image pipelines", "layered ≤ 200",
+            "layered 1000"]
+PLOTTED = ["gp", "heft", "peft", "dmda", "dmdas", "pams", "ws", "eager", "gp-thesis"]
+
+
+def geomean(values):
+    values = list(values)
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
+
+
+class Runs:
+    """makespan[family][graph][policy] and the other columns, in the order of the file."""
+
+    def __init__(self, path):
+        self.rows = defaultdict(lambda: defaultdict(dict))
+        self.policies = []
+        with open(path) as f:
+            for row in csv.DictReader(f):
+                row = {k: float(v) if k.endswith(("_s", "bytes", "_ms")) or k in ("copies", "evictions") else v for k, v in row.items()}
+                self.rows[row["family"]][row["graph"]][row["policy"]] = row
+                if row["policy"] not in self.policies:
+                    self.policies.append(row["policy"])
+                if row["makespan_s"] < row["lower_bound_s"] * (1 - 1e-9):
+                    sys.exit(f"results: {row['policy']} on {row['graph']} takes {row['makespan_s']} s, less than the bound")
+
+    def graphs(self, families):
+        return [by_policy for f in families for by_policy in self.rows[f].values()]
+
+
+def ratio(by_policy, policy, to):
+    return by_policy[policy]["makespan_s"] / by_policy[to]["makespan_s"]
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def quality(runs, policy, families):
+    """Makespan over lower bound: geometric mean and worst."""
+    found = [g[policy]["makespan_s"] / g[policy]["lower_bound_s"] for g in runs.graphs(families) if policy in g]
+    return (geomean(found), max(found)) if found else None
+
+
+def by_family(runs, families):
+    def cell(policy, family):
+        q = quality(runs, policy, [family])
+        return f"{q[0]:.2f}" if q else "–"
+
+    order = sorted(runs.policies, key=lambda p: quality(runs, p, families)[0])
+    rows = []
+    for p in order:
+        q = quality(runs, p, families)
+        rows.append([f"`{p}`"] + [cell(p, f) for f in families] + [f"{q[0]:.2f} ({q[1]:.2f})"])
+    counts = ["graphs"] + [str(len(runs.rows[f])) for f in families] + [str(len(runs.graphs(families)))]
+    return table(["policy"] + families + ["all (worst)"], rows + [counts])
+
+
+def copies(runs, families):
+    rows = []
+    for p in runs.policies:
+        cells = []
+        for f in families:
+            found = [g[p]["copies"] for g in runs.graphs([f]) if p in g]
+            cells.append(f"{sum(found) / len(found):.0f}" if found else "–")
+        found = [g[p]["h2d_bytes"] + g[p]["d2h_bytes"] for g in runs.graphs(families) if p in g]
+        rows.append([f"`{p}`"] + cells + [f"{sum(found) / len(found) / 1e6:.0f} MB"])
+    return table(["policy"] + families + ["bytes, mean"], rows)
+
+
+def against(runs, families):
+    """Every policy's makespan over gp's; how often either is ahead."""
+    rows = []
+    for p in runs.policies:
+        if p == "gp":
+            continue
+        r = [ratio(g, p, "gp") for g in runs.graphs(families) if p in g]
+        level = sum(abs(x - 1) <= 1e-9 for x in r)
+        worse = sum(x < 1 - 1e-9 for x in r)
+        rows.append([f"`{p}`", f"{geomean(r):.3f}", f"{min(r):.3f}", f"{max(r):.2f}", str(len(r) - level - worse), str(level), str(worse)])
+    rows.sort(key=lambda row: float(row[1]))
+    return table(["policy", "time / gp's, geometric mean", "least", "most", "gp ahead", "level", "gp behind"], rows)
+
+
+def growth(large):
+    rows = []
+    for nodes, graphs in large.rows.items():
+        for by_policy in graphs.values():
+            for p, r in by_policy.items():
+                rows.append([f"{int(nodes):,}", f"`{p}`", f"{r['makespan_s'] / r['lower_bound_s']:.3f}",
+                             f"{r['plan_ms']:.0f} ms" if r["plan_ms"] else "decides in the run"])
+    return table(["nodes", "policy", "makespan / bound", "planning"], rows)
+
+
+def reference_tables(runs, deep, path):
+    with open(path) as f:
+        known = {r["graph"]: {k: float(v) for k, v in r.items() if k != "graph"} for r in csv.DictReader(f)}
+    graphs = {name: g for name, g in runs.rows["reference"].items() if name in known}
+    rows = []
+
+    def row(what, values, want, good):
+        values = list(values)
+        rows.append([what, f"{geomean(values):.3f}", f"{min(values):.3f}", f"{max(values):.3f}", want, "yes" if good(values) else "**no**"])
+
+    def to_best(found, gmean, most, what):
+        values = [g["gp"]["makespan_s"] / known[name]["best_known_s"] for name, g in found.items() if name in known and "gp" in g]
+        if values:
+            row(what, values, f"mean ≤ {gmean}, most ≤ {most}", lambda v: geomean(v) <= gmean and max(v) <= most)
+
+    if "gp" in runs.policies:
+        to_best(graphs, 1.015, 1.08, "`gp` / best known")
+        to_best(deep.rows["reference"], 1.003, 1.03, "`gp`, ten times the budget / best known")
+        have = [p for p in ("dmda", "heft") if p in runs.policies]
+        for p, least in (("dmda", 1.175), ("heft", 1.14)):
+            if p in have:
+                row(f"`{p}` / `gp`", [ratio(g, p, "gp") for g in graphs.values()], f"mean ≥ {least}", lambda v, m=least: geomean(v) >= m)
+        if len(have) == 2:
+            row("better of the two / `gp`", [min(ratio(g, p, "gp") for p in have) for g in graphs.values()], "mean ≥ 1.115",
+                lambda v: geomean(v) >= 1.115)
+        row("best other policy / `gp`", [min(ratio(g, p, "gp") for p in runs.policies if p != "gp") for g in graphs.values()],
+            "least ≥ 1", lambda v: min(v) >= 1 - 1e-9)
+    first = table(["what", "geometric mean", "least", "most", "wanted", "holds"], rows)
+    rows = []
+    for p, column in (("eager", "eager_s"), ("ws", "ws_s"), ("dmda", "dmda_s"), ("heft", "heft_s"), ("peft", "peft_s"), ("gp-thesis", "gp_thesis_s")):
+        r = {n: g[p]["makespan_s"] / known[n][column] for n, g in graphs.items() if p in g and column in known[n]}
+        if r:
+            off = sum(abs(x - 1) > 0.05 for x in r.values())
+            same = sum(abs(x - 1) < 1e-4 for x in r.values())
+            rows.append([f"`{p}`", f"{geomean(r.values()):.3f}", f"{min(r.values()):.3f}", f"{max(r.values()):.3f}", str(same), str(off)])
+    second = table(["policy", "ours / reference, geometric mean", "least", "most", "same", "over 5 % apart"], rows)
+    return f"{len(graphs)} graphs.\n\n{first}", second
+
+
+def profile(runs, families, policies):
+    """Share of graphs on which a policy is within a factor of the best of all (Dolan and Moré's performance profile)."""
+    graphs = runs.graphs(families)
+    series = []
+    for p in policies:
+        factors = sorted(g[p]["makespan_s"] / min(r["makespan_s"] for r in g.values()) for g in graphs)
+        series.append((p, [(x, (i + 1) / len(factors)) for i, x in enumerate(factors)]))
+        if series[-1][1][0][0] > 1:
+            series[-1][1].insert(0, (1.0, 0.0))
+    return series
+
+
+def write(path, content):
+    with open(path, "w") as f:
+        f.write(content)
+
+
+def update(path, tables):
+    """Puts each table between `<!-- results:NAME -->` and `<!-- end -->`; names that the page lacks are an error."""
+    with open(path) as f:
+        page = f.read()
+    for name, content in tables.items():
+        page, n = re.subn(rf"(<!-- results:{name} -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}\n{content}\n\n{m[2]}", page, flags=re.S)
+        if n != 1:
+            sys.exit(f"results: {path} has {n} places for '{name}'")
+    write(path, page)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("out")
+    parser.add_argument("--reference")
+    parser.add_argument("--update")
+    options = parser.parse_args()
+    runs, deep, large = (Runs(os.path.join(options.out, f"{n}.csv")) for n in ("runs", "deep", "large"))
+    families = [f for f in FAMILIES if f in runs.rows]
+    tables = {"families": by_family(runs, families), "copies": copies(runs, families), "growth": growth(large)}
+    if "gp" in runs.policies:
+        tables["against"] = against(runs, families)
+    if "reference" in runs.rows and "gp" in runs.policies:
+        tables["folder"] = against(runs, ["reference"])
+    if options.reference and os.path.exists(options.reference):
+        tables["reference"], tables["reference-policies"] = reference_tables(runs, deep, options.reference)
+    write(os.path.join(options.out, "tables.md"), "".join(f"## {n}\n\n{t}\n\n" for n, t in tables.items()))
+    plotted = [p for p in PLOTTED if p in runs.policies]
+    pictures = {
+        "families.svg": plot.dots("Makespan over lower bound, by policy and family", "geometric mean of each family; 1 cannot be beaten",
+                                  "makespan / lower bound", sorted(runs.policies, key=lambda p: quality(runs, p, families)[0]), families,
+                                  lambda p, f: (quality(runs, p, [f]) or (None,))[0]),
+        "profile.svg": plot.lines("How close to the best policy, on how many graphs", "a point (x, y): on a share y of the graphs, no more than x times the best makespan",
+                                  "makespan / best makespan of any policy", "share of the graphs", profile(runs, families, plotted), log_x=True, steps=True, x_high=4),
+    }
+    for name, svg in pictures.items():
+        write(os.path.join(options.out, name), svg)
+        if options.update:
+            folder = os.path.join(os.path.dirname(options.update), "results")
+            os.makedirs(folder, exist_ok=True)
+            write(os.path.join(folder, name), svg)
+    if options.update:
+        update(options.update, tables)
+    print("".join(f"{n}\n{t}\n\n" for n, t in tables.items()) + f"in {options.out}: tables.md, {', '.join(pictures)}, runs.csv")
+    behind = [f"{name} ({p})" for f in runs.rows for name, g in runs.rows[f].items() if "gp" in g for p in g if ratio(g, p, "gp") < 1 - 1e-9]
+    if behind:
+        sys.exit(f"results: gp is slower than another policy on {len(behind)}: {', '.join(behind[:8])}")
+
+
+if __name__ == "__main__":
+    main()

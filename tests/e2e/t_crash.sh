@@ -1,0 +1,59 @@
+# Kernels that crash, exit or fail under the commands that run programs; what is left out of an installation; BLAS without a GPU.
+export DFC_PROFILE=$PWD/profile.db
+quick='--max-time=5ms --max-runs=3'
+# app NAME CODE: a program whose middle kernel does CODE.
+app() {
+    echo "kernel make(out v: i32[k]) cpu {{ memset(v, 0, k * 4); }};
+kernel middle(in a: i32[k], out b: i32[k]) cpu {{ memcpy(b, a, k * 4); $2 }};
+kernel last(in v: i32[k]) cpu {{ (void)v; }};
+graph main { v: i32[8] = make(); w = middle(v); last(w); }" > "$1.df"
+}
+app crash 'abort();'
+app leave 'exit(0);'
+app fails 'return df_fail(call, "no luck");'
+app reason 'return DF_FAILED;'
+app loose 'return 42;'
+expect compare-crash 1 "^dfc: error: policy eager: the program was ended by signal 6 \(Aborted\)" "$DFC" compare crash.df --policies=eager --runs=1
+expect compare-exit 1 "^dfc: error: policy eager: the program printed no statistics" "$DFC" compare leave.df --policies=eager --runs=1
+expect compare-fails 1 "^dfc: error: policy eager: the program failed with status 1" "$DFC" compare fails.df --policies=eager --runs=1
+expect compare-fails-why 1 "^fails: error: node 'main/middle', wave 0: no luck" "$DFC" compare fails.df --policies=eager --runs=1
+expect profile-crash 1 "^dfc: error: the program was ended by signal 6 \(Aborted\) while it ran middle k=8 cpu" "$DFC" profile crash.df $quick
+expect profile-exit 1 "^dfc: error: the program ended before all was measured" "$DFC" profile leave.df $quick
+expect profile-fails 1 "^fails: error: node 'main/middle', wave 0: no luck" "$DFC" profile fails.df $quick
+expect profile-fails-unexplained 1 "^reason: error: node 'main/middle', wave 0: " "$DFC" profile reason.df $quick
+expect no-samples-of-failures 1 "^crash|^dfc: error: the program was ended" "$DFC" profile crash.df $quick
+for a in reason loose; do "$DFC" $a.df -o $a || fail "$a-compiles" "exit $?"; done
+expect reason-missing 1 "^reason: error: node 'main/middle', wave 0: failed and gave no reason" ./reason
+expect code-unknown 1 "^loose: error: node 'main/middle', wave 0: returned 42, which is no DF_... code" ./loose
+# A stream that is empty has nothing to measure with.
+printf 'kernel none(out v: i32) stream cpu {{ return DF_END; }};\nkernel last(in v: i32) cpu {{ }};\ngraph main { v = none(); last(v); }\n' > empty.df
+expect profile-empty-stream 1 "stream 'main/none' ended before its first wave, so nothing flows that could be measured" "$DFC" profile empty.df $quick
+# Code that does not compile, in the .df itself.
+app syntax 'nonsense;'
+expect inline-error 1 "^dfc: error: the C compiler failed on the code that dfc made of 'syntax.df' \(the inline code of its kernels\)" "$DFC" syntax.df -o syntax
+# df_cublas() where there is none.
+app blas 'if (!df_cublas(call)) return DF_FAILED;'
+sed -i 's/ }};$/ }};/; /^kernel middle/s/;$/ gpu {{ }};/' blas.df
+check blas-compiles "$DFC" blas.df -o blas --nvcc=none
+expect blas-on-cpu 1 "^blas: error: node 'main/middle', wave 0: df_cublas\(\) is for gpu variants: this job runs on the CPU" ./blas --device=none
+expect blas-emulated 1 "^blas: error: node 'main/middle', wave 0: emu0: an emulated GPU has no cuBLAS" ./blas --device=emu --policy=all-gpu
+# An installation with parts missing.
+mkdir -p home/include home/lib && cp "$DF_BUILD/include/df.h" home/include/
+expect home-without-lib 1 "^dfc: error: \\\$DFC_HOME is '$PWD/home', and there is no 'lib/libdf.a' in it" env DFC_HOME="$PWD/home" "$DFC" fails.df -o fails
+mkdir -p moved/bin && cp "$DFC" moved/bin/dfc
+expect moved-alone 1 "^dfc: error: '.*/moved/include/df.h' is missing: install dfc again, or set DFC_HOME to the folder that holds include/df.h" \
+    env -u DFC_HOME LD_LIBRARY_PATH="$DF_BUILD/lib" ./moved/bin/dfc fails.df -o fails
+# Where temporary files have no place.
+expect tmpdir 1 "^dfc: error: cannot make the folder '/nonexistent/dfc-......': No such file or directory" env TMPDIR=/nonexistent "$DFC" fails.df -o fails
+expect tmpdir-compare 1 "^dfc: error: cannot make a folder for the program, '/nonexistent/dfc-......': No such file or directory" \
+    env TMPDIR=/nonexistent "$DFC" compare fails.df
+[ -z "$(find . -name '.dfc-*')" ] && pass nothing-left-behind || fail nothing-left-behind "$(find . -name '.dfc-*')"
+# A graph too large for one picture is drawn in groups, and a partition that loses says so.
+cat > many.df <<'X'
+kernel src(out a: f32[k]) cost cpu 1us;
+kernel f(in a: f32[k], out b: f32[k]) cost cpu 1us gpu 1us;
+kernel sink(in a: f32[k]) cost cpu 1us;
+graph main { a[0]: f32[9] = src(); for i in 0..6000 { a[i + 1] = f(a[i]); } sink(a[6000]); }
+X
+expect too-many-nodes-emit 0 "^dfc: note: 6002 nodes are too many for a picture: this is the summary by nested graph or kernel" "$DFC" many.df --emit=dot
+expect too-many-nodes 0 "^dfc: note: 6002 nodes are too many to draw: 'many.dot' shows groups of them" "$DFC" partition many.df --dot=many.dot

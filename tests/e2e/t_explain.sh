@@ -1,0 +1,57 @@
+# dfc explain: the reasons for a placement whose times are known beforehand, the bottleneck, and what a change would gain.
+export DFC_PROFILE=$PWD/none.db
+cat > chain.df <<'END'
+platform study {
+    cpu host { workers = 1; }
+    gpu g    { memory = 1 GiB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; engines = 2; }
+}
+kernel src(out v: f32[k]) cost cpu 0s;
+kernel heavy(in v: f32[k], out w: f32[k]) cost cpu 10ms gpu 1ms;
+kernel lone(in v: f32[k], out w: f32[k]) cost cpu 5ms;
+kernel sink(in v: f32[k]) cost cpu 0s;
+graph main { a: f32[250000] = src(); b = heavy(a); c = lone(b); sink(c); }
+END
+# 1 MB each way takes 1.01 ms: 1.01 + 1 + 1.01 + 5
+expect whole 0 "placed by gp: 8.02 ms for one wave; no schedule is shorter than 8.02 ms" "$DFC" explain chain.df
+expect bottleneck 0 "^bottleneck +the longest way through the graph, [34] nodes from main/src to main/(lone|sink): 100 %" "$DFC" explain chain.df
+expect resource 0 "^g, copies to it +1.01 ms +13 %" "$DFC" explain chain.df
+expect faster 0 "why +10x faster here; on host the wave would take 6.98 ms longer" "$DFC" explain chain.df
+expect times 0 "time +1 ms here \(cost\), 10 ms on host \(cost\)" "$DFC" explain chain.df
+expect copies 0 "copies +2.02 ms here, 0 s on host" "$DFC" explain chain.df
+expect no-variant 0 "why +lone has no gpu variant" "$DFC" explain chain.df
+expect top 0 "… and 3 more nodes: --top=4 shows all" "$DFC" explain chain.df --top=1
+# the median speedup is that of heavy: lone takes 0.5 ms there, and one copy each way is left
+expect if-variant 0 "2.28x faster  a gpu variant of lone, 10x as fast as its cpu variant: 3.52 ms" "$DFC" explain chain.df --what-if
+expect if-link 0 "1.14x faster  link twice as fast .*: 7.01 ms" "$DFC" explain chain.df --what-if
+expect if-gpu 0 "no gain +one more GPU like g$" "$DFC" explain chain.df --what-if
+expect if-worker 0 "no gain +one more CPU worker \(2\)$" "$DFC" explain chain.df --what-if
+expect csv 0 '^"main/heavy",g,0.001,cost,0.00202,host,0.01,cost,0,0.00698,1,"10x faster here' "$DFC" explain chain.df --format=csv
+expect csv-if 0 '^"a gpu variant of lone.*",0.00352,2.27' "$DFC" explain chain.df --format=csv --what-if
+
+# Side by side: two alike jobs, one worker and a GPU; the host takes one although it is slower. Two would be too many.
+cat > wide.df <<'END'
+platform study { cpu host { workers = 1; } gpu g { memory = 1 GiB; h2d = 1 GB/s, 1 us; d2h = 1 GB/s, 1 us; engines = 1; } }
+kernel src(out v: f32[k]) cost cpu 0s;
+kernel job(in v: f32[k], out w: f32[k]) cost cpu 15ms gpu 10ms;
+kernel sink(in v: f32[k], in w: f32[k]) cost cpu 0s;
+graph main { a: f32[250] = src(); b = job(a); c = job(a); sink(b, c); }
+END
+expect balance 0 "why +balance: g would be faster for it alone, and is busy 67 % of the time; on g the wave would take 5 ms longer" "$DFC" explain wide.df
+expect hosts-worker 0 "^bottleneck +host: its 1 worker: 100 %" "$DFC" explain wide.df
+expect if-more 0 " 1.50x faster  one more GPU like g: 10 ms" "$DFC" explain wide.df --what-if
+expect other-policy 0 "placed by all-gpu: 20 ms" "$DFC" explain wide.df --policy=all-gpu
+
+sed -e 's/c = job(a)/c = job(a) @cpu/' wide.df > hint.df
+expect hint 0 "why +it says @cpu" "$DFC" explain hint.df
+sed -e 's/memory = 1 GiB/memory = 4 KiB/' chain.df > small.df
+expect memory 0 "why +its job does not fit in g's memory" "$DFC" explain small.df
+sed -e 's/gpu g .*;  *}$//' -e 's/gpu g    .*//' chain.df > alone.df
+expect alone 0 "why +the platform has nothing else" "$DFC" explain alone.df
+expect if-first-gpu 0 "faster  a GPU \(12 GB/s and 10 µs each way\)" "$DFC" explain alone.df --what-if
+
+"$DFC" explain "$DF_SOURCE/examples/photo/photo.df" --what-if >a.txt 2>&1; "$DFC" explain "$DF_SOURCE/examples/photo/photo.df" --what-if >b.txt 2>&1
+same same-again a.txt b.txt
+expect no-file 2 "a .df file is expected" "$DFC" explain
+expect online 2 "places nodes before the run" "$DFC" explain chain.df --policy=eager
+expect format 2 "one of text, csv" "$DFC" explain chain.df --format=json
+expect option 2 "unknown option '--whatif'" "$DFC" explain chain.df --whatif

@@ -1,0 +1,72 @@
+# ./app --learn: what a run measured is in the database at the next command of dfc; once, and without the spikes.
+export DFC_PROFILE=$PWD/profile.db
+query() { python3 -c 'import sqlite3, sys; print(*(" ".join(str(c) for c in r) for r in sqlite3.connect(sys.argv[1]).execute(sys.argv[2])), sep="\n")' "$DFC_PROFILE" "$1"; }
+left() { find "$DFC_PROFILE.learned" -mindepth 1 -name "$1" 2>/dev/null | wc -l; }
+is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "'$2' instead of '$3'"; fi; }
+
+cat > work.c <<'END'
+#include <time.h>
+#include "flow.df.h"
+static void rest(long us) { nanosleep(&(struct timespec){ us / 1000000, us % 1000000 * 1000 }, 0); }
+int src_cpu(struct df_call *call, size_t k, float *v) { if (df_wave(call) == 9) return DF_END; v[0] = (float)k; return DF_OK; }
+int spiky_cpu(struct df_call *call, size_t k, const float *v, float *w, int scale)
+{ rest(df_wave(call) % 4 == 1 ? 40000 : 2000); w[0] = v[0] * (float)scale; return DF_OK; }
+int last_cpu(struct df_call *call, size_t k, const float *v) { return v[0] < 0 ? df_fail(call, "negative") : DF_OK; }
+END
+cat > flow.df <<'END'
+param n = 64 dynamic;
+arg scale: i32 = 1;
+kernel src(out v: f32[k]) stream cpu "work.c";
+kernel spiky(in v: f32[k], out w: f32[k]; scale: i32) cpu "work.c";
+kernel last(in v: f32[k]) ordered cpu "work.c" cost cpu 1us;
+graph main { a: f32[n] = src(); b = spiky(a, scale); last(b); }
+END
+check build "$DFC" flow.df -o flow --nvcc=none
+expect plain 0 "" ./flow
+is plain-leaves-nothing "$(left '*')" 0
+expect run 0 "learned the times of 2 works; dfc takes them from '.*profile.db.learned/flow-" ./flow --learn --log=info --workers=1
+is one-file "$(left '*.jsonl')" 1
+expect taken 0 "note: 2 times taken in that 1 run learned" "$DFC" partition flow.df
+expect used 0 "1 from cost clauses, 2 measured" "$DFC" partition flow.df
+is gone "$(left '*')" 0
+# Two of nine waves rested twenty times as long; the stream's end, which took no time, is no job of wave 9.
+is spikes "$(query "SELECT runs, dropped >= 2, mean_s BETWEEN 0.0019 AND 0.006 FROM samples WHERE kernel = 'spiky'")" "9 1 1"
+is end-of-stream "$(query "SELECT runs FROM samples WHERE kernel = 'src'")" 9
+is no-cost-clause "$(query "SELECT count(*) FROM samples WHERE kernel = 'last'")" 0
+
+# Sizes and scalars are those of the run; other sizes are estimated from them.
+check other-size ./flow --learn --n=128 --scale=3 --workers=1
+expect taken-again 0 "2 times taken in that 1 run learned" "$DFC" partition flow.df
+is key "$(query "SELECT dims, scalars, job_bytes FROM samples WHERE kernel = 'spiky' ORDER BY id DESC LIMIT 1")" "k=128 scale=3 1024"
+is hashes-agree "$(query "SELECT count(DISTINCT hash) FROM samples WHERE kernel = 'spiky'")" 1
+expect estimated 0 "1 measured, 1 estimated|2 estimated from other sizes" "$DFC" partition flow.df -D n=256
+
+# Two programs and then two commands at once: each file once.
+./flow --learn & ./flow --learn; wait
+is two-files "$(left '*.jsonl')" 2
+before=$(query "SELECT count(*) FROM samples")
+"$DFC" partition flow.df >/dev/null 2>&1 & "$DFC" partition flow.df >/dev/null 2>&1; wait
+is once "$(query "SELECT count(*) - $before FROM samples")" 4
+
+# With a GPU, a trace as well, and no database yet.
+export DFC_PROFILE=$PWD/new/data.db
+cp "$DF_SOURCE"/examples/sum/{sum.df,vec.c,vec.cu} .
+check build-sum "$DFC" sum.df -o sum --nvcc=none
+check run-emu ./sum --learn --device=emu --policy=all-gpu --waves=20 --trace=t.json
+check trace-too test -s t.json
+expect taken-new 0 "4 times taken in" "$DFC" partition sum.df --device=emu
+expect used-emu 0 "measured, |[0-9] measured" "$DFC" partition sum.df --device=emu
+is emu "$(query "SELECT device, variant, runs > 0 FROM samples WHERE kernel = 'add'")" "emu gpu 1"
+
+# What goes wrong.
+expect virtual 2 "error: --learn: nothing is measured in the virtual time" ./sum --learn --device=sim
+rm -f t.json
+expect unwritable 1 "error: --learn: cannot write into '/proc/none/p.db.learned': No such file" env DFC_PROFILE=/proc/none/p.db ./sum --learn
+sed -e 's/v\[0\] < 0/v[0] > 0/' work.c > w2.c && sed -e 's/work.c/w2.c/' flow.df > bad.df && sed -i 's/flow.df.h/bad.df.h/' w2.c
+check build-bad "$DFC" bad.df -o bad --nvcc=none
+expect failed-run 1 "negative" ./bad --learn
+is failed-leaves-nothing "$(left 'bad*')" 0
+echo 'no json' > new/data.db.learned/x.jsonl
+expect unreadable 0 "1 file in '.*data.db.learned' has no times that a program learned: renamed to end in .bad" "$DFC" partition sum.df
+is kept-as-bad "$(left 'x.jsonl.bad')" 1
+expect help 0 "--learn +keep how long kernels took" ./sum --help

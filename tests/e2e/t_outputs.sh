@@ -1,0 +1,49 @@
+# Where results go: full disks, closed descriptors, devices, links and folders. What could not be written is said, with exit status 1.
+cp "$DF_SOURCE"/examples/sum/sum.df "$DF_SOURCE"/examples/sum/vec.* .
+check compiles "$DFC" sum.df -o sum --nvcc=none
+echo 'kernel seven(out v: u8) cpu {{ v[0] = 7; }}; kernel say(in v: u8) cpu {{ printf("%d\n", v[0]); }};
+graph main { v = seven(); say(v); }' > careless.df
+check compiles-careless "$DFC" careless.df -o careless
+# said NAME PATTERN COMMAND…: as expect, with the standard output on a full disk, then closed.
+said() {
+    local name=$1 pattern=$2; shift 2
+    expect "$name-full" 1 "$pattern" bash -c '"$@" 2>&1 >/dev/full' _ "$@"
+    expect "$name-closed" 1 "$pattern" bash -c '"$@" 2>&1 >&-' _ "$@"
+}
+lost='error: cannot write to the standard output'
+if [ -c /dev/full ]; then
+    said help "$lost" "$DFC" --help
+    said help-command "$lost" "$DFC" compile --help
+    said version "$lost" "$DFC" --version
+    said emit "$lost" "$DFC" sum.df --emit=plan
+    said partition "$lost" "$DFC" partition sum.df
+    said app "$lost" ./careless
+    said app-help "$lost" ./sum --help
+else
+    skip full-disk "no /dev/full here"
+fi
+
+# A file opened while stdout is closed does not get what is printed.
+"$DFC" partition sum.df --dot=closed.dot >&- 2>/dev/null
+"$DFC" partition sum.df --dot=open.dot >/dev/null 2>&1
+same closed-stdout-spares-files closed.dot open.dot
+
+# A trace: a wrong place is found before the run, devices and links are not replaced.
+expect trace-no-folder 1 "error: cannot write 'no/t.json': No such file or directory" ./sum --trace=no/t.json
+[ "$(./sum --trace=no/t.json 2>/dev/null | wc -l)" = 0 ] && pass trace-refused-before-the-run || fail trace-refused-before-the-run "it ran"
+expect trace-folder 1 "error: cannot write '.': it is a folder" ./sum --trace=.
+expect trace-empty 2 "error: --trace needs the name of a file" ./sum --trace=
+[ -c /dev/full ] && expect trace-full 1 "error: cannot write '/dev/full': No space left on device" ./sum --trace=/dev/full
+echo old > real.json && ln -s real.json linked.json && check trace-through-link ./sum --trace=linked.json
+[ -L linked.json ] && grep -q traceEvents real.json && pass trace-link-kept || fail trace-link-kept "$(ls -l linked.json real.json)"
+mkfifo pipe && { cat pipe > piped.json & } && check trace-into-pipe ./sum --trace=pipe && wait $!
+[ -p pipe ] && grep -q traceEvents piped.json && pass trace-pipe-kept || fail trace-pipe-kept "$(ls -l pipe piped.json)"
+[ -z "$(find . -name '.dfc-*')" ] && pass no-temporaries || fail no-temporaries "$(find . -name '.dfc-*')"
+
+# Options that describe the machine have the same bounds in dfc as in the program.
+for o in workers=0 workers=257 inflight=0 inflight=1000001 gpu-jobs=0 gpu-jobs=1025 workers=-1 workers= workers=2x; do
+    expect "bound-$o" 2 "error: --${o%%=*}=.*: a whole number from 1 to [0-9]+ is expected" "$DFC" sum.df --emit=plan "--$o"
+done
+for o in gpu-mem=0 gpu-mem=-1 gpu-mem=1QB gpu-mem=; do
+    expect "bound-$o" 2 "error: --gpu-mem=.*: a size is expected" "$DFC" sum.df --emit=plan "--$o"
+done

@@ -1,0 +1,57 @@
+# What a program refuses before it starts, or warns of and runs on the CPU: whole sentences.
+# program NAME BODY: compiles kernels of one byte vector and BODY.
+program() {
+    { echo 'kernel make(out v: u8[k]) cpu {{ memset(v, 1, k); }};
+kernel both(in a: u8[k], out b: u8[k]) cpu {{ memcpy(b, a, k); }} gpu {{ (void)a; }};
+kernel only(in a: u8[k], out b: u8[k]) gpu {{ (void)a; }};
+kernel other(in a: u8[k], out b: u8[k]) cpu {{ memcpy(b, a, k); }} cost cpu 1us tpu 1us;
+kernel show(in v: u8[k]) cpu {{ printf("%d\n", v[0]); }};'
+      echo "graph main { v: u8[5000] = make(); $2 }"; } > "$1.df"
+    "$DFC" "$1.df" -o "$1" --nvcc=none > "$1.log" 2>&1 || fail "$1-compiles" "$(tail -n 3 "$1.log")"
+}
+# says NAME STATUS SENTENCE COMMAND…: all it prints on stderr is the sentence.
+says() {
+    local name=$1 status=$2 want=$3 said got; shift 3
+    said=$("$@" 2>&1 >/dev/null); got=$?
+    [ "$got" = "$status" ] && [ "$said" = "$want" ] && pass "$name" || fail "$name" "exit $got: $said"
+}
+program gpu_only 'w = only(v); show(w);'
+says no-variant-no-gpu 1 "gpu_only: error: node 'main/only' (kernel 'only') cannot run: it has no cpu variant, and there is no GPU" ./gpu_only --device=none
+says no-variant-for-emu 1 "gpu_only: error: node 'main/only' (kernel 'only') cannot run: this program has no variant of it for the devices present" ./gpu_only --device=emu
+program hinted 'w = both(v) @gpu; show(w);'
+says hint-no-gpu 0 "hinted: warning: node 'main/both' is '@gpu' and runs on the CPU: there is no GPU" ./hinted --device=none
+says hint-kept 0 "" ./hinted --device=emu
+says hint-too-large 1 "hinted: error: node 'main/both' (kernel 'both') cannot run: one job needs 16384 bytes of GPU memory and there are 12288; it is '@gpu'" \
+    ./hinted --device=emu --gpu-mem=16383
+says hint-just-fits 0 "" ./hinted --device=emu --gpu-mem=16384 --inflight=1
+says hint-quiet 0 "" ./hinted --device=none --log=error
+program free 'w = both(v); x = both(w); show(x);'
+says too-large-runs-on-cpu 0 "free: warning: node 'main/both#1' (and 1 more node) runs on the CPU: one job needs 16384 bytes of GPU memory, more than there is" \
+    ./free --device=emu --gpu-mem=4096
+program elsewhere 'w = other(v) @tpu; show(w);'
+says hint-other-class 0 "elsewhere: warning: node 'main/other' is placed on a class of device that this program cannot use; the hint is ignored" ./elsewhere --device=none
+says trace-before-work 1 "free: error: cannot write 'no/where': No such file or directory" ./free --device=none --trace=no/where
+says platform-missing 1 "error: cannot read 'no.df': No such file or directory
+free: error: no platform could be read from 'no.df'" ./free --platform=no.df
+# df_log: levels, node and wave.
+cat > log.df <<'X'
+kernel say(out v: u8[k]) cpu {{
+    df_log(call, DF_LOG_ERROR, "a %d", 1);
+    df_log(call, DF_LOG_WARNING, "b");
+    df_log(call, DF_LOG_INFO, "c");
+    df_log(call, DF_LOG_DEBUG, "d");
+    v[0] = 1;
+}};
+graph main { _: u8[2] = say(); }
+X
+check log-compiles "$DFC" log.df -o log
+lines="log: error: node 'main/say', wave 0: a 1
+log: warning: node 'main/say', wave 0: b
+log: node 'main/say', wave 0: c
+log: debug: node 'main/say', wave 0: d"
+n=0
+for level in error warning info debug; do
+    n=$((n + 1))
+    says "log-$level" 0 "$(head -n $n <<<"$lines")" ./log --log=$level
+done
+says log-default 0 "$(head -n 2 <<<"$lines")" ./log

@@ -1,0 +1,148 @@
+# dfc simulate: the figures of every policy in virtual time, their formats, and the Gantt chart.
+cat >graph.df <<'DF'
+platform study {
+    cpu host { workers = 3; }
+    gpu gpu0 { memory = 64 MiB; h2d = 10 GB/s, 10 us; d2h = 10 GB/s, 10 us; engines = 2; launch = 5 us; }
+}
+param n = 6;
+kernel init(out y: bytes[4194304])                                              cost cpu 0us;
+kernel mix(in a: bytes[4194304], in b: bytes[4194304], out y: bytes[4194304])   cost cpu 1600us gpu 70us;
+kernel last(in a: bytes[4194304])                                               cost cpu 0us;
+graph main {
+    for i in 0..n { a[i, 0] = init(); }
+    for j in 1..n {
+        for i in 1..n { a[i, j] = mix(a[i, j - 1], a[i - 1, j - 1]); }
+        a[0, j] = mix(a[0, j - 1], a[n - 1, j - 1]);
+    }
+    for i in 0..n { last(a[i, n - 1]); }
+}
+DF
+header=graph,platform,policy,makespan_s,lower_bound_s,h2d_bytes,d2h_bytes,copies,evictions,cpu_busy_s,gpu_busy_s,plan_ms
+no_plan_ms() { sed 's/,[^,]*$//' "$1"; }
+
+check csv "$DFC" simulate graph.df --format=csv -o a.csv
+"$DFC" simulate graph.df --policy=all --format=csv >b.csv 2>err || fail again "$(cat err)"
+no_plan_ms a.csv >a.cut; no_plan_ms b.csv >b.cut
+same repetition b.cut a.cut
+if [ "$(head -n 1 a.csv)" = "$header" ]; then pass columns; else fail columns "$(head -n 1 a.csv)"; fi
+
+# One line per policy, in the order of --help; nobody beats the bound; the GPU and its engines are never over-used.
+tail -n +2 a.csv | cut -d, -f3 >policies
+for p in eager ws dmda gp-thesis all-cpu all-gpu; do
+    if [ "$(grep -cx "$p" policies)" = 1 ]; then pass "line $p"; else fail "line $p" "$(cat policies)"; fi
+done
+if awk -F, 'NR > 1 { n++; if (NF != 12 || $4 < $5 || $5 <= 0 || $10 > 3 * $4 || $11 > $4) bad = 1 } END { exit bad || !n }' a.csv
+then pass bound; else fail bound "$(cat a.csv)"; fi
+if awk -F, '$3 == "all-cpu" && ($6 || $7 || $8 || $11) || $3 == "all-gpu" && $10 { bad = 1 } END { exit bad }' a.csv
+then pass sides; else fail sides "$(cat a.csv)"; fi
+
+# A static policy's run is what its planner predicted.
+"$DFC" partition graph.df --policy=gp-thesis >partition.txt 2>/dev/null
+predicted=$(awk '$1 == "predicted" { print $2, $3 }' partition.txt)
+"$DFC" simulate graph.df --policy=gp-thesis --format=csv 2>err | awk -F, 'NR == 2 { printf "%.3g ms\n", 1e3 * $4 }' >simulated
+if [ "$predicted" = "$(cat simulated)" ]; then pass predicted; else fail predicted "$predicted, simulated $(cat simulated)"; fi
+
+# Options that change the machine or the run.
+makespan() { "$DFC" simulate graph.df --format=csv "$@" 2>err | awk -F, 'NR == 2 { print $4 }'; }
+evictions() { "$DFC" simulate graph.df --format=csv "$@" 2>err | awk -F, 'NR == 2 { print $9 }'; }
+less() { # NAME A B: A < B
+    if awk -v a="$2" -v b="$3" 'BEGIN { exit !(a != "" && b != "" && a + 0 < b + 0) }'; then pass "$1"; else fail "$1" "$2, $3"; fi
+}
+less workers "$(makespan --policy=all-cpu --workers=6)" "$(makespan --policy=all-cpu)"
+less memory 0 "$(evictions --policy=dmda --gpu-mem=17MiB)"
+less waves "$(makespan --policy=eager)" "$(makespan --policy=eager --waves=4)"
+less inflight "$(makespan --policy=eager --waves=8 --inflight=4)" "$(makespan --policy=eager --waves=8)"
+less define "$(makespan --policy=dmda)" "$(makespan --policy=dmda -D n=12)"
+cat >fast.df <<'DF'
+platform fast { cpu host { workers = 3; } gpu g { memory = 8 GiB; h2d = 100 GB/s, 1 us; d2h = 100 GB/s, 1 us; engines = 2; } }
+DF
+less platform "$(makespan --policy=all-gpu --platform=fast.df)" "$(makespan --policy=all-gpu)"
+
+# Formats.
+expect text 0 '^dmda +[0-9.]+ (us|µs|ms) +[0-9.]+ +[0-9.]+ ' "$DFC" simulate graph.df
+check json python3 - "$DFC" a.csv <<'PY'
+import csv, json, subprocess, sys
+out = json.loads(subprocess.check_output([sys.argv[1], "simulate", "graph.df", "--format=json"]))
+rows = list(csv.DictReader(open(sys.argv[2])))
+assert [p["policy"] for p in out["policies"]] == [r["policy"] for r in rows]
+for p, r in zip(out["policies"], rows):
+    assert p["makespan_s"] == float(r["makespan_s"]) and out["lower_bound_s"] == float(r["lower_bound_s"])
+    assert p["h2d_copies"] + p["d2h_copies"] == int(r["copies"])
+    assert abs(p["units"][0]["busy_s"] - float(r["cpu_busy_s"])) < 1e-12
+PY
+
+# The chart: well-formed, a row for each worker and engine, a bar for each job, the critical path, and the same each time.
+"$DFC" simulate graph.df --policy=dmda --gantt=g.svg >/dev/null 2>err || fail gantt "$(cat err)"
+cp g.svg h.svg; "$DFC" simulate graph.df --policy=dmda --gantt=g.svg >/dev/null
+same "gantt repetition" g.svg h.svg
+check gantt python3 - <<'PY'
+import xml.etree.ElementTree as et
+ns = "{http://www.w3.org/2000/svg}"
+svg = et.parse("g.svg").getroot()
+texts = [t.text for t in svg.iter(ns + "text")]
+for row in "host 0", "host 1", "host 2", "gpu0", "gpu0 in", "gpu0 out":
+    assert row in texts, row
+titles = [t.text for t in svg.iter(ns + "title")]
+assert sum(t.startswith("main/mix") for t in titles) == 30, len(titles)
+chain = [g for g in svg.iter(ns + "g") if g.get("stroke") == "#b00020"][0]
+bars = [r for r in chain if r.tag == ns + "rect"]
+assert len(bars) > 3
+assert min(float(r.get("x")) for r in bars) == 150, "the path begins at time 0"
+assert abs(max(float(r.get("x")) + float(r.get("width")) for r in bars) - 1370) < 0.1, "and ends with the run"
+PY
+check "gantt for each" "$DFC" simulate graph.df --policy=eager,dmda --gantt=both.svg
+if [ -s both-eager.svg ] && [ -s both-dmda.svg ]; then pass "gantt files"; else fail "gantt files" "$(ls)"; fi
+
+# A third class of workers, which only the simulator has: by hand 1 + 2 (copy) + 4 ms there, and 3 of them at once.
+cat >classes.df <<'DF'
+platform three {
+    cpu host { workers = 2; }
+    gpu g { memory = 1 GiB; h2d = 1 GB/s, 1 ms; d2h = 1 GB/s, 1 ms; engines = 2; }
+    phi p { workers = 3; memory = 1 GiB; h2d = 1 GB/s, 1 ms; d2h = 1 GB/s, 1 ms; engines = 2; }
+}
+kernel make(out y: bytes[1000000])  cost cpu 1ms;
+kernel work(in y: bytes[1000000])   cost phi 4ms;
+graph main { y = make(); work(y); work(y); work(y); }
+DF
+"$DFC" simulate classes.df --policy=all --format=csv >classes.csv 2>err || fail classes "$(cat err)"
+if awk -F, 'NR > 1 { n++; if ($4 != 0.007 || $11 != 0.012 || $8 != 1) bad = 1 } END { exit bad || n < 6 }' classes.csv
+then pass classes; else fail classes "$(cat classes.csv err)"; fi
+
+# Where there is no GPU, "all" leaves out what would need one.
+if [ "$("$DFC" simulate graph.df --device=none --format=csv 2>err | grep -c all-)" = 1 ]; then pass "no gpu"; else
+    fail "no gpu" "$(cat err)"; fi
+
+# Graphs with code are simulated too, and nothing of it is run.
+check code "$DFC" simulate "$DF_SOURCE/examples/sum/sum.df" --policy=eager --workers=2
+
+# What is wrong is said.
+expect "wrong policy" 2 "unknown policy 'dmad'; did you mean 'dmda'\?" "$DFC" simulate graph.df --policy=eager,dmad
+expect "no policy" 2 'no policy is named' "$DFC" simulate graph.df --policy=,
+expect "wrong format" 2 'one of text, csv, json is expected' "$DFC" simulate graph.df --format=xml
+expect "wrong waves" 2 'a whole number from 1' "$DFC" simulate graph.df --waves=0
+expect "wrong option" 2 "unknown option '--gant'" "$DFC" simulate graph.df --gant
+expect "no file" 2 'a .df file is expected' "$DFC" simulate
+expect "too large" 1 "policy eager: node 'main/big' fits nowhere" "$DFC" simulate /dev/stdin --policy=eager <<'DF'
+platform p { cpu h { workers = 1; } gpu g { memory = 1 MiB; h2d = 1 GB/s, 1 us; d2h = 1 GB/s, 1 us; engines = 2; } }
+kernel big(out y: bytes[4194304]) cost gpu 1ms;
+kernel end(in y: bytes[4194304]) cost cpu 0us;
+graph main { y = big(); end(y); }
+DF
+
+# Where the graphs of the study are at hand: every policy keeps the bound, and eager and dmda mean what they meant there.
+dags=${DF_DAGS:-$DF_SOURCE/tests/dags}
+if [ ! -e "$dags/reference.csv" ]; then skip reference "no reference.csv in $dags"; else
+    for f in "$dags"/*.df; do "$DFC" simulate "$f" --policy=eager,ws,dmda,gp-thesis --format=csv | tail -n +2; done >dags.csv
+    check reference python3 - "$dags/reference.csv" <<'PY'
+import csv, math, sys
+ref = {r["graph"]: r for r in csv.DictReader(open(sys.argv[1]))}
+got = {(r[0], r[2]): (float(r[3]), float(r[4])) for r in csv.reader(open("dags.csv"))}
+assert len(got) == 4 * len(ref)
+assert all(bound <= makespan for makespan, bound in got.values())
+for policy, limit in ("eager", 0.03), ("dmda", 0.01):
+    ratios = [got[g, policy][0] / float(r[policy + "_s"]) for g, r in ref.items()]
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    assert abs(mean - 1) < limit, (policy, mean)
+    assert sum(abs(r - 1) < 1e-4 for r in ratios) >= 20, policy
+PY
+fi

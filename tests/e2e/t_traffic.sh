@@ -1,0 +1,36 @@
+# What crosses the link, to the byte: a version that copies more than it must is a failure here, however right its results are.
+cat > traffic.df <<'X'
+param n = 4096;
+kernel make(out v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = (int32_t)i; }};
+kernel table(out v: i32[k]) once cpu {{ for (size_t i = 0; i < k; i++) v[i] = 1; }};
+kernel add(in a: i32[k], in b: i32[k], out c: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) c[i] = a[i] + b[i]; }} gpu {{ }};
+kernel bump(inout v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i]++; }} gpu {{ }};
+kernel check(in v: i32[k]; more: i32) ordered cpu {{
+    for (size_t i = 0; i < k; i++)
+        if (v[i] != (int32_t)i + more)
+            return df_fail(call, "element %zu is %d", i, v[i]);
+}};
+X
+graph() { cp traffic.df "$1.df"; echo "graph main { $2 }" >> "$1.df"; "$DFC" "$1.df" -o "$1" --nvcc=none 2>/dev/null || fail "$1-compiles" "exit $?"; }
+# a graph's copies in and out of the GPU: NAME WAVES H2D-BLOCKS D2H-BLOCKS OPTIONS…
+block=16384
+traffic() {
+    local name=$1 waves=$2 in=$3 out=$4 got want; shift 4
+    got=$("./${name%%-*}" --device=emu --waves="$waves" --stats=json "$@" 2>&1 | sed -n 's/.*"h2d_copies": \([0-9]*\), "h2d_bytes": \([0-9]*\), "d2h_copies": \([0-9]*\), "d2h_bytes": \([0-9]*\).*/\1 \2 \3 \4/p')
+    want="$in $((in * block)) $out $((out * block))"
+    [ "$got" = "$want" ] && pass "$name" || fail "$name" "copies in, bytes, copies out, bytes: $got; expected $want"
+}
+graph chain 'v: i32[n] = make(); t: i32[n] = table(); a = add(v, t) @gpu; b = bump(a) @gpu; c = bump(b) @gpu; check(c, 3);'
+for policy in eager ws dmda gp-thesis all-gpu; do
+    traffic "chain-$policy" 10 11 10 --policy=$policy   # a block in and one out for each wave; the table once for all of them
+done
+# Several readers on the GPU share one copy in; what only the GPU reads never leaves it.
+graph shared 'v: i32[n] = make(); t: i32[n] = table(); a = add(v, t) @gpu; b = add(v, t) @gpu; c = add(a, t) @gpu; _ = add(b, c) @gpu; check(c, 2);'
+for policy in eager dmda all-gpu; do traffic "shared-$policy" 10 11 10 --policy=$policy; done
+# All on the CPU: nothing crosses.
+graph host 'v: i32[n] = make(); t: i32[n] = table(); a = add(v, t) @cpu; b = bump(a) @cpu; check(b, 2);'
+for policy in eager ws dmda; do traffic "host-$policy" 10 0 0 --policy=$policy; done
+# A GPU with room for one job at a time evicts, and writes back only what is read again.
+graph tight 'v: i32[n] = make(); t: i32[n] = table(); a = add(v, t) @gpu; b = bump(a) @gpu; check(b, 2);'
+traffic tight-once 1 2 1 --policy=all-gpu --gpu-mem=$((3 * block))
+traffic tight-waves 10 11 10 --policy=all-gpu --inflight=1 --gpu-mem=$((3 * block))

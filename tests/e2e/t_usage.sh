@@ -1,0 +1,64 @@
+# The command lines that dfc refuses: each with its sentence and exit status 2, before anything is compiled or run.
+cp "$DF_SOURCE"/examples/sum/sum.df "$DF_SOURCE"/examples/sum/vec.* .
+# refused NAME SENTENCE ARGUMENTS…: the whole of what it says is "dfc: error: SENTENCE".
+refused() {
+    local name=$1 want="dfc: error: $2" said status; shift 2
+    said=$("$DFC" "$@" 2>&1); status=$?
+    [ "$status" = 2 ] && [ "$said" = "$want" ] && pass "$name" || fail "$name" "exit $status: $said"
+}
+refused nothing "nothing to do: name a .df file or a command; 'dfc --help' lists them"
+refused no-file "a .df file is expected; 'dfc compile --help' says more" -o sum
+for c in profile partition compare simulate; do refused "$c-no-file" "a .df file is expected; 'dfc $c --help' says more" $c; done
+refused two-files "one .df file is expected, and 'sum.df' and 'b.df' were given" sum.df b.df
+refused nothing-to-write "nothing to write: give -o PROGRAM, or --emit=ast, graph, dot, c, metis or plan" sum.df
+refused program-to-stdout "a program cannot be written to the standard output: give -o a name" sum.df -o -
+refused define "-D n: NAME=VALUE is expected" sum.df -D n --emit=plan
+refused define-empty "-D n=: NAME=VALUE is expected" sum.df -Dn= --emit=plan
+refused define-no-value "-D needs a value" sum.df --emit=plan -D
+refused emit "--emit=picture: one of ast, graph, dot, c, metis, plan is expected" sum.df --emit=picture
+refused emit-close "--emit=grpah: there is none; did you mean 'graph'?" sum.df --emit=grpah
+refused policy "--policy=ws: a policy that places nodes before the run is expected: $("$DFC" sum.df --emit=plan --policy=ws 2>&1 |
+    sed -n 's/.*is expected: \([a-z, -]*gp-thesis[a-z, -]*\) (others.*/\1/p') (others are chosen when the program is run)" sum.df -o sum --policy=ws
+expect policy-of-partition 2 "^dfc: error: --policy: unknown policy 'fastest'" "$DFC" partition sum.df --policy=fastest
+refused ratio "--ratio=half: one of total, per-worker is expected" partition sum.df --ratio=half
+refused vertex-weight "--vertex-weight=both: one of gpu, cpu is expected" partition sum.df --vertex-weight=both
+refused device "--device=gpu: one of auto, none, emu, cuda, sim is expected" sum.df -o sum --device=gpu
+refused seed "--seed=x: a whole number from 0 to 4294967295 is expected" partition sum.df --seed=x
+# An option that is not there, in every command, with the closest one it has.
+refused option "unknown option '--nowhere'; 'dfc compile --help' lists them" sum.df --nowhere
+refused option-close "unknown option '--kep'; did you mean '--keep'?" sum.df -o sum --kep
+refused option-value "unknown option '--polcy=gp'; did you mean '--policy'?" sum.df -o sum --polcy=gp
+refused option-profile "unknown option '--max-rus=3'; did you mean '--max-runs'?" profile sum.df --max-rus=3
+refused option-partition "unknown option '--svgg=x'; did you mean '--svg'?" partition sum.df --svgg=x
+refused option-compare "unknown option '--polices=ws'; did you mean '--policies'?" compare sum.df --polices=ws
+refused option-probe "unknown option '--devic=none'; did you mean '--device'?" probe --devic=none
+refused option-short "unknown option '-z'; 'dfc compile --help' lists them" sum.df -z
+# probe
+refused probe-graph "probe: 'sum.df' is one argument too many: it measures the machine and reads no graph" probe sum.df
+refused probe-sim "probe: a simulated device has nothing to measure" probe --device=sim
+# profile
+refused goal "--goal=0: a share such as 0.01 or 1% is expected" profile sum.df --goal=0
+refused goal-word "--goal=1x: a share such as 0.01 or 1% is expected" profile sum.df --goal=1x
+refused max-time "--max-time=2h: a time such as 2s or 500ms is expected" profile sum.df --max-time=2h
+refused max-runs "--max-runs=0: a whole number from 1 to 10000000 is expected" profile sum.df --max-runs=0
+refused profile-output "-o: profile writes to the database; --db=FILE names another one" profile sum.df -o x
+refused profile-sim "--device=sim: a simulated device has nothing to measure" profile sum.df --device=sim
+# partition
+refused picture-name "-o x.png: a name that ends in .dot, .gv or .svg is expected; --dot=FILE and --svg=FILE take any name" partition sum.df -o x.png
+# compare
+refused compare-runs "--runs=0: a whole number from 1 to 1000 is expected" compare sum.df --runs=0
+refused compare-none "--policies: no policy is named" compare sum.df --policies=
+refused compare-output "-o: compare prints a table; --csv=FILE and --svg=FILE write it to files" compare sum.df -o x
+refused compare-sim "--device=sim: compare runs programs for real" compare sum.df --device=sim
+expect compare-policy 2 "--policies: unknown policy 'egaer'; did you mean 'eager'" "$DFC" compare sum.df --policies=egaer
+
+# What is found out later ends with 1.
+expect platform-missing 1 "^error: cannot read 'no.df': No such file or directory" "$DFC" sum.df --emit=plan --platform=no.df
+expect platform-none 1 "^error: 'sum.df' declares no platform" "$DFC" sum.df --emit=plan --platform=sum.df
+printf 'platform many { cpu host { workers = 1; }\n' > many.df
+for i in $(seq 6); do echo "fpga$i f$i { memory = 1 GiB; h2d = 1 GB/s, 1 us; d2h = 1 GB/s, 1 us; }" >> many.df; done; echo '}' >> many.df
+printf 'kernel a(out v: u8[4]) cost cpu 1us tpu 1us;\ngraph main { _ = a(); }\n' > tpu.df
+expect platform-classes 1 "^dfc: error: platform 'many' and the graph have more than 8 classes together" "$DFC" tpu.df --emit=plan --platform=many.df
+for home in "$PWD" /nonexistent; do expect "home-$home" 1 "error: \\\$DFC_HOME is '$home', and there is no '$home/include'|error: \\\$DFC_HOME is '$home', and there is no" env DFC_HOME="$home" "$DFC" sum.df -o sum --nvcc=none; done
+printf 'not a database, but long enough to be taken for one by its size\n' > bad.db
+expect database-broken 0 "warning: the profile database is not used: .*'bad.db'.*is not a database" env DFC_PROFILE=bad.db "$DFC" sum.df --emit=plan

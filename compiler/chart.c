@@ -4,6 +4,7 @@
  * only decides how wide bars' places are, so a reader's own font cannot make labels overlap by much.
  */
 #include "compiler/chart.h"
+#include "runtime/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,22 +27,6 @@ struct axis {
     const char *unit;
     int decimals;
 };
-
-static void print_text(FILE *out, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '&')
-            fputs("&amp;", out);
-        else if (*text == '<')
-            fputs("&lt;", out);
-        else if (*text == '>')
-            fputs("&gt;", out);
-        else if (*text == '"')
-            fputs("&quot;", out);
-        else if ((unsigned char)*text >= 32)
-            fputc(*text, out);
-    }
-}
 
 /* Steps of 1, 2 or 5 times a power of ten, so that about TICKS of them reach `most`. */
 static struct axis make_axis(double most_s)
@@ -122,12 +107,12 @@ static void write_bar(FILE *out, const struct axis *axis, const struct dfc_bar *
     write_value(out, axis, bar);
     fprintf(out, "</text>\n<text x=\"%.1f\" y=\"%.1f\" font-size=\"14\"%s fill=\"#111111\" text-anchor=\"middle\">", x,
             floor_y + 22, bar->highlight ? " font-weight=\"bold\"" : "");
-    print_text(out, bar->label);
+    dfr_text_xml(out, bar->label);
     fputs("</text>\n", out);
     if (bar->note) {
         fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"11\" fill=\"#555555\" text-anchor=\"middle\">", x,
                 floor_y + 40);
-        print_text(out, bar->note);
+        dfr_text_xml(out, bar->note);
         fputs("</text>\n", out);
     }
 }
@@ -135,7 +120,7 @@ static void write_bar(FILE *out, const struct axis *axis, const struct dfc_bar *
 static void write_line(FILE *out, double y, int size, const char *colour, const char *text)
 {
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" fill=\"%s\">", 20.0, y, size, colour);
-    print_text(out, text);
+    dfr_text_xml(out, text);
     fputs("</text>\n", out);
 }
 

@@ -14,7 +14,7 @@
 #include "runtime/policy.h"
 #include "runtime/text.h"
 
-#define MAX_POLICIES 16
+#define MAX_POLICIES 32
 #define MAX_RUNS 1000
 #define LEAST_SPREAD 0.01               /* above it a policy's runs are marked */
 
@@ -22,7 +22,7 @@ static const char usage[] =
     "usage: dfc compare GRAPH.df [options] [-- PROGRAM'S OPTIONS]\n\n"
     "Runs the graph's program under several policies, in turns, and compares their makespans. A first run of each\n"
     "warms up and does not count. What the program prints is thrown away.\n\n"
-    "  --policies=A,B,…         which (eager,ws,dmda,gp-thesis)\n"
+    "  --policies=A,B,…|all     which (eager,ws,dmda,gp-thesis)\n"
     "  --runs=N                 counted runs of each (7)\n"
     "  --waves=N                passed to the program\n"
     "  --csv=FILE               figures as CSV\n"
@@ -42,6 +42,27 @@ struct request {
 
 /* ---- options ---- */
 
+static bool add_policy(struct request *r, const char *name, struct df_error *error)
+{
+    if (!dfr_policy_find(name, error))
+        return false;
+    if (r->n_policies == MAX_POLICIES) {
+        snprintf(error->text, sizeof error->text, "at most %d policies are compared", MAX_POLICIES);
+        return false;
+    }
+    r->policies[r->n_policies] = strdup(name);
+    return r->policies[r->n_policies] && ++r->n_policies;
+}
+
+static bool add_all(struct request *r, struct df_error *error)
+{
+    const char *const *names = dfr_policy_names();
+    for (unsigned i = 0; names[i]; i++)
+        if (!add_policy(r, names[i], error))
+            return false;
+    return true;
+}
+
 static bool parse_policies(struct request *r, const char *text)
 {
     char *copy = strdup(text), *place = NULL;
@@ -50,15 +71,8 @@ static bool parse_policies(struct request *r, const char *text)
     for (unsigned i = 0; i < r->n_policies; i++)
         free(r->policies[i]);
     r->n_policies = 0;
-    for (char *name = copy ? strtok_r(copy, ", ", &place) : NULL; name && good; name = strtok_r(NULL, ", ", &place)) {
-        good = dfr_policy_find(name, &error) != NULL;
-        if (good && r->n_policies == MAX_POLICIES) {
-            snprintf(error.text, sizeof error.text, "at most %d policies are compared", MAX_POLICIES);
-            good = false;
-        }
-        if (good)
-            good = (r->policies[r->n_policies++] = strdup(name)) != NULL;
-    }
+    for (char *name = copy ? strtok_r(copy, ", ", &place) : NULL; name && good; name = strtok_r(NULL, ", ", &place))
+        good = strcmp(name, "all") ? add_policy(r, name, &error) : add_all(r, &error);
     if (good && r->n_policies == 0) {
         snprintf(error.text, sizeof error.text, "no policy is named");
         good = false;

@@ -276,7 +276,7 @@ static int show(const struct options *o, const struct dfc_loaded *loaded)
 {
     struct df_error error = { "" };
     struct df_plan *plan;
-    const char *policy = o->common.policy ? o->common.policy : "gp-thesis";
+    const char *policy = o->common.policy ? o->common.policy : dfc_default_placer(loaded);
     FILE *out = stdout;
     for (size_t i = 0; i < o->n_pictures; i++)
         if (!strcmp(o->pictures[i].path, "-"))

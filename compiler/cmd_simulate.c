@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/gantt.h"
+#include "compiler/simulate_error.h"
 #include "compiler/simulate_report.h"
 #include "partition/gp.h"
 #include "runtime/clock.h"
@@ -14,6 +15,7 @@
 
 #define MAX_POLICIES 32
 #define MAX_WAVES 1000000
+#define MAX_DRAWS 10000
 
 static const char usage[] =
     "usage: dfc simulate GRAPH.df [options]\n\n"
@@ -25,6 +27,10 @@ static const char usage[] =
     "  --waves=N                waves to run (1)\n"
     "  --dl                     data locality: after a job, a device prefers one that reads what that job made\n"
     "  --prefetch               a device takes one job more than it runs, and loads its data meanwhile\n"
+    "  --guard=on|off           gp leaves its plan where times turn out wrong (on)\n"
+    "  --error=KIND             the same with wrong times: sigma:S (lognormal), off:PERCENT (longer or shorter),\n"
+    "                           confound:PERCENT (speedups towards the reverse order); a table beside dmda\n"
+    "  --draws=N                of wrong times, from --seed on (40)\n"
     "  --gantt=FILE.svg         who does what when: a row for each worker and copy engine, the critical path drawn\n"
     "                           heavy; with several policies, a file for each: FILE-POLICY.svg\n"
     "  -o FILE                  where the figures go; else the standard output\n\n"
@@ -41,6 +47,8 @@ struct request {
     uint32_t waves;
     bool locality, prefetch, all;                 /* all: some may not apply */
     const char *gantt;
+    bool no_guard;
+    struct dfc_error_study error;
 };
 
 /* ---- options ---- */
@@ -112,6 +120,33 @@ static bool parse_waves(const char *text, uint32_t *waves)
     return true;
 }
 
+static bool parse_guard(const char *text, bool *no_guard)
+{
+    *no_guard = !strcmp(text, "off");
+    if (*no_guard || !strcmp(text, "on"))
+        return true;
+    dfc_error("--guard=%s: on or off is expected", text);
+    return false;
+}
+
+static bool parse_error(const char *text, struct dfc_error_study *study)
+{
+    struct df_error error = { "" };
+    if (dfc_error_parse(text, study, &error) == DF_OK)
+        return true;
+    dfc_error("--error=%s: %s", text, error.text);
+    return false;
+}
+
+static bool parse_draws(const char *text, uint32_t *draws)
+{
+    unsigned long n;
+    if (!dfc_parse_count("--draws", text, 1, MAX_DRAWS, &n))
+        return false;
+    *draws = (uint32_t)n;
+    return true;
+}
+
 /* 1, 0 and -1 as with dfc_common_option(). */
 static int own_option(struct request *r, int argc, char **argv, int *i)
 {
@@ -129,6 +164,12 @@ static int own_option(struct request *r, int argc, char **argv, int *i)
     }
     if ((taken = dfc_option_value("--waves", argc, argv, i, &value)))
         return taken > 0 && parse_waves(value, &r->waves) ? 1 : -1;
+    if ((taken = dfc_option_value("--guard", argc, argv, i, &value)))
+        return taken > 0 && parse_guard(value, &r->no_guard) ? 1 : -1;
+    if ((taken = dfc_option_value("--error", argc, argv, i, &value)))
+        return taken > 0 && parse_error(value, &r->error) ? 1 : -1;
+    if ((taken = dfc_option_value("--draws", argc, argv, i, &value)))
+        return taken > 0 && parse_draws(value, &r->error.draws) ? 1 : -1;
     return dfc_option_value("--gantt", argc, argv, i, &r->gantt);
 }
 
@@ -178,7 +219,7 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
     struct df_plan *plan = NULL;
     struct dfr_simulate_options options = { .policy = row->policy, .waves = r->waves, .inflight = r->common.inflight,
                                             .seed = r->common.partition.seed, .locality = r->locality,
-                                            .prefetch = r->prefetch };
+                                            .prefetch = r->prefetch, .no_guard = r->no_guard };
     if (dfr_policy_find(row->policy, error)->needs_plan) {
         double begin_s = dfr_clock_s();
         int code = dfp_plan_make(problem, row->policy, &r->common.partition, &plan, error);
@@ -309,9 +350,27 @@ static bool write_result(const struct request *r, const struct dfc_loaded *loade
     return dfc_output_close(&output, good) && good;
 }
 
+/* --error: another table, of many runs. */
+static bool study_errors(const struct request *r, const struct dfc_loaded *loaded)
+{
+    const struct dfr_simulate_options how = { .waves = r->waves, .inflight = r->common.inflight,
+                                              .seed = r->common.partition.seed, .locality = r->locality,
+                                              .prefetch = r->prefetch, .no_guard = r->no_guard };
+    struct dfc_output output;
+    if (r->gantt || r->format == FORMAT_JSON) {
+        dfc_error("--error: its table is text or csv, and has no picture");
+        return false;
+    }
+    if (!dfc_output_open(&output, r->common.output))
+        return false;
+    bool good = dfc_error_run(&r->error, &loaded->problem, &r->common.partition, &how, r->policies, r->n_policies,
+                              r->format == FORMAT_CSV, output.file);
+    return dfc_output_close(&output, good) && good;
+}
+
 static int run(int argc, char **argv)
 {
-    struct request r = { .waves = 1 };
+    struct request r = { .waves = 1, .error = { .draws = 40 } };
     struct dfc_simulated rows[MAX_POLICIES] = { 0 };
     struct dfc_loaded loaded;
     dfp_options_default(&r.common.partition);
@@ -320,7 +379,10 @@ static int run(int argc, char **argv)
         status = 1;
     } else if (!status) {
         drop_what_does_not_apply(&r, &loaded.platform);
-        status = simulate_all(&r, &loaded, rows) && write_result(&r, &loaded, rows) ? 0 : 1;
+        if (r.error.kind)
+            status = study_errors(&r, &loaded) ? 0 : 1;
+        else
+            status = simulate_all(&r, &loaded, rows) && write_result(&r, &loaded, rows) ? 0 : 1;
         dfc_unload(&loaded);
     }
     free(r.names);

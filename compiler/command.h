@@ -39,7 +39,8 @@ struct dfc_common {
     bool emu_all;
     uint64_t gpu_mem_bytes;
     unsigned workers, inflight, gpu_jobs;
-    struct dfp_options partition;       /* --ratio, --vertex-weight, --seed */
+    bool objective_given;               /* --objective */
+    struct dfp_options partition;       /* --ratio, --vertex-weight, --seed, --objective, --budget, --time-cap */
 };
 int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i);
 /* Their lines for a command's usage text. */
@@ -50,10 +51,14 @@ int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i);
     "  -o FILE                  where the result goes\n" \
     "  --platform=FILE          machine to plan for (what 'dfc probe' writes); else the platform in the .df,\n" \
     "                           else the stored probe, else a stated default\n" \
-    "  --policy=NAME            policy that places nodes (gp-thesis)\n" \
+    "  --policy=NAME            policy that places nodes (gp where times are known, else gp-thesis)\n" \
     "  --ratio=total|per-worker            share of the CPU from total times, or per worker (gp-thesis)\n" \
     "  --vertex-weight=gpu|cpu             times that balance the partition (gp-thesis)\n" \
     "  --seed=N                            of the partitioner\n" \
+    "  --objective=latency|throughput      one wave soon, or many waves a second (gp); else one wave soon,\n" \
+    "                           but many a second for a program whose graph has a stream\n" \
+    "  --budget=N|Nx            evaluations to plan with, or N times as many as by default (gp)\n" \
+    "  --time-cap=SECONDS       plan no longer; the plan then depends on the machine (gp)\n" \
     "  --device=auto|none|emu|cuda|sim     GPUs to use (auto: cuda or none)\n" \
     "  --emu-all                every kernel with a cpu variant may run on the emulated GPU\n" \
     "  --gpu-mem=SIZE           use no more of each GPU's memory (6GiB, 512MiB, …)\n" \
@@ -89,6 +94,9 @@ bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_
 void dfc_unload(struct dfc_loaded *loaded);
 /* Says what opening the database took in of what programs had learned. NULL: nothing. */
 void dfc_report_learned(const struct dfw_db *db);
+
+/* The policy that places the nodes where none is named: "gp" where all times are known, else "gp-thesis". */
+const char *dfc_default_placer(const struct dfc_loaded *loaded);
 
 /* Compiles and links the loaded graph to the program `output`. What cmd_compile does with -o; profile and compare build
  * with it too. 0 or 1 (reported). */

@@ -139,6 +139,52 @@ static int count_option(struct dfc_common *common, int argc, char **argv, int *i
     return 0;
 }
 
+/* "5000" evaluations, or "10x" as many as by default. */
+static int budget_option(struct dfp_options *options, const char *text)
+{
+    size_t n = strlen(text);
+    bool times = n > 1 && text[n - 1] == 'x';
+    char number[24];
+    unsigned long count;
+    snprintf(number, sizeof number, "%.*s", (int)(times ? n - 1 : n), text);
+    if (!dfc_parse_count("--budget", number, 1, times ? 1000000 : 1000000000000, &count))
+        return -1;
+    options->budget = times ? 0 : count;
+    options->budget_times = times ? (uint32_t)count : 0;
+    return 1;
+}
+
+static int time_cap_option(struct dfp_options *options, const char *text)
+{
+    char *end;
+    double cap_s = strtod(text, &end);
+    if (end == text || *end || !(cap_s > 0 && cap_s <= 1e6)) {
+        dfc_error("--time-cap=%s: seconds are expected, such as 0.5", text);
+        return -1;
+    }
+    options->time_cap_s = cap_s;
+    return 1;
+}
+
+static int gp_option(struct dfc_common *common, int argc, char **argv, int *i)
+{
+    static const char *const objectives[] = { "latency", "throughput", NULL };
+    const char *value;
+    int choice, taken;
+    if ((taken = dfc_option_value("--objective", argc, argv, i, &value)) != 0) {
+        if (taken < 0 || parse_choice("--objective", value, objectives, &choice) < 0)
+            return -1;
+        common->partition.objective = choice ? DFP_THROUGHPUT : DFP_LATENCY;
+        common->objective_given = true;
+        return 1;
+    }
+    if ((taken = dfc_option_value("--budget", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : budget_option(&common->partition, value);
+    if ((taken = dfc_option_value("--time-cap", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : time_cap_option(&common->partition, value);
+    return 0;
+}
+
 static int choice_option(struct dfc_common *common, int argc, char **argv, int *i)
 {
     static const char *const ratios[] = { "total", "per-worker", NULL }, *const weights[] = { "gpu", "cpu", NULL },
@@ -217,6 +263,8 @@ int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i)
     if ((taken = text_option(common, argc, argv, i)) != 0)
         return taken;
     if ((taken = choice_option(common, argc, argv, i)) != 0)
+        return taken;
+    if ((taken = gp_option(common, argc, argv, i)) != 0)
         return taken;
     return count_option(common, argc, argv, i);
 }

@@ -84,27 +84,13 @@ static void open_rect(const struct drawing *d, uint32_t row, double x, double wi
 
 /* ---- text ---- */
 
-static void print_text(FILE *out, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '&')
-            fputs("&amp;", out);
-        else if (*text == '<')
-            fputs("&lt;", out);
-        else if (*text == '>')
-            fputs("&gt;", out);
-        else if ((unsigned char)*text >= 32)
-            fputc(*text, out);
-    }
-}
-
 static void label_row(const struct drawing *d, uint32_t row, const char *name, const char *what)
 {
     double middle = d->row_y[row] + row_height(d, row) / 2;
     fprintf(d->out, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\"%s>", LEFT - 10, middle + 4,
             row < d->n_workers ? "" : " fill=\"#666\"");
-    print_text(d->out, name);
-    print_text(d->out, what);
+    dfr_text_xml(d->out, name);
+    dfr_text_xml(d->out, what);
     fputs("</text>\n", d->out);
     open_rect(d, row, LEFT, WIDTH - LEFT - RIGHT);
     fputs(" fill=\"#f4f4f2\"/>\n", d->out);
@@ -183,7 +169,7 @@ static double draw_key(const struct drawing *d, double x, double y, const char *
     fprintf(d->out,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"14\" height=\"12\" fill=\"%s\"/><text x=\"%.1f\" y=\"%.1f\">", x,
             y - 10, colour, x + 19, y);
-    print_text(d->out, name);
+    dfr_text_xml(d->out, name);
     fputs("</text>\n", d->out);
     return x + key_width(name);
 }
@@ -221,9 +207,9 @@ static void draw_title(const struct drawing *d, const struct dfc_gantt_bar *bar)
     char name[160], begin[32], length[32];
     name_bar(d, bar, name, sizeof name);
     fputs("<title>", d->out);
-    print_text(d->out,
-               bar->kind == DFC_BAR_JOB ? "" : bar->kind == DFC_BAR_TO_DEVICE ? "copy in, of " : "copy back, of ");
-    print_text(d->out, name);
+    dfr_text_xml(d->out,
+                 bar->kind == DFC_BAR_JOB ? "" : bar->kind == DFC_BAR_TO_DEVICE ? "copy in, of " : "copy back, of ");
+    dfr_text_xml(d->out, name);
     if (d->waves)
         fprintf(d->out, ", wave %u", (unsigned)bar->wave);
     fprintf(d->out, ": at %s, %s</title>", dfr_text_seconds(bar->begin_s, begin, sizeof begin),
@@ -242,7 +228,7 @@ static void draw_label(const struct drawing *d, const struct dfc_gantt_bar *bar,
         return;
     fprintf(d->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"11\">", x + width / 2,
             d->row_y[row] + row_height(d, row) / 2 + 4);
-    print_text(d->out, last);
+    dfr_text_xml(d->out, last);
     fputs("</text>\n", d->out);
 }
 
@@ -353,9 +339,9 @@ static void draw_head(const struct drawing *d, const char *policy, double makesp
             "orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"#b00020\" stroke=\"none\"/></marker></defs>\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text x=\"%.0f\" y=\"24\" font-size=\"16\">",
             WIDTH, height, WIDTH, height, LEFT);
-    print_text(d->out, d->problem->graph->name);
+    dfr_text_xml(d->out, d->problem->graph->name);
     fputs(" on ", d->out);
-    print_text(d->out, d->problem->platform->name);
+    dfr_text_xml(d->out, d->problem->platform->name);
     fprintf(d->out, ", %s: %s", policy, dfr_text_seconds(makespan_s, time, sizeof time));
     fputs(" <tspan fill=\"#b00020\" font-size=\"12\">what made it as long is outlined</tspan></text>\n", d->out);
 }

@@ -216,3 +216,8 @@ void dfc_unload(struct dfc_loaded *loaded)
     dfl_sink_free(loaded->sink);
     memset(loaded, 0, sizeof *loaded);
 }
+
+const char *dfc_default_placer(const struct dfc_loaded *loaded)
+{
+    return dfr_times_known(loaded->front->graph, &loaded->times) ? "gp" : "gp-thesis";
+}

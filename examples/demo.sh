@@ -26,7 +26,7 @@ shown() { # GRAPH PICTURES [program's options]: measure its kernels, draw the pa
         say "$(basename "$pictures"): measuring each kernel on this machine (dfc profile, $device)"
         "$dfc" profile "$graph" --device="$device" --max-time=0.5 -- "$@"
         say "$(basename "$pictures"): partition by gp-thesis ($device)"
-        "$dfc" partition "$graph" --device="$device" --svg="$pictures-partition-$device.svg"
+        "$dfc" partition "$graph" --policy=gp-thesis --device="$device" --svg="$pictures-partition-$device.svg"
         say "$(basename "$pictures"): schedules ($device)"
         "$dfc" compare "$graph" --device="$device" --runs="$runs" --waves="$waves" --csv="$pictures-$device.csv" \
             --svg="$pictures-$device.svg" -- --emu-check=off "$@"

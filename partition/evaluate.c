@@ -219,8 +219,8 @@ static void start_jobs(struct simulation *s, uint32_t unit, double now_s)
     }
 }
 
-/* A value that was there before time 0 goes to a memory for the most urgent of its readers there; one that lies on a device
- * goes to the host first, and on from there when it arrives. */
+/* A value that was there before time 0 goes to a memory for the most urgent of its readers there; one that lies on a
+ * device goes to the host first, and on from there when it arrives. */
 static void send_initial(struct simulation *s, uint32_t v, uint32_t unit)
 {
     uint32_t home = s->place[s->graph->values[v].producer], way = 1u << (home ? home : unit);

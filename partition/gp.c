@@ -1,12 +1,13 @@
 /* gp.c - the policy gp: many starts, the best of them refined, and the answer is the best of all that was evaluated.
  *
- * Rounds:   successive halving. What the starts left of the budget goes in thirds: to the best few starts alike, to the
- *           better two of them, and to the best.
+ * Rounds:   successive halving. Of what the starts left of the budget two fifths go to the best few starts alike, a bit
+ *           less to the better two of them, and as much to the best.
  * Threads:  the placements of one round are refined beside each other, each from a seed of its own, on a state of its
  *           own: how many threads there are changes nothing but the time.
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,14 +16,15 @@
 #include "partition/gp.h"
 #include "runtime/error.h"
 
-enum { ROUNDS = 3, MOST_KEPT = 5 };
+enum { ROUNDS = 3, MOST_KEPT = 6 };
 
 /* ---- budgets ---- */
 
 /* 0.1 s at what a node or an arc was measured to cost, more where the graph leaves the caches. */
 uint64_t dfp_default_budget(const struct df_graph *graph)
 {
-    double size = (double)graph->n_nodes + graph->n_readers + 1, evaluations = 0.1 / (size * 25e-9 * (1 + size / 20000));
+    double size = (double)graph->n_nodes + graph->n_readers + 1;
+    double evaluations = 0.1 / (size * 25e-9 * (1 + size / 20000));
     return (uint64_t)(evaluations < 20 ? 20 : evaluations > 50000 ? 50000 : evaluations);
 }
 
@@ -111,11 +113,12 @@ static uint64_t refine(struct dfp_search *search)
     uint64_t used = search->state.steps, left = search->budget_steps > used ? search->budget_steps - used : 0;
     uint64_t evaluations = left / search->compact.n_nodes;
     uint32_t first = evaluations > 2000 ? MOST_KEPT : evaluations > 300 ? 3 : 2;
-    const uint32_t kept[ROUNDS] = { first, 2, 1 };
+    const uint32_t kept[ROUNDS] = { first, 2, 1 }, tenths[ROUNDS] = { 4, 3, 3 };
     for (uint64_t i = 0; i < ROUNDS; i++) {
-        struct round r = { .search = search, .found = search->pool.found, .seed = search->options->seed * 0x10001u + i * 64 };
+        struct round r = { .search = search, .found = search->pool.found };
+        r.seed = search->options->seed * 0x10001u + i * 64;
         r.n = search->pool.n < kept[i] ? search->pool.n : kept[i];
-        r.steps = left / ROUNDS / r.n;
+        r.steps = left / 10 * tenths[i] / r.n;
         uint64_t before = search->state.steps;
         run_round(&r, thread_count(search->options));
         used += r.used;
@@ -145,7 +148,7 @@ static void search_free(struct dfp_search *search)
 static int search_make(struct dfp_search *search, const struct dfp_problem *problem, const struct dfp_options *options,
                        struct df_error *error)
 {
-    *search = (struct dfp_search){ .problem = problem, .options = options };
+    *search = (struct dfp_search){ .problem = problem, .options = options, .online_s = INFINITY };
     int code = dfp_compact_make(problem, &search->compact, error);
     if (code)
         return code;
@@ -162,6 +165,8 @@ static int search_make(struct dfp_search *search, const struct dfp_problem *prob
     uint64_t evaluations = options->budget ? options->budget : dfp_default_budget(problem->graph);
     search->budget_steps = evaluations * search->compact.n_nodes;
     search->deadline_s = options->time_cap_s > 0 ? dfp_seconds() + options->time_cap_s : INFINITY;
+    if (options->objective == DFP_THROUGHPUT)
+        dfp_compact_apply_rates(&search->compact);
     search->bound_s = dfp_bound_s(&search->compact, &search->area_s, search->price);
     return DF_OK;
 }
@@ -172,10 +177,30 @@ static void answer(struct dfp_search *search, uint64_t steps, struct dfp_result 
     memcpy(result->place, best->place, search->compact.n_nodes * sizeof *best->place);
     dfp_state_set(&search->state, best->place, best->bias, best->rank_weight);
     dfp_state_priority(&search->state, result->priority);
-    strcpy(result->run_as, DFP_RUN_PLACED);
-    result->makespan_s = best->makespan_s;
+    bool placed = best->makespan_s <= search->online_s;
+    snprintf(result->run_as, sizeof result->run_as, "%s", placed ? DFP_RUN_PLACED : search->online);
+    result->makespan_s = placed ? best->makespan_s : search->online_s;
     result->lower_bound_s = search->bound_s;
+    result->load_s = dfp_state_bottleneck_s(&search->state);
+    result->load_bound_s = search->area_s;
     result->evaluations = steps / search->compact.n_nodes;
+}
+
+/* Many waves in flight: the wave's own time is what the exact evaluator says, at rates of 1. */
+static int answer_many(struct dfp_search *search, struct dfp_result *result, struct df_error *error)
+{
+    struct dfp_evaluation evaluation;
+    int code = dfp_load_search(search, &result->load_s, error);
+    if (code)
+        return code;
+    memcpy(result->place, search->place, search->compact.n_nodes * sizeof *result->place);
+    dfp_upward_rank(search->problem, result->place, result->priority);
+    code = dfp_evaluate(search->problem, result->place, result->priority, &evaluation, error);
+    strcpy(result->run_as, DFP_RUN_PLACED);
+    result->makespan_s = evaluation.makespan_s;
+    result->load_bound_s = search->area_s;
+    result->evaluations = search->state.steps / search->compact.n_nodes;
+    return code ? code : dfp_lower_bound(search->problem, &result->lower_bound_s, error);
 }
 
 static int solve(const struct dfp_problem *problem, const struct dfp_options *options, struct dfp_result *result,
@@ -192,7 +217,9 @@ static int solve(const struct dfp_problem *problem, const struct dfp_options *op
     if (code)
         return code;
     code = dfp_starts_run(&search, error);
-    if (!code)
+    if (!code && options->objective == DFP_THROUGHPUT)
+        code = answer_many(&search, result, error);
+    else if (!code)
         answer(&search, refine(&search), result);
     if (!code && result->lower_bound_s > result->makespan_s)
         code = dfr_error(error, DF_E_ARGUMENT, "the lower bound %.9g s is above a schedule of %.9g s: please report it",

@@ -1,8 +1,8 @@
 /* gp.h - what the files of the policy gp share: the problem in a form made for a hundred thousand evaluations a second,
  * a placement under change, and the pool of placements found. Private to them; the way in is the table of partitioners.
  *
- * Words:    a *start* is a placement made by some rule, before refinement. A *bias* is what a node's priority has beyond
- *           its upward rank. A *step* is one node in an evaluation: the unit in which budgets are kept, so that
+ * Words:    a *start* is a placement made by some rule, before refinement. A *bias* is what a node's priority has
+ *           beyond its upward rank. A *step* is one node in an evaluation: the unit in which budgets are kept, so that
  *           answers never depend on the clock.
  * Memory:   a compact problem borrows the problem; a state borrows the compact problem. Each has a function that
  *           returns it. Nothing allocates while it refines.
@@ -41,6 +41,8 @@ struct dfp_compact {
 };
 
 int dfp_compact_make(const struct dfp_problem *problem, struct dfp_compact *compact, struct df_error *error);
+/* Times and copies times @rate: what a wave costs on average. */
+void dfp_compact_apply_rates(struct dfp_compact *compact);
 void dfp_compact_free(struct dfp_compact *compact);
 
 static inline double dfp_compact_time_s(const struct dfp_compact *c, uint32_t node, uint32_t unit)
@@ -124,6 +126,7 @@ struct dfp_state {
     uint32_t *blame, *kept_blame;       /* the node that ended when this one could start, or DF_NONE */
     uint32_t last_node, kept_last_node; /* the one that ended last */
     uint64_t steps;                     /* of all runs */
+    uint32_t *chain;                    /* refinement's: room for all nodes */
     /* scratch of a run */
     uint32_t *missing;
     uint32_t *sent;                     /* of an initial value: bit u, its copy to or from unit u is asked for */
@@ -199,7 +202,7 @@ void dfp_pool_free(struct dfp_pool *pool);
 /* Copies it in where it is good enough. A pool keeps one of METIS's at least once it saw any. */
 void dfp_pool_add(struct dfp_pool *pool, double makespan_s, bool from_metis, const struct dfp_state *state);
 
-/* ---- gp_starts.c, gp_list.c, gp_lin.c, gp_metis.c ---- */
+/* ---- gp_starts.c, gp_list.c, gp_lin.c, gp_metis.c, gp_replay.c ---- */
 
 struct dfp_search {                     /* what the makers of starts work with */
     const struct dfp_problem *problem;
@@ -212,6 +215,8 @@ struct dfp_search {                     /* what the makers of starts work with *
     double *average_rank_s;             /* HEFT's: mean times */
     double price[DF_MAX_UNITS];         /* of a second of all workers of a unit, from the area bound; sums to 1 */
     double area_s, bound_s;
+    const char *online;                 /* the best online policy of those replayed, and its makespan */
+    double online_s;
     uint16_t *place;                    /* scratch of the makers */
     float *order[2];                    /* priorities that follow no times: by number, and depth first from the ends */
     int32_t *cluster;                   /* of a node, by METIS; NULL: not computed */
@@ -220,6 +225,8 @@ struct dfp_search {                     /* what the makers of starts work with *
 
 /* Evaluates search->place under its own upward rank, and remembers it. */
 void dfp_search_try(struct dfp_search *search, bool from_metis);
+/* The same by these priorities. */
+void dfp_search_try_order(struct dfp_search *search, bool from_metis, const float *order);
 
 int dfp_starts_run(struct dfp_search *search, struct df_error *error);
 int dfp_list_run(struct dfp_search *search, bool all, struct df_error *error);
@@ -229,11 +236,17 @@ int dfp_lin_run(struct dfp_search *search, uint32_t n_prices, uint32_t n_steps, 
 int dfp_metis_run(struct dfp_search *search, uint32_t n_single, uint32_t n_double, struct df_error *error);
 int dfp_metis_clusters(struct dfp_search *search, struct df_error *error);
 
+/* all: every online policy and planner; else one. */
+int dfp_replay_run(struct dfp_search *search, bool all, struct df_error *error);
+
 /* Splits what is on devices among all of them, by METIS; search->place is input and output. */
 int dfp_metis_split(struct dfp_search *search, struct df_error *error);
 
 /* Anneals search->place on the bottleneck load plus `spare` times the mean of the copies' time. Gives the load. */
 double dfp_load_run(struct dfp_search *search, double spare, uint64_t n_moves, double start_temperature, uint64_t seed);
+
+/* Puts into search->place the placement with the least bottleneck load that the budget finds, starts included. */
+int dfp_load_search(struct dfp_search *search, double *load_s, struct df_error *error);
 
 /* ---- gp.c ---- */
 
@@ -252,7 +265,8 @@ void dfp_anneal_run(struct dfp_state *state, const struct dfp_search *search, co
 
 /* ---- bound.c ---- */
 
-/* No schedule of one wave is shorter: area bound and two-state critical path. *price as in struct dfp_search, may be NULL. */
+/* No schedule of one wave is shorter: area bound and two-state critical path. *price as in struct dfp_search; may be
+ * NULL. */
 double dfp_bound_s(const struct dfp_compact *compact, double *area_s, double *price);
 
 #endif

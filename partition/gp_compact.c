@@ -134,6 +134,19 @@ int dfp_compact_make(const struct dfp_problem *problem, struct dfp_compact *comp
     return code;
 }
 
+void dfp_compact_apply_rates(struct dfp_compact *c)
+{
+    for (uint32_t v = 0; v < c->n_nodes; v++) {
+        double rate = (double)c->model.problem->graph->nodes[v].rate;
+        for (uint32_t u = 0; u < c->n_units; u++)
+            c->time_s[(size_t)v * c->n_units + u] *= rate;
+        for (size_t i = (size_t)c->first_out[v] * c->n_units; i < (size_t)c->first_out[v + 1] * c->n_units; i++) {
+            c->to_s[i] *= rate;
+            c->from_s[i] *= rate;
+        }
+    }
+}
+
 void dfp_compact_free(struct dfp_compact *c)
 {
     free(c->time_s);

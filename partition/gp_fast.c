@@ -1,8 +1,9 @@
 /* gp_fast.c - the evaluator of refinement: what evaluate.c computes, without its detail.
  *
  * Same:     model, order of events, ties. The answer is the same; a test compares the two on random graphs.
- * Faster:   who reads what where is kept up to date by the state; a copy that waits for its engine is in that engine's
- *           queue, so the heap of events holds running jobs and one copy per engine; a ready queue compares one integer.
+ * Faster:   who reads what where is kept up to date by the state; a copy that waits for its engine is in that
+ *           engine's queue, so the heap of events holds running jobs and one copy per engine; a ready queue compares
+ *           one integer.
  * Abort:    once a job is ready at t, the end is at t + its rank at least; and once a unit has idled, its load and its
  *           idle time have to fit into the makespan. Either above the limit ends the run.
  */

@@ -3,8 +3,8 @@
  *     EFT + λ · OCT + κ · price[unit] · time
  *
  * Known members of the family: HEFT (λ = κ = 0, order by mean upward rank; Topcuoglu et al. 2002), PEFT (λ = 1, κ = 0,
- * order by mean OCT; Arabnejad and Barbosa 2014), and what dmda decides (order in which nodes become ready). κ charges a
- * node for the time that it takes from others on a unit in demand: the prices are those of the area bound.
+ * order by mean OCT; Arabnejad and Barbosa 2014), and what dmda decides (order in which nodes become ready). κ charges
+ * a node for the time that it takes from others on a unit in demand: the prices are those of the area bound.
  *
  * EFT:      workers are taken in order of assignment, no gaps are filled: what is wanted is the placement, and the
  *           evaluator makes its own timetable for it. `engines`: copies queue for the copy engines, else they overlap.
@@ -43,7 +43,7 @@ struct list {
     uint16_t *place;
     double *oct_s;                      /* [node * n_units + unit] */
     double *mean_oct_s;
-    double *there_s;                    /* [value * n_units + unit]: when it is there; INFINITY: nobody has it sent yet */
+    double *there_s;                    /* [value * n_units + unit]: when it is there; INFINITY: not sent yet */
     double *worker_free_s;              /* of all units, unit u's from first_worker[u] */
     uint32_t first_worker[DF_MAX_UNITS + 1];
     double engine_free_s[DF_MAX_UNITS][2];

@@ -4,7 +4,6 @@
  *           around). So its evaluation ends as soon as it is certain to be worse.
  * Budget:   steps of the evaluator, whether the run was finished or not, and a little for each candidate.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "partition/gp.h"
@@ -192,25 +191,18 @@ static void bias(struct anneal *a)
     dfp_state_bias(s, v, (float)value);
 }
 
+/* Shares tuned on task graphs of seven families, at default budgets. */
 static void move(struct anneal *a)
 {
-    uint32_t chance = dfp_random_below(&a->random, 100);
-    if (chance < 39)
-        flip(a);
-    else if (chance < 47)
-        group(a);
-    else if (chance < 54)
-        readers(a);
-    else if (chance < 64)
-        follow_neighbour(a);
-    else if (chance < 75)
-        swap(a);
-    else if (chance < 85)
-        bias(a);
-    else if (chance < 95)
-        stretch(a);
-    else
-        cluster(a);
+    static const struct {
+        uint32_t below;                 /* of 100 */
+        void (*make)(struct anneal *);
+    } moves[] = { { 18, flip },     { 36, group }, { 46, readers }, { 53, follow_neighbour },
+                  { 75, swap },     { 81, bias },  { 92, stretch }, { 100, cluster } };
+    uint32_t chance = dfp_random_below(&a->random, 100), i = 0;
+    while (chance >= moves[i].below)
+        i++;
+    moves[i].make(a);
 }
 
 /* ---- the loop ---- */
@@ -219,14 +211,14 @@ void dfp_anneal_run(struct dfp_state *state, const struct dfp_search *search, co
                     struct dfp_found *found)
 {
     const struct dfp_compact *c = state->compact;
-    struct anneal a = { .s = state, .c = c, .search = search, .random = { anneal->seed } };
+    struct anneal a = { .s = state, .c = c, .search = search, .random = { anneal->seed },
+                        .chain = state->chain };
     uint64_t begin = state->steps, overhead = 0;
     dfp_state_set(state, found->place, found->bias, found->rank_weight);
     found->makespan_s = a.current_s = dfp_state_run(state, INFINITY);
     dfp_state_keep(state);
-    a.chain = malloc(((size_t)c->n_nodes + 1) * sizeof *a.chain);
-    if (!a.chain || !c->n_movable)
-        goto done;
+    if (!c->n_movable)
+        return;
     double t0 = anneal->start_temperature * a.current_s;
     for (;;) {
         uint64_t used = state->steps - begin + overhead;
@@ -255,6 +247,4 @@ void dfp_anneal_run(struct dfp_state *state, const struct dfp_search *search, co
             memcpy(found->bias, state->bias, c->n_nodes * sizeof *found->bias);
         }
     }
-done:
-    free(a.chain);
 }

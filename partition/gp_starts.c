@@ -1,5 +1,5 @@
 /* gp_starts.c - which starts are made, and in what order: cheap and strong ones first, the others while the budget
- * allows. Each is evaluated under its own upward rank.
+ * allows. Each is evaluated under its own upward rank; the best ones under other orders too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "partition/gp.h"
 #include "runtime/error.h"
 
-static void try_order(struct dfp_search *search, bool from_metis, const float *order)
+static void try_with(struct dfp_search *search, bool from_metis, const float *order)
 {
     dfp_state_set(&search->state, search->place, order, order ? 0 : 1);
     dfp_pool_add(&search->pool, dfp_state_run(&search->state, INFINITY), from_metis, &search->state);
@@ -15,7 +15,12 @@ static void try_order(struct dfp_search *search, bool from_metis, const float *o
 
 void dfp_search_try(struct dfp_search *search, bool from_metis)
 {
-    try_order(search, from_metis, NULL);
+    try_with(search, from_metis, NULL);
+}
+
+void dfp_search_try_order(struct dfp_search *search, bool from_metis, const float *order)
+{
+    try_with(search, from_metis, order);
 }
 
 /* Where many chains are as urgent as each other, upward rank works at all of them at once, and what joins them comes
@@ -119,8 +124,8 @@ static int again(struct dfp_search *search, enum again how, struct df_error *err
             if (!code)
                 dfp_search_try(search, true);
         } else {
-            try_order(search, false, search->order[0]);
-            try_order(search, false, search->order[1]);
+            dfp_search_try_order(search, false, search->order[0]);
+            dfp_search_try_order(search, false, search->order[1]);
         }
     }
     free(places);
@@ -134,7 +139,7 @@ static int least_load(struct dfp_search *search, uint64_t evaluations, struct df
         double spare, temperature;
     } ways[] = { { 0.2, 1 }, { 0.2, 0.3 }, { 1, 0.3 }, { 1, 1 }, { 0.2, 0.1 }, { 1, 0.1 } };
     uint32_t n_nodes = search->compact.n_nodes, n_ways = evaluations >= 200 ? sizeof ways / sizeof *ways : 2;
-    uint64_t per_node = evaluations / 8 < 100 ? evaluations / 8 : 100;
+    uint64_t per_node = evaluations / 8 < 50 ? evaluations / 8 : 50;
     uint16_t *from = malloc(((size_t)n_nodes + 1) * sizeof *from);
     if (!from)
         return dfr_error_memory(error);
@@ -148,6 +153,11 @@ static int least_load(struct dfp_search *search, uint64_t evaluations, struct df
     return DF_OK;
 }
 
+static bool in_time(const struct dfp_search *search)
+{
+    return !(search->deadline_s < INFINITY) || dfp_seconds() < search->deadline_s;
+}
+
 int dfp_starts_run(struct dfp_search *search, struct df_error *error)
 {
     uint64_t n = search->compact.n_nodes, evaluations = search->budget_steps / (n ? n : 1);
@@ -155,11 +165,13 @@ int dfp_starts_run(struct dfp_search *search, struct df_error *error)
     int code = fill_average_rank(search) && fill_orders(search) ? single_units(search, error) : dfr_error_memory(error);
     if (!code)
         code = dfp_lin_run(search, plenty ? 4 : 1, plenty ? 9 : 6, error);
-    if (!code)
+    if (!code && in_time(search))
         code = dfp_list_run(search, plenty, error);
-    if (!code)
+    if (!code && in_time(search))
         code = dfp_metis_run(search, evaluations >= 200 ? 12 : plenty ? 4 : 0, evaluations >= 200 ? 4 : 1, error);
-    if (!code && plenty && search->compact.n_units > 1)
+    if (!code && plenty && in_time(search))
+        code = dfp_replay_run(search, evaluations >= 200, error);
+    if (!code && plenty && search->compact.n_units > 1 && in_time(search))
         code = least_load(search, evaluations, error);
     if (!code && search->compact.n_units > 2 && plenty)
         code = again(search, SPLIT_BY_METIS, error);

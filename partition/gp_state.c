@@ -38,6 +38,7 @@ static size_t lay_out(struct dfp_state *s, char *base)
     s->rank_changes = take(&at, n * sizeof *s->rank_changes);
     s->blame = take(&at, n * sizeof *s->blame);
     s->kept_blame = take(&at, n * sizeof *s->kept_blame);
+    s->chain = take(&at, n * sizeof *s->chain);
     s->missing = take(&at, n * sizeof *s->missing);
     s->sent = take(&at, m * sizeof *s->sent);
     s->first = take(&at, ((size_t)c->n_initial + 1) * sizeof *s->first);

@@ -1,10 +1,10 @@
 /* heft.c - two static list schedulers from the literature, as they are: places and priorities decided before the run.
  *
- * "heft"  Topcuoglu, Hariri, Wu (2002): nodes in the order of their upward rank with mean times; each to the worker with the
- *         earliest finish, in a gap between jobs placed before where it fits.
- * "peft"  Arabnejad, Barbosa (2014): an optimistic cost table says how long the way to the end still is after a node on a
- *         worker, if all that follows is placed at its best. Of the nodes that are ready the one with the highest mean
- *         entry, to the worker with the least finish + entry.
+ * "heft"  Topcuoglu, Hariri, Wu (2002): nodes in the order of their upward rank with mean times; each to the worker
+ *         with the earliest finish, in a gap between jobs placed before where it fits.
+ * "peft"  Arabnejad, Barbosa (2014): an optimistic cost table says how long the way to the end still is after a node
+ *         on a worker, if all that follows is placed at its best. Of the nodes that are ready the one with the highest
+ *         mean entry, to the worker with the least finish + entry.
  *
  * Both think of copies as they were published: they take their time and never queue. What is kept of the schedule is
  * each node's unit and its rank as priority; the timetable is not, since the run has no fixed one (policy_static.c).

@@ -5,23 +5,12 @@
 #include <stdlib.h>
 
 #include "partition/picture.h"
-
-static void put_escaped(FILE *out, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '&': fputs("&amp;", out); break;
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        case '"': fputs("&quot;", out); break;
-        default: fputc((unsigned char)*text < ' ' ? '?' : *text, out);
-        }
-}
+#include "runtime/text.h"
 
 static void put_line(FILE *out, const char *text, const char *colour)
 {
     fprintf(out, "<TR><TD ALIGN=\"LEFT\"><FONT COLOR=\"%s\">", colour);
-    put_escaped(out, text);
+    dfr_text_xml(out, text);
     fputs("</FONT></TD></TR>", out);
 }
 
@@ -32,7 +21,7 @@ static void put_unit(FILE *out, const struct dfp_picture *picture, uint32_t u)
     char load[32];
     double whole_s = e->makespan_s * unit->workers;
     fprintf(out, "<TR><TD BGCOLOR=\"%s\">", dfp_unit_colour(u));
-    put_escaped(out, unit->name);
+    dfr_text_xml(out, unit->name);
     fprintf(out, "</TD><TD ALIGN=\"RIGHT\">%u node%s</TD><TD ALIGN=\"RIGHT\">load %s</TD>", (unsigned)e->nodes[u],
             e->nodes[u] == 1 ? "" : "s", dfp_text_time(load, e->busy_s[u]));
     fprintf(out, "<TD ALIGN=\"RIGHT\">%u worker%s, %.0f %% busy</TD></TR>", (unsigned)unit->workers,
@@ -69,10 +58,10 @@ static void put_table(FILE *out, const struct dfp_picture *picture)
     fputs("<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"1\" CELLPADDING=\"2\">", out);
     fputs("<TR><TD ALIGN=\"LEFT\"><B>", out);
     snprintf(text, sizeof text, "%s: %u nodes", problem->graph->name, (unsigned)problem->graph->n_nodes);
-    put_escaped(out, text);
+    dfr_text_xml(out, text);
     if (picture->plan) {
         snprintf(text, sizeof text, ", placed by %s on platform %s", picture->plan->policy, problem->platform->name);
-        put_escaped(out, text);
+        dfr_text_xml(out, text);
     }
     fputs("</B></TD></TR>", out);
     if (picture->plan)

@@ -21,7 +21,8 @@ static int metis_error(int status, struct df_error *error)
 int dfp_metis_call(const struct dfp_metis_graph *graph, const struct dfp_metis_cut *cut, int32_t *part,
                    struct df_error *error)
 {
-    idx_t options[METIS_NOPTIONS], n = graph->n, n_weights = (idx_t)cut->n_weights, n_parts = (idx_t)cut->n_parts, edges;
+    idx_t options[METIS_NOPTIONS], edges;
+    idx_t n = graph->n, n_weights = (idx_t)cut->n_weights, n_parts = (idx_t)cut->n_parts;
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_NUMBERING] = 0;
     options[METIS_OPTION_SEED] = (idx_t)(cut->seed & INT32_MAX);

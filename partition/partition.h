@@ -37,6 +37,7 @@ struct dfp_options {
     /* of gp */
     enum dfp_objective objective;
     uint64_t budget;                    /* evaluations; 0: as many as take about 100 ms on one core */
+    uint32_t budget_times;              /* with budget 0: so many times as many (0: once) */
     double time_cap_s;                  /* 0: none. The answer then depends on the machine where it is reached */
     uint32_t threads;                   /* 0: as many as there are cores. The answer does not depend on it */
     void (*progress)(void *arg, double share_done, double best_s); /* NULL: nobody listens */
@@ -59,6 +60,7 @@ struct dfp_result {
     float *priority;
     char run_as[24];                    /* DFP_RUN_PLACED, or the online policy that was better than every placement */
     double makespan_s, lower_bound_s;
+    double load_s, load_bound_s;        /* of the unit or copy engine that has most to do; 0: not known */
     uint64_t evaluations;
 };
 

@@ -183,7 +183,10 @@ int dfp_plan_make(const struct dfp_problem *problem, const char *policy, const s
     struct df_plan *made = plan_new(problem, partitioner->name);
     if (!made)
         return dfr_error_memory(error);
-    int code = fill(problem, partitioner, options, made, error);
+    struct dfp_options with = *options;
+    if (!with.budget && with.budget_times)
+        with.budget = with.budget_times * dfp_default_budget(problem->graph);
+    int code = fill(problem, partitioner, &with, made, error);
     if (code) {
         dfr_plan_free(made);
         return code;

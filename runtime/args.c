@@ -99,6 +99,14 @@ static int set_emu_check(struct dfr_command_line *line, const char *name, const 
     return DF_OK;
 }
 
+static int set_guard(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    if (strcmp(text, "on") && strcmp(text, "off"))
+        return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is neither on nor off", name, text);
+    line->options.guard = !strcmp(text, "on");
+    return DF_OK;
+}
+
 static int set_gpu_mem(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     if (dfr_parse_size(text, &line->options.gpu_mem_bytes))
@@ -209,6 +217,7 @@ static int set_help(struct dfr_command_line *line, const char *name, const char 
     X("inflight", "N", set_inflight, "waves in flight (default: chosen)")                                           \
     X("gpu-jobs", "N", set_gpu_jobs, "jobs in flight per GPU (default: chosen)")                                    \
     X("dl", NULL, set_dl, "data locality: after a job, a GPU prefers one that reads what it made")                  \
+    X("guard", "on|off", set_guard, "gp leaves its plan where times turn out wrong (default on)")                   \
     X("prefetch", NULL, set_prefetch, "a GPU takes jobs ahead to load their data, with policies that decide late")  \
     X("waves", "N", set_waves, "waves to run, or the most of a stream (default: 1, or until the stream ends)")      \
     X("platform", "FILE", set_platform, "the machine to plan for and to emulate, as a platform declaration")        \
@@ -460,7 +469,7 @@ void dfr_args_help(const struct df_graph *g, const char *program, FILE *out)
         help_line(out, options[i].name, options[i].value, options[i].help);
         if (options[i].set == set_policy)
             for (const char *const *p = dfr_policy_names(); *p; p++)
-                fprintf(out, "%s%s%s", *p, strcmp(*p, DFR_POLICY_DEFAULT) ? "" : " (default)", p[1] ? ", " : "");
+                fprintf(out, "%s%s%s", *p, strcmp(*p, DFR_POLICY_DEFAULT) ? "" : " (default but where gp has known times)", p[1] ? ", " : "");
         fprintf(out, "\n");
     }
 }

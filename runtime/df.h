@@ -173,6 +173,7 @@ struct df_options {
     const struct df_plan *plan;         /* NULL: none made at compile time; borrowed for the run */
     const struct df_planner *planner;   /* NULL: policies that need a placement are refused */
     const union df_scalar *args;        /* values of the graph's args, in order; borrowed for the run */
+    int guard;                          /* gp changes its placement where times turn out wrong; default 1 */
 };
 
 void df_options_default(struct df_options *options);

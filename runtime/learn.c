@@ -13,6 +13,7 @@
 #include "runtime/error.h"
 #include "runtime/log.h"
 #include "runtime/measure.h"
+#include "runtime/text.h"
 
 struct learning {
     const struct df_run *run;
@@ -134,16 +135,9 @@ static int collect(struct learning *l, struct df_error *error)
 
 static void print_field(FILE *out, const char *name, const char *text)
 {
-    fprintf(out, "\"%s\": \"", name);
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            fprintf(out, "\\%c", *p);
-        else if (*p < 0x20)
-            fprintf(out, "\\u%04x", *p);
-        else
-            fputc(*p, out);
-    }
-    fputs("\", ", out);
+    fprintf(out, "\"%s\": ", name);
+    dfr_text_json(out, text);
+    fputs(", ", out);
 }
 
 static int print_sample(struct learning *l, FILE *out, uint32_t unit, uint32_t work, struct df_error *error)

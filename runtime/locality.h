@@ -2,9 +2,9 @@
  * when a device has finished a job, it prefers one that reads what that job made there to one that does not.
  *
  * Rule:     where the policy knows no speedups the dependent job is always preferred. Where it does, d is the dependent
- *           job with the best speedup S_d and q the job that the policy would give, of speedup S_q: d is preferred where
- *           S_d >= S_q (1 - t). t is the share of q's time on the device that goes into transfer: T / (T + time of q),
- *           with T the copies to the device of q's inputs that are not there.
+ *           job with the best speedup S_d and q the job that the policy would give, of speedup S_q: d is preferred
+ *           where S_d >= S_q (1 - t). t is the share of q's time on the device that goes into transfer: T / (T + time
+ *           of q), with T the copies to the device of q's inputs that are not there.
  * Threads:  done() and find() for one unit from the thread of its worker; a unit with several workers may lose a hint.
  */
 #ifndef DFR_LOCALITY_H

@@ -189,6 +189,11 @@ static int find_plan(struct df_run *run, const struct df_times *times, struct df
     const struct df_planner *planner = run->options.planner;
     const struct df_plan *plan = run->options.plan;
 
+    /* Nobody asked for a policy: the plan that the program carries, where it was made from known times for a machine like
+     * this. Else the default stands: no start waits for a planner that nobody asked for. */
+    if (!run->options.policy && plan && strcmp(plan->policy, DFR_POLICY_KNOWN) == 0 && same_machine(run, plan) &&
+        dfr_times_known(run->graph, &plan->times) && plan->n_nodes == run->graph->n_nodes)
+        run->policy = dfr_policy_find(DFR_POLICY_KNOWN, NULL);
     if (!run->policy->needs_plan || usable(run, plan))
         return DF_OK;
     if (!planner || !planner->make)
@@ -205,6 +210,16 @@ static int find_plan(struct df_run *run, const struct df_times *times, struct df
     return DF_OK;
 }
 
+/* A plan may say that an online policy does better than its own placement. */
+static int follow_plan(struct df_run *run, struct df_error *error)
+{
+    const struct df_plan *plan = run->own_plan ? run->own_plan : run->options.plan;
+    if (!run->policy->needs_plan || !plan->run_as[0] || strcmp(plan->run_as, "static") == 0)
+        return DF_OK;
+    run->policy = dfr_policy_find(plan->run_as, error);
+    return run->policy ? DF_OK : DF_E_ARGUMENT;
+}
+
 int dfr_machine_plan(struct df_run *run, struct df_error *error)
 {
     const struct df_times *times;
@@ -219,6 +234,8 @@ int dfr_machine_plan(struct df_run *run, struct df_error *error)
         fill_times(run, times);
         status = find_plan(run, times, error);
     }
+    if (status == DF_OK)
+        status = follow_plan(run, error);
     dfr_times_free(&own);
     return status;
 }

@@ -9,8 +9,8 @@
  *     unlist   - OFFERED - LISTED         by who took the listing from its queue; true where OFFERED was set
  *           So a job has at most one listing, and no queue needs room for more.
  * Memory:   create() allocates.
- * Threads:  all but create and destroy from any thread. Sequentially consistent: an unsuccessful claim or unlist saw the
- *           end of the offer, so what is offered afterwards is listed or made known again.
+ * Threads:  all but create and destroy from any thread. Sequentially consistent: an unsuccessful claim or unlist saw
+ *           the end of the offer, so what is offered afterwards is listed or made known again.
  */
 #ifndef DFR_OFFER_H
 #define DFR_OFFER_H
@@ -22,7 +22,7 @@
 enum { DFR_OFFERED = 1, DFR_LISTED = 2 };
 
 struct dfr_offers {
-    _Atomic uint8_t *states;            /* [slot * n_nodes + node]; NULL: there is one way only, and all is claimed there */
+    _Atomic uint8_t *states;            /* [slot * n_nodes + node]; NULL: there is one way only, the queue */
     uint32_t n_nodes;
 };
 
@@ -47,7 +47,8 @@ static inline bool dfr_offer_list(struct dfr_offers *o, uint64_t job)
 
 static inline bool dfr_offer_claim(struct dfr_offers *o, uint64_t job)
 {
-    return atomic_fetch_and_explicit(dfr_offer_state(o, job), (uint8_t)~DFR_OFFERED, memory_order_seq_cst) & DFR_OFFERED;
+    uint8_t was = atomic_fetch_and_explicit(dfr_offer_state(o, job), (uint8_t)~DFR_OFFERED, memory_order_seq_cst);
+    return was & DFR_OFFERED;
 }
 
 static inline bool dfr_offer_unlist(struct dfr_offers *o, uint64_t job)

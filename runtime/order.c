@@ -1,7 +1,7 @@
 /* order.c - a set of jobs in the order of their ranks.
  *
- * The jobs are the set bits of a tree of words: bit i of level 0 stands for the job of rank i / slots in slot i % slots;
- * a bit of a higher level says that the word below may not be empty.
+ * The jobs are the set bits of a tree of words: bit i of level 0 stands for the job of rank i / slots in slot i %
+ * slots; a bit of a higher level says that the word below may not be empty.
  *     add:  the job's bit first, then its ancestors', where they are not set.
  *     pop:  down along the first bits; the job is whose bit one clears. Where a word is found empty, its bit above is
  *           cleared, and the word looked at again: what came meanwhile gets its ancestors back.
@@ -102,9 +102,9 @@ void dfr_order_add(struct dfr_order *o, uint64_t job)
     set_ancestors(o, 0, bit / 64);
 }
 
-void dfr_order_remove(struct dfr_order *o, uint64_t job)
+bool dfr_order_remove(struct dfr_order *o, uint64_t job)
 {
-    clear_bit(o, bit_of(o, job));
+    return clear_bit(o, bit_of(o, job));
 }
 
 bool dfr_order_pop(struct dfr_order *o, uint64_t *job)
@@ -127,6 +127,22 @@ bool dfr_order_first(struct dfr_order *o, uint64_t *job)
         return false;
     *job = job_of(o, bit);
     return true;
+}
+
+bool dfr_order_next(struct dfr_order *o, uint64_t *place, uint64_t *job)
+{
+    uint64_t bit = *place;
+    while (bit / 64 < o->n_words) {
+        uint64_t rest = atomic_load_explicit(&o->words[0][bit / 64], memory_order_seq_cst) >> bit % 64;
+        if (rest) {
+            bit += (uint64_t)__builtin_ctzll(rest);
+            *job = job_of(o, bit);
+            *place = bit + 1;
+            return true;
+        }
+        bit = (bit / 64 + 1) * 64;
+    }
+    return false;
 }
 
 bool dfr_order_is_first(struct dfr_order *o, uint64_t job)
@@ -157,6 +173,7 @@ bool dfr_order_create(struct dfr_order *o, const struct dfr_view *view, const ui
     *o = (struct dfr_order){ .graph = view->graph, .n_slots = view->n_slots ? view->n_slots : 1, .nodes = nodes,
                              .rank = rank };
     total = level_words((uint64_t)n_nodes * o->n_slots, words, &o->top);
+    o->n_words = words[0];
     o->words[0] = malloc(total * sizeof *o->words[0]);
     if (!o->words[0])
         return false;

@@ -2,9 +2,9 @@
  *
  * Words:    the *rank* of a node is its place in the order, 0 the most urgent; of one node's jobs the one in the lowest
  *           slot comes first.
- * Memory:   create() allocates all that can be needed. `nodes` (the members by rank) and `rank` (by node, filled for the
- *           members) are the caller's and are borrowed until destroy(); several orders with different members may share
- *           one array `rank`.
+ * Memory:   create() allocates all that can be needed. `nodes` (the members by rank) and `rank` (by node, filled for
+ *           the members) are the caller's and are borrowed until destroy(); several orders with different members may
+ *           share one array `rank`.
  * Threads:  add, remove, pop and first from any thread at once; create and destroy from one.
  * Progress: lock-free.
  * Orders:   everything is sequentially consistent: what was written before add() is seen after the pop() that takes it.
@@ -20,6 +20,7 @@ struct dfr_order {
     const struct df_graph *graph;
     uint32_t n_slots;
     const uint32_t *nodes, *rank;
+    uint64_t n_words;                   /* of level 0 */
     unsigned top;                       /* the level of one word */
     _Atomic uint64_t *words[DFR_ORDER_LEVELS];
 };
@@ -30,9 +31,13 @@ bool dfr_order_create(struct dfr_order *order, const struct dfr_view *view, cons
 void dfr_order_destroy(struct dfr_order *order); /* one that is all zero, too */
 
 void dfr_order_add(struct dfr_order *order, uint64_t job);
-void dfr_order_remove(struct dfr_order *order, uint64_t job);   /* where it is in */
+bool dfr_order_remove(struct dfr_order *order, uint64_t job);   /* true: it was in, and this call took it */
 bool dfr_order_pop(struct dfr_order *order, uint64_t *job);     /* false: empty at some moment during the call */
 bool dfr_order_first(struct dfr_order *order, uint64_t *job);   /* a glance */
+
+/* The most urgent job at *place or after it, which is then just behind that job; from 0 on. Jobs that come meanwhile may be
+ * missed. */
+bool dfr_order_next(struct dfr_order *order, uint64_t *place, uint64_t *job);
 
 /* Is nothing in here more urgent than this job of a member? A glance. */
 bool dfr_order_is_first(struct dfr_order *order, uint64_t job);

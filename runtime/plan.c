@@ -71,6 +71,17 @@ int dfr_times_default(const struct df_graph *graph, bool emu_all, struct df_time
     return DF_OK;
 }
 
+bool dfr_times_known(const struct df_graph *graph, const struct df_times *times)
+{
+    if (times->n_works != graph->n_works)
+        return false;
+    for (uint32_t c = 0; c < times->n_classes; c++)
+        for (uint32_t w = 0; w < times->n_works; w++)
+            if (times->source[(size_t)c * times->n_works + w] == DF_TIME_DEFAULT && graph->works[w].n_nodes > 0)
+                return false;
+    return true;
+}
+
 void dfr_times_free(struct df_times *times)
 {
     if (!times)

@@ -51,6 +51,9 @@ struct df_planner {
  * With code for the cpu alone, emu_all gives class gpu the cpu's entry. */
 int dfr_times_default(const struct df_graph *graph, bool emu_all, struct df_times *times, struct df_error *error);
 void dfr_times_free(struct df_times *times);
+
+/* Whether no time of a work that some node is of is the stated default. */
+bool dfr_times_known(const struct df_graph *graph, const struct df_times *times);
 void dfr_plan_free(struct df_plan *plan);
 
 /* Which classes can run a work at all: bit c. A class counts where the kernel has code or a cost for it. */

@@ -31,6 +31,7 @@ struct dfr_view {                       /* the machine, as a policy sees it */
     const uint32_t *able;               /* node → bit u: unit u may run it; never 0 */
     const double *time_s;               /* [unit * n_works + work], launch included */
     bool locality;                      /* --dl: after a job, a device prefers one that reads what it made */
+    bool guard;                         /* --guard: gp may change its placement where times turn out wrong */
     uint32_t seed;                      /* for policies that draw */
     double (*now_s)(void *arg);
     /* Bit u: the memory of unit u holds what in slot `k` of the job reads. */
@@ -38,6 +39,8 @@ struct dfr_view {                       /* the machine, as a policy sees it */
     /* Called by a policy that has decided on a unit, before anyone can pop the job. true: the job waits for its data
      * and will run on that unit without being pushed again; false: it may be queued now. */
     bool (*stage)(void *arg, uint64_t job, uint32_t unit);
+    /* Called by a policy that makes a job known to a unit in pop(), after which nobody else would be woken for it. */
+    void (*wake)(void *arg, uint32_t unit);
     void *arg;
 };
 
@@ -62,6 +65,7 @@ struct dfr_policy {
 };
 
 #define DFR_POLICY_DEFAULT "dmda"
+#define DFR_POLICY_KNOWN "gp"           /* the default where all times are known and the plan is for this machine */
 
 /* Names, ended by NULL, in the order that they are shown in. */
 const char *const *dfr_policy_names(void);

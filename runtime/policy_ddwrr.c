@@ -1,6 +1,6 @@
-/* policy_ddwrr.c - "ddwrr", demand-driven dynamic weighted round-robin of Anthill (Teodoro et al. 2010, 5.2): a queue of
- * ready jobs for each kernel (a filter there). An idle worker takes turns over the queues that have a job it can run, and
- * of the queue takes the job with the highest weight for itself.
+/* policy_ddwrr.c - "ddwrr", demand-driven dynamic weighted round-robin of Anthill (Teodoro et al. 2010, 5.2): a queue
+ * of ready jobs for each kernel (a filter there). An idle worker takes turns over the queues that have a job it can
+ * run, and of the queue takes the job with the highest weight for itself.
  *
  * Weight:   how much faster than anywhere else: the least time on another class of units / the time here. For a device
  *           beside a CPU that is the speedup, for the CPU its inverse, so both agree on what suits whom. Only the order

@@ -1,11 +1,11 @@
-/* policy_eager.c - first come, first served, in two forms. Neither knows times; with `--dl` (locality.h) a device takes a
- * job that reads what it has just made before the oldest one, always.
+/* policy_eager.c - first come, first served, in two forms. Neither knows times; with `--dl` (locality.h) a device
+ * takes a job that reads what it has just made before the oldest one, always.
  *
  * "eager"   one central queue: whoever is free takes the oldest job that it can run. The baseline, and the FCFS of the
  *           papers.
  * "ddfcfs"  demand-driven, first come first served, of Anthill (Teodoro et al. 2010, 3): a queue for each kernel (a
- *           filter there). An idle worker takes turns over the queues that have a job it can run, and of the queue takes
- *           the oldest. Each worker has its own turn, and goes on after the kernel that it took from last.
+ *           filter there). An idle worker takes turns over the queues that have a job it can run, and of the queue
+ *           takes the oldest. Each worker has its own turn, and goes on after the kernel that it took from last.
  *
  * A queue is one FIFO for each set of units that can run some of its jobs, so that nobody takes what it cannot run.
  */
@@ -89,12 +89,13 @@ static bool fcfs_pop(void *state, uint32_t worker, uint64_t *job)
     uint32_t unit = f->view->unit_of[worker], n = f->ready.n_kinds;
     uint32_t kind = atomic_load_explicit(&f->turn[worker], memory_order_relaxed);
 
-    while (dfr_locality_find(&f->locality, unit, job))
+    while (f->view->locality && dfr_locality_find(&f->locality, unit, job))
         if (dfr_offer_claim(&f->offers, *job))
             return true;
     for (uint32_t i = 0; i < n; i++, kind = kind + 1 < n ? kind + 1 : 0)
         if (pop_kind(f, kind, unit, job)) {
-            atomic_store_explicit(&f->turn[worker], (kind + 1) % n, memory_order_relaxed);
+            if (n > 1)
+                atomic_store_explicit(&f->turn[worker], (kind + 1) % n, memory_order_relaxed);
             return true;
         }
     return false;

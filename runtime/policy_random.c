@@ -1,6 +1,6 @@
 /* policy_random.c - "random": each ready job goes to a worker that is drawn, with a probability in proportion to the
- * worker's speed; its data is sent there at once. As in StarPU, the speed is the worker's overall, not the job's: of the
- * jobs that both the host and a unit can run, the ratio of the sums of their times. A baseline for what knowing the
+ * worker's speed; its data is sent there at once. As in StarPU, the speed is the worker's overall, not the job's: of
+ * the jobs that both the host and a unit can run, the ratio of the sums of their times. A baseline for what knowing the
  * machine alone is worth.
  *
  * Workers of a unit share its queue, so what is drawn is the unit, with the weight of all its workers. The k-th draw of

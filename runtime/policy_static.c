@@ -1,20 +1,25 @@
 /* policy_static.c - places decided before the run: from a plan (gp, gp-thesis, heft, peft), or trivially (all-cpu, all-gpu).
  * Workers of a unit take its ready jobs in order of priority, exactly (order.h), and never idle while there is one: there is no
- * fixed timetable, which is what keeps this robust against wrong times.
+ * fixed timetable, which is what keeps this robust against wrong times. gp has a guard beside that (policy_guard.h): jobs
+ * may then run, and wait, elsewhere than planned, so each unit's order has room for all that it can run.
  */
 #include <stdlib.h>
 
 #include "runtime/error.h"
 #include "runtime/order.h"
+#include "runtime/policy_guard.h"
 
-enum { FROM_PLAN, ON_CPU, ON_GPU };
+#define MOST_LOOKED_AT 64              /* jobs of another unit, before an idle worker gives up */
+
+enum { FROM_PLAN, GUARDED_PLAN, ON_CPU, ON_GPU };
 
 struct placed {
     const struct dfr_view *view;
     uint32_t n_units;
     struct dfr_order *orders;           /* by unit */
     uint8_t *place;                     /* by node */
-    uint32_t *rank;                     /* by node, within its unit */
+    struct dfr_guard *guard;            /* NULL: everything runs as planned */
+    uint32_t *rank;                     /* by node, within its unit; guarded: [unit * n_nodes + node] */
     uint32_t *nodes;                    /* of all units, each unit's by rank */
 };
 
@@ -25,6 +30,7 @@ static void static_destroy(void *state)
     struct placed *s = state;
     for (uint32_t u = 0; s->orders && u < s->n_units; u++)
         dfr_order_destroy(&s->orders[u]);
+    dfr_guard_destroy(s->guard);
     free(s->orders);
     free(s->place);
     free(s->rank);
@@ -37,7 +43,7 @@ static uint8_t place_of(const struct dfr_policy *policy, const struct dfr_view *
 {
     uint32_t able = view->able[node], wanted;
 
-    if (policy->variant == FROM_PLAN)
+    if (policy->needs_plan)
         wanted = plan->place[node] < 32 ? 1u << plan->place[node] : 0;
     else
         wanted = policy->variant == ON_CPU ? 1u : ~1u;
@@ -57,10 +63,11 @@ static bool make_orders(struct placed *s, const struct df_plan *plan)
     for (uint32_t u = 0; good && u < s->n_units; u++, first += n_unit) {
         n_unit = 0;
         for (uint32_t v = 0; v < n; v++)
-            if (s->place[v] == u)
+            if (s->guard ? s->view->able[v] >> u & 1 : s->place[v] == u)
                 s->nodes[first + n_unit++] = v;
         good = dfr_order_sort(s->nodes + first, n_unit, priority) &&
-               dfr_order_create(&s->orders[u], s->view, s->nodes + first, n_unit, s->rank);
+               dfr_order_create(&s->orders[u], s->view, s->nodes + first, n_unit,
+                                s->rank + (s->guard ? (size_t)u * n : 0));
     }
     free(priority);
     return good;
@@ -69,7 +76,8 @@ static bool make_orders(struct placed *s, const struct df_plan *plan)
 static int static_create(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
                          void **state, struct df_error *error)
 {
-    size_t n = (size_t)view->graph->n_nodes + 1;
+    size_t n = (size_t)view->graph->n_nodes + 1, n_ranks;
+    bool guarded = policy->variant == GUARDED_PLAN && view->guard && view->platform->n_units > 1;
     struct placed *s = calloc(1, sizeof *s);
 
     if (!s)
@@ -77,14 +85,17 @@ static int static_create(const struct dfr_policy *policy, const struct dfr_view 
     s->view = view;
     s->n_units = view->platform->n_units;
     s->orders = calloc(s->n_units, sizeof *s->orders);
+    n_ranks = guarded ? n * s->n_units : n;
     s->place = malloc(n);
-    s->rank = malloc(n * sizeof *s->rank);
-    s->nodes = malloc(n * sizeof *s->nodes);
+    s->rank = malloc(n_ranks * sizeof *s->rank);
+    s->nodes = malloc(n_ranks * sizeof *s->nodes);
     if (!s->orders || !s->place || !s->rank || !s->nodes)
         goto no_memory;
     for (uint32_t v = 0; v < view->graph->n_nodes; v++)
         s->place[v] = place_of(policy, view, plan, v);
-    if (!make_orders(s, policy->variant == FROM_PLAN ? plan : NULL))
+    if (guarded && !(s->guard = dfr_guard_create(view, s->place)))
+        goto no_memory;
+    if (!make_orders(s, policy->needs_plan ? plan : NULL))
         goto no_memory;
     *state = s;
     return DF_OK;
@@ -96,25 +107,85 @@ no_memory:
 
 /* ---- jobs ---- */
 
+/* Whom to wake for it: where the guard is alarmed, who is idle may take it from that unit. */
+static uint32_t who_may_take(const struct placed *s, uint64_t job, uint32_t unit)
+{
+    uint32_t units = 1u << unit;
+    if (s->guard && dfr_guard_is_alarmed(s->guard))
+        units |= dfr_guard_idle_units(s->guard) & s->view->able[dfr_job_node(job)];
+    return units;
+}
+
 static enum dfr_pushed static_push(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units)
 {
     struct placed *s = state;
-    uint32_t unit = s->place[dfr_job_node(job)];
+    uint32_t unit = s->guard ? dfr_guard_choose(s->guard, job) : s->place[dfr_job_node(job)];
 
+    if (s->guard)
+        dfr_guard_queued(s->guard, job, unit); /* before anyone else can get hold of it */
     if (s->n_units > 1 && s->view->stage(s->view->arg, job, unit))
         return DFR_STAGED;
     /* nothing queued is more urgent than the lone successor */
-    if (lone && s->view->unit_of[by] == unit && dfr_order_is_first(&s->orders[unit], job))
+    if (lone && s->view->unit_of[by] == unit && dfr_order_is_first(&s->orders[unit], job)) {
+        if (s->guard)
+            dfr_guard_taken(s->guard, job, by);
         return DFR_KEPT;
+    }
+    *units = who_may_take(s, job, unit);
     dfr_order_add(&s->orders[unit], job);
-    *units = 1u << unit;
     return DFR_QUEUED;
+}
+
+/* The job waits for another unit from now on, or is staged for it. */
+static void move(struct placed *s, uint64_t job, uint32_t unit)
+{
+    dfr_guard_queued(s->guard, job, unit);
+    if (s->view->stage(s->view->arg, job, unit))
+        return;
+    dfr_order_add(&s->orders[unit], job);
+    s->view->wake(s->view->arg, unit);
+}
+
+static bool take_over(struct placed *s, uint32_t worker, uint32_t unit, uint64_t *job)
+{
+    for (uint32_t from = 0; from < s->n_units; from++) {
+        uint64_t place = 0;
+        if (from == unit)
+            continue;
+        for (int i = 0; i < MOST_LOOKED_AT && dfr_order_next(&s->orders[from], &place, job); i++)
+            if (dfr_guard_takes(s->guard, *job, from, worker) && dfr_order_remove(&s->orders[from], *job))
+                return true;
+    }
+    return false;
+}
+
+static bool pop_guarded(struct placed *s, uint32_t worker, uint32_t unit, uint64_t *job)
+{
+    bool found;
+    while ((found = dfr_order_pop(&s->orders[unit], job))) {
+        uint32_t better = dfr_guard_reconsider(s->guard, *job, unit);
+        if (better == unit)
+            break;
+        move(s, *job, better);
+    }
+    if (!found && !(dfr_guard_is_alarmed(s->guard) && take_over(s, worker, unit, job)))
+        return false;
+    dfr_guard_taken(s->guard, *job, worker);
+    return true;
 }
 
 static bool static_pop(void *state, uint32_t worker, uint64_t *job)
 {
     struct placed *s = state;
-    return dfr_order_pop(&s->orders[s->view->unit_of[worker]], job);
+    uint32_t unit = s->view->unit_of[worker];
+    return s->guard ? pop_guarded(s, worker, unit, job) : dfr_order_pop(&s->orders[unit], job);
+}
+
+static void static_done(void *state, uint64_t job, uint32_t worker)
+{
+    struct placed *s = state;
+    if (s->guard)
+        dfr_guard_done(s->guard, job, worker);
 }
 
 static uint32_t static_place(void *state, uint32_t node)
@@ -123,7 +194,7 @@ static uint32_t static_place(void *state, uint32_t node)
 }
 
 #define STATIC_OPS .create = static_create, .destroy = static_destroy, .push = static_push, .pop = static_pop, \
-                   .place = static_place
+                   .done = static_done, .place = static_place
 
 const struct dfr_policy dfr_policy_gp_thesis = {
     .name = "gp-thesis", .summary = "the graph is cut by METIS before the run, as in Wu's thesis", .needs_plan = true,
@@ -132,7 +203,7 @@ const struct dfr_policy dfr_policy_gp_thesis = {
 
 const struct dfr_policy dfr_policy_gp = {
     .name = "gp", .summary = "the best placement and priorities found by partitioning, list schedules and refinement",
-    .needs_plan = true, .variant = FROM_PLAN, STATIC_OPS,
+    .needs_plan = true, .variant = GUARDED_PLAN, STATIC_OPS,
 };
 
 const struct dfr_policy dfr_policy_heft = {

@@ -59,20 +59,6 @@ void dfr_report_text(const struct df_stats *s, FILE *out)
 
 /* ---- JSON ---- */
 
-static void json_string(const char *text, FILE *out)
-{
-    fputc('"', out);
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            fprintf(out, "\\%c", *p);
-        else if (*p < 0x20)
-            fprintf(out, "\\u%04x", *p);
-        else
-            fputc(*p, out);
-    }
-    fputc('"', out);
-}
-
 void dfr_report_json(const struct df_stats *s, FILE *out)
 {
     fprintf(out,
@@ -80,14 +66,14 @@ void dfr_report_json(const struct df_stats *s, FILE *out)
             s->makespan_s, s->waves, s->jobs, s->inflight);
     for (unsigned i = 0; i < s->n_workers; i++) {
         fprintf(out, "%s{\"name\": ", i ? ", " : "");
-        json_string(s->workers[i].name, out);
+        dfr_text_json(out, s->workers[i].name);
         fprintf(out, ", \"jobs\": %" PRIu64 ", \"busy_s\": %.9g}", s->workers[i].jobs, s->workers[i].busy_s);
     }
     fprintf(out, "], \"memories\": [");
     for (unsigned i = 0; i < s->n_memories; i++) {
         const struct df_memory_stats *m = &s->memories[i];
         fprintf(out, "%s{\"name\": ", i ? ", " : "");
-        json_string(m->name, out);
+        dfr_text_json(out, m->name);
         fprintf(out,
                 ", \"capacity_bytes\": %" PRIu64 ", \"peak_bytes\": %" PRIu64 ", \"h2d_copies\": %" PRIu64
                 ", \"h2d_bytes\": %" PRIu64 ", \"d2h_copies\": %" PRIu64 ", \"d2h_bytes\": %" PRIu64

@@ -24,7 +24,7 @@
 void df_options_default(struct df_options *options)
 {
     *options = (struct df_options){ .device = DF_DEVICE_AUTO, .emu_check = 1, .waves = -1,
-                                    .log_level = DF_LOG_WARNING };
+                                    .log_level = DF_LOG_WARNING, .guard = 1 };
 }
 
 /* ---- steps of the start ---- */
@@ -109,13 +109,19 @@ static double now_s(void *arg)
     return dfr_clock_s();
 }
 
+static void wake_unit(void *arg, uint32_t unit)
+{
+    dfr_wake_one(&((struct df_run *)arg)->wakes[unit]);
+}
+
 static int make_policy(struct df_run *run, struct df_error *error)
 {
     run->view = (struct dfr_view){ .graph = run->graph, .platform = &run->platform, .n_slots = run->inflight,
                                    .n_workers = run->n_workers, .unit_of = run->unit_of,
                                    .first_worker = run->first_worker, .able = run->able, .time_s = run->time_s,
                                    .locality = run->options.locality, .seed = 1,
-                                   .now_s = now_s, .holders = dfr_holders, .stage = dfr_stage, .arg = run };
+                                   .now_s = now_s, .holders = dfr_holders, .stage = dfr_stage, .wake = wake_unit,
+                                   .guard = run->options.guard, .arg = run };
     return run->policy->create(run->policy, &run->view, run->own_plan ? run->own_plan : run->options.plan,
                                &run->policy_state, error);
 }

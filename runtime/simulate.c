@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "runtime/error.h"
+#include "runtime/order.h"
 #include "runtime/simulate_impl.h"
 
 /* ---- workers ---- */
@@ -126,6 +127,8 @@ static void run_workers(struct sim *s)
         progress = false;
         for (uint32_t i = 0; i < n; i++)
             progress |= take_one(s, i < n - host ? host + i : i - (n - host));
+        progress |= s->woken;
+        s->woken = false;
     }
     for (uint32_t w = 0; w < n; w++)
         if (s->workers[w].n_taken && !s->workers[w].running)
@@ -187,6 +190,30 @@ static double now_s(void *arg)
     return ((struct sim *)arg)->now_s;
 }
 
+/* Who had found nothing in this moment looks again. */
+static void wake(void *arg, uint32_t unit)
+{
+    (void)unit;
+    ((struct sim *)arg)->woken = true;
+}
+
+/* All nodes, the most urgent by the plan first; without one by number. */
+static bool sort_urgent(struct sim *s)
+{
+    const struct df_plan *plan = s->policy->needs_plan ? s->options->plan : NULL;
+    size_t n = s->graph->n_nodes;
+    double *priority = calloc(n + 1, sizeof *priority);
+    s->urgent = malloc((n + 1) * sizeof *s->urgent);
+    bool good = priority && s->urgent;
+    for (uint32_t v = 0; good && v < n; v++) {
+        s->urgent[v] = v;
+        priority[v] = plan && plan->priority ? plan->priority[v] : 0;
+    }
+    good = good && dfr_order_sort(s->urgent, (uint32_t)n, priority);
+    free(priority);
+    return good;
+}
+
 static int make_policy(struct sim *s, struct df_error *error)
 {
     uint32_t n = s->graph->n_nodes;
@@ -195,12 +222,12 @@ static int make_policy(struct sim *s, struct df_error *error)
                                  .locality = s->options->locality, .unit_of = s->unit_of,
                                      .first_worker = s->first_worker,
                                  .able = s->able, .time_s = s->time_s, .now_s = now_s, .holders = sim_holders,
-                                 .stage = sim_stage, .arg = s };
+                                 .stage = sim_stage, .wake = wake, .guard = !s->options->no_guard, .arg = s };
     int status = s->policy->create(s->policy, &s->view, s->options->plan, &s->policy_state, error);
     if (status != DF_OK || !s->policy->place)
         return status;
     s->place = malloc(n ? n : 1);
-    if (!s->place)
+    if (!s->place || !sort_urgent(s))
         return dfr_error_memory(error);
     for (uint32_t v = 0; v < n; v++)
         s->place[v] = (uint8_t)s->policy->place(s->policy_state, v);
@@ -278,6 +305,7 @@ static void unmake(struct sim *s)
     free(s->true_s);
     free(s->taken);
     free(s->place);
+    free(s->urgent);
     free(s->events);
     free(s->jobs);
     free(s->need);

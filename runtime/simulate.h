@@ -27,6 +27,7 @@ struct dfr_simulate_options {
     bool prefetch;                      /* --prefetch: a device takes one job more, and loads its data meanwhile */
     /* [class * n_works + work]: how long jobs really take, where the times are wrong; NULL: as expected */
     const double *true_time_s;
+    bool no_guard;                      /* --guard=off: gp keeps to its plan */
 };
 
 struct dfr_simulation {

@@ -206,7 +206,9 @@ bool sim_stage(void *arg, uint64_t job, uint32_t unit)
     struct sim *s = arg;
     const struct df_graph *g = s->graph;
     uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
-    for (uint32_t k = 0; !s->place && k < df_node_n_in(g, node); k++) {
+    if (s->place && s->place[node] == unit)
+        return false;                   /* it is there already: the job was released by it */
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
         uint32_t block = sim_block_of(s, g->in_value[g->nodes[node].first_in + k], slot);
         if (sim_room_prefetch(s, unit, block))
             sim_request(s, block, unit);

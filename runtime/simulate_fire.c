@@ -164,11 +164,12 @@ void sim_give_ready(struct sim *s)
 
 /* ---- waves ---- */
 
-/* What the nodes of a slot read that was there before, in their order; once nodes go with the first slot. */
+/* What the nodes of a slot read that was there before, for the most urgent first; once nodes go with the first slot. */
 static void send_initial(struct sim *s, uint32_t slot)
 {
     const struct df_graph *g = s->graph;
-    for (uint32_t v = 0; v < g->n_nodes; v++) {
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        uint32_t v = s->urgent[i];
         const uint32_t *in = g->in_value + g->nodes[v].first_in;
         if (sim_is_once(s, v) && s->now_s > 0)
             continue;

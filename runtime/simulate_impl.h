@@ -88,6 +88,7 @@ struct sim {
     double *time_s, *true_s;            /* [unit * n_works + work], launch included */
     uint32_t unit_of[DF_MAX_WORKERS + DF_MAX_UNITS], first_worker[DF_MAX_UNITS + 1];
     uint8_t *place;                     /* by node, where the policy is placed; else NULL */
+    uint32_t *urgent;                   /* the same: nodes, by the plan's priority, then number */
 
     double now_s;
     struct sim_event *events;           /* a heap */
@@ -110,6 +111,7 @@ struct sim {
     struct sim_worker workers[DF_MAX_WORKERS + DF_MAX_UNITS];
     uint64_t *taken;                    /* their lists */
     uint64_t n_queued;                  /* given to the policy and not yet taken */
+    bool woken;                         /* a job was moved to another unit in this moment */
     bool held;                          /* a CPU job that waits for as many workers as it needs */
     uint64_t held_job;
 

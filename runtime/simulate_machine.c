@@ -147,7 +147,8 @@ static int make_workers(struct sim *s, struct df_error *error)
         const struct df_unit *unit = &s->platform->units[u];
         s->first_worker[u] = s->n_workers;
         for (uint32_t i = 0; i < unit->workers; i++) {
-            uint32_t window = (u && unit->jobs ? unit->jobs : 1) + (u && s->options->prefetch);
+            uint32_t window = u && unit->jobs ? unit->jobs : 1;
+            window += u && s->options->prefetch;
             s->unit_of[s->n_workers] = u;
             s->workers[s->n_workers++] = (struct sim_worker){ .unit = u, .window = window, .helps = DF_NONE };
             n_taken += window;

@@ -1,5 +1,6 @@
-/* simulate_run.c - df_simulate(): what --device=sim does. The program's own graph, times and plan on the platform it was planned for
- * (or --platform), in virtual time: no kernel is run, and the same statistics and trace come out as of a real run.
+/* simulate_run.c - df_simulate(): what --device=sim does. The program's own graph, times and plan on the platform it
+ * was planned for (or --platform), in virtual time: no kernel is run, and the same statistics and trace come out as
+ * of a real run.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,8 +18,8 @@ struct virtual_run {
     const struct df_graph *graph;
     struct df_platform platform;
     struct df_stats *stats;
-    struct dfr_trace *trace;            /* NULL: none asked for */
-    uint32_t n_cpu_workers;
+    struct dfr_trace *trace; /* NULL: none asked for */
+    uint32_t n_workers;                 /* numbered unit by unit; their rows of the trace come first */
 };
 
 /* ---- the machine ---- */
@@ -43,7 +44,6 @@ static void choose_platform(struct virtual_run *run, const struct df_options *op
         df_platform_default(p, any_gpu_work(run->graph));
     if (options->workers)
         p->units[0].workers = options->workers;
-    run->n_cpu_workers = p->units[0].workers;
     for (uint32_t u = 1; u < p->n_units; u++) {
         struct df_unit *unit = &p->units[u];
         if (options->gpu_mem_bytes && (!unit->memory_bytes || options->gpu_mem_bytes < unit->memory_bytes))
@@ -65,14 +65,16 @@ static bool same_platform(const struct df_platform *a, const struct df_platform 
 }
 
 /* The plan for this machine: the program's own where it was made for it, else a new one, which the caller frees. */
-static int find_plan(const struct virtual_run *run, const struct df_options *options, const struct df_times *times, const char *policy,
-                     struct df_plan **own, struct df_error *error)
+static int find_plan(const struct virtual_run *run, const struct df_options *options, const struct df_times *times,
+                     const char *policy, struct df_plan **own, struct df_error *error)
 {
     const struct df_plan *plan = options->plan;
-    if (plan && plan->n_nodes == run->graph->n_nodes && !strcmp(plan->policy, policy) && same_platform(&plan->platform, &run->platform))
+    if (plan && plan->n_nodes == run->graph->n_nodes && !strcmp(plan->policy, policy) &&
+        same_platform(&plan->platform, &run->platform))
         return DF_OK;
     if (!options->planner || !options->planner->make)
-        return dfr_error(error, DF_E_REFUSED, "policy '%s' needs a plan for this platform, and this program has no planner", policy);
+        return dfr_error(error, DF_E_REFUSED,
+                         "policy '%s' needs a plan for this platform, and this program has no planner", policy);
     return options->planner->make(run->graph, &run->platform, times, policy, own, error);
 }
 
@@ -86,11 +88,12 @@ static void ran(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double
         run->stats->workers[worker].busy_s += end_s - begin_s;
     }
     if (run->trace)
-        dfr_trace_add(dfr_trace_row(run->trace, worker < run->n_cpu_workers ? worker : run->n_cpu_workers + 3 * (worker - run->n_cpu_workers)),
-                      node, wave, begin_s, end_s, run->graph->works[run->graph->nodes[node].work].job_bytes);
+        dfr_trace_add(dfr_trace_row(run->trace, worker), node, wave, begin_s, end_s,
+                      run->graph->works[run->graph->nodes[node].work].job_bytes);
 }
 
-static void copied(void *arg, uint32_t unit, bool to_device, uint32_t value, uint32_t wave, double begin_s, double end_s)
+static void copied(void *arg, uint32_t unit, bool to_device, uint32_t value, uint32_t wave, double begin_s,
+                   double end_s)
 {
     struct virtual_run *run = arg;
     struct df_memory_stats *m = &run->stats->memories[unit - 1];
@@ -103,40 +106,61 @@ static void copied(void *arg, uint32_t unit, bool to_device, uint32_t value, uin
         m->d2h_bytes += bytes;
     }
     if (run->trace)
-        dfr_trace_add(dfr_trace_row(run->trace, run->n_cpu_workers + 3 * (unit - 1) + (to_device ? 1 : 2)), value, wave, begin_s, end_s, bytes);
+        dfr_trace_add(dfr_trace_row(run->trace, run->n_workers + 2 * (unit - 1) + (to_device ? 0 : 1)), value, wave,
+                      begin_s, end_s, bytes);
+}
+
+/* A worker of a GPU is the GPU; where a unit has several, and on the host, they are numbered. */
+static void name_worker(struct virtual_run *run, uint32_t u, uint32_t i, uint32_t worker)
+{
+    const struct df_unit *unit = &run->platform.units[u];
+    char *name = run->stats->workers[worker].name;
+    if (unit->workers > 1 || u == 0)
+        snprintf(name, sizeof run->stats->workers[worker].name, "%.30s %u", u ? unit->name : "cpu", (unsigned)i);
+    else
+        snprintf(name, sizeof run->stats->workers[worker].name, "%.40s", unit->name);
+    if (run->trace) {
+        struct dfr_trace_row *row = dfr_trace_row(run->trace, worker);
+        row->what = "job";
+        row->process = u;
+        memcpy(row->name, name, sizeof row->name);
+    }
+}
+
+static void name_copies(struct virtual_run *run, uint32_t u)
+{
+    static const char *const what[] = { "h2d", "d2h" }, *const names[] = { "H2D copies", "D2H copies" };
+    for (uint32_t r = 0; run->trace && r < 2; r++) {
+        struct dfr_trace_row *row = dfr_trace_row(run->trace, run->n_workers + 2 * (u - 1) + r);
+        row->what = what[r];
+        row->process = u;
+        snprintf(row->name, sizeof row->name, "%.30s %s", run->platform.units[u].name, names[r]);
+    }
 }
 
 static int name_rows(struct virtual_run *run, const struct df_options *options, struct df_error *error)
 {
-    static const char *const what[] = { "job", "h2d", "d2h" }, *const names[] = { "compute", "H2D copies", "D2H copies" };
-    uint32_t n_gpus = run->platform.n_units - 1;
-    if (run->n_cpu_workers + n_gpus > DF_MAX_WORKERS)
-        return dfr_error(error, DF_E_ARGUMENT, "%u CPU workers are too many: %d in all", (unsigned)run->n_cpu_workers, DF_MAX_WORKERS);
+    uint32_t n_units = run->platform.n_units, worker = 0;
+    for (uint32_t u = 0; u < n_units; u++)
+        run->n_workers += run->platform.units[u].workers;
+    if (run->n_workers > DF_MAX_WORKERS)
+        return dfr_error(error, DF_E_ARGUMENT, "%u workers are too many: the most is %d", (unsigned)run->n_workers,
+                         DF_MAX_WORKERS);
     if (options->trace_path) {
-        int status = dfr_trace_create(run->n_cpu_workers + 3 * n_gpus, TRACE_EVENTS, &run->trace, error);
+        int status = dfr_trace_create(run->n_workers + 2 * (n_units - 1), TRACE_EVENTS, &run->trace, error);
         if (status != DF_OK)
             return status;
     }
-    run->stats->n_workers = run->n_cpu_workers + n_gpus;
-    run->stats->n_memories = n_gpus;
-    for (uint32_t i = 0; i < run->n_cpu_workers; i++) {
-        snprintf(run->stats->workers[i].name, sizeof run->stats->workers[i].name, "cpu %u", (unsigned)i);
-        if (run->trace)
-            memcpy(dfr_trace_row(run->trace, i)->name, run->stats->workers[i].name, sizeof run->stats->workers[i].name);
-        if (run->trace)
-            dfr_trace_row(run->trace, i)->what = what[0];
-    }
-    for (uint32_t u = 1; u <= n_gpus; u++) {
-        const struct df_unit *unit = &run->platform.units[u];
-        memcpy(run->stats->workers[run->n_cpu_workers + u - 1].name, unit->name, sizeof unit->name);
-        memcpy(run->stats->memories[u - 1].name, unit->name, sizeof unit->name);
-        run->stats->memories[u - 1].capacity_bytes = unit->memory_bytes;
-        for (uint32_t r = 0; run->trace && r < 3; r++) {
-            struct dfr_trace_row *row = dfr_trace_row(run->trace, run->n_cpu_workers + 3 * (u - 1) + r);
-            row->what = what[r];
-            row->process = u;
-            snprintf(row->name, sizeof row->name, "%.30s %s", unit->name, names[r]);
-        }
+    run->stats->n_workers = run->n_workers;
+    run->stats->n_memories = n_units - 1;
+    for (uint32_t u = 0; u < n_units; u++) {
+        for (uint32_t i = 0; i < run->platform.units[u].workers; i++)
+            name_worker(run, u, i, worker++);
+        if (u == 0)
+            continue;
+        memcpy(run->stats->memories[u - 1].name, run->platform.units[u].name, sizeof run->stats->memories[u - 1].name);
+        run->stats->memories[u - 1].capacity_bytes = run->platform.units[u].memory_bytes;
+        name_copies(run, u);
     }
     return DF_OK;
 }
@@ -151,18 +175,29 @@ static int write_trace(const struct virtual_run *run, const char *path, struct d
 
 /* ---- the run ---- */
 
-static int simulate(struct virtual_run *run, const struct df_options *options, const struct df_times *times, struct df_error *error)
+static int simulate(struct virtual_run *run, const struct df_options *options, const struct df_times *times,
+                    struct df_error *error)
 {
     struct dfr_simulation result = { .ran = ran, .copied = copied, .arg = run };
     struct df_plan *own = NULL;
-    const struct dfr_policy *policy = dfr_policy_find(options->policy, error);
+    const char *name = options->policy || !options->plan || strcmp(options->plan->policy, DFR_POLICY_KNOWN) ||
+                               !dfr_times_known(run->graph, times)
+                           ? options->policy
+                           : DFR_POLICY_KNOWN;
+    const struct dfr_policy *policy = dfr_policy_find(name, error);
     if (!policy)
         return DF_E_ARGUMENT;
     int status = policy->needs_plan ? find_plan(run, options, times, policy->name, &own, error) : DF_OK;
     if (status == DF_OK) {
         uint32_t waves = options->waves > 0 ? (uint32_t)fmin((double)options->waves, UINT32_MAX) : 1;
-        struct dfr_simulate_options how = { .policy = policy->name, .plan = own ? own : options->plan, .waves = waves,
-                                            .inflight = options->inflight ? options->inflight : waves < 4 ? waves : 4, .seed = 1 };
+        struct dfr_simulate_options how = { .policy = policy->name,
+                                            .plan = own ? own : options->plan,
+                                            .waves = waves,
+                                            .inflight = options->inflight ? options->inflight
+                                                        : waves < 4       ? waves
+                                                                          : 4,
+                                            .seed = 1,
+                                            .no_guard = !options->guard };
         status = dfr_simulate(run->graph, &run->platform, times, &how, &result, error);
         run->stats->waves = waves;
         run->stats->inflight = how.inflight;
@@ -170,7 +205,7 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
     run->stats->makespan_s = result.makespan_s;
     for (uint32_t w = 0; w < run->stats->n_workers; w++)
         run->stats->jobs += run->stats->workers[w].jobs;
-    if (run->platform.n_units == 2)      /* the simulator counts them over all devices */
+    if (run->platform.n_units == 2) /* the simulator counts them over all devices */
         run->stats->memories[0].evictions = result.evictions;
     if (status == DF_OK && run->trace)
         status = write_trace(run, options->trace_path, error);
@@ -178,7 +213,8 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
     return status;
 }
 
-int df_simulate(const struct df_graph *graph, const struct df_options *options, struct df_stats *stats, struct df_error *error)
+int df_simulate(const struct df_graph *graph, const struct df_options *options, struct df_stats *stats,
+                struct df_error *error)
 {
     struct virtual_run *run = calloc(1, sizeof *run);
     struct df_stats *scratch = stats ? stats : calloc(1, sizeof *scratch);

@@ -1,9 +1,9 @@
 /* sorted.c - jobs in several sorted lists, taken from all of them by one claim.
  *
  * A job is on offer first and then put into its lists. Who finds it in one claims it and removes it from all. A lister
- * that is slower than the claim leaves an entry behind; who finds that one cannot claim it, removes it, and puts it back
- * if the job came on offer again meanwhile. So every job on offer is in all its lists, or its lister is about to do
- * that; a lister wakes workers only afterwards.
+ * that is slower than the claim leaves an entry behind; who finds that one cannot claim it, removes it, and puts it
+ * back if the job came on offer again meanwhile. So every job on offer is in all its lists, or its lister is about to
+ * do that; a lister wakes workers only afterwards.
  */
 #include "runtime/sorted.h"
 
@@ -162,7 +162,8 @@ static bool first(struct dfr_sorted *s, struct dfr_order *list, uint64_t *job)
     return false;
 }
 
-static bool best(struct dfr_sorted *s, uint32_t group, const uint32_t *order, uint32_t n, uint32_t *taken, uint64_t *job)
+static bool best(struct dfr_sorted *s, uint32_t group, const uint32_t *order, uint32_t n, uint32_t *taken,
+                 uint64_t *job)
 {
     for (uint32_t i = 0; i < n; i++)
         if (first(s, &s->lists[(size_t)group * s->n_lists + (order ? order[i] : i)], job)) {
@@ -172,7 +173,8 @@ static bool best(struct dfr_sorted *s, uint32_t group, const uint32_t *order, ui
     return false;
 }
 
-bool dfr_sorted_pop(struct dfr_sorted *s, uint32_t unit, const uint32_t *order, uint32_t n, uint32_t *taken, uint64_t *job)
+bool dfr_sorted_pop(struct dfr_sorted *s, uint32_t unit, const uint32_t *order, uint32_t n, uint32_t *taken,
+                    uint64_t *job)
 {
     uint64_t near;
     while (best(s, s->groups.of[unit], order, n, taken, job)) {

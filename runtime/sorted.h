@@ -44,8 +44,8 @@ void dfr_sorted_destroy(struct dfr_sorted *sorted);
 
 enum dfr_pushed dfr_sorted_push(struct dfr_sorted *sorted, uint64_t job, uint32_t by, bool lone, uint32_t *units);
 
-/* The first job of the first of the lists order[0 … n) that is not empty; with `--dl` another one where that reuses what
- * is on the unit and is worth it. order NULL: 0, 1, … *taken: index in `order` of the list, or n. */
+/* The first job of the first of the lists order[0 … n) that is not empty; with `--dl` another one where that reuses
+ * what is on the unit and is worth it. order NULL: 0, 1, … *taken: index in `order` of the list, or n. */
 bool dfr_sorted_pop(struct dfr_sorted *sorted, uint32_t unit, const uint32_t *order, uint32_t n, uint32_t *taken,
                     uint64_t *job);
 

@@ -1,4 +1,4 @@
-/* text.c - reading and writing quantities with units. */
+/* text.c - reading and writing quantities with units; escaping. */
 #include "runtime/text.h"
 
 #include <errno.h>
@@ -74,4 +74,30 @@ char *dfr_text_bytes(uint64_t bytes, char *text, size_t size)
         value /= 1024;
     snprintf(text, size, "%.*f %s", u ? decimals(value) : 0, value, units[u]);
     return text;
+}
+
+void dfr_text_json(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            fprintf(out, "\\%c", *p);
+        else if (*p < 0x20)
+            fprintf(out, "\\u%04x", *p);
+        else
+            fputc(*p, out);
+    }
+    fputc('"', out);
+}
+
+void dfr_text_xml(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '&': fputs("&amp;", out); break;
+        case '<': fputs("&lt;", out); break;
+        case '>': fputs("&gt;", out); break;
+        case '"': fputs("&quot;", out); break;
+        default: fputc((unsigned char)*text < ' ' ? '?' : *text, out); /* XML has no control characters */
+        }
 }

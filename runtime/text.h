@@ -1,10 +1,11 @@
-/* text.h - quantities as people write and read them. */
+/* text.h - quantities as people write and read them; text as other formats want it. */
 #ifndef DF_TEXT_H
 #define DF_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Plain bytes, or a number with kB, MB, GB, TB, KiB, MiB, GiB or TiB, a space between them allowed. false: not a size,
  * 0, or 2^63 and more. */
@@ -13,5 +14,9 @@ bool dfr_parse_size(const char *text, uint64_t *bytes);
 /* "1.23 ms", "64.0 MiB": three digits and a unit, written to text (16 bytes are enough), which is given back. */
 char *dfr_text_seconds(double seconds, char *text, size_t size);
 char *dfr_text_bytes(uint64_t bytes, char *text, size_t size);
+
+/* Any text inside JSON, with the quotes around it; inside XML, SVG or HTML, as text or attribute. */
+void dfr_text_json(FILE *out, const char *text);
+void dfr_text_xml(FILE *out, const char *text);
 
 #endif

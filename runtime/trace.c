@@ -9,6 +9,7 @@
 
 #include "runtime/error.h"
 #include "runtime/output.h"
+#include "runtime/text.h"
 
 struct dfr_trace {
     uint32_t n_rows;
@@ -57,25 +58,10 @@ struct dfr_trace_row *dfr_trace_row(struct dfr_trace *trace, uint32_t row)
     return &trace->rows[row];
 }
 
-static void write_string(FILE *file, const char *text)
-{
-    fputc('"', file);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            fprintf(file, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(file, "\\u%04x", c);
-        else
-            fputc(c, file);
-    }
-    fputc('"', file);
-}
-
 static void write_name(FILE *file, const char *what, uint32_t process, uint32_t thread, const char *name)
 {
     fprintf(file, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what, process, thread);
-    write_string(file, name);
+    dfr_text_json(file, name);
     fputs("}}", file);
 }
 
@@ -104,12 +90,12 @@ static void write_row(FILE *file, const struct df_graph *g, const struct dfr_tra
         const struct dfr_trace_event *e = &row->events[i];
         event_name(g, row, e, name, sizeof name);
         fputs(",\n{\"ph\":\"X\",\"name\":", file);
-        write_string(file, name);
+        dfr_text_json(file, name);
         fprintf(file, ",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"node\":", row->what,
                 row->process, thread, (e->begin_s - origin_s) * 1e6, (e->end_s - e->begin_s) * 1e6);
         if (strcmp(row->what, "job") != 0)
             df_node_name(g, g->values[e->id].producer, name, sizeof name);
-        write_string(file, name);
+        dfr_text_json(file, name);
         fprintf(file, ",\"wave\":%lld,\"bytes\":%llu}}", (long long)e->wave, (unsigned long long)e->bytes);
     }
     if (row->dropped > 0)
@@ -130,7 +116,7 @@ int dfr_trace_write(const struct dfr_trace *trace, const struct df_graph *graph,
         return status;
     fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,"
           "\"args\":{\"name\":", file);
-    write_string(file, n_units ? unit_names[0] : "host");
+    dfr_text_json(file, n_units ? unit_names[0] : "host");
     fputs("}}", file);
     for (uint32_t u = 1; u < n_units; u++)
         write_name(file, "process_name", u, 0, unit_names[u]);

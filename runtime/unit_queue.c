@@ -159,7 +159,7 @@ static int best_slot(struct dfr_unit_queue *q, uint64_t *best)
 static bool pop_ready(struct dfr_unit_queue *q, uint64_t *job)
 {
     for (;;) {
-        uint64_t entry;
+        uint64_t entry = EMPTY;
         int slot;
         if (refill(q, job))
             return true;

@@ -28,8 +28,8 @@ bool dfr_unit_queue_pop(struct dfr_unit_queue *queue, uint64_t *job);
 /* Would this job, pushed now, be the next one popped? A glance. */
 bool dfr_unit_queue_is_next(struct dfr_unit_queue *queue, uint64_t job);
 
-/* Priorities: the upward rank of HEFT (Topcuoglu et al. 2002): a node's mean time over the workers that can run it, plus
- * the longest of its readers' ways, with the mean time of a copy times the chance that two workers drawn at random
+/* Priorities: the upward rank of HEFT (Topcuoglu et al. 2002): a node's mean time over the workers that can run it,
+ * plus the longest of its readers' ways, with the mean time of a copy times the chance that two workers drawn at random
  * are on different memories. NULL: no memory; free() returns it. */
 double *dfr_upward_rank(const struct dfr_view *view);
 

@@ -3,6 +3,7 @@
 #     predicted.sh BUILDDIR [OUT] [emu|cuda]
 # Measures links and kernels first (dfc probe, dfc profile), simulates with what was measured, then runs for real (dfc compare), in turns.
 #   RUNS=7 N=256,512 PICTURE=1024 GPU_JOBS=2 POLICIES=eager,…   counted runs, rows of the matrices, pixels a side, jobs in flight on the GPU
+#   PROGRAM=--guard=off      options of the measured runs: this one keeps gp to its plan whatever the times turn out to be
 #   NVCC=none    leaves the gpu variants out; the emulated GPU needs none
 # Writes predicted.csv and predicted.md in OUT. The machine should be idle: a core that is taken away for a while makes jobs longer than
 # they were when they were measured, which the column `jobs` shows.
@@ -28,7 +29,7 @@ try() { # NAME GRAPH WAVES INFLIGHT [program's options]
     echo "== $name" >&2
     "$dfc" profile "$graph" --device="$device" "${nvcc[@]}" --max-time=0.5 -- "$@" >&2
     "$dfc" simulate "$graph" "${same[@]}" --policy="$policies" --format=csv -o "$out/$name.simulated.csv"
-    "$dfc" compare "$graph" "${same[@]}" "${nvcc[@]}" --runs="$runs" --policies="$policies" --csv="$out/$name.measured.csv" -- "$@" >&2
+    "$dfc" compare "$graph" "${same[@]}" "${nvcc[@]}" --runs="$runs" --policies="$policies" --csv="$out/$name.measured.csv" -- ${PROGRAM:-} "$@" >&2
     names+=("$name")
 }
 names=()

@@ -23,31 +23,27 @@ simulate() { # FILE_OF_RUNS FAMILY BUDGET NAME OPTIONS…: its lines, the graph'
     "$dfc" simulate "$@" --format=csv >"$out/one.csv" || { echo "results: dfc simulate $* failed" >&2; exit 1; }
     sed -n "2,\$s|^[^,]*|$family,$budget,$name|p" "$out/one.csv" >>"$to"
 }
-more=$("$dfc" simulate --help | grep -q -- '--budget' && echo 1 || true)
-both() { # FAMILY NAME FILE OPTIONS…: all policies, and gp with ten times its budget
-    simulate "$runs" "$1" 1 "$2" "${@:3}" --policy=all
-    [ -z "$more" ] || simulate "$deep" "$1" 10 "$2" "${@:3}" --policy=gp --budget=10x
-}
+simulate_all() { simulate "$runs" "$1" 1 "$2" "${@:3}" --policy=all; }
 
 cd "$out/graphs"
 echo "== thesis graphs" >&2
 for kind in ma mm mixed; do for n in 512 1024 2048; do for seed in 1 2 3; do
     "$out/generate" --kind=$kind --n=$n --seed=$seed --costs >"$kind-$n-$seed.df"
-    both "thesis $kind" $kind-$n-$seed "$kind-$n-$seed.df"
+    simulate_all "thesis $kind" $kind-$n-$seed "$kind-$n-$seed.df"
 done; done; done
 echo "== factorizations, transforms, stencils" >&2
-for T in 4 8 12; do both factorizations cholesky-$T cholesky.df -D T=$T; both factorizations lu-$T lu.df -D T=$T; done
-for T in 4 6 8; do both factorizations qr-$T qr.df -D T=$T; done
-for stages in 3 4 5 6; do both stencils fft-$((1 << stages)) fft.df -D N=$((1 << stages)) -D stages=$stages; done
-for N in 10 20 40; do for x in 3 10; do both stencils wavefront-$N-$x wavefront.df -D N=$N -D speedup=$x; done; done
-for N in 8 16 32; do both stencils jacobi-$N jacobi.df -D N=$N; done
+for T in 4 8 12; do simulate_all factorizations cholesky-$T cholesky.df -D T=$T; simulate_all factorizations lu-$T lu.df -D T=$T; done
+for T in 4 6 8; do simulate_all factorizations qr-$T qr.df -D T=$T; done
+for stages in 3 4 5 6; do simulate_all stencils fft-$((1 << stages)) fft.df -D N=$((1 << stages)) -D stages=$stages; done
+for N in 10 20 40; do for x in 3 10; do simulate_all stencils wavefront-$N-$x wavefront.df -D N=$N -D speedup=$x; done; done
+for N in 8 16 32; do simulate_all stencils jacobi-$N jacobi.df -D N=$N; done
 echo "== image pipelines" >&2
-for strips in 4 8 16 64; do both "image pipelines" image-$strips image.df -D strips=$strips; done
-for strips in 4 16; do both "image pipelines" image-$strips-large image.df -D strips=$strips -D size=16000000; done
+for strips in 4 8 16 64; do simulate_all "image pipelines" image-$strips image.df -D strips=$strips; done
+for strips in 4 16; do simulate_all "image pipelines" image-$strips-large image.df -D strips=$strips -D size=16000000; done
 echo "== layered random graphs" >&2
 for n in 50 200 1000; do for ccr in 0.1 0.5 2; do for seed in 1 2; do
     "$out/layered" $n $ccr $seed >layered-$n-$ccr-$seed.df
-    both "layered $([ $n -lt 1000 ] && echo '≤ 200' || echo 1000)" layered-$n-$ccr-$seed layered-$n-$ccr-$seed.df
+    simulate_all "layered $([ $n -lt 1000 ] && echo '≤ 200' || echo 1000)" layered-$n-$ccr-$seed layered-$n-$ccr-$seed.df
 done; done; done
 echo "== growth" >&2
 for n in 1000 10000 100000; do
@@ -57,7 +53,11 @@ done
 rm -f large.df
 if [ -n "$dags" ]; then
     echo "== $dags" >&2
-    for file in "$dags"/*.df; do both reference "$(basename "$file" .df)" "$file"; done
+    for file in "$dags"/*.df; do
+        name=$(basename "$file" .df)
+        simulate_all reference "$name" "$file"
+        simulate "$deep" reference 10 "$name" "$file" --policy=gp --budget=10x
+    done
 fi
 cd - >/dev/null
 python3 tests/bench/results.py "$out" ${dags:+"--reference=$dags/reference.csv"} ${UPDATE:+"--update=docs/scheduling.md"}

@@ -29,7 +29,7 @@ limits() {
     done
     [ $refused -gt 0 ] && [ $done_well -gt 0 ] && pass "$name" || fail "$name" "$refused refused, $done_well done: the limits test nothing"
 }
-limits partition 12000 1000 48000 "$DFC" partition wave.df
-limits partition-picture 20000 4000 80000 "$DFC" partition wave.df --dot=wave.dot
-limits app 5000 5000 90000 ./sum
-limits app-emulated 5000 5000 90000 ./sum --device=emu
+limits partition 12000 3000 48000 "$DFC" partition wave.df
+limits partition-picture 20000 12000 80000 "$DFC" partition wave.df --dot=wave.dot
+limits app 5000 12000 101000 ./sum
+limits app-emulated 5000 12000 101000 ./sum --device=emu

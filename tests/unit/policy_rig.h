@@ -1,5 +1,5 @@
-/* policy_rig.h - a made-up machine for the tests of policies: n independent readers of one source, whose times, places and
- * data are what a test says they are.
+/* policy_rig.h - a made-up machine for the tests of policies: n independent readers of one source, whose times, places
+ * and data are what a test says they are.
  */
 #ifndef POLICY_RIG_H
 #define POLICY_RIG_H

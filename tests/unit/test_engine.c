@@ -855,7 +855,8 @@ static void test_trace(void **state)
     {
         struct df_error error;
         assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_IO);
-        assert_true(rig_same(&r, 3));
+        assert_string_equal(error.text, "cannot write '/nonexistent/t.json': No such file or directory");
+        assert_false(rig_same(&r, 3)); /* found out before anything ran */
     }
     rig_free(&r);
 }

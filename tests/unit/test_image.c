@@ -102,6 +102,7 @@ static struct df_plan *make_plan(const struct df_graph *g)
     assert_non_null(plan);
     memset(plan, 0xa5, sizeof *plan);
     strcpy(plan->policy, "gp-thesis");
+    strcpy(plan->run_as, "static");
     struct df_platform platform;
     df_platform_default(&platform, 1);
     plan->platform.n_units = platform.n_units;
@@ -202,6 +203,7 @@ static void test_content(void **state)
     assert_memory_equal(image.sources, "sources", 7);
     assert_int_equal(image.default_waves, -1);
     assert_string_equal(image.plan->policy, "gp-thesis");
+    assert_string_equal(image.plan->run_as, "static");
     assert_int_equal(image.plan->platform.units[0].workers, 3);
     assert_true(image.plan->platform.units[1].h2d.bytes_per_s > 11e9);
     assert_int_equal(image.plan->place[3], 1);

@@ -1,6 +1,6 @@
 /* test_papers.c - the papers' experiments in simulation: what was published against what the policies do here, on
  * graphs with the published profiles (examples/graphs; which figures are published and which assumed is said there).
- * Tolerances are of the issue: 10 % for figures, the order for what was published as a picture.
+ * Figures must agree within 10 %; of what was published as a picture, the order that the text tells of.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -166,8 +166,8 @@ static void window_of_tiles(void **state)
     study_end(&s);
 }
 
-/* Gains of data locality and prefetch (V-E), with windows that leave a choice: 1.1 for FCFS with DL, 1.04 for PATS, another 1.03
- * for PATS with prefetch too. */
+/* Gains of data locality and prefetch (V-E), with windows that leave a choice: 1.1 for FCFS with DL, 1.04 for PATS,
+ * another 1.03 for PATS with prefetch too. */
 static void locality_and_prefetch(void **state)
 {
     double sum_s[2][3] = { { 0 } };
@@ -187,7 +187,7 @@ static void locality_and_prefetch(void **state)
     study_end(&s);
 }
 
-/* What PATS is told of the GPU's times, so that the speedups of what suits the CPU are too high and the others too low. */
+/* What PATS is told of the GPU's times: the speedups of what suits the CPU are too high, the others too low. */
 static void confound(struct study *s, double error)
 {
     const struct df_graph *g = s->graph;
@@ -286,7 +286,7 @@ static void two_classes(void **state)
         }
         study_end(&s);
     }
-    assert_less(pams_s[2], pams_s[1]);  /* CPU and GPU against CPU and MIC; published as 1.27, 1.10 with these speedups */
+    assert_less(pams_s[2], pams_s[1]);  /* CPU and GPU against CPU and MIC: published 1.27, here 1.10 */
 }
 
 /* Each time up or down by the error, drawn with equal chance; never to nothing. */
@@ -342,8 +342,8 @@ struct totals {
     uint32_t copies;
 };
 
-/* A matrix is of n x n floats. Matrix add and multiply: one core does 12 n^2 bytes at 25 GB/s and 2 n^3 operations at 100 Gflop/s
- * (measured); a GTX TITAN is taken to do 200 GB/s and 4 Tflop/s, and its link 12 GB/s (assumed). */
+/* A matrix is of n x n floats. Matrix add and multiply: one core does 12 n^2 bytes at 25 GB/s and 2 n^3 operations at
+ * 100 Gflop/s (measured); a GTX TITAN is taken to do 200 GB/s and 4 Tflop/s, and its link 12 GB/s (assumed). */
 static void random_matrices(struct sample *s, uint32_t seed, bool multiply, double n)
 {
     double cpu_s = multiply ? 2 * n * n * n / 100e9 : 12 * n * n / 25e9;
@@ -434,7 +434,8 @@ static void thesis_matrix_multiply(void **state)
         struct totals t[N_COMPARED];
         compare(true, n, t);
         assert_near("gp-thesis against dmda", t[GP].time_s, t[DMDA].time_s, 0.10);
-        assert_less(3, t[EAGER].time_s / fmax(t[DMDA].time_s, t[GP].time_s)); /* eager is the worst, more so as n grows */
+        /* eager is the worst, more so as n grows */
+        assert_less(3, t[EAGER].time_s / fmax(t[DMDA].time_s, t[GP].time_s));
         assert_less(grown, t[EAGER].time_s / t[DMDA].time_s);
         grown = t[EAGER].time_s / t[DMDA].time_s;
     }

@@ -58,11 +58,18 @@ static void places_are_possible_and_repeatable(void **state)
         struct sample s;
         sample_random(&s, seed, 2 * seed * seed, 1 + seed % 4, seed % 4, false);
         for (unsigned mix = 0; mix < 4; mix++) {
-            struct dfp_options options = { mix & 1 ? DFP_RATIO_PER_WORKER : DFP_RATIO_TOTAL,
-                                           mix & 2 ? DFP_WEIGHT_CPU : DFP_WEIGHT_GPU, seed };
+            struct dfp_options options;
+            dfp_options_default(&options);
+            options.ratio = mix & 1 ? DFP_RATIO_PER_WORKER : DFP_RATIO_TOTAL;
+            options.vertex_weight = mix & 2 ? DFP_WEIGHT_CPU : DFP_WEIGHT_GPU;
+            options.objective = mix & 1 ? DFP_THROUGHPUT : DFP_LATENCY;
+            options.seed = seed;
+            options.budget = 50;
             for (size_t p = 0; dfp_partitioners[p]; p++) {
                 uint16_t *place = partition(&s, dfp_partitioners[p]->name, &options);
+                options.threads = 2;
                 uint16_t *again = partition(&s, dfp_partitioners[p]->name, &options);
+                options.threads = 0;
                 check_places(&s, place);
                 assert_memory_equal(place, again, s.graph->n_nodes * sizeof *place);
                 free(place);
@@ -227,7 +234,7 @@ static void what_fits_nowhere_is_refused(void **state)
     assert_string_equal(e.text, "node 'main/big#3' can run on no unit of platform 'study'");
     assert_int_equal(dfp_planner.make(s.graph, &s.platform, &s.times, "magic", &plan, &e), DF_E_ARGUMENT);
     assert_string_equal(e.text,
-                        "'magic' is no policy that places nodes beforehand; there are gp-thesis, all-cpu, all-gpu");
+                        "'magic' is no policy that places nodes beforehand; there are gp, gp-thesis, heft, peft, all-cpu, all-gpu");
     sample_free(&s);
 }
 

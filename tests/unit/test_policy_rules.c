@@ -17,7 +17,8 @@ static void push_all(struct machine *m, const uint32_t *nodes, unsigned n)
         assert_int_equal(machine_push(m, nodes[i], DFR_NOBODY, false, &units), DFR_QUEUED);
 }
 
-#define PUSH(m, ...) push_all(m, (const uint32_t[]){ __VA_ARGS__ }, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
+#define PUSH(m, ...) \
+    push_all(m, (const uint32_t[]){ __VA_ARGS__ }, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
 
 static void assert_empty(struct machine *m)
 {

@@ -1,5 +1,5 @@
-/* test_policy_runs.c - every policy runs random graphs: for real, with and without an emulated GPU, held against the graphs
- * computed one node after the other; and in virtual time, where the same input gives the same answer.
+/* test_policy_runs.c - every policy runs random graphs: for real, with and without an emulated GPU, held against the
+ * graphs computed one node after the other; and in virtual time, where the same input gives the same answer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "partition/partition.h"
@@ -58,6 +59,46 @@ static void test_real_runs(void **state)
         }
         rig_free(&r);
     }
+}
+
+static const char *run_as;
+
+static int plan_run_as(const struct df_graph *graph, const struct df_platform *platform, const struct df_times *times,
+                       const char *policy, struct df_plan **plan, struct df_error *error)
+{
+    int status = dfp_planner.make(graph, platform, times, policy, plan, error);
+    if (status == DF_OK)
+        snprintf((*plan)->run_as, sizeof (*plan)->run_as, "%s", run_as);
+    return status;
+}
+
+/* A plan that says so is run as an online policy. */
+static void test_plans_may_name_a_policy(void **state)
+{
+    static const char *const names[] = { "static", "dmda", "eager", "" };
+    static const struct df_planner planner = { plan_run_as };
+    struct df_options o;
+    struct df_error error = { "" };
+    struct rig r;
+
+    (void)state;
+    rig_random(&r, 3, 40, 64, 0);
+    rig_expect(&r, 4);
+    df_options_default(&o);
+    o.policy = "gp-thesis";
+    o.planner = &planner;
+    o.device = DF_DEVICE_EMU;
+    o.log_level = DF_LOG_ERROR;
+    o.workers = 2;
+    o.waves = 4;
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        run_as = names[i];
+        check(&r, &o, 4);
+    }
+    run_as = "egaer";
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_ARGUMENT);
+    assert_string_equal(error.text, "unknown policy 'egaer'; did you mean 'eager'?");
+    rig_free(&r);
 }
 
 static struct dfr_simulation simulate(const struct sample *s, const char *policy, uint32_t seed, bool locality,
@@ -150,7 +191,8 @@ static void test_locality_saves_copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_real_runs), cmocka_unit_test(test_simulated_runs),
+        cmocka_unit_test(test_real_runs), cmocka_unit_test(test_plans_may_name_a_policy),
+        cmocka_unit_test(test_simulated_runs),
         cmocka_unit_test(test_locality_saves_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

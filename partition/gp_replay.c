@@ -1,0 +1,78 @@
+/* gp_replay.c - starts taken from the other policies: what the online ones decide in a simulated run, with the order of
+ * their jobs' starts, and what HEFT and PEFT plan. So gp has seen them all, and where an online policy is better than
+ * every placement (a fixed placement of the same decisions can be slower: list anomalies), the answer is to run it.
+ *
+ * Missing:  a policy that refuses the problem is no start; that is not gp's failure.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/gp.h"
+#include "runtime/error.h"
+#include "runtime/policy.h"
+#include "runtime/simulate.h"
+
+enum { STEPS_PER_NODE = 6 };            /* of the budget, for a simulated run */
+
+/* The first is the one to try where there is time for one only. */
+static const char *const online[] = { "dmda", "dmdas", "dmdar", "pats", "pams", "padas", "ddwrr", "ddfcfs", "eager",
+                                      "ws" };
+static const struct dfp_partitioner *const planners[] = { &dfp_partitioner_heft, &dfp_partitioner_peft };
+
+static int replay(struct dfp_search *search, const char *policy, double *start_s, float *priority,
+                  struct df_error *error)
+{
+    const struct dfp_problem *problem = search->problem;
+    struct dfr_simulate_options options = { .policy = policy, .waves = 1, .inflight = 1,
+                                            .seed = search->options->seed };
+    struct dfr_simulation run = { .place = search->place, .start_s = start_s };
+    const struct dfr_policy *known = dfr_policy_find(policy, NULL);
+    if (!known || known->needs_plan)
+        return DF_OK;
+    int code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &run, error);
+    if (code)
+        return code == DF_E_MEMORY ? code : DF_OK;
+    search->state.steps += STEPS_PER_NODE * (uint64_t)search->compact.n_nodes;
+    if (run.makespan_s < search->online_s) {
+        search->online_s = run.makespan_s;
+        search->online = policy;
+    }
+    for (uint32_t v = 0; v < search->compact.n_nodes; v++) {
+        priority[v] = (float)-start_s[v];
+        if (!(search->compact.allowed[v] & 1u << search->place[v]))
+            return DF_OK;               /* the simulator knows a way that a plan has not */
+    }
+    dfp_search_try(search, false);
+    dfp_search_try_order(search, false, priority);
+    return DF_OK;
+}
+
+static int plan(struct dfp_search *search, const struct dfp_partitioner *planner, float *priority,
+                struct df_error *error)
+{
+    struct dfp_result result = { .place = search->place, .priority = priority };
+    int code = planner->solve ? planner->solve(search->problem, search->options, &result, error)
+                              : planner->run(search->problem, search->options, search->place, error);
+    if (code)
+        return code == DF_E_MEMORY ? code : DF_OK;
+    dfp_search_try(search, false);
+    if (planner->solve)
+        dfp_search_try_order(search, false, priority);
+    return DF_OK;
+}
+
+int dfp_replay_run(struct dfp_search *search, bool all, struct df_error *error)
+{
+    size_t n = (size_t)search->compact.n_nodes + 1;
+    double *start_s = calloc(n, sizeof *start_s);
+    float *priority = calloc(n, sizeof *priority);
+    int code = start_s && priority ? DF_OK : dfr_error_memory(error);
+    for (size_t i = 0; i < (all ? sizeof online / sizeof *online : 1) && !code; i++)
+        code = replay(search, online[i], start_s, priority, error);
+    for (size_t i = 0; i < sizeof planners / sizeof *planners && all && !code; i++)
+        code = plan(search, planners[i], priority, error);
+    free(start_s);
+    free(priority);
+    return code;
+}

@@ -108,5 +108,7 @@ void dfm_cache_post_free(struct dfm_cache *cache, uint32_t block);
 void dfm_cache_post_fetch(struct dfm_cache *cache, uint32_t waiter);
 /* Bring the block, which is on the host, to this memory if there is room; a job of this device will read it. */
 void dfm_cache_post_prefetch(struct dfm_cache *cache, uint32_t block);
+/* Was one posted that the owner has not yet looked at? A glance, from any thread. */
+bool dfm_cache_prefetch_pends(const struct dfm_cache *cache, uint32_t block);
 
 #endif

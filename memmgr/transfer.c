@@ -45,6 +45,11 @@ void dfm_cache_post_fetch(struct dfm_cache *c, uint32_t waiter)
     post(&c->fetches, c->space->waiter_next, waiter);
 }
 
+bool dfm_cache_prefetch_pends(const struct dfm_cache *c, uint32_t block)
+{
+    return atomic_load_explicit(&c->prefetch_posted[block], memory_order_acquire) != 0;
+}
+
 void dfm_cache_post_prefetch(struct dfm_cache *c, uint32_t block)
 {
     if (!atomic_exchange_explicit(&c->prefetch_posted[block], 1, memory_order_acq_rel))

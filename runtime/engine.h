@@ -189,6 +189,7 @@ void dfr_engine_stop(struct df_run *run, enum dfr_stop how);
 /* stage.c: bringing a job's inputs to where it will run. */
 bool dfr_stage(void *run, uint64_t job, uint32_t unit);           /* struct dfr_view's */
 uint32_t dfr_holders(void *run, uint64_t job, uint32_t k);        /* struct dfr_view's */
+bool dfr_settled(void *run, uint64_t job, uint32_t unit);         /* struct dfr_view's */
 void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory); /* towards readers whose unit is known */
 void dfr_arrived(void *run, uint32_t waiter);                     /* a device's copy to the host is complete */
 void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holders);

@@ -268,23 +268,23 @@ static uint32_t better_unit(const struct dfr_guard *g, uint64_t job, uint32_t ho
     return best;
 }
 
-static bool has_choice(const struct dfr_guard *g, uint64_t job)
+static bool may_leave(const struct dfr_guard *g, uint64_t job, uint32_t unit)
 {
     uint32_t able = g->view->able[dfr_job_node(job)];
-    return (able & (able - 1)) != 0;
+    return (able & (able - 1)) != 0 && g->view->settled(g->view->arg, job, unit);
 }
 
 uint32_t dfr_guard_choose(const struct dfr_guard *g, uint64_t job)
 {
     uint32_t planned = g->place[dfr_job_node(job)];
-    return has_choice(g, job) && dfr_guard_is_alarmed(g) ? better_unit(g, job, planned, -1, true) : planned;
+    return dfr_guard_is_alarmed(g) && may_leave(g, job, planned) ? better_unit(g, job, planned, -1, true) : planned;
 }
 
 uint32_t dfr_guard_reconsider(struct dfr_guard *g, uint64_t job, uint32_t unit)
 {
     struct job *j = record(g, job);
     uint32_t better;
-    if (j->moved || !has_choice(g, job) || !dfr_guard_is_alarmed(g))
+    if (!dfr_guard_is_alarmed(g) || j->moved || !may_leave(g, job, unit))
         return unit;
     better = better_unit(g, job, unit, 0, false);
     j->moved = better != unit;          /* once: it cannot go to and fro */
@@ -295,7 +295,7 @@ bool dfr_guard_takes(const struct dfr_guard *g, uint64_t job, uint32_t from, uin
 {
     uint32_t node = dfr_job_node(job), unit = g->view->unit_of[worker];
     double now;
-    if (!(g->view->able[node] >> unit & 1))
+    if (!(g->view->able[node] >> unit & 1) || !may_leave(g, job, from))
         return false;
     now = g->view->now_s(g->view->arg);
     return finish_s(g, job, unit, left_s(g, worker, now)) < wait_s(g, from, now) + 2 * out_s(g, node, from);

@@ -120,7 +120,7 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .n_workers = run->n_workers, .unit_of = run->unit_of,
                                    .first_worker = run->first_worker, .able = run->able, .time_s = run->time_s,
                                    .locality = run->options.locality, .seed = 1,
-                                   .now_s = now_s, .holders = dfr_holders, .stage = dfr_stage, .wake = wake_unit,
+                                   .now_s = now_s, .holders = dfr_holders, .stage = dfr_stage, .wake = wake_unit, .settled = dfr_settled,
                                    .guard = run->options.guard, .arg = run };
     return run->policy->create(run->policy, &run->view, run->own_plan ? run->own_plan : run->options.plan,
                                &run->policy_state, error);

@@ -222,7 +222,7 @@ static int make_policy(struct sim *s, struct df_error *error)
                                  .locality = s->options->locality, .unit_of = s->unit_of,
                                      .first_worker = s->first_worker,
                                  .able = s->able, .time_s = s->time_s, .now_s = now_s, .holders = sim_holders,
-                                 .stage = sim_stage, .wake = wake, .guard = !s->options->no_guard, .arg = s };
+                                 .stage = sim_stage, .wake = wake, .settled = sim_settled, .guard = !s->options->no_guard, .arg = s };
     int status = s->policy->create(s->policy, &s->view, s->options->plan, &s->policy_state, error);
     if (status != DF_OK || !s->policy->place)
         return status;

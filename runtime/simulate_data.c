@@ -201,6 +201,15 @@ uint32_t sim_holders(void *arg, uint64_t job, uint32_t k)
     return s->blocks[sim_block_of(s, g->in_value[node->first_in + k], dfr_job_slot(job))].valid;
 }
 
+bool sim_settled(void *arg, uint64_t job, uint32_t unit)
+{
+    struct sim *s = arg;
+    for (uint32_t k = 0; k < df_node_n_in(s->graph, dfr_job_node(job)); k++)
+        if (!(sim_holders(s, job, k) >> unit & 1))
+            return false;
+    return true;
+}
+
 bool sim_stage(void *arg, uint64_t job, uint32_t unit)
 {
     struct sim *s = arg;

@@ -176,6 +176,7 @@ void sim_load(struct sim *s, uint64_t job);         /* a taken job's inputs to i
 void sim_drop(struct sim *s, uint32_t block);       /* all its readers have ended */
 uint32_t sim_holders(void *arg, uint64_t job, uint32_t k);        /* struct dfr_view's */
 bool sim_stage(void *arg, uint64_t job, uint32_t unit);
+bool sim_settled(void *arg, uint64_t job, uint32_t unit);
 
 /* simulate_room.c; where everything fits there is nothing to do: all succeed. */
 int sim_room_create(struct sim *s, struct df_error *error);

@@ -87,6 +87,20 @@ bool dfr_stage(void *arg, uint64_t job, uint32_t unit)
     return false;
 }
 
+/* A copy to a memory may be under way, or asked for, only while a job that reads the token will run there: else its
+ * bytes could go while they are copied. So where a job was sent data it stays until all has come. */
+bool dfr_settled(void *arg, uint64_t job, uint32_t unit)
+{
+    struct df_run *run = arg;
+    for (uint32_t k = 0; k < df_node_n_in(run->graph, dfr_job_node(job)); k++) {
+        if (unit > 0 && dfm_cache_prefetch_pends(run->space->caches[unit], input_block(run, job, k)))
+            return false;
+        if (!(dfr_holders(run, job, k) >> unit & 1))
+            return false;
+    }
+    return true;
+}
+
 /* Units, other than the one it is on, where the value's readers are known to run. */
 static uint32_t reader_units(struct df_run *run, uint32_t value, uint32_t memory)
 {

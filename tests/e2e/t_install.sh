@@ -5,7 +5,8 @@ case $(cat "$DF_BUILD/obj/flags") in
     *-fsanitize=address*) kind=asan ;; *-fsanitize=undefined*) kind=ubsan ;; *-fsanitize=thread*) kind=tsan ;;
     *-DNDEBUG*) kind=release ;; *) kind=debug ;;
 esac
-like=(BUILD="$kind" BUILDDIR="$DF_BUILD" PREFIX="$PWD/usr" MAKEFLAGS=)
+dir=${DF_BUILD#"$DF_SOURCE"/}             # as `make check` names it: paths are among the flags
+like=(-o "$dir/obj/flags" BUILD="$kind" BUILDDIR="$dir" PREFIX="$PWD/usr" MAKEFLAGS=)
 [ -e "$DF_BUILD/lib/libdf-cuda.a" ] || like+=(CUDA=0)
 check make-install make --no-print-directory -C "$DF_SOURCE" install "${like[@]}"
 cp "$DF_SOURCE"/examples/sum/{sum.df,vec.c,vec.cu,check.py} .

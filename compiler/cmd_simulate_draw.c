@@ -87,8 +87,8 @@ static bool confound_class(double share, const struct df_times *t, uint32_t cls,
     return true;
 }
 
-bool dfc_error_draw(const struct dfc_error_study *study, const struct dfp_problem *problem, uint32_t seed, uint32_t draw,
-                    double *true_s)
+bool dfc_error_draw(const struct dfc_error_study *study, const struct dfp_problem *problem, uint32_t seed,
+                    uint32_t draw, double *true_s)
 {
     const struct df_times *t = problem->times;
     size_t n = (size_t)t->n_classes * t->n_works;

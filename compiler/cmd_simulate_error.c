@@ -108,7 +108,8 @@ static void write_csv(FILE *out, const struct dfp_problem *problem, const char *
 static bool write_text(FILE *out, const struct dfc_error_study *what, const char *const *policies, unsigned n,
                        const struct outcome *o)
 {
-    static const char *const heads[] = { "policy", "as told", "median", "longer by", "worst", "beside " BESIDE, "least" };
+    static const char *const heads[] = { "policy", "as told", "median", "longer by", "worst", "beside " BESIDE,
+                                         "least" };
     static const char *const kinds[] = { "", "lognormal, sigma", "longer or shorter by percent:",
                                          "speedups confounded by percent:" };
     struct dfc_table table = { .n_columns = 7 };

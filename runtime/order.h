@@ -35,8 +35,8 @@ bool dfr_order_remove(struct dfr_order *order, uint64_t job);   /* true: it was 
 bool dfr_order_pop(struct dfr_order *order, uint64_t *job);     /* false: empty at some moment during the call */
 bool dfr_order_first(struct dfr_order *order, uint64_t *job);   /* a glance */
 
-/* The most urgent job at *place or after it, which is then just behind that job; from 0 on. Jobs that come meanwhile may be
- * missed. */
+/* The most urgent job at *place or after it, which is then just behind that job; from 0 on. Jobs that come meanwhile
+ * may be missed. */
 bool dfr_order_next(struct dfr_order *order, uint64_t *place, uint64_t *job);
 
 /* Is nothing in here more urgent than this job of a member? A glance. */

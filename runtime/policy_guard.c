@@ -4,8 +4,8 @@
  *     1  away       not in the policy
  *     2  queued     `amount_s` of it is in its unit's `queued_s`
  *     3  taken      `taker` has it; it counts in that worker's `jobs`
- *     1 -> 2 push; 2 -> 2 it moves; 2 -> 3 pop; 3 -> 2 it is pushed back; 2, 3 -> 1 done (from 2: it was staged). Whoever
- *     holds the job makes the change, so its record needs no atomics: the order it waits in hands it on.
+ *     1 -> 2 push; 2 -> 2 it moves; 2 -> 3 pop; 3 -> 2 it is pushed back; 2, 3 -> 1 done (from 2: it was staged).
+ *     Whoever holds the job makes the change, so its record needs no atomics: the order it waits in hands it on.
  */
 #include "runtime/policy_guard.h"
 
@@ -160,7 +160,9 @@ static double time_s(const struct dfr_guard *g, uint32_t unit, uint32_t node)
 static double left_s(const struct dfr_guard *g, uint32_t worker, double now)
 {
     const struct worker *w = &g->workers[worker];
-    return atomic_load_explicit((_Atomic uint32_t *)&w->jobs, memory_order_relaxed) ? fmax(0, load(&w->until_s) - now) : 0;
+    if (atomic_load_explicit((_Atomic uint32_t *)&w->jobs, memory_order_relaxed) == 0)
+        return 0;
+    return fmax(0, load(&w->until_s) - now);
 }
 
 /* Until a worker of the unit can begin what is queued there last. */
@@ -254,13 +256,12 @@ static uint32_t better_unit(const struct dfr_guard *g, uint64_t job, uint32_t ho
     double home_s = finish_s(g, job, home, waits_s < 0 ? wait_s(g, home, now) : waits_s), best_s = home_s;
 
     for (uint32_t u = 0; u < g->n_units; u++) {
-        double s;
-        if (u == home || !(g->view->able[node] >> u & 1))
-            continue;
-        if (measured_only && !is_measured(g, node, home) && !is_measured(g, node, u))
+        bool measured = is_measured(g, node, home) || is_measured(g, node, u);
+        double s, margin = measured ? DFR_GUARD_MARGIN : DFR_GUARD_MARGIN_UNMEASURED;
+        if (u == home || !(g->view->able[node] >> u & 1) || (measured_only && !measured))
             continue;
         s = finish_s(g, job, u, wait_s(g, u, now));
-        if (s < best_s && s + DFR_GUARD_MARGIN * fmax(home_time_s, time_s(g, u, node)) < home_s) {
+        if (s < best_s && s + margin * fmax(home_time_s, time_s(g, u, node)) < home_s) {
             best = u;
             best_s = s;
         }

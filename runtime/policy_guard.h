@@ -1,21 +1,22 @@
-/* policy_guard.h - what a placed policy does when the times that its plan rests on turn out wrong: measures how far off
- * they are, and lets other units take over jobs where that ends them sooner.
+/* policy_guard.h - what a placed policy does when the times that its plan rests on turn out wrong: measures how far
+ * off they are, and lets other units take over jobs where that ends them sooner.
  *
  * Words:    the *drift* of a work on a unit is its measured time over its expected one, summed over its jobs; of a work
- *           that was never measured there, the unit's. Times are *corrected* by it. The guard is *alarmed* once measured
- *           times are off by more than DFR_GUARD_ALARM of the expected ones, all jobs taken together; before that it
+ *           that was never measured there, the unit's. Times are *corrected* by it. The guard is *alarmed* once
+ *           measured times are off by more than DFR_GUARD_ALARM of the expected ones, all jobs taken together; before that it
  *           changes nothing, so with true times a run is what it would be without.
- * Rules, once alarmed (finish: waiting or loading, whichever is longer, + corrected time + sending outputs to the memories
- * where their readers are planned, counted twice as it keeps a link from others):
+ * Rules, once alarmed (finish: waiting or loading, whichever is longer, + corrected time + sending outputs to the
+ * memories where their readers are planned, counted twice as it keeps a link from others):
  *           choose      a job that becomes ready, whose work was measured on one of the two units, goes to another unit
- *                       than planned where its finish there is sooner by half of the longer time
+ *                       than planned where its finish there is sooner by the margin
  *           reconsider  so does a job, of any work, that a worker would begin now
  *           takes       a worker that finds nothing takes a job waiting for another unit where it would end it before a
  *                       worker there is expected to begin it
+ *           A job leaves a unit only when all that was sent there for it has come (struct dfr_view's settled).
  * Samples:  jobs whose data was there when they were taken; jobs with threads, which gather workers first, are none.
  * Memory:   create() allocates all.
- * Threads:  all but create and destroy from any worker's thread; what several write at once is atomic, and what they miss
- *           of each other costs precision alone.
+ * Threads:  all but create and destroy from any worker's thread; what several write at once is atomic, and what they
+ *           miss of each other costs precision alone.
  * Progress: lock-free.
  */
 #ifndef DFR_POLICY_GUARD_H
@@ -24,7 +25,10 @@
 #include "runtime/policy.h"
 
 #define DFR_GUARD_ALARM 0.15
-#define DFR_GUARD_MARGIN 0.5            /* of a job's time that a change of unit must gain: times are known too badly for less */
+/* What a move must gain, as a share of the job's longer time: of works that were measured on one of the units, and of
+ * others. Found by trial on lognormal errors; small margins undo a plan's look ahead for little. */
+#define DFR_GUARD_MARGIN 0.8
+#define DFR_GUARD_MARGIN_UNMEASURED 0.5
 
 struct dfr_guard;
 
@@ -41,8 +45,8 @@ bool dfr_guard_is_alarmed(const struct dfr_guard *guard);
 /* Units that have a worker without a job. */
 uint32_t dfr_guard_idle_units(const struct dfr_guard *guard);
 
-/* What happens to a job: it waits for a unit (before anyone can take it; again where it moves), a worker takes it, it ends.
- * A job that waits for its data with nobody's pop in between goes from queued to done. */
+/* What happens to a job: it waits for a unit (before anyone can take it; again where it moves), a worker takes it, it
+ * ends. A job that waits for its data with nobody's pop in between goes from queued to done. */
 void dfr_guard_queued(struct dfr_guard *guard, uint64_t job, uint32_t unit);
 void dfr_guard_taken(struct dfr_guard *guard, uint64_t job, uint32_t worker);
 void dfr_guard_done(struct dfr_guard *guard, uint64_t job, uint32_t worker);

@@ -1,7 +1,8 @@
-/* policy_static.c - places decided before the run: from a plan (gp, gp-thesis, heft, peft), or trivially (all-cpu, all-gpu).
- * Workers of a unit take its ready jobs in order of priority, exactly (order.h), and never idle while there is one: there is no
- * fixed timetable, which is what keeps this robust against wrong times. gp has a guard beside that (policy_guard.h): jobs
- * may then run, and wait, elsewhere than planned, so each unit's order has room for all that it can run.
+/* policy_static.c - places decided before the run: from a plan (gp, gp-thesis, heft, peft), or trivially (all-cpu,
+ * all-gpu). Workers of a unit take its ready jobs in order of priority, exactly (order.h), and never idle while there
+ * is one: there is no fixed timetable, which is what keeps this robust against wrong times. gp has a guard beside that
+ * (policy_guard.h): jobs may then run, and wait, elsewhere than planned, so each unit's order has room for all that it
+ * can run.
  */
 #include <stdlib.h>
 

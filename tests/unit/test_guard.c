@@ -1,5 +1,5 @@
-/* test_guard.c - gp's guard against wrong times: that it changes nothing where times are true, that it keeps gp near dmda
- * or ahead where they are off, that real runs stay right whatever it moves, and the draws of `dfc simulate --error`.
+/* test_guard.c - gp's guard against wrong times: that it changes nothing where times are true, that it keeps gp near
+ * dmda or ahead where they are off, that real runs stay right whatever it moves, and the draws of `dfc simulate --error`.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -154,9 +154,10 @@ static void median_speeds(const struct dfp_problem *problem, const struct dfc_er
 
 static void test_wrong_times(void **state)
 {
-    static const char *const paths[] = { "examples/graphs/cholesky.df", "examples/graphs/lu.df", "examples/graphs/qr.df",
-                                         "examples/graphs/fft.df", "examples/graphs/image.df",
-                                         "examples/graphs/jacobi.df", "examples/graphs/wavefront.df" };
+    static const char *const paths[] = { "examples/graphs/cholesky.df", "examples/graphs/lu.df",
+                                         "examples/graphs/qr.df", "examples/graphs/fft.df",
+                                         "examples/graphs/image.df", "examples/graphs/jacobi.df",
+                                         "examples/graphs/wavefront.df" };
     const struct dfc_error_study error = { DFC_ERROR_SIGMA, 0.6, 40 };
     double guarded, plain, gain = 0;
     unsigned n = sizeof paths / sizeof *paths;

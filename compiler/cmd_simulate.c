@@ -108,15 +108,13 @@ static bool parse_format(const char *text, enum format *format)
     return false;
 }
 
-static bool parse_waves(const char *text, uint32_t *waves)
+/* A whole number from 1 to `most`. */
+static bool parse_number(const char *option, const char *text, unsigned long most, uint32_t *number)
 {
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || n < 1 || n > MAX_WAVES) {
-        dfc_error("--waves=%s: a whole number from 1 to %d is expected", text, MAX_WAVES);
+    unsigned long n;
+    if (!dfc_parse_count(option, text, 1, most, &n))
         return false;
-    }
-    *waves = (uint32_t)n;
+    *number = (uint32_t)n;
     return true;
 }
 
@@ -138,18 +136,10 @@ static bool parse_error(const char *text, struct dfc_error_study *study)
     return false;
 }
 
-static bool parse_draws(const char *text, uint32_t *draws)
-{
-    unsigned long n;
-    if (!dfc_parse_count("--draws", text, 1, MAX_DRAWS, &n))
-        return false;
-    *draws = (uint32_t)n;
-    return true;
-}
-
 /* 1, 0 and -1 as with dfc_common_option(). */
-static int own_option(struct request *r, int argc, char **argv, int *i)
+static int own_option(void *request, int argc, char **argv, int *i)
 {
+    struct request *r = request;
     const char *value;
     int taken = dfc_option_value("--format", argc, argv, i, &value);
     if (taken)
@@ -163,32 +153,20 @@ static int own_option(struct request *r, int argc, char **argv, int *i)
         return 1;
     }
     if ((taken = dfc_option_value("--waves", argc, argv, i, &value)))
-        return taken > 0 && parse_waves(value, &r->waves) ? 1 : -1;
+        return taken > 0 && parse_number("--waves", value, MAX_WAVES, &r->waves) ? 1 : -1;
     if ((taken = dfc_option_value("--guard", argc, argv, i, &value)))
         return taken > 0 && parse_guard(value, &r->no_guard) ? 1 : -1;
     if ((taken = dfc_option_value("--error", argc, argv, i, &value)))
         return taken > 0 && parse_error(value, &r->error) ? 1 : -1;
     if ((taken = dfc_option_value("--draws", argc, argv, i, &value)))
-        return taken > 0 && parse_draws(value, &r->error.draws) ? 1 : -1;
+        return taken > 0 && parse_number("--draws", value, MAX_DRAWS, &r->error.draws) ? 1 : -1;
     return dfc_option_value("--gantt", argc, argv, i, &r->gantt);
 }
 
 static int parse(struct request *r, int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
-        int taken = own_option(r, argc, argv, &i);
-        if (!taken)
-            taken = dfc_common_option(&r->common, argc, argv, &i);
-        if (!taken)
-            dfc_error("unknown option '%s'; 'dfc simulate --help' lists them", argv[i]);
-        if (taken <= 0)
-            return 2;
-    }
-    if (!r->common.path) {
-        dfc_error("a .df file is expected; 'dfc simulate --help' says more");
-        return 2;
-    }
-    return parse_policies(r) ? 0 : 2;
+    int status = dfc_parse_options(&dfc_command_simulate, argc, argv, &r->common, own_option, r);
+    return status ? status : parse_policies(r) ? 0 : 2;
 }
 
 /* Of `all`, what has nothing to decide here: all on a GPU where there is none. */

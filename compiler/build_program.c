@@ -66,12 +66,7 @@ static struct df_plan *make_plan(const struct dfc_program *p)
     struct df_error error = { "" };
     struct df_plan *plan = NULL;
     const char *policy = p->options->policy ? p->options->policy : dfc_default_placer(p->loaded);
-    struct dfp_options options = p->common->partition;
-    const struct df_graph *g = p->loaded->problem.graph;
-    for (uint32_t v = 0; v < g->n_nodes && !p->common->objective_given; v++)
-        if (g->kernels[g->nodes[v].kernel].traits & DF_STREAM) /* many waves will come: what counts is their rate */
-            options.objective = DFP_THROUGHPUT;
-    if (dfp_plan_make(&p->loaded->problem, policy, &options, &plan, &error) == DF_OK)
+    if (dfp_plan_make(&p->loaded->problem, policy, &p->common->partition, &plan, &error) == DF_OK)
         return plan;
     if (!p->options->quiet)
         dfc_warning("the program carries no placement, it is made when it starts: %s", error.text);

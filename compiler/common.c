@@ -175,7 +175,6 @@ static int gp_option(struct dfc_common *common, int argc, char **argv, int *i)
         if (taken < 0 || parse_choice("--objective", value, objectives, &choice) < 0)
             return -1;
         common->partition.objective = choice ? DFP_THROUGHPUT : DFP_LATENCY;
-        common->objective_given = true;
         return 1;
     }
     if ((taken = dfc_option_value("--budget", argc, argv, i, &value)) != 0)

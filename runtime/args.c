@@ -469,7 +469,7 @@ void dfr_args_help(const struct df_graph *g, const char *program, FILE *out)
         help_line(out, options[i].name, options[i].value, options[i].help);
         if (options[i].set == set_policy)
             for (const char *const *p = dfr_policy_names(); *p; p++)
-                fprintf(out, "%s%s%s", *p, strcmp(*p, DFR_POLICY_DEFAULT) ? "" : " (default but where gp has known times)", p[1] ? ", " : "");
+                fprintf(out, "%s%s%s", *p, strcmp(*p, DFR_POLICY_DEFAULT) ? "" : " (default; for one wave of known times gp)", p[1] ? ", " : "");
         fprintf(out, "\n");
     }
 }

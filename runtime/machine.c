@@ -191,8 +191,7 @@ static int find_plan(struct df_run *run, const struct df_times *times, struct df
 
     /* Nobody asked for a policy: the plan that the program carries, where it was made from known times for a machine like
      * this. Else the default stands: no start waits for a planner that nobody asked for. */
-    if (!run->options.policy && plan && strcmp(plan->policy, DFR_POLICY_KNOWN) == 0 && same_machine(run, plan) &&
-        dfr_times_known(run->graph, &plan->times) && plan->n_nodes == run->graph->n_nodes)
+    if (!run->options.policy && dfr_plan_is_default(run->graph, plan, run->options.waves) && same_machine(run, plan))
         run->policy = dfr_policy_find(DFR_POLICY_KNOWN, NULL);
     if (!run->policy->needs_plan || usable(run, plan))
         return DF_OK;

@@ -5,8 +5,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/error.h"
+#include "runtime/policy.h"
 
 #define DEVICE_SPEEDUP 8                /* of a class other than the host where nothing is known */
 
@@ -80,6 +82,16 @@ bool dfr_times_known(const struct df_graph *graph, const struct df_times *times)
             if (times->source[(size_t)c * times->n_works + w] == DF_TIME_DEFAULT && graph->works[w].n_nodes > 0)
                 return false;
     return true;
+}
+
+bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *plan, int64_t waves)
+{
+    if (!plan || strcmp(plan->policy, DFR_POLICY_KNOWN) != 0 || plan->n_nodes != graph->n_nodes || waves > 1)
+        return false;
+    for (uint32_t v = 0; v < graph->n_nodes; v++)
+        if (graph->kernels[graph->nodes[v].kernel].traits & DF_STREAM)
+            return false;
+    return dfr_times_known(graph, &plan->times);
 }
 
 void dfr_times_free(struct df_times *times)

@@ -54,6 +54,10 @@ void dfr_times_free(struct df_times *times);
 
 /* Whether no time of a work that some node is of is the stated default. */
 bool dfr_times_known(const struct df_graph *graph, const struct df_times *times);
+
+/* Whether a run for which nobody named a policy follows this plan (may be NULL): gp's, from known times, and for one wave, which
+ * is what gp plans. With many waves in flight an online policy is the better default. */
+bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *plan, int64_t waves);
 void dfr_plan_free(struct df_plan *plan);
 
 /* Which classes can run a work at all: bit c. A class counts where the kernel has code or a cost for it. */

@@ -67,7 +67,7 @@ struct dfr_policy {
 };
 
 #define DFR_POLICY_DEFAULT "dmda"
-#define DFR_POLICY_KNOWN "gp"           /* the default where all times are known and the plan is for this machine */
+#define DFR_POLICY_KNOWN "gp"           /* the default for one wave where its plan is there: dfr_plan_is_default() */
 
 /* Names, ended by NULL, in the order that they are shown in. */
 const char *const *dfr_policy_names(void);

@@ -180,10 +180,9 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
 {
     struct dfr_simulation result = { .ran = ran, .copied = copied, .arg = run };
     struct df_plan *own = NULL;
-    const char *name = options->policy || !options->plan || strcmp(options->plan->policy, DFR_POLICY_KNOWN) ||
-                               !dfr_times_known(run->graph, times)
-                           ? options->policy
-                           : DFR_POLICY_KNOWN;
+    const char *name = options->policy;
+    if (!name && dfr_plan_is_default(run->graph, options->plan, options->waves))
+        name = DFR_POLICY_KNOWN;
     const struct dfr_policy *policy = dfr_policy_find(name, error);
     if (!policy)
         return DF_E_ARGUMENT;

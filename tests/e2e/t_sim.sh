@@ -14,3 +14,15 @@ check trace ./photo --input=nowhere.png --device=sim --waves=12 --trace=t.json
 expect trace-reads 0 'beside computation' python3 "$DF_SOURCE/tests/e2e/trace_check.py" t.json
 [ ! -e edges.png ] && pass no-kernel || fail no-kernel 'edges.png was written'
 expect stats 0 '^waves +12' ./photo --input=nowhere.png --device=sim --waves=12 --stats
+
+# Unasked, a program follows gp's plan for one wave of known times, and dmda for more.
+cp "$DF_SOURCE"/examples/graphs/study.df .
+sed -E 's/ cost cpu/ cpu {{ }} cost cpu/' "$DF_SOURCE"/examples/graphs/cholesky.df >cholesky.df
+check compile-known "$DFC" cholesky.df -D T=6 -D b=8 --nvcc=none -o cholesky
+seconds() { ./cholesky --device=sim --stats=json "$@" 2>&1 | sed -E 's/.*"makespan_s": ([0-9.e-]+).*/\1/'; }
+for waves in 1 2; do
+    default=$(seconds --waves=$waves) gp=$(seconds --waves=$waves --policy=gp) dmda=$(seconds --waves=$waves --policy=dmda)
+    if [ $waves = 1 ]; then want=$gp other=$dmda; else want=$dmda other=$gp; fi
+    if [ "$default" = "$want" ] && [ "$default" != "$other" ]; then pass "default-$waves-waves"; else
+        fail "default-$waves-waves" "default $default, gp $gp, dmda $dmda"; fi
+done

@@ -237,7 +237,7 @@ static void test_help(void **state)
     assert_true(size > sizeof want);
     assert_memory_equal(text, want, sizeof want - 1);
     assert_non_null(strstr(text, "\n  --stats[=json]        say afterwards"));
-    assert_non_null(strstr(text, "dmda (default but where gp has known times)"));
+    assert_non_null(strstr(text, "dmda (default; for one wave of known times gp)"));
     for (const char *const *name = dfr_option_names(); *name; name++) {
         char option[64];
         snprintf(option, sizeof option, "\n  --%s", *name);

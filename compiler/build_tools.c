@@ -83,19 +83,30 @@ static bool has_file(const char *folder, const char *file)
     return n > 0 && (size_t)n < sizeof path && access(path, R_OK) == 0;
 }
 
-/* TOOLKIT of TOOLKIT/bin/nvcc, links followed. malloc'ed; NULL: no toolkit around it. */
+/* TOOLKIT as nvcc itself tells it ("#$ TOP=…" of a dry run): `nvcc` may be a wrapper script in any folder.
+ * malloc'ed; NULL: it said nothing. */
+static char *toolkit_told_by(const char *nvcc)
+{
+    char *text = NULL, *said = NULL, *top = NULL;
+    dfc_run_program((char *[]){ (char *)nvcc, "--dryrun", "-x", "cu", "-E", "/dev/null", NULL }, &text, &said);
+    char *line = said ? strstr(said, "TOP=") : NULL;
+    if (line) {
+        line += strlen("TOP=");
+        line[strcspn(line, "\r\n")] = '\0';
+        top = realpath(line, NULL);
+    }
+    free(text);
+    free(said);
+    return top;
+}
+
+/* Folder of the toolkit that this nvcc belongs to: malloc'ed, or NULL where it has no headers. */
 static char *toolkit_of(const char *nvcc)
 {
-    char *real = realpath(nvcc, NULL);
-    for (int up = 0; real && up < 2; up++) {
-        char *slash = strrchr(real, '/');
-        if (!slash)
-            break;
-        *slash = '\0';
-    }
-    if (real && has_file(real, "include/cuda_runtime_api.h"))
-        return real;
-    free(real);
+    char *top = toolkit_told_by(nvcc);
+    if (top && has_file(top, "include/cuda_runtime_api.h"))
+        return top;
+    free(top);
     return access("/usr/include/cuda_runtime_api.h", R_OK) == 0 ? strdup("/usr") : NULL;
 }
 

@@ -17,17 +17,25 @@ int spoil_cpu(struct df_call *call, size_t k, const int32_t *c, int32_t *d)
     ((int32_t *)(uintptr_t)c)[k - 1] = 7;
     return DF_OK;
 }
-int last_cpu(struct df_call *call, size_t k, const int32_t *a, const int32_t *d) { (void)call; return a[k - 1] == (int32_t)k - 1 && d[0] == 0 ? DF_OK : DF_FAILED; }
+int hold_cpu(struct df_call *call, size_t k, const int32_t *a, const int32_t *c, int32_t *d)
+{
+    (void)call;
+    d[0] = c[0];
+    d[k - 1] = a[k - 1];
+    return DF_OK;
+}
+int last_cpu(struct df_call *call, size_t k, const int32_t *d) { (void)call; return d[k - 1] == (int32_t)k - 1 && d[0] == 0 ? DF_OK : DF_FAILED; }
 EOT
 sed -i '1i #include <string.h>' leak.c
 : >none.cu
-graph() { # KERNEL: a graph in which it is the culprit
+graph() { # KERNEL: a graph in which it is the culprit. `hold` keeps `a` on the GPU without a copy of it that could be under way.
     cat <<EOT
 kernel first(out a: i32[k]) cpu "leak.c" gpu "none.cu";
 kernel keep(in a: i32[k], out b: i32[k]) cpu "leak.c" gpu "none.cu";
 kernel $1(in b: i32[k], out c: i32[k]) cpu "leak.c" gpu "none.cu";
-kernel last(in a: i32[k], in d: i32[k]) cpu "leak.c";
-graph main { a: i32[1000] = first(); b = keep(a); c = $1(b); last(a, c); }
+kernel hold(in a: i32[k], in c: i32[k], out d: i32[k]) cpu "leak.c" gpu "none.cu";
+kernel last(in d: i32[k]) cpu "leak.c";
+graph main { a: i32[1000] = first(); b = keep(a); c = $1(b); d = hold(a, c); last(d); }
 EOT
 }
 graph steal >steal.df; graph spoil >spoil.df

@@ -13,7 +13,6 @@
 #include "runtime/machine.h"
 
 #define DEFAULT_INFLIGHT 4
-#define DEFAULT_GPU_JOBS 2
 #define MAX_GPU_JOBS 64
 #define SLOT_BYTES (UINT64_C(512) << 20)
 
@@ -332,7 +331,7 @@ int dfr_size(struct df_run *run, struct df_error *error)
         return status;
     run->gpu_jobs = run->options.gpu_jobs ? run->options.gpu_jobs : run->n_gpus ? run->platform.units[1].jobs : 0;
     if (run->gpu_jobs == 0)
-        run->gpu_jobs = DEFAULT_GPU_JOBS;
+        run->gpu_jobs = DF_GPU_JOBS;
     if (run->gpu_jobs > MAX_GPU_JOBS)
         run->gpu_jobs = MAX_GPU_JOBS;
     run->gpu_window = run->policy->pull && !run->options.prefetch ? run->gpu_jobs : 2 * run->gpu_jobs;

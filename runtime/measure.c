@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/clock.h"
 #include "runtime/error.h"
 #include "runtime/measure_impl.h"
 #include "runtime/scalars.h"
@@ -21,7 +22,7 @@ static size_t at(const struct dfr_measure *m, uint32_t cls, uint32_t work)
     return (size_t)cls * m->graph->n_works + work;
 }
 
-/* Has effects that must not be repeated: runs once in the flow. */
+/* Has effects that must not be repeated: runs once a wave. */
 static bool flow_only(const struct df_kernel *kernel)
 {
     return kernel->n_in == 0 || kernel->n_out == 0 || (kernel->traits & (DF_ORDERED | DF_STREAM));
@@ -94,7 +95,27 @@ static int choose(struct dfr_measure *m, const struct dfr_device_ops *ops, uint6
     return DF_OK;
 }
 
-/* Takes out what is known, counts, and sees whether a second wave is needed. Needs the device's name, hence the open
+/* Of a run with the same options. */
+static int64_t run_waves_most(const struct dfr_measure *m)
+{
+    if (m->options->waves >= 0)
+        return m->options->waves > 1 ? m->options->waves : 1;
+    for (uint32_t k = 0; k < m->graph->n_kernels; k++)
+        if (m->graph->kernels[k].traits & DF_STREAM)
+            return INT64_MAX;
+    return 1;
+}
+
+/* A work of which each wave gives a sample. */
+static void want_waves(struct dfr_measure *m, bool both_variants)
+{
+    int64_t most = run_waves_most(m);
+    most = most < m->sampler.max_runs ? most : m->sampler.max_runs;
+    most = both_variants && most < 2 ? 2 : most;
+    m->n_waves = most > m->n_waves ? most : m->n_waves;
+}
+
+/* Takes out what is known, counts, and sees how many waves are needed. Needs the device's name, hence the open
  * device. */
 static int leave_out_known(struct dfr_measure *m, uint32_t *total, uint32_t *n_known, struct df_error *error)
 {
@@ -111,98 +132,11 @@ static int leave_out_known(struct dfr_measure *m, uint32_t *total, uint32_t *n_k
             *state = known ? DFR_M_KNOWN : DFR_M_WANTED;
             ++*(known ? n_known : total);
             bool cpu_too = m->graph->functions[m->graph->works[w].kernel].cpu;
-            if (!known && cls == DF_CLASS_GPU && cpu_too && flow_only(kernel_of(m, w)))
-                m->n_waves = 2;
+            if (!known && flow_only(kernel_of(m, w)))
+                want_waves(m, cls == DF_CLASS_GPU && cpu_too);
         }
     }
     return DF_OK;
-}
-
-/* ---- tokens ---- */
-
-/* Once values stay: later waves read them again. */
-static bool stays(const struct dfr_measure *m, uint32_t value)
-{
-    return m->n_waves > 1 && (m->graph->nodes[m->graph->values[value].producer].flags & DF_NODE_ONCE);
-}
-
-static void release_value(struct dfr_measure *m, uint32_t value)
-{
-    free(m->memory[value]);
-    m->memory[value] = NULL;
-}
-
-static int allocate(uint64_t bytes, void **memory, struct df_error *error)
-{
-    if (posix_memalign(memory, 4096, bytes ? bytes : 1) == 0)
-        return DF_OK;
-    *memory = NULL;
-    return dfr_error(error, DF_E_MEMORY, "out of memory: a token of %llu bytes", (unsigned long long)bytes);
-}
-
-/* The output of an inout: its input's memory, or a copy where others read the input in later waves. */
-static int take_over(struct dfr_measure *m, uint32_t input, uint32_t output, uint64_t bytes, struct df_error *error)
-{
-    if (!stays(m, input) || stays(m, output)) {
-        m->memory[output] = m->memory[input];
-        m->memory[input] = NULL;
-        return DF_OK;
-    }
-    int status = allocate(bytes, &m->memory[output], error);
-    if (status == DF_OK)
-        memcpy(m->memory[output], m->memory[input], bytes);
-    return status;
-}
-
-/* Fills m->ports for a node: inputs, fresh outputs, scratch for tmp. */
-static int bind_ports(struct dfr_measure *m, uint32_t node, struct df_error *error)
-{
-    const struct df_graph *g = m->graph;
-    const struct df_node *v = &g->nodes[node];
-    const struct df_work *work = &g->works[v->work];
-    const struct df_kernel *kernel = &g->kernels[v->kernel];
-    int status = DF_OK;
-    for (unsigned p = 0; p < kernel->n_ports; p++)
-        m->ports[p] = NULL;
-    for (unsigned p = 0; p < kernel->n_ports && status == DF_OK; p++) {
-        const struct df_kport *port = &g->kports[kernel->first_port + p];
-        uint64_t bytes = g->port_bytes[work->first_port + p];
-        uint32_t input = port->in_slot >= 0 ? g->in_value[v->first_in + (uint32_t)port->in_slot] : DF_NONE;
-        uint32_t output = port->out_slot >= 0 ? v->first_out + (uint32_t)port->out_slot : DF_NONE;
-        if (port->mode == DF_IN)
-            m->ports[p] = m->memory[input];
-        else if (port->mode == DF_TMP)
-            status = allocate(bytes, &m->ports[p], error);
-        else
-            status = port->mode == DF_INOUT ? take_over(m, input, output, bytes, error)
-                                            : allocate(bytes, &m->memory[output], error);
-        if (output != DF_NONE)
-            m->ports[p] = m->memory[output];
-    }
-    for (unsigned d = 0; d < kernel->n_dims; d++)
-        m->dims[d] = g->dims[work->first_dim + d];
-    return status;
-}
-
-/* After a node: its scratch, what it was the last to read, what nobody reads. */
-static void release(struct dfr_measure *m, uint32_t node)
-{
-    const struct df_graph *g = m->graph;
-    const struct df_node *v = &g->nodes[node];
-    const struct df_kernel *kernel = &g->kernels[v->kernel];
-    for (unsigned p = 0; p < kernel->n_ports; p++) {
-        if (g->kports[kernel->first_port + p].mode == DF_TMP)
-            free(m->ports[p]);
-    }
-    for (uint32_t i = 0; i < kernel->n_in; i++) {
-        uint32_t value = g->in_value[v->first_in + i];
-        if (m->left[value] > 0 && --m->left[value] == 0 && !stays(m, value))
-            release_value(m, value);
-    }
-    for (uint32_t o = 0; o < kernel->n_out; o++) {
-        if (g->values[v->first_out + o].n_readers == 0)
-            release_value(m, v->first_out + o);
-    }
 }
 
 /* ---- one node ---- */
@@ -237,12 +171,12 @@ static int remember(struct dfr_measure_times *times, double seconds, struct df_e
     return DF_OK;
 }
 
-/* The class that fires a node for the flow: the cpu where it can, in the second wave what has not been fired yet. */
+/* The class that fires a node for the flow: the cpu where it can, in every second wave what is wanted beside it. */
 static uint32_t flow_class(const struct dfr_measure *m, uint32_t work, int64_t wave)
 {
     if (!m->graph->functions[m->graph->works[work].kernel].cpu)
         return DF_CLASS_GPU;
-    bool other = wave == 1 && flow_only(kernel_of(m, work)) && m->state[at(m, DF_CLASS_GPU, work)] == DFR_M_WANTED &&
+    bool other = wave % 2 == 1 && flow_only(kernel_of(m, work)) && m->state[at(m, DF_CLASS_GPU, work)] == DFR_M_WANTED &&
                  dfr_measure_gpu_fits(m, work);
     return other ? DF_CLASS_GPU : DF_CLASS_CPU;
 }
@@ -274,7 +208,7 @@ static int run_node(struct dfr_measure *m, uint32_t node, int64_t wave, bool *en
 {
     struct dfr_measure_job job = { .m = m, .node = node, .wave = wave };
     uint32_t work = m->graph->nodes[node].work;
-    int status = bind_ports(m, node, error);
+    int status = dfr_measure_bind(m, node, error);
     for (uint32_t cls = 0; cls < 2 && status == DF_OK; cls++) {
         if (m->state[at(m, cls, work)] == DFR_M_WANTED && !flow_only(kernel_of(m, work)))
             status = repeat(&job, cls, error);
@@ -282,22 +216,25 @@ static int run_node(struct dfr_measure *m, uint32_t node, int64_t wave, bool *en
     if (status == DF_OK)
         status = fire(&job, error);
     *ended = status == DF_OK && job.code == DF_END;
-    release(m, node);
+    dfr_measure_release(m, node);
     return status;
 }
 
 /* ---- the flow ---- */
 
-static void reset_readers(struct dfr_measure *m)
+/* Two waves at least where both variants of a work take turns. */
+static bool goes_on(const struct dfr_measure *m, int64_t wave, double begin_s)
 {
-    for (uint32_t y = 0; y < m->graph->n_values; y++)
-        m->left[y] = m->graph->values[y].n_readers;
+    return wave < 2 ? wave < m->n_waves : wave < m->n_waves && dfr_clock_s() - begin_s < m->sampler.max_s;
 }
 
 static int run_waves(struct dfr_measure *m, struct df_error *error)
 {
-    for (int64_t wave = 0; wave < m->n_waves; wave++) {
-        reset_readers(m);
+    double begin_s = 0;                 /* of the second wave: repetitions are over */
+    for (int64_t wave = 0; goes_on(m, wave, begin_s); wave++) {
+        if (wave == 1)
+            begin_s = dfr_clock_s();
+        dfr_measure_begin_wave(m);
         for (uint32_t v = 0; v < m->graph->n_nodes; v++) {
             bool ended;
             if (wave > 0 && (m->graph->nodes[v].flags & DF_NODE_ONCE))
@@ -313,11 +250,21 @@ static int run_waves(struct dfr_measure *m, struct df_error *error)
                                  " measured",
                                  name);
             }
-            if (ended)
+            if (ended) {
+                m->complete = true;
                 return DF_OK;
+            }
         }
     }
     return DF_OK;
+}
+
+static double mean(const struct dfr_measure_times *times)
+{
+    double sum_s = 0;
+    for (uint32_t i = 0; i < times->n; i++)
+        sum_s += times->seconds[i];
+    return sum_s / times->n;
 }
 
 /* What ran in the flow alone: now all of it has run. */
@@ -338,6 +285,11 @@ static int report_flow(struct dfr_measure *m, struct df_error *error)
                     return dfr_error_memory(error);
                 dfr_sample_of(times->seconds, times->n, scratch, &sample);
                 free(scratch);
+                if (m->complete) {      /* all calls count */
+                    sample.mean_s = mean(times);
+                    sample.dropped = 0;
+                    sample.ci_s = NAN;  /* of all calls there is nothing uncertain */
+                }
                 status = dfr_measure_report_sample(m, w, cls, &sample, error);
             }
             if (status != DF_OK)

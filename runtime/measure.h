@@ -5,8 +5,13 @@
  *           tokens are freed as soon as their last reader is done. When a work comes by for the first time its
  *           variants are run again and again on copies of its inputs (an inout is restored before each run, outputs
  *           are scratch), then it fires for the flow. Sources, sinks and `ordered` kernels have effects that must
- *           not be repeated: they run once in the flow, and that is their sample (all nodes of a work together).
- *           Where such a kernel has a gpu variant beside the cpu one a second wave fires the other.
+ *           not be repeated: they run once a wave, and those are their samples (all nodes of a work together).
+ *           For their sake alone the flow goes on after its first wave: as far as a run would (--waves, or until a stream
+ *           ends; one wave otherwise), max_runs waves or max_s at most. Where such a kernel has a gpu variant beside
+ *           the cpu one every second wave fires it, and there are two at least.
+ * Ends:     the first call of such a kernel may open a file, the last one write it. When a stream ended, all its calls
+ *           were seen, and their plain mean, times the waves, is what such a run spends there. Else the mean is robust
+ *           (sampler.h), so a long first call does not count; but of very few calls each does.
  * Devices:  --device as in a run. The emulator runs cpu variants, without its links' and launches' times.
  * Not run:  variants with a cost clause; variants that are known already.
  * Memory:   all is returned, also after failures.

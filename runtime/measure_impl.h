@@ -1,6 +1,7 @@
 /* measure_impl.h - what the files of the measuring mode share.
  *
- *   measure.c         the flow: which variants are wanted, tokens, the order of it all
+ *   measure.c         the flow: which variants are wanted, the order of it all
+ *   measure_tokens.c  the memory of tokens
  *   measure_cpu.c     firing and repeating a cpu variant
  *   measure_gpu.c     the same on a device
  *   measure_report.c  lines out, known keys in, the environment
@@ -30,7 +31,8 @@ struct dfr_measure {
     struct dfr_measure_report *report;
     struct dfr_measure_gpu *gpu;        /* NULL: no device is needed, or there is none */
     bool emulated;
-    uint32_t n_waves;
+    int64_t n_waves;                    /* at most */
+    bool complete;                      /* a stream ended: the flow was a whole run */
     struct df_run run;                  /* what df_log() and the like look at: graph and options */
     union df_scalar *scalars;           /* of graph->node_scalars */
     uint8_t *state;                     /* [class * n_works + work], class cpu or gpu: enum dfr_measure_state */
@@ -54,6 +56,13 @@ static inline const struct df_work *dfr_measure_work(const struct dfr_measure_jo
 {
     return &job->m->graph->works[job->m->graph->nodes[job->node].work];
 }
+
+/* All readers of all values are still to come. */
+void dfr_measure_begin_wave(struct dfr_measure *m);
+/* Fills m->ports for a node: inputs, fresh outputs, scratch for tmp. */
+int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *error);
+/* After a node: its scratch, what it was the last to read, what nobody reads. */
+void dfr_measure_release(struct dfr_measure *m, uint32_t node);
 
 /* A call for the job, and what is made of its outcome: DF_OK for DF_OK, and for DF_END of a stream; else the node's
  * failure. */

@@ -7,9 +7,11 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/builder.h"
 #include "runtime/measure.h"
@@ -145,9 +147,9 @@ static struct df_graph *make_graph(void)
     return graph;
 }
 
-/* Measures; *text is what was written (malloc'ed). */
-static int measure(const struct df_graph *graph, enum df_device_kind device, const char *known, char **text,
-                   struct df_error *error)
+/* Measures a program told to run `waves`; *text is what was written (malloc'ed). */
+static int measure_waves(const struct df_graph *graph, enum df_device_kind device, int64_t waves, const char *known,
+                         char **text, struct df_error *error)
 {
     struct dfr_sampler_options sampler = { .goal = 0.5, .min_runs = 4, .max_runs = 6, .max_s = 1 };
     struct df_options options;
@@ -156,11 +158,18 @@ static int measure(const struct df_graph *graph, enum df_device_kind device, con
          *in = known ? fmemopen((char *)(uintptr_t)known, strlen(known), "r") : NULL;
     df_options_default(&options);
     options.device = device;
+    options.waves = waves;
     int status = dfr_measure_to(graph, &options, &sampler, out, in, error);
     fclose(out);
     if (in)
         fclose(in);
     return status;
+}
+
+static int measure(const struct df_graph *graph, enum df_device_kind device, const char *known, char **text,
+                   struct df_error *error)
+{
+    return measure_waves(graph, device, -1, known, text, error);
 }
 
 static void assert_has(const char *text, const char *part)
@@ -207,6 +216,100 @@ static void the_emulator_is_measured_too(void **state)
     assert_has(text, "begin\t8\t0\n");
     assert_has(text, "sample\temu\tgpu\tbump\tk=1000\t\t0000000000000abc\t"); /* its code is the cpu variant's */
     assert_has(text, "sample\temu\tgpu\tcopy\t");
+    free(text);
+    df_graph_free(graph);
+}
+
+/* ---- waves: those of a run, and of a stream all ---- */
+
+static void assert_sample(const char *text, const char *kernel, double least_s, double most_s, uint32_t runs)
+{
+    char start[80];
+    snprintf(start, sizeof start, "sample\tcpu\tcpu\t%s\t", kernel);
+    const char *line = strstr(text, start);
+    double mean_s;
+    uint32_t n;
+    assert_non_null(line);
+    for (int tabs = 0; tabs < 8; line++)
+        tabs += *line == '\t';
+    assert_int_equal(sscanf(line, "%lf\t%*s\t%" SCNu32, &mean_s, &n), 2);
+    assert_int_equal(n, runs);
+    if (!(mean_s >= least_s && mean_s <= most_s))
+        fail_msg("%s: %g s", kernel, mean_s);
+}
+
+static void flow_kernels_run_once_in_each_wave_of_a_run(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_graph();
+    struct df_error error = { "" };
+    char *text;
+    assert_int_equal(measure_waves(graph, DF_DEVICE_EMU, 5, NULL, &text, &error), DF_OK);
+    assert_int_equal(sources, 5);
+    assert_int_equal(taps, 5);
+    assert_int_equal(sinks, 5);
+    assert_in_range(bumps, 2 * (1 + 4) + 5, 2 * (1 + 6) + 5); /* repeated in the first wave alone */
+    assert_true(result == 3);
+    assert_sample(text, "source", 0, 1, 5);
+    assert_sample(text, "tap", 0, 1, 5);
+    free(text);
+    unsigned before = sources;
+    assert_int_equal(measure_waves(graph, DF_DEVICE_EMU, 50, NULL, &text, &error), DF_OK);
+    assert_in_range(sources - before, 2, 6); /* the sampler's max_runs */
+    free(text);
+    df_graph_free(graph);
+}
+
+static int64_t stream_end;
+
+/* Its first call and its sink's last one are long, as where a file is opened and closed. */
+static int read_some(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                     const union df_scalar *scalars)
+{
+    (void)stream, (void)scalars;
+    if (df_wave(call) == 0)
+        usleep(30000);
+    memset(ports[0], 0, dims[0] * sizeof(float));
+    return df_wave(call) == stream_end ? DF_END : DF_OK;
+}
+
+static int write_some(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                      const union df_scalar *scalars)
+{
+    (void)stream, (void)scalars, (void)dims, (void)ports;
+    if (df_wave(call) == stream_end - 1)
+        usleep(30000);
+    return DF_OK;
+}
+
+static struct df_graph *make_stream(void)
+{
+    struct df_builder *b = df_builder_new("stream");
+    struct df_graph *graph;
+    struct df_error error = { "" };
+    uint32_t from = add_node(b, add_kernel(b, "read", 1, source_ports, DF_STREAM, read_some, false), NULL);
+    uint32_t to = add_node(b, add_kernel(b, "write", 1, sink_ports, DF_ORDERED, write_some, false), NULL);
+    connect(b, from, to, 0);
+    if (df_builder_finish(b, &graph, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    df_builder_free(b);
+    return graph;
+}
+
+static void of_a_whole_stream_all_calls_count_and_else_the_usual_ones(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_stream();
+    char *text;
+    stream_end = 5;
+    assert_int_equal(measure(graph, DF_DEVICE_NONE, NULL, &text, NULL), DF_OK);
+    assert_sample(text, "read", 0.030 / 5, 1, 5);
+    assert_sample(text, "write", 0.030 / 5, 1, 5);
+    free(text);
+    stream_end = 1000;                  /* max_runs is 6: the end is not seen, and of 6 calls one is unlike the others */
+    assert_int_equal(measure(graph, DF_DEVICE_NONE, NULL, &text, NULL), DF_OK);
+    assert_sample(text, "read", 0, 0.030 / 6, 6);
+    assert_sample(text, "write", 0, 0.030 / 6, 6);
     free(text);
     df_graph_free(graph);
 }
@@ -294,6 +397,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(works_are_measured_and_the_flow_is_right),
         cmocka_unit_test(the_emulator_is_measured_too),
+        cmocka_unit_test(flow_kernels_run_once_in_each_wave_of_a_run),
+        cmocka_unit_test(of_a_whole_stream_all_calls_count_and_else_the_usual_ones),
         cmocka_unit_test(what_is_known_is_left_out),
         cmocka_unit_test(a_failure_names_the_node),
         cmocka_unit_test(results_that_cannot_be_written_end_it),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/elab.h"
+#include "compiler/launch.h"
 #include "runtime/builder.h"
 
 static bool builder_failed(struct dfc_unit *u, struct dfl_loc loc, int rc, const struct df_error *error)
@@ -247,6 +248,7 @@ static bool build_node(struct dfc_build *build, uint32_t id, const struct dfc_so
             return false;
     if (!build_costs(u, item->stmt, callee, solved, cost_s) ||
         !build_threads(u, item->stmt, callee, solved, &threads) ||
+        !dfc_launch_check_use(u, item->stmt, callee, solved->dims) ||
         !dfc_call_hints(u, item->stmt, callee, &names, &hints))
         return false;
     name_values(e, item, scratch);

@@ -129,6 +129,13 @@ bool dfc_has_inline(const struct dfc_front *front, bool gpu);
  * false: reported. */
 bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const struct dfc_build_unit *unit,
                    bool gpu);
+/* The arguments of a call, as written or as a prototype has them after `first`. */
+void dfc_emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                        const struct dfl_variant *variant, const char *first);
+/* emit_launch.c: the body of a function that launches a __global__ one, and what such bodies need before them. */
+void dfc_emit_launch(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                     const struct dfl_variant *variant);
+void dfc_emit_launch_prelude(FILE *out);
 /* What the compiler cannot be asked of objects: prototypes by the names of the arguments (in the main unit). */
 void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                             const struct dfl_variant *variant, bool gpu);

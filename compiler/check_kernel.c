@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "compiler/frontend.h"
+#include "compiler/launch.h"
 #include "runtime/builder.h"
 
 /* ---- traits ---- */
@@ -133,7 +133,8 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
     *slot = variant;
     callee->code_classes |= 1u << (gpu ? DF_CLASS_GPU : DF_CLASS_CPU);
     bool ok = dfc_code_check(u, variant, dir, &callee->code_hash[gpu]);
-    return check_target(u, callee, variant, gpu) && ok;
+    ok &= check_target(u, callee, variant, gpu);
+    return dfc_launch_check(u, callee, variant, gpu) && ok;
 }
 
 /* ---- costs ---- */

@@ -22,13 +22,26 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return text ? hash_bytes(hash, text, strlen(text) + 1) : hash_bytes(hash, "", 1);
 }
 
+/* The values of a launch, as they were written. */
+static uint64_t hash_expr(uint64_t hash, const struct dfl_expr *e)
+{
+    for (; e; e = e->next) {
+        const int64_t numbers[] = { e->kind, e->op, e->i };
+        hash = hash_bytes(hash, (const char *)numbers, sizeof numbers);
+        hash = hash_bytes(hash, (const char *)&e->f, sizeof e->f);
+        hash = hash_text(hash, e->s);
+        hash = hash_expr(hash_expr(hash_expr(hash, e->a), e->b), e->args);
+    }
+    return hash;
+}
+
 /* How the file's function is called: part of what is measured. */
 static uint64_t hash_call(uint64_t hash, const struct dfl_variant *variant)
 {
     hash = hash_text(hash, variant->has_target ? variant->target.text : NULL);
     for (const struct dfl_expr *arg = variant->args; arg; arg = arg->next)
         hash = hash_text(hash, arg->s);
-    return hash;
+    return hash_expr(hash, variant->launch);
 }
 
 static bool known_suffix(const char *path)

@@ -93,24 +93,37 @@ static unsigned line_of_function(const char *text, const char *name)
 
 /* ---- calls of existing functions ---- */
 
-static void emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
-                           const struct dfl_variant *variant, bool gpu)
+static const char *emit_argument(FILE *out, const char *comma, const struct df_graph *g, uint32_t name)
+{
+    fprintf(out, "%s%s", comma, df_graph_string(g, name));
+    return ", ";
+}
+
+void dfc_emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                        const struct dfl_variant *variant, const char *first)
 {
     const struct df_graph *g = front->graph;
     const struct df_kernel *k = &g->kernels[code->kernel];
-    fprintf(out, "%s(", variant->target.text);
     if (variant->has_args) {
         for (const struct dfl_expr *a = variant->args; a; a = a->next)
             fprintf(out, "%s%s", a->s, a->next ? ", " : "");
-    } else { /* as a prototype of ours would have it */
-        fputs(gpu ? "call, stream" : "call", out);
-        for (unsigned d = 0; d < k->n_dims; d++)
-            fprintf(out, ", %s", df_graph_string(g, g->dim_names[k->first_dim + d]));
-        for (unsigned p = 0; p < k->n_ports; p++)
-            fprintf(out, ", %s", df_graph_string(g, g->kports[k->first_port + p].name));
-        for (unsigned s = 0; s < k->n_scalars; s++)
-            fprintf(out, ", %s", df_graph_string(g, g->kscalars[k->first_scalar + s].name));
+        return;
     }
+    const char *comma = *first ? ", " : ""; /* as a prototype of ours would have it */
+    fputs(first, out);
+    for (unsigned d = 0; d < k->n_dims; d++)
+        comma = emit_argument(out, comma, g, g->dim_names[k->first_dim + d]);
+    for (unsigned p = 0; p < k->n_ports; p++)
+        comma = emit_argument(out, comma, g, g->kports[k->first_port + p].name);
+    for (unsigned s = 0; s < k->n_scalars; s++)
+        comma = emit_argument(out, comma, g, g->kscalars[k->first_scalar + s].name);
+}
+
+static void emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                           const struct dfl_variant *variant, bool gpu)
+{
+    fprintf(out, "%s(", variant->target.text);
+    dfc_emit_arguments(out, front, code, variant, gpu ? "call, stream" : "call");
     fputc(')', out);
 }
 
@@ -165,7 +178,10 @@ static void emit_target(FILE *out, const struct dfc_front *front, const struct d
     dfc_emit_signature(out, front->graph, code->kernel, "df_target_", gpu, true);
     fputs("\n{\n", out);
     dfc_emit_unused(out, front->graph, code->kernel, gpu);
-    (cxx ? emit_call_cxx : emit_call_c)(out, front, code, variant, gpu);
+    if (variant->has_launch)
+        dfc_emit_launch(out, front, code, variant);
+    else
+        (cxx ? emit_call_cxx : emit_call_c)(out, front, code, variant, gpu);
     fputs("}\n", out);
 }
 
@@ -263,7 +279,7 @@ static void emit_single_check(FILE *out, const struct dfc_front *front, const st
 bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const struct dfc_build_unit *unit,
                    bool gpu_too)
 {
-    bool cxx = unit->kind != DFC_BUILD_C, prelude = false;
+    bool cxx = unit->kind != DFC_BUILD_C, prelude = false, launches = false;
     char *text = NULL;
     if (!read_text(unit->path, &text)) {
         free(text);
@@ -285,6 +301,9 @@ bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, c
             if (cxx && !prelude)
                 fputs(cxx_prelude, out);
             prelude = true;
+            if (variant->has_launch && !launches)
+                dfc_emit_launch_prelude(out);
+            launches |= variant->has_launch;
             if (variant->has_target)
                 emit_target(out, front, code, variant, gpu, cxx);
             else if (cxx)

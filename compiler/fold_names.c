@@ -19,6 +19,7 @@ const char *dfc_use_words(enum dfc_use use)
     case DFC_USE_HINT: return "a hint";
     case DFC_USE_COST: return "a cost";
     case DFC_USE_THREADS: return "a number of threads";
+    case DFC_USE_LAUNCH: return "the extent of a launch";
     }
     return "an expression";
 }
@@ -64,7 +65,7 @@ static bool fold_local(struct dfc_unit *u, const struct dfc_names *names, const 
     for (unsigned i = 0; i < sig->n_scalars; i++) {
         if (strcmp(sig->scalars[i]->name.text, e->s) != 0)
             continue;
-        if (names->use != DFC_USE_SCALAR) {
+        if (names->use != DFC_USE_SCALAR && names->use != DFC_USE_LAUNCH) {
             dfl_error(u->sink, e->loc, "scalar '%s' cannot be used in %s", e->s, dfc_use_words(names->use));
             return false;
         }
@@ -81,7 +82,9 @@ static bool fold_arg(struct dfc_unit *u, const struct dfc_names *names, const st
     if (names->use != DFC_USE_SCALAR) {
         dfl_error(u->sink, e->loc, "arg '%s' cannot be used in %s: it is known only when the program runs", e->s,
                   dfc_use_words(names->use));
-        if (!is_structure(names->use) && names->use != DFC_USE_PARAM && names->use != DFC_USE_HINT)
+        if (names->use == DFC_USE_LAUNCH)
+            dfl_hint(u->sink, "give the kernel a scalar, and pass '%s' where it is called", e->s);
+        else if (!is_structure(names->use) && names->use != DFC_USE_PARAM && names->use != DFC_USE_HINT)
             dfl_hint(u->sink, "a size that is given when the program runs is 'param %s = ... dynamic;'", e->s);
         return false;
     }
@@ -102,13 +105,16 @@ static bool fold_param(struct dfc_unit *u, const struct dfc_names *names, const 
 {
     if (!param->ready)
         return false; /* reported at its declaration */
-    if (param->value.dynamic && is_structure(names->use)) {
+    if (param->value.dynamic && (is_structure(names->use) || names->use == DFC_USE_LAUNCH)) {
         if (strcmp(param->value.dynamic, e->s) == 0)
             dfl_error(u->sink, e->loc, "dynamic param '%s' cannot be used in %s", e->s, dfc_use_words(names->use));
         else
             dfl_error(u->sink, e->loc, "param '%s' depends on the dynamic param '%s' and cannot be used in %s", e->s,
                       param->value.dynamic, dfc_use_words(names->use));
-        dfl_hint(u->sink, "a dynamic param may change formats and costs, not the structure of the graph");
+        if (names->use == DFC_USE_LAUNCH)
+            dfl_hint(u->sink, "the launch is compiled once: use a dimension, or give the kernel a scalar");
+        else
+            dfl_hint(u->sink, "a dynamic param may change formats and costs, not the structure of the graph");
         return false;
     }
     *value = param->value;

@@ -5,7 +5,7 @@
  * Threads:  reentrant; one sink per thread.
  * Errors:   all errors of the file are reported to the sink, recovering at ';' and '}'. A tree is given even then
  *           (what could be read); callers stop where dfl_sink_errors() grew. NULL only where memory ran out.
- *           What the language keeps for later (acc, split, <<< >>>, map/stencil/reduce…) parses into the tree; the
+ *           What the language keeps for later (acc, split, map/stencil/reduce…) parses into the tree; the
  *           check that answers "not yet supported" is dfl_check_supported().
  */
 #ifndef DFL_PARSE_H

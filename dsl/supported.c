@@ -42,18 +42,6 @@ static void check_sig(struct check *c, const struct dfl_sig *sig)
     }
 }
 
-static void check_variants(struct check *c, const struct dfl_kernel *kernel)
-{
-    for (const struct dfl_variant *variant = kernel->variants; variant; variant = variant->next) {
-        if (!variant->has_launch)
-            continue;
-        dfl_error(c->sink, variant->launch_loc,
-                  "launching a bare __global__ function with '<<< >>>' is not yet supported");
-        dfl_hint(c->sink, "launch it from inline code, as in %s {{ %s<<<grid, block, 0, stream>>>(...); }}",
-                 variant->cls.text, variant->target.text);
-    }
-}
-
 static bool declared(const struct check *c, const char *name)
 {
     for (const struct dfl_decl *decl = c->file->decls; decl; decl = decl->next)
@@ -110,10 +98,8 @@ void dfl_check_supported(struct dfl_sink *sink, const struct dfl_file *file)
     for (const struct dfl_decl *decl = file->decls; decl; decl = decl->next) {
         if (decl->kind == DFL_TYPE)
             check_format(&c, decl->format);
-        if (decl->kind == DFL_KERNEL) {
+        if (decl->kind == DFL_KERNEL)
             check_sig(&c, decl->kernel->sig);
-            check_variants(&c, decl->kernel);
-        }
         if (decl->kind == DFL_GRAPH) {
             check_sig(&c, decl->graph->sig);
             check_block(&c, decl->graph->body);

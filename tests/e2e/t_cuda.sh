@@ -25,6 +25,25 @@ int first_cpu(struct df_call *, size_t k, const int32_t *a, int32_t *b)
         b[i] = a[i] + PLUS;
     return DF_OK;
 }
+static __global__ void same(size_t k, const int *a, int *b)
+{
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i < k)
+        b[i] = a[i];
+}
+static __global__ void plane(size_t h, size_t w, const int *a, int *b, int n) /* rows by way of shared memory */
+{
+    extern __shared__ int row[];
+    size_t x = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    for (size_t y = blockIdx.y; y < h; y += gridDim.y) {
+        if (threadIdx.y == 0 && x < w)
+            row[threadIdx.x * n] = a[y * w + x];
+        __syncthreads();
+        if (threadIdx.y == 0 && x < w)
+            b[y * w + x] = row[threadIdx.x * n];
+        __syncthreads();
+    }
+}
 void launch(cudaStream_t stream, int n, int *a, int *b) { one_more<<<(n + 255) / 256, 256, 0, stream>>>((size_t)n, a, b); }
 int launch_status(int n, const int *a, int *b, cudaStream_t stream)
 {
@@ -52,8 +71,17 @@ kernel fifth(in a: i32[k], out b: i32[k]) cpu {{ memcpy(b, a, k * sizeof *a); }}
     if (error != cudaSuccess)
         return df_fail(call, "%s", cudaGetErrorString(error));
 }};
+kernel sixth(in a: i32[k], out b: i32[k]) cpu {{ memcpy(b, a, k * sizeof *a); }} gpu "my kernels/k.cu": same<<<(k + 255) / 256, 256>>>(k, a, b);
+kernel plate(in v: i32[k], out b: i32[h, w]) cpu {{ memcpy(b, v, k * sizeof *v); }};
+kernel seventh(in a: i32[h, w], out b: i32[h, w]; n: i32) cpu {{ for (size_t i = 0; i < h * w; i++) b[i] = a[i]; (void)n; }}
+    gpu "my kernels/k.cu": plane<<<(w + tile - 1) / tile, max(1, h / 8), tile, 8, 4 * tile * n>>>;
+kernel line(in a: i32[h, w], out b: i32[k]) cpu {{ memcpy(b, a, k * sizeof *a); }};
 kernel show(in v: i32[k]) ordered cpu {{ for (size_t i = 0; i < k; i++) printf("%d\n", v[i]); }};
-graph main { a: i32[4] = count(); b = first(a); c = second(b); d = third(c); e = fourth(d); f = fifth(e); show(f); }
+param tile = 16;
+graph main {
+    a: i32[4] = count(); b = first(a); c = second(b); d = third(c); e = fourth(d); f = fifth(e); g = sixth(f);
+    h: i32[2, 2] = plate(g); i = seventh(h, 2); j: i32[4] = line(i); show(j);
+}
 X
 seq 3 6 > expected
 one=--nvcc-flags=-arch=compute_80 # one architecture: quicker
@@ -82,4 +110,68 @@ sed 's/return df_fail(call, "%s", cuda/return nonsense(call, "%s", cuda/' all.df
 expect inline-error-line 1 '^inline.df\(9\): error: identifier "nonsense"' "$DFC" inline.df -o inline $one
 sed 's/launch(stream, k, a, b)/launch(stream, a, b)/' all.df > target.df
 expect target-error-line 1 '^target.df\(3\): error' "$DFC" target.df -o target $one
+sed -e 's/>>>(k, a, b)/>>>(a, k, b)/' -e 's/4 \* tile \* n>>>/0>>>(h, w, a, b)/' all.df > launch.df
+"$DFC" launch.df -o launch $one > launch.log 2>&1
+expect launch-arity 0 '^launch.df\([0-9]+\): error: too few arguments in function call' cat launch.log
+expect launch-types 0 '^launch.df\([0-9]+\): error: argument of type "size_t".* is incompatible' cat launch.log
+
+# What a launch is given is worked out on the host: that code is run here, with a launch that only says what it was given.
+cat > extents.df <<'X'
+param tile = 16;
+kernel f(in a: i32[h, w], out b: i32[h, w]; n: i32, m: i64) cpu {{ (void)n; (void)m; memcpy(b, a, h * w * sizeof *a); }}
+    gpu "f.cu": go<<<(w + tile - 1) / tile, max(1, -n, h / 8), (n == 0 || 8 / n > 1) * tile, min(8, 4, 6) % 5, 4 * m>>>;
+kernel make(out a: i32[h, w]) cpu {{ memset(a, 0, h * w * sizeof *a); }};
+kernel drop(in a: i32[h, w]) cpu {{ (void)a; (void)h; (void)w; }};
+graph main { a: i32[20, 40] = make(); drop(f(a, 1, 64)); }
+X
+sed -i 's/drop(f(a, 1, 64))/b = f(a, 1, 64); drop(b)/' extents.df
+echo '__global__ void go(size_t, size_t, const int *, int *, int, long) {}' > f.cu
+check extents-compile "$DFC" extents.df -o extents --keep $one
+{ cat <<'X'
+#include <cstdarg>
+#include <cstdio>
+#include <cuda_runtime_api.h>
+#include "extents.df.h"
+extern "C" int df_fail(struct df_call *, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vprintf(format, list);
+    puts("");
+    return DF_FAILED;
+}
+extern "C" const char *cudaGetErrorString(cudaError_t) { return ""; }
+static cudaError_t asked(size_t bytes) { printf("asked for %zu: ", bytes); return cudaSuccess; }
+static void go(dim3 g, dim3 b, size_t s) { printf("%u %u %u, %u %u %u, %zu\n", g.x, g.y, g.z, b.x, b.y, b.z, s); }
+X
+sed -n '/^namespace df_generated/,$p' extents.dfc/*f.cu |
+    sed -e 's/^ *go<<<\(.*\), stream>>>.*/go(\1);/' -e 's/cudaFuncSetAttribute(/asked(df_shared);/' -e '/^ *go, cudaFunc/d'
+cat <<'X'
+int main()
+{
+    int x[1];
+    df_target_f_gpu(NULL, NULL, 20, 40, x, x, 1, 64);
+    df_target_f_gpu(NULL, NULL, 20, 40, x, x, 0, 64);                        /* || does not divide */
+    df_target_f_gpu(NULL, NULL, 2000, 33, x, x, 2, 20000);
+    df_target_f_gpu(NULL, NULL, 20, 40, x, x, 8, 64);                        /* a block of 0 */
+    df_target_f_gpu(NULL, NULL, 20, 40, x, x, -70000, 64);
+    df_target_f_gpu(NULL, NULL, 20, 40, x, x, 1, INT64_MAX);
+    df_target_f_gpu(NULL, NULL, 20, 40, x, x, 1, -1);
+}
+X
+} > extents.cpp
+cuda=$(dirname "$(dirname "$(realpath "$nvcc")")")
+check extents-host-compile g++ -std=c++17 -Iextents.dfc -I"$DF_BUILD/include" -isystem "$cuda/include" -isystem /usr/local/cuda/include -o extents-host extents.cpp
+./extents-host > extents.out
+cat > extents.want <<'X'
+3 2 1, 16 4 1, 256
+3 2 1, 16 4 1, 256
+asked for 80000: 3 250 1, 16 4 1, 80000
+launching 'f': block x is 0, it must be from 1 to 1024
+launching 'f': grid y is 70000, it must be from 1 to 65535
+launching 'f': dynamic shared memory does not fit in 64 bits, or divides by zero
+launching 'f': dynamic shared memory is -4, it must be from 0 to 1048576
+X
+same extents extents.out extents.want
+rm -rf extents.dfc
 [ "$(ls -A | grep -c '^\.dfc-')" = 0 ] && pass nothing-left || fail nothing-left "$(ls -A)"

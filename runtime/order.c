@@ -1,9 +1,10 @@
 /* order.c - a set of jobs in the order of their ranks.
  *
- * The jobs are the set bits of a tree of words: bit i of level 0 stands for the job of rank i / slots in slot i %
- * slots; a bit of a higher level says that the word below may not be empty.
+ * The jobs are the set bits of a tree of words: bit i of level 0 stands for the job of rank i / slots in slot i % slots,
+ * or, by wave, of rank i % nodes in slot i / nodes; a bit of a higher level says that the word below may not be empty.
+ * By wave, slots are looked at from that of the oldest wave on, and round.
  *     add:  the job's bit first, then its ancestors', where they are not set.
- *     pop:  down along the first bits; the job is whose bit one clears. Where a word is found empty, its bit above is
+ *     pop:  along the first bits; the job is whose bit one clears. Where a word is found empty, its bit above is
  *           cleared, and the word looked at again: what came meanwhile gets its ancestors back.
  * So the bit of a job has all its ancestors set, or its adder or a popper is about to set them; an adder wakes a worker
  * only afterwards, and a popper looks again.
@@ -43,15 +44,27 @@ static void tidy(struct dfr_order *o, unsigned level, uint64_t word)
     }
 }
 
-/* The first bit that is set, or NO_BIT; *again: some way down ended in an empty word, which was tidied: look again. */
-static uint64_t look(struct dfr_order *o, bool *again)
+/* The first bit that is set from `from` on, or NO_BIT; *again: some way down ended in an empty word, which was tidied:
+ * look again. */
+static uint64_t look(struct dfr_order *o, uint64_t from, bool *again)
 {
-    uint64_t bit = 0, word;
+    uint64_t bit = from, word;
+    unsigned level = 0;
     *again = false;
-    for (unsigned level = o->top + 1; level-- > 0;) {
+    for (;; level++) {                  /* up, until something follows */
+        uint64_t n_bits = 64 * o->words_of[level];
+        word = bit < n_bits ? atomic_load_explicit(&o->words[level][bit / 64], memory_order_seq_cst) >> bit % 64 : 0;
+        if (word != 0)
+            break;
+        if (level == o->top)
+            return NO_BIT;
+        bit = bit / 64 + 1;
+    }
+    bit += (uint64_t)__builtin_ctzll(word);
+    while (level-- > 0) {               /* and down */
         word = atomic_load_explicit(&o->words[level][bit], memory_order_seq_cst);
         if (word == 0) {
-            *again = level < o->top;
+            *again = true;
             tidy(o, level, bit);
             return NO_BIT;
         }
@@ -60,14 +73,35 @@ static uint64_t look(struct dfr_order *o, bool *again)
     return bit;
 }
 
-static uint64_t first_bit(struct dfr_order *o)
+static uint64_t first_from(struct dfr_order *o, uint64_t from)
 {
     bool again;
     uint64_t bit;
     do
-        bit = look(o, &again);
+        bit = look(o, from, &again);
     while (again);
     return bit;
+}
+
+/* Of the oldest wave's slot. */
+static uint64_t front(struct dfr_order *o)
+{
+    if (!o->by_wave)
+        return 0;
+    return (uint64_t)(atomic_load_explicit(&o->newest, memory_order_relaxed) + 1) % o->n_slots * o->n_nodes;
+}
+
+static uint64_t first_bit(struct dfr_order *o)
+{
+    uint64_t from = front(o), bit = first_from(o, from);
+    return bit == NO_BIT && from > 0 ? first_from(o, 0) : bit;
+}
+
+/* How many bits are looked at before this one. */
+static uint64_t turn_of(struct dfr_order *o, uint64_t bit)
+{
+    uint64_t from = front(o);
+    return bit >= from ? bit - from : bit + ((uint64_t)o->n_slots * o->n_nodes - from);
 }
 
 /* true: it was set, and this call cleared it. */
@@ -86,18 +120,32 @@ static bool clear_bit(struct dfr_order *o, uint64_t bit)
 static uint64_t bit_of(const struct dfr_order *o, uint64_t job)
 {
     uint32_t slot = dfr_job_slot(job) < o->n_slots ? dfr_job_slot(job) : 0;
-    return (uint64_t)o->rank[dfr_job_node(job)] * o->n_slots + slot;
+    uint64_t rank = o->rank[dfr_job_node(job)];
+    return o->by_wave ? (uint64_t)slot * o->n_nodes + rank : rank * o->n_slots + slot;
 }
 
 static uint64_t job_of(const struct dfr_order *o, uint64_t bit)
 {
-    uint32_t node = o->nodes[bit / o->n_slots];
-    return dfr_job(o->graph->nodes[node].flags & DF_NODE_ONCE ? o->n_slots : (uint32_t)(bit % o->n_slots), node);
+    uint32_t node = o->nodes[o->by_wave ? bit % o->n_nodes : bit / o->n_slots];
+    uint32_t slot = (uint32_t)(o->by_wave ? bit / o->n_nodes : bit % o->n_slots);
+    return dfr_job(o->graph->nodes[node].flags & DF_NODE_ONCE ? o->n_slots : slot, node);
+}
+
+static void note_wave(struct dfr_order *o, uint64_t job)
+{
+    if (!o->by_wave || dfr_job_slot(job) >= o->n_slots)
+        return;
+    int64_t wave = o->view->wave(o->view->arg, dfr_job_slot(job));
+    int64_t newest = atomic_load_explicit(&o->newest, memory_order_relaxed);
+    while (wave > newest && !atomic_compare_exchange_weak_explicit(&o->newest, &newest, wave, memory_order_relaxed,
+                                                                   memory_order_relaxed))
+        ;
 }
 
 void dfr_order_add(struct dfr_order *o, uint64_t job)
 {
     uint64_t bit = bit_of(o, job);
+    note_wave(o, job);
     atomic_fetch_or_explicit(&o->words[0][bit / 64], UINT64_C(1) << bit % 64, memory_order_seq_cst);
     set_ancestors(o, 0, bit / 64);
 }
@@ -132,7 +180,7 @@ bool dfr_order_first(struct dfr_order *o, uint64_t *job)
 bool dfr_order_next(struct dfr_order *o, uint64_t *place, uint64_t *job)
 {
     uint64_t bit = *place;
-    while (bit / 64 < o->n_words) {
+    while (bit / 64 < o->words_of[0]) {
         uint64_t rest = atomic_load_explicit(&o->words[0][bit / 64], memory_order_seq_cst) >> bit % 64;
         if (rest) {
             bit += (uint64_t)__builtin_ctzll(rest);
@@ -147,7 +195,8 @@ bool dfr_order_next(struct dfr_order *o, uint64_t *place, uint64_t *job)
 
 bool dfr_order_is_first(struct dfr_order *o, uint64_t job)
 {
-    return first_bit(o) > bit_of(o, job);
+    uint64_t first = first_bit(o);
+    return first == NO_BIT || turn_of(o, first) > turn_of(o, bit_of(o, job));
 }
 
 /* ---- making ---- */
@@ -165,15 +214,19 @@ static uint64_t level_words(uint64_t bits, uint64_t *words, unsigned *top)
     }
 }
 
-bool dfr_order_create(struct dfr_order *o, const struct dfr_view *view, const uint32_t *nodes, uint32_t n_nodes,
-                      uint32_t *rank)
+bool dfr_order_create(struct dfr_order *o, const struct dfr_view *view, bool by_wave, const uint32_t *nodes,
+                      uint32_t n_nodes, uint32_t *rank)
 {
     uint64_t words[DFR_ORDER_LEVELS], total;
 
-    *o = (struct dfr_order){ .graph = view->graph, .n_slots = view->n_slots ? view->n_slots : 1, .nodes = nodes,
+    *o = (struct dfr_order){ .graph = view->graph, .view = view,
+                             .n_slots = view->n_slots ? view->n_slots : 1, .n_nodes = n_nodes, .nodes = nodes,
+                             .by_wave = by_wave && view->n_slots > 1,
                              .rank = rank };
+    atomic_init(&o->newest, -1);
     total = level_words((uint64_t)n_nodes * o->n_slots, words, &o->top);
-    o->n_words = words[0];
+    for (unsigned l = 0; l <= o->top; l++)
+        o->words_of[l] = words[l];
     o->words[0] = malloc(total * sizeof *o->words[0]);
     if (!o->words[0])
         return false;

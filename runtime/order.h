@@ -1,12 +1,15 @@
 /* order.h - ready jobs in a fixed order of their nodes: whoever takes one gets the most urgent, exactly.
  *
- * Words:    the *rank* of a node is its place in the order, 0 the most urgent; of one node's jobs the one in the lowest
- *           slot comes first.
+ * Words:    the *rank* of a node is its place in the order, 0 the most urgent. Of one node's jobs the one in the lowest
+ *           slot comes first; or, by wave, all jobs of an older wave come before those of a newer one: so waves end one
+ *           after the other and the next can begin, where nodes before waves would bring all that are in flight to
+ *           their ends at the same time, and leave nothing to do beside those.
  * Memory:   create() allocates all that can be needed. `nodes` (the members by rank) and `rank` (by node, filled for
  *           the members) are the caller's and are borrowed until destroy(); several orders with different members may
  *           share one array `rank`.
  * Threads:  add, remove, pop and first from any thread at once; create and destroy from one.
  * Progress: lock-free.
+ * Waves:    view->wave() tells which; where waves overtake each other, the order between them is not exact.
  * Orders:   everything is sequentially consistent: what was written before add() is seen after the pop() that takes it.
  */
 #ifndef DFR_ORDER_H
@@ -18,16 +21,19 @@
 
 struct dfr_order {
     const struct df_graph *graph;
-    uint32_t n_slots;
+    const struct dfr_view *view;
+    uint32_t n_slots, n_nodes;
+    bool by_wave;
     const uint32_t *nodes, *rank;
-    uint64_t n_words;                   /* of level 0 */
+    _Atomic int64_t newest;             /* wave of which a job came; the slot after its own has the oldest */
     unsigned top;                       /* the level of one word */
+    uint64_t words_of[DFR_ORDER_LEVELS]; /* how many */
     _Atomic uint64_t *words[DFR_ORDER_LEVELS];
 };
 
 /* false: no memory. */
-bool dfr_order_create(struct dfr_order *order, const struct dfr_view *view, const uint32_t *nodes, uint32_t n_nodes,
-                      uint32_t *rank);
+bool dfr_order_create(struct dfr_order *order, const struct dfr_view *view, bool by_wave, const uint32_t *nodes,
+                      uint32_t n_nodes, uint32_t *rank);
 void dfr_order_destroy(struct dfr_order *order); /* one that is all zero, too */
 
 void dfr_order_add(struct dfr_order *order, uint64_t job);

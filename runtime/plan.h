@@ -29,7 +29,8 @@ struct df_plan {
     struct df_platform platform;        /* it was made for */
     struct df_times times;
     uint32_t n_nodes;
-    uint16_t *place;                    /* unit of each node */
+    uint32_t n_waves;                   /* placed jointly, 1 or more: wave w goes by row w % n_waves of `place` */
+    uint16_t *place;                    /* unit of each node, [row * n_nodes + node] */
     float *priority;                    /* higher first: upward rank; ties by number */
     double predicted_s;                 /* makespan of one wave under this plan by the evaluator */
     double lower_bound_s;               /* no schedule of one wave is shorter; 0: not known */

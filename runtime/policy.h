@@ -34,6 +34,7 @@ struct dfr_view {                       /* the machine, as a policy sees it */
     bool guard;                         /* --guard: gp may change its placement where times turn out wrong */
     uint32_t seed;                      /* for policies that draw */
     double (*now_s)(void *arg);
+    int64_t (*wave)(void *arg, uint32_t slot); /* that is in flight there; slot < n_slots */
     /* Bit u: the memory of unit u holds what in slot `k` of the job reads. */
     uint32_t (*holders)(void *arg, uint64_t job, uint32_t k);
     /* Called by a policy that has decided on a unit, before anyone can pop the job. true: the job waits for its data
@@ -63,7 +64,9 @@ struct dfr_policy {
     enum dfr_pushed (*push)(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units);
     bool (*pop)(void *state, uint32_t worker, uint64_t *job);
     void (*done)(void *state, uint64_t job, uint32_t worker); /* may be NULL */
-    uint32_t (*place)(void *state, uint32_t node);            /* unit known before the run; NULL: none is */
+    /* Where the unit is known before the run, NULL where it is not: that of a node for the wave in a slot, as a bit. In
+     * slot n_slots, where what fires once is, all in whose memory a node of some wave may read. */
+    uint32_t (*units)(void *state, uint32_t slot, uint32_t node);
 };
 
 #define DFR_POLICY_DEFAULT "dmda"

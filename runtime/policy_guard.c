@@ -41,7 +41,7 @@ struct unit {
 
 struct dfr_guard {
     const struct dfr_view *view;
-    const uint8_t *place;
+    const struct dfr_places *places;
     uint32_t n_units;
     struct unit *units;
     struct worker *workers;
@@ -86,7 +86,7 @@ static void clear(struct dfr_guard *g)
         clear_drift(&g->works[i]);
 }
 
-struct dfr_guard *dfr_guard_create(const struct dfr_view *view, const uint8_t *place)
+struct dfr_guard *dfr_guard_create(const struct dfr_view *view, const struct dfr_places *places)
 {
     size_t n_jobs = ((size_t)view->n_slots + 1) * view->graph->n_nodes;
     struct dfr_guard *g = calloc(1, sizeof *g);
@@ -94,7 +94,7 @@ struct dfr_guard *dfr_guard_create(const struct dfr_view *view, const uint8_t *p
     if (!g)
         return NULL;
     g->view = view;
-    g->place = place;
+    g->places = places;
     g->n_units = view->platform->n_units;
     g->units = aligned_alloc(64, g->n_units * sizeof *g->units);
     g->workers = aligned_alloc(64, view->n_workers * sizeof *g->workers);
@@ -208,17 +208,17 @@ static double data_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
 }
 
 /* Sending its outputs to where their readers are planned. */
-static double out_s(const struct dfr_guard *g, uint32_t node, uint32_t unit)
+static double out_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
 {
     const struct df_graph *graph = g->view->graph;
-    uint32_t first = graph->nodes[node].first_out;
+    uint32_t node = dfr_job_node(job), first = graph->nodes[node].first_out;
     double s = 0;
 
     for (uint32_t y = first; y < first + df_node_n_out(graph, node); y++) {
         const struct df_value *value = &graph->values[y];
         uint32_t away = 0;
         for (uint32_t i = 0; value->bytes && i < value->n_readers; i++)
-            away |= 1u << g->place[graph->readers[value->first_reader + i].node];
+            away |= 1u << dfr_places_of(g->places, dfr_job_slot(job), graph->readers[value->first_reader + i].node);
         away &= ~(1u << unit);
         if (away && unit > 0)           /* to the host once, and on from there */
             s += way_s(g, unit, 0, value->bytes);
@@ -233,7 +233,7 @@ static double out_s(const struct dfr_guard *g, uint32_t node, uint32_t unit)
 static double finish_s(const struct dfr_guard *g, uint64_t job, uint32_t unit, double waits_s)
 {
     uint32_t node = dfr_job_node(job);
-    return fmax(waits_s, data_s(g, job, unit)) + time_s(g, unit, node) + 2 * out_s(g, node, unit);
+    return fmax(waits_s, data_s(g, job, unit)) + time_s(g, unit, node) + 2 * out_s(g, job, unit);
 }
 
 /* ---- the rules ---- */
@@ -277,7 +277,7 @@ static bool may_leave(const struct dfr_guard *g, uint64_t job, uint32_t unit)
 
 uint32_t dfr_guard_choose(const struct dfr_guard *g, uint64_t job)
 {
-    uint32_t planned = g->place[dfr_job_node(job)];
+    uint32_t planned = dfr_places_of_job(g->places, job);
     return dfr_guard_is_alarmed(g) && may_leave(g, job, planned) ? better_unit(g, job, planned, -1, true) : planned;
 }
 
@@ -299,7 +299,7 @@ bool dfr_guard_takes(const struct dfr_guard *g, uint64_t job, uint32_t from, uin
     if (!(g->view->able[node] >> unit & 1) || !may_leave(g, job, from))
         return false;
     now = g->view->now_s(g->view->arg);
-    return finish_s(g, job, unit, left_s(g, worker, now)) < wait_s(g, from, now) + 2 * out_s(g, node, from);
+    return finish_s(g, job, unit, left_s(g, worker, now)) < wait_s(g, from, now) + 2 * out_s(g, job, from);
 }
 
 uint32_t dfr_guard_idle_units(const struct dfr_guard *g)

@@ -22,7 +22,7 @@
 #ifndef DFR_POLICY_GUARD_H
 #define DFR_POLICY_GUARD_H
 
-#include "runtime/policy.h"
+#include "runtime/places.h"
 
 #define DFR_GUARD_ALARM 0.15
 /* What a move must gain, as a share of the job's longer time: of works that were measured on one of the units, and of
@@ -32,8 +32,8 @@
 
 struct dfr_guard;
 
-/* place: by node, borrowed. NULL: no memory. */
-struct dfr_guard *dfr_guard_create(const struct dfr_view *view, const uint8_t *place);
+/* places: borrowed. NULL: no memory. */
+struct dfr_guard *dfr_guard_create(const struct dfr_view *view, const struct dfr_places *places);
 void dfr_guard_destroy(struct dfr_guard *guard);        /* NULL, too */
 
 /* The unit for a job that became ready, and for one that a worker of `unit` would begin now (once for each job). */

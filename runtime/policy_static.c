@@ -18,9 +18,10 @@ struct placed {
     const struct dfr_view *view;
     uint32_t n_units;
     struct dfr_order *orders;           /* by unit */
-    uint8_t *place;                     /* by node */
+    struct dfr_places places;
     struct dfr_guard *guard;            /* NULL: everything runs as planned */
-    uint32_t *rank;                     /* by node, within its unit; guarded: [unit * n_nodes + node] */
+    bool shared_rank;                   /* each node has one unit */
+    uint32_t *rank;                     /* by node, within its unit; else [unit * n_nodes + node] */
     uint32_t *nodes;                    /* of all units, each unit's by rank */
 };
 
@@ -33,19 +34,20 @@ static void static_destroy(void *state)
         dfr_order_destroy(&s->orders[u]);
     dfr_guard_destroy(s->guard);
     free(s->orders);
-    free(s->place);
+    free(s->places.unit);
     free(s->rank);
     free(s->nodes);
     free(s);
 }
 
 static uint8_t place_of(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
-                        uint32_t node)
+                        uint64_t row, uint32_t node)
 {
     uint32_t able = view->able[node], wanted;
+    uint16_t unit = policy->needs_plan ? plan->place[row * view->graph->n_nodes + node] : 0;
 
     if (policy->needs_plan)
-        wanted = plan->place[node] < 32 ? 1u << plan->place[node] : 0;
+        wanted = unit < 32 ? 1u << unit : 0;
     else
         wanted = policy->variant == ON_CPU ? 1u : ~1u;
     /* what does not fit there at this run (a smaller --gpu-mem, a hint) goes to the first unit that can */
@@ -64,11 +66,11 @@ static bool make_orders(struct placed *s, const struct df_plan *plan)
     for (uint32_t u = 0; good && u < s->n_units; u++, first += n_unit) {
         n_unit = 0;
         for (uint32_t v = 0; v < n; v++)
-            if (s->guard ? s->view->able[v] >> u & 1 : s->place[v] == u)
+            if ((s->guard ? s->view->able[v] : dfr_places_units(&s->places, v)) >> u & 1)
                 s->nodes[first + n_unit++] = v;
         good = dfr_order_sort(s->nodes + first, n_unit, priority) &&
-               dfr_order_create(&s->orders[u], s->view, s->nodes + first, n_unit,
-                                s->rank + (s->guard ? (size_t)u * n : 0));
+               dfr_order_create(&s->orders[u], s->view, true, s->nodes + first, n_unit,
+                                s->rank + (s->shared_rank ? 0 : (size_t)u * n));
     }
     free(priority);
     return good;
@@ -77,7 +79,8 @@ static bool make_orders(struct placed *s, const struct df_plan *plan)
 static int static_create(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
                          void **state, struct df_error *error)
 {
-    size_t n = (size_t)view->graph->n_nodes + 1, n_ranks;
+    uint32_t n_waves = policy->needs_plan && plan->n_waves > 1 ? plan->n_waves : 1, n_nodes = view->graph->n_nodes;
+    size_t n = (size_t)n_nodes + 1, n_ranks;
     bool guarded = policy->variant == GUARDED_PLAN && view->guard && view->platform->n_units > 1;
     struct placed *s = calloc(1, sizeof *s);
 
@@ -86,15 +89,17 @@ static int static_create(const struct dfr_policy *policy, const struct dfr_view 
     s->view = view;
     s->n_units = view->platform->n_units;
     s->orders = calloc(s->n_units, sizeof *s->orders);
-    n_ranks = guarded ? n * s->n_units : n;
-    s->place = malloc(n);
+    s->shared_rank = !guarded && n_waves == 1;
+    n_ranks = s->shared_rank ? n : n * s->n_units;
+    s->places = (struct dfr_places){ view, n_waves, malloc(n * n_waves) };
     s->rank = malloc(n_ranks * sizeof *s->rank);
     s->nodes = malloc(n_ranks * sizeof *s->nodes);
-    if (!s->orders || !s->place || !s->rank || !s->nodes)
+    if (!s->orders || !s->places.unit || !s->rank || !s->nodes)
         goto no_memory;
-    for (uint32_t v = 0; v < view->graph->n_nodes; v++)
-        s->place[v] = place_of(policy, view, plan, v);
-    if (guarded && !(s->guard = dfr_guard_create(view, s->place)))
+    for (uint64_t row = 0; row < n_waves; row++)
+        for (uint32_t v = 0; v < n_nodes; v++)
+            s->places.unit[row * n_nodes + v] = place_of(policy, view, plan, row, v);
+    if (guarded && !(s->guard = dfr_guard_create(view, &s->places)))
         goto no_memory;
     if (!make_orders(s, policy->needs_plan ? plan : NULL))
         goto no_memory;
@@ -120,7 +125,7 @@ static uint32_t who_may_take(const struct placed *s, uint64_t job, uint32_t unit
 static enum dfr_pushed static_push(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units)
 {
     struct placed *s = state;
-    uint32_t unit = s->guard ? dfr_guard_choose(s->guard, job) : s->place[dfr_job_node(job)];
+    uint32_t unit = s->guard ? dfr_guard_choose(s->guard, job) : dfr_places_of_job(&s->places, job);
 
     if (s->guard)
         dfr_guard_queued(s->guard, job, unit); /* before anyone else can get hold of it */
@@ -189,13 +194,14 @@ static void static_done(void *state, uint64_t job, uint32_t worker)
         dfr_guard_done(s->guard, job, worker);
 }
 
-static uint32_t static_place(void *state, uint32_t node)
+static uint32_t static_units(void *state, uint32_t slot, uint32_t node)
 {
-    return ((const struct placed *)state)->place[node];
+    const struct placed *s = state;
+    return slot < s->view->n_slots ? 1u << dfr_places_of(&s->places, slot, node) : dfr_places_units(&s->places, node);
 }
 
 #define STATIC_OPS .create = static_create, .destroy = static_destroy, .push = static_push, .pop = static_pop, \
-                   .done = static_done, .place = static_place
+                   .done = static_done, .units = static_units
 
 const struct dfr_policy dfr_policy_gp_thesis = {
     .name = "gp-thesis", .summary = "the graph is cut by METIS before the run, as in Wu's thesis", .needs_plan = true,

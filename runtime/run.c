@@ -114,13 +114,18 @@ static void wake_unit(void *arg, uint32_t unit)
     dfr_wake_one(&((struct df_run *)arg)->wakes[unit]);
 }
 
+static int64_t wave_of(void *arg, uint32_t slot)
+{
+    return ((const struct df_run *)arg)->slots[slot].wave;
+}
+
 static int make_policy(struct df_run *run, struct df_error *error)
 {
     run->view = (struct dfr_view){ .graph = run->graph, .platform = &run->platform, .n_slots = run->inflight,
                                    .n_workers = run->n_workers, .unit_of = run->unit_of,
                                    .first_worker = run->first_worker, .able = run->able, .time_s = run->time_s,
                                    .locality = run->options.locality, .seed = 1,
-                                   .now_s = now_s, .holders = dfr_holders, .stage = dfr_stage, .wake = wake_unit, .settled = dfr_settled,
+                                   .now_s = now_s, .wave = wave_of, .holders = dfr_holders, .stage = dfr_stage, .wake = wake_unit, .settled = dfr_settled,
                                    .guard = run->options.guard, .arg = run };
     return run->policy->create(run->policy, &run->view, run->own_plan ? run->own_plan : run->options.plan,
                                &run->policy_state, error);

@@ -214,6 +214,11 @@ static bool sort_urgent(struct sim *s)
     return good;
 }
 
+static int64_t wave_of(void *arg, uint32_t slot)
+{
+    return sim_wave(arg, slot);
+}
+
 static int make_policy(struct sim *s, struct df_error *error)
 {
     uint32_t n = s->graph->n_nodes;
@@ -221,17 +226,13 @@ static int make_policy(struct sim *s, struct df_error *error)
                                  .n_workers = s->n_workers, .seed = s->options->seed,
                                  .locality = s->options->locality, .unit_of = s->unit_of,
                                      .first_worker = s->first_worker,
-                                 .able = s->able, .time_s = s->time_s, .now_s = now_s, .holders = sim_holders,
+                                 .able = s->able, .time_s = s->time_s, .now_s = now_s, .wave = wave_of, .holders = sim_holders,
                                  .stage = sim_stage, .wake = wake, .settled = sim_settled, .guard = !s->options->no_guard, .arg = s };
     int status = s->policy->create(s->policy, &s->view, s->options->plan, &s->policy_state, error);
-    if (status != DF_OK || !s->policy->place)
+    if (status != DF_OK || !s->policy->units)
         return status;
-    s->place = malloc(n ? n : 1);
-    if (!s->place || !sort_urgent(s))
-        return dfr_error_memory(error);
-    for (uint32_t v = 0; v < n; v++)
-        s->place[v] = (uint8_t)s->policy->place(s->policy_state, v);
-    return DF_OK;
+    s->place = malloc(((size_t)n + 1) * (s->inflight + 1));
+    return s->place && sort_urgent(s) ? DF_OK : dfr_error_memory(error);
 }
 
 /* A plan may say that an online policy does better than its own placement. */
@@ -273,7 +274,7 @@ static int check_options(struct sim *s, struct df_error *error)
  * order too early; but where memory is short it may have gone again. */
 static void narrow_windows(struct sim *s)
 {
-    for (uint32_t w = 0; w < s->n_workers && s->policy->place; w++)
+    for (uint32_t w = 0; w < s->n_workers && s->policy->units; w++)
         if (!s->rooms[s->workers[w].unit])
             s->workers[w].window = 1;
 }

@@ -70,22 +70,23 @@ static void tell_readers(struct sim *s, uint32_t block, uint32_t unit, bool rele
     uint32_t slot = block / s->graph->n_values, last = s->inflight < s->waves ? s->inflight : s->waves;
     for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++) {
         uint32_t node = s->graph->readers[r].node;
-        bool mine = release && (!s->place || s->place[node] == unit);
-        if (slot != s->inflight || sim_is_once(s, node))
-            tell(s, slot, node, unit, mine, by);
-        else
-            for (uint32_t i = 0; i < last; i++) /* a once value: readers in every slot */
-                tell(s, i, node, unit, mine, by);
+        uint32_t first = slot, end = slot + 1;
+        if (slot == s->inflight && !sim_is_once(s, node)) {
+            first = 0;                  /* a once value: readers in every slot */
+            end = last;
+        }
+        for (uint32_t i = first; i < end; i++)
+            tell(s, i, node, unit, release && (!s->place || sim_place(s, i, node) == unit), by);
     }
 }
 
 /* ---- production and arrival ---- */
 
-static uint32_t reader_units(const struct sim *s, const struct df_value *value)
+static uint32_t reader_units(const struct sim *s, uint32_t slot, const struct df_value *value)
 {
     uint32_t units = 0;
     for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++)
-        units |= 1u << s->place[s->graph->readers[r].node];
+        units |= s->policy->units(s->policy_state, slot, s->graph->readers[r].node);
     return units;
 }
 
@@ -106,7 +107,8 @@ static void send_on(struct sim *s, uint32_t block, uint32_t unit, uint32_t by)
 {
     struct sim_block *b = &s->blocks[block];
     uint32_t home = (uint32_t)__builtin_ctz(b->valid), others;
-    others = reader_units(s, &s->graph->values[block % s->graph->n_values]) & ~b->valid & ~b->coming & ~b->released;
+    others = reader_units(s, block / s->graph->n_values, &s->graph->values[block % s->graph->n_values]);
+    others &= ~(b->valid | b->coming | b->released);
     if (unit == 0) {
         for (uint32_t u = 1; u < s->n_units; u++)
             if (others >> u & 1)
@@ -215,7 +217,7 @@ bool sim_stage(void *arg, uint64_t job, uint32_t unit)
     struct sim *s = arg;
     const struct df_graph *g = s->graph;
     uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
-    if (s->place && s->place[node] == unit)
+    if (s->place && sim_place(s, slot, node) == unit)
         return false;                   /* it is there already: the job was released by it */
     for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
         uint32_t block = sim_block_of(s, g->in_value[g->nodes[node].first_in + k], slot);

@@ -110,7 +110,7 @@ static void list_ready(struct sim *s, uint32_t slot, uint32_t node, uint32_t by)
 static void run_free(struct sim *s, uint32_t slot, uint32_t node)
 {
     struct sim_job *job = sim_job(s, slot, node);
-    job->unit = s->place ? s->place[node] : (uint8_t)__builtin_ctz(s->able[node]);
+    job->unit = s->place ? (uint8_t)sim_place(s, slot, node) : (uint8_t)__builtin_ctz(s->able[node]);
     job->worker = DF_NONE;
     sim_room_claim(s, job->unit, dfr_job(slot, node), true);
     sim_load(s, dfr_job(slot, node));
@@ -176,9 +176,17 @@ static void send_initial(struct sim *s, uint32_t slot)
         for (uint32_t k = 0; k < df_node_n_in(g, v); k++) {
             uint32_t producer = g->values[in[k]].producer;
             if (sim_is_free(s, producer) && df_node_n_in(g, producer) == 0)
-                sim_send_to(s, sim_block_of(s, in[k], slot), s->place[v]);
+                sim_send_to(s, sim_block_of(s, in[k], slot), sim_place(s, slot, v));
         }
     }
+}
+
+/* Where a placed policy has the nodes of the wave that is now in the slot. */
+static void place_slot(struct sim *s, uint32_t slot)
+{
+    for (uint32_t v = 0; s->place && v < s->graph->n_nodes; v++)
+        s->place[(size_t)slot * s->graph->n_nodes + v] =
+            (uint8_t)__builtin_ctz(s->policy->units(s->policy_state, slot, v));
 }
 
 /* What makes nothing but initial data ends at once, and the wave after it begins. */
@@ -187,6 +195,7 @@ static void begin_wave(struct sim *s, uint32_t slot, int64_t wave)
     const struct df_graph *g = s->graph;
     do {
         s->wave[slot] = wave;
+        place_slot(s, slot);
         s->wave_left[slot] = s->n_wave_nodes;
         s->begins = s->began = true;
         for (uint32_t v = 0; v < g->n_nodes; v++)
@@ -201,6 +210,10 @@ static void begin_wave(struct sim *s, uint32_t slot, int64_t wave)
 
 void sim_fire_start(struct sim *s)
 {
+    for (uint32_t slot = 0; slot <= s->inflight; slot++) {
+        s->wave[slot] = slot;           /* a once value may be told to a slot before its wave begins */
+        place_slot(s, slot);
+    }
     s->begins = s->began = true;
     for (uint32_t v = 0; v < s->graph->n_nodes; v++)
         if (sim_is_once(s, v) && s->need[v] == 0)

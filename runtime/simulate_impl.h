@@ -87,7 +87,7 @@ struct sim {
     uint32_t *able;
     double *time_s, *true_s;            /* [unit * n_works + work], launch included */
     uint32_t unit_of[DF_MAX_WORKERS + DF_MAX_UNITS], first_worker[DF_MAX_UNITS + 1];
-    uint8_t *place;                     /* by node, where the policy is placed; else NULL */
+    uint8_t *place;                     /* [slot * n_nodes + node], where the policy is placed; else NULL */
     uint32_t *urgent;                   /* the same: nodes, by the plan's priority, then number */
 
     double now_s;
@@ -129,6 +129,11 @@ static inline bool sim_is_once(const struct sim *s,
                                uint32_t node) { return s->graph->nodes[node].flags & DF_NODE_ONCE; }
 static inline bool sim_is_free(const struct sim *s,
                                uint32_t node) { return s->graph->nodes[node].flags & DF_NODE_ZERO_COST; }
+static inline uint32_t sim_place(const struct sim *s, uint32_t slot, uint32_t node)
+{
+    return s->place[(size_t)slot * s->graph->n_nodes + node];
+}
+
 static inline uint32_t sim_wave(const struct sim *s,
                                 uint32_t slot) { return slot == s->inflight ? 0 : (uint32_t)s->wave[slot]; }
 static inline uint64_t sim_order(const struct sim *s, uint32_t slot, uint32_t node)

@@ -67,7 +67,7 @@ static bool make_lists(struct dfr_sorted *s, uint32_t group, dfr_sorted_place *p
             nodes[count[list_of[v]]++] = v;
     for (uint32_t l = 0; good && l < s->n_lists; first = count[l++])
         good = dfr_order_sort(nodes + first, count[l] - first, key) &&
-               dfr_order_create(&s->lists[(size_t)group * s->n_lists + l], view, nodes + first, count[l] - first,
+               dfr_order_create(&s->lists[(size_t)group * s->n_lists + l], view, false, nodes + first, count[l] - first,
                                 s->rank + (size_t)group * n);
     free(count);
     free(key);

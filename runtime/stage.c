@@ -102,12 +102,12 @@ bool dfr_settled(void *arg, uint64_t job, uint32_t unit)
 }
 
 /* Units, other than the one it is on, where the value's readers are known to run. */
-static uint32_t reader_units(struct df_run *run, uint32_t value, uint32_t memory)
+static uint32_t reader_units(struct df_run *run, uint32_t slot, uint32_t value, uint32_t memory)
 {
     const struct df_value *y = &run->graph->values[value];
     uint32_t units = 0;
     for (uint32_t i = 0; i < y->n_readers; i++)
-        units |= 1u << run->policy->place(run->policy_state, run->graph->readers[y->first_reader + i].node);
+        units |= run->policy->units(run->policy_state, slot, run->graph->readers[y->first_reader + i].node);
     return units & ~(1u << memory);
 }
 
@@ -116,10 +116,10 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
     const struct df_graph *g = run->graph;
     uint32_t node = dfr_job_node(job), first = g->nodes[node].first_out;
 
-    if (!run->policy->place)
+    if (!run->policy->units)
         return;
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
-        uint32_t units = reader_units(run, y, memory), block = dfr_job_slot(job) * g->n_values + y;
+        uint32_t units = reader_units(run, dfr_job_slot(job), y, memory), block = dfr_job_slot(job) * g->n_values + y;
         struct df_error error;
         if (units == 0)
             continue;

@@ -42,6 +42,11 @@ void machine_begin(struct machine *m, uint32_t n, uint32_t workers, uint32_t gpu
     machine_make(m, workers, gpus);
 }
 
+static int64_t wave_of(void *arg, uint32_t slot)
+{
+    return ((const struct machine *)arg)->wave[slot];
+}
+
 void machine_make(struct machine *m, uint32_t workers, uint32_t gpus)
 {
     uint32_t n = m->rig.graph->n_nodes;
@@ -63,7 +68,7 @@ void machine_make(struct machine *m, uint32_t workers, uint32_t gpus)
     m->view = (struct dfr_view){ .graph = m->rig.graph, .platform = &m->platform, .n_slots = 2,
                                  .n_workers = workers + gpus, .unit_of = m->unit_of,
                                  .first_worker = m->first_worker, .able = m->able, .time_s = m->time_s, .seed = 1,
-                                 .now_s = now_s, .holders = holders, .stage = stage, .arg = m };
+                                 .now_s = now_s, .wave = wave_of, .holders = holders, .stage = stage, .arg = m };
 }
 
 void machine_policy(struct machine *m, const char *name, const struct df_plan *plan)

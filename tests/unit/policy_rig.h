@@ -19,6 +19,7 @@ struct machine {
     uint32_t *able;
     double *time_s;                     /* [unit * n_works + work] */
     double now_s;
+    int64_t wave[2];                    /* by slot */
     uint32_t holders;                   /* of every input */
     const uint32_t *holders_of;         /* by node, in its place; NULL */
     bool stages;                        /* stage() takes jobs for the host */

@@ -184,13 +184,13 @@ static void test_static_follows_plan(void **state)
     place[9] = 30;                      /* no such unit: where it can */
     m.able[11] = 1;                     /* planned for the GPU and cannot run there at this run */
     machine_policy(&m, "gp-thesis", &plan);
-    assert_int_equal(m.policy->place(m.state, 9), 0);
-    assert_int_equal(m.policy->place(m.state, 10), 0);
-    assert_int_equal(m.policy->place(m.state, 11), 0);
-    assert_int_equal(m.policy->place(m.state, 13), 1);
+    assert_int_equal(m.policy->units(m.state, 0, 9), 1u << 0);
+    assert_int_equal(m.policy->units(m.state, 0, 10), 1u << 0);
+    assert_int_equal(m.policy->units(m.state, 0, 11), 1u << 0);
+    assert_int_equal(m.policy->units(m.state, 0, 13), 1u << 1);
     for (uint32_t v = 1; v < 100; v++) {
         assert_int_equal(machine_push(&m, v, 0, false, &units), DFR_QUEUED);
-        assert_int_equal(units, 1u << m.policy->place(m.state, v));
+        assert_int_equal(units, m.policy->units(m.state, 0, v));
     }
     for (uint32_t worker = 0; worker < 3; worker += 2) { /* 64 levels for 100 nodes: neighbours may be equal */
         float last = 200;
@@ -218,12 +218,87 @@ static void test_all_on_one(void **state)
     m.able[3] = 1;
     m.able[4] = 6;
     machine_policy(&m, "all-gpu", NULL);
-    assert_int_equal(m.policy->place(m.state, 2), 1);
-    assert_int_equal(m.policy->place(m.state, 3), 0);
+    assert_int_equal(m.policy->units(m.state, 0, 2), 1u << 1);
+    assert_int_equal(m.policy->units(m.state, 0, 3), 1u << 0);
     m.policy->destroy(m.state);
     machine_policy(&m, "all-cpu", NULL);
-    assert_int_equal(m.policy->place(m.state, 2), 0);
-    assert_int_equal(m.policy->place(m.state, 4), 1);
+    assert_int_equal(m.policy->units(m.state, 0, 2), 1u << 0);
+    assert_int_equal(m.policy->units(m.state, 0, 4), 1u << 1);
+    machine_end(&m);
+}
+
+/* ---- several waves ---- */
+
+static void push_all(struct machine *m, uint32_t slot, uint32_t n)
+{
+    uint32_t units;
+    for (uint32_t v = 0; v < n; v++)
+        assert_int_equal(m->policy->push(m->state, dfr_job(slot, v), 0, false, &units), DFR_QUEUED);
+}
+
+static void test_older_waves_first(void **state)
+{
+    enum { N = 70 };
+    struct machine m;
+    uint16_t place[N] = { 0 };
+    float priority[N];
+    struct df_plan plan = { .policy = "gp-thesis", .n_nodes = N, .n_waves = 1, .place = place, .priority = priority };
+    uint64_t job;
+
+    (void)state;
+    machine_begin(&m, N, 1, 1);
+    for (uint32_t v = 0; v < N; v++)
+        priority[v] = (float)v;
+    machine_policy(&m, "gp-thesis", &plan);
+    for (uint32_t older = 0; older < 2; older++) { /* the older wave is in either slot */
+        m.wave[older] = 6 + older;
+        m.wave[!older] = 7 + older;
+        push_all(&m, !older, N);
+        push_all(&m, older, N);
+        for (uint32_t i = 0; i < 2 * N; i++) {
+            assert_true(m.policy->pop(m.state, 0, &job));
+            assert_int_equal(dfr_job_slot(job), i < N ? older : !older);
+            assert_int_equal(dfr_job_node(job), N - 1 - i % N);
+        }
+        assert_false(m.policy->pop(m.state, 0, &job));
+    }
+    machine_end(&m);
+}
+
+static void test_waves_placed_jointly(void **state)
+{
+    enum { N = 10, ROWS = 3 };
+    struct machine m;
+    uint16_t place[ROWS * N];
+    float priority[N] = { 0 };
+    struct df_plan plan = { .policy = "gp", .n_nodes = N, .n_waves = ROWS, .place = place, .priority = priority };
+    uint32_t units;
+
+    (void)state;
+    machine_begin(&m, N, 1, 1);
+    for (uint32_t i = 0; i < ROWS * N; i++)
+        place[i] = i / N == i % N % ROWS;
+    for (int guard = 0; guard < 2; guard++) {
+        m.view.guard = guard;
+        machine_policy(&m, "gp", &plan);
+        for (int64_t wave = 0; wave < 7; wave++) {
+            m.wave[wave % 2] = wave;
+            for (uint32_t v = 0; v < N; v++) {
+                uint32_t unit = wave % ROWS == v % ROWS;
+                uint64_t job;
+                assert_int_equal(m.policy->units(m.state, (uint32_t)(wave % 2), v), 1u << unit);
+                assert_int_equal(m.policy->push(m.state, dfr_job((uint32_t)(wave % 2), v), 0, false, &units), DFR_QUEUED);
+                assert_int_equal(units, 1u << unit);
+                assert_true(m.policy->pop(m.state, unit, &job));
+                assert_int_equal(dfr_job_node(job), v);
+                m.now_s += 1 * MS;      /* as expected: no alarm */
+                m.policy->done(m.state, job, unit);
+            }
+        }
+        assert_int_equal(m.policy->units(m.state, 2, 4), 3); /* what fires once is read wherever some wave is */
+        m.policy->destroy(m.state);
+    }
+    machine_policy(&m, "gp", &plan);
     machine_end(&m);
 }
 
@@ -408,6 +483,7 @@ int main(void)
         cmocka_unit_test(test_ws_steals), cmocka_unit_test(test_dmda_goes_where_it_ends_first),
         cmocka_unit_test(test_dmda_knows_where_data_is), cmocka_unit_test(test_dmda_forgets_what_is_done),
         cmocka_unit_test(test_static_follows_plan), cmocka_unit_test(test_all_on_one),
+        cmocka_unit_test(test_older_waves_first), cmocka_unit_test(test_waves_placed_jointly),
         cmocka_unit_test(test_nothing_is_lost), cmocka_unit_test(test_jobs_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

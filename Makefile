@@ -93,7 +93,7 @@ help:
 	@echo 'make demo       the whole path on real input; results in build/demo/ (installs what is missing)'
 	@echo 'make check      all tests (installs what is missing); T=name runs the tests whose name has it in'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
-	@echo 'make check-long more random graphs than make check has time for; N=1000 of them'
+	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, and each failure of a device at every call'
 	@echo 'make gpu-check  the same flows on a real GPU, compared with the cpu; skipped and counted where there is none'
 	@echo 'make bench      figures of this machine'
 	@echo 'make results    tables and plots of docs/scheduling.md into build/results/; UPDATE=1 into the page; DAGS=dir adds its graphs'
@@ -200,7 +200,9 @@ check-inner: tests
 	@tests/run.sh $(BUILDDIR) '$(T)'
 check-long: deps
 	@$(MAKE) --no-print-directory tests
-	@DF_RANDOM_GRAPHS=$(or $(N),1000) tests/run.sh $(BUILDDIR) random
+	@DF_RANDOM_GRAPHS=$(or $(N),1000) DF_TEST_LIMIT_S=36000 tests/run.sh $(BUILDDIR) random
+	@DF_FAULTS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) faults
+	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults
 gpu-check: deps
 	@$(MAKE) --no-print-directory all
 	@tests/gpu_check.sh $(BUILDDIR)

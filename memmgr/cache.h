@@ -92,11 +92,16 @@ void dfm_cache_release(struct dfm_cache *cache, struct dfm_claim *claim);
 /* Acts on messages, starts and completes copies. *progress: something changed. */
 int dfm_cache_poll(struct dfm_cache *cache, bool *progress, struct df_error *error);
 bool dfm_cache_busy(const struct dfm_cache *cache); /* copies are in flight */
+/* After an error of poll: the block whose copy could not be made, or DFM_NONE where it was no block's. */
+uint32_t dfm_cache_culprit(const struct dfm_cache *cache);
 void dfm_cache_drop(struct dfm_cache *cache, uint32_t block);
 /* A fetch that nobody waits for. */
 int dfm_cache_to_host(struct dfm_cache *cache, uint32_t block, struct df_error *error);
 void dfm_cache_stats(const struct dfm_cache *cache, struct df_memory_stats *stats);
 uint64_t dfm_cache_capacity(const struct dfm_cache *cache);
+
+/* Bytes of waves' blocks that are still here at the end of a run that succeeded; acts on what was posted. */
+uint64_t dfm_cache_left_bytes(struct dfm_cache *cache);
 
 /* Every list and counter against every other, for tests. */
 bool dfm_cache_check(const struct dfm_cache *cache);

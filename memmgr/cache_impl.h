@@ -50,6 +50,7 @@ struct dfm_cache {
     uint32_t n_pinned;                  /* entries with pins */
     uint32_t n_tmp;                     /* claims with scratch reserved */
     uint64_t leaving_bytes;
+    uint32_t culprit;                   /* block whose copy failed, DFM_NONE */
     bool waiting;                       /* a claim waits for room: nothing is fetched ahead */
     struct dfm_link in, out;
     uint32_t out_first, out_last;       /* entries whose copy to the host is to be issued */

@@ -209,3 +209,15 @@ void dfm_space_move_host(struct dfm_space *s, uint32_t block, uint32_t to)
     if (holders & ~DFM_HOST)
         tell_devices(s, block, holders & ~DFM_HOST, 0);
 }
+
+uint64_t dfm_space_left_bytes(struct dfm_space *s)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t b = 0; b < s->n_values * (s->n_slots - 1); b++)
+        if (dfm_block_valid(&s->blocks[b]) & DFM_HOST)
+            bytes += s->bytes[dfm_space_value(s, b)];
+    for (uint32_t m = 1; m <= s->n_caches; m++)
+        bytes += dfm_cache_left_bytes(s->caches[m]);
+    return bytes;
+}

@@ -90,4 +90,7 @@ void dfm_space_drop(struct dfm_space *s, uint32_t block, uint32_t memory);
 /* The same, but its host memory goes on to block `to` (of the same size), which is not yet valid. Host threads. */
 void dfm_space_move_host(struct dfm_space *s, uint32_t block, uint32_t to);
 
+/* Bytes of the host's and the devices' memory that blocks of waves still have, when a run has ended well. */
+uint64_t dfm_space_left_bytes(struct dfm_space *s);
+
 #endif

@@ -121,8 +121,10 @@ static int issue(struct dfm_cache *c, struct dfm_link *link, struct dfm_entry *e
 
     if (status == DF_OK)
         status = ops->event_record(c->device, link->events[at], link->stream, error);
-    if (status != DF_OK)
+    if (status != DF_OK) {
+        c->culprit = e->block;
         return status;
+    }
     link->entries[at] = (uint32_t)(e - c->entries);
     link->issued++;
     return DF_OK;
@@ -239,6 +241,8 @@ static int complete(struct dfm_cache *c, struct dfm_link *link, bool *progress, 
         struct dfm_entry *e = &c->entries[link->entries[at]];
         bool done = false;
         int status = c->device->ops->event_query(c->device, link->events[at], &done, error);
+        if (status != DF_OK)
+            c->culprit = e->block;
         if (status != DF_OK || !done)
             return status;
         *progress = true;
@@ -262,6 +266,28 @@ int dfm_cache_poll(struct dfm_cache *c, bool *progress, struct df_error *error)
     if (status == DF_OK)
         status = dfm_out_issue(c, error);
     return status;
+}
+
+uint32_t dfm_cache_culprit(const struct dfm_cache *c)
+{
+    return c->culprit;
+}
+
+uint64_t dfm_cache_left_bytes(struct dfm_cache *c)
+{
+    uint64_t bytes = 0;
+    uint32_t next;
+
+    for (uint32_t block = take_all(&c->frees); block != DFM_NONE; block = next) {
+        next = c->free_next[block];
+        dfm_cache_drop(c, block);
+    }
+    for (uint32_t i = 0; i < c->n_entries; i++) {
+        const struct dfm_entry *e = &c->entries[i];
+        if (e->state != DFM_FREE && e->block < c->space->n_values * (c->space->n_slots - 1))
+            bytes += dfm_entry_bytes(c, e);
+    }
+    return bytes;
 }
 
 bool dfm_cache_busy(const struct dfm_cache *c)
@@ -304,7 +330,7 @@ int dfm_transfer_create(struct dfm_cache *c, struct df_error *error)
     atomic_init(&c->frees.head, DFM_NONE);
     atomic_init(&c->fetches.head, DFM_NONE);
     atomic_init(&c->prefetches.head, DFM_NONE);
-    c->out_first = c->out_last = DFM_NONE;
+    c->out_first = c->out_last = c->culprit = DFM_NONE;
     c->free_next = malloc((c->n_blocks + 1) * sizeof *c->free_next);
     c->prefetch_next = malloc((c->n_blocks + 1) * sizeof *c->prefetch_next);
     c->prefetch_posted = calloc(c->n_blocks + 1, sizeof *c->prefetch_posted);

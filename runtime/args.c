@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/emu_trial.h"
 #include "runtime/error.h"
 #include "runtime/expr.h"
 #include "runtime/policy.h"
@@ -97,6 +98,32 @@ static int set_emu_check(struct dfr_command_line *line, const char *name, const 
         return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is neither on nor off", name, text);
     line->options.emu_check = !strcmp(text, "on");
     return DF_OK;
+}
+
+typedef bool read_trial(const char *text, struct df_emu_trial *trial, struct df_error *error);
+
+static int set_trial(struct dfr_command_line *line, const char *name, const char *text, read_trial *read,
+                     struct df_error *error)
+{
+    struct df_error inner = { "" };
+    if (read(text, &line->options.emu_trial, &inner))
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: %s", name, inner.text);
+}
+
+static int set_emu_fail(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return set_trial(line, name, text, dfr_emu_trial_fail, error);
+}
+
+static int set_emu_slow(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return set_trial(line, name, text, dfr_emu_trial_slow, error);
+}
+
+static int set_emu_reorder(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return set_trial(line, name, text, dfr_emu_trial_reorder, error);
 }
 
 static int set_guard(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
@@ -212,6 +239,9 @@ static int set_help(struct dfr_command_line *line, const char *name, const char 
     X("device", "KIND", set_device, "auto (cuda where there is one), none, emu (emulated on the host), cuda, sim (virtual time)") \
     X("emu-all", NULL, set_emu_all, "every kernel with a cpu variant may run on the emulated GPU")                  \
     X("emu-check", "on|off", set_emu_check, "stop kernels that touch blocks they did not declare (default on)")     \
+    X("emu-fail", "CALL:N,...", set_emu_fail, "the N-th such call of an emulated GPU fails: open, alloc, copy, launch, event, wait, query, late-copy, late-launch") \
+    X("emu-slow", "FACTOR[:GPU]", set_emu_slow, "an emulated GPU, or only number GPU, takes FACTOR times as long")  \
+    X("emu-reorder", "SEED", set_emu_reorder, "what has no promised order on the emulated GPU comes in another")     \
     X("gpu-mem", "SIZE", set_gpu_mem, "memory to use of each GPU, as in 64MiB (default: what it has)")              \
     X("workers", "N", set_workers, "CPU workers (default: cores less one per GPU in use)")                          \
     X("inflight", "N", set_inflight, "waves in flight (default: chosen)")                                           \
@@ -384,6 +414,8 @@ static int parse_all(struct parser *p)
         return DF_OK;
     if (p->line->options.learn && p->line->options.device == DF_DEVICE_SIM)
         return dfr_error(p->error, DF_E_ARGUMENT, "--learn: nothing is measured in the virtual time of --device=sim");
+    if (dfr_emu_trial_is_set(&p->line->options.emu_trial) && p->line->options.device != DF_DEVICE_EMU)
+        return dfr_error(p->error, DF_E_ARGUMENT, "--emu-fail, --emu-slow and --emu-reorder need --device=emu");
     for (uint32_t i = 0; i < g->n_args; i++)
         if (!p->given[i] && !g->args[i].has_default)
             return dfr_error(p->error, DF_E_ARGUMENT, "--%s=%s must be given: it has no default",

@@ -150,6 +150,18 @@ void df_graph_free(struct df_graph *graph);
 
 enum df_device_kind { DF_DEVICE_AUTO, DF_DEVICE_NONE, DF_DEVICE_EMU, DF_DEVICE_CUDA, DF_DEVICE_SIM };
 
+/* What the emulated GPUs are made to do wrong, for tests of what becomes of it. All 0: nothing. Late ones are accepted
+ * and fail when they are carried out. */
+enum df_emu_call { DF_EMU_OPEN, DF_EMU_ALLOC, DF_EMU_COPY, DF_EMU_LAUNCH, DF_EMU_EVENT, DF_EMU_WAIT, DF_EMU_QUERY,
+                   DF_EMU_LATE_COPY, DF_EMU_LATE_LAUNCH, DF_EMU_CALLS };
+
+struct df_emu_trial {
+    uint64_t fail[DF_EMU_CALLS];        /* the n-th call of a kind on each device fails, from 1 */
+    double slow_factor;                 /* copies and kernels take so many times as long */
+    int slow_device;                    /* on this one; -1: on all */
+    uint64_t reorder_seed;              /* whatever no order is promised for comes in another */
+};
+
 struct df_platform;
 struct df_plan;
 struct df_planner;
@@ -174,6 +186,7 @@ struct df_options {
     const struct df_planner *planner;   /* NULL: policies that need a placement are refused */
     const union df_scalar *args;        /* values of the graph's args, in order; borrowed for the run */
     int guard;                          /* gp changes its placement where times turn out wrong; default 1 */
+    struct df_emu_trial emu_trial;
 };
 
 void df_options_default(struct df_options *options);
@@ -199,6 +212,8 @@ struct df_stats {
     uint64_t waves, jobs;
     unsigned inflight;                  /* waves that were allowed in flight */
     unsigned n_workers, n_memories;
+    uint64_t left_bytes;                /* memory of tokens still taken at a good end: 0, but for waves that were begun
+                                         * beyond a stream's end; values fired once are not counted */
     struct df_worker_stats workers[DF_MAX_WORKERS];
     struct df_memory_stats memories[DF_MAX_UNITS];
 };

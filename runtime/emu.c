@@ -34,6 +34,36 @@ static uint64_t whole_pages(uint64_t bytes)
     return bytes == 0 ? page : (bytes + page - 1) / page * page;
 }
 
+/* ---- failing on purpose ---- */
+
+/* Is this the call that is to fail? *number: which one of its kind it is. */
+static bool is_planned(struct dfr_emu_device *emu, enum df_emu_call call, uint64_t *number)
+{
+    *number = ++emu->calls[call];
+    return *number == emu->trial.fail[call];
+}
+
+static int failure(const struct dfr_emu_device *emu, enum df_emu_call call, uint64_t number, struct df_error *error)
+{
+    if (call == DF_EMU_ALLOC)
+        return dfr_error(error, DF_E_MEMORY, "%s: out of memory at alloc %llu, as asked for", emu->name,
+                         (unsigned long long)number);
+    return dfr_error(error, DF_E_DEVICE, "%s: %s %llu failed, as asked for", emu->name, dfr_emu_call_name(call),
+                     (unsigned long long)number);
+}
+
+static int fails(struct dfr_emu_device *emu, enum df_emu_call call, struct df_error *error)
+{
+    uint64_t number;
+
+    return is_planned(emu, call, &number) ? failure(emu, call, number, error) : DF_OK;
+}
+
+static int late_failure(const struct dfr_emu_device *emu, struct df_error *error)
+{
+    return failure(emu, emu->failed_call, emu->failed_number, error);
+}
+
 /* ---- what there is ---- */
 
 static uint32_t emu_count(struct df_error *error)
@@ -108,12 +138,17 @@ static int make_streams(struct dfr_emu_device *emu, uint32_t compute_streams, st
     for (uint32_t s = 0; s < emu->n_streams; s++) {
         emu->streams[s].ring = emu->rings + (size_t)s * DFR_EMU_RING;
         atomic_init(&emu->streams[s].done, 0);
+        atomic_init(&emu->streams[s].good, 0);
     }
     return DF_OK;
 }
 
 static int make_pool(struct dfr_emu_device *emu, uint64_t bytes, bool check, struct df_error *error)
 {
+    int status = fails(emu, DF_EMU_ALLOC, error);
+
+    if (status != DF_OK)
+        return status;
     emu->pool = emu_host_alloc(bytes, NULL);
     if (emu->pool == NULL)
         return dfr_error(error, DF_E_MEMORY, "%s: cannot reserve its pool of %llu bytes", emu->name,
@@ -136,6 +171,17 @@ static void free_all(struct dfr_emu_device *emu)
 
 extern const struct dfr_device_ops dfr_emu_ops;
 
+static void set_trial(struct dfr_emu_device *emu, const struct df_emu_trial *trial)
+{
+    emu->slow = 1;
+    atomic_init(&emu->failed, false);
+    if (trial == NULL)
+        return;
+    emu->trial = *trial;
+    if (trial->slow_factor > 0 && (trial->slow_device < 0 || (uint32_t)trial->slow_device == emu->index))
+        emu->slow = trial->slow_factor;
+}
+
 static int emu_open(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
                     struct df_error *error)
 {
@@ -149,7 +195,9 @@ static int emu_open(uint32_t index, const struct dfr_device_config *config, stru
         return dfr_error_memory(error);
     emu->base.ops = &dfr_emu_ops;
     snprintf(emu->name, sizeof emu->name, "emu%u", index);
+    emu->index = index;
     emu->unit = *config->unit;
+    set_trial(emu, config->trial);
     complete_link(&emu->unit.h2d);
     complete_link(&emu->unit.d2h);
     emu->wakeup = config->wakeup;
@@ -157,7 +205,9 @@ static int emu_open(uint32_t index, const struct dfr_device_config *config, stru
     pthread_mutex_init(&emu->lock, NULL);
     pthread_cond_init(&emu->progress, NULL);
     emu->opened_s = dfr_clock_s();
-    status = make_streams(emu, config->compute_streams, error);
+    status = fails(emu, DF_EMU_OPEN, error);
+    if (status == DF_OK)
+        status = make_streams(emu, config->compute_streams, error);
     if (status == DF_OK)
         status = make_pool(emu, config->pool_bytes, config->check, error);
     if (status == DF_OK)
@@ -233,7 +283,11 @@ static int emu_copy(struct dfr_device *device, enum dfr_copy kind, void *to, con
 {
     struct dfr_emu_command command = {.kind = DFR_EMU_COPY};
     uint64_t number;
+    int status = fails(emu_of(device), DF_EMU_COPY, error);
 
+    if (status != DF_OK)
+        return status;
+    command.fails = is_planned(emu_of(device), DF_EMU_LATE_COPY, &number);
     command.copy.kind = kind;
     command.copy.to = to;
     command.copy.from = from;
@@ -246,7 +300,11 @@ static int emu_launch(struct dfr_device *device, const struct dfr_launch *launch
 {
     struct dfr_emu_command command = {.kind = DFR_EMU_LAUNCH};
     uint64_t number;
+    int status = fails(emu_of(device), DF_EMU_LAUNCH, error);
 
+    if (status != DF_OK)
+        return status;
+    command.fails = is_planned(emu_of(device), DF_EMU_LATE_LAUNCH, &number);
     command.launch = *launch;
     return enqueue(emu_of(device), stream, &command, &number, error);
 }
@@ -256,7 +314,10 @@ static int emu_stream_wait(struct dfr_device *device, uint32_t stream, struct df
     struct dfr_emu_event *e = (struct dfr_emu_event *)event;
     struct dfr_emu_command command = {.kind = DFR_EMU_WAIT};
     uint64_t number;
+    int status = fails(emu_of(device), DF_EMU_WAIT, error);
 
+    if (status != DF_OK)
+        return status;
     /* What an engine did before in the same stream, or has done already, needs no waiting for. */
     if (e->number == 0 || e->stream == stream || dfr_emu_happened(emu_of(device), e->stream, e->number))
         return DF_OK;
@@ -269,23 +330,25 @@ static int emu_drain(struct dfr_device *device, struct df_error *error)
 {
     struct dfr_emu_device *emu = emu_of(device);
 
-    (void)error;
     pthread_mutex_lock(&emu->lock);
     for (uint32_t s = 0; s < emu->n_streams; s++) {
         while (!dfr_emu_happened(emu, s, emu->streams[s].enqueued))
             worker_wait(emu);
     }
     pthread_mutex_unlock(&emu->lock);
-    return DF_OK;
+    return atomic_load_explicit(&emu->failed, memory_order_acquire) ? late_failure(emu, error) : DF_OK;
 }
 
 /* ---- events ---- */
 
 static int emu_event_create(struct dfr_device *device, struct dfr_event **event, struct df_error *error)
 {
-    struct dfr_emu_event *e = calloc(1, sizeof *e);
+    int status = fails(emu_of(device), DF_EMU_ALLOC, error);
+    struct dfr_emu_event *e;
 
-    (void)device;
+    if (status != DF_OK)
+        return status;
+    e = calloc(1, sizeof *e);
     if (e == NULL)
         return dfr_error_memory(error);
     *event = (struct dfr_event *)e;
@@ -312,8 +375,10 @@ static int emu_event_record(struct dfr_device *device, struct dfr_event *event, 
     struct dfr_emu_event *e = (struct dfr_emu_event *)event;
     struct dfr_emu_command command = {.kind = DFR_EMU_RECORD, .record = e};
     uint64_t number;
-    int status;
+    int status = fails(emu_of(device), DF_EMU_EVENT, error);
 
+    if (status != DF_OK)
+        return status;
     atomic_fetch_add_explicit(&e->in_flight, 1, memory_order_relaxed);
     status = enqueue(emu_of(device), stream, &command, &number, error);
     if (status == DF_OK) {
@@ -327,10 +392,18 @@ static int emu_event_record(struct dfr_device *device, struct dfr_event *event, 
 
 static int emu_event_query(struct dfr_device *device, struct dfr_event *event, bool *complete, struct df_error *error)
 {
+    struct dfr_emu_device *emu = emu_of(device);
     struct dfr_emu_event *e = (struct dfr_emu_event *)event;
+    int status = fails(emu, DF_EMU_QUERY, error);
+    bool over;
 
-    (void)error;
-    *complete = dfr_emu_happened(emu_of(device), e->stream, e->number);
+    if (status != DF_OK)
+        return status;
+    over = dfr_emu_happened(emu, e->stream, e->number);
+    /* `done` was acquired, so `good` is not older */
+    *complete = over && atomic_load_explicit(&emu->streams[e->stream].good, memory_order_relaxed) >= e->number;
+    if (over && !*complete && e->stream == emu->failed_stream)
+        return late_failure(emu, error);
     return DF_OK;
 }
 

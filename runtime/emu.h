@@ -7,6 +7,9 @@
  * Engines:  H2D and D2H (one thread for both where the unit has one engine), and one for all compute streams. An engine
  *           takes, among its streams whose next command can start, the one that was enqueued first (records and ended
  *           waits before all); so a stream that waits holds up no other.
+ * Failure:  a command that is to fail late does when its turn comes; from there on streams are emptied and nothing is
+ *           carried out, so `good` stays behind `done`. An event of the stream that failed tells it; those of others
+ *           are never complete.
  * Locks:    one mutex per device; commands are carried out outside it. event_query reads `done` without it.
  */
 #ifndef DFR_EMU_H
@@ -17,6 +20,7 @@
 
 #include "runtime/device.h"
 #include "runtime/emu_check.h"
+#include "runtime/emu_trial.h"
 
 #define DFR_EMU_RING 256                /* commands of a stream at once; enqueueing more waits */
 
@@ -32,6 +36,7 @@ enum dfr_emu_kind { DFR_EMU_COPY, DFR_EMU_LAUNCH, DFR_EMU_RECORD, DFR_EMU_WAIT }
 
 struct dfr_emu_command {
     enum dfr_emu_kind kind;
+    bool fails;                         /* late */
     uint64_t order;                     /* among all commands of the device, from 1 */
     union {
         struct {
@@ -53,6 +58,7 @@ struct dfr_emu_stream {
     struct dfr_emu_command *ring;       /* command n at (n - 1) % DFR_EMU_RING */
     uint64_t enqueued;                  /* under the lock */
     _Atomic uint64_t done;              /* released by the engine after each command, read anywhere */
+    _Atomic uint64_t good;              /* the last command that was really carried out; released before `done` */
     double begin_s, end_s;              /* of the last copy or launch; the engine's own */
 };
 
@@ -62,11 +68,13 @@ struct dfr_emu_engine {
     uint32_t first_stream, n_streams;
     pthread_t thread;
     pthread_cond_t work;
+    uint64_t random;                    /* reordering: state of its random numbers, 0: none */
     bool asleep;                        /* under the lock */
 };
 
 struct dfr_emu_device {
     struct dfr_device base;
+    uint32_t index;
     char name[16];
     struct df_unit unit;                /* link model */
     double opened_s;
@@ -81,6 +89,13 @@ struct dfr_emu_device {
     pthread_cond_t progress;            /* for the worker, where it waits for room or for the end */
     bool worker_waits;
     bool closing;
+    struct df_emu_trial trial;
+    double slow;                        /* 1: as it is */
+    uint64_t calls[DF_EMU_CALLS];       /* the worker's count */
+    _Atomic bool failed;                /* released after the three below */
+    uint32_t failed_stream;
+    enum df_emu_call failed_call;
+    uint64_t failed_number;             /* of that call */
     uint64_t order;                     /* commands enqueued, all streams */
     uint32_t n_streams, n_engines;
     struct dfr_emu_stream *streams;

@@ -1,7 +1,8 @@
 /* emu_engine.c - the emulated GPU's engines: threads that carry out commands and take the time a GPU's would (emu.h).
  *
  * Time: a copy is done at once and the engine then stays busy until the link model's time has passed; a launch first
- * waits for the unit's launch_s, then runs the cpu variant for as long as that takes.
+ * waits for the unit's launch_s, then runs the cpu variant for as long as that takes. A slow device (emu_trial.h) takes
+ * a multiple of either.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "runtime/emu.h"
 #include "runtime/error.h"
 
+#define LONGEST_PAUSE_S 200e-6          /* where order is stirred: longer than a worker's own pauses */
 #define KERNEL_STACK_BYTES (8u << 20)   /* a cpu variant may expect what a main thread has */
 
 static double now_s(const struct dfr_emu_device *device)
@@ -22,6 +24,31 @@ static double now_s(const struct dfr_emu_device *device)
 static void wait_until(const struct dfr_emu_device *device, double at_s)
 {
     dfr_clock_wait_until(device->opened_s + at_s);
+}
+
+/* ---- bad luck, where it is asked for ---- */
+
+static uint64_t draw(struct dfr_emu_engine *engine)
+{
+    uint64_t x = engine->random;        /* xorshift64 */
+
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    engine->random = x;
+    return x >> 11;
+}
+
+static bool toss(struct dfr_emu_engine *engine)
+{
+    return engine->random != 0 && draw(engine) % 2 == 0;
+}
+
+/* One time in four, up to LONGEST_PAUSE_S. */
+static void dawdle(struct dfr_emu_engine *engine)
+{
+    if (engine->random != 0 && draw(engine) % 4 == 0)
+        wait_until(engine->device, now_s(engine->device) + (double)(draw(engine) % 1000) * 1e-3 * LONGEST_PAUSE_S);
 }
 
 /* ---- commands ---- */
@@ -40,18 +67,25 @@ static void move_bytes(struct dfr_emu_device *device, void *to, const void *from
     }
 }
 
-static void run_copy(struct dfr_emu_device *device, struct dfr_emu_stream *stream,
+static void run_copy(struct dfr_emu_engine *engine, struct dfr_emu_stream *stream,
                      const struct dfr_emu_command *command)
 {
+    struct dfr_emu_device *device = engine->device;
     uint64_t bytes = command->copy.bytes;
+    bool last = toss(engine);           /* both ends of a copy belong to it until its end */
 
     stream->begin_s = now_s(device);
-    if (bytes > 0)
+    if (bytes > 0 && !last)
         move_bytes(device, command->copy.to, command->copy.from, bytes);
     if (command->copy.kind != DFR_COPY_D2D) {
         const struct df_link *link = command->copy.kind == DFR_COPY_H2D ? &device->unit.h2d : &device->unit.d2h;
 
-        wait_until(device, stream->begin_s + df_link_time_s(link, bytes));
+        wait_until(device, stream->begin_s + device->slow * df_link_time_s(link, bytes));
+    }
+    if (last) {
+        dawdle(engine);
+        if (bytes > 0)
+            move_bytes(device, command->copy.to, command->copy.from, bytes);
     }
     stream->end_s = now_s(device);
 }
@@ -61,13 +95,15 @@ static void run_launch(struct dfr_emu_device *device, struct dfr_emu_stream *str
     int result;
 
     if (device->unit.launch_s > 0)
-        wait_until(device, now_s(device) + device->unit.launch_s);
+        wait_until(device, now_s(device) + device->slow * device->unit.launch_s);
     stream->begin_s = now_s(device);
     if (device->check != NULL)
         result = dfr_emu_check_call(device->check, launch, NULL);
     else
         result = launch->fn(launch->call, NULL, launch->dims, launch->ports, launch->scalars);
     *launch->result = result;
+    if (device->slow > 1)
+        wait_until(device, stream->begin_s + device->slow * (now_s(device) - stream->begin_s));
     stream->end_s = now_s(device);
 }
 
@@ -80,12 +116,36 @@ static void run_record(struct dfr_emu_stream *stream, struct dfr_emu_event *even
     atomic_fetch_sub_explicit(&event->in_flight, 1, memory_order_release); /* the last touch of *event */
 }
 
-static void run_command(struct dfr_emu_device *device, struct dfr_emu_stream *stream,
+/* The first late failure is the device's. */
+static void fail(struct dfr_emu_device *device, const struct dfr_emu_stream *stream,
+                 const struct dfr_emu_command *command)
+{
+    pthread_mutex_lock(&device->lock);
+    if (!device->failed) {
+        device->failed_stream = (uint32_t)(stream - device->streams);
+        device->failed_call = command->kind == DFR_EMU_COPY ? DF_EMU_LATE_COPY : DF_EMU_LATE_LAUNCH;
+        device->failed_number = device->trial.fail[device->failed_call];
+        atomic_store_explicit(&device->failed, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* Marks are made after a failure too: who destroys an event waits for them. */
+static void run_command(struct dfr_emu_engine *engine, struct dfr_emu_stream *stream,
                         const struct dfr_emu_command *command, uint64_t number)
 {
+    struct dfr_emu_device *device = engine->device;
+
+    dawdle(engine);
+    if (command->fails)
+        fail(device, stream, command);
+    if (!atomic_load_explicit(&device->failed, memory_order_acquire))
+        atomic_store_explicit(&stream->good, number, memory_order_release);
+    else if (command->kind != DFR_EMU_RECORD)
+        return;
     switch (command->kind) {
     case DFR_EMU_COPY:
-        run_copy(device, stream, command);
+        run_copy(engine, stream, command);
         break;
     case DFR_EMU_LAUNCH:
         run_launch(device, stream, &command->launch);
@@ -96,6 +156,7 @@ static void run_command(struct dfr_emu_device *device, struct dfr_emu_stream *st
     case DFR_EMU_WAIT:
         break; /* it was ready, so it is over */
     }
+    dawdle(engine);
 }
 
 /* ---- engines ---- */
@@ -118,13 +179,14 @@ static bool can_start(const struct dfr_emu_device *device, const struct dfr_emu_
     return command->kind != DFR_EMU_WAIT || dfr_emu_happened(device, command->wait.stream, command->wait.number);
 }
 
-/* Among the streams whose next command can start: one with a mark, else the one that was enqueued first; NULL: none.
- * *idle: nothing is enqueued at all. */
+/* Among the streams whose next command can start: one with a mark, else the one that was enqueued first, or any where
+ * order is stirred; NULL: none. *idle: nothing is enqueued at all. */
 static struct dfr_emu_stream *choose_stream(struct dfr_emu_engine *engine, bool *idle)
 {
     struct dfr_emu_device *device = engine->device;
     struct dfr_emu_stream *best = NULL;
     uint64_t best_order = UINT64_MAX;
+    uint32_t n_able = 0;
 
     *idle = true;
     for (uint32_t i = 0; i < engine->n_streams; i++) {
@@ -134,7 +196,9 @@ static struct dfr_emu_stream *choose_stream(struct dfr_emu_engine *engine, bool 
         if (command == NULL)
             continue;
         *idle = false;
-        if (command->order >= best_order || !can_start(device, command))
+        if (!can_start(device, command))
+            continue;
+        if (engine->random != 0 ? draw(engine) % ++n_able != 0 : command->order >= best_order)
             continue;
         best = stream;
         best_order = takes_time(command) ? command->order : 0;
@@ -191,7 +255,7 @@ static void *engine_main(void *arg)
         command = next_command(stream);
         number = atomic_load_explicit(&stream->done, memory_order_relaxed) + 1;
         pthread_mutex_unlock(&device->lock);
-        run_command(device, stream, command, number);
+        run_command(engine, stream, command, number);
         pthread_mutex_lock(&device->lock);
         enum dfr_emu_kind kind = command->kind; /* its place in the ring is free once `done` says so */
         atomic_store_explicit(&stream->done, number, memory_order_release);
@@ -212,6 +276,11 @@ static void engine_define(struct dfr_emu_device *device, const char *name, uint3
     engine->first_stream = first_stream;
     engine->n_streams = n_streams;
     engine->asleep = false;
+    if (device->trial.reorder_seed > 0) { /* never 0, and another for each engine of each device */
+        engine->random = (device->trial.reorder_seed * 64 + device->index * 4 + device->n_engines) *
+                         UINT64_C(0x9e3779b97f4a7c15) | 1;
+        draw(engine);
+    }
     pthread_cond_init(&engine->work, NULL);
 }
 

@@ -56,6 +56,7 @@ static int open_device(struct dfr_gpu *gpu, struct df_error *error)
         .pool_bytes = run->pool_bytes[gpu->unit],
         .compute_streams = run->gpu_jobs,
         .check = run->options.emu_check,
+        .trial = &run->options.emu_trial,
         .wakeup = gpu_wakeup,
         .wakeup_arg = &run->wakes[gpu->unit],
     };

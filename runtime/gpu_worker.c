@@ -23,9 +23,29 @@
 #define FIRST_PAUSE_NS 2000
 #define LONGEST_PAUSE_NS 50000
 
-static void gpu_failed(struct dfr_gpu *gpu, const struct df_error *error)
+/* While something was done for this job. */
+static void job_failed(struct dfr_gpu *gpu, const struct gpu_job *j, const struct df_error *error)
 {
-    dfr_engine_fail(gpu->run, DF_E_DEVICE, "%s", error->text);
+    char name[DFR_GPU_NAME_BYTES];
+    df_node_name(gpu->run->graph, dfr_job_node(j->job), name, sizeof name);
+    dfr_engine_fail(gpu->run, DF_E_DEVICE, "node '%s', wave %lld: %s", name,
+                    (long long)dfr_job_wave(gpu->run, j->job), error->text);
+}
+
+/* While copies were looked at: a reader of the block keeps its wave from ending. */
+static void copies_failed(struct dfr_gpu *gpu, const struct df_error *error)
+{
+    const struct df_graph *g = gpu->run->graph;
+    uint32_t block = dfm_cache_culprit(gpu->cache), slot = block / g->n_values;
+    char name[DFR_GPU_NAME_BYTES];
+
+    if (block == DFM_NONE) {
+        dfr_engine_fail(gpu->run, DF_E_DEVICE, "%s", error->text);
+        return;
+    }
+    df_node_name(g, g->values[dfm_space_value(gpu->run->space, block)].producer, name, sizeof name);
+    dfr_engine_fail(gpu->run, DF_E_DEVICE, "node '%s', wave %lld, copying what it made: %s", name,
+                    (long long)dfr_job_wave(gpu->run, dfr_job(slot, 0)), error->text);
 }
 
 /* ---- 1 -> 2 ---- */
@@ -97,7 +117,7 @@ static bool reserve(struct dfr_gpu *gpu, struct gpu_job *j)
         ask_for_inputs(gpu, j);
         return true;
     case DFM_ERROR:
-        gpu_failed(gpu, &error);
+        job_failed(gpu, j, &error);
         return false;
     default:
         return false;
@@ -151,7 +171,7 @@ static bool load_arrived(struct dfr_gpu *gpu, struct gpu_job *j)
         if (!j->claim.pieces[k].awaited)
             continue;
         if (dfm_cache_load(gpu->cache, &j->claim.pieces[k], &error) != DF_OK) {
-            gpu_failed(gpu, &error);
+            job_failed(gpu, j, &error);
             return false;
         }
         all = all && !j->claim.pieces[k].awaited;
@@ -236,7 +256,7 @@ static void launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j,
     if (enqueue(gpu, j, &error) != DF_OK) {
         if (j->call.failed)             /* the kernel's own reason says more */
             dfr_engine_fail_job(run, j->job, j->call.wave, j->call.message);
-        gpu_failed(gpu, &error);
+        job_failed(gpu, j, &error);
         return;
     }
     gpu->stream_busy[stream] = true;
@@ -306,7 +326,7 @@ static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
         bool complete = false, ignored;
         if (j->state == GPU_LAUNCHED &&
             gpu->device->ops->event_query(gpu->device, j->event, &complete, &error) != DF_OK) {
-            gpu_failed(gpu, &error);
+            job_failed(gpu, j, &error);
             return false;
         }
         if (!complete) {
@@ -315,7 +335,7 @@ static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
         }
         /* its inputs' copies are complete too: they must be seen to be, before their blocks may go */
         if (dfm_cache_poll(gpu->cache, &ignored, &error) != DF_OK) {
-            gpu_failed(gpu, &error);
+            copies_failed(gpu, &error);
             return false;
         }
         gpu->n_jobs--;
@@ -335,7 +355,7 @@ static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
     bool progress = false;
 
     if (dfm_cache_poll(gpu->cache, &progress, &error) != DF_OK) {
-        gpu_failed(gpu, &error);
+        copies_failed(gpu, &error);
         return true;
     }
     progress |= finish_complete(gpu, w);
@@ -371,7 +391,7 @@ static void calibrate(struct dfr_gpu *gpu)
 
     if (ops->event_record(gpu->device, event, DFR_STREAM_COMPUTE, &error) != DF_OK ||
         ops->drain(gpu->device, &error) != DF_OK) {
-        gpu_failed(gpu, &error);
+        dfr_engine_fail(gpu->run, DF_E_DEVICE, "beginning: %s", error.text);
         return;
     }
     if (ops->event_times(gpu->device, event, &begin_s, &end_s))

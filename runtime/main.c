@@ -166,9 +166,10 @@ int df_main(int argc, char **argv, const struct df_program *program)
         say_error(program, &error);
         return 1;
     }
-    if (dfr_args_parse(image.graph, argc, argv, &line, &error) != DF_OK) {
+    int parsed = dfr_args_parse(image.graph, argc, argv, &line, &error);
+    if (parsed != DF_OK) {
         say_error(program, &error);
-        status = 2;
+        status = parsed == DF_E_ARGUMENT ? 2 : 1;
     } else if (line.help) {
         dfr_args_help(image.graph, program->name, stdout);
     } else if (line.version) {

@@ -357,6 +357,8 @@ static void fill_stats(const struct df_run *run, struct df_stats *stats)
     stats->inflight = run->inflight;
     stats->n_workers = run->n_workers;
     stats->n_memories = run->n_gpus;
+    if (atomic_load(&run->stop) == DFR_FINISHED)
+        stats->left_bytes = dfm_space_left_bytes(run->space);
     for (uint32_t i = 0; i < run->n_workers; i++) {
         const struct dfr_worker *w = &run->workers[i];
         struct df_worker_stats *s = &stats->workers[i];

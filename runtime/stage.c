@@ -111,6 +111,14 @@ static uint32_t reader_units(struct df_run *run, uint32_t slot, uint32_t value, 
     return units & ~(1u << memory);
 }
 
+static void copy_failed(struct df_run *run, uint32_t node, uint64_t job, const struct df_error *error)
+{
+    char name[256];
+    df_node_name(run->graph, node, name, sizeof name);
+    dfr_engine_fail(run, DF_E_DEVICE, "node '%s', wave %lld, copying what it made: %s", name,
+                    (long long)dfr_job_wave(run, job), error->text);
+}
+
 void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
 {
     const struct df_graph *g = run->graph;
@@ -124,7 +132,7 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
         if (units == 0)
             continue;
         if (memory > 0 && dfm_cache_to_host(run->space->caches[memory], block, &error) != DF_OK)
-            dfr_engine_fail(run, DF_E_DEVICE, "%s", error.text);
+            copy_failed(run, node, job, &error);
         for (uint32_t u = 1; memory == 0 && u < run->n_units; u++)
             if (units >> u & 1)
                 announce(run, u, block);

@@ -194,7 +194,9 @@ static void test_failing_device(void **state)
             continue;
         }
         assert_int_equal(status, DF_E_DEVICE);
-        assert_memory_equal(error.text, "planted in ", 11);
+        assert_non_null(strstr(error.text, "planted in "));
+        assert_true(!strncmp(error.text, "node '", 6) || strstr(error.text, "event_create") ||
+                    !strncmp(error.text, "beginning: ", 11));
         ended++;
     }
     assert_true(ended > 20);

@@ -1,0 +1,80 @@
+# Faults: for each call of the emulated GPU that can fail, its N-th failure for N = 1, 2, ... until the flow succeeds. Each must end soon, with
+# exit 1 and an error that names the node, or what was done for none. DF_FAULTS=all takes every N; else the steps grow, so that few are run.
+cp "$DF_SOURCE"/examples/sum/* .
+cp "$DF_SOURCE"/examples/matrix/*.c "$DF_SOURCE"/examples/matrix/*.cu .
+cp "$DF_SOURCE"/examples/photo/*.df "$DF_SOURCE"/examples/photo/*.c "$DF_SOURCE"/examples/photo/*.cu .
+cc -std=c11 -O2 -o generate generate.c && ./generate --kind=mixed --n=16 >matrix.df
+cc -std=c11 -D_GNU_SOURCE -O2 -o synthetic synthetic.c -lpng -lm && ./synthetic 150 130 7 in.png
+for app in sum matrix; do check "compile-$app" "$DFC" $app.df --nvcc=none -o $app; done
+check compile-photo "$DFC" photo.df --nvcc=none -o photo -D tile=64
+
+args_sum=() args_matrix=() args_photo=(--input=in.png --output=out.png)
+little_sum=--gpu-mem=12KiB little_matrix=--gpu-mem=16KiB little_photo=--gpu-mem=64KiB
+
+step() { # N: the next one
+    if [ "${DF_FAULTS:-}" = all ]; then echo $(($1 + 1)); else echo $(($1 < 2 ? $1 + 1 : $1 * 3)); fi
+}
+
+# One failure after the other; says why it is not as it should be.
+flow() { # APP CALL OPTIONS...
+    local app=$1 call=$2 n=1 got failed=0 named="node '[^']+', wave [0-9]+" rc; shift 2
+    local -n own=args_$app
+    case $call in open | alloc) named='emu0: ' ;; event) named="beginning: emu0: |$named" ;; esac
+    while :; do
+        timeout 60 ./"$app" "${own[@]}" --device=emu --emu-fail=$call:$n "$@" >out.txt 2>err.txt; rc=$?
+        [ $rc = 0 ] && break
+        got=$(grep -v warning: err.txt)
+        [ $rc = 1 ] || { echo "$call:$n: exit $rc: $got"; return 1; }
+        grep -qE "^$app: error: ($named).*$call $n failed, as asked for|^$app: error: emu0: out of memory at alloc $n, as asked for" <<<"$got" ||
+            { echo "$call:$n: $got"; return 1; }
+        failed=$((failed + 1)); n=$(step $n)
+        [ $n -lt 100000 ] || { echo "$call: no end"; return 1; }
+    done
+    # whether a launch must wait for a copy, and where dmda places jobs, is a matter of time
+    [ $failed -gt 0 ] || [[ "$call $*" = wait* || "$*" = *dmda* ]] || { echo "$call never failed"; return 1; }
+    echo "$failed" >>failed.txt
+    ./"$app" "${own[@]}" --device=emu "$@" 2>/dev/null | sort | cmp -s - <(sort out.txt) || { echo "$call:$n: other output"; return 1; }
+}
+
+# The same for the program's own allocations: exit 1 and a sentence, or, where there is another way, the same output.
+memory() { # APP OPTIONS...
+    local app=$1 n=1 failed=0 next rc; shift
+    local -n own=args_$app
+    ./"$app" "${own[@]}" "$@" 2>/dev/null | sort >whole.txt
+    while :; do
+        rm -f said
+        LD_PRELOAD=./fail_malloc.so FAIL_MALLOC=$n FAIL_MALLOC_SAYS=said timeout 60 ./"$app" "${own[@]}" "$@" >out.txt 2>err.txt; rc=$?
+        if [ $rc = 0 ]; then
+            sort out.txt | cmp -s - whole.txt || { echo "malloc:$n: other output"; return 1; }
+        elif [ $rc != 1 ] || ! grep -q "^$app: error: .*memory" err.txt; then
+            echo "malloc:$n: exit $rc: $(cat err.txt)"; return 1
+        fi
+        [ -e said ] || break
+        failed=$((failed + 1)); next=$(step $n)
+        n=$((n < 7 ? n + 1 : next > n + 31 ? n + 31 : next))
+    done
+    [ $failed -gt 10 ] || { echo "only $failed allocations"; return 1; }
+    echo "$failed" >>failed.txt
+}
+
+: >failed.txt
+for app in sum matrix photo; do
+    little=little_$app
+    for call in open alloc copy launch event wait query late-copy late-launch; do
+        check "$app-$call" flow $app $call --policy=all-gpu
+        # with memory for one job, so that copies are written back; one worker and one job leave no choice of order
+        case $call in *copy | query) check "$app-$call-little" flow $app $call --policy=all-gpu "${!little}" --gpu-jobs=1 ;; esac
+    done
+    check "$app-dmda" flow $app late-copy --policy=dmda --emu-all
+done
+if grep -q 'fsanitize' "$DF_BUILD/obj/flags" 2>/dev/null; then skip malloc "a sanitizer has its own malloc"; else
+    cc -O1 -shared -fPIC -o fail_malloc.so "$DF_SOURCE/tests/e2e/fail_malloc.c"
+    for app in sum matrix photo; do check "$app-malloc" memory $app --device=emu --policy=all-gpu; done
+    check "matrix-malloc-gp" memory matrix --device=emu --policy=gp
+fi
+expect bad-call 2 "nothing called 'paint' can fail; there are: open, alloc, .*late-launch" ./sum --device=emu --emu-fail=paint:1
+expect bad-slow 2 "emu-slow: '0.5' is neither a factor from 1 to" ./sum --device=emu --emu-slow=0.5
+expect bad-seed 2 "emu-reorder: '0' is no seed" ./sum --device=emu --emu-reorder=0
+expect without-emu 2 "need --device=emu" ./sum --emu-slow=2
+./sum >want; ./sum --device=emu --policy=all-gpu --emu-slow=5 --emu-reorder=9 >got; same slow-and-stirred got want
+echo "figure faults: $(awk '{ n += $1 } END { print n }' failed.txt) runs that failed"

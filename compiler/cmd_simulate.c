@@ -197,7 +197,8 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
     struct df_plan *plan = NULL;
     struct dfr_simulate_options options = { .policy = row->policy, .waves = r->waves, .inflight = r->common.inflight,
                                             .seed = r->common.partition.seed, .locality = r->locality,
-                                            .prefetch = r->prefetch, .no_guard = r->no_guard };
+                                            .prefetch = r->prefetch, .find_jobs = r->common.gpu_jobs == DF_FIND_JOBS,
+                                            .no_guard = r->no_guard };
     if (dfr_policy_find(row->policy, error)->needs_plan) {
         double begin_s = dfr_clock_s();
         int code = dfp_plan_make(problem, row->policy, &r->common.partition, &plan, error);
@@ -333,7 +334,8 @@ static bool study_errors(const struct request *r, const struct dfc_loaded *loade
 {
     const struct dfr_simulate_options how = { .waves = r->waves, .inflight = r->common.inflight,
                                               .seed = r->common.partition.seed, .locality = r->locality,
-                                              .prefetch = r->prefetch, .no_guard = r->no_guard };
+                                              .prefetch = r->prefetch, .find_jobs = r->common.gpu_jobs == DF_FIND_JOBS,
+                                              .no_guard = r->no_guard };
     struct dfc_output output;
     if (r->gantt || r->format == FORMAT_JSON) {
         dfc_error("--error: its table is text or csv, and has no picture");

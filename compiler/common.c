@@ -122,7 +122,7 @@ static int count_option(struct dfc_common *common, int argc, char **argv, int *i
     const struct { const char *name; unsigned *count; unsigned long least, most; } counts[] = {
         { "--workers", &common->workers, 1, DF_MAX_WORKERS },
         { "--inflight", &common->inflight, 1, DFR_MAX_INFLIGHT },
-        { "--gpu-jobs", &common->gpu_jobs, 1, DFR_MAX_GPU_JOBS },
+        { "--gpu-jobs", &common->gpu_jobs, 1, DFR_MAX_GPU_JOBS }, /* or auto */
         { "--seed", &common->partition.seed, 0, UINT32_MAX },
     };
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
@@ -131,6 +131,10 @@ static int count_option(struct dfc_common *common, int argc, char **argv, int *i
         int taken = dfc_option_value(counts[c].name, argc, argv, i, &value);
         if (!taken)
             continue;
+        if (taken > 0 && counts[c].count == &common->gpu_jobs && strcmp(value, "auto") == 0) {
+            common->gpu_jobs = DF_FIND_JOBS;
+            return 1;
+        }
         if (taken < 0 || !dfc_parse_count(counts[c].name, value, counts[c].least, counts[c].most, &n))
             return -1;
         *counts[c].count = (unsigned)n;

@@ -111,7 +111,9 @@ void dfc_trial_arguments(const struct dfc_trial *trial, const struct dfc_common 
         dfc_list_add(argv, "--workers=%u", common->workers);
     if (common->inflight)
         dfc_list_add(argv, "--inflight=%u", common->inflight);
-    if (common->gpu_jobs)
+    if (common->gpu_jobs == DF_FIND_JOBS)
+        dfc_list_add(argv, "--gpu-jobs=auto");
+    else if (common->gpu_jobs)
         dfc_list_add(argv, "--gpu-jobs=%u", common->gpu_jobs);
     if (common->platform)
         dfc_list_add(argv, "--platform=%s", common->platform);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "runtime/error.h"
+#include "runtime/flight.h"
 #include "runtime/log.h"
 #include "runtime/machine.h"
 
@@ -324,17 +325,33 @@ static int choose_inflight(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
+/* Jobs in flight: as given, else as many as Algorithm 1 may come to (flight.h). Scratch for each must stay a small
+ * part of the memory. */
+static void size_gpu_jobs(struct df_run *run)
+{
+    uint32_t n = run->options.gpu_jobs;
+    uint64_t tmp = 1;
+    if (n == 0 && run->n_gpus)
+        n = run->platform.units[1].jobs;
+    run->gpu_jobs_found = n == 0 || n == DF_FIND_JOBS;
+    if (run->gpu_jobs_found) {
+        for (uint32_t v = 0; v < run->graph->n_works; v++)
+            tmp = run->graph->works[v].tmp_bytes > tmp ? run->graph->works[v].tmp_bytes : tmp;
+        n = DFR_FLIGHT_LIMIT;
+        for (uint32_t u = 1; u <= run->n_gpus; u++)
+            while (n > DF_GPU_JOBS && tmp > run->gpu_limit[u] / (8 * n))
+                n /= 2;
+    }
+    run->gpu_jobs = n < MAX_GPU_JOBS ? n : MAX_GPU_JOBS;
+    run->gpu_window = run->policy->pull && !run->options.prefetch ? run->gpu_jobs : 2 * run->gpu_jobs;
+}
+
 int dfr_size(struct df_run *run, struct df_error *error)
 {
     int status = choose_inflight(run, error);
     if (status != DF_OK)
         return status;
-    run->gpu_jobs = run->options.gpu_jobs ? run->options.gpu_jobs : run->n_gpus ? run->platform.units[1].jobs : 0;
-    if (run->gpu_jobs == 0)
-        run->gpu_jobs = DF_GPU_JOBS;
-    if (run->gpu_jobs > MAX_GPU_JOBS)
-        run->gpu_jobs = MAX_GPU_JOBS;
-    run->gpu_window = run->policy->pull && !run->options.prefetch ? run->gpu_jobs : 2 * run->gpu_jobs;
+    size_gpu_jobs(run);
     for (uint32_t u = 1; u <= run->n_gpus; u++) {
         uint64_t most = most_paged_bytes(run, u, run->inflight), limit = run->gpu_limit[u] / DFM_PAGE * DFM_PAGE;
         run->pool_bytes[u] = most < limit ? most : limit;

@@ -154,7 +154,10 @@ static int set_inflight(struct dfr_command_line *line, const char *name, const c
 
 static int set_gpu_jobs(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
-    return parse_unsigned(name, text, DFR_MAX_GPU_JOBS, &line->options.gpu_jobs, error);
+    if (strcmp(text, "auto") != 0)
+        return parse_unsigned(name, text, DFR_MAX_GPU_JOBS, &line->options.gpu_jobs, error);
+    line->options.gpu_jobs = DF_FIND_JOBS;
+    return DF_OK;
 }
 
 static int set_dl(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
@@ -245,7 +248,7 @@ static int set_help(struct dfr_command_line *line, const char *name, const char 
     X("gpu-mem", "SIZE", set_gpu_mem, "memory to use of each GPU, as in 64MiB (default: what it has)")              \
     X("workers", "N", set_workers, "CPU workers (default: cores less one per GPU in use)")                          \
     X("inflight", "N", set_inflight, "waves in flight (default: chosen)")                                           \
-    X("gpu-jobs", "N", set_gpu_jobs, "jobs in flight per GPU (default: chosen)")                                    \
+    X("gpu-jobs", "N", set_gpu_jobs, "jobs in flight per GPU, or auto: found while it runs")                                    \
     X("dl", NULL, set_dl, "data locality: after a job, a GPU prefers one that reads what it made")                  \
     X("guard", "on|off", set_guard, "gp leaves its plan where times turn out wrong (default on)")                   \
     X("prefetch", NULL, set_prefetch, "a GPU takes jobs ahead to load their data, with policies that decide late")  \

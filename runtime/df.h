@@ -162,6 +162,8 @@ struct df_emu_trial {
     uint64_t reorder_seed;              /* whatever no order is promised for comes in another */
 };
 
+#define DF_FIND_JOBS (~0u)
+
 struct df_platform;
 struct df_plan;
 struct df_planner;
@@ -175,7 +177,8 @@ struct df_options {
     unsigned workers;                   /* 0: cores less one per GPU in use */
     int64_t waves;                      /* -1: 1, or until a stream ends */
     unsigned inflight;                  /* waves in flight; 0: chosen */
-    unsigned gpu_jobs;                  /* jobs in flight per GPU; 0: chosen */
+    unsigned gpu_jobs;                  /* jobs in flight per GPU; DF_FIND_JOBS: found while it runs; 0: the platform's
+                                         * number, else found (in virtual time: one) */
     int locality;                       /* after a job, a device prefers one that reads what it made */
     int prefetch;                       /* policies that decide late: a device takes jobs ahead, to load their data */
     int log_level;                      /* DF_LOG_… */
@@ -202,6 +205,7 @@ struct df_memory_stats {                /* one per device memory */
     uint64_t capacity_bytes, peak_bytes;
     uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
     uint64_t evictions, writebacks;
+    unsigned jobs;                      /* jobs in flight on the device: as given, or as found at last */
 };
 
 #define DF_MAX_WORKERS 256

@@ -98,7 +98,8 @@ struct df_run {
     const struct dfr_device_ops *device_ops; /* NULL: no devices */
     uint64_t gpu_limit[DF_MAX_UNITS];   /* memory that may be used, by unit */
     uint64_t pool_bytes[DF_MAX_UNITS];  /* memory that will be used */
-    uint32_t gpu_jobs;                  /* launched at once on a GPU */
+    uint32_t gpu_jobs;                  /* launched at once on a GPU, at most */
+    bool gpu_jobs_found;                /* how many of these is found while it runs: flight.h */
     uint32_t gpu_window;                /* taken at once: launched, or reserved with copies under way */
 
     struct dfr_node *nodes;

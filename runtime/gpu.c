@@ -91,6 +91,7 @@ int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, s
     gpu->run = run;
     gpu->unit = unit;
     gpu->window = run->gpu_window;
+    dfr_flight_start(&gpu->flight, run->gpu_jobs_found ? DF_GPU_JOBS : run->gpu_jobs, run->gpu_jobs);
     status = open_device(gpu, error);
     if (status == DF_OK)
         status = make_cache(gpu, n_ports, error);
@@ -140,6 +141,7 @@ void dfr_gpu_destroy(struct dfr_gpu *gpu)
 void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats)
 {
     dfm_cache_stats(gpu->cache, stats);
+    stats->jobs = gpu->flight.jobs;
     snprintf(stats->name, sizeof stats->name, "%s", gpu->run->platform.units[gpu->unit].name);
 }
 

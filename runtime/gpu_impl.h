@@ -2,6 +2,7 @@
 #ifndef DFR_GPU_IMPL_H
 #define DFR_GPU_IMPL_H
 
+#include "runtime/flight.h"
 #include "runtime/gpu.h"
 
 #define DFR_GPU_NAME_BYTES 256
@@ -33,6 +34,7 @@ struct dfr_gpu {
     struct gpu_job *jobs;
     uint32_t *order;
     bool *stream_busy;                  /* gpu_jobs of them */
+    struct dfr_flight flight;           /* how many of them are used */
     struct dfr_trace_row *h2d_row, *d2h_row;
     double origin_s;                    /* what dfr_clock_s() said at the device's time 0 */
     double computed_until_s;

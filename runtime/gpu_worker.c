@@ -124,6 +124,12 @@ static bool reserve(struct dfr_gpu *gpu, struct gpu_job *j)
     }
 }
 
+/* Jobs that may be here now: the window is for the most that may be launched. */
+static uint32_t room(const struct dfr_gpu *gpu)
+{
+    return gpu->window / gpu->run->gpu_jobs * gpu->flight.jobs;
+}
+
 static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
 {
     struct df_run *run = gpu->run;
@@ -131,8 +137,13 @@ static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
     uint32_t i = 0;
     uint64_t job;
 
-    if (gpu->n_jobs == gpu->window || !run->policy->pop(run->policy_state, w->index, &job))
+    if (gpu->n_jobs >= room(gpu))
         return false;
+    if (!run->policy->pop(run->policy_state, w->index, &job)) {
+        if (gpu->n_jobs < gpu->flight.jobs)
+            dfr_flight_starved(&gpu->flight);
+        return false;
+    }
     while (gpu->jobs[i].state != GPU_EMPTY)
         i++;
     j = &gpu->jobs[i];
@@ -276,9 +287,9 @@ static bool launch_ready(struct dfr_gpu *gpu, struct dfr_worker *w)
             progress = true;
         if (!j->loaded)
             continue;
-        while (stream < gpu->run->gpu_jobs && gpu->stream_busy[stream])
+        while (stream < gpu->flight.jobs && gpu->stream_busy[stream])
             stream++;
-        if (stream == gpu->run->gpu_jobs || dfr_stopped(gpu->run))
+        if (stream >= gpu->flight.jobs || dfr_stopped(gpu->run))
             break;
         launch(gpu, w, j, stream);
         progress = true;
@@ -287,6 +298,14 @@ static bool launch_ready(struct dfr_gpu *gpu, struct dfr_worker *w)
 }
 
 /* ---- 3 -> 4 ---- */
+
+/* What the job was expected to take, as a measure of its work; where nothing is known all count the same. */
+static double expected_work(const struct dfr_gpu *gpu, uint64_t job)
+{
+    const struct df_run *run = gpu->run;
+    double s = run->time_s[(size_t)gpu->unit * run->graph->n_works + run->graph->nodes[dfr_job_node(job)].work];
+    return s > 0 && s < INFINITY ? s : 1e-9;
+}
 
 static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
 {
@@ -301,6 +320,7 @@ static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job 
     w->busy_s += fmax(0.0, end_s - fmax(begin_s, gpu->computed_until_s)); /* streams overlap: count time once */
     gpu->computed_until_s = fmax(gpu->computed_until_s, end_s);
     w->last_s = fmax(w->last_s, end_s);
+    dfr_flight_ended(&gpu->flight, expected_work(gpu, j->job), dfr_clock_s());
     if (w->row)
         dfr_trace_add(w->row, dfr_job_node(j->job), j->call.wave, begin_s, end_s,
                       g->works[g->nodes[dfr_job_node(j->job)].work].job_bytes);

@@ -86,7 +86,7 @@ static bool take_one(struct sim *s, uint32_t w)
 {
     struct sim_worker *worker = &s->workers[w];
     uint64_t job;
-    if (worker->n_taken == worker->window || worker->helps != DF_NONE)
+    if (worker->n_taken >= worker->window || worker->helps != DF_NONE)
         return false;
     if (s->rooms[worker->unit] && s->rooms[worker->unit]->claims)
         return false;
@@ -130,9 +130,12 @@ static void run_workers(struct sim *s)
         progress |= s->woken;
         s->woken = false;
     }
-    for (uint32_t w = 0; w < n; w++)
+    for (uint32_t w = 0; w < n; w++) {
+        if (s->workers[w].n_taken < s->workers[w].window)
+            dfr_flight_starved(&s->workers[w].flight);
         if (s->workers[w].n_taken && !s->workers[w].running)
             start(s, w);
+    }
 }
 
 static void leave(struct sim *s, uint32_t w, uint64_t job)
@@ -144,6 +147,8 @@ static void leave(struct sim *s, uint32_t w, uint64_t job)
     worker->n_taken--;
     memmove(&worker->taken[i], &worker->taken[i + 1], (worker->n_taken - i) * sizeof *worker->taken);
     worker->running = false;
+    if (dfr_flight_ended(&worker->flight, s->now_s - worker->began_s, s->now_s))
+        worker->window = worker->flight.jobs + s->options->prefetch;
     if (worker->unit == 0 && sim_threads(s, dfr_job_node(job), 0) > 1)
         for (uint32_t h = s->first_worker[0]; h < s->first_worker[1]; h++)
             if (s->workers[h].helps == w)
@@ -275,8 +280,10 @@ static int check_options(struct sim *s, struct df_error *error)
 static void narrow_windows(struct sim *s)
 {
     for (uint32_t w = 0; w < s->n_workers && s->policy->units; w++)
-        if (!s->rooms[s->workers[w].unit])
+        if (!s->rooms[s->workers[w].unit]) {
             s->workers[w].window = 1;
+            dfr_flight_start(&s->workers[w].flight, 1, 1);
+        }
 }
 
 static int make(struct sim *s, struct df_error *error)
@@ -351,6 +358,8 @@ int dfr_simulate(const struct df_graph *graph, const struct df_platform *platfor
     int status = make(s, error);
     if (status == DF_OK) {
         loop(s);
+        for (uint32_t u = 1; u < s->n_units; u++)
+            result->jobs[u] = s->workers[s->first_worker[u]].flight.jobs;
         status = check_done(s, error);
     }
     unmake(s);

@@ -27,6 +27,7 @@ struct dfr_simulate_options {
     bool prefetch;                      /* --prefetch: a device takes one job more, and loads its data meanwhile */
     /* [class * n_works + work]: how long jobs really take, where the times are wrong; NULL: as expected */
     const double *true_time_s;
+    bool find_jobs;                     /* devices whose unit says no number of jobs in flight find it: flight.h */
     bool no_guard;                      /* --guard=off: gp keeps to its plan */
 };
 
@@ -34,6 +35,7 @@ struct dfr_simulation {
     double makespan_s;
     uint64_t h2d_bytes, d2h_bytes;
     uint32_t h2d_copies, d2h_copies, evictions;
+    uint32_t jobs[DF_MAX_UNITS];        /* in flight at the end, of a device's worker; the host 0 */
     double busy_s[DF_MAX_UNITS], h2d_busy_s[DF_MAX_UNITS], d2h_busy_s[DF_MAX_UNITS];
     /* Given by the caller or NULL; of the last wave where there are several. n_nodes each. */
     uint16_t *place;                    /* unit */

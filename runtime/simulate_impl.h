@@ -17,6 +17,7 @@
 #ifndef DFR_SIMULATE_IMPL_H
 #define DFR_SIMULATE_IMPL_H
 
+#include "runtime/flight.h"
 #include "runtime/policy.h"
 #include "runtime/simulate.h"
 
@@ -46,11 +47,12 @@ struct sim_event {
 };
 
 struct sim_worker {
-    uint32_t unit, window;              /* jobs that it may have taken */
+    uint32_t unit, window, most;        /* jobs that it may have taken; and the most that this may become */
     uint32_t n_taken;
     uint64_t *taken;                    /* oldest first */
     bool running;
     double began_s;                     /* the job that is running */
+    struct dfr_flight flight;           /* of a device that finds its number of jobs; else fixed */
     uint32_t helps;                     /* leader of the gang that it is in, or DF_NONE */
 };
 

@@ -147,11 +147,16 @@ static int make_workers(struct sim *s, struct df_error *error)
         const struct df_unit *unit = &s->platform->units[u];
         s->first_worker[u] = s->n_workers;
         for (uint32_t i = 0; i < unit->workers; i++) {
-            uint32_t window = u && unit->jobs ? unit->jobs : 1;
-            window += u && s->options->prefetch;
+            uint32_t first = u && unit->jobs ? unit->jobs : 1, most = first, ahead = u && s->options->prefetch;
+            if (u && !unit->jobs && s->options->find_jobs) {
+                first = DF_GPU_JOBS;
+                most = DFR_FLIGHT_LIMIT;
+            }
             s->unit_of[s->n_workers] = u;
-            s->workers[s->n_workers++] = (struct sim_worker){ .unit = u, .window = window, .helps = DF_NONE };
-            n_taken += window;
+            s->workers[s->n_workers] = (struct sim_worker){ .unit = u, .window = first + ahead, .helps = DF_NONE,
+                                                            .most = most + ahead };
+            dfr_flight_start(&s->workers[s->n_workers++].flight, first, most);
+            n_taken += most + ahead;
         }
     }
     s->first_worker[s->n_units] = s->n_workers;
@@ -159,7 +164,7 @@ static int make_workers(struct sim *s, struct df_error *error)
     if (!s->taken)
         return dfr_error_memory(error);
     n_taken = 0;
-    for (uint32_t w = 0; w < s->n_workers; n_taken += s->workers[w++].window)
+    for (uint32_t w = 0; w < s->n_workers; n_taken += s->workers[w++].most)
         s->workers[w].taken = s->taken + n_taken;
     return DF_OK;
 }

@@ -49,7 +49,7 @@ static void choose_platform(struct virtual_run *run, const struct df_options *op
         if (options->gpu_mem_bytes && (!unit->memory_bytes || options->gpu_mem_bytes < unit->memory_bytes))
             unit->memory_bytes = options->gpu_mem_bytes;
         if (options->gpu_jobs)
-            unit->jobs = options->gpu_jobs;
+            unit->jobs = options->gpu_jobs == DF_FIND_JOBS ? 0 : options->gpu_jobs;
     }
 }
 
@@ -196,10 +196,13 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
                                                         : waves < 4       ? waves
                                                                           : 4,
                                             .seed = 1,
+                                            .find_jobs = options->gpu_jobs == DF_FIND_JOBS,
                                             .no_guard = !options->guard };
         status = dfr_simulate(run->graph, &run->platform, times, &how, &result, error);
         run->stats->waves = waves;
         run->stats->inflight = how.inflight;
+        for (uint32_t u = 1; u < run->platform.n_units; u++)
+            run->stats->memories[u - 1].jobs = result.jobs[u];
     }
     run->stats->makespan_s = result.makespan_s;
     for (uint32_t w = 0; w < run->stats->n_workers; w++)

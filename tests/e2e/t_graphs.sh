@@ -14,6 +14,7 @@ done
 nodes fft.df $((64 * 6 + 128)) -D N=64 -D stages=6
 for N in 2 20; do nodes wavefront.df $((N * N + 2)) -D N=$N; done
 nodes jacobi.df $((16 * 20 + 32))
+nodes vi.df $((3 * 72)) -D total=36000000 -D chunk=500000
 nodes image.df 30 -D strips=3                      # ten a strip
 cc -std=c11 -D_GNU_SOURCE -O1 -o layered layered.c -lm
 ./layered 200 0.5 7 >a.df; ./layered 200 0.5 7 >b.df; same layered-repeatable a.df b.df

@@ -1,0 +1,268 @@
+/* layout.c - segments in order of offset, and each tenant's own segments in a list.
+ *
+ * Every byte below the end belongs to exactly one segment. A new tenant takes whole segments from the start of a run and
+ * leaves the rest of the last one to the tenant that was there: so a placement adds two segments at most.
+ */
+#include "memmgr/layout.h"
+
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+#define MAX_TENANTS (UINT32_C(1) << 30)
+#define MAX_BESIDE 64u                  /* segments looked at on each side of what was offered by number */
+
+struct segment {
+    uint64_t offset, bytes;
+    uint32_t before, after;             /* neighbours; `after` also links spare records */
+    uint32_t tenant;
+    uint32_t previous, next;            /* of the same tenant */
+    uint32_t last_step;                 /* of the tenant */
+    bool offered;
+};
+
+struct dfm_layout {
+    uint64_t alignment, bytes;
+    uint32_t n_segments, max_tenants;   /* records in use or spare; all later ones are new */
+    uint32_t first, last, spare;
+    uint32_t n_offered, before_step;
+    uint32_t *offered;                  /* segments; those taken meanwhile are no longer flagged */
+    uint32_t *of_tenant;                /* its first segment */
+    struct segment *segments;
+};
+
+uint64_t dfm_layout_rounded(uint64_t bytes, uint64_t alignment)
+{
+    uint64_t units = bytes / alignment + (bytes % alignment != 0);
+    units += units == 0;
+    return units > UINT64_MAX / alignment ? UINT64_MAX : units * alignment;
+}
+
+struct dfm_layout *dfm_layout_create(uint64_t alignment, uint32_t max_tenants)
+{
+    struct dfm_layout *l = max_tenants <= MAX_TENANTS && alignment > 0 ? calloc(1, sizeof *l) : NULL;
+    size_t n = 2 * (size_t)max_tenants + 1;
+
+    if (!l)
+        return NULL;
+    l->alignment = alignment;
+    l->max_tenants = max_tenants;
+    l->first = l->last = l->spare = NONE;
+    l->segments = malloc(n * sizeof *l->segments);
+    l->offered = malloc(n * sizeof *l->offered);
+    l->of_tenant = malloc(n * sizeof *l->of_tenant);
+    if (!l->segments || !l->offered || !l->of_tenant) {
+        dfm_layout_destroy(l);
+        return NULL;
+    }
+    for (uint32_t t = 0; t < max_tenants; t++)
+        l->of_tenant[t] = NONE;
+    return l;
+}
+
+void dfm_layout_destroy(struct dfm_layout *l)
+{
+    if (!l)
+        return;
+    free(l->segments);
+    free(l->offered);
+    free(l->of_tenant);
+    free(l);
+}
+
+uint64_t dfm_layout_bytes(const struct dfm_layout *l)
+{
+    return l->bytes;
+}
+
+/* ---- segments ---- */
+
+static uint32_t segment_new(struct dfm_layout *l, uint64_t offset, uint64_t bytes)
+{
+    uint32_t s = l->spare;
+    if (s != NONE)
+        l->spare = l->segments[s].after;
+    else
+        s = l->n_segments++;
+    l->segments[s] = (struct segment){ .offset = offset, .bytes = bytes, .before = NONE, .after = NONE, .tenant = NONE,
+                                       .previous = NONE, .next = NONE };
+    return s;
+}
+
+static void link_between(struct dfm_layout *l, uint32_t before, uint32_t s, uint32_t after)
+{
+    l->segments[s].before = before;
+    l->segments[s].after = after;
+    *(before == NONE ? &l->first : &l->segments[before].after) = s;
+    *(after == NONE ? &l->last : &l->segments[after].before) = s;
+}
+
+static void leave_tenant(struct dfm_layout *l, uint32_t s)
+{
+    const struct segment *x = &l->segments[s];
+    *(x->previous == NONE ? &l->of_tenant[x->tenant] : &l->segments[x->previous].next) = x->next;
+    if (x->next != NONE)
+        l->segments[x->next].previous = x->previous;
+}
+
+static void join_tenant(struct dfm_layout *l, uint32_t s, uint32_t tenant)
+{
+    struct segment *x = &l->segments[s];
+    x->tenant = tenant;
+    x->previous = NONE;
+    x->next = l->of_tenant[tenant];
+    if (x->next != NONE)
+        l->segments[x->next].previous = s;
+    l->of_tenant[tenant] = s;
+}
+
+/* ---- offers ---- */
+
+bool dfm_layout_offer(struct dfm_layout *l, uint32_t tenant)
+{
+    for (uint32_t s = l->of_tenant[tenant]; s != NONE; s = l->segments[s].next)
+        if (!l->segments[s].offered) {
+            l->segments[s].offered = true;
+            l->offered[l->n_offered++] = s;
+        }
+    return l->of_tenant[tenant] != NONE;
+}
+
+void dfm_layout_withdraw(struct dfm_layout *l)
+{
+    for (uint32_t i = 0; i < l->n_offered; i++)
+        l->segments[l->offered[i]].offered = false;
+    l->n_offered = 0;
+    l->before_step = 0;
+}
+
+void dfm_layout_offer_before(struct dfm_layout *l, uint32_t step)
+{
+    l->before_step = step;
+}
+
+static bool is_free(const struct dfm_layout *l, uint32_t s)
+{
+    return s != NONE && (l->segments[s].offered || l->segments[s].last_step < l->before_step);
+}
+
+/* Where the run begins that the offered segment is the first one of; NONE: another one of it comes before. */
+static uint32_t run_start(const struct dfm_layout *l, uint32_t s)
+{
+    for (uint32_t i = 0; i < MAX_BESIDE; i++) {
+        uint32_t before = l->segments[s].before;
+        if (!is_free(l, before))
+            return s;
+        if (l->segments[before].offered)
+            return NONE;
+        s = before;
+    }
+    return s;
+}
+
+/* Bytes of the run that begins with `s`; *at_end: nothing comes after it. */
+static uint64_t run_bytes(const struct dfm_layout *l, uint32_t s, bool *at_end)
+{
+    uint64_t bytes = 0;
+    for (uint32_t beside = 0; is_free(l, s) && beside < 2 * MAX_BESIDE; s = l->segments[s].after) {
+        bytes += l->segments[s].bytes;
+        beside = l->segments[s].offered ? 0 : beside + 1;
+    }
+    *at_end = s == NONE;
+    return bytes;
+}
+
+/* The first segment of the best run, or of the run at the end, which is *grown; NONE: nothing offered is of use. */
+static uint32_t best_run(const struct dfm_layout *l, uint64_t bytes, bool *grown)
+{
+    uint32_t best = NONE, end = NONE;
+    uint64_t best_bytes = UINT64_MAX;
+
+    for (uint32_t i = 0; i < l->n_offered; i++) {
+        uint32_t s = l->offered[i];
+        bool at_end;
+        if (!l->segments[s].offered || (s = run_start(l, s)) == NONE)
+            continue;
+        uint64_t run = run_bytes(l, s, &at_end);
+        if (at_end)
+            end = s;
+        if (run >= bytes && (run < best_bytes ||
+                             (run == best_bytes && l->segments[s].offset < l->segments[best].offset))) {
+            best = s;
+            best_bytes = run;
+        }
+    }
+    *grown = best == NONE;
+    return best != NONE ? best : end;
+}
+
+/* ---- placing ---- */
+
+/* Takes `bytes` from the start of the run at `s`, or all of it where it is shorter; what comes before and after it. */
+static void take_run(struct dfm_layout *l, uint32_t s, uint64_t bytes, uint32_t *before, uint32_t *after)
+{
+    *before = l->segments[s].before;
+    while (s != NONE && bytes > 0) {
+        struct segment *x = &l->segments[s];
+        if (x->bytes > bytes) {
+            x->offset += bytes;         /* the rest stays its tenant's */
+            x->bytes -= bytes;
+            break;
+        }
+        uint32_t next = x->after;
+        bytes -= x->bytes;
+        leave_tenant(l, s);
+        x->offered = false;
+        x->after = l->spare;
+        l->spare = s;
+        s = next;
+    }
+    *after = s;
+}
+
+bool dfm_layout_place(struct dfm_layout *l, uint32_t tenant, uint64_t bytes, uint32_t last_step, uint64_t *offset)
+{
+    uint64_t rounded = dfm_layout_rounded(bytes, l->alignment), at = l->bytes;
+    uint32_t before = l->last, after = NONE, run, s;
+    bool grown;
+
+    run = best_run(l, rounded, &grown);
+    if (run != NONE)
+        at = l->segments[run].offset;
+    if (rounded == UINT64_MAX || at > UINT64_MAX - rounded)
+        return false;
+    if (run != NONE)
+        take_run(l, run, rounded, &before, &after);
+    s = segment_new(l, at, rounded);
+    l->segments[s].last_step = last_step;
+    link_between(l, before, s, after);
+    join_tenant(l, s, tenant);
+    if (at + rounded > l->bytes)
+        l->bytes = at + rounded;
+    *offset = at;
+    return true;
+}
+
+/* ---- the check ---- */
+
+bool dfm_layout_check(const struct dfm_layout *l)
+{
+    uint64_t at = 0;
+    uint32_t before = NONE, n = 0, n_owned = 0, n_spare = 0;
+
+    for (uint32_t s = l->first; s != NONE; before = s, s = l->segments[s].after) {
+        const struct segment *x = &l->segments[s];
+        if (x->offset != at || x->bytes == 0 || x->bytes % l->alignment != 0 || x->before != before ||
+            x->tenant >= l->max_tenants || ++n > l->n_segments)
+            return false;
+        at += x->bytes;
+    }
+    for (uint32_t t = 0; t < l->max_tenants; t++) {
+        uint32_t previous = NONE;
+        for (uint32_t s = l->of_tenant[t]; s != NONE; previous = s, s = l->segments[s].next)
+            if (l->segments[s].tenant != t || l->segments[s].previous != previous || ++n_owned > n)
+                return false;
+    }
+    for (uint32_t s = l->spare; s != NONE && n_spare <= l->n_segments; s = l->segments[s].after)
+        n_spare++;
+    return l->last == before && at == l->bytes && n_owned == n && n + n_spare == l->n_segments;
+}

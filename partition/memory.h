@@ -36,6 +36,9 @@ struct dfp_memory {
 /* The values that are in the memory of `unit` when nodes run at place[]: those made or read there. place NULL: all. */
 int dfp_memory_make(const struct df_graph *graph, const uint16_t *place, uint32_t unit, uint64_t alignment,
                     struct dfp_memory *memory, struct df_error *error);
+/* With the alignment of the unit: on the host lines, and every value, for each may come there; on a device pages. */
+int dfp_memory_of_unit(const struct df_graph *graph, const uint16_t *place, uint32_t unit, struct dfp_memory *memory,
+                       struct df_error *error);
 void dfp_memory_free(struct dfp_memory *memory);
 
 static inline uint32_t dfp_tenant_writer(const struct df_graph *g, const struct dfp_tenant *t)

@@ -5,45 +5,66 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/memory.h"
 #include "partition/model.h"
 #include "runtime/error.h"
 
 /* ---- memory ---- */
 
-/* What a unit holds for one wave if nothing is freed before the wave's end: the values that its nodes make or read. A
- * value that takes over another's storage costs nothing where it is made; where it is read beside that, it is a copy of
- * its own. */
-static void need_of_values(const struct df_graph *g, struct df_plan *plan)
-{
-    for (uint32_t v = 0; v < g->n_values; v++) {
-        const struct df_value *value = &g->values[v];
-        uint32_t home = plan->place[value->producer], units = 1u << home;
-        for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++)
-            units |= 1u << plan->place[g->readers[r].node];
-        if (units & ~(1u << home))
-            units |= 1;                 /* copies go from or through the host */
-        if (value->taken_from != DF_NONE)
-            units &= ~(1u << home);
-        for (uint32_t u = 0; u < plan->platform.n_units; u++)
-            if (units & 1u << u)
-                plan->pool_bytes[u] += dfp_round_page(value->bytes);
-    }
-}
-
 /* The largest job alone, and room for the scratch memory of as many jobs as run at once. */
 static void need_of_jobs(const struct df_graph *g, struct df_plan *plan)
 {
-    uint64_t scratch_bytes[DF_MAX_UNITS] = { 0 };
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         uint32_t u = plan->place[v];
-        uint64_t job = dfp_job_bytes(g, v), scratch = dfp_round_page(g->works[g->nodes[v].work].tmp_bytes);
-        plan->largest_job_bytes[u] = job > plan->largest_job_bytes[u] ? job : plan->largest_job_bytes[u];
-        scratch_bytes[u] = scratch > scratch_bytes[u] ? scratch : scratch_bytes[u];
-    }
-    for (uint32_t u = 0; u < plan->platform.n_units; u++) {
         const struct df_unit *unit = &plan->platform.units[u];
-        plan->pool_bytes[u] += scratch_bytes[u] * (unit->jobs > unit->workers ? unit->jobs : unit->workers);
+        uint64_t job = dfp_job_bytes(g, v);
+        uint64_t scratch = dfp_round_page(g->works[g->nodes[v].work].tmp_bytes) *
+                           (unit->jobs > unit->workers ? unit->jobs : unit->workers);
+        plan->largest_job_bytes[u] = job > plan->largest_job_bytes[u] ? job : plan->largest_job_bytes[u];
+        if (scratch > plan->memory[u].scratch_bytes)
+            plan->memory[u].scratch_bytes = scratch;
     }
+}
+
+/* Offsets in lines; without them where they have no number in 32 bits. */
+static int store_layout(const struct df_graph *g, const struct dfp_memory *m, struct df_host_layout *layout,
+                        struct df_error *error)
+{
+    const uint64_t most = UINT64_C(1) << 37; /* 2^31 lines */
+    if (m->any_bytes > most || m->sequence_bytes > most || m->once_bytes > most)
+        return DF_OK;
+    layout->any_line = malloc(((size_t)g->n_values + 1) * sizeof *layout->any_line);
+    layout->sequence_line = malloc(((size_t)g->n_values + 1) * sizeof *layout->sequence_line);
+    if (!layout->any_line || !layout->sequence_line)
+        return dfr_error_memory(error);
+    for (uint32_t x = 0; x < g->n_values; x++) {
+        const struct dfp_tenant *t = &m->tenants[m->of_value[x]];
+        layout->any_line[x] = (uint32_t)(t->any / DF_LINE_BYTES);
+        layout->sequence_line[x] = (uint32_t)(t->sequence / DF_LINE_BYTES);
+    }
+    layout->n_values = g->n_values;
+    return DF_OK;
+}
+
+static int need_of_memory(const struct df_graph *g, struct df_plan *plan, uint32_t unit, struct df_error *error)
+{
+    struct df_memory_need *need = &plan->memory[unit];
+    struct dfp_memory m;
+    int code = dfp_memory_of_unit(g, plan->place, unit, &m, error);
+    if (code)
+        return code;
+    need->wave_bytes = m.any_bytes;
+    need->wave_bound_bytes = m.any_bound_bytes;
+    need->sequence_bytes = m.sequence_bytes;
+    need->sequence_bound_bytes = m.sequence_bound_bytes;
+    need->once_bytes = m.once_bytes;
+    plan->pool_bytes[unit] = dfr_need_bytes(need, 1);
+    if (unit == 0)
+        code = store_layout(g, &m, &plan->layout, error);
+    if (unit == 0 && !code)
+        code = dfp_memory_by_size(g, &m, &plan->layout.by_size_bytes, error);
+    dfp_memory_free(&m);
+    return code;
 }
 
 /* ---- one unit alone ---- */
@@ -143,9 +164,11 @@ static int place(const struct dfp_problem *problem, const struct dfp_partitioner
 
 static int complete(const struct dfp_problem *problem, struct df_plan *plan, struct df_error *error)
 {
-    need_of_values(problem->graph, plan);
+    int code = DF_OK;
     need_of_jobs(problem->graph, plan);
-    return predict_single(problem, plan, error);
+    for (uint32_t u = 0; u < problem->platform->n_units && !code; u++)
+        code = need_of_memory(problem->graph, plan, u, error);
+    return code ? code : predict_single(problem, plan, error);
 }
 
 static int fill(const struct dfp_problem *problem, const struct dfp_partitioner *partitioner,

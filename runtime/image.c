@@ -12,7 +12,7 @@
 #include "runtime/arrays.h"
 #include "runtime/error.h"
 
-#define VERSION 1
+#define VERSION 2
 #define BYTE_ORDER_MARK 0x01020304u
 #define ALIGN 64
 
@@ -20,7 +20,8 @@ static const char magic[8] = "DFIMAGE";
 
 /* Sections after the graph's arrays. */
 enum {
-    S_NAME = DFR_N_ARRAYS, S_MAIN, S_PLAN, S_TIME, S_TIME_SOURCE, S_PLACE, S_PRIORITY, S_SOURCES, N_SECTIONS
+    S_NAME = DFR_N_ARRAYS, S_MAIN, S_PLAN, S_TIME, S_TIME_SOURCE, S_PLACE, S_PRIORITY, S_ANY, S_SEQUENCE, S_SOURCES,
+    N_SECTIONS
 };
 
 struct header {
@@ -54,6 +55,8 @@ static const struct {
     { "plan.source", 1 },
     { "plan.place", sizeof(uint16_t) },
     { "plan.priority", sizeof(float) },
+    { "plan.any", sizeof(uint32_t) },
+    { "plan.sequence", sizeof(uint32_t) },
     { "sources", 1 },
 };
 
@@ -125,6 +128,9 @@ static void copy_plan(struct df_plan *to, const struct df_plan *from)
     to->best_single_unit = from->best_single_unit;
     memcpy(to->pool_bytes, from->pool_bytes, sizeof to->pool_bytes);
     memcpy(to->largest_job_bytes, from->largest_job_bytes, sizeof to->largest_job_bytes);
+    memcpy(to->memory, from->memory, sizeof to->memory);
+    to->layout.n_values = from->layout.n_values;
+    to->layout.by_size_bytes = from->layout.by_size_bytes;
 }
 
 /* NaN has many forms; one is written. */
@@ -151,6 +157,8 @@ static void list_sections(const struct dfr_image *image, const struct main_recor
         sections[S_TIME_SOURCE] = (struct section){ plan->times.source, n_times };
         sections[S_PLACE] = (struct section){ plan->place, plan->n_nodes };
         sections[S_PRIORITY] = (struct section){ plan->priority, plan->n_nodes };
+        sections[S_ANY] = (struct section){ plan->layout.any_line, plan->layout.n_values };
+        sections[S_SEQUENCE] = (struct section){ plan->layout.sequence_line, plan->layout.n_values };
     }
     if (image->sources)
         sections[S_SOURCES] = (struct section){ image->sources, image->source_bytes };
@@ -297,6 +305,26 @@ static bool check_platform(const struct df_platform *p)
     return true;
 }
 
+/* Every token lies inside the memory that its wave needs. */
+static bool check_layout(const struct df_graph *g, const struct df_plan *plan)
+{
+    const struct df_host_layout *layout = &plan->layout;
+    if (!layout->any_line && !layout->sequence_line && layout->n_values == 0)
+        return true;
+    if (!layout->any_line || !layout->sequence_line || layout->n_values != g->n_values)
+        return false;
+    for (uint32_t x = 0; x < g->n_values; x++) {
+        const struct df_memory_need *need = &plan->memory[0];
+        bool once = g->nodes[g->values[x].producer].flags & DF_NODE_ONCE;
+        uint64_t any = once ? need->once_bytes : need->wave_bytes, bytes = g->values[x].bytes;
+        uint64_t sequence = once ? need->once_bytes : need->sequence_bytes;
+        if (bytes > any || (uint64_t)layout->any_line[x] * DF_LINE_BYTES > any - bytes ||
+            bytes > sequence || (uint64_t)layout->sequence_line[x] * DF_LINE_BYTES > sequence - bytes)
+            return false;
+    }
+    return true;
+}
+
 static bool check_plan(const struct df_graph *g, const struct df_plan *plan, struct df_error *error)
 {
     const char *why = NULL;
@@ -314,6 +342,8 @@ static bool check_plan(const struct df_graph *g, const struct df_plan *plan, str
     for (size_t i = 0; !why && i < (size_t)g->n_classes * g->n_works; i++)
         if (plan->times.time_s[i] < 0 || isinf(plan->times.time_s[i]) || plan->times.source[i] > DF_TIME_DEFAULT)
             why = "a time makes no sense";
+    if (!why && !check_layout(g, plan))
+        why = "a token lies outside its memory";
     if (why)
         dfr_error(error, DF_E_FORMAT, "image: the plan is wrong: %s", why);
     return !why;
@@ -330,11 +360,14 @@ static int read_plan(const struct section *sections, const struct df_graph *g, s
     p->times.source = (uint8_t *)sections[S_TIME_SOURCE].items;
     p->place = (uint16_t *)sections[S_PLACE].items;
     p->priority = (float *)sections[S_PRIORITY].items;
+    p->layout.any_line = (uint32_t *)sections[S_ANY].items;
+    p->layout.sequence_line = (uint32_t *)sections[S_SEQUENCE].items;
     p->owner = p;                       /* the arrays are the image's */
     uint64_t n_times = (uint64_t)g->n_classes * g->n_works;
     bool whole = p->times.time_s && p->times.source && p->place && p->priority && sections[S_TIME].count == n_times &&
                  sections[S_TIME_SOURCE].count == n_times && sections[S_PLACE].count == g->n_nodes &&
-                 sections[S_PRIORITY].count == g->n_nodes;
+                 sections[S_PRIORITY].count == g->n_nodes && sections[S_ANY].count == p->layout.n_values &&
+                 sections[S_SEQUENCE].count == p->layout.n_values;
     if (!whole || !check_plan(g, p, error)) {
         free(p);
         return whole ? DF_E_FORMAT : bad(error, "the plan is incomplete", "");

@@ -94,6 +94,16 @@ bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *pla
     return dfr_times_known(graph, &plan->times);
 }
 
+uint64_t dfr_need_bytes(const struct df_memory_need *need, uint64_t inflight)
+{
+    uint64_t bytes;
+    if (__builtin_mul_overflow(need->wave_bytes, inflight, &bytes) ||
+        __builtin_add_overflow(bytes, need->once_bytes, &bytes) ||
+        __builtin_add_overflow(bytes, need->scratch_bytes, &bytes))
+        return UINT64_MAX;
+    return bytes;
+}
+
 void dfr_times_free(struct df_times *times)
 {
     if (!times)
@@ -112,6 +122,8 @@ void dfr_plan_free(struct df_plan *plan)
         dfr_times_free(&plan->times);
         free(plan->place);
         free(plan->priority);
+        free(plan->layout.any_line);
+        free(plan->layout.sequence_line);
         free(plan->owner);
     }
     free(plan);

@@ -2,7 +2,7 @@
  * the hook by which the runtime asks for it again when the machine differs from the one it was made for.
  *
  * Memory:   dfr_plan_free() returns a plan. One made by a planner has `owner` NULL, and place, priority and the arrays
- *           of times are malloc'ed, each for itself; one laid over an image borrows them and has `owner` set to itself.
+ *           of times and layout are malloc'ed, each for itself; one laid over an image borrows them and has `owner` set to itself.
  * Threads:  immutable once made.
  */
 #ifndef DF_PLAN_H
@@ -23,6 +23,24 @@ struct df_times {
     uint8_t *source;                    /* enum df_time_source, same index */
 };
 
+/* What one memory needs: for each wave in flight, once for the run, and for the scratch memory of the jobs that run at
+ * the same time. Bounds: no plan for that order has fewer bytes. */
+struct df_memory_need {
+    uint64_t wave_bytes, wave_bound_bytes;         /* whatever the order */
+    uint64_t sequence_bytes, sequence_bound_bytes; /* one worker that takes the nodes by their numbers */
+    uint64_t once_bytes, scratch_bytes;
+};
+
+#define DF_LINE_BYTES 64                /* what offsets on the host are counted in */
+
+/* Where tokens lie on the host, in lines from the start of their wave's memory (or of what is made once); NULL: not
+ * planned. Values of one inout chain are in one place. */
+struct df_host_layout {
+    uint32_t n_values;
+    uint32_t *any_line, *sequence_line; /* for any order, and for the sequence: by value */
+    uint64_t by_size_bytes;             /* what a heap with a stack for each size would touch in the sequence */
+};
+
 struct df_plan {
     char policy[24];                    /* that made it: "gp-thesis" */
     char run_as[24];                    /* "static" (or empty): as placed here; else the online policy that is better */
@@ -36,10 +54,15 @@ struct df_plan {
     double lower_bound_s;               /* no schedule of one wave is shorter; 0: not known */
     double best_single_s;               /* the best of "all on one unit", for the remark that a cut does not pay */
     uint32_t best_single_unit;
-    uint64_t pool_bytes[DF_MAX_UNITS];  /* device memory this plan needs for one wave in flight */
+    uint64_t pool_bytes[DF_MAX_UNITS];  /* memory this plan needs for one wave in flight: all of memory[] */
     uint64_t largest_job_bytes[DF_MAX_UNITS]; /* and for its largest job alone */
+    struct df_memory_need memory[DF_MAX_UNITS];
+    struct df_host_layout layout;       /* of every value, for any of them may come to the host */
     void *owner;
 };
+
+/* Memory for so many waves in flight; UINT64_MAX: too much for a number. */
+uint64_t dfr_need_bytes(const struct df_memory_need *need, uint64_t inflight);
 
 struct df_planner {
     /* Fills *plan for this graph, platform and times (all borrowed for the call; times are copied). `policy` names a

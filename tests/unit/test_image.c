@@ -128,6 +128,13 @@ static struct df_plan *make_plan(const struct df_graph *g)
     memset(plan->pool_bytes, 0, sizeof plan->pool_bytes);
     memset(plan->largest_job_bytes, 0, sizeof plan->largest_job_bytes);
     plan->pool_bytes[1] = 4096;
+    memset(plan->memory, 0, sizeof plan->memory);
+    plan->memory[0].wave_bytes = plan->memory[0].sequence_bytes = plan->memory[0].once_bytes = UINT64_C(1) << 30;
+    plan->memory[1].scratch_bytes = 8192;
+    plan->layout = (struct df_host_layout){ g->n_values, calloc(g->n_values, sizeof(uint32_t)),
+                                            calloc(g->n_values, sizeof(uint32_t)), 12345 };
+    plan->layout.any_line[1] = 7;
+    plan->layout.sequence_line[1] = 9;
     return plan;
 }
 
@@ -210,6 +217,10 @@ static void test_content(void **state)
     assert_true(image.plan->priority[0] > 4.5f);
     assert_true(image.plan->predicted_s > 2 && image.plan->best_single_s > 3);
     assert_int_equal(image.plan->pool_bytes[1], 4096);
+    assert_int_equal(image.plan->memory[1].scratch_bytes, 8192);
+    assert_int_equal(image.plan->layout.by_size_bytes, 12345);
+    assert_int_equal(image.plan->layout.any_line[1], 7);
+    assert_int_equal(image.plan->layout.sequence_line[1], 9);
     assert_int_equal((uintptr_t)g->nodes % 64, 0);
     assert_true((const unsigned char *)g->nodes > bytes.at && (const unsigned char *)g->nodes < bytes.at + bytes.size);
     close_image(&image);
@@ -290,6 +301,13 @@ static void test_wrong_plan(void **state)
     assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
     assert_string_equal(e.text, "image: the plan is wrong: a time makes no sense");
     plan->times.time_s[0] = 1;
+    plan->layout.any_line[1] = (1u << 30) / DF_LINE_BYTES;
+    assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
+    assert_string_equal(e.text, "image: the plan is wrong: a token lies outside its memory");
+    plan->layout.any_line[1] = 0;
+    plan->layout.n_values--;
+    assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
+    plan->layout.n_values++;
     plan->n_nodes--;
     assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
     assert_string_equal(e.text, "image: the plan is wrong: it was made for another graph");

@@ -401,7 +401,14 @@ static void plans_know_their_memory(void **state)
     struct df_plan *plan = make_plan(&s, "all-cpu");
     assert_int_equal(plan->pool_bytes[1], (3 + 1 + 2 * 2) * 4096);
     assert_int_equal(plan->largest_job_bytes[1], (3 + 2 + 1) * 4096);
-    assert_int_equal(plan->pool_bytes[0], (3 + 1) * 4096);
+    assert_int_equal(plan->pool_bytes[0], 10048 + 128); /* lines */
+    assert_int_equal(plan->memory[1].wave_bytes, (3 + 1) * 4096);
+    assert_int_equal(plan->memory[1].wave_bound_bytes, (3 + 1) * 4096);
+    assert_int_equal(plan->memory[1].scratch_bytes, 2 * 2 * 4096);
+    assert_int_equal(dfr_need_bytes(&plan->memory[1], 3), (3 * (3 + 1) + 2 * 2) * 4096);
+    assert_int_equal(dfr_need_bytes(&plan->memory[1], UINT64_MAX / 4096), UINT64_MAX);
+    assert_int_equal(plan->layout.any_line[1], plan->layout.any_line[2]); /* inout */
+    assert_int_equal(plan->layout.sequence_line[1], 157);
     assert_string_equal(plan->policy, "all-cpu");
     assert_int_equal(plan->n_nodes, 4);
     assert_ptr_not_equal(plan->times.time_s, s.times.time_s);

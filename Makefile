@@ -80,7 +80,7 @@ LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_H
 UNIT      := $(patsubst tests/unit/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/unit/test_*.c))
 UNIT_HELP := $(OBJ)/libunit.a
 
-.PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long gpu-check bench bundle install uninstall fuzz clean help lib \
+.PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long check-model gpu-check bench bundle install uninstall fuzz clean help lib \
         tests demo-inner bench-inner results results-inner
 .DELETE_ON_ERROR:
 
@@ -94,6 +94,7 @@ help:
 	@echo 'make check      all tests (installs what is missing); T=name runs the tests whose name has it in'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, and each failure of a device at every call'
+	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
 	@echo 'make gpu-check  the same flows on a real GPU, compared with the cpu; skipped and counted where there is none'
 	@echo 'make bench      figures of this machine'
 	@echo 'make results    tables and plots of docs/scheduling.md into build/results/; UPDATE=1 into the page; DAGS=dir adds its graphs'
@@ -203,6 +204,8 @@ check-long: deps
 	@DF_RANDOM_GRAPHS=$(or $(N),1000) DF_TEST_LIMIT_S=36000 tests/run.sh $(BUILDDIR) random
 	@DF_FAULTS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) faults
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults
+check-model:
+	@tests/model/run.sh $(BUILDDIR)
 gpu-check: deps
 	@$(MAKE) --no-print-directory all
 	@tests/gpu_check.sh $(BUILDDIR)

@@ -7,6 +7,8 @@ export DFC_PROFILE=$out/profile.db
 echo "== dispatch of empty nodes"
 cc -std=c11 -D_GNU_SOURCE -O2 -I"$build/include" -o "$out/dispatch" tests/bench/dispatch.c "$build/lib/libdf.a" -lhwloc -lm -ldl -lrt -pthread
 "$out/dispatch" 10000 | tee "$out/dispatch.csv"
+echo "== the job queue beside Concurrency Kit's"
+bash tests/bench/queue.sh "$build" "$out" --csv | tee "$out/queue.csv"
 echo "== large graphs: compile and run"
 bash tests/bench/large.sh "$build/bin/dfc" "$out" | tee "$out/large.csv"
 echo "== StarPU beside it"

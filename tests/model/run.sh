@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Checks the model of the job queue with spin: tests/model/run.sh BUILDDIR. The model as it is must pass, whole; with a
+# rule of the algorithm left out it must fail, which shows that the check sees what the rule is for. A failed run leaves
+# its counterexample: see BUILDDIR/model/NAME. The last line is `N passed, N failed, N skipped`.
+set -u
+cd "$(dirname "$0")/../.."
+model=$PWD/tests/model/queue.pml out=$(mkdir -p "$1/model" && realpath "$1/model")
+passed=0 failed=0
+checks=7
+if ! command -v spin >/dev/null; then
+    echo "skip all: no spin here; install it: apt-get install spin"
+    echo "0 passed, 0 failed, $checks skipped"
+    exit 0
+fi
+
+# search NAME KIND FLAGS…: every run of the model. KIND is `states` (assertions in each state) or `endless` (no endless
+# run either). Sets `said`, and `states` to the number of states, or to nothing where the search did not come to an end.
+search() {
+    local name=$1 kind=$2 as='-DSAFETY' option=''; shift 2
+    [ "$kind" = endless ] && as='-DNP' option='-l'
+    rm -rf "${out:?}/$name"; mkdir -p "$out/$name"
+    said=$(cd "$out/$name" && { spin -a "$@" "$model" && ${CC:-cc} -w -O2 $as -DCOLLAPSE -DMEMLIM=4000 -o pan pan.c &&
+        ./pan $option -m100000 -w22; } 2>&1)
+    states=$(sed -n 's/^ *\([0-9][0-9.e+]*\) states, stored.*/\1/p' <<<"$said")
+    # A search that finds nothing counts only if it was of everything.
+    grep -q 'errors: 0' <<<"$said" && grep -qE 'depth too small|out of memory|MEMLIM|not completed' <<<"$said" && states=''
+}
+tell() { # ok|not NAME WHAT
+    if [ "$1" = ok ]; then
+        passed=$((passed + 1)); echo "ok $2: $3"
+    else
+        failed=$((failed + 1)); echo "not ok $2: $3"
+    fi
+}
+
+# holds NAME KIND FLAGS…
+holds() {
+    search "$@"
+    if [ -n "$states" ] && grep -q 'errors: 0' <<<"$said"; then
+        tell ok "$1" "holds in all $states states (${*:3})"
+    else
+        tell not "$1" "$(tail -n 12 <<<"$said")"
+    fi
+}
+
+# caught NAME KIND FLAGS…: the flags leave a rule out; the counterexample is the finding.
+caught() {
+    search "$@"
+    local found; found=$(sed -n 's/^pan:1: //p' <<<"$said")
+    if grep -q 'errors: 1' <<<"$said" && grep -qE '^(assertion violated|non-progress cycle)' <<<"$found"; then
+        (cd "$out/$1" && spin -k queue.pml.trail -p "${@:3}" "$model" >counterexample.txt 2>&1)
+        tell ok "$1" "caught: $found, in ${out#"$PWD"/}/$1/counterexample.txt"
+    else
+        tell not "$1" "not caught: $(tail -n 12 <<<"$said")"
+    fi
+}
+
+holds two-workers states -DWORKERS=2 -DOPS=4 -DCAPACITY=2
+holds three-workers states -DWORKERS=3 -DOPS=2 -DCAPACITY=1
+holds lock-free endless -DWORKERS=2 -DOPS=3 -DCAPACITY=2
+caught without-tag states -DNO_TAG -DOPS=3 -DCAPACITY=1
+caught without-tail-recheck states -DNO_TAIL_RECHECK -DOPS=3 -DCAPACITY=2
+caught without-head-recheck states -DNO_HEAD_RECHECK -DOPS=3 -DCAPACITY=2
+caught without-help endless -DNO_HELP -DOPS=2 -DCAPACITY=2
+[ $((passed + failed)) = "$checks" ] || failed=$((failed + 1))
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" = 0 ]

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "compiler/sources.h"
+#include "partition/report.h"
 #include "runtime/image.h"
 
 static bool no_memory(void)
@@ -59,6 +60,17 @@ static void work_close(struct dfc_program *p)
 
 /* ---- the image ---- */
 
+/* Somebody asked for a limit: says whether the plan keeps to it. */
+static void note_promises(const struct dfc_program *p, const struct df_plan *plan)
+{
+    for (uint32_t u = 1; u < plan->platform.n_units; u++) {
+        const struct df_unit *unit = &plan->platform.units[u];
+        char promise[160], need[32];
+        dfp_text_promise(promise, &plan->memory[u], unit->memory_bytes, p->common->inflight);
+        dfc_note("%s needs %s for one wave: %s", unit->name, dfp_text_bytes(need, plan->pool_bytes[u]), promise);
+    }
+}
+
 /* The plan that the program carries, so that a run on the platform it was made for need not plan. A graph that cannot
  * run on that platform is compiled without one: the machine it will run on may differ. */
 static struct df_plan *make_plan(const struct dfc_program *p)
@@ -66,8 +78,11 @@ static struct df_plan *make_plan(const struct dfc_program *p)
     struct df_error error = { "" };
     struct df_plan *plan = NULL;
     const char *policy = p->options->policy ? p->options->policy : dfc_default_placer(p->loaded);
-    if (dfp_plan_make(&p->loaded->problem, policy, &p->common->partition, &plan, &error) == DF_OK)
+    if (dfp_plan_make(&p->loaded->problem, policy, &p->common->partition, &plan, &error) == DF_OK) {
+        if (p->common->gpu_mem_bytes && !p->options->quiet)
+            note_promises(p, plan);
         return plan;
+    }
     if (!p->options->quiet)
         dfc_warning("the program carries no placement, it is made when it starts: %s", error.text);
     return NULL;

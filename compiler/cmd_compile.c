@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "compiler/frontend.h"
+#include "compiler/memory_report.h"
 #include "partition/draw.h"
 
 /* ---- --emit ---- */
@@ -132,9 +133,11 @@ static bool emit_plan(const struct dfc_common *common, FILE *out)
     bool good = dfp_plan_make(&loaded.problem, common->policy ? common->policy : dfc_default_placer(&loaded), &common->partition, &plan,
                               &error) == DF_OK &&
                 dfp_evaluate(&loaded.problem, plan->place, plan->priority, &evaluation, &error) == DF_OK;
-    if (good)
+    if (good) {
         dfc_emit_plan(out, &loaded, plan, &evaluation);
-    else
+        good = dfc_emit_memory(out, &loaded.problem, plan, common->inflight, &error) == DF_OK;
+    }
+    if (!good)
         failed(&error);
     if (plan)
         dfr_plan_free(plan);
@@ -281,7 +284,7 @@ static const char usage[] =
     "  --emit=dot               the same as a picture, for Graphviz\n"
     "  --emit=c                 the header and the C code of the program\n"
     "  --emit=metis             the weighted graph that METIS partitions, in its file format\n"
-    "  --emit=plan              times, placement, memory need, predicted makespan\n\n"
+    "  --emit=plan              times, placement, predicted makespan, and the memory plan: where each token lies\n\n"
     "compiling:\n"
     "  -O0 … -O3, -g            as the C compiler means them (-O2)\n"
     "  --cc=COMMAND             the C compiler (else $CC, else cc); the C++ compiler is the one that belongs to it,\n"

@@ -1,5 +1,5 @@
 /* cmd_partition.c - dfc partition GRAPH.df: where each node will run, in figures and as a picture. */
-#include "compiler/command.h"
+#include "compiler/memory_report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define MAX_PICTURES 16
 #define SLOW_LAYOUT_NODES 1000
 
-enum form { FORM_DOT, FORM_SVG };
+enum form { FORM_DOT, FORM_SVG, FORM_MEMORY };
 
 struct wanted {                         /* one picture */
     const char *path;
@@ -45,7 +45,7 @@ static int add_picture(struct options *o, const char *path, enum form form)
     return 1;
 }
 
-/* -o, --dot and --svg: 1, 0 and -1 as with dfc_common_option(). */
+/* -o, --dot, --svg and --memory: 1, 0 and -1 as with dfc_common_option(). */
 static int picture_option(void *request, int argc, char **argv, int *i)
 {
     struct options *o = request;
@@ -56,6 +56,9 @@ static int picture_option(void *request, int argc, char **argv, int *i)
     taken = dfc_option_value("--svg", argc, argv, i, &path);
     if (taken)
         return taken < 0 ? -1 : add_picture(o, path, FORM_SVG);
+    taken = dfc_option_value("--memory", argc, argv, i, &path);
+    if (taken)
+        return taken < 0 ? -1 : add_picture(o, path, FORM_MEMORY);
     taken = dfc_option_value("-o", argc, argv, i, &path);
     if (taken <= 0)
         return taken;
@@ -185,14 +188,19 @@ static void print_units(FILE *out, const struct dfp_problem *problem, const stru
     fputc('\n', out);
 }
 
-static void print_memory(FILE *out, const struct df_plan *plan)
+static void print_memory(FILE *out, const struct df_plan *plan, uint32_t inflight)
 {
-    for (uint32_t u = 1; u < plan->platform.n_units; u++) {
-        char need[32], job[32], has[32];
+    for (uint32_t u = 0; u < plan->platform.n_units; u++) {
+        char need[32], bound[32], job[32], promise[160];
         const struct df_unit *unit = &plan->platform.units[u];
-        fprintf(out, "memory     %s needs %s for one wave, %s for its largest job, has %s\n", unit->name,
-                dfp_text_bytes(need, plan->pool_bytes[u]), dfp_text_bytes(job, plan->largest_job_bytes[u]),
-                unit->memory_bytes ? dfp_text_bytes(has, unit->memory_bytes) : "an unknown size");
+        const struct df_memory_need *memory = &plan->memory[u];
+        fprintf(out, "memory     %s needs %s for one wave in any order (at least %s)", unit->name,
+                dfp_text_bytes(need, plan->pool_bytes[u]),
+                dfp_text_bytes(bound, memory->wave_bound_bytes + memory->once_bytes + memory->scratch_bytes));
+        if (u)
+            fprintf(out, ", %s for its largest job", dfp_text_bytes(job, plan->largest_job_bytes[u]));
+        dfp_text_promise(promise, memory, unit->memory_bytes, inflight);
+        fprintf(out, "%s%s\n", *promise ? "; " : "", promise);
     }
 }
 
@@ -228,7 +236,7 @@ static bool print_summary(FILE *out, const struct options *o, const struct dfc_l
             dfp_text_bytes(a, e->cut_bytes), dfp_text_time(b, e->cut_s));
     fprintf(out, "copies     %u to devices (%s), %u back (%s)\n", (unsigned)e->h2d_copies,
             dfp_text_bytes(a, e->h2d_bytes), (unsigned)e->d2h_copies, dfp_text_bytes(b, e->d2h_bytes));
-    print_memory(out, plan);
+    print_memory(out, plan, o->common.inflight);
     fprintf(out, "predicted  %s for one wave", dfp_text_time(a, plan->predicted_s));
     if (plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED))
         fprintf(out, " as %s decides in the run; %s with these places fixed", plan->run_as, dfp_text_time(b, e->makespan_s));
@@ -243,6 +251,18 @@ static bool print_summary(FILE *out, const struct options *o, const struct dfc_l
 
 /* ---- pictures ---- */
 
+static bool draw_memory(const char *path, const struct dfp_problem *problem, const struct df_plan *plan,
+                        struct df_error *error)
+{
+    struct dfc_output output;
+    if (!dfc_output_open(&output, path))
+        return false;
+    bool drawn = dfc_emit_memory_picture(output.file, problem, plan, error) == DF_OK;
+    if (!drawn)
+        dfc_error("%s", error->text);
+    return dfc_output_close(&output, drawn) && drawn;
+}
+
 static bool draw(const struct wanted *wanted, const struct dfp_problem *problem, const struct df_plan *plan,
                  struct df_error *error)
 {
@@ -250,6 +270,8 @@ static bool draw(const struct wanted *wanted, const struct dfp_problem *problem,
     size_t size;
     bool summarised;
     uint32_t n = problem->graph->n_nodes;
+    if (wanted->form == FORM_MEMORY)
+        return draw_memory(wanted->path, problem, plan, error);
     if (wanted->form == FORM_SVG && n > SLOW_LAYOUT_NODES && n <= DFP_DRAW_MAX_NODES)
         dfc_note("laying out %u nodes takes a while", (unsigned)n);
     dfc_home_graphviz();
@@ -316,7 +338,8 @@ static const char usage[] =
     "Runs no kernel. Any policy will do; one that decides while a program runs is shown as its simulated run went.\n\n"
     "pictures, any number of them, coloured by unit, with the cut dashed and the critical path heavy:\n"
     "  -o FILE                  DOT where FILE ends in .dot or .gv, SVG where it ends in .svg\n"
-    "  --dot=FILE, --svg=FILE   the same with any name; '-' is the standard output (and stderr has the summary)\n\n"
+    "  --dot=FILE, --svg=FILE   the same with any name; '-' is the standard output (and stderr has the summary)\n"
+    "  --memory=FILE            the memory plan as SVG: offset against time, the bound dashed\n\n"
     "common options:\n" DFC_COMMON_USAGE;
 
 const struct dfc_command dfc_command_partition = {

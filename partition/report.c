@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 bool dfp_reader_is_first(const struct df_graph *g, const struct df_value *value, uint32_t r)
 {
@@ -76,6 +77,29 @@ const char *dfp_text_bytes(char buffer[32], uint64_t bytes)
         i++;
     }
     return three_digits(buffer, number, units[i]);
+}
+
+const char *dfp_text_promise(char buffer[160], const struct df_memory_need *need, uint64_t memory_bytes,
+                             uint64_t inflight)
+{
+    uint64_t asked = inflight ? inflight : DF_DEFAULT_INFLIGHT, fit = asked, fixed = dfr_need_bytes(need, 0);
+    char size[32];
+    buffer[0] = '\0';
+    if (!memory_bytes)
+        return buffer;
+    dfp_text_bytes(size, memory_bytes);
+    if (fixed > memory_bytes)
+        fit = 0;
+    else if (need->wave_bytes && (memory_bytes - fixed) / need->wave_bytes < asked)
+        fit = (memory_bytes - fixed) / need->wave_bytes;
+    if (fit == 0)
+        snprintf(buffer, 160, "one wave does not fit in %s", size);
+    else
+        snprintf(buffer, 160, "fits in %s with %llu wave%s in flight", size, (unsigned long long)fit,
+                 fit == 1 ? "" : "s");
+    if (fit && fit < asked)
+        snprintf(buffer + strlen(buffer), 160 - strlen(buffer), ", not with %llu", (unsigned long long)asked);
+    return buffer;
 }
 
 const char *dfp_text_remark(char buffer[128], const struct dfp_problem *problem, const struct dfp_report *report)

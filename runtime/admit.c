@@ -13,7 +13,6 @@
 #include "runtime/log.h"
 #include "runtime/machine.h"
 
-#define DEFAULT_INFLIGHT 4
 #define MAX_GPU_JOBS 64
 #define SLOT_BYTES (UINT64_C(512) << 20)
 
@@ -308,7 +307,7 @@ static int choose_inflight(struct df_run *run, struct df_error *error)
     most = records ? (UINT32_MAX - 1) / records - 1 : UINT32_MAX / 2;
     if (n == 0) {
         n = SLOT_BYTES / slot_bytes(run);
-        n = n < DEFAULT_INFLIGHT ? n : DEFAULT_INFLIGHT;
+        n = n < DF_DEFAULT_INFLIGHT ? n : DF_DEFAULT_INFLIGHT;
         for (uint32_t u = 1; u <= run->n_gpus; u++) {
             uint64_t peak = 0;
             int status = sequential_peak(run, u, &peak, error);

@@ -31,6 +31,7 @@ struct df_memory_need {
     uint64_t once_bytes, scratch_bytes;
 };
 
+#define DF_DEFAULT_INFLIGHT 4           /* waves in flight where nobody asks, and as many fit */
 #define DF_LINE_BYTES 64                /* what offsets on the host are counted in */
 
 /* Where tokens lie on the host, in lines from the start of their wave's memory (or of what is made once); NULL: not

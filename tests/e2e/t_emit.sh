@@ -32,7 +32,52 @@ platform titan {
 }
 X
 expect plan-platform 0 "^plan sum: gp-thesis on platform 'titan' \(file\)$" "$DFC" sum.df --emit=plan --platform=machine.df
+expect plan-memory 0 '^memory of u0 host: 12288 bytes for a wave in any order \(at least 12288\), 12288 in sequence \(at least 12288\), 0 once, 0 for scratch' \
+    "$DFC" sum.df --emit=plan
+expect plan-token 0 '^ v1 b: 4096 bytes at 4096, in sequence at 4096; n1 to n2$' "$DFC" sum.df --emit=plan
+cat > memory.df <<'X'
+kernel table(out t: f32[k]) once cost gpu 1us;
+kernel src(out a: f32[k]) cost cpu 1us;
+kernel f(in a: f32[k], in t: f32[m], tmp s: f32[k], out c: f32[k]) cost gpu 1us;
+kernel bump(inout a: f32[k]) cost gpu 1us;
+kernel sink(in a: f32[k]) cost cpu 1us;
+graph main {
+    t: f32[100] = table();
+    a: f32[2000] = src();
+    b = f(a, t);
+    c = f(b, t);
+    d = f(c, t);
+    e = bump(d);
+    sink(e);
+}
+platform titan {
+    cpu host  { workers = 3; memory = 1 GiB; }
+    gpu titan { memory = 6 GiB; h2d = 6 GB/s, 10 us; d2h = 6 GB/s, 10 us; engines = 2; launch = 8 us; }
+}
+X
+expect plan-promise 0 '^memory of u1 titan: 16384 bytes for a wave in any order \(at least 16384\), 4096 once, 8192 for scratch; fits in 6 GiB with 4 waves in flight$' \
+    "$DFC" memory.df --emit=plan
+expect plan-in-place 0 '^ v4 d, v5 e: 8192 bytes at 8192; n4 to n6$' "$DFC" memory.df --emit=plan
+expect plan-once 0 '^ v0 t: 4096 bytes at 0, once; n0 to the end$' "$DFC" memory.df --emit=plan
+expect partition-promise 0 '^memory +titan needs 28 KiB for one wave in any order \(at least 28 KiB\), 28 KiB for its largest job; fits in 45 KiB with 2 waves in flight, not with 4$' \
+    "$DFC" partition memory.df --gpu-mem=45KiB
+sed 's/, tmp s: f32\[k\]//; s/f32\[2000\]/f32[1000]/; s/c = f(b, t);/c = f(b, t); c2 = f(b, t); sink(c2);/' memory.df > tight.df
+expect partition-no-promise 0 'largest job; one wave does not fit in 16 KiB$' "$DFC" partition tight.df --gpu-mem=16KiB
+expect partition-refused 1 "node 'main/f#1' fits nowhere: one job of it needs 28672 bytes, 'titan' has 28671" \
+    "$DFC" partition memory.df --gpu-mem=28671
+check memory-picture "$DFC" partition memory.df --memory=memory.svg
+check memory-picture-is-xml python3 -c 'import sys, xml.dom.minidom; boxes = xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("title"); sys.exit(len(boxes) != 4 + 4 + 4)' memory.svg
+cat > many.df <<'X'
+kernel src(out a: f32[k]) cost cpu 1us;
+kernel f(in a: f32[k], out b: f32[k]) cost cpu 1us;
+graph main { a[0]: f32[16] = src(); for i in 1..4200 { a[i] = f(a[i - 1]); } }
+X
+expect memory-picture-many 0 'host, a wave in any order: 128 B, at least 128 B; too many tokens for a box each' \
+    "$DFC" partition many.df --policy=all-cpu --memory=-
+expect memory-picture-full 1 "cannot write '/dev/full'" "$DFC" partition memory.df --memory=/dev/full
 cat sum.df machine.df > with.df
+expect promise-compiled 0 'titan needs .* for one wave: fits in 1 MiB with 2 waves in flight$' \
+    "$DFC" with.df --policy=all-gpu --gpu-mem=1MiB --inflight=2 -o with --nvcc=none
 expect plan-declared 0 "^plan with: gp-thesis on platform 'titan' \(graph\)$" "$DFC" with.df --emit=plan
 expect plan-unit 0 "^u1 gpu titan: 1 worker, h2d 6 GB/s after 10 us" "$DFC" with.df --emit=plan
 expect emit-error 1 'sum2.df:[0-9]+:[0-9]+: error: ' bash -c "sed 's/= add(/= ad(/' sum.df > sum2.df; '$DFC' sum2.df --emit=graph -o bad.txt"

@@ -203,6 +203,7 @@ check-long: deps
 	@$(MAKE) --no-print-directory tests
 	@DF_RANDOM_GRAPHS=$(or $(N),1000) DF_TEST_LIMIT_S=36000 tests/run.sh $(BUILDDIR) random
 	@DF_FAULTS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) faults
+	@SLOW_S=10 tests/run.sh $(BUILDDIR) wrong
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults
 check-model:
 	@tests/model/run.sh $(BUILDDIR)

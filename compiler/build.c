@@ -51,6 +51,7 @@ static bool build_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
         const struct df_kernel_desc desc = {
             .name = callee->name, .n_dims = sig->n_variables, .dims = dims, .n_ports = sig->n_ports, .ports = ports,
             .n_scalars = sig->n_scalars, .scalars = scalars, .traits = traits(callee->kernel->traits),
+            .tolerance = callee->tolerance,
         };
         const struct df_kernel_info info = {
             .file = dfl_sink_file_name(u->sink, callee->loc.file), .line = callee->loc.line,

@@ -56,7 +56,7 @@ static void link_command(const struct dfc_program *p, const char *path, struct d
     dfc_list_add(argv, "%s", path);
     dfc_list_add_all(argv, &objects);
     add_bundled(argv, tools->lib);
-    if (p->gpu)
+    if (p->cuda)
         add_cuda(p, argv);
     dfc_list_add_all(argv, &tools->link_flags);
     dfc_list_add(argv, "-Wl,--start-group");
@@ -64,7 +64,7 @@ static void link_command(const struct dfc_program *p, const char *path, struct d
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         dfc_list_add(argv, "%s/lib%s.a", tools->lib, own[i]);
     dfc_list_add(argv, "-Wl,--end-group");
-    if (p->gpu)
+    if (p->cuda)
         dfc_list_add(argv, "-lcudart_static");
     dfc_list_add_words(argv, "-lmetis -lhwloc -ldl -lrt -lm");
     argv->failed |= objects.failed;

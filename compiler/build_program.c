@@ -150,6 +150,23 @@ static bool is_replaceable(const char *path)
     return false;
 }
 
+/* In a file that needs no nvcc. */
+static bool is_host_code(const struct dfl_variant *variant)
+{
+    return variant->path && !variant->has_launch &&
+           (dfc_build_kind_of(variant->path) == DFC_BUILD_C || dfc_build_kind_of(variant->path) == DFC_BUILD_CXX);
+}
+
+/* --emu-gpu-code: the other gpu variants are as if they had not been written. */
+static void leave_out_cuda(struct dfc_program *p)
+{
+    for (size_t i = 0; i < p->loaded->front->n_kernels; i++) {
+        struct dfc_kernel_code *code = &p->loaded->front->kernels[i];
+        if (code->gpu && !is_host_code(code->gpu))
+            code->gpu = NULL;
+    }
+}
+
 /* Says which kernels' gpu variants this build leaves out, and why. */
 static void note_left_out(const struct dfc_program *p)
 {
@@ -157,7 +174,7 @@ static void note_left_out(const struct dfc_program *p)
     char names[160] = "";
     size_t n = 0, shown = 0;
     for (size_t i = 0; i < front->n_kernels; i++) {
-        if (!front->kernels[i].gpu)
+        if (!front->kernels[i].gpu || (p->options->emu_gpu_code && is_host_code(front->kernels[i].gpu)))
             continue;
         size_t used = strlen(names);
         const char *name = front->kernels[i].ast->name.text;
@@ -200,9 +217,12 @@ static bool run_steps(struct dfc_program *p, struct dfc_output *program)
 {
     if (!dfc_tools_find(&p->tools, p->common, p->options, p->loaded->front))
         return false;
-    p->gpu = !p->tools.no_cuda && p->tools.cuda;
+    p->cuda = !p->tools.no_cuda && p->tools.cuda;
+    p->gpu = p->cuda || p->options->emu_gpu_code;
     if (p->tools.no_cuda)
         note_left_out(p);
+    if (p->options->emu_gpu_code)
+        leave_out_cuda(p);
     if (!work_open(p) || !write_image(p) || !dfc_units_make(p) || !check_inputs(p) || dfc_signals_caught() ||
         !dfc_units_compile(p))
         return false;

@@ -89,6 +89,7 @@ struct dfc_program {
     const char *stem;                   /* "sum" of sum.df */
     char *work;                         /* folder of generated files */
     bool gpu;                           /* gpu variants are compiled */
+    bool cuda;                          /* with CUDA; else they are C and C++, for the emulator */
     struct dfc_build_unit *units;
     size_t n_units;
 };
@@ -122,7 +123,7 @@ const char *dfc_c_elem(enum df_elem elem);
 const char *dfc_c_scalar(enum df_scalar_type type);
 
 void dfc_emit_header(FILE *out, const struct dfc_front *front, const char *stem);
-void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu);
+void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu, bool emu_gpu_code);
 void dfc_emit_cuda(FILE *out, const struct dfc_front *front, const char *stem);
 bool dfc_has_inline(const struct dfc_front *front, bool gpu);
 /* The unit of a user's file: the header, the file's text, the calls of its functions by `cpu "file": f(…)`.

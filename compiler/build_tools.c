@@ -115,6 +115,8 @@ static const char *find_cuda(struct dfc_tools *tools, const struct dfc_build_opt
 {
     const char *named = options->nvcc ? options->nvcc : getenv("NVCC");
     static const char *const places[] = { "nvcc", "/usr/local/cuda/bin/nvcc" };
+    if (options->emu_gpu_code)
+        return "--emu-gpu-code builds without CUDA";
     if (named && strcmp(named, "none") == 0)
         return "nvcc is 'none'";
     if (named && *named) {

@@ -101,7 +101,7 @@ static bool add_user_files(struct dfc_program *p)
         for (int v = 0; v < 2; v++) {
             if (!variants[v] || !variants[v]->path)
                 continue;
-            if (!p->gpu && dfc_build_kind_of(variants[v]->path) == DFC_BUILD_CUDA) {
+            if (!p->cuda && dfc_build_kind_of(variants[v]->path) == DFC_BUILD_CUDA) {
                 dfl_error(p->loaded->sink, variants[v]->path_loc,
                           "the cpu variant of '%s' is in a .cu file, which needs nvcc", code->ast->name.text);
                 return false;
@@ -156,7 +156,7 @@ static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
     else if (unit->kind == DFC_BUILD_CUDA)
         dfc_emit_cuda(file, p->loaded->front, p->stem);
     else
-        dfc_emit_c(file, p->loaded->front, p->stem, p->gpu);
+        dfc_emit_c(file, p->loaded->front, p->stem, p->gpu, p->options->emu_gpu_code);
     return written(file, unit->source) && good;
 }
 
@@ -210,7 +210,7 @@ static void command_c(const struct dfc_program *p, const struct dfc_build_unit *
     dfc_list_add(argv, "-iquote");
     dfc_list_add(argv, "%s", folder ? folder : ".");
     free(folder);
-    if (p->gpu && p->tools.cuda)
+    if (p->cuda)
         dfc_list_add(argv, "-I%s/include", p->tools.cuda);
     dfc_list_add(argv, "-ffile-prefix-map=%s=.", p->work); /* the work folder's name changes from build to build */
     if (!unit->path)

@@ -1,6 +1,7 @@
 /* check_kernel.c - what a kernel's declaration says beyond its signature: traits, variants, costs. Every kernel is
  * checked, used or not.
  */
+#include <float.h>
 #include <string.h>
 
 #include "compiler/launch.h"
@@ -54,6 +55,45 @@ static bool check_threads(struct dfc_unit *u, const struct dfc_callee *callee)
         return false;
     }
     return true;
+}
+
+/* One number of `tolerance(relative, absolute)`. Dimensions have no value here: it is the kernel's, not a node's. */
+static bool check_bound(struct dfc_unit *u, const struct dfl_expr *e, double *bound)
+{
+    const struct dfc_names names = { .use = DFC_USE_TOLERANCE };
+    struct dfc_value value;
+    if (!dfc_fold(u, &names, e, &value))
+        return false;
+    if (value.n.kind == DF_KIND_STR) {
+        dfl_error(u->sink, e->loc, "a tolerance is a number");
+        return false;
+    }
+    *bound = value.n.kind == DF_KIND_I64 ? (double)value.n.i : value.n.f;
+    if (!value.known || (*bound >= 0 && *bound <= DBL_MAX))
+        return true;
+    dfl_error(u->sink, e->loc, "a tolerance is 0 or more, this is %g", *bound);
+    return false;
+}
+
+static bool check_tolerance(struct dfc_unit *u, struct dfc_callee *callee)
+{
+    const struct dfl_kernel *kernel = callee->kernel;
+    const struct dfl_expr *relative = kernel->tolerance, *absolute = relative ? relative->next : NULL;
+    const uint32_t both = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU;
+    struct df_tolerance *t = &callee->tolerance;
+    if (!relative)
+        return true;
+    if (absolute && absolute->next) {
+        dfl_error(u->sink, absolute->next->loc, "a tolerance has at most two numbers");
+        dfl_hint(u->sink, "write 'tolerance(relative)' or 'tolerance(relative, absolute)'");
+        return false;
+    }
+    if (callee->code_classes && (callee->code_classes & both) != both)
+        dfl_warning(u->sink, trait_loc(kernel, DFL_TOLERANCE),
+                    "'tolerance' means nothing here: kernel '%s' has no %s variant to compare", callee->name,
+                    callee->code_classes & 1u << DF_CLASS_CPU ? "gpu" : "cpu");
+    t->given = DF_RELATIVE | (absolute ? DF_ABSOLUTE : 0);
+    return check_bound(u, relative, &t->relative) && (!absolute || check_bound(u, absolute, &t->absolute));
 }
 
 /* ---- variants ---- */
@@ -195,5 +235,6 @@ bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char 
         ok = false;
     }
     ok &= check_traits(u, callee);
+    ok &= check_tolerance(u, callee);
     return check_threads(u, callee) && ok;
 }

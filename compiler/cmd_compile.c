@@ -67,7 +67,7 @@ static bool emit_c(const struct dfc_common *common, FILE *out)
     if (stem) {
         dfc_emit_header(out, loaded.front, stem);
         fputc('\n', out);
-        dfc_emit_c(out, loaded.front, stem, true);
+        dfc_emit_c(out, loaded.front, stem, true, false);
         if (dfc_has_inline(loaded.front, true)) {
             fputc('\n', out);
             dfc_emit_cuda(out, loaded.front, stem);
@@ -210,6 +210,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
         return o->build.dependencies = true;
     if (strcmp(argv[*i], "--keep") == 0)
         return o->build.keep = true;
+    if (strcmp(argv[*i], "--emu-gpu-code") == 0)
+        return o->build.emu_gpu_code = true;
     int taken = dfc_build_option(&o->build, argc, argv, i);
     if (!taken && (taken = dfc_option_value("--emit", argc, argv, i, &value)) > 0)
         taken = emit_option(o, value);
@@ -291,6 +293,8 @@ static const char usage[] =
     "                           or $CXX\n"
     "  --nvcc=COMMAND           the CUDA compiler (else $NVCC, nvcc in $PATH, /usr/local/cuda/bin/nvcc); without one,\n"
     "                           or with 'none', the gpu variants are left out\n"
+    "  --emu-gpu-code           without CUDA: gpu variants in C and C++ files are for the emulated GPU, which runs\n"
+    "                           them in place of the cpu variants\n"
     "  --cflags=FLAGS           added for C and C++ files\n"
     "  --nvcc-flags=FLAGS       added for CUDA files; without an -arch or -gencode there, code is made for every\n"
     "                           major architecture that nvcc knows\n"

@@ -101,6 +101,7 @@ const char *dfc_default_placer(const struct dfc_loaded *loaded);
 struct dfc_build_options {
     const char *cc, *nvcc, *cflags, *nvcc_flags, *optimise; /* NULL: defaults; optimise: "-O3" */
     bool debug, keep, dependencies;     /* -g, --keep, -MD */
+    bool emu_gpu_code;                  /* --emu-gpu-code: no CUDA; gpu variants in C and C++ are for the emulator */
     const char *policy;
     bool quiet;
 };

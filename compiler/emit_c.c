@@ -114,7 +114,7 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
     fputs("};\n\n", out);
 }
 
-void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu)
+void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu, bool emu_gpu_code)
 {
     fprintf(out, "/* %s.c - made by dfc: how libdf calls the kernels of %s.df, and main(). */\n#line 2 \"%s.c\"\n",
             stem, stem, stem);
@@ -141,5 +141,7 @@ void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool
             stem);
     if (front->has_dynamic)
         fputs("        .replanner = &dfc_replanner,\n", out);
+    if (emu_gpu_code)
+        fputs("        .emu_gpu_code = 1,\n", out);
     fputs("    };\n    return df_main(argc, argv, &program);\n}\n", out);
 }

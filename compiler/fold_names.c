@@ -19,6 +19,7 @@ const char *dfc_use_words(enum dfc_use use)
     case DFC_USE_HINT: return "a hint";
     case DFC_USE_COST: return "a cost";
     case DFC_USE_THREADS: return "a number of threads";
+    case DFC_USE_TOLERANCE: return "a tolerance";
     case DFC_USE_LAUNCH: return "the extent of a launch";
     }
     return "an expression";

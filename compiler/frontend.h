@@ -116,6 +116,7 @@ struct dfc_callee {
     uint32_t code_classes, cost_classes; /* kernel: bit c */
     const struct dfl_expr *cost[DF_MAX_CLASSES];
     uint64_t code_hash[2];
+    struct df_tolerance tolerance;      /* kernel */
     const struct dfl_variant *launch;   /* kernel: the variant that is a bare __global__ function; NULL: none */
     const struct dfl_graph *graph;      /* NULL: a kernel */
     struct dfc_index streams;           /* graph: names that its body assigns, and in ports */
@@ -178,7 +179,7 @@ bool dfc_read_file(const struct dfc_front_options *options, const char *path, ch
 
 enum dfc_use { DFC_USE_PARAM, DFC_USE_TYPE, DFC_USE_PORT, DFC_USE_ANNOTATION, DFC_USE_BOUND, DFC_USE_INDEX,
                DFC_USE_CONDITION, DFC_USE_SCALAR, DFC_USE_HINT, DFC_USE_COST, DFC_USE_THREADS,
-               DFC_USE_LAUNCH };
+               DFC_USE_TOLERANCE, DFC_USE_LAUNCH };
 
 struct dfc_env {                        /* a loop variable, and those of the loops around it */
     const char *name;

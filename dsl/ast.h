@@ -97,7 +97,8 @@ struct dfl_sig {
     struct dfl_loc loc;
 };
 
-enum { DFL_ORDERED = 1, DFL_STREAM = 2, DFL_ONCE = 4, DFL_SYNC = 8, DFL_THREADS = 16 }; /* bits of dfl_kernel.traits */
+enum { DFL_ORDERED = 1, DFL_STREAM = 2, DFL_ONCE = 4, DFL_SYNC = 8, DFL_THREADS = 16,
+       DFL_TOLERANCE = 32 }; /* bits of dfl_kernel.traits */
 
 struct dfl_variant {
     struct dfl_name cls;               /* cpu, gpu or another class */
@@ -127,8 +128,9 @@ struct dfl_kernel {
     struct dfl_name name;
     struct dfl_sig *sig;
     unsigned traits;
-    struct dfl_loc trait_loc[5];       /* by bit number; of the word */
+    struct dfl_loc trait_loc[6];       /* by bit number; of the word */
     struct dfl_expr *threads;          /* NULL unless DFL_THREADS */
+    struct dfl_expr *tolerance;        /* relative, then absolute where given; NULL unless DFL_TOLERANCE */
     struct dfl_variant *variants;
     struct dfl_price *prices;
     struct dfl_loc loc;

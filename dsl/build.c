@@ -93,9 +93,9 @@ struct dfl_kernel *dfl_build_kernel(struct dfl_reader *r, struct dfl_loc loc, st
 }
 
 void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_loc loc, unsigned trait,
-                     struct dfl_expr *threads)
+                     struct dfl_expr *args)
 {
-    static const char *const names[] = {"ordered", "stream", "once", "sync", "threads"};
+    static const char *const names[] = {"ordered", "stream", "once", "sync", "threads", "tolerance"};
     unsigned bit = 0;
     while (1u << bit != trait)
         bit++;
@@ -106,8 +106,10 @@ void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl
     }
     kernel->traits |= trait;
     kernel->trait_loc[bit] = loc;
-    if (threads)
-        kernel->threads = threads;
+    if (trait == DFL_THREADS)
+        kernel->threads = args;
+    if (trait == DFL_TOLERANCE)
+        kernel->tolerance = args;
 }
 
 struct dfl_variant *dfl_build_variant(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls)

@@ -45,7 +45,7 @@ struct dfl_scalar_decl *dfl_build_scalar(struct dfl_reader *r, struct dfl_loc lo
 struct dfl_kernel *dfl_build_kernel(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
                                     struct dfl_sig *sig);
 void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_loc loc, unsigned trait,
-                     struct dfl_expr *threads);
+                     struct dfl_expr *args);
 struct dfl_variant *dfl_build_variant(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls);
 struct dfl_price *dfl_build_price(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls, struct dfl_expr *expr);
 

@@ -63,8 +63,8 @@ static bool replace(struct expectation *e, const char *const *names, const char 
 
 static void simplify(struct expectation *e, const char *after)
 {
-    static const char *const soft_words[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'", "'cost'",
-                                             "'split'", "'halo'", "'dynamic'", NULL};
+    static const char *const soft_words[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'", "'tolerance'",
+                                             "'cost'", "'split'", "'halo'", "'dynamic'", NULL};
     static const char *const operators[] = {"'*'", "'/'", "'%'", "'+'", "'-'", "'<'", "'<='", "'>'", "'>='", "'=='",
                                             "'!='", "'&&'", "'||'", NULL};
     static const char *const operands[] = {"a name", "an integer", "a float", "a string", "'!'", "'-'", "'('", NULL};
@@ -74,7 +74,7 @@ static void simplify(struct expectation *e, const char *after)
                                                "'graph'", "'platform'", NULL};
     static const char *const statements[] = {"a name", "'for'", "'if'", "'('", NULL};
     static const char *const modes[] = {"'in'", "'out'", "'inout'", "'tmp'", "'acc'", NULL};
-    static const char *const traits[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'", NULL};
+    static const char *const traits[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'", "'tolerance'", NULL};
     static const char *const only_else[] = {"'else'", NULL};
     static const char *const continuations[] = {"'['", "'@'", "'split'", "'halo'", "'dynamic'", "':'", "'<<<'", NULL};
     static const char *const end[] = {"the end of the file", NULL};
@@ -184,7 +184,7 @@ static bool is_name(const char *found)
 
 static bool is_trait(const char *found)
 {
-    static const char *const traits[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'"};
+    static const char *const traits[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'", "'tolerance'"};
     for (size_t i = 0; i < sizeof traits / sizeof traits[0]; i++)
         if (strcmp(found, traits[i]) == 0)
             return true;

@@ -98,6 +98,7 @@ static const struct dfl_tree no_tree = {0};
 %token <name> IN "'in'" OUT "'out'" INOUT "'inout'" TMP "'tmp'" ACC "'acc'"
 %token <name> FOR "'for'" IF "'if'" ELSE "'else'"
 %token <name> ORDERED "'ordered'" STREAM "'stream'" ONCE "'once'" SYNC "'sync'" THREADS "'threads'"
+%token <name> TOLERANCE "'tolerance'"
 %token <name> COST "'cost'" SPLIT "'split'" HALO "'halo'" DYNAMIC "'dynamic'"
 %token RANGE "'..'" LAUNCH "'<<<'" LAUNCH_END "'>>>'"
 %token LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'"
@@ -176,7 +177,7 @@ literal:
 
 number: INT | FLOAT;
 
-name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | COST | SPLIT | HALO | DYNAMIC;
+name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | TOLERANCE | COST | SPLIT | HALO | DYNAMIC;
 
 /* ---- formats and signatures ---- */
 
@@ -241,6 +242,7 @@ kernel_head:
 | kernel_head ONCE                      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_ONCE, NULL); }
 | kernel_head SYNC                      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_SYNC, NULL); }
 | kernel_head THREADS '(' expr ')'      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_THREADS, $4.e); }
+| kernel_head TOLERANCE '(' exprs ')'   { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TOLERANCE, dfl_build_exprs($4)); }
 ;
 
 variant:

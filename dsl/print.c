@@ -177,6 +177,8 @@ static void print_traits(FILE *out, const struct dfl_kernel *kernel)
         print_expr(out, kernel->threads, 0);
         fputc(')', out);
     }
+    if (kernel->traits & DFL_TOLERANCE)
+        print_exprs(out, " tolerance(", kernel->tolerance, ")");
 }
 
 static void print_variant(FILE *out, const struct dfl_variant *variant)

@@ -53,6 +53,8 @@ struct dfm_entry *dfm_entry_new(struct dfm_cache *c, uint32_t block)
 
 void dfm_entry_free(struct dfm_cache *c, struct dfm_entry *e)
 {
+    if (c->config.freed)
+        c->config.freed(c->config.arg, c->base + e->offset, dfm_entry_bytes(c, e));
     c->entry_of[e->block] = DFM_NONE;
     dfm_pool_free(c->pool, e->offset);
     e->state = DFM_FREE;

@@ -42,6 +42,7 @@ struct dfm_cache_config {
     uint32_t max_claims;                /* reserved at once */
     void (*arrived)(void *arg, uint32_t waiter);       /* a fetch that this waiter posted is complete */
     void (*copied)(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s);
+    void (*freed)(void *arg, void *address, uint64_t bytes); /* a block's memory was given back; NULL: nobody asks */
     void *arg;
 };
 

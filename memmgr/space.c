@@ -144,6 +144,14 @@ int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **s
     }
     for (uint32_t v = 0; v < s->n_values; v++)
         s->bytes[v] = config->bytes[v] ? config->bytes[v] : 1;
+    if (config->poison) {
+        s->poison = malloc(n);
+        if (!s->poison) {
+            dfr_error_memory(error);
+            goto fail;
+        }
+        memcpy(s->poison, config->poison, config->n_values);
+    }
     status = make_heap(s, config, error);
     if (status != DF_OK)
         goto fail;
@@ -163,6 +171,7 @@ void dfm_space_destroy(struct dfm_space *s)
     free(s->blocks);
     free(s->bytes);
     free(s->cls);
+    free(s->poison);
     free(s->waiter_next);
     free(s->asked);
     free(s);

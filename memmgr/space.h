@@ -23,6 +23,7 @@
 #define DFM_SPACE_H
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "memmgr/heap.h"
 #include "runtime/device.h"
@@ -43,6 +44,7 @@ struct dfm_space {
     struct dfm_block *blocks;           /* [slot * n_values + value] */
     uint64_t *bytes;                    /* of a value, at least 1 */
     uint32_t *cls;                      /* of a value, in the heap */
+    uint8_t *poison;                    /* by value: what host memory that holds nothing is filled with; NULL: not */
     struct dfm_heap *heap;
     struct dfm_heap_source source;
     uint32_t n_caches;                  /* memories 1 … n_caches */
@@ -56,6 +58,7 @@ struct dfm_space_config {
     uint32_t n_values, n_slots;         /* the once slot included */
     const uint64_t *bytes;              /* of a value; copied */
     const uint64_t *count;              /* of a value: most buffers of it that are live at once; read during create */
+    const uint8_t *poison;              /* of a value; copied; NULL: memory is left as it is */
     uint32_t n_waiters;                 /* 0: no devices */
     const struct dfr_device_ops *pinned;/* whose host_alloc gives host memory; NULL: plain memory */
     uint64_t pinned_limit_bytes;        /* plain memory where more would be pinned than this */
@@ -70,10 +73,15 @@ static inline uint32_t dfm_space_value(const struct dfm_space *s, uint32_t block
 /* Host memory for the block; NULL only where more live than were declared. Does not set a bit. */
 static inline void *dfm_space_host_take(struct dfm_space *s, uint32_t value)
 {
-    return dfm_heap_alloc(s->heap, s->cls[value]);
+    void *memory = dfm_heap_alloc(s->heap, s->cls[value]);
+    if (s->poison && memory)
+        memset(memory, s->poison[value], s->bytes[value]);
+    return memory;
 }
 static inline void dfm_space_host_give(struct dfm_space *s, uint32_t value, void *memory)
 {
+    if (s->poison)
+        memset(memory, s->poison[value], s->bytes[value]);
     dfm_heap_free(s->heap, s->cls[value], memory);
 }
 

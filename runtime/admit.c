@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/check_variants.h"
 #include "runtime/error.h"
 #include "runtime/flight.h"
 #include "runtime/log.h"
@@ -73,12 +74,15 @@ static uint32_t units_with_code(const struct df_run *run, uint32_t node)
     uint32_t units = f->cpu ? 1u : 0;
     bool gpu;
 
+    if (run->check_ops && dfr_check_can(run, node))
+        units = 1u;                     /* the worker runs it on the check's device */
     if (run->n_gpus == 0)
         return units;
     if (kernel->flags & DF_KERNEL_COPY)
         gpu = true;
     else if (run->device_ops->runs_cpu_code)
-        gpu = f->cpu && (kernel->code_classes >> DF_CLASS_GPU & 1 || f->gpu || run->options.emu_all);
+        gpu = (run->options.emu_gpu_code && f->gpu) ||
+              (f->cpu && (kernel->code_classes >> DF_CLASS_GPU & 1 || f->gpu || run->options.emu_all));
     else
         gpu = f->gpu != NULL;
     return gpu ? units | all_gpus(run) : units;
@@ -111,7 +115,8 @@ static int apply_hint(struct admission *a, uint32_t node, uint32_t *units, struc
     if (hint == DF_CLASS_GPU && *units & gpus) {
         *units &= gpus;
     } else if (hint == DF_CLASS_GPU) {  /* then the CPU has code: some unit has */
-        note(a, run->n_gpus ? W_HINT_NO_CODE : W_HINT_NO_GPU, node);
+        if (!run->check_ops)
+            note(a, run->n_gpus ? W_HINT_NO_CODE : W_HINT_NO_GPU, node);
     } else if (hint > DF_CLASS_GPU) {
         note(a, W_HINT_CLASS, node);
     }

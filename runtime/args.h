@@ -20,6 +20,7 @@ struct dfr_command_line {
     struct df_options options;          /* args point to the array below; platform, plan and planner are the caller's */
     union df_scalar *args;              /* by arg of the graph */
     int64_t *params;                    /* by dynamic param */
+    const char **dumps;                 /* options.dumps: one for each --dump */
     bool params_changed;                /* one of them differs from what the graph was made with */
     enum dfr_stats_form stats;
     const char *platform_path;          /* NULL: none given */

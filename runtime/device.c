@@ -8,6 +8,14 @@
 extern const struct dfr_device_ops dfr_emu_ops;
 extern const struct dfr_device_ops dfr_cuda_ops __attribute__((weak));
 
+df_function *dfr_device_function(const struct dfr_device_ops *ops, const struct df_options *options,
+                                 const struct df_functions *functions)
+{
+    if (ops->runs_cpu_code && !(options->emu_gpu_code && functions->gpu))
+        return functions->cpu;
+    return functions->gpu;
+}
+
 const struct dfr_device_ops *dfr_device_back_end(enum df_device_kind kind)
 {
     switch (kind) {

@@ -48,6 +48,9 @@ int64_t df_wave(const struct df_call *call);     /* number of the wave, from 0 *
 unsigned df_threads(const struct df_call *call); /* threads this job may use; 1 unless `threads(e)` */
 
 enum { DF_LOG_ERROR, DF_LOG_WARNING, DF_LOG_INFO, DF_LOG_DEBUG };
+
+/* One line on stderr, whole whatever other threads say, where the level is one that the run was asked for (--log=LEVEL):
+ * "PROGRAM: warning: node 'main/blur', wave 3: …". Line breaks in it become spaces. */
 void df_log(struct df_call *call, int level, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 3, 4)))
@@ -109,6 +112,16 @@ struct df_scalar_desc {
     enum df_scalar_type type;
 };
 
+/* How far the variants of a kernel may be apart, for --check=variants: runtime/differ.h. What is not given has a default
+ * by the element type. */
+enum { DF_RELATIVE = 1, DF_ABSOLUTE = 2 };
+
+struct df_tolerance {
+    double relative, absolute;
+    uint32_t given;                     /* DF_RELATIVE, DF_ABSOLUTE */
+    uint32_t pad;
+};
+
 struct df_kernel_desc {
     const char *name;
     unsigned n_dims;                    /* dimension variables, what the function gets as dims[] */
@@ -119,6 +132,7 @@ struct df_kernel_desc {
     const struct df_scalar_desc *scalars;
     unsigned traits;
     struct df_functions functions;
+    struct df_tolerance tolerance;
 };
 
 struct df_graph;                        /* finished, immutable: runtime/graph.h */
@@ -190,6 +204,17 @@ struct df_options {
     const union df_scalar *args;        /* values of the graph's args, in order; borrowed for the run */
     int guard;                          /* gp changes its placement where times turn out wrong; default 1 */
     struct df_emu_trial emu_trial;
+    /* Finding a wrong result: docs/debugging.md. */
+    int serial;                         /* one job at a time, one wave at a time, in topological order */
+    int check_variants;                 /* run each job's gpu variant too and compare; serial */
+    int poison;                         /* fill memory that holds nothing */
+    const char *const *dumps;           /* n_dumps of NODE or NODE:WAVE: tokens to write as .npy; borrowed for the run */
+    unsigned n_dumps;
+    const char *dump_dir;               /* NULL: "." */
+    double watchdog_s;                  /* a job that runs longer is named on stderr; 0: none is */
+    void (*expired)(void *arg);         /* and then this is called, by a thread of the run's; NULL: it goes on */
+    void *expired_arg;
+    int emu_gpu_code;                   /* gpu variants are made for the emulator, which runs them */
 };
 
 void df_options_default(struct df_options *options);
@@ -252,6 +277,7 @@ struct df_program {
     const struct df_planner *planner;
     const struct df_replanner *replanner; /* NULL: no dynamic params */
     int (*read_platform)(const char *path, struct df_platform *platform, struct df_error *error); /* NULL: no --platform */
+    int emu_gpu_code;                   /* made with --emu-gpu-code: the emulator runs its gpu variants */
 };
 
 /* main() of a generated program: parses the command line, runs, prints what was asked for. Gives the exit status. */

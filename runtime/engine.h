@@ -87,6 +87,7 @@ struct dfr_worker {
 struct dfr_cores;
 struct dfr_gang;
 struct dfr_gpu;
+struct dfr_inspect;
 
 struct df_run {
     const struct df_graph *graph;
@@ -132,6 +133,8 @@ struct df_run {
     uint32_t spins;                     /* looks for work before sleeping */
     struct dfr_cores *cores;            /* NULL: workers are not bound */
     struct dfr_gang *gang;              /* NULL: no node asks for threads */
+    struct dfr_inspect *inspect;        /* NULL: nothing is looked into while jobs run */
+    const struct dfr_device_ops *check_ops; /* --check=variants: where gpu variants run; NULL else */
 
     _Atomic uint32_t stop;              /* enum dfr_stop */
     _Atomic bool failure_claimed;

@@ -6,6 +6,7 @@
 #include "runtime/clock.h"
 #include "runtime/error.h"
 #include "runtime/gpu_impl.h"
+#include "runtime/inspect.h"
 
 static void gpu_wakeup(void *arg)
 {
@@ -27,6 +28,15 @@ static void copied(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes
 static void arrived(void *arg, uint32_t waiter)
 {
     dfr_arrived(((struct dfr_gpu *)arg)->run, waiter);
+}
+
+/* --poison */
+static void freed(void *arg, void *address, uint64_t bytes)
+{
+    struct dfr_gpu *gpu = arg;
+    struct df_error error;
+    if (dfr_inspect_freed(gpu->run, gpu->device, address, bytes, &error) != DF_OK)
+        dfr_engine_fail(gpu->run, DF_E_DEVICE, "%s", error.text);
 }
 
 static uint32_t most_ports(const struct df_graph *g)
@@ -75,6 +85,7 @@ static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *er
         .max_claims = gpu->window,
         .arrived = arrived,
         .copied = gpu->run->trace ? copied : NULL,
+        .freed = gpu->run->options.poison ? freed : NULL,
         .arg = gpu,
     };
     return dfm_cache_create(&config, &gpu->cache, error);

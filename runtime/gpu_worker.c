@@ -17,6 +17,7 @@
 
 #include "runtime/clock.h"
 #include "runtime/gpu_impl.h"
+#include "runtime/inspect.h"
 
 #define TMP_ALIGNMENT 256u
 #define SPIN_S 50e-6                    /* a back end that cannot wake is asked without pause for so long */
@@ -226,20 +227,22 @@ static void make_ports(struct dfr_gpu *gpu, struct gpu_job *j)
 static int enqueue(struct dfr_gpu *gpu, struct gpu_job *j, struct df_error *error)
 {
     const struct dfr_device_ops *ops = gpu->device->ops;
-    const struct df_run *run = gpu->run;
+    struct df_run *run = gpu->run;
     const struct df_graph *g = run->graph;
     const struct df_node *node = &g->nodes[dfr_job_node(j->job)];
     const struct df_kernel *kernel = &g->kernels[node->kernel];
     const struct df_work *work = &g->works[node->work];
     uint32_t stream = DFR_STREAM_COMPUTE + j->stream;
     struct dfr_launch launch = {
-        .fn = ops->runs_cpu_code ? g->functions[node->kernel].cpu : g->functions[node->kernel].gpu,
+        .fn = dfr_device_function(ops, &run->options, &g->functions[node->kernel]),
         .call = &j->call, .dims = (const size_t *)(g->dims + work->first_dim), .ports = j->ports,
         .scalars = run->scalars + work->first_scalar, .result = &j->result, .ranges = j->ranges,
         .n_ranges = kernel->n_ports, .node_name = j->name,
     };
     int status = dfm_cache_wait(gpu->cache, &j->claim, stream, error);
 
+    if (status == DF_OK && run->inspect)
+        status = dfr_inspect_launch(run, gpu->unit, (uint32_t)(j - gpu->jobs), &j->call, j->ports, error);
     if (status != DF_OK)
         return status;
     if (kernel->flags & DF_KERNEL_COPY)
@@ -329,6 +332,8 @@ static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job 
 static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
 {
     count_job(gpu, w, j);
+    if (gpu->run->inspect)
+        j->result = dfr_inspect_finished(gpu->run, gpu->unit, (uint32_t)(j - gpu->jobs), &j->call, j->result, j->ports);
     dfm_cache_release(gpu->cache, &j->claim);
     gpu->stream_busy[j->stream] = false;
     j->state = GPU_EMPTY;

@@ -41,6 +41,7 @@ struct df_kernel {
     uint16_t cost_classes;                   /* bit c: the declaration has a cost for class c */
     uint16_t pad;
     uint64_t code_hash[2];                   /* of the sources of the cpu and gpu variant; 0: none */
+    struct df_tolerance tolerance;           /* between its variants */
 };
 
 struct df_kport {

@@ -1,10 +1,23 @@
-/* log.c - lines on stderr. */
+/* log.c - lines on stderr. Each is one call of stdio, so that those of several threads do not mix. */
 #include "runtime/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/engine.h"
+
+/* One line: no line break at its end, none in it. */
+static void put(const struct df_run *run, const char *word, char *text)
+{
+    size_t n = strlen(text);
+    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+        text[--n] = '\0';
+    for (char *p = text; *p; p++)
+        if (*p == '\n' || *p == '\r')
+            *p = ' ';
+    fprintf(stderr, "%s: %s%s\n", run->graph->name && *run->graph->name ? run->graph->name : "libdf", word, text);
+}
 
 void dfr_log(const struct df_run *run, int level, const char *format, ...)
 {
@@ -17,6 +30,16 @@ void dfr_log(const struct df_run *run, int level, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    fprintf(stderr, "%s: %s%s\n", run->graph->name && *run->graph->name ? run->graph->name : "libdf",
-            level >= 0 && level <= DF_LOG_DEBUG ? words[level] : "", text);
+    put(run, level >= 0 && level <= DF_LOG_DEBUG ? words[level] : "", text);
+}
+
+void dfr_say(const struct df_run *run, const char *format, ...)
+{
+    char text[1024];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    put(run, "", text);
 }

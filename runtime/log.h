@@ -11,4 +11,11 @@ void dfr_log(const struct df_run *run, int level, const char *format, ...)
 #endif
     ;
 
+/* The same whatever the level, without a word before it: what was asked for by an option. */
+void dfr_say(const struct df_run *run, const char *format, ...)
+#ifdef __GNUC__
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
 #endif

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/arrays.h"
 #include "runtime/args.h"
@@ -145,6 +146,16 @@ static void say_error(const struct df_program *program, const struct df_error *e
         fprintf(stderr, "%s: error: %s\n", program->name, error->text);
 }
 
+/* --watchdog found a job that does not end. No thread can be stopped from outside, so the process ends here; what was
+ * printed goes out first, unless the thread that does not end is printing. */
+static void expired(void *arg)
+{
+    (void)arg;
+    if (ftrylockfile(stdout) == 0)
+        fflush_unlocked(stdout);
+    _exit(1);
+}
+
 /* What kernels and --help printed: a full disk must not look like success. */
 static int flush_stdout(struct df_error *error)
 {
@@ -175,6 +186,8 @@ int df_main(int argc, char **argv, const struct df_program *program)
     } else if (line.version) {
         printf("%s, made by dfc %s\n", program->name, DFC_VERSION);
     } else {
+        line.options.expired = expired;
+        line.options.emu_gpu_code = program->emu_gpu_code;
         if (line.options.waves < 0)
             line.options.waves = image.default_waves;
         if (run(program, &image, &line, &error) != DF_OK) {

@@ -132,7 +132,7 @@ static int bring_inputs(struct dfr_measure_job *job, struct df_error *error)
         enum df_mode mode = m->graph->kports[kernel->first_port + p].mode;
         m->scratch[p] = at;
         at += aligned(bytes);
-        if (mode == DF_IN) {
+        if (mode == DF_IN || (mode == DF_OUT && job->outputs_too)) {
             status = copy(gpu, DFR_COPY_H2D, m->scratch[p], m->ports[p], bytes, error);
         } else if (mode == DF_INOUT) {
             status = copy(gpu, DFR_COPY_H2D, at, m->ports[p], bytes, error);
@@ -167,7 +167,7 @@ static int launch(void *arg, double *seconds, struct df_error *error)
     call.stream = STREAM;
     char name[128];
     df_node_name(m->graph, job->node, name, sizeof name);
-    struct dfr_launch l = { .fn = gpu->ops->runs_cpu_code ? functions->cpu : functions->gpu,
+    struct dfr_launch l = { .fn = dfr_device_function(gpu->ops, m->options, functions),
                             .call = &call,
                             .dims = m->dims,
                             .ports = m->scratch,

@@ -50,6 +50,7 @@ struct dfr_measure_job {
     uint32_t node;
     int64_t wave;
     int code;                           /* what the kernel gave */
+    bool outputs_too;                   /* on a device, outputs begin with what is in m->ports */
 };
 
 static inline const struct df_work *dfr_measure_work(const struct dfr_measure_job *job)

@@ -102,5 +102,6 @@ bool dfr_ready_pop(struct dfr_ready *ready, uint32_t kind, uint32_t unit, uint64
 extern const struct dfr_policy dfr_policy_eager, dfr_policy_ddfcfs, dfr_policy_ddwrr, dfr_policy_random, dfr_policy_ws,
     dfr_policy_dmda, dfr_policy_dmdas, dfr_policy_dmdar, dfr_policy_pats, dfr_policy_padas, dfr_policy_pams,
     dfr_policy_heft, dfr_policy_peft, dfr_policy_gp_thesis, dfr_policy_gp, dfr_policy_all_cpu, dfr_policy_all_gpu;
+extern const struct dfr_policy dfr_policy_serial; /* what --serial runs by; not in the table: nobody schedules so */
 
 #endif

@@ -10,7 +10,9 @@
 #include "runtime/clock.h"
 #include "runtime/error.h"
 #include "runtime/gang.h"
+#include "runtime/check_variants.h"
 #include "runtime/gpu.h"
+#include "runtime/inspect.h"
 #include "runtime/learn.h"
 #include "runtime/log.h"
 #include "runtime/machine.h"
@@ -79,11 +81,12 @@ static int make_space(struct df_run *run, struct df_error *error)
     const struct df_graph *g = run->graph;
     size_t n = g->n_values ? g->n_values : 1;
     uint64_t *bytes = malloc(n * sizeof *bytes), *count = malloc(n * sizeof *count);
+    uint8_t *poison = dfr_inspect_poison(run);
     struct dfm_space_config config = { .n_values = g->n_values, .n_slots = run->inflight + 1, .bytes = bytes,
-                                       .count = count };
+                                       .count = count, .poison = poison };
     int status = DF_E_MEMORY;
 
-    if (!bytes || !count) {
+    if (!bytes || !count || (run->options.poison && !poison)) {
         dfr_error_memory(error);
         goto done;
     }
@@ -100,6 +103,7 @@ static int make_space(struct df_run *run, struct df_error *error)
 done:
     free(bytes);
     free(count);
+    free(poison);
     return status;
 }
 
@@ -261,6 +265,7 @@ static int start_threads(struct df_run *run, struct df_error *error)
 
 static void run_free(struct df_run *run)
 {
+    dfr_inspect_destroy(run);           /* the watchdog's thread looks at the run */
     for (uint32_t u = 1; u <= run->n_gpus; u++)
         dfr_gpu_destroy(run->gpus[u]);
     if (run->policy_state)
@@ -288,16 +293,29 @@ static void run_free(struct df_run *run)
     free(run);
 }
 
+static void be_serial(struct df_run *run)
+{
+    run->policy = &dfr_policy_serial;
+    run->options.policy = run->policy->name; /* asked for: no plan takes its place */
+    run->options.workers = run->options.inflight = run->options.gpu_jobs = 1;
+}
+
 static int prepare(struct df_run *run, struct df_error *error)
 {
     int (*const steps[])(struct df_run *, struct df_error *) = {
         dfr_machine_find, dfr_admit, NULL, dfr_machine_plan, dfr_size, dfr_engine_create, make_wakes, make_staging,
         make_space, make_trace, make_workers, make_gpus, make_policy, make_gang_and_cores,
+        dfr_inspect_create,
     };
-    int status = DF_OK;
+    int status = run->options.check_variants ? dfr_check_find(run, error) : DF_OK;
 
+    if (status != DF_OK)
+        return status;
     set_limit(run);
-    run->policy = dfr_policy_find(run->options.policy, error);
+    if (run->options.serial)
+        be_serial(run);
+    else
+        run->policy = dfr_policy_find(run->options.policy, error);
     if (!run->policy)
         return DF_E_ARGUMENT;
     for (unsigned i = 0; i < sizeof steps / sizeof steps[0] && status == DF_OK; i++) {
@@ -334,6 +352,9 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
         goto free_run;
     name_rows(run);
     run->started_s = dfr_clock_s();
+    status = dfr_inspect_start(run, error);
+    if (status != DF_OK)
+        goto free_run;
     dfr_engine_start(run, &run->starter);
     status = start_threads(run, error);
     if (status != DF_OK)
@@ -394,6 +415,7 @@ int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *err
     int status = DF_OK, trace_status;
 
     join_threads(run);
+    dfr_inspect_end(run, atomic_load(&run->stop) != DFR_FAILED);
     if (stats)
         fill_stats(run, stats);
     if (atomic_load(&run->stop) == DFR_FAILED) {

@@ -45,6 +45,29 @@ bool dfr_parse_size(const char *text, uint64_t *bytes)
     return false;
 }
 
+bool dfr_parse_seconds(const char *text, double *seconds)
+{
+    static const struct {
+        const char *unit;
+        double s;
+    } units[] = { { "s", 1 }, { "ms", 1e-3 }, { "us", 1e-6 }, { "ns", 1e-9 }, { "min", 60 }, { "m", 60 }, { "h", 3600 } };
+    size_t digits = strspn(text, "0123456789"), fraction = 0;
+    if (digits && text[digits] == '.')
+        fraction = strspn(text + digits + 1, "0123456789");
+    const char *unit = text + digits + (fraction ? fraction + 1 : 0);
+    unit += strspn(unit, " ");
+    for (size_t i = 0; digits && i < sizeof units / sizeof *units; i++) {
+        double value = strtod(text, NULL) * units[i].s;
+        if (strcmp(unit, units[i].unit))
+            continue;
+        if (!(value > 0 && value < 1e9))
+            return false;
+        *seconds = value;
+        return true;
+    }
+    return false;
+}
+
 /* Three significant digits, at most: 1.23, 12.3, 123. */
 static int decimals(double value)
 {

@@ -11,6 +11,9 @@
  * 0, or 2^63 and more. */
 bool dfr_parse_size(const char *text, uint64_t *bytes);
 
+/* A number with s, ms, us, ns, min or h, as in 30s or 1.5min. false: not a time, 0, or 1e9 s and more. */
+bool dfr_parse_seconds(const char *text, double *seconds);
+
 /* "1.23 ms", "64.0 MiB": three digits and a unit, written to text (16 bytes are enough), which is given back. */
 char *dfr_text_seconds(double seconds, char *text, size_t size);
 char *dfr_text_bytes(uint64_t bytes, char *text, size_t size);

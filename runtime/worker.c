@@ -8,6 +8,7 @@
 #include "runtime/bind.h"
 #include "runtime/clock.h"
 #include "runtime/gang.h"
+#include "runtime/inspect.h"
 
 #define TMP_ALIGNMENT 256u
 
@@ -70,6 +71,8 @@ static int call_variant(struct df_run *run, struct dfr_worker *w, uint64_t job)
     const struct df_node *node = &g->nodes[dfr_job_node(job)];
     const struct df_work *work = &g->works[node->work];
 
+    if (run->inspect)
+        return dfr_inspect_call(run, w);
     _Static_assert(sizeof(size_t) == sizeof(uint64_t), "dims of the graph are passed to kernels as they are");
     return g->functions[node->kernel].cpu(&w->call, NULL, (const size_t *)(g->dims + work->first_dim), w->ports,
                                           run->scalars + work->first_scalar);

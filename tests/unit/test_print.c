@@ -92,7 +92,7 @@ static const char canonical[] =
     "kernel only(; s: str) once cpu \"a.c\";\n"
     "kernel add(in a: f32[k], out c: f32[k]) cpu \"v.c\" gpu \"v.cu\""
     " cost cpu 1.2 ms gpu (2 us + 0.5 ns * k) npu (3);\n"
-    "kernel old(in a: f32[k]) ordered sync threads(n / 2) cpu \"o.c\": f(a, k, stream, call)"
+    "kernel old(in a: f32[k]) ordered sync threads(n / 2) tolerance(0.001, 2 * n) cpu \"o.c\": f(a, k, stream, call)"
     " gpu \"k.cu\": g<<<(k + 1) / 2, 256>>>(a);\n"
     "kernel bare() cpu \"p.c\": go cpu \"q.c\": go2() gpu \"r.cu\": go3<<<1>>>;\n"
     "kernel inline() cpu {{ int x = '}'; { /* }} */ } // }}\n    puts(\"}}\"); }} gpu {{}};\n"

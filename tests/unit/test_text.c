@@ -1,4 +1,4 @@
-/* test_text.c - names of users inside JSON and XML. */
+/* test_text.c - names of users inside JSON and XML; times as people write them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,8 +40,28 @@ static void test_xml(void **state)
     becomes(dfr_text_xml, "a\nb\x7f", "a?b\x7f");
 }
 
+static void test_seconds(void **state)
+{
+    static const struct { const char *text; double s; } good[] = {
+        { "30s", 30 }, { "500ms", 0.5 }, { "1.5min", 90 }, { "2 h", 7200 }, { "2m", 120 }, { "10us", 1e-5 },
+    };
+    static const char *const bad[] = { "", "3", "s", "0s", "-1s", "1e3s", "3 weeks", "1.s", "99999999999h", "1s " };
+    double s = -1;
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_true(dfr_parse_seconds(good[i].text, &s));
+        assert_float_equal(s, good[i].s, 1e-12);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        s = -1;
+        assert_false(dfr_parse_seconds(bad[i], &s));
+        assert_true(s == -1);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_json), cmocka_unit_test(test_xml) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_json), cmocka_unit_test(test_xml),
+                                        cmocka_unit_test(test_seconds) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

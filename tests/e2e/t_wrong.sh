@@ -1,0 +1,278 @@
+# Finding a wrong result: --check=variants, --dump, --serial, --poison, --watchdog, df_log, and that waiting costs no time.
+cat >k.c <<'EOT'
+#include <time.h>
+#include <unistd.h>
+int make_cpu(struct df_call *call, size_t h, size_t w, float *v)
+{
+    for (size_t i = 0; i < h * w; i++)
+        v[i] = (float)i + (float)df_wave(call);
+    return DF_OK;
+}
+int half_cpu(struct df_call *call, size_t h, size_t w, const float *v, float *o, int32_t *n)
+{
+    (void)call;
+    for (size_t i = 0; i < h * w; i++)
+        o[i] = v[i] / 2;
+    n[0] = (int32_t)(h * w);
+    return DF_OK;
+}
+int bump_cpu(struct df_call *call, size_t h, size_t w, float *v)
+{
+    (void)call;
+    for (size_t i = 0; i < h * w; i++)
+        v[i] += 1;
+    return DF_OK;
+}
+int count_cpu(struct df_call *call, size_t h, size_t w, const float *v, float *o)
+{
+    static int seen;
+    (void)call;
+    o[0] = v[0] + (float)seen++;
+    for (size_t i = 1; i < h * w; i++)
+        o[i] = v[i];
+    return DF_OK;
+}
+int last_cpu(struct df_call *call, size_t h, size_t w, const float *v, const int32_t *n)
+{
+    df_log(call, DF_LOG_INFO, "sees %g\nand %d\n", (double)v[h * w - 1], n[0]);
+    return DF_OK;
+}
+EOT
+cat >g.c <<'EOT'
+int half_gpu(struct df_call *call, cudaStream_t stream, size_t h, size_t w, const float *v, float *o, int32_t *n)
+{
+    (void)stream;
+    for (size_t i = 0; i < h * w; i++)
+        o[i] = v[i] * 0.5f * (1 + 2e-7f);
+    n[0] = (int32_t)(h * w);
+    if (df_wave(call) == 3)
+        o[4 * w + 17] += PLANTED;
+    return PLANTED < 0 ? df_fail(call, "no such luck") : DF_OK;
+}
+int bump_gpu(struct df_call *call, cudaStream_t stream, size_t h, size_t w, float *v)
+{
+    (void)call; (void)stream;
+    for (size_t i = 0; i < h * w; i++)
+        v[i] += 1;
+    return DF_OK;
+}
+int count_gpu(struct df_call *call, cudaStream_t stream, size_t h, size_t w, const float *v, float *o)
+{
+    (void)call; (void)stream;
+    for (size_t i = 0; i < h * w; i++)
+        o[i] = v[i];
+    return DF_OK;
+}
+EOT
+cat >k.df <<'EOT'
+kernel make(out v: f32[h, w]) cpu "k.c";
+kernel half(in v: f32[h, w], out o: f32[h, w], out n: i32) TOLERANCE cpu "k.c" gpu "g.c";
+kernel bump(inout v: f32[h, w]) cpu "k.c" gpu "g.c";
+kernel count(in v: f32[h, w], out o: f32[h, w]) ordered cpu "k.c" gpu "g.c";
+kernel last(in v: f32[h, w], in n: i32) ordered cpu "k.c";
+graph main { a: f32[8, 20] = make(); b = bump(a); (c, n) = half(b); d = count(c); last(d, n); }
+EOT
+build() { # NAME PLANTED TOLERANCE
+    sed "s/TOLERANCE/$3/" k.df >"$1.df"
+    check "compile-$1" "$DFC" "$1.df" -o "$1" --emu-gpu-code --nvcc=none --cflags=-DPLANTED="$2"
+}
+build good 0 ''; build bad 0.25f ''; build wide 0.25f 'tolerance(0, 0.5)'; build narrow 0 'tolerance(1e-9, 0)'; build dies -1 ''
+expect agree 0 '^good: --check=variants: 10 jobs of 2 kernels agree$' ./good --check=variants --device=emu --waves=5
+expect left-out 0 "^good: warning: node 'main/count' is not checked: its kernel is 'ordered'" ./good --check=variants --device=emu
+expect differs 1 "^bad: error: node 'main/half', wave 3: output 'o'\[4,17\] \(index 97\): cpu 50.5, gpu 50.7[0-9]*, differs by 0.25, allowed 0.000508; 1 of 160 elements differ$" ./bad --check=variants --device=emu --waves=5
+expect earlier-waves 0 'agree' ./bad --check=variants --device=emu --waves=3
+expect tolerance 0 '10 jobs of 2 kernels agree' ./wide --check=variants --device=emu --waves=5
+expect no-tolerance 1 "node 'main/half', wave 0: output 'o'\[0,0\]" ./narrow --check=variants --device=emu
+expect variant-fails 1 "^dies: error: node 'main/half', wave 0: no such luck \(its gpu variant\)$" ./dies --check=variants --device=emu
+expect runs-gpu-code 1 "^dies: error: node 'main/half', wave 0: no such luck$" ./dies --device=emu --policy=all-gpu
+expect no-device 1 'there is no device to run gpu variants on' env CUDA_VISIBLE_DEVICES= ./good --check=variants
+expect check-none 2 'gpu variants need a device' ./good --check=variants --device=none
+expect check-what 2 "nothing called 'all' can be checked; there is: variants" ./good --check=all
+expect check-policy 2 '--check runs one job at a time in a fixed order: it does not go with --policy' ./good --check=variants --policy=eager
+for option in --check=variants --dump=main/half --poison --watchdog=1s --serial; do
+    expect "sim$option" 2 "${option%%=*}: no kernel is called in the virtual time" ./good --device=sim $option
+done
+
+# df_log: one line each, with node and wave, at the level asked for.
+expect log 0 "^good: node 'main/last', wave 1: sees 80.5 and 160$" ./good --log=info --waves=2
+[ -z "$(./good --waves=2 2>&1)" ] && pass log-quiet || fail log-quiet "said something"
+
+# Tokens as .npy, from the host and from a device: the header as numpy defines it, and the numbers.
+mkdir -p host device
+check dump ./good --dump='main/*:1' --dump=main/half:0 --dump-dir=host --waves=3
+check dump-device ./good --dump='main/h*' --dump-dir=device --waves=2 --device=emu --policy=all-gpu
+[ "$(ls host device | tr '\n' ' ')" = "device: main.half.n.0.npy main.half.n.1.npy main.half.o.0.npy main.half.o.1.npy  host: main.bump.v.1.npy main.count.o.1.npy main.half.n.0.npy main.half.n.1.npy main.half.o.0.npy main.half.o.1.npy main.make.v.1.npy " ] && pass dump-files || fail dump-files "$(ls host device | tr '\n' ' ')"
+cat >read.py <<'EOT'
+import ast, struct, sys
+def load(path):
+    data = open(path, 'rb').read()
+    assert data[:8] == b'\x93NUMPY\x01\x00', path
+    n = struct.unpack('<H', data[8:10])[0]
+    assert (10 + n) % 64 == 0 and data[9 + n:10 + n] == b'\n'
+    head = ast.literal_eval(data[10:10 + n].decode('latin1'))
+    assert set(head) == {'descr', 'fortran_order', 'shape'} and head['fortran_order'] is False
+    count = 1
+    for d in head['shape']: count *= d
+    kind = {'<f4': 'f', '<i4': 'i'}[head['descr']]
+    assert len(data) == 10 + n + 4 * count, path
+    values = struct.unpack('<%d%s' % (count, kind), data[10 + n:])
+    try:
+        import numpy
+        assert (numpy.load(path).ravel() == values).all() and numpy.load(path).shape == head['shape']
+    except ImportError:
+        pass
+    return head['shape'], values
+shape, v = load('host/main.make.v.1.npy')
+assert shape == (8, 20) and v == tuple(i + 1.0 for i in range(160)), (shape, v)
+shape, v = load('host/main.half.o.1.npy')
+assert shape == (8, 20) and v == tuple((i + 2) / 2 for i in range(160))
+assert load('host/main.half.n.1.npy') == ((), (160,))
+shape, v = load('device/main.half.o.1.npy')
+assert shape == (8, 20) and all(abs(x - (i + 2) / 2) < 1e-4 for i, x in enumerate(v))
+EOT
+check dump-numbers python3 read.py
+expect dump-unknown 1 "^good: error: --dump: there is no node 'main/hafl'; did you mean 'main/half'\?$" ./good --dump=main/hafl
+expect dump-none 1 "there is no node 'zz\*'; names are as in messages" ./good --dump='zz*'
+expect dump-sink 1 "main/last: it has no outputs" ./good --dump=main/last
+expect dump-wave 1 "'x' is not the number of a wave" ./good --dump=main/half:x
+expect dump-no-wave 0 "^good: warning: --dump=main/half:7: there was no such wave, so nothing was written$" ./good --dump=main/half:7
+expect dump-empty 1 "':3' names no node" ./good --dump=:3
+expect dump-folder 1 "^good: error: --dump-dir: cannot write to 'nowhere': No such file or directory$" ./good --dump=main/half --dump-dir=nowhere
+expect dump-alone 2 '--dump-dir: no --dump says what to write' ./good --dump-dir=host
+if [ -e /dev/full ]; then
+    mkdir -p full; ln -s /dev/full full/main.half.o.0.npy
+    expect dump-full 1 "^good: error: node 'main/half', wave 0: cannot write '/dev/full': No space left on device$" ./good --dump=main/half --dump-dir=full
+fi
+
+# --serial: the order of the nodes, one wave after another; also across a device.
+cat >order.df <<'EOT'
+kernel start(out v: i32) cpu {{ fprintf(stderr, "start %d\n", (int)df_wave(call)); *v = 1; }};
+kernel read(out v: i32) stream cpu {{ fprintf(stderr, "read %d\n", (int)df_wave(call)); *v = 1; if (df_wave(call) == 3) return DF_END; }};
+kernel table(out v: i32) once cpu {{ fprintf(stderr, "table\n"); *v = 1; }};
+kernel step(in a: i32, out b: i32; name: str) cpu {{ fprintf(stderr, "%s %d\n", name, (int)df_wave(call)); *b = *a + 1; }} gpu "none.cu";
+kernel both(in a: i32, in b: i32, out c: i32; name: str) cpu {{ fprintf(stderr, "%s %d\n", name, (int)df_wave(call)); *c = *a + *b; }} gpu "none.cu";
+kernel end(in a: i32) cpu {{ if (*a != 7) return df_fail(call, "got %d", *a); }};
+graph main {
+    s = start(); r = read(); t = table();
+    x = step(s, "x"); y = step(r, "y") @gpu; z = step(y, "z"); u = both(x, z, "u"); v = both(u, t, "v"); w = both(v, t, "w") @gpu; end(w);
+}
+EOT
+: >none.cu
+check compile-order "$DFC" order.df -o order --nvcc=none
+{ echo table; for w in 0 1 2; do for n in read start x y z u v w; do echo "$n $w"; done; done; echo "read 3"; } >want
+./order --serial --device=none 2>&1 | grep -v warning >got && same serial got want
+./order --serial --device=emu 2>&1 | grep -v warning >got && same serial-device got want
+expect serial-workers 2 '--serial runs one job at a time in a fixed order: it does not go with --workers' ./order --serial --workers=2
+
+# --poison: what a kernel reads without anyone having written it. The forgetful kernel leaves the second half of its output alone.
+cat >poison.df <<'EOT'
+kernel fill(out v: f32[k], out n: i32[k]) cpu "p.c" gpu "p.cu";
+kernel forget(in a: f32[k], in m: i32[k], out v: f32[k], out n: i32[k], tmp t: f32[k]) cpu "p.c" gpu "p.cu";
+kernel look(in v: f32[k], in n: i32[k]) ordered cpu "p.c";
+graph main { (a: f32[64], m) = fill(); (v, n) = forget(a, m); (b, o) = forget(v, n); look(b, o); }
+EOT
+cat >p.c <<'EOT'
+int fill_cpu(struct df_call *call, size_t k, float *v, int32_t *n)
+{
+    (void)call;
+    for (size_t i = 0; i < k; i++) { v[i] = 1; n[i] = 1; }
+    return DF_OK;
+}
+int forget_cpu(struct df_call *call, size_t k, const float *a, const int32_t *m, float *v, int32_t *n, float *t)
+{
+    (void)call;
+    for (size_t i = 0; i < k / 2; i++) { v[i] = a[i]; n[i] = m[i]; }
+    v[0] = t[k - 1];
+    return DF_OK;
+}
+int look_cpu(struct df_call *call, size_t k, const float *v, const int32_t *n)
+{
+    for (size_t i = 1; i < k / 2; i++)
+        if (v[i] != 1 || n[i] != 1)
+            return df_fail(call, "the first half was spoilt");
+    for (size_t i = k / 2; i < k; i++)
+        if (v[i] == v[i] || n[i] != (int32_t)0xa5a5a5a5)
+            return df_fail(call, "element %d is %g and %d", (int)i, (double)v[i], n[i]);
+    return v[0] == v[0] ? df_fail(call, "the scratch held %g", (double)v[0]) : DF_OK;
+}
+EOT
+: >p.cu
+check compile-poison "$DFC" poison.df -o poison --nvcc=none
+check poison ./poison --poison --waves=20 --device=none
+check poison-device ./poison --poison --waves=20 --device=emu --policy=all-gpu
+check poison-small ./poison --poison --waves=20 --device=emu --policy=all-gpu --gpu-mem=24KiB
+expect poison-off 1 'element|scratch' ./poison --waves=1 --device=none
+
+# --watchdog: a kernel that does not end, on the host and on a device; one that takes its time is left alone.
+cat >hang.df <<'EOT'
+arg pause_ms: i32 = 0;
+kernel begin(out v: i32) cpu {{ *v = 1; }};
+kernel spin(in a: i32, out b: i32; ms: i32) cpu "h.c" gpu "h.cu";
+kernel after(in a: i32, out b: i32) cpu {{ *b = *a; }};
+graph main { v = begin(); w = spin(v, pause_ms); x = after(w); y = after(w); z = after(y); }
+EOT
+cat >h.c <<'EOT'
+#include <unistd.h>
+int spin_cpu(struct df_call *call, const int32_t *a, int32_t *b, int32_t ms)
+{
+    (void)call;
+    if (ms < 0)
+        for (;;)
+            pause();
+    usleep((unsigned)ms * 1000);
+    *b = *a;
+    return DF_OK;
+}
+EOT
+: >h.cu
+check compile-hang "$DFC" hang.df -o hang --nvcc=none
+waits="'main/after#1', 'main/after#2' and 'main/after#3' wait for it$"
+expect watchdog 1 "^hang: error: node 'main/spin', wave 0: has not ended after 100 ms on cpu [0-9]*; $waits" timeout 60 ./hang --pause_ms=-1 --watchdog=100ms --device=none
+expect watchdog-device 1 "^hang: error: node 'main/spin', wave 0: has not ended after 100 ms on emu0; $waits" timeout 60 ./hang --pause_ms=-1 --watchdog=100ms --device=emu --policy=all-gpu
+expect watchdog-check 1 "node 'main/spin', wave 0: has not ended after 100 ms on cpu 0; $waits" timeout 60 ./hang --pause_ms=-1 --watchdog=100ms --device=emu --check=variants
+expect watchdog-patient 0 '' timeout 60 ./hang --pause_ms=100 --watchdog=1h
+for t in 0s 3 x -1s 2weeks; do expect "watchdog-$t" 2 "--watchdog: '$t' is not a time" ./hang --watchdog=$t; done
+
+# An app that waits on a slow source burns no cpu time, neither its workers nor the watchdog: the source itself looks at the
+# process's time before and after. (make check-long: SLOW_S=10.)
+cat >slow.df <<'EOT'
+arg s: f64 = 2.0;
+arg most_ms: i32 = 50;
+kernel wait(out v: i32; s: f64, most_ms: i32) stream cpu "wait.c";
+kernel use(in v: i32, out w: i32) cpu "use.c" gpu "use.cu";
+kernel show(in w: i32) cpu {{ }};
+graph main { v = wait(s, most_ms); w = use(v); show(w); }
+EOT
+cat >wait.c <<'EOT'
+#define _GNU_SOURCE
+#include <time.h>
+static double spent_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+int wait_cpu(struct df_call *call, int32_t *v, double s, int32_t most_ms)
+{
+    struct timespec pause = { (time_t)s, (long)((s - (double)(time_t)s) * 1e9) };
+    double before_s = spent_s(), ms;
+    if (df_wave(call) == 1)
+        return DF_END;
+    nanosleep(&pause, NULL);
+    ms = 1e3 * (spent_s() - before_s);
+    *v = 1;
+    df_log(call, DF_LOG_INFO, "%.3f ms of cpu time", ms);
+    return ms < most_ms ? DF_OK : df_fail(call, "%.3f ms of cpu time while waiting %g s", ms, s);
+}
+EOT
+echo 'int use_cpu(struct df_call *call, const int32_t *v, int32_t *w) { (void)call; *w = *v; return DF_OK; }' >use.c
+: >use.cu
+check compile-slow "$DFC" slow.df -o slow --nvcc=none
+most_ms=50; [ "${SLOW_S:-2}" -gt 2 ] && most_ms=100
+slow() { ./slow --s="${SLOW_S:-2}" --most_ms=$most_ms --log=info "$@" 2>&1; }
+slow --device=none --workers=8 >slow.1 & one=$!
+slow --device=emu --policy=all-gpu --workers=4 >slow.2 & two=$!
+slow --device=none --workers=4 --watchdog=60s >slow.3 & three=$!
+n=0; for pid in $one $two $three; do
+    n=$((n + 1)); if wait $pid; then pass "slow-source-$n"; else fail "slow-source-$n" "$(cat slow.$n)"; fi
+done

@@ -66,7 +66,7 @@ static void note_promises(const struct dfc_program *p, const struct df_plan *pla
     for (uint32_t u = 1; u < plan->platform.n_units; u++) {
         const struct df_unit *unit = &plan->platform.units[u];
         char promise[160], need[32];
-        dfp_text_promise(promise, &plan->memory[u], unit->memory_bytes, p->common->inflight);
+        dfp_text_promise(promise, plan, u, p->common->inflight);
         dfc_note("%s needs %s for one wave: %s", unit->name, dfp_text_bytes(need, plan->pool_bytes[u]), promise);
     }
 }

@@ -199,7 +199,7 @@ static void print_memory(FILE *out, const struct df_plan *plan, uint32_t infligh
                 dfp_text_bytes(bound, memory->wave_bound_bytes + memory->once_bytes + memory->scratch_bytes));
         if (u)
             fprintf(out, ", %s for its largest job", dfp_text_bytes(job, plan->largest_job_bytes[u]));
-        dfp_text_promise(promise, memory, unit->memory_bytes, inflight);
+        dfp_text_promise(promise, plan, u, inflight);
         fprintf(out, "%s%s\n", *promise ? "; " : "", promise);
     }
 }

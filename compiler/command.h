@@ -54,7 +54,7 @@ int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i);
     "  --ratio=total|per-worker            share of the CPU from total times, or per worker (gp-thesis)\n" \
     "  --vertex-weight=gpu|cpu             times that balance the partition (gp-thesis)\n" \
     "  --seed=N                            of the partitioner\n" \
-    "  --objective=latency|throughput      one wave soon, or many waves a second (gp)\n" \
+    "  --objective=latency|throughput      one wave soon, or many waves a second (gp; else throughput for streams)\n" \
     "  --budget=N|Nx            evaluations to plan with, or N times as many as by default (gp)\n" \
     "  --time-cap=SECONDS       plan no longer; the plan then depends on the machine (gp)\n" \
     "  --device=auto|none|emu|cuda|sim     GPUs to use (auto: cuda or none)\n" \

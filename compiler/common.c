@@ -326,6 +326,7 @@ int dfc_parse_options(const struct dfc_command *command, int argc, char **argv, 
         if (taken < 0)
             return 2;
     }
+    common->partition.inflight = common->inflight;
     if (common->path || common->path_optional)
         return 0;
     dfc_error("a .df file is expected; 'dfc %s --help' says more",

@@ -46,7 +46,7 @@ static int emit_unit(FILE *out, const struct dfp_problem *problem, const struct 
         fprintf(out, ", %" PRIu64 " in sequence (at least %" PRIu64 ")", need->sequence_bytes,
                 need->sequence_bound_bytes);
     fprintf(out, ", %" PRIu64 " once, %" PRIu64 " for scratch", need->once_bytes, need->scratch_bytes);
-    dfp_text_promise(promise, need, plan->platform.units[unit].memory_bytes, inflight);
+    dfp_text_promise(promise, plan, unit, inflight);
     fprintf(out, "%s%s\n", *promise ? "; " : "", promise);
     for (uint32_t t = 0; t < m.n; t++)
         emit_tenant(out, problem->graph, &m, t, unit == 0);

@@ -84,10 +84,15 @@ void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_p
     fputc('\n', out);
     emit_times(out, g, &loaded->times);
     fputc('\n', out);
+    if (plan->n_waves > 1)
+        fprintf(out, "%u waves placed jointly: wave w goes by column w %% %u\n", plan->n_waves, plan->n_waves);
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         char name[1024];
         df_node_name(g, v, name, sizeof name);
-        fprintf(out, "n%u %s u%u rank ", v, name, plan->place[v]);
+        fprintf(out, "n%u %s", v, name);
+        for (uint32_t row = 0; row < plan->n_waves; row++)
+            fprintf(out, " u%u", plan->place[(size_t)row * g->n_nodes + v]);
+        fputs(" rank ", out);
         emit_seconds(out, (double)plan->priority[v]);
         fputc('\n', out);
     }

@@ -81,6 +81,9 @@ void dfc_simulate_json(const struct dfc_simulate_report *r, FILE *out)
                 ", \"h2d_copies\": %u, \"d2h_copies\": %u, \"evictions\": %u, \"plan_ms\": %.3f", s->makespan_s,
                 s->h2d_bytes, s->d2h_bytes, (unsigned)s->h2d_copies, (unsigned)s->d2h_copies, (unsigned)s->evictions,
                 r->rows[i].plan_ms);
+        if (r->rows[i].load_bound_s > 0)
+            fprintf(out, ", \"load_s\": %.9g, \"least_load_s\": %.9g, \"load_bound_s\": %.9g, \"joint_waves\": %u",
+                    r->rows[i].load_s, r->rows[i].least_load_s, r->rows[i].load_bound_s, (unsigned)r->rows[i].n_joint);
         write_json_units(out, r->platform, s);
         fputs(i + 1 < r->n_rows ? ",\n" : "\n", out);
     }
@@ -95,6 +98,20 @@ static double load_of(const struct df_platform *platform, uint32_t first, uint32
         workers += platform->units[u].workers;
     }
     return workers > 0 && s->makespan_s > 0 ? 100 * busy_s / (workers * s->makespan_s) : 0;
+}
+
+/* Of a plan for many waves: what limits it. */
+static void write_load(const struct dfc_simulated *row, FILE *out)
+{
+    char a[32];
+    fprintf(out, "\n%s: what has most to do is loaded %s a wave, %.2f %% above the bound", row->policy,
+            dfr_text_seconds(row->load_s, a, sizeof a), 100 * (row->load_s / row->load_bound_s - 1));
+    if (row->n_joint > 1)
+        fprintf(out, "; %u waves placed jointly", (unsigned)row->n_joint);
+    if (row->least_load_s < row->load_s)
+        fprintf(out, "; the least found is %.2f %% above, and slower here",
+                100 * (row->least_load_s / row->load_bound_s - 1));
+    fputc('\n', out);
 }
 
 bool dfc_simulate_text(const struct dfc_simulate_report *r, FILE *out)
@@ -127,5 +144,8 @@ bool dfc_simulate_text(const struct dfc_simulate_report *r, FILE *out)
     }
     bool good = dfc_table_print(&table, out);
     dfc_table_free(&table);
+    for (unsigned i = 0; i < r->n_rows; i++)
+        if (r->rows[i].least_load_s > 0 && r->rows[i].load_bound_s > 0)
+            write_load(&r->rows[i], out);
     return good;
 }

@@ -16,6 +16,9 @@ struct dfc_simulated {                  /* one policy */
     struct dfr_simulation simulation;
     double cpu_busy_s, gpu_busy_s;      /* summed over workers; gpu: of all devices */
     double plan_ms;                     /* measured; all else is the same on every run */
+    /* A wave's load, as in struct df_plan; and of how many waves placed jointly. 0: not planned for many waves. */
+    double load_s, least_load_s, load_bound_s;
+    uint32_t n_joint;
 };
 
 struct dfc_simulate_report {

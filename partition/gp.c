@@ -133,6 +133,14 @@ static uint64_t refine(struct dfp_search *search)
 
 /* ---- the search ---- */
 
+static bool for_many_waves(const struct df_graph *graph, const struct dfp_options *options)
+{
+    for (uint32_t v = 0; v < graph->n_nodes && options->objective == DFP_BY_GRAPH; v++)
+        if (graph->kernels[graph->nodes[v].kernel].traits & DF_STREAM)
+            return true;
+    return options->objective == DFP_THROUGHPUT;
+}
+
 static void search_free(struct dfp_search *search)
 {
     free(search->average_rank_s);
@@ -165,7 +173,7 @@ static int search_make(struct dfp_search *search, const struct dfp_problem *prob
     uint64_t evaluations = options->budget ? options->budget : dfp_default_budget(problem->graph);
     search->budget_steps = evaluations * search->compact.n_nodes;
     search->deadline_s = options->time_cap_s > 0 ? dfp_seconds() + options->time_cap_s : INFINITY;
-    if (options->objective == DFP_THROUGHPUT)
+    if (for_many_waves(problem->graph, options))
         dfp_compact_apply_rates(&search->compact);
     search->bound_s = dfp_bound_s(&search->compact, &search->area_s, search->price);
     return DF_OK;
@@ -186,23 +194,6 @@ static void answer(struct dfp_search *search, uint64_t steps, struct dfp_result 
     result->evaluations = steps / search->compact.n_nodes;
 }
 
-/* Many waves in flight: the wave's own time is what the exact evaluator says, at rates of 1. */
-static int answer_many(struct dfp_search *search, struct dfp_result *result, struct df_error *error)
-{
-    struct dfp_evaluation evaluation;
-    int code = dfp_load_search(search, &result->load_s, error);
-    if (code)
-        return code;
-    memcpy(result->place, search->place, search->compact.n_nodes * sizeof *result->place);
-    dfp_upward_rank(search->problem, result->place, result->priority);
-    code = dfp_evaluate(search->problem, result->place, result->priority, &evaluation, error);
-    strcpy(result->run_as, DFP_RUN_PLACED);
-    result->makespan_s = evaluation.makespan_s;
-    result->load_bound_s = search->area_s;
-    result->evaluations = search->state.steps / search->compact.n_nodes;
-    return code ? code : dfp_lower_bound(search->problem, &result->lower_bound_s, error);
-}
-
 static int solve(const struct dfp_problem *problem, const struct dfp_options *options, struct dfp_result *result,
                  struct df_error *error)
 {
@@ -217,8 +208,8 @@ static int solve(const struct dfp_problem *problem, const struct dfp_options *op
     if (code)
         return code;
     code = dfp_starts_run(&search, error);
-    if (!code && options->objective == DFP_THROUGHPUT)
-        code = answer_many(&search, result, error);
+    if (!code && for_many_waves(problem->graph, options))
+        code = dfp_waves_solve(&search, result, error);
     else if (!code)
         answer(&search, refine(&search), result);
     if (!code && result->lower_bound_s > result->makespan_s)
@@ -231,9 +222,13 @@ static int solve(const struct dfp_problem *problem, const struct dfp_options *op
 static int run(const struct dfp_problem *problem, const struct dfp_options *options, uint16_t *place,
                struct df_error *error)
 {
-    struct dfp_result result = { .place = place };
-    result.priority = malloc(((size_t)problem->graph->n_nodes + 1) * sizeof *result.priority);
-    int code = result.priority ? solve(problem, options, &result, error) : dfr_error_memory(error);
+    size_t n = problem->graph->n_nodes;
+    struct dfp_result result = { .place = malloc((n + 1) * sizeof *place) };
+    result.priority = malloc((n + 1) * sizeof *result.priority);
+    int code = result.place && result.priority ? solve(problem, options, &result, error) : dfr_error_memory(error);
+    if (!code)
+        memcpy(place, result.place, n * sizeof *place);
+    free(result.place);
     free(result.priority);
     return code;
 }

@@ -43,6 +43,9 @@ struct dfp_compact {
 int dfp_compact_make(const struct dfp_problem *problem, struct dfp_compact *compact, struct df_error *error);
 /* Times and copies times @rate: what a wave costs on average. */
 void dfp_compact_apply_rates(struct dfp_compact *compact);
+/* The same graph n times beside each other: waves placed jointly. Copy `i` of node v is i * n_nodes + v. */
+int dfp_compact_repeat(const struct dfp_compact *compact, uint32_t n, struct dfp_compact *repeated,
+                       struct df_error *error);
 void dfp_compact_free(struct dfp_compact *compact);
 
 static inline double dfp_compact_time_s(const struct dfp_compact *c, uint32_t node, uint32_t unit)
@@ -245,8 +248,32 @@ int dfp_metis_split(struct dfp_search *search, struct df_error *error);
 /* Anneals search->place on the bottleneck load plus `spare` times the mean of the copies' time. Gives the load. */
 double dfp_load_run(struct dfp_search *search, double spare, uint64_t n_moves, double start_temperature, uint64_t seed);
 
-/* Puts into search->place the placement with the least bottleneck load that the budget finds, starts included. */
-int dfp_load_search(struct dfp_search *search, double *load_s, struct df_error *error);
+/* ---- gp_rate.c: what a wave costs at least where many are in flight ---- */
+
+enum { DFP_RATE_RESOURCES = 4, DFP_RATE_COLUMNS = 48 };
+
+struct dfp_rate_column {                /* a placement of one wave; devices count as one */
+    double share;                       /* of the waves, in the best mixture */
+    double load_s[DFP_RATE_RESOURCES];  /* host, devices, copies to them, copies back */
+    const uint8_t *on_device;           /* by node */
+};
+struct dfp_rates {
+    double bound_s;                     /* no plan costs less a wave; 0: not known */
+    double mixed_s;                     /* what the mixture costs, INFINITY: none */
+    uint32_t n;
+    struct dfp_rate_column column[DFP_RATE_COLUMNS];
+    uint8_t *places;
+};
+/* price: of the units, from the area bound. most_steps: arcs that may be looked at. */
+int dfp_rates_find(const struct dfp_compact *compact, const double *price, uint64_t most_steps,
+                   struct dfp_rates *rates, struct df_error *error);
+void dfp_rates_free(struct dfp_rates *rates);
+
+/* ---- gp_waves.c: many waves in flight ---- */
+
+/* Fills the result: places of one or more waves, priorities, loads and their bound; the order of a single wave's figures
+ * is as answered for latency. place and priority are grown by realloc() where more than one wave is placed. */
+int dfp_waves_solve(struct dfp_search *search, struct dfp_result *result, struct df_error *error);
 
 /* ---- gp.c ---- */
 

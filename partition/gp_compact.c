@@ -147,6 +147,67 @@ void dfp_compact_apply_rates(struct dfp_compact *c)
     }
 }
 
+/* ---- waves beside each other ---- */
+
+static void repeat_nodes(struct dfp_compact *to, const struct dfp_compact *c, uint32_t i)
+{
+    uint32_t node = i * c->n_nodes, value = i * c->n_values, units = c->n_units;
+    uint32_t n_in = c->first_in[c->n_nodes];
+    memcpy(to->time_s + (size_t)node * units, c->time_s, (size_t)c->n_nodes * units * sizeof *c->time_s);
+    memcpy(to->width + node, c->width, c->n_nodes * sizeof *c->width);
+    memcpy(to->is_free + node, c->is_free, c->n_nodes);
+    memcpy(to->allowed + node, c->allowed, c->n_nodes * sizeof *c->allowed);
+    for (uint32_t v = 0; v <= c->n_nodes; v++) {
+        to->first_out[node + v] = value + c->first_out[v];
+        to->first_in[node + v] = i * n_in + c->first_in[v];
+    }
+    for (uint32_t k = 0; k < n_in; k++)
+        to->in[i * n_in + k] = value + c->in[k];
+    for (uint32_t k = 0; k < c->n_movable; k++)
+        to->movable[to->n_movable++] = node + c->movable[k];
+    for (uint32_t k = 0; k < c->n_sources; k++)
+        to->source[to->n_sources++] = node + c->source[k];
+}
+
+static void repeat_values(struct dfp_compact *to, const struct dfp_compact *c, uint32_t i)
+{
+    uint32_t node = i * c->n_nodes, value = i * c->n_values, n_readers = c->first_reader[c->n_values];
+    size_t n_times = (size_t)c->n_values * c->n_units;
+    memcpy(to->is_empty + value, c->is_empty, c->n_values);
+    memcpy(to->to_s + i * n_times, c->to_s, n_times * sizeof *c->to_s);
+    memcpy(to->from_s + i * n_times, c->from_s, n_times * sizeof *c->from_s);
+    for (uint32_t x = 0; x < c->n_values; x++)
+        to->producer[value + x] = node + c->producer[x];
+    for (uint32_t x = 0; x <= c->n_values; x++)
+        to->first_reader[value + x] = i * n_readers + c->first_reader[x];
+    for (uint32_t k = 0; k < n_readers; k++)
+        to->reader[i * n_readers + k] = node + c->reader[k];
+    for (uint32_t k = 0; k < c->n_initial; k++) {
+        to->initial_reader[to->n_initial] = node + c->initial_reader[k];
+        to->initial_value[to->n_initial++] = value + c->initial_value[k];
+    }
+}
+
+int dfp_compact_repeat(const struct dfp_compact *c, uint32_t n, struct dfp_compact *repeated, struct df_error *error)
+{
+    struct df_graph size = { .n_nodes = n * c->n_nodes, .n_values = n * c->n_values,
+                             .n_readers = n * c->first_reader[c->n_values] };
+    struct dfp_compact to = { .model = c->model, .n_nodes = size.n_nodes, .n_values = size.n_values,
+                              .n_units = c->n_units, .n_costed = n * c->n_costed, .host_workers = c->host_workers };
+    memcpy(to.workers, c->workers, sizeof to.workers);
+    memcpy(to.shared_engine, c->shared_engine, sizeof to.shared_engine);
+    if (!allocate(&to, &size)) {
+        dfp_compact_free(&to);
+        return dfr_error_memory(error);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        repeat_nodes(&to, c, i);
+        repeat_values(&to, c, i);
+    }
+    *repeated = to;
+    return DF_OK;
+}
+
 void dfp_compact_free(struct dfp_compact *c)
 {
     free(c->time_s);

@@ -95,39 +95,3 @@ double dfp_load_run(struct dfp_search *search, double spare, uint64_t n_moves, d
         search->place[v] = l.s->place[v];
     return dfp_state_bottleneck_s(l.s);
 }
-
-/* ---- many waves in flight ---- */
-
-int dfp_load_search(struct dfp_search *search, double *load_s, struct df_error *error)
-{
-    static const struct {
-        double spare, temperature;
-    } ways[] = { { 0, 1 }, { 0, 4 }, { 0.05, 1 }, { 0, 0.2 }, { 0, 0.05 } };
-    const struct dfp_compact *c = &search->compact;
-    uint32_t n_ways = sizeof ways / sizeof *ways;
-    uint64_t left = search->budget_steps > search->state.steps ? search->budget_steps - search->state.steps : 0;
-    uint64_t n_moves = left / n_ways / 2 + 20 * (uint64_t)c->n_nodes; /* a move takes as long as two steps */
-    uint16_t *best = malloc(((size_t)c->n_nodes + 1) * sizeof *best);
-    if (!best)
-        return dfr_error_memory(error);
-    *load_s = INFINITY;
-    for (uint32_t i = 0; i < search->pool.n; i++) {
-        dfp_state_set(&search->state, search->pool.found[i].place, NULL, 1);
-        double now_s = dfp_state_bottleneck_s(&search->state);
-        if (now_s < *load_s) {
-            *load_s = now_s;
-            memcpy(best, search->pool.found[i].place, c->n_nodes * sizeof *best);
-        }
-    }
-    for (uint32_t i = 0; i < n_ways; i++) { /* each from the best so far: hot, then cooler */
-        memcpy(search->place, best, c->n_nodes * sizeof *best);
-        double now_s = dfp_load_run(search, ways[i].spare, n_moves, ways[i].temperature, search->options->seed + i);
-        if (now_s < *load_s) {
-            *load_s = now_s;
-            memcpy(best, search->place, c->n_nodes * sizeof *best);
-        }
-    }
-    memcpy(search->place, best, c->n_nodes * sizeof *best);
-    free(best);
-    return DF_OK;
-}

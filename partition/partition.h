@@ -26,9 +26,12 @@ enum dfp_ratio {
 enum dfp_vertex_weight { DFP_WEIGHT_GPU, DFP_WEIGHT_CPU };
 
 enum dfp_objective {
+    DFP_BY_GRAPH, /* throughput where something is a stream, else latency */
     DFP_LATENCY, /* one wave as soon as possible */
     DFP_THROUGHPUT /* many waves in flight: the least load of what is loaded most, per wave */
 };
+
+#define DFP_DEFAULT_INFLIGHT 8
 
 struct dfp_options {
     enum dfp_ratio ratio;
@@ -39,11 +42,12 @@ struct dfp_options {
     uint64_t budget;                    /* evaluations; 0: as many as take about 100 ms on one core */
     uint32_t budget_times;              /* with budget 0: so many times as many (0: once) */
     double time_cap_s;                  /* 0: none. The answer then depends on the machine where it is reached */
+    uint32_t inflight;                  /* waves in flight to plan for (DFP_THROUGHPUT); 0: DFP_DEFAULT_INFLIGHT */
     uint32_t threads;                   /* 0: as many as there are cores. The answer does not depend on it */
     void (*progress)(void *arg, double share_done, double best_s); /* NULL: nobody listens */
     void *progress_arg;
 };
-void dfp_options_default(struct dfp_options *options);  /* total, gpu, 1; latency, budgets and threads 0 */
+void dfp_options_default(struct dfp_options *options);  /* total, gpu, 1; by graph, budgets and threads 0 */
 
 /* The budget that 0 stands for. */
 uint64_t dfp_default_budget(const struct df_graph *graph);
@@ -56,11 +60,15 @@ double dfp_node_time_s(const struct dfp_problem *problem, uint32_t node, uint32_
 #define DFP_RUN_PLACED "static"
 
 struct dfp_result {
-    uint16_t *place;                    /* the caller's, n_nodes each */
+    uint16_t *place;                    /* the caller's, malloc'ed, n_nodes each; grown where n_waves > 1 */
     float *priority;
+    uint32_t n_waves;                   /* placed jointly, [wave % n_waves][node]; 0 is 1 */
     char run_as[24];                    /* DFP_RUN_PLACED, or the online policy that was better than every placement */
     double makespan_s, lower_bound_s;
-    double load_s, load_bound_s;        /* of the unit or copy engine that has most to do; 0: not known */
+    double load_s, load_bound_s;        /* a wave, of the unit or copy engine that has most to do; 0: not known */
+    uint32_t inflight;                  /* DFP_THROUGHPUT: waves in flight that it was simulated with, */
+    double wave_s;                      /* and what a wave then took on average; */
+    double least_load_s;                /* and the least load of all candidates, not all of which are the fastest */
     uint64_t evaluations;
 };
 

@@ -14,8 +14,8 @@
 /* The largest job alone, and room for the scratch memory of as many jobs as run at once. */
 static void need_of_jobs(const struct df_graph *g, struct df_plan *plan)
 {
-    for (uint32_t v = 0; v < g->n_nodes; v++) {
-        uint32_t u = plan->place[v];
+    for (uint64_t i = 0; i < (uint64_t)g->n_nodes * plan->n_waves; i++) {
+        uint32_t v = (uint32_t)(i % g->n_nodes), u = plan->place[i];
         const struct df_unit *unit = &plan->platform.units[u];
         uint64_t job = dfp_job_bytes(g, v);
         uint64_t scratch = dfp_round_page(g->works[g->nodes[v].work].tmp_bytes) *
@@ -46,18 +46,25 @@ static int store_layout(const struct df_graph *g, const struct dfp_memory *m, st
     return DF_OK;
 }
 
-static int need_of_memory(const struct df_graph *g, struct df_plan *plan, uint32_t unit, struct df_error *error)
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Of waves that are placed differently, what the one that needs most does. */
+static int need_of_row(const struct df_graph *g, struct df_plan *plan, uint32_t unit, uint32_t row,
+                       struct df_error *error)
 {
     struct df_memory_need *need = &plan->memory[unit];
     struct dfp_memory m;
-    int code = dfp_memory_of_unit(g, plan->place, unit, &m, error);
+    int code = dfp_memory_of_unit(g, plan->place + (size_t)row * g->n_nodes, unit, &m, error);
     if (code)
         return code;
-    need->wave_bytes = m.any_bytes;
-    need->wave_bound_bytes = m.any_bound_bytes;
-    need->sequence_bytes = m.sequence_bytes;
-    need->sequence_bound_bytes = m.sequence_bound_bytes;
-    need->once_bytes = m.once_bytes;
+    need->wave_bytes = larger(need->wave_bytes, m.any_bytes);
+    need->wave_bound_bytes = larger(need->wave_bound_bytes, m.any_bound_bytes);
+    need->sequence_bytes = larger(need->sequence_bytes, m.sequence_bytes);
+    need->sequence_bound_bytes = larger(need->sequence_bound_bytes, m.sequence_bound_bytes);
+    need->once_bytes = larger(need->once_bytes, m.once_bytes);
     plan->pool_bytes[unit] = dfr_need_bytes(need, 1);
     if (unit == 0)
         code = store_layout(g, &m, &plan->layout, error);
@@ -144,6 +151,7 @@ static struct df_plan *plan_new(const struct dfp_problem *problem, const char *p
     strncpy(plan->policy, policy, sizeof plan->policy - 1);
     plan->platform = *problem->platform;
     plan->n_nodes = problem->graph->n_nodes;
+    plan->n_waves = 1;
     return plan;
 }
 
@@ -153,8 +161,12 @@ static int place(const struct dfp_problem *problem, const struct dfp_partitioner
                  struct df_error *error)
 {
     *result = (struct dfp_result){ .place = plan->place, .priority = plan->priority, .run_as = DFP_RUN_PLACED };
-    if (partitioner->solve)
-        return partitioner->solve(problem, options, result, error);
+    if (partitioner->solve) {
+        int solved = partitioner->solve(problem, options, result, error);
+        plan->place = result->place;    /* both may have grown */
+        plan->priority = result->priority;
+        return solved;
+    }
     int code = partitioner->run(problem, options, plan->place, error);
     if (code)
         return code;
@@ -166,8 +178,9 @@ static int complete(const struct dfp_problem *problem, struct df_plan *plan, str
 {
     int code = DF_OK;
     need_of_jobs(problem->graph, plan);
-    for (uint32_t u = 0; u < problem->platform->n_units && !code; u++)
-        code = need_of_memory(problem->graph, plan, u, error);
+    for (uint32_t u = 0; u < problem->platform->n_units; u++) /* to the host comes any value of any wave */
+        for (uint32_t row = 0; row < (u ? plan->n_waves : 1) && !code; row++)
+            code = need_of_row(problem->graph, plan, u, row, error);
     return code ? code : predict_single(problem, plan, error);
 }
 
@@ -183,6 +196,12 @@ static int fill(const struct dfp_problem *problem, const struct dfp_partitioner 
     memcpy(plan->run_as, result.run_as, sizeof plan->run_as);
     plan->predicted_s = placed ? evaluation.makespan_s : result.makespan_s;
     plan->lower_bound_s = result.lower_bound_s;
+    plan->n_waves = result.n_waves > 1 ? result.n_waves : 1;
+    plan->inflight = result.inflight;
+    plan->wave_s = result.wave_s;
+    plan->load_s = result.load_s;
+    plan->least_load_s = result.least_load_s;
+    plan->load_bound_s = result.load_bound_s;
     return complete(problem, plan, error);
 }
 

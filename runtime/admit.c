@@ -1,7 +1,7 @@
 /* admit.c - before anything starts: where each node can run, by its variants, its hint and the devices' memory; how
  * many waves may be in flight; how large each pool is. What can run nowhere is refused here, by name.
  *
- * Waves in flight, where not asked for: as many as there are, at most 4; fewer where the tables and tokens of so many
+ * Waves in flight, where not asked for: as many as there are, at most 4, or what the plan was made for; fewer where the tables and tokens of so many
  * slots would take more than SLOT_BYTES of the host; and fewer where so many waves would not fit a device's memory
  * together. One always may: then the cache evicts.
  */
@@ -304,6 +304,7 @@ static int choose_inflight(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
     int64_t limit = atomic_load(&run->limit);
+    uint32_t wanted = run->planned_inflight ? run->planned_inflight : DF_DEFAULT_INFLIGHT;
     uint64_t n = run->options.inflight, records = g->n_nodes, most;
 
     records = g->n_values > records ? g->n_values : records;
@@ -312,7 +313,7 @@ static int choose_inflight(struct df_run *run, struct df_error *error)
     most = records ? (UINT32_MAX - 1) / records - 1 : UINT32_MAX / 2;
     if (n == 0) {
         n = SLOT_BYTES / slot_bytes(run);
-        n = n < DF_DEFAULT_INFLIGHT ? n : DF_DEFAULT_INFLIGHT;
+        n = n < wanted ? n : wanted;
         for (uint32_t u = 1; u <= run->n_gpus; u++) {
             uint64_t peak = 0;
             int status = sequential_peak(run, u, &peak, error);

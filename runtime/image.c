@@ -122,6 +122,12 @@ static void copy_plan(struct df_plan *to, const struct df_plan *from)
     to->times.n_classes = from->times.n_classes;
     to->times.n_works = from->times.n_works;
     to->n_nodes = from->n_nodes;
+    to->n_waves = from->n_waves;
+    to->inflight = from->inflight;
+    to->wave_s = from->wave_s;
+    to->load_s = from->load_s;
+    to->least_load_s = from->least_load_s;
+    to->load_bound_s = from->load_bound_s;
     to->predicted_s = from->predicted_s;
     to->lower_bound_s = from->lower_bound_s;
     to->best_single_s = from->best_single_s;
@@ -155,7 +161,7 @@ static void list_sections(const struct dfr_image *image, const struct main_recor
         sections[S_PLAN] = (struct section){ plan_record, 1 };
         sections[S_TIME] = (struct section){ plan->times.time_s, n_times };
         sections[S_TIME_SOURCE] = (struct section){ plan->times.source, n_times };
-        sections[S_PLACE] = (struct section){ plan->place, plan->n_nodes };
+        sections[S_PLACE] = (struct section){ plan->place, (uint64_t)plan->n_nodes * plan->n_waves };
         sections[S_PRIORITY] = (struct section){ plan->priority, plan->n_nodes };
         sections[S_ANY] = (struct section){ plan->layout.any_line, plan->layout.n_values };
         sections[S_SEQUENCE] = (struct section){ plan->layout.sequence_line, plan->layout.n_values };
@@ -336,8 +342,8 @@ static bool check_plan(const struct df_graph *g, const struct df_plan *plan, str
         why = "it was made for another graph";
     else if (plan->best_single_unit >= plan->platform.n_units)
         why = "its best single unit is none";
-    for (uint32_t v = 0; !why && v < plan->n_nodes; v++)
-        if (plan->place[v] >= plan->platform.n_units || isnan(plan->priority[v]))
+    for (uint64_t i = 0; !why && i < (uint64_t)plan->n_nodes * plan->n_waves; i++)
+        if (plan->place[i] >= plan->platform.n_units || isnan(plan->priority[i % plan->n_nodes]))
             why = "a node is placed nowhere";
     for (size_t i = 0; !why && i < (size_t)g->n_classes * g->n_works; i++)
         if (plan->times.time_s[i] < 0 || isinf(plan->times.time_s[i]) || plan->times.source[i] > DF_TIME_DEFAULT)
@@ -365,7 +371,8 @@ static int read_plan(const struct section *sections, const struct df_graph *g, s
     p->owner = p;                       /* the arrays are the image's */
     uint64_t n_times = (uint64_t)g->n_classes * g->n_works;
     bool whole = p->times.time_s && p->times.source && p->place && p->priority && sections[S_TIME].count == n_times &&
-                 sections[S_TIME_SOURCE].count == n_times && sections[S_PLACE].count == g->n_nodes &&
+                 sections[S_TIME_SOURCE].count == n_times && p->n_waves > 0 &&
+                 sections[S_PLACE].count == (uint64_t)g->n_nodes * p->n_waves &&
                  sections[S_PRIORITY].count == g->n_nodes && sections[S_ANY].count == p->layout.n_values &&
                  sections[S_SEQUENCE].count == p->layout.n_values;
     if (!whole || !check_plan(g, p, error)) {

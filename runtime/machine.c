@@ -213,6 +213,8 @@ static int find_plan(struct df_run *run, const struct df_times *times, struct df
 static int follow_plan(struct df_run *run, struct df_error *error)
 {
     const struct df_plan *plan = run->own_plan ? run->own_plan : run->options.plan;
+    if (run->policy->needs_plan)
+        run->planned_inflight = plan->inflight;
     if (!run->policy->needs_plan || !plan->run_as[0] || strcmp(plan->run_as, "static") == 0)
         return DF_OK;
     run->policy = dfr_policy_find(plan->run_as, error);

@@ -86,12 +86,12 @@ bool dfr_times_known(const struct df_graph *graph, const struct df_times *times)
 
 bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *plan, int64_t waves)
 {
-    if (!plan || strcmp(plan->policy, DFR_POLICY_KNOWN) != 0 || plan->n_nodes != graph->n_nodes || waves > 1)
+    bool many = waves > 1;
+    if (!plan || strcmp(plan->policy, DFR_POLICY_KNOWN) != 0 || plan->n_nodes != graph->n_nodes)
         return false;
-    for (uint32_t v = 0; v < graph->n_nodes; v++)
-        if (graph->kernels[graph->nodes[v].kernel].traits & DF_STREAM)
-            return false;
-    return dfr_times_known(graph, &plan->times);
+    for (uint32_t v = 0; v < graph->n_nodes && waves != 1; v++)
+        many |= graph->kernels[graph->nodes[v].kernel].traits & DF_STREAM;
+    return many == (plan->inflight > 0) && dfr_times_known(graph, &plan->times);
 }
 
 uint64_t dfr_need_bytes(const struct df_memory_need *need, uint64_t inflight)

@@ -52,6 +52,11 @@ struct df_plan {
     uint16_t *place;                    /* unit of each node, [row * n_nodes + node] */
     float *priority;                    /* higher first: upward rank; ties by number */
     double predicted_s;                 /* makespan of one wave under this plan by the evaluator */
+    uint32_t inflight;                  /* waves in flight that it was made for; 0: one */
+    double wave_s;                      /* what a wave then takes on average, simulated; 0: not known */
+    /* A wave's load of what has most to do: of this plan, the least that was found, what no plan goes below; 0: not
+     * known. */
+    double load_s, least_load_s, load_bound_s;
     double lower_bound_s;               /* no schedule of one wave is shorter; 0: not known */
     double best_single_s;               /* the best of "all on one unit", for the remark that a cut does not pay */
     uint32_t best_single_unit;
@@ -80,8 +85,8 @@ void dfr_times_free(struct df_times *times);
 /* Whether no time of a work that some node is of is the stated default. */
 bool dfr_times_known(const struct df_graph *graph, const struct df_times *times);
 
-/* Whether a run for which nobody named a policy follows this plan (may be NULL): gp's, from known times, and for one wave, which
- * is what gp plans. With many waves in flight an online policy is the better default. */
+/* Whether a run for which nobody named a policy follows this plan (may be NULL): gp's, from known times, made for one
+ * wave or for many as the run is. waves: 0, one or until the streams end. */
 bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *plan, int64_t waves);
 void dfr_plan_free(struct df_plan *plan);
 

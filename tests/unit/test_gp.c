@@ -279,38 +279,6 @@ static void gp_is_never_worse(void **state)
     }
 }
 
-/* Recounted from the exact evaluator's figures: what a wave asks of each unit and link. */
-static void many_waves_are_balanced(void **state)
-{
-    (void)state;
-    for (uint32_t seed = 1; seed <= 20; seed++) {
-        struct sample s;
-        struct dfp_options options;
-        struct dfp_evaluation e;
-        any_graph(&s, seed);
-        dfp_options_default(&options);
-        options.budget = 500;
-        uint16_t *place = calloc(s.graph->n_nodes, sizeof *place);
-        uint16_t *latency_place = calloc(s.graph->n_nodes, sizeof *place);
-        float *priority = calloc(s.graph->n_nodes, sizeof *priority);
-        struct dfp_result one = { .place = latency_place, .priority = priority }, many = { .place = place };
-        many.priority = priority;
-        assert_int_equal(dfp_partitioner_find("gp")->solve(&s.problem, &options, &one, NULL), DF_OK);
-        options.objective = DFP_THROUGHPUT;
-        assert_int_equal(dfp_partitioner_find("gp")->solve(&s.problem, &options, &many, NULL), DF_OK);
-        assert_int_equal(dfp_evaluate(&s.problem, place, priority, &e, NULL), DF_OK);
-        assert_true(fabs(e.makespan_s - many.makespan_s) <= 1e-12 * e.makespan_s);
-        assert_true(many.load_bound_s <= many.load_s * (1 + 1e-9) && many.load_s <= e.makespan_s * (1 + 1e-9));
-        assert_true(many.load_s <= one.load_s * 1.001);
-        for (uint32_t u = 0; u < s.platform.n_units; u++)
-            assert_true(e.busy_s[u] / s.platform.units[u].workers <= many.load_s * (1 + 1e-9));
-        free(place);
-        free(latency_place);
-        free(priority);
-        sample_free(&s);
-    }
-}
-
 static void more_budget_is_not_worse_and_a_cap_ends_it(void **state)
 {
     (void)state;
@@ -405,7 +373,6 @@ int main(void)
         cmocka_unit_test(the_bound_is_tight_where_it_can_be),
         cmocka_unit_test(gp_repeats_on_any_number_of_threads),
         cmocka_unit_test(gp_is_never_worse),
-        cmocka_unit_test(many_waves_are_balanced),
         cmocka_unit_test(more_budget_is_not_worse_and_a_cap_ends_it),
         cmocka_unit_test(odd_graphs_are_planned),
         cmocka_unit_test(large_graphs_come_near_the_area_bound),

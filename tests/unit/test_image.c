@@ -116,10 +116,14 @@ static struct df_plan *make_plan(const struct df_graph *g)
     plan->owner = NULL;
     OK(dfr_times_default(g, true, &plan->times, error));
     plan->n_nodes = g->n_nodes;
-    plan->place = calloc(g->n_nodes, sizeof *plan->place);
+    plan->n_waves = 2;
+    plan->inflight = 6;
+    plan->load_s = 0.75;
+    plan->place = calloc(2 * (size_t)g->n_nodes, sizeof *plan->place);
     plan->priority = calloc(g->n_nodes, sizeof *plan->priority);
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         plan->place[v] = (uint16_t)(v % 2);
+        plan->place[g->n_nodes + v] = (uint16_t)(v % 2 == 0);
         plan->priority[v] = (float)(g->n_nodes - v);
     }
     plan->predicted_s = 2.5;
@@ -214,6 +218,10 @@ static void test_content(void **state)
     assert_int_equal(image.plan->platform.units[0].workers, 3);
     assert_true(image.plan->platform.units[1].h2d.bytes_per_s > 11e9);
     assert_int_equal(image.plan->place[3], 1);
+    assert_int_equal(image.plan->n_waves, 2);
+    assert_int_equal(image.plan->place[image.graph->n_nodes + 3], 0);
+    assert_int_equal(image.plan->inflight, 6);
+    assert_true(image.plan->load_s == 0.75);
     assert_true(image.plan->priority[0] > 4.5f);
     assert_true(image.plan->predicted_s > 2 && image.plan->best_single_s > 3);
     assert_int_equal(image.plan->pool_bytes[1], 4096);
@@ -293,10 +301,10 @@ static void test_wrong_plan(void **state)
     unsigned char *at;
     size_t size;
     struct df_error e;
-    plan->place[1] = 7;
+    plan->place[g->n_nodes + 1] = 7;
     assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
     assert_string_equal(e.text, "image: the plan is wrong: a node is placed nowhere");
-    plan->place[1] = 1;
+    plan->place[g->n_nodes + 1] = 0;
     plan->times.time_s[0] = -1;
     assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
     assert_string_equal(e.text, "image: the plan is wrong: a time makes no sense");
@@ -332,8 +340,8 @@ static bool try_open(struct bytes b)
     for (uint32_t v = 0; v < image.graph->n_nodes; v++)
         length += df_node_name(image.graph, v, name, sizeof name);
     if (image.plan)
-        for (uint32_t v = 0; v < image.graph->n_nodes; v++)
-            length += strlen(image.plan->platform.units[image.plan->place[v]].name);
+        for (uint64_t i = 0; i < (uint64_t)image.graph->n_nodes * image.plan->n_waves; i++)
+            length += strlen(image.plan->platform.units[image.plan->place[i]].name);
     assert_true(length > 0);
     close_image(&image);
     return true;

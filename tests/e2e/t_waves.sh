@@ -1,0 +1,55 @@
+# Many waves in flight: gp plans for throughput, is behind no policy, and is well ahead of dmda; joint placements reach a program.
+cp "$DF_SOURCE"/examples/graphs/image.df "$DF_SOURCE"/examples/graphs/study.df .
+cc -std=c11 -O1 -o generate "$DF_SOURCE/examples/matrix/generate.c"
+for kind in ma mm mixed; do for n in 512 2048; do ./generate --kind=$kind --costs --n=$n --seed=$n >$kind-$n.df; done; done
+simulate() { # NAME FILE [OPTION…]
+    local name=$1; shift
+    "$DFC" simulate "$@" --platform=study.df --policy=all --waves=32 --format=json >"$name.json" || echo "{}" >"$name.json"
+}
+for kind in ma mm mixed; do for n in 512 2048; do simulate $kind-$n $kind-$n.df; done; done
+for strips in 4 16 32; do simulate image-$strips image.df -D strips=$strips; done
+python3 - <<'PY' >waves.out 2>&1
+import glob, json, math
+gains = []
+for name in sorted(glob.glob("*.json")):
+    run = json.load(open(name))
+    rows = {r["policy"]: r for r in run["policies"]}
+    gp, others = rows["gp"], [r for n, r in rows.items() if n != "gp"]
+    best = min(others, key=lambda r: r["makespan_s"])
+    assert all(run["lower_bound_s"] <= r["makespan_s"] * (1 + 1e-9) for r in rows.values()), name
+    assert gp["makespan_s"] <= best["makespan_s"] * 1.001, (name, best["policy"], gp["makespan_s"] / best["makespan_s"])
+    assert gp["load_bound_s"] <= gp["least_load_s"] * (1 + 1e-9) and gp["least_load_s"] <= gp["load_s"] * (1 + 1e-9), name
+    assert gp["least_load_s"] <= 1.015 * gp["load_bound_s"], (name, gp["least_load_s"] / gp["load_bound_s"])
+    gains.append(rows["dmda"]["makespan_s"] / gp["makespan_s"])
+mean = math.exp(sum(map(math.log, gains)) / len(gains))
+print(f"figure throughput of gp beside dmda's: {mean:.3f} (geometric mean of {len(gains)}), least {min(gains):.3f}")
+assert len(gains) == 9 and mean >= 1.12 and min(gains) > 0.999
+PY
+if [ $? = 0 ]; then pass throughput; else fail throughput "$(cat waves.out)"; fi
+grep '^figure' waves.out
+expect text 0 'gp: what has most to do is loaded .* a wave, .* above the bound' "$DFC" simulate image.df --policy=gp --waves=32
+expect latency 0 '^gp ' "$DFC" simulate image.df --policy=gp --waves=32 --objective=latency
+
+# A program with a plan of several waves: the same results as on one CPU, whatever wave.
+cat >scale.c <<'EOT'
+int make_cpu(struct df_call *call, size_t k, int32_t *a) { for (size_t i = 0; i < k; i++) a[i] = (int32_t)(df_wave(call) * 100 + (int64_t)i); return DF_OK; }
+int step_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *b) { (void)call; for (size_t i = 0; i < k; i++) b[i] = a[i] * 3 + 1; return DF_OK; }
+int last_cpu(struct df_call *call, size_t k, const int32_t *a) { (void)call; int64_t s = 0; for (size_t i = 0; i < k; i++) s += a[i]; printf("%lld\n", (long long)s); return DF_OK; }
+EOT
+: >none.cu
+cat >scale.df <<'EOT'
+platform p { cpu h { workers = 1; } gpu g { memory = 1 GiB; h2d = 10 GB/s, 1 us; d2h = 10 GB/s, 1 us; engines = 2; } }
+kernel make(out a: i32[k]) cpu "scale.c" cost cpu 1us;
+kernel step(in a: i32[k], out b: i32[k]) cpu "scale.c" gpu "none.cu" cost cpu 5us gpu 4us;
+kernel last(in a: i32[k]) ordered cpu "scale.c" cost cpu 1us;
+graph main {
+    a: i32[1000] = make();
+    b = step(a); c = step(b); d = step(c);
+    last(d);
+}
+EOT
+sed -i '1i #include <stdio.h>' scale.c
+check compile "$DFC" scale.df -o scale --nvcc=none --objective=throughput
+expect jointly 0 'waves placed jointly' "$DFC" scale.df --emit=plan --objective=throughput
+./scale --waves=50 --device=none >cpu.out && ./scale --waves=50 --device=emu --policy=gp --stats >emu.out 2>stats.out
+same joint-on-emu cpu.out emu.out

@@ -29,8 +29,10 @@ static const char usage[] =
     "  --dl                     data locality: after a job, a device prefers one that reads what that job made\n"
     "  --prefetch               a device takes one job more than it runs, and loads its data meanwhile\n"
     "  --guard=on|off           gp leaves its plan where times turn out wrong (on)\n"
-    "  --error=KIND             the same with wrong times: sigma:S (lognormal), off:PERCENT (longer or shorter),\n"
-    "                           confound:PERCENT (speedups towards the reverse order); a table beside dmda\n"
+    "  --error=KIND             the same with wrong times, a table beside dmda. sigma:S: jobs take others than\n"
+    "                           policies are told, lognormal; off:PERCENT: policies are told so much more or less\n"
+    "                           than jobs take; confound:PERCENT: low speedups are told so much higher, high ones\n"
+    "                           lower\n"
     "  --draws=N                of wrong times, from --seed on (40)\n"
     "  --gantt=FILE.svg         who does what when: a row for each worker and copy engine, the critical path drawn\n"
     "                           heavy; with several policies, a file for each: FILE-POLICY.svg\n"
@@ -170,6 +172,12 @@ static int parse(struct request *r, int argc, char **argv)
     return status ? status : parse_policies(r) ? 0 : 2;
 }
 
+/* Of the machine that was probed, as a run on it; of others as they are described. */
+static bool finds_jobs(const struct request *r, const struct dfc_loaded *loaded)
+{
+    return r->common.gpu_jobs ? r->common.gpu_jobs == DF_FIND_JOBS : strcmp(loaded->platform_source, "probe") == 0;
+}
+
 /* Of `all`, what has nothing to decide here: all on a GPU where there is none. */
 static void drop_what_does_not_apply(struct request *r, const struct df_platform *platform)
 {
@@ -198,7 +206,7 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
     struct df_plan *plan = NULL;
     struct dfr_simulate_options options = { .policy = row->policy, .waves = r->waves, .inflight = r->common.inflight,
                                             .seed = r->common.partition.seed, .locality = r->locality,
-                                            .prefetch = r->prefetch, .find_jobs = r->common.gpu_jobs == DF_FIND_JOBS,
+                                            .prefetch = r->prefetch, .find_jobs = finds_jobs(r, loaded),
                                             .no_guard = r->no_guard };
     if (dfr_policy_find(row->policy, error)->needs_plan) {
         double begin_s = dfr_clock_s();
@@ -344,7 +352,7 @@ static bool study_errors(const struct request *r, const struct dfc_loaded *loade
 {
     const struct dfr_simulate_options how = { .waves = r->waves, .inflight = r->common.inflight,
                                               .seed = r->common.partition.seed, .locality = r->locality,
-                                              .prefetch = r->prefetch, .find_jobs = r->common.gpu_jobs == DF_FIND_JOBS,
+                                              .prefetch = r->prefetch, .find_jobs = finds_jobs(r, loaded),
                                               .no_guard = r->no_guard };
     struct dfc_output output;
     if (r->gantt || r->format == FORMAT_JSON) {

@@ -6,6 +6,7 @@
 
 #include "compiler/command.h"
 #include "compiler/table.h"
+#include "runtime/error.h"
 #include "runtime/policy.h"
 #include "runtime/text.h"
 
@@ -14,7 +15,7 @@
 /* ---- runs ---- */
 
 struct outcome {
-    double told_s;                      /* makespan with the times it was told */
+    double right_s;                     /* makespan where it is told the true times, the graph's */
     double median_s, worst_s;
     double speed, least_speed;          /* beside dmda: median and worst */
 };
@@ -35,34 +36,42 @@ struct study {
     const struct dfc_error_study *what;
     const struct dfp_problem *problem;
     const struct dfr_simulate_options *how;
-    double *true_s;                     /* of one draw */
+    double *told_s, *true_s;            /* of one draw */
     double *beside_s;                   /* dmda's makespans, by draw */
     double *makespan_s, *speed;         /* of one policy, by draw */
 };
 
-static int run_once(const struct study *s, const char *policy, const struct df_plan *plan, bool true_times,
-                    double *makespan_s, struct df_error *error)
+/* With the plan, or where it is NULL and the policy needs one, with its own for these times. */
+static int run_once(const struct study *s, const char *policy, const struct dfp_options *partition,
+                    const struct df_plan *plan, const struct df_times *told, const double *true_s, double *makespan_s,
+                    struct df_error *error)
 {
+    const struct dfp_problem problem = { s->problem->graph, s->problem->platform, told };
     struct dfr_simulate_options options = *s->how;
     struct dfr_simulation result = { 0 };
-    int code;
+    struct df_plan *own = NULL;
+    int code = DF_OK;
+    if (!plan && dfr_policy_find(policy, error)->needs_plan)
+        code = dfp_plan_make(&problem, policy, partition, &own, error);
     options.policy = policy;
-    options.plan = plan;
-    options.true_time_s = true_times ? s->true_s : NULL;
-    code = dfr_simulate(s->problem->graph, s->problem->platform, s->problem->times, &options, &result, error);
+    options.plan = plan ? plan : own;
+    options.true_time_s = true_s;
+    if (code == DF_OK)
+        code = dfr_simulate(problem.graph, problem.platform, told, &options, &result, error);
     *makespan_s = result.makespan_s;
+    dfr_plan_free(own);
     return code;
 }
 
-static int run_draws(const struct study *s, const char *policy, const struct df_plan *plan, double *makespan_s,
-                     struct df_error *error)
+static int run_draws(const struct study *s, const char *policy, const struct dfp_options *partition,
+                     const struct df_plan *plan, double *makespan_s, struct df_error *error)
 {
+    struct df_times told = *s->problem->times;
+    told.time_s = s->told_s;
     for (uint32_t d = 0; d < s->what->draws; d++) {
-        if (!dfc_error_draw(s->what, s->problem, s->how->seed, d, s->true_s)) {
-            snprintf(error->text, sizeof error->text, "out of memory");
-            return DF_E_MEMORY;
-        }
-        int code = run_once(s, policy, plan, true, &makespan_s[d], error);
+        if (!dfc_error_draw(s->what, s->problem, s->how->seed, d, s->told_s, s->true_s))
+            return dfr_error_memory(error);
+        int code = run_once(s, policy, partition, plan, &told, s->true_s, &makespan_s[d], error);
         if (code != DF_OK)
             return code;
     }
@@ -72,6 +81,7 @@ static int run_draws(const struct study *s, const char *policy, const struct df_
 static int run_policy(const struct study *s, const char *policy, const struct dfp_options *partition,
                       struct outcome *outcome, struct df_error *error)
 {
+    const struct df_times *right = s->problem->times;
     struct df_plan *plan = NULL;
     uint32_t n = s->what->draws;
     int code = DF_OK;
@@ -79,9 +89,9 @@ static int run_policy(const struct study *s, const char *policy, const struct df
     if (dfr_policy_find(policy, error)->needs_plan)
         code = dfp_plan_make(s->problem, policy, partition, &plan, error);
     if (code == DF_OK)
-        code = run_once(s, policy, plan, false, &outcome->told_s, error);
-    if (code == DF_OK)
-        code = run_draws(s, policy, plan, s->makespan_s, error);
+        code = run_once(s, policy, partition, plan, right, NULL, &outcome->right_s, error);
+    if (code == DF_OK)                  /* the plan for the graph's times serves where these are what is told */
+        code = run_draws(s, policy, partition, s->what->kind == DFC_ERROR_SIGMA ? plan : NULL, s->makespan_s, error);
     dfr_plan_free(plan);
     if (code != DF_OK)
         return code;
@@ -99,18 +109,18 @@ static int run_policy(const struct study *s, const char *policy, const struct df
 static void write_csv(FILE *out, const struct dfp_problem *problem, const char *const *policies, unsigned n,
                       const struct outcome *o)
 {
-    fputs("graph,platform,policy,told_s,median_s,worst_s,speed_beside_dmda,least_speed_beside_dmda\n", out);
+    fputs("graph,platform,policy,right_s,median_s,worst_s,speed_beside_dmda,least_speed_beside_dmda\n", out);
     for (unsigned i = 0; i < n; i++)
         fprintf(out, "%s,%s,%s,%.9g,%.9g,%.9g,%.6g,%.6g\n", problem->graph->name, problem->platform->name, policies[i],
-                o[i].told_s, o[i].median_s, o[i].worst_s, o[i].speed, o[i].least_speed);
+                o[i].right_s, o[i].median_s, o[i].worst_s, o[i].speed, o[i].least_speed);
 }
 
 static bool write_text(FILE *out, const struct dfc_error_study *what, const char *const *policies, unsigned n,
                        const struct outcome *o)
 {
-    static const char *const heads[] = { "policy", "as told", "median", "longer by", "worst", "beside " BESIDE,
+    static const char *const heads[] = { "policy", "right times", "median", "longer by", "worst", "beside " BESIDE,
                                          "least" };
-    static const char *const kinds[] = { "", "lognormal, sigma", "longer or shorter by percent:",
+    static const char *const kinds[] = { "", "lognormal, sigma", "told too long or too short by percent:",
                                          "speedups confounded by percent:" };
     struct dfc_table table = { .n_columns = 7 };
     char a[32], b[32], c[32];
@@ -121,9 +131,9 @@ static bool write_text(FILE *out, const struct dfc_error_study *what, const char
         dfc_table_cell(&table, "%s", heads[i]);
     for (unsigned i = 0; i < n; i++) {
         dfc_table_cell(&table, "%s", policies[i]);
-        dfc_table_cell(&table, "%s", dfr_text_seconds(o[i].told_s, a, sizeof a));
+        dfc_table_cell(&table, "%s", dfr_text_seconds(o[i].right_s, a, sizeof a));
         dfc_table_cell(&table, "%s", dfr_text_seconds(o[i].median_s, b, sizeof b));
-        dfc_table_cell(&table, "%.3f", o[i].told_s > 0 ? o[i].median_s / o[i].told_s : 1);
+        dfc_table_cell(&table, "%.3f", o[i].right_s > 0 ? o[i].median_s / o[i].right_s : 1);
         dfc_table_cell(&table, "%s", dfr_text_seconds(o[i].worst_s, c, sizeof c));
         dfc_table_cell(&table, "%.3f", o[i].speed);
         dfc_table_cell(&table, "%.3f", o[i].least_speed);
@@ -139,7 +149,7 @@ static bool run_all(struct study *s, const struct dfp_options *partition, const 
                     struct outcome *outcomes)
 {
     struct df_error error = { "" };
-    if (run_draws(s, BESIDE, NULL, s->beside_s, &error) != DF_OK) {
+    if (run_draws(s, BESIDE, partition, NULL, s->beside_s, &error) != DF_OK) {
         dfc_error("policy %s: %s", BESIDE, error.text);
         return false;
     }
@@ -162,11 +172,13 @@ bool dfc_error_run(const struct dfc_error_study *what, const struct dfp_problem 
 
     if (what->kind == DFC_ERROR_CONFOUND)
         one.draws = 1;
-    s.true_s = malloc(((size_t)problem->times->n_classes * problem->times->n_works + 1) * sizeof(double));
+    size_t times_bytes = ((size_t)problem->times->n_classes * problem->times->n_works + 1) * sizeof(double);
+    s.told_s = malloc(times_bytes);
+    s.true_s = malloc(times_bytes);
     s.beside_s = malloc(one.draws * sizeof(double));
     s.makespan_s = malloc(one.draws * sizeof(double));
     s.speed = malloc(one.draws * sizeof(double));
-    if (!outcomes || !s.true_s || !s.beside_s || !s.makespan_s || !s.speed)
+    if (!outcomes || !s.told_s || !s.true_s || !s.beside_s || !s.makespan_s || !s.speed)
         dfc_error("out of memory");
     else
         good = run_all(&s, partition, policies, n_policies, outcomes);
@@ -175,6 +187,7 @@ bool dfc_error_run(const struct dfc_error_study *what, const struct dfp_problem 
     else if (good)
         good = write_text(out, &one, policies, n_policies, outcomes);
     free(outcomes);
+    free(s.told_s);
     free(s.true_s);
     free(s.beside_s);
     free(s.makespan_s);

@@ -85,8 +85,6 @@ static int probe_devices(const struct dfr_device_ops *ops, const struct dfw_prob
         if (status != DF_OK)
             return status;
         unit->memory_bytes &= ~((UINT64_C(1) << 20) - 1);
-        if (!unit->jobs)
-            unit->jobs = DF_GPU_JOBS;   /* as in a run, so that predictions are of the same */
         char name[sizeof unit->name];
         snprintf(name, sizeof name, "%s", unit->name);
         struct step step = { progress, arg, name, i, n };

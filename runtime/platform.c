@@ -38,7 +38,6 @@ void df_platform_default(struct df_platform *platform, uint32_t gpus)
         snprintf(unit->name, sizeof unit->name, "gpu%u", (unsigned)(u - 1));
         unit->cls = DF_CLASS_GPU;
         unit->workers = 1;
-        unit->jobs = DF_GPU_JOBS;
         unit->h2d = unit->d2h = link;
         unit->engines = 2;
         unit->launch_s = 5e-6;

@@ -29,7 +29,7 @@ struct df_unit {
     struct df_link h2d, d2h;            /* units > 0 */
     uint32_t engines;                   /* 1 or 2 */
     double launch_s;                    /* added to each job */
-    uint32_t jobs;                      /* in flight; 0: DF_GPU_JOBS in a run, in the simulator one */
+    uint32_t jobs;                      /* in flight; 0: a run finds it, the simulator takes one or finds it */
 };
 
 struct df_platform {
@@ -40,7 +40,7 @@ struct df_platform {
 };
 
 /* A stated default where nothing was measured or described: this machine's cores less one as workers (at least 1), and
- * `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, DF_GPU_JOBS, memory unknown. */
+ * `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, memory unknown. */
 void df_platform_default(struct df_platform *platform, uint32_t gpus);
 
 static inline double df_link_time_s(const struct df_link *link, uint64_t bytes)

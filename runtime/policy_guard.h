@@ -24,7 +24,7 @@
 
 #include "runtime/places.h"
 
-#define DFR_GUARD_ALARM 0.15
+#define DFR_GUARD_ALARM 0.05           /* about what a profile's own errors and a machine's noise come to */
 /* What a move must gain, as a share of the job's longer time: of works that were measured on one of the units, and of
  * others. Found by trial on lognormal errors; small margins undo a plan's look ahead for little. */
 #define DFR_GUARD_MARGIN 0.8

@@ -1,20 +1,16 @@
 """Tables and plots from what results.sh collected: results.py OUT [--reference=FILE] [--update=FILE].
 
-Reads runs.csv, deep.csv (gp with ten times its budget) and large.csv in OUT; writes tables.md and SVGs there. A lower
+Reads runs.csv, deep.csv (gp with ten times its budget), large.csv and wrong.csv in OUT; writes tables.md and SVGs there. A lower
 bound above a makespan, or a gp slower than another policy on some graph, is an error: the figures would be wrong.
 """
-import argparse, csv, math, os, re, sys
+import argparse, csv, os, re, sys
 from collections import defaultdict
-import plot
+import plot, wrong
+from table import geomean, table
 
 FAMILIES = ["thesis ma", "thesis mm", "thesis mixed", "factorizations", "stencils", "image pipelines", "layered ≤ 200",
             "layered 1000"]
 PLOTTED = ["gp", "heft", "peft", "dmda", "dmdas", "pams", "ws", "eager", "gp-thesis"]
-
-
-def geomean(values):
-    values = list(values)
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
 
 class Runs:
@@ -38,11 +34,6 @@ class Runs:
 
 def ratio(by_policy, policy, to):
     return by_policy[policy]["makespan_s"] / by_policy[to]["makespan_s"]
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 def quality(runs, policy, families):
@@ -187,6 +178,8 @@ def main():
         tables["folder"] = against(runs, ["reference"])
     if options.reference and os.path.exists(options.reference):
         tables["reference"], tables["reference-policies"] = reference_tables(runs, deep, options.reference)
+    errors = wrong.Wrong(os.path.join(options.out, "wrong.csv"))
+    tables.update(wrong.tables(errors))
     write(os.path.join(options.out, "tables.md"), "".join(f"## {n}\n\n{t}\n\n" for n, t in tables.items()))
     plotted = [p for p in PLOTTED if p in runs.policies]
     pictures = {
@@ -196,6 +189,8 @@ def main():
         "profile.svg": plot.lines("How close to the best policy, on how many graphs", "a point (x, y): on a share y of the graphs, no more than x times the best makespan",
                                   "makespan / best makespan of any policy", "share of the graphs", profile(runs, families, plotted), log_x=True, steps=True, x_high=4),
     }
+    if "tiles" in errors.rows:
+        pictures["wrong.svg"] = wrong.picture(errors)
     for name, svg in pictures.items():
         write(os.path.join(options.out, name), svg)
         if options.update:

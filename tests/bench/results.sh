@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every policy on every family of graphs, in virtual time: results.sh BUILDDIR [OUT]. Writes into OUT (build/results)
 #     runs.csv       a line for each graph and policy, as `dfc simulate` prints it, with the family before it
+#     wrong.csv      a line for each graph, wrong times and policy, as `dfc simulate --error` prints it
 #     tables.md      what docs/scheduling.md shows, made by results.py
 #     *.svg          its plots
 # DAGS=DIR adds all .df files of a folder, compared with the folder's reference.csv where it has one.
@@ -15,7 +16,7 @@ cp examples/graphs/*.df "$out/graphs/"
 cc -std=c11 -D_GNU_SOURCE -O2 -o "$out/layered" examples/graphs/layered.c -lm
 cc -std=c11 -O2 -o "$out/generate" examples/matrix/generate.c
 columns=$("$dfc" simulate examples/graphs/qr.df --policy=eager --format=csv | head -n 1)
-runs=$out/runs.csv deep=$out/deep.csv large=$out/large.csv
+runs=$out/runs.csv deep=$out/deep.csv large=$out/large.csv wrong=$out/wrong.csv
 echo "family,budget,$columns" | tee "$runs" "$deep" >"$large"
 
 simulate() { # FILE_OF_RUNS FAMILY BUDGET NAME OPTIONS…: its lines, the graph's name replaced by ours, which tells sizes apart
@@ -45,6 +46,33 @@ for n in 50 200 1000; do for ccr in 0.1 0.5 2; do for seed in 1 2; do
     "$out/layered" $n $ccr $seed >layered-$n-$ccr-$seed.df
     simulate_all "layered $([ $n -lt 1000 ] && echo '≤ 200' || echo 1000)" layered-$n-$ccr-$seed layered-$n-$ccr-$seed.df
 done; done; done
+echo "== wrong times" >&2
+errors=$("$dfc" simulate qr.df -D T=2 --policy=eager --error=off:10 --draws=1 --format=csv | head -n 1)
+echo "set,error,guard,$errors" >"$wrong"
+err() { # SET NAME ERROR GUARD OPTIONS…
+    local set=$1 name=$2 error=$3 guard=$4; shift 4
+    "$dfc" simulate "$@" --error="$error" --guard="$guard" --format=csv >"$out/one.csv" ||
+        { echo "results: dfc simulate $* --error=$error failed" >&2; exit 1; }
+    sed -n "2,\$s|^[^,]*|$set,$error,$guard,$name|p" "$out/one.csv" >>"$wrong"
+}
+sigmas() { # SET NAME OPTIONS…: plans are made once for all draws
+    for sigma in 0.1 0.3 0.6; do
+        err "$1" "$2" sigma:$sigma on "${@:3}" --policy=all --draws=40
+        err "$1" "$2" sigma:$sigma off "${@:3}" --policy=gp --draws=40
+    done
+}
+wrong_times() { # SET NAME OPTIONS…: what is told differs from draw to draw, so each has its own plans
+    sigmas "$@"
+    for percent in 10 25 50 75 100; do err "$1" "$2" off:$percent on "${@:3}" --policy=all --draws=9; done
+    for percent in 20 60 100; do err "$1" "$2" confound:$percent on "${@:3}" --policy=all; done
+}
+wrong_times latency cholesky-8 cholesky.df -D T=8; wrong_times latency lu-8 lu.df -D T=8; wrong_times latency qr-6 qr.df -D T=6
+wrong_times latency fft-16 fft.df -D N=16 -D stages=4; wrong_times latency jacobi-16 jacobi.df -D N=16
+wrong_times latency wavefront-20-3 wavefront.df -D N=20 -D speedup=3; wrong_times latency image-16 image.df -D strips=16
+for kind in ma mm mixed; do wrong_times latency $kind-1024-1 $kind-1024-1.df; done
+wrong_times latency layered-200-0.5-1 layered-200-0.5-1.df
+wrong_times tiles microscopy microscopy.df -D tiles=24 --waves=8 --inflight=2
+wrong_times tiles coprocessors coprocessors.df -D tiles=40 --waves=8 --inflight=2 --prefetch
 echo "== growth" >&2
 for n in 1000 10000 100000; do
     "$out/layered" $n 0.5 1 >large.df
@@ -56,6 +84,7 @@ if [ -n "$dags" ]; then
     for file in "$dags"/*.df; do
         name=$(basename "$file" .df)
         simulate_all reference "$name" "$file"
+        sigmas reference "$name" "$file"
         simulate "$deep" reference 10 "$name" "$file" --policy=gp --budget=10x
     done
 fi

@@ -25,7 +25,15 @@ collected() { # DIR GP_MAKESPAN BOUND: two graphs, three policies
         echo "reference,1,$g,p,dmda,2,$3,10,10,4,0,1,1,0"; echo "reference,1,$g,p,gp,$2,$3,10,10,2,0,1,1,5"
     done >>"$1/runs.csv"
     printf '1000,1,l,p,gp,1.5,1,10,10,2,0,1,1,5\n' >>"$1/large.csv"
+    { echo "set,error,guard,$errors"
+      for p in heft pams; do for e in 50 100; do
+          echo "tiles,off:$e,on,one,p,$p,2,$([ $p = heft ] && echo $((2 + e / 50)) || echo 2),9,1,1"
+      done; done
+      for s in 0.3 0.6; do for g in on off; do for name in one two; do
+          echo "latency,sigma:$s,$g,$name,p,gp,2,3,4,$([ $g-$name = off-two ] && echo 0.5 || echo 1),0.4"
+      done; done; done; } >"$1/wrong.csv"
 }
+errors=$("$DFC" simulate "$graph" -D T=2 --policy=eager --error=off:10 --draws=1 --format=csv | head -n 1)
 printf 'graph,best_known_s,dmda_s\none,1.6,2\ntwo,1.5,1.6\n' >reference.csv
 printf 'before\n<!-- results:families -->\nold\n<!-- end -->\nafter\n' >page.md
 collected good 1.6 1
@@ -33,15 +41,18 @@ check tables python3 "$bench/results.py" good --reference=reference.csv
 expect ratio 0 '`dmda` \| 1\.250 \| 1\.250 \| 1\.25 \| 2 \| 0 \| 0' cat good/tables.md
 expect best-known 0 '`gp` / best known \| 1\.033 \| 1\.000 \| 1\.067 \(two\) \| .* \| \*\*no\*\*' cat good/tables.md
 expect reference 0 '`dmda` \| 1\.118 \| 1\.000 \| 1\.250 \| 1 \| 1' cat good/tables.md
-check plots python3 -c 'import xml.dom.minidom as m; [m.parse("good/" + n) for n in ("families.svg", "profile.svg")]'
+check plots python3 -c 'import xml.dom.minidom as m; [m.parse("good/" + n) for n in ("families.svg", "profile.svg", "wrong.svg")]'
+expect wrong-tiles 0 '`heft` \| 1\.50 \| 2\.00' cat good/tables.md
+expect wrong-flat 0 '`pams` \| 1\.00 \| 1\.00' cat good/tables.md
+expect wrong-guard 0 'the graphs above \(2\) \| σ = 0\.6 \| 1\.000 \| 1\.000 \(one\) \| 0\.707 \| 0\.500 \(two\)' cat good/tables.md
 collected slow 2.5 1
 expect gp-behind 1 'gp is slower than another policy on 4: one \(dmda\)' python3 "$bench/results.py" slow
 collected wrong 1.6 1.7
 expect bound 1 'gp on one takes 1.6 s, less than the bound' python3 "$bench/results.py" wrong
 expect no-place 1 "page.md has 0 places for 'copies'" python3 "$bench/results.py" good --update=page.md
-for n in families against copies growth folder; do printf '<!-- results:%s -->\nold\n<!-- end -->\nafter %s\n' $n $n; done >page.md
+for n in families against copies growth folder wrong-latency wrong-tiles wrong-guard; do printf '<!-- results:%s -->\nold\n<!-- end -->\nafter %s\n' $n $n; done >page.md
 check update python3 "$bench/results.py" good --update=page.md
-if [ "$(grep -c '^after' page.md)" = 5 ] && ! grep -q '^old' page.md && grep -q '`all-cpu`' page.md; then pass updated; else fail updated "$(cat page.md)"; fi
+if [ "$(grep -c '^after' page.md)" = 8 ] && ! grep -q '^old' page.md && grep -q '`all-cpu`' page.md; then pass updated; else fail updated "$(cat page.md)"; fi
 
 mkdir nothing; printf '#!/bin/sh\nexit 1\n' >nothing/pkg-config; chmod +x nothing/pkg-config
 expect starpu-absent 0 '^0 run, 1 skipped' env PATH="$PWD/nothing:$PATH" bash "$bench/starpu/run.sh" "$DF_BUILD" "$PWD/starpu"

@@ -1,5 +1,6 @@
 /* test_guard.c - gp's guard against wrong times: that it changes nothing where times are true, that it keeps gp near
- * dmda or ahead where they are off, that real runs stay right whatever it moves, and the draws of `dfc simulate --error`.
+ * dmda or ahead where they are off, that real runs stay right whatever it moves,
+ * and the draws of `dfc simulate --error`.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,9 +138,11 @@ static void median_speeds(const struct dfp_problem *problem, const struct dfc_er
     double speed[2][64], *true_s = malloc((size_t)problem->times->n_classes * problem->times->n_works * sizeof *true_s);
     struct df_plan *plan = make_gp(problem);
     assert_non_null(true_s);
+    double *told_s = malloc((size_t)problem->times->n_classes * problem->times->n_works * sizeof *told_s);
+    assert_non_null(told_s);
     assert_true(error->draws <= 64);
     for (uint32_t d = 0; d < error->draws; d++) {
-        assert_true(dfc_error_draw(error, problem, 1, d, true_s));
+        assert_true(dfc_error_draw(error, problem, 1, d, told_s, true_s)); /* sigma: told are the graph's */
         double dmda_s = simulate(problem, "dmda", NULL, false, 1, true_s, NULL);
         for (int guard = 0; guard < 2; guard++)
             speed[guard][d] = dmda_s / simulate(problem, "gp", plan, guard, 1, true_s, NULL);
@@ -149,6 +152,7 @@ static void median_speeds(const struct dfp_problem *problem, const struct dfc_er
     *plain = (speed[0][(error->draws - 1) / 2] + speed[0][error->draws / 2]) / 2;
     *guarded = (speed[1][(error->draws - 1) / 2] + speed[1][error->draws / 2]) / 2;
     dfr_plan_free(plan);
+    free(told_s);
     free(true_s);
 }
 
@@ -263,6 +267,29 @@ static void test_option(void **state)
 
 /* ---- draws ---- */
 
+/* By 25 %: half of the speedups are higher, the rest lower, and none of these is below one of those. */
+static void check_confounded(const struct sample *s, const double *told)
+{
+    const double *right = s->times.time_s;
+    uint32_t n = s->times.n_works, raised = 0, both = 0;
+    double highest_raised = 0, least_lowered = INFINITY;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!(right[k] > 0 && right[n + k] > 0))
+            continue;
+        double before = right[k] / right[n + k], change = told[k] / told[n + k] / before;
+        assert_true(told[k] == right[k]);
+        assert_true(fabs(change - 1.25) < 1e-9 || fabs(change - 0.75) < 1e-9);
+        both++;
+        raised += change > 1;
+        if (change > 1)
+            highest_raised = fmax(highest_raised, before);
+        else
+            least_lowered = fmin(least_lowered, before);
+    }
+    assert_true(highest_raised < least_lowered);
+    assert_true(raised <= both / 2 && raised > 0.4 * both);
+}
+
 static void test_draws(void **state)
 {
     struct sample s;
@@ -271,14 +298,16 @@ static void test_draws(void **state)
     (void)state;
     sample_random(&s, 5, 1000, 3, 1, false);
     size_t n_times = (size_t)2 * s.times.n_works;
-    double *a = malloc(n_times * sizeof *a), *b = malloc(n_times * sizeof *b);
+    double *a = malloc(n_times * sizeof *a), *b = malloc(n_times * sizeof *b), *c = malloc(n_times * sizeof *c);
     const double *told = s.times.time_s;
     const struct dfc_error_study sigma = { DFC_ERROR_SIGMA, 0.3, 1 }, off = { DFC_ERROR_OFF, 50, 1 };
-    const struct dfc_error_study reversed = { DFC_ERROR_CONFOUND, 100, 1 };
+    const struct dfc_error_study nothing_left = { DFC_ERROR_OFF, 100, 1 }, confound = { DFC_ERROR_CONFOUND, 25, 1 };
 
-    assert_true(dfc_error_draw(&sigma, &s.problem, 7, 2, a) && dfc_error_draw(&sigma, &s.problem, 7, 2, b));
+    assert_true(a && b && c);
+    assert_true(dfc_error_draw(&sigma, &s.problem, 7, 2, c, a) && dfc_error_draw(&sigma, &s.problem, 7, 2, c, b));
     assert_memory_equal(a, b, n_times * sizeof *a);
-    assert_true(dfc_error_draw(&sigma, &s.problem, 7, 3, b));
+    assert_memory_equal(c, told, n_times * sizeof *a); /* jobs take others than the graph's */
+    assert_true(dfc_error_draw(&sigma, &s.problem, 7, 3, c, b));
     assert_memory_not_equal(a, b, n_times * sizeof *a);
     for (size_t i = 0; i < n_times; i++) {
         assert_true(isnan(a[i]) == isnan(told[i]) && (a[i] == 0) == (told[i] == 0));
@@ -289,29 +318,23 @@ static void test_draws(void **state)
     }
     assert_true(n > 1500 && fabs(sum / n) < 0.1 && fabs(squares / n - 1) < 0.1);
 
-    assert_true(dfc_error_draw(&off, &s.problem, 1, 0, a));
+    assert_true(dfc_error_draw(&off, &s.problem, 1, 0, a, b));
+    assert_memory_equal(b, told, n_times * sizeof *b); /* jobs take the graph's */
     for (size_t i = 0; i < n_times; i++)
         if (told[i] > 0) {
             longer += a[i] > told[i];
-            assert_true(fabs(a[i] / told[i] - 1.5) < 1e-9 || fabs(told[i] / a[i] - 1.5) < 1e-9);
+            assert_true(fabs(a[i] / told[i] - 1.5) < 1e-9 || fabs(a[i] / told[i] - 0.5) < 1e-9);
         }
     assert_true(longer > 0.45 * n && longer < 0.55 * n);
+    assert_true(dfc_error_draw(&nothing_left, &s.problem, 1, 0, a, b));
+    for (size_t i = 0; i < n_times; i++)
+        if (told[i] > 0)
+            assert_true(fabs(a[i] / told[i] - 2) < 1e-9 || fabs(a[i] / told[i] - 0.01) < 1e-9);
 
-    assert_true(dfc_error_draw(&reversed, &s.problem, 1, 0, a));
-    uint32_t best = 0, n_works = s.times.n_works;
-    double least = INFINITY, most = 0;
-    for (uint32_t k = 0; k < n_works; k++) {
-        if (!(told[k] > 0 && told[n_works + k] > 0))
-            continue;
-        assert_true(a[k] == told[k]);
-        least = fmin(least, told[k] / told[n_works + k]);
-        if (told[k] / told[n_works + k] > most) {
-            most = told[k] / told[n_works + k];
-            best = k;
-        }
-    }
-    assert_true(fabs(a[best] / a[n_works + best] - least) < 1e-9); /* of equals, any is as good */
-    free(a), free(b);
+    assert_true(dfc_error_draw(&confound, &s.problem, 1, 0, a, b));
+    assert_memory_equal(b, told, n_times * sizeof *b);
+    check_confounded(&s, a);
+    free(a), free(b), free(c);
     sample_free(&s);
 }
 

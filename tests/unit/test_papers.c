@@ -1,6 +1,7 @@
 /* test_papers.c - the papers' experiments in simulation: what was published against what the policies do here, on
  * graphs with the published profiles (examples/graphs; which figures are published and which assumed is said there).
  * Figures must agree within 10 %; of what was published as a picture, the order that the text tells of.
+ * The PAMS paper is in test_papers_pams.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,89 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/front.h"
+#include "paper_rig.h"
 #include "partition/partition.h"
-#include "runtime/simulate.h"
 #include "sample_graph.h"
-
-struct study {
-    struct dfl_sink *sink;
-    struct dfc_front *front;
-    const struct df_graph *graph;
-    struct df_platform platform;
-    struct df_times times;              /* what policies are told */
-    double *true_s;                     /* as they are */
-};
-
-static void study_begin(struct study *s, const char *path)
-{
-    const struct dfc_front_options options = { .path = path };
-    struct df_error error = { "" };
-    size_t n;
-
-    *s = (struct study){ .sink = dfl_sink_new(stderr) };
-    assert_non_null(s->sink);
-    if (!dfc_front_run(s->sink, &options, &s->front))
-        fail_msg("%s cannot be read", path);
-    s->graph = s->front->graph;
-    assert_int_equal(s->front->n_platforms, 1);
-    s->platform = s->front->platforms[0];
-    if (dfr_times_default(s->graph, false, &s->times, &error) != DF_OK)
-        fail_msg("%s", error.text);
-    n = (size_t)s->times.n_classes * s->times.n_works * sizeof *s->true_s;
-    s->true_s = malloc(n);
-    assert_non_null(s->true_s);
-    memcpy(s->true_s, s->times.time_s, n);
-}
-
-static void study_end(struct study *s)
-{
-    free(s->true_s);
-    dfr_times_free(&s->times);
-    dfc_front_free(s->front);
-    dfl_sink_free(s->sink);
-}
-
-struct setting {
-    const char *policy;
-    uint32_t waves, window;
-    bool locality, prefetch;
-};
-
-static struct dfr_simulation run(const struct study *s, struct setting how, uint16_t *place)
-{
-    struct dfr_simulation r = { .place = place };
-    struct dfr_simulate_options options = { .policy = how.policy, .waves = how.waves, .inflight = how.window, .seed = 1,
-                                            .locality = how.locality, .prefetch = how.prefetch,
-                                            .true_time_s = s->true_s };
-    struct df_error error = { "" };
-    if (dfr_simulate(s->graph, &s->platform, &s->times, &options, &r, &error) != DF_OK)
-        fail_msg("%s: %s", how.policy, error.text);
-    return r;
-}
-
-static double seconds(const struct study *s, const char *policy, uint32_t waves, uint32_t window)
-{
-    return run(s, (struct setting){ .policy = policy, .waves = waves, .window = window }, NULL).makespan_s;
-}
-
-static void assert_near(const char *what, double value, double published, double tolerance)
-{
-    if (fabs(value / published - 1) > tolerance)
-        fail_msg("%s: %.4g, published %.4g: off by %.1f %%", what, value, published, 100 * (value / published - 1));
-}
-
-#define assert_less(a, b) \
-    do { \
-        double a_ = (a), b_ = (b); \
-        if (!(a_ < b_)) \
-            fail_msg("%s:%d: %s is %g, %s is %g", __FILE__, __LINE__, #a, a_, #b, b_); \
-    } while (0)
 
 /* ---- Anthill: NBIA, section 6.3 ---- */
 
 /* Shares of the small and of the large tiles that the CPU analysed. */
-static void cpu_shares(const struct study *s, const uint16_t *place, double *small, double *large)
+static void cpu_shares(const struct paper *s, const uint16_t *place, double *small, double *large)
 {
     const struct df_graph *g = s->graph;
     double n[2] = { 0 }, on_cpu[2] = { 0 };
@@ -112,31 +38,31 @@ static void cpu_shares(const struct study *s, const uint16_t *place, double *sma
 
 static void nbia(void **state)
 {
-    struct study s;
+    struct paper s;
     double cpu_s, small, large;
     uint16_t *place;
 
     (void)state;
-    study_begin(&s, "examples/graphs/nbia.df");
+    paper_begin(&s, "examples/graphs/nbia.df", NULL);
     place = malloc(s.graph->n_nodes * sizeof *place);
     assert_non_null(place);
-    cpu_s = seconds(&s, "all-cpu", 1, 1);
-    assert_near("CPU, seconds (Table 3)", cpu_s, 1287, 0.10);
-    assert_near("GPU only, speedup", cpu_s / seconds(&s, "all-gpu", 1, 1), 16.06, 0.10);
-    assert_near("DDFCFS, speedup",
-                cpu_s / run(&s, (struct setting){ .policy = "ddfcfs" }, place).makespan_s, 16.78, 0.10);
+    cpu_s = paper_seconds(&s, "all-cpu", 1, 1);
+    paper_near("Anthill: CPU, seconds (Table 3)", cpu_s, 1287, 0.10);
+    paper_near("Anthill: GPU only, speedup", cpu_s / paper_seconds(&s, "all-gpu", 1, 1), 16.06, 0.10);
+    paper_near("Anthill: DDFCFS, speedup",
+                cpu_s / paper_run(&s, (struct paper_setting){ .policy = "ddfcfs" }, place).makespan_s, 16.78, 0.10);
     cpu_shares(&s, place, &small, &large);
-    assert_less(small, 0.15);           /* Table 4's direction: either size is shared by speed, a few to the CPU */
-    assert_less(large, 0.15);
-    assert_less(0.01, small);
-    assert_less(0.01, large);
-    assert_near("DDWRR, speedup",
-                cpu_s / run(&s, (struct setting){ .policy = "ddwrr" }, place).makespan_s, 29.79, 0.10);
+    paper_less(small, 0.15);           /* Table 4's direction: either size is shared by speed, a few to the CPU */
+    paper_less(large, 0.15);
+    paper_less(0.01, small);
+    paper_less(0.01, large);
+    paper_near("Anthill: DDWRR, speedup",
+                cpu_s / paper_run(&s, (struct paper_setting){ .policy = "ddwrr" }, place).makespan_s, 29.79, 0.10);
     cpu_shares(&s, place, &small, &large);
-    assert_less(0.70, small);           /* 84.63 % of the small ones go to the CPU, 0.16 % of the large ones */
-    assert_less(large, 0.02);
+    paper_less(0.70, small);           /* 84.63 % of the small ones go to the CPU, 0.16 % of the large ones */
+    paper_less(large, 0.02);
     free(place);
-    study_end(&s);
+    paper_end(&s);
 }
 
 /* ---- hierarchical pipelines: Table II, and the wrong speedups of section V-G ---- */
@@ -147,23 +73,23 @@ static void window_of_tiles(void **state)
 {
     static const double fcfs_s[] = { 75.1, 73.4, 74.9, 73.7, 75.3, 74.9, 73.2, 73.5 };
     static const double pats_s[] = { 75.1, 61.0, 56.9, 53.1, 54.1, 51.5, 51.2, 50.7 };
-    struct study s;
+    struct paper s;
 
     (void)state;
-    study_begin(&s, "examples/graphs/microscopy.df");
+    paper_begin(&s, "examples/graphs/microscopy.df", NULL);
     for (uint32_t window = 12; window < 20; window++) {
-        double fcfs = seconds(&s, "eager", TILES, window), pats = seconds(&s, "pats", TILES, window);
+        double fcfs = paper_seconds(&s, "eager", TILES, window), pats = paper_seconds(&s, "pats", TILES, window);
         char what[40];
         snprintf(what, sizeof what, "FCFS, window %u, seconds", window);
-        assert_near(what, fcfs, fcfs_s[window - 12], 0.10);
+        paper_near(what, fcfs, fcfs_s[window - 12], 0.10);
         snprintf(what, sizeof what, "PATS, window %u, seconds", window);
-        assert_near(what, pats, pats_s[window - 12], 0.10);
+        paper_near(what, pats, pats_s[window - 12], 0.10);
         if (window == 12)
-            assert_near("PATS against FCFS, window 12", pats, fcfs, 0.001);
+            paper_alike("PATS and FCFS, window 12, seconds", pats, fcfs, 0.001);
         if (window >= 15)
-            assert_less(1.3, fcfs / pats);
+            paper_less(1.3, fcfs / pats);
     }
-    study_end(&s);
+    paper_end(&s);
 }
 
 /* Gains of data locality and prefetch (V-E), with windows that leave a choice: 1.1 for FCFS with DL, 1.04 for PATS,
@@ -171,24 +97,25 @@ static void window_of_tiles(void **state)
 static void locality_and_prefetch(void **state)
 {
     double sum_s[2][3] = { { 0 } };
-    struct study s;
+    struct paper s;
 
     (void)state;
-    study_begin(&s, "examples/graphs/microscopy.df");
+    paper_begin(&s, "examples/graphs/microscopy.df", NULL);
     for (uint32_t window = 17; window <= 24; window++)
         for (int p = 0; p < 2; p++)
             for (int how = 0; how < 3; how++)
-                sum_s[p][how] += run(&s, (struct setting){ p ? "pats" : "eager", TILES, window, how > 0, how > 1 },
+                sum_s[p][how] += paper_run(&s, (struct paper_setting){ p ? "pats" : "eager", TILES, window, how > 0,
+                                                                       how > 1 },
                                      NULL).makespan_s;
-    assert_near("FCFS, gain of DL", sum_s[0][0] / sum_s[0][1], 1.10, 0.10);
-    assert_near("PATS, gain of DL", sum_s[1][0] / sum_s[1][1], 1.04, 0.10);
-    assert_near("PATS, gain of prefetch", sum_s[1][1] / sum_s[1][2], 1.03, 0.10);
-    assert_less(sum_s[1][0] / sum_s[1][1], sum_s[0][0] / sum_s[0][1]); /* FCFS gains more: it saves more copies */
-    study_end(&s);
+    paper_near("FCFS, gain of DL", sum_s[0][0] / sum_s[0][1], 1.10, 0.10);
+    paper_near("PATS, gain of DL", sum_s[1][0] / sum_s[1][1], 1.04, 0.10);
+    paper_near("PATS, gain of prefetch", sum_s[1][1] / sum_s[1][2], 1.03, 0.10);
+    paper_less(sum_s[1][0] / sum_s[1][1], sum_s[0][0] / sum_s[0][1]); /* FCFS gains more: it saves more copies */
+    paper_end(&s);
 }
 
 /* What PATS is told of the GPU's times: the speedups of what suits the CPU are too high, the others too low. */
-static void confound(struct study *s, double error)
+static void confound(struct paper *s, double error)
 {
     const struct df_graph *g = s->graph;
     static const char *const low[] = { "morph_open", "area_threshold", "fill_holes", "bwlabel" };
@@ -205,134 +132,26 @@ static void confound(struct study *s, double error)
 
 static void confounded_speedups(void **state)
 {
-    struct study s;
+    struct paper s;
     double fcfs, right;
 
     (void)state;
-    study_begin(&s, "examples/graphs/microscopy.df");
-    fcfs = seconds(&s, "eager", TILES, 16);
-    right = seconds(&s, "pats", TILES, 16);
+    paper_begin(&s, "examples/graphs/microscopy.df", NULL);
+    fcfs = paper_seconds(&s, "eager", TILES, 16);
+    right = paper_seconds(&s, "pats", TILES, 16);
     for (int error = 10; error <= 100; error += 10) {
         double wrong;
         confound(&s, error / 100.0);
-        wrong = seconds(&s, "pats", TILES, 16);
+        wrong = paper_seconds(&s, "pats", TILES, 16);
         if (error <= 60)
-            assert_less(wrong / right, 1.12);   /* "only 10 % worse" at 60 % */
+            paper_less(wrong / right, 1.12);   /* "only 10 % worse" at 60 % */
         if (error <= 80)
-            assert_less(wrong, fcfs);           /* "still performs better than FCFS" */
-        assert_less(wrong / fcfs, 1.10);        /* "about 10 % worse than FCFS" at 100 % */
+            paper_less(wrong, fcfs);           /* "still performs better than FCFS" */
+        paper_less(wrong / fcfs, 1.10);        /* "about 10 % worse than FCFS" at 100 % */
         if (error >= 90)
-            assert_less(1.15, wrong / right);   /* by then the order is the wrong one */
+            paper_less(1.15, wrong / right);   /* by then the order is the wrong one */
     }
-    study_end(&s);
-}
-
-/* ---- PAMS paper: three classes, section 5.3 ---- */
-
-static double co_s(const struct study *s, const char *policy, uint32_t window)
-{
-    return run(s, (struct setting){ policy, 800, window, false, true }, NULL).makespan_s;
-}
-
-/* HEFT there decides when a job becomes ready: dmdas. */
-static void three_classes(void **state)
-{
-    struct study s;
-    double least = INFINITY, most = 0;
-
-    (void)state;
-    study_begin(&s, "examples/graphs/coprocessors.df");
-    for (uint32_t window = 16; window <= 70; window += 6) {
-        double fcfs = co_s(&s, "eager", window), heft = co_s(&s, "dmdas", window);
-        double padas = co_s(&s, "padas", window), pams = co_s(&s, "pams", window);
-        assert_less(pams, fmin(fcfs, fmin(heft, padas)));
-        assert_near("PADAS against FCFS", padas, fcfs, 0.10);
-        if (window <= 22)
-            assert_less(fmax(fcfs, padas), heft);
-        if (window > 45)
-            assert_less(heft, fmin(fcfs, padas));
-        least = fmin(least, heft / pams);
-        most = fmax(most, heft / pams);
-    }
-    assert_near("HEFT over PAMS, least", least, 1.15, 0.10);
-    assert_near("HEFT over PAMS, most", most, 1.39, 0.10);
-    study_end(&s);
-}
-
-/* Takes unit 1 or 2 away and gives the core that served it back. */
-static void without(struct study *s, uint32_t unit)
-{
-    for (uint32_t u = unit; u + 1 < s->platform.n_units; u++)
-        s->platform.units[u] = s->platform.units[u + 1];
-    s->platform.n_units--;
-    s->platform.units[0].workers++;
-}
-
-static void two_classes(void **state)
-{
-    double pams_s[3];
-
-    (void)state;
-    for (uint32_t gone = 1; gone <= 2; gone++) {
-        struct study s;
-        study_begin(&s, "examples/graphs/coprocessors.df");
-        without(&s, gone);
-        for (uint32_t window = 20; window <= 70; window += 25) {
-            double fcfs = co_s(&s, "eager", window), heft = co_s(&s, "dmdas", window);
-            double padas = co_s(&s, "padas", window), pams = co_s(&s, "pams", window);
-            assert_near("PADAS against PAMS", padas, pams, 0.02);
-            assert_less(pams, fmin(heft, fcfs));
-            pams_s[gone] = pams;
-        }
-        study_end(&s);
-    }
-    assert_less(pams_s[2], pams_s[1]);  /* CPU and GPU against CPU and MIC: published 1.27, here 1.10 */
-}
-
-/* Each time up or down by the error, drawn with equal chance; never to nothing. */
-static void perturb(struct study *s, uint32_t seed, double error)
-{
-    uint32_t x = seed;
-    for (size_t i = 0; i < (size_t)s->times.n_classes * s->times.n_works; i++)
-        s->times.time_s[i] = s->true_s[i] * (sample_rand(&x) >> 8 & 1 ? 1 + error : fmax(1 - error, 0.01));
-}
-
-static double perturbed_s(struct study *s, const char *policy, double error)
-{
-    double sum_s = 0;
-    for (uint32_t seed = 1; seed <= 5; seed++) {
-        perturb(s, seed, error);
-        sum_s += run(s, (struct setting){ policy, 400, 50, false, true }, NULL).makespan_s / 5;
-    }
-    return sum_s;
-}
-
-/* "PADAS and PAMS are not significantly affected", HEFT is less efficient than FCFS where errors are large. */
-static void wrong_times(void **state)
-{
-    static const double errors[] = { 0.10, 0.25, 0.50, 0.75, 1.00 };
-    struct study s;
-    double fcfs, right[3];
-
-    (void)state;
-    study_begin(&s, "examples/graphs/coprocessors.df");
-    fcfs = perturbed_s(&s, "eager", 0);
-    right[0] = perturbed_s(&s, "padas", 0);
-    right[1] = perturbed_s(&s, "pams", 0);
-    right[2] = perturbed_s(&s, "dmdas", 0);
-    for (int e = 0; e < 5; e++) {
-        double padas = perturbed_s(&s, "padas", errors[e]), pams = perturbed_s(&s, "pams", errors[e]);
-        double heft = perturbed_s(&s, "dmdas", errors[e]);
-        assert_less(padas / right[0], 1.12);
-        assert_less(pams, fmin(fcfs, heft));
-        if (errors[e] <= 0.75)
-            assert_less(pams / right[1], 1.15);
-        if (errors[e] == 1.00) {
-            assert_less(1.15, heft / fcfs);
-            assert_less(fmax(padas / right[0], pams / right[1]), heft / right[2]);
-        }
-    }
-    study_end(&s);
+    paper_end(&s);
 }
 
 /* ---- the thesis: 38 kernels and 75 dependencies, section 5.2 ---- */
@@ -419,9 +238,9 @@ static void thesis_matrix_add(void **state)
         struct totals t[N_COMPARED];
         compare(false, n, t);
         /* similar, which for multiplication they are not by far; and copies gp < dmda < eager */
-        assert_less(fmax(t[EAGER].time_s, t[DMDA].time_s) / fmin(t[DMDA].time_s, t[GP].time_s), 1.5);
-        assert_less(t[GP].copies, t[DMDA].copies);
-        assert_less(t[DMDA].copies, t[EAGER].copies);
+        paper_less(fmax(t[EAGER].time_s, t[DMDA].time_s) / fmin(t[DMDA].time_s, t[GP].time_s), 1.5);
+        paper_less(t[GP].copies, t[DMDA].copies);
+        paper_less(t[DMDA].copies, t[EAGER].copies);
     }
 }
 
@@ -433,10 +252,10 @@ static void thesis_matrix_multiply(void **state)
     for (double n = 512; n <= 2048; n *= 2) {
         struct totals t[N_COMPARED];
         compare(true, n, t);
-        assert_near("gp-thesis against dmda", t[GP].time_s, t[DMDA].time_s, 0.10);
+        paper_alike("thesis, matrix multiply: gp-thesis and dmda, seconds", t[GP].time_s, t[DMDA].time_s, 0.10);
         /* eager is the worst, more so as n grows */
-        assert_less(3, t[EAGER].time_s / fmax(t[DMDA].time_s, t[GP].time_s));
-        assert_less(grown, t[EAGER].time_s / t[DMDA].time_s);
+        paper_less(3, t[EAGER].time_s / fmax(t[DMDA].time_s, t[GP].time_s));
+        paper_less(grown, t[EAGER].time_s / t[DMDA].time_s);
         grown = t[EAGER].time_s / t[DMDA].time_s;
     }
 }
@@ -445,8 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nbia), cmocka_unit_test(window_of_tiles), cmocka_unit_test(locality_and_prefetch),
-        cmocka_unit_test(confounded_speedups), cmocka_unit_test(three_classes),
-        cmocka_unit_test(two_classes), cmocka_unit_test(wrong_times), cmocka_unit_test(thesis_matrix_add),
+        cmocka_unit_test(confounded_speedups), cmocka_unit_test(thesis_matrix_add),
         cmocka_unit_test(thesis_matrix_multiply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,7 +143,6 @@ static void the_emulators_link_is_found_again(void **state)
         assert_true(probed.units[0].memory_bytes > 0);
         assert_string_equal(probed.units[1].name, "emu0");
         assert_int_equal(probed.units[1].memory_bytes, 256 << 20);
-        assert_int_equal(probed.units[1].jobs, DF_GPU_JOBS);
         assert_true(report.h2d[1].staged > 0);
         assert_true(report.h2d[1].registered == 0); /* nothing to register with */
         if (is_as_emulated(&probed.units[1], &emulated.units[1], &report, why, sizeof why))

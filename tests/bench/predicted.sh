@@ -2,7 +2,10 @@
 # Predicted against measured makespan of examples/matrix and examples/photo, a line for each policy:
 #     predicted.sh BUILDDIR [OUT] [emu|cuda]
 # Measures links and kernels first (dfc probe, dfc profile), simulates with what was measured, then runs for real (dfc compare), in turns.
-#   RUNS=7 N=256,512 PICTURE=1024 GPU_JOBS=2 POLICIES=eager,…   counted runs, rows of the matrices, pixels a side, jobs in flight on the GPU
+#   RUNS=7 MA=1024 MM=384 WAVES=5 PICTURE=1024 POLICIES=eager,…   counted runs, rows of the matrices of either kind and waves of
+#                them (in the first all memory is touched for the first time, which no kernel's time has), pixels a side
+#   WORKERS=1    CPU workers. The emulated GPU computes and copies on the host's cores: leave it one of these at least
+#   GPU_JOBS=N   jobs in flight on the GPU, if not what dfc probe says
 #   PROGRAM=--guard=off      options of the measured runs: this one keeps gp to its plan whatever the times turn out to be
 #   NVCC=none    leaves the gpu variants out; the emulated GPU needs none
 # Writes predicted.csv and predicted.md in OUT. The machine should be idle: a core that is taken away for a while makes jobs longer than
@@ -10,7 +13,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 dfc=$(realpath "$1")/bin/dfc out=${2:-build/results/predicted} device=${3:-emu}
-runs=${RUNS:-7} picture=${PICTURE:-1024} gpu_jobs=${GPU_JOBS:-2} tile=256
+runs=${RUNS:-7} picture=${PICTURE:-1024} tile=256
 rm -rf "$out"; mkdir -p "$out/photo"; out=$(realpath "$out")
 export DFC_PROFILE=$out/profile.db OPENBLAS_NUM_THREADS=1 CCACHE_DISABLE=1
 nvcc=(); [ "${NVCC:-}" = none ] && nvcc=(--nvcc=none)
@@ -25,7 +28,7 @@ cp examples/photo/photo.df examples/photo/*.c examples/photo/*.cu "$out/photo/"
 
 try() { # NAME GRAPH WAVES INFLIGHT [program's options]
     local name=$1 graph=$2 waves=$3 inflight=$4; shift 4
-    local same=(--device="$device" --inflight="$inflight" --gpu-jobs="$gpu_jobs" --waves="$waves")
+    local same=(--device="$device" --inflight="$inflight" --waves="$waves" ${WORKERS:+"--workers=$WORKERS"} ${GPU_JOBS:+"--gpu-jobs=$GPU_JOBS"})
     echo "== $name" >&2
     "$dfc" profile "$graph" --device="$device" "${nvcc[@]}" --max-time=0.5 -- "$@" >&2
     "$dfc" simulate "$graph" "${same[@]}" --policy="$policies" --format=csv -o "$out/$name.simulated.csv"
@@ -33,10 +36,10 @@ try() { # NAME GRAPH WAVES INFLIGHT [program's options]
     names+=("$name")
 }
 names=()
-for n in $(tr , ' ' <<<"${N:-256,512}"); do for kind in ma mm; do
+for kind in ma mm; do for n in $(tr , ' ' <<<"$([ $kind = ma ] && echo "${MA:-1024}" || echo "${MM:-384}")"); do
     mkdir -p "$out/$kind-$n"; cp examples/matrix/matrix.c examples/matrix/matrix.cu "$out/$kind-$n/"
     "$out/generate" --kind=$kind --n="$n" >"$out/$kind-$n/graph.df"
-    try $kind-$n "$out/$kind-$n/graph.df" 1 1
+    try $kind-$n "$out/$kind-$n/graph.df" "${WAVES:-5}" 1
 done; done
 tiles=$(((picture + tile - 1) / tile))
 try photo "$out/photo/photo.df" $((tiles * tiles)) 4 --input="$out/photo/in.png" --output="$out/photo/out.png"

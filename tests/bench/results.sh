@@ -55,14 +55,14 @@ err() { # SET NAME ERROR GUARD OPTIONS…
         { echo "results: dfc simulate $* --error=$error failed" >&2; exit 1; }
     sed -n "2,\$s|^[^,]*|$set,$error,$guard,$name|p" "$out/one.csv" >>"$wrong"
 }
-sigmas() { # SET NAME OPTIONS…: plans are made once for all draws
+sigmas() { # SET NAME POLICIES OPTIONS…: plans are made once for all draws
     for sigma in 0.1 0.3 0.6; do
-        err "$1" "$2" sigma:$sigma on "${@:3}" --policy=all --draws=40
-        err "$1" "$2" sigma:$sigma off "${@:3}" --policy=gp --draws=40
+        err "$1" "$2" sigma:$sigma on "${@:4}" --policy="$3" --draws=40
+        err "$1" "$2" sigma:$sigma off "${@:4}" --policy=gp --draws=40
     done
 }
 wrong_times() { # SET NAME OPTIONS…: what is told differs from draw to draw, so each has its own plans
-    sigmas "$@"
+    sigmas "$1" "$2" all "${@:3}"
     for percent in 10 25 50 75 100; do err "$1" "$2" off:$percent on "${@:3}" --policy=all --draws=9; done
     for percent in 20 60 100; do err "$1" "$2" confound:$percent on "${@:3}" --policy=all; done
 }
@@ -84,7 +84,7 @@ if [ -n "$dags" ]; then
     for file in "$dags"/*.df; do
         name=$(basename "$file" .df)
         simulate_all reference "$name" "$file"
-        sigmas reference "$name" "$file"
+        sigmas reference "$name" gp "$file"
         simulate "$deep" reference 10 "$name" "$file" --policy=gp --budget=10x
     done
 fi

@@ -9,5 +9,5 @@ if ! echo '#include <ck_fifo.h>' | ${CC:-cc} -E - >/dev/null 2>&1; then
     exit 0
 fi
 mkdir -p "$out"
-${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -I. -o "$out/queue" tests/bench/queue.c "$build/lib/libdf.a" -pthread
+${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -I. -o "$out/queue" tests/bench/queue.c "$build/lib/libdf.a" -pthread
 "$out/queue" "$@"

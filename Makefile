@@ -137,7 +137,7 @@ $(OBJ)/flags: FORCE
 	@mkdir -p $(OBJ); echo '$(CC) $(FLAGS) $(DEFS) $(CFLAGS) $(CUDA_HOME)' | cmp -s - $@ || echo '$(CC) $(FLAGS) $(DEFS) $(CFLAGS) $(CUDA_HOME)' > $@
 FORCE:
 
-$(call obj,$(CUDA_SRC)): EXTRA = -isystem $(CUDA_HOME)/include
+$(call obj,$(CUDA_SRC)): EXTRA = -Werror -isystem $(CUDA_HOME)/include
 $(call obj,$(PLAN_SRC)): EXTRA = $(GV_CFLAGS)
 $(OBJ)/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)

@@ -134,6 +134,13 @@ static int set_guard(struct dfr_command_line *line, const char *name, const char
     return DF_OK;
 }
 
+static int set_sync_kernels(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    (void)name, (void)text, (void)error;
+    line->options.sync_kernels = 1;
+    return DF_OK;
+}
+
 static int set_gpu_mem(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     if (dfr_parse_size(text, &line->options.gpu_mem_bytes))
@@ -295,6 +302,7 @@ static int set_help(struct dfr_command_line *line, const char *name, const char 
     X("workers", "N", set_workers, "CPU workers (default: cores less one per GPU in use)")                          \
     X("inflight", "N", set_inflight, "waves in flight (default: chosen)")                                           \
     X("gpu-jobs", "N", set_gpu_jobs, "jobs in flight per GPU, or auto: found while it runs")                                    \
+    X("sync-kernels", NULL, set_sync_kernels, "wait for each gpu job, so that what it does wrong is told as its own")  \
     X("dl", NULL, set_dl, "data locality: after a job, a GPU prefers one that reads what it made")                  \
     X("guard", "on|off", set_guard, "gp leaves its plan where times turn out wrong (default on)")                   \
     X("prefetch", NULL, set_prefetch, "a GPU takes jobs ahead to load their data, with policies that decide late")  \

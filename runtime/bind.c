@@ -2,7 +2,8 @@
  *
  * A run binds only where its threads are to have all cores of this process (the default): two runs that each ask for a
  * few workers would otherwise sit on the same first cores. A graph with `threads(e)` nodes is not bound either, for the
- * threads that such a kernel makes inherit its worker's core.
+ * threads that such a kernel makes inherit its worker's core. A GPU's worker is bound to all the cores that are as near
+ * to the GPU as any (closest placement), which takes nothing from anybody: so that is done in every run.
  */
 #include <hwloc.h>
 #include <sched.h>
@@ -73,5 +74,37 @@ bool dfr_cores_bind(const struct dfr_cores *cores, uint32_t index)
     hwloc_bitmap_and(set, set, cores->allowed);
     bound = hwloc_set_cpubind(cores->topology, set, HWLOC_CPUBIND_THREAD) == 0;
     hwloc_bitmap_free(set);
+    return bound;
+}
+
+/* The device's surroundings in the topology; NULL: it is not there, or hwloc cannot say. */
+static hwloc_obj_t around(hwloc_topology_t topology, const char *bus_id)
+{
+    hwloc_obj_t device;
+    if (hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PCI_DEVICE, HWLOC_TYPE_FILTER_KEEP_ALL) != 0 ||
+        hwloc_topology_load(topology) != 0)
+        return NULL;
+    device = hwloc_get_pcidev_by_busidstring(topology, bus_id);
+    return device ? hwloc_get_non_io_ancestor_obj(topology, device) : NULL;
+}
+
+bool dfr_bind_near(const char *bus_id)
+{
+    hwloc_topology_t topology;
+    hwloc_cpuset_t allowed = hwloc_bitmap_alloc(), near = hwloc_bitmap_alloc();
+    hwloc_obj_t place = NULL;
+    bool bound = false;
+
+    if (allowed && near && hwloc_topology_init(&topology) == 0) {
+        place = around(topology, bus_id);
+        if (place && place->cpuset && hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_THREAD) == 0) {
+            hwloc_bitmap_and(near, place->cpuset, allowed);
+            if (!hwloc_bitmap_iszero(near) && !hwloc_bitmap_isequal(near, allowed))
+                bound = hwloc_set_cpubind(topology, near, HWLOC_CPUBIND_THREAD) == 0;
+        }
+        hwloc_topology_destroy(topology);
+    }
+    hwloc_bitmap_free(near);
+    hwloc_bitmap_free(allowed);
     return bound;
 }

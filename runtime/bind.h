@@ -17,4 +17,8 @@ struct dfr_cores *dfr_cores_create(void);                        /* NULL where h
 void dfr_cores_destroy(struct dfr_cores *cores);                 /* NULL: nothing */
 bool dfr_cores_bind(const struct dfr_cores *cores, uint32_t index); /* the calling thread, to core index modulo cores */
 
+/* The calling thread to the cores nearest to the PCI device (those of its package or NUMA node), where these are not
+ * all that it may use. true: it is bound. */
+bool dfr_bind_near(const char *bus_id);
+
 #endif

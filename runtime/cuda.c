@@ -5,6 +5,8 @@
  * Threads:  the CUDA runtime's current device is a thread's own; each call that needs one selects it first.
  * Errors:   CUDA reports what a kernel did wrong at some later call. Such errors end the context, so every later call
  *           has them too; the message says that earlier work was the cause.
+ * Handles:  each compute stream has a cuBLAS handle of its own, made when a kernel first asks for it (cuda_blas.c).
+ * Ranges:   each launch is in an NVTX range with its node's name (cuda_nvtx.h).
  * Times:    events are made with timing. A stream marks where its latest copy or launch began with an event of its own;
  *           recording an event takes over that mark and leaves its old one to the stream. Times since the device was
  *           opened come as 32-bit floats: 1 us exact in the first 16 s, 0.1 ms after half an hour; durations stay
@@ -16,6 +18,7 @@
 #include <string.h>
 
 #include "runtime/cuda_blas.h"
+#include "runtime/cuda_nvtx.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
 
@@ -142,6 +145,13 @@ static int cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *
     snprintf(unit->name, sizeof unit->name, "%.*s", (int)sizeof unit->name - 1, properties.name);
     unit->memory_bytes = properties.totalGlobalMem;
     return DF_OK;
+}
+
+static int cuda_bus_id(uint32_t index, char *text, size_t size, struct df_error *error)
+{
+    cudaError_t status = cudaDeviceGetPCIBusId(text, (int)size, (int)index);
+
+    return status == cudaSuccess ? DF_OK : failed(error, "cuda", "asking where a GPU is plugged in", status);
 }
 
 /* ---- host memory ---- */
@@ -349,8 +359,10 @@ static int cuda_launch(struct dfr_device *device, const struct dfr_launch *launc
 
     if (status != DF_OK)
         return status;
+    dfr_nvtx_begin(launch->node_name);  /* tools show below it what it enqueued on the GPU */
     *launch->result = launch->fn(launch->call, cuda->streams[stream].handle, launch->dims, launch->ports,
                                  launch->scalars);
+    dfr_nvtx_end();
     launched = cudaGetLastError();
     if (launched == cudaSuccess)
         return DF_OK;
@@ -505,6 +517,7 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .host_free = cuda_host_free,
     .event_times = cuda_event_times,
     .blas = cuda_blas,
+    .bus_id = cuda_bus_id,
     .host_register = cuda_host_register,
     .host_unregister = cuda_host_unregister,
 };

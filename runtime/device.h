@@ -89,6 +89,8 @@ struct dfr_device_ops {
     bool (*event_times)(struct dfr_device *device, struct dfr_event *event, double *begin_s, double *end_s);
     /* Handle of the BLAS library bound to a stream, NULL where there is none. */
     void *(*blas)(struct dfr_device *device, uint32_t stream, struct df_error *error);
+    /* Where device `index` is plugged in ("0000:65:00.0"), so that its worker can run near it. NULL: nowhere. */
+    int (*bus_id)(uint32_t index, char *text, size_t size, struct df_error *error);
     /* Pins ordinary memory where it lies, and undoes that. NULL: this back end has no such thing. */
     int (*host_register)(void *memory, uint64_t bytes, struct df_error *error);
     void (*host_unregister)(void *memory, uint64_t bytes);

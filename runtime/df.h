@@ -187,6 +187,7 @@ struct df_options {
     enum df_device_kind device;
     int emu_all;                        /* every kernel with a cpu variant may run on the emulated GPU */
     int emu_check;                      /* protect blocks of the emulated GPU; default 1 */
+    int sync_kernels;                   /* each gpu job is waited for at once, so that its errors are its own */
     uint64_t gpu_mem_bytes;             /* 0: what the device has */
     unsigned workers;                   /* 0: cores less one per GPU in use */
     int64_t waves;                      /* -1: 1, or until a stream ends */

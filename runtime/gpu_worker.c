@@ -15,9 +15,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "runtime/bind.h"
 #include "runtime/clock.h"
 #include "runtime/gpu_impl.h"
 #include "runtime/inspect.h"
+
+#include "runtime/log.h"
 
 #define TMP_ALIGNMENT 256u
 #define SPIN_S 50e-6                    /* a back end that cannot wake is asked without pause for so long */
@@ -250,7 +253,11 @@ static int enqueue(struct dfr_gpu *gpu, struct gpu_job *j, struct df_error *erro
                            error);
     else
         status = ops->launch(gpu->device, &launch, stream, error);
-    return status == DF_OK ? ops->event_record(gpu->device, j->event, stream, error) : status;
+    if (status == DF_OK)
+        status = ops->event_record(gpu->device, j->event, stream, error);
+    if (status == DF_OK && run->options.sync_kernels)
+        status = dfr_event_wait(gpu->device, j->event, 0, error);
+    return status;
 }
 
 static void launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j, uint32_t stream)
@@ -423,6 +430,16 @@ static void calibrate(struct dfr_gpu *gpu)
         gpu->origin_s = dfr_clock_s() - end_s;
 }
 
+static void bind_near(const struct dfr_gpu *gpu)
+{
+    const struct dfr_device_ops *ops = gpu->device->ops;
+    char bus_id[32];
+
+    if (ops->bus_id && ops->bus_id(gpu->unit - 1, bus_id, sizeof bus_id, NULL) == DF_OK && dfr_bind_near(bus_id))
+        dfr_log(gpu->run, DF_LOG_INFO, "%s: its worker runs on the cores near %s",
+                gpu->run->platform.units[gpu->unit].name, bus_id);
+}
+
 void *dfr_gpu_main(void *arg)
 {
     struct dfr_worker *w = arg;
@@ -433,6 +450,7 @@ void *dfr_gpu_main(void *arg)
     struct df_error error;
 
     prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); /* else a pause of 2 us takes 50 */
+    bind_near(gpu);
     calibrate(gpu);
     while (!dfr_stopped(w->run)) {
         uint32_t key;

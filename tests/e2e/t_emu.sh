@@ -48,3 +48,16 @@ fi
 expect off 0 '' ./steal --device=emu --policy=all-gpu --emu-check=off
 expect on-the-cpu 0 '' ./steal --device=none
 expect bad-value 2 "emu-check" ./steal --emu-check=perhaps
+
+# --sync-kernels: the next job is not begun before this one has ended well, so what fails is told as its own and nothing runs after it.
+cat >pair.df <<'EOT'
+kernel made(out a: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) a[i] = 1; }};
+kernel work(in a: i32[k], out b: i32[k]; n: i32) cpu {{ memcpy(b, a, k * 4); fprintf(stderr, "ran %d\n", n); }} gpu "none.cu";
+kernel last(in a: i32[k], in b: i32[k]) cpu {{ (void)k; (void)a; (void)b; }};
+graph main { a: i32[10] = made(); b = work(a, 1); c = work(a, 2); last(b, c); }
+EOT
+check pair-compile "$DFC" pair.df -o pair --nvcc=none
+expect sync-fails 1 "node 'main/work(#2)?', wave 0: emu0.*late-launch 1" ./pair --device=emu --policy=all-gpu --gpu-jobs=2 --sync-kernels --emu-fail=late-launch:1
+./pair --device=emu --policy=all-gpu --gpu-jobs=2 --sync-kernels --emu-fail=late-launch:1 2>err
+if grep -q '^ran' err; then fail sync-stops-there "$(cat err)"; else pass sync-stops-there; fi
+expect sync-runs 0 '^ran 2' ./pair --device=emu --policy=all-gpu --sync-kernels

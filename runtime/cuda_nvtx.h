@@ -1,0 +1,33 @@
+/* cuda_nvtx.h - a range around each job's launches, named by its node, for Nsight Systems and its like. NVTX is made of
+ * headers alone, which look for the tool when first called: without one a range costs a call of an empty function. A
+ * toolkit without these headers has no ranges.
+ */
+#ifndef DFR_CUDA_NVTX_H
+#define DFR_CUDA_NVTX_H
+
+#include <stddef.h>
+
+#if defined(__has_include)
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define DFR_NVTX 1
+#endif
+#endif
+
+static inline void dfr_nvtx_begin(const char *name)
+{
+#ifdef DFR_NVTX
+    (void)nvtxRangePushA(name != NULL ? name : "?");
+#else
+    (void)name;
+#endif
+}
+
+static inline void dfr_nvtx_end(void)
+{
+#ifdef DFR_NVTX
+    (void)nvtxRangePop();
+#endif
+}
+
+#endif

@@ -35,13 +35,27 @@ void dfm_lru_remove(struct dfm_cache *c, struct dfm_entry *e)
 
 /* ---- entries ---- */
 
+static bool find_offset(struct dfm_cache *c, uint32_t block, uint64_t *offset)
+{
+    uint64_t bytes = c->space->bytes[dfm_space_value(c->space, block)];
+
+    if (c->home && c->home[block] != UINT64_MAX && dfm_pool_alloc_at(c->pool, c->home[block], bytes)) {
+        *offset = c->home[block];
+        return true;
+    }
+    if (!dfm_pool_alloc(c->pool, bytes, offset))
+        return false;
+    if (c->home)
+        c->home[block] = *offset;
+    return true;
+}
+
 struct dfm_entry *dfm_entry_new(struct dfm_cache *c, uint32_t block)
 {
     struct dfm_entry *e;
     uint64_t offset;
 
-    if (c->free_entry == DFM_NONE ||
-        !dfm_pool_alloc(c->pool, c->space->bytes[dfm_space_value(c->space, block)], &offset))
+    if (c->free_entry == DFM_NONE || !find_offset(c, block, &offset))
         return NULL;
     e = &c->entries[c->free_entry];
     c->free_entry = e->next;
@@ -125,7 +139,7 @@ static uint32_t present_as(const struct dfm_piece *piece)
 static bool make_room(struct dfm_cache *c, uint64_t bytes)
 {
     while (dfm_pool_largest_free(c->pool) < dfm_pool_rounded(c->pool, bytes)) {
-        if (c->oldest == DFM_NONE || c->leaving_bytes >= bytes)
+        if (c->oldest == DFM_NONE || c->leaving_bytes >= bytes || c->free_only)
             return false;
         evict(c, &c->entries[c->oldest]);
     }
@@ -251,6 +265,43 @@ enum dfm_reserved dfm_cache_reserve(struct dfm_cache *c, struct dfm_claim *claim
     return DFM_ERROR;
 }
 
+/* Here, or being filled by what is in flight. */
+static bool is_here(const struct dfm_cache *c, const struct dfm_piece *p)
+{
+    uint32_t number = c->entry_of[present_as(p)];
+    return p->use == DFM_WRITE ||
+           (number != DFM_NONE && (c->entries[number].state == DFM_VALID || c->entries[number].state == DFM_FILLING));
+}
+
+bool dfm_cache_reserve_ahead(struct dfm_cache *c, struct dfm_claim *claim)
+{
+    bool reserved;
+    for (uint32_t i = 0; i < claim->n; i++)
+        if (!is_here(c, &claim->pieces[i]))
+            return false;
+    if (c->waiting)
+        return false;
+    c->free_only = true;
+    reserved = try_reserve(c, claim);
+    c->free_only = false;
+    return reserved;
+}
+
+void dfm_cache_take_over(struct dfm_cache *c, struct dfm_claim *claim)
+{
+    for (uint32_t i = 0; i < claim->n; i++) {
+        struct dfm_piece *p = &claim->pieces[i];
+        struct dfm_entry *e = &c->entries[p->entry];
+        if (p->use != DFM_TAKE || e->state == DFM_LOADING) /* its copy's end will speak of the block that it was for */
+            continue;
+        c->entry_of[p->from] = DFM_NONE;
+        c->entry_of[p->block] = p->entry;
+        e->block = p->block;
+        e->state = DFM_FILLING;
+        p->use = DFM_WRITE;
+    }
+}
+
 int dfm_cache_load(struct dfm_cache *c, struct dfm_piece *piece, struct df_error *error)
 {
     struct dfm_entry *e = &c->entries[piece->entry];
@@ -319,6 +370,12 @@ static int make_entries(struct dfm_cache *c, struct df_error *error)
     if (!c->entries || !c->entry_of)
         return dfr_error_memory(error);
     memset(c->entry_of, 0xff, (c->n_blocks + 1) * sizeof *c->entry_of);
+    if (c->config.roomy) {
+        c->home = malloc((c->n_blocks + 1) * sizeof *c->home);
+        if (!c->home)
+            return dfr_error_memory(error);
+        memset(c->home, 0xff, (c->n_blocks + 1) * sizeof *c->home);
+    }
     c->free_entry = c->newest = c->oldest = DFM_NONE;
     for (uint32_t i = c->n_entries; i-- > 0;) {
         c->entries[i].next = c->free_entry;
@@ -361,6 +418,7 @@ void dfm_cache_destroy(struct dfm_cache *c)
     dfm_pool_destroy(c->pool);
     free(c->entries);
     free(c->entry_of);
+    free(c->home);
     free(c);
 }
 

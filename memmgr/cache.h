@@ -40,6 +40,8 @@ struct dfm_cache_config {
     uint64_t pool_bytes;
     uint32_t max_pieces;                /* of one claim */
     uint32_t max_claims;                /* reserved at once */
+    bool roomy;                         /* everything fits at once: then a block goes to where it was in its last life,
+                                         * if that is free, so that launches come again with the same addresses */
     void (*arrived)(void *arg, uint32_t waiter);       /* a fetch that this waiter posted is complete */
     void (*copied)(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s);
     void (*freed)(void *arg, void *address, uint64_t bytes); /* a block's memory was given back; NULL: nobody asks */
@@ -74,6 +76,12 @@ enum dfm_reserved { DFM_RESERVED, DFM_WAIT, DFM_ERROR };
  * dfm_cache_poll() made progress or a claim was released; nothing is held meanwhile. Owners reserve in one order: the
  * claim that waits is tried again before any other. */
 enum dfm_reserved dfm_cache_reserve(struct dfm_cache *cache, struct dfm_claim *claim, struct df_error *error);
+
+/* The same with what room is free, and nothing to be copied: false (nothing is held) where that is not enough. Inputs
+ * may still be being filled: a launch behind the one that fills them reads them in stream order. */
+bool dfm_cache_reserve_ahead(struct dfm_cache *cache, struct dfm_claim *claim);
+/* What the claim takes over is its outputs' from now on, not only from its release: so a claim that follows finds it. */
+void dfm_cache_take_over(struct dfm_cache *cache, struct dfm_claim *claim);
 
 /* The piece that was awaited is on the host now: issues its copy, unless another claim did. Where so many copies are
  * under way that it must be tried again, it stays awaited. */

@@ -51,6 +51,8 @@ struct dfm_cache {
     uint32_t n_tmp;                     /* claims with scratch reserved */
     uint64_t leaving_bytes;
     uint32_t culprit;                   /* block whose copy failed, DFM_NONE */
+    uint64_t *home;                     /* by block: its last offset, UINT64_MAX none; NULL: not roomy */
+    bool free_only;                     /* room is what is free: nothing is evicted */
     bool waiting;                       /* a claim waits for room: nothing is fetched ahead */
     struct dfm_link in, out;
     uint32_t out_first, out_last;       /* entries whose copy to the host is to be issued */

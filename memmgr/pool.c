@@ -245,6 +245,18 @@ static void split_rest(struct dfm_pool *pool, uint32_t index, uint64_t bytes)
     tree_insert(pool, &pool->free_tree, rest_index);
 }
 
+/* The first `bytes` of a free record that is in no tree. */
+static void take_record(struct dfm_pool *pool, uint32_t index, uint64_t bytes)
+{
+    split_rest(pool, index, bytes);
+    pool->records[index].used = true;
+    tree_insert(pool, &pool->used_tree, index);
+    pool->n_used++;
+    pool->used += bytes;
+    if (pool->used > pool->peak)
+        pool->peak = pool->used;
+}
+
 bool dfm_pool_alloc(struct dfm_pool *pool, uint64_t bytes, uint64_t *offset)
 {
     uint64_t rounded = dfm_pool_rounded(pool, bytes);
@@ -253,14 +265,52 @@ bool dfm_pool_alloc(struct dfm_pool *pool, uint64_t bytes, uint64_t *offset)
     if (index == NONE || pool->n_used == pool->max_blocks)
         return false;
     tree_remove(pool, &pool->free_tree, index);
-    split_rest(pool, index, rounded);
-    pool->records[index].used = true;
-    tree_insert(pool, &pool->used_tree, index);
-    pool->n_used++;
-    pool->used += rounded;
-    if (pool->used > pool->peak)
-        pool->peak = pool->used;
+    take_record(pool, index, rounded);
     *offset = pool->records[index].offset;
+    return true;
+}
+
+/* The record that has this offset: the one after the last used one before it, or that one itself. */
+static uint32_t find_around(const struct dfm_pool *pool, uint64_t offset)
+{
+    uint32_t at = pool->used_tree.root, last = NONE;
+
+    while (at != NONE) {
+        if (pool->records[at].offset <= offset) {
+            last = at;
+            at = pool->records[at].right;
+        } else {
+            at = pool->records[at].left;
+        }
+    }
+    if (last == NONE)
+        return pool->first;
+    return offset < pool->records[last].offset + pool->records[last].bytes ? last : pool->records[last].after;
+}
+
+bool dfm_pool_alloc_at(struct dfm_pool *pool, uint64_t offset, uint64_t bytes)
+{
+    uint64_t rounded = dfm_pool_rounded(pool, bytes);
+    uint32_t index = find_around(pool, offset);
+    struct record *r = index == NONE ? NULL : &pool->records[index];
+
+    if (r == NULL || r->used || r->offset > offset || r->bytes - (offset - r->offset) < rounded ||
+        pool->n_used == pool->max_blocks)
+        return false;
+    tree_remove(pool, &pool->free_tree, index);
+    if (r->offset < offset) {           /* what lies before it stays free: the record splits, and the rest is ours */
+        uint64_t before = offset - r->offset;
+        uint32_t ours = record_take(pool, offset, r->bytes - before);
+        pool->records[ours].before = index;
+        pool->records[ours].after = r->after;
+        if (r->after != NONE)
+            pool->records[r->after].before = ours;
+        r->after = ours;
+        r->bytes = before;
+        tree_insert(pool, &pool->free_tree, index);
+        index = ours;
+    }
+    take_record(pool, index, rounded);
     return true;
 }
 

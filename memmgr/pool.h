@@ -20,6 +20,8 @@ struct dfm_pool *dfm_pool_create(uint64_t bytes, uint64_t alignment, uint32_t ma
 void dfm_pool_destroy(struct dfm_pool *pool);
 
 bool dfm_pool_alloc(struct dfm_pool *pool, uint64_t bytes, uint64_t *offset);
+/* The range at that offset (a multiple of the alignment), where it is free. */
+bool dfm_pool_alloc_at(struct dfm_pool *pool, uint64_t offset, uint64_t bytes);
 void dfm_pool_free(struct dfm_pool *pool, uint64_t offset);   /* an offset that alloc gave */
 
 uint64_t dfm_pool_used(const struct dfm_pool *pool);

@@ -360,6 +360,7 @@ int dfr_size(struct df_run *run, struct df_error *error)
     for (uint32_t u = 1; u <= run->n_gpus; u++) {
         uint64_t most = most_paged_bytes(run, u, run->inflight), limit = run->gpu_limit[u] / DFM_PAGE * DFM_PAGE;
         run->pool_bytes[u] = most < limit ? most : limit;
+        run->roomy[u] = most <= limit;
         if (run->pool_bytes[u] < DFM_PAGE)
             run->pool_bytes[u] = DFM_PAGE;
         if (most > limit)

@@ -134,6 +134,17 @@ static int set_guard(struct dfr_command_line *line, const char *name, const char
     return DF_OK;
 }
 
+static int set_cuda_graphs(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    static const char *const words[] = { [DF_GRAPHS_AUTO] = "auto", [DF_GRAPHS_ON] = "on", [DF_GRAPHS_OFF] = "off" };
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, words[i])) {
+            line->options.cuda_graphs = i;
+            return DF_OK;
+        }
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is neither auto nor on nor off", name, text);
+}
+
 static int set_sync_kernels(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     (void)name, (void)text, (void)error;
@@ -302,6 +313,7 @@ static int set_help(struct dfr_command_line *line, const char *name, const char 
     X("workers", "N", set_workers, "CPU workers (default: cores less one per GPU in use)")                          \
     X("inflight", "N", set_inflight, "waves in flight (default: chosen)")                                           \
     X("gpu-jobs", "N", set_gpu_jobs, "jobs in flight per GPU, or auto: found while it runs")                                    \
+    X("cuda-graphs", "auto|on|off", set_cuda_graphs, "record a GPU's launches and replay them in later waves (auto: where it pays)") \
     X("sync-kernels", NULL, set_sync_kernels, "wait for each gpu job, so that what it does wrong is told as its own")  \
     X("dl", NULL, set_dl, "data locality: after a job, a GPU prefers one that reads what it made")                  \
     X("guard", "on|off", set_guard, "gp leaves its plan where times turn out wrong (default on)")                   \

@@ -24,8 +24,15 @@ void dfr_call_failed(struct df_call *call, const char *message)
     df_fail(call, "%s", message);
 }
 
+/* Its launches are this wave's own: they are not done again for another. */
+static void varies(const struct df_call *call)
+{
+    ((struct df_call *)call)->varies = true; /* every call is one of ours, and no constant */
+}
+
 int64_t df_wave(const struct df_call *call)
 {
+    varies(call);
     return call->wave;
 }
 
@@ -39,6 +46,7 @@ void df_log(struct df_call *call, int level, const char *format, ...)
     char name[256], text[512];
     va_list list;
 
+    varies(call);
     if (level > call->run->options.log_level)
         return;
     va_start(list, format);
@@ -53,6 +61,7 @@ struct cublasContext *df_cublas(struct df_call *call)
     struct df_error error = { "" };
     void *handle;
 
+    varies(call);                       /* cuBLAS allocates when it likes, which a recording forbids */
     if (!call->device) {
         df_fail(call, "df_cublas() is for gpu variants: this job runs on the CPU");
         return NULL;

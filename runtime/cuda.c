@@ -1,5 +1,5 @@
-/* cuda.c - the device "cuda": NVIDIA GPUs by the CUDA runtime. The only file that includes CUDA's headers; it makes up
- * a library of its own (libdf-cuda), linked with the static CUDA runtime, which looks for the driver when first
+/* cuda.c - the device "cuda": NVIDIA GPUs by the CUDA runtime. With its neighbours cuda_*.c alone it includes CUDA's
+ * headers; they make up a library of their own (libdf-cuda), linked with the static CUDA runtime, which looks for the driver when first
  * called. So a program with it starts everywhere, and count() says what is missing.
  *
  * Threads:  the CUDA runtime's current device is a thread's own; each call that needs one selects it first.
@@ -12,14 +12,12 @@
  *           opened come as 32-bit floats: 1 us exact in the first 16 s, 0.1 ms after half an hour; durations stay
  *           exact.
  */
-#include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cuda_blas.h"
+#include "runtime/cuda_impl.h"
 #include "runtime/cuda_nvtx.h"
-#include "runtime/device.h"
 #include "runtime/error.h"
 
 #define POOL_ALIGNMENT 4096u
@@ -31,28 +29,9 @@ struct cuda_event {
     bool recorded, has_begin;
 };
 
-struct cuda_stream {
-    cudaStream_t handle;
-    cudaEvent_t mark;                   /* recorded before the latest copy or launch */
-    bool marked;                        /* and not yet taken over by an event */
-    void *blas;
-};
-
-struct cuda_device {
-    struct dfr_device base;
-    int index;
-    char name[32];                      /* "cuda0", for messages */
-    void *allocation;
-    unsigned char *pool;
-    cudaEvent_t opened;
-    struct dfr_cublas blas;
-    uint32_t n_streams;
-    struct cuda_stream *streams;
-};
-
 static struct cuda_device *cuda_of(struct dfr_device *device)
 {
-    return (struct cuda_device *)device;
+    return dfr_cuda_of(device);
 }
 
 /* ---- errors and the current device ---- */
@@ -85,12 +64,12 @@ static int failed(struct df_error *error, const char *device, const char *doing,
                      cudaGetErrorName(status), is_of_earlier_work(status) ? ", by a kernel enqueued earlier" : "");
 }
 
-static int check(struct cuda_device *cuda, cudaError_t status, const char *doing, struct df_error *error)
+int dfr_cuda_check(struct cuda_device *cuda, cudaError_t status, const char *doing, struct df_error *error)
 {
     return status == cudaSuccess ? DF_OK : failed(error, cuda->name, doing, status);
 }
 
-static cudaError_t select_device(int index)
+cudaError_t dfr_cuda_select(int index)
 {
     static _Thread_local int selected = -1;
     cudaError_t status;
@@ -231,10 +210,10 @@ static int make_streams(struct cuda_device *cuda, uint32_t compute_streams, stru
     for (uint32_t s = 0; s < cuda->n_streams && status == DF_OK; s++) {
         struct cuda_stream *stream = &cuda->streams[s];
 
-        status = check(cuda, cudaStreamCreateWithFlags(&stream->handle, cudaStreamNonBlocking), "making a stream",
-                       error);
+        status = dfr_cuda_check(cuda, cudaStreamCreateWithFlags(&stream->handle, cudaStreamNonBlocking),
+                                "making a stream", error);
         if (status == DF_OK)
-            status = check(cuda, cudaEventCreate(&stream->mark), "making an event", error);
+            status = dfr_cuda_check(cuda, cudaEventCreate(&stream->mark), "making an event", error);
     }
     return status;
 }
@@ -242,12 +221,13 @@ static int make_streams(struct cuda_device *cuda, uint32_t compute_streams, stru
 /* The moment that times count from. */
 static int mark_opened(struct cuda_device *cuda, struct df_error *error)
 {
-    int status = check(cuda, cudaEventCreate(&cuda->opened), "making an event", error);
+    int status = dfr_cuda_check(cuda, cudaEventCreate(&cuda->opened), "making an event", error);
 
     if (status == DF_OK)
-        status = check(cuda, cudaEventRecord(cuda->opened, cuda->streams[0].handle), "recording an event", error);
+        status = dfr_cuda_check(cuda, cudaEventRecord(cuda->opened, cuda->streams[0].handle), "recording an event",
+                                error);
     if (status == DF_OK)
-        status = check(cuda, cudaEventSynchronize(cuda->opened), "waiting for an event", error);
+        status = dfr_cuda_check(cuda, cudaEventSynchronize(cuda->opened), "waiting for an event", error);
     return status;
 }
 
@@ -283,7 +263,7 @@ static int cuda_open(uint32_t index, const struct dfr_device_config *config, str
     cuda->base.ops = &dfr_cuda_ops;
     cuda->index = (int)index;
     snprintf(cuda->name, sizeof cuda->name, "cuda%u", index);
-    status = check(cuda, select_device(cuda->index), "selecting it", error);
+    status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
     if (status == DF_OK)
         status = make_streams(cuda, config->compute_streams, error);
     if (status == DF_OK)
@@ -302,7 +282,7 @@ static void cuda_close(struct dfr_device *device)
 {
     struct cuda_device *cuda = cuda_of(device);
 
-    if (select_device(cuda->index) == cudaSuccess)
+    if (dfr_cuda_select(cuda->index) == cudaSuccess)
         cudaDeviceSynchronize();
     free_all(cuda);
 }
@@ -314,16 +294,17 @@ static void *cuda_pool(struct dfr_device *device)
 
 /* ---- work ---- */
 
-/* Before each copy and launch: its device and stream are right, and where it begins is marked. */
-static int begin_work(struct cuda_device *cuda, uint32_t stream, struct df_error *error)
+int dfr_cuda_begin_work(struct cuda_device *cuda, uint32_t stream, struct df_error *error)
 {
     int status;
 
     if (stream >= cuda->n_streams)
         return dfr_error(error, DF_E_ARGUMENT, "%s: no stream %u", cuda->name, stream);
-    status = check(cuda, select_device(cuda->index), "selecting it", error);
+    status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
+    if (cuda->streams[stream].recording)
+        return status;                  /* the replay is marked, not its parts */
     if (status == DF_OK)
-        status = check(cuda, cudaEventRecord(cuda->streams[stream].mark, cuda->streams[stream].handle),
+        status = dfr_cuda_check(cuda, cudaEventRecord(cuda->streams[stream].mark, cuda->streams[stream].handle),
                        "recording an event", error);
     cuda->streams[stream].marked = status == DF_OK;
     return status;
@@ -341,11 +322,11 @@ static int cuda_copy(struct dfr_device *device, enum dfr_copy kind, void *to, co
         [DFR_COPY_D2D] = {cudaMemcpyDeviceToDevice, "copying within it"},
     };
     struct cuda_device *cuda = cuda_of(device);
-    int status = begin_work(cuda, stream, error);
+    int status = dfr_cuda_begin_work(cuda, stream, error);
 
     if (status != DF_OK || bytes == 0)
         return status;
-    return check(cuda, cudaMemcpyAsync(to, from, bytes, kinds[kind].kind, cuda->streams[stream].handle),
+    return dfr_cuda_check(cuda, cudaMemcpyAsync(to, from, bytes, kinds[kind].kind, cuda->streams[stream].handle),
                  kinds[kind].doing, error);
 }
 
@@ -353,7 +334,7 @@ static int cuda_launch(struct dfr_device *device, const struct dfr_launch *launc
                        struct df_error *error)
 {
     struct cuda_device *cuda = cuda_of(device);
-    int status = begin_work(cuda, stream, error);
+    int status = dfr_cuda_begin_work(cuda, stream, error);
     cudaError_t launched;
     char doing[256];
 
@@ -373,20 +354,20 @@ static int cuda_launch(struct dfr_device *device, const struct dfr_launch *launc
 static int cuda_stream_wait(struct dfr_device *device, uint32_t stream, struct dfr_event *event, struct df_error *error)
 {
     struct cuda_device *cuda = cuda_of(device);
-    int status = check(cuda, select_device(cuda->index), "selecting it", error);
+    int status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
 
     if (status != DF_OK)
         return status;
-    return check(cuda, cudaStreamWaitEvent(cuda->streams[stream].handle, ((struct cuda_event *)event)->end, 0),
+    return dfr_cuda_check(cuda, cudaStreamWaitEvent(cuda->streams[stream].handle, ((struct cuda_event *)event)->end, 0),
                  "waiting for an event", error);
 }
 
 static int cuda_drain(struct dfr_device *device, struct df_error *error)
 {
     struct cuda_device *cuda = cuda_of(device);
-    int status = check(cuda, select_device(cuda->index), "selecting it", error);
+    int status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
 
-    return status != DF_OK ? status : check(cuda, cudaDeviceSynchronize(), "waiting for its work", error);
+    return status != DF_OK ? status : dfr_cuda_check(cuda, cudaDeviceSynchronize(), "waiting for its work", error);
 }
 
 /* ---- events ---- */
@@ -399,11 +380,11 @@ static int cuda_event_create(struct dfr_device *device, struct dfr_event **event
 
     if (e == NULL)
         return dfr_error_memory(error);
-    status = check(cuda, select_device(cuda->index), "selecting it", error);
+    status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
     if (status == DF_OK)
-        status = check(cuda, cudaEventCreate(&e->begin), "making an event", error);
+        status = dfr_cuda_check(cuda, cudaEventCreate(&e->begin), "making an event", error);
     if (status == DF_OK)
-        status = check(cuda, cudaEventCreate(&e->end), "making an event", error);
+        status = dfr_cuda_check(cuda, cudaEventCreate(&e->end), "making an event", error);
     if (status != DF_OK) {
         if (e->begin != NULL)
             cudaEventDestroy(e->begin);
@@ -432,10 +413,10 @@ static int cuda_event_record(struct dfr_device *device, struct dfr_event *event,
     struct cuda_device *cuda = cuda_of(device);
     struct cuda_event *e = (struct cuda_event *)event;
     struct cuda_stream *s = &cuda->streams[stream];
-    int status = check(cuda, select_device(cuda->index), "selecting it", error);
+    int status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
 
     if (status == DF_OK)
-        status = check(cuda, cudaEventRecord(e->end, s->handle), "recording an event", error);
+        status = dfr_cuda_check(cuda, cudaEventRecord(e->end, s->handle), "recording an event", error);
     if (status != DF_OK)
         return status;
     e->recorded = true;
@@ -467,7 +448,7 @@ static int cuda_event_query(struct dfr_device *device, struct dfr_event *event, 
     }
     if (status == cudaSuccess)
         *complete = true;
-    return check(cuda_of(device), status, "asking for an event", error);
+    return dfr_cuda_check(cuda_of(device), status, "asking for an event", error);
 }
 
 static bool cuda_event_times(struct dfr_device *device, struct dfr_event *event, double *begin_s, double *end_s)
@@ -491,7 +472,7 @@ static void *cuda_blas(struct dfr_device *device, uint32_t stream, struct df_err
     struct cuda_device *cuda = cuda_of(device);
     struct cuda_stream *s = &cuda->streams[stream];
 
-    if (s->blas == NULL && check(cuda, select_device(cuda->index), "selecting it", error) == DF_OK)
+    if (s->blas == NULL && dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error) == DF_OK)
         dfr_cublas_begin(&cuda->blas, s->handle, &s->blas, error);
     return s->blas;
 }
@@ -517,6 +498,10 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .host_free = cuda_host_free,
     .event_times = cuda_event_times,
     .blas = cuda_blas,
+    .record_begin = dfr_cuda_record_begin,
+    .record_end = dfr_cuda_record_end,
+    .replay = dfr_cuda_replay,
+    .recording_destroy = dfr_cuda_recording_destroy,
     .bus_id = cuda_bus_id,
     .host_register = cuda_host_register,
     .host_unregister = cuda_host_unregister,

@@ -24,6 +24,7 @@ enum dfr_copy { DFR_COPY_H2D, DFR_COPY_D2H, DFR_COPY_D2D };
 
 struct dfr_device;                      /* each back end has its own, beginning with what is below */
 struct dfr_event;                       /* from event_create */
+struct dfr_recording;                   /* from record_end */
 
 /* One launch. The back end calls fn(call, stream, dims, ports, scalars); ports are addresses in the device's memory.
  * All pointers stay valid until the event after it is complete. */
@@ -38,6 +39,8 @@ struct dfr_launch {
     const struct dfr_range *ranges;
     uint32_t n_ranges;
     const char *node_name;              /* borrowed as above */
+    _Atomic bool *broken;               /* emu, where launches are carried out later: set by a kernel that fails; then
+                                         * those that come after it, on what it should have made, do nothing */
 };
 
 struct dfr_range {
@@ -89,6 +92,16 @@ struct dfr_device_ops {
     bool (*event_times)(struct dfr_device *device, struct dfr_event *event, double *begin_s, double *end_s);
     /* Handle of the BLAS library bound to a stream, NULL where there is none. */
     void *(*blas)(struct dfr_device *device, uint32_t stream, struct df_error *error);
+    /* Launches that are done again. Between record_begin and record_end what is launched on the stream (launches and D2D
+     * copies only) is not carried out but recorded; replay then does it all, any number of times but once at a time.
+     * What a recorded launch points to must stay as long as the recording. *recording is NULL, with DF_OK, where what
+     * was launched cannot be recorded (on CUDA: a kernel's host code did what a capture forbids): nothing was done then,
+     * and it is to be launched again. On CUDA a replay does not call fn. All NULL: this back end has no such thing. */
+    int (*record_begin)(struct dfr_device *device, uint32_t stream, struct df_error *error);
+    int (*record_end)(struct dfr_device *device, uint32_t stream, struct dfr_recording **recording,
+                      struct df_error *error);
+    int (*replay)(struct dfr_device *device, struct dfr_recording *recording, uint32_t stream, struct df_error *error);
+    void (*recording_destroy)(struct dfr_device *device, struct dfr_recording *recording);
     /* Where device `index` is plugged in ("0000:65:00.0"), so that its worker can run near it. NULL: nowhere. */
     int (*bus_id)(uint32_t index, char *text, size_t size, struct df_error *error);
     /* Pins ordinary memory where it lies, and undoes that. NULL: this back end has no such thing. */

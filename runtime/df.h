@@ -176,6 +176,10 @@ struct df_emu_trial {
     uint64_t reorder_seed;              /* whatever no order is promised for comes in another */
 };
 
+/* Launches of a GPU that come again in later waves, where the placement is known before the run, are recorded and
+ * replayed: where it pays, wherever possible, never. */
+enum { DF_GRAPHS_AUTO, DF_GRAPHS_ON, DF_GRAPHS_OFF };
+
 #define DF_FIND_JOBS (~0u)
 
 struct df_platform;
@@ -187,6 +191,7 @@ struct df_options {
     enum df_device_kind device;
     int emu_all;                        /* every kernel with a cpu variant may run on the emulated GPU */
     int emu_check;                      /* protect blocks of the emulated GPU; default 1 */
+    int cuda_graphs;                    /* DF_GRAPHS_… */
     int sync_kernels;                   /* each gpu job is waited for at once, so that its errors are its own */
     uint64_t gpu_mem_bytes;             /* 0: what the device has */
     unsigned workers;                   /* 0: cores less one per GPU in use */
@@ -232,6 +237,7 @@ struct df_memory_stats {                /* one per device memory */
     uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
     uint64_t evictions, writebacks;
     unsigned jobs;                      /* jobs in flight on the device: as given, or as found at last */
+    uint64_t replayed;                  /* jobs that were replayed from a recording (a CUDA Graph) */
 };
 
 #define DF_MAX_WORKERS 256

@@ -278,35 +278,50 @@ static int enqueue(struct dfr_emu_device *emu, uint32_t stream, const struct dfr
     return DF_OK;
 }
 
+/* A copy or a launch: now, or into the recording of its stream. */
+static int give(struct dfr_emu_device *emu, struct dfr_emu_command *command, uint32_t stream, struct df_error *error)
+{
+    bool copy = command->kind == DFR_EMU_COPY;
+    uint64_t number;
+    int status;
+
+    if (stream < emu->n_streams && emu->streams[stream].recording != NULL) {
+        dfr_emu_record(emu->streams[stream].recording, command);
+        return DF_OK;
+    }
+    status = fails(emu, copy ? DF_EMU_COPY : DF_EMU_LAUNCH, error);
+    if (status != DF_OK)
+        return status;
+    command->fails = is_planned(emu, copy ? DF_EMU_LATE_COPY : DF_EMU_LATE_LAUNCH, &number);
+    return enqueue(emu, stream, command, &number, error);
+}
+
+int dfr_emu_repeat(struct dfr_emu_device *emu, const struct dfr_emu_command *command, uint32_t stream,
+                   struct df_error *error)
+{
+    struct dfr_emu_command again = *command;
+    return give(emu, &again, stream, error);
+}
+
 static int emu_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
                     uint32_t stream, struct df_error *error)
 {
     struct dfr_emu_command command = {.kind = DFR_EMU_COPY};
-    uint64_t number;
-    int status = fails(emu_of(device), DF_EMU_COPY, error);
 
-    if (status != DF_OK)
-        return status;
-    command.fails = is_planned(emu_of(device), DF_EMU_LATE_COPY, &number);
     command.copy.kind = kind;
     command.copy.to = to;
     command.copy.from = from;
     command.copy.bytes = bytes;
-    return enqueue(emu_of(device), stream, &command, &number, error);
+    return give(emu_of(device), &command, stream, error);
 }
 
 static int emu_launch(struct dfr_device *device, const struct dfr_launch *launch, uint32_t stream,
                       struct df_error *error)
 {
     struct dfr_emu_command command = {.kind = DFR_EMU_LAUNCH};
-    uint64_t number;
-    int status = fails(emu_of(device), DF_EMU_LAUNCH, error);
 
-    if (status != DF_OK)
-        return status;
-    command.fails = is_planned(emu_of(device), DF_EMU_LATE_LAUNCH, &number);
     command.launch = *launch;
-    return enqueue(emu_of(device), stream, &command, &number, error);
+    return give(emu_of(device), &command, stream, error);
 }
 
 static int emu_stream_wait(struct dfr_device *device, uint32_t stream, struct dfr_event *event, struct df_error *error)
@@ -448,4 +463,8 @@ const struct dfr_device_ops dfr_emu_ops = {
     .host_free = emu_host_free,
     .event_times = emu_event_times,
     .blas = emu_blas,
+    .record_begin = dfr_emu_record_begin,
+    .record_end = dfr_emu_record_end,
+    .replay = dfr_emu_replay,
+    .recording_destroy = dfr_emu_recording_destroy,
 };

@@ -36,6 +36,7 @@ enum dfr_emu_kind { DFR_EMU_COPY, DFR_EMU_LAUNCH, DFR_EMU_RECORD, DFR_EMU_WAIT }
 
 struct dfr_emu_command {
     enum dfr_emu_kind kind;
+    bool follows;                       /* in a replay: launched with the command before it, at no further cost */
     bool fails;                         /* late */
     uint64_t order;                     /* among all commands of the device, from 1 */
     union {
@@ -60,6 +61,7 @@ struct dfr_emu_stream {
     _Atomic uint64_t done;              /* released by the engine after each command, read anywhere */
     _Atomic uint64_t good;              /* the last command that was really carried out; released before `done` */
     double begin_s, end_s;              /* of the last copy or launch; the engine's own */
+    struct dfr_recording *recording;    /* what is enqueued goes there; the worker's own */
 };
 
 struct dfr_emu_engine {
@@ -107,6 +109,17 @@ struct dfr_emu_device {
 int dfr_emu_engines_start(struct dfr_emu_device *device, struct df_error *error);
 /* Lets them finish what is enqueued, and ends them. */
 void dfr_emu_engines_stop(struct dfr_emu_device *device);
+
+/* emu_record.c */
+void dfr_emu_record(struct dfr_recording *recording, const struct dfr_emu_command *command);
+int dfr_emu_record_begin(struct dfr_device *device, uint32_t stream, struct df_error *error);
+int dfr_emu_record_end(struct dfr_device *device, uint32_t stream, struct dfr_recording **recording,
+                       struct df_error *error);
+int dfr_emu_replay(struct dfr_device *device, struct dfr_recording *recording, uint32_t stream, struct df_error *error);
+void dfr_emu_recording_destroy(struct dfr_device *device, struct dfr_recording *recording);
+/* emu.c: a recorded command is given again. */
+int dfr_emu_repeat(struct dfr_emu_device *device, const struct dfr_emu_command *command, uint32_t stream,
+                   struct df_error *error);
 
 static inline bool dfr_emu_happened(const struct dfr_emu_device *device, uint32_t stream, uint64_t number)
 {

@@ -90,11 +90,17 @@ static void run_copy(struct dfr_emu_engine *engine, struct dfr_emu_stream *strea
     stream->end_s = now_s(device);
 }
 
-static void run_launch(struct dfr_emu_device *device, struct dfr_emu_stream *stream, const struct dfr_launch *launch)
+static void run_launch(struct dfr_emu_device *device, struct dfr_emu_stream *stream,
+                       const struct dfr_emu_command *command)
 {
+    const struct dfr_launch *launch = &command->launch;
     int result;
 
-    if (device->unit.launch_s > 0)
+    if (launch->broken != NULL && atomic_load_explicit(launch->broken, memory_order_relaxed)) {
+        stream->begin_s = stream->end_s = now_s(device);
+        return;
+    }
+    if (device->unit.launch_s > 0 && !command->follows)
         wait_until(device, now_s(device) + device->slow * device->unit.launch_s);
     stream->begin_s = now_s(device);
     if (device->check != NULL)
@@ -102,6 +108,8 @@ static void run_launch(struct dfr_emu_device *device, struct dfr_emu_stream *str
     else
         result = launch->fn(launch->call, NULL, launch->dims, launch->ports, launch->scalars);
     *launch->result = result;
+    if (launch->broken != NULL && result != DF_OK && result != DF_END)
+        atomic_store_explicit(launch->broken, true, memory_order_relaxed);
     if (device->slow > 1)
         wait_until(device, stream->begin_s + device->slow * (now_s(device) - stream->begin_s));
     stream->end_s = now_s(device);
@@ -148,7 +156,7 @@ static void run_command(struct dfr_emu_engine *engine, struct dfr_emu_stream *st
         run_copy(engine, stream, command);
         break;
     case DFR_EMU_LAUNCH:
-        run_launch(device, stream, &command->launch);
+        run_launch(device, stream, command);
         break;
     case DFR_EMU_RECORD:
         run_record(stream, command->record, number);

@@ -114,7 +114,22 @@ static void release(struct df_run *run, struct dfr_worker *w, uint32_t node, uin
             return;
         atomic_store_explicit(pending, need, memory_order_relaxed);
     }
+    if (run->ahead) {
+        uint8_t *ahead = &run->ahead[(size_t)slot * run->graph->n_nodes + node];
+        if (*ahead) {                   /* written by this thread: see gpu_launch.c */
+            *ahead = 0;
+            return;
+        }
+    }
     ready(run, w, dfr_job(slot, node));
+}
+
+uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t slot)
+{
+    uint32_t need = run->nodes[node].need;
+    /* acquire: what the jobs that have released it made */
+    return need > 1 ? atomic_load_explicit(&run->pending[(size_t)slot * run->graph->n_nodes + node],
+                                           memory_order_acquire) : need;
 }
 
 /* ---- waves ---- */

@@ -61,6 +61,7 @@ struct df_call {
     struct dfr_device *device;          /* NULL: a CPU job */
     uint32_t stream;
     bool failed;
+    bool varies;                        /* it asked for something that differs from wave to wave, or said something */
     char message[256];
 };
 
@@ -100,6 +101,7 @@ struct df_run {
     const struct dfr_device_ops *device_ops; /* NULL: no devices */
     uint64_t gpu_limit[DF_MAX_UNITS];   /* memory that may be used, by unit */
     uint64_t pool_bytes[DF_MAX_UNITS];  /* memory that will be used */
+    bool roomy[DF_MAX_UNITS];           /* that is all that can be needed */
     uint32_t gpu_jobs;                  /* launched at once on a GPU, at most */
     bool gpu_jobs_found;                /* how many of these is found while it runs: flight.h */
     uint32_t gpu_window;                /* taken at once: launched, or reserved with copies under way */
@@ -108,6 +110,8 @@ struct df_run {
     _Atomic uint32_t *pending;          /* [slot * n_nodes + node], once slot included */
     _Atomic uint32_t *missing;          /* of a staged job: inputs on the way; NULL without devices */
     uint8_t *taker;                     /* of a staged job: the unit it waits on */
+    uint8_t *ahead;                     /* by job: launched by its GPU's worker behind what makes its inputs, and that
+                                         * worker alone will release it: then it is nobody else's. NULL: none is */
     uint32_t *waiter_node;              /* in value → its node; NULL without devices */
     struct dfr_slot *slots;
     uint32_t *streams, *sources;        /* node numbers; sources without the streams */
@@ -186,6 +190,8 @@ void dfr_engine_start(struct df_run *run, struct dfr_worker *worker);
  * stops the run. */
 void dfr_engine_done(struct df_run *run, struct dfr_worker *worker, const struct df_call *call, int code,
                      uint32_t memory);
+/* Releases that the job (node, slot) still waits for. */
+uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t slot);
 void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const char *message);

@@ -82,7 +82,8 @@ static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *er
         .device = gpu->device,
         .pool_bytes = gpu->run->pool_bytes[gpu->unit],
         .max_pieces = n_ports,
-        .max_claims = gpu->window,
+        .max_claims = gpu->capacity,
+        .roomy = gpu->run->roomy[gpu->unit] && gpu->run->ahead,
         .arrived = arrived,
         .copied = gpu->run->trace ? copied : NULL,
         .freed = gpu->run->options.poison ? freed : NULL,
@@ -102,20 +103,23 @@ int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, s
     gpu->run = run;
     gpu->unit = unit;
     gpu->window = run->gpu_window;
+    gpu->capacity = gpu->window + (run->ahead ? DFR_GPU_AHEAD : 0);
     dfr_flight_start(&gpu->flight, run->gpu_jobs_found ? DF_GPU_JOBS : run->gpu_jobs, run->gpu_jobs);
     status = open_device(gpu, error);
     if (status == DF_OK)
         status = make_cache(gpu, n_ports, error);
     if (status != DF_OK)
         goto fail;
-    gpu->jobs = calloc(gpu->window, sizeof *gpu->jobs);
-    gpu->order = calloc(gpu->window, sizeof *gpu->order);
-    gpu->stream_busy = calloc(run->gpu_jobs, sizeof *gpu->stream_busy);
-    if (!gpu->jobs || !gpu->order || !gpu->stream_busy) {
+    gpu->jobs = calloc(gpu->capacity, sizeof *gpu->jobs);
+    gpu->order = calloc(gpu->capacity, sizeof *gpu->order);
+    gpu->stream_jobs = calloc(run->gpu_jobs, sizeof *gpu->stream_jobs);
+    gpu->flying = run->ahead ? calloc((size_t)run->graph->n_nodes * (run->inflight + 1) + 1, 1) : NULL;
+    if (!gpu->jobs || !gpu->order || !gpu->stream_jobs || (run->ahead && !gpu->flying)) {
         status = dfr_error_memory(error);
         goto fail;
     }
-    for (uint32_t i = 0; i < gpu->window && status == DF_OK; i++)
+    status = dfr_gpu_recordings_create(gpu, error);
+    for (uint32_t i = 0; i < gpu->capacity && status == DF_OK; i++)
         status = make_job(gpu, &gpu->jobs[i], n_ports, error);
     if (status != DF_OK)
         goto fail;
@@ -132,7 +136,7 @@ void dfr_gpu_destroy(struct dfr_gpu *gpu)
 {
     if (!gpu)
         return;
-    for (uint32_t i = 0; gpu->jobs && i < gpu->window; i++) {
+    for (uint32_t i = 0; gpu->jobs && i < gpu->capacity; i++) {
         free(gpu->jobs[i].claim.pieces);
         free(gpu->jobs[i].ports);
         free(gpu->jobs[i].ranges);
@@ -140,12 +144,14 @@ void dfr_gpu_destroy(struct dfr_gpu *gpu)
         if (gpu->jobs[i].event)
             gpu->device->ops->event_destroy(gpu->device, gpu->jobs[i].event);
     }
+    dfr_gpu_recordings_destroy(gpu);
     dfm_cache_destroy(gpu->cache);
     if (gpu->device)
         gpu->device->ops->close(gpu->device);
     free(gpu->jobs);
     free(gpu->order);
-    free(gpu->stream_busy);
+    free(gpu->stream_jobs);
+    free(gpu->flying);
     free(gpu);
 }
 
@@ -153,6 +159,7 @@ void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats)
 {
     dfm_cache_stats(gpu->cache, stats);
     stats->jobs = gpu->flight.jobs;
+    stats->replayed = gpu->n_replayed;
     snprintf(stats->name, sizeof stats->name, "%s", gpu->run->platform.units[gpu->unit].name);
 }
 

@@ -1,4 +1,5 @@
-/* gpu_impl.h - the inside of one GPU's worker, shared by gpu.c (making and ending it) and gpu_worker.c (its loop). */
+/* gpu_impl.h - the inside of one GPU's worker, shared by gpu.c (making and ending it), gpu_worker.c (its loop),
+ * gpu_launch.c (launching, with what follows) and gpu_record.c (launches that were recorded). */
 #ifndef DFR_GPU_IMPL_H
 #define DFR_GPU_IMPL_H
 
@@ -6,6 +7,9 @@
 #include "runtime/gpu.h"
 
 #define DFR_GPU_NAME_BYTES 256
+#define DFR_GPU_BATCH 32u               /* jobs launched together, one after another on one stream */
+#define DFR_GPU_AHEAD 64u               /* jobs in flight whose inputs are still being made here */
+#define DFR_GPU_RECORDINGS 128u
 
 enum gpu_state { GPU_EMPTY, GPU_TAKEN, GPU_RESERVED, GPU_LAUNCHED };
 
@@ -13,6 +17,7 @@ struct gpu_job {
     enum gpu_state state;
     bool asked;                         /* some inputs come from other devices; `missing` counts them */
     bool loaded;                        /* all copies of its inputs are issued */
+    bool ahead;                         /* not taken from the policy: launched behind what makes its inputs */
     uint32_t stream;                    /* LAUNCHED */
     uint64_t job;
     struct dfm_claim claim;             /* inputs in order of in slots, then outputs that take nothing over */
@@ -21,23 +26,60 @@ struct gpu_job {
     struct dfr_range *ranges;
     char *name;                         /* of the node, for the device's messages */
     struct dfr_event *event;
+    uint32_t told_by;                   /* job here whose event tells of its end: its own, or the last of its batch */
+    uint32_t tells;                     /* jobs in flight that this one's event tells of beside it */
+    uint32_t part, parts;               /* of what the event times: part `part` of `parts` */
+    struct gpu_recording *recording;    /* it is replayed; NULL: launched */
     int result;
     double launched_s;
 };
+
+struct gpu_recording;
 
 struct dfr_gpu {
     struct df_run *run;
     uint32_t unit;
     struct dfr_device *device;
     struct dfm_cache *cache;
-    uint32_t window, n_jobs;            /* jobs[order[0 … n_jobs)] are in flight, oldest first */
+    uint32_t window, capacity;          /* jobs that may be taken; and with those launched ahead */
+    uint32_t n_jobs, n_ahead;           /* jobs[order[0 … n_jobs)] are in flight, oldest first */
     struct gpu_job *jobs;
     uint32_t *order;
-    bool *stream_busy;                  /* gpu_jobs of them */
+    uint32_t *stream_jobs;              /* in flight on each of gpu_jobs streams */
     struct dfr_flight flight;           /* how many of them are used */
+    uint8_t *flying;                    /* by job index: launched and not ended; NULL: nothing is launched ahead */
+    _Atomic bool broken;                /* a kernel failed: what was launched behind it does not run (emu) */
+    uint32_t least_recorded;            /* jobs of a batch that is recorded; 0: none is */
+    bool record_at_once;                /* else when the same batch comes again */
+    struct gpu_recording *recordings;   /* DFR_GPU_RECORDINGS, by hash; NULL: none */
+    uint64_t n_replayed;                /* jobs */
     struct dfr_trace_row *h2d_row, *d2h_row;
     double origin_s;                    /* what dfr_clock_s() said at the device's time 0 */
     double computed_until_s;
 };
+
+/* ---- gpu_worker.c ---- */
+
+void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j);
+void dfr_gpu_job_failed(struct dfr_gpu *gpu, const struct gpu_job *j, const struct df_error *error);
+
+/* ---- gpu_launch.c ---- */
+
+/* Launches a loaded job on a stream that is free, and behind it those jobs of this GPU that need nothing else than what
+ * is in flight here. */
+void dfr_gpu_launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j, uint32_t stream);
+/* One job: its kernel, or the copy that it is. `call` and `result` may be a recording's. */
+int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call *call, int *result, void **ports,
+                    const struct dfr_range *ranges, const char *name, struct df_error *error);
+
+/* ---- gpu_record.c ---- */
+
+int dfr_gpu_recordings_create(struct dfr_gpu *gpu, struct df_error *error);
+void dfr_gpu_recordings_destroy(struct dfr_gpu *gpu);
+/* Records or replays the batch where that may be and pays. *done: it was, and is in flight; else it is to be launched
+ * job by job. */
+int dfr_gpu_replay(struct dfr_gpu *gpu, struct gpu_job **batch, uint32_t n, bool *done, struct df_error *error);
+/* The job has ended: what its kernel said. */
+void dfr_gpu_replayed(struct dfr_gpu *gpu, struct gpu_job *j);
 
 #endif

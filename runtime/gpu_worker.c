@@ -6,7 +6,7 @@
  *     2  reserved   1 -> 2 when memory for all it needs is reserved; copies of inputs that the host has are issued,
  *                   other devices are asked for the rest (which is loaded when it has come)
  *     3  launched   2 -> 3 when all its copies are issued and a compute stream is free; it starts when they are
- *                   complete
+ *                   complete. What follows it here may be launched with it (gpu_launch.c)
  *     4  done       3 -> 4 when its event is complete: pins go, the engine is told
  * Jobs are reserved in the order in which they were taken, so none is overtaken for ever where memory is short; a
  * reserved job needs nothing that another job here holds, so reserved jobs always end and their memory comes back.
@@ -19,16 +19,14 @@
 #include "runtime/clock.h"
 #include "runtime/gpu_impl.h"
 #include "runtime/inspect.h"
-
 #include "runtime/log.h"
 
-#define TMP_ALIGNMENT 256u
 #define SPIN_S 50e-6                    /* a back end that cannot wake is asked without pause for so long */
 #define FIRST_PAUSE_NS 2000
 #define LONGEST_PAUSE_NS 50000
 
 /* While something was done for this job. */
-static void job_failed(struct dfr_gpu *gpu, const struct gpu_job *j, const struct df_error *error)
+void dfr_gpu_job_failed(struct dfr_gpu *gpu, const struct gpu_job *j, const struct df_error *error)
 {
     char name[DFR_GPU_NAME_BYTES];
     df_node_name(gpu->run->graph, dfr_job_node(j->job), name, sizeof name);
@@ -55,7 +53,7 @@ static void copies_failed(struct dfr_gpu *gpu, const struct df_error *error)
 /* ---- 1 -> 2 ---- */
 
 /* What the job needs of this memory. */
-static void describe_claim(struct dfr_gpu *gpu, struct gpu_job *j)
+void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j)
 {
     const struct df_run *run = gpu->run;
     const struct df_graph *g = run->graph;
@@ -121,7 +119,7 @@ static bool reserve(struct dfr_gpu *gpu, struct gpu_job *j)
         ask_for_inputs(gpu, j);
         return true;
     case DFM_ERROR:
-        job_failed(gpu, j, &error);
+        dfr_gpu_job_failed(gpu, j, &error);
         return false;
     default:
         return false;
@@ -141,10 +139,10 @@ static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
     uint32_t i = 0;
     uint64_t job;
 
-    if (gpu->n_jobs >= room(gpu))
+    if (gpu->n_jobs - gpu->n_ahead >= room(gpu))
         return false;
     if (!run->policy->pop(run->policy_state, w->index, &job)) {
-        if (gpu->n_jobs < gpu->flight.jobs)
+        if (gpu->n_jobs - gpu->n_ahead < gpu->flight.jobs)
             dfr_flight_starved(&gpu->flight);
         return false;
     }
@@ -153,8 +151,9 @@ static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
     j = &gpu->jobs[i];
     gpu->order[gpu->n_jobs++] = i;
     j->state = GPU_TAKEN;
+    j->ahead = false;
     j->job = job;
-    describe_claim(gpu, j);
+    dfr_gpu_describe_claim(gpu, j);
     return true;
 }
 
@@ -186,7 +185,7 @@ static bool load_arrived(struct dfr_gpu *gpu, struct gpu_job *j)
         if (!j->claim.pieces[k].awaited)
             continue;
         if (dfm_cache_load(gpu->cache, &j->claim.pieces[k], &error) != DF_OK) {
-            job_failed(gpu, j, &error);
+            dfr_gpu_job_failed(gpu, j, &error);
             return false;
         }
         all = all && !j->claim.pieces[k].awaited;
@@ -197,93 +196,6 @@ static bool load_arrived(struct dfr_gpu *gpu, struct gpu_job *j)
 
 /* ---- 2 -> 3 ---- */
 
-static void set_port(struct gpu_job *j, uint32_t p, void *address, uint64_t bytes, bool writable, const char *name)
-{
-    j->ports[p] = address;
-    j->ranges[p] = (struct dfr_range){ .address = address, .bytes = bytes, .writable = writable, .port = name };
-}
-
-static void make_ports(struct dfr_gpu *gpu, struct gpu_job *j)
-{
-    const struct df_graph *g = gpu->run->graph;
-    const struct df_node *node = &g->nodes[dfr_job_node(j->job)];
-    const struct df_kernel *kernel = &g->kernels[node->kernel];
-    const uint64_t *bytes = g->port_bytes + g->works[node->work].first_port;
-    const struct dfm_piece *output = j->claim.pieces + kernel->n_in;
-    unsigned char *tmp = j->claim.tmp_bytes ? dfm_cache_tmp_address(gpu->cache, &j->claim) : NULL;
-
-    for (uint32_t p = 0; p < kernel->n_ports; p++) {
-        const struct df_kport *port = &g->kports[kernel->first_port + p];
-        const char *name = df_graph_string(g, port->name);
-        if (port->in_slot >= 0) {
-            set_port(j, p, dfm_cache_address(gpu->cache, &j->claim.pieces[port->in_slot]), bytes[p],
-                     port->mode == DF_INOUT, name);
-        } else if (port->mode == DF_OUT) {
-            set_port(j, p, dfm_cache_address(gpu->cache, output++), bytes[p], true, name);
-        } else {
-            set_port(j, p, tmp, bytes[p], true, name);
-            tmp += (bytes[p] + TMP_ALIGNMENT - 1) / TMP_ALIGNMENT * TMP_ALIGNMENT;
-        }
-    }
-}
-
-static int enqueue(struct dfr_gpu *gpu, struct gpu_job *j, struct df_error *error)
-{
-    const struct dfr_device_ops *ops = gpu->device->ops;
-    struct df_run *run = gpu->run;
-    const struct df_graph *g = run->graph;
-    const struct df_node *node = &g->nodes[dfr_job_node(j->job)];
-    const struct df_kernel *kernel = &g->kernels[node->kernel];
-    const struct df_work *work = &g->works[node->work];
-    uint32_t stream = DFR_STREAM_COMPUTE + j->stream;
-    struct dfr_launch launch = {
-        .fn = dfr_device_function(ops, &run->options, &g->functions[node->kernel]),
-        .call = &j->call, .dims = (const size_t *)(g->dims + work->first_dim), .ports = j->ports,
-        .scalars = run->scalars + work->first_scalar, .result = &j->result, .ranges = j->ranges,
-        .n_ranges = kernel->n_ports, .node_name = j->name,
-    };
-    int status = dfm_cache_wait(gpu->cache, &j->claim, stream, error);
-
-    if (status == DF_OK && run->inspect)
-        status = dfr_inspect_launch(run, gpu->unit, (uint32_t)(j - gpu->jobs), &j->call, j->ports, error);
-    if (status != DF_OK)
-        return status;
-    if (kernel->flags & DF_KERNEL_COPY)
-        status = ops->copy(gpu->device, DFR_COPY_D2D, j->ports[1], j->ports[0], g->port_bytes[work->first_port], stream,
-                           error);
-    else
-        status = ops->launch(gpu->device, &launch, stream, error);
-    if (status == DF_OK)
-        status = ops->event_record(gpu->device, j->event, stream, error);
-    if (status == DF_OK && run->options.sync_kernels)
-        status = dfr_event_wait(gpu->device, j->event, 0, error);
-    return status;
-}
-
-static void launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j, uint32_t stream)
-{
-    struct df_run *run = gpu->run;
-    struct df_error error;
-
-    j->stream = stream;
-    j->result = DF_OK;
-    j->call = (struct df_call){ .run = run, .job = j->job, .wave = dfr_job_wave(run, j->job), .threads = 1,
-                                .device = gpu->device, .stream = DFR_STREAM_COMPUTE + stream };
-    make_ports(gpu, j);
-    df_node_name(run->graph, dfr_job_node(j->job), j->name, DFR_GPU_NAME_BYTES);
-    j->launched_s = dfr_clock_s();
-    if (w->first_s < 0)
-        w->first_s = j->launched_s;
-    if (enqueue(gpu, j, &error) != DF_OK) {
-        if (j->call.failed)             /* the kernel's own reason says more */
-            dfr_engine_fail_job(run, j->job, j->call.wave, j->call.message);
-        job_failed(gpu, j, &error);
-        return;
-    }
-    gpu->stream_busy[stream] = true;
-    j->state = GPU_LAUNCHED;
-}
-
 static bool launch_ready(struct dfr_gpu *gpu, struct dfr_worker *w)
 {
     bool progress = false;
@@ -291,17 +203,17 @@ static bool launch_ready(struct dfr_gpu *gpu, struct dfr_worker *w)
 
     for (uint32_t i = 0; i < gpu->n_jobs; i++) {
         struct gpu_job *j = &gpu->jobs[gpu->order[i]];
-        if (j->state != GPU_RESERVED)
+        if (j->state != GPU_RESERVED || j->ahead)
             continue;
         if (!j->loaded && load_arrived(gpu, j))
             progress = true;
         if (!j->loaded)
             continue;
-        while (stream < gpu->flight.jobs && gpu->stream_busy[stream])
+        while (stream < gpu->flight.jobs && gpu->stream_jobs[stream])
             stream++;
         if (stream >= gpu->flight.jobs || dfr_stopped(gpu->run))
             break;
-        launch(gpu, w, j, stream);
+        dfr_gpu_launch(gpu, w, j, stream);
         progress = true;
     }
     return progress;
@@ -322,9 +234,10 @@ static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job 
     const struct df_graph *g = gpu->run->graph;
     double begin_s = j->launched_s, end_s = dfr_clock_s(), device_begin_s, device_end_s;
 
-    if (gpu->device->ops->event_times(gpu->device, j->event, &device_begin_s, &device_end_s)) {
-        begin_s = gpu->origin_s + device_begin_s;
-        end_s = gpu->origin_s + device_end_s;
+    if (gpu->device->ops->event_times(gpu->device, gpu->jobs[j->told_by].event, &device_begin_s, &device_end_s)) {
+        double part_s = (device_end_s - device_begin_s) / j->parts; /* of a batch that was replayed: equal ones */
+        begin_s = gpu->origin_s + device_begin_s + j->part * part_s;
+        end_s = gpu->origin_s + device_end_s - (j->parts - 1 - j->part) * part_s;
     }
     w->jobs++;
     w->busy_s += fmax(0.0, end_s - fmax(begin_s, gpu->computed_until_s)); /* streams overlap: count time once */
@@ -342,9 +255,21 @@ static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
     if (gpu->run->inspect)
         j->result = dfr_inspect_finished(gpu->run, gpu->unit, (uint32_t)(j - gpu->jobs), &j->call, j->result, j->ports);
     dfm_cache_release(gpu->cache, &j->claim);
-    gpu->stream_busy[j->stream] = false;
+    dfr_gpu_replayed(gpu, j);
+    gpu->stream_jobs[j->stream]--;
+    gpu->n_ahead -= j->ahead;
+    gpu->jobs[j->told_by].tells -= j->told_by != (uint32_t)(j - gpu->jobs);
+    if (gpu->flying)
+        gpu->flying[dfr_job_index(gpu->run, j->job)] = 0;
     j->state = GPU_EMPTY;
     dfr_engine_done(gpu->run, w, &j->call, j->result, gpu->unit);
+}
+
+/* Not before what makes its inputs has ended, nor before those that its event tells of. */
+static bool may_end(const struct dfr_gpu *gpu, const struct gpu_job *j)
+{
+    return j->state == GPU_LAUNCHED && j->tells == 0 &&
+           !(j->ahead && gpu->run->ahead[dfr_job_index(gpu->run, j->job)]);
 }
 
 static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
@@ -356,9 +281,9 @@ static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
         uint32_t number = gpu->order[i];
         struct gpu_job *j = &gpu->jobs[number];
         bool complete = false, ignored;
-        if (j->state == GPU_LAUNCHED &&
-            gpu->device->ops->event_query(gpu->device, j->event, &complete, &error) != DF_OK) {
-            job_failed(gpu, j, &error);
+        if (may_end(gpu, j) &&
+            gpu->device->ops->event_query(gpu->device, gpu->jobs[j->told_by].event, &complete, &error) != DF_OK) {
+            dfr_gpu_job_failed(gpu, j, &error);
             return false;
         }
         if (!complete) {

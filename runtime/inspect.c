@@ -77,12 +77,18 @@ static int make_patterns(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
+bool dfr_inspect_wanted(const struct df_run *run)
+{
+    const struct df_options *o = &run->options;
+    return o->check_variants || o->n_dumps > 0 || o->poison || o->watchdog_s > 0;
+}
+
 int dfr_inspect_create(struct df_run *run, struct df_error *error)
 {
     const struct df_options *o = &run->options;
     int status = DF_OK;
 
-    if (!o->check_variants && o->n_dumps == 0 && !o->poison && o->watchdog_s <= 0)
+    if (!dfr_inspect_wanted(run))
         return DF_OK;
     run->inspect = calloc(1, sizeof *run->inspect);
     if (!run->inspect)

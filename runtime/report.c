@@ -33,16 +33,16 @@ static void report_memories(const struct df_stats *s, FILE *out)
 {
     int width = name_width("memory", s->memories[0].name, sizeof s->memories[0], s->n_memories);
     char pool[24], peak[24], in[24], back[24];
-    fprintf(out, "\n%-*s  %9s  %9s  %8s  %9s  %8s  %9s  %9s  %11s  %4s\n", width, "memory", "pool", "peak", "to it", "bytes",
-            "from it", "bytes", "evictions", "write-backs", "jobs");
+    fprintf(out, "\n%-*s  %9s  %9s  %8s  %9s  %8s  %9s  %9s  %11s  %4s  %8s\n", width, "memory", "pool", "peak", "to it", "bytes",
+            "from it", "bytes", "evictions", "write-backs", "jobs", "replayed");
     for (unsigned i = 0; i < s->n_memories; i++) {
         const struct df_memory_stats *m = &s->memories[i];
         fprintf(out,
-                "%-*s  %9s  %9s  %8" PRIu64 "  %9s  %8" PRIu64 "  %9s  %9" PRIu64 "  %11" PRIu64 "  %4u\n", width, m->name,
+                "%-*s  %9s  %9s  %8" PRIu64 "  %9s  %8" PRIu64 "  %9s  %9" PRIu64 "  %11" PRIu64 "  %4u  %8" PRIu64 "\n", width, m->name,
                 dfr_text_bytes(m->capacity_bytes, pool, sizeof pool), dfr_text_bytes(m->peak_bytes, peak, sizeof peak),
                 m->h2d_copies, dfr_text_bytes(m->h2d_bytes, in, sizeof in), m->d2h_copies,
                 dfr_text_bytes(m->d2h_bytes, back, sizeof back), m->evictions, m->writebacks,
-                m->jobs);
+                m->jobs, m->replayed);
     }
 }
 
@@ -78,9 +78,9 @@ void dfr_report_json(const struct df_stats *s, FILE *out)
         fprintf(out,
                 ", \"capacity_bytes\": %" PRIu64 ", \"peak_bytes\": %" PRIu64 ", \"h2d_copies\": %" PRIu64
                 ", \"h2d_bytes\": %" PRIu64 ", \"d2h_copies\": %" PRIu64 ", \"d2h_bytes\": %" PRIu64
-                ", \"evictions\": %" PRIu64 ", \"writebacks\": %" PRIu64 ", \"jobs\": %u}",
+                ", \"evictions\": %" PRIu64 ", \"writebacks\": %" PRIu64 ", \"jobs\": %u, \"replayed\": %" PRIu64 "}",
                 m->capacity_bytes, m->peak_bytes, m->h2d_copies, m->h2d_bytes, m->d2h_copies, m->d2h_bytes,
-                m->evictions, m->writebacks, m->jobs);
+                m->evictions, m->writebacks, m->jobs, m->replayed);
     }
     fprintf(out, "]}\n");
 }

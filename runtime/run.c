@@ -64,6 +64,11 @@ static int make_staging(struct df_run *run, struct df_error *error)
 
     if (run->n_gpus == 0)
         return DF_OK;
+    if (run->policy->units && !dfr_inspect_wanted(run)) {
+        run->ahead = calloc(n_jobs + 1, sizeof *run->ahead);
+        if (!run->ahead)
+            return dfr_error_memory(error);
+    }
     run->missing = calloc(n_jobs + 1, sizeof *run->missing);
     run->taker = calloc(n_jobs + 1, sizeof *run->taker);
     run->waiter_node = malloc((g->n_in_values + 1) * sizeof *run->waiter_node);
@@ -278,6 +283,7 @@ static void run_free(struct df_run *run)
     free(run->wakes);
     free(run->missing);
     free(run->taker);
+    free(run->ahead);
     free(run->waiter_node);
     if (run->arrived)
         dfr_queue_destroy(run->arrived);

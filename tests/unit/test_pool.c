@@ -249,9 +249,52 @@ static void test_order_does_not_matter(void **state)
     dfm_pool_destroy(pool);
 }
 
+static void test_alloc_at(void **state)
+{
+    struct dfm_pool *pool = dfm_pool_create(1600, 100, 16);
+    uint64_t a, b, x = 12345;
+    (void)state;
+    assert_true(dfm_pool_alloc_at(pool, 300, 150)); /* in the middle of all: 300 to 500 */
+    assert_true(dfm_pool_check(pool));
+    assert_false(dfm_pool_alloc_at(pool, 300, 1));
+    assert_false(dfm_pool_alloc_at(pool, 400, 1));
+    assert_false(dfm_pool_alloc_at(pool, 200, 101));
+    assert_false(dfm_pool_alloc_at(pool, 1500, 101));
+    assert_false(dfm_pool_alloc_at(pool, 1600, 1));
+    assert_true(dfm_pool_alloc_at(pool, 200, 100) && dfm_pool_alloc_at(pool, 0, 1) && dfm_pool_alloc_at(pool, 1500, 1));
+    assert_true(dfm_pool_check(pool));
+    assert_true(dfm_pool_alloc(pool, 100, &a) && a == 100); /* best fit: the hole */
+    assert_true(dfm_pool_alloc(pool, 1000, &b) && b == 500);
+    assert_false(dfm_pool_alloc(pool, 1, &a));
+    dfm_pool_free(pool, 300);
+    assert_true(dfm_pool_check(pool) && dfm_pool_alloc_at(pool, 400, 100));
+    dfm_pool_destroy(pool);
+
+    pool = dfm_pool_create(64, 1, 64);
+    bool used[64] = { false };
+    for (int i = 0; i < 20000; i++) { /* against a map of single units */
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        uint64_t at = x >> 40 & 63, bytes = 1 + (x >> 50 & 3);
+        if (dfm_pool_used(pool) > 40) {
+            dfm_pool_destroy(pool);
+            pool = dfm_pool_create(64, 1, 64);
+            memset(used, 0, sizeof used);
+        }
+        bool free = at + bytes <= 64;
+        for (uint64_t k = at; free && k < at + bytes; k++)
+            free = !used[k];
+        assert_int_equal(dfm_pool_alloc_at(pool, at, bytes), free);
+        for (uint64_t k = at; free && k < at + bytes; k++)
+            used[k] = true;
+        assert_true(dfm_pool_check(pool));
+    }
+    dfm_pool_destroy(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_alloc_at),
         cmocka_unit_test(test_against_the_model), cmocka_unit_test(test_exact_fit_and_joining),
         cmocka_unit_test(test_sizes),             cmocka_unit_test(test_limits),
         cmocka_unit_test(test_order_does_not_matter),

@@ -46,6 +46,41 @@ compare() { # NAME ARGS…: sorted output on cuda under every policy against the
     done
 }
 
+agree() { # NAME ARGS…: each cpu variant against its gpu variant, on the same inputs
+    local name=$1; shift
+    if [ -z "$gpu" ]; then skip "$name-variants" 'no GPU'; return; fi
+    (cd "$work/$name" && timeout 120 ./app --device=cuda --check=variants "$@") >"$work/$name/out" 2>"$work/$name/err" &&
+        grep -q -- '--check=variants: .* agree' "$work/$name/err" && pass "$name-variants" || fail "$name-variants" "$(tail -n 3 "$work/$name/err")"
+}
+planted() { # a wrong gpu variant, and one that never ends: both are named
+    mkdir -p "$work/planted"
+    cat >"$work/planted/p.df" <<'EOT'
+arg spin: i32 = 0;
+kernel make(out v: f32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = (float)i; }};
+kernel half(in v: f32[k], out o: f32[k]; spin: i32) cpu {{ for (size_t i = 0; i < k; i++) o[i] = v[i] / 2; }} gpu "p.cu": half<<<(k + 255) / 256, 256>>>(v, o, k, spin);
+kernel last(in o: f32[k]) cpu {{ }};
+graph main { v: f32[1000] = make(); o = half(v, spin); last(o); }
+EOT
+    cat >"$work/planted/p.cu" <<'EOT'
+__global__ void half(const float *v, float *o, size_t k, int spin)
+{
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    for (volatile int n = spin; n; n = spin)
+        ;
+    if (i < k)
+        o[i] = v[i] / 2 + (i == 333);
+}
+EOT
+    compile planted "$work/planted/p.df" || return
+    if [ -z "$gpu" ]; then skip planted-found 'no GPU'; return; fi
+    (cd "$work/planted" && timeout 120 ./app --device=cuda --check=variants) 2>"$work/planted/err"
+    [ $? = 1 ] && grep -q "node 'main/half', wave 0: output 'o'\[333\]" "$work/planted/err" && pass planted-found || fail planted-found "$(cat "$work/planted/err")"
+    (cd "$work/planted" && timeout 120 ./app --device=cuda --policy=all-gpu --spin=1 --watchdog=2s) 2>"$work/planted/err"
+    [ $? = 1 ] && grep -q "node 'main/half', wave 0: has not ended after 2.00 s" "$work/planted/err" && pass planted-endless || fail planted-endless "$(cat "$work/planted/err")"
+    (cd "$work/planted" && timeout 120 ./app --device=cuda --policy=all-gpu --poison --dump=main/half && ./app --device=none --dump=main/half --dump-dir=..) 2>"$work/planted/err"
+    [ "$(cmp -l "$work/planted/main.half.o.0.npy" "$work/main.half.o.0.npy" | awk '{ print int(($1 - 129) / 4) }' | sort -u)" = 333 ] && pass planted-dump || fail planted-dump "$(cat "$work/planted/err")"
+}
+
 if [ -x "$build/tests/test_cuda" ]; then cuda_unit=$build/tests/test_cuda; else cuda_unit=$build/tests/unit/test_cuda; fi
 if [ -x "$cuda_unit" ]; then
     CMOCKA_MESSAGE_OUTPUT=TAP "$cuda_unit" >"$work/unit" 2>&1; rc=$?
@@ -57,7 +92,8 @@ fi
 if [ -z "$nvcc" ]; then
     skip programs 'no nvcc: gpu variants are not compiled'
 else
-    compile sum examples/sum/sum.df && compare sum --seed=3
+    compile sum examples/sum/sum.df && compare sum --seed=3 && agree sum --seed=3
+    planted
     "${CC:-cc}" -std=c11 -O2 -o "$work/generate" examples/matrix/generate.c
     for kind in mm ma mixed; do
         mkdir -p "$work/matrix-$kind"; cp examples/matrix/matrix.c examples/matrix/matrix.cu "$work/matrix-$kind/"
@@ -87,7 +123,7 @@ else
     for seed in ${DF_GPU_SEEDS:-1 2 3}; do
         mkdir -p "$work/random-$seed"
         python3 tests/random/generate.py "$seed" "$work/kernels.o" "$source/tests/random/kernels.cu" 4 "$work/random-$seed/g.df" "$work/random-$seed/expected"
-        compile "random-$seed" "$work/random-$seed/g.df" && compare "random-$seed" --waves=4
+        compile "random-$seed" "$work/random-$seed/g.df" && compare "random-$seed" --waves=4 && agree "random-$seed" --waves=4
     done
 fi
 echo "$passed passed, $failed failed, $skipped skipped"

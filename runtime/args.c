@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/emu_trial.h"
+#include "runtime/args_impl.h"
 #include "runtime/error.h"
 #include "runtime/expr.h"
 #include "runtime/policy.h"
@@ -65,8 +66,6 @@ static int parse_unsigned(const char *name, const char *text, unsigned most, uns
 }
 
 /* ---- options ---- */
-
-typedef int set_option(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error);
 
 static int set_policy(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
@@ -240,52 +239,6 @@ static int set_log(struct dfr_command_line *line, const char *name, const char *
     return dfr_error(error, DF_E_ARGUMENT, "--%s: no level '%s'; there are: error, warning, info, debug", name, text);
 }
 
-static int set_serial(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    (void)name, (void)text, (void)error;
-    line->options.serial = 1;
-    return DF_OK;
-}
-
-static int set_check(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    if (strcmp(text, "variants"))
-        return dfr_error(error, DF_E_ARGUMENT, "--%s: nothing called '%s' can be checked; there is: variants", name, text);
-    line->options.check_variants = 1;
-    return DF_OK;
-}
-
-static int set_dump(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    if (!*text)
-        return dfr_error(error, DF_E_ARGUMENT, "--%s needs the name of a node", name);
-    line->dumps[line->options.n_dumps++] = text;
-    return DF_OK;
-}
-
-static int set_dump_dir(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    if (!*text)
-        return dfr_error(error, DF_E_ARGUMENT, "--%s needs the name of a folder", name);
-    line->options.dump_dir = text;
-    return DF_OK;
-}
-
-static int set_poison(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    (void)name, (void)text, (void)error;
-    line->options.poison = 1;
-    return DF_OK;
-}
-
-static int set_watchdog(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    if (dfr_parse_seconds(text, &line->options.watchdog_s))
-        return DF_OK;
-    return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is not a time; write a number with ms, s, min or h, as in 30s",
-                     name, text);
-}
-
 static int set_version(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     (void)name, (void)text, (void)error;
@@ -323,12 +276,12 @@ static int set_help(struct dfr_command_line *line, const char *name, const char 
     X("stats", "[json]", set_stats, "say afterwards what ran where; --stats=json for programs")                     \
     X("trace", "FILE", set_trace, "write what ran when, for Perfetto or chrome://tracing")                          \
     X("learn", NULL, set_learn, "keep how long kernels took for dfc, which then knows their times better")          \
-    X("serial", NULL, set_serial, "one job at a time, one wave at a time, in topological order")                    \
-    X("check", "variants", set_check, "run cpu and gpu variants on the same inputs, and say where they differ")     \
-    X("dump", "NODE[:WAVE]", set_dump, "write what the node makes as NODE.PORT.WAVE.npy; '*' in NODE is any text; may be given again") \
-    X("dump-dir", "DIR", set_dump_dir, "where --dump writes (default: here)")                                       \
-    X("poison", NULL, set_poison, "fill memory that holds nothing yet, or no longer, with NaN and 0xa5")            \
-    X("watchdog", "TIME", set_watchdog, "name a job that runs longer, as in 30s, and what waits for it; then end")  \
+    X("serial", NULL, dfr_set_serial, "one job at a time, one wave at a time, in topological order")                    \
+    X("check", "variants", dfr_set_check, "run cpu and gpu variants on the same inputs, and say where they differ")     \
+    X("dump", "NODE[:WAVE]", dfr_set_dump, "write what the node makes as NODE.PORT.WAVE.npy; '*' stands for any text")     \
+    X("dump-dir", "DIR", dfr_set_dump_dir, "where --dump writes (default: here)")                                       \
+    X("poison", NULL, dfr_set_poison, "fill memory that holds nothing yet, or no longer, with NaN and 0xa5")            \
+    X("watchdog", "TIME", dfr_set_watchdog, "name a job that runs longer, as in 30s, and what waits for it; then end")  \
     X("log", "LEVEL", set_log, "error, warning (default), info or debug")                                           \
     X("version", NULL, set_version, "say the version")                                                              \
     X("help", NULL, set_help, "say this")
@@ -336,7 +289,7 @@ static int set_help(struct dfr_command_line *line, const char *name, const char 
 #define OPTION(name, value, set, help) { name, value, help, set },
 static const struct option {
     const char *name, *value, *help;
-    set_option *set;
+    dfr_set_option *set;
 } options[] = { OPTIONS(OPTION) };
 #undef OPTION
 
@@ -468,31 +421,6 @@ static int parse_option(struct parser *p)
     return parse_unknown(p);
 }
 
-/* Options that look into a run, and those that do not go with them. */
-static int check_together(struct parser *p)
-{
-    const struct df_options *o = &p->line->options;
-    const char *inspects = o->check_variants ? "--check"  : o->n_dumps          ? "--dump"
-                           : o->poison       ? "--poison" : o->watchdog_s > 0   ? "--watchdog"
-                           : o->serial       ? "--serial" : NULL;
-    const char *orders = o->serial ? "--serial" : o->check_variants ? "--check" : NULL;
-    const char *other = o->policy ? "--policy" : o->workers > 1 ? "--workers" : o->inflight > 1 ? "--inflight"
-                        : o->gpu_jobs > 1 ? "--gpu-jobs" : NULL;
-
-    if (inspects && o->device == DF_DEVICE_SIM)
-        return dfr_error(p->error, DF_E_ARGUMENT, "%s: no kernel is called in the virtual time of --device=sim", inspects);
-    if (o->check_variants && o->device == DF_DEVICE_NONE)
-        return dfr_error(p->error, DF_E_ARGUMENT, "--check: gpu variants need a device, and --device=none is given");
-    if (orders && other)
-        return dfr_error(p->error, DF_E_ARGUMENT, "%s runs one job at a time in a fixed order: it does not go with %s",
-                         orders, other);
-    if (o->learn && (o->check_variants || o->n_dumps || o->poison))
-        return dfr_error(p->error, DF_E_ARGUMENT, "--learn: with %s a job takes longer than its kernel", inspects);
-    if (o->dump_dir && o->n_dumps == 0)
-        return dfr_error(p->error, DF_E_ARGUMENT, "--dump-dir: no --dump says what to write there");
-    return DF_OK;
-}
-
 static int parse_all(struct parser *p)
 {
     const struct df_graph *g = p->g;
@@ -512,7 +440,7 @@ static int parse_all(struct parser *p)
     }
     if (p->line->help || p->line->version)
         return DF_OK;
-    int rc = check_together(p);
+    int rc = dfr_inspect_together(&p->line->options, p->error);
     if (rc != DF_OK)
         return rc;
     if (p->line->options.learn && p->line->options.device == DF_DEVICE_SIM)

@@ -1,5 +1,5 @@
-/* check_variants.c - firing gpu variants beside the run and comparing. The device, its pool and how a job is fired there
- * are the measuring mode's (measure_gpu.c): it does the same for another purpose.
+/* check_variants.c - firing gpu variants beside the run and comparing. The device, its pool and how a job is fired
+ * there are the measuring mode's (measure_gpu.c): it does the same for another purpose.
  */
 #include "runtime/check_variants.h"
 
@@ -120,8 +120,8 @@ static int leave_out_large(struct dfr_check *c, struct df_error *error)
             continue;
         df_node_name(g, v, name, sizeof name);
         if (!cpu)
-            return dfr_error(error, DF_E_REFUSED, "node '%s' does not fit the device's memory, and it has no cpu variant",
-                             name);
+            return dfr_error(error, DF_E_REFUSED,
+                             "node '%s' does not fit the device's memory, and it has no cpu variant", name);
         if (count++ == 0)
             first = v;
     }
@@ -212,8 +212,8 @@ int dfr_check_create(struct df_run *run, struct dfr_check **check, struct df_err
     if (status != DF_OK)
         goto fail;
     if (run->check_ops->runs_cpu_code && !run->options.emu_gpu_code)
-        dfr_log(run, DF_LOG_WARNING, "the emulated GPU runs the code of the cpu variants: this finds only kernels that give "
-                                     "another result each time");
+        dfr_log(run, DF_LOG_WARNING, "the emulated GPU runs the code of the cpu variants: this finds only kernels that "
+                                     "give another result each time");
     *check = c;
     return DF_OK;
 
@@ -311,10 +311,10 @@ static bool port_differs(struct dfr_check *c, const struct df_call *call, uint32
     df_node_name(g, node, name, sizeof name);
     print_index(g->port_dims + (size_t)wport * DF_MAX_RANK, port->rank, d.first, index, sizeof index);
     dfr_engine_fail(c->run, DF_E_KERNEL,
-                    "node '%s', wave %lld: output '%.64s'%s (index %llu): cpu %s, gpu %s, differs by %.3g, allowed %.3g; "
-                    "%llu of %llu elements differ", name, (long long)call->wave, df_graph_string(g, port->name), index,
-                    (unsigned long long)d.first, d.a, d.b, d.by, d.allowed, (unsigned long long)d.count,
-                    (unsigned long long)n);
+                    "node '%s', wave %lld: output '%.64s'%s (index %llu): cpu %s, gpu %s, differs by %.3g, "
+                    "allowed %.3g; %llu of %llu elements differ",
+                    name, (long long)call->wave, df_graph_string(g, port->name), index, (unsigned long long)d.first,
+                    d.a, d.b, d.by, d.allowed, (unsigned long long)d.count, (unsigned long long)n);
     return true;
 }
 
@@ -341,8 +341,8 @@ void dfr_check_report(const struct dfr_check *c)
     uint32_t n = 0;
     for (uint32_t k = 0; k < c->run->graph->n_kernels; k++)
         n += c->compared[k];
-    if (n == 0)
-        dfr_say(c->run, "--check=variants: no kernel has a cpu and a gpu variant that could be compared");
+    if (c->n_compared == 0)
+        dfr_say(c->run, "--check=variants: no job has two variants that could be compared");
     else
         dfr_say(c->run, "--check=variants: %llu job%s of %u kernel%s agree", (unsigned long long)c->n_compared,
                 c->n_compared == 1 ? "" : "s", n, n == 1 ? "" : "s");

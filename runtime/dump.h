@@ -1,8 +1,9 @@
 /* dump.h - --dump=NODE[:WAVE]: the tokens of some nodes as files that numpy reads.
  *
- * Requests: the path of a node as messages have it ("main/blur", "main/segment[3]/open"), or a pattern in which each '*'
- *           stands for any text; of one wave, or of all. Every output is written, after the job that made it.
- * Files:    DIR/NODE.PORT.WAVE.npy with '.' for each '/' of the node's path (names have no '.'), each whole or not at all.
+ * Requests: the path of a node as messages have it ("main/blur", "main/segment[3]/open"), or a pattern in which each
+ *           '*' stands for any text; of one wave, or of all. Every output is written, after the job that made it.
+ * Files:    DIR/NODE.PORT.WAVE.npy with '.' for each '/' of the node's path (names have no '.'), each whole or not at
+ *           all.
  * Memory:   dfr_dump_create() gives what dfr_dump_destroy() returns; the requests' texts are borrowed.
  * Threads:  dfr_dump_wants() and dfr_dump_write() from any worker.
  */

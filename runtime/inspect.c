@@ -1,5 +1,5 @@
-/* inspect.c - putting together what was asked for. Posts of the watchdog: one for each CPU worker, one for each job that a GPU
- * may have in flight, one for gpu variants that --check=variants runs.
+/* inspect.c - putting together what was asked for. Posts of the watchdog: one for each CPU worker, one for each job
+ * that a GPU may have in flight, one for gpu variants that --check=variants runs.
  */
 #include "runtime/inspect.h"
 
@@ -185,7 +185,8 @@ static int call_variant(struct df_run *run, struct dfr_worker *w)
 
     if (!cpu)
         return dfr_check_only(run->inspect->check, &w->call, w->ports);
-    return cpu(&w->call, NULL, (const size_t *)(g->dims + work->first_dim), w->ports, run->scalars + work->first_scalar);
+    return cpu(&w->call, NULL, (const size_t *)(g->dims + work->first_dim), w->ports,
+               run->scalars + work->first_scalar);
 }
 
 static int compare(struct df_run *run, struct dfr_worker *w)
@@ -239,8 +240,8 @@ static int fill(const struct dfr_inspect *in, struct dfr_device *device, uint32_
     return status;
 }
 
-int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const struct df_call *call, void *const *ports,
-                       struct df_error *error)
+int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const struct df_call *call,
+                       void *const *ports, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
     uint32_t node = dfr_job_node(call->job);
@@ -251,7 +252,8 @@ int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const 
     for (uint32_t p = 0; run->options.poison && p < kernel->n_ports && status == DF_OK; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
         if (port->mode == DF_OUT || port->mode == DF_TMP)
-            status = fill(run->inspect, call->device, call->stream, (enum df_elem)port->elem, ports[p], bytes[p], error);
+            status = fill(run->inspect, call->device, call->stream, (enum df_elem)port->elem, ports[p], bytes[p],
+                          error);
     }
     if (run->inspect->watchdog)
         dfr_watchdog_begin(run->inspect->watchdog, gpu_post(run, unit, place), call->job, call->wave);

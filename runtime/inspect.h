@@ -1,7 +1,8 @@
 /* inspect.h - what happens around a kernel's call in a run that is looked into: --check=variants, --dump, --poison,
  * --watchdog. A run with none of these has no struct dfr_inspect, and each of its jobs pays one test of a pointer.
  *
- * Memory:   dfr_inspect_create() makes it where an option asks for it; dfr_inspect_destroy() returns it, before the devices.
+ * Memory:   dfr_inspect_create() makes it where an option asks for it; dfr_inspect_destroy() returns it, before the
+ *           devices.
  * Threads:  call by CPU workers, each with its own jobs; launch, finished and freed by a GPU's own worker.
  * Errors:   what goes wrong fails the run, with the node and the wave.
  */
@@ -21,12 +22,13 @@ int dfr_inspect_start(struct df_run *run, struct df_error *error);
 void dfr_inspect_end(struct df_run *run, bool well); /* all workers have ended: says what is left to say */
 void dfr_inspect_destroy(struct df_run *run);
 
-/* A CPU job, whose ports are made: calls its cpu variant and does all that was asked for around that. Gives its code. */
+/* A CPU job, whose ports are made: calls its cpu variant and does all that was asked for around it. Gives its code. */
 int dfr_inspect_call(struct df_run *run, struct dfr_worker *w);
 
-/* A GPU's job before its launch on call->stream, number `place` of those in flight there; and after its end, with its code. */
-int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const struct df_call *call, void *const *ports,
-                       struct df_error *error);
+/* A GPU's job before its launch on call->stream, number `place` of those in flight there; and after its end, with its
+ * code. */
+int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const struct df_call *call,
+                       void *const *ports, struct df_error *error);
 int dfr_inspect_finished(struct df_run *run, uint32_t unit, uint32_t place, struct df_call *call, int code,
                          void *const *ports);
 

@@ -5,8 +5,8 @@
  *           delivered), then the other nodes. `next` is the place in that order of the only job that may be taken; it
  *           moves on when that job is done. A job that becomes ready before its turn is marked and waits.
  * Places:   the CPU where it can, else the first device that can.
- * Waking:   push marks and then the engine wakes the job's unit; done moves `next` and then, where the next job is marked,
- *           wakes its unit. Both are sequentially consistent, so whichever is later sees the other.
+ * Waking:   push marks and then the engine wakes the job's unit; done moves `next` and then, where the next job is
+ *           marked, wakes its unit. Both are sequentially consistent, so whichever is later sees the other.
  */
 #include <stdatomic.h>
 #include <stdlib.h>

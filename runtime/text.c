@@ -50,7 +50,8 @@ bool dfr_parse_seconds(const char *text, double *seconds)
     static const struct {
         const char *unit;
         double s;
-    } units[] = { { "s", 1 }, { "ms", 1e-3 }, { "us", 1e-6 }, { "ns", 1e-9 }, { "min", 60 }, { "m", 60 }, { "h", 3600 } };
+    } units[] = { { "s", 1 },    { "ms", 1e-3 }, { "us", 1e-6 }, { "ns", 1e-9 },
+                  { "min", 60 }, { "m", 60 },    { "h", 3600 } };
     size_t digits = strspn(text, "0123456789"), fraction = 0;
     if (digits && text[digits] == '.')
         fraction = strspn(text + digits + 1, "0123456789");

@@ -1,5 +1,5 @@
 # Random graphs: valid programs with integer results known from generate.py, run under every policy and device, with all the GPU memory
-# and with just enough for the largest job, where the emulated GPU stirs the order too, and compared bit for bit. DF_RANDOM_GRAPHS (default 6) of them, from DF_RANDOM_SEED (1) on.
+# and with just enough for the largest job, where the emulated GPU stirs the order too, and with what looks into a run; compared bit for bit. DF_RANDOM_GRAPHS (default 6) of them, from DF_RANDOM_SEED (1) on.
 graphs=${DF_RANDOM_GRAPHS:-6} first=${DF_RANDOM_SEED:-1} waves=4
 cc -c -O1 -I "$DF_BUILD/include" -o kernels.o "$DF_SOURCE/tests/random/kernels.c"
 cp "$DF_SOURCE/tests/random/kernels.cu" .
@@ -19,6 +19,11 @@ for ((seed = first; seed < first + graphs; seed++)); do
             timeout 60 ./app --policy=$policy --waves=$waves $set >got 2>run.log || { bad="$policy $set: exit $?: $(tail -n 3 run.log)"; break 2; }
             sort got | cmp -s - want || { bad="$policy $set: other result: $(sort got | diff - want | head -n 3 | tr '\n' ' ')"; break 2; }
         done
+    done
+    for set in '--serial --device=none' '--serial --device=emu' '--check=variants --device=emu' '--poison --device=none' \
+               "--poison --device=emu --policy=all-gpu --gpu-mem=$largest"; do
+        # shellcheck disable=SC2086
+        [ -n "$bad" ] || { timeout 60 ./app --waves=$waves $set 2>run.log | sort | cmp -s - want || bad="$set: other result: $(tail -n 3 run.log)"; }
     done
     if [ -n "$bad" ]; then fail "random-$seed" "$bad"; else pass "random-$seed"; fi
 done

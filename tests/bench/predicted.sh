@@ -30,7 +30,7 @@ try() { # NAME GRAPH WAVES INFLIGHT [program's options]
     local name=$1 graph=$2 waves=$3 inflight=$4; shift 4
     local same=(--device="$device" --inflight="$inflight" --waves="$waves" ${WORKERS:+"--workers=$WORKERS"} ${GPU_JOBS:+"--gpu-jobs=$GPU_JOBS"})
     echo "== $name" >&2
-    "$dfc" profile "$graph" --device="$device" "${nvcc[@]}" --max-time=0.5 -- "$@" >&2
+    "$dfc" profile "$graph" --device="$device" "${nvcc[@]}" --max-time=2 -- "$@" >&2
     "$dfc" simulate "$graph" "${same[@]}" --policy="$policies" --format=csv -o "$out/$name.simulated.csv"
     "$dfc" compare "$graph" "${same[@]}" "${nvcc[@]}" --runs="$runs" --policies="$policies" --csv="$out/$name.measured.csv" -- ${PROGRAM:-} "$@" >&2
     names+=("$name")

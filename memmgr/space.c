@@ -7,7 +7,7 @@
 #include "memmgr/cache.h"
 #include "runtime/error.h"
 
-#define LINE 64
+#define LINE DFM_LINE
 #define MANY_CLASSES 1024               /* beyond this many distinct sizes they are grouped, at most 1/8 too large */
 
 /* ---- sizes ---- */
@@ -95,20 +95,42 @@ static void pinned_free(void *arg, void *memory, uint64_t bytes)
     ((const struct dfr_device_ops *)arg)->host_free(memory, bytes);
 }
 
+/* Planned: one class of one buffer, which is all slots' pieces. */
+static int planned_class(const struct dfm_space_config *config, struct dfm_heap_class **classes, uint32_t *n_classes)
+{
+    uint64_t bytes;
+    if (__builtin_mul_overflow(config->slot_bytes, config->n_slots - 1, &bytes) ||
+        __builtin_add_overflow(bytes, config->once_bytes, &bytes))
+        bytes = UINT64_MAX;
+    *classes = malloc(sizeof **classes);
+    *n_classes = 1;
+    if (!*classes)
+        return DF_E_MEMORY;
+    **classes = (struct dfm_heap_class){ bytes, 1 };
+    return DF_OK;
+}
+
+static uint64_t total_of(const struct dfm_heap_class *classes, uint32_t n_classes)
+{
+    uint64_t total = 0, bytes;
+    for (uint32_t c = 0; c < n_classes; c++)
+        if (__builtin_mul_overflow(classes[c].bytes, classes[c].count, &bytes) ||
+            __builtin_add_overflow(total, bytes, &total))
+            return UINT64_MAX;
+    return total;
+}
+
 static int make_heap(struct dfm_space *s, const struct dfm_space_config *config, struct df_error *error)
 {
     struct dfm_heap_class *classes = NULL;
-    uint64_t total = 0;
+    uint64_t total;
     uint32_t n_classes = 0;
+    int status = config->line ? planned_class(config, &classes, &n_classes)
+                              : make_classes(s, config, &classes, &n_classes);
 
-    if (make_classes(s, config, &classes, &n_classes) != DF_OK)
+    if (status != DF_OK)
         return dfr_error_memory(error);
-    for (uint32_t c = 0; c < n_classes; c++) {
-        uint64_t bytes;
-        if (__builtin_mul_overflow(classes[c].bytes, classes[c].count, &bytes) ||
-            __builtin_add_overflow(total, bytes, &total))
-            total = UINT64_MAX;
-    }
+    total = total_of(classes, n_classes);
     if (config->pinned && total <= config->pinned_limit_bytes) {
         s->source = (struct dfm_heap_source){ pinned_alloc, pinned_free, (void *)config->pinned };
         s->heap = dfm_heap_create(classes, n_classes, &s->source);
@@ -119,6 +141,11 @@ static int make_heap(struct dfm_space *s, const struct dfm_space_config *config,
     if (!s->heap)
         return dfr_error(error, DF_E_MEMORY, "cannot reserve %.1f MiB of host memory for the waves in flight",
                          (double)total / (1 << 20));
+    if (config->line) {
+        s->line = config->line;
+        s->slot_bytes = config->slot_bytes;
+        s->planned = dfm_heap_alloc(s->heap, 0);
+    }
     return DF_OK;
 }
 
@@ -202,7 +229,7 @@ void dfm_space_drop(struct dfm_space *s, uint32_t block, uint32_t memory)
     if (holders & DFM_HOST) {
         void *host = b->host;
         b->host = NULL;
-        dfm_space_host_give(s, dfm_space_value(s, block), host);
+        dfm_space_host_give(s, block, host);
     }
     if (holders & ~DFM_HOST)
         tell_devices(s, block, holders & ~DFM_HOST, memory);

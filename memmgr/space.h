@@ -14,8 +14,9 @@
  * thread that owns memory m sets or clears bit m within 3, so at that thread: bit m set and bit 0 not means that this
  * is the last valid copy and nobody else can drop it (whoever else read it would have had it on the host first).
  *
- * Memory:   host memory comes from a heap (heap.h) made for the most that can be live; device memory is the cache's
- *           (cache.h). Nothing allocates after create.
+ * Memory:   host memory comes from a heap (heap.h) made for the most that can be live, or is planned: each slot has one
+ *           piece, and each value its place in it, taken and given back without doing anything. Device memory is the
+ *           cache's (cache.h). Nothing allocates after create.
  * Threads:  a block's record is written by the thread that makes it, then by those named above. dfm_space_drop() by the
  *           last reader, once per life.
  */
@@ -29,6 +30,7 @@
 #include "runtime/device.h"
 
 #define DFM_NONE UINT32_MAX
+#define DFM_LINE 64u
 #define DFM_HOST 1u                     /* the host's bit in `valid` */
 
 struct dfm_cache;
@@ -45,6 +47,9 @@ struct dfm_space {
     uint64_t *bytes;                    /* of a value, at least 1 */
     uint32_t *cls;                      /* of a value, in the heap */
     uint8_t *poison;                    /* by value: what host memory that holds nothing is filled with; NULL: not */
+    const uint32_t *line;               /* of a value: its place in its slot's piece; NULL: not planned */
+    unsigned char *planned;             /* the pieces, one slot's after the other */
+    uint64_t slot_bytes;
     struct dfm_heap *heap;
     struct dfm_heap_source source;
     uint32_t n_caches;                  /* memories 1 … n_caches */
@@ -59,6 +64,9 @@ struct dfm_space_config {
     const uint64_t *bytes;              /* of a value; copied */
     const uint64_t *count;              /* of a value: most buffers of it that are live at once; read during create */
     const uint8_t *poison;              /* of a value; copied; NULL: memory is left as it is */
+    /* Places in lines of DFM_LINE bytes that hold in every order that jobs may come in; borrowed until destroy. NULL: a heap. */
+    const uint32_t *line;
+    uint64_t slot_bytes, once_bytes;    /* planned: of a slot's piece, and of the last slot's */
     uint32_t n_waiters;                 /* 0: no devices */
     const struct dfr_device_ops *pinned;/* whose host_alloc gives host memory; NULL: plain memory */
     uint64_t pinned_limit_bytes;        /* plain memory where more would be pinned than this */
@@ -71,18 +79,22 @@ void dfm_space_destroy(struct dfm_space *space);
 static inline uint32_t dfm_space_value(const struct dfm_space *s, uint32_t block) { return block % s->n_values; }
 
 /* Host memory for the block; NULL only where more live than were declared. Does not set a bit. */
-static inline void *dfm_space_host_take(struct dfm_space *s, uint32_t value)
+static inline void *dfm_space_host_take(struct dfm_space *s, uint32_t block)
 {
-    void *memory = dfm_heap_alloc(s->heap, s->cls[value]);
+    uint32_t value = dfm_space_value(s, block);
+    void *memory = s->line ? s->planned + s->slot_bytes * (block / s->n_values) + (uint64_t)s->line[value] * DFM_LINE
+                           : dfm_heap_alloc(s->heap, s->cls[value]);
     if (s->poison && memory)
         memset(memory, s->poison[value], s->bytes[value]);
     return memory;
 }
-static inline void dfm_space_host_give(struct dfm_space *s, uint32_t value, void *memory)
+static inline void dfm_space_host_give(struct dfm_space *s, uint32_t block, void *memory)
 {
+    uint32_t value = dfm_space_value(s, block);
     if (s->poison)
         memset(memory, s->poison[value], s->bytes[value]);
-    dfm_heap_free(s->heap, s->cls[value], memory);
+    if (!s->line)
+        dfm_heap_free(s->heap, s->cls[value], memory);
 }
 
 static inline uint32_t dfm_block_valid(const struct dfm_block *b)

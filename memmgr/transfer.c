@@ -157,7 +157,7 @@ int dfm_out_issue(struct dfm_cache *c, struct df_error *error)
     while (c->out_first != DFM_NONE && dfm_link_room(&c->out) > 0) {
         struct dfm_entry *e = &c->entries[c->out_first];
         int status;
-        e->host = dfm_space_host_take(c->space, dfm_space_value(c->space, e->block));
+        e->host = dfm_space_host_take(c->space, e->block);
         if (!e->host)
             return dfr_error(error, DF_E_MEMORY, "internal error: more tokens live than were planned");
         status = issue(c, &c->out, e, e->host, c->base + e->offset, error);

@@ -21,6 +21,7 @@
 #include "runtime/worker.h"
 
 #define SPINS 64                        /* looks for work before sleeping, where each worker has a core */
+#define PLANNED_BYTES (64 << 10)        /* of a wave: at most four stay in a second level cache */
 #define TRACE_EVENTS (UINT64_C(1) << 20)/* of one row */
 
 void df_options_default(struct df_options *options)
@@ -81,6 +82,29 @@ static int make_staging(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
+/* Uses the places that were planned where that pays: for a run in sequence; in pinned memory, all of which is real; where
+ * the plan takes no more than a heap would touch at least, or so little that it stays in the caches. With streams, which
+ * come first in each wave, a serial run is not in sequence. */
+static void use_plan(const struct df_run *run, struct dfm_space_config *config)
+{
+    const struct df_plan *plan = run->own_plan ? run->own_plan : run->options.plan;
+    const struct df_memory_need *need;
+
+    if (!plan || !plan->layout.any_line || plan->layout.n_values != run->graph->n_values)
+        return;
+    need = &plan->memory[0];
+    config->once_bytes = need->once_bytes;
+    if (run->options.serial && run->n_gpus == 0 && run->n_streams == 0) {
+        config->line = plan->layout.sequence_line;
+        config->slot_bytes = need->sequence_bytes;
+        return;
+    }
+    if (run->n_gpus == 0 && need->wave_bytes > plan->layout.by_size_bytes && need->wave_bytes > PLANNED_BYTES)
+        return;
+    config->line = plan->layout.any_line;
+    config->slot_bytes = need->wave_bytes;
+}
+
 static int make_space(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
@@ -104,6 +128,7 @@ static int make_space(struct df_run *run, struct df_error *error)
         config.pinned = run->device_ops;
         config.pinned_limit_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
     }
+    use_plan(run, &config);
     status = dfm_space_create(&config, &run->space, error);
 done:
     free(bytes);
@@ -111,6 +136,8 @@ done:
     free(poison);
     return status;
 }
+
+_Static_assert(DFM_LINE == DF_LINE_BYTES, "a plan counts in the lines that a space has");
 
 static double now_s(void *arg)
 {

@@ -25,9 +25,10 @@ static inline void relax(void)
 static bool make_output(struct df_run *run, uint64_t job, uint32_t y)
 {
     const struct df_graph *g = run->graph;
-    struct dfm_block *b = &run->space->blocks[dfr_job_slot(job) * g->n_values + y];
+    uint32_t block = dfr_job_slot(job) * g->n_values + y;
+    struct dfm_block *b = &run->space->blocks[block];
 
-    b->host = dfm_space_host_take(run->space, y);
+    b->host = dfm_space_host_take(run->space, block);
     if (!b->host) {
         dfr_engine_fail_job(run, job, dfr_job_wave(run, job), "internal error: more tokens live than were planned");
         return false;

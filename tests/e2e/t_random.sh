@@ -12,7 +12,7 @@ for ((seed = first; seed < first + graphs; seed++)); do
     largest=$(sed -n 's/^# //p' expected); tail -n +2 expected >want
     bad=''
     for policy in eager ws dmda gp-thesis; do
-        for set in '--device=none --workers=1' '--device=none --workers=3' '--device=emu' '--device=emu --emu-all --gpu-jobs=3' \
+        for set in '--device=none --workers=1' '--device=none --workers=3 --poison' '--device=emu' '--device=emu --emu-all --gpu-jobs=3' \
                    "--device=emu --emu-all --emu-reorder=$((seed * 4 + ${#policy}))" \
                    "--device=emu --gpu-mem=$largest" "--device=emu --gpu-mem=$((largest * 2)) --inflight=1"; do
             # shellcheck disable=SC2086

@@ -80,8 +80,8 @@ LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_H
 UNIT      := $(patsubst tests/unit/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/unit/test_*.c))
 UNIT_HELP := $(OBJ)/libunit.a
 
-.PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long check-model gpu-check bench bundle install uninstall fuzz clean help lib \
-        tests demo-inner bench-inner results results-inner
+.PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long check-model check-same gpu-check bench bench-scale bundle install \
+        uninstall fuzz clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner
 .DELETE_ON_ERROR:
 
 all: $(BIN)/dfc $(LIBRARIES) $(INC)/df.h $(BUILDDIR)/pkgconfig
@@ -97,6 +97,8 @@ help:
 	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
 	@echo 'make gpu-check  the same flows on a real GPU, compared with the cpu; skipped and counted where there is none'
 	@echo 'make bench      figures of this machine'
+	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
+	@echo 'make check-same the same placements and simulations from every BUILD and compiler, byte for byte'
 	@echo 'make results    tables and plots of docs/scheduling.md into build/results/; UPDATE=1 into the page; DAGS=dir adds its graphs'
 	@echo 'make fuzz       libFuzzer on the parser for FUZZ_S=60 seconds (clang)'
 	@echo 'make deps       install the Debian packages needed, or print the line to type'
@@ -211,6 +213,18 @@ gpu-check: deps
 	@$(MAKE) --no-print-directory all
 	@tests/gpu_check.sh $(BUILDDIR)
 
+# Each kind of build by each compiler there is; the first one's outputs are the others' reference. SAME="release debug" for fewer.
+SAME ?= release debug asan ubsan release-clang debug-clang
+check-same: deps
+	@mkdir -p build/same; first=''; bad=0; \
+	for kind in $(SAME); do build=$${kind%-clang}; cc='$(CC)'; dir=build/$$kind; \
+	    case $$kind in *-clang) cc=clang; command -v clang >/dev/null || { echo "skip $$kind: no clang here"; continue; } ;; esac; \
+	    $(MAKE) --no-print-directory all BUILD=$$build BUILDDIR=$$dir CC=$$cc || exit 1; \
+	    ASAN_OPTIONS=detect_leaks=0 tests/same.sh $$dir/bin/dfc build/same/$$kind || exit 1; \
+	    if [ -z "$$first" ]; then first=$$kind; echo "$$kind: $$(ls build/same/$$kind | wc -l) files"; \
+	    elif diff -rq build/same/$$first build/same/$$kind; then echo "$$kind: the same bytes as $$first"; \
+	    else echo "$$kind: differs from $$first"; bad=1; fi; done; exit $$bad
+
 demo: deps
 	@$(MAKE) --no-print-directory demo-inner
 demo-inner: all
@@ -220,6 +234,12 @@ bench: deps
 	@$(MAKE) --no-print-directory bench-inner
 bench-inner: tests
 	@tests/bench/run.sh $(BUILDDIR)
+
+bench-scale: deps
+	@$(MAKE) --no-print-directory bench-scale-inner
+bench-scale-inner: all
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -o $(BUILDDIR)/layered examples/graphs/layered.c -lm
+	@python3 tests/bench/scale.py $(BIN)/dfc $(BUILDDIR)/layered examples/graphs/study.df $(N)
 
 results: deps
 	@$(MAKE) --no-print-directory results-inner

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "partition/gp.h"
+#include "runtime/bind.h"
 #include "runtime/error.h"
 
 enum { ROUNDS = 3, MOST_KEPT = 6 };
@@ -103,8 +103,8 @@ static void sort_found(struct dfp_found *found, uint32_t n)
 
 static uint32_t thread_count(const struct dfp_options *options)
 {
-    long cores = options->threads ? (long)options->threads : sysconf(_SC_NPROCESSORS_ONLN);
-    return cores < 1 ? 1 : cores > MOST_KEPT ? MOST_KEPT : (uint32_t)cores;
+    uint32_t cores = options->threads ? options->threads : dfr_cores_count();
+    return cores > MOST_KEPT ? MOST_KEPT : cores;
 }
 
 /* Gives the steps used. */

@@ -7,7 +7,8 @@
  *         mean entry, to the worker with the least finish + entry.
  *
  * Both think of copies as they were published: they take their time and never queue. What is kept of the schedule is
- * each node's unit and its rank as priority; the timetable is not, since the run has no fixed one (policy_static.c).
+ * each node's unit and the order in which nodes begin, as priority: a job in a gap goes before those of higher rank that
+ * the gap is between. The timetable is not kept, since the run has no fixed one (policy_static.c).
  *
  * Gaps: each worker's jobs are kept as stretches in order of time, and stretches between which no job fits are one. A
  *       job that takes several CPU workers goes after all that they have.
@@ -315,6 +316,18 @@ static bool assign(struct heft *h, uint32_t node)
     return true;
 }
 
+/* What the run goes by: how long from a node's begin to the end of all. Rounded to float it still never puts a node
+ * before what it reads: time is monotone along arcs, and equals go by number. */
+static void order_by_begin(const struct heft *h, float *priority)
+{
+    const struct dfp_compact *c = &h->compact;
+    double last_s = 0;
+    for (uint32_t v = 0; v < c->n_nodes; v++)
+        last_s = fmax(last_s, h->end_s[v]);
+    for (uint32_t v = 0; v < c->n_nodes; v++)
+        priority[v] = (float)(last_s - h->end_s[v] + (c->is_free[v] ? 0 : dfp_compact_time_s(c, v, h->place[v])));
+}
+
 /* ---- the whole ---- */
 
 static void heft_free(struct heft *h)
@@ -380,8 +393,8 @@ static int solve(const struct dfp_problem *problem, bool optimistic, uint16_t *p
     else if (good)
         rank_upward(&h);
     good = good && schedule(&h);
-    for (uint32_t v = 0; good && priority && v < h.compact.n_nodes; v++)
-        priority[v] = (float)h.rank_s[v];
+    if (good && priority)
+        order_by_begin(&h, priority);
     heft_free(&h);
     return good ? DF_OK : dfr_error_memory(error);
 }

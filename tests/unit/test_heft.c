@@ -33,7 +33,7 @@ static void place_by(const struct sample *s, const char *policy, uint16_t *place
 }
 
 /* X keeps the GPU for 20 ms, and P, which is more urgent than S, waits for it on the CPU: S fits before. Put after P it
- * would end later than on the GPU. */
+ * would end later than on the GPU. The run keeps the order of the timetable: S, of the lower rank, before P. */
 static void gaps_are_filled(void **state)
 {
     struct sample s;
@@ -54,8 +54,9 @@ static void gaps_are_filled(void **state)
                                                                                                         : small] = v;
     assert_int_equal(place[by_kernel[small]], 0);
     assert_true(priority[by_kernel[x]] > priority[by_kernel[p]]);
-    assert_true(priority[by_kernel[p]] > priority[by_kernel[small]]);
+    assert_true(priority[by_kernel[small]] > priority[by_kernel[p]]);
     assert_float_equal(priority[by_kernel[p]], 10 * MS, 1e-9);
+    assert_float_equal(priority[by_kernel[small]], 31 * MS, 1e-9);
     sample_free(&s);
 }
 

@@ -1,12 +1,12 @@
 /* engine.c - the firing rule: counts what each job still waits for, and on a job's end releases what waited for it. The
  * states are listed in engine.h; where a job runs is the policy's matter, where its data is stage.c's.
  *
- * Orders: a release is an acq_rel decrement of `pending`, so the one that takes it to 0 has acquired everything that
- * the others did before theirs: published outputs above all. The policy's queue carries that on to the worker that
- * pops. Every release for a slot's next wave comes after the end of its wave, or (order, depth) after the node's own
+ * Orders: the release that takes `left` to 0 has acquired everything that the others did before theirs (firing.h):
+ * published outputs above all. The policy's queue, or the pile, carries that on to the worker that takes the job. Every
+ * release for a slot's next wave comes after the end of its wave, or (order, depth) after the node's own
  * job of the slot's wave, hence after that job's reset of the counter: so the reset can be relaxed.
  */
-#include "runtime/engine.h"
+#include "runtime/firing.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,7 +54,6 @@ static void give(struct df_run *run, struct dfr_worker *w, uint64_t job, bool lo
     switch (run->policy->push(run->policy_state, job, w->index, lone, &units)) {
     case DFR_KEPT:
         w->kept = job;
-        w->has_kept = true;
         break;
     case DFR_QUEUED:
         w->n_pushed++;
@@ -68,17 +67,20 @@ static void give(struct df_run *run, struct dfr_worker *w, uint64_t job, bool lo
 }
 
 /* Only a job that turns out to be the only one is offered to the worker itself: the first is held back until then. */
-static void ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
+void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
-    if (w->n_pushed == 0 && !w->has_ready) {
-        w->has_ready = true;
+    if (run->ahead && run->ahead[dfr_job_index(run, job)]) { /* written by this thread: see gpu_launch.c */
+        run->ahead[dfr_job_index(run, job)] = 0;
+        return;
+    }
+    if (w->n_pushed == 0 && w->ready == DFR_NO_JOB) {
         w->ready = job;
         return;
     }
-    if (w->has_ready) {
-        w->has_ready = false;
+    if (w->ready != DFR_NO_JOB) {
         w->n_pushed++;                  /* a staged one counts too */
         give(run, w, w->ready, false);
+        w->ready = DFR_NO_JOB;
     }
     give(run, w, job, false);
 }
@@ -87,10 +89,10 @@ static void ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
  * take. */
 static void flush(struct df_run *run, struct dfr_worker *w)
 {
-    if (w->has_ready) {
-        bool lone = w->index != DFR_NOBODY && w->index < run->n_cpu_workers && !w->has_kept;
-        w->has_ready = false;
+    if (w->ready != DFR_NO_JOB) {
+        bool lone = w->index != DFR_NOBODY && w->index < run->n_cpu_workers && w->kept == DFR_NO_JOB;
         give(run, w, w->ready, lone);
+        w->ready = DFR_NO_JOB;
     }
     if (w->n_pushed == 0)
         return;
@@ -98,38 +100,18 @@ static void flush(struct df_run *run, struct dfr_worker *w)
     for (uint32_t u = 0; u < run->n_units; u++) {
         uint32_t n = w->pushed_units[u];
         w->pushed_units[u] = 0;
-        if (n > 0 && u == w->unit && !w->has_kept)
+        if (n > 0 && u == w->unit && w->kept == DFR_NO_JOB)
             n--;
         while (n > 0 && dfr_wake_one(&run->wakes[u]))
             n--;
     }
 }
 
-static void release(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot)
-{
-    uint32_t need = run->nodes[node].need;
-    if (need > 1) {
-        _Atomic uint32_t *pending = &run->pending[(size_t)slot * run->graph->n_nodes + node];
-        if (atomic_fetch_sub_explicit(pending, 1, memory_order_acq_rel) != 1)
-            return;
-        atomic_store_explicit(pending, need, memory_order_relaxed);
-    }
-    if (run->ahead) {
-        uint8_t *ahead = &run->ahead[(size_t)slot * run->graph->n_nodes + node];
-        if (*ahead) {                   /* written by this thread: see gpu_launch.c */
-            *ahead = 0;
-            return;
-        }
-    }
-    ready(run, w, dfr_job(slot, node));
-}
-
 uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t slot)
 {
-    uint32_t need = run->nodes[node].need;
+    struct dfr_pending *p = &dfr_pending_of(run, slot)[node];
     /* acquire: what the jobs that have released it made */
-    return need > 1 ? atomic_load_explicit(&run->pending[(size_t)slot * run->graph->n_nodes + node],
-                                           memory_order_acquire) : need;
+    return p->need > 1 ? atomic_load_explicit(&p->left, memory_order_acquire) : p->need;
 }
 
 /* ---- waves ---- */
@@ -141,11 +123,9 @@ static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, 
     atomic_store_explicit(&s->nodes_left, run->n_terminals, memory_order_relaxed);
     atomic_store_explicit(&s->streams_left, run->n_streams, memory_order_relaxed);
     if (run->n_streams > 0)
-        for (uint32_t i = 0; i < run->n_streams; i++)
-            release(run, w, run->streams[i], slot);
+        dfr_release(run, w, run->streams, run->n_streams, slot);
     else
-        for (uint32_t i = 0; i < run->n_sources; i++)
-            release(run, w, run->sources[i], slot);
+        dfr_release(run, w, run->sources, run->n_sources, slot);
 }
 
 static void finish_if_complete(struct df_run *run)
@@ -177,12 +157,6 @@ static void end_stream(struct df_run *run, int64_t wave)
     finish_if_complete(run);
 }
 
-static void terminal_done(struct df_run *run, struct dfr_worker *w, uint32_t slot, uint32_t n)
-{
-    if (atomic_fetch_sub_explicit(&run->slots[slot].nodes_left, n, memory_order_acq_rel) == n)
-        end_wave(run, w, slot);
-}
-
 static void begin_waves(struct df_run *run, struct dfr_worker *w)
 {
     int64_t limit = atomic_load_explicit(&run->limit, memory_order_relaxed);
@@ -194,10 +168,14 @@ static void begin_waves(struct df_run *run, struct dfr_worker *w)
         begin_wave(run, w, s, s);
 }
 
-static void once_done(struct df_run *run, struct dfr_worker *w)
+void dfr_engine_terminal(struct df_run *run, struct dfr_worker *w, uint32_t slot, uint32_t n)
 {
-    if (atomic_fetch_sub_explicit(&run->once_left, 1, memory_order_acq_rel) == 1)
-        begin_waves(run, w);
+    if (slot == dfr_once_slot(run)) {
+        if (dfr_count_down(w, &run->once_left, n))
+            begin_waves(run, w);
+    } else if (dfr_count_down(w, &run->slots[slot].nodes_left, n)) {
+        end_wave(run, w, slot);
+    }
 }
 
 void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
@@ -206,10 +184,15 @@ void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
         begin_waves(run, w);
     } else {
         for (uint32_t v = 0; v < run->graph->n_nodes; v++)
-            if (dfr_is_once(run, v) && run->nodes[v].need == 0)
-                ready(run, w, dfr_job(dfr_once_slot(run), v));
+            if (dfr_is_once(run, v) && df_node_n_in(run->graph, v) == 0)
+                dfr_release(run, w, &v, 1, dfr_once_slot(run));
     }
-    flush(run, w);
+    if (!w->pile) {
+        flush(run, w);
+    } else if (w->kept != DFR_NO_JOB) { /* who starts runs none itself */
+        dfr_pile_push(w->pile, w->kept);
+        w->kept = DFR_NO_JOB;
+    }
 }
 
 /* ---- the end of a job ---- */
@@ -246,7 +229,8 @@ static void give_back(struct df_run *run, struct dfr_worker *w, uint32_t x, uint
     dfm_space_drop(run->space, block, memory);
     producer = &run->nodes[value->producer];
     if (producer->flags & DFR_N_BOUNDED)
-        release(run, w, value->producer, (uint32_t)((run->slots[slot].wave + producer->depth) % run->inflight));
+        dfr_release(run, w, &value->producer, 1, (uint32_t)((run->slots[slot].wave + run->graph->nodes[value->producer].depth) %
+                                                 run->inflight));
 }
 
 static void give_back_inputs(struct df_run *run, struct dfr_worker *w, uint64_t job, uint32_t memory)
@@ -260,54 +244,31 @@ static void give_back_inputs(struct df_run *run, struct dfr_worker *w, uint64_t 
             give_back(run, w, in[k], slot, memory);
 }
 
-static void release_readers(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot)
-{
-    const struct df_graph *g = run->graph;
-    uint32_t first = g->nodes[node].first_out, n_out = df_node_n_out(g, node);
-    bool once = slot == dfr_once_slot(run);
-
-    for (uint32_t y = first; y < first + n_out; y++) {
-        const struct df_reader *r = g->readers + g->values[y].first_reader;
-        for (uint32_t i = 0; i < g->values[y].n_readers; i++)
-            if (!once || dfr_is_once(run, r[i].node))
-                release(run, w, r[i].node, slot);
-    }
-}
-
 /* All streams have delivered this wave: only now do their readers, and the other sources, fire for it. */
 static void open_gate(struct df_run *run, struct dfr_worker *w, uint32_t slot)
 {
     uint32_t n_terminal = 0;
     for (uint32_t i = 0; i < run->n_streams; i++) {
         n_terminal += (run->nodes[run->streams[i]].flags & DFR_N_TERMINAL) != 0;
-        release_readers(run, w, run->streams[i], slot);
+        dfr_release_successors(run, w, run->streams[i], slot);
     }
-    for (uint32_t i = 0; i < run->n_sources; i++)
-        release(run, w, run->sources[i], slot);
+    dfr_release(run, w, run->sources, run->n_sources, slot);
     if (n_terminal > 0)
-        terminal_done(run, w, slot, n_terminal);
+        dfr_engine_terminal(run, w, slot, n_terminal);
 }
 
-/* What becomes possible now. The last release of all is the last time that this job touches its slot. */
-static void release_all(struct df_run *run, struct dfr_worker *w, uint64_t job, int64_t wave)
+/* Of a node whose jobs are in order, before its readers are released. false: a stream's are not released by it. */
+bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot, int64_t wave)
 {
-    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
     uint32_t flags = run->nodes[node].flags;
 
     if (flags & DFR_N_IN_ORDER)
-        release(run, w, node, (uint32_t)((wave + 1) % run->inflight));
-    if (flags & DFR_N_STREAM) {
-        if (atomic_fetch_sub_explicit(&run->slots[slot].streams_left, 1, memory_order_acq_rel) == 1)
-            open_gate(run, w, slot);
-        return;
-    }
-    release_readers(run, w, node, slot);
-    if (flags & DFR_N_TERMINAL) {
-        if (flags & DFR_N_ONCE)
-            once_done(run, w);
-        else
-            terminal_done(run, w, slot, 1);
-    }
+        dfr_release(run, w, &node, 1, (uint32_t)((wave + 1) % run->inflight));
+    if (!(flags & DFR_N_STREAM))
+        return true;
+    if (dfr_count_down(w, &run->slots[slot].streams_left, 1))
+        open_gate(run, w, slot);
+    return false;
 }
 
 /* DF_OK: the job succeeded, or is a stream's end (*ended). */
@@ -345,12 +306,15 @@ void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_c
         end_stream(run, call->wave);
         return;
     }
-    publish(run, call->job, memory);
-    give_back_inputs(run, w, call->job, memory);
+    if (!run->tokens) {
+        publish(run, call->job, memory);
+        give_back_inputs(run, w, call->job, memory);
+    }
     if (run->n_gpus > 0)
         dfr_stage_outputs(run, call->job, memory);
-    if (run->policy->done)
+    if (run->policy->done && !w->pile)
         run->policy->done(run->policy_state, call->job, w->index);
-    release_all(run, w, call->job, call->wave);
-    flush(run, w);
+    dfr_released(run, w, dfr_job_node(call->job), dfr_job_slot(call->job), call->wave);
+    if (!w->pile)
+        flush(run, w);
 }

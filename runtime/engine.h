@@ -4,9 +4,9 @@
  *           has ended. The *once slot* (number inflight) holds what fires once, before wave 0. *need* of a node is how
  *           many releases make its job ready: one for each in slot that is not a once value, and those below.
  *
- * States of a job (node, slot), by its `pending` counter:
- *     1  waiting    pending = releases that are still missing
- *     2  ready      1 -> 2 by the release that takes pending to 0; it sets pending back to `need` for the slot's next
+ * States of a job (node, slot), by its counter of pending releases:
+ *     1  waiting    left = releases that are still missing
+ *     2  ready      1 -> 2 by the release that takes `left` to 0; it sets it back to `need` for the slot's next
  *                   wave and gives the job to the policy
  *     3  queued     in the policy (or kept by the worker that released it, or staged: its data is on the way)
  *     4  taken      3 -> 4 by a worker's pop; exactly one worker has it. CPU: runs at once. GPU: see gpu_worker.c
@@ -35,12 +35,24 @@
 #include "runtime/wake.h"
 
 enum { DFR_N_ONCE = 1, DFR_N_SOURCE = 2, DFR_N_STREAM = 4, DFR_N_IN_ORDER = 8, DFR_N_BOUNDED = 16, DFR_N_TERMINAL = 32,
-       DFR_N_COPY = 64 };
+       DFR_N_COPY = 64, DFR_N_TMP = 128 };
 
-struct dfr_node {
-    uint32_t need;
-    uint32_t depth;                     /* of a bounded node, < inflight */
-    uint8_t flags;
+struct dfr_node {                       /* four to a cache line */
+    uint32_t first_successor;           /* into run->successors; they end where the next node's begin */
+    uint32_t first_port;                /* into a slot's ports (tokens.h) */
+    uint32_t work;
+    uint32_t flags;
+};
+
+struct dfr_pending {
+    _Atomic uint32_t left;              /* releases that are still missing */
+    uint32_t need;                      /* of each wave, at least 1 */
+};
+
+struct dfr_code {                       /* of a work: all of a call but its ports */
+    df_function *cpu;                   /* NULL: no cpu variant */
+    const size_t *dims;
+    const union df_scalar *scalars;
 };
 
 struct dfr_slot {
@@ -65,20 +77,22 @@ struct df_call {
     char message[256];
 };
 
+struct dfr_pile;
+struct dfr_tokens;
+
 struct dfr_worker {
     _Alignas(64) struct df_run *run;
     uint32_t index, unit;
-    bool has_kept;
-    uint64_t kept;                      /* the lone successor to run next */
+    bool alone;                         /* no other worker has a job now: counters need no atomic operations */
+    uint64_t kept;                      /* the successor to run next, or DFR_NO_JOB */
+    struct dfr_pile *pile;              /* of a direct run (direct.h): its own ready jobs; NULL: the policy has them */
     struct df_call call;
     void **ports;                       /* room for the kernel with most ports */
     unsigned char *tmp;                 /* scratch for the largest tmp of CPU jobs */
     struct dfr_trace_row *row;
     uint64_t jobs;
     double busy_s, first_s, last_s;     /* first_s < 0: no job yet */
-    /* While jobs are being released: a ready job not yet given to the policy, to see whether it is lone. */
-    bool has_ready;
-    uint64_t ready;
+    uint64_t ready;                     /* while jobs are released: one not yet given to the policy, to see whether it is lone */
     uint32_t n_pushed;
     uint32_t pushed_units[DF_MAX_UNITS];/* jobs queued since the last wake, by unit */
     pthread_t thread;
@@ -106,8 +120,10 @@ struct df_run {
     bool gpu_jobs_found;                /* how many of these is found while it runs: flight.h */
     uint32_t gpu_window;                /* taken at once: launched, or reserved with copies under way */
 
-    struct dfr_node *nodes;
-    _Atomic uint32_t *pending;          /* [slot * n_nodes + node], once slot included */
+    struct dfr_node *nodes;             /* one more than there are */
+    uint32_t *successors;               /* who is released by a node's end, by node; of a once node: the once nodes */
+    struct dfr_code *codes;             /* by work */
+    struct dfr_pending *pending;        /* [slot * n_nodes + node]; what fires once has no other job, so no other place */
     _Atomic uint32_t *missing;          /* of a staged job: inputs on the way; NULL without devices */
     uint8_t *taker;                     /* of a staged job: the unit it waits on */
     uint8_t *ahead;                     /* by job: launched by its GPU's worker behind what makes its inputs, and that
@@ -120,7 +136,8 @@ struct df_run {
     _Atomic int64_t limit;              /* waves to run; a stream's end lowers it */
     _Atomic int64_t waves_done;
 
-    struct dfm_space *space;
+    struct dfm_space *space;            /* NULL: tokens have fixed addresses */
+    struct dfr_tokens *tokens;          /* NULL: they have not (tokens.h) */
     union df_scalar *scalars;           /* values of graph->node_scalars */
 
     const struct dfr_policy *policy;
@@ -140,6 +157,10 @@ struct df_run {
     struct dfr_gang *gang;              /* NULL: no node asks for threads */
     struct dfr_inspect *inspect;        /* NULL: nothing is looked into while jobs run */
     const struct dfr_device_ops *check_ops; /* --check=variants: where gpu variants run; NULL else */
+    struct dfr_pile *piles;             /* by worker; NULL: not a direct run */
+    bool fences;                        /* of piles: pile.h */
+    _Alignas(64) _Atomic uint32_t n_active; /* workers of a direct run that have jobs, or are about to rob one */
+    char pad[60];
 
     _Atomic uint32_t stop;              /* enum dfr_stop */
     _Atomic bool failure_claimed;
@@ -157,6 +178,8 @@ static inline bool dfr_stopped(const struct df_run *run)
 {
     return atomic_load_explicit(&((struct df_run *)run)->stop, memory_order_relaxed) != DFR_RUNNING;
 }
+
+#define DFR_NO_JOB UINT64_MAX
 
 static inline uint32_t dfr_once_slot(const struct df_run *run) { return run->inflight; }
 
@@ -192,6 +215,12 @@ void dfr_engine_done(struct df_run *run, struct dfr_worker *worker, const struct
                      uint32_t memory);
 /* Releases that the job (node, slot) still waits for. */
 uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t slot);
+/* Parts of it, for firing.h: */
+bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *worker, uint32_t node, uint32_t slot, int64_t wave);
+void dfr_engine_terminal(struct df_run *run, struct dfr_worker *worker, uint32_t slot, uint32_t n);
+void dfr_engine_ready(struct df_run *run, struct dfr_worker *worker, uint64_t job); /* gives it to the policy */
+/* The table `codes`; needs `scalars`. */
+int dfr_engine_codes(struct df_run *run, struct df_error *error);
 void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const char *message);

@@ -57,6 +57,7 @@ struct dfr_policy {
     const char *name, *summary;
     bool needs_plan;                    /* takes places and priorities from a plan */
     bool pull;                          /* a unit is known only when a worker takes the job: data is fetched then */
+    bool any_worker;                    /* where there are no devices, any worker may run any job at any time: direct.h */
     uint32_t variant;                   /* what tells policies of one file apart */
     int (*create)(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
                   void **state, struct df_error *error);

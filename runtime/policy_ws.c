@@ -2,7 +2,8 @@
  * worker whose turn it is; a worker whose queue is empty steals the oldest job it can run from another.
  *
  * Each worker has one queue for each set of units (policy.h), so that a thief never takes a job that it cannot run.
- * They are short; what does not fit goes to a common one, which everybody looks into last.
+ * They are short; what does not fit goes to a common one, which everybody looks into last. Where there are no devices
+ * this is not asked: the workers themselves do the same at less cost (direct.h), the newest jobs first.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -110,5 +111,5 @@ static bool ws_pop(void *state, uint32_t worker, uint64_t *job)
 
 const struct dfr_policy dfr_policy_ws = {
     .name = "ws", .summary = "work stealing: jobs stay with the worker that released them until another is idle",
-    .pull = true, .create = ws_create, .destroy = ws_destroy, .push = ws_push, .pop = ws_pop,
+    .pull = true, .any_worker = true, .create = ws_create, .destroy = ws_destroy, .push = ws_push, .pop = ws_pop,
 };

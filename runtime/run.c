@@ -8,6 +8,7 @@
 
 #include "runtime/bind.h"
 #include "runtime/clock.h"
+#include "runtime/direct.h"
 #include "runtime/error.h"
 #include "runtime/gang.h"
 #include "runtime/check_variants.h"
@@ -18,10 +19,10 @@
 #include "runtime/machine.h"
 #include "runtime/output.h"
 #include "runtime/scalars.h"
+#include "runtime/tokens.h"
 #include "runtime/worker.h"
 
 #define SPINS 64                        /* looks for work before sleeping, where each worker has a core */
-#define PLANNED_BYTES (64 << 10)        /* of a wave: at most four stay in a second level cache */
 #define TRACE_EVENTS (UINT64_C(1) << 20)/* of one row */
 
 void df_options_default(struct df_options *options)
@@ -99,7 +100,7 @@ static void use_plan(const struct df_run *run, struct dfm_space_config *config)
         config->slot_bytes = need->sequence_bytes;
         return;
     }
-    if (run->n_gpus == 0 && need->wave_bytes > plan->layout.by_size_bytes && need->wave_bytes > PLANNED_BYTES)
+    if (run->n_gpus == 0 && !dfr_tokens_plan(run))
         return;
     config->line = plan->layout.any_line;
     config->slot_bytes = need->wave_bytes;
@@ -139,6 +140,13 @@ done:
 
 _Static_assert(DFM_LINE == DF_LINE_BYTES, "a plan counts in the lines that a space has");
 
+/* Host memory: at fixed addresses where that can be, else of blocks. */
+static int make_tokens(struct df_run *run, struct df_error *error)
+{
+    int status = dfr_tokens_create(run, &run->tokens, error);
+    return status != DF_OK || run->tokens ? status : make_space(run, error);
+}
+
 static double now_s(void *arg)
 {
     (void)arg;
@@ -163,6 +171,8 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .locality = run->options.locality, .seed = 1,
                                    .now_s = now_s, .wave = wave_of, .holders = dfr_holders, .stage = dfr_stage, .wake = wake_unit, .settled = dfr_settled,
                                    .guard = run->options.guard, .arg = run };
+    if (dfr_direct_applies(run))
+        return dfr_direct_create(run, error);
     return run->policy->create(run->policy, &run->view, run->own_plan ? run->own_plan : run->options.plan,
                                &run->policy_state, error);
 }
@@ -173,7 +183,10 @@ static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index
     w->index = index;
     w->unit = unit;
     w->call.run = run;
+    w->call.threads = 1;
     w->first_s = w->last_s = -1;
+    w->kept = w->ready = DFR_NO_JOB;
+    w->alone = run->n_workers == 1;
 }
 
 static int make_workers(struct df_run *run, struct df_error *error)
@@ -279,11 +292,16 @@ static void join_threads(struct df_run *run)
             pthread_join(run->workers[i].thread, NULL);
 }
 
+static void *(*thread_main(const struct df_run *run, uint32_t worker))(void *)
+{
+    return worker >= run->n_cpu_workers ? dfr_gpu_main : run->piles ? dfr_direct_main : dfr_worker_main;
+}
+
 static int start_threads(struct df_run *run, struct df_error *error)
 {
     for (uint32_t i = 0; i < run->n_workers; i++) {
         struct dfr_worker *w = &run->workers[i];
-        int code = pthread_create(&w->thread, NULL, i < run->n_cpu_workers ? dfr_worker_main : dfr_gpu_main, w);
+        int code = pthread_create(&w->thread, NULL, thread_main(run, i), w);
         if (code != 0) {
             dfr_engine_stop(run, DFR_FAILED);
             join_threads(run);
@@ -318,6 +336,8 @@ static void run_free(struct df_run *run)
     dfr_cores_destroy(run->cores);
     dfr_engine_destroy(run);
     dfm_space_destroy(run->space);
+    dfr_tokens_destroy(run->tokens);
+    dfr_direct_destroy(run);
     free(run->scalars);
     free(run->able);
     free(run->time_s);
@@ -337,7 +357,7 @@ static int prepare(struct df_run *run, struct df_error *error)
 {
     int (*const steps[])(struct df_run *, struct df_error *) = {
         dfr_machine_find, dfr_admit, NULL, dfr_machine_plan, dfr_size, dfr_engine_create, make_wakes, make_staging,
-        make_space, make_trace, make_workers, make_gpus, make_policy, make_gang_and_cores,
+        make_tokens, make_trace, make_workers, make_gpus, make_policy, make_gang_and_cores,
         dfr_inspect_create,
     };
     int status = run->options.check_variants ? dfr_check_find(run, error) : DF_OK;
@@ -359,7 +379,7 @@ static int prepare(struct df_run *run, struct df_error *error)
     }
     if (status == DF_OK)
         status = dfr_scalars_create(run->graph, run->options.args, &run->scalars, error);
-    return status;
+    return status == DF_OK ? dfr_engine_codes(run, error) : status;
 }
 
 int df_run_start(const struct df_graph *graph, const struct df_options *options, struct df_run **result,
@@ -411,7 +431,7 @@ static void fill_stats(const struct df_run *run, struct df_stats *stats)
     stats->inflight = run->inflight;
     stats->n_workers = run->n_workers;
     stats->n_memories = run->n_gpus;
-    if (atomic_load(&run->stop) == DFR_FINISHED)
+    if (run->space && atomic_load(&run->stop) == DFR_FINISHED)
         stats->left_bytes = dfm_space_left_bytes(run->space);
     for (uint32_t i = 0; i < run->n_workers; i++) {
         const struct dfr_worker *w = &run->workers[i];

@@ -16,6 +16,8 @@ static uint32_t input_block(const struct df_run *run, uint64_t job, uint32_t k)
 uint32_t dfr_holders(void *arg, uint64_t job, uint32_t k)
 {
     struct df_run *run = arg;
+    if (!run->space)
+        return DFM_HOST;
     return dfm_block_valid(&run->space->blocks[input_block(run, job, k)]);
 }
 

@@ -68,6 +68,17 @@ void dfr_wake_sleep(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns)
         claim(wake); /* woken by the clock: nobody took this sleeper off */
 }
 
+uint32_t dfr_wake_key(const struct dfr_wake *wake)
+{
+    return atomic_load_explicit(&((struct dfr_wake *)wake)->sequence, memory_order_seq_cst);
+}
+
+void dfr_wake_nap(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns)
+{
+    if (dfr_wake_key(wake) == key)
+        dfr_futex_wait(&wake->sequence, key, timeout_ns);
+}
+
 bool dfr_wake_one(struct dfr_wake *wake)
 {
     full_fence(wake); /* the work before this, the count after it */

@@ -9,15 +9,9 @@
 #include "runtime/clock.h"
 #include "runtime/gang.h"
 #include "runtime/inspect.h"
+#include "runtime/tokens.h"
 
 #define TMP_ALIGNMENT 256u
-
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-}
 
 /* ---- one job ---- */
 
@@ -66,17 +60,32 @@ static bool make_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
     return true;
 }
 
-static int call_variant(struct df_run *run, struct dfr_worker *w, uint64_t job)
+/* Fixed addresses, with this worker's scratch among them. */
+static void *const *ports_with_tmp(const struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot)
 {
     const struct df_graph *g = run->graph;
-    const struct df_node *node = &g->nodes[dfr_job_node(job)];
-    const struct df_work *work = &g->works[node->work];
+    const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
+    const uint64_t *bytes = g->port_bytes + g->works[g->nodes[node].work].first_port;
+    void *const *fixed = dfr_tokens_ports(run, node, slot);
+    unsigned char *tmp = w->tmp;
 
-    if (run->inspect)
-        return dfr_inspect_call(run, w);
-    _Static_assert(sizeof(size_t) == sizeof(uint64_t), "dims of the graph are passed to kernels as they are");
-    return g->functions[node->kernel].cpu(&w->call, NULL, (const size_t *)(g->dims + work->first_dim), w->ports,
-                                          run->scalars + work->first_scalar);
+    for (uint32_t p = 0; p < kernel->n_ports; p++) {
+        w->ports[p] = fixed[p];
+        if (g->kports[kernel->first_port + p].mode != DF_TMP)
+            continue;
+        w->ports[p] = tmp;
+        tmp += (bytes[p] + TMP_ALIGNMENT - 1) / TMP_ALIGNMENT * TMP_ALIGNMENT;
+    }
+    return w->ports;
+}
+
+void *const *dfr_worker_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
+
+    if (!run->tokens)
+        return make_ports(run, w, job) ? w->ports : NULL;
+    return run->nodes[node].flags & DFR_N_TMP ? ports_with_tmp(run, w, node, slot) : dfr_tokens_ports(run, node, slot);
 }
 
 /* Workers that the job may use, itself included. */
@@ -89,6 +98,7 @@ static uint32_t threads_of(const struct df_run *run, uint64_t job)
 static void run_job(struct df_run *run, struct dfr_worker *w, uint64_t job, double *now)
 {
     struct df_call *call = &w->call;
+    void *const *ports;
     double begin = *now;
     int code;
 
@@ -103,7 +113,8 @@ static void run_job(struct df_run *run, struct dfr_worker *w, uint64_t job, doub
     }
     if (w->first_s < 0)
         w->first_s = begin;
-    code = make_ports(run, w, job) ? call_variant(run, w, job) : DF_FAILED;
+    ports = dfr_worker_ports(run, w, job);
+    code = !ports ? DF_FAILED : run->inspect ? dfr_inspect_call(run, w) : dfr_worker_call(run, w, ports);
     *now = dfr_clock_s();
     if (call->threads > 1)
         dfr_gang_end(run->gang);
@@ -129,9 +140,9 @@ static bool enough_staged(const struct df_run *run)
 static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
 {
     for (;;) {
-        if (w->has_kept) {
-            w->has_kept = false;
+        if (w->kept != DFR_NO_JOB) {
             *job = w->kept;
+            w->kept = DFR_NO_JOB;
         } else if (run->arrived && dfr_queue_pop(run->arrived, job)) {
             atomic_fetch_sub_explicit(&run->n_staged, 1, memory_order_relaxed);
             return true;
@@ -156,7 +167,7 @@ static bool wait_for_work(struct df_run *run, struct dfr_worker *w, uint64_t *jo
 
     for (uint32_t i = 0; i < run->spins && !dfr_stopped(run) && !gang_gathers(run); i++) {
         for (int k = 0; k < 16; k++)
-            relax();
+            dfr_relax();
         if (take(run, w, job))
             return true;
     }

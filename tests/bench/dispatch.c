@@ -1,19 +1,30 @@
-/* dispatch.c - what a job costs beside its kernel: empty kernels in graphs of known shapes, built by hand through df.h.
- * dispatch [NODES] prints, per shape, policy and number of workers, nanoseconds a node (median of 9 runs, waves in a row so that starting
- * and ending do not count) and cpu time / wall time, which shows a core that was not ours.
+/* dispatch.c - what a job costs beside its kernel: graphs of known shapes (shapes.h), built by hand through df.h.
+ *
+ *   dispatch SHAPE NODES WORKERS TURNS RUNS POLICY   prints nanoseconds a node (median over RUNS runs of several waves in a row, so that
+ *                                                    starting and ending do not count), cpu time / wall time, and bytes a node that a run
+ *                                                    allocates beside the graph and the tokens
+ *   dispatch turns NS                                prints how many turns of the kernels' loop take so long
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include <df.h>
 
-enum { RUNS = 9, WAVES = 20 };
+#include "shapes.h"
 
-static int empty(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+static uint64_t turns;
+
+static int kernel_empty(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
 {
     (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
+    return DF_OK;
+}
+
+static int kernel_work(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+{
+    (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
+    shape_work(turns);
     return DF_OK;
 }
 
@@ -25,81 +36,67 @@ static void must(int status, const struct df_error *error)
     }
 }
 
-/* Kernel k<i>_<o>: i inputs and o outputs of one i32 each. */
-static uint32_t kernel(struct df_builder *b, unsigned n_in, unsigned n_out)
+struct making {
+    struct df_builder *builder;
+    uint32_t kernels[3];                /* by number of inputs; one i32 each, and one output */
+};
+
+static uint32_t make_kernel(struct df_builder *b, unsigned n_in)
 {
-    static const char *const names[] = {"p0", "p1", "p2", "p3"};
-    struct df_port_desc ports[4];
+    static const char *const names[] = {"p0", "p1", "p2"};
+    struct df_port_desc ports[3];
     struct df_error error;
     char name[16];
     uint32_t id;
-    for (unsigned i = 0; i < n_in + n_out; i++)
+    for (unsigned i = 0; i <= n_in; i++)
         ports[i] = (struct df_port_desc){names[i], i < n_in ? DF_IN : DF_OUT, DF_I32, 1};
-    snprintf(name, sizeof name, "k%u_%u", n_in, n_out);
-    struct df_kernel_desc desc = {.name = name, .n_ports = n_in + n_out, .ports = ports, .functions = {.cpu = empty}};
+    snprintf(name, sizeof name, "k%u", n_in);
+    struct df_kernel_desc desc = {.name = name, .n_ports = n_in + 1, .ports = ports, .functions = {.cpu = turns ? kernel_work : kernel_empty}};
     must(df_builder_kernel(b, &desc, &id, &error), &error);
     return id;
 }
 
-static uint32_t node(struct df_builder *b, uint32_t k)
+static uint32_t add_node(void *arg, unsigned n_in)
 {
-    static const uint64_t one[4][DF_MAX_RANK] = {{1}, {1}, {1}, {1}};
+    static const uint64_t one[3][DF_MAX_RANK] = {{1}, {1}, {1}};
+    struct making *m = arg;
     struct df_error error;
     uint32_t id;
-    must(df_builder_node(b, k, NULL, one, NULL, &id, &error), &error);
+    must(df_builder_node(m->builder, m->kernels[n_in], NULL, one, NULL, &id, &error), &error);
     return id;
 }
 
-static void arc(struct df_builder *b, uint32_t from, uint32_t to, unsigned slot)
+static void add_arc(void *arg, uint32_t from, uint32_t to, unsigned slot)
 {
+    struct making *m = arg;
     struct df_error error;
-    must(df_builder_connect(b, from, 0, to, slot, &error), &error);
+    must(df_builder_connect(m->builder, from, 0, to, slot, &error), &error);
 }
 
-static void build(struct df_builder *b, const char *shape, uint32_t n)
+static struct df_graph *build(const char *shape, uint32_t n)
 {
-    uint32_t k01 = kernel(b, 0, 1), k11 = kernel(b, 1, 1), k21 = kernel(b, 2, 1);
-    if (!strcmp(shape, "chain") || !strcmp(shape, "independent")) {
-        for (uint32_t v = 0; v < n; v++)
-            if (v == 0 || shape[0] == 'i')
-                node(b, k01);
-            else
-                arc(b, v - 1, node(b, k11), 0);
-    } else if (!strcmp(shape, "tree")) {
-        for (uint32_t v = 0; v < n; v++) {
-            uint32_t id = node(b, v == 0 ? k01 : k11);
-            if (v > 0)
-                arc(b, (v - 1) / 2, id, 0);
-        }
-    } else if (!strcmp(shape, "wavefront")) {
-        uint32_t side = 1;
-        while ((side + 1) * (side + 1) <= n)
-            side++;
-        for (uint32_t i = 0; i < side; i++)
-            for (uint32_t j = 0; j < side; j++) {
-                uint32_t id = node(b, i && j ? k21 : i || j ? k11 : k01);
-                if (i)
-                    arc(b, id - side, id, 0);
-                if (j)
-                    arc(b, id - 1, id, i ? 1 : 0);
-            }
-    } else { /* random, two inputs */
-        uint64_t state = 1;
-        for (uint32_t v = 0; v < n; v++) {
-            uint32_t id = node(b, v < 2 ? k01 : k21);
-            for (unsigned s = 0; s < 2 && v >= 2; s++) {
-                state = state * 6364136223846793005u + 1442695040888963407u;
-                arc(b, (uint32_t)((state >> 33) % v), id, s);
-            }
-        }
+    struct making m = {.builder = df_builder_new(shape)};
+    struct df_graph *graph;
+    struct df_error error = {"no memory"};
+    must(m.builder ? DF_OK : DF_E_MEMORY, &error);
+    for (unsigned i = 0; i < 3; i++)
+        m.kernels[i] = make_kernel(m.builder, i);
+    shape_build(shape, n, add_node, add_arc, &m);
+    must(df_builder_finish(m.builder, &graph, &error), &error);
+    df_builder_free(m.builder);
+    return graph;
+}
+
+static uint64_t turns_of(double ns)
+{
+    double best = 1e9;
+    for (int i = 0; i < 20; i++) {
+        double begin = shape_seconds(CLOCK_MONOTONIC), s;
+        shape_work(1000000);
+        s = shape_seconds(CLOCK_MONOTONIC) - begin;
+        best = s < best ? s : best;
     }
-}
-
-static double seconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return (uint64_t)(ns * 1e-9 / best * 1000000);
 }
 
 static int ascending(const void *a, const void *b)
@@ -108,46 +105,52 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static size_t allocated_bytes(void)
+{
+    struct mallinfo2 m = mallinfo2();
+    return m.uordblks + m.hblkhd;
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const shapes[] = {"chain", "independent", "tree", "wavefront", "random"};
-    static const char *const policies[] = {"eager", "ws", "dmda"};
-    uint32_t n = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 10000;
+    struct df_options options;
     struct df_error error;
-    printf("shape,policy,workers,nodes,ns_per_node,cpu_over_wall\n");
-    for (unsigned s = 0; s < 5; s++) {
-        struct df_builder *b = df_builder_new(shapes[s]);
-        struct df_graph *graph;
-        if (!b)
-            return 1;
-        build(b, shapes[s], n);
-        must(df_builder_finish(b, &graph, &error), &error);
-        df_builder_free(b);
-        for (unsigned p = 0; p < 3; p++)
-            for (unsigned workers = 1; workers <= 2; workers++) {
-                double ns[RUNS], wall_all = 0, cpu_all = 0;
-                for (unsigned r = 0; r < RUNS; r++) {
-                    struct df_options options;
-                    struct df_stats stats;
-                    struct df_run *run;
-                    df_options_default(&options);
-                    options.policy = policies[p];
-                    options.device = DF_DEVICE_NONE;
-                    options.workers = workers;
-                    options.waves = WAVES;
-                    options.inflight = 1;
-                    double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID), wall = seconds(CLOCK_MONOTONIC);
-                    must(df_run_start(graph, &options, &run, &error), &error);
-                    must(df_run_wait(run, &stats, &error), &error);
-                    wall_all += seconds(CLOCK_MONOTONIC) - wall;
-                    cpu_all += seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-                    ns[r] = stats.makespan_s * 1e9 / (double)stats.jobs;
-                }
-                qsort(ns, RUNS, sizeof *ns, ascending);
-                printf("%s,%s,%u,%u,%.1f,%.2f\n", shapes[s], policies[p], workers, n, ns[RUNS / 2], cpu_all / wall_all);
-                fflush(stdout);
-            }
-        df_graph_free(graph);
+    double ns[99], wall = 0, cpu = 0;
+    size_t bytes = 0;
+
+    if (argc == 3 && strcmp(argv[1], "turns") == 0) {
+        printf("%llu\n", (unsigned long long)turns_of(atof(argv[2])));
+        return 0;
     }
+    if (argc != 7) {
+        fprintf(stderr, "usage: dispatch SHAPE NODES WORKERS TURNS RUNS POLICY\n       dispatch turns NS\n");
+        return 2;
+    }
+    turns = strtoull(argv[4], NULL, 10);
+    uint32_t n = (uint32_t)strtoul(argv[2], NULL, 10);
+    int runs = atoi(argv[5]);
+    runs = runs < 1 ? 1 : runs > 99 ? 99 : runs;
+    struct df_graph *graph = build(argv[1], n);
+    df_options_default(&options);
+    options.policy = argv[6];
+    options.device = DF_DEVICE_NONE;
+    options.workers = (unsigned)atoi(argv[3]);
+    options.waves = n > 200000 ? 3 : turns ? 5 : 30;
+    options.inflight = 1;
+    for (int r = 0; r < runs; r++) {
+        struct df_stats stats;
+        struct df_run *run;
+        double cpu_begin = shape_seconds(CLOCK_PROCESS_CPUTIME_ID), begin = shape_seconds(CLOCK_MONOTONIC);
+        size_t before = allocated_bytes();
+        must(df_run_start(graph, &options, &run, &error), &error);
+        bytes = allocated_bytes() - before;
+        must(df_run_wait(run, &stats, &error), &error);
+        wall += shape_seconds(CLOCK_MONOTONIC) - begin;
+        cpu += shape_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin;
+        ns[r] = stats.makespan_s * 1e9 / (double)stats.jobs;
+    }
+    qsort(ns, (size_t)runs, sizeof *ns, ascending);
+    printf("%.2f %.2f %.2f %.1f\n", ns[runs / 2], ns[0], cpu / wall, (double)bytes / n);
+    df_graph_free(graph);
     return 0;
 }

@@ -5,8 +5,7 @@ cd "$(dirname "$0")/../.."
 build=$(realpath "$1"); out=$build/bench; mkdir -p "$out"
 export DFC_PROFILE=$out/profile.db
 echo "== dispatch of empty nodes"
-cc -std=c11 -D_GNU_SOURCE -O2 -I"$build/include" -o "$out/dispatch" tests/bench/dispatch.c "$build/lib/libdf.a" -lhwloc -lm -ldl -lrt -pthread
-"$out/dispatch" 10000 | tee "$out/dispatch.csv"
+bash tests/bench/dispatch.sh "$build" "$out"
 echo "== the job queue beside Concurrency Kit's"
 bash tests/bench/queue.sh "$build" "$out" --csv | tee "$out/queue.csv"
 echo "== large graphs: compile and run"

@@ -1,0 +1,72 @@
+// tbb_dispatch.cpp - oneTBB's flow graph beside ours: the same shapes (shapes.h) of empty continue_nodes, built once, run many times.
+// tbb_dispatch SHAPE NODES THREADS TURNS RUNS prints one line: nanoseconds a node (median, and least, over RUNS waves), cpu time / wall time.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <vector>
+
+#include <oneapi/tbb/flow_graph.h>
+#include <oneapi/tbb/global_control.h>
+
+#include "shapes.h"
+
+using namespace oneapi::tbb;
+using node = flow::continue_node<flow::continue_msg>;
+
+struct graph_of_nodes {
+    flow::graph graph;
+    std::deque<node> nodes;
+    std::vector<node *> sources;
+    uint64_t turns;
+};
+
+static uint32_t add_node(void *arg, unsigned n_in)
+{
+    graph_of_nodes *g = static_cast<graph_of_nodes *>(arg);
+    const uint64_t turns = g->turns;
+    g->nodes.emplace_back(g->graph, [turns](const flow::continue_msg &) {
+        shape_work(turns);
+        return flow::continue_msg();
+    });
+    if (n_in == 0)
+        g->sources.push_back(&g->nodes.back());
+    return static_cast<uint32_t>(g->nodes.size() - 1);
+}
+
+static void add_arc(void *arg, uint32_t from, uint32_t to, unsigned)
+{
+    graph_of_nodes *g = static_cast<graph_of_nodes *>(arg);
+    flow::make_edge(g->nodes[from], g->nodes[to]);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 6) {
+        std::fprintf(stderr, "usage: tbb_dispatch SHAPE NODES THREADS TURNS RUNS\n");
+        return 2;
+    }
+    const uint32_t n = static_cast<uint32_t>(std::strtoul(argv[2], nullptr, 10));
+    const int runs = std::atoi(argv[5]);
+    global_control threads(global_control::max_allowed_parallelism, std::strtoul(argv[3], nullptr, 10));
+    graph_of_nodes g;
+    g.turns = std::strtoul(argv[4], nullptr, 10);
+    shape_build(argv[1], n, add_node, add_arc, &g);
+    std::vector<double> ns;
+    double cpu = 0, wall = 0;
+    for (int r = -2; r < runs; r++) { // two to warm up
+        double cpu_begin = shape_seconds(CLOCK_PROCESS_CPUTIME_ID), begin = shape_seconds(CLOCK_MONOTONIC);
+        for (node *source : g.sources)
+            source->try_put(flow::continue_msg());
+        g.graph.wait_for_all();
+        double end = shape_seconds(CLOCK_MONOTONIC);
+        if (r < 0)
+            continue;
+        cpu += shape_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin;
+        wall += end - begin;
+        ns.push_back((end - begin) * 1e9 / static_cast<double>(g.nodes.size()));
+    }
+    std::sort(ns.begin(), ns.end());
+    std::printf("%.2f %.2f %.2f\n", ns[ns.size() / 2], ns[0], cpu / wall);
+    return 0;
+}

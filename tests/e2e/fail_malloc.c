@@ -1,26 +1,61 @@
-/* fail_malloc.c - preloaded into a program: its own n-th allocation fails, n given by FAIL_MALLOC, and once it did, a line
- * says so in the file FAIL_MALLOC_SAYS. Allocations by other libraries, the C library's own included, are left alone: who
- * called is seen by the return address, which lies in the program's own text.
+/* fail_malloc.c - preloaded into a program: its own n-th allocation fails, n given by FAIL_MALLOC. When the program ends,
+ * the file FAIL_MALLOC_SAYS has "failed" or "passed" and how many of its allocations were never freed. Allocations by
+ * other libraries, the C library's own included, are left alone: who called is seen by the return address, which lies in
+ * the program's own text.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 void *__libc_memalign(size_t, size_t);
+void __libc_free(void *);
 
 static uintptr_t text_begin, text_end;
 static long n_failing;                  /* 0: none */
 static _Atomic long n_calls;
+
+#define N_PLACES (1u << 16)
+static void *live[N_PLACES];            /* the program's, open addressing; a freed one's place is taken again */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long n_live;
+
+static uint32_t place_of(const void *p) { return (uint32_t)((uintptr_t)p >> 4) * 2654435761u >> 16; }
+
+static void *add(void *p)
+{
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = place_of(p), tries = 0; p && tries < N_PLACES; i = (i + 1) % N_PLACES, tries++)
+        if (!live[i] || live[i] == &lock) {
+            live[i] = p;
+            n_live++;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    return p;
+}
+
+static void drop(const void *p)
+{
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = place_of(p), tries = 0; p && live[i] && tries < N_PLACES; i = (i + 1) % N_PLACES, tries++)
+        if (live[i] == p) {
+            live[i] = &lock;            /* not empty: others may lie behind it */
+            n_live--;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+}
 
 static int see_program(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -40,28 +75,43 @@ __attribute__((constructor)) static void begin(void)
     n_failing = n ? strtol(n, NULL, 10) : 0;
 }
 
-static int fails(void *caller)
+__attribute__((destructor)) static void end(void)
 {
-    const char *path;
-    int file;
-    if (n_failing == 0 || (uintptr_t)caller < text_begin || (uintptr_t)caller >= text_end ||
-        atomic_fetch_add(&n_calls, 1) + 1 != n_failing)
+    const char *path = getenv("FAIL_MALLOC_SAYS");
+    int file = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
+    if (file >= 0)
+        dprintf(file, "%s %ld\n", n_failing && n_calls >= n_failing ? "failed" : "passed", n_live);
+}
+
+static int is_program(void *caller)
+{
+    return (uintptr_t)caller >= text_begin && (uintptr_t)caller < text_end;
+}
+
+static int fails(void)
+{
+    if (atomic_fetch_add(&n_calls, 1) + 1 != n_failing)
         return 0;
-    path = getenv("FAIL_MALLOC_SAYS");
-    file = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
-    if (file >= 0) {
-        if (write(file, "failed\n", 7) != 7)
-            abort();
-        close(file);
-    }
     errno = ENOMEM;
     return 1;
 }
 
-void *malloc(size_t size) { return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size); }
-void *calloc(size_t n, size_t size) { return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(n, size); }
-void *realloc(void *old, size_t size) { return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(old, size); }
-void *aligned_alloc(size_t alignment, size_t size)
+#define ALLOCATE(call) (!is_program(__builtin_return_address(0)) ? (call) : fails() ? NULL : add(call))
+
+void *malloc(size_t size) { return ALLOCATE(__libc_malloc(size)); }
+void *calloc(size_t n, size_t size) { return ALLOCATE(__libc_calloc(n, size)); }
+void *aligned_alloc(size_t alignment, size_t size) { return ALLOCATE(__libc_memalign(alignment, size)); }
+void *realloc(void *old, size_t size)
 {
-    return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
+    void *p;
+    if (is_program(__builtin_return_address(0)) && fails())
+        return NULL;
+    drop(old);
+    p = __libc_realloc(old, size);
+    return is_program(__builtin_return_address(0)) ? add(p) : p;
+}
+void free(void *p)
+{
+    drop(p);
+    __libc_free(p);
 }

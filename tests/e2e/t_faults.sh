@@ -36,20 +36,22 @@ flow() { # APP CALL OPTIONS...
     ./"$app" "${own[@]}" --device=emu "$@" 2>/dev/null | sort | cmp -s - <(sort out.txt) || { echo "$call:$n: other output"; return 1; }
 }
 
-# The same for the program's own allocations: exit 1 and a sentence, or, where there is another way, the same output.
+# The same for the program's own allocations: exit 1 and a sentence, or, where there is another way, the same output; and none is left.
 memory() { # APP OPTIONS...
-    local app=$1 n=1 failed=0 next rc; shift
+    local app=$1 n=1 failed=0 what left kept next rc; shift
     local -n own=args_$app
-    ./"$app" "${own[@]}" "$@" 2>/dev/null | sort >whole.txt
+    LD_PRELOAD=./fail_malloc.so FAIL_MALLOC_SAYS=said ./"$app" "${own[@]}" "$@" 2>/dev/null | sort >whole.txt
+    read -r what kept <said
     while :; do
-        rm -f said
-        LD_PRELOAD=./fail_malloc.so FAIL_MALLOC=$n FAIL_MALLOC_SAYS=said timeout 60 ./"$app" "${own[@]}" "$@" >out.txt 2>err.txt; rc=$?
+        timeout 60 env LD_PRELOAD=./fail_malloc.so FAIL_MALLOC=$n FAIL_MALLOC_SAYS=said ./"$app" "${own[@]}" "$@" >out.txt 2>err.txt; rc=$?
         if [ $rc = 0 ]; then
             sort out.txt | cmp -s - whole.txt || { echo "malloc:$n: other output"; return 1; }
         elif [ $rc != 1 ] || ! grep -q "^$app: error: .*memory" err.txt; then
             echo "malloc:$n: exit $rc: $(cat err.txt)"; return 1
         fi
-        [ -e said ] || break
+        read -r what left <said
+        [ $left -le $kept ] || { echo "malloc:$n: $left allocations left, else $kept"; return 1; }
+        [ $what = failed ] || break
         failed=$((failed + 1)); next=$(step $n)
         n=$((n < 7 ? n + 1 : next > n + 31 ? n + 31 : next))
     done

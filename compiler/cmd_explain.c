@@ -206,6 +206,8 @@ static bool print_resources(FILE *out, const struct dfc_explained *e)
             add_resource(&table, e, p->units[u].name, ", copies to it", e->copy_s[u][1], e->copy_s[u][1] / all_s);
             add_resource(&table, e, p->units[u].name, ", copies from it", e->copy_s[u][0], e->copy_s[u][0] / all_s);
         }
+        if (df_platform_peers(p, u))
+            add_resource(&table, e, p->units[u].name, ", copies to peers", e->copy_s[u][2], e->copy_s[u][2] / all_s);
     }
     add_resource(&table, e, "longest way", "", e->way_s, e->way_s / all_s);
     bool good = dfc_table_print(&table, out);

@@ -234,8 +234,11 @@ static bool print_summary(FILE *out, const struct options *o, const struct dfc_l
     print_units(out, problem, &report);
     fprintf(out, "cut        %u of %u arcs, %s, %s of transfers\n", (unsigned)report.cut_arcs, (unsigned)report.n_arcs,
             dfp_text_bytes(a, e->cut_bytes), dfp_text_time(b, e->cut_s));
-    fprintf(out, "copies     %u to devices (%s), %u back (%s)\n", (unsigned)e->h2d_copies,
+    fprintf(out, "copies     %u to devices (%s), %u back (%s)", (unsigned)e->h2d_copies,
             dfp_text_bytes(a, e->h2d_bytes), (unsigned)e->d2h_copies, dfp_text_bytes(b, e->d2h_bytes));
+    if (e->peer_copies)
+        fprintf(out, ", %u between them (%s)", (unsigned)e->peer_copies, dfp_text_bytes(a, e->peer_bytes));
+    fputc('\n', out);
     print_memory(out, plan, o->common.inflight);
     fprintf(out, "predicted  %s for one wave", dfp_text_time(a, plan->predicted_s));
     if (plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED))

@@ -39,6 +39,8 @@ static void emit_units(FILE *out, const struct dfc_loaded *loaded, const struct 
         if (u) {
             emit_link(out, "h2d", &unit->h2d);
             emit_link(out, "d2h", &unit->d2h);
+            if (unit->peer.bytes_per_s > 0)
+                emit_link(out, "peer", &unit->peer);
         }
         fprintf(out, "; %u nodes, busy ", e->nodes[u]);
         emit_seconds(out, e->busy_s[u]);
@@ -78,8 +80,11 @@ void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_p
     fprintf(out, "%s\ncut: %" PRIu64 " bytes, ",
             plan->best_single_s < plan->predicted_s ? ", so this partition does not pay" : "", e->cut_bytes);
     emit_seconds(out, e->cut_s);
-    fprintf(out, "; copies: %u to devices (%" PRIu64 " bytes), %u back (%" PRIu64 " bytes)\n\n", e->h2d_copies,
+    fprintf(out, "; copies: %u to devices (%" PRIu64 " bytes), %u back (%" PRIu64 " bytes)", e->h2d_copies,
             e->h2d_bytes, e->d2h_copies, e->d2h_bytes);
+    if (e->peer_copies)
+        fprintf(out, ", %u between them (%" PRIu64 " bytes)", e->peer_copies, e->peer_bytes);
+    fputs("\n\n", out);
     emit_units(out, loaded, plan, e);
     fputc('\n', out);
     emit_times(out, g, &loaded->times);

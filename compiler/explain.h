@@ -14,7 +14,7 @@ struct dfc_explained {
     const struct df_plan *plan;         /* borrowed */
     struct dfp_model model;
     struct dfp_evaluation evaluation;   /* of the placement */
-    double copy_s[DF_MAX_UNITS][2];     /* copy engines at work: [0] to the host, [1] to the device */
+    double copy_s[DF_MAX_UNITS][3];     /* copy engines at work: [0] to the host, [1] to the device, [2] to peers */
     double way_s;                       /* length of the longest way */
     uint32_t way_nodes, way_first, way_last;
     unsigned char *on_way;              /* by node */

@@ -23,7 +23,7 @@ static uint32_t reader_units(const struct dfc_explained *e, const struct df_valu
     return units;
 }
 
-/* Each value is sent once to each memory that reads it, through the host. */
+/* Each value is sent once to each memory that reads it, to peers directly, else through the host. */
 static void sum_copies(struct dfc_explained *e)
 {
     const struct df_graph *g = e->problem->graph;
@@ -31,9 +31,14 @@ static void sum_copies(struct dfc_explained *e)
     for (uint32_t v = 0; v < g->n_values; v++) {
         const struct df_value *value = &g->values[v];
         uint32_t home = e->plan->place[value->producer], units = reader_units(e, value, DF_NONE) & ~(1u << home);
+        uint32_t peers = units & df_platform_peers(p, home);
         if (!units || !value->bytes)
             continue;
-        if (home)
+        for (uint32_t u = 1; u < p->n_units; u++)
+            if (peers >> u & 1)
+                e->copy_s[home][2] += df_peer_time_s(p, home, u, value->bytes);
+        units &= ~peers;
+        if (home && units)
             e->copy_s[home][0] += df_link_time_s(&p->units[home].d2h, value->bytes);
         for (uint32_t u = 1; u < p->n_units; u++)
             if (units & 1u << u)
@@ -184,6 +189,10 @@ double dfc_explain_bottleneck(const struct dfc_explained *e, char *text, size_t 
             most_s = one ? in_s + out_s : fmax(in_s, out_s);
             snprintf(text, size, "the link of %s: copies %s", unit->name,
                      one ? "both ways" : in_s > out_s ? "to it" : "from it");
+        }
+        if (u && e->copy_s[u][2] > most_s) {
+            most_s = e->copy_s[u][2];
+            snprintf(text, size, "the peer link of %s: copies from it", unit->name);
         }
     }
     return e->evaluation.makespan_s > 0 ? most_s / e->evaluation.makespan_s : 0;

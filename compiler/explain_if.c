@@ -104,6 +104,7 @@ static bool try_link(struct trial *t)
     for (uint32_t u = 1; u < platform.n_units; u++) {
         halve(&platform.units[u].h2d);
         halve(&platform.units[u].d2h);
+        halve(&platform.units[u].peer);
     }
     snprintf(what(t), sizeof t->changes->what, "link%s twice as fast (each copy in half the time)",
              platform.n_units > 2 ? "s" : "");

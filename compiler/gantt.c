@@ -39,11 +39,10 @@ static void add(struct dfc_gantt *gantt, struct dfc_gantt_bar bar)
     gantt->bars[gantt->n_bars++] = bar;
 }
 
-static void copied(void *arg, uint32_t unit, bool to_device, uint32_t value, uint32_t wave, double begin_s,
-                   double end_s)
+static void copied(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32_t wave, double begin_s, double end_s)
 {
-    add(arg, (struct dfc_gantt_bar){ to_device ? DFC_BAR_TO_DEVICE : DFC_BAR_FROM_DEVICE, unit, value, wave, begin_s,
-                                     end_s, false });
+    enum dfc_bar_kind kind = from == 0 ? DFC_BAR_TO_DEVICE : to == 0 ? DFC_BAR_FROM_DEVICE : DFC_BAR_TO_PEER;
+    add(arg, (struct dfc_gantt_bar){ kind, from ? from : to, value, wave, begin_s, end_s, false });
 }
 
 static void ran(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double begin_s, double end_s)
@@ -136,7 +135,9 @@ static int reason(const struct walk *w, const struct dfc_gantt_bar *bar, const s
         uint32_t unit = unit_of_worker(w->platform, bar->row);
         if (cause->kind != DFC_BAR_JOB)
             return reads(g, bar->what, cause->what) && same_wave &&
-                           (cause->kind == DFC_BAR_TO_DEVICE ? cause->row == unit : unit == 0)
+                           (cause->kind == DFC_BAR_TO_DEVICE     ? cause->row == unit
+                            : cause->kind == DFC_BAR_FROM_DEVICE ? unit == 0
+                                                                 : unit != 0)
                        ? 5
                        : 1;
         return same_wave && follows(g, bar->what, cause->what, 2) ? 4 : cause->row == bar->row ? 3 : 2;

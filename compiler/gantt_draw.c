@@ -33,6 +33,7 @@ struct drawing {
     FILE *out;
     double scale;                       /* pixels per second */
     uint32_t n_workers, n_rows;
+    uint32_t copy_rows;                 /* of a device: in, out, and to peers where there are any */
     double *row_y;                      /* of each row: workers, then per device: to it, from it */
     uint32_t *colour;                   /* by kernel; N_COLOURS: the rest */
     uint32_t *kernels;                  /* in order of their share */
@@ -47,7 +48,7 @@ static uint32_t row_of(const struct drawing *d, const struct dfc_gantt_bar *bar)
 {
     if (bar->kind == DFC_BAR_JOB)
         return bar->row;
-    return d->n_workers + 2 * (bar->row - 1) + (bar->kind == DFC_BAR_FROM_DEVICE);
+    return d->n_workers + d->copy_rows * (bar->row - 1) + bar->kind - DFC_BAR_TO_DEVICE;
 }
 
 static double row_height(const struct drawing *d, uint32_t row)
@@ -63,8 +64,8 @@ static double lay_out(struct drawing *d)
     for (uint32_t u = 0, w = 0; u < p->n_units; u++) {
         for (uint32_t i = 0; i < p->units[u].workers; i++, w++, y += JOB_HEIGHT + GAP)
             d->row_y[w] = y;
-        for (uint32_t i = 0; u && i < 2; i++, y += COPY_HEIGHT + GAP)
-            d->row_y[d->n_workers + 2 * (u - 1) + i] = y;
+        for (uint32_t i = 0; u && i < d->copy_rows; i++, y += COPY_HEIGHT + GAP)
+            d->row_y[d->n_workers + d->copy_rows * (u - 1) + i] = y;
         y += GAP;
     }
     return y;
@@ -106,8 +107,10 @@ static void label_rows(const struct drawing *d)
             label_row(d, w, p->units[u].name, p->units[u].workers > 1 || !u ? what : "");
         }
         if (u) {
-            label_row(d, d->n_workers + 2 * (u - 1), p->units[u].name, " in");
-            label_row(d, d->n_workers + 2 * (u - 1) + 1, p->units[u].name, " out");
+            label_row(d, d->n_workers + d->copy_rows * (u - 1), p->units[u].name, " in");
+            label_row(d, d->n_workers + d->copy_rows * (u - 1) + 1, p->units[u].name, " out");
+            if (d->copy_rows > 2)
+                label_row(d, d->n_workers + d->copy_rows * (u - 1) + 2, p->units[u].name, " peers");
         }
     }
 }
@@ -208,7 +211,10 @@ static void draw_title(const struct drawing *d, const struct dfc_gantt_bar *bar)
     name_bar(d, bar, name, sizeof name);
     fputs("<title>", d->out);
     dfr_text_xml(d->out,
-                 bar->kind == DFC_BAR_JOB ? "" : bar->kind == DFC_BAR_TO_DEVICE ? "copy in, of " : "copy back, of ");
+                 bar->kind == DFC_BAR_JOB         ? ""
+                 : bar->kind == DFC_BAR_TO_DEVICE ? "copy in, of "
+                 : bar->kind == DFC_BAR_TO_PEER   ? "copy to a peer, of "
+                                                  : "copy back, of ");
     dfr_text_xml(d->out, name);
     if (d->waves)
         fprintf(d->out, ", wave %u", (unsigned)bar->wave);
@@ -363,7 +369,11 @@ bool dfc_gantt_write(const struct dfc_gantt *gantt, const struct dfp_problem *pr
     d.scale = (WIDTH - LEFT - RIGHT) / end_s;
     for (uint32_t u = 0; u < problem->platform->n_units; u++)
         d.n_workers += problem->platform->units[u].workers;
-    d.n_rows = d.n_workers + 2 * (problem->platform->n_units - 1);
+    d.copy_rows = 2;
+    for (uint32_t u = 1; u < problem->platform->n_units; u++)
+        if (df_platform_peers(problem->platform, u))
+            d.copy_rows = 3;
+    d.n_rows = d.n_workers + d.copy_rows * (problem->platform->n_units - 1);
     for (size_t i = 0; i < gantt->n_bars; i++)
         d.waves |= gantt->bars[i].wave > 0;
     bool good = !gantt->failed && allocate(&d) && choose_colours(&d);

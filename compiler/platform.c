@@ -8,8 +8,10 @@
 
 #include "compiler/frontend.h"
 
-enum property { WORKERS, MEMORY, H2D, D2H, ENGINES, LAUNCH, JOBS, N_PROPERTIES };
-static const char *const properties[N_PROPERTIES] = { "workers", "memory", "h2d", "d2h", "engines", "launch", "jobs" };
+enum property { WORKERS, MEMORY, H2D, D2H, PEER, ENGINES, LAUNCH, JOBS, N_PROPERTIES };
+static const char *const properties[N_PROPERTIES] = {
+    "workers", "memory", "h2d", "d2h", "peer", "engines", "launch", "jobs"
+};
 
 struct convert {
     struct dfl_sink *sink;
@@ -109,7 +111,7 @@ static enum property find_property(const char *name)
 static void set_property(struct convert *c, struct df_unit *unit, enum property p, const struct dfl_property *property)
 {
     const struct dfl_value *value = property->values;
-    if (p != H2D && p != D2H && value->next) {
+    if (p != H2D && p != D2H && p != PEER && value->next) {
         dfl_error(c->sink, value->next->loc, "'%s' takes one value", properties[p]);
         c->ok = false;
         return;
@@ -119,6 +121,7 @@ static void set_property(struct convert *c, struct df_unit *unit, enum property 
     case MEMORY: bytes_of(c, value, "'memory'", &unit->memory_bytes); break;
     case H2D: link_of(c, property, &unit->h2d); break;
     case D2H: link_of(c, property, &unit->d2h); break;
+    case PEER: link_of(c, property, &unit->peer); break;
     case ENGINES: count_of(c, value, "'engines'", 1, 2, &unit->engines); break;
     case LAUNCH: number_of(c, value, "'launch'", DFC_UNIT_TIME, false, &unit->launch_s); break;
     case JOBS: count_of(c, value, "'jobs'", 1, 65535, &unit->jobs); break;
@@ -138,13 +141,13 @@ static void convert_properties(struct convert *c, const struct dfl_device *devic
             if (close)
                 dfl_hint(c->sink, "did you mean '%s'?", close);
             else
-                dfl_hint(c->sink, "a device has workers, memory, h2d, d2h, engines, launch and jobs");
+                dfl_hint(c->sink, "a device has workers, memory, h2d, d2h, peer, engines, launch and jobs");
             c->ok = false;
         } else if (given[p]) {
             dfl_error(c->sink, property->name.loc, "'%s' is given twice", property->name.text);
             dfl_note(c->sink, given[p]->name.loc, "the first is here");
             c->ok = false;
-        } else if (host && (p == H2D || p == D2H || p == ENGINES || p == LAUNCH || p == JOBS)) {
+        } else if (host && (p == H2D || p == D2H || p == PEER || p == ENGINES || p == LAUNCH || p == JOBS)) {
             dfl_error(c->sink, property->name.loc, "the host has no '%s': that is for devices with their own memory",
                       properties[p]);
             c->ok = false;

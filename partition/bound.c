@@ -14,6 +14,36 @@
 
 /* ---- the longest way ---- */
 
+/* The least that a copy can take: to and from the host over any peer, and whichever way is the shorter between devices.
+ * Without peers that is the way there is. */
+struct ways {
+    double to_s[DF_MAX_UNITS], from_s[DF_MAX_UNITS];
+};
+
+static void find_ways(const struct dfp_compact *c, uint32_t value, struct ways *ways)
+{
+    const double *to_s = c->to_s + (size_t)value * c->n_units, *from_s = c->from_s + (size_t)value * c->n_units;
+    for (uint32_t u = 1; u < c->n_units; u++) {
+        ways->to_s[u] = to_s[u];
+        ways->from_s[u] = from_s[u];
+        for (uint32_t rest = c->peers[u]; rest; rest &= rest - 1) {
+            uint32_t x = (uint32_t)__builtin_ctz(rest);
+            double hop_s = dfp_compact_peer_s(c, value, u, x);
+            ways->to_s[u] = fmin(ways->to_s[u], to_s[x] + hop_s);
+            ways->from_s[u] = fmin(ways->from_s[u], from_s[x] + hop_s);
+        }
+    }
+}
+
+static double least_copy_s(const struct dfp_compact *c, const struct ways *ways, uint32_t value, uint32_t from,
+                           uint32_t to)
+{
+    if (!c->has_peers)
+        return dfp_compact_copy_s(c, value, from, to);
+    double host_s = (from ? ways->from_s[from] : 0) + (to ? ways->to_s[to] : 0);
+    return c->peers[from] >> to & 1 ? fmin(host_s, dfp_compact_peer_s(c, value, from, to)) : host_s;
+}
+
 static double longest_way_s(const struct dfp_compact *c)
 {
     uint32_t units = c->n_units;
@@ -28,16 +58,20 @@ static double longest_way_s(const struct dfp_compact *c)
                 below[(size_t)v * units + u] = INFINITY;
                 continue;
             }
-            for (uint32_t value = c->first_out[v]; value < c->first_out[v + 1]; value++)
+            for (uint32_t value = c->first_out[v]; value < c->first_out[v + 1]; value++) {
+                struct ways ways;
+                if (c->has_peers)
+                    find_ways(c, value, &ways);
                 for (uint32_t r = c->first_reader[value]; r < c->first_reader[value + 1]; r++) {
                     const double *row = below + (size_t)c->reader[r] * units;
                     double way = row[u];
                     for (uint32_t w = 0; w < units; w++) {
-                        double other = w == u ? way : row[w] + dfp_compact_copy_s(c, value, u, w);
+                        double other = w == u ? way : row[w] + least_copy_s(c, &ways, value, u, w);
                         way = other < way ? other : way;
                     }
                     most = way > most ? way : most;
                 }
+            }
             double all = most + dfp_compact_time_s(c, v, u);
             below[(size_t)v * units + u] = all;
             least = all < least ? all : least;

@@ -2,8 +2,8 @@
  *
  * Model:    workers of a memory take the ready job of highest priority and never idle while one is ready; a value is
  *           sent the moment it is produced, to every memory that has a reader, each once; from device to device it goes
- *           through the host and stays there; each device has a copy engine per direction (or one for both), first come
- *           first served.
+ *           directly between peers, else through the host, where it stays; each device has a copy engine per direction
+ *           (or one for both) and one for what it sends to peers, first come first served.
  * Events:   jobs that end and copies that arrive. As engines serve in order of request and requests come in order of
  *           time, the end of a copy is known when it is asked for. Events of one moment are taken in order of the node
  *           that caused them, then of their making, and workers choose only after all of that moment: the answer
@@ -45,7 +45,8 @@ struct simulation {
     struct ready ready[DF_MAX_UNITS];
     struct ready first_readers;         /* of initial values, until those are sent */
     uint32_t free_workers[DF_MAX_UNITS];
-    double engine_free_s[DF_MAX_UNITS][2];
+    uint32_t peers[DF_MAX_UNITS];
+    double engine_free_s[DF_MAX_UNITS][3];
     struct event *events;
     uint32_t n_events, capacity, made;
     uint32_t done;
@@ -165,6 +166,21 @@ static void copy(struct simulation *s, uint32_t value, uint32_t device, bool to_
     event_push(s, end_s, s->graph->values[value].producer, value, to_device ? device : 0);
 }
 
+/* The same directly from one device to its peer. */
+static void copy_peer(struct simulation *s, uint32_t value, uint32_t from, uint32_t to, double now_s)
+{
+    uint64_t bytes = s->graph->values[value].bytes;
+    double end_s = now_s;
+    if (bytes) {
+        double *free_s = &s->engine_free_s[from][2];
+        double start_s = *free_s > now_s ? *free_s : now_s;
+        *free_s = end_s = start_s + df_peer_time_s(s->platform, from, to, bytes);
+        s->result->peer_bytes += bytes;
+        s->result->peer_copies++;
+    }
+    event_push(s, end_s, s->graph->values[value].producer, value, to);
+}
+
 /* The value is now valid in `unit`'s memory: jobs there may become ready. */
 static void deliver(struct simulation *s, uint32_t v, uint32_t unit, double now_s)
 {
@@ -182,13 +198,19 @@ static void deliver(struct simulation *s, uint32_t v, uint32_t unit, double now_
 static void arrive(struct simulation *s, uint32_t v, uint32_t unit, double now_s)
 {
     uint32_t home = s->place[s->graph->values[v].producer], others = s->reader_units[v] & ~(1u << home);
+    uint32_t peers = others & s->peers[home];
+    others &= ~peers;
     deliver(s, v, unit, now_s);
     if (unit == 0) {
         for (uint32_t u = 1; u < s->model.n_units; u++)
             if (others & 1u << u)
                 copy(s, v, u, true, now_s);
-    } else if (unit == home && others) {
-        copy(s, v, home, false, now_s);
+    } else if (unit == home) {
+        if (others)
+            copy(s, v, home, false, now_s);
+        for (uint32_t u = 1; u < s->model.n_units; u++)
+            if (peers & 1u << u)
+                copy_peer(s, v, home, u, now_s);
     }
 }
 
@@ -220,14 +242,19 @@ static void start_jobs(struct simulation *s, uint32_t unit, double now_s)
 }
 
 /* A value that was there before time 0 goes to a memory for the most urgent of its readers there; one that lies on a
- * device goes to the host first, and on from there when it arrives. */
+ * device goes to a peer directly, else to the host first, and on from there when it arrives. */
 static void send_initial(struct simulation *s, uint32_t v, uint32_t unit)
 {
-    uint32_t home = s->place[s->graph->values[v].producer], way = 1u << (home ? home : unit);
+    uint32_t home = s->place[s->graph->values[v].producer];
+    bool peer = s->peers[home] >> unit & 1;
+    uint32_t way = 1u << (home && !peer ? home : unit);
     if (unit == home || s->sent[v] & way)
         return;
     s->sent[v] |= way;
-    copy(s, v, home ? home : unit, !home, 0);
+    if (peer)
+        copy_peer(s, v, home, unit, 0);
+    else
+        copy(s, v, home ? home : unit, !home, 0);
 }
 
 static bool is_initial(const struct simulation *s, uint32_t node)
@@ -351,6 +378,7 @@ int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const
         s.ready[u].nodes = queue;
         queue += result.nodes[u];
         s.free_workers[u] = problem->platform->units[u].workers;
+        s.peers[u] = df_platform_peers(problem->platform, u);
     }
     run(&s);
     if (s.out_of_memory)

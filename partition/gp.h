@@ -25,6 +25,8 @@ struct dfp_compact {
     uint32_t host_workers;
     uint32_t workers[DF_MAX_UNITS];     /* of each unit */
     uint8_t shared_engine[DF_MAX_UNITS]; /* one engine for both directions */
+    uint32_t peers[DF_MAX_UNITS];       /* units to which it copies directly, a bit each */
+    bool has_peers;                     /* any of them */
     double *time_s;                     /* [node * n_units + unit]; INFINITY: it cannot run there */
     uint16_t *width;                    /* host workers that a job holds */
     uint8_t *is_free;                   /* takes no worker */
@@ -34,6 +36,7 @@ struct dfp_compact {
     uint32_t *first_reader, *reader;    /* of a value: nodes, each once */
     uint32_t *first_in, *in;            /* of a node: values, each once */
     double *to_s, *from_s;              /* [value * n_units + unit]: from the host to it and back; 0 for no bytes */
+    double *peer_s;                     /* as above, over the unit's own peer link; NULL without peers */
     uint32_t *movable;                  /* nodes that have a choice, in order */
     uint32_t *source, n_sources;        /* nodes that read nothing */
     uint32_t *initial_reader, *initial_value, n_initial; /* who reads what is there before time 0, by reader */
@@ -53,9 +56,18 @@ static inline double dfp_compact_time_s(const struct dfp_compact *c, uint32_t no
     return c->time_s[(size_t)node * c->n_units + unit];
 }
 
+/* Between peers: the slower end's time. */
+static inline double dfp_compact_peer_s(const struct dfp_compact *c, uint32_t value, uint32_t from, uint32_t to)
+{
+    const double *row = c->peer_s + (size_t)value * c->n_units;
+    return row[from] > row[to] ? row[from] : row[to];
+}
+
 static inline double dfp_compact_copy_s(const struct dfp_compact *c, uint32_t value, uint32_t from, uint32_t to)
 {
     size_t row = (size_t)value * c->n_units;
+    if (c->peers[from] >> to & 1)
+        return dfp_compact_peer_s(c, value, from, to);
     return from == to ? 0 : (from ? c->from_s[row + from] : 0) + (to ? c->to_s[row + to] : 0);
 }
 
@@ -117,7 +129,7 @@ struct dfp_state {
     uint32_t *reads;                    /* [value * n_units + unit]: readers there */
     uint32_t *wanted;                   /* of a value: bit u, some reader is there */
     double load_s[DF_MAX_UNITS];        /* of all its workers together */
-    double copies_s[DF_MAX_UNITS][2];   /* of an engine: [0] back to the host, [1] to the device */
+    double copies_s[DF_MAX_UNITS][3];   /* of an engine: [0] back to the host, [1] to the device, [2] to peers */
     double *rank_s;                     /* upward rank under this placement */
     uint64_t *key;                      /* of a node: its place in a ready queue, smaller first */
     uint64_t *dirty;                    /* bit per node: its rank must be computed again */
@@ -137,7 +149,7 @@ struct dfp_state {
     double *ready_s;
     uint64_t *ready[DF_MAX_UNITS];
     struct dfp_event *events;
-    struct dfp_fifo fifo[DF_MAX_UNITS][2];
+    struct dfp_fifo fifo[DF_MAX_UNITS][3];
     void *block;
 };
 

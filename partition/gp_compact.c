@@ -22,6 +22,7 @@ static bool allocate(struct dfp_compact *c, const struct df_graph *g)
     c->in = malloc(r * sizeof *c->in);
     c->to_s = malloc(m * c->n_units * sizeof *c->to_s);
     c->from_s = malloc(m * c->n_units * sizeof *c->from_s);
+    c->peer_s = c->has_peers ? malloc(m * c->n_units * sizeof *c->peer_s) : NULL;
     c->movable = malloc(n * sizeof *c->movable);
     c->source = malloc(n * sizeof *c->source);
     c->initial_reader = malloc(r * sizeof *c->initial_reader);
@@ -29,7 +30,7 @@ static bool allocate(struct dfp_compact *c, const struct df_graph *g)
     c->allowed = malloc(n * sizeof *c->allowed);
     return c->time_s && c->width && c->is_free && c->first_out && c->producer && c->is_empty && c->first_reader &&
            c->reader && c->first_in && c->in && c->to_s && c->from_s && c->movable && c->source &&
-           c->initial_reader && c->initial_value && c->allowed;
+           c->initial_reader && c->initial_value && c->allowed && (c->peer_s || !c->has_peers);
 }
 
 static int fill_nodes(struct dfp_compact *c, struct df_error *error)
@@ -74,6 +75,9 @@ static void fill_arcs(struct dfp_compact *c, uint32_t *mark)
         for (uint32_t u = 0; u < c->n_units; u++) {
             c->to_s[(size_t)v * c->n_units + u] = dfp_copy_time_s(platform, 0, u, value->bytes);
             c->from_s[(size_t)v * c->n_units + u] = dfp_copy_time_s(platform, u, 0, value->bytes);
+            if (c->has_peers)
+                c->peer_s[(size_t)v * c->n_units + u] =
+                    c->peers[u] && value->bytes ? df_link_time_s(&platform->units[u].peer, value->bytes) : 0;
         }
     }
     c->first_reader[c->n_values] = n_readers;
@@ -119,6 +123,8 @@ int dfp_compact_make(const struct dfp_problem *problem, struct dfp_compact *comp
     for (uint32_t u = 0; u < c.n_units; u++) {
         c.workers[u] = problem->platform->units[u].workers;
         c.shared_engine[u] = problem->platform->units[u].engines == 1;
+        c.peers[u] = df_platform_peers(problem->platform, u);
+        c.has_peers = c.has_peers || c.peers[u];
     }
     uint32_t *mark = malloc(((size_t)c.n_nodes + 1) * sizeof *mark);
     code = allocate(&c, problem->graph) && mark ? fill_nodes(&c, error) : dfr_error_memory(error);
@@ -143,6 +149,8 @@ void dfp_compact_apply_rates(struct dfp_compact *c)
         for (size_t i = (size_t)c->first_out[v] * c->n_units; i < (size_t)c->first_out[v + 1] * c->n_units; i++) {
             c->to_s[i] *= rate;
             c->from_s[i] *= rate;
+            if (c->has_peers)
+                c->peer_s[i] *= rate;
         }
     }
 }
@@ -222,6 +230,7 @@ void dfp_compact_free(struct dfp_compact *c)
     free(c->in);
     free(c->to_s);
     free(c->from_s);
+    free(c->peer_s);
     free(c->movable);
     free(c->source);
     free(c->initial_reader);

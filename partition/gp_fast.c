@@ -107,20 +107,19 @@ static void become_ready(struct run *r, uint32_t node)
     r->touched |= 1u << unit;
 }
 
-static void copy(struct run *r, uint32_t value, uint32_t device, bool to_device)
+/* A copy to `unit` by engine `way` of `device`. */
+static void copy_by(struct run *r, uint32_t value, uint32_t unit, uint32_t device, uint32_t way, double time_s)
 {
     const struct dfp_compact *c = r->c;
-    struct dfp_event event = { r->now_s, c->producer[value], r->made++, value, (uint16_t)(to_device ? device : 0),
-                               NO_ENGINE };
+    struct dfp_event event = { r->now_s, c->producer[value], r->made++, value, (uint16_t)unit, NO_ENGINE };
     if (c->is_empty[value]) {
         event_push(r, &event);
         return;
     }
-    uint32_t way = c->shared_engine[device] ? 0 : to_device;
     struct dfp_fifo *fifo = &r->s->fifo[device][way];
     double start_s = fifo->free_s > r->now_s ? fifo->free_s : r->now_s, before_s = fifo->free_s;
-    fifo->free_s = event.time_s = start_s + (to_device ? c->to_s : c->from_s)[(size_t)value * c->n_units + device];
-    event.engine = (uint16_t)(device * 2 + way);
+    fifo->free_s = event.time_s = start_s + time_s;
+    event.engine = (uint16_t)(device * 3 + way);
     if (!fifo->flying || (fifo->head == fifo->tail && event.time_s == before_s)) {
         fifo->flying++;                 /* copies that end at one moment are ordered by the heap */
         event_push(r, &event);
@@ -129,9 +128,16 @@ static void copy(struct run *r, uint32_t value, uint32_t device, bool to_device)
     }
 }
 
+static void copy(struct run *r, uint32_t value, uint32_t device, bool to_device)
+{
+    const struct dfp_compact *c = r->c;
+    copy_by(r, value, to_device ? device : 0, device, c->shared_engine[device] ? 0 : to_device,
+            (to_device ? c->to_s : c->from_s)[(size_t)value * c->n_units + device]);
+}
+
 static void engine_next(struct run *r, uint32_t engine)
 {
-    struct dfp_fifo *fifo = &r->s->fifo[engine / 2][engine % 2];
+    struct dfp_fifo *fifo = &r->s->fifo[engine / 3][engine % 3];
     if (--fifo->flying || fifo->head == fifo->tail)
         return;
     double time_s = fifo->events[fifo->head].time_s;
@@ -139,6 +145,11 @@ static void engine_next(struct run *r, uint32_t engine)
         fifo->flying++;
         event_push(r, &fifo->events[fifo->head++]);
     }
+}
+
+static void copy_peer(struct run *r, uint32_t value, uint32_t home, uint32_t unit)
+{
+    copy_by(r, value, unit, home, 2, dfp_compact_peer_s(r->c, value, home, unit));
 }
 
 static inline void deliver(struct run *r, uint32_t value, uint32_t unit)
@@ -159,11 +170,16 @@ static void arrive(struct run *r, uint32_t value, uint32_t unit)
     deliver(r, value, unit);
     if (!others)
         return;
+    uint32_t peers = others & r->c->peers[home];
+    others &= ~peers;
     if (unit == 0) {
         for (others &= ~1u; others; others &= others - 1)
             copy(r, value, (uint32_t)__builtin_ctz(others), true);
     } else if (unit == home) {
-        copy(r, value, home, false);
+        if (others)
+            copy(r, value, home, false);
+        for (; peers; peers &= peers - 1)
+            copy_peer(r, value, home, (uint32_t)__builtin_ctz(peers));
     }
 }
 
@@ -250,11 +266,16 @@ static void send_initial(struct run *r)
     repair_order(r->s);
     for (uint32_t k = 0; k < c->n_initial; k++) {
         uint32_t i = r->s->first[k].index, value = c->initial_value[i], home = r->place[c->producer[value]];
-        uint32_t unit = r->place[c->initial_reader[i]], way = 1u << (home ? home : unit);
+        uint32_t unit = r->place[c->initial_reader[i]];
+        bool peer = c->peers[home] >> unit & 1;
+        uint32_t way = 1u << (home && !peer ? home : unit);
         if (unit == home || sent[value] & way)
             continue;
         sent[value] |= way;
-        copy(r, value, home ? home : unit, !home);
+        if (peer)
+            copy_peer(r, value, home, unit);
+        else
+            copy(r, value, home ? home : unit, !home);
     }
     for (uint32_t i = 0; i < c->n_initial; i++)
         sent[c->initial_value[i]] = 0;
@@ -267,7 +288,7 @@ static void begin(struct run *r)
     for (uint32_t u = 0; u < c->n_units; u++) {
         r->free[u] = c->workers[u];
         r->last_end[u] = DF_NONE;
-        for (int way = 0; way < 2; way++) {
+        for (int way = 0; way < 3; way++) {
             struct dfp_fifo *fifo = &s->fifo[u][way];
             fifo->head = fifo->tail = fifo->flying = 0;
             fifo->free_s = 0;

@@ -46,7 +46,7 @@ struct list {
     double *there_s;                    /* [value * n_units + unit]: when it is there; INFINITY: not sent yet */
     double *worker_free_s;              /* of all units, unit u's from first_worker[u] */
     uint32_t first_worker[DF_MAX_UNITS + 1];
-    double engine_free_s[DF_MAX_UNITS][2];
+    double engine_free_s[DF_MAX_UNITS][3];
     uint32_t *missing;
     struct item *heap;
     uint32_t n_heap;
@@ -112,6 +112,14 @@ static double fetch(struct list *l, uint32_t value, uint32_t unit, bool engines,
         return there[unit];
     uint32_t home = l->place[c->producer[value]];
     double at_s = there[0];
+    if (c->peers[home] >> unit & 1) {
+        double *sends_s = &l->engine_free_s[home][2];
+        double begin_s = engines && *sends_s > there[home] ? *sends_s : there[home];
+        double end_s = begin_s + dfp_compact_peer_s(c, value, home, unit);
+        if (commit)
+            *sends_s = there[unit] = end_s;
+        return end_s;
+    }
     if (!(at_s < INFINITY)) {           /* on a device alone: back to the host first */
         double *free_s = &l->engine_free_s[home][0];
         double start_s = engines && *free_s > there[home] ? *free_s : there[home];

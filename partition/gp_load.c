@@ -22,7 +22,7 @@ static double cost_s(const struct loading *l)
 {
     double copies_s = 0, sum_s = 0;
     for (uint32_t u = 0; u < l->c->n_units; u++) {
-        copies_s += l->s->copies_s[u][0] + l->s->copies_s[u][1];
+        copies_s += l->s->copies_s[u][0] + l->s->copies_s[u][1] + l->s->copies_s[u][2];
         sum_s += l->s->load_s[u] / l->c->workers[u];
     }
     return dfp_state_bottleneck_s(l->s) + l->spare * copies_s / l->c->n_units + 0.02 * sum_s / l->c->n_units;

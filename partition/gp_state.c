@@ -47,8 +47,10 @@ static size_t lay_out(struct dfp_state *s, char *base)
     for (uint32_t u = 0; u < c->n_units; u++)
         s->ready[u] = take(&at, n * sizeof *s->ready[u]);
     for (uint32_t u = 1; u < c->n_units; u++)
-        for (int way = 0; way < 2; way++)
-            s->fifo[u][way].events = take(&at, m * (c->shared_engine[u] ? 2 : 1) * sizeof *s->events);
+        for (int way = 0; way < 3; way++) {
+            size_t of_a_value = way == 2 ? (size_t)__builtin_popcount(c->peers[u]) : c->shared_engine[u] ? 2 : 1;
+            s->fifo[u][way].events = take(&at, m * of_a_value * sizeof *s->events);
+        }
     return at.used;
 }
 
@@ -80,7 +82,10 @@ static void count_copies(struct dfp_state *s, uint32_t value, double sign)
     size_t row = (size_t)value * c->n_units;
     if (!others)
         return;
-    if (home)
+    for (uint32_t peers = others & c->peers[home]; peers; peers &= peers - 1)
+        s->copies_s[home][2] += sign * dfp_compact_peer_s(c, value, home, (uint32_t)__builtin_ctz(peers));
+    others &= ~c->peers[home];
+    if (home && others)
         s->copies_s[home][0] += sign * c->from_s[row + home];
     for (others &= ~1u; others; others &= others - 1) {
         uint32_t u = (uint32_t)__builtin_ctz(others);
@@ -262,6 +267,7 @@ double dfp_state_bottleneck_s(const struct dfp_state *s)
         most_s = load_s > most_s ? load_s : most_s;
         most_s = s->copies_s[u][0] > most_s ? s->copies_s[u][0] : most_s;
         most_s = s->copies_s[u][1] > most_s ? s->copies_s[u][1] : most_s;
+        most_s = s->copies_s[u][2] > most_s ? s->copies_s[u][2] : most_s;
     }
     return most_s;
 }

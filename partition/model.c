@@ -142,10 +142,7 @@ uint32_t dfp_model_workers(const struct dfp_model *model, uint32_t node, uint32_
 
 double dfp_copy_time_s(const struct df_platform *platform, uint32_t from, uint32_t to, uint64_t bytes)
 {
-    if (from == to || !bytes)
-        return 0;
-    return (from ? df_link_time_s(&platform->units[from].d2h, bytes) : 0) +
-           (to ? df_link_time_s(&platform->units[to].h2d, bytes) : 0);
+    return df_platform_copy_s(platform, from, to, bytes);
 }
 
 /* ---- refusal ---- */

@@ -39,8 +39,8 @@ uint64_t dfp_round_page(uint64_t bytes);
 /* Everything one job of the node touches, each value once and on pages of its own, and its scratch memory. */
 uint64_t dfp_job_bytes(const struct df_graph *graph, uint32_t node);
 
-/* Seconds from one unit's memory to another's, through the host between two devices; 0 for no bytes or the same unit.
- */
+/* Seconds from one unit's memory to another's, between two devices directly or through the host; 0 for no bytes or the
+ * same unit. */
 double dfp_copy_time_s(const struct df_platform *platform, uint32_t from, uint32_t to, uint64_t bytes);
 
 /* Says why no unit of the platform takes the node: DF_E_REFUSED. */

@@ -90,8 +90,8 @@ void dfp_upward_rank(const struct dfp_problem *problem, const uint16_t *place, f
 struct dfp_evaluation {
     double makespan_s;
     double busy_s[DF_MAX_UNITS];        /* summed over a unit's workers */
-    uint64_t h2d_bytes, d2h_bytes, cut_bytes;
-    uint32_t h2d_copies, d2h_copies;
+    uint64_t h2d_bytes, d2h_bytes, peer_bytes, cut_bytes;
+    uint32_t h2d_copies, d2h_copies, peer_copies;
     uint32_t nodes[DF_MAX_UNITS];
     double cut_s;                       /* summed transfer time of cut arcs, each output counted once per unit */
 };

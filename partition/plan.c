@@ -82,7 +82,8 @@ static bool same_unit(const struct df_unit *a, const struct df_unit *b)
            a->engines == b->engines && a->launch_s == b->launch_s && a->h2d.bytes_per_s == b->h2d.bytes_per_s &&
            a->h2d.latency_s == b->h2d.latency_s && a->h2d.threshold_bytes == b->h2d.threshold_bytes &&
            a->d2h.bytes_per_s == b->d2h.bytes_per_s && a->d2h.latency_s == b->d2h.latency_s &&
-           a->d2h.threshold_bytes == b->d2h.threshold_bytes;
+           a->d2h.threshold_bytes == b->d2h.threshold_bytes && a->peer.bytes_per_s == b->peer.bytes_per_s &&
+           a->peer.latency_s == b->peer.latency_s && a->peer.threshold_bytes == b->peer.threshold_bytes;
 }
 
 /* Is there an earlier unit like this one, which gives the same prediction? */

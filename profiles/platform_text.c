@@ -120,6 +120,8 @@ static void print_unit(FILE *out, const struct df_platform *p, uint32_t u)
     if (unit->cls != DF_CLASS_CPU) {
         print_link(out, "h2d", &unit->h2d);
         print_link(out, "d2h", &unit->d2h);
+        if (unit->peer.bytes_per_s > 0)
+            print_link(out, "peer", &unit->peer);
         fprintf(out, " engines = %" PRIu32 ";", unit->engines);
     }
     if (unit->launch_s > 0) {

@@ -238,6 +238,7 @@ struct df_memory_stats {                /* one per device memory */
     uint64_t evictions, writebacks;
     unsigned jobs;                      /* jobs in flight on the device: as given, or as found at last */
     uint64_t replayed;                  /* jobs that were replayed from a recording (a CUDA Graph) */
+    uint64_t peer_copies, peer_bytes;   /* sent to other devices directly */
 };
 
 #define DF_MAX_WORKERS 256

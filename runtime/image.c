@@ -108,6 +108,7 @@ static void copy_platform(struct df_platform *to, const struct df_platform *from
         to->units[u].memory_bytes = unit->memory_bytes;
         copy_link(&to->units[u].h2d, &unit->h2d);
         copy_link(&to->units[u].d2h, &unit->d2h);
+        copy_link(&to->units[u].peer, &unit->peer);
         to->units[u].engines = unit->engines;
         to->units[u].launch_s = unit->launch_s;
         to->units[u].jobs = unit->jobs;
@@ -305,7 +306,8 @@ static bool check_platform(const struct df_platform *p)
     for (uint32_t u = 0; u < p->n_units; u++) {
         const struct df_unit *unit = &p->units[u];
         if (!ends(unit->name, sizeof unit->name) || unit->cls >= p->n_classes || !unit->workers ||
-            !(unit->launch_s >= 0) || (u && (!is_link(&unit->h2d) || !is_link(&unit->d2h))))
+            !(unit->launch_s >= 0) || (u && (!is_link(&unit->h2d) || !is_link(&unit->d2h))) ||
+            (unit->peer.bytes_per_s != 0 && !is_link(&unit->peer)))
             return false;
     }
     return true;

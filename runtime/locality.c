@@ -66,8 +66,13 @@ static double transfer_s(const struct dfr_view *view, uint64_t job, uint32_t uni
     for (uint32_t k = 0; k < df_node_n_in(g, dfr_job_node(job)); k++) {
         uint32_t holders = view->holders(view->arg, job, k);
         uint64_t bytes = g->values[g->in_value[node->first_in + k]].bytes;
+        uint32_t peers = holders & df_platform_peers(view->platform, unit);
         if (holders >> unit & 1 || bytes == 0)
             continue;
+        if (peers && !(holders & 1)) {
+            sum_s += df_peer_time_s(view->platform, (uint32_t)__builtin_ctz(peers), unit, bytes);
+            continue;
+        }
         sum_s += df_link_time_s(&view->platform->units[unit].h2d, bytes);
         if (holders && !(holders & 1))
             sum_s += df_link_time_s(&view->platform->units[__builtin_ctz(holders)].d2h, bytes);

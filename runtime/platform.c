@@ -43,3 +43,25 @@ void df_platform_default(struct df_platform *platform, uint32_t gpus)
         unit->launch_s = 5e-6;
     }
 }
+
+uint32_t df_platform_peers(const struct df_platform *platform, uint32_t unit)
+{
+    const struct df_unit *units = platform->units;
+    uint32_t peers = 0;
+    if (unit == 0 || !(units[unit].peer.bytes_per_s > 0))
+        return 0;
+    for (uint32_t u = 1; u < platform->n_units; u++)
+        if (u != unit && units[u].cls == units[unit].cls && units[u].peer.bytes_per_s > 0)
+            peers |= 1u << u;
+    return peers;
+}
+
+double df_platform_copy_s(const struct df_platform *platform, uint32_t from, uint32_t to, uint64_t bytes)
+{
+    const struct df_unit *units = platform->units;
+    if (from == to || !bytes)
+        return 0;
+    if (df_platform_peers(platform, from) >> to & 1)
+        return df_peer_time_s(platform, from, to, bytes);
+    return (from ? df_link_time_s(&units[from].d2h, bytes) : 0) + (to ? df_link_time_s(&units[to].h2d, bytes) : 0);
+}

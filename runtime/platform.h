@@ -2,9 +2,11 @@
  *
  * Words:    a *unit* is one line of a platform: the host with its CPU workers, or one device with its memory, its
  *           link to the host each way and its copy engines. Unit 0 is the host; unit u > 0 owns memory u.
+ *           Two units of a class that both have a *peer* link copy to each other directly.
  * Memory:   plain values, copied by assignment.
  * Model:    a copy of s bytes takes latency_s for s <= threshold_bytes, else latency_s + (s - threshold_bytes) /
- *           bytes_per_s (Wu's thesis, eq. 3.1). engines = 1: both directions share one engine.
+ *           bytes_per_s (Wu's thesis, eq. 3.1). engines = 1: both directions share one engine. A peer copy takes the
+ *           slower of the two units' peer links, and the sender's peer engine, which serves one at a time.
  */
 #ifndef DF_PLATFORM_H
 #define DF_PLATFORM_H
@@ -27,6 +29,7 @@ struct df_unit {
     uint32_t workers;                   /* jobs at once: CPU workers; 1 for a GPU */
     uint64_t memory_bytes;              /* 0: unknown, taken as unlimited */
     struct df_link h2d, d2h;            /* units > 0 */
+    struct df_link peer;                /* the same; bytes_per_s 0: it has none */
     uint32_t engines;                   /* 1 or 2 */
     double launch_s;                    /* added to each job */
     uint32_t jobs;                      /* in flight; 0: a run finds it, the simulator takes one or finds it */
@@ -43,10 +46,24 @@ struct df_platform {
  * `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, memory unknown. */
 void df_platform_default(struct df_platform *platform, uint32_t gpus);
 
+/* The units to which `unit` copies directly, a bit each. */
+uint32_t df_platform_peers(const struct df_platform *platform, uint32_t unit);
+
 static inline double df_link_time_s(const struct df_link *link, uint64_t bytes)
 {
     uint64_t beyond = bytes > link->threshold_bytes ? bytes - link->threshold_bytes : 0;
     return beyond ? link->latency_s + (double)beyond / link->bytes_per_s : link->latency_s;
 }
+
+/* A direct copy between peers. */
+static inline double df_peer_time_s(const struct df_platform *platform, uint32_t from, uint32_t to, uint64_t bytes)
+{
+    double a_s = df_link_time_s(&platform->units[from].peer, bytes);
+    double b_s = df_link_time_s(&platform->units[to].peer, bytes);
+    return a_s > b_s ? a_s : b_s;
+}
+
+/* From one unit's memory to another's: directly between peers, else through the host. */
+double df_platform_copy_s(const struct df_platform *platform, uint32_t from, uint32_t to, uint64_t bytes);
 
 #endif

@@ -171,6 +171,17 @@ static double on_host_s(const struct dmda *d, uint64_t job, uint32_t value, uint
     return *out_free_s;
 }
 
+/* When a peer that has the token has sent it. */
+static double from_peer_s(struct dmda *d, uint64_t job, uint32_t value, uint32_t holders, uint32_t unit, double now,
+                          bool send)
+{
+    uint32_t from = (uint32_t)__builtin_ctz(holders & df_platform_peers(d->view->platform, unit));
+    double at_s = now + df_peer_time_s(d->view->platform, from, unit, d->view->graph->values[value].bytes);
+    if (send)
+        store(there(d, job, value, unit), at_s);
+    return at_s;
+}
+
 /* When all inputs of the job can be in the memory of `unit`. With `send`, they are from now on expected. */
 static double data_there_s(struct dmda *d, uint64_t job, uint32_t unit, double now, bool send)
 {
@@ -184,6 +195,10 @@ static double data_there_s(struct dmda *d, uint64_t job, uint32_t unit, double n
             continue;
         if (unit > 0 && (sent_s = load(there(d, job, value, unit))) > now) {
             all_s = fmax(all_s, sent_s);
+            continue;
+        }
+        if (!(holders & 1) && holders & df_platform_peers(d->view->platform, unit)) {
+            all_s = fmax(all_s, from_peer_s(d, job, value, holders, unit, now, send));
             continue;
         }
         at_s = on_host_s(d, job, value, holders, now, &out_free_s);

@@ -179,11 +179,13 @@ static double wait_s(const struct dfr_guard *g, uint32_t unit, double now)
     return queued_s > 1e-12 ? fmax(least_s, all_s / (end - first)) : least_s; /* sums do not come back to 0 exactly */
 }
 
-/* A token's way from one memory to another, through the host. */
+/* A token's way from one memory to another, directly between peers, else through the host. */
 static double way_s(const struct dfr_guard *g, uint32_t from, uint32_t to, uint64_t bytes)
 {
     const struct df_unit *units = g->view->platform->units;
     double s = 0;
+    if (df_platform_peers(g->view->platform, from) >> to & 1)
+        return df_peer_time_s(g->view->platform, from, to, bytes);
     if (from != to && from > 0)
         s += df_link_time_s(&units[from].d2h, bytes);
     if (from != to && to > 0)

@@ -33,17 +33,17 @@ struct dfr_simulate_options {
 
 struct dfr_simulation {
     double makespan_s;
-    uint64_t h2d_bytes, d2h_bytes;
-    uint32_t h2d_copies, d2h_copies, evictions;
+    uint64_t h2d_bytes, d2h_bytes, peer_bytes;
+    uint32_t h2d_copies, d2h_copies, peer_copies, evictions;
     uint32_t jobs[DF_MAX_UNITS];        /* in flight at the end, of a device's worker; the host 0 */
     double busy_s[DF_MAX_UNITS], h2d_busy_s[DF_MAX_UNITS], d2h_busy_s[DF_MAX_UNITS];
+    double peer_busy_s[DF_MAX_UNITS];   /* of what sends */
     /* Given by the caller or NULL; of the last wave where there are several. n_nodes each. */
     uint16_t *place;                    /* unit */
     double *start_s, *end_s;
     uint32_t *worker;                   /* DF_NONE: it took none */
     /* Called for each copy as it is asked for, and for each job with a worker as it ends; NULL: nobody listens. */
-    void (*copied)(void *arg, uint32_t unit, bool to_device, uint32_t value, uint32_t wave, double begin_s,
-                   double end_s);
+    void (*copied)(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32_t wave, double begin_s, double end_s);
     void (*ran)(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double begin_s, double end_s);
     void *arg;
 };

@@ -2,28 +2,35 @@
  * the jobs that wait for it.
  *
  * Copies:   engines serve in order of request and requests come in order of time, so the end of a copy is known when
- *           it is asked for. From device to device a token goes through the host and stays there.
+ *           it is asked for. From device to device a token goes directly where a peer has it and the host has not,
+ *           else through the host, where it stays.
  * Sending:  a placed policy's tokens go to the memories of all their readers as soon as they are produced; others'
  *           when the policy stages a job, or when a worker takes one.
  */
 #include "runtime/simulate_impl.h"
 
-void sim_copy(struct sim *s, uint32_t block, uint32_t device, bool to_device)
+static void count_copy(struct dfr_simulation *r, uint32_t from, uint32_t to, uint64_t bytes, double time_s)
 {
-    const struct df_unit *unit = &s->platform->units[device];
-    uint32_t value = block % s->graph->n_values, slot = block / s->graph->n_values, to = to_device ? device : 0;
+    *(from == 0 ? &r->h2d_bytes : to == 0 ? &r->d2h_bytes : &r->peer_bytes) += bytes;
+    *(from == 0 ? &r->h2d_copies : to == 0 ? &r->d2h_copies : &r->peer_copies) += 1;
+    (from == 0 ? r->h2d_busy_s : to == 0 ? r->d2h_busy_s : r->peer_busy_s)[from ? from : to] += time_s;
+}
+
+/* One copy between the host and a device, or between peers. */
+static void copy(struct sim *s, uint32_t block, uint32_t from, uint32_t to)
+{
+    uint32_t value = block % s->graph->n_values, slot = block / s->graph->n_values, device = from ? from : to;
+    uint32_t engine = from && to ? 2 : s->platform->units[device].engines == 1 ? 0 : to != 0;
     uint64_t bytes = s->graph->values[value].bytes;
     double end_s = s->now_s;
     if (bytes) {
-        double *free_s = &s->engine_free_s[device][unit->engines == 1 ? 0 : to_device];
+        double *free_s = &s->engine_free_s[device][engine];
         double start_s = *free_s > s->now_s ? *free_s : s->now_s;
-        double time_s = df_link_time_s(to_device ? &unit->h2d : &unit->d2h, bytes);
+        double time_s = df_platform_copy_s(s->platform, from, to, bytes);
         *free_s = end_s = start_s + time_s;
-        *(to_device ? &s->result->h2d_bytes : &s->result->d2h_bytes) += bytes;
-        *(to_device ? &s->result->h2d_copies : &s->result->d2h_copies) += 1;
-        (to_device ? s->result->h2d_busy_s : s->result->d2h_busy_s)[device] += time_s;
+        count_copy(s->result, from, to, bytes, time_s);
         if (s->result->copied)
-            s->result->copied(s->result->arg, device, to_device, value, sim_wave(s, slot), start_s, end_s);
+            s->result->copied(s->result->arg, from, to, value, sim_wave(s, slot), start_s, end_s);
     }
     s->blocks[block].coming |= 1u << to;
     sim_event_push(s, (struct sim_event){ .time_s = end_s, .order = sim_order(s, slot,
@@ -37,9 +44,11 @@ void sim_request(struct sim *s, uint32_t block, uint32_t unit)
     if ((b->valid | b->coming | b->wanted) >> unit & 1)
         return;
     if (unit == 0) {
-        sim_copy(s, block, (uint32_t)__builtin_ctz(b->valid), false);
+        copy(s, block, (uint32_t)__builtin_ctz(b->valid), 0);
     } else if (b->valid & 1) {
-        sim_copy(s, block, unit, true);
+        copy(s, block, 0, unit);
+    } else if (b->valid & s->peers[unit]) {
+        copy(s, block, (uint32_t)__builtin_ctz(b->valid & s->peers[unit]), unit);
     } else {
         b->wanted |= 1u << unit;
         sim_request(s, block, 0);
@@ -106,16 +115,14 @@ static void send(struct sim *s, uint32_t block, uint32_t unit, uint32_t by)
 static void send_on(struct sim *s, uint32_t block, uint32_t unit, uint32_t by)
 {
     struct sim_block *b = &s->blocks[block];
-    uint32_t home = (uint32_t)__builtin_ctz(b->valid), others;
-    others = reader_units(s, block / s->graph->n_values, &s->graph->values[block % s->graph->n_values]);
+    uint32_t others = reader_units(s, block / s->graph->n_values, &s->graph->values[block % s->graph->n_values]), now;
     others &= ~(b->valid | b->coming | b->released);
-    if (unit == 0) {
-        for (uint32_t u = 1; u < s->n_units; u++)
-            if (others >> u & 1)
-                send(s, block, u, by);
-    } else if (unit == home && others) {
-        sim_request(s, block, 0);
-    }
+    now = unit == 0 ? others : unit == b->home ? others & s->peers[unit] : 0;
+    if (unit == b->home && unit != 0 && others & ~now)
+        sim_request(s, block, 0);       /* and on from there */
+    for (uint32_t u = 1; u < s->n_units; u++)
+        if (now >> u & 1)
+            send(s, block, u, by);
 }
 
 void sim_send_to(struct sim *s, uint32_t block, uint32_t unit)
@@ -123,7 +130,7 @@ void sim_send_to(struct sim *s, uint32_t block, uint32_t unit)
     const struct sim_block *b = &s->blocks[block];
     if ((b->valid | b->coming | b->released) >> unit & 1)
         return;
-    if (b->valid & 1)
+    if (b->valid & 1 || b->valid & s->peers[unit])
         send(s, block, unit, DFR_NOBODY);
     else if (b->valid)
         sim_request(s, block, 0);       /* and on from there */
@@ -143,7 +150,7 @@ static void arrive(struct sim *s, uint32_t block, uint32_t unit, bool produced, 
         for (uint32_t u = 1; b->wanted >> u; u++)
             if (b->wanted >> u & 1) {
                 b->wanted &= ~(1u << u);
-                sim_copy(s, block, u, true);
+                copy(s, block, 0, u);
             }
     if (s->place && !s->begins)
         send_on(s, block, unit, by);
@@ -162,7 +169,7 @@ void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uin
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
         uint32_t block = slot * g->n_values + y;
         struct sim_block *b = &s->blocks[block];
-        *b = (struct sim_block){ .left = g->values[y].n_readers, .life = b->life + 1 };
+        *b = (struct sim_block){ .left = g->values[y].n_readers, .life = b->life + 1, .home = unit };
         arrive(s, block, unit, true, by);
         if (!b->left && slot != s->inflight)
             sim_drop(s, block);

@@ -35,6 +35,7 @@ struct sim_block {
     uint32_t wanted;                    /* to be sent to u as soon as the host has it */
     uint32_t released;                  /* placed policies: readers on u know of it */
     uint32_t left;                      /* readers that have not ended */
+    uint32_t home;                      /* the unit that made it */
     uint32_t life;                      /* counts the tokens that lived here: a copy of an earlier one is no news */
 };
 
@@ -118,7 +119,8 @@ struct sim {
     uint64_t held_job;
 
     struct sim_block *blocks;
-    double engine_free_s[DF_MAX_UNITS][2];
+    uint32_t peers[DF_MAX_UNITS];       /* bit u: it copies to u directly */
+    double engine_free_s[DF_MAX_UNITS][3];
     struct sim_room *rooms[DF_MAX_UNITS]; /* NULL: everything fits */
 };
 
@@ -178,7 +180,6 @@ void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uin
 void sim_send_to(struct sim *s, uint32_t block, uint32_t unit);     /* initial data of a placed policy */
 void sim_copied(struct sim *s, const struct sim_event *event);
 void sim_request(struct sim *s, uint32_t block, uint32_t unit); /* the unit has room for it */
-void sim_copy(struct sim *s, uint32_t block, uint32_t device, bool to_device);
 void sim_load(struct sim *s, uint64_t job);         /* a taken job's inputs to its unit */
 void sim_drop(struct sim *s, uint32_t block);       /* all its readers have ended */
 uint32_t sim_holders(void *arg, uint64_t job, uint32_t k);        /* struct dfr_view's */

@@ -41,6 +41,7 @@ static int check_platform(struct sim *s, struct df_error *error)
             return dfr_error(error, DF_E_ARGUMENT, "unit '%s' of platform '%s' has no worker, too many, or no link",
                              unit->name, p->name);
         n_workers += unit->workers;
+        s->peers[u] = df_platform_peers(p, u);
         s->cls[u] = class_of(s, unit->cls);
     }
     if (n_workers > DF_MAX_WORKERS + DF_MAX_UNITS)

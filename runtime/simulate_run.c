@@ -12,6 +12,7 @@
 #include "runtime/simulate.h"
 #include "runtime/trace.h"
 
+#define COPY_ROWS 3                     /* of a device: to it, from it, to peers */
 #define TRACE_EVENTS (UINT64_C(1) << 22)
 
 struct virtual_run {
@@ -92,22 +93,17 @@ static void ran(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double
                       run->graph->works[run->graph->nodes[node].work].job_bytes);
 }
 
-static void copied(void *arg, uint32_t unit, bool to_device, uint32_t value, uint32_t wave, double begin_s,
-                   double end_s)
+static void copied(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32_t wave, double begin_s, double end_s)
 {
     struct virtual_run *run = arg;
+    uint32_t unit = from ? from : to, row = from == 0 ? 0 : to == 0 ? 1 : 2;
     struct df_memory_stats *m = &run->stats->memories[unit - 1];
     uint64_t bytes = run->graph->values[value].bytes;
-    if (to_device) {
-        m->h2d_copies++;
-        m->h2d_bytes += bytes;
-    } else {
-        m->d2h_copies++;
-        m->d2h_bytes += bytes;
-    }
+    *(row == 0 ? &m->h2d_copies : row == 1 ? &m->d2h_copies : &m->peer_copies) += 1;
+    *(row == 0 ? &m->h2d_bytes : row == 1 ? &m->d2h_bytes : &m->peer_bytes) += bytes;
     if (run->trace)
-        dfr_trace_add(dfr_trace_row(run->trace, run->n_workers + 2 * (unit - 1) + (to_device ? 0 : 1)), value, wave,
-                      begin_s, end_s, bytes);
+        dfr_trace_add(dfr_trace_row(run->trace, run->n_workers + COPY_ROWS * (unit - 1) + row), value, wave, begin_s,
+                      end_s, bytes);
 }
 
 /* A worker of a GPU is the GPU; where a unit has several, and on the host, they are numbered. */
@@ -129,9 +125,10 @@ static void name_worker(struct virtual_run *run, uint32_t u, uint32_t i, uint32_
 
 static void name_copies(struct virtual_run *run, uint32_t u)
 {
-    static const char *const what[] = { "h2d", "d2h" }, *const names[] = { "H2D copies", "D2H copies" };
-    for (uint32_t r = 0; run->trace && r < 2; r++) {
-        struct dfr_trace_row *row = dfr_trace_row(run->trace, run->n_workers + 2 * (u - 1) + r);
+    static const char *const what[] = { "h2d", "d2h", "peer" };
+    static const char *const names[] = { "H2D copies", "D2H copies", "peer copies" };
+    for (uint32_t r = 0; run->trace && r < (df_platform_peers(&run->platform, u) ? 3 : 2); r++) {
+        struct dfr_trace_row *row = dfr_trace_row(run->trace, run->n_workers + COPY_ROWS * (u - 1) + r);
         row->what = what[r];
         row->process = u;
         snprintf(row->name, sizeof row->name, "%.30s %s", run->platform.units[u].name, names[r]);
@@ -147,7 +144,7 @@ static int name_rows(struct virtual_run *run, const struct df_options *options, 
         return dfr_error(error, DF_E_ARGUMENT, "%u workers are too many: the most is %d", (unsigned)run->n_workers,
                          DF_MAX_WORKERS);
     if (options->trace_path) {
-        int status = dfr_trace_create(run->n_workers + 2 * (n_units - 1), TRACE_EVENTS, &run->trace, error);
+        int status = dfr_trace_create(run->n_workers + COPY_ROWS * (n_units - 1), TRACE_EVENTS, &run->trace, error);
         if (status != DF_OK)
             return status;
     }

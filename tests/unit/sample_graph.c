@@ -127,3 +127,13 @@ void sample_random(struct sample *s, uint32_t seed, uint32_t n, uint32_t workers
     sample_node(s, "fetch", 0, NAN, 0, 1, &last);
     sample_end(s);
 }
+
+void sample_peers(struct sample *s, uint32_t seed)
+{
+    if (seed / 4 % 2 == 0 || s->platform.n_units < 3)
+        return;
+    for (uint32_t u = 1; u < s->platform.n_units; u++)
+        if (u != 2 || s->platform.n_units < 4 || seed % 5)
+            s->platform.units[u].peer = (struct df_link){ 1e9 * (1 + (seed + u) % 6), (seed % 3) * 2e-4,
+                                                          seed % 9 == 0 ? SAMPLE_MB : 0 };
+}

@@ -34,6 +34,10 @@ void sample_end(struct sample *s);      /* finishes the graph and sets problem *
 void sample_free(struct sample *s);
 
 /* A random layered graph of n nodes that cost something, between free sources and sinks. */
+/* Peer links between two or more GPUs where seed / 4 is odd, each of another speed; the second of three sometimes has
+ * none. Times of 0 are among them. */
+void sample_peers(struct sample *s, uint32_t seed);
+
 void sample_random(struct sample *s, uint32_t seed, uint32_t n, uint32_t workers, uint32_t gpus, bool uniform);
 
 uint32_t sample_rand(uint32_t *state);

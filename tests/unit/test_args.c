@@ -336,7 +336,7 @@ static struct df_stats *make_stats(void)
     s->workers[1].jobs = 3;
     s->workers[1].busy_s = 0.0005;
     s->n_memories = 1;
-    s->memories[0] = (struct df_memory_stats){ "gpu0", 64 << 20, 12 << 20, 6, 3 << 20, 2, 1024, 4, 1, 5, 9 };
+    s->memories[0] = (struct df_memory_stats){ "gpu0", 64 << 20, 12 << 20, 6, 3 << 20, 2, 1024, 4, 1, 5, 9, 7, 2048 };
     return s;
 }
 
@@ -366,13 +366,15 @@ static void test_report(void **state)
               "gpu \"0\"           3      500 us    25.0\n"
               "\n"
               "memory       pool       peak     to it      bytes   from it      bytes  evictions  write-backs  jobs  replayed\n"
-              "gpu0     64.0 MiB   12.0 MiB         6   3.00 MiB         2   1.00 KiB          4            1     5         9\n");
+              "gpu0     64.0 MiB   12.0 MiB         6   3.00 MiB         2   1.00 KiB          4            1     5         9\n"
+              "gpu0 sent 7 tokens (2.00 KiB) to other devices directly\n");
     report_is(dfr_report_json, s,
               "{\"makespan_s\": 0.002, \"waves\": 3, \"jobs\": 12, \"inflight\": 2, \"workers\": ["
               "{\"name\": \"cpu0\", \"jobs\": 9, \"busy_s\": 0.001}, "
               "{\"name\": \"gpu \\\"0\\\"\", \"jobs\": 3, \"busy_s\": 0.0005}], \"memories\": ["
               "{\"name\": \"gpu0\", \"capacity_bytes\": 67108864, \"peak_bytes\": 12582912, "
-              "\"h2d_copies\": 6, \"h2d_bytes\": 3145728, \"d2h_copies\": 2, \"d2h_bytes\": 1024, \"evictions\": 4, "
+              "\"h2d_copies\": 6, \"h2d_bytes\": 3145728, \"d2h_copies\": 2, \"d2h_bytes\": 1024, "
+              "\"peer_copies\": 7, \"peer_bytes\": 2048, \"evictions\": 4, "
               "\"writebacks\": 1, \"jobs\": 5, \"replayed\": 9}]}\n");
     s->n_memories = s->n_workers = 0;
     report_is(dfr_report_json, s,

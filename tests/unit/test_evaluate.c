@@ -59,6 +59,35 @@ static void chain_is_exact(void **state)
     sample_free(&s);
 }
 
+/* Three GPUs, of which the first two are peers by links of 2 and 4 GB/s: the slower counts. */
+static void peers_copy_directly(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_begin(&s, 1, 3);
+    uint32_t a = sample_node(&s, "a", NAN, 1 * MS, MB, 0, NULL);
+    uint32_t b = sample_node(&s, "b", NAN, 1 * MS, MB, 0, NULL);
+    for (int i = 0; i < 3; i++)
+        sample_node(&s, "c", 3 * MS, 1 * MS, 0, 2, (uint32_t[]){ a, b });
+    sample_end(&s);
+    s.platform.units[1].peer = (struct df_link){ 2e9, 0.5 * MS, 0 };
+    s.platform.units[2].peer = (struct df_link){ 4e9, 0.1 * MS, 0 };
+    assert_int_equal(df_platform_peers(&s.platform, 1), 1 << 2);
+    assert_int_equal(df_platform_peers(&s.platform, 3), 0);
+    struct dfp_evaluation e = evaluate(&s, (uint16_t[]){ 1, 1, 2, 2, 2 }, NULL);
+    near(e.makespan_s, (1 + 1 + 1 + 3) * MS); /* a 0-1, b 1-2, sent 1-2 and 2-3, then three jobs */
+    assert_int_equal(e.peer_copies, 2);
+    assert_int_equal(e.peer_bytes, 2 * MB);
+    assert_int_equal(e.h2d_copies + e.d2h_copies, 0);
+    near(e.cut_s, 2 * MS);
+    e = evaluate(&s, (uint16_t[]){ 1, 1, 2, 3, 0 }, NULL);
+    near(e.makespan_s, 8 * MS);         /* b is back at 1+2+2 = 5 and runs there to 8; on GPU 3 from 7 to 8 */
+    assert_int_equal(e.peer_copies, 2); /* one of them does not go through the host, though the host has it later */
+    assert_int_equal(e.d2h_copies, 2);
+    assert_int_equal(e.h2d_copies, 2);
+    sample_free(&s);
+}
+
 static void copies_overlap_work(void **state)
 {
     (void)state;
@@ -339,6 +368,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chain_is_exact),
+        cmocka_unit_test(peers_copy_directly),
         cmocka_unit_test(copies_overlap_work),
         cmocka_unit_test(replicas_are_copied_once),
         cmocka_unit_test(devices_exchange_through_the_host),

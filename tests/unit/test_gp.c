@@ -44,6 +44,7 @@ static void any_graph(struct sample *s, uint32_t seed)
         if (seed % 5 == 0)              /* copies that take no time, and end at one moment */
             unit->h2d = unit->d2h = (struct df_link){ 1e9, 0, 2 * SAMPLE_MB };
     }
+    sample_peers(s, seed);
 }
 
 /* ---- the fast evaluator ---- */

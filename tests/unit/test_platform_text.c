@@ -107,6 +107,8 @@ static void read_back(const struct df_platform *p, const struct dfw_probe_report
     for (uint32_t u = 0; u < p->n_units; u++) {
         const struct df_unit *a = &got.units[u], *b = &p->units[u];
         assert_int_equal(a->cls, b->cls);
+        assert_near(a->peer.bytes_per_s, b->peer.bytes_per_s);
+        assert_near(a->peer.latency_s, b->peer.latency_s);
         assert_int_equal(a->workers, b->workers);
         assert_int_equal(a->memory_bytes, b->memory_bytes);
         if (u == 0)
@@ -137,6 +139,7 @@ static void the_front_end_reads_it_back(void **state)
     read_back(&p, &report);
     p.units[2] = p.units[1];
     p.n_units = 3;
+    p.units[1].peer = p.units[2].peer = (struct df_link){ 50e9, 5e-6, 0 };
     read_back(&p, NULL);
 }
 

@@ -30,8 +30,8 @@ static void near(double value, double expected)
 /* ---- a run that is watched ---- */
 
 struct happening {                      /* a job, or a copy of a value */
-    uint32_t row, what, wave;           /* row: worker; or unit, to the device where `in` */
-    bool in;
+    uint32_t row, what, wave;           /* row: worker; or of a copy the device, of peers the sender */
+    uint32_t way, to;                   /* of a copy: 0 to the host, 1 to the device, 2 to a peer; the unit it goes to */
     double begin_s, end_s;
 };
 
@@ -49,16 +49,17 @@ static void note(struct happening **list, size_t *n, struct happening h)
     (*list)[(*n)++] = h;
 }
 
-static void copied(void *arg, uint32_t unit, bool in, uint32_t value, uint32_t wave, double begin_s, double end_s)
+static void copied(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32_t wave, double begin_s, double end_s)
 {
     struct watch *w = arg;
-    note(&w->copies, &w->n_copies, (struct happening){ unit, value, wave, in, begin_s, end_s });
+    note(&w->copies, &w->n_copies,
+         (struct happening){ from ? from : to, value, wave, from == 0 ? 1 : to == 0 ? 0 : 2, to, begin_s, end_s });
 }
 
 static void ran(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double begin_s, double end_s)
 {
     struct watch *w = arg;
-    note(&w->jobs, &w->n_jobs, (struct happening){ worker, node, wave, false, begin_s, end_s });
+    note(&w->jobs, &w->n_jobs, (struct happening){ worker, node, wave, 0, 0, begin_s, end_s });
 }
 
 static void forget(struct watch *w)
@@ -135,7 +136,7 @@ static size_t at(const struct checked *c, uint32_t wave, uint32_t node)
 
 static void check_rows(const struct checked *c)
 {
-    double worker_s[64] = { 0 }, engine_s[DF_MAX_UNITS][2] = { { 0 } };
+    double worker_s[64] = { 0 }, engine_s[DF_MAX_UNITS][3] = { { 0 } };
     for (size_t i = 0; i < c->w->n_jobs; i++) {
         const struct happening *h = &c->w->jobs[i];
         assert_true(h->row < 64 && h->wave < c->waves);
@@ -147,7 +148,7 @@ static void check_rows(const struct checked *c)
     }
     for (size_t i = 0; i < c->w->n_copies; i++) {
         const struct happening *h = &c->w->copies[i];
-        double *engine = &engine_s[h->row][c->s->platform.units[h->row].engines == 1 ? 0 : h->in];
+        double *engine = &engine_s[h->row][h->way < 2 && c->s->platform.units[h->row].engines == 1 ? 0 : h->way];
         assert_true(h->begin_s >= *engine);
         *engine = h->end_s;
     }
@@ -159,7 +160,7 @@ static bool was_copied(const struct checked *c, uint32_t value, uint32_t wave, u
 {
     for (size_t i = 0; i < c->w->n_copies; i++) {
         const struct happening *h = &c->w->copies[i];
-        if (h->what == value && h->wave == wave && h->in == (unit > 0) && (!unit || h->row == unit) &&
+        if (h->what == value && h->wave == wave && h->to == unit &&
             h->begin_s >= made_s &&
             h->end_s <= by_s)
             return true;
@@ -201,8 +202,8 @@ static double bound_s(const struct sample *s)
 static void check_sums(const struct checked *c, const struct dfr_simulation *r)
 {
     double busy_s[DF_MAX_UNITS] = { 0 };
-    uint64_t bytes[2] = { 0 };
-    uint32_t copies[2] = { 0 };
+    uint64_t bytes[3] = { 0 };
+    uint32_t copies[3] = { 0 };
     for (size_t i = 0; i < c->w->n_jobs; i++) {
         const struct happening *h = &c->w->jobs[i];
         uint32_t unit = unit_of(c->s, h->row), threads = c->s->graph->works[c->s->graph->nodes[h->what].work].threads;
@@ -211,8 +212,8 @@ static void check_sums(const struct checked *c, const struct dfr_simulation *r)
         assert_true(h->end_s <= r->makespan_s);
     }
     for (size_t i = 0; i < c->w->n_copies; i++) {
-        bytes[c->w->copies[i].in] += c->s->graph->values[c->w->copies[i].what].bytes;
-        copies[c->w->copies[i].in]++;
+        bytes[c->w->copies[i].way] += c->s->graph->values[c->w->copies[i].what].bytes;
+        copies[c->w->copies[i].way]++;
     }
     for (uint32_t u = 0; u < c->s->platform.n_units; u++) {
         near(r->busy_s[u], busy_s[u]);
@@ -223,6 +224,8 @@ static void check_sums(const struct checked *c, const struct dfr_simulation *r)
     assert_int_equal(r->d2h_bytes, bytes[0]);
     assert_int_equal(r->h2d_copies, copies[1]);
     assert_int_equal(r->d2h_copies, copies[0]);
+    assert_int_equal(r->peer_bytes, bytes[2]);
+    assert_int_equal(r->peer_copies, copies[2]);
 }
 
 static void check_run(const struct sample *s, const struct dfr_simulate_options *options)
@@ -282,6 +285,7 @@ static void any_run_is_possible(void **state)
             s.platform.units[u].workers = 1 + (seed % 5 == 0);
             s.platform.units[u].launch_s = seed % 2 ? 0.05 * MS : 0;
         }
+        sample_peers(&s, seed);
         check_policies(&s, 1, 1);
         check_policies(&s, 4, 1 + seed % 4);
         sample_free(&s);
@@ -554,6 +558,8 @@ static void once_values_serve_all_waves(void **state)
 
 /* ---- the evaluator ---- */
 
+static uint64_t peer_copies;            /* seen */
+
 static void same_as_evaluator(const struct sample *s, uint16_t *place, float *priority)
 {
     struct dfp_evaluation e;
@@ -570,6 +576,9 @@ static void same_as_evaluator(const struct sample *s, uint16_t *place, float *pr
     assert_int_equal(r.d2h_bytes, e.d2h_bytes);
     assert_int_equal(r.h2d_copies, e.h2d_copies);
     assert_int_equal(r.d2h_copies, e.d2h_copies);
+    assert_int_equal(r.peer_bytes, e.peer_bytes);
+    assert_int_equal(r.peer_copies, e.peer_copies);
+    peer_copies += r.peer_copies;
 }
 
 static void place_at_random(const struct sample *s, uint32_t *random, uint16_t *place)
@@ -583,6 +592,7 @@ static void place_at_random(const struct sample *s, uint32_t *random, uint16_t *
 static void static_runs_agree_with_the_evaluator(void **state)
 {
     (void)state;
+    peer_copies = 0;
     for (uint32_t seed = 1; seed <= 120; seed++) {
         struct sample s;
         uint32_t random = seed, gpus = seed % 4;
@@ -593,6 +603,7 @@ static void static_runs_agree_with_the_evaluator(void **state)
             s.platform.units[u].jobs = seed % 3;
             s.platform.units[u].launch_s = seed % 2 ? 0.05 * MS : 0;
         }
+        sample_peers(&s, seed);
         uint32_t n = s.graph->n_nodes;
         uint16_t *place = calloc(n, sizeof *place);
         float *priority = calloc(n, sizeof *priority);
@@ -606,6 +617,7 @@ static void static_runs_agree_with_the_evaluator(void **state)
         free(priority);
         sample_free(&s);
     }
+    assert_true(peer_copies > 100);
 }
 
 /* Jobs that need several workers: the most urgent waits for them and is not overtaken, in both. */

@@ -76,7 +76,7 @@ void dfm_entry_free(struct dfm_cache *c, struct dfm_entry *e)
     c->free_entry = (uint32_t)(e - c->entries);
 }
 
-static void pin(struct dfm_cache *c, struct dfm_entry *e)
+void dfm_pin(struct dfm_cache *c, struct dfm_entry *e)
 {
     if (e->pins++ > 0)
         return;
@@ -85,7 +85,7 @@ static void pin(struct dfm_cache *c, struct dfm_entry *e)
         dfm_lru_remove(c, e);
 }
 
-static void unpin(struct dfm_cache *c, struct dfm_entry *e)
+void dfm_unpin(struct dfm_cache *c, struct dfm_entry *e)
 {
     assert(e->pins > 0);
     if (--e->pins > 0)
@@ -108,17 +108,26 @@ void dfm_cache_drop(struct dfm_cache *c, uint32_t block)
     dfm_entry_free(c, e);
 }
 
+/* Clears this memory's bit, unless it is the last one; in one step, for peers may be doing the same. */
+static bool give_up_copy(struct dfm_cache *c, struct dfm_block *b)
+{
+    uint32_t valid = dfm_block_valid(b);
+
+    do
+        if (valid == c->bit)
+            return false;
+    while (!atomic_compare_exchange_weak_explicit(&b->valid, &valid, valid & ~c->bit, memory_order_acq_rel,
+                                                  memory_order_acquire));
+    return true;
+}
+
 /* The entry goes, at once or when its write-back is complete. */
 static void evict(struct dfm_cache *c, struct dfm_entry *e)
 {
-    struct dfm_block *b = &c->space->blocks[e->block];
-    uint32_t valid = dfm_block_valid(b);
-
-    /* Bit gone: the block's end is in the mail. On the host too: a copy is enough. Else this is the last one, and
-     * nobody else can change that (space.h). */
-    if (!(valid & c->bit) || valid & DFM_HOST) {
+    /* Bit gone: the block's end is in the mail. Elsewhere too: a copy is enough. Else this is the last one, and nobody
+     * else can change that (space.h). */
+    if (give_up_copy(c, &c->space->blocks[e->block])) {
         dfm_lru_remove(c, e);
-        atomic_fetch_and_explicit(&b->valid, ~c->bit, memory_order_acq_rel);
         c->stats.evictions++;
         dfm_entry_free(c, e);
     } else {
@@ -179,7 +188,7 @@ static bool reserve_piece(struct dfm_cache *c, struct dfm_piece *p)
         if (p->use == DFM_WRITE)
             e->state = DFM_FILLING;
     }
-    pin(c, e);
+    dfm_pin(c, e);
     p->entry = (uint32_t)(e - c->entries);
     return true;
 }
@@ -191,7 +200,7 @@ static void undo(struct dfm_cache *c, struct dfm_claim *claim)
         if (claim->pieces[i].entry == DFM_NONE)
             continue;
         e = &c->entries[claim->pieces[i].entry];
-        unpin(c, e);
+        dfm_unpin(c, e);
         if (e->pins == 0 && (e->state == DFM_AWAITING || e->state == DFM_FILLING))
             dfm_entry_free(c, e);       /* made for this claim, nothing is on its way to it */
         claim->pieces[i].entry = DFM_NONE;
@@ -209,7 +218,7 @@ static bool try_reserve(struct dfm_cache *c, struct dfm_claim *claim)
         p->awaited = false;
         if (complete && p->use != DFM_WRITE && c->entry_of[present_as(p)] != DFM_NONE) {
             p->entry = c->entry_of[present_as(p)];
-            pin(c, &c->entries[p->entry]);
+            dfm_pin(c, &c->entries[p->entry]);
         }
     }
     for (uint32_t i = 0; complete && i < claim->n; i++)
@@ -306,8 +315,9 @@ int dfm_cache_load(struct dfm_cache *c, struct dfm_piece *piece, struct df_error
 {
     struct dfm_entry *e = &c->entries[piece->entry];
 
-    piece->awaited = e->state == DFM_AWAITING && (!(dfm_block_valid(&c->space->blocks[e->block]) & DFM_HOST) ||
-                                                  dfm_link_room(&c->in) == 0);
+    piece->awaited = e->state == DFM_COMING ||
+                     (e->state == DFM_AWAITING && (!(dfm_block_valid(&c->space->blocks[e->block]) & DFM_HOST) ||
+                                                   dfm_link_room(&c->in) == 0));
     return e->state != DFM_AWAITING || piece->awaited ? DF_OK : dfm_load_issue(c, e, error);
 }
 
@@ -350,7 +360,7 @@ void dfm_cache_release(struct dfm_cache *c, struct dfm_claim *claim)
             c->entry_of[p->block] = p->entry;
             e->block = p->block;
         }
-        unpin(c, e);
+        dfm_unpin(c, e);
     }
     if (claim->tmp_bytes > 0) {
         dfm_pool_free(c->pool, claim->tmp_offset);

@@ -10,11 +10,13 @@
  *     1  free       in the list of unused entries
  *     2  awaiting   reserved for an input that is not on the host yet (another device is asked); pinned
  *     3  loading    its copy from the host is under way
+ *     3a coming     a peer was asked to send it here; pinned
  *     4  filling    reserved for an output; pinned
  *     5  valid      holds the bytes; in the LRU list unless it is pinned or being copied out
  *     6  leaving    valid, unpinned, a write-back is under way: 5 -> 6 by eviction, 6 -> 1 when it is complete. A claim
  *                   that wants it waits until then: so no block is dropped while it is being written back
- * 1 -> 2, 3, 4 by reserve; 1 -> 3 by prefetch; 2 -> 3 by load; 3 -> 5 when the copy is complete; 4 -> 5 by complete;
+ * 1 -> 2, 3, 4 by reserve; 1 -> 3 by prefetch; 2 -> 3 by load; 2 -> 3a by expect; 3a -> 5 when the peer has sent it, or
+ * 3a -> 2 when that cannot send it; 3 -> 5 when the copy is complete; 4 -> 5 by complete;
  * 5 -> 1 by drop and by eviction.
  *
  * Memory:   dfm_cache_create() allocates everything, dfm_cache_destroy() returns it. The device is borrowed.
@@ -22,7 +24,8 @@
  *           ready are acted on before that job's claim is reserved.
  * Progress: a claim whose page-rounded size is at most the pool's can always be reserved in the end: when nobody pins
  *           anything, everything else goes, and an empty pool is one piece. A prefetch takes free room only, and none
- *           while a claim waits.
+ *           while a claim waits. What is being sent to a peer is pinned; that needs nothing of the peer but memory
+ *           which it has reserved, so it ends.
  * Errors:   the device's, passed on.
  */
 #ifndef DFM_CACHE_H
@@ -43,6 +46,7 @@ struct dfm_cache_config {
     bool roomy;                         /* everything fits at once: then a block goes to where it was in its last life,
                                          * if that is free, so that launches come again with the same addresses */
     void (*arrived)(void *arg, uint32_t waiter);       /* a fetch that this waiter posted is complete */
+    void (*answered)(void *arg, uint32_t memory);      /* its owner has a message from us: wake it; NULL without peers */
     void (*copied)(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s);
     void (*freed)(void *arg, void *address, uint64_t bytes); /* a block's memory was given back; NULL: nobody asks */
     void *arg;
@@ -87,6 +91,12 @@ void dfm_cache_take_over(struct dfm_cache *cache, struct dfm_claim *claim);
  * under way that it must be tried again, it stays awaited. */
 int dfm_cache_load(struct dfm_cache *cache, struct dfm_piece *piece, struct df_error *error);
 
+/* The piece is awaited, and a peer that has it was not asked yet: where to is set in space->peer_asks[waiter], for a fetch
+ * to be posted to that peer. false: it is coming already. */
+bool dfm_cache_expect(struct dfm_cache *cache, const struct dfm_piece *piece, uint32_t waiter);
+
+bool dfm_cache_is_coming(const struct dfm_cache *cache, const struct dfm_piece *piece);
+
 /* Makes what follows on `stream` wait for the claim's copies. */
 int dfm_cache_wait(struct dfm_cache *cache, const struct dfm_claim *claim, uint32_t stream, struct df_error *error);
 
@@ -118,7 +128,7 @@ bool dfm_cache_check(const struct dfm_cache *cache);
 /* ---- messages, from any thread; the poster wakes the owner ---- */
 
 void dfm_cache_post_free(struct dfm_cache *cache, uint32_t block);
-/* Bring space->asked[waiter] to the host, then call arrived(waiter). */
+/* Bring space->asked[waiter] to the host, then call arrived(waiter); or to where space->peer_asks[waiter] says. */
 void dfm_cache_post_fetch(struct dfm_cache *cache, uint32_t waiter);
 /* Bring the block, which is on the host, to this memory if there is room; a job of this device will read it. */
 void dfm_cache_post_prefetch(struct dfm_cache *cache, uint32_t block);

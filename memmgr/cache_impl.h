@@ -6,7 +6,7 @@
 
 #include "memmgr/cache.h"
 
-enum dfm_state { DFM_FREE, DFM_AWAITING, DFM_LOADING, DFM_FILLING, DFM_VALID, DFM_LEAVING };
+enum dfm_state { DFM_FREE, DFM_AWAITING, DFM_LOADING, DFM_COMING, DFM_FILLING, DFM_VALID, DFM_LEAVING };
 
 enum dfm_out { DFM_OUT_NONE, DFM_OUT_QUEUED, DFM_OUT_FLYING };
 
@@ -54,9 +54,11 @@ struct dfm_cache {
     uint64_t *home;                     /* by block: its last offset, UINT64_MAX none; NULL: not roomy */
     bool free_only;                     /* room is what is free: nothing is evicted */
     bool waiting;                       /* a claim waits for room: nothing is fetched ahead */
-    struct dfm_link in, out;
+    struct dfm_link in, out, peer;
+    uint32_t *sending;                  /* by copy in `peer`: its waiter */
+    uint32_t send_first, send_last;     /* waiters whose copy to a peer is to be issued; their entries are pinned */
     uint32_t out_first, out_last;       /* entries whose copy to the host is to be issued */
-    struct dfm_mailbox frees, fetches, prefetches;
+    struct dfm_mailbox frees, fetches, prefetches, answers;
     uint32_t *free_next, *prefetch_next;
     _Atomic uint8_t *prefetch_posted;   /* block: is in the prefetch mailbox */
     struct df_memory_stats stats;
@@ -80,7 +82,23 @@ void dfm_entry_free(struct dfm_cache *c, struct dfm_entry *e);
 void dfm_lru_add(struct dfm_cache *c, struct dfm_entry *e);
 void dfm_lru_remove(struct dfm_cache *c, struct dfm_entry *e);
 
+void dfm_pin(struct dfm_cache *c, struct dfm_entry *e);
+void dfm_unpin(struct dfm_cache *c, struct dfm_entry *e);
+
+/* peer.c */
+int dfm_peer_create(struct dfm_cache *c, struct df_error *error);
+void dfm_peer_send(struct dfm_cache *c, uint32_t waiter);           /* a fetch for a peer */
+int dfm_peer_issue(struct dfm_cache *c, struct df_error *error);    /* of those to be sent, what there is room for */
+void dfm_peer_sent(struct dfm_cache *c, struct dfm_entry *e);       /* the oldest of `peer` is complete */
+void dfm_peer_answer(struct dfm_cache *c, uint32_t waiter, bool sent);
+void dfm_peer_answers(struct dfm_cache *c, uint32_t waiter);        /* of peers that were asked: a list of waiters */
+
 /* transfer.c */
+int dfm_link_create(struct dfm_cache *c, struct dfm_link *link, enum dfr_copy kind, uint32_t stream, uint32_t capacity,
+                    struct df_error *error);
+void dfm_mail_post(struct dfm_mailbox *box, uint32_t *next, uint32_t item);
+uint32_t dfm_mail_take(struct dfm_mailbox *box);
+void dfm_entry_valid(struct dfm_cache *c, struct dfm_entry *e);     /* its bytes have come */
 int dfm_transfer_create(struct dfm_cache *c, struct df_error *error);
 void dfm_transfer_destroy(struct dfm_cache *c);
 int dfm_load_issue(struct dfm_cache *c, struct dfm_entry *e, struct df_error *error); /* AWAITING → LOADING */

@@ -165,7 +165,8 @@ int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **s
     s->cls = malloc(n * sizeof *s->cls);
     s->waiter_next = malloc(n_waiters * sizeof *s->waiter_next);
     s->asked = malloc(n_waiters * sizeof *s->asked);
-    if (!s->blocks || !s->bytes || !s->cls || !s->waiter_next || !s->asked) {
+    s->peer_asks = calloc(n_waiters, sizeof *s->peer_asks);
+    if (!s->peer_asks || !s->blocks || !s->bytes || !s->cls || !s->waiter_next || !s->asked) {
         dfr_error_memory(error);
         goto fail;
     }
@@ -201,6 +202,7 @@ void dfm_space_destroy(struct dfm_space *s)
     free(s->poison);
     free(s->waiter_next);
     free(s->asked);
+    free(s->peer_asks);
     free(s);
 }
 

@@ -11,8 +11,9 @@
  *                   released
  *     4  empty      3 -> 4 by the last reader's end (dfm_space_drop), or by an inout job that takes the storage over
  * Within 3 holders come (a copy is complete) and go (a device evicts); the host's bit never goes before 4. Only the
- * thread that owns memory m sets or clears bit m within 3, so at that thread: bit m set and bit 0 not means that this
- * is the last valid copy and nobody else can drop it (whoever else read it would have had it on the host first).
+ * thread that owns memory m clears bit m within 3, only where another is set, and in one step with seeing that; it sets it
+ * too, but for a copy from a peer, whose thread does. So at that thread: bit m alone means that this is the last valid copy and nobody else can drop the block
+ * (whoever else is to read it must have it from here first), or make another copy but from here.
  *
  * Memory:   host memory comes from a heap (heap.h) made for the most that can be live, or is planned: each slot has one
  *           piece, and each value its place in it, taken and given back without doing anything. Device memory is the
@@ -41,6 +42,13 @@ struct dfm_block {
     void *host;                         /* host memory; written before bit 0 is set */
 };
 
+/* Where a waiter wants its block: a device asks a peer to send it straight into memory that it has reserved. */
+struct dfm_peer_ask {
+    struct dfm_cache *receiver;         /* NULL: on the host */
+    void *address;
+    bool sent;                          /* the answer; else it must be looked for anew */
+};
+
 struct dfm_space {
     uint32_t n_values, n_slots;
     struct dfm_block *blocks;           /* [slot * n_values + value] */
@@ -57,6 +65,7 @@ struct dfm_space {
     /* A job that needs a block on the host asks its holder (cache.h): waiter w waits for asked[w]. */
     uint32_t n_waiters;
     uint32_t *waiter_next, *asked;
+    struct dfm_peer_ask *peer_asks;     /* by waiter */
 };
 
 struct dfm_space_config {

@@ -8,7 +8,7 @@
  * An item is in its stack at most once: a block is freed once per life and its next life here begins after the owner
  * has taken the message; a waiter asks again only after it was answered; prefetches carry a flag. The owner takes the
  * stack of prefetches, then that of fetches, then that of frees, and acts in the opposite order: so a message about a
- * block's new life is never acted on before the end of its old one.
+ * block's new life is never acted on before the end of its old one. Answers of peers (peer.c) come first of all.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 /* ---- messages ---- */
 
-static void post(struct dfm_mailbox *box, uint32_t *next, uint32_t item)
+void dfm_mail_post(struct dfm_mailbox *box, uint32_t *next, uint32_t item)
 {
     uint32_t head = atomic_load_explicit(&box->head, memory_order_relaxed);
     do
@@ -28,7 +28,7 @@ static void post(struct dfm_mailbox *box, uint32_t *next, uint32_t item)
     while (!atomic_compare_exchange_weak_explicit(&box->head, &head, item, memory_order_release, memory_order_relaxed));
 }
 
-static uint32_t take_all(struct dfm_mailbox *box)
+uint32_t dfm_mail_take(struct dfm_mailbox *box)
 {
     if (atomic_load_explicit(&box->head, memory_order_relaxed) == DFM_NONE)
         return DFM_NONE;
@@ -37,12 +37,12 @@ static uint32_t take_all(struct dfm_mailbox *box)
 
 void dfm_cache_post_free(struct dfm_cache *c, uint32_t block)
 {
-    post(&c->frees, c->free_next, block);
+    dfm_mail_post(&c->frees, c->free_next, block);
 }
 
 void dfm_cache_post_fetch(struct dfm_cache *c, uint32_t waiter)
 {
-    post(&c->fetches, c->space->waiter_next, waiter);
+    dfm_mail_post(&c->fetches, c->space->waiter_next, waiter);
 }
 
 bool dfm_cache_prefetch_pends(const struct dfm_cache *c, uint32_t block)
@@ -53,7 +53,24 @@ bool dfm_cache_prefetch_pends(const struct dfm_cache *c, uint32_t block)
 void dfm_cache_post_prefetch(struct dfm_cache *c, uint32_t block)
 {
     if (!atomic_exchange_explicit(&c->prefetch_posted[block], 1, memory_order_acq_rel))
-        post(&c->prefetches, c->prefetch_next, block);
+        dfm_mail_post(&c->prefetches, c->prefetch_next, block);
+}
+
+/* Evicted meanwhile, for another device has it: that one is asked. */
+static int forward_fetch(struct dfm_cache *c, uint32_t waiter, struct df_error *error)
+{
+    uint32_t block = c->space->asked[waiter], holders = dfm_block_valid(&c->space->blocks[block]), m;
+
+    if (holders & DFM_HOST) {
+        c->config.arrived(c->config.arg, waiter);
+        return DF_OK;
+    }
+    if ((holders & ~c->bit) == 0 || !c->config.answered)
+        return dfr_error(error, DF_E_DEVICE, "internal error: block %u is neither on the host nor here", block);
+    m = (uint32_t)__builtin_ctz(holders & ~c->bit);
+    dfm_cache_post_fetch(c->space->caches[m], waiter);
+    c->config.answered(c->config.arg, m);
+    return DF_OK;
 }
 
 static int answer_fetch(struct dfm_cache *c, uint32_t waiter, struct df_error *error)
@@ -61,13 +78,21 @@ static int answer_fetch(struct dfm_cache *c, uint32_t waiter, struct df_error *e
     uint32_t block = c->space->asked[waiter];
     struct dfm_entry *e;
 
+    if (c->space->peer_asks[waiter].receiver) {
+        dfm_peer_send(c, waiter);
+        return DF_OK;
+    }
     if (dfm_block_valid(&c->space->blocks[block]) & DFM_HOST) {
         c->config.arrived(c->config.arg, waiter);
         return DF_OK;
     }
     if (c->entry_of[block] == DFM_NONE)
-        return dfr_error(error, DF_E_DEVICE, "internal error: block %u is neither on the host nor here", block);
+        return forward_fetch(c, waiter, error);
     e = &c->entries[c->entry_of[block]];
+    if (e->state == DFM_COMING) {       /* as in dfm_peer_send() */
+        dfm_cache_post_fetch(c, waiter);
+        return DF_OK;
+    }
     c->space->waiter_next[waiter] = e->waiters;
     e->waiters = waiter;
     if (e->out == DFM_OUT_NONE)
@@ -88,11 +113,13 @@ static int prefetch(struct dfm_cache *c, uint32_t block, struct df_error *error)
 
 int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error)
 {
-    uint32_t ahead = take_all(&c->prefetches), asked = take_all(&c->fetches), item = take_all(&c->frees), next;
+    uint32_t ahead = dfm_mail_take(&c->prefetches), asked = dfm_mail_take(&c->fetches), item = dfm_mail_take(&c->frees), next;
+    uint32_t answers = dfm_mail_take(&c->answers);
     int status = DF_OK;
 
-    if (ahead != DFM_NONE || asked != DFM_NONE || item != DFM_NONE)
+    if (ahead != DFM_NONE || asked != DFM_NONE || item != DFM_NONE || answers != DFM_NONE)
         *progress = true;
+    dfm_peer_answers(c, answers);
     for (; item != DFM_NONE; item = next) {
         next = c->free_next[item];
         dfm_cache_drop(c, item);
@@ -192,15 +219,18 @@ static void tell_copied(struct dfm_cache *c, struct dfm_link *link, const struct
     if (link->kind == DFR_COPY_H2D) {
         c->stats.h2d_copies++;
         c->stats.h2d_bytes += bytes;
-    } else {
+    } else if (link->kind == DFR_COPY_D2H) {
         c->stats.d2h_copies++;
         c->stats.d2h_bytes += bytes;
+    } else {
+        c->stats.peer_copies++;
+        c->stats.peer_bytes += bytes;
     }
     if (c->config.copied && c->device->ops->event_times(c->device, event, &begin_s, &end_s))
         c->config.copied(c->config.arg, link->kind, e->block, bytes, begin_s, end_s);
 }
 
-static void loaded(struct dfm_cache *c, struct dfm_entry *e)
+void dfm_entry_valid(struct dfm_cache *c, struct dfm_entry *e)
 {
     e->state = DFM_VALID;
     /* release: the device's bytes; only this thread clears the bit, or the last reader, who is yet to come */
@@ -230,7 +260,10 @@ static void copied_out(struct dfm_cache *c, struct dfm_entry *e)
     }
     for (; waiter != DFM_NONE; waiter = next) {
         next = c->space->waiter_next[waiter];
-        c->config.arrived(c->config.arg, waiter);
+        if (c->space->peer_asks[waiter].receiver)
+            dfm_peer_answer(c, waiter, false);
+        else
+            c->config.arrived(c->config.arg, waiter);
     }
 }
 
@@ -249,9 +282,11 @@ static int complete(struct dfm_cache *c, struct dfm_link *link, bool *progress, 
         tell_copied(c, link, e);
         link->completed++;
         if (link->kind == DFR_COPY_H2D)
-            loaded(c, e);
-        else
+            dfm_entry_valid(c, e);
+        else if (link->kind == DFR_COPY_D2H)
             copied_out(c, e);
+        else
+            dfm_peer_sent(c, e);
     }
     return DF_OK;
 }
@@ -264,7 +299,11 @@ int dfm_cache_poll(struct dfm_cache *c, bool *progress, struct df_error *error)
     if (status == DF_OK)
         status = complete(c, &c->out, progress, error);
     if (status == DF_OK)
+        status = complete(c, &c->peer, progress, error);
+    if (status == DF_OK)
         status = dfm_out_issue(c, error);
+    if (status == DF_OK)
+        status = dfm_peer_issue(c, error);
     return status;
 }
 
@@ -278,7 +317,7 @@ uint64_t dfm_cache_left_bytes(struct dfm_cache *c)
     uint64_t bytes = 0;
     uint32_t next;
 
-    for (uint32_t block = take_all(&c->frees); block != DFM_NONE; block = next) {
+    for (uint32_t block = dfm_mail_take(&c->frees); block != DFM_NONE; block = next) {
         next = c->free_next[block];
         dfm_cache_drop(c, block);
     }
@@ -292,13 +331,14 @@ uint64_t dfm_cache_left_bytes(struct dfm_cache *c)
 
 bool dfm_cache_busy(const struct dfm_cache *c)
 {
-    return !dfm_link_idle(&c->in) || !dfm_link_idle(&c->out) || c->out_first != DFM_NONE;
+    return !dfm_link_idle(&c->in) || !dfm_link_idle(&c->out) || !dfm_link_idle(&c->peer) ||
+           c->out_first != DFM_NONE || c->send_first != DFM_NONE;
 }
 
 /* ---- making ---- */
 
-static int link_create(struct dfm_cache *c, struct dfm_link *link, enum dfr_copy kind, uint32_t stream,
-                       uint32_t capacity, struct df_error *error)
+int dfm_link_create(struct dfm_cache *c, struct dfm_link *link, enum dfr_copy kind, uint32_t stream, uint32_t capacity,
+                    struct df_error *error)
 {
     link->kind = kind;
     link->stream = stream;
@@ -330,15 +370,18 @@ int dfm_transfer_create(struct dfm_cache *c, struct df_error *error)
     atomic_init(&c->frees.head, DFM_NONE);
     atomic_init(&c->fetches.head, DFM_NONE);
     atomic_init(&c->prefetches.head, DFM_NONE);
+    atomic_init(&c->answers.head, DFM_NONE);
     c->out_first = c->out_last = c->culprit = DFM_NONE;
     c->free_next = malloc((c->n_blocks + 1) * sizeof *c->free_next);
     c->prefetch_next = malloc((c->n_blocks + 1) * sizeof *c->prefetch_next);
     c->prefetch_posted = calloc(c->n_blocks + 1, sizeof *c->prefetch_posted);
     if (!c->free_next || !c->prefetch_next || !c->prefetch_posted)
         return dfr_error_memory(error);
-    status = link_create(c, &c->in, DFR_COPY_H2D, DFR_STREAM_H2D, capacity, error);
+    status = dfm_link_create(c, &c->in, DFR_COPY_H2D, DFR_STREAM_H2D, capacity, error);
     if (status == DF_OK)
-        status = link_create(c, &c->out, DFR_COPY_D2H, DFR_STREAM_D2H, LINK_CAPACITY, error);
+        status = dfm_link_create(c, &c->out, DFR_COPY_D2H, DFR_STREAM_D2H, LINK_CAPACITY, error);
+    if (status == DF_OK)
+        status = dfm_peer_create(c, error);
     return status;
 }
 
@@ -346,6 +389,8 @@ void dfm_transfer_destroy(struct dfm_cache *c)
 {
     link_destroy(c, &c->in);
     link_destroy(c, &c->out);
+    link_destroy(c, &c->peer);
+    free(c->sending);
     free(c->free_next);
     free(c->prefetch_next);
     free(c->prefetch_posted);

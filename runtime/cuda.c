@@ -310,6 +310,18 @@ int dfr_cuda_begin_work(struct cuda_device *cuda, uint32_t stream, struct df_err
     return status;
 }
 
+static int cuda_copy_peer(struct dfr_device *device, struct dfr_device *receiver, void *to, const void *from,
+                          uint64_t bytes, uint32_t stream, struct df_error *error)
+{
+    struct cuda_device *cuda = cuda_of(device);
+    int status = begin_work(cuda, stream, error);
+
+    if (status != DF_OK || bytes == 0)
+        return status;
+    return check(cuda, cudaMemcpyPeerAsync(to, cuda_of(receiver)->index, from, cuda->index, bytes,
+                                           cuda->streams[stream].handle), "copying to another GPU", error);
+}
+
 static int cuda_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
                      uint32_t stream, struct df_error *error)
 {
@@ -487,6 +499,7 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .close = cuda_close,
     .pool = cuda_pool,
     .copy = cuda_copy,
+    .copy_peer = cuda_copy_peer,
     .launch = cuda_launch,
     .event_create = cuda_event_create,
     .event_destroy = cuda_event_destroy,

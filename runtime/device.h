@@ -3,7 +3,8 @@
  *
  * Words:    a *stream* is a queue of copies and launches executed in order; streams run beside each other. An *event*
  *           is a mark in a stream: complete once all that was enqueued before it is.
- * Streams:  each device has DFR_STREAM_H2D, DFR_STREAM_D2H and `jobs` compute streams from DFR_STREAM_COMPUTE on.
+ * Streams:  each device has DFR_STREAM_H2D, DFR_STREAM_D2H, DFR_STREAM_PEER for what it sends to other devices, and
+ *           `jobs` compute streams from DFR_STREAM_COMPUTE on.
  * Memory:   the pool is allocated once by `open` (pool_bytes) and returned by `close`. Host memory that takes part in
  *           copies comes from host_alloc (pinned where the back end has pinning).
  * Threads:  a device is used by its one worker thread; open, close and host_alloc/host_free by the thread that makes
@@ -18,9 +19,9 @@
 
 #include "runtime/platform.h"
 
-enum { DFR_STREAM_H2D, DFR_STREAM_D2H, DFR_STREAM_COMPUTE };
+enum { DFR_STREAM_H2D, DFR_STREAM_D2H, DFR_STREAM_PEER, DFR_STREAM_COMPUTE };
 
-enum dfr_copy { DFR_COPY_H2D, DFR_COPY_D2H, DFR_COPY_D2D };
+enum dfr_copy { DFR_COPY_H2D, DFR_COPY_D2H, DFR_COPY_D2D, DFR_COPY_PEER }; /* PEER: by copy_peer alone */
 
 struct dfr_device;                      /* each back end has its own, beginning with what is below */
 struct dfr_event;                       /* from event_create */
@@ -75,6 +76,10 @@ struct dfr_device_ops {
     void *(*pool)(struct dfr_device *device);   /* base of the pool, aligned to at least 4096 */
     int (*copy)(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
                 uint32_t stream, struct df_error *error);
+    /* From this device's memory to another's of the same back end, which its worker may be using meanwhile. NULL: this
+     * back end cannot. */
+    int (*copy_peer)(struct dfr_device *device, struct dfr_device *receiver, void *to, const void *from,
+                     uint64_t bytes, uint32_t stream, struct df_error *error);
     int (*launch)(struct dfr_device *device, const struct dfr_launch *launch, uint32_t stream, struct df_error *error);
     int (*event_create)(struct dfr_device *device, struct dfr_event **event, struct df_error *error);
     void (*event_destroy)(struct dfr_device *device, struct dfr_event *event);

@@ -200,6 +200,8 @@ static int emu_open(uint32_t index, const struct dfr_device_config *config, stru
     set_trial(emu, config->trial);
     complete_link(&emu->unit.h2d);
     complete_link(&emu->unit.d2h);
+    emu->sends = emu->unit.peer.bytes_per_s > 0;
+    complete_link(&emu->unit.peer);
     emu->wakeup = config->wakeup;
     emu->wakeup_arg = config->wakeup_arg;
     pthread_mutex_init(&emu->lock, NULL);
@@ -303,8 +305,8 @@ int dfr_emu_repeat(struct dfr_emu_device *emu, const struct dfr_emu_command *com
     return give(emu, &again, stream, error);
 }
 
-static int emu_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
-                    uint32_t stream, struct df_error *error)
+static int enqueue_copy(struct dfr_device *device, enum dfr_copy kind, struct dfr_emu_device *receiver, void *to,
+                        const void *from, uint64_t bytes, uint32_t stream, struct df_error *error)
 {
     struct dfr_emu_command command = {.kind = DFR_EMU_COPY};
 
@@ -312,7 +314,20 @@ static int emu_copy(struct dfr_device *device, enum dfr_copy kind, void *to, con
     command.copy.to = to;
     command.copy.from = from;
     command.copy.bytes = bytes;
+    command.copy.receiver = receiver;
     return give(emu_of(device), &command, stream, error);
+}
+
+static int emu_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
+                    uint32_t stream, struct df_error *error)
+{
+    return enqueue_copy(device, kind, NULL, to, from, bytes, stream, error);
+}
+
+static int emu_copy_peer(struct dfr_device *device, struct dfr_device *receiver, void *to, const void *from,
+                         uint64_t bytes, uint32_t stream, struct df_error *error)
+{
+    return enqueue_copy(device, DFR_COPY_PEER, emu_of(receiver), to, from, bytes, stream, error);
 }
 
 static int emu_launch(struct dfr_device *device, const struct dfr_launch *launch, uint32_t stream,
@@ -452,6 +467,7 @@ const struct dfr_device_ops dfr_emu_ops = {
     .close = emu_close,
     .pool = emu_pool,
     .copy = emu_copy,
+    .copy_peer = emu_copy_peer,
     .launch = emu_launch,
     .event_create = emu_event_create,
     .event_destroy = emu_event_destroy,

@@ -4,7 +4,8 @@
  * Streams:  each is a ring of commands, filled by the device's worker and emptied in order by one engine. A command is
  *           known by its stream and its number there, from 1; `done` counts those carried out, so "has command n of
  *           stream s happened" is `streams[s].done >= n`. That is all an event is.
- * Engines:  H2D and D2H (one thread for both where the unit has one engine), and one for all compute streams. An engine
+ * Engines:  H2D and D2H (one thread for both where the unit has one engine), one for peer copies where the unit has a
+ *           peer link, and one for all compute streams. An engine
  *           takes, among its streams whose next command can start, the one that was enqueued first (records and ended
  *           waits before all); so a stream that waits holds up no other.
  * Failure:  a command that is to fail late does when its turn comes; from there on streams are emptied and nothing is
@@ -45,6 +46,7 @@ struct dfr_emu_command {
             void *to;
             const void *from;
             uint64_t bytes;
+            struct dfr_emu_device *receiver; /* PEER */
         } copy;
         struct dfr_launch launch;
         struct dfr_emu_event *record;
@@ -79,6 +81,7 @@ struct dfr_emu_device {
     uint32_t index;
     char name[16];
     struct df_unit unit;                /* link model */
+    bool sends;                         /* has a peer link */
     double opened_s;
     void (*wakeup)(void *arg);
     void *wakeup_arg;
@@ -102,7 +105,7 @@ struct dfr_emu_device {
     uint32_t n_streams, n_engines;
     struct dfr_emu_stream *streams;
     struct dfr_emu_command *rings;
-    struct dfr_emu_engine engines[3];
+    struct dfr_emu_engine engines[4];
 };
 
 /* Starts the engines; DF_E_DEVICE where a thread cannot be made (those begun are ended again). */

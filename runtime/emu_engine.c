@@ -4,6 +4,7 @@
  * waits for the unit's launch_s, then runs the cpu variant for as long as that takes. A slow device (emu_trial.h) takes
  * a multiple of either.
  */
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,18 +54,38 @@ static void dawdle(struct dfr_emu_engine *engine)
 
 /* ---- commands ---- */
 
-static void move_bytes(struct dfr_emu_device *device, void *to, const void *from, uint64_t bytes)
+/* Opens what lies in the pools; both ends may be in the same. */
+static void move_bytes(struct dfr_emu_check *from_check, struct dfr_emu_check *to_check, void *to, const void *from,
+                       uint64_t bytes)
 {
-    if (device->check != NULL) {
-        dfr_emu_check_open(device->check, from, bytes, false);
-        dfr_emu_check_open(device->check, to, bytes, true);
-        dfr_emu_check_forget(device->check, to, bytes);
+    if (from_check != NULL)
+        dfr_emu_check_open(from_check, from, bytes, false);
+    if (to_check != NULL) {
+        dfr_emu_check_open(to_check, to, bytes, true);
+        dfr_emu_check_forget(to_check, to, bytes);
     }
     memcpy(to, from, bytes);
-    if (device->check != NULL) {
-        dfr_emu_check_close(device->check, to, bytes, true);
-        dfr_emu_check_close(device->check, from, bytes, false);
+    if (to_check != NULL)
+        dfr_emu_check_close(to_check, to, bytes, true);
+    if (from_check != NULL)
+        dfr_emu_check_close(from_check, from, bytes, false);
+}
+
+static double copy_time_s(const struct dfr_emu_device *device, const struct dfr_emu_command *command)
+{
+    uint64_t bytes = command->copy.bytes;
+
+    switch (command->copy.kind) {
+    case DFR_COPY_H2D:
+        return df_link_time_s(&device->unit.h2d, bytes);
+    case DFR_COPY_D2H:
+        return df_link_time_s(&device->unit.d2h, bytes);
+    case DFR_COPY_PEER:
+        return fmax(df_link_time_s(&device->unit.peer, bytes), df_link_time_s(&command->copy.receiver->unit.peer, bytes));
+    case DFR_COPY_D2D:
+        break;
     }
+    return 0;
 }
 
 static void run_copy(struct dfr_emu_engine *engine, struct dfr_emu_stream *stream,
@@ -72,20 +93,19 @@ static void run_copy(struct dfr_emu_engine *engine, struct dfr_emu_stream *strea
 {
     struct dfr_emu_device *device = engine->device;
     uint64_t bytes = command->copy.bytes;
+    struct dfr_emu_device *receiver = command->copy.receiver ? command->copy.receiver : device;
+    double time_s = device->slow * copy_time_s(device, command);
     bool last = toss(engine);           /* both ends of a copy belong to it until its end */
 
     stream->begin_s = now_s(device);
     if (bytes > 0 && !last)
-        move_bytes(device, command->copy.to, command->copy.from, bytes);
-    if (command->copy.kind != DFR_COPY_D2D) {
-        const struct df_link *link = command->copy.kind == DFR_COPY_H2D ? &device->unit.h2d : &device->unit.d2h;
-
-        wait_until(device, stream->begin_s + device->slow * df_link_time_s(link, bytes));
-    }
+        move_bytes(device->check, receiver->check, command->copy.to, command->copy.from, bytes);
+    if (time_s > 0)
+        wait_until(device, stream->begin_s + time_s);
     if (last) {
         dawdle(engine);
         if (bytes > 0)
-            move_bytes(device, command->copy.to, command->copy.from, bytes);
+            move_bytes(device->check, receiver->check, command->copy.to, command->copy.from, bytes);
     }
     stream->end_s = now_s(device);
 }
@@ -327,13 +347,15 @@ int dfr_emu_engines_start(struct dfr_emu_device *device, struct df_error *error)
     uint32_t started = 0;
     int failure = 0;
 
-    device->n_engines = 0;
+    device->n_engines = 0;              /* the stream to peers, which lies behind D2H, has no engine of its own without */
     if (device->unit.engines == 1) {
-        engine_define(device, "emu copies", DFR_STREAM_H2D, 2);
+        engine_define(device, "emu copies", DFR_STREAM_H2D, device->sends ? 2 : 3);
     } else {
         engine_define(device, "emu h2d", DFR_STREAM_H2D, 1);
-        engine_define(device, "emu d2h", DFR_STREAM_D2H, 1);
+        engine_define(device, "emu d2h", DFR_STREAM_D2H, device->sends ? 1 : 2);
     }
+    if (device->sends)
+        engine_define(device, "emu peer", DFR_STREAM_PEER, 1);
     engine_define(device, "emu compute", DFR_STREAM_COMPUTE, device->n_streams - DFR_STREAM_COMPUTE);
 
     pthread_attr_init(&attributes);

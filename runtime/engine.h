@@ -232,6 +232,8 @@ uint32_t dfr_holders(void *run, uint64_t job, uint32_t k);        /* struct dfr_
 bool dfr_settled(void *run, uint64_t job, uint32_t unit);         /* struct dfr_view's */
 void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory); /* towards readers whose unit is known */
 void dfr_arrived(void *run, uint32_t waiter);                     /* a device's copy to the host is complete */
+/* Units to which data goes directly from `unit` in this run, a bit each: the platform says so and the back end can. */
+uint32_t dfr_peers(const struct df_run *run, uint32_t unit);
 void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holders);
 static inline uint32_t dfr_waiter(const struct df_run *run, uint64_t job, uint32_t k)
 {

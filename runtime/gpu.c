@@ -17,7 +17,9 @@ static void gpu_wakeup(void *arg)
 static void copied(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s)
 {
     struct dfr_gpu *gpu = arg;
-    struct dfr_trace_row *row = kind == DFR_COPY_H2D ? gpu->h2d_row : gpu->d2h_row;
+    struct dfr_trace_row *row = kind == DFR_COPY_H2D   ? gpu->h2d_row
+                                : kind == DFR_COPY_D2H ? gpu->d2h_row
+                                                       : gpu->peer_row;
     uint32_t slot = block / gpu->run->graph->n_values;
 
     if (row)
@@ -37,6 +39,11 @@ static void freed(void *arg, void *address, uint64_t bytes)
     struct df_error error;
     if (dfr_inspect_freed(gpu->run, gpu->device, address, bytes, &error) != DF_OK)
         dfr_engine_fail(gpu->run, DF_E_DEVICE, "%s", error.text);
+}
+
+static void answered(void *arg, uint32_t memory)
+{
+    dfr_wake_one(&((struct dfr_gpu *)arg)->run->wakes[memory]);
 }
 
 static uint32_t most_ports(const struct df_graph *g)
@@ -85,6 +92,7 @@ static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *er
         .max_claims = gpu->capacity,
         .roomy = gpu->run->roomy[gpu->unit] && gpu->run->ahead,
         .arrived = arrived,
+        .answered = gpu->peers ? answered : NULL,
         .copied = gpu->run->trace ? copied : NULL,
         .freed = gpu->run->options.poison ? freed : NULL,
         .arg = gpu,
@@ -105,6 +113,7 @@ int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, s
     gpu->window = run->gpu_window;
     gpu->capacity = gpu->window + (run->ahead ? DFR_GPU_AHEAD : 0);
     dfr_flight_start(&gpu->flight, run->gpu_jobs_found ? DF_GPU_JOBS : run->gpu_jobs, run->gpu_jobs);
+    gpu->peers = dfr_peers(run, unit);
     status = open_device(gpu, error);
     if (status == DF_OK)
         status = make_cache(gpu, n_ports, error);
@@ -163,8 +172,10 @@ void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats)
     snprintf(stats->name, sizeof stats->name, "%s", gpu->run->platform.units[gpu->unit].name);
 }
 
-void dfr_gpu_rows(struct dfr_gpu *gpu, struct dfr_trace_row *h2d, struct dfr_trace_row *d2h)
+void dfr_gpu_rows(struct dfr_gpu *gpu, struct dfr_trace_row *h2d, struct dfr_trace_row *d2h,
+                  struct dfr_trace_row *peer)
 {
+    gpu->peer_row = peer;
     gpu->h2d_row = h2d;
     gpu->d2h_row = d2h;
 }

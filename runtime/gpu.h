@@ -12,7 +12,8 @@
 int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **gpu, struct df_error *error);
 void dfr_gpu_destroy(struct dfr_gpu *gpu);
 void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats);
-void dfr_gpu_rows(struct dfr_gpu *gpu, struct dfr_trace_row *h2d, struct dfr_trace_row *d2h); /* before it starts */
+void dfr_gpu_rows(struct dfr_gpu *gpu, struct dfr_trace_row *h2d, struct dfr_trace_row *d2h,
+                  struct dfr_trace_row *peer); /* before it starts; peer NULL: it has no peers */
 
 void *dfr_gpu_main(void *worker);       /* its struct dfr_worker */
 

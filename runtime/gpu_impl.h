@@ -41,6 +41,7 @@ struct dfr_gpu {
     uint32_t unit;
     struct dfr_device *device;
     struct dfm_cache *cache;
+    uint32_t peers;                     /* bit u: unit u sends to it directly, and it to u */
     uint32_t window, capacity;          /* jobs that may be taken; and with those launched ahead */
     uint32_t n_jobs, n_ahead;           /* jobs[order[0 … n_jobs)] are in flight, oldest first */
     struct gpu_job *jobs;
@@ -53,7 +54,7 @@ struct dfr_gpu {
     bool record_at_once;                /* else when the same batch comes again */
     struct gpu_recording *recordings;   /* DFR_GPU_RECORDINGS, by hash; NULL: none */
     uint64_t n_replayed;                /* jobs */
-    struct dfr_trace_row *h2d_row, *d2h_row;
+    struct dfr_trace_row *h2d_row, *d2h_row, *peer_row;
     double origin_s;                    /* what dfr_clock_s() said at the device's time 0 */
     double computed_until_s;
 };

@@ -81,6 +81,23 @@ void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j)
     j->claim.tmp_bytes = g->works[g->nodes[node].work].tmp_bytes;
 }
 
+/* A peer that has the block sends it into the piece's memory, which is then no more waited for by `missing`, but by the
+ * piece. false: no peer has it. */
+static bool ask_peer(struct dfr_gpu *gpu, const struct dfm_piece *piece, uint32_t waiter, uint32_t holders)
+{
+    struct df_run *run = gpu->run;
+    uint32_t m;
+
+    if (!(holders & gpu->peers))
+        return dfm_cache_is_coming(gpu->cache, piece);
+    if (!dfm_cache_expect(gpu->cache, piece, waiter))
+        return true;
+    m = (uint32_t)__builtin_ctz(holders & gpu->peers);
+    dfm_cache_post_fetch(run->space->caches[m], waiter);
+    dfr_wake_one(&run->wakes[m]);
+    return true;
+}
+
 /* Asks other devices for the inputs that the host does not have. */
 static void ask_for_inputs(struct dfr_gpu *gpu, struct gpu_job *j)
 {
@@ -101,7 +118,7 @@ static void ask_for_inputs(struct dfr_gpu *gpu, struct gpu_job *j)
         if (!p->awaited)
             continue;
         holders = dfm_block_valid(&run->space->blocks[block]);
-        if (holders & DFM_HOST)
+        if (holders & DFM_HOST || ask_peer(gpu, p, dfr_waiter(run, j->job, k), holders))
             present++;
         else
             dfr_ask(run, dfr_waiter(run, j->job, k), block, holders);
@@ -172,12 +189,19 @@ static bool take_and_reserve(struct dfr_gpu *gpu, struct dfr_worker *w)
     }
 }
 
+/* A peer that was asked no longer had it. */
+static bool must_be_asked_for(const struct dfr_gpu *gpu, const struct dfm_piece *p)
+{
+    uint32_t block = p->use == DFM_TAKE ? p->from : p->block;
+    return !dfm_cache_is_coming(gpu->cache, p) && !(dfm_block_valid(&gpu->run->space->blocks[block]) & DFM_HOST);
+}
+
 /* What came from other devices is sent on. */
 static bool load_arrived(struct dfr_gpu *gpu, struct gpu_job *j)
 {
     struct df_run *run = gpu->run;
     struct df_error error;
-    bool all = true;
+    bool all = true, refused = false;
 
     if (atomic_load_explicit(&run->missing[dfr_job_index(run, j->job)], memory_order_acquire) > 0)
         return false;
@@ -189,9 +213,12 @@ static bool load_arrived(struct dfr_gpu *gpu, struct gpu_job *j)
             return false;
         }
         all = all && !j->claim.pieces[k].awaited;
+        refused = refused || (j->claim.pieces[k].awaited && must_be_asked_for(gpu, &j->claim.pieces[k]));
     }
     j->loaded = all;
-    return all;
+    if (refused)
+        ask_for_inputs(gpu, j);
+    return all || refused;
 }
 
 /* ---- 2 -> 3 ---- */

@@ -227,7 +227,7 @@ static int make_gpus(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
-/* A row per CPU worker, then per GPU: computing, H2D copies, D2H copies. Written to a file, learned from, or both. */
+/* A row per CPU worker, then per GPU: computing, H2D copies, D2H copies; then per GPU what it sends to peers. Written to a file, learned from, or both. */
 static int make_trace(struct df_run *run, struct df_error *error)
 {
     const char *path = run->options.trace_path;
@@ -238,8 +238,19 @@ static int make_trace(struct df_run *run, struct df_error *error)
         status = dfr_learn_check(error);
     if (status != DF_OK)
         return status;
-    return dfr_trace_create(run->n_cpu_workers + 3 * run->n_gpus, path ? TRACE_EVENTS : DFR_LEARN_EVENTS, &run->trace,
+    return dfr_trace_create(run->n_cpu_workers + 4 * run->n_gpus, path ? TRACE_EVENTS : DFR_LEARN_EVENTS, &run->trace,
                             error);
+}
+
+static struct dfr_trace_row *name_peer_row(struct df_run *run, uint32_t u)
+{
+    struct dfr_trace_row *row = dfr_trace_row(run->trace, run->n_cpu_workers + 3 * run->n_gpus + u - 1);
+    if (!dfr_peers(run, u))
+        return NULL;
+    row->what = "peer";
+    row->process = u;
+    snprintf(row->name, sizeof row->name, "%.30s peer copies", run->platform.units[u].name);
+    return row;
 }
 
 static void name_rows(struct df_run *run)
@@ -262,7 +273,7 @@ static void name_rows(struct df_run *run)
             snprintf(rows[r]->name, sizeof rows[r]->name, "%.30s %s", run->platform.units[u].name, names[r]);
         }
         run->workers[run->first_worker[u]].row = rows[0];
-        dfr_gpu_rows(run->gpus[u], rows[1], rows[2]);
+        dfr_gpu_rows(run->gpus[u], rows[1], rows[2], name_peer_row(run, u));
     }
 }
 

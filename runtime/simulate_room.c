@@ -82,7 +82,7 @@ static void evict(struct sim *s, uint32_t unit, struct sim_room *m, uint64_t nee
         if (!(block->valid >> unit & 1) || m->flags[b] & LEAVING)
             continue;                   /* still being loaded, or leaving */
         s->result->evictions++;
-        if (block->valid & 1) {         /* as the cache: what only a peer has too is written back */
+        if (block->valid & ~(1u << unit)) {
             block->valid &= ~(1u << unit);
             take_room(s, m, b);
             continue;

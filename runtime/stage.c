@@ -13,6 +13,11 @@ static uint32_t input_block(const struct df_run *run, uint64_t job, uint32_t k)
     return dfr_block_of(run, g->in_value[g->nodes[dfr_job_node(job)].first_in + k], dfr_job_slot(job));
 }
 
+uint32_t dfr_peers(const struct df_run *run, uint32_t unit)
+{
+    return run->n_gpus > 1 && run->device_ops->copy_peer ? df_platform_peers(&run->platform, unit) : 0;
+}
+
 uint32_t dfr_holders(void *arg, uint64_t job, uint32_t k)
 {
     struct df_run *run = arg;
@@ -31,6 +36,7 @@ void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holde
     }
     m = (uint32_t)__builtin_ctz(holders & ~DFM_HOST);
     run->space->asked[waiter] = block;
+    run->space->peer_asks[waiter].receiver = NULL;
     dfm_cache_post_fetch(run->space->caches[m], waiter);
     dfr_wake_one(&run->wakes[m]);
 }
@@ -133,7 +139,8 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
         struct df_error error;
         if (units == 0)
             continue;
-        if (memory > 0 && dfm_cache_to_host(run->space->caches[memory], block, &error) != DF_OK)
+        if (memory > 0 && units & ~dfr_peers(run, memory) &&
+            dfm_cache_to_host(run->space->caches[memory], block, &error) != DF_OK)
             copy_failed(run, node, job, &error);
         for (uint32_t u = 1; memory == 0 && u < run->n_units; u++)
             if (units >> u & 1)

@@ -121,7 +121,8 @@ int dfr_trace_write(const struct dfr_trace *trace, const struct df_graph *graph,
     for (uint32_t u = 1; u < n_units; u++)
         write_name(file, "process_name", u, 0, unit_names[u]);
     for (uint32_t r = 0; r < trace->n_rows; r++)
-        write_row(file, graph, &trace->rows[r], r, origin_s);
+        if (trace->rows[r].name[0])     /* others are of engines that this machine has not */
+            write_row(file, graph, &trace->rows[r], r, origin_s);
     fputs("\n]}\n", file);
     return dfr_output_close(&output, true, error);
 }

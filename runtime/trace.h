@@ -19,7 +19,7 @@ struct dfr_trace_event {
 };
 
 struct dfr_trace_row {
-    const char *what;                   /* "job", "h2d", "d2h" */
+    const char *what;                   /* "job", "h2d", "d2h", "peer" */
     char name[48];
     uint32_t process;                   /* unit */
     struct dfr_trace_event *events;

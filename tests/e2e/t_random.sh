@@ -1,8 +1,11 @@
 # Random graphs: valid programs with integer results known from generate.py, run under every policy and device, with all the GPU memory
-# and with just enough for the largest job, where the emulated GPU stirs the order too, and with what looks into a run; compared bit for bit. DF_RANDOM_GRAPHS (default 6) of them, from DF_RANDOM_SEED (1) on.
+# and with just enough for the largest job, where the emulated GPU stirs the order too, on two that are peers, and with what looks into a run; compared bit for bit. DF_RANDOM_GRAPHS (default 6) of them, from DF_RANDOM_SEED (1) on.
 graphs=${DF_RANDOM_GRAPHS:-6} first=${DF_RANDOM_SEED:-1} waves=4
 cc -c -O1 -I "$DF_BUILD/include" -o kernels.o "$DF_SOURCE/tests/random/kernels.c"
 cp "$DF_SOURCE/tests/random/kernels.cu" .
+link='2 GB/s, 5 us'
+echo "platform pair { cpu host { workers = 2; } gpu a { h2d = $link; d2h = $link; peer = $link; }
+                gpu b { h2d = $link; d2h = $link; peer = $link; engines = 1; } }" >pair.df
 
 for ((seed = first; seed < first + graphs; seed++)); do
     python3 "$DF_SOURCE/tests/random/generate.py" $seed kernels.o kernels.cu $waves g.df expected
@@ -14,6 +17,7 @@ for ((seed = first; seed < first + graphs; seed++)); do
     for policy in eager ws dmda gp-thesis; do
         for set in '--device=none --workers=1' '--device=none --workers=3 --poison' '--device=emu' '--device=emu --emu-all --gpu-jobs=3' \
                    "--device=emu --emu-all --emu-reorder=$((seed * 4 + ${#policy}))" \
+                   "--device=emu --emu-all --platform=pair.df --emu-reorder=$seed" \
                    "--device=emu --gpu-mem=$largest" "--device=emu --gpu-mem=$((largest * 2)) --inflight=1"; do
             # shellcheck disable=SC2086
             timeout 60 ./app --policy=$policy --waves=$waves $set >got 2>run.log || { bad="$policy $set: exit $?: $(tail -n 3 run.log)"; break 2; }

@@ -355,9 +355,9 @@ static void test_describe_and_refusals(void **state)
     assert_null(device);
 
     rig_open(&rig, &free_links, 1, false);
-    assert_int_equal(ops->copy(rig.device, DFR_COPY_D2D, NULL, NULL, 0, 3, &error), DF_E_ARGUMENT);
-    assert_string_equal(error.text, "emu0: no stream 3");
-    assert_null(ops->blas(rig.device, 2, &error));
+    assert_int_equal(ops->copy(rig.device, DFR_COPY_D2D, NULL, NULL, 0, DFR_STREAM_COMPUTE + 1, &error), DF_E_ARGUMENT);
+    assert_string_equal(error.text, "emu0: no stream 4");
+    assert_null(ops->blas(rig.device, DFR_STREAM_COMPUTE, &error));
     ops->close(rig.device);
 }
 

@@ -314,12 +314,12 @@ static int cuda_copy_peer(struct dfr_device *device, struct dfr_device *receiver
                           uint64_t bytes, uint32_t stream, struct df_error *error)
 {
     struct cuda_device *cuda = cuda_of(device);
-    int status = begin_work(cuda, stream, error);
+    int status = dfr_cuda_begin_work(cuda, stream, error);
 
     if (status != DF_OK || bytes == 0)
         return status;
-    return check(cuda, cudaMemcpyPeerAsync(to, cuda_of(receiver)->index, from, cuda->index, bytes,
-                                           cuda->streams[stream].handle), "copying to another GPU", error);
+    return dfr_cuda_check(cuda, cudaMemcpyPeerAsync(to, cuda_of(receiver)->index, from, cuda->index, bytes,
+                                                    cuda->streams[stream].handle), "copying to another GPU", error);
 }
 
 static int cuda_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,

@@ -37,7 +37,7 @@ compare() { # NAME ARGS…: sorted output on cuda under every policy against the
     if [ -z "$gpu" ]; then no_gpu_is_said "$name" "$@"; skip "$name-on-cuda" 'no GPU'; return; fi
     (cd "$work/$name" && ./app --device=none "$@") 2>"$work/$name/err" | sort >"$work/$name/want"
     for policy in eager ws dmda gp-thesis all-gpu; do
-        for set in '' --gpu-jobs=1 --inflight=1; do
+        for set in '' --gpu-jobs=1 --inflight=1 --cuda-graphs=on --cuda-graphs=off --sync-kernels; do
             # shellcheck disable=SC2086
             (cd "$work/$name" && timeout 120 ./app --device=cuda --policy=$policy $set --stats=json "$@") 2>"$work/$name/err" | sort >"$work/$name/got"
             if cmp -s "$work/$name/want" "$work/$name/got"; then pass "$name-$policy$set"; else
@@ -125,6 +125,100 @@ else
         python3 tests/random/generate.py "$seed" "$work/kernels.o" "$source/tests/random/kernels.cu" 4 "$work/random-$seed/g.df" "$work/random-$seed/expected"
         compile "random-$seed" "$work/random-$seed/g.df" && compare "random-$seed" --waves=4 && agree "random-$seed" --waves=4
     done
+fi
+# Every way that a gpu variant can be given, every warning an error, for every architecture that this nvcc knows.
+if [ -n "$nvcc" ]; then
+    strict='-arch=all -Werror all-warnings -Xcompiler=-Wall,-Wextra,-Werror'
+    mkdir -p "$work/ways"
+    cat >"$work/ways/k.cu" <<'X'
+#include <cuda_runtime.h>
+static __global__ void twice(const int *a, int *b, size_t k) { size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; if (i < k) b[i] = 2 * a[i]; }
+__global__ void turn(const int *a, int *b, size_t h, size_t w, int add) /* by tiles in shared memory */
+{
+    extern __shared__ int tile[];
+    size_t x = blockIdx.x * (size_t)blockDim.x + threadIdx.x, y = blockIdx.y * (size_t)blockDim.y + threadIdx.y;
+    if (x < w && y < h) tile[threadIdx.y * blockDim.x + threadIdx.x] = a[y * w + x] + add;
+    __syncthreads();
+    if (x < w && y < h) b[x * h + y] = tile[threadIdx.y * blockDim.x + threadIdx.x];
+}
+int waits_gpu(struct df_call *call, cudaStream_t stream, size_t k, const int32_t *a, int32_t *b)
+{
+    int first = 0;
+    cudaError_t e = cudaMemcpyAsync(&first, a, sizeof first, cudaMemcpyDeviceToHost, stream);
+    if (e == cudaSuccess) e = cudaStreamSynchronize(stream);
+    if (e != cudaSuccess) return df_fail(call, "%s", cudaGetErrorString(e));
+    twice<<<(unsigned)((k + 127) / 128), 128, 0, stream>>>(a, b, k);
+    return first % 2 == 0 ? DF_OK : df_fail(call, "the first is %d", first);
+}
+int spoils_gpu(struct df_call *call, cudaStream_t stream, size_t k, const int32_t *a, int32_t *b)
+{
+    static int calls; /* allocates, which no recording may: it is launched each time */
+    void *room = NULL;
+    calls++;
+    if (cudaMalloc(&room, 256) != cudaSuccess) return df_fail(call, "no memory at call %d", calls);
+    cudaFree(room);
+    twice<<<(unsigned)((k + 127) / 128), 128, 0, stream>>>(a, b, k);
+    return DF_OK;
+}
+static __global__ void shift(int *a, size_t k, int by) { size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; if (i < k) a[i] += by; }
+int late_gpu(struct df_call *call, cudaStream_t stream, size_t k, int32_t *a) /* asks for the wave, so it is launched anew in each */
+{
+    shift<<<(unsigned)((k + 127) / 128), 128, 0, stream>>>(a, k, (int)df_wave(call));
+    return DF_OK;
+}
+__global__ void plus(size_t k, const int *a, const int *b, int *c, int *t)
+{
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i < k) { t[i] = b[i]; c[i] = a[i] + t[i]; }
+}
+static __global__ void crash(int *b) { *(volatile int *)((char *)b + (1ull << 44)) = 1; }
+int breaks_gpu(struct df_call *, cudaStream_t stream, size_t, const int32_t *, int32_t *b) { crash<<<1, 1, 0, stream>>>(b); return DF_OK; }
+X
+    cat >"$work/ways/ways.df" <<'X'
+kernel make(out a: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) a[i] = 2 * (int32_t)(i + (size_t)df_wave(call)); }};
+kernel once_made(out a: i32[k]) once cpu {{ for (size_t i = 0; i < k; i++) a[i] = (int32_t)i % 5; }};
+kernel square(in v: i32[k], out a: i32[h, w]) cpu {{ memcpy(a, v, k * sizeof *v); }} gpu {{
+    cudaError_t e = cudaMemcpyAsync(a, v, k * sizeof *v, cudaMemcpyDeviceToDevice, stream);
+    if (e != cudaSuccess) return df_fail(call, "%s", cudaGetErrorString(e));
+}};
+kernel turn(in a: i32[h, w], out b: i32[w, h]; add: i32) cpu {{ for (size_t y = 0; y < h; y++) for (size_t x = 0; x < w; x++) b[x * h + y] = a[y * w + x] + add; }}
+    gpu "k.cu": turn<<<(w + 15) / 16, (h + 15) / 16, 16, 16, 4 * 16 * 16>>>(a, b, h, w, add);
+kernel twice(in a: i32[h, w], out b: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) b[i] = 2 * a[i]; }} gpu "k.cu": twice<<<(k + 127) / 128, 128>>>(a, b, k);
+kernel waits(in a: i32[k], out b: i32[k]) sync cpu {{ for (size_t i = 0; i < k; i++) b[i] = 2 * a[i]; }} gpu "k.cu";
+kernel spoils(in a: i32[k], out b: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) b[i] = 2 * a[i]; }} gpu "k.cu";
+kernel late(inout a: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) a[i] += (int32_t)df_wave(call); }} gpu "k.cu";
+kernel plus(in a: i32[k], in b: i32[k], out c: i32[k], tmp t: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) { t[i] = b[i]; c[i] = a[i] + t[i]; } }}
+    gpu "k.cu": plus<<<(k + 63) / 64, 64>>>;
+kernel show(in v: i32[k]) ordered cpu {{ int64_t s = 0; for (size_t i = 0; i < k; i++) s = (s * 31 + v[i]) % 1000000007; printf("%ld\n", (long)s); }};
+graph main {
+    a: i32[600] = make(); c: i32[600] = once_made(); s: i32[20, 30] = square(a);
+    t = turn(s, 3); u = turn(t, 4); v: i32[600] = twice(u); w = waits(v); x = spoils(w); y = late(x);
+    z[0] = plus(y, c); for i in 0..8 { z[i + 1] = plus(z[i], c); }
+    show(z[8]); show(v);
+}
+X
+    compile ways "$work/ways/ways.df" --nvcc-flags="$strict" && compare ways --waves=20
+    sed 's/spoils(in/breaks(in/; s/spoils(w)/breaks(w)/' "$work/ways/ways.df" >"$work/ways/broken.df"
+    cp "$work/ways/k.cu" "$work/k.cu"; mkdir -p "$work/broken"; cp "$work/ways/k.cu" "$work/ways/broken.df" "$work/broken/"
+    if compile broken "$work/broken/broken.df"; then
+        if [ -z "$gpu" ]; then skip kernel-error-names-node 'no GPU'; else
+            said=$(cd "$work/broken" && ./app --device=cuda --policy=all-gpu --sync-kernels 2>&1 >/dev/null); rc=$?
+            [ $rc = 1 ] && grep -q "node 'main/breaks', wave 0: .*cudaErrorIllegalAddress" <<<"$said" && pass kernel-error-names-node || fail kernel-error-names-node "exit $rc: $said"
+        fi
+    fi
+    for df in examples/sum/sum.df examples/photo/photo.df "$work"/matrix-mixed/g.df "$work"/random-1/g.df tests/bench/gpu/stream.df tests/bench/gpu/chain.df; do
+        [ -e "$df" ] || continue
+        name=warnings-$(basename "$(dirname "$df")")-$(basename "$df" .df)
+        "$dfc" "$df" -o "$work/strict" --nvcc-flags="$strict" >"$work/log" 2>&1 && pass "$name" || fail "$name" "$(tail -n 5 "$work/log")"
+    done
+    "$nvcc" -std=c++17 -O2 -Werror all-warnings -Xcompiler=-Wall,-Wextra,-Werror -o "$work/plain" tests/bench/gpu/plain.cu >"$work/log" 2>&1 && pass plain-compiles || fail plain-compiles "$(tail -n 5 "$work/log")"
+    if [ -z "$gpu" ]; then
+        "$work/plain" 1024 1 1 1 >/dev/null 2>"$work/err"
+        [ $? = 1 ] && grep -qi 'error: cuda' "$work/err" && pass plain-says-no-gpu || fail plain-says-no-gpu "$(cat "$work/err")"
+        skip figures 'no GPU'
+    elif bash tests/bench/gpu/run.sh "$build" "$work/figures" cuda >"$work/figures.csv" 2>"$work/err"; then
+        pass figures; sed 's/^/  figure: /' "$work/figures.csv"
+    else fail figures "$(tail -n 5 "$work/err")"; fi
 fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

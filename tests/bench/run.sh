@@ -10,5 +10,11 @@ echo "== the job queue beside Concurrency Kit's"
 bash tests/bench/queue.sh "$build" "$out" --csv | tee "$out/queue.csv"
 echo "== large graphs: compile and run"
 bash tests/bench/large.sh "$build/bin/dfc" "$out" | tee "$out/large.csv"
+echo "== the emulated GPU, links of 1 GB/s"
+bash tests/bench/gpu/run.sh "$build" "$out/gpu" emu | tee "$out/gpu-emu.csv"
+if nvidia-smi -L >/dev/null 2>&1; then
+    echo "== the GPU"
+    bash tests/bench/gpu/run.sh "$build" "$out/gpu" cuda | tee "$out/gpu.csv"
+fi
 echo "== StarPU beside it"
 bash tests/bench/starpu/run.sh "$build" "$out/starpu"

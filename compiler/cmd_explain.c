@@ -226,6 +226,8 @@ static bool print_summary(FILE *out, const struct request *r, const struct dfc_e
     if (plan->lower_bound_s > 0)
         fprintf(out, "; no schedule is shorter than %s", dfp_text_time(bound, plan->lower_bound_s));
     fputs("\n\n", out);
+    if (dfp_text_waves(text, plan)[0])
+        fprintf(out, "waves       %s\n\n", text);
     if (plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED) != 0)
         fprintf(out, "%s found %s better than any placement (%s); the best placement is what follows.\n\n",
                 plan->policy, plan->run_as, dfp_text_time(time, plan->predicted_s));

@@ -223,7 +223,7 @@ static bool print_summary(FILE *out, const struct options *o, const struct dfc_l
 {
     const struct dfp_problem *problem = &loaded->problem;
     struct dfp_report report;
-    char a[32], b[32], remark[128];
+    char a[32], b[32], remark[128], waves[200];
     if (dfp_report_make(problem, plan, &report, error) != DF_OK)
         return false;
     const struct dfp_evaluation *e = &report.evaluation;
@@ -244,6 +244,8 @@ static bool print_summary(FILE *out, const struct options *o, const struct dfc_l
     if (plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED))
         fprintf(out, " as %s decides in the run; %s with these places fixed", plan->run_as, dfp_text_time(b, e->makespan_s));
     fputc('\n', out);
+    if (dfp_text_waves(waves, plan)[0])
+        fprintf(out, "waves      %s\n", waves);
     if (!print_singles(out, problem, error))
         return false;
     fflush(out);

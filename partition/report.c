@@ -33,7 +33,7 @@ int dfp_report_make(const struct dfp_problem *problem, const struct df_plan *pla
             made.cut_arcs += plan->place[g->values[v].producer] !=
                              plan->place[g->readers[g->values[v].first_reader + r].node];
         }
-    made.single_is_faster = made.evaluation.makespan_s > 1.01 * made.best_single_s;
+    made.single_is_faster = !plan->inflight && made.evaluation.makespan_s > 1.01 * made.best_single_s;
     *report = made;
     return DF_OK;
 }
@@ -100,6 +100,23 @@ const char *dfp_text_promise(char buffer[160], const struct df_plan *plan, uint3
                  fit == 1 ? "" : "s");
     if (fit && fit < asked)
         snprintf(buffer + strlen(buffer), 160 - strlen(buffer), ", not with %llu", (unsigned long long)asked);
+    return buffer;
+}
+
+const char *dfp_text_waves(char buffer[200], const struct df_plan *plan)
+{
+    char wave[32], load[32];
+    size_t n;
+    buffer[0] = '\0';
+    if (!(plan->wave_s > 0))
+        return buffer;
+    n = (size_t)snprintf(buffer, 200, "%s a wave with %u in flight", dfp_text_time(wave, plan->wave_s),
+                         (unsigned)plan->inflight);
+    if (plan->load_bound_s > 0)
+        n += (size_t)snprintf(buffer + n, 200 - n, "; what has most to do is loaded %s, %.1f %% above the bound",
+                              dfp_text_time(load, plan->load_s), 100 * (plan->load_s / plan->load_bound_s - 1));
+    if (plan->n_waves > 1)
+        snprintf(buffer + n, 200 - n, "; %u are placed jointly, here is the first", (unsigned)plan->n_waves);
     return buffer;
 }
 

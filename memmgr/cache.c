@@ -282,18 +282,20 @@ static bool is_here(const struct dfm_cache *c, const struct dfm_piece *p)
            (number != DFM_NONE && (c->entries[number].state == DFM_VALID || c->entries[number].state == DFM_FILLING));
 }
 
-bool dfm_cache_reserve_ahead(struct dfm_cache *c, struct dfm_claim *claim)
+enum dfm_reserved dfm_cache_reserve_ahead(struct dfm_cache *c, struct dfm_claim *claim, struct df_error *error)
 {
-    bool reserved;
+    bool reserved, progress = false;
+    if (dfm_messages(c, &progress, error) != DF_OK) /* the end of an input's earlier life may be in the mail */
+        return DFM_ERROR;
     for (uint32_t i = 0; i < claim->n; i++)
         if (!is_here(c, &claim->pieces[i]))
-            return false;
+            return DFM_WAIT;
     if (c->waiting)
-        return false;
+        return DFM_WAIT;
     c->free_only = true;
     reserved = try_reserve(c, claim);
     c->free_only = false;
-    return reserved;
+    return reserved ? DFM_RESERVED : DFM_WAIT;
 }
 
 void dfm_cache_take_over(struct dfm_cache *c, struct dfm_claim *claim)

@@ -81,9 +81,9 @@ enum dfm_reserved { DFM_RESERVED, DFM_WAIT, DFM_ERROR };
  * claim that waits is tried again before any other. */
 enum dfm_reserved dfm_cache_reserve(struct dfm_cache *cache, struct dfm_claim *claim, struct df_error *error);
 
-/* The same with what room is free, and nothing to be copied: false (nothing is held) where that is not enough. Inputs
+/* The same with what room is free, and nothing to be copied: DFM_WAIT (nothing is held) where that is not enough. Inputs
  * may still be being filled: a launch behind the one that fills them reads them in stream order. */
-bool dfm_cache_reserve_ahead(struct dfm_cache *cache, struct dfm_claim *claim);
+enum dfm_reserved dfm_cache_reserve_ahead(struct dfm_cache *cache, struct dfm_claim *claim, struct df_error *error);
 /* What the claim takes over is its outputs' from now on, not only from its release: so a claim that follows finds it. */
 void dfm_cache_take_over(struct dfm_cache *cache, struct dfm_claim *claim);
 

@@ -139,13 +139,18 @@ static struct gpu_job *empty_job(struct dfr_gpu *gpu)
 static struct gpu_job *follow(struct dfr_gpu *gpu, uint32_t node, uint32_t slot, uint32_t stream)
 {
     struct gpu_job *j;
+    struct df_error error;
+    enum dfm_reserved reserved;
 
     if (gpu->n_ahead == DFR_GPU_AHEAD || gpu->n_jobs == gpu->capacity)
         return NULL;
     j = empty_job(gpu);
     j->job = dfr_job(slot, node);
     dfr_gpu_describe_claim(gpu, j);
-    if (!dfm_cache_reserve_ahead(gpu->cache, &j->claim))
+    reserved = dfm_cache_reserve_ahead(gpu->cache, &j->claim, &error);
+    if (reserved == DFM_ERROR)
+        dfr_gpu_job_failed(gpu, j, &error);
+    if (reserved != DFM_RESERVED)
         return NULL;
     gpu->order[gpu->n_jobs++] = (uint32_t)(j - gpu->jobs);
     gpu->n_ahead++;
@@ -270,7 +275,7 @@ void dfr_gpu_launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j
             return;
         }
         launched(gpu, batch[i], now_s);
-        if (batch[i]->result != DF_OK && !gpu->device->ops->runs_cpu_code)
+        if (!gpu->device->ops->runs_cpu_code && batch[i]->result != DF_OK)
             break;                      /* known already: nothing is launched on what it did not make */
     }
 }

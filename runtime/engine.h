@@ -102,6 +102,7 @@ struct dfr_worker {
 struct dfr_cores;
 struct dfr_gang;
 struct dfr_gpu;
+struct dfr_walk;
 struct dfr_inspect;
 
 struct df_run {
@@ -158,6 +159,7 @@ struct df_run {
     struct dfr_inspect *inspect;        /* NULL: nothing is looked into while jobs run */
     const struct dfr_device_ops *check_ops; /* --check=variants: where gpu variants run; NULL else */
     struct dfr_pile *piles;             /* by worker; NULL: not a direct run */
+    struct dfr_walk *walk;              /* NULL: the firing rule says what runs next; see walk.h */
     bool fences;                        /* of piles: pile.h */
     _Alignas(64) _Atomic uint32_t n_active; /* workers of a direct run that have jobs, or are about to rob one */
     char pad[60];

@@ -20,6 +20,7 @@
 #include "runtime/output.h"
 #include "runtime/scalars.h"
 #include "runtime/tokens.h"
+#include "runtime/walk.h"
 #include "runtime/worker.h"
 
 #define SPINS 64                        /* looks for work before sleeping, where each worker has a core */
@@ -173,8 +174,9 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .guard = run->options.guard, .arg = run };
     if (dfr_direct_applies(run))
         return dfr_direct_create(run, error);
-    return run->policy->create(run->policy, &run->view, run->own_plan ? run->own_plan : run->options.plan,
-                               &run->policy_state, error);
+    int status = run->policy->create(run->policy, &run->view, run->own_plan ? run->own_plan : run->options.plan,
+                                     &run->policy_state, error);
+    return status == DF_OK && dfr_walk_applies(run) ? dfr_walk_create(run, error) : status;
 }
 
 static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index, uint32_t unit)
@@ -305,7 +307,9 @@ static void join_threads(struct df_run *run)
 
 static void *(*thread_main(const struct df_run *run, uint32_t worker))(void *)
 {
-    return worker >= run->n_cpu_workers ? dfr_gpu_main : run->piles ? dfr_direct_main : dfr_worker_main;
+    if (worker >= run->n_cpu_workers)
+        return dfr_gpu_main;
+    return run->walk ? dfr_walk_main : run->piles ? dfr_direct_main : dfr_worker_main;
 }
 
 static int start_threads(struct df_run *run, struct df_error *error)
@@ -349,6 +353,7 @@ static void run_free(struct df_run *run)
     dfm_space_destroy(run->space);
     dfr_tokens_destroy(run->tokens);
     dfr_direct_destroy(run);
+    dfr_walk_destroy(run->walk);
     free(run->scalars);
     free(run->able);
     free(run->time_s);
@@ -419,7 +424,8 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
     status = dfr_inspect_start(run, error);
     if (status != DF_OK)
         goto free_run;
-    dfr_engine_start(run, &run->starter);
+    if (!run->walk)
+        dfr_engine_start(run, &run->starter);
     status = start_threads(run, error);
     if (status != DF_OK)
         goto free_run;

@@ -14,6 +14,8 @@
 
 #define FIRST_NAP_NS 50000
 #define LONGEST_NAP_NS 1000000
+#define LARGE_NODES (1u << 17)          /* from here on their records are more than a second level cache holds */
+#define WINDOW 32
 
 /* ---- making ---- */
 
@@ -77,23 +79,92 @@ static void call_kernel(struct df_run *run, struct dfr_worker *w, uint64_t job)
         dfr_engine_done(run, w, &w->call, code, 0);
 }
 
+/* More than this worker runs next: somebody may come and rob it. */
+static void wake_a_robber(struct df_run *run, const struct dfr_worker *w)
+{
+    if (dfr_pile_size(w->pile) == 0)
+        return;
+    if (run->fences)
+        atomic_thread_fence(memory_order_seq_cst);
+    if (dfr_wake_is_wanted(&run->wakes[0]))
+        dfr_wake_one(&run->wakes[0]);
+}
+
 /* Runs jobs until there are none. */
 static void run_pile(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
-    struct dfr_wake *wake = &run->wakes[0];
-
     while (!dfr_stopped(run)) {
         call_kernel(run, w, job);
         job = w->kept;
         w->kept = DFR_NO_JOB;
         if (job == DFR_NO_JOB && !dfr_pile_pop(w->pile, &job))
             return;
-        if (dfr_pile_size(w->pile) > 0) {
-            if (run->fences)
-                atomic_thread_fence(memory_order_seq_cst);
-            if (dfr_wake_is_wanted(wake))
-                dfr_wake_one(wake);
+        wake_a_robber(run, w);
+    }
+}
+
+/* ---- with jobs, in a graph larger than the caches ----
+ *
+ * There a job's record, its list of successors and their counters are each a wait for memory, one after the other. So
+ * the newest job is not run at once: it takes the place of one in the window of the newest WINDOW jobs, which are run in
+ * turn, and on its way there its memory is asked for, a step at a time. */
+
+static void ask_for_successors(const struct df_run *run, uint64_t job)
+{
+    __builtin_prefetch(run->successors + run->nodes[dfr_job_node(job)].first_successor);
+}
+
+static void ask_for_counters(const struct df_run *run, uint64_t job)
+{
+    const struct dfr_node *n = &run->nodes[dfr_job_node(job)];
+    const struct dfr_pending *pending = dfr_pending_of(run, dfr_job_slot(job));
+    uint32_t end = n[1].first_successor < n->first_successor + 4 ? n[1].first_successor : n->first_successor + 4;
+
+    for (uint32_t s = n->first_successor; s < end; s++)
+        __builtin_prefetch(&pending[run->successors[s]], 1);
+}
+
+static bool pop_in_turn(const struct df_run *run, struct dfr_pile *p, uint64_t *turn, uint64_t *job)
+{
+    uint64_t high = atomic_load_explicit(&p->high, memory_order_relaxed), n = dfr_pile_size(p), first, soon;
+
+    if (n == 0)
+        return false;
+    n = n < WINDOW ? n : WINDOW;
+    first = high - n;
+    if (*turn < first || *turn >= high)
+        *turn = first;
+    *job = p->jobs[*turn & p->mask];
+    p->jobs[*turn & p->mask] = p->jobs[--high & p->mask];
+    atomic_store_explicit(&p->high, high, memory_order_relaxed);
+    ++*turn;
+    if (n == WINDOW) {
+        soon = *turn + WINDOW / 2;
+        ask_for_successors(run, p->jobs[(soon < high ? soon : soon - (WINDOW - 1)) & p->mask]);
+        soon = *turn + WINDOW / 4;
+        ask_for_counters(run, p->jobs[(soon < high ? soon : soon - (WINDOW - 1)) & p->mask]);
+    }
+    return true;
+}
+
+static void run_large(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    uint64_t turn = 0;
+
+    while (!dfr_stopped(run)) {
+        call_kernel(run, w, job);
+        if (w->kept != DFR_NO_JOB && dfr_pile_size(w->pile) == 0) {
+            job = w->kept;
+        } else {
+            if (w->kept != DFR_NO_JOB) {
+                __builtin_prefetch(&run->nodes[dfr_job_node(w->kept)]);
+                dfr_pile_push(w->pile, w->kept);
+            }
+            if (!pop_in_turn(run, w->pile, &turn, &job))
+                return;
         }
+        w->kept = DFR_NO_JOB;
+        wake_a_robber(run, w);
     }
 }
 
@@ -196,8 +267,12 @@ static void run_jobs(struct df_run *run, struct dfr_worker *w, struct leisure *l
     uint64_t job, before = w->jobs;
     double begin_s = dfr_clock_s();
 
-    if (dfr_pile_pop(w->pile, &job))
-        run_pile(run, w, job);
+    if (dfr_pile_pop(w->pile, &job)) {
+        if (run->graph->n_nodes < LARGE_NODES)
+            run_pile(run, w, job);
+        else
+            run_large(run, w, job);
+    }
     w->jobs = atomic_load_explicit(&w->pile->n_done, memory_order_relaxed);
     w->last_s = dfr_clock_s();
     w->busy_s += w->last_s - begin_s;

@@ -3,6 +3,8 @@
  * no policy is asked: each worker keeps the jobs that it releases in a pile of its own (pile.h) and runs the newest
  * first; a worker that has none robs another's older half.
  *
+ * Order:               the newest first, which leaves the oldest, on which most depends, to robbers; in graphs larger than the
+ *                      caches the newest jobs take turns, so that there is time to ask for the memory of each.
  * When a worker robs:  never of a worker whose jobs are shorter than DFR_WORTH_S: with two workers these would take
  *                      longer than with one. So a worker without jobs watches for DFR_WATCH_S how many its victim ends,
  *                      and where they are too short takes a nap before it looks again, a longer one each time. All this

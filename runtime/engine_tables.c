@@ -6,6 +6,7 @@
 
 #include "runtime/engine.h"
 #include "runtime/error.h"
+#include "runtime/large.h"
 
 static bool has_reader(const struct df_run *run, uint32_t node, bool once_only)
 {
@@ -140,12 +141,13 @@ int dfr_engine_create(struct df_run *run, struct df_error *error)
 {
     size_t n_nodes = run->graph->n_nodes ? run->graph->n_nodes : 1;
 
-    run->nodes = calloc(n_nodes + 1, sizeof *run->nodes);
-    run->pending = malloc(n_nodes * run->inflight * sizeof *run->pending);
+    run->nodes = dfr_large_alloc((n_nodes + 1) * sizeof *run->nodes);
+    run->pending = dfr_large_alloc(n_nodes * run->inflight * sizeof *run->pending);
     if (!run->nodes || !run->pending)
         return dfr_error_memory(error);
+    memset(run->nodes, 0, (n_nodes + 1) * sizeof *run->nodes);
     describe_nodes(run);
-    run->successors = malloc(((size_t)run->graph->n_readers + 1) * sizeof *run->successors);
+    run->successors = dfr_large_alloc(((size_t)run->graph->n_readers + 1) * sizeof *run->successors);
     run->slots = aligned_alloc(64, (run->inflight + 1) * sizeof *run->slots);
     run->streams = malloc(((size_t)run->n_streams + 1) * sizeof *run->streams);
     run->sources = malloc(((size_t)run->n_sources + 1) * sizeof *run->sources);

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/large.h"
 #include "runtime/wake.h"
 
 #define OWNER_LOOKS 2000                /* for how long a robber waits for the owner to go outside */
@@ -17,7 +18,7 @@ bool dfr_pile_create(struct dfr_pile *p, uint64_t most_jobs)
     while (room < most_jobs)
         room *= 2;
     p->mask = room - 1;
-    p->jobs = malloc(room * sizeof *p->jobs);
+    p->jobs = dfr_large_alloc(room * sizeof *p->jobs);
     atomic_init(&p->inside, 1);
     return p->jobs != NULL;
 }

@@ -205,12 +205,36 @@ static void test_when(void **state)
     rig_free(&r);
 }
 
+/* Enough nodes that jobs are run in turn, not the newest first. */
+static void test_large(void **state)
+{
+    enum { N = 140000, RECENT = 512 };
+    static struct rig_out x[RECENT];
+    struct rig r;
+    uint32_t seed = 3;
+
+    (void)state;
+    rig_begin(&r, 1);
+    for (uint32_t i = 0; i < RECENT; i++)
+        x[i] = rig_node(&r, RIG_SOURCE, i, RIG_NOTHING, RIG_NOTHING);
+    for (uint32_t i = RECENT; i < N; i++)
+        x[i % RECENT] = rig_node(&r, RIG_ADD2, i, x[rig_rand(&seed) % RECENT], x[rig_rand(&seed) % RECENT]);
+    for (uint32_t i = 0; i < 40; i++)
+        rig_sink(&r, RIG_SINK, x[i]);
+    rig_end(&r);
+    rig_expect(&r, 3);
+    for (unsigned workers = 1; workers <= 3; workers++)
+        assert_int_equal(way_of(&r, "ws", workers, false), DIRECT);
+    rig_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pile_keeps_all),
         cmocka_unit_test(test_pile_order),
         cmocka_unit_test(test_when),
+        cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

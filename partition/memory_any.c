@@ -4,7 +4,8 @@
  * Floor:    all nodes below a node's floor are its ancestors: the largest floor of its producers, raised by what the
  *           search finds next to it. A join of everything before it has all of that below its floor.
  * Search:   above the floor, ancestors are looked for backwards from the node, breadth first, no more than SEARCHED /
- *           nodes of them: in a graph of up to 2000 nodes that is all.
+ *           nodes of them: in a graph of up to 2000 nodes that is all. What a node does not need is saved, up to SAVED,
+ *           for those after it: so a join finds its floor though its stage be large.
  * Kept:     beyond that a node knows what its producers knew and left over: each hands on up to KEPT tenants.
  * What is not found is not used, so a limit costs bytes, never safety.
  */
@@ -16,13 +17,14 @@
 
 #define SEARCHED 4000000u               /* ancestors visited, and tenants below the floor offered, for all nodes */
 #define SEARCHED_LEAST 24u              /* for one */
+#define SAVED 100000u
 #define KEPT 8u
 
 struct search {
     const struct df_graph *g;
     struct dfp_memory *m;
     struct dfm_layout *layout;
-    uint32_t most;                      /* ancestors of one node */
+    uint32_t most, saved;               /* ancestors of one node; more, that others did not need */
     uint32_t *floor;                    /* of a node */
     uint32_t *last_end;                 /* of a tenant: its end with the highest number; DF_NONE: nothing left of it */
     uint32_t *mark;                     /* of a node: w + 1 where it was found to be an ancestor of w */
@@ -83,7 +85,7 @@ static void consider(struct search *s, uint32_t w, uint32_t x)
 static void mark_producers(struct search *s, uint32_t w, uint32_t node, uint32_t *n)
 {
     const uint32_t *in = s->g->in_value + s->g->nodes[node].first_in;
-    for (uint32_t k = 0; k < df_node_n_in(s->g, node) && *n < s->most; k++) {
+    for (uint32_t k = 0; k < df_node_n_in(s->g, node) && *n < s->most + s->saved; k++) {
         uint32_t before = s->g->values[in[k]].producer;
         if (!precedes(s, w, before) && !once(s->g, before)) {
             s->mark[before] = w + 1;
@@ -109,6 +111,7 @@ static uint32_t find_ancestors(struct search *s, uint32_t w)
     while (floor < w && (s->mark[floor] == w + 1 || once(s->g, floor)))
         floor++;
     s->floor[w] = floor;
+    s->saved = s->saved + s->most - n < SAVED ? s->saved + s->most - n : SAVED;
     return n;
 }
 
@@ -241,7 +244,7 @@ int dfp_memory_any(const struct df_graph *g, struct dfp_memory *m, struct df_err
 
     s.most = SEARCHED / (g->n_nodes + 1) > SEARCHED_LEAST ? SEARCHED / (g->n_nodes + 1) : SEARCHED_LEAST;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        *arrays[i] = numbers(arrays[i] == &s.queue  ? s.most + 1
+        *arrays[i] = numbers(arrays[i] == &s.queue  ? s.most + SAVED + 1
                              : arrays[i] == &s.kept ? n_nodes * KEPT
                              : i < 5                ? n_nodes
                                                     : n_tenants, &good);

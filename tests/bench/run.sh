@@ -8,6 +8,10 @@ echo "== dispatch of empty nodes"
 bash tests/bench/dispatch.sh "$build" "$out"
 echo "== the job queue beside Concurrency Kit's"
 bash tests/bench/queue.sh "$build" "$out" --csv | tee "$out/queue.csv"
+echo "== the memory plan"
+cc -std=c11 -D_GNU_SOURCE -O2 -I. -Itests/unit -o "$out/memory" tests/bench/memory.c "$build/obj/libunit.a" "$build/lib/libdfplan.a" "$build/lib/libdf.a" \
+    -lcmocka -lmetis -lhwloc -lm -ldl -lrt -pthread
+"$out/memory" | tee "$out/memory.csv"
 echo "== large graphs: compile and run"
 bash tests/bench/large.sh "$build/bin/dfc" "$out" | tee "$out/large.csv"
 echo "== the emulated GPU, links of 1 GB/s"

@@ -72,7 +72,7 @@ static void stages_share_their_memory(void **state)
     struct shape_out last = { 0, 0 };
     (void)state;
     shape_begin(&s);
-    for (uint32_t stage = 0; stage < 40; stage++) {
+    for (uint32_t stage = 0; stage < 200; stage++) { /* too many nodes to search far from each */
         struct shape_out ends[64];
         uint32_t from = shape_node(&s, 64, 1, false, false, stage > 0, &last), n = 64;
         for (uint32_t way = 0; way < n; way++) {

@@ -10,6 +10,7 @@
 #include "compiler/simulate_error.h"
 #include "compiler/simulate_report.h"
 #include "partition/gp.h"
+#include "runtime/args.h"
 #include "runtime/clock.h"
 #include "runtime/policy.h"
 
@@ -29,6 +30,8 @@ static const char usage[] =
     "  --dl                     data locality: after a job, a device prefers one that reads what that job made\n"
     "  --prefetch               a device takes one job more than it runs, and loads its data meanwhile\n"
     "  --guard=on|off           gp leaves its plan where times turn out wrong (on)\n"
+    "  --evict=auto|lru|belady  what leaves a device's memory where room is needed: what was used longest ago, or what\n"
+    "                           is needed again last (auto: that, under policies that place jobs before the run)\n"
     "  --error=KIND             the same with wrong times, a table beside dmda. sigma:S: jobs take others than\n"
     "                           policies are told, lognormal; off:PERCENT: policies are told so much more or less\n"
     "                           than jobs take; confound:PERCENT: low speedups are told so much higher, high ones\n"
@@ -51,6 +54,7 @@ struct request {
     bool locality, prefetch, all;                 /* all: some may not apply */
     const char *gantt;
     bool no_guard;
+    int evict;
     struct dfc_error_study error;
 };
 
@@ -130,6 +134,20 @@ static bool parse_guard(const char *text, bool *no_guard)
     return false;
 }
 
+static bool parse_evict(const char *text, int *evict)
+{
+    if (dfr_parse_evict(text, evict))
+        return true;
+    dfc_error("--evict=%s: auto, lru or belady is expected", text);
+    return false;
+}
+
+/* Of all policies, each as well as it can. */
+static int evict(const struct request *r)
+{
+    return r->all && r->evict == DF_EVICT_BELADY ? DF_EVICT_AUTO : r->evict;
+}
+
 static bool parse_error(const char *text, struct dfc_error_study *study)
 {
     struct df_error error = { "" };
@@ -159,6 +177,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
         return taken > 0 && parse_number("--waves", value, MAX_WAVES, &r->waves) ? 1 : -1;
     if ((taken = dfc_option_value("--guard", argc, argv, i, &value)))
         return taken > 0 && parse_guard(value, &r->no_guard) ? 1 : -1;
+    if ((taken = dfc_option_value("--evict", argc, argv, i, &value)))
+        return taken > 0 && parse_evict(value, &r->evict) ? 1 : -1;
     if ((taken = dfc_option_value("--error", argc, argv, i, &value)))
         return taken > 0 && parse_error(value, &r->error) ? 1 : -1;
     if ((taken = dfc_option_value("--draws", argc, argv, i, &value)))
@@ -207,7 +227,7 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
     struct dfr_simulate_options options = { .policy = row->policy, .waves = r->waves, .inflight = r->common.inflight,
                                             .seed = r->common.partition.seed, .locality = r->locality,
                                             .prefetch = r->prefetch, .find_jobs = finds_jobs(r, loaded),
-                                            .no_guard = r->no_guard };
+                                            .no_guard = r->no_guard, .evict = evict(r) };
     if (dfr_policy_find(row->policy, error)->needs_plan) {
         double begin_s = dfr_clock_s();
         int code = dfp_plan_make(problem, row->policy, &r->common.partition, &plan, error);
@@ -353,7 +373,7 @@ static bool study_errors(const struct request *r, const struct dfc_loaded *loade
     const struct dfr_simulate_options how = { .waves = r->waves, .inflight = r->common.inflight,
                                               .seed = r->common.partition.seed, .locality = r->locality,
                                               .prefetch = r->prefetch, .find_jobs = finds_jobs(r, loaded),
-                                              .no_guard = r->no_guard };
+                                              .no_guard = r->no_guard, .evict = evict(r) };
     struct dfc_output output;
     if (r->gantt || r->format == FORMAT_JSON) {
         dfc_error("--error: its table is text or csv, and has no picture");

@@ -1,5 +1,4 @@
-/* cache.c - entries of one device's memory: the LRU list, eviction, and reserving all that a job needs or nothing of
- * it. */
+/* cache.c - entries of one device's memory: eviction, and reserving all that a job needs or nothing of it. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,30 +6,17 @@
 #include "memmgr/cache_impl.h"
 #include "runtime/error.h"
 
-/* ---- LRU list ---- */
+/* ---- victims ---- */
 
-void dfm_lru_add(struct dfm_cache *c, struct dfm_entry *e)
+void dfm_idle(struct dfm_cache *c, struct dfm_entry *e)
 {
-    uint32_t number = (uint32_t)(e - c->entries);
-    e->next = c->newest;
-    e->previous = DFM_NONE;
-    if (c->newest != DFM_NONE)
-        c->entries[c->newest].previous = number;
-    else
-        c->oldest = number;
-    c->newest = number;
+    uint64_t next_use = c->config.next_use ? c->config.next_use(c->config.arg, e->block) : 0;
+    dfm_victims_add(&c->victims, (uint32_t)(e - c->entries), next_use);
 }
 
-void dfm_lru_remove(struct dfm_cache *c, struct dfm_entry *e)
+void dfm_busy(struct dfm_cache *c, struct dfm_entry *e)
 {
-    if (e->previous != DFM_NONE)
-        c->entries[e->previous].next = e->next;
-    else
-        c->newest = e->next;
-    if (e->next != DFM_NONE)
-        c->entries[e->next].previous = e->previous;
-    else
-        c->oldest = e->previous;
+    dfm_victims_remove(&c->victims, (uint32_t)(e - c->entries));
 }
 
 /* ---- entries ---- */
@@ -59,7 +45,7 @@ struct dfm_entry *dfm_entry_new(struct dfm_cache *c, uint32_t block)
         return NULL;
     e = &c->entries[c->free_entry];
     c->free_entry = e->next;
-    *e = (struct dfm_entry){ .offset = offset, .block = block, .next = DFM_NONE, .previous = DFM_NONE,
+    *e = (struct dfm_entry){ .offset = offset, .block = block, .next = DFM_NONE,
                              .waiters = DFM_NONE, .out_next = DFM_NONE, .state = DFM_AWAITING };
     c->entry_of[block] = (uint32_t)(e - c->entries);
     return e;
@@ -82,7 +68,7 @@ void dfm_pin(struct dfm_cache *c, struct dfm_entry *e)
         return;
     c->n_pinned++;
     if (e->state == DFM_VALID && e->out == DFM_OUT_NONE)
-        dfm_lru_remove(c, e);
+        dfm_busy(c, e);
 }
 
 void dfm_unpin(struct dfm_cache *c, struct dfm_entry *e)
@@ -92,7 +78,7 @@ void dfm_unpin(struct dfm_cache *c, struct dfm_entry *e)
         return;
     c->n_pinned--;
     if (e->state == DFM_VALID && e->out == DFM_OUT_NONE)
-        dfm_lru_add(c, e);
+        dfm_idle(c, e);
 }
 
 void dfm_cache_drop(struct dfm_cache *c, uint32_t block)
@@ -104,7 +90,14 @@ void dfm_cache_drop(struct dfm_cache *c, uint32_t block)
     e = &c->entries[c->entry_of[block]];
     /* whoever copies or pins it is a reader that has not ended: see the states in cache.h */
     assert(e->state == DFM_VALID && e->pins == 0 && e->out == DFM_OUT_NONE);
-    dfm_lru_remove(c, e);
+    dfm_busy(c, e);
+    dfm_entry_free(c, e);
+}
+
+void dfm_evicted(struct dfm_cache *c, struct dfm_entry *e)
+{
+    c->stats.evictions++;
+    c->stats.evicted_bytes += dfm_entry_bytes(c, e);
     dfm_entry_free(c, e);
 }
 
@@ -127,9 +120,8 @@ static void evict(struct dfm_cache *c, struct dfm_entry *e)
     /* Bit gone: the block's end is in the mail. Elsewhere too: a copy is enough. Else this is the last one, and nobody
      * else can change that (space.h). */
     if (give_up_copy(c, &c->space->blocks[e->block])) {
-        dfm_lru_remove(c, e);
-        c->stats.evictions++;
-        dfm_entry_free(c, e);
+        dfm_busy(c, e);
+        dfm_evicted(c, e);
     } else {
         dfm_out_queue(c, e);
         e->state = DFM_LEAVING;
@@ -144,13 +136,14 @@ static uint32_t present_as(const struct dfm_piece *piece)
     return piece->use == DFM_TAKE ? piece->from : piece->block;
 }
 
-/* Makes room by age until `bytes` are free in one piece. false: not yet, or not at all while others are pinned. */
+/* Makes room, victim by victim, until `bytes` are free in one piece. false: not yet, or not at all while others are pinned. */
 static bool make_room(struct dfm_cache *c, uint64_t bytes)
 {
     while (dfm_pool_largest_free(c->pool) < dfm_pool_rounded(c->pool, bytes)) {
-        if (c->oldest == DFM_NONE || c->leaving_bytes >= bytes || c->free_only)
+        uint32_t victim = dfm_victims_first(&c->victims);
+        if (victim == DFM_NO_VICTIM || c->leaving_bytes >= bytes || c->free_only)
             return false;
-        evict(c, &c->entries[c->oldest]);
+        evict(c, &c->entries[victim]);
     }
     return true;
 }
@@ -187,6 +180,8 @@ static bool reserve_piece(struct dfm_cache *c, struct dfm_piece *p)
             return false;
         if (p->use == DFM_WRITE)
             e->state = DFM_FILLING;
+        else
+            p->missed = true;
     }
     dfm_pin(c, e);
     p->entry = (uint32_t)(e - c->entries);
@@ -207,6 +202,19 @@ static void undo(struct dfm_cache *c, struct dfm_claim *claim)
     }
 }
 
+/* An input that is here, or on its way, is a hit; each other one is a copy. */
+static void count_inputs(struct dfm_cache *c, const struct dfm_claim *claim)
+{
+    for (uint32_t i = 0; i < claim->n; i++) {
+        const struct dfm_piece *p = &claim->pieces[i];
+        uint64_t bytes = dfm_entry_bytes(c, &c->entries[p->entry]);
+        if (p->use == DFM_WRITE)
+            continue;
+        *(p->missed ? &c->stats.misses : &c->stats.hits) += 1;
+        *(p->missed ? &c->stats.miss_bytes : &c->stats.hit_bytes) += bytes;
+    }
+}
+
 /* Memory for everything, or nothing. */
 static bool try_reserve(struct dfm_cache *c, struct dfm_claim *claim)
 {
@@ -215,7 +223,7 @@ static bool try_reserve(struct dfm_cache *c, struct dfm_claim *claim)
     for (uint32_t i = 0; i < claim->n; i++) {
         struct dfm_piece *p = &claim->pieces[i];
         p->entry = DFM_NONE;
-        p->awaited = false;
+        p->awaited = p->missed = false;
         if (complete && p->use != DFM_WRITE && c->entry_of[present_as(p)] != DFM_NONE) {
             p->entry = c->entry_of[present_as(p)];
             dfm_pin(c, &c->entries[p->entry]);
@@ -227,7 +235,9 @@ static bool try_reserve(struct dfm_cache *c, struct dfm_claim *claim)
         complete = make_room(c, claim->tmp_bytes) && dfm_pool_alloc(c->pool, claim->tmp_bytes, &claim->tmp_offset);
         c->n_tmp += complete;
     }
-    if (!complete)
+    if (complete)
+        count_inputs(c, claim);
+    else
         undo(c, claim);
     return complete;
 }
@@ -264,8 +274,8 @@ enum dfm_reserved dfm_cache_reserve(struct dfm_cache *c, struct dfm_claim *claim
         if (c->n_pinned > 0 || c->n_tmp > 0 || dfm_cache_busy(c))
             return dfm_out_issue(c, error) == DF_OK ? DFM_WAIT : DFM_ERROR;
         /* Alone and still no room: the free pieces are scattered. Everything goes, this claim's own inputs too. */
-        while (c->oldest != DFM_NONE)
-            evict(c, &c->entries[c->oldest]);
+        while (c->victims.n > 0)
+            evict(c, &c->entries[dfm_victims_first(&c->victims)]);
         if (dfm_cache_busy(c))
             return dfm_out_issue(c, error) == DF_OK ? DFM_WAIT : DFM_ERROR;
     }
@@ -379,7 +389,7 @@ static int make_entries(struct dfm_cache *c, struct df_error *error)
     c->n_entries = pages < c->n_blocks ? (uint32_t)pages : c->n_blocks;
     c->entries = calloc(c->n_entries + 1, sizeof *c->entries);
     c->entry_of = malloc((c->n_blocks + 1) * sizeof *c->entry_of);
-    if (!c->entries || !c->entry_of)
+    if (!dfm_victims_create(&c->victims, c->n_entries) || !c->entries || !c->entry_of)
         return dfr_error_memory(error);
     memset(c->entry_of, 0xff, (c->n_blocks + 1) * sizeof *c->entry_of);
     if (c->config.roomy) {
@@ -388,7 +398,7 @@ static int make_entries(struct dfm_cache *c, struct df_error *error)
             return dfr_error_memory(error);
         memset(c->home, 0xff, (c->n_blocks + 1) * sizeof *c->home);
     }
-    c->free_entry = c->newest = c->oldest = DFM_NONE;
+    c->free_entry = DFM_NONE;
     for (uint32_t i = c->n_entries; i-- > 0;) {
         c->entries[i].next = c->free_entry;
         c->free_entry = i;
@@ -428,6 +438,7 @@ void dfm_cache_destroy(struct dfm_cache *c)
         return;
     dfm_transfer_destroy(c);
     dfm_pool_destroy(c->pool);
+    dfm_victims_destroy(&c->victims);
     free(c->entries);
     free(c->entry_of);
     free(c->home);
@@ -448,16 +459,9 @@ uint64_t dfm_cache_capacity(const struct dfm_cache *c)
 
 bool dfm_cache_check(const struct dfm_cache *c)
 {
-    uint32_t listed = 0, idle = 0, unused = 0, pinned = 0, previous = DFM_NONE;
+    uint32_t idle = 0, unused = 0, pinned = 0;
     uint64_t leaving = 0;
 
-    for (uint32_t i = c->newest; i != DFM_NONE; i = c->entries[i].next) {
-        if (c->entries[i].previous != previous || ++listed > c->n_entries)
-            return false;
-        previous = i;
-    }
-    if (previous != c->oldest)
-        return false;
     for (uint32_t i = c->free_entry; i != DFM_NONE && unused <= c->n_entries; i = c->entries[i].next)
         unused++;
     for (uint32_t i = 0; i < c->n_entries; i++) {
@@ -468,10 +472,12 @@ bool dfm_cache_check(const struct dfm_cache *c)
         }
         if (c->entry_of[e->block] != i)
             return false;
-        idle += e->state == DFM_VALID && e->pins == 0 && e->out == DFM_OUT_NONE;
+        if ((e->state == DFM_VALID && e->pins == 0 && e->out == DFM_OUT_NONE) != dfm_victims_has(&c->victims, i))
+            return false;
+        idle += dfm_victims_has(&c->victims, i);
         pinned += e->pins > 0;
         leaving += e->state == DFM_LEAVING ? dfm_entry_bytes(c, e) : 0;
     }
-    return unused == 0 && listed == idle && pinned == c->n_pinned && leaving == c->leaving_bytes &&
-           dfm_pool_check(c->pool);
+    return unused == 0 && c->victims.n == idle && pinned == c->n_pinned && leaving == c->leaving_bytes &&
+           dfm_victims_check(&c->victims) && dfm_pool_check(c->pool);
 }

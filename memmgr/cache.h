@@ -12,7 +12,7 @@
  *     3  loading    its copy from the host is under way
  *     3a coming     a peer was asked to send it here; pinned
  *     4  filling    reserved for an output; pinned
- *     5  valid      holds the bytes; in the LRU list unless it is pinned or being copied out
+ *     5  valid      holds the bytes; in one of the victims unless it is pinned or being copied out
  *     6  leaving    valid, unpinned, a write-back is under way: 5 -> 6 by eviction, 6 -> 1 when it is complete. A claim
  *                   that wants it waits until then: so no block is dropped while it is being written back
  * 1 -> 2, 3, 4 by reserve; 1 -> 3 by prefetch; 2 -> 3 by load; 2 -> 3a by expect; 3a -> 5 when the peer has sent it, or
@@ -43,6 +43,9 @@ struct dfm_cache_config {
     uint64_t pool_bytes;
     uint32_t max_pieces;                /* of one claim */
     uint32_t max_claims;                /* reserved at once */
+    /* When a job of this device will next read the block, which nobody reads now: victims.h. Asked when its pins go, of
+     * the owner. NULL: nobody knows, and eviction is LRU. */
+    uint64_t (*next_use)(void *arg, uint32_t block);
     bool roomy;                         /* everything fits at once: then a block goes to where it was in its last life,
                                          * if that is free, so that launches come again with the same addresses */
     void (*arrived)(void *arg, uint32_t waiter);       /* a fetch that this waiter posted is complete */
@@ -65,6 +68,7 @@ struct dfm_piece {
     uint32_t from;                      /* TAKE: of the input whose memory it takes over */
     uint32_t entry;                     /* the cache's */
     bool awaited;                       /* out: not on the host: ask its holder, then dfm_cache_load() */
+    bool missed;                        /* out: it was not here */
 };
 
 struct dfm_claim {

@@ -5,6 +5,7 @@
 #define DFM_CACHE_IMPL_H
 
 #include "memmgr/cache.h"
+#include "memmgr/victims.h"
 
 enum dfm_state { DFM_FREE, DFM_AWAITING, DFM_LOADING, DFM_COMING, DFM_FILLING, DFM_VALID, DFM_LEAVING };
 
@@ -15,7 +16,7 @@ struct dfm_entry {
     uint64_t sequence;                  /* LOADING: number of its copy, from 0 */
     void *host;                         /* out FLYING: where to */
     uint32_t block;
-    uint32_t next, previous;            /* LRU list (in it: VALID, no pins, out NONE), or the list of free entries */
+    uint32_t next;                      /* list of free entries */
     uint32_t out_next;                  /* queue of copies to the host that are to be issued */
     uint32_t waiters;                   /* for its copy to the host, linked by space->waiter_next */
     uint32_t pins;
@@ -46,7 +47,7 @@ struct dfm_cache {
     struct dfm_entry *entries;
     uint32_t n_entries, free_entry;     /* head of the free ones */
     uint32_t *entry_of;                 /* block → entry, DFM_NONE */
-    uint32_t newest, oldest;            /* LRU list */
+    struct dfm_victims victims;         /* entries that may go: VALID, no pins, out NONE */
     uint32_t n_pinned;                  /* entries with pins */
     uint32_t n_tmp;                     /* claims with scratch reserved */
     uint64_t leaving_bytes;
@@ -79,8 +80,9 @@ static inline uint64_t dfm_link_room(const struct dfm_link *link)
 /* With pool memory, AWAITING; NULL: no free room. */
 struct dfm_entry *dfm_entry_new(struct dfm_cache *c, uint32_t block);
 void dfm_entry_free(struct dfm_cache *c, struct dfm_entry *e);
-void dfm_lru_add(struct dfm_cache *c, struct dfm_entry *e);
-void dfm_lru_remove(struct dfm_cache *c, struct dfm_entry *e);
+void dfm_idle(struct dfm_cache *c, struct dfm_entry *e); /* nobody uses it: it may be evicted */
+void dfm_busy(struct dfm_cache *c, struct dfm_entry *e); /* no more */
+void dfm_evicted(struct dfm_cache *c, struct dfm_entry *e);
 
 void dfm_pin(struct dfm_cache *c, struct dfm_entry *e);
 void dfm_unpin(struct dfm_cache *c, struct dfm_entry *e);

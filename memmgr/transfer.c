@@ -108,7 +108,11 @@ static int prefetch(struct dfm_cache *c, uint32_t block, struct df_error *error)
         !(dfm_block_valid(&c->space->blocks[block]) & DFM_HOST))
         return DF_OK;
     e = dfm_entry_new(c, block);
-    return e ? dfm_load_issue(c, e, error) : DF_OK;
+    if (!e)
+        return DF_OK;
+    c->stats.prefetches++;
+    c->stats.prefetch_bytes += dfm_entry_bytes(c, e);
+    return dfm_load_issue(c, e, error);
 }
 
 int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error)
@@ -169,7 +173,7 @@ void dfm_out_queue(struct dfm_cache *c, struct dfm_entry *e)
     uint32_t number = (uint32_t)(e - c->entries);
 
     if (e->state == DFM_VALID && e->pins == 0)
-        dfm_lru_remove(c, e);
+        dfm_busy(c, e);
     e->out = DFM_OUT_QUEUED;
     e->out_next = DFM_NONE;
     if (c->out_first == DFM_NONE)
@@ -236,7 +240,7 @@ void dfm_entry_valid(struct dfm_cache *c, struct dfm_entry *e)
     /* release: the device's bytes; only this thread clears the bit, or the last reader, who is yet to come */
     atomic_fetch_or_explicit(&c->space->blocks[e->block].valid, c->bit, memory_order_acq_rel);
     if (e->pins == 0)
-        dfm_lru_add(c, e);
+        dfm_idle(c, e);
 }
 
 static void copied_out(struct dfm_cache *c, struct dfm_entry *e)
@@ -251,12 +255,12 @@ static void copied_out(struct dfm_cache *c, struct dfm_entry *e)
     atomic_fetch_or_explicit(&b->valid, DFM_HOST, memory_order_acq_rel); /* release: b->host and its bytes */
     if (e->state == DFM_LEAVING) {
         c->leaving_bytes -= dfm_entry_bytes(c, e);
-        c->stats.evictions++;
         c->stats.writebacks++;
+        c->stats.writeback_bytes += dfm_entry_bytes(c, e);
         atomic_fetch_and_explicit(&b->valid, ~c->bit, memory_order_acq_rel);
-        dfm_entry_free(c, e);
+        dfm_evicted(c, e);
     } else if (e->pins == 0) {
-        dfm_lru_add(c, e);
+        dfm_idle(c, e);
     }
     for (; waiter != DFM_NONE; waiter = next) {
         next = c->space->waiter_next[waiter];

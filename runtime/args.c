@@ -32,6 +32,17 @@ bool dfr_parse_device(const char *text, enum df_device_kind *device)
     return false;
 }
 
+bool dfr_parse_evict(const char *text, int *evict)
+{
+    static const char *const words[] = { [DF_EVICT_AUTO] = "auto", [DF_EVICT_LRU] = "lru", [DF_EVICT_BELADY] = "belady" };
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, words[i])) {
+            *evict = i;
+            return true;
+        }
+    return false;
+}
+
 static int parse_int(const char *name, const char *text, int64_t *value, struct df_error *error)
 {
     char *end;
@@ -159,6 +170,13 @@ static int set_gpu_mem(struct dfr_command_line *line, const char *name, const ch
                      "--%s: '%s' is not a size; write bytes, or a number with kB, MB, GB, KiB, MiB or GiB", name, text);
 }
 
+static int set_evict(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    if (dfr_parse_evict(text, &line->options.evict))
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is neither auto nor lru nor belady", name, text);
+}
+
 static int set_workers(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     return parse_unsigned(name, text, DF_MAX_WORKERS, &line->options.workers, error);
@@ -263,6 +281,7 @@ static int set_help(struct dfr_command_line *line, const char *name, const char 
     X("emu-slow", "FACTOR[:GPU]", set_emu_slow, "an emulated GPU, or only number GPU, takes FACTOR times as long")  \
     X("emu-reorder", "SEED", set_emu_reorder, "what has no promised order on the emulated GPU comes in another")     \
     X("gpu-mem", "SIZE", set_gpu_mem, "memory to use of each GPU, as in 64MiB (default: what it has)")              \
+    X("evict", "auto|lru|belady", set_evict, "what leaves a GPU's memory where room is needed: what was used longest ago, or is needed again last (auto: that, where the policy knows)") \
     X("workers", "N", set_workers, "CPU workers (default: cores less one per GPU in use)")                          \
     X("inflight", "N", set_inflight, "waves in flight (default: chosen)")                                           \
     X("gpu-jobs", "N", set_gpu_jobs, "jobs in flight per GPU, or auto: found while it runs")                                    \

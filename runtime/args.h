@@ -39,5 +39,6 @@ const char *const *dfr_option_names(void);
 
 /* The name behind --device=; false: none of auto, none, emu, cuda. */
 bool dfr_parse_device(const char *text, enum df_device_kind *device);
+bool dfr_parse_evict(const char *text, int *evict); /* DF_EVICT_… */
 
 #endif

@@ -180,6 +180,11 @@ struct df_emu_trial {
  * replayed: where it pays, wherever possible, never. */
 enum { DF_GRAPHS_AUTO, DF_GRAPHS_ON, DF_GRAPHS_OFF };
 
+/* Which block leaves a device's memory where room is needed: the one that is needed again last, where placement and
+ * order are known before the run, else the one used longest ago; always that; or always the first, and policies that do
+ * not know are refused. */
+enum { DF_EVICT_AUTO, DF_EVICT_LRU, DF_EVICT_BELADY };
+
 #define DF_FIND_JOBS (~0u)
 
 struct df_platform;
@@ -194,6 +199,7 @@ struct df_options {
     int cuda_graphs;                    /* DF_GRAPHS_… */
     int sync_kernels;                   /* each gpu job is waited for at once, so that its errors are its own */
     uint64_t gpu_mem_bytes;             /* 0: what the device has */
+    int evict;                          /* DF_EVICT_… */
     unsigned workers;                   /* 0: cores less one per GPU in use */
     int64_t waves;                      /* -1: 1, or until a stream ends */
     unsigned inflight;                  /* waves in flight; 0: chosen */
@@ -235,7 +241,12 @@ struct df_memory_stats {                /* one per device memory */
     char name[48];
     uint64_t capacity_bytes, peak_bytes;
     uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
-    uint64_t evictions, writebacks;
+    /* Inputs of its jobs that were there, or on their way, when the job's memory was reserved; and those that were not,
+     * which are a copy each. Copies that were made before a job wanted them, because there was room. */
+    uint64_t hits, hit_bytes, misses, miss_bytes, prefetches, prefetch_bytes;
+    /* Blocks that went for want of room; of those, the last valid copies, which were copied to the host. */
+    uint64_t evictions, evicted_bytes, writebacks, writeback_bytes;
+    char evict[8];                      /* "none": everything fits at once; else which block goes: "lru", "belady" */
     unsigned jobs;                      /* jobs in flight on the device: as given, or as found at last */
     uint64_t replayed;                  /* jobs that were replayed from a recording (a CUDA Graph) */
     uint64_t peer_copies, peer_bytes;   /* sent to other devices directly */

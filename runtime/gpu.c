@@ -46,6 +46,11 @@ static void answered(void *arg, uint32_t memory)
     dfr_wake_one(&((struct dfr_gpu *)arg)->run->wakes[memory]);
 }
 
+static uint64_t next_use(void *arg, uint32_t block)
+{
+    return dfr_next_use_of(((struct dfr_gpu *)arg)->next_use, block);
+}
+
 static uint32_t most_ports(const struct df_graph *g)
 {
     uint32_t most = 1;
@@ -91,6 +96,7 @@ static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *er
         .max_pieces = n_ports,
         .max_claims = gpu->capacity,
         .roomy = gpu->run->roomy[gpu->unit] && gpu->run->ahead,
+        .next_use = gpu->by_next_use ? next_use : NULL,
         .arrived = arrived,
         .answered = gpu->peers ? answered : NULL,
         .copied = gpu->run->trace ? copied : NULL,
@@ -114,7 +120,10 @@ int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, s
     gpu->capacity = gpu->window + (run->ahead ? DFR_GPU_AHEAD : 0);
     dfr_flight_start(&gpu->flight, run->gpu_jobs_found ? DF_GPU_JOBS : run->gpu_jobs, run->gpu_jobs);
     gpu->peers = dfr_peers(run, unit);
-    status = open_device(gpu, error);
+    status = dfr_next_use_wanted(run->options.evict, run->policy, &gpu->by_next_use, error);
+    gpu->by_next_use = gpu->by_next_use && !run->roomy[unit];
+    if (status == DF_OK)
+        status = open_device(gpu, error);
     if (status == DF_OK)
         status = make_cache(gpu, n_ports, error);
     if (status != DF_OK)
@@ -141,6 +150,16 @@ fail:
     return status;
 }
 
+int dfr_gpu_know_order(struct dfr_gpu *gpu, struct df_error *error)
+{
+    struct df_run *run = gpu->run;
+
+    if (!gpu->by_next_use)
+        return DF_OK;
+    gpu->next_use = dfr_next_use_create(&run->view, run->policy, run->policy_state, gpu->unit);
+    return gpu->next_use ? DF_OK : dfr_error_memory(error);
+}
+
 void dfr_gpu_destroy(struct dfr_gpu *gpu)
 {
     if (!gpu)
@@ -155,6 +174,7 @@ void dfr_gpu_destroy(struct dfr_gpu *gpu)
     }
     dfr_gpu_recordings_destroy(gpu);
     dfm_cache_destroy(gpu->cache);
+    dfr_next_use_destroy(gpu->next_use);
     if (gpu->device)
         gpu->device->ops->close(gpu->device);
     free(gpu->jobs);
@@ -168,6 +188,8 @@ void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats)
 {
     dfm_cache_stats(gpu->cache, stats);
     stats->jobs = gpu->flight.jobs;
+    snprintf(stats->evict, sizeof stats->evict, "%s", gpu->run->roomy[gpu->unit] ? "none"
+                                                      : gpu->by_next_use         ? "belady" : "lru");
     stats->replayed = gpu->n_replayed;
     snprintf(stats->name, sizeof stats->name, "%s", gpu->run->platform.units[gpu->unit].name);
 }

@@ -5,6 +5,7 @@
 
 #include "runtime/flight.h"
 #include "runtime/gpu.h"
+#include "runtime/next_use.h"
 
 #define DFR_GPU_NAME_BYTES 256
 #define DFR_GPU_BATCH 32u               /* jobs launched together, one after another on one stream */
@@ -42,6 +43,8 @@ struct dfr_gpu {
     struct dfr_device *device;
     struct dfm_cache *cache;
     uint32_t peers;                     /* bit u: unit u sends to it directly, and it to u */
+    bool by_next_use;                   /* eviction is Belady's, not LRU */
+    struct dfr_next_use *next_use;      /* then */
     uint32_t window, capacity;          /* jobs that may be taken; and with those launched ahead */
     uint32_t n_jobs, n_ahead;           /* jobs[order[0 … n_jobs)] are in flight, oldest first */
     struct gpu_job *jobs;

@@ -155,6 +155,8 @@ static struct gpu_job *follow(struct dfr_gpu *gpu, uint32_t node, uint32_t slot,
     gpu->order[gpu->n_jobs++] = (uint32_t)(j - gpu->jobs);
     gpu->n_ahead++;
     j->state = GPU_RESERVED;
+    if (gpu->next_use)
+        dfr_next_use_taken(gpu->next_use, j->job);
     j->asked = false;
     j->loaded = j->ahead = true;
     gpu->run->ahead[dfr_job_index(gpu->run, j->job)] = 1;

@@ -133,6 +133,8 @@ static bool reserve(struct dfr_gpu *gpu, struct gpu_job *j)
     switch (dfm_cache_reserve(gpu->cache, &j->claim, &error)) {
     case DFM_RESERVED:
         j->state = GPU_RESERVED;
+        if (gpu->next_use)
+            dfr_next_use_taken(gpu->next_use, j->job);
         ask_for_inputs(gpu, j);
         return true;
     case DFM_ERROR:

@@ -68,6 +68,8 @@ struct dfr_policy {
     /* Where the unit is known before the run, NULL where it is not: that of a node for the wave in a slot, as a bit. In
      * slot n_slots, where what fires once is, all in whose memory a node of some wave may read. */
     uint32_t (*units)(void *state, uint32_t slot, uint32_t node);
+    /* Where that unit's order of a wave is known too, the node's place in it, among those that run there; may be NULL. */
+    uint32_t (*rank)(void *state, uint32_t unit, uint32_t node);
 };
 
 #define DFR_POLICY_DEFAULT "dmda"

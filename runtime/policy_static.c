@@ -200,8 +200,14 @@ static uint32_t static_units(void *state, uint32_t slot, uint32_t node)
     return slot < s->view->n_slots ? 1u << dfr_places_of(&s->places, slot, node) : dfr_places_units(&s->places, node);
 }
 
+static uint32_t static_rank(void *state, uint32_t unit, uint32_t node)
+{
+    const struct placed *s = state;
+    return s->rank[(s->shared_rank ? 0 : (size_t)unit * s->view->graph->n_nodes) + node];
+}
+
 #define STATIC_OPS .create = static_create, .destroy = static_destroy, .push = static_push, .pop = static_pop, \
-                   .done = static_done, .units = static_units
+                   .done = static_done, .units = static_units, .rank = static_rank
 
 const struct dfr_policy dfr_policy_gp_thesis = {
     .name = "gp-thesis", .summary = "the graph is cut by METIS before the run, as in Wu's thesis", .needs_plan = true,

@@ -9,7 +9,8 @@
 void dfr_report_text(const struct df_stats *stats, FILE *out);
 
 /* One line. Keys: makespan_s, waves, jobs, inflight, workers: [{name, jobs, busy_s}], memories: [{name, capacity_bytes,
- * peak_bytes, h2d_copies, h2d_bytes, d2h_copies, d2h_bytes, evictions, writebacks}]. */
+ * peak_bytes, h2d_copies, h2d_bytes, d2h_copies, d2h_bytes, and what the cache counts: all of
+ * struct df_memory_stats by the names there}]. */
 void dfr_report_json(const struct df_stats *stats, FILE *out);
 
 #endif

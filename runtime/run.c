@@ -218,6 +218,14 @@ static int make_workers(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
+static int tell_gpus_order(struct df_run *run, struct df_error *error)
+{
+    int status = DF_OK;
+    for (uint32_t u = 1; u <= run->n_gpus && status == DF_OK; u++)
+        status = dfr_gpu_know_order(run->gpus[u], error);
+    return status;
+}
+
 static int make_gpus(struct df_run *run, struct df_error *error)
 {
     for (uint32_t u = 1; u <= run->n_gpus; u++) {
@@ -373,7 +381,7 @@ static int prepare(struct df_run *run, struct df_error *error)
 {
     int (*const steps[])(struct df_run *, struct df_error *) = {
         dfr_machine_find, dfr_admit, NULL, dfr_machine_plan, dfr_size, dfr_engine_create, make_wakes, make_staging,
-        make_tokens, make_trace, make_workers, make_gpus, make_policy, make_gang_and_cores,
+        make_tokens, make_trace, make_workers, make_gpus, make_policy, tell_gpus_order, make_gang_and_cores,
         dfr_inspect_create,
     };
     int status = run->options.check_variants ? dfr_check_find(run, error) : DF_OK;

@@ -234,10 +234,12 @@ static int make_policy(struct sim *s, struct df_error *error)
                                  .able = s->able, .time_s = s->time_s, .now_s = now_s, .wave = wave_of, .holders = sim_holders,
                                  .stage = sim_stage, .wake = wake, .settled = sim_settled, .guard = !s->options->no_guard, .arg = s };
     int status = s->policy->create(s->policy, &s->view, s->options->plan, &s->policy_state, error);
-    if (status != DF_OK || !s->policy->units)
+    if (status == DF_OK && !s->policy->units)
+        return sim_room_know_order(s, error);
+    if (status != DF_OK)
         return status;
     s->place = malloc(((size_t)n + 1) * (s->inflight + 1));
-    return s->place && sort_urgent(s) ? DF_OK : dfr_error_memory(error);
+    return s->place && sort_urgent(s) ? sim_room_know_order(s, error) : dfr_error_memory(error);
 }
 
 /* A plan may say that an online policy does better than its own placement. */

@@ -6,12 +6,13 @@
  *           served; device to device goes through the host. Replicas are kept; what a CPU job reads must have come
  *           back. Zero-cost nodes take no worker, and such sources have ended before time 0. Ties go by the order of
  *           nodes. Policies that decide at push send data at once; pull policies fetch when a worker takes the job.
- *           Beyond that: launch overhead (in the times), several waves in flight, device memory with eviction (LRU,
- *           write-back of last valid copies only).
+ *           Beyond that: launch overhead (in the times), several waves in flight, device memory with eviction (of
+ *           what is needed again last where the policy knows, else LRU; write-back of last valid copies only).
  * Determinism: same input and seed, same answer to the last digit, on every machine and build.
  * Memory:   arrays of the result that the caller gave are filled; scratch is returned before the call ends.
  * Threads:  reentrant.
- * Errors:   DF_E_ARGUMENT (no such policy), DF_E_REFUSED (a node can run nowhere, or does not fit), DF_E_MEMORY.
+ * Errors:   DF_E_ARGUMENT (no such policy), DF_E_REFUSED (a node can run nowhere, or does not fit; the
+ *           policy does not know the order that options->evict needs), DF_E_MEMORY.
  */
 #ifndef DFR_SIMULATE_H
 #define DFR_SIMULATE_H
@@ -29,6 +30,7 @@ struct dfr_simulate_options {
     const double *true_time_s;
     bool find_jobs;                     /* devices whose unit says no number of jobs in flight find it: flight.h */
     bool no_guard;                      /* --guard=off: gp keeps to its plan */
+    int evict;                          /* DF_EVICT_…: --evict */
 };
 
 struct dfr_simulation {

@@ -17,7 +17,9 @@
 #ifndef DFR_SIMULATE_IMPL_H
 #define DFR_SIMULATE_IMPL_H
 
+#include "memmgr/victims.h"
 #include "runtime/flight.h"
+#include "runtime/next_use.h"
 #include "runtime/policy.h"
 #include "runtime/simulate.h"
 
@@ -67,9 +69,10 @@ struct sim_room {
     uint64_t capacity, used, leaving;   /* bytes; leaving: being written back, part of used */
     uint64_t most;                      /* of used */
     bool overdrawn;                     /* by a job that could not wait */
-    uint32_t *next, *prev, *pins;       /* by block; a list of what nobody pins, least recently used first */
+    uint32_t *pins;                     /* by block */
     uint8_t *flags;
-    uint32_t oldest, newest;
+    struct dfm_victims victims;         /* blocks that nobody pins */
+    struct dfr_next_use *next_use;      /* NULL: LRU */
     bool claims;                        /* `claimant` waits for room: nobody else gets any */
     uint64_t claimant;
 };
@@ -188,6 +191,7 @@ bool sim_settled(void *arg, uint64_t job, uint32_t unit);
 
 /* simulate_room.c; where everything fits there is nothing to do: all succeed. */
 int sim_room_create(struct sim *s, struct df_error *error);
+int sim_room_know_order(struct sim *s, struct df_error *error); /* the policy is there */
 void sim_room_destroy(struct sim *s);
 bool sim_room_prefetch(struct sim *s, uint32_t unit, uint32_t block); /* false: no free room */
 /* Room for all that a job needs, which stays until its release. false: there is none yet, try again at the next moment.

@@ -2,7 +2,7 @@
  * memmgr/cache.c does it, without its fragmentation.
  *
  * Claims:   a job's inputs, outputs and scratch get room together or not at all, and stay pinned until the job has
- *           ended. What nobody pins goes in the order of last use: at once where another memory has it, else after it
+ *           ended. What nobody pins goes in the order of victims.h: at once where another memory has it, else after it
  *           was written back. One claim waits at a time, and nobody else gets room meanwhile; as each job fits into
  *           the empty memory and those that have claims end, its turn comes.
  * Prefetch: takes free room only.
@@ -13,26 +13,21 @@
 #include "runtime/error.h"
 #include "runtime/simulate_impl.h"
 
-enum { HAS_ROOM = 1, LISTED = 2, LEAVING = 4 };
+enum { HAS_ROOM = 1, LEAVING = 2 };
 
-/* ---- the list of what nobody pins ---- */
+/* ---- what nobody pins ---- */
 
 static void unlist(struct sim_room *m, uint32_t b)
 {
-    if (!(m->flags[b] & LISTED))
-        return;
-    m->flags[b] &= (uint8_t)~LISTED;
-    *(m->prev[b] == DF_NONE ? &m->oldest : &m->next[m->prev[b]]) = m->next[b];
-    *(m->next[b] == DF_NONE ? &m->newest : &m->prev[m->next[b]]) = m->prev[b];
+    if (dfm_victims_has(&m->victims, b))
+        dfm_victims_remove(&m->victims, b);
 }
 
-static void list_newest(struct sim_room *m, uint32_t b)
+/* What is still being loaded, or made, is listed when it has come. */
+static void list(const struct sim *s, uint32_t unit, struct sim_room *m, uint32_t b)
 {
-    m->flags[b] |= LISTED;
-    m->prev[b] = m->newest;
-    m->next[b] = DF_NONE;
-    *(m->newest == DF_NONE ? &m->oldest : &m->next[m->newest]) = b;
-    m->newest = b;
+    if (s->blocks[b].valid >> unit & 1 && !(m->flags[b] & LEAVING) && !dfm_victims_has(&m->victims, b))
+        dfm_victims_add(&m->victims, b, m->next_use ? dfr_next_use_of(m->next_use, b) : 0);
 }
 
 static uint64_t block_pages(const struct sim *s, uint32_t block)
@@ -46,10 +41,10 @@ static void pin(struct sim_room *m, uint32_t block)
     m->pins[block]++;
 }
 
-static void unpin(struct sim_room *m, uint32_t block)
+static void unpin(const struct sim *s, uint32_t unit, struct sim_room *m, uint32_t block)
 {
     if (m->flags[block] & HAS_ROOM && --m->pins[block] == 0)
-        list_newest(m, block);
+        list(s, unit, m, block);
 }
 
 static void give_room(const struct sim *s, struct sim_room *m, uint32_t block)
@@ -75,13 +70,11 @@ static void take_room(const struct sim *s, struct sim_room *m, uint32_t block)
 /* Makes room for `need` bytes, now or when what is being written back has left. */
 static void evict(struct sim *s, uint32_t unit, struct sim_room *m, uint64_t need)
 {
-    uint32_t next;
-    for (uint32_t b = m->oldest; b != DF_NONE && m->used - m->leaving + need > m->capacity; b = next) {
+    while (m->victims.n > 0 && m->used - m->leaving + need > m->capacity) {
+        uint32_t b = dfm_victims_first(&m->victims);
         struct sim_block *block = &s->blocks[b];
-        next = m->next[b];
-        if (!(block->valid >> unit & 1) || m->flags[b] & LEAVING)
-            continue;                   /* still being loaded, or leaving */
         s->result->evictions++;
+        unlist(m, b);
         if (block->valid & ~(1u << unit)) {
             block->valid &= ~(1u << unit);
             take_room(s, m, b);
@@ -106,6 +99,8 @@ static void has_left(struct sim *s, uint32_t unit, struct sim_room *m, uint32_t 
 
 void sim_room_arrived(struct sim *s, uint32_t block, uint32_t unit)
 {
+    if (unit > 0 && s->rooms[unit] && s->rooms[unit]->flags[block] & HAS_ROOM && !s->rooms[unit]->pins[block])
+        list(s, unit, s->rooms[unit], block);
     if (unit == 0)
         for (uint32_t u = 1; u < s->n_units; u++)
             if (s->rooms[u] && s->rooms[u]->flags[block] & LEAVING)
@@ -161,12 +156,12 @@ static uint64_t pin_present(struct sim *s, struct sim_room *m, uint64_t job)
     return need;
 }
 
-static void unpin_present(struct sim *s, struct sim_room *m, uint64_t job)
+static void unpin_present(struct sim *s, uint32_t unit, struct sim_room *m, uint64_t job)
 {
     for (uint32_t i = 0; i < n_claimed(s, job); i++) {
         uint32_t b = claimed_block(s, job, i);
         if (b != DF_NONE && m->flags[b] & HAS_ROOM)
-            unpin(m, b);
+            unpin(s, unit, m, b);
     }
 }
 
@@ -197,13 +192,15 @@ bool sim_room_claim(struct sim *s, uint32_t unit, uint64_t job, bool must)
     if (m->used + need > m->capacity && !must) {
         m->claims = true;
         m->claimant = job;
-        unpin_present(s, m, job);
+        unpin_present(s, unit, m, job);
         return false;
     }
     m->overdrawn |= m->used + need > m->capacity;
     if (!must)
         m->claims = false;
     give_rest(s, m, job);
+    if (m->next_use)
+        dfr_next_use_taken(m->next_use, job);
     return true;
 }
 
@@ -214,7 +211,6 @@ static void take_over(struct sim *s, struct sim_room *m, uint32_t from, uint32_t
         return;
     take_room(s, m, from);
     give_room(s, m, to);
-    list_newest(m, to);
 }
 
 void sim_room_release(struct sim *s, uint32_t unit, uint64_t job)
@@ -224,7 +220,7 @@ void sim_room_release(struct sim *s, uint32_t unit, uint64_t job)
     uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job), first = g->nodes[node].first_out;
     if (!m)
         return;
-    unpin_present(s, m, job);
+    unpin_present(s, unit, m, job);
     m->used -= scratch(s, job);
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
         if (g->values[y].taken_from != DF_NONE)
@@ -238,8 +234,7 @@ bool sim_room_prefetch(struct sim *s, uint32_t unit, uint32_t block)
         return true;
     if (m->claims || m->used + block_pages(s, block) > m->capacity)
         return false;
-    give_room(s, m, block);
-    list_newest(m, block);
+    give_room(s, m, block);             /* it may go when it has come */
     return true;
 }
 
@@ -280,23 +275,29 @@ static bool everything_fits(const struct sim *s, uint32_t unit)
     return bytes <= (double)capacity;
 }
 
+static void room_free(struct sim_room *m)
+{
+    if (!m)
+        return;
+    dfr_next_use_destroy(m->next_use);
+    dfm_victims_destroy(&m->victims);
+    free(m->pins);
+    free(m->flags);
+    free(m);
+}
+
 static struct sim_room *room_new(uint64_t capacity, uint32_t n_blocks)
 {
     struct sim_room *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
     m->capacity = capacity;
-    m->oldest = m->newest = DF_NONE;
-    m->next = calloc((size_t)n_blocks * 3, sizeof *m->next);
+    m->pins = calloc(n_blocks, sizeof *m->pins);
     m->flags = calloc(n_blocks, 1);
-    if (!m->next || !m->flags) {
-        free(m->next);
-        free(m->flags);
-        free(m);
+    if (!dfm_victims_create(&m->victims, n_blocks) || !m->pins || !m->flags) {
+        room_free(m);
         return NULL;
     }
-    m->prev = m->next + n_blocks;
-    m->pins = m->prev + n_blocks;
     return m;
 }
 
@@ -312,13 +313,23 @@ int sim_room_create(struct sim *s, struct df_error *error)
     return DF_OK;
 }
 
-void sim_room_destroy(struct sim *s)
+int sim_room_know_order(struct sim *s, struct df_error *error)
 {
-    for (uint32_t u = 1; u < s->n_units; u++) {
+    bool wanted;
+    int status = dfr_next_use_wanted(s->options->evict, s->policy, &wanted, error);
+
+    for (uint32_t u = 1; status == DF_OK && wanted && u < s->n_units; u++) {
         if (!s->rooms[u])
             continue;
-        free(s->rooms[u]->next);
-        free(s->rooms[u]->flags);
-        free(s->rooms[u]);
+        s->rooms[u]->next_use = dfr_next_use_create(&s->view, s->policy, s->policy_state, u);
+        if (!s->rooms[u]->next_use)
+            return dfr_error_memory(error);
     }
+    return status;
+}
+
+void sim_room_destroy(struct sim *s)
+{
+    for (uint32_t u = 1; u < s->n_units; u++)
+        room_free(s->rooms[u]);
 }

@@ -194,7 +194,8 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
                                                                           : 4,
                                             .seed = 1,
                                             .find_jobs = options->gpu_jobs == DF_FIND_JOBS,
-                                            .no_guard = !options->guard };
+                                            .no_guard = !options->guard,
+                                            .evict = options->evict };
         status = dfr_simulate(run->graph, &run->platform, times, &how, &result, error);
         run->stats->waves = waves;
         run->stats->inflight = how.inflight;

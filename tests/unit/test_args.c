@@ -336,7 +336,12 @@ static struct df_stats *make_stats(void)
     s->workers[1].jobs = 3;
     s->workers[1].busy_s = 0.0005;
     s->n_memories = 1;
-    s->memories[0] = (struct df_memory_stats){ "gpu0", 64 << 20, 12 << 20, 6, 3 << 20, 2, 1024, 4, 1, 5, 9, 7, 2048 };
+    s->memories[0] = (struct df_memory_stats){
+        .name = "gpu0", .capacity_bytes = 64 << 20, .peak_bytes = 12 << 20, .h2d_copies = 6, .h2d_bytes = 3 << 20,
+        .d2h_copies = 2, .d2h_bytes = 1024, .hits = 7, .hit_bytes = 7 << 20, .misses = 4, .miss_bytes = 2 << 20,
+        .prefetches = 2, .prefetch_bytes = 1 << 20, .evictions = 4, .evicted_bytes = 4 << 20, .writebacks = 1,
+        .writeback_bytes = 1 << 20, .evict = "belady", .jobs = 5, .replayed = 9,
+        .peer_copies = 7, .peer_bytes = 2048 };
     return s;
 }
 
@@ -365,9 +370,12 @@ static void test_report(void **state)
               "cpu0              9     1.00 ms    50.0\n"
               "gpu \"0\"           3      500 us    25.0\n"
               "\n"
-              "memory       pool       peak     to it      bytes   from it      bytes  evictions  write-backs  jobs  replayed\n"
-              "gpu0     64.0 MiB   12.0 MiB         6   3.00 MiB         2   1.00 KiB          4            1     5         9\n"
-              "gpu0 sent 7 tokens (2.00 KiB) to other devices directly\n");
+              "memory       pool       peak     to it      bytes   from it      bytes  jobs  replayed\n"
+              "gpu0     64.0 MiB   12.0 MiB         6   3.00 MiB         2   1.00 KiB     5         9\n"
+              "gpu0 sent 7 tokens (2.00 KiB) to other devices directly\n"
+              "\n"
+              "memory   evict       hits      bytes     misses      bytes      ahead      bytes  evictions      bytes  write-backs      bytes\n"
+              "gpu0    belady          7   7.00 MiB          4   2.00 MiB          2   1.00 MiB          4   4.00 MiB            1   1.00 MiB\n");
     report_is(dfr_report_json, s,
               "{\"makespan_s\": 0.002, \"waves\": 3, \"jobs\": 12, \"inflight\": 2, \"workers\": ["
               "{\"name\": \"cpu0\", \"jobs\": 9, \"busy_s\": 0.001}, "
@@ -375,7 +383,9 @@ static void test_report(void **state)
               "{\"name\": \"gpu0\", \"capacity_bytes\": 67108864, \"peak_bytes\": 12582912, "
               "\"h2d_copies\": 6, \"h2d_bytes\": 3145728, \"d2h_copies\": 2, \"d2h_bytes\": 1024, "
               "\"peer_copies\": 7, \"peer_bytes\": 2048, \"evictions\": 4, "
-              "\"writebacks\": 1, \"jobs\": 5, \"replayed\": 9}]}\n");
+              "\"writebacks\": 1, \"jobs\": 5, \"replayed\": 9, \"evict\": \"belady\", "
+              "\"hits\": 7, \"hit_bytes\": 7340032, \"misses\": 4, \"miss_bytes\": 2097152, \"prefetches\": 2, "
+              "\"prefetch_bytes\": 1048576, \"evicted_bytes\": 4194304, \"writeback_bytes\": 1048576}]}\n");
     s->n_memories = s->n_workers = 0;
     report_is(dfr_report_json, s,
               "{\"makespan_s\": 0.002, \"waves\": 3, \"jobs\": 12, \"inflight\": 2, \"workers\": [], "

@@ -26,6 +26,7 @@ struct bench {
     uint32_t n;
     uint64_t bytes[MAX_VALUES];
     uint32_t arrivals[MAX_VALUES];
+    uint64_t next_use[MAX_VALUES];      /* what the owner says of each block; all 0: LRU */
     uint32_t copied[2];
 };
 
@@ -41,6 +42,11 @@ static void copied(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes
     assert_int_equal(bytes, b->bytes[block]);
     assert_true(begin_s <= end_s);
     b->copied[kind == DFR_COPY_D2H]++;
+}
+
+static uint64_t next_use(void *arg, uint32_t block)
+{
+    return ((struct bench *)arg)->next_use[block];
 }
 
 /* One slot of n values; value v has pages(v) pages less a few bytes. */
@@ -64,7 +70,7 @@ static void bench_begin(struct bench *b, uint32_t n, uint32_t pages_cycle, uint6
                                                   .compute_streams = 1 }, &b->device, &error) != DF_OK ||
         dfm_cache_create(&(struct dfm_cache_config){ .space = b->space, .memory = 1, .device = b->device,
                                                      .pool_bytes = pool_pages * PAGE, .max_pieces = 8, .max_claims = 8,
-                                                     .arrived = arrived, .copied = copied, .arg = b },
+                                                     .next_use = next_use, .arrived = arrived, .copied = copied, .arg = b },
                          &b->cache, &error) != DF_OK)
         fail_msg("%s", error.text);
     b->space->caches[1] = b->cache;
@@ -251,6 +257,33 @@ static void test_too_large_is_an_error(void **state)
     bench_end(&b);
 }
 
+/* Of what nobody pins the block goes that is needed again last, however lately it was used. */
+static void test_needed_last_goes_first(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    bench_begin(&b, 6, 1, 4);
+    for (uint32_t v = 0; v < 3; v++)
+        make_on_host(&b, v);
+    for (uint32_t v = 0; v < 6; v++)
+        b.next_use[v] = v == 1 ? 90 : 10 + v;
+    job(&b, 0, 4);
+    job(&b, 1, 5);                      /* all of 0, 4, 1 and 5 are here */
+    assert_int_equal(stats_of(&b).evictions, 0);
+    {
+        struct dfm_piece piece = { .use = DFM_READ, .block = 2 };
+        struct dfm_claim claim = { .n = 1, .pieces = &piece };
+        reserve(&b, &claim);
+        compute(&b, &claim);
+    }
+    assert_int_equal(valid(&b, 1), DFM_HOST);       /* the latest, with 5 */
+    assert_int_equal(valid(&b, 0), DFM_HOST | 2);   /* the oldest */
+    assert_int_equal(stats_of(&b).evictions, 1);
+    assert_int_equal(stats_of(&b).writebacks, 0);
+    bench_end(&b);
+}
+
 /* What a second job lacks, it does not take a part of. */
 static void test_all_or_nothing(void **state)
 {
@@ -336,13 +369,29 @@ static void test_messages(void **state)
 
 /* ---- chance ---- */
 
+/* Every input was a hit or a miss, every copy in was for a miss or ahead of its job; what was written back was evicted,
+ * and copied out. */
+static void check_counts(const struct bench *b, uint64_t n_inputs)
+{
+    struct df_memory_stats s = stats_of(b);
+    assert_int_equal(s.hits + s.misses, n_inputs);
+    assert_int_equal(s.h2d_copies, s.misses + s.prefetches);
+    assert_int_equal(s.h2d_bytes, s.miss_bytes + s.prefetch_bytes);
+    assert_int_equal(s.h2d_copies, b->copied[0]);
+    assert_int_equal(s.d2h_copies, b->copied[1]);
+    assert_true(s.writebacks > 0 && s.writebacks <= s.evictions && s.writebacks <= s.d2h_copies);
+    assert_true(s.writeback_bytes <= s.evicted_bytes && s.writeback_bytes <= s.d2h_bytes);
+    assert_true(s.hits > 0 && s.hit_bytes > 0 && s.evicted_bytes > 0);
+    assert_true(s.peak_bytes <= s.capacity_bytes);
+}
+
 /* Random jobs in little memory; what each block should hold is known, and is looked for wherever it is said to be. */
 static void test_random_jobs(void **state)
 {
     (void)state;
     for (uint32_t seed = 1; seed <= 12; seed++) {
         struct bench b;
-        uint32_t x = seed * 2654435761u | 1, n = 24;
+        uint32_t x = seed * 2654435761u | 1, n = 24, n_inputs = 0;
 
         bench_begin(&b, n, 1 + seed % 3, 3 * (1 + seed % 3) + 1 + seed % 4);
         for (int step = 0; step < 300; step++) {
@@ -360,8 +409,11 @@ static void test_random_jobs(void **state)
                 dfm_space_drop(b.space, out, step % 2); /* told by message, or by its owner */
             if (rig_rand(&x) % 4 == 0)
                 dfm_cache_post_prefetch(b.cache, in2);
+            for (uint32_t v = 0; seed % 2 && v < n; v++)
+                b.next_use[v] = rig_rand(&x) % 8; /* whatever the owner says */
             reserve(&b, &claim);
             compute(&b, &claim);
+            n_inputs += 2;
             if (rig_rand(&x) % 4 == 0) {
                 dfm_cache_to_host(b.cache, out, NULL);
                 settle(&b);
@@ -370,6 +422,7 @@ static void test_random_jobs(void **state)
         }
         settle(&b);
         assert_true(stats_of(&b).evictions > 0);
+        check_counts(&b, n_inputs);
         bench_end(&b);
     }
 }
@@ -412,6 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copies_are_made_once), cmocka_unit_test(test_least_recently_used_goes),
         cmocka_unit_test(test_exactly_one_job_fits), cmocka_unit_test(test_too_large_is_an_error),
+        cmocka_unit_test(test_needed_last_goes_first),
         cmocka_unit_test(test_all_or_nothing), cmocka_unit_test(test_inout_takes_over), cmocka_unit_test(test_messages),
         cmocka_unit_test(test_random_jobs), cmocka_unit_test(test_many_sizes),
     };

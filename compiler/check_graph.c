@@ -310,6 +310,22 @@ static bool check_graph(struct dfc_unit *u, struct dfc_callee *graph, struct dfr
     return w.ok && !u->no_memory;
 }
 
+/* Where the file's only graph without ports has another name, that is what was meant. */
+static void hint_main(struct dfc_unit *u)
+{
+    const struct dfc_callee *program = NULL, *callee = dfc_callees(u);
+    unsigned n = 0;
+    for (uint32_t i = 0; i < u->callee_items.n; i++, callee++)
+        if (callee->graph && callee->sig.n_ports + callee->sig.n_scalars == 0) {
+            program = callee;
+            n++;
+        }
+    if (n == 1)
+        dfl_hint(u->sink, "the program is 'graph main { ... }'; rename 'graph %s'?", program->name);
+    else
+        dfl_hint(u->sink, "a program is 'graph main { ... }'");
+}
+
 bool dfc_check_graphs(struct dfc_unit *u)
 {
     const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
@@ -325,7 +341,7 @@ bool dfc_check_graphs(struct dfc_unit *u)
     dfr_array_free(&edges);
     if (!dfc_index_find(&u->callees, "main", &id)) {
         dfl_error(u->sink, nowhere, "no graph 'main' in '%s'", u->options->path);
-        dfl_hint(u->sink, "a program is 'graph main { ... }'");
+        hint_main(u);
         ok = false;
     } else if (!dfc_callees(u)[id].graph) {
         dfl_error(u->sink, dfc_callees(u)[id].loc, "'main' is a kernel: the program is a graph of that name");

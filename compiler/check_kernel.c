@@ -3,6 +3,7 @@
  */
 #include <float.h>
 #include <string.h>
+#include <strings.h>
 
 #include "compiler/launch.h"
 #include "runtime/builder.h"
@@ -154,6 +155,18 @@ static bool check_target(struct dfc_unit *u, const struct dfc_callee *callee, co
     return ok;
 }
 
+/* Names that other systems have for the two. */
+static void hint_class(struct dfc_unit *u, const char *cls)
+{
+    static const char *const others[][2] = {
+        {"host", "cpu"}, {"c", "cpu"}, {"cpp", "cpu"}, {"cpu", "cpu"}, {"gpu", "gpu"}, {"cuda", "gpu"}, {"device", "gpu"},
+        {"cu", "gpu"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcasecmp(others[i][0], cls) == 0)
+            dfl_hint(u->sink, "did you mean '%s'?", others[i][1]);
+}
+
 static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_variant *variant,
                           struct dfc_kernel_code *code, const char *dir)
 {
@@ -162,6 +175,7 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
     if (!gpu && strcmp(cls, "cpu") != 0) {
         dfl_error(u->sink, variant->cls.loc,
                   "class '%s' cannot have code: only cpu and gpu can, other classes have costs", cls);
+        hint_class(u, cls);
         return false;
     }
     const struct dfl_variant **slot = gpu ? &code->gpu : &code->cpu;

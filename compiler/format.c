@@ -31,7 +31,10 @@ static void unknown_type(struct dfc_unit *u, const struct dfl_name *name)
     for (uint32_t i = 0; i < u->types.names.n; i++)
         if ((item = dfr_array_add(&list, sizeof *item, 1)))
             *item = dfc_index_names(&u->types)[i];
-    const char *close = dfl_suggest(name->text, list.items, list.n);
+    const char *close = dfl_suggest(name->text, list.items, list.n), *same = dfl_suggest_type(name->text);
+    enum df_elem elem;
+    if (!close && same && dfc_elem_find(same, &elem))
+        close = same;
     if (close)
         dfl_hint(u->sink, "did you mean '%s'?", close);
     else

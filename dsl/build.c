@@ -67,6 +67,12 @@ enum dfl_scalar dfl_build_scalar_type(struct dfl_reader *r, struct dfl_name name
         if (strcmp(names[i], name.text) == 0)
             return (enum dfl_scalar)i; /* in the order of the enumeration */
     dfl_error(r->sink, name.loc, "'%s' is no type of a scalar", name.text);
+    const char *same = dfl_suggest_type(name.text);
+    for (unsigned i = 0; same && i < N; i++)
+        if (strcmp(names[i], same) == 0) {
+            dfl_hint(r->sink, "did you mean '%s'?", same);
+            return (enum dfl_scalar)i;
+        }
     dfl_hint(r->sink, "scalars are i32, i64, f32, f64 or str");
     return DFL_I64;
 }

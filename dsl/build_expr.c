@@ -97,7 +97,9 @@ struct dfl_tree dfl_build_function(struct dfl_reader *r, struct dfl_loc loc, str
     struct dfl_expr *e = expr_new(r, loc, DFL_EXPR_CALL);
     e->s = name.text;
     e->args = dfl_build_exprs(args);
-    if (strcmp(name.text, "min") != 0 && strcmp(name.text, "max") != 0) {
+    if (strcmp(name.text, "range") == 0) {
+        dfl_error(r->sink, loc, "there is no function 'range'");
+    } else if (strcmp(name.text, "min") != 0 && strcmp(name.text, "max") != 0) {
         dfl_error(r->sink, loc, "calls do not nest: '%s' is called inside an expression", name.text);
         dfl_hint(r->sink, "give its result a name in a statement of its own, as in 'x = %s(...);'; "
                           "min() and max() are the only functions", name.text);

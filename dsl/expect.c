@@ -7,16 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dsl/reader.h"
+#include "dsl/expect.h"
 
-enum { MOST = 64, MOST_SHOWN = 6 };
+enum { MOST_SHOWN = 6 };
 
-struct expectation {
-    const char *names[MOST];
-    size_t n;
-};
-
-static bool has(const struct expectation *e, const char *name)
+bool dfl_expected(const struct dfl_expectation *e, const char *name)
 {
     for (size_t i = 0; i < e->n; i++)
         if (strcmp(e->names[i], name) == 0)
@@ -24,7 +19,12 @@ static bool has(const struct expectation *e, const char *name)
     return false;
 }
 
-static void drop(struct expectation *e, const char *name)
+static bool has(const struct dfl_expectation *e, const char *name)
+{
+    return dfl_expected(e, name);
+}
+
+static void drop(struct dfl_expectation *e, const char *name)
 {
     size_t kept = 0;
     for (size_t i = 0; i < e->n; i++)
@@ -33,13 +33,13 @@ static void drop(struct expectation *e, const char *name)
     e->n = kept;
 }
 
-static void drop_all(struct expectation *e, const char *const *names)
+static void drop_all(struct dfl_expectation *e, const char *const *names)
 {
     for (; *names; names++)
         drop(e, *names);
 }
 
-static bool has_all(const struct expectation *e, const char *const *names)
+static bool has_all(const struct dfl_expectation *e, const char *const *names)
 {
     for (; *names; names++)
         if (!has(e, *names))
@@ -48,7 +48,7 @@ static bool has_all(const struct expectation *e, const char *const *names)
 }
 
 /* Where all of `names` are expected, one phrase stands for them and for what is in `more`. */
-static bool replace(struct expectation *e, const char *const *names, const char *const *more, const char *phrase)
+static bool replace(struct dfl_expectation *e, const char *const *names, const char *const *more, const char *phrase)
 {
     if (!has_all(e, names))
         return false;
@@ -61,7 +61,7 @@ static bool replace(struct expectation *e, const char *const *names, const char 
     return true;
 }
 
-static void simplify(struct expectation *e, const char *after)
+static void simplify(struct dfl_expectation *e, const char *after)
 {
     static const char *const soft_words[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'", "'tolerance'",
                                              "'cost'", "'split'", "'halo'", "'dynamic'", NULL};
@@ -101,9 +101,13 @@ static void simplify(struct expectation *e, const char *after)
         replace(e, (const char *const[]){"a name", NULL}, NULL, "a variant");
     if (has(e, "')'"))
         drop(e, "'='"); /* of a keyword argument */
-    if (strcmp(after, "number") == 0 && e->n > 1)
-        drop(e, "a name"); /* a unit */
-    if (strcmp(after, "prices") == 0)
+    if (strcmp(after, "number") == 0) {
+        if (e->n > 1)
+            drop(e, "a name"); /* a unit that may be left out */
+        else
+            replace(e, (const char *const[]){"a name", NULL}, NULL, "a unit of time");
+    }
+    if (strcmp(after, "prices") == 0 || strcmp(after, "'cost'") == 0)
         replace(e, (const char *const[]){"a name", NULL}, NULL, "a class");
     bool ends = has(e, "';'") || has(e, "','") || has(e, "')'") || has(e, "']'") || has(e, "'='") || has(e, "'{'");
     if (ends)
@@ -111,7 +115,7 @@ static void simplify(struct expectation *e, const char *after)
 }
 
 /* "a, b or c" */
-static void list(char *text, size_t size, const struct expectation *e)
+static void list(char *text, size_t size, const struct dfl_expectation *e)
 {
     size_t used = 0;
     text[0] = '\0';
@@ -166,7 +170,7 @@ static void name_found(const struct dfl_reader *r, char *text, size_t size, cons
 }
 
 /* The token that does not fit; but what is missing at a line's end is shown there. */
-static struct dfl_loc place(const struct dfl_reader *r, const struct expectation *e)
+static struct dfl_loc place(const struct dfl_reader *r, const struct dfl_expectation *e)
 {
     bool begins = has(e, "a statement") || has(e, "a declaration"); /* then nothing is missing before it */
     bool breaks = r->previous.loc.line != 0 && r->token.loc.line > r->previous.loc.line;
@@ -175,54 +179,8 @@ static struct dfl_loc place(const struct dfl_reader *r, const struct expectation
     return r->token.loc;
 }
 
-/* ---- hints ---- */
-
-static bool is_name(const char *found)
-{
-    return strcmp(found, "a name") == 0;
-}
-
-static bool is_trait(const char *found)
-{
-    static const char *const traits[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'", "'tolerance'"};
-    for (size_t i = 0; i < sizeof traits / sizeof traits[0]; i++)
-        if (strcmp(found, traits[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool is_word(const char *found)
-{
-    return found[0] == '\'' && found[1] >= 'a' && found[1] <= 'z';
-}
-
-static void hint_declaration(struct dfl_reader *r, const char *found)
-{
-    static const char *const words[] = {"param", "arg", "type", "import", "link", "kernel", "graph", "platform"};
-    char text[DFL_MAX_NAME + 1];
-
-    if (r->lone_brace) {
-        dfl_hint(r->sink, "there is no '{' that this '}' closes");
-        return;
-    }
-    if (is_name(found)) {
-        snprintf(text, sizeof text, "%.*s", (int)r->token.length, r->text + r->token.offset);
-        const char *close = dfl_suggest(text, words, sizeof words / sizeof words[0]);
-        if (close) {
-            dfl_hint(r->sink, "did you mean '%s'?", close);
-            return;
-        }
-    }
-    if (is_name(found) || strcmp(found, "'for'") == 0 || strcmp(found, "'if'") == 0 || strcmp(found, "'('") == 0)
-        dfl_hint(r->sink, "statements stand inside a graph: graph main { ... }");
-    else if (strcmp(found, "';'") == 0)
-        dfl_hint(r->sink, "no ';' follows the '}' of a graph or platform");
-    else
-        dfl_hint(r->sink, "a file holds param, arg, type, import, link, kernel, graph and platform declarations");
-}
-
 /* Where a bracket that could be closed here was opened, if that is on another line. */
-static void note_bracket(struct dfl_reader *r, const struct expectation *e)
+static void note_bracket(struct dfl_reader *r, const struct dfl_expectation *e)
 {
     unsigned n = r->n_brackets;
     /* the token that does not fit may itself have opened one */
@@ -235,37 +193,12 @@ static void note_bracket(struct dfl_reader *r, const struct expectation *e)
         dfl_note(r->sink, open->loc, "to close this '%c'", open->open);
 }
 
-static void hint(struct dfl_reader *r, const char *after, const char *found, const struct expectation *e)
-{
-    const char *text = r->text + r->token.offset;
-    int length = (int)r->token.length;
-
-    if (has(e, "a declaration"))
-        hint_declaration(r, found);
-    else if (has(e, "a port") && is_name(found))
-        dfl_hint(r->sink, "a port begins with its mode, as in 'in x: f32[n]'; scalars come after a ';'");
-    else if (strcmp(found, "'else'") == 0)
-        dfl_hint(r->sink, "'else' follows the '}' of an 'if'");
-    else if ((has(e, "a name") || has(e, "a statement")) && is_word(found))
-        dfl_hint(r->sink, "'%.*s' is a word of the language and cannot be a name", length, text);
-    else if (has(e, "'('") && strcmp(after, "name") == 0 && strcmp(found, "';'") == 0)
-        dfl_hint(r->sink, "a statement is a call, as in 'c = add(a, b);'");
-    else if (strcmp(found, "'='") == 0 && strcmp(after, "name") == 0 && has(e, "'{'"))
-        dfl_hint(r->sink, "'==' compares");
-    else if (strcmp(after, "prices") == 0 && (strcmp(found, "an integer") == 0 || strcmp(found, "a float") == 0))
-        dfl_hint(r->sink, "a cost has a unit, as in 'cost cpu 1.2ms gpu 80us'");
-    else if (has(e, "a variant") && is_trait(found))
-        dfl_hint(r->sink, "traits stand before the variants");
-    else if (has(e, "';'") && (strcmp(after, "call") == 0 || strcmp(after, "hints") == 0))
-        dfl_hint(r->sink, "a statement ends with ';'");
-}
-
 void dfl_expect_report(struct dfl_reader *r, const char *after, const char *found, const char *const *expected,
                        size_t n_expected)
 {
     if (r->stopped || r->bad_token || dfl_arena_failed(r->arena))
         return;
-    struct expectation e = {.n = n_expected < MOST ? n_expected : MOST};
+    struct dfl_expectation e = {.n = n_expected < DFL_MOST_EXPECTED ? n_expected : DFL_MOST_EXPECTED};
     memcpy(e.names, expected, e.n * sizeof e.names[0]);
     simplify(&e, after);
     if (e.n == 1 && strcmp(after, "'='") == 0)
@@ -277,5 +210,5 @@ void dfl_expect_report(struct dfl_reader *r, const char *after, const char *foun
     name_found(r, what, sizeof what, found);
     dfl_error(r->sink, place(r, &e), "expected %s%s, found %s", e.n ? wanted : "something else", before, what);
     note_bracket(r, &e);
-    hint(r, after, found, &e);
+    dfl_expect_hint(r, after, found, &e);
 }

@@ -25,6 +25,12 @@ struct dfl_loc dfl_reader_after(const struct dfl_reader *r)
     return loc;
 }
 
+bool dfl_reader_text_is(const struct dfl_reader *r, size_t offset, const char *begin)
+{
+    size_t n = strlen(begin);
+    return offset <= r->length && n <= r->length - offset && memcmp(r->text + offset, begin, n) == 0;
+}
+
 /* ---- brackets ---- */
 
 static int report_depth(struct dfl_reader *r, struct dfl_loc loc, const char *hint)
@@ -118,6 +124,21 @@ void dfl_reader_report_missing(struct dfl_reader *r, struct dfl_loc open)
     dfl_note(r->sink, open, "to close this '{'");
 }
 
+/* The words are reserved, so each outside braces begins one. */
+static void note_declaration(struct dfl_reader *r, int kind)
+{
+    static const struct {
+        int kind;
+        const char *word;
+    } words[] = {
+        {DFL_T_PARAM, "param"}, {DFL_T_ARG, "arg"}, {DFL_T_TYPE, "type"}, {DFL_T_IMPORT, "import"},
+        {DFL_T_LINK, "link"}, {DFL_T_KERNEL, "kernel"}, {DFL_T_GRAPH, "graph"}, {DFL_T_PLATFORM, "platform"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (words[i].kind == kind)
+            r->declaring = words[i].word;
+}
+
 /* ---- what the parser calls ---- */
 
 static int give_missing(struct dfl_reader *r, DFL_YYSTYPE *value, struct dfl_loc *loc)
@@ -137,6 +158,7 @@ int dfl_yylex(DFL_YYSTYPE *value, struct dfl_loc *loc, struct dfl_reader *r)
             return give_missing(r, value, loc);
         r->holds = r->missing_reported = false;
         value->name = r->held_name;
+        note_declaration(r, r->held_kind);
         *loc = r->token.loc;
         return r->held_kind;
     }
@@ -157,5 +179,7 @@ int dfl_yylex(DFL_YYSTYPE *value, struct dfl_loc *loc, struct dfl_reader *r)
             return give_missing(r, value, loc);
         }
     }
+    if (r->n_braces == 0)
+        note_declaration(r, kind);
     return track(r, kind, *loc);
 }

@@ -1,7 +1,7 @@
 /* reader.h - what scanner, parser and their messages share while one file is read. Private to dsl/.
  *
  * The text passes through: lexer.l (bytes to tokens) - reader.c (brackets: depth, and the '}' that are missing) -
- * parser.y (tokens to calls of build.c) - build.c (nodes). Syntax errors are worded by expect.c.
+ * parser.y (tokens to calls of build.c) - build.c (nodes). Syntax errors are worded by expect.c, their hints by hint.c.
  *
  * Memory:   nodes and strings are the arena's; nothing here is freed one by one, so error recovery cannot leak.
  * Lists:    while a list grows it is a ring, held by its last element (whose next is the first); DFL_FIRST turns it
@@ -82,6 +82,7 @@ struct dfl_reader {
     struct dfl_bracket brackets[DFL_MAX_NESTING]; /* '(' and '[' open since the last brace or statement */
     struct dfl_loc braces[DFL_MAX_NESTING];
     unsigned n_brackets, n_braces;
+    const char *declaring; /* the word that began the declaration being read; NULL before the first */
     bool lone_brace; /* the token is a '}' that closes nothing */
 
     /* a token held back while the '}' missing before it are given */
@@ -101,6 +102,9 @@ struct dfl_reader {
 
 /* reader.c: the location just after the previous token; of one byte. */
 struct dfl_loc dfl_reader_after(const struct dfl_reader *r);
+
+/* reader.c: whether the text from `offset` on begins with `begin`. */
+bool dfl_reader_text_is(const struct dfl_reader *r, size_t offset, const char *begin);
 
 /* reader.c: reports a '}' that was put in and fits the grammar; `open` is its '{'. Once for all that are missing at
  * one place. */

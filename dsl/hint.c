@@ -1,0 +1,263 @@
+/* hint.c - a syntax error's hint: what people write who know C, Python or CUDA, and how it is written here.
+ *
+ * Each group below looks at one part of the language and says whether it gave a hint; the first that does ends the
+ * search. An error with no usual mistake behind it gets none.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dsl/expect.h"
+
+/* One error, as the groups see it. */
+struct fault {
+    struct dfl_reader *r;
+    const char *after, *found;
+    const struct dfl_expectation *e;
+};
+
+static bool has(const struct fault *f, const char *name)
+{
+    return dfl_expected(f->e, name);
+}
+
+static bool is(const char *symbol, const char *name)
+{
+    return strcmp(symbol, name) == 0;
+}
+
+static bool found_number(const struct fault *f)
+{
+    return is(f->found, "an integer") || is(f->found, "a float");
+}
+
+static bool found_operator(const struct fault *f)
+{
+    return f->found[0] == '\'' && strchr("+-*/%", f->found[1]);
+}
+
+static bool is_trait(const char *found)
+{
+    static const char *const traits[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'", "'tolerance'"};
+    for (size_t i = 0; i < sizeof traits / sizeof traits[0]; i++)
+        if (is(found, traits[i]))
+            return true;
+    return false;
+}
+
+static bool is_word(const char *found)
+{
+    return found[0] == '\'' && found[1] >= 'a' && found[1] <= 'z';
+}
+
+static bool declares(const struct fault *f, const char *word)
+{
+    return f->r->declaring && is(f->r->declaring, word);
+}
+
+/* The text of a token, cut to what a name may have. */
+static void text_of(const struct dfl_reader *r, const struct dfl_token_place *token, char text[DFL_MAX_NAME + 1])
+{
+    snprintf(text, DFL_MAX_NAME + 1, "%.*s", (int)token->length, r->text + token->offset);
+}
+
+/* The last byte before a token that is no blank; 0 at the text's begin. */
+static char byte_before(const struct dfl_reader *r, const struct dfl_token_place *token)
+{
+    size_t at = token->offset;
+    while (at > 0 && isspace((unsigned char)r->text[at - 1]))
+        at--;
+    return at > 0 ? r->text[at - 1] : '\0';
+}
+
+/* Says `hint`, where there is one. */
+static bool say(const struct fault *f, const char *hint)
+{
+    if (hint)
+        dfl_hint(f->r->sink, "%s", hint);
+    return hint != NULL;
+}
+
+/* ---- declarations ---- */
+
+/* Words that begin one elsewhere. */
+static const char *foreign_declaration(const char *word)
+{
+    static const struct {
+        const char *word, *hint;
+    } foreign[] = {
+        {"const", "a constant is 'param n = 4;'"}, {"constexpr", "a constant is 'param n = 4;'"},
+        {"define", "a constant is 'param n = 4;'"}, {"let", "a constant is 'param n = 4;'"},
+        {"int", "a constant is 'param n = 4;'"}, {"var", "a constant is 'param n = 4;'"},
+        {"include", "another file is read by 'import \"lib.df\";'"},
+        {"use", "another file is read by 'import \"lib.df\";'"},
+        {"void", "a function is declared by 'kernel NAME(in a: f32[k], out b: f32[k]) cpu \"file.c\";'"},
+        {"function", "a function is declared by 'kernel NAME(in a: f32[k], out b: f32[k]) cpu \"file.c\";'"},
+        {"typedef", "a format gets a name by 'type vec = f32[n];'"},
+    };
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+        if (is(word, foreign[i].word))
+            return foreign[i].hint;
+    return NULL;
+}
+
+static bool hint_declaration(const struct fault *f)
+{
+    static const char *const words[] = {"param", "arg", "type", "import", "link", "kernel", "graph", "platform"};
+    char text[DFL_MAX_NAME + 1];
+
+    if (!has(f, "a declaration"))
+        return false;
+    if (f->r->lone_brace)
+        return say(f, "there is no '{' that this '}' closes");
+    if (is(f->found, "a name")) {
+        text_of(f->r, &f->r->token, text);
+        const char *close = dfl_suggest(text, words, sizeof words / sizeof words[0]);
+        if (close) {
+            dfl_hint(f->r->sink, "did you mean '%s'?", close);
+            return true;
+        }
+        if (say(f, foreign_declaration(text)))
+            return true;
+    }
+    if (is(f->found, "a name") || is(f->found, "'for'") || is(f->found, "'if'") || is(f->found, "'('"))
+        return say(f, "statements stand inside a graph: graph main { ... }");
+    if (is(f->found, "';'"))
+        return say(f, "no ';' follows the '}' of a graph or platform");
+    return say(f, "a file holds param, arg, type, import, link, kernel, graph and platform declarations");
+}
+
+/* The short ones: what stands between the word and the ';'. */
+static bool hint_constant(const struct fault *f)
+{
+    if (f->r->n_braces > 0)
+        return false;
+    if (is(f->after, "name") && declares(f, "param"))
+        return say(f, is(f->found, "':'") ? "a param has no type: 'param n = 8;'"
+                                          : "a param has a value, which 'dfc -D n=...' replaces: 'param n = 8;'");
+    if (is(f->after, "name") && declares(f, "arg") && has(f, "':'"))
+        return say(f, "an arg has a type, and it may have a default: 'arg n: i32 = 8;'");
+    if (is(f->after, "name") && declares(f, "type") && has(f, "'='"))
+        return say(f, "a format gets a name by 'type vec = f32[n];'");
+    if (is(f->after, "'import'"))
+        return say(f, "the name of a file stands in quotes: 'import \"lib.df\";'");
+    if (is(f->after, "'link'"))
+        return say(f, "the name of a library stands in quotes: 'link \"openblas\";'");
+    return false;
+}
+
+/* ---- kernels ---- */
+
+static bool hint_signature(const struct fault *f)
+{
+    if (has(f, "a port") && is(f->found, "a name"))
+        return say(f, "a port begins with its mode, as in 'in x: f32[n]'; scalars come after a ';'");
+    if (f->r->n_braces > 0 || f->r->n_brackets == 0 || !is(f->after, "name") || !has(f, "':'"))
+        return false;
+    return say(f, "the format stands after the name: 'in x: f32[n]'");
+}
+
+/* After a class, where a string or a code block must come; the class may be something else misspelt. */
+static bool hint_variant(const struct fault *f)
+{
+    static const char *const traits[] = {"ordered", "stream", "once", "sync", "threads", "tolerance"};
+    char text[DFL_MAX_NAME + 1];
+
+    if (!has(f, "a code block"))
+        return false;
+    text_of(f->r, &f->r->previous, text);
+    const char *close = dfl_suggest(text, traits, sizeof traits / sizeof traits[0]);
+    if (close) {
+        dfl_hint(f->r->sink, "did you mean '%s'?", close);
+        return true;
+    }
+    if (is(f->found, "'{'"))
+        return say(f, "code stands between '{{' and '}}'");
+    if (is(f->found, "'('") && byte_before(f->r, &f->r->previous) == '"')
+        return say(f, "a function follows a ':', as in 'cpu \"old.c\": my_add(a, b)'");
+    if (is(f->found, "a name") && dfl_reader_text_is(f->r, f->r->token.offset + f->r->token.length, "."))
+        return say(f, "the name of a file stands in quotes: 'cpu \"kernels.c\"'");
+    return false;
+}
+
+static bool hint_target(const struct fault *f)
+{
+    if (!declares(f, "kernel"))
+        return false;
+    if (is(f->found, "'<'") && (has(f, "';'") || has(f, "'<<<'")))
+        return say(f, "a launch is '<<<grid, block>>>'");
+    if (is(f->found, "'>'") && is(f->after, "'>'"))
+        return say(f, "'>>>' ends what '<<<' begins");
+    if (f->r->n_brackets > 0 && has(f, "a name") && f->e->n <= 2 && (found_number(f) || is(f->found, "a string")))
+        return say(f, "a function is given ports, dimensions, scalars, 'call' and 'stream' by their names; inline "
+                      "code can pass it anything");
+    return false;
+}
+
+static bool hint_cost(const struct fault *f)
+{
+    if (has(f, "a unit of time"))
+        return say(f, "units of time are s, ms, us and ns");
+    if (is(f->after, "'cost'") && found_number(f))
+        return say(f, "a cost says of which class it is: 'cost cpu 1.2ms gpu 80us'");
+    if (!is(f->after, "prices"))
+        return false;
+    if (found_number(f))
+        return say(f, "a cost has a unit, as in 'cost cpu 1.2ms gpu 80us'");
+    return found_operator(f) && say(f, "what is computed stands in '( )': 'cost cpu (2us + 1ns * k)'");
+}
+
+/* ---- graphs ---- */
+
+static bool hint_loop(const struct fault *f)
+{
+    static const char form[] = "a loop is 'for i in 0..n { ... }', where i ends at n - 1";
+
+    if (is(f->after, "'..'") && is(f->found, "'='"))
+        return say(f, "the upper end of a range is not in it: '0..n + 1' ends at n");
+    if (is(f->after, "'for'") && is(f->found, "'('"))
+        return say(f, form);
+    return (has(f, "'..'") || has(f, "'in'")) && !is_word(f->found) && say(f, form);
+}
+
+static bool hint_statement(const struct fault *f)
+{
+    bool unfinished = is(f->after, "name") && has(f, "'('") && f->r->n_braces > 0;
+
+    if (unfinished && (is(f->found, "';'") || is(f->found, "'['")))
+        return say(f, byte_before(f->r, &f->r->previous) == '='
+                          ? "a statement is a call, as in 'c = add(a, b);': a value gets no second name"
+                          : "a statement is a call, as in 'c = add(a, b);'");
+    if (f->r->n_braces > 0 && is(f->found, "a name") && has(f, "'='"))
+        return say(f, "a format stands after the name: 'a: f32[n] = make();'");
+    if (is(f->found, "'='") && is(f->after, "name") && has(f, "'{'"))
+        return say(f, "'==' compares");
+    if (is(f->found, "':'") && f->r->n_brackets > 0 && f->r->n_braces > 0 && has(f, "')'"))
+        return say(f, "an output is assigned, as in 'b: f32[n] = f(a);'");
+    return has(f, "';'") && (is(f->after, "call") || is(f->after, "hints")) && say(f, "a statement ends with ';'");
+}
+
+static bool hint_word(const struct fault *f)
+{
+    if (is(f->found, "'else'"))
+        return say(f, "'else' follows the '}' of an 'if'");
+    if (has(f, "a variant") && is_trait(f->found))
+        return say(f, "traits stand before the variants");
+    if (!is_word(f->found) || !(has(f, "a name") || has(f, "a statement")))
+        return false;
+    dfl_hint(f->r->sink, "'%.*s' is a word of the language and cannot be a name", (int)f->r->token.length,
+             f->r->text + f->r->token.offset);
+    return true;
+}
+
+void dfl_expect_hint(struct dfl_reader *r, const char *after, const char *found, const struct dfl_expectation *e)
+{
+    static bool (*const groups[])(const struct fault *) = {hint_declaration, hint_word, hint_constant, hint_signature,
+                                                           hint_variant, hint_target, hint_cost, hint_loop,
+                                                           hint_statement};
+    const struct fault f = {.r = r, .after = after, .found = found, .e = e};
+
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        if (groups[i](&f))
+            return;
+}

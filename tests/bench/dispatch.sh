@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$(realpath "$1"); mkdir -p "$2"; out=$(realpath "$2")
 rounds=${ROUNDS:-5} nodes=${NODES:-10000} workers=${WORKERS:-1 2} policies=${POLICIES:-ws} work_ns=${WORK_NS:-0} csv=$out/dispatch.csv
-runs=9; [ "$nodes" -le 100000 ] || runs=3
+runs=39; [ "$nodes" -le 100000 ] || runs=5
 
 cc -std=c11 -D_GNU_SOURCE -O2 -I"$build/include" -o "$out/dispatch" tests/bench/dispatch.c "$build/lib/libdf.a" -lhwloc -lm -ldl -lrt -pthread
 tbb=() skipped=0
@@ -22,7 +22,7 @@ turns=0; [ "$work_ns" = 0 ] || turns=$("$out/dispatch" turns "$work_ns")
 median() { sort -g | awk '{ v[NR] = $1 } END { printf "%.2f", v[int((NR + 1) / 2)] }'; }
 
 once() { # SHAPE THREADS SYSTEM: median ns, least ns, cpu/wall[, bytes] of one program's runs
-    if [ "$3" = oneTBB ]; then "$out/tbb_dispatch" "$1" "$nodes" "$2" "$turns" $((runs * 11))
+    if [ "$3" = oneTBB ]; then "$out/tbb_dispatch" "$1" "$nodes" "$2" "$turns" "$runs"
     else "$out/dispatch" "$1" "$nodes" "$2" "$turns" "$runs" "$3"; fi
 }
 

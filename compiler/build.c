@@ -50,7 +50,7 @@ static bool build_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
     if (rc == DF_OK) {
         const struct df_kernel_desc desc = {
             .name = callee->name, .n_dims = sig->n_variables, .dims = dims, .n_ports = sig->n_ports, .ports = ports,
-            .n_scalars = sig->n_scalars, .scalars = scalars, .traits = traits(callee->kernel->traits),
+            .n_scalars = sig->n_scalars, .scalars = scalars, .traits = traits(callee->kernel->traits) | (callee->launch ? DF_LAUNCH : 0u),
             .tolerance = callee->tolerance,
         };
         const struct df_kernel_info info = {

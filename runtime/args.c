@@ -285,7 +285,7 @@ static int set_help(struct dfr_command_line *line, const char *name, const char 
     X("workers", "N", set_workers, "CPU workers (default: cores less one per GPU in use)")                          \
     X("inflight", "N", set_inflight, "waves in flight (default: chosen)")                                           \
     X("gpu-jobs", "N", set_gpu_jobs, "jobs in flight per GPU, or auto: found while it runs")                                    \
-    X("cuda-graphs", "auto|on|off", set_cuda_graphs, "record a GPU's launches and replay them in later waves (auto: where it pays)") \
+    X("cuda-graphs", "auto|on|off", set_cuda_graphs, "record launches and replay them in later waves (auto: of bare __global__ functions, where it pays; on: of all)") \
     X("sync-kernels", NULL, set_sync_kernels, "wait for each gpu job, so that what it does wrong is told as its own")  \
     X("dl", NULL, set_dl, "data locality: after a job, a GPU prefers one that reads what it made")                  \
     X("guard", "on|off", set_guard, "gp leaves its plan where times turn out wrong (default on)")                   \

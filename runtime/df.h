@@ -66,7 +66,8 @@ struct cublasContext *df_cublas(struct df_call *call);
 enum df_elem { DF_U8, DF_U16, DF_I32, DF_I64, DF_F16, DF_F32, DF_F64, DF_N_ELEMS };
 enum df_mode { DF_IN, DF_OUT, DF_INOUT, DF_TMP };
 enum df_scalar_type { DF_S_I32, DF_S_I64, DF_S_F32, DF_S_F64, DF_S_STR };
-enum { DF_ORDERED = 1, DF_STREAM = 2, DF_ONCE = 4, DF_SYNC = 8, DF_THREADS = 16 }; /* traits */
+enum { DF_ORDERED = 1, DF_STREAM = 2, DF_ONCE = 4, DF_SYNC = 8, DF_THREADS = 16, /* traits */
+       DF_LAUNCH = 32 };                /* the gpu variant launches with its arguments and does nothing else */
 
 #define DF_MAX_RANK 4
 #define DF_MAX_CLASSES 8

@@ -180,13 +180,16 @@ static bool record(struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job 
 
 /* ---- replaying ---- */
 
-/* Jobs that may be launched again without their host code. */
+/* Jobs that may be launched again without their host code. Whether that has anything to say about other waves nobody
+ * knows but who wrote it: unasked, only launches that are all there is are repeated. */
 static bool may_repeat(const struct dfr_gpu *gpu, struct gpu_job *const *batch, uint32_t n)
 {
     const struct df_graph *g = gpu->run->graph;
-    for (uint32_t i = 0; i < n; i++)
-        if (g->kernels[g->nodes[dfr_job_node(batch[i]->job)].kernel].traits & DF_SYNC)
+    for (uint32_t i = 0; i < n; i++) {
+        unsigned traits = g->kernels[g->nodes[dfr_job_node(batch[i]->job)].kernel].traits;
+        if (traits & DF_SYNC || !(traits & DF_LAUNCH || gpu->record_at_once))
             return false;
+    }
     return dfr_job_slot(batch[0]->job) != dfr_once_slot(gpu->run);
 }
 

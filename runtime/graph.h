@@ -21,7 +21,7 @@
 
 #define DF_NONE UINT32_MAX
 #define DF_TMP_ALIGN 256                     /* a tmp port takes a multiple of this */
-#define DF_ALL_TRAITS (DF_ORDERED | DF_STREAM | DF_ONCE | DF_SYNC | DF_THREADS)
+#define DF_ALL_TRAITS (DF_ORDERED | DF_STREAM | DF_ONCE | DF_SYNC | DF_THREADS | DF_LAUNCH)
 
 /* kernels.flags and nodes.flags */
 enum { DF_KERNEL_COPY = 1 };                 /* the built-in copy: every device runs it by its own copy engine */

@@ -154,7 +154,8 @@ static bool hint_signature(const struct fault *f)
         return say(f, "a port begins with its mode, as in 'in x: f32[n]'; scalars come after a ';'");
     if (f->r->n_braces > 0 || f->r->n_brackets == 0 || !is(f->after, "name") || !has(f, "':'"))
         return false;
-    return say(f, "the format stands after the name: 'in x: f32[n]'");
+    return say(f, is(f->found, "'['") || is(f->found, "a name") ? "the format stands after the name: 'in x: f32[n]'"
+                                                                : "a port has a format: 'in x: f32[n]'");
 }
 
 /* After a class, where a string or a code block must come; the class may be something else misspelt. */
@@ -220,6 +221,19 @@ static bool hint_loop(const struct fault *f)
     return (has(f, "'..'") || has(f, "'in'")) && !is_word(f->found) && say(f, form);
 }
 
+/* Whether the previous token ends what is written as a type: f32[8], float. */
+static bool follows_type(const struct dfl_reader *r)
+{
+    static const char *const elements[] = {"u8", "u16", "i32", "i64", "f16", "f32", "f64", "bytes"};
+    char text[DFL_MAX_NAME + 1];
+
+    text_of(r, &r->previous, text);
+    for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++)
+        if (is(text, elements[i]))
+            return true;
+    return is(text, "]") || dfl_suggest_type(text);
+}
+
 static bool hint_statement(const struct fault *f)
 {
     bool unfinished = is(f->after, "name") && has(f, "'('") && f->r->n_braces > 0;
@@ -228,7 +242,7 @@ static bool hint_statement(const struct fault *f)
         return say(f, byte_before(f->r, &f->r->previous) == '='
                           ? "a statement is a call, as in 'c = add(a, b);': a value gets no second name"
                           : "a statement is a call, as in 'c = add(a, b);'");
-    if (f->r->n_braces > 0 && is(f->found, "a name") && has(f, "'='"))
+    if (f->r->n_braces > 0 && is(f->found, "a name") && has(f, "'='") && follows_type(f->r))
         return say(f, "a format stands after the name: 'a: f32[n] = make();'");
     if (is(f->found, "'='") && is(f->after, "name") && has(f, "'{'"))
         return say(f, "'==' compares");

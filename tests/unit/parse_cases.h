@@ -145,7 +145,7 @@ static const struct parse_case parse_cases[] = {
      "t.df:2:10: error: expected '(' after 'a', found ';'\n"
      "        y = a;\n"
      "             ^\n"
-     "hint: a statement is a call, as in 'c = add(a, b);'\n"
+     "hint: a statement is a call, as in 'c = add(a, b);': a value gets no second name\n"
      "t.df:3:9: error: expected a call after '=', found ';'\n"
      "        z = ;\n"
      "            ^\n"
@@ -162,7 +162,8 @@ static const struct parse_case parse_cases[] = {
      TEXT("kernel k(in x, out y: f32) cpu \"a.c\";\n"),
      "t.df:1:14: error: expected ':' after 'x', found ','\n"
      "    kernel k(in x, out y: f32) cpu \"a.c\";\n"
-     "                 ^\n"},
+     "                 ^\n"
+     "hint: a port has a format: 'in x: f32[n]'\n"},
     {"scalar_among_ports",
      TEXT("kernel k(in x: f32[n], s: i32) cpu \"a.c\";\n"),
      "t.df:1:24: error: expected a port after ',', found 's'\n"
@@ -222,6 +223,7 @@ static const struct parse_case parse_cases[] = {
      "t.df:2:11: error: expected 'in' after 'i', found '='\n"
      "        for i = 0..4 { a = f(b); }\n"
      "              ^\n"
+     "hint: a loop is 'for i in 0..n { ... }', where i ends at n - 1\n"
      "t.df:3:9: error: expected a call after '=', found ';'\n"
      "        c = ;\n"
      "            ^\n"},

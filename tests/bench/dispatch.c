@@ -1,8 +1,8 @@
 /* dispatch.c - what a job costs beside its kernel: graphs of known shapes (shapes.h), built by hand through df.h.
  *
- *   dispatch SHAPE NODES WORKERS TURNS RUNS POLICY   prints nanoseconds a node (median over RUNS runs of several waves in a row, so that
- *                                                    starting and ending do not count), cpu time / wall time, and bytes a node that a run
- *                                                    allocates beside the graph and the tokens
+ *   dispatch SHAPE NODES WORKERS TURNS RUNS POLICY   prints the line of shape_runs_print(), a run being several waves in a row, so that
+ *                                                    starting and ending do not count, and bytes a node that a run allocates
+ *                                                    beside the graph and the tokens; a run before is checked
  *   dispatch turns NS                                prints how many turns of the kernels' loop take so long
  */
 #include <malloc.h>
@@ -28,6 +28,31 @@ static int kernel_work(struct df_call *call, void *stream, const size_t *dims, v
     return DF_OK;
 }
 
+/* For a run before those that are measured: a node gives one more than the sum of what it reads, times the number of the
+ * wave, so that what an earlier wave left in a token counts as wrong. */
+static uint32_t sum;
+
+static int kernel_check(struct df_call *call, unsigned n_in, void *const *ports)
+{
+    uint32_t value = (uint32_t)df_wave(call) + 1;
+    for (unsigned i = 0; i < n_in; i++)
+        value += *(uint32_t *)ports[i];
+    *(uint32_t *)ports[n_in] = value;
+    __atomic_fetch_add(&sum, value, __ATOMIC_RELAXED);
+    return DF_OK;
+}
+
+#define KERNEL_CHECK(n)                                                                                                \
+    static int kernel_check_##n(struct df_call *call, void *stream, const size_t *dims, void *const *ports,            \
+                                const union df_scalar *scalars)                                                        \
+    {                                                                                                                  \
+        (void)stream, (void)dims, (void)scalars;                                                                       \
+        return kernel_check(call, n, ports);                                                                           \
+    }
+KERNEL_CHECK(0)
+KERNEL_CHECK(1)
+KERNEL_CHECK(2)
+
 static void must(int status, const struct df_error *error)
 {
     if (status != DF_OK) {
@@ -41,8 +66,9 @@ struct making {
     uint32_t kernels[3];                /* by number of inputs; one i32 each, and one output */
 };
 
-static uint32_t make_kernel(struct df_builder *b, unsigned n_in)
+static uint32_t make_kernel(struct df_builder *b, unsigned n_in, bool checking)
 {
+    static df_function *const checks[] = {kernel_check_0, kernel_check_1, kernel_check_2};
     static const char *const names[] = {"p0", "p1", "p2"};
     struct df_port_desc ports[3];
     struct df_error error;
@@ -51,7 +77,8 @@ static uint32_t make_kernel(struct df_builder *b, unsigned n_in)
     for (unsigned i = 0; i <= n_in; i++)
         ports[i] = (struct df_port_desc){names[i], i < n_in ? DF_IN : DF_OUT, DF_I32, 1};
     snprintf(name, sizeof name, "k%u", n_in);
-    struct df_kernel_desc desc = {.name = name, .n_ports = n_in + 1, .ports = ports, .functions = {.cpu = turns ? kernel_work : kernel_empty}};
+    struct df_kernel_desc desc = {.name = name, .n_ports = n_in + 1, .ports = ports,
+                                  .functions = {.cpu = checking ? checks[n_in] : turns ? kernel_work : kernel_empty}};
     must(df_builder_kernel(b, &desc, &id, &error), &error);
     return id;
 }
@@ -73,18 +100,35 @@ static void add_arc(void *arg, uint32_t from, uint32_t to, unsigned slot)
     must(df_builder_connect(m->builder, from, 0, to, slot, &error), &error);
 }
 
-static struct df_graph *build(const char *shape, uint32_t n)
+static struct df_graph *build(const char *shape, uint32_t n, bool checking)
 {
     struct making m = {.builder = df_builder_new(shape)};
     struct df_graph *graph;
     struct df_error error = {"no memory"};
     must(m.builder ? DF_OK : DF_E_MEMORY, &error);
     for (unsigned i = 0; i < 3; i++)
-        m.kernels[i] = make_kernel(m.builder, i);
+        m.kernels[i] = make_kernel(m.builder, i, checking);
     shape_build(shape, n, add_node, add_arc, &m);
     must(df_builder_finish(m.builder, &graph, &error), &error);
     df_builder_free(m.builder);
     return graph;
+}
+
+/* The same graph and options with kernels that check each other. */
+static void check(const char *shape, uint32_t n, const struct df_options *options)
+{
+    struct df_graph *graph = build(shape, n, true);
+    struct shape_check wanted;
+    struct df_run *run;
+    struct df_error error;
+    uint32_t waves = (uint32_t)options->waves;
+    must(shape_check_build(&wanted, shape, n) ? DF_OK : DF_E_MEMORY, &(struct df_error){"no memory"});
+    must(df_run_start(graph, options, &run, &error), &error);
+    must(df_run_wait(run, NULL, &error), &error);
+    if (sum != waves * (waves + 1) / 2 * shape_check_sum(&wanted))
+        must(DF_FAILED, &(struct df_error){"a node ran too early, twice or not at all"});
+    df_graph_free(graph);
+    shape_check_free(&wanted);
 }
 
 static uint64_t turns_of(double ns)
@@ -99,12 +143,6 @@ static uint64_t turns_of(double ns)
     return (uint64_t)(ns * 1e-9 / best * 1000000);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static size_t allocated_bytes(void)
 {
     struct mallinfo2 m = mallinfo2();
@@ -115,7 +153,7 @@ int main(int argc, char **argv)
 {
     struct df_options options;
     struct df_error error;
-    double ns[99], wall = 0, cpu = 0;
+    struct shape_runs found = {.n = 0};
     size_t bytes = 0;
 
     if (argc == 3 && strcmp(argv[1], "turns") == 0) {
@@ -129,14 +167,15 @@ int main(int argc, char **argv)
     turns = strtoull(argv[4], NULL, 10);
     uint32_t n = (uint32_t)strtoul(argv[2], NULL, 10);
     int runs = atoi(argv[5]);
-    runs = runs < 1 ? 1 : runs > 99 ? 99 : runs;
-    struct df_graph *graph = build(argv[1], n);
+    runs = runs < 1 ? 1 : runs > SHAPE_RUNS_MOST ? SHAPE_RUNS_MOST : runs;
+    struct df_graph *graph = build(argv[1], n, false);
     df_options_default(&options);
     options.policy = argv[6];
     options.device = DF_DEVICE_NONE;
     options.workers = (unsigned)atoi(argv[3]);
     options.waves = n > 200000 || turns ? 1 : 5; /* about as long as a wave of a slower system: a core is lost less often */
     options.inflight = 1;
+    check(argv[1], n, &options);
     for (int r = 0; r < runs; r++) {
         struct df_stats stats;
         struct df_run *run;
@@ -145,12 +184,13 @@ int main(int argc, char **argv)
         must(df_run_start(graph, &options, &run, &error), &error);
         bytes = allocated_bytes() - before;
         must(df_run_wait(run, &stats, &error), &error);
-        wall += shape_seconds(CLOCK_MONOTONIC) - begin;
-        cpu += shape_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin;
-        ns[r] = stats.makespan_s * 1e9 / (double)stats.jobs;
+        double wall = shape_seconds(CLOCK_MONOTONIC) - begin, cpu = shape_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin;
+        if (stats.jobs != (uint64_t)shape_nodes(argv[1], n) * (uint64_t)options.waves)
+            must(DF_FAILED, &(struct df_error){"not all jobs ran"});
+        shape_runs_add(&found, stats.makespan_s * 1e9 / (double)stats.jobs, cpu / wall);
     }
-    qsort(ns, (size_t)runs, sizeof *ns, ascending);
-    printf("%.2f %.2f %.2f %.1f\n", ns[runs / 2], ns[0], cpu / wall, (double)bytes / n);
+    shape_runs_print(&found);
+    printf(" %.1f\n", (double)bytes / n);
     df_graph_free(graph);
     return 0;
 }

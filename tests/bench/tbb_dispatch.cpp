@@ -1,6 +1,5 @@
 // tbb_dispatch.cpp - oneTBB's flow graph beside ours: the same shapes (shapes.h) of empty continue_nodes, built once, run many times.
-// tbb_dispatch SHAPE NODES THREADS TURNS RUNS prints one line: nanoseconds a node (median, and least, over RUNS waves), cpu time / wall time.
-#include <algorithm>
+// tbb_dispatch SHAPE NODES THREADS TURNS RUNS prints the line of shape_runs_print().
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -19,19 +18,24 @@ struct graph_of_nodes {
     std::deque<node> nodes;
     std::vector<node *> sources;
     uint64_t turns;
+    bool checking;
+    shape_check check;
 };
 
 static uint32_t add_node(void *arg, unsigned n_in)
 {
     graph_of_nodes *g = static_cast<graph_of_nodes *>(arg);
     const uint64_t turns = g->turns;
-    g->nodes.emplace_back(g->graph, [turns](const flow::continue_msg &) {
+    const uint32_t id = static_cast<uint32_t>(g->nodes.size());
+    g->nodes.emplace_back(g->graph, [g, id, turns](const flow::continue_msg &) {
+        if (g->checking)
+            shape_check_run(&g->check, id);
         shape_work(turns);
         return flow::continue_msg();
     });
     if (n_in == 0)
         g->sources.push_back(&g->nodes.back());
-    return static_cast<uint32_t>(g->nodes.size() - 1);
+    return id;
 }
 
 static void add_arc(void *arg, uint32_t from, uint32_t to, unsigned)
@@ -52,21 +56,30 @@ int main(int argc, char **argv)
     graph_of_nodes g;
     g.turns = std::strtoul(argv[4], nullptr, 10);
     shape_build(argv[1], n, add_node, add_arc, &g);
-    std::vector<double> ns;
-    double cpu = 0, wall = 0;
-    for (int r = -2; r < runs; r++) { // two to warm up
+    if (!shape_check_build(&g.check, argv[1], n)) {
+        std::fprintf(stderr, "tbb_dispatch: error: no memory\n");
+        return 1;
+    }
+    shape_runs found;
+    found.n = 0;
+    for (int r = -2; r <= runs; r++) { // two to warm up; the first and the one after the last are checked
+        g.checking = r == -2 || r == runs;
+        shape_check_begin(&g.check);
         double cpu_begin = shape_seconds(CLOCK_PROCESS_CPUTIME_ID), begin = shape_seconds(CLOCK_MONOTONIC);
         for (node *source : g.sources)
             source->try_put(flow::continue_msg());
         g.graph.wait_for_all();
         double end = shape_seconds(CLOCK_MONOTONIC);
-        if (r < 0)
+        if (g.checking && !shape_check_holds(&g.check)) {
+            std::fprintf(stderr, "tbb_dispatch: error: a node ran too early, twice or not at all\n");
+            return 1;
+        }
+        if (r < 0 || r == runs)
             continue;
-        cpu += shape_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin;
-        wall += end - begin;
-        ns.push_back((end - begin) * 1e9 / static_cast<double>(g.nodes.size()));
+        shape_runs_add(&found, (end - begin) * 1e9 / static_cast<double>(g.nodes.size()),
+                       (shape_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin) / (end - begin));
     }
-    std::sort(ns.begin(), ns.end());
-    std::printf("%.2f %.2f %.2f\n", ns[ns.size() / 2], ns[0], cpu / wall);
+    shape_runs_print(&found);
+    std::printf("\n");
     return 0;
 }

@@ -1,0 +1,87 @@
+# `make bench` on graphs of a few nodes: its programs build, run and agree; that a node that ran wrongly is noticed; what is missing, late or
+# broken is skipped and counted, or an error; and the table that is made of it all. No figure is looked at.
+bench=$DF_SOURCE/tests/bench
+cat >order.c <<'X'
+#include "shapes.h"
+static uint32_t mix(uint32_t n, uint32_t i, const char *how)
+{
+    return how[0] == 'b' ? n - 1 - i : how[0] == 't' && i == n - 1 ? 0 : i;     /* backwards; the first twice, the last not */
+}
+int main(int argc, char **argv)
+{
+    struct shape_check c;
+    if (argc != 3 || !shape_check_build(&c, argv[1], 50) || c.n != shape_nodes(argv[1], 50))
+        return 2;
+    shape_check_begin(&c);
+    for (uint32_t i = 0; i + (argv[2][0] == 'l') < c.n; i++)                    /* less: not the last */
+        shape_check_run(&c, mix(c.n, i, argv[2]));
+    if (argv[2][0] == 'a')                                                      /* again: one too many */
+        shape_check_run(&c, 7);
+    return !shape_check_holds(&c);
+}
+X
+check order-builds cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$bench" -o order order.c
+for shape in chain tree wavefront independent random; do
+    wrong=
+    ./order $shape forwards || wrong+=' forwards'
+    for how in twice less again backwards; do
+        [ $shape-$how = independent-backwards ] || { ./order $shape $how; [ $? = 1 ] || wrong+=" $how"; }
+    done
+    if [ -z "$wrong" ]; then pass "order $shape"; else fail "order $shape" "not as it should be:$wrong"; fi
+done
+
+columns=shape,threads,system,nodes,work_ns,ns_per_node,cpu_over_wall,bytes_per_node,times_faster,rounds,clean
+made() { # DIR: files as the parts leave them
+    mkdir -p "$1/starpu"
+    printf '%s\n' $columns chain,1,oneTBB,10000,0,50,1.00,,,5,5 chain,1,OpenMP,10000,0,200,0.30,,,5,0 chain,1,ws,10000,0,10,1.00,60,5.00,5,4 \
+        chain,1,all-cpu,10000,0,2,1.00,60,25.00,5,4 >"$1/dispatch.csv"
+    printf '%s\n' row,ours_ns,cpu/wall,ck_ns,cpu/wall,ratio,runs,clean pairs,20,1.00,30,1.00,0.5,9,4 >"$1/queue.csv"
+    printf '%s\n' '| nodes | policy | x | planning | share |' '|---|---|---|---|---|' '| 1,000 | `gp` | 1.01 | 100 ms | 1.00 |' \
+        '| 1,000 | `gp-thesis` | 2.02 | 50 ms | 0.50 |' >"$1/scale.md"
+    printf '%s\n' system,threads,run,wall_s,cpu_s dfc,1,0,0.4,0.4 dfc,1,1,9,0.5 'plain loop,1,0,0.2,0.2' 'plain loop,1,1,0.3,0.3' >"$1/endtoend.csv"
+    printf '%s\n' n,system,policy,run,wave_s,cpu_over_wall 64,StarPU,eager,1,0.004,1 64,StarPU,dmda,1,0.009,1 64,dfc,eager,1,0.002,1 >"$1/starpu/starpu.csv"
+    printf '%s\n' 'skip dispatch beside StarPU: libstarpu-dev is not installed' >"$1/skipped.txt"
+}
+made good; n=0
+expect table 0 '^9 rows, 1 skipped$' python3 "$bench/bench.py" good
+for line in 'dispatch | chain, 10,000 nodes, 1 worker | ns/node | ws | 10 | 1.00 | oneTBB | 50 | 1.00 | 5 | 4 of 5' \
+            'dispatch | chain, 10,000 nodes, 1 worker | ns/node | ws | 10 | 1.00 | OpenMP | 200 | 0.30 | ~20 | 4 of 5' \
+            'dispatch | chain, 10,000 nodes, 1 worker | ns/node | all-cpu | 2 | 1.00 | oneTBB | 50 | 1.00 | 25 | 4 of 5' \
+            'queue | pairs | ns/item | ours | 20 | 1.00 | ck_fifo_mpmc | 30 | 1.00 | 2 | 4 of 9' \
+            'plan | layered, 1,000 nodes: planning | ms | gp | 100 | 1.00 | METIS alone | 50 | 0.50 | ~0.5 | 3 of 3' \
+            'plan | layered, 1,000 nodes: makespan / bound |  | gp | 1.01 | 1.00 | METIS alone | 2.02 | 0.50 | 2 | 3 of 3' \
+            'end to end | photo, 1 worker | ms | dfc | 400 | 1.00 | plain loop | 250 | 1.00 | 0.625 | 1 of 2' \
+            'end to end | matrix, 38 of 64 rows, the best policy of each | ms/wave | dfc eager | 2 | 1.00 | StarPU eager | 4 | 1.00 | 2 | 1 of 1'; do
+    if grep -qF -- "| $line |" good/bench.md; then pass "row $((++n))"; else fail "row $((++n))" "$line: $(grep "| ${line%%|*}" good/bench.md)"; fi
+done
+expect skipped 0 'skipped: dispatch beside StarPU: libstarpu-dev is not installed' cat good/bench.md
+expect csv 0 '^dispatch,"chain, 10,000 nodes, 1 worker",ns/node,ws,10,1,OpenMP,200,0.3,20,5,4,0$' cat good/bench.csv
+check plot python3 -c 'import xml.dom.minidom as m; t = m.parse("good/bench.svg").toxml(); assert "OpenMP: ~20" in t and "ck_fifo_mpmc" in t'
+mkdir empty
+expect nothing 1 'bench: error: nothing was measured' python3 "$bench/bench.py" empty
+expect usage 1 '^usage: bench.py OUT' python3 "$bench/bench.py"
+
+# A part that fails, and one that does not end: a dfc that does so.
+mkdir -p broken/bin broken/lib; printf '#!/bin/sh\nexit 3\n' >broken/bin/dfc; chmod +x broken/bin/dfc
+expect broken 1 'bench: error: large: exit status' env PARTS=large bash "$bench/run.sh" broken broken/out
+printf '#!/bin/sh\nexec sleep 60\n' >broken/bin/dfc
+expect late 1 '^skip large: not done after 1 s' env PARTS=large LIMIT_S=1 bash "$bench/run.sh" broken broken/out
+
+if grep -q 'fsanitize' "$DF_BUILD/obj/flags" 2>/dev/null; then
+    skip programs 'the benchmarks are not built with a sanitizer'
+    return 0 2>/dev/null || exit $((failures > 0))
+fi
+NODES=60 ROUNDS=1 POLICIES="ws all-cpu" bash "$bench/dispatch.sh" "$DF_BUILD" dispatch >out 2>&1 || fail dispatch "$(tail -n 3 out)"
+n=$(awk -F, 'NR > 1 && $6 > 0' dispatch/dispatch.csv | wc -l) missing=$(grep -c '^skip dispatch beside' out)
+if [ "$n" = $((10 * (5 - missing))) ]; then pass dispatch; else fail dispatch "$n rows, $missing skipped: $(tail -n 3 out)"; fi
+grep '^skip dispatch beside' out
+bash "$bench/queue.sh" "$DF_BUILD" queue --csv --runs=1 >out 2>&1 || fail queue "$(cat out)"
+if grep -q '^skip' out; then grep '^skip' out; elif [ "$(grep -cE '^[12a-z]+(,[0-9.]+){7}$' out)" = 4 ]; then pass queue; else fail queue "$(cat out)"; fi
+mkdir photo
+expect photo 0 'programs, 1 rounds: the same picture of 300 x 300' python3 "$bench/endtoend.py" "$DF_BUILD" photo --rounds=1 --side=300
+
+# Without peers: nothing fails, each is counted.
+mkdir nothing; printf '#!/bin/sh\nexit 1\n' >nothing/pkg-config; chmod +x nothing/pkg-config
+printf '#!/bin/sh\ncase " $* " in *" -fopenmp "*) exit 1 ;; esac\nexec cc "$@"\n' >nothing/gcc-without; chmod +x nothing/gcc-without
+expect no-peers 0 '^1 programs run, 3 skipped' env PATH="$PWD/nothing:$PATH" CXX=false CC=gcc-without NODES=9 ROUNDS=1 WORKERS=1 bash "$bench/dispatch.sh" \
+    "$DF_BUILD" alone

@@ -39,10 +39,13 @@ def row(part, shape, unit, ours, peer=None):
 def dispatch(out):
     """For the first of our policies a row beside each peer, for the others beside the first peer."""
     peers = ["oneTBB", "OpenMP", "StarPU"]
-    found = {}
+    found, sizes = {}, []
     for r in read(out, "dispatch.csv"):
         key = f"{r['shape']}, {int(r['nodes']):,} nodes", int(r["threads"])
         found.setdefault(key, {})[r["system"]] = (r["system"], float(r["ns_per_node"]), float(r["cpu_over_wall"]), int(r["rounds"]), int(r["clean"]))
+        if r["bytes_per_node"]:
+            ours = (r["system"], float(r["bytes_per_node"]), *found[key][r["system"]][2:])
+            sizes.append((key[1], row("dispatch", key[0] + ", a run's memory", "bytes/node", ours)))
     rows = []
     for (shape, threads), systems in found.items():
         shape += f", {threads} worker" + "s" * (threads > 1)
@@ -50,7 +53,7 @@ def dispatch(out):
         for k, ours in enumerate(s for name, s in systems.items() if name not in peers):
             some = beside if k == 0 else beside[:1]
             rows += [row("dispatch", shape, "ns/node", ours, p) for p in some] or [row("dispatch", shape, "ns/node", ours)]
-    return rows
+    return rows + [size for threads, size in sizes if threads == 1]
 
 
 def queue(out):
@@ -168,7 +171,7 @@ def is_steady(r):
 def cells(r):
     ratio = "" if r["ratio"] is None else ("" if is_steady(r) else "~") + number(r["ratio"])
     return [r["part"], r["shape"], r["unit"], r["system"], number(r["ours"]), share(r["cpu_over_wall"]), r["peer"], number(r["theirs"]),
-            share(r["their_cpu_over_wall"]), ratio, f"{r['clean']} of {r['runs']}"]
+            share(r["their_cpu_over_wall"]), ratio, "" if r["cpu_over_wall"] is None else f"{r['clean']} of {r['runs']}"]
 
 
 HEAD = ["part", "shape", "unit", "ours", "figure", "cpu/wall", "peer", "theirs", "cpu/wall", "ratio", "clean"]

@@ -40,7 +40,7 @@ with open("out", "w") as out:
 s = time.monotonic() - t
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 cpu = used.ru_utime + used.ru_stime
-print(f"{sys.argv[1]},{s:.2f},{used.ru_maxrss / 1024:.0f},{cpu:.2f},{rc}", flush=True)
+print(f"{sys.argv[1]},{s:.3f},{used.ru_maxrss / 1024:.0f},{cpu:.3f},{rc}", flush=True)
 sys.exit(rc != 0)
 EOT
 }

@@ -43,10 +43,11 @@ made() { # DIR: files as the parts leave them
     printf '%s\n' 'skip dispatch beside StarPU: libstarpu-dev is not installed' >"$1/skipped.txt"
 }
 made good; n=0
-expect table 0 '^9 rows, 1 skipped$' python3 "$bench/bench.py" good
+expect table 0 '^11 rows, 1 skipped$' python3 "$bench/bench.py" good
 for line in 'dispatch | chain, 10,000 nodes, 1 worker | ns/node | ws | 10 | 1.00 | oneTBB | 50 | 1.00 | 5 | 4 of 5' \
             'dispatch | chain, 10,000 nodes, 1 worker | ns/node | ws | 10 | 1.00 | OpenMP | 200 | 0.30 | ~20 | 4 of 5' \
             'dispatch | chain, 10,000 nodes, 1 worker | ns/node | all-cpu | 2 | 1.00 | oneTBB | 50 | 1.00 | 25 | 4 of 5' \
+            "dispatch | chain, 10,000 nodes, a run's memory | bytes/node | ws | 60 | 1.00 |  |  |  |  | 4 of 5" \
             'queue | pairs | ns/item | ours | 20 | 1.00 | ck_fifo_mpmc | 30 | 1.00 | 2 | 4 of 9' \
             'plan | layered, 1,000 nodes: planning | ms | gp | 100 | 1.00 | METIS alone | 50 | 0.50 | ~0.5 | 3 of 3' \
             'plan | layered, 1,000 nodes: makespan / bound |  | gp | 1.01 | 1.00 | METIS alone | 2.02 | 0.50 | 2 | 3 of 3' \

@@ -93,7 +93,8 @@ help:
 	@echo 'make demo       the whole path on real input; results in build/demo/ (installs what is missing)'
 	@echo 'make check      all tests (installs what is missing); T=name runs the tests whose name has it in'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
-	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, and each failure of a device at every call'
+	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'
+	@echo '                and each failure of a device at every call'
 	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
 	@echo 'make gpu-check  the same flows on a real GPU, compared with the cpu; skipped and counted where there is none'
 	@echo 'make bench      figures of this machine, with oneTBB, OpenMP, StarPU and Concurrency Kit beside them where installed; QUICK=1'
@@ -204,6 +205,7 @@ check-inner: tests
 check-long: deps
 	@$(MAKE) --no-print-directory tests
 	@DF_RANDOM_GRAPHS=$(or $(N),1000) DF_TEST_LIMIT_S=36000 tests/run.sh $(BUILDDIR) random
+	@tests/random/room.sh $(BUILDDIR) $(or $(N),1000)
 	@DF_FAULTS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) faults
 	@SLOW_S=10 tests/run.sh $(BUILDDIR) wrong
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults

@@ -56,7 +56,8 @@ class Program:
         self.lines = []
         self.value = {}      # stream -> (length, function of wave)
         self.once = set()    # streams of nodes that fire once: once tables and what is made of them alone
-        self.largest = 0
+        self.largest = self.largest_on_gpu = 0
+        self.hinted = ""
         self.count = 0
 
     def fresh(self):
@@ -80,10 +81,17 @@ class Program:
         return self.r.choice(names[-12:] if self.r.random() < 0.7 else names)
 
     def job(self, *lengths):
-        self.largest = max(self.largest, sum((4 * k + 4095) // 4096 * 4096 for k in lengths))
+        """What a job needs: scratch, outputs, and each input once however often it is read."""
+        size = sum((4 * k + 4095) // 4096 * 4096 for k in lengths)
+        self.largest = max(self.largest, size)
+        if "@gpu" in self.hinted:
+            self.largest_on_gpu = max(self.largest_on_gpu, size)
+        self.hinted = ""
 
     def hint(self):
-        return self.r.choice(["", "", "", "", " @cpu", " @gpu", f" @depth({self.r.randint(1, 3)})"])
+        """Of the call whose job() comes next."""
+        self.hinted = self.r.choice(["", "", "", "", " @cpu", " @gpu", f" @depth({self.r.randint(1, 3)})"])
+        return self.hinted
 
     def source(self, kind):
         k, s, name = self.r.choice([1, 7, 64, 300, 1500]), self.r.randint(0, 1000), self.fresh()
@@ -107,7 +115,7 @@ class Program:
             fb = self.value[b][1]
             self.lines.append(f"{c} = add({a}, {b}){self.hint()};")
             self.define(c, k, lambda w: add(fa(w), fb(w)), a, b)
-            self.job(k, k, k)
+            self.job(*[k] * len({a, b}), k)
         elif kind == "rev":
             c = self.fresh()
             self.lines.append(f"{c}: i32[{k}] = rev({a}){self.hint()};")
@@ -133,7 +141,7 @@ class Program:
             self.lines.append(f"({d}, {e}) = mix({a}, {b}, {c}, {given}){self.hint()};")
             self.define(d, k, lambda w: mix(fa(w), fb(w), fc(w), f)[0], a, b, c)
             self.define(e, k, lambda w: mix(fa(w), fb(w), fc(w), f)[1], a, b, c)
-            self.job(k, k, k, k, k)
+            self.job(*[k] * len({a, b}), k, k, k)   # c is a copy where somebody else reads it
         elif kind == "join":
             b, c = self.pick(), self.fresh()
             q, fb = self.value[b]
@@ -141,7 +149,7 @@ class Program:
                 return
             self.lines.append(f"{c} = join({a}, {b}){self.hint()};")
             self.define(c, k + q, lambda w: fa(w) + fb(w), a, b)
-            self.job(k, q, k + q)
+            self.job(*[self.value[x][0] for x in {a, b}], k + q)
         elif kind == "twice":          # a nested graph
             b, c = self.pick(k), self.fresh()
             fb = self.value[b][1]
@@ -202,8 +210,7 @@ graph main {{
         return reported
 
 
-def main():
-    seed, obj, cuda, waves, df, expected = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5], sys.argv[6]
+def make(seed, obj, cuda, waves, df, expected):
     p = Program(seed, waves)
     stream = seed % 3 == 0
     p.source("src" if stream else "gen")
@@ -220,6 +227,8 @@ def main():
             for w in range(1 if n in p.once else waves):
                 lines.append(f"{i} {w} {digest(p.value[n][1](w))}")
         f.write("\n".join(sorted(lines)) + "\n")
+    return p
 
 
-main()
+if __name__ == "__main__":
+    make(int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5], sys.argv[6])

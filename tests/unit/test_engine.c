@@ -340,6 +340,28 @@ static void test_random(void **state)
     }
 }
 
+/* Each input of each job was looked for once, and nothing came, or went, but for a job that ended: whatever was tried
+ * again on the way, no copy and no eviction came of it. */
+static void check_progress(const struct rig *r, const struct df_stats *stats, int64_t waves)
+{
+    const struct df_graph *g = r->graph;
+    const struct df_memory_stats *m = &stats->memories[0];
+    uint64_t inputs = 0, outputs = 0;
+
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        uint64_t jobs = g->nodes[v].flags & DF_NODE_ONCE ? 1 : (uint64_t)waves;
+        inputs += jobs * df_node_n_in(g, v);
+        outputs += jobs * df_node_n_out(g, v);
+    }
+    assert_int_equal(stats->workers[stats->n_workers - 1].jobs, stats->jobs); /* all on the GPU */
+    assert_int_equal(m->hits + m->misses, inputs);
+    assert_int_equal(m->h2d_copies, m->misses + m->prefetches);
+    assert_true(m->prefetches <= inputs + outputs);
+    assert_true(m->evictions <= m->misses + m->prefetches + outputs);
+    assert_true(m->writebacks <= m->evictions && m->writebacks <= m->d2h_copies);
+    assert_string_equal(m->evict, "belady");
+}
+
 /* GPU memory from all that is wanted down to exactly the largest job: TABLE and ADD2 need three pages. */
 static void test_small_memory(void **state)
 {
@@ -360,6 +382,8 @@ static void test_small_memory(void **state)
                 o.emu_check = pages == 4;
                 stats = check(&r, &o, 4);
                 assert_true(stats.memories[0].peak_bytes <= pages * PAGE);
+                if (!strcmp(policies[p], "all-gpu"))
+                    check_progress(&r, &stats, 4);
             }
         assert_true(stats.memories[0].evictions > 0); /* the last was all-gpu in the least memory */
         rig_free(&r);

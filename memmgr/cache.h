@@ -5,6 +5,9 @@
  *           the entries of a reserved claim are *pinned*: they stay until it is released. A *fetch* copies a block to
  *           the host; to *evict* is to drop an entry that nobody pins, with a *write-back* to the host first where this
  *           is the last valid copy.
+ * Whole:    blocks come and go whole. A token that is divided is to be several blocks here, each part with a number and
+ *           bytes of its own in the space, and a claim lists those parts that its job needs: nothing in this layer asks
+ *           what a block is a part of.
  *
  * States of an entry:
  *     1  free       in the list of unused entries

@@ -146,3 +146,9 @@ for policy, limit in ("eager", 0.03), ("dmda", 0.01):
     assert sum(abs(r - 1) < 1e-4 for r in ratios) >= 20, policy
 PY
 fi
+
+# What leaves a device's memory: the rule by name, for those policies that can.
+expect evict-word 2 'error: --evict=fifo: auto, lru or belady is expected' "$DFC" simulate graph.df --evict=fifo
+expect evict-eager 1 "error: policy eager: --evict=belady needs a policy that places jobs before the run: 'eager' does not" \
+    "$DFC" simulate graph.df --policy=eager --evict=belady --gpu-mem=17MiB
+expect evict-all 0 '^eager ' "$DFC" simulate graph.df --evict=belady --gpu-mem=17MiB

@@ -332,6 +332,8 @@ int dfp_waves_solve(struct dfp_search *search, struct dfp_result *result, struct
         code = make_candidates(&w, error);
     if (!code)
         code = choose(&w, error);
+    if (!code && !w.best)
+        code = DF_E_REFUSED;            /* *error says why the last of them could not be simulated */
     if (!code)
         code = answer(&w, result, error);
     for (uint32_t i = 0; i < w.n; i++)

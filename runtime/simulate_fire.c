@@ -45,12 +45,19 @@ static uint32_t once_inputs(const struct sim *s, uint32_t node)
 }
 
 /* Of its job in any wave but the first of its slot: once values are there by then. */
+/* Fires in each wave, and nothing that it reads comes in that wave: the wave's beginning is what it waits for, be it a
+ * source or the copy of a once value for somebody who changes it. */
+static bool begins_with_wave(const struct sim *s, uint32_t node)
+{
+    return !sim_is_once(s, node) && once_inputs(s, node) == df_node_n_in(s->graph, node);
+}
+
 static uint32_t later_need(const struct sim *s, uint32_t node)
 {
     uint32_t n_in = df_node_n_in(s->graph, node);
     if (sim_is_once(s, node))
         return n_in;
-    return (n_in ? n_in - once_inputs(s, node) : 1) + is_in_order(s, node) +
+    return (begins_with_wave(s, node) ? 1 : n_in - once_inputs(s, node)) + is_in_order(s, node) +
            (is_bounded(s, node) ? read_outputs(s->graph, node) : 0);
 }
 
@@ -199,7 +206,7 @@ static void begin_wave(struct sim *s, uint32_t slot, int64_t wave)
         s->wave_left[slot] = s->n_wave_nodes;
         s->begins = s->began = true;
         for (uint32_t v = 0; v < g->n_nodes; v++)
-            if (df_node_n_in(g, v) == 0 && !sim_is_once(s, v))
+            if (begins_with_wave(s, v))
                 sim_release(s, slot, v, DFR_NOBODY);
         s->begins = false;
         wave += s->inflight;

@@ -345,6 +345,30 @@ static void the_oldest_is_written_back(void **state)
     sample_free(&s);
 }
 
+/* A copy that reads a once value alone, for a node that changes it, fires in each wave: also in those after the first. */
+static void copies_of_once_values_come_in_each_wave(void **state)
+{
+    (void)state;
+    struct sample s;
+    uint32_t table, from[2];
+    sample_begin(&s, 1, 1);
+    s.traits = DF_ONCE;
+    table = sample_node(&s, "table", 1 * MS, NAN, MB, 0, NULL);
+    s.traits = 0;
+    from[0] = table;
+    from[1] = sample_node(&s, "source", 1 * MS, NAN, MB, 0, NULL);
+    s.inout = true;
+    from[1] = sample_node(&s, "change", 1 * MS, NAN, 0, 2, from);
+    s.inout = false;
+    sample_node(&s, "sink", 1 * MS, NAN, 0, 2, from);
+    sample_end(&s);
+    for (uint32_t inflight = 1; inflight <= 3; inflight++) {
+        struct dfr_simulate_options options = { .policy = "eager", .waves = 7, .inflight = inflight };
+        assert_true(simulate_with(&s, &options, NULL).makespan_s >= 22 * MS); /* three a wave, and the table */
+    }
+    sample_free(&s);
+}
+
 /* What the host has too goes at once. */
 static void copies_of_the_host_need_no_writing_back(void **state)
 {
@@ -714,6 +738,7 @@ int main(void)
         cmocka_unit_test(order_and_depth_hold_waves_back),
         cmocka_unit_test(once_values_serve_all_waves),
         cmocka_unit_test(the_oldest_is_written_back),
+        cmocka_unit_test(copies_of_once_values_come_in_each_wave),
         cmocka_unit_test(copies_of_the_host_need_no_writing_back),
         cmocka_unit_test(static_runs_agree_with_the_evaluator),
         cmocka_unit_test(threads_agree_with_the_evaluator),

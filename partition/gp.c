@@ -173,8 +173,10 @@ static int search_make(struct dfp_search *search, const struct dfp_problem *prob
     uint64_t evaluations = options->budget ? options->budget : dfp_default_budget(problem->graph);
     search->budget_steps = evaluations * search->compact.n_nodes;
     search->deadline_s = options->time_cap_s > 0 ? dfp_seconds() + options->time_cap_s : INFINITY;
-    if (for_many_waves(problem->graph, options))
-        dfp_compact_apply_rates(&search->compact);
+    if (for_many_waves(problem->graph, options)) {
+        dfp_waves_count(search);
+        dfp_compact_apply_rates(&search->compact, search->n_waves);
+    }
     search->bound_s = dfp_bound_s(&search->compact, &search->area_s, search->price);
     return DF_OK;
 }
@@ -208,7 +210,7 @@ static int solve(const struct dfp_problem *problem, const struct dfp_options *op
     if (code)
         return code;
     code = dfp_starts_run(&search, error);
-    if (!code && for_many_waves(problem->graph, options))
+    if (!code && search.n_waves)
         code = dfp_waves_solve(&search, result, error);
     else if (!code)
         answer(&search, refine(&search), result);

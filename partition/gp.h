@@ -44,8 +44,8 @@ struct dfp_compact {
 };
 
 int dfp_compact_make(const struct dfp_problem *problem, struct dfp_compact *compact, struct df_error *error);
-/* Times and copies times @rate: what a wave costs on average. */
-void dfp_compact_apply_rates(struct dfp_compact *compact);
+/* Times and copies times @rate, and of what fires once by the number of waves: what a wave costs on average. */
+void dfp_compact_apply_rates(struct dfp_compact *compact, uint32_t n_waves);
 /* The same graph n times beside each other: waves placed jointly. Copy `i` of node v is i * n_nodes + v. */
 int dfp_compact_repeat(const struct dfp_compact *compact, uint32_t n, struct dfp_compact *repeated,
                        struct df_error *error);
@@ -225,6 +225,7 @@ struct dfp_search {                     /* what the makers of starts work with *
     struct dfp_compact compact;
     struct dfp_state state;
     struct dfp_pool pool;
+    uint32_t inflight, n_waves;         /* many waves: in flight, and in a simulated run; else 0 */
     uint64_t budget_steps;              /* for everything */
     double deadline_s;                  /* by dfp_seconds(), INFINITY: none */
     double *average_rank_s;             /* HEFT's: mean times */
@@ -282,6 +283,9 @@ int dfp_rates_find(const struct dfp_compact *compact, const double *price, uint6
 void dfp_rates_free(struct dfp_rates *rates);
 
 /* ---- gp_waves.c: many waves in flight ---- */
+
+/* Sets how many waves are in flight and in a simulated run, by the options and the graph's size. */
+void dfp_waves_count(struct dfp_search *search);
 
 /* Fills the result: places of one or more waves, priorities, loads and their bound; the order of a single wave's figures
  * is as answered for latency. place and priority are grown by realloc() where more than one wave is placed. */

@@ -140,10 +140,11 @@ int dfp_compact_make(const struct dfp_problem *problem, struct dfp_compact *comp
     return code;
 }
 
-void dfp_compact_apply_rates(struct dfp_compact *c)
+void dfp_compact_apply_rates(struct dfp_compact *c, uint32_t n_waves)
 {
     for (uint32_t v = 0; v < c->n_nodes; v++) {
-        double rate = (double)c->model.problem->graph->nodes[v].rate;
+        const struct df_node *node = &c->model.problem->graph->nodes[v];
+        double rate = (double)node->rate / (node->flags & DF_NODE_ONCE ? n_waves : 1);
         for (uint32_t u = 0; u < c->n_units; u++)
             c->time_s[(size_t)v * c->n_units + u] *= rate;
         for (size_t i = (size_t)c->first_out[v] * c->n_units; i < (size_t)c->first_out[v + 1] * c->n_units; i++) {
@@ -184,6 +185,8 @@ static void repeat_values(struct dfp_compact *to, const struct dfp_compact *c, u
     memcpy(to->is_empty + value, c->is_empty, c->n_values);
     memcpy(to->to_s + i * n_times, c->to_s, n_times * sizeof *c->to_s);
     memcpy(to->from_s + i * n_times, c->from_s, n_times * sizeof *c->from_s);
+    if (c->has_peers)
+        memcpy(to->peer_s + i * n_times, c->peer_s, n_times * sizeof *c->peer_s);
     for (uint32_t x = 0; x < c->n_values; x++)
         to->producer[value + x] = node + c->producer[x];
     for (uint32_t x = 0; x <= c->n_values; x++)
@@ -201,8 +204,10 @@ int dfp_compact_repeat(const struct dfp_compact *c, uint32_t n, struct dfp_compa
     struct df_graph size = { .n_nodes = n * c->n_nodes, .n_values = n * c->n_values,
                              .n_readers = n * c->first_reader[c->n_values] };
     struct dfp_compact to = { .model = c->model, .n_nodes = size.n_nodes, .n_values = size.n_values,
-                              .n_units = c->n_units, .n_costed = n * c->n_costed, .host_workers = c->host_workers };
+                              .n_units = c->n_units, .n_costed = n * c->n_costed, .host_workers = c->host_workers,
+                              .has_peers = c->has_peers };
     memcpy(to.workers, c->workers, sizeof to.workers);
+    memcpy(to.peers, c->peers, sizeof to.peers);
     memcpy(to.shared_engine, c->shared_engine, sizeof to.shared_engine);
     if (!allocate(&to, &size)) {
         dfp_compact_free(&to);

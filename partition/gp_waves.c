@@ -40,7 +40,7 @@ struct waves {
     uint32_t n;
     struct candidate candidate[MOST_CANDIDATES];
     float *priority;                    /* scratch */
-    uint32_t inflight, n_simulated;     /* waves */
+    int refused;                        /* why the last simulation that failed did */
     /* the best so far */
     double wave_s;
     const struct candidate *best;
@@ -150,6 +150,22 @@ static uint32_t best_row_count(const struct dfp_compact *c, const struct dfp_rat
     return best;
 }
 
+/* What fires once does so where the first row has it. Gives the load a wave. */
+static double settle_once(struct dfp_search *joint, uint32_t n_nodes, uint32_t n_waves, double load_s)
+{
+    const struct df_node *nodes = joint->problem->graph->nodes;
+    bool changed = false;
+    for (uint32_t i = n_nodes; i < joint->compact.n_nodes; i++)
+        if (nodes[i % n_nodes].flags & DF_NODE_ONCE && joint->place[i] != joint->place[i % n_nodes]) {
+            joint->place[i] = joint->place[i % n_nodes];
+            changed = true;
+        }
+    if (!changed)
+        return load_s;
+    dfp_state_set(&joint->state, joint->place, NULL, 1);
+    return dfp_state_bottleneck_s(&joint->state) / n_waves;
+}
+
 static int joint_waves(struct waves *w, uint32_t n_waves, struct df_error *error)
 {
     const struct dfp_compact *c = &w->search->compact;
@@ -163,7 +179,7 @@ static int joint_waves(struct waves *w, uint32_t n_waves, struct df_error *error
         code = dfr_error_memory(error);
     if (!code) {
         rows_of_mixture(c, &w->rates, n_waves, joint.place);
-        double load_s = anneal(w, &joint, n_waves);
+        double load_s = settle_once(&joint, c->n_nodes, n_waves, anneal(w, &joint, n_waves));
         code = candidate_add(w, n_waves, load_s, joint.place, error);
     }
     free(joint.place);
@@ -236,19 +252,22 @@ static int mean_rank(const struct waves *w, const struct candidate *c, float *pr
     return DF_OK;
 }
 
-/* Seconds a wave; INFINITY where this policy does not go here. */
+/* Seconds a wave; INFINITY where this policy does not go here, which is the search's failure only where none does. */
 static int simulate(struct waves *w, const char *policy, const struct df_plan *plan, double *wave_s,
                     struct df_error *error)
 {
     const struct dfp_problem *problem = w->search->problem;
-    struct dfr_simulate_options options = { .policy = policy, .plan = plan, .waves = w->n_simulated,
-                                            .inflight = w->inflight, .seed = w->search->options->seed,
+    struct dfr_simulate_options options = { .policy = policy, .plan = plan, .waves = w->search->n_waves,
+                                            .inflight = w->search->inflight, .seed = w->search->options->seed,
                                             .no_guard = true };
     struct dfr_simulation run = { 0 };
     int code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &run, error);
-    w->search->state.steps += STEPS_PER_JOB * (uint64_t)w->n_simulated * problem->graph->n_nodes;
-    *wave_s = code ? INFINITY : run.makespan_s / w->n_simulated;
-    return code == DF_E_MEMORY ? code : DF_OK;
+    w->search->state.steps += STEPS_PER_JOB * (uint64_t)w->search->n_waves * problem->graph->n_nodes;
+    *wave_s = code ? INFINITY : run.makespan_s / w->search->n_waves;
+    if (!code || code == DF_E_MEMORY)
+        return code;
+    w->refused = code;
+    return DF_OK;
 }
 
 static int try_candidate(struct waves *w, const struct candidate *c, struct df_error *error)
@@ -275,16 +294,16 @@ static int choose(struct waves *w, struct df_error *error)
     int code = DF_OK;
     for (uint32_t i = 0; i < w->n && !code; i++)
         code = try_candidate(w, &w->candidate[i], error);
-    uint64_t jobs = (uint64_t)w->n_simulated * w->search->compact.n_nodes;
+    uint64_t jobs = (uint64_t)w->search->n_waves * w->search->compact.n_nodes;
     for (size_t i = 0; i < (jobs <= FEW_JOBS ? sizeof online / sizeof *online : 1) && !code; i++) {
         double wave_s;
         code = simulate(w, online[i], NULL, &wave_s, error);
-            if (!code && wave_s < w->wave_s) {
+        if (!code && wave_s < w->wave_s) {
             w->wave_s = wave_s;
             w->run_as = online[i];
         }
     }
-    return code;
+    return code ? code : w->best ? DF_OK : w->refused;
 }
 
 /* ---- the answer ---- */
@@ -301,7 +320,7 @@ static int answer(const struct waves *w, struct dfp_result *result, struct df_er
     memcpy(result->priority, w->best_priority, n * sizeof *result->priority);
     snprintf(result->run_as, sizeof result->run_as, "%s", w->run_as);
     result->n_waves = w->best->n_waves;
-    result->inflight = w->inflight;
+    result->inflight = w->search->inflight;
     result->wave_s = w->wave_s;
     result->load_s = w->best->load_s;
     result->least_load_s = INFINITY;
@@ -314,14 +333,19 @@ static int answer(const struct waves *w, struct dfp_result *result, struct df_er
     return code ? code : dfp_lower_bound(w->search->problem, &result->lower_bound_s, error);
 }
 
+void dfp_waves_count(struct dfp_search *search)
+{
+    uint32_t wanted = search->options->inflight ? search->options->inflight : DFP_DEFAULT_INFLIGHT;
+    search->inflight = wanted < UINT32_MAX / 4 ? wanted : UINT32_MAX / 4;
+    search->n_waves = (4 * (uint64_t)search->inflight * search->compact.n_nodes > MANY_JOBS ? 2 : 4) * search->inflight;
+}
+
 int dfp_waves_solve(struct dfp_search *search, struct dfp_result *result, struct df_error *error)
 {
     uint64_t left = search->budget_steps > search->state.steps ? search->budget_steps - search->state.steps : 0;
     uint32_t n = search->compact.n_nodes;
     struct waves w = { .search = search, .wave_s = INFINITY, .run_as = DFP_RUN_PLACED };
     w.moves = left / 10 + 40 * (uint64_t)n;
-    w.inflight = search->options->inflight ? search->options->inflight : DFP_DEFAULT_INFLIGHT;
-    w.n_simulated = (4 * (uint64_t)w.inflight * n > MANY_JOBS ? 2 : 4) * w.inflight;
     w.priority = malloc(((size_t)n + 1) * sizeof *w.priority);
     w.best_priority = malloc(((size_t)n + 1) * sizeof *w.best_priority);
     int code = w.priority && w.best_priority ? DF_OK : dfr_error_memory(error);

@@ -51,8 +51,19 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* What is made once stays: what any wave reads of it is there during all of them. met[]: of a value, it is counted. */
+static void add_once(const struct dfp_memory *m, uint8_t *met, uint64_t *once_bytes)
+{
+    for (uint32_t t = m->n_wave; t < m->n; t++) {
+        uint8_t *here = &met[m->tenants[t].first];
+        if (!*here && __builtin_add_overflow(*once_bytes, m->tenants[t].bytes, once_bytes))
+            *once_bytes = UINT64_MAX;
+        *here = 1;
+    }
+}
+
 /* Of waves that are placed differently, what the one that needs most does. */
-static int need_of_row(const struct df_graph *g, struct df_plan *plan, uint32_t unit, uint32_t row,
+static int need_of_row(const struct df_graph *g, struct df_plan *plan, uint32_t unit, uint32_t row, uint8_t *met,
                        struct df_error *error)
 {
     struct df_memory_need *need = &plan->memory[unit];
@@ -64,13 +75,24 @@ static int need_of_row(const struct df_graph *g, struct df_plan *plan, uint32_t 
     need->wave_bound_bytes = larger(need->wave_bound_bytes, m.any_bound_bytes);
     need->sequence_bytes = larger(need->sequence_bytes, m.sequence_bytes);
     need->sequence_bound_bytes = larger(need->sequence_bound_bytes, m.sequence_bound_bytes);
-    need->once_bytes = larger(need->once_bytes, m.once_bytes);
+    add_once(&m, met, &need->once_bytes);
     plan->pool_bytes[unit] = dfr_need_bytes(need, 1);
     if (unit == 0)
         code = store_layout(g, &m, &plan->layout, error);
     if (unit == 0 && !code)
         code = dfp_memory_by_size(g, &m, &plan->layout.by_size_bytes, error);
     dfp_memory_free(&m);
+    return code;
+}
+
+static int need_of_unit(const struct df_graph *g, struct df_plan *plan, uint32_t unit, struct df_error *error)
+{
+    uint32_t rows = unit ? plan->n_waves : 1; /* to the host comes any value of any wave */
+    uint8_t *met = calloc((size_t)g->n_values + 1, 1);
+    int code = met ? DF_OK : dfr_error_memory(error);
+    for (uint32_t row = 0; row < rows && !code; row++)
+        code = need_of_row(g, plan, unit, row, met, error);
+    free(met);
     return code;
 }
 
@@ -179,9 +201,8 @@ static int complete(const struct dfp_problem *problem, struct df_plan *plan, str
 {
     int code = DF_OK;
     need_of_jobs(problem->graph, plan);
-    for (uint32_t u = 0; u < problem->platform->n_units; u++) /* to the host comes any value of any wave */
-        for (uint32_t row = 0; row < (u ? plan->n_waves : 1) && !code; row++)
-            code = need_of_row(problem->graph, plan, u, row, error);
+    for (uint32_t u = 0; u < problem->platform->n_units && !code; u++)
+        code = need_of_unit(problem->graph, plan, u, error);
     return code ? code : predict_single(problem, plan, error);
 }
 

@@ -263,11 +263,148 @@ static void streams_are_planned_for_throughput(void **state)
         }
 }
 
+/* Waves beside each other load everything as often as one does, peers' links included. */
+static void repeated_waves_are_a_multiple_of_one(void **state)
+{
+    uint32_t n_peer = 0;
+    (void)state;
+    for (uint32_t seed = 1; seed <= 24; seed++) {
+        struct sample s;
+        struct dfp_compact c, c3;
+        struct dfp_state one, three;
+        struct loads a, b;
+        uint32_t random = seed;
+        sample_random(&s, seed, 20, 2, 1 + seed % 3, false);
+        sample_peers(&s, seed);
+        assert_int_equal(dfp_compact_make(&s.problem, &c, NULL), DF_OK);
+        assert_int_equal(dfp_compact_repeat(&c, 3, &c3, NULL), DF_OK);
+        assert_int_equal(dfp_state_make(&c, &one, NULL), DF_OK);
+        assert_int_equal(dfp_state_make(&c3, &three, NULL), DF_OK);
+        uint16_t *place = calloc(3 * c.n_nodes, sizeof *place);
+        for (uint32_t i = 0; i < 3 * c.n_nodes; i++) {
+            uint32_t v = i % c.n_nodes, u = sample_rand(&random) % c.n_units;
+            place[i] = i >= c.n_nodes ? place[v] : (uint16_t)(c.allowed[v] >> u & 1 ? u : (uint32_t)__builtin_ctz(c.allowed[v]));
+        }
+        loads_of(&one, place, &a);
+        loads_of(&three, place, &b);
+        assert_int_equal(a.n, b.n);
+        for (uint32_t i = 0; i < a.n; i++)
+            assert_true(fabs(b.of[i] - 3 * a.of[i]) <= 1e-9 * b.of[i]);
+        for (uint32_t u = 0; u < c.n_units; u++) {
+            assert_true(fabs(three.copies_s[u][2] - 3 * one.copies_s[u][2]) <= 1e-9 * three.copies_s[u][2]);
+            n_peer += one.copies_s[u][2] > 0;
+        }
+        free(place);
+        dfp_state_free(&one);
+        dfp_state_free(&three);
+        dfp_compact_free(&c);
+        dfp_compact_free(&c3);
+        sample_free(&s);
+    }
+    assert_true(n_peer > 0);
+}
+
+/* Tables that are made once, each with a reader that can go anywhere: two waves placed jointly are balanced best. */
+static void table_graph(struct sample *s, double table_s, uint32_t gpus)
+{
+    enum { TABLES = 3 };
+    uint32_t table[TABLES];
+    sample_begin(s, 1, gpus);
+    s->traits = DF_ONCE;
+    for (uint32_t i = 0; i < TABLES; i++)
+        table[i] = sample_node(s, "table", table_s, NAN, SAMPLE_MB, 0, NULL);
+    s->traits = 0;
+    for (uint32_t i = 0; i < TABLES; i++) {
+        uint32_t from[2] = { table[i], sample_node(s, "source", 0, 0, 1000, 0, NULL) };
+        sample_node(s, "use", 20 * SAMPLE_MS, 20 * SAMPLE_MS, 0, 2, from);
+    }
+    sample_end(s);
+}
+
+static struct df_plan *plan_of(const struct sample *s)
+{
+    struct dfp_options options;
+    struct df_plan *plan;
+    dfp_options_default(&options);
+    options.budget = 300;
+    options.objective = DFP_THROUGHPUT;
+    assert_int_equal(dfp_plan_make(&s->problem, "gp", &options, &plan, NULL), DF_OK);
+    return plan;
+}
+
+/* A wave is not charged with what is done once, however long that takes. */
+static void once_counts_once(void **state)
+{
+    struct sample s;
+    (void)state;
+    table_graph(&s, 100 * SAMPLE_MS, 1);
+    struct df_plan *plan = plan_of(&s);
+    assert_true(plan->load_bound_s <= plan->wave_s * (1 + 1e-9));
+    assert_true(plan->load_bound_s <= plan->least_load_s * (1 + 1e-9) && plan->least_load_s <= plan->load_s);
+    dfr_plan_free(plan);
+    sample_free(&s);
+}
+
+/* Rows that read different tables on a device: both are there. What fires once has one place in all rows. */
+static void tables_of_all_rows_have_memory(void **state)
+{
+    uint32_t n_joint = 0;
+    (void)state;
+    for (uint32_t gpus = 1; gpus <= 3; gpus++) {
+        struct sample s;
+        table_graph(&s, SAMPLE_MS, gpus);
+        struct df_plan *plan = plan_of(&s);
+        for (uint32_t u = 1; u <= gpus; u++) {
+            uint64_t pages = 0;
+            for (uint32_t x = 0; x < s.graph->n_values; x++) {
+                const struct df_value *value = &s.graph->values[x];
+                bool here = false;
+                if (!(s.graph->nodes[value->producer].flags & DF_NODE_ONCE))
+                    continue;
+                for (uint32_t row = 0; row < plan->n_waves; row++) {
+                    const uint16_t *place = plan->place + (size_t)row * plan->n_nodes;
+                    assert_int_equal(place[value->producer], plan->place[value->producer]);
+                    for (uint32_t r = 0; r < value->n_readers; r++)
+                        here |= place[s.graph->readers[value->first_reader + r].node] == u;
+                }
+                pages += here ? (value->bytes + 4095) / 4096 : 0;
+            }
+            assert_int_equal(plan->memory[u].once_bytes, pages * 4096);
+        }
+        n_joint += plan->n_waves > 1;
+        dfr_plan_free(plan);
+        sample_free(&s);
+    }
+    assert_true(n_joint > 0);
+}
+
+/* So many waves that no simulator takes them. */
+static void waves_that_cannot_be_simulated_are_refused(void **state)
+{
+    struct sample s;
+    struct dfp_options options;
+    struct df_plan *plan = NULL;
+    struct df_error error = { "" };
+    (void)state;
+    sample_random(&s, 1, 50, 2, 1, false);
+    dfp_options_default(&options);
+    options.budget = 20;
+    options.objective = DFP_THROUGHPUT;
+    for (int most = 0; most < 2; most++) {
+        options.inflight = most ? UINT32_MAX : 200000000;
+        assert_int_equal(dfp_plan_make(&s.problem, "gp", &options, &plan, &error), DF_E_ARGUMENT);
+        assert_non_null(strstr(error.text, "waves in flight of this graph are too many"));
+    }
+    sample_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cut_is_the_cheapest_of_all), cmocka_unit_test(no_mixture_is_below_the_bound),
         cmocka_unit_test(the_answer_is_what_it_says), cmocka_unit_test(streams_are_planned_for_throughput),
+        cmocka_unit_test(repeated_waves_are_a_multiple_of_one), cmocka_unit_test(once_counts_once),
+        cmocka_unit_test(tables_of_all_rows_have_memory), cmocka_unit_test(waves_that_cannot_be_simulated_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,10 +31,10 @@ int dfp_model_init(struct dfp_model *model, const struct dfp_problem *problem, s
                          (unsigned)problem->times->n_works, (unsigned)problem->graph->n_works);
     for (uint32_t u = 0; u < platform->n_units; u++) {
         const struct df_unit *unit = &platform->units[u];
-        if (!unit->workers || unit->cls >= DF_MAX_CLASSES ||
+        if (!unit->workers || unit->workers > DF_MAX_WORKERS || unit->cls >= DF_MAX_CLASSES ||
             (u && (unit->h2d.bytes_per_s <= 0 || unit->d2h.bytes_per_s <= 0)))
-            return dfr_error(error, DF_E_ARGUMENT, "unit '%s' of platform '%s' has no worker or no link", unit->name,
-                             platform->name);
+            return dfr_error(error, DF_E_ARGUMENT, "unit '%s' of platform '%s' has no worker, too many, or no link",
+                             unit->name, platform->name);
         model->cls[u] = class_in_graph(problem, unit->cls);
         if (model->cls[u] < DF_MAX_CLASSES)
             model->has_class[model->cls[u]] = true;

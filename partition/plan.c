@@ -98,21 +98,11 @@ static int need_of_unit(const struct df_graph *g, struct df_plan *plan, uint32_t
 
 /* ---- one unit alone ---- */
 
-static bool same_unit(const struct df_unit *a, const struct df_unit *b)
-{
-    return a->cls == b->cls && a->workers == b->workers && a->memory_bytes == b->memory_bytes &&
-           a->engines == b->engines && a->launch_s == b->launch_s && a->h2d.bytes_per_s == b->h2d.bytes_per_s &&
-           a->h2d.latency_s == b->h2d.latency_s && a->h2d.threshold_bytes == b->h2d.threshold_bytes &&
-           a->d2h.bytes_per_s == b->d2h.bytes_per_s && a->d2h.latency_s == b->d2h.latency_s &&
-           a->d2h.threshold_bytes == b->d2h.threshold_bytes && a->peer.bytes_per_s == b->peer.bytes_per_s &&
-           a->peer.latency_s == b->peer.latency_s && a->peer.threshold_bytes == b->peer.threshold_bytes;
-}
-
 /* Is there an earlier unit like this one, which gives the same prediction? */
 static bool is_twin(const struct df_platform *platform, uint32_t unit)
 {
     for (uint32_t u = 1; u < unit; u++)
-        if (same_unit(&platform->units[u], &platform->units[unit]))
+        if (df_unit_alike(&platform->units[u], &platform->units[unit]))
             return true;
     return false;
 }

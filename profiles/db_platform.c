@@ -109,7 +109,7 @@ static int load_unit(struct dfw_db *db, sqlite3_stmt *s, struct df_platform *p, 
                             .d2h = column_link(s, 10) };
     column_text(s, 1, unit.name, sizeof unit.name);
     bool host = p->n_units == 0;
-    bool sane = p->n_units < DF_MAX_UNITS && unit.cls != DF_NONE && unit.workers >= 1 &&
+    bool sane = p->n_units < DF_MAX_UNITS && unit.cls != DF_NONE && unit.workers >= 1 && unit.workers <= DF_MAX_WORKERS &&
                 host == (unit.cls == DF_CLASS_CPU) && (host || (unit.h2d.bytes_per_s > 0 && unit.d2h.bytes_per_s > 0));
     if (!sane)
         return dfr_error(error, DF_E_IO,

@@ -35,7 +35,7 @@ static void probe_host(struct df_platform *p)
     host->memory_bytes &= ~((UINT64_C(1) << 20) - 1);
     host->cls = DF_CLASS_CPU;
     strcpy(host->name, "host");
-    host->workers = cores;
+    host->workers = cores < DF_MAX_WORKERS ? cores : DF_MAX_WORKERS;
     host->engines = 0;
     p->n_units = 1;
 }

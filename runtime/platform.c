@@ -32,7 +32,7 @@ void df_platform_default(struct df_platform *platform, uint32_t gpus)
     platform->n_units = 1 + gpus;
     snprintf(platform->units[0].name, sizeof platform->units[0].name, "host");
     platform->units[0].cls = DF_CLASS_CPU;
-    platform->units[0].workers = cores > 1 ? cores - 1 : 1;
+    platform->units[0].workers = cores <= 1 ? 1 : cores - 1 < DF_MAX_WORKERS ? cores - 1 : DF_MAX_WORKERS;
     for (uint32_t u = 1; u <= gpus; u++) {
         struct df_unit *unit = &platform->units[u];
         snprintf(unit->name, sizeof unit->name, "gpu%u", (unsigned)(u - 1));
@@ -42,6 +42,27 @@ void df_platform_default(struct df_platform *platform, uint32_t gpus)
         unit->engines = 2;
         unit->launch_s = 5e-6;
     }
+}
+
+static bool links_alike(const struct df_link *a, const struct df_link *b)
+{
+    return a->bytes_per_s == b->bytes_per_s && a->latency_s == b->latency_s && a->threshold_bytes == b->threshold_bytes;
+}
+
+bool df_unit_alike(const struct df_unit *a, const struct df_unit *b)
+{
+    return a->cls == b->cls && a->workers == b->workers && a->memory_bytes == b->memory_bytes &&
+           links_alike(&a->h2d, &b->h2d) && links_alike(&a->d2h, &b->d2h) && links_alike(&a->peer, &b->peer) &&
+           a->engines == b->engines && a->launch_s == b->launch_s && a->jobs == b->jobs;
+}
+
+bool df_platform_alike(const struct df_platform *a, const struct df_platform *b)
+{
+    bool alike = a->n_units == b->n_units;
+    for (uint32_t u = 0; u < a->n_units && alike; u++)
+        alike = df_unit_alike(&a->units[u], &b->units[u]) &&
+                !strcmp(a->class_names[a->units[u].cls], b->class_names[b->units[u].cls]);
+    return alike;
 }
 
 uint32_t df_platform_peers(const struct df_platform *platform, uint32_t unit)

@@ -46,6 +46,11 @@ struct df_platform {
  * `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, memory unknown. */
 void df_platform_default(struct df_platform *platform, uint32_t gpus);
 
+/* Whether two units differ in nothing but the name. */
+bool df_unit_alike(const struct df_unit *a, const struct df_unit *b);
+/* Whether a plan for one is a plan for the other. */
+bool df_platform_alike(const struct df_platform *a, const struct df_platform *b);
+
 /* The units to which `unit` copies directly, a bit each. */
 uint32_t df_platform_peers(const struct df_platform *platform, uint32_t unit);
 

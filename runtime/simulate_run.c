@@ -54,24 +54,13 @@ static void choose_platform(struct virtual_run *run, const struct df_options *op
     }
 }
 
-static bool same_platform(const struct df_platform *a, const struct df_platform *b)
-{
-    if (a->n_units != b->n_units)
-        return false;
-    for (uint32_t u = 0; u < a->n_units; u++)
-        if (a->units[u].cls != b->units[u].cls || a->units[u].workers != b->units[u].workers ||
-            a->units[u].memory_bytes != b->units[u].memory_bytes)
-            return false;
-    return true;
-}
-
 /* The plan for this machine: the program's own where it was made for it, else a new one, which the caller frees. */
 static int find_plan(const struct virtual_run *run, const struct df_options *options, const struct df_times *times,
                      const char *policy, struct df_plan **own, struct df_error *error)
 {
     const struct df_plan *plan = options->plan;
     if (plan && plan->n_nodes == run->graph->n_nodes && !strcmp(plan->policy, policy) &&
-        same_platform(&plan->platform, &run->platform))
+        df_platform_alike(&plan->platform, &run->platform))
         return DF_OK;
     if (!options->planner || !options->planner->make)
         return dfr_error(error, DF_E_REFUSED,
@@ -172,6 +161,14 @@ static int write_trace(const struct virtual_run *run, const char *path, struct d
 
 /* ---- the run ---- */
 
+/* Waves in flight as in a real run with memory enough: as asked for, else as planned for. */
+static uint32_t choose_inflight(const struct df_options *options, const struct df_plan *plan, uint32_t waves)
+{
+    uint32_t planned = plan && plan->inflight ? plan->inflight : DF_DEFAULT_INFLIGHT;
+    uint32_t wanted = options->inflight ? options->inflight : planned;
+    return wanted < waves ? wanted : waves;
+}
+
 static int simulate(struct virtual_run *run, const struct df_options *options, const struct df_times *times,
                     struct df_error *error)
 {
@@ -186,12 +183,11 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
     int status = policy->needs_plan ? find_plan(run, options, times, policy->name, &own, error) : DF_OK;
     if (status == DF_OK) {
         uint32_t waves = options->waves > 0 ? (uint32_t)fmin((double)options->waves, UINT32_MAX) : 1;
+        const struct df_plan *plan = !policy->needs_plan ? NULL : own ? own : options->plan;
         struct dfr_simulate_options how = { .policy = policy->name,
-                                            .plan = own ? own : options->plan,
+                                            .plan = plan,
                                             .waves = waves,
-                                            .inflight = options->inflight ? options->inflight
-                                                        : waves < 4       ? waves
-                                                                          : 4,
+                                            .inflight = choose_inflight(options, plan, waves),
                                             .seed = 1,
                                             .find_jobs = options->gpu_jobs == DF_FIND_JOBS,
                                             .no_guard = !options->guard,

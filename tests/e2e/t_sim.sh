@@ -26,3 +26,10 @@ for waves in 1 2; do
     if [ "$default" = "$want" ] && [ "$default" != "$other" ]; then pass "default-$waves-waves"; else
         fail "default-$waves-waves" "default $default, gp $gp, dmda $dmda"; fi
 done
+
+# A plan is for one platform: on another one, if only its link is, there is another plan.
+sed -E 's/= 10 GB/= 0.05 GB/g' study.df >slow.df
+check compile-large "$DFC" cholesky.df -D T=6 -D b=240 --nvcc=none -o cholesky
+own=$(seconds --policy=gp --platform=slow.df)
+said=$("$DFC" simulate cholesky.df -D T=6 -D b=240 --platform=slow.df --policy=gp --format=csv | tail -n 1 | cut -d, -f4)
+if [ "$own" = "$said" ]; then pass other-link; else fail other-link "$own, dfc simulate says $said"; fi

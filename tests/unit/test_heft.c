@@ -122,6 +122,26 @@ static void teams_take_several_workers(void **state)
     sample_free(&s);
 }
 
+/* A team of the host's workers has a place for as many as a run can have: more are refused, not written past it. */
+static void too_many_workers_are_refused(void **state)
+{
+    struct sample s;
+    (void)state;
+    sample_begin(&s, 4096, 1);
+    s.threads = 4096;
+    sample_node(&s, "wide", 10 * MS, NAN, 0, 0, NULL);
+    sample_end(&s);
+    for (size_t i = 0; dfp_partitioners[i]; i++) {
+        struct dfp_options options;
+        struct df_error error = { "" };
+        uint16_t place[8];
+        dfp_options_default(&options);
+        assert_int_equal(dfp_partitioners[i]->run(&s.problem, &options, place, &error), DF_E_ARGUMENT);
+        assert_non_null(strstr(error.text, "has no worker, too many, or no link"));
+    }
+    sample_free(&s);
+}
+
 static void any_graph(void **state)
 {
     double sum[3] = { 0 };
@@ -160,7 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaps_are_filled), cmocka_unit_test(peft_looks_ahead), cmocka_unit_test(all_workers_are_used),
-        cmocka_unit_test(teams_take_several_workers), cmocka_unit_test(any_graph),
+        cmocka_unit_test(teams_take_several_workers), cmocka_unit_test(too_many_workers_are_refused), cmocka_unit_test(any_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

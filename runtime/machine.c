@@ -171,7 +171,8 @@ static bool same_machine(const struct df_run *run, const struct df_plan *plan)
         return false;
     for (uint32_t u = 1; u < is->n_units; u++) {
         uint64_t had = was->units[u].memory_bytes, has = is->units[u].memory_bytes;
-        if (was->units[u].cls != is->units[u].cls || (had == 0 ? has < plan->pool_bytes[u] : had != has))
+        if (was->units[u].cls != is->units[u].cls || (had == 0 ? has < plan->pool_bytes[u] : had != has) ||
+            !df_unit_links_alike(&was->units[u], &is->units[u]))
             return false;
     }
     return true;

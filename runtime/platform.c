@@ -49,11 +49,16 @@ static bool links_alike(const struct df_link *a, const struct df_link *b)
     return a->bytes_per_s == b->bytes_per_s && a->latency_s == b->latency_s && a->threshold_bytes == b->threshold_bytes;
 }
 
+bool df_unit_links_alike(const struct df_unit *a, const struct df_unit *b)
+{
+    return links_alike(&a->h2d, &b->h2d) && links_alike(&a->d2h, &b->d2h) && links_alike(&a->peer, &b->peer) &&
+           a->engines == b->engines && a->launch_s == b->launch_s;
+}
+
 bool df_unit_alike(const struct df_unit *a, const struct df_unit *b)
 {
-    return a->cls == b->cls && a->workers == b->workers && a->memory_bytes == b->memory_bytes &&
-           links_alike(&a->h2d, &b->h2d) && links_alike(&a->d2h, &b->d2h) && links_alike(&a->peer, &b->peer) &&
-           a->engines == b->engines && a->launch_s == b->launch_s && a->jobs == b->jobs;
+    return a->cls == b->cls && a->workers == b->workers && a->memory_bytes == b->memory_bytes && a->jobs == b->jobs &&
+           df_unit_links_alike(a, b);
 }
 
 bool df_platform_alike(const struct df_platform *a, const struct df_platform *b)

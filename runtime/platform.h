@@ -46,7 +46,8 @@ struct df_platform {
  * `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, memory unknown. */
 void df_platform_default(struct df_platform *platform, uint32_t gpus);
 
-/* Whether two units differ in nothing but the name. */
+/* Whether copies and launches take the same on both units; and whether they differ in nothing but the name. */
+bool df_unit_links_alike(const struct df_unit *a, const struct df_unit *b);
 bool df_unit_alike(const struct df_unit *a, const struct df_unit *b);
 /* Whether a plan for one is a plan for the other. */
 bool df_platform_alike(const struct df_platform *a, const struct df_platform *b);

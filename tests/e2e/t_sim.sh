@@ -33,3 +33,7 @@ check compile-large "$DFC" cholesky.df -D T=6 -D b=240 --nvcc=none -o cholesky
 own=$(seconds --policy=gp --platform=slow.df)
 said=$("$DFC" simulate cholesky.df -D T=6 -D b=240 --platform=slow.df --policy=gp --format=csv | tail -n 1 | cut -d, -f4)
 if [ "$own" = "$said" ]; then pass other-link; else fail other-link "$own, dfc simulate says $said"; fi
+emulated() { ./cholesky --device=emu --emu-all --workers=3 --policy=gp --log=info "$@" 2>&1; }
+check emulated-own emulated
+if emulated | grep -q 'placed again'; then fail own-plan "placed again for its own platform"; else pass own-plan; fi
+expect emulated-other-link 0 'placed again for this machine: 3 CPU workers, 1 GPUs' emulated --platform=slow.df

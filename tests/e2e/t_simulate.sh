@@ -71,6 +71,26 @@ for p, r in zip(out["policies"], rows):
     assert abs(p["units"][0]["busy_s"] - float(r["cpu_busy_s"])) < 1e-12
 PY
 
+# Between peers: such copies count, and where there are none nothing is said of them.
+cat >pair.df <<'DF'
+platform pair {
+    cpu host { workers = 1; }
+    gpu a { h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; peer = 50 GB/s, 2 us; }
+    gpu b { h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; peer = 50 GB/s, 2 us; }
+}
+DF
+check peers python3 - "$DFC" <<'PY'
+import csv, json, subprocess, sys
+run = [sys.argv[1], "simulate", "graph.df", "--platform=pair.df", "--policy=dmda"]
+p = json.loads(subprocess.check_output(run + ["--format=json"]))["policies"][0]
+row = next(csv.DictReader(subprocess.check_output(run + ["--format=csv"], text=True).splitlines()))
+assert p["peer_copies"] > 0 and p["peer_bytes"] == 4194304 * p["peer_copies"]
+assert p["h2d_copies"] + p["d2h_copies"] + p["peer_copies"] == int(row["copies"])
+assert abs(sum(u.get("peer_busy_s", 0) for u in p["units"]) - p["peer_copies"] * (2e-6 + 4194304 / 50e9)) < 1e-9
+PY
+expect peers-text 0 'from gpu +to peers +evictions' "$DFC" simulate graph.df --platform=pair.df --policy=dmda
+if "$DFC" simulate graph.df --policy=dmda --format=json | grep -q peer; then fail no-peers "peers where there are none"; else pass no-peers; fi
+
 # The chart: well-formed, a row for each worker and engine, a bar for each job, the critical path, and the same each time.
 "$DFC" simulate graph.df --policy=dmda --gantt=g.svg >/dev/null 2>err || fail gantt "$(cat err)"
 cp g.svg h.svg; "$DFC" simulate graph.df --policy=dmda --gantt=g.svg >/dev/null

@@ -179,20 +179,6 @@ static double wait_s(const struct dfr_guard *g, uint32_t unit, double now)
     return queued_s > 1e-12 ? fmax(least_s, all_s / (end - first)) : least_s; /* sums do not come back to 0 exactly */
 }
 
-/* A token's way from one memory to another, directly between peers, else through the host. */
-static double way_s(const struct dfr_guard *g, uint32_t from, uint32_t to, uint64_t bytes)
-{
-    const struct df_unit *units = g->view->platform->units;
-    double s = 0;
-    if (df_platform_peers(g->view->platform, from) >> to & 1)
-        return df_peer_time_s(g->view->platform, from, to, bytes);
-    if (from != to && from > 0)
-        s += df_link_time_s(&units[from].d2h, bytes);
-    if (from != to && to > 0)
-        s += df_link_time_s(&units[to].h2d, bytes);
-    return s;
-}
-
 /* Bringing the job's inputs to the unit. */
 static double data_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
 {
@@ -204,16 +190,17 @@ static double data_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
         uint32_t holders = g->view->holders(g->view->arg, job, k);
         uint64_t bytes = graph->values[graph->in_value[graph->nodes[node].first_in + k]].bytes;
         if (bytes && !(holders >> unit & 1))
-            s += way_s(g, holders ? (uint32_t)__builtin_ctz(holders) : 0, unit, bytes);
+            s += df_platform_copy_s(g->view->platform, holders ? (uint32_t)__builtin_ctz(holders) : 0, unit, bytes);
     }
     return s;
 }
 
-/* Sending its outputs to where their readers are planned. */
+/* Sending its outputs to where their readers are planned: to peers directly, else to the host once, and on from there. */
 static double out_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
 {
     const struct df_graph *graph = g->view->graph;
-    uint32_t node = dfr_job_node(job), first = graph->nodes[node].first_out;
+    const struct df_platform *platform = g->view->platform;
+    uint32_t node = dfr_job_node(job), first = graph->nodes[node].first_out, peers = df_platform_peers(platform, unit);
     double s = 0;
 
     for (uint32_t y = first; y < first + df_node_n_out(graph, node); y++) {
@@ -222,11 +209,11 @@ static double out_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
         for (uint32_t i = 0; value->bytes && i < value->n_readers; i++)
             away |= 1u << dfr_places_of(g->places, dfr_job_slot(job), graph->readers[value->first_reader + i].node);
         away &= ~(1u << unit);
-        if (away && unit > 0)           /* to the host once, and on from there */
-            s += way_s(g, unit, 0, value->bytes);
+        if (away & ~peers && unit > 0)
+            s += df_platform_copy_s(platform, unit, 0, value->bytes);
         for (uint32_t u = 1; u < g->n_units; u++)
             if (away >> u & 1)
-                s += way_s(g, 0, u, value->bytes);
+                s += df_platform_copy_s(platform, peers >> u & 1 ? unit : 0, u, value->bytes);
     }
     return s;
 }

@@ -98,6 +98,38 @@ static void test_slow_gpu(void **state)
     sample_free(&s);
 }
 
+/* All is planned on one of two GPUs, and takes twice as long as was thought. The other helps where what it makes comes back
+ * over the peer link, and does not where that is by way of the host. */
+static void test_peers_help(void **state)
+{
+    enum { N = 16 };
+    double share[2];
+    (void)state;
+    for (int peers = 0; peers < 2; peers++) {
+        struct sample s;
+        uint32_t made[N];
+        sample_begin(&s, 1, 2);
+        for (uint32_t i = 0; i < N; i++)
+            made[i] = sample_node(&s, "make", NAN, SAMPLE_MS, 50 * SAMPLE_MB, 0, NULL);
+        sample_node(&s, "join", NAN, SAMPLE_MS, 0, N, made);
+        sample_end(&s);
+        for (uint32_t u = 1; u <= 2 && peers; u++)
+            s.platform.units[u].peer = (struct df_link){ 1e13, 1e-6, 0 };
+        struct df_plan *plan = make_gp(&s.problem);
+        for (uint32_t v = 0; v < plan->n_nodes; v++)
+            plan->place[v] = 1;
+        double true_s[2 * (N + 1)];
+        assert_int_equal(s.times.n_works, N + 1);
+        for (uint32_t i = 0; i < 2 * (N + 1); i++)
+            true_s[i] = 2 * s.times.time_s[i];
+        share[peers] = simulate(&s.problem, "gp", plan, true, 1, true_s, NULL) /
+                       simulate(&s.problem, "gp", plan, false, 1, true_s, NULL);
+        dfr_plan_free(plan);
+        sample_free(&s);
+    }
+    assert_true(share[0] >= 1 && share[1] < 0.7);
+}
+
 struct study {
     struct dfl_sink *sink;
     struct dfc_front *front;
@@ -342,7 +374,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_true_times_change_nothing),
-        cmocka_unit_test(test_slow_gpu),
+        cmocka_unit_test(test_slow_gpu), cmocka_unit_test(test_peers_help),
         cmocka_unit_test(test_wrong_times),
         cmocka_unit_test(test_runs_stay_right),
         cmocka_unit_test(test_option),

@@ -214,8 +214,9 @@ static bool enter_all(struct dfc_unit *u)
 /* Programs have options of their own on the command line where this would be `--name=value`. */
 static void check_option_name(struct dfc_unit *u, const struct dfl_decl *decl)
 {
-    for (const char *const *option = dfr_option_names(); *option; option++)
-        if (strcmp(*option, decl->name.text) == 0)
+    const char *option;
+    for (size_t i = 0; (option = dfr_option_name(i)); i++)
+        if (strcmp(option, decl->name.text) == 0)
             dfl_error(u->sink, decl->name.loc, "'%s' is an option of every program: %s needs another name",
                       decl->name.text, decl->kind == DFL_ARG ? "the arg" : "the dynamic param");
 }

@@ -34,8 +34,9 @@ void dfr_args_free(struct dfr_command_line *line);
 /* Text of --help. */
 void dfr_args_help(const struct df_graph *g, const char *program, FILE *out);
 
-/* Names of libdf's own options, without dashes, NULL at the end: no arg or dynamic param may be called so. */
-const char *const *dfr_option_names(void);
+/* The names of libdf's own options, without dashes, from 0 on; NULL behind the last: no arg or dynamic param may be
+ * called so. */
+const char *dfr_option_name(size_t i);
 
 /* The name behind --device=; false: none of auto, none, emu, cuda. */
 bool dfr_parse_device(const char *text, enum df_device_kind *device);

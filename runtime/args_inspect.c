@@ -5,14 +5,7 @@
 #include "runtime/error.h"
 #include "runtime/text.h"
 
-int dfr_set_serial(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    (void)name, (void)text, (void)error;
-    line->options.serial = 1;
-    return DF_OK;
-}
-
-int dfr_set_check(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+static int set_check(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     if (strcmp(text, "variants"))
         return dfr_error(error, DF_E_ARGUMENT, "--%s: nothing called '%s' can be checked; there is: variants", name,
@@ -21,7 +14,7 @@ int dfr_set_check(struct dfr_command_line *line, const char *name, const char *t
     return DF_OK;
 }
 
-int dfr_set_dump(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+static int set_dump(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     if (!*text)
         return dfr_error(error, DF_E_ARGUMENT, "--%s needs the name of a node", name);
@@ -29,7 +22,7 @@ int dfr_set_dump(struct dfr_command_line *line, const char *name, const char *te
     return DF_OK;
 }
 
-int dfr_set_dump_dir(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+static int set_dump_dir(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     if (!*text)
         return dfr_error(error, DF_E_ARGUMENT, "--%s needs the name of a folder", name);
@@ -37,14 +30,7 @@ int dfr_set_dump_dir(struct dfr_command_line *line, const char *name, const char
     return DF_OK;
 }
 
-int dfr_set_poison(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    (void)name, (void)text, (void)error;
-    line->options.poison = 1;
-    return DF_OK;
-}
-
-int dfr_set_watchdog(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+static int set_watchdog(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     if (dfr_parse_seconds(text, &line->options.watchdog_s))
         return DF_OK;
@@ -75,3 +61,13 @@ int dfr_inspect_together(const struct df_options *o, struct df_error *error)
         return dfr_error(error, DF_E_ARGUMENT, "--dump-dir: no --dump says what to write there");
     return DF_OK;
 }
+
+const struct dfr_option dfr_options_inspect[] = {
+    { "serial", NULL, "one job at a time, one wave at a time, in topological order", DFR_FLAG(serial) },
+    { "check", "variants", "run cpu and gpu variants on the same inputs, and say where they differ", set_check, 0 },
+    { "dump", "NODE[:WAVE]", "write what the node makes as NODE.PORT.WAVE.npy; '*' stands for any text", set_dump, 0 },
+    { "dump-dir", "DIR", "where --dump writes (default: here)", set_dump_dir, 0 },
+    { "poison", NULL, "fill memory that holds nothing yet, or no longer, with NaN and 0xa5", DFR_FLAG(poison) },
+    { "watchdog", "TIME", "name a job that runs longer, as in 30s, and what waits for it; then end", set_watchdog, 0 },
+    { NULL, NULL, NULL, NULL, 0 }
+};

@@ -15,7 +15,7 @@ kernel add(in a: i32[k], in b: i32[k], out c: i32[k], tmp t: i32[k]) cpu {{
     for (size_t i = 0; i < k; i++) c[i] = a[i] + t[i];
 }} gpu "none.cu";
 kernel waits(in a: i32[k], out b: i32[k]) sync cpu {{ for (size_t i = 0; i < k; i++) b[i] = a[i] - 2; }} gpu "none.cu";
-kernel show(in v: i32[k]) ordered cpu {{ int64_t s = 0; for (size_t i = 0; i < k; i++) s = s * 7 + v[i]; printf("%ld\n", (long)(s % 1000000007)); }};
+kernel show(in v: i32[k]) ordered cpu {{ uint64_t s = 0; for (size_t i = 0; i < k; i++) s = s * 7 + (uint32_t)v[i]; printf("%ld\n", (long)(s % 1000000007)); }};
 graph main {
     a: i32[n] = src(1); b: i32[n] = src(2);
     A[0] = step(a); B[0] = bump(b, 0, bad);

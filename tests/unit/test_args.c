@@ -260,9 +260,10 @@ static void test_help(void **state)
     assert_memory_equal(text, want, sizeof want - 1);
     assert_non_null(strstr(text, "\n  --stats[=json]        say afterwards"));
     assert_non_null(strstr(text, "dmda (default; for one wave of known times gp)"));
-    for (const char *const *name = dfr_option_names(); *name; name++) {
+    const char *name;
+    for (size_t i = 0; (name = dfr_option_name(i)); i++) {
         char option[64];
-        snprintf(option, sizeof option, "\n  --%s", *name);
+        snprintf(option, sizeof option, "\n  --%s", name);
         assert_non_null(strstr(text, option));
     }
     free(text);

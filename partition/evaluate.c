@@ -19,13 +19,7 @@
 
 #include "partition/model.h"
 #include "runtime/error.h"
-
-struct event {
-    double time_s;
-    uint32_t node;                      /* that ended, or whose value arrived */
-    uint32_t made;                      /* serial number */
-    uint32_t value, unit;               /* value DF_NONE: the job of `node` ended */
-};
+#include "runtime/events.h"
 
 struct ready {                          /* jobs of one memory whose inputs are all there: a heap */
     uint32_t *nodes;
@@ -47,57 +41,14 @@ struct simulation {
     uint32_t free_workers[DF_MAX_UNITS];
     uint32_t peers[DF_MAX_UNITS];
     double engine_free_s[DF_MAX_UNITS][3];
-    struct event *events;
-    uint32_t n_events, capacity, made;
+    struct dfr_events events;
     uint32_t done;
-    bool out_of_memory;
 };
 
-/* ---- the heap of events ---- */
-
-static bool event_before(const struct event *a, const struct event *b)
-{
-    if (a->time_s != b->time_s)
-        return a->time_s < b->time_s;
-    return a->node != b->node ? a->node < b->node : a->made < b->made;
-}
-
+/* `node` ended, or its value arrives in the memory of `unit`. */
 static void event_push(struct simulation *s, double time_s, uint32_t node, uint32_t value, uint32_t unit)
 {
-    if (s->n_events == s->capacity) {
-        uint32_t capacity = s->capacity ? 2 * s->capacity : 256;
-        struct event *events = realloc(s->events, capacity * sizeof *events);
-        if (!events) {
-            s->out_of_memory = true;
-            return;
-        }
-        s->events = events;
-        s->capacity = capacity;
-    }
-    struct event event = { time_s, node, s->made++, value, unit };
-    uint32_t i = s->n_events++;
-    for (; i && event_before(&event, &s->events[(i - 1) / 2]); i = (i - 1) / 2)
-        s->events[i] = s->events[(i - 1) / 2];
-    s->events[i] = event;
-}
-
-static struct event event_pop(struct simulation *s)
-{
-    struct event top = s->events[0], last = s->events[--s->n_events];
-    uint32_t i = 0;
-    for (;;) {
-        uint32_t child = 2 * i + 1;
-        if (child >= s->n_events)
-            break;
-        if (child + 1 < s->n_events && event_before(&s->events[child + 1], &s->events[child]))
-            child++;
-        if (!event_before(&s->events[child], &last))
-            break;
-        s->events[i] = s->events[child];
-        i = child;
-    }
-    s->events[i] = last;
-    return top;
+    dfr_events_push(&s->events, (struct dfr_event){ .time_s = time_s, .order = node, .arrives = value, .unit = unit });
 }
 
 /* ---- the queues of ready jobs ---- */
@@ -299,18 +250,18 @@ static void run(struct simulation *s)
     double now_s = 0;
     begin(s);
     do {
-        while (s->n_events && s->events[0].time_s == now_s) {
-            struct event event = event_pop(s);
-            if (event.value == DF_NONE)
-                job_ends(s, event.node, now_s);
+        while (s->events.n && s->events.at[0].time_s == now_s) {
+            struct dfr_event event = dfr_events_pop(&s->events);
+            if (event.arrives == DF_NONE)
+                job_ends(s, (uint32_t)event.order, now_s);
             else
-                arrive(s, event.value, event.unit, now_s);
+                arrive(s, event.arrives, event.unit, now_s);
         }
         for (uint32_t u = 0; u < s->model.n_units; u++)
             start_jobs(s, u, now_s);
-        if (s->n_events)
-            now_s = s->events[0].time_s;
-    } while (s->n_events && !s->out_of_memory);
+        if (s->events.n)
+            now_s = s->events.at[0].time_s;
+    } while (s->events.n && !s->events.out_of_memory);
     s->result->makespan_s = now_s;
 }
 
@@ -381,14 +332,14 @@ int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const
         s.peers[u] = df_platform_peers(problem->platform, u);
     }
     run(&s);
-    if (s.out_of_memory)
+    if (s.events.out_of_memory)
         code = dfr_error_memory(error);
     else if (s.done != g->n_nodes)
         code = dfr_error(error, DF_E_ARGUMENT, "%u of %u nodes never become ready: the graph is damaged",
                          (unsigned)(g->n_nodes - s.done), (unsigned)g->n_nodes);
     else
         *evaluation = result;
-    free(s.events);
+    dfr_events_free(&s.events);
 free_scratch:
     free(scratch);
     return code;

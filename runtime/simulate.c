@@ -159,9 +159,9 @@ static void leave(struct sim *s, uint32_t w, uint64_t job)
 
 static void happen(struct sim *s)
 {
-    struct sim_event event = sim_event_pop(s);
+    struct dfr_event event = dfr_events_pop(&s->events);
     uint32_t node = (uint32_t)event.order, worker;
-    if (event.block != DF_NONE) {
+    if (event.arrives != DF_NONE) {
         sim_copied(s, &event);
         return;
     }
@@ -178,14 +178,14 @@ static void loop(struct sim *s)
     sim_fire_start(s);
     sim_give_ready(s);
     do {
-        while (s->n_events && s->events[0].time_s == s->now_s) {
+        while (s->events.n && s->events.at[0].time_s == s->now_s) {
             happen(s);
             sim_give_ready(s);
         }
         run_workers(s);
-        if (s->n_events)
-            s->now_s = s->events[0].time_s;
-    } while (s->n_events && !s->out_of_memory);
+        if (s->events.n)
+            s->now_s = s->events.at[0].time_s;
+    } while (s->events.n && !s->out_of_memory && !s->events.out_of_memory);
 }
 
 /* ---- before and after ---- */
@@ -316,7 +316,7 @@ static void unmake(struct sim *s)
     free(s->taken);
     free(s->place);
     free(s->urgent);
-    free(s->events);
+    dfr_events_free(&s->events);
     free(s->jobs);
     free(s->need);
     free(s->wave);
@@ -329,7 +329,7 @@ static void unmake(struct sim *s)
 static int check_done(const struct sim *s, struct df_error *error)
 {
     uint64_t all = (uint64_t)s->n_wave_nodes * s->waves + s->n_once;
-    if (s->out_of_memory)
+    if (s->out_of_memory || s->events.out_of_memory)
         return dfr_error_memory(error);
     if (s->done != all)
         return dfr_error(error, DF_E_ARGUMENT,

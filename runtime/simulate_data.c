@@ -33,9 +33,10 @@ static void copy(struct sim *s, uint32_t block, uint32_t from, uint32_t to)
             s->result->copied(s->result->arg, from, to, value, sim_wave(s, slot), start_s, end_s);
     }
     s->blocks[block].coming |= 1u << to;
-    sim_event_push(s, (struct sim_event){ .time_s = end_s, .order = sim_order(s, slot,
-                                                                              s->graph->values[value].producer),
-                                          .slot = slot, .block = block, .unit = to, .life = s->blocks[block].life });
+    dfr_events_push(&s->events, (struct dfr_event){ .time_s = end_s,
+                                                    .order = sim_order(s, slot, s->graph->values[value].producer),
+                                                    .arrives = block, .unit = to, .slot = slot,
+                                                    .life = s->blocks[block].life });
 }
 
 void sim_request(struct sim *s, uint32_t block, uint32_t unit)
@@ -156,10 +157,10 @@ static void arrive(struct sim *s, uint32_t block, uint32_t unit, bool produced, 
         send_on(s, block, unit, by);
 }
 
-void sim_copied(struct sim *s, const struct sim_event *event)
+void sim_copied(struct sim *s, const struct dfr_event *event)
 {
-    if (s->blocks[event->block].life == event->life)
-        arrive(s, event->block, event->unit, false, DFR_NOBODY);
+    if (s->blocks[event->arrives].life == event->life)
+        arrive(s, event->arrives, event->unit, false, DFR_NOBODY);
 }
 
 void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uint32_t by)

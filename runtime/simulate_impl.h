@@ -18,6 +18,7 @@
 #define DFR_SIMULATE_IMPL_H
 
 #include "memmgr/victims.h"
+#include "runtime/events.h"
 #include "runtime/flight.h"
 #include "runtime/next_use.h"
 #include "runtime/policy.h"
@@ -39,14 +40,6 @@ struct sim_block {
     uint32_t left;                      /* readers that have not ended */
     uint32_t home;                      /* the unit that made it */
     uint32_t life;                      /* counts the tokens that lived here: a copy of an earlier one is no news */
-};
-
-struct sim_event {
-    double time_s;
-    uint64_t order;                     /* wave << 32 | node that ended, or whose value arrives */
-    uint64_t made;                      /* serial number */
-    uint32_t slot;
-    uint32_t block, unit, life;         /* block DF_NONE: the end of a job */
 };
 
 struct sim_worker {
@@ -97,9 +90,7 @@ struct sim {
     uint32_t *urgent;                   /* the same: nodes, by the plan's priority, then number */
 
     double now_s;
-    struct sim_event *events;           /* a heap */
-    uint32_t n_events, events_capacity;
-    uint64_t made;
+    struct dfr_events events;           /* their order is wave << 32 | node that ended, or whose block arrives */
     bool out_of_memory;
 
     /* firing: simulate_fire.c */
@@ -148,6 +139,12 @@ static inline uint64_t sim_order(const struct sim *s, uint32_t slot, uint32_t no
     return (uint64_t)sim_wave(s, slot) << 32 | node;
 }
 
+static inline void sim_event_end(struct sim *s, uint32_t slot, uint32_t node, double time_s)
+{
+    dfr_events_push(&s->events, (struct dfr_event){ .time_s = time_s, .order = sim_order(s, slot, node), .slot = slot,
+                                                    .arrives = DF_NONE });
+}
+
 /* The result tells of the last wave, and of what fires once. */
 static inline bool sim_is_recorded(const struct sim *s, uint32_t slot)
 {
@@ -166,11 +163,6 @@ int sim_machine_create(struct sim *s, struct df_error *error);
 uint32_t sim_threads(const struct sim *s, uint32_t node, uint32_t unit);
 uint64_t sim_job_pages(const struct df_graph *g, uint32_t node);
 
-/* simulate_event.c */
-void sim_event_push(struct sim *s, struct sim_event event);
-struct sim_event sim_event_pop(struct sim *s);
-void sim_event_end(struct sim *s, uint32_t slot, uint32_t node, double time_s);
-
 /* simulate_fire.c */
 int sim_fire_create(struct sim *s, struct df_error *error);
 void sim_fire_start(struct sim *s);
@@ -181,7 +173,7 @@ void sim_job_ends(struct sim *s, uint32_t slot, uint32_t node);
 /* simulate_data.c */
 void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uint32_t by);
 void sim_send_to(struct sim *s, uint32_t block, uint32_t unit);     /* initial data of a placed policy */
-void sim_copied(struct sim *s, const struct sim_event *event);
+void sim_copied(struct sim *s, const struct dfr_event *event);
 void sim_request(struct sim *s, uint32_t block, uint32_t unit); /* the unit has room for it */
 void sim_load(struct sim *s, uint64_t job);         /* a taken job's inputs to its unit */
 void sim_drop(struct sim *s, uint32_t block);       /* all its readers have ended */

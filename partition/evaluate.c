@@ -11,20 +11,16 @@
  * Time 0:   what nodes without cost and inputs make is there before time 0; of it, what the most urgent reader needs
  *           is sent first (priority, then number).
  * Once:     nodes that fire once a run are jobs of this wave like the others: it is the first.
- * Cost:     O((n + m) log n); no recursion; one block of scratch and a heap of events.
+ * Cost:     O((n + m) log n); no recursion; scratch and a heap of events.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "partition/model.h"
+#include "partition/urgent.h"
 #include "runtime/error.h"
 #include "runtime/events.h"
-
-struct ready {                          /* jobs of one memory whose inputs are all there: a heap */
-    uint32_t *nodes;
-    uint32_t n;
-};
 
 struct simulation {
     struct dfp_model model;
@@ -36,8 +32,8 @@ struct simulation {
     uint32_t *missing;                  /* inputs of a node that are not yet in its memory */
     uint32_t *reader_units;             /* of a value: bit u, a reader sits there */
     uint32_t *sent;                     /* of an initial value: bit u, its copy to or from unit u is asked for */
-    struct ready ready[DF_MAX_UNITS];
-    struct ready first_readers;         /* of initial values, until those are sent */
+    struct dfp_urgents ready[DF_MAX_UNITS]; /* jobs of one memory whose inputs are all there */
+    struct dfp_urgents first_readers;         /* of initial values, until those are sent */
     uint32_t free_workers[DF_MAX_UNITS];
     uint32_t peers[DF_MAX_UNITS];
     double engine_free_s[DF_MAX_UNITS][3];
@@ -51,39 +47,9 @@ static void event_push(struct simulation *s, double time_s, uint32_t node, uint3
     dfr_events_push(&s->events, (struct dfr_event){ .time_s = time_s, .order = node, .arrives = value, .unit = unit });
 }
 
-/* ---- the queues of ready jobs ---- */
-
-static bool runs_before(const struct simulation *s, uint32_t a, uint32_t b)
+static void ready_push(struct simulation *s, struct dfp_urgents *ready, uint32_t node)
 {
-    if (s->priority && s->priority[a] != s->priority[b])
-        return s->priority[a] > s->priority[b];
-    return a < b;
-}
-
-static void ready_push(struct simulation *s, struct ready *ready, uint32_t node)
-{
-    uint32_t i = ready->n++;
-    for (; i && runs_before(s, node, ready->nodes[(i - 1) / 2]); i = (i - 1) / 2)
-        ready->nodes[i] = ready->nodes[(i - 1) / 2];
-    ready->nodes[i] = node;
-}
-
-static uint32_t ready_pop(struct simulation *s, struct ready *ready)
-{
-    uint32_t top = ready->nodes[0], last = ready->nodes[--ready->n], i = 0;
-    for (;;) {
-        uint32_t child = 2 * i + 1;
-        if (child >= ready->n)
-            break;
-        if (child + 1 < ready->n && runs_before(s, ready->nodes[child + 1], ready->nodes[child]))
-            child++;
-        if (!runs_before(s, ready->nodes[child], last))
-            break;
-        ready->nodes[i] = ready->nodes[child];
-        i = child;
-    }
-    ready->nodes[i] = last;
-    return top;
+    dfp_urgents_push(ready, s->priority ? (double)s->priority[node] : 0, node);
 }
 
 /* ---- what happens ---- */
@@ -179,12 +145,12 @@ static void job_ends(struct simulation *s, uint32_t node, double now_s)
  * overtaken. */
 static void start_jobs(struct simulation *s, uint32_t unit, double now_s)
 {
-    struct ready *ready = &s->ready[unit];
+    struct dfp_urgents *ready = &s->ready[unit];
     while (ready->n) {
-        uint32_t node = ready->nodes[0], workers = dfp_model_workers(&s->model, node, unit);
+        uint32_t node = ready->at[0].node, workers = dfp_model_workers(&s->model, node, unit);
         if (workers > s->free_workers[unit])
             return;
-        ready_pop(s, ready);
+        dfp_urgents_pop(ready);
         double time_s = dfp_model_time_s(&s->model, node, unit);
         s->free_workers[unit] -= workers;
         s->result->busy_s[unit] += time_s * workers;
@@ -237,7 +203,7 @@ static void begin(struct simulation *s)
             ready_push(s, &s->first_readers, v);
     }
     while (s->first_readers.n) {
-        uint32_t v = ready_pop(s, &s->first_readers);
+        uint32_t v = dfp_urgents_pop(&s->first_readers);
         const uint32_t *in = g->in_value + g->nodes[v].first_in;
         for (uint32_t i = 0; i < df_node_n_in(g, v); i++)
             if (is_initial(s, g->values[in[i]].producer))
@@ -313,9 +279,13 @@ int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const
     int code = dfp_model_init(&s.model, problem, error);
     if (code)
         return code;
-    uint32_t *scratch = malloc((3 * (size_t)g->n_nodes + 2 * (size_t)g->n_values + 1) * sizeof *scratch);
-    if (!scratch)
-        return dfr_error_memory(error);
+    uint32_t *scratch = malloc(((size_t)g->n_nodes + 2 * (size_t)g->n_values + 1) * sizeof *scratch);
+    struct dfp_urgent *queue = malloc((2 * (size_t)g->n_nodes + 1) * sizeof *queue);
+    s.first_readers.at = queue;
+    if (!scratch || !queue) {
+        code = dfr_error_memory(error);
+        goto free_scratch;
+    }
     s.missing = scratch;
     s.reader_units = scratch + g->n_nodes;
     s.sent = s.reader_units + g->n_values;
@@ -323,10 +293,9 @@ int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const
     if ((code = check_places(&s, error)))
         goto free_scratch;
     count_cut(&s);
-    s.first_readers.nodes = s.sent + g->n_values;
-    uint32_t *queue = s.first_readers.nodes + g->n_nodes; /* each memory's queue has room for all its nodes */
+    queue += g->n_nodes;                /* each memory's queue has room for all its nodes */
     for (uint32_t u = 0; u < s.model.n_units; u++) {
-        s.ready[u].nodes = queue;
+        s.ready[u].at = queue;
         queue += result.nodes[u];
         s.free_workers[u] = problem->platform->units[u].workers;
         s.peers[u] = df_platform_peers(problem->platform, u);
@@ -342,5 +311,6 @@ int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const
     dfr_events_free(&s.events);
 free_scratch:
     free(scratch);
+    free(s.first_readers.at);
     return code;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "partition/gp.h"
+#include "partition/urgent.h"
 #include "runtime/error.h"
 
 enum order { BY_RANK, BY_OCT, BY_READY };
@@ -31,11 +32,6 @@ static const struct rule rules[] = {    /* the first few for graphs too large fo
 };
 enum { N_RULES = sizeof rules / sizeof *rules, N_CHEAP = 2 };
 
-struct item {
-    double urgency;
-    uint32_t node;
-};
-
 struct list {
     const struct dfp_search *search;
     const struct dfp_compact *c;
@@ -48,43 +44,10 @@ struct list {
     uint32_t first_worker[DF_MAX_UNITS + 1];
     double engine_free_s[DF_MAX_UNITS][3];
     uint32_t *missing;
-    struct item *heap;
-    uint32_t n_heap;
+    struct dfp_urgents ready;
 };
 
 /* ---- order ---- */
-
-static bool before(struct item a, struct item b)
-{
-    return a.urgency != b.urgency ? a.urgency > b.urgency : a.node < b.node;
-}
-
-static void push(struct list *l, struct item item)
-{
-    uint32_t i = l->n_heap++;
-    for (; i && before(item, l->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        l->heap[i] = l->heap[(i - 1) / 2];
-    l->heap[i] = item;
-}
-
-static uint32_t pop(struct list *l)
-{
-    uint32_t top = l->heap[0].node, i = 0;
-    struct item last = l->heap[--l->n_heap];
-    for (;;) {
-        uint32_t child = 2 * i + 1;
-        if (child >= l->n_heap)
-            break;
-        if (child + 1 < l->n_heap && before(l->heap[child + 1], l->heap[child]))
-            child++;
-        if (!before(l->heap[child], last))
-            break;
-        l->heap[i] = l->heap[child];
-        i = child;
-    }
-    l->heap[i] = last;
-    return top;
-}
 
 static void become_ready(struct list *l, const struct rule *rule, uint32_t node)
 {
@@ -98,7 +61,7 @@ static void become_ready(struct list *l, const struct rule *rule, uint32_t node)
             urgency = -made_s < urgency ? -made_s : urgency;
         }
     }
-    push(l, (struct item){ urgency, node });
+    dfp_urgents_push(&l->ready, urgency, node);
 }
 
 /* ---- finish times ---- */
@@ -207,14 +170,14 @@ static void schedule(struct list *l, const struct rule *rule)
     for (uint32_t w = 0; w < l->first_worker[c->n_units]; w++)
         l->worker_free_s[w] = 0;
     memset(l->engine_free_s, 0, sizeof l->engine_free_s);
-    l->n_heap = 0;
+    l->ready.n = 0;
     for (uint32_t v = 0; v < c->n_nodes; v++) {
         l->missing[v] = c->first_in[v + 1] - c->first_in[v];
         if (!l->missing[v])
             become_ready(l, rule, v);
     }
-    while (l->n_heap)
-        assign(l, rule, pop(l));
+    while (l->ready.n)
+        assign(l, rule, dfp_urgents_pop(&l->ready));
 }
 
 /* ---- tables ---- */
@@ -257,7 +220,7 @@ static void list_free(struct list *l)
     free(l->there_s);
     free(l->worker_free_s);
     free(l->missing);
-    free(l->heap);
+    free(l->ready.at);
 }
 
 static int list_make(struct list *l, const struct dfp_search *search, struct df_error *error)
@@ -272,8 +235,8 @@ static int list_make(struct list *l, const struct dfp_search *search, struct df_
     l->there_s = malloc(((size_t)c->n_values + 1) * c->n_units * sizeof *l->there_s);
     l->worker_free_s = malloc(l->first_worker[c->n_units] * sizeof *l->worker_free_s);
     l->missing = malloc(n * sizeof *l->missing);
-    l->heap = malloc(n * sizeof *l->heap);
-    if (l->oct_s && l->mean_oct_s && l->there_s && l->worker_free_s && l->missing && l->heap)
+    l->ready.at = malloc(n * sizeof *l->ready.at);
+    if (l->oct_s && l->mean_oct_s && l->there_s && l->worker_free_s && l->missing && l->ready.at)
         return DF_OK;
     list_free(l);
     return dfr_error_memory(error);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "partition/gp.h"
+#include "partition/urgent.h"
 #include "runtime/error.h"
 
 struct stretch {
@@ -37,7 +38,8 @@ struct heft {
     struct worker *workers;
     uint32_t first_worker[DF_MAX_UNITS + 1];
     double shortest_s[DF_MAX_UNITS];    /* of the jobs that the unit can have: no smaller gap is of use */
-    uint32_t *missing, *heap, n_heap;
+    uint32_t *missing;
+    struct dfp_urgents ready;
 };
 
 /* ---- ranks ---- */
@@ -117,35 +119,9 @@ static void rank_optimistically(struct heft *h)
 
 /* ---- the nodes that are ready, the highest rank first, of equals the lowest number ---- */
 
-static bool before(const struct heft *h, uint32_t a, uint32_t b)
-{
-    return h->rank_s[a] != h->rank_s[b] ? h->rank_s[a] > h->rank_s[b] : a < b;
-}
-
 static void push(struct heft *h, uint32_t node)
 {
-    uint32_t i = h->n_heap++;
-    for (; i && before(h, node, h->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        h->heap[i] = h->heap[(i - 1) / 2];
-    h->heap[i] = node;
-}
-
-static uint32_t pop(struct heft *h)
-{
-    uint32_t top = h->heap[0], last = h->heap[--h->n_heap], i = 0;
-    for (;;) {
-        uint32_t child = 2 * i + 1;
-        if (child >= h->n_heap)
-            break;
-        if (child + 1 < h->n_heap && before(h, h->heap[child + 1], h->heap[child]))
-            child++;
-        if (!before(h, h->heap[child], last))
-            break;
-        h->heap[i] = h->heap[child];
-        i = child;
-    }
-    h->heap[i] = last;
-    return top;
+    dfp_urgents_push(&h->ready, h->rank_s[node], node);
 }
 
 /* ---- workers' time ---- */
@@ -339,7 +315,7 @@ static void heft_free(struct heft *h)
     free(h->oct_s);
     free(h->end_s);
     free(h->missing);
-    free(h->heap);
+    free(h->ready.at);
     dfp_compact_free(&h->compact);
 }
 
@@ -360,8 +336,8 @@ static bool heft_make(struct heft *h, bool optimistic)
     h->oct_s = optimistic ? malloc(n * c->n_units * sizeof *h->oct_s) : NULL;
     h->end_s = malloc(n * sizeof *h->end_s);
     h->missing = malloc(n * sizeof *h->missing);
-    h->heap = malloc(n * sizeof *h->heap);
-    return h->workers && h->rank_s && h->end_s && h->missing && h->heap && (h->oct_s || !optimistic);
+    h->ready.at = malloc(n * sizeof *h->ready.at);
+    return h->workers && h->rank_s && h->end_s && h->missing && h->ready.at && (h->oct_s || !optimistic);
 }
 
 static bool schedule(struct heft *h)
@@ -372,8 +348,8 @@ static bool schedule(struct heft *h)
         if (h->missing[v] == 0)
             push(h, v);
     }
-    while (h->n_heap)
-        if (!assign(h, pop(h)))
+    while (h->ready.n)
+        if (!assign(h, dfp_urgents_pop(&h->ready)))
             return false;
     return true;
 }

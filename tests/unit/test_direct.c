@@ -117,7 +117,7 @@ static void test_pile_keeps_all(void **state)
 static void test_pile_order(void **state)
 {
     struct dfr_pile owner = { .inside = 0 }, robber = { .inside = 0 };
-    uint64_t job;
+    uint64_t job = 0;
 
     (void)state;
     assert_true(dfr_pile_create(&owner, 5));

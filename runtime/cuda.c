@@ -493,6 +493,7 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .name = "cuda",
     .can_wakeup = false,
     .runs_cpu_code = false,
+    .results_at_once = true,
     .count = cuda_count,
     .describe = cuda_describe,
     .open = cuda_open,

@@ -66,6 +66,7 @@ struct dfr_device_ops {
     const char *name;                   /* "emu", "cuda" */
     bool can_wakeup;                    /* else the worker polls with growing pauses */
     bool runs_cpu_code;                 /* emu: launches take the cpu variant */
+    bool results_at_once;               /* cuda: what the host code returned is known when launch() returns */
     /* How many devices there are; *error says why where 0. */
     uint32_t (*count)(struct df_error *error);
     /* Name, memory, of device `index` into unit (links are left as they are). */

@@ -277,7 +277,7 @@ void dfr_gpu_launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j
             return;
         }
         launched(gpu, batch[i], now_s);
-        if (!gpu->device->ops->runs_cpu_code && batch[i]->result != DF_OK)
+        if (gpu->device->ops->results_at_once && batch[i]->result != DF_OK)
             break;                      /* known already: nothing is launched on what it did not make */
     }
 }

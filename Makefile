@@ -61,7 +61,8 @@ LIBS      = -lmetis $(GV_LIBS) -lsqlite3 -lhwloc -lm -ldl -lrt
 
 # ---- sources: a new file is found by its folder ----
 
-# The front end is also linked into programs with dynamic params; what only the dfc command needs stays out of it.
+# The front end and what gives times for other sizes are also linked into programs with dynamic params; what only the
+# dfc command needs, SQLite above all, stays out of them.
 DRIVER_PATTERNS := compiler/main.c compiler/common.c compiler/load_cmd.c compiler/output.c compiler/spawn.c compiler/home.c \
                    compiler/build_%.c compiler/chart.c compiler/table.c compiler/cmd_%.c compiler/emit_%.c compiler/cuda_arch.c \
                    compiler/compare_%.c compiler/gantt.c compiler/gantt_%.c compiler/explain_%.c compiler/simulate_%.c
@@ -69,8 +70,9 @@ RUNTIME_SRC  := $(filter-out runtime/cuda%.c,$(wildcard runtime/*.c)) $(wildcard
 CUDA_SRC     := $(wildcard runtime/cuda*.c)
 PLAN_SRC     := $(wildcard partition/*.c)
 COMPILER_SRC := $(wildcard compiler/*.c)
-DRIVER_SRC   := $(filter $(DRIVER_PATTERNS),$(COMPILER_SRC)) $(wildcard profiles/*.c)
-FRONT_SRC    := $(filter-out $(DRIVER_PATTERNS),$(COMPILER_SRC)) $(wildcard dsl/*.c)
+KNOWN_SRC    := $(wildcard profiles/estimate*.c profiles/known*.c)
+DRIVER_SRC   := $(filter $(DRIVER_PATTERNS),$(COMPILER_SRC)) $(filter-out $(KNOWN_SRC),$(wildcard profiles/*.c))
+FRONT_SRC    := $(filter-out $(DRIVER_PATTERNS),$(COMPILER_SRC)) $(wildcard dsl/*.c) $(KNOWN_SRC)
 MAIN_SRC     := compiler/main.c
 
 obj = $(patsubst %.c,$(OBJ)/%.o,$(1))

@@ -124,18 +124,24 @@ static bool store_image(const struct dfc_program *p, const struct dfr_image *ima
 static bool write_image(const struct dfc_program *p)
 {
     struct dfr_image image = { .graph = p->loaded->front->graph, .default_waves = -1 };
-    unsigned char *sources = NULL;
-    if (p->loaded->front->has_dynamic) {
-        if (!dfc_sources_pack(p->loaded->front, p->common->defines, p->common->n_defines, &sources,
-                              &image.source_bytes))
-            return no_memory();
+    unsigned char *sources = NULL, *known = NULL;
+    bool good = true;
+    if (p->loaded->front->has_dynamic) { /* what it takes to be made again for other sizes */
+        good = (dfc_sources_pack(p->loaded->front, p->common->defines, p->common->n_defines, &sources,
+                                 &image.source_bytes) &&
+                dfw_known_pack(&p->loaded->known, &known, &image.known_bytes, NULL) == DF_OK) ||
+               no_memory();
         image.sources = sources;
+        image.known = known;
     }
-    image.plan = make_plan(p);
-    bool good = store_image(p, &image);
+    if (good) {
+        image.plan = make_plan(p);
+        good = store_image(p, &image);
+    }
     if (image.plan)
         dfr_plan_free(image.plan);
     free(sources);
+    free(known);
     return good;
 }
 

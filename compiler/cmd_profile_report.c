@@ -146,11 +146,17 @@ static const struct group *cpu_of(const struct report *r, const struct group *g)
 static int report_group(struct report *r, struct dfw_db *db, const struct group *g, struct df_error *error)
 {
     const struct group *cpu = g->gpu ? cpu_of(r, g) : g;
-    const uint64_t hash[2] = { cpu ? cpu->hash : 0, g->hash };
-    struct dfw_kernel_times *times;
-    int status = dfw_kernel_times_load(db, g->kernel, g->device, hash, &times, error);
-    if (status != DF_OK)
+    struct dfw_kernel_points points = { 0 };
+    struct dfw_kernel_times *times = NULL;
+    int status = dfw_points_load(db, "cpu", "cpu", g->kernel, cpu ? cpu->hash : 0, &points.of[0], error);
+    if (status == DF_OK)
+        status = dfw_points_load(db, g->device, "gpu", g->kernel, g->hash, &points.of[1], error);
+    if (status == DF_OK)
+        status = dfw_kernel_times_new(&points, &times, error);
+    if (status != DF_OK) {
+        dfw_kernel_points_free(&points);
         return status;
+    }
     enum dfw_quantity quantity = g->gpu ? DFW_GPU_TIME : DFW_CPU_TIME;
     const struct dfw_estimator *e = dfw_kernel_estimator(times, quantity);
     if (e)
@@ -158,6 +164,7 @@ static int report_group(struct report *r, struct dfw_db *db, const struct group 
     if (g->gpu && cpu && (e = dfw_kernel_estimator(times, DFW_SPEEDUP)))
         put_row(r, g->kernel, g->device, DFW_SPEEDUP, e);
     dfw_kernel_times_free(times);
+    dfw_kernel_points_free(&points);
     return DF_OK;
 }
 

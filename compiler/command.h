@@ -83,6 +83,7 @@ struct dfc_loaded {
     struct dfc_front *front;
     struct df_platform platform;
     const char *platform_source;        /* "file", "graph", "probe" or "default" */
+    struct dfw_known known;             /* what the times were made of */
     struct df_times times;
     struct dfp_problem problem;
 };

@@ -167,11 +167,14 @@ static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
     if (good) {
         apply_limits(common, &loaded->platform);
         const char *gpu = common->device && strcmp(common->device, "emu") == 0 ? DFW_EMULATOR : NULL;
-        int status = dfw_times_on(db, loaded->front->graph, gpu, common->emu_all, &loaded->times, &error);
+        const struct df_graph *graph = loaded->front->graph;
+        int status = dfw_known_load(db, graph, gpu, common->emu_all, &loaded->known, &error);
         if (status != DF_OK && db) { /* a damaged database costs precision, not the program */
             dfc_warning("the profile database is not used: %s", error.text);
-            status = dfw_times_on(NULL, loaded->front->graph, gpu, common->emu_all, &loaded->times, &error);
+            status = dfw_known_load(NULL, graph, gpu, common->emu_all, &loaded->known, &error);
         }
+        if (status == DF_OK)
+            status = dfw_known_times(&loaded->known, graph, &loaded->times, &error);
         if (status != DF_OK)
             dfc_error("%s", error.text);
         good = status == DF_OK;
@@ -212,6 +215,7 @@ bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded
 void dfc_unload(struct dfc_loaded *loaded)
 {
     dfr_times_free(&loaded->times);
+    dfw_known_free(&loaded->known);
     dfc_front_free(loaded->front);
     dfl_sink_free(loaded->sink);
     memset(loaded, 0, sizeof *loaded);

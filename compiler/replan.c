@@ -1,8 +1,9 @@
 /* replan.c - in a program with dynamic params: the graph for other sizes, by the same front end from the same sources,
- * and times for works that were never measured at these sizes.
+ * and the times of its works.
  *
- * Times:    a cost clause says it; else the nearest work of the same kernel, by the bytes of a job, scaled by their
- *           ratio (an estimate: right for kernels that are linear in their data); else the stated default.
+ * Times:    what the program knows of its kernels (profiles/known.h) gives those that dfc would find for these sizes.
+ *           Where that says nothing and the old graph's times do, the nearest work of the same kernel, by the bytes of
+ *           a job, scaled by their ratio (right for kernels that are linear in their data); else the stated default.
  */
 #include "compiler/pack.h"
 
@@ -12,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiles/known.h"
 #include "runtime/error.h"
+#include "runtime/image.h"
 
 /* ---- the graph ---- */
 
@@ -121,8 +124,9 @@ static const struct known *nearest(const struct known *list, size_t n, uint32_t 
     return distance(below->bytes, bytes) < distance(above->bytes, bytes) ? below : above;
 }
 
-/* Kernels and classes keep their numbers: both graphs come from the same declarations. */
-static void set_times(const struct df_graph *graph, const struct df_graph *old, const struct df_times *old_times,
+/* Times of what is not known better. Kernels and classes keep their numbers: both graphs come from the same
+ * declarations. */
+static void scale_times(const struct df_graph *graph, const struct df_graph *old, const struct df_times *old_times,
                       const struct known *list, size_t n, struct df_times *times)
 {
     for (uint32_t w = 0; w < graph->n_works; w++) {
@@ -132,9 +136,9 @@ static void set_times(const struct df_graph *graph, const struct df_graph *old, 
             size_t to = (size_t)c * graph->n_works + w, at = (size_t)c * old->n_works + from->work;
             double old_s = old_times->time_s[at];
             uint8_t source = old_times->source[at];
-            bool stated = times->source[to] == DF_TIME_COST ||
-                          (source == DF_TIME_DEFAULT && times->source[to] == DF_TIME_DEFAULT);
-            if (isnan(old_s) || source == DF_TIME_NONE || source == DF_TIME_COST || stated)
+            bool better = times->source[to] != DF_TIME_NONE &&
+                          (times->source[to] != DF_TIME_DEFAULT || source == DF_TIME_DEFAULT);
+            if (isnan(old_s) || source == DF_TIME_NONE || source == DF_TIME_COST || better)
                 continue;
             bool same = from->bytes == work->job_bytes;
             times->time_s[to] = same || !from->bytes ? old_s : old_s * ((double)work->job_bytes / (double)from->bytes);
@@ -143,43 +147,47 @@ static void set_times(const struct df_graph *graph, const struct df_graph *old, 
     }
 }
 
-static int make_times(const struct df_graph *graph, const struct df_graph *old, const struct df_times *old_times,
+static int make_times(const struct df_graph *graph, const struct dfr_image *old, const struct df_times *old_times,
                       struct df_times *times, struct df_error *error)
 {
-    size_t n = old_times->n_works == old->n_works ? old->n_works : 0;
+    const struct df_graph *g = old->graph;
+    size_t n = old_times->n_works == g->n_works ? g->n_works : 0;
+    struct dfw_known known = { 0 };
     struct known *list = malloc((n + 1) * sizeof *list);
-    if (!list)
-        return dfr_error_memory(error);
-    int rc = dfr_times_default(graph, false, times, error);
+    int rc = list ? DF_OK : dfr_error_memory(error);
+    if (rc == DF_OK && old->known)
+        rc = dfw_known_open(old->known, old->known_bytes, &known, error);
+    if (rc == DF_OK)
+        rc = dfw_known_times(&known, graph, times, error);
     if (rc == DF_OK) {
         for (uint32_t w = 0; w < n; w++)
-            list[w] = (struct known){ old->works[w].kernel, w, old->works[w].job_bytes };
+            list[w] = (struct known){ g->works[w].kernel, w, g->works[w].job_bytes };
         qsort(list, n, sizeof *list, compare_known);
-        set_times(graph, old, old_times, list, n, times);
+        scale_times(graph, g, old_times, list, n, times);
     }
+    dfw_known_free(&known);
     free(list);
     return rc;
 }
 
 /* ---- the hook ---- */
 
-static int make(const unsigned char *sources, size_t bytes, const int64_t *values, size_t n_values,
-                const struct df_graph *old_graph, const struct df_times *old_times, struct df_graph **graph,
-                struct df_times *times, struct df_error *error)
+static int make(const struct dfr_image *old, const struct df_times *old_times, const int64_t *values, size_t n_values,
+                struct df_graph **graph, struct df_times *times, struct df_error *error)
 {
     struct values made = { 0 };
     struct df_graph *fresh = NULL;
     struct dfc_pack pack;
-    if (n_values != old_graph->n_params)
+    if (n_values != old->graph->n_params)
         return dfr_error(error, DF_E_ARGUMENT, "%zu values for %u dynamic params", n_values,
-                         (unsigned)old_graph->n_params);
-    int rc = dfc_pack_open(sources, bytes, &pack, error);
+                         (unsigned)old->graph->n_params);
+    int rc = dfc_pack_open(old->sources, old->source_bytes, &pack, error);
     if (rc != DF_OK)
         return rc;
-    rc = make_defines(&pack, old_graph, values, n_values, &made) ? make_graph(&pack, &made, &fresh, error)
-                                                                 : dfr_error_memory(error);
+    rc = make_defines(&pack, old->graph, values, n_values, &made) ? make_graph(&pack, &made, &fresh, error)
+                                                                  : dfr_error_memory(error);
     if (rc == DF_OK)
-        rc = make_times(fresh, old_graph, old_times, times, error);
+        rc = make_times(fresh, old, old_times, times, error);
     if (rc == DF_OK)
         *graph = fresh;
     else

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "profiles/db_impl.h"
-#include "profiles/estimate.h"
 #include "runtime/error.h"
 
 /* ---- points ---- */
@@ -19,8 +18,11 @@ struct reading {                        /* rows come sorted: one point after ano
 
 static void end_point(struct reading *r)
 {
-    if (r->n_sets > 0)
-        dfw_samples_combine(r->sets, r->n_sets, &r->points.at[r->points.n - 1].sample);
+    struct dfr_sample sample;
+    if (r->n_sets > 0) {
+        dfw_samples_combine(r->sets, r->n_sets, &sample);
+        r->points.at[r->points.n - 1].mean_s = sample.mean_s;
+    }
     r->n_sets = 0;
 }
 
@@ -92,16 +94,6 @@ int dfw_points_load(struct dfw_db *db, const char *device, const char *variant, 
     end_point(&r);
     *points = r.points;
     return DF_OK;
-}
-
-void dfw_points_free(struct dfw_points *points)
-{
-    for (uint32_t i = 0; i < points->n; i++) {
-        free(points->at[i].dims);
-        free(points->at[i].scalars);
-    }
-    free(points->at);
-    *points = (struct dfw_points){ 0 };
 }
 
 /* ---- what was ever measured ---- */

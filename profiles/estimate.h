@@ -15,13 +15,16 @@
  *           measured (half or twice the bytes), where knn can only repeat its nearest, a power law is taken that is at
  *           most twice as wrong. With one or two observations nothing can be validated: they are scaled by bytes.
  * Memory:   an estimator borrows the observations' texts.
+ * Linked:   into programs too, so nothing here knows of SQLite.
  * Threads:  an estimator belongs to one thread: fits are made when first asked for.
  * Determinism: the order of the observations does not matter; nothing is drawn.
  */
 #ifndef DFW_ESTIMATE_H
 #define DFW_ESTIMATE_H
 
-#include "profiles/profiles.h"
+#include <stdbool.h>
+
+#include "profiles/known.h"
 
 enum dfw_method { DFW_KNN, DFW_POWER_BYTES, DFW_POWER_PRODUCT, DFW_POWER_EACH, DFW_N_METHODS };
 const char *dfw_method_name(enum dfw_method method); /* "knn", "bytes", "product", "each" */
@@ -71,39 +74,15 @@ bool dfw_power_fit(const double *ln_x, const double *ln_y, uint32_t n, uint32_t 
                    struct dfw_power *power);
 double dfw_power_ln(const struct dfw_power *power, const double *ln_x);
 
-/* ---- db_points.c: what the database says of all sizes of a kernel ---- */
-
-struct dfw_point {
-    char *dims, *scalars;
-    uint64_t job_bytes;
-    struct dfr_sample sample;           /* sets combined as by dfw_sample_load() */
-};
-struct dfw_points {
-    uint32_t n;
-    struct dfw_point *at;               /* sorted by dims, scalars, bytes */
-};
-/* Of this machine; variant and hash as in a key. */
-int dfw_points_load(struct dfw_db *db, const char *device, const char *variant, const char *kernel, uint64_t hash,
-                    struct dfw_points *points, struct df_error *error);
-void dfw_points_free(struct dfw_points *points);
-
-struct dfw_group {                      /* one variant of one kernel on one device; strings are valid in the call */
-    const char *kernel, *device, *variant;
-    uint64_t hash;
-};
-/* Calls found() for every group of this machine, by kernel, variant and device; the group stored last comes first
- * among those that differ by their hash alone. */
-int dfw_groups_each(struct dfw_db *db, int (*found)(void *arg, const struct dfw_group *group, struct df_error *error),
-                    void *arg, struct df_error *error);
-
 /* ---- estimate_kernel.c: both variants of a kernel ---- */
 
 enum dfw_quantity { DFW_CPU_TIME, DFW_GPU_TIME, DFW_SPEEDUP, DFW_N_QUANTITIES };
 
 struct dfw_kernel_times;
 
-int dfw_kernel_times_load(struct dfw_db *db, const char *kernel, const char *gpu_device, const uint64_t hash[2],
-                          struct dfw_kernel_times **times, struct df_error *error);
+/* Borrows the points. */
+int dfw_kernel_times_new(const struct dfw_kernel_points *points, struct dfw_kernel_times **times,
+                         struct df_error *error);
 void dfw_kernel_times_free(struct dfw_kernel_times *times);    /* NULL allowed */
 /* NULL: nothing was measured, or (speedup) no size on both. */
 struct dfw_estimator *dfw_kernel_estimator(const struct dfw_kernel_times *times, enum dfw_quantity quantity);

@@ -3,19 +3,17 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "profiles/estimate.h"
 #include "runtime/error.h"
 
 struct dfw_kernel_times {
-    struct dfw_points points[2];        /* by class */
     struct dfw_estimator *estimators[DFW_N_QUANTITIES];
 };
 
 static struct dfw_observation observe(const struct dfw_point *p, double over)
 {
-    return (struct dfw_observation){ p->dims, p->scalars, p->job_bytes, p->sample.mean_s, over };
+    return (struct dfw_observation){ p->dims, p->scalars, p->job_bytes, p->mean_s, over };
 }
 
 /* No estimator where there is no observation, or none with features that can be told (then estimates stay unknown). */
@@ -26,55 +24,42 @@ static int make(const struct dfw_observation *list, uint32_t n, double assumed, 
     return status == DF_E_ARGUMENT ? DF_OK : status;
 }
 
-/* As SQL sorted them. */
-static int compare_points(const struct dfw_point *a, const struct dfw_point *b)
-{
-    int order = strcmp(a->dims, b->dims);
-    if (!order)
-        order = strcmp(a->scalars, b->scalars);
-    return order ? order : (a->job_bytes > b->job_bytes) - (a->job_bytes < b->job_bytes);
-}
-
 static uint32_t pair(const struct dfw_points *cpu, const struct dfw_points *gpu, struct dfw_observation *list)
 {
     uint32_t n = 0;
     for (uint32_t i = 0, k = 0; i < cpu->n && k < gpu->n;) {
-        int order = compare_points(&cpu->at[i], &gpu->at[k]);
+        int order = dfw_point_compare(&cpu->at[i], &gpu->at[k]);
         if (order == 0)
-            list[n++] = observe(&cpu->at[i], gpu->at[k].sample.mean_s);
+            list[n++] = observe(&cpu->at[i], gpu->at[k].mean_s);
         i += order <= 0;
         k += order >= 0;
     }
     return n;
 }
 
-static int make_all(struct dfw_kernel_times *t, struct df_error *error)
+static int make_all(struct dfw_kernel_times *t, const struct dfw_points *points, struct df_error *error)
 {
-    uint32_t most = t->points[0].n > t->points[1].n ? t->points[0].n : t->points[1].n;
-    struct dfw_observation *list = malloc((most + 1) * sizeof *list);
+    uint32_t most = points[0].n > points[1].n ? points[0].n : points[1].n;
+    struct dfw_observation *list = malloc(((size_t)most + 1) * sizeof *list);
     int status = list ? DF_OK : dfr_error_memory(error);
     for (uint32_t cls = 0; cls < 2 && status == DF_OK; cls++) {
-        for (uint32_t i = 0; i < t->points[cls].n; i++)
-            list[i] = observe(&t->points[cls].at[i], 1);
-        status = make(list, t->points[cls].n, 1, &t->estimators[cls], error);
+        for (uint32_t i = 0; i < points[cls].n; i++)
+            list[i] = observe(&points[cls].at[i], 1);
+        status = make(list, points[cls].n, 1, &t->estimators[cls], error);
     }
     if (status == DF_OK)
-        status = make(list, pair(&t->points[0], &t->points[1], list), 0, &t->estimators[DFW_SPEEDUP], error);
+        status = make(list, pair(&points[0], &points[1], list), 0, &t->estimators[DFW_SPEEDUP], error);
     free(list);
     return status;
 }
 
-int dfw_kernel_times_load(struct dfw_db *db, const char *kernel, const char *gpu_device, const uint64_t hash[2],
-                          struct dfw_kernel_times **times, struct df_error *error)
+int dfw_kernel_times_new(const struct dfw_kernel_points *points, struct dfw_kernel_times **times,
+                         struct df_error *error)
 {
     struct dfw_kernel_times *t = calloc(1, sizeof *t);
     if (!t)
         return dfr_error_memory(error);
-    int status = dfw_points_load(db, "cpu", "cpu", kernel, hash[0], &t->points[0], error);
-    if (status == DF_OK)
-        status = dfw_points_load(db, gpu_device, "gpu", kernel, hash[1], &t->points[1], error);
-    if (status == DF_OK)
-        status = make_all(t, error);
+    int status = make_all(t, points->of, error);
     if (status != DF_OK) {
         dfw_kernel_times_free(t);
         return status;
@@ -89,8 +74,6 @@ void dfw_kernel_times_free(struct dfw_kernel_times *t)
         return;
     for (unsigned q = 0; q < DFW_N_QUANTITIES; q++)
         dfw_estimator_free(t->estimators[q]);
-    dfw_points_free(&t->points[0]);
-    dfw_points_free(&t->points[1]);
     free(t);
 }
 

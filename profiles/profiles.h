@@ -1,5 +1,6 @@
 /* profiles.h - weights: what is known about how long works take on this machine, and what the machine is. Linked
- * into dfc alone (SQLite); programs carry the times that were known when they were made.
+ * into dfc alone (SQLite); programs carry the times that were known when they were made, and those with dynamic params
+ * what known.h needs for other sizes.
  *
  * Words:    a *sample set* is the outcome of measuring one variant of one work once: a robust mean, its interval,
  *           how many runs.
@@ -19,11 +20,10 @@
 
 #include <stdio.h>
 
+#include "profiles/known.h"
 #include "runtime/device.h"
 #include "runtime/measure.h"
-#include "runtime/plan.h"
 #include "runtime/sampler.h"
-#include "runtime/work_key.h"
 
 /* ---- the database ---- */
 
@@ -76,15 +76,31 @@ void dfw_machine_name(char *buffer, size_t size);
 const char *dfw_machine_gpu(void);
 void dfw_machine_cpu(char *name, size_t size, unsigned *cores, uint64_t *memory_bytes);
 
+/* ---- all sizes of a kernel ---- */
+
+/* Of this machine; variant and hash as in a key. */
+int dfw_points_load(struct dfw_db *db, const char *device, const char *variant, const char *kernel, uint64_t hash,
+                    struct dfw_points *points, struct df_error *error);
+
+struct dfw_group {                      /* one variant of one kernel on one device; strings are valid in the call */
+    const char *kernel, *device, *variant;
+    uint64_t hash;
+};
+/* Calls found() for every group of this machine, by kernel, variant and device; the group stored last comes first
+ * among those that differ by their hash alone. */
+int dfw_groups_each(struct dfw_db *db, int (*found)(void *arg, const struct dfw_group *group, struct df_error *error),
+                    void *arg, struct df_error *error);
+
 /* ---- times ---- */
 
-/* Times of all works: cost clauses first, then the database (db may be NULL), then estimates from other sizes or the
- * other device (estimate.h; their source is DF_TIME_ESTIMATED), then the stated default. Samples of class gpu are those
- * of this machine's GPU, or of the emulator where there is none (a time of the cpu variant, which is what the emulator
- * runs, stands in for one of the emulator's; its source is DF_TIME_ESTIMATED too). */
+/* What was measured of the kernels that the graph's works are of; db NULL: nothing. Samples of class gpu are those of
+ * the GPU that is named (DFW_EMULATOR, or a GPU's own name); gpu_device NULL: of this machine's GPU, or of the emulator
+ * where there is none. */
+int dfw_known_load(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device, bool emu_all,
+                   struct dfw_known *known, struct df_error *error);
+/* The times that follow from it: dfw_known_times(). */
 int dfw_times(struct dfw_db *db, const struct df_graph *graph, bool emu_all, struct df_times *times,
               struct df_error *error);
-/* The same with the GPU named: DFW_EMULATOR, or a GPU's own name. NULL: as above. */
 int dfw_times_on(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device, bool emu_all,
                  struct df_times *times, struct df_error *error);
 

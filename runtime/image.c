@@ -12,7 +12,7 @@
 #include "runtime/arrays.h"
 #include "runtime/error.h"
 
-#define VERSION 2
+#define VERSION 3
 #define BYTE_ORDER_MARK 0x01020304u
 #define ALIGN 64
 
@@ -21,7 +21,7 @@ static const char magic[8] = "DFIMAGE";
 /* Sections after the graph's arrays. */
 enum {
     S_NAME = DFR_N_ARRAYS, S_MAIN, S_PLAN, S_TIME, S_TIME_SOURCE, S_PLACE, S_PRIORITY, S_ANY, S_SEQUENCE, S_SOURCES,
-    N_SECTIONS
+    S_KNOWN, N_SECTIONS
 };
 
 struct header {
@@ -58,6 +58,7 @@ static const struct {
     { "plan.any", sizeof(uint32_t) },
     { "plan.sequence", sizeof(uint32_t) },
     { "sources", 1 },
+    { "known", 1 },
 };
 
 static const char *section_tag(unsigned s)
@@ -169,6 +170,8 @@ static void list_sections(const struct dfr_image *image, const struct main_recor
     }
     if (image->sources)
         sections[S_SOURCES] = (struct section){ image->sources, image->source_bytes };
+    if (image->known)
+        sections[S_KNOWN] = (struct section){ image->known, image->known_bytes };
 }
 
 static bool check_plan(const struct df_graph *g, const struct df_plan *plan, struct df_error *error);
@@ -408,6 +411,8 @@ int dfr_image_open(const unsigned char *bytes, size_t size, const struct df_func
     }
     opened.sources = sections[S_SOURCES].items;
     opened.source_bytes = sections[S_SOURCES].count;
+    opened.known = sections[S_KNOWN].items;
+    opened.known_bytes = sections[S_KNOWN].count;
     opened.default_waves = ((const struct main_record *)sections[S_MAIN].items)->default_waves;
     *image = opened;
     return DF_OK;

@@ -18,6 +18,8 @@ struct dfr_image {
     struct df_plan *plan;               /* NULL: none inside */
     const unsigned char *sources;       /* what the replanner reads; NULL: none */
     size_t source_bytes;
+    const unsigned char *known;         /* what it makes times for other sizes of (profiles/known.h); NULL: none */
+    size_t known_bytes;
     int64_t default_waves;              /* reserved for the compiler, -1 */
 };
 

@@ -59,7 +59,7 @@ static int attach_functions(const struct df_program *program, const struct df_gr
     return rc;
 }
 
-/* Makes graph and plan again for the sizes given. Times come from those that the image's plan was made with. */
+/* Makes graph and plan again for the sizes given. Times come from what was known when the program was made. */
 static int remake(const struct df_program *program, const struct dfr_image *image, const struct dfr_command_line *line,
                   struct made *made, struct df_error *error)
 {
@@ -73,8 +73,7 @@ static int remake(const struct df_program *program, const struct dfr_image *imag
     else
         rc = dfr_times_default(image->graph, line->options.emu_all, &old, error);
     if (rc == DF_OK)
-        rc = program->replanner->make(image->sources, image->source_bytes, line->params, image->graph->n_params,
-                                      image->graph, &old, &made->graph, &times, error);
+        rc = program->replanner->make(image, &old, line->params, image->graph->n_params, &made->graph, &times, error);
     if (rc == DF_OK)
         rc = attach_functions(program, image->graph, made->graph, error);
     if (rc == DF_OK && image->plan && program->planner)

@@ -93,11 +93,13 @@ void dfr_plan_free(struct df_plan *plan);
 /* Which classes can run a work at all: bit c. A class counts where the kernel has code or a cost for it. */
 uint32_t dfr_work_classes(const struct df_graph *graph, uint32_t work, bool emu_all);
 
+struct dfr_image;
+
 struct df_replanner {
     /* Elaborates the program's sources again with params[i] = values[i] for the dynamic params, and times for the new
-     * sizes. `sources` is the image's source section. Diagnostics go to stderr as the compiler would print them. */
-    int (*make)(const unsigned char *sources, size_t bytes, const int64_t *values, size_t n_values,
-                const struct df_graph *old_graph, const struct df_times *old_times,
+     * sizes: from what the image knows, else from old_times, those of its graph. Diagnostics go to stderr as the
+     * compiler would print them. */
+    int (*make)(const struct dfr_image *old, const struct df_times *old_times, const int64_t *values, size_t n_values,
                 struct df_graph **graph, struct df_times *times, struct df_error *error);
 };
 

@@ -41,6 +41,28 @@ is key "$(query "SELECT dims, scalars, job_bytes FROM samples WHERE kernel = 'sp
 is hashes-agree "$(query "SELECT count(DISTINCT hash) FROM samples WHERE kernel = 'spiky'")" 1
 expect estimated 0 "1 measured, 1 estimated|2 estimated from other sizes" "$DFC" partition flow.df -D n=256
 
+# A program that is started with another size times it by what was measured when it was made, as dfc does: here by a law that bytes do not
+# follow.
+python3 - "$DFC_PROFILE" <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+for k in (64, 128):
+    db.execute("UPDATE samples SET mean_s = ? WHERE kernel = 'spiky' AND dims = ?", (1e-8 * k * k, f"k={k}"))
+for k in (256, 300, 512, 1000, 2048):
+    db.execute("INSERT INTO samples (machine, device, variant, kernel, dims, scalars, hash, job_bytes, mean_s, runs, dropped, time)"
+               " SELECT machine, device, variant, kernel, ?, 'scale=1', hash, ?, ?, 5, 0, time FROM samples WHERE kernel = 'spiky' LIMIT 1",
+               (f"k={k}", 8 * k, 1e-8 * k * k))
+db.commit()
+END
+check build-known "$DFC" flow.df -o known --nvcc=none
+for n in 64 1000 1500 40000; do # measured; estimated within, and far beyond
+    ran=$(./known --n=$n --device=sim --policy=eager --waves=1 --workers=1 --stats=json 2>&1 | sed -E 's/.*"makespan_s": ([0-9.e-]+).*/\1/')
+    said=$("$DFC" simulate flow.df -D n=$n --policy=eager --waves=1 --workers=1 --format=csv | tail -n 1 | cut -d, -f4)
+    if awk "BEGIN { exit !($ran > 0 && ($ran - $said) ^ 2 < ($said * 1e-5) ^ 2) }"; then pass "as-dfc-says-$n"; else
+        fail "as-dfc-says-$n" "$ran s, dfc says $said"; fi
+done
+if awk "BEGIN { exit !($ran > 15 && $ran < 17) }"; then pass by-the-law; else fail by-the-law "$ran s for 40000, by the law 16 s"; fi
+
 # Two programs and then two commands at once: each file once.
 ./flow --learn & ./flow --learn; wait
 is two-files "$(left '*.jsonl')" 2

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "profiles/estimate.h"
+#include "profiles/profiles.h"
 #include "runtime/learn.h"
 
 #define MOST 400
@@ -363,7 +364,6 @@ static void other_devices_help(void **unused)
     (void)unused;
     struct dfw_db *db;
     struct dfw_kernel_times *t;
-    const uint64_t hash[2] = { 5, 5 };
     char dims[] = "n=640", none[] = "";
     struct dfr_work_key key = { .kernel = "f", .dims = dims, .scalars = none, .hash = 5, .job_bytes = 2560 };
     assert_int_equal(dfw_db_open(path, true, &db, NULL), DF_OK);
@@ -373,7 +373,10 @@ static void other_devices_help(void **unused)
         store(db, "cpu", "cpu", n, 1e-6 * n * erratic);
         store(db, "gpu", "G", n, 1e-7 * n * erratic);
     }
-    assert_int_equal(dfw_kernel_times_load(db, "f", "G", hash, &t, NULL), DF_OK);
+    struct dfw_kernel_points points = { 0 };
+    assert_int_equal(dfw_points_load(db, "cpu", "cpu", "f", 5, &points.of[0], NULL), DF_OK);
+    assert_int_equal(dfw_points_load(db, "G", "gpu", "f", 5, &points.of[1], NULL), DF_OK);
+    assert_int_equal(dfw_kernel_times_new(&points, &t, NULL), DF_OK);
     assert_int_equal(dfw_estimator_count(dfw_kernel_estimator(t, DFW_SPEEDUP)), 19);
     assert_true(near(dfw_kernel_estimate(t, DF_CLASS_GPU, &key, 0.5), 0.05, 0.01));
     assert_true(near(dfw_kernel_estimate(t, DF_CLASS_CPU, &key, 0.5), 5, 0.01));
@@ -381,11 +384,14 @@ static void other_devices_help(void **unused)
     assert_true(alone_s > 1e-5 && alone_s < 4e-4);
     dfw_kernel_times_free(t);
 
-    assert_int_equal(dfw_kernel_times_load(db, "f", "another", hash, &t, NULL), DF_OK);
+    dfw_points_free(&points.of[1]);
+    assert_int_equal(dfw_points_load(db, "another", "gpu", "f", 5, &points.of[1], NULL), DF_OK);
+    assert_int_equal(dfw_kernel_times_new(&points, &t, NULL), DF_OK);
     assert_null(dfw_kernel_estimator(t, DFW_SPEEDUP));
     assert_true(isnan(dfw_kernel_estimate(t, DF_CLASS_GPU, &key, 0.5)));
     assert_true(dfw_kernel_estimate(t, DF_CLASS_CPU, &key, NAN) > 0);
     dfw_kernel_times_free(t);
+    dfw_kernel_points_free(&points);
     dfw_db_close(db);
 }
 

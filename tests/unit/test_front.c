@@ -462,7 +462,8 @@ static void test_replan(void **state)
     uint32_t f = m.g->nodes[find(m.g, "main/f")].work;
     old.time_s[f] = 1e-3;                               /* measured at n = 8 on the cpu */
     old.source[f] = DF_TIME_MEASURED;
-    assert_int_equal(dfc_replanner.make(pack, size, values, 2, m.g, &old, &graph, &times, &error), DF_OK);
+    struct dfr_image image = { .graph = m.front->graph, .sources = pack, .source_bytes = size };
+    assert_int_equal(dfc_replanner.make(&image, &old, values, 2, &graph, &times, &error), DF_OK);
     assert_int_equal(output(graph, "main/f", 0)->bytes, 800);
     assert_int_equal(output(graph, "main/src#2", 0)->bytes, 20);
     f = graph->nodes[find(graph, "main/f")].work;
@@ -472,9 +473,12 @@ static void test_replan(void **state)
     assert_true(fabs(times.time_s[graph->nodes[find(graph, "main/g#1")].work] - 200e-9) < 1e-15);
     dfr_times_free(&times);
     df_graph_free(graph);
-    for (size_t cut = 0; cut < size; cut++)             /* a pack that was cut off is refused, wherever */
-        assert_int_equal(dfc_replanner.make(pack, cut, values, 2, m.g, &old, &graph, &times, &error), DF_E_FORMAT);
-    assert_int_equal(dfc_replanner.make(pack, size, values, 1, m.g, &old, &graph, &times, &error), DF_E_ARGUMENT);
+    for (size_t cut = 0; cut < size; cut++) {           /* a pack that was cut off is refused, wherever */
+        image.source_bytes = cut;
+        assert_int_equal(dfc_replanner.make(&image, &old, values, 2, &graph, &times, &error), DF_E_FORMAT);
+    }
+    image.source_bytes = size;
+    assert_int_equal(dfc_replanner.make(&image, &old, values, 1, &graph, &times, &error), DF_E_ARGUMENT);
     dfr_times_free(&old);
     free(pack);
     free(again);

@@ -152,8 +152,13 @@ static struct bytes make_image(bool with_plan)
 {
     struct df_graph *g = make_graph();
     struct df_plan *plan = with_plan ? make_plan(g) : NULL;
-    const struct dfr_image image = { g, plan, with_plan ? (const unsigned char *)"sources" : NULL, with_plan ? 7 : 0,
-                                     -1 };
+    const struct dfr_image image = { .graph = g,
+                                     .plan = plan,
+                                     .sources = with_plan ? (const unsigned char *)"sources" : NULL,
+                                     .source_bytes = with_plan ? 7 : 0,
+                                     .known = with_plan ? (const unsigned char *)"times" : NULL,
+                                     .known_bytes = with_plan ? 5 : 0,
+                                     .default_waves = -1 };
     struct bytes bytes, aligned;
     OK(dfr_image_write(&image, &bytes.at, &bytes.size, error));
     assert_int_equal(posix_memalign((void **)&aligned.at, 64, bytes.size), 0);
@@ -212,6 +217,8 @@ static void test_content(void **state)
     assert_int_equal(g->params[0].value, 100);
     assert_int_equal(image.source_bytes, 7);
     assert_memory_equal(image.sources, "sources", 7);
+    assert_int_equal(image.known_bytes, 5);
+    assert_memory_equal(image.known, "times", 5);
     assert_int_equal(image.default_waves, -1);
     assert_string_equal(image.plan->policy, "gp-thesis");
     assert_string_equal(image.plan->run_as, "static");
@@ -297,7 +304,7 @@ static void test_wrong_plan(void **state)
     (void)state;
     struct df_graph *g = make_graph();
     struct df_plan *plan = make_plan(g);
-    const struct dfr_image image = { g, plan, NULL, 0, -1 };
+    const struct dfr_image image = { .graph = g, .plan = plan, .default_waves = -1 };
     unsigned char *at;
     size_t size;
     struct df_error e;

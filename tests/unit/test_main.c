@@ -73,14 +73,13 @@ static int build(int64_t n, struct df_graph **graph, struct df_error *error)
     return rc;
 }
 
-static int remake(const unsigned char *sources, size_t bytes, const int64_t *values, size_t n_values,
-                  const struct df_graph *old_graph, const struct df_times *old_times, struct df_graph **graph,
-                  struct df_times *times, struct df_error *error)
+static int remake(const struct dfr_image *old, const struct df_times *old_times, const int64_t *values,
+                  size_t n_values, struct df_graph **graph, struct df_times *times, struct df_error *error)
 {
-    (void)old_times;
-    assert_int_equal(bytes, 4);
-    assert_memory_equal(sources, "text", 4);
-    assert_int_equal(n_values, old_graph->n_params);
+    assert_int_equal(old_times->n_works, old->graph->n_works);
+    assert_int_equal(old->source_bytes, 4);
+    assert_memory_equal(old->sources, "text", 4);
+    assert_int_equal(n_values, old->graph->n_params);
     if (values[0] < 1)
         return dfr_error(error, DF_E_ARGUMENT, "n is %lld", (long long)values[0]);
     int rc = build(values[0], graph, error);

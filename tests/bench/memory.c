@@ -1,5 +1,5 @@
-/* memory.c - bench/memory [NODES]: the memory plan of graphs of about so many nodes, its bounds, and how long it took,
- * as CSV. cpu/wall below 1 shows a stolen core.
+/* memory.c - bench/memory [NODES]: the memory plan of a small chain of many sizes and of graphs of about so many nodes,
+ * its bounds, what a heap with a stack for each size would touch at least, and how long the plan took, as CSV. cpu/wall below 1 shows a stolen core.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,11 +65,23 @@ static void stages(struct shape *s, uint32_t n)
     shape_end(s);
 }
 
+/* Each token of another size, two of them alive at a time: what is freed fits nobody else's stack in a heap. */
+static void all_sizes(struct shape *s)
+{
+    shape_begin(s);
+    struct shape_out last = { shape_node(s, 256 << 10, 1, false, false, 0, NULL), 0 };
+    for (uint64_t kib = 256 + 16; kib <= 896; kib += 16)
+        last.node = shape_node(s, kib << 10, 1, false, false, 1, &last);
+    shape_end(s);
+}
+
 int main(int argc, char **argv)
 {
     uint32_t n = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000, side = (uint32_t)sqrt(n);
     struct shape s;
     printf("shape,nodes,any_bytes,any_bound_bytes,sequence_bytes,sequence_bound_bytes,by_size_bytes,cpu_s,cpu_per_wall\n");
+    all_sizes(&s);
+    row("chain of 41 sizes", &s, 64);
     shape_chain(&s, n, 32);
     row("chain", &s, 32);
     shape_wavefront(&s, side, 32, false);

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""One table of what run.sh collected: bench.py OUT. Reads the parts' files in OUT, those that there are; writes bench.csv, bench.md and
-bench.svg there, prints the table, the machine and `N rows, N skipped`.
+"""One table of what run.sh collected: bench.py OUT [PAGE.md]. Reads the parts' files in OUT, those that there are; writes bench.csv, bench.md and
+bench.svg there, prints the table, the machine and `N rows, N skipped`. With a page, the CPU's figures go between its markers
+`<!-- bench -->` and `<!-- end -->`, dispatch in a table of its own, and the plot beside it.
 
 A row is one figure of ours, beside a peer's where there is one. `ratio` is theirs over ours, so above 1 ours is ahead: all figures are
 times, or sizes. cpu/wall below the number of threads at work says that a core was not ours; figures are medians of the runs that had
 their cores where there are such (`clean` of `runs`), and a ratio whose two sides do not both have such runs has a `~`, unless it is of
 what a stolen core does not change: sizes, schedules and processor time.
 """
-import csv, os, platform, subprocess, sys, time
+import csv, os, platform, re, shutil, subprocess, sys, time
 from statistics import median
 import plot
 from table import table
@@ -36,24 +37,52 @@ def row(part, shape, unit, ours, peer=None):
     return dict(zip(COLUMNS, [part, shape, unit, name, figure, share, theirs[0], theirs[1], theirs[2], ratio, runs, clean, theirs[4]]))
 
 
+def of_dispatch(out):
+    """{shape and nodes: {threads: {system: its figures}}}, and a list of what a run of ours takes in memory."""
+    found, sizes = {}, []
+    for name in ("dispatch.csv", "work.csv", "million.csv"):
+        for r in read(out, name):
+            work, threads = int(r["work_ns"]), int(r["threads"])
+            shape = f"{r['shape']}, {int(r['nodes']):,} nodes" + (f" of {work} ns, at best {work / threads:.0f}" if work else "")
+            figures = (r["system"], float(r["ns_per_node"]), float(r["cpu_over_wall"]), int(r["rounds"]), int(r["clean"]))
+            found.setdefault(shape, {}).setdefault(threads, {})[r["system"]] = figures
+            if r["bytes_per_node"] and threads == 1:
+                sizes.append(row("dispatch", shape + ", a run's memory", "bytes/node", (figures[0], float(r["bytes_per_node"]), *figures[2:])))
+    return found, sizes
+
+
+PEERS = ["oneTBB", "OpenMP", "StarPU"]
+
+
+def workers(n):
+    return f"{n} worker" + "s" * (n > 1)
+
+
 def dispatch(out):
     """For the first of our policies a row beside each peer, for the others beside the first peer."""
-    peers = ["oneTBB", "OpenMP", "StarPU"]
-    found, sizes = {}, []
-    for r in read(out, "dispatch.csv"):
-        key = f"{r['shape']}, {int(r['nodes']):,} nodes", int(r["threads"])
-        found.setdefault(key, {})[r["system"]] = (r["system"], float(r["ns_per_node"]), float(r["cpu_over_wall"]), int(r["rounds"]), int(r["clean"]))
-        if r["bytes_per_node"]:
-            ours = (r["system"], float(r["bytes_per_node"]), *found[key][r["system"]][2:])
-            sizes.append((key[1], row("dispatch", key[0] + ", a run's memory", "bytes/node", ours)))
+    found, sizes = of_dispatch(out)
     rows = []
-    for (shape, threads), systems in found.items():
-        shape += f", {threads} worker" + "s" * (threads > 1)
-        beside = [systems[p] for p in peers if p in systems]
-        for k, ours in enumerate(s for name, s in systems.items() if name not in peers):
-            some = beside if k == 0 else beside[:1]
-            rows += [row("dispatch", shape, "ns/node", ours, p) for p in some] or [row("dispatch", shape, "ns/node", ours)]
-    return rows + [size for threads, size in sizes if threads == 1]
+    for shape, by_threads in found.items():
+        for threads, systems in by_threads.items():
+            beside = [systems[p] for p in PEERS if p in systems]
+            for k, ours in enumerate(s for name, s in systems.items() if name not in PEERS):
+                some = beside if k == 0 else beside[:1]
+                label = f"{shape}, {workers(threads)}"
+                rows += [row("dispatch", label, "ns/node", ours, p) for p in some] or [row("dispatch", label, "ns/node", ours)]
+    return rows + sizes
+
+
+def dispatch_table(out):
+    """A line for each shape and number of workers, a column for each system: ns/node (cpu/wall)."""
+    found = of_dispatch(out)[0]
+    systems = list(dict.fromkeys(s for by in found.values() for ones in by.values() for s in ones))
+    systems = [s for s in systems if s not in PEERS] + [p for p in PEERS if p in systems]
+    lines = []
+    for shape, by_threads in found.items():
+        for threads, ones in by_threads.items():
+            of = [ones.get(s) for s in systems]
+            lines.append([shape, str(threads)] + [f"{'' if f[4] else '~'}{number(f[1])} ({share(f[2])})" if f else "" for f in of])
+    return table(["shape", "workers"] + systems, lines)
 
 
 def queue(out):
@@ -128,7 +157,7 @@ def endtoend(out):
         for system in ("plain loop", "oneTBB"):
             theirs = found.get((1 if system == "plain loop" else threads, system))
             if theirs and (threads, "dfc") in found:
-                name = f"photo, {threads} worker" + "s" * (threads > 1)
+                name = f"photo, {workers(threads)}"
                 sides = [("dfc", found[threads, "dfc"]), (system, theirs)]
                 rows.append(row("end to end", name, "ms", *(of_runs(s, [(1e3 * w, c / w) for w, c in runs]) for s, runs in sides)))
                 rows.append(row("end to end", name, "ms of cores", *(of_runs(s, [(1e3 * c, c / w) for w, c in runs]) for s, runs in sides)))
@@ -238,9 +267,23 @@ def about(out):
     return [machine(), f"load average before: {before}; after: {after}", "; ".join([compiler] + [p for p in map(package, PACKAGES) if p])]
 
 
+def update(page, out, rows, ending):
+    """The tables that a reader of the page wants, and the plot beside it."""
+    with open(page) as f:
+        text = f.read()
+    others = [r for r in rows if not (r["part"] == "dispatch" and r["unit"] == "ns/node") and "GPU" not in r["part"]]
+    content = "\n\n".join([dispatch_table(out), table(HEAD, map(cells, others)), "\n".join("    " + line for line in ending)])
+    text, n = re.subn(r"(<!-- bench -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}\n{content}\n\n{m[2]}", text, flags=re.S)
+    if n != 1:
+        sys.exit(f"bench: error: {page} has {n} places for the tables")
+    with open(page, "w") as f:
+        f.write(text)
+    shutil.copy(os.path.join(out, "bench.svg"), os.path.join(os.path.dirname(page) or ".", "bench.svg"))
+
+
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: bench.py OUT")
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: bench.py OUT [PAGE.md]")
     out = sys.argv[1]
     rows = [r for part in (dispatch, queue, plan, memory, large, endtoend, starpu, gpu) for r in part(out)]
     skipped = []
@@ -251,7 +294,8 @@ def main():
         to = csv.DictWriter(f, COLUMNS, lineterminator="\n")
         to.writeheader()
         to.writerows({k: f"{v:.6g}" if isinstance(v, float) else "" if v is None else v for k, v in r.items()} for r in rows)
-    text = "\n".join([table(HEAD, map(cells, rows)), ""] + about(out) + [f"skipped: {s}" for s in skipped])
+    ending = about(out) + [f"skipped: {s}" for s in skipped]
+    text = "\n".join([table(HEAD, map(cells, rows)), ""] + ending)
     with open(os.path.join(out, "bench.md"), "w") as f:
         f.write(text + "\n")
     if any(r["ratio"] for r in rows):
@@ -260,6 +304,8 @@ def main():
     print(f"\n{text}\nin {out}: bench.csv, bench.md, bench.svg\n{len(rows)} rows, {len(skipped)} skipped")
     if not rows:
         sys.exit("bench: error: nothing was measured")
+    if len(sys.argv) == 3:
+        update(sys.argv[2], out, rows, ending)
 
 
 main()

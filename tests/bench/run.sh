@@ -2,15 +2,16 @@
 # Figures of this machine beside those of its peers: bench/run.sh BUILDDIR [OUT]. Each part leaves CSV in OUT (BUILDDIR/bench); bench.py puts
 # them into one table, bench.csv, bench.md and bench.svg.
 #   QUICK=1         shorter runs, in all less than a minute on an idle machine; without it about five
-#   PARTS="…"       of dispatch queue plan memory large endtoend starpu gpu: these alone
+#   PARTS="…"       of dispatch work million queue plan memory large endtoend starpu gpu: these alone
 #   POLICIES="…"    ours in the dispatch part: ws, the fastest that decides in the run, and all-cpu, a static order
 #   LIMIT_S=N       no part gets longer than that
+#   UPDATE=1        puts the tables between their markers in docs/results/cpu.md, and the plot beside it
 # A part that runs past its time, or whose peer is not installed, is skipped and counted; one that fails, a check of its result included,
 # ends the whole with exit status 1.
 set -uo pipefail
 build=$(realpath "$1") && mkdir -p "${2:-$build/bench}" && out=$(realpath "${2:-$build/bench}") || exit 2
 cd "$(dirname "$0")/../.." || exit 1
-parts=${PARTS:-dispatch queue plan memory large endtoend starpu gpu} failed=0
+parts=${PARTS:-dispatch work million queue plan memory large endtoend starpu gpu} failed=0
 export DFC_PROFILE=$out/profile.db OPENBLAS_NUM_THREADS=1 CCACHE_DISABLE=1
 rm -f "$out"/*.csv "$out"/*.log "$out/skipped.txt" "$out/scale.md" "$out/starpu/starpu.csv"
 cut -d' ' -f1-3 /proc/loadavg >"$out/load.txt"
@@ -43,6 +44,10 @@ export -f csv plan memory; export build out
 
 export POLICIES=${POLICIES:-ws all-cpu}
 part dispatch 240 'dispatch of empty nodes' env ROUNDS="$(pick 5 1)" bash tests/bench/dispatch.sh "$build" "$out"
+part work 60 'nodes of 0.8 us on two workers' env CSV=work.csv WORK_NS=800 WORKERS=2 SHAPES="tree wavefront" PEERS="oneTBB OpenMP" POLICIES=ws \
+    ROUNDS="$(pick 5 1)" bash tests/bench/dispatch.sh "$build" "$out"
+[ -n "${QUICK:-}" ] || part million 60 'dispatch of a million nodes' env CSV=million.csv NODES=1000000 WORKERS=1 SHAPES=random PEERS=oneTBB \
+    ROUNDS=3 bash tests/bench/dispatch.sh "$build" "$out"
 part queue 60 "the job queue beside Concurrency Kit's" bash -c 'csv "$out/queue.csv" bash tests/bench/queue.sh "$build" "$out" --csv "$@"' - \
     --runs="$(pick 301 51)"
 # shellcheck disable=SC2046
@@ -57,5 +62,5 @@ part gpu 120 'the emulated GPU, links of 1 GB/s' bash -c 'csv "$out/gpu-emu.csv"
 if nvidia-smi -L >/dev/null 2>&1; then
     part gpu 300 'the GPU' bash -c 'csv "$out/gpu.csv" bash tests/bench/gpu/run.sh "$build" "$out/gpu" cuda'
 fi
-python3 tests/bench/bench.py "$out" || failed=1
+python3 tests/bench/bench.py "$out" ${UPDATE:+docs/results/cpu.md} || failed=1
 exit "$failed"

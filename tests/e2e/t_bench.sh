@@ -58,6 +58,12 @@ done
 expect skipped 0 'skipped: dispatch beside StarPU: libstarpu-dev is not installed' cat good/bench.md
 expect csv 0 '^dispatch,"chain, 10,000 nodes, 1 worker",ns/node,ws,10,1,OpenMP,200,0.3,20,5,4,0$' cat good/bench.csv
 check plot python3 -c 'import xml.dom.minidom as m; t = m.parse("good/bench.svg").toxml(); assert "OpenMP: ~20" in t and "ck_fifo_mpmc" in t'
+printf 'before\n<!-- bench -->\nold\n<!-- end -->\nafter\n' >page.md
+check update python3 "$bench/bench.py" good page.md
+if [ "$(head -n 1 page.md)$(tail -n 1 page.md)" = beforeafter ] && ! grep -q '^old' page.md && cmp -s bench.svg good/bench.svg &&
+    grep -qF '| chain, 10,000 nodes | 1 | 10 (1.00) | 2 (1.00) | 50 (1.00) | ~200 (0.30) |' page.md; then pass updated; else fail updated "$(cat page.md)"; fi
+echo nothing >page.md
+expect no-place 1 'page.md has 0 places' python3 "$bench/bench.py" good page.md
 mkdir empty
 expect nothing 1 'bench: error: nothing was measured' python3 "$bench/bench.py" empty
 expect usage 1 '^usage: bench.py OUT' python3 "$bench/bench.py"

@@ -207,12 +207,19 @@ HEAD = ["part", "shape", "unit", "ours", "figure", "cpu/wall", "peer", "theirs",
 
 
 def picture(rows):
-    """A line for each shape, a mark for each peer at its ratio; the peers left of 1 are ahead."""
-    rows = [r for r in rows if r["ratio"]]
-    peers = list(dict.fromkeys(r["peer"] for r in rows))
-    shapes = list(dict.fromkeys((r["part"], r["shape"], r["unit"]) for r in rows))
-    width, left, right, top, step = 1000, 340, 790, 70, 22
-    bottom = top + step * len(shapes)
+    """A line for each figure of ours, a mark for each peer at its ratio; the peers left of 1 are ahead. A bound is no peer."""
+    def line_of(r):
+        which = f", {r['system']}" if r["part"] == "dispatch" else ""
+        return f"{r['part']}: {r['shape']}{which}" + (f" ({r['unit']})" if r["unit"] else "")
+
+    def peer_of(r):
+        return "StarPU" if r["peer"].startswith("StarPU") else r["peer"]
+
+    rows = [r for r in rows if r["ratio"] and r["peer"] != "bound"]
+    peers = list(dict.fromkeys(map(peer_of, rows)))
+    lines = list(dict.fromkeys(map(line_of, rows)))
+    width, left, right, top, step = 1060, 410, 860, 70, 22
+    bottom = top + step * len(lines)
     ratios = [r["ratio"] for r in rows]
     axis = plot.Axis(min(0.5, min(ratios) * 0.8), max(2.0, max(ratios) * 1.25), left, right, log=True)
     body = []
@@ -220,15 +227,13 @@ def picture(rows):
         body += [plot.line(axis.at(tick), top - 6, axis.at(tick), bottom),
                  plot.text(axis.at(tick), bottom + 16, plot.number(tick), "middle", 11)]
     body.append(plot.line(axis.at(1), top - 6, axis.at(1), bottom, "#222", 1.5))
-    for i, (part, shape, unit) in enumerate(shapes):
+    for i, name in enumerate(lines):
         y = top + step * i + step / 2
-        label = f"{part}: {shape} ({unit})" if unit else f"{part}: {shape}"
-        body += [plot.line(left, y, right, y, "#eee"), plot.text(left - 10, y + 4, label, "end", 10)]
-        for r in rows:
-            if (r["part"], r["shape"], r["unit"]) == (part, shape, unit):
-                k = peers.index(r["peer"])
-                body.append(plot.mark(axis.at(r["ratio"]), y, k, plot.COLOURS[k % len(plot.COLOURS)],
-                                      f"{r['peer']}: {'' if is_steady(r) else '~'}{r['ratio']:.3g}"))
+        body += [plot.line(left, y, right, y, "#eee"), plot.text(left - 10, y + 4, name, "end", 10)]
+        for r in (r for r in rows if line_of(r) == name):
+            k = peers.index(peer_of(r))
+            body.append(plot.mark(axis.at(r["ratio"]), y, k, plot.COLOURS[k % len(plot.COLOURS)],
+                                  f"{r['peer']}: {'' if is_steady(r) else '~'}{r['ratio']:.3g}"))
     for k, peer in enumerate(peers):
         body += [plot.mark(right + 30, top + 22 * k, k, plot.COLOURS[k % len(plot.COLOURS)], peer),
                  plot.text(right + 42, top + 22 * k + 4, peer, size=11)]
@@ -278,7 +283,8 @@ def update(page, out, rows, ending):
         sys.exit(f"bench: error: {page} has {n} places for the tables")
     with open(page, "w") as f:
         f.write(text)
-    shutil.copy(os.path.join(out, "bench.svg"), os.path.join(os.path.dirname(page) or ".", "bench.svg"))
+    if os.path.exists(os.path.join(out, "bench.svg")):
+        shutil.copy(os.path.join(out, "bench.svg"), os.path.join(os.path.dirname(page) or ".", "bench.svg"))
 
 
 def main():
@@ -298,7 +304,7 @@ def main():
     text = "\n".join([table(HEAD, map(cells, rows)), ""] + ending)
     with open(os.path.join(out, "bench.md"), "w") as f:
         f.write(text + "\n")
-    if any(r["ratio"] for r in rows):
+    if any(r["ratio"] and r["peer"] != "bound" for r in rows):
         with open(os.path.join(out, "bench.svg"), "w") as f:
             f.write(picture(rows))
     print(f"\n{text}\nin {out}: bench.csv, bench.md, bench.svg\n{len(rows)} rows, {len(skipped)} skipped")

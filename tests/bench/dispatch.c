@@ -189,7 +189,7 @@ int main(int argc, char **argv)
             must(DF_FAILED, &(struct df_error){"not all jobs ran"});
         shape_runs_add(&found, stats.makespan_s * 1e9 / (double)stats.jobs, cpu / wall);
     }
-    shape_runs_print(&found);
+    shape_runs_print(&found, (int)options.workers, turns);
     printf(" %.1f\n", (double)bytes / n);
     df_graph_free(graph);
     return 0;

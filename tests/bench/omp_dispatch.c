@@ -74,7 +74,7 @@ int main(int argc, char **argv)
             continue;
         shape_runs_add(&found, s * 1e9 / graph.n, (shape_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin) / s);
     }
-    shape_runs_print(&found);
+    shape_runs_print(&found, threads, turns);
     putchar('\n');
     shape_check_free(&graph);
     return 0;

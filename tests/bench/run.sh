@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Figures of this machine beside those of its peers: bench/run.sh BUILDDIR [OUT]. Each part leaves CSV in OUT (BUILDDIR/bench); bench.py puts
 # them into one table, bench.csv, bench.md and bench.svg.
-#   QUICK=1         shorter runs, in all less than a minute on an idle machine; without it about five
+#   QUICK=1         shorter runs, in all less than a minute on an idle machine; without it about three, twice that on a busy one
 #   PARTS="…"       of dispatch work million queue plan memory large endtoend starpu gpu: these alone
 #   POLICIES="…"    ours in the dispatch part: ws, the fastest that decides in the run, and all-cpu, a static order
 #   LIMIT_S=N       no part gets longer than that
@@ -46,8 +46,8 @@ export POLICIES=${POLICIES:-ws all-cpu}
 part dispatch 240 'dispatch of empty nodes' env ROUNDS="$(pick 5 1)" bash tests/bench/dispatch.sh "$build" "$out"
 part work 60 'nodes of 0.8 us on two workers' env CSV=work.csv WORK_NS=800 WORKERS=2 SHAPES="tree wavefront" PEERS="oneTBB OpenMP" POLICIES=ws \
     ROUNDS="$(pick 5 1)" bash tests/bench/dispatch.sh "$build" "$out"
-[ -n "${QUICK:-}" ] || part million 60 'dispatch of a million nodes' env CSV=million.csv NODES=1000000 WORKERS=1 SHAPES=random PEERS=oneTBB \
-    ROUNDS=3 bash tests/bench/dispatch.sh "$build" "$out"
+[ -n "${QUICK:-}" ] || part million 90 'dispatch of a million nodes' env CSV=million.csv NODES=1000000 WORKERS=1 SHAPES=random PEERS=oneTBB \
+    POLICIES=ws ROUNDS=1 bash tests/bench/dispatch.sh "$build" "$out"
 part queue 60 "the job queue beside Concurrency Kit's" bash -c 'csv "$out/queue.csv" bash tests/bench/queue.sh "$build" "$out" --csv "$@"' - \
     --runs="$(pick 301 51)"
 # shellcheck disable=SC2046

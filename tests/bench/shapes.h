@@ -175,9 +175,9 @@ static inline void shape_work(uint64_t turns)
 
 /* ---- figures ---- */
 
-/* A run had its cores where its threads computed for most of its time. Threads that have nothing to do sleep or poll, so with
- * several this says that one core at least was there. */
-#define SHAPE_CLEAN 0.9
+/* A run had its cores where its threads computed for most of its time: all of them where nodes have work; where they have none,
+ * threads that find nothing to do sleep or poll, and all that can be said is that one core was there. */
+#define SHAPE_CLEAN 0.85
 
 enum { SHAPE_RUNS_MOST = 99 };
 
@@ -201,12 +201,13 @@ static inline void shape_runs_add(struct shape_runs *r, double ns, double share)
 }
 
 /* NS LEAST_NS SHARE CLEAN RUNS, without a newline: medians of the clean runs, or of all where none is. */
-static inline void shape_runs_print(const struct shape_runs *r)
+static inline void shape_runs_print(const struct shape_runs *r, int threads, uint64_t turns)
 {
+    double least = SHAPE_CLEAN * (turns ? threads : 1);
     struct shape_runs clean;
     clean.n = 0;
     for (int i = 0; i < r->n; i++)
-        if (r->share[i] >= SHAPE_CLEAN)
+        if (r->share[i] >= least)
             shape_runs_add(&clean, r->ns[i], r->share[i]);
     struct shape_runs used = clean.n ? clean : *r;
     qsort(used.ns, (size_t)used.n, sizeof *used.ns, shape_runs_ascending);

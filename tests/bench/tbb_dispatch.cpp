@@ -79,7 +79,7 @@ int main(int argc, char **argv)
         shape_runs_add(&found, (end - begin) * 1e9 / static_cast<double>(g.nodes.size()),
                        (shape_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin) / (end - begin));
     }
-    shape_runs_print(&found);
+    shape_runs_print(&found, std::atoi(argv[3]), g.turns);
     std::printf("\n");
     return 0;
 }

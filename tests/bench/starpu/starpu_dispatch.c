@@ -86,7 +86,7 @@ int main(int argc, char **argv)
             continue;
         shape_runs_add(&found, s * 1e9 / graph.n, (shape_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin) / s);
     }
-    shape_runs_print(&found);
+    shape_runs_print(&found, atoi(argv[3]), turns);
     putchar('\n');
     for (uint32_t v = 0; v < graph.n; v++)
         starpu_task_destroy(tasks[v]);

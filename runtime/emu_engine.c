@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 
 #include "runtime/clock.h"
+#include "runtime/crash.h"
 #include "runtime/emu.h"
 #include "runtime/error.h"
 
@@ -264,7 +265,9 @@ static void *engine_main(void *arg)
 {
     struct dfr_emu_engine *engine = arg;
     struct dfr_emu_device *device = engine->device;
+    struct dfr_crash_frame frame;
 
+    dfr_crash_enter(&frame, NULL);      /* each launch says which call it is */
     pthread_setname_np(pthread_self(), engine->name);
     prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul); /* 1 us: links have latencies of a few */
     pthread_mutex_lock(&device->lock);
@@ -290,6 +293,7 @@ static void *engine_main(void *arg)
         announce(device, kind);
     }
     pthread_mutex_unlock(&device->lock);
+    dfr_crash_leave(&frame);
     return NULL;
 }
 

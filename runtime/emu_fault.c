@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "runtime/crash.h"
+
 #define MAX_POOLS 16
 
 struct frame {                          /* a guarded call, on the stack of its thread */
@@ -157,10 +159,13 @@ bool dfr_emu_call_guarded(const struct dfr_launch *launch, void *stream, int *re
 
     if (sigsetjmp(frame.back, 1) != 0) {
         running = NULL;
+        dfr_crash_call(NULL);
         return false;
     }
     running = &frame;
+    dfr_crash_call(launch->call);
     *result = launch->fn(launch->call, stream, launch->dims, launch->ports, launch->scalars);
     running = NULL;
+    dfr_crash_call(NULL);
     return true;
 }

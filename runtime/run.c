@@ -8,6 +8,7 @@
 
 #include "runtime/bind.h"
 #include "runtime/clock.h"
+#include "runtime/crash.h"
 #include "runtime/direct.h"
 #include "runtime/error.h"
 #include "runtime/gang.h"
@@ -186,6 +187,7 @@ static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index
     w->unit = unit;
     w->call.run = run;
     w->call.threads = 1;
+    w->call.job = DFR_NO_JOB;
     w->first_s = w->last_s = -1;
     w->kept = w->ready = DFR_NO_JOB;
     w->alone = run->n_workers == 1;
@@ -320,11 +322,21 @@ static void *(*thread_main(const struct df_run *run, uint32_t worker))(void *)
     return run->walk ? dfr_walk_main : run->piles ? dfr_direct_main : dfr_worker_main;
 }
 
+static void *worker_thread(void *arg)
+{
+    struct dfr_worker *w = arg;
+    struct dfr_crash_frame frame;
+    dfr_crash_enter(&frame, w->index < w->run->n_cpu_workers ? &w->call : NULL);
+    thread_main(w->run, w->index)(w);
+    dfr_crash_leave(&frame);
+    return NULL;
+}
+
 static int start_threads(struct df_run *run, struct df_error *error)
 {
     for (uint32_t i = 0; i < run->n_workers; i++) {
         struct dfr_worker *w = &run->workers[i];
-        int code = pthread_create(&w->thread, NULL, thread_main(run, i), w);
+        int code = pthread_create(&w->thread, NULL, worker_thread, w);
         if (code != 0) {
             dfr_engine_stop(run, DFR_FAILED);
             join_threads(run);

@@ -25,6 +25,30 @@ expect no-samples-of-failures 1 "^crash|^dfc: error: the program was ended" "$DF
 for a in reason loose; do "$DFC" $a.df -o $a || fail "$a-compiles" "exit $?"; done
 expect reason-missing 1 "^reason: error: node 'main/middle', wave 0: failed and gave no reason" ./reason
 expect code-unknown 1 "^loose: error: node 'main/middle', wave 0: returned 42, which is no DF_... code" ./loose
+# What ends the process says whose kernel it was, on the CPU, on the emulated GPU and in direct runs; the status stays the signal's.
+ulimit -c 0
+app null '*(volatile int *)8 = 1;'
+app divide '{ volatile int z = 0; b[0] = 7 / z; }'
+app deep '{ volatile char big[64 << 20]; for (size_t i = sizeof big; i > 0; i -= 64) big[i - 64] = 1; }'
+# crashes NAME PATTERN
+crashes() {
+    local run said got
+    [ -e "$1" ] || "$DFC" "$1.df" -o "$1" || fail "$1-compiles" "exit $?"
+    for run in "--device=none --policy=eager" "--device=none --policy=ws" "--device=emu --emu-all --policy=all-gpu"; do
+        said=$("./$1" $run 2>&1); got=$?
+        [ "$got" != 0 ] && grep -qE "^$1: error: node 'main/middle', wave 0: the kernel crashed: $2" <<<"$said" \
+            && pass "crash-$1 $run" || fail "crash-$1 $run" "exit $got: $said"
+    done
+}
+crashes crash 'abort\(\) was called'
+crashes null 'segmentation fault at address 0x8'
+crashes divide 'integer division by zero'
+crashes deep "its stack overflowed \([0-9]+ KiB; 'ulimit -s' makes it larger\)"
+if [ "${DF_BUILD##*/}" = release ]; then
+    ./crash --device=none 2>/dev/null; [ $? = 134 ] && pass crash-status || fail crash-status "exit $?"
+else
+    skip crash-status "a sanitizer ends the process its own way"
+fi
 # A stream that is empty has nothing to measure with.
 printf 'kernel none(out v: i32) stream cpu {{ return DF_END; }};\nkernel last(in v: i32) cpu {{ }};\ngraph main { v = none(); last(v); }\n' > empty.df
 expect profile-empty-stream 1 "stream 'main/none' ended before its first wave, so nothing flows that could be measured" "$DFC" profile empty.df $quick

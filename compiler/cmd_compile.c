@@ -299,7 +299,8 @@ static const char usage[] =
     "  --nvcc-flags=FLAGS       added for CUDA files; without an -arch or -gencode there, code is made for every\n"
     "                           major architecture that nvcc knows\n"
     "  -MD                      write PROGRAM.d, a make rule that names all files the program was made of\n"
-    "  --keep                   keep the generated files in PROGRAM.dfc/\n\n"
+    "  --keep                   keep the generated files in PROGRAM.dfc/\n"
+    "  -o FILE                  where the program, or what --emit names, goes\n\n"
     "common options:\n"
     DFC_COMMON_USAGE;
 

@@ -37,6 +37,7 @@ static const char usage[] =
     "                           estimated from those that were: the error of each estimator by 10-fold\n"
     "                           cross-validation, for the kernels of a graph or for all of this machine\n"
     "  --format=text|csv        of the report (text)\n"
+    "  -o FILE                  where the report goes; else the standard output\n"
     "  --db=FILE                profile database ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)\n"
     "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=    as when compiling\n\n"
     "common options:\n" DFC_COMMON_USAGE;

@@ -47,7 +47,6 @@ int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i);
     "  -D NAME=VALUE            value of a param\n" \
     "  -I DIR                   where imported files are looked for, after the importing file's folder\n" \
     "  -L DIR, -l NAME          folders and libraries for the linker\n" \
-    "  -o FILE                  where the result goes\n" \
     "  --platform=FILE          machine to plan for (what 'dfc probe' writes); else the platform in the .df,\n" \
     "                           else the stored probe, else a stated default\n" \
     "  --policy=NAME            policy that places nodes (gp where times are known, else gp-thesis)\n" \

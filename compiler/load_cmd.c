@@ -141,8 +141,8 @@ void dfc_report_learned(const struct dfw_db *db)
                     (unsigned)i->unreadable, i->unreadable == 1 ? "" : "s", dfw_db_path(db),
                     i->unreadable == 1 ? "has" : "have");
     if (i && i->files)
-        dfc_note("%u time%s taken in that %u run%s learned", (unsigned)i->samples, i->samples == 1 ? "" : "s",
-                 (unsigned)i->files, i->files == 1 ? "" : "s");
+        dfc_note("the profile database has %u time%s more, from %u run%s with --learn", (unsigned)i->samples,
+                 i->samples == 1 ? "" : "s", (unsigned)i->files, i->files == 1 ? "" : "s");
 }
 
 static bool run_front(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)

@@ -79,8 +79,12 @@ static int unknown(const struct dfr_dump *d, const struct request *r, struct df_
     struct dfr_suggestion suggestion = { .name = wanted };
     snprintf(wanted, sizeof wanted, "%.*s", (int)(r->length < NAME_BYTES ? r->length : NAME_BYTES - 1), r->text);
     for (uint32_t v = 0; v < d->graph->n_nodes; v++) {
-        const char *before = suggestion.closest;
+        const char *before = suggestion.closest, *rest;
         df_node_name(d->graph, v, name, sizeof name);
+        rest = name + strlen(wanted);
+        if (strncmp(name, wanted, strlen(wanted)) == 0 && *rest && strchr("[#/", *rest)) /* several, or inside it */
+            return dfr_error(error, DF_E_ARGUMENT, "--dump: there is no node '%.200s' alone; did you mean '%.200s%s'?",
+                             wanted, wanted, *rest == '[' ? "[*]" : *rest == '#' ? "#*" : "/*");
         dfr_suggest(&suggestion, name);
         if (suggestion.closest != before) { /* the buffer is used again */
             memcpy(closest, name, sizeof closest);

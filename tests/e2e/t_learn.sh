@@ -26,7 +26,7 @@ expect plain 0 "" ./flow
 is plain-leaves-nothing "$(left '*')" 0
 expect run 0 "learned the times of 2 works; dfc takes them from '.*profile.db.learned/flow-" ./flow --learn --log=info --workers=1
 is one-file "$(left '*.jsonl')" 1
-expect taken 0 "note: 2 times taken in that 1 run learned" "$DFC" partition flow.df
+expect taken 0 "note: the profile database has 2 times more, from 1 run with --learn" "$DFC" partition flow.df
 expect used 0 "1 from cost clauses, 2 measured" "$DFC" partition flow.df
 is gone "$(left '*')" 0
 # Two of nine waves rested forty times as long (their mean would be 48 ms); the stream's end, which took no time, is no job of wave 9.
@@ -36,7 +36,7 @@ is no-cost-clause "$(query "SELECT count(*) FROM samples WHERE kernel = 'last'")
 
 # Sizes and scalars are those of the run; other sizes are estimated from them.
 check other-size ./flow --learn --n=128 --scale=3 --workers=1
-expect taken-again 0 "2 times taken in that 1 run learned" "$DFC" partition flow.df
+expect taken-again 0 "the profile database has 2 times more, from 1 run with --learn" "$DFC" partition flow.df
 is key "$(query "SELECT dims, scalars, job_bytes FROM samples WHERE kernel = 'spiky' ORDER BY id DESC LIMIT 1")" "k=128 scale=3 1024"
 is hashes-agree "$(query "SELECT count(DISTINCT hash) FROM samples WHERE kernel = 'spiky'")" 1
 expect estimated 0 "1 measured, 1 estimated|2 estimated from other sizes" "$DFC" partition flow.df -D n=256
@@ -76,7 +76,7 @@ cp "$DF_SOURCE"/examples/sum/{sum.df,vec.c,vec.cu} .
 check build-sum "$DFC" sum.df -o sum --nvcc=none
 check run-emu ./sum --learn --device=emu --policy=all-gpu --waves=20 --trace=t.json
 check trace-too test -s t.json
-expect taken-new 0 "4 times taken in" "$DFC" partition sum.df --device=emu
+expect taken-new 0 "has 4 times more, from" "$DFC" partition sum.df --device=emu
 expect used-emu 0 "measured, |[0-9] measured" "$DFC" partition sum.df --device=emu
 is emu "$(query "SELECT device, variant, runs > 0 FROM samples WHERE kernel = 'add'")" "emu gpu 1"
 

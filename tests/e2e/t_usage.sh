@@ -62,3 +62,8 @@ expect platform-classes 1 "^dfc: error: platform 'many' and the graph have more 
 for home in "$PWD" /nonexistent; do expect "home-$home" 1 "error: \\\$DFC_HOME is '$home', and there is no '$home/include'|error: \\\$DFC_HOME is '$home', and there is no" env DFC_HOME="$home" "$DFC" sum.df -o sum --nvcc=none; done
 printf 'not a database, but long enough to be taken for one by its size\n' > bad.db
 expect database-broken 0 "warning: the profile database is not used: .*'bad.db'.*is not a database" env DFC_PROFILE=bad.db "$DFC" sum.df --emit=plan
+# --help says -o once where the command takes it, and not at all where it does not.
+for c in "compile 1" "probe 1" "profile 1" "partition 1" "compare 0" "simulate 1" "explain 1"; do
+    n=$("$DFC" ${c% *} --help | grep -c '^  -o FILE')
+    [ "$n" = "${c#* }" ] && pass "help-output-${c% *}" || fail "help-output-${c% *}" "$n lines"
+done

@@ -228,6 +228,7 @@ int spin_cpu(struct df_call *call, const int32_t *a, int32_t *b, int32_t ms)
 EOT
 : >h.cu
 check compile-hang "$DFC" hang.df -o hang --nvcc=none
+expect dump-several 1 "no node 'main/after' alone; did you mean 'main/after#\*'\?$" ./hang --dump=main/after
 waits="'main/after#1', 'main/after#2' and 'main/after#3' wait for it$"
 expect watchdog 1 "^hang: error: node 'main/spin', wave 0: has not ended after 100 ms on cpu [0-9]*; $waits" timeout 60 ./hang --pause_ms=-1 --watchdog=100ms --device=none
 expect watchdog-device 1 "^hang: error: node 'main/spin', wave 0: has not ended after 100 ms on emu0; $waits" timeout 60 ./hang --pause_ms=-1 --watchdog=100ms --device=emu --policy=all-gpu

@@ -122,13 +122,12 @@ static double rows_of_mixture(const struct dfp_compact *c, const struct dfp_rate
     uint32_t used[DFP_RATE_COLUMNS] = { 0 };
     double load_s[DFP_RATE_RESOURCES] = { 0 }, most_s = 0;
     for (uint32_t row = 0; row < n_rows; row++) {
-        uint32_t next = next_column(rates, used, row);
-        used[next]++;
+        uint32_t next = next_column(rates, used, row), device = 1 + (used[next]++ + next) % (c->n_units - 1);
         for (uint32_t r = 0; r < DFP_RATE_RESOURCES; r++)
             load_s[r] += rates->column[next].load_s[r] / n_rows;
         for (uint32_t v = 0; place && v < c->n_nodes; v++)
             place[(size_t)row * c->n_nodes + v] =
-                (uint16_t)unit_for(c, v, rates->column[next].on_device[v], 1 + row % (c->n_units - 1));
+                (uint16_t)unit_for(c, v, rates->column[next].on_device[v], device);
     }
     for (uint32_t r = 0; r < DFP_RATE_RESOURCES; r++)
         most_s = load_s[r] > most_s ? load_s[r] : most_s;

@@ -395,6 +395,7 @@ static void plan_for_waves(struct request *r)
     if (r->waves > 1 && !r->common.inflight)
         r->common.inflight = DFP_DEFAULT_INFLIGHT;
     options->inflight = r->common.inflight;
+    options->no_memory = true;          /* nobody sees it here */
 }
 
 static int run(int argc, char **argv)

@@ -43,6 +43,7 @@ struct dfp_options {
     uint32_t budget_times;              /* with budget 0: so many times as many (0: once) */
     double time_cap_s;                  /* 0: none. The answer then depends on the machine where it is reached */
     uint32_t inflight;                  /* waves in flight to plan for (DFP_THROUGHPUT); 0: DFP_DEFAULT_INFLIGHT */
+    bool no_memory;                     /* a plan to look at: its memory needs and layout are left out */
     uint32_t threads;                   /* 0: as many as cores may be used. The answer does not depend on it */
     void (*progress)(void *arg, double share_done, double best_s); /* NULL: nobody listens */
     void *progress_arg;

@@ -187,11 +187,11 @@ static int place(const struct dfp_problem *problem, const struct dfp_partitioner
     return dfp_lower_bound(problem, &result->lower_bound_s, error);
 }
 
-static int complete(const struct dfp_problem *problem, struct df_plan *plan, struct df_error *error)
+static int complete(const struct dfp_problem *problem, bool memory, struct df_plan *plan, struct df_error *error)
 {
     int code = DF_OK;
     need_of_jobs(problem->graph, plan);
-    for (uint32_t u = 0; u < problem->platform->n_units && !code; u++)
+    for (uint32_t u = 0; u < problem->platform->n_units && memory && !code; u++)
         code = need_of_unit(problem->graph, plan, u, error);
     return code ? code : predict_single(problem, plan, error);
 }
@@ -214,7 +214,7 @@ static int fill(const struct dfp_problem *problem, const struct dfp_partitioner 
     plan->load_s = result.load_s;
     plan->least_load_s = result.least_load_s;
     plan->load_bound_s = result.load_bound_s;
-    return complete(problem, plan, error);
+    return complete(problem, !options->no_memory, plan, error);
 }
 
 static int unknown_policy(const char *policy, struct df_error *error)
@@ -261,7 +261,7 @@ int dfp_plan_of_run(const struct dfp_problem *problem, const char *policy, const
     made->predicted_s = makespan_s;
     int code = dfp_lower_bound(problem, &made->lower_bound_s, error);
     if (!code)
-        code = complete(problem, made, error);
+        code = complete(problem, true, made, error);
     if (code) {
         dfr_plan_free(made);
         return code;

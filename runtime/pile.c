@@ -85,7 +85,10 @@ bool dfr_pile_rob(struct dfr_pile *robber, struct dfr_pile *victim, bool fences)
     if (!atomic_compare_exchange_strong_explicit(&victim->gate, &gate, DFR_CLOSED, memory_order_seq_cst,
                                                  memory_order_relaxed))
         return false;
-    dfr_pile_barrier(fences);
+    if (!fences && !atomic_load_explicit(&victim->fenced, memory_order_acquire)) {
+        atomic_store_explicit(&victim->asked, 1, memory_order_relaxed);
+        dfr_pile_barrier(false);
+    }
     if (owner_is_outside(victim)) {
         uint64_t low = atomic_load_explicit(&victim->low, memory_order_relaxed);
         n = (dfr_pile_size(victim) + 1) / 2;

@@ -8,7 +8,10 @@
  * Why it works: the owner writes `inside` and then reads `gate`; the robber writes `gate` and then reads `inside`: one
  *           of them must see the other. That takes a full fence on both sides, or a barrier that the robber imposes on
  *           all threads of the process (membarrier(2)), which leaves the owner, who comes by a hundred million times a
- *           second, with two plain instructions. Without that system call both use fences (dfr_pile_fences).
+ *           second, with two plain instructions. Without that system call both use fences. And since an imposed
+ *           barrier takes some ten microseconds, who robs once asks the owner for fences from then on: whose jobs are
+ *           worth robbing does not feel them, and the next robbery needs no barrier. The owner says that it uses them
+ *           (`fenced`) between two looks at the gate; what it wrote before is seen by who sees that.
  * Orders:   leaving releases, the robber's look acquires: it sees all that the owner wrote. Opening releases, coming in
  *           acquires.
  * Memory:   create() allocates room for all jobs that can be ready at once; what is never touched is never real.
@@ -22,13 +25,14 @@
 #include <stdint.h>
 
 struct dfr_pile {
-    _Alignas(64) _Atomic uint32_t inside;
+    _Alignas(64) _Atomic uint32_t inside, fenced;
     _Atomic uint64_t high, low;         /* jobs [low, high), modulo the room; low moves by robbery */
     _Atomic uint64_t n_done;            /* jobs that the owner has ended */
     uint64_t mask;                      /* room - 1 */
     uint64_t *jobs;
     _Alignas(64) _Atomic uint32_t gate; /* enum dfr_gate */
-    char pad[60];
+    _Atomic uint32_t asked;             /* for fences */
+    char pad[56];
 };
 
 enum dfr_gate { DFR_OPEN, DFR_CLOSED, DFR_CLOSED_AND_WAITED_FOR };
@@ -56,7 +60,7 @@ static inline void dfr_pile_leave(struct dfr_pile *p)
 
 static inline void dfr_pile_enter(struct dfr_pile *p, bool fences)
 {
-    if (fences) {
+    if (fences || atomic_load_explicit(&p->fenced, memory_order_relaxed)) {
         atomic_exchange_explicit(&p->inside, 1, memory_order_seq_cst);
     } else {
         atomic_store_explicit(&p->inside, 1, memory_order_relaxed);
@@ -64,6 +68,8 @@ static inline void dfr_pile_enter(struct dfr_pile *p, bool fences)
     }
     if (atomic_load_explicit(&p->gate, memory_order_seq_cst) != DFR_OPEN)
         dfr_pile_wait(p);
+    if (atomic_load_explicit(&p->asked, memory_order_relaxed))
+        atomic_store_explicit(&p->fenced, 1, memory_order_release);
 }
 
 static inline uint64_t dfr_pile_size(const struct dfr_pile *pile)

@@ -118,7 +118,7 @@ static void write_csv(FILE *out, const struct dfp_problem *problem, const char *
 static bool write_text(FILE *out, const struct dfc_error_study *what, const char *const *policies, unsigned n,
                        const struct outcome *o)
 {
-    static const char *const heads[] = { "policy", "right times", "median", "longer by", "worst", "beside " BESIDE,
+    static const char *const heads[] = { "policy", "right times", "median", "longer by", "worst", ("beside " BESIDE),
                                          "least" };
     static const char *const kinds[] = { "", "lognormal, sigma", "told too long or too short by percent:",
                                          "speedups confounded by percent:" };

@@ -173,7 +173,7 @@ int main(int argc, char **argv)
     options.policy = argv[6];
     options.device = DF_DEVICE_NONE;
     options.workers = (unsigned)atoi(argv[3]);
-    options.waves = n > 200000 || turns ? 1 : 5; /* about as long as a wave of a slower system: a core is lost less often */
+    options.waves = n > 200000 ? 1 : 5; /* as long as a wave of a slower system: a core is lost less often, and starting counts less */
     options.inflight = 1;
     check(argv[1], n, &options);
     for (int r = 0; r < runs; r++) {

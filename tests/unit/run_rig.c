@@ -412,3 +412,28 @@ void rig_random(struct rig *r, uint32_t seed, uint32_t n, uint64_t elements, int
         rig_sink(r, (i & 1 ? RIG_ORDERED : RIG_SINK) | (i % 3 ? RIG_CPU_ONLY : 0), outs[n_outs - 1 - i % n_outs]);
     rig_end(r);
 }
+
+struct df_options rig_options(const char *policy, enum df_device_kind device, unsigned workers)
+{
+    struct df_options o;
+    df_options_default(&o);
+    o.policy = policy;
+    o.device = device;
+    o.workers = workers;
+    o.log_level = DF_LOG_ERROR;
+    return o;
+}
+
+struct df_stats rig_check(struct rig *r, const struct df_options *o, int64_t waves)
+{
+    static struct df_stats stats;
+    struct df_error error = { "" };
+
+    if (rig_run(r, o, &stats, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    if (!rig_same(r, waves))
+        fail_msg("policy %s, device %d, %u workers, %u in flight, %llu bytes of GPU memory", o->policy, o->device,
+                 o->workers, o->inflight, (unsigned long long)o->gpu_mem_bytes);
+    assert_int_equal(stats.waves, waves);
+    return stats;
+}

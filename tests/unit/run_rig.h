@@ -67,6 +67,9 @@ void rig_free(struct rig *r);
 /* Computes `waves` waves sequentially into r->expected. */
 void rig_expect(struct rig *r, int64_t waves);
 
+/* The default options with these; only errors are logged. */
+struct df_options rig_options(const char *policy, enum df_device_kind device, unsigned workers);
+
 /* Runs with these options; gives the status. The record is cleared first. */
 int rig_run(struct rig *r, const struct df_options *options, struct df_stats *stats, struct df_error *error);
 
@@ -75,6 +78,9 @@ void rig_clear(struct rig *r);
 
 /* Are the first `waves` waves as expected, each once, and nothing recorded beyond? Says what is not. */
 bool rig_same(const struct rig *r, int64_t waves);
+
+/* Both: fails the test unless the run is good, for `waves` waves, and as expected. Gives its statistics. */
+struct df_stats rig_check(struct rig *r, const struct df_options *options, int64_t waves);
 
 /* A random graph of about n nodes with sinks; streams where asked for end at wave `end` and later. */
 void rig_random(struct rig *r, uint32_t seed, uint32_t n, uint64_t elements, int64_t end);

@@ -20,13 +20,8 @@ struct dfr_device_ops dfr_cuda_ops;     /* filled by each test before a run */
 
 static struct df_options options_of(const char *policy, enum df_device_kind device)
 {
-    struct df_options o;
-    df_options_default(&o);
-    o.policy = policy;
-    o.device = device;
-    o.workers = 2;
+    struct df_options o = rig_options(policy, device, 2);
     o.waves = 4;
-    o.log_level = DF_LOG_ERROR;
     o.emu_check = 0;
     return o;
 }

@@ -19,13 +19,8 @@
 
 static struct df_options options_of(const char *policy)
 {
-    struct df_options o;
-    df_options_default(&o);
-    o.policy = policy;
-    o.device = DF_DEVICE_EMU;
-    o.workers = 2;
+    struct df_options o = rig_options(policy, DF_DEVICE_EMU, 2);
     o.waves = WAVES;
-    o.log_level = DF_LOG_ERROR;
     return o;
 }
 

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "runtime/policy.h"
+
 void sample_begin(struct sample *s, uint32_t workers, uint32_t gpus)
 {
     *s = (struct sample){ .hint = -1 };
@@ -136,4 +138,18 @@ void sample_peers(struct sample *s, uint32_t seed)
         if (u != 2 || s->platform.n_units < 4 || seed % 5)
             s->platform.units[u].peer = (struct df_link){ 1e9 * (1 + (seed + u) % 6), (seed % 3) * 2e-4,
                                                           seed % 9 == 0 ? SAMPLE_MB : 0 };
+}
+
+struct df_plan *sample_plan(const struct sample *s, const char *policy)
+{
+    struct dfp_options options;
+    struct df_plan *plan = NULL;
+    struct df_error e = { "" };
+    if (!dfr_policy_find(policy, NULL)->needs_plan)
+        return NULL;
+    dfp_options_default(&options);
+    options.budget = 50;
+    if (dfp_plan_make(&s->problem, policy, &options, &plan, &e) != DF_OK)
+        fail_msg("%s: %s", policy, e.text);
+    return plan;
 }

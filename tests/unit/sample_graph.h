@@ -40,6 +40,9 @@ void sample_peers(struct sample *s, uint32_t seed);
 
 void sample_random(struct sample *s, uint32_t seed, uint32_t n, uint32_t workers, uint32_t gpus, bool uniform);
 
+/* A quick plan by a policy that needs one, to be freed; NULL for the others. */
+struct df_plan *sample_plan(const struct sample *s, const char *policy);
+
 uint32_t sample_rand(uint32_t *state);
 
 #endif

@@ -16,31 +16,16 @@
 #include <unistd.h>
 
 #include "profiles/profiles.h"
+#include "temp_folder.h"
 
-static char folder[64];
 
 static const char *in_folder(const char *name)
 {
     static char path[2][256];
     static unsigned turn;
     turn = !turn;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    snprintf(path[turn], sizeof path[turn], "%s/%s", temp_folder, name);
     return path[turn];
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/dfc-test-db-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
 }
 
 static struct dfw_db *open_new(const char *name)
@@ -288,7 +273,7 @@ static void a_damaged_table_is_said(void **state)
 static void a_missing_file_is_no_database(void **state)
 {
     (void)state;
-    struct dfw_db *db = (struct dfw_db *)folder;
+    struct dfw_db *db = (struct dfw_db *)temp_folder;
     assert_int_equal(dfw_db_open(in_folder("missing.db"), false, &db, NULL), DF_OK);
     assert_null(db);
     assert_int_not_equal(access(in_folder("missing.db"), F_OK), 0);
@@ -367,5 +352,5 @@ int main(void)
         cmocka_unit_test(the_default_place_is_made),
         cmocka_unit_test(platforms_come_back),
     };
-    return cmocka_run_group_tests_name("db", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name("db", tests, temp_folder_make, temp_folder_remove);
 }

@@ -16,6 +16,7 @@
 #include "profiles/estimate.h"
 #include "profiles/profiles.h"
 #include "runtime/learn.h"
+#include "temp_folder.h"
 
 #define MOST 400
 
@@ -328,26 +329,6 @@ static void odd_observations_are_survived(void **unused)
 
 /* ---- with a database ---- */
 
-static char folder[64], path[96];
-
-static int make_folder(void **unused)
-{
-    (void)unused;
-    strcpy(folder, "/tmp/dfc-test-estimate-XXXXXX");
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/p.db", folder);
-    return 0;
-}
-
-static int remove_folder(void **unused)
-{
-    char command[128];
-    (void)unused;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
 static void store(struct dfw_db *db, const char *variant, const char *device, unsigned n, double mean_s)
 {
     char dims[32], none[] = "";
@@ -366,7 +347,7 @@ static void other_devices_help(void **unused)
     struct dfw_kernel_times *t;
     char dims[] = "n=640", none[] = "";
     struct dfr_work_key key = { .kernel = "f", .dims = dims, .scalars = none, .hash = 5, .job_bytes = 2560 };
-    assert_int_equal(dfw_db_open(path, true, &db, NULL), DF_OK);
+    assert_int_equal(dfw_db_open(temp_file, true, &db, NULL), DF_OK);
     state = 9;
     for (unsigned n = 100; n < 2000; n += 100) {
         double erratic = noise(0.7);    /* data, not size */
@@ -426,7 +407,7 @@ static void learned_files_are_taken_once(void **unused)
 {
     (void)unused;
     char database[128], machine[224], text[1024], cut[1100];
-    snprintf(database, sizeof database, "%s/learned.db", folder);
+    snprintf(database, sizeof database, "%s/learned.db", temp_folder);
     dfr_learn_machine(machine, sizeof machine);
     snprintf(text, sizeof text,
              "{\"learned\": 1, \"machine\": \"%s\", \"program\": \"p\"}\n"
@@ -483,5 +464,5 @@ int main(void)
         cmocka_unit_test(other_devices_help),
         cmocka_unit_test(learned_files_are_taken_once),
     };
-    return cmocka_run_group_tests_name("estimate", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name("estimate", tests, temp_folder_make, temp_folder_remove);
 }

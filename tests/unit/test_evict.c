@@ -70,20 +70,6 @@ struct traffic {
     uint32_t evictions;
 };
 
-static struct df_plan *plan_for(const struct sample *s, const char *policy)
-{
-    struct dfp_options options;
-    struct df_plan *plan = NULL;
-    struct df_error e = { "" };
-    if (!dfr_policy_find(policy, NULL)->needs_plan)
-        return NULL;
-    dfp_options_default(&options);
-    options.budget = 50;
-    if (dfp_plan_make(&s->problem, policy, &options, &plan, &e) != DF_OK)
-        fail_msg("%s: %s", policy, e.text);
-    return plan;
-}
-
 static struct traffic run(const struct sample *s, const char *policy, const struct df_plan *plan, int evict, uint32_t waves)
 {
     struct dfr_simulate_options options = { .policy = policy, .plan = plan, .waves = waves, .inflight = waves < 3 ? waves : 3,
@@ -114,7 +100,7 @@ static void belady_moves_no_more_than_lru(void **state)
             struct sample s;
             struct df_plan *plan;
             sample_random(&s, seed, 100, 2, 1 + seed % 2, false);
-            plan = plan_for(&s, policies[p]);
+            plan = sample_plan(&s, policies[p]);
             for (uint32_t i = 0; i < 6; i++) {
                 struct traffic of[2];
                 for (uint32_t u = 1; u < s.platform.n_units; u++)

@@ -16,6 +16,7 @@
 #include "compiler/sources.h"
 #include "profiles/profiles.h"
 #include "runtime/image.h"
+#include "temp_folder.h"
 
 /* ---- a graph of kernels that are known in different ways ---- */
 
@@ -50,25 +51,6 @@ static struct dfc_front *make_front(struct dfl_sink *sink, const char *n)
 }
 
 /* ---- a database ---- */
-
-static char path[64];
-
-static int make_file(void **state)
-{
-    (void)state;
-    strcpy(path, "/tmp/dfc-test-known-XXXXXX");
-    int fd = mkstemp(path);
-    close(fd);
-    return fd < 0 || unlink(path) != 0;
-}
-
-static int remove_file(void **state)
-{
-    char command[256];
-    (void)state;
-    snprintf(command, sizeof command, "rm -f '%s' '%s-wal' '%s-shm'", path, path, path);
-    return system(command);
-}
 
 static void store(struct dfw_db *db, const struct df_graph *g, uint32_t work, uint32_t cls, const char *device,
                   double mean_s)
@@ -111,7 +93,7 @@ static struct dfw_db *measure_all(struct dfl_sink *sink, const char *device)
 {
     static const unsigned sizes[] = { 8, 16, 20, 32, 64, 100, 128, 200, 256, 400, 512 };
     struct dfw_db *db;
-    assert_int_equal(dfw_db_open(path, true, &db, NULL), DF_OK);
+    assert_int_equal(dfw_db_open(temp_file, true, &db, NULL), DF_OK);
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
         measure(db, sink, sizes[i], i % 2 == 0, device);
     return db;
@@ -303,8 +285,8 @@ static void broken_bytes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_program_says_what_dfc_says, make_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_law_is_followed, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(a_program_says_what_dfc_says, temp_folder_make, temp_folder_remove),
+        cmocka_unit_test_setup_teardown(a_law_is_followed, temp_folder_make, temp_folder_remove),
         cmocka_unit_test(bytes_there_and_back),
         cmocka_unit_test(broken_bytes_are_refused),
     };

@@ -69,20 +69,6 @@ static void forget(struct watch *w)
     *w = (struct watch){ 0 };
 }
 
-static struct df_plan *plan_for(const struct sample *s, const char *policy)
-{
-    struct dfp_options options;
-    struct df_plan *plan = NULL;
-    struct df_error e = { "" };
-    if (!dfr_policy_find(policy, NULL)->needs_plan)
-        return NULL;
-    dfp_options_default(&options);
-    options.budget = 50;
-    if (dfp_plan_make(&s->problem, policy, &options, &plan, &e) != DF_OK)
-        fail_msg("%s: %s", policy, e.text);
-    return plan;
-}
-
 static struct dfr_simulation simulate_with(const struct sample *s, const struct dfr_simulate_options *options,
                                            struct watch *watch)
 {
@@ -265,7 +251,7 @@ static void check_policies(const struct sample *s, uint32_t waves, uint32_t infl
 {
     const char *const *names = dfr_policy_names();
     for (unsigned i = 0; names[i]; i++) {
-        struct df_plan *plan = plan_for(s, names[i]);
+        struct df_plan *plan = sample_plan(s, names[i]);
         check_run(s, &(struct dfr_simulate_options){ .policy = names[i], .plan = plan, .waves = waves,
                                                      .inflight = inflight });
         dfr_plan_free(plan);
@@ -674,7 +660,7 @@ static void plans_may_name_a_policy(void **state)
     (void)state;
     struct sample s;
     sample_random(&s, 3, 100, 3, 1, false);
-    struct df_plan *plan = plan_for(&s, "gp-thesis");
+    struct df_plan *plan = sample_plan(&s, "gp-thesis");
     struct dfr_simulate_options options = { .policy = "gp-thesis", .plan = plan };
     struct dfr_simulation own = simulate_with(&s, &options, NULL), dmda = simulate(&s, "dmda");
     assert_true(own.makespan_s != dmda.makespan_s);

@@ -13,25 +13,7 @@
 #include "profiles/profiles.h"
 #include "runtime/builder.h"
 #include "runtime/expr.h"
-
-static char path[64];
-
-static int make_file(void **state)
-{
-    (void)state;
-    strcpy(path, "/tmp/dfc-test-times-XXXXXX");
-    int fd = mkstemp(path);
-    close(fd);
-    return fd < 0 || unlink(path) != 0;
-}
-
-static int remove_file(void **state)
-{
-    char command[256];
-    (void)state;
-    snprintf(command, sizeof command, "rm -f '%s' '%s-wal' '%s-shm'", path, path, path);
-    return system(command);
-}
+#include "temp_folder.h"
 
 static int never(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                  const union df_scalar *scalars)
@@ -125,7 +107,7 @@ static void the_best_known_time_counts(void **state)
     struct df_times t;
     struct dfw_db *db;
     uint8_t source;
-    assert_int_equal(dfw_db_open(path, true, &db, NULL), DF_OK);
+    assert_int_equal(dfw_db_open(temp_file, true, &db, NULL), DF_OK);
     store(db, g, small, DF_CLASS_CPU, "cpu", false, 5e-3);
     store(db, g, small, DF_CLASS_GPU, "Some GPU", false, 6e-4);
     store(db, g, large, DF_CLASS_GPU, DFW_EMULATOR, true, 7e-3);
@@ -206,5 +188,5 @@ int main(void)
         cmocka_unit_test(no_database_gives_defaults),
         cmocka_unit_test(keys_say_what_was_measured),
     };
-    return cmocka_run_group_tests_name("times", tests, make_file, remove_file);
+    return cmocka_run_group_tests_name("times", tests, temp_folder_make, temp_folder_remove);
 }

@@ -79,10 +79,10 @@ static void call_kernel(struct df_run *run, struct dfr_worker *w, uint64_t job)
         dfr_engine_done(run, w, &w->call, code, 0);
 }
 
-/* More than this worker runs next: somebody may come and rob it. */
-static void wake_a_robber(struct df_run *run, const struct dfr_worker *w)
+/* n_more: jobs beyond those that workers run next. There are some: somebody may come and rob them. */
+static void wake_a_robber(struct df_run *run, uint64_t n_more)
 {
-    if (dfr_pile_size(w->pile) == 0)
+    if (n_more == 0)
         return;
     if (run->fences)
         atomic_thread_fence(memory_order_seq_cst);
@@ -99,7 +99,7 @@ static void run_pile(struct df_run *run, struct dfr_worker *w, uint64_t job)
         w->kept = DFR_NO_JOB;
         if (job == DFR_NO_JOB && !dfr_pile_pop(w->pile, &job))
             return;
-        wake_a_robber(run, w);
+        wake_a_robber(run, dfr_pile_size(w->pile));
     }
 }
 
@@ -164,7 +164,7 @@ static void run_large(struct df_run *run, struct dfr_worker *w, uint64_t job)
                 return;
         }
         w->kept = DFR_NO_JOB;
-        wake_a_robber(run, w);
+        wake_a_robber(run, dfr_pile_size(w->pile));
     }
 }
 
@@ -198,11 +198,15 @@ static bool is_worth_it(const struct df_run *run, struct dfr_pile *victim)
            now_s - begin_s;
 }
 
+/* Who pushed jobs has woken one worker, which is this one: where there is more than it runs next, here or there, it wakes
+ * the next. */
 static bool rob(struct df_run *run, struct dfr_worker *w, struct dfr_pile *victim)
 {
     atomic_fetch_add_explicit(&run->n_active, 1, memory_order_acq_rel);
-    if (dfr_pile_rob(w->pile, victim, run->fences))
+    if (dfr_pile_rob(w->pile, victim, run->fences)) {
+        wake_a_robber(run, dfr_pile_size(w->pile) - 1 + dfr_pile_size(victim));
         return true;
+    }
     atomic_fetch_sub_explicit(&run->n_active, 1, memory_order_acq_rel);
     return false;
 }
@@ -212,7 +216,7 @@ static void sleep_until_there_is_more(struct df_run *run, struct dfr_worker *w)
     struct dfr_wake *wake = &run->wakes[0];
     uint32_t key = dfr_wake_announce(wake);
 
-    dfr_pile_barrier(run->fences);      /* pairs with run_pile()'s look at the sleepers after its push */
+    dfr_pile_barrier(run->fences);      /* pairs with wake_a_robber()'s look at the sleepers after its push */
     if (dfr_stopped(run) || find_victim(run, w))
         dfr_wake_cancel(wake);
     else

@@ -155,6 +155,13 @@ KERNEL(meet)
     return add1(call, stream, dims, ports, scalars);
 }
 
+KERNEL(slow)
+{
+    struct timespec pause = { 0, 20000000 };
+    nanosleep(&pause, NULL);
+    return add1(call, stream, dims, ports, scalars);
+}
+
 static const struct {
     const char *name;
     df_function *function;
@@ -177,6 +184,7 @@ static const struct {
     [RIG_TABLE] = { "table", add2, "iio", 0 },
     [RIG_STRAY] = { "stray", stray, "io", 0 },
     [RIG_MEET] = { "meet", meet, "io", 0 },
+    [RIG_SLOW] = { "slow", slow, "io", 0 },
 };
 
 /* ---- building ---- */

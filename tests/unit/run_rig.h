@@ -35,6 +35,7 @@ enum rig_kernel {
     RIG_ONCE,     /* (out; s) once */
     RIG_TABLE,    /* (in, in, out; s)     as ADD2; its second input is meant to be a once value */
     RIG_MEET,     /* (in, out; s)         keeps its worker until s of its jobs have begun, or a while */
+    RIG_SLOW,     /* (in, out; s)         takes 20 ms */
     RIG_STRAY,    /* (in, out; s)         writes to its input */
     RIG_KERNELS
 };

@@ -79,11 +79,8 @@ static void call_kernel(struct df_run *run, struct dfr_worker *w, uint64_t job)
         dfr_engine_done(run, w, &w->call, code, 0);
 }
 
-/* n_more: jobs beyond those that workers run next. There are some: somebody may come and rob them. */
-static void wake_a_robber(struct df_run *run, uint64_t n_more)
+static void wake_a_robber(struct df_run *run)
 {
-    if (n_more == 0)
-        return;
     if (run->fences)
         atomic_thread_fence(memory_order_seq_cst);
     if (dfr_wake_is_wanted(&run->wakes[0]))
@@ -99,7 +96,8 @@ static void run_pile(struct df_run *run, struct dfr_worker *w, uint64_t job)
         w->kept = DFR_NO_JOB;
         if (job == DFR_NO_JOB && !dfr_pile_pop(w->pile, &job))
             return;
-        wake_a_robber(run, dfr_pile_size(w->pile));
+        if (dfr_pile_size(w->pile) > 0)
+            wake_a_robber(run);         /* there is more than it runs next */
     }
 }
 
@@ -164,7 +162,8 @@ static void run_large(struct df_run *run, struct dfr_worker *w, uint64_t job)
                 return;
         }
         w->kept = DFR_NO_JOB;
-        wake_a_robber(run, dfr_pile_size(w->pile));
+        if (dfr_pile_size(w->pile) > 0)
+            wake_a_robber(run);         /* there is more than it runs next */
     }
 }
 
@@ -198,13 +197,14 @@ static bool is_worth_it(const struct df_run *run, struct dfr_pile *victim)
            now_s - begin_s;
 }
 
-/* Who pushed jobs has woken one worker, which is this one: where there is more than it runs next, here or there, it wakes
- * the next. */
+/* Who pushed jobs has woken one worker, which is this one: where there is more than it runs next, here or anywhere, it
+ * wakes the next. */
 static bool rob(struct df_run *run, struct dfr_worker *w, struct dfr_pile *victim)
 {
     atomic_fetch_add_explicit(&run->n_active, 1, memory_order_acq_rel);
     if (dfr_pile_rob(w->pile, victim, run->fences)) {
-        wake_a_robber(run, dfr_pile_size(w->pile) - 1 + dfr_pile_size(victim));
+        if (dfr_pile_size(w->pile) > 1 || find_victim(run, w))
+            wake_a_robber(run);
         return true;
     }
     atomic_fetch_sub_explicit(&run->n_active, 1, memory_order_acq_rel);

@@ -237,15 +237,15 @@ static void test_workers_run_at_once(void **state)
     (void)state;
     for (int p = 0; p < 8; p++) {
         struct rig r;
-        struct df_options o = rig_options(policies[p / 2], DF_DEVICE_NONE, 3);
+        struct df_options o = rig_options(policies[p / 2], DF_DEVICE_NONE, 5);
         struct rig_out a;
 
         rig_begin(&r, 4);
         a = rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING);
         if (p % 2)
             a = rig_node(&r, RIG_SLOW | RIG_CPU_ONLY, 1, a, RIG_NOTHING);
-        for (int i = 0; i < 3; i++)
-            rig_sink(&r, RIG_SINK, rig_node(&r, RIG_MEET | RIG_CPU_ONLY, 3, a, RIG_NOTHING));
+        for (int i = 0; i < 5; i++)
+            rig_sink(&r, RIG_SINK, rig_node(&r, RIG_MEET | RIG_CPU_ONLY, 5, a, RIG_NOTHING));
         rig_end(&r);
         o.waves = 1;
         rig_expect(&r, 0);

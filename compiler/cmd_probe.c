@@ -9,12 +9,12 @@
 static const char usage[] =
     "usage: dfc probe [options]\n\n"
     "Measures this machine: CPU cores, memories, and of each GPU the link's latency, bandwidth and threshold in each\n"
-    "direction, whether copies overlap, and what a launch costs. Writes a platform in the language and stores it, so\n"
-    "that later commands plan with it.\n\n"
+    "direction, whether copies overlap, and what a launch costs; of several GPUs also the link from each to each other\n"
+    "that it sends to directly. Writes a platform in the language and stores it, so that later commands plan with it.\n\n"
     "  -o FILE                  write the platform there (stdout)\n"
-    "  --device=auto|none|emu|cuda         GPUs to measure (auto: cuda or none). emu measures the emulated GPU;\n"
+    "  --device=auto|none|emu|cuda         GPUs to measure (auto: cuda or none). emu measures emulated GPUs;\n"
     "                           that is stored apart and used by --device=emu alone\n"
-    "  --platform=FILE          emu: whose GPU to emulate (a stated default)\n"
+    "  --platform=FILE          emu: whose GPUs to emulate (a stated default)\n"
     "  --db=FILE                profile database to store it in ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)\n";
 
 struct request {
@@ -60,13 +60,13 @@ static bool read_emulated(const struct dfc_common *common, struct df_platform *p
     return good;
 }
 
-static int store(const char *path, const struct df_platform *platform, bool emulated)
+static int store(const char *path, const struct df_platform *platform, const struct dfw_pairs *pairs, bool emulated)
 {
     struct df_error error = { "" };
     struct dfw_db *db;
     int status = dfw_db_open(path, true, &db, &error);
     if (status == DF_OK) {
-        status = dfw_platform_store(db, platform, emulated, &error);
+        status = dfw_platform_store(db, platform, pairs, emulated, &error);
         if (status == DF_OK && isatty(STDERR_FILENO))
             fprintf(stderr, "stored in %s\n", dfw_db_path(db));
         dfw_db_close(db);
@@ -116,7 +116,7 @@ static int probe(const struct request *r)
     dfw_platform_print_report(output.file, &platform, &report);
     if (!dfc_output_close(&output, true))
         return 1;
-    return store(r->db, &platform, options.device == DF_DEVICE_EMU);
+    return store(r->db, &platform, &report.pairs, options.device == DF_DEVICE_EMU);
 }
 
 static int run(int argc, char **argv)

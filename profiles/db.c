@@ -1,4 +1,4 @@
-/* db.c - the profile database: opening it, and the table of samples.
+/* db.c - the profile database: opening it, and what is in the table of samples.
  *
  * Sample sets are only ever added, each by one statement, so that two programs that profile at once wait for each
  * other for the length of an insert and neither loses anything. What they amount to is decided when they are read.
@@ -17,24 +17,7 @@
 #include "runtime/error.h"
 #include "runtime/learn.h"
 
-#define SCHEMA_VERSION 1
-#define APPLICATION_ID 0x64667077       /* "dfpw" */
 #define BUSY_MS 10000
-
-static const char schema[] =
-    "CREATE TABLE samples (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, device TEXT NOT NULL, variant TEXT NOT NULL,"
-    " kernel TEXT NOT NULL, dims TEXT NOT NULL, scalars TEXT NOT NULL, hash INTEGER NOT NULL,"
-    " job_bytes INTEGER NOT NULL, mean_s REAL NOT NULL, ci_s REAL, runs INTEGER NOT NULL,"
-    " dropped INTEGER NOT NULL, time INTEGER NOT NULL);"
-    "CREATE INDEX samples_key ON samples (machine, kernel, dims, scalars, device, variant);"
-    "CREATE TABLE platforms (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, emulated INTEGER NOT NULL,"
-    " name TEXT NOT NULL, time INTEGER NOT NULL);"
-    "CREATE TABLE units (platform INTEGER NOT NULL REFERENCES platforms (id), unit INTEGER NOT NULL,"
-    " class TEXT NOT NULL, name TEXT NOT NULL, workers INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
-    " engines INTEGER NOT NULL,"
-    " launch_s REAL NOT NULL, jobs INTEGER NOT NULL, h2d_bytes_per_s REAL NOT NULL, h2d_latency_s REAL NOT NULL,"
-    " h2d_threshold_bytes INTEGER NOT NULL, d2h_bytes_per_s REAL NOT NULL, d2h_latency_s REAL NOT NULL,"
-    " d2h_threshold_bytes INTEGER NOT NULL, PRIMARY KEY (platform, unit)) WITHOUT ROWID;";
 
 /* ---- statements ---- */
 
@@ -97,79 +80,7 @@ int dfw_db_exec(struct dfw_db *db, const char *sql, const char *what, struct df_
     return status;
 }
 
-static int pragma_int(struct dfw_db *db, const char *sql, int64_t *value, struct df_error *error)
-{
-    sqlite3_stmt *statement;
-    int status = dfw_db_prepare(db, sql, &statement, error);
-    if (status != DF_OK)
-        return status;
-    if (dfw_db_step(statement) == SQLITE_ROW)
-        *value = sqlite3_column_int64(statement, 0);
-    else
-        status = dfw_db_fail(db, "read it", error);
-    sqlite3_finalize(statement);
-    return status;
-}
-
 /* ---- opening ---- */
-
-/* Creates the tables in an empty file; two programs that start at once are kept apart by the transaction. */
-static int make_schema(struct dfw_db *db, struct df_error *error)
-{
-    int status = dfw_db_exec(db, "BEGIN IMMEDIATE", "lock it", error);
-    if (status != DF_OK)
-        return status;
-    int64_t version = 0;
-    status = pragma_int(db, "PRAGMA user_version", &version, error);
-    if (status == DF_OK && version == 0) {
-        char mark[96];
-        snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID,
-                 SCHEMA_VERSION);
-        if (sqlite3_exec(db->sqlite, schema, NULL, NULL, NULL) != SQLITE_OK ||
-            sqlite3_exec(db->sqlite, mark, NULL, NULL, NULL) != SQLITE_OK)
-            status = dfw_db_fail(db, "make its tables", error);
-    }
-    if (status == DF_OK)
-        status = dfw_db_exec(db, "COMMIT", "write it", error);
-    if (status != DF_OK)
-        sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
-    return status;
-}
-
-/* One transaction, as another program may be making the tables at this moment. */
-static int read_marks(struct dfw_db *db, int64_t *version, int64_t *application, int64_t *tables,
-                      struct df_error *error)
-{
-    int status = dfw_db_exec(db, "BEGIN", "read it", error);
-    if (status != DF_OK)
-        return status;
-    status = pragma_int(db, "PRAGMA user_version", version, error);
-    if (status == DF_OK)
-        status = pragma_int(db, "PRAGMA application_id", application, error);
-    if (status == DF_OK)
-        status = pragma_int(db, "SELECT count(*) FROM sqlite_master", tables, error);
-    sqlite3_exec(db->sqlite, status == DF_OK ? "COMMIT" : "ROLLBACK", NULL, NULL, NULL);
-    return status;
-}
-
-static int check_schema(struct dfw_db *db, bool create, struct df_error *error)
-{
-    int64_t version = 0, application = 0, tables = 0;
-    int status = read_marks(db, &version, &application, &tables, error);
-    if (status != DF_OK)
-        return status;
-    if (version == SCHEMA_VERSION && application == APPLICATION_ID)
-        return DF_OK;
-    if (version > SCHEMA_VERSION && application == APPLICATION_ID)
-        return dfr_error(error, DF_E_IO, "profile database '%s': made by a newer dfc (schema %lld, this one knows %d)",
-                         db->path, (long long)version, SCHEMA_VERSION);
-    if (tables > 0 || application != 0)
-        return dfr_error(error, DF_E_IO, "profile database '%s': this SQLite file belongs to another program",
-                         db->path);
-    if (!create || sqlite3_db_readonly(db->sqlite, "main") == 1)
-        return dfr_error(error, DF_E_IO, "profile database '%s': it is empty and cannot be written", db->path);
-    return make_schema(db, error);
-}
 
 static int open_with(struct dfw_db *db, const char *name, int flags, bool create, struct df_error *error)
 {
@@ -177,7 +88,7 @@ static int open_with(struct dfw_db *db, const char *name, int flags, bool create
         return dfw_db_fail(db, "open it", error);
     sqlite3_extended_result_codes(db->sqlite, 1);
     sqlite3_busy_timeout(db->sqlite, BUSY_MS);
-    int status = check_schema(db, create, error);
+    int status = dfw_db_check_schema(db, create, error);
     if (status == DF_OK && sqlite3_db_readonly(db->sqlite, "main") == 0) {
         /* Where the file system has no shared memory SQLite keeps its old journal: slower, as safe. */
         status = dfw_db_exec(db, "PRAGMA journal_mode = WAL", "open it", error);

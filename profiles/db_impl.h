@@ -1,5 +1,6 @@
 /* db_impl.h - the inside of the profile database, for the files that hold its tables: db.c (samples), db_points.c
- * (what they say of all sizes of a kernel), db_platform.c, learned.c (samples that programs left behind).
+ * (what they say of all sizes of a kernel), db_platform.c, learned.c (samples that programs left behind); and db_schema.c,
+ * which makes the tables.
  *
  * Errors:   dfw_db_fail() says what was attempted, the path and SQLite's own words; DF_E_IO.
  * Threads:  a connection belongs to one thread; other processes may write the same file at the same time.
@@ -17,6 +18,7 @@ struct dfw_db {
     char *path;
     char machine[512];
     int failed_code;                    /* SQLite's, of the latest failure */
+    bool has_peers;                     /* its tables are of version 2 at least */
     struct dfw_imported imported;       /* when it was opened */
 };
 
@@ -31,6 +33,9 @@ void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_s
  * came of it, a failure is no reason not to open the database. */
 bool dfw_learned_waits(const char *db_path);
 void dfw_learned_import(struct dfw_db *db);
+
+/* db_schema.c, when it was opened: DF_E_IO for a file that is none of ours, or of a newer version. */
+int dfw_db_check_schema(struct dfw_db *db, bool create, struct df_error *error);
 
 int dfw_db_fail(struct dfw_db *db, const char *what, struct df_error *error);
 

@@ -1,5 +1,6 @@
-/* db_platform.c - probed platforms in the profile database: a row each, and a row per unit. Old ones stay (what a
- * machine once measured is worth knowing when it slows down); the latest is what counts.
+/* db_platform.c - probed platforms in the profile database: a row each, a row per unit, and one per pair of devices that
+ * send to each other. Old ones stay (what a machine once measured is worth knowing when it slows down); the latest is what
+ * counts.
  */
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +44,31 @@ static int store_units(struct dfw_db *db, sqlite3_int64 id, const struct df_plat
     return status;
 }
 
-int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, bool emulated, struct df_error *error)
+static int store_pairs(struct dfw_db *db, sqlite3_int64 id, uint32_t n_units, const struct dfw_pairs *pairs,
+                       struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db, "INSERT INTO peers VALUES (?1,?2,?3,?4,?5,?6)", &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_int64(s, 1, id);
+    for (uint32_t from = 1; from < n_units; from++)
+        for (uint32_t to = 1; to < n_units && status == DF_OK; to++) {
+            if (!(pairs->link[from][to].bytes_per_s > 0))
+                continue;
+            sqlite3_bind_int64(s, 2, from);
+            sqlite3_bind_int64(s, 3, to);
+            bind_link(s, 4, &pairs->link[from][to]);
+            if (dfw_db_step(s) != SQLITE_DONE)
+                status = dfw_db_fail(db, "store the platform", error);
+            sqlite3_reset(s);
+        }
+    sqlite3_finalize(s);
+    return status;
+}
+
+int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs,
+                       bool emulated, struct df_error *error)
 {
     int status = dfw_db_exec(db, "BEGIN IMMEDIATE", "store the platform", error);
     if (status != DF_OK)
@@ -60,8 +85,11 @@ int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, bo
             status = dfw_db_fail(db, "store the platform", error);
         sqlite3_finalize(s);
     }
+    sqlite3_int64 id = sqlite3_last_insert_rowid(db->sqlite);
     if (status == DF_OK)
-        status = store_units(db, sqlite3_last_insert_rowid(db->sqlite), platform, error);
+        status = store_units(db, id, platform, error);
+    if (status == DF_OK && pairs)
+        status = store_pairs(db, id, platform->n_units, pairs, error);
     if (status == DF_OK)
         status = dfw_db_exec(db, "COMMIT", "store the platform", error);
     if (status != DF_OK)
@@ -139,6 +167,34 @@ static int load_units(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p
     return status;
 }
 
+/* What says nothing sensible of two of the units is passed over: a plan can do without it. */
+static int load_pairs(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p, struct df_error *error)
+{
+    struct dfw_pairs pairs = { 0 };
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db,
+                                "SELECT sender, receiver, bytes_per_s, latency_s, threshold_bytes FROM peers"
+                                " WHERE platform = ?1",
+                                &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_int64(s, 1, id);
+    int code = dfw_db_step(s);
+    for (; code == SQLITE_ROW; code = dfw_db_step(s)) {
+        sqlite3_int64 from = sqlite3_column_int64(s, 0), to = sqlite3_column_int64(s, 1);
+        struct df_link link = column_link(s, 2);
+        if (from > 0 && from < p->n_units && to > 0 && to < p->n_units && from != to && link.bytes_per_s > 0 &&
+            link.latency_s >= 0)
+            pairs.link[from][to] = link;
+    }
+    if (code == SQLITE_DONE)
+        dfw_pairs_give(&pairs, p);
+    else
+        status = dfw_db_fail(db, "read the platform", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
 int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found,
                           struct df_error *error)
 {
@@ -157,6 +213,8 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
         sqlite3_int64 id = sqlite3_column_int64(s, 0);
         column_text(s, 1, p.name, sizeof p.name);
         status = load_units(db, id, &p, error);
+        if (status == DF_OK && db->has_peers)
+            status = load_pairs(db, id, &p, error);
     } else if (code != SQLITE_DONE) {
         status = dfw_db_fail(db, "read the platform", error);
     }

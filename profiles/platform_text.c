@@ -152,6 +152,29 @@ static void print_paths(FILE *out, const char *unit, const char *direction, cons
     fputc('\n', out);
 }
 
+/* Each pair as it was measured, which a platform cannot say: it has one link for each unit. */
+static void print_pairs(FILE *out, const struct df_platform *p, const struct dfw_pairs *pairs)
+{
+    for (uint32_t from = 1; from < p->n_units; from++)
+        for (uint32_t to = 1; to < p->n_units; to++) {
+            const struct df_link *link = &pairs->link[from][to];
+            char names[2][sizeof p->units[0].name + 16];
+            if (from == to)
+                continue;
+            unit_name(p, from, names[0], sizeof names[0]);
+            unit_name(p, to, names[1], sizeof names[1]);
+            fprintf(out, "// %s to %s: ", names[0], names[1]);
+            if (link->bytes_per_s > 0) {
+                print_rate(out, link->bytes_per_s);
+                fputs(", ", out);
+                print_time(out, link->latency_s);
+                fputs(" directly\n", out);
+            } else {
+                fputs("by way of the host\n", out);
+            }
+        }
+}
+
 int dfw_platform_print_report(FILE *out, const struct df_platform *platform, const struct dfw_probe_report *report)
 {
     char name[sizeof platform->name + 2];
@@ -165,6 +188,8 @@ int dfw_platform_print_report(FILE *out, const struct df_platform *platform, con
             print_paths(out, unit, "h2d", &report->h2d[u]);
             print_paths(out, unit, "d2h", &report->d2h[u]);
         }
+        if (report->n_units == platform->n_units)
+            print_pairs(out, platform, &report->pairs);
     }
     dfw_identifier(name, sizeof name, platform->name);
     fprintf(out, "platform %s {\n", name);

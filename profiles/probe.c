@@ -1,7 +1,8 @@
 /* probe.c - this machine as a platform: the host by what hwloc and the operating system say, each GPU by measuring it.
  *
- * Workers:  the cores less one per GPU, as a run has them. The emulator stands for one GPU.
- * Memory:   a GPU is opened with a small pool for the measurement and closed again before the next one.
+ * Workers:  the cores less one per GPU, as a run has them. The emulator stands for as many GPUs as it is told.
+ * Memory:   a GPU is opened with a small pool for the measurement and closed again before the next one. Then, where there
+ *           are several, all of them are open at once with a smaller one: for what they send to each other.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,10 +10,12 @@
 #include "profiles/probe_impl.h"
 #include "runtime/error.h"
 
-struct step {                           /* a device's share of the whole progress */
+#define PAIR_POOL_BYTES (32ull << 20)
+
+struct step {                           /* a device's share of the whole progress, or that of all pairs */
     dfw_progress *progress;
     void *arg;
-    const char *device;
+    const char *device;                 /* NULL: pairs */
     uint32_t index, n;
 };
 
@@ -22,7 +25,10 @@ static void device_progress(void *arg, const char *what, double done_of_1)
     char text[128];
     if (!step->progress)
         return;
-    snprintf(text, sizeof text, "%s: %s", step->device, what);
+    if (step->device)
+        snprintf(text, sizeof text, "%s: %s", step->device, what);
+    else
+        snprintf(text, sizeof text, "%s", what);
     step->progress(step->arg, text, (step->index + done_of_1) / step->n);
 }
 
@@ -56,27 +62,53 @@ static int open_and_probe(const struct dfr_device_ops *ops, uint32_t index, stru
     return status;
 }
 
-/* The unit that the emulator is to stand for: the first gpu of the given platform, else of the default one. */
-static struct df_unit emulated_unit(const struct df_platform *given)
+/* What the emulator is to stand for: the gpus of the given platform, else that of the default one. */
+static uint32_t emulated_units(const struct df_platform *given, struct df_unit *units)
 {
     struct df_platform fallback;
-    for (uint32_t u = 1; given && u < given->n_units; u++) {
+    uint32_t n = 0;
+    for (uint32_t u = 1; given && u < given->n_units; u++)
         if (given->units[u].cls == DF_CLASS_GPU)
-            return given->units[u];
-    }
+            units[n++] = given->units[u];
+    if (n)
+        return n;
     df_platform_default(&fallback, 1);
-    return fallback.units[1];
+    units[0] = fallback.units[1];
+    return 1;
+}
+
+/* units: as what they are opened. */
+static int probe_pairs(const struct dfr_device_ops *ops, const struct df_unit *units, struct df_platform *p,
+                       struct dfw_probe_report *report, struct step *step, struct df_error *error)
+{
+    struct dfr_device *devices[DF_MAX_UNITS];
+    uint32_t n = 1;
+    int status = DF_OK;
+    for (; n < p->n_units && status == DF_OK; n += status == DF_OK) {
+        struct dfr_device_config config = { .unit = &units[n - 1], .pool_bytes = PAIR_POOL_BYTES, .compute_streams = 1 };
+        status = ops->open(n - 1, &config, &devices[n], error);
+    }
+    if (status == DF_OK)
+        status = dfw_probe_peers(ops, devices, p, &report->pairs, device_progress, step, error);
+    while (n > 1)
+        ops->close(devices[--n]);
+    return status;
 }
 
 static int probe_devices(const struct dfr_device_ops *ops, const struct dfw_probe_options *options, uint32_t n,
                          struct df_platform *p, struct dfw_probe_report *report, dfw_progress *progress, void *arg,
                          struct df_error *error)
 {
-    for (uint32_t i = 0; i < n && p->n_units < DF_MAX_UNITS; i++) {
+    struct df_unit emulated[DF_MAX_UNITS];
+    if (options->device == DF_DEVICE_EMU)
+        n = emulated_units(options->emulated, emulated);
+    n = n < DF_MAX_UNITS ? n : DF_MAX_UNITS - 1;
+    uint32_t steps = n > 1 ? n + 1 : n;
+    for (uint32_t i = 0; i < n; i++) {
         struct df_unit *unit = &p->units[p->n_units];
         memset(unit, 0, sizeof *unit);
         if (options->device == DF_DEVICE_EMU)
-            *unit = emulated_unit(options->emulated);
+            *unit = emulated[i];
         else
             *unit = (struct df_unit){ .h2d = { 1e10, 1e-5, 0 }, .d2h = { 1e10, 1e-5, 0 }, .engines = 2 };
         unit->cls = DF_CLASS_GPU;
@@ -87,14 +119,17 @@ static int probe_devices(const struct dfr_device_ops *ops, const struct dfw_prob
         unit->memory_bytes &= ~((UINT64_C(1) << 20) - 1);
         char name[sizeof unit->name];
         snprintf(name, sizeof name, "%s", unit->name);
-        struct step step = { progress, arg, name, i, n };
+        struct step step = { progress, arg, name, i, steps };
         status = open_and_probe(ops, i, unit, &report->h2d[p->n_units], &report->d2h[p->n_units], &step, error);
         if (status != DF_OK)
             return status;
         dfw_identifier(unit->name, sizeof unit->name, name);
+        unit->peer = (struct df_link){ 0 }; /* until pairs are measured */
         p->n_units++;
     }
-    return DF_OK;
+    struct step step = { progress, arg, NULL, n, steps };
+    return n > 1 ? probe_pairs(ops, options->device == DF_DEVICE_EMU ? emulated : p->units + 1, p, report, &step, error)
+                 : DF_OK;
 }
 
 /* DF_OK with *ops NULL: no devices, and that is all right; report says why. */

@@ -1,27 +1,21 @@
 /* probe_device.c - one device measured through the device interface: its links by copies of 64 B to 64 MiB, whether
  * both directions overlap, what a launch costs, and how memory that is not pinned gets there fastest.
- *
- * A copy's time is what the runtime sees of it: from the call until the event after it is found complete. The
- * emulator's links are asked by its own event times instead: waking its threads is the host's doing, not the link's.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiles/profiles.h"
+#include "profiles/probe_impl.h"
 #include "runtime/clock.h"
 #include "runtime/error.h"
 
-#define SMALLEST_BYTES 64u
 #define N_SIZES 21                      /* 64 B … 64 MiB */
 #define PATH_BYTES (16ull << 20)
-#define MAX_COPIES 100                  /* of one size */
 #define OVERLAP_BYTES (2ull << 20)      /* small enough that the host's memory is not what limits two copies at once */
 #define OVERLAP_COPIES 4
 #define LAUNCHES 32
 #define OVERLAP_RUNS 5
 #define OVERLAP 0.8                     /* two engines where both directions at once take less of the sum */
-#define GIVE_UP_S 20.0
 
 struct bench {
     const struct dfr_device_ops *ops;
@@ -32,8 +26,7 @@ struct bench {
     enum dfr_copy kind;
     uint64_t bytes;
     enum { PATH_PINNED, PATH_STAGED, PATH_REGISTERED } path;
-    double seconds[MAX_COPIES];         /* of the copies of one size */
-    uint32_t n_seconds;
+    double done;                        /* before the link that is measured */
     dfw_progress *progress;
     void *progress_arg;
 };
@@ -55,14 +48,14 @@ static int copy_and_wait(struct bench *b, void *host, struct df_error *error)
     int status = enqueue_copy(b, b->kind, host, b->pool, b->bytes, error);
     if (status == DF_OK)
         status = b->ops->event_record(b->device, b->event, stream_of(b->kind), error);
-    return status == DF_OK ? dfr_event_wait(b->device, b->event, GIVE_UP_S, error) : status;
+    return status == DF_OK ? dfr_event_wait(b->device, b->event, DFW_GIVE_UP_S, error) : status;
 }
 
 /* One measured copy by b->path: a callback of the sampler. */
 static int measure_copy(void *arg, double *seconds, struct df_error *error)
 {
     struct bench *b = arg;
-    double begin_s = dfr_clock_s(), event_begin_s, event_end_s;
+    double begin_s = dfr_clock_s();
     int status;
     if (b->path == PATH_REGISTERED) {
         status = b->ops->host_register(b->plain, b->bytes, error);
@@ -79,51 +72,38 @@ static int measure_copy(void *arg, double *seconds, struct df_error *error)
     } else {
         status = copy_and_wait(b, b->pinned, error);
     }
-    *seconds = dfr_clock_s() - begin_s;
-    if (status == DF_OK && b->path == PATH_PINNED && b->ops->runs_cpu_code && b->ops->event_times &&
-        b->ops->event_times(b->device, b->event, &event_begin_s, &event_end_s))
-        *seconds = event_end_s - event_begin_s;
-    if (b->n_seconds < MAX_COPIES)
-        b->seconds[b->n_seconds++] = *seconds;
+    *seconds = status == DF_OK && b->path == PATH_PINNED ? dfw_copy_seconds(b->device, b->event, begin_s)
+                                                         : dfr_clock_s() - begin_s;
     return status;
 }
 
-/* A link does not get faster by chance, only slower: of the copies of one size the lower quartile counts. */
-static double usual_time(struct bench *b)
+/* Callbacks of dfw_link_measure(). */
+static int copy_bytes(void *arg, uint64_t bytes, double *seconds, struct df_error *error)
 {
-    dfr_median(b->seconds, b->n_seconds);
-    return fmax(b->seconds[b->n_seconds / 4], 1e-9);
+    struct bench *b = arg;
+    b->bytes = bytes;
+    return measure_copy(b, seconds, error);
+}
+
+static void link_progress(void *arg, double done_of_1)
+{
+    struct bench *b = arg;
+    if (b->progress)
+        b->progress(b->progress_arg, b->kind == DFR_COPY_H2D ? "copies to the device" : "copies from the device",
+                    b->done + 0.35 * done_of_1);
 }
 
 static int probe_link(struct bench *b, enum dfr_copy kind, double done, struct df_link *link, struct df_error *error)
 {
-    static const struct dfr_sampler_options options = {
-        .goal = 0.003, .min_runs = 9, .max_runs = MAX_COPIES, .max_s = 0.04
+    static const struct dfr_sampler_options sampling = {
+        .goal = 0.003, .min_runs = 9, .max_runs = DFW_MAX_COPIES, .max_s = 0.04
     };
-    uint64_t bytes[N_SIZES];
-    double seconds[N_SIZES];
+    const struct dfw_link_bench copies = { .name = b->ops->name, .n_sizes = N_SIZES, .sampling = &sampling,
+                                           .copy = copy_bytes, .progress = link_progress, .arg = b };
     b->kind = kind;
     b->path = PATH_PINNED;
-    for (unsigned i = 0; i < N_SIZES; i++) {
-        struct dfr_sample sample;
-        double warm_up;
-        b->bytes = bytes[i] = (uint64_t)SMALLEST_BYTES << i;
-        int status = measure_copy(b, &warm_up, error);
-        b->n_seconds = 0;
-        if (status == DF_OK)
-            status = dfr_sample_until(&options, measure_copy, b, &sample, error);
-        if (status != DF_OK)
-            return status;
-        seconds[i] = usual_time(b);
-        if (b->progress)
-            b->progress(b->progress_arg, kind == DFR_COPY_H2D ? "copies to the device" : "copies from the device",
-                        done + 0.35 * (i + 1) / N_SIZES);
-    }
-    if (!dfw_link_fit(bytes, seconds, N_SIZES, link))
-        return dfr_error(error, DF_E_DEVICE,
-                         "%s: copies do not take longer the larger they are; no link can be made of that",
-                         b->ops->name);
-    return DF_OK;
+    b->done = done;
+    return dfw_link_measure(&copies, link, error);
 }
 
 /* ---- engines ---- */
@@ -187,7 +167,7 @@ static int launch_row(void *arg, double *seconds, struct df_error *error)
             status = b->ops->event_record(b->device, b->event, DFR_STREAM_COMPUTE, error);
     }
     if (status == DF_OK)
-        status = dfr_event_wait(b->device, b->event, GIVE_UP_S, error);
+        status = dfr_event_wait(b->device, b->event, DFW_GIVE_UP_S, error);
     *seconds = (dfr_clock_s() - begin_s) / LAUNCHES;
     if (status != DF_OK)
         b->ops->drain(b->device, NULL); /* results[] goes away */

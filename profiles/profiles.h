@@ -60,8 +60,14 @@ int dfw_sample_any(struct dfw_db *db, const char *kernel, bool *any, struct df_e
 int dfw_sample_each(struct dfw_db *db, void (*known)(void *arg, const struct dfw_key *key), void *arg,
                     struct df_error *error);
 
-/* The latest platform stored for this machine; emulated: the one whose GPU is the emulator. */
-int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, bool emulated, struct df_error *error);
+struct dfw_pairs {                      /* what was measured from device to device, by unit; bytes_per_s 0: nothing */
+    struct df_link link[DF_MAX_UNITS][DF_MAX_UNITS]; /* [sender][receiver] */
+};
+
+/* The latest platform stored for this machine; emulated: the one whose GPUs are the emulator's. Links between devices
+ * are stored pair by pair: the units' peer links are what follows from `pairs` (NULL: none). */
+int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs,
+                       bool emulated, struct df_error *error);
 int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found,
                           struct df_error *error);
 int dfw_platform_load(struct dfw_db *db, struct df_platform *platform, bool *found, struct df_error *error);
@@ -115,12 +121,13 @@ struct dfw_paths {
 
 struct dfw_probe_options {
     enum df_device_kind device;         /* AUTO: cuda or none */
-    const struct df_platform *emulated; /* emu: whose first gpu to emulate; NULL: the stated default */
+    const struct df_platform *emulated; /* emu: whose gpus to emulate; NULL, or it has none: the stated default's */
 };
 
 struct dfw_probe_report {
     uint32_t n_units;
     struct dfw_paths h2d[DF_MAX_UNITS], d2h[DF_MAX_UNITS]; /* index: unit */
+    struct dfw_pairs pairs;
     char no_device[512];                /* why there is no GPU in the platform; "" */
 };
 
@@ -135,6 +142,12 @@ int dfw_probe(struct df_platform *platform, dfw_progress *progress, void *arg, s
 int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device, struct df_unit *unit,
                      struct dfw_paths *h2d, struct dfw_paths *d2h, dfw_progress *progress, void *arg,
                      struct df_error *error);
+
+/* Each unit's peer link from what was measured between pairs. Units get one where all of them send to each other (the
+ * largest such group of a class that is found), and so their plans never count on a link that is not there: the link of
+ * their fastest pair, of which the slower direction counts. Where pairs take the slower of two units' links, as
+ * platform.h says, that gives the time of each pair back. */
+void dfw_pairs_give(const struct dfw_pairs *pairs, struct df_platform *platform);
 
 /* Fits the model of platform.h to n >= 3 measured copies (bytes > 0 rising, seconds > 0) by robust least squares of
  * the relative error. false: too few points, or times that do not grow with size. */

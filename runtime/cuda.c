@@ -322,6 +322,20 @@ static int cuda_copy_peer(struct dfr_device *device, struct dfr_device *receiver
                                                     cuda->streams[stream].handle), "copying to another GPU", error);
 }
 
+/* Without access to the other's memory the driver copies by way of the host's. Somebody else's access is as good. */
+static bool cuda_connect(struct dfr_device *device, struct dfr_device *receiver)
+{
+    int from = cuda_of(device)->index, to = cuda_of(receiver)->index, can = 0;
+    cudaError_t status = cudaDeviceCanAccessPeer(&can, from, to);
+
+    if (status == cudaSuccess && can)
+        status = dfr_cuda_select(from);
+    if (status == cudaSuccess && can)
+        status = cudaDeviceEnablePeerAccess(to, 0);
+    (void)cudaGetLastError();           /* no access is no error */
+    return can && (status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled);
+}
+
 static int cuda_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
                      uint32_t stream, struct df_error *error)
 {
@@ -501,6 +515,7 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .pool = cuda_pool,
     .copy = cuda_copy,
     .copy_peer = cuda_copy_peer,
+    .connect = cuda_connect,
     .launch = cuda_launch,
     .event_create = cuda_event_create,
     .event_destroy = cuda_event_destroy,

@@ -81,6 +81,9 @@ struct dfr_device_ops {
      * back end cannot. */
     int (*copy_peer)(struct dfr_device *device, struct dfr_device *receiver, void *to, const void *from,
                      uint64_t bytes, uint32_t stream, struct df_error *error);
+    /* Readies copy_peer to that device, before work begins. true: such copies go straight there; else through the
+     * host's memory, by the back end's own means. NULL where copy_peer is. */
+    bool (*connect)(struct dfr_device *device, struct dfr_device *receiver);
     int (*launch)(struct dfr_device *device, const struct dfr_launch *launch, uint32_t stream, struct df_error *error);
     int (*event_create)(struct dfr_device *device, struct dfr_event **event, struct df_error *error);
     void (*event_destroy)(struct dfr_device *device, struct dfr_event *event);

@@ -330,6 +330,11 @@ static int emu_copy_peer(struct dfr_device *device, struct dfr_device *receiver,
     return enqueue_copy(device, DFR_COPY_PEER, emu_of(receiver), to, from, bytes, stream, error);
 }
 
+static bool emu_connect(struct dfr_device *device, struct dfr_device *receiver)
+{
+    return emu_of(device)->sends && emu_of(receiver)->sends;
+}
+
 static int emu_launch(struct dfr_device *device, const struct dfr_launch *launch, uint32_t stream,
                       struct df_error *error)
 {
@@ -468,6 +473,7 @@ const struct dfr_device_ops dfr_emu_ops = {
     .pool = emu_pool,
     .copy = emu_copy,
     .copy_peer = emu_copy_peer,
+    .connect = emu_connect,
     .launch = emu_launch,
     .event_create = emu_event_create,
     .event_destroy = emu_event_destroy,

@@ -7,6 +7,7 @@
 #include "runtime/error.h"
 #include "runtime/gpu_impl.h"
 #include "runtime/inspect.h"
+#include "runtime/log.h"
 
 static void gpu_wakeup(void *arg)
 {
@@ -158,6 +159,17 @@ int dfr_gpu_know_order(struct dfr_gpu *gpu, struct df_error *error)
         return DF_OK;
     gpu->next_use = dfr_next_use_create(&run->view, run->policy, run->policy_state, gpu->unit);
     return gpu->next_use ? DF_OK : dfr_error_memory(error);
+}
+
+void dfr_gpu_connect(struct dfr_gpu *gpu, struct dfr_gpu *const *gpus)
+{
+    const struct df_unit *units = gpu->run->platform.units;
+    for (uint32_t rest = gpu->peers; rest; rest &= rest - 1) {
+        uint32_t u = (uint32_t)__builtin_ctz(rest);
+        if (!gpu->device->ops->connect(gpu->device, gpus[u]->device))
+            dfr_log(gpu->run, DF_LOG_INFO, "'%s' does not reach '%s' as the platform says: copies go by way of the host",
+                    units[gpu->unit].name, units[u].name);
+    }
 }
 
 void dfr_gpu_destroy(struct dfr_gpu *gpu)

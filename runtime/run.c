@@ -236,6 +236,8 @@ static int make_gpus(struct df_run *run, struct df_error *error)
             return status;
         run->space->n_caches = u;
     }
+    for (uint32_t u = 1; u <= run->n_gpus; u++)
+        dfr_gpu_connect(run->gpus[u], run->gpus);
     return DF_OK;
 }
 

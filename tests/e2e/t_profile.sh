@@ -73,11 +73,22 @@ expect probe-text 0 "cpu host \{ workers = [0-9]+; memory = [0-9]+ [KMG]iB; \}" 
 expect probe-read 0 "platform .*file" "$DFC" partition sum.df --platform=machine.df
 expect probe-stored 0 "platform .*probe" "$DFC" partition sum.df
 cat > slow.df <<'END'
-platform slow { cpu host { workers = 1; } gpu g { memory = 64 MiB; h2d = 1 GB/s, 500 us; d2h = 1 GB/s, 500 us; engines = 2; launch = 5 us; } }
+platform slow { cpu host { workers = 1; } gpu g { memory = 64 MiB; h2d = 1 GB/s, 500 us; d2h = 1 GB/s, 500 us; peer = 2 GB/s, 300 us; engines = 2; launch = 5 us; }
+    gpu h { memory = 64 MiB; h2d = 1 GB/s, 500 us; d2h = 1 GB/s, 500 us; peer = 2 GB/s, 300 us; engines = 2; launch = 5 us; } }
 END
 check probe-emu "$DFC" probe --device=emu --platform=slow.df -o emu.df
 expect probe-emu-text 0 "gpu emu0 \{ memory = [0-9]+ MiB; h2d = [0-9.]+ [MG]B/s, [0-9.]+ [mu]s" cat emu.df
+expect probe-emu-pairs 0 "// emu1 to emu0: [0-9.]+ [MG]B/s, [0-9.]+ [mu]s directly" cat emu.df
+expect probe-emu-peer 0 "gpu emu1 .* peer = [0-9.]+ [MG]B/s, [0-9.]+ [mu]s" cat emu.df
 expect probe-emu-read 0 "emu0" "$DFC" partition sum.df --platform=emu.df
+cat > pair.df <<'END'
+kernel make(out v: f32[k]) cost gpu 1ms;
+kernel twist(in v: f32[k], out w: f32[k]) cost gpu 30ms;
+kernel join(in v: f32[k], in w: f32[k]) cost gpu 1ms;
+graph main { v: f32[1000] = make(); a = twist(v); b = twist(v); join(a, b); }
+END
+expect probe-emu-stored 0 "platform .*probe" "$DFC" partition pair.df --device=emu
+expect probe-emu-stored-peer 0 "[1-9] between them" "$DFC" partition pair.df --device=emu
 expect probe-no-cuda-or-gpu 0 "" "$DFC" probe -o auto.df
 expect probe-argument 2 "one argument too many" "$DFC" probe sum.df
 

@@ -312,6 +312,7 @@ static void assert_same_platform(const struct df_platform *a, const struct df_pl
         assert_true(x->launch_s == y->launch_s);
         assert_memory_equal(&x->h2d, &y->h2d, sizeof x->h2d);
         assert_memory_equal(&x->d2h, &y->d2h, sizeof x->d2h);
+        assert_memory_equal(&x->peer, &y->peer, sizeof x->peer);
     }
 }
 
@@ -326,17 +327,157 @@ static void platforms_come_back(void **state)
     bool found = true;
     assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
     assert_false(found);
-    assert_int_equal(dfw_platform_store(db, &p, true, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, true, NULL), DF_OK);
     assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
     assert_false(found);                /* the emulator is not the machine */
     p.units[0].workers = 1;
-    assert_int_equal(dfw_platform_store(db, &p, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
     p.units[0].workers = 3;
-    assert_int_equal(dfw_platform_store(db, &p, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
     assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
     assert_true(found);
     assert_same_platform(&loaded, &p);  /* the latest */
     dfw_db_close(db);
+}
+
+static void links_between_devices_come_back(void **state)
+{
+    (void)state;
+    struct dfw_db *db = open_new("peers.db");
+    struct df_platform p = { .name = "pair", .n_units = 3, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
+    p.units[0] = (struct df_unit){ .name = "host", .workers = 3 };
+    p.units[1] = p.units[2] = (struct df_unit){ .name = "g", .cls = 1, .workers = 1, .engines = 2,
+                                                .h2d = { 6e9, 1e-5, 4096 }, .d2h = { 5e9, 2e-5, 0 } };
+    static struct dfw_pairs pairs;
+    pairs.link[1][2] = (struct df_link){ 50e9, 5e-6, 4096 };
+    pairs.link[2][1] = (struct df_link){ 49e9, 5e-6, 2048 };
+    bool found;
+    assert_int_equal(dfw_platform_store(db, &p, &pairs, true, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_load_for(db, true, &loaded, &found, NULL), DF_OK);
+    p.units[1].peer = p.units[2].peer = pairs.link[2][1];
+    assert_same_platform(&loaded, &p);
+    p.units[1].peer = p.units[2].peer = (struct df_link){ 0 };
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
+    assert_same_platform(&loaded, &p);
+    dfw_db_close(db);
+}
+
+/* ---- versions ---- */
+
+static void execute(const char *path, const char *sql)
+{
+    sqlite3 *sqlite;
+    assert_int_equal(sqlite3_open(path, &sqlite), SQLITE_OK);
+    if (sqlite3_exec(sqlite, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(sqlite));
+    sqlite3_close(sqlite);
+}
+
+static int64_t version_of(const char *path)
+{
+    sqlite3 *sqlite;
+    sqlite3_stmt *s;
+    assert_int_equal(sqlite3_open(path, &sqlite), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(sqlite, "PRAGMA user_version", -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    int64_t version = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    sqlite3_close(sqlite);
+    return version;
+}
+
+/* A database as it was before links between devices, word for word, with a platform and a sample of this machine. */
+static void make_version_1(const char *path)
+{
+    char machine[512], *sql;
+    dfw_machine_name(machine, sizeof machine);
+    execute(path,
+            "PRAGMA journal_mode = WAL;"
+            "CREATE TABLE samples (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, device TEXT NOT NULL, variant TEXT NOT"
+            " NULL, kernel TEXT NOT NULL, dims TEXT NOT NULL, scalars TEXT NOT NULL, hash INTEGER NOT NULL,"
+            " job_bytes INTEGER NOT NULL, mean_s REAL NOT NULL, ci_s REAL, runs INTEGER NOT NULL,"
+            " dropped INTEGER NOT NULL, time INTEGER NOT NULL);"
+            "CREATE INDEX samples_key ON samples (machine, kernel, dims, scalars, device, variant);"
+            "CREATE TABLE platforms (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, emulated INTEGER NOT NULL,"
+            " name TEXT NOT NULL, time INTEGER NOT NULL);"
+            "CREATE TABLE units (platform INTEGER NOT NULL REFERENCES platforms (id), unit INTEGER NOT NULL,"
+            " class TEXT NOT NULL, name TEXT NOT NULL, workers INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
+            " engines INTEGER NOT NULL,"
+            " launch_s REAL NOT NULL, jobs INTEGER NOT NULL, h2d_bytes_per_s REAL NOT NULL, h2d_latency_s REAL NOT NULL,"
+            " h2d_threshold_bytes INTEGER NOT NULL, d2h_bytes_per_s REAL NOT NULL, d2h_latency_s REAL NOT NULL,"
+            " d2h_threshold_bytes INTEGER NOT NULL, PRIMARY KEY (platform, unit)) WITHOUT ROWID;"
+            "PRAGMA application_id = 1684435063; PRAGMA user_version = 1");
+    sql = sqlite3_mprintf("INSERT INTO platforms VALUES (1, %Q, 0, 'old', 1);"
+                          "INSERT INTO units VALUES (1, 0, 'cpu', 'host', 3, 1048576, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
+                          "INSERT INTO units VALUES (1, 1, 'gpu', 'g', 1, 4096, 2, 8e-6, 4, 6e9, 1e-5, 4096, 5e9, 2e-5, 0);"
+                          "INSERT INTO samples VALUES (1, %Q, 'cpu', 'cpu', 'k', '', '', 7, 12, 0.25, 0.01, 5, 1, 1)",
+                          machine, machine);
+    execute(path, sql);
+    sqlite3_free(sql);
+}
+
+static void holds_what_version_1_held(struct dfw_db *db)
+{
+    char none[] = "";
+    struct dfw_key key = key_of("k", none, 7);
+    struct dfr_sample sample = { 0 };
+    struct df_platform p = { .name = "old", .n_units = 2, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
+    p.units[0] = (struct df_unit){ .name = "host", .workers = 3, .memory_bytes = 1 << 20 };
+    p.units[1] = (struct df_unit){ .name = "g", .cls = 1, .workers = 1, .memory_bytes = 4096, .engines = 2,
+                                   .h2d = { 6e9, 1e-5, 4096 }, .d2h = { 5e9, 2e-5, 0 }, .launch_s = 8e-6, .jobs = 4 };
+    bool found = false;
+    assert_int_equal(dfw_sample_load(db, &key, &sample, &found, NULL), DF_OK);
+    assert_true(found && sample.mean_s == 0.25 && sample.runs == 5 && sample.dropped == 1);
+    assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
+    assert_true(found);
+    assert_same_platform(&loaded, &p);
+}
+
+static void an_older_database_keeps_what_it_has(void **state)
+{
+    (void)state;
+    struct dfw_db *db;
+    const char *path = in_folder("old.db");
+    make_version_1(path);
+    assert_int_equal(dfw_db_open(path, false, &db, NULL), DF_OK);
+    holds_what_version_1_held(db);
+    dfw_db_close(db);
+    assert_int_equal(version_of(path), 2);
+    db = open_new("old.db");            /* and takes what is new */
+    holds_what_version_1_held(db);
+    struct df_platform p = { .n_units = 3, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
+    static struct dfw_pairs pairs;
+    bool found;
+    p.units[0].workers = 1;
+    p.units[1] = p.units[2] = (struct df_unit){ .cls = 1, .workers = 1, .h2d = { 1, 0, 0 }, .d2h = { 1, 0, 0 } };
+    pairs.link[1][2] = pairs.link[2][1] = (struct df_link){ 50e9, 5e-6, 0 };
+    assert_int_equal(dfw_platform_store(db, &p, &pairs, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
+    assert_true(loaded.units[1].peer.bytes_per_s == 50e9);
+    dfw_db_close(db);
+}
+
+/* A file that cannot be written is read as it is. */
+static void an_older_database_may_be_read_only(void **state)
+{
+    (void)state;
+    struct dfw_db *db;
+    const char *path = in_folder("old-read-only.db");
+    make_version_1(path);
+    execute(path, "PRAGMA journal_mode = DELETE");
+    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(chmod(temp_folder, 0755), 0);
+    uid_t was = geteuid();
+    if (was == 0)                       /* the superuser writes what he likes */
+        assert_int_equal(seteuid(65534), 0);
+    assert_int_equal(dfw_db_open(path, false, &db, NULL), DF_OK);
+    holds_what_version_1_held(db);
+    struct df_platform p = { .n_units = 1, .n_classes = 1, .class_names = { "cpu" } };
+    assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_E_IO);
+    dfw_db_close(db);
+    assert_int_equal(seteuid(was), 0);
+    assert_int_equal(version_of(path), 1);
 }
 
 int main(void)
@@ -351,6 +492,9 @@ int main(void)
         cmocka_unit_test(a_missing_file_is_no_database),
         cmocka_unit_test(the_default_place_is_made),
         cmocka_unit_test(platforms_come_back),
+        cmocka_unit_test(links_between_devices_come_back),
+        cmocka_unit_test(an_older_database_keeps_what_it_has),
+        cmocka_unit_test(an_older_database_may_be_read_only),
     };
     return cmocka_run_group_tests_name("db", tests, temp_folder_make, temp_folder_remove);
 }

@@ -141,6 +141,27 @@ static void the_front_end_reads_it_back(void **state)
     p.n_units = 3;
     p.units[1].peer = p.units[2].peer = (struct df_link){ 50e9, 5e-6, 0 };
     read_back(&p, NULL);
+    report.n_units = 3;
+    report.pairs.link[1][2] = p.units[1].peer;
+    read_back(&p, &report);
+}
+
+static void pairs_are_reported(void **state)
+{
+    (void)state;
+    struct df_platform p = titan();
+    struct dfw_probe_report report = { .n_units = 3 };
+    char *text;
+    size_t size;
+    p.units[2] = p.units[1];
+    p.n_units = 3;
+    report.pairs.link[2][1] = (struct df_link){ 48.25e9, 9.5e-6, 0 };
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(dfw_platform_print_report(out, &p, &report), DF_OK);
+    fclose(out);
+    assert_non_null(strstr(text, "\n// titan to titan_2: by way of the host\n"
+                                 "// titan_2 to titan: 48.25 GB/s, 9.5 us directly\n"));
+    free(text);
 }
 
 int main(void)
@@ -150,6 +171,7 @@ int main(void)
         cmocka_unit_test(odd_values_need_no_exponent),
         cmocka_unit_test(names_become_identifiers),
         cmocka_unit_test(the_front_end_reads_it_back),
+        cmocka_unit_test(pairs_are_reported),
     };
     return cmocka_run_group_tests_name("platform_text", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_probe.c - the transfer model fitted to made-up copies, and the probe against the emulator, whose links are
- * known. */
+/* test_probe.c - the transfer model fitted to made-up copies, the units' peer links made of pairs, and the probe against
+ * the emulator, whose links are known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiles/profiles.h"
+#include "profiles/probe_impl.h"
 
 #define N 21
 
@@ -167,6 +167,126 @@ static void one_engine_is_seen(void **state)
     fail_msg("two engines are seen where there is one");
 }
 
+/* ---- between devices ---- */
+
+static struct df_platform devices_with(const struct df_link *peers, uint32_t n)
+{
+    struct df_platform p = { .n_units = 1 + n, .n_classes = 2, .class_names = { "cpu", "gpu" } };
+    p.units[0].workers = 1;
+    for (uint32_t u = 1; u <= n; u++)
+        p.units[u] = (struct df_unit){ .cls = 1, .workers = 1, .memory_bytes = 256 << 20, .engines = 2,
+                                       .h2d = { 1e9, 1e-5, 0 }, .d2h = { 1e9, 1e-5, 0 }, .peer = peers[u - 1] };
+    return p;
+}
+
+/* Each pair measured as platform.h says. */
+static void measure_as_modelled(const struct df_platform *p, struct dfw_pairs *pairs)
+{
+    *pairs = (struct dfw_pairs){ 0 };
+    for (uint32_t a = 1; a < p->n_units; a++)
+        for (uint32_t b = 1; b < p->n_units; b++)
+            if (df_platform_peers(p, a) >> b & 1) {
+                bool a_slower = df_link_time_s(&p->units[a].peer, 1 << 20) >= df_link_time_s(&p->units[b].peer, 1 << 20);
+                pairs->link[a][b] = p->units[a_slower ? a : b].peer;
+            }
+}
+
+static void pairs_give_the_units_links(void **state)
+{
+    (void)state;
+    const struct df_link links[4] = { { 40e9, 5e-6, 0 }, { 10e9, 8e-6, 4096 }, { 0, 0, 0 }, { 20e9, 6e-6, 0 } };
+    struct df_platform told = devices_with(links, 4), got = devices_with(links, 4);
+    struct dfw_pairs pairs;
+    measure_as_modelled(&told, &pairs);
+    for (uint32_t u = 1; u <= 4; u++)
+        got.units[u].peer = (struct df_link){ 0 };
+    dfw_pairs_give(&pairs, &got);
+    for (uint32_t a = 1; a <= 4; a++) {
+        assert_int_equal(df_platform_peers(&got, a), df_platform_peers(&told, a));
+        for (uint32_t b = 1; b <= 4; b++)
+            assert_true(df_platform_copy_s(&got, a, b, 1 << 24) == df_platform_copy_s(&told, a, b, 1 << 24));
+    }
+    pairs.link[1][4].bytes_per_s = 5e9; /* one direction is slow: that one counts, and unit 1 has a faster pair yet */
+    dfw_pairs_give(&pairs, &got);
+    assert_true(got.units[1].peer.bytes_per_s == 10e9 && got.units[4].peer.bytes_per_s == 10e9);
+}
+
+/* Whoever has a link reaches all that have one. */
+static void islands_are_not_joined(void **state)
+{
+    (void)state;
+    const struct df_link link = { 40e9, 5e-6, 0 }, links[5] = { link, link, link, link, link };
+    struct df_platform p = devices_with(links, 5);
+    struct dfw_pairs pairs;
+    measure_as_modelled(&p, &pairs);
+    for (uint32_t a = 1; a <= 2; a++)
+        for (uint32_t b = 3; b <= 5; b++)
+            pairs.link[a][b] = pairs.link[b][a] = (struct df_link){ 0 };
+    dfw_pairs_give(&pairs, &p);
+    assert_int_equal(df_platform_peers(&p, 1), 0);
+    assert_int_equal(df_platform_peers(&p, 3), 1 << 4 | 1 << 5);
+    pairs.link[4][5] = (struct df_link){ 0 }; /* that way alone is no way: 1 and 2 are as large a group, and first */
+    dfw_pairs_give(&pairs, &p);
+    assert_int_equal(df_platform_peers(&p, 1), 1 << 2);
+    assert_int_equal(df_platform_peers(&p, 3) | df_platform_peers(&p, 5), 0);
+    p.units[2].cls = 2;                 /* other classes do not send to each other */
+    dfw_pairs_give(&pairs, &p);
+    assert_int_equal(df_platform_peers(&p, 1), 0);
+    assert_int_equal(df_platform_peers(&p, 3), 1 << 4);
+    p.n_units = 1;
+    dfw_pairs_give(&pairs, &p);
+}
+
+/* Of three devices the first two send to each other. false: why says which figure is off. */
+static bool measures_pairs(const struct df_platform *told, char *why, size_t size)
+{
+    const struct dfr_device_ops *ops = dfr_device_back_end(DF_DEVICE_EMU);
+    struct dfr_device *devices[4];
+    struct df_platform p = *told;
+    struct dfw_pairs pairs = { 0 };
+    struct df_error error = { "" };
+    for (uint32_t u = 1; u <= 3; u++) {
+        struct dfr_device_config config = { .unit = &told->units[u], .pool_bytes = 32 << 20, .compute_streams = 1 };
+        p.units[u].peer = (struct df_link){ 0 };
+        assert_int_equal(ops->open(u - 1, &config, &devices[u], &error), DF_OK);
+    }
+    last_progress = 0;
+    int status = dfw_probe_peers(ops, devices, &p, &pairs, progress, NULL, &error);
+    for (uint32_t u = 1; u <= 3; u++)
+        ops->close(devices[u]);
+    if (status != DF_OK)
+        fail_msg("%s", error.text);
+    assert_true(last_progress == 1);
+    for (uint32_t a = 1; a <= 3; a++) {
+        assert_int_equal(df_platform_peers(&p, a), df_platform_peers(told, a));
+        for (uint32_t b = 1; b <= 3; b++) {
+            if (!(df_platform_peers(told, a) >> b & 1)) {
+                assert_true(pairs.link[a][b].bytes_per_s == 0);
+                continue;
+            }
+            for (uint64_t n = 64; n <= 16 << 20; n *= 512) {
+                double expected_s = df_peer_time_s(told, a, b, n), got_s = df_link_time_s(&pairs.link[a][b], n);
+                snprintf(why, size, "%u to %u: %g s, not %g, for %g bytes", a, b, got_s, expected_s, (double)n);
+                if (!(fabs(got_s - expected_s) <= 0.1 * expected_s))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void the_emulators_peers_are_found_again(void **state)
+{
+    (void)state;
+    const struct df_link links[3] = { { 0.5e9, 300e-6, 0 }, { 0.4e9, 500e-6, 0 }, { 0, 0, 0 } };
+    const struct df_platform told = devices_with(links, 3);
+    char why[128] = "";
+    for (int attempt = 0; attempt < 6; attempt++)
+        if (measures_pairs(&told, why, sizeof why))
+            return;
+    fail_msg("%s", why);
+}
+
 static void a_machine_without_gpu_is_a_platform(void **state)
 {
     (void)state;
@@ -189,6 +309,8 @@ int main(void)
         cmocka_unit_test(exact_copies_give_the_link_back), cmocka_unit_test(noise_and_spikes_bend_it_little),
         cmocka_unit_test(what_is_no_link_is_refused),      cmocka_unit_test(the_emulators_link_is_found_again),
         cmocka_unit_test(one_engine_is_seen),              cmocka_unit_test(a_machine_without_gpu_is_a_platform),
+        cmocka_unit_test(pairs_give_the_units_links),      cmocka_unit_test(islands_are_not_joined),
+        cmocka_unit_test(the_emulators_peers_are_found_again),
     };
     return cmocka_run_group_tests_name("probe", tests, NULL, NULL);
 }

@@ -133,12 +133,11 @@ void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool
           out);
     if (front->has_dynamic)
         fputs("extern const struct df_replanner dfc_replanner;\n", out);
-    fprintf(out,
-            "\nint main(int argc, char **argv)\n{\n    const struct df_program program = {\n        .name = \"%s\",\n"
-            "        .image = df_image,\n        .image_bytes = (size_t)(df_image_end - df_image),\n"
-            "        .functions = functions,\n        .n_functions = sizeof functions / sizeof *functions,\n"
-            "        .planner = &dfp_planner,\n        .read_platform = dfc_program_platform,\n",
-            stem);
+    fputs("\nint main(int argc, char **argv)\n{\n    const struct df_program program = {\n"
+          "        .image = df_image,\n        .image_bytes = (size_t)(df_image_end - df_image),\n"
+          "        .functions = functions,\n        .n_functions = sizeof functions / sizeof *functions,\n"
+          "        .planner = &dfp_planner,\n        .read_platform = dfc_program_platform,\n",
+          out);
     if (front->has_dynamic)
         fputs("        .replanner = &dfc_replanner,\n", out);
     if (emu_gpu_code)

@@ -342,8 +342,8 @@ void dfr_check_report(const struct dfr_check *c)
     for (uint32_t k = 0; k < c->run->graph->n_kernels; k++)
         n += c->compared[k];
     if (c->n_compared == 0)
-        dfr_say(c->run, "--check=variants: no job has two variants that could be compared");
+        dfr_say("--check=variants: no job has two variants that could be compared");
     else
-        dfr_say(c->run, "--check=variants: %llu job%s of %u kernel%s agree", (unsigned long long)c->n_compared,
+        dfr_say("--check=variants: %llu job%s of %u kernel%s agree", (unsigned long long)c->n_compared,
                 c->n_compared == 1 ? "" : "s", n, n == 1 ? "" : "s");
 }

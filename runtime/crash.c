@@ -1,20 +1,25 @@
-/* crash.c - the handlers of fatal signals (see crash.h). What the handler calls takes no lock and no memory: snprintf
- * with integers and strings, and write. */
+/* crash.c - the handlers of fatal signals and of exit() (see crash.h). What the former calls takes no lock and no memory:
+ * snprintf with integers and strings, and write. */
 #include "runtime/crash.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "runtime/engine.h"
+#include "runtime/log.h"
+#include "runtime/output.h"
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 enum { N_SIGNALS = sizeof signals / sizeof signals[0] };
 
 static struct sigaction before[N_SIGNALS]; /* written before the handler is there */
+static bool watching;
+static atomic_bool runs;
 static atomic_flag told = ATOMIC_FLAG_INIT;
 static _Thread_local volatile sig_atomic_t telling;
 
@@ -53,18 +58,29 @@ static void describe(const siginfo_t *info, char *text, size_t size)
         snprintf(text, size, "signal %d", info->si_signo);
 }
 
-static void tell(const struct df_call *call, const siginfo_t *info)
+/* The job that the calling thread runs, if any: "node 'main/blur', wave 3: the kernel ". */
+static void name_job(char *text, size_t size)
 {
-    const struct df_graph *g = call->run->graph;
-    char why[128], node[256], line[512];
+    const struct df_graph *g = running ? running->run->graph : NULL;
+    char node[256];
+
+    text[0] = '\0';
+    if (!g || dfr_job_node(running->job) >= g->n_nodes)
+        return;
+    df_node_name(g, dfr_job_node(running->job), node, sizeof node);
+    snprintf(text, size, "node '%s', wave %lld: the kernel ", node, (long long)running->wave);
+}
+
+static void tell(const siginfo_t *info)
+{
+    char why[128], job[320], line[512];
     int length;
 
-    if (dfr_job_node(call->job) >= g->n_nodes)
+    name_job(job, sizeof job);
+    if (!job[0])
         return;                         /* no job yet */
     describe(info, why, sizeof why);
-    df_node_name(g, dfr_job_node(call->job), node, sizeof node);
-    length = snprintf(line, sizeof line, "%s: error: node '%s', wave %lld: the kernel crashed: %s\n",
-                      g->name && *g->name ? g->name : "libdf", node, (long long)call->wave, why);
+    length = snprintf(line, sizeof line, "%s: error: %scrashed: %s\n", dfr_program_name(), job, why);
     if (length >= (int)sizeof line)
         length = (int)sizeof line - 1;
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
@@ -78,7 +94,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
         while (atomic_flag_test_and_set(&told))
             pause();                    /* another thread is telling of its own, and then ends the process */
         telling = 1;
-        tell(running, info);
+        tell(info);
     }
     for (int i = 0; i < N_SIGNALS; i++)
         if (signals[i] == number)
@@ -87,12 +103,40 @@ static void on_crash(int number, siginfo_t *info, void *context)
         raise(number);                  /* there is no fault to come again; abort() raises its own anew */
 }
 
+/* ---- in exit() ---- */
+
+/* Several threads may call exit() at a time. It takes each handler off its list once, and the process ends with the first
+ * who finds none: so each thread that may call it brings one, and waits there for the first. */
+static void on_leave(int status, void *arg)
+{
+    char job[320];
+
+    (void)arg;
+    if (!atomic_load(&runs))
+        return;
+    while (atomic_flag_test_and_set(&told))
+        pause();
+    name_job(job, sizeof job);
+    fprintf(stderr, "%s: error: %scalled exit(%d); a run is ended by df_fail(call, \"why\"), or by DF_END of a stream\n",
+            dfr_program_name(), job[0] ? job : "a kernel's code ", status);
+    dfr_output_leave(1);
+}
+
 /* ---- from outside ---- */
+
+void dfr_crash_run(bool on)
+{
+    atomic_store(&runs, on);
+}
 
 void dfr_crash_watch(void)
 {
     struct sigaction ours = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK };
 
+    if (watching)
+        return;
+    watching = true;
+    on_exit(on_leave, NULL);
     sigemptyset(&ours.sa_mask);
     for (int i = 0; i < N_SIGNALS; i++)
         if (sigaction(signals[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
@@ -117,6 +161,8 @@ void dfr_crash_enter(struct dfr_crash_frame *frame, const struct df_call *call)
     /* a sanitizer has given the thread one already */
     if (sigaltstack(NULL, &frame->stack_before) == 0 && (frame->stack_before.ss_flags & SS_DISABLE))
         sigaltstack(&ours, NULL);
+    if (watching)
+        on_exit(on_leave, NULL);
     here = frame;
     running = call;
 }

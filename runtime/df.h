@@ -289,7 +289,6 @@ int df_simulate(const struct df_graph *graph, const struct df_options *options, 
 struct df_replanner;
 
 struct df_program {
-    const char *name;
     const unsigned char *image;         /* graph, plan, sources: runtime/image.h */
     size_t image_bytes;
     const struct df_functions *functions; /* by kernel id */

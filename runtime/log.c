@@ -1,14 +1,21 @@
 /* log.c - lines on stderr. Each is one call of stdio, so that those of several threads do not mix. */
 #include "runtime/log.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/engine.h"
 
+const char *dfr_program_name(void)
+{
+    const char *name = program_invocation_short_name;
+    return name && *name ? name : "libdf";
+}
+
 /* One line: no line break at its end, none in it. */
-static void put(const struct df_run *run, const char *word, char *text)
+static void put(const char *word, char *text)
 {
     size_t n = strlen(text);
     while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
@@ -16,7 +23,7 @@ static void put(const struct df_run *run, const char *word, char *text)
     for (char *p = text; *p; p++)
         if (*p == '\n' || *p == '\r')
             *p = ' ';
-    fprintf(stderr, "%s: %s%s\n", run->graph->name && *run->graph->name ? run->graph->name : "libdf", word, text);
+    fprintf(stderr, "%s: %s%s\n", dfr_program_name(), word, text);
 }
 
 void dfr_log(const struct df_run *run, int level, const char *format, ...)
@@ -30,10 +37,10 @@ void dfr_log(const struct df_run *run, int level, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    put(run, level >= 0 && level <= DF_LOG_DEBUG ? words[level] : "", text);
+    put(level >= 0 && level <= DF_LOG_DEBUG ? words[level] : "", text);
 }
 
-void dfr_say(const struct df_run *run, const char *format, ...)
+void dfr_say(const char *format, ...)
 {
     char text[1024];
     va_list list;
@@ -41,5 +48,5 @@ void dfr_say(const struct df_run *run, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    put(run, "", text);
+    put("", text);
 }

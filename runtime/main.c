@@ -2,18 +2,18 @@
  *
  * Two modes: it runs the graph, or, where `dfc profile` started it, measures the graph's works.
  *
- * Exit:     0; 1 where the run fails or something given to it cannot be used, with `NAME: error: …`; 2 for usage.
+ * Exit:     0; 1 where the run fails or something given to it cannot be used, with `PROGRAM: error: …`; 2 for usage.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runtime/arrays.h"
 #include "runtime/args.h"
 #include "runtime/crash.h"
 #include "runtime/error.h"
 #include "runtime/image.h"
+#include "runtime/log.h"
 #include "runtime/measure.h"
 #include "runtime/output.h"
 #include "runtime/report.h"
@@ -140,20 +140,17 @@ static int run(const struct df_program *program, const struct dfr_image *image, 
     return rc;
 }
 
-static void say_error(const struct df_program *program, const struct df_error *error)
+static void say_error(const struct df_error *error)
 {
     if (error->text[0])                 /* empty: whoever failed has printed its diagnostics */
-        fprintf(stderr, "%s: error: %s\n", program->name, error->text);
+        fprintf(stderr, "%s: error: %s\n", dfr_program_name(), error->text);
 }
 
-/* --watchdog found a job that does not end. No thread can be stopped from outside, so the process ends here; what was
- * printed goes out first, unless the thread that does not end is printing. */
+/* --watchdog found a job that does not end, and no thread can be stopped from outside. */
 static void expired(void *arg)
 {
     (void)arg;
-    if (ftrylockfile(stdout) == 0)
-        fflush_unlocked(stdout);
-    _exit(1);
+    dfr_output_leave(1);
 }
 
 /* What kernels and --help printed: a full disk must not look like success. */
@@ -175,29 +172,31 @@ int df_main(int argc, char **argv, const struct df_program *program)
     dfr_crash_watch();
     if (dfr_image_open(program->image, program->image_bytes, program->functions, program->n_functions, &image,
                        &error) != DF_OK) {
-        say_error(program, &error);
+        say_error(&error);
         return 1;
     }
     int parsed = dfr_args_parse(image.graph, argc, argv, &line, &error);
     if (parsed != DF_OK) {
-        say_error(program, &error);
+        say_error(&error);
         status = parsed == DF_E_ARGUMENT ? 2 : 1;
     } else if (line.help) {
-        dfr_args_help(image.graph, program->name, stdout);
+        dfr_args_help(image.graph, dfr_program_name(), stdout);
     } else if (line.version) {
-        printf("%s, made by dfc %s\n", program->name, DFC_VERSION);
+        printf("%s, made by dfc %s\n", dfr_program_name(), DFC_VERSION);
     } else {
         line.options.expired = expired;
         line.options.emu_gpu_code = program->emu_gpu_code;
         if (line.options.waves < 0)
             line.options.waves = image.default_waves;
+        dfr_crash_run(true);
         if (run(program, &image, &line, &error) != DF_OK) {
-            say_error(program, &error);
+            say_error(&error);
             status = 1;
         }
+        dfr_crash_run(false);
     }
     if (status == 0 && flush_stdout(&error) != DF_OK) {
-        say_error(program, &error);
+        say_error(&error);
         status = 1;
     }
     dfr_args_free(&line);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/clock.h"
+#include "runtime/crash.h"
 #include "runtime/error.h"
 #include "runtime/measure_impl.h"
 
@@ -34,9 +35,11 @@ static int call_cpu(struct dfr_measure_job *job, void *const *ports, double *sec
     const struct df_work *work = dfr_measure_work(job);
     struct df_call call;
     dfr_measure_call(job, &call);
+    dfr_crash_call(&call);
     double begin_s = dfr_clock_s();
     job->code = m->graph->functions[work->kernel].cpu(&call, NULL, m->dims, ports, m->scalars + work->first_scalar);
     *seconds = dfr_clock_s() - begin_s;
+    dfr_crash_call(NULL);
     return dfr_measure_outcome(job, &call, job->code, error);
 }
 

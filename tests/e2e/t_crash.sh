@@ -14,11 +14,11 @@ app fails 'return df_fail(call, "no luck");'
 app reason 'return DF_FAILED;'
 app loose 'return 42;'
 expect compare-crash 1 "^dfc: error: policy eager: the program was ended by signal 6 \(Aborted\)" "$DFC" compare crash.df --policies=eager --runs=1
-expect compare-exit 1 "^dfc: error: policy eager: the program printed no statistics" "$DFC" compare leave.df --policies=eager --runs=1
+expect compare-exit 1 "^leave: error: node 'main/middle', wave 0: the kernel called exit\(0\)" "$DFC" compare leave.df --policies=eager --runs=1
 expect compare-fails 1 "^dfc: error: policy eager: the program failed with status 1" "$DFC" compare fails.df --policies=eager --runs=1
 expect compare-fails-why 1 "^fails: error: node 'main/middle', wave 0: no luck" "$DFC" compare fails.df --policies=eager --runs=1
 expect profile-crash 1 "^dfc: error: the program was ended by signal 6 \(Aborted\) while it ran middle k=8 cpu" "$DFC" profile crash.df $quick
-expect profile-exit 1 "^dfc: error: the program ended before all was measured" "$DFC" profile leave.df $quick
+expect profile-exit 1 "^leave: error: node 'main/middle', wave 0: the kernel called exit\(0\)" "$DFC" profile leave.df $quick
 expect profile-fails 1 "^fails: error: node 'main/middle', wave 0: no luck" "$DFC" profile fails.df $quick
 expect profile-fails-unexplained 1 "^reason: error: node 'main/middle', wave 0: " "$DFC" profile reason.df $quick
 expect no-samples-of-failures 1 "^crash|^dfc: error: the program was ended" "$DFC" profile crash.df $quick
@@ -44,6 +44,28 @@ crashes crash 'abort\(\) was called'
 crashes null 'segmentation fault at address 0x8'
 crashes divide 'integer division by zero'
 crashes deep "its stack overflowed \([0-9]+ KiB; 'ulimit -s' makes it larger\)"
+# exit() by a kernel is no good end, whatever it is given; two waves that call it at a time are told once. A program's own name
+# is the one it was started by.
+cp leave renamed 2>/dev/null || { "$DFC" leave.df -o leave && cp leave renamed; } || fail leave-compiles "exit $?"
+for run in "--policy=ws --device=none" "--device=emu --emu-all --policy=all-gpu" "--waves=8 --inflight=4 --workers=2 --policy=eager --device=none"; do
+    expect "exit $run" 1 "^renamed: error: node 'main/middle', wave [0-9]+: the kernel called exit\(0\); a run is ended by df_fail" ./renamed $run
+    [ "$(./renamed $run 2>&1 | wc -l)" = 1 ] && pass "exit-once $run" || fail "exit-once $run" "more lines than one"
+done
+cat > thread.c <<'X'
+#include <pthread.h>
+#include <stdlib.h>
+static void *leave(void *arg) { (void)arg; exit(7); }
+int middle_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *b)
+{
+    pthread_t t;
+    (void)call, (void)k, (void)a, (void)b;
+    return pthread_create(&t, NULL, leave, NULL) || pthread_join(t, NULL);
+}
+X
+app thread ''
+sed -i '/^kernel middle/s/cpu .*/cpu "thread.c";/' thread.df
+check thread-compiles "$DFC" thread.df -o thread
+expect exit-of-a-thread 1 "^thread: error: a kernel's code called exit\(7\)" ./thread
 if [ "${DF_BUILD##*/}" = release ]; then
     ./crash --device=none 2>/dev/null; [ $? = 134 ] && pass crash-status || fail crash-status "exit $?"
 else

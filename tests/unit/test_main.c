@@ -1,5 +1,6 @@
 /* test_main.c - df_main() of a program made by hand: what it prints where, its exit status, and sizes given at run
  * time. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,11 +96,12 @@ static int read_platform(const char *path, struct df_platform *platform, struct 
 }
 
 static const struct df_replanner replanner = { remake };
-static struct df_program program = { .name = "app", .functions = functions, .n_functions = 2 };
+static struct df_program program = { .functions = functions, .n_functions = 2 };
 
 static int setup(void **state)
 {
     (void)state;
+    program_invocation_short_name = "app";
     struct dfr_image image = { .sources = (const unsigned char *)"text", .source_bytes = 4, .default_waves = -1 };
     unsigned char *bytes, *aligned;
     if (build(100, &image.graph, NULL) != DF_OK ||

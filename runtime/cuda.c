@@ -362,7 +362,6 @@ static int cuda_launch(struct dfr_device *device, const struct dfr_launch *launc
     struct cuda_device *cuda = cuda_of(device);
     int status = dfr_cuda_begin_work(cuda, stream, error);
     cudaError_t launched;
-    char doing[256];
 
     if (status != DF_OK)
         return status;
@@ -373,8 +372,7 @@ static int cuda_launch(struct dfr_device *device, const struct dfr_launch *launc
     launched = cudaGetLastError();
     if (launched == cudaSuccess)
         return DF_OK;
-    snprintf(doing, sizeof doing, "launching node '%s'", launch->node_name != NULL ? launch->node_name : "?");
-    return failed(error, cuda->name, doing, launched);
+    return failed(error, cuda->name, "launching its kernels", launched);
 }
 
 static int cuda_stream_wait(struct dfr_device *device, uint32_t stream, struct dfr_event *event, struct df_error *error)

@@ -16,6 +16,7 @@
 #include "runtime/call.h"
 #include "runtime/emu_fault.h"
 #include "runtime/error.h"
+#include "runtime/log.h"
 
 #define NEAR_BYTES 65536 /* a stray address this close to an own block is explained by it */
 
@@ -78,8 +79,8 @@ static void give_up(struct dfr_emu_check *check)
     check->off = true;
     mprotect(check->pool, check->n_pages * check->page_bytes, PROT_READ | PROT_WRITE);
     fprintf(stderr,
-            "warning: %s: the system refused to protect its memory (vm.max_map_count?): blocks are not checked\n",
-            check->watched.device_name);
+            "%s: warning: %s: the system refused to protect its memory (vm.max_map_count?): blocks are not checked\n",
+            dfr_program_name(), check->watched.device_name);
 }
 
 /* Adds to the counts of pages first … end-1 and protects anew those whose rights change, a run at a time. */
@@ -277,29 +278,29 @@ static const struct dfr_range *own_input(const struct dfr_launch *launch, uintpt
     return NULL;
 }
 
+/* Which node it was is said by whoever tells of the failed call. */
 static void explain(const struct dfr_emu_fault *fault, const struct dfr_launch *launch, char *text, size_t size)
 {
     static const char *const verbs[] = {
         [DFR_EMU_TOUCHED] = "touched", [DFR_EMU_READ] = "read", [DFR_EMU_WROTE] = "wrote to"};
-    const char *node = known(launch->node_name), *verb = verbs[fault->access];
+    const char *verb = verbs[fault->access];
     const struct dfr_range *own = own_input(launch, fault->address);
     struct dfr_emu_check *check = (struct dfr_emu_check *)fault->pool;
     const struct label *label;
     char near[160];
 
     if (own != NULL) {
-        snprintf(text, size, "node '%s' wrote to its input port '%s', which is read-only", node,
-                 known(own->port));
+        snprintf(text, size, "it wrote to its input port '%s', which is read-only", known(own->port));
         return;
     }
     explain_near(launch, fault->address, near, sizeof near);
     pthread_mutex_lock(&check->lock);
     label = label_of(check, fault->address);
     if (label != NULL)
-        snprintf(text, size, "node '%s' %s a block that it did not declare, of node '%s' port '%s'%s", node, verb,
-                 label->node, label->port, near);
+        snprintf(text, size, "it %s a block that it did not declare, of node '%s' port '%s'%s", verb, label->node,
+                 label->port, near);
     else
-        snprintf(text, size, "node '%s' %s memory of %s that it did not declare, of no known block%s", node, verb,
+        snprintf(text, size, "it %s memory of %s that it did not declare, of no known block%s", verb,
                  check->watched.device_name, near);
     pthread_mutex_unlock(&check->lock);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/crash.h"
+#include "runtime/log.h"
 
 #define MAX_POOLS 16
 
@@ -55,8 +56,8 @@ static void report(const struct dfr_emu_pool *pool, uintptr_t address)
 {
     char line[192];
     int length = snprintf(line, sizeof line,
-                          "error: code on the CPU touched memory of the emulated GPU %s, byte %llu\n",
-                          pool->device_name, (unsigned long long)(address - (uintptr_t)pool->base));
+                          "%s: error: code on the CPU touched memory of the emulated GPU %s, byte %llu\n",
+                          dfr_program_name(), pool->device_name, (unsigned long long)(address - (uintptr_t)pool->base));
 
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
         return; /* nobody left to tell */

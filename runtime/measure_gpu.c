@@ -76,7 +76,10 @@ int dfr_measure_gpu_open(struct dfr_measure *m, const struct dfr_device_ops *ops
         gpu->pool_bytes = pool_bytes < limit ? pool_bytes : limit;
         if (gpu->pool_bytes < ALIGNMENT)
             gpu->pool_bytes = ALIGNMENT;
-        struct dfr_device_config config = { .unit = &gpu->unit, .pool_bytes = gpu->pool_bytes, .compute_streams = 1 };
+        struct df_emu_trial trial = m->options->emu_trial;
+        trial.slow_factor = 0;          /* times of a slowed device would be kept for others */
+        struct dfr_device_config config = { .unit = &gpu->unit, .pool_bytes = gpu->pool_bytes, .compute_streams = 1,
+                                            .trial = &trial };
         status = ops->open(0, &config, &gpu->device, error);
     }
     if (status == DF_OK) {
@@ -175,16 +178,17 @@ static int launch(void *arg, double *seconds, struct df_error *error)
                             .result = &job->code,
                             .node_name = name };
     double begin_s = dfr_clock_s(), event_begin_s, event_end_s;
+    struct df_error why = { "" };
     job->code = DF_OK;
     if (kernel->flags & DF_KERNEL_COPY)
-        status = copy(gpu, DFR_COPY_D2D, m->scratch[1], m->scratch[0], m->graph->port_bytes[work->first_port], error);
+        status = copy(gpu, DFR_COPY_D2D, m->scratch[1], m->scratch[0], m->graph->port_bytes[work->first_port], &why);
     else
-        status = gpu->ops->launch(gpu->device, &l, STREAM, error);
+        status = gpu->ops->launch(gpu->device, &l, STREAM, &why);
     if (status == DF_OK)
-        status = finish(gpu, error);
+        status = finish(gpu, &why);
     if (status != DF_OK) {
         gpu->ops->drain(gpu->device, NULL); /* call and name go away */
-        return status;
+        return dfr_error(error, status, "node '%s', wave %lld: %.340s", name, (long long)job->wave, why.text);
     }
     *seconds = dfr_clock_s() - begin_s;
     if (gpu->ops->event_times(gpu->device, gpu->event, &event_begin_s, &event_end_s))

@@ -42,8 +42,8 @@ graph steal >steal.df; graph spoil >spoil.df
 check compile "$DFC" steal.df -o steal --nvcc=none
 check compile-spoil "$DFC" spoil.df -o spoil --nvcc=none
 if grep -q 'fsanitize=thread' "$DF_BUILD/obj/flags" 2>/dev/null; then skip undeclared "the thread sanitizer takes the signal"; else
-    expect undeclared 1 "node 'main/steal'.*did not declare, of node 'main/first' port 'a'" ./steal --device=emu --policy=all-gpu
-    expect read-only 1 "node 'main/spoil'.*input port 'b'.*read-only" ./spoil --device=emu --policy=all-gpu
+    expect undeclared 1 "^steal: error: node 'main/steal', wave 0: it (read|touched) a block that it did not declare, of node 'main/first' port 'a'" ./steal --device=emu --policy=all-gpu
+    expect read-only 1 "^spoil: error: node 'main/spoil', wave 0: it wrote to its input port 'b', which is read-only" ./spoil --device=emu --policy=all-gpu
 fi
 expect off 0 '' ./steal --device=emu --policy=all-gpu --emu-check=off
 expect on-the-cpu 0 '' ./steal --device=none

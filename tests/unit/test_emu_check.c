@@ -68,15 +68,15 @@ static void test_undeclared_block_is_named(void **state)
     blur[1] = (struct dfr_range){rig.pool + PAGE, 1000, true, "b"};
     assert_string_equal(poke_as(&rig, "main/grey", 21 * PAGE, 5, &grey, 1), "");
     assert_string_equal(poke_as(&rig, "main/blur", 21 * PAGE + 8, 0, blur, 2),
-                        "node 'main/blur' " READ_VERB
+                        "it " READ_VERB
                         " a block that it did not declare, of node 'main/grey' port 'out'");
     assert_string_equal(poke_as(&rig, "main/blur", 22 * PAGE, 7, blur, 2),
-                        "node 'main/blur' " WRITE_VERB
+                        "it " WRITE_VERB
                         " a block that it did not declare, of node 'main/grey' port 'out'");
     assert_string_equal(poke_as(&rig, "main/blur", 40 * PAGE, 7, blur, 2),
-                        "node 'main/blur' " WRITE_VERB " memory of emu0 that it did not declare, of no known block");
+                        "it " WRITE_VERB " memory of emu0 that it did not declare, of no known block");
     assert_string_equal(poke_as(&rig, "main/blur", 2 * PAGE, 0, blur, 2),
-                        "node 'main/blur' " READ_VERB " memory of emu0 that it did not declare, of no known block"
+                        "it " READ_VERB " memory of emu0 that it did not declare, of no known block"
                         " (3096 bytes past the end of its port 'b')");
     /* The device goes on, and what was declared works. */
     assert_string_equal(poke_as(&rig, "main/blur", PAGE + 3, 77, blur, 2), "");
@@ -97,7 +97,7 @@ static void test_input_is_read_only(void **state)
     ranges[1] = (struct dfr_range){rig.pool + 2 * PAGE, PAGE, true, "b"};
     assert_string_equal(poke_as(&rig, "main/blur", PAGE + 5, 0, ranges, 2), "");
     assert_string_equal(poke_as(&rig, "main/blur", PAGE + 5, 1, ranges, 2),
-                        "node 'main/blur' wrote to its input port 'a', which is read-only");
+                        "it wrote to its input port 'a', which is read-only");
     assert_string_equal(poke_as(&rig, "main/blur", 2 * PAGE, 1, ranges, 2), "");
     rig.ops->close(rig.device);
 }
@@ -145,13 +145,13 @@ static void test_two_devices(void **state)
     assert_string_equal(poke_as(&two, "main/there", 7, 1, &range, 1), "");
     apart = (size_t)((uintptr_t)two.pool - (uintptr_t)one.pool);
     assert_string_equal(poke_as(&one, "main/here", apart + 7, 0, NULL, 0),
-                        "node 'main/here' " READ_VERB
+                        "it " READ_VERB
                         " a block that it did not declare, of node 'main/there' port 'out'");
     assert_string_equal(poke_as(&one, "main/here", apart + PAGE, 0, NULL, 0),
-                        "node 'main/here' " READ_VERB " memory of emu1 that it did not declare, of no known block");
+                        "it " READ_VERB " memory of emu1 that it did not declare, of no known block");
     one.ops->close(one.device);
     assert_string_equal(poke_as(&two, "main/there", 2 * PAGE, 0, NULL, 0),
-                        "node 'main/there' " READ_VERB " memory of emu1 that it did not declare, of no known block");
+                        "it " READ_VERB " memory of emu1 that it did not declare, of no known block");
     two.ops->close(two.device);
     sigaction(SIGSEGV, NULL, &after);
     assert_ptr_equal(before.sa_sigaction, after.sa_sigaction);

@@ -376,6 +376,26 @@ static void a_failure_names_the_node(void **state)
     df_graph_free(graph);
 }
 
+static void a_launch_that_fails_names_the_node(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_graph();
+    struct df_error error = { "" };
+    struct dfr_sampler_options sampler = { .goal = 0.5, .min_runs = 4, .max_runs = 6, .max_s = 1 };
+    struct df_options options;
+    for (int kind = 0; kind < 2; kind++) {
+        FILE *out = fopen("/dev/null", "w");
+        df_options_default(&options);
+        options.device = DF_DEVICE_EMU;
+        options.emu_trial.fail[kind ? DF_EMU_LATE_LAUNCH : DF_EMU_LAUNCH] = 1;
+        assert_int_equal(dfr_measure_to(graph, &options, &sampler, out, NULL, &error), DF_E_DEVICE);
+        assert_has(error.text, "node 'main/bump', wave 0: emu0: ");
+        assert_has(error.text, "launch 1 failed, as asked for");
+        fclose(out);
+    }
+    df_graph_free(graph);
+}
+
 static void results_that_cannot_be_written_end_it(void **state)
 {
     (void)state;
@@ -401,6 +421,7 @@ int main(void)
         cmocka_unit_test(of_a_whole_stream_all_calls_count_and_else_the_usual_ones),
         cmocka_unit_test(what_is_known_is_left_out),
         cmocka_unit_test(a_failure_names_the_node),
+        cmocka_unit_test(a_launch_that_fails_names_the_node),
         cmocka_unit_test(results_that_cannot_be_written_end_it),
     };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);

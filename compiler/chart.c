@@ -32,7 +32,7 @@ struct axis {
 static struct axis make_axis(double most_s)
 {
     static const struct { double from, scale; const char *unit; } units[] = { { 1, 1, "s" }, { 1e-3, 1e3, "ms" },
-                                                                               { 1e-6, 1e6, "µs" }, { 0, 1e9, "ns" } };
+                                                                               { 1e-6, 1e6, "us" }, { 0, 1e9, "ns" } };
     struct axis axis;
     if (!(most_s > 0) || !isfinite(most_s))
         most_s = 1;

@@ -179,10 +179,8 @@ static void print_units(FILE *out, const struct dfp_problem *problem, const stru
     for (uint32_t u = 0; u < platform->n_units; u++) {
         const struct df_unit *unit = &platform->units[u];
         char load[32];
-        const char *text = dfp_text_time(load, e->busy_s[u]);
-        int width = 10 + (strstr(text, "µ") != NULL); /* one column, two bytes */
-        fprintf(out, "%-16s %8u %9u %*s %5.1f %% %5.1f %%\n", unit->name, (unsigned)unit->workers,
-                (unsigned)e->nodes[u], width, text, all_s > 0 ? 100 * e->busy_s[u] / all_s : 0.0,
+        fprintf(out, "%-16s %8u %9u %10s %5.1f %% %5.1f %%\n", unit->name, (unsigned)unit->workers,
+                (unsigned)e->nodes[u], dfp_text_time(load, e->busy_s[u]), all_s > 0 ? 100 * e->busy_s[u] / all_s : 0.0,
                 e->makespan_s > 0 ? 100 * e->busy_s[u] / (e->makespan_s * unit->workers) : 0.0);
     }
     fputc('\n', out);

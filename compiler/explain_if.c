@@ -71,7 +71,7 @@ static bool try_gpu(struct trial *t)
     struct df_unit *unit = &platform.units[platform.n_units++];
     *unit = like == DF_NONE ? stated.units[1] : platform.units[like];
     if (like == DF_NONE)
-        snprintf(what(t), sizeof t->changes->what, "a GPU (12 GB/s and 10 µs each way)");
+        snprintf(what(t), sizeof t->changes->what, "a GPU (12 GB/s and 10 us each way)");
     else
         snprintf(what(t), sizeof t->changes->what, "one more GPU like %s", platform.units[like].name);
     snprintf(unit->name, sizeof unit->name, "gpu-more");

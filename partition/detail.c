@@ -71,7 +71,7 @@ static void put_dims(const struct df_graph *g, uint32_t node, char *label, size_
     }
 }
 
-/* "cpu 1.2 ms, gpu 80 µs": one per class that the platform has, whatever a hint says; the hint itself after them. */
+/* "cpu 1.2 ms, gpu 80 us": one per class that the platform has, whatever a hint says; the hint itself after them. */
 static void put_times(const struct dfp_model *model, uint32_t node, char *label, size_t size)
 {
     const struct df_graph *g = model->problem->graph;

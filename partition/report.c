@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/text.h"
+
 bool dfp_reader_is_first(const struct df_graph *g, const struct df_value *value, uint32_t r)
 {
     const struct df_reader *readers = g->readers + value->first_reader;
@@ -38,45 +40,30 @@ int dfp_report_make(const struct dfp_problem *problem, const struct df_plan *pla
     return DF_OK;
 }
 
-/* Three digits, without zeros after the point: 0.25, 3.4, 120. */
-static const char *three_digits(char buffer[32], double number, const char *unit)
+/* "1.50 ms" -> "1.5 ms", "4.00 MiB" -> "4 MiB" */
+static const char *without_zeros(char buffer[32])
 {
-    int decimals = number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2;
-    int n = snprintf(buffer, 32, "%.*f", decimals, number);
-    while (decimals && n > 0 && buffer[n - 1] == '0') {
-        buffer[--n] = '\0';
-        decimals--;
-    }
-    if (n > 0 && buffer[n - 1] == '.')
-        buffer[--n] = '\0';
-    snprintf(buffer + n, 32 - (size_t)n, " %s", unit);
+    char *unit = strchr(buffer, ' '), *end = unit;
+    if (!unit || !memchr(buffer, '.', (size_t)(unit - buffer)))
+        return buffer;
+    while (end[-1] == '0')
+        end--;
+    if (end[-1] == '.')
+        end--;
+    memmove(end, unit, strlen(unit) + 1);
     return buffer;
 }
 
 const char *dfp_text_time(char buffer[32], double time_s)
 {
-    static const struct {
-        double s;
-        const char *unit;
-    } units[] = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "µs" }, { 1e-9, "ns" } };
-    if (isnan(time_s) || time_s <= 0)
-        return three_digits(buffer, 0, "s");
-    for (size_t i = 0; i < 3; i++)
-        if (time_s >= 0.9995 * units[i].s)
-            return three_digits(buffer, time_s / units[i].s, units[i].unit);
-    return three_digits(buffer, time_s / 1e-9, "ns");
+    dfr_text_seconds(time_s, buffer, 32);
+    return without_zeros(buffer);
 }
 
 const char *dfp_text_bytes(char buffer[32], uint64_t bytes)
 {
-    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-    double number = (double)bytes;
-    size_t i = 0;
-    while (number >= 1023.5 && i < 6) {
-        number /= 1024;
-        i++;
-    }
-    return three_digits(buffer, number, units[i]);
+    dfr_text_bytes(bytes, buffer, 32);
+    return without_zeros(buffer);
 }
 
 const char *dfp_text_promise(char buffer[160], const struct df_plan *plan, uint32_t unit, uint64_t inflight)

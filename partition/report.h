@@ -25,9 +25,8 @@ int dfp_critical_chain(const struct dfp_problem *problem, const uint16_t *place,
 /* A node may read a value in several slots: is reader r the value's first mention of its node? */
 bool dfp_reader_is_first(const struct df_graph *graph, const struct df_value *value, uint32_t r);
 
-/* "12 ns", "3.4 µs", "250 ms": three digits. */
+/* "12 ns", "3.4 us", "250 ms", and "512 B", "4 MiB": as runtime/text.h writes them, without zeros after the point. */
 const char *dfp_text_time(char buffer[32], double time_s);
-/* "512 B", "4 MiB" */
 const char *dfp_text_bytes(char buffer[32], uint64_t bytes);
 /* "fits in 6 GiB with 4 waves in flight", "fits in 1 GiB with 1 wave in flight, not with 4", "one wave does not fit in
  * 64 MiB". inflight 0: as many as a run has by default. "" where the memory's size is not known (0). */

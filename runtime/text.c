@@ -82,7 +82,11 @@ char *dfr_text_seconds(double seconds, char *text, size_t size)
         const char *unit;
     } units[] = { { 0.9995, 1, "s" }, { 0.9995e-3, 1e3, "ms" }, { 0.9995e-6, 1e6, "us" }, { 0, 1e9, "ns" } };
     unsigned u = 0;
-    while (u < 3 && !(seconds >= units[u].from))
+    if (!(seconds > 0)) {
+        snprintf(text, size, "0 s");
+        return text;
+    }
+    while (u < 3 && seconds < units[u].from)
         u++;
     double value = seconds * units[u].scale;
     snprintf(text, size, "%.*f %s", decimals(value), value, units[u].unit);
@@ -94,7 +98,7 @@ char *dfr_text_bytes(uint64_t bytes, char *text, size_t size)
     static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
     double value = (double)bytes;
     unsigned u = 0;
-    for (; value >= 999.5 && u < 6; u++)
+    for (; value >= (u ? 999.5 : 1024) && u < 6; u++) /* whole bytes are exact */
         value /= 1024;
     snprintf(text, size, "%.*f %s", u ? decimals(value) : 0, value, units[u]);
     return text;

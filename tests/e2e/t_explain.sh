@@ -47,7 +47,7 @@ sed -e 's/memory = 1 GiB/memory = 4 KiB/' chain.df > small.df
 expect memory 0 "why +its job does not fit in g's memory" "$DFC" explain small.df
 sed -e 's/gpu g .*;  *}$//' -e 's/gpu g    .*//' chain.df > alone.df
 expect alone 0 "why +the platform has nothing else" "$DFC" explain alone.df
-expect if-first-gpu 0 "faster  a GPU \(12 GB/s and 10 µs each way\)" "$DFC" explain alone.df --what-if
+expect if-first-gpu 0 "faster  a GPU \(12 GB/s and 10 us each way\)" "$DFC" explain alone.df --what-if
 
 "$DFC" explain "$DF_SOURCE/examples/photo/photo.df" --what-if >a.txt 2>&1; "$DFC" explain "$DF_SOURCE/examples/photo/photo.df" --what-if >b.txt 2>&1
 same same-again a.txt b.txt

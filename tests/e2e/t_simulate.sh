@@ -59,7 +59,7 @@ DF
 less platform "$(makespan --policy=all-gpu --platform=fast.df)" "$(makespan --policy=all-gpu)"
 
 # Formats.
-expect text 0 '^dmda +[0-9.]+ (us|µs|ms) +[0-9.]+ +[0-9.]+ ' "$DFC" simulate graph.df
+expect text 0 '^dmda +[0-9.]+ (us|ms) +[0-9.]+ +[0-9.]+ ' "$DFC" simulate graph.df
 check json python3 - "$DFC" a.csv <<'PY'
 import csv, json, subprocess, sys
 out = json.loads(subprocess.check_output([sys.argv[1], "simulate", "graph.df", "--format=json"]))

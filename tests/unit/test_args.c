@@ -290,22 +290,6 @@ static void test_sizes(void **state)
     }
 }
 
-static void test_units(void **state)
-{
-    (void)state;
-    char text[16];
-    assert_string_equal(dfr_text_seconds(0, text, sizeof text), "0.00 ns");
-    assert_string_equal(dfr_text_seconds(1.234e-6, text, sizeof text), "1.23 us");
-    assert_string_equal(dfr_text_seconds(0.0123, text, sizeof text), "12.3 ms");
-    assert_string_equal(dfr_text_seconds(0.99999, text, sizeof text), "1.00 s");
-    assert_string_equal(dfr_text_seconds(4567, text, sizeof text), "4567 s");
-    assert_string_equal(dfr_text_bytes(0, text, sizeof text), "0 B");
-    assert_string_equal(dfr_text_bytes(999, text, sizeof text), "999 B");
-    assert_string_equal(dfr_text_bytes(1000, text, sizeof text), "0.98 KiB");
-    assert_string_equal(dfr_text_bytes(64 << 20, text, sizeof text), "64.0 MiB");
-    assert_string_equal(dfr_text_bytes(UINT64_MAX, text, sizeof text), "16.0 EiB");
-}
-
 static void test_suggest(void **state)
 {
     (void)state;
@@ -399,7 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults), cmocka_unit_test(test_options),    cmocka_unit_test(test_args),
         cmocka_unit_test(test_messages), cmocka_unit_test(test_policy),     cmocka_unit_test(test_long_words),
-        cmocka_unit_test(test_help),     cmocka_unit_test(test_sizes),      cmocka_unit_test(test_units),
+        cmocka_unit_test(test_help),     cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_suggest),  cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

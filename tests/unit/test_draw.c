@@ -357,7 +357,7 @@ static void numbers_have_three_digits(void **state)
         double s;
         const char *text;
     } times[] = {
-        { 0, "0 s" },         { 1.5, "1.5 s" },   { 0.0012, "1.2 ms" },   { 0.00025, "250 µs" }, { 1e-9, "1 ns" },
+        { 0, "0 s" },         { 1.5, "1.5 s" },   { 0.0012, "1.2 ms" },   { 0.00025, "250 us" }, { 1e-9, "1 ns" },
         { 12.345, "12.3 s" }, { 0.99996, "1 s" }, { 123456, "123456 s" }, { 9.996e-3, "10 ms" }, { NAN, "0 s" },
     };
     static const struct {

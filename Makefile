@@ -63,7 +63,7 @@ LIBS      = -lmetis $(GV_LIBS) -lsqlite3 -lhwloc -lm -ldl -lrt
 
 # The front end and what gives times for other sizes are also linked into programs with dynamic params; what only the
 # dfc command needs, SQLite above all, stays out of them.
-DRIVER_PATTERNS := compiler/main.c compiler/common.c compiler/load_cmd.c compiler/output.c compiler/spawn.c compiler/home.c \
+DRIVER_PATTERNS := compiler/main.c compiler/common.c compiler/load_cmd.c compiler/output.c compiler/output_%.c compiler/spawn.c compiler/home.c \
                    compiler/build_%.c compiler/chart.c compiler/table.c compiler/cmd_%.c compiler/emit_%.c compiler/cuda_arch.c \
                    compiler/compare_%.c compiler/gantt.c compiler/gantt_%.c compiler/explain_%.c compiler/simulate_%.c
 RUNTIME_SRC  := $(filter-out runtime/cuda%.c,$(wildcard runtime/*.c)) $(wildcard memmgr/*.c)

@@ -198,27 +198,6 @@ static void note_left_out(const struct dfc_program *p)
                            : " are");
 }
 
-static bool is_output(const struct dfc_program *p, const char *input)
-{
-    struct stat in, out;
-    if (stat(input, &in) != 0 || stat(p->output, &out) != 0 || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
-        return false;
-    dfc_error("the program '%s' would replace '%s', which it is made of", p->output, input);
-    return true;
-}
-
-/* -o vec.c: one slip of the hand, and the only copy would be gone. */
-static bool check_inputs(const struct dfc_program *p)
-{
-    for (size_t i = 0; i < p->loaded->front->n_sources; i++)
-        if (is_output(p, p->loaded->front->sources[i].path))
-            return false;
-    for (size_t i = 0; i < p->n_units; i++)
-        if (p->units[i].path && is_output(p, p->units[i].path))
-            return false;
-    return true;
-}
-
 static bool run_steps(struct dfc_program *p, struct dfc_output *program)
 {
     if (!dfc_tools_find(&p->tools, p->common, p->options, p->loaded->front))
@@ -229,8 +208,7 @@ static bool run_steps(struct dfc_program *p, struct dfc_output *program)
         note_left_out(p);
     if (p->options->emu_gpu_code)
         leave_out_cuda(p);
-    if (!work_open(p) || !write_image(p) || !dfc_units_make(p) || !check_inputs(p) || dfc_signals_caught() ||
-        !dfc_units_compile(p))
+    if (!work_open(p) || !write_image(p) || !dfc_units_make(p) || dfc_signals_caught() || !dfc_units_compile(p))
         return false;
     fclose(program->to.file); /* the linker writes it by name */
     program->file = program->to.file = NULL;

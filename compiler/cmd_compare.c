@@ -114,6 +114,8 @@ static int check(struct request *r)
         dfc_error("--device=sim: compare runs programs for real");
         return 2;
     }
+    if (r->svg && !dfc_output_is_picture("--svg", r->svg, "SVG"))
+        return 2;
     if (r->common.policy)               /* --policy=ws, meant as a list of one */
         return parse_policies(r, r->common.policy) ? 0 : 2;
     if (!r->n_policies)
@@ -363,32 +365,19 @@ static bool show(const struct request *r, const struct df_graph *graph, struct d
 
 /* ---- the command ---- */
 
-/* A path that cannot be written is told before the runs, not after them. */
-static bool can_write(const char *path)
-{
-    struct dfc_output output;
-    if (!path || strcmp(path, "-") == 0)
-        return true;
-    if (!dfc_output_open(&output, path))
-        return false;
-    dfc_output_close(&output, false);
-    return true;
-}
-
 static int compare(const struct request *r)
 {
     struct dfc_trial trial;
     struct dfc_loaded loaded;
     int status = 1;
-    if (!can_write(r->csv) || !can_write(r->svg))
-        return 1;
     struct dfc_run_stats *runs = calloc((size_t)r->n_policies * r->runs, sizeof *runs);
     if (!runs) {
         dfc_error("out of memory");
         return 1;
     }
     if (dfc_load(&r->common, true, &loaded)) {
-        if (dfc_trial_build(&r->common, &loaded, &r->build, &trial)) {
+        if (dfc_output_check(&r->common, &loaded, r->csv) && dfc_output_check(&r->common, &loaded, r->svg) &&
+            dfc_trial_build(&r->common, &loaded, &r->build, &trial)) {
             if (run_all(r, &trial, runs))
                 status = show(r, loaded.front->graph, runs) ? 0 : 1;
             dfc_trial_remove(&trial);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "compiler/frontend.h"
 #include "compiler/memory_report.h"
@@ -29,6 +28,8 @@ static bool emit_ast(const struct dfc_common *common, FILE *out)
     char *text = NULL;
     size_t length;
     const char *why;
+    if (!dfc_output_check(common, NULL, common->output))
+        return false;
     if (!dfc_read_file(&options, common->path, &text, &length, &why)) {
         dfc_error("cannot read '%s': %s", common->path, why);
         return false;
@@ -231,6 +232,9 @@ static int parse(struct options *o, int argc, char **argv)
         dfc_error("a program cannot be written to the standard output: give -o a name");
         return 2;
     }
+    if (o->emission && o->emission->run == emit_dot && o->common.output &&
+        !dfc_output_is_picture("-o", o->common.output, "DOT"))
+        return 2;
     o->build.policy = o->common.policy;
     return dfc_policy_places(o->common.policy) ? 0 : 2;
 }
@@ -240,12 +244,6 @@ static int parse(struct options *o, int argc, char **argv)
 static int run_emission(const struct options *o)
 {
     struct dfc_output output;
-    struct stat in, out;
-    if (o->common.output && stat(o->common.path, &in) == 0 && stat(o->common.output, &out) == 0 &&
-        in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-        dfc_error("'%s' would replace the file it is made of", o->common.output);
-        return 1;
-    }
     if (!dfc_output_open(&output, o->common.output))
         return 1;
     bool good = o->emission->run(&o->common, output.file);
@@ -255,10 +253,6 @@ static int run_emission(const struct options *o)
 static int run_build(const struct options *o)
 {
     struct dfc_loaded loaded;
-    struct dfc_output output;
-    if (!dfc_output_open(&output, o->common.output)) /* before the work, not after it */
-        return 1;
-    dfc_output_close(&output, false);
     if (!dfc_load(&o->common, true, &loaded))
         return 1;
     int status = dfc_build(&o->common, &loaded, &o->build, o->common.output);

@@ -35,8 +35,10 @@ static bool has_suffix(const char *text, const char *suffix)
     return n > k && strcmp(text + n - k, suffix) == 0;
 }
 
-static int add_picture(struct options *o, const char *path, enum form form)
+static int add_picture(struct options *o, const char *option, const char *path, enum form form)
 {
+    if (!dfc_output_is_picture(option, path, form == FORM_DOT ? "DOT" : "SVG"))
+        return -1;
     if (o->n_pictures == MAX_PICTURES) {
         dfc_error("more than %d pictures", MAX_PICTURES);
         return -1;
@@ -52,22 +54,21 @@ static int picture_option(void *request, int argc, char **argv, int *i)
     const char *path;
     int taken = dfc_option_value("--dot", argc, argv, i, &path);
     if (taken)
-        return taken < 0 ? -1 : add_picture(o, path, FORM_DOT);
+        return taken < 0 ? -1 : add_picture(o, "--dot", path, FORM_DOT);
     taken = dfc_option_value("--svg", argc, argv, i, &path);
     if (taken)
-        return taken < 0 ? -1 : add_picture(o, path, FORM_SVG);
+        return taken < 0 ? -1 : add_picture(o, "--svg", path, FORM_SVG);
     taken = dfc_option_value("--memory", argc, argv, i, &path);
     if (taken)
-        return taken < 0 ? -1 : add_picture(o, path, FORM_MEMORY);
+        return taken < 0 ? -1 : add_picture(o, "--memory", path, FORM_MEMORY);
     taken = dfc_option_value("-o", argc, argv, i, &path);
     if (taken <= 0)
         return taken;
     if (has_suffix(path, ".svg"))
-        return add_picture(o, path, FORM_SVG);
+        return add_picture(o, "-o", path, FORM_SVG);
     if (has_suffix(path, ".dot") || has_suffix(path, ".gv"))
-        return add_picture(o, path, FORM_DOT);
-    dfc_error("-o %s: a name that ends in .dot, .gv or .svg is expected; --dot=FILE and --svg=FILE take any name",
-              path);
+        return add_picture(o, "-o", path, FORM_DOT);
+    dfc_error("-o %s: a name that ends in .dot, .gv or .svg is expected", path);
     return -1;
 }
 
@@ -306,6 +307,9 @@ static int show(const struct options *o, const struct dfc_loaded *loaded)
     for (size_t i = 0; i < o->n_pictures; i++)
         if (!strcmp(o->pictures[i].path, "-"))
             out = stderr;               /* the standard output is the picture's */
+    for (size_t i = 0; i < o->n_pictures; i++)
+        if (!dfc_output_check(&o->common, loaded, o->pictures[i].path))
+            return 1;
     if (make_plan(o, &loaded->problem, policy, &plan, &error) != DF_OK) {
         dfc_error("%s", error.text);
         return 1;
@@ -341,7 +345,7 @@ static const char usage[] =
     "Runs no kernel. Any policy will do; one that decides while a program runs is shown as its simulated run went.\n\n"
     "pictures, any number of them, coloured by unit, with the cut dashed and the critical path heavy:\n"
     "  -o FILE                  DOT where FILE ends in .dot or .gv, SVG where it ends in .svg\n"
-    "  --dot=FILE, --svg=FILE   the same with any name; '-' is the standard output (and stderr has the summary)\n"
+    "  --dot=FILE, --svg=FILE   the same where FILE has no such end; '-' is the standard output (and stderr has the summary)\n"
     "  --memory=FILE            the memory plan as SVG: offset against time, the bound dashed\n\n"
     "common options:\n" DFC_COMMON_USAGE;
 

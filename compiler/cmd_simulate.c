@@ -189,6 +189,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
 static int parse(struct request *r, int argc, char **argv)
 {
     int status = dfc_parse_options(&dfc_command_simulate, argc, argv, &r->common, own_option, r);
+    if (!status && r->gantt && !dfc_output_is_picture("--gantt", r->gantt, "SVG"))
+        status = 2;
     return status ? status : parse_policies(r) ? 0 : 2;
 }
 
@@ -262,6 +264,17 @@ static char *picture_path(const struct request *r, const char *policy)
     if (!path)
         dfc_error("out of memory");
     return path;
+}
+
+static bool check_pictures(const struct request *r, const struct dfc_loaded *loaded)
+{
+    bool good = true;
+    for (unsigned i = 0; r->gantt && i < r->n_policies && good; i++) {
+        char *path = picture_path(r, r->policies[i]);
+        good = path && dfc_output_check(&r->common, loaded, path);
+        free(path);
+    }
+    return good;
 }
 
 static bool draw(const struct request *r, const struct dfc_loaded *loaded, const struct dfc_simulated *row,
@@ -413,7 +426,8 @@ static int run(int argc, char **argv)
         if (r.error.kind)
             status = study_errors(&r, &loaded) ? 0 : 1;
         else
-            status = simulate_all(&r, &loaded, rows) && write_result(&r, &loaded, rows) ? 0 : 1;
+            status = check_pictures(&r, &loaded) && simulate_all(&r, &loaded, rows) && write_result(&r, &loaded, rows)
+                         ? 0 : 1;
         dfc_unload(&loaded);
     }
     free(r.names);

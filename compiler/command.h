@@ -86,6 +86,7 @@ struct dfc_loaded {
     struct df_times times;
     struct dfp_problem problem;
 };
+/* -o is checked as by dfc_output_check(); a command's other outputs are its own to check. */
 bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
 /* The graph alone: no platform, no times, no problem. */
 bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
@@ -118,6 +119,13 @@ struct dfc_output {
 };
 bool dfc_output_open(struct dfc_output *output, const char *path);
 bool dfc_output_close(struct dfc_output *output, bool keep); /* keep false: removed */
+/* Before the work that it would be for: a path that cannot be written, or that is one of the files the graph is made of
+ * (the .df, its imports, its kernels' code, the platform's file; the .df alone where loaded is NULL). NULL and "-" are
+ * good. false: reported. */
+bool dfc_output_check(const struct dfc_common *common, const struct dfc_loaded *loaded, const char *path);
+/* A name that promises another form than `form` ("SVG" or "DOT"), such as g.png; one that promises nothing is good.
+ * false: reported; exit 2. */
+bool dfc_output_is_picture(const char *option, const char *path, const char *form);
 /* Whether all that was printed went out; reported where not. */
 bool dfc_stdout_flush(void);
 

@@ -99,12 +99,17 @@ expect fails-not 0 "^2$" ./fails --waves=3
 
 # An output that is an input is refused.
 cp "$DF_SOURCE"/examples/sum/vec.c vec.c && cp vec.c vec.copy
-expect output-is-source 1 "'vec.c' would replace" "$DFC" sum.df -o vec.c --nvcc=none
+expect output-is-source 1 "would replace 'vec.c', which it is made of" "$DFC" sum.df -o vec.c --nvcc=none
 same output-is-source-kept vec.c vec.copy
 cp sum.df sum.copy
 expect output-is-graph 1 "would replace" "$DFC" sum.df -o ./sum.df --nvcc=none
 expect output-is-graph-emit 1 "would replace" "$DFC" sum.df --emit=ast -o ./sum.df
+for c in "sum.df --emit=plan -o" "simulate sum.df -o" "explain sum.df -o" "compare sum.df --csv"; do
+    expect "output-is-graph $c" 1 "^dfc: error: 'sum.df' is not written: it would replace 'sum.df', which it is made of" "$DFC" $c sum.df
+    expect "output-is-source $c" 1 "^dfc: error: 'vec.c' is not written: it would replace 'vec.c'" "$DFC" $c vec.c
+done
 same output-is-graph-kept sum.df sum.copy
+same output-is-source-still-kept vec.c vec.copy
 
 # Interrupted while the compiler runs: nothing is left, an older program stays.
 printf '#!/bin/sh\nexec sleep 30\n' > slow-cc && chmod +x slow-cc && mkdir tmp

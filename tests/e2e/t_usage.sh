@@ -44,7 +44,19 @@ refused max-runs "--max-runs=0: a whole number from 1 to 10000000 is expected" p
 refused profile-output "-o: profile writes to the database; --db=FILE names another one" profile sum.df -o x
 refused profile-sim "--device=sim: a simulated device has nothing to measure" profile sum.df --device=sim
 # partition
-refused picture-name "-o x.png: a name that ends in .dot, .gv or .svg is expected; --dot=FILE and --svg=FILE take any name" partition sum.df -o x.png
+refused picture-name "-o x.png: a name that ends in .dot, .gv or .svg is expected" partition sum.df -o x.png
+# Nothing is called a PNG that is none.
+refused picture-svg "--svg=x.png: SVG is written, so a name that ends in .svg is expected" partition sum.df --svg=x.png
+refused picture-dot "--dot=a/x.SVG: DOT is written, so a name that ends in .dot or .gv is expected" partition sum.df --dot=a/x.SVG
+refused picture-memory "--memory=x.pdf: SVG is written, so a name that ends in .svg is expected" partition sum.df --memory=x.pdf
+refused picture-emit "-o x.svg: DOT is written, so a name that ends in .dot or .gv is expected" sum.df --emit=dot -o x.svg
+refused picture-compare "--svg=x.jpg: SVG is written, so a name that ends in .svg is expected" compare sum.df --svg=x.jpg
+refused picture-gantt "--gantt=x.png: SVG is written, so a name that ends in .svg is expected" simulate sum.df --gantt=x.png
+# A place that cannot be written is told before any work.
+for c in "partition sum.df --svg" "partition sum.df --memory" "compare sum.df --csv"; do
+    [ "$("$DFC" $c=no/x 2>&1)" = "dfc: error: cannot write 'no/x': No such file or directory" ] && pass "unwritable $c" || fail "unwritable $c" "$("$DFC" $c=no/x 2>&1)"
+done
+expect unwritable-gantt 1 "^dfc: error: cannot write 'no/x-ws.svg': No such file or directory" "$DFC" simulate sum.df --gantt=no/x.svg --policy=ws,gp
 # compare
 refused compare-runs "--runs=0: a whole number from 1 to 1000 is expected" compare sum.df --runs=0
 refused compare-none "--policies: no policy is named" compare sum.df --policies=

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/bind.h"
+
 #ifndef DFC_VERSION
 #define DFC_VERSION "unknown"
 #endif
@@ -139,6 +141,7 @@ static int dispatch(int argc, char **argv)
 int main(int argc, char **argv)
 {
     dfr_standard_files_hold();
+    dfr_cores_quiet();
     int status = dispatch(argc, argv);
     return dfc_stdout_flush() || status != 0 ? status : 1;
 }

@@ -17,6 +17,11 @@ struct dfr_cores {
     hwloc_cpuset_t allowed;
 };
 
+void dfr_cores_quiet(void)
+{
+    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* 2: the critical ones, too; nothing that follows from them is our failure */
+}
+
 uint32_t dfr_cores_count(void)
 {
     cpu_set_t set;

@@ -1,7 +1,7 @@
 /* bind.h - the cores of this process, and fixing threads to them. Every failure here is harmless: the thread stays
  * where the system puts it.
  *
- * Threads: create and destroy by one; bind by any between them, for itself.
+ * Threads: create and destroy by one; bind by any between them, for itself; quiet while the process has one alone.
  */
 #ifndef DFR_BIND_H
 #define DFR_BIND_H
@@ -10,6 +10,10 @@
 #include <stdint.h>
 
 struct dfr_cores;
+
+/* hwloc, which writes on stderr where it finds no /sys (a chroot, a container), says nothing, unless HWLOC_HIDE_ERRORS is
+ * set already. Where a program starts, before hwloc is used. */
+void dfr_cores_quiet(void);
 
 uint32_t dfr_cores_count(void);         /* that this process may use */
 

@@ -10,6 +10,7 @@
 
 #include "runtime/arrays.h"
 #include "runtime/args.h"
+#include "runtime/bind.h"
 #include "runtime/crash.h"
 #include "runtime/error.h"
 #include "runtime/image.h"
@@ -169,6 +170,7 @@ int df_main(int argc, char **argv, const struct df_program *program)
     struct dfr_command_line line = { 0 };
     int status = 0;
     dfr_standard_files_hold();
+    dfr_cores_quiet();
     dfr_crash_watch();
     if (dfr_image_open(program->image, program->image_bytes, program->functions, program->n_functions, &image,
                        &error) != DF_OK) {

@@ -40,6 +40,17 @@ mkfifo pipe && { cat pipe > piped.json & } && check trace-into-pipe ./sum --trac
 [ -p pipe ] && grep -q traceEvents piped.json && pass trace-pipe-kept || fail trace-pipe-kept "$(ls -l pipe piped.json)"
 [ -z "$(find . -name '.dfc-*')" ] && pass no-temporaries || fail no-temporaries "$(find . -name '.dfc-*')"
 
+# hwloc says nothing where there is no /sys, unless it is asked to.
+mkdir nosys
+if HWLOC_FSROOT=$PWD/nosys HWLOC_HIDE_ERRORS=0 "$DFC" probe --device=none -o p.df 2>&1 | grep -q hwloc; then
+    for c in "$DFC probe --device=none -o p.df" "./sum --device=none --policy=eager --workers=$(nproc)"; do
+        said=$(HWLOC_FSROOT=$PWD/nosys $c 2>&1 >/dev/null)
+        [ -z "$said" ] && pass "no-sys ${c##*/}" || fail "no-sys ${c##*/}" "$said"
+    done
+else
+    skip no-sys "this hwloc does not mind"
+fi
+
 # Options that describe the machine have the same bounds in dfc as in the program.
 for o in workers=0 workers=257 inflight=0 inflight=1000001 gpu-jobs=0 gpu-jobs=1025 workers=-1 workers= workers=2x; do
     expect "bound-$o" 2 "error: --${o%%=*}=.*: a whole number from 1 to [0-9]+ is expected" "$DFC" sum.df --emit=plan "--$o"

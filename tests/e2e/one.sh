@@ -11,7 +11,7 @@ export DF_SOURCE DF_BUILD DFC LC_ALL=C
 script=$(realpath "$1")
 folder=$(mktemp -d)
 if [ -n "${DF_KEEP:-}" ]; then echo "# in $folder"; else trap 'rm -rf "$folder"' EXIT; fi
-export DFC_PROFILE=${DFC_PROFILE:-$folder/profile.db}
+export DFC_PROFILE=$folder/profile.db          # a probe in one test must not plan for another
 failures=0
 
 pass() { echo "ok $1"; }

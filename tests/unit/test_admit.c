@@ -144,9 +144,9 @@ static void test_warned(void **state)
 {
     (void)state;
     runs_and_says(CPU, DF_CLASS_GPU, DF_DEVICE_NONE,
-                  "small: warning: node 'main/fill' is '@gpu' and runs on the CPU: there is no GPU\n");
+                  "test_admit: warning: node 'main/fill' is '@gpu' and runs on the CPU: there is no GPU\n");
     runs_and_says(CPU, DF_CLASS_GPU, DF_DEVICE_CUDA,
-                  "small: warning: node 'main/fill' is '@gpu' and runs on the CPU: this program has no gpu variant of "
+                  "test_admit: warning: node 'main/fill' is '@gpu' and runs on the CPU: this program has no gpu variant of "
                   "it\n");
 }
 

@@ -25,15 +25,16 @@ static bool find_offset(struct dfm_cache *c, uint32_t block, uint64_t *offset)
 {
     uint64_t bytes = c->space->bytes[dfm_space_value(c->space, block)];
 
-    if (c->home && c->home[block] != UINT64_MAX && dfm_pool_alloc_at(c->pool, c->home[block], bytes)) {
-        *offset = c->home[block];
-        return true;
+    if (c->by_place) {
+        *offset = c->config.place(c->config.arg, block);
+        if (*offset != UINT64_MAX && dfm_pool_alloc_at(c->pool, *offset, bytes))
+            return true;
+        if (dfm_pool_alloc_above(c->pool, c->config.planned_bytes + c->config.scratch_bytes, bytes, offset))
+            return true;
+        if (!c->must)
+            return false;
     }
-    if (!dfm_pool_alloc(c->pool, bytes, offset))
-        return false;
-    if (c->home)
-        c->home[block] = *offset;
-    return true;
+    return dfm_pool_alloc(c->pool, bytes, offset);
 }
 
 struct dfm_entry *dfm_entry_new(struct dfm_cache *c, uint32_t block)
@@ -136,15 +137,14 @@ static uint32_t present_as(const struct dfm_piece *piece)
     return piece->use == DFM_TAKE ? piece->from : piece->block;
 }
 
-/* Makes room, victim by victim, until `bytes` are free in one piece. false: not yet, or not at all while others are pinned. */
-static bool make_room(struct dfm_cache *c, uint64_t bytes)
+/* Makes room: one victim more. false: not yet, or not at all while others are pinned. */
+static bool evict_one(struct dfm_cache *c, uint64_t bytes)
 {
-    while (dfm_pool_largest_free(c->pool) < dfm_pool_rounded(c->pool, bytes)) {
-        uint32_t victim = dfm_victims_first(&c->victims);
-        if (victim == DFM_NO_VICTIM || c->leaving_bytes >= bytes || c->free_only)
-            return false;
-        evict(c, &c->entries[victim]);
-    }
+    uint32_t victim = dfm_victims_first(&c->victims);
+
+    if (victim == DFM_NO_VICTIM || c->leaving_bytes >= bytes || !c->must)
+        return false;
+    evict(c, &c->entries[victim]);
     return true;
 }
 
@@ -173,11 +173,9 @@ static bool reserve_piece(struct dfm_cache *c, struct dfm_piece *p)
     if (p->use != DFM_WRITE && c->entry_of[block] != DFM_NONE) { /* an earlier piece of this claim has it too */
         e = &c->entries[c->entry_of[block]];
     } else {
-        if (!make_room(c, c->space->bytes[dfm_space_value(c->space, block)]))
-            return false;
-        e = dfm_entry_new(c, block);
-        if (!e)
-            return false;
+        while (!(e = dfm_entry_new(c, block)))
+            if (!evict_one(c, c->space->bytes[dfm_space_value(c->space, block)]))
+                return false;
         if (p->use == DFM_WRITE)
             e->state = DFM_FILLING;
         else
@@ -185,6 +183,24 @@ static bool reserve_piece(struct dfm_cache *c, struct dfm_piece *p)
     }
     dfm_pin(c, e);
     p->entry = (uint32_t)(e - c->entries);
+    return true;
+}
+
+/* Of planned scratch each job has a piece that is large enough for any, so they never lie in each other's way. */
+static bool reserve_scratch(struct dfm_cache *c, struct dfm_claim *claim)
+{
+    uint64_t bytes = claim->tmp_bytes;
+
+    if (c->by_place) {
+        uint64_t piece = bytes > c->config.scratch_of_job_bytes ? bytes : c->config.scratch_of_job_bytes;
+        if (dfm_pool_alloc_above(c->pool, c->config.planned_bytes, piece, &claim->tmp_offset))
+            return true;
+        if (c->n_tmp > 0)
+            return false;
+    }
+    while ((c->by_place && !c->must) || !dfm_pool_alloc(c->pool, bytes, &claim->tmp_offset))
+        if (!evict_one(c, bytes))
+            return false;
     return true;
 }
 
@@ -232,7 +248,7 @@ static bool try_reserve(struct dfm_cache *c, struct dfm_claim *claim)
     for (uint32_t i = 0; complete && i < claim->n; i++)
         complete = reserve_piece(c, &claim->pieces[i]);
     if (complete && claim->tmp_bytes > 0) {
-        complete = make_room(c, claim->tmp_bytes) && dfm_pool_alloc(c->pool, claim->tmp_bytes, &claim->tmp_offset);
+        complete = reserve_scratch(c, claim);
         c->n_tmp += complete;
     }
     if (complete)
@@ -266,7 +282,13 @@ enum dfm_reserved dfm_cache_reserve(struct dfm_cache *c, struct dfm_claim *claim
     if (dfm_messages(c, &progress, error) != DF_OK)
         return DFM_ERROR;
     for (int attempt = 0; attempt < 2; attempt++) {
-        if (try_reserve(c, claim)) {
+        bool reserved;
+        c->must = true;
+        c->by_place = c->config.place && attempt == 0;
+        reserved = try_reserve(c, claim);
+        c->must = false;
+        c->by_place = c->config.place;
+        if (reserved) {
             c->waiting = false;
             return load_pieces(c, claim, error) == DF_OK ? DFM_RESERVED : DFM_ERROR;
         }
@@ -294,7 +316,7 @@ static bool is_here(const struct dfm_cache *c, const struct dfm_piece *p)
 
 enum dfm_reserved dfm_cache_reserve_ahead(struct dfm_cache *c, struct dfm_claim *claim, struct df_error *error)
 {
-    bool reserved, progress = false;
+    bool progress = false;
     if (dfm_messages(c, &progress, error) != DF_OK) /* the end of an input's earlier life may be in the mail */
         return DFM_ERROR;
     for (uint32_t i = 0; i < claim->n; i++)
@@ -302,10 +324,7 @@ enum dfm_reserved dfm_cache_reserve_ahead(struct dfm_cache *c, struct dfm_claim 
             return DFM_WAIT;
     if (c->waiting)
         return DFM_WAIT;
-    c->free_only = true;
-    reserved = try_reserve(c, claim);
-    c->free_only = false;
-    return reserved ? DFM_RESERVED : DFM_WAIT;
+    return try_reserve(c, claim) ? DFM_RESERVED : DFM_WAIT;
 }
 
 void dfm_cache_take_over(struct dfm_cache *c, struct dfm_claim *claim)
@@ -392,12 +411,7 @@ static int make_entries(struct dfm_cache *c, struct df_error *error)
     if (!dfm_victims_create(&c->victims, c->n_entries) || !c->entries || !c->entry_of)
         return dfr_error_memory(error);
     memset(c->entry_of, 0xff, (c->n_blocks + 1) * sizeof *c->entry_of);
-    if (c->config.roomy) {
-        c->home = malloc((c->n_blocks + 1) * sizeof *c->home);
-        if (!c->home)
-            return dfr_error_memory(error);
-        memset(c->home, 0xff, (c->n_blocks + 1) * sizeof *c->home);
-    }
+    c->by_place = c->config.place;
     c->free_entry = DFM_NONE;
     for (uint32_t i = c->n_entries; i-- > 0;) {
         c->entries[i].next = c->free_entry;
@@ -441,7 +455,6 @@ void dfm_cache_destroy(struct dfm_cache *c)
     dfm_victims_destroy(&c->victims);
     free(c->entries);
     free(c->entry_of);
-    free(c->home);
     free(c);
 }
 

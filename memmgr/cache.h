@@ -22,11 +22,17 @@
  * 3a -> 2 when that cannot send it; 3 -> 5 when the copy is complete; 4 -> 5 by complete;
  * 5 -> 1 by drop and by eviction.
  *
+ * Places:   where they were decided before the run, each block has its own, and what has none (a node that runs elsewhere
+ *           than planned, one that is launched before a place is free) goes above them all, and above what is kept for
+ *           scratch. So while only what was planned comes here nothing is in the way of anything, nothing is evicted, and
+ *           addresses come again with the waves. Where a claim must have room and there is none above, it takes what
+ *           is free, places or not, and evicts; a claim that lacks nothing but scratch waits for that of another job.
+ *
  * Memory:   dfm_cache_create() allocates everything, dfm_cache_destroy() returns it. The device is borrowed.
  * Threads:  an owner thread calls everything but post_…, which anyone may call. Messages posted before a job became
  *           ready are acted on before that job's claim is reserved.
  * Progress: a claim whose page-rounded size is at most the pool's can always be reserved in the end: when nobody pins
- *           anything, everything else goes, and an empty pool is one piece. A prefetch takes free room only, and none
+ *           anything, everything else goes, and an empty pool is one piece, whose places are then nobody's. A prefetch takes free room only, and none
  *           while a claim waits. What is being sent to a peer is pinned; that needs nothing of the peer but memory
  *           which it has reserved, so it ends.
  * Errors:   the device's, passed on.
@@ -49,8 +55,11 @@ struct dfm_cache_config {
     /* When a job of this device will next read the block, which nobody reads now: victims.h. Asked when its pins go, of
      * the owner. NULL: nobody knows, and eviction is LRU. */
     uint64_t (*next_use)(void *arg, uint32_t block);
-    bool roomy;                         /* everything fits at once: then a block goes to where it was in its last life,
-                                         * if that is free, so that launches come again with the same addresses */
+    /* Where the block is to lie, UINT64_MAX: nowhere. NULL: nothing is planned, and a block goes to where there is room. */
+    uint64_t (*place)(void *arg, uint32_t block);
+    uint64_t planned_bytes;             /* places end here */
+    uint64_t scratch_bytes;             /* above that, for scratch alone */
+    uint64_t scratch_of_job_bytes;      /* the most that one job is planned to need of it */
     void (*arrived)(void *arg, uint32_t waiter);       /* a fetch that this waiter posted is complete */
     void (*answered)(void *arg, uint32_t memory);      /* its owner has a message from us: wake it; NULL without peers */
     void (*copied)(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s);

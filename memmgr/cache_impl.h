@@ -52,8 +52,8 @@ struct dfm_cache {
     uint32_t n_tmp;                     /* claims with scratch reserved */
     uint64_t leaving_bytes;
     uint32_t culprit;                   /* block whose copy failed, DFM_NONE */
-    uint64_t *home;                     /* by block: its last offset, UINT64_MAX none; NULL: not roomy */
-    bool free_only;                     /* room is what is free: nothing is evicted */
+    bool must;                          /* a claim that must have room takes others' places, and evicts */
+    bool by_place;                      /* places count; not for a claim that is alone and does not fit between them */
     bool waiting;                       /* a claim waits for room: nothing is fetched ahead */
     struct dfm_link in, out, peer;
     uint32_t *sending;                  /* by copy in `peer`: its waiter */

@@ -33,7 +33,7 @@ struct dfm_pool {
     uint64_t capacity, alignment;
     uint64_t used, peak;
     uint32_t n_used, max_blocks;
-    uint32_t first;                     /* record at offset 0 */
+    uint32_t first, last;               /* record at offset 0; record at the end */
     uint32_t spare;                     /* records of no range */
     struct tree free_tree, used_tree;
     struct record *records;
@@ -154,15 +154,20 @@ static void record_give(struct dfm_pool *pool, uint32_t index)
     pool->spare = index;
 }
 
+/* What follows `index`; NONE: it is the last. */
+static void set_after(struct dfm_pool *pool, uint32_t index, uint32_t after)
+{
+    pool->records[index].after = after;
+    *(after == NONE ? &pool->last : &pool->records[after].before) = index;
+}
+
 /* Joins `right` to its neighbour `left`; neither is in a tree. */
 static void record_join(struct dfm_pool *pool, uint32_t left, uint32_t right)
 {
     struct record *l = &pool->records[left], *r = &pool->records[right];
 
     l->bytes += r->bytes;
-    l->after = r->after;
-    if (r->after != NONE)
-        pool->records[r->after].before = left;
+    set_after(pool, left, r->after);
     record_give(pool, right);
 }
 
@@ -197,9 +202,9 @@ struct dfm_pool *dfm_pool_create(uint64_t bytes, uint64_t alignment, uint32_t ma
     pool->max_blocks = max_blocks;
     pool->free_tree = (struct tree){NONE, true};
     pool->used_tree = (struct tree){NONE, false};
-    pool->first = NONE;
+    pool->first = pool->last = NONE;
     if (pool->capacity > 0) {
-        pool->first = record_take(pool, 0, pool->capacity);
+        pool->first = pool->last = record_take(pool, 0, pool->capacity);
         pool->records[pool->first].before = NONE;
         pool->records[pool->first].after = NONE;
         tree_insert(pool, &pool->free_tree, pool->first);
@@ -229,20 +234,16 @@ uint64_t dfm_pool_rounded(const struct dfm_pool *pool, uint64_t bytes)
 /* Makes what `index` has beyond `bytes` a free record of its own. */
 static void split_rest(struct dfm_pool *pool, uint32_t index, uint64_t bytes)
 {
-    struct record *taken = &pool->records[index], *rest;
-    uint32_t rest_index;
+    struct record *taken = &pool->records[index];
+    uint32_t rest;
 
     if (taken->bytes == bytes)
         return;
-    rest_index = record_take(pool, taken->offset + bytes, taken->bytes - bytes);
-    rest = &pool->records[rest_index];
-    rest->before = index;
-    rest->after = taken->after;
-    if (rest->after != NONE)
-        pool->records[rest->after].before = rest_index;
-    taken->after = rest_index;
+    rest = record_take(pool, taken->offset + bytes, taken->bytes - bytes);
+    set_after(pool, rest, taken->after);
+    set_after(pool, index, rest);
     taken->bytes = bytes;
-    tree_insert(pool, &pool->free_tree, rest_index);
+    tree_insert(pool, &pool->free_tree, rest);
 }
 
 /* The first `bytes` of a free record that is in no tree. */
@@ -301,17 +302,31 @@ bool dfm_pool_alloc_at(struct dfm_pool *pool, uint64_t offset, uint64_t bytes)
     if (r->offset < offset) {           /* what lies before it stays free: the record splits, and the rest is ours */
         uint64_t before = offset - r->offset;
         uint32_t ours = record_take(pool, offset, r->bytes - before);
-        pool->records[ours].before = index;
-        pool->records[ours].after = r->after;
-        if (r->after != NONE)
-            pool->records[r->after].before = ours;
-        r->after = ours;
+        set_after(pool, ours, r->after);
+        set_after(pool, index, ours);
         r->bytes = before;
         tree_insert(pool, &pool->free_tree, index);
         index = ours;
     }
     take_record(pool, index, rounded);
     return true;
+}
+
+bool dfm_pool_alloc_above(struct dfm_pool *pool, uint64_t from, uint64_t bytes, uint64_t *offset)
+{
+    uint64_t rounded = dfm_pool_rounded(pool, bytes);
+
+    for (uint32_t i = pool->last; i != NONE; i = pool->records[i].before) {
+        const struct record *r = &pool->records[i];
+        uint64_t end = r->offset + r->bytes, begin = r->offset > from ? r->offset : from;
+        if (end <= from)
+            break;
+        if (r->used || end - begin < rounded)
+            continue;
+        *offset = end - rounded;
+        return dfm_pool_alloc_at(pool, *offset, bytes);
+    }
+    return false;
 }
 
 void dfm_pool_free(struct dfm_pool *pool, uint64_t offset)
@@ -420,7 +435,7 @@ bool dfm_pool_check(const struct dfm_pool *pool)
     }
     for (uint32_t i = pool->spare; i != NONE && n_spare <= n_records; i = pool->records[i].after)
         n_spare++;
-    return at_offset == pool->capacity && used == pool->used && n_used == pool->n_used && used <= pool->peak &&
+    return at_offset == pool->capacity && before == pool->last && used == pool->used && n_used == pool->n_used && used <= pool->peak &&
            n_used + n_free + n_spare == n_records && tree_count(pool, pool->used_tree.root, n_used) == n_used &&
            tree_count(pool, pool->free_tree.root, n_free) == n_free;
 }

@@ -22,6 +22,8 @@ void dfm_pool_destroy(struct dfm_pool *pool);
 bool dfm_pool_alloc(struct dfm_pool *pool, uint64_t bytes, uint64_t *offset);
 /* The range at that offset (a multiple of the alignment), where it is free. */
 bool dfm_pool_alloc_at(struct dfm_pool *pool, uint64_t offset, uint64_t bytes);
+/* The highest range that begins at `from` (a multiple of the alignment) or above it. O(ranges there). */
+bool dfm_pool_alloc_above(struct dfm_pool *pool, uint64_t from, uint64_t bytes, uint64_t *offset);
 void dfm_pool_free(struct dfm_pool *pool, uint64_t offset);   /* an offset that alloc gave */
 
 uint64_t dfm_pool_used(const struct dfm_pool *pool);

@@ -8,7 +8,7 @@
 
 #include "partition/partition.h"
 
-#define DFP_PAGE_BYTES 4096             /* blocks begin on pages: what a value takes in a pool */
+#define DFP_PAGE_BYTES DF_PAGE_BYTES    /* blocks begin on pages: what a value takes in a pool */
 
 struct dfp_model {
     const struct dfp_problem *problem;

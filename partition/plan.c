@@ -46,25 +46,68 @@ static int store_layout(const struct df_graph *g, const struct dfp_memory *m, st
     return DF_OK;
 }
 
+/* Without pages where one has no number in 32 bits, or there are no devices. */
+static int layout_new(const struct df_graph *g, struct df_plan *plan, struct df_error *error)
+{
+    uint64_t n = (uint64_t)(plan->platform.n_units - 1) * plan->n_waves * g->n_values;
+    if (n == 0)
+        return DF_OK;
+    plan->devices.page = malloc(n * sizeof *plan->devices.page);
+    if (!plan->devices.page)
+        return dfr_error_memory(error);
+    memset(plan->devices.page, 0xff, n * sizeof *plan->devices.page);
+    plan->devices.n = n;
+    return DF_OK;
+}
+
+static void layout_drop(struct df_plan *plan)
+{
+    free(plan->devices.page);
+    plan->devices = (struct df_device_layout){ 0 };
+}
+
+/* once_at[]: of a value that is made once, its place. */
+static void store_pages(const struct df_graph *g, const struct dfp_memory *m, struct df_plan *plan, uint32_t unit,
+                        uint32_t row, const uint64_t *once_at)
+{
+    const uint64_t most = (uint64_t)DF_NONE * DF_PAGE_BYTES;
+    if (!plan->devices.n)
+        return;
+    uint32_t *page = plan->devices.page + ((uint64_t)(unit - 1) * plan->n_waves + row) * g->n_values;
+    for (uint32_t x = 0; x < g->n_values; x++) {
+        uint32_t t = m->of_value[x];
+        if (t == DF_NONE)
+            continue;
+        uint64_t at = t < m->n_wave ? m->tenants[t].any : once_at[m->tenants[t].first];
+        if (at >= most) {
+            layout_drop(plan);
+            return;
+        }
+        page[x] = (uint32_t)(at / DF_PAGE_BYTES);
+    }
+}
+
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-/* What is made once stays: what any wave reads of it is there during all of them. met[]: of a value, it is counted. */
-static void add_once(const struct dfp_memory *m, uint8_t *met, uint64_t *once_bytes)
+/* What is made once stays: what any wave reads of it is there during all of them. once_at[]: of a value, its place. */
+static void add_once(const struct dfp_memory *m, uint64_t *once_at, uint64_t *once_bytes)
 {
     for (uint32_t t = m->n_wave; t < m->n; t++) {
-        uint8_t *here = &met[m->tenants[t].first];
-        if (!*here && __builtin_add_overflow(*once_bytes, m->tenants[t].bytes, once_bytes))
+        uint64_t *at = &once_at[m->tenants[t].first];
+        if (*at != UINT64_MAX)
+            continue;
+        *at = *once_bytes;
+        if (__builtin_add_overflow(*once_bytes, m->tenants[t].bytes, once_bytes))
             *once_bytes = UINT64_MAX;
-        *here = 1;
     }
 }
 
 /* Of waves that are placed differently, what the one that needs most does. */
-static int need_of_row(const struct df_graph *g, struct df_plan *plan, uint32_t unit, uint32_t row, uint8_t *met,
-                       struct df_error *error)
+static int need_of_row(const struct df_graph *g, struct df_plan *plan, uint32_t unit, uint32_t row,
+                       uint64_t *once_at, struct df_error *error)
 {
     struct df_memory_need *need = &plan->memory[unit];
     struct dfp_memory m;
@@ -75,9 +118,11 @@ static int need_of_row(const struct df_graph *g, struct df_plan *plan, uint32_t 
     need->wave_bound_bytes = larger(need->wave_bound_bytes, m.any_bound_bytes);
     need->sequence_bytes = larger(need->sequence_bytes, m.sequence_bytes);
     need->sequence_bound_bytes = larger(need->sequence_bound_bytes, m.sequence_bound_bytes);
-    add_once(&m, met, &need->once_bytes);
+    add_once(&m, once_at, &need->once_bytes);
     plan->pool_bytes[unit] = dfr_need_bytes(need, 1);
-    if (unit == 0)
+    if (unit > 0)
+        store_pages(g, &m, plan, unit, row, once_at);
+    else
         code = store_layout(g, &m, &plan->layout, error);
     if (unit == 0 && !code)
         code = dfp_memory_by_size(g, &m, &plan->layout.by_size_bytes, error);
@@ -88,11 +133,13 @@ static int need_of_row(const struct df_graph *g, struct df_plan *plan, uint32_t 
 static int need_of_unit(const struct df_graph *g, struct df_plan *plan, uint32_t unit, struct df_error *error)
 {
     uint32_t rows = unit ? plan->n_waves : 1; /* to the host comes any value of any wave */
-    uint8_t *met = calloc((size_t)g->n_values + 1, 1);
-    int code = met ? DF_OK : dfr_error_memory(error);
+    uint64_t *once_at = malloc(((size_t)g->n_values + 1) * sizeof *once_at);
+    int code = once_at ? DF_OK : dfr_error_memory(error);
+    if (!code)
+        memset(once_at, 0xff, g->n_values * sizeof *once_at);
     for (uint32_t row = 0; row < rows && !code; row++)
-        code = need_of_row(g, plan, unit, row, met, error);
-    free(met);
+        code = need_of_row(g, plan, unit, row, once_at, error);
+    free(once_at);
     return code;
 }
 
@@ -191,6 +238,8 @@ static int complete(const struct dfp_problem *problem, bool memory, struct df_pl
 {
     int code = DF_OK;
     need_of_jobs(problem->graph, plan);
+    if (memory)
+        code = layout_new(problem->graph, plan, error);
     for (uint32_t u = 0; u < problem->platform->n_units && memory && !code; u++)
         code = need_of_unit(problem->graph, plan, u, error);
     return code ? code : predict_single(problem, plan, error);

@@ -99,6 +99,18 @@ struct dfr_worker {
     bool started;
 };
 
+/* What a device's memory is divided into: a piece for each slot, one for what is made once, scratch, the rest. size.h */
+struct dfr_room {
+    uint64_t pool_bytes;
+    bool roomy;                         /* whatever may come has a place of its own */
+    bool fits;                          /* nothing is ever evicted */
+    const uint32_t *page;               /* [row * n_values + value], from the start of its piece; NULL: no places */
+    uint32_t n_rows;                    /* wave w goes by row w % n_rows */
+    uint64_t slot_bytes, planned_bytes; /* of a slot's piece; of all pieces */
+    uint64_t scratch_bytes, scratch_of_job_bytes;
+    uint32_t *own_page;                 /* roomy: behind `page` */
+};
+
 struct dfr_cores;
 struct dfr_gang;
 struct dfr_gpu;
@@ -115,8 +127,7 @@ struct df_run {
 
     const struct dfr_device_ops *device_ops; /* NULL: no devices */
     uint64_t gpu_limit[DF_MAX_UNITS];   /* memory that may be used, by unit */
-    uint64_t pool_bytes[DF_MAX_UNITS];  /* memory that will be used */
-    bool roomy[DF_MAX_UNITS];           /* that is all that can be needed */
+    struct dfr_room rooms[DF_MAX_UNITS];/* what of it will be used, and for what */
     uint32_t gpu_jobs;                  /* launched at once on a GPU, at most */
     bool gpu_jobs_found;                /* how many of these is found while it runs: flight.h */
     uint32_t gpu_window;                /* taken at once: launched, or reserved with copies under way */

@@ -8,6 +8,7 @@
 #include "runtime/gpu_impl.h"
 #include "runtime/inspect.h"
 #include "runtime/log.h"
+#include "runtime/size.h"
 
 static void gpu_wakeup(void *arg)
 {
@@ -52,6 +53,12 @@ static uint64_t next_use(void *arg, uint32_t block)
     return dfr_next_use_of(((struct dfr_gpu *)arg)->next_use, block);
 }
 
+static uint64_t place(void *arg, uint32_t block)
+{
+    const struct dfr_gpu *gpu = arg;
+    return dfr_room_place(gpu->run, gpu->unit, block);
+}
+
 static uint32_t most_ports(const struct df_graph *g)
 {
     uint32_t most = 1;
@@ -76,7 +83,7 @@ static int open_device(struct dfr_gpu *gpu, struct df_error *error)
     struct df_run *run = gpu->run;
     struct dfr_device_config config = {
         .unit = &run->platform.units[gpu->unit],
-        .pool_bytes = run->pool_bytes[gpu->unit],
+        .pool_bytes = run->rooms[gpu->unit].pool_bytes,
         .compute_streams = run->gpu_jobs,
         .check = run->options.emu_check,
         .trial = &run->options.emu_trial,
@@ -89,14 +96,18 @@ static int open_device(struct dfr_gpu *gpu, struct df_error *error)
 
 static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *error)
 {
+    const struct dfr_room *room = &gpu->run->rooms[gpu->unit];
     struct dfm_cache_config config = {
         .space = gpu->run->space,
         .memory = gpu->unit,
         .device = gpu->device,
-        .pool_bytes = gpu->run->pool_bytes[gpu->unit],
+        .pool_bytes = room->pool_bytes,
         .max_pieces = n_ports,
         .max_claims = gpu->capacity,
-        .roomy = gpu->run->roomy[gpu->unit] && gpu->run->ahead,
+        .place = room->page ? place : NULL,
+        .planned_bytes = room->planned_bytes,
+        .scratch_bytes = room->scratch_bytes,
+        .scratch_of_job_bytes = room->scratch_of_job_bytes,
         .next_use = gpu->by_next_use ? next_use : NULL,
         .arrived = arrived,
         .answered = gpu->peers ? answered : NULL,
@@ -122,7 +133,7 @@ int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, s
     dfr_flight_start(&gpu->flight, run->gpu_jobs_found ? DF_GPU_JOBS : run->gpu_jobs, run->gpu_jobs);
     gpu->peers = dfr_peers(run, unit);
     status = dfr_next_use_wanted(run->options.evict, run->policy, &gpu->by_next_use, error);
-    gpu->by_next_use = gpu->by_next_use && !run->roomy[unit];
+    gpu->by_next_use = gpu->by_next_use && !run->rooms[unit].fits;
     if (status == DF_OK)
         status = open_device(gpu, error);
     if (status == DF_OK)
@@ -200,8 +211,8 @@ void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats)
 {
     dfm_cache_stats(gpu->cache, stats);
     stats->jobs = gpu->flight.jobs;
-    snprintf(stats->evict, sizeof stats->evict, "%s", gpu->run->roomy[gpu->unit] ? "none"
-                                                      : gpu->by_next_use         ? "belady" : "lru");
+    snprintf(stats->evict, sizeof stats->evict, "%s", gpu->run->rooms[gpu->unit].fits ? "none"
+                                                      : gpu->by_next_use             ? "belady" : "lru");
     stats->replayed = gpu->n_replayed;
     snprintf(stats->name, sizeof stats->name, "%s", gpu->run->platform.units[gpu->unit].name);
 }

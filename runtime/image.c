@@ -12,7 +12,7 @@
 #include "runtime/arrays.h"
 #include "runtime/error.h"
 
-#define VERSION 3
+#define VERSION 4
 #define BYTE_ORDER_MARK 0x01020304u
 #define ALIGN 64
 
@@ -20,8 +20,8 @@ static const char magic[8] = "DFIMAGE";
 
 /* Sections after the graph's arrays. */
 enum {
-    S_NAME = DFR_N_ARRAYS, S_MAIN, S_PLAN, S_TIME, S_TIME_SOURCE, S_PLACE, S_PRIORITY, S_ANY, S_SEQUENCE, S_SOURCES,
-    S_KNOWN, N_SECTIONS
+    S_NAME = DFR_N_ARRAYS, S_MAIN, S_PLAN, S_TIME, S_TIME_SOURCE, S_PLACE, S_PRIORITY, S_ANY, S_SEQUENCE, S_DEVICES,
+    S_SOURCES, S_KNOWN, N_SECTIONS
 };
 
 struct header {
@@ -57,6 +57,7 @@ static const struct {
     { "plan.priority", sizeof(float) },
     { "plan.any", sizeof(uint32_t) },
     { "plan.sequence", sizeof(uint32_t) },
+    { "plan.devices", sizeof(uint32_t) },
     { "sources", 1 },
     { "known", 1 },
 };
@@ -139,6 +140,7 @@ static void copy_plan(struct df_plan *to, const struct df_plan *from)
     memcpy(to->memory, from->memory, sizeof to->memory);
     to->layout.n_values = from->layout.n_values;
     to->layout.by_size_bytes = from->layout.by_size_bytes;
+    to->devices.n = from->devices.n;
 }
 
 /* NaN has many forms; one is written. */
@@ -167,6 +169,7 @@ static void list_sections(const struct dfr_image *image, const struct main_recor
         sections[S_PRIORITY] = (struct section){ plan->priority, plan->n_nodes };
         sections[S_ANY] = (struct section){ plan->layout.any_line, plan->layout.n_values };
         sections[S_SEQUENCE] = (struct section){ plan->layout.sequence_line, plan->layout.n_values };
+        sections[S_DEVICES] = (struct section){ plan->devices.page, plan->devices.n };
     }
     if (image->sources)
         sections[S_SOURCES] = (struct section){ image->sources, image->source_bytes };
@@ -336,6 +339,25 @@ static bool check_layout(const struct df_graph *g, const struct df_plan *plan)
     return true;
 }
 
+/* The same for devices; a token of no bytes has a page too. */
+static bool check_devices(const struct df_graph *g, const struct df_plan *plan)
+{
+    uint64_t of_unit = (uint64_t)plan->n_waves * g->n_values, n = (plan->platform.n_units - 1) * of_unit;
+    if (plan->devices.n == 0)
+        return true;
+    if (!plan->devices.page || plan->devices.n != n)
+        return false;
+    for (uint64_t i = 0; i < n; i++) {
+        const struct df_memory_need *need = &plan->memory[1 + i / of_unit];
+        const struct df_value *value = &g->values[i % g->n_values];
+        uint64_t most = g->nodes[value->producer].flags & DF_NODE_ONCE ? need->once_bytes : need->wave_bytes;
+        uint64_t bytes = value->bytes ? value->bytes : 1, at = (uint64_t)plan->devices.page[i] * DF_PAGE_BYTES;
+        if (plan->devices.page[i] != DF_NONE && (bytes > most || at > most - bytes))
+            return false;
+    }
+    return true;
+}
+
 static bool check_plan(const struct df_graph *g, const struct df_plan *plan, struct df_error *error)
 {
     const char *why = NULL;
@@ -353,7 +375,7 @@ static bool check_plan(const struct df_graph *g, const struct df_plan *plan, str
     for (size_t i = 0; !why && i < (size_t)g->n_classes * g->n_works; i++)
         if (plan->times.time_s[i] < 0 || isinf(plan->times.time_s[i]) || plan->times.source[i] > DF_TIME_DEFAULT)
             why = "a time makes no sense";
-    if (!why && !check_layout(g, plan))
+    if (!why && (!check_layout(g, plan) || !check_devices(g, plan)))
         why = "a token lies outside its memory";
     if (why)
         dfr_error(error, DF_E_FORMAT, "image: the plan is wrong: %s", why);
@@ -373,13 +395,14 @@ static int read_plan(const struct section *sections, const struct df_graph *g, s
     p->priority = (float *)sections[S_PRIORITY].items;
     p->layout.any_line = (uint32_t *)sections[S_ANY].items;
     p->layout.sequence_line = (uint32_t *)sections[S_SEQUENCE].items;
+    p->devices.page = (uint32_t *)sections[S_DEVICES].items;
     p->owner = p;                       /* the arrays are the image's */
     uint64_t n_times = (uint64_t)g->n_classes * g->n_works;
     bool whole = p->times.time_s && p->times.source && p->place && p->priority && sections[S_TIME].count == n_times &&
                  sections[S_TIME_SOURCE].count == n_times && p->n_waves > 0 &&
                  sections[S_PLACE].count == (uint64_t)g->n_nodes * p->n_waves &&
                  sections[S_PRIORITY].count == g->n_nodes && sections[S_ANY].count == p->layout.n_values &&
-                 sections[S_SEQUENCE].count == p->layout.n_values;
+                 sections[S_SEQUENCE].count == p->layout.n_values && sections[S_DEVICES].count == p->devices.n;
     if (!whole || !check_plan(g, p, error)) {
         free(p);
         return whole ? DF_E_FORMAT : bad(error, "the plan is incomplete", "");

@@ -222,6 +222,48 @@ static int follow_plan(struct df_run *run, struct df_error *error)
     return run->policy ? DF_OK : DF_E_ARGUMENT;
 }
 
+/* Where a node does not run where the plan has it, it must be on the CPU: that takes nothing of a device's memory. */
+static bool holds(const struct df_run *run, const struct df_plan *plan)
+{
+    uint32_t n_nodes = run->graph->n_nodes;
+    uint64_t n = (uint64_t)(run->n_units - 1) * plan->n_waves * run->graph->n_values;
+    if (plan->n_nodes != n_nodes || plan->devices.n != n || n == 0)
+        return false;
+    for (uint64_t i = 0; i < (uint64_t)plan->n_waves * n_nodes; i++) {
+        uint32_t unit = dfr_policy_place(run->policy, run->able[i % n_nodes], plan->place[i]);
+        if (unit != plan->place[i] && unit != 0)
+            return false;
+    }
+    return true;
+}
+
+int dfr_machine_places(struct df_run *run, const struct df_plan **result, struct df_error *error)
+{
+    const struct df_planner *planner = run->options.planner;
+    const struct df_plan *plan = run->own_plan ? run->own_plan : run->options.plan;
+    const struct df_times *times;
+    struct df_times own;
+    int status = DF_OK;
+
+    *result = NULL;
+    if (!run->policy->units || run->options.serial)
+        return DF_OK;
+    if (!run->policy->needs_plan && !usable(run, plan)) {
+        if (!planner || !planner->make || run->own_plan)
+            return DF_OK;
+        status = find_times(run, &times, &own, error);
+        if (status == DF_OK) {          /* a plan that cannot be made is none: the run can do without */
+            status = planner->make(run->graph, &run->platform, times, run->policy->name, &run->own_plan, error);
+            status = status == DF_E_MEMORY ? status : DF_OK;
+        }
+        dfr_times_free(&own);
+        plan = run->own_plan;
+    }
+    if (status == DF_OK && plan && holds(run, plan))
+        *result = plan;
+    return status;
+}
+
 int dfr_machine_plan(struct df_run *run, struct df_error *error)
 {
     const struct df_times *times;

@@ -104,6 +104,16 @@ uint64_t dfr_need_bytes(const struct df_memory_need *need, uint64_t inflight)
     return bytes;
 }
 
+uint64_t dfr_need_waves(const struct df_memory_need *need, uint64_t memory_bytes, uint64_t wanted)
+{
+    uint64_t fixed = dfr_need_bytes(need, 0);
+    if (fixed > memory_bytes)
+        return 0;
+    if (need->wave_bytes && (memory_bytes - fixed) / need->wave_bytes < wanted)
+        return (memory_bytes - fixed) / need->wave_bytes;
+    return wanted;
+}
+
 void dfr_times_free(struct df_times *times)
 {
     if (!times)
@@ -124,6 +134,7 @@ void dfr_plan_free(struct df_plan *plan)
         free(plan->priority);
         free(plan->layout.any_line);
         free(plan->layout.sequence_line);
+        free(plan->devices.page);
         free(plan->owner);
     }
     free(plan);

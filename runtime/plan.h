@@ -33,6 +33,7 @@ struct df_memory_need {
 
 #define DF_DEFAULT_INFLIGHT 4           /* waves in flight where nobody asks, and as many fit */
 #define DF_LINE_BYTES 64                /* what offsets on the host are counted in */
+#define DF_PAGE_BYTES 4096              /* and on devices */
 
 /* Where tokens lie on the host, in lines from the start of their wave's memory (or of what is made once); NULL: not
  * planned. Values of one inout chain are in one place. */
@@ -40,6 +41,13 @@ struct df_host_layout {
     uint32_t n_values;
     uint32_t *any_line, *sequence_line; /* for any order, and for the sequence: by value */
     uint64_t by_size_bytes;             /* what a heap with a stack for each size would touch in the sequence */
+};
+
+/* Where tokens lie in devices' memories, in pages: from the start of their wave's piece, or of what is made once, which
+ * is in one place for all waves. DF_NONE: it is not there. */
+struct df_device_layout {
+    uint64_t n;                         /* (n_units - 1) * n_waves * n_values; 0: not planned */
+    uint32_t *page;                     /* [((unit - 1) * n_waves + row) * n_values + value] */
 };
 
 struct df_plan {
@@ -64,11 +72,15 @@ struct df_plan {
     uint64_t largest_job_bytes[DF_MAX_UNITS]; /* and for its largest job alone */
     struct df_memory_need memory[DF_MAX_UNITS];
     struct df_host_layout layout;       /* of every value, for any of them may come to the host */
+    struct df_device_layout devices;
     void *owner;
 };
 
 /* Memory for so many waves in flight; UINT64_MAX: too much for a number. */
 uint64_t dfr_need_bytes(const struct df_memory_need *need, uint64_t inflight);
+/* Of so many waves, those that fit in that memory together: what is promised when a program is made, and what a run then
+ * does. 0: not even one. */
+uint64_t dfr_need_waves(const struct df_memory_need *need, uint64_t memory_bytes, uint64_t wanted);
 
 struct df_planner {
     /* Fills *plan for this graph, platform and times (all borrowed for the call; times are copied). `policy` names a

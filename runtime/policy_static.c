@@ -40,18 +40,22 @@ static void static_destroy(void *state)
     free(s);
 }
 
+uint32_t dfr_policy_place(const struct dfr_policy *policy, uint32_t able, uint32_t planned)
+{
+    uint32_t wanted;
+
+    if (policy->needs_plan)
+        wanted = planned < 32 ? 1u << planned : 0;
+    else
+        wanted = policy->variant == ON_CPU ? 1u : ~1u;
+    return (uint32_t)__builtin_ctz(able & wanted ? able & wanted : able);
+}
+
 static uint8_t place_of(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
                         uint64_t row, uint32_t node)
 {
-    uint32_t able = view->able[node], wanted;
-    uint16_t unit = policy->needs_plan ? plan->place[row * view->graph->n_nodes + node] : 0;
-
-    if (policy->needs_plan)
-        wanted = unit < 32 ? 1u << unit : 0;
-    else
-        wanted = policy->variant == ON_CPU ? 1u : ~1u;
-    /* what does not fit there at this run (a smaller --gpu-mem, a hint) goes to the first unit that can */
-    return (uint8_t)__builtin_ctz(able & wanted ? able & wanted : able);
+    uint32_t planned = policy->needs_plan ? plan->place[row * view->graph->n_nodes + node] : 0;
+    return (uint8_t)dfr_policy_place(policy, view->able[node], planned);
 }
 
 /* Each unit's nodes by priority. Without a plan: by number, earlier nodes first. */
@@ -216,7 +220,7 @@ const struct dfr_policy dfr_policy_gp_thesis = {
 
 const struct dfr_policy dfr_policy_gp = {
     .name = "gp", .summary = "the best placement and priorities found by partitioning, list schedules and refinement",
-    .needs_plan = true, .variant = GUARDED_PLAN, STATIC_OPS,
+    .needs_plan = true, .guarded = true, .variant = GUARDED_PLAN, STATIC_OPS,
 };
 
 const struct dfr_policy dfr_policy_heft = {

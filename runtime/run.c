@@ -20,6 +20,7 @@
 #include "runtime/machine.h"
 #include "runtime/output.h"
 #include "runtime/scalars.h"
+#include "runtime/size.h"
 #include "runtime/tokens.h"
 #include "runtime/walk.h"
 #include "runtime/worker.h"
@@ -380,6 +381,7 @@ static void run_free(struct df_run *run)
     free(run->able);
     free(run->time_s);
     dfr_trace_destroy(run->trace);
+    dfr_rooms_free(run);
     dfr_plan_free(run->own_plan);
     free(run);
 }

@@ -139,6 +139,10 @@ static struct df_plan *make_plan(const struct df_graph *g)
                                             calloc(g->n_values, sizeof(uint32_t)), 12345 };
     plan->layout.any_line[1] = 7;
     plan->layout.sequence_line[1] = 9;
+    plan->memory[1].wave_bytes = plan->memory[1].once_bytes = UINT64_C(1) << 30;
+    plan->devices = (struct df_device_layout){ 2 * (uint64_t)g->n_values, calloc(2 * g->n_values, sizeof(uint32_t)) };
+    plan->devices.page[0] = DF_NONE;
+    plan->devices.page[g->n_values + 1] = 11;
     return plan;
 }
 
@@ -236,6 +240,9 @@ static void test_content(void **state)
     assert_int_equal(image.plan->layout.by_size_bytes, 12345);
     assert_int_equal(image.plan->layout.any_line[1], 7);
     assert_int_equal(image.plan->layout.sequence_line[1], 9);
+    assert_int_equal(image.plan->devices.n, 2 * g->n_values);
+    assert_int_equal(image.plan->devices.page[0], DF_NONE);
+    assert_int_equal(image.plan->devices.page[g->n_values + 1], 11);
     assert_int_equal((uintptr_t)g->nodes % 64, 0);
     assert_true((const unsigned char *)g->nodes > bytes.at && (const unsigned char *)g->nodes < bytes.at + bytes.size);
     close_image(&image);
@@ -323,6 +330,13 @@ static void test_wrong_plan(void **state)
     plan->layout.n_values--;
     assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
     plan->layout.n_values++;
+    plan->devices.page[2] = (1u << 30) / DF_PAGE_BYTES;
+    assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
+    assert_string_equal(e.text, "image: the plan is wrong: a token lies outside its memory");
+    plan->devices.page[2] = 0;
+    plan->devices.n--;
+    assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
+    plan->devices.n++;
     plan->n_nodes--;
     assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
     assert_string_equal(e.text, "image: the plan is wrong: it was made for another graph");

@@ -291,10 +291,47 @@ static void test_alloc_at(void **state)
     dfm_pool_destroy(pool);
 }
 
+/* Against a map of single units: the highest range that is free and not below `from`. */
+static void test_alloc_above(void **state)
+{
+    struct dfm_pool *pool = dfm_pool_create(64, 1, 64);
+    uint64_t x = 54321, at;
+    uint8_t taken[64] = { 0 };          /* number of the range, from 1 */
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        uint64_t from = x >> 40 & 63, bytes = 1 + (x >> 50 & 7), want = UINT64_MAX;
+        for (uint64_t begin = from; begin + bytes <= 64; begin++) {
+            uint64_t k = 0;
+            while (k < bytes && !taken[begin + k])
+                k++;
+            want = k == bytes ? begin : want;
+        }
+        assert_int_equal(dfm_pool_alloc_above(pool, from, bytes, &at), want != UINT64_MAX);
+        if (want != UINT64_MAX) {
+            assert_int_equal(at, want);
+            memset(taken + at, 1 + i % 255, bytes);
+        }
+        if (dfm_pool_used(pool) > 48) { /* some range goes, which begins where its number does */
+            for (at = x >> 33 & 31; at < 63 && (!taken[at] || taken[at] == taken[at - (at > 0)]); at++)
+                ;
+            if (!taken[at] || (at > 0 && taken[at] == taken[at - 1]))
+                for (at = 0; !taken[at]; at++)
+                    ;
+            dfm_pool_free(pool, at);
+            for (uint8_t number = taken[at]; at < 64 && taken[at] == number; at++)
+                taken[at] = 0;
+        }
+        assert_true(dfm_pool_check(pool));
+    }
+    dfm_pool_destroy(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alloc_at),
+        cmocka_unit_test(test_alloc_above),
         cmocka_unit_test(test_against_the_model), cmocka_unit_test(test_exact_fit_and_joining),
         cmocka_unit_test(test_sizes),             cmocka_unit_test(test_limits),
         cmocka_unit_test(test_order_does_not_matter),

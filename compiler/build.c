@@ -49,8 +49,14 @@ static bool build_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
         scalars[i] = (struct df_scalar_desc){ sig->scalars[i]->name.text, dfc_scalar_type(sig->scalars[i]->type) };
     if (rc == DF_OK) {
         const struct df_kernel_desc desc = {
-            .name = callee->name, .n_dims = sig->n_variables, .dims = dims, .n_ports = sig->n_ports, .ports = ports,
-            .n_scalars = sig->n_scalars, .scalars = scalars, .traits = traits(callee->kernel->traits) | (callee->launch ? DF_LAUNCH : 0u),
+            .name = callee->name,
+            .n_dims = sig->n_variables,
+            .dims = dims,
+            .n_ports = sig->n_ports,
+            .ports = ports,
+            .n_scalars = sig->n_scalars,
+            .scalars = scalars,
+            .traits = traits(callee->kernel->traits) | (callee->launch ? DF_LAUNCH : 0u),
             .tolerance = callee->tolerance,
         };
         const struct df_kernel_info info = {

@@ -108,7 +108,8 @@ bool dfc_write_dependencies(const struct dfc_program *p);
 
 /* ---- text ---- */
 
-/* What a variant is called by: NAME_cpu for a function in a file, df_inline_… and df_target_… for generated ones. */
+/* What a variant is called by: NAME_cpu for a function in a file, df_inline_… and
+ * df_target_… for generated ones. */
 const char *dfc_variant_prefix(const struct dfl_variant *variant);
 /* `int PREFIXNAME_cpu(struct df_call *call, …)`, without the end. mutable_inputs: `in` ports without const. */
 void dfc_emit_signature(FILE *out, const struct df_graph *graph, uint32_t kernel, const char *prefix, bool gpu,

@@ -159,8 +159,8 @@ static bool check_target(struct dfc_unit *u, const struct dfc_callee *callee, co
 static void hint_class(struct dfc_unit *u, const char *cls)
 {
     static const char *const others[][2] = {
-        {"host", "cpu"}, {"c", "cpu"}, {"cpp", "cpu"}, {"cpu", "cpu"}, {"gpu", "gpu"}, {"cuda", "gpu"}, {"device", "gpu"},
-        {"cu", "gpu"},
+        { "host", "cpu" }, { "c", "cpu" },    { "cpp", "cpu" },    { "cpu", "cpu" },
+        { "gpu", "gpu" },  { "cuda", "gpu" }, { "device", "gpu" }, { "cu", "gpu" },
     };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (strcasecmp(others[i][0], cls) == 0)

@@ -241,7 +241,8 @@ static bool print_summary(FILE *out, const struct options *o, const struct dfc_l
     print_memory(out, plan, o->common.inflight);
     fprintf(out, "predicted  %s for one wave", dfp_text_time(a, plan->predicted_s));
     if (plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED))
-        fprintf(out, " as %s decides in the run; %s with these places fixed", plan->run_as, dfp_text_time(b, e->makespan_s));
+        fprintf(out, " as %s decides in the run; %s with these places fixed", plan->run_as,
+                dfp_text_time(b, e->makespan_s));
     fputc('\n', out);
     if (dfp_text_waves(waves, plan)[0])
         fprintf(out, "waves      %s\n", waves);
@@ -345,7 +346,8 @@ static const char usage[] =
     "Runs no kernel. Any policy will do; one that decides while a program runs is shown as its simulated run went.\n\n"
     "pictures, any number of them, coloured by unit, with the cut dashed and the critical path heavy:\n"
     "  -o FILE                  DOT where FILE ends in .dot or .gv, SVG where it ends in .svg\n"
-    "  --dot=FILE, --svg=FILE   the same where FILE has no such end; '-' is the standard output (and stderr has the summary)\n"
+    "  --dot=FILE, --svg=FILE   the same where FILE has no such end; '-' is the standard output, and the summary is\n"
+    "                           on stderr then\n"
     "  --memory=FILE            the memory plan as SVG: offset against time, the bound dashed\n\n"
     "common options:\n" DFC_COMMON_USAGE;
 

@@ -9,8 +9,9 @@
 static const char usage[] =
     "usage: dfc probe [options]\n\n"
     "Measures this machine: CPU cores, memories, and of each GPU the link's latency, bandwidth and threshold in each\n"
-    "direction, whether copies overlap, and what a launch costs; of several GPUs also the link from each to each other\n"
-    "that it sends to directly. Writes a platform in the language and stores it, so that later commands plan with it.\n\n"
+    "direction, whether copies overlap, and what a launch costs; of several GPUs also the link from each to each\n"
+    "other that it sends to directly. Writes a platform in the language and stores it, so that later commands plan\n"
+    "with it.\n\n"
     "  -o FILE                  write the platform there (stdout)\n"
     "  --device=auto|none|emu|cuda         GPUs to measure (auto: cuda or none). emu measures emulated GPUs;\n"
     "                           that is stored apart and used by --device=emu alone\n"

@@ -17,7 +17,8 @@ static const char numbers[] =
     "{ long long v; bool over = __builtin_sub_overflow(a.v, b.v, &v); return number(v, a.good && b.good && !over); }\n"
     "inline number operator*(number a, number b)\n"
     "{ long long v; bool over = __builtin_mul_overflow(a.v, b.v, &v); return number(v, a.good && b.good && !over); }\n"
-    "inline bool divides(number a, number b) { return b.v != 0 && !(b.v == -1 && a.v == -9223372036854775807LL - 1); }\n"
+    "inline bool divides(number a, number b) { return b.v != 0 && !(b.v == -1 && a.v == -"
+    "9223372036854775807LL - 1); }\n"
     "inline number operator/(number a, number b)\n"
     "{ return divides(a, b) ? both(a, b, a.v / b.v) : number(0, false); }\n"
     "inline number operator%(number a, number b)\n"
@@ -41,7 +42,8 @@ static const char numbers[] =
     "    if (!n.good)\n"
     "        df_fail(call, \"launching '%s': %s does not fit in 64 bits, or divides by zero\", kernel, e.name);\n"
     "    else if (n.v < e.least || n.v > e.most)\n"
-    "        df_fail(call, \"launching '%s': %s is %lld, it must be from %lld to %lld\", kernel, e.name, n.v, e.least,\n"
+    "        df_fail(call, \"launching '%s': %s is %lld, it must be from %lld to %lld\", kernel, e.name,\n"
+    "                n.v, e.least,\n"
     "                e.most);\n"
     "    return n.good && n.v >= e.least && n.v <= e.most;\n"
     "}\n"
@@ -89,8 +91,10 @@ void dfc_emit_launch(FILE *out, const struct dfc_front *front, const struct dfc_
         dfc_emit_line(out, variant->target.loc.line, file);
         fprintf(out, "%*s%s, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)df_shared);\n",
                 (int)variant->target.loc.col - 1, "", variant->target.text);
-        fprintf(out, "        if (df_asked != cudaSuccess)\n            return df_fail(call, \"launching '%s' with %%zu "
-                     "bytes of shared memory: %%s\", df_shared, cudaGetErrorString(df_asked));\n    }\n", kernel);
+        fprintf(out,
+                "        if (df_asked != cudaSuccess)\n            return df_fail(call, \"launching '%s' with %%zu "
+                "bytes of shared memory: %%s\", df_shared, cudaGetErrorString(df_asked));\n    }\n",
+                kernel);
     }
     dfc_emit_line(out, variant->target.loc.line, file);
     fprintf(out, "%*s%s<<<df_grid, df_block, df_shared, stream>>>(", (int)variant->target.loc.col - 1, "",

@@ -43,7 +43,8 @@ static double y_of(const struct panel *p, double offset)
 
 static void text(FILE *out, double x, double y, const char *anchor, int size, const char *words)
 {
-    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"#333333\">", x, y, size, anchor);
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"#333333\">", x, y, size,
+            anchor);
     dfr_text_xml(out, words);
     fputs("</text>\n", out);
 }
@@ -86,8 +87,8 @@ static int columns(const struct panel *p, struct df_error *error)
             live -= ended[v];
         }
         double top = y_of(p, (double)most);
-        fprintf(p->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>\n", x_of(p, first), top,
-                x_of(p, v) - x_of(p, first), y_of(p, 0) - top, colours[0]);
+        fprintf(p->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>\n", x_of(p, first),
+                top, x_of(p, v) - x_of(p, first), y_of(p, 0) - top, colours[0]);
     }
     free(begun);
     return DF_OK;

@@ -157,8 +157,8 @@ static void emit_call_c(FILE *out, const struct dfc_front *front, const struct d
     fputs(");\n#pragma GCC diagnostic pop\n", out);
 }
 
-/* (f(…), df_ok()): for void the comma is the built-in one and gives DF_OK; for int it is the overload, which gives the
- * int. */
+/* (f(…), df_ok()): for void the comma is the built-in one and gives DF_OK; for int it is the overload, which gives
+ * the int. */
 static void emit_call_cxx(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                           const struct dfl_variant *variant, bool gpu)
 {

@@ -109,7 +109,8 @@ static bool check_count(struct dfc_unit *u, const struct dfl_variant *variant)
         return true;
     dfl_error(u->sink, variant->launch_loc, "a launch has a grid and a block, this has %u value%s", n,
               n == 1 ? "" : "s");
-    dfl_hint(u->sink, "'<<<grid, block>>>', two dimensions: '<<<grid_x, grid_y, block_x, block_y>>>', three likewise; one "
+    dfl_hint(u->sink,
+             "'<<<grid, block>>>', two dimensions: '<<<grid_x, grid_y, block_x, block_y>>>', three likewise; one "
              "value more is the bytes of shared memory");
     return false;
 }

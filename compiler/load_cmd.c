@@ -199,7 +199,8 @@ bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_
         dfc_error("out of memory");
         return false;
     }
-    return (run_front(common, need_code, loaded) && dfc_output_check(common, loaded, common->output)) || give_up(loaded);
+    return (run_front(common, need_code, loaded) && dfc_output_check(common, loaded, common->output)) ||
+           give_up(loaded);
 }
 
 bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)

@@ -13,8 +13,9 @@
 int dfc_emit_memory(FILE *out, const struct dfp_problem *problem, const struct df_plan *plan, uint32_t inflight,
                     struct df_error *error);
 
-/* SVG: for each memory, the host's twice (in any order, in sequence), its tokens as boxes: offset upwards, nodes in order
- * of their numbers to the right. A plan of more boxes than can be told apart is drawn as the bytes that are taken. */
+/* SVG: for each memory, the host's twice (in any order, in sequence), its tokens as boxes: offset upwards, nodes in
+ * order of their numbers to the right. A plan of more boxes than can be told apart is drawn
+ * as the bytes that are taken. */
 int dfc_emit_memory_picture(FILE *out, const struct dfp_problem *problem, const struct df_plan *plan,
                             struct df_error *error);
 

@@ -18,7 +18,8 @@ static bool is_file(const char *path, const struct stat *output)
 }
 
 /* A variant's file, if it has one and it is that. NULL: not; else its name, malloc'ed. */
-static char *is_variant(const struct dfc_kernel_code *code, const struct dfl_variant *variant, const struct stat *output)
+static char *is_variant(const struct dfc_kernel_code *code, const struct dfl_variant *variant,
+                        const struct stat *output)
 {
     char *path = variant && variant->path ? dfc_join_path(code->dir, variant->path) : NULL;
     if (path && is_file(path, output))

@@ -57,7 +57,8 @@ void dfl_sink_summary(struct dfl_sink *sink);
 /* The name among names[0..n) that is closest to `name` (edit distance, at most a third of its length), or NULL. */
 const char *dfl_suggest(const char *name, const char *const *names, size_t n);
 
-/* The element type or scalar that a type of C, C++ or numpy is here ("double": "f64"), NULL where it is none of them. */
+/* The element type or scalar that a type of C, C++ or numpy is here ("double": "f64"), NULL
+ * where it is none of them. */
 const char *dfl_suggest_type(const char *name);
 
 #endif

@@ -22,19 +22,20 @@
  * 3a -> 2 when that cannot send it; 3 -> 5 when the copy is complete; 4 -> 5 by complete;
  * 5 -> 1 by drop and by eviction.
  *
- * Places:   where they were decided before the run, each block has its own, and what has none (a node that runs elsewhere
- *           than planned, one that is launched before a place is free) goes above them all, and above what is kept for
- *           scratch. So while only what was planned comes here nothing is in the way of anything, nothing is evicted, and
- *           addresses come again with the waves. Where a claim must have room and there is none above, it takes what
- *           is free, places or not, and evicts; a claim that lacks nothing but scratch waits for that of another job.
+ * Places:   where they were decided before the run, each block has its own, and what has none (a node that runs
+ *           elsewhere than planned, one that is launched before a place is free) goes above them all, and above what is
+ *           kept for scratch. So while only what was planned comes here nothing is in the way of anything, nothing is
+ *           evicted, and addresses come again with the waves. Where a claim must have room and there is none above, it
+ *           takes what is free, places or not, and evicts; a claim that lacks nothing but scratch waits for that of
+ *           another job.
  *
  * Memory:   dfm_cache_create() allocates everything, dfm_cache_destroy() returns it. The device is borrowed.
  * Threads:  an owner thread calls everything but post_…, which anyone may call. Messages posted before a job became
  *           ready are acted on before that job's claim is reserved.
  * Progress: a claim whose page-rounded size is at most the pool's can always be reserved in the end: when nobody pins
- *           anything, everything else goes, and an empty pool is one piece, whose places are then nobody's. A prefetch takes free room only, and none
- *           while a claim waits. What is being sent to a peer is pinned; that needs nothing of the peer but memory
- *           which it has reserved, so it ends.
+ *           anything, everything else goes, and an empty pool is one piece, whose places are then nobody's. A prefetch
+ *           takes free room only, and none while a claim waits. What is being sent to a peer is pinned; that needs
+ *           nothing of the peer but memory which it has reserved, so it ends.
  * Errors:   the device's, passed on.
  */
 #ifndef DFM_CACHE_H
@@ -55,13 +56,15 @@ struct dfm_cache_config {
     /* When a job of this device will next read the block, which nobody reads now: victims.h. Asked when its pins go, of
      * the owner. NULL: nobody knows, and eviction is LRU. */
     uint64_t (*next_use)(void *arg, uint32_t block);
-    /* Where the block is to lie, UINT64_MAX: nowhere. NULL: nothing is planned, and a block goes to where there is room. */
+    /* Where the block is to lie, UINT64_MAX: nowhere. NULL: nothing is planned, and a block
+     * goes to where there is room. */
     uint64_t (*place)(void *arg, uint32_t block);
     uint64_t planned_bytes;             /* places end here */
     uint64_t scratch_bytes;             /* above that, for scratch alone */
     uint64_t scratch_of_job_bytes;      /* the most that one job is planned to need of it */
     void (*arrived)(void *arg, uint32_t waiter);       /* a fetch that this waiter posted is complete */
-    void (*answered)(void *arg, uint32_t memory);      /* its owner has a message from us: wake it; NULL without peers */
+    void (*answered)(void *arg, uint32_t memory);      /* its owner has a message from us: wake it; NULL
+                                                        * without peers */
     void (*copied)(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s);
     void (*freed)(void *arg, void *address, uint64_t bytes); /* a block's memory was given back; NULL: nobody asks */
     void *arg;
@@ -97,18 +100,19 @@ enum dfm_reserved { DFM_RESERVED, DFM_WAIT, DFM_ERROR };
  * claim that waits is tried again before any other. */
 enum dfm_reserved dfm_cache_reserve(struct dfm_cache *cache, struct dfm_claim *claim, struct df_error *error);
 
-/* The same with what room is free, and nothing to be copied: DFM_WAIT (nothing is held) where that is not enough. Inputs
- * may still be being filled: a launch behind the one that fills them reads them in stream order. */
+/* The same with what room is free, and nothing to be copied: DFM_WAIT (nothing is held) where that is not enough.
+ * Inputs may still be being filled: a launch behind the one that fills them reads them in stream order. */
 enum dfm_reserved dfm_cache_reserve_ahead(struct dfm_cache *cache, struct dfm_claim *claim, struct df_error *error);
-/* What the claim takes over is its outputs' from now on, not only from its release: so a claim that follows finds it. */
+/* What the claim takes over is its outputs' from now on, not only from its release: so a
+ * claim that follows finds it. */
 void dfm_cache_take_over(struct dfm_cache *cache, struct dfm_claim *claim);
 
 /* The piece that was awaited is on the host now: issues its copy, unless another claim did. Where so many copies are
  * under way that it must be tried again, it stays awaited. */
 int dfm_cache_load(struct dfm_cache *cache, struct dfm_piece *piece, struct df_error *error);
 
-/* The piece is awaited, and a peer that has it was not asked yet: where to is set in space->peer_asks[waiter], for a fetch
- * to be posted to that peer. false: it is coming already. */
+/* The piece is awaited, and a peer that has it was not asked yet: where to is set in space->peer_asks[waiter], for a
+ * fetch to be posted to that peer. false: it is coming already. */
 bool dfm_cache_expect(struct dfm_cache *cache, const struct dfm_piece *piece, uint32_t waiter);
 
 bool dfm_cache_is_coming(const struct dfm_cache *cache, const struct dfm_piece *piece);

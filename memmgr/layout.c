@@ -1,7 +1,7 @@
 /* layout.c - segments in order of offset, and each tenant's own segments in a list.
  *
- * Every byte below the end belongs to exactly one segment. A new tenant takes whole segments from the start of a run and
- * leaves the rest of the last one to the tenant that was there: so a placement adds two segments at most.
+ * Every byte below the end belongs to exactly one segment. A new tenant takes whole segments from the start of a run
+ * and leaves the rest of the last one to the tenant that was there: so a placement adds two segments at most.
  */
 #include "memmgr/layout.h"
 

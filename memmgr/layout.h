@@ -3,7 +3,8 @@
  *
  * Words:    a *tenant* is a piece of memory with a life, known by number. Which tenants one may follow is the caller's
  *           knowledge: he *offers* them, one by one or all whose life ends before some step. Since each follows the one
- *           before it, the last tenant of a segment stands for all that were there: who comes after it comes after them.
+ *           before it, the last tenant of a segment stands for all that were there: who comes after it comes after
+ *           them.
  * Memory:   dfm_layout_create() allocates everything. No memory is managed here, only numbers.
  * Threads:  one at a time.
  * Policy:   the smallest run of neighbouring offered segments that is large enough, the lowest among equals; else the
@@ -31,7 +32,8 @@ void dfm_layout_withdraw(struct dfm_layout *layout);
 
 uint64_t dfm_layout_bytes(const struct dfm_layout *layout);    /* from 0 to the end of what was placed highest */
 
-/* Bytes rounded up; even nothing takes one unit, so that every tenant has an offset of its own. UINT64_MAX: too many. */
+/* Bytes rounded up; even nothing takes one unit, so that every tenant has an offset of its
+ * own. UINT64_MAX: too many. */
 uint64_t dfm_layout_rounded(uint64_t bytes, uint64_t alignment);
 
 /* Every list against every other; for tests. */

@@ -1,10 +1,10 @@
 /* peer.c - blocks that go from one device's memory straight into another's.
  *
  * Who does what: the device that needs a block reserves memory for it and posts a fetch to a peer that has it, with the
- * address (struct dfm_peer_ask). The owner of the peer's memory pins its entry, issues the copy on its own stream to peers,
- * and answers when that is complete; the receiver's entry is valid once the receiver has taken the answer. Each entry is
- * thus touched by its owner alone. Where the block is on the host by now, or on its way there, or no longer here because
- * another device has it, the answer is no, and the receiver looks anew where it is.
+ * address (struct dfm_peer_ask). The owner of the peer's memory pins its entry, issues the copy on its own stream to
+ * peers, and answers when that is complete; the receiver's entry is valid once the receiver has taken the answer. Each
+ * entry is thus touched by its owner alone. Where the block is on the host by now, or on its way there, or no longer
+ * here because another device has it, the answer is no, and the receiver looks anew where it is.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -435,7 +435,8 @@ bool dfm_pool_check(const struct dfm_pool *pool)
     }
     for (uint32_t i = pool->spare; i != NONE && n_spare <= n_records; i = pool->records[i].after)
         n_spare++;
-    return at_offset == pool->capacity && before == pool->last && used == pool->used && n_used == pool->n_used && used <= pool->peak &&
-           n_used + n_free + n_spare == n_records && tree_count(pool, pool->used_tree.root, n_used) == n_used &&
+    return at_offset == pool->capacity && before == pool->last && used == pool->used && n_used == pool->n_used &&
+           used <= pool->peak && n_used + n_free + n_spare == n_records &&
+           tree_count(pool, pool->used_tree.root, n_used) == n_used &&
            tree_count(pool, pool->free_tree.root, n_free) == n_free;
 }

@@ -11,9 +11,10 @@
  *                   released
  *     4  empty      3 -> 4 by the last reader's end (dfm_space_drop), or by an inout job that takes the storage over
  * Within 3 holders come (a copy is complete) and go (a device evicts); the host's bit never goes before 4. Only the
- * thread that owns memory m clears bit m within 3, only where another is set, and in one step with seeing that; it sets it
- * too, but for a copy from a peer, whose thread does. So at that thread: bit m alone means that this is the last valid copy and nobody else can drop the block
- * (whoever else is to read it must have it from here first), or make another copy but from here.
+ * thread that owns memory m clears bit m within 3, only where another is set, and in one step with seeing that; it sets
+ * it too, but for a copy from a peer, whose thread does. So at that thread: bit m alone means that this is the last
+ * valid copy and nobody else can drop the block (whoever else is to read it must have it from here first), or make
+ * another copy but from here.
  *
  * Memory:   host memory comes from a heap (heap.h) made for the most that can be live, or is planned: each slot has one
  *           piece, and each value its place in it, taken and given back without doing anything. Device memory is the
@@ -73,7 +74,8 @@ struct dfm_space_config {
     const uint64_t *bytes;              /* of a value; copied */
     const uint64_t *count;              /* of a value: most buffers of it that are live at once; read during create */
     const uint8_t *poison;              /* of a value; copied; NULL: memory is left as it is */
-    /* Places in lines of DFM_LINE bytes that hold in every order that jobs may come in; borrowed until destroy. NULL: a heap. */
+    /* Places in lines of DFM_LINE bytes that hold in every order that jobs may come in;
+     * borrowed until destroy. NULL: a heap. */
     const uint32_t *line;
     uint64_t slot_bytes, once_bytes;    /* planned: of a slot's piece, and of the last slot's */
     uint32_t n_waiters;                 /* 0: no devices */

@@ -117,7 +117,8 @@ static int prefetch(struct dfm_cache *c, uint32_t block, struct df_error *error)
 
 int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error)
 {
-    uint32_t ahead = dfm_mail_take(&c->prefetches), asked = dfm_mail_take(&c->fetches), item = dfm_mail_take(&c->frees), next;
+    uint32_t ahead = dfm_mail_take(&c->prefetches), asked = dfm_mail_take(&c->fetches), item = dfm_mail_take(&c->frees),
+             next;
     uint32_t answers = dfm_mail_take(&c->answers);
     int status = DF_OK;
 

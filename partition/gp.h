@@ -287,8 +287,8 @@ void dfp_rates_free(struct dfp_rates *rates);
 /* Sets how many waves are in flight and in a simulated run, by the options and the graph's size. */
 void dfp_waves_count(struct dfp_search *search);
 
-/* Fills the result: places of one or more waves, priorities, loads and their bound; the order of a single wave's figures
- * is as answered for latency. place and priority are grown by realloc() where more than one wave is placed. */
+/* Fills the result: places of one or more waves, priorities, loads and their bound; the order of a single wave's
+ * figures is as answered for latency. place and priority are grown by realloc() where more than one wave is placed. */
 int dfp_waves_solve(struct dfp_search *search, struct dfp_result *result, struct df_error *error);
 
 /* ---- gp.c ---- */

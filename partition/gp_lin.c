@@ -1,6 +1,6 @@
-/* gp_lin.c - starts by prices: a second of the host costs a, a second of the devices 1 − a, a second of copying h; each
- * node goes where it is cheaper, given where its neighbours are, in three sweeps. a is changed until host and devices
- * carry the same.
+/* gp_lin.c - starts by prices: a second of the host costs a, a second of the devices 1 − a, a second of copying h;
+ * each node goes where it is cheaper, given where its neighbours are, in three sweeps. a is changed until host and
+ * devices carry the same.
  *
  * Why:      where work is plenty, precedence hardly matters, and the best placement is nearly that of the area bound
  *           with its prices; h makes it spare the links. Every step of the bisection is evaluated: the best is seldom

@@ -2,9 +2,9 @@
  *
  *     EFT + λ · OCT + κ · price[unit] · time
  *
- * Known members of the family: HEFT (λ = κ = 0, order by mean upward rank; Topcuoglu et al. 2002), PEFT (λ = 1, κ = 0,
- * order by mean OCT; Arabnejad and Barbosa 2014), and what dmda decides (order in which nodes become ready). κ charges
- * a node for the time that it takes from others on a unit in demand: the prices are those of the area bound.
+ * Known members of the family: HEFT (λ = κ = 0, order by mean upward rank; Topcuoglu et al. 2002), PEFT (λ = 1, κ =
+ * 0, order by mean OCT; Arabnejad and Barbosa 2014), and what dmda decides (order in which nodes become ready). κ
+ * charges a node for the time that it takes from others on a unit in demand: the prices are those of the area bound.
  *
  * EFT:      workers are taken in order of assignment, no gaps are filled: what is wanted is the placement, and the
  *           evaluator makes its own timetable for it. `engines`: copies queue for the copy engines, else they overlap.

@@ -117,7 +117,8 @@ static uint32_t next_column(const struct dfp_rates *rates, const uint32_t *used,
 }
 
 /* The load a wave with so many rows; with `place` not NULL, the rows: a column's devices take turns. */
-static double rows_of_mixture(const struct dfp_compact *c, const struct dfp_rates *rates, uint32_t n_rows, uint16_t *place)
+static double rows_of_mixture(const struct dfp_compact *c, const struct dfp_rates *rates, uint32_t n_rows,
+                              uint16_t *place)
 {
     uint32_t used[DFP_RATE_COLUMNS] = { 0 };
     double load_s[DFP_RATE_RESOURCES] = { 0 }, most_s = 0;

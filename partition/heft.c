@@ -7,8 +7,8 @@
  *         mean entry, to the worker with the least finish + entry.
  *
  * Both think of copies as they were published: they take their time and never queue. What is kept of the schedule is
- * each node's unit and the order in which nodes begin, as priority: a job in a gap goes before those of higher rank that
- * the gap is between. The timetable is not kept, since the run has no fixed one (policy_static.c).
+ * each node's unit and the order in which nodes begin, as priority: a job in a gap goes before those of higher rank
+ * that the gap is between. The timetable is not kept, since the run has no fixed one (policy_static.c).
  *
  * Gaps: each worker's jobs are kept as stretches in order of time, and stretches between which no job fits are one. A
  *       job that takes several CPU workers goes after all that they have.

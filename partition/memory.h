@@ -7,8 +7,8 @@
  * Any:      a plan for any order: a tenant follows another only where every end of that one is a proper ancestor of its
  *           writer. So it holds whatever the policy, the number of workers and the times.
  * Sequence: a plan for one worker that runs the nodes of a wave one after the other in order of their numbers.
- * Waves:    a plan is for one wave; each wave in flight has a copy of it. What is made once has memory of its own for the
- *           whole run.
+ * Waves:    a plan is for one wave; each wave in flight has a copy of it. What is made once has memory of its own for
+ *           the whole run.
  * Bounds:   *live* bytes at some moment of some order are tenants of which no two may lie on each other: so no plan for
  *           that order, and none for any order, has fewer bytes (memory_bound.c).
  * Errors:   DF_E_MEMORY; DF_E_REFUSED where the bytes of a wave have no number.

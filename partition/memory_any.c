@@ -32,8 +32,8 @@ struct search {
     uint32_t *queue;
     uint32_t *left, n_left;             /* tenants that left before w */
     uint32_t *kept;                     /* [node * KEPT + i]; DF_NONE ends the list */
-    /* Tenants by their last end: of node v they are by_end[end_at[v]] … by_end[end_at[v] + n_ended[v]), those of which
-     * nothing is left excepted. below[v]: v, or a node below it where v and those between have none. */
+    /* Tenants by their last end: of node v they are by_end[end_at[v]] … by_end[end_at[v] + n_ended[v]), those of
+     * which nothing is left excepted. below[v]: v, or a node below it where v and those between have none. */
     uint32_t *end_at, *n_ended, *by_end, *below;
 };
 

@@ -82,7 +82,8 @@ struct dfp_partitioner {
     int (*solve)(const struct dfp_problem *problem, const struct dfp_options *options, struct dfp_result *result,
                  struct df_error *error);
 };
-extern const struct dfp_partitioner *const dfp_partitioners[]; /* NULL-terminated: gp, gp-thesis, heft, peft, all-cpu, all-gpu */
+extern const struct dfp_partitioner *const dfp_partitioners[]; /* NULL-terminated: gp, gp-thesis, heft,
+                                                                * peft, all-cpu, all-gpu */
 const struct dfp_partitioner *dfp_partitioner_find(const char *name);
 
 /* Upward rank under a placement: longest way to a sink, with transfer times where units differ. */

@@ -70,7 +70,10 @@ const char *dfp_text_promise(char buffer[160], const struct df_plan *plan, uint3
 {
     const struct df_memory_need *need = &plan->memory[unit];
     uint64_t memory_bytes = plan->platform.units[unit].memory_bytes;
-    uint64_t asked = inflight ? inflight : plan->inflight ? plan->inflight : DF_DEFAULT_INFLIGHT, fit = asked, fixed = dfr_need_bytes(need, 0);
+    uint64_t asked = inflight         ? inflight
+                     : plan->inflight ? plan->inflight
+                                      : DF_DEFAULT_INFLIGHT,
+             fit = asked, fixed = dfr_need_bytes(need, 0);
     char size[32];
     buffer[0] = '\0';
     if (!memory_bytes)

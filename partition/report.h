@@ -31,8 +31,8 @@ const char *dfp_text_bytes(char buffer[32], uint64_t bytes);
 /* "fits in 6 GiB with 4 waves in flight", "fits in 1 GiB with 1 wave in flight, not with 4", "one wave does not fit in
  * 64 MiB". inflight 0: as many as a run has by default. "" where the memory's size is not known (0). */
 const char *dfp_text_promise(char buffer[160], const struct df_plan *plan, uint32_t unit, uint64_t inflight);
-/* "6.9 ms a wave with 8 in flight; what has most to do is loaded 6.8 ms, 0.1 % above the bound; 2 are placed jointly, here is
- * the first"; "" for a plan of one wave. */
+/* "6.9 ms a wave with 8 in flight; what has most to do is loaded 6.8 ms, 0.1 % above the bound; 2 are placed jointly,
+ * here is the first"; "" for a plan of one wave. */
 const char *dfp_text_waves(char buffer[200], const struct df_plan *plan);
 /* "all on gpu0 is predicted 1.4x faster (2.1 ms)", or "" */
 const char *dfp_text_remark(char buffer[128], const struct dfp_problem *problem, const struct dfp_report *report);

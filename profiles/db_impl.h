@@ -1,6 +1,6 @@
 /* db_impl.h - the inside of the profile database, for the files that hold its tables: db.c (samples), db_points.c
- * (what they say of all sizes of a kernel), db_platform.c, learned.c (samples that programs left behind); and db_schema.c,
- * which makes the tables.
+ * (what they say of all sizes of a kernel), db_platform.c, learned.c (samples that programs left behind); and
+ * db_schema.c, which makes the tables.
  *
  * Errors:   dfw_db_fail() says what was attempted, the path and SQLite's own words; DF_E_IO.
  * Threads:  a connection belongs to one thread; other processes may write the same file at the same time.
@@ -24,8 +24,8 @@ struct dfw_db {
 
 #define DFW_SETS_COMBINED 16            /* the latest sample sets of a key that count */
 
-/* One estimate of 1 … DFW_SETS_COMBINED sample sets, the latest first. With three or more, those beyond 3 scaled median
- * deviations of the median of their means (and more than 2 % off) are from a machine that was busy, or clocked
+/* One estimate of 1 … DFW_SETS_COMBINED sample sets, the latest first. With three or more, those beyond 3 scaled
+ * median deviations of the median of their means (and more than 2 % off) are from a machine that was busy, or clocked
  * otherwise: left out. */
 void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_sample *sample);
 

@@ -1,6 +1,6 @@
-/* db_platform.c - probed platforms in the profile database: a row each, a row per unit, and one per pair of devices that
- * send to each other. Old ones stay (what a machine once measured is worth knowing when it slows down); the latest is what
- * counts.
+/* db_platform.c - probed platforms in the profile database: a row each, a row per unit, and one per pair of devices
+ * that send to each other. Old ones stay (what a machine once measured is worth knowing when it slows down); the latest
+ * is what counts.
  */
 #include <stdio.h>
 #include <string.h>
@@ -137,8 +137,9 @@ static int load_unit(struct dfw_db *db, sqlite3_stmt *s, struct df_platform *p, 
                             .d2h = column_link(s, 10) };
     column_text(s, 1, unit.name, sizeof unit.name);
     bool host = p->n_units == 0;
-    bool sane = p->n_units < DF_MAX_UNITS && unit.cls != DF_NONE && unit.workers >= 1 && unit.workers <= DF_MAX_WORKERS &&
-                host == (unit.cls == DF_CLASS_CPU) && (host || (unit.h2d.bytes_per_s > 0 && unit.d2h.bytes_per_s > 0));
+    bool sane = p->n_units < DF_MAX_UNITS && unit.cls != DF_NONE && unit.workers >= 1 &&
+                unit.workers <= DF_MAX_WORKERS && host == (unit.cls == DF_CLASS_CPU) &&
+                (host || (unit.h2d.bytes_per_s > 0 && unit.d2h.bytes_per_s > 0));
     if (!sane)
         return dfr_error(error, DF_E_IO,
                          "profile database '%s': the stored platform '%s' makes no sense; run 'dfc probe' again",

@@ -1,7 +1,9 @@
-/* db_schema.c - the tables of the profile database, of which version a file has them, and how it gets those of this one.
+/* db_schema.c - the tables of the profile database, of which version a file has them, and how it gets those of this
+ * one.
  *
- * Versions: 1: samples, platforms, units. 2: and links between devices. A file of an older version that can be written is
- *           brought to this one when it is opened, by steps that only add; one that cannot be written is read as it is.
+ * Versions: 1: samples, platforms, units. 2: and links between devices. A file of an older version that can be written
+ *           is brought to this one when it is opened, by steps that only add; one that cannot be written is read as it
+ *           is.
  */
 #include "profiles/db_impl.h"
 #include "runtime/error.h"

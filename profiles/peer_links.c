@@ -1,8 +1,8 @@
 /* peer_links.c - from links measured between pairs of devices to the one peer link that a unit of a platform has.
  *
  * Model:    a pair takes the slower of its two units' links (platform.h). If unit a's own link takes x(a), pair ab is
- *           measured as max(x(a), x(b)). The fastest of a's pairs is then x(a) itself, except for the fastest unit of all,
- *           which never shows how fast it could be, and that no plan needs to know.
+ *           measured as max(x(a), x(b)). The fastest of a's pairs is then x(a) itself, except for the fastest unit of
+ *           all, which never shows how fast it could be, and that no plan needs to know.
  * Islands:  a platform says of a unit that it has a peer link, not to whom. So only units that all reach each other
  *           get one; a machine of two islands has it for one of them.
  */

@@ -1,8 +1,8 @@
 /* probe.c - this machine as a platform: the host by what hwloc and the operating system say, each GPU by measuring it.
  *
  * Workers:  the cores less one per GPU, as a run has them. The emulator stands for as many GPUs as it is told.
- * Memory:   a GPU is opened with a small pool for the measurement and closed again before the next one. Then, where there
- *           are several, all of them are open at once with a smaller one: for what they send to each other.
+ * Memory:   a GPU is opened with a small pool for the measurement and closed again before the next one. Then, where
+ *           there are several, all of them are open at once with a smaller one: for what they send to each other.
  */
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +85,9 @@ static int probe_pairs(const struct dfr_device_ops *ops, const struct df_unit *u
     uint32_t n = 1;
     int status = DF_OK;
     for (; n < p->n_units && status == DF_OK; n += status == DF_OK) {
-        struct dfr_device_config config = { .unit = &units[n - 1], .pool_bytes = PAIR_POOL_BYTES, .compute_streams = 1 };
+        struct dfr_device_config config = { .unit = &units[n - 1],
+                                            .pool_bytes = PAIR_POOL_BYTES,
+                                            .compute_streams = 1 };
         status = ops->open(n - 1, &config, &devices[n], error);
     }
     if (status == DF_OK)

@@ -19,7 +19,8 @@ struct dfw_link_bench {
 };
 int dfw_link_measure(const struct dfw_link_bench *bench, struct df_link *link, struct df_error *error);
 
-/* What a copy took that began at begin_s (dfr_clock_s()) and of which `event`, right after it, was just found complete. */
+/* What a copy took that began at begin_s (dfr_clock_s()) and of which `event`, right after
+ * it, was just found complete. */
 double dfw_copy_seconds(struct dfr_device *device, struct dfr_event *event, double begin_s);
 
 /* ---- probe_peer.c: links between devices ---- */

@@ -1,4 +1,5 @@
-/* probe_peer.c - how fast devices send to each other: each ordered pair that the back end connects, one after the other.
+/* probe_peer.c - how fast devices send to each other: each ordered pair that the back end connects, one after the
+ * other.
  *
  * Pairs grow with the square of the devices, so each is measured more briefly than a device's link to the host.
  */

@@ -1,5 +1,5 @@
-/* admit.c - before anything starts: where each node can run, by its variants, its hint and the devices' memory. What can
- * run nowhere is refused here, by name.
+/* admit.c - before anything starts: where each node can run, by its variants, its hint and the devices' memory. What
+ * can run nowhere is refused here, by name.
  */
 #include <stdio.h>
 #include <stdlib.h>

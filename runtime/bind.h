@@ -11,8 +11,8 @@
 
 struct dfr_cores;
 
-/* hwloc, which writes on stderr where it finds no /sys (a chroot, a container), says nothing, unless HWLOC_HIDE_ERRORS is
- * set already. Where a program starts, before hwloc is used. */
+/* hwloc, which writes on stderr where it finds no /sys (a chroot, a container), says nothing, unless HWLOC_HIDE_ERRORS
+ * is set already. Where a program starts, before hwloc is used. */
 void dfr_cores_quiet(void);
 
 uint32_t dfr_cores_count(void);         /* that this process may use */

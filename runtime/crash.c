@@ -1,5 +1,5 @@
-/* crash.c - the handlers of fatal signals and of exit() (see crash.h). What the former calls takes no lock and no memory:
- * snprintf with integers and strings, and write. */
+/* crash.c - the handlers of fatal signals and of exit() (see crash.h). What the former calls takes no lock and no
+ * memory: snprintf with integers and strings, and write. */
 #include "runtime/crash.h"
 
 #include <pthread.h>
@@ -105,8 +105,8 @@ static void on_crash(int number, siginfo_t *info, void *context)
 
 /* ---- in exit() ---- */
 
-/* Several threads may call exit() at a time. It takes each handler off its list once, and the process ends with the first
- * who finds none: so each thread that may call it brings one, and waits there for the first. */
+/* Several threads may call exit() at a time. It takes each handler off its list once, and the process ends with the
+ * first who finds none: so each thread that may call it brings one, and waits there for the first. */
 static void on_leave(int status, void *arg)
 {
     char job[320];
@@ -117,7 +117,8 @@ static void on_leave(int status, void *arg)
     while (atomic_flag_test_and_set(&told))
         pause();
     name_job(job, sizeof job);
-    fprintf(stderr, "%s: error: %scalled exit(%d); a run is ended by df_fail(call, \"why\"), or by DF_END of a stream\n",
+    fprintf(stderr,
+            "%s: error: %scalled exit(%d); a run is ended by df_fail(call, \"why\"), or by DF_END of a stream\n",
             dfr_program_name(), job[0] ? job : "a kernel's code ", status);
     dfr_output_leave(1);
 }

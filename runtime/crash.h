@@ -3,11 +3,11 @@
  * Signals: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, in programs that dfc makes; libdf by itself touches no signal
  *          for this. The handler writes one line on stderr, puts back what was there before it and lets the fault come
  *          again: the exit status, a core file and a sanitizer's report are the same as without it.
- * Exit:    one by a kernel is no end of a run: exit() then writes such a line and ends with status 1, whatever the kernel
- *          gave it. _exit() and quick_exit() end the process unseen.
+ * Exit:    one by a kernel is no end of a run: exit() then writes such a line and ends with status 1, whatever the
+ *          kernel gave it. _exit() and quick_exit() end the process unseen.
  * Threads: one that runs kernels says so by dfr_crash_enter(), which also gives it a stack to run the handler on when
- *          its own has overflowed. A crash in any other thread (one that a kernel has made) is passed on unnamed, and exit()
- *          there is told without a node.
+ *          its own has overflowed. A crash in any other thread (one that a kernel has made) is passed on unnamed, and
+ *          exit() there is told without a node.
  * Cost:    nothing for each job: the handler reads the job from the thread's call.
  */
 #ifndef DFR_CRASH_H

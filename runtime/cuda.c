@@ -1,6 +1,6 @@
 /* cuda.c - the device "cuda": NVIDIA GPUs by the CUDA runtime. With its neighbours cuda_*.c alone it includes CUDA's
- * headers; they make up a library of their own (libdf-cuda), linked with the static CUDA runtime, which looks for the driver when first
- * called. So a program with it starts everywhere, and count() says what is missing.
+ * headers; they make up a library of their own (libdf-cuda), linked with the static CUDA runtime, which looks for the
+ * driver when first called. So a program with it starts everywhere, and count() says what is missing.
  *
  * Threads:  the CUDA runtime's current device is a thread's own; each call that needs one selects it first.
  * Errors:   CUDA reports what a kernel did wrong at some later call. Such errors end the context, so every later call

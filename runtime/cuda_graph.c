@@ -1,5 +1,5 @@
-/* cuda_graph.c - recordings as CUDA Graphs: the stream is captured while kernels' host code enqueues on it, what comes of
- * that is instantiated once, and a replay is one launch of the graph.
+/* cuda_graph.c - recordings as CUDA Graphs: the stream is captured while kernels' host code enqueues on it, what comes
+ * of that is instantiated once, and a replay is one launch of the graph.
  *
  * Capture is of this thread alone, so other GPUs' workers go on. A kernel whose host code does what a capture forbids
  * (waits for the stream, allocates) spoils it: then there is no recording, and nothing has been done on the GPU.

@@ -1,5 +1,5 @@
-/* cuda_impl.h - one CUDA device, as the files of libdf-cuda see it: cuda.c (all but graphs) and cuda_graph.c. They alone
- * include CUDA's headers. */
+/* cuda_impl.h - one CUDA device, as the files of libdf-cuda see it: cuda.c (all but graphs) and cuda_graph.c. They
+ * alone include CUDA's headers. */
 #ifndef DFR_CUDA_IMPL_H
 #define DFR_CUDA_IMPL_H
 

@@ -101,11 +101,12 @@ struct dfr_device_ops {
     bool (*event_times)(struct dfr_device *device, struct dfr_event *event, double *begin_s, double *end_s);
     /* Handle of the BLAS library bound to a stream, NULL where there is none. */
     void *(*blas)(struct dfr_device *device, uint32_t stream, struct df_error *error);
-    /* Launches that are done again. Between record_begin and record_end what is launched on the stream (launches and D2D
-     * copies only) is not carried out but recorded; replay then does it all, any number of times but once at a time.
-     * What a recorded launch points to must stay as long as the recording. *recording is NULL, with DF_OK, where what
-     * was launched cannot be recorded (on CUDA: a kernel's host code did what a capture forbids): nothing was done then,
-     * and it is to be launched again. On CUDA a replay does not call fn. All NULL: this back end has no such thing. */
+    /* Launches that are done again. Between record_begin and record_end what is launched on the stream (launches and
+     * D2D copies only) is not carried out but recorded; replay then does it all, any number of times but once at a
+     * time. What a recorded launch points to must stay as long as the recording. *recording is NULL, with DF_OK, where
+     * what was launched cannot be recorded (on CUDA: a kernel's host code did what a capture forbids): nothing was done
+     * then, and it is to be launched again. On CUDA a replay does not call fn. All NULL:
+     * this back end has no such thing. */
     int (*record_begin)(struct dfr_device *device, uint32_t stream, struct df_error *error);
     int (*record_end)(struct dfr_device *device, uint32_t stream, struct dfr_recording **recording,
                       struct df_error *error);

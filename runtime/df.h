@@ -37,7 +37,8 @@ enum {
 
 struct df_call;      /* one job, as its kernel sees it */
 
-/* Records why the job failed (printf format) and gives DF_FAILED, so that a kernel says `return df_fail(call, "…")`. */
+/* Records why the job failed (printf format) and gives DF_FAILED, so that a kernel says
+ * `return df_fail(call, "…")`. */
 int df_fail(struct df_call *call, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 2, 3)))
@@ -49,8 +50,8 @@ unsigned df_threads(const struct df_call *call); /* threads this job may use; 1 
 
 enum { DF_LOG_ERROR, DF_LOG_WARNING, DF_LOG_INFO, DF_LOG_DEBUG };
 
-/* One line on stderr, whole whatever other threads say, where the level is one that the run was asked for (--log=LEVEL):
- * "PROGRAM: warning: node 'main/blur', wave 3: …". Line breaks in it become spaces. */
+/* One line on stderr, whole whatever other threads say, where the level is one that the run was asked for
+ * (--log=LEVEL): "PROGRAM: warning: node 'main/blur', wave 3: …". Line breaks in it become spaces. */
 void df_log(struct df_call *call, int level, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 3, 4)))
@@ -113,8 +114,8 @@ struct df_scalar_desc {
     enum df_scalar_type type;
 };
 
-/* How far the variants of a kernel may be apart, for --check=variants: runtime/differ.h. What is not given has a default
- * by the element type. */
+/* How far the variants of a kernel may be apart, for --check=variants: runtime/differ.h. What is not given has a
+ * default by the element type. */
 enum { DF_RELATIVE = 1, DF_ABSOLUTE = 2 };
 
 struct df_tolerance {
@@ -221,7 +222,8 @@ struct df_options {
     int serial;                         /* one job at a time, one wave at a time, in topological order */
     int check_variants;                 /* run each job's gpu variant too and compare; serial */
     int poison;                         /* fill memory that holds nothing */
-    const char *const *dumps;           /* n_dumps of NODE or NODE:WAVE: tokens to write as .npy; borrowed for the run */
+    const char *const *dumps;           /* n_dumps of NODE or NODE:WAVE: tokens to write as .npy;
+                                         * borrowed for the run */
     unsigned n_dumps;
     const char *dump_dir;               /* NULL: "." */
     double watchdog_s;                  /* a job that runs longer is named on stderr; 0: none is */
@@ -277,9 +279,10 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
  * wave and carries its message. stats may be NULL. */
 int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *error);
 
-/* The same in virtual time: no kernel is called, no memory of tokens made. The machine is the options' platform, else that of the
- * plan; times are the plan's, else the stated default. Fills *stats (may be NULL) and writes the trace that was asked for. A graph
- * with streams runs --waves waves (1). Same input, same answer. What `device` says does not matter here. */
+/* The same in virtual time: no kernel is called, no memory of tokens made. The machine is the options' platform, else
+ * that of the plan; times are the plan's, else the stated default. Fills *stats (may be NULL) and writes the trace that
+ * was asked for. A graph with streams runs --waves waves (1). Same input, same answer. What
+ * `device` says does not matter here. */
 int df_simulate(const struct df_graph *graph, const struct df_options *options, struct df_stats *stats,
                 struct df_error *error);
 
@@ -295,7 +298,8 @@ struct df_program {
     size_t n_functions;
     const struct df_planner *planner;
     const struct df_replanner *replanner; /* NULL: no dynamic params */
-    int (*read_platform)(const char *path, struct df_platform *platform, struct df_error *error); /* NULL: no --platform */
+    int (*read_platform)(const char *path, struct df_platform *platform, struct df_error *error); /* NULL: no
+                                                                                                   * --platform */
     int emu_gpu_code;                   /* made with --emu-gpu-code: the emulator runs its gpu variants */
 };
 

@@ -1,5 +1,5 @@
-/* direct.c - the worker of a direct run: its loop over jobs, which is as short as it can be, and what it does when it has
- * none. */
+/* direct.c - the worker of a direct run: its loop over jobs, which is as short as it can be, and what it does when it
+ * has none. */
 #include "runtime/direct.h"
 
 #include <stdlib.h>
@@ -104,8 +104,8 @@ static void run_pile(struct df_run *run, struct dfr_worker *w, uint64_t job)
 /* ---- with jobs, in a graph larger than the caches ----
  *
  * There a job's record, its list of successors and their counters are each a wait for memory, one after the other. So
- * the newest job is not run at once: it takes the place of one in the window of the newest WINDOW jobs, which are run in
- * turn, and on its way there its memory is asked for, a step at a time. */
+ * the newest job is not run at once: it takes the place of one in the window of the newest WINDOW jobs, which are run
+ * in turn, and on its way there its memory is asked for, a step at a time. */
 
 static void ask_for_successors(const struct df_run *run, uint64_t job)
 {

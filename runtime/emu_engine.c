@@ -82,7 +82,8 @@ static double copy_time_s(const struct dfr_emu_device *device, const struct dfr_
     case DFR_COPY_D2H:
         return df_link_time_s(&device->unit.d2h, bytes);
     case DFR_COPY_PEER:
-        return fmax(df_link_time_s(&device->unit.peer, bytes), df_link_time_s(&command->copy.receiver->unit.peer, bytes));
+        return fmax(df_link_time_s(&device->unit.peer, bytes),
+                    df_link_time_s(&command->copy.receiver->unit.peer, bytes));
     case DFR_COPY_D2D:
         break;
     }
@@ -351,7 +352,8 @@ int dfr_emu_engines_start(struct dfr_emu_device *device, struct df_error *error)
     uint32_t started = 0;
     int failure = 0;
 
-    device->n_engines = 0;              /* the stream to peers, which lies behind D2H, has no engine of its own without */
+    device->n_engines = 0;              /* the stream to peers, which lies behind D2H, has no engine of
+                                         * its own without */
     if (device->unit.engines == 1) {
         engine_define(device, "emu copies", DFR_STREAM_H2D, device->sends ? 2 : 3);
     } else {

@@ -1,5 +1,5 @@
-/* emu_record.c - recordings of the emulated GPU: commands of one stream that are kept and enqueued again. As a CUDA Graph
- * they cost one launch; unlike one, a replay calls the cpu code again, since that is the kernel.
+/* emu_record.c - recordings of the emulated GPU: commands of one stream that are kept and enqueued again. As a CUDA
+ * Graph they cost one launch; unlike one, a replay calls the cpu code again, since that is the kernel.
  */
 #include <stdlib.h>
 

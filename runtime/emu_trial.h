@@ -1,8 +1,8 @@
-/* emu_trial.h - an emulated GPU that misbehaves on purpose (struct df_emu_trial, df.h): calls that fail, work that is slow,
- * and an order of events that is as unlucky as the rules of device.h allow.
+/* emu_trial.h - an emulated GPU that misbehaves on purpose (struct df_emu_trial, df.h): calls that fail, work that is
+ * slow, and an order of events that is as unlucky as the rules of device.h allow.
  *
- * Failing:  a call fails where it is made; a *late* copy or launch is accepted and fails when it is carried out, as on a
- *           real GPU: from there on the device carries out nothing more, and an event after it says so.
+ * Failing:  a call fails where it is made; a *late* copy or launch is accepted and fails when it is carried out, as on
+ *           a real GPU: from there on the device carries out nothing more, and an event after it says so.
  * Reorder:  engines take any stream whose next command can start, copies move their bytes at one end of the time they
  *           take or the other, and short pauses lie before commands and before their ends are told. Only what follows
  *           from the streams' own order and their waits is left to rely on.

@@ -229,8 +229,8 @@ static void give_back(struct df_run *run, struct dfr_worker *w, uint32_t x, uint
     dfm_space_drop(run->space, block, memory);
     producer = &run->nodes[value->producer];
     if (producer->flags & DFR_N_BOUNDED)
-        dfr_release(run, w, &value->producer, 1, (uint32_t)((run->slots[slot].wave + run->graph->nodes[value->producer].depth) %
-                                                 run->inflight));
+        dfr_release(run, w, &value->producer, 1,
+                    (uint32_t)((run->slots[slot].wave + run->graph->nodes[value->producer].depth) % run->inflight));
 }
 
 static void give_back_inputs(struct df_run *run, struct dfr_worker *w, uint64_t job, uint32_t memory)

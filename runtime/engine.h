@@ -92,14 +92,16 @@ struct dfr_worker {
     struct dfr_trace_row *row;
     uint64_t jobs;
     double busy_s, first_s, last_s;     /* first_s < 0: no job yet */
-    uint64_t ready;                     /* while jobs are released: one not yet given to the policy, to see whether it is lone */
+    uint64_t ready;                     /* while jobs are released: one not yet given to the policy, to
+                                         * see whether it is lone */
     uint32_t n_pushed;
     uint32_t pushed_units[DF_MAX_UNITS];/* jobs queued since the last wake, by unit */
     pthread_t thread;
     bool started;
 };
 
-/* What a device's memory is divided into: a piece for each slot, one for what is made once, scratch, the rest. size.h */
+/* What a device's memory is divided into: a piece for each slot, one for what is made once,
+ * scratch, the rest. size.h */
 struct dfr_room {
     uint64_t pool_bytes;
     bool roomy;                         /* whatever may come has a place of its own */
@@ -135,7 +137,8 @@ struct df_run {
     struct dfr_node *nodes;             /* one more than there are */
     uint32_t *successors;               /* who is released by a node's end, by node; of a once node: the once nodes */
     struct dfr_code *codes;             /* by work */
-    struct dfr_pending *pending;        /* [slot * n_nodes + node]; what fires once has no other job, so no other place */
+    struct dfr_pending *pending;        /* [slot * n_nodes + node]; what fires once has no other job, so
+                                         * no other place */
     _Atomic uint32_t *missing;          /* of a staged job: inputs on the way; NULL without devices */
     uint8_t *taker;                     /* of a staged job: the unit it waits on */
     uint8_t *ahead;                     /* by job: launched by its GPU's worker behind what makes its inputs, and that

@@ -47,7 +47,8 @@ static void describe_node(struct df_run *run, uint32_t v, uint32_t *need)
     uint32_t depth = g->nodes[v].depth;
 
     *need = waited_inputs(g, v);
-    n->flags = (kernel->flags & DF_KERNEL_COPY ? DFR_N_COPY : 0) | (g->works[g->nodes[v].work].tmp_bytes ? DFR_N_TMP : 0);
+    n->flags = (kernel->flags & DF_KERNEL_COPY ? DFR_N_COPY : 0) |
+               (g->works[g->nodes[v].work].tmp_bytes ? DFR_N_TMP : 0);
     n->work = g->nodes[v].work;
     n[1].first_port = n->first_port + kernel->n_ports;
     if (g->nodes[v].flags & DF_NODE_ONCE) {

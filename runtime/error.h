@@ -4,7 +4,8 @@
 
 #include "runtime/df.h"
 
-/* Writes the sentence into *error where that is not NULL and gives `code`: `return dfr_error(error, DF_E_IO, "…");` */
+/* Writes the sentence into *error where that is not NULL and gives `code`: `return
+ * dfr_error(error, DF_E_IO, "…");` */
 int dfr_error(struct df_error *error, int code, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 3, 4)))

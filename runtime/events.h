@@ -1,5 +1,5 @@
-/* events.h - the events of virtual time: ends of jobs and arrivals of copies, soonest first. Those of one moment come by
- * `order`, then as they were made, so that nothing else decides.
+/* events.h - the events of virtual time: ends of jobs and arrivals of copies, soonest first. Those of one moment come
+ * by `order`, then as they were made, so that nothing else decides.
  *
  * Memory:   grows as needed; dfr_events_free() returns it.
  * Errors:   a push without memory is lost and leaves `out_of_memory` set: one look at the end is enough.

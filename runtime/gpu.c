@@ -178,7 +178,8 @@ void dfr_gpu_connect(struct dfr_gpu *gpu, struct dfr_gpu *const *gpus)
     for (uint32_t rest = gpu->peers; rest; rest &= rest - 1) {
         uint32_t u = (uint32_t)__builtin_ctz(rest);
         if (!gpu->device->ops->connect(gpu->device, gpus[u]->device))
-            dfr_log(gpu->run, DF_LOG_INFO, "'%s' does not reach '%s' as the platform says: copies go by way of the host",
+            dfr_log(gpu->run, DF_LOG_INFO,
+                    "'%s' does not reach '%s' as the platform says: copies go by way of the host",
                     units[gpu->unit].name, units[u].name);
     }
 }

@@ -1,5 +1,5 @@
-/* gpu_record.c - batches of launches that come again in later waves with the same addresses: recorded once (on CUDA as a
- * CUDA Graph), and then done by one call.
+/* gpu_record.c - batches of launches that come again in later waves with the same addresses: recorded once (on CUDA as
+ * a CUDA Graph), and then done by one call.
  *
  * States of a place in the table (by the batch's hash; a batch is its nodes and the addresses of their ports):
  *     1  empty      no batch of this hash came yet
@@ -8,11 +8,12 @@
  *     4  never      2 -> 4 where it cannot be recorded, or a kernel asked for what differs from wave to wave
  * Another batch of the same place takes it over, unless a replay is in flight.
  *
- * Pays:     a replay saves all but one launch and all but one event, so it pays from a few jobs on (LEAST_JOBS). It gives
- *           one event for the whole batch; a batch ends where another unit waits, so nobody waits longer for that.
- *           With --trace or --learn each job's own times are wanted: then nothing is recorded unless it is asked for.
- * Memory:   a recording is allocated when it is made, once; replays allocate nothing. It has calls, results and ports of
- *           its own, because what was recorded points to them.
+ * Pays:     a replay saves all but one launch and all but one event, so it pays from a few jobs on (LEAST_JOBS). It
+ *           gives one event for the whole batch; a batch ends where another unit waits, so nobody waits longer for
+ *           that. With --trace or --learn each job's own times are wanted: then nothing is recorded unless it is asked
+ *           for.
+ * Memory:   a recording is allocated when it is made, once; replays allocate nothing. It has calls, results and ports
+ *           of its own, because what was recorded points to them.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -190,8 +190,8 @@ static int find_plan(struct df_run *run, const struct df_times *times, struct df
     const struct df_planner *planner = run->options.planner;
     const struct df_plan *plan = run->options.plan;
 
-    /* Nobody asked for a policy: the plan that the program carries, where it was made from known times for a machine like
-     * this. Else the default stands: no start waits for a planner that nobody asked for. */
+    /* Nobody asked for a policy: the plan that the program carries, where it was made from known times for a machine
+     * like this. Else the default stands: no start waits for a planner that nobody asked for. */
     if (!run->options.policy && dfr_plan_is_default(run->graph, plan, run->options.waves) && same_machine(run, plan))
         run->policy = dfr_policy_find(DFR_POLICY_KNOWN, NULL);
     if (!run->policy->needs_plan || usable(run, plan))

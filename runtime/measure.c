@@ -176,8 +176,8 @@ static uint32_t flow_class(const struct dfr_measure *m, uint32_t work, int64_t w
 {
     if (!m->graph->functions[m->graph->works[work].kernel].cpu)
         return DF_CLASS_GPU;
-    bool other = wave % 2 == 1 && flow_only(kernel_of(m, work)) && m->state[at(m, DF_CLASS_GPU, work)] == DFR_M_WANTED &&
-                 dfr_measure_gpu_fits(m, work);
+    bool other = wave % 2 == 1 && flow_only(kernel_of(m, work)) &&
+                 m->state[at(m, DF_CLASS_GPU, work)] == DFR_M_WANTED && dfr_measure_gpu_fits(m, work);
     return other ? DF_CLASS_GPU : DF_CLASS_CPU;
 }
 

@@ -6,9 +6,9 @@
  *           variants are run again and again on copies of its inputs (an inout is restored before each run, outputs
  *           are scratch), then it fires for the flow. Sources, sinks and `ordered` kernels have effects that must
  *           not be repeated: they run once a wave, and those are their samples (all nodes of a work together).
- *           For their sake alone the flow goes on after its first wave: as far as a run would (--waves, or until a stream
- *           ends; one wave otherwise), max_runs waves or max_s at most. Where such a kernel has a gpu variant beside
- *           the cpu one every second wave fires it, and there are two at least.
+ *           For their sake alone the flow goes on after its first wave: as far as a run would (--waves, or until a
+ *           stream ends; one wave otherwise), max_runs waves or max_s at most. Where such a kernel has a gpu variant
+ *           beside the cpu one every second wave fires it, and there are two at least.
  * Ends:     the first call of such a kernel may open a file, the last one write it. When a stream ended, all its calls
  *           were seen, and their plain mean, times the waves, is what such a run spends there. Else the mean is robust
  *           (sampler.h), so a long first call does not count; but of very few calls each does.

@@ -20,7 +20,8 @@ struct dfr_next_use {
     void *policy_state;
     uint32_t unit, n_nodes, n_values, n_slots;
     uint32_t *first;                    /* by value: its readers in `readers`; n_values + 1 */
-    uint32_t *readers;                  /* nodes, by rank; of a value that is made once those that fire once come first */
+    uint32_t *readers;                  /* nodes, by rank; of a value that is made once those that fire
+                                         * once come first */
     uint32_t *rank;                     /* by node that is a reader here */
     int64_t *taken;                     /* by job, once slot included: wave of the last that was */
     int64_t *wave;                      /* by slot: of the last job that was taken */

@@ -3,8 +3,8 @@
  * simulator alike.
  *
  * Words:    a *use* has a number: its wave times the number of nodes, plus the node's rank on the unit; older waves
- *           come first, as in order.h. Jobs may overtake each other a little; then the numbers are that little wrong, which costs
- *           copies and nothing else.
+ *           come first, as in order.h. Jobs may overtake each other a little; then the numbers are that little wrong,
+ *           which costs copies and nothing else.
  * Memory:   create() allocates all; view and policy state are borrowed.
  * Threads:  the unit's worker alone. A block that is asked for is alive: some reader keeps its wave from ending.
  * Cost:     the readers of a block are looked at in their order, each once a wave.

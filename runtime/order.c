@@ -1,8 +1,8 @@
 /* order.c - a set of jobs in the order of their ranks.
  *
- * The jobs are the set bits of a tree of words: bit i of level 0 stands for the job of rank i / slots in slot i % slots,
- * or, by wave, of rank i % nodes in slot i / nodes; a bit of a higher level says that the word below may not be empty.
- * By wave, slots are looked at from that of the oldest wave on, and round.
+ * The jobs are the set bits of a tree of words: bit i of level 0 stands for the job of rank i / slots in slot i %
+ * slots, or, by wave, of rank i % nodes in slot i / nodes; a bit of a higher level says that the word below may not be
+ * empty. By wave, slots are looked at from that of the oldest wave on, and round.
  *     add:  the job's bit first, then its ancestors', where they are not set.
  *     pop:  along the first bits; the job is whose bit one clears. Where a word is found empty, its bit above is
  *           cleared, and the word looked at again: what came meanwhile gets its ancestors back.

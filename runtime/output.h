@@ -31,8 +31,8 @@ int dfr_output_check(const char *path, struct df_error *error);
  * later gets what is printed. Using them still fails. */
 void dfr_standard_files_hold(void);
 
-/* Ends the process without exit()'s handlers, while other threads run; what was printed on stdout goes out first, unless
- * one of them is printing. */
+/* Ends the process without exit()'s handlers, while other threads run; what was printed on stdout goes out first,
+ * unless one of them is printing. */
 _Noreturn void dfr_output_leave(int status);
 
 #endif

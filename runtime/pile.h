@@ -49,8 +49,8 @@ void dfr_pile_barrier(bool fences);
 
 void dfr_pile_wait(struct dfr_pile *pile);      /* until the gate is open */
 
-/* Moves the older half of the victim's jobs, at least one, to the robber's pile, which is empty. false: there were none,
- * another robs it, or its owner stays inside. */
+/* Moves the older half of the victim's jobs, at least one, to the robber's pile, which is empty. false: there were
+ * none, another robs it, or its owner stays inside. */
 bool dfr_pile_rob(struct dfr_pile *robber, struct dfr_pile *victim, bool fences);
 
 static inline void dfr_pile_leave(struct dfr_pile *p)

@@ -2,7 +2,8 @@
  * the hook by which the runtime asks for it again when the machine differs from the one it was made for.
  *
  * Memory:   dfr_plan_free() returns a plan. One made by a planner has `owner` NULL, and place, priority and the arrays
- *           of times and layout are malloc'ed, each for itself; one laid over an image borrows them and has `owner` set to itself.
+ *           of times and layout are malloc'ed, each for itself; one laid over an image borrows them and has `owner` set
+ *           to itself.
  * Threads:  immutable once made.
  */
 #ifndef DF_PLAN_H
@@ -78,8 +79,8 @@ struct df_plan {
 
 /* Memory for so many waves in flight; UINT64_MAX: too much for a number. */
 uint64_t dfr_need_bytes(const struct df_memory_need *need, uint64_t inflight);
-/* Of so many waves, those that fit in that memory together: what is promised when a program is made, and what a run then
- * does. 0: not even one. */
+/* Of so many waves, those that fit in that memory together: what is promised when a program is made, and what a run
+ * then does. 0: not even one. */
 uint64_t dfr_need_waves(const struct df_memory_need *need, uint64_t memory_bytes, uint64_t wanted);
 
 struct df_planner {

@@ -57,7 +57,8 @@ struct dfr_policy {
     const char *name, *summary;
     bool needs_plan;                    /* takes places and priorities from a plan */
     bool pull;                          /* a unit is known only when a worker takes the job: data is fetched then */
-    bool any_worker;                    /* where there are no devices, any worker may run any job at any time: direct.h */
+    bool any_worker;                    /* where there are no devices, any worker may run any job at any
+                                         * time: direct.h */
     bool guarded;                       /* --guard lets jobs run elsewhere than its plan says */
     uint32_t variant;                   /* what tells policies of one file apart */
     int (*create)(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
@@ -69,7 +70,8 @@ struct dfr_policy {
     /* Where the unit is known before the run, NULL where it is not: that of a node for the wave in a slot, as a bit. In
      * slot n_slots, where what fires once is, all in whose memory a node of some wave may read. */
     uint32_t (*units)(void *state, uint32_t slot, uint32_t node);
-    /* Where that unit's order of a wave is known too, the node's place in it, among those that run there; may be NULL. */
+    /* Where that unit's order of a wave is known too, the node's place in it, among those
+     * that run there; may be NULL. */
     uint32_t (*rank)(void *state, uint32_t unit, uint32_t node);
 };
 
@@ -106,8 +108,8 @@ bool dfr_ready_pop(struct dfr_ready *ready, uint32_t kind, uint32_t unit, uint64
 extern const struct dfr_policy dfr_policy_eager, dfr_policy_ddfcfs, dfr_policy_ddwrr, dfr_policy_random, dfr_policy_ws,
     dfr_policy_dmda, dfr_policy_dmdas, dfr_policy_dmdar, dfr_policy_pats, dfr_policy_padas, dfr_policy_pams,
     dfr_policy_heft, dfr_policy_peft, dfr_policy_gp_thesis, dfr_policy_gp, dfr_policy_all_cpu, dfr_policy_all_gpu;
-/* Where a policy that places before the run puts a node that these units may run; `planned` is the plan's unit. What does
- * not fit there at this run (a smaller --gpu-mem, a hint) goes to the first unit that can. */
+/* Where a policy that places before the run puts a node that these units may run; `planned` is the plan's unit. What
+ * does not fit there at this run (a smaller --gpu-mem, a hint) goes to the first unit that can. */
 uint32_t dfr_policy_place(const struct dfr_policy *policy, uint32_t able, uint32_t planned);
 
 extern const struct dfr_policy dfr_policy_serial; /* what --serial runs by; not in the table: nobody schedules so */

@@ -195,7 +195,8 @@ static double data_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
     return s;
 }
 
-/* Sending its outputs to where their readers are planned: to peers directly, else to the host once, and on from there. */
+/* Sending its outputs to where their readers are planned: to peers directly, else to the
+ * host once, and on from there. */
 static double out_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
 {
     const struct df_graph *graph = g->view->graph;

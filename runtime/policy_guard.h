@@ -3,8 +3,8 @@
  *
  * Words:    the *drift* of a work on a unit is its measured time over its expected one, summed over its jobs; of a work
  *           that was never measured there, the unit's. Times are *corrected* by it. The guard is *alarmed* once
- *           measured times are off by more than DFR_GUARD_ALARM of the expected ones, all jobs taken together; before that it
- *           changes nothing, so with true times a run is what it would be without.
+ *           measured times are off by more than DFR_GUARD_ALARM of the expected ones, all jobs taken together; before
+ *           that it changes nothing, so with true times a run is what it would be without.
  * Rules, once alarmed (finish: waiting or loading, whichever is longer, + corrected time + sending outputs to the
  * memories where their readers are planned, counted twice as it keeps a link from others):
  *           choose      a job that becomes ready, whose work was measured on one of the two units, goes to another unit

@@ -224,8 +224,11 @@ const struct dfr_policy dfr_policy_gp = {
 };
 
 const struct dfr_policy dfr_policy_heft = {
-    .name = "heft", .summary = "placed before the run: the earliest finish, in order of upward rank", .needs_plan = true,
-    .variant = FROM_PLAN, STATIC_OPS,
+    .name = "heft",
+    .summary = "placed before the run: the earliest finish, in order of upward rank",
+    .needs_plan = true,
+    .variant = FROM_PLAN,
+    STATIC_OPS,
 };
 
 const struct dfr_policy dfr_policy_peft = {

@@ -86,9 +86,9 @@ static int make_staging(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
-/* Uses the places that were planned where that pays: for a run in sequence; in pinned memory, all of which is real; where
- * the plan takes no more than a heap would touch at least, or so little that it stays in the caches. With streams, which
- * come first in each wave, a serial run is not in sequence. */
+/* Uses the places that were planned where that pays: for a run in sequence; in pinned memory, all of which is real;
+ * where the plan takes no more than a heap would touch at least, or so little that it stays in the caches. With
+ * streams, which come first in each wave, a serial run is not in sequence. */
 static void use_plan(const struct df_run *run, struct dfm_space_config *config)
 {
     const struct df_plan *plan = run->own_plan ? run->own_plan : run->options.plan;
@@ -168,12 +168,24 @@ static int64_t wave_of(void *arg, uint32_t slot)
 
 static int make_policy(struct df_run *run, struct df_error *error)
 {
-    run->view = (struct dfr_view){ .graph = run->graph, .platform = &run->platform, .n_slots = run->inflight,
-                                   .n_workers = run->n_workers, .unit_of = run->unit_of,
-                                   .first_worker = run->first_worker, .able = run->able, .time_s = run->time_s,
-                                   .locality = run->options.locality, .seed = 1,
-                                   .now_s = now_s, .wave = wave_of, .holders = dfr_holders, .stage = dfr_stage, .wake = wake_unit, .settled = dfr_settled,
-                                   .guard = run->options.guard, .arg = run };
+    run->view = (struct dfr_view){ .graph = run->graph,
+                                   .platform = &run->platform,
+                                   .n_slots = run->inflight,
+                                   .n_workers = run->n_workers,
+                                   .unit_of = run->unit_of,
+                                   .first_worker = run->first_worker,
+                                   .able = run->able,
+                                   .time_s = run->time_s,
+                                   .locality = run->options.locality,
+                                   .seed = 1,
+                                   .now_s = now_s,
+                                   .wave = wave_of,
+                                   .holders = dfr_holders,
+                                   .stage = dfr_stage,
+                                   .wake = wake_unit,
+                                   .settled = dfr_settled,
+                                   .guard = run->options.guard,
+                                   .arg = run };
     if (dfr_direct_applies(run))
         return dfr_direct_create(run, error);
     int status = run->policy->create(run->policy, &run->view, run->own_plan ? run->own_plan : run->options.plan,
@@ -242,7 +254,8 @@ static int make_gpus(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
-/* A row per CPU worker, then per GPU: computing, H2D copies, D2H copies; then per GPU what it sends to peers. Written to a file, learned from, or both. */
+/* A row per CPU worker, then per GPU: computing, H2D copies, D2H copies; then per GPU what it sends to peers. Written
+ * to a file, learned from, or both. */
 static int make_trace(struct df_run *run, struct df_error *error)
 {
     const char *path = run->options.trace_path;

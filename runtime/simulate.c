@@ -227,12 +227,24 @@ static int64_t wave_of(void *arg, uint32_t slot)
 static int make_policy(struct sim *s, struct df_error *error)
 {
     uint32_t n = s->graph->n_nodes;
-    s->view = (struct dfr_view){ .graph = s->graph, .platform = s->platform, .n_slots = s->inflight,
-                                 .n_workers = s->n_workers, .seed = s->options->seed,
-                                 .locality = s->options->locality, .unit_of = s->unit_of,
-                                     .first_worker = s->first_worker,
-                                 .able = s->able, .time_s = s->time_s, .now_s = now_s, .wave = wave_of, .holders = sim_holders,
-                                 .stage = sim_stage, .wake = wake, .settled = sim_settled, .guard = !s->options->no_guard, .arg = s };
+    s->view = (struct dfr_view){ .graph = s->graph,
+                                 .platform = s->platform,
+                                 .n_slots = s->inflight,
+                                 .n_workers = s->n_workers,
+                                 .seed = s->options->seed,
+                                 .locality = s->options->locality,
+                                 .unit_of = s->unit_of,
+                                 .first_worker = s->first_worker,
+                                 .able = s->able,
+                                 .time_s = s->time_s,
+                                 .now_s = now_s,
+                                 .wave = wave_of,
+                                 .holders = sim_holders,
+                                 .stage = sim_stage,
+                                 .wake = wake,
+                                 .settled = sim_settled,
+                                 .guard = !s->options->no_guard,
+                                 .arg = s };
     int status = s->policy->create(s->policy, &s->view, s->options->plan, &s->policy_state, error);
     if (status == DF_OK && !s->policy->units)
         return sim_room_know_order(s, error);

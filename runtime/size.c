@@ -1,5 +1,5 @@
-/* size.c - how many waves are in flight, and how large each device's pool is: what the memory plan promised where there is
- * one (partition/memory.h, dfr_need_waves()), so that a program does what dfc said of it.
+/* size.c - how many waves are in flight, and how large each device's pool is: what the memory plan promised where there
+ * is one (partition/memory.h, dfr_need_waves()), so that a program does what dfc said of it.
  *
  * Waves:    where not asked for, as many as there are, at most 4, or what the plan was made for; fewer where the tables
  *           and tokens of so many slots would take more than SLOT_BYTES of the host, and fewer where not so many fit in
@@ -7,19 +7,19 @@
  * Ladder:   for each device the first that fits in its memory:
  *           1  roomy     every value that may come there has a place of its own, for each wave in flight, and each job
  *                        that is taken has scratch. Nobody ever waits for room: what is launched or fetched ahead, what
- *                        the guard moves, what an online policy thinks of. This is more than the plan needs, and is taken
- *                        because the device's memory is there and otherwise idle
+ *                        the guard moves, what an online policy thinks of. This is more than the plan needs, and is
+ *                        taken because the device's memory is there and otherwise idle
  *           2  planned   the policy has placed the nodes before the run, and the plan says where each token lies during
  *                        a wave (struct df_device_layout). The pool is all the memory there is: places first, then
  *                        scratch, and what is left is for what was not planned. Nothing is evicted as long as nodes run
  *                        where they were planned to; what the guard moves finds room above, or evicts
- *           3  fewer waves, in the same two ways. Without a plan: as many as would fit if each wave's nodes ran one after
- *                        the other
+ *           3  fewer waves, in the same two ways. Without a plan: as many as would fit if each wave's nodes ran one
+ *                        after the other
  *           4  evicting  one wave does not fit, or more waves were asked for than do: the pool is all the memory there
  *                        is, blocks go where there is room, and the cache evicts
  * Places:   let addresses come again every `inflight` waves, which recordings live by (gpu_record.c); and a pool with
- *           places needs no slack, because nothing can lie in the way (cache.h). They hold in every order of the jobs, also
- *           for jobs launched ahead: these have no ancestors on other units that are not done.
+ *           places needs no slack, because nothing can lie in the way (cache.h). They hold in every order of the jobs,
+ *           also for jobs launched ahead: these have no ancestors on other units that are not done.
  */
 #include "runtime/size.h"
 
@@ -202,8 +202,8 @@ void dfr_rooms_free(struct df_run *run)
 
 /* ---- waves ---- */
 
-/* The most that one wave holds of all values, when its nodes run one after the other, and the largest job that may run on
- * unit u; whole pages. */
+/* The most that one wave holds of all values, when its nodes run one after the other, and the largest job that may run
+ * on unit u; whole pages. */
 static int sequential_peak(const struct df_run *run, uint32_t u, uint64_t *peak, struct df_error *error)
 {
     const struct df_graph *g = run->graph;

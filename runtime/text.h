@@ -14,9 +14,9 @@ bool dfr_parse_size(const char *text, uint64_t *bytes);
 /* A number with s, ms, us, ns, min or h, as in 30s or 1.5min. false: not a time, 0, or 1e9 s and more. */
 bool dfr_parse_seconds(const char *text, double *seconds);
 
-/* "1.23 ms", "64.0 MiB": three digits and a unit, written to text (16 bytes are enough), which is given back. Times are in
- * s, ms, us and ns, as the language spells them, so that what is read in an output can be typed; bytes in powers of 1024;
- * only rates, like links, are in powers of 1000. NaN is written as 0. */
+/* "1.23 ms", "64.0 MiB": three digits and a unit, written to text (16 bytes are enough), which is given back. Times are
+ * in s, ms, us and ns, as the language spells them, so that what is read in an output can be typed; bytes in powers of
+ * 1024; only rates, like links, are in powers of 1000. NaN is written as 0. */
 char *dfr_text_seconds(double seconds, char *text, size_t size);
 char *dfr_text_bytes(uint64_t bytes, char *text, size_t size);
 

@@ -1,9 +1,9 @@
 /* tokens.h - host tokens at addresses that are known before the run: then a job's kernel is called with pointers that
  * were made beforehand, and its end has no memory to take, to pass on or to give back.
  *
- * When:     all jobs run on the host, no node is bounded by @depth (whose tokens are counted one by one), nobody looks into
- *           the run (inspect.h), and places are planned with a gain, or tokens take little memory even side by side.
- *           Otherwise tokens are blocks of memmgr/space.h.
+ * When:     all jobs run on the host, no node is bounded by @depth (whose tokens are counted one by one), nobody looks
+ *           into the run (inspect.h), and places are planned with a gain, or tokens take little memory even side by
+ *           side. Otherwise tokens are blocks of memmgr/space.h.
  * Memory:   create() allocates: tokens, and a pointer for each port of each job in flight. NULL for tmp ports: they
  *           point into the worker's own scratch.
  * Threads:  immutable between create and destroy; the bytes are the jobs'.
@@ -20,8 +20,8 @@ struct dfr_tokens {
     void **ports;                       /* [slot * n_ports + the node's first_port]; what fires once: slot 0 */
 };
 
-/* The plan whose places tokens of the host take in any order of jobs. NULL: there is none, or a heap takes less memory and the
- * plan takes more than what stays in the caches. */
+/* The plan whose places tokens of the host take in any order of jobs. NULL: there is none, or a heap takes less memory
+ * and the plan takes more than what stays in the caches. */
 const struct df_plan *dfr_tokens_plan(const struct df_run *run);
 
 /* *tokens is NULL where addresses are not to be fixed. */

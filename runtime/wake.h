@@ -23,7 +23,8 @@ struct dfr_wake {
 uint32_t dfr_wake_announce(struct dfr_wake *wake);               /* gives the key for dfr_wake_sleep() */
 void dfr_wake_cancel(struct dfr_wake *wake);
 void dfr_wake_sleep(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns); /* timeout < 0: none */
-void dfr_wake_nap(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns); /* sleeps unannounced: dfr_wake_all() ends it */
+void dfr_wake_nap(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns); /* sleeps unannounced: dfr_wake_all() ends
+                                                                             * it */
 uint32_t dfr_wake_key(const struct dfr_wake *wake);
 bool dfr_wake_one(struct dfr_wake *wake);                        /* false: nobody had announced */
 void dfr_wake_all(struct dfr_wake *wake);

@@ -2,8 +2,8 @@
  * the worker walks a list and nothing is counted, released or looked for.
  *
  * The list:  is what the policy's own push and pop give for one wave: what fires once, then streams (nothing else of a
- *            wave may fire before they have all delivered), then the others, each when what it reads is made. Waves come
- *            one after the other, all in slot 0: older waves first is what placed policies do.
+ *            wave may fire before they have all delivered), then the others, each when what it reads is made. Waves
+ *            come one after the other, all in slot 0: older waves first is what placed policies do.
  * When:      one worker, no device, tokens of fixed addresses (tokens.h), nobody wants to know when each job began.
  * Memory:    4 bytes a node; the tables of the firing rule and the policy are given back.
  */

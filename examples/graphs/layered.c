@@ -1,8 +1,9 @@
-/* layered.c - a layered random graph, costs only: the usual test bed of list schedulers. Seeded: the same options give the same bytes.
+/* layered.c - a layered random graph, costs only: the usual test bed of list schedulers. Seeded: the same options give
+ * the same bytes.
  *   layered NODES CCR SEED > graph.df
- * Nodes stand in layers of about sqrt(NODES); a node reads 1 to 4 outputs of the layer before (now and then of an earlier one). CPU times
- * are log-uniform from 0.2 to 20 ms, the GPU 1 to 30 times as fast (a tenth of the nodes: slower), sizes such that transfers at 10 GB/s
- * take CCR times as long as computation on average.
+ * Nodes stand in layers of about sqrt(NODES); a node reads 1 to 4 outputs of the layer before (now and then of an
+ * earlier one). CPU times are log-uniform from 0.2 to 20 ms, the GPU 1 to 30 times as fast (a tenth of the nodes:
+ * slower), sizes such that transfers at 10 GB/s take CCR times as long as computation on average.
  */
 #include <errno.h>
 #include <math.h>
@@ -56,11 +57,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "layered: error: out of memory\n");
         return 1;
     }
-    printf("// layered random graph: %u nodes, transfer/computation %g, seed %s: written by layered.c\nimport \"study.df\";\n", n, ccr, argv[3]);
+    printf("// layered random graph: %u nodes, transfer/computation %g, seed %s: written by layered.c\n"
+           "import \"study.df\";\n",
+           n, ccr, argv[3]);
     uint32_t width = (uint32_t)ceil(sqrt(n));
     for (uint32_t v = 0; v < n; v++) {
         uint32_t layer = v / width, first = layer ? (layer - 1) * width : 0;
-        double cpu_us = 200 * pow(100, uniform()), speedup = uniform() < 0.1 ? 0.5 + 0.5 * uniform() : pow(30, uniform());
+        double cpu_us = 200 * pow(100, uniform()),
+               speedup = uniform() < 0.1 ? 0.5 + 0.5 * uniform() : pow(30, uniform());
         nodes[v].bytes = ceil(1 + cpu_us / sqrt(speedup) * 1e-6 * ccr * 10e9 * (0.5 + uniform()));
         nodes[v].n_in = layer ? 1 + below(width < 4 ? width : 4) : 0;
         for (uint32_t i = 0; i < nodes[v].n_in; i++) {

@@ -1,8 +1,8 @@
-/* generate.c - writes the thesis's micro-benchmark as a .df graph: a seeded random DAG of square matrix kernels, each with two
- * inputs and one output (Wu, section 5.1: 38 kernels, 75 dependencies).
+/* generate.c - writes the thesis's micro-benchmark as a .df graph: a seeded random DAG of square matrix kernels, each
+ * with two inputs and one output (Wu, section 5.1: 38 kernels, 75 dependencies).
  *
- * A dependency is a distinct (matrix, kernel that reads it) pair, the two initial matrices included. K kernels of two inputs
- * have 2K of them at most, so 38 kernels and 75 dependencies mean that one kernel reads the same matrix twice.
+ * A dependency is a distinct (matrix, kernel that reads it) pair, the two initial matrices included. K kernels of two
+ * inputs have 2K of them at most, so 38 kernels and 75 dependencies mean that one kernel reads the same matrix twice.
  * The same options give the same bytes.
  */
 #include <errno.h>
@@ -41,7 +41,8 @@ static long number(const char *option, const char *text, long low, long high)
     errno = 0;
     long value = strtol(text, &end, 10);
     if (errno || end == text || *end || value < low || value > high) {
-        fprintf(stderr, "generate: error: %s takes a whole number from %ld to %ld, not '%s'\n", option, low, high, text);
+        fprintf(stderr, "generate: error: %s takes a whole number from %ld to %ld, not '%s'\n", option, low, high,
+                text);
         exit(2);
     }
     return value;
@@ -90,8 +91,8 @@ static void parse(int argc, char **argv, struct options *o)
     if (o->deps == 0)
         o->deps = 2 * o->kernels - (o->kernels > 1);
     if (o->deps < o->kernels || o->deps > 2 * o->kernels) {
-        fprintf(stderr, "generate: error: %ld kernels of two inputs have from %ld to %ld dependencies, not %ld\n", o->kernels,
-                o->kernels, 2 * o->kernels, o->deps);
+        fprintf(stderr, "generate: error: %ld kernels of two inputs have from %ld to %ld dependencies, not %ld\n",
+                o->kernels, o->kernels, 2 * o->kernels, o->deps);
         exit(2);
     }
 }
@@ -130,12 +131,14 @@ int main(int argc, char **argv)
     static const char both[] = "cpu \"matrix.c\" gpu \"matrix.cu\"";
     parse(argc, argv, &o);
     state = (uint64_t)o.seed;
-    printf("// %s: %ld kernels, %ld dependencies, seed %ld: written by generate --kind=%s --kernels=%ld --deps=%ld --seed=%ld\n",
+    printf("// %s: %ld kernels, %ld dependencies, seed %ld: written by generate --kind=%s --kernels=%ld --deps=%ld "
+           "--seed=%ld\n",
            o.kind, o.kernels, o.deps, o.seed, o.kind, o.kernels, o.deps, o.seed);
     printf("param n = %ld;\ntype  matrix = f32[n, n];\n", o.n);
     if (!o.costs)
         puts("link \"openblas\";\nlink \"cublas\";");
-    printf("\nkernel start(out a: f32[m, m]; seed: i32)                                %s;\n", o.costs ? "cost cpu 0us" : "cpu \"matrix.c\"");
+    printf("\nkernel start(out a: f32[m, m]; seed: i32)                                %s;\n",
+           o.costs ? "cost cpu 0us" : "cpu \"matrix.c\"");
     if (strcmp(o.kind, "mm"))
         printf("kernel ma(in a: f32[m, m], in b: f32[m, m], out c: f32[m, m])            %s;\n",
                o.costs ? "cost cpu (2us + 1.5ns * m * m) gpu (8us + 0.06ns * m * m)" : both);

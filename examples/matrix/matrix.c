@@ -1,7 +1,7 @@
 /* matrix.c - kernels of the matrix micro-benchmark on the CPU: OpenBLAS with one thread per worker.
  *
- * The initial matrices are permutation matrices: a product of such is one again, and exact in float, so every policy and device
- * must give the same digits however deep the graph; sums are halved, which keeps all entries in 0 … 1.
+ * The initial matrices are permutation matrices: a product of such is one again, and exact in float, so every policy
+ * and device must give the same digits however deep the graph; sums are halved, which keeps all entries in 0 … 1.
  */
 #include <cblas.h>
 #include <stdint.h>
@@ -11,8 +11,8 @@
 /* The workers are dfc's: a BLAS that starts threads of its own inside each of them would only get in their way. */
 __attribute__((constructor)) static void one_thread(void) { openblas_set_num_threads(1); }
 
-/* Row i has its 1 in column p(i), p a Fisher-Yates shuffle by a linear congruential generator (Knuth's MMIX). The permutation
- * grows row by row in the matrix itself: p(i) is held in a[i * m] until the row is written. */
+/* Row i has its 1 in column p(i), p a Fisher-Yates shuffle by a linear congruential generator (Knuth's MMIX). The
+ * permutation grows row by row in the matrix itself: p(i) is held in a[i * m] until the row is written. */
 int start_cpu(struct df_call *call, size_t m, float *a, int32_t seed)
 {
     uint64_t state = (uint64_t)(uint32_t)seed * 0x9E3779B97F4A7C15u + 1;
@@ -46,7 +46,8 @@ int ma_cpu(struct df_call *call, size_t m, const float *a, const float *b, float
 int mm_cpu(struct df_call *call, size_t m, const float *a, const float *b, float *c)
 {
     (void)call;
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)m, (int)m, 1, a, (int)m, b, (int)m, 0, c, (int)m);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)m, (int)m, 1, a, (int)m, b, (int)m, 0, c,
+                (int)m);
     return DF_OK;
 }
 

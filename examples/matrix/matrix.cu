@@ -24,7 +24,7 @@ int mm_gpu(struct df_call *call, cudaStream_t stream, size_t m, const float *a, 
     cublasHandle_t blas = df_cublas(call);
     if (!blas)
         return DF_FAILED;
-    cublasStatus_t status = cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, (int)m, (int)m, (int)m, &one, b, (int)m, a, (int)m,
-                                        &zero, c, (int)m);
+    cublasStatus_t status = cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, (int)m, (int)m, (int)m, &one, b, (int)m, a,
+                                        (int)m, &zero, c, (int)m);
     return status == CUBLAS_STATUS_SUCCESS ? DF_OK : df_fail(call, "cublasSgemm: status %d", (int)status);
 }

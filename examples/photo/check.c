@@ -1,7 +1,8 @@
-/* check.c - checks photo's result by a second way: check IN.png OUT.png. Filters the whole picture at once by the definitions, in
- * double precision and by direct double loops over a two-dimensional mask, borders mirrored. (Luma's weights are the 14-bit fractions
- * that filter.c and OpenCV use for 0.299, 0.587, 0.114: another rounding of the grey value would be amplified by Sobel.) Prints how many pixels differ and by
- * how much at most; exit status 1 where one differs by more than one grey level.
+/* check.c - checks photo's result by a second way: check IN.png OUT.png. Filters the whole picture at once by the
+ * definitions, in double precision and by direct double loops over a two-dimensional mask, borders mirrored. (Luma's
+ * weights are the 14-bit fractions that filter.c and OpenCV use for 0.299, 0.587, 0.114: another rounding of the grey
+ * value would be amplified by Sobel.) Prints how many pixels differ and by how much at most; exit status 1 where one
+ * differs by more than one grey level.
  */
 #include <math.h>
 #include <png.h>
@@ -39,7 +40,8 @@ static double convolve(const double *image, int width, int height, int x, int y,
     double sum = 0;
     for (int j = -reach; j <= reach; j++)
         for (int i = -reach; i <= reach; i++)
-            sum += mask[(j + reach) * (2 * reach + 1) + i + reach] * image[(long)reflect(y + j, height) * width + reflect(x + i, width)];
+            sum += mask[(j + reach) * (2 * reach + 1) + i + reach] *
+                   image[(long)reflect(y + j, height) * width + reflect(x + i, width)];
     return sum;
 }
 
@@ -60,7 +62,8 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < 25; i++)
         gauss[i] = binomial[i / 5] * binomial[i % 5] / 256;
-    double *grey = malloc(sizeof(double) * (size_t)width * (size_t)height), *blurred = malloc(sizeof(double) * (size_t)width * (size_t)height);
+    double *grey = malloc(sizeof(double) * (size_t)width * (size_t)height),
+           *blurred = malloc(sizeof(double) * (size_t)width * (size_t)height);
     if (!grey || !blurred)
         return 1;
     for (long i = 0; i < (long)width * height; i++)
@@ -73,7 +76,8 @@ int main(int argc, char **argv)
     long wrong = 0;
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
-            double dx = convolve(blurred, width, height, x, y, 1, across), dy = convolve(blurred, width, height, x, y, 1, along);
+            double dx = convolve(blurred, width, height, x, y, 1, across),
+                   dy = convolve(blurred, width, height, x, y, 1, along);
             double edge = fmin(255, floor(sqrt(dx * dx + dy * dy) + 0.5)), d = fabs(edge - out[(long)y * width + x]);
             differ += d > 0;
             wrong += d > 1;

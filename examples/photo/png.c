@@ -1,8 +1,10 @@
-/* png.c - the ends of photo.df: a source that cuts a PNG into tiles and a sink that puts the result together, through libpng.
+/* png.c - the ends of photo.df: a source that cuts a PNG into tiles and a sink that puts the result together, through
+ * libpng.
  *
- * The picture is read whole at wave 0. Tiles go row by row; a tile at the right or lower edge is filled up, so that all tokens
- * have one size. Pixels outside the picture are those mirrored at its edge without repeating it (…2 1 0 1 2…): a symmetric filter
- * commutes with that mirror, so filtering a tile and its halo equals filtering the whole picture with mirrored borders.
+ * The picture is read whole at wave 0. Tiles go row by row; a tile at the right or lower edge is filled up, so that all
+ * tokens have one size. Pixels outside the picture are those mirrored at its edge without repeating it (…2 1 0 1
+ * 2…): a symmetric filter commutes with that mirror, so filtering a tile and its halo equals filtering the whole
+ * picture with mirrored borders.
  */
 #include <png.h>
 #include <stdatomic.h>
@@ -24,8 +26,8 @@ static void leave(void)
 {
     int64_t tiles = (int64_t)picture.across * picture.down;
     if (picture.written && picture.written < tiles)
-        fprintf(stderr, "photo: warning: %lld of %lld tiles were made: no picture written\n", (long long)picture.written,
-                (long long)tiles);
+        fprintf(stderr, "photo: warning: %lld of %lld tiles were made: no picture written\n",
+                (long long)picture.written, (long long)tiles);
     free(picture.rgb);
     free(picture.edges);
 }
@@ -89,14 +91,16 @@ int read_cpu(struct df_call *call, size_t h, size_t w, uint8_t *t, const char *p
     int64_t halo = ((int64_t)h - size) / 2;
     int64_t top = wave / picture.across * size - halo, left = wave % picture.across * size - halo;
     for (size_t y = 0; y < h; y++)
-        copy_row(t + 3 * y * w, picture.rgb + (size_t)mirrored(top + (int64_t)y, picture.height) * picture.width * 3, left, (int64_t)w);
+        copy_row(t + 3 * y * w, picture.rgb + (size_t)mirrored(top + (int64_t)y, picture.height) * picture.width * 3,
+                 left, (int64_t)w);
     return DF_OK;
 }
 
 int write_cpu(struct df_call *call, size_t h, size_t w, const uint8_t *e, const char *path)
 {
     int64_t wave = df_wave(call);
-    uint32_t top = (uint32_t)(wave / picture.across) * (uint32_t)h, left = (uint32_t)(wave % picture.across) * (uint32_t)w;
+    uint32_t top = (uint32_t)(wave / picture.across) * (uint32_t)h,
+             left = (uint32_t)(wave % picture.across) * (uint32_t)w;
     uint32_t rows = picture.height - top < h ? picture.height - top : (uint32_t)h;
     uint32_t columns = picture.width - left < w ? picture.width - left : (uint32_t)w;
     if (!picture.edges && !(picture.edges = malloc((size_t)picture.width * picture.height)))
@@ -106,7 +110,9 @@ int write_cpu(struct df_call *call, size_t h, size_t w, const uint8_t *e, const 
     picture.written = wave + 1;
     if (wave + 1 < (int64_t)picture.across * picture.down)
         return DF_OK;
-    png_image png = {.version = PNG_IMAGE_VERSION, .width = picture.width, .height = picture.height, .format = PNG_FORMAT_GRAY};
+    png_image png = {
+        .version = PNG_IMAGE_VERSION, .width = picture.width, .height = picture.height, .format = PNG_FORMAT_GRAY
+    };
     if (!png_image_write_to_file(&png, path, 0, picture.edges, 0, NULL))
         return df_fail(call, "can't write '%s': %s", path, png.message);
     return DF_OK;

@@ -1,5 +1,5 @@
-/* synthetic.c - makes a PNG to try photo on where there is none at hand: something like stained tissue, dark round nuclei on a pink,
- * uneven ground. Seeded: the same options give the same pixels.  synthetic WIDTH HEIGHT SEED FILE.png
+/* synthetic.c - makes a PNG to try photo on where there is none at hand: something like stained tissue, dark round
+ * nuclei on a pink, uneven ground. Seeded: the same options give the same pixels.  synthetic WIDTH HEIGHT SEED FILE.png
  */
 #include <math.h>
 #include <png.h>
@@ -32,12 +32,14 @@ static void ground(uint8_t *rgb, int width, int height)
 
 static void nucleus(uint8_t *rgb, int width, int height)
 {
-    double cx = uniform() * width, cy = uniform() * height, a = 5 + 6 * uniform(), b = 4 + 5 * uniform(), turn = uniform() * 3.14159;
+    double cx = uniform() * width, cy = uniform() * height, a = 5 + 6 * uniform(), b = 4 + 5 * uniform(),
+           turn = uniform() * 3.14159;
     for (int y = (int)(cy - 12); y <= (int)(cy + 12); y++)
         for (int x = (int)(cx - 12); x <= (int)(cx + 12); x++) {
             if (x < 0 || y < 0 || x >= width || y >= height)
                 continue;
-            double u = ((x - cx) * cos(turn) + (y - cy) * sin(turn)) / a, v = ((y - cy) * cos(turn) - (x - cx) * sin(turn)) / b;
+            double u = ((x - cx) * cos(turn) + (y - cy) * sin(turn)) / a,
+                   v = ((y - cy) * cos(turn) - (x - cx) * sin(turn)) / b;
             if (u * u + v * v > 1)
                 continue;
             uint8_t *p = rgb + 3 * ((size_t)y * (size_t)width + (size_t)x);
@@ -64,7 +66,10 @@ int main(int argc, char **argv)
     ground(rgb, width, height);
     for (long n = (long)width * height / 900; n > 0; n--)
         nucleus(rgb, width, height);
-    png_image png = {.version = PNG_IMAGE_VERSION, .width = (png_uint_32)width, .height = (png_uint_32)height, .format = PNG_FORMAT_RGB};
+    png_image png = { .version = PNG_IMAGE_VERSION,
+                      .width = (png_uint_32)width,
+                      .height = (png_uint_32)height,
+                      .format = PNG_FORMAT_RGB };
     if (!png_image_write_to_file(&png, argv[4], 0, rgb, 0, NULL)) {
         fprintf(stderr, "synthetic: error: can't write '%s': %s\n", argv[4], png.message);
         return 1;

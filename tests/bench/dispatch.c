@@ -1,8 +1,9 @@
 /* dispatch.c - what a job costs beside its kernel: graphs of known shapes (shapes.h), built by hand through df.h.
  *
- *   dispatch SHAPE NODES WORKERS TURNS RUNS POLICY   prints the line of shape_runs_print(), a run being several waves in a row, so that
- *                                                    starting and ending do not count, and bytes a node that a run allocates
- *                                                    beside the graph and the tokens; a run before is checked
+ *   dispatch SHAPE NODES WORKERS TURNS RUNS POLICY   prints the line of shape_runs_print(), a run being several waves
+ *                                                    in a row, so that starting and ending do not count, and bytes a
+ *                                                    node that a run allocates beside the graph and the tokens; a run
+ *                                                    before is checked
  *   dispatch turns NS                                prints how many turns of the kernels' loop take so long
  */
 #include <malloc.h>
@@ -15,21 +16,23 @@
 
 static uint64_t turns;
 
-static int kernel_empty(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+static int kernel_empty(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                        const union df_scalar *scalars)
 {
     (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
     return DF_OK;
 }
 
-static int kernel_work(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+static int kernel_work(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                       const union df_scalar *scalars)
 {
     (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
     shape_work(turns);
     return DF_OK;
 }
 
-/* For a run before those that are measured: a node gives one more than the sum of what it reads, times the number of the
- * wave, so that what an earlier wave left in a token counts as wrong. */
+/* For a run before those that are measured: a node gives one more than the sum of what it reads, times the number of
+ * the wave, so that what an earlier wave left in a token counts as wrong. */
 static uint32_t sum;
 
 static int kernel_check(struct df_call *call, unsigned n_in, void *const *ports)
@@ -173,7 +176,9 @@ int main(int argc, char **argv)
     options.policy = argv[6];
     options.device = DF_DEVICE_NONE;
     options.workers = (unsigned)atoi(argv[3]);
-    options.waves = n > 200000 ? 1 : 5; /* as long as a wave of a slower system: a core is lost less often, and starting counts less */
+    options.waves =
+        n > 200000 ? 1
+                   : 5; /* as long as a wave of a slower system: a core is lost less often, and starting counts less */
     options.inflight = 1;
     check(argv[1], n, &options);
     for (int r = 0; r < runs; r++) {

@@ -1,5 +1,6 @@
 /* memory.c - bench/memory [NODES]: the memory plan of a small chain of many sizes and of graphs of about so many nodes,
- * its bounds, what a heap with a stack for each size would touch at least, and how long the plan took, as CSV. cpu/wall below 1 shows a stolen core.
+ * its bounds, what a heap with a stack for each size would touch at least, and how long the plan took, as CSV. cpu/wall
+ * below 1 shows a stolen core.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +80,8 @@ int main(int argc, char **argv)
 {
     uint32_t n = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000, side = (uint32_t)sqrt(n);
     struct shape s;
-    printf("shape,nodes,any_bytes,any_bound_bytes,sequence_bytes,sequence_bound_bytes,by_size_bytes,cpu_s,cpu_per_wall\n");
+    printf(
+        "shape,nodes,any_bytes,any_bound_bytes,sequence_bytes,sequence_bound_bytes,by_size_bytes,cpu_s,cpu_per_wall\n");
     all_sizes(&s);
     row("chain of 41 sizes", &s, 64);
     shape_chain(&s, n, 32);

@@ -1,6 +1,7 @@
-/* omp_dispatch.c - OpenMP's tasks beside ours: the shapes of shapes.h, each node a task that depends on the addresses of those that it
- * reads. One thread makes the tasks and takes part in running them; OpenMP learns the graph anew in every run, so making it is in
- * the figure. omp_dispatch SHAPE NODES THREADS TURNS RUNS prints the line of shape_runs_print().
+/* omp_dispatch.c - OpenMP's tasks beside ours: the shapes of shapes.h, each node a task that depends on the addresses
+ * of those that it reads. One thread makes the tasks and takes part in running them; OpenMP learns the graph anew in
+ * every run, so making it is in the figure.
+ *   omp_dispatch SHAPE NODES THREADS TURNS RUNS    prints the line of shape_runs_print()
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
  *   wavefront     a square; each reads its upper and its left neighbour
  *   random        each reads two that came before, drawn with a fixed seed
  *
- * And a check that a run was one: each node's value is one more than the sum of those that it reads, modulo 2^32. A node
- * that ran too early, twice or not at all shows in the values or in their number.
+ * And a check that a run was one: each node's value is one more than the sum of those that it reads, modulo 2^32. A
+ * node that ran too early, twice or not at all shows in the values or in their number.
  */
 #ifndef SHAPES_H
 #define SHAPES_H
@@ -175,8 +175,8 @@ static inline void shape_work(uint64_t turns)
 
 /* ---- figures ---- */
 
-/* A run had its cores where its threads computed for most of its time: all of them where nodes have work; where they have none,
- * threads that find nothing to do sleep or poll, and all that can be said is that one core was there. */
+/* A run had its cores where its threads computed for most of its time: all of them where nodes have work; where they
+ * have none, threads that find nothing to do sleep or poll, and all that can be said is that one core was there. */
 #define SHAPE_CLEAN 0.85
 
 enum { SHAPE_RUNS_MOST = 99 };

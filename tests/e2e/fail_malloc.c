@@ -1,7 +1,7 @@
-/* fail_malloc.c - preloaded into a program: its own n-th allocation fails, n given by FAIL_MALLOC. When the program ends,
- * the file FAIL_MALLOC_SAYS has "failed" or "passed" and how many of its allocations were never freed. Allocations by
- * other libraries, the C library's own included, are left alone: who called is seen by the return address, which lies in
- * the program's own text.
+/* fail_malloc.c - preloaded into a program: its own n-th allocation fails, n given by FAIL_MALLOC. When the program
+ * ends, the file FAIL_MALLOC_SAYS has "failed" or "passed" and how many of its allocations were never freed.
+ * Allocations by other libraries, the C library's own included, are left alone: who called is seen by the return
+ * address, which lies in the program's own text.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* kernels.c - kernels of the random graphs: 32-bit integers that wrap, so that every schedule must give the same bits. The prototypes
- * are those that dfc's header for a random graph has; generate.py computes the same in Python.
+/* kernels.c - kernels of the random graphs: 32-bit integers that wrap, so that every schedule must give the same bits.
+ * The prototypes are those that dfc's header for a random graph has; generate.py computes the same in Python.
  */
 #include <df.h>
 #include <stdio.h>
@@ -77,8 +77,10 @@ int both_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *s, int32
     return DF_OK;
 }
 
-int mix_cpu(struct df_call *call, size_t k, const int32_t *a, const int32_t *b, int32_t *t, int32_t *c, int32_t *d, int32_t f);
-int mix_cpu(struct df_call *call, size_t k, const int32_t *a, const int32_t *b, int32_t *t, int32_t *c, int32_t *d, int32_t f)
+int mix_cpu(struct df_call *call, size_t k, const int32_t *a, const int32_t *b, int32_t *t, int32_t *c, int32_t *d,
+            int32_t f);
+int mix_cpu(struct df_call *call, size_t k, const int32_t *a, const int32_t *b, int32_t *t, int32_t *c, int32_t *d,
+            int32_t f)
 { /* c is inout, t scratch */
     (void)call;
     for (size_t i = 0; i < k; i++)

@@ -19,7 +19,10 @@ static __global__ void both(size_t k, const int32_t *a, int32_t *s, int32_t *d)
     s[i] = (int32_t)(x + next);
     d[i] = (int32_t)(x - next);
 }
-static __global__ void scale(size_t k, const int32_t *a, int32_t *t, uint32_t f) { EACH(k) t[i] = (int32_t)((uint32_t)a[i] * f); }
+static __global__ void scale(size_t k, const int32_t *a, int32_t *t, uint32_t f)
+{
+    EACH(k) t[i] = (int32_t)((uint32_t)a[i] * f);
+}
 static __global__ void finish(size_t k, const int32_t *t, const int32_t *b, int32_t *c, int32_t *d)
 {
     EACH(k) d[i] = (int32_t)((uint32_t)t[k - 1 - i] + (uint32_t)b[i]);
@@ -46,8 +49,8 @@ int both_gpu(struct df_call *, cudaStream_t stream, size_t k, const int32_t *a, 
     both<<<GRID(k)>>>(k, a, s, d);
     return DF_OK;
 }
-int mix_gpu(struct df_call *, cudaStream_t stream, size_t k, const int32_t *a, const int32_t *b, int32_t *t, int32_t *c, int32_t *d,
-            int32_t f)
+int mix_gpu(struct df_call *, cudaStream_t stream, size_t k, const int32_t *a, const int32_t *b, int32_t *t, int32_t *c,
+            int32_t *d, int32_t f)
 {
     scale<<<GRID(k)>>>(k, a, t, (uint32_t)f);
     finish<<<GRID(k)>>>(k, t, b, c, d);

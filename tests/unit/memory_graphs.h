@@ -20,8 +20,8 @@ struct shape_out {
 };
 
 void shape_begin(struct shape *s);
-/* A node that reads from[0 … n_in) and has n_out outputs of `bytes`; inout: its first output takes its first input over,
- * and all have that one's size. */
+/* A node that reads from[0 … n_in) and has n_out outputs of `bytes`; inout: its first output takes its first input
+ * over, and all have that one's size. */
 uint32_t shape_node(struct shape *s, uint64_t bytes, uint32_t n_out, bool inout, bool once, uint32_t n_in,
                     const struct shape_out *from);
 void shape_end(struct shape *s);

@@ -1,5 +1,5 @@
-/* sample_graph.h - small graphs with given costs, for the tests of planners and pictures. A graph that cannot be built is a
- * failed test.
+/* sample_graph.h - small graphs with given costs, for the tests of planners and pictures. A graph that cannot be built
+ * is a failed test.
  */
 #ifndef SAMPLE_GRAPH_H
 #define SAMPLE_GRAPH_H

@@ -1,5 +1,5 @@
-/* test_admit.c - what a run refuses and warns of before it starts, word by word. The GPU is the emulator in the place of
- * CUDA's back end, told to run gpu variants as that does: so a node may have either variant, both or none.
+/* test_admit.c - what a run refuses and warns of before it starts, word by word. The GPU is the emulator in the place
+ * of CUDA's back end, told to run gpu variants as that does: so a node may have either variant, both or none.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -145,9 +145,10 @@ static void test_warned(void **state)
     (void)state;
     runs_and_says(CPU, DF_CLASS_GPU, DF_DEVICE_NONE,
                   "test_admit: warning: node 'main/fill' is '@gpu' and runs on the CPU: there is no GPU\n");
-    runs_and_says(CPU, DF_CLASS_GPU, DF_DEVICE_CUDA,
-                  "test_admit: warning: node 'main/fill' is '@gpu' and runs on the CPU: this program has no gpu variant of "
-                  "it\n");
+    runs_and_says(
+        CPU, DF_CLASS_GPU, DF_DEVICE_CUDA,
+        "test_admit: warning: node 'main/fill' is '@gpu' and runs on the CPU: this program has no gpu variant of "
+        "it\n");
 }
 
 /* An arg without a default needs a value from whoever runs the graph by hand. */

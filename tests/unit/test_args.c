@@ -187,11 +187,13 @@ static void test_messages(void **state)
     bad("--emu-fail=copy:0", "--emu-fail: which copy is to fail is given like 'copy:3'");
     bad("--emu-fail=copy:2,launch", "--emu-fail: which launch is to fail is given like 'launch:3'");
     bad("--emu-fail=copy:2;wait:1", "--emu-fail: which copy is to fail is given like 'copy:3'");
-    bad("--emu-fail=", "--emu-fail: nothing called '' can fail; there are: open, alloc, copy, launch, event, wait, query, "
-                       "late-copy, late-launch");
+    bad("--emu-fail=",
+        "--emu-fail: nothing called '' can fail; there are: open, alloc, copy, launch, event, wait, query, "
+        "late-copy, late-launch");
     bad("--emu-slow=2:x", "--emu-slow: '2:x' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
     bad("--emu-slow=1e9", "--emu-slow: '1e9' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
-    bad("--emu-slow=2:99", "--emu-slow: '2:99' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
+    bad("--emu-slow=2:99",
+        "--emu-slow: '2:99' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
     bad("--emu-reorder=-1", "--emu-reorder: '-1' is no seed: a whole number from 1");
     bad("--input=x|--emu-reorder=1", "--emu-fail, --emu-slow and --emu-reorder need --device=emu");
     bad("--emu-check=maybe", "--emu-check: 'maybe' is neither on nor off");
@@ -359,8 +361,10 @@ static void test_report(void **state)
               "gpu0     64.0 MiB   12.0 MiB         6   3.00 MiB         2   1.00 KiB     5         9\n"
               "gpu0 sent 7 tokens (2.00 KiB) to other devices directly\n"
               "\n"
-              "memory   evict       hits      bytes     misses      bytes      ahead      bytes  evictions      bytes  write-backs      bytes\n"
-              "gpu0    belady          7   7.00 MiB          4   2.00 MiB          2   1.00 MiB          4   4.00 MiB            1   1.00 MiB\n");
+              "memory   evict       hits      bytes     misses      bytes      ahead      bytes  evictions      bytes  "
+              "write-backs      bytes\n"
+              "gpu0    belady          7   7.00 MiB          4   2.00 MiB          2   1.00 MiB          4   4.00 MiB  "
+              "          1   1.00 MiB\n");
     report_is(dfr_report_json, s,
               "{\"makespan_s\": 0.002, \"waves\": 3, \"jobs\": 12, \"inflight\": 2, \"workers\": ["
               "{\"name\": \"cpu0\", \"jobs\": 9, \"busy_s\": 0.001}, "

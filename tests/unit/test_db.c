@@ -392,27 +392,29 @@ static void make_version_1(const char *path)
 {
     char machine[512], *sql;
     dfw_machine_name(machine, sizeof machine);
-    execute(path,
-            "PRAGMA journal_mode = WAL;"
-            "CREATE TABLE samples (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, device TEXT NOT NULL, variant TEXT NOT"
-            " NULL, kernel TEXT NOT NULL, dims TEXT NOT NULL, scalars TEXT NOT NULL, hash INTEGER NOT NULL,"
-            " job_bytes INTEGER NOT NULL, mean_s REAL NOT NULL, ci_s REAL, runs INTEGER NOT NULL,"
-            " dropped INTEGER NOT NULL, time INTEGER NOT NULL);"
-            "CREATE INDEX samples_key ON samples (machine, kernel, dims, scalars, device, variant);"
-            "CREATE TABLE platforms (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, emulated INTEGER NOT NULL,"
-            " name TEXT NOT NULL, time INTEGER NOT NULL);"
-            "CREATE TABLE units (platform INTEGER NOT NULL REFERENCES platforms (id), unit INTEGER NOT NULL,"
-            " class TEXT NOT NULL, name TEXT NOT NULL, workers INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
-            " engines INTEGER NOT NULL,"
-            " launch_s REAL NOT NULL, jobs INTEGER NOT NULL, h2d_bytes_per_s REAL NOT NULL, h2d_latency_s REAL NOT NULL,"
-            " h2d_threshold_bytes INTEGER NOT NULL, d2h_bytes_per_s REAL NOT NULL, d2h_latency_s REAL NOT NULL,"
-            " d2h_threshold_bytes INTEGER NOT NULL, PRIMARY KEY (platform, unit)) WITHOUT ROWID;"
-            "PRAGMA application_id = 1684435063; PRAGMA user_version = 1");
-    sql = sqlite3_mprintf("INSERT INTO platforms VALUES (1, %Q, 0, 'old', 1);"
-                          "INSERT INTO units VALUES (1, 0, 'cpu', 'host', 3, 1048576, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
-                          "INSERT INTO units VALUES (1, 1, 'gpu', 'g', 1, 4096, 2, 8e-6, 4, 6e9, 1e-5, 4096, 5e9, 2e-5, 0);"
-                          "INSERT INTO samples VALUES (1, %Q, 'cpu', 'cpu', 'k', '', '', 7, 12, 0.25, 0.01, 5, 1, 1)",
-                          machine, machine);
+    execute(
+        path,
+        "PRAGMA journal_mode = WAL;"
+        "CREATE TABLE samples (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, device TEXT NOT NULL, variant TEXT NOT"
+        " NULL, kernel TEXT NOT NULL, dims TEXT NOT NULL, scalars TEXT NOT NULL, hash INTEGER NOT NULL,"
+        " job_bytes INTEGER NOT NULL, mean_s REAL NOT NULL, ci_s REAL, runs INTEGER NOT NULL,"
+        " dropped INTEGER NOT NULL, time INTEGER NOT NULL);"
+        "CREATE INDEX samples_key ON samples (machine, kernel, dims, scalars, device, variant);"
+        "CREATE TABLE platforms (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, emulated INTEGER NOT NULL,"
+        " name TEXT NOT NULL, time INTEGER NOT NULL);"
+        "CREATE TABLE units (platform INTEGER NOT NULL REFERENCES platforms (id), unit INTEGER NOT NULL,"
+        " class TEXT NOT NULL, name TEXT NOT NULL, workers INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
+        " engines INTEGER NOT NULL,"
+        " launch_s REAL NOT NULL, jobs INTEGER NOT NULL, h2d_bytes_per_s REAL NOT NULL, h2d_latency_s REAL NOT NULL,"
+        " h2d_threshold_bytes INTEGER NOT NULL, d2h_bytes_per_s REAL NOT NULL, d2h_latency_s REAL NOT NULL,"
+        " d2h_threshold_bytes INTEGER NOT NULL, PRIMARY KEY (platform, unit)) WITHOUT ROWID;"
+        "PRAGMA application_id = 1684435063; PRAGMA user_version = 1");
+    sql = sqlite3_mprintf(
+        "INSERT INTO platforms VALUES (1, %Q, 0, 'old', 1);"
+        "INSERT INTO units VALUES (1, 0, 'cpu', 'host', 3, 1048576, 0, 0, 0, 0, 0, 0, 0, 0, 0);"
+        "INSERT INTO units VALUES (1, 1, 'gpu', 'g', 1, 4096, 2, 8e-6, 4, 6e9, 1e-5, 4096, 5e9, 2e-5, 0);"
+        "INSERT INTO samples VALUES (1, %Q, 'cpu', 'cpu', 'k', '', '', 7, 12, 0.25, 0.01, 5, 1, 1)",
+        machine, machine);
     execute(path, sql);
     sqlite3_free(sql);
 }

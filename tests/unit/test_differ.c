@@ -1,4 +1,5 @@
-/* test_differ.c - the comparison behind --check=variants: which elements agree, which one is told, in every element type. */
+/* test_differ.c - the comparison behind --check=variants: which elements agree, which one
+ * is told, in every element type. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_direct.c - runs whose jobs need nothing but to be called: when they are such, that a pile loses no job to robbers and
- * gives none twice, and that a robbed worker's long job keeps nobody waiting.
+/* test_direct.c - runs whose jobs need nothing but to be called: when they are such, that a pile loses no job to
+ * robbers and gives none twice, and that a robbed worker's long job keeps nobody waiting.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -106,7 +106,8 @@ static void dot_shows_every_node_and_arc(void **state)
             assert_string_equal(get(node, "fillcolor"), dfp_unit_colour(plan->place[v]));
             heavy_nodes += !strcmp(get(node, "color"), DFP_CHAIN_COLOUR);
             for (Agedge_t *edge = agfstout(g, node); edge; edge = agnxtout(g, edge)) {
-                bool critical = !strcmp(get(edge, "color"), DFP_CHAIN_COLOUR), heavy = !strcmp(get(edge, "style"), "dashed");
+                bool critical = !strcmp(get(edge, "color"), DFP_CHAIN_COLOUR),
+                     heavy = !strcmp(get(edge, "style"), "dashed");
                 if (!strcmp(get(edge, "style"), "dotted")) { /* for a worker: joins two of the critical path */
                     assert_true(critical);
                     assert_string_equal(get(aghead(edge), "color"), DFP_CHAIN_COLOUR);

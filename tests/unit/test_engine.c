@@ -1,6 +1,6 @@
 /* test_engine.c - the firing of nodes: runs of hand-built graphs of every shape, under every policy, with and without
- * the emulated GPU, compared with a sequential reference; idle workers, traces. Memory, plans, refusals and failures have files of
- * their own.
+ * the emulated GPU, compared with a sequential reference; idle workers, traces. Memory, plans, refusals and failures
+ * have files of their own.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -230,8 +230,8 @@ static void test_threads(void **state)
     }
 }
 
-/* Independent jobs must really run at the same time: each waits for the others. Those workers that have nothing to do at
- * first sleep by the time that there are jobs for them. */
+/* Independent jobs must really run at the same time: each waits for the others. Those workers that have nothing to do
+ * at first sleep by the time that there are jobs for them. */
 static void test_workers_run_at_once(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_engine_failures.c - runs that end early: every node in turn fails, at every place; stray writes, wrong codes, two
- * runs at once.
+/* test_engine_failures.c - runs that end early: every node in turn fails, at every place; stray writes, wrong codes,
+ * two runs at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>

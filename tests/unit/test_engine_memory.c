@@ -1,5 +1,5 @@
-/* test_engine_memory.c - random graphs, in all the memory there is and in less than they need, on one GPU and several; and
- * runs that follow a plan, or have it made again.
+/* test_engine_memory.c - random graphs, in all the memory there is and in less than they need, on one GPU and several;
+ * and runs that follow a plan, or have it made again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,8 +58,8 @@ static void test_random(void **state)
     }
 }
 
-/* All that may runs on the GPU. Each input of each job was looked for once, and nothing came, or went, but for a job that ended: whatever was tried
- * again on the way, no copy and no eviction came of it. */
+/* All that may runs on the GPU. Each input of each job was looked for once, and nothing came, or went, but for a job
+ * that ended: whatever was tried again on the way, no copy and no eviction came of it. */
 static void check_progress(const struct rig *r, const struct df_stats *stats, int64_t waves)
 {
     const struct df_graph *g = r->graph;

@@ -1,5 +1,5 @@
-/* test_evict.c - what leaves a device's memory where room is needed: the heap of victims against a list, cases computed by
- * hand, and Belady's rule beside LRU over many graphs in virtual time, where orders are the same each time.
+/* test_evict.c - what leaves a device's memory where room is needed: the heap of victims against a list, cases computed
+ * by hand, and Belady's rule beside LRU over many graphs in virtual time, where orders are the same each time.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -70,10 +70,12 @@ struct traffic {
     uint32_t evictions;
 };
 
-static struct traffic run(const struct sample *s, const char *policy, const struct df_plan *plan, int evict, uint32_t waves)
+static struct traffic run(const struct sample *s, const char *policy, const struct df_plan *plan, int evict,
+                          uint32_t waves)
 {
-    struct dfr_simulate_options options = { .policy = policy, .plan = plan, .waves = waves, .inflight = waves < 3 ? waves : 3,
-                                            .evict = evict };
+    struct dfr_simulate_options options = {
+        .policy = policy, .plan = plan, .waves = waves, .inflight = waves < 3 ? waves : 3, .evict = evict
+    };
     struct dfr_simulation r = { 0 };
     struct df_error e = { "" };
     if (dfr_simulate(s->graph, &s->platform, &s->times, &options, &r, &e) != DF_OK)
@@ -117,8 +119,8 @@ static void belady_moves_no_more_than_lru(void **state)
             dfr_plan_free(plan);
             sample_free(&s);
         }
-    printf("figure 720 simulated runs: LRU %.1f MB in copies, %u evictions; Belady %.1f MB, %u\n", (double)sums[0].bytes / 1e6,
-           sums[0].evictions, (double)sums[1].bytes / 1e6, sums[1].evictions);
+    printf("figure 720 simulated runs: LRU %.1f MB in copies, %u evictions; Belady %.1f MB, %u\n",
+           (double)sums[0].bytes / 1e6, sums[0].evictions, (double)sums[1].bytes / 1e6, sums[1].evictions);
     assert_true(sums[1].bytes < sums[0].bytes);
     assert_true(sums[1].evictions > 0);
 }

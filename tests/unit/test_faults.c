@@ -1,5 +1,5 @@
-/* test_faults.c - what the emulated GPU does wrong when asked, and that nothing comes of it but an error: the same graph
- * runs again afterwards, gives the same, and leaves no memory taken.
+/* test_faults.c - what the emulated GPU does wrong when asked, and that nothing comes of it but an error: the same
+ * graph runs again afterwards, gives the same, and leaves no memory taken.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* test_flight.c - the number of jobs in flight: the rule on curves of throughput that are given, and what comes of it in
- * simulation: Anthill's vector incrementer within 2 % of the best fixed number, and copies hidden behind computing.
+/* test_flight.c - the number of jobs in flight: the rule on curves of throughput that are given, and what comes of it
+ * in simulation: Anthill's vector incrementer within 2 % of the best fixed number, and copies hidden behind computing.
  */
 #include <setjmp.h>
 #include <stdarg.h>

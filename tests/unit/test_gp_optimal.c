@@ -1,8 +1,8 @@
 /* test_gp_optimal.c - on graphs small enough to try everything, gp finds the optimum over all placements and orders.
  *
  * The search here shares nothing with gp: it walks through virtual time by the rules of partition.h and branches
- * wherever a worker has a choice, and over what is sent first at time 0, for every placement. As one order of priorities
- * has to explain all choices, it keeps who was preferred to whom. Its answer is checked with dfp_evaluate().
+ * wherever a worker has a choice, and over what is sent first at time 0, for every placement. As one order of
+ * priorities has to explain all choices, it keeps who was preferred to whom. Its answer is checked with dfp_evaluate().
  */
 #include <math.h>
 #include <setjmp.h>

@@ -98,8 +98,8 @@ static void test_slow_gpu(void **state)
     sample_free(&s);
 }
 
-/* All is planned on one of two GPUs, and takes twice as long as was thought. The other helps where what it makes comes back
- * over the peer link, and does not where that is by way of the host. */
+/* All is planned on one of two GPUs, and takes twice as long as was thought. The other helps where what it makes comes
+ * back over the peer link, and does not where that is by way of the host. */
 static void test_peers_help(void **state)
 {
     enum { N = 16 };

@@ -179,8 +179,12 @@ static void any_graph(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gaps_are_filled), cmocka_unit_test(peft_looks_ahead), cmocka_unit_test(all_workers_are_used),
-        cmocka_unit_test(teams_take_several_workers), cmocka_unit_test(too_many_workers_are_refused), cmocka_unit_test(any_graph),
+        cmocka_unit_test(gaps_are_filled),
+        cmocka_unit_test(peft_looks_ahead),
+        cmocka_unit_test(all_workers_are_used),
+        cmocka_unit_test(teams_take_several_workers),
+        cmocka_unit_test(too_many_workers_are_refused),
+        cmocka_unit_test(any_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,8 +50,11 @@ static struct df_graph *make_graph(void)
     const struct df_port_desc out = { "v", DF_OUT, DF_F32, 2 }, bump[] = { { "b", DF_INOUT, DF_F32, 2 },
                                                                           { "t", DF_TMP, DF_U8, 1 } };
     const struct df_scalar_desc scalars[] = { { "seed", DF_S_I32 }, { "how", DF_S_STR } };
-    const struct df_kernel_desc source = { "source", 1, dims, 1, &out, 2, scalars, 0, { nothing, NULL }, { 0, 0, 0, 0 } };
-    const struct df_kernel_desc change = { "change", 1, dims, 2, bump, 0, NULL, DF_ORDERED, { nothing, nothing }, { 0, 0, 0, 0 } };
+    const struct df_kernel_desc source = {
+        "source", 1, dims, 1, &out, 2, scalars, 0, { nothing, NULL }, { 0, 0, 0, 0 }
+    };
+    const struct df_kernel_desc change = { "change",      1, dims, 2, bump, 0, NULL, DF_ORDERED, { nothing, nothing },
+                                           { 0, 0, 0, 0 } };
     const struct df_kernel_info info = { "graph.df", 7, 5, 1, { 0x1234, 0 } };
     const uint64_t code[] = { DF_X_ARG, 0, DF_X_INT, 1, DF_X_ADD };
     const int32_t index = -3;

@@ -306,7 +306,8 @@ static void of_a_whole_stream_all_calls_count_and_else_the_usual_ones(void **sta
     assert_sample(text, "read", 0.030 / 5, 1, 5);
     assert_sample(text, "write", 0.030 / 5, 1, 5);
     free(text);
-    stream_end = 1000;                  /* max_runs is 6: the end is not seen, and of 6 calls one is unlike the others */
+    stream_end = 1000;                  /* max_runs is 6: the end is not seen, and of 6 calls one is
+                                         * unlike the others */
     assert_int_equal(measure(graph, DF_DEVICE_NONE, NULL, &text, NULL), DF_OK);
     assert_sample(text, "read", 0, 0.030 / 6, 6);
     assert_sample(text, "write", 0, 0.030 / 6, 6);

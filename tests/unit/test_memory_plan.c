@@ -63,8 +63,8 @@ static void plain_shapes(void **state)
     shape_free(&s);
 }
 
-/* Stages of 60 ways of 4 steps and a tree of joins, in turn with small and large tokens: what lies before a join is known
- * to have left, however far back. */
+/* Stages of 60 ways of 4 steps and a tree of joins, in turn with small and large tokens: what lies before a join is
+ * known to have left, however far back. */
 static void stages_share_their_memory(void **state)
 {
     struct shape s;

@@ -1,5 +1,6 @@
 /* test_papers_pams.c - the PAMS paper's experiments (section 5.3) in simulation: slides of 800 tiles on CPU, GPU and
- * MIC, with examples/graphs/coprocessors.df. Published as pictures: what is asserted is the order that the text tells of.
+ * MIC, with examples/graphs/coprocessors.df. Published as pictures: what is asserted is the order that the text tells
+ * of.
  *
  * HEFT there is given the tiles of a window as they come. Here heft plans for half a window of tiles at a time, and the
  * next half while that runs: a wave of window / 2 tiles, two in flight.

@@ -233,8 +233,9 @@ static void what_fits_nowhere_is_refused(void **state)
     assert_int_equal(dfp_planner.make(s.graph, &s.platform, &s.times, "all-cpu", &plan, &e), DF_E_REFUSED);
     assert_string_equal(e.text, "node 'main/big#3' can run on no unit of platform 'study'");
     assert_int_equal(dfp_planner.make(s.graph, &s.platform, &s.times, "magic", &plan, &e), DF_E_ARGUMENT);
-    assert_string_equal(e.text,
-                        "'magic' is no policy that places nodes beforehand; there are gp, gp-thesis, heft, peft, all-cpu, all-gpu");
+    assert_string_equal(
+        e.text,
+        "'magic' is no policy that places nodes beforehand; there are gp, gp-thesis, heft, peft, all-cpu, all-gpu");
     sample_free(&s);
 }
 

@@ -1,5 +1,5 @@
-/* test_peer.c - several emulated GPUs, with and without links between them: the same results under every policy, memory and
- * order, tokens that go directly where they can, and errors that come through.
+/* test_peer.c - several emulated GPUs, with and without links between them: the same results under every policy, memory
+ * and order, tokens that go directly where they can, and errors that come through.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -287,7 +287,8 @@ static void test_waves_placed_jointly(void **state)
                 uint32_t unit = wave % ROWS == v % ROWS;
                 uint64_t job;
                 assert_int_equal(m.policy->units(m.state, (uint32_t)(wave % 2), v), 1u << unit);
-                assert_int_equal(m.policy->push(m.state, dfr_job((uint32_t)(wave % 2), v), 0, false, &units), DFR_QUEUED);
+                assert_int_equal(m.policy->push(m.state, dfr_job((uint32_t)(wave % 2), v), 0, false, &units),
+                                 DFR_QUEUED);
                 assert_int_equal(units, 1u << unit);
                 assert_true(m.policy->pop(m.state, unit, &job));
                 assert_int_equal(dfr_job_node(job), v);

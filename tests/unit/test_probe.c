@@ -1,5 +1,5 @@
-/* test_probe.c - the transfer model fitted to made-up copies, the units' peer links made of pairs, and the probe against
- * the emulator, whose links are known. */
+/* test_probe.c - the transfer model fitted to made-up copies, the units' peer links made of pairs, and the probe
+ * against the emulator, whose links are known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,8 +91,8 @@ static void progress(void *arg, const char *what, double done_of_1)
     last_progress = done_of_1;
 }
 
-static bool is_as_emulated(const struct df_unit *gpu, const struct df_unit *emulated, const struct dfw_probe_report *report,
-                           char *why, size_t size)
+static bool is_as_emulated(const struct df_unit *gpu, const struct df_unit *emulated,
+                           const struct dfw_probe_report *report, char *why, size_t size)
 {
     const struct { const char *what; double got, expected, relative; } figures[] = {
         { "H2D bandwidth", gpu->h2d.bytes_per_s, emulated->h2d.bytes_per_s, 0.1 },
@@ -105,12 +105,12 @@ static bool is_as_emulated(const struct df_unit *gpu, const struct df_unit *emul
     };
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (!(fabs(figures[i].got - figures[i].expected) <= figures[i].relative * figures[i].expected)) {
-            snprintf(why, size, "%s: %g is not within %g %% of %g", figures[i].what, figures[i].got, figures[i].relative * 100,
-                     figures[i].expected);
+            snprintf(why, size, "%s: %g is not within %g %% of %g", figures[i].what, figures[i].got,
+                     figures[i].relative * 100, figures[i].expected);
             return false;
         }
-    snprintf(why, size, "thresholds of %g and %g bytes, staged copies faster than pinned ones", (double)gpu->h2d.threshold_bytes,
-             (double)gpu->d2h.threshold_bytes);
+    snprintf(why, size, "thresholds of %g and %g bytes, staged copies faster than pinned ones",
+             (double)gpu->h2d.threshold_bytes, (double)gpu->d2h.threshold_bytes);
     return gpu->h2d.threshold_bytes <= 65536 && gpu->d2h.threshold_bytes <= 65536 &&
            report->h2d[1].staged < report->h2d[1].pinned * 1.05;
 }
@@ -186,7 +186,8 @@ static void measure_as_modelled(const struct df_platform *p, struct dfw_pairs *p
     for (uint32_t a = 1; a < p->n_units; a++)
         for (uint32_t b = 1; b < p->n_units; b++)
             if (df_platform_peers(p, a) >> b & 1) {
-                bool a_slower = df_link_time_s(&p->units[a].peer, 1 << 20) >= df_link_time_s(&p->units[b].peer, 1 << 20);
+                bool a_slower = df_link_time_s(&p->units[a].peer, 1 << 20) >=
+                                df_link_time_s(&p->units[b].peer, 1 << 20);
                 pairs->link[a][b] = p->units[a_slower ? a : b].peer;
             }
 }

@@ -90,8 +90,8 @@ static bool may_be_full(unsigned done, const struct op *op, unsigned count)
     return count >= capacity;
 }
 
-/* Could the operations not in `done` follow, with items[first] … items[count - 1] inside? Tries each that began before
- * all of them had ended. One that has not ended, as its thread was stopped, may have happened or not. */
+/* Could the operations not in `done` follow, with items[first] … items[count - 1] inside? Tries each that began
+ * before all of them had ended. One that has not ended, as its thread was stopped, may have happened or not. */
 static bool explains(unsigned done, const uint64_t *items, unsigned first, unsigned count)
 {
     unsigned earliest_end = UINT32_MAX;

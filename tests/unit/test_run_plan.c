@@ -151,7 +151,8 @@ static void streams_are_not_in_sequence(void **state)
     struct rig r;
     (void)state;
     rig_begin(&r, 100);
-    struct rig_out a = rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING), b = rig_node(&r, RIG_ADD1, 2, a, RIG_NOTHING);
+    struct rig_out a = rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING),
+                   b = rig_node(&r, RIG_ADD1, 2, a, RIG_NOTHING);
     rig_sink(&r, RIG_SINK, b);
     rig_sink(&r, RIG_SINK, rig_node(&r, RIG_STREAM, WAVES, RIG_NOTHING, RIG_NOTHING));
     rig_end(&r);

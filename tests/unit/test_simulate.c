@@ -31,7 +31,8 @@ static void near(double value, double expected)
 
 struct happening {                      /* a job, or a copy of a value */
     uint32_t row, what, wave;           /* row: worker; or of a copy the device, of peers the sender */
-    uint32_t way, to;                   /* of a copy: 0 to the host, 1 to the device, 2 to a peer; the unit it goes to */
+    uint32_t way, to;                   /* of a copy: 0 to the host, 1 to the device, 2 to a peer; the
+                                         * unit it goes to */
     double begin_s, end_s;
 };
 
@@ -331,7 +332,8 @@ static void the_oldest_is_written_back(void **state)
     sample_free(&s);
 }
 
-/* A copy that reads a once value alone, for a node that changes it, fires in each wave: also in those after the first. */
+/* A copy that reads a once value alone, for a node that changes it, fires in each wave:
+ * also in those after the first. */
 static void copies_of_once_values_come_in_each_wave(void **state)
 {
     (void)state;

@@ -64,13 +64,24 @@ static void bench_begin(struct bench *b, uint32_t n, uint32_t pages_cycle, uint6
     }
     df_platform_default(&b->platform, 1);
     b->platform.units[1].h2d.latency_s = b->platform.units[1].d2h.latency_s = 0;
-    if (dfm_space_create(&(struct dfm_space_config){ .n_values = n, .n_slots = 1, .bytes = b->bytes, .count = count,
-                                                     .n_waiters = n }, &b->space, &error) != DF_OK ||
-        ops->open(0, &(struct dfr_device_config){ .unit = &b->platform.units[1], .pool_bytes = pool_pages * PAGE,
-                                                  .compute_streams = 1 }, &b->device, &error) != DF_OK ||
-        dfm_cache_create(&(struct dfm_cache_config){ .space = b->space, .memory = 1, .device = b->device,
-                                                     .pool_bytes = pool_pages * PAGE, .max_pieces = 8, .max_claims = 8,
-                                                     .next_use = next_use, .arrived = arrived, .copied = copied, .arg = b },
+    if (dfm_space_create(
+            &(struct dfm_space_config){
+                .n_values = n, .n_slots = 1, .bytes = b->bytes, .count = count, .n_waiters = n },
+            &b->space, &error) != DF_OK ||
+        ops->open(0,
+                  &(struct dfr_device_config){
+                      .unit = &b->platform.units[1], .pool_bytes = pool_pages * PAGE, .compute_streams = 1 },
+                  &b->device, &error) != DF_OK ||
+        dfm_cache_create(&(struct dfm_cache_config){ .space = b->space,
+                                                     .memory = 1,
+                                                     .device = b->device,
+                                                     .pool_bytes = pool_pages * PAGE,
+                                                     .max_pieces = 8,
+                                                     .max_claims = 8,
+                                                     .next_use = next_use,
+                                                     .arrived = arrived,
+                                                     .copied = copied,
+                                                     .arg = b },
                          &b->cache, &error) != DF_OK)
         fail_msg("%s", error.text);
     b->space->caches[1] = b->cache;

@@ -61,9 +61,11 @@ static void test_seconds(void **state)
 
 static void test_quantities(void **state)
 {
-    static const struct { double s; const char *text; } times[] = {
-        { 0, "0 s" }, { -1, "0 s" }, { 1.5, "1.50 s" }, { 0.00025, "250 us" }, { 1e-9, "1.00 ns" }, { 9.996e-3, "10.0 ms" },
-        { 1.234e-6, "1.23 us" }, { 0.0123, "12.3 ms" }, { 0.99999, "1.00 s" }, { 4567, "4567 s" },
+    static const struct { double s; const char *text;
+    } times[] = {
+        { 0, "0 s" },          { -1, "0 s" },           { 1.5, "1.50 s" },       { 0.00025, "250 us" },
+        { 1e-9, "1.00 ns" },   { 9.996e-3, "10.0 ms" }, { 1.234e-6, "1.23 us" }, { 0.0123, "12.3 ms" },
+        { 0.99999, "1.00 s" }, { 4567, "4567 s" },
     };
     static const struct { uint64_t bytes; const char *text; } sizes[] = {
         { 0, "0 B" }, { 1023, "1023 B" }, { 1024, "1.00 KiB" }, { 1000 << 10, "0.98 MiB" }, { 64 << 20, "64.0 MiB" },

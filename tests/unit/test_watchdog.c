@@ -1,6 +1,6 @@
 /* test_watchdog.c - when the watchdog says something, and how often. What it says goes to stderr, where the end-to-end
- * test looks at it; here the calls of `expired` are counted. No case depends on how fast the machine is: each waits until it
- * has happened.
+ * test looks at it; here the calls of `expired` are counted. No case depends on how fast the machine is: each waits
+ * until it has happened.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -283,7 +283,8 @@ static void repeated_waves_are_a_multiple_of_one(void **state)
         uint16_t *place = calloc(3 * c.n_nodes, sizeof *place);
         for (uint32_t i = 0; i < 3 * c.n_nodes; i++) {
             uint32_t v = i % c.n_nodes, u = sample_rand(&random) % c.n_units;
-            place[i] = i >= c.n_nodes ? place[v] : (uint16_t)(c.allowed[v] >> u & 1 ? u : (uint32_t)__builtin_ctz(c.allowed[v]));
+            place[i] = i >= c.n_nodes ? place[v]
+                                      : (uint16_t)(c.allowed[v] >> u & 1 ? u : (uint32_t)__builtin_ctz(c.allowed[v]));
         }
         loads_of(&one, place, &a);
         loads_of(&three, place, &b);

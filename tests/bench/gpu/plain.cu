@@ -1,5 +1,6 @@
-/* plain.cu - what CUDA alone reaches, to compare with: copies of BYTES each way in a loop from pinned memory, and a chain of
- * LENGTH small kernels launched one by one and as a graph. Prints CSV: figure,value,unit. plain BYTES COPIES LENGTH TIMES
+/* plain.cu - what CUDA alone reaches, to compare with: copies of BYTES each way in a loop from pinned memory, and a
+ * chain of LENGTH small kernels launched one by one and as a graph. Prints CSV: figure,value,unit.
+ *   plain BYTES COPIES LENGTH TIMES
  */
 #include <cstdio>
 #include <cstdlib>
@@ -65,15 +66,24 @@ int main(int argc, char **argv)
         CHECK(cudaMemcpy(device[i], host[i], bytes, cudaMemcpyHostToDevice));
     }
     double total = 1e-9 * (double)bytes * copies;
-    auto to = [&] { for (int i = 0; i < copies; i++) CHECK(cudaMemcpyAsync(device[0], host[0], bytes, cudaMemcpyHostToDevice, up)); };
-    auto from = [&] { for (int i = 0; i < copies; i++) CHECK(cudaMemcpyAsync(host[1], device[1], bytes, cudaMemcpyDeviceToHost, down)); };
+    auto to = [&] {
+        for (int i = 0; i < copies; i++)
+            CHECK(cudaMemcpyAsync(device[0], host[0], bytes, cudaMemcpyHostToDevice, up));
+    };
+    auto from = [&] {
+        for (int i = 0; i < copies; i++)
+            CHECK(cudaMemcpyAsync(host[1], device[1], bytes, cudaMemcpyDeviceToHost, down));
+    };
     printf("plain h2d,%.3f,GB/s\n", total / seconds(to));
     printf("plain d2h,%.3f,GB/s\n", total / seconds(from));
     printf("plain h2d beside d2h,%.3f,GB/s each\n", total / seconds([&] { to(); from(); }));
 
     CHECK(cudaMalloc(&a, 1024));
     CHECK(cudaMalloc(&b, 1024));
-    auto chain = [&] { for (int i = 0; i < length; i++) add_one<<<1, 256, 0, up>>>(i % 2 ? b : a, i % 2 ? a : b, 256); };
+    auto chain = [&] {
+        for (int i = 0; i < length; i++)
+            add_one<<<1, 256, 0, up>>>(i % 2 ? b : a, i % 2 ? a : b, 256);
+    };
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     CHECK(cudaStreamBeginCapture(up, cudaStreamCaptureModeThreadLocal));
@@ -85,7 +95,11 @@ int main(int argc, char **argv)
     CHECK(cudaGraphLaunch(exec, up));
     double n = (double)length * times;
     printf("plain launches,%.3f,us per kernel\n", 1e6 / n * seconds([&] { for (int i = 0; i < times; i++) chain(); }));
-    printf("plain graph,%.3f,us per kernel\n", 1e6 / n * seconds([&] { for (int i = 0; i < times; i++) CHECK(cudaGraphLaunch(exec, up)); }));
+    auto replay = [&] {
+        for (int i = 0; i < times; i++)
+            CHECK(cudaGraphLaunch(exec, up));
+    };
+    printf("plain graph,%.3f,us per kernel\n", 1e6 / n * seconds(replay));
     CHECK(cudaGetLastError());
     return 0;
 }

@@ -1,4 +1,5 @@
-/* plain.c - examples/photo without a runtime: the same kernels, one after another in one thread. plain IN.png OUT.png */
+/* plain.c - examples/photo without a runtime: the same kernels, one after another in one
+ * thread. plain IN.png OUT.png */
 #include <stdio.h>
 #include <stdlib.h>
 

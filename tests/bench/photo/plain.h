@@ -1,5 +1,5 @@
-/* plain.h - the kernels of examples/photo called by hand, from C or C++: what a kernel is given, and what it may ask. The kernels are
- * the example's own files, compiled with this header before them (../endtoend.py).
+/* plain.h - the kernels of examples/photo called by hand, from C or C++: what a kernel is given, and what it may ask.
+ * The kernels are the example's own files, compiled with this header before them (../endtoend.py).
  */
 #ifndef PLAIN_H
 #define PLAIN_H
@@ -34,7 +34,8 @@ int write_cpu(struct df_call *call, size_t h, size_t w, const uint8_t *e, const 
 /* What a wave does between read and write; true where all went well. */
 static inline int tile_filter(struct tile *t)
 {
-    return grey_cpu(&t->call, BIG, BIG, t->rgb, t->grey) == DF_OK && blur_cpu(&t->call, BIG, BIG, t->grey, t->blurred) == DF_OK &&
+    return grey_cpu(&t->call, BIG, BIG, t->rgb, t->grey) == DF_OK &&
+           blur_cpu(&t->call, BIG, BIG, t->grey, t->blurred) == DF_OK &&
            sobel_cpu(&t->call, BIG - 4, BIG - 4, t->blurred, t->edges) == DF_OK;
 }
 

@@ -1,8 +1,9 @@
 /* matrix_starpu.c - the thesis's matrix graph as StarPU tasks, with the kernels of examples/matrix/matrix.c themselves.
- *   matrix_starpu GRAPH N WAVES    the policy in STARPU_SCHED; prints the reports on stdout and {"makespan_s": …} on stderr
- * GRAPH has a line for each task: `start OUT SEED`, `ma OUT A B`, `mm OUT A B` or `report A`. A wave is the whole graph, and ends
- * before the next begins; the clock runs over all waves, over the submission of their tasks too, as StarPU learns the graph
- * while it runs, and not over StarPU's start or the registration of the data.
+ *   matrix_starpu GRAPH N WAVES    the policy in STARPU_SCHED; prints the reports on stdout and {"makespan_s": …} on
+ *                                  stderr
+ * GRAPH has a line for each task: `start OUT SEED`, `ma OUT A B`, `mm OUT A B` or `report A`. A wave is the whole
+ * graph, and ends before the next begins; the clock runs over all waves, over the submission of their tasks too, as
+ * StarPU learns the graph while it runs, and not over StarPU's start or the registration of the data.
  */
 #include <starpu.h>
 
@@ -84,7 +85,8 @@ static struct starpu_perfmodel models[KINDS] = {
 static struct starpu_codelet codelets[KINDS] = {
     { .cpu_funcs = { run_start }, .nbuffers = 1, .modes = { STARPU_W }, .model = &models[START] },
     { .cpu_funcs = { run_add }, .nbuffers = 3, .modes = { STARPU_R, STARPU_R, STARPU_W }, .model = &models[ADD] },
-    { .cpu_funcs = { run_multiply }, .nbuffers = 3, .modes = { STARPU_R, STARPU_R, STARPU_W }, .model = &models[MULTIPLY] },
+    { .cpu_funcs = { run_multiply }, .nbuffers = 3, .modes = { STARPU_R, STARPU_R, STARPU_W },
+      .model = &models[MULTIPLY] },
     { .cpu_funcs = { run_report }, .nbuffers = 1, .modes = { STARPU_R }, .model = &models[REPORT] },
 };
 

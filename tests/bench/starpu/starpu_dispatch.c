@@ -1,7 +1,7 @@
-/* starpu_dispatch.c - StarPU's tasks beside ours: the shapes of shapes.h as tasks without data that were told their dependencies once
- * (starpu_task_declare_deps_array) and are submitted again for every run, in topological order, by the thread that then waits; the
- * submission is in the figure, as StarPU's workers begin with the first task. The policy is StarPU's default unless STARPU_SCHED
- * names another.
+/* starpu_dispatch.c - StarPU's tasks beside ours: the shapes of shapes.h as tasks without data that were told their
+ * dependencies once (starpu_task_declare_deps_array) and are submitted again for every run, in topological order, by
+ * the thread that then waits; the submission is in the figure, as StarPU's workers begin with the first task. The
+ * policy is StarPU's default unless STARPU_SCHED names another.
  * starpu_dispatch SHAPE NODES THREADS TURNS RUNS prints the line of shape_runs_print().
  */
 #include <starpu.h>

@@ -5,8 +5,11 @@
  * threads that such a kernel makes inherit its worker's core. A GPU's worker is bound to all the cores that are as near
  * to the GPU as any (closest placement), which takes nothing from anybody: so that is done in every run.
  */
+#include <ctype.h>
 #include <hwloc.h>
+#include <hwloc/linux.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -82,34 +85,32 @@ bool dfr_cores_bind(const struct dfr_cores *cores, uint32_t index)
     return bound;
 }
 
-/* The device's surroundings in the topology; NULL: it is not there, or hwloc cannot say. */
-static hwloc_obj_t around(hwloc_topology_t topology, const char *bus_id)
+/* Linux says of each PCI device which cores are near it: that is what hwloc would find too, but a topology with its PCI
+ * devices takes tens of milliseconds to load, before the first job of every run. */
+static bool read_near(const char *bus_id, hwloc_cpuset_t near)
 {
-    hwloc_obj_t device;
-    if (hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PCI_DEVICE, HWLOC_TYPE_FILTER_KEEP_ALL) != 0 ||
-        hwloc_topology_load(topology) != 0)
-        return NULL;
-    device = hwloc_get_pcidev_by_busidstring(topology, bus_id);
-    return device ? hwloc_get_non_io_ancestor_obj(topology, device) : NULL;
+    char path[96];
+    int n = snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/local_cpus", bus_id);
+
+    for (char *p = path; *p; p++)       /* CUDA prints capitals */
+        *p = (char)tolower((unsigned char)*p);
+    return n > 0 && (size_t)n < sizeof path && hwloc_linux_read_path_as_cpumask(path, near) == 0;
 }
 
 bool dfr_bind_near(const char *bus_id)
 {
-    hwloc_topology_t topology;
-    hwloc_cpuset_t allowed = hwloc_bitmap_alloc(), near = hwloc_bitmap_alloc();
-    hwloc_obj_t place = NULL;
+    hwloc_cpuset_t near = hwloc_bitmap_alloc();
+    cpu_set_t allowed, both;
     bool bound = false;
 
-    if (allowed && near && hwloc_topology_init(&topology) == 0) {
-        place = around(topology, bus_id);
-        if (place && place->cpuset && hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_THREAD) == 0) {
-            hwloc_bitmap_and(near, place->cpuset, allowed);
-            if (!hwloc_bitmap_iszero(near) && !hwloc_bitmap_isequal(near, allowed))
-                bound = hwloc_set_cpubind(topology, near, HWLOC_CPUBIND_THREAD) == 0;
-        }
-        hwloc_topology_destroy(topology);
+    if (near && read_near(bus_id, near) && sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+        CPU_ZERO(&both);
+        for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+            if (CPU_ISSET(cpu, &allowed) && hwloc_bitmap_isset(near, (unsigned)cpu))
+                CPU_SET(cpu, &both);
+        if (CPU_COUNT(&both) > 0 && !CPU_EQUAL(&both, &allowed))
+            bound = sched_setaffinity(0, sizeof both, &both) == 0;
     }
     hwloc_bitmap_free(near);
-    hwloc_bitmap_free(allowed);
     return bound;
 }

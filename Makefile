@@ -193,9 +193,15 @@ tests: all $(UNIT)
 $(UNIT_HELP): $(call obj,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
 	$(Q)rm -f $@ && ar rcsD $@ $^
 
+# The CUDA back end on a stand-in for the CUDA runtime, which goes before the real one: where CUDA's headers are.
+MOCK_OBJ := $(if $(CUDA_HOME),$(call obj,$(wildcard tests/mock/*.c)))
+$(MOCK_OBJ): EXTRA = -isystem $(CUDA_HOME)/include
+$(BUILDDIR)/tests/test_cuda_mock: MOCK = $(MOCK_OBJ) -Wl,--export-dynamic-symbol='cublas*'
+$(BUILDDIR)/tests/test_cuda_mock: $(MOCK_OBJ)
+
 $(BUILDDIR)/tests/%: tests/unit/%.c $(UNIT_HELP) $(LIB)/libdfdriver.a $(LIBRARIES) $(OBJ)/flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) -UNDEBUG $(DEFS) $(GV_CFLAGS) -MMD -MP $(CFLAGS) -o $@ $< $(UNIT_HELP) $(LINK_ALL) $(LIBS) -lcmocka $(LDFLAGS)
+	$(Q)$(CC) $(FLAGS) -UNDEBUG $(DEFS) $(GV_CFLAGS) -MMD -MP $(CFLAGS) -o $@ $< $(MOCK) $(UNIT_HELP) $(LINK_ALL) $(LIBS) -lcmocka $(LDFLAGS)
 
 # The sub-make starts after deps, so that pkg-config and nvcc are looked for when they are there.
 check: deps
@@ -277,4 +283,4 @@ bundle: deps
 clean:
 	rm -rf $(BUILDDIR)
 
--include $(wildcard $(OBJ)/*/*.d $(BUILDDIR)/tests/*.d $(OBJ)/tests/unit/*.d)
+-include $(wildcard $(OBJ)/*/*.d $(BUILDDIR)/tests/*.d $(OBJ)/tests/unit/*.d $(OBJ)/tests/mock/*.d)

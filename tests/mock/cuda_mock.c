@@ -1,0 +1,278 @@
+/* cuda_mock.c - objects of the stand-in for CUDA, and doing what was enqueued (see cuda_mock.h). */
+#include "tests/mock/cuda_mock_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct mock mock = { .lock = PTHREAD_MUTEX_INITIALIZER, .driver = 13000 };
+
+/* ---- objects ---- */
+
+void *mock_new(int kind, size_t bytes, int device)
+{
+    struct object *o = calloc(1, bytes);
+    if (!o)
+        abort();
+    o->kind = kind;
+    o->device = device;
+    o->next = mock.objects;
+    mock.objects = o;
+    return o;
+}
+
+bool mock_is(const void *object, int kind)
+{
+    for (const struct object *o = mock.objects; o; o = o->next)
+        if (o == object)
+            return (int)o->kind == kind && !o->ended;
+    return false;
+}
+
+void mock_add(struct ops *ops, struct op op)
+{
+    if (ops->n == ops->capacity) {
+        ops->capacity = ops->capacity ? 2 * ops->capacity : 16;
+        ops->items = realloc(ops->items, ops->capacity * sizeof *ops->items);
+        if (!ops->items)
+            abort();
+    }
+    ops->items[ops->n++] = op;
+}
+
+void mock_copy_ops(struct ops *to, const struct ops *from)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        struct op op = from->items[i];
+        if (op.own) {
+            op.own = malloc(op.bytes);
+            if (!op.own)
+                abort();
+            memcpy(op.own, from->items[i].own, op.bytes);
+        }
+        mock_add(to, op);
+    }
+}
+
+void mock_free_ops(struct ops *ops)
+{
+    for (size_t i = ops->done; i < ops->n; i++)
+        free(ops->items[i].own);
+    free(ops->items);
+    *ops = (struct ops){ 0 };
+}
+
+static void free_object(struct object *o)
+{
+    if (o->kind == STREAM)
+        mock_free_ops(&((cudaStream_t)o)->queue);
+    else if (o->kind == GRAPH)
+        mock_free_ops(&((cudaGraph_t)o)->ops);
+    else if (o->kind == EXEC)
+        mock_free_ops(&((cudaGraphExec_t)o)->ops);
+    free(o);
+}
+
+/* ---- memory ---- */
+
+struct range *mock_range_at(const void *address, size_t bytes)
+{
+    uintptr_t a = (uintptr_t)address;
+    for (struct range *r = mock.ranges; r; r = r->next)
+        if (a >= (uintptr_t)r->base && a - (uintptr_t)r->base < r->bytes)
+            return bytes <= r->bytes - (a - (uintptr_t)r->base) ? r : NULL;
+    return NULL;
+}
+
+bool mock_touches_device(const void *address, size_t bytes)
+{
+    uintptr_t a = (uintptr_t)address;
+    for (const struct range *r = mock.ranges; r; r = r->next)
+        if (r->device != HOST && a < (uintptr_t)r->base + r->bytes && a + bytes > (uintptr_t)r->base)
+            return true;
+    return false;
+}
+
+void mock_range_free(struct range *range)
+{
+    for (struct range **at = &mock.ranges; *at; at = &(*at)->next)
+        if (*at == range) {
+            *at = range->next;
+            break;
+        }
+    if (range->map)
+        munmap(range->map, range->mapped);
+    else if (!range->registered)
+        free(range->base);
+    free(range);
+}
+
+/* A device's memory is there for what it does itself. */
+static void open_memory(int device, int protection)
+{
+    for (const struct range *r = mock.ranges; r; r = r->next)
+        if (r->device == device || (r->device != HOST && mock.peers[device][r->device]))
+            mprotect(r->map, r->mapped, protection);
+}
+
+/* ---- doing ---- */
+
+static bool may_go(const struct CUstream_st *s)
+{
+    const struct op *op = &s->queue.items[s->queue.done];
+    return s->queue.done < s->queue.n && !mock.lost[s->object.device] &&
+           (op->kind != OP_WAIT || op->event->done >= op->number || mock.lost[op->event->object.device]);
+}
+
+static void copy(const struct op *op)
+{
+    const struct range *to = mock_range_at(op->to, op->bytes), *from = mock_range_at(op->from, op->bytes);
+    if (to && to->map)
+        mprotect(to->map, to->mapped, PROT_READ | PROT_WRITE);
+    if (from && from->map)
+        mprotect(from->map, from->mapped, PROT_READ | PROT_WRITE);
+    memmove(op->to, op->own ? op->own : op->from, op->bytes);
+    if (to && to->map)
+        mprotect(to->map, to->mapped, PROT_NONE);
+    if (from && from->map)
+        mprotect(from->map, from->mapped, PROT_NONE);
+}
+
+static void do_head(struct CUstream_st *s)
+{
+    struct op op = s->queue.items[s->queue.done++];
+    mock.now_ms += 1e-3;
+    switch (op.kind) {
+    case OP_COPY:
+        copy(&op);
+        mock.now_ms += 1e-6 * (double)op.bytes;
+        break;
+    case OP_KERNEL:
+        open_memory(s->object.device, PROT_READ | PROT_WRITE);
+        op.fn(op.own);
+        open_memory(s->object.device, PROT_NONE);
+        break;
+    case OP_RECORD:
+        op.event->done = op.number;
+        op.event->at_ms = mock.now_ms;
+        break;
+    case OP_WAIT:
+        break;
+    case OP_FAULT:
+        mock.lost[s->object.device] = cudaErrorIllegalAddress;
+        break;
+    }
+    free(op.own);
+    if (s->queue.done == s->queue.n)
+        s->queue.n = s->queue.done = 0;
+}
+
+static uint32_t next_random(void)
+{
+    mock.random = mock.random * 1664525u + 1013904223u;
+    return mock.random >> 8;
+}
+
+/* One head that may go; false: there is none. */
+static bool do_one(void)
+{
+    struct CUstream_st *ready[256];
+    size_t n = 0;
+    for (struct object *o = mock.objects; o && n < 256; o = o->next)
+        if (o->kind == STREAM && may_go((struct CUstream_st *)o))
+            ready[n++] = (struct CUstream_st *)o;
+    if (n)
+        do_head(ready[next_random() % n]);
+    return n > 0;
+}
+
+void mock_some(unsigned at_most)
+{
+    for (unsigned n = next_random() % (at_most + 1); n > 0 && do_one(); n--)
+        ;
+}
+
+void mock_until_empty(cudaStream_t stream)
+{
+    while ((!stream || (stream->queue.done < stream->queue.n && !mock.lost[stream->object.device])) && do_one())
+        ;
+}
+
+/* ---- the tests' side ---- */
+
+void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed)
+{
+    pthread_mutex_lock(&mock.lock);
+    while (mock.ranges)
+        mock_range_free(mock.ranges);
+    for (struct object *o = mock.objects, *next; o; o = next) {
+        next = o->next;
+        free_object(o);
+    }
+    mock.objects = NULL;
+    mock.devices = devices;
+    mock.memory_bytes = memory_bytes;
+    mock.random = seed;
+    mock.calls = mock.until_failure = mock.graph_launches = 0;
+    mock.failure = mock.count_status = 0;
+    mock.driver = 13000;
+    mock.failed = NULL;
+    mock.now_ms = 0;
+    memset(mock.lost, 0, sizeof mock.lost);
+    memset(mock.peers, 0, sizeof mock.peers);
+    pthread_mutex_unlock(&mock.lock);
+    (void)cudaGetLastError();
+}
+
+size_t mock_left(void)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&mock.lock);
+    for (const struct range *r = mock.ranges; r; r = r->next)
+        n++;
+    for (const struct object *o = mock.objects; o; o = o->next)
+        n += !o->ended;
+    pthread_mutex_unlock(&mock.lock);
+    return n;
+}
+
+uint64_t mock_calls(void)
+{
+    pthread_mutex_lock(&mock.lock);
+    uint64_t calls = mock.calls;
+    pthread_mutex_unlock(&mock.lock);
+    return calls;
+}
+
+uint64_t mock_graph_launches(void)
+{
+    pthread_mutex_lock(&mock.lock);
+    uint64_t n = mock.graph_launches;
+    pthread_mutex_unlock(&mock.lock);
+    return n;
+}
+
+bool mock_peers(int from, int to)
+{
+    return mock.peers[from][to];
+}
+
+void mock_fail(uint64_t n, int status)
+{
+    pthread_mutex_lock(&mock.lock);
+    mock.until_failure = n;
+    mock.failure = status;
+    mock.failed = NULL;
+    pthread_mutex_unlock(&mock.lock);
+}
+
+const char *mock_failed(void)
+{
+    return mock.failed;
+}
+
+void mock_driver(int version, int status)
+{
+    mock.driver = version;
+    mock.count_status = status;
+}

@@ -1,0 +1,49 @@
+/* cuda_mock.h - a stand-in for the CUDA runtime, so that all of libdf-cuda runs where there is no GPU: the functions
+ * that it calls, done on the host, by the rules of CUDA's documentation. It is no GPU: kernels are C functions, nothing
+ * runs beside anything, and what a real driver does beyond the documentation is not in it.
+ *
+ * Work:     streams are queues of what was enqueued. Nothing of it is done until somebody asks for an event or waits;
+ *           then a few of the heads that may go are, chosen by the seed. So whatever the runtime frees, reuses or reads
+ *           too early is seen.
+ * Memory:   a device's is closed to everybody (a fault) but while enqueued work is done; a copy must lie within it.
+ * Rules:    what a capture forbids spoils it (also for the thread that waits for a device while another captures on
+ *           it); a kernel goes to a stream of the thread's current device; an event is of its stream's device; an error
+ *           of a kernel comes back from every later call of its device, for good; other errors stay a thread's last one
+ *           until they are taken.
+ * Use:      linked in place of the CUDA runtime. All is weak: NULL where CUDA's headers were not there to build it with.
+ */
+#ifndef CUDA_MOCK_H
+#define CUDA_MOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MOCK __attribute__((weak))
+
+/* cudaError_t of some trouble, for those without CUDA's headers. */
+enum { MOCK_OUT_OF_MEMORY = 2, MOCK_DRIVER_TOO_OLD = 35, MOCK_BUSY = 46, MOCK_NO_DEVICE = 100,
+       MOCK_ILLEGAL_ADDRESS = 700 };
+
+/* A machine with so many GPUs; forgets all errors. What an earlier one has left (see mock_left) is returned. */
+MOCK void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed);
+/* Streams, events, graphs, allocations and pinned ranges that nobody has returned. */
+MOCK size_t mock_left(void);
+MOCK uint64_t mock_calls(void);         /* since mock_begin() */
+MOCK uint64_t mock_graph_launches(void);
+MOCK bool mock_peers(int from, int to); /* access was enabled */
+/* The n-th call from now, from 1, fails with this status; its name is then in mock_failed(). 0: none does. */
+MOCK void mock_fail(uint64_t n, int status);
+MOCK const char *mock_failed(void);     /* NULL: not reached yet */
+/* What the driver says when it is counted: its version (0: there is none), and the status of counting. */
+MOCK void mock_driver(int version, int status);
+
+/* ---- for kernels' host code ---- */
+
+/* A launch: fn(a copy of the bytes) when its turn comes. */
+MOCK void mock_launch(void *stream, void (*fn)(void *), const void *arguments, size_t bytes);
+MOCK void mock_launch_fault(void *stream); /* a kernel that touches what is not its own */
+MOCK int mock_allocate(void);           /* cudaMalloc and cudaFree of a little */
+MOCK void mock_select(int device);      /* cudaSetDevice, not undone */
+
+#endif

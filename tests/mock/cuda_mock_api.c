@@ -1,0 +1,607 @@
+/* cuda_mock_api.c - the functions of the CUDA runtime that libdf-cuda calls, and their rules: the states of a thread
+ * (its device, its last error, its capture), what a capture forbids, what may be done with what (see cuda_mock.h). */
+#include "tests/mock/cuda_mock_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE 4096u
+#define OFFSET 256u                     /* CUDA promises no more of an allocation's alignment */
+
+static _Thread_local int current;       /* device */
+static _Thread_local cudaError_t last;
+static _Thread_local struct capture *capturing;
+
+/* ---- every call ---- */
+
+/* Takes the lock. What the call is to say before it has done anything. */
+static cudaError_t enter(const char *name, int device)
+{
+    pthread_mutex_lock(&mock.lock);
+    mock.calls++;
+    if (mock.until_failure > 0 && --mock.until_failure == 0) {
+        mock.failed = name;
+        if (mock.failure == cudaErrorIllegalAddress)
+            mock.lost[device < 0 ? current : device] = cudaErrorIllegalAddress;
+        return (cudaError_t)mock.failure;
+    }
+    return device < 0 ? cudaSuccess : mock.lost[device];
+}
+
+static cudaError_t leave(cudaError_t status)
+{
+    if (status != cudaSuccess)
+        last = status;
+    pthread_mutex_unlock(&mock.lock);
+    return status;
+}
+
+#define TRY(condition, error)                                                                                          \
+    do {                                                                                                               \
+        if (status == cudaSuccess && !(condition))                                                                     \
+            status = (error);                                                                                          \
+    } while (0)
+
+static cudaError_t spoil(struct capture *capture)
+{
+    capture->spoiled = true;
+    return cudaErrorStreamCaptureUnsupported;
+}
+
+/* Calls that a thread which captures must not make. */
+static cudaError_t unsafe(cudaError_t status)
+{
+    return status == cudaSuccess && capturing ? spoil(capturing) : status;
+}
+
+/* Waiting for a device is forbidden while anybody captures on it. */
+static cudaError_t nobody_captures(cudaError_t status, int device)
+{
+    for (struct object *o = mock.objects; o && status == cudaSuccess; o = o->next)
+        if (mock_is(o, STREAM) && o->device == device && ((cudaStream_t)o)->capture)
+            status = spoil(((cudaStream_t)o)->capture);
+    return status;
+}
+
+/* Appends to the stream, or to what it captures. */
+static cudaError_t enqueue(cudaStream_t stream, struct op op)
+{
+    if (stream->capture && stream->capture->spoiled) {
+        free(op.own);
+        return cudaErrorStreamCaptureInvalidated;
+    }
+    mock_add(stream->capture ? &stream->capture->ops : &stream->queue, op);
+    return cudaSuccess;
+}
+
+static int device_of(const void *object, int kind)
+{
+    return mock_is(object, kind) ? ((const struct object *)object)->device : -1;
+}
+
+/* Under the lock, which enter() takes: the object's device is asked for first. */
+static cudaError_t enter_for(const char *name, const void *object, int kind)
+{
+    int device;
+    cudaError_t status;
+    pthread_mutex_lock(&mock.lock);
+    device = device_of(object, kind);
+    pthread_mutex_unlock(&mock.lock);
+    status = enter(name, device);
+    TRY(device >= 0, cudaErrorInvalidResourceHandle);
+    return status;
+}
+
+/* ---- the machine ---- */
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    cudaError_t status = enter(__func__, -1);
+    *version = mock.driver;
+    return leave(status);
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    *version = CUDART_VERSION;
+    return leave(enter(__func__, -1));
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    cudaError_t status = enter(__func__, -1);
+    TRY(mock.count_status == 0, (cudaError_t)mock.count_status);
+    TRY(mock.devices > 0, cudaErrorNoDevice);
+    *count = status == cudaSuccess ? (int)mock.devices : 0;
+    return leave(status);
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    cudaError_t status = enter(__func__, -1);
+    TRY(device >= 0 && (unsigned)device < mock.devices, cudaErrorInvalidDevice);
+    if (status == cudaSuccess)
+        current = device;
+    return leave(status);
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    *device = current;
+    return leave(enter(__func__, -1));
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
+{
+    cudaError_t status = enter(__func__, -1);
+    TRY(device >= 0 && (unsigned)device < mock.devices, cudaErrorInvalidDevice);
+    memset(properties, 0, sizeof *properties);
+    snprintf(properties->name, sizeof properties->name, "Mock GPU %d", device);
+    properties->totalGlobalMem = mock.memory_bytes;
+    return leave(status);
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device)
+{
+    cudaError_t status = enter(__func__, -1);
+    TRY(device >= 0 && (unsigned)device < mock.devices, cudaErrorInvalidDevice);
+    TRY(size >= 13, cudaErrorInvalidValue);
+    if (status == cudaSuccess)
+        snprintf(text, (size_t)size, "0000:%02X:00.0", 0x80 + device);
+    return leave(status);
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    cudaError_t status = enter(__func__, -1);
+    TRY(device >= 0 && peer >= 0 && (unsigned)device < mock.devices && (unsigned)peer < mock.devices,
+        cudaErrorInvalidDevice);
+    *can = status == cudaSuccess && device != peer;
+    return leave(status);
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    cudaError_t status = enter(__func__, current);
+    TRY(flags == 0, cudaErrorInvalidValue);
+    TRY(peer >= 0 && (unsigned)peer < mock.devices && peer != current, cudaErrorInvalidDevice);
+    TRY(!mock.peers[current][peer], cudaErrorPeerAccessAlreadyEnabled);
+    if (status == cudaSuccess)
+        mock.peers[current][peer] = true;
+    return leave(status);
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    return error == cudaErrorIllegalAddress ? "an illegal memory access was encountered" : "an error of the mock";
+}
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+    switch (error) {
+    case cudaErrorIllegalAddress: return "cudaErrorIllegalAddress";
+    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
+    case cudaErrorDevicesUnavailable: return "cudaErrorDevicesUnavailable";
+    case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
+    case cudaErrorStreamCaptureUnsupported: return "cudaErrorStreamCaptureUnsupported";
+    case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
+    default: return "cudaErrorUnknown";
+    }
+}
+
+/* What ended the device's context stays. */
+cudaError_t cudaGetLastError(void)
+{
+    cudaError_t was = last;
+    pthread_mutex_lock(&mock.lock);
+    if (mock.devices > 0 && mock.lost[current])
+        was = mock.lost[current];
+    pthread_mutex_unlock(&mock.lock);
+    last = cudaSuccess;
+    return was;
+}
+
+/* ---- memory ---- */
+
+static struct range *add_range(int device, unsigned char *base, size_t bytes)
+{
+    struct range *r = calloc(1, sizeof *r);
+    if (!r)
+        abort();
+    *r = (struct range){ .device = device, .base = base, .bytes = bytes, .next = mock.ranges };
+    mock.ranges = r;
+    return r;
+}
+
+static uint64_t used_bytes(int device)
+{
+    uint64_t bytes = 0;
+    for (const struct range *r = mock.ranges; r; r = r->next)
+        bytes += r->device == device ? r->bytes : 0;
+    return bytes;
+}
+
+cudaError_t cudaMalloc(void **memory, size_t bytes)
+{
+    cudaError_t status = unsafe(enter(__func__, current));
+    TRY(bytes <= mock.memory_bytes && used_bytes(current) <= mock.memory_bytes - bytes, cudaErrorMemoryAllocation);
+    if (status == cudaSuccess) {
+        size_t mapped = (bytes + OFFSET + PAGE - 1) / PAGE * PAGE;
+        unsigned char *map = mmap(NULL, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (map == MAP_FAILED)
+            abort();
+        struct range *r = add_range(current, map + OFFSET, bytes);
+        r->map = map;
+        r->mapped = mapped;
+        *memory = r->base;
+    }
+    return leave(status);
+}
+
+static cudaError_t free_range(void *memory, bool device, bool registered)
+{
+    struct range *r = mock_range_at(memory, 1);
+    if (!r || r->base != memory || (r->device != HOST) != device || r->registered != registered)
+        return registered ? cudaErrorHostMemoryNotRegistered : cudaErrorInvalidValue;
+    mock_until_empty(NULL);             /* CUDA waits for what may use it */
+    mock_range_free(r);
+    return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *memory)
+{
+    cudaError_t status = unsafe(enter(__func__, current));
+    if (status == cudaSuccess && memory)
+        status = free_range(memory, true, false);
+    return leave(status);
+}
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+{
+    cudaError_t status = enter(__func__, current);
+    *total_bytes = mock.memory_bytes;
+    *free_bytes = mock.memory_bytes - used_bytes(current);
+    return leave(status);
+}
+
+cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
+{
+    cudaError_t status = unsafe(enter(__func__, current));
+    TRY(flags == cudaHostAllocPortable && bytes > 0, cudaErrorInvalidValue); /* all devices are to copy it fast */
+    if (status == cudaSuccess) {
+        *memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
+        if (!*memory)
+            abort();
+        add_range(HOST, *memory, bytes);
+    }
+    return leave(status);
+}
+
+cudaError_t cudaFreeHost(void *memory)
+{
+    cudaError_t status = unsafe(enter(__func__, current));
+    if (status == cudaSuccess && memory)
+        status = free_range(memory, false, false);
+    return leave(status);
+}
+
+cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned flags)
+{
+    cudaError_t status = unsafe(enter(__func__, current));
+    TRY(flags == cudaHostRegisterPortable && bytes > 0, cudaErrorInvalidValue);
+    TRY(!mock_range_at(memory, 1), cudaErrorHostMemoryAlreadyRegistered);
+    if (status == cudaSuccess)
+        add_range(HOST, memory, bytes)->registered = true;
+    return leave(status);
+}
+
+cudaError_t cudaHostUnregister(void *memory)
+{
+    cudaError_t status = unsafe(enter(__func__, current));
+    if (status == cudaSuccess)
+        status = free_range(memory, false, true);
+    return leave(status);
+}
+
+/* ---- streams ---- */
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    cudaError_t status = enter(__func__, current);
+    TRY(flags == cudaStreamNonBlocking, cudaErrorInvalidValue); /* nothing of ours waits for the default stream */
+    if (status == cudaSuccess)
+        *stream = mock_new(STREAM, sizeof **stream, current);
+    return leave(status);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    cudaError_t status = enter_for(__func__, stream, STREAM);
+    if (status == cudaSuccess)
+        stream->object.ended = true;    /* what is in it is done all the same */
+    return leave(status);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    cudaError_t status = unsafe(enter_for(__func__, stream, STREAM));
+    if (status == cudaSuccess && stream->capture)
+        status = spoil(stream->capture);
+    if (status == cudaSuccess) {
+        mock_until_empty(stream);
+        status = mock.lost[stream->object.device];
+    }
+    return leave(status);
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+    cudaError_t status = nobody_captures(unsafe(enter(__func__, current)), current);
+    if (status == cudaSuccess) {
+        mock_until_empty(NULL);
+        status = mock.lost[current];
+    }
+    return leave(status);
+}
+
+/* ---- events ---- */
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    cudaError_t status = enter(__func__, current);
+    if (status == cudaSuccess)
+        *event = mock_new(EVENT, sizeof **event, current);
+    return leave(status);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    cudaError_t status = enter_for(__func__, event, EVENT);
+    if (status == cudaSuccess)
+        event->object.ended = true;
+    return leave(status);
+}
+
+/* In a capture an event would be a node of the graph, which nobody here means. */
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    cudaError_t status = enter_for(__func__, stream, STREAM);
+    TRY(mock_is(event, EVENT) && event->object.device == stream->object.device, cudaErrorInvalidResourceHandle);
+    if (status == cudaSuccess && stream->capture)
+        status = spoil(stream->capture);
+    if (status == cudaSuccess)
+        status = enqueue(stream, (struct op){ .kind = OP_RECORD, .event = event, .number = ++event->recorded });
+    return leave(status);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    cudaError_t status = enter_for(__func__, stream, STREAM);
+    TRY(mock_is(event, EVENT) && flags == 0, cudaErrorInvalidResourceHandle);
+    if (status == cudaSuccess && stream->capture) {
+        stream->capture->spoiled = true; /* what was recorded before is no part of it */
+        status = cudaErrorStreamCaptureIsolation;
+    }
+    if (status == cudaSuccess)
+        status = enqueue(stream, (struct op){ .kind = OP_WAIT, .event = event, .number = event->recorded });
+    return leave(status);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    cudaError_t status = unsafe(enter_for(__func__, event, EVENT));
+    if (status == cudaSuccess) {
+        mock_some(3);
+        status = mock.lost[event->object.device];
+    }
+    TRY(event->done == event->recorded, cudaErrorNotReady);
+    return leave(status);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    cudaError_t status = unsafe(enter_for(__func__, event, EVENT));
+    if (status == cudaSuccess) {
+        mock_until_empty(NULL);
+        status = mock.lost[event->object.device];
+    }
+    return leave(status);
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
+{
+    cudaError_t status = enter_for(__func__, from, EVENT);
+    TRY(mock_is(to, EVENT) && from->object.device == to->object.device && from->recorded > 0 && to->recorded > 0,
+        cudaErrorInvalidResourceHandle);
+    TRY(from->done == from->recorded && to->done == to->recorded, cudaErrorNotReady);
+    if (status == cudaSuccess)
+        *ms = (float)(to->at_ms - from->at_ms);
+    return leave(status);
+}
+
+/* ---- copies ---- */
+
+static bool on_device(const void *address, size_t bytes, int device)
+{
+    const struct range *r = mock_range_at(address, bytes);
+    return r && r->device == device;
+}
+
+static bool right_sides(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, int device)
+{
+    bool to_device = kind != cudaMemcpyDeviceToHost, from_device = kind != cudaMemcpyHostToDevice;
+    return (to_device ? on_device(to, bytes, device) : !mock_touches_device(to, bytes)) &&
+           (from_device ? on_device(from, bytes, device) : !mock_touches_device(from, bytes));
+}
+
+/* Pageable memory is read when the copy is enqueued, and written before the call returns. */
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    cudaError_t status = enter_for(__func__, stream, STREAM);
+    bool pageable;
+    TRY(kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice,
+        cudaErrorInvalidMemcpyDirection);
+    TRY(right_sides(to, from, bytes, kind, stream->object.device), cudaErrorInvalidValue);
+    if (status == cudaSuccess) {
+        struct op op = { .kind = OP_COPY, .to = to, .from = from, .bytes = bytes };
+        pageable = kind != cudaMemcpyDeviceToDevice &&
+                   !mock_range_at(kind == cudaMemcpyHostToDevice ? from : to, bytes);
+        if (pageable && kind == cudaMemcpyHostToDevice) {
+            op.own = malloc(bytes);
+            if (!op.own)
+                abort();
+            memcpy(op.own, from, bytes);
+        }
+        status = enqueue(stream, op);
+        if (pageable && kind == cudaMemcpyDeviceToHost && status == cudaSuccess)
+            mock_until_empty(stream);
+    }
+    return leave(status);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
+                                cudaStream_t stream)
+{
+    cudaError_t status = enter_for(__func__, stream, STREAM);
+    TRY(on_device(to, bytes, to_device) && on_device(from, bytes, from_device), cudaErrorInvalidValue);
+    if (status == cudaSuccess)
+        status = enqueue(stream, (struct op){ .kind = OP_COPY, .to = to, .from = from, .bytes = bytes });
+    return leave(status);
+}
+
+/* ---- graphs ---- */
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    cudaError_t status = enter_for(__func__, stream, STREAM);
+    TRY(mode == cudaStreamCaptureModeThreadLocal && !stream->capture && !capturing, cudaErrorIllegalState);
+    if (status == cudaSuccess) {
+        capturing = stream->capture = calloc(1, sizeof *capturing);
+        if (!capturing)
+            abort();
+        capturing->stream = stream;
+    }
+    return leave(status);
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    cudaError_t status = enter_for(__func__, stream, STREAM);
+    struct capture *c = mock_is(stream, STREAM) ? stream->capture : NULL;
+    *graph = NULL;
+    TRY(c, cudaErrorIllegalState);
+    TRY(c == capturing, cudaErrorStreamCaptureWrongThread);
+    TRY(!c->spoiled, cudaErrorStreamCaptureInvalidated);
+    if (status == cudaSuccess) {
+        *graph = mock_new(GRAPH, sizeof **graph, stream->object.device);
+        (*graph)->ops = c->ops;
+        c->ops = (struct ops){ 0 };
+    }
+    if (c && c == capturing) {
+        mock_free_ops(&c->ops);
+        free(c);
+        capturing = stream->capture = NULL;
+    }
+    return leave(status);
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    cudaError_t status = enter_for(__func__, graph, GRAPH);
+    if (status == cudaSuccess)
+        graph->object.ended = true;
+    return leave(status);
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+{
+    cudaError_t status = enter_for(__func__, graph, GRAPH);
+    TRY(flags == 0, cudaErrorInvalidValue);
+    if (status == cudaSuccess) {
+        *exec = mock_new(EXEC, sizeof **exec, graph->object.device);
+        mock_copy_ops(&(*exec)->ops, &graph->ops);
+    }
+    return leave(status);
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+    cudaError_t status = enter_for(__func__, exec, EXEC);
+    if (status == cudaSuccess)
+        exec->object.ended = true;
+    return leave(status);
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    cudaError_t status = enter_for(__func__, exec, EXEC);
+    TRY(mock_is(stream, STREAM) && stream->object.device == exec->object.device && !stream->capture,
+        cudaErrorInvalidValue);
+    if (status == cudaSuccess) {
+        mock_copy_ops(&stream->queue, &exec->ops);
+        mock.graph_launches++;
+    }
+    return leave(status);
+}
+
+/* ---- launches, and what else kernels' host code does ---- */
+
+static cudaError_t launch(const char *name, cudaStream_t stream, struct op op)
+{
+    cudaError_t status = enter_for(name, stream, STREAM);
+    TRY(stream->object.device == current, cudaErrorInvalidResourceHandle);
+    if (status != cudaSuccess)
+        free(op.own);
+    else
+        status = enqueue(stream, op);
+    return leave(status);
+}
+
+void mock_launch(void *stream, void (*fn)(void *), const void *arguments, size_t bytes)
+{
+    void *own = malloc(bytes);
+    if (!own)
+        abort();
+    memcpy(own, arguments, bytes);
+    (void)launch("launch", stream, (struct op){ .kind = OP_KERNEL, .fn = fn, .own = own, .bytes = bytes });
+}
+
+void mock_launch_fault(void *stream)
+{
+    (void)launch("launch", stream, (struct op){ .kind = OP_FAULT });
+}
+
+int mock_allocate(void)
+{
+    void *memory = NULL;
+    cudaError_t status = cudaMalloc(&memory, 256);
+    return status == cudaSuccess ? cudaFree(memory) : status;
+}
+
+void mock_select(int device)
+{
+    (void)cudaSetDevice(device);
+}
+
+/* cuBLAS, as libdf finds it in the program: making a handle allocates. */
+int cublasCreate_v2(void **handle);
+int cublasDestroy_v2(void *handle);
+int cublasSetStream_v2(void *handle, cudaStream_t stream);
+
+int cublasCreate_v2(void **handle)
+{
+    return cudaMalloc(handle, 4096) == cudaSuccess ? 0 : 1;
+}
+
+int cublasDestroy_v2(void *handle)
+{
+    return cudaFree(handle) == cudaSuccess ? 0 : 1;
+}
+
+int cublasSetStream_v2(void *handle, cudaStream_t stream)
+{
+    (void)stream;
+    return handle != NULL ? 0 : 1;
+}

@@ -1,0 +1,87 @@
+/* cuda_mock_impl.h - the inside of the stand-in, shared by cuda_mock.c (objects and doing what was enqueued) and
+ * cuda_mock_api.c (CUDA's functions and their rules). All of it is under one lock. */
+#ifndef CUDA_MOCK_IMPL_H
+#define CUDA_MOCK_IMPL_H
+
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+
+#include "tests/mock/cuda_mock.h"
+
+#define MAX_DEVICES 8
+#define HOST (-1)
+
+struct op {
+    enum { OP_COPY, OP_KERNEL, OP_RECORD, OP_WAIT, OP_FAULT } kind;
+    void *to;
+    const void *from;
+    size_t bytes;
+    void *own;                          /* arguments, or what a copy from pageable memory has taken already */
+    void (*fn)(void *);
+    cudaEvent_t event;
+    uint64_t number;                    /* of the event's record */
+};
+
+struct ops {
+    struct op *items;
+    size_t n, capacity, done;
+};
+
+struct capture {
+    cudaStream_t stream;
+    bool spoiled;
+    struct ops ops;
+};
+
+/* All objects stay until mock_begin(): so one that is used after its end is seen as such. */
+struct object {
+    enum { STREAM = 0x5157, EVENT, GRAPH, EXEC } kind;
+    int device;
+    bool ended;
+    struct object *next;
+};
+
+struct CUstream_st { struct object object; struct ops queue; struct capture *capture; };
+struct CUevent_st { struct object object; uint64_t recorded, done; double at_ms; };
+struct CUgraph_st { struct object object; struct ops ops; };
+struct CUgraphExec_st { struct object object; struct ops ops; };
+
+struct range {                          /* of a device's memory, of pinned or registered memory */
+    int device;
+    bool registered;
+    unsigned char *base;
+    size_t bytes, mapped;
+    void *map;
+    struct range *next;
+};
+
+struct mock {
+    pthread_mutex_t lock;
+    unsigned devices;
+    uint64_t memory_bytes, calls, until_failure, graph_launches;
+    uint32_t random;
+    int failure, driver, count_status;
+    const char *failed;
+    cudaError_t lost[MAX_DEVICES];      /* what ended its context */
+    bool peers[MAX_DEVICES][MAX_DEVICES];
+    double now_ms;
+    struct object *objects;
+    struct range *ranges;
+};
+
+extern struct mock mock;
+
+/* ---- cuda_mock.c ---- */
+
+void *mock_new(int kind, size_t bytes, int device);
+bool mock_is(const void *object, int kind);             /* and not ended */
+void mock_add(struct ops *ops, struct op op);           /* takes op.own */
+void mock_copy_ops(struct ops *to, const struct ops *from);
+void mock_free_ops(struct ops *ops);
+struct range *mock_range_at(const void *address, size_t bytes); /* that holds all of it */
+bool mock_touches_device(const void *address, size_t bytes);
+void mock_range_free(struct range *range);
+void mock_some(unsigned at_most);                       /* heads that may go go */
+void mock_until_empty(cudaStream_t stream);             /* NULL: every stream */
+
+#endif

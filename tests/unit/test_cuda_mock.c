@@ -1,0 +1,279 @@
+/* test_cuda_mock.c - all of the CUDA back end and what stands on it, on a stand-in for the CUDA runtime (tests/mock): no
+ * GPU takes part, so this says nothing of kernels or speed, but every call of CUDA's is made, in every order that
+ * the runtime has, and each of them fails once.
+ *
+ * The rig's kernels are launched as functions that read and write their ports when their turn comes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run_rig.h"
+#include "runtime/device.h"
+#include "runtime/engine.h"
+#include "runtime/plan.h"
+#include "tests/mock/cuda_mock.h"
+
+#define MEMORY (UINT64_C(64) << 20)
+#define WAVES 5
+
+static const struct dfr_device_ops *ops;
+
+/* ---- kernels ---- */
+
+struct launched {                       /* what a kernel is given is copied, as CUDA does */
+    df_function *fn;
+    struct df_call call;
+    size_t dims[1];
+    void *ports[4];
+    union df_scalar scalars[1];
+};
+
+static void run_launched(void *arguments)
+{
+    struct launched *l = arguments;
+    l->fn(&l->call, NULL, l->dims, l->ports, l->scalars);
+}
+
+/* What the host code of the kernel named by `misbehaves` does beside its launch. */
+static enum { WELL, FAULTS, ALLOCATES, USES_BLAS, SELECTS } misbehaves;
+
+static const struct df_kernel *kernel_of(const struct df_call *call, uint32_t *number)
+{
+    const struct df_graph *g = call->run->graph;
+    *number = g->nodes[dfr_job_node(call->job)].kernel;
+    return &g->kernels[*number];
+}
+
+static int launches(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                    const union df_scalar *scalars)
+{
+    uint32_t number;
+    const struct df_kernel *k = kernel_of(call, &number);
+    struct launched l = { .fn = call->run->graph->functions[number].cpu, .call = *call, .dims = { dims[0] },
+                          .scalars = { scalars[0] } };
+    memcpy(l.ports, ports, k->n_ports * sizeof *ports);
+    if (number == RIG_SOURCE || number == RIG_SINK || number == RIG_ORDERED)
+        l.call.wave = df_wave(call);
+    if (number == RIG_SPLIT && misbehaves == ALLOCATES && mock_allocate() != 0)
+        return df_fail(call, "no memory");
+    if (number == RIG_SPLIT && misbehaves == USES_BLAS && !df_cublas(call))
+        return DF_FAILED;
+    mock_launch(stream, run_launched, &l, sizeof l);
+    if (number == RIG_SPLIT && misbehaves == FAULTS && call->wave == 1)
+        mock_launch_fault(stream);
+    if (misbehaves == SELECTS)
+        mock_select(1);
+    return DF_OK;
+}
+
+/* The rig's gpu variants become launches; those that do nothing else are told to the runtime. */
+static void use_launches(struct rig *r)
+{
+    struct df_kernel *kernels = (struct df_kernel *)r->graph->kernels;
+    struct df_functions *functions = (struct df_functions *)r->graph->functions;
+    for (uint32_t k = 0; k < RIG_KERNELS; k++) {
+        functions[k].gpu = launches;
+        if (k != RIG_SOURCE && k != RIG_SINK && k != RIG_ORDERED && !(k == RIG_SPLIT && misbehaves != WELL))
+            kernels[k].traits |= DF_LAUNCH;
+    }
+}
+
+static struct df_options options_of(const char *policy)
+{
+    struct df_options o = rig_options(policy, DF_DEVICE_CUDA, 2);
+    o.waves = WAVES;
+    o.gpu_jobs = 2;
+    return o;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    misbehaves = WELL;
+    if (mock_begin) {
+        mock_begin(1, MEMORY, 1);
+        ops = dfr_device_back_end(DF_DEVICE_CUDA);
+    }
+    return 0;
+}
+
+static void need_mock(void)
+{
+    if (!mock_begin || !ops) {
+        print_message("built without CUDA's headers\n");
+        skip();
+    }
+}
+
+static void assert_nothing_left(void)
+{
+    if (mock_left() != 0)
+        fail_msg("%zu of CUDA's objects were not returned", mock_left());
+}
+
+/* ---- the same results ---- */
+
+static void test_results(void **state)
+{
+    static const char *const policies[] = { "eager", "ws", "dmda", "all-gpu" };
+    static struct df_stats stats;
+    struct df_error error;
+    uint64_t replayed = 0, evicted = 0;
+
+    (void)state;
+    need_mock();
+    for (uint32_t seed = 1; seed <= 6; seed++)
+        for (unsigned p = 0; p < 4; p++) {
+            struct rig r;
+            mock_begin(1 + seed % 2, MEMORY, seed);
+            rig_random(&r, seed, 40, 100, 0);
+            use_launches(&r);
+            rig_expect(&r, WAVES);
+            struct df_options o = options_of(policies[p]);
+            o.gpu_mem_bytes = seed % 3 ? 0 : 7 * 4096;
+            o.cuda_graphs = seed % 3 == 1 ? DF_GRAPHS_ON : seed % 3 == 2 ? DF_GRAPHS_OFF : DF_GRAPHS_AUTO;
+            o.sync_kernels = seed == 5;
+            o.gpu_jobs = seed % 4;
+            if (rig_run(&r, &o, &stats, &error) != DF_OK)
+                fail_msg("seed %u, %s: %s", seed, policies[p], error.text);
+            assert_true(rig_same(&r, WAVES));
+            assert_nothing_left();
+            for (unsigned m = 0; m < stats.n_memories; m++) {
+                replayed += stats.memories[m].replayed;
+                evicted += stats.memories[m].evictions;
+            }
+            rig_free(&r);
+        }
+    assert_true(replayed > 0 && evicted > 0);
+}
+
+static void make_chain(struct rig *r, unsigned length)
+{
+    struct rig_out at;
+    rig_begin(r, 50);
+    at = rig_node(r, RIG_SOURCE | RIG_CPU_ONLY, 1, RIG_NOTHING, RIG_NOTHING);
+    for (unsigned i = 0; i < length; i++)
+        at = rig_node(r, i % 4 == 3 ? RIG_BUMP : i == length / 2 ? RIG_SPLIT : RIG_ADD1, i, at, RIG_NOTHING);
+    rig_sink(r, RIG_SINK | RIG_CPU_ONLY, at);
+    rig_end(r);
+    use_launches(r);
+    rig_expect(r, WAVES);
+}
+
+/* A chain is recorded when it comes a second time in the same place, and replayed from then on. */
+static void test_replay(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    need_mock();
+    make_chain(&r, 12);
+    struct df_options o = options_of("all-gpu");
+    o.inflight = 1;
+    struct df_stats stats = rig_check(&r, &o, WAVES);
+    assert_int_equal(stats.memories[0].replayed, 12 * (WAVES - 1));
+    assert_int_equal(mock_graph_launches(), WAVES - 1);
+    assert_nothing_left();
+    rig_free(&r);
+}
+
+/* Host code that a capture forbids: the capture is given up, and nothing is lost or done twice. */
+static void test_spoiled_captures(void **state)
+{
+    (void)state;
+    need_mock();
+    for (int i = 0; i < 2; i++) {
+        struct rig r;
+        misbehaves = i ? ALLOCATES : USES_BLAS;
+        mock_begin(1, MEMORY, 3);
+        make_chain(&r, 12);
+        struct df_options o = options_of("all-gpu");
+        o.inflight = 1;
+        o.cuda_graphs = DF_GRAPHS_ON;
+        struct df_stats stats = rig_check(&r, &o, WAVES);
+        assert_int_equal(stats.memories[0].replayed, 0);
+        assert_nothing_left();
+        rig_free(&r);
+    }
+}
+
+/* ---- trouble ---- */
+
+/* Each call of CUDA's fails once: the run ends, says what it was, and returns everything; or it could do without. */
+static void test_each_call_fails(void **state)
+{
+    static const int statuses[] = { 1, MOCK_OUT_OF_MEMORY };
+    unsigned failed = 0, done_without = 0;
+    struct rig r;
+
+    (void)state;
+    need_mock();
+    make_chain(&r, 6);
+    for (uint64_t n = 1;; n += n < 100 ? 1 : 5) {
+        struct df_options o = options_of("all-gpu");
+        struct df_error error = { "" };
+        o.waves = 3;
+        o.inflight = 1;
+        mock_begin(1, MEMORY, 2);
+        mock_fail(n, statuses[n % 2]);
+        int status = rig_run(&r, &o, NULL, &error);
+        const char *call = mock_failed();
+        if (!call) {
+            assert_int_equal(status, DF_OK);
+            break;
+        }
+        if (status == DF_OK) {
+            assert_true(rig_same(&r, 3));
+            done_without++;
+        } else {
+            if ((status != DF_E_DEVICE && status != DF_E_MEMORY) || !strstr(error.text, "cuda"))
+                fail_msg("call %llu, %s: status %d, '%s'", (unsigned long long)n, call, status, error.text);
+            failed++;
+        }
+        if (!strstr(call, "Destroy") && !strstr(call, "Free"))
+            assert_nothing_left();
+    }
+    assert_true(failed > 50 && done_without > 0);
+    rig_free(&r);
+}
+
+static void test_faults(void **state)
+{
+    struct df_error error = { "" };
+    struct rig r;
+
+    (void)state;
+    need_mock();
+    for (int sync = 0; sync < 2; sync++) {
+        misbehaves = FAULTS;
+        mock_begin(1, MEMORY, 5);
+        make_chain(&r, 12);
+        struct df_options o = options_of("all-gpu");
+        o.sync_kernels = sync;
+        assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_DEVICE);
+        assert_non_null(strstr(error.text, "cudaErrorIllegalAddress"));
+        if (sync)
+            assert_non_null(strstr(error.text, "node 'main/split', wave 1: cuda0: "));
+        misbehaves = WELL;              /* the process has lost this GPU */
+        assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_DEVICE);
+        assert_non_null(strstr(error.text, "cuda0: "));
+        o.device = DF_DEVICE_NONE;
+        rig_check(&r, &o, WAVES);
+        rig_free(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_results, set_up),       cmocka_unit_test_setup(test_replay, set_up),
+        cmocka_unit_test_setup(test_spoiled_captures, set_up), cmocka_unit_test_setup(test_each_call_fails, set_up),
+        cmocka_unit_test_setup(test_faults, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

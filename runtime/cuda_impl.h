@@ -1,5 +1,5 @@
-/* cuda_impl.h - one CUDA device, as the files of libdf-cuda see it: cuda.c (all but graphs) and cuda_graph.c. They
- * alone include CUDA's headers. */
+/* cuda_impl.h - one CUDA device, as the files of libdf-cuda see it: cuda.c, cuda_machine.c, cuda_work.c and
+ * cuda_graph.c. They alone include CUDA's headers. */
 #ifndef DFR_CUDA_IMPL_H
 #define DFR_CUDA_IMPL_H
 
@@ -7,6 +7,8 @@
 
 #include "runtime/cuda_blas.h"
 #include "runtime/device.h"
+
+#define MIB 1048576.0
 
 struct cuda_stream {
     cudaStream_t handle;
@@ -37,10 +39,39 @@ static inline struct cuda_device *dfr_cuda_of(struct dfr_device *device)
 cudaError_t dfr_cuda_select(int index);
 /* DF_OK, or what CUDA says of `doing`. */
 int dfr_cuda_check(struct cuda_device *cuda, cudaError_t status, const char *doing, struct df_error *error);
+/* The same where it is not cudaSuccess; `device` is for the message. */
+int dfr_cuda_failed(struct df_error *error, const char *device, const char *doing, cudaError_t status);
 /* Before each copy, launch or replay: its device and stream are right, and where it begins is marked. */
 int dfr_cuda_begin_work(struct cuda_device *cuda, uint32_t stream, struct df_error *error);
 
-/* cuda_graph.c: operations of device.h */
+/* Operations of device.h: cuda_machine.c */
+uint32_t dfr_cuda_count(struct df_error *error);
+int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *error);
+int dfr_cuda_bus_id(uint32_t index, char *text, size_t size, struct df_error *error);
+void *dfr_cuda_host_alloc(uint64_t bytes, struct df_error *error);
+void dfr_cuda_host_free(void *memory, uint64_t bytes);
+int dfr_cuda_host_register(void *memory, uint64_t bytes, struct df_error *error);
+void dfr_cuda_host_unregister(void *memory, uint64_t bytes);
+
+/* cuda_work.c */
+int dfr_cuda_copy_peer(struct dfr_device *device, struct dfr_device *receiver, void *to, const void *from,
+                       uint64_t bytes, uint32_t stream, struct df_error *error);
+bool dfr_cuda_connect(struct dfr_device *device, struct dfr_device *receiver);
+int dfr_cuda_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
+                  uint32_t stream, struct df_error *error);
+int dfr_cuda_launch(struct dfr_device *device, const struct dfr_launch *launch, uint32_t stream,
+                    struct df_error *error);
+int dfr_cuda_stream_wait(struct dfr_device *device, uint32_t stream, struct dfr_event *event, struct df_error *error);
+int dfr_cuda_drain(struct dfr_device *device, struct df_error *error);
+void *dfr_cuda_blas(struct dfr_device *device, uint32_t stream, struct df_error *error);
+int dfr_cuda_event_create(struct dfr_device *device, struct dfr_event **event, struct df_error *error);
+void dfr_cuda_event_destroy(struct dfr_device *device, struct dfr_event *event);
+int dfr_cuda_event_record(struct dfr_device *device, struct dfr_event *event, uint32_t stream,
+                          struct df_error *error);
+int dfr_cuda_event_query(struct dfr_device *device, struct dfr_event *event, bool *complete, struct df_error *error);
+bool dfr_cuda_event_times(struct dfr_device *device, struct dfr_event *event, double *begin_s, double *end_s);
+
+/* cuda_graph.c */
 int dfr_cuda_record_begin(struct dfr_device *device, uint32_t stream, struct df_error *error);
 int dfr_cuda_record_end(struct dfr_device *device, uint32_t stream, struct dfr_recording **recording,
                         struct df_error *error);

@@ -2,9 +2,10 @@
  * headers; they make up a library of their own (libdf-cuda), linked with the static CUDA runtime, which looks for the
  * driver when first called. So a program with it starts everywhere, and count() says what is missing.
  *
- * Threads:  the CUDA runtime's current device is a thread's own; each call that needs one selects it first.
+ * Threads:  the CUDA runtime's current device is a thread's own; each call that needs one selects it first, and asks
+ *           CUDA which one it is: kernels' host code, and the program that the run is in, may have selected another.
  * Errors:   CUDA reports what a kernel did wrong at some later call. Such errors end the context, so every later call
- *           has them too; the message says that earlier work was the cause.
+ *           has them too: faulted() says so from then on.
  * Files:    here a device is opened and closed, and errors are put into words; cuda_machine.c says what GPUs there are
  *           and pins memory, cuda_work.c copies, launches and has events, cuda_graph.c records, cuda_blas.c finds
  *           cuBLAS.
@@ -20,8 +21,8 @@
 
 /* ---- errors and the current device ---- */
 
-/* Errors that a kernel or copy that was enqueued before has caused. */
-static bool is_of_earlier_work(cudaError_t status)
+/* Errors that a kernel or copy which was enqueued before has caused: the device is lost to this process. */
+static bool is_fault(cudaError_t status)
 {
     switch (status) {
     case cudaErrorIllegalAddress:
@@ -44,26 +45,27 @@ static bool is_of_earlier_work(cudaError_t status)
 int dfr_cuda_failed(struct df_error *error, const char *device, const char *doing, cudaError_t status)
 {
     (void)cudaGetLastError();
-    return dfr_error(error, DF_E_DEVICE, "%s: %s: %s (%s)%s", device, doing, cudaGetErrorString(status),
-                     cudaGetErrorName(status), is_of_earlier_work(status) ? ", by a kernel enqueued earlier" : "");
+    return dfr_error(error, DF_E_DEVICE, "%s: %s: %s (%s)", device, doing, cudaGetErrorString(status),
+                     cudaGetErrorName(status));
 }
 
 int dfr_cuda_check(struct cuda_device *cuda, cudaError_t status, const char *doing, struct df_error *error)
 {
+    cuda->faulted = cuda->faulted || is_fault(status);
     return status == cudaSuccess ? DF_OK : dfr_cuda_failed(error, cuda->name, doing, status);
 }
 
 cudaError_t dfr_cuda_select(int index)
 {
-    static _Thread_local int selected = -1;
-    cudaError_t status;
+    int selected;
+    cudaError_t status = cudaGetDevice(&selected);
 
-    if (selected == index)
-        return cudaSuccess;
-    status = cudaSetDevice(index);
-    if (status == cudaSuccess)
-        selected = index;
-    return status;
+    return status == cudaSuccess && selected != index ? cudaSetDevice(index) : status;
+}
+
+static bool faulted(struct dfr_device *device)
+{
+    return dfr_cuda_of(device)->faulted;
 }
 
 /* ---- open and close ---- */
@@ -177,8 +179,7 @@ static void cuda_close(struct dfr_device *device)
 {
     struct cuda_device *cuda = dfr_cuda_of(device);
 
-    if (dfr_cuda_select(cuda->index) == cudaSuccess)
-        cudaDeviceSynchronize();
+    (void)dfr_cuda_drain(device, NULL); /* and it is selected */
     free_all(cuda);
 }
 
@@ -207,6 +208,7 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .event_query = dfr_cuda_event_query,
     .stream_wait = dfr_cuda_stream_wait,
     .drain = dfr_cuda_drain,
+    .faulted = faulted,
     .host_alloc = dfr_cuda_host_alloc,
     .host_free = dfr_cuda_host_free,
     .event_times = dfr_cuda_event_times,

@@ -22,6 +22,7 @@ struct cuda_device {
     struct dfr_device base;
     int index;
     char name[32];                      /* "cuda0", for messages */
+    bool faulted;
     void *allocation;
     unsigned char *pool;
     cudaEvent_t opened;

@@ -7,7 +7,6 @@
  *           opened come as 32-bit floats: 1 us exact in the first 16 s, 0.1 ms after half an hour; durations stay
  *           exact.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/cuda_impl.h"
@@ -89,7 +88,6 @@ int dfr_cuda_launch(struct dfr_device *device, const struct dfr_launch *launch, 
     struct cuda_device *cuda = dfr_cuda_of(device);
     int status = dfr_cuda_begin_work(cuda, stream, error);
     cudaError_t launched;
-    char doing[256];
 
     if (status != DF_OK)
         return status;
@@ -100,8 +98,7 @@ int dfr_cuda_launch(struct dfr_device *device, const struct dfr_launch *launch, 
     launched = cudaGetLastError();
     if (launched == cudaSuccess)
         return DF_OK;
-    snprintf(doing, sizeof doing, "launching node '%s'", launch->node_name != NULL ? launch->node_name : "?");
-    return dfr_cuda_failed(error, cuda->name, doing, launched);
+    return dfr_cuda_check(cuda, launched, "launching its kernels", error);
 }
 
 int dfr_cuda_stream_wait(struct dfr_device *device, uint32_t stream, struct dfr_event *event, struct df_error *error)
@@ -115,12 +112,20 @@ int dfr_cuda_stream_wait(struct dfr_device *device, uint32_t stream, struct dfr_
                  "waiting for an event", error);
 }
 
+/* For its own streams: others may use this GPU too, in this process, and while they capture nobody may wait for the
+ * whole of it. */
 int dfr_cuda_drain(struct dfr_device *device, struct df_error *error)
 {
     struct cuda_device *cuda = dfr_cuda_of(device);
     int status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
 
-    return status != DF_OK ? status : dfr_cuda_check(cuda, cudaDeviceSynchronize(), "waiting for its work", error);
+    for (uint32_t s = 0; s < cuda->n_streams; s++) {
+        cudaError_t drained = cudaStreamSynchronize(cuda->streams[s].handle);
+        if (status == DF_OK)
+            status = dfr_cuda_check(cuda, drained, "waiting for its work", error);
+    }
+    (void)cudaGetLastError();
+    return status;
 }
 
 void *dfr_cuda_blas(struct dfr_device *device, uint32_t stream, struct df_error *error)
@@ -128,6 +133,10 @@ void *dfr_cuda_blas(struct dfr_device *device, uint32_t stream, struct df_error 
     struct cuda_device *cuda = dfr_cuda_of(device);
     struct cuda_stream *s = &cuda->streams[stream];
 
+    if (s->recording) {                 /* making a handle allocates: that spoils the capture, and maybe the handle */
+        dfr_error(error, DF_E_DEVICE, "%s: what uses cuBLAS is not recorded", cuda->name);
+        return NULL;
+    }
     if (s->blas == NULL && dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error) == DF_OK)
         dfr_cublas_begin(&cuda->blas, s->handle, &s->blas, error);
     return s->blas;

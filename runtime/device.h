@@ -91,7 +91,10 @@ struct dfr_device_ops {
     int (*event_query)(struct dfr_device *device, struct dfr_event *event, bool *complete, struct df_error *error);
     /* Work enqueued on `stream` after this starts after the event. */
     int (*stream_wait)(struct dfr_device *device, uint32_t stream, struct dfr_event *event, struct df_error *error);
-    /* Waits for everything; used at the end and after failures. */
+    /* Something that was enqueued before has done what ends this device for the process: whoever's call an error comes
+     * from now, it need not be theirs. NULL: errors are of those who get them. */
+    bool (*faulted)(struct dfr_device *device);
+    /* Waits for all that this device was given; used at the end and after failures. */
     int (*drain)(struct dfr_device *device, struct df_error *error);
     /* Memory of the host that copies are fast with; any back end's may be used with any other's copies. */
     void *(*host_alloc)(uint64_t bytes, struct df_error *error);

@@ -1,5 +1,5 @@
 /* gpu_impl.h - the inside of one GPU's worker, shared by gpu.c (making and ending it), gpu_worker.c (its loop),
- * gpu_launch.c (launching, with what follows) and gpu_record.c (launches that were recorded). */
+ * gpu_launch.c (launching, with what follows), gpu_record.c (recorded launches) and gpu_blame.c (failures). */
 #ifndef DFR_GPU_IMPL_H
 #define DFR_GPU_IMPL_H
 
@@ -65,7 +65,13 @@ struct dfr_gpu {
 /* ---- gpu_worker.c ---- */
 
 void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j);
+
+/* ---- gpu_blame.c: the run fails, with the error and whose it is ---- */
+
+/* While something was done for this job. */
 void dfr_gpu_job_failed(struct dfr_gpu *gpu, const struct gpu_job *j, const struct df_error *error);
+/* While copies were looked at. */
+void dfr_gpu_copies_failed(struct dfr_gpu *gpu, const struct df_error *error);
 
 /* ---- gpu_launch.c ---- */
 

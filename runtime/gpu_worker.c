@@ -25,31 +25,6 @@
 #define FIRST_PAUSE_NS 2000
 #define LONGEST_PAUSE_NS 50000
 
-/* While something was done for this job. */
-void dfr_gpu_job_failed(struct dfr_gpu *gpu, const struct gpu_job *j, const struct df_error *error)
-{
-    char name[DFR_GPU_NAME_BYTES];
-    df_node_name(gpu->run->graph, dfr_job_node(j->job), name, sizeof name);
-    dfr_engine_fail(gpu->run, DF_E_DEVICE, "node '%s', wave %lld: %s", name,
-                    (long long)dfr_job_wave(gpu->run, j->job), error->text);
-}
-
-/* While copies were looked at: a reader of the block keeps its wave from ending. */
-static void copies_failed(struct dfr_gpu *gpu, const struct df_error *error)
-{
-    const struct df_graph *g = gpu->run->graph;
-    uint32_t block = dfm_cache_culprit(gpu->cache), slot = block / g->n_values;
-    char name[DFR_GPU_NAME_BYTES];
-
-    if (block == DFM_NONE) {
-        dfr_engine_fail(gpu->run, DF_E_DEVICE, "%s", error->text);
-        return;
-    }
-    df_node_name(g, g->values[dfm_space_value(gpu->run->space, block)].producer, name, sizeof name);
-    dfr_engine_fail(gpu->run, DF_E_DEVICE, "node '%s', wave %lld, copying what it made: %s", name,
-                    (long long)dfr_job_wave(gpu->run, dfr_job(slot, 0)), error->text);
-}
-
 /* ---- 1 -> 2 ---- */
 
 /* What the job needs of this memory. */
@@ -321,7 +296,7 @@ static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
         }
         /* its inputs' copies are complete too: they must be seen to be, before their blocks may go */
         if (dfm_cache_poll(gpu->cache, &ignored, &error) != DF_OK) {
-            copies_failed(gpu, &error);
+            dfr_gpu_copies_failed(gpu, &error);
             return false;
         }
         gpu->n_jobs--;
@@ -341,7 +316,7 @@ static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
     bool progress = false;
 
     if (dfm_cache_poll(gpu->cache, &progress, &error) != DF_OK) {
-        copies_failed(gpu, &error);
+        dfr_gpu_copies_failed(gpu, &error);
         return true;
     }
     progress |= finish_complete(gpu, w);

@@ -213,7 +213,7 @@ void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed)
     mock.devices = devices;
     mock.memory_bytes = memory_bytes;
     mock.random = seed;
-    mock.calls = mock.until_failure = mock.graph_launches = 0;
+    mock.calls = mock.until_failure = mock.graph_launches = mock.spoiled = 0;
     mock.failure = mock.count_status = 0;
     mock.driver = 13000;
     mock.failed = NULL;
@@ -248,6 +248,14 @@ uint64_t mock_graph_launches(void)
 {
     pthread_mutex_lock(&mock.lock);
     uint64_t n = mock.graph_launches;
+    pthread_mutex_unlock(&mock.lock);
+    return n;
+}
+
+uint64_t mock_spoiled(void)
+{
+    pthread_mutex_lock(&mock.lock);
+    uint64_t n = mock.spoiled;
     pthread_mutex_unlock(&mock.lock);
     return n;
 }

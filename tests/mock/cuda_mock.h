@@ -6,11 +6,11 @@
  *           then a few of the heads that may go are, chosen by the seed. So whatever the runtime frees, reuses or reads
  *           too early is seen.
  * Memory:   a device's is closed to everybody (a fault) but while enqueued work is done; a copy must lie within it.
- * Rules:    what a capture forbids spoils it (also for the thread that waits for a device while another captures on
- *           it); a kernel goes to a stream of the thread's current device; an event is of its stream's device; an error
+ * Rules:    what a capture forbids spoils it (also when a thread waits for a device while another captures on it); a
+ *           kernel goes to a stream of the thread's current device; an event is of its stream's device; an error
  *           of a kernel comes back from every later call of its device, for good; other errors stay a thread's last one
  *           until they are taken.
- * Use:      linked in place of the CUDA runtime. All is weak: NULL where CUDA's headers were not there to build it with.
+ * Use:      linked in place of the CUDA runtime. All is weak: NULL where CUDA's headers were not there to build it.
  */
 #ifndef CUDA_MOCK_H
 #define CUDA_MOCK_H
@@ -30,7 +30,9 @@ MOCK void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed);
 /* Streams, events, graphs, allocations and pinned ranges that nobody has returned. */
 MOCK size_t mock_left(void);
 MOCK uint64_t mock_calls(void);         /* since mock_begin() */
+MOCK int mock_last_error(void);         /* of this thread; takes it */
 MOCK uint64_t mock_graph_launches(void);
+MOCK uint64_t mock_spoiled(void);       /* calls that a capture forbids */
 MOCK bool mock_peers(int from, int to); /* access was enabled */
 /* The n-th call from now, from 1, fails with this status; its name is then in mock_failed(). 0: none does. */
 MOCK void mock_fail(uint64_t n, int status);

@@ -47,6 +47,7 @@ static cudaError_t leave(cudaError_t status)
 static cudaError_t spoil(struct capture *capture)
 {
     capture->spoiled = true;
+    mock.spoiled++;
     return cudaErrorStreamCaptureUnsupported;
 }
 
@@ -571,6 +572,11 @@ void mock_launch(void *stream, void (*fn)(void *), const void *arguments, size_t
 void mock_launch_fault(void *stream)
 {
     (void)launch("launch", stream, (struct op){ .kind = OP_FAULT });
+}
+
+int mock_last_error(void)
+{
+    return (int)cudaGetLastError();
 }
 
 int mock_allocate(void)

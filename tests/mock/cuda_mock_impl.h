@@ -58,7 +58,7 @@ struct range {                          /* of a device's memory, of pinned or re
 struct mock {
     pthread_mutex_t lock;
     unsigned devices;
-    uint64_t memory_bytes, calls, until_failure, graph_launches;
+    uint64_t memory_bytes, calls, until_failure, graph_launches, spoiled;
     uint32_t random;
     int failure, driver, count_status;
     const char *failed;

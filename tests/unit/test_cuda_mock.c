@@ -1,5 +1,5 @@
-/* test_cuda_mock.c - all of the CUDA back end and what stands on it, on a stand-in for the CUDA runtime (tests/mock): no
- * GPU takes part, so this says nothing of kernels or speed, but every call of CUDA's is made, in every order that
+/* test_cuda_mock.c - all of the CUDA back end and what stands on it, on a stand-in for the CUDA runtime (tests/mock):
+ * no GPU takes part, so this says nothing of kernels or speed, but every call of CUDA's is made, in every order that
  * the runtime has, and each of them fails once.
  *
  * The rig's kernels are launched as functions that read and write their ports when their turn comes.
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
-#include <stdio.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "run_rig.h"
@@ -123,10 +123,13 @@ static void test_results(void **state)
     static const char *const policies[] = { "eager", "ws", "dmda", "all-gpu" };
     static struct df_stats stats;
     struct df_error error;
-    uint64_t replayed = 0, evicted = 0;
+    uint64_t replayed = 0, evicted = 0, sent = 0;
+    struct df_platform linked;
 
     (void)state;
     need_mock();
+    df_platform_default(&linked, 2);
+    linked.units[1].peer = linked.units[2].peer = (struct df_link){ 1e10, 1e-6, 0 };
     for (uint32_t seed = 1; seed <= 6; seed++)
         for (unsigned p = 0; p < 4; p++) {
             struct rig r;
@@ -139,6 +142,7 @@ static void test_results(void **state)
             o.cuda_graphs = seed % 3 == 1 ? DF_GRAPHS_ON : seed % 3 == 2 ? DF_GRAPHS_OFF : DF_GRAPHS_AUTO;
             o.sync_kernels = seed == 5;
             o.gpu_jobs = seed % 4;
+            o.platform = seed % 4 == 1 ? &linked : NULL;
             if (rig_run(&r, &o, &stats, &error) != DF_OK)
                 fail_msg("seed %u, %s: %s", seed, policies[p], error.text);
             assert_true(rig_same(&r, WAVES));
@@ -146,10 +150,11 @@ static void test_results(void **state)
             for (unsigned m = 0; m < stats.n_memories; m++) {
                 replayed += stats.memories[m].replayed;
                 evicted += stats.memories[m].evictions;
+                sent += stats.memories[m].peer_copies;
             }
             rig_free(&r);
         }
-    assert_true(replayed > 0 && evicted > 0);
+    assert_true(replayed > 0 && evicted > 0 && sent > 0);
 }
 
 static void make_chain(struct rig *r, unsigned length)
@@ -197,6 +202,10 @@ static void test_spoiled_captures(void **state)
         o.cuda_graphs = DF_GRAPHS_ON;
         struct df_stats stats = rig_check(&r, &o, WAVES);
         assert_int_equal(stats.memories[0].replayed, 0);
+        if (misbehaves == USES_BLAS)
+            assert_int_equal(mock_spoiled(), 0); /* no handle is made in a capture */
+        else
+            assert_true(mock_spoiled() > 0);
         assert_nothing_left();
         rig_free(&r);
     }
@@ -259,6 +268,8 @@ static void test_faults(void **state)
         assert_non_null(strstr(error.text, "cudaErrorIllegalAddress"));
         if (sync)
             assert_non_null(strstr(error.text, "node 'main/split', wave 1: cuda0: "));
+        else
+            assert_true(strstr(error.text, " more in flight: cuda0: ") && strstr(error.text, "; --sync-kernels tells"));
         misbehaves = WELL;              /* the process has lost this GPU */
         assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_DEVICE);
         assert_non_null(strstr(error.text, "cuda0: "));
@@ -268,12 +279,104 @@ static void test_faults(void **state)
     }
 }
 
+/* ---- several users of one GPU, several GPUs ---- */
+
+static struct dfr_device *open_device(uint32_t index)
+{
+    struct df_unit unit = { .workers = 1 };
+    struct dfr_device_config config = { .unit = &unit, .pool_bytes = 1 << 20, .compute_streams = 1 };
+    struct dfr_device *device;
+    struct df_error error = { "" };
+    if (ops->open(index, &config, &device, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    return device;
+}
+
+static void *drain_and_close(void *device)
+{
+    struct df_error error;
+    int status = ops->drain(device, &error);
+    ops->close(device);
+    return status == DF_OK ? device : NULL;
+}
+
+/* Another run in this process ends while this one captures. */
+static void test_capture_beside_others(void **state)
+{
+    struct dfr_device *ours, *other;
+    struct dfr_recording *recording;
+    struct df_error error = { "" };
+    unsigned char *pool;
+    pthread_t thread;
+    void *drained;
+
+    (void)state;
+    need_mock();
+    ours = open_device(0);
+    other = open_device(0);
+    pool = ops->pool(ours);
+    assert_int_equal(ops->record_begin(ours, DFR_STREAM_COMPUTE, &error), DF_OK);
+    assert_int_equal(ops->copy(ours, DFR_COPY_D2D, pool, pool + 4096, 64, DFR_STREAM_COMPUTE, &error), DF_OK);
+    assert_int_equal(pthread_create(&thread, NULL, drain_and_close, other), 0);
+    assert_int_equal(pthread_join(thread, &drained), 0);
+    assert_non_null(drained);
+    assert_int_equal(ops->record_end(ours, DFR_STREAM_COMPUTE, &recording, &error), DF_OK);
+    assert_non_null(recording);
+    assert_int_equal(ops->replay(ours, recording, DFR_STREAM_COMPUTE, &error), DF_OK);
+    assert_int_equal(ops->drain(ours, &error), DF_OK);
+    ops->recording_destroy(ours, recording);
+    ops->close(ours);
+    assert_nothing_left();
+}
+
+/* Host code that leaves another GPU selected makes nothing go there. */
+static void test_other_gpu_selected(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    need_mock();
+    misbehaves = SELECTS;
+    mock_begin(2, MEMORY, 7);
+    make_chain(&r, 12);
+    struct df_options o = options_of("all-gpu");
+    rig_check(&r, &o, WAVES);
+    assert_nothing_left();
+    rig_free(&r);
+}
+
+/* Access once enabled, by whomever, is no error: not of the next launch either. */
+static void test_peers(void **state)
+{
+    struct dfr_device *a, *b;
+    struct df_error error = { "" };
+
+    (void)state;
+    need_mock();
+    mock_begin(2, MEMORY, 1);
+    a = open_device(0);
+    b = open_device(1);
+    for (int i = 0; i < 2; i++) {
+        assert_true(ops->connect(a, b));
+        assert_true(mock_peers(0, 1) && !mock_peers(1, 0));
+        assert_int_equal(mock_last_error(), 0);
+    }
+    assert_int_equal(ops->copy_peer(a, b, ops->pool(b), ops->pool(a), 64, DFR_STREAM_PEER, &error), DF_OK);
+    assert_int_equal(ops->drain(a, &error), DF_OK);
+    ops->close(b);
+    ops->close(a);
+    assert_nothing_left();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_results, set_up),       cmocka_unit_test_setup(test_replay, set_up),
         cmocka_unit_test_setup(test_spoiled_captures, set_up), cmocka_unit_test_setup(test_each_call_fails, set_up),
         cmocka_unit_test_setup(test_faults, set_up),
+        cmocka_unit_test_setup(test_capture_beside_others, set_up),
+        cmocka_unit_test_setup(test_other_gpu_selected, set_up),
+        cmocka_unit_test_setup(test_peers, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "runtime/gang.h"
+#include "runtime/walk.h"
 
 /* ---- stopping ---- */
 
@@ -25,6 +26,8 @@ void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
         dfr_wake_all(&run->wakes[u]);
     if (run->gang)
         dfr_gang_wake(run->gang);
+    if (run->walk)
+        dfr_walk_wake(run->walk);
 }
 
 void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)

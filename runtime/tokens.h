@@ -28,10 +28,15 @@ const struct df_plan *dfr_tokens_plan(const struct df_run *run);
 int dfr_tokens_create(const struct df_run *run, struct dfr_tokens **tokens, struct df_error *error);
 void dfr_tokens_destroy(struct dfr_tokens *tokens);     /* NULL, too */
 
+/* Where the ports of a slot's nodes begin. */
+static inline void *const *dfr_tokens_slot_ports(const struct df_run *run, uint32_t slot)
+{
+    return run->tokens->ports + (size_t)(slot == dfr_once_slot(run) ? 0 : slot) * run->tokens->n_ports;
+}
+
 static inline void *const *dfr_tokens_ports(const struct df_run *run, uint32_t node, uint32_t slot)
 {
-    const struct dfr_tokens *t = run->tokens;
-    return t->ports + (size_t)(slot == dfr_once_slot(run) ? 0 : slot) * t->n_ports + run->nodes[node].first_port;
+    return dfr_tokens_slot_ports(run, slot) + run->nodes[node].first_port;
 }
 
 #endif

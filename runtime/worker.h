@@ -6,7 +6,7 @@
 
 void *dfr_worker_main(void *worker);    /* of a CPU: struct dfr_worker */
 void *dfr_direct_main(void *worker);    /* of a CPU, in a direct run (direct.h) */
-void *dfr_walk_main(void *worker);      /* of the only CPU, along a list (walk.h) */
+void *dfr_walk_main(void *worker);      /* of a CPU, along a list (walk.h) */
 void *dfr_gpu_main(void *worker);       /* of a GPU */
 
 /* Where the tokens and the scratch of a job are, made ready for its outputs. NULL: the run fails. */

@@ -196,7 +196,7 @@ static void test_when(void **state)
     assert_int_equal(way_of(&r, "ws", 2, false), DIRECT);
     assert_int_equal(way_of(&r, "eager", 1, false), BY_POLICY);
     assert_int_equal(way_of(&r, "all-cpu", 1, false), WALKED);
-    assert_int_equal(way_of(&r, "all-cpu", 2, false), BY_POLICY);
+    assert_int_equal(way_of(&r, "all-cpu", 2, false), WALKED);
     assert_int_equal(way_of(&r, "ws", 1, true), BY_POLICY); /* poison needs blocks */
     rig_free(&r);
     diamonds(&r, 10000);                                /* tokens too large to lie side by side */

@@ -1,4 +1,4 @@
-/* walk.c - walking lists. walk.h says how, and why nothing is missed; walk_order.c makes them. */
+/* walk.c - walking lists. walk.h says how, and why nothing is missed; walk_order.c has them made. */
 #include "runtime/walk.h"
 
 #include "runtime/bind.h"

@@ -13,7 +13,7 @@
 #define HANDOVER_S 200e-9               /* from a job's end to the start of what waits for it on another worker */
 #define LEAST_TIME_S 1e-9
 #define ABOUT 1.03                      /* expected times are no better known than that */
-#define FAIR 1.01
+#define FAIR 1.01                       /* what a worker may have, in fair shares */
 #define MOST_WAVES 8                    /* of which the time is computed */
 #define LONG_RUN 1000                   /* waves, where their number is not known */
 #define MANY_JOBS (1u << 17)            /* from here on fewer ways are tried */
@@ -136,7 +136,7 @@ static void share(const struct sharing *s, int way)
     else if (way == EARLIEST)
         share_by_finish(s);
     else
-        share_by_slack(s, s->total_s / s->n_workers / (double)(1u << 2 * (way - BY_SLACK)));
+        share_by_slack(s, s->total_s / s->n_workers * FAIR / (double)(1u << 2 * (way - BY_SLACK)));
 }
 
 /* ---- what comes of it ---- */

@@ -1,5 +1,4 @@
-/* walk_list.c - a phase's lists: from which worker has which job to what each of them waits for and where others
- * wait.
+/* walk_list.c - a phase's lists: from who has which job to what each job waits for, and where others wait.
  *
  * Jobs are taken in the order of the phase. Beside each worker stands its *clock*: for each other, how many of that
  * one's jobs it knows to be done; the clock of a job is its worker's when it ends. A job waits for what it reads only

@@ -1,5 +1,6 @@
 /* test_walk.c - runs whose workers walk lists: the values of every wave against those of the same graph computed one
- * node after the other; streams that end, jobs that fail, workers with nothing to do; and that waiting costs no time of a core.
+ * node after the other; streams that end, jobs that fail, workers with nothing to do; and that waiting costs no time
+ * of a core.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +59,8 @@ static void walk_well(struct rig *r, const struct df_options *o, int64_t waves)
     assert_int_equal(stats.n_workers, o->workers);
     for (uint32_t w = 0; w < stats.n_workers; w++) {
         jobs += stats.workers[w].jobs;
-        assert_true(stats.workers[w].busy_s >= 0 && (stats.workers[w].jobs == 0 || stats.workers[w].busy_s <= stats.makespan_s));
+        assert_true(stats.workers[w].busy_s >= 0);
+        assert_true(stats.workers[w].jobs == 0 || stats.workers[w].busy_s <= stats.makespan_s);
     }
     assert_int_equal(stats.jobs, jobs);
 }
@@ -164,11 +166,13 @@ static void test_no_waves(void **state)
 
 static void test_few_jobs(void **state)
 {
+    struct rig_out x;
     struct rig r;
 
     (void)state;
     rig_begin(&r, 2);
-    rig_sink(&r, RIG_ORDERED, rig_node(&r, RIG_BUMP, 1, rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING), RIG_NOTHING));
+    x = rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING);
+    rig_sink(&r, RIG_ORDERED, rig_node(&r, RIG_BUMP, 1, x, RIG_NOTHING));
     rig_end(&r);
     rig_expect(&r, 20);
     for (unsigned inflight = 1; inflight <= 5; inflight++) {
@@ -214,9 +218,10 @@ static void failing(bool streams, unsigned workers, unsigned inflight, int64_t w
     for (int i = 0; i < 4; i++)
         x[i] = rig_node(&r, streams ? RIG_STREAM : RIG_SOURCE, 50, RIG_NOTHING, RIG_NOTHING);
     for (int i = 0; i < 20; i++)
-        for (int k = 0; k < 4; k++)
-            x[k] = rig_node(&r, i == 10 && k == 2 ? RIG_FAIL : i % 4 == k ? RIG_ADD2 : RIG_ADD1, i == 10 && k == 2 ? wave : i,
-                            x[k], x[(k + 1) % 4]);
+        for (int k = 0; k < 4; k++) {
+            bool here = i == 10 && k == 2;
+            x[k] = rig_node(&r, here ? RIG_FAIL : i % 4 == k ? RIG_ADD2 : RIG_ADD1, here ? wave : i, x[k], x[(k + 1) % 4]);
+        }
     for (int i = 0; i < 4; i++)
         rig_sink(&r, RIG_SINK, x[i]);
     rig_end(&r);
@@ -367,7 +372,8 @@ static void test_when(void **state)
 
 #define WAIT_NS 150000000
 
-static int slow_stream(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+static int slow_stream(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                       const union df_scalar *scalars)
 {
     struct timespec pause = { 0, WAIT_NS };
     (void)stream, (void)dims, (void)scalars;
@@ -376,7 +382,8 @@ static int slow_stream(struct df_call *call, void *stream, const size_t *dims, v
     return df_wave(call) < 2 ? DF_OK : DF_END;
 }
 
-static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                   const union df_scalar *scalars)
 {
     (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
     return DF_OK;

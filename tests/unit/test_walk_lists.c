@@ -1,5 +1,5 @@
-/* test_walk_lists.c - the lists that workers walk, without walking them: that what a job reads is done before it in every run that keeps
- * the lists' order and waits, that no wait could be left out, and how jobs are shared out.
+/* test_walk_lists.c - the lists that workers walk, without walking them: that what a job reads is done before it in
+ * every run that keeps the lists' order and waits, that no wait could be left out, and how jobs are shared out.
  */
 #include <setjmp.h>
 #include <stdarg.h>

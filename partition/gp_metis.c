@@ -62,7 +62,7 @@ static int single_cuts(struct dfp_search *search, enum dfp_vertex_weight weight,
     const struct dfp_compact *c = &search->compact;
     struct dfp_metis_graph graph;
     double shares[DF_MAX_UNITS], low = 0, high = 1;
-    int code = dfp_metis_graph_make(&c->model, weight, &graph, error);
+    int code = dfp_metis_graph_make(&c->model, weight, DFP_EDGES_HOST, &graph, error);
     if (code)
         return code;
     dfp_target_shares(&c->model, DFP_RATIO_PER_WORKER, shares);
@@ -127,7 +127,7 @@ static int double_cuts(struct dfp_search *search, uint32_t n_cuts, int32_t *side
     static const double stretch[] = { 1, 1, 0.9, 1.1 };
     const struct dfp_compact *c = &search->compact;
     struct dfp_metis_graph graph;
-    int code = dfp_metis_graph_make(&c->model, DFP_WEIGHT_GPU, &graph, error);
+    int code = dfp_metis_graph_make(&c->model, DFP_WEIGHT_GPU, DFP_EDGES_HOST, &graph, error);
     if (code)
         return code;
     int32_t *weight = malloc(((size_t)graph.n + 1) * 2 * sizeof *weight);
@@ -211,7 +211,7 @@ int dfp_metis_split(struct dfp_search *search, struct df_error *error)
     uint32_t n_devices = c->n_units - 1;
     if (n_devices < 2)
         return DF_OK;
-    int code = dfp_metis_graph_make(&c->model, DFP_WEIGHT_GPU, &graph, error);
+    int code = dfp_metis_graph_make(&c->model, DFP_WEIGHT_GPU, DFP_EDGES_DEVICES, &graph, error);
     if (code)
         return code;
     int32_t *part = malloc(((size_t)graph.n + 1) * sizeof *part);
@@ -240,7 +240,7 @@ int dfp_metis_clusters(struct dfp_search *search, struct df_error *error)
 {
     const struct dfp_compact *c = &search->compact;
     struct dfp_metis_graph graph;
-    int code = dfp_metis_graph_make(&c->model, DFP_WEIGHT_GPU, &graph, error);
+    int code = dfp_metis_graph_make(&c->model, DFP_WEIGHT_GPU, DFP_EDGES_HOST, &graph, error);
     if (code)
         return code;
     int32_t *part = calloc((size_t)graph.n + 1, sizeof *part);

@@ -162,7 +162,7 @@ static int run(const struct dfp_problem *problem, const struct dfp_options *opti
     int code = dfp_model_init(&model, problem, error);
     if (code || (code = dfp_place_all(&model, 0, place, error)) || model.n_units == 1)
         return code; /* places for nodes that are no vertices, and all there is to say without a device */
-    if ((code = dfp_metis_graph_make(&model, options->vertex_weight, &graph, error)))
+    if ((code = dfp_metis_graph_make(&model, options->vertex_weight, DFP_EDGES_HOST, &graph, error)))
         return code;
     int32_t *side = calloc((size_t)graph.n + 1, sizeof *side);
     dfp_target_shares(&model, options->ratio, share);

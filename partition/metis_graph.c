@@ -9,6 +9,8 @@
 
 struct building {
     const struct df_graph *graph;
+    const struct df_platform *platform;
+    enum dfp_edges edges;
     uint32_t *vertex_of;                /* of a node; DF_NONE */
     int32_t *met_at;                    /* position of a neighbour in the list now merged, else -1 */
     int32_t *neighbour;                 /* with repetition: the vertex of each arc's other end */
@@ -31,11 +33,35 @@ static double node_weight_s(const struct dfp_model *model, uint32_t node, enum d
 }
 
 /* One weight for both directions, their mean: the thesis measured them equal to 0.007 %. */
-static double arc_weight_s(const struct df_platform *platform, uint64_t bytes)
+static double host_weight_s(const struct df_platform *platform, uint64_t bytes)
 {
     if (platform->n_units < 2)
         return (double)bytes / DF_DEFAULT_BYTES_PER_S; /* no link: any price that grows with the bytes */
     return (dfp_copy_time_s(platform, 0, 1, bytes) + dfp_copy_time_s(platform, 1, 0, bytes)) / 2;
+}
+
+/* The mean over all pairs of devices, some of which send to each other directly. */
+static double devices_weight_s(const struct df_platform *platform, uint64_t bytes)
+{
+    double sum_s = 0;
+    for (uint32_t from = 1; from < platform->n_units; from++)
+        for (uint32_t to = 1; to < platform->n_units; to++)
+            sum_s += dfp_copy_time_s(platform, from, to, bytes);
+    return sum_s / ((platform->n_units - 1) * (platform->n_units - 2));
+}
+
+static double arc_weight_s(const struct building *b, uint64_t bytes)
+{
+    return b->edges == DFP_EDGES_DEVICES ? devices_weight_s(b->platform, bytes) : host_weight_s(b->platform, bytes);
+}
+
+/* Without peers a copy between devices is one each way over the host's link. */
+static bool has_peers(const struct df_platform *platform)
+{
+    for (uint32_t u = 1; u < platform->n_units; u++)
+        if (df_platform_peers(platform, u))
+            return true;
+    return false;
 }
 
 /* Sums stay below 2^30, whatever METIS adds up. */
@@ -71,7 +97,7 @@ static bool next_arc(const struct building *b, uint32_t *value, uint32_t *reader
 }
 
 /* Both directions of every arc, by vertex: counting sort. */
-static bool list_arcs(struct building *b, const struct df_platform *platform, int32_t n)
+static bool list_arcs(struct building *b, int32_t n)
 {
     uint32_t value = 0, reader = 0, from, to;
     while (next_arc(b, &value, &reader, &from, &to)) {
@@ -88,7 +114,7 @@ static bool list_arcs(struct building *b, const struct df_platform *platform, in
         memcpy(at, b->first, ((size_t)n + 1) * sizeof *at);
         value = reader = 0;
         while (next_arc(b, &value, &reader, &from, &to)) {
-            double time_s = arc_weight_s(platform, b->graph->values[value].bytes);
+            double time_s = arc_weight_s(b, b->graph->values[value].bytes);
             b->neighbour[at[from]] = (int32_t)to;
             b->arc_s[at[from]++] = time_s;
             b->neighbour[at[to]] = (int32_t)from;
@@ -158,7 +184,7 @@ static int build(const struct dfp_model *model, enum dfp_vertex_weight weight, s
     for (int32_t v = 0; v < graph->n; v++)
         graph->vertex_weight[v] = scaled(b->vertex_s[v], scale);
 
-    if (!list_arcs(b, model->problem->platform, graph->n))
+    if (!list_arcs(b, graph->n))
         return dfr_error_memory(error);
     merge_arcs(b, graph, &largest_s);
     size_t n_out = (size_t)graph->n_edges * 2;
@@ -174,10 +200,11 @@ static int build(const struct dfp_model *model, enum dfp_vertex_weight weight, s
     return DF_OK;
 }
 
-int dfp_metis_graph_make(const struct dfp_model *model, enum dfp_vertex_weight weight, struct dfp_metis_graph *graph,
-                         struct df_error *error)
+int dfp_metis_graph_make(const struct dfp_model *model, enum dfp_vertex_weight weight, enum dfp_edges edges,
+                         struct dfp_metis_graph *graph, struct df_error *error)
 {
-    struct building b = { .graph = model->problem->graph };
+    struct building b = { .graph = model->problem->graph, .platform = model->problem->platform };
+    b.edges = has_peers(b.platform) ? edges : DFP_EDGES_HOST;
     *graph = (struct dfp_metis_graph){ 0 };
     int code = build(model, weight, &b, graph, error);
     free(b.vertex_of);

@@ -23,8 +23,11 @@ struct dfp_metis_graph {
     uint32_t *node;                     /* of a vertex */
 };
 
-int dfp_metis_graph_make(const struct dfp_model *model, enum dfp_vertex_weight weight, struct dfp_metis_graph *graph,
-                         struct df_error *error);
+/* What an edge's weight is the time of: a copy over the host's link, or from a device to another. */
+enum dfp_edges { DFP_EDGES_HOST, DFP_EDGES_DEVICES };
+
+int dfp_metis_graph_make(const struct dfp_model *model, enum dfp_vertex_weight weight, enum dfp_edges edges,
+                         struct dfp_metis_graph *graph, struct df_error *error);
 void dfp_metis_graph_free(struct dfp_metis_graph *graph);
 
 /* The part of `graph` whose vertices have side[v] == which; node[] still names nodes. */

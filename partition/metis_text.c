@@ -37,7 +37,7 @@ int dfp_metis_text(const struct dfp_problem *problem, const struct dfp_options *
     struct dfp_model model;
     struct dfp_metis_graph graph;
     int code = dfp_model_init(&model, problem, error);
-    if (code || (code = dfp_metis_graph_make(&model, options->vertex_weight, &graph, error)))
+    if (code || (code = dfp_metis_graph_make(&model, options->vertex_weight, DFP_EDGES_HOST, &graph, error)))
         return code;
     char *buffer = NULL;
     size_t length = 0;

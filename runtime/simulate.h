@@ -3,7 +3,8 @@
  *
  * Model:    CPU workers share host memory. Each device has its own memory, one compute stream, an H2D and a D2H copy
  *           engine (one for both where engines = 1); a copy takes df_link_time_s(), engines serve first come first
- *           served; device to device goes through the host. Replicas are kept; what a CPU job reads must have come
+ *           served; device to device goes directly between peers, by an engine of the sender's, where the host has
+ *           not the data already, else through the host. Replicas are kept; what a CPU job reads must have come
  *           back. Zero-cost nodes take no worker, and such sources have ended before time 0. Ties go by the order of
  *           nodes. Policies that decide at push send data at once; pull policies fetch when a worker takes the job.
  *           Beyond that: launch overhead (in the times), several waves in flight, device memory with eviction (of

@@ -33,11 +33,11 @@ uint32_t sample_node(struct sample *s, const char *name, double cpu_s, double gp
 void sample_end(struct sample *s);      /* finishes the graph and sets problem */
 void sample_free(struct sample *s);
 
-/* A random layered graph of n nodes that cost something, between free sources and sinks. */
 /* Peer links between two or more GPUs where seed / 4 is odd, each of another speed; the second of three sometimes has
  * none. Times of 0 are among them. */
 void sample_peers(struct sample *s, uint32_t seed);
 
+/* A random layered graph of n nodes that cost something, between free sources and sinks. */
 void sample_random(struct sample *s, uint32_t seed, uint32_t n, uint32_t workers, uint32_t gpus, bool uniform);
 
 /* A quick plan by a policy that needs one, to be freed; NULL for the others. */

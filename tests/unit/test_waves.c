@@ -66,7 +66,7 @@ static void a_cut_is_the_cheapest_of_all(void **state)
 /* ---- the bound ---- */
 
 struct loads {
-    double of[2 * DF_MAX_UNITS + DF_MAX_UNITS];
+    double of[4 * DF_MAX_UNITS];
     uint32_t n;
 };
 
@@ -79,6 +79,7 @@ static void loads_of(struct dfp_state *state, const uint16_t *place, struct load
         loads->of[loads->n++] = state->load_s[u] / c->workers[u];
         loads->of[loads->n++] = state->copies_s[u][0];
         loads->of[loads->n++] = state->copies_s[u][1];
+        loads->of[loads->n++] = state->copies_s[u][2];
     }
 }
 
@@ -125,6 +126,7 @@ static void no_mixture_is_below_the_bound(void **state)
         double price[DF_MAX_UNITS], area_s, least_s = INFINITY, mixed_s = 0;
         uint32_t gpus = 1 + seed % 2, random = seed;
         sample_random(&s, seed, gpus == 1 ? 8 : 6, 1 + seed % 3, gpus, seed % 7 == 0);
+        sample_peers(&s, seed);
         for (uint32_t u = 1; u <= gpus; u++)
             s.platform.units[u].engines = 1 + (seed / 2 & 1);
         assert_int_equal(dfp_compact_make(&s.problem, &c, NULL), DF_OK);
@@ -199,8 +201,9 @@ static void the_answer_is_what_it_says(void **state)
         struct dfp_compact c;
         struct dfp_state st;
         struct df_plan *plan, *again;
-        double load_s[3 * DF_MAX_UNITS] = { 0 }, most_s = 0;
+        double load_s[4 * DF_MAX_UNITS] = { 0 }, most_s = 0;
         sample_random(&s, seed, 10 + 5 * seed, 1 + seed % 4, seed % 4, false);
+        sample_peers(&s, seed);
         dfp_options_default(&options);
         options.budget = 300;
         options.objective = DFP_THROUGHPUT;
@@ -219,7 +222,7 @@ static void the_answer_is_what_it_says(void **state)
             for (uint32_t i = 0; i < one.n; i++)
                 load_s[i] += one.of[i] / plan->n_waves;
         }
-        for (uint32_t i = 0; i < 3 * c.n_units; i++)
+        for (uint32_t i = 0; i < 4 * c.n_units; i++)
             most_s = fmax(most_s, load_s[i]);
         assert_true(fabs(most_s - plan->load_s) <= 1e-9 * most_s);
         assert_true(plan->load_bound_s <= plan->least_load_s * (1 + 1e-9) && plan->least_load_s <= plan->load_s);

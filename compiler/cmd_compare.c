@@ -233,9 +233,10 @@ static const char *device_words(const struct request *r, const struct dfc_policy
     return emulated(r) ? "with the emulated GPU" : stats[0].typical.n_gpus == 1 ? "with one GPU" : "with several GPUs";
 }
 
-static void print_row(struct dfc_table *t, const struct dfc_policy_stats *s, bool gpu)
+/* The columns of devices are there where there are any, those of copies between devices where any was made. */
+static void print_row(struct dfc_table *t, const struct dfc_policy_stats *s, bool gpu, bool peers)
 {
-    char time[24], to[24], from[24];
+    char time[24], to[24], from[24], between[24];
     const struct dfc_run_stats *run = &s->typical;
     dfc_table_cell(t, "%s", s->policy);
     dfc_table_cell(t, "%s%s", uncertain(s) ? "~" : "", dfr_text_seconds(s->median_s, time, sizeof time));
@@ -249,21 +250,27 @@ static void print_row(struct dfc_table *t, const struct dfc_policy_stats *s, boo
     dfc_table_cell(t, "%s", dfr_text_bytes(run->h2d_bytes, to, sizeof to));
     dfc_table_cell(t, "%" PRIu64, run->d2h_copies);
     dfc_table_cell(t, "%s", dfr_text_bytes(run->d2h_bytes, from, sizeof from));
+    if (peers) {
+        dfc_table_cell(t, "%" PRIu64, run->peer_copies);
+        dfc_table_cell(t, "%s", dfr_text_bytes(run->peer_bytes, between, sizeof between));
+    }
     dfc_table_cell(t, "%" PRIu64, run->evictions);
 }
 
 static bool print_table(const struct request *r, const struct dfc_policy_stats *stats)
 {
-    static const char *const heads[] = { "policy", "median", "spread",   "ratio", "cpu jobs", "gpu jobs",
-                                         "to gpu", "bytes",  "from gpu", "bytes", "evictions" };
-    bool gpu = stats[0].typical.n_gpus > 0, marked = false;
-    struct dfc_table table = { .n_columns = gpu ? 11 : 5 };
+    static const char *const heads[] = { "policy", "median", "spread",   "ratio", "cpu jobs", "gpu jobs", "to gpu",
+                                         "bytes",  "from gpu", "bytes", "between", "bytes",  "evictions" };
+    bool gpu = stats[0].typical.n_gpus > 0, marked = false, peers = false;
+    for (unsigned p = 0; p < r->n_policies; p++)
+        peers |= stats[p].typical.peer_copies > 0;
+    struct dfc_table table = { .n_columns = !gpu ? 5 : peers ? 13 : 11 };
     printf("%s, %s: %u run%s of %" PRIu64 " wave%s under each policy\n\n", r->common.path, device_words(r, stats),
            r->runs, r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
     for (unsigned c = 0; c < table.n_columns; c++)
-        dfc_table_cell(&table, "%s", heads[c]);
+        dfc_table_cell(&table, "%s", heads[gpu && !peers && c == 10 ? 12 : c]);
     for (unsigned p = 0; p < r->n_policies; p++) {
-        print_row(&table, &stats[p], gpu);
+        print_row(&table, &stats[p], gpu, peers);
         marked |= uncertain(&stats[p]);
     }
     bool good = dfc_table_print(&table, stdout);
@@ -285,7 +292,7 @@ static bool write_csv(const struct request *r, const struct dfc_policy_stats *st
     if (!dfc_output_open(&output, r->csv))
         return false;
     fputs("policy,runs,waves,median_s,min_s,max_s,q1_s,q3_s,spread,ratio,cpu_jobs,gpu_jobs,h2d_copies,h2d_bytes,"
-          "d2h_copies,d2h_bytes,evictions,writebacks,cpu_busy_s,gpu_busy_s\n",
+          "d2h_copies,d2h_bytes,evictions,writebacks,cpu_busy_s,gpu_busy_s,peer_copies,peer_bytes\n",
           output.file);
     for (unsigned p = 0; p < r->n_policies; p++) {
         const struct dfc_policy_stats *s = &stats[p];
@@ -296,7 +303,8 @@ static bool write_csv(const struct request *r, const struct dfc_policy_stats *st
                                     t->evictions, t->writebacks };
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
             fprintf(output.file, ",%" PRIu64, counts[i]);
-        fprintf(output.file, ",%.9g,%.9g\n", t->cpu_busy_s, t->gpu_busy_s);
+        fprintf(output.file, ",%.9g,%.9g,%" PRIu64 ",%" PRIu64 "\n", t->cpu_busy_s, t->gpu_busy_s, t->peer_copies,
+                t->peer_bytes);
     }
     return dfc_output_close(&output, true);
 }
@@ -311,7 +319,7 @@ static bool write_svg(const struct request *r, const struct dfc_policy_stats *st
         return true;
     for (unsigned p = 0; p < r->n_policies; p++) {
         const struct dfc_policy_stats *s = &stats[p];
-        dfr_text_bytes(s->typical.h2d_bytes + s->typical.d2h_bytes, moved, sizeof moved);
+        dfr_text_bytes(s->typical.h2d_bytes + s->typical.d2h_bytes + s->typical.peer_bytes, moved, sizeof moved);
         snprintf(notes[p], sizeof notes[p], "%s copied", moved);
         bars[p] = (struct dfc_bar){ .label = s->policy,
                                     .note = s->typical.n_gpus ? notes[p] : NULL,

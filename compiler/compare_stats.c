@@ -188,9 +188,10 @@ static void found_top(struct collector *c, const char *key, double number)
 static void found_memory(struct collector *c, const char *key, double number)
 {
     const struct { const char *key; uint64_t *sum; } sums[] = {
-        { "h2d_copies", &c->stats.h2d_copies }, { "d2h_copies", &c->stats.d2h_copies },
-        { "h2d_bytes", &c->stats.h2d_bytes },   { "d2h_bytes", &c->stats.d2h_bytes },
-        { "evictions", &c->stats.evictions },   { "writebacks", &c->stats.writebacks },
+        { "h2d_copies", &c->stats.h2d_copies },   { "d2h_copies", &c->stats.d2h_copies },
+        { "peer_copies", &c->stats.peer_copies }, { "h2d_bytes", &c->stats.h2d_bytes },
+        { "d2h_bytes", &c->stats.d2h_bytes },     { "peer_bytes", &c->stats.peer_bytes },
+        { "evictions", &c->stats.evictions },     { "writebacks", &c->stats.writebacks },
     };
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
         if (strcmp(key, sums[i].key) == 0)

@@ -12,7 +12,7 @@ struct dfc_run_stats {                  /* of one run */
     double makespan_s;
     uint64_t waves, jobs;
     uint64_t cpu_jobs, gpu_jobs;        /* by worker; a worker with the name of a device's memory is a GPU */
-    uint64_t h2d_copies, d2h_copies, h2d_bytes, d2h_bytes, evictions, writebacks;
+    uint64_t h2d_copies, d2h_copies, peer_copies, h2d_bytes, d2h_bytes, peer_bytes, evictions, writebacks;
     double cpu_busy_s, gpu_busy_s;      /* in jobs, summed over workers */
     unsigned n_gpus;                    /* device memories */
 };

@@ -112,6 +112,28 @@ static bool try_link(struct trial *t)
     return try_problem(t, &problem);
 }
 
+/* Of each class with several devices, those that have no link to the others get one like the host's. */
+static bool try_peers(struct trial *t)
+{
+    struct dfp_problem problem = *t->e->problem;
+    struct df_platform platform = *problem.platform;
+    uint32_t n_of_class[DF_MAX_CLASSES] = { 0 }, n_new = 0;
+    for (uint32_t u = 1; u < platform.n_units; u++)
+        n_of_class[platform.units[u].cls]++;
+    for (uint32_t u = 1; u < platform.n_units; u++) {
+        struct df_unit *unit = &platform.units[u];
+        if (n_of_class[unit->cls] < 2 || unit->peer.bytes_per_s > 0)
+            continue;
+        unit->peer = unit->d2h;
+        n_new++;
+    }
+    if (!n_new)
+        return true;
+    snprintf(what(t), sizeof t->changes->what, "direct links between all devices of a class, as fast as to the host");
+    problem.platform = &platform;
+    return try_problem(t, &problem);
+}
+
 /* ---- variants ---- */
 
 /* Median of the works that have both times, and not by default; without any the stated one. */
@@ -215,8 +237,8 @@ static bool try_variants(struct trial *t)
 int dfc_explain_changes(const struct dfc_explained *e, const char *policy, const struct dfp_options *options,
                         struct dfc_change *changes)
 {
-    _Static_assert(DFC_MOST_CHANGES >= 3 + MOST_VARIANTS, "room for all changes");
+    _Static_assert(DFC_MOST_CHANGES >= 4 + MOST_VARIANTS, "room for all changes");
     struct trial t = { .e = e, .policy = policy, .options = options, .changes = changes };
-    bool good = try_gpu(&t) && try_worker(&t) && try_link(&t) && try_variants(&t);
+    bool good = try_gpu(&t) && try_worker(&t) && try_link(&t) && try_peers(&t) && try_variants(&t);
     return good ? t.n : -1;
 }

@@ -1,9 +1,8 @@
 /* gantt.c - what a simulated run did, as bars, and the chain of bars that made it as long as it is.
  *
  * Chain: a bar began at the moment when what it waited for ended, to the last digit. So from the last job back: the
- *        copy of an
- * input that ended then, else the job that made one, else what kept its worker or engine, else whoever ended then and
- * set something free. Jobs that cost nothing have no bars and are passed through.
+ *        copy that brought an input there then, else the job that made one, else what kept its worker or engine, else
+ *        whoever ended then and set something free. Jobs that cost nothing have no bars and are passed through.
  */
 #include "compiler/gantt_impl.h"
 
@@ -42,12 +41,12 @@ static void add(struct dfc_gantt *gantt, struct dfc_gantt_bar bar)
 static void copied(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32_t wave, double begin_s, double end_s)
 {
     enum dfc_bar_kind kind = from == 0 ? DFC_BAR_TO_DEVICE : to == 0 ? DFC_BAR_FROM_DEVICE : DFC_BAR_TO_PEER;
-    add(arg, (struct dfc_gantt_bar){ kind, from ? from : to, value, wave, begin_s, end_s, false });
+    add(arg, (struct dfc_gantt_bar){ kind, from ? from : to, to, value, wave, begin_s, end_s, false });
 }
 
 static void ran(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double begin_s, double end_s)
 {
-    add(arg, (struct dfc_gantt_bar){ DFC_BAR_JOB, worker, node, wave, begin_s, end_s, false });
+    add(arg, (struct dfc_gantt_bar){ DFC_BAR_JOB, worker, 0, node, wave, begin_s, end_s, false });
 }
 
 void dfc_gantt_listen(struct dfc_gantt *gantt, struct dfr_simulation *simulation)
@@ -124,6 +123,13 @@ static bool reads(const struct df_graph *g, uint32_t node, uint32_t value)
     return false;
 }
 
+/* Both copies. What is sent to peers has an engine of its own. */
+static bool same_engine(const struct walk *w, const struct dfc_gantt_bar *a, const struct dfc_gantt_bar *b)
+{
+    bool shared = w->platform->units[a->row].engines == 1 && a->kind != DFC_BAR_TO_PEER && b->kind != DFC_BAR_TO_PEER;
+    return a->row == b->row && (a->kind == b->kind || shared);
+}
+
 /* How well `cause`, which ended when `bar` began, explains that: 0 not at all. */
 static int reason(const struct walk *w, const struct dfc_gantt_bar *bar, const struct dfc_gantt_bar *cause)
 {
@@ -132,21 +138,17 @@ static int reason(const struct walk *w, const struct dfc_gantt_bar *bar, const s
     if (cause->end_s <= cause->begin_s)
         return 0;                       /* took no time: was no reason to wait */
     if (bar->kind == DFC_BAR_JOB) {
-        uint32_t unit = unit_of_worker(w->platform, bar->row);
         if (cause->kind != DFC_BAR_JOB)
-            return reads(g, bar->what, cause->what) && same_wave &&
-                           (cause->kind == DFC_BAR_TO_DEVICE     ? cause->row == unit
-                            : cause->kind == DFC_BAR_FROM_DEVICE ? unit == 0
-                                                                 : unit != 0)
+            return reads(g, bar->what, cause->what) && same_wave && cause->to == unit_of_worker(w->platform, bar->row)
                        ? 5
                        : 1;
         return same_wave && follows(g, bar->what, cause->what, 2) ? 4 : cause->row == bar->row ? 3 : 2;
     }
     if (cause->kind == DFC_BAR_JOB)
         return makes(g, cause->what, bar->what) && same_wave ? 4 : 2;
-    if (cause->what == bar->what && same_wave)
-        return 5;
-    return cause->row == bar->row && (cause->kind == bar->kind || w->platform->units[bar->row].engines == 1) ? 3 : 1;
+    if (cause->what == bar->what && same_wave && cause->to == (bar->kind == DFC_BAR_TO_DEVICE ? 0 : bar->row))
+        return 5;                       /* brought it to where this one takes it from */
+    return same_engine(w, bar, cause) ? 3 : 1;
 }
 
 static bool step_back(const struct walk *w, size_t *at)

@@ -33,8 +33,8 @@ struct drawing {
     FILE *out;
     double scale;                       /* pixels per second */
     uint32_t n_workers, n_rows;
-    uint32_t copy_rows;                 /* of a device: in, out, and to peers where there are any */
-    double *row_y;                      /* of each row: workers, then per device: to it, from it */
+    uint32_t copy_rows;                 /* of a device: in, out, and to peers where any device has them */
+    double *row_y;                      /* of each row: workers, then per device: to it, from it, to peers */
     uint32_t *colour;                   /* by kernel; N_COLOURS: the rest */
     uint32_t *kernels;                  /* in order of their share */
     size_t *order;                      /* bars by row and begin */
@@ -210,11 +210,13 @@ static void draw_title(const struct drawing *d, const struct dfc_gantt_bar *bar)
     char name[160], begin[32], length[32];
     name_bar(d, bar, name, sizeof name);
     fputs("<title>", d->out);
-    dfr_text_xml(d->out,
-                 bar->kind == DFC_BAR_JOB         ? ""
-                 : bar->kind == DFC_BAR_TO_DEVICE ? "copy in, of "
-                 : bar->kind == DFC_BAR_TO_PEER   ? "copy to a peer, of "
-                                                  : "copy back, of ");
+    if (bar->kind == DFC_BAR_TO_PEER) {
+        fputs("copy to ", d->out);
+        dfr_text_xml(d->out, d->problem->platform->units[bar->to].name);
+        fputs(", of ", d->out);
+    } else if (bar->kind != DFC_BAR_JOB) {
+        fputs(bar->kind == DFC_BAR_TO_DEVICE ? "copy in, of " : "copy back, of ", d->out);
+    }
     dfr_text_xml(d->out, name);
     if (d->waves)
         fprintf(d->out, ", wave %u", (unsigned)bar->wave);

@@ -10,6 +10,7 @@ enum dfc_bar_kind { DFC_BAR_JOB, DFC_BAR_TO_DEVICE, DFC_BAR_FROM_DEVICE, DFC_BAR
 struct dfc_gantt_bar {
     enum dfc_bar_kind kind;
     uint32_t row;                       /* job: worker. Copy: the device, of peers the sender */
+    uint32_t to;                        /* copy: the unit where it arrives */
     uint32_t what;                      /* job: node. Copy: value */
     uint32_t wave;
     double begin_s, end_s;

@@ -30,6 +30,22 @@ for r in rows:
 END
 check figures python3 check.py
 
+# Two emulated GPUs, which send to each other what the plan has them exchange.
+cat > pair.df <<'END'
+platform pair {
+    cpu host { workers = 1; }
+    gpu a { memory = 64 MiB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; peer = 10 GB/s, 5 us; engines = 2; }
+    gpu b { memory = 64 MiB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; peer = 10 GB/s, 5 us; engines = 2; }
+}
+kernel make(out v: f32[k])                cpu {{ for (size_t i = 0; i < k; i++) v[i] = 1; }} gpu {{ }} cost gpu 1ms;
+kernel twist(in v: f32[k], out w: f32[k]) cpu {{ for (size_t i = 0; i < k; i++) w[i] = v[i] + 1; }} gpu {{ }} cost gpu 30ms;
+kernel join(in v: f32[k], in w: f32[k])   cpu {{ (void)v, (void)w; }} gpu {{ }} cost gpu 1ms;
+graph main { v: f32[1000] = make() @gpu; a = twist(v) @gpu; b = twist(v) @gpu; join(a, b) @gpu; }
+END
+expect between 0 "from gpu +bytes +between +bytes +evictions" "$DFC" compare pair.df --runs=1 --nvcc=none --policies=heft --device=emu --csv=p.csv
+expect between-csv 0 "^heft,.*,2,8000$" cat p.csv
+if grep -q between table; then fail no-between "copies between devices where there is one"; else pass no-between; fi
+
 expect waves 0 "2 runs of 5 waves" "$DFC" compare sum.df --runs=2 --nvcc=none --policies=ws,dmda --waves=5 --device=none
 expect args 0 "1 run of 1 wave" "$DFC" compare sum.df --runs=1 --nvcc=none --policies=ws --device=none -- --seed=5
 expect no-gpu-note 0 "compare with --device=emu|with one GPU|with several GPUs" "$DFC" compare sum.df --runs=1 --policies=ws

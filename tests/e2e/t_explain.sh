@@ -41,6 +41,26 @@ expect hosts-worker 0 "^bottleneck +host: its 1 worker: 100 %" "$DFC" explain wi
 expect if-more 0 " 1.50x faster  one more GPU like g: 10 ms" "$DFC" explain wide.df --what-if
 expect other-policy 0 "placed by all-gpu: 20 ms" "$DFC" explain wide.df --policy=all-gpu
 
+# Two devices at work on what one of them made, 1 MB: by way of the host 2.02 ms each time, directly 1.01.
+cat > pair.df <<'END'
+platform pair {
+    cpu host { workers = 1; }
+    gpu a { memory = 1 GiB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; }
+    gpu b { memory = 1 GiB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; }
+}
+kernel make(out v: f32[k]) cost gpu 1ms;
+kernel twist(in v: f32[k], out w: f32[k]) cost gpu 30ms;
+kernel join(in v: f32[k], in w: f32[k]) cost gpu 1ms;
+graph main { v: f32[250000] = make(); x = twist(v); y = twist(v); join(x, y); }
+END
+expect if-peers 0 "1.03x faster  direct links between all devices of a class, as fast as to the host: 33 ms" "$DFC" explain pair.df --what-if
+sed -e 's/10 us; }$/10 us; peer = 10 GB\/s, 5 us; }/' pair.df > peers.df
+expect peers 0 "placed by gp: 32.1 ms for one wave" "$DFC" explain peers.df
+expect peers-resource 0 "^[ab], copies to peers +210 us +1 %" "$DFC" explain peers.df
+expect peers-copies 0 "copies  105 us here, 105 us on [ab]" "$DFC" explain peers.df
+expect peers-bottleneck 0 "^bottleneck +the longest way through the graph, 3 nodes" "$DFC" explain peers.df
+if "$DFC" explain peers.df --what-if | grep -q 'direct links'; then fail if-no-more-peers "links that are there"; else pass if-no-more-peers; fi
+
 sed -e 's/c = job(a)/c = job(a) @cpu/' wide.df > hint.df
 expect hint 0 "why +it says @cpu" "$DFC" explain hint.df
 sed -e 's/memory = 1 GiB/memory = 4 KiB/' chain.df > small.df

@@ -110,6 +110,18 @@ assert len(bars) > 3
 assert min(float(r.get("x")) for r in bars) == 150, "the path begins at time 0"
 assert abs(max(float(r.get("x")) + float(r.get("width")) for r in bars) - 1370) < 0.1, "and ends with the run"
 PY
+"$DFC" simulate graph.df --platform=pair.df --policy=dmda --gantt=p.svg >/dev/null 2>err || fail gantt-peers "$(cat err)"
+check gantt-peers python3 - "$DFC" <<'PY'
+import json, subprocess, sys, xml.etree.ElementTree as et
+ns = "{http://www.w3.org/2000/svg}"
+svg = et.parse("p.svg").getroot()
+texts = [t.text for t in svg.iter(ns + "text")]
+assert "a peers" in texts and "b peers" in texts
+titles = [t.text for t in svg.iter(ns + "title")]
+sent = [t for t in titles if t.startswith("copy to ")]
+out = json.loads(subprocess.check_output([sys.argv[1], "simulate", "graph.df", "--platform=pair.df", "--policy=dmda", "--format=json"]))
+assert len(sent) == out["policies"][0]["peer_copies"] and {t.split(",")[0] for t in sent} <= {"copy to a", "copy to b"}, sent
+PY
 check "gantt for each" "$DFC" simulate graph.df --policy=eager,dmda --gantt=both.svg
 if [ -s both-eager.svg ] && [ -s both-dmda.svg ]; then pass "gantt files"; else fail "gantt files" "$(ls)"; fi
 

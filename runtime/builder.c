@@ -80,6 +80,7 @@ void df_builder_free(struct df_builder *b)
     dfr_array_free(&b->work_costs);
     dfr_array_free(&b->inputs);
     dfr_array_free(&b->sources);
+    dfr_array_free(&b->calls);
     dfr_table_free(&b->string_ids);
     dfr_table_free(&b->scalar_ids);
     dfr_table_free(&b->work_ids);

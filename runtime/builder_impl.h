@@ -22,6 +22,10 @@ struct dfr_source {                     /* where a value comes from */
     uint32_t node, name;
 };
 
+struct dfr_calls {                      /* nodes of one kernel that df_builder_node() added to the main graph */
+    uint32_t n, first;
+};
+
 struct df_builder {
     uint32_t name;
     struct dfr_array arrays[DFR_N_ARRAYS];
@@ -30,6 +34,7 @@ struct df_builder {
     struct dfr_array work_costs;        /* struct dfr_work_cost, by work */
     struct dfr_array inputs;            /* uint32_t */
     struct dfr_array sources;           /* struct dfr_source, by value */
+    struct dfr_array calls;             /* struct dfr_calls, by kernel; may be shorter */
     struct dfr_table string_ids, scalar_ids, work_ids;
     uint32_t copy_kernel;               /* DF_NONE until a copy was needed */
 };

@@ -330,6 +330,25 @@ int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *desc, 
     return DF_OK;
 }
 
+/* Several nodes of one kernel are told apart by number, as calls of one name are by the compiler. */
+static int count_call(struct df_builder *b, uint32_t kernel, struct dfr_calls **calls, struct df_error *error)
+{
+    if (b->calls.n <= kernel && !dfr_array_add(&b->calls, sizeof **calls, kernel + 1 - b->calls.n))
+        return dfr_error_memory(error);
+    *calls = (struct dfr_calls *)b->calls.items + kernel;
+    return DF_OK;
+}
+
+static void number_call(struct df_builder *b, struct dfr_calls *calls, uint32_t node)
+{
+    if (calls->n++ == 0) {
+        calls->first = node;
+        return;
+    }
+    dfr_b_nodes(b)[calls->first].ordinal = 1;
+    dfr_b_nodes(b)[node].ordinal = calls->n;
+}
+
 int df_builder_node(struct df_builder *b, uint32_t kernel, const uint64_t *dims,
                     const uint64_t (*port_dims)[DF_MAX_RANK], const union df_scalar *scalars, uint32_t *node,
                     struct df_error *error)
@@ -346,7 +365,13 @@ int df_builder_node(struct df_builder *b, uint32_t kernel, const uint64_t *dims,
         }
         desc.scalars = ids;
     }
-    return df_builder_node_desc(b, &desc, node, error);
+    struct dfr_calls *calls = NULL;
+    int rc = kernel < dfr_b_count(b, DFR_A_kernels) ? count_call(b, kernel, &calls, error) : DF_OK;
+    if (rc == DF_OK)
+        rc = df_builder_node_desc(b, &desc, node, error);
+    if (rc == DF_OK)
+        number_call(b, calls, *node);
+    return rc;
 }
 
 /* ---- arcs ---- */

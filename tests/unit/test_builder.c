@@ -239,7 +239,7 @@ static void test_copy_where_others_read(void **state)
     arc(b, x, 0, sink, 1);
     arc(b, y, 0, sink, 2);
     struct df_graph *g = finish(b);
-    order_is(g, "src copy#1 bump copy#2 bump sink");
+    order_is(g, "src copy#1 bump#1 copy#2 bump#2 sink");
     assert_int_equal(g->nodes[1].flags, DF_NODE_INSERTED);
     assert_int_equal(g->kernels[g->nodes[1].kernel].flags, DF_KERNEL_COPY);
     assert_int_equal(g->kernels[g->nodes[1].kernel].code_classes, 3);

@@ -8,9 +8,9 @@
 
 #include "compiler/frontend.h"
 
-enum property { WORKERS, MEMORY, H2D, D2H, PEER, ENGINES, LAUNCH, JOBS, N_PROPERTIES };
+enum property { WORKERS, MEMORY, H2D, D2H, PEER, ENGINES, LAUNCH, JOBS, REGISTER, N_PROPERTIES };
 static const char *const properties[N_PROPERTIES] = {
-    "workers", "memory", "h2d", "d2h", "peer", "engines", "launch", "jobs"
+    "workers", "memory", "h2d", "d2h", "peer", "engines", "launch", "jobs", "register"
 };
 
 struct convert {
@@ -125,6 +125,10 @@ static void set_property(struct convert *c, struct df_unit *unit, enum property 
     case ENGINES: count_of(c, value, "'engines'", 1, 2, &unit->engines); break;
     case LAUNCH: number_of(c, value, "'launch'", DFC_UNIT_TIME, false, &unit->launch_s); break;
     case JOBS: count_of(c, value, "'jobs'", 1, 65535, &unit->jobs); break;
+    case REGISTER:
+        if (count_of(c, value, "'register'", 0, 1, &unit->registers))
+            unit->registers = unit->registers ? DF_REGISTER_YES : DF_REGISTER_NO;
+        break;
     case N_PROPERTIES: break;
     }
 }
@@ -141,13 +145,14 @@ static void convert_properties(struct convert *c, const struct dfl_device *devic
             if (close)
                 dfl_hint(c->sink, "did you mean '%s'?", close);
             else
-                dfl_hint(c->sink, "a device has workers, memory, h2d, d2h, peer, engines, launch and jobs");
+                dfl_hint(c->sink, "a device has workers, memory, h2d, d2h, peer, engines, launch, jobs and register");
             c->ok = false;
         } else if (given[p]) {
             dfl_error(c->sink, property->name.loc, "'%s' is given twice", property->name.text);
             dfl_note(c->sink, given[p]->name.loc, "the first is here");
             c->ok = false;
-        } else if (host && (p == H2D || p == D2H || p == PEER || p == ENGINES || p == LAUNCH || p == JOBS)) {
+        } else if (host && (p == H2D || p == D2H || p == PEER || p == ENGINES || p == LAUNCH || p == JOBS ||
+                            p == REGISTER)) {
             dfl_error(c->sink, property->name.loc, "the host has no '%s': that is for devices with their own memory",
                       properties[p]);
             c->ok = false;

@@ -67,6 +67,31 @@ static int store_pairs(struct dfw_db *db, sqlite3_int64 id, uint32_t n_units, co
     return status;
 }
 
+/* Whether registering is faster has a table of its own, made when it is first needed: files that an older dfc made, or
+ * will read, are as they were. */
+static int store_registers(struct dfw_db *db, sqlite3_int64 id, const struct df_platform *p, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_exec(db, "CREATE TABLE IF NOT EXISTS registers (platform INTEGER NOT NULL REFERENCES platforms (id),"
+                                 " unit INTEGER NOT NULL, registers INTEGER NOT NULL)", "store the platform", error);
+    if (status == DF_OK)
+        status = dfw_db_prepare(db, "INSERT INTO registers VALUES (?1,?2,?3)", &s, error);
+    if (status != DF_OK)
+        return status;
+    for (uint32_t u = 0; u < p->n_units && status == DF_OK; u++) {
+        if (p->units[u].registers == DF_REGISTER_UNKNOWN)
+            continue;
+        sqlite3_bind_int64(s, 1, id);
+        sqlite3_bind_int64(s, 2, u);
+        sqlite3_bind_int64(s, 3, p->units[u].registers);
+        if (dfw_db_step(s) != SQLITE_DONE)
+            status = dfw_db_fail(db, "store the platform", error);
+        sqlite3_reset(s);
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
 int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs,
                        bool emulated, struct df_error *error)
 {
@@ -88,6 +113,8 @@ int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, co
     sqlite3_int64 id = sqlite3_last_insert_rowid(db->sqlite);
     if (status == DF_OK)
         status = store_units(db, id, platform, error);
+    if (status == DF_OK)
+        status = store_registers(db, id, platform, error);
     if (status == DF_OK && pairs)
         status = store_pairs(db, id, platform->n_units, pairs, error);
     if (status == DF_OK)
@@ -196,6 +223,39 @@ static int load_pairs(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p
     return status;
 }
 
+static int has_registers(struct dfw_db *db, bool *has, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'registers'", &s, error);
+    if (status != DF_OK)
+        return status;
+    *has = dfw_db_step(s) == SQLITE_ROW;
+    sqlite3_finalize(s);
+    return DF_OK;
+}
+
+static int load_registers(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p, struct df_error *error)
+{
+    bool has = false;
+    sqlite3_stmt *s;
+    int status = has_registers(db, &has, error), code;
+    if (status != DF_OK || !has)
+        return status;
+    status = dfw_db_prepare(db, "SELECT unit, registers FROM registers WHERE platform = ?1", &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_int64(s, 1, id);
+    for (code = dfw_db_step(s); code == SQLITE_ROW; code = dfw_db_step(s)) {
+        sqlite3_int64 unit = sqlite3_column_int64(s, 0), registers = sqlite3_column_int64(s, 1);
+        if (unit > 0 && unit < p->n_units && registers >= DF_REGISTER_UNKNOWN && registers <= DF_REGISTER_NO)
+            p->units[unit].registers = (uint32_t)registers;
+    }
+    if (code != SQLITE_DONE)
+        status = dfw_db_fail(db, "read the platform", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
 int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found,
                           struct df_error *error)
 {
@@ -214,6 +274,8 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
         sqlite3_int64 id = sqlite3_column_int64(s, 0);
         column_text(s, 1, p.name, sizeof p.name);
         status = load_units(db, id, &p, error);
+        if (status == DF_OK)
+            status = load_registers(db, id, &p, error);
         if (status == DF_OK && db->has_peers)
             status = load_pairs(db, id, &p, error);
     } else if (code != SQLITE_DONE) {

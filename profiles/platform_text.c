@@ -131,6 +131,8 @@ static void print_unit(FILE *out, const struct df_platform *p, uint32_t u)
     }
     if (unit->jobs)
         fprintf(out, " jobs = %" PRIu32 ";", unit->jobs);
+    if (unit->registers)
+        fprintf(out, " register = %d;", unit->registers == DF_REGISTER_YES);
     fputs(" }\n", out);
 }
 

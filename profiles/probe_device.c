@@ -222,6 +222,15 @@ static int probe_paths(struct bench *b, enum dfr_copy kind, struct dfw_paths *pa
     return status;
 }
 
+/* Of one's own memory, to the device and back: pinned where it lies, or staged. */
+static uint32_t which_is_faster(const struct dfw_paths *h2d, const struct dfw_paths *d2h)
+{
+    if (h2d->registered <= 0 || d2h->registered <= 0)
+        return DF_REGISTER_NO;
+    return 1 / h2d->registered + 1 / d2h->registered < 1 / h2d->staged + 1 / d2h->staged ? DF_REGISTER_YES
+                                                                                         : DF_REGISTER_NO;
+}
+
 /* ---- the device ---- */
 
 static int probe_all(struct bench *b, struct df_unit *unit, struct dfw_paths *h2d, struct dfw_paths *d2h,
@@ -242,6 +251,8 @@ static int probe_all(struct bench *b, struct df_unit *unit, struct dfw_paths *h2
         status = probe_paths(b, DFR_COPY_H2D, h2d, error);
     if (status == DF_OK)
         status = probe_paths(b, DFR_COPY_D2H, d2h, error);
+    if (status == DF_OK)
+        unit->registers = which_is_faster(h2d, d2h);
     if (b->progress)
         b->progress(b->progress_arg, "done", 1);
     return status;

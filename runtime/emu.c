@@ -1,7 +1,7 @@
 /* emu.c - the device "emu": a GPU stood in for by host threads, with memory of its own, copy engines that take the
  * time of a described link, streams and events; so that every path of the runtime and the memory manager runs on a
  * machine with no GPU. Its jobs are the cpu variants. This file is the operations of device.h; emu_engine.c carries
- * them out, emu_check.c protects its memory.
+ * them out, emu_check.c protects its memory, emu_host.c is the host's.
  *
  * A machine has one such GPU; up to DFR_EMU_MAX may be opened, each with memory of its own. Its memory is what
  * the platform says, else 1 GiB, at most a quarter of the machine's.
@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "runtime/clock.h"
@@ -25,13 +24,6 @@
 static struct dfr_emu_device *emu_of(struct dfr_device *device)
 {
     return (struct dfr_emu_device *)device;
-}
-
-static uint64_t whole_pages(uint64_t bytes)
-{
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-
-    return bytes == 0 ? page : (bytes + page - 1) / page * page;
 }
 
 /* ---- failing on purpose ---- */
@@ -92,28 +84,6 @@ static int emu_describe(uint32_t index, struct df_unit *unit, struct df_error *e
     return DF_OK;
 }
 
-/* ---- host memory ---- */
-
-static void *emu_host_alloc(uint64_t bytes, struct df_error *error)
-{
-    void *memory = MAP_FAILED;
-
-    if (bytes <= SIZE_MAX / 2)
-        memory = mmap(NULL, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                      0);
-    if (memory == MAP_FAILED) {
-        dfr_error(error, DF_E_MEMORY, "cannot reserve %llu bytes of host memory", (unsigned long long)bytes);
-        return NULL;
-    }
-    return memory;
-}
-
-static void emu_host_free(void *memory, uint64_t bytes)
-{
-    if (memory != NULL)
-        munmap(memory, whole_pages(bytes));
-}
-
 /* ---- open and close ---- */
 
 /* A link with no bandwidth stated takes its latency alone: df_link_time_s() would divide by zero. */
@@ -149,11 +119,11 @@ static int make_pool(struct dfr_emu_device *emu, uint64_t bytes, bool check, str
 
     if (status != DF_OK)
         return status;
-    emu->pool = emu_host_alloc(bytes, NULL);
+    emu->pool = dfr_emu_host_alloc(bytes, NULL);
     if (emu->pool == NULL)
         return dfr_error(error, DF_E_MEMORY, "%s: cannot reserve its pool of %llu bytes", emu->name,
                          (unsigned long long)bytes);
-    emu->pool_bytes = whole_pages(bytes);
+    emu->pool_bytes = dfr_emu_whole_pages(bytes);
     return check ? dfr_emu_check_create(emu->pool, emu->pool_bytes, emu->name, &emu->check, error) : DF_OK;
 }
 
@@ -161,7 +131,7 @@ static int make_pool(struct dfr_emu_device *emu, uint64_t bytes, bool check, str
 static void free_all(struct dfr_emu_device *emu)
 {
     dfr_emu_check_destroy(emu->check);
-    emu_host_free(emu->pool, emu->pool_bytes);
+    dfr_emu_host_free(emu->pool, emu->pool_bytes);
     free(emu->rings);
     free(emu->streams);
     pthread_cond_destroy(&emu->progress);
@@ -321,6 +291,11 @@ static int enqueue_copy(struct dfr_device *device, enum dfr_copy kind, struct df
 static int emu_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
                     uint32_t stream, struct df_error *error)
 {
+    const void *host = kind == DFR_COPY_H2D ? from : kind == DFR_COPY_D2H ? to : NULL;
+
+    if (host && dfr_emu_host_split(host, bytes))
+        return dfr_error(error, DF_E_DEVICE, "%s: a copy of %llu bytes of which only some are registered",
+                         emu_of(device)->name, (unsigned long long)bytes);
     return enqueue_copy(device, kind, NULL, to, from, bytes, stream, error);
 }
 
@@ -481,12 +456,14 @@ const struct dfr_device_ops dfr_emu_ops = {
     .event_query = emu_event_query,
     .stream_wait = emu_stream_wait,
     .drain = emu_drain,
-    .host_alloc = emu_host_alloc,
-    .host_free = emu_host_free,
+    .host_alloc = dfr_emu_host_alloc,
+    .host_free = dfr_emu_host_free,
     .event_times = emu_event_times,
     .blas = emu_blas,
     .record_begin = dfr_emu_record_begin,
     .record_end = dfr_emu_record_end,
     .replay = dfr_emu_replay,
     .recording_destroy = dfr_emu_recording_destroy,
+    .host_register = dfr_emu_host_register,
+    .host_unregister = dfr_emu_host_unregister,
 };

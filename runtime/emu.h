@@ -113,6 +113,16 @@ int dfr_emu_engines_start(struct dfr_emu_device *device, struct df_error *error)
 /* Lets them finish what is enqueued, and ends them. */
 void dfr_emu_engines_stop(struct dfr_emu_device *device);
 
+/* emu_host.c: host memory, and registering it. */
+uint64_t dfr_emu_whole_pages(uint64_t bytes);
+void *dfr_emu_host_alloc(uint64_t bytes, struct df_error *error);
+void dfr_emu_host_free(void *memory, uint64_t bytes);
+int dfr_emu_host_register(void *memory, uint64_t bytes, struct df_error *error);
+void dfr_emu_host_unregister(void *memory, uint64_t bytes);
+bool dfr_emu_host_split(const void *memory, uint64_t bytes); /* some of it is registered, and not all by one call */
+/* For tests: ranges that are registered now; and how often something was unregistered that was not. */
+uint32_t dfr_emu_host_registered(uint64_t *n_wrong);
+
 /* emu_record.c */
 void dfr_emu_record(struct dfr_recording *recording, const struct dfr_emu_command *command);
 int dfr_emu_record_begin(struct dfr_device *device, uint32_t stream, struct df_error *error);

@@ -17,6 +17,9 @@
 
 enum { DF_GPU_JOBS = 2 };               /* one computes, for the other all is brought and launched */
 
+/* Whether copies of a program's own buffers are faster when these are registered with the driver (pinned where they lie). */
+enum { DF_REGISTER_UNKNOWN, DF_REGISTER_YES, DF_REGISTER_NO };
+
 struct df_link {
     double bytes_per_s;                 /* > 0 */
     double latency_s;
@@ -33,6 +36,7 @@ struct df_unit {
     uint32_t engines;                   /* 1 or 2 */
     double launch_s;                    /* added to each job */
     uint32_t jobs;                      /* in flight; 0: a run finds it, the simulator takes one or finds it */
+    uint32_t registers;                 /* DF_REGISTER_…; no plan depends on it */
 };
 
 struct df_platform {
@@ -46,7 +50,7 @@ struct df_platform {
  * `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, memory unknown. */
 void df_platform_default(struct df_platform *platform, uint32_t gpus);
 
-/* Whether copies and launches take the same on both units; and whether they differ in nothing but the name. */
+/* Whether copies and launches take the same on both units; and whether they differ in nothing that a plan depends on. */
 bool df_unit_links_alike(const struct df_unit *a, const struct df_unit *b);
 bool df_unit_alike(const struct df_unit *a, const struct df_unit *b);
 /* Whether a plan for one is a plan for the other. */

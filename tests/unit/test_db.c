@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "profiles/profiles.h"
+#include "profiles/db_impl.h"
 #include "temp_folder.h"
 
 
@@ -309,6 +309,7 @@ static void assert_same_platform(const struct df_platform *a, const struct df_pl
         assert_int_equal(x->memory_bytes, y->memory_bytes);
         assert_int_equal(x->engines, y->engines);
         assert_int_equal(x->jobs, y->jobs);
+        assert_int_equal(x->registers, y->registers);
         assert_true(x->launch_s == y->launch_s);
         assert_memory_equal(&x->h2d, &y->h2d, sizeof x->h2d);
         assert_memory_equal(&x->d2h, &y->d2h, sizeof x->d2h);
@@ -337,6 +338,17 @@ static void platforms_come_back(void **state)
     assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
     assert_true(found);
     assert_same_platform(&loaded, &p);  /* the latest */
+    for (uint32_t registers = DF_REGISTER_YES; registers <= DF_REGISTER_NO; registers++) {
+        p.units[1].registers = registers;
+        assert_int_equal(dfw_platform_store(db, &p, false, NULL), DF_OK);
+        assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
+        assert_same_platform(&loaded, &p);
+    }
+    /* A file that an older dfc made has no table for this. */
+    assert_int_equal(dfw_db_exec(db, "DROP TABLE registers", "drop it", NULL), DF_OK);
+    assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
+    p.units[1].registers = DF_REGISTER_UNKNOWN;
+    assert_same_platform(&loaded, &p);
     dfw_db_close(db);
 }
 

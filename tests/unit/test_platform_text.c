@@ -44,6 +44,14 @@ static void it_reads_well(void **state)
                               " engines = 2; launch = 8 us; }\n"
                               "}\n");
     free(text);
+    p.units[1].registers = DF_REGISTER_YES;
+    text = text_of(&p);
+    assert_non_null(strstr(text, "launch = 8 us; register = 1; }"));
+    free(text);
+    p.units[1].registers = DF_REGISTER_NO;
+    text = text_of(&p);
+    assert_non_null(strstr(text, "launch = 8 us; register = 0; }"));
+    free(text);
 }
 
 static void odd_values_need_no_exponent(void **state)
@@ -114,6 +122,7 @@ static void read_back(const struct df_platform *p, const struct dfw_probe_report
         if (u == 0)
             continue;
         assert_int_equal(a->engines, b->engines);
+        assert_int_equal(a->registers, b->registers);
         assert_near(a->launch_s, b->launch_s);
         assert_near(a->h2d.bytes_per_s, b->h2d.bytes_per_s);
         assert_near(a->h2d.latency_s, b->h2d.latency_s);
@@ -132,7 +141,9 @@ static void the_front_end_reads_it_back(void **state)
                                        .h2d = { [1] = { 6e9, 3e9, 5e9 } },
                                        .d2h = { [1] = { 6e9, 3e9, 0 } } };
     read_back(&p, NULL);
+    p.units[1].registers = DF_REGISTER_NO;
     read_back(&p, &report);
+    p.units[1].registers = DF_REGISTER_YES;
     p.units[0].memory_bytes = 24105ull << 20;
     p.units[1].h2d.threshold_bytes = 1579;
     p.units[1].memory_bytes = 150754820096;

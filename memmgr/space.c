@@ -160,6 +160,9 @@ int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **s
     s->n_values = config->n_values;
     s->n_slots = config->n_slots;
     s->n_waiters = config->n_waiters;
+    s->lent = config->lent;
+    s->wave = config->wave;
+    s->wave_arg = config->wave_arg;
     s->blocks = calloc(n * config->n_slots, sizeof *s->blocks);
     s->bytes = malloc(n * sizeof *s->bytes);
     s->cls = malloc(n * sizeof *s->cls);
@@ -253,7 +256,7 @@ uint64_t dfm_space_left_bytes(struct dfm_space *s)
     uint64_t bytes = 0;
 
     for (uint32_t b = 0; b < s->n_values * (s->n_slots - 1); b++)
-        if (dfm_block_valid(&s->blocks[b]) & DFM_HOST)
+        if (dfm_block_valid(&s->blocks[b]) & DFM_HOST && !dfm_space_lent(s, dfm_space_value(s, b)))
             bytes += s->bytes[dfm_space_value(s, b)];
     for (uint32_t m = 1; m <= s->n_caches; m++)
         bytes += dfm_cache_left_bytes(s->caches[m]);

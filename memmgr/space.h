@@ -17,8 +17,9 @@
  * another copy but from here.
  *
  * Memory:   host memory comes from a heap (heap.h) made for the most that can be live, or is planned: each slot has one
- *           piece, and each value its place in it, taken and given back without doing anything. Device memory is the
- *           cache's (cache.h). Nothing allocates after create.
+ *           piece, and each value its place in it, taken and given back without doing anything. Values may be *lent*
+ *           memory: their tokens lie where somebody else keeps them, each wave's in a place of its own, and are not
+ *           touched when they are given back. Device memory is the cache's (cache.h). Nothing allocates after create.
  * Threads:  a block's record is written by the thread that makes it, then by those named above. dfm_space_drop() by the
  *           last reader, once per life.
  */
@@ -43,6 +44,18 @@ struct dfm_block {
     void *host;                         /* host memory; written before bit 0 is set */
 };
 
+/* Memory that is not ours for the tokens of a value: wave w has the place of number w % n_tokens. */
+struct dfm_lent {
+    unsigned char *data;
+    uint64_t stride_bytes, n_tokens;    /* n_tokens > 0 */
+    bool given;                         /* the tokens are there before the run */
+};
+
+static inline void *dfm_lent_at(const struct dfm_lent *lent, int64_t wave)
+{
+    return lent->data + (uint64_t)wave % lent->n_tokens * lent->stride_bytes;
+}
+
 /* Where a waiter wants its block: a device asks a peer to send it straight into memory that it has reserved. */
 struct dfm_peer_ask {
     struct dfm_cache *receiver;         /* NULL: on the host */
@@ -59,6 +72,9 @@ struct dfm_space {
     const uint32_t *line;               /* of a value: its place in its slot's piece; NULL: not planned */
     unsigned char *planned;             /* the pieces, one slot's after the other */
     uint64_t slot_bytes;
+    const struct dfm_lent *const *lent; /* of a value, NULL: it has none; NULL: no value has */
+    int64_t (*wave)(void *arg, uint32_t slot);
+    void *wave_arg;
     struct dfm_heap *heap;
     struct dfm_heap_source source;
     uint32_t n_caches;                  /* memories 1 … n_caches */
@@ -78,6 +94,10 @@ struct dfm_space_config {
      * borrowed until destroy. NULL: a heap. */
     const uint32_t *line;
     uint64_t slot_bytes, once_bytes;    /* planned: of a slot's piece, and of the last slot's */
+    /* By value, borrowed until destroy, with the wave that is in a slot while a block there has memory. NULL: nothing is lent. */
+    const struct dfm_lent *const *lent;
+    int64_t (*wave)(void *arg, uint32_t slot);
+    void *wave_arg;
     uint32_t n_waiters;                 /* 0: no devices */
     const struct dfr_device_ops *pinned;/* whose host_alloc gives host memory; NULL: plain memory */
     uint64_t pinned_limit_bytes;        /* plain memory where more would be pinned than this */
@@ -89,19 +109,28 @@ void dfm_space_destroy(struct dfm_space *space);
 
 static inline uint32_t dfm_space_value(const struct dfm_space *s, uint32_t block) { return block % s->n_values; }
 
+static inline const struct dfm_lent *dfm_space_lent(const struct dfm_space *s, uint32_t value)
+{
+    return s->lent ? s->lent[value] : NULL;
+}
+
 /* Host memory for the block; NULL only where more live than were declared. Does not set a bit. */
 static inline void *dfm_space_host_take(struct dfm_space *s, uint32_t block)
 {
-    uint32_t value = dfm_space_value(s, block);
-    void *memory = s->line ? s->planned + s->slot_bytes * (block / s->n_values) + (uint64_t)s->line[value] * DFM_LINE
-                           : dfm_heap_alloc(s->heap, s->cls[value]);
-    if (s->poison && memory)
+    uint32_t value = dfm_space_value(s, block), slot = block / s->n_values;
+    const struct dfm_lent *lent = dfm_space_lent(s, value);
+    void *memory = lent      ? dfm_lent_at(lent, s->wave(s->wave_arg, slot))
+                   : s->line ? s->planned + s->slot_bytes * slot + (uint64_t)s->line[value] * DFM_LINE
+                             : dfm_heap_alloc(s->heap, s->cls[value]);
+    if (s->poison && memory && !(lent && lent->given))
         memset(memory, s->poison[value], s->bytes[value]);
     return memory;
 }
 static inline void dfm_space_host_give(struct dfm_space *s, uint32_t block, void *memory)
 {
     uint32_t value = dfm_space_value(s, block);
+    if (dfm_space_lent(s, value))
+        return;
     if (s->poison)
         memset(memory, s->poison[value], s->bytes[value]);
     if (!s->line)
@@ -121,7 +150,8 @@ void dfm_space_drop(struct dfm_space *s, uint32_t block, uint32_t memory);
 /* The same, but its host memory goes on to block `to` (of the same size), which is not yet valid. Host threads. */
 void dfm_space_move_host(struct dfm_space *s, uint32_t block, uint32_t to);
 
-/* Bytes of the host's and the devices' memory that blocks of waves still have, when a run has ended well. */
+/* Bytes of the host's (but what is lent) and the devices' memory that blocks of waves still have, when a run has ended
+ * well. */
 uint64_t dfm_space_left_bytes(struct dfm_space *s);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/buffers.h"
 #include "runtime/check_variants.h"
 #include "runtime/error.h"
 #include "runtime/log.h"
@@ -122,6 +123,10 @@ static int admit_node(struct admission *a, uint32_t node, struct df_error *error
     uint32_t units = units_with_code(run, node);
     int status;
 
+    if (dfr_buffers_spare(run, node)) {
+        run->able[node] = 1u;
+        return DF_OK;
+    }
     if (units == 0) {
         const struct df_kernel *k = &run->graph->kernels[run->graph->nodes[node].kernel];
         return refuse(run, node, k->code_classes == 0 ? "it has a cost only and no code"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/buffers.h"
 #include "runtime/differ.h"
 #include "runtime/error.h"
 #include "runtime/log.h"
@@ -45,7 +46,7 @@ bool dfr_check_can(const struct df_run *run, uint32_t node)
 {
     const struct df_functions *f = &run->graph->functions[run->graph->nodes[node].kernel];
     const struct df_kernel *kernel = &run->graph->kernels[run->graph->nodes[node].kernel];
-    if (kernel->flags & DF_KERNEL_COPY)
+    if (kernel->flags & DF_KERNEL_COPY || dfr_buffers_spare(run, node))
         return false;
     if (!run->check_ops->runs_cpu_code)
         return f->gpu != NULL;

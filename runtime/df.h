@@ -148,7 +148,8 @@ int df_builder_kernel(struct df_builder *builder, const struct df_kernel_desc *d
                       struct df_error *error);
 
 /* Adds a node. dims: the kernel's dimension variables; port_dims: for each port DF_MAX_RANK extents (those past its
- * rank are ignored); scalars: one each. *node is its id, from 0 in order (finishing renumbers). */
+ * rank are ignored); scalars: one each. *node is its id, from 0 in order (finishing renumbers). Messages name it by its
+ * kernel, "main/blur", the k-th of several "main/blur#2". */
 int df_builder_node(struct df_builder *builder, uint32_t kernel, const uint64_t *dims,
                     const uint64_t (*port_dims)[DF_MAX_RANK], const union df_scalar *scalars, uint32_t *node,
                     struct df_error *error);
@@ -188,6 +189,32 @@ enum { DF_GRAPHS_AUTO, DF_GRAPHS_ON, DF_GRAPHS_OFF };
 enum { DF_EVICT_AUTO, DF_EVICT_LRU, DF_EVICT_BELADY };
 
 #define DF_FIND_JOBS (~0u)
+
+/* Memory of the caller's for what one output of a node yields, so that no kernel has to copy it there or from there:
+ * the token of wave w lies at data + w * stride_bytes, of a node that fires once at data.
+ *
+ * A result: of each wave that has ended the token is there, wherever it was made; of a wave that was begun beyond a
+ *           stream's end it may be. Kernels on the host find it there too.
+ * Given:    the tokens are there before the run. The node, a source all of whose outputs are given, is not called and
+ *           needs no variant. A stream is given for as many waves as the run has.
+ * In turn:  with n_tokens, wave w has the place of number w % n_tokens. As many waves are in flight as divide it, so that
+ *           no two have one place; what is given and not changed may be had by all.
+ * inout:    an output that takes over its input's memory lies where that lay, so the whole chain of such values lies
+ *           here. It is named by its last one, which is what is here at last; `given` is said of the first, which is
+ *           changed where it lies.
+ * Memory:   borrowed until df_run_wait() has returned. Aligned as the elements are. No two may have bytes in common,
+ *           but for given ones that are not changed. On a device a kernel finds a copy.
+ * Pinning:  pinned for the run where copies are faster then (`register` of the platform), as far as the system lets it:
+ *           whole pages, so two runs at once are not to have bytes in one page. Else copied as it is. */
+struct df_buffer {
+    const char *node;                   /* its name in messages: "main/segment[3]/open#2" */
+    unsigned out_slot;
+    void *data;
+    uint64_t bytes;                     /* of all of it */
+    uint64_t stride_bytes;              /* 0: tokens lie one after the other */
+    uint64_t n_tokens;                  /* 0: each wave has its own */
+    int given;
+};
 
 struct df_platform;
 struct df_plan;
@@ -230,6 +257,8 @@ struct df_options {
     void (*expired)(void *arg);         /* and then this is called, by a thread of the run's; NULL: it goes on */
     void *expired_arg;
     int emu_gpu_code;                   /* gpu variants are made for the emulator, which runs them */
+    const struct df_buffer *buffers;    /* n_buffers; borrowed for the run. Virtual time does not look at them */
+    unsigned n_buffers;
 };
 
 void df_options_default(struct df_options *options);
@@ -264,7 +293,8 @@ struct df_stats {
     unsigned inflight;                  /* waves that were allowed in flight */
     unsigned n_workers, n_memories;
     uint64_t left_bytes;                /* memory of tokens still taken at a good end: 0, but for waves that were begun
-                                         * beyond a stream's end; values fired once are not counted */
+                                         * beyond a stream's end; values fired once are not counted, nor are buffers */
+    uint64_t pinned_bytes;              /* of the caller's buffers, in whole pages */
     struct df_worker_stats workers[DF_MAX_WORKERS];
     struct df_memory_stats memories[DF_MAX_UNITS];
 };

@@ -11,7 +11,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "runtime/buffers.h"
 #include "runtime/gang.h"
+#include "runtime/tokens.h"
 #include "runtime/walk.h"
 
 /* ---- stopping ---- */
@@ -123,6 +125,8 @@ static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, 
 {
     struct dfr_slot *s = &run->slots[slot];
     s->wave = wave;
+    if (run->tokens)
+        dfr_tokens_begin(run, 0, slot, wave);
     atomic_store_explicit(&s->nodes_left, run->n_terminals, memory_order_relaxed);
     atomic_store_explicit(&s->streams_left, run->n_streams, memory_order_relaxed);
     if (run->n_streams > 0)
@@ -200,6 +204,12 @@ void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
 
 /* ---- the end of a job ---- */
 
+/* Those that end as jobs, and the buffer that keeps it. */
+static uint32_t count_readers(const struct df_run *run, uint32_t value)
+{
+    return run->graph->values[value].n_readers + dfr_buffers_keep(run, value);
+}
+
 static void publish(struct df_run *run, uint64_t job, uint32_t memory)
 {
     const struct df_graph *g = run->graph;
@@ -210,10 +220,10 @@ static void publish(struct df_run *run, uint64_t job, uint32_t memory)
         struct dfm_block *b = &run->space->blocks[block];
         if (memory == 0 && g->values[y].taken_from != DF_NONE)
             dfm_space_move_host(run->space, slot * g->n_values + g->values[y].taken_from, block);
-        atomic_store_explicit(&b->readers, g->values[y].n_readers, memory_order_relaxed);
+        atomic_store_explicit(&b->readers, count_readers(run, y), memory_order_relaxed);
         /* release: the bytes and b->host, to whoever finds the bit */
         atomic_store_explicit(&b->valid, 1u << memory, memory_order_release);
-        if (g->values[y].n_readers == 0)
+        if (count_readers(run, y) == 0)
             dfm_space_drop(run->space, block, memory);
     }
 }
@@ -226,12 +236,12 @@ static void give_back(struct df_run *run, struct dfr_worker *w, uint32_t x, uint
     const struct dfr_node *producer;
 
     /* acq_rel: all other readers' reading comes before the memory's next life */
-    if (value->n_readers > 1 &&
+    if (count_readers(run, x) > 1 &&
         atomic_fetch_sub_explicit(&run->space->blocks[block].readers, 1, memory_order_acq_rel) != 1)
         return;
     dfm_space_drop(run->space, block, memory);
     producer = &run->nodes[value->producer];
-    if (producer->flags & DFR_N_BOUNDED)
+    if (producer->flags & DFR_N_BOUNDED && value->n_readers > 0)
         dfr_release(run, w, &value->producer, 1,
                     (uint32_t)((run->slots[slot].wave + run->graph->nodes[value->producer].depth) % run->inflight));
 }
@@ -245,6 +255,31 @@ static void give_back_inputs(struct df_run *run, struct dfr_worker *w, uint64_t 
     for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
         if (run->n_once == 0 || dfr_is_once(run, g->values[in[k]].producer) == dfr_is_once(run, node))
             give_back(run, w, in[k], slot, memory);
+}
+
+/* The buffer's turn as the value's reader, and as a terminal node of its wave, is over. */
+static void end_kept(struct df_run *run, struct dfr_worker *w, uint32_t value, uint32_t slot)
+{
+    give_back(run, w, value, slot, 0);
+    dfr_engine_terminal(run, w, slot, 1);
+}
+
+void dfr_engine_kept(struct df_run *run, struct dfr_worker *w, uint32_t value, uint32_t slot)
+{
+    end_kept(run, w, value, slot);
+    flush(run, w);
+}
+
+/* Before the job releases anybody: whom it releases, or itself, keeps its wave from ending here. */
+static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job, uint32_t memory)
+{
+    uint32_t node = dfr_job_node(job), first = run->graph->nodes[node].first_out;
+
+    for (uint32_t y = first; y < first + df_node_n_out(run->graph, node); y++)
+        if (dfr_buffers_keep(run, y) && memory > 0)
+            dfr_stage_kept(run, y, dfr_job_slot(job), memory);
+        else if (dfr_buffers_keep(run, y))
+            end_kept(run, w, y, dfr_job_slot(job));
 }
 
 /* All streams have delivered this wave: only now do their readers, and the other sources, fire for it. */
@@ -313,8 +348,11 @@ void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_c
         publish(run, call->job, memory);
         give_back_inputs(run, w, call->job, memory);
     }
-    if (run->n_gpus > 0)
+    if (run->n_gpus > 0) {
         dfr_stage_outputs(run, call->job, memory);
+        if (run->buffers)
+            keep_outputs(run, w, call->job, memory);
+    }
     if (run->policy->done && !w->pile)
         run->policy->done(run->policy_state, call->job, w->index);
     dfr_released(run, w, dfr_job_node(call->job), dfr_job_slot(call->job), call->wave);

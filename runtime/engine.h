@@ -113,6 +113,7 @@ struct dfr_room {
     uint32_t *own_page;                 /* roomy: behind `page` */
 };
 
+struct dfr_buffers;
 struct dfr_cores;
 struct dfr_gang;
 struct dfr_gpu;
@@ -153,6 +154,7 @@ struct df_run {
 
     struct dfm_space *space;            /* NULL: tokens have fixed addresses */
     struct dfr_tokens *tokens;          /* NULL: they have not (tokens.h) */
+    struct dfr_buffers *buffers;        /* the caller's memory (buffers.h); NULL: none */
     union df_scalar *scalars;           /* values of graph->node_scalars */
 
     const struct dfr_policy *policy;
@@ -235,6 +237,8 @@ uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t sl
 bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *worker, uint32_t node, uint32_t slot, int64_t wave);
 void dfr_engine_terminal(struct df_run *run, struct dfr_worker *worker, uint32_t slot, uint32_t n);
 void dfr_engine_ready(struct df_run *run, struct dfr_worker *worker, uint64_t job); /* gives it to the policy */
+/* A value that is kept (buffers.h) is on the host. */
+void dfr_engine_kept(struct df_run *run, struct dfr_worker *worker, uint32_t value, uint32_t slot);
 /* The table `codes`; needs `scalars`. */
 int dfr_engine_codes(struct df_run *run, struct df_error *error);
 void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
@@ -248,6 +252,10 @@ uint32_t dfr_holders(void *run, uint64_t job, uint32_t k);        /* struct dfr_
 bool dfr_settled(void *run, uint64_t job, uint32_t unit);         /* struct dfr_view's */
 void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory); /* towards readers whose unit is known */
 void dfr_arrived(void *run, uint32_t waiter);                     /* a device's copy to the host is complete */
+/* Asks device `memory`, which has it, for a value that is kept. */
+void dfr_stage_kept(struct df_run *run, uint32_t value, uint32_t slot, uint32_t memory);
+/* An item of run->arrived: where it is no job but a kept value that has come, ends what waited for it. */
+bool dfr_stage_end_kept(struct df_run *run, struct dfr_worker *worker, uint64_t item);
 /* Units to which data goes directly from `unit` in this run, a bit each: the platform says so and the back end can. */
 uint32_t dfr_peers(const struct df_run *run, uint32_t unit);
 void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holders);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/engine.h"
+#include "runtime/buffers.h"
 #include "runtime/error.h"
 #include "runtime/large.h"
 
@@ -49,7 +49,7 @@ static void describe_node(struct df_run *run, uint32_t v, uint32_t *need)
     *need = waited_inputs(g, v);
     n->flags = (kernel->flags & DF_KERNEL_COPY ? DFR_N_COPY : 0) |
                (g->works[g->nodes[v].work].tmp_bytes ? DFR_N_TMP : 0);
-    n->work = g->nodes[v].work;
+    n->work = dfr_buffers_spare(run, v) ? g->n_works : g->nodes[v].work;
     n[1].first_port = n->first_port + kernel->n_ports;
     if (g->nodes[v].flags & DF_NODE_ONCE) {
         n->flags |= DFR_N_ONCE | (has_reader(run, v, true) ? 0 : DFR_N_TERMINAL);
@@ -108,6 +108,11 @@ static void describe_nodes(struct df_run *run)
         run->n_streams += (flags & DFR_N_STREAM) != 0;
         run->n_sources += (flags & (DFR_N_SOURCE | DFR_N_STREAM)) == DFR_N_SOURCE;
     }
+    for (uint32_t i = 0; i < dfr_buffers_count(run); i++) { /* wave's ends wait for what is kept, too */
+        uint32_t y = run->buffers->value[i];
+        bool once = run->nodes[run->graph->values[y].producer].flags & DFR_N_ONCE;
+        *(once ? &run->n_once_terminals : &run->n_terminals) += dfr_buffers_keep(run, y);
+    }
     atomic_init(&run->once_left, run->n_once_terminals);
 }
 
@@ -163,6 +168,14 @@ int dfr_engine_create(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
+/* The variant of a node whose outputs are given. */
+static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                   const union df_scalar *scalars)
+{
+    (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
+    return DF_OK;
+}
+
 int dfr_engine_codes(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
@@ -175,6 +188,7 @@ int dfr_engine_codes(struct df_run *run, struct df_error *error)
         run->codes[k] = (struct dfr_code){ .cpu = g->functions[g->works[k].kernel].cpu,
                                            .dims = (const size_t *)(g->dims + g->works[k].first_dim),
                                            .scalars = run->scalars + g->works[k].first_scalar };
+    run->codes[g->n_works] = (struct dfr_code){ .cpu = nothing };
     return DF_OK;
 }
 

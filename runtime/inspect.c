@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/buffers.h"
 #include "runtime/check_variants.h"
 #include "runtime/dump.h"
 #include "runtime/error.h"
@@ -21,6 +22,7 @@ struct dfr_inspect {
     struct dfr_dump *dump;
     struct dfr_check *check;
     /* What devices are poisoned with: copies of the largest piece, one for each byte of poison.h. NULL: no devices. */
+    const struct dfr_device_ops *ops;
     unsigned char *floats, *integers;
     uint64_t pattern_bytes;
 };
@@ -68,10 +70,11 @@ static int make_patterns(struct df_run *run, struct df_error *error)
     for (uint32_t i = 0; i < g->n_wports; i++)
         most = g->port_bytes[i] > most ? g->port_bytes[i] : most;
     in->pattern_bytes = most;
-    in->floats = malloc(most);
-    in->integers = malloc(most);
-    if (!in->floats || !in->integers)
-        return dfr_error_memory(error);
+    in->ops = run->device_ops;
+    in->floats = in->ops->host_alloc(most, error);
+    in->integers = in->floats ? in->ops->host_alloc(most, error) : NULL;
+    if (!in->integers)
+        return DF_E_MEMORY;
     memset(in->floats, dfr_poison_byte(DF_F32), most);
     memset(in->integers, dfr_poison_byte(DF_U8), most);
     return DF_OK;
@@ -133,8 +136,10 @@ void dfr_inspect_destroy(struct df_run *run)
     dfr_watchdog_destroy(run->inspect->watchdog);
     dfr_dump_destroy(run->inspect->dump);
     dfr_check_destroy(run->inspect->check);
-    free(run->inspect->floats);
-    free(run->inspect->integers);
+    if (run->inspect->floats)
+        run->inspect->ops->host_free(run->inspect->floats, run->inspect->pattern_bytes);
+    if (run->inspect->integers)
+        run->inspect->ops->host_free(run->inspect->integers, run->inspect->pattern_bytes);
     free(run->inspect);
     run->inspect = NULL;
 }
@@ -207,6 +212,8 @@ int dfr_inspect_call(struct df_run *run, struct dfr_worker *w)
     struct df_call *call = &w->call;
     int code;
 
+    if (dfr_buffers_spare(run, dfr_job_node(call->job)))
+        return dumps(run, call) ? dump_ports(run, call, w->ports) : DF_OK;
     if (run->options.poison)
         poison_scratch(run->graph, dfr_job_node(call->job), w->ports);
     if (in->check)
@@ -265,18 +272,18 @@ static int dump_device(struct df_run *run, struct df_call *call, uint32_t out_sl
 {
     struct dfr_device *device = call->device;
     struct df_error error;
-    void *memory = malloc(bytes ? bytes : 1);
+    void *memory = device->ops->host_alloc(bytes, &error);
     int status = DF_OK;
 
     if (!memory)
-        return df_fail(call, "out of memory: a copy of an output for --dump");
+        return df_fail(call, "a copy of an output for --dump: %s", error.text);
     if (bytes > 0)
         status = device->ops->copy(device, DFR_COPY_D2H, memory, address, bytes, call->stream, &error);
     if (status == DF_OK)
         status = device->ops->drain(device, &error);
     if (status == DF_OK)
         status = dfr_dump_write(run->inspect->dump, dfr_job_node(call->job), call->wave, out_slot, memory, &error);
-    free(memory);
+    device->ops->host_free(memory, bytes);
     return status == DF_OK ? DF_OK : df_fail(call, "%s", error.text);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/bind.h"
+#include "runtime/buffers.h"
 #include "runtime/clock.h"
 #include "runtime/crash.h"
 #include "runtime/direct.h"
@@ -65,7 +66,7 @@ static int make_wakes(struct df_run *run, struct df_error *error)
 static int make_staging(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
-    size_t n_jobs = (size_t)g->n_nodes * (run->inflight + 1);
+    size_t n_jobs = (size_t)g->n_nodes * (run->inflight + 1), n_kept = dfr_buffers_count(run) * (run->inflight + 1);
 
     if (run->n_gpus == 0)
         return DF_OK;
@@ -77,7 +78,7 @@ static int make_staging(struct df_run *run, struct df_error *error)
     run->missing = calloc(n_jobs + 1, sizeof *run->missing);
     run->taker = calloc(n_jobs + 1, sizeof *run->taker);
     run->waiter_node = malloc((g->n_in_values + 1) * sizeof *run->waiter_node);
-    run->arrived = dfr_queue_create((uint32_t)n_jobs);
+    run->arrived = dfr_queue_create((uint32_t)(n_jobs + n_kept));
     if (!run->missing || !run->taker || !run->waiter_node || !run->arrived)
         return dfr_error_memory(error);
     for (uint32_t v = 0; v < g->n_nodes; v++)
@@ -109,6 +110,11 @@ static void use_plan(const struct df_run *run, struct dfm_space_config *config)
     config->slot_bytes = need->wave_bytes;
 }
 
+static int64_t wave_of(void *arg, uint32_t slot)
+{
+    return ((const struct df_run *)arg)->slots[slot].wave;
+}
+
 static int make_space(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
@@ -125,10 +131,15 @@ static int make_space(struct df_run *run, struct df_error *error)
     }
     for (uint32_t x = 0; x < g->n_values; x++) {
         bytes[x] = g->values[x].bytes;
-        count[x] = g->nodes[g->values[x].producer].flags & DF_NODE_ONCE ? 1 : run->inflight;
+        count[x] = dfr_buffers_lent(run, x) ? 0 : g->nodes[g->values[x].producer].flags & DF_NODE_ONCE ? 1 : run->inflight;
+    }
+    if (run->buffers) {
+        config.lent = run->buffers->lent;
+        config.wave = wave_of;
+        config.wave_arg = run;
     }
     if (run->n_gpus > 0) {
-        config.n_waiters = g->n_in_values * (run->inflight + 1);
+        config.n_waiters = (g->n_in_values + dfr_buffers_count(run)) * (run->inflight + 1);
         config.pinned = run->device_ops;
         config.pinned_limit_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
     }
@@ -159,11 +170,6 @@ static double now_s(void *arg)
 static void wake_unit(void *arg, uint32_t unit)
 {
     dfr_wake_one(&((struct df_run *)arg)->wakes[unit]);
-}
-
-static int64_t wave_of(void *arg, uint32_t slot)
-{
-    return ((const struct df_run *)arg)->slots[slot].wave;
 }
 
 static int make_policy(struct df_run *run, struct df_error *error)
@@ -251,6 +257,7 @@ static int make_gpus(struct df_run *run, struct df_error *error)
     }
     for (uint32_t u = 1; u <= run->n_gpus; u++)
         dfr_gpu_connect(run->gpus[u], run->gpus);
+    dfr_buffers_pin(run);
     return DF_OK;
 }
 
@@ -390,6 +397,7 @@ static void run_free(struct df_run *run)
     dfr_tokens_destroy(run->tokens);
     dfr_direct_destroy(run);
     dfr_walk_destroy(run->walk);
+    dfr_buffers_destroy(run);
     free(run->scalars);
     free(run->able);
     free(run->time_s);
@@ -409,7 +417,7 @@ static void be_serial(struct df_run *run)
 static int prepare(struct df_run *run, struct df_error *error)
 {
     int (*const steps[])(struct df_run *, struct df_error *) = {
-        dfr_machine_find, dfr_admit, NULL, dfr_machine_plan, dfr_size, dfr_engine_create, make_wakes, make_staging,
+        dfr_buffers_create, dfr_machine_find, dfr_admit, NULL, dfr_machine_plan, dfr_size, dfr_engine_create, make_wakes, make_staging,
         make_tokens, make_trace, make_workers, make_gpus, make_policy, tell_gpus_order, make_gang_and_cores,
         dfr_inspect_create,
     };
@@ -485,6 +493,7 @@ static void fill_stats(const struct df_run *run, struct df_stats *stats)
     stats->inflight = run->inflight;
     stats->n_workers = run->n_workers;
     stats->n_memories = run->n_gpus;
+    stats->pinned_bytes = run->buffers ? run->buffers->pinned_bytes : 0;
     if (run->space && atomic_load(&run->stop) == DFR_FINISHED)
         stats->left_bytes = dfm_space_left_bytes(run->space);
     for (uint32_t i = 0; i < run->n_workers; i++) {

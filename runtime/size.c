@@ -3,7 +3,7 @@
  *
  * Waves:    where not asked for, as many as there are, at most 4, or what the plan was made for; fewer where the tables
  *           and tokens of so many slots would take more than SLOT_BYTES of the host, and fewer where not so many fit in
- *           the memory of each device. One always may be.
+ *           the memory of each device; and only so many as the caller's buffers have places for. One always may be.
  * Ladder:   for each device the first that fits in its memory:
  *           1  roomy     every value that may come there has a place of its own, for each wave in flight, and each job
  *                        that is taken has scratch. Nobody ever waits for room: what is launched or fetched ahead, what
@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/buffers.h"
 #include "runtime/error.h"
 #include "runtime/flight.h"
 #include "runtime/log.h"
@@ -163,7 +164,7 @@ static void make_planned(struct df_run *run, uint32_t u, const struct df_plan *p
     const struct df_unit *unit = &plan->platform.units[u];
     struct dfr_room *room = &run->rooms[u];
 
-    room->fits = !(run->options.guard && run->policy->guarded);
+    room->fits = !(run->options.guard && run->policy->guarded) && !run->buffers; /* results stay until they are copied */
     room->page = plan->devices.page + (size_t)(u - 1) * plan->n_waves * run->graph->n_values;
     room->n_rows = plan->n_waves;
     room->slot_bytes = need->wave_bytes;
@@ -242,7 +243,7 @@ static uint64_t slot_bytes(const struct df_run *run)
     if (run->n_gpus > 0)
         bytes += (uint64_t)g->n_nodes * 32 + (uint64_t)g->n_in_values * 8 + (uint64_t)g->n_values * 16 * run->n_gpus;
     for (uint32_t x = 0; x < g->n_values; x++)
-        bytes = sum(bytes, g->values[x].bytes);
+        bytes = sum(bytes, dfr_buffers_lent(run, x) ? 0 : g->values[x].bytes);
     return bytes ? bytes : 1;
 }
 
@@ -256,6 +257,7 @@ static uint64_t wanted_waves(const struct df_run *run)
 
     records = g->n_values > records ? g->n_values : records;
     records = g->n_in_values > records ? g->n_in_values : records;
+    records += dfr_buffers_count(run);
     /* all records of all slots, the once slot's too, are numbered in 32 bits */
     most = records ? (UINT32_MAX - 1) / records - 1 : UINT32_MAX / 2;
     if (n == 0) {
@@ -265,7 +267,7 @@ static uint64_t wanted_waves(const struct df_run *run)
     if (limit >= 0 && n > (uint64_t)limit)
         n = (uint64_t)limit;
     n = n < most ? n : most;
-    return n ? n : 1;
+    return dfr_buffers_inflight(run, n ? (uint32_t)n : 1);
 }
 
 /* Lowers *n to the waves that fit in the unit's memory; 0: not even one. */
@@ -346,7 +348,7 @@ int dfr_size(struct df_run *run, struct df_error *error)
         status = dfr_machine_places(run, &plan, error);
     for (uint32_t u = 1; u <= run->n_gpus && status == DF_OK && run->options.inflight == 0; u++)
         status = lower_waves(run, u, &wants[u], plan, &n, error);
-    run->inflight = n > 0 ? (uint32_t)n : 1;
+    run->inflight = dfr_buffers_inflight(run, n > 0 ? (uint32_t)n : 1);
     if (status == DF_OK && run->inflight < wanted)
         dfr_log(run, DF_LOG_INFO, "%u wave%s in flight, not %llu: so many fit in GPU memory", run->inflight,
                 run->inflight == 1 ? "" : "s", (unsigned long long)wanted);

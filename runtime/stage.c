@@ -5,7 +5,7 @@
  * Orders: `missing` starts with one for the stager itself, so it reaches 0 once, after the last ask; the decrements are
  * acq_rel, so who reaches 0 has acquired all copies.
  */
-#include "runtime/engine.h"
+#include "runtime/buffers.h"
 
 static uint32_t input_block(const struct df_run *run, uint64_t job, uint32_t k)
 {
@@ -148,13 +148,47 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
     }
 }
 
+/* ---- what is kept: its waiters have numbers after those of the inputs, its items in `arrived` nodes after the graph's ---- */
+
+static uint32_t first_keeper(const struct df_run *run)
+{
+    return run->graph->n_in_values * (run->inflight + 1);
+}
+
+void dfr_stage_kept(struct df_run *run, uint32_t value, uint32_t slot, uint32_t memory)
+{
+    dfr_ask(run, first_keeper(run) + slot * run->buffers->n + run->buffers->keeper[value],
+            slot * run->graph->n_values + value, 1u << memory);
+}
+
+bool dfr_stage_end_kept(struct df_run *run, struct dfr_worker *w, uint64_t item)
+{
+    uint32_t n_nodes = run->graph->n_nodes;
+    if (dfr_job_node(item) < n_nodes)
+        return false;
+    dfr_engine_kept(run, w, run->buffers->value[dfr_job_node(item) - n_nodes], dfr_job_slot(item));
+    return true;
+}
+
+static void kept_arrived(struct df_run *run, uint32_t keeper)
+{
+    dfr_queue_push(run->arrived, dfr_job(keeper / run->buffers->n, run->graph->n_nodes + keeper % run->buffers->n));
+    dfr_wake_one(&run->wakes[0]);
+}
+
 void dfr_arrived(void *arg, uint32_t waiter)
 {
     struct df_run *run = arg;
-    uint32_t n_in_values = run->graph->n_in_values, slot = waiter / n_in_values;
-    uint64_t job = dfr_job(slot, run->waiter_node[waiter % n_in_values]);
-    uint32_t index = dfr_job_index(run, job);
+    uint32_t n_in_values = run->graph->n_in_values, slot, index;
+    uint64_t job;
 
+    if (waiter >= first_keeper(run)) {
+        kept_arrived(run, waiter - first_keeper(run));
+        return;
+    }
+    slot = waiter / n_in_values;
+    job = dfr_job(slot, run->waiter_node[waiter % n_in_values]);
+    index = dfr_job_index(run, job);
     if (atomic_fetch_sub_explicit(&run->missing[index], 1, memory_order_acq_rel) != 1)
         return;
     if (run->taker[index] == 0)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "runtime/buffers.h"
 #include "runtime/error.h"
 
 #define ALIGNMENT DFM_LINE
@@ -34,6 +35,8 @@ static bool are_small(const struct df_run *run)
     uint64_t bytes = 0, most = MOST_BYTES_A_VALUE * (uint64_t)g->n_values;
 
     for (uint32_t x = 0; x < g->n_values; x++) {
+        if (dfr_buffers_lent(run, x))
+            continue;
         if (g->values[x].bytes > MOST_BYTES || bytes > most + MOST_BYTES)
             return false;
         bytes += rounded_bytes(&g->values[x]);
@@ -65,7 +68,7 @@ static uint64_t lay_out(const struct df_run *run, uint64_t *offset, bool once)
     uint64_t bytes = 0;
 
     for (uint32_t x = 0; x < g->n_values; x++) {
-        if (dfr_is_once(run, g->values[x].producer) != once)
+        if (dfr_is_once(run, g->values[x].producer) != once || dfr_buffers_lent(run, x))
             continue;
         if (g->values[x].taken_from != DF_NONE) {
             offset[x] = offset[g->values[x].taken_from];
@@ -92,6 +95,13 @@ static void find_places(const struct df_run *run, uint64_t *offset, uint64_t *sl
         offset[x] = (uint64_t)plan->layout.any_line[x] * DFM_LINE;
 }
 
+/* The value that a port reads or makes. */
+static uint32_t value_at(const struct df_graph *g, const struct df_node *node, const struct df_kport *port)
+{
+    return port->in_slot >= 0 ? g->in_value[node->first_in + (uint32_t)port->in_slot]
+                              : node->first_out + (uint32_t)port->out_slot;
+}
+
 static void point_ports(const struct df_run *run, struct dfr_tokens *t, const uint64_t *offset, uint64_t slot_bytes)
 {
     const struct df_graph *g = run->graph;
@@ -109,12 +119,54 @@ static void point_ports(const struct df_run *run, struct dfr_tokens *t, const ui
                     ports[p] = NULL;
                     continue;
                 }
-                x = port->in_slot >= 0 ? g->in_value[node->first_in + (uint32_t)port->in_slot]
-                                       : node->first_out + (uint32_t)port->out_slot;
+                x = value_at(g, node, port);
+                if (dfr_buffers_lent(run, x)) { /* of what fires once: for good */
+                    ports[p] = dfm_lent_at(dfr_buffers_lent(run, x), 0);
+                    continue;
+                }
                 ports[p] = (dfr_is_once(run, g->values[x].producer) ? once_memory : t->memory + slot_bytes * s) +
                            offset[x];
             }
         }
+}
+
+static bool is_set_by_wave(const struct df_run *run, const struct df_node *node, const struct df_kport *port)
+{
+    uint32_t x;
+    if (port->mode == DF_TMP)
+        return false;
+    x = value_at(run->graph, node, port);
+    return dfr_buffers_lent(run, x) && !dfr_is_once(run, run->graph->values[x].producer);
+}
+
+/* Notes each port that is to be set for each wave; without a list, counts them. */
+static uint32_t list_lent(const struct df_run *run, struct dfr_lent_port *list)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t n = 0;
+
+    for (uint32_t v = 0; run->buffers && v < g->n_nodes; v++) {
+        const struct df_node *node = &g->nodes[v];
+        const struct df_kernel *kernel = &g->kernels[node->kernel];
+        for (uint32_t p = 0; p < kernel->n_ports; p++) {
+            const struct df_kport *port = &g->kports[kernel->first_port + p];
+            if (!is_set_by_wave(run, node, port))
+                continue;
+            if (list)
+                list[n] = (struct dfr_lent_port){ .port = run->nodes[v].first_port + p, .node = v,
+                                                  .lent = dfr_buffers_lent(run, value_at(g, node, port)) };
+            n++;
+        }
+    }
+    return n;
+}
+
+void dfr_tokens_begin(const struct df_run *run, uint32_t worker, uint32_t slot, int64_t wave)
+{
+    const struct dfr_tokens *t = run->tokens;
+    for (uint32_t i = 0; i < t->n_lent; i++)
+        if (t->lent[i].worker == worker)
+            t->ports[(size_t)slot * t->n_ports + t->lent[i].port] = dfm_lent_at(t->lent[i].lent, wave);
 }
 
 int dfr_tokens_create(const struct df_run *run, struct dfr_tokens **result, struct df_error *error)
@@ -136,9 +188,12 @@ int dfr_tokens_create(const struct df_run *run, struct dfr_tokens **result, stru
     t->memory = mmap(NULL, t->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (t->memory == MAP_FAILED)
         t->memory = NULL;
-    if (!t->ports || !t->memory)
+    t->n_lent = list_lent(run, NULL);
+    t->lent = malloc(((size_t)t->n_lent + 1) * sizeof *t->lent);
+    if (!t->ports || !t->memory || !t->lent)
         goto no_memory;
     point_ports(run, t, offset, slot_bytes);
+    list_lent(run, t->lent);
     free(offset);
     *result = t;
     return DF_OK;
@@ -156,5 +211,6 @@ void dfr_tokens_destroy(struct dfr_tokens *t)
     if (t->memory)
         munmap(t->memory, t->bytes);
     free(t->ports);
+    free(t->lent);
     free(t);
 }

@@ -226,6 +226,7 @@ static void walk_waves(struct trip *t)
         begin_wave(t, wave);
         if (wave >= t->walk->n_slots && !wait_for_wave(t, wave + 1 - t->walk->n_slots))
             return;
+        dfr_tokens_begin(t->run, t->w->index, slot, wave);
         if (!walk_list(t, list, slot))
             return;
         t->me->n_waves = wave + 1;

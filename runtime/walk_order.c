@@ -6,6 +6,7 @@
 
 #include "runtime/error.h"
 #include "runtime/pile.h"
+#include "runtime/tokens.h"
 #include "runtime/walk.h"
 
 bool dfr_walk_applies(const struct df_run *run)
@@ -166,6 +167,14 @@ static bool make_lists(struct making *m, struct dfr_list *lists)
     return true;
 }
 
+/* Each worker sets the pointers to the caller's memory of the nodes that it runs. */
+static void share_lent(const struct making *m)
+{
+    const struct dfr_tokens *tokens = m->run->tokens;
+    for (uint32_t i = 0; m->run->n_workers > 1 && i < tokens->n_lent; i++)
+        tokens->lent[i].worker = m->wave.worker[m->place[tokens->lent[i].node]];
+}
+
 /* ---- the whole ---- */
 
 static struct dfr_walk *walk_new(const struct df_run *run)
@@ -197,6 +206,8 @@ int dfr_walk_create(struct df_run *run, struct df_error *error)
 
     run->walk = walk_new(run);
     good = lists && run->walk && make_lists(&m, lists);
+    if (good)
+        share_lent(&m);
     free(m.left);
     free(m.place);
     phase_free(&m.once);

@@ -144,6 +144,8 @@ static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
             *job = w->kept;
             w->kept = DFR_NO_JOB;
         } else if (run->arrived && dfr_queue_pop(run->arrived, job)) {
+            if (dfr_stage_end_kept(run, w, *job))
+                continue;
             atomic_fetch_sub_explicit(&run->n_staged, 1, memory_order_relaxed);
             return true;
         } else if (enough_staged(run) || !run->policy->pop(run->policy_state, w->index, job)) {

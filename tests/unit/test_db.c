@@ -340,7 +340,7 @@ static void platforms_come_back(void **state)
     assert_same_platform(&loaded, &p);  /* the latest */
     for (uint32_t registers = DF_REGISTER_YES; registers <= DF_REGISTER_NO; registers++) {
         p.units[1].registers = registers;
-        assert_int_equal(dfw_platform_store(db, &p, false, NULL), DF_OK);
+        assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
         assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
         assert_same_platform(&loaded, &p);
     }

@@ -94,7 +94,8 @@ struct dfm_space_config {
      * borrowed until destroy. NULL: a heap. */
     const uint32_t *line;
     uint64_t slot_bytes, once_bytes;    /* planned: of a slot's piece, and of the last slot's */
-    /* By value, borrowed until destroy, with the wave that is in a slot while a block there has memory. NULL: nothing is lent. */
+    /* By value, borrowed until destroy, with the wave that is in a slot while a block there has memory. NULL: nothing
+     * is lent. */
     const struct dfm_lent *const *lent;
     int64_t (*wave)(void *arg, uint32_t slot);
     void *wave_arg;

@@ -72,8 +72,10 @@ static int store_pairs(struct dfw_db *db, sqlite3_int64 id, uint32_t n_units, co
 static int store_registers(struct dfw_db *db, sqlite3_int64 id, const struct df_platform *p, struct df_error *error)
 {
     sqlite3_stmt *s;
-    int status = dfw_db_exec(db, "CREATE TABLE IF NOT EXISTS registers (platform INTEGER NOT NULL REFERENCES platforms (id),"
-                                 " unit INTEGER NOT NULL, registers INTEGER NOT NULL)", "store the platform", error);
+    int status = dfw_db_exec(db,
+                             "CREATE TABLE IF NOT EXISTS registers (platform INTEGER NOT NULL"
+                             " REFERENCES platforms (id), unit INTEGER NOT NULL, registers INTEGER NOT NULL)",
+                             "store the platform", error);
     if (status == DF_OK)
         status = dfw_db_prepare(db, "INSERT INTO registers VALUES (?1,?2,?3)", &s, error);
     if (status != DF_OK)
@@ -226,7 +228,8 @@ static int load_pairs(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p
 static int has_registers(struct dfw_db *db, bool *has, struct df_error *error)
 {
     sqlite3_stmt *s;
-    int status = dfw_db_prepare(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'registers'", &s, error);
+    int status = dfw_db_prepare(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'registers'", &s,
+                                error);
     if (status != DF_OK)
         return status;
     *has = dfw_db_step(s) == SQLITE_ROW;

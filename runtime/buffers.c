@@ -157,8 +157,8 @@ static int check_room(struct find *f, uint32_t i)
     if (!from->data)
         return refuse(f, i, "its data is NULL");
     if (!from->n_tokens && waves == INT64_MAX)
-        return refuse(f, i, "nobody knows how many waves there will be: say how many the run has, or use places in turn "
-                            "(n_tokens)");
+        return refuse(f, i, "nobody knows how many waves there will be: say how many the run has, or use places in "
+                            "turn (n_tokens)");
     if (stride < bytes && n > 1)
         return refuse(f, i, "tokens of %llu bytes cannot lie %llu bytes apart", (unsigned long long)bytes,
                       (unsigned long long)stride);
@@ -181,7 +181,8 @@ static int check_alignment(struct find *f, uint32_t i)
     const struct df_value *y = &f->g->values[f->b->value[i]];
     size_t elem_bytes = df_elem_bytes((enum df_elem)dfr_out_port(f->g, y->producer, y->slot)->elem);
 
-    if ((uintptr_t)f->buffers[i].data % elem_bytes || (f->b->of[i].n_tokens > 1 && f->b->of[i].stride_bytes % elem_bytes))
+    if ((uintptr_t)f->buffers[i].data % elem_bytes ||
+        (f->b->of[i].n_tokens > 1 && f->b->of[i].stride_bytes % elem_bytes))
         return refuse(f, i, "each token must begin at a multiple of %zu bytes, for its elements", elem_bytes);
     return DF_OK;
 }
@@ -239,7 +240,8 @@ static int by_address(const void *a, const void *b, void *arg)
 static bool interleave(const struct find *f, uint32_t first, uint32_t second)
 {
     const struct dfm_lent *a = &f->b->of[first], *b = &f->b->of[second];
-    uint64_t a_bytes = f->g->values[f->b->value[first]].bytes, b_bytes = f->g->values[f->b->value[second]].bytes, offset;
+    uint64_t a_bytes = f->g->values[f->b->value[first]].bytes, b_bytes = f->g->values[f->b->value[second]].bytes;
+    uint64_t offset;
 
     if (a->stride_bytes != b->stride_bytes || a->stride_bytes == 0)
         return false;

@@ -1,10 +1,10 @@
 /* buffers.h - memory of the caller's for tokens (struct df_buffer of df.h): found and checked before anything else of a
  * run is made; then where a token lies, which nodes are not called, what is to come to the host at last; and pinning.
  *
- * Words:    a value is *lent* memory where a buffer is for it, or for the last of the chain of inout values that it is
- *           in. A node is *spared* where all it makes is given. A lent value is *kept* where its bytes have to be on the
- *           host in the end though no job may read them there: that is where there are devices, and it is the last of
- *           its chain, and not given as it is.
+ * Words:    a value is *lent* memory where a buffer is for it, or for the last of the chain of inout values that it
+ *           is in. A node is *spared* where all it makes is given. A lent value is *kept* where its bytes have to be on
+ *           the host in the end though no job may read them there: that is where there are devices, and it is the last
+ *           of its chain, and not given as it is.
  * Keeping:  a buffer is one more reader of a kept value, and one more terminal node of its wave (engine.h): once the
  *           value is made, on whatever device, its owner is asked for it; when it has come a CPU worker ends that
  *           reader. So a wave ends with its results in the caller's memory.
@@ -21,7 +21,7 @@
 struct dfr_buffers {
     uint32_t n;
     const struct dfm_lent **lent;       /* by value; NULL: none */
-    uint32_t *keeper;                   /* by value: number of the buffer that keeps it where there are devices, DF_NONE */
+    uint32_t *keeper;                   /* by value: number of the buffer that keeps it, with devices; DF_NONE */
     uint8_t *spared;                    /* by node */
     uint32_t *value;                    /* by buffer: what it keeps */
     struct dfm_lent *of;                /* by buffer */

@@ -1,5 +1,6 @@
-/* buffers_pin.c - pinning the memory that was lent, where copies are faster then: whole pages, so that no copy begins in
- * memory that is pinned and ends in memory that is not. Buffers in one page, or in pages side by side, are one range.
+/* buffers_pin.c - pinning the memory that was lent, where copies are faster then: whole pages, so that no copy begins
+ * in memory that is pinned and ends in memory that is not. Buffers in one page, or in pages side by side, are one
+ * range.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,11 +24,10 @@ static uint32_t list_pages(const struct df_run *run, struct dfr_pinned *ranges)
     for (uint32_t i = 0; i < b->n; i++) {
         uint64_t token_bytes = run->graph->values[b->value[i]].bytes;
         uint64_t bytes = (b->of[i].n_tokens - 1) * b->of[i].stride_bytes + token_bytes;
-        uintptr_t begin = (uintptr_t)b->of[i].data / page * page;
-        if (token_bytes == 0)
-            continue;
-        ranges[n++] = (struct dfr_pinned){ .memory = b->of[i].data - ((uintptr_t)b->of[i].data - begin),
-                                           .bytes = ((uintptr_t)b->of[i].data + bytes - begin + page - 1) / page * page };
+        uint64_t before = (uintptr_t)b->of[i].data % page;
+        if (token_bytes > 0)
+            ranges[n++] = (struct dfr_pinned){ .memory = b->of[i].data - before,
+                                               .bytes = (before + bytes + page - 1) / page * page };
     }
     return n;
 }

@@ -117,8 +117,8 @@ struct dfr_device_ops {
     void (*recording_destroy)(struct dfr_device *device, struct dfr_recording *recording);
     /* Where device `index` is plugged in ("0000:65:00.0"), so that its worker can run near it. NULL: nowhere. */
     int (*bus_id)(uint32_t index, char *text, size_t size, struct df_error *error);
-    /* Pins ordinary memory where it lies, and undoes that: the same range. It fails where some of it is pinned already. A
-     * copy is of memory that is pinned as a whole, or of none that is. NULL: this back end has no such thing. */
+    /* Pins ordinary memory where it lies, and undoes that: the same range. It fails where some of it is pinned already.
+     * A copy is of memory that is pinned as a whole, or of none that is. NULL: this back end has no such thing. */
     int (*host_register)(void *memory, uint64_t bytes, struct df_error *error);
     void (*host_unregister)(void *memory, uint64_t bytes);
 };

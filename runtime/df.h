@@ -197,8 +197,8 @@ enum { DF_EVICT_AUTO, DF_EVICT_LRU, DF_EVICT_BELADY };
  *           stream's end it may be. Kernels on the host find it there too.
  * Given:    the tokens are there before the run. The node, a source all of whose outputs are given, is not called and
  *           needs no variant. A stream is given for as many waves as the run has.
- * In turn:  with n_tokens, wave w has the place of number w % n_tokens. As many waves are in flight as divide it, so that
- *           no two have one place; what is given and not changed may be had by all.
+ * In turn:  with n_tokens, wave w has the place of number w % n_tokens. As many waves are in flight as divide it, so
+ *           that no two have one place; what is given and not changed may be had by all.
  * inout:    an output that takes over its input's memory lies where that lay, so the whole chain of such values lies
  *           here. It is named by its last one, which is what is here at last; `given` is said of the first, which is
  *           changed where it lies.

@@ -1,4 +1,4 @@
-/* emu_host.c - the host's memory as the emulated GPUs' driver would see it: what it gives, and what is registered with it.
+/* emu_host.c - the host's memory as the emulated GPUs' driver would see it: what it gives, and what is registered.
  *
  * Registering changes nothing here, but it is held to the rules of a real driver: a range is registered once, what
  * is unregistered was registered, and a copy lies in registered memory as a whole or not at all. What is left, and what

@@ -313,7 +313,8 @@ static bool check_platform(const struct df_platform *p)
     for (uint32_t u = 0; u < p->n_units; u++) {
         const struct df_unit *unit = &p->units[u];
         if (!ends(unit->name, sizeof unit->name) || unit->cls >= p->n_classes || !unit->workers ||
-            unit->registers > DF_REGISTER_NO || !(unit->launch_s >= 0) || (u && (!is_link(&unit->h2d) || !is_link(&unit->d2h))) ||
+            unit->registers > DF_REGISTER_NO || !(unit->launch_s >= 0) ||
+            (u && (!is_link(&unit->h2d) || !is_link(&unit->d2h))) ||
             (unit->peer.bytes_per_s != 0 && !is_link(&unit->peer)))
             return false;
     }

@@ -17,7 +17,8 @@
 
 enum { DF_GPU_JOBS = 2 };               /* one computes, for the other all is brought and launched */
 
-/* Whether copies of a program's own buffers are faster when these are registered with the driver (pinned where they lie). */
+/* Whether copies of a program's own buffers are faster when these are registered with the driver: pinned where they
+ * lie. */
 enum { DF_REGISTER_UNKNOWN, DF_REGISTER_YES, DF_REGISTER_NO };
 
 struct df_link {
@@ -50,7 +51,8 @@ struct df_platform {
  * `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, memory unknown. */
 void df_platform_default(struct df_platform *platform, uint32_t gpus);
 
-/* Whether copies and launches take the same on both units; and whether they differ in nothing that a plan depends on. */
+/* Whether copies and launches take the same on both units; and whether they differ in nothing that a plan depends
+ * on. */
 bool df_unit_links_alike(const struct df_unit *a, const struct df_unit *b);
 bool df_unit_alike(const struct df_unit *a, const struct df_unit *b);
 /* Whether a plan for one is a plan for the other. */

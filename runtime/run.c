@@ -131,7 +131,9 @@ static int make_space(struct df_run *run, struct df_error *error)
     }
     for (uint32_t x = 0; x < g->n_values; x++) {
         bytes[x] = g->values[x].bytes;
-        count[x] = dfr_buffers_lent(run, x) ? 0 : g->nodes[g->values[x].producer].flags & DF_NODE_ONCE ? 1 : run->inflight;
+        count[x] = g->nodes[g->values[x].producer].flags & DF_NODE_ONCE ? 1 : run->inflight;
+        if (dfr_buffers_lent(run, x))
+            count[x] = 0;
     }
     if (run->buffers) {
         config.lent = run->buffers->lent;
@@ -417,7 +419,8 @@ static void be_serial(struct df_run *run)
 static int prepare(struct df_run *run, struct df_error *error)
 {
     int (*const steps[])(struct df_run *, struct df_error *) = {
-        dfr_buffers_create, dfr_machine_find, dfr_admit, NULL, dfr_machine_plan, dfr_size, dfr_engine_create, make_wakes, make_staging,
+        dfr_buffers_create, dfr_machine_find, dfr_admit, NULL, dfr_machine_plan, dfr_size, dfr_engine_create,
+        make_wakes, make_staging,
         make_tokens, make_trace, make_workers, make_gpus, make_policy, tell_gpus_order, make_gang_and_cores,
         dfr_inspect_create,
     };

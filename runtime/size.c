@@ -164,7 +164,7 @@ static void make_planned(struct df_run *run, uint32_t u, const struct df_plan *p
     const struct df_unit *unit = &plan->platform.units[u];
     struct dfr_room *room = &run->rooms[u];
 
-    room->fits = !(run->options.guard && run->policy->guarded) && !run->buffers; /* results stay until they are copied */
+    room->fits = !(run->options.guard && run->policy->guarded) && !run->buffers; /* results stay until copied */
     room->page = plan->devices.page + (size_t)(u - 1) * plan->n_waves * run->graph->n_values;
     room->n_rows = plan->n_waves;
     room->slot_bytes = need->wave_bytes;

@@ -148,7 +148,9 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
     }
 }
 
-/* ---- what is kept: its waiters have numbers after those of the inputs, its items in `arrived` nodes after the graph's ---- */
+/* ---- what is kept ---- */
+
+/* Its waiters have numbers after those of the inputs, its items in `arrived` nodes after the graph's. */
 
 static uint32_t first_keeper(const struct df_run *run)
 {

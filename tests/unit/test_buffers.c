@@ -1,5 +1,5 @@
-/* test_buffers.c - tokens in the caller's own memory (struct df_buffer), on every path that a run can take: a graph with
- * public calls alone, as a program makes it that embeds libdf, whose tokens are known in closed form.
+/* test_buffers.c - tokens in the caller's own memory (struct df_buffer), on every path that a run can take: a graph
+ * made by public calls alone, as by a program that embeds libdf, whose tokens are known in closed form.
  *
  *     make (m) -> twice -> bump (inout) -> print        make2 (x) -> bump#2 (inout) -> join <- make
  *     table (t, once) -> join's scale
@@ -152,7 +152,10 @@ static struct df_graph *make_graph(bool with_code)
 /* ---- what is expected ---- */
 
 static int64_t expected_bump1(int64_t wave, size_t i) { return 2 * made(wave, i) + 1 + 100; }
-static int64_t expected_join(int64_t wave, size_t i) { return 5 * (made(wave, i) + 100) + made(wave, i) + 3 * (int64_t)i + 1; }
+static int64_t expected_join(int64_t wave, size_t i)
+{
+    return 5 * (made(wave, i) + 100) + made(wave, i) + 3 * (int64_t)i + 1;
+}
 static int64_t expected_bump2(int64_t wave, size_t i) { return made(wave, i) + 100; }
 static int64_t expected_table(int64_t wave, size_t i) { return 3 * (int64_t)i + 1 + 0 * wave; }
 
@@ -278,8 +281,8 @@ static void test_host(void **state)
     df_graph_free(graph);
 }
 
-/* On one and on several devices, with memory for all and for the largest job alone; copies of results where no job of the
- * host reads them. */
+/* On one and on several devices, with memory for all and for the largest job alone; copies of results where no job of
+ * the host reads them. */
 static void test_devices(void **state)
 {
     static const char *const policies[] = { "all-gpu", "eager", "dmda", "ws" };
@@ -345,8 +348,10 @@ static void test_given(void **state)
     (void)state;
     for (int device = DF_DEVICE_NONE; device <= DF_DEVICE_EMU; device++)
         for (unsigned all = 0; all < 2; all++) {
-            struct df_options o = options_of(device == DF_DEVICE_NONE ? "ws" : "all-gpu", (enum df_device_kind)device, 2);
-            int64_t *given = new_tokens(WAVES), *chain = new_tokens(WAVES), *once = new_tokens(1), *out = new_tokens(WAVES);
+            const char *policy = device == DF_DEVICE_NONE ? "ws" : "all-gpu";
+            struct df_options o = options_of(policy, (enum df_device_kind)device, 2);
+            int64_t *given = new_tokens(WAVES), *chain = new_tokens(WAVES), *once = new_tokens(1);
+            int64_t *out = new_tokens(WAVES);
             const struct df_buffer buffers[] = {
                 { .node = "main/make#1", .data = given, .bytes = BYTES, .n_tokens = 1, .given = 1 },
                 { .node = "main/bump#2", .data = chain, .bytes = WAVES * BYTES, .given = 1 },
@@ -386,7 +391,8 @@ static void test_in_turn(void **state)
         for (unsigned t = 0; t < 5; t++)
             for (unsigned workers = 1; workers <= 2; workers++)
                 for (unsigned traced = 0; traced < 2; traced++) {
-                    struct df_options o = options_of(workers == 1 ? "all-cpu" : "ws", (enum df_device_kind)device, workers);
+                    const char *policy = workers == 1 ? "all-cpu" : "ws";
+                    struct df_options o = options_of(policy, (enum df_device_kind)device, workers);
                     uint64_t n = turns[t], stride = BYTES + 64;
                     char *memory = malloc(n * stride);
                     const struct df_buffer buffer = { .node = "main/bump#1", .data = memory, .bytes = n * stride,
@@ -524,8 +530,8 @@ static void test_emulated_driver(void **state)
 
 /* ---- refusals ---- */
 
-static void refused(const struct df_graph *graph, const struct df_options *o, const struct df_buffer *buffers, unsigned n,
-                    const char *sentence)
+static void refused(const struct df_graph *graph, const struct df_options *o, const struct df_buffer *buffers,
+                    unsigned n, const char *sentence)
 {
     struct df_options with = *o;
     struct df_error error = { "" };
@@ -569,26 +575,32 @@ static void test_refusals(void **state)
     b[0].stride_bytes = BYTES - 8;
     REFUSED(1, "buffer of node 'main/join', output 0: tokens of 4800 bytes cannot lie 4792 bytes apart");
     b[0].data = (char *)m + 4;
-    REFUSED(1, "buffer of node 'main/join', output 0: each token must begin at a multiple of 8 bytes, for its elements");
+    REFUSED(1, "buffer of node 'main/join', output 0: each token must begin at a multiple of 8 bytes, "
+               "for its elements");
     b[0].stride_bytes = BYTES + 4, b[0].bytes += WAVES * 4;
-    REFUSED(1, "buffer of node 'main/join', output 0: each token must begin at a multiple of 8 bytes, for its elements");
+    REFUSED(1, "buffer of node 'main/join', output 0: each token must begin at a multiple of 8 bytes, "
+               "for its elements");
     b[1].data = m + WAVES * K;
     REFUSED(2, "buffer of node 'main/join', output 0: it has two buffers");
     b[1].node = "main/bump#2", b[1].data = m + WAVES * K - 1;
-    REFUSED(2, "buffer of node 'main/bump#2', output 0: it has bytes in common with that of node 'main/join', output 0");
+    REFUSED(2, "buffer of node 'main/bump#2', output 0: it has bytes in common with that of node "
+               "'main/join', output 0");
     b[0].stride_bytes = b[1].stride_bytes = 2 * BYTES, b[0].bytes = b[1].bytes = 2 * WAVES * BYTES;
     b[1].node = "main/bump#2", b[1].data = m + K - 1;
-    REFUSED(2, "buffer of node 'main/bump#2', output 0: it has bytes in common with that of node 'main/join', output 0");
+    REFUSED(2, "buffer of node 'main/bump#2', output 0: it has bytes in common with that of node "
+               "'main/join', output 0");
     b[0].node = "main/twice";
     REFUSED(1, "buffer of node 'main/twice', output 0: its memory goes on to node 'main/bump#1', which changes it in "
                "place (inout): the buffer is to name that one's output 0");
     b[0].given = 1;
-    REFUSED(1, "buffer of node 'main/join', output 0: what is given is made by a source, and node 'main/join' has inputs");
+    REFUSED(1, "buffer of node 'main/join', output 0: what is given is made by a source, and node 'main/join' "
+               "has inputs");
     b[0].node = "main/bump#1", b[0].given = 1;
-    REFUSED(1, "buffer of node 'main/bump#1', output 0: what is given is made by a source, and node 'main/twice' has inputs");
+    REFUSED(1, "buffer of node 'main/bump#1', output 0: what is given is made by a source, and node "
+               "'main/twice' has inputs");
     b[0].n_tokens = 3, o.inflight = 2;
-    REFUSED(1, "buffer of node 'main/join', output 0: 3 places in turn are not enough for 2 waves in flight: a multiple "
-               "of that is");
+    REFUSED(1, "buffer of node 'main/join', output 0: 3 places in turn are not enough for 2 waves in flight: a "
+               "multiple of that is");
     df_graph_free(graph);
     free_tokens(m, 2 * WAVES);
 }

@@ -1,6 +1,6 @@
-/* test_buffers_random.c - random graphs whose values lie in the caller's memory, as results and given, under every policy,
- * on the host and on devices with and without room. What each value is comes from a serial run that has all of them
- * in buffers, whose sinks are those of the sequential reference.
+/* test_buffers_random.c - random graphs whose values lie in the caller's memory, as results and given, under every
+ * policy, on the host and on devices with and without room. What each value is comes from a serial run that has all of
+ * them in buffers, whose sinks are those of the sequential reference.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -119,7 +119,8 @@ static bool is_as_emulated(const struct df_unit *gpu, const struct df_unit *emul
 static bool says_what_is_faster(const struct df_unit *gpu, const struct dfw_paths *h2d, const struct dfw_paths *d2h)
 {
     bool registering = 1 / h2d->registered + 1 / d2h->registered < 1 / h2d->staged + 1 / d2h->staged;
-    return h2d->registered > 0 && d2h->registered > 0 && gpu->registers == (registering ? DF_REGISTER_YES : DF_REGISTER_NO);
+    return h2d->registered > 0 && d2h->registered > 0 &&
+           gpu->registers == (registering ? DF_REGISTER_YES : DF_REGISTER_NO);
 }
 
 static void the_emulators_link_is_found_again(void **state)

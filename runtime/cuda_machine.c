@@ -6,6 +6,9 @@
 #include "runtime/cuda_impl.h"
 #include "runtime/error.h"
 
+#define OTHERS_SHARE 10                 /* a tenth of a GPU is left to contexts, libraries and other programs */
+#define MIB_BYTES (UINT64_C(1) << 20)
+
 /* ---- what there is ---- */
 
 uint32_t dfr_cuda_count(struct df_error *error)
@@ -46,7 +49,7 @@ int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *err
     if (status != cudaSuccess)
         return dfr_cuda_failed(error, name, "reading its properties", status);
     snprintf(unit->name, sizeof unit->name, "%.*s", (int)sizeof unit->name - 1, properties.name);
-    unit->memory_bytes = properties.totalGlobalMem;
+    unit->memory_bytes = (properties.totalGlobalMem - properties.totalGlobalMem / OTHERS_SHARE) & ~(MIB_BYTES - 1);
     return DF_OK;
 }
 

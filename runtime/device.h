@@ -69,7 +69,8 @@ struct dfr_device_ops {
     bool results_at_once;               /* cuda: what the host code returned is known when launch() returns */
     /* How many devices there are; *error says why where 0. */
     uint32_t (*count)(struct df_error *error);
-    /* Name, memory, of device `index` into unit (links are left as they are). */
+    /* Name and memory of device `index` into unit (links are left as they are). The memory is what a run may take, and so
+     * what a probe stores and a plan is made for. */
     int (*describe)(uint32_t index, struct df_unit *unit, struct df_error *error);
     int (*open)(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
                 struct df_error *error);

@@ -105,8 +105,6 @@ int dfr_machine_find(struct df_run *run, struct df_error *error)
         if (run->options.gpu_mem_bytes > 0 &&
             (run->gpu_limit[u] == 0 || run->options.gpu_mem_bytes < run->gpu_limit[u]))
             run->gpu_limit[u] = run->options.gpu_mem_bytes;
-        else if (!run->device_ops->runs_cpu_code)
-            run->gpu_limit[u] -= run->gpu_limit[u] / 10; /* contexts, libraries and other programs need some too */
         run->platform.units[u].memory_bytes = run->gpu_limit[u];
     }
     return DF_OK;

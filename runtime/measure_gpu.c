@@ -52,10 +52,10 @@ const char *dfr_measure_gpu_name(const struct dfr_measure *m)
 
 /* ---- open and close ---- */
 
-/* The largest pool that is allowed: what the options say, else nine tenths of the memory (the rest is the driver's). */
+/* The largest pool that is allowed. */
 static uint64_t pool_limit(const struct dfr_measure *m, const struct df_unit *unit)
 {
-    uint64_t limit = unit->memory_bytes ? unit->memory_bytes / 10 * 9 : UINT64_MAX;
+    uint64_t limit = unit->memory_bytes ? unit->memory_bytes : UINT64_MAX;
     if (m->options->gpu_mem_bytes && m->options->gpu_mem_bytes < limit)
         limit = m->options->gpu_mem_bytes;
     return limit;

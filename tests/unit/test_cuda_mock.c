@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "partition/partition.h"
 #include "run_rig.h"
 #include "runtime/device.h"
 #include "runtime/engine.h"
@@ -211,6 +212,37 @@ static void test_spoiled_captures(void **state)
     }
 }
 
+/* ---- the machine ---- */
+
+/* What a probe says of a GPU is what a run finds: so the plan that was made for it is used, and the run needs no
+ * planner. */
+static void test_plan_is_for_this_machine(void **state)
+{
+    struct df_platform probed;
+    struct df_times times;
+    struct df_plan *plan;
+    struct df_error error = { "" };
+    struct rig r;
+
+    (void)state;
+    need_mock();
+    mock_begin(1, MEMORY + 12345, 4);
+    make_chain(&r, 12);
+    df_platform_default(&probed, 1);
+    probed.units[0].workers = 2;
+    assert_int_equal(ops->describe(0, &probed.units[1], &error), DF_OK);
+    assert_int_equal(probed.units[1].memory_bytes % (1 << 20), 0); /* as a platform file says it */
+    assert_true(probed.units[1].memory_bytes < MEMORY * 95 / 100);
+    assert_int_equal(dfr_times_default(r.graph, true, &times, &error), DF_OK);
+    assert_int_equal(dfp_planner.make(r.graph, &probed, &times, "heft", &plan, &error), DF_OK);
+    struct df_options o = options_of("heft");
+    o.plan = plan;
+    rig_check(&r, &o, WAVES);
+    dfr_plan_free(plan);
+    dfr_times_free(&times);
+    rig_free(&r);
+}
+
 /* ---- trouble ---- */
 
 /* Each call of CUDA's fails once: the run ends, says what it was, and returns everything; or it could do without. */
@@ -374,6 +406,7 @@ int main(void)
         cmocka_unit_test_setup(test_results, set_up),       cmocka_unit_test_setup(test_replay, set_up),
         cmocka_unit_test_setup(test_spoiled_captures, set_up), cmocka_unit_test_setup(test_each_call_fails, set_up),
         cmocka_unit_test_setup(test_faults, set_up),
+        cmocka_unit_test_setup(test_plan_is_for_this_machine, set_up),
         cmocka_unit_test_setup(test_capture_beside_others, set_up),
         cmocka_unit_test_setup(test_other_gpu_selected, set_up),
         cmocka_unit_test_setup(test_peers, set_up),

@@ -50,6 +50,8 @@ static int find_devices(struct df_run *run, const struct df_platform *described,
     if (run->n_gpus == 0 && kind != DF_DEVICE_AUTO)
         return dfr_error(error, DF_E_DEVICE, "no %s device: %s", run->device_ops->name,
                          reason.text[0] ? reason.text : "none was found");
+    if (run->n_gpus == 0)               /* a driver that is too old, say, must not be found out by the time it takes */
+        dfr_log(run, DF_LOG_INFO, "runs on the CPU alone: %s", reason.text);
     if (kind == DF_DEVICE_EMU && described_gpus(described) > 1)
         run->n_gpus = described_gpus(described);
     if (run->n_gpus > DF_MAX_UNITS - 1)

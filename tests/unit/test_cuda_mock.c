@@ -243,6 +243,42 @@ static void test_plan_is_for_this_machine(void **state)
     rig_free(&r);
 }
 
+static void check_none(const char *expected)
+{
+    struct df_error error = { "" };
+    assert_int_equal(ops->count(&error), 0);
+    if (!strstr(error.text, expected))
+        fail_msg("'%s' is not in '%s'", expected, error.text);
+    assert_int_equal(mock_last_error(), 0);
+}
+
+static void test_no_gpu(void **state)
+{
+    struct dfr_device_config config = { .pool_bytes = 1 << 20, .compute_streams = 1 };
+    struct dfr_device *device = NULL;
+    struct df_error error = { "" };
+
+    (void)state;
+    need_mock();
+    mock_driver(0, MOCK_DRIVER_TOO_OLD);
+    check_none("no CUDA driver found");
+    mock_driver(11040, MOCK_DRIVER_TOO_OLD);
+    check_none("the CUDA driver is for CUDA 11.4, this program needs one for CUDA 1");
+    mock_driver(13000, MOCK_NO_DEVICE);
+    check_none("no CUDA GPU that this program may use");
+    mock_driver(13000, 999);
+    check_none("cuda: counting GPUs: ");
+    mock_begin(1, MEMORY, 1);
+    mock_fail(2, MOCK_BUSY);            /* another process has it for itself */
+    assert_int_equal(ops->open(0, &config, &device, &error), DF_E_DEVICE);
+    assert_non_null(strstr(error.text, "cuda0: making a stream: "));
+    assert_non_null(strstr(error.text, "cudaErrorDevicesUnavailable"));
+    config.pool_bytes = 2 * MEMORY;
+    assert_int_equal(ops->open(0, &config, &device, &error), DF_E_MEMORY);
+    assert_non_null(strstr(error.text, "128.0 MiB, where 64.0 of 64.0 MiB are free (--gpu-mem takes less)"));
+    assert_nothing_left();
+}
+
 /* ---- trouble ---- */
 
 /* Each call of CUDA's fails once: the run ends, says what it was, and returns everything; or it could do without. */
@@ -406,6 +442,7 @@ int main(void)
         cmocka_unit_test_setup(test_results, set_up),       cmocka_unit_test_setup(test_replay, set_up),
         cmocka_unit_test_setup(test_spoiled_captures, set_up), cmocka_unit_test_setup(test_each_call_fails, set_up),
         cmocka_unit_test_setup(test_faults, set_up),
+        cmocka_unit_test_setup(test_no_gpu, set_up),
         cmocka_unit_test_setup(test_plan_is_for_this_machine, set_up),
         cmocka_unit_test_setup(test_capture_beside_others, set_up),
         cmocka_unit_test_setup(test_other_gpu_selected, set_up),

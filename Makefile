@@ -162,7 +162,7 @@ $(INC)/df.h: runtime/df.h
 	$(Q)cp $< $@
 
 comma := ,
-CUDA_LINK = $(if $(CUDA_HOME),-Wl$(comma)-u$(comma)dfr_cuda_ops $(LIB)/libdf-cuda.a -L$(CUDA_HOME)/lib64 -lcudart_static)
+CUDA_LINK = $(if $(CUDA_HOME),-Wl$(comma)-u$(comma)dfr_cuda_ops $(LIB)/libdf-cuda.a -L$(CUDA_HOME)/lib64 -L$(CUDA_HOME)/lib -lcudart_static)
 LINK_ALL  = $(LIB)/libdfdriver.a $(LIB)/libdffront.a $(LIB)/libdfplan.a $(CUDA_LINK) $(LIB)/libdf.a
 
 $(BIN)/dfc: $(call obj,$(MAIN_SRC)) $(LIB)/libdfdriver.a $(LIBRARIES)
@@ -183,7 +183,7 @@ $(BUILDDIR)/pkgconfig:
 ifneq ($(CUDA_HOME),)
 	@printf '%s\n' 'prefix=$${pcfiledir}/../..' 'libdir=$${prefix}/lib' '' 'Name: libdf-cuda' \
 	  'Description: CUDA back end of libdf' 'Version: $(VERSION)' 'Requires: libdf' \
-	  'Libs: -Wl,-u,dfr_cuda_ops -L$${libdir} -ldf-cuda -L$(CUDA_HOME)/lib64 -lcudart_static' > $(LIB)/pkgconfig/libdf-cuda.pc
+	  'Libs: -Wl,-u,dfr_cuda_ops -L$${libdir} -ldf-cuda -L$(CUDA_HOME)/lib64 -L$(CUDA_HOME)/lib -lcudart_static' > $(LIB)/pkgconfig/libdf-cuda.pc
 endif
 
 # ---- tests ----
@@ -220,7 +220,7 @@ check-long: deps
 check-model:
 	@tests/model/run.sh $(BUILDDIR)
 gpu-check: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all $(BUILDDIR)/tests/test_cuda
 	@tests/gpu_check.sh $(BUILDDIR)
 
 # Each kind of build by each compiler there is; the first one's outputs are the others' reference. SAME="release debug" for fewer.

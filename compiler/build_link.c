@@ -34,13 +34,22 @@ static void add_objects(const struct dfc_program *p, struct dfc_list *argv, bool
         }
 }
 
+/* Toolkits have their libraries in lib64, those of Python's packages in lib, conda's under targets. The program finds
+ * them there too, unless it is where the system looks anyway. */
 static void add_cuda(const struct dfc_program *p, struct dfc_list *argv)
 {
+    static const char *const folders[] = { "lib64", "lib", "targets/x86_64-linux/lib" };
+    char path[PATH_MAX];
     dfc_list_add(argv, "-Wl,-u,dfr_cuda_ops");
     dfc_list_add(argv, "%s/libdf-cuda.a", p->tools.lib);
-    dfc_list_add(argv, "-L%s/lib64", p->tools.cuda);
-    dfc_list_add(argv, "-L%s/lib", p->tools.cuda);
-    dfc_list_add(argv, "-Wl,-rpath,%s/lib64", p->tools.cuda);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        int n = snprintf(path, sizeof path, "%s/%s", p->tools.cuda, folders[i]);
+        if (n < 0 || (size_t)n >= sizeof path || access(path, X_OK) != 0)
+            continue;
+        dfc_list_add(argv, "-L%s", path);
+        if (strcmp(p->tools.cuda, "/usr") != 0)
+            dfc_list_add(argv, "-Wl,-rpath,%s", path);
+    }
 }
 
 static void link_command(const struct dfc_program *p, const char *path, struct dfc_list *argv)

@@ -95,6 +95,7 @@ if nvidia-smi -L >/dev/null 2>&1; then
     ./all --device=cuda > out; same all-ways-on-cuda out expected
 else
     expect no-gpu-says-so 1 'no cuda device' ./all --device=cuda
+    expect auto-says-why 0 '^all: runs on the CPU alone: .*(driver|GPU)' ./all --log=info
 fi
 expect needs-nvcc 1 "all.df:2:.* error: the cpu variant of 'first' is in a .cu file, which needs nvcc" "$DFC" all.df -o all --nvcc=none
 
@@ -173,5 +174,17 @@ launching 'f': dynamic shared memory does not fit in 64 bits, or divides by zero
 launching 'f': dynamic shared memory is -4, it must be from 0 to 1048576
 X
 same extents extents.out extents.want
+
+# A toolkit with its libraries in lib alone, as Python's packages have it: linked from there, and found there when the program starts.
+mkdir -p kit/lib && ln -s "$cuda/include" kit/include && ln -s "$cuda"/lib*/libcudart_static.a kit/lib/
+printf '#!/bin/sh\necho "#$ TOP=%s" >&2\n' "$PWD/kit" >kit/nvcc && chmod +x kit/nvcc
+cp 'my kernels/host.c' . && cat > kit.df <<'X'
+kernel count(out v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = (int32_t)i; }};
+kernel fourth(in a: i32[k], out b: i32[k]) cpu {{ memcpy(b, a, k * sizeof *a); }} gpu "host.c";
+kernel drop(in a: i32[k]) cpu {{ (void)a; (void)k; }};
+graph main { a: i32[4] = count(); b = fourth(a); drop(b); }
+X
+check other-toolkit "$DFC" kit.df -o kit-program --nvcc="$PWD/kit/nvcc"
+expect other-toolkit-found 0 "R(UN)?PATH.*$PWD/kit/lib" readelf -d kit-program
 rm -rf extents.dfc
 [ "$(ls -A | grep -c '^\.dfc-')" = 0 ] && pass nothing-left || fail nothing-left "$(ls -A)"

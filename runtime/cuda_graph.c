@@ -37,7 +37,9 @@ int dfr_cuda_record_end(struct dfr_device *device, uint32_t stream, struct dfr_r
 
     cuda->streams[stream].recording = false;
     *recording = NULL;
-    if (ended == cudaSuccess && graph != NULL && r != NULL)
+    if (ended == cudaSuccess && graph != NULL && r != NULL) /* host code may have selected another GPU */
+        made = dfr_cuda_select(cuda->index);
+    if (made == cudaSuccess)
         made = cudaGraphInstantiateWithFlags(&r->exec, graph, 0);
     if (graph != NULL)
         cudaGraphDestroy(graph);

@@ -519,7 +519,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
 {
     cudaError_t status = enter_for(__func__, graph, GRAPH);
-    TRY(flags == 0, cudaErrorInvalidValue);
+    TRY(flags == 0 && graph->object.device == current, cudaErrorInvalidValue);
     if (status == cudaSuccess) {
         *exec = mock_new(EXEC, sizeof **exec, graph->object.device);
         mock_copy_ops(&(*exec)->ops, &graph->ops);

@@ -158,6 +158,27 @@ static void test_results(void **state)
     assert_true(replayed > 0 && evicted > 0 && sent > 0);
 }
 
+/* The second device of --check=variants, and what looks into a run on the first. */
+static void test_looked_into(void **state)
+{
+    (void)state;
+    need_mock();
+    for (int i = 0; i < 2; i++) {
+        struct rig r;
+        mock_begin(1, MEMORY, 6);
+        rig_random(&r, 3, 30, 100, 0);
+        use_launches(&r);
+        rig_expect(&r, WAVES);
+        struct df_options o = options_of("all-gpu");
+        o.check_variants = i == 0;
+        o.poison = i == 1;
+        o.watchdog_s = i == 1 ? 100 : 0;
+        rig_check(&r, &o, WAVES);
+        assert_nothing_left();
+        rig_free(&r);
+    }
+}
+
 static void make_chain(struct rig *r, unsigned length)
 {
     struct rig_out at;
@@ -408,7 +429,10 @@ static void test_other_gpu_selected(void **state)
     mock_begin(2, MEMORY, 7);
     make_chain(&r, 12);
     struct df_options o = options_of("all-gpu");
-    rig_check(&r, &o, WAVES);
+    o.inflight = 1;
+    o.cuda_graphs = DF_GRAPHS_ON;
+    struct df_stats stats = rig_check(&r, &o, WAVES);
+    assert_true(stats.memories[0].replayed > 0);
     assert_nothing_left();
     rig_free(&r);
 }
@@ -442,6 +466,7 @@ int main(void)
         cmocka_unit_test_setup(test_results, set_up),       cmocka_unit_test_setup(test_replay, set_up),
         cmocka_unit_test_setup(test_spoiled_captures, set_up), cmocka_unit_test_setup(test_each_call_fails, set_up),
         cmocka_unit_test_setup(test_faults, set_up),
+        cmocka_unit_test_setup(test_looked_into, set_up),
         cmocka_unit_test_setup(test_no_gpu, set_up),
         cmocka_unit_test_setup(test_plan_is_for_this_machine, set_up),
         cmocka_unit_test_setup(test_capture_beside_others, set_up),

@@ -60,14 +60,21 @@ static void work_close(struct dfc_program *p)
 
 /* ---- the image ---- */
 
-/* Somebody asked for a limit: says whether the plan keeps to it. */
+/* Says what the program will need of the devices' memories: where somebody asked for a limit, and where not as many waves
+ * fit as would be in flight. */
 static void note_promises(const struct dfc_program *p, const struct df_plan *plan)
 {
+    uint32_t inflight = p->common->inflight, wanted = inflight ? inflight : DF_DEFAULT_INFLIGHT;
+    wanted = !inflight && plan->inflight ? plan->inflight : wanted;
     for (uint32_t u = 1; u < plan->platform.n_units; u++) {
         const struct df_unit *unit = &plan->platform.units[u];
         char promise[160], need[32];
-        dfp_text_promise(promise, plan, u, p->common->inflight);
-        dfc_note("%s needs %s for one wave: %s", unit->name, dfp_text_bytes(need, plan->pool_bytes[u]), promise);
+        if (!unit->memory_bytes || (!p->common->gpu_mem_bytes && !inflight &&
+                                    dfr_need_waves(&plan->memory[u], unit->memory_bytes, wanted) == wanted))
+            continue;
+        dfp_text_promise(promise, plan, u, inflight);
+        dfc_note("under %s, %s needs %s for one wave: %s", plan->policy, unit->name,
+                 dfp_text_bytes(need, plan->pool_bytes[u]), promise);
     }
 }
 
@@ -79,7 +86,7 @@ static struct df_plan *make_plan(const struct dfc_program *p)
     struct df_plan *plan = NULL;
     const char *policy = p->options->policy ? p->options->policy : dfc_default_placer(p->loaded);
     if (dfp_plan_make(&p->loaded->problem, policy, &p->common->partition, &plan, &error) == DF_OK) {
-        if (p->common->gpu_mem_bytes && !p->options->quiet)
+        if (!p->options->quiet)
             note_promises(p, plan);
         return plan;
     }
@@ -221,6 +228,8 @@ int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const 
     struct dfc_output file;
     struct dfc_program program = { .common = common, .loaded = loaded, .options = options, .output = output };
     struct dfc_signals signals;
+    if (!loaded->front->has_dynamic && !dfc_check_room(loaded)) /* else sizes are known at start */
+        return 1;
     if (!is_replaceable(output) || !dfc_output_open(&file, output))
         return 1;
     dfc_signals_hold(&signals);

@@ -131,6 +131,10 @@ static bool emit_plan(const struct dfc_common *common, FILE *out)
     struct dfp_evaluation evaluation;
     if (!dfc_load(common, false, &loaded))
         return false;
+    if (!dfc_check_room(&loaded)) {
+        dfc_unload(&loaded);
+        return false;
+    }
     bool good = dfp_plan_make(&loaded.problem, common->policy ? common->policy : dfc_default_placer(&loaded),
                               &common->partition, &plan, &error) == DF_OK &&
                 dfp_evaluate(&loaded.problem, plan->place, plan->priority, &evaluation, &error) == DF_OK;

@@ -306,7 +306,7 @@ static int run(int argc, char **argv)
     if (!status && !dfc_load(&r.common, false, &loaded)) {
         status = 1;
     } else if (!status) {
-        status = explain(&r, &loaded);
+        status = dfc_check_room(&loaded) ? explain(&r, &loaded) : 1;
         dfc_unload(&loaded);
     }
     dfc_common_free(&r.common);

@@ -333,7 +333,7 @@ static int run(int argc, char **argv)
     if (!status && !dfc_load(&o.common, false, &loaded)) {
         status = 1;
     } else if (!status) {
-        status = show(&o, &loaded);
+        status = dfc_check_room(&loaded) ? show(&o, &loaded) : 1;
         dfc_unload(&loaded);
     }
     dfc_common_free(&o.common);

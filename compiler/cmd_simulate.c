@@ -52,7 +52,8 @@ struct request {
     unsigned n_policies;
     enum format format;
     uint32_t waves;
-    bool locality, prefetch, all;                 /* all: some may not apply */
+    bool locality, prefetch, all;       /* all: some may not apply */
+    bool fewer;                         /* waves may be in flight than there are: as in a run, no more than fit */
     const char *gantt;
     bool no_guard;
     int evict;
@@ -201,6 +202,14 @@ static bool finds_jobs(const struct request *r, const struct dfc_loaded *loaded)
     return r->common.gpu_jobs ? r->common.gpu_jobs == DF_FIND_JOBS : strcmp(loaded->platform_source, "probe") == 0;
 }
 
+/* Where a device's memory may not have room for all waves, plans say what they need of it. */
+static void plan_memory(struct request *r, const struct df_platform *platform)
+{
+    for (uint32_t u = 1; u < platform->n_units && r->fewer; u++)
+        if (platform->units[u].memory_bytes)
+            r->common.partition.no_memory = false;
+}
+
 /* Of `all`, what has nothing to decide here: all on a GPU where there is none. */
 static void drop_what_does_not_apply(struct request *r, const struct df_platform *platform)
 {
@@ -231,7 +240,7 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
                                             .seed = r->common.partition.seed, .locality = r->locality,
                                             .prefetch = r->prefetch, .find_jobs = finds_jobs(r, loaded),
                                             .no_guard = r->no_guard, .evict = evict(r) };
-    if (dfr_policy_find(row->policy, error)->needs_plan) {
+    if (dfr_policy_find(row->policy, error)->needs_plan || (r->fewer && dfp_partitioner_find(row->policy))) {
         double begin_s = dfr_clock_s();
         int code = dfp_plan_make(problem, row->policy, &r->common.partition, &plan, error);
         if (code)
@@ -242,6 +251,8 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
         row->least_load_s = plan->least_load_s;
         row->load_bound_s = plan->load_bound_s;
         options.plan = plan;
+        if (r->fewer)
+            options.inflight = dfr_plan_waves(plan, problem->platform, options.inflight);
     }
     if (gantt)
         dfc_gantt_listen(gantt, &row->simulation);
@@ -406,7 +417,8 @@ static void plan_for_waves(struct request *r)
     struct dfp_options *options = &r->common.partition;
     if (r->waves > 1 && options->objective == DFP_BY_GRAPH)
         options->objective = DFP_THROUGHPUT;
-    if (r->waves > 1 && !r->common.inflight)
+    r->fewer = r->waves > 1 && !r->common.inflight;
+    if (r->fewer)
         r->common.inflight = DFP_DEFAULT_INFLIGHT;
     options->inflight = r->common.inflight;
     options->no_memory = true;          /* nobody sees it here */
@@ -424,7 +436,10 @@ static int run(int argc, char **argv)
         status = 1;
     } else if (!status) {
         drop_what_does_not_apply(&r, &loaded.platform);
-        if (r.error.kind)
+        plan_memory(&r, &loaded.platform);
+        if (!dfc_check_room(&loaded))
+            status = 1;
+        else if (r.error.kind)
             status = study_errors(&r, &loaded) ? 0 : 1;
         else
             status = check_pictures(&r, &loaded) && simulate_all(&r, &loaded, rows) && write_result(&r, &loaded, rows)

@@ -91,6 +91,9 @@ bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded
 /* The graph alone: no platform, no times, no problem. */
 bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
 void dfc_unload(struct dfc_loaded *loaded);
+
+/* Has some unit of the platform the memory for each node's job? false: reported, with the call's place. */
+bool dfc_check_room(const struct dfc_loaded *loaded);
 /* Says what opening the database took in of what programs had learned. NULL: nothing. */
 void dfc_report_learned(const struct dfw_db *db);
 

@@ -37,7 +37,7 @@ static int emit_unit(FILE *out, const struct dfp_problem *problem, const struct 
     const struct df_memory_need *need = &plan->memory[unit];
     struct dfp_memory m;
     char promise[160];
-    int code = dfp_memory_of_unit(problem->graph, plan->place, unit, &m, error);
+    int code = dfp_plan_memory(problem, plan, unit, 0, &m, error);
     if (code != DF_OK)
         return code;
     fprintf(out, "memory of u%u %s: %" PRIu64 " bytes for a wave in any order (at least %" PRIu64 ")", unit,

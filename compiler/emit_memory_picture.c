@@ -131,7 +131,7 @@ static int draw_unit(FILE *out, const struct dfp_problem *problem, const struct 
     struct dfp_memory m;
     char title[128];
     const char *name = plan->platform.units[unit].name;
-    int code = dfp_memory_of_unit(problem->graph, plan->place, unit, &m, error);
+    int code = dfp_plan_memory(problem, plan, unit, 0, &m, error);
     if (code != DF_OK)
         return code;
     for (int sequence = 0; sequence < (unit == 0 ? 2 : 1) && code == DF_OK; sequence++) {

@@ -16,6 +16,7 @@
 #ifndef DFP_MEMORY_H
 #define DFP_MEMORY_H
 
+#include "partition/partition.h"
 #include "runtime/graph.h"
 #include "runtime/plan.h"
 
@@ -40,6 +41,11 @@ int dfp_memory_make(const struct df_graph *graph, const uint16_t *place, uint32_
 int dfp_memory_of_unit(const struct df_graph *graph, const uint16_t *place, uint32_t unit, struct dfp_memory *memory,
                        struct df_error *error);
 void dfp_memory_free(struct dfp_memory *memory);
+
+/* plan.c: what is in the unit's memory in waves of that row of the plan. Where the plan says that an online policy runs
+ * it, a node may run on any unit that can: then what may come there, which takes as much whatever that decides. */
+int dfp_plan_memory(const struct dfp_problem *problem, const struct df_plan *plan, uint32_t unit, uint32_t row,
+                    struct dfp_memory *memory, struct df_error *error);
 
 static inline uint32_t dfp_tenant_writer(const struct df_graph *g, const struct dfp_tenant *t)
 {

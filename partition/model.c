@@ -147,6 +147,19 @@ double dfp_copy_time_s(const struct df_platform *platform, uint32_t from, uint32
 
 /* ---- refusal ---- */
 
+static bool is_too_large_for(const struct dfp_model *model, uint32_t node, uint32_t unit)
+{
+    return !isnan(class_time_s(model, node, model->cls[unit])) && !job_fits(model, node, unit);
+}
+
+bool dfp_model_is_too_large(const struct dfp_model *model, uint32_t node)
+{
+    for (uint32_t u = 1; u < model->n_units; u++)
+        if (is_too_large_for(model, node, u))
+            return true;
+    return false;
+}
+
 int dfp_refuse(const struct dfp_model *model, uint32_t node, struct df_error *error)
 {
     const struct df_graph *g = model->problem->graph;
@@ -154,7 +167,7 @@ int dfp_refuse(const struct dfp_model *model, uint32_t node, struct df_error *er
     char name[160];
     df_node_name(g, node, name, sizeof name);
     for (uint32_t u = 1; u < model->n_units; u++)
-        if (!isnan(class_time_s(model, node, model->cls[u])) && !job_fits(model, node, u))
+        if (is_too_large_for(model, node, u))
             return dfr_error(error, DF_E_REFUSED,
                              "node '%s' fits nowhere: one job of it needs %llu bytes, '%s' has %llu%s", name,
                              (unsigned long long)dfp_job_bytes(g, node), platform->units[u].name,

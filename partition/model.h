@@ -43,6 +43,9 @@ uint64_t dfp_job_bytes(const struct df_graph *graph, uint32_t node);
  * same unit. */
 double dfp_copy_time_s(const struct df_platform *platform, uint32_t from, uint32_t to, uint64_t bytes);
 
+/* Could some device run the node, if it had the memory for it? */
+bool dfp_model_is_too_large(const struct dfp_model *model, uint32_t node);
+
 /* Says why no unit of the platform takes the node: DF_E_REFUSED. */
 int dfp_refuse(const struct dfp_model *model, uint32_t node, struct df_error *error);
 

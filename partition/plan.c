@@ -1,6 +1,7 @@
 /* plan.c - a placement with all that a run wants to know beforehand: priorities, the predicted time, the memory it
  * needs, and whether one unit alone would have been faster.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +12,55 @@
 
 /* ---- memory ---- */
 
-/* The largest job alone, and room for the scratch memory of as many jobs as run at once. */
-static void need_of_jobs(const struct df_graph *g, struct df_plan *plan)
+static bool is_online(const struct df_plan *plan)
 {
+    return plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED);
+}
+
+/* Room for the scratch memory of as many jobs as run at once. */
+static void need_scratch(const struct df_graph *g, uint32_t v, uint32_t u, struct df_plan *plan)
+{
+    const struct df_unit *unit = &plan->platform.units[u];
+    uint64_t scratch = dfp_round_page(g->works[g->nodes[v].work].tmp_bytes) *
+                       (unit->jobs > unit->workers ? unit->jobs : unit->workers);
+    if (scratch > plan->memory[u].scratch_bytes)
+        plan->memory[u].scratch_bytes = scratch;
+}
+
+/* The largest job alone, and scratch. */
+static int need_of_jobs(const struct dfp_problem *problem, struct df_plan *plan, struct df_error *error)
+{
+    const struct df_graph *g = problem->graph;
+    struct dfp_model model;
     for (uint64_t i = 0; i < (uint64_t)g->n_nodes * plan->n_waves; i++) {
         uint32_t v = (uint32_t)(i % g->n_nodes), u = plan->place[i];
-        const struct df_unit *unit = &plan->platform.units[u];
         uint64_t job = dfp_job_bytes(g, v);
-        uint64_t scratch = dfp_round_page(g->works[g->nodes[v].work].tmp_bytes) *
-                           (unit->jobs > unit->workers ? unit->jobs : unit->workers);
         plan->largest_job_bytes[u] = job > plan->largest_job_bytes[u] ? job : plan->largest_job_bytes[u];
-        if (scratch > plan->memory[u].scratch_bytes)
-            plan->memory[u].scratch_bytes = scratch;
+        need_scratch(g, v, u, plan);
     }
+    int code = is_online(plan) ? dfp_model_init(&model, problem, error) : DF_OK;
+    for (uint32_t v = 0; v < g->n_nodes && is_online(plan) && !code; v++)
+        for (uint32_t u = 1; u < model.n_units; u++)
+            if (!isnan(dfp_model_time_s(&model, v, u)))
+                need_scratch(g, v, u, plan);
+    return code;
+}
+
+int dfp_plan_memory(const struct dfp_problem *problem, const struct df_plan *plan, uint32_t unit, uint32_t row,
+                    struct dfp_memory *memory, struct df_error *error)
+{
+    const struct df_graph *g = problem->graph;
+    struct dfp_model model;
+    if (unit == 0 || !is_online(plan))
+        return dfp_memory_of_unit(g, plan->place + (size_t)row * g->n_nodes, unit, memory, error);
+    uint16_t *place = calloc((size_t)g->n_nodes + 1, sizeof *place);
+    int code = place ? dfp_model_init(&model, problem, error) : dfr_error_memory(error);
+    for (uint32_t v = 0; v < g->n_nodes && !code; v++)
+        place[v] = isnan(dfp_model_time_s(&model, v, unit)) ? 0 : (uint16_t)unit;
+    if (!code)
+        code = dfp_memory_of_unit(g, place, unit, memory, error);
+    free(place);
+    return code;
 }
 
 /* Offsets in lines; without them where they have no number in 32 bits. */
@@ -106,12 +143,13 @@ static void add_once(const struct dfp_memory *m, uint64_t *once_at, uint64_t *on
 }
 
 /* Of waves that are placed differently, what the one that needs most does. */
-static int need_of_row(const struct df_graph *g, struct df_plan *plan, uint32_t unit, uint32_t row,
+static int need_of_row(const struct dfp_problem *problem, struct df_plan *plan, uint32_t unit, uint32_t row,
                        uint64_t *once_at, struct df_error *error)
 {
+    const struct df_graph *g = problem->graph;
     struct df_memory_need *need = &plan->memory[unit];
     struct dfp_memory m;
-    int code = dfp_memory_of_unit(g, plan->place + (size_t)row * g->n_nodes, unit, &m, error);
+    int code = dfp_plan_memory(problem, plan, unit, row, &m, error);
     if (code)
         return code;
     need->wave_bytes = larger(need->wave_bytes, m.any_bytes);
@@ -130,15 +168,16 @@ static int need_of_row(const struct df_graph *g, struct df_plan *plan, uint32_t 
     return code;
 }
 
-static int need_of_unit(const struct df_graph *g, struct df_plan *plan, uint32_t unit, struct df_error *error)
+static int need_of_unit(const struct dfp_problem *problem, struct df_plan *plan, uint32_t unit, struct df_error *error)
 {
+    const struct df_graph *g = problem->graph;
     uint32_t rows = unit ? plan->n_waves : 1; /* to the host comes any value of any wave */
     uint64_t *once_at = malloc(((size_t)g->n_values + 1) * sizeof *once_at);
     int code = once_at ? DF_OK : dfr_error_memory(error);
     if (!code)
         memset(once_at, 0xff, g->n_values * sizeof *once_at);
     for (uint32_t row = 0; row < rows && !code; row++)
-        code = need_of_row(g, plan, unit, row, once_at, error);
+        code = need_of_row(problem, plan, unit, row, once_at, error);
     free(once_at);
     return code;
 }
@@ -236,12 +275,11 @@ static int place(const struct dfp_problem *problem, const struct dfp_partitioner
 
 static int complete(const struct dfp_problem *problem, bool memory, struct df_plan *plan, struct df_error *error)
 {
-    int code = DF_OK;
-    need_of_jobs(problem->graph, plan);
-    if (memory)
+    int code = need_of_jobs(problem, plan, error);
+    if (memory && !code)
         code = layout_new(problem->graph, plan, error);
     for (uint32_t u = 0; u < problem->platform->n_units && memory && !code; u++)
-        code = need_of_unit(problem->graph, plan, u, error);
+        code = need_of_unit(problem, plan, u, error);
     return code ? code : predict_single(problem, plan, error);
 }
 

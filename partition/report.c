@@ -70,26 +70,28 @@ const char *dfp_text_promise(char buffer[160], const struct df_plan *plan, uint3
 {
     const struct df_memory_need *need = &plan->memory[unit];
     uint64_t memory_bytes = plan->platform.units[unit].memory_bytes;
-    uint64_t asked = inflight         ? inflight
-                     : plan->inflight ? plan->inflight
-                                      : DF_DEFAULT_INFLIGHT,
-             fit = asked, fixed = dfr_need_bytes(need, 0);
-    char size[32];
+    unsigned long long planned = plan->inflight ? plan->inflight : DF_DEFAULT_INFLIGHT, fit;
+    unsigned long long wanted = inflight ? inflight : planned;
+    char size[32], one[32];
     buffer[0] = '\0';
     if (!memory_bytes)
         return buffer;
     dfp_text_bytes(size, memory_bytes);
-    if (fixed > memory_bytes)
-        fit = 0;
-    else if (need->wave_bytes && (memory_bytes - fixed) / need->wave_bytes < asked)
-        fit = (memory_bytes - fixed) / need->wave_bytes;
-    if (fit == 0)
+    fit = dfr_need_waves(need, memory_bytes, wanted);
+    if (fit == wanted)
+        snprintf(buffer, 160, "fits in %s with %llu wave%s in flight", size, fit, fit == 1 ? "" : "s");
+    else if (fit > 0 && inflight)
+        snprintf(buffer, 160, "fits in %s with %llu of the %llu waves in flight asked for", size, fit, wanted);
+    else if (fit > 0)
+        snprintf(buffer, 160, "fits in %s with %llu wave%s in flight, not with %llu", size, fit, fit == 1 ? "" : "s",
+                 wanted);
+    else if (unit == 0)
         snprintf(buffer, 160, "one wave does not fit in %s", size);
+    else if (!strcmp(dfp_text_bytes(one, dfr_need_bytes(need, 1)), size))
+        snprintf(buffer, 160, "one wave needs %llu bytes of %llu: blocks will be evicted",
+                 (unsigned long long)dfr_need_bytes(need, 1), (unsigned long long)memory_bytes);
     else
-        snprintf(buffer, 160, "fits in %s with %llu wave%s in flight", size, (unsigned long long)fit,
-                 fit == 1 ? "" : "s");
-    if (fit && fit < asked)
-        snprintf(buffer + strlen(buffer), 160 - strlen(buffer), ", not with %llu", (unsigned long long)asked);
+        snprintf(buffer, 160, "one wave needs %s of %s: blocks will be evicted", one, size);
     return buffer;
 }
 

@@ -125,6 +125,7 @@ struct df_run {
     struct df_options options;
     uint32_t inflight;                  /* slots; the once slot has this number */
     uint32_t planned_inflight;          /* what the plan that is followed was made for; 0: not said */
+    bool planned_online;                /* it says that an online policy does better than its own placement */
     uint32_t n_units, n_cpu_workers, n_workers, n_gpus;
     struct df_platform platform;        /* the actual one */
 

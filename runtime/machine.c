@@ -218,23 +218,9 @@ static int follow_plan(struct df_run *run, struct df_error *error)
         run->planned_inflight = plan->inflight;
     if (!run->policy->needs_plan || !plan->run_as[0] || strcmp(plan->run_as, "static") == 0)
         return DF_OK;
+    run->planned_online = true;
     run->policy = dfr_policy_find(plan->run_as, error);
     return run->policy ? DF_OK : DF_E_ARGUMENT;
-}
-
-/* Where a node does not run where the plan has it, it must be on the CPU: that takes nothing of a device's memory. */
-static bool holds(const struct df_run *run, const struct df_plan *plan)
-{
-    uint32_t n_nodes = run->graph->n_nodes;
-    uint64_t n = (uint64_t)(run->n_units - 1) * plan->n_waves * run->graph->n_values;
-    if (plan->n_nodes != n_nodes || plan->devices.n != n || n == 0)
-        return false;
-    for (uint64_t i = 0; i < (uint64_t)plan->n_waves * n_nodes; i++) {
-        uint32_t unit = dfr_policy_place(run->policy, run->able[i % n_nodes], plan->place[i]);
-        if (unit != plan->place[i] && unit != 0)
-            return false;
-    }
-    return true;
 }
 
 int dfr_machine_places(struct df_run *run, const struct df_plan **result, struct df_error *error)
@@ -246,10 +232,10 @@ int dfr_machine_places(struct df_run *run, const struct df_plan **result, struct
     int status = DF_OK;
 
     *result = NULL;
-    if (!run->policy->units || run->options.serial)
+    if (run->options.serial || !(run->policy->units || run->planned_online))
         return DF_OK;
-    if (!run->policy->needs_plan && !usable(run, plan)) {
-        if (!planner || !planner->make || run->own_plan)
+    if (!run->policy->needs_plan && !run->planned_online && !usable(run, plan)) {
+        if (!planner || !planner->make)
             return DF_OK;
         status = find_times(run, &times, &own, error);
         if (status == DF_OK) {          /* a plan that cannot be made is none: the run can do without */
@@ -259,8 +245,7 @@ int dfr_machine_places(struct df_run *run, const struct df_plan **result, struct
         dfr_times_free(&own);
         plan = run->own_plan;
     }
-    if (status == DF_OK && plan && holds(run, plan))
-        *result = plan;
+    *result = plan;
     return status;
 }
 

@@ -17,8 +17,8 @@ int dfr_machine_plan(struct df_run *run, struct df_error *error);
  * that can run nowhere. May set n_gpus to 0 where device is auto and no node can use one. */
 int dfr_admit(struct df_run *run, struct df_error *error);
 
-/* The plan by which the policy has placed the nodes, where this machine lets each run where that says, or on the CPU:
- * so its memory holds. NULL: there is none. Policies that place without a plan get one made, for its memory alone. */
+/* The plan by which the policy has placed the nodes, or that said which online policy to run by; NULL: there is none.
+ * Policies that place without a plan get one made, for its memory alone. */
 int dfr_machine_places(struct df_run *run, const struct df_plan **plan, struct df_error *error);
 
 #endif

@@ -114,6 +114,15 @@ uint64_t dfr_need_waves(const struct df_memory_need *need, uint64_t memory_bytes
     return wanted;
 }
 
+uint32_t dfr_plan_waves(const struct df_plan *plan, const struct df_platform *platform, uint32_t wanted)
+{
+    uint64_t n = wanted;
+    for (uint32_t u = 1; u < platform->n_units; u++)
+        if (platform->units[u].memory_bytes)
+            n = dfr_need_waves(&plan->memory[u], platform->units[u].memory_bytes, n);
+    return n ? (uint32_t)n : 1;
+}
+
 void dfr_times_free(struct df_times *times)
 {
     if (!times)

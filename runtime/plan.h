@@ -71,7 +71,7 @@ struct df_plan {
     uint32_t best_single_unit;
     uint64_t pool_bytes[DF_MAX_UNITS];  /* memory this plan needs for one wave in flight: all of memory[] */
     uint64_t largest_job_bytes[DF_MAX_UNITS]; /* and for its largest job alone */
-    struct df_memory_need memory[DF_MAX_UNITS];
+    struct df_memory_need memory[DF_MAX_UNITS]; /* of the nodes as placed here; run_as an online policy: wherever it puts them */
     struct df_host_layout layout;       /* of every value, for any of them may come to the host */
     struct df_device_layout devices;
     void *owner;
@@ -82,6 +82,8 @@ uint64_t dfr_need_bytes(const struct df_memory_need *need, uint64_t inflight);
 /* Of so many waves, those that fit in that memory together: what is promised when a program is made, and what a run
  * then does. 0: not even one. */
 uint64_t dfr_need_waves(const struct df_memory_need *need, uint64_t memory_bytes, uint64_t wanted);
+/* Those that fit in the memory of each device of the platform; at least 1. */
+uint32_t dfr_plan_waves(const struct df_plan *plan, const struct df_platform *platform, uint32_t wanted);
 
 struct df_planner {
     /* Fills *plan for this graph, platform and times (all borrowed for the call; times are copied). `policy` names a

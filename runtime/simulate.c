@@ -289,12 +289,20 @@ static int check_options(struct sim *s, struct df_error *error)
     return DF_OK;
 }
 
+/* Was the unit's memory planned for so many waves? Then nothing is evicted (size.c). */
+static bool is_planned(const struct sim *s, uint32_t unit)
+{
+    const struct df_plan *plan = s->options->plan;
+    uint64_t memory_bytes = s->platform->units[unit].memory_bytes;
+    return plan && plan->devices.n && dfr_need_bytes(&plan->memory[unit], s->inflight) <= memory_bytes;
+}
+
 /* A placed policy's jobs are popped when their data is there already, so to take more than one would only fix their
  * order too early; but where memory is short it may have gone again. */
 static void narrow_windows(struct sim *s)
 {
     for (uint32_t w = 0; w < s->n_workers && s->policy->units; w++)
-        if (!s->rooms[s->workers[w].unit]) {
+        if (!s->rooms[s->workers[w].unit] || is_planned(s, s->workers[w].unit)) {
             s->workers[w].window = 1;
             dfr_flight_start(&s->workers[w].flight, 1, 1);
         }
@@ -374,6 +382,8 @@ int dfr_simulate(const struct df_graph *graph, const struct df_platform *platfor
         loop(s);
         for (uint32_t u = 1; u < s->n_units; u++)
             result->jobs[u] = s->workers[s->first_worker[u]].flight.jobs;
+        for (uint32_t u = 1; u < s->n_units; u++)
+            result->peak_bytes[u] = s->rooms[u] ? s->rooms[u]->most : 0;
         status = check_done(s, error);
     }
     unmake(s);

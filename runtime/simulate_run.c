@@ -161,12 +161,23 @@ static int write_trace(const struct virtual_run *run, const char *path, struct d
 
 /* ---- the run ---- */
 
-/* Waves in flight as in a real run with memory enough: as asked for, else as planned for. */
-static uint32_t choose_inflight(const struct df_options *options, const struct df_plan *plan, uint32_t waves)
+/* Waves in flight as in a real run: as asked for, else as planned for, and no more than fit by the plan. */
+static uint32_t choose_inflight(const struct virtual_run *run, const struct df_options *options,
+                                const struct df_plan *plan, uint32_t waves)
 {
     uint32_t planned = plan && plan->inflight ? plan->inflight : DF_DEFAULT_INFLIGHT;
     uint32_t wanted = options->inflight ? options->inflight : planned;
-    return wanted < waves ? wanted : waves;
+    wanted = wanted < waves ? wanted : waves;
+    return options->inflight || !plan ? wanted : dfr_plan_waves(plan, &run->platform, wanted);
+}
+
+/* Policies that place without a plan have one for its memory, where that is limited and somebody can make one. */
+static bool has_plan(const struct virtual_run *run, const struct df_options *options, const struct dfr_policy *policy)
+{
+    bool limited = false;
+    for (uint32_t u = 1; u < run->platform.n_units; u++)
+        limited = limited || run->platform.units[u].memory_bytes;
+    return policy->needs_plan || (limited && policy->units && options->planner && options->planner->make);
 }
 
 static int simulate(struct virtual_run *run, const struct df_options *options, const struct df_times *times,
@@ -180,14 +191,15 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
     const struct dfr_policy *policy = dfr_policy_find(name, error);
     if (!policy)
         return DF_E_ARGUMENT;
-    int status = policy->needs_plan ? find_plan(run, options, times, policy->name, &own, error) : DF_OK;
+    bool planned = has_plan(run, options, policy);
+    int status = planned ? find_plan(run, options, times, policy->name, &own, error) : DF_OK;
     if (status == DF_OK) {
         uint32_t waves = options->waves > 0 ? (uint32_t)fmin((double)options->waves, UINT32_MAX) : 1;
-        const struct df_plan *plan = !policy->needs_plan ? NULL : own ? own : options->plan;
+        const struct df_plan *plan = own ? own : planned ? options->plan : NULL;
         struct dfr_simulate_options how = { .policy = policy->name,
                                             .plan = plan,
                                             .waves = waves,
-                                            .inflight = choose_inflight(options, plan, waves),
+                                            .inflight = choose_inflight(run, options, plan, waves),
                                             .seed = 1,
                                             .find_jobs = options->gpu_jobs == DF_FIND_JOBS,
                                             .no_guard = !options->guard,
@@ -197,6 +209,8 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
         run->stats->inflight = how.inflight;
         for (uint32_t u = 1; u < run->platform.n_units; u++)
             run->stats->memories[u - 1].jobs = result.jobs[u];
+        for (uint32_t u = 1; u < run->platform.n_units; u++)
+            run->stats->memories[u - 1].peak_bytes = result.peak_bytes[u];
     }
     run->stats->makespan_s = result.makespan_s;
     for (uint32_t w = 0; w < run->stats->n_workers; w++)

@@ -9,8 +9,9 @@
  *                        that is taken has scratch. Nobody ever waits for room: what is launched or fetched ahead, what
  *                        the guard moves, what an online policy thinks of. This is more than the plan needs, and is
  *                        taken because the device's memory is there and otherwise idle
- *           2  planned   the policy has placed the nodes before the run, and the plan says where each token lies during
- *                        a wave (struct df_device_layout). The pool is all the memory there is: places first, then
+ *           2  planned   the policy has placed the nodes before the run, or the plan named the online policy, and it
+ *                        says where each token lies during a wave (struct df_device_layout). The pool is all the memory
+ *                        there is: places first, then
  *                        scratch, and what is left is for what was not planned. Nothing is evicted as long as nodes run
  *                        where they were planned to; what the guard moves finds room above, or evicts
  *           3  fewer waves, in the same two ways. Without a plan: as many as would fit if each wave's nodes ran one
@@ -157,6 +158,37 @@ static int make_roomy(struct df_run *run, uint32_t u, const struct wants *w, str
 }
 
 /* ---- planned ---- */
+
+/* Does every node run where it was planned to? Or on the CPU: that takes nothing of a device's memory. */
+static bool keeps_places(const struct df_run *run, const struct df_plan *plan)
+{
+    uint32_t n_nodes = run->graph->n_nodes;
+    for (uint64_t i = 0; i < (uint64_t)plan->n_waves * n_nodes; i++) {
+        uint32_t unit = dfr_policy_place(run->policy, run->able[i % n_nodes], plan->place[i]);
+        if (unit != plan->place[i] && unit != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Under an online policy: was whatever may come planned for? */
+static bool covers(const struct df_run *run, const struct df_plan *plan)
+{
+    uint32_t n = run->graph->n_values;
+    for (uint32_t u = 1; u < run->n_units; u++)
+        for (uint32_t x = 0; x < n; x++)
+            if (plan->devices.page[(size_t)(u - 1) * plan->n_waves * n + x] == DF_NONE && may_come(run, u, x))
+                return false;
+    return true;
+}
+
+/* Does what the plan says of devices' memories hold in this run? */
+static bool holds(const struct df_run *run, const struct df_plan *plan)
+{
+    uint64_t n = plan ? (uint64_t)(run->n_units - 1) * plan->n_waves * run->graph->n_values : 0;
+    return n > 0 && plan->n_nodes == run->graph->n_nodes && plan->devices.n == n &&
+           (run->policy->units ? keeps_places(run, plan) : covers(run, plan));
+}
 
 static void make_planned(struct df_run *run, uint32_t u, const struct df_plan *plan)
 {
@@ -346,6 +378,7 @@ int dfr_size(struct df_run *run, struct df_error *error)
     }
     if (!roomy)
         status = dfr_machine_places(run, &plan, error);
+    plan = status == DF_OK && holds(run, plan) ? plan : NULL;
     for (uint32_t u = 1; u <= run->n_gpus && status == DF_OK && run->options.inflight == 0; u++)
         status = lower_waves(run, u, &wants[u], plan, &n, error);
     run->inflight = dfr_buffers_inflight(run, n > 0 ? (uint32_t)n : 1);

@@ -62,9 +62,13 @@ expect plan-once 0 '^ v0 t: 4096 bytes at 0, once; n0 to the end$' "$DFC" memory
 expect partition-promise 0 '^memory +titan needs 28 KiB for one wave in any order \(at least 28 KiB\), 28 KiB for its largest job; fits in 45 KiB with 2 waves in flight, not with 4$' \
     "$DFC" partition memory.df --gpu-mem=45KiB
 sed 's/, tmp s: f32\[k\]//; s/f32\[2000\]/f32[1000]/; s/c = f(b, t);/c = f(b, t); c2 = f(b, t); sink(c2);/' memory.df > tight.df
-expect partition-no-promise 0 'largest job; one wave does not fit in 16 KiB$' "$DFC" partition tight.df --gpu-mem=16KiB
+expect partition-no-promise 0 'largest job; one wave needs 20 KiB of 16 KiB: blocks will be evicted$' "$DFC" partition tight.df --gpu-mem=16KiB
 expect partition-refused 1 "node 'main/f#1' fits nowhere: one job of it needs 28672 bytes, 'titan' has 28671" \
     "$DFC" partition memory.df --gpu-mem=28671
+expect partition-no-promise-by-little 0 'largest job; one wave needs 20480 bytes of 20479: blocks will be evicted$' \
+    "$DFC" partition tight.df --gpu-mem=20479
+expect partition-promise-asked 0 'largest job; fits in 45 KiB with 2 of the 3 waves in flight asked for$' \
+    "$DFC" partition memory.df --gpu-mem=45KiB --inflight=3
 check memory-picture "$DFC" partition memory.df --memory=memory.svg
 check memory-picture-is-xml python3 -c 'import sys, xml.dom.minidom; boxes = xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("title"); sys.exit(len(boxes) != 4 + 4 + 4)' memory.svg
 cat > many.df <<'X'
@@ -76,8 +80,16 @@ expect memory-picture-many 0 'host, a wave in any order: 128 B, at least 128 B; 
     "$DFC" partition many.df --policy=all-cpu --memory=-
 expect memory-picture-full 1 "cannot write '/dev/full'" "$DFC" partition memory.df --memory=/dev/full
 cat sum.df machine.df > with.df
-expect promise-compiled 0 'titan needs .* for one wave: fits in 1 MiB with 2 waves in flight$' \
+expect promise-compiled 0 'note: under all-gpu, titan needs .* for one wave: fits in 1 MiB with 2 waves in flight$' \
     "$DFC" with.df --policy=all-gpu --gpu-mem=1MiB --inflight=2 -o with --nvcc=none
+if "$DFC" with.df --policy=all-gpu -o with --nvcc=none 2>&1 | grep 'for one wave'; then
+    fail promise-not-told "all waves fit, and nobody asked"
+else
+    pass promise-not-told
+fi
+sed 's/memory = 6 GiB/memory = 20 KiB/' with.df > short.df
+expect promise-of-less 0 'note: under all-gpu, titan needs 12 KiB for one wave: fits in 20 KiB with 1 wave in flight, not with 4$' \
+    "$DFC" short.df --policy=all-gpu -D n=1000 -o short --nvcc=none
 expect plan-declared 0 "^plan with: gp-thesis on platform 'titan' \(graph\)$" "$DFC" with.df --emit=plan
 expect plan-unit 0 "^u1 gpu titan: 1 worker, h2d 6 GB/s after 10 us" "$DFC" with.df --emit=plan
 expect emit-error 1 'sum2.df:[0-9]+:[0-9]+: error: ' bash -c "sed 's/= add(/= ad(/' sum.df > sum2.df; '$DFC' sum2.df --emit=graph -o bad.txt"

@@ -154,7 +154,7 @@ expect "wrong format" 2 'one of text, csv, json is expected' "$DFC" simulate gra
 expect "wrong waves" 2 'a whole number from 1' "$DFC" simulate graph.df --waves=0
 expect "wrong option" 2 "unknown option '--gant'" "$DFC" simulate graph.df --gant
 expect "no file" 2 'a .df file is expected' "$DFC" simulate
-expect "too large" 1 "policy eager: node 'main/big' fits nowhere" "$DFC" simulate /dev/stdin --policy=eager <<'DF'
+expect "too large" 1 "^/dev/stdin:4:18: error: node 'main/big' fits nowhere: one job of it needs 4194304 bytes, 'g' has 1048576, and it has no cpu variant$" "$DFC" simulate /dev/stdin --policy=eager <<'DF'
 platform p { cpu h { workers = 1; } gpu g { memory = 1 MiB; h2d = 1 GB/s, 1 us; d2h = 1 GB/s, 1 us; engines = 2; } }
 kernel big(out y: bytes[4194304]) cost gpu 1ms;
 kernel end(in y: bytes[4194304]) cost cpu 0us;

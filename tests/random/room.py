@@ -5,7 +5,8 @@ Random graphs of generate.py, and with --examples the project's, are each compil
 10 % of what the memory plan says a wave needs there, and with exactly what the largest job needs, which is the least of all. Each run
 must end with the same bits; its counts must add up, and bound what was copied and evicted by what was done, so that nothing moves in
 circles; one byte below the largest job the node's name is in a warning, or, where it is '@gpu', in a refusal. Policies that know the order
-of jobs evict both ways. Prints a line for each graph, as tests/run.sh reads them, then the sums of bytes under LRU and Belady.
+of jobs evict both ways. What dfc promises of a program ("fits with 2 waves in flight") is then done, on the emulated GPU and in
+simulation, in exactly that memory: so many waves, no eviction; and in a page less one wave fewer. Prints a line for each graph, as tests/run.sh reads them, then the sums of bytes under LRU and Belady.
 """
 import argparse
 import concurrent.futures
@@ -172,6 +173,56 @@ def try_random(seed, given, sums, folder):
         extra.append("--inflight=1")
     try_sizes(app, policy, sizes_of(need or all_on_gpu, largest), extra, sums)
     try_one_byte_less(app, largest, made.largest_on_gpu)
+    try_promise(given, app, "g.df", KNOW[seed % len(KNOW)], 1 + seed // len(KNOW) % WAVES, extra[1:2] if seed % 4 == 0 else [])
+
+
+# ---- promises ----
+
+def wave_needs(dfc, df, policy, folder, defines=()):
+    """Bytes of the GPU's memory for each wave in flight, and beside them."""
+    run = call([dfc, df, "--emit=plan", f"--policy={policy}", *defines], cwd=folder)
+    need = re.search(rb"^memory of u1 .*: (\d+) bytes for a wave in any order .*, (\d+) once, (\d+) for scratch", run.stdout, re.M)
+    if run.returncode or not need:
+        raise Failure(f"no memory plan of {policy}: {run.stderr.decode()[-300:]}")
+    return int(need[1]), int(need[2]) + int(need[3])
+
+
+def must_do(app, policy, size, waves, how):
+    """In that memory: so many waves in flight, and nothing evicted. None: one, and whatever is evicted."""
+    options = [f"--policy={policy}", f"--gpu-mem={size}", "--guard=off", *how, "--stats=json"]
+    run = app.run(*options)
+    text = run.stderr.decode(errors="replace")
+    if "--device=sim" not in how:
+        app.must_be_right(run, options)
+    elif run.returncode:
+        raise Failure(f"{' '.join(options)}: exit {run.returncode}: {text[-300:]}")
+    stats = json.loads([line for line in text.splitlines() if line.startswith("{")][-1])
+    m = stats["memories"][0]
+    if stats["inflight"] != (waves or 1) or m["peak_bytes"] > size or m["capacity_bytes"] > max(size, PAGE):
+        raise Failure(f"{' '.join(options)}: not {waves} waves in {size} bytes: {json.dumps(stats)}")
+    if waves and m["evictions"]:
+        raise Failure(f"{' '.join(options)}: {waves} waves fit, and evicted: {json.dumps(m)}")
+
+
+def try_promise(given, app, df, policy, waves, how, defines=()):
+    folder = app.folder
+    wave, beside = wave_needs(given.dfc, df, policy, folder, defines)
+    if wave == 0:
+        return
+    size = waves * wave + beside
+    run = call([given.dfc, df, "-o", "promised", "--nvcc=none", f"--policy={policy}", f"--gpu-mem={size}", *defines], cwd=folder)
+    said = re.search(rb"note: under %s, .* needs .* for one wave: (?:fits in .* with (\d+) waves? in flight|one wave needs)"
+                     % policy.encode(), run.stderr)
+    if run.returncode or not said:
+        raise Failure(f"{policy}, {size} bytes: no promise: {run.stderr.decode()[-300:]}")
+    promised = int(said[1]) if said[1] else None
+    if policy != "gp" and promised != waves: # gp's plan depends on the memory
+        raise Failure(f"{policy}: {waves} waves need {size} bytes, and {promised} are promised")
+    made = App(folder, "promised", app.args, app.want, app.most_in, app.most_out)
+    for where in (how, ["--device=sim"]):
+        must_do(made, policy, size, promised, where)
+        if policy != "gp" and waves > 1:
+            must_do(made, policy, size - PAGE, waves - 1, where)
 
 
 # ---- the examples ----
@@ -195,6 +246,8 @@ def program(given, sums, folder, example, df, args, most_in, most_out, defines=(
             need = need_of(given.dfc, df, policy, folder, defines)[0] or need
         try_sizes(app, policy, sizes_of(need, largest), [], sums)
     try_one_byte_less(app, largest, 0)
+    for number, policy in enumerate(KNOW):
+        try_promise(given, app, df, policy, 1 + number % 3, [], defines)
 
 
 def picture(given, sums, folder):

@@ -60,8 +60,8 @@ static void work_close(struct dfc_program *p)
 
 /* ---- the image ---- */
 
-/* Says what the program will need of the devices' memories: where somebody asked for a limit, and where not as many waves
- * fit as would be in flight. */
+/* Says what the program will need of the devices' memories: where somebody asked for a limit, and where not as many
+ * waves fit as would be in flight. */
 static void note_promises(const struct dfc_program *p, const struct df_plan *plan)
 {
     uint32_t inflight = p->common->inflight, wanted = inflight ? inflight : DF_DEFAULT_INFLIGHT;

@@ -1,5 +1,5 @@
-/* check_room.c - nodes that no unit of the platform has the memory for, told where they are called: a program that holds one
- * could run nowhere there.
+/* check_room.c - nodes that no unit of the platform has the memory for, told where they are called: a program that has
+ * one could run nowhere there.
  */
 #include <string.h>
 

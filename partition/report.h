@@ -28,10 +28,10 @@ bool dfp_reader_is_first(const struct df_graph *graph, const struct df_value *va
 /* "12 ns", "3.4 us", "250 ms", and "512 B", "4 MiB": as runtime/text.h writes them, without zeros after the point. */
 const char *dfp_text_time(char buffer[32], double time_s);
 const char *dfp_text_bytes(char buffer[32], uint64_t bytes);
-/* "fits in 6 GiB with 4 waves in flight", "fits in 1 GiB with 1 wave in flight, not with 4", "fits in 1 GiB with 1 of the 4
- * waves in flight asked for", "one wave needs 80 MiB of 64 MiB: blocks will be evicted" (of the host: "one
- * wave does not fit in 64 MiB"). inflight 0: as many as a run has by
- * default. "" where the memory's size is not known (0). A run with that memory does what is said here: runtime/size.c. */
+/* "fits in 6 GiB with 4 waves in flight", "fits in 1 GiB with 1 wave in flight, not with 4", "fits in 1 GiB with 1 of
+ * the 4 waves in flight asked for", "one wave needs 80 MiB of 64 MiB: blocks will be evicted" (of the host: "one wave
+ * does not fit in 64 MiB"). inflight 0: as many as a run has by default. "" where the memory's size is not known (0).
+ * A run with that memory does what is said here: runtime/size.c. */
 const char *dfp_text_promise(char buffer[160], const struct df_plan *plan, uint32_t unit, uint64_t inflight);
 /* "6.9 ms a wave with 8 in flight; what has most to do is loaded 6.8 ms, 0.1 % above the bound; 2 are placed jointly,
  * here is the first"; "" for a plan of one wave. */

@@ -71,7 +71,8 @@ struct df_plan {
     uint32_t best_single_unit;
     uint64_t pool_bytes[DF_MAX_UNITS];  /* memory this plan needs for one wave in flight: all of memory[] */
     uint64_t largest_job_bytes[DF_MAX_UNITS]; /* and for its largest job alone */
-    struct df_memory_need memory[DF_MAX_UNITS]; /* of the nodes as placed here; run_as an online policy: wherever it puts them */
+    /* Of the nodes as placed here; where run_as is an online policy, wherever that puts them. */
+    struct df_memory_need memory[DF_MAX_UNITS];
     struct df_host_layout layout;       /* of every value, for any of them may come to the host */
     struct df_device_layout devices;
     void *owner;

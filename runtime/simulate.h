@@ -22,7 +22,7 @@
 
 struct dfr_simulate_options {
     const char *policy;                 /* an online policy of policy.h */
-    const struct df_plan *plan;         /* for those that need one; of others that place, for its memory alone; else NULL */
+    const struct df_plan *plan;         /* for those that need one; of others that place, for its memory alone; NULL */
     uint32_t waves, inflight;           /* 1, 1 by default */
     uint32_t seed;                      /* for policies that draw */
     bool locality;                      /* --dl: after a job, a device prefers one that reads what it made */
@@ -38,7 +38,7 @@ struct dfr_simulation {
     double makespan_s;
     uint64_t h2d_bytes, d2h_bytes, peer_bytes;
     uint32_t h2d_copies, d2h_copies, peer_copies, evictions;
-    uint64_t peak_bytes[DF_MAX_UNITS];  /* of a device's memory; 0: it is large enough for all there is, and not counted */
+    uint64_t peak_bytes[DF_MAX_UNITS];  /* of a device's memory; 0: it has room for all there is, and is not counted */
     uint32_t jobs[DF_MAX_UNITS];        /* in flight at the end, of a device's worker; the host 0 */
     double busy_s[DF_MAX_UNITS], h2d_busy_s[DF_MAX_UNITS], d2h_busy_s[DF_MAX_UNITS];
     double peer_busy_s[DF_MAX_UNITS];   /* of what sends */

@@ -27,7 +27,7 @@ says hint-just-fits 0 "" ./hinted --device=emu --gpu-mem=16384 --inflight=1
 says hint-quiet 0 "" ./hinted --device=none --log=error
 says hint-too-large-compiled 1 "hinted.df:6:40: error: node 'main/both' fits nowhere: one job of it needs 16384 bytes, 'gpu0' has 16383, and its hint forbids the cpu
     graph main { v: u8[5000] = make(); w = both(v) @gpu; show(w); }
-                                            ^~~~
+                                           ^~~~
 hint: take its hint away, have smaller tokens, or plan for a larger device (--platform, --gpu-mem)" "$DFC" hinted.df -o refused --nvcc=none --gpu-mem=16383
 [ -e refused ] && fail refused-is-not-made "there is a program" || pass refused-is-not-made
 sed 's/w = both(v) @gpu; show(w);/for i in 0..3 { w[i] = both(v) @gpu; show(w[i]); }/; s/5000/n/; 1i param n = 5000;' hinted.df > loop.df

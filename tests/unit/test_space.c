@@ -28,6 +28,7 @@ struct bench {
     uint32_t arrivals[MAX_VALUES];
     uint64_t next_use[MAX_VALUES];      /* what the owner says of each block; all 0: LRU */
     uint32_t copied[2];
+    uint32_t place[MAX_VALUES];         /* page of each block, where there are places; DFM_NONE: it has none */
 };
 
 static void arrived(void *arg, uint32_t waiter)
@@ -49,8 +50,20 @@ static uint64_t next_use(void *arg, uint32_t block)
     return ((struct bench *)arg)->next_use[block];
 }
 
-/* One slot of n values; value v has pages(v) pages less a few bytes. */
-static void bench_begin(struct bench *b, uint32_t n, uint32_t pages_cycle, uint64_t pool_pages)
+static uint64_t place(void *arg, uint32_t block)
+{
+    uint32_t page = ((struct bench *)arg)->place[block];
+    return page == DFM_NONE ? UINT64_MAX : (uint64_t)page * PAGE;
+}
+
+/* Of the places: where they end, what is kept for scratch above them, and of that for one job; in pages. */
+struct planned {
+    uint64_t end, scratch, scratch_of_job;
+};
+
+/* One slot of n values; value v has pages(v) pages less a few bytes. planned NULL: no places. */
+static void bench_begin_with(struct bench *b, uint32_t n, uint32_t pages_cycle, uint64_t pool_pages,
+                             const struct planned *planned)
 {
     const struct dfr_device_ops *ops = dfr_device_back_end(DF_DEVICE_EMU);
     uint64_t count[MAX_VALUES];
@@ -81,11 +94,21 @@ static void bench_begin(struct bench *b, uint32_t n, uint32_t pages_cycle, uint6
                                                      .next_use = next_use,
                                                      .arrived = arrived,
                                                      .copied = copied,
-                                                     .arg = b },
+                                                     .arg = b,
+                                                     .place = planned ? place : NULL,
+                                                     .planned_bytes = planned ? planned->end * PAGE : 0,
+                                                     .scratch_bytes = planned ? planned->scratch * PAGE : 0,
+                                                     .scratch_of_job_bytes =
+                                                         planned ? planned->scratch_of_job * PAGE : 0 },
                          &b->cache, &error) != DF_OK)
         fail_msg("%s", error.text);
     b->space->caches[1] = b->cache;
     b->space->n_caches = 1;
+}
+
+static void bench_begin(struct bench *b, uint32_t n, uint32_t pages_cycle, uint64_t pool_pages)
+{
+    bench_begin_with(b, n, pages_cycle, pool_pages, NULL);
 }
 
 static void bench_end(struct bench *b)
@@ -344,6 +367,104 @@ static void test_inout_takes_over(void **state)
     bench_end(&b);
 }
 
+static struct dfm_claim makes(struct dfm_piece *piece, uint32_t block, uint64_t tmp_bytes)
+{
+    *piece = (struct dfm_piece){ .use = DFM_WRITE, .block = block };
+    return (struct dfm_claim){ .n = 1, .pieces = piece, .tmp_bytes = tmp_bytes };
+}
+
+static uint64_t page_of(const struct bench *b, const struct dfm_piece *piece)
+{
+    unsigned char *base = b->device->ops->pool(b->device);
+    return (uint64_t)((unsigned char *)dfm_cache_address(b->cache, piece) - base) / PAGE;
+}
+
+/* Four pages of places, one for scratch, one above them. Blocks 0 and 1 share page 2; 4 and 5 have no place. */
+static void test_places(void **state)
+{
+    const struct planned planned = { .end = 4, .scratch = 1, .scratch_of_job = 1 };
+    const uint32_t pages[6] = { 2, 2, 0, 1, DFM_NONE, DFM_NONE };
+    struct dfm_piece p[6];
+    struct dfm_claim c[6];
+    struct df_error error;
+    struct bench b;
+
+    (void)state;
+    bench_begin_with(&b, 6, 1, 6, &planned);
+    memcpy(b.place, pages, sizeof pages);
+    for (uint32_t v = 0; v < 6; v++)
+        c[v] = makes(&p[v], v, 0);
+    reserve(&b, &c[2]);
+    reserve(&b, &c[0]);
+    assert_int_equal(page_of(&b, &p[2]), 0);
+    assert_int_equal(page_of(&b, &p[0]), 2);
+    assert_int_equal(dfm_cache_reserve_ahead(b.cache, &c[4], &error), DFM_RESERVED);
+    assert_int_equal(page_of(&b, &p[4]), 5);
+    /* pages 1, 3 and 4 are free: others' places, and what is kept for scratch. Only who must has them */
+    assert_int_equal(dfm_cache_reserve_ahead(b.cache, &c[1], &error), DFM_WAIT);
+    assert_int_equal(dfm_cache_reserve_ahead(b.cache, &c[5], &error), DFM_WAIT);
+    assert_int_equal(dfm_cache_reserve_ahead(b.cache, &c[3], &error), DFM_RESERVED);
+    assert_int_equal(page_of(&b, &p[3]), 1);
+    reserve(&b, &c[1]);
+    assert_true(page_of(&b, &p[1]) == 3 || page_of(&b, &p[1]) == 4);
+    assert_int_equal(stats_of(&b).evictions, 0);
+    for (uint32_t v = 0; v < 5; v++)
+        compute(&b, &c[v]);
+    dfm_space_drop(b.space, 0, 1);
+    dfm_space_drop(b.space, 1, 1);
+    reserve(&b, &c[0]);                 /* addresses come again */
+    assert_int_equal(page_of(&b, &p[0]), 2);
+    compute(&b, &c[0]);
+    bench_end(&b);
+}
+
+/* Who lacks nothing but scratch waits for that of another job, and nothing goes for it. */
+static void test_planned_scratch(void **state)
+{
+    const struct planned planned = { .end = 3, .scratch = 2, .scratch_of_job = 2 };
+    struct dfm_piece p[3];
+    struct dfm_claim c[3];
+    struct df_error error;
+    struct bench b;
+
+    (void)state;
+    bench_begin_with(&b, 3, 1, 5, &planned);
+    for (uint32_t v = 0; v < 3; v++) {
+        b.place[v] = v;
+        c[v] = makes(&p[v], v, v == 0 ? 0 : v == 1 ? 1 : 2 * PAGE);
+    }
+    reserve(&b, &c[0]);
+    compute(&b, &c[0]);                 /* nobody pins it: it could go */
+    reserve(&b, &c[1]);                 /* needs a byte, and gets what any job may need */
+    assert_int_equal(dfm_cache_reserve(b.cache, &c[2], &error), DFM_WAIT);
+    compute(&b, &c[1]);
+    reserve(&b, &c[2]);
+    compute(&b, &c[2]);
+    assert_int_equal(stats_of(&b).evictions, 0);
+    assert_int_equal(stats_of(&b).peak_bytes, 5 * PAGE);
+    bench_end(&b);
+}
+
+/* Between places that are far apart a claim without one finds no room: then it has the whole memory. */
+static void test_places_give_way(void **state)
+{
+    const struct planned planned = { .end = 4, .scratch = 0, .scratch_of_job = 0 };
+    struct dfm_piece p[2];
+    struct dfm_claim c = { .n = 2, .pieces = p };
+    struct bench b;
+
+    (void)state;
+    bench_begin_with(&b, 3, 3, 4, &planned); /* value 2 has three pages */
+    b.place[0] = 1;
+    b.place[1] = b.place[2] = DFM_NONE;
+    p[0] = (struct dfm_piece){ .use = DFM_READ, .block = 0 };
+    p[1] = (struct dfm_piece){ .use = DFM_WRITE, .block = 2 };
+    make_on_host(&b, 0);
+    reserve(&b, &c);
+    compute(&b, &c);
+    bench_end(&b);
+}
+
 static void test_messages(void **state)
 {
     struct bench b;
@@ -476,7 +597,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copies_are_made_once), cmocka_unit_test(test_least_recently_used_goes),
         cmocka_unit_test(test_exactly_one_job_fits), cmocka_unit_test(test_too_large_is_an_error),
-        cmocka_unit_test(test_needed_last_goes_first),
+        cmocka_unit_test(test_needed_last_goes_first), cmocka_unit_test(test_places),
+        cmocka_unit_test(test_planned_scratch), cmocka_unit_test(test_places_give_way),
         cmocka_unit_test(test_all_or_nothing), cmocka_unit_test(test_inout_takes_over), cmocka_unit_test(test_messages),
         cmocka_unit_test(test_random_jobs), cmocka_unit_test(test_many_sizes),
     };

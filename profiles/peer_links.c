@@ -6,9 +6,12 @@
  * Islands:  a platform says of a unit that it has a peer link, not to whom. So only units that all reach each other
  *           get one; a machine of two islands has it for one of them.
  */
+#include <math.h>
+
 #include "profiles/profiles.h"
 
 #define TYPICAL_BYTES (UINT64_C(1) << 20)
+#define SHORTEST_S 1e-9
 
 static double pair_s(const struct dfw_pairs *pairs, uint32_t from, uint32_t to)
 {
@@ -45,22 +48,41 @@ static uint32_t largest_group(const struct dfw_pairs *pairs, const struct df_pla
     return __builtin_popcount(largest) > 1 ? largest : 0;
 }
 
+/* The slower direction of the unit's fastest pair in the group, or of its slowest one. */
+static const struct df_link *link_of(const struct dfw_pairs *pairs, uint32_t group, uint32_t u, bool fastest)
+{
+    const struct df_link *best = NULL;
+    double best_s = 0;
+    for (uint32_t rest = group & ~(1u << u); rest; rest &= rest - 1) {
+        uint32_t w = (uint32_t)__builtin_ctz(rest);
+        bool there = pair_s(pairs, u, w) >= pair_s(pairs, w, u);
+        double time_s = there ? pair_s(pairs, u, w) : pair_s(pairs, w, u);
+        if (!best || (fastest ? time_s < best_s : time_s > best_s)) {
+            best = there ? &pairs->link[u][w] : &pairs->link[w][u];
+            best_s = time_s;
+        }
+    }
+    return best;
+}
+
+/* How far the pairs' times are from what the platform then says, all together, in logarithms. */
+static double give_links(const struct dfw_pairs *pairs, uint32_t group, bool fastest, struct df_platform *p)
+{
+    double error = 0;
+    for (uint32_t u = 1; u < p->n_units; u++)
+        p->units[u].peer = group >> u & 1 ? *link_of(pairs, group, u, fastest) : (struct df_link){ 0 };
+    for (uint32_t from = 1; from < p->n_units; from++)
+        for (uint32_t to = 1; to < p->n_units; to++)
+            if (from != to && group >> from & 1 && group >> to & 1)
+                error += fabs(log(fmax(pair_s(pairs, from, to), SHORTEST_S) /
+                                  fmax(df_peer_time_s(p, from, to, TYPICAL_BYTES), SHORTEST_S)));
+    return error;
+}
+
 void dfw_pairs_give(const struct dfw_pairs *pairs, struct df_platform *p)
 {
     uint32_t group = largest_group(pairs, p);
-    for (uint32_t u = 1; u < p->n_units; u++) {
-        const struct df_link *best = NULL;
-        double best_s = 0;
-        for (uint32_t rest = group >> u & 1 ? group & ~(1u << u) : 0; rest; rest &= rest - 1) {
-            uint32_t w = (uint32_t)__builtin_ctz(rest);
-            bool there = pair_s(pairs, u, w) >= pair_s(pairs, w, u); /* the slower direction */
-            const struct df_link *link = there ? &pairs->link[u][w] : &pairs->link[w][u];
-            double time_s = df_link_time_s(link, TYPICAL_BYTES);
-            if (!best || time_s < best_s) {
-                best = link;
-                best_s = time_s;
-            }
-        }
-        p->units[u].peer = best ? *best : (struct df_link){ 0 };
-    }
+    double by_slowest = give_links(pairs, group, false, p), by_fastest = give_links(pairs, group, true, p);
+    if (by_slowest < by_fastest)
+        give_links(pairs, group, false, p);
 }

@@ -154,6 +154,20 @@ static void print_paths(FILE *out, const char *unit, const char *direction, cons
     fputc('\n', out);
 }
 
+/* Where the platform's links say something else of a pair: by more than a quarter for a copy of 1 MiB, or nothing. */
+static void put_difference(FILE *out, const struct df_platform *p, uint32_t from, uint32_t to,
+                           const struct df_link *link)
+{
+    const uint64_t bytes = UINT64_C(1) << 20;
+    if (!(df_platform_peers(p, from) >> to & 1)) {
+        fputs(", which the platform leaves out", out);
+        return;
+    }
+    double measured_s = df_link_time_s(link, bytes), said_s = df_peer_time_s(p, from, to, bytes);
+    if (measured_s > 1.25 * said_s || said_s > 1.25 * measured_s)
+        fprintf(out, ", %s than the platform says", measured_s > said_s ? "slower" : "faster");
+}
+
 /* Each pair as it was measured, which a platform cannot say: it has one link for each unit. */
 static void print_pairs(FILE *out, const struct df_platform *p, const struct dfw_pairs *pairs)
 {
@@ -170,7 +184,9 @@ static void print_pairs(FILE *out, const struct df_platform *p, const struct dfw
                 print_rate(out, link->bytes_per_s);
                 fputs(", ", out);
                 print_time(out, link->latency_s);
-                fputs(" directly\n", out);
+                fputs(" directly", out);
+                put_difference(out, p, from, to, link);
+                fputc('\n', out);
             } else {
                 fputs("by way of the host\n", out);
             }

@@ -144,9 +144,9 @@ int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device
                      struct df_error *error);
 
 /* Each unit's peer link from what was measured between pairs. Units get one where all of them send to each other (the
- * largest such group of a class that is found), and so their plans never count on a link that is not there: the link of
- * their fastest pair, of which the slower direction counts. Where pairs take the slower of two units' links, as
- * platform.h says, that gives the time of each pair back. */
+ * largest such group of a class that is found), and so their plans never count on a link that is not there: that of
+ * their fastest pair, the slower direction of it, or where that is nearer to all that was measured, of their slowest
+ * pair. Where pairs take the slower of two units' links, as platform.h says, the time of each pair comes back. */
 void dfw_pairs_give(const struct dfw_pairs *pairs, struct df_platform *platform);
 
 /* Fits the model of platform.h to n >= 3 measured copies (bytes > 0 rising, seconds > 0) by robust least squares of

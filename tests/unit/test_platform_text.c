@@ -167,12 +167,23 @@ static void pairs_are_reported(void **state)
     p.units[2] = p.units[1];
     p.n_units = 3;
     report.pairs.link[2][1] = (struct df_link){ 48.25e9, 9.5e-6, 0 };
+    p.units[1].peer = p.units[2].peer = report.pairs.link[2][1];
     FILE *out = open_memstream(&text, &size);
     assert_int_equal(dfw_platform_print_report(out, &p, &report), DF_OK);
     fclose(out);
     assert_non_null(strstr(text, "\n// titan to titan_2: by way of the host\n"
                                  "// titan_2 to titan: 48.25 GB/s, 9.5 us directly\n"));
     free(text);
+    for (int i = 0; i < 3; i++) {
+        static const char *const words[] = { ", slower than the platform says\n", ", faster than the platform says\n",
+                                             ", which the platform leaves out\n" };
+        p.units[1].peer = p.units[2].peer = (struct df_link){ i == 0 ? 90e9 : i == 1 ? 30e9 : 0, 9.5e-6, 0 };
+        out = open_memstream(&text, &size);
+        assert_int_equal(dfw_platform_print_report(out, &p, &report), DF_OK);
+        fclose(out);
+        assert_non_null(strstr(text, words[i]));
+        free(text);
+    }
 }
 
 int main(void)

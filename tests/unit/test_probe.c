@@ -220,6 +220,27 @@ static void pairs_give_the_units_links(void **state)
     assert_true(got.units[1].peer.bytes_per_s == 10e9 && got.units[4].peer.bytes_per_s == 10e9);
 }
 
+/* Two pairs with links of their own, the rest through a switch: no links of units say that, the switch's are nearer. */
+static void slow_pairs_count_where_they_are_most(void **state)
+{
+    (void)state;
+    const struct df_link fast = { 50e9, 2e-6, 0 }, slow = { 10e9, 8e-6, 0 }, none[4] = { { 0, 0, 0 } };
+    struct df_platform p = devices_with(none, 4);
+    struct dfw_pairs pairs = { 0 };
+    for (uint32_t a = 1; a <= 4; a++)
+        for (uint32_t b = 1; b <= 4; b++)
+            if (a != b)
+                pairs.link[a][b] = (a - 1) / 2 == (b - 1) / 2 ? fast : slow;
+    dfw_pairs_give(&pairs, &p);
+    for (uint32_t u = 1; u <= 4; u++)
+        assert_memory_equal(&p.units[u].peer, &slow, sizeof slow);
+    p.n_units = 4;                      /* of three, one is slow: that can be said */
+    dfw_pairs_give(&pairs, &p);
+    assert_memory_equal(&p.units[1].peer, &fast, sizeof fast);
+    assert_memory_equal(&p.units[2].peer, &fast, sizeof fast);
+    assert_memory_equal(&p.units[3].peer, &slow, sizeof slow);
+}
+
 /* Whoever has a link reaches all that have one. */
 static void islands_are_not_joined(void **state)
 {
@@ -287,7 +308,7 @@ static bool measures_pairs(const struct df_platform *told, char *why, size_t siz
 static void the_emulators_peers_are_found_again(void **state)
 {
     (void)state;
-    const struct df_link links[3] = { { 0.5e9, 300e-6, 0 }, { 0.4e9, 500e-6, 0 }, { 0, 0, 0 } };
+    const struct df_link links[3] = { { 0.3e9, 700e-6, 0 }, { 0.25e9, 1e-3, 0 }, { 0, 0, 0 } };
     const struct df_platform told = devices_with(links, 3);
     char why[128] = "";
     for (int attempt = 0; attempt < 6; attempt++)
@@ -319,6 +340,7 @@ int main(void)
         cmocka_unit_test(what_is_no_link_is_refused),      cmocka_unit_test(the_emulators_link_is_found_again),
         cmocka_unit_test(one_engine_is_seen),              cmocka_unit_test(a_machine_without_gpu_is_a_platform),
         cmocka_unit_test(pairs_give_the_units_links),      cmocka_unit_test(islands_are_not_joined),
+        cmocka_unit_test(slow_pairs_count_where_they_are_most),
         cmocka_unit_test(the_emulators_peers_are_found_again),
     };
     return cmocka_run_group_tests_name("probe", tests, NULL, NULL);

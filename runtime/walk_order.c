@@ -9,16 +9,30 @@
 #include "runtime/tokens.h"
 #include "runtime/walk.h"
 
+/* Gangs are gathered by worker.c. */
+static bool has_gangs(const struct df_graph *g)
+{
+    for (uint32_t k = 0; k < g->n_works; k++)
+        if (g->works[k].threads > 1)
+            return true;
+    return false;
+}
+
+static bool are_long(const struct df_run *run)
+{
+    double total_s = 0;
+    for (uint32_t v = 0; v < run->graph->n_nodes; v++)
+        total_s += run->time_s[run->graph->nodes[v].work]; /* on unit 0 */
+    return total_s > DFR_LONG_S * run->graph->n_nodes;
+}
+
 bool dfr_walk_applies(const struct df_run *run)
 {
     if (!run->tokens || run->trace || !run->policy->units)
         return false;
     if (run->n_workers == 1)
         return true;
-    for (uint32_t k = 0; k < run->graph->n_works; k++)
-        if (run->graph->works[k].threads > 1)
-            return false;               /* gangs are gathered by worker.c */
-    return !(run->policy->guarded && run->options.guard);
+    return !has_gangs(run->graph) && !are_long(run) && !(run->policy->guarded && run->options.guard);
 }
 
 /* ---- order ---- */

@@ -2,8 +2,8 @@
  * the policy's order and given to the worker that has most of what it reads, unless that one has got too far ahead of
  * the others. How far is too far depends on the graph: little slack keeps all busy from the start, much of it keeps
  * together what reads each other. So several are tried, and beside them the earliest finish, which looks at nothing
- * but time, and one worker for everything. What each would take is computed for some waves; of those that take about
- * the least, the one with the fewest waits is kept. All of it is the same in every run.
+ * but time, a piece of the order for each, and one worker for everything. What each would take is computed for some
+ * waves; of those that take about the least, the one with the fewest waits is kept. All of it is the same in every run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct sharing {
     double *end_s;                      /* of wave, modulo MOST_WAVES */
 };
 
-enum { ONE_WORKER, EARLIEST, BY_SLACK }; /* a way: the last and those after it, ever less slack */
+enum { ONE_WORKER, IN_BLOCKS, EARLIEST, BY_SLACK }; /* ways: the last and those after it, ever less slack */
 
 static double time_of(const struct dfr_phase *p, uint32_t i)
 {
@@ -91,6 +91,18 @@ static void share_by_slack(const struct sharing *s, double slack_s)
     }
 }
 
+/* Each has one piece of the order: nobody waits for those after it, so several waves are a pipeline. */
+static void share_in_blocks(const struct sharing *s)
+{
+    double before_s = 0, share_s = s->total_s / s->n_workers;
+
+    for (uint32_t i = 0; i < s->phase->n; i++) {
+        uint32_t w = (uint32_t)((before_s + time_of(s->phase, i) / 2) / share_s);
+        s->phase->worker[i] = (uint8_t)(w < s->n_workers ? w : s->n_workers - 1);
+        before_s += time_of(s->phase, i);
+    }
+}
+
 static double start_on(const struct sharing *s, uint32_t i, uint32_t w)
 {
     const struct dfr_phase *p = s->phase;
@@ -133,6 +145,8 @@ static void share(const struct sharing *s, int way)
         s->load_s[w] = s->free_s[w] = 0;
     if (way == ONE_WORKER)
         memset(s->phase->worker, 0, s->phase->n);
+    else if (way == IN_BLOCKS)
+        share_in_blocks(s);
     else if (way == EARLIEST)
         share_by_finish(s);
     else

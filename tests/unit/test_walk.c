@@ -220,7 +220,8 @@ static void failing(bool streams, unsigned workers, unsigned inflight, int64_t w
     for (int i = 0; i < 20; i++)
         for (int k = 0; k < 4; k++) {
             bool here = i == 10 && k == 2;
-            x[k] = rig_node(&r, here ? RIG_FAIL : i % 4 == k ? RIG_ADD2 : RIG_ADD1, here ? wave : i, x[k], x[(k + 1) % 4]);
+            int kernel = here ? RIG_FAIL : i % 4 == k ? RIG_ADD2 : RIG_ADD1;
+            x[k] = rig_node(&r, kernel, here ? wave : i, x[k], x[(k + 1) % 4]);
         }
     for (int i = 0; i < 4; i++)
         rig_sink(&r, RIG_SINK, x[i]);
@@ -354,6 +355,17 @@ static void test_when(void **state)
     assert_false(is_walked(&r, &o));
     o.policy = "all-cpu";
     o.serial = 1;
+    assert_false(is_walked(&r, &o));
+    rig_free(&r);
+
+    rig_begin(&r, 16000);               /* tokens of 128 kB: expected to take long */
+    x = rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING);
+    rig_sink(&r, RIG_SINK, x);
+    rig_end(&r);
+    rig_expect(&r, 3);
+    o = options(1, 3, 2);
+    assert_true(is_walked(&r, &o));
+    o.workers = 2;
     assert_false(is_walked(&r, &o));
     rig_free(&r);
 

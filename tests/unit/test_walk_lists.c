@@ -290,6 +290,22 @@ static void test_independent(void **state)
     free_phase(&p);
 }
 
+/* Lists of a wave are walked to their ends, so what goes forth and back between workers takes turns in every wave. */
+static void test_pipeline(void **state)
+{
+    struct dfr_phase p = chain(5);
+    static const double times_s[] = { 53e-6, 70e-6, 35e-6, 33e-6, 17e-6 };
+
+    (void)state;
+    memcpy(p.time_s, times_s, sizeof times_s);
+    p.n_streams = 1;
+    assert_true(dfr_phase_share(&p, 2, 4, INT64_MAX));
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(p.worker[i], i >= 2);
+    assert_int_equal(check(&p, 2), 1);
+    free_phase(&p);
+}
+
 /* Too short to be worth any waiting. */
 static void test_short_jobs(void **state)
 {
@@ -328,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_sharing),
         cmocka_unit_test(test_chain),
         cmocka_unit_test(test_independent),
+        cmocka_unit_test(test_pipeline),
         cmocka_unit_test(test_short_jobs),
         cmocka_unit_test(test_known),
     };

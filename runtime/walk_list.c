@@ -9,7 +9,7 @@
 
 #include "runtime/walk.h"
 
-#define MOST_CLOCK_WORDS (UINT64_C(1) << 26) /* beyond, only what a worker has waited for itself counts as known */
+#define MOST_CLOCK_WORDS (UINT64_C(1) << 24) /* beyond, only what a worker has waited for itself counts as known */
 
 struct making {
     const struct dfr_phase *phase;

@@ -14,10 +14,11 @@
 #define LEAST_TIME_S 1e-9
 #define ABOUT 1.03                      /* expected times are no better known than that */
 #define FAIR 1.01                       /* what a worker may have, in fair shares */
-#define MOST_WAVES 8                    /* of which the time is computed */
+#define MOST_WAVES 8                    /* of which the time is computed, */
+#define FEW_WAVES 3                     /* and where there are many jobs */
 #define LONG_RUN 1000                   /* waves, where their number is not known */
-#define MANY_JOBS (1u << 17)            /* from here on fewer ways are tried */
-#define MOST_FINISHES (UINT64_C(1) << 24) /* of jobs on workers that are looked at for the earliest */
+#define MANY_JOBS (1u << 15)            /* from here on fewer ways are tried, so that a run begins soon */
+#define MOST_FINISHES (UINT64_C(1) << 22) /* of jobs on workers that are looked at for the earliest */
 
 struct sharing {
     struct dfr_phase *phase;
@@ -203,13 +204,17 @@ static double run_wave(const struct sharing *s)
 }
 
 /* The first wave's time, and that by which each one more lengthens the run. */
-static struct outcome judge(const struct sharing *s)
+static struct outcome judge(const struct sharing *s, int way)
 {
-    struct outcome o = { .n_waits = count_waits(s) };
     int64_t n = s->n_slots > 1 ? (int64_t)s->n_slots + 2 : 1, more = s->n_waves < LONG_RUN ? s->n_waves - 1 : LONG_RUN;
+    int64_t most = s->phase->n < MANY_JOBS ? MOST_WAVES : FEW_WAVES;
+    struct outcome o = { 0 };
 
+    if (way == ONE_WORKER)
+        return (struct outcome){ .time_s = s->total_s * (double)(more + 1) };
+    o.n_waits = count_waits(s);
     n = n < s->n_waves ? n : s->n_waves;
-    n = n < MOST_WAVES ? n : MOST_WAVES;
+    n = n < most ? n : most;
     for (uint32_t w = 0; w < s->n_workers; w++)
         s->free_s[w] = 0;
     for (int64_t k = 0; k < n; k++) {
@@ -224,26 +229,39 @@ static struct outcome judge(const struct sharing *s)
 
 /* ---- the choice ---- */
 
-enum { MOST_WAYS = BY_SLACK + 5 };
+enum { MOST_WAYS = BY_SLACK + 5, WAY_OF_MANY = BY_SLACK + 3 };
+
+static bool is_tried(const struct sharing *s, int way)
+{
+    const struct dfr_phase *p = s->phase;
+    if (way <= IN_BLOCKS)
+        return true;
+    if (p->n >= MANY_JOBS)
+        return way == WAY_OF_MANY;
+    return way != EARLIEST || ((uint64_t)p->n + p->first_before[p->n]) * s->n_workers <= MOST_FINISHES;
+}
 
 static void choose(const struct sharing *s)
 {
-    uint64_t n_finishes = ((uint64_t)s->phase->n + s->phase->first_before[s->phase->n]) * s->n_workers;
-    int n_ways = s->phase->n < MANY_JOBS ? MOST_WAYS : BY_SLACK + 3, best = -1;
     struct outcome of[MOST_WAYS];
     double least_s = 0;
+    int best = ONE_WORKER;
 
-    for (int way = 0; way < n_ways; way++) {
-        if (way == EARLIEST && n_finishes > MOST_FINISHES)
+    if (s->phase->n >= MANY_JOBS && s->n_waves <= FEW_WAVES) {
+        share(s, WAY_OF_MANY);          /* to compare would take as long as the waves */
+        return;
+    }
+    for (int way = 0; way < MOST_WAYS; way++) {
+        if (!is_tried(s, way))
             continue;
         share(s, way);
-        of[way] = judge(s);
-        if (way == 0 || of[way].time_s < least_s)
+        of[way] = judge(s, way);
+        if (way == ONE_WORKER || of[way].time_s < least_s)
             least_s = of[way].time_s;
     }
-    for (int way = 0; way < n_ways; way++)
-        if ((way != EARLIEST || n_finishes <= MOST_FINISHES) && of[way].time_s <= least_s * ABOUT &&
-            (best < 0 || of[way].n_waits < of[best].n_waits))
+    for (int way = MOST_WAYS - 1; way >= 0; way--)
+        if (is_tried(s, way) && of[way].time_s <= least_s * ABOUT &&
+            (of[best].time_s > least_s * ABOUT || of[way].n_waits <= of[best].n_waits))
             best = way;
     share(s, best);
 }

@@ -306,6 +306,29 @@ static void test_pipeline(void **state)
     free_phase(&p);
 }
 
+/* Of many jobs fewer ways are tried: for a few waves one alone. */
+static void test_many(void **state)
+{
+    enum { N = 40000 };
+    uint32_t seed = 9, n_jobs[3];
+    struct dfr_phase p = random_phase(N, 0, 100, &seed);
+
+    (void)state;
+    for (int64_t waves = 1; waves <= 20; waves += 19) {
+        struct dfr_list lists[3] = { { 0 } };
+        assert_true(dfr_phase_share(&p, 3, 4, waves));
+        loads(&p, 3, n_jobs);
+        for (int w = 0; w < 3; w++)     /* times differ, not so much in all */
+            assert_in_range(n_jobs[w], N / 3 - N / 12, N / 3 + N / 12);
+        assert_true(dfr_phase_lists(&p, 3, lists));
+        for (int w = 0; w < 3; w++) {
+            assert_int_equal(lists[w].n_jobs, n_jobs[w]);
+            dfr_list_free(&lists[w]);
+        }
+    }
+    free_phase(&p);
+}
+
 /* Too short to be worth any waiting. */
 static void test_short_jobs(void **state)
 {
@@ -345,6 +368,7 @@ int main(void)
         cmocka_unit_test(test_chain),
         cmocka_unit_test(test_independent),
         cmocka_unit_test(test_pipeline),
+        cmocka_unit_test(test_many),
         cmocka_unit_test(test_short_jobs),
         cmocka_unit_test(test_known),
     };

@@ -329,15 +329,9 @@ static bool simulate_all(const struct request *r, const struct dfc_loaded *loade
 
 /* ---- results ---- */
 
-static bool has_once(const struct df_graph *g)
-{
-    for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (g->nodes[v].flags & DF_NODE_ONCE)
-            return true;
-    return false;
-}
-
-/* No schedule of so many waves is faster: one wave's bound, and the work of all of them. */
+/* No schedule of so many waves is faster: one wave's bound, and the work of all of them. In the latter a share of what
+ * fires once falls to each wave. Its copies, too: to a unit that needs such a value in any wave it is copied once at
+ * least, and the mean over the waves is no more than that. */
 static int find_bound(const struct dfp_problem *problem, uint32_t waves, double *bound_s, struct df_error *error)
 {
     struct dfp_compact compact;
@@ -347,7 +341,9 @@ static int find_bound(const struct dfp_problem *problem, uint32_t waves, double 
     if (code)
         return code;
     *bound_s = dfp_bound_s(&compact, &wave_s, price);
-    if (waves > 1 && !has_once(problem->graph)) {
+    if (waves > 1) {
+        dfp_compact_spread_once(&compact, waves);
+        dfp_bound_s(&compact, &wave_s, price);
         code = dfp_rates_find(&compact, price, RATE_STEPS, &rates, error);
         wave_s = rates.bound_s > wave_s ? rates.bound_s : wave_s;
         *bound_s = waves * wave_s > *bound_s ? waves * wave_s : *bound_s;

@@ -46,6 +46,8 @@ struct dfp_compact {
 int dfp_compact_make(const struct dfp_problem *problem, struct dfp_compact *compact, struct df_error *error);
 /* Times and copies times @rate, and of what fires once by the number of waves: what a wave costs on average. */
 void dfp_compact_apply_rates(struct dfp_compact *compact, uint32_t n_waves);
+/* The latter alone. */
+void dfp_compact_spread_once(struct dfp_compact *compact, uint32_t n_waves);
 /* The same graph n times beside each other: waves placed jointly. Copy `i` of node v is i * n_nodes + v. */
 int dfp_compact_repeat(const struct dfp_compact *compact, uint32_t n, struct dfp_compact *repeated,
                        struct df_error *error);

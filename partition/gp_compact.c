@@ -140,20 +140,30 @@ int dfp_compact_make(const struct dfp_problem *problem, struct dfp_compact *comp
     return code;
 }
 
+static void scale_node(struct dfp_compact *c, uint32_t v, double factor)
+{
+    for (uint32_t u = 0; u < c->n_units; u++)
+        c->time_s[(size_t)v * c->n_units + u] *= factor;
+    for (size_t i = (size_t)c->first_out[v] * c->n_units; i < (size_t)c->first_out[v + 1] * c->n_units; i++) {
+        c->to_s[i] *= factor;
+        c->from_s[i] *= factor;
+        if (c->has_peers)
+            c->peer_s[i] *= factor;
+    }
+}
+
 void dfp_compact_apply_rates(struct dfp_compact *c, uint32_t n_waves)
 {
-    for (uint32_t v = 0; v < c->n_nodes; v++) {
-        const struct df_node *node = &c->model.problem->graph->nodes[v];
-        double rate = (double)node->rate / (node->flags & DF_NODE_ONCE ? n_waves : 1);
-        for (uint32_t u = 0; u < c->n_units; u++)
-            c->time_s[(size_t)v * c->n_units + u] *= rate;
-        for (size_t i = (size_t)c->first_out[v] * c->n_units; i < (size_t)c->first_out[v + 1] * c->n_units; i++) {
-            c->to_s[i] *= rate;
-            c->from_s[i] *= rate;
-            if (c->has_peers)
-                c->peer_s[i] *= rate;
-        }
-    }
+    for (uint32_t v = 0; v < c->n_nodes; v++)
+        scale_node(c, v, c->model.problem->graph->nodes[v].rate);
+    dfp_compact_spread_once(c, n_waves);
+}
+
+void dfp_compact_spread_once(struct dfp_compact *c, uint32_t n_waves)
+{
+    for (uint32_t v = 0; v < c->n_nodes; v++)
+        if (c->model.problem->graph->nodes[v].flags & DF_NODE_ONCE)
+            scale_node(c, v, 1.0 / n_waves);
 }
 
 /* ---- waves beside each other ---- */

@@ -184,3 +184,12 @@ expect evict-word 2 'error: --evict=fifo: auto, lru or belady is expected' "$DFC
 expect evict-eager 1 "error: policy eager: --evict=belady needs a policy that places jobs before the run: 'eager' does not" \
     "$DFC" simulate graph.df --policy=eager --evict=belady --gpu-mem=17MiB
 expect evict-all 0 '^eager ' "$DFC" simulate graph.df --evict=belady --gpu-mem=17MiB
+# What fires once has its share in the bound of many waves: one worker has 1 ms once and 2 ms in each of 10 waves to do.
+cat > once.df <<'X'
+platform one { cpu host { workers = 1; } }
+kernel load(out t: u8[1000]) once cost cpu 1ms;
+kernel tick(out v: u8[1000]) cost cpu 1ms;
+kernel work(in t: u8[k], in v: u8[k], out o: u8[k]) cost cpu 1ms;
+graph main { t = load(); v = tick(); _ = work(t, v); }
+X
+expect bound-once 0 '^once,one,gp,0\.021,0\.021,' "$DFC" simulate once.df --waves=10 --policy=gp --format=csv

@@ -6,6 +6,7 @@
 
 #include "memmgr/cache.h"
 #include "runtime/error.h"
+#include "runtime/text.h"
 
 #define LINE DFM_LINE
 #define MANY_CLASSES 1024               /* beyond this many distinct sizes they are grouped, at most 1/8 too large */
@@ -125,6 +126,7 @@ static int make_heap(struct dfm_space *s, const struct dfm_space_config *config,
     struct dfm_heap_class *classes = NULL;
     uint64_t total;
     uint32_t n_classes = 0;
+    char size[16];
     int status = config->line ? planned_class(config, &classes, &n_classes)
                               : make_classes(s, config, &classes, &n_classes);
 
@@ -139,8 +141,8 @@ static int make_heap(struct dfm_space *s, const struct dfm_space_config *config,
         s->heap = dfm_heap_create(classes, n_classes, NULL);
     free(classes);
     if (!s->heap)
-        return dfr_error(error, DF_E_MEMORY, "cannot reserve %.1f MiB of host memory for the waves in flight",
-                         (double)total / (1 << 20));
+        return dfr_error(error, DF_E_MEMORY, "cannot reserve %s of host memory for the waves in flight",
+                         dfr_text_bytes(total, size, sizeof size));
     if (config->line) {
         s->line = config->line;
         s->slot_bytes = config->slot_bytes;

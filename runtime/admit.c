@@ -1,8 +1,9 @@
-/* admit.c - before anything starts: where each node can run, by its variants, its hint and the devices' memory. What
- * can run nowhere is refused here, by name.
+/* admit.c - before anything starts: where each node can run, by its variants, its hint and the memory there is. What can
+ * run nowhere is refused here, by name.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/sysinfo.h>
 
 #include "runtime/buffers.h"
 #include "runtime/check_variants.h"
@@ -10,6 +11,7 @@
 #include "runtime/log.h"
 #include "runtime/machine.h"
 #include "runtime/size.h"
+#include "runtime/text.h"
 
 enum warning { W_HINT_NO_GPU, W_HINT_NO_CODE, W_HINT_CLASS, W_TOO_LARGE, N_WARNINGS };
 
@@ -53,12 +55,43 @@ static void note(struct admission *a, enum warning warning, uint32_t node)
         a->first[warning] = node;
 }
 
-static int refuse(const struct df_run *run, uint32_t node, const char *why, struct df_error *error)
+static int refuse_node(const struct df_graph *g, uint32_t node, const char *why, struct df_error *error)
 {
     char name[256];
-    df_node_name(run->graph, node, name, sizeof name);
+    df_node_name(g, node, name, sizeof name);
     return dfr_error(error, DF_E_REFUSED, "node '%s' (kernel '%s') cannot run: %s", name,
-                     df_graph_string(run->graph, run->graph->kernels[run->graph->nodes[node].kernel].name), why);
+                     df_graph_string(g, g->kernels[g->nodes[node].kernel].name), why);
+}
+
+static int refuse(const struct df_run *run, uint32_t node, const char *why, struct df_error *error)
+{
+    return refuse_node(run->graph, node, why, error);
+}
+
+/* UINT64_MAX where the system does not say. */
+static uint64_t find_host_bytes(void)
+{
+    static _Atomic uint64_t known;      /* asked for each node */
+    struct sysinfo system;
+
+    if (!known)
+        known = sysinfo(&system) == 0 ? ((uint64_t)system.totalram + system.totalswap) * system.mem_unit : UINT64_MAX;
+    return known;
+}
+
+int dfr_admit_host(const struct df_graph *g, uint32_t work, struct df_error *error)
+{
+    uint64_t bytes = g->works[work].job_bytes, most = find_host_bytes();
+    char why[128], need[16], have[16];
+    uint32_t node = 0;
+
+    if (bytes <= most)
+        return DF_OK;
+    while (g->nodes[node].work != work)
+        node++;
+    snprintf(why, sizeof why, "one job needs %s of memory, and this machine has %s",
+             dfr_text_bytes(bytes, need, sizeof need), dfr_text_bytes(most, have, sizeof have));
+    return refuse_node(g, node, why, error);
 }
 
 static int apply_hint(struct admission *a, uint32_t node, uint32_t *units, struct df_error *error)
@@ -136,6 +169,8 @@ static int admit_node(struct admission *a, uint32_t node, struct df_error *error
     status = apply_hint(a, node, &units, error);
     if (status == DF_OK)
         status = apply_memory(a, node, &units, error);
+    if (status == DF_OK && !(units & all_gpus(run)))
+        status = dfr_admit_host(run->graph, run->graph->nodes[node].work, error);
     if (status == DF_OK)
         run->able[node] = units;
     return status;

@@ -9,6 +9,7 @@
 
 #include "runtime/clock.h"
 #include "runtime/error.h"
+#include "runtime/machine.h"
 #include "runtime/measure_impl.h"
 #include "runtime/scalars.h"
 
@@ -83,6 +84,9 @@ static int choose(struct dfr_measure *m, const struct dfr_device_ops *ops, uint6
         bool needs_gpu = !cpu;
         if (needs_gpu && !gpu_can(m, ops, w))
             return refuse_node(m, w, error);
+        int status = cpu ? dfr_admit_host(m->graph, w, error) : DF_OK;
+        if (status != DF_OK)
+            return status;
         for (uint32_t cls = 0; cls < 2; cls++) {
             if (wanted(m, ops, w, cls))
                 m->state[at(m, cls, w)] = DFR_M_WANTED;

@@ -72,3 +72,11 @@ for level in error warning info debug; do
     says "log-$level" 0 "$(head -n $n <<<"$lines")" ./log --log=$level
 done
 says log-default 0 "$(head -n 2 <<<"$lines")" ./log
+# Sizes that no machine has, in a run and in measuring.
+echo 'kernel src(out v: f32[k]) cpu {{ v[0] = 1; }}; kernel sink(in a: f32[k]) cpu {{ }};
+graph main { a: f32[99999999999999] = src(); sink(a); }' > huge.df
+check huge-compiles "$DFC" huge.df -o huge
+huge="^huge: error: node 'main/src' \(kernel 'src'\) cannot run: one job needs 364 TiB of memory, and this machine has [0-9.]+ [GT]iB$"
+expect huge 1 "$huge" ./huge
+expect huge-emulated 1 "$huge" ./huge --device=emu --emu-all
+expect huge-profile 1 "$huge" "$DFC" profile huge.df --max-runs=2

@@ -126,6 +126,9 @@ static bool assigned_twice(struct dfc_elab *e, uint32_t frame, const struct dfc_
     } else {
         dfl_error(e->u->sink, target->loc, "'%s' is assigned twice", text);
         dfl_note(e->u->sink, first->loc, "the first is here");
+        if (!target->indices && env)
+            dfl_hint(e->u->sink, "a stream has one value: rounds have one each, as in '%s[%s + 1] = f(%s[%s])'", text,
+                     env->name, text, env->name);
     }
     dfc_note_context(e, frame, env);
     return false;

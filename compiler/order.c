@@ -169,6 +169,8 @@ static void report_cycle(const struct dfc_elab *e, const uint32_t *cycle, uint32
             dfl_note(e->u->sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "and so on: %u more",
                      (unsigned)(n - SHOWN - 1));
     }
+    dfl_hint(e->u->sink, "there is no way back: rounds in a wave are a loop, 'x[i + 1] = f(x[i])'; what a wave leaves to "
+                         "the next is the state of an 'ordered' kernel's code");
 }
 
 bool dfc_order_items(struct dfc_elab *e)

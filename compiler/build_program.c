@@ -141,12 +141,8 @@ static bool write_image(const struct dfc_program *p)
         image.sources = sources;
         image.known = known;
     }
-    if (good) {
-        image.plan = make_plan(p);
-        good = store_image(p, &image);
-    }
-    if (image.plan)
-        dfr_plan_free(image.plan);
+    image.plan = p->plan;
+    good = good && store_image(p, &image);
     free(sources);
     free(known);
     return good;
@@ -205,7 +201,8 @@ static void note_left_out(const struct dfc_program *p)
                            : " are");
 }
 
-static bool run_steps(struct dfc_program *p, struct dfc_output *program)
+/* What may take long and leaves no file: Ctrl-C ends it there and then. */
+static bool prepare(struct dfc_program *p)
 {
     if (!dfc_tools_find(&p->tools, p->common, p->options, p->loaded->front))
         return false;
@@ -215,6 +212,12 @@ static bool run_steps(struct dfc_program *p, struct dfc_output *program)
         note_left_out(p);
     if (p->options->emu_gpu_code)
         leave_out_cuda(p);
+    p->plan = make_plan(p);
+    return true;
+}
+
+static bool run_steps(struct dfc_program *p, struct dfc_output *program)
+{
     if (!work_open(p) || !write_image(p) || !dfc_units_make(p) || dfc_signals_caught() || !dfc_units_compile(p))
         return false;
     fclose(program->to.file); /* the linker writes it by name */
@@ -225,25 +228,30 @@ static bool run_steps(struct dfc_program *p, struct dfc_output *program)
 int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *options,
               const char *output)
 {
-    struct dfc_output file;
     struct dfc_program program = { .common = common, .loaded = loaded, .options = options, .output = output };
+    struct dfc_output file;
     struct dfc_signals signals;
+    char *stem = NULL;
     if (!loaded->front->has_dynamic && !dfc_check_room(loaded)) /* else sizes are known at start */
         return 1;
-    if (!is_replaceable(output) || !dfc_output_open(&file, output))
-        return 1;
-    dfc_signals_hold(&signals);
-    char *stem = dfc_stem(common->path);
-    bool good = stem ? true : no_memory();
+    bool held = false, good = is_replaceable(output) && ((stem = dfc_stem(common->path)) || no_memory());
     program.stem = stem;
-    good = good && run_steps(&program, &file);
-    if (options->keep && program.work && !options->quiet)
-        dfc_note("generated files are in '%s/'", program.work);
-    good = dfc_output_close(&file, good) && good;
-    work_close(&program);
-    dfc_units_free(&program);
+    good = good && prepare(&program) && dfc_output_open(&file, output);
+    if (good) {
+        held = true;
+        dfc_signals_hold(&signals);
+        good = run_steps(&program, &file);
+        if (options->keep && program.work && !options->quiet)
+            dfc_note("generated files are in '%s/'", program.work);
+        good = dfc_output_close(&file, good) && good;
+        work_close(&program);
+        dfc_units_free(&program);
+    }
     dfc_tools_free(&program.tools);
+    if (program.plan)
+        dfr_plan_free(program.plan);
     free(stem);
-    dfc_signals_release(&signals);
+    if (held)
+        dfc_signals_release(&signals);
     return good ? 0 : 1;
 }

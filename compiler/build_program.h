@@ -87,6 +87,7 @@ struct dfc_program {
     const char *output;
     struct dfc_tools tools;
     const char *stem;                   /* "sum" of sum.df */
+    struct df_plan *plan;               /* NULL: it carries none */
     char *work;                         /* folder of generated files */
     bool gpu;                           /* gpu variants are compiled */
     bool cuda;                          /* with CUDA; else they are C and C++, for the emulator */

@@ -1,10 +1,61 @@
 /* output.c - where a command's result goes: the standard output, or a file that appears whole or not at all
- * (runtime/output.h); failures are reported.
+ * (runtime/output.h); failures are reported. Where a signal ends dfc, what is not whole yet goes.
  */
 #include "compiler/command.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* ---- signals ---- */
+
+enum { MOST_OPEN = 8 };
+static char *volatile doomed[MOST_OPEN]; /* temporary files of open outputs; NULL: a free place */
+
+static void remove_and_end(int number)
+{
+    for (int i = 0; i < MOST_OPEN; i++)
+        if (doomed[i])
+            unlink(doomed[i]);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Others' handlers stay, and do their own tidying. */
+static void catch_signals(void)
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+    struct sigaction now, action = { .sa_handler = remove_and_end, .sa_flags = SA_RESTART };
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaction(signals[i], &action, NULL);
+}
+
+/* No place, no memory: then a signal leaves the file behind. */
+static void doom(const char *temporary)
+{
+    for (int i = 0; temporary && i < MOST_OPEN; i++)
+        if (!doomed[i]) {
+            doomed[i] = strdup(temporary);
+            catch_signals();
+            return;
+        }
+}
+
+static void spare(const char *temporary)
+{
+    for (int i = 0; temporary && i < MOST_OPEN; i++)
+        if (doomed[i] && strcmp(doomed[i], temporary) == 0) {
+            char *gone = doomed[i];
+            doomed[i] = NULL;
+            free(gone);
+            return;
+        }
+}
+
+/* ---- outputs ---- */
 
 bool dfc_output_open(struct dfc_output *output, const char *path)
 {
@@ -19,6 +70,7 @@ bool dfc_output_open(struct dfc_output *output, const char *path)
         return false;
     }
     output->file = output->to.file;
+    doom(output->to.temporary);
     return true;
 }
 
@@ -41,9 +93,14 @@ bool dfc_output_close(struct dfc_output *output, bool keep)
     bool good = true;
     if (output->file == stdout) {
         good = !keep || dfc_stdout_flush();
-    } else if (dfr_output_close(&output->to, keep, &error) != DF_OK) {
-        dfc_error("%s", error.text);
-        good = false;
+    } else {
+        char *temporary = output->to.temporary ? strdup(output->to.temporary) : NULL;
+        if (dfr_output_close(&output->to, keep, &error) != DF_OK) {
+            dfc_error("%s", error.text);
+            good = false;
+        }
+        spare(temporary);
+        free(temporary);
     }
     memset(output, 0, sizeof *output);
     return good;

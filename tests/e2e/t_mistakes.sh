@@ -119,3 +119,13 @@ sleep 0.2; kill -TERM $victim; wait $victim; got=$?
 [ "$got" = 143 ] && pass interrupted || fail interrupted "exit $got"
 [ -z "$(ls tmp)$(ls -A | grep '^\.dfc-')" ] && pass interrupted-leaves-nothing || fail interrupted-leaves-nothing "$(ls -A . tmp | tr '\n' ' ')"
 same interrupted-keeps-output old old.copy
+# Interrupted while a graph is read for --emit, its output begun; and while it is planned for a program, before there is anything.
+mkfifo never.df && { sleep 60 > never.df & } && opener=$!
+"$DFC" never.df --emit=ast -o never.out & victim=$!
+for _ in $(seq 100); do ls -A | grep -q '^\.dfc-' && break; sleep 0.05; done
+kill -TERM $victim; wait $victim; got=$?; kill $opener
+[ "$got" = 143 ] && [ -z "$(ls -A | grep -e '^\.dfc-' -e '^never.out')" ] && pass interrupted-emit || fail interrupted-emit "exit $got: $(ls -A | tr '\n' ' ')"
+echo 'kernel f(inout a: f32[k]) cpu {{ }} cost cpu 9us gpu 8us; kernel src(out a: f32[k]) cpu {{ }} cost cpu 1us;
+graph main { for j in 0..40 { a[j, 0]: f32[99] = src(); for i in 0..50 { a[j, i + 1] = f(a[j, i]); } } }' > plan.df
+TMPDIR=$PWD/tmp timeout -k 10 -s TERM 1 "$DFC" plan.df -o plan --budget=1000000x 2>/dev/null; got=$?
+[ "$got" = 124 ] && [ -z "$(ls tmp)$(ls -A | grep '^\.dfc-')" ] && pass interrupted-plan || fail interrupted-plan "exit $got: $(ls -A . tmp | tr '\n' ' ')"

@@ -120,6 +120,15 @@ static int open_immutable(struct dfw_db *db, struct df_error *error)
     return status;
 }
 
+/* No file, or one that was begun and never written. */
+static bool is_nothing(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return errno == ENOENT || errno == ENOTDIR;
+    return S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
 int dfw_db_open(const char *path, bool create, struct dfw_db **result, struct df_error *error)
 {
     struct dfw_db *db = calloc(1, sizeof *db);
@@ -132,7 +141,7 @@ int dfw_db_open(const char *path, bool create, struct dfw_db **result, struct df
     }
     if (!create && dfw_learned_waits(db->path))
         create = true;
-    if (!create && access(db->path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+    if (!create && is_nothing(db->path)) {
         dfw_db_close(db);
         *result = NULL;
         return DF_OK;

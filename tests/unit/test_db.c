@@ -277,6 +277,12 @@ static void a_missing_file_is_no_database(void **state)
     assert_int_equal(dfw_db_open(in_folder("missing.db"), false, &db, NULL), DF_OK);
     assert_null(db);
     assert_int_not_equal(access(in_folder("missing.db"), F_OK), 0);
+    FILE *empty = fopen(in_folder("empty.db"), "w"); /* begun, and never written */
+    assert_non_null(empty);
+    fclose(empty);
+    db = (struct dfw_db *)temp_folder;
+    assert_int_equal(dfw_db_open(in_folder("empty.db"), false, &db, NULL), DF_OK);
+    assert_null(db);
 }
 
 static void the_default_place_is_made(void **state)

@@ -153,3 +153,9 @@ struct df_plan *sample_plan(const struct sample *s, const char *policy)
         fail_msg("%s: %s", policy, e.text);
     return plan;
 }
+
+void sample_near(double value, double expected)
+{
+    if (fabs(value - expected) > 1e-12 + 1e-9 * fabs(expected))
+        fail_msg("%.12g where %.12g is expected", value, expected);
+}

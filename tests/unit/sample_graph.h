@@ -43,6 +43,9 @@ void sample_random(struct sample *s, uint32_t seed, uint32_t n, uint32_t workers
 /* A quick plan by a policy that needs one, to be freed; NULL for the others. */
 struct df_plan *sample_plan(const struct sample *s, const char *policy);
 
+/* Equal but for rounding; else the test fails. */
+void sample_near(double value, double expected);
+
 uint32_t sample_rand(uint32_t *state);
 
 #endif

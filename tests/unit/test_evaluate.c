@@ -23,12 +23,6 @@ static struct dfp_evaluation evaluate(struct sample *s, const uint16_t *place, c
     return evaluation;
 }
 
-static void near(double value, double expected)
-{
-    if (fabs(value - expected) > 1e-12 + 1e-9 * fabs(expected))
-        fail_msg("%.12g where %.12g is expected", value, expected);
-}
-
 /* ---- by hand; a copy of 1 MB takes 2 ms ---- */
 
 static void chain_is_exact(void **state)
@@ -42,20 +36,20 @@ static void chain_is_exact(void **state)
     sample_node(&s, "fetch", 0, NAN, 0, 1, &last);
     sample_end(&s);
     uint16_t place[102] = { 0 };
-    near(evaluate(&s, place, NULL).makespan_s, 500 * MS);
+    sample_near(evaluate(&s, place, NULL).makespan_s, 500 * MS);
     for (int i = 1; i <= 100; i++)
         place[i] = 1;
     struct dfp_evaluation e = evaluate(&s, place, NULL);
-    near(e.makespan_s, 104 * MS);
-    near(e.busy_s[1], 100 * MS);
-    near(e.cut_s, 4 * MS);
+    sample_near(e.makespan_s, 104 * MS);
+    sample_near(e.busy_s[1], 100 * MS);
+    sample_near(e.cut_s, 4 * MS);
     assert_int_equal(e.nodes[0], 2);
     assert_int_equal(e.nodes[1], 100);
     s.platform.units[1].launch_s = 0.5 * MS;    /* added to each job */
-    near(evaluate(&s, place, NULL).makespan_s, 154 * MS);
+    sample_near(evaluate(&s, place, NULL).makespan_s, 154 * MS);
     for (int i = 51; i <= 100; i++)
         place[i] = 0;                   /* 50 jobs there, one copy back, 50 here */
-    near(evaluate(&s, place, NULL).makespan_s, (2 + 75 + 2 + 250) * MS);
+    sample_near(evaluate(&s, place, NULL).makespan_s, (2 + 75 + 2 + 250) * MS);
     sample_free(&s);
 }
 
@@ -75,13 +69,13 @@ static void peers_copy_directly(void **state)
     assert_int_equal(df_platform_peers(&s.platform, 1), 1 << 2);
     assert_int_equal(df_platform_peers(&s.platform, 3), 0);
     struct dfp_evaluation e = evaluate(&s, (uint16_t[]){ 1, 1, 2, 2, 2 }, NULL);
-    near(e.makespan_s, (1 + 1 + 1 + 3) * MS); /* a 0-1, b 1-2, sent 1-2 and 2-3, then three jobs */
+    sample_near(e.makespan_s, (1 + 1 + 1 + 3) * MS); /* a 0-1, b 1-2, sent 1-2 and 2-3, then three jobs */
     assert_int_equal(e.peer_copies, 2);
     assert_int_equal(e.peer_bytes, 2 * MB);
     assert_int_equal(e.h2d_copies + e.d2h_copies, 0);
-    near(e.cut_s, 2 * MS);
+    sample_near(e.cut_s, 2 * MS);
     e = evaluate(&s, (uint16_t[]){ 1, 1, 2, 3, 0 }, NULL);
-    near(e.makespan_s, 8 * MS);         /* b is back at 1+2+2 = 5 and runs there to 8; on GPU 3 from 7 to 8 */
+    sample_near(e.makespan_s, 8 * MS);         /* b is back at 1+2+2 = 5 and runs there to 8; on GPU 3 from 7 to 8 */
     assert_int_equal(e.peer_copies, 2); /* one of them does not go through the host, though the host has it later */
     assert_int_equal(e.d2h_copies, 2);
     assert_int_equal(e.h2d_copies, 2);
@@ -99,13 +93,13 @@ static void copies_overlap_work(void **state)
     sample_node(&s, "c", 1 * MS, NAN, 0, 2, (uint32_t[]){ a, b });
     sample_end(&s);
     struct dfp_evaluation e = evaluate(&s, (uint16_t[]){ 0, 1, 0, 0 }, NULL);
-    near(e.makespan_s, 8 * MS);         /* there 0-2, a 2-5, back 5-7, c 7-8; b 0-4 beside it */
-    near(e.cut_s, 4 * MS);
+    sample_near(e.makespan_s, 8 * MS);         /* there 0-2, a 2-5, back 5-7, c 7-8; b 0-4 beside it */
+    sample_near(e.cut_s, 4 * MS);
     assert_int_equal(e.h2d_copies, 1);
     assert_int_equal(e.d2h_copies, 1);
     assert_int_equal(e.cut_bytes, 2 * MB);
-    near(e.busy_s[0], 5 * MS);
-    near(e.busy_s[1], 3 * MS);
+    sample_near(e.busy_s[0], 5 * MS);
+    sample_near(e.busy_s[1], 3 * MS);
     sample_free(&s);
 }
 
@@ -123,7 +117,7 @@ static void replicas_are_copied_once(void **state)
     assert_int_equal(e.d2h_copies, 0);
     assert_int_equal(e.h2d_bytes, MB);
     assert_int_equal(e.cut_bytes, MB);
-    near(e.makespan_s, 5 * MS);
+    sample_near(e.makespan_s, 5 * MS);
     sample_free(&s);
 }
 
@@ -138,15 +132,15 @@ static void devices_exchange_through_the_host(void **state)
     sample_end(&s);
     uint16_t place[3] = { 1, 2, 0 };
     struct dfp_evaluation e = evaluate(&s, place, NULL);
-    near(e.makespan_s, 10 * MS);        /* a 0-3, back 3-5, there 5-7, b 7-10 */
+    sample_near(e.makespan_s, 10 * MS);        /* a 0-3, back 3-5, there 5-7, b 7-10 */
     assert_int_equal(e.d2h_copies, 1);  /* the host's reader and the other device share it */
     assert_int_equal(e.h2d_copies, 1);
-    near(e.cut_s, (4 + 2) * MS);
+    sample_near(e.cut_s, (4 + 2) * MS);
     assert_int_equal(e.cut_bytes, 2 * MB);
     place[host] = 2;
     e = evaluate(&s, place, NULL);
     assert_int_equal(e.d2h_copies + e.h2d_copies, 2);
-    near(e.makespan_s, 11 * MS);
+    sample_near(e.makespan_s, 11 * MS);
     sample_free(&s);
 }
 
@@ -160,9 +154,9 @@ static void one_engine_serves_both_directions(void **state)
     sample_node(&s, "q", NAN, 1 * MS, 0, 1, &here);
     sample_end(&s);
     uint16_t place[4] = { 0, 1, 0, 1 };
-    near(evaluate(&s, place, NULL).makespan_s, 3 * MS);
+    sample_near(evaluate(&s, place, NULL).makespan_s, 3 * MS);
     s.platform.units[1].engines = 1;
-    near(evaluate(&s, place, NULL).makespan_s, 5 * MS);
+    sample_near(evaluate(&s, place, NULL).makespan_s, 5 * MS);
     sample_free(&s);
 }
 
@@ -176,9 +170,9 @@ static void copies_in_one_direction_queue(void **state)
     for (uint32_t i = 0; i < 4; i++)
         sample_node(&s, "r", NAN, 1 * MS, 0, 1, &i);
     sample_end(&s);
-    near(evaluate(&s, (uint16_t[]){ 0, 0, 0, 0, 1, 1, 1, 1 }, NULL).makespan_s, (4 * 2 + 1) * MS);
+    sample_near(evaluate(&s, (uint16_t[]){ 0, 0, 0, 0, 1, 1, 1, 1 }, NULL).makespan_s, (4 * 2 + 1) * MS);
     s.platform.units[1].h2d.threshold_bytes = MB;       /* latency alone: 1 ms */
-    near(evaluate(&s, (uint16_t[]){ 0, 0, 0, 0, 1, 1, 1, 1 }, NULL).makespan_s, (4 * 1 + 1) * MS);
+    sample_near(evaluate(&s, (uint16_t[]){ 0, 0, 0, 0, 1, 1, 1, 1 }, NULL).makespan_s, (4 * 1 + 1) * MS);
     sample_free(&s);
 }
 
@@ -194,10 +188,10 @@ static void priority_decides(void **state)
     const uint16_t place[3] = { 0, 0, 1 };
     float rank[3];
     dfp_upward_rank(&s.problem, place, rank);
-    near((double)rank[0], (double)(float)(1 * MS));
-    near((double)rank[1], (double)(float)(1 * MS + 2 * MS + (double)(float)(5 * MS)));
-    near(evaluate(&s, place, rank).makespan_s, 8 * MS);
-    near(evaluate(&s, place, NULL).makespan_s, 9 * MS); /* ties go by number */
+    sample_near((double)rank[0], (double)(float)(1 * MS));
+    sample_near((double)rank[1], (double)(float)(1 * MS + 2 * MS + (double)(float)(5 * MS)));
+    sample_near(evaluate(&s, place, rank).makespan_s, 8 * MS);
+    sample_near(evaluate(&s, place, NULL).makespan_s, 9 * MS); /* ties go by number */
     sample_free(&s);
 }
 
@@ -215,8 +209,8 @@ static void threads_hold_workers(void **state)
     sample_node(&s, "all", 1 * MS, NAN, 0, 0, NULL);
     sample_end(&s);
     struct dfp_evaluation e = evaluate(&s, (uint16_t[]){ 0, 0, 0, 0 }, NULL);
-    near(e.makespan_s, 5 * MS);         /* wide 0-2, wide and narrow 2-4, all 4-5 */
-    near(e.busy_s[0], (4 + 4 + 1 + 3) * MS);
+    sample_near(e.makespan_s, 5 * MS);         /* wide 0-2, wide and narrow 2-4, all 4-5 */
+    sample_near(e.busy_s[0], (4 + 4 + 1 + 3) * MS);
     sample_free(&s);
 }
 
@@ -332,8 +326,8 @@ static void one_worker_never_idles(void **state)
         sum_s += dfp_node_time_s(&s.problem, v, 0);
     }
     struct dfp_evaluation e = evaluate(&s, place, priority);
-    near(e.makespan_s, sum_s);
-    near(e.busy_s[0], sum_s);
+    sample_near(e.makespan_s, sum_s);
+    sample_near(e.busy_s[0], sum_s);
     free(place);
     free(priority);
     sample_free(&s);

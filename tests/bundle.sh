@@ -32,5 +32,6 @@ for h in png.h pngconf.h pnglibconf.h zlib.h zconf.h "$multiarch"/zconf.h "$mult
     [ -e /usr/include/$h ] && cp -L "/usr/include/$h" "$bundle/include/"
 done
 size=$(du -sm "$bundle" | cut -f1)
-echo "$bundle: $size MiB"
+needs=$(objdump -T "$bundle"/bin/dfc "$bundle"/lib/*.so.* "$bundle"/lib/graphviz/*.so.* | grep -oE 'GLIBC_2\.[0-9]+' | sort -uV | tail -n 1)
+echo "$bundle: $size MiB, for glibc ${needs#GLIBC_} or newer"
 [ "$size" -le 50 ] || { echo "bundle: error: larger than 50 MiB" >&2; exit 1; }

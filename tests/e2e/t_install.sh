@@ -65,5 +65,12 @@ sanitize=$(grep -oE -- '-fsanitize=[a-z]+' "$DF_BUILD/obj/flags" | head -n 1)
 check by-hand-compiles cc -std=c11 -Wall -Wextra -Werror $sanitize by_hand.c -o by_hand $(pkg-config --cflags --libs libdf)
 printf '0 4950\n1 5050\n2 5150\n' >want
 ./by_hand >got; same by-hand-runs got want
+# The example of a program that lends its own arrays, on the host and on the emulated GPU.
+# shellcheck disable=SC2046
+check embed-compiles cc -std=c11 -Wall -Wextra -Werror $sanitize "$DF_SOURCE/examples/embed/embed.c" -o embed \
+    $(pkg-config --cflags --libs libdf)
+for w in 0 1 2 3; do echo "$w: y[999] = $((1998 + w)), sum $((999000 + 1000 * w))"; done >want
+./embed >got; same embed-runs got want
+./embed emu >got; same embed-runs-emulated got want
 check make-uninstall make --no-print-directory -C "$DF_SOURCE" uninstall "${like[@]}"
 [ -z "$(find usr -type f)" ] && pass uninstall-leaves-nothing || fail uninstall-leaves-nothing "$(find usr -type f | head -n 3)"

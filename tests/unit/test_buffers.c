@@ -441,6 +441,45 @@ static void test_records(void **state)
     df_graph_free(graph);
 }
 
+/* Whatever fails on the device: an error, nothing stays pinned, and the graph can be run again on the same memory. */
+static void test_faults(void **state)
+{
+    static const enum df_emu_call calls[] = { DF_EMU_ALLOC, DF_EMU_COPY, DF_EMU_LAUNCH, DF_EMU_LATE_COPY };
+    struct df_graph *graph = make_graph(true);
+    int64_t *join_ = new_tokens(WAVES);
+    const struct df_buffer buffer = { .node = "main/join", .data = join_, .bytes = WAVES * BYTES };
+    unsigned n_failed = 0;
+
+    (void)state;
+    for (unsigned k = 0; k < sizeof calls / sizeof calls[0]; k++)
+        for (uint64_t n = 1; n < 64; n = n < 4 ? n + 1 : 2 * n) {
+            struct df_options o = options_of("all-gpu", DF_DEVICE_EMU, 1);
+            struct df_error error = { "" };
+            struct df_run *run;
+            uint64_t n_wrong;
+            int status;
+            o.buffers = &buffer;
+            o.n_buffers = 1;
+            o.emu_trial.fail[calls[k]] = n;
+            status = df_run_start(graph, &o, &run, &error);
+            if (status == DF_OK)
+                status = df_run_wait(run, NULL, &error);
+            n_failed += status != DF_OK;
+            assert_true(status == DF_OK || strstr(error.text, "as asked for"));
+            assert_int_equal(dfr_emu_host_registered(&n_wrong), 0);
+            assert_int_equal(n_wrong, 0);
+            if (status == DF_OK)
+                break;
+            memset(join_, 0, WAVES * BYTES);
+            o.emu_trial.fail[calls[k]] = 0;
+            run_well(graph, &o);
+            EXPECT(join_, BYTES, WAVES, expected_join);
+        }
+    assert_true(n_failed > 12);
+    free_tokens(join_, WAVES);
+    df_graph_free(graph);
+}
+
 /* ---- pinning ---- */
 
 /* Whole pages, joined, for the time of the run, unless the platform says that it does not pay; and where it is not
@@ -642,6 +681,7 @@ int main(void)
         cmocka_unit_test(test_host),    cmocka_unit_test(test_devices),  cmocka_unit_test(test_small_memory),
         cmocka_unit_test(test_given),   cmocka_unit_test(test_in_turn),  cmocka_unit_test(test_records),
         cmocka_unit_test(test_pinning), cmocka_unit_test(test_refusals), cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_faults),
         cmocka_unit_test(test_emulated_driver), /* the last: it unregisters what is not */
     };
     emu = dfr_device_back_end(DF_DEVICE_EMU);

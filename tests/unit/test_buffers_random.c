@@ -165,8 +165,42 @@ static void test_random(void **state)
     }
 }
 
+/* How long a stream is nobody knows before: then places are used in turn, or the run has so many waves. */
+static void test_stream(void **state)
+{
+    struct rig r;
+    struct rig_out a;
+    int64_t tokens[4 * 10];
+    struct df_buffer buffer = { .node = "main/add1", .data = tokens, .bytes = sizeof tokens };
+    struct df_error error;
+    struct df_run *run;
+
+    (void)state;
+    rig_begin(&r, 10);
+    a = rig_node(&r, RIG_STREAM, 9, RIG_NOTHING, RIG_NOTHING);
+    a = rig_node(&r, RIG_ADD1, 5, a, RIG_NOTHING);
+    rig_sink(&r, RIG_SINK, a);
+    rig_end(&r);
+    rig_expect(&r, 9);
+    for (int device = DF_DEVICE_NONE; device <= DF_DEVICE_EMU; device++)
+        for (unsigned workers = 1; workers <= 2; workers++) {
+            struct df_options o = rig_options("eager", (enum df_device_kind)device, workers);
+            o.buffers = &buffer;
+            o.n_buffers = 1;
+            buffer.n_tokens = 0;
+            assert_int_equal(df_run_start(r.graph, &o, &run, &error), DF_E_ARGUMENT);
+            assert_string_equal(error.text, "buffer of node 'main/add1', output 0: nobody knows how many waves there will "
+                                            "be: say how many the run has, or use places in turn (n_tokens)");
+            buffer.n_tokens = 4;
+            assert_int_equal(rig_check(&r, &o, 9).inflight, 4);
+            buffer.n_tokens = 3;
+            assert_int_equal(rig_check(&r, &o, 9).inflight, 3);
+        }
+    rig_free(&r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random), cmocka_unit_test(test_stream) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,8 +189,8 @@ static void test_stream(void **state)
             o.n_buffers = 1;
             buffer.n_tokens = 0;
             assert_int_equal(df_run_start(r.graph, &o, &run, &error), DF_E_ARGUMENT);
-            assert_string_equal(error.text, "buffer of node 'main/add1', output 0: nobody knows how many waves there will "
-                                            "be: say how many the run has, or use places in turn (n_tokens)");
+            assert_string_equal(error.text, "buffer of node 'main/add1', output 0: nobody knows how many waves there "
+                                            "will be: say how many the run has, or use places in turn (n_tokens)");
             buffer.n_tokens = 4;
             assert_int_equal(rig_check(&r, &o, 9).inflight, 4);
             buffer.n_tokens = 3;

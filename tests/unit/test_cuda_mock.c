@@ -460,6 +460,50 @@ static void test_peers(void **state)
     assert_nothing_left();
 }
 
+/* Results in the caller's memory, of values that no job of the host reads too, registered or not; the same bytes as on
+ * the CPU, and each of CUDA's objects returned. */
+static void test_buffers(void **state)
+{
+    static int64_t memory[2][WAVES * 50], wanted[2][WAVES * 50];
+    struct rig r;
+    char names[2][32];
+    struct df_platform platform;
+    struct df_buffer buffers[2];
+    uint64_t bytes = sizeof memory[0];
+
+    (void)state;
+    need_mock();
+    make_chain(&r, 12);
+    for (uint32_t v = 0; v < r.graph->n_nodes; v++)
+        ((struct df_node *)r.graph->nodes)[v].ordinal = v + 1; /* the rig's nodes have all one name */
+    df_node_name(r.graph, 1, names[0], sizeof names[0]);
+    df_node_name(r.graph, 12, names[1], sizeof names[1]);
+    for (int k = 0; k < 2; k++)
+        buffers[k] = (struct df_buffer){ .node = names[k], .data = wanted[k], .bytes = bytes };
+    struct df_options o = rig_options("eager", DF_DEVICE_NONE, 1);
+    o.waves = WAVES;
+    o.buffers = buffers;
+    o.n_buffers = 2;
+    rig_check(&r, &o, WAVES);
+    df_platform_default(&platform, 1);
+    for (uint32_t registers = DF_REGISTER_UNKNOWN; registers <= DF_REGISTER_NO; registers++)
+        for (unsigned inflight = 1; inflight <= 3; inflight++) {
+            o = options_of("all-gpu");
+            platform.units[1].registers = registers;
+            o.platform = &platform;
+            o.inflight = inflight;
+            o.buffers = buffers;
+            o.n_buffers = 2;
+            memset(memory, 0, sizeof memory);
+            for (int k = 0; k < 2; k++)
+                buffers[k].data = memory[k];
+            assert_int_equal(rig_check(&r, &o, WAVES).pinned_bytes > 0, registers != DF_REGISTER_NO);
+            assert_memory_equal(memory, wanted, sizeof memory);
+            assert_nothing_left();
+        }
+    rig_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -471,7 +515,7 @@ int main(void)
         cmocka_unit_test_setup(test_plan_is_for_this_machine, set_up),
         cmocka_unit_test_setup(test_capture_beside_others, set_up),
         cmocka_unit_test_setup(test_other_gpu_selected, set_up),
-        cmocka_unit_test_setup(test_peers, set_up),
+        cmocka_unit_test_setup(test_peers, set_up),         cmocka_unit_test_setup(test_buffers, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  */
 #include "runtime/builder_impl.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ struct df_builder *df_builder_new(const char *name)
     if (!b)
         return NULL;
     b->copy_kernel = DF_NONE;
+    b->cost_s[DF_CLASS_CPU] = b->cost_s[DF_CLASS_GPU] = NAN;
     uint32_t id;
     if (!dfr_builder_add(b, DFR_A_strings, 1) || (b->name = df_builder_string(b, name)) == DF_NONE ||
         df_builder_class(b, "cpu", &id, NULL) != DF_OK || df_builder_class(b, "gpu", &id, NULL) != DF_OK ||

@@ -36,6 +36,7 @@ struct df_builder {
     struct dfr_array sources;           /* struct dfr_source, by value */
     struct dfr_array calls;             /* struct dfr_calls, by kernel; may be shorter */
     struct dfr_table string_ids, scalar_ids, work_ids;
+    double cost_s[2];                   /* by class: of nodes that df_builder_node() adds; NaN: not said */
     uint32_t copy_kernel;               /* DF_NONE until a copy was needed */
 };
 

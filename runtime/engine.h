@@ -163,6 +163,7 @@ struct df_run {
     struct dfr_view view;
     uint32_t *able;
     double *time_s;
+    bool times_known;                   /* none is the stated default */
     uint32_t unit_of[DF_MAX_WORKERS + DF_MAX_UNITS], first_worker[DF_MAX_UNITS + 1];
 
     struct dfr_worker *workers;         /* CPU first, then one per GPU */

@@ -261,6 +261,7 @@ int dfr_machine_plan(struct df_run *run, struct df_error *error)
     status = find_times(run, &times, &own, error);
     if (status == DF_OK) {
         fill_times(run, times);
+        run->times_known = dfr_times_known(run->graph, times);
         status = find_plan(run, times, error);
     }
     if (status == DF_OK)

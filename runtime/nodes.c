@@ -349,12 +349,23 @@ static void number_call(struct df_builder *b, struct dfr_calls *calls, uint32_t 
     dfr_b_nodes(b)[node].ordinal = calls->n;
 }
 
+int df_builder_cost(struct df_builder *b, unsigned device_class, double seconds, struct df_error *error)
+{
+    if (device_class > DF_CLASS_GPU)
+        return dfr_error(error, DF_E_ARGUMENT, "a cost on class %u: there are cpu (0) and gpu (1)", device_class);
+    if (seconds < 0 || isinf(seconds))
+        return dfr_error(error, DF_E_ARGUMENT, "a cost of %g s on class %u", seconds, device_class);
+    b->cost_s[device_class] = seconds;
+    return DF_OK;
+}
+
 int df_builder_node(struct df_builder *b, uint32_t kernel, const uint64_t *dims,
                     const uint64_t (*port_dims)[DF_MAX_RANK], const union df_scalar *scalars, uint32_t *node,
                     struct df_error *error)
 {
     uint32_t ids[DFR_MAX_PORTS];
-    struct df_node_desc desc = { .kernel = kernel, .dims = dims, .port_dims = port_dims, .hint_class = -1 };
+    struct df_node_desc desc = { .kernel = kernel, .dims = dims, .port_dims = port_dims, .hint_class = -1,
+                                 .cost_s = b->cost_s, .n_cost = 2 };
     if (kernel < dfr_b_count(b, DFR_A_kernels) && scalars) {
         const struct df_kernel *k = &dfr_b_kernels(b)[kernel];
         for (unsigned i = 0; i < k->n_scalars; i++) {

@@ -79,7 +79,8 @@ bool dfr_times_known(const struct df_graph *graph, const struct df_times *times)
         return false;
     for (uint32_t c = 0; c < times->n_classes; c++)
         for (uint32_t w = 0; w < times->n_works; w++)
-            if (times->source[(size_t)c * times->n_works + w] == DF_TIME_DEFAULT && graph->works[w].n_nodes > 0)
+            if (times->source[(size_t)c * times->n_works + w] == DF_TIME_DEFAULT && graph->works[w].n_nodes > 0 &&
+                !(graph->kernels[graph->works[w].kernel].flags & DF_KERNEL_COPY))
                 return false;
     return true;
 }

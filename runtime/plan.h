@@ -98,7 +98,8 @@ struct df_planner {
 int dfr_times_default(const struct df_graph *graph, bool emu_all, struct df_times *times, struct df_error *error);
 void dfr_times_free(struct df_times *times);
 
-/* Whether no time of a work that some node is of is the stated default. */
+/* Whether no time of a work that some node is of is the stated default, which for inserted copies alone is as good as a
+ * measured one: their bytes say it all. */
 bool dfr_times_known(const struct df_graph *graph, const struct df_times *times);
 
 /* Whether a run for which nobody named a policy follows this plan (may be NULL): gp's, from known times, made for one

@@ -31,8 +31,9 @@
  *            ends at a wave lets workers finish those before: nobody gets beyond the wait for its delivery.
  * When:      no device, tokens of fixed addresses (tokens.h), nobody wants to know when each job began; of several
  *            workers: no gangs, no guard that would take jobs from who has too many (struct dfr_policy's guarded), and
- *            jobs shorter than DFR_LONG_S on average, as expected. A list saves some 100 ns a job; where that is less
- *            than 1 or 2 % of it, to give each job to who is idle is better, for expected times are never quite right.
+ *            jobs known to be shorter than DFR_LONG_S on average. A list saves some 100 ns a job; where that is less
+ *            than 1 or 2 % of it, or times are but the stated default, to give each job to who is idle is better: lists
+ *            made from wrong times leave workers without jobs.
  * Memory:    4 bytes a node, 8 a stretch and 8 a wait; the tables of the firing rule and the policy are given back.
  */
 #ifndef DFR_WALK_H

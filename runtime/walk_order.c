@@ -18,12 +18,15 @@ static bool has_gangs(const struct df_graph *g)
     return false;
 }
 
-static bool are_long(const struct df_run *run)
+/* Are jobs known to be so short that lists gain more than they may lose? */
+static bool are_short(const struct df_run *run)
 {
     double total_s = 0;
+    if (!run->times_known)
+        return false;
     for (uint32_t v = 0; v < run->graph->n_nodes; v++)
         total_s += run->time_s[run->graph->nodes[v].work]; /* on unit 0 */
-    return total_s > DFR_LONG_S * run->graph->n_nodes;
+    return total_s <= DFR_LONG_S * run->graph->n_nodes;
 }
 
 bool dfr_walk_applies(const struct df_run *run)
@@ -32,7 +35,7 @@ bool dfr_walk_applies(const struct df_run *run)
         return false;
     if (run->n_workers == 1)
         return true;
-    return !has_gangs(run->graph) && !are_long(run) && !(run->policy->guarded && run->options.guard);
+    return !has_gangs(run->graph) && are_short(run) && !(run->policy->guarded && run->options.guard);
 }
 
 /* ---- order ---- */

@@ -14,6 +14,8 @@
 
 #include "shapes.h"
 
+#define EXPECTED_S 1e-6                 /* of each job: short, with work or without */
+
 static uint64_t turns;
 
 static int kernel_empty(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
@@ -111,6 +113,7 @@ static struct df_graph *build(const char *shape, uint32_t n, bool checking)
     must(m.builder ? DF_OK : DF_E_MEMORY, &error);
     for (unsigned i = 0; i < 3; i++)
         m.kernels[i] = make_kernel(m.builder, i, checking);
+    must(df_builder_cost(m.builder, DF_CLASS_CPU, EXPECTED_S, &error), &error);
     shape_build(shape, n, add_node, add_arc, &m);
     must(df_builder_finish(m.builder, &graph, &error), &error);
     df_builder_free(m.builder);

@@ -213,6 +213,8 @@ static void add_kernel(struct rig *r, int k, bool gpu)
     assert_int_equal(id, (uint32_t)k + (gpu ? 0 : RIG_KERNELS));
 }
 
+double rig_cost_s;
+
 void rig_begin(struct rig *r, uint64_t n)
 {
     memset(r, 0, sizeof *r);
@@ -238,6 +240,7 @@ static void connect(struct rig *r, struct rig_out from, uint32_t node, unsigned 
 struct rig_out rig_node(struct rig *r, int kernel, int64_t s, struct rig_out a, struct rig_out b)
 {
     int k = kernel & ~RIG_CPU_ONLY;
+    const double cost_s[2] = { rig_cost_s, rig_cost_s };
     uint64_t port_dims[4][DF_MAX_RANK] = { { r->n }, { r->n }, { r->n }, { r->n } }, n = r->n;
     const char *modes = kernels[k].modes;
     struct df_error error;
@@ -247,7 +250,8 @@ struct rig_out rig_node(struct rig *r, int kernel, int64_t s, struct rig_out a, 
         df_builder_node_desc(r->builder, &(struct df_node_desc){
             .kernel = (uint32_t)k + (kernel & RIG_CPU_ONLY ? RIG_KERNELS : 0), .dims = &n,
             .port_dims = (const uint64_t (*)[DF_MAX_RANK])port_dims, .scalars = &scalar, .threads = r->threads,
-            .hint_class = r->hint, .depth = r->depth }, &node, &error) != DF_OK)
+            .cost_s = rig_cost_s > 0 ? cost_s : NULL, .n_cost = rig_cost_s > 0 ? 2 : 0, .hint_class = r->hint,
+            .depth = r->depth }, &node, &error) != DF_OK)
         fail_msg("%s", error.text);
     if (modes[0] == 'i' || modes[0] == 'b')
         connect(r, a, node, 0);

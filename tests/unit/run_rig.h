@@ -58,6 +58,8 @@ struct rig_out {                        /* an output of a node */
     unsigned slot;
 };
 
+extern double rig_cost_s;               /* that nodes are said to take on each class; 0, as at first: nothing is said */
+
 void rig_begin(struct rig *r, uint64_t n);
 /* Adds a node of a kernel (maybe | RIG_CPU_ONLY) with scalar s; gives its first output. Unused inputs: any. */
 struct rig_out rig_node(struct rig *r, int kernel, int64_t s, struct rig_out a, struct rig_out b);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "runtime/builder.h"
+#include "runtime/plan.h"
 
 /* ---- kernels: "f:io" has ports named after what they are: i in, o out, b inout, t tmp; all f32[k] ---- */
 
@@ -174,6 +175,51 @@ static void test_works(void **state)
     assert_int_equal(g->kernels[src].cost_classes, 2);
     assert_int_equal(g->nodes[0].flags, 0);
     assert_int_equal(g->nodes[3].flags, DF_NODE_ZERO_COST);
+    df_graph_free(g);
+}
+
+/* What is said to be the cost holds for the nodes that come after it; a copy's is known from its bytes. */
+static void test_said_costs(void **state)
+{
+    (void)state;
+    struct df_builder *b = df_builder_new("g");
+    uint32_t source = add_kernel(b, "source", "o", 0), bump = add_kernel(b, "bump", "b", 0);
+    uint32_t sink = add_kernel(b, "sink", "i", 0), nodes[3];
+    struct df_error e;
+    struct df_times times;
+
+    assert_int_equal(df_builder_kernel_info(b, source, &(struct df_kernel_info){ .code_classes = 1 }, &e), DF_OK);
+    nodes[0] = add_node(b, source, 4);
+    assert_int_equal(df_builder_cost(b, DF_CLASS_CPU, -1, &e), DF_E_ARGUMENT);
+    assert_string_equal(e.text, "a cost of -1 s on class 0");
+    assert_int_equal(df_builder_cost(b, DF_CLASS_GPU, INFINITY, &e), DF_E_ARGUMENT);
+    assert_string_equal(e.text, "a cost of inf s on class 1");
+    assert_int_equal(df_builder_cost(b, 2, 1, &e), DF_E_ARGUMENT);
+    assert_string_equal(e.text, "a cost on class 2: there are cpu (0) and gpu (1)");
+    assert_int_equal(df_builder_cost(b, DF_CLASS_CPU, 2e-3, &e), DF_OK);
+    assert_int_equal(df_builder_cost(b, DF_CLASS_GPU, 1e-3, &e), DF_OK);
+    nodes[1] = add_node(b, bump, 4);
+    assert_int_equal(df_builder_cost(b, DF_CLASS_GPU, NAN, &e), DF_OK);
+    nodes[2] = add_node(b, sink, 4);
+    arc(b, nodes[0], 0, nodes[1], 0);
+    arc(b, nodes[0], 0, nodes[2], 0);
+    struct df_graph *g = finish(b);
+    assert_int_equal(g->n_nodes, 4);    /* with a copy */
+    uint32_t n_said = 0, n_unsaid = 0;
+    for (uint32_t w = 0; w < g->n_works; w++) {
+        double cpu_s = g->cost_s[w], gpu_s = g->cost_s[g->n_works + w];
+        n_said += cpu_s == 2e-3 && (gpu_s == 1e-3 || isnan(gpu_s));
+        n_unsaid += isnan(cpu_s) && isnan(gpu_s);
+    }
+    assert_int_equal(n_said, 2);
+    assert_int_equal(n_unsaid, 2);      /* the source and the copy */
+    assert_int_equal(dfr_times_default(g, false, &times, &e), DF_OK);
+    assert_false(dfr_times_known(g, &times));
+    for (uint32_t i = 0; i < times.n_classes * g->n_works; i++)
+        if (i % g->n_works == g->nodes[0].work)
+            times.source[i] = DF_TIME_COST;
+    assert_true(dfr_times_known(g, &times));
+    dfr_times_free(&times);
     df_graph_free(g);
 }
 
@@ -698,6 +744,7 @@ int main(void)
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_finish_twice),
         cmocka_unit_test(test_works),
+        cmocka_unit_test(test_said_costs),
         cmocka_unit_test(test_scalars),
         cmocka_unit_test(test_no_copy),
         cmocka_unit_test(test_copy_where_others_read),

@@ -190,7 +190,9 @@ static void test_when(void **state)
     struct rig r;
 
     (void)state;
+    rig_cost_s = 1e-6;
     diamonds(&r, 16);
+    rig_cost_s = 0;
     rig_expect(&r, 3);
     assert_int_equal(way_of(&r, "ws", 1, false), DIRECT);
     assert_int_equal(way_of(&r, "ws", 2, false), DIRECT);

@@ -14,6 +14,7 @@
 
 #define FIRST_NAP_NS 50000
 #define LONGEST_NAP_NS 1000000
+#define LONGEST_WATCH_S 50e-6
 #define LARGE_NODES (1u << 17)          /* from here on their records are more than a second level cache holds */
 #define WINDOW 32
 
@@ -180,21 +181,24 @@ static struct dfr_pile *find_victim(const struct df_run *run, const struct dfr_w
     return NULL;
 }
 
-/* Are its jobs long enough to be shared? */
+/* Are its jobs long enough to be shared? A victim that ends none while it is in none says nothing of them: it has not
+ * begun, or lost its core. */
 static bool is_worth_it(const struct df_run *run, struct dfr_pile *victim)
 {
-    uint64_t before = atomic_load_explicit(&victim->n_done, memory_order_relaxed);
-    double begin_s = dfr_clock_s(), now_s;
+    uint64_t before = atomic_load_explicit(&victim->n_done, memory_order_relaxed), done;
+    double first_s = dfr_clock_s(), begin_s = first_s, now_s;
 
     do {
         for (int i = 0; i < 16; i++)
             dfr_relax();
         now_s = dfr_clock_s();
-        if (dfr_pile_size(victim) == 0 || dfr_stopped(run))
+        if (dfr_pile_size(victim) == 0 || dfr_stopped(run) || now_s - first_s > LONGEST_WATCH_S)
             return false;
+        done = atomic_load_explicit(&victim->n_done, memory_order_relaxed);
+        if (done == before && atomic_load_explicit(&victim->inside, memory_order_relaxed))
+            begin_s = now_s;
     } while (now_s - begin_s < DFR_WATCH_S);
-    return (double)(atomic_load_explicit(&victim->n_done, memory_order_relaxed) - before) * DFR_WORTH_S <=
-           now_s - begin_s;
+    return (double)(done - before) * DFR_WORTH_S <= now_s - begin_s;
 }
 
 /* Who pushed jobs has woken one worker, which is this one: where there is more than it runs next, here or anywhere, it

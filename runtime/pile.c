@@ -43,6 +43,7 @@ void dfr_pile_barrier(bool fences)
 /* The robber waits for the owner to be outside, so that is where the owner waits for the robber. */
 void dfr_pile_wait(struct dfr_pile *p)
 {
+    p->fenced_left = DFR_FENCED_JOBS;
     do {
         uint32_t gate = DFR_CLOSED;
         dfr_pile_leave(p);
@@ -59,6 +60,14 @@ void dfr_pile_wait(struct dfr_pile *p)
         }
         atomic_exchange_explicit(&p->inside, 1, memory_order_seq_cst);
     } while (atomic_load_explicit(&p->gate, memory_order_seq_cst) != DFR_OPEN);
+}
+
+void dfr_pile_unfence(struct dfr_pile *p)
+{
+    atomic_store_explicit(&p->asked, 0, memory_order_relaxed); /* who finds no fences asks anew */
+    atomic_exchange_explicit(&p->fenced, 0, memory_order_seq_cst);
+    if (atomic_load_explicit(&p->gate, memory_order_seq_cst) != DFR_OPEN)
+        dfr_pile_wait(p);
 }
 
 static void open_gate(struct dfr_pile *p)
@@ -85,7 +94,7 @@ bool dfr_pile_rob(struct dfr_pile *robber, struct dfr_pile *victim, bool fences)
     if (!atomic_compare_exchange_strong_explicit(&victim->gate, &gate, DFR_CLOSED, memory_order_seq_cst,
                                                  memory_order_relaxed))
         return false;
-    if (!fences && !atomic_load_explicit(&victim->fenced, memory_order_acquire)) {
+    if (!fences && !atomic_load_explicit(&victim->fenced, memory_order_seq_cst)) {
         atomic_store_explicit(&victim->asked, 1, memory_order_relaxed);
         dfr_pile_barrier(false);
     }

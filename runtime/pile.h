@@ -9,9 +9,12 @@
  *           of them must see the other. That takes a full fence on both sides, or a barrier that the robber imposes on
  *           all threads of the process (membarrier(2)), which leaves the owner, who comes by a hundred million times a
  *           second, with two plain instructions. Without that system call both use fences. And since an imposed
- *           barrier takes some ten microseconds, who robs once asks the owner for fences from then on: whose jobs are
- *           worth robbing does not feel them, and the next robbery needs no barrier. The owner says that it uses them
- *           (`fenced`) between two looks at the gate; what it wrote before is seen by who sees that.
+ *           barrier takes some ten microseconds, who robs once asks the owner for fences: whose jobs are worth robbing
+ *           does not feel them, and the next robbery needs no barrier. The owner says that it uses them (`fenced`)
+ *           between two looks at the gate; what it wrote before is seen by who sees that. When nobody has come for
+ *           DFR_FENCED_JOBS it takes them back: `fenced` is written and then `gate` read, where a robber writes `gate`
+ *           and then reads `fenced`, all sequentially consistent: either the owner finds its gate closed, or the robber
+ *           finds no fences.
  * Orders:   leaving releases, the robber's look acquires: it sees all that the owner wrote. Opening releases, coming in
  *           acquires.
  * Memory:   create() allocates room for all jobs that can be ready at once; what is never touched is never real.
@@ -24,12 +27,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define DFR_FENCED_JOBS 4096u
+
 struct dfr_pile {
     _Alignas(64) _Atomic uint32_t inside, fenced;
     _Atomic uint64_t high, low;         /* jobs [low, high), modulo the room; low moves by robbery */
     _Atomic uint64_t n_done;            /* jobs that the owner has ended */
     uint64_t mask;                      /* room - 1 */
     uint64_t *jobs;
+    uint32_t fenced_left;               /* the owner's own: jobs until it takes its fences back */
     _Alignas(64) _Atomic uint32_t gate; /* enum dfr_gate */
     _Atomic uint32_t asked;             /* for fences */
     char pad[56];
@@ -48,6 +54,7 @@ bool dfr_pile_prepare(void);
 void dfr_pile_barrier(bool fences);
 
 void dfr_pile_wait(struct dfr_pile *pile);      /* until the gate is open */
+void dfr_pile_unfence(struct dfr_pile *pile);   /* the owner, while inside */
 
 /* Moves the older half of the victim's jobs, at least one, to the robber's pile, which is empty. false: there were
  * none, another robs it, or its owner stays inside. */
@@ -60,7 +67,8 @@ static inline void dfr_pile_leave(struct dfr_pile *p)
 
 static inline void dfr_pile_enter(struct dfr_pile *p, bool fences)
 {
-    if (fences || atomic_load_explicit(&p->fenced, memory_order_relaxed)) {
+    bool fenced = atomic_load_explicit(&p->fenced, memory_order_relaxed);
+    if (fences || fenced) {
         atomic_exchange_explicit(&p->inside, 1, memory_order_seq_cst);
     } else {
         atomic_store_explicit(&p->inside, 1, memory_order_relaxed);
@@ -68,8 +76,13 @@ static inline void dfr_pile_enter(struct dfr_pile *p, bool fences)
     }
     if (atomic_load_explicit(&p->gate, memory_order_seq_cst) != DFR_OPEN)
         dfr_pile_wait(p);
-    if (atomic_load_explicit(&p->asked, memory_order_relaxed))
+    if (fenced) {
+        if (--p->fenced_left == 0)
+            dfr_pile_unfence(p);
+    } else if (atomic_load_explicit(&p->asked, memory_order_relaxed)) {
+        p->fenced_left = DFR_FENCED_JOBS;
         atomic_store_explicit(&p->fenced, 1, memory_order_release);
+    }
 }
 
 static inline uint64_t dfr_pile_size(const struct dfr_pile *pile)

@@ -114,6 +114,36 @@ static void test_pile_keeps_all(void **state)
         heist(false);
 }
 
+/* Fences come with the first robbery, go when nobody has come for a while, and come again. */
+static void test_fences_come_and_go(void **state)
+{
+    struct dfr_pile robber = { 0 }, victim = { 0 };
+    uint64_t job;
+
+    (void)state;
+    if (!dfr_pile_prepare())
+        skip();                         /* without membarrier(2) there are fences always */
+    assert_true(dfr_pile_create(&robber, 8) && dfr_pile_create(&victim, 8));
+    for (int k = 0; k < 3; k++) {
+        for (job = 0; job < 2; job++)
+            dfr_pile_push(&victim, job);
+        dfr_pile_leave(&victim);
+        assert_false(atomic_load(&victim.fenced));
+        assert_true(dfr_pile_rob(&robber, &victim, false));
+        assert_true(dfr_pile_pop(&robber, &job) && dfr_pile_size(&robber) == 0);
+        for (uint32_t i = 0; i < DFR_FENCED_JOBS; i++) {
+            dfr_pile_enter(&victim, false);
+            assert_true(atomic_load(&victim.fenced));
+            dfr_pile_leave(&victim);
+        }
+        dfr_pile_enter(&victim, false);
+        assert_false(atomic_load(&victim.fenced) || atomic_load(&victim.asked));
+        assert_true(dfr_pile_pop(&victim, &job) && dfr_pile_size(&victim) == 0);
+    }
+    dfr_pile_destroy(&robber);
+    dfr_pile_destroy(&victim);
+}
+
 static void test_pile_order(void **state)
 {
     struct dfr_pile owner = { .inside = 0 }, robber = { .inside = 0 };
@@ -234,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pile_keeps_all),
+        cmocka_unit_test(test_fences_come_and_go),
         cmocka_unit_test(test_pile_order),
         cmocka_unit_test(test_when),
         cmocka_unit_test(test_large),

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runtime/bind.h"
 #include "runtime/buffers.h"
@@ -17,9 +16,8 @@
 #include "runtime/gpu.h"
 #include "runtime/inspect.h"
 #include "runtime/learn.h"
-#include "runtime/log.h"
 #include "runtime/machine.h"
-#include "runtime/output.h"
+#include "runtime/run_impl.h"
 #include "runtime/scalars.h"
 #include "runtime/size.h"
 #include "runtime/tokens.h"
@@ -27,7 +25,6 @@
 #include "runtime/worker.h"
 
 #define SPINS 64                        /* looks for work before sleeping, where each worker has a core */
-#define TRACE_EVENTS (UINT64_C(1) << 20)/* of one row */
 
 void df_options_default(struct df_options *options)
 {
@@ -62,107 +59,6 @@ static int make_wakes(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
-/* Tables for data on its way; only where there are devices. */
-static int make_staging(struct df_run *run, struct df_error *error)
-{
-    const struct df_graph *g = run->graph;
-    size_t n_jobs = (size_t)g->n_nodes * (run->inflight + 1), n_kept = dfr_buffers_count(run) * (run->inflight + 1);
-
-    if (run->n_gpus == 0)
-        return DF_OK;
-    if (run->policy->units && !dfr_inspect_wanted(run)) {
-        run->ahead = calloc(n_jobs + 1, sizeof *run->ahead);
-        if (!run->ahead)
-            return dfr_error_memory(error);
-    }
-    run->missing = calloc(n_jobs + 1, sizeof *run->missing);
-    run->taker = calloc(n_jobs + 1, sizeof *run->taker);
-    run->waiter_node = malloc((g->n_in_values + 1) * sizeof *run->waiter_node);
-    run->arrived = dfr_queue_create((uint32_t)(n_jobs + n_kept));
-    if (!run->missing || !run->taker || !run->waiter_node || !run->arrived)
-        return dfr_error_memory(error);
-    for (uint32_t v = 0; v < g->n_nodes; v++)
-        for (uint32_t k = 0; k < df_node_n_in(g, v); k++)
-            run->waiter_node[g->nodes[v].first_in + k] = v;
-    return DF_OK;
-}
-
-/* Uses the places that were planned where that pays: for a run in sequence; in pinned memory, all of which is real;
- * where the plan takes no more than a heap would touch at least, or so little that it stays in the caches. With
- * streams, which come first in each wave, a serial run is not in sequence. */
-static void use_plan(const struct df_run *run, struct dfm_space_config *config)
-{
-    const struct df_plan *plan = run->own_plan ? run->own_plan : run->options.plan;
-    const struct df_memory_need *need;
-
-    if (!plan || !plan->layout.any_line || plan->layout.n_values != run->graph->n_values)
-        return;
-    need = &plan->memory[0];
-    config->once_bytes = need->once_bytes;
-    if (run->options.serial && run->n_gpus == 0 && run->n_streams == 0) {
-        config->line = plan->layout.sequence_line;
-        config->slot_bytes = need->sequence_bytes;
-        return;
-    }
-    if (run->n_gpus == 0 && !dfr_tokens_plan(run))
-        return;
-    config->line = plan->layout.any_line;
-    config->slot_bytes = need->wave_bytes;
-}
-
-static int64_t wave_of(void *arg, uint32_t slot)
-{
-    return ((const struct df_run *)arg)->slots[slot].wave;
-}
-
-static int make_space(struct df_run *run, struct df_error *error)
-{
-    const struct df_graph *g = run->graph;
-    size_t n = g->n_values ? g->n_values : 1;
-    uint64_t *bytes = malloc(n * sizeof *bytes), *count = malloc(n * sizeof *count);
-    uint8_t *poison = dfr_inspect_poison(run);
-    struct dfm_space_config config = { .n_values = g->n_values, .n_slots = run->inflight + 1, .bytes = bytes,
-                                       .count = count, .poison = poison };
-    int status = DF_E_MEMORY;
-
-    if (!bytes || !count || (run->options.poison && !poison)) {
-        dfr_error_memory(error);
-        goto done;
-    }
-    for (uint32_t x = 0; x < g->n_values; x++) {
-        bytes[x] = g->values[x].bytes;
-        count[x] = g->nodes[g->values[x].producer].flags & DF_NODE_ONCE ? 1 : run->inflight;
-        if (dfr_buffers_lent(run, x))
-            count[x] = 0;
-    }
-    if (run->buffers) {
-        config.lent = run->buffers->lent;
-        config.wave = wave_of;
-        config.wave_arg = run;
-    }
-    if (run->n_gpus > 0) {
-        config.n_waiters = (g->n_in_values + dfr_buffers_count(run)) * (run->inflight + 1);
-        config.pinned = run->device_ops;
-        config.pinned_limit_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
-    }
-    use_plan(run, &config);
-    status = dfm_space_create(&config, &run->space, error);
-done:
-    free(bytes);
-    free(count);
-    free(poison);
-    return status;
-}
-
-_Static_assert(DFM_LINE == DF_LINE_BYTES, "a plan counts in the lines that a space has");
-
-/* Host memory: at fixed addresses where that can be, else of blocks. */
-static int make_tokens(struct df_run *run, struct df_error *error)
-{
-    int status = dfr_tokens_create(run, &run->tokens, error);
-    return status != DF_OK || run->tokens ? status : make_space(run, error);
-}
-
 static double now_s(void *arg)
 {
     (void)arg;
@@ -187,7 +83,7 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .locality = run->options.locality,
                                    .seed = 1,
                                    .now_s = now_s,
-                                   .wave = wave_of,
+                                   .wave = dfr_run_wave_of,
                                    .holders = dfr_holders,
                                    .stage = dfr_stage,
                                    .wake = wake_unit,
@@ -261,57 +157,6 @@ static int make_gpus(struct df_run *run, struct df_error *error)
         dfr_gpu_connect(run->gpus[u], run->gpus);
     dfr_buffers_pin(run);
     return DF_OK;
-}
-
-/* A row per CPU worker, then per GPU: computing, H2D copies, D2H copies; then per GPU what it sends to peers. Written
- * to a file, learned from, or both. */
-static int make_trace(struct df_run *run, struct df_error *error)
-{
-    const char *path = run->options.trace_path;
-    if (!path && !run->options.learn)
-        return DF_OK;
-    int status = path ? dfr_output_check(path, error) : DF_OK;
-    if (status == DF_OK && run->options.learn)
-        status = dfr_learn_check(error);
-    if (status != DF_OK)
-        return status;
-    return dfr_trace_create(run->n_cpu_workers + 4 * run->n_gpus, path ? TRACE_EVENTS : DFR_LEARN_EVENTS, &run->trace,
-                            error);
-}
-
-static struct dfr_trace_row *name_peer_row(struct df_run *run, uint32_t u)
-{
-    struct dfr_trace_row *row = dfr_trace_row(run->trace, run->n_cpu_workers + 3 * run->n_gpus + u - 1);
-    if (!dfr_peers(run, u))
-        return NULL;
-    row->what = "peer";
-    row->process = u;
-    snprintf(row->name, sizeof row->name, "%.30s peer copies", run->platform.units[u].name);
-    return row;
-}
-
-static void name_rows(struct df_run *run)
-{
-    if (!run->trace)
-        return;
-    for (uint32_t i = 0; i < run->n_cpu_workers; i++) {
-        struct dfr_trace_row *row = dfr_trace_row(run->trace, i);
-        snprintf(row->name, sizeof row->name, "cpu %u", i);
-        run->workers[i].row = row;
-    }
-    for (uint32_t u = 1; u <= run->n_gpus; u++) {
-        static const char *const what[] = { "job", "h2d", "d2h" };
-        static const char *const names[] = { "compute", "H2D copies", "D2H copies" };
-        struct dfr_trace_row *rows[3];
-        for (int r = 0; r < 3; r++) {
-            rows[r] = dfr_trace_row(run->trace, run->n_cpu_workers + 3 * (u - 1) + (uint32_t)r);
-            rows[r]->what = what[r];
-            rows[r]->process = u;
-            snprintf(rows[r]->name, sizeof rows[r]->name, "%.30s %s", run->platform.units[u].name, names[r]);
-        }
-        run->workers[run->first_worker[u]].row = rows[0];
-        dfr_gpu_rows(run->gpus[u], rows[1], rows[2], name_peer_row(run, u));
-    }
 }
 
 /* Gangs where some node asks for several threads; cores where the run has the machine to itself (bind.c). */
@@ -419,10 +264,9 @@ static void be_serial(struct df_run *run)
 static int prepare(struct df_run *run, struct df_error *error)
 {
     int (*const steps[])(struct df_run *, struct df_error *) = {
-        dfr_buffers_create, dfr_machine_find, dfr_admit, NULL, dfr_machine_plan, dfr_size, dfr_engine_create,
-        make_wakes, make_staging,
-        make_tokens, make_trace, make_workers, make_gpus, make_policy, tell_gpus_order, make_gang_and_cores,
-        dfr_inspect_create,
+        dfr_buffers_create, dfr_machine_find, dfr_admit, NULL, dfr_machine_plan, dfr_size, dfr_engine_create, make_wakes,
+        dfr_run_make_staging, dfr_run_make_tokens, dfr_run_make_trace, make_workers, make_gpus, make_policy,
+        tell_gpus_order, make_gang_and_cores, dfr_inspect_create,
     };
     int status = run->options.check_variants ? dfr_check_find(run, error) : DF_OK;
 
@@ -467,7 +311,7 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
     status = prepare(run, error);
     if (status != DF_OK)
         goto free_run;
-    name_rows(run);
+    dfr_run_name_rows(run);
     run->started_s = dfr_clock_s();
     status = dfr_inspect_start(run, error);
     if (status != DF_OK)

@@ -264,9 +264,9 @@ static void be_serial(struct df_run *run)
 static int prepare(struct df_run *run, struct df_error *error)
 {
     int (*const steps[])(struct df_run *, struct df_error *) = {
-        dfr_buffers_create, dfr_machine_find, dfr_admit, NULL, dfr_machine_plan, dfr_size, dfr_engine_create, make_wakes,
-        dfr_run_make_staging, dfr_run_make_tokens, dfr_run_make_trace, make_workers, make_gpus, make_policy,
-        tell_gpus_order, make_gang_and_cores, dfr_inspect_create,
+        dfr_buffers_create, dfr_machine_find, dfr_admit, NULL, dfr_machine_plan, dfr_size, dfr_engine_create,
+        make_wakes, dfr_run_make_staging, dfr_run_make_tokens, dfr_run_make_trace, make_workers, make_gpus,
+        make_policy, tell_gpus_order, make_gang_and_cores, dfr_inspect_create,
     };
     int status = run->options.check_variants ? dfr_check_find(run, error) : DF_OK;
 

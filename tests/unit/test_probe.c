@@ -93,8 +93,8 @@ static void progress(void *arg, const char *what, double done_of_1)
 
 enum { N_FIGURES = 10 };
 
-/* Which figures are as emulated is added to met[]; true: all are, or were before. Times are real: on a machine that others
- * use something or other is disturbed in most attempts, but nothing in all of them. */
+/* Which figures are as emulated is added to met[]; true: all are, or were before. Times are real: on a machine that
+ * others use something or other is disturbed in most attempts, but nothing in all of them. */
 static bool is_as_emulated(const struct df_unit *gpu, const struct df_unit *emulated,
                            const struct dfw_probe_report *report, bool met[N_FIGURES], char *why, size_t size)
 {

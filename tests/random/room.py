@@ -212,18 +212,19 @@ def try_promise(given, app, df, policy, waves, how, defines=()):
     if wave == 0:
         return
     size = waves * wave + beside
+    same = wave_needs(given.dfc, df, policy, folder, [*defines, f"--gpu-mem={size}"]) == (wave, beside)   # plans depend on the memory
     run = call([given.dfc, df, "-o", "promised", "--nvcc=none", f"--policy={policy}", f"--gpu-mem={size}", *defines], cwd=folder)
     said = re.search(rb"note: under %s, .* needs .* for one wave: (?:fits in .* with (\d+) waves? in flight|one wave needs)"
                      % policy.encode(), run.stderr)
     if run.returncode or not said:
         raise Failure(f"{policy}, {size} bytes: no promise: {run.stderr.decode()[-300:]}")
     promised = int(said[1]) if said[1] else None
-    if policy != "gp" and promised != waves: # gp's plan depends on the memory
+    if same and promised != waves:
         raise Failure(f"{policy}: {waves} waves need {size} bytes, and {promised} are promised")
     made = App(folder, "promised", app.args, app.want, app.most_in, app.most_out)
     for where in (how, [option for option in how if option == "--emu-all"] + ["--device=sim"]):
         must_do(made, policy, size, promised, where)
-        if policy != "gp" and waves > 1:
+        if same and waves > 1:
             must_do(made, policy, size - PAGE, waves - 1, where)
 
 

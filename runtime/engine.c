@@ -124,7 +124,7 @@ uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t sl
 static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, int64_t wave)
 {
     struct dfr_slot *s = &run->slots[slot];
-    s->wave = wave;
+    atomic_store_explicit(&s->wave, wave, memory_order_relaxed);
     if (run->tokens)
         dfr_tokens_begin(run, 0, slot, wave);
     atomic_store_explicit(&s->nodes_left, run->n_terminals, memory_order_relaxed);

@@ -56,7 +56,9 @@ struct dfr_code {                       /* of a work: all of a call but its port
 };
 
 struct dfr_slot {
-    _Alignas(64) int64_t wave;          /* written before the wave's first release */
+    /* Written before the wave's first release. Atomic for who looks later, at a block that nobody needs any more but
+     * that has just arrived: when it is needed next is a guess then (next_use.h). */
+    _Alignas(64) _Atomic int64_t wave;
     _Atomic uint32_t nodes_left;        /* terminal nodes not yet done */
     _Atomic uint32_t streams_left;      /* streams that have not delivered this wave */
     char pad[48];

@@ -10,5 +10,6 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
     [ "${percent:-0}" -gt "$best" ] && best=$percent
     [ "$best" -ge 53 ] && break
 done
-[ "$best" -ge 53 ] && pass overlap || fail overlap "$best % of max(copy, compute)"
+if grep -q 'fsanitize=thread' "$DF_BUILD/obj/flags" 2>/dev/null; then skip overlap "under the thread sanitizer the bytes themselves take longer"
+elif [ "$best" -ge 53 ]; then pass overlap; else fail overlap "$best % of max(copy, compute)"; fi
 expect right 0 '' ./stream --device=emu --policy=all-gpu --waves=24

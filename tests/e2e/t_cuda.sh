@@ -161,7 +161,7 @@ int main()
 }
 X
 } > extents.cpp
-cuda=$(dirname "$(dirname "$(realpath "$nvcc")")")
+cuda=$(realpath "$(echo >top.cu; "$nvcc" --dryrun top.cu 2>&1 | sed -n 's/^#\$ TOP=//p')")      # nvcc may be a script that calls another
 check extents-host-compile g++ -std=c++17 -Iextents.dfc -I"$DF_BUILD/include" -isystem "$cuda/include" -isystem /usr/local/cuda/include -o extents-host extents.cpp
 ./extents-host > extents.out
 cat > extents.want <<'X'

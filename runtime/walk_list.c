@@ -2,7 +2,7 @@
  *
  * Jobs are taken in the order of the phase. Beside each worker stands its *clock*: for each other, how many of that
  * one's jobs it knows to be done; the clock of a job is its worker's when it ends. A job waits for what it reads only
- * where that is beyond its worker's clock, and beyond the clocks of the other jobs that it waits for now.
+ * where that is beyond its worker's clock, and beyond the clocks of whatever else it waits for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@ struct making {
     bool *is_awaited;                   /* by job */
     uint32_t *known;                    /* [worker * n_workers + other] */
     uint32_t *clock;                    /* [job * n_workers + other]; NULL: too many */
-    uint32_t *wanted;                   /* by worker: the job that is waited for now, + 1 */
-    uint32_t n_wanted;                  /* of how many workers */
+    uint32_t *wanted;                   /* of the job looked at, by worker: the job that it is to wait for, + 1; 0: none */
+    uint32_t n_wanted;                  /* workers that it is to wait for */
     bool *is_gated;                     /* by worker: it has waited for the streams */
     uint32_t *first_wait;               /* by job; n + 1 */
     struct dfr_wait *waits;             /* of all jobs */

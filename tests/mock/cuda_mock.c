@@ -236,29 +236,17 @@ size_t mock_left(void)
     return n;
 }
 
-uint64_t mock_calls(void)
+static uint64_t read_locked(const uint64_t *count)
 {
     pthread_mutex_lock(&mock.lock);
-    uint64_t calls = mock.calls;
-    pthread_mutex_unlock(&mock.lock);
-    return calls;
-}
-
-uint64_t mock_graph_launches(void)
-{
-    pthread_mutex_lock(&mock.lock);
-    uint64_t n = mock.graph_launches;
+    uint64_t n = *count;
     pthread_mutex_unlock(&mock.lock);
     return n;
 }
 
-uint64_t mock_spoiled(void)
-{
-    pthread_mutex_lock(&mock.lock);
-    uint64_t n = mock.spoiled;
-    pthread_mutex_unlock(&mock.lock);
-    return n;
-}
+uint64_t mock_calls(void) { return read_locked(&mock.calls); }
+uint64_t mock_graph_launches(void) { return read_locked(&mock.graph_launches); }
+uint64_t mock_spoiled(void) { return read_locked(&mock.spoiled); }
 
 bool mock_peers(int from, int to)
 {

@@ -95,6 +95,15 @@ static cudaError_t enter_for(const char *name, const void *object, int kind)
     return status;
 }
 
+/* Every object begins with its struct object. What a stream still has to do is done all the same. */
+static cudaError_t destroy(const char *name, void *object, int kind)
+{
+    cudaError_t status = enter_for(name, object, kind);
+    if (status == cudaSuccess)
+        ((struct object *)object)->ended = true;
+    return leave(status);
+}
+
 /* ---- the machine ---- */
 
 cudaError_t cudaDriverGetVersion(int *version)
@@ -317,13 +326,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     return leave(status);
 }
 
-cudaError_t cudaStreamDestroy(cudaStream_t stream)
-{
-    cudaError_t status = enter_for(__func__, stream, STREAM);
-    if (status == cudaSuccess)
-        stream->object.ended = true;    /* what is in it is done all the same */
-    return leave(status);
-}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) { return destroy(__func__, stream, STREAM); }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
@@ -357,13 +360,7 @@ cudaError_t cudaEventCreate(cudaEvent_t *event)
     return leave(status);
 }
 
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-    cudaError_t status = enter_for(__func__, event, EVENT);
-    if (status == cudaSuccess)
-        event->object.ended = true;
-    return leave(status);
-}
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return destroy(__func__, event, EVENT); }
 
 /* In a capture an event would be a node of the graph, which nobody here means. */
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
@@ -508,13 +505,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     return leave(status);
 }
 
-cudaError_t cudaGraphDestroy(cudaGraph_t graph)
-{
-    cudaError_t status = enter_for(__func__, graph, GRAPH);
-    if (status == cudaSuccess)
-        graph->object.ended = true;
-    return leave(status);
-}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return destroy(__func__, graph, GRAPH); }
 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
 {
@@ -527,13 +518,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t gra
     return leave(status);
 }
 
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
-{
-    cudaError_t status = enter_for(__func__, exec, EXEC);
-    if (status == cudaSuccess)
-        exec->object.ended = true;
-    return leave(status);
-}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return destroy(__func__, exec, EXEC); }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {

@@ -387,6 +387,13 @@ uint32_t rig_rand(uint32_t *state)
     return *state;
 }
 
+void rig_seeds(unsigned *first, unsigned *last)
+{
+    const char *seeds = getenv("SEEDS");
+    if (seeds)
+        assert_int_equal(sscanf(seeds, "%u-%u", first, last), 2);
+}
+
 void rig_random(struct rig *r, uint32_t seed, uint32_t n, uint64_t elements, int64_t end)
 {
     struct rig_out outs[512], tables[2];

@@ -90,6 +90,9 @@ void rig_random(struct rig *r, uint32_t seed, uint32_t n, uint64_t elements, int
 
 uint32_t rig_rand(uint32_t *state);
 
+/* SEEDS=first-last in the environment runs others than the usual few. */
+void rig_seeds(unsigned *first, unsigned *last);
+
 static const struct rig_out RIG_NOTHING = { UINT32_MAX, 0 };
 
 #endif

@@ -126,13 +126,11 @@ static void check(struct bound *b, struct df_options o, uint32_t *random)
 static void test_random(void **state)
 {
     static const char *const policies[] = { "eager", "ws", "dmda", "all-cpu", "all-gpu" };
-    const char *seeds = getenv("SEEDS");
     unsigned first = 1, last = 8;
     struct df_platform platforms[2];
 
     (void)state;
-    if (seeds)
-        assert_int_equal(sscanf(seeds, "%u-%u", &first, &last), 2);
+    rig_seeds(&first, &last);
     df_platform_default(&platforms[0], 1);
     df_platform_default(&platforms[1], 2);
     for (uint32_t seed = first; seed <= last; seed++) {

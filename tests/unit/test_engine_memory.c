@@ -22,16 +22,14 @@ enum { N_POLICIES = sizeof policies / sizeof policies[0] };
 
 /* ---- random graphs, and memory ---- */
 
-/* Whatever can be chosen is chosen at random. SEEDS=first-last in the environment runs others than the usual few. */
+/* Whatever can be chosen is chosen at random. */
 static void test_random(void **state)
 {
-    const char *seeds = getenv("SEEDS");
     unsigned first = 1, last = 12;
     struct df_platform platforms[2];
 
     (void)state;
-    if (seeds)
-        assert_int_equal(sscanf(seeds, "%u-%u", &first, &last), 2);
+    rig_seeds(&first, &last);
     df_platform_default(&platforms[0], 1);
     df_platform_default(&platforms[1], 2);
     for (uint32_t seed = first; seed <= last; seed++) {

@@ -22,11 +22,6 @@ enum { N_POLICIES = sizeof policies / sizeof policies[0] };
 
 /* ---- refusals ---- */
 
-static int run_quietly(struct rig *r, struct df_options *o, struct df_error *error)
-{
-    return rig_run(r, o, NULL, error);
-}
-
 static void test_refused_gpu_memory(void **state)
 {
     struct rig r;
@@ -42,16 +37,16 @@ static void test_refused_gpu_memory(void **state)
     rig_sink(&r, RIG_SINK | RIG_CPU_ONLY, x);
     rig_end(&r);
     o.gpu_mem_bytes = 2 * PAGE - 1;
-    assert_int_equal(run_quietly(&r, &o, &error), DF_E_REFUSED);
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_REFUSED);
     assert_non_null(strstr(error.text, "add2"));
     assert_non_null(strstr(error.text, "8192"));
     assert_non_null(strstr(error.text, "4096"));
     o.gpu_mem_bytes = 2 * PAGE;
     rig_expect(&r, 1);
-    assert_int_equal(run_quietly(&r, &o, &error), DF_OK);
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_OK);
     assert_true(rig_same(&r, 1));
     o.gpu_mem_bytes = 100; /* less than a page */
-    assert_int_equal(run_quietly(&r, &o, &error), DF_E_REFUSED);
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_REFUSED);
     rig_free(&r);
 }
 
@@ -128,10 +123,10 @@ static void test_unknown_policy(void **state)
     (void)state;
     rig_begin(&r, 16);
     rig_end(&r);
-    assert_int_equal(run_quietly(&r, &o, &error), DF_E_ARGUMENT);
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_ARGUMENT);
     assert_string_equal(error.text, "unknown policy 'eagr'; did you mean 'eager'?");
     o.policy = "gp-thesis";
-    assert_int_equal(run_quietly(&r, &o, &error), DF_E_REFUSED);
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_REFUSED);
     rig_free(&r);
 }
 
@@ -146,7 +141,7 @@ static void test_no_cuda(void **state)
         skip();
     rig_begin(&r, 16);
     rig_end(&r);
-    assert_int_equal(run_quietly(&r, &o, &error), DF_E_DEVICE);
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_DEVICE);
     assert_string_equal(error.text, "no CUDA device: this program was linked without CUDA");
     rig_free(&r);
 }

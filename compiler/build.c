@@ -308,6 +308,17 @@ bool dfc_build_node(struct dfc_build *build, uint32_t id, const struct dfc_solve
     return ok;
 }
 
+/* One 'once' source makes all that reads nothing else 'once' too, which nobody may have meant. */
+static void warn_all_once(const struct dfc_unit *u, struct dfl_loc loc)
+{
+    for (uint32_t v = 0; v < u->graph->n_nodes; v++)
+        if (!(u->graph->nodes[v].flags & DF_NODE_ONCE))
+            return;
+    dfl_warning(u->sink, loc,
+                "everything in graph 'main' is 'once': it runs a single time, however many waves are asked for");
+    dfl_hint(u->sink, "what reads only 'once' values is 'once' too; a source that shall fire for each wave is not 'once'");
+}
+
 bool dfc_build_finish(struct dfc_build *build)
 {
     struct dfc_unit *u = build->e->u;
@@ -316,6 +327,10 @@ bool dfc_build_finish(struct dfc_build *build)
         dfl_error(u->sink, dfc_frames(build->e)[0].graph->loc, "graph 'main' has no nodes");
         return false;
     }
+    struct dfl_loc loc = dfc_frames(build->e)[0].graph->loc;
     int rc = df_builder_finish(u->builder, &u->graph, &error);
-    return rc == DF_OK || builder_failed(u, dfc_frames(build->e)[0].graph->loc, rc, &error);
+    if (rc != DF_OK)
+        return builder_failed(u, loc, rc, &error);
+    warn_all_once(u, loc);
+    return true;
 }

@@ -276,14 +276,43 @@ void dfr_args_free(struct dfr_command_line *line)
 
 /* ---- help ---- */
 
-static void help_line(FILE *out, const char *name, const char *value, const char *help)
+#define HELP_COLUMN 24                  /* where texts begin */
+#define HELP_WIDTH 100
+
+/* Words of `text` from column `at` on, on as many lines as they need; gives the column behind them. */
+static int help_words(FILE *out, int at, const char *text)
+{
+    while (*text) {
+        int n = (int)strcspn(text, " ");
+        if (at > HELP_COLUMN && at + 1 + n > HELP_WIDTH) {
+            fprintf(out, "\n%*s", HELP_COLUMN, "");
+            at = HELP_COLUMN;
+        } else if (at > HELP_COLUMN) {
+            fputc(' ', out);
+            at++;
+        }
+        fprintf(out, "%.*s", n, text);
+        at += n;
+        text += n;
+        text += strspn(text, " ");
+    }
+    return at;
+}
+
+/* A text begins beside its name, or below one that is too long. */
+static int help_line(FILE *out, const char *name, const char *value, const char *help)
 {
     char left[300];
+    int n;
     if (value && value[0] == '[')
-        snprintf(left, sizeof left, "--%s[=%.*s]", name, (int)strlen(value) - 2, value + 1);
+        n = snprintf(left, sizeof left, "  --%s[=%.*s]", name, (int)strlen(value) - 2, value + 1);
     else
-        snprintf(left, sizeof left, "--%s%s%s", name, value ? "=" : "", value ? value : "");
-    fprintf(out, "  %-20s  %s", left, help);
+        n = snprintf(left, sizeof left, "  --%s%s%s", name, value ? "=" : "", value ? value : "");
+    if (n < HELP_COLUMN)
+        fprintf(out, "%-*s", HELP_COLUMN, left);
+    else
+        fprintf(out, "%s\n%*s", left, HELP_COLUMN, "");
+    return help_words(out, HELP_COLUMN, help);
 }
 
 static void help_arg(const struct df_graph *g, const struct df_arg *arg, FILE *out)
@@ -301,10 +330,13 @@ static void help_arg(const struct df_graph *g, const struct df_arg *arg, FILE *o
 
 static void help_option(const struct dfr_option *option, FILE *out)
 {
-    help_line(out, option->name, option->value, option->help);
-    for (const char *const *p = dfr_policy_names(); option->set == dfr_set_policy && *p; p++)
-        fprintf(out, "%s%s%s", *p, strcmp(*p, DFR_POLICY_DEFAULT) ? "" : " (default; for one wave of known times gp)",
-                p[1] ? ", " : "");
+    int at = help_line(out, option->name, option->value, option->help);
+    for (const char *const *p = dfr_policy_names(); option->set == dfr_set_policy && *p; p++) {
+        char text[100];
+        snprintf(text, sizeof text, "%s%s%s", *p,
+                 strcmp(*p, DFR_POLICY_DEFAULT) ? "" : " (default; for one wave of known times gp)", p[1] ? "," : "");
+        at = help_words(out, at, text);
+    }
     fprintf(out, "\n");
 }
 

@@ -260,8 +260,13 @@ static void test_help(void **state)
                                "  --policy=NAME         how jobs get a worker: ";
     assert_true(size > sizeof want);
     assert_memory_equal(text, want, sizeof want - 1);
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+        if (strcspn(line, "\n") > 100)
+            fail_msg("longer than 100 columns: %.*s", (int)strcspn(line, "\n"), line);
+    assert_non_null(strstr(text, "\n  --gpu-mem=SIZE        memory to use"));
+    assert_non_null(strstr(text, "\n  --evict=auto|lru|belady\n                        what leaves"));
     assert_non_null(strstr(text, "\n  --stats[=json]        say afterwards"));
-    assert_non_null(strstr(text, "dmda (default; for one wave of known times gp)"));
+    assert_non_null(strstr(text, " dmda (default; for"));
     const char *name;
     for (size_t i = 0; (name = dfr_option_name(i)); i++) {
         char option[64];

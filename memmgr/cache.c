@@ -124,6 +124,7 @@ static void evict(struct dfm_cache *c, struct dfm_entry *e)
         dfm_busy(c, e);
         dfm_evicted(c, e);
     } else {
+        dfm_out_sender(c, e->block);    /* nobody else is: who sends it keeps its copy until the host has it */
         dfm_out_queue(c, e);
         e->state = DFM_LEAVING;
         c->leaving_bytes += dfm_entry_bytes(c, e);

@@ -104,7 +104,8 @@ void dfm_entry_valid(struct dfm_cache *c, struct dfm_entry *e);     /* its bytes
 int dfm_transfer_create(struct dfm_cache *c, struct df_error *error);
 void dfm_transfer_destroy(struct dfm_cache *c);
 int dfm_load_issue(struct dfm_cache *c, struct dfm_entry *e, struct df_error *error); /* AWAITING → LOADING */
-void dfm_out_queue(struct dfm_cache *c, struct dfm_entry *e);
+uint32_t dfm_out_sender(struct dfm_cache *c, uint32_t block);
+void dfm_out_queue(struct dfm_cache *c, struct dfm_entry *e);   /* of a block whose sender this is */
 int dfm_out_issue(struct dfm_cache *c, struct df_error *error); /* of those queued, what there is room for */
 int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error);
 

@@ -68,11 +68,11 @@ void dfm_peer_send(struct dfm_cache *c, uint32_t waiter)
         dfm_peer_answer(c, waiter, false);
         return;
     }
-    if (c->entry_of[block] == DFM_NONE) { /* evicted meanwhile, for another has it: it may choose again */
+    e = c->entry_of[block] == DFM_NONE ? NULL : &c->entries[c->entry_of[block]];
+    if (!e || e->state == DFM_AWAITING) { /* evicted meanwhile, for another has it: it may choose again */
         dfm_peer_answer(c, waiter, false);
         return;
     }
-    e = &c->entries[c->entry_of[block]];
     if (e->state == DFM_COMING) {       /* our bit is set, the answer that we have it not yet in the mail */
         dfm_cache_post_fetch(c, waiter);
         return;

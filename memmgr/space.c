@@ -171,7 +171,8 @@ int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **s
     s->waiter_next = malloc(n_waiters * sizeof *s->waiter_next);
     s->asked = malloc(n_waiters * sizeof *s->asked);
     s->peer_asks = calloc(n_waiters, sizeof *s->peer_asks);
-    if (!s->peer_asks || !s->blocks || !s->bytes || !s->cls || !s->waiter_next || !s->asked) {
+    s->sender = config->n_waiters ? calloc(n * config->n_slots, sizeof *s->sender) : NULL;
+    if ((config->n_waiters && !s->sender) || !s->peer_asks || !s->blocks || !s->bytes || !s->cls || !s->waiter_next || !s->asked) {
         dfr_error_memory(error);
         goto fail;
     }
@@ -208,10 +209,17 @@ void dfm_space_destroy(struct dfm_space *s)
     free(s->waiter_next);
     free(s->asked);
     free(s->peer_asks);
+    free((void *)s->sender);
     free(s);
 }
 
 /* ---- giving back ---- */
+
+static void forget_sender(struct dfm_space *s, uint32_t block)
+{
+    if (s->sender)
+        atomic_store_explicit(&s->sender[block], 0, memory_order_relaxed); /* who ends a life orders it before the next */
+}
 
 static void tell_devices(struct dfm_space *s, uint32_t block, uint32_t holders, uint32_t memory)
 {
@@ -233,6 +241,7 @@ void dfm_space_drop(struct dfm_space *s, uint32_t block, uint32_t memory)
     /* acq_rel: acquires `host` from whoever set bit 0, and orders all reading before the memory's next life */
     uint32_t holders = atomic_exchange_explicit(&b->valid, 0, memory_order_acq_rel);
 
+    forget_sender(s, block);
     if (holders & DFM_HOST) {
         void *host = b->host;
         b->host = NULL;
@@ -247,6 +256,7 @@ void dfm_space_move_host(struct dfm_space *s, uint32_t block, uint32_t to)
     struct dfm_block *b = &s->blocks[block];
     uint32_t holders = atomic_exchange_explicit(&b->valid, 0, memory_order_acq_rel);
 
+    forget_sender(s, block);
     s->blocks[to].host = b->host;
     b->host = NULL;
     if (holders & ~DFM_HOST)

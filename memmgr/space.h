@@ -10,7 +10,8 @@
  *     3  valid      valid != 0: every holder has the same bytes. 2 -> 3 by the job's end, before its readers are
  *                   released
  *     4  empty      3 -> 4 by the last reader's end (dfm_space_drop), or by an inout job that takes the storage over
- * Within 3 holders come (a copy is complete) and go (a device evicts); the host's bit never goes before 4. Only the
+ * Within 3 holders come (a copy is complete) and go (a device evicts); the host's bit never goes before 4. Of several
+ * devices that hold a block one alone, its `sender`, copies it to the host: the first that was asked to. Only the
  * thread that owns memory m clears bit m within 3, only where another is set, and in one step with seeing that; it sets
  * it too, but for a copy from a peer, whose thread does. So at that thread: bit m alone means that this is the last
  * valid copy and nobody else can drop the block (whoever else is to read it must have it from here first), or make
@@ -83,6 +84,8 @@ struct dfm_space {
     uint32_t n_waiters;
     uint32_t *waiter_next, *asked;
     struct dfm_peer_ask *peer_asks;     /* by waiter */
+    _Atomic uint8_t *sender;            /* by block: the memory whose copy goes, or went, to the host; 0: none. NULL: no
+                                         * devices */
 };
 
 struct dfm_space_config {

@@ -56,10 +56,25 @@ void dfm_cache_post_prefetch(struct dfm_cache *c, uint32_t block)
         dfm_mail_post(&c->prefetches, c->prefetch_next, block);
 }
 
+/* The memory that sends the block to the host: this one, from now on, unless another was asked before. */
+uint32_t dfm_out_sender(struct dfm_cache *c, uint32_t block)
+{
+    uint8_t sender = 0;
+    return atomic_compare_exchange_strong_explicit(&c->space->sender[block], &sender, (uint8_t)c->config.memory,
+                                                   memory_order_relaxed, memory_order_relaxed)
+               ? c->config.memory : sender;
+}
+
+static void pass_on(struct dfm_cache *c, uint32_t waiter, uint32_t memory)
+{
+    dfm_cache_post_fetch(c->space->caches[memory], waiter);
+    c->config.answered(c->config.arg, memory);
+}
+
 /* Evicted meanwhile, for another device has it: that one is asked. */
 static int forward_fetch(struct dfm_cache *c, uint32_t waiter, struct df_error *error)
 {
-    uint32_t block = c->space->asked[waiter], holders = dfm_block_valid(&c->space->blocks[block]), m;
+    uint32_t block = c->space->asked[waiter], holders = dfm_block_valid(&c->space->blocks[block]);
 
     if (holders & DFM_HOST) {
         c->config.arrived(c->config.arg, waiter);
@@ -67,15 +82,13 @@ static int forward_fetch(struct dfm_cache *c, uint32_t waiter, struct df_error *
     }
     if ((holders & ~c->bit) == 0 || !c->config.answered)
         return dfr_error(error, DF_E_DEVICE, "internal error: block %u is neither on the host nor here", block);
-    m = (uint32_t)__builtin_ctz(holders & ~c->bit);
-    dfm_cache_post_fetch(c->space->caches[m], waiter);
-    c->config.answered(c->config.arg, m);
+    pass_on(c, waiter, (uint32_t)__builtin_ctz(holders & ~c->bit));
     return DF_OK;
 }
 
 static int answer_fetch(struct dfm_cache *c, uint32_t waiter, struct df_error *error)
 {
-    uint32_t block = c->space->asked[waiter];
+    uint32_t block = c->space->asked[waiter], sender;
     struct dfm_entry *e;
 
     if (c->space->peer_asks[waiter].receiver) {
@@ -86,11 +99,15 @@ static int answer_fetch(struct dfm_cache *c, uint32_t waiter, struct df_error *e
         c->config.arrived(c->config.arg, waiter);
         return DF_OK;
     }
-    if (c->entry_of[block] == DFM_NONE)
+    e = c->entry_of[block] == DFM_NONE ? NULL : &c->entries[c->entry_of[block]];
+    if (!e || e->state == DFM_AWAITING) /* or it is to come again, and has not */
         return forward_fetch(c, waiter, error);
-    e = &c->entries[c->entry_of[block]];
     if (e->state == DFM_COMING) {       /* as in dfm_peer_send() */
         dfm_cache_post_fetch(c, waiter);
+        return DF_OK;
+    }
+    if (e->out == DFM_OUT_NONE && (sender = dfm_out_sender(c, block)) != c->config.memory) {
+        pass_on(c, waiter, sender);
         return DF_OK;
     }
     c->space->waiter_next[waiter] = e->waiters;
@@ -208,7 +225,7 @@ int dfm_cache_to_host(struct dfm_cache *c, uint32_t block, struct df_error *erro
     if (c->entry_of[block] == DFM_NONE || dfm_block_valid(&c->space->blocks[block]) & DFM_HOST)
         return DF_OK;
     e = &c->entries[c->entry_of[block]];
-    if (e->out == DFM_OUT_NONE)
+    if (e->out == DFM_OUT_NONE && dfm_out_sender(c, block) == c->config.memory)
         dfm_out_queue(c, e);
     return dfm_out_issue(c, error);
 }

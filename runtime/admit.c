@@ -150,6 +150,19 @@ static int apply_memory(struct admission *a, uint32_t node, uint32_t *units, str
     return DF_OK;
 }
 
+/* Takes the host away where a job is too large for it. */
+static int apply_host_memory(const struct admission *a, uint32_t node, uint32_t *units, struct df_error *error)
+{
+    const struct df_graph *g = a->run->graph;
+
+    if (!(*units & 1u) || g->works[g->nodes[node].work].job_bytes <= find_host_bytes())
+        return DF_OK;
+    if (!(*units & all_gpus(a->run)))
+        return dfr_admit_host(g, g->nodes[node].work, error);
+    *units &= ~1u;
+    return DF_OK;
+}
+
 static int admit_node(struct admission *a, uint32_t node, struct df_error *error)
 {
     struct df_run *run = a->run;
@@ -169,8 +182,8 @@ static int admit_node(struct admission *a, uint32_t node, struct df_error *error
     status = apply_hint(a, node, &units, error);
     if (status == DF_OK)
         status = apply_memory(a, node, &units, error);
-    if (status == DF_OK && !(units & all_gpus(run)))
-        status = dfr_admit_host(run->graph, run->graph->nodes[node].work, error);
+    if (status == DF_OK)
+        status = apply_host_memory(a, node, &units, error);
     if (status == DF_OK)
         run->able[node] = units;
     return status;

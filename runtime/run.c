@@ -113,7 +113,7 @@ static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index
 static int make_workers(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
-    uint64_t tmp_bytes = 0, n_ports = 1;
+    uint64_t tmp_bytes = 0, n_ports = 1, bytes;
 
     run->workers = aligned_alloc(64, run->n_workers * sizeof *run->workers);
     if (!run->workers)
@@ -121,8 +121,9 @@ static int make_workers(struct df_run *run, struct df_error *error)
     memset(run->workers, 0, run->n_workers * sizeof *run->workers);
     for (uint32_t k = 0; k < g->n_kernels; k++)
         n_ports = g->kernels[k].n_ports > n_ports ? g->kernels[k].n_ports : n_ports;
-    for (uint32_t k = 0; k < g->n_works; k++)
-        tmp_bytes = g->works[k].tmp_bytes > tmp_bytes ? g->works[k].tmp_bytes : tmp_bytes;
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (run->able[v] & 1 && (bytes = g->works[g->nodes[v].work].tmp_bytes) > tmp_bytes)
+            tmp_bytes = bytes;
     for (uint32_t i = 0; i < run->n_workers; i++) {
         struct dfr_worker *w = &run->workers[i];
         init_worker(run, w, i, run->unit_of[i]);

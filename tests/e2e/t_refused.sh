@@ -80,3 +80,19 @@ huge="^huge: error: node 'main/src' \(kernel 'src'\) cannot run: one job needs 3
 expect huge 1 "$huge" ./huge
 expect huge-emulated 1 "$huge" ./huge --device=emu --emu-all
 expect huge-profile 1 "$huge" "$DFC" profile huge.df --max-runs=2
+# Scratch that only a GPU has: the host needs none of it where the node runs there.
+bytes=$(awk '/^(MemTotal|SwapTotal):/ { k += $2 } END { printf "%.0f", k * 1024 + 2 ^ 30 }' /proc/meminfo)
+for hint in "" " @gpu"; do
+    echo "kernel src(out a: u8[k]) cpu {{ a[0] = 7; }};
+    kernel f(in a: u8[k], tmp t: u8[$bytes], out b: u8[k]) cpu {{ t[0] = 1; b[0] = a[0] + t[0]; }} gpu {{ (void)a; }};
+    kernel sink(in a: u8[k]) cpu {{ printf(\"%d\\n\", a[0]); }};
+    graph main { a: u8[100] = src(); b = f(a)$hint; sink(b); }
+    platform p { cpu host { workers = 2; } gpu g { memory = $((2 * bytes)) B; h2d = 6 GB/s, 10 us; d2h = 6 GB/s, 10 us; } }" > tmp.df
+    check "scratch-compiles$hint" "$DFC" tmp.df -o tmp --nvcc=none
+    expect "scratch-of-no-host$hint" 1 "cannot run: one job needs .* of memory, and this machine has" ./tmp --device=none
+    if [ "$(cat /proc/sys/vm/overcommit_memory)" = 2 ]; then
+        skip "scratch-of-a-gpu$hint" "this machine reserves no more memory than it has"
+    else
+        expect "scratch-of-a-gpu$hint" 0 '^8$' ./tmp --device=emu --policy=eager --gpu-jobs=1 --emu-check=off
+    fi
+done

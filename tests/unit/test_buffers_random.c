@@ -127,12 +127,15 @@ static void test_random(void **state)
 {
     static const char *const policies[] = { "eager", "ws", "dmda", "all-cpu", "all-gpu" };
     unsigned first = 1, last = 8;
-    struct df_platform platforms[2];
+    struct df_platform platforms[3];
 
     (void)state;
     rig_seeds(&first, &last);
     df_platform_default(&platforms[0], 1);
     df_platform_default(&platforms[1], 2);
+    df_platform_default(&platforms[2], 3);
+    for (uint32_t u = 1; u <= 3; u++)
+        platforms[2].units[u].peer = (struct df_link){ 1e11, 1e-7, 0 };
     for (uint32_t seed = first; seed <= last; seed++) {
         struct bound *b = calloc(1, sizeof *b);
         uint32_t x = seed * 747796405u | 1;
@@ -152,7 +155,7 @@ static void test_random(void **state)
                 o.gpu_jobs = rig_rand(&x) % 4;
                 o.inflight = rig_rand(&x) % 5;
                 o.emu_check = rig_rand(&x) % 4 == 0;
-                o.platform = &platforms[rig_rand(&x) % 2];
+                o.platform = &platforms[rig_rand(&x) % 3];
                 o.gpu_mem_bytes = rig_rand(&x) % 2 ? (4 + rig_rand(&x) % 9) * 4096 : 0; /* a page a token, 4 a job */
                 o.emu_trial.reorder_seed = rig_rand(&x) % 2 ? 1 + x % 1000 : 0;
                 o.poison = rig_rand(&x) % 4 == 0;

@@ -193,8 +193,12 @@ int dfp_memory_by_size(const struct df_graph *g, const struct dfp_memory *m, uin
             for (uint32_t i = e.begin[v]; i < e.begin[v + 1]; i++)
                 size_of(sizes, n, &m->tenants[e.ends[i]])->live--;
         }
-        for (uint32_t s = 0; s < n; s++)
-            *bytes += sizes[s].bytes * sizes[s].most; /* no overflow: at most the sum that has a sequence */
+        for (uint32_t s = 0; s < n; s++) {  /* whose most are not all live at the same time */
+            uint64_t all;
+            if (__builtin_mul_overflow(sizes[s].bytes, sizes[s].most, &all) ||
+                __builtin_add_overflow(*bytes, all, bytes))
+                *bytes = UINT64_MAX;
+        }
         endings_free(&e);
     }
     free(sizes);

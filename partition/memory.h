@@ -55,7 +55,7 @@ static inline uint32_t dfp_tenant_writer(const struct df_graph *g, const struct 
 /* The end with the highest number. */
 uint32_t dfp_tenant_last_end(const struct df_graph *graph, const struct dfp_tenant *tenant);
 
-/* What a heap with a stack of buffers for each size would touch in the sequence. */
+/* What a heap with a stack of buffers for each size would touch in the sequence; UINT64_MAX: it has no number. */
 int dfp_memory_by_size(const struct df_graph *graph, const struct dfp_memory *memory, uint64_t *bytes,
                        struct df_error *error);
 

@@ -21,8 +21,10 @@ static bool is_online(const struct df_plan *plan)
 static void need_scratch(const struct df_graph *g, uint32_t v, uint32_t u, struct df_plan *plan)
 {
     const struct df_unit *unit = &plan->platform.units[u];
-    uint64_t scratch = dfp_round_page(g->works[g->nodes[v].work].tmp_bytes) *
-                       (unit->jobs > unit->workers ? unit->jobs : unit->workers);
+    uint64_t scratch;
+    if (__builtin_mul_overflow(dfp_round_page(g->works[g->nodes[v].work].tmp_bytes),
+                               unit->jobs > unit->workers ? unit->jobs : unit->workers, &scratch))
+        scratch = UINT64_MAX;
     if (scratch > plan->memory[u].scratch_bytes)
         plan->memory[u].scratch_bytes = scratch;
 }

@@ -377,6 +377,26 @@ static void heap_by_size(void **state)
     shape_free(&s);
 }
 
+/* Two sizes are live at once, and fit: all seven together have no number. */
+static void heap_of_too_many_sizes(void **state)
+{
+    struct shape s;
+    struct dfp_memory m;
+    struct df_error e;
+    uint64_t bytes;
+    (void)state;
+    shape_begin(&s);
+    uint32_t last = shape_node(&s, UINT64_C(1) << 61, 1, false, false, 0, NULL);
+    for (uint32_t i = 1; i <= 8; i++)
+        last = shape_node(&s, (UINT64_C(1) << 61) + 64 * i, 1, false, false, 1, &(struct shape_out){ last, 0 });
+    shape_end(&s);
+    plan(&s, NULL, 0, 64, &m);
+    assert_int_equal(dfp_memory_by_size(s.graph, &m, &bytes, &e), DF_OK);
+    assert_true(bytes == UINT64_MAX);
+    dfp_memory_free(&m);
+    shape_free(&s);
+}
+
 static void nothing_at_all(void **state)
 {
     struct shape s;
@@ -442,7 +462,8 @@ int main(void)
         cmocka_unit_test(plain_shapes),      cmocka_unit_test(stages_share_their_memory),
         cmocka_unit_test(random_graphs_pairwise), cmocka_unit_test(random_schedules),
         cmocka_unit_test(inout_stays_in_place), cmocka_unit_test(once_has_its_own),
-        cmocka_unit_test(too_large_is_refused), cmocka_unit_test(heap_by_size), cmocka_unit_test(nothing_at_all),
+        cmocka_unit_test(too_large_is_refused), cmocka_unit_test(heap_by_size),
+        cmocka_unit_test(heap_of_too_many_sizes), cmocka_unit_test(nothing_at_all),
         cmocka_unit_test(segments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

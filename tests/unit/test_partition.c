@@ -418,6 +418,28 @@ static void plans_know_their_memory(void **state)
     sample_free(&s);
 }
 
+/* Four jobs at once, each with a quarter of all that can be addressed: that has no number, and fits nowhere. */
+static void plans_count_scratch_without_end(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_begin(&s, 4, 1);
+    s.platform.units[1].jobs = 4;
+    s.tmp_bytes = UINT64_C(1) << 62;
+    sample_node(&s, "a", 1 * MS, 1 * MS, 100, 0, NULL);
+    sample_end(&s);
+    s.platform.units[1].memory_bytes = UINT64_C(1) << 63;
+    for (uint32_t unit = 0; unit <= 1; unit++) {
+        struct df_plan *plan = make_plan(&s, unit ? "all-gpu" : "all-cpu");
+        assert_int_equal(plan->place[0], unit);
+        assert_true(plan->memory[unit].scratch_bytes == UINT64_MAX);
+        assert_true(plan->pool_bytes[unit] == UINT64_MAX);
+        assert_int_equal(dfr_need_waves(&plan->memory[unit], UINT64_C(1) << 63, 4), 0);
+        dfr_plan_free(plan);
+    }
+    sample_free(&s);
+}
+
 static void plans_say_when_one_unit_is_faster(void **state)
 {
     (void)state;
@@ -484,6 +506,7 @@ int main(void)
         cmocka_unit_test(threads_do_not_disturb_each_other),
         cmocka_unit_test(metis_text_reads_back),
         cmocka_unit_test(plans_know_their_memory),
+        cmocka_unit_test(plans_count_scratch_without_end),
         cmocka_unit_test(plans_say_when_one_unit_is_faster),
         cmocka_unit_test(other_classes_are_matched_by_name),
     };

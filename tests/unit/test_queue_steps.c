@@ -1,12 +1,8 @@
-/* test_queue_steps.c - the lock-free queue, one atomic operation at a time: small programs of two or three threads are
- * run under every schedule with few preemptions (Musuvathi & Qadeer, PLDI 2007), and what each operation returned must
- * be what some order of them would give on a plain queue (Herlihy & Wing 1990). The family's bugs, by which the tests
- * are named, need one or two preemptions at the right place, which a stress test meets by luck and this one always:
- * leaving out a rule named at the head of queue.c makes the test of its bug fail.
- *
- * queue.c is compiled into this program with atomic operations that first give way to the scheduler; threads are
- * coroutines of one thread, so what is explored is interleavings, not weak memory. tests/model has the same steps under
- * every schedule, by spin. */
+/* test_queue_steps.c - the lock-free queue, one atomic operation at a time (steps_rig.h): what each operation of small
+ * programs of two or three threads returned must be what some order of them would give on a plain queue (Herlihy & Wing
+ * 1990). The family's bugs, by which the tests are named, need one or two preemptions at the right place: leaving out a
+ * rule named at the head of queue.c makes the test of its bug fail. tests/model has the same steps under every
+ * schedule, by spin. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,11 +13,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <ucontext.h>
+
+#include "steps_rig.h"
 
 /* ---- atomics that give way ---- */
-
-static void give_way(void);
 
 static uint64_t load64(const _Atomic uint64_t *place)
 {
@@ -52,17 +47,17 @@ static bool swap64(_Atomic uint64_t *place, uint64_t *expected, uint64_t desired
 #undef atomic_store_explicit
 #undef atomic_compare_exchange_strong_explicit
 #define atomic_load_explicit(place, order) \
-    (give_way(), _Generic((place), _Atomic uint32_t *: load32, default: load64)(place))
+    (steps_give_way(), _Generic((place), _Atomic uint32_t *: load32, default: load64)(place))
 #define atomic_store_explicit(place, value, order) \
-    (give_way(), _Generic((place), _Atomic uint32_t *: store32, default: store64)(place, value))
+    (steps_give_way(), _Generic((place), _Atomic uint32_t *: store32, default: store64)(place, value))
 #define atomic_compare_exchange_strong_explicit(place, expected, desired, success, failure) \
-    (give_way(), swap64(place, expected, desired))
+    (steps_give_way(), swap64(place, expected, desired))
 
 #include "../../runtime/queue.c"
 
 /* ---- what happened, and whether a plain queue could have done it ---- */
 
-enum { MAX_OPS = 16, MAX_COROUTINES = 3, MAX_STEPS = 2000, STACK_BYTES = 256 * 1024 };
+enum { MAX_OPS = 16 };
 
 struct op {
     char kind;                          /* '+' push, '-' pop, '?' is_empty */
@@ -134,27 +129,13 @@ static bool explains(unsigned done, const uint64_t *items, unsigned first, unsig
     return false;
 }
 
-/* ---- coroutines ---- */
+/* ---- programs ---- */
 
-struct coroutine {
-    ucontext_t context;
-    const char *program;
-    bool ended;
-    unsigned number;
-};
-
-static struct coroutine coroutines[MAX_COROUTINES];
-static unsigned n_coroutines, running;
-static bool scheduling;
-static ucontext_t scheduler;
-static unsigned char stacks[MAX_COROUTINES][STACK_BYTES];
 static struct dfr_queue *queue;
 
-static void give_way(void)
-{
-    if (scheduling)
-        swapcontext(&coroutines[running].context, &scheduler);
-}
+struct program {
+    const char *setup, *threads[3];
+};
 
 static void run_op(char kind, uint64_t item)
 {
@@ -173,86 +154,24 @@ static void run_op(char kind, uint64_t item)
     op->ended = ++moment;
 }
 
-static void run_program(unsigned number)
+static void run_thread(void *arg, unsigned number)
 {
-    struct coroutine *me = &coroutines[number];
+    const char *ops = ((const struct program *)arg)->threads[number];
 
-    for (unsigned i = 0; me->program[i] != '\0'; i++)
-        run_op(me->program[i], 100 * (number + 1) + i);
-    me->ended = true;
+    for (unsigned i = 0; ops[i] != '\0'; i++)
+        run_op(ops[i], 100 * (number + 1) + i);
 }
 
-/* ---- every schedule ---- */
-
-/* At each step the choice is who goes on; choices[s] of options[s]. Choice 0 is the one who ran, where it can. */
-static unsigned char choices[MAX_STEPS], options[MAX_STEPS];
-static unsigned n_steps;
-
-/* Who may run now, the one that ran first; staying is free, leaving one that could go on costs a preemption. */
-static unsigned candidates(unsigned preemptions_left, unsigned *who)
+static void begin(void *arg)
 {
-    bool can_stay = !coroutines[running].ended;
-    unsigned n = 0;
+    const char *setup = ((const struct program *)arg)->setup;
 
-    if (can_stay)
-        who[n++] = running;
-    if (can_stay && preemptions_left == 0)
-        return n;
-    for (unsigned i = 0; i < n_coroutines; i++) {
-        if (!coroutines[i].ended && (i != running || !can_stay))
-            who[n++] = i;
-    }
-    return n;
-}
-
-static void start(const char *setup, const char *const *programs)
-{
     n_ops = 0;
     moment = 0;
     queue = dfr_queue_create(capacity);
     assert_non_null(queue);
     for (unsigned i = 0; setup[i] != '\0'; i++)
         run_op(setup[i], i + 1);
-    for (unsigned i = 0; i < n_coroutines; i++) {
-        struct coroutine *c = &coroutines[i];
-
-        c->program = programs[i];
-        c->ended = false;
-        getcontext(&c->context);
-        c->context.uc_stack.ss_sp = stacks[i];
-        c->context.uc_stack.ss_size = STACK_BYTES;
-        c->context.uc_link = &scheduler;
-        makecontext(&c->context, (void (*)(void))run_program, 1, i);
-    }
-    running = 0;
-}
-
-static void step(unsigned who)
-{
-    running = who;
-    scheduling = true;
-    swapcontext(&scheduler, &coroutines[who].context);
-    scheduling = false;
-}
-
-/* One run: the choices given so far, then 0 each time. false where it does not end. */
-static bool run_schedule(const char *setup, const char *const *programs, unsigned preemptions, unsigned n_given)
-{
-    unsigned who[MAX_COROUTINES], n;
-
-    start(setup, programs);
-    for (n_steps = 0; (n = candidates(preemptions, who)) > 0; n_steps++) {
-        unsigned choice = n_steps < n_given ? choices[n_steps] : 0;
-
-        if (n_steps == MAX_STEPS)
-            return false;
-        choices[n_steps] = (unsigned char)choice;
-        options[n_steps] = (unsigned char)n;
-        if (who[choice] != running && !coroutines[running].ended)
-            preemptions--;
-        step(who[choice]);
-    }
-    return true;
 }
 
 static void print_history(void)
@@ -263,74 +182,42 @@ static void print_history(void)
 }
 
 /* Whether the history is that of a queue; if not, it is shown. */
-static bool is_explained(void)
+static bool end(void *arg, bool ended)
 {
     const uint64_t nothing[MAX_OPS] = {0};
     bool fine = explains(0, nothing, 0, 0);
 
+    (void)arg;
+    dfr_queue_destroy(queue);
     if (!fine)
         print_history();
-    return fine;
+    print_message("%s", !fine ? "no order of the operations explains this\n" : !ended ? "no progress\n" : "");
+    return fine && ended;
 }
 
-/* All schedules with at most `preemptions` on a queue of `room`, in order, each run anew from the start. */
 static void explore(const char *setup, const char *a, const char *b, const char *c, unsigned room, unsigned preemptions)
 {
-    const char *programs[] = {a, b, c};
-    unsigned n_given = 0, n_runs = 0;
+    struct program program = {setup, {a, b, c}};
+    unsigned n_runs;
 
-    n_coroutines = c == NULL ? 2 : 3;
     capacity = room;
-    do {
-        bool ends = run_schedule(setup, programs, preemptions, n_given), fine = is_explained();
-
-        dfr_queue_destroy(queue);
-        n_runs++;
-        if (!ends || !fine)
-            fail_msg("setup \"%s\", threads \"%s\" \"%s\" \"%s\", schedule %u: %s", setup, a, b,
-                     c == NULL ? "" : c, n_runs, ends ? "no order of the operations explains this" : "no progress");
-        for (n_given = n_steps; n_given > 0 && choices[n_given - 1] + 1 == options[n_given - 1];)
-            n_given--;
-        if (n_given > 0)
-            choices[n_given - 1]++;
-    } while (n_given > 0);
+    n_runs = steps_explore(&(struct steps){c == NULL ? 2 : 3, begin, run_thread, end, &program}, preemptions);
+    if (n_runs == 0)
+        fail_msg("setup \"%s\", threads \"%s\" \"%s\" \"%s\"", setup, a, b, c == NULL ? "" : c);
     assert_true(n_runs > 100); /* or nothing was explored */
 }
 
 /* Thread a stops for good after each number of its steps, then b runs alone, to its end. */
 static void explore_stopped(const char *setup, const char *a, const char *b, unsigned room)
 {
-    const char *programs[] = {a, b};
-    bool more = true;
-    unsigned n_before;
+    struct program program = {setup, {a, b, NULL}};
+    unsigned n_runs;
 
-    n_coroutines = 2;
     capacity = room;
-    for (n_before = 0; more; n_before++) {
-        unsigned n_after = 0;
-        bool fine;
-
-        start(setup, programs);
-        for (unsigned i = 0; i < n_before && !coroutines[0].ended; i++)
-            step(0);
-        more = !coroutines[0].ended;
-        while (!coroutines[1].ended && n_after++ < MAX_STEPS)
-            step(1);
-        fine = is_explained();
-        dfr_queue_destroy(queue);
-        if (!fine || !coroutines[1].ended)
-            fail_msg("setup \"%s\", \"%s\" stopped after %u steps: \"%s\" %s", setup, a, n_before, b,
-                     fine ? "does not end" : "is explained by no order of the operations");
-    }
-    assert_true(n_before > 5);
-}
-
-/* The thread sanitizer does not follow coroutines, and has nothing to find in one thread. */
-static void skip_under_tsan(void)
-{
-#ifdef __SANITIZE_THREAD__
-    skip();
-#endif
+    n_runs = steps_explore_stopped(&(struct steps){2, begin, run_thread, end, &program});
+    if (n_runs == 0)
+        fail_msg("setup \"%s\", \"%s\" stopped, then \"%s\"", setup, a, b);
+    assert_true(n_runs > 5);
 }
 
 /* ponyc #5820, questdb #7557, ck #165: the node that pop found at head is recycled meanwhile and is now the last one,
@@ -338,7 +225,7 @@ static void skip_under_tsan(void)
 static void test_false_empty_as_head_is_recycled(void **state)
 {
     (void)state;
-    skip_under_tsan();
+    steps_skip_under_tsan();
     explore("++", "-", "-+", NULL, 2, 4);
     explore("++", "-", "-+", NULL, 3, 4);
     explore("++", "?", "-+", NULL, 2, 4);
@@ -351,7 +238,7 @@ static void test_false_empty_as_head_is_recycled(void **state)
 static void test_tail_is_recycled_under_push(void **state)
 {
     (void)state;
-    skip_under_tsan();
+    steps_skip_under_tsan();
     explore("", "+-", "+-+-", NULL, 2, 3);
     explore("+", "+", "-+-+-", NULL, 3, 2);
     explore("", "+--", "+-+", NULL, 2, 3);
@@ -362,7 +249,7 @@ static void test_tail_is_recycled_under_push(void **state)
 static void test_aba(void **state)
 {
     (void)state;
-    skip_under_tsan();
+    steps_skip_under_tsan();
     explore("+", "-", "-+-+", NULL, 1, 3);  /* head */
     explore("+", "-", "-+-+-", NULL, 1, 2);
     explore("", "+", "+-+-+-", NULL, 2, 2); /* tail */
@@ -374,7 +261,7 @@ static void test_aba(void **state)
 static void test_pop_overtakes_tail(void **state)
 {
     (void)state;
-    skip_under_tsan();
+    steps_skip_under_tsan();
     explore("", "+", "-+-", NULL, 1, 3);
     explore("", "+", "-+", "+-", 2, 2);
     explore("", "+", "-+-+-", NULL, 2, 3);
@@ -384,7 +271,7 @@ static void test_pop_overtakes_tail(void **state)
 static void test_stopped_thread_delays_nobody(void **state)
 {
     (void)state;
-    skip_under_tsan();
+    steps_skip_under_tsan();
     explore_stopped("", "+", "+-+-+-+--", 3);
     explore_stopped("+", "+", "-+-+-", 2);
     explore_stopped("++", "-", "-+-+--", 3);
@@ -395,7 +282,7 @@ static void test_stopped_thread_delays_nobody(void **state)
 static void test_false_full(void **state)
 {
     (void)state;
-    skip_under_tsan();
+    steps_skip_under_tsan();
     explore("+", "-+", "-+", NULL, 1, 3);
     explore("", "+-+", "+-+", NULL, 2, 3);
     explore("++", "-+", "-+", NULL, 2, 3);
@@ -404,7 +291,7 @@ static void test_false_full(void **state)
 static void test_three_threads(void **state)
 {
     (void)state;
-    skip_under_tsan();
+    steps_skip_under_tsan();
     explore("+", "-", "-+", "+", 2, 2);
     explore("", "+-", "+-", "+-", 3, 2);
     explore("+", "-+", "+-", "?-", 3, 2);

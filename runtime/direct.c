@@ -222,7 +222,7 @@ static void sleep_until_there_is_more(struct df_run *run, struct dfr_worker *w)
 
     dfr_pile_barrier(run->fences);      /* pairs with wake_a_robber()'s look at the sleepers after its push */
     if (dfr_stopped(run) || find_victim(run, w))
-        dfr_wake_cancel(wake);
+        dfr_wake_cancel(wake, key);
     else
         dfr_wake_sleep(wake, key, -1);
 }

@@ -335,7 +335,7 @@ static void rest(struct dfr_gpu *gpu, uint32_t key, double since_s, int64_t *pau
     if (!busy || gpu->device->ops->can_wakeup) {
         dfr_wake_sleep(wake, key, -1);
     } else if (gpu->run->spins > 0 && dfr_clock_s() < since_s + SPIN_S) {
-        dfr_wake_cancel(wake);
+        dfr_wake_cancel(wake, key);
     } else {
         dfr_wake_sleep(wake, key, *pause_ns);
         *pause_ns = 2 * *pause_ns < LONGEST_PAUSE_NS ? 2 * *pause_ns : LONGEST_PAUSE_NS;
@@ -390,7 +390,7 @@ void *dfr_gpu_main(void *arg)
         }
         key = dfr_wake_announce(wake);
         if (dfr_stopped(w->run) || step(gpu, w))
-            dfr_wake_cancel(wake);
+            dfr_wake_cancel(wake, key);
         else
             rest(gpu, key, changed_s, &pause_ns);
     }

@@ -1,11 +1,17 @@
 /* wake.c - the event count. Why it loses nothing:
  *
- *   sleeper: (1) reads sequence  (2) sleepers++  (3) looks for work  (4) futex_wait(sequence == what (1) read)
- *   waker:   (a) makes work visible  (b) sees sleepers > 0 and takes one off  (c) sequence++  (d) futex_wake(1)
+ *   sleeper: (1) reads sequence, and sleepers++  (2) looks for work  (3) futex_wait(sequence == what (1) read)
+ *   waker:   (a) makes work visible  (b) sees sleepers > 0: takes one off, and sequence++  (c) futex_wake(1)
  *
- * (2) and (b) are sequentially consistent, with a full fence between (a) and (b): either the waker sees the sleeper, or
- * the sleeper's look sees the work. Where the waker sees it, (c) makes a late (4) return at once. (1) comes before (2)
- * so that a sleeper who was taken off never sleeps with a fresh key, uncounted.
+ * (1) and (b) are one step each, of the word that has both numbers, and sequentially consistent, with a full fence
+ * between (a) and (b): either the waker sees the sleeper, or the sleeper's look sees the work. Where the waker sees it,
+ * a (3) that comes after (b) returns at once, and (c) wakes one of those that came before, if any did. So of those that
+ * sleep there is one less for each that (b) took off, and they are never more than sleepers.
+ *
+ * Who leaves without sleeping, or sleeps no more because its time is over, takes itself off only while sequence is what
+ * (1) read: then no waker has taken anyone off since, and it is still counted. Else it may have been the one, and to
+ * take off another, who sleeps, would be to lose that one's wake. Where it was not, sleepers are one too many, which
+ * costs a later waker a system call. A nap has a futex word of its own, for (c) would wake it in place of a sleeper.
  */
 #include "runtime/wake.h"
 
@@ -14,6 +20,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#define ONE_SLEEPER (UINT64_C(1) << 32)
 
 void dfr_futex_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns)
 {
@@ -26,72 +34,102 @@ void dfr_futex_wake(_Atomic uint32_t *word, uint32_t count)
     syscall(SYS_futex, (uint32_t *)word, FUTEX_WAKE_PRIVATE, count > INT_MAX ? INT_MAX : (int)count, NULL, NULL, 0);
 }
 
-uint32_t dfr_wake_announce(struct dfr_wake *wake)
+/* ---- sequence and sleepers ---- */
+
+static uint32_t sequence_of(uint64_t state)
 {
-    uint32_t key = atomic_load_explicit(&wake->sequence, memory_order_seq_cst);
-    atomic_fetch_add_explicit(&wake->sleepers, 1, memory_order_seq_cst); /* pairs with the load in claim() */
-    return key;
+    return (uint32_t)state;
 }
 
-/* Takes one announced sleeper off the count. */
-static bool claim(struct dfr_wake *wake)
+/* The sequence after this one; sleepers are the caller's to add. */
+static uint64_t next_sequence(uint64_t state)
 {
-    uint32_t n = atomic_load_explicit(&wake->sleepers, memory_order_seq_cst);
-    while (n > 0)
-        if (atomic_compare_exchange_weak_explicit(&wake->sleepers, &n, n - 1, memory_order_seq_cst,
-                                                  memory_order_seq_cst))
-            return true;
-    return false;
+    return (uint32_t)(sequence_of(state) + 1);
+}
+
+static uint64_t load(struct dfr_wake *wake)
+{
+    return atomic_load_explicit(&wake->state, memory_order_seq_cst);
+}
+
+/* false: *state is what is there. */
+static bool replace(struct dfr_wake *wake, uint64_t *state, uint64_t by)
+{
+    return atomic_compare_exchange_weak_explicit(&wake->state, state, by, memory_order_seq_cst, memory_order_seq_cst);
+}
+
+/* For the kernel, which reads no more than the sequence. */
+static _Atomic uint32_t *futex_word(struct dfr_wake *wake)
+{
+    return (_Atomic uint32_t *)&wake->state + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
 /* ThreadSanitizer knows no fences: there, a read-modify-write of the count does the same at a higher price. */
 static void full_fence(struct dfr_wake *wake)
 {
 #ifdef __SANITIZE_THREAD__
-    atomic_fetch_add_explicit(&wake->sleepers, 0, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&wake->state, 0, memory_order_seq_cst);
 #else
     (void)wake;
     atomic_thread_fence(memory_order_seq_cst);
 #endif
 }
 
-void dfr_wake_cancel(struct dfr_wake *wake)
+/* ---- sleepers ---- */
+
+uint32_t dfr_wake_announce(struct dfr_wake *wake)
 {
-    claim(wake); /* where a waker was quicker there is nothing to take off */
+    return sequence_of(atomic_fetch_add_explicit(&wake->state, ONE_SLEEPER, memory_order_seq_cst));
+}
+
+void dfr_wake_cancel(struct dfr_wake *wake, uint32_t key)
+{
+    uint64_t state = load(wake);
+    while (sequence_of(state) == key && !replace(wake, &state, state - ONE_SLEEPER))
+        ;
 }
 
 void dfr_wake_sleep(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns)
 {
-    if (atomic_load_explicit(&wake->sequence, memory_order_seq_cst) == key)
-        dfr_futex_wait(&wake->sequence, key, timeout_ns);
-    if (timeout_ns >= 0 && atomic_load_explicit(&wake->sequence, memory_order_seq_cst) == key)
-        claim(wake); /* woken by the clock: nobody took this sleeper off */
+    if (sequence_of(load(wake)) == key)
+        dfr_futex_wait(futex_word(wake), key, timeout_ns);
+    if (timeout_ns >= 0)
+        dfr_wake_cancel(wake, key);     /* unless it was woken */
 }
 
 uint32_t dfr_wake_key(const struct dfr_wake *wake)
 {
-    return atomic_load_explicit(&((struct dfr_wake *)wake)->sequence, memory_order_seq_cst);
+    return atomic_load_explicit(&((struct dfr_wake *)wake)->ends, memory_order_seq_cst);
 }
 
 void dfr_wake_nap(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns)
 {
     if (dfr_wake_key(wake) == key)
-        dfr_futex_wait(&wake->sequence, key, timeout_ns);
+        dfr_futex_wait(&wake->ends, key, timeout_ns);
 }
+
+/* ---- wakers ---- */
 
 bool dfr_wake_one(struct dfr_wake *wake)
 {
+    uint64_t state;
+
     full_fence(wake); /* the work before this, the count after it */
-    if (!claim(wake))
-        return false;
-    atomic_fetch_add_explicit(&wake->sequence, 1, memory_order_seq_cst);
-    dfr_futex_wake(&wake->sequence, 1);
+    state = load(wake);
+    do
+        if (state < ONE_SLEEPER)
+            return false;
+    while (!replace(wake, &state, (state - ONE_SLEEPER) >> 32 << 32 | next_sequence(state)));
+    dfr_futex_wake(futex_word(wake), 1);
     return true;
 }
 
 void dfr_wake_all(struct dfr_wake *wake)
 {
-    atomic_store_explicit(&wake->sleepers, 0, memory_order_seq_cst);
-    atomic_fetch_add_explicit(&wake->sequence, 1, memory_order_seq_cst);
-    dfr_futex_wake(&wake->sequence, UINT32_MAX);
+    uint64_t state = load(wake);
+    while (!replace(wake, &state, next_sequence(state)))
+        ;
+    atomic_fetch_add_explicit(&wake->ends, 1, memory_order_seq_cst);
+    dfr_futex_wake(futex_word(wake), UINT32_MAX);
+    dfr_futex_wake(&wake->ends, UINT32_MAX);
 }

@@ -1,7 +1,8 @@
 /* wake.h - sleeping and waking of the workers of one unit (an event count over a futex).
  *
  * Words:    a worker *announces* that it is about to sleep, looks once more for work, and then either *cancels* or
- *           *sleeps*. Whoever makes work visible afterwards *wakes*.
+ *           *sleeps*. Whoever makes work visible afterwards *wakes*. Who has no use for work now *naps*: it is not
+ *           counted, so no wake is for it.
  * Promise:  work made visible before dfr_wake_one() is either found by the sleeper's last look or wakes it. Waking
  *           somebody who has left meanwhile costs a system call and nothing else.
  * Threads:  all calls from any thread.
@@ -15,17 +16,18 @@
 #include <stdint.h>
 
 struct dfr_wake {
-    _Alignas(64) _Atomic uint32_t sequence;  /* the futex word: changes with each wake */
-    _Atomic uint32_t sleepers;  /* announced and not yet claimed by a waker; never fewer than really sleep unclaimed */
-    char pad[56];
+    /* Low half: the futex word, which changes with each wake. High half: who announced and was not yet taken off by a
+     * waker; never fewer than sleep. */
+    _Alignas(64) _Atomic uint64_t state;
+    _Atomic uint32_t ends;              /* of naps: their futex word */
+    char pad[52];
 };
 
-uint32_t dfr_wake_announce(struct dfr_wake *wake);               /* gives the key for dfr_wake_sleep() */
-void dfr_wake_cancel(struct dfr_wake *wake);
+uint32_t dfr_wake_announce(struct dfr_wake *wake);               /* gives the key of this announcement */
+void dfr_wake_cancel(struct dfr_wake *wake, uint32_t key);
 void dfr_wake_sleep(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns); /* timeout < 0: none */
-void dfr_wake_nap(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns); /* sleeps unannounced: dfr_wake_all() ends
-                                                                             * it */
-uint32_t dfr_wake_key(const struct dfr_wake *wake);
+uint32_t dfr_wake_key(const struct dfr_wake *wake);              /* of a nap that begins now */
+void dfr_wake_nap(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns); /* dfr_wake_all() ends it */
 bool dfr_wake_one(struct dfr_wake *wake);                        /* false: nobody had announced */
 void dfr_wake_all(struct dfr_wake *wake);
 
@@ -36,7 +38,7 @@ void dfr_futex_wake(_Atomic uint32_t *word, uint32_t count);
 /* Has anybody announced? A glance. */
 static inline bool dfr_wake_is_wanted(const struct dfr_wake *wake)
 {
-    return atomic_load_explicit(&((struct dfr_wake *)wake)->sleepers, memory_order_relaxed) > 0;
+    return atomic_load_explicit(&((struct dfr_wake *)wake)->state, memory_order_relaxed) >> 32 > 0;
 }
 
 static inline void dfr_relax(void)

@@ -175,11 +175,11 @@ static bool wait_for_work(struct df_run *run, struct dfr_worker *w, uint64_t *jo
     }
     key = dfr_wake_announce(wake);
     if (dfr_stopped(run) || gang_gathers(run)) {
-        dfr_wake_cancel(wake);
+        dfr_wake_cancel(wake, key);
         return false;
     }
     if (take(run, w, job)) {
-        dfr_wake_cancel(wake);
+        dfr_wake_cancel(wake, key);
         return true;
     }
     dfr_wake_sleep(wake, key, -1);

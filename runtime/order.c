@@ -6,8 +6,8 @@
  *     add:  the job's bit first, then its ancestors', where they are not set.
  *     pop:  along the first bits; the job is whose bit one clears. Where a word is found empty, its bit above is
  *           cleared, and the word looked at again: what came meanwhile gets its ancestors back.
- * So the bit of a job has all its ancestors set, or its adder or a popper is about to set them; an adder wakes a worker
- * only afterwards, and a popper looks again.
+ * So the bit of a job has all its ancestors set, or its adder or who cleared one of them is about to set them. Both
+ * wake workers only afterwards, so whoever looked in between and found nothing looks again.
  */
 #include "runtime/order.h"
 
@@ -30,6 +30,14 @@ static void set_ancestors(struct dfr_order *o, unsigned level, uint64_t word)
             atomic_fetch_or_explicit(&o->words[level + 1][word / 64], UINT64_C(1) << word % 64, memory_order_seq_cst);
 }
 
+static void wake_all(const struct dfr_order *o)
+{
+    const struct dfr_view *view = o->view;
+    for (uint32_t w = 0; w < view->n_workers; w++)
+        if (o->units >> view->unit_of[w] & 1)
+            view->wake(view->arg, view->unit_of[w]);
+}
+
 /* Clears what says that a word may not be empty, where it is. */
 static void tidy(struct dfr_order *o, unsigned level, uint64_t word)
 {
@@ -39,6 +47,7 @@ static void tidy(struct dfr_order *o, unsigned level, uint64_t word)
         atomic_fetch_and_explicit(&o->words[level + 1][word / 64], ~(UINT64_C(1) << word % 64), memory_order_seq_cst);
         if (atomic_load_explicit(&o->words[level][word], memory_order_seq_cst) != 0) {
             set_ancestors(o, level, word);
+            wake_all(o);
             return;
         }
     }
@@ -214,14 +223,14 @@ static uint64_t level_words(uint64_t bits, uint64_t *words, unsigned *top)
     }
 }
 
-bool dfr_order_create(struct dfr_order *o, const struct dfr_view *view, bool by_wave, const uint32_t *nodes,
-                      uint32_t n_nodes, uint32_t *rank)
+bool dfr_order_create(struct dfr_order *o, const struct dfr_view *view, uint32_t units, bool by_wave,
+                      const uint32_t *nodes, uint32_t n_nodes, uint32_t *rank)
 {
     uint64_t words[DFR_ORDER_LEVELS], total;
 
     *o = (struct dfr_order){ .graph = view->graph, .view = view,
                              .n_slots = view->n_slots ? view->n_slots : 1, .n_nodes = n_nodes, .nodes = nodes,
-                             .by_wave = by_wave && view->n_slots > 1,
+                             .by_wave = by_wave && view->n_slots > 1, .units = units,
                              .rank = rank };
     atomic_init(&o->newest, -1);
     total = level_words((uint64_t)n_nodes * o->n_slots, words, &o->top);

@@ -8,6 +8,8 @@
  *           the members) are the caller's and are borrowed until destroy(); several orders with different members may
  *           share one array `rank`.
  * Threads:  add, remove, pop and first from any thread at once; create and destroy from one.
+ * Waking:   who clears a bit that leads to jobs, and finds that one has come meanwhile, wakes the workers that take
+ *           jobs from here (view->wake): they may have looked just then, and gone to sleep.
  * Progress: lock-free.
  * Waves:    view->wave() tells which; where waves overtake each other, the order between them is not exact.
  * Orders:   everything is sequentially consistent: what was written before add() is seen after the pop() that takes it.
@@ -24,6 +26,7 @@ struct dfr_order {
     const struct dfr_view *view;
     uint32_t n_slots, n_nodes;
     bool by_wave;
+    uint32_t units;
     const uint32_t *nodes, *rank;
     _Atomic int64_t newest;             /* wave of which a job came; the slot after its own has the oldest */
     unsigned top;                       /* the level of one word */
@@ -31,14 +34,15 @@ struct dfr_order {
     _Atomic uint64_t *words[DFR_ORDER_LEVELS];
 };
 
-/* false: no memory. */
-bool dfr_order_create(struct dfr_order *order, const struct dfr_view *view, bool by_wave, const uint32_t *nodes,
-                      uint32_t n_nodes, uint32_t *rank);
+/* units: a bit for each whose workers take jobs from it. false: no memory. */
+bool dfr_order_create(struct dfr_order *order, const struct dfr_view *view, uint32_t units, bool by_wave,
+                      const uint32_t *nodes, uint32_t n_nodes, uint32_t *rank);
 void dfr_order_destroy(struct dfr_order *order); /* one that is all zero, too */
 
 void dfr_order_add(struct dfr_order *order, uint64_t job);
 bool dfr_order_remove(struct dfr_order *order, uint64_t job);   /* true: it was in, and this call took it */
-bool dfr_order_pop(struct dfr_order *order, uint64_t *job);     /* false: empty at some moment during the call */
+/* false: empty at some moment during the call, or see Waking. */
+bool dfr_order_pop(struct dfr_order *order, uint64_t *job);
 bool dfr_order_first(struct dfr_order *order, uint64_t *job);   /* a glance */
 
 /* The most urgent job at *place or after it, which is then just behind that job; from 0 on. Jobs that come meanwhile

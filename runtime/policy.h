@@ -42,7 +42,8 @@ struct dfr_view {                       /* the machine, as a policy sees it */
     bool (*stage)(void *arg, uint64_t job, uint32_t unit);
     /* Has all that was sent to that unit for this job come? Only then may a placed policy run it elsewhere. */
     bool (*settled)(void *arg, uint64_t job, uint32_t unit);
-    /* Called by a policy that makes a job known to a unit in pop(), after which nobody else would be woken for it. */
+    /* Called by a policy that makes a job known to a unit outside of push(), after which nobody else would be woken for
+     * it. */
     void (*wake)(void *arg, uint32_t unit);
     void *arg;
 };

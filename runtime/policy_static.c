@@ -73,7 +73,7 @@ static bool make_orders(struct placed *s, const struct df_plan *plan)
             if ((s->guard ? s->view->able[v] : dfr_places_units(&s->places, v)) >> u & 1)
                 s->nodes[first + n_unit++] = v;
         good = dfr_order_sort(s->nodes + first, n_unit, priority) &&
-               dfr_order_create(&s->orders[u], s->view, true, s->nodes + first, n_unit,
+               dfr_order_create(&s->orders[u], s->view, 1u << u, true, s->nodes + first, n_unit,
                                 s->rank + (s->shared_rank ? 0 : (size_t)u * n));
     }
     free(priority);

@@ -43,6 +43,15 @@ void dfr_groups_find(struct dfr_groups *groups, const struct dfr_view *view)
     }
 }
 
+static uint32_t units_of(const struct dfr_groups *groups, const struct dfr_view *view, uint32_t group)
+{
+    uint32_t units = 0;
+    for (uint32_t u = 0; u < view->platform->n_units; u++)
+        if (groups->of[u] == group)
+            units |= 1u << u;
+    return units;
+}
+
 /* ---- making ---- */
 
 static bool make_lists(struct dfr_sorted *s, uint32_t group, dfr_sorted_place *place)
@@ -67,8 +76,8 @@ static bool make_lists(struct dfr_sorted *s, uint32_t group, dfr_sorted_place *p
             nodes[count[list_of[v]]++] = v;
     for (uint32_t l = 0; good && l < s->n_lists; first = count[l++])
         good = dfr_order_sort(nodes + first, count[l] - first, key) &&
-               dfr_order_create(&s->lists[(size_t)group * s->n_lists + l], view, false, nodes + first, count[l] - first,
-                                s->rank + (size_t)group * n);
+               dfr_order_create(&s->lists[(size_t)group * s->n_lists + l], view, units_of(&s->groups, view, group),
+                                false, nodes + first, count[l] - first, s->rank + (size_t)group * n);
     free(count);
     free(key);
     return good;

@@ -52,7 +52,7 @@ static bool make_order(struct dfr_unit_queue *q, const double *priority)
         if (q->view->able[v] >> q->unit & 1)
             q->nodes[n_members++] = v;
     return dfr_order_sort(q->nodes, n_members, priority) &&
-           dfr_order_create(&q->order, q->view, false, q->nodes, n_members, q->rank);
+           dfr_order_create(&q->order, q->view, 1u << q->unit, false, q->nodes, n_members, q->rank);
 }
 
 static bool make_fifo(struct dfr_unit_queue *q)

@@ -29,6 +29,13 @@ static bool stage(void *arg, uint64_t job, uint32_t unit)
     return m->stages && unit == 0;
 }
 
+/* Nobody sleeps. */
+static void wake(void *arg, uint32_t unit)
+{
+    (void)arg;
+    (void)unit;
+}
+
 void machine_begin(struct machine *m, uint32_t n, uint32_t workers, uint32_t gpus)
 {
     struct rig_out a;
@@ -68,7 +75,8 @@ void machine_make(struct machine *m, uint32_t workers, uint32_t gpus)
     m->view = (struct dfr_view){ .graph = m->rig.graph, .platform = &m->platform, .n_slots = 2,
                                  .n_workers = workers + gpus, .unit_of = m->unit_of,
                                  .first_worker = m->first_worker, .able = m->able, .time_s = m->time_s, .seed = 1,
-                                 .now_s = now_s, .wave = wave_of, .holders = holders, .stage = stage, .arg = m };
+                                 .now_s = now_s, .wave = wave_of, .holders = holders, .stage = stage,
+                                 .wake = wake, .arg = m };
 }
 
 void machine_policy(struct machine *m, const char *name, const struct df_plan *plan)

@@ -49,7 +49,8 @@ uint32_t *dfc_explain_order(const struct dfc_explained *explained);
 
 struct dfc_change {                     /* of the machine or the code, and what it would bring */
     char what[200];
-    double predicted_s;                 /* one wave; never more than now, as the present placement stays possible */
+    double predicted_s;                 /* one wave; more than now only where a hint then forbids the present
+                                         * placement */
 };
 /* Makes a plan for each change by the same policy. The number of changes, -1: reported. */
 int dfc_explain_changes(const struct dfc_explained *explained, const char *policy, const struct dfp_options *options,

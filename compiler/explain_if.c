@@ -1,11 +1,12 @@
 /* explain_if.c - `dfc explain --what-if`: what another machine, or more variants, would bring. Each change is a problem
- * of its own, planned by the same policy; where that finds nothing better, the present placement stays.
+ * of its own, planned by the same policy; where that finds nothing better, the present placement stays, if it can.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler/explain.h"
+#include "runtime/error.h"
 #include "runtime/sampler.h"
 
 #define MOST_VARIANTS 6                 /* kernels without a gpu variant, those with most time first */
@@ -19,28 +20,54 @@ struct trial {
     int n;
 };
 
-/* Plans a changed problem and adds the outcome under `what` (in the next change's place already). */
-static bool try_problem(struct trial *t, const struct dfp_problem *problem)
+/* Can everything stay where it is? A hint binds where the unit that it names comes to be there. */
+static bool stays_possible(const struct trial *t, const struct dfp_problem *problem)
+{
+    struct dfp_model model;
+    if (dfp_model_init(&model, problem, NULL) != DF_OK)
+        return false;
+    for (uint32_t v = 0; v < problem->graph->n_nodes; v++)
+        if (isnan(dfp_model_time_s(&model, v, t->e->plan->place[v])))
+            return false;
+    return true;
+}
+
+/* One wave with everything where it is; INFINITY: that is impossible. */
+static int find_present(const struct trial *t, const struct dfp_problem *problem, double *present_s,
+                        struct df_error *error)
 {
     struct dfp_evaluation now;
+    *present_s = INFINITY;
+    if (!stays_possible(t, problem))
+        return DF_OK;
+    float *rank = malloc(((size_t)problem->graph->n_nodes + 1) * sizeof *rank);
+    if (!rank)
+        return dfr_error_memory(error);
+    dfp_upward_rank(problem, t->e->plan->place, rank);
+    int code = dfp_evaluate(problem, t->e->plan->place, rank, &now, error);
+    free(rank);
+    if (!code)
+        *present_s = fmin(now.makespan_s, t->e->plan->predicted_s);
+    return code;
+}
+
+/* Plans a changed problem and adds the outcome under `what` (in the next change's place already). With a variant that
+ * its hint then asks for, a job may fit nowhere: that is no change to think of. */
+static bool try_problem(struct trial *t, const struct dfp_problem *problem)
+{
     struct df_plan *plan;
     struct df_error error = { "" };
-    uint32_t n = problem->graph->n_nodes;
-    float *rank = malloc((n + 1) * sizeof *rank);
-    bool good = rank != NULL;
-    if (!rank)
-        snprintf(error.text, sizeof error.text, "out of memory");
-    if (good)
-        dfp_upward_rank(problem, t->e->plan->place, rank);
-    good = good && dfp_evaluate(problem, t->e->plan->place, rank, &now, &error) == DF_OK &&
-           dfp_plan_make(problem, t->policy, t->options, &plan, &error) == DF_OK;
-    free(rank);
-    if (!good) {
+    double present_s;
+    int code = find_present(t, problem, &present_s, &error);
+    if (code == DF_OK)
+        code = dfp_plan_make(problem, t->policy, t->options, &plan, &error);
+    if (code == DF_E_REFUSED && isinf(present_s))
+        return true;
+    if (code != DF_OK) {
         dfc_error("%s", error.text);
         return false;
     }
-    double least_s = fmin(plan->predicted_s, now.makespan_s);
-    t->changes[t->n++].predicted_s = fmin(least_s, t->e->plan->predicted_s);
+    t->changes[t->n++].predicted_s = fmin(plan->predicted_s, present_s);
     dfr_plan_free(plan);
     return true;
 }
@@ -83,6 +110,8 @@ static bool try_worker(struct trial *t)
 {
     struct dfp_problem problem = *t->e->problem;
     struct df_platform platform = *problem.platform;
+    if (platform.units[0].workers == DF_MAX_WORKERS)
+        return true;
     platform.units[0].workers++;
     snprintf(what(t), sizeof t->changes->what, "one more CPU worker (%u)", (unsigned)platform.units[0].workers);
     problem.platform = &platform;

@@ -67,6 +67,12 @@ sed -e 's/memory = 1 GiB/memory = 4 KiB/' chain.df > small.df
 expect memory 0 "why +its job does not fit in g's memory" "$DFC" explain small.df
 sed -e 's/gpu g .*;  *}$//' -e 's/gpu g    .*//' chain.df > alone.df
 expect alone 0 "why +the platform has nothing else" "$DFC" explain alone.df
+# A hint that a first GPU makes binding: nothing else runs there, and the wave is no shorter for it.
+sed -e 's/heavy(a)/heavy(a) @gpu/' -e 's/gpu 1ms/gpu 20ms/' alone.df > wait.df
+expect if-hint 0 "no gain +a GPU" "$DFC" explain wait.df --what-if
+sed -e 's/workers = 1;/workers = 256;/' alone.df > full.df
+expect if-full 0 "faster +a GPU" "$DFC" explain full.df --what-if
+if "$DFC" explain full.df --what-if | grep -q 'one more CPU'; then fail if-no-more-workers "257 workers"; else pass if-no-more-workers; fi
 expect if-first-gpu 0 "faster  a GPU \(12 GB/s and 10 us each way\)" "$DFC" explain alone.df --what-if
 
 "$DFC" explain "$DF_SOURCE/examples/photo/photo.df" --what-if >a.txt 2>&1; "$DFC" explain "$DF_SOURCE/examples/photo/photo.df" --what-if >b.txt 2>&1

@@ -10,14 +10,15 @@
 #include "runtime/text.h"
 
 #define WIDTH 1400.0
-#define LEFT 150.0
+#define LEAST_LEFT 150.0                /* wider where a row has a longer name */
 #define RIGHT 30.0
 #define TOP 64.0
 #define JOB_HEIGHT 30.0
 #define COPY_HEIGHT 18.0
 #define GAP 7.0
 #define NARROW 0.5                      /* pixels */
-#define GLYPH 6.2                       /* width of a character of 11 pixels */
+#define GLYPH 6.2                       /* width of a character of 11 pixels, */
+#define WIDE_GLYPH 7.7                  /* and of 12 pixels in wide fonts, for what must not be cut or touched */
 #define LEGEND_LINE 20.0
 #define COPY_COLOUR "#c9d3dc"
 #define OTHER_COLOUR "#b9b9b9"
@@ -31,6 +32,7 @@ struct drawing {
     const struct dfc_gantt *gantt;
     const struct dfp_problem *problem;
     FILE *out;
+    double left;                        /* where the rows begin */
     double scale;                       /* pixels per second */
     uint32_t n_workers, n_rows;
     uint32_t copy_rows;                 /* of a device: in, out, and to peers where any device has them */
@@ -73,7 +75,16 @@ static double lay_out(struct drawing *d)
 
 static double x_of(const struct drawing *d, double time_s)
 {
-    return LEFT + time_s * d->scale;
+    return d->left + time_s * d->scale;
+}
+
+/* Room for the longest name of a row. */
+static double left_of(const struct df_platform *p)
+{
+    size_t longest = 0;
+    for (uint32_t u = 0; u < p->n_units; u++)
+        longest = strlen(p->units[u].name) > longest ? strlen(p->units[u].name) : longest;
+    return fmax(LEAST_LEFT, 20 + WIDE_GLYPH * (double)(longest + strlen(" peers")));
 }
 
 /* An open rectangle from x to x + width over the height of a row: the caller ends the tag. */
@@ -88,12 +99,12 @@ static void open_rect(const struct drawing *d, uint32_t row, double x, double wi
 static void label_row(const struct drawing *d, uint32_t row, const char *name, const char *what)
 {
     double middle = d->row_y[row] + row_height(d, row) / 2;
-    fprintf(d->out, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\"%s>", LEFT - 10, middle + 4,
+    fprintf(d->out, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\"%s>", d->left - 10, middle + 4,
             row < d->n_workers ? "" : " fill=\"#666\"");
     dfr_text_xml(d->out, name);
     dfr_text_xml(d->out, what);
     fputs("</text>\n", d->out);
-    open_rect(d, row, LEFT, WIDTH - LEFT - RIGHT);
+    open_rect(d, row, d->left, WIDTH - d->left - RIGHT);
     fputs(" fill=\"#f4f4f2\"/>\n", d->out);
 }
 
@@ -164,7 +175,7 @@ static bool choose_colours(struct drawing *d)
 
 static double key_width(const char *name)
 {
-    return 34 + GLYPH * 1.1 * (double)strlen(name);
+    return 34 + WIDE_GLYPH * (double)strlen(name);
 }
 
 static double draw_key(const struct drawing *d, double x, double y, const char *colour, const char *name)
@@ -177,20 +188,29 @@ static double draw_key(const struct drawing *d, double x, double y, const char *
     return x + key_width(name);
 }
 
-static void draw_legend(const struct drawing *d, double y)
+/* Of the kernels' keys; `draw` or only counted. */
+static unsigned legend_lines(const struct drawing *d, double y, bool draw)
 {
     const struct df_graph *g = d->problem->graph;
-    double x = LEFT;
+    double x = d->left;
+    unsigned lines = 1;
     for (uint32_t i = 0; i < N_COLOURS && i < g->n_kernels && d->kernels[i] != DF_NONE; i++) {
         const char *name = df_graph_string(g, g->kernels[d->kernels[i]].name);
-        if (x + key_width(name) > WIDTH - RIGHT) {
-            x = LEFT;
-            y += LEGEND_LINE;
+        if (x > d->left && x + key_width(name) > WIDTH - RIGHT) {
+            x = d->left;
+            lines++;
         }
-        x = draw_key(d, x, y, palette[i], name);
+        if (draw)
+            draw_key(d, x, y + (lines - 1) * LEGEND_LINE, palette[i], name);
+        x += key_width(name);
     }
-    x = LEFT;
-    y += LEGEND_LINE;
+    return lines;
+}
+
+static void draw_legend(const struct drawing *d, double y)
+{
+    double x = d->left;
+    y += legend_lines(d, y, true) * LEGEND_LINE;
     x = draw_key(d, x, y, COPY_COLOUR, "copy");
     if (d->others)
         x = draw_key(d, x, y, OTHER_COLOUR, "other kernels");
@@ -346,7 +366,7 @@ static void draw_head(const struct drawing *d, const char *policy, double makesp
             "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"4\" markerHeight=\"4\" "
             "orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"#b00020\" stroke=\"none\"/></marker></defs>\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text x=\"%.0f\" y=\"24\" font-size=\"16\">",
-            WIDTH, height, WIDTH, height, LEFT);
+            WIDTH, height, WIDTH, height, d->left);
     dfr_text_xml(d->out, d->problem->graph->name);
     fputs(" on ", d->out);
     dfr_text_xml(d->out, d->problem->platform->name);
@@ -368,7 +388,8 @@ bool dfc_gantt_write(const struct dfc_gantt *gantt, const struct dfp_problem *pr
 {
     struct drawing d = { .gantt = gantt, .problem = problem, .out = out };
     double end_s = makespan_s > 0 ? makespan_s : 1, bottom;
-    d.scale = (WIDTH - LEFT - RIGHT) / end_s;
+    d.left = left_of(problem->platform);
+    d.scale = (WIDTH - d.left - RIGHT) / end_s;
     for (uint32_t u = 0; u < problem->platform->n_units; u++)
         d.n_workers += problem->platform->units[u].workers;
     d.copy_rows = 2;
@@ -381,7 +402,7 @@ bool dfc_gantt_write(const struct dfc_gantt *gantt, const struct dfp_problem *pr
     bool good = !gantt->failed && allocate(&d) && choose_colours(&d);
     if (good) {
         bottom = lay_out(&d);
-        draw_head(&d, policy, makespan_s, bottom + 4 * LEGEND_LINE);
+        draw_head(&d, policy, makespan_s, bottom + (legend_lines(&d, 0, false) + 3) * LEGEND_LINE);
         label_rows(&d);
         draw_axis(&d, end_s, bottom);
         draw_bars(&d);

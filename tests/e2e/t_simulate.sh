@@ -122,6 +122,26 @@ sent = [t for t in titles if t.startswith("copy to ")]
 out = json.loads(subprocess.check_output([sys.argv[1], "simulate", "graph.df", "--platform=pair.df", "--policy=dmda", "--format=json"]))
 assert len(sent) == out["policies"][0]["peer_copies"] and {t.split(",")[0] for t in sent} <= {"copy to a", "copy to b"}, sent
 PY
+# Long names: rows and legend have room.
+python3 - >long.df <<'PY'
+print("platform long { cpu host { workers = 2; }")
+print("    gpu %s { h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; } }" % ("g" * 47))
+for k in range(12):
+    print(f"kernel {'k' * 70}{k}(out y: bytes[8]) cost cpu {k + 1}ms gpu {k + 1}ms;")
+print("graph main {", " ".join(f"y{k} = {'k' * 70}{k}();" for k in range(12)), "}")
+PY
+"$DFC" simulate long.df --policy=dmda --gantt=l.svg >/dev/null 2>err || fail gantt-long "$(cat err)"
+check gantt-long python3 - <<'PY'
+import xml.etree.ElementTree as et
+ns = "{http://www.w3.org/2000/svg}"
+svg = et.parse("l.svg").getroot()
+texts = [t for t in svg.iter(ns + "text")]
+keys = [t for t in texts if t.text.startswith("kkk") and t.get("text-anchor") is None]
+assert len(keys) == 12, len(keys)
+assert all(float(t.get("y")) + 4 < float(svg.get("height")) for t in texts), "below the picture"
+rows = [t for t in texts if t.text.startswith("ggg")]
+assert len(rows) == 3 and all(float(t.get("x")) > 7.6 * len(t.text) for t in rows), "left of the picture"
+PY
 check "gantt for each" "$DFC" simulate graph.df --policy=eager,dmda --gantt=both.svg
 if [ -s both-eager.svg ] && [ -s both-dmda.svg ]; then pass "gantt files"; else fail "gantt files" "$(ls)"; fi
 

@@ -182,6 +182,15 @@ static double from_peer_s(struct dmda *d, uint64_t job, uint32_t value, uint32_t
     return at_s;
 }
 
+/* Has the job the same token in an earlier slot, too? It is sent once. */
+static bool is_counted(const struct dmda *d, uint64_t job, uint32_t k)
+{
+    for (uint32_t i = 0; i < k; i++)
+        if (input_of(d, job, i) == input_of(d, job, k))
+            return true;
+    return false;
+}
+
 /* When all inputs of the job can be in the memory of `unit`. With `send`, they are from now on expected. */
 static double data_there_s(struct dmda *d, uint64_t job, uint32_t unit, double now, bool send)
 {
@@ -191,7 +200,7 @@ static double data_there_s(struct dmda *d, uint64_t job, uint32_t unit, double n
     for (uint32_t k = 0; k < df_node_n_in(d->view->graph, dfr_job_node(job)); k++) {
         uint32_t holders = d->view->holders(d->view->arg, job, k), value = input_of(d, job, k);
         double out_free_s = -1, at_s = now, sent_s = now;
-        if (holders >> unit & 1)
+        if (holders >> unit & 1 || d->view->graph->values[value].bytes == 0 || is_counted(d, job, k))
             continue;
         if (unit > 0 && (sent_s = load(there(d, job, value, unit))) > now) {
             all_s = fmax(all_s, sent_s);

@@ -15,24 +15,24 @@
 
 /* ---- needs ---- */
 
-static bool is_bounded(const struct sim *s, uint32_t node)
-{
-    uint32_t depth = s->graph->nodes[node].depth;
-    return depth && depth < s->inflight && !sim_is_once(s, node);
-}
-
-static bool is_in_order(const struct sim *s, uint32_t node)
-{
-    const struct df_kernel *kernel = &s->graph->kernels[s->graph->nodes[node].kernel];
-    return !sim_is_once(s, node) && (kernel->traits & (DF_ORDERED | DF_STREAM) || is_bounded(s, node));
-}
-
 static uint32_t read_outputs(const struct df_graph *g, uint32_t node)
 {
     uint32_t n = 0, first = g->nodes[node].first_out;
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
         n += g->values[y].n_readers > 0;
     return n;
+}
+
+static bool is_bounded(const struct sim *s, uint32_t node)
+{
+    uint32_t depth = s->graph->nodes[node].depth;
+    return depth && depth < s->inflight && !sim_is_once(s, node) && read_outputs(s->graph, node) > 0;
+}
+
+static bool is_in_order(const struct sim *s, uint32_t node)
+{
+    const struct df_kernel *kernel = &s->graph->kernels[s->graph->nodes[node].kernel];
+    return !sim_is_once(s, node) && (kernel->traits & (DF_ORDERED | DF_STREAM) || is_bounded(s, node));
 }
 
 static uint32_t once_inputs(const struct sim *s, uint32_t node)

@@ -52,6 +52,19 @@ static void dmda_sends_when_it_assigns(void **state)
     sample_free(&s);
 }
 
+/* Read twice, it is sent once: 2 ms and 1 on the GPU, and not 4 and 1. */
+static void dmda_counts_a_token_once(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_begin(&s, 1, 1);
+    uint32_t d = sample_node(&s, "d", 0, NAN, MB, 0, NULL);
+    sample_node(&s, "r", 4.5 * MS, 1 * MS, 0, 2, (uint32_t[]){ d, d });
+    sample_end(&s);
+    sample_near(sim_policy(&s, "dmda").makespan_s, 3 * MS);
+    sample_free(&s);
+}
+
 /* Results must come back, and what costs nothing takes no worker. */
 static void sinks_wait_for_their_copy(void **state)
 {
@@ -181,6 +194,13 @@ static void order_and_depth_hold_waves_back(void **state)
     sample_node(&s, "b", 3 * MS, NAN, 0, 1, &a);
     sample_end(&s);
     sample_near(sim_run(&s, &options, NULL).makespan_s, 6 * 4 * MS); /* a token must be read before the next is made */
+    sample_free(&s);
+
+    sample_begin(&s, 6, 0);
+    s.depth = 1;
+    sample_node(&s, "a", 1 * MS, NAN, 0, 0, NULL);
+    sample_end(&s);
+    sample_near(sim_run(&s, &options, NULL).makespan_s, 1 * MS); /* no token: nothing to run ahead with */
     sample_free(&s);
 }
 
@@ -321,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(eager_fetches_when_it_takes),
         cmocka_unit_test(dmda_sends_when_it_assigns),
+        cmocka_unit_test(dmda_counts_a_token_once),
         cmocka_unit_test(sinks_wait_for_their_copy),
         cmocka_unit_test(jobs_in_flight_overlap_copies),
         cmocka_unit_test(threads_hold_workers),

@@ -65,6 +65,11 @@ static void exchange(struct loading *l)
     dfp_state_move(l->s, w, unit);
 }
 
+static bool is_late(const struct dfp_search *search)
+{
+    return search->deadline_s < INFINITY && dfp_seconds() > search->deadline_s;
+}
+
 double dfp_load_run(struct dfp_search *search, double spare, uint64_t n_moves, double start_temperature, uint64_t seed)
 {
     struct loading l = { .s = &search->state, .c = &search->compact, .random = { seed }, .spare = spare };
@@ -72,7 +77,7 @@ double dfp_load_run(struct dfp_search *search, double spare, uint64_t n_moves, d
     double current_s = cost_s(&l), t0 = start_temperature * current_s / (l.c->n_movable + 1);
     if (!l.c->n_movable)
         return current_s;
-    for (uint64_t i = 0; i < n_moves; i++) {
+    for (uint64_t i = 0; i < n_moves && !(i % 256 == 0 && is_late(search)); i++) {
         uint32_t chance = dfp_random_below(&l.random, 8);
         double left = 1 - (double)i / (double)n_moves;
         if (chance < 5) {

@@ -169,7 +169,8 @@ static double settle_once(struct dfp_search *joint, uint32_t n_nodes, uint32_t n
 static int joint_waves(struct waves *w, uint32_t n_waves, struct df_error *error)
 {
     const struct dfp_compact *c = &w->search->compact;
-    struct dfp_search joint = { .problem = w->search->problem, .options = w->search->options };
+    struct dfp_search joint = { .problem = w->search->problem, .options = w->search->options,
+                                .deadline_s = w->search->deadline_s };
     int code = dfp_compact_repeat(c, n_waves, &joint.compact, error);
     if (code)
         return code;

@@ -402,6 +402,24 @@ static void waves_that_cannot_be_simulated_are_refused(void **state)
     sample_free(&s);
 }
 
+/* A budget of days: whatever is being planned, the cap ends it. */
+static void a_cap_ends_the_search(void **state)
+{
+    struct sample s;
+    struct dfp_options options;
+    struct df_plan *plan;
+    (void)state;
+    sample_random(&s, 3, 60, 2, 1, false);
+    dfp_options_default(&options);
+    options.budget = UINT64_C(1) << 40;
+    options.time_cap_s = 0.05;
+    options.objective = DFP_THROUGHPUT;
+    assert_int_equal(dfp_plan_make(&s.problem, "gp", &options, &plan, NULL), DF_OK);
+    assert_true(plan->wave_s > 0);
+    dfr_plan_free(plan);
+    sample_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +427,7 @@ int main(void)
         cmocka_unit_test(the_answer_is_what_it_says), cmocka_unit_test(streams_are_planned_for_throughput),
         cmocka_unit_test(repeated_waves_are_a_multiple_of_one), cmocka_unit_test(once_counts_once),
         cmocka_unit_test(tables_of_all_rows_have_memory), cmocka_unit_test(waves_that_cannot_be_simulated_are_refused),
+        cmocka_unit_test(a_cap_ends_the_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

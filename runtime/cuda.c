@@ -21,10 +21,17 @@
 
 /* ---- errors and the current device ---- */
 
+/* Of newer toolkits than this may be compiled with; the driver says them all the same. */
+enum { ERROR_CONTAINED = 226, ERROR_TENSOR_MEMORY_LEAK = 721 };
+
 /* Errors that a kernel or copy which was enqueued before has caused: the device is lost to this process. */
 static bool is_fault(cudaError_t status)
 {
-    switch (status) {
+    switch ((int)status) {
+    case ERROR_CONTAINED:
+    case ERROR_TENSOR_MEMORY_LEAK:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorExternalDevice:
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchFailure:
     case cudaErrorLaunchTimeout:

@@ -13,9 +13,10 @@ static void blame(struct dfr_gpu *gpu, uint64_t job, const char *others, const c
                     others, why);
 }
 
-/* A fault shows at a later call, whoever makes it: it is of a job that was launched and is not known to have ended.
- * false: there is none, or none but the one that is asked about (--sync-kernels). */
-static bool blame_launched(struct dfr_gpu *gpu, const struct df_error *error)
+/* A fault shows at a later call, whoever makes it: it is of a job that was launched and is not known to have ended, or
+ * of `caller`, whose host code may have waited for its own kernels. false: there is none but that, or it is told which
+ * (--sync-kernels). */
+static bool blame_launched(struct dfr_gpu *gpu, const struct gpu_job *caller, const struct df_error *error)
 {
     const struct dfr_device_ops *ops = gpu->device->ops;
     char others[64] = "", why[sizeof error->text + 64];
@@ -29,18 +30,23 @@ static bool blame_launched(struct dfr_gpu *gpu, const struct df_error *error)
         if (j->state == GPU_LAUNCHED && n++ == 0)
             first = j->job;
     }
+    if (n == 0)
+        return false;
+    n += caller && caller->state != GPU_LAUNCHED && caller->call.failed;
     if (n > 1)
         snprintf(others, sizeof others, ", or one of %u more in flight", n - 1);
     snprintf(why, sizeof why, "%s%s", error->text, n > 1 ? "; --sync-kernels tells which" : "");
-    if (n > 0)
-        blame(gpu, first, others, why);
-    return n > 0;
+    blame(gpu, first, others, why);
+    return true;
 }
 
 void dfr_gpu_job_failed(struct dfr_gpu *gpu, const struct gpu_job *j, const struct df_error *error)
 {
-    if (!blame_launched(gpu, error))
-        blame(gpu, j->job, "", error->text);
+    if (blame_launched(gpu, j, error))
+        return;
+    if (j->call.failed)
+        dfr_engine_fail_job(gpu->run, j->job, j->call.wave, j->call.message);
+    blame(gpu, j->job, "", error->text);
 }
 
 /* A reader of the block keeps its wave from ending. */
@@ -50,7 +56,7 @@ void dfr_gpu_copies_failed(struct dfr_gpu *gpu, const struct df_error *error)
     uint32_t block = dfm_cache_culprit(gpu->cache), slot = block / g->n_values;
     char name[DFR_GPU_NAME_BYTES];
 
-    if (blame_launched(gpu, error))
+    if (blame_launched(gpu, NULL, error))
         return;
     if (block == DFM_NONE) {
         dfr_engine_fail(gpu->run, DF_E_DEVICE, "%s", error->text);

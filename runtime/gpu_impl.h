@@ -68,7 +68,8 @@ void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j);
 
 /* ---- gpu_blame.c: the run fails, with the error and whose it is ---- */
 
-/* While something was done for this job. */
+/* While something was done for this job. What its own host code said is the reason, unless that only found the device
+ * lost: whose doing that is, nobody knows then. */
 void dfr_gpu_job_failed(struct dfr_gpu *gpu, const struct gpu_job *j, const struct df_error *error);
 /* While copies were looked at. */
 void dfr_gpu_copies_failed(struct dfr_gpu *gpu, const struct df_error *error);

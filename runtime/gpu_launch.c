@@ -236,13 +236,6 @@ static int launch_one(struct dfr_gpu *gpu, struct gpu_job *j, struct df_error *e
     return status;
 }
 
-static void failed(struct dfr_gpu *gpu, const struct gpu_job *j, const struct df_error *error)
-{
-    if (j->call.failed)                 /* the kernel's own reason says more */
-        dfr_engine_fail_job(gpu->run, j->job, j->call.wave, j->call.message);
-    dfr_gpu_job_failed(gpu, j, error);
-}
-
 static void launched(struct dfr_gpu *gpu, struct gpu_job *j, double now_s)
 {
     j->launched_s = now_s;
@@ -264,16 +257,16 @@ void dfr_gpu_launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j
         w->first_s = now_s;
     for (uint32_t i = 0; i < n; i++)
         if (wait_inputs(gpu, batch[i], &error) != DF_OK) {
-            failed(gpu, batch[i], &error);
+            dfr_gpu_job_failed(gpu, batch[i], &error);
             return;
         }
     if (dfr_gpu_replay(gpu, batch, n, &done, &error) != DF_OK) {
-        failed(gpu, j, &error);
+        dfr_gpu_job_failed(gpu, j, &error);
         return;
     }
     for (uint32_t i = 0; i < n; i++) {
         if (!done && launch_one(gpu, batch[i], &error) != DF_OK) {
-            failed(gpu, batch[i], &error);
+            dfr_gpu_job_failed(gpu, batch[i], &error);
             return;
         }
         launched(gpu, batch[i], now_s);

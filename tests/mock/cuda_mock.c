@@ -93,6 +93,16 @@ bool mock_touches_device(const void *address, size_t bytes)
     return false;
 }
 
+bool mock_touches_pinned(const void *address, size_t bytes)
+{
+    uintptr_t first = (uintptr_t)address / PAGE, last = ((uintptr_t)address + bytes - 1) / PAGE;
+    for (const struct range *r = mock.ranges; r; r = r->next)
+        if (r->device == HOST && first <= ((uintptr_t)r->base + r->bytes - 1) / PAGE &&
+            last >= (uintptr_t)r->base / PAGE)
+            return true;
+    return false;
+}
+
 void mock_range_free(struct range *range)
 {
     for (struct range **at = &mock.ranges; *at; at = &(*at)->next)
@@ -220,6 +230,7 @@ void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed)
     mock.now_ms = 0;
     memset(mock.lost, 0, sizeof mock.lost);
     memset(mock.peers, 0, sizeof mock.peers);
+    mock.no_peers = false;
     pthread_mutex_unlock(&mock.lock);
     (void)cudaGetLastError();
 }
@@ -251,6 +262,11 @@ uint64_t mock_spoiled(void) { return read_locked(&mock.spoiled); }
 bool mock_peers(int from, int to)
 {
     return mock.peers[from][to];
+}
+
+void mock_no_peers(void)
+{
+    mock.no_peers = true;
 }
 
 void mock_fail(uint64_t n, int status)

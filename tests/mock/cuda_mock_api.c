@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE 4096u
 #define OFFSET 256u                     /* CUDA promises no more of an allocation's alignment */
 
 static _Thread_local int current;       /* device */
@@ -16,6 +15,16 @@ static _Thread_local struct capture *capturing;
 
 /* ---- every call ---- */
 
+/* Those of which driver_types.h says that any further CUDA work will return the same error. */
+static bool is_for_good(int status)
+{
+    static const int all[] = { 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 911 };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] == status)
+            return true;
+    return false;
+}
+
 /* Takes the lock. What the call is to say before it has done anything. */
 static cudaError_t enter(const char *name, int device)
 {
@@ -23,8 +32,8 @@ static cudaError_t enter(const char *name, int device)
     mock.calls++;
     if (mock.until_failure > 0 && --mock.until_failure == 0) {
         mock.failed = name;
-        if (mock.failure == cudaErrorIllegalAddress)
-            mock.lost[device < 0 ? current : device] = cudaErrorIllegalAddress;
+        if (is_for_good(mock.failure))
+            mock.lost[device < 0 ? current : device] = (cudaError_t)mock.failure;
         return (cudaError_t)mock.failure;
     }
     return device < 0 ? cudaSuccess : mock.lost[device];
@@ -168,7 +177,7 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
     cudaError_t status = enter(__func__, -1);
     TRY(device >= 0 && peer >= 0 && (unsigned)device < mock.devices && (unsigned)peer < mock.devices,
         cudaErrorInvalidDevice);
-    *can = status == cudaSuccess && device != peer;
+    *can = status == cudaSuccess && device != peer && !mock.no_peers;
     return leave(status);
 }
 
@@ -176,7 +185,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
     cudaError_t status = enter(__func__, current);
     TRY(flags == 0, cudaErrorInvalidValue);
-    TRY(peer >= 0 && (unsigned)peer < mock.devices && peer != current, cudaErrorInvalidDevice);
+    TRY(peer >= 0 && (unsigned)peer < mock.devices && peer != current && !mock.no_peers, cudaErrorInvalidDevice);
     TRY(!mock.peers[current][peer], cudaErrorPeerAccessAlreadyEnabled);
     if (status == cudaSuccess)
         mock.peers[current][peer] = true;
@@ -301,7 +310,7 @@ cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned flags)
 {
     cudaError_t status = unsafe(enter(__func__, current));
     TRY(flags == cudaHostRegisterPortable && bytes > 0, cudaErrorInvalidValue);
-    TRY(!mock_range_at(memory, 1), cudaErrorHostMemoryAlreadyRegistered);
+    TRY(!mock_touches_pinned(memory, bytes), cudaErrorHostMemoryAlreadyRegistered);
     if (status == cudaSuccess)
         add_range(HOST, memory, bytes)->registered = true;
     return leave(status);
@@ -427,11 +436,18 @@ static bool on_device(const void *address, size_t bytes, int device)
     return r && r->device == device;
 }
 
+/* Pinned, all of it, or plain. */
+static bool on_host(const void *address, size_t bytes)
+{
+    const struct range *r = mock_range_at(address, bytes);
+    return r ? r->device == HOST : !mock_touches_device(address, bytes) && !mock_touches_pinned(address, bytes);
+}
+
 static bool right_sides(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, int device)
 {
     bool to_device = kind != cudaMemcpyDeviceToHost, from_device = kind != cudaMemcpyHostToDevice;
-    return (to_device ? on_device(to, bytes, device) : !mock_touches_device(to, bytes)) &&
-           (from_device ? on_device(from, bytes, device) : !mock_touches_device(from, bytes));
+    return (to_device ? on_device(to, bytes, device) : on_host(to, bytes)) &&
+           (from_device ? on_device(from, bytes, device) : on_host(from, bytes));
 }
 
 /* Pageable memory is read when the copy is enqueued, and written before the call returns. */
@@ -588,6 +604,7 @@ int cublasCreate_v2(void **handle)
 
 int cublasDestroy_v2(void *handle)
 {
+    (void)cudaDeviceSynchronize();
     return cudaFree(handle) == cudaSuccess ? 0 : 1;
 }
 

@@ -10,6 +10,7 @@
 
 #define MAX_DEVICES 8
 #define HOST (-1)
+#define PAGE 4096u
 
 struct op {
     enum { OP_COPY, OP_KERNEL, OP_RECORD, OP_WAIT, OP_FAULT } kind;
@@ -63,7 +64,7 @@ struct mock {
     int failure, driver, count_status;
     const char *failed;
     cudaError_t lost[MAX_DEVICES];      /* what ended its context */
-    bool peers[MAX_DEVICES][MAX_DEVICES];
+    bool peers[MAX_DEVICES][MAX_DEVICES], no_peers;
     double now_ms;
     struct object *objects;
     struct range *ranges;
@@ -80,6 +81,7 @@ void mock_copy_ops(struct ops *to, const struct ops *from);
 void mock_free_ops(struct ops *ops);
 struct range *mock_range_at(const void *address, size_t bytes); /* that holds all of it */
 bool mock_touches_device(const void *address, size_t bytes);
+bool mock_touches_pinned(const void *address, size_t bytes);    /* by pages */
 void mock_range_free(struct range *range);
 void mock_some(unsigned at_most);                       /* heads that may go go */
 void mock_until_empty(cudaStream_t stream);             /* NULL: every stream */

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "partition/partition.h"
@@ -41,7 +42,7 @@ static void run_launched(void *arguments)
 }
 
 /* What the host code of the kernel named by `misbehaves` does beside its launch. */
-static enum { WELL, FAULTS, ALLOCATES, USES_BLAS, SELECTS } misbehaves;
+static enum { WELL, FAULTS, FAULTS_AND_TELLS, ALLOCATES, USES_BLAS, SELECTS } misbehaves;
 
 static const struct df_kernel *kernel_of(const struct df_call *call, uint32_t *number)
 {
@@ -64,9 +65,13 @@ static int launches(struct df_call *call, void *stream, const size_t *dims, void
         return df_fail(call, "no memory");
     if (number == RIG_SPLIT && misbehaves == USES_BLAS && !df_cublas(call))
         return DF_FAILED;
+    if (number == RIG_ADD1 && misbehaves == FAULTS_AND_TELLS)
+        (void)mock_allocate();          /* waits for all that was launched before */
     mock_launch(stream, run_launched, &l, sizeof l);
-    if (number == RIG_SPLIT && misbehaves == FAULTS && call->wave == 1)
+    if (number == RIG_SPLIT && (misbehaves == FAULTS || misbehaves == FAULTS_AND_TELLS) && call->wave == 1)
         mock_launch_fault(stream);
+    if (misbehaves == FAULTS_AND_TELLS && mock_last_error() != 0)
+        return df_fail(call, "launch failed");
     if (misbehaves == SELECTS)
         mock_select(1);
     return DF_OK;
@@ -368,6 +373,35 @@ static void test_faults(void **state)
     }
 }
 
+/* Host code that looks for errors finds one that is another kernel's: its node is not blamed for it alone. What it says
+ * of itself, where the device is well, is the reason. */
+static void test_fault_found_by_another(void **state)
+{
+    struct df_error error;
+    struct rig r;
+
+    (void)state;
+    need_mock();
+    misbehaves = FAULTS_AND_TELLS;
+    make_chain(&r, 12);
+    struct df_options o = options_of("all-gpu");
+    o.cuda_graphs = DF_GRAPHS_OFF;
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_DEVICE);
+    if (!strstr(error.text, "cudaErrorIllegalAddress") || !strstr(error.text, " more in flight: cuda0: ") ||
+        strstr(error.text, "launch failed"))
+        fail_msg("%s", error.text);
+    o.inflight = 1;                     /* nothing of wave 1 is launched yet */
+    for (uint64_t n = 1; !mock_failed() || strcmp(mock_failed(), "launch") != 0; n++) {
+        mock_begin(1, MEMORY, 1);
+        mock_fail(n, 1);
+        (void)rig_run(&r, &o, NULL, &error);
+        assert_true(n < 10000);
+    }
+    if (!strstr(error.text, ": launch failed"))
+        fail_msg("%s", error.text);
+    rig_free(&r);
+}
+
 /* ---- several users of one GPU, several GPUs ---- */
 
 static struct dfr_device *open_device(uint32_t index)
@@ -381,6 +415,27 @@ static struct dfr_device *open_device(uint32_t index)
     return device;
 }
 
+/* All that leave the process without its GPU are told as such, whatever the toolkit calls them. */
+static void test_lost_devices(void **state)
+{
+    static const int statuses[] = { 214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 911 };
+    struct df_error error;
+
+    (void)state;
+    need_mock();
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        mock_begin(1, MEMORY, 1);
+        struct dfr_device *device = open_device(0);
+        assert_false(ops->faulted(device));
+        mock_fail(2, statuses[i]);
+        assert_int_equal(ops->copy(device, DFR_COPY_D2D, ops->pool(device), (char *)ops->pool(device) + 4096, 64,
+                                   DFR_STREAM_COMPUTE, &error), DF_E_DEVICE);
+        if (!ops->faulted(device))
+            fail_msg("after status %d the device is taken for well", statuses[i]);
+        ops->close(device);
+    }
+}
+
 static void *drain_and_close(void *device)
 {
     struct df_error error;
@@ -389,7 +444,8 @@ static void *drain_and_close(void *device)
     return status == DF_OK ? device : NULL;
 }
 
-/* Another run in this process ends while this one captures. */
+/* Another run in this process ends while this one captures. The end of a cuBLAS handle waits for the whole GPU, which
+ * spoils the capture: then there is no recording, which is no error. */
 static void test_capture_beside_others(void **state)
 {
     struct dfr_device *ours, *other;
@@ -401,21 +457,33 @@ static void test_capture_beside_others(void **state)
 
     (void)state;
     need_mock();
-    ours = open_device(0);
-    other = open_device(0);
-    pool = ops->pool(ours);
-    assert_int_equal(ops->record_begin(ours, DFR_STREAM_COMPUTE, &error), DF_OK);
-    assert_int_equal(ops->copy(ours, DFR_COPY_D2D, pool, pool + 4096, 64, DFR_STREAM_COMPUTE, &error), DF_OK);
-    assert_int_equal(pthread_create(&thread, NULL, drain_and_close, other), 0);
-    assert_int_equal(pthread_join(thread, &drained), 0);
-    assert_non_null(drained);
-    assert_int_equal(ops->record_end(ours, DFR_STREAM_COMPUTE, &recording, &error), DF_OK);
-    assert_non_null(recording);
-    assert_int_equal(ops->replay(ours, recording, DFR_STREAM_COMPUTE, &error), DF_OK);
-    assert_int_equal(ops->drain(ours, &error), DF_OK);
-    ops->recording_destroy(ours, recording);
-    ops->close(ours);
-    assert_nothing_left();
+    for (int blas = 0; blas < 2; blas++) {
+        mock_begin(1, MEMORY, 1);
+        ours = open_device(0);
+        other = open_device(0);
+        pool = ops->pool(ours);
+        assert_int_equal(ops->blas(other, DFR_STREAM_COMPUTE, &error) != NULL, 1);
+        if (!blas) {
+            ops->close(other);
+            other = open_device(0);
+        }
+        assert_int_equal(ops->record_begin(ours, DFR_STREAM_COMPUTE, &error), DF_OK);
+        assert_int_equal(ops->copy(ours, DFR_COPY_D2D, pool, pool + 4096, 64, DFR_STREAM_COMPUTE, &error), DF_OK);
+        assert_int_equal(pthread_create(&thread, NULL, drain_and_close, other), 0);
+        assert_int_equal(pthread_join(thread, &drained), 0);
+        assert_non_null(drained);
+        assert_int_equal(ops->record_end(ours, DFR_STREAM_COMPUTE, &recording, &error), DF_OK);
+        assert_int_equal(recording != NULL, !blas);
+        assert_int_equal(mock_last_error(), 0);
+        if (recording) {
+            assert_int_equal(ops->replay(ours, recording, DFR_STREAM_COMPUTE, &error), DF_OK);
+            ops->recording_destroy(ours, recording);
+        }
+        assert_int_equal(ops->copy(ours, DFR_COPY_D2D, pool, pool + 4096, 64, DFR_STREAM_COMPUTE, &error), DF_OK);
+        assert_int_equal(ops->drain(ours, &error), DF_OK);
+        ops->close(ours);
+        assert_nothing_left();
+    }
 }
 
 /* Host code that leaves another GPU selected makes nothing go there. */
@@ -455,9 +523,45 @@ static void test_peers(void **state)
     }
     assert_int_equal(ops->copy_peer(a, b, ops->pool(b), ops->pool(a), 64, DFR_STREAM_PEER, &error), DF_OK);
     assert_int_equal(ops->drain(a, &error), DF_OK);
+    mock_no_peers();                    /* two sockets, say: the driver goes by way of the host */
+    assert_false(ops->connect(b, a));
+    assert_false(mock_peers(1, 0));
+    assert_int_equal(mock_last_error(), 0);
+    assert_int_equal(ops->copy_peer(b, a, ops->pool(a), ops->pool(b), 64, DFR_STREAM_PEER, &error), DF_OK);
+    assert_int_equal(ops->drain(b, &error), DF_OK);
     ops->close(b);
     ops->close(a);
     assert_nothing_left();
+}
+
+/* What is pinned already, in part or wholly, is not pinned again; and no copy is of memory that is pinned in part. */
+static void test_pinning(void **state)
+{
+    enum { PAGES = 4, PAGE = 4096 };
+    unsigned char *memory = aligned_alloc(PAGE, PAGES * PAGE);
+    struct dfr_device *device;
+    struct df_error error = { "" };
+
+    (void)state;
+    need_mock();
+    assert_non_null(memory);
+    memset(memory, 0, PAGES * PAGE);
+    device = open_device(0);
+    assert_int_equal(ops->host_register(memory + PAGE, PAGE, &error), DF_OK);
+    assert_int_equal(ops->host_register(memory, PAGES * PAGE, &error), DF_E_DEVICE);
+    assert_int_equal(ops->host_register(memory + PAGE + 100, 100, &error), DF_E_DEVICE);
+    assert_int_equal(mock_last_error(), 0);
+    assert_int_equal(ops->copy(device, DFR_COPY_H2D, ops->pool(device), memory + PAGE, PAGE, DFR_STREAM_H2D, &error),
+                     DF_OK);
+    assert_int_equal(ops->copy(device, DFR_COPY_H2D, ops->pool(device), memory, 2 * PAGE, DFR_STREAM_H2D, &error),
+                     DF_E_DEVICE);
+    assert_int_equal(ops->drain(device, &error), DF_OK);
+    ops->host_unregister(memory + PAGE, PAGE);
+    assert_int_equal(ops->host_register(memory, PAGES * PAGE, &error), DF_OK);
+    ops->host_unregister(memory, PAGES * PAGE);
+    ops->close(device);
+    assert_nothing_left();
+    free(memory);
 }
 
 /* Results in the caller's memory, of values that no job of the host reads too, registered or not; the same bytes as on
@@ -510,6 +614,9 @@ int main(void)
         cmocka_unit_test_setup(test_results, set_up),       cmocka_unit_test_setup(test_replay, set_up),
         cmocka_unit_test_setup(test_spoiled_captures, set_up), cmocka_unit_test_setup(test_each_call_fails, set_up),
         cmocka_unit_test_setup(test_faults, set_up),
+        cmocka_unit_test_setup(test_fault_found_by_another, set_up),
+        cmocka_unit_test_setup(test_lost_devices, set_up),
+        cmocka_unit_test_setup(test_pinning, set_up),
         cmocka_unit_test_setup(test_looked_into, set_up),
         cmocka_unit_test_setup(test_no_gpu, set_up),
         cmocka_unit_test_setup(test_plan_is_for_this_machine, set_up),

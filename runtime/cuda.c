@@ -201,6 +201,7 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .can_wakeup = false,
     .runs_cpu_code = false,
     .results_at_once = true,
+    .loads_late = true,
     .count = dfr_cuda_count,
     .describe = dfr_cuda_describe,
     .open = cuda_open,

@@ -67,6 +67,8 @@ struct dfr_device_ops {
     bool can_wakeup;                    /* else the worker polls with growing pauses */
     bool runs_cpu_code;                 /* emu: launches take the cpu variant */
     bool results_at_once;               /* cuda: what the host code returned is known when launch() returns */
+    bool loads_late;                    /* cuda: code comes to the device when it is first launched, handles of libraries
+                                         * are made then, so the first launch of a kernel takes long */
     /* How many devices there are; *error says why where 0. */
     uint32_t (*count)(struct df_error *error);
     /* Name and memory of device `index` into unit (links are left as they are). The memory is what a run may take, and so

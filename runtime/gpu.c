@@ -143,8 +143,10 @@ int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, s
     gpu->jobs = calloc(gpu->capacity, sizeof *gpu->jobs);
     gpu->order = calloc(gpu->capacity, sizeof *gpu->order);
     gpu->stream_jobs = calloc(run->gpu_jobs, sizeof *gpu->stream_jobs);
+    gpu->loaded = gpu->device->ops->loads_late ? calloc((size_t)run->gpu_jobs * run->graph->n_kernels + 1, 1) : NULL;
     gpu->flying = run->ahead ? calloc((size_t)run->graph->n_nodes * (run->inflight + 1) + 1, 1) : NULL;
-    if (!gpu->jobs || !gpu->order || !gpu->stream_jobs || (run->ahead && !gpu->flying)) {
+    if (!gpu->jobs || !gpu->order || !gpu->stream_jobs || (run->ahead && !gpu->flying) ||
+        (gpu->device->ops->loads_late && !gpu->loaded)) {
         status = dfr_error_memory(error);
         goto fail;
     }
@@ -205,7 +207,13 @@ void dfr_gpu_destroy(struct dfr_gpu *gpu)
     free(gpu->order);
     free(gpu->stream_jobs);
     free(gpu->flying);
+    free(gpu->loaded);
     free(gpu);
+}
+
+double dfr_gpu_steady_s(const struct dfr_gpu *gpu)
+{
+    return gpu->steady_s;
 }
 
 void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats)

@@ -52,6 +52,9 @@ struct dfr_gpu {
     uint32_t *stream_jobs;              /* in flight on each of gpu_jobs streams */
     struct dfr_flight flight;           /* how many of them are used */
     uint8_t *flying;                    /* by job index: launched and not ended; NULL: nothing is launched ahead */
+    uint8_t *loaded;                    /* [stream * n_kernels + kernel]: launched there before; NULL: all is there from
+                                         * the start */
+    double steady_s;                    /* when a launch last took as long as it does once alone */
     _Atomic bool broken;                /* a kernel failed: what was launched behind it does not run (emu) */
     uint32_t least_recorded;            /* jobs of a batch that is recorded; 0: none is */
     bool record_at_once;                /* else when the same batch comes again */

@@ -48,6 +48,17 @@ static void make_ports(struct dfr_gpu *gpu, struct gpu_job *j)
     }
 }
 
+/* Its first launch on a stream has just been made. */
+static void note_first(struct dfr_gpu *gpu, uint32_t kernel, uint32_t stream)
+{
+    uint8_t *loaded = gpu->loaded ? &gpu->loaded[(size_t)stream * gpu->run->graph->n_kernels + kernel] : NULL;
+
+    if (!loaded || *loaded)
+        return;
+    *loaded = 1;
+    gpu->steady_s = dfr_clock_s();
+}
+
 int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call *call, int *result, void **ports,
                     const struct dfr_range *ranges, const char *name, struct df_error *error)
 {
@@ -64,10 +75,13 @@ int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call
         .scalars = run->scalars + work->first_scalar, .result = result, .ranges = ranges,
         .n_ranges = kernel->n_ports, .node_name = name, .broken = &gpu->broken,
     };
+    int status;
 
     if (kernel->flags & DF_KERNEL_COPY)
         return ops->copy(gpu->device, DFR_COPY_D2D, ports[1], ports[0], g->port_bytes[work->first_port], stream, error);
-    return ops->launch(gpu->device, &launch, stream, error);
+    status = ops->launch(gpu->device, &launch, stream, error);
+    note_first(gpu, node->kernel, j->stream);
+    return status;
 }
 
 /* All that a launch needs of the job itself. */

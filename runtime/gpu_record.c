@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/clock.h"
 #include "runtime/error.h"
 #include "runtime/gpu_impl.h"
 
@@ -172,6 +173,8 @@ static bool record(struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job 
         copy_jobs(gpu, r, batch);
         *status = record_launches(gpu, r, batch, &good, error);
     }
+    if (gpu->loaded)
+        gpu->steady_s = dfr_clock_s();
     if (!good)
         clear(gpu, r);
     r->hash = hash;

@@ -45,6 +45,9 @@ struct dfr_view {                       /* the machine, as a policy sees it */
     /* Called by a policy that makes a job known to a unit outside of push(), after which nobody else would be woken for
      * it. */
     void (*wake)(void *arg, uint32_t unit);
+    /* Jobs that a worker of the unit took before then do not say how long theirs take: its device was still loading
+     * code. Asked by a worker of that unit. NULL: all jobs say it. */
+    double (*steady_s)(void *arg, uint32_t unit);
     void *arg;
 };
 

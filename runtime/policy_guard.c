@@ -342,6 +342,12 @@ void dfr_guard_taken(struct dfr_guard *g, uint64_t job, uint32_t worker)
     j->clean = loading_s <= 0 && g->view->graph->works[g->view->graph->nodes[node].work].threads <= 1;
 }
 
+/* Did the job take as long as others like it will? */
+static bool is_sample(const struct dfr_guard *g, const struct job *j, uint32_t unit)
+{
+    return j->clean && !(g->view->steady_s && j->taken_s < g->view->steady_s(g->view->arg, unit));
+}
+
 static void measure(struct dfr_guard *g, uint32_t node, uint32_t unit, double measured_s)
 {
     size_t i = work_index(g, unit, node);
@@ -360,7 +366,7 @@ void dfr_guard_done(struct dfr_guard *g, uint64_t job, uint32_t worker)
     struct worker *w = &g->workers[worker];
     double now = g->view->now_s(g->view->arg);
 
-    if (j->state == TAKEN && j->taker == worker && j->clean)
+    if (j->state == TAKEN && j->taker == worker && is_sample(g, j, g->view->unit_of[worker]))
         measure(g, dfr_job_node(job), g->view->unit_of[worker], now - fmax(j->taken_s, load(&w->last_s)));
     atomic_store_explicit(&w->last_s, now, memory_order_relaxed);
     leave(g, j);

@@ -13,7 +13,8 @@
  *           takes       a worker that finds nothing takes a job waiting for another unit where it would end it before a
  *                       worker there is expected to begin it
  *           A job leaves a unit only when all that was sent there for it has come (struct dfr_view's settled).
- * Samples:  jobs whose data was there when they were taken; jobs with threads, which gather workers first, are none.
+ * Samples:  jobs whose data was there when they were taken; jobs with threads, which gather workers first, are none,
+ *           nor are those that a device was given before it had all their code.
  * Memory:   create() allocates all.
  * Threads:  all but create and destroy from any worker's thread; what several write at once is atomic, and what they
  *           miss of each other costs precision alone.

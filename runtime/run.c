@@ -70,6 +70,12 @@ static void wake_unit(void *arg, uint32_t unit)
     dfr_wake_one(&((struct df_run *)arg)->wakes[unit]);
 }
 
+static double steady_s(void *arg, uint32_t unit)
+{
+    const struct df_run *run = arg;
+    return unit > 0 ? dfr_gpu_steady_s(run->gpus[unit]) : 0;
+}
+
 static int make_policy(struct df_run *run, struct df_error *error)
 {
     run->view = (struct dfr_view){ .graph = run->graph,
@@ -87,6 +93,7 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .holders = dfr_holders,
                                    .stage = dfr_stage,
                                    .wake = wake_unit,
+                                   .steady_s = steady_s,
                                    .settled = dfr_settled,
                                    .guard = run->options.guard,
                                    .arg = run };

@@ -303,6 +303,59 @@ static void test_waves_placed_jointly(void **state)
     machine_end(&m);
 }
 
+/* ---- the guard ---- */
+
+static double steady_since_s;
+
+static double steady_s(void *arg, uint32_t unit)
+{
+    (void)arg;
+    return unit == 1 ? steady_since_s : 0;
+}
+
+static bool settled(void *arg, uint64_t job, uint32_t unit)
+{
+    (void)arg, (void)job, (void)unit;
+    return true;
+}
+
+/* A job that waits for its code to be loaded takes 300 times as long as was thought. That moves the next ones, unless
+ * the device says that it was loading; one that takes so long later moves them all the same. */
+static void test_loading_is_no_drift(void **state)
+{
+    enum { N = 4 };
+    uint16_t place[N] = { 0, 1, 1, 1 };
+    float priority[N] = { 0 };
+    struct df_plan plan = { .policy = "gp", .n_nodes = N, .n_waves = 1, .place = place, .priority = priority };
+
+    (void)state;
+    for (int tells = 0; tells < 2; tells++) {
+        struct machine m;
+        uint32_t units;
+        machine_begin(&m, N, 1, 1);
+        m.view.guard = true;
+        m.view.settled = settled;
+        m.view.steady_s = tells ? steady_s : NULL;
+        m.holders = 3;
+        m.now_s = 1;
+        steady_since_s = 0;
+        machine_policy(&m, "gp", &plan);
+        for (int job = 0; job < 4; job++) {
+            bool stays = tells ? job < 3 : job < 1, slow = job == 0 || job == 2;
+            assert_int_equal(machine_push(&m, 1, DFR_NOBODY, false, &units), DFR_QUEUED);
+            assert_int_equal(machine_pop(&m, 0) == 1, !stays);
+            if (!stays)
+                break;
+            assert_int_equal(machine_pop(&m, 1), 1);
+            m.now_s += slow ? 300 * MS : 1 * MS;
+            if (job == 0)
+                steady_since_s = m.now_s;
+            machine_done(&m, 1, 1);
+        }
+        machine_end(&m);
+    }
+}
+
 /* ---- nothing is lost ---- */
 
 enum { N_JOBS = 3000, N_THREADS = 3 };
@@ -484,7 +537,8 @@ int main(void)
         cmocka_unit_test(test_ws_steals), cmocka_unit_test(test_dmda_goes_where_it_ends_first),
         cmocka_unit_test(test_dmda_knows_where_data_is), cmocka_unit_test(test_dmda_forgets_what_is_done),
         cmocka_unit_test(test_static_follows_plan), cmocka_unit_test(test_all_on_one),
-        cmocka_unit_test(test_older_waves_first), cmocka_unit_test(test_waves_placed_jointly),
+        cmocka_unit_test(test_older_waves_first), cmocka_unit_test(test_loading_is_no_drift),
+        cmocka_unit_test(test_waves_placed_jointly),
         cmocka_unit_test(test_nothing_is_lost), cmocka_unit_test(test_jobs_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,11 +48,9 @@ DEFS   := -DDFC_VERSION='"$(VERSION)"' -DDFC_DEFAULT_CFLAGS='"$(SANITIZE)"'
 ifeq ($(CUDA),0)
 NVCC :=
 endif
-# nvcc itself knows best where its toolkit is (it may be a wrapper in another folder).
-CUDA_HOME := $(if $(NVCC),$(realpath $(shell $(NVCC) --dryrun -x cu -E /dev/null 2>&1 | sed -n 's/^...TOP=//p')))
-ifeq ($(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h),)
-CUDA_HOME :=
-endif
+# nvcc itself knows best where its toolkit is (it may be a wrapper in another folder). Debian's has its headers in /usr.
+CUDA_HOME := $(if $(NVCC),$(realpath $(shell $(NVCC) --dryrun -x cu -E /dev/null 2>&1 | sed -n 's/^...TOP=//p')) /usr)
+CUDA_HOME := $(firstword $(foreach d,$(CUDA_HOME),$(if $(wildcard $(d)/include/cuda_runtime_api.h),$(d))))
 
 pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
 GV_CFLAGS = $(call pc,--cflags,libgvc libcgraph)

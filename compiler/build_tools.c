@@ -206,7 +206,7 @@ static bool names_architecture(const char *flags)
 }
 
 /* Code for every major architecture that this nvcc knows, and PTX for those to come: it takes about a second longer
- * than one alone. */
+ * than one alone. That the next nvcc will not know some of them is no news for a user who named none. */
 static void cu_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options)
 {
     struct dfc_list *flags = &tools->cu_flags, defaults = { 0 };
@@ -214,7 +214,7 @@ static void cu_flags(struct dfc_tools *tools, const struct dfc_common *common, c
     if (options->debug)
         dfc_list_add(flags, "-g"); /* not -lineinfo: it puts the unit's path, new in every build, into the program */
     if (!names_architecture(options->nvcc_flags))
-        dfc_list_add_words(flags, "-arch=all-major --threads=0");
+        dfc_list_add_words(flags, "-arch=all-major -Wno-deprecated-gpu-targets --threads=0");
     dfc_list_add_words(&defaults, DFC_DEFAULT_CFLAGS);
     for (size_t i = 0; i < defaults.n; i++)
         dfc_list_add(flags, "-Xcompiler=%s", defaults.items[i]);

@@ -17,12 +17,20 @@ skip() { echo "skip $1: $2"; skipped=$((skipped + 1)); }
 if [ -x "$build/tests/test_cuda" ]; then cuda_unit=$build/tests/test_cuda; else cuda_unit=$build/tests/unit/test_cuda; fi
 gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
 why=$("$cuda_unit" 2>&1 | sed -n 's/^no GPU: //p' | head -n 1)
+nvcc=${NVCC:-$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)}
+[ "$nvcc" != none ] || nvcc=''
+# A bundle's own CUDA may be newer than the driver here. Programs are linked with that of this machine's nvcc: they decide.
+too_new=''
+case $why in *'this program needs one for CUDA'*)
+    if [ -n "$nvcc" ] && "$dfc" examples/sum/sum.df -o "$work/first" 2>/dev/null >&2 && "$work/first" --device=cuda >/dev/null 2>&1; then
+        too_new=$why why=''
+    fi ;;
+esac
 if [ -z "$why" ]; then gpu=${gpu:-of a name that is not known here}; echo "GPU: $gpu"
 else
     [ -z "$gpu" ] || echo "nvidia-smi shows '$gpu', but CUDA cannot use it"
     gpu=''; echo "GPU: none found ($why)"
 fi
-nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 [ -n "$nvcc" ] && "$nvcc" --version | tail -n 2 | head -n 1
 
 # cuBLAS and its header: the toolkit's, else those of Python's packages, where the name that the linker looks for is missing.
@@ -30,7 +38,9 @@ blas=()
 find_blas() {
     local top site dir lib
     top=$("$nvcc" --dryrun -x cu -E /dev/null 2>&1 | sed -n 's/^...TOP=//p')
-    for dir in "$top" "$top/targets/x86_64-linux" /usr; do [ -e "$dir/include/cublas_v2.h" ] && return 0; done
+    for dir in "$top" "$top/targets/x86_64-linux" /usr; do for lib in "$dir"/lib64 "$dir"/lib "$dir"/lib/x86_64-linux-gnu; do
+        [ -e "$dir/include/cublas_v2.h" ] && [ -e "$lib/libcublas.so" ] && return 0
+    done; done
     while read -r site; do for dir in "$site"/nvidia/cu[0-9]* "$site"/nvidia/cublas; do
         lib=$(ls "$dir"/lib/libcublas.so.* 2>/dev/null | head -n 1)
         if [ -z "$lib" ] || [ ! -e "$dir/include/cublas_v2.h" ]; then continue; fi
@@ -108,7 +118,7 @@ if [ -x "$cuda_unit" ]; then
     CMOCKA_MESSAGE_OUTPUT=TAP "$cuda_unit" >"$work/unit" 2>&1; rc=$?
     grep -E '^(ok|not ok)' "$work/unit" | sed 's/^/  unit: /'
     if [ $rc != 0 ]; then fail unit-cuda "exit $rc: $(tail -n 5 "$work/unit")"
-    elif grep -qi '# skip' "$work/unit"; then pass unit-cuda-without-gpu; [ -n "$gpu" ] || skip unit-cuda 'no GPU'
+    elif grep -qi '# skip' "$work/unit"; then pass unit-cuda-without-gpu; skip unit-cuda "${too_new:-no GPU}"
     else pass unit-cuda; fi
 fi
 if [ -z "$nvcc" ]; then
@@ -154,7 +164,7 @@ else
 fi
 # Every way that a gpu variant can be given, every warning an error, for every architecture that this nvcc knows.
 if [ -n "$nvcc" ]; then
-    strict='-arch=all --threads=0 -Werror all-warnings -Xcompiler=-Wall,-Wextra,-Werror'
+    strict='-arch=all -Wno-deprecated-gpu-targets --threads=0 -Werror all-warnings -Xcompiler=-Wall,-Wextra,-Werror'
     mkdir -p "$work/ways"
     cat >"$work/ways/k.cu" <<'X'
 #include <cuda_runtime.h>
@@ -239,7 +249,7 @@ X
         name=warnings-$(basename "$(dirname "$df")")-$(basename "$df" .df)
         "$dfc" "$df" -o "$work/strict" --nvcc-flags="$strict" "${blas[@]}" >"$work/log" 2>&1 && pass "$name" || fail "$name" "$(tail -n 5 "$work/log")"
     done
-    "$nvcc" -std=c++17 -O2 -Werror all-warnings -Xcompiler=-Wall,-Wextra,-Werror -o "$work/plain" tests/bench/gpu/plain.cu >"$work/log" 2>&1 && pass plain-compiles || fail plain-compiles "$(tail -n 5 "$work/log")"
+    "$nvcc" -std=c++17 -O2 $strict -o "$work/plain" tests/bench/gpu/plain.cu >"$work/log" 2>&1 && pass plain-compiles || fail plain-compiles "$(tail -n 5 "$work/log")"
     if [ -z "$gpu" ]; then
         "$work/plain" 1024 1 1 1 >/dev/null 2>"$work/err"
         [ $? = 1 ] && grep -qi 'error: cuda' "$work/err" && pass plain-says-no-gpu || fail plain-says-no-gpu "$(cat "$work/err")"

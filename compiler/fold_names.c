@@ -136,6 +136,8 @@ static void unknown_name(struct dfc_unit *u, const struct dfc_names *names, cons
         }
     }
     dfl_error(u->sink, e->loc, "unknown name '%s' in %s", e->s, dfc_use_words(names->use));
+    if (!dfl_sink_shows(u->sink))
+        return;
     struct dfr_array list = { 0 };
     const char **item;
     for (const struct dfc_env *env = names->env; env; env = env->outer)

@@ -23,6 +23,8 @@ static void unknown_type(struct dfc_unit *u, const struct dfl_name *name)
     struct dfr_array list = { 0 };
     const char **item;
     dfl_error(u->sink, name->loc, "unknown type '%s'", name->text);
+    if (!dfl_sink_shows(u->sink))
+        return;
     for (int e = 0; e < DF_N_ELEMS; e++)
         if ((item = dfr_array_add(&list, sizeof *item, 1)))
             *item = df_elem_name((enum df_elem)e);

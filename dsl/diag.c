@@ -253,6 +253,11 @@ void dfl_hint(struct dfl_sink *sink, const char *format, ...)
     va_end(args);
 }
 
+bool dfl_sink_shows(const struct dfl_sink *sink)
+{
+    return !sink->muted;
+}
+
 unsigned dfl_sink_errors(const struct dfl_sink *sink)
 {
     return sink->errors;

@@ -15,6 +15,7 @@
 #define DFL_DIAG_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -47,6 +48,9 @@ void dfl_warning(struct dfl_sink *sink, struct dfl_loc loc, const char *format, 
     __attribute__((format(printf, 3, 4)));
 void dfl_note(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void dfl_hint(struct dfl_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether a note or hint would be printed now: what takes long to find need not be found for nobody. */
+bool dfl_sink_shows(const struct dfl_sink *sink);
 
 unsigned dfl_sink_errors(const struct dfl_sink *sink);
 unsigned dfl_sink_warnings(const struct dfl_sink *sink);

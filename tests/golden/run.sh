@@ -23,7 +23,8 @@ export LC_ALL=C
 # ---- programs that are made ----
 
 made="empty-file nested-parentheses nested-blocks random-bytes unclosed-comment unclosed-string unclosed-code nul-bytes
-      long-name param-chain else-if-chain deep-graphs exploding-graphs many-errors many-warnings crlf no-such-main-file nul-in-code too-large"
+      long-name param-chain else-if-chain deep-graphs exploding-graphs many-errors many-warnings crlf no-such-main-file nul-in-code too-large
+      unknown-many code-open-comments"
 
 repeat() { # TEXT COUNT
     awk -v text="$1" -v count="$2" 'BEGIN { for (i = 0; i < count; i++) printf "%s", text }'
@@ -81,6 +82,16 @@ make_many_warnings() {
 }
 make_crlf() { printf 'param n = 4;\r\nparam m = n +;\r\ngraph main { }\r\n'; }
 make_nul_in_code() { printf 'kernel h(in a: f32[k]) cpu {{ int \0x; }};\ngraph main { }\n'; }
+make_unknown_many() { # nobody looks for names close to those that are not shown: that would take minutes
+    echo "$base"
+    echo 'graph main {'
+    awk 'BEGIN { for (i = 0; i < 60000; i++) printf "    stream_%d: f32[4] = src();\n    sink(sttream_%dx);\n", i, i }'
+    echo '}'
+}
+make_code_open_comments() { # nor is the file read to its end for each
+    printf 'kernel h(in a: f32[k]) cpu {{ '; repeat '/* open ' 200000; echo
+    echo 'graph main { }'
+}
 make_too_large() { truncate -s 67108865 /dev/stdout; }
 make_no_such_main_file() { return 1; }
 

@@ -257,7 +257,7 @@ static bool hint_word(const struct fault *f)
         return say(f, "'else' follows the '}' of an 'if'");
     if (has(f, "a variant") && is_trait(f->found))
         return say(f, "traits stand before the variants");
-    if (!is_word(f->found) || !(has(f, "a name") || has(f, "a statement")))
+    if (!is_word(f->found) || !(has(f, "a name") || has(f, "a statement") || has(f, "an expression")))
         return false;
     dfl_hint(f->r->sink, "'%.*s' is a word of the language and cannot be a name", (int)f->r->token.length,
              f->r->text + f->r->token.offset);

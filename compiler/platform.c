@@ -78,6 +78,19 @@ static void bytes_of(struct convert *c, const struct dfl_value *value, const cha
     *result = (uint64_t)n;
 }
 
+static void delay_of(struct convert *c, const struct dfl_value *value, const char *what, double *result)
+{
+    double n;
+    if (!number_of(c, value, what, DFC_UNIT_TIME, false, &n))
+        return;
+    if (n > DF_MOST_DELAY_S) {
+        dfl_error(c->sink, value->loc, "%s is at most %.0f s", what, DF_MOST_DELAY_S);
+        c->ok = false;
+        return;
+    }
+    *result = n;
+}
+
 /* BANDWIDTH [, LATENCY [, THRESHOLD]] */
 static void link_of(struct convert *c, const struct dfl_property *property, struct df_link *link)
 {
@@ -85,15 +98,20 @@ static void link_of(struct convert *c, const struct dfl_property *property, stru
     double n;
     if (!number_of(c, value, "a link's bandwidth", DFC_UNIT_BYTES, true, &link->bytes_per_s))
         return;
-    if (!(link->bytes_per_s > 0 && isfinite(link->bytes_per_s))) {
-        dfl_error(c->sink, value->loc, "a link's bandwidth must be above 0");
+    if (!(link->bytes_per_s >= DF_LEAST_RATE && link->bytes_per_s <= DF_MOST_RATE)) {
+        dfl_error(c->sink, value->loc, "a link's bandwidth is from 1 B/s to 1000000 TB/s");
         c->ok = false;
     }
-    if ((value = value->next) && number_of(c, value, "a link's latency", DFC_UNIT_TIME, false, &n))
-        link->latency_s = n;
-    if (value && (value = value->next) && number_of(c, value, "a link's threshold", DFC_UNIT_BYTES, false, &n) &&
-        n < 9.2e18)
-        link->threshold_bytes = (uint64_t)n;
+    if ((value = value->next))
+        delay_of(c, value, "a link's latency", &link->latency_s);
+    if (value && (value = value->next) && number_of(c, value, "a link's threshold", DFC_UNIT_BYTES, false, &n)) {
+        if (n < 9.2e18) {
+            link->threshold_bytes = (uint64_t)n;
+        } else {
+            dfl_error(c->sink, value->loc, "a link's threshold is at most 8 EiB");
+            c->ok = false;
+        }
+    }
     if (value && value->next) {
         dfl_error(c->sink, value->next->loc, "a link is a bandwidth, a latency and a threshold, nothing more");
         c->ok = false;
@@ -123,7 +141,7 @@ static void set_property(struct convert *c, struct df_unit *unit, enum property 
     case D2H: link_of(c, property, &unit->d2h); break;
     case PEER: link_of(c, property, &unit->peer); break;
     case ENGINES: count_of(c, value, "'engines'", 1, 2, &unit->engines); break;
-    case LAUNCH: number_of(c, value, "'launch'", DFC_UNIT_TIME, false, &unit->launch_s); break;
+    case LAUNCH: delay_of(c, value, "'launch'", &unit->launch_s); break;
     case JOBS: count_of(c, value, "'jobs'", 1, 65535, &unit->jobs); break;
     case REGISTER:
         if (count_of(c, value, "'register'", 0, 1, &unit->registers))

@@ -18,6 +18,7 @@
 #include "runtime/learn.h"
 
 #define BUSY_MS 10000
+#define MOST_S 1e18                     /* of a time, as of a cost clause */
 
 /* ---- statements ---- */
 
@@ -131,6 +132,8 @@ static bool is_nothing(const char *path)
 
 int dfw_db_open(const char *path, bool create, struct dfw_db **result, struct df_error *error)
 {
+    if (path && !*path)                 /* SQLite would make one for itself and lose it */
+        return dfr_error(error, DF_E_ARGUMENT, "the profile database has no name");
     struct dfw_db *db = calloc(1, sizeof *db);
     if (!db)
         return dfr_error_memory(error);
@@ -201,7 +204,7 @@ static void bind_key(struct dfw_db *db, sqlite3_stmt *s, const struct dfw_key *k
 int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample,
                      struct df_error *error)
 {
-    if (!isfinite(sample->mean_s) || sample->mean_s < 0 || sample->runs == 0)
+    if (!(sample->mean_s >= 0 && sample->mean_s < MOST_S) || sample->runs == 0)
         return dfr_error(error, DF_E_ARGUMENT, "the sample of '%s' is no time", key->work.kernel);
     sqlite3_stmt *s;
     int status = dfw_db_prepare(db,
@@ -221,6 +224,18 @@ int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct 
         status = dfw_db_fail(db, "store a sample", error);
     sqlite3_finalize(s);
     return status;
+}
+
+bool dfw_db_sample(sqlite3_stmt *s, int at, struct dfr_sample *sample)
+{
+    double ci_s = sqlite3_column_type(s, at + 1) == SQLITE_NULL ? NAN : sqlite3_column_double(s, at + 1);
+    sqlite3_int64 runs = sqlite3_column_int64(s, at + 2), dropped = sqlite3_column_int64(s, at + 3);
+    *sample = (struct dfr_sample){ .mean_s = sqlite3_column_double(s, at), .ci_s = ci_s >= 0 ? ci_s : NAN };
+    if (sqlite3_column_type(s, at) != SQLITE_FLOAT || !(sample->mean_s >= 0 && sample->mean_s < MOST_S) || runs < 1)
+        return false;
+    sample->runs = runs > UINT32_MAX ? UINT32_MAX : (uint32_t)runs;
+    sample->dropped = dropped > 0 && dropped < sample->runs ? (uint32_t)dropped : 0;
+    return true;
 }
 
 void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_sample *sample)
@@ -281,13 +296,8 @@ int dfw_sample_load(struct dfw_db *db, const struct dfw_key *key, struct dfr_sam
     struct dfr_sample sets[DFW_SETS_COMBINED];
     uint32_t n = 0;
     int code = dfw_db_step(s);
-    for (; code == SQLITE_ROW; code = dfw_db_step(s)) {
-        bool unknown = sqlite3_column_type(s, 1) == SQLITE_NULL;
-        sets[n++] = (struct dfr_sample){ .mean_s = sqlite3_column_double(s, 0),
-                                         .ci_s = unknown ? NAN : sqlite3_column_double(s, 1),
-                                         .runs = (uint32_t)sqlite3_column_int64(s, 2),
-                                         .dropped = (uint32_t)sqlite3_column_int64(s, 3) };
-    }
+    for (; code == SQLITE_ROW; code = dfw_db_step(s))
+        n += dfw_db_sample(s, 0, &sets[n]);
     if (code != SQLITE_DONE) {
         status = dfw_db_fail(db, "read samples", error);
     } else {

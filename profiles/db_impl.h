@@ -29,6 +29,10 @@ struct dfw_db {
  * otherwise: left out. */
 void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_sample *sample);
 
+/* Columns `at` … of a row: mean_s, ci_s, runs, dropped. false: that is no time, and is to be passed over: a file may be
+ * damaged, or written by other hands, and planners take times as they are. */
+bool dfw_db_sample(sqlite3_stmt *s, int at, struct dfr_sample *sample);
+
 /* learned.c. Whether programs left files beside the database at this path; and taking them in: db->imported says what
  * came of it, a failure is no reason not to open the database. */
 bool dfw_learned_waits(const char *db_path);

@@ -152,6 +152,15 @@ static uint32_t intern_class(struct df_platform *p, const char *name)
     return p->n_classes++;
 }
 
+/* As a declaration could have it. */
+static bool usable(const struct df_unit *unit, bool host)
+{
+    return unit->cls != DF_NONE && host == (unit->cls == DF_CLASS_CPU) && unit->workers >= 1 &&
+           unit->workers <= DF_MAX_WORKERS && unit->memory_bytes <= INT64_MAX && unit->engines <= 2 &&
+           unit->launch_s >= 0 && unit->launch_s <= DF_MOST_DELAY_S && unit->jobs <= 65535 &&
+           (host || (df_link_usable(&unit->h2d) && df_link_usable(&unit->d2h)));
+}
+
 static int load_unit(struct dfw_db *db, sqlite3_stmt *s, struct df_platform *p, struct df_error *error)
 {
     char cls[32];
@@ -165,11 +174,7 @@ static int load_unit(struct dfw_db *db, sqlite3_stmt *s, struct df_platform *p, 
                             .h2d = column_link(s, 7),
                             .d2h = column_link(s, 10) };
     column_text(s, 1, unit.name, sizeof unit.name);
-    bool host = p->n_units == 0;
-    bool sane = p->n_units < DF_MAX_UNITS && unit.cls != DF_NONE && unit.workers >= 1 &&
-                unit.workers <= DF_MAX_WORKERS && host == (unit.cls == DF_CLASS_CPU) &&
-                (host || (unit.h2d.bytes_per_s > 0 && unit.d2h.bytes_per_s > 0));
-    if (!sane)
+    if (p->n_units == DF_MAX_UNITS || !usable(&unit, p->n_units == 0))
         return dfr_error(error, DF_E_IO,
                          "profile database '%s': the stored platform '%s' makes no sense; run 'dfc probe' again",
                          db->path, p->name);
@@ -213,8 +218,7 @@ static int load_pairs(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p
     for (; code == SQLITE_ROW; code = dfw_db_step(s)) {
         sqlite3_int64 from = sqlite3_column_int64(s, 0), to = sqlite3_column_int64(s, 1);
         struct df_link link = column_link(s, 2);
-        if (from > 0 && from < p->n_units && to > 0 && to < p->n_units && from != to && link.bytes_per_s > 0 &&
-            link.latency_s >= 0)
+        if (from > 0 && from < p->n_units && to > 0 && to < p->n_units && from != to && df_link_usable(&link))
             pairs.link[from][to] = link;
     }
     if (code == SQLITE_DONE)

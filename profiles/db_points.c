@@ -46,20 +46,18 @@ static bool take_row(struct reading *r, sqlite3_stmt *s)
     const char *dims = (const char *)sqlite3_column_text(s, 0), *scalars = (const char *)sqlite3_column_text(s, 1);
     uint64_t job_bytes = (uint64_t)sqlite3_column_int64(s, 2);
     const struct dfw_point *last = r->points.n ? &r->points.at[r->points.n - 1] : NULL;
+    struct dfr_sample sample;
     if (!dims || !scalars)
         return false;
+    if (!dfw_db_sample(s, 3, &sample))
+        return true;
     if (!last || strcmp(last->dims, dims) || strcmp(last->scalars, scalars) || last->job_bytes != job_bytes) {
         end_point(r);
         if (!begin_point(r, dims, scalars, job_bytes))
             return false;
     }
     if (r->n_sets < DFW_SETS_COMBINED)
-        r->sets[r->n_sets++] = (struct dfr_sample){
-            .mean_s = sqlite3_column_double(s, 3),
-            .ci_s = sqlite3_column_type(s, 4) == SQLITE_NULL ? NAN : sqlite3_column_double(s, 4),
-            .runs = (uint32_t)sqlite3_column_int64(s, 5),
-            .dropped = (uint32_t)sqlite3_column_int64(s, 6),
-        };
+        r->sets[r->n_sets++] = sample;
     return true;
 }
 

@@ -358,6 +358,49 @@ static void platforms_come_back(void **state)
     dfw_db_close(db);
 }
 
+/* Planners take numbers as they are, so rows that no dfc wrote are no samples, or no platform. */
+static void what_makes_no_sense_is_passed_over(void **state)
+{
+    static const char *const samples[] = { "mean_s = -1", "mean_s = 9e999", "mean_s = 1e308", "mean_s = 'x'",
+                                           "runs = 0", "runs = -3" };
+    static const char *const units[] = { "launch_s = -1", "launch_s = 9e999", "launch_s = 1e308", "jobs = -1",
+                                         "engines = 3", "h2d_latency_s = -1", "d2h_latency_s = 1e308",
+                                         "h2d_bytes_per_s = 1e-320", "d2h_bytes_per_s = 9e999",
+                                         "h2d_threshold_bytes = -1", "memory_bytes = -1" };
+    struct dfw_db *db = open_new("senseless.db");
+    struct df_platform p = { .name = "titan", .n_units = 2, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
+    char k4[] = "k=4", sql[160];
+    struct dfw_key key = key_of("f", k4, 1);
+    struct dfr_sample sample;
+    struct dfw_points points;
+    bool found;
+    (void)state;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        store(db, &key, 2, 3);
+        store(db, &key, 1, 3);
+        snprintf(sql, sizeof sql, "UPDATE samples SET %s WHERE mean_s = 1", samples[i]);
+        assert_int_equal(dfw_db_exec(db, sql, "change it", NULL), DF_OK);
+        assert_int_equal(dfw_sample_load(db, &key, &sample, &found, NULL), DF_OK);
+        assert_true(found && sample.mean_s == 2);
+        assert_int_equal(dfw_points_load(db, "cpu", "cpu", "f", 1, &points, NULL), DF_OK);
+        assert_true(points.n == 1 && points.at[0].mean_s == 2);
+        dfw_points_free(&points);
+        assert_int_equal(dfw_db_exec(db, "DELETE FROM samples", "change it", NULL), DF_OK);
+    }
+    p.units[0] = (struct df_unit){ .name = "host", .workers = 3 };
+    p.units[1] = (struct df_unit){ .name = "g", .cls = 1, .workers = 1, .engines = 2, .h2d = { 6e9, 1e-5, 4096 },
+                                   .d2h = { 5e9, 2e-5, 0 } };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        struct df_error error = { "" };
+        assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+        snprintf(sql, sizeof sql, "UPDATE units SET %s WHERE unit = 1", units[i]);
+        assert_int_equal(dfw_db_exec(db, sql, "change it", NULL), DF_OK);
+        assert_int_equal(dfw_platform_load(db, &loaded, &found, &error), DF_E_IO);
+        assert_non_null(strstr(error.text, "makes no sense"));
+    }
+    dfw_db_close(db);
+}
+
 static void links_between_devices_come_back(void **state)
 {
     (void)state;
@@ -512,6 +555,7 @@ int main(void)
         cmocka_unit_test(a_missing_file_is_no_database),
         cmocka_unit_test(the_default_place_is_made),
         cmocka_unit_test(platforms_come_back),
+        cmocka_unit_test(what_makes_no_sense_is_passed_over),
         cmocka_unit_test(links_between_devices_come_back),
         cmocka_unit_test(an_older_database_keeps_what_it_has),
         cmocka_unit_test(an_older_database_may_be_read_only),

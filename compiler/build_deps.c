@@ -70,7 +70,7 @@ static bool add_unit(struct dfc_list *files, const struct dfc_program *p, const 
 static void print_name(FILE *out, const char *name)
 {
     for (; *name; name++) {
-        if (*name == ' ' || *name == '#')
+        if (*name == ' ' || *name == '#' || *name == ':')
             fputc('\\', out);
         if (*name == '$')
             fputc('$', out);

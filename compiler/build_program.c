@@ -29,8 +29,9 @@ static bool no_memory(void)
 static bool work_open(struct dfc_program *p)
 {
     const char *tmp = getenv("TMPDIR");
-    int n = p->options->keep ? asprintf(&p->work, "%s.dfc", p->output)
-                             : asprintf(&p->work, "%s/dfc-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    const char *place = p->options->keep ? p->output : tmp && *tmp ? tmp : "/tmp";
+    int n = asprintf(&p->work, "%s%s%s", *place == '-' ? "./" : "", place, /* else sources in it would be options */
+                     p->options->keep ? ".dfc" : "/dfc-XXXXXX");
     if (n < 0) {
         p->work = NULL;
         return no_memory();

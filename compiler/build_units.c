@@ -63,8 +63,9 @@ static bool add_unit(struct dfc_program *p, enum dfc_build_kind kind, char *path
     p->units = units;
     struct dfc_build_unit *u = &units[p->n_units++];
     *u = (struct dfc_build_unit){ .kind = kind, .path = path };
-    if (kind == DFC_BUILD_OBJECT)
-        return (u->object = strdup(path)) != NULL || no_memory();
+    if (kind == DFC_BUILD_OBJECT) /* its name is a word of the linker's: no option, no file of options */
+        return asprintf(&u->object, "%s%s", strchr("-@", *path) ? "./" : "", path) >= 0 ||
+               ((u->object = NULL), no_memory());
     if (asprintf(&u->source, "%s/%s", p->work, name) < 0)
         u->source = NULL;
     if (asprintf(&u->object, "%s/%s.o", p->work, name) < 0)
@@ -214,7 +215,8 @@ static void command_c(const struct dfc_program *p, const struct dfc_build_unit *
         dfc_list_add(argv, "-I%s/include", p->tools.cuda);
     dfc_list_add(argv, "-ffile-prefix-map=%s=.", p->work); /* the work folder's name changes from build to build */
     if (!unit->path)
-        dfc_list_add(argv, "-Wa,-I,%s", p->work);          /* where .incbin finds the image */
+        for (int i = 0; i < 4; i++)                        /* where .incbin finds the image; -Wa would part it at commas */
+            dfc_list_add(argv, "%s", i % 2 == 0 ? "-Xassembler" : i == 1 ? "-I" : p->work);
     if (p->options->dependencies) {
         dfc_list_add(argv, "-MMD");
         dfc_list_add(argv, "-MF");

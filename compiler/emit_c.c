@@ -10,6 +10,10 @@ void dfc_emit_line(FILE *out, unsigned line, const char *file)
 {
     fprintf(out, "#line %u \"", line);
     for (const char *p = file; *p; p++) {
+        if (*p == '\n' || *p == '\r') {
+            fputs(*p == '\n' ? "\\n" : "\\r", out);
+            continue;
+        }
         if (*p == '"' || *p == '\\')
             fputc('\\', out);
         fputc(*p, out);
@@ -122,6 +126,8 @@ void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool
         fputs("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
               "#include <string.h>\n\n", out);
     fprintf(out, "#include \"%s.df.h\"\n\n", stem);
+    if (dfc_has_inline(front, false))   /* older compilers only warn, and pass a float as a double */
+        fputs("#pragma GCC diagnostic error \"-Wimplicit-function-declaration\"\n\n", out);
     emit_functions(out, front, gpu);
     fprintf(out, "/* The graph, its times and its plan: laid over by libdf, never copied. */\n"
                  "__asm__(\".pushsection .rodata,\\\"a\\\"\\n\"\n        \".balign 64\\n\"\n        \"df_image:\\n\"\n"

@@ -17,8 +17,10 @@
 
 /* ---- the file's text ---- */
 
+/* Compilers take a byte order mark at a file's begin, and here that is inside the unit. */
 static bool read_text(const char *path, char **text)
 {
+    static const char mark[] = "\xEF\xBB\xBF";
     FILE *file = fopen(path, "rb");
     size_t length = 0;
     ssize_t n = file ? getdelim(text, &length, '\0', file) : -1;
@@ -26,6 +28,12 @@ static bool read_text(const char *path, char **text)
     int error = errno;
     if (file)
         fclose(file);
+    if (!failed && n > 0 && (*text)[n - 1] == '\0') {
+        dfc_error("'%s' holds a NUL byte: it is no text", path);
+        return false;
+    }
+    if (!failed && n > 0 && strncmp(*text, mark, strlen(mark)) == 0)
+        memmove(*text, *text + strlen(mark), strlen(*text + strlen(mark)) + 1);
     if (!failed && n < 0) { /* empty */
         free(*text);
         *text = strdup("");

@@ -73,3 +73,21 @@ check through-link "$DFC" src/sum.df -o linked --nvcc=none
 # DFC_HOME.
 expect home-wrong 1 "DFC_HOME" env DFC_HOME=/nonexistent "$DFC" src/sum.df -o homeless
 check home-right env DFC_HOME="$DF_BUILD" "$DFC" src/sum.df -o housed --nvcc=none
+
+# File names that are something else to a compiler, a linker, make or the C language; and texts with a byte order mark.
+echo 'int b_cpu(void *call, unsigned long k, const int *v) { (void)call; return k == 4 && v[0] == 42 ? 0 : 1; }' > b.c
+graph_of() { printf 'kernel a(out v: i32[k]) cpu {{ v[0] = 42; }};\nkernel b(in v: i32[k]) cpu "%s";\ngraph main { x: i32[4] = a(); b(x); }\n' "$1"; }
+cc -c b.c -o ./-lb.o && cp ./-lb.o ./@b.o
+for f in -lb.o @b.o; do graph_of "$f" > k.df && check "object $f" "$DFC" k.df -o k && check "object-runs $f" ./k; done
+sed 's/void \*call, unsigned long k, const int \*/struct df_call *call, size_t k, const int32_t */' b.c > c:d.c
+graph_of c:d.c > $'new\nline.df' && check name-in-two-lines "$DFC" $'new\nline.df' -o k && check name-in-two-lines-runs ./k
+graph_of c:d.c > k.df && check odd-names "$DFC" k.df -o -k --keep -MD && check odd-names-run ./-k
+printf 'all: -k\ninclude ./-k.d\n-k:\n\ttouch ./-k\n' > odd.mk && check odd-names-make make -q -f odd.mk
+check comma "$DFC" k.df -o a,b --keep && check comma-runs ./a,b
+{ printf '\357\273\277#include <stdio.h>\r\n'; cat c:d.c; } > mark.c && graph_of mark.c > mark.df
+check mark "$DFC" mark.df -o mark && check mark-runs ./mark
+printf 'int b_cpu;\0' > nul.c && graph_of nul.c > nul.df
+expect nul 1 "^dfc: error: 'nul.c' holds a NUL byte" "$DFC" nul.df -o nul
+# A function that nobody declared would be given a double for a float: in inline code too that is an error.
+sed 's/v\[0\] = 42/v[0] = (int)lrintff(41.7f)/' k.df > undeclared.df
+expect undeclared 1 '^undeclared.df:1:[0-9]+: error: .*lrintff' "$DFC" undeclared.df -o undeclared

@@ -23,11 +23,21 @@ struct request {
     const char *db;
 };
 
+/* Of the common options: the others speak of a graph, and would do nothing here. */
+static bool takes(const char *word)
+{
+    static const char *const names[] = { "-o", "--device", "--platform" };
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strncmp(word, names[k], strlen(names[k])) == 0)
+            return true;
+    return word[0] != '-' || !word[1];
+}
+
 static int parse(int argc, char **argv, struct request *r)
 {
     for (int i = 1; i < argc; i++) {
         int taken = dfc_option_value("--db", argc, argv, &i, &r->db);
-        if (taken == 0)
+        if (taken == 0 && takes(argv[i]))
             taken = dfc_common_option(&r->common, argc, argv, &i);
         if (taken < 0)
             return 2;

@@ -191,8 +191,16 @@ static int own_option(void *request, int argc, char **argv, int *i)
 static int parse(struct request *r, int argc, char **argv)
 {
     int status = dfc_parse_options(&dfc_command_simulate, argc, argv, &r->common, own_option, r);
+    if (!status && r->gantt && !*r->gantt) {
+        dfc_error("--gantt needs the name of a file");
+        status = 2;
+    }
     if (!status && r->gantt && !dfc_output_is_picture("--gantt", r->gantt, "SVG"))
         status = 2;
+    if (!status && r->error.kind && (r->gantt || r->format == FORMAT_JSON)) {
+        dfc_error("--error: its table is text or csv, and has no picture");
+        status = 2;
+    }
     return status ? status : parse_policies(r) ? 0 : 2;
 }
 
@@ -396,10 +404,6 @@ static bool study_errors(const struct request *r, const struct dfc_loaded *loade
                                               .prefetch = r->prefetch, .find_jobs = finds_jobs(r, loaded),
                                               .no_guard = r->no_guard, .evict = evict(r) };
     struct dfc_output output;
-    if (r->gantt || r->format == FORMAT_JSON) {
-        dfc_error("--error: its table is text or csv, and has no picture");
-        return false;
-    }
     if (!dfc_output_open(&output, r->common.output))
         return false;
     bool good = dfc_error_run(&r->error, &loaded->problem, &r->common.partition, &how, r->policies, r->n_policies,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "compiler/command.h"
+#include "compiler/simulate_report.h"
 #include "compiler/table.h"
 #include "runtime/error.h"
 #include "runtime/policy.h"
@@ -110,9 +111,11 @@ static void write_csv(FILE *out, const struct dfp_problem *problem, const char *
                       const struct outcome *o)
 {
     fputs("graph,platform,policy,right_s,median_s,worst_s,speed_beside_dmda,least_speed_beside_dmda\n", out);
-    for (unsigned i = 0; i < n; i++)
-        fprintf(out, "%s,%s,%s,%.9g,%.9g,%.9g,%.6g,%.6g\n", problem->graph->name, problem->platform->name, policies[i],
-                o[i].right_s, o[i].median_s, o[i].worst_s, o[i].speed, o[i].least_speed);
+    for (unsigned i = 0; i < n; i++) {
+        dfc_csv_name(out, problem->graph->name);
+        fprintf(out, ",%s,%s,%.9g,%.9g,%.9g,%.6g,%.6g\n", problem->platform->name, policies[i], o[i].right_s,
+                o[i].median_s, o[i].worst_s, o[i].speed, o[i].least_speed);
+    }
 }
 
 static bool write_text(FILE *out, const struct dfc_error_study *what, const char *const *policies, unsigned n,

@@ -9,8 +9,7 @@
 #include "compiler/table.h"
 #include "runtime/text.h"
 
-/* A graph is named after its file, which may be called anything. */
-static void write_csv_name(FILE *out, const char *text)
+void dfc_csv_name(FILE *out, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {
         fputs(text, out);
@@ -33,7 +32,7 @@ void dfc_simulate_csv(const struct dfc_simulate_report *r, FILE *out)
           "plan_ms\n", out);
     for (unsigned i = 0; i < r->n_rows; i++) {
         const struct dfr_simulation *s = &r->rows[i].simulation;
-        write_csv_name(out, r->graph);
+        dfc_csv_name(out, r->graph);
         fprintf(out, ",%s,%s,%.9g,%.9g,%" PRIu64 ",%" PRIu64 ",%u,%u,%.9g,%.9g,%.3f\n", r->platform->name,
                 r->rows[i].policy, s->makespan_s, r->bound_s, s->h2d_bytes, s->d2h_bytes,
                 (unsigned)copies_of(s), (unsigned)s->evictions, r->rows[i].cpu_busy_s,

@@ -34,4 +34,7 @@ void dfc_simulate_csv(const struct dfc_simulate_report *report, FILE *out);
 void dfc_simulate_json(const struct dfc_simulate_report *report, FILE *out);
 bool dfc_simulate_text(const struct dfc_simulate_report *report, FILE *out);
 
+/* One field: a graph is named after its file, which may be called anything. */
+void dfc_csv_name(FILE *out, const char *text);
+
 #endif

@@ -213,3 +213,6 @@ kernel work(in t: u8[k], in v: u8[k], out o: u8[k]) cost cpu 1ms;
 graph main { t = load(); v = tick(); _ = work(t, v); }
 X
 expect bound-once 0 '^once,one,gp,0\.021,0\.021,' "$DFC" simulate once.df --waves=10 --policy=gp --format=csv
+# A graph's name that CSV would take for two is in quotes, in the study of wrong times too.
+cp once.df 'a,b.df'
+for o in "" "--error=sigma:0.1 --draws=2"; do expect "csv-name $o" 0 '^"a,b",one,gp,' "$DFC" simulate a,b.df --policy=gp --format=csv $o; done

@@ -35,6 +35,7 @@ refused option-probe "unknown option '--devic=none'; did you mean '--device'?" p
 refused option-short "unknown option '-z'; 'dfc compile --help' lists them" sum.df -z
 # probe
 refused probe-graph "probe: 'sum.df' is one argument too many: it measures the machine and reads no graph" probe sum.df
+for o in --workers=3 -Dn=4 --policy=gp --emu-all; do refused "probe$o" "unknown option '$o'; 'dfc probe --help' lists them" probe $o; done
 refused probe-sim "probe: a simulated device has nothing to measure" probe --device=sim
 # profile
 refused goal "--goal=0: a share such as 0.01 or 1% is expected" profile sum.df --goal=0
@@ -52,6 +53,10 @@ refused picture-memory "--memory=x.pdf: SVG is written, so a name that ends in .
 refused picture-emit "-o x.svg: DOT is written, so a name that ends in .dot or .gv is expected" sum.df --emit=dot -o x.svg
 refused picture-compare "--svg=x.jpg: SVG is written, so a name that ends in .svg is expected" compare sum.df --svg=x.jpg
 refused picture-gantt "--gantt=x.png: SVG is written, so a name that ends in .svg is expected" simulate sum.df --gantt=x.png
+refused gantt-empty "--gantt needs the name of a file" simulate sum.df --gantt=
+for o in --format=json --gantt=x.svg; do
+    refused "simulate-error$o" "--error: its table is text or csv, and has no picture" simulate sum.df --error=sigma:0.1 $o
+done
 # A place that cannot be written is told before any work.
 for c in "partition sum.df --svg" "partition sum.df --memory" "compare sum.df --csv"; do
     [ "$("$DFC" $c=no/x 2>&1)" = "dfc: error: cannot write 'no/x': No such file or directory" ] && pass "unwritable $c" || fail "unwritable $c" "$("$DFC" $c=no/x 2>&1)"
@@ -72,6 +77,7 @@ for i in $(seq 6); do echo "fpga$i f$i { memory = 1 GiB; h2d = 1 GB/s, 1 us; d2h
 printf 'kernel a(out v: u8[4]) cost cpu 1us tpu 1us;\ngraph main { _ = a(); }\n' > tpu.df
 expect platform-classes 1 "^dfc: error: platform 'many' and the graph have more than 8 classes together" "$DFC" tpu.df --emit=plan --platform=many.df
 for home in "$PWD" /nonexistent; do expect "home-$home" 1 "error: \\\$DFC_HOME is '$home', and there is no '$home/include'|error: \\\$DFC_HOME is '$home', and there is no" env DFC_HOME="$home" "$DFC" sum.df -o sum --nvcc=none; done
+for c in "probe --device=none" "profile sum.df" "profile --report"; do expect "db-empty $c" 1 "^dfc: error: the profile database has no name" "$DFC" $c --db=; done
 printf 'not a database, but long enough to be taken for one by its size\n' > bad.db
 expect database-broken 0 "warning: the profile database is not used: .*'bad.db'.*is not a database" env DFC_PROFILE=bad.db "$DFC" sum.df --emit=plan
 # --help says -o once where the command takes it, and not at all where it does not.

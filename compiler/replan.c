@@ -67,13 +67,23 @@ static int make_graph(struct dfc_pack *pack, const struct values *values, struct
         .path = pack->files[0].path, .defines = values->defines, .n_defines = values->n, .read = read_pack,
         .read_arg = pack, .import_dirs = pack->dirs, .n_import_dirs = pack->n_dirs,
     };
-    struct dfl_sink *sink = dfl_sink_new(stderr);
+    char *said = NULL;
+    size_t said_bytes;
+    FILE *out = open_memstream(&said, &said_bytes);
+    struct dfl_sink *sink = out ? dfl_sink_new(out) : NULL;
     struct dfc_front *front;
-    if (!sink)
+    if (!sink) {
+        if (out)
+            fclose(out);
+        free(said);
         return dfr_error_memory(error);
+    }
     bool ok = dfc_front_run(sink, &options, &front);
     dfl_sink_summary(sink);
     dfl_sink_free(sink);
+    if (fclose(out) == 0 && !ok)        /* else there are but warnings, which dfc gave when the program was made */
+        fputs(said, stderr);
+    free(said);
     if (!ok)
         return dfr_error(error, DF_E_ARGUMENT, "the program cannot be made for these sizes");
     *graph = front->graph;

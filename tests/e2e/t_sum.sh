@@ -24,6 +24,9 @@ check dynamic-default sums ./dyn 1 1024
 check dynamic-500 sums ./dyn 5 500 --n=500 --seed=5
 check dynamic-1 sums ./dyn 5 1 --n=1 --seed=5
 check dynamic-larger sums ./dyn 5 5000 --n=5000 --seed=5 --device=emu
+{ cat dyn.df; echo 'graph other(in v: f32[m]) { print(v); w = add(v, v); }'; } > warns.df
+expect dynamic-warns-once 0 "warning: 'w' is never read" "$DFC" warns.df -o warns --nvcc=none
+[ -z "$(./warns --n=5 2>&1 >/dev/null)" ] && pass dynamic-warns-no-more || fail dynamic-warns-no-more "$(./warns --n=5 2>&1 >/dev/null | tail -n 4)"
 expect dynamic-negative 1 "error" ./dyn --n=-4
 expect help-dynamic 0 "--n" ./dyn --help
 

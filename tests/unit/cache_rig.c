@@ -126,6 +126,12 @@ static uint64_t next_use(void *arg, uint32_t block)
     return w->intrude ? w->intrude(w) : 0;
 }
 
+static uint64_t place(void *arg, uint32_t block)
+{
+    uint32_t page = ((struct world *)arg)->place[block % N_VALUES];
+    return page == DFM_NONE ? UINT64_MAX : (uint64_t)page * DFM_PAGE;
+}
+
 void world_begin(struct world *w, uint32_t n_devices, uint64_t pool_pages, uint32_t most_pages)
 {
     uint64_t count[N_VALUES];
@@ -151,6 +157,11 @@ void world_begin(struct world *w, uint32_t n_devices, uint64_t pool_pages, uint3
                                                                       .max_pieces = N_PIECES,
                                                                       .max_claims = N_JOBS,
                                                                       .next_use = next_use,
+                                                                      .place = w->planned_pages ? place : NULL,
+                                                                      .planned_bytes = w->planned_pages * DFM_PAGE,
+                                                                      .scratch_bytes = w->scratch_pages * DFM_PAGE,
+                                                                      .scratch_of_job_bytes =
+                                                                          w->scratch_pages ? DFM_PAGE : 0,
                                                                       .arrived = arrived,
                                                                       .answered = answered,
                                                                       .arg = w },
@@ -301,7 +312,7 @@ void world_describe(struct job *j)
         j->pieces[0] = (struct dfm_piece){ .use = DFM_TAKE, .block = j->out, .from = j->in[0] };
     else if (j->out != DFM_NONE)
         j->pieces[n++] = (struct dfm_piece){ .use = DFM_WRITE, .block = j->out };
-    j->claim = (struct dfm_claim){ .n = n, .pieces = j->pieces };
+    j->claim = (struct dfm_claim){ .n = n, .pieces = j->pieces, .tmp_bytes = j->tmp_bytes };
 }
 
 /* ---- ends of jobs ---- */
@@ -321,8 +332,9 @@ static void publish(struct world *w, struct job *j)
     struct token *t = &w->tokens[j->out];
     bool home = false;
 
-    t->n_readers = t->n_left = t->n_to_come = j->n_readers;
-    for (uint32_t r = 0; r < t->n_readers; r++) {
+    t->n_readers = t->n_left = j->n_readers;
+    t->n_to_come = j->n_readers - j->n_followers;
+    for (uint32_t r = 0; r < t->n_to_come; r++) {
         t->unit[r] = (uint8_t)world_pick(w, w->n_devices + 1);
         home = home || t->unit[r] == 0;
     }
@@ -339,6 +351,9 @@ static void end_job(struct world *w, struct job *j)
         publish(w, j);
     for (uint32_t k = 0; k < j->n_in; k++)
         world_give_back(w, j->in[k], j->unit);
+    for (struct job *other = w->jobs; other < w->jobs + N_JOBS; other++)
+        if (other->follows == (uint32_t)(j - w->jobs))
+            other->follows = DFM_NONE;
     w->made++;
     j->state = NO_JOB;
 }
@@ -370,6 +385,8 @@ void world_run_on_device(struct world *w, struct job *j)
         look_at(w, j->in[k], dfm_cache_address(c, &j->pieces[k]));
     if (j->out != DFM_NONE)
         fill(w, j->out, dfm_cache_address(c, &j->pieces[j->takes ? 0 : j->n_in]));
+    if (j->tmp_bytes > 0)
+        memset(dfm_cache_tmp_address(c, &j->claim), 0xee, j->tmp_bytes);
     world_poll(w, j->unit);                   /* its copies are seen to be complete */
     w->inside |= 1u << j->unit;
     dfm_cache_release(c, &j->claim);

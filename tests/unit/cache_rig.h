@@ -33,7 +33,9 @@ enum job_state { NO_JOB, GIVEN, TAKEN, RESERVED, LAUNCHED, STAGED };
 struct job {
     enum job_state state;
     uint32_t unit, n_in, in[2], out;    /* out DFM_NONE: it makes nothing */
-    uint32_t n_readers;                 /* that its output will have */
+    uint32_t n_readers, n_followers;    /* that its output will have; those of them that are jobs already */
+    uint32_t follows;                   /* job that makes its input and has not ended; DFM_NONE */
+    uint64_t tmp_bytes;
     bool takes;                         /* its output lies where its first input did */
     bool loaded;
     uint64_t waits_for;                 /* copies from the host */
@@ -51,8 +53,10 @@ struct token {
 struct world {
     uint32_t n_devices, random;
     uint32_t made, limit, depth;        /* jobs that ended; that are made; steps that are under way */
+    uint64_t followed;                  /* jobs that were launched before their inputs were made */
     uint32_t peers[MOST_DEVICES + 1];   /* by memory */
     uint32_t inside;                    /* devices that are in the midst of a call */
+    bool follows;                       /* jobs are launched before their inputs are made, as far as may be */
     bool sends_home;                    /* as placed policies do: what the host will need is fetched at once */
     uint64_t bytes[N_VALUES];
     struct dfm_space *space;
@@ -62,6 +66,9 @@ struct world {
     struct job jobs[N_JOBS];
     uint32_t missing[N_JOBS];           /* inputs on their way to the host */
     uint32_t (*intrude)(struct world *w);   /* called in the midst of calls */
+    /* Places of blocks on every device, in pages, DFM_NONE: it has none; then what is kept for scratch. planned_pages
+     * 0: there are none. */
+    uint32_t planned_pages, scratch_pages, place[N_VALUES];
 };
 
 /* Value v has 1 + v % most_pages pages, less a few bytes; w is all zero but for what the test has set. */

@@ -259,7 +259,7 @@ static uint32_t better_unit(const struct dfr_guard *g, uint64_t job, uint32_t ho
     return best;
 }
 
-static bool may_leave(const struct dfr_guard *g, uint64_t job, uint32_t unit)
+bool dfr_guard_may_leave(const struct dfr_guard *g, uint64_t job, uint32_t unit)
 {
     uint32_t able = g->view->able[dfr_job_node(job)];
     return (able & (able - 1)) != 0 && g->view->settled(g->view->arg, job, unit);
@@ -268,14 +268,15 @@ static bool may_leave(const struct dfr_guard *g, uint64_t job, uint32_t unit)
 uint32_t dfr_guard_choose(const struct dfr_guard *g, uint64_t job)
 {
     uint32_t planned = dfr_places_of_job(g->places, job);
-    return dfr_guard_is_alarmed(g) && may_leave(g, job, planned) ? better_unit(g, job, planned, -1, true) : planned;
+    bool may = dfr_guard_is_alarmed(g) && dfr_guard_may_leave(g, job, planned);
+    return may ? better_unit(g, job, planned, -1, true) : planned;
 }
 
 uint32_t dfr_guard_reconsider(struct dfr_guard *g, uint64_t job, uint32_t unit)
 {
     struct job *j = record(g, job);
     uint32_t better;
-    if (!dfr_guard_is_alarmed(g) || j->moved || !may_leave(g, job, unit))
+    if (!dfr_guard_is_alarmed(g) || j->moved || !dfr_guard_may_leave(g, job, unit))
         return unit;
     better = better_unit(g, job, unit, 0, false);
     j->moved = better != unit;          /* once: it cannot go to and fro */
@@ -286,7 +287,7 @@ bool dfr_guard_takes(const struct dfr_guard *g, uint64_t job, uint32_t from, uin
 {
     uint32_t node = dfr_job_node(job), unit = g->view->unit_of[worker];
     double now;
-    if (!(g->view->able[node] >> unit & 1) || !may_leave(g, job, from))
+    if (!(g->view->able[node] >> unit & 1) || !dfr_guard_may_leave(g, job, from))
         return false;
     now = g->view->now_s(g->view->arg);
     return finish_s(g, job, unit, left_s(g, worker, now)) < wait_s(g, from, now) + 2 * out_s(g, job, from);

@@ -41,6 +41,8 @@ void dfr_guard_destroy(struct dfr_guard *guard);        /* NULL, too */
 uint32_t dfr_guard_choose(const struct dfr_guard *guard, uint64_t job);
 uint32_t dfr_guard_reconsider(struct dfr_guard *guard, uint64_t job, uint32_t unit);
 bool dfr_guard_takes(const struct dfr_guard *guard, uint64_t job, uint32_t from, uint32_t worker);
+/* May it go to another unit? Of a job that the caller does not hold the answer may be about an earlier wave. */
+bool dfr_guard_may_leave(const struct dfr_guard *guard, uint64_t job, uint32_t unit);
 bool dfr_guard_is_alarmed(const struct dfr_guard *guard);
 
 /* Units that have a worker without a job. */

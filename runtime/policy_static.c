@@ -156,6 +156,19 @@ static void move(struct placed *s, uint64_t job, uint32_t unit)
     s->view->wake(s->view->arg, unit);
 }
 
+/* What was looked at may have been done meanwhile, and be there again for a later wave, whose data is still under way:
+ * so the job is looked at again once nobody else can have it. */
+static bool take_from(struct placed *s, uint32_t from, uint32_t worker, uint64_t job)
+{
+    if (!dfr_guard_takes(s->guard, job, from, worker) || !dfr_order_remove(&s->orders[from], job))
+        return false;
+    if (dfr_guard_may_leave(s->guard, job, from))
+        return true;
+    dfr_order_add(&s->orders[from], job);
+    s->view->wake(s->view->arg, from);
+    return false;
+}
+
 static bool take_over(struct placed *s, uint32_t worker, uint32_t unit, uint64_t *job)
 {
     for (uint32_t from = 0; from < s->n_units; from++) {
@@ -163,7 +176,7 @@ static bool take_over(struct placed *s, uint32_t worker, uint32_t unit, uint64_t
         if (from == unit)
             continue;
         for (int i = 0; i < MOST_LOOKED_AT && dfr_order_next(&s->orders[from], &place, job); i++)
-            if (dfr_guard_takes(s->guard, *job, from, worker) && dfr_order_remove(&s->orders[from], *job))
+            if (take_from(s, from, worker, *job))
                 return true;
     }
     return false;

@@ -356,6 +356,73 @@ static void test_loading_is_no_drift(void **state)
     }
 }
 
+/* ---- what is under way ---- */
+
+struct meanwhile {
+    struct machine m;
+    uint32_t node;
+    unsigned looks, wakes;
+};
+
+/* While an idle worker asks whether all has come for a job of the GPU, that does the job, and the next wave's, for
+ * which a copy is still under way, waits there instead. */
+static bool settled_at_first(void *arg, uint64_t job, uint32_t unit)
+{
+    struct meanwhile *x = arg;
+    uint32_t units;
+
+    if (dfr_job_node(job) != x->node || x->looks++ > 0)
+        return false;
+    assert_int_equal(unit, 1);
+    assert_int_equal(machine_pop(&x->m, 1), x->node);
+    machine_done(&x->m, x->node, 1);
+    x->m.wave[0] += 2;
+    assert_int_equal(machine_push(&x->m, x->node, 1, false, &units), DFR_QUEUED);
+    return true;
+}
+
+static void wake(void *arg, uint32_t unit)
+{
+    struct meanwhile *x = arg;
+    assert_int_equal(unit, 1);
+    x->wakes++;
+}
+
+static void test_leaves_when_all_has_come(void **state)
+{
+    enum { N = 4 };
+    struct meanwhile x;
+    uint16_t place[N] = { 1, 1, 1, 1 };
+    float priority[N] = { 0 };
+    struct df_plan plan = { .policy = "gp", .n_nodes = N, .n_waves = 1, .place = place, .priority = priority };
+    uint32_t units;
+
+    (void)state;
+    memset(&x, 0, sizeof x);
+    x.node = N;                         /* none yet */
+    machine_begin(&x.m, N, 1, 1);
+    x.m.holders = 3;
+    x.m.view.arg = &x;                  /* begins with the machine */
+    x.m.view.guard = true;
+    x.m.view.settled = settled_at_first;
+    x.m.view.wake = wake;
+    machine_policy(&x.m, "gp", &plan);
+    machine_push(&x.m, 0, 0, false, &units);
+    assert_int_equal(machine_pop(&x.m, 1), 0);
+    x.m.now_s += 100 * MS;              /* a hundred times what was thought: an alarm */
+    machine_done(&x.m, 0, 1);
+    machine_push(&x.m, 1, 0, false, &units);
+    assert_int_equal(machine_pop(&x.m, 1), 1);
+    machine_push(&x.m, 2, 0, false, &units);
+    assert_int_equal(units, 3);         /* an idle worker of the host may take it */
+    x.node = 2;
+    assert_int_equal(machine_pop(&x.m, 0), -1);
+    assert_true(x.looks > 1);
+    assert_int_equal(x.wakes, 1);
+    assert_int_equal(machine_pop(&x.m, 1), 2);
+    machine_end(&x.m);
+}
+
 /* ---- nothing is lost ---- */
 
 enum { N_JOBS = 3000, N_THREADS = 3 };
@@ -538,7 +605,7 @@ int main(void)
         cmocka_unit_test(test_dmda_knows_where_data_is), cmocka_unit_test(test_dmda_forgets_what_is_done),
         cmocka_unit_test(test_static_follows_plan), cmocka_unit_test(test_all_on_one),
         cmocka_unit_test(test_older_waves_first), cmocka_unit_test(test_loading_is_no_drift),
-        cmocka_unit_test(test_waves_placed_jointly),
+        cmocka_unit_test(test_waves_placed_jointly), cmocka_unit_test(test_leaves_when_all_has_come),
         cmocka_unit_test(test_nothing_is_lost), cmocka_unit_test(test_jobs_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,9 @@ static void tell(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, boo
         sim_event_end(s, slot, node, s->now_s);
 }
 
-/* `release` for readers that have not been: those whose place is `unit`; all where the policy is not placed. */
+/* `release` for readers that have not been: those whose place is `unit`; all where the policy is not placed. For a once
+ * value that comes to a further memory, because later waves are placed there, readers of the first waves alone waited.
+ */
 static void tell_readers(struct sim *s, uint32_t block, uint32_t unit, bool release, uint32_t by)
 {
     const struct df_value *value = &s->graph->values[block % s->graph->n_values];
@@ -85,8 +87,10 @@ static void tell_readers(struct sim *s, uint32_t block, uint32_t unit, bool rele
             first = 0;                  /* a once value: readers in every slot */
             end = last;
         }
-        for (uint32_t i = first; i < end; i++)
-            tell(s, i, node, unit, release && (!s->place || sim_place(s, i, node) == unit), by);
+        for (uint32_t i = first; i < end; i++) {
+            bool waits = slot != s->inflight || sim_is_once(s, node) || s->wave[i] == (int64_t)i;
+            tell(s, i, node, unit, release && waits && (!s->place || sim_place(s, i, node) == unit), by);
+        }
     }
 }
 

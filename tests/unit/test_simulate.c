@@ -226,6 +226,33 @@ static void once_values_serve_all_waves(void **state)
     sample_free(&s);
 }
 
+/* Waves go to one GPU and the other by turns. The table comes to the second in the midst of the second wave: that has
+ * not waited for it, and still waits for what its own source makes. */
+static void once_values_come_late_to_later_waves(void **state)
+{
+    (void)state;
+    struct sample s;
+    uint16_t place[2 * 3] = { 0 };
+    float priority[3] = { 0 };
+    struct df_plan plan = { .policy = "gp-thesis", .n_nodes = 3, .n_waves = 2, .place = place, .priority = priority };
+    sample_begin(&s, 1, 2);
+    s.traits = DF_ONCE;
+    uint32_t table = sample_node(&s, "table", 1 * MS, NAN, MB, 0, NULL);
+    s.traits = 0;
+    uint32_t a = sample_node(&s, "a", 10 * MS, NAN, 8, 0, NULL);
+    sample_node(&s, "use", NAN, 1 * MS, 0, 2, (uint32_t[]){ table, a });
+    sample_end(&s);
+    s.platform.units[2].h2d.latency_s = 16 * MS;
+    for (uint32_t v = 0; v < 3; v++)
+        for (uint32_t row = 0; row < 2 && df_node_n_in(s.graph, v) > 0; row++)
+            place[row * 3 + v] = (uint16_t)(1 + row);
+    struct dfr_simulate_options options = { .policy = "gp-thesis", .plan = &plan, .waves = 2, .inflight = 1 };
+    struct dfr_simulation r = sim_run(&s, &options, NULL);
+    /* first wave: a 1-11, copy 11-12, use 12-13; the table is there at 18; second: a 13-23, copy 23-39, use 39-40 */
+    sample_near(r.makespan_s, 40 * MS + 2 * 8e-9);
+    sample_free(&s);
+}
+
 /* ---- memory ---- */
 
 /* Room for three values: a, b and c are made in turn, and for d the oldest must go. Nobody else has a, so it is written
@@ -349,6 +376,7 @@ int main(void)
         cmocka_unit_test(waves_follow_each_other),
         cmocka_unit_test(order_and_depth_hold_waves_back),
         cmocka_unit_test(once_values_serve_all_waves),
+        cmocka_unit_test(once_values_come_late_to_later_waves),
         cmocka_unit_test(the_oldest_is_written_back),
         cmocka_unit_test(copies_of_once_values_come_in_each_wave),
         cmocka_unit_test(copies_of_the_host_need_no_writing_back),

@@ -39,17 +39,30 @@ uint32_t dfr_cuda_count(struct df_error *error)
     return (uint32_t)count;
 }
 
+/* CUDA 12 has this function with "_v2" behind its name, CUDA 11 and 13 without; this library is compiled with the
+ * headers of one and linked with the runtime of whatever nvcc is there. What is read lies in the same place in all. */
+extern cudaError_t properties_v2(void *, int) __asm__("cudaGetDeviceProperties_v2") __attribute__((weak));
+extern cudaError_t properties_v1(void *, int) __asm__("cudaGetDeviceProperties") __attribute__((weak));
+
+union properties {
+    struct cudaDeviceProp device;
+    char room[4096];                    /* the linked runtime's structure may be the longer one */
+};
+
 int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *error)
 {
-    struct cudaDeviceProp properties;
+    union properties all;
+    const struct cudaDeviceProp *properties = &all.device;
     char name[32];
-    cudaError_t status = cudaGetDeviceProperties(&properties, (int)index);
+    cudaError_t status = properties_v2   ? properties_v2(&all, (int)index)
+                         : properties_v1 ? properties_v1(&all, (int)index)
+                                         : cudaErrorNotSupported;
 
     snprintf(name, sizeof name, "cuda%u", index);
     if (status != cudaSuccess)
         return dfr_cuda_failed(error, name, "reading its properties", status);
-    snprintf(unit->name, sizeof unit->name, "%.*s", (int)sizeof unit->name - 1, properties.name);
-    unit->memory_bytes = (properties.totalGlobalMem - properties.totalGlobalMem / OTHERS_SHARE) & ~(MIB_BYTES - 1);
+    snprintf(unit->name, sizeof unit->name, "%.*s", (int)sizeof unit->name - 1, properties->name);
+    unit->memory_bytes = (properties->totalGlobalMem - properties->totalGlobalMem / OTHERS_SHARE) & ~(MIB_BYTES - 1);
     return DF_OK;
 }
 

@@ -186,5 +186,13 @@ graph main { a: i32[4] = count(); b = fourth(a); drop(b); }
 X
 check other-toolkit "$DFC" kit.df -o kit-program --nvcc="$PWD/kit/nvcc"
 expect other-toolkit-found 0 "R(UN)?PATH.*$PWD/kit/lib" readelf -d kit-program
+# One whose CUDA calls a function by another name than the one that dfc was made with, as 12 and 13 do.
+mkdir -p kit12/lib && ln -s "$cuda/include" kit12/include
+names=$(nm -g kit/lib/libcudart_static.a 2>/dev/null | grep -oE ' T cudaGetDeviceProperties(_v2)?$')
+case $names in *_v2*) change=cudaGetDeviceProperties_v2=cudaGetDeviceProperties_v0 ;; *) change=cudaGetDeviceProperties=cudaGetDeviceProperties_v2 ;; esac
+objcopy --redefine-sym $change "$(realpath kit/lib/libcudart_static.a)" kit12/lib/libcudart_static.a
+printf '#!/bin/sh\necho "#$ TOP=%s" >&2\n' "$PWD/kit12" >kit12/nvcc && chmod +x kit12/nvcc
+check other-cuda "$DFC" kit.df -o kit12-program --nvcc="$PWD/kit12/nvcc"
+expect other-cuda-starts 0 '' ./kit12-program --device=none
 rm -rf extents.dfc
 [ "$(ls -A | grep -c '^\.dfc-')" = 0 ] && pass nothing-left || fail nothing-left "$(ls -A)"

@@ -50,11 +50,11 @@ int dfr_cublas_begin(struct dfr_cublas *blas, cudaStream_t stream, void **handle
         return status;
     status = blas->create(&made);
     if (status != 0)
-        return dfr_error(error, DF_E_DEVICE, "cublasCreate failed with status %d", status);
+        return dfr_error(error, DF_E_DEVICE, "cuBLAS could not be begun: cublasCreate gave status %d", status);
     status = blas->set_stream(made, stream);
     if (status != 0) {
         blas->destroy(made);
-        return dfr_error(error, DF_E_DEVICE, "cublasSetStream failed with status %d", status);
+        return dfr_error(error, DF_E_DEVICE, "cuBLAS could not be begun: cublasSetStream gave status %d", status);
     }
     *handle = made;
     return DF_OK;

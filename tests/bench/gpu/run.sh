@@ -29,8 +29,8 @@ fi
 value() { # NAME: of the last run's statistics
     sed -n "s/.*\"$1\": \([0-9.e+-]*\).*/\1/p" stats
 }
-run() { # PROGRAM ARGS…: the best of five runs by makespan, in ./stats
-    local best=; for _ in 1 2 3 4 5; do
+run() { # PROGRAM ARGS…: the best of $times_each runs by makespan, in ./stats
+    local best=; for _ in $(seq "${times_each:-5}"); do
         "$@" "${options[@]}" --policy=all-gpu --stats=json 2>now >/dev/null || { cat now >&2; exit 1; }
         grep makespan now >stats; local s; s=$(value makespan_s)
         if [ -z "$best" ] || awk "BEGIN { exit !($s < $best) }"; then best=$s; cp stats kept; fi
@@ -38,7 +38,7 @@ run() { # PROGRAM ARGS…: the best of five runs by makespan, in ./stats
 }
 waves() { # PROGRAM WAVES ARGS…: $s, seconds of $n waves, those after the first few
     local program=$1 all=$2 begun=0; shift 2
-    if [ $first -gt 0 ]; then run "$program" --waves=$first "$@"; begun=$(value makespan_s); fi
+    if [ $first -gt 0 ]; then times_each=3 run "$program" --waves=$first "$@"; begun=$(value makespan_s); fi
     run "$program" --waves="$all" "$@"
     s=$(awk "BEGIN { print $(value makespan_s) - $begun }") n=$((all - first))
 }

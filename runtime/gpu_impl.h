@@ -19,6 +19,7 @@ struct gpu_job {
     bool asked;                         /* some inputs come from other devices; `missing` counts them */
     bool loaded;                        /* all copies of its inputs are issued */
     bool ahead;                         /* not taken from the policy: launched behind what makes its inputs */
+    bool loads;                         /* its kernel had not been launched on its stream before */
     uint32_t stream;                    /* LAUNCHED */
     uint64_t job;
     struct dfm_claim claim;             /* inputs in order of in slots, then outputs that take nothing over */

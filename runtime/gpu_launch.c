@@ -94,6 +94,7 @@ static void prepare(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t stream)
     j->recording = NULL;
     j->told_by = (uint32_t)(j - gpu->jobs);
     j->tells = j->part = 0;
+    j->loads = false;
     j->parts = 1;
     j->call = (struct df_call){ .run = run, .job = j->job, .wave = dfr_job_wave(run, j->job), .threads = 1,
                                 .device = gpu->device, .stream = DFR_STREAM_COMPUTE + stream };
@@ -237,12 +238,14 @@ static int wait_inputs(struct dfr_gpu *gpu, struct gpu_job *j, struct df_error *
 static int launch_one(struct dfr_gpu *gpu, struct gpu_job *j, struct df_error *error)
 {
     const struct dfr_device_ops *ops = gpu->device->ops;
+    double steady_s = gpu->steady_s;
     int status = DF_OK;
 
     if (gpu->run->inspect)
         status = dfr_inspect_launch(gpu->run, gpu->unit, (uint32_t)(j - gpu->jobs), &j->call, j->ports, error);
     if (status == DF_OK)
         status = dfr_gpu_enqueue(gpu, j, &j->call, &j->result, j->ports, j->ranges, j->name, error);
+    j->loads = gpu->steady_s > steady_s;
     if (status == DF_OK)
         status = ops->event_record(gpu->device, j->event, DFR_STREAM_COMPUTE + j->stream, error);
     if (status == DF_OK && gpu->run->options.sync_kernels)

@@ -248,9 +248,13 @@ static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job 
     gpu->computed_until_s = fmax(gpu->computed_until_s, end_s);
     w->last_s = fmax(w->last_s, end_s);
     dfr_flight_ended(&gpu->flight, expected_work(gpu, j->job), dfr_clock_s());
-    if (w->row)
+    if (w->row) {
+        uint64_t at = w->row->n;
         dfr_trace_add(w->row, dfr_job_node(j->job), j->call.wave, begin_s, end_s,
                       g->works[g->nodes[dfr_job_node(j->job)].work].job_bytes);
+        if (w->row->n > at)
+            w->row->events[at].loads = j->loads;
+    }
 }
 
 static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)

@@ -48,7 +48,7 @@ static bool counts(const struct learning *l, const struct dfr_trace_event *event
     const struct df_node *node = &g->nodes[event->id];
     const struct df_kernel *kernel = &g->kernels[node->kernel];
     uint32_t cls = unit ? DF_CLASS_GPU : DF_CLASS_CPU;
-    if (kernel->cost_classes >> cls & 1 || dfr_buffers_spare(run, event->id))
+    if (kernel->cost_classes >> cls & 1 || dfr_buffers_spare(run, event->id) || event->loads)
         return false;
     if (kernel->traits & DF_STREAM && event->wave >= atomic_load(&run->waves_done))
         return false;                   /* it said that there is no such wave, or ran in vain */

@@ -13,6 +13,7 @@
 
 struct dfr_trace_event {
     uint32_t id;                        /* node of a job; value of a copy */
+    bool loads;                         /* the job's code was brought to its device meanwhile */
     int64_t wave;
     double begin_s, end_s;              /* dfr_clock_s() */
     uint64_t bytes;

@@ -9,15 +9,20 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "partition/partition.h"
 #include "run_rig.h"
 #include "runtime/device.h"
 #include "runtime/engine.h"
+#include "runtime/learn.h"
 #include "runtime/plan.h"
+#include "temp_folder.h"
 #include "tests/mock/cuda_mock.h"
 
 #define MEMORY (UINT64_C(64) << 20)
@@ -210,6 +215,59 @@ static void test_replay(void **state)
     struct df_stats stats = rig_check(&r, &o, WAVES);
     assert_int_equal(stats.memories[0].replayed, 12 * (WAVES - 1));
     assert_int_equal(mock_graph_launches(), WAVES - 1);
+    assert_nothing_left();
+    rig_free(&r);
+}
+
+/* Jobs of gpu variants in what the run left, one file. */
+static unsigned learned(void)
+{
+    char path[512], line[4096];
+    unsigned sum = 0, n_files = 0;
+    struct dirent *entry;
+
+    snprintf(path, sizeof path, "%s.learned", temp_file);
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    while ((entry = readdir(folder))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        n_files++;
+        snprintf(path, sizeof path, "%s.learned/%s", temp_file, entry->d_name);
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        while (fgets(line, sizeof line, file)) {
+            unsigned runs;
+            const char *at = strstr(line, "\"runs\": ");
+            if (strstr(line, "\"variant\": \"gpu\"") && at && sscanf(at, "\"runs\": %u", &runs) == 1)
+                sum += runs;
+        }
+        fclose(file);
+        unlink(path);
+    }
+    closedir(folder);
+    assert_int_equal(n_files, 1);
+    snprintf(path, sizeof path, "%s.learned", temp_file);
+    rmdir(path);
+    return sum;
+}
+
+/* What a kernel's first launch takes, which loads its code, is not learned as what it takes. */
+static void test_loading_is_not_learned(void **state)
+{
+    struct rig r;
+    struct df_error error = { "" };
+
+    (void)state;
+    need_mock();
+    make_chain(&r, 12);                 /* of three kernels */
+    struct df_options o = options_of("all-gpu");
+    o.gpu_jobs = 1;
+    o.learn = 1;
+    setenv("DFC_PROFILE", temp_file, 1);
+    assert_int_equal(dfr_learn_check(&error), DF_OK);
+    rig_check(&r, &o, WAVES);
+    assert_int_equal(learned(), 12 * WAVES - 3);
     assert_nothing_left();
     rig_free(&r);
 }
@@ -614,6 +672,7 @@ int main(void)
         cmocka_unit_test_setup(test_results, set_up),       cmocka_unit_test_setup(test_replay, set_up),
         cmocka_unit_test_setup(test_spoiled_captures, set_up), cmocka_unit_test_setup(test_each_call_fails, set_up),
         cmocka_unit_test_setup(test_faults, set_up),
+        cmocka_unit_test_setup(test_loading_is_not_learned, set_up),
         cmocka_unit_test_setup(test_fault_found_by_another, set_up),
         cmocka_unit_test_setup(test_lost_devices, set_up),
         cmocka_unit_test_setup(test_pinning, set_up),
@@ -624,5 +683,5 @@ int main(void)
         cmocka_unit_test_setup(test_other_gpu_selected, set_up),
         cmocka_unit_test_setup(test_peers, set_up),         cmocka_unit_test_setup(test_buffers, set_up),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, temp_folder_make, temp_folder_remove);
 }

@@ -123,7 +123,7 @@ static void run_free(struct sim *s, uint32_t slot, uint32_t node)
     sim_load(s, dfr_job(slot, node));
     if (job->state != SIM_LOADED)
         return;
-    if (s->begins && df_node_n_in(s->graph, node) == 0)
+    if (s->begins && slot == s->begin_slot && df_node_n_in(s->graph, node) == 0)
         sim_job_ends(s, slot, node);    /* was there before its wave */
     else
         sim_event_end(s, slot, node, s->now_s);
@@ -205,6 +205,7 @@ static void begin_wave(struct sim *s, uint32_t slot, int64_t wave)
         place_slot(s, slot);
         s->wave_left[slot] = s->n_wave_nodes;
         s->begins = s->began = true;
+        s->begin_slot = slot;
         for (uint32_t v = 0; v < g->n_nodes; v++)
             if (begins_with_wave(s, v))
                 sim_release(s, slot, v, DFR_NOBODY);
@@ -222,6 +223,7 @@ void sim_fire_start(struct sim *s)
         place_slot(s, slot);
     }
     s->begins = s->began = true;
+    s->begin_slot = s->inflight;
     for (uint32_t v = 0; v < s->graph->n_nodes; v++)
         if (sim_is_once(s, v) && s->need[v] == 0)
             become_ready(s, s->inflight, v, DFR_NOBODY);

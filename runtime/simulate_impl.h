@@ -101,6 +101,7 @@ struct sim {
     uint32_t n_wave_nodes, n_once;
     bool began;                         /* a wave, since jobs were last given to the policy */
     bool begins;                        /* a wave is beginning: initial data is produced, and sent afterwards */
+    uint32_t begin_slot;                /* in this slot */
     uint64_t done;
     struct sim_ready *ready;
     uint32_t n_ready, ready_capacity;

@@ -253,6 +253,33 @@ static void once_values_come_late_to_later_waves(void **state)
     sample_free(&s);
 }
 
+/* The second wave is over before the first, so the fourth has begun, and waits for the source's third job, when the
+ * third wave begins: what the source then makes for both goes to their readers, not for the third alone. */
+static void sources_in_order_serve_waves_that_overtake(void **state)
+{
+    (void)state;
+    struct sample s;
+    uint16_t place[2 * 2] = { 0 };
+    float priority[2] = { 0 };
+    struct df_plan plan = { .policy = "gp-thesis", .n_nodes = 2, .n_waves = 2, .place = place, .priority = priority };
+    sample_begin(&s, 1, 1);
+    s.traits = DF_ORDERED;
+    uint32_t source = sample_node(&s, "source", 0, NAN, MB, 0, NULL);
+    s.traits = 0;
+    sample_node(&s, "use", 10 * MS, 1 * MS, 0, 1, &source);
+    sample_end(&s);
+    place[1 * 2 + (df_node_n_in(s.graph, 0) ? 0 : 1)] = 1;
+    struct dfr_simulate_options options = { .policy = "gp-thesis", .plan = &plan, .waves = 4, .inflight = 2 };
+    struct sim_watch w = { 0 };
+    struct dfr_simulation r = sim_run(&s, &options, &w);
+    sample_near(r.makespan_s, 20 * MS); /* cpu 0-10, 10-20; gpu: copy 0-2, 2-3, copy 10-12, 12-13 */
+    sample_near(r.busy_s[1], 2 * MS);
+    assert_int_equal(w.n_copies, 2);
+    sample_near(w.copies[1].begin_s, 10 * MS);
+    sim_forget(&w);
+    sample_free(&s);
+}
+
 /* ---- memory ---- */
 
 /* Room for three values: a, b and c are made in turn, and for d the oldest must go. Nobody else has a, so it is written
@@ -377,6 +404,7 @@ int main(void)
         cmocka_unit_test(order_and_depth_hold_waves_back),
         cmocka_unit_test(once_values_serve_all_waves),
         cmocka_unit_test(once_values_come_late_to_later_waves),
+        cmocka_unit_test(sources_in_order_serve_waves_that_overtake),
         cmocka_unit_test(the_oldest_is_written_back),
         cmocka_unit_test(copies_of_once_values_come_in_each_wave),
         cmocka_unit_test(copies_of_the_host_need_no_writing_back),

@@ -5,12 +5,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "partition/gp.h"
+#include "run_rig.h"
 #include "runtime/policy.h"
 #include "simulate_rig.h"
 
@@ -66,6 +68,100 @@ static void little_memory_is_enough(void **state)
     assert_true(evictions > 100);
 }
 
+/* ---- all kinds of nodes, waves that are placed by turns ---- */
+
+enum { MOST_NODES = 64 };
+
+static uint32_t one_of(uint32_t *random, const uint32_t *made, uint32_t n)
+{
+    uint32_t recent = n < 12 || sample_rand(random) % 3 == 0 ? n : 12;
+    return made[n - 1 - sample_rand(random) % recent];
+}
+
+/* Nodes that fire once, or cost nothing, that change what they read, have scratch, or are bounded. */
+static void all_kinds(struct sample *s, uint32_t *random, uint32_t n)
+{
+    uint32_t made[MOST_NODES];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t from[3], n_in = i > 0 ? sample_rand(random) % 4 : 0, kind = sample_rand(random) % 10;
+        double cpu_s = (1 + sample_rand(random) % 30) * 0.1 * MS, gpu_s = (1 + sample_rand(random) % 30) * 0.1 * MS;
+        for (uint32_t k = 0; k < n_in; k++)
+            from[k] = one_of(random, made, i);
+        s->traits = i < n / 6 && n_in == 0 ? DF_ONCE : 0; /* and those that read such alone */
+        s->inout = n_in > 0 && sample_rand(random) % 3 == 0;
+        s->depth = sample_rand(random) % 4 == 0 ? 1 + sample_rand(random) % 3 : 0;
+        s->tmp_bytes = kind == 1 || kind == 2 ? 1 + sample_rand(random) % MB : 0;
+        made[i] = sample_node(s, "x", kind == 0 ? 0 : kind == 3 && s->platform.n_units > 1 ? NAN : cpu_s,
+                              kind == 0 ? 0 : kind == 4 ? NAN : gpu_s, 1 + sample_rand(random) % (2 * MB), n_in, from);
+    }
+    sample_end(s);
+}
+
+static void random_machine(struct sample *s, uint32_t *random, uint32_t seed)
+{
+    for (uint32_t u = 1; u < s->platform.n_units; u++) {
+        s->platform.units[u].engines = 1 + seed % 2;
+        s->platform.units[u].jobs = seed % 3;
+        s->platform.units[u].h2d.latency_s *= 1 + sample_rand(random) % 20;
+        if (seed % 5)
+            s->platform.units[u].memory_bytes = largest_job(s) * (8 + sample_rand(random) % 16) / 8;
+    }
+    sample_peers(s, sample_rand(random));
+}
+
+static void place_at_random(const struct sample *s, uint32_t *random, uint16_t *place)
+{
+    for (uint32_t v = 0; v < s->graph->n_nodes; v++)
+        do
+            place[v] = (uint16_t)(sample_rand(random) % s->platform.n_units);
+        while (isnan(dfp_node_time_s(&s->problem, v, place[v])));
+}
+
+static void waves_by_turns(const struct sample *s, uint32_t *random)
+{
+    uint32_t n = s->graph->n_nodes, rows = 1 + sample_rand(random) % 3;
+    uint16_t *place = calloc((size_t)rows * n, sizeof *place);
+    float *priority = calloc(n, sizeof *priority);
+    struct df_plan plan = sim_placed(s, place, priority);
+
+    assert_true(place && priority);
+    plan.n_waves = rows;
+    for (uint32_t row = 0; row < rows; row++)
+        place_at_random(s, random, place + (size_t)row * n);
+    for (uint32_t v = 0; v < n; v++)
+        priority[v] = (float)(sample_rand(random) % 64);
+    for (int evict = DF_EVICT_AUTO; evict <= DF_EVICT_BELADY; evict++) {
+        struct dfr_simulate_options options = { .policy = evict == DF_EVICT_AUTO ? "gp" : "gp-thesis", .plan = &plan,
+                                                .evict = evict };
+        options.waves = rows + sample_rand(random) % 12;
+        options.inflight = 1 + sample_rand(random) % 5;
+        options.prefetch = sample_rand(random) % 2;
+        options.find_jobs = sample_rand(random) % 2;
+        snprintf(plan.policy, sizeof plan.policy, "%s", options.policy);
+        sim_check_run(s, &options);
+    }
+    free(place);
+    free(priority);
+}
+
+static void graphs_of_all_kinds(void **state)
+{
+    unsigned first = 1, last = 150;
+    (void)state;
+    rig_seeds(&first, &last);
+    for (uint32_t seed = first; seed <= last; seed++) {
+        struct sample s;
+        uint32_t random = seed * 2654435761u | 1;
+        sample_begin(&s, 1 + seed % 4, seed / 3 % 4);
+        all_kinds(&s, &random, 12 + seed % (MOST_NODES - 12));
+        random_machine(&s, &random, seed);
+        waves_by_turns(&s, &random);
+        if (seed % 5 == 0)
+            sim_check_policies(&s, 1 + seed % 6, 1 + seed % 4);
+        sample_free(&s);
+    }
+}
+
 /* ---- the evaluator ---- */
 
 static uint64_t peer_copies;            /* seen */
@@ -89,14 +185,6 @@ static void same_as_evaluator(const struct sample *s, uint16_t *place, float *pr
     assert_int_equal(r.peer_bytes, e.peer_bytes);
     assert_int_equal(r.peer_copies, e.peer_copies);
     peer_copies += r.peer_copies;
-}
-
-static void place_at_random(const struct sample *s, uint32_t *random, uint16_t *place)
-{
-    for (uint32_t v = 0; v < s->graph->n_nodes; v++)
-        do
-            place[v] = (uint16_t)(sample_rand(random) % s->platform.n_units);
-        while (isnan(dfp_node_time_s(&s->problem, v, place[v])));
 }
 
 static void static_runs_agree_with_the_evaluator(void **state)
@@ -179,6 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_run_is_possible),
         cmocka_unit_test(little_memory_is_enough),
+        cmocka_unit_test(graphs_of_all_kinds),
         cmocka_unit_test(static_runs_agree_with_the_evaluator),
         cmocka_unit_test(threads_agree_with_the_evaluator),
         cmocka_unit_test(plans_may_name_a_policy),

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/partition.h"
 #include "run_rig.h"
 #include "runtime/emu.h"
 
@@ -125,7 +126,8 @@ static void check(struct bound *b, struct df_options o, uint32_t *random)
 
 static void test_random(void **state)
 {
-    static const char *const policies[] = { "eager", "ws", "dmda", "all-cpu", "all-gpu" };
+    static const char *const policies[] = { "eager", "ws", "dmda", "all-cpu", "all-gpu", "heft", "gp" };
+    enum { N_POLICIES = sizeof policies / sizeof *policies };
     unsigned first = 1, last = 8;
     struct df_platform platforms[3];
 
@@ -147,10 +149,11 @@ static void test_random(void **state)
         rig_expect(&b->rig, b->waves);
         bind_all(b);
         find_reference(b);
-        for (int p = 0; p < 5; p++)
+        for (int p = 0; p < N_POLICIES; p++)
             for (int device = DF_DEVICE_NONE; device <= DF_DEVICE_EMU; device++) {
                 struct df_options o = rig_options(policies[p], (enum df_device_kind)device, 1 + rig_rand(&x) % 3);
                 o.waves = b->waves;
+                o.planner = &dfp_planner;
                 o.emu_all = rig_rand(&x) % 2;
                 o.gpu_jobs = rig_rand(&x) % 4;
                 o.inflight = rig_rand(&x) % 5;

@@ -219,7 +219,8 @@ static bool prepare(struct dfc_program *p)
 
 static bool run_steps(struct dfc_program *p, struct dfc_output *program)
 {
-    if (!work_open(p) || !write_image(p) || !dfc_units_make(p) || dfc_signals_caught() || !dfc_units_compile(p))
+    if (!work_open(p) || !write_image(p) || !dfc_units_make(p) || dfc_signals_caught() || !dfc_units_compile(p) ||
+        dfc_signals_caught())
         return false;
     fclose(program->to.file); /* the linker writes it by name */
     program->file = program->to.file = NULL;

@@ -47,7 +47,7 @@ void dfc_jobs_run(struct dfc_job *jobs, size_t n, unsigned parallel);
 
 /* Between hold and release SIGINT, SIGTERM and SIGHUP end the programs that were started, so that what was begun is
  * cleaned up as after any failure; release lets the signal through then. */
-enum { DFC_N_SIGNALS = 3 };
+enum { DFC_N_SIGNALS = 4 };
 struct dfc_signals {
     struct sigaction actions[DFC_N_SIGNALS];
 };

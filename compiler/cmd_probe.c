@@ -48,6 +48,10 @@ static int parse(int argc, char **argv, struct request *r)
         dfc_error("probe: '%s' is one argument too many: it measures the machine and reads no graph", r->common.path);
         return 2;
     }
+    if (r->common.device && strcmp(r->common.device, "sim") == 0) {
+        dfc_error("probe: a simulated device has nothing to measure");
+        return 2;
+    }
     return 0;
 }
 
@@ -71,23 +75,19 @@ static bool read_emulated(const struct dfc_common *common, struct df_platform *p
     return good;
 }
 
-static int store(const char *path, const struct df_platform *platform, const struct dfw_pairs *pairs, bool emulated)
+static bool store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs, bool emulated)
 {
     struct df_error error = { "" };
-    struct dfw_db *db;
-    int status = dfw_db_open(path, true, &db, &error);
-    if (status == DF_OK) {
-        status = dfw_platform_store(db, platform, pairs, emulated, &error);
-        if (status == DF_OK && isatty(STDERR_FILENO))
-            fprintf(stderr, "stored in %s\n", dfw_db_path(db));
-        dfw_db_close(db);
-    }
-    if (status != DF_OK)
+    if (dfw_platform_store(db, platform, pairs, emulated, &error) != DF_OK) {
         dfc_error("%s", error.text);
-    return status == DF_OK ? 0 : 1;
+        return false;
+    }
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "stored in %s\n", dfw_db_path(db));
+    return true;
 }
 
-static int probe(const struct request *r)
+static int probe(const struct request *r, struct dfw_db *db)
 {
     struct df_error error = { "" };
     struct df_platform emulated, platform;
@@ -97,10 +97,6 @@ static int probe(const struct request *r)
     const char *device = r->common.device ? r->common.device : "auto";
     bool tty = isatty(STDERR_FILENO);
 
-    if (strcmp(device, "sim") == 0) {
-        dfc_error("probe: a simulated device has nothing to measure");
-        return 2;
-    }
     if (strcmp(device, "none") == 0)
         options.device = DF_DEVICE_NONE;
     else if (strcmp(device, "cuda") == 0)
@@ -125,9 +121,22 @@ static int probe(const struct request *r)
     if (options.device == DF_DEVICE_AUTO && platform.n_units == 1)
         dfc_note("no GPU: %s", report.no_device);
     dfw_platform_print_report(output.file, &platform, &report);
-    if (!dfc_output_close(&output, true))
+    bool stored = store(db, &platform, &report.pairs, options.device == DF_DEVICE_EMU);
+    return dfc_output_close(&output, stored) && stored ? 0 : 1;
+}
+
+/* The database, too, is opened before the work. */
+static int probe_into(const struct request *r)
+{
+    struct df_error error = { "" };
+    struct dfw_db *db;
+    if (dfw_db_open(r->db, true, &db, &error) != DF_OK) {
+        dfc_error("%s", error.text);
         return 1;
-    return store(r->db, &platform, &report.pairs, options.device == DF_DEVICE_EMU);
+    }
+    int status = probe(r, db);
+    dfw_db_close(db);
+    return status;
 }
 
 static int run(int argc, char **argv)
@@ -136,7 +145,7 @@ static int run(int argc, char **argv)
     dfp_options_default(&r.common.partition);
     int status = parse(argc, argv, &r);
     if (status == 0)
-        status = probe(&r);
+        status = probe_into(&r);
     dfc_common_free(&r.common);
     return status;
 }

@@ -10,7 +10,7 @@
 
 /* For the handler: only what may be used there. Set before the handler is, empty where there is nothing to remove. */
 static char doomed_path[4096], doomed_folder[4096];
-static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 static struct sigaction before[sizeof signals / sizeof *signals];
 
 static void remove_and_end(int number)

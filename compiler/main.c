@@ -1,6 +1,7 @@
 /* main.c - dfc: the table of commands, and which of them a command line means. */
 #include "compiler/command.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -142,6 +143,7 @@ int main(int argc, char **argv)
 {
     dfr_standard_files_hold();
     dfr_cores_quiet();
+    signal(SIGXFSZ, SIG_IGN);           /* a file that may not grow (ulimit -f) is one that cannot be written */
     int status = dispatch(argc, argv);
     return dfc_stdout_flush() || status != 0 ? status : 1;
 }

@@ -26,7 +26,7 @@ static void remove_and_end(int number)
 /* Others' handlers stay, and do their own tidying. */
 static void catch_signals(void)
 {
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
     struct sigaction now, action = { .sa_handler = remove_and_end, .sa_flags = SA_RESTART };
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)

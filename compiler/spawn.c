@@ -97,7 +97,7 @@ void dfc_list_free(struct dfc_list *list)
 /* ---- interruption ---- */
 
 static volatile sig_atomic_t caught;
-static const int held[DFC_N_SIGNALS] = { SIGINT, SIGTERM, SIGHUP };
+static const int held[DFC_N_SIGNALS] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE }; /* the last: `dfc … 2>&1 | head` */
 
 static void catch(int signal)
 {

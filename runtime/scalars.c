@@ -57,12 +57,32 @@ static int args_as_numbers(const struct df_graph *g, const union df_scalar *give
     return DF_OK;
 }
 
+/* The same error with the first node and scalar that it is of. */
+static int say_where(const struct df_graph *g, uint32_t scalar, int status, const struct df_error *why,
+                     struct df_error *error)
+{
+    char name[256];
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        const struct df_work *work = &g->works[g->nodes[v].work];
+        const struct df_kernel *kernel = &g->kernels[work->kernel];
+        for (uint32_t s = 0; s < kernel->n_scalars; s++) {
+            if (g->node_scalars[work->first_scalar + s] != scalar)
+                continue;
+            df_node_name(g, v, name, sizeof name);
+            return dfr_error(error, status, "node '%s': scalar '%s': %s", name,
+                             df_graph_string(g, g->kscalars[kernel->first_scalar + s].name), why->text);
+        }
+    }
+    return dfr_error(error, status, "%s", why->text);
+}
+
 int dfr_scalars_create(const struct df_graph *g, const union df_scalar *args, union df_scalar **scalars,
                        struct df_error *error)
 {
     struct df_number *numbers = malloc((g->n_args + 1) * sizeof *numbers);
     union df_scalar *by_id = malloc((g->n_scalars + 1) * sizeof *by_id);
     union df_scalar *all = malloc((g->n_node_scalars + 1) * sizeof *all);
+    struct df_error why = { "" };
     int status = DF_E_MEMORY;
 
     if (!numbers || !by_id || !all) {
@@ -70,8 +90,11 @@ int dfr_scalars_create(const struct df_graph *g, const union df_scalar *args, un
         goto fail;
     }
     status = args_as_numbers(g, args, numbers, error);
-    for (uint32_t i = 0; status == DF_OK && i < g->n_scalars; i++)
-        status = evaluate(g, &g->scalars[i], numbers, &by_id[i], error);
+    for (uint32_t i = 0; status == DF_OK && i < g->n_scalars; i++) {
+        status = evaluate(g, &g->scalars[i], numbers, &by_id[i], &why);
+        if (status != DF_OK)
+            status = say_where(g, i, status, &why, error);
+    }
     if (status != DF_OK)
         goto fail;
     for (uint32_t i = 0; i < g->n_node_scalars; i++)

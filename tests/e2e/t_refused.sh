@@ -15,6 +15,9 @@ says() {
     said=$("$@" 2>&1 >/dev/null); got=$?
     [ "$got" = "$status" ] && [ "$said" = "$want" ] && pass "$name" || fail "$name" "exit $got: $said"
 }
+echo 'arg a: i32 = 2; kernel say(; x: i32) cpu {{ printf("%d\n", x); }}; graph main { say(1); say(6 / (a - 2)); }' > scalars.df
+check scalars-compile "$DFC" scalars.df -o scalars
+says scalar-of-a-node 1 "scalars: error: node 'main/say#2': scalar 'x': division by zero" ./scalars
 program gpu_only 'w = only(v); show(w);'
 says no-variant-no-gpu 1 "gpu_only: error: node 'main/only' (kernel 'only') cannot run: it has no cpu variant, and there is no GPU" ./gpu_only --device=none
 says no-variant-for-emu 1 "gpu_only: error: node 'main/only' (kernel 'only') cannot run: this program has no variant of it for the devices present" ./gpu_only --device=emu

@@ -108,6 +108,12 @@ static const char *const reserved[] = {
     "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
 };
 
+/* Types of prototypes, and macros that are there before any file's own text, or in inline code. */
+static const char *const of_headers[] = {
+    "EOF", "INFINITY", "NAN", "NULL", "cudaStream_t", "errno", "int32_t", "int64_t", "linux", "size_t",
+    "uint16_t", "uint8_t", "unix",
+};
+
 bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_name *name)
 {
     if (strcmp(name->text, "call") == 0 || strcmp(name->text, "stream") == 0) {
@@ -115,11 +121,17 @@ bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_na
                   name->text, what);
         return true;
     }
-    if (strncmp(name->text, "df_", 3) == 0) {
-        dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: names from 'df_' on belong to the runtime",
-                  name->text, what);
+    if (strncmp(name->text, "df_", 3) == 0 || strncmp(name->text, "DF_", 3) == 0) {
+        dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: names from '%.3s' on belong to the runtime",
+                  name->text, what, name->text);
         return true;
     }
+    for (size_t i = 0; i < sizeof of_headers / sizeof of_headers[0]; i++)
+        if (strcmp(of_headers[i], name->text) == 0) {
+            dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: it has a meaning in C's headers", name->text,
+                      what);
+            return true;
+        }
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
         if (strcmp(reserved[i], name->text) == 0) {
             dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: it is a keyword of C or C++", name->text,

@@ -121,7 +121,7 @@ sleep 0.2; kill -TERM $victim; wait $victim; got=$?
 same interrupted-keeps-output old old.copy
 # What the compiler says goes to a pipe that nobody reads any more, as in `dfc … 2>&1 | head`; a file that may not grow.
 { echo 'kernel z() cpu {{'; for i in $(seq 2000); do echo "const char x$i = \"long enough to fill a pipe\";"; done; echo '}}; graph main { z(); }'; } > loud.df
-{ TMPDIR=$PWD/tmp "$DFC" loud.df -o old 2>&1; echo $? > piped; } | head -n 1 > first
+{ TMPDIR=$PWD/tmp env --default-signal=PIPE "$DFC" loud.df -o old 2>&1; echo $? > piped; } | head -n 1 > first
 [ -s first ] && [ "$(cat piped)" = 141 ] && pass pipe || fail pipe "exit $(cat piped): $(cat first)"
 [ -z "$(ls tmp)$(ls -A | grep '^\.dfc-')" ] && pass pipe-leaves-nothing || fail pipe-leaves-nothing "$(ls -A . tmp | tr '\n' ' ')"
 (ulimit -f 1; TMPDIR=$PWD/tmp "$DFC" sum.df --emit=c -o old 2>/dev/null); got=$?

@@ -9,49 +9,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "steps_rig.h"
-
-/* ---- atomics that give way ---- */
-
-static uint64_t load_bits(const _Atomic uint64_t *place)
-{
-    return atomic_load(place);
-}
-
-static int64_t load_wave(const _Atomic int64_t *place)
-{
-    return atomic_load(place);
-}
-
-static uint64_t or_bits(_Atomic uint64_t *place, uint64_t bits)
-{
-    return atomic_fetch_or(place, bits);
-}
-
-static uint64_t and_bits(_Atomic uint64_t *place, uint64_t bits)
-{
-    return atomic_fetch_and(place, bits);
-}
-
-static bool swap_wave(_Atomic int64_t *place, int64_t *expected, int64_t desired)
-{
-    return atomic_compare_exchange_strong(place, expected, desired);
-}
-
-#undef atomic_load_explicit
-#undef atomic_fetch_or_explicit
-#undef atomic_fetch_and_explicit
-#undef atomic_compare_exchange_weak_explicit
-#define atomic_load_explicit(place, order) \
-    (steps_give_way(), _Generic((place), _Atomic int64_t *: load_wave, default: load_bits)(place))
-#define atomic_fetch_or_explicit(place, bits, order) (steps_give_way(), or_bits(place, bits))
-#define atomic_fetch_and_explicit(place, bits, order) (steps_give_way(), and_bits(place, bits))
-#define atomic_compare_exchange_weak_explicit(place, expected, desired, success, failure) \
-    (steps_give_way(), swap_wave(place, expected, desired))
+#include "steps_atomics.h"
 
 #include "../../runtime/order.c"
 

@@ -9,49 +9,11 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "steps_rig.h"
-
-/* ---- atomics that give way ---- */
-
-static uint64_t load64(const _Atomic uint64_t *place)
-{
-    return atomic_load_explicit(place, memory_order_relaxed);
-}
-
-static uint32_t load32(const _Atomic uint32_t *place)
-{
-    return atomic_load_explicit(place, memory_order_relaxed);
-}
-
-static void store64(_Atomic uint64_t *place, uint64_t value)
-{
-    atomic_store_explicit(place, value, memory_order_relaxed);
-}
-
-static void store32(_Atomic uint32_t *place, uint32_t value)
-{
-    atomic_store_explicit(place, value, memory_order_relaxed);
-}
-
-static bool swap64(_Atomic uint64_t *place, uint64_t *expected, uint64_t desired)
-{
-    return atomic_compare_exchange_strong(place, expected, desired);
-}
-
-#undef atomic_load_explicit
-#undef atomic_store_explicit
-#undef atomic_compare_exchange_strong_explicit
-#define atomic_load_explicit(place, order) \
-    (steps_give_way(), _Generic((place), _Atomic uint32_t *: load32, default: load64)(place))
-#define atomic_store_explicit(place, value, order) \
-    (steps_give_way(), _Generic((place), _Atomic uint32_t *: store32, default: store64)(place, value))
-#define atomic_compare_exchange_strong_explicit(place, expected, desired, success, failure) \
-    (steps_give_way(), swap64(place, expected, desired))
+#include "steps_atomics.h"
 
 #include "../../runtime/queue.c"
 

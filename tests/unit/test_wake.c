@@ -13,13 +13,12 @@
 #include <cmocka.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "steps_rig.h"
+#include "steps_atomics.h"
 
 /* ---- a futex ---- */
 
@@ -76,44 +75,6 @@ static long futex(const uint32_t *word, int op, uint32_t value, const struct tim
 }
 
 #define syscall(number, word, op, value, limit, word2, value3) futex(word, op, (uint32_t)(value), limit)
-
-/* ---- atomics that give way ---- */
-
-static uint64_t load64(const _Atomic uint64_t *place)
-{
-    return atomic_load(place);
-}
-
-static uint32_t load32(const _Atomic uint32_t *place)
-{
-    return atomic_load(place);
-}
-
-static uint64_t add64(_Atomic uint64_t *place, uint64_t value)
-{
-    return atomic_fetch_add(place, value);
-}
-
-static uint32_t add32(_Atomic uint32_t *place, uint32_t value)
-{
-    return atomic_fetch_add(place, value);
-}
-
-static bool swap64(_Atomic uint64_t *place, uint64_t *expected, uint64_t desired)
-{
-    return atomic_compare_exchange_strong(place, expected, desired);
-}
-
-#undef atomic_load_explicit
-#undef atomic_fetch_add_explicit
-#undef atomic_compare_exchange_weak_explicit
-#define atomic_load_explicit(place, order) \
-    (steps_give_way(), _Generic((place), _Atomic uint32_t *: load32, const _Atomic uint32_t *: load32, \
-                                default: load64)(place))
-#define atomic_fetch_add_explicit(place, value, order) \
-    (steps_give_way(), _Generic((place), _Atomic uint32_t *: add32, default: add64)(place, value))
-#define atomic_compare_exchange_weak_explicit(place, expected, desired, success, failure) \
-    (steps_give_way(), swap64(place, expected, desired))
 
 #include "../../runtime/wake.c"
 

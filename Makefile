@@ -197,6 +197,16 @@ $(MOCK_OBJ): EXTRA = -isystem $(CUDA_HOME)/include
 $(BUILDDIR)/tests/test_cuda_mock: MOCK = $(MOCK_OBJ) -Wl,--export-dynamic-symbol='cublas*'
 $(BUILDDIR)/tests/test_cuda_mock: $(MOCK_OBJ)
 
+# Where threads meet in a run, compiled so that schedules can be explored, goes before what libdf.a has of it.
+STEPS_SRC := $(patsubst %,runtime/%.c,run engine worker wake gang direct pile walk policy policy_ws policy_eager policy_dmda \
+               policy_static policy_speedup policy_ddwrr unit_queue order sorted queue) memmgr/heap.c memmgr/space.c
+STEPS_OBJ := $(patsubst %.c,$(OBJ)/steps/%.o,$(STEPS_SRC))
+$(STEPS_OBJ): $(OBJ)/steps/%.o: %.c $(OBJ)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(DEFS) -Itests/unit -include tests/unit/steps_runtime.h -MMD -MP $(CFLAGS) -c -o $@ $<
+$(BUILDDIR)/tests/test_run_steps: MOCK = $(STEPS_OBJ)
+$(BUILDDIR)/tests/test_run_steps: $(STEPS_OBJ)
+
 $(BUILDDIR)/tests/%: tests/unit/%.c $(UNIT_HELP) $(LIB)/libdfdriver.a $(LIBRARIES) $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) -UNDEBUG $(DEFS) $(GV_CFLAGS) -MMD -MP $(CFLAGS) -o $@ $< $(MOCK) $(UNIT_HELP) $(LINK_ALL) $(LIBS) -lcmocka $(LDFLAGS)
@@ -281,4 +291,4 @@ bundle: deps
 clean:
 	rm -rf $(BUILDDIR)
 
--include $(wildcard $(OBJ)/*/*.d $(BUILDDIR)/tests/*.d $(OBJ)/tests/unit/*.d $(OBJ)/tests/mock/*.d)
+-include $(wildcard $(OBJ)/*/*.d $(BUILDDIR)/tests/*.d $(OBJ)/tests/unit/*.d $(OBJ)/tests/mock/*.d $(OBJ)/steps/*/*.d)

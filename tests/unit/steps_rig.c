@@ -7,13 +7,15 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <linux/futex.h>
+#include <string.h>
 #include <ucontext.h>
 
 enum { STACK_BYTES = 256 * 1024 };
 
 static struct coroutine {
     ucontext_t context;
-    bool ended, blocked, yields;
+    bool ended, blocked, spins, yields;
 } coroutines[STEPS_THREADS];
 
 static const struct steps *steps;
@@ -38,6 +40,14 @@ void steps_yield(void)
     steps_give_way();
 }
 
+void steps_spin(void)
+{
+    if (!scheduling)
+        return;
+    coroutines[running].spins = true;
+    steps_give_way();
+}
+
 void steps_block(void)
 {
     coroutines[running].blocked = true;
@@ -54,6 +64,59 @@ unsigned steps_me(void)
     return running;
 }
 
+/* ---- a futex ---- */
+
+static struct {
+    unsigned thread;
+    const uint32_t *word;
+} waiting[STEPS_THREADS];
+static unsigned n_waiting;
+
+static void stop_waiting(unsigned place)
+{
+    memmove(&waiting[place], &waiting[place + 1], (--n_waiting - place) * sizeof *waiting);
+}
+
+static void futex_wait(const uint32_t *word, uint32_t seen, bool forever)
+{
+    if (*word != seen)
+        return;
+    waiting[n_waiting].thread = running;
+    waiting[n_waiting++].word = word;
+    if (forever)
+        steps_block();
+    else
+        steps_spin();
+    for (unsigned i = 0; i < n_waiting; i++)
+        if (waiting[i].thread == running)
+            stop_waiting(i);            /* its time is over */
+}
+
+static void futex_wake(const uint32_t *word, uint32_t count)
+{
+    for (unsigned i = 0; i < n_waiting && count > 0;) {
+        if (waiting[i].word != word) {
+            i++;
+            continue;
+        }
+        steps_unblock(waiting[i].thread);
+        stop_waiting(i);
+        count--;
+    }
+}
+
+long steps_futex(const uint32_t *word, int op, uint32_t value, bool forever)
+{
+    steps_give_way();
+    if (op == FUTEX_WAIT_PRIVATE)
+        futex_wait(word, value, forever);
+    else
+        futex_wake(word, value);
+    return 0;
+}
+
+/* ---- a run ---- */
+
 static void run_thread(unsigned number)
 {
     steps->thread(steps->arg, number);
@@ -66,7 +129,7 @@ static void start(void)
     for (unsigned i = 0; i < steps->n_threads; i++) {
         struct coroutine *c = &coroutines[i];
 
-        c->ended = c->blocked = c->yields = false;
+        c->ended = c->blocked = c->spins = c->yields = false;
         getcontext(&c->context);
         c->context.uc_stack.ss_sp = stacks[i];
         c->context.uc_stack.ss_size = STACK_BYTES;
@@ -74,12 +137,13 @@ static void start(void)
         makecontext(&c->context, (void (*)(void))run_thread, 1, i);
     }
     running = 0;
+    n_waiting = 0;
 }
 
 static void step(unsigned who)
 {
     running = who;
-    coroutines[who].yields = false;
+    coroutines[who].spins = coroutines[who].yields = false;
     scheduling = true;
     swapcontext(&scheduler, &coroutines[who].context);
     scheduling = false;
@@ -99,7 +163,17 @@ static bool can_run(unsigned thread)
 /* To leave one that could go on costs a preemption. */
 static bool leaving_costs(void)
 {
-    return can_run(running) && !coroutines[running].yields;
+    return can_run(running) && !coroutines[running].spins && !coroutines[running].yields;
+}
+
+/* The next that can run after the one that spins, which is that one only where no other can. */
+static unsigned next_after_spin(void)
+{
+    unsigned next = running;
+    do
+        next = (next + 1) % steps->n_threads;
+    while (!can_run(next));
+    return next;
 }
 
 /* Who may run now, the one that ran first. */
@@ -107,6 +181,10 @@ static unsigned candidates(unsigned preemptions_left, unsigned *who)
 {
     unsigned n = 0;
 
+    if (can_run(running) && coroutines[running].spins) {
+        who[0] = next_after_spin();
+        return 1;
+    }
     if (can_run(running))
         who[n++] = running;
     if (leaving_costs() && preemptions_left == 0)
@@ -134,6 +212,7 @@ static bool run_schedule(unsigned preemptions, unsigned n_given)
     for (n_steps = 0; n_steps < STEPS_MOST && (n = candidates(preemptions, who)) > 0; n_steps++) {
         unsigned choice = n_steps < n_given ? choices[n_steps] : 0;
 
+        assert_true(choice < n);        /* or what comes before was not the same again */
         choices[n_steps] = (unsigned char)choice;
         options[n_steps] = (unsigned char)n;
         if (who[choice] != running && leaving_costs())

@@ -9,6 +9,7 @@
 #define STEPS_RIG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { STEPS_THREADS = 4, STEPS_MOST = 2000 };
 
@@ -32,9 +33,14 @@ unsigned steps_explore_stopped(const struct steps *steps);
 
 void steps_give_way(void);              /* before each atomic operation */
 void steps_yield(void);                 /* the same, and to run another now is no preemption */
+void steps_spin(void);                  /* the same, and the next that can run goes on */
 void steps_block(void);                 /* until another thread unblocks this one */
 void steps_unblock(unsigned thread);
 unsigned steps_me(void);
+
+/* What futex(2) does with FUTEX_WAIT_PRIVATE (seen: value) and FUTEX_WAKE_PRIVATE: of those who wait the first is
+ * woken, and a time is over when others have had their turn. */
+long steps_futex(const uint32_t *word, int op, uint32_t value, bool forever);
 
 /* The thread sanitizer does not follow coroutines, and has nothing to find in one thread. */
 void steps_skip_under_tsan(void);

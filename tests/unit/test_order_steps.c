@@ -1,5 +1,5 @@
-/* test_order_steps.c - a set of jobs in order, one atomic operation at a time (steps_rig.h): each job is taken once, and
- * no worker sleeps while there is one that it can take.
+/* test_order_steps.c - a set of jobs in order, one atomic operation at a time (steps_rig.h): each job is taken once,
+ * and no worker sleeps while there is one that it can take.
  *
  * order.c is compiled into this program with atomic operations that first give way.
  */

@@ -2,8 +2,7 @@
  * worker sleeps while there is work that it was to be woken for. Leaving out what wake.c says makes it lose nothing
  * makes one of these fail.
  *
- * wake.c is compiled into this program with atomic operations that first give way, and with a futex made of them: of
- * those who wait the first is woken, as by Linux.
+ * wake.c is compiled into this program with atomic operations and a futex that first give way.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,70 +10,13 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "steps_atomics.h"
 
-/* ---- a futex ---- */
-
-static struct {
-    unsigned thread;
-    const uint32_t *word;
-} waiting[STEPS_THREADS];
-static unsigned n_waiting;
-
-static void stop_waiting(unsigned place)
-{
-    memmove(&waiting[place], &waiting[place + 1], (--n_waiting - place) * sizeof *waiting);
-}
-
-/* One that waits for a time goes on when the scheduler says so. */
-static void futex_wait(const uint32_t *word, uint32_t seen, bool forever)
-{
-    unsigned me = steps_me();
-
-    if (*word != seen)
-        return;
-    waiting[n_waiting].thread = me;
-    waiting[n_waiting++].word = word;
-    if (forever)
-        steps_block();
-    else
-        steps_yield();
-    for (unsigned i = 0; i < n_waiting; i++)
-        if (waiting[i].thread == me)
-            stop_waiting(i);            /* its time is over */
-}
-
-static void futex_wake(const uint32_t *word, uint32_t count)
-{
-    for (unsigned i = 0; i < n_waiting && count > 0;) {
-        if (waiting[i].word != word) {
-            i++;
-            continue;
-        }
-        steps_unblock(waiting[i].thread);
-        stop_waiting(i);
-        count--;
-    }
-}
-
-static long futex(const uint32_t *word, int op, uint32_t value, const struct timespec *limit)
-{
-    steps_give_way();
-    if (op == FUTEX_WAIT_PRIVATE)
-        futex_wait(word, value, limit == NULL);
-    else
-        futex_wake(word, value);
-    return 0;
-}
-
-#define syscall(number, word, op, value, limit, word2, value3) futex(word, op, (uint32_t)(value), limit)
+#define syscall(number, word, op, value, limit, word2, value3) \
+    steps_futex(word, op, (uint32_t)(value), (limit) == NULL)
 
 #include "../../runtime/wake.c"
 
@@ -184,7 +126,7 @@ static void begin(void *arg)
 {
     (void)arg;
     memset(&event, 0, sizeof event);
-    n_waiting = work = 0;
+    work = 0;
     stopped = false;
 }
 
@@ -193,7 +135,7 @@ static bool end(void *arg, bool ended)
 {
     (void)arg;
     if (!ended)
-        print_message("threads \"%s\": %u asleep, and work for %u\n", threads, n_waiting, work);
+        print_message("threads \"%s\": one sleeps, and there is work for %u\n", threads, work);
     return ended;
 }
 

@@ -1,0 +1,38 @@
+/* steps_runtime.h - included before all else where libdf's sources are compiled to be explored (steps_rig.h): a run's
+ * threads are coroutines, its atomic operations and futexes give way, and time goes on with each look at it.
+ */
+#ifndef STEPS_RUNTIME_H
+#define STEPS_RUNTIME_H
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "steps_atomics.h"
+
+struct steps_runtime_thread {
+    void *(*main)(void *);
+    void *arg;
+};
+
+/* Those that the last df_run_start() made. */
+extern struct steps_runtime_thread steps_runtime_threads[STEPS_THREADS];
+extern unsigned steps_runtime_n_threads;
+
+void steps_runtime_begin(void);         /* before each df_run_start() */
+
+int steps_runtime_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*main)(void *), void *arg);
+int steps_runtime_join(pthread_t thread, void **result);
+long steps_runtime_syscall(long number, ...);
+
+#define pthread_create steps_runtime_create
+#define pthread_join steps_runtime_join
+#define syscall steps_runtime_syscall
+#define __builtin_ia32_pause steps_spin
+
+/* Instead of libdf's: */
+#define dfr_clock_s steps_runtime_clock_s
+#define dfr_cores_count steps_runtime_cores_count
+#define dfr_crash_enter steps_runtime_crash_enter
+#define dfr_crash_leave steps_runtime_crash_leave
+
+#endif

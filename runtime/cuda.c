@@ -168,7 +168,8 @@ static int cuda_open(uint32_t index, const struct dfr_device_config *config, str
     cuda->base.ops = &dfr_cuda_ops;
     cuda->index = (int)index;
     snprintf(cuda->name, sizeof cuda->name, "cuda%u", index);
-    status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
+    /* Even where it seems to be selected: a thread that has set none gets the first that works, not this one. */
+    status = dfr_cuda_check(cuda, cudaSetDevice(cuda->index), "selecting it", error);
     if (status == DF_OK)
         status = make_streams(cuda, config->compute_streams, error);
     if (status == DF_OK)

@@ -231,6 +231,7 @@ void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed)
     memset(mock.lost, 0, sizeof mock.lost);
     memset(mock.peers, 0, sizeof mock.peers);
     mock.no_peers = false;
+    memset(mock.busy, 0, sizeof mock.busy);
     pthread_mutex_unlock(&mock.lock);
     (void)cudaGetLastError();
 }
@@ -262,6 +263,11 @@ uint64_t mock_spoiled(void) { return read_locked(&mock.spoiled); }
 bool mock_peers(int from, int to)
 {
     return mock.peers[from][to];
+}
+
+void mock_busy(int device)
+{
+    mock.busy[device] = true;
 }
 
 void mock_no_peers(void)

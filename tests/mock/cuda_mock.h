@@ -7,8 +7,8 @@
  *           too early is seen.
  * Memory:   a device's is closed to everybody (a fault) but while enqueued work is done; a copy must lie within it. No page
  *           of the host is pinned twice, and a copy's host side is pinned as a whole or not at all.
- * Rules:    what a capture forbids spoils it (also when a thread waits for a device while another captures on it); a
- *           kernel goes to a stream of the thread's current device; an event is of its stream's device; an error
+ * Rules:    a thread that has set no device gets the first that works; what a capture forbids spoils it (also when a
+ *           thread waits for a device while another captures on it); a kernel goes to a stream of the thread's current device; an event is of its stream's device; an error
  *           of a kernel comes back from every later call of its device, for good; other errors stay a thread's last one
  *           until they are taken; the end of a cuBLAS handle waits for its device.
  * Use:      linked in place of the CUDA runtime. All is weak: NULL where CUDA's headers were not there to build it.
@@ -36,6 +36,7 @@ MOCK uint64_t mock_graph_launches(void);
 MOCK uint64_t mock_spoiled(void);       /* calls that a capture forbids */
 MOCK bool mock_peers(int from, int to); /* access was enabled */
 MOCK void mock_no_peers(void);          /* none can be from now on */
+MOCK void mock_busy(int device);        /* another process has it for itself */
 /* The n-th call from now, from 1, fails with this status; its name is then in mock_failed(). 0: none does. */
 MOCK void mock_fail(uint64_t n, int status);
 MOCK const char *mock_failed(void);     /* NULL: not reached yet */

@@ -10,6 +10,7 @@
 #define OFFSET 256u                     /* CUDA promises no more of an allocation's alignment */
 
 static _Thread_local int current;       /* device */
+static _Thread_local bool chosen;       /* by cudaSetDevice, or by the first call that needed one */
 static _Thread_local cudaError_t last;
 static _Thread_local struct capture *capturing;
 
@@ -37,6 +38,17 @@ static cudaError_t enter(const char *name, int device)
         return (cudaError_t)mock.failure;
     }
     return device < 0 ? cudaSuccess : mock.lost[device];
+}
+
+/* This thread's device, for a call that needs one. Where none was set CUDA takes the first that works. */
+static int here(void)
+{
+    for (unsigned d = 0; d < mock.devices && !chosen; d++)
+        if (!mock.busy[d]) {
+            current = (int)d;
+            chosen = true;
+        }
+    return current;
 }
 
 static cudaError_t leave(cudaError_t status)
@@ -141,8 +153,11 @@ cudaError_t cudaSetDevice(int device)
 {
     cudaError_t status = enter(__func__, -1);
     TRY(device >= 0 && (unsigned)device < mock.devices, cudaErrorInvalidDevice);
-    if (status == cudaSuccess)
+    TRY(!mock.busy[device], cudaErrorDevicesUnavailable);
+    if (status == cudaSuccess) {
         current = device;
+        chosen = true;
+    }
     return leave(status);
 }
 
@@ -183,7 +198,7 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-    cudaError_t status = enter(__func__, current);
+    cudaError_t status = enter(__func__, here());
     TRY(flags == 0, cudaErrorInvalidValue);
     TRY(peer >= 0 && (unsigned)peer < mock.devices && peer != current && !mock.no_peers, cudaErrorInvalidDevice);
     TRY(!mock.peers[current][peer], cudaErrorPeerAccessAlreadyEnabled);
@@ -244,7 +259,7 @@ static uint64_t used_bytes(int device)
 
 cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
-    cudaError_t status = unsafe(enter(__func__, current));
+    cudaError_t status = unsafe(enter(__func__, here()));
     TRY(bytes <= mock.memory_bytes && used_bytes(current) <= mock.memory_bytes - bytes, cudaErrorMemoryAllocation);
     if (status == cudaSuccess) {
         size_t mapped = (bytes + OFFSET + PAGE - 1) / PAGE * PAGE;
@@ -271,7 +286,7 @@ static cudaError_t free_range(void *memory, bool device, bool registered)
 
 cudaError_t cudaFree(void *memory)
 {
-    cudaError_t status = unsafe(enter(__func__, current));
+    cudaError_t status = unsafe(enter(__func__, here()));
     if (status == cudaSuccess && memory)
         status = free_range(memory, true, false);
     return leave(status);
@@ -279,7 +294,7 @@ cudaError_t cudaFree(void *memory)
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
-    cudaError_t status = enter(__func__, current);
+    cudaError_t status = enter(__func__, here());
     *total_bytes = mock.memory_bytes;
     *free_bytes = mock.memory_bytes - used_bytes(current);
     return leave(status);
@@ -287,7 +302,7 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
 {
-    cudaError_t status = unsafe(enter(__func__, current));
+    cudaError_t status = unsafe(enter(__func__, here()));
     TRY(flags == cudaHostAllocPortable && bytes > 0, cudaErrorInvalidValue); /* all devices are to copy it fast */
     if (status == cudaSuccess) {
         *memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
@@ -300,7 +315,7 @@ cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
 
 cudaError_t cudaFreeHost(void *memory)
 {
-    cudaError_t status = unsafe(enter(__func__, current));
+    cudaError_t status = unsafe(enter(__func__, here()));
     if (status == cudaSuccess && memory)
         status = free_range(memory, false, false);
     return leave(status);
@@ -308,7 +323,7 @@ cudaError_t cudaFreeHost(void *memory)
 
 cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned flags)
 {
-    cudaError_t status = unsafe(enter(__func__, current));
+    cudaError_t status = unsafe(enter(__func__, here()));
     TRY(flags == cudaHostRegisterPortable && bytes > 0, cudaErrorInvalidValue);
     TRY(!mock_touches_pinned(memory, bytes), cudaErrorHostMemoryAlreadyRegistered);
     if (status == cudaSuccess)
@@ -318,7 +333,7 @@ cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned flags)
 
 cudaError_t cudaHostUnregister(void *memory)
 {
-    cudaError_t status = unsafe(enter(__func__, current));
+    cudaError_t status = unsafe(enter(__func__, here()));
     if (status == cudaSuccess)
         status = free_range(memory, false, true);
     return leave(status);
@@ -328,7 +343,7 @@ cudaError_t cudaHostUnregister(void *memory)
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
-    cudaError_t status = enter(__func__, current);
+    cudaError_t status = enter(__func__, here());
     TRY(flags == cudaStreamNonBlocking, cudaErrorInvalidValue); /* nothing of ours waits for the default stream */
     if (status == cudaSuccess)
         *stream = mock_new(STREAM, sizeof **stream, current);
@@ -351,7 +366,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 
 cudaError_t cudaDeviceSynchronize(void)
 {
-    cudaError_t status = nobody_captures(unsafe(enter(__func__, current)), current);
+    cudaError_t status = nobody_captures(unsafe(enter(__func__, here())), current);
     if (status == cudaSuccess) {
         mock_until_empty(NULL);
         status = mock.lost[current];
@@ -363,7 +378,7 @@ cudaError_t cudaDeviceSynchronize(void)
 
 cudaError_t cudaEventCreate(cudaEvent_t *event)
 {
-    cudaError_t status = enter(__func__, current);
+    cudaError_t status = enter(__func__, here());
     if (status == cudaSuccess)
         *event = mock_new(EVENT, sizeof **event, current);
     return leave(status);

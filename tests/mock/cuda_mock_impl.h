@@ -64,7 +64,7 @@ struct mock {
     int failure, driver, count_status;
     const char *failed;
     cudaError_t lost[MAX_DEVICES];      /* what ended its context */
-    bool peers[MAX_DEVICES][MAX_DEVICES], no_peers;
+    bool peers[MAX_DEVICES][MAX_DEVICES], no_peers, busy[MAX_DEVICES];
     double now_ms;
     struct object *objects;
     struct range *ranges;

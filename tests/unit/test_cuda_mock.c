@@ -502,6 +502,33 @@ static void *drain_and_close(void *device)
     return status == DF_OK ? device : NULL;
 }
 
+static void *open_first(void *error)
+{
+    struct df_unit unit = { .workers = 1 };
+    struct dfr_device_config config = { .unit = &unit, .pool_bytes = 1 << 20, .compute_streams = 1 };
+    struct dfr_device *device = NULL;
+    (void)ops->open(0, &config, &device, error);
+    return device;
+}
+
+/* A thread that has set no device would be given another one by CUDA, under the first one's name. */
+static void test_first_is_busy(void **state)
+{
+    struct df_error error = { "" };
+    pthread_t thread;
+    void *device;
+
+    (void)state;
+    need_mock();
+    mock_begin(2, MEMORY, 1);
+    mock_busy(0);
+    assert_int_equal(pthread_create(&thread, NULL, open_first, &error), 0);
+    assert_int_equal(pthread_join(thread, &device), 0);
+    assert_null(device);
+    assert_non_null(strstr(error.text, "cuda0: selecting it: "));
+    assert_nothing_left();
+}
+
 /* Another run in this process ends while this one captures. The end of a cuBLAS handle waits for the whole GPU, which
  * spoils the capture: then there is no recording, which is no error. */
 static void test_capture_beside_others(void **state)
@@ -674,7 +701,7 @@ int main(void)
         cmocka_unit_test_setup(test_faults, set_up),
         cmocka_unit_test_setup(test_loading_is_not_learned, set_up),
         cmocka_unit_test_setup(test_fault_found_by_another, set_up),
-        cmocka_unit_test_setup(test_lost_devices, set_up),
+        cmocka_unit_test_setup(test_lost_devices, set_up), cmocka_unit_test_setup(test_first_is_busy, set_up),
         cmocka_unit_test_setup(test_pinning, set_up),
         cmocka_unit_test_setup(test_looked_into, set_up),
         cmocka_unit_test_setup(test_no_gpu, set_up),

@@ -92,10 +92,23 @@ static int find_chain(struct dfp_picture *picture, struct df_error *error)
                               &picture->n_chain, error);
 }
 
+/* A graph is named after its file, which may be called anything: DOT cannot write a name that ends in '\', and SVG,
+ * where it is a title, has no control characters. */
+static Agraph_t *open_named(const char *name)
+{
+    char *clean = strdup(name);
+    for (char *p = clean; p && *p; p++)
+        if ((unsigned char)*p < ' ' || *p == '\\' || *p == 0x7f)
+            *p = '_';
+    Agraph_t *g = clean ? agopen(clean, Agdirected, NULL) : NULL;
+    free(clean);
+    return g;
+}
+
 static int draw(struct dfp_picture *picture, struct df_error *error)
 {
     const struct df_graph *graph = picture->model.problem->graph;
-    picture->g = agopen((char *)graph->name, Agdirected, NULL);
+    picture->g = open_named(graph->name);
     if (!picture->g)
         return dfr_error_memory(error);
     style(picture->g);

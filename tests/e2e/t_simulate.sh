@@ -216,3 +216,8 @@ expect bound-once 0 '^once,one,gp,0\.021,0\.021,' "$DFC" simulate once.df --wave
 # A graph's name that CSV would take for two is in quotes, in the study of wrong times too.
 cp once.df 'a,b.df'
 for o in "" "--error=sigma:0.1 --draws=2"; do expect "csv-name $o" 0 '^"a,b",one,gp,' "$DFC" simulate a,b.df --policy=gp --format=csv $o; done
+# Nor is a picture spoilt by the name that it has from its file.
+cp once.df 'o\.df' && cp once.df $'\033.df'
+if command -v dot >/dev/null; then check picture-name bash -c '"$DFC" "o\\.df" --emit=dot | dot -Tplain'; else skip picture-name "no dot here"; fi
+check picture-control "$DFC" partition $'\033.df' --svg=control.svg
+grep -q $'\033' control.svg && fail picture-no-control "$(grep -n $'\033' control.svg | cat -v | head -n 1)" || pass picture-no-control

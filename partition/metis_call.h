@@ -18,7 +18,8 @@ struct dfp_metis_cut {
     bool kway;                          /* METIS's k-way form, for many parts; else recursive bisection */
 };
 
-/* part[v] for the graph's vertices, of which there are at least 2. */
+/* part[v] for the graph's vertices, of which there are at least 2, and twice as many as parts where these are more than
+ * two. */
 int dfp_metis_call(const struct dfp_metis_graph *graph, const struct dfp_metis_cut *cut, int32_t *part,
                    struct df_error *error);
 

@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "partition/draw.h"
+#include "partition/metis_call.h"
 #include "sample_graph.h"
 
 #define MS SAMPLE_MS
@@ -260,6 +262,47 @@ static void tiny_graphs_need_no_metis(void **state)
 
 /* ---- METIS as a guest ---- */
 
+/* Many parts of vertices that weigh 1 to 1000: METIS has no reason to print. */
+static void metis_prints_nothing(void **state)
+{
+    (void)state;
+    FILE *kept = tmpfile();
+    int out = dup(STDOUT_FILENO);
+    assert_true(kept && out >= 0 && fflush(stdout) == 0 && dup2(fileno(kept), STDOUT_FILENO) >= 0);
+    int code = DF_OK;
+    for (uint32_t seed = 1; seed <= 60; seed++) {
+        struct sample s;
+        struct dfp_model model;
+        struct dfp_metis_graph graph;
+        uint32_t random = seed, n = 12 + seed * 3;
+        sample_begin(&s, 2, 1);
+        for (uint32_t v = 0; v < n; v++) {
+            uint32_t from = v ? v - 1 - sample_rand(&random) % (v < 4 ? v : 4) : 0, kind = sample_rand(&random) % 16;
+            double time_s = (kind < seed % 4 ? 1000 : kind < 6 ? 30 : 1) * SAMPLE_MS;
+            sample_node(&s, "work", time_s, time_s, SAMPLE_MB, v && seed % 3, &from);
+        }
+        sample_end(&s);
+        code |= dfp_model_init(&model, &s.problem, NULL);
+        code |= dfp_metis_graph_make(&model, DFP_WEIGHT_GPU, DFP_EDGES_HOST, &graph, NULL);
+        int32_t *part = calloc(n + 1, sizeof *part);
+        for (uint32_t parts = 2; parts <= n / 2 && !code; parts += 1 + parts / 4)
+            for (int kway = 0; kway < 2; kway++) {
+                const struct dfp_metis_cut cut = { .n_parts = parts, .n_weights = 1, .seed = seed, .kway = kway };
+                code |= dfp_metis_call(&graph, &cut, part, NULL);
+            }
+        free(part);
+        dfp_metis_graph_free(&graph);
+        sample_free(&s);
+    }
+    fflush(stdout);
+    long printed = lseek(STDOUT_FILENO, 0, SEEK_END);
+    dup2(out, STDOUT_FILENO);
+    close(out);
+    fclose(kept);
+    assert_int_equal(code, DF_OK);
+    assert_int_equal(printed, 0);
+}
+
 static void the_callers_random_numbers_are_untouched(void **state)
 {
     (void)state;
@@ -502,6 +545,7 @@ int main(void)
         cmocka_unit_test(free_nodes_follow_their_neighbours),
         cmocka_unit_test(what_fits_nowhere_is_refused),
         cmocka_unit_test(tiny_graphs_need_no_metis),
+        cmocka_unit_test(metis_prints_nothing),
         cmocka_unit_test(the_callers_random_numbers_are_untouched),
         cmocka_unit_test(threads_do_not_disturb_each_other),
         cmocka_unit_test(metis_text_reads_back),

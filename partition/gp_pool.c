@@ -1,7 +1,7 @@
 /* gp_pool.c - the best distinct placements found so far, and the one function that chance needs.
  *
  * Distinct: two placements of the same makespan (to a millionth) are taken for the same one: refining both would be
- *           twice the same work.
+ *           twice the same work. The better of them is kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,24 +51,31 @@ static uint32_t victim(const struct dfp_pool *pool, double makespan_s, bool from
     return makespan_s < pool->found[last].makespan_s ? last : DF_NONE;
 }
 
+static void take(const struct dfp_pool *pool, struct dfp_found *found, double makespan_s, const struct dfp_state *state)
+{
+    found->makespan_s = makespan_s;
+    found->rank_weight = state->rank_weight;
+    memcpy(found->place, state->place, pool->n_nodes * sizeof *found->place);
+    memcpy(found->bias, state->bias, pool->n_nodes * sizeof *found->bias);
+}
+
 void dfp_pool_add(struct dfp_pool *pool, double makespan_s, bool from_metis, const struct dfp_state *state)
 {
     if (!(makespan_s < INFINITY))
         return;
     for (uint32_t i = 0; i < pool->n; i++)
-        if (same(pool->found[i].makespan_s, makespan_s)) {
+        if (same(pool->found[i].makespan_s, makespan_s)) { /* those before it are better */
             pool->found[i].from_metis |= from_metis;
+            if (makespan_s < pool->found[i].makespan_s)
+                take(pool, &pool->found[i], makespan_s, state);
             return;
         }
     uint32_t at = victim(pool, makespan_s, from_metis);
     if (at == DF_NONE)
         return;
     struct dfp_found found = pool->found[at];
-    found.makespan_s = makespan_s;
     found.from_metis = from_metis;
-    found.rank_weight = state->rank_weight;
-    memcpy(found.place, state->place, pool->n_nodes * sizeof *found.place);
-    memcpy(found.bias, state->bias, pool->n_nodes * sizeof *found.bias);
+    take(pool, &found, makespan_s, state);
     if (at < pool->n)                   /* close the gap before the place in order is looked for */
         memmove(&pool->found[at], &pool->found[at + 1], (pool->n - at - 1) * sizeof found);
     else

@@ -181,7 +181,7 @@ static int search_make(struct dfp_search *search, const struct dfp_problem *prob
     return DF_OK;
 }
 
-static void answer(struct dfp_search *search, uint64_t steps, struct dfp_result *result)
+static int answer(struct dfp_search *search, uint64_t steps, struct dfp_result *result, struct df_error *error)
 {
     const struct dfp_found *best = &search->pool.found[0];
     memcpy(result->place, best->place, search->compact.n_nodes * sizeof *best->place);
@@ -194,6 +194,7 @@ static void answer(struct dfp_search *search, uint64_t steps, struct dfp_result 
     result->load_s = dfp_state_bottleneck_s(&search->state);
     result->load_bound_s = search->area_s;
     result->evaluations = steps / search->compact.n_nodes;
+    return dfp_room_is_short(search->problem) ? dfp_room_answer(search, result, error) : DF_OK;
 }
 
 static int solve(const struct dfp_problem *problem, const struct dfp_options *options, struct dfp_result *result,
@@ -213,7 +214,7 @@ static int solve(const struct dfp_problem *problem, const struct dfp_options *op
     if (!code && search.n_waves)
         code = dfp_waves_solve(&search, result, error);
     else if (!code)
-        answer(&search, refine(&search), result);
+        code = answer(&search, refine(&search), result, error);
     if (!code && result->lower_bound_s > result->makespan_s)
         code = dfr_error(error, DF_E_ARGUMENT, "the lower bound %.9g s is above a schedule of %.9g s: please report it",
                          result->lower_bound_s, result->makespan_s);

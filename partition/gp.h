@@ -293,6 +293,13 @@ void dfp_waves_count(struct dfp_search *search);
  * figures is as answered for latency. place and priority are grown by realloc() where more than one wave is placed. */
 int dfp_waves_solve(struct dfp_search *search, struct dfp_result *result, struct df_error *error);
 
+/* ---- gp_room.c: devices' memories that have no room for everything ---- */
+
+bool dfp_room_is_short(const struct dfp_problem *problem);
+/* Chooses again, from the pool, the other planners and the online policies, by simulation; result: as answered without
+ * regard to memory. */
+int dfp_room_answer(struct dfp_search *search, struct dfp_result *result, struct df_error *error);
+
 /* ---- gp.c ---- */
 
 double dfp_seconds(void);               /* monotonic */

@@ -66,6 +66,7 @@ struct dfp_result {
     uint32_t n_waves;                   /* placed jointly, [wave % n_waves][node]; 0 is 1 */
     char run_as[24];                    /* DFP_RUN_PLACED, or the online policy that was better than every placement */
     double makespan_s, lower_bound_s;
+    bool simulated;                     /* makespan_s: with the devices' memories, which the evaluator does not know */
     double load_s, load_bound_s;        /* a wave, of the unit or copy engine that has most to do; 0: not known */
     uint32_t inflight;                  /* DFP_THROUGHPUT: waves in flight that it was simulated with, */
     double wave_s;                      /* and what a wave then took on average; */

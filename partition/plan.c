@@ -295,7 +295,7 @@ static int fill(const struct dfp_problem *problem, const struct dfp_partitioner 
         return code;
     bool placed = !strcmp(result.run_as, DFP_RUN_PLACED);
     memcpy(plan->run_as, result.run_as, sizeof plan->run_as);
-    plan->predicted_s = placed ? evaluation.makespan_s : result.makespan_s;
+    plan->predicted_s = placed && !result.simulated ? evaluation.makespan_s : result.makespan_s;
     plan->lower_bound_s = result.lower_bound_s;
     plan->n_waves = result.n_waves > 1 ? result.n_waves : 1;
     plan->inflight = result.inflight;

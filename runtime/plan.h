@@ -60,7 +60,8 @@ struct df_plan {
     uint32_t n_waves;                   /* placed jointly, 1 or more: wave w goes by row w % n_waves of `place` */
     uint16_t *place;                    /* unit of each node, [row * n_nodes + node] */
     float *priority;                    /* higher first: upward rank; ties by number */
-    double predicted_s;                 /* makespan of one wave under this plan by the evaluator */
+    double predicted_s;                 /* makespan of one wave under this plan by the evaluator; gp's where a device's
+                                         * memory is short: simulated */
     uint32_t inflight;                  /* waves in flight that it was made for; 0: one */
     double wave_s;                      /* what a wave then takes on average, simulated; 0: not known */
     /* A wave's load of what has most to do: of this plan, the least that was found, what no plan goes below; 0: not

@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "partition/gp.h"
+#include "runtime/policy.h"
+#include "runtime/simulate.h"
 #include "sample_graph.h"
 
 static void random_places(const struct sample *s, uint32_t *random, uint16_t *place)
@@ -231,6 +233,16 @@ static struct df_plan *plan_by(const struct sample *s, const char *policy, const
     return plan;
 }
 
+static double simulated(const struct sample *s, const char *policy, const struct df_plan *plan)
+{
+    struct dfr_simulation run = { 0 };
+    struct df_error error = { "" };
+    struct dfr_simulate_options options = { .policy = policy, .plan = plan };
+    if (dfr_simulate(s->graph, &s->platform, &s->times, &options, &run, &error) != DF_OK)
+        fail_msg("%s: %s", policy, error.text);
+    return run.makespan_s;
+}
+
 static void gp_repeats_on_any_number_of_threads(void **state)
 {
     (void)state;
@@ -278,6 +290,69 @@ static void gp_is_never_worse(void **state)
         dfr_plan_free(gp);
         sample_free(&s);
     }
+}
+
+/* Where a device's memory is short, by what is simulated with it. */
+static void gp_is_never_worse_in_little_memory(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 16; seed++) {
+        struct sample s;
+        struct dfp_options options;
+        uint64_t largest = 0;
+        sample_random(&s, seed, 60, 1 + seed % 4, 1 + seed % 3, false);
+        for (uint32_t v = 0; v < s.graph->n_nodes; v++)
+            largest = dfp_job_bytes(s.graph, v) > largest ? dfp_job_bytes(s.graph, v) : largest;
+        for (uint32_t u = 1; u < s.platform.n_units; u++)
+            s.platform.units[u].memory_bytes = largest * (8 + seed) / 8;
+        dfp_options_default(&options);
+        options.budget = 300;
+        struct df_plan *gp = plan_by(&s, "gp", &options);
+        double gp_s = simulated(&s, "gp", gp);
+        assert_true(fabs(gp_s - gp->predicted_s) <= 1e-12 * gp_s);
+        for (const char *const *name = dfr_policy_names(); *name; name++) {
+            struct df_plan *plan = dfp_partitioner_find(*name) ? plan_by(&s, *name, &options) : NULL;
+            if (strcmp(*name, "random") && simulated(&s, *name, plan) < gp_s * (1 - 1e-9))
+                fail_msg("seed %u: %s is faster than gp's %g s", seed, *name, gp_s);
+            dfr_plan_free(plan);
+        }
+        dfr_plan_free(gp);
+        sample_free(&s);
+    }
+}
+
+/* Of two that are taken for the same, the better. */
+static void a_pool_keeps_the_better(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct dfp_compact compact;
+    struct dfp_state st;
+    struct dfp_pool pool;
+    uint32_t random = 1;
+    any_graph(&s, 9);
+    uint16_t *place = calloc(s.graph->n_nodes, sizeof *place);
+    assert_int_equal(dfp_compact_make(&s.problem, &compact, NULL), DF_OK);
+    assert_int_equal(dfp_state_make(&compact, &st, NULL), DF_OK);
+    assert_int_equal(dfp_pool_make(&pool, compact.n_nodes, NULL), DF_OK);
+    const double makespan_s[] = { 1, 2, 1 - 5e-7, 1 + 5e-7 };
+    for (uint32_t i = 0; i < 4; i++) {
+        random_places(&s, &random, place);
+        dfp_state_set(&st, place, NULL, 1);
+        dfp_pool_add(&pool, makespan_s[i], i == 0, &st);
+        if (i == 2)
+            assert_memory_equal(pool.found[0].place, place, compact.n_nodes * sizeof *place);
+        if (i == 3)
+            assert_memory_not_equal(pool.found[0].place, place, compact.n_nodes * sizeof *place);
+    }
+    assert_int_equal(pool.n, 2);
+    assert_true(pool.found[0].makespan_s == makespan_s[2] && pool.found[0].from_metis);
+    assert_true(pool.found[1].makespan_s == 2);
+    dfp_pool_free(&pool);
+    dfp_state_free(&st);
+    dfp_compact_free(&compact);
+    free(place);
+    sample_free(&s);
 }
 
 static void more_budget_is_not_worse_and_a_cap_ends_it(void **state)
@@ -374,6 +449,8 @@ int main(void)
         cmocka_unit_test(the_bound_is_tight_where_it_can_be),
         cmocka_unit_test(gp_repeats_on_any_number_of_threads),
         cmocka_unit_test(gp_is_never_worse),
+        cmocka_unit_test(gp_is_never_worse_in_little_memory),
+        cmocka_unit_test(a_pool_keeps_the_better),
         cmocka_unit_test(more_budget_is_not_worse_and_a_cap_ends_it),
         cmocka_unit_test(odd_graphs_are_planned),
         cmocka_unit_test(large_graphs_come_near_the_area_bound),

@@ -254,8 +254,13 @@ int dfp_lin_run(struct dfp_search *search, uint32_t n_prices, uint32_t n_steps, 
 int dfp_metis_run(struct dfp_search *search, uint32_t n_single, uint32_t n_double, struct df_error *error);
 int dfp_metis_clusters(struct dfp_search *search, struct df_error *error);
 
-/* all: every online policy and planner; else one. */
-int dfp_replay_run(struct dfp_search *search, bool all, struct df_error *error);
+/* What is compared with costs no budget; what is a start, too, does. */
+enum dfp_replays {
+    DFP_REPLAY_FEW,                     /* compared with planners, and the online policies that are best as a rule */
+    DFP_REPLAY_MOST,                    /* with all, and the first online one is a start */
+    DFP_REPLAY_ALL                      /* everything is a start, in two orders */
+};
+int dfp_replay_run(struct dfp_search *search, enum dfp_replays replays, struct df_error *error);
 
 /* Splits what is on devices among all of them, by METIS; search->place is input and output. */
 int dfp_metis_split(struct dfp_search *search, struct df_error *error);

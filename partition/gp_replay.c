@@ -13,14 +13,17 @@
 #include "runtime/policy.h"
 #include "runtime/simulate.h"
 
-enum { STEPS_PER_NODE = 6 };            /* of the budget, for a simulated run */
+enum {
+    STEPS_PER_NODE = 6,                 /* of the budget, for a simulated run whose placement is tried */
+    FEW = 3,                            /* online policies, where there is no time for all; */
+    LARGE = 50000                       /* of so many nodes, the first alone */
+};
 
-/* The first is the one to try where there is time for one only. */
 static const char *const online[] = { "dmda", "dmdas", "dmdar", "pats", "pams", "padas", "ddwrr", "ddfcfs", "eager",
                                       "ws" };
 static const struct dfp_partitioner *const planners[] = { &dfp_partitioner_heft, &dfp_partitioner_peft };
 
-static int replay(struct dfp_search *search, const char *policy, double *start_s, float *priority,
+static int replay(struct dfp_search *search, const char *policy, bool is_start, double *start_s, float *priority,
                   struct df_error *error)
 {
     const struct dfp_problem *problem = search->problem;
@@ -33,11 +36,13 @@ static int replay(struct dfp_search *search, const char *policy, double *start_s
     int code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &run, error);
     if (code)
         return code == DF_E_MEMORY ? code : DF_OK;
-    search->state.steps += STEPS_PER_NODE * (uint64_t)search->compact.n_nodes;
     if (run.makespan_s < search->online_s) {
         search->online_s = run.makespan_s;
         search->online = policy;
     }
+    if (!is_start)
+        return DF_OK;
+    search->state.steps += STEPS_PER_NODE * (uint64_t)search->compact.n_nodes;
     for (uint32_t v = 0; v < search->compact.n_nodes; v++) {
         priority[v] = (float)-start_s[v];
         if (!(search->compact.allowed[v] & 1u << search->place[v]))
@@ -48,30 +53,37 @@ static int replay(struct dfp_search *search, const char *policy, double *start_s
     return DF_OK;
 }
 
-static int plan(struct dfp_search *search, const struct dfp_partitioner *planner, float *priority,
+static int plan(struct dfp_search *search, const struct dfp_partitioner *planner, bool is_start, float *priority,
                 struct df_error *error)
 {
     struct dfp_result result = { .place = search->place, .priority = priority };
+    uint64_t steps = search->state.steps;
     int code = planner->solve ? planner->solve(search->problem, search->options, &result, error)
                               : planner->run(search->problem, search->options, search->place, error);
     if (code)
         return code == DF_E_MEMORY ? code : DF_OK;
-    dfp_search_try(search, false);
+    if (is_start || !planner->solve)
+        dfp_search_try(search, false);
     if (planner->solve)
         dfp_search_try_order(search, false, priority);
+    if (!is_start)
+        search->state.steps = steps;
     return DF_OK;
 }
 
-int dfp_replay_run(struct dfp_search *search, bool all, struct df_error *error)
+int dfp_replay_run(struct dfp_search *search, enum dfp_replays replays, struct df_error *error)
 {
+    size_t few = search->compact.n_nodes > LARGE ? 1 : FEW;
+    size_t n_online = replays == DFP_REPLAY_FEW ? few : sizeof online / sizeof *online;
+    bool all = replays == DFP_REPLAY_ALL;
     size_t n = (size_t)search->compact.n_nodes + 1;
     double *start_s = calloc(n, sizeof *start_s);
     float *priority = calloc(n, sizeof *priority);
     int code = start_s && priority ? DF_OK : dfr_error_memory(error);
-    for (size_t i = 0; i < (all ? sizeof online / sizeof *online : 1) && !code; i++)
-        code = replay(search, online[i], start_s, priority, error);
-    for (size_t i = 0; i < sizeof planners / sizeof *planners && all && !code; i++)
-        code = plan(search, planners[i], priority, error);
+    for (size_t i = 0; i < n_online && !code; i++)
+        code = replay(search, online[i], all || (i == 0 && replays == DFP_REPLAY_MOST), start_s, priority, error);
+    for (size_t i = 0; i < sizeof planners / sizeof *planners && !code; i++)
+        code = plan(search, planners[i], all, priority, error);
     free(start_s);
     free(priority);
     return code;

@@ -169,8 +169,9 @@ int dfp_starts_run(struct dfp_search *search, struct df_error *error)
         code = dfp_list_run(search, plenty, error);
     if (!code && in_time(search))
         code = dfp_metis_run(search, evaluations >= 200 ? 12 : plenty ? 4 : 0, evaluations >= 200 ? 4 : 1, error);
-    if (!code && plenty && in_time(search))
-        code = dfp_replay_run(search, evaluations >= 200, error);
+    if (!code && in_time(search))
+        code = dfp_replay_run(search, evaluations >= 200 ? DFP_REPLAY_ALL : plenty ? DFP_REPLAY_MOST : DFP_REPLAY_FEW,
+                              error);
     if (!code && plenty && search->compact.n_units > 1 && in_time(search))
         code = least_load(search, evaluations, error);
     if (!code && search->compact.n_units > 2 && plenty)

@@ -3,8 +3,8 @@
  * Load:     precedence drops out, and a wave costs what the most loaded of host, devices and copy engines has to do for
  *           it. That is brought down by annealing (gp_load.c), from the starts and from the best mixture of cuts
  *           (gp_rate.c), for one wave and for 2, 4, 8 … placed jointly, which can share what one wave cannot divide.
- * Answer:   every candidate, and the online policies, run in the simulator with several waves in flight; the fastest is
- *           the answer.
+ * Answer:   every candidate, the other planners' placements, and the online policies, run in the simulator with several
+ *           waves in flight; the fastest is the answer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,15 +16,16 @@
 
 enum {
     MOST_ROWS = 32,
-    MOST_CANDIDATES = 8,
+    MOST_CANDIDATES = 12,
     MOST_JOINT_NODES = 40000,
     STEPS_PER_JOB = 6,                  /* of the budget, in a simulation */
-    FEW_JOBS = 10000,                   /* of a simulated run: then every online policy is tried */
+    FEW_JOBS = 10000,                   /* of a simulated run: then every other policy is tried */
     MANY_JOBS = 100000                  /* then the run is no longer than two rounds of waves */
 };
 
 /* The first is the one to try where a simulation takes long. */
-static const char *const online[] = { "dmda", "dmdas", "dmdar", "pats", "pams", "ddwrr", "eager", "ws" };
+static const char *const online[] = { "dmda", "dmdas", "dmdar", "pats", "pams", "padas", "ddwrr", "ddfcfs", "eager",
+                                      "ws" };
 
 struct candidate {
     uint32_t n_waves;
@@ -271,15 +272,14 @@ static int simulate(struct waves *w, const char *policy, const struct df_plan *p
     return DF_OK;
 }
 
-static int try_candidate(struct waves *w, const struct candidate *c, struct df_error *error)
+/* By the priorities in w->priority. */
+static int try_in_order(struct waves *w, const struct candidate *c, struct df_error *error)
 {
     struct df_plan plan = { .policy = "gp", .platform = *w->search->problem->platform,
                             .n_nodes = w->search->compact.n_nodes, .n_waves = c->n_waves, .place = c->place,
                             .priority = w->priority };
     double wave_s;
-    int code = mean_rank(w, c, w->priority, error);
-    if (!code)
-        code = simulate(w, "gp", &plan, &wave_s, error);
+    int code = simulate(w, "gp", &plan, &wave_s, error);
     if (!code && wave_s < w->wave_s) {
         float *kept = w->best_priority;
         w->best_priority = w->priority;
@@ -290,12 +290,46 @@ static int try_candidate(struct waves *w, const struct candidate *c, struct df_e
     return code;
 }
 
+static int try_candidate(struct waves *w, const struct candidate *c, struct df_error *error)
+{
+    int code = mean_rank(w, c, w->priority, error);
+    return code ? code : try_in_order(w, c, error);
+}
+
+/* What another planner makes of a wave, in its own order; one that refuses the problem is no candidate. */
+static int try_planner(struct waves *w, const struct dfp_partitioner *planner, struct df_error *error)
+{
+    const struct dfp_problem *problem = w->search->problem;
+    const struct dfp_options *options = w->search->options;
+    size_t n = w->search->compact.n_nodes;
+    struct dfp_result planned = { .place = malloc((n + 1) * sizeof *planned.place), .priority = w->priority };
+    if (!planned.place)
+        return dfr_error_memory(error);
+    int code = planner->solve ? planner->solve(problem, options, &planned, error)
+                              : planner->run(problem, options, planned.place, error);
+    bool refused = code && code != DF_E_MEMORY;
+    if (!code && !planner->solve)
+        dfp_upward_rank(problem, planned.place, w->priority);
+    if (!code) {
+        dfp_state_set(&w->search->state, planned.place, NULL, 1);
+        code = candidate_add(w, 1, dfp_state_bottleneck_s(&w->search->state), planned.place, error);
+    }
+    for (uint32_t i = 0; i < w->n && !code; i++) /* it may have been there before, in another order */
+        if (w->candidate[i].n_waves == 1 && !memcmp(w->candidate[i].place, planned.place, n * sizeof *planned.place))
+            code = try_in_order(w, &w->candidate[i], error);
+    free(planned.place);
+    return refused ? DF_OK : code;
+}
+
 static int choose(struct waves *w, struct df_error *error)
 {
     int code = DF_OK;
+    uint64_t jobs = (uint64_t)w->search->n_waves * w->search->compact.n_nodes;
     for (uint32_t i = 0; i < w->n && !code; i++)
         code = try_candidate(w, &w->candidate[i], error);
-    uint64_t jobs = (uint64_t)w->search->n_waves * w->search->compact.n_nodes;
+    for (size_t i = 0; dfp_partitioners[i] && jobs <= FEW_JOBS && !code; i++)
+        if (dfp_partitioners[i] != &dfp_partitioner_gp)
+            code = try_planner(w, dfp_partitioners[i], error);
     for (size_t i = 0; i < (jobs <= FEW_JOBS ? sizeof online / sizeof *online : 1) && !code; i++) {
         double wave_s;
         code = simulate(w, online[i], NULL, &wave_s, error);

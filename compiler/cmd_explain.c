@@ -222,7 +222,7 @@ static bool print_summary(FILE *out, const struct request *r, const struct dfc_e
     const struct df_plan *plan = e->plan;
     char time[32], bound[32], text[500];
     fprintf(out, "%s on %s, placed by %s: %s for one wave", r->common.path, e->problem->platform->name, plan->policy,
-            dfp_text_time(time, e->evaluation.makespan_s));
+            dfp_text_time(time, fmax(e->evaluation.makespan_s, plan->predicted_s))); /* more: a memory is short */
     if (plan->lower_bound_s > 0)
         fprintf(out, "; no schedule is shorter than %s", dfp_text_time(bound, plan->lower_bound_s));
     fputs("\n\n", out);

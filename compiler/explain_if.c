@@ -32,13 +32,18 @@ static bool stays_possible(const struct trial *t, const struct dfp_problem *prob
     return true;
 }
 
-/* One wave with everything where it is; INFINITY: that is impossible. */
+/* One wave with everything where it is; INFINITY: that is impossible. Where what is predicted now is more than the
+ * evaluator says, a device's memory is short, which it does not know: then as long as now. */
 static int find_present(const struct trial *t, const struct dfp_problem *problem, double *present_s,
                         struct df_error *error)
 {
     struct dfp_evaluation now;
+    double now_s = t->e->plan->predicted_s;
     *present_s = INFINITY;
     if (!stays_possible(t, problem))
+        return DF_OK;
+    *present_s = now_s;
+    if (t->e->evaluation.makespan_s < now_s)
         return DF_OK;
     float *rank = malloc(((size_t)problem->graph->n_nodes + 1) * sizeof *rank);
     if (!rank)
@@ -47,7 +52,7 @@ static int find_present(const struct trial *t, const struct dfp_problem *problem
     int code = dfp_evaluate(problem, t->e->plan->place, rank, &now, error);
     free(rank);
     if (!code)
-        *present_s = fmin(now.makespan_s, t->e->plan->predicted_s);
+        *present_s = fmin(now.makespan_s, now_s);
     return code;
 }
 

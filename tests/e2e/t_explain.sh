@@ -72,6 +72,15 @@ sed -e 's/heavy(a)/heavy(a) @gpu/' -e 's/gpu 1ms/gpu 20ms/' alone.df > wait.df
 expect if-hint 0 "no gain +a GPU" "$DFC" explain wait.df --what-if
 sed -e 's/workers = 1;/workers = 256;/' alone.df > full.df
 expect if-full 0 "faster +a GPU" "$DFC" explain full.df --what-if
+# A device's memory has no room for all: a wave takes as long as is simulated with it, and so it does beside every change.
+cat > short.df <<'END'
+platform p { cpu host { workers = 1; } gpu g { memory = 10 MB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; } }
+kernel make(out v: u8[k]) cost gpu 1ms;
+kernel last(in v: u8[k], in w: u8[k]) cost gpu 1ms;
+graph main { for i in 0..4 { a[i]: u8[4000000] = make(); } last(a[0], a[1]); last(a[2], a[3]); last(a[0], a[3]); }
+END
+expect short 0 "placed by gp: 15 ms for one wave" "$DFC" explain short.df
+expect if-short 0 "no gain +one more CPU worker" "$DFC" explain short.df --what-if
 if "$DFC" explain full.df --what-if | grep -q 'one more CPU'; then fail if-no-more-workers "257 workers"; else pass if-no-more-workers; fi
 expect if-first-gpu 0 "faster  a GPU \(12 GB/s and 10 us each way\)" "$DFC" explain alone.df --what-if
 

@@ -316,7 +316,8 @@ static void warn_all_once(const struct dfc_unit *u, struct dfl_loc loc)
             return;
     dfl_warning(u->sink, loc,
                 "everything in graph 'main' is 'once': it runs a single time, however many waves are asked for");
-    dfl_hint(u->sink, "what reads only 'once' values is 'once' too; a source that shall fire for each wave is not 'once'");
+    dfl_hint(u->sink, "what reads only 'once' values is 'once' too; a source that shall fire for each wave is not "
+                      "'once'");
 }
 
 bool dfc_build_finish(struct dfc_build *build)

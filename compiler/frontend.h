@@ -162,7 +162,8 @@ const char *dfc_printf(struct dfc_unit *u, const char *format, ...) __attribute_
 bool dfc_no_memory(struct dfc_unit *u);
 /* "did you mean …" where a name of the list is close. */
 void dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *names, size_t n);
-/* Is it a C or C++ keyword, `call`, `stream`, df_*, DF_* or of C's headers? Says so at `loc` then. what: "port", "scalar", … */
+/* Is it a C or C++ keyword, `call`, `stream`, df_*, DF_* or of C's headers? Says so where it is then. what: "port",
+ * "scalar", … */
 bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_name *name);
 
 /* ---- load.c ---- */

@@ -172,7 +172,8 @@ int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **s
     s->asked = malloc(n_waiters * sizeof *s->asked);
     s->peer_asks = calloc(n_waiters, sizeof *s->peer_asks);
     s->sender = config->n_waiters ? calloc(n * config->n_slots, sizeof *s->sender) : NULL;
-    if ((config->n_waiters && !s->sender) || !s->peer_asks || !s->blocks || !s->bytes || !s->cls || !s->waiter_next || !s->asked) {
+    if ((config->n_waiters && !s->sender) || !s->peer_asks || !s->blocks || !s->bytes || !s->cls || !s->waiter_next ||
+        !s->asked) {
         dfr_error_memory(error);
         goto fail;
     }
@@ -218,7 +219,7 @@ void dfm_space_destroy(struct dfm_space *s)
 static void forget_sender(struct dfm_space *s, uint32_t block)
 {
     if (s->sender)
-        atomic_store_explicit(&s->sender[block], 0, memory_order_relaxed); /* who ends a life orders it before the next */
+        atomic_store_explicit(&s->sender[block], 0, memory_order_relaxed); /* ordered by the life's end */
 }
 
 static void tell_devices(struct dfm_space *s, uint32_t block, uint32_t holders, uint32_t memory)

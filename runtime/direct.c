@@ -84,6 +84,8 @@ static void wake_a_robber(struct df_run *run)
 {
     if (run->fences)
         atomic_thread_fence(memory_order_seq_cst);
+    else
+        atomic_signal_fence(memory_order_seq_cst); /* the sleeper's barrier does the rest (pile.h) */
     if (dfr_wake_is_wanted(&run->wakes[0]))
         dfr_wake_one(&run->wakes[0]);
 }

@@ -11,7 +11,8 @@
  *           is null where it is unknown.
  * Robust:   the time of a work is the median of its jobs. Left out are: jobs that shared a GPU with another, or that
  *           waited for their kernel's code to come there, ends of streams, jobs with fewer threads than they asked for,
- *           all of a failed run, variants with a cost clause. Scalars are those of the run, unlike in `dfc profile`, where args have their defaults.
+ *           all of a failed run, variants with a cost clause. Scalars are those of the run, unlike in `dfc profile`,
+ *           where args have their defaults.
  * Cost:     a trace in memory of the first DFR_LEARN_EVENTS jobs of each worker.
  */
 #ifndef DFR_LEARN_H

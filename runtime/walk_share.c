@@ -283,7 +283,7 @@ bool dfr_phase_share(struct dfr_phase *phase, uint32_t n_workers, uint32_t n_slo
     s.free_s = malloc(n_workers * sizeof *s.free_s);
     s.votes = calloc(n_workers, sizeof *s.votes);
     s.known = malloc((size_t)n_workers * n_workers * sizeof *s.known);
-    s.end_s = malloc(MOST_WAVES * sizeof *s.end_s);
+    s.end_s = calloc(MOST_WAVES, sizeof *s.end_s);
     good = s.finish_s && s.place && s.load_s && s.free_s && s.votes && s.known && s.end_s;
     if (good)
         choose(&s);

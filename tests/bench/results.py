@@ -42,14 +42,17 @@ def quality(runs, policy, families):
     return (geomean(found), max(found)) if found else None
 
 
+def best_first(runs, policies, families):
+    return sorted(policies, key=lambda p: (round(quality(runs, p, families)[0], 9), p))
+
+
 def by_family(runs, families):
     def cell(policy, family):
         q = quality(runs, policy, [family])
         return f"{q[0]:.2f}" if q else "–"
 
-    order = sorted(runs.policies, key=lambda p: quality(runs, p, families)[0])
     rows = []
-    for p in order:
+    for p in best_first(runs, runs.policies, families):
         q = quality(runs, p, families)
         rows.append([f"`{p}`"] + [cell(p, f) for f in families] + [f"{q[0]:.2f} ({q[1]:.2f})"])
     counts = ["graphs"] + [str(len(runs.rows[f])) for f in families] + [str(len(runs.graphs(families)))]
@@ -184,7 +187,7 @@ def main():
     plotted = [p for p in PLOTTED if p in runs.policies]
     pictures = {
         "families.svg": plot.dots("Makespan over lower bound, by policy and family", "geometric mean of each family; 1 cannot be beaten; all-cpu, far to the right, is left out",
-                                  "makespan / lower bound", sorted(set(runs.policies) - {"all-cpu"}, key=lambda p: quality(runs, p, families)[0]), families,
+                                  "makespan / lower bound", best_first(runs, set(runs.policies) - {"all-cpu"}, families), families,
                                   lambda p, f: (quality(runs, p, [f]) or (None,))[0]),
         "profile.svg": plot.lines("How close to the best policy, on how many graphs", "a point (x, y): on a share y of the graphs, no more than x times the best makespan",
                                   "makespan / best makespan of any policy", "share of the graphs", profile(runs, families, plotted), log_x=True, steps=True, x_high=4),

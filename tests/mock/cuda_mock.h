@@ -5,12 +5,13 @@
  * Work:     streams are queues of what was enqueued. Nothing of it is done until somebody asks for an event or waits;
  *           then a few of the heads that may go are, chosen by the seed. So whatever the runtime frees, reuses or reads
  *           too early is seen.
- * Memory:   a device's is closed to everybody (a fault) but while enqueued work is done; a copy must lie within it. No page
- *           of the host is pinned twice, and a copy's host side is pinned as a whole or not at all.
+ * Memory:   a device's is closed to everybody (a fault) but while enqueued work is done; a copy must lie within it. No
+ *           page of the host is pinned twice, and a copy's host side is pinned as a whole or not at all.
  * Rules:    a thread that has set no device gets the first that works; what a capture forbids spoils it (also when a
- *           thread waits for a device while another captures on it); a kernel goes to a stream of the thread's current device; an event is of its stream's device; an error
- *           of a kernel comes back from every later call of its device, for good; other errors stay a thread's last one
- *           until they are taken; the end of a cuBLAS handle waits for its device.
+ *           thread waits for a device while another captures on it); a kernel goes to a stream of the thread's current
+ *           device; an event is of its stream's device; an error of a kernel comes back from every later call of its
+ *           device, for good; other errors stay a thread's last one until they are taken; the end of a cuBLAS handle
+ *           waits for its device.
  * Use:      linked in place of the CUDA runtime. All is weak: NULL where CUDA's headers were not there to build it.
  */
 #ifndef CUDA_MOCK_H

@@ -20,8 +20,10 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:suppressions=$PWD/tests/tsan
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
 limit=${DF_TEST_LIMIT_S:-300}
 
+# A machine's GPUs are seen by the tests of CUDA alone: what the others expect of a program is the same everywhere (make gpu-check is for GPUs).
 run_one() { # NAME COMMAND…: log in $logs/NAME, exit status in $logs/NAME.rc, seconds in $logs/NAME.s
     local n=$1 start=$EPOCHREALTIME; shift
+    case $n in *-cuda*) ;; *) export CUDA_VISIBLE_DEVICES='' ;; esac
     timeout -k 5 "$limit" "$@" >"$logs/$n" 2>&1 </dev/null
     echo $? >"$logs/$n.rc"
     awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", b - a }' >"$logs/$n.s"

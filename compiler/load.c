@@ -1,5 +1,6 @@
-/* load.c - the files of one program: the main file, and each imported file once. An import is looked for beside the
- * file that names it, then in the folders of -I. Files that import each other in a circle are an error.
+/* load.c - the files of one program: the main file, and each imported file once, whatever names it is imported by. An
+ * import is looked for beside the file that names it, then in the folders of -I. Files that import each other in a
+ * circle are an error.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -141,6 +142,30 @@ static bool add_file(struct dfc_unit *u, const char *path, char *text, size_t le
     return true;
 }
 
+/* Is the file at `path` one that is loaded already, by another name? A link, or another way to it. */
+static bool find_same(const struct dfc_unit *u, const char *path, uint32_t *file)
+{
+    const struct dfc_loaded_file *files = u->files.items;
+    struct stat this, other;
+    if (u->options->read || stat(path, &this) != 0)
+        return false;
+    for (uint32_t f = 0; f < u->files.n; f++)
+        if (stat(files[f].path, &other) == 0 && other.st_dev == this.st_dev && other.st_ino == this.st_ino) {
+            *file = f;
+            return true;
+        }
+    return false;
+}
+
+/* Adds a file that an import means, which has been read (takes `text`). A second name of one that is loaded stands for
+ * nothing: so a program that is planned again at start, from what was read here, needs no file system to know it. */
+static bool add_import(struct dfc_unit *u, const char *path, char *text, size_t length, uint32_t *file)
+{
+    if (find_same(u, path, file))
+        length = 0;
+    return add_file(u, path, text, length);
+}
+
 /* The file that an import means: one that is loaded already, or a new one. */
 static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struct dfl_decl *import, const char *dir,
                         uint32_t *file)
@@ -163,7 +188,7 @@ static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struc
                 free(text);
                 return dfc_no_memory(u);
             }
-            return add_file(u, path, text, length);
+            return add_import(u, path, text, length, file);
         }
         if (!first_why)
             first_why = why;

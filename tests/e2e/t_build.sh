@@ -91,3 +91,11 @@ expect nul 1 "^dfc: error: 'nul.c' holds a NUL byte" "$DFC" nul.df -o nul
 # A function that nobody declared would be given a double for a float: in inline code too that is an error.
 sed 's/v\[0\] = 42/v[0] = (int)lrintff(41.7f)/' k.df > undeclared.df
 expect undeclared 1 '^undeclared.df:1:[0-9]+: error: .*lrintff' "$DFC" undeclared.df -o undeclared
+
+# A file imported by two names is one, also where the program plans again.
+mkdir -p parts && ln -s parts others
+echo 'param n = 4 dynamic; kernel one(out v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = (int)i; }};' > parts/lib.df
+ln parts/lib.df hard.df
+printf 'import "parts/lib.df";\nimport "others/lib.df";\nimport "%s/hard.df";\nkernel show(in v: i32[k]) cpu {{ printf("%%d\\n", v[k - 1]); }};
+graph main { x: i32[n] = one(); show(x); }\n' "$PWD" > twice.df
+check import-twice "$DFC" twice.df -o twice -MD && rm -r parts others hard.df && expect import-twice-runs 0 '^8$' ./twice --n=9

@@ -7,6 +7,7 @@
 #include "partition/picture.h"
 
 #define MAX_LABELLED_NODES 400          /* above, only arcs of the cut carry their weight: the rest hides the picture */
+#define BESIDE "\u00a0\u00a0"           /* room between an arc, which may be heavy, and its label, to the right */
 
 /* ---- clusters ---- */
 
@@ -135,16 +136,17 @@ static bool draw_arc(const struct dfp_picture *picture, const struct df_value *v
     if (!edge)
         return false;
     bool cut = place && place[value->producer] != place[reader];
-    char label[100], bytes[32], time[32];
-    size_t n = (size_t)snprintf(label, sizeof label, " %s", dfp_text_bytes(bytes, value->bytes));
+    char label[100], tooltip[100], bytes[32], time[32] = "";
+    dfp_text_bytes(bytes, value->bytes);
     if (platform->n_units > 1) {
         uint32_t from = cut ? place[value->producer] : 0, to = cut ? place[reader] : 1;
-        snprintf(label + n, sizeof label - n, "\\n %s",
-                 dfp_text_time(time, dfp_copy_time_s(platform, from, to, value->bytes)));
+        dfp_text_time(time, dfp_copy_time_s(platform, from, to, value->bytes));
     }
+    snprintf(label, sizeof label, BESIDE "%s\\r%s%s%s", bytes, *time ? BESIDE : "", time, *time ? "\\r" : "");
+    snprintf(tooltip, sizeof tooltip, "%s%s%s", bytes, *time ? ", " : "", time);
     if (cut || picture->model.problem->graph->n_nodes <= MAX_LABELLED_NODES)
         dfp_set(edge, "label", label);
-    dfp_set(edge, "edgetooltip", label);
+    dfp_set(edge, "edgetooltip", tooltip);
     if (cut) {
         dfp_set(edge, "color", DFP_CUT_COLOUR);
         dfp_set(edge, "fontcolor", DFP_CUT_COLOUR);

@@ -153,7 +153,8 @@ static void dot_labels_clusters_and_weights(void **state)
     assert_string_equal(get(init, "shape"), "ellipse");
     Agedge_t *edge = agedge(g, init, a, NULL, 0);
     assert_non_null(edge);
-    assert_string_equal(get(edge, "label"), " 977 KiB\\n 2 ms");
+    assert_string_equal(get(edge, "label"), "\u00a0\u00a0977 KiB\\r\u00a0\u00a02 ms\\r");
+    assert_string_equal(get(edge, "edgetooltip"), "977 KiB, 2 ms");
     assert_int_equal(agnedges(g), 4);           /* a reads init's output twice: one arc */
     Agnode_t *odd = agnode(outer, "main/outer[1,2]/quote\"<b>&\\N{x|y}#3", 0);
     assert_non_null(odd);

@@ -170,12 +170,7 @@ static bool build_costs(struct dfc_unit *u, const struct dfl_stmt *stmt, const s
         cost_s[c] = (double)NAN;
         if (!callee->cost[c])
             continue;
-        if (!dfc_fold(u, &names, callee->cost[c], &value)) {
-            dfl_note(u->sink, stmt->call_loc, "in this use of '%s'", callee->name);
-            return false;
-        }
-        if (!(value.n.f >= 0 && value.n.f < 1e18)) {
-            dfl_error(u->sink, callee->cost[c]->loc, "a cost is a time of 0 or more, this is %g s", value.n.f);
+        if (!dfc_fold(u, &names, callee->cost[c], &value) || !dfc_cost_check(u, callee->cost[c], value.n.f)) {
             dfl_note(u->sink, stmt->call_loc, "in this use of '%s'", callee->name);
             return false;
         }

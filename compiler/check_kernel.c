@@ -193,6 +193,19 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
 
 /* ---- costs ---- */
 
+#define MOST_SECONDS 1e18
+
+bool dfc_cost_check(struct dfc_unit *u, const struct dfl_expr *expr, double seconds)
+{
+    if (seconds >= 0 && seconds < MOST_SECONDS)
+        return true;
+    if (seconds >= MOST_SECONDS)
+        dfl_error(u->sink, expr->loc, "a cost is less than %g s, this is %g s", MOST_SECONDS, seconds);
+    else
+        dfl_error(u->sink, expr->loc, "a cost is a time of 0 or more, this is %g s", seconds);
+    return false;
+}
+
 static bool check_price(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_price *price)
 {
     const struct dfc_names names = { .use = DFC_USE_COST, .callee = callee };
@@ -221,11 +234,7 @@ static bool check_price(struct dfc_unit *u, struct dfc_callee *callee, const str
                  price->cls.text, price->cls.text);
         return false;
     }
-    if (value.known && !(value.n.f >= 0 && value.n.f < 1e18)) {
-        dfl_error(u->sink, price->expr->loc, "a cost is a time of 0 or more, this is %g s", value.n.f);
-        return false;
-    }
-    return true;
+    return !value.known || dfc_cost_check(u, price->expr, value.n.f);
 }
 
 /* ---- the kernel ---- */

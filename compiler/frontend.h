@@ -236,6 +236,7 @@ bool dfc_format_bytes(const struct dfc_format *format, uint64_t *bytes);
 
 bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_sig *ast);
 bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char *dir);
+bool dfc_cost_check(struct dfc_unit *u, const struct dfl_expr *expr, double seconds);
 /* Everything about graphs that does not depend on values. */
 bool dfc_check_graphs(struct dfc_unit *u);
 

@@ -45,9 +45,8 @@ void dfc_jobs_run(struct dfc_job *jobs, size_t n, unsigned parallel);
 
 /* ---- interruption ---- */
 
-/* Between hold and release SIGINT, SIGTERM and SIGHUP end the programs that were started, so that what was begun is
- * cleaned up as after any failure; release lets the signal through then. */
-enum { DFC_N_SIGNALS = 4 };
+/* Between hold and release dfc_ending_signals end the programs that were started, so that what was begun is cleaned up
+ * as after any failure; release lets the signal through then. */
 struct dfc_signals {
     struct sigaction actions[DFC_N_SIGNALS];
 };

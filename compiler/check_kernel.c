@@ -7,6 +7,7 @@
 
 #include "compiler/launch.h"
 #include "runtime/builder.h"
+#include "runtime/platform.h"
 
 /* ---- traits ---- */
 
@@ -193,14 +194,12 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
 
 /* ---- costs ---- */
 
-#define MOST_SECONDS 1e18
-
 bool dfc_cost_check(struct dfc_unit *u, const struct dfl_expr *expr, double seconds)
 {
-    if (seconds >= 0 && seconds < MOST_SECONDS)
+    if (seconds >= 0 && seconds < DF_LIMIT_JOB_S)
         return true;
-    if (seconds >= MOST_SECONDS)
-        dfl_error(u->sink, expr->loc, "a cost is less than %g s, this is %g s", MOST_SECONDS, seconds);
+    if (seconds >= DF_LIMIT_JOB_S)
+        dfl_error(u->sink, expr->loc, "a cost is less than %g s, this is %g s", DF_LIMIT_JOB_S, seconds);
     else
         dfl_error(u->sink, expr->loc, "a cost is a time of 0 or more, this is %g s", seconds);
     return false;

@@ -126,6 +126,9 @@ bool dfc_output_close(struct dfc_output *output, bool keep); /* keep false: remo
  * (the .df, its imports, its kernels' code, the platform's file; the .df alone where loaded is NULL). NULL and "-" are
  * good. false: reported. */
 bool dfc_output_check(const struct dfc_common *common, const struct dfc_loaded *loaded, const char *path);
+/* What ends dfc from outside; temporary files go first, everywhere. A closed pipe is one: `dfc … 2>&1 | head`. */
+enum { DFC_N_SIGNALS = 4 };
+extern const int dfc_ending_signals[DFC_N_SIGNALS];
 /* A name that promises another form than `form` ("SVG" or "DOT"), such as g.png; one that promises nothing is good.
  * false: reported; exit 2. */
 bool dfc_output_is_picture(const char *option, const char *path, const char *form);

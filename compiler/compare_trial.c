@@ -10,8 +10,7 @@
 
 /* For the handler: only what may be used there. Set before the handler is, empty where there is nothing to remove. */
 static char doomed_path[4096], doomed_folder[4096];
-static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
-static struct sigaction before[sizeof signals / sizeof *signals];
+static struct sigaction before[DFC_N_SIGNALS];
 
 static void remove_and_end(int number)
 {
@@ -26,17 +25,17 @@ static void remove_and_end(int number)
 static void catch_signals(void)
 {
     struct sigaction action = { .sa_handler = remove_and_end, .sa_flags = SA_RESTART };
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        sigaction(signals[i], NULL, &before[i]);
+    for (int i = 0; i < DFC_N_SIGNALS; i++) {
+        sigaction(dfc_ending_signals[i], NULL, &before[i]);
         if (before[i].sa_handler != SIG_IGN) /* nohup stays nohup */
-            sigaction(signals[i], &action, NULL);
+            sigaction(dfc_ending_signals[i], &action, NULL);
     }
 }
 
 static void release_signals(void)
 {
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &before[i], NULL);
+    for (int i = 0; i < DFC_N_SIGNALS; i++)
+        sigaction(dfc_ending_signals[i], &before[i], NULL);
 }
 
 int dfc_trial_split(int argc, char **argv)

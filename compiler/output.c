@@ -23,14 +23,15 @@ static void remove_and_end(int number)
     raise(number);
 }
 
+const int dfc_ending_signals[DFC_N_SIGNALS] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+
 /* Others' handlers stay, and do their own tidying. */
 static void catch_signals(void)
 {
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
     struct sigaction now, action = { .sa_handler = remove_and_end, .sa_flags = SA_RESTART };
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-            sigaction(signals[i], &action, NULL);
+    for (int i = 0; i < DFC_N_SIGNALS; i++)
+        if (sigaction(dfc_ending_signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaction(dfc_ending_signals[i], &action, NULL);
 }
 
 /* No place, no memory: then a signal leaves the file behind. */

@@ -97,7 +97,6 @@ void dfc_list_free(struct dfc_list *list)
 /* ---- interruption ---- */
 
 static volatile sig_atomic_t caught;
-static const int held[DFC_N_SIGNALS] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE }; /* the last: `dfc … 2>&1 | head` */
 
 static void catch(int signal)
 {
@@ -110,16 +109,16 @@ void dfc_signals_hold(struct dfc_signals *before)
     caught = 0;
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < DFC_N_SIGNALS; i++) {
-        sigaction(held[i], NULL, &before->actions[i]);
+        sigaction(dfc_ending_signals[i], NULL, &before->actions[i]);
         if (before->actions[i].sa_handler != SIG_IGN)
-            sigaction(held[i], &action, NULL);
+            sigaction(dfc_ending_signals[i], &action, NULL);
     }
 }
 
 void dfc_signals_release(const struct dfc_signals *before)
 {
     for (int i = 0; i < DFC_N_SIGNALS; i++)
-        sigaction(held[i], &before->actions[i], NULL);
+        sigaction(dfc_ending_signals[i], &before->actions[i], NULL);
     if (caught)
         raise(caught);
 }

@@ -95,6 +95,13 @@ void dfm_peer_sent(struct dfm_cache *c, struct dfm_entry *e);       /* the oldes
 void dfm_peer_answer(struct dfm_cache *c, uint32_t waiter, bool sent);
 void dfm_peer_answers(struct dfm_cache *c, uint32_t waiter);        /* of peers that were asked: a list of waiters */
 
+/* What the memory has of the block, or NULL: also where it has room for it but is still without the bytes. */
+static inline struct dfm_entry *dfm_entry_held(const struct dfm_cache *c, uint32_t block)
+{
+    struct dfm_entry *e = c->entry_of[block] == DFM_NONE ? NULL : &c->entries[c->entry_of[block]];
+    return e && e->state != DFM_AWAITING ? e : NULL;
+}
+
 /* transfer.c */
 int dfm_link_create(struct dfm_cache *c, struct dfm_link *link, enum dfr_copy kind, uint32_t stream, uint32_t capacity,
                     struct df_error *error);

@@ -68,8 +68,8 @@ void dfm_peer_send(struct dfm_cache *c, uint32_t waiter)
         dfm_peer_answer(c, waiter, false);
         return;
     }
-    e = c->entry_of[block] == DFM_NONE ? NULL : &c->entries[c->entry_of[block]];
-    if (!e || e->state == DFM_AWAITING) { /* evicted meanwhile, for another has it: it may choose again */
+    e = dfm_entry_held(c, block);
+    if (!e) {                           /* evicted meanwhile, for another has it: it may choose again */
         dfm_peer_answer(c, waiter, false);
         return;
     }

@@ -99,8 +99,8 @@ static int answer_fetch(struct dfm_cache *c, uint32_t waiter, struct df_error *e
         c->config.arrived(c->config.arg, waiter);
         return DF_OK;
     }
-    e = c->entry_of[block] == DFM_NONE ? NULL : &c->entries[c->entry_of[block]];
-    if (!e || e->state == DFM_AWAITING) /* or it is to come again, and has not */
+    e = dfm_entry_held(c, block);
+    if (!e)                             /* or it is to come again, and has not */
         return forward_fetch(c, waiter, error);
     if (e->state == DFM_COMING) {       /* as in dfm_peer_send() */
         dfm_cache_post_fetch(c, waiter);

@@ -261,6 +261,12 @@ enum dfp_replays {
     DFP_REPLAY_ALL                      /* everything is a start, in two orders */
 };
 int dfp_replay_run(struct dfp_search *search, enum dfp_replays replays, struct df_error *error);
+/* Policies that decide in the run; the first is the one to try where there is time for one only. */
+enum { DFP_N_ONLINE = 10, DFP_STEPS_PER_JOB = 6 /* of the budget, in a simulated run */ };
+extern const char *const dfp_online[DFP_N_ONLINE];
+/* What another planner makes of the problem, in its own order, or in that of upward ranks where it has none. */
+int dfp_replay_plan(const struct dfp_search *search, const struct dfp_partitioner *planner, uint16_t *place,
+                    float *priority, struct df_error *error);
 
 /* Splits what is on devices among all of them, by METIS; search->place is input and output. */
 int dfp_metis_split(struct dfp_search *search, struct df_error *error);

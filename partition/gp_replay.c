@@ -14,13 +14,12 @@
 #include "runtime/simulate.h"
 
 enum {
-    STEPS_PER_NODE = 6,                 /* of the budget, for a simulated run whose placement is tried */
     FEW = 3,                            /* online policies, where there is no time for all; */
     LARGE = 50000                       /* of so many nodes, the first alone */
 };
 
-static const char *const online[] = { "dmda", "dmdas", "dmdar", "pats", "pams", "padas", "ddwrr", "ddfcfs", "eager",
-                                      "ws" };
+const char *const dfp_online[DFP_N_ONLINE] = { "dmda", "dmdas", "dmdar", "pats", "pams", "padas", "ddwrr", "ddfcfs",
+                                               "eager", "ws" };
 static const struct dfp_partitioner *const planners[] = { &dfp_partitioner_heft, &dfp_partitioner_peft };
 
 static int replay(struct dfp_search *search, const char *policy, bool is_start, double *start_s, float *priority,
@@ -42,7 +41,7 @@ static int replay(struct dfp_search *search, const char *policy, bool is_start, 
     }
     if (!is_start)
         return DF_OK;
-    search->state.steps += STEPS_PER_NODE * (uint64_t)search->compact.n_nodes;
+    search->state.steps += DFP_STEPS_PER_JOB * (uint64_t)search->compact.n_nodes;
     for (uint32_t v = 0; v < search->compact.n_nodes; v++) {
         priority[v] = (float)-start_s[v];
         if (!(search->compact.allowed[v] & 1u << search->place[v]))
@@ -53,13 +52,23 @@ static int replay(struct dfp_search *search, const char *policy, bool is_start, 
     return DF_OK;
 }
 
+int dfp_replay_plan(const struct dfp_search *search, const struct dfp_partitioner *planner, uint16_t *place,
+                    float *priority, struct df_error *error)
+{
+    struct dfp_result result = { .place = place, .priority = priority };
+    if (planner->solve)
+        return planner->solve(search->problem, search->options, &result, error);
+    int code = planner->run(search->problem, search->options, place, error);
+    if (!code)
+        dfp_upward_rank(search->problem, place, priority);
+    return code;
+}
+
 static int plan(struct dfp_search *search, const struct dfp_partitioner *planner, bool is_start, float *priority,
                 struct df_error *error)
 {
-    struct dfp_result result = { .place = search->place, .priority = priority };
     uint64_t steps = search->state.steps;
-    int code = planner->solve ? planner->solve(search->problem, search->options, &result, error)
-                              : planner->run(search->problem, search->options, search->place, error);
+    int code = dfp_replay_plan(search, planner, search->place, priority, error);
     if (code)
         return code == DF_E_MEMORY ? code : DF_OK;
     if (is_start || !planner->solve)
@@ -74,14 +83,14 @@ static int plan(struct dfp_search *search, const struct dfp_partitioner *planner
 int dfp_replay_run(struct dfp_search *search, enum dfp_replays replays, struct df_error *error)
 {
     size_t few = search->compact.n_nodes > LARGE ? 1 : FEW;
-    size_t n_online = replays == DFP_REPLAY_FEW ? few : sizeof online / sizeof *online;
+    size_t n_online = replays == DFP_REPLAY_FEW ? few : DFP_N_ONLINE;
     bool all = replays == DFP_REPLAY_ALL;
     size_t n = (size_t)search->compact.n_nodes + 1;
     double *start_s = calloc(n, sizeof *start_s);
     float *priority = calloc(n, sizeof *priority);
     int code = start_s && priority ? DF_OK : dfr_error_memory(error);
     for (size_t i = 0; i < n_online && !code; i++)
-        code = replay(search, online[i], all || (i == 0 && replays == DFP_REPLAY_MOST), start_s, priority, error);
+        code = replay(search, dfp_online[i], all || (i == 0 && replays == DFP_REPLAY_MOST), start_s, priority, error);
     for (size_t i = 0; i < sizeof planners / sizeof *planners && !code; i++)
         code = plan(search, planners[i], all, priority, error);
     free(start_s);

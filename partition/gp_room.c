@@ -11,8 +11,6 @@
 #include "runtime/policy.h"
 #include "runtime/simulate.h"
 
-enum { STEPS_PER_NODE = 6 };            /* of the budget, for a simulated run */
-
 /* Those that place without a plan. */
 static const char *const single[] = { "all-cpu", "all-gpu" };
 
@@ -51,7 +49,7 @@ static int simulate(const struct room *r, const char *policy, const struct df_pl
                                             .seed = r->search->options->seed };
     struct dfr_simulation run = { 0 };
     int code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &run, error);
-    r->search->state.steps += STEPS_PER_NODE * (uint64_t)problem->graph->n_nodes;
+    r->search->state.steps += DFP_STEPS_PER_JOB * (uint64_t)problem->graph->n_nodes;
     *makespan_s = code ? INFINITY : run.makespan_s;
     return code == DF_E_MEMORY ? code : DF_OK;
 }
@@ -93,13 +91,9 @@ static int try_planners(struct room *r, struct df_error *error)
     int code = DF_OK;
     for (size_t i = 0; dfp_partitioners[i] && code != DF_E_MEMORY; i++) {
         const struct dfp_partitioner *planner = dfp_partitioners[i];
-        struct dfp_result result = { .place = r->place, .priority = r->priority };
         if (planner == &dfp_partitioner_gp)
             continue;
-        code = planner->solve ? planner->solve(search->problem, search->options, &result, error)
-                              : planner->run(search->problem, search->options, r->place, error);
-        if (!code && !planner->solve)
-            dfp_upward_rank(search->problem, r->place, r->priority);
+        code = dfp_replay_plan(search, planner, r->place, r->priority, error);
         if (!code)
             code = try_placed(r, error);
     }

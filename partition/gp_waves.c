@@ -18,14 +18,9 @@ enum {
     MOST_ROWS = 32,
     MOST_CANDIDATES = 12,
     MOST_JOINT_NODES = 40000,
-    STEPS_PER_JOB = 6,                  /* of the budget, in a simulation */
     FEW_JOBS = 10000,                   /* of a simulated run: then every other policy is tried */
     MANY_JOBS = 100000                  /* then the run is no longer than two rounds of waves */
 };
-
-/* The first is the one to try where a simulation takes long. */
-static const char *const online[] = { "dmda", "dmdas", "dmdar", "pats", "pams", "padas", "ddwrr", "ddfcfs", "eager",
-                                      "ws" };
 
 struct candidate {
     uint32_t n_waves;
@@ -264,7 +259,7 @@ static int simulate(struct waves *w, const char *policy, const struct df_plan *p
                                             .no_guard = true };
     struct dfr_simulation run = { 0 };
     int code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &run, error);
-    w->search->state.steps += STEPS_PER_JOB * (uint64_t)w->search->n_waves * problem->graph->n_nodes;
+    w->search->state.steps += DFP_STEPS_PER_JOB * (uint64_t)w->search->n_waves * problem->graph->n_nodes;
     *wave_s = code ? INFINITY : run.makespan_s / w->search->n_waves;
     if (!code || code == DF_E_MEMORY)
         return code;
@@ -299,25 +294,20 @@ static int try_candidate(struct waves *w, const struct candidate *c, struct df_e
 /* What another planner makes of a wave, in its own order; one that refuses the problem is no candidate. */
 static int try_planner(struct waves *w, const struct dfp_partitioner *planner, struct df_error *error)
 {
-    const struct dfp_problem *problem = w->search->problem;
-    const struct dfp_options *options = w->search->options;
     size_t n = w->search->compact.n_nodes;
-    struct dfp_result planned = { .place = malloc((n + 1) * sizeof *planned.place), .priority = w->priority };
-    if (!planned.place)
+    uint16_t *place = malloc((n + 1) * sizeof *place);
+    if (!place)
         return dfr_error_memory(error);
-    int code = planner->solve ? planner->solve(problem, options, &planned, error)
-                              : planner->run(problem, options, planned.place, error);
+    int code = dfp_replay_plan(w->search, planner, place, w->priority, error);
     bool refused = code && code != DF_E_MEMORY;
-    if (!code && !planner->solve)
-        dfp_upward_rank(problem, planned.place, w->priority);
     if (!code) {
-        dfp_state_set(&w->search->state, planned.place, NULL, 1);
-        code = candidate_add(w, 1, dfp_state_bottleneck_s(&w->search->state), planned.place, error);
+        dfp_state_set(&w->search->state, place, NULL, 1);
+        code = candidate_add(w, 1, dfp_state_bottleneck_s(&w->search->state), place, error);
     }
     for (uint32_t i = 0; i < w->n && !code; i++) /* it may have been there before, in another order */
-        if (w->candidate[i].n_waves == 1 && !memcmp(w->candidate[i].place, planned.place, n * sizeof *planned.place))
+        if (w->candidate[i].n_waves == 1 && !memcmp(w->candidate[i].place, place, n * sizeof *place))
             code = try_in_order(w, &w->candidate[i], error);
-    free(planned.place);
+    free(place);
     return refused ? DF_OK : code;
 }
 
@@ -330,12 +320,12 @@ static int choose(struct waves *w, struct df_error *error)
     for (size_t i = 0; dfp_partitioners[i] && jobs <= FEW_JOBS && !code; i++)
         if (dfp_partitioners[i] != &dfp_partitioner_gp)
             code = try_planner(w, dfp_partitioners[i], error);
-    for (size_t i = 0; i < (jobs <= FEW_JOBS ? sizeof online / sizeof *online : 1) && !code; i++) {
+    for (size_t i = 0; i < (jobs <= FEW_JOBS ? DFP_N_ONLINE : 1) && !code; i++) {
         double wave_s;
-        code = simulate(w, online[i], NULL, &wave_s, error);
+        code = simulate(w, dfp_online[i], NULL, &wave_s, error);
         if (!code && wave_s < w->wave_s) {
             w->wave_s = wave_s;
-            w->run_as = online[i];
+            w->run_as = dfp_online[i];
         }
     }
     return code ? code : w->best ? DF_OK : w->refused;

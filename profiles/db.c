@@ -18,7 +18,6 @@
 #include "runtime/learn.h"
 
 #define BUSY_MS 10000
-#define MOST_S 1e18                     /* of a time, as of a cost clause */
 
 /* ---- statements ---- */
 
@@ -204,7 +203,7 @@ static void bind_key(struct dfw_db *db, sqlite3_stmt *s, const struct dfw_key *k
 int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample,
                      struct df_error *error)
 {
-    if (!(sample->mean_s >= 0 && sample->mean_s < MOST_S) || sample->runs == 0)
+    if (!(sample->mean_s >= 0 && sample->mean_s < DF_LIMIT_JOB_S) || sample->runs == 0)
         return dfr_error(error, DF_E_ARGUMENT, "the sample of '%s' is no time", key->work.kernel);
     sqlite3_stmt *s;
     int status = dfw_db_prepare(db,
@@ -231,7 +230,8 @@ bool dfw_db_sample(sqlite3_stmt *s, int at, struct dfr_sample *sample)
     double ci_s = sqlite3_column_type(s, at + 1) == SQLITE_NULL ? NAN : sqlite3_column_double(s, at + 1);
     sqlite3_int64 runs = sqlite3_column_int64(s, at + 2), dropped = sqlite3_column_int64(s, at + 3);
     *sample = (struct dfr_sample){ .mean_s = sqlite3_column_double(s, at), .ci_s = ci_s >= 0 ? ci_s : NAN };
-    if (sqlite3_column_type(s, at) != SQLITE_FLOAT || !(sample->mean_s >= 0 && sample->mean_s < MOST_S) || runs < 1)
+    bool is_time = sqlite3_column_type(s, at) == SQLITE_FLOAT && sample->mean_s >= 0 && sample->mean_s < DF_LIMIT_JOB_S;
+    if (!is_time || runs < 1)
         return false;
     sample->runs = runs > UINT32_MAX ? UINT32_MAX : (uint32_t)runs;
     sample->dropped = dropped > 0 && dropped < sample->runs ? (uint32_t)dropped : 0;

@@ -155,8 +155,8 @@ int df_builder_node(struct df_builder *builder, uint32_t kernel, const uint64_t 
                     struct df_error *error);
 
 /* How long a job of each node added from now on takes on a class of device (DF_CLASS_CPU, DF_CLASS_GPU), in seconds,
- * as a cost clause says it; NaN, as at first: not said. Plans are made from it, and so is the way that short jobs
- * run. */
+ * as a cost clause says it (0 or more, less than 1e18); NaN, as at first: not said. Plans are made from it, and so is
+ * the way that short jobs run. */
 int df_builder_cost(struct df_builder *builder, unsigned device_class, double seconds, struct df_error *error);
 
 /* Connects out slot `from_slot` of `from` to in slot `to_slot` of `to`. An output may have any number of readers. */

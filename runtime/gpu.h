@@ -15,7 +15,7 @@ int dfr_gpu_know_order(struct dfr_gpu *gpu, struct df_error *error);
 /* Readies its copies to its peers; gpus: of the run, by unit. */
 void dfr_gpu_connect(struct dfr_gpu *gpu, struct dfr_gpu *const *gpus);
 void dfr_gpu_destroy(struct dfr_gpu *gpu);
-/* When a launch of its last loaded code, or was recorded: by its worker. 0: none has. */
+/* When one of its launches last loaded code or was recorded; for its worker alone. 0: none has. */
 double dfr_gpu_steady_s(const struct dfr_gpu *gpu);
 void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats);
 void dfr_gpu_rows(struct dfr_gpu *gpu, struct dfr_trace_row *h2d, struct dfr_trace_row *d2h,

@@ -6,6 +6,7 @@
 
 #include "runtime/builder_impl.h"
 #include "runtime/error.h"
+#include "runtime/platform.h"
 
 /* ---- scalars ---- */
 
@@ -353,8 +354,9 @@ int df_builder_cost(struct df_builder *b, unsigned device_class, double seconds,
 {
     if (device_class > DF_CLASS_GPU)
         return dfr_error(error, DF_E_ARGUMENT, "a cost on class %u: there are cpu (0) and gpu (1)", device_class);
-    if (seconds < 0 || isinf(seconds))
-        return dfr_error(error, DF_E_ARGUMENT, "a cost of %g s on class %u", seconds, device_class);
+    if (seconds < 0 || seconds >= DF_LIMIT_JOB_S)
+        return dfr_error(error, DF_E_ARGUMENT, "a cost of %g s on class %u: it is 0 or more and less than %g s",
+                         seconds, device_class, DF_LIMIT_JOB_S);
     b->cost_s[device_class] = seconds;
     return DF_OK;
 }

@@ -47,11 +47,12 @@ struct df_platform {
     struct df_unit units[DF_MAX_UNITS];
 };
 
-/* What a machine may be said to be, in a declaration or a database, so that sums of times stay numbers: bytes a second
- * of a link, seconds of a latency or a launch. */
+/* What a machine and its jobs may be said to be, in a declaration or a database, so that sums of times stay numbers:
+ * bytes a second of a link, seconds of a latency or a launch; and of a job, which are fewer than that. */
 #define DF_LEAST_RATE 1.0
 #define DF_MOST_RATE 1e18
 #define DF_MOST_DELAY_S 1e9
+#define DF_LIMIT_JOB_S 1e18
 bool df_link_usable(const struct df_link *link);
 
 /* A stated default where nothing was measured or described: this machine's cores less one as workers (at least 1), and

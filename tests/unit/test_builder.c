@@ -191,9 +191,10 @@ static void test_said_costs(void **state)
     assert_int_equal(df_builder_kernel_info(b, source, &(struct df_kernel_info){ .code_classes = 1 }, &e), DF_OK);
     nodes[0] = add_node(b, source, 4);
     assert_int_equal(df_builder_cost(b, DF_CLASS_CPU, -1, &e), DF_E_ARGUMENT);
-    assert_string_equal(e.text, "a cost of -1 s on class 0");
+    assert_string_equal(e.text, "a cost of -1 s on class 0: it is 0 or more and less than 1e+18 s");
     assert_int_equal(df_builder_cost(b, DF_CLASS_GPU, INFINITY, &e), DF_E_ARGUMENT);
-    assert_string_equal(e.text, "a cost of inf s on class 1");
+    assert_string_equal(e.text, "a cost of inf s on class 1: it is 0 or more and less than 1e+18 s");
+    assert_int_equal(df_builder_cost(b, DF_CLASS_GPU, 1e18, &e), DF_E_ARGUMENT);
     assert_int_equal(df_builder_cost(b, 2, 1, &e), DF_E_ARGUMENT);
     assert_string_equal(e.text, "a cost on class 2: there are cpu (0) and gpu (1)");
     assert_int_equal(df_builder_cost(b, DF_CLASS_CPU, 2e-3, &e), DF_OK);

@@ -61,23 +61,20 @@ LIBS      = -lmetis $(GV_LIBS) -lsqlite3 -lhwloc -lm -ldl -lrt
 
 # The front end and what gives times for other sizes are also linked into programs with dynamic params; what only the
 # dfc command needs, SQLite above all, stays out of them.
-DRIVER_PATTERNS := compiler/main.c compiler/common.c compiler/load_cmd.c compiler/output.c compiler/output_%.c compiler/spawn.c compiler/home.c \
-                   compiler/build_%.c compiler/chart.c compiler/table.c compiler/cmd_%.c compiler/emit_%.c compiler/cuda_arch.c \
-                   compiler/compare_%.c compiler/gantt.c compiler/gantt_%.c compiler/explain_%.c compiler/simulate_%.c
-RUNTIME_SRC  := $(filter-out runtime/cuda%.c,$(wildcard runtime/*.c)) $(wildcard memmgr/*.c)
-CUDA_SRC     := $(wildcard runtime/cuda*.c)
-PLAN_SRC     := $(wildcard partition/*.c)
-COMPILER_SRC := $(wildcard compiler/*.c)
-KNOWN_SRC    := $(wildcard profiles/estimate*.c profiles/known*.c)
-DRIVER_SRC   := $(filter $(DRIVER_PATTERNS),$(COMPILER_SRC)) $(filter-out $(KNOWN_SRC),$(wildcard profiles/*.c))
-FRONT_SRC    := $(filter-out $(DRIVER_PATTERNS),$(COMPILER_SRC)) $(wildcard dsl/*.c) $(KNOWN_SRC)
-MAIN_SRC     := compiler/main.c
+src          = $(wildcard $(1)/*.c $(1)/*/*.c)
+CUDA_SRC     := $(call src,runtime/cuda)
+RUNTIME_SRC  := $(filter-out $(CUDA_SRC),$(call src,runtime)) $(call src,memmgr)
+PLAN_SRC     := $(call src,partition)
+FRONT_SRC    := $(call src,dsl) $(foreach room,types declare elab front,$(call src,compiler/$(room))) $(call src,profiles/estimate)
+DRIVER_SRC   := $(filter-out $(FRONT_SRC),$(call src,compiler) $(call src,profiles))
+MAIN_SRC     := compiler/commands/main.c
 
 obj = $(patsubst %.c,$(OBJ)/%.o,$(1))
 PARSER_OBJ := $(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o
 
 LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_HOME),$(LIB)/libdf-cuda.a)
-UNIT      := $(patsubst tests/unit/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/unit/test_*.c))
+UNIT_SRC  := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
+UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
 
 .PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long check-model check-same gpu-check bench bench-scale bundle install \
@@ -188,28 +185,30 @@ endif
 
 tests: all $(UNIT)
 
-$(UNIT_HELP): $(call obj,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
+$(UNIT_HELP): $(call obj,$(wildcard tests/rig/*.c))
 	$(Q)rm -f $@ && ar rcsD $@ $^
 
 # The CUDA back end on a stand-in for the CUDA runtime, which goes before the real one: where CUDA's headers are.
 MOCK_OBJ := $(if $(CUDA_HOME),$(call obj,$(wildcard tests/mock/*.c)))
 $(MOCK_OBJ): EXTRA = -isystem $(CUDA_HOME)/include
+unit_src = $(foreach file,$(UNIT_SRC),$(if $(filter $(1).c,$(notdir $(file))),$(file)))
 $(BUILDDIR)/tests/test_cuda_mock: MOCK = $(MOCK_OBJ) -Wl,--export-dynamic-symbol='cublas*'
 $(BUILDDIR)/tests/test_cuda_mock: $(MOCK_OBJ)
 
 # Where threads meet in a run, compiled so that schedules can be explored, goes before what libdf.a has of it.
-STEPS_SRC := $(patsubst %,runtime/%.c,run engine worker wake gang direct pile walk policy policy_ws policy_eager policy_dmda \
-               policy_static policy_speedup policy_ddwrr unit_queue order sorted queue) memmgr/heap.c memmgr/space.c
+STEPS_SRC := $(foreach name,run engine worker wake gang direct pile walk policy policy_ws policy_eager policy_dmda policy_static policy_speedup \
+               policy_ddwrr unit_queue order sorted queue heap space,$(filter %/$(name).c,$(RUNTIME_SRC)))
 STEPS_OBJ := $(patsubst %.c,$(OBJ)/steps/%.o,$(STEPS_SRC))
 $(STEPS_OBJ): $(OBJ)/steps/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(DEFS) -Itests/unit -include tests/unit/steps_runtime.h -MMD -MP $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(FLAGS) $(DEFS) -Itests/rig -include tests/rig/steps_runtime.h -MMD -MP $(CFLAGS) -c -o $@ $<
 $(BUILDDIR)/tests/test_run_steps: MOCK = $(STEPS_OBJ)
 $(BUILDDIR)/tests/test_run_steps: $(STEPS_OBJ)
 
-$(BUILDDIR)/tests/%: tests/unit/%.c $(UNIT_HELP) $(LIB)/libdfdriver.a $(LIBRARIES) $(OBJ)/flags
+.SECONDEXPANSION:
+$(UNIT): $(BUILDDIR)/tests/%: $$(call unit_src,$$*) $(UNIT_HELP) $(LIB)/libdfdriver.a $(LIBRARIES) $(OBJ)/flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) -UNDEBUG $(DEFS) $(GV_CFLAGS) -MMD -MP $(CFLAGS) -o $@ $< $(MOCK) $(UNIT_HELP) $(LINK_ALL) $(LIBS) -lcmocka $(LDFLAGS)
+	$(Q)$(CC) $(FLAGS) -UNDEBUG $(DEFS) -Itests/rig $(GV_CFLAGS) -MMD -MP $(CFLAGS) -o $@ $< $(MOCK) $(UNIT_HELP) $(LINK_ALL) $(LIBS) -lcmocka $(LDFLAGS)
 
 # The sub-make starts after deps, so that pkg-config and nvcc are looked for when they are there.
 check: deps
@@ -268,7 +267,7 @@ FUZZ_S ?= 60
 fuzz: $(OBJ)/dsl/lexer.h $(OBJ)/dsl/parser.h
 	@mkdir -p $(BUILDDIR)/fuzz/corpus
 	clang -std=c11 -D_GNU_SOURCE -DDF_LIBFUZZER -g -O1 -fsanitize=fuzzer,address,undefined -I. -I$(OBJ)/dsl -w -o $(BUILDDIR)/fuzz/parse \
-	    tests/fuzz/fuzz_parse.c $(wildcard dsl/*.c) runtime/suggest.c $(OBJ)/dsl/lexer.c $(OBJ)/dsl/parser.c
+	    tests/fuzz/fuzz_parse.c $(wildcard dsl/*.c) runtime/base/suggest.c $(OBJ)/dsl/lexer.c $(OBJ)/dsl/parser.c
 	cd $(BUILDDIR)/fuzz && ./parse -max_total_time=$(FUZZ_S) -max_len=4096 corpus $(CURDIR)/tests/golden
 
 # ---- installation and bundle ----
@@ -291,4 +290,4 @@ bundle: deps
 clean:
 	rm -rf $(BUILDDIR)
 
--include $(wildcard $(OBJ)/*/*.d $(BUILDDIR)/tests/*.d $(OBJ)/tests/unit/*.d $(OBJ)/tests/mock/*.d $(OBJ)/steps/*/*.d)
+-include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(BUILDDIR)/tests/*.d $(OBJ)/steps/*/*.d $(OBJ)/steps/*/*/*.d)

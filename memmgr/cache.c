@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "memmgr/cache_impl.h"
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 /* ---- victims ---- */
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "memmgr/cache_impl.h"
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 #define SENDS 32u                       /* copies to peers under way */
 

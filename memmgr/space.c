@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "memmgr/cache.h"
-#include "runtime/error.h"
-#include "runtime/text.h"
+#include "runtime/base/error.h"
+#include "runtime/base/text.h"
 
 #define LINE DFM_LINE
 #define MANY_CLASSES 1024               /* beyond this many distinct sizes they are grouped, at most 1/8 too large */

@@ -31,7 +31,7 @@
 #include <string.h>
 
 #include "memmgr/heap.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #define DFM_NONE UINT32_MAX
 #define DFM_LINE 64u

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "memmgr/cache_impl.h"
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 #define LINK_CAPACITY 64u
 

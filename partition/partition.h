@@ -11,7 +11,7 @@
 #ifndef DFP_PARTITION_H
 #define DFP_PARTITION_H
 
-#include "runtime/plan.h"
+#include "runtime/graph/plan.h"
 
 struct dfp_problem {                    /* borrowed */
     const struct df_graph *graph;

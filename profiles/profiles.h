@@ -20,10 +20,10 @@
 
 #include <stdio.h>
 
-#include "profiles/known.h"
-#include "runtime/device.h"
-#include "runtime/measure.h"
-#include "runtime/sampler.h"
+#include "profiles/estimate/known.h"
+#include "runtime/device/device.h"
+#include "runtime/measure/measure.h"
+#include "runtime/measure/sampler.h"
 
 /* ---- the database ---- */
 
@@ -34,7 +34,7 @@ struct dfw_imported {                   /* what programs had learned (--learn) s
     uint32_t unreadable;                /* files that are none: renamed to end in .bad */
     char failure[512];                  /* why nothing could be taken in; "" */
 };
-/* Opening takes it in: see runtime/learn.h. */
+/* Opening takes it in: see runtime/start/learn.h. */
 const struct dfw_imported *dfw_db_imported(const struct dfw_db *db);
 
 /* path NULL: as above. create: makes the file, and the folders of the default place, where missing; without it a

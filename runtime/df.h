@@ -114,7 +114,7 @@ struct df_scalar_desc {
     enum df_scalar_type type;
 };
 
-/* How far the variants of a kernel may be apart, for --check=variants: runtime/differ.h. What is not given has a
+/* How far the variants of a kernel may be apart, for --check=variants: runtime/inspect/differ.h. What is not given has a
  * default by the element type. */
 enum { DF_RELATIVE = 1, DF_ABSOLUTE = 2 };
 
@@ -137,7 +137,7 @@ struct df_kernel_desc {
     struct df_tolerance tolerance;
 };
 
-struct df_graph;                        /* finished, immutable: runtime/graph.h */
+struct df_graph;                        /* finished, immutable: runtime/graph/graph.h */
 struct df_builder;
 
 struct df_builder *df_builder_new(const char *name);
@@ -243,7 +243,7 @@ struct df_options {
     int prefetch;                       /* policies that decide late: a device takes jobs ahead, to load their data */
     int log_level;                      /* DF_LOG_… */
     const char *trace_path;             /* NULL: no trace */
-    int learn;                          /* leave the times of this run for dfc: runtime/learn.h */
+    int learn;                          /* leave the times of this run for dfc: runtime/start/learn.h */
     const struct df_platform *platform; /* NULL: defaults; feeds planning and the emulator's links */
     const struct df_plan *plan;         /* NULL: none made at compile time; borrowed for the run */
     const struct df_planner *planner;   /* NULL: policies that need a placement are refused */
@@ -327,7 +327,7 @@ int df_simulate(const struct df_graph *graph, const struct df_options *options, 
 struct df_replanner;
 
 struct df_program {
-    const unsigned char *image;         /* graph, plan, sources: runtime/image.h */
+    const unsigned char *image;         /* graph, plan, sources: runtime/graph/image.h */
     size_t image_bytes;
     const struct df_functions *functions; /* by kernel id */
     size_t n_functions;

@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "memory_graphs.h"
-#include "partition/memory.h"
+#include "partition/memory/memory.h"
 
 static double seconds(clockid_t clock)
 {

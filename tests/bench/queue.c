@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/queue.h"
+#include "runtime/threads/queue.h"
 
 #define CLEAN 0.9
 

@@ -1,4 +1,4 @@
-/* queue.pml - runtime/queue.c for spin: the same steps on the same words, one shared access a step, under every
+/* queue.pml - runtime/threads/queue.c for spin: the same steps on the same words, one shared access a step, under every
  * interleaving (of sequentially consistent steps: orders are argued at the head of queue.c, and seen by TSan).
  *
  *     WORKERS workers make OPS operations each, every one freely a push or a pop, on a queue of CAPACITY.

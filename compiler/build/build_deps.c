@@ -1,0 +1,121 @@
+/* build_deps.c - -MD: PROGRAM.d, a make rule that names every file the program was made of: .df files, users' files,
+ * and the headers that the compilers found them to include.
+ */
+#include "compiler/build/build_program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool known(const struct dfc_list *files, const char *name)
+{
+    for (size_t i = 0; i < files->n; i++)
+        if (strcmp(files->items[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void add(struct dfc_list *files, const char *name)
+{
+    if (*name && !known(files, name))
+        dfc_list_add(files, "%s", name);
+}
+
+/* The prerequisites in a rule as compilers write them: after the first ": ", blanks apart, "\ " for a blank in a name.
+ * Those in the work folder are dfc's own; nvcc also lists what #line calls generated code, which is no file. */
+static void add_rule(struct dfc_list *files, char *text, const char *work)
+{
+    char *p = strstr(text, ": ");
+    size_t n_work = strlen(work);
+    for (p = p ? p + 2 : text + strlen(text); *p;) {
+        char *name = p, *end = p;
+        while (*p && !strchr(" \n\t", *p)) {
+            if (*p == '\\' && p[1] == '\n')
+                break;
+            if (*p == '\\' && (p[1] == ' ' || p[1] == '#'))
+                p++;
+            *end++ = *p++;
+        }
+        while (*p && strchr(" \n\t\\", *p))
+            p++;
+        *end = '\0';
+        if (strncmp(name, work, n_work) != 0 && access(name, F_OK) == 0)
+            add(files, strncmp(name, "./", 2) == 0 ? name + 2 : name);
+        if (end >= p)
+            break;
+    }
+}
+
+static bool add_unit(struct dfc_list *files, const struct dfc_program *p, const struct dfc_build_unit *unit)
+{
+    if (unit->path)
+        add(files, unit->path);
+    if (unit->kind == DFC_BUILD_OBJECT)
+        return true;
+    FILE *file = fopen(unit->deps, "r");
+    char *text = NULL;
+    size_t size = 0;
+    bool good = file && getdelim(&text, &size, '\0', file) > 0;
+    if (good)
+        add_rule(files, text, p->work);
+    else
+        dfc_error("cannot read '%s', where the compiler should have listed the files it read", unit->deps);
+    if (file)
+        fclose(file);
+    free(text);
+    return good;
+}
+
+static void print_name(FILE *out, const char *name)
+{
+    for (; *name; name++) {
+        if (*name == ' ' || *name == '#' || *name == ':')
+            fputc('\\', out);
+        if (*name == '$')
+            fputc('$', out);
+        fputc(*name, out);
+    }
+}
+
+static void print_rule(FILE *out, const char *target, const struct dfc_list *files)
+{
+    print_name(out, target);
+    fputc(':', out);
+    for (size_t i = 0; i < files->n; i++) {
+        fputs(" \\\n ", out);
+        print_name(out, files->items[i]);
+    }
+    fputc('\n', out);
+    for (size_t i = 0; i < files->n; i++) { /* so that a file that is gone does not stop make */
+        print_name(out, files->items[i]);
+        fputs(":\n", out);
+    }
+}
+
+bool dfc_write_dependencies(const struct dfc_program *p)
+{
+    const struct dfc_front *front = p->loaded->front;
+    struct dfc_list files = { 0 };
+    struct dfc_output output;
+    char *path = NULL;
+    bool good = true;
+    for (size_t i = 0; i < front->n_sources; i++)
+        add(&files, front->sources[i].path);
+    if (p->common->platform)
+        add(&files, p->common->platform);
+    for (size_t i = 0; good && i < p->n_units; i++)
+        good = add_unit(&files, p, &p->units[i]);
+    if (good && (files.failed || asprintf(&path, "%s.d", p->output) < 0)) {
+        dfc_error("out of memory");
+        path = NULL;
+        good = false;
+    }
+    if (good && (good = dfc_output_open(&output, path))) {
+        print_rule(output.file, p->output, &files);
+        good = dfc_output_close(&output, true);
+    }
+    free(path);
+    dfc_list_free(&files);
+    return good;
+}

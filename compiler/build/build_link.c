@@ -1,0 +1,177 @@
+/* build_link.c - the link line of a program, and what its failures mean in terms of the .df. */
+#include "compiler/build/build_program.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the line ---- */
+
+/* A bundle brings shared libraries beside libdf.a: they come before the system's, when linking and, for themselves and
+ * what they need in turn (hence RPATH, which RUNPATH would not do), when the program starts. */
+static void add_bundled(struct dfc_list *argv, const char *lib)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/libhwloc.so", lib);
+    if (n < 0 || (size_t)n >= sizeof path || access(path, R_OK) != 0)
+        return;
+    dfc_list_add(argv, "-L%s", lib);
+    dfc_list_add(argv, "-Wl,--disable-new-dtags,-rpath,%s", lib);
+}
+
+static void add_objects(const struct dfc_program *p, struct dfc_list *argv, bool *cxx)
+{
+    for (int archives = 0; archives < 2; archives++) /* archives last: objects need what is in them */
+        for (size_t i = 0; i < p->n_units; i++) {
+            const struct dfc_build_unit *unit = &p->units[i];
+            size_t n = strlen(unit->object);
+            bool archive = n > 2 && strcmp(unit->object + n - 2, ".a") == 0;
+            if (archive == archives)
+                dfc_list_add(argv, "%s", unit->object);
+            *cxx |= unit->kind == DFC_BUILD_CXX || unit->kind == DFC_BUILD_CUDA;
+        }
+}
+
+/* Toolkits have their libraries in lib64, those of Python's packages in lib, conda's under targets. The program finds
+ * them there too, unless it is where the system looks anyway. */
+static void add_cuda(const struct dfc_program *p, struct dfc_list *argv)
+{
+    static const char *const folders[] = { "lib64", "lib", "targets/x86_64-linux/lib" };
+    char path[PATH_MAX];
+    dfc_list_add(argv, "-Wl,-u,dfr_cuda_ops");
+    dfc_list_add(argv, "%s/libdf-cuda.a", p->tools.lib);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        int n = snprintf(path, sizeof path, "%s/%s", p->tools.cuda, folders[i]);
+        if (n < 0 || (size_t)n >= sizeof path || access(path, X_OK) != 0)
+            continue;
+        dfc_list_add(argv, "-L%s", path);
+        if (strcmp(p->tools.cuda, "/usr") != 0)
+            dfc_list_add(argv, "-Wl,-rpath,%s", path);
+    }
+}
+
+static void link_command(const struct dfc_program *p, const char *path, struct dfc_list *argv)
+{
+    const struct dfc_tools *tools = &p->tools;
+    struct dfc_list objects = { 0 };
+    bool cxx = false;
+    add_objects(p, &objects, &cxx);
+    dfc_list_add_all(argv, cxx ? &tools->cxx : &tools->cc);
+    dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
+    dfc_list_add_all(argv, &tools->c_flags); /* -fopenmp, -fsanitize, -flto: they count here too */
+    dfc_list_add(argv, "-o");
+    dfc_list_add(argv, "%s", path);
+    dfc_list_add_all(argv, &objects);
+    add_bundled(argv, tools->lib);
+    if (p->cuda)
+        add_cuda(p, argv);
+    dfc_list_add_all(argv, &tools->link_flags);
+    dfc_list_add(argv, "-Wl,--start-group");
+    static const char *const own[] = { "df", "dfplan", "dffront" };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        dfc_list_add(argv, "%s/lib%s.a", tools->lib, own[i]);
+    dfc_list_add(argv, "-Wl,--end-group");
+    if (p->cuda)
+        dfc_list_add(argv, "-lcudart_static");
+    dfc_list_add_words(argv, "-lmetis -lhwloc -ldl -lrt -lm");
+    argv->failed |= objects.failed;
+    dfc_list_free(&objects);
+}
+
+/* ---- what failures mean ---- */
+
+static bool names_function(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = text; (p = strstr(p, "undefined reference to"));) {
+        p += strlen("undefined reference to");
+        const char *at = p + strspn(p, " `'\"\xe2\x80\x98");
+        if (strncmp(at, name, n) == 0 &&
+            !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at[n]))
+            return true;
+    }
+    return false;
+}
+
+/* Functions that the linker missed and that a variant promised: said again, at the place of the promise. */
+static void explain_missing(const struct dfc_program *p, const char *text)
+{
+    const struct dfc_front *front = p->loaded->front;
+    for (size_t i = 0; i < front->n_kernels; i++) {
+        const struct dfc_kernel_code *code = &front->kernels[i];
+        const struct dfl_variant *const variants[] = { code->cpu, p->gpu ? code->gpu : NULL };
+        for (int gpu = 0; gpu < 2; gpu++) {
+            const struct dfl_variant *v = variants[gpu];
+            char name[300];
+            if (!v || !v->path)
+                continue;
+            if (v->has_target)
+                snprintf(name, sizeof name, "%s", v->target.text);
+            else
+                snprintf(name, sizeof name, "%s_%s", code->ast->name.text, gpu ? "gpu" : "cpu");
+            if (!names_function(text, name))
+                continue;
+            dfl_error(p->loaded->sink, v->path_loc, "'%s' does not define '%s'", v->path, name);
+            if (!v->has_target) {
+                char *signature = NULL;
+                size_t size;
+                FILE *out = open_memstream(&signature, &size);
+                if (out) {
+                    dfc_emit_signature(out, front->graph, code->kernel, "", gpu, false);
+                    fclose(out);
+                    dfl_hint(p->loaded->sink, "it is expected as: %s", signature);
+                }
+                free(signature);
+            }
+        }
+    }
+}
+
+/* Libraries of `link "…"` that the linker did not find: said again, at their place. */
+static void explain_libraries(const struct dfc_program *p, const char *text)
+{
+    const struct dfc_front *front = p->loaded->front;
+    for (size_t i = 0; i < front->n_links; i++) {
+        const struct dfl_name *link = &front->links[i];
+        size_t n = strlen(link->text);
+        for (const char *at = text; (at = strstr(at, "find ")); at++) {
+            const char *flag = strstr(at, "-l"), *end = strchr(at, '\n');
+            if (!flag || (end && flag > end) || strncmp(flag + 2, link->text, n) != 0 || !strchr(":\n", flag[2 + n]))
+                continue;
+            dfl_error(p->loaded->sink, link->loc, "there is no library '%s'", link->text);
+            dfl_hint(p->loaded->sink, "install it with its development files, or name its folder with -L");
+            break;
+        }
+    }
+}
+
+bool dfc_link(struct dfc_program *p, const char *path)
+{
+    struct dfc_list argv = { 0 };
+    char *out = NULL, *err = NULL;
+    link_command(p, path, &argv);
+    if (argv.failed) {
+        dfc_list_free(&argv);
+        dfc_error("out of memory");
+        return false;
+    }
+    int status = dfc_run_program(argv.items, &out, &err);
+    int error = errno;
+    if (out)
+        fputs(out, stderr);
+    if (err)
+        fputs(err, stderr);
+    if (status < 0)
+        dfc_error("cannot run '%s': %s", argv.items[0], strerror(error));
+    if (status > 0 && !dfc_signals_caught()) {
+        explain_missing(p, err ? err : "");
+        explain_libraries(p, err ? err : "");
+        dfc_error("linking '%s' failed", p->output);
+    }
+    free(out);
+    free(err);
+    dfc_list_free(&argv);
+    return status == 0;
+}

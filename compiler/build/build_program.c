@@ -1,0 +1,259 @@
+/* build_program.c - from a loaded graph to a linked program, step by step: plan, image, sources, compile, link.
+ *
+ * Place:    generated files are in a work folder of their own, removed at the end; with --keep it is PROGRAM.dfc/ and
+ *           stays.
+ * Output:   linked under a temporary name beside its own and renamed when whole, so a failure leaves an older program
+ *           as it was.
+ */
+#include "compiler/build/build_program.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compiler/front/sources.h"
+#include "partition/planner/plan_report.h"
+#include "runtime/graph/image.h"
+
+static bool no_memory(void)
+{
+    dfc_error("out of memory");
+    return false;
+}
+
+/* ---- the work folder ---- */
+
+static bool work_open(struct dfc_program *p)
+{
+    const char *tmp = getenv("TMPDIR");
+    const char *place = p->options->keep ? p->output : tmp && *tmp ? tmp : "/tmp";
+    int n = asprintf(&p->work, "%s%s%s", *place == '-' ? "./" : "", place, /* else sources in it would be options */
+                     p->options->keep ? ".dfc" : "/dfc-XXXXXX");
+    if (n < 0) {
+        p->work = NULL;
+        return no_memory();
+    }
+    bool made = p->options->keep ? mkdir(p->work, 0777) == 0 || errno == EEXIST : mkdtemp(p->work) != NULL;
+    if (made)
+        return true;
+    dfc_error("cannot make the folder '%s': %s", p->work, strerror(errno));
+    free(p->work);
+    p->work = NULL;
+    return false;
+}
+
+static void work_close(struct dfc_program *p)
+{
+    DIR *dir = p->work && !p->options->keep ? opendir(p->work) : NULL;
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir) {
+        closedir(dir);
+        rmdir(p->work);
+    }
+    free(p->work);
+    p->work = NULL;
+}
+
+/* ---- the image ---- */
+
+/* Says what the program will need of the devices' memories: where somebody asked for a limit, and where not as many
+ * waves fit as would be in flight. */
+static void note_promises(const struct dfc_program *p, const struct df_plan *plan)
+{
+    uint32_t inflight = p->common->inflight, wanted = inflight ? inflight : DF_DEFAULT_INFLIGHT;
+    wanted = !inflight && plan->inflight ? plan->inflight : wanted;
+    for (uint32_t u = 1; u < plan->platform.n_units; u++) {
+        const struct df_unit *unit = &plan->platform.units[u];
+        char promise[160], need[32];
+        if (!unit->memory_bytes || (!p->common->gpu_mem_bytes && !inflight &&
+                                    dfr_need_waves(&plan->memory[u], unit->memory_bytes, wanted) == wanted))
+            continue;
+        dfp_text_promise(promise, plan, u, inflight);
+        dfc_note("under %s, %s needs %s for one wave: %s", plan->policy, unit->name,
+                 dfp_text_bytes(need, plan->pool_bytes[u]), promise);
+    }
+}
+
+/* The plan that the program carries, so that a run on the platform it was made for need not plan. A graph that cannot
+ * run on that platform is compiled without one: the machine it will run on may differ. */
+static struct df_plan *make_plan(const struct dfc_program *p)
+{
+    struct df_error error = { "" };
+    struct df_plan *plan = NULL;
+    const char *policy = p->options->policy ? p->options->policy : dfc_default_placer(p->loaded);
+    if (dfp_plan_make(&p->loaded->problem, policy, &p->common->partition, &plan, &error) == DF_OK) {
+        if (!p->options->quiet)
+            note_promises(p, plan);
+        return plan;
+    }
+    if (!p->options->quiet)
+        dfc_warning("the program carries no placement, it is made when it starts: %s", error.text);
+    return NULL;
+}
+
+static bool write_bytes(const char *path, const unsigned char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    bool good = file && fwrite(bytes, 1, size, file) == size;
+    int error = errno;
+    if (file && fclose(file) != 0 && good) {
+        good = false;
+        error = errno;
+    }
+    if (!good)
+        dfc_error("cannot write '%s': %s", path, strerror(error));
+    return good;
+}
+
+static bool store_image(const struct dfc_program *p, const struct dfr_image *image)
+{
+    struct df_error error = { "" };
+    unsigned char *bytes = NULL;
+    char *path = NULL;
+    size_t size;
+    bool good = false;
+    if (dfr_image_write(image, &bytes, &size, &error) != DF_OK)
+        dfc_error("%s", error.text);
+    else if (asprintf(&path, "%s/%s.image", p->work, p->stem) < 0)
+        good = no_memory();
+    else {
+        good = write_bytes(path, bytes, size);
+        free(path);
+    }
+    free(bytes);
+    return good;
+}
+
+static bool write_image(const struct dfc_program *p)
+{
+    struct dfr_image image = { .graph = p->loaded->front->graph, .default_waves = -1 };
+    unsigned char *sources = NULL, *known = NULL;
+    bool good = true;
+    if (p->loaded->front->has_dynamic) { /* what it takes to be made again for other sizes */
+        good = (dfc_sources_pack(p->loaded->front, p->common->defines, p->common->n_defines, &sources,
+                                 &image.source_bytes) &&
+                dfw_known_pack(&p->loaded->known, &known, &image.known_bytes, NULL) == DF_OK) ||
+               no_memory();
+        image.sources = sources;
+        image.known = known;
+    }
+    image.plan = p->plan;
+    good = good && store_image(p, &image);
+    free(sources);
+    free(known);
+    return good;
+}
+
+/* ---- the program ---- */
+
+static bool is_replaceable(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+        return true; /* a folder is refused where it is opened */
+    dfc_error("cannot write '%s': it is not a regular file", path);
+    return false;
+}
+
+/* In a file that needs no nvcc. */
+static bool is_host_code(const struct dfl_variant *variant)
+{
+    return variant->path && !variant->has_launch &&
+           (dfc_build_kind_of(variant->path) == DFC_BUILD_C || dfc_build_kind_of(variant->path) == DFC_BUILD_CXX);
+}
+
+/* --emu-gpu-code: the other gpu variants are as if they had not been written. */
+static void leave_out_cuda(struct dfc_program *p)
+{
+    for (size_t i = 0; i < p->loaded->front->n_kernels; i++) {
+        struct dfc_kernel_code *code = &p->loaded->front->kernels[i];
+        if (code->gpu && !is_host_code(code->gpu))
+            code->gpu = NULL;
+    }
+}
+
+/* Says which kernels' gpu variants this build leaves out, and why. */
+static void note_left_out(const struct dfc_program *p)
+{
+    const struct dfc_front *front = p->loaded->front;
+    char names[160] = "";
+    size_t n = 0, shown = 0;
+    for (size_t i = 0; i < front->n_kernels; i++) {
+        if (!front->kernels[i].gpu || (p->options->emu_gpu_code && is_host_code(front->kernels[i].gpu)))
+            continue;
+        size_t used = strlen(names);
+        const char *name = front->kernels[i].ast->name.text;
+        if (used + strlen(name) + 8 < sizeof names) {
+            snprintf(names + used, sizeof names - used, "%s'%s'", shown ? ", " : "", name);
+            shown++;
+        }
+        n++;
+    }
+    if (n && !p->options->quiet)
+        dfc_note("%s: the gpu variant%s of %s%s left out (the emulated GPU runs the cpu code)", p->tools.no_cuda,
+                 n == 1 ? "" : "s", names,
+                 n > shown ? " and others are"
+                 : n == 1  ? " is"
+                           : " are");
+}
+
+/* What may take long and leaves no file: Ctrl-C ends it there and then. */
+static bool prepare(struct dfc_program *p)
+{
+    if (!dfc_tools_find(&p->tools, p->common, p->options, p->loaded->front))
+        return false;
+    p->cuda = !p->tools.no_cuda && p->tools.cuda;
+    p->gpu = p->cuda || p->options->emu_gpu_code;
+    if (p->tools.no_cuda)
+        note_left_out(p);
+    if (p->options->emu_gpu_code)
+        leave_out_cuda(p);
+    p->plan = make_plan(p);
+    return true;
+}
+
+static bool run_steps(struct dfc_program *p, struct dfc_output *program)
+{
+    if (!work_open(p) || !write_image(p) || !dfc_units_make(p) || dfc_signals_caught() || !dfc_units_compile(p) ||
+        dfc_signals_caught())
+        return false;
+    fclose(program->to.file); /* the linker writes it by name */
+    program->file = program->to.file = NULL;
+    return dfc_link(p, program->to.temporary) && (!p->options->dependencies || dfc_write_dependencies(p));
+}
+
+int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *options,
+              const char *output)
+{
+    struct dfc_program program = { .common = common, .loaded = loaded, .options = options, .output = output };
+    struct dfc_output file;
+    struct dfc_signals signals;
+    char *stem = NULL;
+    if (!loaded->front->has_dynamic && !dfc_check_room(loaded)) /* else sizes are known at start */
+        return 1;
+    bool held = false, good = is_replaceable(output) && ((stem = dfc_stem(common->path)) || no_memory());
+    program.stem = stem;
+    good = good && prepare(&program) && dfc_output_open(&file, output);
+    if (good) {
+        held = true;
+        dfc_signals_hold(&signals);
+        good = run_steps(&program, &file);
+        if (options->keep && program.work && !options->quiet)
+            dfc_note("generated files are in '%s/'", program.work);
+        good = dfc_output_close(&file, good) && good;
+        work_close(&program);
+        dfc_units_free(&program);
+    }
+    dfc_tools_free(&program.tools);
+    if (program.plan)
+        dfr_plan_free(program.plan);
+    free(stem);
+    if (held)
+        dfc_signals_release(&signals);
+    return good ? 0 : 1;
+}

@@ -1,0 +1,276 @@
+/* build_tools.c - what this machine has to compile with: the C and C++ compilers, nvcc and its toolkit, and the flags
+ * that the command line, pkg-config and the kind of dfc (a sanitizer) add.
+ */
+#include "compiler/build/build_program.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef DFC_DEFAULT_CFLAGS
+#define DFC_DEFAULT_CFLAGS ""
+#endif
+
+/* ---- names ---- */
+
+static bool is_runnable(const char *path)
+{
+    return access(path, X_OK) == 0;
+}
+
+/* The file that `name` means: itself where it holds a slash, else the first in $PATH. malloc'ed; NULL: none. */
+static char *find_program(const char *name)
+{
+    if (strchr(name, '/'))
+        return is_runnable(name) ? strdup(name) : NULL;
+    for (const char *path = getenv("PATH"); path && *path;) {
+        size_t n = strcspn(path, ":");
+        char *file = NULL;
+        if (n && asprintf(&file, "%.*s/%s", (int)n, path, name) < 0)
+            file = NULL;
+        if (file && is_runnable(file))
+            return file;
+        free(file);
+        path += n + (path[n] == ':');
+    }
+    return NULL;
+}
+
+/* gcc-12 → g++-12, clang → clang++, cc → c++: the C++ compiler that belongs to a C compiler. */
+static void add_cxx_name(struct dfc_list *cxx, const char *cc)
+{
+    static const char *const pairs[][2] = { { "clang", "clang++" }, { "gcc", "g++" }, { "cc", "c++" } };
+    const char *slash = strrchr(cc, '/'), *base = slash ? slash + 1 : cc;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const char *at = strstr(base, pairs[i][0]);
+        if (at) {
+            dfc_list_add(cxx, "%.*s%s%s", (int)(at - cc), cc, pairs[i][1], at + strlen(pairs[i][0]));
+            return;
+        }
+    }
+    dfc_list_add(cxx, "c++");
+}
+
+static void find_c(struct dfc_tools *tools, const struct dfc_build_options *options)
+{
+    const char *cc = options->cc ? options->cc : getenv("CC"), *cxx = options->cc ? NULL : getenv("CXX");
+    dfc_list_add_words(&tools->cc, cc);
+    if (tools->cc.n == 0)
+        dfc_list_add(&tools->cc, "cc");
+    dfc_list_add_words(&tools->cxx, cxx);
+    if (tools->cxx.n)
+        return;
+    for (size_t i = 0; i + 1 < tools->cc.n; i++) /* a wrapper before the name, such as ccache */
+        dfc_list_add(&tools->cxx, "%s", tools->cc.items[i]);
+    add_cxx_name(&tools->cxx, tools->cc.items[tools->cc.n - 1]);
+}
+
+/* ---- CUDA ---- */
+
+static bool any_gpu_code(const struct dfc_front *front)
+{
+    for (size_t i = 0; i < front->n_kernels; i++)
+        if (front->kernels[i].gpu)
+            return true;
+    return false;
+}
+
+static bool has_file(const char *folder, const char *file)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/%s", folder, file);
+    return n > 0 && (size_t)n < sizeof path && access(path, R_OK) == 0;
+}
+
+/* TOOLKIT as nvcc itself tells it ("#$ TOP=…" of a dry run): `nvcc` may be a wrapper script in any folder.
+ * malloc'ed; NULL: it said nothing. */
+static char *toolkit_told_by(const char *nvcc)
+{
+    char *text = NULL, *said = NULL, *top = NULL;
+    dfc_run_program((char *[]){ (char *)nvcc, "--dryrun", "-x", "cu", "-E", "/dev/null", NULL }, &text, &said);
+    char *line = said ? strstr(said, "TOP=") : NULL;
+    if (line) {
+        line += strlen("TOP=");
+        line[strcspn(line, "\r\n")] = '\0';
+        top = realpath(line, NULL);
+    }
+    free(text);
+    free(said);
+    return top;
+}
+
+/* Folder of the toolkit that this nvcc belongs to: malloc'ed, or NULL where it has no headers. */
+static char *toolkit_of(const char *nvcc)
+{
+    char *top = toolkit_told_by(nvcc);
+    if (top && has_file(top, "include/cuda_runtime_api.h"))
+        return top;
+    free(top);
+    return access("/usr/include/cuda_runtime_api.h", R_OK) == 0 ? strdup("/usr") : NULL;
+}
+
+/* Why gpu variants cannot be compiled, or NULL. */
+static const char *find_cuda(struct dfc_tools *tools, const struct dfc_build_options *options)
+{
+    const char *named = options->nvcc ? options->nvcc : getenv("NVCC");
+    static const char *const places[] = { "nvcc", "/usr/local/cuda/bin/nvcc" };
+    if (options->emu_gpu_code)
+        return "--emu-gpu-code builds without CUDA";
+    if (named && strcmp(named, "none") == 0)
+        return "nvcc is 'none'";
+    if (named && *named) {
+        dfc_list_add_words(&tools->nvcc, named);
+    } else {
+        for (size_t i = 0; i < 2 && tools->nvcc.n == 0; i++) {
+            char *found = find_program(places[i]);
+            if (found)
+                dfc_list_add(&tools->nvcc, "%s", found);
+            free(found);
+        }
+    }
+    char *nvcc = tools->nvcc.n ? find_program(tools->nvcc.items[tools->nvcc.n - 1]) : NULL;
+    if (!nvcc)
+        return named && *named ? "the nvcc that was named is not there" : "no nvcc";
+    tools->cuda = toolkit_of(nvcc);
+    free(nvcc);
+    if (!tools->cuda)
+        return "nvcc is there, but not the headers of its toolkit";
+    if (!has_file(tools->lib, "libdf-cuda.a"))
+        return "this dfc was built without CUDA";
+    return NULL;
+}
+
+/* ---- libraries ---- */
+
+/* Parts of the CUDA toolkit: found there, not by the linker's search. */
+static bool is_cuda_library(const char *name)
+{
+    static const char *const names[] = { "cublas",   "cublasLt", "cusolver", "cufft", "curand",
+                                         "cusparse", "cudart",   "nppc",     "nvjpeg" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool pkg_config(const char *what, const char *name, struct dfc_list *flags)
+{
+    char *text = NULL, *ignored = NULL;
+    int status = dfc_run_program((char *[]){ "pkg-config", (char *)what, (char *)name, NULL }, &text, &ignored);
+    if (status == 0)
+        dfc_list_add_words(flags, text);
+    free(text);
+    free(ignored);
+    return status == 0;
+}
+
+static void add_library(struct dfc_tools *tools, const char *name, bool gpu)
+{
+    if (is_cuda_library(name)) {
+        if (gpu)
+            dfc_list_add(&tools->link_flags, "-l%s", name);
+    } else if (pkg_config("--libs", name, &tools->link_flags)) {
+        pkg_config("--cflags", name, &tools->c_flags);
+    } else {
+        dfc_list_add(&tools->link_flags, "-l%s", name);
+    }
+}
+
+/* ---- flags ---- */
+
+static const char *optimisation(const struct dfc_build_options *options)
+{
+    return options->optimise ? options->optimise : "-O2";
+}
+
+static void c_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options)
+{
+    struct dfc_list *flags = &tools->c_flags;
+    dfc_list_add(flags, "%s", optimisation(options));
+    if (options->debug)
+        dfc_list_add(flags, "-g");
+    dfc_list_add(flags, "-pthread");
+    if (isatty(STDERR_FILENO))
+        dfc_list_add(flags, "-fdiagnostics-color=always");
+    dfc_list_add_words(flags, DFC_DEFAULT_CFLAGS);
+    dfc_list_add(flags, "-I%s", tools->include);
+    for (size_t i = 0; i < common->n_import_dirs; i++)
+        dfc_list_add(flags, "-I%s", common->import_dirs[i]);
+    dfc_list_add_words(flags, options->cflags);
+}
+
+static bool names_architecture(const char *flags)
+{
+    return flags && (strstr(flags, "-arch") || strstr(flags, "-gencode") || strstr(flags, "--gpu-"));
+}
+
+/* Code for every major architecture that this nvcc knows, and PTX for those to come: it takes about a second longer
+ * than one alone. That the next nvcc will not know some of them is no news for a user who named none. */
+static void cu_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options)
+{
+    struct dfc_list *flags = &tools->cu_flags, defaults = { 0 };
+    dfc_list_add(flags, "%s", optimisation(options));
+    if (options->debug)
+        dfc_list_add(flags, "-g"); /* not -lineinfo: it puts the unit's path, new in every build, into the program */
+    if (!names_architecture(options->nvcc_flags))
+        dfc_list_add_words(flags, "-arch=all-major -Wno-deprecated-gpu-targets --threads=0");
+    dfc_list_add_words(&defaults, DFC_DEFAULT_CFLAGS);
+    for (size_t i = 0; i < defaults.n; i++)
+        dfc_list_add(flags, "-Xcompiler=%s", defaults.items[i]);
+    flags->failed |= defaults.failed;
+    dfc_list_free(&defaults);
+    dfc_list_add(flags, "-I%s", tools->include);
+    for (size_t i = 0; i < common->n_import_dirs; i++)
+        dfc_list_add(flags, "-I%s", common->import_dirs[i]);
+    dfc_list_add_words(flags, options->nvcc_flags);
+}
+
+static void link_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_front *front,
+                       bool gpu)
+{
+    for (size_t i = 0; i < common->n_lib_dirs; i++)
+        dfc_list_add(&tools->link_flags, "-L%s", common->lib_dirs[i]);
+    for (size_t i = 0; i < front->n_links; i++)
+        add_library(tools, front->links[i].text, gpu);
+    for (size_t i = 0; i < common->n_lib_names; i++)
+        dfc_list_add(&tools->link_flags, "-l%s", common->lib_names[i]);
+}
+
+bool dfc_tools_find(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options,
+                    const struct dfc_front *front)
+{
+    memset(tools, 0, sizeof *tools);
+    tools->include = dfc_home_include();
+    tools->lib = tools->include ? dfc_home_lib() : NULL;
+    if (!tools->lib)
+        return false;
+    find_c(tools, options);
+    bool gpu = any_gpu_code(front);
+    if (gpu)
+        tools->no_cuda = find_cuda(tools, options);
+    gpu = gpu && !tools->no_cuda;
+    c_flags(tools, common, options);
+    cu_flags(tools, common, options);
+    link_flags(tools, common, front, gpu);
+    const struct dfc_list *const lists[] = { &tools->cc, &tools->cxx, &tools->nvcc, &tools->c_flags, &tools->cu_flags,
+                                             &tools->link_flags };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (lists[i]->failed) {
+            dfc_error("out of memory");
+            return false;
+        }
+    return true;
+}
+
+void dfc_tools_free(struct dfc_tools *tools)
+{
+    dfc_list_free(&tools->cc);
+    dfc_list_free(&tools->cxx);
+    dfc_list_free(&tools->nvcc);
+    dfc_list_free(&tools->c_flags);
+    dfc_list_free(&tools->cu_flags);
+    dfc_list_free(&tools->link_flags);
+    free(tools->cuda);
+    memset(tools, 0, sizeof *tools);
+}

@@ -1,0 +1,316 @@
+/* build_units.c - which files are compiled and how: one unit for the generated program, one for inline gpu code, one
+ * for each file of the user's, however many variants are in it. Units are compiled beside each other; what the
+ * compilers say is printed in the order of the units.
+ */
+#include "compiler/build/build_program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- names ---- */
+
+char *dfc_stem(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t n = strlen(base);
+    if (n > 3 && strcmp(base + n - 3, ".df") == 0)
+        n -= 3;
+    char *stem = n ? strndup(base, n) : strdup("graph");
+    for (char *p = stem; p && *p; p++) /* it stands in C strings, in make rules and on command lines */
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+", *p))
+            *p = '_';
+    return stem;
+}
+
+char *dfc_join_path(const char *dir, const char *path)
+{
+    char *joined;
+    if (*path == '/' || !*dir || strcmp(dir, ".") == 0)
+        return strdup(path);
+    return asprintf(&joined, "%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", path) < 0 ? NULL : joined;
+}
+
+enum dfc_build_kind dfc_build_kind_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    if (dot && (strcmp(dot, ".cpp") == 0 || strcmp(dot, ".cc") == 0 || strcmp(dot, ".cxx") == 0))
+        return DFC_BUILD_CXX;
+    if (dot && strcmp(dot, ".cu") == 0)
+        return DFC_BUILD_CUDA;
+    if (dot && (strcmp(dot, ".o") == 0 || strcmp(dot, ".a") == 0))
+        return DFC_BUILD_OBJECT;
+    return DFC_BUILD_C;
+}
+
+/* ---- the list ---- */
+
+static bool no_memory(void)
+{
+    dfc_error("out of memory");
+    return false;
+}
+
+/* Takes path (NULL: generated). `name` is the unit's file in the work folder. */
+static bool add_unit(struct dfc_program *p, enum dfc_build_kind kind, char *path, const char *name)
+{
+    struct dfc_build_unit *units = realloc(p->units, (p->n_units + 1) * sizeof *units);
+    if (!units) {
+        free(path);
+        return no_memory();
+    }
+    p->units = units;
+    struct dfc_build_unit *u = &units[p->n_units++];
+    *u = (struct dfc_build_unit){ .kind = kind, .path = path };
+    if (kind == DFC_BUILD_OBJECT) /* its name is a word of the linker's: no option, no file of options */
+        return asprintf(&u->object, "%s%s", strchr("-@", *path) ? "./" : "", path) >= 0 ||
+               ((u->object = NULL), no_memory());
+    if (asprintf(&u->source, "%s/%s", p->work, name) < 0)
+        u->source = NULL;
+    if (asprintf(&u->object, "%s/%s.o", p->work, name) < 0)
+        u->object = NULL;
+    if (asprintf(&u->log, "%s/%s.log", p->work, name) < 0)
+        u->log = NULL;
+    if (asprintf(&u->deps, "%s/%s.d", p->work, name) < 0)
+        u->deps = NULL;
+    return (u->source && u->object && u->log && u->deps) || no_memory();
+}
+
+static bool add_file(struct dfc_program *p, const char *dir, const char *as_written)
+{
+    char *path = dfc_join_path(dir, as_written);
+    if (!path)
+        return no_memory();
+    for (size_t i = 0; i < p->n_units; i++)
+        if (p->units[i].path && strcmp(p->units[i].path, path) == 0) {
+            free(path);
+            return true;
+        }
+    const char *slash = strrchr(path, '/');
+    char name[300]; /* numbered: two folders may each have a vec.c */
+    snprintf(name, sizeof name, "%zu_%.250s", p->n_units, slash ? slash + 1 : path);
+    return add_unit(p, dfc_build_kind_of(path), path, name);
+}
+
+static bool add_user_files(struct dfc_program *p)
+{
+    const struct dfc_front *front = p->loaded->front;
+    for (size_t i = 0; i < front->n_kernels; i++) {
+        const struct dfc_kernel_code *code = &front->kernels[i];
+        const struct dfl_variant *const variants[] = { code->cpu, p->gpu ? code->gpu : NULL };
+        for (int v = 0; v < 2; v++) {
+            if (!variants[v] || !variants[v]->path)
+                continue;
+            if (!p->cuda && dfc_build_kind_of(variants[v]->path) == DFC_BUILD_CUDA) {
+                dfl_error(p->loaded->sink, variants[v]->path_loc,
+                          "the cpu variant of '%s' is in a .cu file, which needs nvcc", code->ast->name.text);
+                return false;
+            }
+            if (!add_file(p, code->dir, variants[v]->path))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- writing the sources ---- */
+
+static bool written(FILE *file, const char *path)
+{
+    bool good = !ferror(file);
+    if (fclose(file) == 0 && good)
+        return true;
+    dfc_error("cannot write '%s': %s", path, strerror(errno));
+    return false;
+}
+
+static FILE *create(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        dfc_error("cannot write '%s': %s", path, strerror(errno));
+    return file;
+}
+
+static bool write_header(struct dfc_program *p)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s.df.h", p->work, p->stem) < 0)
+        return no_memory();
+    FILE *file = create(path);
+    if (file)
+        dfc_emit_header(file, p->loaded->front, p->stem);
+    bool good = file && written(file, path);
+    free(path);
+    return good;
+}
+
+static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
+{
+    FILE *file = create(unit->source);
+    if (!file)
+        return false;
+    bool good = true;
+    if (unit->path)
+        good = dfc_emit_unit(file, p->loaded->front, p->stem, unit, p->gpu);
+    else if (unit->kind == DFC_BUILD_CUDA)
+        dfc_emit_cuda(file, p->loaded->front, p->stem);
+    else
+        dfc_emit_c(file, p->loaded->front, p->stem, p->gpu, p->options->emu_gpu_code);
+    return written(file, unit->source) && good;
+}
+
+bool dfc_units_make(struct dfc_program *p)
+{
+    char name[300];
+    snprintf(name, sizeof name, "%.250s.c", p->stem);
+    if (!add_unit(p, DFC_BUILD_C, NULL, name))
+        return false;
+    snprintf(name, sizeof name, "%.250s_gpu.cu", p->stem);
+    if (p->gpu && dfc_has_inline(p->loaded->front, true) && !add_unit(p, DFC_BUILD_CUDA, NULL, name))
+        return false;
+    if (!add_user_files(p) || !write_header(p))
+        return false;
+    for (size_t i = 0; i < p->n_units; i++)
+        if (p->units[i].kind != DFC_BUILD_OBJECT && !write_unit(p, &p->units[i]))
+            return false;
+    return true;
+}
+
+void dfc_units_free(struct dfc_program *p)
+{
+    for (size_t i = 0; i < p->n_units; i++) {
+        free(p->units[i].path);
+        free(p->units[i].source);
+        free(p->units[i].object);
+        free(p->units[i].log);
+        free(p->units[i].deps);
+    }
+    free(p->units);
+    p->units = NULL;
+    p->n_units = 0;
+}
+
+/* ---- compiling ---- */
+
+/* A file's own includes are looked for where it is, not where its unit is. malloc'ed; NULL: no memory. */
+static char *folder_of(const struct dfc_build_unit *unit)
+{
+    const char *slash = unit->path ? strrchr(unit->path, '/') : NULL;
+    return !slash ? strdup(".") : strndup(unit->path, slash == unit->path ? 1 : (size_t)(slash - unit->path));
+}
+
+static void command_c(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
+{
+    dfc_list_add_all(argv, unit->kind == DFC_BUILD_CXX ? &p->tools.cxx : &p->tools.cc);
+    dfc_list_add_all(argv, &p->tools.c_flags);
+    dfc_list_add(argv, "-I%s", p->work);
+    char *folder = folder_of(unit);
+    argv->failed |= !folder;
+    dfc_list_add(argv, "-iquote");
+    dfc_list_add(argv, "%s", folder ? folder : ".");
+    free(folder);
+    if (p->cuda)
+        dfc_list_add(argv, "-I%s/include", p->tools.cuda);
+    dfc_list_add(argv, "-ffile-prefix-map=%s=.", p->work); /* the work folder's name changes from build to build */
+    if (!unit->path)
+        for (int i = 0; i < 4; i++)                        /* where .incbin finds the image; -Wa would part it at commas */
+            dfc_list_add(argv, "%s", i % 2 == 0 ? "-Xassembler" : i == 1 ? "-I" : p->work);
+    if (p->options->dependencies) {
+        dfc_list_add(argv, "-MMD");
+        dfc_list_add(argv, "-MF");
+        dfc_list_add(argv, "%s", unit->deps);
+    }
+}
+
+static void command_cu(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
+{
+    dfc_list_add_all(argv, &p->tools.nvcc);
+    dfc_list_add_all(argv, &p->tools.cu_flags);
+    dfc_list_add(argv, "-I%s", p->work);
+    char *folder = folder_of(unit); /* -I, because nvcc splits what it hands to the host compiler at blanks */
+    argv->failed |= !folder;
+    dfc_list_add(argv, "-I%s", folder ? folder : ".");
+    free(folder);
+    if (p->options->debug)
+        dfc_list_add(argv, "-Xcompiler=-ffile-prefix-map=%s=.", p->work);
+    dfc_list_add(argv, "--keep"); /* else its own temporary names, which have a process id in them, reach the object */
+    dfc_list_add(argv, "--keep-dir");
+    dfc_list_add(argv, "%s", p->work);
+    if (p->options->dependencies) {
+        dfc_list_add(argv, "-MMD");
+        dfc_list_add(argv, "-MF");
+        dfc_list_add(argv, "%s", unit->deps);
+    }
+}
+
+static void command(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
+{
+    (unit->kind == DFC_BUILD_CUDA ? command_cu : command_c)(p, unit, argv);
+    dfc_list_add(argv, "-c");
+    dfc_list_add(argv, "-o");
+    dfc_list_add(argv, "%s", unit->object);
+    dfc_list_add(argv, "%s", unit->source);
+}
+
+static void print_log(const char *path)
+{
+    FILE *log = fopen(path, "r");
+    char bytes[4096];
+    size_t n;
+    while (log && (n = fread(bytes, 1, sizeof bytes, log)) > 0)
+        fwrite(bytes, 1, n, stderr);
+    if (log)
+        fclose(log);
+}
+
+/* What went wrong with one unit, where something did. */
+static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *unit, const struct dfc_job *job)
+{
+    const char *what = unit->kind == DFC_BUILD_CUDA  ? "nvcc"
+                       : unit->kind == DFC_BUILD_CXX ? "the C++ compiler"
+                                                     : "the C compiler";
+    print_log(unit->log);
+    if (job->status == 0)
+        return true;
+    if (dfc_signals_caught() || (job->error == ECANCELED && job->status < 0))
+        return false; /* ended by us, or never begun because another failed */
+    if (job->status < 0 && job->error == ENOENT)
+        dfc_error("%s was not found: '%s' (%s)", what, job->argv.items[0],
+                  unit->kind == DFC_BUILD_CUDA ? "name one with --nvcc" : "install gcc, or name one with --cc");
+    else if (job->status < 0)
+        dfc_error("cannot run '%s': %s", job->argv.failed ? what : job->argv.items[0], strerror(job->error));
+    else if (unit->path)
+        dfc_error("%s failed on '%s'", what, unit->path);
+    else
+        dfc_error("%s failed on the code that dfc made of '%s'%s", what, p->common->path,
+                  dfc_has_inline(p->loaded->front, unit->kind == DFC_BUILD_CUDA) ? " (the inline code of its kernels)"
+                                                                                 : "");
+    return false;
+}
+
+bool dfc_units_compile(struct dfc_program *p)
+{
+    struct dfc_job *jobs = calloc(p->n_units, sizeof *jobs);
+    const struct dfc_build_unit **of = calloc(p->n_units, sizeof *of);
+    size_t n = 0;
+    bool good = jobs && of;
+    if (!good)
+        no_memory();
+    for (size_t i = 0; good && i < p->n_units; i++)
+        if (p->units[i].kind != DFC_BUILD_OBJECT) {
+            command(p, &p->units[i], &jobs[n].argv);
+            jobs[n].log = p->units[i].log;
+            of[n++] = &p->units[i];
+        }
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    dfc_jobs_run(jobs, n, cores > 1 ? (unsigned)cores : 1);
+    for (size_t i = 0; i < n; i++) {
+        good &= compiled(p, of[i], &jobs[i]);
+        dfc_list_free(&jobs[i].argv);
+    }
+    free(jobs);
+    free(of);
+    return good;
+}

@@ -1,0 +1,152 @@
+/* emit_c.c - NAME.c: what a program is beside the users' files and the image of its graph. One way to call each variant
+ * (libdf's df_function), the code that was written inline, and main(). No decision is made here: nodes, times and
+ * placement are the image's.
+ */
+#include "compiler/build/build_program.h"
+
+#include <string.h>
+
+void dfc_emit_line(FILE *out, unsigned line, const char *file)
+{
+    fprintf(out, "#line %u \"", line);
+    for (const char *p = file; *p; p++) {
+        if (*p == '\n' || *p == '\r') {
+            fputs(*p == '\n' ? "\\n" : "\\r", out);
+            continue;
+        }
+        if (*p == '"' || *p == '\\')
+            fputc('\\', out);
+        fputc(*p, out);
+    }
+    fputs("\"\n", out);
+}
+
+static const struct dfl_variant *variant_of(const struct dfc_kernel_code *code, bool gpu)
+{
+    return gpu ? code->gpu : code->cpu;
+}
+
+bool dfc_has_inline(const struct dfc_front *front, bool gpu)
+{
+    for (size_t i = 0; i < front->n_kernels; i++)
+        if (variant_of(&front->kernels[i], gpu) && variant_of(&front->kernels[i], gpu)->code)
+            return true;
+    return false;
+}
+
+/* ---- inline code ---- */
+
+void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                     const struct dfl_variant *variant, bool gpu)
+{
+    const char *file = dfl_sink_file_name(front->sink, variant->code_loc.file);
+    dfc_emit_signature(out, front->graph, code->kernel, "df_inline_", gpu, false);
+    fputs("\n{\n", out);
+    dfc_emit_unused(out, front->graph, code->kernel, gpu);
+    dfc_emit_line(out, variant->code_loc.line, file);
+    fprintf(out, "%*s%s\n", (int)variant->code_loc.col - 1, "", variant->code);
+    fprintf(out, "#line 1 \"after the inline code of '%s'\"\n    ;\n    return DF_OK;\n}\n\n", code->ast->name.text);
+}
+
+/* ---- calls ---- */
+
+static void emit_call(FILE *out, const struct df_graph *g, uint32_t kernel, const char *prefix, bool gpu)
+{
+    static const char *const members[] = {
+        [DF_S_I32] = "i32", [DF_S_I64] = "i64", [DF_S_F32] = "f32", [DF_S_F64] = "f64", [DF_S_STR] = "str"
+    };
+    const struct df_kernel *k = &g->kernels[kernel];
+    fprintf(out, "%s%s_%s(call", prefix, df_graph_string(g, k->name), gpu ? "gpu" : "cpu");
+    if (gpu)
+        fputs(", (cudaStream_t)stream", out);
+    for (unsigned d = 0; d < k->n_dims; d++)
+        fprintf(out, ", dims[%u]", d);
+    for (unsigned p = 0; p < k->n_ports; p++)
+        fprintf(out, ", ports[%u]", p);
+    for (unsigned s = 0; s < k->n_scalars; s++)
+        fprintf(out, ", scalars[%u].%s", s, members[g->kscalars[k->first_scalar + s].type]);
+    fputc(')', out);
+}
+
+static void emit_variant(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, bool gpu)
+{
+    const struct dfl_variant *variant = variant_of(code, gpu);
+    const char *prefix = dfc_variant_prefix(variant),
+               *name = df_graph_string(front->graph, front->graph->kernels[code->kernel].name);
+    if (variant->code && !gpu) {
+        fputs("static ", out);
+        dfc_emit_inline(out, front, code, variant, false);
+    } else if (variant->has_target && dfc_build_kind_of(variant->path) == DFC_BUILD_OBJECT) {
+        dfc_emit_object_target(out, front, code, variant, gpu);
+    } else if (*prefix) {
+        dfc_emit_signature(out, front->graph, code->kernel, prefix, gpu, variant->has_target);
+        fputs(";\n\n", out);
+    }
+    fprintf(out,
+            "static int df_run_%s_%s(struct df_call *call, void *stream, const size_t *dims, void *const *ports,\n"
+            "    const union df_scalar *scalars)\n{\n    (void)stream; (void)dims; (void)ports; (void)scalars;\n    "
+            "return ",
+            name, gpu ? "gpu" : "cpu");
+    emit_call(out, front->graph, code->kernel, prefix, gpu);
+    fputs(";\n}\n\n", out);
+}
+
+/* ---- the program ---- */
+
+static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
+{
+    const struct df_graph *g = front->graph;
+    for (size_t i = 0; i < front->n_kernels; i++) {
+        if (front->kernels[i].cpu)
+            emit_variant(out, front, &front->kernels[i], false);
+        if (front->kernels[i].gpu && gpu)
+            emit_variant(out, front, &front->kernels[i], true);
+    }
+    fprintf(out, "static const struct df_functions functions[%u] = {\n", g->n_kernels);
+    for (size_t i = 0; i < front->n_kernels; i++) {
+        const struct dfc_kernel_code *code = &front->kernels[i];
+        const char *name = df_graph_string(g, g->kernels[code->kernel].name);
+        if (!code->cpu && !(code->gpu && gpu))
+            continue;
+        fprintf(out, "    [%u] = {", code->kernel);
+        if (code->cpu)
+            fprintf(out, " .cpu = df_run_%s_cpu%s", name, code->gpu && gpu ? "," : "");
+        if (code->gpu && gpu)
+            fprintf(out, " .gpu = df_run_%s_gpu", name);
+        fputs(" },\n", out);
+    }
+    fputs("};\n\n", out);
+}
+
+void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu, bool emu_gpu_code)
+{
+    fprintf(out, "/* %s.c - made by dfc: how libdf calls the kernels of %s.df, and main(). */\n#line 2 \"%s.c\"\n",
+            stem, stem, stem);
+    if (dfc_has_inline(front, false))
+        fputs("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+              "#include <string.h>\n\n", out);
+    fprintf(out, "#include \"%s.df.h\"\n\n", stem);
+    if (dfc_has_inline(front, false))   /* older compilers only warn, and pass a float as a double */
+        fputs("#pragma GCC diagnostic error \"-Wimplicit-function-declaration\"\n\n", out);
+    emit_functions(out, front, gpu);
+    fprintf(out, "/* The graph, its times and its plan: laid over by libdf, never copied. */\n"
+                 "__asm__(\".pushsection .rodata,\\\"a\\\"\\n\"\n        \".balign 64\\n\"\n        \"df_image:\\n\"\n"
+                 "        \".incbin \\\"%s.image\\\"\\n\"\n        \"df_image_end:\\n\"\n        \".byte 0\\n\"\n"
+                 "        \".popsection\\n\");\n"
+                 "extern const unsigned char df_image[], df_image_end[];\n\n", stem);
+    fputs("extern const struct df_planner dfp_planner;\n"
+          "extern int dfc_program_platform(const char *path, struct df_platform *platform, struct df_error *error);\n",
+          out);
+    if (front->has_dynamic)
+        fputs("extern const struct df_replanner dfc_replanner;\n", out);
+    fputs("\nint main(int argc, char **argv)\n{\n    const struct df_program program = {\n"
+          "        .image = df_image,\n        .image_bytes = (size_t)(df_image_end - df_image),\n"
+          "        .functions = functions,\n        .n_functions = sizeof functions / sizeof *functions,\n"
+          "        .planner = &dfp_planner,\n        .read_platform = dfc_program_platform,\n",
+          out);
+    if (front->has_dynamic)
+        fputs("        .replanner = &dfc_replanner,\n", out);
+    if (emu_gpu_code)
+        fputs("        .emu_gpu_code = 1,\n", out);
+    fputs("    };\n    return df_main(argc, argv, &program);\n}\n", out);
+}

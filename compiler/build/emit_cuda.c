@@ -1,0 +1,18 @@
+/* emit_cuda.c - NAME_gpu.cu: the gpu variants that were written inline, as host functions with `stream` in scope. */
+#include "compiler/build/build_program.h"
+
+void dfc_emit_cuda(FILE *out, const struct dfc_front *front, const char *stem)
+{
+    fprintf(out,
+            "/* %s_gpu.cu - made by dfc: the inline gpu code of %s.df. */\n#line 2 \"%s_gpu.cu\"\n"
+            "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+            "#include <string.h>\n\n#include \"%s.df.h\"\n\n",
+            stem, stem, stem, stem);
+    for (size_t i = 0; i < front->n_kernels; i++) {
+        const struct dfc_kernel_code *code = &front->kernels[i];
+        if (code->gpu && code->gpu->code) {
+            fputs("extern \"C\" ", out);
+            dfc_emit_inline(out, front, code, code->gpu, true);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+/* emit_unit.c - the unit of one user's file: NAME.df.h, the text of the file, and after it the calls of its functions
+ * that the .df wrote as `cpu "file": f(a, b)`.
+ *
+ * The text is pasted, not included, so that it stays a file of its own: messages name it alone (#line), its own
+ * includes work (-iquote its folder), and it need not be changed to be called. Feature test macros (_GNU_SOURCE, …)
+ * that it defines are put before the header, because they count only before the first system header.
+ *
+ * C:        an existing function returns void (DF_OK) or int, which the compiler is asked (__typeof__).
+ * C++:      the same by overloads. A function that differs from its prototype would be an overload there, not an error,
+ *           so the unit ends with an assertion that the name means one function.
+ */
+#include "compiler/build/build_program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the file's text ---- */
+
+/* Compilers take a byte order mark at a file's begin, and here that is inside the unit. */
+static bool read_text(const char *path, char **text)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    FILE *file = fopen(path, "rb");
+    size_t length = 0;
+    ssize_t n = file ? getdelim(text, &length, '\0', file) : -1;
+    bool failed = !file || ferror(file);
+    int error = errno;
+    if (file)
+        fclose(file);
+    if (!failed && n > 0 && (*text)[n - 1] == '\0') {
+        dfc_error("'%s' holds a NUL byte: it is no text", path);
+        return false;
+    }
+    if (!failed && n > 0 && strncmp(*text, mark, strlen(mark)) == 0)
+        memmove(*text, *text + strlen(mark), strlen(*text + strlen(mark)) + 1);
+    if (!failed && n < 0) { /* empty */
+        free(*text);
+        *text = strdup("");
+        failed = !*text;
+        error = ENOMEM;
+    }
+    if (failed)
+        dfc_error("cannot read '%s': %s", path, strerror(error));
+    return !failed;
+}
+
+/* The name after `#define` on this line where it is a feature test macro; its length, or 0. */
+static size_t feature_macro(const char *line, size_t length)
+{
+    static const char *const names[] = {
+        "_GNU_SOURCE", "_POSIX_C_SOURCE", "_POSIX_SOURCE", "_XOPEN_SOURCE", "_DEFAULT_SOURCE", "_BSD_SOURCE",
+        "_SVID_SOURCE", "_ISOC99_SOURCE", "_ISOC11_SOURCE", "_LARGEFILE_SOURCE", "_LARGEFILE64_SOURCE",
+        "_FILE_OFFSET_BITS", "_TIME_BITS", "__STDC_FORMAT_MACROS", "__STDC_LIMIT_MACROS", "__STDC_CONSTANT_MACROS",
+        "__STDC_WANT_LIB_EXT1__",
+    };
+    const char *p = line, *end = line + length;
+    p += strspn(p, " \t");
+    if (p >= end || *p != '#')
+        return 0;
+    p++;
+    p += strspn(p, " \t");
+    if (strncmp(p, "define", 6) != 0 || (p[6] != ' ' && p[6] != '\t'))
+        return 0;
+    p += 6;
+    p += strspn(p, " \t");
+    size_t n = strcspn(p, " \t\r\n");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n && memcmp(p, names[i], n) == 0)
+            return n;
+    return 0;
+}
+
+static void emit_feature_macros(FILE *out, const char *text)
+{
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        if (feature_macro(line, length)) {
+            const char *define = strstr(line, "define"), *name = define + 6 + strspn(define + 6, " \t");
+            fprintf(out, "#ifndef %.*s\n%.*s\n#endif\n", (int)strcspn(name, " \t\r\n"), name, (int)length, line);
+        }
+        line += length + (line[length] == '\n');
+    }
+}
+
+/* The line where `name` is first followed by "(": where a reader looks for the function. 1 where it is nowhere. */
+static unsigned line_of_function(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = text; (p = strstr(p, name)); p += n) {
+        bool begins = p == text || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", p[-1]);
+        if (!begins || p[n + strspn(p + n, " \t\r\n")] != '(')
+            continue;
+        unsigned line = 1;
+        for (const char *q = text; q < p; q++)
+            line += *q == '\n';
+        return line;
+    }
+    return 1;
+}
+
+/* ---- calls of existing functions ---- */
+
+static const char *emit_argument(FILE *out, const char *comma, const struct df_graph *g, uint32_t name)
+{
+    fprintf(out, "%s%s", comma, df_graph_string(g, name));
+    return ", ";
+}
+
+void dfc_emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                        const struct dfl_variant *variant, const char *first)
+{
+    const struct df_graph *g = front->graph;
+    const struct df_kernel *k = &g->kernels[code->kernel];
+    if (variant->has_args) {
+        for (const struct dfl_expr *a = variant->args; a; a = a->next)
+            fprintf(out, "%s%s", a->s, a->next ? ", " : "");
+        return;
+    }
+    const char *comma = *first ? ", " : ""; /* as a prototype of ours would have it */
+    fputs(first, out);
+    for (unsigned d = 0; d < k->n_dims; d++)
+        comma = emit_argument(out, comma, g, g->dim_names[k->first_dim + d]);
+    for (unsigned p = 0; p < k->n_ports; p++)
+        comma = emit_argument(out, comma, g, g->kports[k->first_port + p].name);
+    for (unsigned s = 0; s < k->n_scalars; s++)
+        comma = emit_argument(out, comma, g, g->kscalars[k->first_scalar + s].name);
+}
+
+static void emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                           const struct dfl_variant *variant, bool gpu)
+{
+    fprintf(out, "%s(", variant->target.text);
+    dfc_emit_arguments(out, front, code, variant, gpu ? "call, stream" : "call");
+    fputc(')', out);
+}
+
+/* The call stands in the column where it was written, so that a caret under it is right. */
+static void emit_call_c(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                        const struct dfl_variant *variant, bool gpu)
+{
+    const char *file = dfl_sink_file_name(front->sink, variant->target.loc.file);
+    unsigned line = variant->target.loc.line;
+    fputs("#pragma GCC diagnostic push\n"
+          "#pragma GCC diagnostic error \"-Wimplicit-function-declaration\"\n"
+          "#pragma GCC diagnostic error \"-Wincompatible-pointer-types\"\n"
+          "#pragma GCC diagnostic error \"-Wint-conversion\"\n    typedef __typeof__(\n", out);
+    dfc_emit_line(out, line, file);
+    fprintf(out, "%*s", (int)variant->target.loc.col - 1, "");
+    emit_arguments(out, front, code, variant, gpu);
+    fputs(") df_result;\n#pragma GCC diagnostic pop\n#pragma GCC diagnostic push\n", out);
+    fputs("#pragma GCC diagnostic ignored \"-Wincompatible-pointer-types\"\n"
+          "#pragma GCC diagnostic ignored \"-Wint-conversion\"\n",
+          out);
+    dfc_emit_line(out, line, file);
+    fprintf(out,
+            "    _Static_assert(__builtin_types_compatible_p(df_result, int) || "
+            "__builtin_types_compatible_p(df_result, void), \"'%s' returns neither int nor void\");\n",
+            variant->target.text);
+    dfc_emit_line(out, line, file);
+    fputs("    return __builtin_choose_expr(__builtin_types_compatible_p(df_result, void), (", out);
+    emit_arguments(out, front, code, variant, gpu);
+    fputs(", DF_OK), ", out);
+    emit_arguments(out, front, code, variant, gpu);
+    fputs(");\n#pragma GCC diagnostic pop\n", out);
+}
+
+/* (f(…), df_ok()): for void the comma is the built-in one and gives DF_OK; for int it is the overload, which gives
+ * the int. */
+static void emit_call_cxx(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                          const struct dfl_variant *variant, bool gpu)
+{
+    fputs("    return (\n", out);
+    dfc_emit_line(out, variant->target.loc.line, dfl_sink_file_name(front->sink, variant->target.loc.file));
+    fprintf(out, "%*s", (int)variant->target.loc.col - 1, "");
+    emit_arguments(out, front, code, variant, gpu);
+    fputs(", df_generated::ok());\n", out);
+}
+
+static void emit_target(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                        const struct dfl_variant *variant, bool gpu, bool cxx)
+{
+    fputs(cxx ? "extern \"C\" " : "", out);
+    dfc_emit_signature(out, front->graph, code->kernel, "df_target_", gpu, true);
+    fputs(cxx ? ";\nextern \"C\" " : ";\n", out);
+    dfc_emit_signature(out, front->graph, code->kernel, "df_target_", gpu, true);
+    fputs("\n{\n", out);
+    dfc_emit_unused(out, front->graph, code->kernel, gpu);
+    if (variant->has_launch)
+        dfc_emit_launch(out, front, code, variant);
+    else
+        (cxx ? emit_call_cxx : emit_call_c)(out, front, code, variant, gpu);
+    fputs("}\n", out);
+}
+
+/* Type of one argument, by its name. */
+static void emit_argument_type(FILE *out, const struct df_graph *g, uint32_t kernel, const char *name)
+{
+    const struct df_kernel *k = &g->kernels[kernel];
+    for (unsigned p = 0; p < k->n_ports; p++) {
+        const struct df_kport *port = &g->kports[k->first_port + p];
+        if (strcmp(df_graph_string(g, port->name), name) == 0) {
+            fprintf(out, "%s *", dfc_c_elem((enum df_elem)port->elem));
+            return;
+        }
+    }
+    for (unsigned s = 0; s < k->n_scalars; s++) {
+        const struct df_kscalar *scalar = &g->kscalars[k->first_scalar + s];
+        if (strcmp(df_graph_string(g, scalar->name), name) == 0) {
+            fputs(dfc_c_scalar((enum df_scalar_type)scalar->type), out);
+            return;
+        }
+    }
+    fputs(strcmp(name, "call") == 0     ? "struct df_call *"
+          : strcmp(name, "stream") == 0 ? "cudaStream_t"
+                                        : "size_t",
+          out);
+}
+
+void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                            const struct dfl_variant *variant, bool gpu)
+{
+    const struct df_graph *g = front->graph;
+    const char *name = df_graph_string(g, g->kernels[code->kernel].name), *cls = gpu ? "gpu" : "cpu";
+    /* A name of its own for each prototype: two kernels may call one function with arguments of other types. */
+    fprintf(out, "/* In an object file: taken to return int. */\nextern int df_object_%s_%s(", name, cls);
+    if (variant->has_args) {
+        for (const struct dfl_expr *a = variant->args; a; a = a->next) {
+            emit_argument_type(out, g, code->kernel, a->s);
+            fputs(a->next ? ", " : "", out);
+        }
+        fputs(variant->args ? "" : "void", out);
+    }
+    fprintf(out, ") __asm__(\"%s\");\nstatic ", variant->target.text);
+    dfc_emit_signature(out, g, code->kernel, "df_target_", gpu, true);
+    fputs("\n{\n", out);
+    dfc_emit_unused(out, g, code->kernel, gpu);
+    struct dfl_variant call = *variant;
+    char *own;
+    if (asprintf(&own, "df_object_%s_%s", name, cls) < 0)
+        return; /* no memory: the unit lacks this function, and its compilation says so */
+    call.target.text = own;
+    fputs("    return ", out);
+    emit_arguments(out, front, code, &call, gpu);
+    fputs(";\n}\n\n", out);
+    free(own);
+}
+
+/* ---- the unit ---- */
+
+static bool is_of(const struct dfc_kernel_code *code, const struct dfl_variant *variant,
+                  const struct dfc_build_unit *unit)
+{
+    char *path = variant && variant->path ? dfc_join_path(code->dir, variant->path) : NULL;
+    bool same = path && strcmp(path, unit->path) == 0;
+    free(path);
+    return same;
+}
+
+static const char cxx_prelude[] =
+    "namespace df_generated {\n"
+    "struct ok { operator int() const { return DF_OK; } };\n"
+    "inline int operator,(int status, ok) { return status; }\n"
+    "template <class T> int operator,(T, ok) = delete; /* neither int nor void */\n"
+    "struct one { static const bool value = true; };\n"
+    "struct many { static const bool value = false; };\n"
+    "template <class F> one count(F *, int);\n"
+    "}\n";
+
+static void emit_single_check(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, bool gpu,
+                              const struct dfc_build_unit *unit, const char *text)
+{
+    const struct df_graph *g = front->graph;
+    const char *name = df_graph_string(g, g->kernels[code->kernel].name), *cls = gpu ? "gpu" : "cpu";
+    char function[300];
+    snprintf(function, sizeof function, "%s_%s", name, cls);
+    fprintf(out, "namespace df_generated {\n");
+    dfc_emit_signature(out, g, code->kernel, "type_of_", gpu, false);
+    fprintf(out, ";\nmany count(decltype(type_of_%s) *, long);\n", function);
+    dfc_emit_line(out, line_of_function(text, function), unit->path);
+    fprintf(out, "static_assert(decltype(count(&::%s, 0))::value, \"'%s' differs from its declaration, ", function,
+            function);
+    dfc_emit_signature(out, g, code->kernel, "", gpu, false);
+    fputs("\");\n}\n", out);
+}
+
+bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const struct dfc_build_unit *unit,
+                   bool gpu_too)
+{
+    bool cxx = unit->kind != DFC_BUILD_C, prelude = false, launches = false;
+    char *text = NULL;
+    if (!read_text(unit->path, &text)) {
+        free(text);
+        return false;
+    }
+    if (!cxx)
+        emit_feature_macros(out, text);
+    dfc_emit_line(out, 1, unit->path); /* debug information has no other name, above all not that of the work folder */
+    fprintf(out, "#include \"%s.df.h\"\n", stem);
+    dfc_emit_line(out, 1, unit->path);
+    fputs(text, out);
+    fputc('\n', out);
+    for (size_t i = 0; i < front->n_kernels; i++) {
+        const struct dfc_kernel_code *code = &front->kernels[i];
+        for (int gpu = 0; gpu <= gpu_too; gpu++) {
+            const struct dfl_variant *variant = gpu ? code->gpu : code->cpu;
+            if (!is_of(code, variant, unit))
+                continue;
+            if (cxx && !prelude)
+                fputs(cxx_prelude, out);
+            prelude = true;
+            if (variant->has_launch && !launches)
+                dfc_emit_launch_prelude(out);
+            launches |= variant->has_launch;
+            if (variant->has_target)
+                emit_target(out, front, code, variant, gpu, cxx);
+            else if (cxx)
+                emit_single_check(out, front, code, gpu, unit, text);
+        }
+    }
+    free(text);
+    return true;
+}

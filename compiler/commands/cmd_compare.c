@@ -1,0 +1,413 @@
+/* cmd_compare.c - `dfc compare GRAPH.df`: builds the graph's program once and runs it under each policy in turns, so
+ * that what disturbs the machine for a while disturbs all of them; then a table, CSV and a chart.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/show/chart.h"
+#include "compiler/commands/compare_stats.h"
+#include "compiler/commands/compare_trial.h"
+#include "compiler/show/table.h"
+#include "runtime/policy/policy.h"
+#include "runtime/base/text.h"
+
+#define MAX_POLICIES 32
+#define MAX_RUNS 1000
+#define LEAST_SPREAD 0.01               /* above it a policy's runs are marked */
+
+static const char usage[] =
+    "usage: dfc compare GRAPH.df [options] [-- PROGRAM'S OPTIONS]\n\n"
+    "Runs the graph's program under several policies, in turns, and compares their makespans. A first run of each\n"
+    "warms up and does not count. What the program prints is thrown away.\n\n"
+    "  --policies=A,B,…|all     which (eager,ws,dmda,gp-thesis)\n"
+    "  --runs=N                 counted runs of each (7)\n"
+    "  --waves=N                passed to the program\n"
+    "  --csv=FILE               figures as CSV\n"
+    "  --svg=FILE               a bar chart\n"
+    "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=    as when compiling\n\n"
+    "common options:\n" DFC_COMMON_USAGE;
+
+struct request {
+    struct dfc_common common;
+    struct dfc_build_options build;
+    char *policies[MAX_POLICIES];
+    unsigned n_policies, runs;
+    const char *waves, *csv, *svg;
+    char **rest;                        /* the program's own words */
+    int n_rest;
+};
+
+/* ---- options ---- */
+
+static bool add_policy(struct request *r, const char *name, struct df_error *error)
+{
+    if (!dfr_policy_find(name, error))
+        return false;
+    if (r->n_policies == MAX_POLICIES) {
+        snprintf(error->text, sizeof error->text, "at most %d policies are compared", MAX_POLICIES);
+        return false;
+    }
+    r->policies[r->n_policies] = strdup(name);
+    return r->policies[r->n_policies] && ++r->n_policies;
+}
+
+static bool add_all(struct request *r, struct df_error *error)
+{
+    const char *const *names = dfr_policy_names();
+    for (unsigned i = 0; names[i]; i++)
+        if (!add_policy(r, names[i], error))
+            return false;
+    return true;
+}
+
+static bool parse_policies(struct request *r, const char *text)
+{
+    char *copy = strdup(text), *place = NULL;
+    struct df_error error = { "" };
+    bool good = copy != NULL;
+    for (unsigned i = 0; i < r->n_policies; i++)
+        free(r->policies[i]);
+    r->n_policies = 0;
+    for (char *name = copy ? strtok_r(copy, ", ", &place) : NULL; name && good; name = strtok_r(NULL, ", ", &place))
+        good = strcmp(name, "all") ? add_policy(r, name, &error) : add_all(r, &error);
+    if (good && r->n_policies == 0) {
+        snprintf(error.text, sizeof error.text, "no policy is named");
+        good = false;
+    }
+    if (!good)
+        dfc_error("--policies: %s", error.text[0] ? error.text : "out of memory");
+    free(copy);
+    return good;
+}
+
+static int own_option(void *request, int argc, char **argv, int *i)
+{
+    struct request *r = request;
+    const struct { const char *name; const char **text; } texts[] = { { "--waves", &r->waves }, { "--csv", &r->csv },
+                                                                      { "--svg", &r->svg } };
+    const char *value;
+    int taken = dfc_option_value("--policies", argc, argv, i, &value);
+    if (taken > 0)
+        return parse_policies(r, value) ? 1 : -1;
+    if (!taken && (taken = dfc_option_value("--runs", argc, argv, i, &value)) > 0) {
+        unsigned long runs;
+        if (!dfc_parse_count("--runs", value, 1, MAX_RUNS, &runs))
+            return -1;
+        r->runs = (unsigned)runs;
+        return 1;
+    }
+    for (size_t t = 0; !taken && t < sizeof texts / sizeof *texts; t++)
+        taken = dfc_option_value(texts[t].name, argc, argv, i, texts[t].text);
+    return taken ? taken : dfc_build_option(&r->build, argc, argv, i);
+}
+
+static int check(struct request *r)
+{
+    if (r->common.output) {
+        dfc_error("-o: compare prints a table; --csv=FILE and --svg=FILE write it to files");
+        return 2;
+    }
+    if (r->common.device && strcmp(r->common.device, "sim") == 0) {
+        dfc_error("--device=sim: compare runs programs for real");
+        return 2;
+    }
+    if (r->svg && !dfc_output_is_picture("--svg", r->svg, "SVG"))
+        return 2;
+    if (r->common.policy)               /* --policy=ws, meant as a list of one */
+        return parse_policies(r, r->common.policy) ? 0 : 2;
+    if (!r->n_policies)
+        return parse_policies(r, "eager,ws,dmda,gp-thesis") ? 0 : 2;
+    return 0;
+}
+
+static int parse(int argc, char **argv, struct request *r)
+{
+    int end = dfc_trial_split(argc, argv);
+    if (dfc_parse_options(&dfc_command_compare, end, argv, &r->common, own_option, r) != 0)
+        return 2;
+    if (end < argc) {
+        r->rest = argv + end + 1;
+        r->n_rest = argc - end - 1;
+    }
+    return check(r);
+}
+
+/* ---- runs ---- */
+
+/* The lines that are no statistics. */
+static void show_messages(const char *text)
+{
+    while (text && *text) {
+        size_t n = strcspn(text, "\n");
+        if (n && *text != '{')
+            fprintf(stderr, "%.*s\n", (int)n, text);
+        text += n + (text[n] == '\n');
+    }
+}
+
+static bool emulated(const struct request *r)
+{
+    return r->common.device && strcmp(r->common.device, "emu") == 0;
+}
+
+/* One run under one policy. false: reported, with what the program said. */
+static bool run_once(const struct request *r, const struct dfc_trial *trial, const char *policy, bool talk,
+                     struct dfc_run_stats *stats)
+{
+    struct dfc_list argv = { 0 };
+    char *err = NULL;
+    int status = -1;
+    dfc_trial_arguments(trial, &r->common, &argv);
+    dfc_list_add(&argv, "--policy=%s", policy);
+    dfc_list_add(&argv, "--stats=json");
+    if (emulated(r))
+        dfc_list_add(&argv, "--emu-check=off"); /* protecting blocks takes time that no GPU takes */
+    if (r->waves)
+        dfc_list_add(&argv, "--waves=%s", r->waves);
+    for (int i = 0; i < r->n_rest; i++)
+        dfc_list_add(&argv, "%s", r->rest[i]);
+    if (argv.failed)
+        dfc_error("out of memory");
+    else if ((status = dfc_run_program(argv.items, &dfc_discard, &err)) < 0)
+        dfc_error("cannot run '%s': %s", argv.items[0], strerror(errno));
+    bool good = status == 0 && dfc_run_stats_read(err, stats);
+    if (status > 0 || (status == 0 && !good) || talk)
+        show_messages(err);
+    if (status > 128)
+        dfc_error("policy %s: the program was ended by signal %d (%s)", policy, status - 128, strsignal(status - 128));
+    else if (status > 0)
+        dfc_error("policy %s: the program failed with status %d", policy, status);
+    else if (status == 0 && !good)
+        dfc_error("policy %s: the program printed no statistics", policy);
+    dfc_list_free(&argv);
+    free(err);
+    return good;
+}
+
+static void show_progress(const struct request *r, unsigned round, const char *policy)
+{
+    char what[32];
+    if (round == 0)
+        snprintf(what, sizeof what, "warming up");
+    else
+        snprintf(what, sizeof what, "run %u of %u", round, r->runs);
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K%s: %s", what, policy);
+    else if (strcmp(policy, r->policies[(round ? round - 1 : 0) % r->n_policies]) == 0)
+        fprintf(stderr, "%s\n", what);
+}
+
+/* Round 0 warms up. Each round begins with another policy, so that none always comes first. runs: [policy][run]. */
+static bool run_all(const struct request *r, const struct dfc_trial *trial, struct dfc_run_stats *runs)
+{
+    bool good = true;
+    for (unsigned round = 0; round <= r->runs && good; round++) {
+        for (unsigned i = 0; i < r->n_policies && good; i++) {
+            unsigned p = (i + (round ? round - 1 : 0)) % r->n_policies;
+            struct dfc_run_stats stats;
+            show_progress(r, round, r->policies[p]);
+            good = run_once(r, trial, r->policies[p], round == 0 && i == 0, &stats);
+            if (good && round > 0)
+                runs[(size_t)p * r->runs + round - 1] = stats;
+        }
+    }
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    return good;
+}
+
+/* ---- results ---- */
+
+static bool uncertain(const struct dfc_policy_stats *s)
+{
+    return s->runs > 1 && s->spread > LEAST_SPREAD;
+}
+
+static const char *device_words(const struct request *r, const struct dfc_policy_stats *stats)
+{
+    if (stats[0].typical.n_gpus == 0)
+        return "CPU only";
+    return emulated(r) ? "with the emulated GPU" : stats[0].typical.n_gpus == 1 ? "with one GPU" : "with several GPUs";
+}
+
+/* The columns of devices are there where there are any, those of copies between devices where any was made. */
+static void print_row(struct dfc_table *t, const struct dfc_policy_stats *s, bool gpu, bool peers)
+{
+    char time[24], to[24], from[24], between[24];
+    const struct dfc_run_stats *run = &s->typical;
+    dfc_table_cell(t, "%s", s->policy);
+    dfc_table_cell(t, "%s%s", uncertain(s) ? "~" : "", dfr_text_seconds(s->median_s, time, sizeof time));
+    dfc_table_cell(t, "%.1f %%", 100 * s->spread);
+    dfc_table_cell(t, "%.2f", s->ratio);
+    dfc_table_cell(t, "%" PRIu64, run->cpu_jobs);
+    if (!gpu)
+        return;
+    dfc_table_cell(t, "%" PRIu64, run->gpu_jobs);
+    dfc_table_cell(t, "%" PRIu64, run->h2d_copies);
+    dfc_table_cell(t, "%s", dfr_text_bytes(run->h2d_bytes, to, sizeof to));
+    dfc_table_cell(t, "%" PRIu64, run->d2h_copies);
+    dfc_table_cell(t, "%s", dfr_text_bytes(run->d2h_bytes, from, sizeof from));
+    if (peers) {
+        dfc_table_cell(t, "%" PRIu64, run->peer_copies);
+        dfc_table_cell(t, "%s", dfr_text_bytes(run->peer_bytes, between, sizeof between));
+    }
+    dfc_table_cell(t, "%" PRIu64, run->evictions);
+}
+
+static bool print_table(const struct request *r, const struct dfc_policy_stats *stats)
+{
+    static const char *const heads[] = { "policy", "median", "spread",   "ratio", "cpu jobs", "gpu jobs", "to gpu",
+                                         "bytes",  "from gpu", "bytes", "between", "bytes",  "evictions" };
+    bool gpu = stats[0].typical.n_gpus > 0, marked = false, peers = false;
+    for (unsigned p = 0; p < r->n_policies; p++)
+        peers |= stats[p].typical.peer_copies > 0;
+    struct dfc_table table = { .n_columns = !gpu ? 5 : peers ? 13 : 11 };
+    printf("%s, %s: %u run%s of %" PRIu64 " wave%s under each policy\n\n", r->common.path, device_words(r, stats),
+           r->runs, r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
+    for (unsigned c = 0; c < table.n_columns; c++)
+        dfc_table_cell(&table, "%s", heads[gpu && !peers && c == 10 ? 12 : c]);
+    for (unsigned p = 0; p < r->n_policies; p++) {
+        print_row(&table, &stats[p], gpu, peers);
+        marked |= uncertain(&stats[p]);
+    }
+    bool good = dfc_table_print(&table, stdout);
+    dfc_table_free(&table);
+    printf("\nmedian of the makespans; spread: what the middle half of the runs spans, over the median;\n"
+           "ratio: to the best; jobs, copies and bytes: of the run in the middle\n");
+    if (marked)
+        printf("~ the spread exceeds %.0f %%: smaller differences mean nothing\n", 100 * LEAST_SPREAD);
+    if (!good)
+        dfc_error("out of memory");
+    return good && fflush(stdout) == 0;
+}
+
+static bool write_csv(const struct request *r, const struct dfc_policy_stats *stats)
+{
+    struct dfc_output output;
+    if (!r->csv)
+        return true;
+    if (!dfc_output_open(&output, r->csv))
+        return false;
+    fputs("policy,runs,waves,median_s,min_s,max_s,q1_s,q3_s,spread,ratio,cpu_jobs,gpu_jobs,h2d_copies,h2d_bytes,"
+          "d2h_copies,d2h_bytes,evictions,writebacks,cpu_busy_s,gpu_busy_s,peer_copies,peer_bytes\n",
+          output.file);
+    for (unsigned p = 0; p < r->n_policies; p++) {
+        const struct dfc_policy_stats *s = &stats[p];
+        const struct dfc_run_stats *t = &s->typical;
+        fprintf(output.file, "%s,%u,%" PRIu64 ",%.9g,%.9g,%.9g,%.9g,%.9g,%.4f,%.4f", s->policy, s->runs, t->waves,
+                s->median_s, s->least_s, s->most_s, s->first_quartile_s, s->third_quartile_s, s->spread, s->ratio);
+        const uint64_t counts[] = { t->cpu_jobs, t->gpu_jobs, t->h2d_copies, t->h2d_bytes, t->d2h_copies, t->d2h_bytes,
+                                    t->evictions, t->writebacks };
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+            fprintf(output.file, ",%" PRIu64, counts[i]);
+        fprintf(output.file, ",%.9g,%.9g,%" PRIu64 ",%" PRIu64 "\n", t->cpu_busy_s, t->gpu_busy_s, t->peer_copies,
+                t->peer_bytes);
+    }
+    return dfc_output_close(&output, true);
+}
+
+static bool write_svg(const struct request *r, const struct dfc_policy_stats *stats, unsigned best)
+{
+    struct dfc_output output;
+    struct dfc_bar bars[MAX_POLICIES];
+    char notes[MAX_POLICIES][48], title[512], subtitle[128], moved[24];
+    bool marked = false;
+    if (!r->svg)
+        return true;
+    for (unsigned p = 0; p < r->n_policies; p++) {
+        const struct dfc_policy_stats *s = &stats[p];
+        dfr_text_bytes(s->typical.h2d_bytes + s->typical.d2h_bytes + s->typical.peer_bytes, moved, sizeof moved);
+        snprintf(notes[p], sizeof notes[p], "%s copied", moved);
+        bars[p] = (struct dfc_bar){ .label = s->policy,
+                                    .note = s->typical.n_gpus ? notes[p] : NULL,
+                                    .value_s = s->median_s,
+                                    .least_s = s->least_s,
+                                    .most_s = s->most_s,
+                                    .highlight = p == best,
+                                    .uncertain = uncertain(s) };
+        marked |= uncertain(s);
+    }
+    const char *slash = strrchr(r->common.path, '/');
+    snprintf(title, sizeof title, "%s: makespan by policy, %s", slash ? slash + 1 : r->common.path,
+             device_words(r, stats));
+    snprintf(subtitle, sizeof subtitle, "median of %u run%s of %" PRIu64 " wave%s; whiskers: fastest and slowest",
+             r->runs, r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
+    struct dfc_chart chart = {
+        .title = title,
+        .subtitle = subtitle,
+        .bars = bars,
+        .n_bars = r->n_policies,
+        .footnote = marked ? "~ paler: the middle half of the runs spans more than 1 % of the median" : NULL
+    };
+    if (!dfc_output_open(&output, r->svg))
+        return false;
+    dfc_chart_write(output.file, &chart);
+    return dfc_output_close(&output, true);
+}
+
+static bool has_gpu_variant(const struct df_graph *g)
+{
+    for (uint32_t w = 0; w < g->n_works; w++) {
+        if (g->kernels[g->works[w].kernel].code_classes >> DF_CLASS_GPU & 1)
+            return true;
+    }
+    return false;
+}
+
+static bool show(const struct request *r, const struct df_graph *graph, struct dfc_run_stats *runs)
+{
+    struct dfc_policy_stats stats[MAX_POLICIES];
+    for (unsigned p = 0; p < r->n_policies; p++)
+        dfc_policy_stats_of(r->policies[p], runs + (size_t)p * r->runs, r->runs, &stats[p]);
+    unsigned best = dfc_policy_stats_rank(stats, r->n_policies);
+    bool good = print_table(r, stats);
+    bool automatic = !r->common.device || strcmp(r->common.device, "auto") == 0;
+    if (stats[0].typical.n_gpus == 0 && automatic && has_gpu_variant(graph))
+        dfc_note("no GPU: compare with --device=emu to see the emulated GPU");
+    good &= write_csv(r, stats);
+    return write_svg(r, stats, best) && good;
+}
+
+/* ---- the command ---- */
+
+static int compare(const struct request *r)
+{
+    struct dfc_trial trial;
+    struct dfc_loaded loaded;
+    int status = 1;
+    struct dfc_run_stats *runs = calloc((size_t)r->n_policies * r->runs, sizeof *runs);
+    if (!runs) {
+        dfc_error("out of memory");
+        return 1;
+    }
+    if (dfc_load(&r->common, true, &loaded)) {
+        if (dfc_output_check(&r->common, &loaded, r->csv) && dfc_output_check(&r->common, &loaded, r->svg) &&
+            dfc_trial_build(&r->common, &loaded, &r->build, &trial)) {
+            if (run_all(r, &trial, runs))
+                status = show(r, loaded.front->graph, runs) ? 0 : 1;
+            dfc_trial_remove(&trial);
+        }
+        dfc_unload(&loaded);
+    }
+    free(runs);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request r = { .runs = 7, .build = { .quiet = true } };
+    dfp_options_default(&r.common.partition);
+    int status = parse(argc, argv, &r);
+    if (status == 0)
+        status = compare(&r);
+    for (unsigned i = 0; i < r.n_policies; i++)
+        free(r.policies[i]);
+    dfc_common_free(&r.common);
+    return status;
+}
+
+const struct dfc_command dfc_command_compare = { "compare", "run a graph under several policies and compare them",
+                                                 usage, run };

@@ -1,0 +1,306 @@
+/* cmd_compile.c - dfc GRAPH.df: to a program with -o, or only as far as --emit says. */
+#include "compiler/build/build_program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/types/frontend.h"
+#include "compiler/show/memory_report.h"
+#include "partition/draw/draw.h"
+
+/* ---- --emit ---- */
+
+struct emission {
+    const char *name;
+    bool (*run)(const struct dfc_common *common, FILE *out);
+};
+
+static bool failed(const struct df_error *error)
+{
+    dfc_error("%s", error->text);
+    return false;
+}
+
+static bool emit_ast(const struct dfc_common *common, FILE *out)
+{
+    static const struct dfc_front_options options;
+    char *text = NULL;
+    size_t length;
+    const char *why;
+    if (!dfc_output_check(common, NULL, common->output))
+        return false;
+    if (!dfc_read_file(&options, common->path, &text, &length, &why)) {
+        dfc_error("cannot read '%s': %s", common->path, why);
+        return false;
+    }
+    struct dfl_sink *sink = dfl_sink_new(stderr);
+    struct dfl_file *file = sink ? dfl_parse(sink, common->path, text, length) : NULL;
+    if (!file)
+        dfc_error("out of memory");
+    bool good = file && dfl_sink_errors(sink) == 0;
+    if (good)
+        dfl_print(out, file);
+    if (sink)
+        dfl_sink_summary(sink);
+    dfl_file_free(file);
+    dfl_sink_free(sink);
+    free(text);
+    return good;
+}
+
+static bool emit_graph(const struct dfc_common *common, FILE *out)
+{
+    struct dfc_loaded loaded;
+    if (!dfc_load_graph(common, false, &loaded))
+        return false;
+    dfc_emit_graph(out, loaded.front->graph);
+    dfc_unload(&loaded);
+    return true;
+}
+
+static bool emit_c(const struct dfc_common *common, FILE *out)
+{
+    struct dfc_loaded loaded;
+    if (!dfc_load_graph(common, true, &loaded))
+        return false;
+    char *stem = dfc_stem(common->path);
+    if (stem) {
+        dfc_emit_header(out, loaded.front, stem);
+        fputc('\n', out);
+        dfc_emit_c(out, loaded.front, stem, true, false);
+        if (dfc_has_inline(loaded.front, true)) {
+            fputc('\n', out);
+            dfc_emit_cuda(out, loaded.front, stem);
+        }
+    } else {
+        dfc_error("out of memory");
+    }
+    bool good = stem != NULL;
+    free(stem);
+    dfc_unload(&loaded);
+    return good;
+}
+
+static bool emit_text(FILE *out, char *text, size_t size, int status, const struct df_error *error)
+{
+    if (status != DF_OK)
+        return failed(error);
+    fwrite(text, 1, size, out);
+    free(text);
+    return true;
+}
+
+static bool emit_dot(const struct dfc_common *common, FILE *out)
+{
+    struct df_error error = { "" };
+    struct dfc_loaded loaded;
+    char *text = NULL;
+    size_t size = 0;
+    bool summarised = false;
+    if (!dfc_load(common, false, &loaded))
+        return false;
+    int status = dfp_draw_dot(&loaded.problem, NULL, &text, &size, &summarised, &error);
+    if (status == DF_OK && summarised)
+        dfc_note("%u nodes are too many for a picture: this is the summary by nested graph or kernel",
+                 loaded.front->graph->n_nodes);
+    bool good = emit_text(out, text, size, status, &error);
+    dfc_unload(&loaded);
+    return good;
+}
+
+static bool emit_metis(const struct dfc_common *common, FILE *out)
+{
+    struct df_error error = { "" };
+    struct dfc_loaded loaded;
+    char *text = NULL;
+    size_t size = 0;
+    if (!dfc_load(common, false, &loaded))
+        return false;
+    int status = dfp_metis_text(&loaded.problem, &common->partition, &text, &size, &error);
+    bool good = emit_text(out, text, size, status, &error);
+    dfc_unload(&loaded);
+    return good;
+}
+
+static bool emit_plan(const struct dfc_common *common, FILE *out)
+{
+    struct df_error error = { "" };
+    struct dfc_loaded loaded;
+    struct df_plan *plan = NULL;
+    struct dfp_evaluation evaluation;
+    if (!dfc_load(common, false, &loaded))
+        return false;
+    if (!dfc_check_room(&loaded)) {
+        dfc_unload(&loaded);
+        return false;
+    }
+    bool good = dfp_plan_make(&loaded.problem, common->policy ? common->policy : dfc_default_placer(&loaded),
+                              &common->partition, &plan, &error) == DF_OK &&
+                dfp_evaluate(&loaded.problem, plan->place, plan->priority, &evaluation, &error) == DF_OK;
+    if (good) {
+        dfc_emit_plan(out, &loaded, plan, &evaluation);
+        good = dfc_emit_memory(out, &loaded.problem, plan, common->inflight, &error) == DF_OK;
+    }
+    if (!good)
+        failed(&error);
+    if (plan)
+        dfr_plan_free(plan);
+    dfc_unload(&loaded);
+    return good;
+}
+
+static const struct emission emissions[] = {
+    { "ast", emit_ast }, { "graph", emit_graph }, { "dot", emit_dot },
+    { "c", emit_c },     { "metis", emit_metis }, { "plan", emit_plan },
+};
+enum { N_EMISSIONS = sizeof emissions / sizeof *emissions };
+
+/* ---- options ---- */
+
+struct options {
+    struct dfc_common common;
+    struct dfc_build_options build;
+    const struct emission *emission;
+};
+
+static int emit_option(struct options *o, const char *value)
+{
+    const char *names[N_EMISSIONS];
+    for (size_t i = 0; i < N_EMISSIONS; i++) {
+        names[i] = emissions[i].name;
+        if (strcmp(value, names[i]) == 0) {
+            o->emission = &emissions[i];
+            return 1;
+        }
+    }
+    const char *close = dfl_suggest(value, names, N_EMISSIONS);
+    if (close)
+        dfc_error("--emit=%s: there is none; did you mean '%s'?", value, close);
+    else
+        dfc_error("--emit=%s: one of ast, graph, dot, c, metis, plan is expected", value);
+    return -1;
+}
+
+static int flag_option(struct dfc_build_options *build, const char *word)
+{
+    static const char *const levels[] = { "-O0", "-O1", "-O2", "-O3", "-O" };
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        if (strcmp(word, levels[i]) == 0) {
+            build->optimise = levels[i];
+            return 1;
+        }
+    if (strcmp(word, "-g") == 0)
+        return build->debug = true;
+    return 0;
+}
+
+int dfc_build_option(struct dfc_build_options *build, int argc, char **argv, int *i)
+{
+    const struct { const char *name; const char **text; } texts[] = {
+        { "--cc", &build->cc }, { "--nvcc", &build->nvcc }, { "--cflags", &build->cflags },
+        { "--nvcc-flags", &build->nvcc_flags },
+    };
+    int taken = flag_option(build, argv[*i]);
+    for (size_t t = 0; !taken && t < sizeof texts / sizeof *texts; t++)
+        taken = dfc_option_value(texts[t].name, argc, argv, i, texts[t].text);
+    return taken;
+}
+
+static int own_option(void *request, int argc, char **argv, int *i)
+{
+    struct options *o = request;
+    const char *value;
+    if (strcmp(argv[*i], "-MD") == 0)
+        return o->build.dependencies = true;
+    if (strcmp(argv[*i], "--keep") == 0)
+        return o->build.keep = true;
+    if (strcmp(argv[*i], "--emu-gpu-code") == 0)
+        return o->build.emu_gpu_code = true;
+    int taken = dfc_build_option(&o->build, argc, argv, i);
+    if (!taken && (taken = dfc_option_value("--emit", argc, argv, i, &value)) > 0)
+        taken = emit_option(o, value);
+    return taken;
+}
+
+/* 0, or 2 for a usage error (reported). */
+static int parse(struct options *o, int argc, char **argv)
+{
+    if (dfc_parse_options(&dfc_command_compile, argc, argv, &o->common, own_option, o) != 0)
+        return 2;
+    if (!o->emission && !o->common.output) {
+        dfc_error("nothing to write: give -o PROGRAM, or --emit=ast, graph, dot, c, metis or plan");
+        return 2;
+    }
+    if (!o->emission && strcmp(o->common.output, "-") == 0) {
+        dfc_error("a program cannot be written to the standard output: give -o a name");
+        return 2;
+    }
+    if (o->emission && o->emission->run == emit_dot && o->common.output &&
+        !dfc_output_is_picture("-o", o->common.output, "DOT"))
+        return 2;
+    o->build.policy = o->common.policy;
+    return dfc_policy_places(o->common.policy) ? 0 : 2;
+}
+
+/* ---- the command ---- */
+
+static int run_emission(const struct options *o)
+{
+    struct dfc_output output;
+    if (!dfc_output_open(&output, o->common.output))
+        return 1;
+    bool good = o->emission->run(&o->common, output.file);
+    return dfc_output_close(&output, good) && good ? 0 : 1;
+}
+
+static int run_build(const struct options *o)
+{
+    struct dfc_loaded loaded;
+    if (!dfc_load(&o->common, true, &loaded))
+        return 1;
+    int status = dfc_build(&o->common, &loaded, &o->build, o->common.output);
+    dfc_unload(&loaded);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct options o = { 0 };
+    dfp_options_default(&o.common.partition);
+    int status = parse(&o, argc, argv);
+    if (status == 0)
+        status = o.emission ? run_emission(&o) : run_build(&o);
+    dfc_common_free(&o.common);
+    return status;
+}
+
+static const char usage[] =
+    "usage: dfc GRAPH.df -o PROGRAM [options]\n"
+    "       dfc GRAPH.df --emit=WHAT [-o FILE] [options]\n\n"
+    "Compiles a graph to a program, or writes one of the steps on the way there to FILE or the standard output:\n"
+    "  --emit=ast               the file as it was read, in canonical spelling\n"
+    "  --emit=graph             the elaborated graph: kernels, works, nodes, values\n"
+    "  --emit=dot               the same as a picture, for Graphviz\n"
+    "  --emit=c                 the header and the C code of the program\n"
+    "  --emit=metis             the weighted graph that METIS partitions, in its file format\n"
+    "  --emit=plan              times, placement, predicted makespan, and the memory plan: where each token lies\n\n"
+    "compiling:\n"
+    "  -O0 … -O3, -g            as the C compiler means them (-O2)\n"
+    "  --cc=COMMAND             the C compiler (else $CC, else cc); the C++ compiler is the one that belongs to it,\n"
+    "                           or $CXX\n"
+    "  --nvcc=COMMAND           the CUDA compiler (else $NVCC, nvcc in $PATH, /usr/local/cuda/bin/nvcc); without one,\n"
+    "                           or with 'none', the gpu variants are left out\n"
+    "  --emu-gpu-code           without CUDA: gpu variants in C and C++ files are for the emulated GPU, which runs\n"
+    "                           them in place of the cpu variants\n"
+    "  --cflags=FLAGS           added for C and C++ files\n"
+    "  --nvcc-flags=FLAGS       added for CUDA files; without an -arch or -gencode there, code is made for every\n"
+    "                           major architecture that nvcc knows\n"
+    "  -MD                      write PROGRAM.d, a make rule that names all files the program was made of\n"
+    "  --keep                   keep the generated files in PROGRAM.dfc/\n"
+    "  -o FILE                  where the program, or what --emit names, goes\n\n"
+    "common options:\n"
+    DFC_COMMON_USAGE;
+
+const struct dfc_command dfc_command_compile = { NULL, "compile and link it with -o, or write what --emit names", usage,
+                                                 run };

@@ -1,0 +1,317 @@
+/* cmd_explain.c - `dfc explain GRAPH.df`: why each node is where it is, what holds the wave up, and what would help.
+ * Runs no kernel.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/show/explain.h"
+#include "compiler/show/table.h"
+#include "partition/planner/plan_report.h"
+
+#define DEFAULT_TOP 20
+#define DEFAULT_POLICY "gp"
+
+static const char usage[] =
+    "usage: dfc explain GRAPH.df [options]\n\n"
+    "Places the nodes of a graph and says why each is where it is: its times on both sides and where they come from,\n"
+    "the copies it needs, and what one wave would take with that node moved; and what holds the wave up. Runs no\n"
+    "kernel.\n\n"
+    "  --what-if                what one more GPU, one more CPU worker, links twice as fast, links between devices\n"
+    "                           that have none, and a gpu variant of each kernel that has none would gain\n"
+    "  --top=N                  explain the N nodes that matter most (20): those on the longest way first; 0: none\n"
+    "  --format=text|csv        csv: a line per node, or with --what-if a line per change\n"
+    "  -o FILE                  where it goes; else the standard output\n\n"
+    "common options (--policy: gp, unless given):\n" DFC_COMMON_USAGE;
+
+struct request {
+    struct dfc_common common;
+    unsigned long top;
+    bool what_if, csv;
+};
+
+static int own_option(void *request, int argc, char **argv, int *i)
+{
+    struct request *r = request;
+    const char *value;
+    int taken;
+    if (strcmp(argv[*i], "--what-if") == 0)
+        return r->what_if = true;
+    if ((taken = dfc_option_value("--top", argc, argv, i, &value)) != 0)
+        return taken > 0 && dfc_parse_count("--top", value, 0, UINT32_MAX, &r->top) ? 1 : -1;
+    if ((taken = dfc_option_value("--format", argc, argv, i, &value)) != 0) {
+        r->csv = taken > 0 && strcmp(value, "csv") == 0;
+        if (taken > 0 && !r->csv && strcmp(value, "text") != 0)
+            return dfc_error("--format=%s: one of text, csv is expected", value), -1;
+        return taken;
+    }
+    return 0;
+}
+
+/* ---- words ---- */
+
+static const char *source_name(const struct dfc_explained *e, uint32_t node, uint32_t unit)
+{
+    static const char *const names[] = { "unknown", "cost", "measured", "estimated", "default" };
+    const struct df_times *t = e->problem->times;
+    uint32_t cls = e->model.cls[unit];
+    if (cls >= t->n_classes)
+        return names[0];
+    return names[t->source[(size_t)cls * t->n_works + e->problem->graph->nodes[node].work]];
+}
+
+static const char *unit_name(const struct dfc_explained *e, uint32_t unit)
+{
+    return unit == DF_NONE ? "" : e->problem->platform->units[unit].name;
+}
+
+/* "blur h=64 w=64" */
+static void work_name(const struct df_graph *g, uint32_t node, char *text, size_t size)
+{
+    const struct df_work *work = &g->works[g->nodes[node].work];
+    const struct df_kernel *kernel = &g->kernels[work->kernel];
+    size_t n = (size_t)snprintf(text, size, "%s", df_graph_string(g, kernel->name));
+    for (uint32_t d = 0; d < kernel->n_dims && n < size; d++)
+        n += (size_t)snprintf(text + n, size - n, " %s=%llu",
+                              df_graph_string(g, g->dim_names[kernel->first_dim + d]),
+                              (unsigned long long)g->dims[work->first_dim + d]);
+}
+
+/* ---- nodes ---- */
+
+static void print_node(FILE *out, const struct dfc_explained *e, uint32_t node, const struct dfc_node_facts *f)
+{
+    char name[256], work[160], reason[400], a[32], b[32];
+    df_node_name(e->problem->graph, node, name, sizeof name);
+    work_name(e->problem->graph, node, work, sizeof work);
+    dfc_explain_reason(e, node, f, reason, sizeof reason);
+    fprintf(out, "%s (%s) on %s%s\n", name, work, unit_name(e, f->unit), e->on_way[node] ? ", on the longest way" : "");
+    if (!dfp_node_is_free(e->problem->graph, node)) {
+        fprintf(out, "    time    %s here (%s)", dfp_text_time(a, f->time_s), source_name(e, node, f->unit));
+        if (f->other != DF_NONE)
+            fprintf(out, ", %s on %s (%s)", dfp_text_time(b, f->other_s), unit_name(e, f->other),
+                    source_name(e, node, f->other));
+        fputc('\n', out);
+    }
+    if (f->copies_s > 0 || f->other_copies_s > 0) {
+        fprintf(out, "    copies  %s here", dfp_text_time(a, f->copies_s));
+        if (f->other != DF_NONE)
+            fprintf(out, ", %s on %s", dfp_text_time(b, f->other_copies_s), unit_name(e, f->other));
+        fputc('\n', out);
+    }
+    fprintf(out, "    why     %s\n", reason);
+}
+
+static void csv_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void csv_number(FILE *out, double value)
+{
+    if (isnan(value))
+        fputc(',', out);
+    else
+        fprintf(out, ",%.9g", value);
+}
+
+static void csv_node(FILE *out, const struct dfc_explained *e, uint32_t node, const struct dfc_node_facts *f)
+{
+    char name[256], reason[400];
+    bool choice = f->other != DF_NONE;
+    df_node_name(e->problem->graph, node, name, sizeof name);
+    dfc_explain_reason(e, node, f, reason, sizeof reason);
+    csv_text(out, name);
+    fprintf(out, ",%s", unit_name(e, f->unit));
+    csv_number(out, f->time_s);
+    fprintf(out, ",%s", source_name(e, node, f->unit));
+    csv_number(out, f->copies_s);
+    fprintf(out, ",%s", unit_name(e, f->other));
+    csv_number(out, f->other_s);
+    fprintf(out, ",%s", choice ? source_name(e, node, f->other) : "");
+    csv_number(out, choice ? f->other_copies_s : NAN);
+    csv_number(out, f->moved_s);
+    fprintf(out, ",%d,", e->on_way[node]);
+    csv_text(out, reason);
+    fputc('\n', out);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The nodes that matter most, in the order of the graph where these are all. */
+static bool print_nodes(FILE *out, const struct request *r, struct dfc_explained *e)
+{
+    uint32_t n = e->problem->graph->n_nodes, shown = r->top < n ? (uint32_t)r->top : n;
+    uint32_t *order = dfc_explain_order(e);
+    bool good = order != NULL;
+    if (good && shown == n)
+        qsort(order, n, sizeof *order, compare_numbers);
+    if (good && r->csv)
+        fputs("node,unit,time_s,source,copies_s,other,other_time_s,other_source,other_copies_s,moved_s,on_longest_way,"
+              "reason\n", out);
+    for (uint32_t i = 0; i < shown && good; i++) {
+        struct dfc_node_facts facts;
+        good = dfc_explain_node(e, order[i], &facts);
+        if (good && r->csv)
+            csv_node(out, e, order[i], &facts);
+        else if (good)
+            print_node(out, e, order[i], &facts);
+    }
+    if (good && !r->csv && shown && shown < n)
+        fprintf(out, "… and %u more nodes: --top=%u shows all\n", (unsigned)(n - shown), (unsigned)n);
+    if (good && !r->csv && shown)
+        fputc('\n', out);
+    free(order);
+    return good;
+}
+
+/* ---- the whole ---- */
+
+static void add_resource(struct dfc_table *table, const struct dfc_explained *e, const char *unit, const char *what_it,
+                         double busy_s, double share)
+{
+    char text[32];
+    (void)e;
+    dfc_table_cell(table, "%s%s", unit, what_it);
+    dfc_table_cell(table, "%s", dfp_text_time(text, busy_s));
+    dfc_table_cell(table, "%.0f %%", 100 * share);
+}
+
+static bool print_resources(FILE *out, const struct dfc_explained *e)
+{
+    const struct df_platform *p = e->problem->platform;
+    double all_s = e->evaluation.makespan_s > 0 ? e->evaluation.makespan_s : 1;
+    struct dfc_table table = { .n_columns = 3 };
+    dfc_table_cell(&table, "resource");
+    dfc_table_cell(&table, "at work");
+    dfc_table_cell(&table, "of the wave");
+    for (uint32_t u = 0; u < p->n_units; u++) {
+        double busy_s = e->evaluation.busy_s[u];
+        add_resource(&table, e, p->units[u].name, u ? ", computing" : ", workers", busy_s,
+                     busy_s / p->units[u].workers / all_s);
+        if (u && p->units[u].engines == 1)
+            add_resource(&table, e, p->units[u].name, ", copies", e->copy_s[u][0] + e->copy_s[u][1],
+                         (e->copy_s[u][0] + e->copy_s[u][1]) / all_s);
+        if (u && p->units[u].engines != 1) {
+            add_resource(&table, e, p->units[u].name, ", copies to it", e->copy_s[u][1], e->copy_s[u][1] / all_s);
+            add_resource(&table, e, p->units[u].name, ", copies from it", e->copy_s[u][0], e->copy_s[u][0] / all_s);
+        }
+        if (df_platform_peers(p, u))
+            add_resource(&table, e, p->units[u].name, ", copies to peers", e->copy_s[u][2], e->copy_s[u][2] / all_s);
+    }
+    add_resource(&table, e, "longest way", "", e->way_s, e->way_s / all_s);
+    bool good = dfc_table_print(&table, out);
+    dfc_table_free(&table);
+    if (!good)
+        dfc_error("out of memory");
+    return good;
+}
+
+static bool print_summary(FILE *out, const struct request *r, const struct dfc_explained *e)
+{
+    const struct df_plan *plan = e->plan;
+    char time[32], bound[32], text[500];
+    fprintf(out, "%s on %s, placed by %s: %s for one wave", r->common.path, e->problem->platform->name, plan->policy,
+            dfp_text_time(time, fmax(e->evaluation.makespan_s, plan->predicted_s))); /* more: a memory is short */
+    if (plan->lower_bound_s > 0)
+        fprintf(out, "; no schedule is shorter than %s", dfp_text_time(bound, plan->lower_bound_s));
+    fputs("\n\n", out);
+    if (dfp_text_waves(text, plan)[0])
+        fprintf(out, "waves       %s\n\n", text);
+    if (plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED) != 0)
+        fprintf(out, "%s found %s better than any placement (%s); the best placement is what follows.\n\n",
+                plan->policy, plan->run_as, dfp_text_time(time, plan->predicted_s));
+    if (e->problem->graph->n_nodes == 0)
+        return true;
+    double share = dfc_explain_bottleneck(e, text, sizeof text);
+    fprintf(out, "bottleneck  %s: %.0f %% of the time%s\n\n", text, 100 * share,
+            share < 0.6 ? "; nothing is busy all along: work waits for work" : "");
+    return print_resources(out, e) && fputc('\n', out) != EOF;
+}
+
+static bool print_changes(FILE *out, const struct request *r, const struct dfc_explained *e, const char *policy)
+{
+    struct dfc_change changes[DFC_MOST_CHANGES];
+    double now_s = e->plan->predicted_s;
+    int n = dfc_explain_changes(e, policy, &r->common.partition, changes);
+    if (r->csv && n >= 0)
+        fprintf(out, "change,predicted_s,speedup\n\"none\",%.9g,1\n", now_s);
+    else if (n >= 0)
+        fputs("what if there were\n", out);
+    for (int i = 0; i < n; i++) {
+        char time[32];
+        double gain = changes[i].predicted_s > 0 ? now_s / changes[i].predicted_s : 1;
+        if (r->csv) {
+            csv_text(out, changes[i].what);
+            fprintf(out, ",%.9g,%.6g\n", changes[i].predicted_s, gain);
+        } else if (gain < 1.001) {
+            fprintf(out, "    no gain        %s\n", changes[i].what);
+        } else {
+            fprintf(out, "    %5.2fx faster  %s: %s\n", gain, changes[i].what,
+                    dfp_text_time(time, changes[i].predicted_s));
+        }
+    }
+    return n >= 0;
+}
+
+static bool print_all(FILE *out, const struct request *r, struct dfc_explained *e, const char *policy)
+{
+    if (r->csv)
+        return r->what_if ? print_changes(out, r, e, policy) : print_nodes(out, r, e);
+    return print_summary(out, r, e) && print_nodes(out, r, e) && (!r->what_if || print_changes(out, r, e, policy));
+}
+
+static int explain(const struct request *r, const struct dfc_loaded *loaded)
+{
+    const char *policy = r->common.policy ? r->common.policy : DEFAULT_POLICY;
+    struct dfc_explained explained;
+    struct dfc_output output;
+    struct df_error error = { "" };
+    struct df_plan *plan;
+    if (dfp_plan_make(&loaded->problem, policy, &r->common.partition, &plan, &error) != DF_OK) {
+        dfc_error("%s", error.text);
+        return 1;
+    }
+    bool good = dfc_explain(&loaded->problem, plan, &explained);
+    if (good) {
+        good = dfc_output_open(&output, r->common.output);
+        if (good) {
+            good = print_all(output.file, r, &explained, policy);
+            good = dfc_output_close(&output, good) && good;
+        }
+        dfc_explained_free(&explained);
+    }
+    dfr_plan_free(plan);
+    return good ? 0 : 1;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request r = { .top = DEFAULT_TOP };
+    struct dfc_loaded loaded;
+    dfp_options_default(&r.common.partition);
+    int status = dfc_parse_options(&dfc_command_explain, argc, argv, &r.common, own_option, &r);
+    if (!status && !dfc_policy_places(r.common.policy))
+        status = 2;
+    if (!status && !dfc_load(&r.common, false, &loaded)) {
+        status = 1;
+    } else if (!status) {
+        status = dfc_check_room(&loaded) ? explain(&r, &loaded) : 1;
+        dfc_unload(&loaded);
+    }
+    dfc_common_free(&r.common);
+    return status;
+}
+
+const struct dfc_command dfc_command_explain = { "explain", "say why each node is where it is, and what would help",
+                                                 usage, run };

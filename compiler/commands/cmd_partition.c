@@ -1,0 +1,356 @@
+/* cmd_partition.c - dfc partition GRAPH.df: where each node will run, in figures and as a picture. */
+#include "compiler/show/memory_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/draw/draw.h"
+#include "partition/cut/metis_graph.h"
+#include "partition/planner/plan_report.h"
+#include "runtime/policy/policy.h"
+#include "runtime/simulate/simulate.h"
+
+#define MAX_PICTURES 16
+#define SLOW_LAYOUT_NODES 1000
+
+enum form { FORM_DOT, FORM_SVG, FORM_MEMORY };
+
+struct wanted {                         /* one picture */
+    const char *path;
+    enum form form;
+};
+
+struct options {
+    struct dfc_common common;
+    struct wanted pictures[MAX_PICTURES];
+    size_t n_pictures;
+};
+
+/* ---- the command line ---- */
+
+static bool has_suffix(const char *text, const char *suffix)
+{
+    size_t n = strlen(text), k = strlen(suffix);
+    return n > k && strcmp(text + n - k, suffix) == 0;
+}
+
+static int add_picture(struct options *o, const char *option, const char *path, enum form form)
+{
+    if (!dfc_output_is_picture(option, path, form == FORM_DOT ? "DOT" : "SVG"))
+        return -1;
+    if (o->n_pictures == MAX_PICTURES) {
+        dfc_error("more than %d pictures", MAX_PICTURES);
+        return -1;
+    }
+    o->pictures[o->n_pictures++] = (struct wanted){ path, form };
+    return 1;
+}
+
+/* -o, --dot, --svg and --memory: 1, 0 and -1 as with dfc_common_option(). */
+static int picture_option(void *request, int argc, char **argv, int *i)
+{
+    struct options *o = request;
+    const char *path;
+    int taken = dfc_option_value("--dot", argc, argv, i, &path);
+    if (taken)
+        return taken < 0 ? -1 : add_picture(o, "--dot", path, FORM_DOT);
+    taken = dfc_option_value("--svg", argc, argv, i, &path);
+    if (taken)
+        return taken < 0 ? -1 : add_picture(o, "--svg", path, FORM_SVG);
+    taken = dfc_option_value("--memory", argc, argv, i, &path);
+    if (taken)
+        return taken < 0 ? -1 : add_picture(o, "--memory", path, FORM_MEMORY);
+    taken = dfc_option_value("-o", argc, argv, i, &path);
+    if (taken <= 0)
+        return taken;
+    if (has_suffix(path, ".svg"))
+        return add_picture(o, "-o", path, FORM_SVG);
+    if (has_suffix(path, ".dot") || has_suffix(path, ".gv"))
+        return add_picture(o, "-o", path, FORM_DOT);
+    dfc_error("-o %s: a name that ends in .dot, .gv or .svg is expected", path);
+    return -1;
+}
+
+static int parse(struct options *o, int argc, char **argv)
+{
+    int status = dfc_parse_options(&dfc_command_partition, argc, argv, &o->common, picture_option, o);
+    struct df_error error = { "" };
+    if (status || !o->common.policy || dfp_partitioner_find(o->common.policy))
+        return status;
+    if (dfr_policy_find(o->common.policy, &error))
+        return 0;
+    dfc_error("--policy: %s", error.text);
+    return 2;
+}
+
+/* ---- the plan ---- */
+
+/* What an online policy does with the graph: in a simulated run, with priorities in the order of its jobs' starts. */
+static int plan_of_run(const struct dfp_problem *problem, const char *policy, uint32_t seed, struct df_plan **plan,
+                       struct df_error *error)
+{
+    size_t n = problem->graph->n_nodes + (size_t)1;
+    struct dfr_simulate_options options = { .policy = policy, .waves = 1, .inflight = 1, .seed = seed };
+    struct dfr_simulation run = { .place = calloc(n, sizeof *run.place), .start_s = calloc(n, sizeof *run.start_s) };
+    float *priority = calloc(n, sizeof *priority);
+    int code = DF_E_MEMORY;
+    if (!run.place || !run.start_s || !priority)
+        snprintf(error->text, sizeof error->text, "out of memory");
+    else
+        code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &run, error);
+    if (!code) {
+        for (uint32_t v = 0; v < problem->graph->n_nodes; v++)
+            priority[v] = (float)-run.start_s[v];
+        code = dfp_plan_of_run(problem, policy, run.place, priority, run.makespan_s, plan, error);
+    }
+    free(priority);
+    free(run.start_s);
+    free(run.place);
+    return code;
+}
+
+static int make_plan(const struct options *o, const struct dfp_problem *problem, const char *policy,
+                     struct df_plan **plan, struct df_error *error)
+{
+    if (dfp_partitioner_find(policy))
+        return dfp_plan_make(problem, policy, &o->common.partition, plan, error);
+    return plan_of_run(problem, policy, o->common.partition.seed, plan, error);
+}
+
+/* ---- the summary ---- */
+
+static const char *source_in_words(const char *source)
+{
+    return !strcmp(source, "file")    ? "from the file of --platform"
+           : !strcmp(source, "graph") ? "declared in the .df"
+           : !strcmp(source, "probe") ? "measured by 'dfc probe'"
+                                      : "a stated default: 'dfc probe' measures this machine";
+}
+
+static void print_times(FILE *out, const struct df_times *times)
+{
+    static const struct { enum df_time_source source; const char *words; } sources[] = {
+        { DF_TIME_COST, "from cost clauses" },
+        { DF_TIME_MEASURED, "measured" },
+        { DF_TIME_ESTIMATED, "estimated from other sizes or devices" },
+        { DF_TIME_DEFAULT, "by the stated default, nothing being known" },
+    };
+    size_t n = (size_t)times->n_classes * times->n_works;
+    const char *between = "";
+    fprintf(out, "times      ");
+    for (size_t k = 0; k < sizeof sources / sizeof *sources; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++)
+            count += !isnan(times->time_s[i]) && times->source[i] == sources[k].source;
+        if (count) {
+            fprintf(out, "%s%zu %s", between, count, sources[k].words);
+            between = ", ";
+        }
+    }
+    fprintf(out, "%s\n", *between ? "" : "none");
+}
+
+static void print_policy(FILE *out, const struct options *o, const struct dfp_problem *problem,
+                         const struct df_plan *plan)
+{
+    const struct dfp_options *partition = &o->common.partition;
+    struct dfp_model model;
+    double share[DF_MAX_UNITS];
+    fprintf(out, "policy     %s", plan->policy);
+    if (!strcmp(plan->policy, "gp-thesis") && dfp_model_init(&model, problem, NULL) == DF_OK) {
+        dfp_target_shares(&model, partition->ratio, share);
+        fprintf(out, ", vertex weight %s, seed %u, target shares by %s times:",
+                partition->vertex_weight == DFP_WEIGHT_CPU ? "cpu" : "gpu", (unsigned)partition->seed,
+                partition->ratio == DFP_RATIO_PER_WORKER ? "per-worker" : "total");
+        for (uint32_t u = 0; u < problem->platform->n_units; u++)
+            fprintf(out, "%s %s %.1f %%", u ? "," : "", problem->platform->units[u].name, 100 * share[u]);
+    }
+    fputs("\n\n", out);
+}
+
+static void print_units(FILE *out, const struct dfp_problem *problem, const struct dfp_report *report)
+{
+    const struct dfp_evaluation *e = &report->evaluation;
+    const struct df_platform *platform = problem->platform;
+    double all_s = 0;
+    for (uint32_t u = 0; u < platform->n_units; u++)
+        all_s += e->busy_s[u];
+    fprintf(out, "%-16s %8s %9s %10s %7s %7s\n", "unit", "workers", "nodes", "load", "share", "busy");
+    for (uint32_t u = 0; u < platform->n_units; u++) {
+        const struct df_unit *unit = &platform->units[u];
+        char load[32];
+        fprintf(out, "%-16s %8u %9u %10s %5.1f %% %5.1f %%\n", unit->name, (unsigned)unit->workers,
+                (unsigned)e->nodes[u], dfp_text_time(load, e->busy_s[u]), all_s > 0 ? 100 * e->busy_s[u] / all_s : 0.0,
+                e->makespan_s > 0 ? 100 * e->busy_s[u] / (e->makespan_s * unit->workers) : 0.0);
+    }
+    fputc('\n', out);
+}
+
+static void print_memory(FILE *out, const struct df_plan *plan, uint32_t inflight)
+{
+    for (uint32_t u = 0; u < plan->platform.n_units; u++) {
+        char need[32], bound[32], job[32], promise[160];
+        const struct df_unit *unit = &plan->platform.units[u];
+        const struct df_memory_need *memory = &plan->memory[u];
+        fprintf(out, "memory     %s needs %s for one wave in any order (at least %s)", unit->name,
+                dfp_text_bytes(need, plan->pool_bytes[u]),
+                dfp_text_bytes(bound, memory->wave_bound_bytes + memory->once_bytes + memory->scratch_bytes));
+        if (u)
+            fprintf(out, ", %s for its largest job", dfp_text_bytes(job, plan->largest_job_bytes[u]));
+        dfp_text_promise(promise, plan, u, inflight);
+        fprintf(out, "%s%s\n", *promise ? "; " : "", promise);
+    }
+}
+
+static bool print_singles(FILE *out, const struct dfp_problem *problem, struct df_error *error)
+{
+    fprintf(out, "all on    ");
+    for (uint32_t u = 0; u < problem->platform->n_units; u++) {
+        char time[32];
+        double makespan_s;
+        if (dfp_predict_all(problem, u, &makespan_s, error) != DF_OK)
+            return false;
+        fprintf(out, "%s %s %s", u ? "," : "", problem->platform->units[u].name, dfp_text_time(time, makespan_s));
+    }
+    fputs(" (predicted)\n", out);
+    return true;
+}
+
+static bool print_summary(FILE *out, const struct options *o, const struct dfc_loaded *loaded,
+                          const struct df_plan *plan, struct df_error *error)
+{
+    const struct dfp_problem *problem = &loaded->problem;
+    struct dfp_report report;
+    char a[32], b[32], remark[128], waves[200];
+    if (dfp_report_make(problem, plan, &report, error) != DF_OK)
+        return false;
+    const struct dfp_evaluation *e = &report.evaluation;
+    fprintf(out, "%s: %u nodes, %u arcs\n", o->common.path, (unsigned)problem->graph->n_nodes, (unsigned)report.n_arcs);
+    fprintf(out, "platform   %s, %s\n", problem->platform->name, source_in_words(loaded->platform_source));
+    print_times(out, problem->times);
+    print_policy(out, o, problem, plan);
+    print_units(out, problem, &report);
+    fprintf(out, "cut        %u of %u arcs, %s, %s of transfers\n", (unsigned)report.cut_arcs, (unsigned)report.n_arcs,
+            dfp_text_bytes(a, e->cut_bytes), dfp_text_time(b, e->cut_s));
+    fprintf(out, "copies     %u to devices (%s), %u back (%s)", (unsigned)e->h2d_copies,
+            dfp_text_bytes(a, e->h2d_bytes), (unsigned)e->d2h_copies, dfp_text_bytes(b, e->d2h_bytes));
+    if (e->peer_copies)
+        fprintf(out, ", %u between them (%s)", (unsigned)e->peer_copies, dfp_text_bytes(a, e->peer_bytes));
+    fputc('\n', out);
+    print_memory(out, plan, o->common.inflight);
+    fprintf(out, "predicted  %s for one wave", dfp_text_time(a, plan->predicted_s));
+    if (plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED))
+        fprintf(out, " as %s decides in the run; %s with these places fixed", plan->run_as,
+                dfp_text_time(b, e->makespan_s));
+    fputc('\n', out);
+    if (dfp_text_waves(waves, plan)[0])
+        fprintf(out, "waves      %s\n", waves);
+    if (!print_singles(out, problem, error))
+        return false;
+    fflush(out);
+    if (dfp_text_remark(remark, problem, &report)[0])
+        dfc_warning("this partition does not pay: %s", remark);
+    return true;
+}
+
+/* ---- pictures ---- */
+
+static bool draw_memory(const char *path, const struct dfp_problem *problem, const struct df_plan *plan,
+                        struct df_error *error)
+{
+    struct dfc_output output;
+    if (!dfc_output_open(&output, path))
+        return false;
+    bool drawn = dfc_emit_memory_picture(output.file, problem, plan, error) == DF_OK;
+    if (!drawn)
+        dfc_error("%s", error->text);
+    return dfc_output_close(&output, drawn) && drawn;
+}
+
+static bool draw(const struct wanted *wanted, const struct dfp_problem *problem, const struct df_plan *plan,
+                 struct df_error *error)
+{
+    char *text;
+    size_t size;
+    bool summarised;
+    uint32_t n = problem->graph->n_nodes;
+    if (wanted->form == FORM_MEMORY)
+        return draw_memory(wanted->path, problem, plan, error);
+    if (wanted->form == FORM_SVG && n > SLOW_LAYOUT_NODES && n <= DFP_DRAW_MAX_NODES)
+        dfc_note("laying out %u nodes takes a while", (unsigned)n);
+    dfc_home_graphviz();
+    int code = wanted->form == FORM_SVG ? dfp_draw_svg(problem, plan, &text, &size, &summarised, error)
+                                        : dfp_draw_dot(problem, plan, &text, &size, &summarised, error);
+    if (code != DF_OK) {
+        dfc_error("%s", error->text);
+        return false;
+    }
+    struct dfc_output output;
+    bool good = dfc_output_open(&output, wanted->path);
+    if (good) {
+        bool written = fwrite(text, 1, size, output.file) == size;
+        good = dfc_output_close(&output, written) && written;
+    }
+    free(text);
+    if (good && summarised)
+        dfc_note("%u nodes are too many to draw: '%s' shows groups of them, with counts and loads", (unsigned)n,
+                 wanted->path);
+    return good;
+}
+
+static int show(const struct options *o, const struct dfc_loaded *loaded)
+{
+    struct df_error error = { "" };
+    struct df_plan *plan;
+    const char *policy = o->common.policy ? o->common.policy : dfc_default_placer(loaded);
+    FILE *out = stdout;
+    for (size_t i = 0; i < o->n_pictures; i++)
+        if (!strcmp(o->pictures[i].path, "-"))
+            out = stderr;               /* the standard output is the picture's */
+    for (size_t i = 0; i < o->n_pictures; i++)
+        if (!dfc_output_check(&o->common, loaded, o->pictures[i].path))
+            return 1;
+    if (make_plan(o, &loaded->problem, policy, &plan, &error) != DF_OK) {
+        dfc_error("%s", error.text);
+        return 1;
+    }
+    bool good = print_summary(out, o, loaded, plan, &error);
+    if (!good)
+        dfc_error("%s", error.text);
+    for (size_t i = 0; i < o->n_pictures && good; i++)
+        good = draw(&o->pictures[i], &loaded->problem, plan, &error);
+    dfr_plan_free(plan);
+    return good ? 0 : 1;
+}
+
+static int run(int argc, char **argv)
+{
+    struct options o = { 0 };
+    struct dfc_loaded loaded;
+    dfp_options_default(&o.common.partition);
+    int status = parse(&o, argc, argv);
+    if (!status && !dfc_load(&o.common, false, &loaded)) {
+        status = 1;
+    } else if (!status) {
+        status = dfc_check_room(&loaded) ? show(&o, &loaded) : 1;
+        dfc_unload(&loaded);
+    }
+    dfc_common_free(&o.common);
+    return status;
+}
+
+static const char usage[] =
+    "usage: dfc partition GRAPH.df [-o FILE.dot|FILE.svg]… [options]\n\n"
+    "Places the nodes of a graph on the units of a platform and says what comes of it: load, cut, predicted time.\n"
+    "Runs no kernel. Any policy will do; one that decides while a program runs is shown as its simulated run went.\n\n"
+    "pictures, any number of them, coloured by unit, with the cut dashed and the critical path heavy:\n"
+    "  -o FILE                  DOT where FILE ends in .dot or .gv, SVG where it ends in .svg\n"
+    "  --dot=FILE, --svg=FILE   the same where FILE has no such end; '-' is the standard output, and the summary is\n"
+    "                           on stderr then\n"
+    "  --memory=FILE            the memory plan as SVG: offset against time, the bound dashed\n\n"
+    "common options:\n" DFC_COMMON_USAGE;
+
+const struct dfc_command dfc_command_partition = {
+    "partition", "show where each node will run, in figures and as a picture", usage, run
+};

@@ -1,0 +1,153 @@
+/* cmd_probe.c - `dfc probe`: measures this machine and writes it as a platform, which --platform reads; and stores
+ * it, so that the other commands know it without being told.
+ */
+#include "compiler/commands/command.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: dfc probe [options]\n\n"
+    "Measures this machine: CPU cores, memories, and of each GPU the link's latency, bandwidth and threshold in each\n"
+    "direction, whether copies overlap, and what a launch costs; of several GPUs also the link from each to each\n"
+    "other that it sends to directly. Writes a platform in the language and stores it, so that later commands plan\n"
+    "with it.\n\n"
+    "  -o FILE                  write the platform there (stdout)\n"
+    "  --device=auto|none|emu|cuda         GPUs to measure (auto: cuda or none). emu measures emulated GPUs;\n"
+    "                           that is stored apart and used by --device=emu alone\n"
+    "  --platform=FILE          emu: whose GPUs to emulate (a stated default)\n"
+    "  --db=FILE                profile database to store it in ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)\n";
+
+struct request {
+    struct dfc_common common;
+    const char *db;
+};
+
+/* Of the common options: the others speak of a graph, and would do nothing here. */
+static bool takes(const char *word)
+{
+    static const char *const names[] = { "-o", "--device", "--platform" };
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strncmp(word, names[k], strlen(names[k])) == 0)
+            return true;
+    return word[0] != '-' || !word[1];
+}
+
+static int parse(int argc, char **argv, struct request *r)
+{
+    for (int i = 1; i < argc; i++) {
+        int taken = dfc_option_value("--db", argc, argv, &i, &r->db);
+        if (taken == 0 && takes(argv[i]))
+            taken = dfc_common_option(&r->common, argc, argv, &i);
+        if (taken < 0)
+            return 2;
+        if (taken == 0)
+            return dfc_unknown_option(&dfc_command_probe, argv[i]);
+    }
+    if (r->common.path) {
+        dfc_error("probe: '%s' is one argument too many: it measures the machine and reads no graph", r->common.path);
+        return 2;
+    }
+    if (r->common.device && strcmp(r->common.device, "sim") == 0) {
+        dfc_error("probe: a simulated device has nothing to measure");
+        return 2;
+    }
+    return 0;
+}
+
+static void show_progress(void *arg, const char *what, double done_of_1)
+{
+    (void)arg;
+    fprintf(stderr, "\r\033[K[%3.0f %%] %s", 100 * done_of_1, what);
+}
+
+static bool read_emulated(const struct dfc_common *common, struct df_platform *platform)
+{
+    struct dfl_sink *sink = dfl_sink_new(stderr);
+    if (!sink) {
+        dfc_error("out of memory");
+        return false;
+    }
+    bool good = dfc_platform_read(sink, common->platform, platform);
+    if (!good)
+        dfl_sink_summary(sink);
+    dfl_sink_free(sink);
+    return good;
+}
+
+static bool store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs, bool emulated)
+{
+    struct df_error error = { "" };
+    if (dfw_platform_store(db, platform, pairs, emulated, &error) != DF_OK) {
+        dfc_error("%s", error.text);
+        return false;
+    }
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "stored in %s\n", dfw_db_path(db));
+    return true;
+}
+
+static int probe(const struct request *r, struct dfw_db *db)
+{
+    struct df_error error = { "" };
+    struct df_platform emulated, platform;
+    struct dfw_probe_report report;
+    struct dfc_output output;
+    struct dfw_probe_options options = { .device = DF_DEVICE_AUTO };
+    const char *device = r->common.device ? r->common.device : "auto";
+    bool tty = isatty(STDERR_FILENO);
+
+    if (strcmp(device, "none") == 0)
+        options.device = DF_DEVICE_NONE;
+    else if (strcmp(device, "cuda") == 0)
+        options.device = DF_DEVICE_CUDA;
+    else if (strcmp(device, "emu") == 0)
+        options.device = DF_DEVICE_EMU;
+    if (r->common.platform) {
+        if (!read_emulated(&r->common, &emulated))
+            return 1;
+        options.emulated = &emulated;
+    }
+    if (!dfc_output_open(&output, r->common.output)) /* before the work, so that a wrong path costs none */
+        return 1;
+    int status = dfw_probe_with(&options, &platform, &report, tty ? show_progress : NULL, NULL, &error);
+    if (tty)
+        fputs("\r\033[K", stderr);
+    if (status != DF_OK) {
+        dfc_error("%s", error.text);
+        dfc_output_close(&output, false);
+        return 1;
+    }
+    if (options.device == DF_DEVICE_AUTO && platform.n_units == 1)
+        dfc_note("no GPU: %s", report.no_device);
+    dfw_platform_print_report(output.file, &platform, &report);
+    bool stored = store(db, &platform, &report.pairs, options.device == DF_DEVICE_EMU);
+    return dfc_output_close(&output, stored) && stored ? 0 : 1;
+}
+
+/* The database, too, is opened before the work. */
+static int probe_into(const struct request *r)
+{
+    struct df_error error = { "" };
+    struct dfw_db *db;
+    if (dfw_db_open(r->db, true, &db, &error) != DF_OK) {
+        dfc_error("%s", error.text);
+        return 1;
+    }
+    int status = probe(r, db);
+    dfw_db_close(db);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request r = { .db = NULL };
+    dfp_options_default(&r.common.partition);
+    int status = parse(argc, argv, &r);
+    if (status == 0)
+        status = probe_into(&r);
+    dfc_common_free(&r.common);
+    return status;
+}
+
+const struct dfc_command dfc_command_probe = { "probe", "measure this machine and write it as a platform", usage, run };

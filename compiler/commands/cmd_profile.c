@@ -1,0 +1,456 @@
+/* cmd_profile.c - `dfc profile GRAPH.df`: builds the graph's program, has it measure its works (runtime/measure/measure.h
+ * says how), and stores each result as it comes, so that an interrupted run loses nothing that was finished.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "compiler/commands/compare_trial.h"
+#include "compiler/commands/profile_report.h"
+#include "runtime/measure/measure.h"
+#include "runtime/base/text.h"
+
+extern char **environ;
+
+#define RESULTS_FD 3                    /* of the program */
+#define KNOWN_FD 4
+
+static const char usage[] =
+    "usage: dfc profile GRAPH.df [options] [-- PROGRAM'S OPTIONS]\n"
+    "       dfc profile --report [GRAPH.df] [--format=text|csv] [-o FILE]\n\n"
+    "Runs every variant of every distinct (kernel, dimensions, scalars) of the graph until its mean is known, and\n"
+    "stores the times, so that later commands place nodes by them. Sources, sinks and `ordered` kernels run once a\n"
+    "wave, for as many waves as a run has (program's option --waves, or until a stream ends) or --max-time; others\n"
+    "are repeated on copies of real inputs. What is known already, for the same source and sizes, measured before or\n"
+    "learned by a run with --learn, is not measured again.\n\n"
+    "  --goal=1%                how well a mean must be known: half of its 95 % interval\n"
+    "  --max-runs=1000          runs of one variant, at most\n"
+    "  --max-time=2s            time for one variant, at most\n"
+    "  --force                  measure again what is known\n"
+    "  --report                 measure nothing; say how well times and speedups of sizes that were not measured are\n"
+    "                           estimated from those that were: the error of each estimator by 10-fold\n"
+    "                           cross-validation, for the kernels of a graph or for all of this machine\n"
+    "  --format=text|csv        of the report (text)\n"
+    "  -o FILE                  where the report goes; else the standard output\n"
+    "  --db=FILE                profile database ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)\n"
+    "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=    as when compiling\n\n"
+    "common options:\n" DFC_COMMON_USAGE;
+
+struct request {
+    struct dfc_common common;
+    struct dfc_build_options build;
+    struct dfr_sampler_options sampler;
+    const char *db;
+    bool force, report;
+    const char *format;                 /* of the report; NULL: text */
+    char **rest;                        /* the program's own words */
+    int n_rest;
+};
+
+/* ---- options ---- */
+
+/* "0.01" and "1%". */
+static bool parse_goal(const char *text, double *goal)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (strcmp(end, "%") == 0)
+        value /= 100;
+    else if (*end)
+        return false;
+    *goal = value;
+    return end != text && value > 0 && value <= 1;
+}
+
+/* "2", "2s", "500ms". */
+static bool parse_time(const char *text, double *seconds)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (strcmp(end, "ms") == 0)
+        value /= 1000;
+    else if (*end && strcmp(end, "s") != 0)
+        return false;
+    *seconds = value;
+    return end != text && value > 0 && value < 1e6;
+}
+
+static int own_option(void *request, int argc, char **argv, int *i)
+{
+    struct request *r = request;
+    const char *value;
+    int taken;
+    if (strcmp(argv[*i], "--force") == 0)
+        return r->force = true;
+    if (strcmp(argv[*i], "--report") == 0)
+        return r->report = r->common.path_optional = true;
+    if ((taken = dfc_option_value("--format", argc, argv, i, &r->format)) != 0) {
+        if (taken > 0 && strcmp(r->format, "text") != 0 && strcmp(r->format, "csv") != 0)
+            return dfc_error("--format=%s: one of text, csv is expected", r->format), -1;
+        return taken;
+    }
+    if ((taken = dfc_option_value("--db", argc, argv, i, &r->db)) != 0)
+        return taken;
+    if ((taken = dfc_option_value("--goal", argc, argv, i, &value)) != 0) {
+        if (taken > 0 && !parse_goal(value, &r->sampler.goal))
+            return dfc_error("--goal=%s: a share such as 0.01 or 1%% is expected", value), -1;
+        return taken;
+    }
+    if ((taken = dfc_option_value("--max-runs", argc, argv, i, &value)) != 0) {
+        unsigned long runs;
+        if (taken < 0 || !dfc_parse_count("--max-runs", value, 1, 10000000, &runs))
+            return -1;
+        r->sampler.max_runs = (uint32_t)runs;
+        return 1;
+    }
+    if ((taken = dfc_option_value("--max-time", argc, argv, i, &value)) != 0) {
+        if (taken > 0 && !parse_time(value, &r->sampler.max_s))
+            return dfc_error("--max-time=%s: a time such as 2s or 500ms is expected", value), -1;
+        return taken;
+    }
+    return dfc_build_option(&r->build, argc, argv, i);
+}
+
+static int parse(int argc, char **argv, struct request *r)
+{
+    int end = dfc_trial_split(argc, argv);
+    if (dfc_parse_options(&dfc_command_profile, end, argv, &r->common, own_option, r) != 0)
+        return 2;
+    if (end < argc) {
+        r->rest = argv + end + 1;
+        r->n_rest = argc - end - 1;
+    }
+    if (r->format && !r->report) {
+        dfc_error("--format: only the report has one; add --report");
+        return 2;
+    }
+    if (r->report)
+        return 0;
+    if (r->common.output) {
+        dfc_error("-o: profile writes to the database; --db=FILE names another one");
+        return 2;
+    }
+    if (r->common.device && strcmp(r->common.device, "sim") == 0) {
+        dfc_error("--device=sim: a simulated device has nothing to measure");
+        return 2;
+    }
+    return 0;
+}
+
+/* ---- the program's results ---- */
+
+struct results {
+    struct dfw_db *db;
+    const char *name;                   /* of the program, for what it says */
+    uint32_t total, known, stored, skipped;
+    char trying[160];                   /* what runs now, for when it is the last thing that does */
+    bool begun, ended, failed;
+};
+
+static void fail(struct results *r, const char *format, const char *text)
+{
+    dfc_error(format, text);
+    r->failed = true;
+}
+
+/* Cuts a line at its tabs; gives the number of fields, at most `max`. */
+static unsigned split(char *line, char **fields, unsigned max)
+{
+    unsigned n = 0;
+    line[strcspn(line, "\n")] = 0;
+    for (char *at = line; n < max; at++) {
+        fields[n++] = at;
+        at = strchr(at, '\t');
+        if (!at)
+            break;
+        *at = 0;
+    }
+    return n;
+}
+
+enum { F_DEVICE = 1, F_VARIANT, F_KERNEL, F_DIMS, F_SCALARS, F_HASH, F_JOB_BYTES, F_MEAN, F_CI, F_RUNS, F_DROPPED,
+       F_DONE, N_FIELDS };
+
+static struct dfw_key key_of(char **f)
+{
+    return (struct dfw_key){ .device = f[F_DEVICE],
+                             .variant = f[F_VARIANT],
+                             .work = { .kernel = f[F_KERNEL],
+                                       .dims = f[F_DIMS],
+                                       .scalars = f[F_SCALARS],
+                                       .hash = strtoull(f[F_HASH], NULL, 16),
+                                       .job_bytes = strtoull(f[F_JOB_BYTES], NULL, 10) } };
+}
+
+/* "[12/38] matmul k=1024 cpu  2.13 ms ±0.8 % (14 runs)" */
+static void print_sample(const struct results *r, char **f, const struct dfr_sample *s)
+{
+    char mean[24], known[32] = "";
+    if (!isnan(s->ci_s) && s->mean_s > 0)
+        snprintf(known, sizeof known, " ±%.1f %%", 100 * s->ci_s / s->mean_s);
+    fprintf(stderr, "[%s/%" PRIu32 "] %s%s%s%s%s %s  %s%s (%" PRIu32 " run%s", f[F_DONE], r->total, f[F_KERNEL],
+            *f[F_DIMS] ? " " : "", f[F_DIMS], *f[F_SCALARS] ? " " : "", f[F_SCALARS], f[F_VARIANT],
+            dfr_text_seconds(s->mean_s, mean, sizeof mean), known, s->runs, s->runs == 1 ? "" : "s");
+    if (s->dropped)
+        fprintf(stderr, ", %" PRIu32 " outlier%s", s->dropped, s->dropped == 1 ? "" : "s");
+    fputs(")\n", stderr);
+}
+
+static void take_sample(struct results *r, char **f)
+{
+    struct df_error error = { "" };
+    struct dfw_key key = key_of(f);
+    struct dfr_sample sample = { .mean_s = strtod(f[F_MEAN], NULL), .ci_s = strtod(f[F_CI], NULL),
+                                 .runs = (uint32_t)strtoul(f[F_RUNS], NULL, 10),
+                                 .dropped = (uint32_t)strtoul(f[F_DROPPED], NULL, 10) };
+    if (dfw_sample_store(r->db, &key, &sample, &error) != DF_OK) {
+        fail(r, "%s", error.text);
+        return;
+    }
+    r->stored++;
+    print_sample(r, f, &sample);
+}
+
+static void take_line(struct results *r, char *line)
+{
+    char *f[N_FIELDS];
+    unsigned n = split(line, f, N_FIELDS);
+    if (strcmp(f[0], "begin") == 0 && n == 3) {
+        r->begun = true;
+        r->total = (uint32_t)strtoul(f[1], NULL, 10);
+        r->known = (uint32_t)strtoul(f[2], NULL, 10);
+    } else if (strcmp(f[0], "try") == 0 && n == F_JOB_BYTES + 1) {
+        snprintf(r->trying, sizeof r->trying, "%s%s%s%s%s %s", f[F_KERNEL], *f[F_DIMS] ? " " : "", f[F_DIMS],
+                 *f[F_SCALARS] ? " " : "", f[F_SCALARS], f[F_VARIANT]);
+    } else if (strcmp(f[0], "sample") == 0 && n == N_FIELDS) {
+        take_sample(r, f);
+    } else if (strcmp(f[0], "skip") == 0 && n == F_CI + 1) {
+        r->skipped++;
+        fprintf(stderr, "[%s/%" PRIu32 "] %s %s %s  not measured: %s\n", f[F_CI], r->total, f[F_KERNEL], f[F_DIMS],
+                f[F_VARIANT], f[F_MEAN]);
+    } else if (strcmp(f[0], "end") == 0 && n == 1) {
+        r->ended = true;
+    } else {
+        fail(r, "the program wrote '%s', which is no result; was it made by another dfc?", f[0]);
+    }
+}
+
+/* ---- the program ---- */
+
+static void write_known(void *arg, const struct dfw_key *key)
+{
+    dfr_measure_print_key(arg, key->device, key->variant, &key->work);
+    fputc('\n', arg);
+}
+
+/* A file of known keys that has no name any more, at its beginning. NULL: reported. */
+static FILE *known_file(const struct request *r, struct dfw_db *db)
+{
+    struct df_error error = { "" };
+    FILE *file = tmpfile();
+    if (!file) {
+        dfc_error("cannot make a temporary file: %s", strerror(errno));
+        return NULL;
+    }
+    if (!r->force && dfw_sample_each(db, write_known, file, &error) != DF_OK)
+        dfc_error("%s", error.text);
+    else if (fflush(file) != 0 || fseek(file, 0, SEEK_SET) != 0)
+        dfc_error("cannot write a temporary file: %s", strerror(errno));
+    else
+        return file;
+    fclose(file);
+    return NULL;
+}
+
+/* The descriptors may themselves be 3 or 4, and dup2 to the same number would leave close-on-exec set: so both
+ * are first moved out of the way. */
+static bool clear_of_targets(int *fd)
+{
+    int moved = fcntl(*fd, F_DUPFD_CLOEXEC, 10);
+    if (moved < 0)
+        return false;
+    close(*fd);
+    *fd = moved;
+    return true;
+}
+
+/* Starts the program with `results` and `known` at its descriptors 3 and 4 and what it prints thrown away. 0 or an
+ * errno. */
+static int start(char *const *argv, int results, int known, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return error;
+    error = posix_spawn_file_actions_adddup2(&actions, results, RESULTS_FD);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(&actions, known, KNOWN_FD);
+    if (!error)
+        error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!error)
+        error = posix_spawn(pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static void read_results(int fd, struct results *r)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    FILE *file = fdopen(fd, "r");
+    if (!file) {
+        close(fd);
+        fail(r, "cannot read what was measured: %s", strerror(errno));
+        return;
+    }
+    while (!r->failed && getline(&line, &capacity, file) > 0)
+        take_line(r, line);
+    free(line);
+    fclose(file);                       /* a program that goes on after a failure is ended by the closed pipe */
+}
+
+static bool run_program(const struct request *r, char *const *argv, FILE *known, struct results *results)
+{
+    char setting[160];
+    int pipe_fds[2] = { -1, -1 }, known_fd = dup(fileno(known)), status;
+    pid_t pid = -1;
+    snprintf(setting, sizeof setting, "out=%d known=%d goal=%.9g max_runs=%" PRIu32 " max_s=%.9g", RESULTS_FD, KNOWN_FD,
+             r->sampler.goal, r->sampler.max_runs, r->sampler.max_s);
+    setenv(DFR_MEASURE_VARIABLE, setting, 1);
+    int error = known_fd < 0 || pipe2(pipe_fds, O_CLOEXEC) != 0 ? errno : 0;
+    if (!error && (!clear_of_targets(&pipe_fds[1]) || !clear_of_targets(&known_fd)))
+        error = errno;
+    if (!error)
+        error = start(argv, pipe_fds[1], known_fd, &pid);
+    unsetenv(DFR_MEASURE_VARIABLE);
+    if (pipe_fds[1] >= 0)
+        close(pipe_fds[1]);
+    if (known_fd >= 0)
+        close(known_fd);
+    if (error) {
+        if (pipe_fds[0] >= 0)
+            close(pipe_fds[0]);
+        dfc_error("cannot run '%s': %s", argv[0], strerror(error));
+        return false;
+    }
+    dfc_running = pid;
+    read_results(pipe_fds[0], results);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    dfc_running = 0;
+    if (results->failed)
+        return false;
+    if (WIFSIGNALED(status))
+        dfc_error("the program was ended by signal %d (%s)%s%s", WTERMSIG(status), strsignal(WTERMSIG(status)),
+                  results->trying[0] ? " while it ran " : "", results->trying);
+    else if (WEXITSTATUS(status) == 0 && !results->ended)
+        dfc_error("the program ended before all was measured");
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 && results->ended; /* else it has said itself why */
+}
+
+static int measure(const struct request *r, const struct dfc_trial *program, struct dfw_db *db)
+{
+    struct results results = { .db = db };
+    struct dfc_list argv = { 0 };
+    bool good = false;
+    FILE *known = known_file(r, db);
+    dfc_trial_arguments(program, &r->common, &argv);
+    for (int i = 0; i < r->n_rest; i++)
+        dfc_list_add(&argv, "%s", r->rest[i]);
+    if (argv.failed)
+        dfc_error("out of memory");
+    else if (known)
+        good = run_program(r, argv.items, known, &results);
+    if (results.begun) {
+        printf("%" PRIu32 " measured", results.stored);
+        if (results.known)
+            printf(", %" PRIu32 " known before", results.known);
+        if (results.skipped)
+            printf(", %" PRIu32 " not measured", results.skipped);
+        printf("; in %s\n", dfw_db_path(db));
+    }
+    if (known)
+        fclose(known);
+    dfc_list_free(&argv);
+    return good ? 0 : 1;
+}
+
+static int profile(const struct request *r)
+{
+    struct df_error error = { "" };
+    struct dfc_trial program;
+    struct dfc_loaded loaded;
+    struct dfw_db *db;
+    if (dfw_db_open(r->db, true, &db, &error) != DF_OK) { /* before the work that it would be for */
+        dfc_error("%s", error.text);
+        return 1;
+    }
+    dfc_report_learned(db);
+    int status = 1;
+    if (dfc_load(&r->common, true, &loaded)) {
+        if (dfc_trial_build(&r->common, &loaded, &r->build, &program)) {
+            status = measure(r, &program, db);
+            dfc_trial_remove(&program);
+        }
+        dfc_unload(&loaded);
+    }
+    dfw_db_close(db);
+    return status;
+}
+
+/* ---- the report ---- */
+
+static int write_report(const struct request *r, struct dfw_db *db)
+{
+    struct dfc_loaded loaded;
+    struct dfc_output output;
+    enum dfc_report_format format = r->format && strcmp(r->format, "csv") == 0 ? DFC_REPORT_CSV : DFC_REPORT_TEXT;
+    if (r->common.path && !dfc_load_graph(&r->common, true, &loaded))
+        return 1;
+    bool good = dfc_output_open(&output, r->common.output);
+    if (good) {
+        good = dfc_profile_report(db, r->common.path ? loaded.front->graph : NULL, format, output.file);
+        good = dfc_output_close(&output, good) && good;
+    }
+    if (r->common.path)
+        dfc_unload(&loaded);
+    return good ? 0 : 1;
+}
+
+static int report(const struct request *r)
+{
+    struct df_error error = { "" };
+    struct dfw_db *db;
+    if (dfw_db_open(r->db, false, &db, &error) != DF_OK) {
+        dfc_error("%s", error.text);
+        return 1;
+    }
+    if (!db) {
+        dfc_error("there is no profile database yet: 'dfc profile GRAPH.df' measures a graph's kernels");
+        return 1;
+    }
+    dfc_report_learned(db);
+    int status = write_report(r, db);
+    dfw_db_close(db);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request r = { .sampler = DFR_SAMPLER_DEFAULT, .build = { .quiet = true } };
+    dfp_options_default(&r.common.partition);
+    int status = parse(argc, argv, &r);
+    if (status == 0)
+        status = r.report ? report(&r) : profile(&r);
+    dfc_common_free(&r.common);
+    return status;
+}
+
+const struct dfc_command dfc_command_profile = { "profile", "measure how long the kernels of a graph take here", usage,
+                                                 run };

@@ -1,0 +1,456 @@
+/* cmd_simulate.c - `dfc simulate GRAPH.df`: what each policy would make of a graph on a platform, in virtual time.
+ * Runs no kernel, so a graph with costs and no code will do.
+ */
+#include "compiler/commands/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/show/gantt.h"
+#include "compiler/commands/simulate_error.h"
+#include "compiler/show/simulate_report.h"
+#include "partition/gp/gp.h"
+#include "runtime/program/args.h"
+#include "runtime/threads/clock.h"
+#include "runtime/policy/policy.h"
+
+#define RATE_STEPS (UINT64_C(1) << 26) /* arcs looked at for the bound of many waves: under a second */
+#define MAX_POLICIES 32
+#define MAX_WAVES 1000000
+#define MAX_DRAWS 10000
+
+static const char usage[] =
+    "usage: dfc simulate GRAPH.df [options]\n\n"
+    "Runs a graph in virtual time under several policies, by its times (cost clauses, else measured, else a stated\n"
+    "default), and compares their makespans, transfers and utilisation. Runs no kernel; the same input gives the same\n"
+    "output, the time of planning excepted.\n\n"
+    "  --policy=A,B,…|all       which (all)\n"
+    "  --format=text|csv|json   how (text)\n"
+    "  --waves=N                waves to run (1); several are in flight together, and gp plans for throughput\n"
+    "  --dl                     data locality: after a job, a device prefers one that reads what that job made\n"
+    "  --prefetch               a device takes one job more than it runs, and loads its data meanwhile\n"
+    "  --guard=on|off           gp leaves its plan where times turn out wrong (on)\n"
+    "  --evict=auto|lru|belady  what leaves a device's memory where room is needed: what was used longest ago, or\n"
+    "                           what is needed again last (auto: that, under policies that place jobs before the\n"
+    "                           run)\n"
+    "  --error=KIND             the same with wrong times, a table beside dmda. sigma:S: jobs take others than\n"
+    "                           policies are told, lognormal; off:PERCENT: policies are told so much more or less\n"
+    "                           than jobs take; confound:PERCENT: low speedups are told so much higher, high ones\n"
+    "                           lower\n"
+    "  --draws=N                of wrong times, from --seed on (40)\n"
+    "  --gantt=FILE.svg         who does what when: a row for each worker and copy engine, the critical path drawn\n"
+    "                           heavy; with several policies, a file for each: FILE-POLICY.svg\n"
+    "  -o FILE                  where the figures go; else the standard output\n\n"
+    "common options:\n" DFC_COMMON_USAGE;
+
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
+
+struct request {
+    struct dfc_common common;
+    char *names;                        /* the list given, cut into words */
+    const char *policies[MAX_POLICIES];
+    unsigned n_policies;
+    enum format format;
+    uint32_t waves;
+    bool locality, prefetch, all;       /* all: some may not apply */
+    bool fewer;                         /* waves may be in flight than there are: as in a run, no more than fit */
+    const char *gantt;
+    bool no_guard;
+    int evict;
+    struct dfc_error_study error;
+};
+
+/* ---- options ---- */
+
+static bool add_policy(struct request *r, const char *name)
+{
+    struct df_error error = { "" };
+    const struct dfr_policy *policy = dfr_policy_find(name, &error);
+    for (unsigned i = 0; policy && i < r->n_policies; i++)
+        if (!strcmp(r->policies[i], policy->name))
+            return true;                /* named twice, shown once */
+    if (policy && r->n_policies == MAX_POLICIES)
+        dfc_error("--policy: at most %d policies are compared", MAX_POLICIES);
+    else if (!policy)
+        dfc_error("--policy: %s", error.text);
+    if (!policy || r->n_policies == MAX_POLICIES)
+        return false;
+    r->policies[r->n_policies++] = policy->name;
+    return true;
+}
+
+static bool add_all(struct request *r)
+{
+    const char *const *names = dfr_policy_names();
+    r->all = true;
+    for (unsigned i = 0; names[i]; i++)
+        if (!add_policy(r, names[i]))
+            return false;
+    return true;
+}
+
+static bool parse_policies(struct request *r)
+{
+    char *place = NULL;
+    r->names = strdup(r->common.policy ? r->common.policy : "all");
+    if (!r->names) {
+        dfc_error("out of memory");
+        return false;
+    }
+    for (char *name = strtok_r(r->names, ", ", &place); name; name = strtok_r(NULL, ", ", &place))
+        if (!(strcmp(name, "all") ? add_policy(r, name) : add_all(r)))
+            return false;
+    if (!r->n_policies)
+        dfc_error("--policy: no policy is named");
+    return r->n_policies > 0;
+}
+
+static bool parse_format(const char *text, enum format *format)
+{
+    static const char *const names[] = { "text", "csv", "json" };
+    for (unsigned i = 0; i < 3; i++)
+        if (!strcmp(text, names[i])) {
+            *format = (enum format)i;
+            return true;
+        }
+    dfc_error("--format=%s: one of text, csv, json is expected", text);
+    return false;
+}
+
+/* A whole number from 1 to `most`. */
+static bool parse_number(const char *option, const char *text, unsigned long most, uint32_t *number)
+{
+    unsigned long n;
+    if (!dfc_parse_count(option, text, 1, most, &n))
+        return false;
+    *number = (uint32_t)n;
+    return true;
+}
+
+static bool parse_guard(const char *text, bool *no_guard)
+{
+    *no_guard = !strcmp(text, "off");
+    if (*no_guard || !strcmp(text, "on"))
+        return true;
+    dfc_error("--guard=%s: on or off is expected", text);
+    return false;
+}
+
+static bool parse_evict(const char *text, int *evict)
+{
+    if (dfr_parse_evict(text, evict))
+        return true;
+    dfc_error("--evict=%s: auto, lru or belady is expected", text);
+    return false;
+}
+
+/* Of all policies, each as well as it can. */
+static int evict(const struct request *r)
+{
+    return r->all && r->evict == DF_EVICT_BELADY ? DF_EVICT_AUTO : r->evict;
+}
+
+static bool parse_error(const char *text, struct dfc_error_study *study)
+{
+    struct df_error error = { "" };
+    if (dfc_error_parse(text, study, &error) == DF_OK)
+        return true;
+    dfc_error("--error=%s: %s", text, error.text);
+    return false;
+}
+
+/* 1, 0 and -1 as with dfc_common_option(). */
+static int own_option(void *request, int argc, char **argv, int *i)
+{
+    struct request *r = request;
+    const char *value;
+    int taken = dfc_option_value("--format", argc, argv, i, &value);
+    if (taken)
+        return taken > 0 && parse_format(value, &r->format) ? 1 : -1;
+    if (strcmp(argv[*i], "--dl") == 0) {
+        r->locality = true;
+        return 1;
+    }
+    if (strcmp(argv[*i], "--prefetch") == 0) {
+        r->prefetch = true;
+        return 1;
+    }
+    if ((taken = dfc_option_value("--waves", argc, argv, i, &value)))
+        return taken > 0 && parse_number("--waves", value, MAX_WAVES, &r->waves) ? 1 : -1;
+    if ((taken = dfc_option_value("--guard", argc, argv, i, &value)))
+        return taken > 0 && parse_guard(value, &r->no_guard) ? 1 : -1;
+    if ((taken = dfc_option_value("--evict", argc, argv, i, &value)))
+        return taken > 0 && parse_evict(value, &r->evict) ? 1 : -1;
+    if ((taken = dfc_option_value("--error", argc, argv, i, &value)))
+        return taken > 0 && parse_error(value, &r->error) ? 1 : -1;
+    if ((taken = dfc_option_value("--draws", argc, argv, i, &value)))
+        return taken > 0 && parse_number("--draws", value, MAX_DRAWS, &r->error.draws) ? 1 : -1;
+    return dfc_option_value("--gantt", argc, argv, i, &r->gantt);
+}
+
+static int parse(struct request *r, int argc, char **argv)
+{
+    int status = dfc_parse_options(&dfc_command_simulate, argc, argv, &r->common, own_option, r);
+    if (!status && r->gantt && !*r->gantt) {
+        dfc_error("--gantt needs the name of a file");
+        status = 2;
+    }
+    if (!status && r->gantt && !dfc_output_is_picture("--gantt", r->gantt, "SVG"))
+        status = 2;
+    if (!status && r->error.kind && (r->gantt || r->format == FORMAT_JSON)) {
+        dfc_error("--error: its table is text or csv, and has no picture");
+        status = 2;
+    }
+    return status ? status : parse_policies(r) ? 0 : 2;
+}
+
+/* Of the machine that was probed, as a run on it; of others as they are described. */
+static bool finds_jobs(const struct request *r, const struct dfc_loaded *loaded)
+{
+    return r->common.gpu_jobs ? r->common.gpu_jobs == DF_FIND_JOBS : strcmp(loaded->platform_source, "probe") == 0;
+}
+
+/* Where a device's memory may not have room for all waves, plans say what they need of it. */
+static void plan_memory(struct request *r, const struct df_platform *platform)
+{
+    for (uint32_t u = 1; u < platform->n_units && r->fewer; u++)
+        if (platform->units[u].memory_bytes)
+            r->common.partition.no_memory = false;
+}
+
+/* Of `all`, what has nothing to decide here: all on a GPU where there is none. */
+static void drop_what_does_not_apply(struct request *r, const struct df_platform *platform)
+{
+    unsigned n = 0;
+    if (!r->all || platform->n_units > 1)
+        return;
+    for (unsigned i = 0; i < r->n_policies; i++)
+        if (strcmp(r->policies[i], "all-gpu"))
+            r->policies[n++] = r->policies[i];
+    r->n_policies = n;
+}
+
+/* ---- simulations ---- */
+
+static void sum_busy(const struct df_platform *platform, struct dfc_simulated *row)
+{
+    for (uint32_t u = 0; u < platform->n_units; u++)
+        *(u ? &row->gpu_busy_s : &row->cpu_busy_s) += row->simulation.busy_s[u];
+}
+
+static int simulate(const struct request *r, const struct dfc_loaded *loaded, struct dfc_simulated *row,
+                    struct dfc_gantt *gantt,
+                    struct df_error *error)
+{
+    const struct dfp_problem *problem = &loaded->problem;
+    struct df_plan *plan = NULL;
+    struct dfr_simulate_options options = { .policy = row->policy, .waves = r->waves, .inflight = r->common.inflight,
+                                            .seed = r->common.partition.seed, .locality = r->locality,
+                                            .prefetch = r->prefetch, .find_jobs = finds_jobs(r, loaded),
+                                            .no_guard = r->no_guard, .evict = evict(r) };
+    if (dfr_policy_find(row->policy, error)->needs_plan || (r->fewer && dfp_partitioner_find(row->policy))) {
+        double begin_s = dfr_clock_s();
+        int code = dfp_plan_make(problem, row->policy, &r->common.partition, &plan, error);
+        if (code)
+            return code;
+        row->plan_ms = 1e3 * (dfr_clock_s() - begin_s);
+        row->n_joint = plan->n_waves;
+        row->load_s = plan->load_s;
+        row->least_load_s = plan->least_load_s;
+        row->load_bound_s = plan->load_bound_s;
+        options.plan = plan;
+        if (r->fewer)
+            options.inflight = dfr_plan_waves(plan, problem->platform, options.inflight);
+    }
+    if (gantt)
+        dfc_gantt_listen(gantt, &row->simulation);
+    int code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &row->simulation, error);
+    dfr_plan_free(plan);
+    if (!code)
+        sum_busy(problem->platform, row);
+    return code;
+}
+
+/* "g.svg" and "dmda": "g-dmda.svg". NULL: no memory (reported). */
+static char *picture_path(const struct request *r, const char *policy)
+{
+    const char *slash = strrchr(r->gantt, '/'), *dot = strrchr(slash ? slash : r->gantt, '.');
+    int stem = (int)(dot ? (size_t)(dot - r->gantt) : strlen(r->gantt));
+    char *path = NULL;
+    if (r->n_policies == 1)
+        path = strdup(r->gantt);
+    else if (asprintf(&path, "%.*s-%s%s", stem, r->gantt, policy, dot ? dot : "") < 0)
+        path = NULL;
+    if (!path)
+        dfc_error("out of memory");
+    return path;
+}
+
+static bool check_pictures(const struct request *r, const struct dfc_loaded *loaded)
+{
+    bool good = true;
+    for (unsigned i = 0; r->gantt && i < r->n_policies && good; i++) {
+        char *path = picture_path(r, r->policies[i]);
+        good = path && dfc_output_check(&r->common, loaded, path);
+        free(path);
+    }
+    return good;
+}
+
+static bool draw(const struct request *r, const struct dfc_loaded *loaded, const struct dfc_simulated *row,
+                 struct dfc_gantt *gantt)
+{
+    struct dfc_output output;
+    char *path = picture_path(r, row->policy);
+    bool good = path && dfc_output_open(&output, path);
+    if (good) {
+        bool written = dfc_gantt_write(gantt, &loaded->problem, row->policy, row->simulation.makespan_s, output.file);
+        if (!written)
+            dfc_error("out of memory");
+        good = dfc_output_close(&output, written) && written;
+    }
+    free(path);
+    return good;
+}
+
+static bool simulate_all(const struct request *r, const struct dfc_loaded *loaded, struct dfc_simulated *rows)
+{
+    struct df_error error = { "" };
+    for (unsigned i = 0; i < r->n_policies; i++) {
+        struct dfc_gantt *gantt = NULL;
+        rows[i].policy = r->policies[i];
+        if (r->gantt && !(gantt = dfc_gantt_new())) {
+            dfc_error("out of memory");
+            return false;
+        }
+        bool good = simulate(r, loaded, &rows[i], gantt, &error) == DF_OK;
+        if (!good)
+            dfc_error("policy %s: %s", r->policies[i], error.text);
+        else if (gantt)
+            good = draw(r, loaded, &rows[i], gantt);
+        dfc_gantt_free(gantt);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+/* ---- results ---- */
+
+/* No schedule of so many waves is faster: one wave's bound, and the work of all of them. In the latter a share of what
+ * fires once falls to each wave. Its copies, too: to a unit that needs such a value in any wave it is copied once at
+ * least, and the mean over the waves is no more than that. */
+static int find_bound(const struct dfp_problem *problem, uint32_t waves, double *bound_s, struct df_error *error)
+{
+    struct dfp_compact compact;
+    struct dfp_rates rates = { 0 };
+    double wave_s, price[DF_MAX_UNITS];
+    int code = dfp_compact_make(problem, &compact, error);
+    if (code)
+        return code;
+    *bound_s = dfp_bound_s(&compact, &wave_s, price);
+    if (waves > 1) {
+        dfp_compact_spread_once(&compact, waves);
+        dfp_bound_s(&compact, &wave_s, price);
+        code = dfp_rates_find(&compact, price, RATE_STEPS, &rates, error);
+        wave_s = rates.bound_s > wave_s ? rates.bound_s : wave_s;
+        *bound_s = waves * wave_s > *bound_s ? waves * wave_s : *bound_s;
+        dfp_rates_free(&rates);
+    }
+    dfp_compact_free(&compact);
+    return code;
+}
+
+/* What the figures rest on: a schedule that beats the bound would be a mistake in one of them. */
+static bool check_bound(const struct request *r, const struct dfc_simulated *rows, double bound_s)
+{
+    for (unsigned i = 0; i < r->n_policies; i++)
+        if (rows[i].simulation.makespan_s < bound_s * (1 - 1e-9)) {
+            dfc_error("internal error: policy %s takes %.9g s, less than the lower bound of %.9g s", rows[i].policy,
+                      rows[i].simulation.makespan_s, bound_s);
+            return false;
+        }
+    return true;
+}
+
+static bool write_result(const struct request *r, const struct dfc_loaded *loaded, const struct dfc_simulated *rows)
+{
+    struct dfc_simulate_report report = { .path = r->common.path, .graph = loaded->problem.graph->name,
+                                          .platform = &loaded->platform, .n_nodes = loaded->problem.graph->n_nodes,
+                                          .waves = r->waves, .rows = rows, .n_rows = r->n_policies };
+    struct dfc_output output;
+    struct df_error error = { "" };
+    bool good = true;
+    if (find_bound(&loaded->problem, r->waves, &report.bound_s, &error) != DF_OK) {
+        dfc_error("%s", error.text);
+        return false;
+    }
+    if (!check_bound(r, rows, report.bound_s) || !dfc_output_open(&output, r->common.output))
+        return false;
+    if (r->format == FORMAT_CSV)
+        dfc_simulate_csv(&report, output.file);
+    else if (r->format == FORMAT_JSON)
+        dfc_simulate_json(&report, output.file);
+    else if (!(good = dfc_simulate_text(&report, output.file)))
+        dfc_error("out of memory");
+    return dfc_output_close(&output, good) && good;
+}
+
+/* --error: another table, of many runs. */
+static bool study_errors(const struct request *r, const struct dfc_loaded *loaded)
+{
+    const struct dfr_simulate_options how = { .waves = r->waves, .inflight = r->common.inflight,
+                                              .seed = r->common.partition.seed, .locality = r->locality,
+                                              .prefetch = r->prefetch, .find_jobs = finds_jobs(r, loaded),
+                                              .no_guard = r->no_guard, .evict = evict(r) };
+    struct dfc_output output;
+    if (!dfc_output_open(&output, r->common.output))
+        return false;
+    bool good = dfc_error_run(&r->error, &loaded->problem, &r->common.partition, &how, r->policies, r->n_policies,
+                              r->format == FORMAT_CSV, output.file);
+    return dfc_output_close(&output, good) && good;
+}
+
+/* Several waves are planned for as such, and are in flight together, where nothing else is asked for. */
+static void plan_for_waves(struct request *r)
+{
+    struct dfp_options *options = &r->common.partition;
+    if (r->waves > 1 && options->objective == DFP_BY_GRAPH)
+        options->objective = DFP_THROUGHPUT;
+    r->fewer = r->waves > 1 && !r->common.inflight;
+    if (r->fewer)
+        r->common.inflight = DFP_DEFAULT_INFLIGHT;
+    options->inflight = r->common.inflight;
+    options->no_memory = true;          /* nobody sees it here */
+}
+
+static int run(int argc, char **argv)
+{
+    struct request r = { .waves = 1, .error = { .draws = 40 } };
+    struct dfc_simulated rows[MAX_POLICIES] = { 0 };
+    struct dfc_loaded loaded;
+    dfp_options_default(&r.common.partition);
+    int status = parse(&r, argc, argv);
+    plan_for_waves(&r);
+    if (!status && !dfc_load(&r.common, false, &loaded)) {
+        status = 1;
+    } else if (!status) {
+        drop_what_does_not_apply(&r, &loaded.platform);
+        plan_memory(&r, &loaded.platform);
+        if (!dfc_check_room(&loaded))
+            status = 1;
+        else if (r.error.kind)
+            status = study_errors(&r, &loaded) ? 0 : 1;
+        else
+            status = check_pictures(&r, &loaded) && simulate_all(&r, &loaded, rows) && write_result(&r, &loaded, rows)
+                         ? 0 : 1;
+        dfc_unload(&loaded);
+    }
+    free(r.names);
+    dfc_common_free(&r.common);
+    return status;
+}
+
+const struct dfc_command dfc_command_simulate = { "simulate",
+                                                  "predict what each policy makes of a graph, in virtual time",
+                                                  usage, run };

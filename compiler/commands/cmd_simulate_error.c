@@ -1,0 +1,199 @@
+/* cmd_simulate_error.c - the study of wrong times (see simulate_error.h): runs and table. */
+#include "compiler/commands/simulate_error.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "compiler/commands/command.h"
+#include "compiler/show/simulate_report.h"
+#include "compiler/show/table.h"
+#include "runtime/base/error.h"
+#include "runtime/policy/policy.h"
+#include "runtime/base/text.h"
+
+#define BESIDE "dmda"                   /* whose speed is 1 */
+
+/* ---- runs ---- */
+
+struct outcome {
+    double right_s;                     /* makespan where it is told the true times, the graph's */
+    double median_s, worst_s;
+    double speed, least_speed;          /* beside dmda: median and worst */
+};
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double sort_and_halve(double *list, uint32_t n)
+{
+    qsort(list, n, sizeof *list, by_value);
+    return (list[(n - 1) / 2] + list[n / 2]) / 2;
+}
+
+struct study {
+    const struct dfc_error_study *what;
+    const struct dfp_problem *problem;
+    const struct dfr_simulate_options *how;
+    double *told_s, *true_s;            /* of one draw */
+    double *beside_s;                   /* dmda's makespans, by draw */
+    double *makespan_s, *speed;         /* of one policy, by draw */
+};
+
+/* With the plan, or where it is NULL and the policy needs one, with its own for these times. */
+static int run_once(const struct study *s, const char *policy, const struct dfp_options *partition,
+                    const struct df_plan *plan, const struct df_times *told, const double *true_s, double *makespan_s,
+                    struct df_error *error)
+{
+    const struct dfp_problem problem = { s->problem->graph, s->problem->platform, told };
+    struct dfr_simulate_options options = *s->how;
+    struct dfr_simulation result = { 0 };
+    struct df_plan *own = NULL;
+    int code = DF_OK;
+    if (!plan && dfr_policy_find(policy, error)->needs_plan)
+        code = dfp_plan_make(&problem, policy, partition, &own, error);
+    options.policy = policy;
+    options.plan = plan ? plan : own;
+    options.true_time_s = true_s;
+    if (code == DF_OK)
+        code = dfr_simulate(problem.graph, problem.platform, told, &options, &result, error);
+    *makespan_s = result.makespan_s;
+    dfr_plan_free(own);
+    return code;
+}
+
+static int run_draws(const struct study *s, const char *policy, const struct dfp_options *partition,
+                     const struct df_plan *plan, double *makespan_s, struct df_error *error)
+{
+    struct df_times told = *s->problem->times;
+    told.time_s = s->told_s;
+    for (uint32_t d = 0; d < s->what->draws; d++) {
+        if (!dfc_error_draw(s->what, s->problem, s->how->seed, d, s->told_s, s->true_s))
+            return dfr_error_memory(error);
+        int code = run_once(s, policy, partition, plan, &told, s->true_s, &makespan_s[d], error);
+        if (code != DF_OK)
+            return code;
+    }
+    return DF_OK;
+}
+
+static int run_policy(const struct study *s, const char *policy, const struct dfp_options *partition,
+                      struct outcome *outcome, struct df_error *error)
+{
+    const struct df_times *right = s->problem->times;
+    struct df_plan *plan = NULL;
+    uint32_t n = s->what->draws;
+    int code = DF_OK;
+
+    if (dfr_policy_find(policy, error)->needs_plan)
+        code = dfp_plan_make(s->problem, policy, partition, &plan, error);
+    if (code == DF_OK)
+        code = run_once(s, policy, partition, plan, right, NULL, &outcome->right_s, error);
+    if (code == DF_OK)                  /* the plan for the graph's times serves where these are what is told */
+        code = run_draws(s, policy, partition, s->what->kind == DFC_ERROR_SIGMA ? plan : NULL, s->makespan_s, error);
+    dfr_plan_free(plan);
+    if (code != DF_OK)
+        return code;
+    for (uint32_t d = 0; d < n; d++)
+        s->speed[d] = s->makespan_s[d] > 0 ? s->beside_s[d] / s->makespan_s[d] : 1;
+    outcome->speed = sort_and_halve(s->speed, n);
+    outcome->least_speed = s->speed[0];
+    outcome->median_s = sort_and_halve(s->makespan_s, n);
+    outcome->worst_s = s->makespan_s[n - 1];
+    return DF_OK;
+}
+
+/* ---- table ---- */
+
+static void write_csv(FILE *out, const struct dfp_problem *problem, const char *const *policies, unsigned n,
+                      const struct outcome *o)
+{
+    fputs("graph,platform,policy,right_s,median_s,worst_s,speed_beside_dmda,least_speed_beside_dmda\n", out);
+    for (unsigned i = 0; i < n; i++) {
+        dfc_csv_name(out, problem->graph->name);
+        fprintf(out, ",%s,%s,%.9g,%.9g,%.9g,%.6g,%.6g\n", problem->platform->name, policies[i], o[i].right_s,
+                o[i].median_s, o[i].worst_s, o[i].speed, o[i].least_speed);
+    }
+}
+
+static bool write_text(FILE *out, const struct dfc_error_study *what, const char *const *policies, unsigned n,
+                       const struct outcome *o)
+{
+    static const char *const heads[] = { "policy", "right times", "median", "longer by", "worst", ("beside " BESIDE),
+                                         "least" };
+    static const char *const kinds[] = { "", "lognormal, sigma", "told too long or too short by percent:",
+                                         "speedups confounded by percent:" };
+    struct dfc_table table = { .n_columns = 7 };
+    char a[32], b[32], c[32];
+
+    fprintf(out, "wrong times (%s %g), %" PRIu32 " draw%s; speeds beside " BESIDE ": median and least\n\n",
+            kinds[what->kind], what->size, what->draws, what->draws == 1 ? "" : "s");
+    for (unsigned i = 0; i < table.n_columns; i++)
+        dfc_table_cell(&table, "%s", heads[i]);
+    for (unsigned i = 0; i < n; i++) {
+        dfc_table_cell(&table, "%s", policies[i]);
+        dfc_table_cell(&table, "%s", dfr_text_seconds(o[i].right_s, a, sizeof a));
+        dfc_table_cell(&table, "%s", dfr_text_seconds(o[i].median_s, b, sizeof b));
+        dfc_table_cell(&table, "%.3f", o[i].right_s > 0 ? o[i].median_s / o[i].right_s : 1);
+        dfc_table_cell(&table, "%s", dfr_text_seconds(o[i].worst_s, c, sizeof c));
+        dfc_table_cell(&table, "%.3f", o[i].speed);
+        dfc_table_cell(&table, "%.3f", o[i].least_speed);
+    }
+    bool good = dfc_table_print(&table, out);
+    dfc_table_free(&table);
+    if (!good)
+        dfc_error("out of memory");
+    return good;
+}
+
+static bool run_all(struct study *s, const struct dfp_options *partition, const char *const *policies, unsigned n,
+                    struct outcome *outcomes)
+{
+    struct df_error error = { "" };
+    if (run_draws(s, BESIDE, partition, NULL, s->beside_s, &error) != DF_OK) {
+        dfc_error("policy %s: %s", BESIDE, error.text);
+        return false;
+    }
+    for (unsigned i = 0; i < n; i++)
+        if (run_policy(s, policies[i], partition, &outcomes[i], &error) != DF_OK) {
+            dfc_error("policy %s: %s", policies[i], error.text);
+            return false;
+        }
+    return true;
+}
+
+bool dfc_error_run(const struct dfc_error_study *what, const struct dfp_problem *problem,
+                   const struct dfp_options *partition, const struct dfr_simulate_options *how,
+                   const char *const *policies, unsigned n_policies, bool csv, FILE *out)
+{
+    struct dfc_error_study one = *what;
+    struct study s = { .what = &one, .problem = problem, .how = how };
+    struct outcome *outcomes = calloc(n_policies, sizeof *outcomes);
+    bool good = false;
+
+    if (what->kind == DFC_ERROR_CONFOUND)
+        one.draws = 1;
+    size_t times_bytes = ((size_t)problem->times->n_classes * problem->times->n_works + 1) * sizeof(double);
+    s.told_s = malloc(times_bytes);
+    s.true_s = malloc(times_bytes);
+    s.beside_s = malloc(one.draws * sizeof(double));
+    s.makespan_s = malloc(one.draws * sizeof(double));
+    s.speed = malloc(one.draws * sizeof(double));
+    if (!outcomes || !s.told_s || !s.true_s || !s.beside_s || !s.makespan_s || !s.speed)
+        dfc_error("out of memory");
+    else
+        good = run_all(&s, partition, policies, n_policies, outcomes);
+    if (good && csv)
+        write_csv(out, problem, policies, n_policies, outcomes);
+    else if (good)
+        good = write_text(out, &one, policies, n_policies, outcomes);
+    free(outcomes);
+    free(s.told_s);
+    free(s.true_s);
+    free(s.beside_s);
+    free(s.makespan_s);
+    free(s.speed);
+    return good;
+}

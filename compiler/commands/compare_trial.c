@@ -1,0 +1,119 @@
+/* compare_trial.c - building a program into a temporary folder, and never leaving that behind. */
+#include "compiler/commands/compare_trial.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* For the handler: only what may be used there. Set before the handler is, empty where there is nothing to remove. */
+static char doomed_path[4096], doomed_folder[4096];
+static struct sigaction before[DFC_N_SIGNALS];
+
+static void remove_and_end(int number)
+{
+    if (dfc_running > 0)
+        kill(dfc_running, SIGTERM);
+    unlink(doomed_path);
+    rmdir(doomed_folder);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = { .sa_handler = remove_and_end, .sa_flags = SA_RESTART };
+    for (int i = 0; i < DFC_N_SIGNALS; i++) {
+        sigaction(dfc_ending_signals[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) /* nohup stays nohup */
+            sigaction(dfc_ending_signals[i], &action, NULL);
+    }
+}
+
+static void release_signals(void)
+{
+    for (int i = 0; i < DFC_N_SIGNALS; i++)
+        sigaction(dfc_ending_signals[i], &before[i], NULL);
+}
+
+int dfc_trial_split(int argc, char **argv)
+{
+    int i = 1;
+    while (i < argc && strcmp(argv[i], "--") != 0)
+        i++;
+    return i;
+}
+
+/* DIR/dfc-XXXXXX/NAME, NAME being the graph's, as the program's messages begin with it. */
+static bool make_folder(const struct dfc_common *common, struct dfc_trial *trial)
+{
+    const char *place = getenv("TMPDIR");
+    char *stem = dfc_stem(common->path);
+    bool good = stem && asprintf(&trial->folder, "%s/dfc-XXXXXX", place && *place ? place : "/tmp") >= 0;
+    if (!good) {
+        trial->folder = NULL;
+        dfc_error("out of memory");
+    } else if (!mkdtemp(trial->folder)) {
+        dfc_error("cannot make a folder for the program, '%s': %s", trial->folder, strerror(errno));
+        free(trial->folder);
+        trial->folder = NULL;
+        good = false;
+    } else if (asprintf(&trial->path, "%s/%s", trial->folder, stem) < 0) {
+        trial->path = NULL;
+        dfc_error("out of memory");
+        good = false;
+    }
+    free(stem);
+    return good;
+}
+
+bool dfc_trial_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *build,
+                       struct dfc_trial *trial)
+{
+    memset(trial, 0, sizeof *trial);
+    if (make_folder(common, trial)) {
+        snprintf(doomed_path, sizeof doomed_path, "%s", trial->path);
+        snprintf(doomed_folder, sizeof doomed_folder, "%s", trial->folder);
+        catch_signals();
+        if (dfc_build(common, loaded, build, trial->path) == 0)
+            return true;
+    }
+    dfc_trial_remove(trial);
+    return false;
+}
+
+void dfc_trial_remove(struct dfc_trial *trial)
+{
+    if (trial->path) {
+        unlink(trial->path);
+        release_signals();
+    }
+    if (trial->folder)
+        rmdir(trial->folder);
+    free(trial->path);
+    free(trial->folder);
+    memset(trial, 0, sizeof *trial);
+}
+
+void dfc_trial_arguments(const struct dfc_trial *trial, const struct dfc_common *common, struct dfc_list *argv)
+{
+    dfc_list_add(argv, "%s", trial->path);
+    if (common->device)
+        dfc_list_add(argv, "--device=%s", common->device);
+    if (common->emu_all)
+        dfc_list_add(argv, "--emu-all");
+    if (common->gpu_mem_bytes)
+        dfc_list_add(argv, "--gpu-mem=%" PRIu64, common->gpu_mem_bytes);
+    if (common->workers)
+        dfc_list_add(argv, "--workers=%u", common->workers);
+    if (common->inflight)
+        dfc_list_add(argv, "--inflight=%u", common->inflight);
+    if (common->gpu_jobs == DF_FIND_JOBS)
+        dfc_list_add(argv, "--gpu-jobs=auto");
+    else if (common->gpu_jobs)
+        dfc_list_add(argv, "--gpu-jobs=%u", common->gpu_jobs);
+    if (common->platform)
+        dfc_list_add(argv, "--platform=%s", common->platform);
+}

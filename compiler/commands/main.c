@@ -1,0 +1,149 @@
+/* main.c - dfc: the table of commands, and which of them a command line means. */
+#include "compiler/commands/command.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/threads/bind.h"
+
+#ifndef DFC_VERSION
+#define DFC_VERSION "unknown"
+#endif
+
+static const struct dfc_command *const commands[] = {
+    &dfc_command_compile, &dfc_command_probe, &dfc_command_profile, &dfc_command_partition, &dfc_command_simulate,
+    &dfc_command_compare, &dfc_command_explain,
+};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static void report(const char *kind, const char *format, va_list list)
+{
+    fflush(stdout);
+    fprintf(stderr, "dfc: %s: ", kind);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+}
+
+void dfc_error(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    report("error", format, list);
+    va_end(list);
+}
+
+void dfc_warning(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    report("warning", format, list);
+    va_end(list);
+}
+
+void dfc_note(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    report("note", format, list);
+    va_end(list);
+}
+
+static int help(void)
+{
+    puts("dfc compiles static dataflow graphs to programs for CPUs and GPUs.\n\n"
+         "usage: dfc GRAPH.df -o PROGRAM [options]\n"
+         "       dfc COMMAND [options]\n\n"
+         "commands:");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        printf("  %-24s %s\n", commands[i]->name ? commands[i]->name : "(none) GRAPH.df", commands[i]->about);
+    puts("\nexamples:\n"
+         "  dfc sum.df -o sum && ./sum --seed=3      compile, link and run\n"
+         "  dfc sum.df -D n=4096 -o sum              with another value of a param\n"
+         "  dfc sum.df --emit=graph                  the elaborated graph as text\n"
+         "  dfc partition sum.df -o sum.svg          where each node will run, as a picture\n"
+         "  dfc simulate sum.df                      predict what each policy makes of it\n"
+         "  dfc explain sum.df --what-if             why nodes are where they are, and what would help\n"
+         "  dfc compare sum.df                       run it under every policy and compare\n\n"
+         "dfc COMMAND --help lists the command's options; dfc compile --help those of compiling; dfc --version says "
+         "which dfc this is.");
+    return 0;
+}
+
+static int version(void)
+{
+    printf("dfc %s\n", DFC_VERSION);
+    return 0;
+}
+
+static const struct dfc_command *find(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(name, commands[i]->name ? commands[i]->name : "compile") == 0)
+            return commands[i];
+    return NULL;
+}
+
+/* A first word that is no command, no option, no .df and no file is a command mistyped. */
+static bool looks_like_command(const char *word)
+{
+    size_t n = strlen(word);
+    return word[0] != '-' && !(n > 3 && strcmp(word + n - 3, ".df") == 0) && !strchr(word, '/') &&
+           access(word, F_OK) != 0;
+}
+
+static int unknown_command(const char *word)
+{
+    const char *names[N_COMMANDS];
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        names[i] = commands[i]->name ? commands[i]->name : "compile";
+    const char *close = dfl_suggest(word, names, N_COMMANDS);
+    if (close)
+        dfc_error("there is no command '%s'; did you mean '%s'?", word, close);
+    else
+        dfc_error("there is no command and no file '%s'; 'dfc --help' lists the commands", word);
+    return 2;
+}
+
+/* The options that every command answers alike. */
+static int run(const struct dfc_command *command, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(command->usage, stdout);
+            return 0;
+        }
+        if (strcmp(argv[i], "--") == 0)
+            break;
+    }
+    return command->run(argc, argv);
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        dfc_error("nothing to do: name a .df file or a command; 'dfc --help' lists them");
+        return 2;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+        return help();
+    if (strcmp(word, "--version") == 0)
+        return version();
+    const struct dfc_command *command = find(word);
+    if (command)
+        return run(command, argc - 1, argv + 1);
+    if (looks_like_command(word))
+        return unknown_command(word);
+    return run(&dfc_command_compile, argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    dfr_standard_files_hold();
+    dfr_cores_quiet();
+    signal(SIGXFSZ, SIG_IGN);           /* a file that may not grow (ulimit -f) is one that cannot be written */
+    int status = dispatch(argc, argv);
+    return dfc_stdout_flush() || status != 0 ? status : 1;
+}

@@ -1,0 +1,346 @@
+/* common.c - the options that mean the same in every command that reads a graph. */
+#include "compiler/commands/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/program/args.h"
+#include "runtime/base/suggest.h"
+#include "runtime/base/text.h"
+
+/* ---- values ---- */
+
+int dfc_option_value(const char *name, int argc, char **argv, int *i, const char **value)
+{
+    size_t n = strlen(name);
+    const char *word = argv[*i];
+    if (strncmp(word, name, n) != 0)
+        return 0;
+    bool is_long = name[1] == '-';
+    if (word[n] == '=' && is_long) {
+        *value = word + n + 1;
+        return 1;
+    }
+    if (word[n] && is_long)
+        return 0;
+    if (word[n]) { /* -Dn=4 */
+        *value = word + n;
+        return 1;
+    }
+    if (*i + 1 >= argc) {
+        dfc_error("%s needs a value", name);
+        return -1;
+    }
+    *value = argv[++*i];
+    return 1;
+}
+
+bool dfc_parse_count(const char *name, const char *text, unsigned long least, unsigned long most,
+                     unsigned long *count)
+{
+    char *end;
+    errno = 0;
+    unsigned long n = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || n < least || n > most) {
+        dfc_error("%s=%s: a whole number from %lu to %lu is expected", name, text, least, most);
+        return false;
+    }
+    *count = n;
+    return true;
+}
+
+static int parse_bytes(const char *name, const char *text, uint64_t *bytes)
+{
+    if (dfr_parse_size(text, bytes))
+        return 1;
+    dfc_error("%s=%s: a size is expected, such as 512MiB or 6GiB", name, text);
+    return -1;
+}
+
+static int parse_choice(const char *name, const char *text, const char *const *choices, int *choice)
+{
+    char all[128] = "";
+    for (int i = 0; choices[i]; i++) {
+        if (strcmp(text, choices[i]) == 0) {
+            *choice = i;
+            return 1;
+        }
+        strncat(all, i ? ", " : "", sizeof all - strlen(all) - 1);
+        strncat(all, choices[i], sizeof all - strlen(all) - 1);
+    }
+    dfc_error("%s=%s: one of %s is expected", name, text, all);
+    return -1;
+}
+
+/* ---- lists ---- */
+
+static int out_of_memory(void)
+{
+    dfc_error("out of memory");
+    return -1;
+}
+
+static int append(const char ***items, size_t *n, const char *item)
+{
+    const char **grown = realloc(*items, (*n + 1) * sizeof *grown);
+    if (!grown)
+        return out_of_memory();
+    *items = grown;
+    grown[(*n)++] = item;
+    return 1;
+}
+
+static int define(struct dfc_common *common, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1]) {
+        dfc_error("-D %s: NAME=VALUE is expected", text);
+        return -1;
+    }
+    struct dfc_define *defines = realloc(common->defines, (common->n_defines + 1) * sizeof *defines);
+    if (!defines)
+        return out_of_memory();
+    common->defines = defines;
+    char *name = strndup(text, (size_t)(equals - text));
+    if (!name)
+        return out_of_memory();
+    for (size_t i = 0; i < common->n_defines; i++)
+        if (strcmp(defines[i].name, name) == 0) { /* as with a C compiler, the last one holds */
+            free(name);
+            defines[i].value = equals + 1;
+            return 1;
+        }
+    defines[common->n_defines++] = (struct dfc_define){ name, equals + 1 };
+    return 1;
+}
+
+/* ---- the options ---- */
+
+static int count_option(struct dfc_common *common, int argc, char **argv, int *i)
+{
+    const struct { const char *name; unsigned *count; unsigned long least, most; } counts[] = {
+        { "--workers", &common->workers, 1, DF_MAX_WORKERS },
+        { "--inflight", &common->inflight, 1, DFR_MAX_INFLIGHT },
+        { "--gpu-jobs", &common->gpu_jobs, 1, DFR_MAX_GPU_JOBS }, /* or auto */
+        { "--seed", &common->partition.seed, 0, UINT32_MAX },
+    };
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        const char *value;
+        unsigned long n;
+        int taken = dfc_option_value(counts[c].name, argc, argv, i, &value);
+        if (!taken)
+            continue;
+        if (taken > 0 && counts[c].count == &common->gpu_jobs && strcmp(value, "auto") == 0) {
+            common->gpu_jobs = DF_FIND_JOBS;
+            return 1;
+        }
+        if (taken < 0 || !dfc_parse_count(counts[c].name, value, counts[c].least, counts[c].most, &n))
+            return -1;
+        *counts[c].count = (unsigned)n;
+        return 1;
+    }
+    return 0;
+}
+
+/* "5000" evaluations, or "10x" as many as by default. */
+static int budget_option(struct dfp_options *options, const char *text)
+{
+    size_t n = strlen(text);
+    bool times = n > 1 && text[n - 1] == 'x';
+    char number[24];
+    unsigned long count;
+    snprintf(number, sizeof number, "%.*s", (int)(times ? n - 1 : n), text);
+    if (!dfc_parse_count("--budget", number, 1, times ? 1000000 : 1000000000000, &count))
+        return -1;
+    options->budget = times ? 0 : count;
+    options->budget_times = times ? (uint32_t)count : 0;
+    return 1;
+}
+
+static int time_cap_option(struct dfp_options *options, const char *text)
+{
+    char *end;
+    double cap_s = strtod(text, &end);
+    if (end == text || *end || !(cap_s > 0 && cap_s <= 1e6)) {
+        dfc_error("--time-cap=%s: seconds are expected, such as 0.5", text);
+        return -1;
+    }
+    options->time_cap_s = cap_s;
+    return 1;
+}
+
+static int gp_option(struct dfc_common *common, int argc, char **argv, int *i)
+{
+    static const char *const objectives[] = { "latency", "throughput", NULL };
+    const char *value;
+    int choice, taken;
+    if ((taken = dfc_option_value("--objective", argc, argv, i, &value)) != 0) {
+        if (taken < 0 || parse_choice("--objective", value, objectives, &choice) < 0)
+            return -1;
+        common->partition.objective = choice ? DFP_THROUGHPUT : DFP_LATENCY;
+        return 1;
+    }
+    if ((taken = dfc_option_value("--budget", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : budget_option(&common->partition, value);
+    if ((taken = dfc_option_value("--time-cap", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : time_cap_option(&common->partition, value);
+    return 0;
+}
+
+static int choice_option(struct dfc_common *common, int argc, char **argv, int *i)
+{
+    static const char *const ratios[] = { "total", "per-worker", NULL }, *const weights[] = { "gpu", "cpu", NULL },
+                             *const devices[] = { "auto", "none", "emu", "cuda", "sim", NULL };
+    const char *value;
+    int choice, taken;
+    if ((taken = dfc_option_value("--ratio", argc, argv, i, &value)) != 0) {
+        if (taken < 0 || parse_choice("--ratio", value, ratios, &choice) < 0)
+            return -1;
+        common->partition.ratio = choice ? DFP_RATIO_PER_WORKER : DFP_RATIO_TOTAL;
+        return 1;
+    }
+    if ((taken = dfc_option_value("--vertex-weight", argc, argv, i, &value)) != 0) {
+        if (taken < 0 || parse_choice("--vertex-weight", value, weights, &choice) < 0)
+            return -1;
+        common->partition.vertex_weight = choice ? DFP_WEIGHT_CPU : DFP_WEIGHT_GPU;
+        return 1;
+    }
+    if ((taken = dfc_option_value("--device", argc, argv, i, &value)) != 0) {
+        if (taken < 0 || parse_choice("--device", value, devices, &choice) < 0)
+            return -1;
+        common->device = devices[choice];
+        return 1;
+    }
+    return 0;
+}
+
+static int text_option(struct dfc_common *common, int argc, char **argv, int *i)
+{
+    const struct { const char *name; const char **text; } texts[] = {
+        { "--platform", &common->platform }, { "--policy", &common->policy }, { "-o", &common->output },
+    };
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        int taken = dfc_option_value(texts[t].name, argc, argv, i, texts[t].text);
+        if (taken)
+            return taken;
+    }
+    return 0;
+}
+
+static int list_option(struct dfc_common *common, int argc, char **argv, int *i)
+{
+    const char *value;
+    int taken;
+    if ((taken = dfc_option_value("-D", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : define(common, value);
+    if ((taken = dfc_option_value("-I", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : append(&common->import_dirs, &common->n_import_dirs, value);
+    if ((taken = dfc_option_value("-L", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : append(&common->lib_dirs, &common->n_lib_dirs, value);
+    if ((taken = dfc_option_value("-l", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : append(&common->lib_names, &common->n_lib_names, value);
+    return 0;
+}
+
+int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i)
+{
+    const char *word = argv[*i], *value;
+    int taken;
+    if (word[0] != '-' || word[1] == '\0') {
+        if (common->path) {
+            dfc_error("one .df file is expected, and '%s' and '%s' were given", common->path, word);
+            return -1;
+        }
+        common->path = word;
+        return 1;
+    }
+    if (strcmp(word, "--emu-all") == 0) {
+        common->emu_all = true;
+        return 1;
+    }
+    if ((taken = dfc_option_value("--gpu-mem", argc, argv, i, &value)) != 0)
+        return taken < 0 ? -1 : parse_bytes("--gpu-mem", value, &common->gpu_mem_bytes);
+    if ((taken = list_option(common, argc, argv, i)) != 0)
+        return taken;
+    if ((taken = text_option(common, argc, argv, i)) != 0)
+        return taken;
+    if ((taken = choice_option(common, argc, argv, i)) != 0)
+        return taken;
+    if ((taken = gp_option(common, argc, argv, i)) != 0)
+        return taken;
+    return count_option(common, argc, argv, i);
+}
+
+bool dfc_policy_places(const char *policy)
+{
+    char names[256] = "";
+    if (!policy || dfp_partitioner_find(policy))
+        return true;
+    for (size_t i = 0; dfp_partitioners[i]; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", dfp_partitioners[i]->name);
+    }
+    dfc_error("--policy=%s: a policy that places nodes before the run is expected: %s (others are chosen when the "
+              "program is run)",
+              policy, names);
+    return false;
+}
+
+/* ---- whole command lines ---- */
+
+int dfc_unknown_option(const struct dfc_command *command, const char *word)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+    char written[64], name[64], close[64] = "";
+    struct dfr_suggestion best = { .name = written };
+    snprintf(written, sizeof written, "%.*s", (int)strcspn(word, "="), word);
+    for (const char *at = command->usage; (at = strstr(at, "--"));) {
+        size_t n = strspn(at, letters);
+        if (n < sizeof name) {
+            snprintf(name, sizeof name, "%.*s", (int)n, at);
+            dfr_suggest(&best, name);
+            if (best.closest == name) { /* the next one takes its place */
+                strcpy(close, name);
+                best.closest = close;
+            }
+        }
+        at += n;
+    }
+    if (best.closest)
+        dfc_error("unknown option '%s'; did you mean '%s'?", word, close);
+    else
+        dfc_error("unknown option '%s'; 'dfc %s --help' lists them", word, command->name ? command->name : "compile");
+    return 2;
+}
+
+int dfc_parse_options(const struct dfc_command *command, int argc, char **argv, struct dfc_common *common,
+                      int (*own)(void *request, int argc, char **argv, int *i), void *request)
+{
+    for (int i = 1; i < argc; i++) {
+        int taken = own(request, argc, argv, &i);
+        if (!taken)
+            taken = dfc_common_option(common, argc, argv, &i);
+        if (!taken)
+            return dfc_unknown_option(command, argv[i]);
+        if (taken < 0)
+            return 2;
+    }
+    common->partition.inflight = common->inflight;
+    if (common->path || common->path_optional)
+        return 0;
+    dfc_error("a .df file is expected; 'dfc %s --help' says more",
+              command->name ? command->name : "compile");
+    return 2;
+}
+
+void dfc_common_free(struct dfc_common *common)
+{
+    for (size_t i = 0; i < common->n_defines; i++)
+        free((char *)common->defines[i].name);
+    free(common->defines);
+    free(common->import_dirs);
+    free(common->lib_dirs);
+    free(common->lib_names);
+    memset(common, 0, sizeof *common);
+}

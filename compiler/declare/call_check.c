@@ -1,0 +1,296 @@
+/* call.c - a call against the signature of what it calls: how many inputs, scalars, outputs; hints. What depends on
+ * values (formats, extents) is checked by dims.c when they are known.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/types/frontend.h"
+
+/* ---- words ---- */
+
+/* "2 inputs (a, b)"; cut where it is long. */
+static void list_ports(const struct dfc_sig *sig, const uint16_t *ports, unsigned n, const char *what, char *text,
+                       size_t size)
+{
+    size_t at = n ? (size_t)snprintf(text, size, "%u %s%s", n, what, n == 1 ? "" : "s")
+                  : (size_t)snprintf(text, size, "no %ss", what);
+    for (unsigned i = 0; i < n && at < size; i++) {
+        if (i == 6 && n > 7) {
+            at += (size_t)snprintf(text + at, size - at, ", ...");
+            break;
+        }
+        at += (size_t)snprintf(text + at, size - at, "%s%s", i ? ", " : " (", sig->ports[ports[i]].ast->name.text);
+    }
+    if (n && at < size)
+        snprintf(text + at, size - at, ")");
+}
+
+static const char *scalar_names(struct dfc_unit *u, const struct dfc_sig *sig)
+{
+    char text[400];
+    size_t at = (size_t)snprintf(text, sizeof text, "%u scalar%s", sig->n_scalars, sig->n_scalars == 1 ? "" : "s");
+    for (unsigned i = 0; i < sig->n_scalars && at < sizeof text; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? ", " : " (", sig->scalars[i]->name.text);
+    if (at < sizeof text)
+        snprintf(text + at, sizeof text - at, ")");
+    return dfc_printf(u, "%s", text);
+}
+
+static void note_declared(struct dfc_unit *u, const struct dfc_callee *callee)
+{
+    dfl_note(u->sink, callee->loc, "'%s' is declared here", callee->name);
+}
+
+/* ---- arguments ---- */
+
+static unsigned count_positional(const struct dfl_stmt *stmt)
+{
+    unsigned n = 0;
+    for (const struct dfl_actual *actual = stmt->actuals; actual && !actual->keyword.text; actual = actual->next)
+        n++;
+    return n;
+}
+
+const struct dfl_expr *dfc_call_scalar(const struct dfl_stmt *stmt, const struct dfc_sig *sig, unsigned scalar)
+{
+    unsigned position = 0;
+    for (const struct dfl_actual *actual = stmt->actuals; actual; actual = actual->next, position++)
+        if (actual->keyword.text ? strcmp(actual->keyword.text, sig->scalars[scalar]->name.text) == 0
+                                 : position == sig->n_in + scalar)
+            return actual->expr;
+    return NULL;
+}
+
+static bool check_counts(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee)
+{
+    const struct dfc_sig *sig = &callee->sig;
+    unsigned n = count_positional(stmt);
+    if (n >= sig->n_in && n <= sig->n_in + sig->n_scalars)
+        return true;
+    char inputs[400];
+    list_ports(sig, sig->in_port, sig->n_in, "input", inputs, sizeof inputs);
+    dfl_error(u->sink, stmt->call_loc, "'%s' takes %s%s%s, %u argument%s given", callee->name, inputs,
+              sig->n_scalars ? " and " : "", sig->n_scalars ? scalar_names(u, sig) : "", n, n == 1 ? " is" : "s are");
+    note_declared(u, callee);
+    return false;
+}
+
+/* Is this keyword a scalar of the callee, and given here for the first time? */
+static bool check_keyword(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
+                          const struct dfl_actual *keyword)
+{
+    const struct dfc_sig *sig = &callee->sig;
+    const char *name = keyword->keyword.text;
+    unsigned i = 0;
+    while (i < sig->n_scalars && strcmp(sig->scalars[i]->name.text, name) != 0)
+        i++;
+    if (i == sig->n_scalars) {
+        struct dfr_array list = { 0 };
+        const char **item;
+        dfl_error(u->sink, keyword->keyword.loc, "'%s' has no scalar '%s'", callee->name, name);
+        for (unsigned k = 0; k < sig->n_scalars; k++)
+            if ((item = dfr_array_add(&list, sizeof *item, 1)))
+                *item = sig->scalars[k]->name.text;
+        bool port = false;
+        for (unsigned p = 0; p < sig->n_ports; p++)
+            port |= strcmp(sig->ports[p].ast->name.text, name) == 0;
+        if (port)
+            dfl_hint(u->sink, "'%s' is a port: streams are given by position", name);
+        else
+            dfc_hint_name(u, name, list.items, list.n);
+        dfr_array_free(&list);
+        return false;
+    }
+    if (dfc_call_scalar(stmt, sig, i) == keyword->expr)
+        return true;
+    dfl_error(u->sink, keyword->keyword.loc, "scalar '%s' is given twice", name);
+    return false;
+}
+
+static bool check_scalars(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
+                          const struct dfc_names *scope)
+{
+    const struct dfc_sig *sig = &callee->sig;
+    struct dfc_names names = *scope;
+    bool ok = true, by_name = false;
+    names.use = DFC_USE_SCALAR;
+    for (const struct dfl_actual *actual = stmt->actuals; actual; actual = actual->next) {
+        if (by_name && !actual->keyword.text) {
+            dfl_error(u->sink, actual->expr->loc, "arguments by position come before those by name");
+            return false;
+        }
+        by_name |= actual->keyword.text != NULL;
+        if (actual->keyword.text)
+            ok &= check_keyword(u, stmt, callee, actual);
+    }
+    for (unsigned i = 0; i < sig->n_scalars && ok; i++) {
+        const struct dfl_expr *e = dfc_call_scalar(stmt, sig, i);
+        struct dfc_value value;
+        if (!e) {
+            dfl_error(u->sink, stmt->call_loc, "scalar '%s' of '%s' is not given", sig->scalars[i]->name.text,
+                      callee->name);
+            note_declared(u, callee);
+            ok = false;
+        } else {
+            const char *what = dfc_printf(u, "scalar '%s' of '%s'", sig->scalars[i]->name.text, callee->name);
+            ok &= dfc_fold(u, &names, e, &value) && dfc_convert(u, e->loc, what, sig->scalars[i]->type, &value);
+        }
+    }
+    return ok;
+}
+
+/* ---- targets ---- */
+
+static bool check_annotation(struct dfc_unit *u, const struct dfl_target *target, const struct dfc_callee *callee,
+                             const struct dfc_port *port, const struct dfc_names *scope)
+{
+    struct dfc_names names = *scope;
+    struct dfc_format format;
+    names.use = DFC_USE_ANNOTATION;
+    if (!dfc_format_fold(u, &names, target->annotation, &format))
+        return false;
+    if (format.elem == port->elem && format.rank == port->rank)
+        return true;
+    if (format.elem != port->elem)
+        dfl_error(u->sink, target->annotation->loc, "'%s' is annotated as %s, output '%s' of '%s' is %s",
+                  target->name.text, df_elem_name((enum df_elem)format.elem), port->ast->name.text, callee->name,
+                  df_elem_name(port->elem));
+    else
+        dfl_error(u->sink, target->annotation->loc, "'%s' is annotated with %u dimension%s, output '%s' of '%s' has %u",
+                  target->name.text, format.rank, format.rank == 1 ? "" : "s", port->ast->name.text, callee->name,
+                  port->rank);
+    dfl_note(u->sink, port->ast->loc, "the output is declared here");
+    return false;
+}
+
+static bool check_targets(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
+                          const struct dfc_names *scope)
+{
+    const struct dfc_sig *sig = &callee->sig;
+    unsigned n = 0;
+    bool ok = true;
+    for (const struct dfl_target *target = stmt->targets; target; target = target->next)
+        n++;
+    if (n != sig->n_out) {
+        char outputs[400];
+        list_ports(sig, sig->out_port, sig->n_out, "output", outputs, sizeof outputs);
+        if (n == 0)
+            dfl_error(u->sink, stmt->call_loc, "'%s' has %s, and nothing takes %s", callee->name, outputs,
+                      sig->n_out == 1 ? "it" : "them");
+        else
+            dfl_error(u->sink, stmt->targets->loc, "'%s' has %s, %u target%s given", callee->name, outputs, n,
+                      n == 1 ? " is" : "s are");
+        note_declared(u, callee);
+        if (n == 0)
+            dfl_hint(u->sink, "'_ = %s(...)' discards an output", callee->name);
+        return false;
+    }
+    n = 0;
+    for (const struct dfl_target *target = stmt->targets; target; target = target->next, n++)
+        if (target->annotation)
+            ok &= check_annotation(u, target, callee, &sig->ports[sig->out_port[n]], scope);
+    return ok;
+}
+
+/* ---- hints ---- */
+
+static bool hint_value(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_names *names,
+                       struct dfc_hints *hints)
+{
+    struct dfc_value value;
+    if (!hint->arg) {
+        dfl_error(u->sink, hint->loc, "'@%s' needs a value: '@%s(%s)'", hint->name.text, hint->name.text,
+                  hint->name.text[0] == 'd' ? "2" : "0.5");
+        return false;
+    }
+    if (!dfc_fold(u, names, hint->arg, &value))
+        return false;
+    if (strcmp(hint->name.text, "depth") == 0) {
+        if (value.n.kind != DF_KIND_I64 || (value.known && (value.n.i < 1 || value.n.i > 65535))) {
+            dfl_error(u->sink, hint->arg->loc, "'@depth' takes a number of tokens, from 1 to 65535");
+            return false;
+        }
+        hints->depth = value.known ? (uint32_t)value.n.i : 0;
+        return true;
+    }
+    double rate = value.n.kind == DF_KIND_F64 ? value.n.f : (double)value.n.i;
+    if (value.n.kind == DF_KIND_STR || (value.known && !(rate > 0 && rate <= 1))) {
+        dfl_error(u->sink, hint->arg->loc, "'@rate' takes how often the node fires, above 0 and up to 1");
+        return false;
+    }
+    hints->rate = value.known ? rate : 1;
+    return true;
+}
+
+static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_callee *callee,
+                       struct dfc_hints *hints)
+{
+    const char *name = hint->name.text;
+    uint32_t cls;
+    if (!dfc_index_find(&u->classes, name, &cls) || hint->arg) {
+        struct dfr_array list = { 0 };
+        const char **item;
+        dfl_error(u->sink, hint->loc,
+                  hint->arg && dfc_index_find(&u->classes, name, &cls) ? "'@%s' takes no value" : "unknown hint '@%s'",
+                  name);
+        for (uint32_t c = 0; c < u->classes.names.n && !hint->arg; c++)
+            if ((item = dfr_array_add(&list, sizeof *item, 1)))
+                *item = dfc_index_names(&u->classes)[c];
+        if ((item = dfr_array_add(&list, sizeof *item, 2))) {
+            item[0] = "depth";
+            item[1] = "rate";
+        }
+        const char *close = list.n ? dfl_suggest(name, list.items, list.n) : NULL;
+        if (close)
+            dfl_hint(u->sink, "did you mean '@%s'?", close);
+        else
+            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n) and @rate(p)");
+        dfr_array_free(&list);
+        return false;
+    }
+    if (!((callee->code_classes | callee->cost_classes) >> cls & 1)) {
+        dfl_error(u->sink, hint->loc, "'@%s' on '%s', which has no %s variant", name, callee->name, name);
+        note_declared(u, callee);
+        return false;
+    }
+    hints->cls = (int)cls;
+    return true;
+}
+
+bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
+                    const struct dfc_names *scope, struct dfc_hints *hints)
+{
+    const struct dfl_hint *given[3] = { NULL };         /* class, depth, rate */
+    struct dfc_names names = *scope;
+    bool ok = true;
+    names.use = DFC_USE_HINT;
+    *hints = (struct dfc_hints){ .cls = -1, .rate = 1 };
+    if (stmt->hints && callee->graph) {
+        dfl_error(u->sink, stmt->hints->loc, "'%s' is a graph: hints belong to the nodes inside it", callee->name);
+        return false;
+    }
+    for (const struct dfl_hint *hint = stmt->hints; hint; hint = hint->next) {
+        unsigned which = strcmp(hint->name.text, "depth") == 0 ? 1 : strcmp(hint->name.text, "rate") == 0 ? 2 : 0;
+        ok &= which ? hint_value(u, hint, &names, hints) : hint_class(u, hint, callee, hints);
+        if (given[which] && ok) {
+            dfl_error(u->sink, hint->loc, which ? "'@%s' is given twice" : "'@%s' is a second class for one node",
+                      hint->name.text);
+            dfl_note(u->sink, given[which]->loc, "the first is here");
+            ok = false;
+        }
+        given[which] = hint;
+    }
+    return ok;
+}
+
+/* ---- the call ---- */
+
+bool dfc_call_check(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
+                    const struct dfc_names *names)
+{
+    struct dfc_hints hints;
+    bool ok = dfc_call_hints(u, stmt, callee, names, &hints);
+    ok &= check_counts(u, stmt, callee) && check_scalars(u, stmt, callee, names);
+    return check_targets(u, stmt, callee, names) && ok;
+}

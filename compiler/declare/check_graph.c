@@ -1,0 +1,351 @@
+/* check_graph.c - everything about graphs that holds or fails whatever the values are: names, arity, kinds, which names
+ * a loop's bound may hold, graphs that contain themselves. Every graph is checked, used or not, so elaboration (elab.c)
+ * may take for granted that what it walks over makes sense.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/types/frontend.h"
+
+struct stream_name {                    /* by number in callee->streams */
+    unsigned n_indices;
+    struct dfl_loc loc;                 /* first assignment, or the in port */
+    bool is_in_port, read;
+};
+
+struct walk {
+    struct dfc_unit *u;
+    struct dfc_callee *graph;
+    struct dfr_array streams;           /* struct stream_name */
+    struct dfr_array *edges;            /* calls of graphs by graphs */
+    bool ok;
+};
+
+const struct dfl_stmt *dfc_next_arm(const struct dfl_block *otherwise)
+{
+    const struct dfl_stmt *stmt = otherwise ? otherwise->stmts : NULL;
+    return stmt && !stmt->next && stmt->kind == DFL_STMT_IF ? stmt : NULL;
+}
+
+static unsigned count(const struct dfl_expr *list)
+{
+    unsigned n = 0;
+    for (; list; list = list->next)
+        n++;
+    return n;
+}
+
+/* ---- names of streams ---- */
+
+static void mixed_indices(struct walk *w, struct dfl_loc loc, const char *name, unsigned n,
+                          const struct stream_name *known)
+{
+    dfl_error(w->u->sink, loc, "'%s' has %u ind%s here, and %u elsewhere", name, n, n == 1 ? "ex" : "ices",
+              known->n_indices);
+    dfl_note(w->u->sink, known->loc, "the other place is here");
+    w->ok = false;
+}
+
+static void add_stream(struct walk *w, const struct dfl_name *name, unsigned n_indices, bool is_in_port)
+{
+    uint32_t id;
+    bool fresh;
+    if (!dfc_index_add(&w->graph->streams, name->text, &id, &fresh)) {
+        w->ok = dfc_no_memory(w->u);
+        return;
+    }
+    if (fresh) {
+        struct stream_name *item = dfr_array_add(&w->streams, sizeof *item, 1);
+        if (!item) {
+            w->ok = dfc_no_memory(w->u);
+            return;
+        }
+        *item = (struct stream_name){ n_indices, name->loc, is_in_port, false };
+        return;
+    }
+    const struct stream_name *known = (struct stream_name *)w->streams.items + id;
+    if (known->is_in_port && is_in_port)
+        return; /* two ports of one name: reported with the signature */
+    if (known->is_in_port) {
+        dfl_error(w->u->sink, name->loc, "'%s' is an in port of graph '%s' and cannot be assigned", name->text,
+                  w->graph->name);
+        dfl_note(w->u->sink, known->loc, "it is declared here");
+        w->ok = false;
+    } else if (known->n_indices != n_indices) {
+        mixed_indices(w, name->loc, name->text, n_indices, known);
+    }
+}
+
+static void collect_block(struct walk *w, const struct dfl_block *block);
+
+static void collect_stmt(struct walk *w, const struct dfl_stmt *stmt)
+{
+    if (stmt->kind == DFL_STMT_FOR)
+        collect_block(w, stmt->body);
+    for (const struct dfl_stmt *arm = stmt->kind == DFL_STMT_IF ? stmt : NULL; arm;) {
+        const struct dfl_stmt *next = dfc_next_arm(arm->otherwise);
+        collect_block(w, arm->body);
+        if (!next && arm->otherwise)
+            collect_block(w, arm->otherwise);
+        arm = next;
+    }
+    for (const struct dfl_target *target = stmt->kind == DFL_STMT_CALL ? stmt->targets : NULL; target;
+         target = target->next)
+        if (strcmp(target->name.text, "_") != 0)
+            add_stream(w, &target->name, count(target->indices), false);
+}
+
+static void collect_block(struct walk *w, const struct dfl_block *block)
+{
+    for (const struct dfl_stmt *stmt = block->stmts; stmt && !w->u->no_memory; stmt = stmt->next)
+        collect_stmt(w, stmt);
+}
+
+/* ---- calls ---- */
+
+static void check_indices(struct walk *w, const struct dfc_names *scope, const char *name,
+                          const struct dfl_expr *indices)
+{
+    struct dfc_names names = *scope;
+    int64_t value;
+    bool known;
+    names.use = DFC_USE_INDEX;
+    for (const struct dfl_expr *e = indices; e; e = e->next)
+        w->ok &= dfc_fold_int(w->u, &names, e, &value, &known);
+    if (count(indices) > DFC_MAX_INDICES) {
+        dfl_error(w->u->sink, indices->loc, "'%s' has more than %u indices", name, DFC_MAX_INDICES);
+        w->ok = false;
+    }
+}
+
+static void unknown_stream(struct walk *w, const struct dfc_names *names, const struct dfl_expr *e, const char *port)
+{
+    struct dfc_unit *u = w->u;
+    uint32_t id;
+    const char *what = NULL;
+    for (const struct dfc_env *env = names->env; env; env = env->outer)
+        if (strcmp(env->name, e->s) == 0)
+            what = "a loop variable";
+    if (!what && dfc_index_find(&u->params, e->s, &id))
+        what = dfc_params(u)[id].arg == DF_NONE ? "a param" : "an arg";
+    w->ok = false;
+    if (what) {
+        dfl_error(u->sink, e->loc, "'%s' is %s: port '%s' takes a stream", e->s, what, port);
+        return;
+    }
+    dfl_error(u->sink, e->loc, "unknown stream '%s'", e->s);
+    dfc_hint_name(u, e->s, dfc_index_names(&w->graph->streams), w->graph->streams.names.n);
+}
+
+static void check_input(struct walk *w, const struct dfc_names *names, const struct dfl_expr *e, const char *port)
+{
+    struct dfc_unit *u = w->u;
+    uint32_t id;
+    if (e->kind != DFL_EXPR_NAME && e->kind != DFL_EXPR_INDEX) {
+        dfl_error(u->sink, e->loc, "port '%s' takes a stream", port);
+        w->ok = false;
+        return;
+    }
+    check_indices(w, names, e->s, e->args);
+    if (strcmp(e->s, "_") == 0) {
+        dfl_error(u->sink, e->loc, "what '_' takes is discarded: it cannot be read");
+        w->ok = false;
+    } else if (!dfc_index_find(&w->graph->streams, e->s, &id)) {
+        unknown_stream(w, names, e, port);
+    } else {
+        struct stream_name *known = (struct stream_name *)w->streams.items + id;
+        known->read = true;
+        if (known->n_indices != count(e->args))
+            mixed_indices(w, e->loc, e->s, count(e->args), known);
+    }
+}
+
+static struct dfc_callee *find_callee(struct walk *w, const struct dfl_stmt *stmt)
+{
+    struct dfc_unit *u = w->u;
+    uint32_t id;
+    if (!dfc_index_find(&u->callees, stmt->callee.text, &id)) {
+        dfl_error(u->sink, stmt->callee.loc, "unknown kernel or graph '%s'", stmt->callee.text);
+        dfc_hint_name(u, stmt->callee.text, dfc_index_names(&u->callees), u->callees.names.n);
+        return NULL;
+    }
+    struct dfc_callee *callee = &dfc_callees(u)[id];
+    if (callee->graph && strcmp(callee->name, "main") == 0 && w->graph != callee) {
+        dfl_error(u->sink, stmt->callee.loc, "graph 'main' is the program and cannot be called");
+        return NULL;
+    }
+    if (callee->graph) {
+        struct dfc_edge *edge = dfr_array_add(w->edges, sizeof *edge, 1);
+        if (edge)
+            *edge = (struct dfc_edge){ (uint32_t)(w->graph - dfc_callees(u)), id, stmt->callee.loc };
+        else
+            dfc_no_memory(u);
+    }
+    return callee;
+}
+
+static void check_call(struct walk *w, const struct dfl_stmt *stmt, const struct dfc_names *names)
+{
+    const struct dfc_callee *callee = find_callee(w, stmt);
+    for (const struct dfl_target *target = stmt->targets; target; target = target->next) {
+        check_indices(w, names, target->name.text, target->indices);
+        if (target->indices && strcmp(target->name.text, "_") == 0) {
+            dfl_error(w->u->sink, target->loc, "'_' discards: it takes no index");
+            w->ok = false;
+        }
+    }
+    if (!callee || !callee->ready) {
+        w->ok = false;
+        return;
+    }
+    if (!dfc_call_check(w->u, stmt, callee, names))
+        w->ok = false;
+    const struct dfl_actual *actual = stmt->actuals;
+    for (unsigned i = 0; i < callee->sig.n_in && actual && !actual->keyword.text; i++, actual = actual->next)
+        check_input(w, names, actual->expr, callee->sig.ports[callee->sig.in_port[i]].ast->name.text);
+}
+
+/* ---- blocks ---- */
+
+static void check_block(struct walk *w, const struct dfl_block *block, const struct dfc_names *names);
+
+static void check_for(struct walk *w, const struct dfl_stmt *stmt, const struct dfc_names *outer)
+{
+    struct dfc_names names = *outer;
+    int64_t value;
+    bool known;
+    names.use = DFC_USE_BOUND;
+    w->ok &= dfc_fold_int(w->u, &names, stmt->from, &value, &known);
+    w->ok &= dfc_fold_int(w->u, &names, stmt->to, &value, &known);
+    for (const struct dfc_env *env = outer->env; env; env = env->outer)
+        if (strcmp(env->name, stmt->var.text) == 0) {
+            dfl_error(w->u->sink, stmt->var.loc, "'%s' is the variable of a loop around this one", stmt->var.text);
+            w->ok = false;
+        }
+    const struct dfc_env env = { .name = stmt->var.text,
+                                 .outer = outer->env,
+                                 .depth = outer->env ? outer->env->depth + 1 : 1 };
+    if (env.depth > DFC_MAX_LOOPS) {
+        dfl_error(w->u->sink, stmt->var.loc, "loops nest deeper than %u", DFC_MAX_LOOPS);
+        w->ok = false;
+        return;
+    }
+    names.env = &env;
+    check_block(w, stmt->body, &names);
+}
+
+static void check_if(struct walk *w, const struct dfl_stmt *stmt, const struct dfc_names *names)
+{
+    struct dfc_names condition = *names;
+    int64_t value;
+    bool known;
+    condition.use = DFC_USE_CONDITION;
+    for (const struct dfl_stmt *arm = stmt; arm;) {
+        const struct dfl_stmt *next = dfc_next_arm(arm->otherwise);
+        w->ok &= dfc_fold_int(w->u, &condition, arm->cond, &value, &known);
+        check_block(w, arm->body, names);
+        if (!next && arm->otherwise)
+            check_block(w, arm->otherwise, names);
+        arm = next;
+    }
+}
+
+static void check_block(struct walk *w, const struct dfl_block *block, const struct dfc_names *names)
+{
+    for (const struct dfl_stmt *stmt = block->stmts; stmt && !w->u->no_memory; stmt = stmt->next) {
+        switch (stmt->kind) {
+        case DFL_STMT_CALL: check_call(w, stmt, names); break;
+        case DFL_STMT_FOR: check_for(w, stmt, names); break;
+        case DFL_STMT_IF: check_if(w, stmt, names); break;
+        }
+    }
+}
+
+/* ---- graphs ---- */
+
+static void check_ports(struct walk *w)
+{
+    const struct dfc_sig *sig = &w->graph->sig;
+    const struct stream_name *streams = w->streams.items;
+    for (unsigned i = 0; i < sig->n_in; i++) {
+        const struct dfl_port *port = sig->ports[sig->in_port[i]].ast;
+        uint32_t id;
+        if (dfc_index_find(&w->graph->streams, port->name.text, &id) && !streams[id].read)
+            dfl_warning(w->u->sink, port->name.loc, "in port '%s' of graph '%s' is never read", port->name.text,
+                        w->graph->name);
+    }
+    for (unsigned i = 0; i < sig->n_out; i++) {
+        const struct dfl_port *port = sig->ports[sig->out_port[i]].ast;
+        uint32_t id;
+        if (!dfc_index_find(&w->graph->streams, port->name.text, &id)) {
+            dfl_error(w->u->sink, port->name.loc, "out port '%s' of graph '%s' is never assigned", port->name.text,
+                      w->graph->name);
+            w->ok = false;
+        } else if (streams[id].n_indices) {
+            dfl_error(w->u->sink, streams[id].loc, "'%s' is an out port of graph '%s': it has no indices",
+                      port->name.text, w->graph->name);
+            w->ok = false;
+        }
+    }
+}
+
+static bool check_graph(struct dfc_unit *u, struct dfc_callee *graph, struct dfr_array *edges)
+{
+    struct walk w = { .u = u, .graph = graph, .edges = edges, .ok = true };
+    const struct dfc_names names = { .callee = graph };
+    const struct dfl_sig *sig = graph->graph->sig;
+    for (unsigned i = 0; i < graph->sig.n_in; i++)
+        add_stream(&w, &graph->sig.ports[graph->sig.in_port[i]].ast->name, 0, true);
+    collect_block(&w, graph->graph->body);
+    if (!u->no_memory)
+        check_block(&w, graph->graph->body, &names);
+    if (w.ok)
+        check_ports(&w);
+    if (strcmp(graph->name, "main") == 0 && sig && (sig->n_ports || sig->n_scalars)) {
+        dfl_error(u->sink, sig->loc, "graph 'main' has no ports: nothing calls it");
+        dfl_hint(u->sink, "what a program is given when it runs is declared with 'arg'");
+        w.ok = false;
+    }
+    dfr_array_free(&w.streams);
+    return w.ok && !u->no_memory;
+}
+
+/* Where the file's only graph without ports has another name, that is what was meant. */
+static void hint_main(struct dfc_unit *u)
+{
+    const struct dfc_callee *program = NULL, *callee = dfc_callees(u);
+    unsigned n = 0;
+    for (uint32_t i = 0; i < u->callee_items.n; i++, callee++)
+        if (callee->graph && callee->sig.n_ports + callee->sig.n_scalars == 0) {
+            program = callee;
+            n++;
+        }
+    if (n == 1)
+        dfl_hint(u->sink, "the program is 'graph main { ... }'; rename 'graph %s'?", program->name);
+    else
+        dfl_hint(u->sink, "a program is 'graph main { ... }'");
+}
+
+bool dfc_check_graphs(struct dfc_unit *u)
+{
+    const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
+    struct dfr_array edges = { 0 };
+    uint32_t n = u->callee_items.n, id, *order = malloc(((size_t)n + 1) * sizeof *order);
+    bool ok = order || dfc_no_memory(u);
+    for (uint32_t i = 0; i < n && !u->no_memory; i++)
+        if (dfc_callees(u)[i].graph)
+            ok &= check_graph(u, &dfc_callees(u)[i], &edges);
+    if (order && !u->no_memory)
+        ok &= dfc_order_references(u, "graph", "calls", dfc_index_names(&u->callees), n, &edges, order);
+    free(order);
+    dfr_array_free(&edges);
+    if (!dfc_index_find(&u->callees, "main", &id)) {
+        dfl_error(u->sink, nowhere, "no graph 'main' in '%s'", u->options->path);
+        hint_main(u);
+        ok = false;
+    } else if (!dfc_callees(u)[id].graph) {
+        dfl_error(u->sink, dfc_callees(u)[id].loc, "'main' is a kernel: the program is a graph of that name");
+        ok = false;
+    }
+    return ok && !u->no_memory;
+}

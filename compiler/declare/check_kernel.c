@@ -1,0 +1,262 @@
+/* check_kernel.c - what a kernel's declaration says beyond its signature: traits, variants, costs. Every kernel is
+ * checked, used or not.
+ */
+#include <float.h>
+#include <string.h>
+#include <strings.h>
+
+#include "compiler/types/launch.h"
+#include "runtime/graph/builder.h"
+#include "runtime/graph/platform.h"
+
+/* ---- traits ---- */
+
+static struct dfl_loc trait_loc(const struct dfl_kernel *kernel, unsigned trait)
+{
+    unsigned bit = 0;
+    while (1u << bit != trait)
+        bit++;
+    return kernel->trait_loc[bit];
+}
+
+static bool check_traits(struct dfc_unit *u, const struct dfc_callee *callee)
+{
+    const struct dfl_kernel *kernel = callee->kernel;
+    bool ok = true;
+    if ((kernel->traits & DFL_STREAM) && callee->sig.n_in) {
+        dfl_error(u->sink, trait_loc(kernel, DFL_STREAM), "kernel '%s' is a 'stream' and has inputs", callee->name);
+        dfl_hint(u->sink, "a stream is a source: what it gives depends on no other kernel");
+        ok = false;
+    }
+    if ((kernel->traits & DFL_STREAM) && (kernel->traits & DFL_ONCE)) {
+        dfl_error(u->sink, trait_loc(kernel, DFL_ONCE), "kernel '%s' is both 'stream' and 'once'", callee->name);
+        ok = false;
+    }
+    uint32_t classes = callee->code_classes | callee->cost_classes;
+    if ((kernel->traits & DFL_SYNC) && !(classes & 1u << DF_CLASS_GPU))
+        dfl_warning(u->sink, trait_loc(kernel, DFL_SYNC), "'sync' means nothing here: kernel '%s' has no gpu variant",
+                    callee->name);
+    if ((kernel->traits & DFL_THREADS) && !(classes & 1u << DF_CLASS_CPU))
+        dfl_warning(u->sink, trait_loc(kernel, DFL_THREADS),
+                    "'threads' means nothing here: kernel '%s' has no cpu variant", callee->name);
+    return ok;
+}
+
+static bool check_threads(struct dfc_unit *u, const struct dfc_callee *callee)
+{
+    const struct dfc_names names = { .use = DFC_USE_THREADS, .callee = callee };
+    const struct dfl_expr *e = callee->kernel->threads;
+    int64_t n;
+    bool known;
+    if (!e)
+        return true;
+    if (!dfc_fold_int(u, &names, e, &n, &known))
+        return false;
+    if (known && n < 1) {
+        dfl_error(u->sink, e->loc, "a kernel needs at least one thread, this is %lld", (long long)n);
+        return false;
+    }
+    return true;
+}
+
+/* One number of `tolerance(relative, absolute)`. Dimensions have no value here: it is the kernel's, not a node's. */
+static bool check_bound(struct dfc_unit *u, const struct dfl_expr *e, double *bound)
+{
+    const struct dfc_names names = { .use = DFC_USE_TOLERANCE };
+    struct dfc_value value;
+    if (!dfc_fold(u, &names, e, &value))
+        return false;
+    if (value.n.kind == DF_KIND_STR) {
+        dfl_error(u->sink, e->loc, "a tolerance is a number");
+        return false;
+    }
+    *bound = value.n.kind == DF_KIND_I64 ? (double)value.n.i : value.n.f;
+    if (!value.known || (*bound >= 0 && *bound <= DBL_MAX))
+        return true;
+    dfl_error(u->sink, e->loc, "a tolerance is 0 or more, this is %g", *bound);
+    return false;
+}
+
+static bool check_tolerance(struct dfc_unit *u, struct dfc_callee *callee)
+{
+    const struct dfl_kernel *kernel = callee->kernel;
+    const struct dfl_expr *relative = kernel->tolerance, *absolute = relative ? relative->next : NULL;
+    const uint32_t both = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU;
+    struct df_tolerance *t = &callee->tolerance;
+    if (!relative)
+        return true;
+    if (absolute && absolute->next) {
+        dfl_error(u->sink, absolute->next->loc, "a tolerance has at most two numbers");
+        dfl_hint(u->sink, "write 'tolerance(relative)' or 'tolerance(relative, absolute)'");
+        return false;
+    }
+    if (callee->code_classes && (callee->code_classes & both) != both)
+        dfl_warning(u->sink, trait_loc(kernel, DFL_TOLERANCE),
+                    "'tolerance' means nothing here: kernel '%s' has no %s variant to compare", callee->name,
+                    callee->code_classes & 1u << DF_CLASS_CPU ? "gpu" : "cpu");
+    t->given = DF_RELATIVE | (absolute ? DF_ABSOLUTE : 0);
+    return check_bound(u, relative, &t->relative) && (!absolute || check_bound(u, absolute, &t->absolute));
+}
+
+/* ---- variants ---- */
+
+static bool is_argument(const struct dfc_sig *sig, const char *name)
+{
+    for (unsigned i = 0; i < sig->n_ports; i++)
+        if (strcmp(sig->ports[i].ast->name.text, name) == 0)
+            return true;
+    for (unsigned i = 0; i < sig->n_variables; i++)
+        if (strcmp(sig->variables[i].name.text, name) == 0)
+            return true;
+    for (unsigned i = 0; i < sig->n_scalars; i++)
+        if (strcmp(sig->scalars[i]->name.text, name) == 0)
+            return true;
+    return false;
+}
+
+static void hint_argument(struct dfc_unit *u, const struct dfc_sig *sig, const char *name)
+{
+    struct dfr_array list = { 0 };
+    const char **item;
+    for (unsigned i = 0; i < sig->n_ports; i++)
+        if ((item = dfr_array_add(&list, sizeof *item, 1)))
+            *item = sig->ports[i].ast->name.text;
+    for (unsigned i = 0; i < sig->n_variables; i++)
+        if ((item = dfr_array_add(&list, sizeof *item, 1)))
+            *item = sig->variables[i].name.text;
+    for (unsigned i = 0; i < sig->n_scalars; i++)
+        if ((item = dfr_array_add(&list, sizeof *item, 1)))
+            *item = sig->scalars[i]->name.text;
+    const char *close = list.n ? dfl_suggest(name, list.items, list.n) : NULL;
+    if (close)
+        dfl_hint(u->sink, "did you mean '%s'?", close);
+    else
+        dfl_hint(u->sink, "a function may be given ports, dimensions, scalars, 'call' and, in a gpu variant, 'stream'");
+    dfr_array_free(&list);
+}
+
+/* The arguments of an existing function: names of the signature. */
+static bool check_target(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_variant *variant,
+                         bool gpu)
+{
+    bool ok = true;
+    for (const struct dfl_expr *arg = variant->args; arg; arg = arg->next) {
+        if (is_argument(&callee->sig, arg->s) || strcmp(arg->s, "call") == 0)
+            continue;
+        if (strcmp(arg->s, "stream") == 0) {
+            if (gpu)
+                continue;
+            dfl_error(u->sink, arg->loc, "a cpu variant has no 'stream'");
+        } else {
+            dfl_error(u->sink, arg->loc, "'%s' is no port, dimension or scalar of kernel '%s'", arg->s, callee->name);
+            hint_argument(u, &callee->sig, arg->s);
+        }
+        ok = false;
+    }
+    return ok;
+}
+
+/* Names that other systems have for the two. */
+static void hint_class(struct dfc_unit *u, const char *cls)
+{
+    static const char *const others[][2] = {
+        { "host", "cpu" }, { "c", "cpu" },    { "cpp", "cpu" },    { "cpu", "cpu" },
+        { "gpu", "gpu" },  { "cuda", "gpu" }, { "device", "gpu" }, { "cu", "gpu" },
+    };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcasecmp(others[i][0], cls) == 0)
+            dfl_hint(u->sink, "did you mean '%s'?", others[i][1]);
+}
+
+static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_variant *variant,
+                          struct dfc_kernel_code *code, const char *dir)
+{
+    const char *cls = variant->cls.text;
+    bool gpu = strcmp(cls, "gpu") == 0;
+    if (!gpu && strcmp(cls, "cpu") != 0) {
+        dfl_error(u->sink, variant->cls.loc,
+                  "class '%s' cannot have code: only cpu and gpu can, other classes have costs", cls);
+        hint_class(u, cls);
+        return false;
+    }
+    const struct dfl_variant **slot = gpu ? &code->gpu : &code->cpu;
+    if (*slot) {
+        dfl_error(u->sink, variant->cls.loc, "kernel '%s' has two %s variants", callee->name, cls);
+        dfl_note(u->sink, (*slot)->cls.loc, "the first is here");
+        return false;
+    }
+    *slot = variant;
+    callee->code_classes |= 1u << (gpu ? DF_CLASS_GPU : DF_CLASS_CPU);
+    bool ok = dfc_code_check(u, variant, dir, &callee->code_hash[gpu]);
+    ok &= check_target(u, callee, variant, gpu);
+    return dfc_launch_check(u, callee, variant, gpu) && ok;
+}
+
+/* ---- costs ---- */
+
+bool dfc_cost_check(struct dfc_unit *u, const struct dfl_expr *expr, double seconds)
+{
+    if (seconds >= 0 && seconds < DF_LIMIT_JOB_S)
+        return true;
+    if (seconds >= DF_LIMIT_JOB_S)
+        dfl_error(u->sink, expr->loc, "a cost is less than %g s, this is %g s", DF_LIMIT_JOB_S, seconds);
+    else
+        dfl_error(u->sink, expr->loc, "a cost is a time of 0 or more, this is %g s", seconds);
+    return false;
+}
+
+static bool check_price(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_price *price)
+{
+    const struct dfc_names names = { .use = DFC_USE_COST, .callee = callee };
+    struct dfc_value value;
+    struct df_error error;
+    uint32_t cls, same;
+    bool fresh;
+    if (df_builder_class(u->builder, price->cls.text, &cls, &error) != DF_OK) {
+        dfl_error(u->sink, price->cls.loc, "%s", error.text);
+        return false;
+    }
+    if (!dfc_index_add(&u->classes, price->cls.text, &same, &fresh))
+        return dfc_no_memory(u);
+    if (callee->cost[cls]) {
+        dfl_error(u->sink, price->loc, "kernel '%s' has two costs on %s", callee->name, price->cls.text);
+        dfl_note(u->sink, callee->cost[cls]->loc, "the first is here");
+        return false;
+    }
+    callee->cost[cls] = price->expr;
+    callee->cost_classes |= 1u << cls;
+    if (!dfc_fold(u, &names, price->expr, &value))
+        return false;
+    if (value.seconds != 1) {
+        dfl_error(u->sink, price->expr->loc, "a cost needs a unit of time");
+        dfl_hint(u->sink, "units of time are s, ms, us and ns: 'cost %s 1.5us', 'cost %s (2us + 0.5ns * n)'",
+                 price->cls.text, price->cls.text);
+        return false;
+    }
+    return !value.known || dfc_cost_check(u, price->expr, value.n.f);
+}
+
+/* ---- the kernel ---- */
+
+bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char *dir)
+{
+    const struct dfl_kernel *kernel = callee->kernel;
+    struct dfc_kernel_code *code = dfr_array_add(&u->kernels, sizeof *code, 1);
+    bool ok = true;
+    if (!code)
+        return dfc_no_memory(u);
+    callee->id = u->kernels.n - 1;
+    *code = (struct dfc_kernel_code){ .ast = kernel, .kernel = callee->id, .dir = dir };
+    for (const struct dfl_variant *variant = kernel->variants; variant; variant = variant->next)
+        ok &= check_variant(u, callee, variant, code, dir);
+    for (const struct dfl_price *price = kernel->prices; price; price = price->next)
+        ok &= check_price(u, callee, price);
+    if (!kernel->variants && !kernel->prices) {
+        dfl_error(u->sink, callee->loc, "kernel '%s' has neither code nor a cost", callee->name);
+        dfl_hint(u->sink, "give it a variant, 'cpu \"%s.c\"', or a cost, 'cost cpu 1us'", callee->name);
+        ok = false;
+    }
+    ok &= check_traits(u, callee);
+    ok &= check_tolerance(u, callee);
+    return check_threads(u, callee) && ok;
+}

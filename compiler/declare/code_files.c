@@ -1,0 +1,118 @@
+/* code_files.c - the files that variants name: are they there, and what is in them, as one number, so that a kernel
+ * whose source changed is measured again. Headers that a file includes are not followed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compiler/types/frontend.h"
+
+/* FNV-1a; 0 is kept for "none". */
+static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return text ? hash_bytes(hash, text, strlen(text) + 1) : hash_bytes(hash, "", 1);
+}
+
+/* The values of a launch, as they were written. */
+static uint64_t hash_expr(uint64_t hash, const struct dfl_expr *e)
+{
+    for (; e; e = e->next) {
+        const int64_t numbers[] = { e->kind, e->op, e->i };
+        hash = hash_bytes(hash, (const char *)numbers, sizeof numbers);
+        hash = hash_bytes(hash, (const char *)&e->f, sizeof e->f);
+        hash = hash_text(hash, e->s);
+        hash = hash_expr(hash_expr(hash_expr(hash, e->a), e->b), e->args);
+    }
+    return hash;
+}
+
+/* How the file's function is called: part of what is measured. */
+static uint64_t hash_call(uint64_t hash, const struct dfl_variant *variant)
+{
+    hash = hash_text(hash, variant->has_target ? variant->target.text : NULL);
+    for (const struct dfl_expr *arg = variant->args; arg; arg = arg->next)
+        hash = hash_text(hash, arg->s);
+    return hash_expr(hash, variant->launch);
+}
+
+static bool known_suffix(const char *path)
+{
+    static const char *const suffixes[] = { ".c", ".cpp", ".cu", ".o", ".a" };
+    const char *name = strrchr(path, '/'), *dot = strrchr(name ? name : path, '.');
+    for (size_t i = 0; dot && i < sizeof suffixes / sizeof suffixes[0]; i++)
+        if (strcmp(suffixes[i], dot) == 0)
+            return true;
+    return false;
+}
+
+static const char *why_unreadable(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || (S_ISREG(info.st_mode) && access(path, R_OK) != 0))
+        return strerrordesc_np(errno);
+    return S_ISREG(info.st_mode) ? NULL : "it is not a file";
+}
+
+/* Files are read once for all kernels in them. */
+static bool hash_file(struct dfc_unit *u, const char *path, uint64_t *hash)
+{
+    uint32_t id;
+    bool fresh;
+    if (!dfc_index_add(&u->code_paths, path, &id, &fresh))
+        return dfc_no_memory(u);
+    if (!fresh) {
+        *hash = ((const uint64_t *)u->code_hashes.items)[id];
+        return true;
+    }
+    uint64_t *item = dfr_array_add(&u->code_hashes, sizeof *item, 1);
+    if (!item)
+        return dfc_no_memory(u);
+    char *text;
+    size_t length;
+    const char *why;
+    if (dfc_read_file(u->options, path, &text, &length, &why)) {
+        *item = hash_bytes(0xcbf29ce484222325u, text, length);
+        free(text);
+    }
+    *hash = *item;
+    return true;
+}
+
+bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const char *dir, uint64_t *hash)
+{
+    *hash = 0;
+    if (variant->code) {
+        *hash = hash_text(0xcbf29ce484222325u, variant->code);
+        *hash += !*hash;
+        return true;
+    }
+    if (!known_suffix(variant->path)) {
+        dfl_error(u->sink, variant->path_loc, "'%s' is no file with code: it must end in .c, .cpp, .cu, .o or .a",
+                  variant->path);
+        return false;
+    }
+    const char *path = dfc_path_join(u, dir, variant->path);
+    if (u->options->need_code_files && !u->options->read) {
+        const char *why = why_unreadable(path);
+        if (why) {
+            dfl_error(u->sink, variant->path_loc, "cannot read '%s': %s", path, why);
+            return false;
+        }
+    }
+    if (!hash_file(u, path, hash))
+        return false;
+    if (*hash) {
+        *hash = hash_call(*hash, variant);
+        *hash += !*hash;
+    }
+    return true;
+}

@@ -1,0 +1,410 @@
+/* decl.c - the tables of names, and what does not depend on any other declaration's inside: params with their values
+ * (and -D), args, types. Kernels and graphs are entered here and checked in sig.c, check_kernel.c and check_graph.c.
+ *
+ * Declarations may refer to each other in any order. Params and types are put in an order in which each comes after
+ * what it names, so that chains of any length cost no recursion and a cycle is found before anything is evaluated.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/types/frontend.h"
+#include "runtime/program/args.h"
+#include "runtime/graph/builder.h"
+
+/* ---- order of references ---- */
+
+/* cycle[] runs from what is referred to to what refers to it; reported the other way, as one reads. */
+static void report_cycle(struct dfc_unit *u, const char *what, const char *verb, const char *const *names,
+                         const struct dfr_array *edges, const uint32_t *cycle, uint32_t n)
+{
+    enum { SHOWN = 8 };
+    const struct dfc_edge *edge = edges->items;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t from = cycle[(n - k) % n], to = cycle[n - k - 1], i = 0;
+        while (edge[i].from != from || edge[i].to != to)
+            i++;
+        if (n == 1)
+            dfl_error(u->sink, edge[i].loc, "%s '%s' %s itself", what, names[from], verb);
+        else if (k == 0)
+            dfl_error(u->sink, edge[i].loc, "%s '%s' %s itself by way of '%s'", what, names[from], verb, names[to]);
+        else if (k < SHOWN || k + 1 == n)
+            dfl_note(u->sink, edge[i].loc, "'%s' %s '%s'", names[from], verb, names[to]);
+        else if (k == SHOWN)
+            dfl_note(u->sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "and so on: %u more", (unsigned)(n - SHOWN - 1));
+    }
+}
+
+/* Successor lists of the order: `to` comes before `from`. false: no memory. */
+static bool list_successors(uint32_t n, const struct dfr_array *edges, uint32_t **offsets, uint32_t **targets)
+{
+    const struct dfc_edge *edge = edges->items;
+    *offsets = calloc((size_t)n + 1, sizeof **offsets);
+    *targets = malloc(((size_t)edges->n + 1) * sizeof **targets);
+    if (!*offsets || !*targets)
+        return false;
+    for (uint32_t i = 0; i < edges->n; i++)
+        (*offsets)[edge[i].to]++;
+    for (uint32_t v = 1; v <= n; v++)
+        (*offsets)[v] += (*offsets)[v - 1];             /* ends, which filling from the back turns into beginnings */
+    for (uint32_t i = edges->n; i-- > 0;)
+        (*targets)[--(*offsets)[edge[i].to]] = edge[i].from;
+    return true;
+}
+
+bool dfc_order_references(struct dfc_unit *u, const char *what, const char *verb, const char *const *names, uint32_t n,
+                          const struct dfr_array *edges, uint32_t *order)
+{
+    uint32_t *offsets = NULL, *targets = NULL, n_cycle = 0;
+    uint32_t *cycle = malloc(((size_t)n + 1) * sizeof *cycle);
+    int rc = cycle && list_successors(n, edges, &offsets, &targets)
+                 ? df_topological_order(n, offsets, targets, order, cycle, &n_cycle) : DF_E_MEMORY;
+    if (rc == DF_E_CYCLE)
+        report_cycle(u, what, verb, names, edges, cycle, n_cycle);
+    else if (rc != DF_OK)
+        dfc_no_memory(u);
+    free(cycle);
+    free(offsets);
+    free(targets);
+    return rc == DF_OK;
+}
+
+static bool add_edge(struct dfc_unit *u, struct dfr_array *edges, uint32_t from, uint32_t to, struct dfl_loc loc)
+{
+    struct dfc_edge *edge = dfr_array_add(edges, sizeof *edge, 1);
+    if (!edge)
+        return dfc_no_memory(u);
+    *edge = (struct dfc_edge){ from, to, loc };
+    return true;
+}
+
+/* ---- names ---- */
+
+/* Enters a name; a second declaration of it is reported, and *fresh is false. */
+static bool enter(struct dfc_unit *u, struct dfc_index *index, const struct dfl_name *name, const struct dfl_loc *first,
+                  uint32_t *id, bool *fresh)
+{
+    if (!dfc_index_add(index, name->text, id, fresh))
+        return dfc_no_memory(u);
+    if (!*fresh && first) {
+        dfl_error(u->sink, name->loc, "'%s' is declared twice", name->text);
+        dfl_note(u->sink, *first, "the first is here");
+    }
+    return true;
+}
+
+static bool enter_param(struct dfc_unit *u, const struct dfl_decl *decl)
+{
+    uint32_t id;
+    bool fresh;
+    if (!dfc_index_add(&u->params, decl->name.text, &id, &fresh))
+        return dfc_no_memory(u);
+    if (!fresh)
+        return enter(u, &u->params, &decl->name, &dfc_params(u)[id].decl->name.loc, &id, &fresh);
+    struct dfc_param *param = dfr_array_add(&u->param_items, sizeof *param, 1);
+    if (!param)
+        return dfc_no_memory(u);
+    param->decl = decl;
+    param->arg = decl->kind == DFL_ARG ? u->n_args++ : DF_NONE;
+    u->has_dynamic |= decl->dynamic;
+    return true;
+}
+
+static bool enter_type(struct dfc_unit *u, const struct dfl_decl *decl)
+{
+    uint32_t id;
+    bool fresh;
+    enum df_elem elem;
+    if (dfc_elem_find(decl->name.text, &elem)) {
+        dfl_error(u->sink, decl->name.loc, "'%s' is an element type and cannot be declared", decl->name.text);
+        return true;
+    }
+    if (!dfc_index_add(&u->types, decl->name.text, &id, &fresh))
+        return dfc_no_memory(u);
+    if (!fresh)
+        return enter(u, &u->types, &decl->name, &dfc_types(u)[id].decl->name.loc, &id, &fresh);
+    struct dfc_type *type = dfr_array_add(&u->type_items, sizeof *type, 1);
+    if (!type)
+        return dfc_no_memory(u);
+    type->decl = decl;
+    return true;
+}
+
+static bool enter_callee(struct dfc_unit *u, const struct dfl_decl *decl)
+{
+    uint32_t id;
+    bool fresh;
+    if (!dfc_index_add(&u->callees, decl->name.text, &id, &fresh))
+        return dfc_no_memory(u);
+    if (!fresh)
+        return enter(u, &u->callees, &decl->name, &dfc_callees(u)[id].loc, &id, &fresh);
+    struct dfc_callee *callee = dfr_array_add(&u->callee_items, sizeof *callee, 1);
+    if (!callee)
+        return dfc_no_memory(u);
+    callee->name = decl->name.text;
+    callee->loc = decl->name.loc;
+    callee->kernel = decl->kind == DFL_KERNEL ? decl->kernel : NULL;
+    callee->graph = decl->kind == DFL_GRAPH ? decl->graph : NULL;
+    callee->id = DF_NONE;
+    return true;
+}
+
+static bool enter_link(struct dfc_unit *u, const struct dfl_decl *decl)
+{
+    const struct dfl_name *links = u->links.items;
+    for (uint32_t i = 0; i < u->links.n; i++)
+        if (strcmp(links[i].text, decl->name.text) == 0)
+            return true;
+    struct dfl_name *item = dfr_array_add(&u->links, sizeof *item, 1);
+    if (!item)
+        return dfc_no_memory(u);
+    if (!*decl->name.text || decl->name.text[strcspn(decl->name.text, "\n\r \t")])
+        dfl_error(u->sink, decl->name.loc, "'%s' is no name of a library", decl->name.text);
+    *item = decl->name;
+    return true;
+}
+
+static bool enter_platform(struct dfc_unit *u, const struct dfl_decl *decl, struct dfr_array *first)
+{
+    const struct df_platform *known = u->platforms.items;
+    for (uint32_t i = 0; i < u->platforms.n; i++)
+        if (strcmp(known[i].name, decl->name.text) == 0) {
+            dfl_error(u->sink, decl->name.loc, "'%s' is declared twice", decl->name.text);
+            dfl_note(u->sink, ((struct dfl_loc *)first->items)[i], "the first is here");
+            return true;
+        }
+    struct df_platform platform;
+    if (!dfc_platform_convert(u->sink, decl->platform, &platform))
+        return true;
+    struct df_platform *item = dfr_array_add(&u->platforms, sizeof *item, 1);
+    struct dfl_loc *loc = item ? dfr_array_add(first, sizeof *loc, 1) : NULL;
+    if (!loc)
+        return dfc_no_memory(u);
+    *item = platform;
+    *loc = decl->name.loc;
+    return true;
+}
+
+static bool enter_all(struct dfc_unit *u)
+{
+    struct dfr_array platform_locs = { 0 };
+    bool ok = true;
+    for (uint32_t f = 0; f < u->files.n && ok; f++) {
+        const struct dfl_decl *decl = ((struct dfc_loaded_file *)u->files.items)[f].ast->decls;
+        for (; decl && ok; decl = decl->next) {
+            switch (decl->kind) {
+            case DFL_PARAM:
+            case DFL_ARG: ok = enter_param(u, decl); break;
+            case DFL_TYPE: ok = enter_type(u, decl); break;
+            case DFL_KERNEL:
+            case DFL_GRAPH: ok = enter_callee(u, decl); break;
+            case DFL_LINK: ok = enter_link(u, decl); break;
+            case DFL_PLATFORM: ok = enter_platform(u, decl, &platform_locs); break;
+            case DFL_IMPORT: break;
+            }
+        }
+    }
+    dfr_array_free(&platform_locs);
+    return ok;
+}
+
+/* ---- params and args ---- */
+
+/* Programs have options of their own on the command line where this would be `--name=value`. */
+static void check_option_name(struct dfc_unit *u, const struct dfl_decl *decl)
+{
+    const char *option;
+    for (size_t i = 0; (option = dfr_option_name(i)); i++)
+        if (strcmp(option, decl->name.text) == 0)
+            dfl_error(u->sink, decl->name.loc, "'%s' is an option of every program: %s needs another name",
+                      decl->name.text, decl->kind == DFL_ARG ? "the arg" : "the dynamic param");
+}
+
+static bool param_edges(struct dfc_unit *u, uint32_t from, const struct dfl_expr *e, struct dfr_array *edges)
+{
+    uint32_t to;
+    if (!e)
+        return true;
+    if (e->kind == DFL_EXPR_NAME && dfc_index_find(&u->params, e->s, &to) && dfc_params(u)[to].arg == DF_NONE)
+        return add_edge(u, edges, from, to, e->loc);
+    if (!param_edges(u, from, e->a, edges) || !param_edges(u, from, e->b, edges))
+        return false;
+    for (const struct dfl_expr *arg = e->args; arg; arg = arg->next)
+        if (!param_edges(u, from, arg, edges))
+            return false;
+    return true;
+}
+
+/* Replaces the value by that of -D, which must be of the same kind. */
+static bool override(struct dfc_unit *u, const struct dfc_define *define, struct dfc_value *value)
+{
+    const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
+    const char *text = define->value;
+    char *end;
+    errno = 0;
+    long long i = strtoll(text, &end, 10);
+    bool is_int = *text && *end == '\0' && (*text == '-' || *text == '+' || (*text >= '0' && *text <= '9'));
+    if (value->n.kind == DF_KIND_STR) {
+        value->n.s = dfl_arena_copy(u->arena, text, strlen(text));
+    } else if (value->n.kind == DF_KIND_I64) {
+        if (!is_int || errno == ERANGE) {
+            dfl_error(u->sink, nowhere, "-D %s=%s: the param is an integer, '%s' is %s", define->name, text, text,
+                      is_int ? "too large for 64 bits" : "not");
+            return false;
+        }
+        value->n.i = i;
+    } else {
+        double f = strtod(text, &end);
+        if (!*text || *end || !isfinite(f)) {
+            dfl_error(u->sink, nowhere, "-D %s=%s: the param is a number, '%s' is not", define->name, text, text);
+            return false;
+        }
+        value->n.f = f;
+    }
+    return true;
+}
+
+static bool evaluate_param(struct dfc_unit *u, struct dfc_param *param)
+{
+    const struct dfc_names names = { .use = DFC_USE_PARAM };
+    const struct dfl_decl *decl = param->decl;
+    if (!dfc_fold(u, &names, decl->value, &param->value))
+        return false;
+    if (decl->dynamic && param->value.dynamic) {
+        dfl_error(u->sink, decl->value->loc,
+                  "dynamic param '%s' cannot have a default that depends on the dynamic param '%s'", decl->name.text,
+                  param->value.dynamic);
+        dfl_hint(u->sink, "without 'dynamic' it follows '%s' at run time", param->value.dynamic);
+        return false;
+    }
+    if (decl->dynamic && param->value.n.kind != DF_KIND_I64) {
+        dfl_error(u->sink, decl->value->loc, "dynamic param '%s' must be an integer", decl->name.text);
+        return false;
+    }
+    const struct dfc_front_options *o = u->options;
+    for (size_t i = 0; i < o->n_defines; i++)           /* the last of several counts */
+        if (strcmp(o->defines[i].name, decl->name.text) == 0) {
+            if (!override(u, &o->defines[i], &param->value))
+                return false;
+            param->value.dynamic = NULL;
+        }
+    if (decl->dynamic)
+        param->value.dynamic = decl->name.text;
+    return true;
+}
+
+static void evaluate_arg(struct dfc_unit *u, struct dfc_param *arg)
+{
+    const struct dfc_names names = { .use = DFC_USE_PARAM };
+    const struct dfl_decl *decl = arg->decl;
+    check_option_name(u, decl);
+    arg->ready = true;
+    if (!decl->value)
+        return;
+    const char *what = dfc_printf(u, "arg '%s'", decl->name.text);
+    arg->ready = dfc_fold(u, &names, decl->value, &arg->value) &&
+                 dfc_convert(u, decl->value->loc, what, decl->scalar, &arg->value);
+}
+
+static void check_defines(struct dfc_unit *u)
+{
+    const struct dfc_front_options *o = u->options;
+    for (size_t i = 0; i < o->n_defines; i++) {
+        uint32_t id;
+        const char *name = o->defines[i].name;
+        bool found = dfc_index_find(&u->params, name, &id);
+        if (found && dfc_params(u)[id].arg == DF_NONE)
+            continue;
+        dfl_error(u->sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "-D %s=%s: there is no param '%s'", name,
+                  o->defines[i].value, name);
+        if (found)
+            dfl_hint(u->sink, "'%s' is an arg: it is given when the program runs, as --%s=%s", name, name,
+                     o->defines[i].value);
+        else
+            dfc_hint_name(u, name, dfc_index_names(&u->params), u->params.names.n);
+    }
+}
+
+static bool evaluate_params(struct dfc_unit *u)
+{
+    struct dfr_array edges = { 0 };
+    uint32_t n = u->param_items.n, *order = malloc(((size_t)n + 1) * sizeof *order);
+    bool ok = order || dfc_no_memory(u);
+    for (uint32_t i = 0; i < n && ok; i++)
+        ok = dfc_params(u)[i].arg != DF_NONE || param_edges(u, i, dfc_params(u)[i].decl->value, &edges);
+    if (ok)
+        check_defines(u);
+    if (ok && dfc_order_references(u, "param", "refers to", dfc_index_names(&u->params), n, &edges, order)) {
+        for (uint32_t k = 0; k < n; k++) {
+            struct dfc_param *param = &dfc_params(u)[order[k]];
+            if (param->arg != DF_NONE) {
+                evaluate_arg(u, param);
+                continue;
+            }
+            if (param->decl->dynamic)
+                check_option_name(u, param->decl);
+            param->ready = evaluate_param(u, param);
+        }
+    }
+    dfr_array_free(&edges);
+    free(order);
+    return !u->no_memory;
+}
+
+/* ---- types ---- */
+
+static bool evaluate_types(struct dfc_unit *u)
+{
+    const struct dfc_names names = { .use = DFC_USE_TYPE };
+    struct dfr_array edges = { 0 };
+    uint32_t n = u->type_items.n, *order = malloc(((size_t)n + 1) * sizeof *order), to;
+    bool ok = order || dfc_no_memory(u);
+    for (uint32_t i = 0; i < n && ok; i++) {
+        const struct dfl_name *name = &dfc_types(u)[i].decl->format->name;
+        if (dfc_index_find(&u->types, name->text, &to))
+            ok = add_edge(u, &edges, i, to, name->loc);
+    }
+    if (ok && dfc_order_references(u, "type", "refers to", dfc_index_names(&u->types), n, &edges, order))
+        for (uint32_t k = 0; k < n; k++) {
+            struct dfc_type *type = &dfc_types(u)[order[k]];
+            uint64_t bytes;
+            type->ready = dfc_format_fold(u, &names, type->decl->format, &type->format);
+            if (type->ready && !dfc_format_bytes(&type->format, &bytes)) {
+                char text[120];
+                dfc_format_print(&type->format, text, sizeof text);
+                dfl_error(u->sink, type->decl->format->loc, "the size of %s does not fit in 63 bits", text);
+                type->ready = false;
+            }
+        }
+    dfr_array_free(&edges);
+    free(order);
+    return !u->no_memory;
+}
+
+/* ---- signatures ---- */
+
+static const char *dir_of_file(const struct dfc_unit *u, uint32_t file)
+{
+    const struct dfc_loaded_file *files = u->files.items;
+    for (uint32_t f = 0; f < u->files.n; f++)
+        if (files[f].ast->file == file)
+            return files[f].dir;
+    return ".";
+}
+
+static bool check_callees(struct dfc_unit *u)
+{
+    for (uint32_t i = 0; i < u->callee_items.n && !u->no_memory; i++) {
+        struct dfc_callee *callee = &dfc_callees(u)[i];
+        callee->ready = dfc_sig_check(u, callee, callee->kernel ? callee->kernel->sig : callee->graph->sig);
+        if (callee->kernel)
+            callee->ready &= dfc_kernel_check(u, callee, dir_of_file(u, callee->loc.file));
+    }
+    return !u->no_memory;
+}
+
+bool dfc_declare(struct dfc_unit *u)
+{
+    return enter_all(u) && evaluate_params(u) && evaluate_types(u) && check_callees(u);
+}

@@ -1,0 +1,262 @@
+/* load.c - the files of one program: the main file, and each imported file once, whatever names it is imported by. An
+ * import is looked for beside the file that names it, then in the folders of -I. Files that import each other in a
+ * circle are an error.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "compiler/types/frontend.h"
+
+/* ---- paths ---- */
+
+/* Takes "." and "name/.." out of a path, in place. */
+static void tidy(char *path)
+{
+    bool absolute = path[0] == '/';
+    char *out = path + absolute, *floor = out; /* floor: after a leading "/" or "../…" that cannot be taken out */
+    const char *in = path + absolute;
+    while (*in) {
+        size_t length = strcspn(in, "/");
+        const char *next = in + length + (in[length] == '/');
+        if (length == 2 && in[0] == '.' && in[1] == '.') {
+            if (out > floor) {
+                out--;                                  /* the slash after the last name */
+                while (out > floor && out[-1] != '/')
+                    out--;
+            } else if (!absolute) {
+                memmove(out, "../", 3);
+                out += 3;
+                floor = out;
+            }
+        } else if (length && !(length == 1 && in[0] == '.')) {
+            memmove(out, in, length);
+            out += length;
+            *out++ = '/';
+        }
+        in = next;
+    }
+    if (out > path + absolute)
+        out--;                                          /* no slash at the end */
+    if (out == path)
+        *out++ = '.';
+    *out = '\0';
+}
+
+const char *dfc_path_join(struct dfc_unit *u, const char *dir, const char *path)
+{
+    size_t nd = path[0] == '/' ? 0 : strlen(dir), np = strlen(path);
+    char *joined = dfl_arena_text(u->arena, nd + np + 4);
+    if (!joined) {
+        u->no_memory = true;
+        return "";
+    }
+    if (nd) {
+        memcpy(joined, dir, nd);
+        joined[nd++] = '/';
+    }
+    memcpy(joined + nd, path, np + 1);
+    tidy(joined);
+    return joined;
+}
+
+static const char *dir_of(struct dfc_unit *u, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return !slash ? "." : dfl_arena_copy(u->arena, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* ---- reading ---- */
+
+static bool read_disk(const char *path, char **text, size_t *length, const char **why)
+{
+    struct stat info;
+    FILE *file = fopen(path, "rb");
+    if (!file || fstat(fileno(file), &info) != 0) {
+        *why = strerrordesc_np(errno);
+        if (file)
+            fclose(file);
+        return false;
+    }
+    size_t room = S_ISREG(info.st_mode) && info.st_size >= 0 && (uintmax_t)info.st_size < DFL_MAX_FILE
+                      ? (size_t)info.st_size + 1 : 1u << 16;
+    size_t n = 0;
+    char *bytes = malloc(room);
+    errno = ENOMEM;
+    while (bytes) {
+        size_t got = fread(bytes + n, 1, room - n, file);
+        n += got;
+        if (n < room || n > DFL_MAX_FILE)
+            break;
+        room *= 2;
+        char *more = realloc(bytes, room);
+        if (!more)
+            free(bytes);
+        bytes = more;
+    }
+    *why = !bytes ? strerrordesc_np(ENOMEM)
+                  : ferror(file) ? strerrordesc_np(errno) : n > DFL_MAX_FILE ? "it is larger than 64 MiB" : NULL;
+    fclose(file);
+    if (*why) {
+        free(bytes);
+        return false;
+    }
+    *text = bytes;
+    *length = n;
+    return true;
+}
+
+bool dfc_read_file(const struct dfc_front_options *options, const char *path, char **text, size_t *length,
+                   const char **why)
+{
+    *why = "it cannot be read";
+    if (options->read)
+        return options->read(options->read_arg, path, text, length, why);
+    return read_disk(path, text, length, why);
+}
+
+/* ---- the files ---- */
+
+/* Adds a file that has been read (takes `text`) and parses it. */
+static bool add_file(struct dfc_unit *u, const char *path, char *text, size_t length)
+{
+    struct dfc_source *source = dfr_array_add(&u->sources, sizeof *source, 1);
+    char *path_copy = strdup(path);
+    if (!source || !path_copy) {
+        if (source)
+            u->sources.n--;
+        free(path_copy);
+        free(text);
+        return dfc_no_memory(u);
+    }
+    *source = (struct dfc_source){ path_copy, text, length };
+    struct dfl_file *ast = dfl_parse(u->sink, path, text, length);
+    struct dfc_loaded_file *file = ast ? dfr_array_add(&u->files, sizeof *file, 1) : NULL;
+    if (!file) {
+        dfl_file_free(ast);
+        return dfc_no_memory(u);
+    }
+    *file = (struct dfc_loaded_file){ ast, path_copy, dir_of(u, path) };
+    return true;
+}
+
+/* Is the file at `path` one that is loaded already, by another name? A link, or another way to it. */
+static bool find_same(const struct dfc_unit *u, const char *path, uint32_t *file)
+{
+    const struct dfc_loaded_file *files = u->files.items;
+    struct stat this, other;
+    if (u->options->read || stat(path, &this) != 0)
+        return false;
+    for (uint32_t f = 0; f < u->files.n; f++)
+        if (stat(files[f].path, &other) == 0 && other.st_dev == this.st_dev && other.st_ino == this.st_ino) {
+            *file = f;
+            return true;
+        }
+    return false;
+}
+
+/* Adds a file that an import means, which has been read (takes `text`). A second name of one that is loaded stands for
+ * nothing: so a program that is planned again at start, from what was read here, needs no file system to know it. */
+static bool add_import(struct dfc_unit *u, const char *path, char *text, size_t length, uint32_t *file)
+{
+    if (find_same(u, path, file))
+        length = 0;
+    return add_file(u, path, text, length);
+}
+
+/* The file that an import means: one that is loaded already, or a new one. */
+static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struct dfl_decl *import, const char *dir,
+                        uint32_t *file)
+{
+    const char *first_why = NULL, *name = import->name.text;
+    size_t n_dirs = name[0] == '/' ? 0 : u->options->n_import_dirs;
+    if (!*name) {
+        dfl_error(u->sink, import->name.loc, "import of an empty name");
+        return false;
+    }
+    for (size_t i = 0; i <= n_dirs; i++) {
+        const char *path = dfc_path_join(u, i ? u->options->import_dirs[i - 1] : dir, name), *why;
+        char *text;
+        size_t length;
+        bool fresh;
+        if (dfc_index_find(paths, path, file))
+            return true;
+        if (dfc_read_file(u->options, path, &text, &length, &why)) {
+            if (!dfc_index_add(paths, path, file, &fresh)) {
+                free(text);
+                return dfc_no_memory(u);
+            }
+            return add_import(u, path, text, length, file);
+        }
+        if (!first_why)
+            first_why = why;
+    }
+    dfl_error(u->sink, import->name.loc, "cannot import '%s': %s", name, first_why);
+    if (n_dirs)
+        dfl_hint(u->sink, "looked beside '%s' and in %zu folder%s of -I", dfl_sink_file_name(u->sink, import->loc.file),
+                 n_dirs, n_dirs == 1 ? "" : "s");
+    return false;
+}
+
+/* Loads what the files import, and the imports of those, noting who imports whom. */
+static bool load_all(struct dfc_unit *u, struct dfc_index *paths, struct dfr_array *edges)
+{
+    bool ok = true;
+    for (uint32_t f = 0; f < u->files.n && !u->no_memory; f++) {
+        struct dfc_loaded_file file = ((struct dfc_loaded_file *)u->files.items)[f];
+        for (const struct dfl_decl *decl = file.ast->decls; decl; decl = decl->next) {
+            uint32_t to;
+            if (decl->kind != DFL_IMPORT)
+                continue;
+            if (!load_import(u, paths, decl, file.dir, &to)) {
+                ok = false;
+                continue;
+            }
+            struct dfc_edge *edge = dfr_array_add(edges, sizeof *edge, 1);
+            if (!edge)
+                return dfc_no_memory(u);
+            *edge = (struct dfc_edge){ f, to, decl->name.loc };
+        }
+    }
+    return ok && !u->no_memory;
+}
+
+static bool check_import_cycles(struct dfc_unit *u, const struct dfc_index *paths, const struct dfr_array *edges)
+{
+    uint32_t *order = malloc(u->files.n * sizeof *order);
+    bool ok = order ? dfc_order_references(u, "file", "imports", dfc_index_names(paths), u->files.n, edges, order)
+                    : dfc_no_memory(u);
+    free(order);
+    return ok;
+}
+
+bool dfc_load_files(struct dfc_unit *u)
+{
+    const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
+    struct dfc_index paths = { 0 };
+    struct dfr_array edges = { 0 };
+    unsigned before = dfl_sink_errors(u->sink);
+    const char *path = dfc_path_join(u, ".", u->options->path), *why;
+    char *text;
+    size_t length;
+    uint32_t id;
+    bool fresh, ok = false;
+
+    if (u->no_memory) {
+        ok = false;
+    } else if (!dfc_read_file(u->options, path, &text, &length, &why)) {
+        dfl_error(u->sink, nowhere, "cannot read '%s': %s", u->options->path, why);
+    } else if (!dfc_index_add(&paths, path, &id, &fresh)) {
+        free(text);
+        dfc_no_memory(u);
+    } else {
+        ok = add_file(u, path, text, length) && load_all(u, &paths, &edges) && check_import_cycles(u, &paths, &edges);
+        for (uint32_t f = 0; f < u->files.n && dfl_sink_errors(u->sink) == before; f++)
+            dfl_check_supported(u->sink, ((struct dfc_loaded_file *)u->files.items)[f].ast);
+    }
+    dfc_index_free(&paths);
+    dfr_array_free(&edges);
+    return ok && dfl_sink_errors(u->sink) == before;
+}

@@ -1,0 +1,198 @@
+/* sig.c - signatures: ports, dimension variables and scalars of a kernel or a graph.
+ *
+ * A name that stands alone as an extent of a port is a dimension variable, always. Inside a larger expression a name is
+ * a variable of this signature if it stands alone somewhere in it, else a param. Unification (dims.c) binds variables
+ * where they stand alone and then only checks or computes the expressions.
+ */
+#include <string.h>
+
+#include "compiler/types/frontend.h"
+
+/* ---- names ---- */
+
+struct seen {
+    struct dfl_name name;
+    const char *what;
+};
+
+/* One list of names for ports, dimensions and scalars: in C they are arguments of one function. */
+static void check_name(struct dfc_unit *u, struct seen *seen, unsigned *n, const char *what,
+                       const struct dfl_name *name)
+{
+    if (dfc_name_reserved(u, what, name))
+        return;
+    for (unsigned i = 0; i < *n; i++) {
+        if (strcmp(seen[i].name.text, name->text) != 0)
+            continue;
+        if (strcmp(seen[i].what, what) == 0)
+            dfl_error(u->sink, name->loc, "%s '%s' is declared twice", what, name->text);
+        else
+            dfl_error(u->sink, name->loc, "'%s' is the name of a %s and of a %s", name->text, seen[i].what, what);
+        dfl_note(u->sink, seen[i].name.loc, "the first is here");
+        return;
+    }
+    seen[(*n)++] = (struct seen){ *name, what };
+}
+
+static bool check_names(struct dfc_unit *u, const struct dfc_sig *sig)
+{
+    struct seen *seen = dfc_alloc(u, (sig->n_ports + sig->n_variables + sig->n_scalars + 1) * sizeof *seen);
+    unsigned n = 0;
+    if (!seen)
+        return false;
+    for (unsigned i = 0; i < sig->n_ports; i++)
+        check_name(u, seen, &n, "port", &sig->ports[i].ast->name);
+    for (unsigned i = 0; i < sig->n_variables; i++)
+        check_name(u, seen, &n, "dimension", &sig->variables[i].name);
+    for (unsigned i = 0; i < sig->n_scalars; i++)
+        check_name(u, seen, &n, "scalar", &sig->scalars[i]->name);
+    return true;
+}
+
+/* ---- dimension variables ---- */
+
+static unsigned find_variable(const struct dfc_sig *sig, const char *name)
+{
+    unsigned i = 0;
+    while (i < sig->n_variables && strcmp(sig->variables[i].name.text, name) != 0)
+        i++;
+    return i;
+}
+
+/* Finds the variables, in order of first appearance. */
+static bool collect_variables(struct dfc_unit *u, struct dfc_sig *sig, const struct dfl_sig *ast)
+{
+    unsigned room = 0;
+    enum df_elem elem;
+    for (const struct dfl_port *port = ast->ports; port; port = port->next)
+        room += port->format->rank;
+    sig->variables = dfc_alloc(u, (room + 1) * sizeof *sig->variables);
+    uint8_t *given = dfc_alloc(u, room + 1);            /* by an input or an output */
+    if (!sig->variables || !given)
+        return false;
+    for (const struct dfl_port *port = ast->ports; port; port = port->next) {
+        const struct dfl_expr *e = dfc_elem_find(port->format->name.text, &elem) ? port->format->dims : NULL;
+        for (; e; e = e->next) {
+            if (e->kind != DFL_EXPR_NAME)
+                continue;
+            unsigned v = find_variable(sig, e->s);
+            if (v == sig->n_variables)
+                sig->variables[sig->n_variables++].name = (struct dfl_name){ e->s, e->loc };
+            sig->variables[v].from_input |= port->mode == DFL_IN || port->mode == DFL_INOUT;
+            given[v] |= port->mode != DFL_TMP;
+        }
+    }
+    bool ok = true;
+    for (unsigned v = 0; v < sig->n_variables; v++) {
+        sig->needs_annotation |= !sig->variables[v].from_input;
+        if (given[v])
+            continue;
+        const struct dfl_name *name = &sig->variables[v].name;
+        dfl_error(u->sink, name->loc, "dimension '%s' is in no input and no output", name->text);
+        dfl_hint(u->sink, "a bare name is a dimension variable, never a param; a fixed size is written as a type: "
+                 "'type scratch = f32[%s];'", name->text);
+        ok = false;
+    }
+    return ok;
+}
+
+/* ---- ports ---- */
+
+static bool check_dim(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_expr *e,
+                      struct dfc_dim *dim)
+{
+    const struct dfc_names names = { .use = DFC_USE_PORT, .callee = callee };
+    bool known;
+    *dim = (struct dfc_dim){ .kind = DFC_DIM_VARIABLE, .expr = e };
+    if (e->kind == DFL_EXPR_NAME) {
+        dim->variable = find_variable(&callee->sig, e->s);
+        return true;
+    }
+    if (!dfc_fold_extent(u, &names, e, &dim->number, &known))
+        return false;
+    dim->kind = known ? DFC_DIM_NUMBER : DFC_DIM_EXPR;
+    return true;
+}
+
+static bool check_port(struct dfc_unit *u, const struct dfc_callee *callee, struct dfc_port *port)
+{
+    const struct dfl_format *format = port->ast->format;
+    const struct dfc_names names = { .use = DFC_USE_PORT, .callee = callee };
+    struct dfc_format whole;
+    bool ok = true;
+    if (!dfc_elem_find(format->name.text, &port->elem)) { /* a type: all numbers */
+        if (!dfc_format_fold(u, &names, format, &whole))
+            return false;
+        port->elem = (enum df_elem)whole.elem;
+        port->rank = whole.rank;
+        for (unsigned i = 0; i < port->rank; i++)
+            port->dims[i] = (struct dfc_dim){ .kind = DFC_DIM_NUMBER, .number = whole.dims[i] };
+        return true;
+    }
+    whole = (struct dfc_format){ .elem = (uint8_t)port->elem, .rank = (uint8_t)format->rank };
+    bool fixed = true;
+    uint64_t bytes;
+    for (const struct dfl_expr *e = format->dims; e; e = e->next, port->rank++) {
+        struct dfc_dim *dim = &port->dims[port->rank];
+        ok &= check_dim(u, callee, e, dim);
+        fixed &= ok && dim->kind == DFC_DIM_NUMBER;
+        whole.dims[port->rank] = dim->number;
+    }
+    if (fixed && !dfc_format_bytes(&whole, &bytes)) {
+        dfl_error(u->sink, format->loc, "the size of '%s' does not fit in 63 bits", port->ast->name.text);
+        return false;
+    }
+    return ok;
+}
+
+static bool check_mode(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_port *port)
+{
+    if (callee->kernel || port->mode == DFL_IN || port->mode == DFL_OUT)
+        return true;
+    dfl_error(u->sink, port->loc, "a port of a graph is 'in' or 'out', '%s' is '%s'", port->name.text,
+              dfl_mode_name(port->mode));
+    return false;
+}
+
+static void number_slots(struct dfc_sig *sig)
+{
+    for (unsigned p = 0; p < sig->n_ports; p++) {
+        struct dfc_port *port = &sig->ports[p];
+        enum dfl_mode mode = port->ast->mode;
+        port->in_slot = port->out_slot = -1;
+        if (mode == DFL_IN || mode == DFL_INOUT) {
+            port->in_slot = (int)sig->n_in;
+            sig->in_port[sig->n_in++] = (uint16_t)p;
+        }
+        if (mode == DFL_OUT || mode == DFL_INOUT) {
+            port->out_slot = (int)sig->n_out;
+            sig->out_port[sig->n_out++] = (uint16_t)p;
+        }
+    }
+}
+
+bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_sig *ast)
+{
+    struct dfc_sig *sig = &callee->sig;
+    if (!ast)
+        return true;
+    unsigned before = dfl_sink_errors(u->sink), i = 0;
+    sig->ports = dfc_alloc(u, (ast->n_ports + 1) * sizeof *sig->ports);
+    sig->scalars = dfc_alloc(u, (ast->n_scalars + 1) * sizeof *sig->scalars);
+    sig->in_port = dfc_alloc(u, (ast->n_ports + 1) * sizeof *sig->in_port);
+    sig->out_port = dfc_alloc(u, (ast->n_ports + 1) * sizeof *sig->out_port);
+    if (!sig->ports || !sig->scalars || !sig->in_port || !sig->out_port)
+        return false;
+    for (const struct dfl_scalar_decl *scalar = ast->scalars; scalar; scalar = scalar->next)
+        sig->scalars[sig->n_scalars++] = scalar;
+    bool ok = collect_variables(u, sig, ast);
+    for (const struct dfl_port *port = ast->ports; port; port = port->next, i++) {
+        sig->ports[i].ast = port;
+        sig->n_ports++;
+        ok &= check_mode(u, callee, port);
+    }
+    for (i = 0; i < sig->n_ports; i++)
+        ok &= check_port(u, callee, &sig->ports[i]);
+    number_slots(sig);
+    return check_names(u, sig) && ok && dfl_sink_errors(u->sink) == before;
+}

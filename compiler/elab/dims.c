@@ -1,0 +1,272 @@
+/* dims.c - dimensions by unification, producers first: what the inputs of a call are binds the variables of its
+ * signature, those give its outputs. Two ends that disagree are both named.
+ *
+ * Before:   dfc_order_items(): when an item is met, its inputs have formats, and so has the entry of its graph where it
+ *           speaks of the graph's dimensions.
+ * Leaves:   every node given to the builder (build.c), every format checked.
+ * Errors:   one statement is reported once, however often it is elaborated; what hangs on it is passed over in silence.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/elab/dims.h"
+
+/* ---- nodes ---- */
+
+/* What to write where no input gives a variable: the target of the first output that has it. */
+static void hint_annotation(const struct dfc_solve *s, unsigned variable)
+{
+    const struct dfc_sig *sig = &s->item->callee->sig;
+    const struct dfl_target *target = s->item->stmt->targets;
+    for (unsigned i = 0; i < sig->n_out; i++, target = target->next) {
+        const struct dfc_port *port = &sig->ports[sig->out_port[i]];
+        for (unsigned d = 0; d < port->rank; d++) {
+            if (port->dims[d].kind != DFC_DIM_VARIABLE || port->dims[d].variable != variable)
+                continue;
+            dfl_hint(s->e->u->sink, "annotate the target: '%s: %s[...] = %s(...)'", target->name.text,
+                     df_elem_name(port->elem), s->item->callee->name);
+            return;
+        }
+    }
+}
+
+static bool all_bound(struct dfc_solve *s)
+{
+    const struct dfc_sig *sig = &s->item->callee->sig;
+    for (unsigned v = 0; v < sig->n_variables; v++) {
+        if (s->bound[v])
+            continue;
+        dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %s of '%s' is found in none of its inputs",
+                  sig->variables[v].name.text, s->item->callee->name);
+        hint_annotation(s, v);
+        return dfc_solve_failed(s);
+    }
+    return true;
+}
+
+static struct dfc_format port_format(const struct dfc_solve *s, unsigned p)
+{
+    const struct dfc_port *port = &s->item->callee->sig.ports[p];
+    struct dfc_format format = { .elem = (uint8_t)port->elem, .rank = (uint8_t)port->rank };
+    memcpy(format.dims, s->port_dims[p], port->rank * sizeof format.dims[0]);
+    return format;
+}
+
+static bool check_size(struct dfc_solve *s, unsigned p)
+{
+    const struct dfc_format format = port_format(s, p);
+    uint64_t bytes;
+    char text[160];
+    if (dfc_format_bytes(&format, &bytes))
+        return true;
+    dfc_format_print(&format, text, sizeof text);
+    dfl_error(s->e->u->sink, dfc_solve_loc(s), "port '%s' of '%s' is %s: its size does not fit in 63 bits",
+              s->item->callee->sig.ports[p].ast->name.text, s->item->callee->name, text);
+    return dfc_solve_failed(s);
+}
+
+/* A kernel that fires before wave 0 can only read what is there by then. What reads nothing else fires then too. */
+static bool check_once(struct dfc_solve *s)
+{
+    const struct dfc_callee *callee = s->item->callee;
+    bool declared = callee->kernel->traits & DFL_ONCE, all = callee->sig.n_in > 0;
+    for (unsigned i = 0; i < callee->sig.n_in; i++) {
+        if (s->once[s->e->in_values[s->item->first_in + i]])
+            continue;
+        all = false;
+        if (!declared)
+            continue;
+        const struct dfc_origin origin = { .kind = DFC_FROM_INPUT, .slot = i };
+        char text[700];
+        dfc_origin_print(s, &origin, text, sizeof text);
+        dfl_error(s->e->u->sink, dfc_solve_loc(s), "'%s' is 'once', but %s is made for every wave", callee->name, text);
+        return dfc_solve_failed(s);
+    }
+    for (unsigned i = 0; i < callee->sig.n_out; i++)
+        s->once[s->item->first_out + i] = declared || all;
+    return true;
+}
+
+static bool solve_node(struct dfc_solve *s, uint32_t id)
+{
+    const struct dfc_sig *sig = &s->item->callee->sig;
+    if (!dfc_match_all(s) || !all_bound(s) || !check_once(s))
+        return false;
+    for (unsigned p = 0; p < sig->n_ports; p++)
+        if (!dfc_port_extents(s, p) || (sig->ports[p].in_slot >= 0 && !dfc_check_input_exprs(s, p)) ||
+            !check_size(s, p))
+            return false;
+    const struct dfl_target *target = s->item->stmt->targets;
+    for (unsigned i = 0; i < sig->n_out; i++, target = target->next) {
+        struct dfc_format format = port_format(s, sig->out_port[i]);
+        if (!dfc_check_annotation(s, target, &format))
+            return false;
+        s->formats[s->item->first_out + i] = format;
+    }
+    const struct dfc_solved solved = { s->bound, (const uint64_t (*)[DF_MAX_RANK])s->port_dims };
+    return dfc_build_node(&s->build, id, &solved) || dfc_solve_failed(s);
+}
+
+/* ---- nested graphs ---- */
+
+static bool enter_scalars(struct dfc_solve *s, struct dfc_frame *inner)
+{
+    const struct dfc_sig *sig = &inner->graph->sig;
+    const struct dfc_names names = dfc_frame_names(s->e, s->item->frame, s->item->env, DFC_USE_SCALAR);
+    struct dfc_value *scalars = dfc_alloc(s->e->u, (sig->n_scalars + 1) * sizeof *scalars);
+    if (!scalars)
+        return false;
+    for (unsigned i = 0; i < sig->n_scalars; i++) {
+        const struct dfl_expr *expr = dfc_call_scalar(s->item->stmt, sig, i);
+        const char *what = dfc_printf(s->e->u, "scalar '%s' of '%s'", sig->scalars[i]->name.text, inner->graph->name);
+        if (!dfc_fold(s->e->u, &names, expr, &scalars[i]) ||
+            !dfc_convert(s->e->u, expr->loc, what, sig->scalars[i]->type, &scalars[i]))
+            return dfc_solve_failed(s);
+    }
+    inner->scalars = scalars;
+    return true;
+}
+
+static bool solve_entry(struct dfc_solve *s)
+{
+    struct dfc_frame *inner = &dfc_frames(s->e)[s->item->inner];
+    if (!dfc_match_all(s))
+        return false;
+    for (unsigned p = 0; p < inner->graph->sig.n_ports; p++)
+        if (inner->graph->sig.ports[p].in_slot >= 0 && (!dfc_port_extents(s, p) || !dfc_check_input_exprs(s, p)))
+            return false;
+    memcpy(inner->dims, s->bound, inner->graph->sig.n_variables * sizeof *inner->dims);
+    return enter_scalars(s, inner);
+}
+
+/* One out port against what was assigned to it inside; binds what no in port and no annotation did. */
+static bool check_out_port(struct dfc_solve *s, struct dfc_frame *inner, unsigned slot)
+{
+    const struct dfc_elab *e = s->e;
+    const struct dfc_sig *sig = &inner->graph->sig;
+    const struct dfc_port *port = &sig->ports[sig->out_port[slot]];
+    uint32_t last, stream = dfc_port_streams(e)[s->item->first_out + slot], value = dfc_stream_value(e, stream, &last);
+    const struct dfl_target *assigned = dfc_streams(e)[stream].target;
+    const struct dfc_names names = { .use = DFC_USE_PORT, .callee = inner->graph, .dims = inner->dims };
+    if (value == DF_NONE || s->bad[value])
+        return true;
+    const struct dfc_format *format = &s->formats[value];
+    if (format->elem != port->elem || format->rank != port->rank) {
+        if (format->elem != port->elem)
+            dfl_error(e->u->sink, assigned->loc, "out port '%s' of graph '%s' is %s, it is assigned %s",
+                      port->ast->name.text, inner->graph->name, df_elem_name(port->elem),
+                      df_elem_name((enum df_elem)format->elem));
+        else
+            dfl_error(e->u->sink, assigned->loc, "out port '%s' of graph '%s' has %u dimension%s, it is assigned %u",
+                      port->ast->name.text, inner->graph->name, port->rank, port->rank == 1 ? "" : "s", format->rank);
+        dfc_solve_note_port(s, port);
+        return dfc_solve_failed(s);
+    }
+    for (unsigned i = 0; i < port->rank; i++) {
+        const struct dfc_dim *dim = &port->dims[i];
+        uint64_t want = dim->number;
+        bool known;
+        if (dim->kind == DFC_DIM_VARIABLE) {
+            if (!inner->dims[dim->variable])
+                inner->dims[dim->variable] = format->dims[i];
+            want = inner->dims[dim->variable];
+        }
+        if (dim->kind == DFC_DIM_EXPR && !dfc_fold_extent(e->u, &names, dim->expr, &want, &known))
+            return dfc_solve_failed(s);
+        if (want == format->dims[i])
+            continue;
+        dfl_error(e->u->sink, assigned->loc, "dimension %u of out port '%s' of graph '%s' is %llu, it is assigned %llu",
+                  i + 1, port->ast->name.text, inner->graph->name, (unsigned long long)want,
+                  (unsigned long long)format->dims[i]);
+        dfc_solve_note_port(s, port);
+        return dfc_solve_failed(s);
+    }
+    const struct dfl_target *target = s->item->stmt->targets;
+    for (unsigned i = 0; i < slot; i++)
+        target = target->next;
+    return dfc_check_annotation(s, target, format);
+}
+
+/* After all nodes: what comes out of nested graphs is what their out ports say. */
+static bool check_exits(struct dfc_solve *s)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < s->e->items.n; i++) {
+        const struct dfc_item *item = &dfc_items(s->e)[i];
+        if (item->inner == DF_NONE || dfc_frames(s->e)[item->inner].bad || dfc_solve_reported(s, item->stmt))
+            continue;
+        s->item = item;
+        for (unsigned slot = 0; slot < item->callee->sig.n_out; slot++)
+            if (!check_out_port(s, &dfc_frames(s->e)[item->inner], slot)) {
+                ok = false;
+                break;
+            }
+    }
+    return ok;
+}
+
+/* ---- the walk ---- */
+
+/* Hangs on something that was reported, or was reported itself in an earlier round. */
+static bool passed_over(const struct dfc_solve *s)
+{
+    const struct dfc_item *item = s->item;
+    if (dfc_frames(s->e)[item->frame].bad || (s->reported_items.n && dfc_solve_reported(s, item->stmt)))
+        return true;
+    for (unsigned i = 0; i < item->callee->sig.n_in; i++)
+        if (s->bad[s->e->in_values[item->first_in + i]])
+            return true;
+    return false;
+}
+
+static void mark_bad(struct dfc_solve *s)
+{
+    if (s->item->inner != DF_NONE)
+        dfc_frames(s->e)[s->item->inner].bad = true;
+    for (unsigned i = 0; i < s->item->callee->sig.n_out && s->item->inner == DF_NONE; i++)
+        s->bad[s->item->first_out + i] = true;
+}
+
+static bool solve_open(struct dfc_solve *s)
+{
+    const struct dfc_unit *u = s->e->u;
+    unsigned n_variables = 1, n_ports = 1;
+    for (uint32_t i = 0; i < u->callee_items.n; i++) {
+        const struct dfc_sig *sig = &dfc_callees(u)[i].sig;
+        n_variables = sig->n_variables >= n_variables ? sig->n_variables + 1 : n_variables;
+        n_ports = sig->n_ports > n_ports ? sig->n_ports : n_ports;
+    }
+    s->formats = calloc((size_t)s->e->values.n + 1, sizeof *s->formats);
+    s->bad = calloc((size_t)s->e->values.n + 1, sizeof *s->bad);
+    s->once = calloc((size_t)s->e->values.n + 1, sizeof *s->once);
+    s->bound = calloc(n_variables, sizeof *s->bound);
+    s->origins = calloc(n_variables, sizeof *s->origins);
+    s->port_dims = calloc(n_ports, sizeof *s->port_dims);
+    return s->formats && s->bad && s->once && s->bound && s->origins && s->port_dims;
+}
+
+bool dfc_solve_dims(struct dfc_elab *e)
+{
+    struct dfc_solve s = { .e = e };
+    bool ok = solve_open(&s) && dfc_build_begin(&s.build, e);
+    if (!ok)
+        dfc_no_memory(e->u);
+    for (uint32_t k = 0; k < e->items.n && !e->u->no_memory; k++) {
+        s.item = &dfc_items(e)[e->order[k]];
+        bool solved = !passed_over(&s) && (s.item->inner == DF_NONE ? solve_node(&s, e->order[k]) : solve_entry(&s));
+        if (!solved)
+            mark_bad(&s);
+        ok &= solved;
+    }
+    ok = !e->u->no_memory && check_exits(&s) && ok && dfc_build_finish(&s.build);
+    dfc_build_free(&s.build);
+    dfr_table_free(&s.reported);
+    dfr_array_free(&s.reported_items);
+    free(s.formats);
+    free(s.bad);
+    free(s.once);
+    free(s.bound);
+    free(s.origins);
+    free(s.port_dims);
+    return ok;
+}

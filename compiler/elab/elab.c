@@ -1,0 +1,345 @@
+/* elab.c - flattening: nested graphs, loops, conditions and indices become one list of calls and one table of streams.
+ *
+ * Before:   dfc_check_graphs() has succeeded, so names, arity and kinds are right; what is found here depends on
+ *           values.
+ * Depth:    recursion follows blocks and nested graphs, never streams, and ends at DFC_MAX_DEPTH.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/elab/elab.h"
+
+static bool elab_block(struct dfc_elab *e, uint32_t frame, const struct dfl_block *block, const struct dfc_env *env);
+
+static bool stop(struct dfc_elab *e)
+{
+    e->stopped = true;
+    return false;
+}
+
+/* Counts what elaboration walks through, so that a program that says too much ends with a message. */
+static bool step(struct dfc_elab *e, struct dfl_loc loc)
+{
+    if (++e->steps <= DFC_MAX_STEPS)
+        return true;
+    dfl_error(e->u->sink, loc, "the program says more than %u statements and rounds of loops", DFC_MAX_STEPS);
+    return stop(e);
+}
+
+/* ---- loop variables ---- */
+
+/* One round of a loop. Most need no memory of their own: what is kept is the environment of a call. */
+struct round {
+    struct dfc_env env;                 /* first: the environments passed around are these */
+    const struct dfc_env *kept;
+};
+
+/* The same environment in memory that lasts; NULL: no memory. Recursion ends at DFC_MAX_LOOPS. */
+static const struct dfc_env *keep_env(struct dfc_elab *e, const struct dfc_env *env)
+{
+    struct round *round = (struct round *)(uintptr_t)env;
+    if (round->kept)
+        return round->kept;
+    const struct dfc_env *outer = env->outer ? keep_env(e, env->outer) : NULL;
+    struct dfc_env *kept = env->outer && !outer ? NULL : dfc_alloc(e->u, sizeof *kept);
+    if (!kept)
+        return NULL;
+    *kept = *env;
+    kept->outer = outer;
+    return round->kept = kept;
+}
+
+/* ---- frames ---- */
+
+static bool add_frame(struct dfc_elab *e, struct dfc_callee *graph, uint32_t parent, uint32_t item, uint32_t *id)
+{
+    struct dfc_frame *frame = dfr_array_add(&e->frames, sizeof *frame, 1);
+    uint64_t *dims = frame ? dfc_alloc(e->u, (graph->sig.n_variables + 1) * sizeof *dims) : NULL;
+    if (!dims)
+        return dfc_no_memory(e->u);
+    *frame = (struct dfc_frame){ .graph = graph, .parent = parent, .item = item, .dims = dims };
+    graph->used = true;
+    *id = e->frames.n - 1;
+    return true;
+}
+
+/* ---- streams of a call ---- */
+
+/* An i64 of the structure; an error is followed by where it happened. */
+static bool fold_int(struct dfc_elab *e, uint32_t frame, const struct dfc_env *env, enum dfc_use use,
+                     const struct dfl_expr *expr, int64_t *value)
+{
+    const struct dfc_names names = { .use = use, .env = env };
+    bool known;
+    if (dfc_fold_int(e->u, &names, expr, value, &known))
+        return true;
+    dfc_note_context(e, frame, env);
+    return false;
+}
+
+static bool fold_indices(struct dfc_elab *e, uint32_t frame, const struct dfc_env *env, const struct dfl_expr *list,
+                         int64_t *indices, unsigned *n)
+{
+    for (*n = 0; list; list = list->next, ++*n)
+        if (!fold_int(e, frame, env, DFC_USE_INDEX, list, &indices[*n]))
+            return false;
+    return true;
+}
+
+static bool read_inputs(struct dfc_elab *e, const struct dfl_stmt *stmt, const struct dfc_sig *sig, uint32_t frame,
+                        const struct dfc_env *env, uint32_t *first)
+{
+    *first = e->in_streams.n;
+    uint32_t *streams = dfr_array_add(&e->in_streams, sizeof *streams, sig->n_in);
+    const struct dfl_actual *actual = stmt->actuals;
+    if (!streams)
+        return dfc_no_memory(e->u);
+    for (unsigned i = 0; i < sig->n_in; i++, actual = actual->next) {
+        int64_t indices[DFC_MAX_INDICES];
+        unsigned n;
+        if (!fold_indices(e, frame, env, actual->expr->args, indices, &n))
+            return false;
+        uint32_t id = dfc_stream_get(e, frame, actual->expr->s, indices, n);
+        if (id == DF_NONE)
+            return false;
+        struct dfc_stream *stream = &dfc_streams(e)[id];
+        stream->flags |= DFC_STREAM_READ;
+        if (!stream->reader) {
+            stream->reader = actual->expr;
+            stream->reader_env = env;
+        }
+        streams[i] = id;
+    }
+    return true;
+}
+
+static bool assigned_twice(struct dfc_elab *e, uint32_t frame, const struct dfc_env *env,
+                           const struct dfl_target *target, uint32_t id)
+{
+    char text[300];
+    const struct dfl_target *first = dfc_streams(e)[id].target;
+    dfc_stream_print(e, id, text, sizeof text);
+    if (first == target) {
+        dfl_error(e->u->sink, target->loc, "'%s' is assigned again in every round of the loop", text);
+        if (!target->indices && env)
+            dfl_hint(e->u->sink, "a stream has one value: give it an index, '%s[%s]'", text, env->name);
+    } else {
+        dfl_error(e->u->sink, target->loc, "'%s' is assigned twice", text);
+        dfl_note(e->u->sink, first->loc, "the first is here");
+        if (!target->indices && env)
+            dfl_hint(e->u->sink, "a stream has one value: rounds have one each, as in '%s[%s + 1] = f(%s[%s])'", text,
+                     env->name, text, env->name);
+    }
+    dfc_note_context(e, frame, env);
+    return false;
+}
+
+/* The stream that a target names, now assigned; *id is DF_NONE for `_`. */
+static bool assign_target(struct dfc_elab *e, const struct dfl_target *target, uint32_t frame,
+                          const struct dfc_env *env, enum dfc_source_kind kind, uint32_t source, uint32_t *id)
+{
+    int64_t indices[DFC_MAX_INDICES];
+    unsigned n;
+    *id = DF_NONE;
+    if (strcmp(target->name.text, "_") == 0)
+        return true;
+    if (!fold_indices(e, frame, env, target->indices, indices, &n))
+        return false;
+    *id = dfc_stream_get(e, frame, target->name.text, indices, n);
+    if (*id == DF_NONE)
+        return false;
+    struct dfc_stream *stream = &dfc_streams(e)[*id];
+    if (stream->source_kind != DFC_SOURCE_NONE)
+        return assigned_twice(e, frame, env, target, *id);
+    stream->target = target;
+    stream->source_kind = (uint8_t)kind;
+    stream->source = source;
+    return true;
+}
+
+/* ---- calls ---- */
+
+static bool node_outputs(struct dfc_elab *e, uint32_t item, const struct dfl_stmt *stmt, uint32_t frame,
+                         const struct dfc_env *env)
+{
+    unsigned n_out = dfc_items(e)[item].callee->sig.n_out;
+    uint32_t first = e->values.n;
+    struct dfc_output *values = dfr_array_add(&e->values, sizeof *values, n_out);
+    if (!values)
+        return dfc_no_memory(e->u);
+    dfc_items(e)[item].first_out = first;
+    const struct dfl_target *target = stmt->targets;
+    for (unsigned i = 0; i < n_out; i++, target = target->next) {
+        values[i].item = item;
+        if (!assign_target(e, target, frame, env, DFC_SOURCE_VALUE, first + i, &values[i].stream))
+            return false;
+    }
+    return true;
+}
+
+/* In ports stand for the streams given, targets for the out ports inside. */
+static bool graph_ports(struct dfc_elab *e, uint32_t item, uint32_t inner, const struct dfl_stmt *stmt, uint32_t frame,
+                        const struct dfc_env *env)
+{
+    const struct dfc_sig *sig = &dfc_items(e)[item].callee->sig;
+    uint32_t id, first_in = dfc_items(e)[item].first_in, first_out = e->port_streams.n;
+    for (unsigned i = 0; i < sig->n_in; i++) {
+        if ((id = dfc_stream_get(e, inner, sig->ports[sig->in_port[i]].ast->name.text, NULL, 0)) == DF_NONE)
+            return false;
+        dfc_streams(e)[id].flags |= DFC_STREAM_IN_PORT;
+        dfc_streams(e)[id].source_kind = DFC_SOURCE_STREAM;
+        dfc_streams(e)[id].source = dfc_in_streams(e)[first_in + i];
+    }
+    if (!dfr_array_add(&e->port_streams, sizeof(uint32_t), sig->n_out))
+        return dfc_no_memory(e->u);
+    dfc_items(e)[item].first_out = first_out;
+    const struct dfl_target *target = stmt->targets;
+    for (unsigned i = 0; i < sig->n_out; i++, target = target->next) {
+        uint32_t outside;
+        if ((id = dfc_stream_get(e, inner, sig->ports[sig->out_port[i]].ast->name.text, NULL, 0)) == DF_NONE ||
+            !assign_target(e, target, frame, env, DFC_SOURCE_STREAM, id, &outside))
+            return false;
+        dfc_streams(e)[id].flags |= DFC_STREAM_OUT_PORT | DFC_STREAM_READ;
+        dfc_port_streams(e)[first_out + i] = id;
+    }
+    return true;
+}
+
+static bool enter_graph(struct dfc_elab *e, uint32_t item, struct dfc_callee *graph, const struct dfl_stmt *stmt,
+                        uint32_t frame, const struct dfc_env *env)
+{
+    uint32_t inner;
+    if (!add_frame(e, graph, frame, item, &inner))
+        return false;
+    dfc_items(e)[item].inner = inner;
+    return graph_ports(e, item, inner, stmt, frame, env) && elab_block(e, inner, graph->graph->body, NULL);
+}
+
+static bool elab_call(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *round)
+{
+    uint32_t id, first_in, item = e->items.n;
+    const struct dfc_env *env = round ? keep_env(e, round) : NULL;
+    if ((round && !env) || !dfc_index_find(&e->u->callees, stmt->callee.text, &id))
+        return false;
+    struct dfc_callee *callee = &dfc_callees(e->u)[id];
+    if (item >= DFC_MAX_NODES) {
+        dfl_error(e->u->sink, stmt->call_loc, "the program has more than %u nodes", DFC_MAX_NODES);
+        return stop(e);
+    }
+    if (!read_inputs(e, stmt, &callee->sig, frame, env, &first_in))
+        return false;
+    struct dfc_item *added = dfr_array_add(&e->items, sizeof *added, 1);
+    if (!added)
+        return dfc_no_memory(e->u);
+    *added = (struct dfc_item){ .stmt = stmt, .callee = callee, .env = env, .frame = frame, .inner = DF_NONE,
+                                .first_in = first_in };
+    return callee->graph ? enter_graph(e, item, callee, stmt, frame, env) : node_outputs(e, item, stmt, frame, env);
+}
+
+/* ---- loops and conditions ---- */
+
+static bool loop_bounds(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *env,
+                        int64_t *from, int64_t *to)
+{
+    if (!fold_int(e, frame, env, DFC_USE_BOUND, stmt->from, from) ||
+        !fold_int(e, frame, env, DFC_USE_BOUND, stmt->to, to))
+        return false;
+    if (*to <= *from)
+        return true;
+    uint64_t rounds = (uint64_t)*to - (uint64_t)*from;
+    if (rounds > DFC_MAX_STEPS) {
+        dfl_error(e->u->sink, stmt->loc, "a loop of %llu rounds: a program says at most %u", (unsigned long long)rounds,
+                  DFC_MAX_STEPS);
+        return stop(e);
+    }
+    if (*from < INT32_MIN || *to - 1 > INT32_MAX) {
+        dfl_error(e->u->sink, stmt->loc, "loop variable '%s' does not fit in 32 bits", stmt->var.text);
+        return false;
+    }
+    return true;
+}
+
+/* A round with an error is the last: the next would only repeat it. */
+static bool elab_for(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *outer)
+{
+    int64_t from, to;
+    if (!loop_bounds(e, frame, stmt, outer, &from, &to))
+        return false;
+    for (int64_t i = from; i < to; i++) {
+        struct round round = { { stmt->var.text, i, outer ? outer->depth + 1 : 1, true, outer }, NULL };
+        if (!step(e, stmt->loc) || !elab_block(e, frame, stmt->body, &round.env))
+            return false;
+    }
+    return true;
+}
+
+static bool elab_if(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *env)
+{
+    for (const struct dfl_stmt *arm = stmt; arm;) {
+        int64_t value;
+        if (!fold_int(e, frame, env, DFC_USE_CONDITION, arm->cond, &value))
+            return false;
+        if (value)
+            return elab_block(e, frame, arm->body, env);
+        const struct dfl_stmt *next = dfc_next_arm(arm->otherwise);
+        if (!next && arm->otherwise)
+            return elab_block(e, frame, arm->otherwise, env);
+        arm = next;
+    }
+    return true;
+}
+
+/* Goes on after an error, for those of other statements; false at the end then. */
+static bool elab_block(struct dfc_elab *e, uint32_t frame, const struct dfl_block *block, const struct dfc_env *env)
+{
+    bool ok = true;
+    if (e->depth == DFC_MAX_DEPTH) {
+        dfl_error(e->u->sink, block->loc, "blocks and graphs are more than %u deep inside each other", DFC_MAX_DEPTH);
+        return stop(e);
+    }
+    e->depth++;
+    for (const struct dfl_stmt *stmt = block->stmts; stmt; stmt = stmt->next) {
+        if (e->stopped || e->u->no_memory || !step(e, stmt->loc))
+            break;
+        switch (stmt->kind) {
+        case DFL_STMT_CALL: ok &= elab_call(e, frame, stmt, env); break;
+        case DFL_STMT_FOR: ok &= elab_for(e, frame, stmt, env); break;
+        case DFL_STMT_IF: ok &= elab_if(e, frame, stmt, env); break;
+        }
+    }
+    e->depth--;
+    return ok && !e->stopped && !e->u->no_memory;
+}
+
+/* ---- the whole ---- */
+
+bool dfc_elab_run(struct dfc_elab *e, struct dfc_unit *u, struct dfc_callee *root)
+{
+    uint32_t frame, id;
+    *e = (struct dfc_elab){ .u = u };
+    if (!add_frame(e, root, DF_NONE, DF_NONE, &frame))
+        return false;
+    for (unsigned p = 0; p < root->sig.n_ports; p++) {
+        const struct dfl_port *port = root->sig.ports[p].ast;
+        if ((id = dfc_stream_get(e, frame, port->name.text, NULL, 0)) == DF_NONE)
+            return false;
+        dfc_streams(e)[id].flags |= port->mode == DFL_IN ? DFC_STREAM_IN_PORT : DFC_STREAM_OUT_PORT | DFC_STREAM_READ;
+    }
+    return elab_block(e, frame, root->graph->body, NULL);
+}
+
+void dfc_elab_free(struct dfc_elab *e)
+{
+    dfc_index_free(&e->names);
+    dfr_array_free(&e->frames);
+    dfr_array_free(&e->items);
+    dfr_array_free(&e->in_streams);
+    dfr_array_free(&e->port_streams);
+    dfr_array_free(&e->values);
+    dfr_array_free(&e->streams);
+    dfr_array_free(&e->indices);
+    dfr_table_free(&e->stream_ids);
+    free(e->in_values);
+    free(e->order);
+    *e = (struct dfc_elab){ 0 };
+}

@@ -1,0 +1,123 @@
+/* elab.h - a graph laid flat: what elaboration makes of one root graph (main, or one that nothing uses, for its
+ * errors).
+ *
+ * Words:    a *frame* is one instance of a graph; an *item* is one call in one frame for one round of its loops: a
+ *           node, or the entry of a nested graph; a *stream* is one name with its indices in one frame; a *value* is
+ *           one output of one node. Streams lead to values: the target of a node is a value, an in port stands for a
+ *           stream outside, the target of a nested graph for its out port inside. Such a chain is never longer than
+ *           graphs nest, twice.
+ * Order:    dfc_elab_run() - dfc_resolve() - dfc_order_items() - dfc_solve_dims(), each after success of the one
+ *           before.
+ * Memory:   dfc_elab_free() returns everything but what is in the unit's arena (environments, dimensions).
+ */
+#ifndef DFC_ELAB_H
+#define DFC_ELAB_H
+
+#include "compiler/types/frontend.h"
+
+struct dfc_frame {
+    const struct dfc_callee *graph;
+    uint32_t parent, item;              /* DF_NONE: the root */
+    uint64_t *dims;                     /* of its variables, 0: not known (yet) */
+    struct dfc_value *scalars;          /* NULL until its entry was passed */
+    bool bad;                           /* its entry had an error: what is inside is passed over */
+};
+
+struct dfc_item {
+    const struct dfl_stmt *stmt;
+    const struct dfc_callee *callee;
+    const struct dfc_env *env;          /* loop variables around the call, in its frame */
+    uint32_t frame;
+    uint32_t inner;                     /* the frame that it enters, DF_NONE: a node */
+    uint32_t first_in;                  /* into in_streams, and in_values once resolved: n_in of them */
+    uint32_t first_out;                 /* node: into values; nested graph: into port_streams; n_out of them */
+    uint32_t ordinal;
+};
+
+enum { DFC_STREAM_READ = 1, DFC_STREAM_IN_PORT = 2, DFC_STREAM_OUT_PORT = 4 };
+enum dfc_source_kind { DFC_SOURCE_NONE, DFC_SOURCE_VALUE, DFC_SOURCE_STREAM };
+
+struct dfc_stream {
+    uint32_t frame, name;               /* name: in dfc_elab.names */
+    uint32_t first_index;
+    uint16_t n_indices;
+    uint8_t flags, source_kind;
+    uint32_t source;                    /* value or stream */
+    const struct dfl_target *target;    /* where it is assigned, or NULL */
+    const struct dfl_expr *reader;      /* where it is first read, or NULL */
+    const struct dfc_env *reader_env;
+};
+
+struct dfc_output {                     /* a value */
+    uint32_t item;
+    uint32_t stream;                    /* what its target names, DF_NONE: discarded */
+};
+
+struct dfc_elab {
+    struct dfc_unit *u;
+    struct dfc_index names;
+    struct dfr_array frames, items, in_streams, port_streams, values, streams, indices; /* indices: int64_t */
+    struct dfr_table stream_ids;
+    uint32_t *in_values;                /* by first_in: value, DF_NONE: none (an in port of the root) */
+    uint32_t *order;                    /* items, each after those it needs */
+    uint64_t steps;
+    unsigned depth;
+    bool stopped;                       /* a limit was passed */
+};
+
+static inline struct dfc_frame *dfc_frames(const struct dfc_elab *e) { return e->frames.items; }
+static inline struct dfc_item *dfc_items(const struct dfc_elab *e) { return e->items.items; }
+static inline struct dfc_stream *dfc_streams(const struct dfc_elab *e) { return e->streams.items; }
+static inline struct dfc_output *dfc_outputs(const struct dfc_elab *e) { return e->values.items; }
+static inline uint32_t *dfc_in_streams(const struct dfc_elab *e) { return e->in_streams.items; }
+static inline uint32_t *dfc_port_streams(const struct dfc_elab *e) { return e->port_streams.items; }
+
+bool dfc_elab_run(struct dfc_elab *e, struct dfc_unit *u, struct dfc_callee *root);
+void dfc_elab_free(struct dfc_elab *e);
+
+/* ---- elab_streams.c ---- */
+
+/* The stream of that name and indices in that frame, made where there is none; DF_NONE: no memory, or too many. */
+uint32_t dfc_stream_get(struct dfc_elab *e, uint32_t frame, const char *name, const int64_t *indices,
+                        unsigned n_indices);
+/* The value that a stream stands for in the end, or DF_NONE; *last is the stream at the end of the chain. */
+uint32_t dfc_stream_value(const struct dfc_elab *e, uint32_t stream, uint32_t *last);
+/* "A[3, 4]". */
+void dfc_stream_print(const struct dfc_elab *e, uint32_t stream, char *text, size_t size);
+/* Notes after an error about something in a frame: values of loop variables, and the calls that lead there. */
+void dfc_note_context(const struct dfc_elab *e, uint32_t frame, const struct dfc_env *env);
+
+/* ---- resolve.c, order.c, dims.c ---- */
+
+bool dfc_resolve(struct dfc_elab *e);
+bool dfc_order_items(struct dfc_elab *e);
+bool dfc_number_items(struct dfc_elab *e);
+bool dfc_solve_dims(struct dfc_elab *e);
+
+/* What names mean in a frame, for a call with these loop variables. */
+static inline struct dfc_names dfc_frame_names(const struct dfc_elab *e, uint32_t frame, const struct dfc_env *env,
+                                               enum dfc_use use)
+{
+    const struct dfc_frame *f = &dfc_frames(e)[frame];
+    return (struct dfc_names){ .use = use, .callee = f->graph, .dims = f->dims, .scalars = f->scalars, .env = env };
+}
+
+/* ---- build.c: what a node is once its formats are known ---- */
+
+struct dfc_solved {
+    const uint64_t *dims;               /* of the callee's variables */
+    const uint64_t (*port_dims)[DF_MAX_RANK];
+};
+struct dfc_build {
+    struct dfc_elab *e;
+    uint32_t *node;                     /* by item: in the builder */
+    uint32_t *scope;                    /* by frame: in the builder */
+    uint32_t n_nodes;
+};
+bool dfc_build_kernels(struct dfc_unit *u);
+bool dfc_build_begin(struct dfc_build *build, struct dfc_elab *e);
+bool dfc_build_node(struct dfc_build *build, uint32_t item, const struct dfc_solved *solved);
+bool dfc_build_finish(struct dfc_build *build);
+void dfc_build_free(struct dfc_build *build);
+
+#endif

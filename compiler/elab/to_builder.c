@@ -1,0 +1,332 @@
+/* build.c - what the front end tells the builder: kernels, args and params; then each node as its formats are known,
+ * with its scalars, costs and hints.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/elab/elab.h"
+#include "compiler/types/launch.h"
+#include "runtime/graph/builder.h"
+
+static bool builder_failed(struct dfc_unit *u, struct dfl_loc loc, int rc, const struct df_error *error)
+{
+    if (rc == DF_E_MEMORY)
+        return dfc_no_memory(u);
+    dfl_error(u->sink, loc, "%s", error->text);
+    return false;
+}
+
+/* ---- kernels, args, params ---- */
+
+static enum df_mode port_mode(enum dfl_mode mode)
+{
+    return mode == DFL_IN ? DF_IN : mode == DFL_OUT ? DF_OUT : mode == DFL_INOUT ? DF_INOUT : DF_TMP;
+}
+
+static unsigned traits(unsigned ast)
+{
+    return (ast & DFL_ORDERED ? DF_ORDERED : 0u) | (ast & DFL_STREAM ? DF_STREAM : 0u) |
+           (ast & DFL_ONCE ? DF_ONCE : 0u) | (ast & DFL_SYNC ? DF_SYNC : 0u) | (ast & DFL_THREADS ? DF_THREADS : 0u);
+}
+
+static bool build_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
+{
+    const struct dfc_sig *sig = &callee->sig;
+    const char **dims = calloc(sig->n_variables + 1u, sizeof *dims);
+    struct df_port_desc *ports = calloc(sig->n_ports + 1u, sizeof *ports);
+    struct df_scalar_desc *scalars = calloc(sig->n_scalars + 1u, sizeof *scalars);
+    struct df_error error;
+    uint32_t id;
+    int rc = dims && ports && scalars ? DF_OK : DF_E_MEMORY;
+    for (unsigned i = 0; rc == DF_OK && i < sig->n_variables; i++)
+        dims[i] = sig->variables[i].name.text;
+    for (unsigned i = 0; rc == DF_OK && i < sig->n_ports; i++)
+        ports[i] = (struct df_port_desc){ sig->ports[i].ast->name.text, port_mode(sig->ports[i].ast->mode),
+                                          sig->ports[i].elem, sig->ports[i].rank };
+    for (unsigned i = 0; rc == DF_OK && i < sig->n_scalars; i++)
+        scalars[i] = (struct df_scalar_desc){ sig->scalars[i]->name.text, dfc_scalar_type(sig->scalars[i]->type) };
+    if (rc == DF_OK) {
+        const struct df_kernel_desc desc = {
+            .name = callee->name,
+            .n_dims = sig->n_variables,
+            .dims = dims,
+            .n_ports = sig->n_ports,
+            .ports = ports,
+            .n_scalars = sig->n_scalars,
+            .scalars = scalars,
+            .traits = traits(callee->kernel->traits) | (callee->launch ? DF_LAUNCH : 0u),
+            .tolerance = callee->tolerance,
+        };
+        const struct df_kernel_info info = {
+            .file = dfl_sink_file_name(u->sink, callee->loc.file), .line = callee->loc.line,
+            .code_classes = callee->code_classes, .cost_classes = callee->cost_classes,
+            .code_hash = { callee->code_hash[0], callee->code_hash[1] },
+        };
+        rc = df_builder_kernel(u->builder, &desc, &id, &error);
+        if (rc == DF_OK)
+            rc = df_builder_kernel_info(u->builder, id, &info, &error);
+    }
+    free(dims);
+    free(ports);
+    free(scalars);
+    return rc == DF_OK || builder_failed(u, callee->loc, rc, &error);
+}
+
+static union df_scalar to_scalar(const struct dfc_value *value, enum df_scalar_type type)
+{
+    union df_scalar scalar = { .i64 = 0 };
+    if (value->known)
+        df_number_to_scalar(value->n, type, &scalar, NULL); /* was converted before: cannot fail */
+    return scalar;
+}
+
+/* Kernels have the numbers that check_kernel.c gave them: the order of declaration. */
+bool dfc_build_kernels(struct dfc_unit *u)
+{
+    struct df_error error;
+    for (uint32_t i = 0; i < u->callee_items.n; i++)
+        if (dfc_callees(u)[i].kernel && !build_kernel(u, &dfc_callees(u)[i]))
+            return false;
+    for (uint32_t i = 0; i < u->param_items.n; i++) {
+        const struct dfc_param *param = &dfc_params(u)[i];
+        const char *name = param->decl->name.text;
+        enum df_scalar_type type = dfc_scalar_type(param->decl->scalar);
+        int rc = DF_OK;
+        if (param->arg != DF_NONE)
+            rc = df_builder_arg(u->builder, name, type, param->decl->value != NULL, to_scalar(&param->value, type),
+                                &error);
+        else if (param->decl->dynamic)
+            rc = df_builder_param(u->builder, name, param->value.n.i, &error);
+        if (rc != DF_OK)
+            return builder_failed(u, param->decl->loc, rc, &error);
+    }
+    return true;
+}
+
+/* ---- scopes ---- */
+
+static unsigned loop_indices(const struct dfc_env *env, int32_t indices[DFC_MAX_LOOPS])
+{
+    unsigned n = env ? env->depth : 0;
+    for (unsigned i = n; i-- > 0; env = env->outer)
+        indices[i] = (int32_t)env->value;
+    return n;
+}
+
+bool dfc_build_begin(struct dfc_build *build, struct dfc_elab *e)
+{
+    struct df_error error;
+    *build = (struct dfc_build){ .e = e };
+    build->node = malloc(((size_t)e->items.n + 1) * sizeof *build->node);
+    build->scope = calloc((size_t)e->frames.n + 1, sizeof *build->scope);
+    if (!build->node || !build->scope)
+        return dfc_no_memory(e->u);
+    for (uint32_t f = 1; f < e->frames.n; f++) {        /* frame 0 is main, as is scope 0 */
+        const struct dfc_frame *frame = &dfc_frames(e)[f];
+        const struct dfc_item *item = &dfc_items(e)[frame->item];
+        int32_t indices[DFC_MAX_LOOPS];
+        unsigned n = loop_indices(item->env, indices);
+        int rc = df_builder_scope(e->u->builder, build->scope[frame->parent], frame->graph->name, item->ordinal,
+                                  indices, n, &build->scope[f], &error);
+        if (rc != DF_OK)
+            return builder_failed(e->u, item->stmt->call_loc, rc, &error);
+    }
+    return true;
+}
+
+void dfc_build_free(struct dfc_build *build)
+{
+    free(build->node);
+    free(build->scope);
+    *build = (struct dfc_build){ 0 };
+}
+
+/* ---- nodes ---- */
+
+static bool build_scalar(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_stmt *stmt,
+                         const struct dfc_callee *callee, unsigned i, uint32_t *id)
+{
+    const struct dfl_expr *expr = dfc_call_scalar(stmt, &callee->sig, i);
+    enum df_scalar_type type = dfc_scalar_type(callee->sig.scalars[i]->type);
+    struct df_error error;
+    struct dfc_value value;
+    char what[600];
+    snprintf(what, sizeof what, "scalar '%s' of '%s'", callee->sig.scalars[i]->name.text, callee->name);
+    if (!dfc_fold(u, names, expr, &value) || !dfc_convert(u, expr->loc, what, callee->sig.scalars[i]->type, &value))
+        return false;
+    int rc = value.known ? df_builder_constant(u->builder, type, to_scalar(&value, type), id, &error)
+                         : df_builder_expression(u->builder, type, value.code, value.n_code, id, &error);
+    return rc == DF_OK || builder_failed(u, expr->loc, rc, &error);
+}
+
+static bool build_costs(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
+                        const struct dfc_solved *solved, double cost_s[DF_MAX_CLASSES])
+{
+    const struct dfc_names names = { .use = DFC_USE_COST, .callee = callee, .dims = solved->dims };
+    for (unsigned c = 0; c < DF_MAX_CLASSES; c++) {
+        struct dfc_value value;
+        cost_s[c] = (double)NAN;
+        if (!callee->cost[c])
+            continue;
+        if (!dfc_fold(u, &names, callee->cost[c], &value) || !dfc_cost_check(u, callee->cost[c], value.n.f)) {
+            dfl_note(u->sink, stmt->call_loc, "in this use of '%s'", callee->name);
+            return false;
+        }
+        cost_s[c] = value.n.f;
+    }
+    return true;
+}
+
+static bool build_threads(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
+                          const struct dfc_solved *solved, uint32_t *threads)
+{
+    const struct dfc_names names = { .use = DFC_USE_THREADS, .callee = callee, .dims = solved->dims };
+    const struct dfl_expr *e = callee->kernel->threads;
+    int64_t n = 1;
+    bool known;
+    if (e && !dfc_fold_int(u, &names, e, &n, &known)) {
+        dfl_note(u->sink, stmt->call_loc, "in this use of '%s'", callee->name);
+        return false;
+    }
+    if (n < 1 || n > 65535) {
+        dfl_error(u->sink, e->loc, "a kernel has from 1 to 65535 threads, this is %lld", (long long)n);
+        dfl_note(u->sink, stmt->call_loc, "in this use of '%s'", callee->name);
+        return false;
+    }
+    *threads = (uint32_t)n;
+    return true;
+}
+
+/* Room for what describes the node of a kernel with many ports. */
+struct scratch {
+    uint32_t *scalars;
+    const char **names;
+    char (*texts)[300];
+};
+
+static void name_values(const struct dfc_elab *e, const struct dfc_item *item, struct scratch *scratch)
+{
+    for (unsigned i = 0; i < item->callee->sig.n_out; i++) {
+        uint32_t stream = dfc_outputs(e)[item->first_out + i].stream;
+        scratch->names[i] = NULL;
+        if (stream == DF_NONE)
+            continue;
+        dfc_stream_print(e, stream, scratch->texts[i], sizeof scratch->texts[i]);
+        scratch->names[i] = scratch->texts[i];
+    }
+}
+
+static bool connect(struct dfc_build *build, uint32_t id)
+{
+    const struct dfc_elab *e = build->e;
+    const struct dfc_item *item = &dfc_items(e)[id];
+    struct df_error error;
+    for (unsigned i = 0; i < item->callee->sig.n_in; i++) {
+        uint32_t value = e->in_values[item->first_in + i], from = dfc_outputs(e)[value].item;
+        int rc = df_builder_connect(e->u->builder, build->node[from], value - dfc_items(e)[from].first_out,
+                                    build->node[id], i, &error);
+        if (rc != DF_OK)
+            return builder_failed(e->u, item->stmt->call_loc, rc, &error);
+    }
+    return true;
+}
+
+static bool build_node(struct dfc_build *build, uint32_t id, const struct dfc_solved *solved, struct scratch *scratch)
+{
+    struct dfc_elab *e = build->e;
+    struct dfc_unit *u = e->u;
+    const struct dfc_item *item = &dfc_items(e)[id];
+    const struct dfc_callee *callee = item->callee;
+    const struct dfc_names names = dfc_frame_names(e, item->frame, item->env, DFC_USE_SCALAR);
+    double cost_s[DF_MAX_CLASSES];
+    int32_t indices[DFC_MAX_LOOPS];
+    struct dfc_hints hints;
+    struct df_error error;
+    uint32_t threads;
+    for (unsigned i = 0; i < callee->sig.n_scalars; i++)
+        if (!build_scalar(u, &names, item->stmt, callee, i, &scratch->scalars[i]))
+            return false;
+    if (!build_costs(u, item->stmt, callee, solved, cost_s) ||
+        !build_threads(u, item->stmt, callee, solved, &threads) ||
+        !dfc_launch_check_use(u, item->stmt, callee, solved->dims) ||
+        !dfc_call_hints(u, item->stmt, callee, &names, &hints))
+        return false;
+    name_values(e, item, scratch);
+    const struct dfl_loc loc = item->stmt->call_loc;
+    const struct df_node_desc desc = {
+        .kernel = callee->id,
+        .dims = solved->dims,
+        .port_dims = solved->port_dims,
+        .scalars = scratch->scalars,
+        .threads = threads,
+        .cost_s = callee->cost_classes ? cost_s : NULL,
+        .n_cost = u->classes.names.n,
+        .scope = build->scope[item->frame],
+        .ordinal = item->ordinal,
+        .indices = indices,
+        .n_indices = loop_indices(item->env, indices),
+        .hint_class = hints.cls,
+        .depth = hints.depth,
+        .rate = hints.rate,
+        .file = dfl_sink_file_name(u->sink, loc.file),
+        .line = loc.line,
+        .col = loc.col,
+        .value_names = scratch->names,
+    };
+    int rc = df_builder_node_desc(u->builder, &desc, &build->node[id], &error);
+    if (rc != DF_OK)
+        return builder_failed(u, loc, rc, &error);
+    build->n_nodes++;
+    return connect(build, id);
+}
+
+bool dfc_build_node(struct dfc_build *build, uint32_t id, const struct dfc_solved *solved)
+{
+    const struct dfc_sig *sig = &dfc_items(build->e)[id].callee->sig;
+    enum { FEW = 8 };
+    uint32_t few_scalars[FEW];
+    const char *few_names[FEW];
+    char few_texts[FEW][300];
+    struct scratch scratch = { few_scalars, few_names, few_texts };
+    if (sig->n_scalars <= FEW && sig->n_out <= FEW)
+        return build_node(build, id, solved, &scratch);
+    scratch.scalars = malloc((sig->n_scalars + 1u) * sizeof *scratch.scalars);
+    scratch.names = malloc((sig->n_out + 1u) * sizeof *scratch.names);
+    scratch.texts = malloc((sig->n_out + 1u) * sizeof *scratch.texts);
+    bool ok = scratch.scalars && scratch.names && scratch.texts ? build_node(build, id, solved, &scratch)
+                                                                : dfc_no_memory(build->e->u);
+    free(scratch.scalars);
+    free(scratch.names);
+    free(scratch.texts);
+    return ok;
+}
+
+/* One 'once' source makes all that reads nothing else 'once' too, which nobody may have meant. */
+static void warn_all_once(const struct dfc_unit *u, struct dfl_loc loc)
+{
+    for (uint32_t v = 0; v < u->graph->n_nodes; v++)
+        if (!(u->graph->nodes[v].flags & DF_NODE_ONCE))
+            return;
+    dfl_warning(u->sink, loc,
+                "everything in graph 'main' is 'once': it runs a single time, however many waves are asked for");
+    dfl_hint(u->sink, "what reads only 'once' values is 'once' too; a source that shall fire for each wave is not "
+                      "'once'");
+}
+
+bool dfc_build_finish(struct dfc_build *build)
+{
+    struct dfc_unit *u = build->e->u;
+    struct df_error error;
+    if (!build->n_nodes) {
+        dfl_error(u->sink, dfc_frames(build->e)[0].graph->loc, "graph 'main' has no nodes");
+        return false;
+    }
+    struct dfl_loc loc = dfc_frames(build->e)[0].graph->loc;
+    int rc = df_builder_finish(u->builder, &u->graph, &error);
+    if (rc != DF_OK)
+        return builder_failed(u, loc, rc, &error);
+    warn_all_once(u, loc);
+    return true;
+}

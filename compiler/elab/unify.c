@@ -1,0 +1,284 @@
+/* unify.c - one call against the formats of its inputs: variables are bound where they stand alone, by the first end
+ * that is met; every further end must agree, or both are named. Expressions are computed and compared afterwards.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/elab/dims.h"
+
+/* ---- errors ---- */
+
+static bool same_stmt(const void *context, uint32_t id, const void *key)
+{
+    return ((const void *const *)((const struct dfr_array *)context)->items)[id] == key;
+}
+
+static uint32_t hash_stmt(const void *stmt)
+{
+    return dfr_hash_fold(dfr_hash(0, &stmt, sizeof stmt));
+}
+
+bool dfc_solve_reported(const struct dfc_solve *s, const struct dfl_stmt *stmt)
+{
+    uint32_t id;
+    return dfr_table_find(&s->reported, hash_stmt(stmt), same_stmt, &s->reported_items, stmt, &id);
+}
+
+/* Ends the report of an error in the item at hand. */
+bool dfc_solve_failed(struct dfc_solve *s)
+{
+    const struct dfl_stmt *stmt = s->item->stmt;
+    dfc_note_context(s->e, s->item->frame, s->item->env);
+    if (dfc_solve_reported(s, stmt))
+        return false;
+    const void **item =
+        dfr_table_reserve(&s->reported) ? dfr_array_add(&s->reported_items, sizeof *item, 1) : NULL;
+    if (!item)
+        return dfc_no_memory(s->e->u);
+    *item = stmt;
+    dfr_table_put(&s->reported, hash_stmt(stmt), s->reported_items.n - 1);
+    return false;
+}
+
+struct dfl_loc dfc_solve_loc(const struct dfc_solve *s)
+{
+    return s->item->stmt->call_loc;
+}
+
+/* "(line 9)", or with the file where that is another than the call's. */
+static const char *place(const struct dfc_solve *s, struct dfl_loc loc, char *text, size_t size)
+{
+    if (loc.file == dfc_solve_loc(s).file)
+        snprintf(text, size, "line %u", (unsigned)loc.line);
+    else
+        snprintf(text, size, "%s:%u", dfl_sink_file_name(s->e->u->sink, loc.file), (unsigned)loc.line);
+    return text;
+}
+
+/* The declaration of a stream that is a port of its frame's graph. */
+static struct dfl_loc port_loc(const struct dfc_elab *e, const struct dfc_stream *stream)
+{
+    const struct dfc_sig *sig = &dfc_frames(e)[stream->frame].graph->sig;
+    const char *name = dfc_index_names(&e->names)[stream->name];
+    for (unsigned p = 0; p < sig->n_ports; p++)
+        if (strcmp(sig->ports[p].ast->name.text, name) == 0)
+            return sig->ports[p].ast->name.loc;
+    return (struct dfl_loc){ .file = DFL_NO_FILE };
+}
+
+/* For an input, the stream as the call names it and the line where it is assigned. */
+void dfc_origin_print(const struct dfc_solve *s, const struct dfc_origin *origin, char *text, size_t size)
+{
+    static const char *const before[] = { "", "the annotation of ", "out port " };
+    char where[300], name[300];
+    struct dfl_loc loc = origin->loc;
+    if (origin->kind == DFC_FROM_INPUT) {
+        uint32_t id = dfc_in_streams(s->e)[s->item->first_in + origin->slot];
+        const struct dfc_stream *stream = &dfc_streams(s->e)[id];
+        dfc_stream_print(s->e, id, name, sizeof name);
+        loc = stream->target ? stream->target->name.loc : port_loc(s->e, stream);
+    } else {
+        snprintf(name, sizeof name, "%s", origin->name);
+    }
+    snprintf(text, size, "%s'%s' (%s)", before[origin->kind], name, place(s, loc, where, sizeof where));
+}
+
+void dfc_solve_note_port(const struct dfc_solve *s, const struct dfc_port *port)
+{
+    dfl_note(s->e->u->sink, port->ast->loc, "port '%s' of '%s' is declared here", port->ast->name.text,
+             s->item->callee->name);
+}
+
+/* ---- binding ---- */
+
+static bool bind(struct dfc_solve *s, unsigned variable, uint64_t extent, const struct dfc_origin *origin)
+{
+    if (!s->bound[variable]) {
+        s->bound[variable] = extent;
+        s->origins[variable] = *origin;
+        return true;
+    }
+    if (s->bound[variable] == extent)
+        return true;
+    char one[700], two[700];
+    dfc_origin_print(s, &s->origins[variable], one, sizeof one);
+    dfc_origin_print(s, origin, two, sizeof two);
+    dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %s is %llu from %s and %llu from %s",
+              s->item->callee->sig.variables[variable].name.text, (unsigned long long)s->bound[variable], one,
+              (unsigned long long)extent, two);
+    return dfc_solve_failed(s);
+}
+
+static bool same_extent(struct dfc_solve *s, const struct dfc_port *port, unsigned dim, uint64_t want, uint64_t have,
+                        const struct dfc_origin *origin)
+{
+    char text[700];
+    if (want == have)
+        return true;
+    dfc_origin_print(s, origin, text, sizeof text);
+    dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %u of %s is %llu, port '%s' of '%s' takes %llu", dim + 1,
+              text, (unsigned long long)have, port->ast->name.text, s->item->callee->name, (unsigned long long)want);
+    dfc_solve_note_port(s, port);
+    return dfc_solve_failed(s);
+}
+
+static bool match_input(struct dfc_solve *s, unsigned slot)
+{
+    const struct dfc_sig *sig = &s->item->callee->sig;
+    const struct dfc_port *port = &sig->ports[sig->in_port[slot]];
+    const struct dfc_format *format = &s->formats[s->e->in_values[s->item->first_in + slot]];
+    const struct dfc_origin origin = { .kind = DFC_FROM_INPUT, .slot = slot };
+    char text[700];
+    bool ok = true;
+    if (format->elem != port->elem || format->rank != port->rank) {
+        dfc_origin_print(s, &origin, text, sizeof text);
+        if (format->elem != port->elem)
+            dfl_error(s->e->u->sink, dfc_solve_loc(s), "%s is %s, port '%s' of '%s' takes %s", text,
+                      df_elem_name((enum df_elem)format->elem), port->ast->name.text, s->item->callee->name,
+                      df_elem_name(port->elem));
+        else
+            dfl_error(s->e->u->sink, dfc_solve_loc(s), "%s has %u dimension%s, port '%s' of '%s' takes %u", text,
+                      format->rank, format->rank == 1 ? "" : "s", port->ast->name.text, s->item->callee->name,
+                      port->rank);
+        dfc_solve_note_port(s, port);
+        return dfc_solve_failed(s);
+    }
+    for (unsigned i = 0; i < port->rank && ok; i++) {
+        const struct dfc_dim *dim = &port->dims[i];
+        if (dim->kind == DFC_DIM_VARIABLE)
+            ok = bind(s, dim->variable, format->dims[i], &origin);
+        else if (dim->kind == DFC_DIM_NUMBER)
+            ok = same_extent(s, port, i, dim->number, format->dims[i], &origin);
+    }
+    return ok;
+}
+
+/* ---- annotations ---- */
+
+static bool match_annotation(struct dfc_solve *s, const struct dfl_target *target, const struct dfc_port *port)
+{
+    const struct dfc_names names = dfc_frame_names(s->e, s->item->frame, s->item->env, DFC_USE_ANNOTATION);
+    const struct dfc_origin origin = { DFC_FROM_ANNOTATION, 0, target->name.text, target->annotation->loc };
+    struct dfc_format format;
+    bool ok = true;
+    if (!dfc_format_fold(s->e->u, &names, target->annotation, &format))
+        return dfc_solve_failed(s);
+    for (unsigned i = 0; i < port->rank && ok; i++)
+        if (port->dims[i].kind == DFC_DIM_VARIABLE)
+            ok = bind(s, port->dims[i].variable, format.dims[i], &origin);
+    return ok;
+}
+
+/* An extent that the out port of the graph around the call states; 0: it leaves it open. */
+static bool stated_extent(struct dfc_solve *s, const struct dfc_dim *dim, uint64_t *extent)
+{
+    const struct dfc_frame *frame = &dfc_frames(s->e)[s->item->frame];
+    const struct dfc_names names = { .use = DFC_USE_PORT, .callee = frame->graph, .dims = frame->dims };
+    bool known;
+    *extent = dim->kind == DFC_DIM_NUMBER ? dim->number : 0;
+    if (dim->kind == DFC_DIM_VARIABLE)
+        *extent = frame->dims[dim->variable];
+    for (unsigned v = 0; v < frame->graph->sig.n_variables; v++)
+        if (!frame->dims[v])
+            return true;
+    return dim->kind != DFC_DIM_EXPR || dfc_fold_extent(s->e->u, &names, dim->expr, extent, &known) ||
+           dfc_solve_failed(s);
+}
+
+/* A target that is an out port of its own graph: the port's format binds what nothing else has bound. */
+static bool match_out_port(struct dfc_solve *s, const struct dfl_target *target, const struct dfc_port *port)
+{
+    const struct dfc_sig *outer = &dfc_frames(s->e)[s->item->frame].graph->sig;
+    for (unsigned p = 0; p < outer->n_out; p++) {
+        const struct dfc_port *given = &outer->ports[outer->out_port[p]];
+        if (target->indices || strcmp(given->ast->name.text, target->name.text) != 0 || given->rank != port->rank)
+            continue;
+        const struct dfc_origin origin = { DFC_FROM_OUT_PORT, 0, given->ast->name.text, given->ast->loc };
+        for (unsigned i = 0; i < port->rank; i++) {
+            uint64_t extent;
+            if (port->dims[i].kind != DFC_DIM_VARIABLE || s->bound[port->dims[i].variable])
+                continue;
+            if (!stated_extent(s, &given->dims[i], &extent) ||
+                (extent && !bind(s, port->dims[i].variable, extent, &origin)))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool match_targets(struct dfc_solve *s)
+{
+    const struct dfc_sig *sig = &s->item->callee->sig;
+    const struct dfl_target *target = s->item->stmt->targets;
+    for (unsigned i = 0; i < sig->n_out; i++, target = target->next)
+        if (target->annotation && !match_annotation(s, target, &sig->ports[sig->out_port[i]]))
+            return false;
+    target = s->item->stmt->targets;
+    for (unsigned i = 0; i < sig->n_out && sig->needs_annotation; i++, target = target->next)
+        if (!match_out_port(s, target, &sig->ports[sig->out_port[i]]))
+            return false;
+    return true;
+}
+
+bool dfc_match_all(struct dfc_solve *s)
+{
+    const struct dfc_sig *sig = &s->item->callee->sig;
+    memset(s->bound, 0, (sig->n_variables + 1) * sizeof *s->bound);
+    for (unsigned i = 0; i < sig->n_in; i++)
+        if (!match_input(s, i))
+            return false;
+    return match_targets(s);
+}
+
+/* ---- expressions ---- */
+
+/* Extents of a port from the variables. */
+bool dfc_port_extents(struct dfc_solve *s, unsigned p)
+{
+    const struct dfc_port *port = &s->item->callee->sig.ports[p];
+    const struct dfc_names names = { .use = DFC_USE_PORT, .callee = s->item->callee, .dims = s->bound };
+    for (unsigned i = 0; i < port->rank; i++) {
+        const struct dfc_dim *dim = &port->dims[i];
+        bool known;
+        if (dim->kind == DFC_DIM_EXPR && !dfc_fold_extent(s->e->u, &names, dim->expr, &s->port_dims[p][i], &known)) {
+            dfl_note(s->e->u->sink, dfc_solve_loc(s), "in this use of '%s'", s->item->callee->name);
+            return dfc_solve_failed(s);
+        }
+        if (dim->kind != DFC_DIM_EXPR)
+            s->port_dims[p][i] = dim->kind == DFC_DIM_NUMBER ? dim->number : s->bound[dim->variable];
+    }
+    return true;
+}
+
+/* Inputs whose extents are expressions, now that the variables are known. */
+bool dfc_check_input_exprs(struct dfc_solve *s, unsigned p)
+{
+    const struct dfc_port *port = &s->item->callee->sig.ports[p];
+    const struct dfc_format *format = &s->formats[s->e->in_values[s->item->first_in + (unsigned)port->in_slot]];
+    for (unsigned i = 0; i < port->rank; i++)
+        if (port->dims[i].kind == DFC_DIM_EXPR && s->port_dims[p][i] != format->dims[i]) {
+            const struct dfc_origin origin = { .kind = DFC_FROM_INPUT, .slot = (unsigned)port->in_slot };
+            return same_extent(s, port, i, s->port_dims[p][i], format->dims[i], &origin);
+        }
+    return true;
+}
+
+/* An annotation against what the output is. */
+bool dfc_check_annotation(struct dfc_solve *s, const struct dfl_target *target, const struct dfc_format *format)
+{
+    const struct dfc_names names = dfc_frame_names(s->e, s->item->frame, s->item->env, DFC_USE_ANNOTATION);
+    struct dfc_format annotated;
+    char one[160], two[160];
+    if (!target->annotation || !dfc_format_fold(s->e->u, &names, target->annotation, &annotated))
+        return true;
+    bool same = true;
+    for (unsigned i = 0; i < format->rank; i++)
+        same &= annotated.dims[i] == format->dims[i];
+    if (same)
+        return true;
+    dfc_format_print(&annotated, one, sizeof one);
+    dfc_format_print(format, two, sizeof two);
+    dfl_error(s->e->u->sink, target->annotation->loc, "'%s' is annotated as %s, '%s' gives %s", target->name.text, one,
+              s->item->callee->name, two);
+    return dfc_solve_failed(s);
+}

@@ -1,0 +1,167 @@
+/* front.c - the front end from beginning to end. Each step leaves what the next takes for granted; a step that reported
+ * errors is the last, but for the check of graphs, which may add its own.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/elab/elab.h"
+#include "runtime/graph/builder.h"
+
+/* ---- the unit ---- */
+
+/* The main file's name without folder and ending: the program's. */
+static struct df_builder *make_builder(struct dfc_unit *u)
+{
+    const char *slash = strrchr(u->options->path, '/'), *name = slash ? slash + 1 : u->options->path;
+    size_t length = strlen(name);
+    if (length > 3 && strcmp(name + length - 3, ".df") == 0)
+        length -= 3;
+    return df_builder_new(dfl_arena_copy(u->arena, name, length));
+}
+
+static bool unit_open(struct dfc_unit *u, struct dfl_sink *sink, const struct dfc_front_options *options)
+{
+    uint32_t id;
+    bool fresh;
+    *u = (struct dfc_unit){ .sink = sink, .options = options, .arena = dfl_arena_new() };
+    u->builder = u->arena ? make_builder(u) : NULL;
+    bool ok = u->builder && dfc_index_add(&u->classes, "cpu", &id, &fresh) &&
+              dfc_index_add(&u->classes, "gpu", &id, &fresh);
+    return ok || dfc_no_memory(u);
+}
+
+static void unit_free(struct dfc_unit *u)
+{
+    for (uint32_t i = 0; i < u->callee_items.n; i++)
+        dfc_index_free(&dfc_callees(u)[i].streams);
+    for (uint32_t i = 0; i < u->files.n; i++)
+        dfl_file_free(((struct dfc_loaded_file *)u->files.items)[i].ast);
+    for (uint32_t i = 0; i < u->sources.n; i++) {
+        free(((struct dfc_source *)u->sources.items)[i].path);
+        free(((struct dfc_source *)u->sources.items)[i].text);
+    }
+    dfc_index_free(&u->params);
+    dfc_index_free(&u->types);
+    dfc_index_free(&u->callees);
+    dfc_index_free(&u->classes);
+    dfc_index_free(&u->code_paths);
+    dfr_array_free(&u->code_hashes);
+    dfr_array_free(&u->param_items);
+    dfr_array_free(&u->type_items);
+    dfr_array_free(&u->callee_items);
+    dfr_array_free(&u->files);
+    dfr_array_free(&u->sources);
+    dfr_array_free(&u->kernels);
+    dfr_array_free(&u->links);
+    dfr_array_free(&u->platforms);
+    dfr_array_free(&u->import_dirs);
+    df_builder_free(u->builder);
+    df_graph_free(u->graph);
+    dfl_arena_free(u->arena);
+}
+
+/* ---- steps ---- */
+
+/* The program: graph `main`, flattened, connected, ordered, with formats, in the builder. */
+static bool elaborate_main(struct dfc_unit *u)
+{
+    struct dfc_elab e;
+    uint32_t id;
+    if (!dfc_index_find(&u->callees, "main", &id) || !dfc_build_kernels(u))
+        return false;
+    bool ok = dfc_elab_run(&e, u, &dfc_callees(u)[id]) && dfc_resolve(&e) && dfc_order_items(&e) &&
+              dfc_number_items(&e) && dfc_solve_dims(&e);
+    dfc_elab_free(&e);
+    return ok;
+}
+
+/* Graphs that the program does not use, as far as they can be checked without dimensions. */
+static bool check_unused(struct dfc_unit *u)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < u->callee_items.n && !u->no_memory; i++) {
+        struct dfc_callee *callee = &dfc_callees(u)[i];
+        struct dfc_elab e;
+        if (!callee->graph || callee->used)
+            continue;
+        ok &= dfc_elab_run(&e, u, callee) && dfc_resolve(&e) && dfc_order_items(&e);
+        dfc_elab_free(&e);
+    }
+    return ok && !u->no_memory;
+}
+
+static bool keep_import_dirs(struct dfc_unit *u)
+{
+    for (size_t i = 0; i < u->options->n_import_dirs; i++) {
+        const char **dir = dfr_array_add(&u->import_dirs, sizeof *dir, 1), *given = u->options->import_dirs[i];
+        if (!dir)
+            return dfc_no_memory(u);
+        *dir = dfl_arena_copy(u->arena, given, strlen(given));
+    }
+    return true;
+}
+
+static bool run_steps(struct dfc_unit *u)
+{
+    unsigned before = dfl_sink_errors(u->sink);
+    if (!dfc_load_files(u) || !dfc_declare(u) || !dfc_check_graphs(u) || dfl_sink_errors(u->sink) != before)
+        return false;
+    bool ok = elaborate_main(u);
+    return check_unused(u) && ok && keep_import_dirs(u);
+}
+
+/* ---- the result ---- */
+
+/* Hands the unit's arrays out. Those of no items have no memory, and the pointers are NULL. */
+static void fill_front(struct dfc_front *front, struct dfc_unit *u)
+{
+    front->graph = u->graph;
+    u->graph = NULL;
+    front->kernels = u->kernels.items;
+    front->n_kernels = u->kernels.n;
+    front->sources = u->sources.items;
+    front->n_sources = u->sources.n;
+    front->links = u->links.items;
+    front->n_links = u->links.n;
+    front->platforms = u->platforms.items;
+    front->n_platforms = u->platforms.n;
+    front->has_dynamic = u->has_dynamic;
+    front->import_dirs = u->import_dirs.items;
+    front->n_import_dirs = u->import_dirs.n;
+    front->sink = u->sink;
+    front->owner = u;
+}
+
+bool dfc_front_run(struct dfl_sink *sink, const struct dfc_front_options *options, struct dfc_front **front)
+{
+    struct dfc_unit *u = calloc(1, sizeof *u);
+    struct dfc_front *result = calloc(1, sizeof *result);
+    bool ok = u && result && unit_open(u, sink, options) && run_steps(u);
+    if (!u || !result || u->no_memory || dfl_arena_failed(u->arena)) {
+        dfl_error(sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "out of memory");
+        ok = false;
+    }
+    if (ok) {
+        df_builder_free(u->builder);
+        u->builder = NULL;
+        fill_front(result, u);
+        *front = result;
+        return true;
+    }
+    if (u && result)
+        unit_free(u);
+    free(u);
+    free(result);
+    return false;
+}
+
+void dfc_front_free(struct dfc_front *front)
+{
+    if (!front)
+        return;
+    struct dfc_unit *u = front->owner;
+    df_graph_free(front->graph);
+    unit_free(u);
+    free(u);
+    free(front);
+}

@@ -1,0 +1,22 @@
+/* pack.h - a pack of sources laid open. Private to sources.c and replan.c; the format is sources.c's own. */
+#ifndef DFC_PACK_H
+#define DFC_PACK_H
+
+#include "compiler/front/sources.h"
+
+struct dfc_pack_file {
+    const char *path, *text;
+    size_t length;
+};
+
+struct dfc_pack {                       /* strings are the pack's, borrowed */
+    struct dfc_define *defines;
+    const char **dirs;
+    struct dfc_pack_file *files;        /* main first */
+    size_t n_defines, n_dirs, n_files;
+};
+
+int dfc_pack_open(const unsigned char *bytes, size_t size, struct dfc_pack *pack, struct df_error *error);
+void dfc_pack_close(struct dfc_pack *pack);
+
+#endif

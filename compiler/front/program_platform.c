@@ -1,0 +1,18 @@
+/* program_platform.c - --platform of a generated program: the compiler's own reader of platforms behind libdf's hook.
+ * Linked into programs with the front end.
+ */
+#include "compiler/front/program_platform.h"
+
+#include "compiler/front/front.h"
+#include "runtime/base/error.h"
+
+int dfc_program_platform(const char *path, struct df_platform *platform, struct df_error *error)
+{
+    struct dfl_sink *sink = dfl_sink_new(stderr);
+    if (!sink)
+        return dfr_error_memory(error);
+    bool good = dfc_platform_read(sink, path, platform);
+    dfl_sink_summary(sink);
+    dfl_sink_free(sink);
+    return good ? DF_OK : dfr_error(error, DF_E_FORMAT, "no platform could be read from '%s'", path);
+}

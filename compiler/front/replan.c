@@ -1,0 +1,211 @@
+/* replan.c - in a program with dynamic params: the graph for other sizes, by the same front end from the same sources,
+ * and the times of its works.
+ *
+ * Times:    what the program knows of its kernels (profiles/estimate/known.h) gives those that dfc would find for these sizes.
+ *           Where that says nothing and the old graph's times do, the nearest work of the same kernel, by the bytes of
+ *           a job, scaled by their ratio (right for kernels that are linear in their data); else the stated default.
+ */
+#include "compiler/front/pack.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/estimate/known.h"
+#include "runtime/base/error.h"
+#include "runtime/graph/image.h"
+
+/* ---- the graph ---- */
+
+static bool read_pack(void *arg, const char *path, char **text, size_t *length, const char **why)
+{
+    const struct dfc_pack *pack = arg;
+    for (size_t i = 0; i < pack->n_files; i++) {
+        if (strcmp(pack->files[i].path, path) != 0)
+            continue;
+        *text = malloc(pack->files[i].length + 1);
+        *why = "out of memory";
+        if (*text)
+            memcpy(*text, pack->files[i].text, pack->files[i].length + 1);
+        *length = pack->files[i].length;
+        return *text != NULL;
+    }
+    *why = "it is not among the program's sources";
+    return false;
+}
+
+struct values {                         /* -D for the front end */
+    struct dfc_define *defines;
+    char (*texts)[24];
+    size_t n;
+};
+
+/* The definitions of the pack, then (they count) those of the dynamic params. */
+static bool make_defines(const struct dfc_pack *pack, const struct df_graph *old, const int64_t *values,
+                         size_t n_values, struct values *made)
+{
+    made->n = pack->n_defines + n_values;
+    made->defines = calloc(made->n + 1, sizeof *made->defines);
+    made->texts = calloc(n_values + 1, sizeof *made->texts);
+    if (!made->defines || !made->texts)
+        return false;
+    memcpy(made->defines, pack->defines, pack->n_defines * sizeof *made->defines);
+    for (size_t i = 0; i < n_values; i++) {
+        snprintf(made->texts[i], sizeof made->texts[i], "%" PRId64, values[i]);
+        made->defines[pack->n_defines + i].name = df_graph_string(old, old->params[i].name);
+        made->defines[pack->n_defines + i].value = made->texts[i];
+    }
+    return true;
+}
+
+static int make_graph(struct dfc_pack *pack, const struct values *values, struct df_graph **graph,
+                      struct df_error *error)
+{
+    const struct dfc_front_options options = {
+        .path = pack->files[0].path, .defines = values->defines, .n_defines = values->n, .read = read_pack,
+        .read_arg = pack, .import_dirs = pack->dirs, .n_import_dirs = pack->n_dirs,
+    };
+    char *said = NULL;
+    size_t said_bytes;
+    FILE *out = open_memstream(&said, &said_bytes);
+    struct dfl_sink *sink = out ? dfl_sink_new(out) : NULL;
+    struct dfc_front *front;
+    if (!sink) {
+        if (out)
+            fclose(out);
+        free(said);
+        return dfr_error_memory(error);
+    }
+    bool ok = dfc_front_run(sink, &options, &front);
+    dfl_sink_summary(sink);
+    dfl_sink_free(sink);
+    if (fclose(out) == 0 && !ok)        /* else there are but warnings, which dfc gave when the program was made */
+        fputs(said, stderr);
+    free(said);
+    if (!ok)
+        return dfr_error(error, DF_E_ARGUMENT, "the program cannot be made for these sizes");
+    *graph = front->graph;
+    front->graph = NULL;
+    dfc_front_free(front);
+    return DF_OK;
+}
+
+/* ---- times ---- */
+
+struct known {                          /* an old work, for the search */
+    uint32_t kernel, work;              /* kernel: of the new graph */
+    uint64_t bytes;
+};
+
+static int compare_known(const void *a, const void *b)
+{
+    const struct known *x = a, *y = b;
+    if (x->kernel != y->kernel)
+        return x->kernel < y->kernel ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? -1 : 1;
+    return x->work < y->work ? -1 : x->work > y->work;
+}
+
+/* How far apart two sizes are, as a ratio of at least 1. */
+static double distance(uint64_t a, uint64_t b)
+{
+    double x = (double)a + 1, y = (double)b + 1;
+    return x > y ? x / y : y / x;
+}
+
+/* The old work of that kernel whose job is nearest in size; NULL: none. list is sorted. */
+static const struct known *nearest(const struct known *list, size_t n, uint32_t kernel, uint64_t bytes)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (list[mid].kernel < kernel || (list[mid].kernel == kernel && list[mid].bytes < bytes))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    const struct known *above = low < n && list[low].kernel == kernel ? &list[low] : NULL;
+    const struct known *below = low > 0 && list[low - 1].kernel == kernel ? &list[low - 1] : NULL;
+    if (!above || !below)
+        return above ? above : below;
+    return distance(below->bytes, bytes) < distance(above->bytes, bytes) ? below : above;
+}
+
+/* Times of what is not known better. Kernels and classes keep their numbers: both graphs come from the same
+ * declarations. */
+static void scale_times(const struct df_graph *graph, const struct df_graph *old, const struct df_times *old_times,
+                      const struct known *list, size_t n, struct df_times *times)
+{
+    for (uint32_t w = 0; w < graph->n_works; w++) {
+        const struct df_work *work = &graph->works[w];
+        const struct known *from = nearest(list, n, work->kernel, work->job_bytes);
+        for (uint32_t c = 0; from && c < graph->n_classes && c < old_times->n_classes; c++) {
+            size_t to = (size_t)c * graph->n_works + w, at = (size_t)c * old->n_works + from->work;
+            double old_s = old_times->time_s[at];
+            uint8_t source = old_times->source[at];
+            bool better = times->source[to] != DF_TIME_NONE &&
+                          (times->source[to] != DF_TIME_DEFAULT || source == DF_TIME_DEFAULT);
+            if (isnan(old_s) || source == DF_TIME_NONE || source == DF_TIME_COST || better)
+                continue;
+            bool same = from->bytes == work->job_bytes;
+            times->time_s[to] = same || !from->bytes ? old_s : old_s * ((double)work->job_bytes / (double)from->bytes);
+            times->source[to] = same || source == DF_TIME_DEFAULT ? source : DF_TIME_ESTIMATED;
+        }
+    }
+}
+
+static int make_times(const struct df_graph *graph, const struct dfr_image *old, const struct df_times *old_times,
+                      struct df_times *times, struct df_error *error)
+{
+    const struct df_graph *g = old->graph;
+    size_t n = old_times->n_works == g->n_works ? g->n_works : 0;
+    struct dfw_known known = { 0 };
+    struct known *list = malloc((n + 1) * sizeof *list);
+    int rc = list ? DF_OK : dfr_error_memory(error);
+    if (rc == DF_OK && old->known)
+        rc = dfw_known_open(old->known, old->known_bytes, &known, error);
+    if (rc == DF_OK)
+        rc = dfw_known_times(&known, graph, times, error);
+    if (rc == DF_OK) {
+        for (uint32_t w = 0; w < n; w++)
+            list[w] = (struct known){ g->works[w].kernel, w, g->works[w].job_bytes };
+        qsort(list, n, sizeof *list, compare_known);
+        scale_times(graph, g, old_times, list, n, times);
+    }
+    dfw_known_free(&known);
+    free(list);
+    return rc;
+}
+
+/* ---- the hook ---- */
+
+static int make(const struct dfr_image *old, const struct df_times *old_times, const int64_t *values, size_t n_values,
+                struct df_graph **graph, struct df_times *times, struct df_error *error)
+{
+    struct values made = { 0 };
+    struct df_graph *fresh = NULL;
+    struct dfc_pack pack;
+    if (n_values != old->graph->n_params)
+        return dfr_error(error, DF_E_ARGUMENT, "%zu values for %u dynamic params", n_values,
+                         (unsigned)old->graph->n_params);
+    int rc = dfc_pack_open(old->sources, old->source_bytes, &pack, error);
+    if (rc != DF_OK)
+        return rc;
+    rc = make_defines(&pack, old->graph, values, n_values, &made) ? make_graph(&pack, &made, &fresh, error)
+                                                                  : dfr_error_memory(error);
+    if (rc == DF_OK)
+        rc = make_times(fresh, old, old_times, times, error);
+    if (rc == DF_OK)
+        *graph = fresh;
+    else
+        df_graph_free(fresh);
+    free(made.defines);
+    free(made.texts);
+    dfc_pack_close(&pack);
+    return rc;
+}
+
+const struct df_replanner dfc_replanner = { make };

@@ -1,0 +1,93 @@
+/* sources.c - the pack of sources: "DFSRC1\0\0", then the counts of definitions, folders and files, then their texts
+ * (runtime/base/bytes.h). Definitions are name and value, files path and text.
+ */
+#include "compiler/front/pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/bytes.h"
+#include "runtime/base/error.h"
+
+static const unsigned char magic[DFR_BYTES_MAGIC] = "DFSRC1";
+
+/* ---- writing: once to count, once to fill ---- */
+
+static void put_all(struct dfr_bytes_writer *w, const struct dfc_front *front, const struct dfc_define *defines,
+                    size_t n_defines)
+{
+    dfr_bytes_put(w, magic, sizeof magic);
+    dfr_bytes_put_number(w, n_defines);
+    dfr_bytes_put_number(w, front->n_import_dirs);
+    dfr_bytes_put_number(w, front->n_sources);
+    for (size_t i = 0; i < n_defines; i++) {
+        dfr_bytes_put_text(w, defines[i].name, strlen(defines[i].name));
+        dfr_bytes_put_text(w, defines[i].value, strlen(defines[i].value));
+    }
+    for (size_t i = 0; i < front->n_import_dirs; i++)
+        dfr_bytes_put_text(w, front->import_dirs[i], strlen(front->import_dirs[i]));
+    for (size_t i = 0; i < front->n_sources; i++) {
+        dfr_bytes_put_text(w, front->sources[i].path, strlen(front->sources[i].path));
+        dfr_bytes_put_text(w, front->sources[i].text, front->sources[i].length);
+    }
+}
+
+bool dfc_sources_pack(const struct dfc_front *front, const struct dfc_define *defines, size_t n_defines,
+                      unsigned char **bytes, size_t *size)
+{
+    struct dfr_bytes_writer count = { NULL, 0 };
+    put_all(&count, front, defines, n_defines);
+    struct dfr_bytes_writer fill = { malloc(count.n), 0 };
+    if (!fill.to)
+        return false;
+    put_all(&fill, front, defines, n_defines);
+    *bytes = fill.to;
+    *size = fill.n;
+    return true;
+}
+
+/* ---- reading ---- */
+
+int dfc_pack_open(const unsigned char *bytes, size_t size, struct dfc_pack *pack, struct df_error *error)
+{
+    struct dfr_bytes_reader r = dfr_bytes_read(bytes, size, magic);
+    struct dfc_pack p = { 0 };
+    uint64_t n_defines = dfr_bytes_get_number(&r), n_dirs = dfr_bytes_get_number(&r);
+    uint64_t n_files = dfr_bytes_get_number(&r);
+    if (!r.ok || !n_files || n_defines > size || n_dirs > size || n_files > size)
+        return dfr_error(error, DF_E_FORMAT, "the program's sources cannot be read");
+    p.n_defines = (size_t)n_defines;
+    p.n_dirs = (size_t)n_dirs;
+    p.n_files = (size_t)n_files;
+    p.defines = calloc(p.n_defines + 1, sizeof *p.defines);
+    p.dirs = calloc(p.n_dirs + 1, sizeof *p.dirs);
+    p.files = calloc(p.n_files + 1, sizeof *p.files);
+    if (!p.defines || !p.dirs || !p.files) {
+        dfc_pack_close(&p);
+        return dfr_error_memory(error);
+    }
+    for (size_t i = 0; i < p.n_defines && r.ok; i++) {
+        p.defines[i].name = dfr_bytes_get_text(&r, NULL);
+        p.defines[i].value = dfr_bytes_get_text(&r, NULL);
+    }
+    for (size_t i = 0; i < p.n_dirs && r.ok; i++)
+        p.dirs[i] = dfr_bytes_get_text(&r, NULL);
+    for (size_t i = 0; i < p.n_files && r.ok; i++) {
+        p.files[i].path = dfr_bytes_get_text(&r, NULL);
+        p.files[i].text = dfr_bytes_get_text(&r, &p.files[i].length);
+    }
+    if (!r.ok) {
+        dfc_pack_close(&p);
+        return dfr_error(error, DF_E_FORMAT, "the program's sources are cut off");
+    }
+    *pack = p;
+    return DF_OK;
+}
+
+void dfc_pack_close(struct dfc_pack *pack)
+{
+    free(pack->defines);
+    free(pack->dirs);
+    free(pack->files);
+    *pack = (struct dfc_pack){ 0 };
+}

@@ -1,0 +1,49 @@
+/* check_room.c - nodes that no unit of the platform has the memory for, told where they are called: a program that has
+ * one could run nowhere there.
+ */
+#include <string.h>
+
+#include "compiler/commands/command.h"
+#include "partition/model/model.h"
+
+/* Of the call: its file is one of the sources, which the sink knows by name. */
+static struct dfl_loc loc_of(const struct dfc_loaded *loaded, const struct df_node *node)
+{
+    const struct df_graph *g = loaded->front->graph;
+    const char *file = df_graph_string(g, node->file), *name = df_graph_string(g, g->kernels[node->kernel].name);
+    for (uint32_t i = 0; i < loaded->front->n_sources; i++)
+        if (strcmp(dfl_sink_file_name(loaded->sink, i), file) == 0)
+            return (struct dfl_loc){ i, node->line, node->col, node->col + (uint32_t)strlen(name) };
+    return (struct dfl_loc){ .file = DFL_NO_FILE };
+}
+
+static void report(const struct dfc_loaded *loaded, const struct dfp_model *model, uint32_t v, uint32_t more)
+{
+    const struct df_node *node = &loaded->front->graph->nodes[v];
+    struct df_error error = { "" };
+    dfp_refuse(model, v, &error);
+    dfl_error(loaded->sink, loc_of(loaded, node), "%s", error.text);
+    if (more)
+        dfl_note(loaded->sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "so do %u more node%s", (unsigned)more,
+                 more == 1 ? "" : "s");
+    dfl_hint(loaded->sink, "%s, have smaller tokens, or plan for a larger device (--platform, --gpu-mem)",
+             node->hint_class >= 0 ? "take its hint away" : "give its kernel a cpu variant");
+}
+
+bool dfc_check_room(const struct dfc_loaded *loaded)
+{
+    const struct df_graph *g = loaded->front->graph;
+    uint32_t first = DF_NONE, more = 0;
+    struct dfp_model model;
+    if (dfp_model_init(&model, &loaded->problem, NULL))
+        return true;                    /* who plans will say what is wrong */
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        if (dfp_model_fastest(&model, v, false) != DF_NONE || !dfp_model_is_too_large(&model, v))
+            continue;
+        more += first != DF_NONE;
+        first = first == DF_NONE ? v : first;
+    }
+    if (first != DF_NONE)
+        report(loaded, &model, first, more);
+    return first == DF_NONE;
+}

@@ -1,0 +1,228 @@
+/* load_cmd.c - from a command's options to a graph with everything that planners need: platform and times.
+ *
+ * Platform: --platform, else the first one declared in the .df, else the stored probe of this machine, else the
+ *           stated default.
+ */
+#include "compiler/commands/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the platform ---- */
+
+static bool uses_gpu(const struct df_graph *g)
+{
+    for (uint32_t k = 0; k < g->n_kernels; k++)
+        if ((g->kernels[k].code_classes | g->kernels[k].cost_classes) >> DF_CLASS_GPU & 1)
+            return true;
+    return false;
+}
+
+/* A platform counts its classes as its own text names them; planners compare them with the graph's. So the graph's
+ * classes come first, in its order, and what it does not know after them. false: more classes than there is room for
+ * (reported). */
+static bool align_classes(struct df_platform *platform, const struct df_graph *g)
+{
+    struct df_platform old = *platform;
+    uint32_t n = 0;
+    memset(platform->class_names, 0, sizeof platform->class_names);
+    for (; n < g->n_classes && n < DF_MAX_CLASSES; n++)
+        snprintf(platform->class_names[n], sizeof platform->class_names[n], "%s",
+                 df_graph_string(g, g->class_names[n]));
+    for (uint32_t u = 0; u < old.n_units; u++) {
+        const char *name = old.class_names[old.units[u].cls];
+        uint32_t cls = 0;
+        while (cls < n && strcmp(platform->class_names[cls], name) != 0)
+            cls++;
+        if (cls == DF_MAX_CLASSES) {
+            dfc_error("platform '%s' and the graph have more than %d classes together", old.name, DF_MAX_CLASSES);
+            return false;
+        }
+        if (cls == n)
+            snprintf(platform->class_names[n++], sizeof platform->class_names[cls], "%s", name);
+        platform->units[u].cls = cls;
+    }
+    platform->n_classes = n;
+    return true;
+}
+
+/* The stored probe, where there is one. A database that cannot be read is no reason to stop. */
+static bool probed(struct dfw_db *db, bool emulated, struct df_platform *platform)
+{
+    struct df_error error = { "" };
+    bool found = false;
+    if (db && dfw_platform_load_for(db, emulated, platform, &found, &error) != DF_OK) {
+        dfc_warning("the stored probe is not used: %s", error.text);
+        return false;
+    }
+    return found;
+}
+
+static bool choose_platform(const struct dfc_common *common, struct dfw_db *db, struct dfc_loaded *loaded)
+{
+    const struct dfc_front *front = loaded->front;
+    bool emulated = common->device && strcmp(common->device, "emu") == 0;
+    if (common->platform) {
+        loaded->platform_source = "file";
+        if (!dfc_platform_read(loaded->sink, common->platform, &loaded->platform))
+            return false;
+    } else if (front->n_platforms) {
+        loaded->platform_source = "graph";
+        loaded->platform = front->platforms[0];
+    } else if (probed(db, emulated, &loaded->platform)) {
+        loaded->platform_source = "probe";
+    } else {
+        loaded->platform_source = "default";
+        df_platform_default(&loaded->platform, uses_gpu(front->graph) || common->emu_all ? 1 : 0);
+    }
+    return align_classes(&loaded->platform, front->graph);
+}
+
+/* --workers, --gpu-mem, --gpu-jobs and --device=none describe the machine too. */
+static void apply_limits(const struct dfc_common *common, struct df_platform *platform)
+{
+    if (common->workers)
+        platform->units[0].workers = common->workers;
+    if (common->device && strcmp(common->device, "none") == 0) {
+        uint32_t n = 1;
+        for (uint32_t u = 1; u < platform->n_units; u++)
+            if (platform->units[u].cls != DF_CLASS_GPU)
+                platform->units[n++] = platform->units[u];
+        platform->n_units = n;
+    }
+    for (uint32_t u = 1; u < platform->n_units; u++) {
+        struct df_unit *unit = &platform->units[u];
+        if (unit->cls != DF_CLASS_GPU)
+            continue;
+        if (common->gpu_mem_bytes && (!unit->memory_bytes || common->gpu_mem_bytes < unit->memory_bytes))
+            unit->memory_bytes = common->gpu_mem_bytes;
+        if (common->gpu_jobs)
+            unit->jobs = common->gpu_jobs == DF_FIND_JOBS ? 0 : common->gpu_jobs;
+    }
+}
+
+/* ---- code ---- */
+
+/* Kernels that are used and cannot be compiled: costs alone. */
+static bool check_code(const struct dfc_loaded *loaded)
+{
+    const struct dfc_front *front = loaded->front;
+    const struct df_graph *g = front->graph;
+    bool good = true;
+    unsigned char *used = calloc(g->n_kernels ? g->n_kernels : 1, 1);
+    if (!used) {
+        dfc_error("out of memory");
+        return false;
+    }
+    for (uint32_t w = 0; w < g->n_works; w++)
+        used[g->works[w].kernel] = 1;
+    for (size_t i = 0; i < front->n_kernels; i++) {
+        const struct dfc_kernel_code *code = &front->kernels[i];
+        if (!used[code->kernel] || code->cpu || code->gpu)
+            continue;
+        dfl_error(loaded->sink, code->ast->name.loc,
+                  "kernel '%s' has costs and no code, so no program can be made of it", code->ast->name.text);
+        dfl_hint(loaded->sink, "give it a variant (cpu \"file.c\"), or study the graph with --emit or 'dfc partition'");
+        good = false;
+    }
+    free(used);
+    return good;
+}
+
+/* ---- all of it ---- */
+
+void dfc_report_learned(const struct dfw_db *db)
+{
+    const struct dfw_imported *i = db ? dfw_db_imported(db) : NULL;
+    if (i && i->failure[0])
+        dfc_warning("what programs learned is not used yet: %s", i->failure);
+    if (i && i->unreadable)
+        dfc_warning("%u file%s in '%s.learned' %s no times that a program learned: renamed to end in .bad",
+                    (unsigned)i->unreadable, i->unreadable == 1 ? "" : "s", dfw_db_path(db),
+                    i->unreadable == 1 ? "has" : "have");
+    if (i && i->files)
+        dfc_note("the profile database has %u time%s more, from %u run%s with --learn", (unsigned)i->samples,
+                 i->samples == 1 ? "" : "s", (unsigned)i->files, i->files == 1 ? "" : "s");
+}
+
+static bool run_front(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
+{
+    const struct dfc_front_options options = {
+        .path = common->path,
+        .defines = common->defines, .n_defines = common->n_defines,
+        .import_dirs = common->import_dirs, .n_import_dirs = common->n_import_dirs,
+        .need_code_files = need_code,
+    };
+    return dfc_front_run(loaded->sink, &options, &loaded->front) && (!need_code || check_code(loaded));
+}
+
+static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
+{
+    struct df_error error = { "" };
+    struct dfw_db *db = NULL;
+    if (dfw_db_open(NULL, false, &db, &error) != DF_OK)
+        dfc_warning("the profile database is not used: %s", error.text);
+    dfc_report_learned(db);
+    bool good = choose_platform(common, db, loaded);
+    if (good) {
+        apply_limits(common, &loaded->platform);
+        const char *gpu = common->device && strcmp(common->device, "emu") == 0 ? DFW_EMULATOR : NULL;
+        const struct df_graph *graph = loaded->front->graph;
+        int status = dfw_known_load(db, graph, gpu, common->emu_all, &loaded->known, &error);
+        if (status != DF_OK && db) { /* a damaged database costs precision, not the program */
+            dfc_warning("the profile database is not used: %s", error.text);
+            status = dfw_known_load(NULL, graph, gpu, common->emu_all, &loaded->known, &error);
+        }
+        if (status == DF_OK)
+            status = dfw_known_times(&loaded->known, graph, &loaded->times, &error);
+        if (status != DF_OK)
+            dfc_error("%s", error.text);
+        good = status == DF_OK;
+    }
+    dfw_db_close(db);
+    return good;
+}
+
+/* Says how many errors were left out, and frees. */
+static bool give_up(struct dfc_loaded *loaded)
+{
+    dfl_sink_summary(loaded->sink);
+    dfc_unload(loaded);
+    return false;
+}
+
+bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
+{
+    memset(loaded, 0, sizeof *loaded);
+    loaded->sink = dfl_sink_new(stderr);
+    if (!loaded->sink) {
+        dfc_error("out of memory");
+        return false;
+    }
+    return (run_front(common, need_code, loaded) && dfc_output_check(common, loaded, common->output)) ||
+           give_up(loaded);
+}
+
+bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
+{
+    if (!dfc_load_graph(common, need_code, loaded))
+        return false;
+    if (!weigh(common, loaded))
+        return give_up(loaded);
+    loaded->problem = (struct dfp_problem){ loaded->front->graph, &loaded->platform, &loaded->times };
+    return true;
+}
+
+void dfc_unload(struct dfc_loaded *loaded)
+{
+    dfr_times_free(&loaded->times);
+    dfw_known_free(&loaded->known);
+    dfc_front_free(loaded->front);
+    dfl_sink_free(loaded->sink);
+    memset(loaded, 0, sizeof *loaded);
+}
+
+const char *dfc_default_placer(const struct dfc_loaded *loaded)
+{
+    return dfr_times_known(loaded->front->graph, &loaded->times) ? "gp" : "gp-thesis";
+}

@@ -1,0 +1,83 @@
+/* output_check.c - output paths that cannot be meant: told before the work that they would be for.
+ *
+ * One slip of the hand (`-o vec.c`, `--csv=graph.df`), and the only copy of a source would be gone.
+ */
+#include "compiler/build/build_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+/* ---- inputs ---- */
+
+static bool is_file(const char *path, const struct stat *output)
+{
+    struct stat input;
+    return stat(path, &input) == 0 && input.st_dev == output->st_dev && input.st_ino == output->st_ino;
+}
+
+/* A variant's file, if it has one and it is that. NULL: not; else its name, malloc'ed. */
+static char *is_variant(const struct dfc_kernel_code *code, const struct dfl_variant *variant,
+                        const struct stat *output)
+{
+    char *path = variant && variant->path ? dfc_join_path(code->dir, variant->path) : NULL;
+    if (path && is_file(path, output))
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* The input that the file is, malloc'ed; NULL: none of them (or no memory to say so). */
+static char *find_input(const struct dfc_common *common, const struct dfc_front *front, const struct stat *output)
+{
+    char *found = NULL;
+    if (!front)
+        return is_file(common->path, output) ? strdup(common->path) : NULL;
+    for (size_t i = 0; i < front->n_sources; i++)
+        if (is_file(front->sources[i].path, output))
+            return strdup(front->sources[i].path);
+    for (size_t i = 0; i < front->n_kernels && !found; i++) {
+        found = is_variant(&front->kernels[i], front->kernels[i].cpu, output);
+        if (!found)
+            found = is_variant(&front->kernels[i], front->kernels[i].gpu, output);
+    }
+    return found || !common->platform || !is_file(common->platform, output) ? found : strdup(common->platform);
+}
+
+bool dfc_output_check(const struct dfc_common *common, const struct dfc_loaded *loaded, const char *path)
+{
+    struct df_error error = { "" };
+    struct stat output;
+    if (!path || strcmp(path, "-") == 0)
+        return true;
+    if (dfr_output_check(path, &error) != DF_OK) {
+        dfc_error("%s", error.text);
+        return false;
+    }
+    char *input = stat(path, &output) == 0 ? find_input(common, loaded ? loaded->front : NULL, &output) : NULL;
+    if (input)
+        dfc_error("'%s' is not written: it would replace '%s', which it is made of", path, input);
+    free(input);
+    return !input;
+}
+
+/* ---- pictures ---- */
+
+bool dfc_output_is_picture(const char *option, const char *path, const char *form)
+{
+    static const struct { const char *suffix, *form; } known[] = {
+        { ".svg", "SVG" }, { ".dot", "DOT" }, { ".gv", "DOT" },   { ".png", NULL }, { ".jpg", NULL },
+        { ".jpeg", NULL }, { ".pdf", NULL },  { ".gif", NULL },   { ".ps", NULL },  { ".eps", NULL },
+        { ".webp", NULL }, { ".tif", NULL },  { ".tiff", NULL },  { ".bmp", NULL }, { ".svgz", NULL },
+        { ".html", NULL }, { ".df", NULL },
+    };
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    for (size_t i = 0; dot && i < sizeof known / sizeof *known; i++)
+        if (strcasecmp(dot, known[i].suffix) == 0 && (!known[i].form || strcmp(known[i].form, form) != 0)) {
+            dfc_error("%s%s%s: %s is written, so a name that ends in %s is expected", option,
+                      option[1] == '-' ? "=" : " ", path, form, strcmp(form, "SVG") ? ".dot or .gv" : ".svg");
+            return false;
+        }
+    return true;
+}

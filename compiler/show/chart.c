@@ -1,0 +1,152 @@
+/* chart.c - the bar chart's SVG.
+ *
+ * Text is measured by a guess (the widest sans-serif fonts take 0.62 of their size per character on average), which
+ * only decides how wide bars' places are, so a reader's own font cannot make labels overlap by much.
+ */
+#include "compiler/show/chart.h"
+#include "runtime/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LEFT 76.0
+#define RIGHT 24.0
+#define TOP 70.0
+#define PLOT_HEIGHT 280.0
+#define BELOW 64.0                      /* labels and notes */
+#define FOOTNOTE 22.0
+#define LEAST_PLACE 92.0                /* width of a bar's place */
+#define BAR_SHARE 0.56
+#define GLYPH 0.62
+#define TICKS 5
+
+struct axis {
+    double top_s;                       /* value at the plot's top */
+    double step_s;
+    double scale;                       /* of what is written: 1e3 for ms */
+    const char *unit;
+    int decimals;
+};
+
+/* Steps of 1, 2 or 5 times a power of ten, so that about TICKS of them reach `most`. */
+static struct axis make_axis(double most_s)
+{
+    static const struct { double from, scale; const char *unit; } units[] = { { 1, 1, "s" }, { 1e-3, 1e3, "ms" },
+                                                                               { 1e-6, 1e6, "us" }, { 0, 1e9, "ns" } };
+    struct axis axis;
+    if (!(most_s > 0) || !isfinite(most_s))
+        most_s = 1;
+    unsigned u = 0;
+    while (most_s < units[u].from)
+        u++;
+    axis.scale = units[u].scale;
+    axis.unit = units[u].unit;
+    double rough = most_s * axis.scale / TICKS, power = pow(10, floor(log10(rough)));
+    double step = rough <= power ? power : rough <= 2 * power ? 2 * power : rough <= 5 * power ? 5 * power : 10 * power;
+    axis.decimals = step < 0.99 ? (int)ceil(-log10(step) - 1e-9) : 0;
+    axis.step_s = step / axis.scale;
+    axis.top_s = ceil(most_s / axis.step_s - 1e-9) * axis.step_s;
+    return axis;
+}
+
+static double y_of(const struct axis *axis, double seconds)
+{
+    return TOP + PLOT_HEIGHT * (1 - seconds / axis->top_s);
+}
+
+static double place_width(const struct dfc_chart *chart)
+{
+    double width = LEAST_PLACE;
+    for (unsigned i = 0; i < chart->n_bars; i++) {
+        double label = (double)strlen(chart->bars[i].label) * 14 * GLYPH + 12;
+        double note = chart->bars[i].note ? (double)strlen(chart->bars[i].note) * 11 * GLYPH + 12 : 0;
+        width = fmax(width, fmax(label, note));
+    }
+    return width;
+}
+
+static void write_axis(FILE *out, const struct axis *axis, double width)
+{
+    unsigned n = (unsigned)lround(axis->top_s / axis->step_s);
+    for (unsigned i = 0; i <= n; i++) {
+        double value = axis->step_s * i, y = y_of(axis, value);
+        fprintf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", LEFT, y, width - RIGHT,
+                y, i ? "#e3e3e3" : "#666666");
+        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" fill=\"#444444\" text-anchor=\"end\">%.*f</text>\n",
+                LEFT - 8, y + 4, axis->decimals, value * axis->scale);
+    }
+    double middle = TOP + PLOT_HEIGHT / 2;
+    fprintf(out, "<text x=\"20\" y=\"%.1f\" font-size=\"12\" fill=\"#444444\" text-anchor=\"middle\" "
+            "transform=\"rotate(-90 20 %.1f)\">makespan, %s</text>\n", middle, middle, axis->unit);
+}
+
+static void write_whisker(FILE *out, double x, double least_y, double most_y)
+{
+    const double arm = 7;
+    fprintf(out, "<path d=\"M%.1f %.1fV%.1fM%.1f %.1fH%.1fM%.1f %.1fH%.1f\" stroke=\"#222222\" stroke-width=\"1.5\" "
+            "fill=\"none\"/>\n", x, least_y, most_y, x - arm, most_y, x + arm, x - arm, least_y, x + arm);
+}
+
+/* Three digits. */
+static void write_value(FILE *out, const struct axis *axis, const struct dfc_bar *bar)
+{
+    double value = bar->value_s * axis->scale;
+    int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : value >= 0.9995 ? 2 : 3;
+    fprintf(out, "%s%.*f %s", bar->uncertain ? "~" : "", decimals, value, axis->unit);
+}
+
+static void write_bar(FILE *out, const struct axis *axis, const struct dfc_bar *bar, double x, double place)
+{
+    double width = place * BAR_SHARE, top = y_of(axis, bar->value_s), floor_y = TOP + PLOT_HEIGHT;
+    static const char *const colours[2][2] = { { "#4a78b0", "#9db8d6" }, { "#2f7d4f", "#8fbfa3" } };
+    fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x - width / 2, top,
+            width, floor_y - top, colours[bar->highlight != 0][bar->uncertain != 0]);
+    write_whisker(out, x, y_of(axis, bar->least_s), y_of(axis, bar->most_s));
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" fill=\"#222222\" text-anchor=\"middle\">", x,
+            y_of(axis, bar->most_s) - 7);
+    write_value(out, axis, bar);
+    fprintf(out, "</text>\n<text x=\"%.1f\" y=\"%.1f\" font-size=\"14\"%s fill=\"#111111\" text-anchor=\"middle\">", x,
+            floor_y + 22, bar->highlight ? " font-weight=\"bold\"" : "");
+    dfr_text_xml(out, bar->label);
+    fputs("</text>\n", out);
+    if (bar->note) {
+        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"11\" fill=\"#555555\" text-anchor=\"middle\">", x,
+                floor_y + 40);
+        dfr_text_xml(out, bar->note);
+        fputs("</text>\n", out);
+    }
+}
+
+static void write_line(FILE *out, double y, int size, const char *colour, const char *text)
+{
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" fill=\"%s\">", 20.0, y, size, colour);
+    dfr_text_xml(out, text);
+    fputs("</text>\n", out);
+}
+
+void dfc_chart_write(FILE *out, const struct dfc_chart *chart)
+{
+    double place = place_width(chart), most_s = 0;
+    double text = fmax((double)strlen(chart->title) * 16, chart->subtitle ? (double)strlen(chart->subtitle) * 12 : 0);
+    if (chart->footnote)
+        text = fmax(text, (double)strlen(chart->footnote) * 11);
+    double width = fmax(LEFT + place * chart->n_bars + RIGHT, text * GLYPH + 40);
+    double height = TOP + PLOT_HEIGHT + BELOW + (chart->footnote ? FOOTNOTE : 0);
+    for (unsigned i = 0; i < chart->n_bars; i++)
+        most_s = fmax(most_s, chart->bars[i].most_s);
+    struct axis axis = make_axis(most_s);
+
+    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+            "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n", width, height, width, height);
+    fprintf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
+    write_line(out, 28, 16, "#111111", chart->title);
+    if (chart->subtitle)
+        write_line(out, 47, 12, "#555555", chart->subtitle);
+    write_axis(out, &axis, width);
+    double share = (width - LEFT - RIGHT) / (chart->n_bars ? chart->n_bars : 1);
+    for (unsigned i = 0; i < chart->n_bars; i++)
+        write_bar(out, &axis, &chart->bars[i], LEFT + share * (i + 0.5), fmin(share, place));
+    if (chart->footnote)
+        write_line(out, height - 14, 11, "#555555", chart->footnote);
+    fputs("</svg>\n", out);
+}

@@ -1,0 +1,104 @@
+/* emit_plan.c - --emit=plan: what was decided before the run and from which figures: the platform, the time of each
+ * work and where it came from, the unit of each node, the memory each unit will need, the makespan predicted.
+ */
+#include "compiler/build/build_program.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static void emit_seconds(FILE *out, double s)
+{
+    if (!(s == s))
+        fputs("-", out);
+    else if (s >= 1 || s == 0)
+        fprintf(out, "%.6g s", s);
+    else if (s >= 1e-3)
+        fprintf(out, "%.6g ms", s * 1e3);
+    else if (s >= 1e-6)
+        fprintf(out, "%.6g us", s * 1e6);
+    else
+        fprintf(out, "%.6g ns", s * 1e9);
+}
+
+static void emit_link(FILE *out, const char *name, const struct df_link *link)
+{
+    fprintf(out, ", %s %.4g GB/s after ", name, link->bytes_per_s / 1e9);
+    emit_seconds(out, link->latency_s);
+    if (link->threshold_bytes)
+        fprintf(out, " and %" PRIu64 " bytes", link->threshold_bytes);
+}
+
+static void emit_units(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,
+                       const struct dfp_evaluation *e)
+{
+    const struct df_platform *p = &loaded->platform;
+    for (uint32_t u = 0; u < p->n_units; u++) {
+        const struct df_unit *unit = &p->units[u];
+        fprintf(out, "u%u %s %s: %u worker%s", u, p->class_names[unit->cls], unit->name, unit->workers,
+                unit->workers == 1 ? "" : "s");
+        if (u) {
+            emit_link(out, "h2d", &unit->h2d);
+            emit_link(out, "d2h", &unit->d2h);
+            if (unit->peer.bytes_per_s > 0)
+                emit_link(out, "peer", &unit->peer);
+        }
+        fprintf(out, "; %u nodes, busy ", e->nodes[u]);
+        emit_seconds(out, e->busy_s[u]);
+        if (u)
+            fprintf(out, ", needs %" PRIu64 " bytes for a wave, %" PRIu64 " for its largest job", plan->pool_bytes[u],
+                    plan->largest_job_bytes[u]);
+        fputc('\n', out);
+    }
+}
+
+static void emit_times(FILE *out, const struct df_graph *g, const struct df_times *times)
+{
+    static const char *const sources[] = { "none", "cost", "measured", "estimated", "default" };
+    for (uint32_t w = 0; w < g->n_works; w++) {
+        dfc_emit_work_name(out, g, w);
+        for (uint32_t c = 0; c < times->n_classes; c++) {
+            size_t at = (size_t)c * times->n_works + w;
+            fprintf(out, "%s %s ", c ? "," : ":", df_graph_string(g, g->class_names[c]));
+            emit_seconds(out, times->time_s[at]);
+            if (!isnan(times->time_s[at]))
+                fprintf(out, " (%s)", sources[times->source[at]]);
+        }
+        fputc('\n', out);
+    }
+}
+
+void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,
+                   const struct dfp_evaluation *e)
+{
+    const struct df_graph *g = loaded->front->graph;
+    const struct df_platform *p = &loaded->platform;
+    fprintf(out, "plan %s: %s on platform '%s' (%s)\npredicted ", g->name, plan->policy, p->name,
+            loaded->platform_source);
+    emit_seconds(out, plan->predicted_s);
+    fprintf(out, " for a wave; all on '%s' ", p->units[plan->best_single_unit].name);
+    emit_seconds(out, plan->best_single_s);
+    fprintf(out, "%s\ncut: %" PRIu64 " bytes, ",
+            plan->best_single_s < plan->predicted_s ? ", so this partition does not pay" : "", e->cut_bytes);
+    emit_seconds(out, e->cut_s);
+    fprintf(out, "; copies: %u to devices (%" PRIu64 " bytes), %u back (%" PRIu64 " bytes)", e->h2d_copies,
+            e->h2d_bytes, e->d2h_copies, e->d2h_bytes);
+    if (e->peer_copies)
+        fprintf(out, ", %u between them (%" PRIu64 " bytes)", e->peer_copies, e->peer_bytes);
+    fputs("\n\n", out);
+    emit_units(out, loaded, plan, e);
+    fputc('\n', out);
+    emit_times(out, g, &loaded->times);
+    fputc('\n', out);
+    if (plan->n_waves > 1)
+        fprintf(out, "%u waves placed jointly: wave w goes by column w %% %u\n", plan->n_waves, plan->n_waves);
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        char name[1024];
+        df_node_name(g, v, name, sizeof name);
+        fprintf(out, "n%u %s", v, name);
+        for (uint32_t row = 0; row < plan->n_waves; row++)
+            fprintf(out, " u%u", plan->place[(size_t)row * g->n_nodes + v]);
+        fputs(" rank ", out);
+        emit_seconds(out, (double)plan->priority[v]);
+        fputc('\n', out);
+    }
+}

@@ -1,0 +1,278 @@
+/* explain_if.c - `dfc explain --what-if`: what another machine, or more variants, would bring. Each change is a problem
+ * of its own, planned by the same policy; where that finds nothing better, the present placement stays, if it can.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/show/explain.h"
+#include "runtime/base/error.h"
+#include "runtime/measure/sampler.h"
+
+#define MOST_VARIANTS 6                 /* kernels without a gpu variant, those with most time first */
+#define ASSUMED_SPEEDUP 8               /* as the stated default times have it */
+
+struct trial {
+    const struct dfc_explained *e;
+    const char *policy;
+    const struct dfp_options *options;
+    struct dfc_change *changes;
+    int n;
+};
+
+/* Can everything stay where it is? A hint binds where the unit that it names comes to be there. */
+static bool stays_possible(const struct trial *t, const struct dfp_problem *problem)
+{
+    struct dfp_model model;
+    if (dfp_model_init(&model, problem, NULL) != DF_OK)
+        return false;
+    for (uint32_t v = 0; v < problem->graph->n_nodes; v++)
+        if (isnan(dfp_model_time_s(&model, v, t->e->plan->place[v])))
+            return false;
+    return true;
+}
+
+/* One wave with everything where it is; INFINITY: that is impossible. Where what is predicted now is more than the
+ * evaluator says, a device's memory is short, which it does not know: then as long as now. */
+static int find_present(const struct trial *t, const struct dfp_problem *problem, double *present_s,
+                        struct df_error *error)
+{
+    struct dfp_evaluation now;
+    double now_s = t->e->plan->predicted_s;
+    *present_s = INFINITY;
+    if (!stays_possible(t, problem))
+        return DF_OK;
+    *present_s = now_s;
+    if (t->e->evaluation.makespan_s < now_s)
+        return DF_OK;
+    float *rank = malloc(((size_t)problem->graph->n_nodes + 1) * sizeof *rank);
+    if (!rank)
+        return dfr_error_memory(error);
+    dfp_upward_rank(problem, t->e->plan->place, rank);
+    int code = dfp_evaluate(problem, t->e->plan->place, rank, &now, error);
+    free(rank);
+    if (!code)
+        *present_s = fmin(now.makespan_s, now_s);
+    return code;
+}
+
+/* Plans a changed problem and adds the outcome under `what` (in the next change's place already). With a variant that
+ * its hint then asks for, a job may fit nowhere: that is no change to think of. */
+static bool try_problem(struct trial *t, const struct dfp_problem *problem)
+{
+    struct df_plan *plan;
+    struct df_error error = { "" };
+    double present_s;
+    int code = find_present(t, problem, &present_s, &error);
+    if (code == DF_OK)
+        code = dfp_plan_make(problem, t->policy, t->options, &plan, &error);
+    if (code == DF_E_REFUSED && isinf(present_s))
+        return true;
+    if (code != DF_OK) {
+        dfc_error("%s", error.text);
+        return false;
+    }
+    t->changes[t->n++].predicted_s = fmin(plan->predicted_s, present_s);
+    dfr_plan_free(plan);
+    return true;
+}
+
+static char *what(struct trial *t)
+{
+    return t->changes[t->n].what;
+}
+
+/* ---- the machine ---- */
+
+static uint32_t last_gpu(const struct df_platform *p)
+{
+    for (uint32_t u = p->n_units; u-- > 1;)
+        if (p->units[u].cls == DF_CLASS_GPU)
+            return u;
+    return DF_NONE;
+}
+
+static bool try_gpu(struct trial *t)
+{
+    struct dfp_problem problem = *t->e->problem;
+    struct df_platform platform = *problem.platform, stated;
+    uint32_t like = last_gpu(&platform);
+    if (platform.n_units == DF_MAX_UNITS)
+        return true;
+    df_platform_default(&stated, 1);
+    struct df_unit *unit = &platform.units[platform.n_units++];
+    *unit = like == DF_NONE ? stated.units[1] : platform.units[like];
+    if (like == DF_NONE)
+        snprintf(what(t), sizeof t->changes->what, "a GPU (12 GB/s and 10 us each way)");
+    else
+        snprintf(what(t), sizeof t->changes->what, "one more GPU like %s", platform.units[like].name);
+    snprintf(unit->name, sizeof unit->name, "gpu-more");
+    problem.platform = &platform;
+    return try_problem(t, &problem);
+}
+
+static bool try_worker(struct trial *t)
+{
+    struct dfp_problem problem = *t->e->problem;
+    struct df_platform platform = *problem.platform;
+    if (platform.units[0].workers == DF_MAX_WORKERS)
+        return true;
+    platform.units[0].workers++;
+    snprintf(what(t), sizeof t->changes->what, "one more CPU worker (%u)", (unsigned)platform.units[0].workers);
+    problem.platform = &platform;
+    return try_problem(t, &problem);
+}
+
+static void halve(struct df_link *link)
+{
+    link->bytes_per_s *= 2;
+    link->latency_s /= 2;
+}
+
+static bool try_link(struct trial *t)
+{
+    struct dfp_problem problem = *t->e->problem;
+    struct df_platform platform = *problem.platform;
+    if (platform.n_units == 1)
+        return true;
+    for (uint32_t u = 1; u < platform.n_units; u++) {
+        halve(&platform.units[u].h2d);
+        halve(&platform.units[u].d2h);
+        halve(&platform.units[u].peer);
+    }
+    snprintf(what(t), sizeof t->changes->what, "link%s twice as fast (each copy in half the time)",
+             platform.n_units > 2 ? "s" : "");
+    problem.platform = &platform;
+    return try_problem(t, &problem);
+}
+
+/* Of each class with several devices, those that have no link to the others get one like the host's. */
+static bool try_peers(struct trial *t)
+{
+    struct dfp_problem problem = *t->e->problem;
+    struct df_platform platform = *problem.platform;
+    uint32_t n_of_class[DF_MAX_CLASSES] = { 0 }, n_new = 0;
+    for (uint32_t u = 1; u < platform.n_units; u++)
+        n_of_class[platform.units[u].cls]++;
+    for (uint32_t u = 1; u < platform.n_units; u++) {
+        struct df_unit *unit = &platform.units[u];
+        if (n_of_class[unit->cls] < 2 || unit->peer.bytes_per_s > 0)
+            continue;
+        unit->peer = unit->d2h;
+        n_new++;
+    }
+    if (!n_new)
+        return true;
+    snprintf(what(t), sizeof t->changes->what, "direct links between all devices of a class, as fast as to the host");
+    problem.platform = &platform;
+    return try_problem(t, &problem);
+}
+
+/* ---- variants ---- */
+
+/* Median of the works that have both times, and not by default; without any the stated one. */
+static double usual_speedup(const struct dfp_problem *problem)
+{
+    const struct df_times *t = problem->times;
+    double *ratios = malloc((t->n_works + 1) * sizeof *ratios), speedup = ASSUMED_SPEEDUP;
+    uint32_t n = 0;
+    for (uint32_t w = 0; ratios && w < t->n_works && t->n_classes > DF_CLASS_GPU; w++) {
+        size_t gpu = (size_t)DF_CLASS_GPU * t->n_works + w;
+        bool known = t->source[w] != DF_TIME_DEFAULT && t->source[gpu] != DF_TIME_DEFAULT;
+        if (known && t->time_s[w] > 0 && t->time_s[gpu] > 0) /* false for NaN */
+            ratios[n++] = t->time_s[w] / t->time_s[gpu];
+    }
+    if (n)
+        speedup = dfr_median(ratios, n);
+    free(ratios);
+    return speedup;
+}
+
+/* CPU time in one wave of a kernel that could have a gpu variant and has none; 0 for others. Sources, sinks and ordered
+ * kernels have to do with the outside world. */
+static double lacking_s(const struct dfp_problem *problem, uint32_t kernel)
+{
+    const struct df_graph *g = problem->graph;
+    const struct df_times *t = problem->times;
+    const struct df_kernel *k = &g->kernels[kernel];
+    double sum_s = 0;
+    if (!k->n_in || !k->n_out || k->traits & (DF_ORDERED | DF_STREAM) || k->flags & DF_KERNEL_COPY)
+        return 0;
+    for (uint32_t w = 0; w < g->n_works; w++) {
+        if (g->works[w].kernel != kernel)
+            continue;
+        if (!isnan(t->time_s[(size_t)DF_CLASS_GPU * t->n_works + w]))
+            return 0;
+        if (!isnan(t->time_s[w]))
+            sum_s += t->time_s[w] * g->works[w].n_nodes;
+    }
+    return sum_s;
+}
+
+static bool try_variant(struct trial *t, uint32_t kernel, double speedup)
+{
+    struct dfp_problem problem = *t->e->problem;
+    const struct df_times *old = problem.times;
+    struct df_times times = *old;
+    size_t n = (size_t)old->n_classes * old->n_works;
+    times.time_s = malloc((n + 1) * sizeof *times.time_s);
+    times.source = malloc(n + 1);
+    bool good = times.time_s && times.source;
+    if (!good)
+        dfc_error("out of memory");
+    if (good) {
+        memcpy(times.time_s, old->time_s, n * sizeof *times.time_s);
+        memcpy(times.source, old->source, n);
+        for (uint32_t w = 0; w < old->n_works; w++) {
+            size_t gpu = (size_t)DF_CLASS_GPU * old->n_works + w;
+            if (problem.graph->works[w].kernel != kernel)
+                continue;
+            times.time_s[gpu] = old->time_s[w] / speedup;
+            times.source[gpu] = DF_TIME_ESTIMATED;
+        }
+        snprintf(what(t), sizeof t->changes->what, "a gpu variant of %s, %.3gx as fast as its cpu variant",
+                 df_graph_string(problem.graph, problem.graph->kernels[kernel].name), speedup);
+        problem.times = &times;
+        good = try_problem(t, &problem);
+    }
+    dfr_times_free(&times);
+    return good;
+}
+
+/* Those with most time first. */
+static bool try_variants(struct trial *t)
+{
+    const struct dfp_problem *problem = t->e->problem;
+    if (last_gpu(problem->platform) == DF_NONE || problem->times->n_classes <= DF_CLASS_GPU)
+        return true;
+    double limit_s = INFINITY, speedup = usual_speedup(problem);
+    uint32_t limit = 0;
+    for (int tried = 0; tried < MOST_VARIANTS; tried++) {
+        uint32_t best = DF_NONE;
+        double best_s = 0;
+        for (uint32_t k = 0; k < problem->graph->n_kernels; k++) {
+            double s = lacking_s(problem, k);
+            bool after = s < limit_s || (s == limit_s && k > limit);
+            if (after && s > best_s) {
+                best = k;
+                best_s = s;
+            }
+        }
+        if (best == DF_NONE)
+            break;
+        limit_s = best_s;
+        limit = best;
+        if (!try_variant(t, best, speedup))
+            return false;
+    }
+    return true;
+}
+
+int dfc_explain_changes(const struct dfc_explained *e, const char *policy, const struct dfp_options *options,
+                        struct dfc_change *changes)
+{
+    _Static_assert(DFC_MOST_CHANGES >= 4 + MOST_VARIANTS, "room for all changes");
+    struct trial t = { .e = e, .policy = policy, .options = options, .changes = changes };
+    bool good = try_gpu(&t) && try_worker(&t) && try_link(&t) && try_peers(&t) && try_variants(&t);
+    return good ? t.n : -1;
+}

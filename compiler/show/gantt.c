@@ -1,0 +1,199 @@
+/* gantt.c - what a simulated run did, as bars, and the chain of bars that made it as long as it is.
+ *
+ * Chain: a bar began at the moment when what it waited for ended, to the last digit. So from the last job back: the
+ *        copy that brought an input there then, else the job that made one, else what kept its worker or engine, else
+ *        whoever ended then and set something free. Jobs that cost nothing have no bars and are passed through.
+ */
+#include "compiler/show/gantt_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- bars ---- */
+
+struct dfc_gantt *dfc_gantt_new(void)
+{
+    return calloc(1, sizeof(struct dfc_gantt));
+}
+
+void dfc_gantt_free(struct dfc_gantt *gantt)
+{
+    if (gantt)
+        free(gantt->bars);
+    free(gantt);
+}
+
+static void add(struct dfc_gantt *gantt, struct dfc_gantt_bar bar)
+{
+    if (gantt->n_bars == gantt->capacity) {
+        size_t capacity = gantt->capacity ? 2 * gantt->capacity : 256;
+        struct dfc_gantt_bar *bars = realloc(gantt->bars, capacity * sizeof *bars);
+        if (!bars) {
+            gantt->failed = true;
+            return;
+        }
+        gantt->bars = bars;
+        gantt->capacity = capacity;
+    }
+    gantt->bars[gantt->n_bars++] = bar;
+}
+
+static void copied(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32_t wave, double begin_s, double end_s)
+{
+    enum dfc_bar_kind kind = from == 0 ? DFC_BAR_TO_DEVICE : to == 0 ? DFC_BAR_FROM_DEVICE : DFC_BAR_TO_PEER;
+    add(arg, (struct dfc_gantt_bar){ kind, from ? from : to, to, value, wave, begin_s, end_s, false });
+}
+
+static void ran(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double begin_s, double end_s)
+{
+    add(arg, (struct dfc_gantt_bar){ DFC_BAR_JOB, worker, 0, node, wave, begin_s, end_s, false });
+}
+
+void dfc_gantt_listen(struct dfc_gantt *gantt, struct dfr_simulation *simulation)
+{
+    gantt->n_bars = 0;
+    simulation->copied = copied;
+    simulation->ran = ran;
+    simulation->arg = gantt;
+}
+
+/* ---- the chain ---- */
+
+struct walk {
+    const struct dfc_gantt *gantt;
+    const struct df_graph *graph;
+    const struct df_platform *platform;
+    size_t *by_end;                     /* bars in order of their ends */
+};
+
+static int compare_ends(const void *a, const void *b, void *arg)
+{
+    const struct dfc_gantt_bar *bars = arg, *x = &bars[*(const size_t *)a], *y = &bars[*(const size_t *)b];
+    if (x->end_s != y->end_s)
+        return x->end_s < y->end_s ? -1 : 1;
+    return *(const size_t *)a < *(const size_t *)b ? -1 : 1;
+}
+
+/* The first of by_end that ends at this moment or later. */
+static size_t first_ending(const struct walk *w, double time_s)
+{
+    size_t low = 0, high = w->gantt->n_bars;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (w->gantt->bars[w->by_end[middle]].end_s < time_s)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint32_t unit_of_worker(const struct df_platform *platform, uint32_t worker)
+{
+    uint32_t unit = 0;
+    while (worker >= platform->units[unit].workers)
+        worker -= platform->units[unit++].workers;
+    return unit;
+}
+
+static bool makes(const struct df_graph *g, uint32_t node, uint32_t value)
+{
+    return g->values[value].producer == node;
+}
+
+/* Does `node` read what `other` gave, at once or through nodes that cost nothing? */
+static bool follows(const struct df_graph *g, uint32_t node, uint32_t other, unsigned depth)
+{
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
+        uint32_t producer = g->values[in[k]].producer;
+        if (producer == other || (depth && g->nodes[producer].flags & DF_NODE_ZERO_COST && follows(g, producer, other,
+                                                                                                   depth - 1)))
+            return true;
+    }
+    return false;
+}
+
+static bool reads(const struct df_graph *g, uint32_t node, uint32_t value)
+{
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
+        if (in[k] == value)
+            return true;
+    return false;
+}
+
+/* Both copies. What is sent to peers has an engine of its own. */
+static bool same_engine(const struct walk *w, const struct dfc_gantt_bar *a, const struct dfc_gantt_bar *b)
+{
+    bool shared = w->platform->units[a->row].engines == 1 && a->kind != DFC_BAR_TO_PEER && b->kind != DFC_BAR_TO_PEER;
+    return a->row == b->row && (a->kind == b->kind || shared);
+}
+
+/* How well `cause`, which ended when `bar` began, explains that: 0 not at all. */
+static int reason(const struct walk *w, const struct dfc_gantt_bar *bar, const struct dfc_gantt_bar *cause)
+{
+    const struct df_graph *g = w->graph;
+    bool same_wave = cause->wave == bar->wave;
+    if (cause->end_s <= cause->begin_s)
+        return 0;                       /* took no time: was no reason to wait */
+    if (bar->kind == DFC_BAR_JOB) {
+        if (cause->kind != DFC_BAR_JOB)
+            return reads(g, bar->what, cause->what) && same_wave && cause->to == unit_of_worker(w->platform, bar->row)
+                       ? 5
+                       : 1;
+        return same_wave && follows(g, bar->what, cause->what, 2) ? 4 : cause->row == bar->row ? 3 : 2;
+    }
+    if (cause->kind == DFC_BAR_JOB)
+        return makes(g, cause->what, bar->what) && same_wave ? 4 : 2;
+    if (cause->what == bar->what && same_wave && cause->to == (bar->kind == DFC_BAR_TO_DEVICE ? 0 : bar->row))
+        return 5;                       /* brought it to where this one takes it from */
+    return same_engine(w, bar, cause) ? 3 : 1;
+}
+
+static bool step_back(const struct walk *w, size_t *at)
+{
+    const struct dfc_gantt_bar *bars = w->gantt->bars, *bar = &bars[*at];
+    size_t best = SIZE_MAX;
+    int best_reason = 0;
+    for (size_t i = first_ending(w, bar->begin_s); i < w->gantt->n_bars; i++) {
+        const struct dfc_gantt_bar *cause = &bars[w->by_end[i]];
+        int r;
+        if (cause->end_s != bar->begin_s)
+            break;
+        r = reason(w, bar, cause);
+        if (r > best_reason) {
+            best_reason = r;
+            best = w->by_end[i];
+        }
+    }
+    if (best == SIZE_MAX)
+        return false;
+    *at = best;
+    return true;
+}
+
+size_t dfc_gantt_chain(const struct dfc_gantt *gantt, const struct dfp_problem *problem, size_t **chain)
+{
+    struct walk w = { .gantt = gantt, .graph = problem->graph, .platform = problem->platform };
+    size_t n = 0, at;
+    w.by_end = malloc((gantt->n_bars + 1) * sizeof *w.by_end);
+    *chain = malloc((gantt->n_bars + 1) * sizeof **chain);
+    if (!w.by_end || !*chain) {
+        free(w.by_end);
+        free(*chain);
+        *chain = NULL;
+        return SIZE_MAX;
+    }
+    for (size_t i = 0; i < gantt->n_bars; i++)
+        w.by_end[i] = i;
+    qsort_r(w.by_end, gantt->n_bars, sizeof *w.by_end, compare_ends, gantt->bars);
+    if (gantt->n_bars) {
+        at = w.by_end[gantt->n_bars - 1];
+        do
+            (*chain)[n++] = at;
+        while (n < gantt->n_bars && step_back(&w, &at));
+    }
+    free(w.by_end);
+    return n;
+}

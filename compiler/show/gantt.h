@@ -1,0 +1,25 @@
+/* gantt.h - who does what when in a simulated run, as SVG: a row for each worker and copy engine, jobs coloured by
+ * kernel, and the chain of jobs and copies that made the run as long as it is drawn heavy, with arrows.
+ *
+ * Memory:   dfc_gantt_free() returns a chart. It hears of the simulation by callbacks of its own.
+ * Output:   plain SVG 1.1 with no script, font or file of its own; the same input gives the same bytes.
+ * Errors:   NULL and false: no memory. Those of the FILE are the caller's to look at.
+ */
+#ifndef DFC_GANTT_H
+#define DFC_GANTT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "partition/partition.h"
+#include "runtime/simulate/simulate.h"
+
+struct dfc_gantt;
+
+struct dfc_gantt *dfc_gantt_new(void);
+void dfc_gantt_free(struct dfc_gantt *gantt);
+void dfc_gantt_listen(struct dfc_gantt *gantt, struct dfr_simulation *simulation);
+bool dfc_gantt_write(const struct dfc_gantt *gantt, const struct dfp_problem *problem, const char *policy,
+                     double makespan_s, FILE *out);
+
+#endif

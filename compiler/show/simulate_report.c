@@ -1,0 +1,163 @@
+/* simulate_report.c - the table, the CSV and the JSON of `dfc simulate`. Columns and names are promises: other
+ * programs read them.
+ */
+#include "compiler/show/simulate_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/show/table.h"
+#include "runtime/base/text.h"
+
+void dfc_csv_name(FILE *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++)
+        fprintf(out, "%s%c", *text == '"' ? "\"" : "", *text);
+    fputc('"', out);
+}
+
+static uint32_t copies_of(const struct dfr_simulation *s)
+{
+    return s->h2d_copies + s->d2h_copies + s->peer_copies;
+}
+
+void dfc_simulate_csv(const struct dfc_simulate_report *r, FILE *out)
+{
+    fputs("graph,platform,policy,makespan_s,lower_bound_s,h2d_bytes,d2h_bytes,copies,evictions,cpu_busy_s,gpu_busy_s,"
+          "plan_ms\n", out);
+    for (unsigned i = 0; i < r->n_rows; i++) {
+        const struct dfr_simulation *s = &r->rows[i].simulation;
+        dfc_csv_name(out, r->graph);
+        fprintf(out, ",%s,%s,%.9g,%.9g,%" PRIu64 ",%" PRIu64 ",%u,%u,%.9g,%.9g,%.3f\n", r->platform->name,
+                r->rows[i].policy, s->makespan_s, r->bound_s, s->h2d_bytes, s->d2h_bytes,
+                (unsigned)copies_of(s), (unsigned)s->evictions, r->rows[i].cpu_busy_s,
+                r->rows[i].gpu_busy_s, r->rows[i].plan_ms);
+    }
+}
+
+static void write_json_name(FILE *out, const char *key, const char *text)
+{
+    fprintf(out, "\"%s\": ", key);
+    dfr_text_json(out, text);
+}
+
+/* Seconds that each unit computes, and its engines copy. */
+static void write_json_units(FILE *out, const struct df_platform *platform, const struct dfr_simulation *s)
+{
+    fputs(",\n     \"units\": [", out);
+    for (uint32_t u = 0; u < platform->n_units; u++) {
+        fputs(u ? ", {" : "{", out);
+        write_json_name(out, "name", platform->units[u].name);
+        fprintf(out, ", \"workers\": %u, \"busy_s\": %.9g", (unsigned)platform->units[u].workers, s->busy_s[u]);
+        if (u)
+            fprintf(out, ", \"h2d_busy_s\": %.9g, \"d2h_busy_s\": %.9g", s->h2d_busy_s[u], s->d2h_busy_s[u]);
+        if (df_platform_peers(platform, u))
+            fprintf(out, ", \"peer_busy_s\": %.9g", s->peer_busy_s[u]);
+        fputc('}', out);
+    }
+    fputs("]}", out);
+}
+
+void dfc_simulate_json(const struct dfc_simulate_report *r, FILE *out)
+{
+    fputs("{", out);
+    write_json_name(out, "graph", r->graph);
+    fputs(", ", out);
+    write_json_name(out, "platform", r->platform->name);
+    fprintf(out, ", \"waves\": %u, \"lower_bound_s\": %.9g,\n \"policies\": [\n", (unsigned)r->waves, r->bound_s);
+    for (unsigned i = 0; i < r->n_rows; i++) {
+        const struct dfr_simulation *s = &r->rows[i].simulation;
+        fputs("    {", out);
+        write_json_name(out, "policy", r->rows[i].policy);
+        fprintf(out, ", \"makespan_s\": %.9g, \"h2d_bytes\": %" PRIu64 ", \"d2h_bytes\": %" PRIu64
+                ", \"h2d_copies\": %u, \"d2h_copies\": %u, \"evictions\": %u, \"plan_ms\": %.3f", s->makespan_s,
+                s->h2d_bytes, s->d2h_bytes, (unsigned)s->h2d_copies, (unsigned)s->d2h_copies, (unsigned)s->evictions,
+                r->rows[i].plan_ms);
+        if (s->peer_copies)
+            fprintf(out, ", \"peer_bytes\": %" PRIu64 ", \"peer_copies\": %u", s->peer_bytes, (unsigned)s->peer_copies);
+        if (r->rows[i].load_bound_s > 0)
+            fprintf(out, ", \"load_s\": %.9g, \"least_load_s\": %.9g, \"load_bound_s\": %.9g, \"joint_waves\": %u",
+                    r->rows[i].load_s, r->rows[i].least_load_s, r->rows[i].load_bound_s, (unsigned)r->rows[i].n_joint);
+        write_json_units(out, r->platform, s);
+        fputs(i + 1 < r->n_rows ? ",\n" : "\n", out);
+    }
+    fputs(" ]}\n", out);
+}
+
+static double load_of(const struct df_platform *platform, uint32_t first, uint32_t end, const struct dfr_simulation *s)
+{
+    double busy_s = 0, workers = 0;
+    for (uint32_t u = first; u < end; u++) {
+        busy_s += s->busy_s[u];
+        workers += platform->units[u].workers;
+    }
+    return workers > 0 && s->makespan_s > 0 ? 100 * busy_s / (workers * s->makespan_s) : 0;
+}
+
+/* Of a plan for many waves: what limits it. */
+static void write_load(const struct dfc_simulated *row, FILE *out)
+{
+    char a[32];
+    fprintf(out, "\n%s: what has most to do is loaded %s a wave, %.2f %% above the bound", row->policy,
+            dfr_text_seconds(row->load_s, a, sizeof a), 100 * (row->load_s / row->load_bound_s - 1));
+    if (row->n_joint > 1)
+        fprintf(out, "; %u waves placed jointly", (unsigned)row->n_joint);
+    if (row->least_load_s < row->load_s)
+        fprintf(out, "; the least found is %.2f %% above, and slower here",
+                100 * (row->least_load_s / row->load_bound_s - 1));
+    fputc('\n', out);
+}
+
+static bool has_peers(const struct df_platform *platform)
+{
+    uint32_t peers = 0;
+    for (uint32_t u = 1; u < platform->n_units; u++)
+        peers |= df_platform_peers(platform, u);
+    return peers;
+}
+
+bool dfc_simulate_text(const struct dfc_simulate_report *r, FILE *out)
+{
+    static const char *const heads[] = { "policy", "makespan", "ratio", "/ bound", "cpu busy", "gpu busy", "copies",
+                                         "to gpu", "from gpu", "to peers", "evictions", "planning" };
+    enum { ALL = sizeof heads / sizeof *heads, TO_PEERS = 9 };
+    bool peers = has_peers(r->platform);
+    struct dfc_table table = { .n_columns = ALL - !peers };
+    double best_s = r->rows[0].simulation.makespan_s;
+    char a[32], b[32], c[32];
+    for (unsigned i = 1; i < r->n_rows; i++)
+        best_s = r->rows[i].simulation.makespan_s < best_s ? r->rows[i].simulation.makespan_s : best_s;
+    fprintf(out, "%s on %s: %u node%s, %u wave%s; no schedule is faster than %s\n\n", r->path, r->platform->name,
+            (unsigned)r->n_nodes, r->n_nodes == 1 ? "" : "s", (unsigned)r->waves, r->waves == 1 ? "" : "s",
+            dfr_text_seconds(r->bound_s, a, sizeof a));
+    for (unsigned i = 0; i < ALL; i++)
+        if (peers || i != TO_PEERS)
+            dfc_table_cell(&table, "%s", heads[i]);
+    for (unsigned i = 0; i < r->n_rows; i++) {
+        const struct dfr_simulation *s = &r->rows[i].simulation;
+        dfc_table_cell(&table, "%s", r->rows[i].policy);
+        dfc_table_cell(&table, "%s", dfr_text_seconds(s->makespan_s, a, sizeof a));
+        dfc_table_cell(&table, "%.3f", best_s > 0 ? s->makespan_s / best_s : 1.0);
+        dfc_table_cell(&table, "%.3f", r->bound_s > 0 ? s->makespan_s / r->bound_s : 1.0);
+        dfc_table_cell(&table, "%.1f %%", load_of(r->platform, 0, 1, s));
+        dfc_table_cell(&table, "%.1f %%", load_of(r->platform, 1, r->platform->n_units, s));
+        dfc_table_cell(&table, "%u", (unsigned)copies_of(s));
+        dfc_table_cell(&table, "%s", dfr_text_bytes(s->h2d_bytes, b, sizeof b));
+        dfc_table_cell(&table, "%s", dfr_text_bytes(s->d2h_bytes, c, sizeof c));
+        if (peers)
+            dfc_table_cell(&table, "%s", dfr_text_bytes(s->peer_bytes, a, sizeof a));
+        dfc_table_cell(&table, "%u", (unsigned)s->evictions);
+        dfc_table_cell(&table, "%.1f ms", r->rows[i].plan_ms);
+    }
+    bool good = dfc_table_print(&table, out);
+    dfc_table_free(&table);
+    for (unsigned i = 0; i < r->n_rows; i++)
+        if (r->rows[i].least_load_s > 0 && r->rows[i].load_bound_s > 0)
+            write_load(&r->rows[i], out);
+    return good;
+}

@@ -1,0 +1,40 @@
+/* simulate_report.h - what `dfc simulate` found, as a table for people, as CSV and as JSON.
+ *
+ * Memory:   everything is the caller's.
+ * Errors:   false: no memory for the table. Those of the FILE are the caller's to look at.
+ */
+#ifndef DFC_SIMULATE_REPORT_H
+#define DFC_SIMULATE_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "runtime/simulate/simulate.h"
+
+struct dfc_simulated {                  /* one policy */
+    const char *policy;
+    struct dfr_simulation simulation;
+    double cpu_busy_s, gpu_busy_s;      /* summed over workers; gpu: of all devices */
+    double plan_ms;                     /* measured; all else is the same on every run */
+    /* A wave's load, as in struct df_plan; and of how many waves placed jointly. 0: not planned for many waves. */
+    double load_s, least_load_s, load_bound_s;
+    uint32_t n_joint;
+};
+
+struct dfc_simulate_report {
+    const char *path, *graph;           /* the file, and the graph's name */
+    const struct df_platform *platform;
+    uint32_t n_nodes, waves;
+    double bound_s;                     /* no schedule is faster */
+    const struct dfc_simulated *rows;
+    unsigned n_rows;
+};
+
+void dfc_simulate_csv(const struct dfc_simulate_report *report, FILE *out);
+void dfc_simulate_json(const struct dfc_simulate_report *report, FILE *out);
+bool dfc_simulate_text(const struct dfc_simulate_report *report, FILE *out);
+
+/* One field: a graph is named after its file, which may be called anything. */
+void dfc_csv_name(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,80 @@
+/* home.c - where dfc's own header and libraries are. The build tree, a bundle and an installation have one layout,
+ * bin/dfc, lib/, include/, so the place follows from where the executable is; $DFC_HOME names another such folder.
+ */
+#include "compiler/commands/command.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char include_dir[PATH_MAX], lib_dir[PATH_MAX];
+
+/* The folder above the one the executable is in. false: the system does not say. */
+static bool beside_executable(char *root, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", root, size - 1);
+    if (n <= 0)
+        return false;
+    root[n] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(root, '/');
+        if (!slash)
+            return false;
+        *slash = '\0';
+    }
+    return true;
+}
+
+static bool holds(char *dir, size_t size, const char *root, const char *sub, const char *file)
+{
+    char probe[PATH_MAX];
+    int n = snprintf(probe, sizeof probe, "%s/%s/%s", root, sub, file);
+    if (n < 0 || (size_t)n >= sizeof probe || access(probe, R_OK) != 0)
+        return false;
+    n = snprintf(dir, size, "%s/%s", root, sub);
+    return n > 0 && (size_t)n < size;
+}
+
+/* NULL where `file` is in no such folder; reported. */
+static const char *find(char *dir, size_t size, const char *sub, const char *file)
+{
+    if (*dir)
+        return dir;
+    const char *named = getenv("DFC_HOME");
+    char root[PATH_MAX];
+    if (named && *named) {
+        if (holds(dir, size, named, sub, file))
+            return dir;
+        dfc_error("$DFC_HOME is '%s', and there is no '%s/%s' in it", named, sub, file);
+    } else if (!beside_executable(root, sizeof root)) {
+        dfc_error("cannot tell where dfc is installed: set DFC_HOME to the folder that holds %s/%s", sub, file);
+    } else {
+        if (holds(dir, size, root, sub, file))
+            return dir;
+        dfc_error("'%s/%s/%s' is missing: install dfc again, or set DFC_HOME to the folder that holds %s/%s", root, sub,
+                  file, sub, file);
+    }
+    *dir = '\0';
+    return NULL;
+}
+
+const char *dfc_home_include(void)
+{
+    return find(include_dir, sizeof include_dir, "include", "df.h");
+}
+
+const char *dfc_home_lib(void)
+{
+    return find(lib_dir, sizeof lib_dir, "lib", "libdf.a");
+}
+
+void dfc_home_graphviz(void)
+{
+    char root[PATH_MAX], dir[PATH_MAX];
+    const char *named = getenv("DFC_HOME");
+    if (!named || !*named)
+        named = beside_executable(root, sizeof root) ? root : NULL;
+    if (named && holds(dir, sizeof dir, named, "lib/graphviz", "config6a"))
+        setenv("GVBINDIR", dir, 0);
+}

@@ -1,0 +1,330 @@
+/* spawn.c - other programs: one and its output, or many at once; and the word lists that are their command lines. */
+#include "compiler/build/build_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- word lists ---- */
+
+static void list_take(struct dfc_list *list, char *word)
+{
+    if (list->n + 2 > list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 16;
+        char **items = realloc(list->items, capacity * sizeof *items);
+        if (!items)
+            word = (free(word), NULL);
+        else {
+            list->items = items;
+            list->capacity = capacity;
+        }
+    }
+    if (!word) {
+        list->failed = true;
+        return;
+    }
+    list->items[list->n++] = word;
+    list->items[list->n] = NULL;
+}
+
+void dfc_list_add(struct dfc_list *list, const char *format, ...)
+{
+    char *word;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&word, format, arguments) < 0)
+        word = NULL;
+    va_end(arguments);
+    list_take(list, word);
+}
+
+void dfc_list_add_all(struct dfc_list *list, const struct dfc_list *other)
+{
+    for (size_t i = 0; i < other->n; i++)
+        dfc_list_add(list, "%s", other->items[i]);
+    list->failed |= other->failed;
+}
+
+/* Copies the word at *text to `word`, its quotes removed, and moves *text past it. */
+static void unquote(const char **text, char *word)
+{
+    char quote = 0;
+    const char *p = *text;
+    for (; *p && (quote || !strchr(" \t\n", *p)); p++) {
+        if (!quote && (*p == '\'' || *p == '"'))
+            quote = *p;
+        else if (quote && *p == quote)
+            quote = 0;
+        else if (*p == '\\' && quote != '\'' && p[1])
+            *word++ = *++p;
+        else
+            *word++ = *p;
+    }
+    *word = '\0';
+    *text = p;
+}
+
+void dfc_list_add_words(struct dfc_list *list, const char *text)
+{
+    while (text && *(text += strspn(text, " \t\n"))) {
+        char *word = malloc(strlen(text) + 1);
+        if (!word) {
+            list->failed = true;
+            return;
+        }
+        unquote(&text, word);
+        list_take(list, word);
+    }
+}
+
+void dfc_list_free(struct dfc_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        free(list->items[i]);
+    free(list->items);
+    memset(list, 0, sizeof *list);
+}
+
+/* ---- interruption ---- */
+
+static volatile sig_atomic_t caught;
+
+static void catch(int signal)
+{
+    caught = signal;
+}
+
+void dfc_signals_hold(struct dfc_signals *before)
+{
+    struct sigaction action = { .sa_handler = catch }; /* no SA_RESTART: waiting ends */
+    caught = 0;
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < DFC_N_SIGNALS; i++) {
+        sigaction(dfc_ending_signals[i], NULL, &before->actions[i]);
+        if (before->actions[i].sa_handler != SIG_IGN)
+            sigaction(dfc_ending_signals[i], &action, NULL);
+    }
+}
+
+void dfc_signals_release(const struct dfc_signals *before)
+{
+    for (int i = 0; i < DFC_N_SIGNALS; i++)
+        sigaction(dfc_ending_signals[i], &before->actions[i], NULL);
+    if (caught)
+        raise(caught);
+}
+
+bool dfc_signals_caught(void)
+{
+    return caught != 0;
+}
+
+/* ---- one program ---- */
+
+static int exit_status(int wait_status)
+{
+    return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+static int wait_for(pid_t pid)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR)
+            return -1;
+        if (caught)
+            kill(pid, SIGTERM);
+    }
+    return exit_status(status);
+}
+
+struct capture {
+    int fd;                             /* -1: not captured, or at its end */
+    char *text;
+    size_t length, capacity;
+};
+
+/* Reads what is there. false: no memory or a read error, with errno. */
+static bool capture_read(struct capture *c)
+{
+    if (c->capacity - c->length < 4096) {
+        size_t capacity = c->capacity ? 2 * c->capacity : 8192;
+        char *text = realloc(c->text, capacity);
+        if (!text) {
+            errno = ENOMEM;
+            return false;
+        }
+        c->text = text;
+        c->capacity = capacity;
+    }
+    ssize_t n = read(c->fd, c->text + c->length, c->capacity - c->length - 1);
+    if (n < 0)
+        return errno == EINTR || errno == EAGAIN;
+    c->length += (size_t)n;
+    c->text[c->length] = '\0';
+    if (n == 0) {
+        close(c->fd);
+        c->fd = -1;
+    }
+    return true;
+}
+
+/* Until both ends are closed. false: errno says why. */
+static bool capture_all(struct capture captures[2], pid_t pid)
+{
+    while (captures[0].fd >= 0 || captures[1].fd >= 0) {
+        struct pollfd polls[2] = { { captures[0].fd, POLLIN, 0 }, { captures[1].fd, POLLIN, 0 } };
+        if (poll(polls, 2, -1) < 0) {
+            if (errno != EINTR)
+                return false;
+            if (caught)
+                kill(pid, SIGTERM);
+            continue;
+        }
+        for (int i = 0; i < 2; i++)
+            if (captures[i].fd >= 0 && polls[i].revents && !capture_read(&captures[i]))
+                return false;
+    }
+    return true;
+}
+
+/* A pipe whose writing end becomes descriptor `target` of the child. */
+static bool capture_open(struct capture *c, posix_spawn_file_actions_t *actions, int target, int *writer)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    c->fd = ends[0];
+    *writer = ends[1];
+    return posix_spawn_file_actions_adddup2(actions, ends[1], target) == 0;
+}
+
+char *dfc_discard;
+volatile sig_atomic_t dfc_running;
+
+int dfc_run_program(char *const *argv, char **out_text, char **err_text)
+{
+    struct capture captures[2] = { { .fd = -1 }, { .fd = -1 } };
+    char **texts[2] = { out_text, err_text };
+    int writers[2] = { -1, -1 }, status = -1, error = 0;
+    posix_spawn_file_actions_t actions;
+    pid_t pid = -1;
+
+    fflush(NULL);
+    if ((error = posix_spawn_file_actions_init(&actions)) != 0) {
+        errno = error;
+        return -1;
+    }
+    for (int i = 0; i < 2 && !error; i++)
+        if (texts[i] == &dfc_discard)
+            error = posix_spawn_file_actions_addopen(&actions, i + 1, "/dev/null", O_WRONLY, 0);
+        else if (texts[i] && !capture_open(&captures[i], &actions, i + 1, &writers[i]))
+            error = errno;
+    if (!error)
+        error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    for (int i = 0; i < 2; i++)
+        if (writers[i] >= 0)
+            close(writers[i]);
+    if (!error) {
+        dfc_running = pid;
+        if (!capture_all(captures, pid))
+            error = errno;
+        status = wait_for(pid);
+        dfc_running = 0;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (captures[i].fd >= 0)
+            close(captures[i].fd);
+        if (!error && texts[i] && texts[i] != &dfc_discard)
+            *texts[i] = captures[i].text;
+        else
+            free(captures[i].text);
+    }
+    if (error) {
+        errno = error;
+        return -1;
+    }
+    return status;
+}
+
+/* ---- many ---- */
+
+static void job_start(struct dfc_job *job)
+{
+    posix_spawn_file_actions_t actions;
+    job->status = -1;
+    if (job->argv.failed) {
+        job->error = ENOMEM;
+        return;
+    }
+    job->error = posix_spawn_file_actions_init(&actions);
+    if (job->error)
+        return;
+    job->error = posix_spawn_file_actions_addopen(&actions, 1, job->log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (!job->error)
+        job->error = posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    if (!job->error)
+        job->error = posix_spawnp(&job->pid, job->argv.items[0], &actions, NULL, job->argv.items, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (job->error)
+        job->pid = -1;
+}
+
+/* Waits for any of the started ones; gives it, or NULL. */
+static struct dfc_job *job_wait(struct dfc_job *jobs, size_t n)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, 0)) < 0) {
+        if (errno != EINTR)
+            return NULL;
+        for (size_t i = 0; caught && i < n; i++)
+            if (jobs[i].pid > 0)
+                kill(jobs[i].pid, SIGTERM);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (jobs[i].pid == pid) {
+            jobs[i].pid = -1;
+            jobs[i].status = exit_status(status);
+            return &jobs[i];
+        }
+    return jobs; /* a child that is not ours to count: look again */
+}
+
+void dfc_jobs_run(struct dfc_job *jobs, size_t n, unsigned parallel)
+{
+    size_t next = 0, running = 0;
+    bool failed = false;
+    for (size_t i = 0; i < n; i++)
+        jobs[i] =
+            (struct dfc_job){ .argv = jobs[i].argv, .log = jobs[i].log, .status = -1, .error = ECANCELED, .pid = -1 };
+    fflush(NULL);
+    while (next < n || running) {
+        if (next < n && running < parallel && !failed) {
+            job_start(&jobs[next]);
+            failed |= jobs[next].pid < 0;
+            running += jobs[next].pid >= 0;
+            next++;
+            continue;
+        }
+        if (!running)
+            break;
+        struct dfc_job *done = job_wait(jobs, n);
+        if (!done)
+            break;
+        running = 0;
+        for (size_t i = 0; i < n; i++)
+            running += jobs[i].pid >= 0;
+        failed |= (done->pid < 0 && done->status != 0) || caught;
+    }
+}

@@ -1,0 +1,89 @@
+/* format.c - element types and formats: what they are called, what is in them, how large they are. */
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/types/frontend.h"
+
+bool dfc_elem_find(const char *name, enum df_elem *elem)
+{
+    if (strcmp(name, "bytes") == 0) {
+        *elem = DF_U8;
+        return true;
+    }
+    for (int e = 0; e < DF_N_ELEMS; e++)
+        if (strcmp(df_elem_name((enum df_elem)e), name) == 0) {
+            *elem = (enum df_elem)e;
+            return true;
+        }
+    return false;
+}
+
+static void unknown_type(struct dfc_unit *u, const struct dfl_name *name)
+{
+    struct dfr_array list = { 0 };
+    const char **item;
+    dfl_error(u->sink, name->loc, "unknown type '%s'", name->text);
+    if (!dfl_sink_shows(u->sink))
+        return;
+    for (int e = 0; e < DF_N_ELEMS; e++)
+        if ((item = dfr_array_add(&list, sizeof *item, 1)))
+            *item = df_elem_name((enum df_elem)e);
+    if ((item = dfr_array_add(&list, sizeof *item, 1)))
+        *item = "bytes";
+    for (uint32_t i = 0; i < u->types.names.n; i++)
+        if ((item = dfr_array_add(&list, sizeof *item, 1)))
+            *item = dfc_index_names(&u->types)[i];
+    const char *close = dfl_suggest(name->text, list.items, list.n), *same = dfl_suggest_type(name->text);
+    enum df_elem elem;
+    if (!close && same && dfc_elem_find(same, &elem))
+        close = same;
+    if (close)
+        dfl_hint(u->sink, "did you mean '%s'?", close);
+    else
+        dfl_hint(u->sink, "element types are u8 (or bytes), u16, i32, i64, f16, f32 and f64");
+    dfr_array_free(&list);
+}
+
+bool dfc_format_fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_format *ast,
+                     struct dfc_format *format)
+{
+    enum df_elem elem;
+    *format = (struct dfc_format){ .rank = (uint8_t)ast->rank };
+    if (!dfc_elem_find(ast->name.text, &elem)) {
+        uint32_t id;
+        if (!dfc_index_find(&u->types, ast->name.text, &id)) {
+            unknown_type(u, &ast->name);
+            return false;
+        }
+        if (ast->dims) {
+            dfl_error(u->sink, ast->loc, "'%s' is a type of its own: brackets need an element type", ast->name.text);
+            return false;
+        }
+        *format = dfc_types(u)[id].format;
+        return dfc_types(u)[id].ready;
+    }
+    format->elem = (uint8_t)elem;
+    bool ok = true, known;
+    unsigned i = 0;
+    for (const struct dfl_expr *e = ast->dims; e; e = e->next, i++)
+        ok &= dfc_fold_extent(u, names, e, &format->dims[i], &known);
+    return ok;
+}
+
+void dfc_format_print(const struct dfc_format *format, char *text, size_t size)
+{
+    size_t n = (size_t)snprintf(text, size, "%s", df_elem_name((enum df_elem)format->elem));
+    for (unsigned i = 0; i < format->rank && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%llu", i ? ", " : "[", (unsigned long long)format->dims[i]);
+    if (format->rank && n < size)
+        snprintf(text + n, size - n, "]");
+}
+
+bool dfc_format_bytes(const struct dfc_format *format, uint64_t *bytes)
+{
+    *bytes = df_elem_bytes((enum df_elem)format->elem);
+    for (unsigned i = 0; i < format->rank; i++)
+        if (__builtin_mul_overflow(*bytes, format->dims[i], bytes) || *bytes > INT64_MAX)
+            return false;
+    return true;
+}

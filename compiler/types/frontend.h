@@ -1,0 +1,268 @@
+/* frontend.h - what the files of the front end share. Private to them; the way in is front.h.
+ *
+ * Order:    load.c (files) - decl.c (names, params, types) - sig.c, check_kernel.c, check_graph.c (every declaration,
+ *           used or not) - elab.c, elab_streams.c (flattening) - resolve.c, order.c (who reads whom) - dims.c, build.c
+ *           (formats, scalars, costs, the builder). front.c is the list of these steps.
+ * Words:    a *callee* is what a call names: a kernel or a graph. A *signature* is a callee's ports, dimension
+ *           variables and scalars, with names and formats looked up. A *use* is what an expression is for: it decides
+ *           which names it may hold.
+ * Memory:   everything lives in the unit's arena or arrays and dies with dfc_unit_free(). Where memory ran out,
+ *           `no_memory` is set and the functions give false; front.c reports it once.
+ * Errors:   functions that give bool give false after they have reported why (or where something they need was
+ *           already reported).
+ */
+#ifndef DFC_FRONTEND_H
+#define DFC_FRONTEND_H
+
+#include "compiler/front/front.h"
+#include "dsl/arena.h"
+#include "runtime/graph/expr.h"
+#include "runtime/base/intern.h"
+
+#define DFC_MAX_NODES 20000000u         /* nodes and nested graphs of one program; streams: twice as many */
+#define DFC_MAX_STEPS 200000000u        /* statements and loop rounds that elaboration walks through */
+#define DFC_MAX_DEPTH 1000u             /* blocks and nested graphs inside each other, once elaborated */
+#define DFC_MAX_INDICES 8u              /* of one stream */
+#define DFC_MAX_LOOPS 32u               /* loops around one node, through all nested graphs of one scope */
+#define DFC_MAX_CODE 4096u              /* words in a scalar's expression over args */
+
+/* ---- names.c: tables of names ---- */
+
+struct dfc_index {                      /* names to numbers, from 0 in order of addition */
+    struct dfr_table table;
+    struct dfr_array names;             /* const char *, borrowed */
+};
+/* false: no memory. *fresh is false where the name was there already. */
+bool dfc_index_add(struct dfc_index *index, const char *name, uint32_t *id, bool *fresh);
+bool dfc_index_find(const struct dfc_index *index, const char *name, uint32_t *id);
+void dfc_index_free(struct dfc_index *index);
+static inline const char *const *dfc_index_names(const struct dfc_index *index) { return index->names.items; }
+
+/* ---- units.c ---- */
+
+enum dfc_unit_kind { DFC_UNIT_TIME, DFC_UNIT_BYTES };
+/* false: no such unit. factor: seconds or bytes. */
+bool dfc_unit_find(const char *name, enum dfc_unit_kind *kind, double *factor);
+extern const char *const dfc_unit_names[];
+extern const size_t dfc_unit_n_names;
+
+/* ---- declarations ---- */
+
+struct dfc_value {                      /* of an expression */
+    bool known;                         /* else only its kind is: checked without the values of what it names */
+    const char *dynamic;                /* the dynamic param that it depends on, or NULL */
+    int seconds;                        /* power of the unit of time, 0 or 1 */
+    struct df_number n;                 /* known false: the kind alone counts */
+    const uint64_t *code;               /* over args, where known is false and the names' use is a node's scalar */
+    unsigned n_code, stack;             /* words; how deep the stack gets that runs them */
+};
+
+struct dfc_param {                      /* param or arg */
+    const struct dfl_decl *decl;
+    bool ready;                         /* param: value is set; false: an error was reported */
+    struct dfc_value value;             /* param */
+    uint32_t arg;                       /* number of the arg, DF_NONE: a param */
+};
+
+struct dfc_format {
+    uint64_t dims[DF_MAX_RANK];
+    uint8_t elem, rank;
+};
+
+struct dfc_type {
+    const struct dfl_decl *decl;
+    bool ready;
+    struct dfc_format format;
+};
+
+enum dfc_dim_kind { DFC_DIM_NUMBER, DFC_DIM_VARIABLE, DFC_DIM_EXPR };
+
+struct dfc_dim {
+    enum dfc_dim_kind kind;
+    uint32_t variable;
+    uint64_t number;
+    const struct dfl_expr *expr;        /* as written; NULL: from a type */
+};
+
+struct dfc_port {
+    const struct dfl_port *ast;
+    enum df_elem elem;
+    unsigned rank;
+    struct dfc_dim dims[DF_MAX_RANK];
+    int in_slot, out_slot;
+};
+
+struct dfc_variable {                   /* dimension variable */
+    struct dfl_name name;               /* where it first stands alone */
+    bool from_input;                    /* an input gives it; else the target's annotation */
+};
+
+struct dfc_sig {
+    unsigned n_ports, n_variables, n_scalars, n_in, n_out;
+    struct dfc_port *ports;
+    struct dfc_variable *variables;
+    const struct dfl_scalar_decl **scalars;
+    uint16_t *in_port, *out_port;       /* by slot */
+    bool needs_annotation;              /* some variable comes from no input */
+};
+
+struct dfc_callee {
+    const char *name;
+    struct dfl_loc loc;                 /* of the name */
+    struct dfc_sig sig;
+    bool ready;                         /* false: its declaration has errors, uses are not checked further */
+    const struct dfl_kernel *kernel;    /* NULL: a graph */
+    uint32_t id;                        /* kernel: in the graph */
+    uint32_t code_classes, cost_classes; /* kernel: bit c */
+    const struct dfl_expr *cost[DF_MAX_CLASSES];
+    uint64_t code_hash[2];
+    struct df_tolerance tolerance;      /* kernel */
+    const struct dfl_variant *launch;   /* kernel: the variant that is a bare __global__ function; NULL: none */
+    const struct dfl_graph *graph;      /* NULL: a kernel */
+    struct dfc_index streams;           /* graph: names that its body assigns, and in ports */
+    bool used;                          /* graph: elaborated, as a root or inside one */
+};
+
+struct dfc_loaded_file {
+    struct dfl_file *ast;
+    const char *path;                   /* as opened */
+    const char *dir;                    /* its folder, "." where it has none */
+};
+
+struct dfc_unit {
+    struct dfl_sink *sink;
+    const struct dfc_front_options *options;
+    struct dfl_arena *arena;
+    bool no_memory;
+    struct dfr_array files;             /* struct dfc_loaded_file, main first */
+    struct dfr_array sources;           /* struct dfc_source, same order */
+    struct dfc_index params, types, callees; /* names of the records below */
+    struct dfr_array param_items, type_items, callee_items;
+    struct dfr_array kernels;           /* struct dfc_kernel_code: kernels without errors */
+    uint32_t n_args;
+    struct dfc_index classes;           /* same numbers as in the builder */
+    struct dfr_array links;             /* struct dfl_name */
+    struct dfr_array platforms;         /* struct df_platform */
+    struct dfr_array import_dirs;       /* const char * */
+    struct dfc_index code_paths;        /* files of variants, and the hashes of what is in them (0: not readable) */
+    struct dfr_array code_hashes;
+    bool has_dynamic;
+    struct df_builder *builder;
+    struct df_graph *graph;
+};
+
+static inline struct dfc_param *dfc_params(const struct dfc_unit *u) { return u->param_items.items; }
+static inline struct dfc_type *dfc_types(const struct dfc_unit *u) { return u->type_items.items; }
+static inline struct dfc_callee *dfc_callees(const struct dfc_unit *u) { return u->callee_items.items; }
+
+/* names.c: zeroed memory of any size that dies with the unit; NULL: none left (no_memory is set). */
+void *dfc_alloc(struct dfc_unit *u, size_t size);
+const char *dfc_printf(struct dfc_unit *u, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Remembers that memory ran out; gives false. */
+bool dfc_no_memory(struct dfc_unit *u);
+/* "did you mean …" where a name of the list is close. */
+void dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *names, size_t n);
+/* Is it a C or C++ keyword, `call`, `stream`, df_*, DF_* or of C's headers? Says so where it is then. what: "port",
+ * "scalar", … */
+bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_name *name);
+
+/* ---- load.c ---- */
+
+/* Reads and parses the main file and all it imports. false: errors were reported. */
+bool dfc_load_files(struct dfc_unit *u);
+/* Joins folder and path (which may be absolute) and takes "." and ".." out. */
+const char *dfc_path_join(struct dfc_unit *u, const char *dir, const char *path);
+/* Reads a whole file by the options' `read` or from the file system. The text is the caller's to free. */
+bool dfc_read_file(const struct dfc_front_options *options, const char *path, char **text, size_t *length,
+                   const char **why);
+
+/* ---- fold.c, fold_names.c, value.c ---- */
+
+enum dfc_use { DFC_USE_PARAM, DFC_USE_TYPE, DFC_USE_PORT, DFC_USE_ANNOTATION, DFC_USE_BOUND, DFC_USE_INDEX,
+               DFC_USE_CONDITION, DFC_USE_SCALAR, DFC_USE_HINT, DFC_USE_COST, DFC_USE_THREADS,
+               DFC_USE_TOLERANCE, DFC_USE_LAUNCH };
+
+struct dfc_env {                        /* a loop variable, and those of the loops around it */
+    const char *name;
+    int64_t value;
+    unsigned depth;                     /* how many there are, this one included */
+    bool known;                         /* false: checked for any value */
+    const struct dfc_env *outer;
+};
+
+struct dfc_names {                      /* what the names of an expression stand for */
+    enum dfc_use use;
+    const struct dfc_callee *callee;    /* whose dimensions and scalars are in scope; NULL: none */
+    const uint64_t *dims;               /* values of its variables, 0: not known; NULL: any value */
+    const struct dfc_value *scalars;    /* values of its scalars; NULL: any value */
+    const struct dfc_env *env;
+    bool kinds_only;                    /* numbers and params too count by their kind alone */
+};
+
+bool dfc_fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value);
+/* The same for an i64; anything else is reported. *value is 0 and *known false where only its kind is known. */
+bool dfc_fold_int(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, int64_t *value,
+                  bool *known);
+/* One extent of a format: an i64 of at least 1. */
+bool dfc_fold_extent(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, uint64_t *value,
+                     bool *known);
+/* Converts to a scalar's type; an error is reported at `loc`, with `what` ("scalar 'n' of 'f'") as where it goes. */
+bool dfc_convert(struct dfc_unit *u, struct dfl_loc loc, const char *what, enum dfl_scalar type,
+                 struct dfc_value *value);
+const char *dfc_use_words(enum dfc_use use);
+enum df_kind dfc_scalar_kind(enum dfl_scalar type);
+enum df_scalar_type dfc_scalar_type(enum dfl_scalar type);
+
+/* ---- decl.c, sig.c, check_kernel.c, check_graph.c ---- */
+
+/* Names of all declarations, values of params, formats of types, signatures and kernels. */
+bool dfc_declare(struct dfc_unit *u);
+/* Orders declarations that refer to each other so that each comes after those it needs. edges: pairs (from, to) of
+ * struct dfc_edge: `from` refers to `to` at loc. A cycle is reported as "<what> 'a' refers to itself: a, b, a". */
+struct dfc_edge {
+    uint32_t from, to;
+    struct dfl_loc loc;
+};
+bool dfc_order_references(struct dfc_unit *u, const char *what, const char *verb, const char *const *names, uint32_t n,
+                          const struct dfr_array *edges, uint32_t *order);
+
+bool dfc_elem_find(const char *name, enum df_elem *elem);
+/* A format with all of its numbers known or, where names say so, not: unknown extents are 0. */
+bool dfc_format_fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_format *ast,
+                     struct dfc_format *format);
+void dfc_format_print(const struct dfc_format *format, char *text, size_t size);
+/* Bytes of a token; false: more than 2^63 - 1. */
+bool dfc_format_bytes(const struct dfc_format *format, uint64_t *bytes);
+
+bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_sig *ast);
+bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char *dir);
+bool dfc_cost_check(struct dfc_unit *u, const struct dfl_expr *expr, double seconds);
+/* Everything about graphs that does not depend on values. */
+bool dfc_check_graphs(struct dfc_unit *u);
+
+/* code_files.c: the variants' files are there (need_code_files), and their hash. */
+bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const char *dir, uint64_t *hash);
+
+/* call.c: a call against its callee's signature. */
+bool dfc_call_check(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
+                    const struct dfc_names *names);
+/* The expression given for a scalar, by position or by name; NULL: none (reported by dfc_call_check). */
+const struct dfl_expr *dfc_call_scalar(const struct dfl_stmt *stmt, const struct dfc_sig *sig, unsigned scalar);
+
+struct dfc_hints {
+    int cls;                            /* -1: none */
+    uint32_t depth;                     /* 0: none */
+    double rate;                        /* 1 where none is given */
+};
+/* Values that depend on what is not known yet are left alone. */
+bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
+                    const struct dfc_names *names, struct dfc_hints *hints);
+
+/* An `else` that is one `if`: the next arm of a chain of any length. NULL: it is not. */
+const struct dfl_stmt *dfc_next_arm(const struct dfl_block *otherwise);
+
+/* ---- platform.c ---- */
+
+bool dfc_platform_convert(struct dfl_sink *sink, const struct dfl_platform *ast, struct df_platform *platform);
+
+#endif

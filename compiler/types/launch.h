@@ -1,0 +1,28 @@
+/* launch.h - launches of bare __global__ functions: what check_kernel.c, build.c and the emitter need of launch.c. */
+#ifndef DFC_LAUNCH_H
+#define DFC_LAUNCH_H
+
+#include <stdio.h>
+
+#include "compiler/types/frontend.h"
+
+#define DFC_MAX_BLOCK 1024              /* threads of a block */
+
+enum dfc_extent { DFC_GRID_X, DFC_GRID_Y, DFC_GRID_Z, DFC_BLOCK_X, DFC_BLOCK_Y, DFC_BLOCK_Z, DFC_SHARED };
+
+/* What value i of a launch of n values is. */
+enum dfc_extent dfc_launch_extent(unsigned n, unsigned i);
+/* Its name, and what it must be. */
+const char *dfc_launch_limit(enum dfc_extent extent, int64_t *least, int64_t *most);
+
+/* The declaration; then callee->launch is the variant. */
+bool dfc_launch_check(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_variant *variant, bool gpu);
+/* One use, with its dimensions. */
+bool dfc_launch_check_use(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
+                          const uint64_t *dims);
+
+/* The values as C++ over the `df_generated::number`s of emit_launch.c, separated by commas; gives how many. */
+unsigned dfc_launch_print(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                          const struct dfl_variant *variant);
+
+#endif

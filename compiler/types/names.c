@@ -1,0 +1,142 @@
+/* names.c - tables of names, the unit's memory, and what is said about names that are wrong. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/types/frontend.h"
+
+/* ---- tables ---- */
+
+static bool same_name(const void *context, uint32_t id, const void *key)
+{
+    return strcmp(dfc_index_names(context)[id], key) == 0;
+}
+
+static uint32_t hash_name(const char *name)
+{
+    return dfr_hash_fold(dfr_hash(0, name, strlen(name)));
+}
+
+bool dfc_index_find(const struct dfc_index *index, const char *name, uint32_t *id)
+{
+    return dfr_table_find(&index->table, hash_name(name), same_name, index, name, id);
+}
+
+bool dfc_index_add(struct dfc_index *index, const char *name, uint32_t *id, bool *fresh)
+{
+    uint32_t hash = hash_name(name);
+    *fresh = !dfr_table_find(&index->table, hash, same_name, index, name, id);
+    if (!*fresh)
+        return true;
+    const char **item = dfr_table_reserve(&index->table) ? dfr_array_add(&index->names, sizeof *item, 1) : NULL;
+    if (!item)
+        return false;
+    *item = name;
+    *id = index->names.n - 1;
+    dfr_table_put(&index->table, hash, *id);
+    return true;
+}
+
+void dfc_index_free(struct dfc_index *index)
+{
+    dfr_table_free(&index->table);
+    dfr_array_free(&index->names);
+}
+
+/* ---- memory ---- */
+
+bool dfc_no_memory(struct dfc_unit *u)
+{
+    u->no_memory = true;
+    return false;
+}
+
+void *dfc_alloc(struct dfc_unit *u, size_t size)
+{
+    void *given = NULL;
+    if (size <= DFL_ARENA_SPARE) {
+        given = dfl_arena_alloc(u->arena, size);
+        if (dfl_arena_failed(u->arena))
+            given = NULL;
+    } else if (size < SIZE_MAX - 16) {
+        char *text = dfl_arena_text(u->arena, size + 16);
+        if (text)
+            given = text + (16 - (uintptr_t)text % 16) % 16;
+    }
+    if (!given)
+        u->no_memory = true;
+    return given;
+}
+
+const char *dfc_printf(struct dfc_unit *u, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = length < 0 ? NULL : dfl_arena_text(u->arena, (size_t)length);
+    if (!text) {
+        u->no_memory = true;
+        return "";
+    }
+    va_start(args, format);
+    vsnprintf(text, (size_t)length + 1, format, args);
+    va_end(args);
+    return text;
+}
+
+/* ---- messages ---- */
+
+void dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *names, size_t n)
+{
+    const char *close = n && dfl_sink_shows(u->sink) ? dfl_suggest(name, names, n) : NULL;
+    if (close)
+        dfl_hint(u->sink, "did you mean '%s'?", close);
+}
+
+static const char *const reserved[] = {
+    "_Alignas", "_Alignof", "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn",
+    "_Static_assert", "_Thread_local", "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor",
+    "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await",
+    "co_return", "co_yield", "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit",
+    "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit",
+    "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable",
+    "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private",
+    "protected", "public", "register", "reinterpret_cast", "requires", "restrict", "return", "short", "signed",
+    "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local",
+    "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "typeof_unqual", "union", "unsigned",
+    "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
+};
+
+/* Types of prototypes, and macros that are there before any file's own text, or in inline code. */
+static const char *const of_headers[] = {
+    "EOF", "INFINITY", "NAN", "NULL", "cudaStream_t", "errno", "int32_t", "int64_t", "linux", "size_t",
+    "uint16_t", "uint8_t", "unix",
+};
+
+bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_name *name)
+{
+    if (strcmp(name->text, "call") == 0 || strcmp(name->text, "stream") == 0) {
+        dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: kernels have an argument of that name",
+                  name->text, what);
+        return true;
+    }
+    if (strncmp(name->text, "df_", 3) == 0 || strncmp(name->text, "DF_", 3) == 0) {
+        dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: names from '%.3s' on belong to the runtime",
+                  name->text, what, name->text);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof of_headers / sizeof of_headers[0]; i++)
+        if (strcmp(of_headers[i], name->text) == 0) {
+            dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: it has a meaning in C's headers", name->text,
+                      what);
+            return true;
+        }
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
+        if (strcmp(reserved[i], name->text) == 0) {
+            dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: it is a keyword of C or C++", name->text,
+                      what);
+            return true;
+        }
+    return false;
+}

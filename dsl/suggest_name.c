@@ -1,0 +1,28 @@
+/* suggest.c - "did you mean": for a list of names, and for the types of other languages. */
+#include <string.h>
+
+#include "dsl/diag.h"
+#include "runtime/base/suggest.h"
+
+const char *dfl_suggest(const char *name, const char *const *names, size_t n)
+{
+    struct dfr_suggestion suggestion = { .name = name };
+    for (size_t i = 0; i < n; i++)
+        dfr_suggest(&suggestion, names[i]);
+    return suggestion.closest;
+}
+
+const char *dfl_suggest_type(const char *name)
+{
+    static const char *const types[][2] = {
+        {"bool", "u8"}, {"byte", "u8"}, {"char", "u8"}, {"uchar", "u8"}, {"uint8", "u8"}, {"uint8_t", "u8"},
+        {"uint16", "u16"}, {"uint16_t", "u16"}, {"ushort", "u16"}, {"int", "i32"}, {"int32", "i32"},
+        {"int32_t", "i32"}, {"int64", "i64"}, {"int64_t", "i64"}, {"long", "i64"}, {"size_t", "i64"}, {"half", "f16"},
+        {"float16", "f16"}, {"float", "f32"}, {"float32", "f32"}, {"double", "f64"}, {"float64", "f64"},
+        {"string", "str"},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strcmp(types[i][0], name) == 0)
+            return types[i][1];
+    return NULL;
+}

@@ -1,0 +1,91 @@
+/* legend.c - the table above a picture: load per unit, the cut, what is predicted. It is the drawing's label, so that
+ * the layout keeps clear of it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "partition/draw/picture.h"
+#include "runtime/base/text.h"
+
+static void put_line(FILE *out, const char *text, const char *colour)
+{
+    fprintf(out, "<TR><TD ALIGN=\"LEFT\"><FONT COLOR=\"%s\">", colour);
+    dfr_text_xml(out, text);
+    fputs("</FONT></TD></TR>", out);
+}
+
+static void put_unit(FILE *out, const struct dfp_picture *picture, uint32_t u)
+{
+    const struct df_unit *unit = &picture->model.problem->platform->units[u];
+    const struct dfp_evaluation *e = &picture->report.evaluation;
+    char load[32];
+    double whole_s = e->makespan_s * unit->workers;
+    fprintf(out, "<TR><TD BGCOLOR=\"%s\">", dfp_unit_colour(u));
+    dfr_text_xml(out, unit->name);
+    fprintf(out, "</TD><TD ALIGN=\"RIGHT\">%u node%s</TD><TD ALIGN=\"RIGHT\">load %s</TD>", (unsigned)e->nodes[u],
+            e->nodes[u] == 1 ? "" : "s", dfp_text_time(load, e->busy_s[u]));
+    fprintf(out, "<TD ALIGN=\"RIGHT\">%u worker%s, %.0f %% busy</TD></TR>", (unsigned)unit->workers,
+            unit->workers == 1 ? "" : "s", whole_s > 0 ? 100 * e->busy_s[u] / whole_s : 0.0);
+}
+
+static void put_plan(FILE *out, const struct dfp_picture *picture)
+{
+    const struct dfp_report *report = &picture->report;
+    const struct dfp_evaluation *e = &report->evaluation;
+    char text[256], remark[128], bytes[32], time[32];
+    fputs("<TR><TD ALIGN=\"LEFT\"><TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"1\" CELLPADDING=\"2\">", out);
+    for (uint32_t u = 0; u < picture->model.n_units; u++)
+        put_unit(out, picture, u);
+    fputs("</TABLE></TD></TR>", out);
+    snprintf(text, sizeof text, "Cut: %u of %u arcs (heavy, dashed), %s, %s of transfers", (unsigned)report->cut_arcs,
+             (unsigned)report->n_arcs, dfp_text_bytes(bytes, e->cut_bytes), dfp_text_time(time, e->cut_s));
+    put_line(out, text, DFP_CUT_COLOUR);
+    if (picture->n_chain) {
+        snprintf(text, sizeof text, "Critical path: %u node%s (dark red; dotted: waits for its worker)",
+                 (unsigned)picture->n_chain, picture->n_chain == 1 ? "" : "s");
+        put_line(out, text, DFP_CHAIN_COLOUR);
+    }
+    dfp_text_remark(remark, picture->model.problem, report);
+    snprintf(text, sizeof text, "Predicted makespan of one wave: %s%s%s", dfp_text_time(time, e->makespan_s),
+             remark[0] ? "; " : "", remark);
+    put_line(out, text, "black");
+}
+
+static void put_table(FILE *out, const struct dfp_picture *picture)
+{
+    const struct dfp_problem *problem = picture->model.problem;
+    char text[400];
+    fputs("<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"1\" CELLPADDING=\"2\">", out);
+    fputs("<TR><TD ALIGN=\"LEFT\"><B>", out);
+    snprintf(text, sizeof text, "%s: %u nodes", problem->graph->name, (unsigned)problem->graph->n_nodes);
+    dfr_text_xml(out, text);
+    if (picture->plan) {
+        snprintf(text, sizeof text, ", placed by %s on platform %s", picture->plan->policy, problem->platform->name);
+        dfr_text_xml(out, text);
+    }
+    fputs("</B></TD></TR>", out);
+    if (picture->plan)
+        put_plan(out, picture);
+    if (picture->note[0])
+        put_line(out, picture->note, "#404040");
+    fputs("</TABLE>", out);
+}
+
+bool dfp_picture_legend(struct dfp_picture *picture)
+{
+    char *html = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&html, &size);
+    if (!out)
+        return false;
+    put_table(out, picture);
+    bool good = !ferror(out);
+    good = fclose(out) == 0 && good;
+    if (good) {
+        dfp_set_html(picture, "label", html);
+        dfp_set(picture->g, "labelloc", "t");
+        dfp_set(picture->g, "labeljust", "l");
+    }
+    free(html);
+    return good;
+}

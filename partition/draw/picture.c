@@ -1,0 +1,137 @@
+/* picture.c - what all drawings share: style, escaping, and the choice between every node and the summary. */
+#include "partition/draw/picture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+
+#define LARGE 400
+
+static const char *const colours[] = { "#56B4E9", "#E69F00", "#2DB88A", "#F0E442", "#DE9FC3", "#BDBDBD" };
+
+const char *dfp_unit_colour(uint32_t unit)
+{
+    uint32_t n = sizeof colours / sizeof *colours;
+    return colours[unit < n ? unit : 1 + (unit - 1) % (n - 1)]; /* the host's colour stays the host's */
+}
+
+void dfp_set(void *object, const char *name, const char *value)
+{
+    agsafeset(object, (char *)name, (char *)value, "");
+}
+
+void dfp_set_html(struct dfp_picture *picture, const char *name, const char *html)
+{
+    char *string = agstrdup_html(picture->g, (char *)html);
+    agsafeset(picture->g, (char *)name, string, "");
+    agstrfree(picture->g, string);
+}
+
+const char *dfp_label_name(char *buffer, size_t size, const char *name)
+{
+    size_t n = 0;
+    for (; *name && n + 3 < size; name++) {
+        if (*name == '\\')
+            buffer[n++] = '\\';
+        buffer[n++] = (unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name;
+    }
+    buffer[n] = '\0';
+    return buffer;
+}
+
+Agnode_t *dfp_picture_node(Agraph_t *g, const char *title)
+{
+    char distinct[320];
+    snprintf(distinct, sizeof distinct, "%s", title);
+    for (unsigned k = 2; agnode(agroot(g), distinct, 0); k++)
+        snprintf(distinct, sizeof distinct, "%.300s (%u)", title, k);
+    return agnode(g, distinct, 1);
+}
+
+/* dot's search for few crossings and short arcs has no natural end: with these limits 2000 nodes take seconds, not
+ * minutes. */
+static void limit_effort(Agraph_t *g)
+{
+    dfp_set(g, "mclimit", "0.2");
+    dfp_set(g, "nslimit", "2");
+    dfp_set(g, "nslimit1", "2");
+}
+
+static void style(Agraph_t *g)
+{
+    static const struct { int kind; const char *name, *value; } defaults[] = {
+        { AGRAPH, "rankdir", "TB" },        { AGRAPH, "fontname", "Helvetica,Arial,sans-serif" },
+        { AGRAPH, "fontsize", "11" },       { AGRAPH, "nodesep", "0.2" },
+        { AGRAPH, "ranksep", "0.35" },      { AGRAPH, "label", "" },
+        { AGRAPH, "labelloc", "t" },        { AGRAPH, "labeljust", "l" },
+        { AGRAPH, "style", "" },            { AGRAPH, "color", "" },
+        { AGRAPH, "bgcolor", "white" },
+        { AGNODE, "shape", "box" },         { AGNODE, "style", "filled" },
+        { AGNODE, "fontname", "Helvetica,Arial,sans-serif" }, { AGNODE, "fontsize", "10" },
+        { AGNODE, "margin", "0.08,0.04" },  { AGNODE, "fillcolor", "white" },
+        { AGNODE, "label", "\\N" },         { AGNODE, "height", "0.2" },
+        { AGEDGE, "fontname", "Helvetica,Arial,sans-serif" }, { AGEDGE, "fontsize", "8" },
+        { AGEDGE, "color", DFP_ARC_COLOUR }, { AGEDGE, "arrowsize", "0.6" },
+        { AGEDGE, "label", "" },
+    };
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        agattr(g, defaults[i].kind, (char *)defaults[i].name, (char *)defaults[i].value);
+}
+
+static int find_chain(struct dfp_picture *picture, struct df_error *error)
+{
+    const struct dfp_problem *problem = picture->model.problem;
+    if (!picture->plan || picture->summarised)
+        return DF_OK;
+    picture->chain = malloc(((size_t)problem->graph->n_nodes + 1) * sizeof *picture->chain);
+    if (!picture->chain)
+        return dfr_error_memory(error);
+    return dfp_critical_chain(problem, picture->plan->place, picture->plan->priority, picture->chain,
+                              &picture->n_chain, error);
+}
+
+/* A graph is named after its file, which may be called anything: DOT cannot write a name that ends in '\', and SVG,
+ * where it is a title, has no control characters. */
+static Agraph_t *open_named(const char *name)
+{
+    char *clean = strdup(name);
+    for (char *p = clean; p && *p; p++)
+        if ((unsigned char)*p < ' ' || *p == '\\' || *p == 0x7f)
+            *p = '_';
+    Agraph_t *g = clean ? agopen(clean, Agdirected, NULL) : NULL;
+    free(clean);
+    return g;
+}
+
+static int draw(struct dfp_picture *picture, struct df_error *error)
+{
+    const struct df_graph *graph = picture->model.problem->graph;
+    picture->g = open_named(graph->name);
+    if (!picture->g)
+        return dfr_error_memory(error);
+    style(picture->g);
+    if (graph->n_nodes > LARGE)
+        limit_effort(picture->g);
+    bool drawn = picture->summarised ? dfp_picture_summary(picture) : dfp_picture_detail(picture);
+    if (drawn && dfp_picture_legend(picture))
+        return DF_OK;
+    agclose(picture->g);
+    return dfr_error_memory(error);
+}
+
+int dfp_picture_make(const struct dfp_problem *problem, const struct df_plan *plan, struct dfp_picture *picture,
+                     struct df_error *error)
+{
+    *picture = (struct dfp_picture){ .plan = plan, .summarised = problem->graph->n_nodes > DFP_DRAW_MAX_NODES };
+    int code = dfp_model_init(&picture->model, problem, error);
+    if (code || (plan && (code = dfp_report_make(problem, plan, &picture->report, error))))
+        return code;
+    code = find_chain(picture, error);
+    if (!code)
+        code = draw(picture, error);
+    free(picture->chain);
+    picture->chain = NULL;
+    return code;
+}

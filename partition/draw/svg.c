@@ -1,0 +1,67 @@
+/* svg.c - a drawing laid out by Graphviz's dot, in this process, as SVG.
+ *
+ * Errors:   Graphviz writes what it thinks to stderr; here it is kept, and said only where the layout fails.
+ * Memory:   one context for the process, never freed: Graphviz's text plugin remembers a font's name beyond the context
+ *           that owns it, so a second context reads freed memory (Graphviz 2.43).
+ */
+#include <graphviz/gvc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/draw/picture.h"
+#include "runtime/base/error.h"
+
+static char complaint[256];             /* Graphviz's hook has no argument; one picture at a time */
+static GVC_t *context;
+
+static int keep_complaint(char *message)
+{
+    size_t used = strlen(complaint);
+    strncat(complaint, message, sizeof complaint - used - 1);
+    return 0;
+}
+
+static int render(Agraph_t *g, char **text, size_t *size, struct df_error *error)
+{
+    char *data = NULL;
+    unsigned length = 0;
+    if (gvLayout(context, g, "dot"))
+        return dfr_error(error, DF_E_IO, "Graphviz cannot lay out the picture: %s",
+                         complaint[0] ? complaint : "it does not say why");
+    int failed = gvRenderData(context, g, "svg", &data, &length);
+    gvFreeLayout(context, g);
+    if (failed || !data)
+        return dfr_error(error, DF_E_IO, "Graphviz cannot write SVG: %s",
+                         complaint[0] ? complaint : "it does not say why");
+    char *copy = malloc((size_t)length + 1);
+    if (copy) {
+        memcpy(copy, data, length);
+        copy[length] = '\0';
+    }
+    gvFreeRenderData(data);
+    if (!copy)
+        return dfr_error_memory(error);
+    *text = copy;
+    *size = length;
+    return DF_OK;
+}
+
+int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, char **text, size_t *size,
+                 bool *summarised, struct df_error *error)
+{
+    struct dfp_picture picture;
+    int code = dfp_picture_make(problem, plan, &picture, error);
+    if (code)
+        return code;
+    complaint[0] = '\0';
+    agusererrf previous = agseterrf(keep_complaint);
+    if (!context)
+        context = gvContext();
+    code = context ? render(picture.g, text, size, error)
+                   : dfr_error(error, DF_E_IO, "Graphviz does not start: %s", complaint);
+    agclose(picture.g);
+    agseterrf(previous);
+    if (!code)
+        *summarised = picture.summarised;
+    return code;
+}

@@ -1,0 +1,178 @@
+/* gp_lin.c - starts by prices: a second of the host costs a, a second of the devices 1 − a, a second of copying h;
+ * each node goes where it is cheaper, given where its neighbours are, in three sweeps. a is changed until host and
+ * devices carry the same.
+ *
+ * Why:      where work is plenty, precedence hardly matters, and the best placement is nearly that of the area bound
+ *           with its prices; h makes it spare the links. Every step of the bisection is evaluated: the best is seldom
+ *           the most balanced.
+ * Copies:   exact: a value is copied to a side once, however many readers are there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/gp/gp.h"
+#include "runtime/base/error.h"
+
+enum { SWEEPS = 3 };
+
+static const double copy_prices[] = { 0.15, 0.05, 0.5, 0.3 }; /* the first ones for graphs too large for all */
+
+struct prices {
+    const struct dfp_compact *c;
+    uint8_t *side;                      /* 0 host, 1 devices */
+    uint32_t *there;                    /* of a value: readers on the devices */
+    double *host_s, *device_s;          /* of a node, of all workers together: divided by their number */
+    double *to_s, *from_s;              /* of a value, of the device that stands for all */
+    uint32_t n_devices;
+};
+
+/* The devices' time is the fastest one's, divided among them; copies are the first device's. */
+static void fill(struct prices *p)
+{
+    const struct dfp_compact *c = p->c;
+    p->n_devices = c->n_units - 1;
+    for (uint32_t v = 0; v < c->n_nodes; v++) {
+        double least = INFINITY;
+        for (uint32_t u = 1; u < c->n_units; u++) {
+            double time_s = dfp_compact_time_s(c, v, u) / c->workers[u];
+            least = time_s < least ? time_s : least;
+        }
+        p->device_s[v] = least / p->n_devices;
+        p->host_s[v] = dfp_compact_time_s(c, v, 0) * c->width[v] / c->workers[0];
+    }
+    for (uint32_t value = 0; value < c->n_values; value++) {
+        p->to_s[value] = c->to_s[(size_t)value * c->n_units + 1] / p->n_devices;
+        p->from_s[value] = c->from_s[(size_t)value * c->n_units + 1] / p->n_devices;
+    }
+}
+
+/* Copy time of a value made on `side`, with `there` of its readers on devices. */
+static inline double copies_s(const struct prices *p, uint32_t value, uint32_t side, uint32_t there)
+{
+    uint32_t n = p->c->first_reader[value + 1] - p->c->first_reader[value];
+    if (side)
+        return there < n ? p->from_s[value] : 0;
+    return there ? p->to_s[value] : 0;
+}
+
+/* What moving the node from the host to the devices adds to the time of copies. */
+static double copies_more_s(const struct prices *p, uint32_t node)
+{
+    const struct dfp_compact *c = p->c;
+    uint32_t here = p->side[node];
+    double more_s = 0;
+    for (uint32_t value = c->first_out[node]; value < c->first_out[node + 1]; value++)
+        more_s += copies_s(p, value, 1, p->there[value]) - copies_s(p, value, 0, p->there[value]);
+    for (uint32_t i = c->first_in[node]; i < c->first_in[node + 1]; i++) {
+        uint32_t value = c->in[i], made = p->side[c->producer[value]], others = p->there[value] - here;
+        more_s += copies_s(p, value, made, others + 1) - copies_s(p, value, made, others);
+    }
+    return more_s;
+}
+
+static void flip(struct prices *p, uint32_t node)
+{
+    const struct dfp_compact *c = p->c;
+    p->side[node] ^= 1;
+    for (uint32_t i = c->first_in[node]; i < c->first_in[node + 1]; i++)
+        p->there[c->in[i]] += p->side[node] ? 1u : -1u;
+}
+
+static void sweep(struct prices *p, double a, double h)
+{
+    const struct dfp_compact *c = p->c;
+    for (uint32_t i = 0; i < c->n_movable; i++) {
+        uint32_t v = c->movable[i];
+        if (!(c->allowed[v] & 1u) || !(c->allowed[v] & ~1u))
+            continue;
+        double gain = a * p->host_s[v] - (1 - a) * p->device_s[v] - h * copies_more_s(p, v);
+        if (gain > 0 ? !p->side[v] : p->side[v])
+            flip(p, v);
+    }
+}
+
+/* Where each node is cheaper at price a, copies aside. */
+static void begin(struct prices *p, double a)
+{
+    const struct dfp_compact *c = p->c;
+    memset(p->there, 0, c->n_values * sizeof *p->there);
+    for (uint32_t v = 0; v < c->n_nodes; v++) {
+        p->side[v] = !(c->allowed[v] & 1u);
+        if (c->allowed[v] & 1u && c->allowed[v] & ~1u && !c->is_free[v])
+            p->side[v] = a * p->host_s[v] > (1 - a) * p->device_s[v];
+        if (p->side[v])
+            for (uint32_t i = c->first_in[v]; i < c->first_in[v + 1]; i++)
+                p->there[c->in[i]]++;
+    }
+}
+
+static void carried(const struct prices *p, double *host_s, double *device_s)
+{
+    *host_s = *device_s = 0;
+    for (uint32_t v = 0; v < p->c->n_nodes; v++)
+        if (p->side[v])
+            *device_s += p->device_s[v];
+        else
+            *host_s += p->host_s[v];
+}
+
+static int try_sides(struct dfp_search *search, const struct prices *p, struct df_error *error)
+{
+    const struct dfp_compact *c = p->c;
+    for (uint32_t v = 0; v < c->n_nodes; v++)
+        search->place[v] =
+            (uint16_t)(p->side[v] ? (uint32_t)__builtin_ctz(c->allowed[v] & ~1u) : 0);
+    int code = p->n_devices > 1 ? dfp_list_split(search, error) : DF_OK;
+    if (!code)
+        dfp_search_try(search, false);
+    return code;
+}
+
+/* From the price of the area bound, by steps of a quarter until the other side carries more, then by halves. */
+static int bisect(struct dfp_search *search, struct prices *p, double h, uint32_t n_steps, struct df_error *error)
+{
+    double low = 0, high = INFINITY, odds = search->price[0] / (1 - search->price[0]);
+    int code = DF_OK;
+    odds = odds > 1e-6 && odds < 1e6 ? odds : 1;
+    for (uint32_t step = 0; step < n_steps && !code; step++) {
+        double a = odds / (1 + odds), host_s, device_s;
+        begin(p, a);
+        for (int i = 0; i < SWEEPS; i++)
+            sweep(p, a, h);
+        carried(p, &host_s, &device_s);
+        code = try_sides(search, p, error);
+        if (host_s > device_s)
+            low = odds;
+        else
+            high = odds;
+        odds = low > 0 && high < INFINITY ? sqrt(low * high) : low > 0 ? low * 1.25 : high / 1.25;
+    }
+    return code;
+}
+
+int dfp_lin_run(struct dfp_search *search, uint32_t n_prices, uint32_t n_steps, struct df_error *error)
+{
+    const struct dfp_compact *c = &search->compact;
+    size_t n = (size_t)c->n_nodes + 1, m = (size_t)c->n_values + 1;
+    if (c->n_units < 2)
+        return DF_OK;
+    struct prices p = { .c = c };
+    p.side = malloc(n);
+    p.there = malloc(m * sizeof *p.there);
+    p.host_s = malloc(n * sizeof *p.host_s);
+    p.device_s = malloc(n * sizeof *p.device_s);
+    p.to_s = malloc(m * sizeof *p.to_s);
+    p.from_s = malloc(m * sizeof *p.from_s);
+    int code = p.side && p.there && p.host_s && p.device_s && p.to_s && p.from_s ? DF_OK : dfr_error_memory(error);
+    if (!code)
+        fill(&p);
+    for (uint32_t i = 0; i < n_prices && i < sizeof copy_prices / sizeof *copy_prices && !code; i++)
+        code = bisect(search, &p, copy_prices[i], n_steps, error);
+    free(p.side);
+    free(p.there);
+    free(p.host_s);
+    free(p.device_s);
+    free(p.to_s);
+    free(p.from_s);
+    return code;
+}

@@ -1,0 +1,102 @@
+/* gp_load.c - the least load of what is loaded most: max(host, devices, copy engines), by annealing. Nothing is
+ * simulated, a candidate costs what the moved nodes' degree is.
+ *
+ * Why:      with many waves in flight precedence drops out, and this is what a wave costs; and where work is plenty, it
+ *           is a good start for a single wave too.
+ * Moves:    one node; all readers of one value, since a copy is saved only where all of them move; an exchange.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/gp/gp.h"
+#include "runtime/base/error.h"
+
+struct loading {
+    struct dfp_state *s;
+    const struct dfp_compact *c;
+    struct dfp_random random;
+    double spare;                       /* price of a second of any copy engine */
+};
+
+static double cost_s(const struct loading *l)
+{
+    double copies_s = 0, sum_s = 0;
+    for (uint32_t u = 0; u < l->c->n_units; u++) {
+        copies_s += l->s->copies_s[u][0] + l->s->copies_s[u][1] + l->s->copies_s[u][2];
+        sum_s += l->s->load_s[u] / l->c->workers[u];
+    }
+    return dfp_state_bottleneck_s(l->s) + l->spare * copies_s / l->c->n_units + 0.02 * sum_s / l->c->n_units;
+}
+
+static uint32_t pick(struct loading *l)
+{
+    return l->c->movable[dfp_random_below(&l->random, l->c->n_movable)];
+}
+
+static uint32_t other_unit(struct loading *l, uint32_t node)
+{
+    uint32_t others = l->c->allowed[node] & ~(1u << l->s->place[node]), n = (uint32_t)__builtin_popcount(others);
+    for (uint32_t k = n > 1 ? dfp_random_below(&l->random, n) : 0; k; k--)
+        others &= others - 1;
+    return (uint32_t)__builtin_ctz(others);
+}
+
+static void readers(struct loading *l)
+{
+    const struct dfp_compact *c = l->c;
+    uint32_t v = pick(l), unit = other_unit(l, v), n_in = c->first_in[v + 1] - c->first_in[v];
+    dfp_state_move(l->s, v, unit);
+    if (!n_in)
+        return;
+    uint32_t value = c->in[c->first_in[v] + dfp_random_below(&l->random, n_in)];
+    for (uint32_t r = c->first_reader[value]; r < c->first_reader[value + 1]; r++)
+        if (c->allowed[c->reader[r]] & 1u << unit)
+            dfp_state_move(l->s, c->reader[r], unit);
+}
+
+static void exchange(struct loading *l)
+{
+    uint32_t v = pick(l), w = pick(l), unit = l->s->place[v], other = l->s->place[w];
+    if (unit == other || !(l->c->allowed[v] & 1u << other) || !(l->c->allowed[w] & 1u << unit)) {
+        dfp_state_move(l->s, v, other_unit(l, v));
+        return;
+    }
+    dfp_state_move(l->s, v, other);
+    dfp_state_move(l->s, w, unit);
+}
+
+static bool is_late(const struct dfp_search *search)
+{
+    return search->deadline_s < INFINITY && dfp_seconds() > search->deadline_s;
+}
+
+double dfp_load_run(struct dfp_search *search, double spare, uint64_t n_moves, double start_temperature, uint64_t seed)
+{
+    struct loading l = { .s = &search->state, .c = &search->compact, .random = { seed }, .spare = spare };
+    dfp_state_set(l.s, search->place, NULL, 1);
+    double current_s = cost_s(&l), t0 = start_temperature * current_s / (l.c->n_movable + 1);
+    if (!l.c->n_movable)
+        return current_s;
+    for (uint64_t i = 0; i < n_moves && !(i % 256 == 0 && is_late(search)); i++) {
+        uint32_t chance = dfp_random_below(&l.random, 8);
+        double left = 1 - (double)i / (double)n_moves;
+        if (chance < 5) {
+            uint32_t v = pick(&l);
+            dfp_state_move(l.s, v, other_unit(&l, v));
+        } else if (chance < 6) {
+            readers(&l);
+        } else {
+            exchange(&l);
+        }
+        double limit_s = current_s + t0 * left * left * dfp_minus_log(dfp_random_unit(&l.random)), now_s = cost_s(&l);
+        if (now_s > limit_s) {
+            dfp_state_undo(l.s);
+        } else {
+            current_s = now_s;
+            dfp_state_keep(l.s);
+        }
+    }
+    for (uint32_t v = 0; v < l.c->n_nodes; v++)
+        search->place[v] = l.s->place[v];
+    return dfp_state_bottleneck_s(l.s);
+}

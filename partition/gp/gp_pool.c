@@ -1,0 +1,100 @@
+/* gp_pool.c - the best distinct placements found so far, and the one function that chance needs.
+ *
+ * Distinct: two placements of the same makespan (to a millionth) are taken for the same one: refining both would be
+ *           twice the same work. The better of them is kept.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/gp/gp.h"
+#include "runtime/base/error.h"
+
+int dfp_pool_make(struct dfp_pool *pool, uint32_t n_nodes, struct df_error *error)
+{
+    size_t n = (size_t)n_nodes + 1;
+    *pool = (struct dfp_pool){ .n_nodes = n_nodes };
+    pool->block = malloc((DFP_POOL + 1) * n * (sizeof(float) + sizeof(uint16_t)));
+    if (!pool->block)
+        return dfr_error_memory(error);
+    float *bias = pool->block;
+    uint16_t *place = (uint16_t *)(bias + (DFP_POOL + 1) * n);
+    for (size_t i = 0; i < DFP_POOL; i++) {
+        pool->found[i].bias = bias + i * n;
+        pool->found[i].place = place + i * n;
+    }
+    return DF_OK;
+}
+
+void dfp_pool_free(struct dfp_pool *pool)
+{
+    free(pool->block);
+    *pool = (struct dfp_pool){ 0 };
+}
+
+static bool same(double a, double b)
+{
+    return fabs(a - b) <= 1e-6 * b;
+}
+
+/* Which one goes for a new one; DF_NONE: the new one is not good enough. */
+static uint32_t victim(const struct dfp_pool *pool, double makespan_s, bool from_metis)
+{
+    uint32_t last = DFP_POOL - 1, of_metis = 0;
+    if (pool->n < DFP_POOL)
+        return pool->n;
+    for (uint32_t i = 0; i < DFP_POOL; i++)
+        of_metis += pool->found[i].from_metis;
+    if (pool->found[last].from_metis && of_metis == 1 && !from_metis)
+        last--;
+    if (from_metis && !of_metis)
+        return last;
+    return makespan_s < pool->found[last].makespan_s ? last : DF_NONE;
+}
+
+static void take(const struct dfp_pool *pool, struct dfp_found *found, double makespan_s, const struct dfp_state *state)
+{
+    found->makespan_s = makespan_s;
+    found->rank_weight = state->rank_weight;
+    memcpy(found->place, state->place, pool->n_nodes * sizeof *found->place);
+    memcpy(found->bias, state->bias, pool->n_nodes * sizeof *found->bias);
+}
+
+void dfp_pool_add(struct dfp_pool *pool, double makespan_s, bool from_metis, const struct dfp_state *state)
+{
+    if (!(makespan_s < INFINITY))
+        return;
+    for (uint32_t i = 0; i < pool->n; i++)
+        if (same(pool->found[i].makespan_s, makespan_s)) { /* those before it are better */
+            pool->found[i].from_metis |= from_metis;
+            if (makespan_s < pool->found[i].makespan_s)
+                take(pool, &pool->found[i], makespan_s, state);
+            return;
+        }
+    uint32_t at = victim(pool, makespan_s, from_metis);
+    if (at == DF_NONE)
+        return;
+    struct dfp_found found = pool->found[at];
+    found.from_metis = from_metis;
+    take(pool, &found, makespan_s, state);
+    if (at < pool->n)                   /* close the gap before the place in order is looked for */
+        memmove(&pool->found[at], &pool->found[at + 1], (pool->n - at - 1) * sizeof found);
+    else
+        pool->n++;
+    uint32_t i = pool->n - 1;
+    for (; i && pool->found[i - 1].makespan_s > makespan_s; i--)
+        pool->found[i] = pool->found[i - 1];
+    pool->found[i] = found;
+}
+
+/* x = m · 2^e with m in [√½, √2); ln m = 2 artanh((m − 1) / (m + 1)), of which four terms are enough. */
+double dfp_minus_log(double x)
+{
+    int e;
+    double m = frexp(x, &e);            /* exact */
+    if (m < 0.70710678118654752) {
+        m *= 2;
+        e--;
+    }
+    double t = (m - 1) / (m + 1), t2 = t * t;
+    return -(e * 0.69314718055994531 + 2 * t * (1 + t2 * (1.0 / 3 + t2 * (0.2 + t2 * (1.0 / 7)))));
+}

@@ -1,0 +1,99 @@
+/* gp_replay.c - starts taken from the other policies: what the online ones decide in a simulated run, with the order of
+ * their jobs' starts, and what HEFT and PEFT plan. So gp has seen them all, and where an online policy is better than
+ * every placement (a fixed placement of the same decisions can be slower: list anomalies), the answer is to run it.
+ *
+ * Missing:  a policy that refuses the problem is no start; that is not gp's failure.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/gp/gp.h"
+#include "runtime/base/error.h"
+#include "runtime/policy/policy.h"
+#include "runtime/simulate/simulate.h"
+
+enum {
+    FEW = 3,                            /* online policies, where there is no time for all; */
+    LARGE = 50000                       /* of so many nodes, the first alone */
+};
+
+const char *const dfp_online[DFP_N_ONLINE] = { "dmda", "dmdas", "dmdar", "pats", "pams", "padas", "ddwrr", "ddfcfs",
+                                               "eager", "ws" };
+static const struct dfp_partitioner *const planners[] = { &dfp_partitioner_heft, &dfp_partitioner_peft };
+
+static int replay(struct dfp_search *search, const char *policy, bool is_start, double *start_s, float *priority,
+                  struct df_error *error)
+{
+    const struct dfp_problem *problem = search->problem;
+    struct dfr_simulate_options options = { .policy = policy, .waves = 1, .inflight = 1,
+                                            .seed = search->options->seed };
+    struct dfr_simulation run = { .place = search->place, .start_s = start_s };
+    const struct dfr_policy *known = dfr_policy_find(policy, NULL);
+    if (!known || known->needs_plan)
+        return DF_OK;
+    int code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &run, error);
+    if (code)
+        return code == DF_E_MEMORY ? code : DF_OK;
+    if (run.makespan_s < search->online_s) {
+        search->online_s = run.makespan_s;
+        search->online = policy;
+    }
+    if (!is_start)
+        return DF_OK;
+    search->state.steps += DFP_STEPS_PER_JOB * (uint64_t)search->compact.n_nodes;
+    for (uint32_t v = 0; v < search->compact.n_nodes; v++) {
+        priority[v] = (float)-start_s[v];
+        if (!(search->compact.allowed[v] & 1u << search->place[v]))
+            return DF_OK;               /* the simulator knows a way that a plan has not */
+    }
+    dfp_search_try(search, false);
+    dfp_search_try_order(search, false, priority);
+    return DF_OK;
+}
+
+int dfp_replay_plan(const struct dfp_search *search, const struct dfp_partitioner *planner, uint16_t *place,
+                    float *priority, struct df_error *error)
+{
+    struct dfp_result result = { .place = place, .priority = priority };
+    if (planner->solve)
+        return planner->solve(search->problem, search->options, &result, error);
+    int code = planner->run(search->problem, search->options, place, error);
+    if (!code)
+        dfp_upward_rank(search->problem, place, priority);
+    return code;
+}
+
+static int plan(struct dfp_search *search, const struct dfp_partitioner *planner, bool is_start, float *priority,
+                struct df_error *error)
+{
+    uint64_t steps = search->state.steps;
+    int code = dfp_replay_plan(search, planner, search->place, priority, error);
+    if (code)
+        return code == DF_E_MEMORY ? code : DF_OK;
+    if (is_start || !planner->solve)
+        dfp_search_try(search, false);
+    if (planner->solve)
+        dfp_search_try_order(search, false, priority);
+    if (!is_start)
+        search->state.steps = steps;
+    return DF_OK;
+}
+
+int dfp_replay_run(struct dfp_search *search, enum dfp_replays replays, struct df_error *error)
+{
+    size_t few = search->compact.n_nodes > LARGE ? 1 : FEW;
+    size_t n_online = replays == DFP_REPLAY_FEW ? few : DFP_N_ONLINE;
+    bool all = replays == DFP_REPLAY_ALL;
+    size_t n = (size_t)search->compact.n_nodes + 1;
+    double *start_s = calloc(n, sizeof *start_s);
+    float *priority = calloc(n, sizeof *priority);
+    int code = start_s && priority ? DF_OK : dfr_error_memory(error);
+    for (size_t i = 0; i < n_online && !code; i++)
+        code = replay(search, dfp_online[i], all || (i == 0 && replays == DFP_REPLAY_MOST), start_s, priority, error);
+    for (size_t i = 0; i < sizeof planners / sizeof *planners && !code; i++)
+        code = plan(search, planners[i], all, priority, error);
+    free(start_s);
+    free(priority);
+    return code;
+}

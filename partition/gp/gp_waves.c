@@ -1,0 +1,394 @@
+/* gp_waves.c - gp for many waves in flight: what counts is how many end in a second, not how soon the first does.
+ *
+ * Load:     precedence drops out, and a wave costs what the most loaded of host, devices and copy engines has to do for
+ *           it. That is brought down by annealing (gp_load.c), from the starts and from the best mixture of cuts
+ *           (gp_rate.c), for one wave and for 2, 4, 8 … placed jointly, which can share what one wave cannot divide.
+ * Answer:   every candidate, the other planners' placements, and the online policies, run in the simulator with several
+ *           waves in flight; the fastest is the answer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/gp/gp.h"
+#include "runtime/base/error.h"
+#include "runtime/simulate/simulate.h"
+
+enum {
+    MOST_ROWS = 32,
+    MOST_CANDIDATES = 12,
+    MOST_JOINT_NODES = 40000,
+    FEW_JOBS = 10000,                   /* of a simulated run: then every other policy is tried */
+    MANY_JOBS = 100000                  /* then the run is no longer than two rounds of waves */
+};
+
+struct candidate {
+    uint32_t n_waves;
+    double load_s;                      /* a wave */
+    uint16_t *place;
+};
+
+struct waves {
+    struct dfp_search *search;
+    struct dfp_rates rates;
+    double bound_s;
+    uint64_t moves;                     /* for each candidate */
+    uint32_t n;
+    struct candidate candidate[MOST_CANDIDATES];
+    float *priority;                    /* scratch */
+    int refused;                        /* why the last simulation that failed did */
+    /* the best so far */
+    double wave_s;
+    const struct candidate *best;
+    const char *run_as;
+    float *best_priority;
+};
+
+/* ---- candidates ---- */
+
+static int candidate_add(struct waves *w, uint32_t n_waves, double load_s, const uint16_t *place,
+                         struct df_error *error)
+{
+    size_t bytes = (size_t)n_waves * w->search->compact.n_nodes * sizeof *place;
+    struct candidate *c = &w->candidate[w->n];
+    for (uint32_t i = 0; i < w->n; i++)
+        if (w->candidate[i].n_waves == n_waves && !memcmp(w->candidate[i].place, place, bytes))
+            return DF_OK;
+    if (!(c->place = malloc(bytes + 1)))
+        return dfr_error_memory(error);
+    memcpy(c->place, place, bytes);
+    c->n_waves = n_waves;
+    c->load_s = load_s;
+    w->n++;
+    return DF_OK;
+}
+
+/* Anneals what is in joint->place; leaves the best there and gives its load a wave. */
+static double anneal(struct waves *w, struct dfp_search *joint, uint32_t n_waves)
+{
+    static const struct {
+        double spare, temperature;
+    } ways[] = { { 0, 1 }, { 0, 4 }, { 0.05, 1 }, { 0, 0.2 }, { 0, 0.05 } };
+    size_t n = joint->compact.n_nodes, n_ways = sizeof ways / sizeof *ways;
+    uint16_t *best = joint->place + n;  /* room for two */
+    memcpy(best, joint->place, n * sizeof *best);
+    dfp_state_set(&joint->state, joint->place, NULL, 1);
+    double best_s = dfp_state_bottleneck_s(&joint->state);
+    for (size_t i = 0; i < n_ways && best_s > w->bound_s * n_waves * (1 + 1e-4); i++) { /* each from the best so far */
+        memcpy(joint->place, best, n * sizeof *best);
+        double now_s = dfp_load_run(joint, ways[i].spare, w->moves / n_ways, ways[i].temperature,
+                                    joint->options->seed + i);
+        if (now_s < best_s) {
+            best_s = now_s;
+            memcpy(best, joint->place, n * sizeof *best);
+        }
+    }
+    memcpy(joint->place, best, n * sizeof *best);
+    return best_s / n_waves;
+}
+
+/* ---- rows from the mixture ---- */
+
+static uint32_t unit_for(const struct dfp_compact *c, uint32_t node, bool on_device, uint32_t device)
+{
+    uint32_t wanted = on_device ? 1u << device : 1u, others = c->allowed[node] & (on_device ? ~1u : 1u);
+    if (c->allowed[node] & wanted)
+        return (uint32_t)__builtin_ctz(wanted);
+    return (uint32_t)__builtin_ctz(others ? others : c->allowed[node]);
+}
+
+/* The column that is furthest behind its share, when `row` rows are there. */
+static uint32_t next_column(const struct dfp_rates *rates, const uint32_t *used, uint32_t row)
+{
+    uint32_t next = 0;
+    double furthest = -1;
+    for (uint32_t i = 0; i < rates->n; i++) {
+        double behind = rates->column[i].share * (row + 1) - used[i];
+        if (rates->column[i].share > 0 && behind > furthest) {
+            furthest = behind;
+            next = i;
+        }
+    }
+    return next;
+}
+
+/* The load a wave with so many rows; with `place` not NULL, the rows: a column's devices take turns. */
+static double rows_of_mixture(const struct dfp_compact *c, const struct dfp_rates *rates, uint32_t n_rows,
+                              uint16_t *place)
+{
+    uint32_t used[DFP_RATE_COLUMNS] = { 0 };
+    double load_s[DFP_RATE_RESOURCES] = { 0 }, most_s = 0;
+    for (uint32_t row = 0; row < n_rows; row++) {
+        uint32_t next = next_column(rates, used, row), device = 1 + (used[next]++ + next) % (c->n_units - 1);
+        for (uint32_t r = 0; r < DFP_RATE_RESOURCES; r++)
+            load_s[r] += rates->column[next].load_s[r] / n_rows;
+        for (uint32_t v = 0; place && v < c->n_nodes; v++)
+            place[(size_t)row * c->n_nodes + v] =
+                (uint16_t)unit_for(c, v, rates->column[next].on_device[v], device);
+    }
+    for (uint32_t r = 0; r < DFP_RATE_RESOURCES; r++)
+        most_s = load_s[r] > most_s ? load_s[r] : most_s;
+    return most_s;
+}
+
+/* The number of rows, a multiple of the devices, that comes nearest to the mixture. */
+static uint32_t best_row_count(const struct dfp_compact *c, const struct dfp_rates *rates)
+{
+    uint32_t best = 1, devices = c->n_units - 1;
+    double best_s = INFINITY;
+    for (uint32_t n = devices; n <= MOST_ROWS && (uint64_t)n * c->n_nodes <= MOST_JOINT_NODES; n += devices) {
+        double now_s = rows_of_mixture(c, rates, n, NULL);
+        if (now_s < best_s * (1 - 1e-3)) {
+            best_s = now_s;
+            best = n;
+        }
+    }
+    return best;
+}
+
+/* What fires once does so where the first row has it. Gives the load a wave. */
+static double settle_once(struct dfp_search *joint, uint32_t n_nodes, uint32_t n_waves, double load_s)
+{
+    const struct df_node *nodes = joint->problem->graph->nodes;
+    bool changed = false;
+    for (uint32_t i = n_nodes; i < joint->compact.n_nodes; i++)
+        if (nodes[i % n_nodes].flags & DF_NODE_ONCE && joint->place[i] != joint->place[i % n_nodes]) {
+            joint->place[i] = joint->place[i % n_nodes];
+            changed = true;
+        }
+    if (!changed)
+        return load_s;
+    dfp_state_set(&joint->state, joint->place, NULL, 1);
+    return dfp_state_bottleneck_s(&joint->state) / n_waves;
+}
+
+static int joint_waves(struct waves *w, uint32_t n_waves, struct df_error *error)
+{
+    const struct dfp_compact *c = &w->search->compact;
+    struct dfp_search joint = { .problem = w->search->problem, .options = w->search->options,
+                                .deadline_s = w->search->deadline_s };
+    int code = dfp_compact_repeat(c, n_waves, &joint.compact, error);
+    if (code)
+        return code;
+    code = dfp_state_make(&joint.compact, &joint.state, error);
+    joint.place = malloc((2 * (size_t)joint.compact.n_nodes + 1) * sizeof *joint.place);
+    if (!code && !joint.place)
+        code = dfr_error_memory(error);
+    if (!code) {
+        rows_of_mixture(c, &w->rates, n_waves, joint.place);
+        double load_s = settle_once(&joint, c->n_nodes, n_waves, anneal(w, &joint, n_waves));
+        code = candidate_add(w, n_waves, load_s, joint.place, error);
+    }
+    free(joint.place);
+    dfp_state_free(&joint.state);
+    dfp_compact_free(&joint.compact);
+    return code;
+}
+
+/* One wave: from the least loaded of the starts, as they are and annealed. */
+static int single_wave(struct waves *w, struct df_error *error)
+{
+    struct dfp_search *search = w->search, one = *search;
+    size_t n = search->compact.n_nodes;
+    double least_s = INFINITY;
+    uint32_t least = 0;
+    int code = candidate_add(w, 1, search->pool.found[0].makespan_s, search->pool.found[0].place, error);
+    if (code)
+        return code;
+    for (uint32_t i = 0; i < search->pool.n; i++) {
+        dfp_state_set(&search->state, search->pool.found[i].place, NULL, 1);
+        double load_s = dfp_state_bottleneck_s(&search->state);
+        if (i == 0)
+            w->candidate[0].load_s = load_s;
+        if (load_s < least_s) {
+            least_s = load_s;
+            least = i;
+        }
+    }
+    one.place = malloc((2 * n + 1) * sizeof *one.place);
+    if (!one.place)
+        return dfr_error_memory(error);
+    memcpy(one.place, search->pool.found[least].place, n * sizeof *one.place);
+    double load_s = anneal(w, &one, 1);
+    code = candidate_add(w, 1, load_s, one.place, error);
+    free(one.place);
+    search->state = one.state;          /* it counts the steps */
+    return code;
+}
+
+/* 1, then 2, 4, 8, or as many times the devices: that each gets the same; and what suits the mixture best. */
+static int make_candidates(struct waves *w, struct df_error *error)
+{
+    const struct dfp_compact *c = &w->search->compact;
+    int code = single_wave(w, error);
+    if (c->n_units < 2 || !(w->rates.mixed_s < INFINITY))
+        return code;
+    for (uint32_t n = c->n_units > 2 ? c->n_units - 1 : 2, i = 0; i < 3 && !code; n *= 2, i++)
+        if (n <= MOST_ROWS && (uint64_t)n * c->n_nodes <= MOST_JOINT_NODES)
+            code = joint_waves(w, n, error);
+    uint32_t suits = best_row_count(c, &w->rates);
+    return code || suits == 1 ? code : joint_waves(w, suits, error);
+}
+
+/* ---- the simulated rate ---- */
+
+/* The priorities are the mean over rows: a unit has one order for all waves. */
+static int mean_rank(const struct waves *w, const struct candidate *c, float *priority, struct df_error *error)
+{
+    uint32_t n = w->search->compact.n_nodes;
+    float *rank = malloc(((size_t)n + 1) * sizeof *rank);
+    if (!rank)
+        return dfr_error_memory(error);
+    memset(priority, 0, n * sizeof *priority);
+    for (uint32_t row = 0; row < c->n_waves; row++) {
+        dfp_upward_rank(w->search->problem, c->place + (size_t)row * n, rank);
+        for (uint32_t v = 0; v < n; v++)
+            priority[v] += rank[v] / (float)c->n_waves;
+    }
+    free(rank);
+    return DF_OK;
+}
+
+/* Seconds a wave; INFINITY where this policy does not go here, which is the search's failure only where none does. */
+static int simulate(struct waves *w, const char *policy, const struct df_plan *plan, double *wave_s,
+                    struct df_error *error)
+{
+    const struct dfp_problem *problem = w->search->problem;
+    struct dfr_simulate_options options = { .policy = policy, .plan = plan, .waves = w->search->n_waves,
+                                            .inflight = w->search->inflight, .seed = w->search->options->seed,
+                                            .no_guard = true };
+    struct dfr_simulation run = { 0 };
+    int code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &run, error);
+    w->search->state.steps += DFP_STEPS_PER_JOB * (uint64_t)w->search->n_waves * problem->graph->n_nodes;
+    *wave_s = code ? INFINITY : run.makespan_s / w->search->n_waves;
+    if (!code || code == DF_E_MEMORY)
+        return code;
+    w->refused = code;
+    return DF_OK;
+}
+
+/* By the priorities in w->priority. */
+static int try_in_order(struct waves *w, const struct candidate *c, struct df_error *error)
+{
+    struct df_plan plan = { .policy = "gp", .platform = *w->search->problem->platform,
+                            .n_nodes = w->search->compact.n_nodes, .n_waves = c->n_waves, .place = c->place,
+                            .priority = w->priority };
+    double wave_s;
+    int code = simulate(w, "gp", &plan, &wave_s, error);
+    if (!code && wave_s < w->wave_s) {
+        float *kept = w->best_priority;
+        w->best_priority = w->priority;
+        w->priority = kept;
+        w->best = c;
+        w->wave_s = wave_s;
+    }
+    return code;
+}
+
+static int try_candidate(struct waves *w, const struct candidate *c, struct df_error *error)
+{
+    int code = mean_rank(w, c, w->priority, error);
+    return code ? code : try_in_order(w, c, error);
+}
+
+/* What another planner makes of a wave, in its own order; one that refuses the problem is no candidate. */
+static int try_planner(struct waves *w, const struct dfp_partitioner *planner, struct df_error *error)
+{
+    size_t n = w->search->compact.n_nodes;
+    uint16_t *place = malloc((n + 1) * sizeof *place);
+    if (!place)
+        return dfr_error_memory(error);
+    int code = dfp_replay_plan(w->search, planner, place, w->priority, error);
+    bool refused = code && code != DF_E_MEMORY;
+    if (!code) {
+        dfp_state_set(&w->search->state, place, NULL, 1);
+        code = candidate_add(w, 1, dfp_state_bottleneck_s(&w->search->state), place, error);
+    }
+    for (uint32_t i = 0; i < w->n && !code; i++) /* it may have been there before, in another order */
+        if (w->candidate[i].n_waves == 1 && !memcmp(w->candidate[i].place, place, n * sizeof *place))
+            code = try_in_order(w, &w->candidate[i], error);
+    free(place);
+    return refused ? DF_OK : code;
+}
+
+static int choose(struct waves *w, struct df_error *error)
+{
+    int code = DF_OK;
+    uint64_t jobs = (uint64_t)w->search->n_waves * w->search->compact.n_nodes;
+    for (uint32_t i = 0; i < w->n && !code; i++)
+        code = try_candidate(w, &w->candidate[i], error);
+    for (size_t i = 0; dfp_partitioners[i] && jobs <= FEW_JOBS && !code; i++)
+        if (dfp_partitioners[i] != &dfp_partitioner_gp)
+            code = try_planner(w, dfp_partitioners[i], error);
+    for (size_t i = 0; i < (jobs <= FEW_JOBS ? DFP_N_ONLINE : 1) && !code; i++) {
+        double wave_s;
+        code = simulate(w, dfp_online[i], NULL, &wave_s, error);
+        if (!code && wave_s < w->wave_s) {
+            w->wave_s = wave_s;
+            w->run_as = dfp_online[i];
+        }
+    }
+    return code ? code : w->best ? DF_OK : w->refused;
+}
+
+/* ---- the answer ---- */
+
+static int answer(const struct waves *w, struct dfp_result *result, struct df_error *error)
+{
+    size_t n = w->search->compact.n_nodes, n_places = n * w->best->n_waves;
+    struct dfp_evaluation evaluation;
+    uint16_t *place = realloc(result->place, (n_places + 1) * sizeof *place);
+    if (!place)
+        return dfr_error_memory(error);
+    result->place = place;
+    memcpy(place, w->best->place, n_places * sizeof *place);
+    memcpy(result->priority, w->best_priority, n * sizeof *result->priority);
+    snprintf(result->run_as, sizeof result->run_as, "%s", w->run_as);
+    result->n_waves = w->best->n_waves;
+    result->inflight = w->search->inflight;
+    result->wave_s = w->wave_s;
+    result->load_s = w->best->load_s;
+    result->least_load_s = INFINITY;
+    for (uint32_t i = 0; i < w->n; i++)
+        result->least_load_s = fmin(result->least_load_s, w->candidate[i].load_s);
+    result->load_bound_s = w->bound_s;
+    result->evaluations = w->search->state.steps / n;
+    int code = dfp_evaluate(w->search->problem, place, result->priority, &evaluation, error);
+    result->makespan_s = code ? 0 : evaluation.makespan_s;
+    return code ? code : dfp_lower_bound(w->search->problem, &result->lower_bound_s, error);
+}
+
+void dfp_waves_count(struct dfp_search *search)
+{
+    uint32_t wanted = search->options->inflight ? search->options->inflight : DFP_DEFAULT_INFLIGHT;
+    search->inflight = wanted < UINT32_MAX / 4 ? wanted : UINT32_MAX / 4;
+    search->n_waves = (4 * (uint64_t)search->inflight * search->compact.n_nodes > MANY_JOBS ? 2 : 4) * search->inflight;
+}
+
+int dfp_waves_solve(struct dfp_search *search, struct dfp_result *result, struct df_error *error)
+{
+    uint64_t left = search->budget_steps > search->state.steps ? search->budget_steps - search->state.steps : 0;
+    uint32_t n = search->compact.n_nodes;
+    struct waves w = { .search = search, .wave_s = INFINITY, .run_as = DFP_RUN_PLACED };
+    w.moves = left / 10 + 40 * (uint64_t)n;
+    w.priority = malloc(((size_t)n + 1) * sizeof *w.priority);
+    w.best_priority = malloc(((size_t)n + 1) * sizeof *w.best_priority);
+    int code = w.priority && w.best_priority ? DF_OK : dfr_error_memory(error);
+    if (!code)
+        code = dfp_rates_find(&search->compact, search->price, left + 200 * (uint64_t)n, &w.rates, error);
+    w.bound_s = w.rates.bound_s > search->area_s ? w.rates.bound_s : search->area_s;
+    if (!code)
+        code = make_candidates(&w, error);
+    if (!code)
+        code = choose(&w, error);
+    if (!code && !w.best)
+        code = DF_E_REFUSED;            /* *error says why the last of them could not be simulated */
+    if (!code)
+        code = answer(&w, result, error);
+    for (uint32_t i = 0; i < w.n; i++)
+        free(w.candidate[i].place);
+    free(w.priority);
+    free(w.best_priority);
+    dfp_rates_free(&w.rates);
+    return code;
+}

@@ -1,0 +1,360 @@
+/* db.c - the profile database: opening it, and what is in the table of samples.
+ *
+ * Sample sets are only ever added, each by one statement, so that two programs that profile at once wait for each
+ * other for the length of an insert and neither loses anything. What they amount to is decided when they are read.
+ */
+#include "profiles/profiles.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profiles/db/db_impl.h"
+#include "runtime/base/error.h"
+#include "runtime/start/learn.h"
+
+#define BUSY_MS 10000
+
+/* ---- statements ---- */
+
+int dfw_db_fail(struct dfw_db *db, const char *what, struct df_error *error)
+{
+    int code = db->sqlite ? sqlite3_extended_errcode(db->sqlite) : SQLITE_NOMEM;
+    const char *words = db->sqlite ? sqlite3_errmsg(db->sqlite) : "out of memory";
+    int primary = code & 0xff;
+    const char *hint = "";
+    db->failed_code = primary;
+    if (primary == SQLITE_NOTADB || primary == SQLITE_CORRUPT)
+        hint = "; it is damaged or no profile database: move it away, or name another with DFC_PROFILE";
+    else if (primary == SQLITE_BUSY || primary == SQLITE_LOCKED)
+        hint = "; another program kept it locked for too long";
+    else if (primary == SQLITE_READONLY)
+        hint = "; there is no permission to write it or its folder";
+    return dfr_error(error, DF_E_IO, "profile database '%s': cannot %s: %s%s", db->path, what, words, hint);
+}
+
+static bool is_busy(int code)
+{
+    return (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED;
+}
+
+/* The busy timeout covers plain waiting; SQLite answers at once where waiting could be a deadlock (the switch to the
+ * write-ahead log, recovery after a crash), which for statements outside transactions is only a reason to try again. */
+int dfw_db_step(sqlite3_stmt *statement)
+{
+    int code = sqlite3_step(statement);
+    for (int tries = 0; is_busy(code) && tries < 100; tries++) {
+        sqlite3_reset(statement);
+        nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);
+        code = sqlite3_step(statement);
+    }
+    return code;
+}
+
+int dfw_db_prepare(struct dfw_db *db, const char *sql, sqlite3_stmt **statement, struct df_error *error)
+{
+    int code = sqlite3_prepare_v2(db->sqlite, sql, -1, statement, NULL);
+    for (int tries = 0; is_busy(code) && tries < 100; tries++) {
+        nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);
+        code = sqlite3_prepare_v2(db->sqlite, sql, -1, statement, NULL);
+    }
+    return code == SQLITE_OK ? DF_OK : dfw_db_fail(db, "read it", error);
+}
+
+int dfw_db_exec(struct dfw_db *db, const char *sql, const char *what, struct df_error *error)
+{
+    sqlite3_stmt *statement;
+    int status = dfw_db_prepare(db, sql, &statement, error);
+    if (status != DF_OK)
+        return status;
+    int code = dfw_db_step(statement);
+    while (code == SQLITE_ROW)
+        code = dfw_db_step(statement);
+    if (code != SQLITE_DONE)
+        status = dfw_db_fail(db, what, error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* ---- opening ---- */
+
+static int open_with(struct dfw_db *db, const char *name, int flags, bool create, struct df_error *error)
+{
+    if (sqlite3_open_v2(name, &db->sqlite, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return dfw_db_fail(db, "open it", error);
+    sqlite3_extended_result_codes(db->sqlite, 1);
+    sqlite3_busy_timeout(db->sqlite, BUSY_MS);
+    int status = dfw_db_check_schema(db, create, error);
+    if (status == DF_OK && sqlite3_db_readonly(db->sqlite, "main") == 0) {
+        /* Where the file system has no shared memory SQLite keeps its old journal: slower, as safe. */
+        status = dfw_db_exec(db, "PRAGMA journal_mode = WAL", "open it", error);
+        if (status == DF_OK)
+            status = dfw_db_exec(db, "PRAGMA synchronous = NORMAL", "open it", error);
+    }
+    return status;
+}
+
+/* A write-ahead database in a folder without permission to write: readable only if told that nobody changes it. */
+static int open_immutable(struct dfw_db *db, struct df_error *error)
+{
+    sqlite3_close(db->sqlite);
+    db->sqlite = NULL;
+    size_t length = strlen(db->path);
+    char *uri = malloc(3 * length + 32);
+    if (!uri)
+        return dfr_error_memory(error);
+    char *to = stpcpy(uri, "file:");
+    for (const char *from = db->path; *from; from++) {
+        if (*from == '%' || *from == '?' || *from == '#')
+            to += sprintf(to, "%%%02x", (unsigned char)*from);
+        else
+            *to++ = *from;
+    }
+    strcpy(to, "?immutable=1");
+    int status = open_with(db, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, false, error);
+    free(uri);
+    return status;
+}
+
+/* No file, or one that was begun and never written. */
+static bool is_nothing(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return errno == ENOENT || errno == ENOTDIR;
+    return S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
+int dfw_db_open(const char *path, bool create, struct dfw_db **result, struct df_error *error)
+{
+    if (path && !*path)                 /* SQLite would make one for itself and lose it */
+        return dfr_error(error, DF_E_ARGUMENT, "the profile database has no name");
+    struct dfw_db *db = calloc(1, sizeof *db);
+    if (!db)
+        return dfr_error_memory(error);
+    db->path = path ? strdup(path) : dfr_learn_database();
+    if (!db->path) {
+        free(db);
+        return dfr_error_memory(error);
+    }
+    if (!create && dfw_learned_waits(db->path))
+        create = true;
+    if (!create && is_nothing(db->path)) {
+        dfw_db_close(db);
+        *result = NULL;
+        return DF_OK;
+    }
+    if (create && !path)
+        dfr_learn_make_folders(db->path);
+    int status = open_with(db, db->path, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), create, error);
+    bool no_log = db->failed_code == SQLITE_CANTOPEN || db->failed_code == SQLITE_READONLY;
+    if (status != DF_OK && !create && no_log && access(db->path, R_OK) == 0)
+        status = open_immutable(db, error);
+    if (status != DF_OK) {
+        dfw_db_close(db);
+        return status;
+    }
+    dfw_machine_name(db->machine, sizeof db->machine);
+    dfw_learned_import(db);
+    *result = db;
+    return DF_OK;
+}
+
+void dfw_db_close(struct dfw_db *db)
+{
+    if (!db)
+        return;
+    sqlite3_finalize(db->load);
+    sqlite3_close(db->sqlite);
+    free(db->path);
+    free(db);
+}
+
+const char *dfw_db_path(const struct dfw_db *db)
+{
+    return db->path;
+}
+
+const struct dfw_imported *dfw_db_imported(const struct dfw_db *db)
+{
+    return &db->imported;
+}
+
+/* ---- samples ---- */
+
+/* Parameters ?1 … ?8 of both statements. Signed, as SQLite has no other integers; nothing but equality is asked of
+ * the hash. */
+static void bind_key(struct dfw_db *db, sqlite3_stmt *s, const struct dfw_key *key)
+{
+    sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, key->device, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 3, key->variant, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 4, key->work.kernel, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 5, key->work.dims, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 6, key->work.scalars, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 7, (sqlite3_int64)key->work.hash);
+    sqlite3_bind_int64(s, 8, (sqlite3_int64)key->work.job_bytes);
+}
+
+int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample,
+                     struct df_error *error)
+{
+    if (!(sample->mean_s >= 0 && sample->mean_s < DF_LIMIT_JOB_S) || sample->runs == 0)
+        return dfr_error(error, DF_E_ARGUMENT, "the sample of '%s' is no time", key->work.kernel);
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db,
+                                "INSERT INTO samples (machine, device, variant, kernel, dims, scalars, hash, job_bytes,"
+                                " mean_s, ci_s, runs, dropped, time) VALUES"
+                                " (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+                                &s, error);
+    if (status != DF_OK)
+        return status;
+    bind_key(db, s, key);
+    sqlite3_bind_double(s, 9, sample->mean_s);
+    sqlite3_bind_double(s, 10, sample->ci_s); /* NaN becomes NULL */
+    sqlite3_bind_int64(s, 11, sample->runs);
+    sqlite3_bind_int64(s, 12, sample->dropped);
+    sqlite3_bind_int64(s, 13, (sqlite3_int64)time(NULL));
+    if (dfw_db_step(s) != SQLITE_DONE)
+        status = dfw_db_fail(db, "store a sample", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
+bool dfw_db_sample(sqlite3_stmt *s, int at, struct dfr_sample *sample)
+{
+    double ci_s = sqlite3_column_type(s, at + 1) == SQLITE_NULL ? NAN : sqlite3_column_double(s, at + 1);
+    sqlite3_int64 runs = sqlite3_column_int64(s, at + 2), dropped = sqlite3_column_int64(s, at + 3);
+    *sample = (struct dfr_sample){ .mean_s = sqlite3_column_double(s, at), .ci_s = ci_s >= 0 ? ci_s : NAN };
+    bool is_time = sqlite3_column_type(s, at) == SQLITE_FLOAT && sample->mean_s >= 0 && sample->mean_s < DF_LIMIT_JOB_S;
+    if (!is_time || runs < 1)
+        return false;
+    sample->runs = runs > UINT32_MAX ? UINT32_MAX : (uint32_t)runs;
+    sample->dropped = dropped > 0 && dropped < sample->runs ? (uint32_t)dropped : 0;
+    return true;
+}
+
+void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_sample *sample)
+{
+    double means[DFW_SETS_COMBINED], scratch[2 * DFW_SETS_COMBINED];
+    uint64_t runs = 0, dropped = 0;
+    if (n == 1) {
+        *sample = sets[0];
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        means[i] = scratch[i] = sets[i].mean_s;
+        runs += sets[i].runs;
+        dropped += sets[i].dropped;
+    }
+    if (runs == n) {                    /* single runs: they are the measurements themselves */
+        dfr_sample_of(means, n, scratch, sample);
+        return;
+    }
+    double median = dfr_median(scratch, n);
+    for (uint32_t i = 0; i < n; i++)
+        scratch[i] = fabs(means[i] - median);
+    double limit = n < 3 ? INFINITY : 3 * fmax(1.4826 * dfr_median(scratch, n), median * 0.02 / 3);
+    double weight = 0, sum = 0, squares = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (fabs(means[i] - median) > limit) {
+            dropped += sets[i].runs - sets[i].dropped;
+            continue;
+        }
+        double w = sets[i].runs;
+        weight += w;
+        sum += w * means[i];
+        if (!isnan(sets[i].ci_s))
+            squares += w * sets[i].ci_s * w * sets[i].ci_s;
+    }
+    sample->mean_s = sum / weight;
+    sample->ci_s = sqrt(squares) / weight;
+    sample->runs = runs > UINT32_MAX ? UINT32_MAX : (uint32_t)runs;
+    sample->dropped = dropped > UINT32_MAX ? UINT32_MAX : (uint32_t)dropped;
+}
+
+int dfw_sample_load(struct dfw_db *db, const struct dfw_key *key, struct dfr_sample *sample, bool *found,
+                    struct df_error *error)
+{
+    int status = DF_OK;
+    if (!db->load)                      /* kept: a graph may ask for a million works */
+        status = dfw_db_prepare(db,
+                                "SELECT mean_s, ci_s, runs, dropped FROM samples WHERE machine = ?1 AND device = ?2"
+                                " AND variant = ?3 AND kernel = ?4 AND dims = ?5 AND scalars = ?6"
+                                " AND hash = ?7 AND job_bytes = ?8"
+                                " ORDER BY id DESC LIMIT ?9",
+                                &db->load, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_stmt *s = db->load;
+    bind_key(db, s, key);
+    sqlite3_bind_int(s, 9, DFW_SETS_COMBINED);
+    struct dfr_sample sets[DFW_SETS_COMBINED];
+    uint32_t n = 0;
+    int code = dfw_db_step(s);
+    for (; code == SQLITE_ROW; code = dfw_db_step(s))
+        n += dfw_db_sample(s, 0, &sets[n]);
+    if (code != SQLITE_DONE) {
+        status = dfw_db_fail(db, "read samples", error);
+    } else {
+        *found = n > 0;
+        if (n > 0)
+            dfw_samples_combine(sets, n, sample);
+    }
+    sqlite3_reset(s);
+    sqlite3_clear_bindings(s);       /* they borrow from the key */
+    return status;
+}
+
+int dfw_sample_any(struct dfw_db *db, const char *kernel, bool *any, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db, "SELECT 1 FROM samples WHERE machine = ?1 AND kernel = ?2 LIMIT 1", &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, kernel, -1, SQLITE_STATIC);
+    int code = dfw_db_step(s);
+    if (code == SQLITE_ROW || code == SQLITE_DONE)
+        *any = code == SQLITE_ROW;
+    else
+        status = dfw_db_fail(db, "read samples", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
+int dfw_sample_each(struct dfw_db *db, void (*known)(void *arg, const struct dfw_key *key), void *arg,
+                    struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db,
+                                "SELECT DISTINCT device, variant, kernel, dims, scalars, hash, job_bytes FROM samples"
+                                " WHERE machine = ?1",
+                                &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
+    int code = dfw_db_step(s);
+    for (; code == SQLITE_ROW; code = dfw_db_step(s)) {
+        struct dfw_key key = { .device = (const char *)sqlite3_column_text(s, 0),
+                               .variant = (const char *)sqlite3_column_text(s, 1),
+                               .work = { .kernel = (const char *)sqlite3_column_text(s, 2),
+                                         .dims = (char *)(uintptr_t)sqlite3_column_text(s, 3),
+                                         .scalars = (char *)(uintptr_t)sqlite3_column_text(s, 4),
+                                         .hash = (uint64_t)sqlite3_column_int64(s, 5),
+                                         .job_bytes = (uint64_t)sqlite3_column_int64(s, 6) } };
+        if (!key.device || !key.variant || !key.work.kernel || !key.work.dims || !key.work.scalars) {
+            sqlite3_finalize(s);
+            return dfr_error_memory(error);
+        }
+        known(arg, &key);
+    }
+    if (code != SQLITE_DONE)
+        status = dfw_db_fail(db, "read samples", error);
+    sqlite3_finalize(s);
+    return status;
+}

@@ -1,0 +1,303 @@
+/* db_platform.c - probed platforms in the profile database: a row each, a row per unit, and one per pair of devices
+ * that send to each other. Old ones stay (what a machine once measured is worth knowing when it slows down); the latest
+ * is what counts.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "profiles/db/db_impl.h"
+#include "runtime/base/error.h"
+
+static void bind_link(sqlite3_stmt *s, int at, const struct df_link *link)
+{
+    sqlite3_bind_double(s, at, link->bytes_per_s);
+    sqlite3_bind_double(s, at + 1, link->latency_s);
+    sqlite3_bind_int64(s, at + 2, (sqlite3_int64)link->threshold_bytes);
+}
+
+static int store_units(struct dfw_db *db, sqlite3_int64 id, const struct df_platform *p, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status =
+        dfw_db_prepare(db, "INSERT INTO units VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)", &s, error);
+    if (status != DF_OK)
+        return status;
+    for (uint32_t u = 0; u < p->n_units && status == DF_OK; u++) {
+        const struct df_unit *unit = &p->units[u];
+        sqlite3_bind_int64(s, 1, id);
+        sqlite3_bind_int64(s, 2, u);
+        sqlite3_bind_text(s, 3, p->class_names[unit->cls], -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 4, unit->name, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 5, unit->workers);
+        sqlite3_bind_int64(s, 6, (sqlite3_int64)unit->memory_bytes);
+        sqlite3_bind_int64(s, 7, unit->engines);
+        sqlite3_bind_double(s, 8, unit->launch_s);
+        sqlite3_bind_int64(s, 9, unit->jobs);
+        bind_link(s, 10, &unit->h2d);
+        bind_link(s, 13, &unit->d2h);
+        if (dfw_db_step(s) != SQLITE_DONE)
+            status = dfw_db_fail(db, "store the platform", error);
+        sqlite3_reset(s);
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
+static int store_pairs(struct dfw_db *db, sqlite3_int64 id, uint32_t n_units, const struct dfw_pairs *pairs,
+                       struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db, "INSERT INTO peers VALUES (?1,?2,?3,?4,?5,?6)", &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_int64(s, 1, id);
+    for (uint32_t from = 1; from < n_units; from++)
+        for (uint32_t to = 1; to < n_units && status == DF_OK; to++) {
+            if (!(pairs->link[from][to].bytes_per_s > 0))
+                continue;
+            sqlite3_bind_int64(s, 2, from);
+            sqlite3_bind_int64(s, 3, to);
+            bind_link(s, 4, &pairs->link[from][to]);
+            if (dfw_db_step(s) != SQLITE_DONE)
+                status = dfw_db_fail(db, "store the platform", error);
+            sqlite3_reset(s);
+        }
+    sqlite3_finalize(s);
+    return status;
+}
+
+/* Whether registering is faster has a table of its own, made when it is first needed: files that an older dfc made, or
+ * will read, are as they were. */
+static int store_registers(struct dfw_db *db, sqlite3_int64 id, const struct df_platform *p, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_exec(db,
+                             "CREATE TABLE IF NOT EXISTS registers (platform INTEGER NOT NULL"
+                             " REFERENCES platforms (id), unit INTEGER NOT NULL, registers INTEGER NOT NULL)",
+                             "store the platform", error);
+    if (status == DF_OK)
+        status = dfw_db_prepare(db, "INSERT INTO registers VALUES (?1,?2,?3)", &s, error);
+    if (status != DF_OK)
+        return status;
+    for (uint32_t u = 0; u < p->n_units && status == DF_OK; u++) {
+        if (p->units[u].registers == DF_REGISTER_UNKNOWN)
+            continue;
+        sqlite3_bind_int64(s, 1, id);
+        sqlite3_bind_int64(s, 2, u);
+        sqlite3_bind_int64(s, 3, p->units[u].registers);
+        if (dfw_db_step(s) != SQLITE_DONE)
+            status = dfw_db_fail(db, "store the platform", error);
+        sqlite3_reset(s);
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
+int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs,
+                       bool emulated, struct df_error *error)
+{
+    int status = dfw_db_exec(db, "BEGIN IMMEDIATE", "store the platform", error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_stmt *s;
+    status =
+        dfw_db_prepare(db, "INSERT INTO platforms (machine, emulated, name, time) VALUES (?1,?2,?3,?4)", &s, error);
+    if (status == DF_OK) {
+        sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
+        sqlite3_bind_int(s, 2, emulated);
+        sqlite3_bind_text(s, 3, platform->name, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 4, (sqlite3_int64)time(NULL));
+        if (dfw_db_step(s) != SQLITE_DONE)
+            status = dfw_db_fail(db, "store the platform", error);
+        sqlite3_finalize(s);
+    }
+    sqlite3_int64 id = sqlite3_last_insert_rowid(db->sqlite);
+    if (status == DF_OK)
+        status = store_units(db, id, platform, error);
+    if (status == DF_OK)
+        status = store_registers(db, id, platform, error);
+    if (status == DF_OK && pairs)
+        status = store_pairs(db, id, platform->n_units, pairs, error);
+    if (status == DF_OK)
+        status = dfw_db_exec(db, "COMMIT", "store the platform", error);
+    if (status != DF_OK)
+        sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+static void column_text(sqlite3_stmt *s, int at, char *to, size_t size)
+{
+    const char *text = (const char *)sqlite3_column_text(s, at);
+    snprintf(to, size, "%s", text ? text : "");
+}
+
+static struct df_link column_link(sqlite3_stmt *s, int at)
+{
+    return (struct df_link){ .bytes_per_s = sqlite3_column_double(s, at),
+                             .latency_s = sqlite3_column_double(s, at + 1),
+                             .threshold_bytes = (uint64_t)sqlite3_column_int64(s, at + 2) };
+}
+
+/* The class's index, interned; DF_NONE where there are too many. */
+static uint32_t intern_class(struct df_platform *p, const char *name)
+{
+    for (uint32_t c = 0; c < p->n_classes; c++) {
+        if (strcmp(p->class_names[c], name) == 0)
+            return c;
+    }
+    if (p->n_classes == DF_MAX_CLASSES)
+        return DF_NONE;
+    snprintf(p->class_names[p->n_classes], sizeof p->class_names[0], "%s", name);
+    return p->n_classes++;
+}
+
+/* As a declaration could have it. */
+static bool usable(const struct df_unit *unit, bool host)
+{
+    return unit->cls != DF_NONE && host == (unit->cls == DF_CLASS_CPU) && unit->workers >= 1 &&
+           unit->workers <= DF_MAX_WORKERS && unit->memory_bytes <= INT64_MAX && unit->engines <= 2 &&
+           unit->launch_s >= 0 && unit->launch_s <= DF_MOST_DELAY_S && unit->jobs <= 65535 &&
+           (host || (df_link_usable(&unit->h2d) && df_link_usable(&unit->d2h)));
+}
+
+static int load_unit(struct dfw_db *db, sqlite3_stmt *s, struct df_platform *p, struct df_error *error)
+{
+    char cls[32];
+    column_text(s, 0, cls, sizeof cls);
+    struct df_unit unit = { .cls = intern_class(p, cls),
+                            .workers = (uint32_t)sqlite3_column_int64(s, 2),
+                            .memory_bytes = (uint64_t)sqlite3_column_int64(s, 3),
+                            .engines = (uint32_t)sqlite3_column_int64(s, 4),
+                            .launch_s = sqlite3_column_double(s, 5),
+                            .jobs = (uint32_t)sqlite3_column_int64(s, 6),
+                            .h2d = column_link(s, 7),
+                            .d2h = column_link(s, 10) };
+    column_text(s, 1, unit.name, sizeof unit.name);
+    if (p->n_units == DF_MAX_UNITS || !usable(&unit, p->n_units == 0))
+        return dfr_error(error, DF_E_IO,
+                         "profile database '%s': the stored platform '%s' makes no sense; run 'dfc probe' again",
+                         db->path, p->name);
+    p->units[p->n_units++] = unit;
+    return DF_OK;
+}
+
+static int load_units(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db,
+                                "SELECT class, name, workers, memory_bytes, engines, launch_s, jobs, h2d_bytes_per_s,"
+                                " h2d_latency_s, h2d_threshold_bytes, d2h_bytes_per_s, d2h_latency_s,"
+                                " d2h_threshold_bytes FROM units WHERE platform = ?1 ORDER BY unit",
+                                &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_int64(s, 1, id);
+    int code = dfw_db_step(s);
+    for (; code == SQLITE_ROW && status == DF_OK; code = dfw_db_step(s))
+        status = load_unit(db, s, p, error);
+    if (status == DF_OK && code != SQLITE_DONE)
+        status = dfw_db_fail(db, "read the platform", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
+/* What says nothing sensible of two of the units is passed over: a plan can do without it. */
+static int load_pairs(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p, struct df_error *error)
+{
+    struct dfw_pairs pairs = { 0 };
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db,
+                                "SELECT sender, receiver, bytes_per_s, latency_s, threshold_bytes FROM peers"
+                                " WHERE platform = ?1",
+                                &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_int64(s, 1, id);
+    int code = dfw_db_step(s);
+    for (; code == SQLITE_ROW; code = dfw_db_step(s)) {
+        sqlite3_int64 from = sqlite3_column_int64(s, 0), to = sqlite3_column_int64(s, 1);
+        struct df_link link = column_link(s, 2);
+        if (from > 0 && from < p->n_units && to > 0 && to < p->n_units && from != to && df_link_usable(&link))
+            pairs.link[from][to] = link;
+    }
+    if (code == SQLITE_DONE)
+        dfw_pairs_give(&pairs, p);
+    else
+        status = dfw_db_fail(db, "read the platform", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
+static int has_registers(struct dfw_db *db, bool *has, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'registers'", &s,
+                                error);
+    if (status != DF_OK)
+        return status;
+    *has = dfw_db_step(s) == SQLITE_ROW;
+    sqlite3_finalize(s);
+    return DF_OK;
+}
+
+static int load_registers(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p, struct df_error *error)
+{
+    bool has = false;
+    sqlite3_stmt *s;
+    int status = has_registers(db, &has, error), code;
+    if (status != DF_OK || !has)
+        return status;
+    status = dfw_db_prepare(db, "SELECT unit, registers FROM registers WHERE platform = ?1", &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_int64(s, 1, id);
+    for (code = dfw_db_step(s); code == SQLITE_ROW; code = dfw_db_step(s)) {
+        sqlite3_int64 unit = sqlite3_column_int64(s, 0), registers = sqlite3_column_int64(s, 1);
+        if (unit > 0 && unit < p->n_units && registers >= DF_REGISTER_UNKNOWN && registers <= DF_REGISTER_NO)
+            p->units[unit].registers = (uint32_t)registers;
+    }
+    if (code != SQLITE_DONE)
+        status = dfw_db_fail(db, "read the platform", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
+int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found,
+                          struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db,
+                                "SELECT id, name FROM platforms WHERE machine = ?1 AND emulated = ?2"
+                                " ORDER BY id DESC LIMIT 1",
+                                &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
+    sqlite3_bind_int(s, 2, emulated);
+    int code = dfw_db_step(s);
+    struct df_platform p = { .n_classes = 2, .class_names = { "cpu", "gpu" } };
+    if (code == SQLITE_ROW) {
+        sqlite3_int64 id = sqlite3_column_int64(s, 0);
+        column_text(s, 1, p.name, sizeof p.name);
+        status = load_units(db, id, &p, error);
+        if (status == DF_OK)
+            status = load_registers(db, id, &p, error);
+        if (status == DF_OK && db->has_peers)
+            status = load_pairs(db, id, &p, error);
+    } else if (code != SQLITE_DONE) {
+        status = dfw_db_fail(db, "read the platform", error);
+    }
+    sqlite3_finalize(s);
+    if (status != DF_OK)
+        return status;
+    *found = p.n_units > 0;
+    if (*found)
+        *platform = p;
+    return DF_OK;
+}
+
+int dfw_platform_load(struct dfw_db *db, struct df_platform *platform, bool *found, struct df_error *error)
+{
+    return dfw_platform_load_for(db, false, platform, found, error);
+}

@@ -1,0 +1,108 @@
+/* db_schema.c - the tables of the profile database, of which version a file has them, and how it gets those of this
+ * one.
+ *
+ * Versions: 1: samples, platforms, units. 2: and links between devices. A file of an older version that can be written
+ *           is brought to this one when it is opened, by steps that only add; one that cannot be written is read as it
+ *           is.
+ */
+#include "profiles/db/db_impl.h"
+#include "runtime/base/error.h"
+
+#define SCHEMA_VERSION 2
+#define APPLICATION_ID 0x64667077       /* "dfpw" */
+
+static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the next */
+    "CREATE TABLE samples (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, device TEXT NOT NULL, variant TEXT NOT NULL,"
+    " kernel TEXT NOT NULL, dims TEXT NOT NULL, scalars TEXT NOT NULL, hash INTEGER NOT NULL,"
+    " job_bytes INTEGER NOT NULL, mean_s REAL NOT NULL, ci_s REAL, runs INTEGER NOT NULL,"
+    " dropped INTEGER NOT NULL, time INTEGER NOT NULL);"
+    "CREATE INDEX samples_key ON samples (machine, kernel, dims, scalars, device, variant);"
+    "CREATE TABLE platforms (id INTEGER PRIMARY KEY, machine TEXT NOT NULL, emulated INTEGER NOT NULL,"
+    " name TEXT NOT NULL, time INTEGER NOT NULL);"
+    "CREATE TABLE units (platform INTEGER NOT NULL REFERENCES platforms (id), unit INTEGER NOT NULL,"
+    " class TEXT NOT NULL, name TEXT NOT NULL, workers INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
+    " engines INTEGER NOT NULL,"
+    " launch_s REAL NOT NULL, jobs INTEGER NOT NULL, h2d_bytes_per_s REAL NOT NULL, h2d_latency_s REAL NOT NULL,"
+    " h2d_threshold_bytes INTEGER NOT NULL, d2h_bytes_per_s REAL NOT NULL, d2h_latency_s REAL NOT NULL,"
+    " d2h_threshold_bytes INTEGER NOT NULL, PRIMARY KEY (platform, unit)) WITHOUT ROWID;",
+
+    "CREATE TABLE peers (platform INTEGER NOT NULL REFERENCES platforms (id), sender INTEGER NOT NULL,"
+    " receiver INTEGER NOT NULL, bytes_per_s REAL NOT NULL, latency_s REAL NOT NULL,"
+    " threshold_bytes INTEGER NOT NULL, PRIMARY KEY (platform, sender, receiver)) WITHOUT ROWID;",
+};
+
+static int pragma_int(struct dfw_db *db, const char *sql, int64_t *value, struct df_error *error)
+{
+    sqlite3_stmt *statement;
+    int status = dfw_db_prepare(db, sql, &statement, error);
+    if (status != DF_OK)
+        return status;
+    if (dfw_db_step(statement) == SQLITE_ROW)
+        *value = sqlite3_column_int64(statement, 0);
+    else
+        status = dfw_db_fail(db, "read it", error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* Makes in one transaction what the file has not yet; programs that start at once are kept apart by it. */
+static int bring_up(struct dfw_db *db, struct df_error *error)
+{
+    int status = dfw_db_exec(db, "BEGIN IMMEDIATE", "lock it", error);
+    if (status != DF_OK)
+        return status;
+    int64_t version = 0;
+    status = pragma_int(db, "PRAGMA user_version", &version, error);
+    for (int64_t v = version; v < SCHEMA_VERSION && status == DF_OK; v++)
+        if (sqlite3_exec(db->sqlite, steps[v], NULL, NULL, NULL) != SQLITE_OK)
+            status = dfw_db_fail(db, "make its tables", error);
+    char mark[96];
+    snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID, SCHEMA_VERSION);
+    if (status == DF_OK && version < SCHEMA_VERSION && sqlite3_exec(db->sqlite, mark, NULL, NULL, NULL) != SQLITE_OK)
+        status = dfw_db_fail(db, "make its tables", error);
+    if (status == DF_OK)
+        status = dfw_db_exec(db, "COMMIT", "write it", error);
+    if (status != DF_OK)
+        sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
+    else
+        db->has_peers = true;
+    return status;
+}
+
+/* One transaction, as another program may be making the tables at this moment. */
+static int read_marks(struct dfw_db *db, int64_t *version, int64_t *application, int64_t *tables,
+                      struct df_error *error)
+{
+    int status = dfw_db_exec(db, "BEGIN", "read it", error);
+    if (status != DF_OK)
+        return status;
+    status = pragma_int(db, "PRAGMA user_version", version, error);
+    if (status == DF_OK)
+        status = pragma_int(db, "PRAGMA application_id", application, error);
+    if (status == DF_OK)
+        status = pragma_int(db, "SELECT count(*) FROM sqlite_master", tables, error);
+    sqlite3_exec(db->sqlite, status == DF_OK ? "COMMIT" : "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+int dfw_db_check_schema(struct dfw_db *db, bool create, struct df_error *error)
+{
+    int64_t version = 0, application = 0, tables = 0;
+    int status = read_marks(db, &version, &application, &tables, error);
+    if (status != DF_OK)
+        return status;
+    bool read_only = sqlite3_db_readonly(db->sqlite, "main") == 1;
+    bool ours = version >= 1 && application == APPLICATION_ID;
+    db->has_peers = version >= 2;
+    if (ours && version <= SCHEMA_VERSION)
+        return version == SCHEMA_VERSION || read_only ? DF_OK : bring_up(db, error);
+    if (ours)
+        return dfr_error(error, DF_E_IO, "profile database '%s': made by a newer dfc (schema %lld, this one knows %d)",
+                         db->path, (long long)version, SCHEMA_VERSION);
+    if (tables > 0 || application != 0)
+        return dfr_error(error, DF_E_IO, "profile database '%s': this SQLite file belongs to another program",
+                         db->path);
+    if (!create || read_only)
+        return dfr_error(error, DF_E_IO, "profile database '%s': it is empty and cannot be written", db->path);
+    return bring_up(db, error);
+}

@@ -1,0 +1,85 @@
+/* times.c - what the database knows of a graph's kernels, and the times that follow from it.
+ *
+ * The database is asked for all sizes of a kernel at once, and once for one that has no sample: neither a large graph
+ * of many sizes nor one that was never profiled costs much.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/db/db_impl.h"
+#include "runtime/base/error.h"
+
+static int load_kernel(struct dfw_db *db, const struct df_kernel *kernel, const char *gpu_device, bool emulated,
+                       struct dfw_kernel_points *points, struct df_error *error)
+{
+    const uint64_t hash[2] = { kernel->code_hash[0], kernel->code_hash[emulated ? 0 : 1] };
+    bool any = false;
+    int status = dfw_sample_any(db, points->kernel, &any, error);
+    if (status == DF_OK && any)
+        status = dfw_points_load(db, "cpu", "cpu", points->kernel, hash[0], &points->of[0], error);
+    if (status == DF_OK && any)
+        status = dfw_points_load(db, gpu_device, "gpu", points->kernel, hash[1], &points->of[1], error);
+    return status;
+}
+
+/* Kernels that no work is of stay without points. */
+static int load_kernels(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device,
+                        struct dfw_known *known, struct df_error *error)
+{
+    bool *used = calloc((size_t)graph->n_kernels + 1, sizeof *used);
+    known->kernels = calloc((size_t)graph->n_kernels + 1, sizeof *known->kernels);
+    int status = used && known->kernels ? DF_OK : dfr_error_memory(error);
+    for (uint32_t w = 0; status == DF_OK && w < graph->n_works; w++)
+        used[graph->works[w].kernel] = true;
+    for (; status == DF_OK && known->n_kernels < graph->n_kernels; known->n_kernels++) {
+        const struct df_kernel *kernel = &graph->kernels[known->n_kernels];
+        struct dfw_kernel_points *points = &known->kernels[known->n_kernels];
+        points->kernel = strdup(df_graph_string(graph, kernel->name));
+        if (!points->kernel)
+            status = dfr_error_memory(error);
+        else if (used[known->n_kernels])
+            status = load_kernel(db, kernel, gpu_device, known->emulated, points, error);
+    }
+    free(used);
+    return status;
+}
+
+int dfw_known_load(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device, bool emu_all,
+                   struct dfw_known *known, struct df_error *error)
+{
+    struct dfw_known made = { .emu_all = emu_all };
+    int status = DF_OK;
+    if (db) {
+        const char *device = gpu_device ? gpu_device : dfw_machine_gpu();
+        device = device ? device : DFW_EMULATOR;
+        made.emulated = strcmp(device, DFW_EMULATOR) == 0;
+        status = dfw_db_exec(db, "BEGIN", "read it", error); /* one look at the file, not one per kernel */
+        if (status == DF_OK) {
+            status = load_kernels(db, graph, device, &made, error);
+            sqlite3_exec(db->sqlite, "COMMIT", NULL, NULL, NULL);
+        }
+    }
+    if (status == DF_OK)
+        *known = made;
+    else
+        dfw_known_free(&made);
+    return status;
+}
+
+int dfw_times_on(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device, bool emu_all,
+                 struct df_times *times, struct df_error *error)
+{
+    struct dfw_known known;
+    int status = dfw_known_load(db, graph, gpu_device, emu_all, &known, error);
+    if (status != DF_OK)
+        return status;
+    status = dfw_known_times(&known, graph, times, error);
+    dfw_known_free(&known);
+    return status;
+}
+
+int dfw_times(struct dfw_db *db, const struct df_graph *graph, bool emu_all, struct df_times *times,
+              struct df_error *error)
+{
+    return dfw_times_on(db, graph, NULL, emu_all, times, error);
+}

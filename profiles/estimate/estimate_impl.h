@@ -1,0 +1,26 @@
+/* estimate_impl.h - sizes as numbers and words, for the files of the estimator. */
+#ifndef DFW_ESTIMATE_IMPL_H
+#define DFW_ESTIMATE_IMPL_H
+
+#include "profiles/estimate/estimate.h"
+
+struct dfw_feature {                    /* borrows from the observation's text */
+    const char *name, *text;
+    uint32_t name_bytes, text_bytes;
+    double number;                      /* NaN: a word */
+    bool is_dim;
+};
+struct dfw_features {
+    uint32_t n;
+    struct dfw_feature at[DFW_MAX_FEATURES];
+};
+
+/* Of "k=1024 m=3" and "seed=1 name=\"a b\"". false: more than DFW_MAX_FEATURES, or no such text. */
+bool dfw_features_parse(const char *dims, const char *scalars, struct dfw_features *features);
+/* The same names in the same order. */
+bool dfw_features_alike(const struct dfw_features *a, const struct dfw_features *b);
+/* A total order: by values, numbers before words. Alike features only. */
+int dfw_features_compare(const struct dfw_features *a, const struct dfw_features *b);
+bool dfw_feature_same_word(const struct dfw_feature *a, const struct dfw_feature *b);
+
+#endif

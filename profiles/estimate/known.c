@@ -1,0 +1,190 @@
+/* known.c - how long each work of a graph takes, by what was measured of its kernel.
+ *
+ * A kernel without any point costs its works nothing. Estimators are made for a kernel when its first work needs one.
+ */
+#include "profiles/estimate/known.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/estimate/estimate.h"
+#include "runtime/base/error.h"
+
+/* ---- points ---- */
+
+int dfw_point_compare(const struct dfw_point *a, const struct dfw_point *b)
+{
+    int order = strcmp(a->dims, b->dims);
+    if (!order)
+        order = strcmp(a->scalars, b->scalars);
+    return order ? order : (a->job_bytes > b->job_bytes) - (a->job_bytes < b->job_bytes);
+}
+
+void dfw_points_free(struct dfw_points *points)
+{
+    for (uint32_t i = 0; i < points->n; i++) {
+        free(points->at[i].dims);
+        free(points->at[i].scalars);
+    }
+    free(points->at);
+    *points = (struct dfw_points){ 0 };
+}
+
+void dfw_kernel_points_free(struct dfw_kernel_points *points)
+{
+    free(points->kernel);
+    dfw_points_free(&points->of[0]);
+    dfw_points_free(&points->of[1]);
+    *points = (struct dfw_kernel_points){ 0 };
+}
+
+void dfw_known_free(struct dfw_known *known)
+{
+    for (uint32_t k = 0; k < known->n_kernels; k++)
+        dfw_kernel_points_free(&known->kernels[k]);
+    free(known->kernels);
+    *known = (struct dfw_known){ 0 };
+}
+
+/* ---- looking a work up ---- */
+
+struct lookup {
+    const struct dfw_known *known;
+    const struct df_graph *graph;
+    struct df_times *times;
+    struct dfw_kernel_times **estimates; /* by the graph's kernel; NULL: not asked for yet */
+};
+
+/* NULL: it has none. */
+static const struct dfw_kernel_points *points_of(const struct lookup *l, uint32_t kernel)
+{
+    const struct dfw_known *known = l->known;
+    const char *name = df_graph_string(l->graph, l->graph->kernels[kernel].name);
+    uint32_t k = kernel;
+    if (k >= known->n_kernels || strcmp(known->kernels[k].kernel, name) != 0)
+        for (k = 0; k < known->n_kernels && strcmp(known->kernels[k].kernel, name) != 0;)
+            k++;
+    if (k == known->n_kernels || (!known->kernels[k].of[0].n && !known->kernels[k].of[1].n))
+        return NULL;
+    return &known->kernels[k];
+}
+
+static int compare_key(const void *key, const void *point)
+{
+    return dfw_point_compare(key, point);
+}
+
+static const struct dfw_point *find_point(const struct dfw_points *points, const struct dfr_work_key *key)
+{
+    const struct dfw_point wanted = { .dims = key->dims, .scalars = key->scalars, .job_bytes = key->job_bytes };
+    return points->n ? bsearch(&wanted, points->at, points->n, sizeof *points->at, compare_key) : NULL;
+}
+
+static uint32_t n_classes(const struct lookup *l)
+{
+    return l->times->n_classes < 2 ? l->times->n_classes : 2;
+}
+
+/* ---- what was measured ---- */
+
+static int measured(struct lookup *l, uint32_t work, struct df_error *error)
+{
+    const struct dfw_kernel_points *points = points_of(l, l->graph->works[work].kernel);
+    for (uint32_t cls = 0; points && cls < n_classes(l); cls++) {
+        size_t at = (size_t)cls * l->times->n_works + work;
+        struct dfr_work_key key;
+        if (l->times->source[at] != DF_TIME_DEFAULT)
+            continue;
+        int status = dfr_work_key_make(l->graph, work, cls, false, &key, error);
+        if (status != DF_OK)
+            return status;
+        const struct dfw_point *point = find_point(&points->of[cls], &key);
+        if (point) {
+            l->times->time_s[at] = point->mean_s;
+            l->times->source[at] = DF_TIME_MEASURED;
+        }
+        dfr_work_key_free(&key);
+    }
+    return DF_OK;
+}
+
+/* ---- what was not ---- */
+
+/* The emulator runs the code of the cpu variant, so a time of that is one of the emulator's: measured here it is better
+ * than any estimate, estimated better than none. But a device copies in its own way. */
+static void stand_in(const struct lookup *l, uint32_t work, bool only_measured)
+{
+    struct df_times *times = l->times;
+    size_t cpu = work, gpu = (size_t)DF_CLASS_GPU * times->n_works + work;
+    if (times->n_classes <= DF_CLASS_GPU || !l->known->emulated || times->source[gpu] != DF_TIME_DEFAULT ||
+        l->graph->kernels[l->graph->works[work].kernel].flags & DF_KERNEL_COPY)
+        return;
+    uint8_t source = times->source[cpu];
+    if (source == DF_TIME_MEASURED || (source == DF_TIME_ESTIMATED && !only_measured)) {
+        times->time_s[gpu] = times->time_s[cpu];
+        times->source[gpu] = DF_TIME_ESTIMATED;
+    }
+}
+
+/* One class, from what was measured of the other (`other`) and of other sizes. */
+static int estimate(struct lookup *l, uint32_t work, uint32_t cls, struct df_error *error)
+{
+    struct df_times *times = l->times;
+    uint32_t kernel = l->graph->works[work].kernel;
+    size_t at = (size_t)cls * times->n_works + work, other = (size_t)!cls * times->n_works + work;
+    const struct dfw_kernel_points *points = times->source[at] == DF_TIME_DEFAULT ? points_of(l, kernel) : NULL;
+    if (!points)
+        return DF_OK;
+    int status = l->estimates[kernel] ? DF_OK : dfw_kernel_times_new(points, &l->estimates[kernel], error);
+    if (status != DF_OK)
+        return status;
+    struct dfr_work_key key;
+    status = dfr_work_key_make(l->graph, work, cls, false, &key, error);
+    if (status != DF_OK)
+        return status;
+    bool other_known = times->n_classes > DF_CLASS_GPU && times->source[other] == DF_TIME_MEASURED;
+    double time_s = dfw_kernel_estimate(l->estimates[kernel], cls, &key, other_known ? times->time_s[other] : NAN);
+    if (!isnan(time_s)) {
+        times->time_s[at] = time_s;
+        times->source[at] = DF_TIME_ESTIMATED;
+    }
+    dfr_work_key_free(&key);
+    return DF_OK;
+}
+
+/* ---- all of it ---- */
+
+static int fill(struct lookup *l, struct df_error *error)
+{
+    uint32_t n_works = l->times->n_works;
+    int status = DF_OK;
+    for (uint32_t work = 0; work < n_works && status == DF_OK; work++)
+        status = measured(l, work, error);
+    for (uint32_t work = 0; work < n_works && status == DF_OK; work++) {
+        stand_in(l, work, true);
+        for (uint32_t cls = 0; cls < n_classes(l) && status == DF_OK; cls++)
+            status = estimate(l, work, cls, error);
+        stand_in(l, work, false);
+    }
+    return status;
+}
+
+int dfw_known_times(const struct dfw_known *known, const struct df_graph *graph, struct df_times *times,
+                    struct df_error *error)
+{
+    struct df_times made;
+    int status = dfr_times_default(graph, known->emu_all, &made, error);
+    if (status != DF_OK)
+        return status;
+    struct lookup l = { known, graph, &made, calloc((size_t)graph->n_kernels + 1, sizeof *l.estimates) };
+    status = l.estimates ? fill(&l, error) : dfr_error_memory(error);
+    for (uint32_t k = 0; l.estimates && k < graph->n_kernels; k++)
+        dfw_kernel_times_free(l.estimates[k]);
+    free(l.estimates);
+    if (status == DF_OK)
+        *times = made;
+    else
+        dfr_times_free(&made);
+    return status;
+}

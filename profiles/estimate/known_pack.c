@@ -1,0 +1,122 @@
+/* known_pack.c - what was measured as bytes: "DFTIME1\0", 1 for emulated and 2 for emu_all, the number of kernels; of
+ * each its name and for both classes the number of points; of each point dims, scalars, bytes and mean.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/estimate/known.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/error.h"
+
+static const unsigned char magic[DFR_BYTES_MAGIC] = "DFTIME1";
+
+enum { EMULATED = 1, EMU_ALL = 2 };
+
+/* ---- writing ---- */
+
+static void put_points(struct dfr_bytes_writer *w, const struct dfw_points *points)
+{
+    dfr_bytes_put_number(w, points->n);
+    for (uint32_t i = 0; i < points->n; i++) {
+        const struct dfw_point *p = &points->at[i];
+        dfr_bytes_put_text(w, p->dims, strlen(p->dims));
+        dfr_bytes_put_text(w, p->scalars, strlen(p->scalars));
+        dfr_bytes_put_number(w, p->job_bytes);
+        dfr_bytes_put_real(w, p->mean_s);
+    }
+}
+
+static void put_all(struct dfr_bytes_writer *w, const struct dfw_known *known)
+{
+    dfr_bytes_put(w, magic, sizeof magic);
+    dfr_bytes_put_number(w, (known->emulated ? EMULATED : 0) | (known->emu_all ? EMU_ALL : 0));
+    dfr_bytes_put_number(w, known->n_kernels);
+    for (uint32_t k = 0; k < known->n_kernels; k++) {
+        const struct dfw_kernel_points *points = &known->kernels[k];
+        dfr_bytes_put_text(w, points->kernel, strlen(points->kernel));
+        put_points(w, &points->of[0]);
+        put_points(w, &points->of[1]);
+    }
+}
+
+int dfw_known_pack(const struct dfw_known *known, unsigned char **bytes, size_t *size, struct df_error *error)
+{
+    struct dfr_bytes_writer count = { NULL, 0 };
+    put_all(&count, known);
+    struct dfr_bytes_writer fill = { malloc(count.n), 0 };
+    if (!fill.to)
+        return dfr_error_memory(error);
+    put_all(&fill, known);
+    *bytes = fill.to;
+    *size = fill.n;
+    return DF_OK;
+}
+
+/* ---- reading ---- */
+
+#define LEAST_KERNEL_BYTES 25           /* a text and two numbers */
+#define LEAST_POINT_BYTES 34            /* two texts and two numbers */
+
+/* A number of things that take so many bytes each, at least. */
+static uint32_t get_count(struct dfr_bytes_reader *r, size_t least_bytes)
+{
+    uint64_t n = dfr_bytes_get_number(r);
+    r->ok = r->ok && n < UINT32_MAX && n <= r->left / least_bytes;
+    return r->ok ? (uint32_t)n : 0;
+}
+
+/* What went wrong is in r; false: no memory. */
+static bool get_points(struct dfr_bytes_reader *r, struct dfw_points *points)
+{
+    uint32_t n = get_count(r, LEAST_POINT_BYTES);
+    if (!n)
+        return true;
+    if (!(points->at = calloc(n, sizeof *points->at)))
+        return false;
+    for (; points->n < n && r->ok; points->n++) {
+        struct dfw_point *p = &points->at[points->n];
+        p->dims = strdup(dfr_bytes_get_text(r, NULL));
+        p->scalars = strdup(dfr_bytes_get_text(r, NULL));
+        p->job_bytes = dfr_bytes_get_number(r);
+        p->mean_s = dfr_bytes_get_real(r);
+        if (!p->dims || !p->scalars) {
+            points->n++;
+            return false;
+        }
+        r->ok = r->ok && p->mean_s >= 0 && isfinite(p->mean_s) && (!points->n || dfw_point_compare(p - 1, p) < 0);
+    }
+    return true;
+}
+
+static bool get_kernels(struct dfr_bytes_reader *r, struct dfw_known *known)
+{
+    uint32_t n = get_count(r, LEAST_KERNEL_BYTES);
+    known->kernels = calloc((size_t)n + 1, sizeof *known->kernels);
+    if (!known->kernels)
+        return false;
+    for (; known->n_kernels < n && r->ok; known->n_kernels++) {
+        struct dfw_kernel_points *points = &known->kernels[known->n_kernels];
+        points->kernel = strdup(dfr_bytes_get_text(r, NULL));
+        if (!points->kernel || !get_points(r, &points->of[0]) || !get_points(r, &points->of[1])) {
+            known->n_kernels++;
+            return false;
+        }
+    }
+    return true;
+}
+
+int dfw_known_open(const unsigned char *bytes, size_t size, struct dfw_known *known, struct df_error *error)
+{
+    struct dfr_bytes_reader r = dfr_bytes_read(bytes, size, magic);
+    uint64_t flags = dfr_bytes_get_number(&r);
+    struct dfw_known made = { .emulated = flags & EMULATED, .emu_all = (flags & EMU_ALL) != 0 };
+    bool memory = get_kernels(&r, &made);
+    if (memory && r.ok && !r.left && flags <= (EMULATED | EMU_ALL)) {
+        *known = made;
+        return DF_OK;
+    }
+    dfw_known_free(&made);
+    return memory ? dfr_error(error, DF_E_FORMAT, "the program's measured times cannot be read")
+                  : dfr_error_memory(error);
+}

@@ -1,0 +1,223 @@
+/* platform_text.c - a platform written in the language, in numbers that read well and read back as what they were.
+ *
+ * A number takes the unit that brings it between 1 and 1000, so none needs an exponent, which the language has not.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiles/probe/probe_impl.h"
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+void dfw_identifier(char *to, size_t size, const char *from)
+{
+    size_t n = 0;
+    for (; *from && n + 1 < size; from++) {
+        if (n == 0 && *from >= '0' && *from <= '9' && n + 2 < size)
+            to[n++] = '_';
+        if (is_word(*from))
+            to[n++] = *from;
+        else if (n > 0 && to[n - 1] != '_')
+            to[n++] = '_';
+    }
+    while (n > 0 && to[n - 1] == '_')
+        n--;
+    if (n == 0 && size > 1)
+        to[n++] = 'x';
+    to[n] = 0;
+}
+
+struct scale {
+    double factor;
+    const char *name;
+};
+
+/* Scales fall; the last one takes what is smaller. */
+static void print_scaled(FILE *out, double value, const struct scale *scales, unsigned n)
+{
+    unsigned i = 0;
+    while (i + 1 < n && value < scales[i].factor * 0.9999995)
+        i++;
+    double scaled = value / scales[i].factor;
+    if (!(scaled >= 0.001))             /* none, or too little to write without an exponent */
+        scaled = 0;
+    if (scaled < 1e6)
+        fprintf(out, "%.6g %s", scaled, scales[i].name);
+    else
+        fprintf(out, "%.0f %s", scaled, scales[i].name);
+}
+
+static void print_time(FILE *out, double s)
+{
+    static const struct scale scales[] = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" }, { 1e-9, "ns" } };
+    print_scaled(out, s, scales, 4);
+}
+
+static void print_rate(FILE *out, double bytes_per_s)
+{
+    static const struct scale scales[] = { { 1e9, "GB/s" }, { 1e6, "MB/s" }, { 1e3, "kB/s" }, { 1, "B/s" } };
+    print_scaled(out, bytes_per_s, scales, 4);
+}
+
+static void print_bytes(FILE *out, uint64_t bytes)
+{
+    static const struct { unsigned shift; const char *name; } units[] = { { 30, "GiB" }, { 20, "MiB" }, { 10, "KiB" } };
+    for (unsigned i = 0; i < 3; i++) {
+        if (bytes && bytes % (UINT64_C(1) << units[i].shift) == 0) {
+            fprintf(out, "%" PRIu64 " %s", bytes >> units[i].shift, units[i].name);
+            return;
+        }
+    }
+    fprintf(out, "%" PRIu64 " B", bytes);
+}
+
+static void print_link(FILE *out, const char *name, const struct df_link *link)
+{
+    fprintf(out, " %s = ", name);
+    print_rate(out, link->bytes_per_s);
+    fputs(", ", out);
+    print_time(out, link->latency_s);
+    if (link->threshold_bytes) {
+        fputs(", ", out);
+        print_bytes(out, link->threshold_bytes);
+    }
+    fputc(';', out);
+}
+
+/* The name of unit u, told apart from units of the same name before it: "NVIDIA_H200_2". */
+static void unit_name(const struct df_platform *p, uint32_t u, char *name, size_t size)
+{
+    unsigned same = 0;
+    dfw_identifier(name, size, p->units[u].name);
+    for (uint32_t i = 0; i < u; i++) {
+        char other[sizeof p->units[0].name + 2];
+        dfw_identifier(other, sizeof other, p->units[i].name);
+        same += strcmp(other, name) == 0;
+    }
+    if (same) {
+        size_t n = strlen(name);
+        snprintf(name + n, size - n, "_%u", same + 1);
+    }
+}
+
+static void print_unit(FILE *out, const struct df_platform *p, uint32_t u)
+{
+    const struct df_unit *unit = &p->units[u];
+    char name[sizeof unit->name + 16];
+    unit_name(p, u, name, sizeof name);
+    fprintf(out, "    %s %s {", p->class_names[unit->cls], name);
+    if (unit->cls == DF_CLASS_CPU || unit->workers != 1)
+        fprintf(out, " workers = %" PRIu32 ";", unit->workers);
+    if (unit->memory_bytes) {
+        fputs(" memory = ", out);
+        print_bytes(out, unit->memory_bytes);
+        fputc(';', out);
+    }
+    if (unit->cls != DF_CLASS_CPU) {
+        print_link(out, "h2d", &unit->h2d);
+        print_link(out, "d2h", &unit->d2h);
+        if (unit->peer.bytes_per_s > 0)
+            print_link(out, "peer", &unit->peer);
+        fprintf(out, " engines = %" PRIu32 ";", unit->engines);
+    }
+    if (unit->launch_s > 0) {
+        fputs(" launch = ", out);
+        print_time(out, unit->launch_s);
+        fputc(';', out);
+    }
+    if (unit->jobs)
+        fprintf(out, " jobs = %" PRIu32 ";", unit->jobs);
+    if (unit->registers)
+        fprintf(out, " register = %d;", unit->registers == DF_REGISTER_YES);
+    fputs(" }\n", out);
+}
+
+static void print_paths(FILE *out, const char *unit, const char *direction, const struct dfw_paths *paths)
+{
+    if (paths->pinned <= 0)
+        return;
+    fprintf(out, "// %s %s of 16 MiB: pinned memory ", unit, direction);
+    print_rate(out, paths->pinned);
+    fputs(", pageable memory staged ", out);
+    print_rate(out, paths->staged);
+    if (paths->registered > 0) {
+        fputs(", registered ", out);
+        print_rate(out, paths->registered);
+        fprintf(out, " (%s is faster)", paths->registered > paths->staged ? "registering" : "staging");
+    } else {
+        fputs(", registering not supported", out);
+    }
+    fputc('\n', out);
+}
+
+/* Where the platform's links say something else of a pair: by more than a quarter for a copy of 1 MiB, or nothing. */
+static void put_difference(FILE *out, const struct df_platform *p, uint32_t from, uint32_t to,
+                           const struct df_link *link)
+{
+    const uint64_t bytes = UINT64_C(1) << 20;
+    if (!(df_platform_peers(p, from) >> to & 1)) {
+        fputs(", which the platform leaves out", out);
+        return;
+    }
+    double measured_s = df_link_time_s(link, bytes), said_s = df_peer_time_s(p, from, to, bytes);
+    if (measured_s > 1.25 * said_s || said_s > 1.25 * measured_s)
+        fprintf(out, ", %s than the platform says", measured_s > said_s ? "slower" : "faster");
+}
+
+/* Each pair as it was measured, which a platform cannot say: it has one link for each unit. */
+static void print_pairs(FILE *out, const struct df_platform *p, const struct dfw_pairs *pairs)
+{
+    for (uint32_t from = 1; from < p->n_units; from++)
+        for (uint32_t to = 1; to < p->n_units; to++) {
+            const struct df_link *link = &pairs->link[from][to];
+            char names[2][sizeof p->units[0].name + 16];
+            if (from == to)
+                continue;
+            unit_name(p, from, names[0], sizeof names[0]);
+            unit_name(p, to, names[1], sizeof names[1]);
+            fprintf(out, "// %s to %s: ", names[0], names[1]);
+            if (link->bytes_per_s > 0) {
+                print_rate(out, link->bytes_per_s);
+                fputs(", ", out);
+                print_time(out, link->latency_s);
+                fputs(" directly", out);
+                put_difference(out, p, from, to, link);
+                fputc('\n', out);
+            } else {
+                fputs("by way of the host\n", out);
+            }
+        }
+}
+
+int dfw_platform_print_report(FILE *out, const struct df_platform *platform, const struct dfw_probe_report *report)
+{
+    char name[sizeof platform->name + 2];
+    if (report) {
+        char machine[512];
+        dfw_machine_name(machine, sizeof machine);
+        fprintf(out, "// measured by 'dfc probe' on %s\n", machine);
+        for (uint32_t u = 1; u < report->n_units && u < platform->n_units; u++) {
+            char unit[sizeof platform->units[0].name + 16];
+            unit_name(platform, u, unit, sizeof unit);
+            print_paths(out, unit, "h2d", &report->h2d[u]);
+            print_paths(out, unit, "d2h", &report->d2h[u]);
+        }
+        if (report->n_units == platform->n_units)
+            print_pairs(out, platform, &report->pairs);
+    }
+    dfw_identifier(name, sizeof name, platform->name);
+    fprintf(out, "platform %s {\n", name);
+    for (uint32_t u = 0; u < platform->n_units; u++)
+        print_unit(out, platform, u);
+    fputs("}\n", out);
+    return ferror(out) ? DF_E_IO : DF_OK;
+}
+
+int dfw_platform_print(FILE *out, const struct df_platform *platform)
+{
+    return dfw_platform_print_report(out, platform, NULL);
+}

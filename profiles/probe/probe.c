@@ -1,0 +1,191 @@
+/* probe.c - this machine as a platform: the host by what hwloc and the operating system say, each GPU by measuring it.
+ *
+ * Workers:  the cores less one per GPU, as a run has them. The emulator stands for as many GPUs as it is told.
+ * Memory:   a GPU is opened with a small pool for the measurement and closed again before the next one. Then, where
+ *           there are several, all of them are open at once with a smaller one: for what they send to each other.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "profiles/probe/probe_impl.h"
+#include "runtime/base/error.h"
+
+#define PAIR_POOL_BYTES (32ull << 20)
+
+struct step {                           /* a device's share of the whole progress, or that of all pairs */
+    dfw_progress *progress;
+    void *arg;
+    const char *device;                 /* NULL: pairs */
+    uint32_t index, n;
+};
+
+static void device_progress(void *arg, const char *what, double done_of_1)
+{
+    const struct step *step = arg;
+    char text[128];
+    if (!step->progress)
+        return;
+    if (step->device)
+        snprintf(text, sizeof text, "%s: %s", step->device, what);
+    else
+        snprintf(text, sizeof text, "%s", what);
+    step->progress(step->arg, text, (step->index + done_of_1) / step->n);
+}
+
+static void probe_host(struct df_platform *p)
+{
+    char model[128];
+    unsigned cores;
+    struct df_unit *host = &p->units[0];
+    dfw_machine_cpu(model, sizeof model, &cores, &host->memory_bytes);
+    host->memory_bytes &= ~((UINT64_C(1) << 20) - 1);
+    host->cls = DF_CLASS_CPU;
+    strcpy(host->name, "host");
+    host->workers = cores < DF_MAX_WORKERS ? cores : DF_MAX_WORKERS;
+    host->engines = 0;
+    p->n_units = 1;
+}
+
+static int open_and_probe(const struct dfr_device_ops *ops, uint32_t index, struct df_unit *unit, struct dfw_paths *h2d,
+                          struct dfw_paths *d2h, struct step *step, struct df_error *error)
+{
+    struct dfr_device_config config = { .unit = unit, .pool_bytes = DFW_PROBE_POOL_BYTES, .compute_streams = 1 };
+    struct dfr_device *device;
+    int status = ops->open(index, &config, &device, error);
+    if (status != DF_OK)
+        return status;
+    struct df_unit probed = *unit;
+    status = dfw_probe_device(ops, device, &probed, h2d, d2h, device_progress, step, error);
+    ops->close(device);
+    if (status == DF_OK)
+        *unit = probed;
+    return status;
+}
+
+/* What the emulator is to stand for: the gpus of the given platform, else that of the default one. */
+static uint32_t emulated_units(const struct df_platform *given, struct df_unit *units)
+{
+    struct df_platform fallback;
+    uint32_t n = 0;
+    for (uint32_t u = 1; given && u < given->n_units; u++)
+        if (given->units[u].cls == DF_CLASS_GPU)
+            units[n++] = given->units[u];
+    if (n)
+        return n;
+    df_platform_default(&fallback, 1);
+    units[0] = fallback.units[1];
+    return 1;
+}
+
+/* units: as what they are opened. */
+static int probe_pairs(const struct dfr_device_ops *ops, const struct df_unit *units, struct df_platform *p,
+                       struct dfw_probe_report *report, struct step *step, struct df_error *error)
+{
+    struct dfr_device *devices[DF_MAX_UNITS];
+    uint32_t n = 1;
+    int status = DF_OK;
+    for (; n < p->n_units && status == DF_OK; n += status == DF_OK) {
+        struct dfr_device_config config = { .unit = &units[n - 1],
+                                            .pool_bytes = PAIR_POOL_BYTES,
+                                            .compute_streams = 1 };
+        status = ops->open(n - 1, &config, &devices[n], error);
+    }
+    if (status == DF_OK)
+        status = dfw_probe_peers(ops, devices, p, &report->pairs, device_progress, step, error);
+    while (n > 1)
+        ops->close(devices[--n]);
+    return status;
+}
+
+static int probe_devices(const struct dfr_device_ops *ops, const struct dfw_probe_options *options, uint32_t n,
+                         struct df_platform *p, struct dfw_probe_report *report, dfw_progress *progress, void *arg,
+                         struct df_error *error)
+{
+    struct df_unit emulated[DF_MAX_UNITS];
+    if (options->device == DF_DEVICE_EMU)
+        n = emulated_units(options->emulated, emulated);
+    n = n < DF_MAX_UNITS ? n : DF_MAX_UNITS - 1;
+    uint32_t steps = n > 1 ? n + 1 : n;
+    for (uint32_t i = 0; i < n; i++) {
+        struct df_unit *unit = &p->units[p->n_units];
+        memset(unit, 0, sizeof *unit);
+        if (options->device == DF_DEVICE_EMU)
+            *unit = emulated[i];
+        else
+            *unit = (struct df_unit){ .h2d = { 1e10, 1e-5, 0 }, .d2h = { 1e10, 1e-5, 0 }, .engines = 2 };
+        unit->cls = DF_CLASS_GPU;
+        unit->workers = 1;
+        int status = ops->describe(i, unit, error);
+        if (status != DF_OK)
+            return status;
+        unit->memory_bytes &= ~((UINT64_C(1) << 20) - 1);
+        char name[sizeof unit->name];
+        snprintf(name, sizeof name, "%s", unit->name);
+        struct step step = { progress, arg, name, i, steps };
+        status = open_and_probe(ops, i, unit, &report->h2d[p->n_units], &report->d2h[p->n_units], &step, error);
+        if (status != DF_OK)
+            return status;
+        dfw_identifier(unit->name, sizeof unit->name, name);
+        unit->peer = (struct df_link){ 0 }; /* until pairs are measured */
+        p->n_units++;
+    }
+    struct step step = { progress, arg, NULL, n, steps };
+    return n > 1 ? probe_pairs(ops, options->device == DF_DEVICE_EMU ? emulated : p->units + 1, p, report, &step, error)
+                 : DF_OK;
+}
+
+/* DF_OK with *ops NULL: no devices, and that is all right; report says why. */
+static int find_devices(const struct dfw_probe_options *options, const struct dfr_device_ops **ops, uint32_t *n,
+                        struct dfw_probe_report *report, struct df_error *error)
+{
+    struct df_error why = { "" };
+    *ops = options->device == DF_DEVICE_NONE ? NULL : dfr_device_back_end(options->device);
+    *n = 0;
+    if (*ops)
+        *n = (*ops)->count(&why);
+    else if (options->device != DF_DEVICE_NONE)
+        dfr_error(&why, DF_E_DEVICE, "this dfc was built without CUDA");
+    if (*n)
+        return DF_OK;
+    *ops = NULL;
+    strcpy(report->no_device, why.text);
+    if (options->device == DF_DEVICE_CUDA)
+        return dfr_error(error, DF_E_DEVICE, "no CUDA device: %s", why.text);
+    return DF_OK;
+}
+
+int dfw_probe_with(const struct dfw_probe_options *options, struct df_platform *platform,
+                   struct dfw_probe_report *report, dfw_progress *progress, void *arg, struct df_error *error)
+{
+    static const char *const suffix[] = { "", "", "_emu", "" };
+    struct df_platform p = { .n_classes = 2, .class_names = { "cpu", "gpu" } };
+    struct dfw_probe_report found = { 0 };
+    const struct dfr_device_ops *ops;
+    uint32_t n;
+    int status = find_devices(options, &ops, &n, &found, error);
+    if (status != DF_OK)
+        return status;
+    probe_host(&p);
+    if (ops)
+        status = probe_devices(ops, options, n, &p, &found, progress, arg, error);
+    if (status != DF_OK)
+        return status;
+    uint32_t gpus = p.n_units - 1;
+    p.units[0].workers = p.units[0].workers > gpus ? p.units[0].workers - gpus : 1;
+
+    char machine[512];
+    dfw_machine_name(machine, sizeof machine);
+    dfw_identifier(p.name, sizeof p.name - 4, machine);
+    strcat(p.name, suffix[options->device]);
+    found.n_units = p.n_units;
+    *platform = p;
+    if (report)
+        *report = found;
+    return DF_OK;
+}
+
+int dfw_probe(struct df_platform *platform, dfw_progress *progress, void *arg, struct df_error *error)
+{
+    struct dfw_probe_options options = { .device = DF_DEVICE_AUTO };
+    return dfw_probe_with(&options, platform, NULL, progress, arg, error);
+}

@@ -1,0 +1,294 @@
+/* probe_device.c - one device measured through the device interface: its links by copies of 64 B to 64 MiB, whether
+ * both directions overlap, what a launch costs, and how memory that is not pinned gets there fastest.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/probe/probe_impl.h"
+#include "runtime/threads/clock.h"
+#include "runtime/base/error.h"
+
+#define N_SIZES 21                      /* 64 B … 64 MiB */
+#define PATH_BYTES (16ull << 20)
+#define OVERLAP_BYTES (2ull << 20)      /* small enough that the host's memory is not what limits two copies at once */
+#define OVERLAP_COPIES 4
+#define LAUNCHES 32
+#define OVERLAP_RUNS 5
+#define OVERLAP 0.8                     /* two engines where both directions at once take less of the sum */
+
+struct bench {
+    const struct dfr_device_ops *ops;
+    struct dfr_device *device;
+    struct dfr_event *event;
+    unsigned char *pool, *pinned, *plain;
+    /* of the copy that is measured */
+    enum dfr_copy kind;
+    uint64_t bytes;
+    enum { PATH_PINNED, PATH_STAGED, PATH_REGISTERED } path;
+    double done;                        /* before the link that is measured */
+    dfw_progress *progress;
+    void *progress_arg;
+};
+
+static uint32_t stream_of(enum dfr_copy kind)
+{
+    return kind == DFR_COPY_H2D ? DFR_STREAM_H2D : kind == DFR_COPY_D2H ? DFR_STREAM_D2H : DFR_STREAM_COMPUTE;
+}
+
+static int enqueue_copy(struct bench *b, enum dfr_copy kind, void *host, void *device, uint64_t bytes,
+                        struct df_error *error)
+{
+    void *to = kind == DFR_COPY_D2H ? host : device, *from = kind == DFR_COPY_D2H ? device : host;
+    return b->ops->copy(b->device, kind, to, from, bytes, stream_of(kind), error);
+}
+
+static int copy_and_wait(struct bench *b, void *host, struct df_error *error)
+{
+    int status = enqueue_copy(b, b->kind, host, b->pool, b->bytes, error);
+    if (status == DF_OK)
+        status = b->ops->event_record(b->device, b->event, stream_of(b->kind), error);
+    return status == DF_OK ? dfr_event_wait(b->device, b->event, DFW_GIVE_UP_S, error) : status;
+}
+
+/* One measured copy by b->path: a callback of the sampler. */
+static int measure_copy(void *arg, double *seconds, struct df_error *error)
+{
+    struct bench *b = arg;
+    double begin_s = dfr_clock_s();
+    int status;
+    if (b->path == PATH_REGISTERED) {
+        status = b->ops->host_register(b->plain, b->bytes, error);
+        if (status == DF_OK) {
+            status = copy_and_wait(b, b->plain, error);
+            b->ops->host_unregister(b->plain, b->bytes);
+        }
+    } else if (b->path == PATH_STAGED) {
+        if (b->kind == DFR_COPY_H2D)
+            memcpy(b->pinned, b->plain, b->bytes);
+        status = copy_and_wait(b, b->pinned, error);
+        if (b->kind == DFR_COPY_D2H)
+            memcpy(b->plain, b->pinned, b->bytes);
+    } else {
+        status = copy_and_wait(b, b->pinned, error);
+    }
+    *seconds = status == DF_OK && b->path == PATH_PINNED ? dfw_copy_seconds(b->device, b->event, begin_s)
+                                                         : dfr_clock_s() - begin_s;
+    return status;
+}
+
+/* Callbacks of dfw_link_measure(). */
+static int copy_bytes(void *arg, uint64_t bytes, double *seconds, struct df_error *error)
+{
+    struct bench *b = arg;
+    b->bytes = bytes;
+    return measure_copy(b, seconds, error);
+}
+
+static void link_progress(void *arg, double done_of_1)
+{
+    struct bench *b = arg;
+    if (b->progress)
+        b->progress(b->progress_arg, b->kind == DFR_COPY_H2D ? "copies to the device" : "copies from the device",
+                    b->done + 0.35 * done_of_1);
+}
+
+static int probe_link(struct bench *b, enum dfr_copy kind, double done, struct df_link *link, struct df_error *error)
+{
+    static const struct dfr_sampler_options sampling = {
+        .goal = 0.003, .min_runs = 9, .max_runs = DFW_MAX_COPIES, .max_s = 0.04
+    };
+    const struct dfw_link_bench copies = { .name = b->ops->name, .n_sizes = N_SIZES, .sampling = &sampling,
+                                           .copy = copy_bytes, .progress = link_progress, .arg = b };
+    b->kind = kind;
+    b->path = PATH_PINNED;
+    b->done = done;
+    return dfw_link_measure(&copies, link, error);
+}
+
+/* ---- engines ---- */
+
+/* Some copies each way at once; or one way. */
+static int time_directions(struct bench *b, bool h2d, bool d2h, double *seconds, struct df_error *error)
+{
+    double begin_s = dfr_clock_s();
+    int status = DF_OK;
+    for (unsigned i = 0; i < OVERLAP_COPIES && status == DF_OK; i++) {
+        if (h2d)
+            status = enqueue_copy(b, DFR_COPY_H2D, b->pinned, b->pool, OVERLAP_BYTES, error);
+        if (status == DF_OK && d2h)
+            status =
+                enqueue_copy(b, DFR_COPY_D2H, b->pinned + OVERLAP_BYTES, b->pool + OVERLAP_BYTES, OVERLAP_BYTES, error);
+    }
+    if (status == DF_OK)
+        status = b->ops->drain(b->device, error);
+    *seconds = dfr_clock_s() - begin_s;
+    return status;
+}
+
+static int probe_engines(struct bench *b, uint32_t *engines, struct df_error *error)
+{
+    double least[3] = { INFINITY, INFINITY, INFINITY };
+    for (unsigned run = 0; run < OVERLAP_RUNS; run++) {
+        for (unsigned i = 0; i < 3; i++) {
+            double s;
+            int status = time_directions(b, i != 1, i != 0, &s, error);
+            if (status != DF_OK)
+                return status;
+            least[i] = fmin(least[i], s);
+        }
+    }
+    *engines = least[2] < OVERLAP * (least[0] + least[1]) ? 2 : 1;
+    return DF_OK;
+}
+
+/* ---- launches ---- */
+
+static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                   const union df_scalar *scalars)
+{
+    (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
+    return DF_OK;
+}
+
+/* The smallest job there is, LAUNCHES in a row: an empty cpu variant on the emulator; on a GPU, for which no kernel
+ * was compiled into dfc, a copy of 4 bytes within its memory. */
+static int launch_row(void *arg, double *seconds, struct df_error *error)
+{
+    struct bench *b = arg;
+    int results[LAUNCHES], status = DF_OK;
+    double begin_s = dfr_clock_s();
+    for (unsigned i = 0; i < LAUNCHES && status == DF_OK; i++) {
+        struct dfr_launch launch = { .fn = nothing, .result = &results[i], .node_name = "probe" };
+        status = b->ops->runs_cpu_code
+                     ? b->ops->launch(b->device, &launch, DFR_STREAM_COMPUTE, error)
+                     : b->ops->copy(b->device, DFR_COPY_D2D, b->pool, b->pool + 4096, 4, DFR_STREAM_COMPUTE, error);
+        if (status == DF_OK)
+            status = b->ops->event_record(b->device, b->event, DFR_STREAM_COMPUTE, error);
+    }
+    if (status == DF_OK)
+        status = dfr_event_wait(b->device, b->event, DFW_GIVE_UP_S, error);
+    *seconds = (dfr_clock_s() - begin_s) / LAUNCHES;
+    if (status != DF_OK)
+        b->ops->drain(b->device, NULL); /* results[] goes away */
+    return status;
+}
+
+static int probe_launch(struct bench *b, double *launch_s, struct df_error *error)
+{
+    static const struct dfr_sampler_options options = { .goal = 0.02, .min_runs = 10, .max_runs = 300, .max_s = 0.01 };
+    struct dfr_sample sample;
+    double warm_up;
+    int status = launch_row(b, &warm_up, error);
+    if (status == DF_OK)
+        status = dfr_sample_until(&options, launch_row, b, &sample, error);
+    if (status == DF_OK)
+        *launch_s = sample.mean_s;
+    return status;
+}
+
+/* ---- paths of pageable memory ---- */
+
+static int probe_path(struct bench *b, double *bytes_per_s, struct df_error *error)
+{
+    static const struct dfr_sampler_options options = { .goal = 0.02, .min_runs = 3, .max_runs = 20, .max_s = 0.1 };
+    struct dfr_sample sample;
+    double warm_up;
+    int status = measure_copy(b, &warm_up, error);
+    if (status == DF_OK)
+        status = dfr_sample_until(&options, measure_copy, b, &sample, error);
+    if (status == DF_OK)
+        *bytes_per_s = sample.mean_s > 0 ? PATH_BYTES / sample.mean_s : 0;
+    return status;
+}
+
+static int probe_paths(struct bench *b, enum dfr_copy kind, struct dfw_paths *paths, struct df_error *error)
+{
+    struct dfw_paths found = { 0 };
+    b->kind = kind;
+    b->bytes = PATH_BYTES;
+    b->path = PATH_PINNED;
+    int status = probe_path(b, &found.pinned, error);
+    b->path = PATH_STAGED;
+    if (status == DF_OK)
+        status = probe_path(b, &found.staged, error);
+    b->path = PATH_REGISTERED;
+    if (status == DF_OK && b->ops->host_register && probe_path(b, &found.registered, NULL) != DF_OK) {
+        found.registered = 0;           /* not allowed here (a limit on locked memory): staging is what remains */
+        status = b->ops->drain(b->device, error);
+    }
+    if (status == DF_OK)
+        *paths = found;
+    return status;
+}
+
+/* Of one's own memory, to the device and back: pinned where it lies, or staged. */
+static uint32_t which_is_faster(const struct dfw_paths *h2d, const struct dfw_paths *d2h)
+{
+    if (h2d->registered <= 0 || d2h->registered <= 0)
+        return DF_REGISTER_NO;
+    return 1 / h2d->registered + 1 / d2h->registered < 1 / h2d->staged + 1 / d2h->staged ? DF_REGISTER_YES
+                                                                                         : DF_REGISTER_NO;
+}
+
+/* ---- the device ---- */
+
+static int probe_all(struct bench *b, struct df_unit *unit, struct dfw_paths *h2d, struct dfw_paths *d2h,
+                     struct df_error *error)
+{
+    int status = probe_link(b, DFR_COPY_H2D, 0, &unit->h2d, error);
+    if (status == DF_OK)
+        status = probe_link(b, DFR_COPY_D2H, 0.35, &unit->d2h, error);
+    if (status == DF_OK)
+        status = probe_engines(b, &unit->engines, error);
+    if (b->progress)
+        b->progress(b->progress_arg, "launches", 0.8);
+    if (status == DF_OK)
+        status = probe_launch(b, &unit->launch_s, error);
+    if (b->progress)
+        b->progress(b->progress_arg, "pageable memory", 0.85);
+    if (status == DF_OK)
+        status = probe_paths(b, DFR_COPY_H2D, h2d, error);
+    if (status == DF_OK)
+        status = probe_paths(b, DFR_COPY_D2H, d2h, error);
+    if (status == DF_OK)
+        unit->registers = which_is_faster(h2d, d2h);
+    if (b->progress)
+        b->progress(b->progress_arg, "done", 1);
+    return status;
+}
+
+int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device, struct df_unit *unit,
+                     struct dfw_paths *h2d, struct dfw_paths *d2h, dfw_progress *progress, void *arg,
+                     struct df_error *error)
+{
+    struct bench b = { .ops = ops, .device = device, .progress = progress, .progress_arg = arg };
+    struct df_unit probed = *unit;
+    struct dfw_paths paths[2] = { { .pinned = 0 } };
+    b.pool = ops->pool(device);
+    b.plain = malloc(PATH_BYTES);
+    if (!b.plain)
+        return dfr_error_memory(error);
+    int status = DF_E_MEMORY;
+    b.pinned = ops->host_alloc(DFW_PROBE_POOL_BYTES, error);
+    if (b.pinned) {
+        memset(b.plain, 1, PATH_BYTES); /* pages exist before anything is timed */
+        memset(b.pinned, 2, DFW_PROBE_POOL_BYTES);
+        status = ops->event_create(device, &b.event, error);
+    }
+    if (status == DF_OK) {
+        status = probe_all(&b, &probed, &paths[0], &paths[1], error);
+        if (status != DF_OK)
+            ops->drain(device, NULL);
+        ops->event_destroy(device, b.event);
+    }
+    if (b.pinned)
+        ops->host_free(b.pinned, DFW_PROBE_POOL_BYTES);
+    free(b.plain);
+    if (status == DF_OK) {
+        *unit = probed;
+        *h2d = paths[0];
+        *d2h = paths[1];
+    }
+    return status;
+}

@@ -1,0 +1,21 @@
+/* error.c - filling struct df_error. */
+#include "runtime/base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int dfr_error(struct df_error *error, int code, const char *format, ...)
+{
+    if (error) {
+        va_list list;
+        va_start(list, format);
+        vsnprintf(error->text, sizeof error->text, format, list);
+        va_end(list);
+    }
+    return code;
+}
+
+int dfr_error_memory(struct df_error *error)
+{
+    return dfr_error(error, DF_E_MEMORY, "out of memory");
+}

@@ -1,0 +1,143 @@
+/* output.c - files that appear whole or not at all. */
+#include "runtime/base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+
+static int fail(struct dfr_output *output, const char *path, const char *why, struct df_error *error)
+{
+    dfr_error(error, DF_E_IO, "cannot write '%s': %s", path, why);
+    free(output->path);
+    free(output->temporary);
+    memset(output, 0, sizeof *output);
+    return DF_E_IO;
+}
+
+/* Where the file really is. NULL: no memory. */
+static char *real_place(const char *path)
+{
+    char resolved[PATH_MAX];
+    return strdup(realpath(path, resolved) ? resolved : path);
+}
+
+/* The temporary file beside output->path; its descriptor, or -1 with errno. */
+static int make_temporary(struct dfr_output *output)
+{
+    static const char name[] = ".dfc-XXXXXX";
+    const char *slash = strrchr(output->path, '/');
+    size_t folder = slash ? (size_t)(slash - output->path) + 1 : 0;
+    output->temporary = malloc(folder + sizeof name);
+    if (!output->temporary)
+        return -1;
+    memcpy(output->temporary, output->path, folder);
+    memcpy(output->temporary + folder, name, sizeof name);
+    int fd = mkstemp(output->temporary);
+    if (fd < 0) {
+        free(output->temporary);
+        output->temporary = NULL;
+        return -1;
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, 0666 & ~mask);
+    return fd;
+}
+
+/* Whether there is a file already, and which; the reason where it cannot be written. */
+static const char *look(const char *path, bool *regular)
+{
+    struct stat status;
+    *regular = true;
+    if (!*path)
+        return "the name is empty";
+    if (stat(path, &status) != 0)
+        return NULL;
+    if (S_ISDIR(status.st_mode))
+        return "it is a folder";
+    *regular = S_ISREG(status.st_mode);
+    return access(path, W_OK) == 0 ? NULL : strerror(errno);
+}
+
+int dfr_output_open(struct dfr_output *output, const char *path, struct df_error *error)
+{
+    bool regular;
+    memset(output, 0, sizeof *output);
+    const char *why = look(path, &regular);
+    if (why)
+        return fail(output, path, why, error);
+    output->path = real_place(path);
+    if (!output->path)
+        return dfr_error_memory(error);
+    if (!regular) {
+        output->file = fopen(path, "w");
+        return output->file ? DF_OK : fail(output, path, strerror(errno), error);
+    }
+    int fd = make_temporary(output);
+    if (fd < 0)
+        return fail(output, path, strerror(errno), error);
+    output->file = fdopen(fd, "w");
+    if (!output->file) {
+        int code = errno;
+        close(fd);
+        unlink(output->temporary);
+        return fail(output, path, strerror(code), error);
+    }
+    return DF_OK;
+}
+
+/* 0, or the errno of the first thing that went wrong. */
+static int finish(FILE *file)
+{
+    errno = 0;
+    int code = fflush(file) == 0 && !ferror(file) ? 0 : errno ? errno : EIO;
+    if (fclose(file) != 0 && code == 0)
+        code = errno;
+    return code;
+}
+
+int dfr_output_close(struct dfr_output *output, bool keep, struct df_error *error)
+{
+    int status = DF_OK, code = output->file ? finish(output->file) : 0;
+    if (keep && code == 0 && output->temporary && rename(output->temporary, output->path) != 0)
+        code = errno;
+    if (keep && code != 0)
+        status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", output->path, strerror(code));
+    if (output->temporary && (!keep || code != 0))
+        unlink(output->temporary);
+    free(output->path);
+    free(output->temporary);
+    memset(output, 0, sizeof *output);
+    return status;
+}
+
+int dfr_output_check(const char *path, struct df_error *error)
+{
+    struct dfr_output output = { 0 };
+    bool regular;
+    const char *why = look(path, &regular);
+    if (why || !regular) /* opening a pipe would wait for its reader */
+        return why ? fail(&output, path, why, error) : DF_OK;
+    int status = dfr_output_open(&output, path, error);
+    return status == DF_OK ? dfr_output_close(&output, false, error) : status;
+}
+
+void dfr_standard_files_hold(void)
+{
+    for (int fd = 0; fd <= 2; fd++) /* open() gives the lowest number free: this one */
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
+
+void dfr_output_leave(int status)
+{
+    if (ftrylockfile(stdout) == 0)
+        fflush_unlocked(stdout);
+    _exit(status);
+}

@@ -1,0 +1,131 @@
+/* text.c - reading and writing quantities with units; escaping. */
+#include "runtime/base/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool dfr_parse_size(const char *text, uint64_t *bytes)
+{
+    static const struct {
+        const char *unit;
+        uint64_t bytes;
+    } units[] = { { "", 1 },
+                  { "B", 1 },
+                  { "kB", 1000 },
+                  { "MB", 1000000 },
+                  { "GB", 1000000000 },
+                  { "TB", 1000000000000 },
+                  { "KiB", UINT64_C(1) << 10 },
+                  { "MiB", UINT64_C(1) << 20 },
+                  { "GiB", UINT64_C(1) << 30 },
+                  { "TiB", UINT64_C(1) << 40 } };
+    size_t digits = strspn(text, "0123456789"), fraction = 0;
+    if (digits && text[digits] == '.')
+        fraction = strspn(text + digits + 1, "0123456789");
+    const char *unit = text + digits + (fraction ? fraction + 1 : 0);
+    unit += strspn(unit, " ");
+    if (!digits)
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(unit, units[i].unit))
+            continue;
+        errno = 0;
+        uint64_t whole = strtoull(text, NULL, 10), result;
+        if (errno || __builtin_mul_overflow(whole, units[i].bytes, &result))
+            return false;
+        if (fraction)
+            result += (uint64_t)(strtod(text + digits, NULL) * (double)units[i].bytes);
+        if (!result || result > INT64_MAX)
+            return false;
+        *bytes = result;
+        return true;
+    }
+    return false;
+}
+
+bool dfr_parse_seconds(const char *text, double *seconds)
+{
+    static const struct {
+        const char *unit;
+        double s;
+    } units[] = { { "s", 1 },    { "ms", 1e-3 }, { "us", 1e-6 }, { "ns", 1e-9 },
+                  { "min", 60 }, { "m", 60 },    { "h", 3600 } };
+    size_t digits = strspn(text, "0123456789"), fraction = 0;
+    if (digits && text[digits] == '.')
+        fraction = strspn(text + digits + 1, "0123456789");
+    const char *unit = text + digits + (fraction ? fraction + 1 : 0);
+    unit += strspn(unit, " ");
+    for (size_t i = 0; digits && i < sizeof units / sizeof *units; i++) {
+        double value = strtod(text, NULL) * units[i].s;
+        if (strcmp(unit, units[i].unit))
+            continue;
+        if (!(value > 0 && value < 1e9))
+            return false;
+        *seconds = value;
+        return true;
+    }
+    return false;
+}
+
+/* Three significant digits, at most: 1.23, 12.3, 123. */
+static int decimals(double value)
+{
+    return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+}
+
+char *dfr_text_seconds(double seconds, char *text, size_t size)
+{
+    static const struct {
+        double from, scale;
+        const char *unit;
+    } units[] = { { 0.9995, 1, "s" }, { 0.9995e-3, 1e3, "ms" }, { 0.9995e-6, 1e6, "us" }, { 0, 1e9, "ns" } };
+    unsigned u = 0;
+    if (!(seconds > 0)) {
+        snprintf(text, size, "0 s");
+        return text;
+    }
+    while (u < 3 && seconds < units[u].from)
+        u++;
+    double value = seconds * units[u].scale;
+    snprintf(text, size, "%.*f %s", decimals(value), value, units[u].unit);
+    return text;
+}
+
+char *dfr_text_bytes(uint64_t bytes, char *text, size_t size)
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    double value = (double)bytes;
+    unsigned u = 0;
+    for (; value >= (u ? 999.5 : 1024) && u < 6; u++) /* whole bytes are exact */
+        value /= 1024;
+    snprintf(text, size, "%.*f %s", u ? decimals(value) : 0, value, units[u]);
+    return text;
+}
+
+void dfr_text_json(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            fprintf(out, "\\%c", *p);
+        else if (*p < 0x20)
+            fprintf(out, "\\u%04x", *p);
+        else
+            fputc(*p, out);
+    }
+    fputc('"', out);
+}
+
+void dfr_text_xml(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '&': fputs("&amp;", out); break;
+        case '<': fputs("&lt;", out); break;
+        case '>': fputs("&gt;", out); break;
+        case '"': fputs("&quot;", out); break;
+        default: fputc((unsigned char)*text < ' ' ? '?' : *text, out); /* XML has no control characters */
+        }
+}

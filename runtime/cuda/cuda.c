@@ -1,0 +1,233 @@
+/* cuda.c - the device "cuda": NVIDIA GPUs by the CUDA runtime. With its neighbours cuda_*.c alone it includes CUDA's
+ * headers; they make up a library of their own (libdf-cuda), linked with the static CUDA runtime, which looks for the
+ * driver when first called. So a program with it starts everywhere, and count() says what is missing.
+ *
+ * Threads:  the CUDA runtime's current device is a thread's own; each call that needs one selects it first, and asks
+ *           CUDA which one it is: kernels' host code, and the program that the run is in, may have selected another.
+ * Errors:   CUDA reports what a kernel did wrong at some later call. Such errors end the context, so every later call
+ *           has them too: faulted() says so from then on.
+ * Files:    here a device is opened and closed, and errors are put into words; cuda_machine.c says what GPUs there are
+ *           and pins memory, cuda_work.c copies, launches and has events, cuda_graph.c records, cuda_blas.c finds
+ *           cuBLAS.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/cuda/cuda_impl.h"
+#include "runtime/base/error.h"
+
+#define POOL_ALIGNMENT 4096u
+#define MAX_COMPUTE_STREAMS 1024
+
+/* ---- errors and the current device ---- */
+
+/* Of newer toolkits than this may be compiled with; the driver says them all the same. */
+enum { ERROR_CONTAINED = 226, ERROR_TENSOR_MEMORY_LEAK = 721 };
+
+/* Errors that a kernel or copy which was enqueued before has caused: the device is lost to this process. */
+static bool is_fault(cudaError_t status)
+{
+    switch ((int)status) {
+    case ERROR_CONTAINED:
+    case ERROR_TENSOR_MEMORY_LEAK:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorExternalDevice:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Also takes the error out of the runtime's memory, so that no later launch is blamed for it. */
+int dfr_cuda_failed(struct df_error *error, const char *device, const char *doing, cudaError_t status)
+{
+    (void)cudaGetLastError();
+    return dfr_error(error, DF_E_DEVICE, "%s: %s: %s (%s)", device, doing, cudaGetErrorString(status),
+                     cudaGetErrorName(status));
+}
+
+int dfr_cuda_check(struct cuda_device *cuda, cudaError_t status, const char *doing, struct df_error *error)
+{
+    cuda->faulted = cuda->faulted || is_fault(status);
+    return status == cudaSuccess ? DF_OK : dfr_cuda_failed(error, cuda->name, doing, status);
+}
+
+cudaError_t dfr_cuda_select(int index)
+{
+    int selected;
+    cudaError_t status = cudaGetDevice(&selected);
+
+    return status == cudaSuccess && selected != index ? cudaSetDevice(index) : status;
+}
+
+static bool faulted(struct dfr_device *device)
+{
+    return dfr_cuda_of(device)->faulted;
+}
+
+/* ---- open and close ---- */
+
+static int make_pool(struct cuda_device *cuda, uint64_t bytes, struct df_error *error)
+{
+    cudaError_t status = cudaMalloc(&cuda->allocation, bytes + POOL_ALIGNMENT);
+    size_t free_bytes = 0, total_bytes = 0;
+    char doing[160];
+
+    if (status == cudaSuccess) {
+        uintptr_t address = (uintptr_t)cuda->allocation;
+
+        cuda->pool = (unsigned char *)((address + POOL_ALIGNMENT - 1) / POOL_ALIGNMENT * POOL_ALIGNMENT);
+        return DF_OK;
+    }
+    cuda->allocation = NULL;
+    (void)cudaGetLastError();
+    if (cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess)
+        snprintf(doing, sizeof doing,
+                 "allocating its pool of %.1f MiB, where %.1f of %.1f MiB are free (--gpu-mem takes less)",
+                 (double)bytes / MIB, (double)free_bytes / MIB, (double)total_bytes / MIB);
+    else
+        snprintf(doing, sizeof doing, "allocating its pool of %.1f MiB", (double)bytes / MIB);
+    dfr_cuda_failed(error, cuda->name, doing, status);
+    return status == cudaErrorMemoryAllocation ? DF_E_MEMORY : DF_E_DEVICE;
+}
+
+static int make_streams(struct cuda_device *cuda, uint32_t compute_streams, struct df_error *error)
+{
+    int status = DF_OK;
+
+    if (compute_streams == 0 || compute_streams > MAX_COMPUTE_STREAMS)
+        return dfr_error(error, DF_E_ARGUMENT, "%s: %u compute streams asked for; 1 to %d are possible", cuda->name,
+                         compute_streams, MAX_COMPUTE_STREAMS);
+    cuda->streams = calloc(DFR_STREAM_COMPUTE + compute_streams, sizeof *cuda->streams);
+    if (cuda->streams == NULL)
+        return dfr_error_memory(error);
+    cuda->n_streams = DFR_STREAM_COMPUTE + compute_streams;
+    for (uint32_t s = 0; s < cuda->n_streams && status == DF_OK; s++) {
+        struct cuda_stream *stream = &cuda->streams[s];
+
+        status = dfr_cuda_check(cuda, cudaStreamCreateWithFlags(&stream->handle, cudaStreamNonBlocking),
+                                "making a stream", error);
+        if (status == DF_OK)
+            status = dfr_cuda_check(cuda, cudaEventCreate(&stream->mark), "making an event", error);
+    }
+    return status;
+}
+
+/* The moment that times count from. */
+static int mark_opened(struct cuda_device *cuda, struct df_error *error)
+{
+    int status = dfr_cuda_check(cuda, cudaEventCreate(&cuda->opened), "making an event", error);
+
+    if (status == DF_OK)
+        status = dfr_cuda_check(cuda, cudaEventRecord(cuda->opened, cuda->streams[0].handle), "recording an event",
+                                error);
+    if (status == DF_OK)
+        status = dfr_cuda_check(cuda, cudaEventSynchronize(cuda->opened), "waiting for an event", error);
+    return status;
+}
+
+/* Also what a failed open leaves. Errors are not news here: who drained the device has heard them. */
+static void free_all(struct cuda_device *cuda)
+{
+    for (uint32_t s = 0; s < cuda->n_streams; s++) {
+        dfr_cublas_end(&cuda->blas, cuda->streams[s].blas);
+        if (cuda->streams[s].mark != NULL)
+            cudaEventDestroy(cuda->streams[s].mark);
+        if (cuda->streams[s].handle != NULL)
+            cudaStreamDestroy(cuda->streams[s].handle);
+    }
+    if (cuda->opened != NULL)
+        cudaEventDestroy(cuda->opened);
+    if (cuda->allocation != NULL)
+        cudaFree(cuda->allocation);
+    (void)cudaGetLastError();
+    free(cuda->streams);
+    free(cuda);
+}
+
+extern const struct dfr_device_ops dfr_cuda_ops;
+
+static int cuda_open(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
+                     struct df_error *error)
+{
+    struct cuda_device *cuda = calloc(1, sizeof *cuda);
+    int status;
+
+    if (cuda == NULL)
+        return dfr_error_memory(error);
+    cuda->base.ops = &dfr_cuda_ops;
+    cuda->index = (int)index;
+    snprintf(cuda->name, sizeof cuda->name, "cuda%u", index);
+    /* Even where it seems to be selected: a thread that has set none gets the first that works, not this one. */
+    status = dfr_cuda_check(cuda, cudaSetDevice(cuda->index), "selecting it", error);
+    if (status == DF_OK)
+        status = make_streams(cuda, config->compute_streams, error);
+    if (status == DF_OK)
+        status = make_pool(cuda, config->pool_bytes, error);
+    if (status == DF_OK)
+        status = mark_opened(cuda, error);
+    if (status != DF_OK) {
+        free_all(cuda);
+        return status;
+    }
+    *device = &cuda->base;
+    return DF_OK;
+}
+
+static void cuda_close(struct dfr_device *device)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+
+    (void)dfr_cuda_drain(device, NULL); /* and it is selected */
+    free_all(cuda);
+}
+
+static void *cuda_pool(struct dfr_device *device)
+{
+    return dfr_cuda_of(device)->pool;
+}
+
+const struct dfr_device_ops dfr_cuda_ops = {
+    .name = "cuda",
+    .can_wakeup = false,
+    .runs_cpu_code = false,
+    .results_at_once = true,
+    .loads_late = true,
+    .count = dfr_cuda_count,
+    .describe = dfr_cuda_describe,
+    .open = cuda_open,
+    .close = cuda_close,
+    .pool = cuda_pool,
+    .copy = dfr_cuda_copy,
+    .copy_peer = dfr_cuda_copy_peer,
+    .connect = dfr_cuda_connect,
+    .launch = dfr_cuda_launch,
+    .event_create = dfr_cuda_event_create,
+    .event_destroy = dfr_cuda_event_destroy,
+    .event_record = dfr_cuda_event_record,
+    .event_query = dfr_cuda_event_query,
+    .stream_wait = dfr_cuda_stream_wait,
+    .drain = dfr_cuda_drain,
+    .faulted = faulted,
+    .host_alloc = dfr_cuda_host_alloc,
+    .host_free = dfr_cuda_host_free,
+    .event_times = dfr_cuda_event_times,
+    .blas = dfr_cuda_blas,
+    .record_begin = dfr_cuda_record_begin,
+    .record_end = dfr_cuda_record_end,
+    .replay = dfr_cuda_replay,
+    .recording_destroy = dfr_cuda_recording_destroy,
+    .bus_id = dfr_cuda_bus_id,
+    .host_register = dfr_cuda_host_register,
+    .host_unregister = dfr_cuda_host_unregister,
+};

@@ -1,0 +1,75 @@
+/* cuda_graph.c - recordings as CUDA Graphs: the stream is captured while kernels' host code enqueues on it, what comes
+ * of that is instantiated once, and a replay is one launch of the graph.
+ *
+ * Capture is of this thread alone, so other GPUs' workers go on. A kernel whose host code does what a capture forbids
+ * (waits for the stream, allocates) spoils it: then there is no recording, and nothing has been done on the GPU.
+ */
+#include <stdlib.h>
+
+#include "runtime/cuda/cuda_impl.h"
+#include "runtime/base/error.h"
+
+struct dfr_recording {
+    cudaGraphExec_t exec;
+};
+
+int dfr_cuda_record_begin(struct dfr_device *device, uint32_t stream, struct df_error *error)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+    int status = dfr_cuda_begin_work(cuda, stream, error);
+
+    if (status == DF_OK)
+        status = dfr_cuda_check(cuda, cudaStreamBeginCapture(cuda->streams[stream].handle,
+                                                             cudaStreamCaptureModeThreadLocal),
+                                "beginning a graph", error);
+    if (status == DF_OK)
+        cuda->streams[stream].recording = true;
+    return status;
+}
+
+int dfr_cuda_record_end(struct dfr_device *device, uint32_t stream, struct dfr_recording **recording,
+                        struct df_error *error)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+    struct dfr_recording *r = calloc(1, sizeof *r);
+    cudaGraph_t graph = NULL;
+    cudaError_t ended = cudaStreamEndCapture(cuda->streams[stream].handle, &graph), made = cudaErrorUnknown;
+
+    cuda->streams[stream].recording = false;
+    *recording = NULL;
+    if (ended == cudaSuccess && graph != NULL && r != NULL) /* host code may have selected another GPU */
+        made = dfr_cuda_select(cuda->index);
+    if (made == cudaSuccess)
+        made = cudaGraphInstantiateWithFlags(&r->exec, graph, 0);
+    if (graph != NULL)
+        cudaGraphDestroy(graph);
+    if (made == cudaSuccess) {
+        *recording = r;
+        return DF_OK;
+    }
+    (void)cudaGetLastError();           /* it is not recorded: no news for whoever launches next */
+    if (r == NULL)
+        return dfr_error_memory(error);
+    free(r);
+    return DF_OK;
+}
+
+int dfr_cuda_replay(struct dfr_device *device, struct dfr_recording *r, uint32_t stream, struct df_error *error)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+    int status = dfr_cuda_begin_work(cuda, stream, error);
+
+    if (status != DF_OK)
+        return status;
+    return dfr_cuda_check(cuda, cudaGraphLaunch(r->exec, cuda->streams[stream].handle), "launching a graph", error);
+}
+
+void dfr_cuda_recording_destroy(struct dfr_device *device, struct dfr_recording *r)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+
+    (void)dfr_cuda_select(cuda->index); /* who makes and ends the run calls this: the worker is gone */
+    (void)cudaGraphExecDestroy(r->exec);
+    (void)cudaGetLastError();
+    free(r);
+}

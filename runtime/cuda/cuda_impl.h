@@ -1,0 +1,83 @@
+/* cuda_impl.h - one CUDA device, as the files of libdf-cuda see it: cuda.c, cuda_machine.c, cuda_work.c and
+ * cuda_graph.c. They alone include CUDA's headers. */
+#ifndef DFR_CUDA_IMPL_H
+#define DFR_CUDA_IMPL_H
+
+#include <cuda_runtime_api.h>
+
+#include "runtime/cuda/cuda_blas.h"
+#include "runtime/device/device.h"
+
+#define MIB 1048576.0
+
+struct cuda_stream {
+    cudaStream_t handle;
+    cudaEvent_t mark;                   /* recorded before the latest copy or launch */
+    bool marked;                        /* and not yet taken over by an event */
+    bool recording;                     /* what is enqueued is captured */
+    void *blas;
+};
+
+struct cuda_device {
+    struct dfr_device base;
+    int index;
+    char name[32];                      /* "cuda0", for messages */
+    bool faulted;
+    void *allocation;
+    unsigned char *pool;
+    cudaEvent_t opened;
+    struct dfr_cublas blas;
+    uint32_t n_streams;
+    struct cuda_stream *streams;
+};
+
+static inline struct cuda_device *dfr_cuda_of(struct dfr_device *device)
+{
+    return (struct cuda_device *)device;
+}
+
+/* Makes the GPU this thread's current one. */
+cudaError_t dfr_cuda_select(int index);
+/* DF_OK, or what CUDA says of `doing`. */
+int dfr_cuda_check(struct cuda_device *cuda, cudaError_t status, const char *doing, struct df_error *error);
+/* The same where it is not cudaSuccess; `device` is for the message. */
+int dfr_cuda_failed(struct df_error *error, const char *device, const char *doing, cudaError_t status);
+/* Before each copy, launch or replay: its device and stream are right, and where it begins is marked. */
+int dfr_cuda_begin_work(struct cuda_device *cuda, uint32_t stream, struct df_error *error);
+
+/* Operations of device.h: cuda_machine.c */
+uint32_t dfr_cuda_count(struct df_error *error);
+int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *error);
+int dfr_cuda_bus_id(uint32_t index, char *text, size_t size, struct df_error *error);
+void *dfr_cuda_host_alloc(uint64_t bytes, struct df_error *error);
+void dfr_cuda_host_free(void *memory, uint64_t bytes);
+int dfr_cuda_host_register(void *memory, uint64_t bytes, struct df_error *error);
+void dfr_cuda_host_unregister(void *memory, uint64_t bytes);
+
+/* cuda_work.c */
+int dfr_cuda_copy_peer(struct dfr_device *device, struct dfr_device *receiver, void *to, const void *from,
+                       uint64_t bytes, uint32_t stream, struct df_error *error);
+bool dfr_cuda_connect(struct dfr_device *device, struct dfr_device *receiver);
+int dfr_cuda_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
+                  uint32_t stream, struct df_error *error);
+int dfr_cuda_launch(struct dfr_device *device, const struct dfr_launch *launch, uint32_t stream,
+                    struct df_error *error);
+int dfr_cuda_stream_wait(struct dfr_device *device, uint32_t stream, struct dfr_event *event, struct df_error *error);
+int dfr_cuda_drain(struct dfr_device *device, struct df_error *error);
+void *dfr_cuda_blas(struct dfr_device *device, uint32_t stream, struct df_error *error);
+int dfr_cuda_event_create(struct dfr_device *device, struct dfr_event **event, struct df_error *error);
+void dfr_cuda_event_destroy(struct dfr_device *device, struct dfr_event *event);
+int dfr_cuda_event_record(struct dfr_device *device, struct dfr_event *event, uint32_t stream,
+                          struct df_error *error);
+int dfr_cuda_event_query(struct dfr_device *device, struct dfr_event *event, bool *complete, struct df_error *error);
+bool dfr_cuda_event_times(struct dfr_device *device, struct dfr_event *event, double *begin_s, double *end_s);
+
+/* cuda_graph.c */
+int dfr_cuda_record_begin(struct dfr_device *device, uint32_t stream, struct df_error *error);
+int dfr_cuda_record_end(struct dfr_device *device, uint32_t stream, struct dfr_recording **recording,
+                        struct df_error *error);
+int dfr_cuda_replay(struct dfr_device *device, struct dfr_recording *recording, uint32_t stream,
+                    struct df_error *error);
+void dfr_cuda_recording_destroy(struct dfr_device *device, struct dfr_recording *recording);
+
+#endif

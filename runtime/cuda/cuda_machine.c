@@ -1,0 +1,112 @@
+/* cuda_machine.c - what is asked of CUDA without an open device: how many GPUs there are, or why none, what they are,
+ * and host memory that they copy fast.
+ */
+#include <stdio.h>
+
+#include "runtime/cuda/cuda_impl.h"
+#include "runtime/base/error.h"
+
+#define OTHERS_SHARE 10                 /* a tenth of a GPU is left to contexts, libraries and other programs */
+#define MIB_BYTES (UINT64_C(1) << 20)
+
+/* ---- what there is ---- */
+
+uint32_t dfr_cuda_count(struct df_error *error)
+{
+    int driver = 0, runtime = 0, count = 0;
+    cudaError_t status = cudaDriverGetVersion(&driver);
+
+    if (status != cudaSuccess || driver == 0) {
+        (void)cudaGetLastError();
+        dfr_error(error, DF_E_DEVICE, "no CUDA driver found");
+        return 0;
+    }
+    status = cudaGetDeviceCount(&count);
+    (void)cudaGetLastError();
+    if (status == cudaErrorInsufficientDriver && cudaRuntimeGetVersion(&runtime) == cudaSuccess) {
+        dfr_error(error, DF_E_DEVICE, "the CUDA driver is for CUDA %d.%d, this program needs one for CUDA %d.%d",
+                  driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+        return 0;
+    }
+    if (status == cudaErrorNoDevice || (status == cudaSuccess && count <= 0)) {
+        dfr_error(error, DF_E_DEVICE, "there is a CUDA driver, but no CUDA GPU that this program may use");
+        return 0;
+    }
+    if (status != cudaSuccess) {
+        dfr_cuda_failed(error, "cuda", "counting GPUs", status);
+        return 0;
+    }
+    return (uint32_t)count;
+}
+
+/* CUDA 12 has this function with "_v2" behind its name, CUDA 11 and 13 without; this library is compiled with the
+ * headers of one and linked with the runtime of whatever nvcc is there. What is read lies in the same place in all. */
+extern cudaError_t properties_v2(void *, int) __asm__("cudaGetDeviceProperties_v2") __attribute__((weak));
+extern cudaError_t properties_v1(void *, int) __asm__("cudaGetDeviceProperties") __attribute__((weak));
+
+union properties {
+    struct cudaDeviceProp device;
+    char room[4096];                    /* the linked runtime's structure may be the longer one */
+};
+
+int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *error)
+{
+    union properties all;
+    const struct cudaDeviceProp *properties = &all.device;
+    char name[32];
+    cudaError_t status = properties_v2   ? properties_v2(&all, (int)index)
+                         : properties_v1 ? properties_v1(&all, (int)index)
+                                         : cudaErrorNotSupported;
+
+    snprintf(name, sizeof name, "cuda%u", index);
+    if (status != cudaSuccess)
+        return dfr_cuda_failed(error, name, "reading its properties", status);
+    snprintf(unit->name, sizeof unit->name, "%.*s", (int)sizeof unit->name - 1, properties->name);
+    unit->memory_bytes = (properties->totalGlobalMem - properties->totalGlobalMem / OTHERS_SHARE) & ~(MIB_BYTES - 1);
+    return DF_OK;
+}
+
+int dfr_cuda_bus_id(uint32_t index, char *text, size_t size, struct df_error *error)
+{
+    cudaError_t status = cudaDeviceGetPCIBusId(text, (int)size, (int)index);
+
+    return status == cudaSuccess ? DF_OK : dfr_cuda_failed(error, "cuda", "asking where a GPU is plugged in", status);
+}
+
+/* ---- host memory ---- */
+
+void *dfr_cuda_host_alloc(uint64_t bytes, struct df_error *error)
+{
+    void *memory = NULL;
+    cudaError_t status = cudaHostAlloc(&memory, bytes > 0 ? bytes : 1, cudaHostAllocPortable);
+
+    if (status != cudaSuccess) {
+        char doing[96];
+
+        snprintf(doing, sizeof doing, "allocating %.1f MiB of pinned host memory", (double)bytes / MIB);
+        dfr_cuda_failed(error, "cuda", doing, status);
+        return NULL;
+    }
+    return memory;
+}
+
+void dfr_cuda_host_free(void *memory, uint64_t bytes)
+{
+    (void)bytes;
+    if (memory != NULL && cudaFreeHost(memory) != cudaSuccess)
+        (void)cudaGetLastError(); /* the context is lost, and the memory with it */
+}
+
+int dfr_cuda_host_register(void *memory, uint64_t bytes, struct df_error *error)
+{
+    cudaError_t status = cudaHostRegister(memory, bytes, cudaHostRegisterPortable);
+
+    return status == cudaSuccess ? DF_OK : dfr_cuda_failed(error, "cuda", "pinning host memory", status);
+}
+
+void dfr_cuda_host_unregister(void *memory, uint64_t bytes)
+{
+    (void)bytes;
+    if (cudaHostUnregister(memory) != cudaSuccess)
+        (void)cudaGetLastError(); /* the context is lost */
+}

@@ -1,0 +1,240 @@
+/* cuda_work.c - copies, launches and events of an open CUDA device.
+ *
+ * Handles:  each compute stream has a cuBLAS handle of its own, made when a kernel first asks for it (cuda_blas.c).
+ * Ranges:   each launch is in an NVTX range with its node's name (cuda_nvtx.h).
+ * Times:    events are made with timing. A stream marks where its latest copy or launch began with an event of its own;
+ *           recording an event takes over that mark and leaves its old one to the stream. Times since the device was
+ *           opened come as 32-bit floats: 1 us exact in the first 16 s, 0.1 ms after half an hour; durations stay
+ *           exact.
+ */
+#include <stdlib.h>
+
+#include "runtime/cuda/cuda_impl.h"
+#include "runtime/cuda/cuda_nvtx.h"
+#include "runtime/base/error.h"
+
+struct cuda_event {
+    cudaEvent_t begin, end;
+    bool recorded, has_begin;
+};
+
+/* ---- work ---- */
+
+int dfr_cuda_begin_work(struct cuda_device *cuda, uint32_t stream, struct df_error *error)
+{
+    int status;
+
+    if (stream >= cuda->n_streams)
+        return dfr_error(error, DF_E_ARGUMENT, "%s: no stream %u", cuda->name, stream);
+    status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
+    if (cuda->streams[stream].recording)
+        return status;                  /* the replay is marked, not its parts */
+    if (status == DF_OK)
+        status = dfr_cuda_check(cuda, cudaEventRecord(cuda->streams[stream].mark, cuda->streams[stream].handle),
+                       "recording an event", error);
+    cuda->streams[stream].marked = status == DF_OK;
+    return status;
+}
+
+int dfr_cuda_copy_peer(struct dfr_device *device, struct dfr_device *receiver, void *to, const void *from,
+                       uint64_t bytes, uint32_t stream, struct df_error *error)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+    int status = dfr_cuda_begin_work(cuda, stream, error);
+
+    if (status != DF_OK || bytes == 0)
+        return status;
+    return dfr_cuda_check(cuda, cudaMemcpyPeerAsync(to, dfr_cuda_of(receiver)->index, from, cuda->index, bytes,
+                                                    cuda->streams[stream].handle), "copying to another GPU", error);
+}
+
+/* Without access to the other's memory the driver copies by way of the host's. Somebody else's access is as good. */
+bool dfr_cuda_connect(struct dfr_device *device, struct dfr_device *receiver)
+{
+    int from = dfr_cuda_of(device)->index, to = dfr_cuda_of(receiver)->index, can = 0;
+    cudaError_t status = cudaDeviceCanAccessPeer(&can, from, to);
+
+    if (status == cudaSuccess && can)
+        status = dfr_cuda_select(from);
+    if (status == cudaSuccess && can)
+        status = cudaDeviceEnablePeerAccess(to, 0);
+    (void)cudaGetLastError();           /* no access is no error */
+    return can && (status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled);
+}
+
+int dfr_cuda_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
+                  uint32_t stream, struct df_error *error)
+{
+    static const struct {
+        enum cudaMemcpyKind kind;
+        const char *doing;
+    } kinds[] = {
+        [DFR_COPY_H2D] = {cudaMemcpyHostToDevice, "copying to it"},
+        [DFR_COPY_D2H] = {cudaMemcpyDeviceToHost, "copying from it"},
+        [DFR_COPY_D2D] = {cudaMemcpyDeviceToDevice, "copying within it"},
+    };
+    struct cuda_device *cuda = dfr_cuda_of(device);
+    int status = dfr_cuda_begin_work(cuda, stream, error);
+
+    if (status != DF_OK || bytes == 0)
+        return status;
+    return dfr_cuda_check(cuda, cudaMemcpyAsync(to, from, bytes, kinds[kind].kind, cuda->streams[stream].handle),
+                 kinds[kind].doing, error);
+}
+
+int dfr_cuda_launch(struct dfr_device *device, const struct dfr_launch *launch, uint32_t stream,
+                    struct df_error *error)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+    int status = dfr_cuda_begin_work(cuda, stream, error);
+    cudaError_t launched;
+
+    if (status != DF_OK)
+        return status;
+    dfr_nvtx_begin(launch->node_name);  /* tools show below it what it enqueued on the GPU */
+    *launch->result = launch->fn(launch->call, cuda->streams[stream].handle, launch->dims, launch->ports,
+                                 launch->scalars);
+    dfr_nvtx_end();
+    launched = cudaGetLastError();
+    if (launched == cudaSuccess)
+        return DF_OK;
+    return dfr_cuda_check(cuda, launched, "launching its kernels", error);
+}
+
+int dfr_cuda_stream_wait(struct dfr_device *device, uint32_t stream, struct dfr_event *event, struct df_error *error)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+    int status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
+
+    if (status != DF_OK)
+        return status;
+    return dfr_cuda_check(cuda, cudaStreamWaitEvent(cuda->streams[stream].handle, ((struct cuda_event *)event)->end, 0),
+                 "waiting for an event", error);
+}
+
+/* For its own streams: others may use this GPU too, in this process, and while they capture nobody may wait for the
+ * whole of it. */
+int dfr_cuda_drain(struct dfr_device *device, struct df_error *error)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+    int status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
+
+    for (uint32_t s = 0; s < cuda->n_streams; s++) {
+        cudaError_t drained = cudaStreamSynchronize(cuda->streams[s].handle);
+        if (status == DF_OK)
+            status = dfr_cuda_check(cuda, drained, "waiting for its work", error);
+    }
+    (void)cudaGetLastError();
+    return status;
+}
+
+void *dfr_cuda_blas(struct dfr_device *device, uint32_t stream, struct df_error *error)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+    struct cuda_stream *s = &cuda->streams[stream];
+
+    if (s->recording) {                 /* making a handle allocates: that spoils the capture, and maybe the handle */
+        dfr_error(error, DF_E_DEVICE, "%s: what uses cuBLAS is not recorded", cuda->name);
+        return NULL;
+    }
+    if (s->blas == NULL && dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error) == DF_OK)
+        dfr_cublas_begin(&cuda->blas, s->handle, &s->blas, error);
+    return s->blas;
+}
+
+/* ---- events ---- */
+
+int dfr_cuda_event_create(struct dfr_device *device, struct dfr_event **event, struct df_error *error)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+    struct cuda_event *e = calloc(1, sizeof *e);
+    int status;
+
+    if (e == NULL)
+        return dfr_error_memory(error);
+    status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
+    if (status == DF_OK)
+        status = dfr_cuda_check(cuda, cudaEventCreate(&e->begin), "making an event", error);
+    if (status == DF_OK)
+        status = dfr_cuda_check(cuda, cudaEventCreate(&e->end), "making an event", error);
+    if (status != DF_OK) {
+        if (e->begin != NULL)
+            cudaEventDestroy(e->begin);
+        free(e);
+        return status;
+    }
+    *event = (struct dfr_event *)e;
+    return DF_OK;
+}
+
+void dfr_cuda_event_destroy(struct dfr_device *device, struct dfr_event *event)
+{
+    struct cuda_event *e = (struct cuda_event *)event;
+
+    (void)device;
+    if (e == NULL)
+        return;
+    cudaEventDestroy(e->begin);
+    cudaEventDestroy(e->end);
+    free(e);
+}
+
+int dfr_cuda_event_record(struct dfr_device *device, struct dfr_event *event, uint32_t stream,
+                          struct df_error *error)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+    struct cuda_event *e = (struct cuda_event *)event;
+    struct cuda_stream *s = &cuda->streams[stream];
+    int status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
+
+    if (status == DF_OK)
+        status = dfr_cuda_check(cuda, cudaEventRecord(e->end, s->handle), "recording an event", error);
+    if (status != DF_OK)
+        return status;
+    e->recorded = true;
+    e->has_begin = s->marked;
+    if (s->marked) {
+        cudaEvent_t old = e->begin;
+
+        e->begin = s->mark;
+        s->mark = old;
+        s->marked = false;
+    }
+    return DF_OK;
+}
+
+int dfr_cuda_event_query(struct dfr_device *device, struct dfr_event *event, bool *complete, struct df_error *error)
+{
+    struct cuda_event *e = (struct cuda_event *)event;
+    cudaError_t status;
+
+    if (!e->recorded) {
+        *complete = true;
+        return DF_OK;
+    }
+    status = cudaEventQuery(e->end);
+    if (status == cudaErrorNotReady) {
+        (void)cudaGetLastError(); /* it counts as an error there */
+        *complete = false;
+        return DF_OK;
+    }
+    if (status == cudaSuccess)
+        *complete = true;
+    return dfr_cuda_check(dfr_cuda_of(device), status, "asking for an event", error);
+}
+
+bool dfr_cuda_event_times(struct dfr_device *device, struct dfr_event *event, double *begin_s, double *end_s)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+    struct cuda_event *e = (struct cuda_event *)event;
+    float end_ms = 0, lasted_ms = 0;
+
+    if (!e->recorded || cudaEventElapsedTime(&end_ms, cuda->opened, e->end) != cudaSuccess ||
+        (e->has_begin && cudaEventElapsedTime(&lasted_ms, e->begin, e->end) != cudaSuccess)) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    *end_s = 1e-3 * (double)end_ms;
+    *begin_s = *end_s - 1e-3 * (double)lasted_ms;
+    return true;
+}

@@ -1,0 +1,389 @@
+/* emu_engine.c - the emulated GPU's engines: threads that carry out commands and take the time a GPU's would (emu.h).
+ *
+ * Time: a copy is done at once and the engine then stays busy until the link model's time has passed; a launch first
+ * waits for the unit's launch_s, then runs the cpu variant for as long as that takes. A slow device (emu_trial.h) takes
+ * a multiple of either.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "runtime/threads/clock.h"
+#include "runtime/engine/crash.h"
+#include "runtime/emu/emu.h"
+#include "runtime/base/error.h"
+
+#define LONGEST_PAUSE_S 200e-6          /* where order is stirred: longer than a worker's own pauses */
+#define KERNEL_STACK_BYTES (8u << 20)   /* a cpu variant may expect what a main thread has */
+
+static double now_s(const struct dfr_emu_device *device)
+{
+    return dfr_clock_s() - device->opened_s;
+}
+
+static void wait_until(const struct dfr_emu_device *device, double at_s)
+{
+    dfr_clock_wait_until(device->opened_s + at_s);
+}
+
+/* ---- bad luck, where it is asked for ---- */
+
+static uint64_t draw(struct dfr_emu_engine *engine)
+{
+    uint64_t x = engine->random;        /* xorshift64 */
+
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    engine->random = x;
+    return x >> 11;
+}
+
+static bool toss(struct dfr_emu_engine *engine)
+{
+    return engine->random != 0 && draw(engine) % 2 == 0;
+}
+
+/* One time in four, up to LONGEST_PAUSE_S. */
+static void dawdle(struct dfr_emu_engine *engine)
+{
+    if (engine->random != 0 && draw(engine) % 4 == 0)
+        wait_until(engine->device, now_s(engine->device) + (double)(draw(engine) % 1000) * 1e-3 * LONGEST_PAUSE_S);
+}
+
+/* ---- commands ---- */
+
+/* Opens what lies in the pools; both ends may be in the same. */
+static void move_bytes(struct dfr_emu_check *from_check, struct dfr_emu_check *to_check, void *to, const void *from,
+                       uint64_t bytes)
+{
+    if (from_check != NULL)
+        dfr_emu_check_open(from_check, from, bytes, false);
+    if (to_check != NULL) {
+        dfr_emu_check_open(to_check, to, bytes, true);
+        dfr_emu_check_forget(to_check, to, bytes);
+    }
+    memcpy(to, from, bytes);
+    if (to_check != NULL)
+        dfr_emu_check_close(to_check, to, bytes, true);
+    if (from_check != NULL)
+        dfr_emu_check_close(from_check, from, bytes, false);
+}
+
+static double copy_time_s(const struct dfr_emu_device *device, const struct dfr_emu_command *command)
+{
+    uint64_t bytes = command->copy.bytes;
+
+    switch (command->copy.kind) {
+    case DFR_COPY_H2D:
+        return df_link_time_s(&device->unit.h2d, bytes);
+    case DFR_COPY_D2H:
+        return df_link_time_s(&device->unit.d2h, bytes);
+    case DFR_COPY_PEER:
+        return fmax(df_link_time_s(&device->unit.peer, bytes),
+                    df_link_time_s(&command->copy.receiver->unit.peer, bytes));
+    case DFR_COPY_D2D:
+        break;
+    }
+    return 0;
+}
+
+static void run_copy(struct dfr_emu_engine *engine, struct dfr_emu_stream *stream,
+                     const struct dfr_emu_command *command)
+{
+    struct dfr_emu_device *device = engine->device;
+    uint64_t bytes = command->copy.bytes;
+    struct dfr_emu_device *receiver = command->copy.receiver ? command->copy.receiver : device;
+    double time_s = device->slow * copy_time_s(device, command);
+    bool last = toss(engine);           /* both ends of a copy belong to it until its end */
+
+    stream->begin_s = now_s(device);
+    if (bytes > 0 && !last)
+        move_bytes(device->check, receiver->check, command->copy.to, command->copy.from, bytes);
+    if (time_s > 0)
+        wait_until(device, stream->begin_s + time_s);
+    if (last) {
+        dawdle(engine);
+        if (bytes > 0)
+            move_bytes(device->check, receiver->check, command->copy.to, command->copy.from, bytes);
+    }
+    stream->end_s = now_s(device);
+}
+
+static void run_launch(struct dfr_emu_device *device, struct dfr_emu_stream *stream,
+                       const struct dfr_emu_command *command)
+{
+    const struct dfr_launch *launch = &command->launch;
+    int result;
+
+    if (launch->broken != NULL && atomic_load_explicit(launch->broken, memory_order_relaxed)) {
+        stream->begin_s = stream->end_s = now_s(device);
+        return;
+    }
+    if (device->unit.launch_s > 0 && !command->follows)
+        wait_until(device, now_s(device) + device->slow * device->unit.launch_s);
+    stream->begin_s = now_s(device);
+    if (device->check != NULL)
+        result = dfr_emu_check_call(device->check, launch, NULL);
+    else
+        result = launch->fn(launch->call, NULL, launch->dims, launch->ports, launch->scalars);
+    *launch->result = result;
+    if (launch->broken != NULL && result != DF_OK && result != DF_END)
+        atomic_store_explicit(launch->broken, true, memory_order_relaxed);
+    if (device->slow > 1)
+        wait_until(device, stream->begin_s + device->slow * (now_s(device) - stream->begin_s));
+    stream->end_s = now_s(device);
+}
+
+static void run_record(struct dfr_emu_stream *stream, struct dfr_emu_event *event, uint64_t number)
+{
+    atomic_store_explicit(&event->begin_s, stream->begin_s, memory_order_relaxed);
+    /* Not now: another stream's work may have been carried out between this stream's and its mark. */
+    atomic_store_explicit(&event->end_s, stream->end_s, memory_order_relaxed);
+    atomic_store_explicit(&event->timed_number, number, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&event->in_flight, 1, memory_order_release); /* the last touch of *event */
+}
+
+/* The first late failure is the device's. */
+static void fail(struct dfr_emu_device *device, const struct dfr_emu_stream *stream,
+                 const struct dfr_emu_command *command)
+{
+    pthread_mutex_lock(&device->lock);
+    if (!device->failed) {
+        device->failed_stream = (uint32_t)(stream - device->streams);
+        device->failed_call = command->kind == DFR_EMU_COPY ? DF_EMU_LATE_COPY : DF_EMU_LATE_LAUNCH;
+        device->failed_number = device->trial.fail[device->failed_call];
+        atomic_store_explicit(&device->failed, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* Marks are made after a failure too: who destroys an event waits for them. */
+static void run_command(struct dfr_emu_engine *engine, struct dfr_emu_stream *stream,
+                        const struct dfr_emu_command *command, uint64_t number)
+{
+    struct dfr_emu_device *device = engine->device;
+
+    dawdle(engine);
+    if (command->fails)
+        fail(device, stream, command);
+    if (!atomic_load_explicit(&device->failed, memory_order_acquire))
+        atomic_store_explicit(&stream->good, number, memory_order_release);
+    else if (command->kind != DFR_EMU_RECORD)
+        return;
+    switch (command->kind) {
+    case DFR_EMU_COPY:
+        run_copy(engine, stream, command);
+        break;
+    case DFR_EMU_LAUNCH:
+        run_launch(device, stream, command);
+        break;
+    case DFR_EMU_RECORD:
+        run_record(stream, command->record, number);
+        break;
+    case DFR_EMU_WAIT:
+        break; /* it was ready, so it is over */
+    }
+    dawdle(engine);
+}
+
+/* ---- engines ---- */
+
+static struct dfr_emu_command *next_command(struct dfr_emu_stream *stream)
+{
+    uint64_t done = atomic_load_explicit(&stream->done, memory_order_relaxed);
+
+    return done == stream->enqueued ? NULL : &stream->ring[done % DFR_EMU_RING];
+}
+
+/* Marks take no time, so they never stand behind another stream's copy or launch. */
+static bool takes_time(const struct dfr_emu_command *command)
+{
+    return command->kind == DFR_EMU_COPY || command->kind == DFR_EMU_LAUNCH;
+}
+
+static bool can_start(const struct dfr_emu_device *device, const struct dfr_emu_command *command)
+{
+    return command->kind != DFR_EMU_WAIT || dfr_emu_happened(device, command->wait.stream, command->wait.number);
+}
+
+/* Among the streams whose next command can start: one with a mark, else the one that was enqueued first, or any where
+ * order is stirred; NULL: none. *idle: nothing is enqueued at all. */
+static struct dfr_emu_stream *choose_stream(struct dfr_emu_engine *engine, bool *idle)
+{
+    struct dfr_emu_device *device = engine->device;
+    struct dfr_emu_stream *best = NULL;
+    uint64_t best_order = UINT64_MAX;
+    uint32_t n_able = 0;
+
+    *idle = true;
+    for (uint32_t i = 0; i < engine->n_streams; i++) {
+        struct dfr_emu_stream *stream = &device->streams[engine->first_stream + i];
+        const struct dfr_emu_command *command = next_command(stream);
+
+        if (command == NULL)
+            continue;
+        *idle = false;
+        if (!can_start(device, command))
+            continue;
+        if (engine->random != 0 ? draw(engine) % ++n_able != 0 : command->order >= best_order)
+            continue;
+        best = stream;
+        best_order = takes_time(command) ? command->order : 0;
+    }
+    return best;
+}
+
+/* After a command of `stream`: whoever waits for it is told. Called and left with the lock held; the runtime's wakeup
+ * is called without it. */
+static void announce(struct dfr_emu_device *device, enum dfr_emu_kind kind)
+{
+    if (device->worker_waits)
+        pthread_cond_signal(&device->progress);
+    if (kind != DFR_EMU_RECORD)
+        return;
+    for (uint32_t e = 0; e < device->n_engines; e++) {
+        if (device->engines[e].asleep)
+            pthread_cond_signal(&device->engines[e].work);
+    }
+    if (device->wakeup != NULL) {
+        pthread_mutex_unlock(&device->lock);
+        device->wakeup(device->wakeup_arg);
+        pthread_mutex_lock(&device->lock);
+    }
+}
+
+static void engine_sleep(struct dfr_emu_engine *engine)
+{
+    engine->asleep = true;
+    pthread_cond_wait(&engine->work, &engine->device->lock);
+    engine->asleep = false;
+}
+
+static void *engine_main(void *arg)
+{
+    struct dfr_emu_engine *engine = arg;
+    struct dfr_emu_device *device = engine->device;
+    struct dfr_crash_frame frame;
+
+    dfr_crash_enter(&frame, NULL);      /* each launch says which call it is */
+    pthread_setname_np(pthread_self(), engine->name);
+    prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul); /* 1 us: links have latencies of a few */
+    pthread_mutex_lock(&device->lock);
+    for (;;) {
+        bool idle;
+        struct dfr_emu_stream *stream = choose_stream(engine, &idle);
+        const struct dfr_emu_command *command;
+        uint64_t number;
+
+        if (stream == NULL) {
+            if (idle && device->closing)
+                break;
+            engine_sleep(engine);
+            continue;
+        }
+        command = next_command(stream);
+        number = atomic_load_explicit(&stream->done, memory_order_relaxed) + 1;
+        pthread_mutex_unlock(&device->lock);
+        run_command(engine, stream, command, number);
+        pthread_mutex_lock(&device->lock);
+        enum dfr_emu_kind kind = command->kind; /* its place in the ring is free once `done` says so */
+        atomic_store_explicit(&stream->done, number, memory_order_release);
+        announce(device, kind);
+    }
+    pthread_mutex_unlock(&device->lock);
+    dfr_crash_leave(&frame);
+    return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void engine_define(struct dfr_emu_device *device, const char *name, uint32_t first_stream, uint32_t n_streams)
+{
+    struct dfr_emu_engine *engine = &device->engines[device->n_engines++];
+
+    engine->device = device;
+    engine->name = name;
+    engine->first_stream = first_stream;
+    engine->n_streams = n_streams;
+    engine->asleep = false;
+    if (device->trial.reorder_seed > 0) { /* never 0, and another for each engine of each device */
+        engine->random = (device->trial.reorder_seed * 64 + device->index * 4 + device->n_engines) *
+                         UINT64_C(0x9e3779b97f4a7c15) | 1;
+        draw(engine);
+    }
+    pthread_cond_init(&engine->work, NULL);
+}
+
+/* Signals sent to the process are for the threads that the program knows of; faults stay with who caused them. */
+static void block_signals(sigset_t *before)
+{
+    sigset_t set;
+
+    sigfillset(&set);
+    sigdelset(&set, SIGSEGV);
+    sigdelset(&set, SIGBUS);
+    sigdelset(&set, SIGFPE);
+    sigdelset(&set, SIGILL);
+    sigdelset(&set, SIGTRAP);
+    sigdelset(&set, SIGABRT);
+    pthread_sigmask(SIG_SETMASK, &set, before);
+}
+
+static void stop_first(struct dfr_emu_device *device, uint32_t n_running)
+{
+    pthread_mutex_lock(&device->lock);
+    device->closing = true;
+    for (uint32_t e = 0; e < n_running; e++)
+        pthread_cond_signal(&device->engines[e].work);
+    pthread_mutex_unlock(&device->lock);
+    for (uint32_t e = 0; e < n_running; e++)
+        pthread_join(device->engines[e].thread, NULL);
+    for (uint32_t e = 0; e < device->n_engines; e++)
+        pthread_cond_destroy(&device->engines[e].work);
+}
+
+int dfr_emu_engines_start(struct dfr_emu_device *device, struct df_error *error)
+{
+    pthread_attr_t attributes;
+    sigset_t before;
+    uint32_t started = 0;
+    int failure = 0;
+
+    device->n_engines = 0;              /* the stream to peers, which lies behind D2H, has no engine of
+                                         * its own without */
+    if (device->unit.engines == 1) {
+        engine_define(device, "emu copies", DFR_STREAM_H2D, device->sends ? 2 : 3);
+    } else {
+        engine_define(device, "emu h2d", DFR_STREAM_H2D, 1);
+        engine_define(device, "emu d2h", DFR_STREAM_D2H, device->sends ? 1 : 2);
+    }
+    if (device->sends)
+        engine_define(device, "emu peer", DFR_STREAM_PEER, 1);
+    engine_define(device, "emu compute", DFR_STREAM_COMPUTE, device->n_streams - DFR_STREAM_COMPUTE);
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, KERNEL_STACK_BYTES);
+    block_signals(&before);
+    while (started < device->n_engines && failure == 0) {
+        struct dfr_emu_engine *engine = &device->engines[started];
+
+        failure = pthread_create(&engine->thread, &attributes, engine_main, engine);
+        started += failure == 0;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (failure != 0) {
+        stop_first(device, started);
+        return dfr_error(error, DF_E_DEVICE, "%s: cannot start a thread for its engines: %s", device->name,
+                         strerror(failure));
+    }
+    return DF_OK;
+}
+
+void dfr_emu_engines_stop(struct dfr_emu_device *device)
+{
+    stop_first(device, device->n_engines);
+}

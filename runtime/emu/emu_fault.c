@@ -1,0 +1,172 @@
+/* emu_fault.c - the SIGSEGV handler of the emulated GPUs (see emu_fault.h). The handler itself only finds out whose
+ * fault it is and leaves; messages are made by who called the kernel. */
+#include "runtime/emu/emu_fault.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "runtime/engine/crash.h"
+#include "runtime/engine/log.h"
+
+#define MAX_POOLS 16
+
+struct frame {                          /* a guarded call, on the stack of its thread */
+    sigjmp_buf back;
+    struct dfr_emu_fault *fault;
+};
+
+static _Thread_local struct frame *running;
+static _Atomic(const struct dfr_emu_pool *) pools[MAX_POOLS]; /* the handler may read them at any moment */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned n_watched;
+static bool handler_present;
+static struct sigaction handler_before; /* written before the handler is there */
+
+/* ---- in the handler ---- */
+
+static enum dfr_emu_access access_of(const void *context)
+{
+#if defined(__x86_64__) && defined(__linux__)
+    const ucontext_t *c = context;
+
+    return c->uc_mcontext.gregs[REG_ERR] & 2 ? DFR_EMU_WROTE : DFR_EMU_READ; /* bit 1 of the page fault's error code */
+#else
+    (void)context;
+    return DFR_EMU_TOUCHED;
+#endif
+}
+
+static const struct dfr_emu_pool *pool_at(uintptr_t address)
+{
+    for (int i = 0; i < MAX_POOLS; i++) {
+        const struct dfr_emu_pool *pool = atomic_load_explicit(&pools[i], memory_order_acquire);
+
+        if (pool != NULL && address - (uintptr_t)pool->base < pool->bytes)
+            return pool;
+    }
+    return NULL;
+}
+
+static void report(const struct dfr_emu_pool *pool, uintptr_t address)
+{
+    char line[192];
+    int length = snprintf(line, sizeof line,
+                          "%s: error: code on the CPU touched memory of the emulated GPU %s, byte %llu\n",
+                          dfr_program_name(), pool->device_name, (unsigned long long)(address - (uintptr_t)pool->base));
+
+    if (write(STDERR_FILENO, line, (size_t)length) < 0)
+        return; /* nobody left to tell */
+}
+
+static void previous_handler(int signal_number, siginfo_t *info, void *context)
+{
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+
+    if (handler_before.sa_flags & SA_SIGINFO) {
+        handler_before.sa_sigaction(signal_number, info, context);
+    } else if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN) {
+        handler_before.sa_handler(signal_number);
+    } else {
+        /* Returning repeats the access, which then ends the process as it would have without us. */
+        sigaction(signal_number, &standard, NULL);
+        if (info->si_code <= 0)
+            raise(signal_number); /* sent by someone: there is no access to repeat */
+    }
+}
+
+static void on_fault(int signal_number, siginfo_t *info, void *context)
+{
+    uintptr_t address = (uintptr_t)info->si_addr;
+    const struct dfr_emu_pool *pool = info->si_code > 0 ? pool_at(address) : NULL;
+
+    if (pool != NULL && running != NULL) {
+        *running->fault = (struct dfr_emu_fault){pool, address, access_of(context)};
+        siglongjmp(running->back, 1);
+    }
+    if (pool != NULL)
+        report(pool, address);
+    previous_handler(signal_number, info, context);
+}
+
+/* ---- watching ---- */
+
+static bool handler_is_ours(void)
+{
+    struct sigaction now;
+
+    return sigaction(SIGSEGV, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_fault;
+}
+
+static void handler_put(void)
+{
+    struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    if (handler_present)
+        return;
+    sigemptyset(&ours.sa_mask);
+    sigaction(SIGSEGV, NULL, &handler_before);
+    sigaction(SIGSEGV, &ours, NULL);
+    handler_present = true;
+}
+
+/* Where someone put a handler over ours, it may call ours: then ours stays. */
+static void handler_take_away(void)
+{
+    if (!handler_is_ours())
+        return;
+    sigaction(SIGSEGV, &handler_before, NULL);
+    handler_present = false;
+}
+
+bool dfr_emu_watch(const struct dfr_emu_pool *pool)
+{
+    bool added = false;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAX_POOLS && !added; i++) {
+        const struct dfr_emu_pool *none = NULL;
+
+        added = atomic_compare_exchange_strong(&pools[i], &none, pool);
+    }
+    if (added && n_watched++ == 0)
+        handler_put();
+    pthread_mutex_unlock(&lock);
+    return added;
+}
+
+void dfr_emu_unwatch(const struct dfr_emu_pool *pool)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAX_POOLS; i++) {
+        const struct dfr_emu_pool *expected = pool;
+
+        if (atomic_compare_exchange_strong(&pools[i], &expected, NULL) && --n_watched == 0)
+            handler_take_away();
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- guarded calls ---- */
+
+/* After the jump nothing local is read but what the caller's pointers lead to. */
+bool dfr_emu_call_guarded(const struct dfr_launch *launch, void *stream, int *result, struct dfr_emu_fault *fault)
+{
+    struct frame frame = {.fault = fault};
+
+    if (sigsetjmp(frame.back, 1) != 0) {
+        running = NULL;
+        dfr_crash_call(NULL);
+        return false;
+    }
+    running = &frame;
+    dfr_crash_call(launch->call);
+    *result = launch->fn(launch->call, stream, launch->dims, launch->ports, launch->scalars);
+    running = NULL;
+    dfr_crash_call(NULL);
+    return true;
+}

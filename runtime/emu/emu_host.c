@@ -1,0 +1,135 @@
+/* emu_host.c - the host's memory as the emulated GPUs' driver would see it: what it gives, and what is registered.
+ *
+ * Registering changes nothing here, but it is held to the rules of a real driver: a range is registered once, what
+ * is unregistered was registered, and a copy lies in registered memory as a whole or not at all. What is left, and what
+ * was wrong, can be asked for.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/emu/emu.h"
+#include "runtime/base/error.h"
+
+struct range {
+    uintptr_t begin, end;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct range *ranges;            /* registered; in no order */
+static uint32_t n_ranges;
+static uint64_t wrong;
+static _Atomic bool any;                /* n_ranges > 0: a glance before the lock */
+
+uint64_t dfr_emu_whole_pages(uint64_t bytes)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+    return bytes == 0 ? page : (bytes + page - 1) / page * page;
+}
+
+void *dfr_emu_host_alloc(uint64_t bytes, struct df_error *error)
+{
+    void *memory = MAP_FAILED;
+
+    if (bytes <= SIZE_MAX / 2)
+        memory = mmap(NULL, dfr_emu_whole_pages(bytes), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        dfr_error(error, DF_E_MEMORY, "cannot reserve %llu bytes of host memory", (unsigned long long)bytes);
+        return NULL;
+    }
+    return memory;
+}
+
+void dfr_emu_host_free(void *memory, uint64_t bytes)
+{
+    if (memory != NULL)
+        munmap(memory, dfr_emu_whole_pages(bytes));
+}
+
+/* ---- registering ---- */
+
+/* The first range that has bytes in common with [begin, end); with the lock. */
+static struct range *find(uintptr_t begin, uintptr_t end)
+{
+    for (uint32_t i = 0; i < n_ranges; i++)
+        if (begin < ranges[i].end && ranges[i].begin < end)
+            return &ranges[i];
+    return NULL;
+}
+
+/* Drops the table with its last range, so that nothing is left behind; with the lock. */
+static void resize(uint32_t n)
+{
+    n_ranges = n;
+    atomic_store_explicit(&any, n > 0, memory_order_relaxed);
+    if (n == 0) {
+        free(ranges);
+        ranges = NULL;
+    }
+}
+
+int dfr_emu_host_register(void *memory, uint64_t bytes, struct df_error *error)
+{
+    uintptr_t begin = (uintptr_t)memory;
+    struct range *more;
+    int status = DF_OK;
+
+    pthread_mutex_lock(&lock);
+    if (bytes == 0 || find(begin, begin + bytes)) {
+        status = dfr_error(error, DF_E_DEVICE, "emu: pinning host memory: %s",
+                           bytes ? "some of it is registered already" : "no bytes");
+    } else if (!(more = realloc(ranges, ((size_t)n_ranges + 1) * sizeof *ranges))) {
+        status = dfr_error_memory(error);
+    } else {
+        ranges = more;
+        ranges[n_ranges] = (struct range){ begin, begin + bytes };
+        resize(n_ranges + 1);
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void dfr_emu_host_unregister(void *memory, uint64_t bytes)
+{
+    uintptr_t begin = (uintptr_t)memory;
+    struct range *range;
+
+    pthread_mutex_lock(&lock);
+    range = find(begin, begin + 1);
+    if (range && range->begin == begin && range->end == begin + bytes) {
+        *range = ranges[n_ranges - 1];
+        resize(n_ranges - 1);
+    } else {
+        wrong++;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+bool dfr_emu_host_split(const void *memory, uint64_t bytes)
+{
+    uintptr_t begin = (uintptr_t)memory, end = begin + bytes;
+    const struct range *range;
+    bool split;
+
+    if (bytes == 0 || !atomic_load_explicit(&any, memory_order_relaxed))
+        return false;
+    pthread_mutex_lock(&lock);
+    range = find(begin, end);
+    split = range && (range->begin > begin || range->end < end);
+    pthread_mutex_unlock(&lock);
+    return split;
+}
+
+uint32_t dfr_emu_host_registered(uint64_t *n_wrong)
+{
+    uint32_t n;
+
+    pthread_mutex_lock(&lock);
+    n = n_ranges;
+    *n_wrong = wrong;
+    pthread_mutex_unlock(&lock);
+    return n;
+}

@@ -1,0 +1,382 @@
+/* buffers.c - which value each buffer is for, and whether it can be: every sentence that refuses one is here. */
+#include "runtime/engine/buffers.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/graph/poison.h"
+#include "runtime/base/suggest.h"
+
+#define NAME_BYTES 1024
+
+struct find {
+    struct df_run *run;
+    const struct df_graph *g;
+    struct dfr_buffers *b;
+    const struct df_buffer *buffers;
+    uint32_t *order;                    /* buffers, by the name of their node or by address */
+    uint32_t *node;                     /* by buffer; DF_NONE: not found yet */
+    uint32_t *taker;                    /* by value: the one that takes its memory over, DF_NONE */
+    uint64_t *span_bytes;               /* by buffer: from data to the end of its last token */
+    struct df_error *error;
+};
+
+/* "buffer of node 'main/blur', output 0: …" */
+__attribute__((format(printf, 3, 4)))
+static int refuse(const struct find *f, uint32_t i, const char *format, ...)
+{
+    char why[320];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(why, sizeof why, format, list);
+    va_end(list);
+    return dfr_error(f->error, DF_E_ARGUMENT, "buffer of node '%.160s', output %u: %s", f->buffers[i].node,
+                     f->buffers[i].out_slot, why);
+}
+
+/* ---- nodes by name ---- */
+
+static int by_name(const void *a, const void *b, void *arg)
+{
+    const struct df_buffer *buffers = arg;
+    return strcmp(buffers[*(const uint32_t *)a].node, buffers[*(const uint32_t *)b].node);
+}
+
+/* The first in the order whose name is not before this one. */
+static uint32_t first_of_name(const struct find *f, const char *name)
+{
+    uint32_t low = 0, high = f->b->n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (strcmp(f->buffers[f->order[middle]].node, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int unknown_node(const struct find *f, uint32_t i)
+{
+    char name[NAME_BYTES], closest[NAME_BYTES];
+    struct dfr_suggestion suggestion = { .name = f->buffers[i].node };
+    for (uint32_t v = 0; v < f->g->n_nodes; v++) {
+        const char *before = suggestion.closest;
+        df_node_name(f->g, v, name, sizeof name);
+        dfr_suggest(&suggestion, name);
+        if (suggestion.closest != before) {     /* the text is used again */
+            memcpy(closest, name, sizeof closest);
+            suggestion.closest = closest;
+        }
+    }
+    if (suggestion.closest)
+        return refuse(f, i, "there is no such node; did you mean '%.200s'?", closest);
+    return refuse(f, i, "there is no such node");
+}
+
+static int find_nodes(struct find *f)
+{
+    char name[NAME_BYTES];
+
+    for (uint32_t i = 0; i < f->b->n; i++) {
+        f->order[i] = i;
+        f->node[i] = DF_NONE;
+        if (!f->buffers[i].node)
+            return dfr_error(f->error, DF_E_ARGUMENT, "buffer %u names no node", i);
+    }
+    qsort_r(f->order, f->b->n, sizeof *f->order, by_name, (void *)f->buffers);
+    for (uint32_t v = 0; v < f->g->n_nodes; v++) {
+        df_node_name(f->g, v, name, sizeof name);
+        for (uint32_t k = first_of_name(f, name); k < f->b->n && !strcmp(f->buffers[f->order[k]].node, name); k++) {
+            if (f->node[f->order[k]] != DF_NONE)
+                return refuse(f, f->order[k], "several nodes have this name");
+            f->node[f->order[k]] = v;
+        }
+    }
+    for (uint32_t i = 0; i < f->b->n; i++)
+        if (f->node[i] == DF_NONE)
+            return unknown_node(f, i);
+    return DF_OK;
+}
+
+/* ---- values ---- */
+
+static void find_takers(struct find *f)
+{
+    for (uint32_t y = 0; y < f->g->n_values; y++)
+        f->taker[y] = DF_NONE;
+    for (uint32_t y = 0; y < f->g->n_values; y++)
+        if (f->g->values[y].taken_from != DF_NONE)
+            f->taker[f->g->values[y].taken_from] = y;
+}
+
+static uint32_t first_of_chain(const struct df_graph *g, uint32_t value)
+{
+    while (g->values[value].taken_from != DF_NONE)
+        value = g->values[value].taken_from;
+    return value;
+}
+
+/* The number of the buffer's value; or the sentence why there is none. */
+static int find_value(struct find *f, uint32_t i)
+{
+    uint32_t v = f->node[i], n_out = df_node_n_out(f->g, v), y = f->g->nodes[v].first_out + f->buffers[i].out_slot;
+    char name[160];
+
+    if (f->buffers[i].out_slot >= n_out)
+        return refuse(f, i, "it has %u output%s", n_out, n_out == 1 ? "" : "s");
+    if (f->taker[y] != DF_NONE) {
+        while (f->taker[y] != DF_NONE)
+            y = f->taker[y];
+        df_node_name(f->g, f->g->values[y].producer, name, sizeof name);
+        return refuse(f, i, "its memory goes on to node '%s', which changes it in place (inout): the buffer is to name "
+                            "that one's output %u", name, f->g->values[y].slot);
+    }
+    if (f->b->lent[y])
+        return refuse(f, i, "it has two buffers");
+    f->b->value[i] = y;
+    return DF_OK;
+}
+
+/* Tokens that have to have places: INT64_MAX where nobody knows. */
+static int64_t count_waves(const struct find *f, uint32_t i)
+{
+    return f->g->nodes[f->node[i]].flags & DF_NODE_ONCE ? 1 : atomic_load(&f->run->limit);
+}
+
+static int check_room(struct find *f, uint32_t i)
+{
+    const struct df_buffer *from = &f->buffers[i];
+    uint64_t bytes = f->g->values[f->b->value[i]].bytes, stride = from->stride_bytes ? from->stride_bytes : bytes;
+    int64_t waves = count_waves(f, i);
+    uint64_t n = from->n_tokens ? from->n_tokens : (uint64_t)waves, span;
+
+    if (!from->data)
+        return refuse(f, i, "its data is NULL");
+    if (!from->n_tokens && waves == INT64_MAX)
+        return refuse(f, i, "nobody knows how many waves there will be: say how many the run has, or use places in "
+                            "turn (n_tokens)");
+    if (stride < bytes && n > 1)
+        return refuse(f, i, "tokens of %llu bytes cannot lie %llu bytes apart", (unsigned long long)bytes,
+                      (unsigned long long)stride);
+    if (n == 0)                         /* no wave, so no token */
+        span = 0;
+    else if (__builtin_mul_overflow(n - 1, stride, &span) || __builtin_add_overflow(span, bytes, &span))
+        span = UINT64_MAX;
+    if (span > from->bytes)
+        return refuse(f, i, "it has %llu bytes, and %llu token%s of %llu, %llu bytes from one to the next, take %llu",
+                      (unsigned long long)from->bytes, (unsigned long long)n, n == 1 ? "" : "s",
+                      (unsigned long long)bytes, (unsigned long long)stride, (unsigned long long)span);
+    f->span_bytes[i] = span;
+    f->b->of[i] = (struct dfm_lent){ .data = from->data, .stride_bytes = stride, .n_tokens = n ? n : 1,
+                                     .given = from->given };
+    return DF_OK;
+}
+
+static int check_alignment(struct find *f, uint32_t i)
+{
+    const struct df_value *y = &f->g->values[f->b->value[i]];
+    size_t elem_bytes = df_elem_bytes((enum df_elem)dfr_out_port(f->g, y->producer, y->slot)->elem);
+
+    if ((uintptr_t)f->buffers[i].data % elem_bytes ||
+        (f->b->of[i].n_tokens > 1 && f->b->of[i].stride_bytes % elem_bytes))
+        return refuse(f, i, "each token must begin at a multiple of %zu bytes, for its elements", elem_bytes);
+    return DF_OK;
+}
+
+static bool is_changed(const struct find *f, uint32_t i)
+{
+    return !f->buffers[i].given || f->g->values[f->b->value[i]].taken_from != DF_NONE;
+}
+
+/* ---- given ---- */
+
+static int check_given(struct find *f, uint32_t i)
+{
+    uint32_t v = f->g->values[first_of_chain(f->g, f->b->value[i])].producer;
+    char name[160];
+
+    if (!f->buffers[i].given)
+        return DF_OK;
+    df_node_name(f->g, v, name, sizeof name);
+    if (df_node_n_in(f->g, v) > 0)
+        return refuse(f, i, "what is given is made by a source, and node '%s' has inputs", name);
+    f->b->spared[v] = 1;
+    return DF_OK;
+}
+
+/* All outputs of a node that is spared, for it is not called. */
+static int check_spared(struct find *f, uint32_t i)
+{
+    uint32_t v = f->g->values[first_of_chain(f->g, f->b->value[i])].producer, first = f->g->nodes[v].first_out;
+    char name[160];
+
+    if (!f->buffers[i].given)
+        return DF_OK;
+    df_node_name(f->g, v, name, sizeof name);
+    for (uint32_t y = first; y < first + df_node_n_out(f->g, v); y++) {
+        const struct dfm_lent *lent = f->b->lent[y];
+        if (!(lent && lent->given) && f->g->values[y].bytes > 0)
+            return refuse(f, i, "it is given, but output %u of node '%s' is not: a node is called for all it makes or "
+                                "for nothing", f->g->values[y].slot, name);
+    }
+    return DF_OK;
+}
+
+/* ---- common bytes ---- */
+
+static int by_address(const void *a, const void *b, void *arg)
+{
+    const struct df_buffer *buffers = arg;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    uintptr_t x = (uintptr_t)buffers[i].data, y = (uintptr_t)buffers[j].data;
+    return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
+}
+
+/* Tokens of one and the other in turn, as in an array of records. `first` begins first. */
+static bool interleave(const struct find *f, uint32_t first, uint32_t second)
+{
+    const struct dfm_lent *a = &f->b->of[first], *b = &f->b->of[second];
+    uint64_t a_bytes = f->g->values[f->b->value[first]].bytes, b_bytes = f->g->values[f->b->value[second]].bytes;
+    uint64_t offset;
+
+    if (a->stride_bytes != b->stride_bytes || a->stride_bytes == 0)
+        return false;
+    offset = (uint64_t)(b->data - a->data) % a->stride_bytes;
+    return offset >= a_bytes && b_bytes <= a->stride_bytes - offset;
+}
+
+static int check_apart(struct find *f)
+{
+    qsort_r(f->order, f->b->n, sizeof *f->order, by_address, (void *)f->buffers);
+    for (uint32_t k = 0; k < f->b->n; k++)
+        for (uint32_t m = k + 1; m < f->b->n; m++) {
+            uint32_t i = f->order[k], j = f->order[m];
+            if ((uintptr_t)f->buffers[j].data - (uintptr_t)f->buffers[i].data >= f->span_bytes[i])
+                break;
+            if (f->span_bytes[j] > 0 && (is_changed(f, i) || is_changed(f, j)) && !interleave(f, i, j))
+                return refuse(f, j, "it has bytes in common with that of node '%.120s', output %u", f->buffers[i].node,
+                              f->buffers[i].out_slot);
+        }
+    return DF_OK;
+}
+
+/* ---- waves in flight ---- */
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Slots of waves in flight go on independently, each with every inflight-th wave: so waves of one slot alone may share
+ * a place. */
+static int check_turn(struct find *f, uint32_t i)
+{
+    int64_t limit = atomic_load(&f->run->limit);
+    uint64_t n = f->b->of[i].n_tokens, asked = f->run->options.inflight;
+
+    if (count_waves(f, i) <= 1 || n >= (uint64_t)limit || !is_changed(f, i))
+        return DF_OK;
+    asked = asked < (uint64_t)limit ? asked : (uint64_t)limit;
+    if (asked > 0 && n % asked != 0)
+        return refuse(f, i, "%llu places in turn are not enough for %llu waves in flight: a multiple of that is",
+                      (unsigned long long)n, (unsigned long long)asked);
+    f->b->turn = common_divisor(n, f->b->turn);
+    return DF_OK;
+}
+
+uint32_t dfr_buffers_inflight(const struct df_run *run, uint32_t n)
+{
+    if (!run->buffers || run->buffers->turn == 0)
+        return n;
+    while (run->buffers->turn % n != 0)
+        n--;
+    return n;
+}
+
+/* ---- all of them ---- */
+
+/* Where nothing lies no memory is lent, for every block has at least a byte. */
+static void lend(struct find *f, uint32_t i)
+{
+    uint32_t y = f->b->value[i];
+
+    if (f->g->values[y].bytes == 0)
+        return;
+    if (is_changed(f, i))
+        f->b->keeper[y] = i;
+    for (; y != DF_NONE; y = f->g->values[y].taken_from)
+        f->b->lent[y] = &f->b->of[i];
+}
+
+static int find_all(struct find *f)
+{
+    int (*const checks[])(struct find *f, uint32_t i) = { find_value, check_room, check_alignment, check_given,
+                                                          check_turn };
+    int status = find_nodes(f);
+
+    find_takers(f);
+    for (uint32_t i = 0; i < f->b->n && status == DF_OK; i++) {
+        for (unsigned k = 0; k < sizeof checks / sizeof checks[0] && status == DF_OK; k++)
+            status = checks[k](f, i);
+        if (status == DF_OK)
+            lend(f, i);
+    }
+    for (uint32_t i = 0; i < f->b->n && status == DF_OK; i++)
+        status = check_spared(f, i);
+    return status == DF_OK ? check_apart(f) : status;
+}
+
+static struct dfr_buffers *make(const struct df_graph *g, uint32_t n)
+{
+    struct dfr_buffers *b = calloc(1, sizeof *b);
+
+    if (!b)
+        return NULL;
+    b->n = n;
+    b->lent = calloc((size_t)g->n_values + 1, sizeof *b->lent);
+    b->keeper = malloc(((size_t)g->n_values + 1) * sizeof *b->keeper);
+    b->spared = calloc((size_t)g->n_nodes + 1, 1);
+    b->value = malloc(n * sizeof *b->value);
+    b->of = calloc(n, sizeof *b->of);
+    b->pinned = calloc(n, sizeof *b->pinned);
+    for (uint32_t y = 0; b->keeper && y < g->n_values; y++)
+        b->keeper[y] = DF_NONE;
+    return b;
+}
+
+int dfr_buffers_create(struct df_run *run, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t n = run->options.n_buffers;
+    struct find f = { .run = run, .g = g, .buffers = run->options.buffers, .error = error };
+    int status;
+
+    if (n == 0)
+        return DF_OK;
+    if (!run->options.buffers)
+        return dfr_error(error, DF_E_ARGUMENT, "%u buffers are said to be given, and none are", n);
+    f.b = run->buffers = make(g, n);
+    f.order = malloc(n * sizeof *f.order);
+    f.node = malloc(n * sizeof *f.node);
+    f.span_bytes = calloc(n, sizeof *f.span_bytes);
+    f.taker = malloc(((size_t)g->n_values + 1) * sizeof *f.taker);
+    if (f.b && f.b->lent && f.b->keeper && f.b->spared && f.b->value && f.b->of && f.b->pinned && f.order && f.node &&
+        f.span_bytes && f.taker)
+        status = find_all(&f);
+    else
+        status = dfr_error_memory(error);
+    free(f.order);
+    free(f.node);
+    free(f.span_bytes);
+    free(f.taker);
+    return status;
+}

@@ -1,0 +1,97 @@
+/* buffers_pin.c - pinning the memory that was lent, where copies are faster then: whole pages, so that no copy begins
+ * in memory that is pinned and ends in memory that is not. Buffers in one page, or in pages side by side, are one
+ * range.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/engine/buffers.h"
+#include "runtime/engine/log.h"
+
+static int by_address(const void *a, const void *b)
+{
+    const struct dfr_pinned *x = a, *y = b;
+    return (x->memory > y->memory) - (x->memory < y->memory);
+}
+
+/* One range a buffer, of whole pages; gives how many there are. */
+static uint32_t list_pages(const struct df_run *run, struct dfr_pinned *ranges)
+{
+    const struct dfr_buffers *b = run->buffers;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < b->n; i++) {
+        uint64_t token_bytes = run->graph->values[b->value[i]].bytes;
+        uint64_t bytes = (b->of[i].n_tokens - 1) * b->of[i].stride_bytes + token_bytes;
+        uint64_t before = (uintptr_t)b->of[i].data % page;
+        if (token_bytes > 0)
+            ranges[n++] = (struct dfr_pinned){ .memory = b->of[i].data - before,
+                                               .bytes = (before + bytes + page - 1) / page * page };
+    }
+    return n;
+}
+
+static uint32_t join(struct dfr_pinned *ranges, uint32_t n)
+{
+    uint32_t kept = 0;
+
+    qsort(ranges, n, sizeof *ranges, by_address);
+    for (uint32_t i = 0; i < n; i++) {
+        struct dfr_pinned *last = kept ? &ranges[kept - 1] : NULL;
+        unsigned char *end = ranges[i].memory + ranges[i].bytes;
+        if (!last || ranges[i].memory > last->memory + last->bytes)
+            ranges[kept++] = ranges[i];
+        else if (end > last->memory + last->bytes)
+            last->bytes = (uint64_t)(end - last->memory);
+    }
+    return kept;
+}
+
+/* On some device it is faster, or nobody knows. */
+static bool is_wanted(const struct df_run *run)
+{
+    bool wanted = false;
+    for (uint32_t u = 1; u <= run->n_gpus; u++)
+        wanted = wanted || run->platform.units[u].registers != DF_REGISTER_NO;
+    return wanted && run->device_ops->host_register;
+}
+
+void dfr_buffers_pin(struct df_run *run)
+{
+    struct dfr_buffers *b = run->buffers;
+    uint32_t n;
+
+    if (!b || !is_wanted(run))
+        return;
+    n = join(b->pinned, list_pages(run, b->pinned));
+    for (uint32_t i = 0; i < n; i++) {
+        struct dfr_pinned range = b->pinned[i];
+        struct df_error error;
+        if (run->device_ops->host_register(range.memory, range.bytes, &error) != DF_OK) {
+            dfr_log(run, DF_LOG_INFO, "%llu bytes of buffers are copied as they are, not pinned: %s",
+                    (unsigned long long)range.bytes, error.text);
+            continue;
+        }
+        b->pinned[b->n_pinned++] = range;
+        b->pinned_bytes += range.bytes;
+    }
+}
+
+void dfr_buffers_destroy(struct df_run *run)
+{
+    struct dfr_buffers *b = run->buffers;
+
+    if (!b)
+        return;
+    for (uint32_t i = 0; i < b->n_pinned; i++)
+        run->device_ops->host_unregister(b->pinned[i].memory, b->pinned[i].bytes);
+    free(b->lent);
+    free(b->keeper);
+    free(b->spared);
+    free(b->value);
+    free(b->of);
+    free(b->pinned);
+    free(b);
+    run->buffers = NULL;
+}

@@ -1,0 +1,73 @@
+/* call.c - what a kernel may ask of its call, and say. */
+#include "runtime/engine/call.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "runtime/engine/engine.h"
+#include "runtime/engine/log.h"
+
+int df_fail(struct df_call *call, const char *format, ...)
+{
+    va_list list;
+    if (call->failed)
+        return DF_FAILED;               /* the first reason is the one that is told */
+    va_start(list, format);
+    vsnprintf(call->message, sizeof call->message, format, list);
+    va_end(list);
+    call->failed = true;
+    return DF_FAILED;
+}
+
+void dfr_call_failed(struct df_call *call, const char *message)
+{
+    df_fail(call, "%s", message);
+}
+
+/* Its launches are this wave's own: they are not done again for another. */
+static void varies(const struct df_call *call)
+{
+    ((struct df_call *)call)->varies = true; /* every call is one of ours, and no constant */
+}
+
+int64_t df_wave(const struct df_call *call)
+{
+    varies(call);
+    return call->wave;
+}
+
+unsigned df_threads(const struct df_call *call)
+{
+    return call->threads;
+}
+
+void df_log(struct df_call *call, int level, const char *format, ...)
+{
+    char name[256], text[512];
+    va_list list;
+
+    varies(call);
+    if (level > call->run->options.log_level)
+        return;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    df_node_name(call->run->graph, dfr_job_node(call->job), name, sizeof name);
+    dfr_log(call->run, level, "node '%s', wave %lld: %s", name, (long long)call->wave, text);
+}
+
+struct cublasContext *df_cublas(struct df_call *call)
+{
+    struct df_error error = { "" };
+    void *handle;
+
+    varies(call);                       /* cuBLAS allocates when it likes, which a recording forbids */
+    if (!call->device) {
+        df_fail(call, "df_cublas() is for gpu variants: this job runs on the CPU");
+        return NULL;
+    }
+    handle = call->device->ops->blas(call->device, call->stream, &error);
+    if (!handle)
+        df_fail(call, "%s", error.text[0] ? error.text : "there is no cuBLAS");
+    return handle;
+}

@@ -1,0 +1,182 @@
+/* crash.c - the handlers of fatal signals and of exit() (see crash.h). What the former calls takes no lock and no
+ * memory: snprintf with integers and strings, and write. */
+#include "runtime/engine/crash.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/engine/engine.h"
+#include "runtime/engine/log.h"
+#include "runtime/base/output.h"
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+enum { N_SIGNALS = sizeof signals / sizeof signals[0] };
+
+static struct sigaction before[N_SIGNALS]; /* written before the handler is there */
+static bool watching;
+static atomic_bool runs;
+static atomic_flag told = ATOMIC_FLAG_INIT;
+static _Thread_local volatile sig_atomic_t telling;
+
+static _Thread_local struct dfr_crash_frame *here;
+static _Thread_local const struct df_call *running;
+
+/* ---- in the handler ---- */
+
+/* Just under the stack: what overflows it touches the guard page, or skips it by one large array. */
+static bool overflows_stack(uintptr_t address)
+{
+    enum { BELOW = 64 << 20 };
+    return here && here->stack_low && address < here->stack_low + 4096 &&
+           (here->stack_low < BELOW || address >= here->stack_low - BELOW);
+}
+
+static void describe(const siginfo_t *info, char *text, size_t size)
+{
+    uintptr_t address = (uintptr_t)info->si_addr;
+    bool sent = info->si_code <= 0;     /* by somebody, not by a fault */
+
+    if (info->si_signo == SIGABRT)
+        snprintf(text, size, "abort() was called");
+    else if (info->si_signo == SIGSEGV && !sent && overflows_stack(address))
+        snprintf(text, size, "its stack overflowed (%llu KiB; 'ulimit -s' makes it larger)",
+                 (unsigned long long)here->stack_bytes / 1024);
+    else if (info->si_signo == SIGSEGV && !sent)
+        snprintf(text, size, "segmentation fault at address 0x%llx", (unsigned long long)address);
+    else if (info->si_signo == SIGBUS && !sent)
+        snprintf(text, size, "bus error at address 0x%llx", (unsigned long long)address);
+    else if (info->si_signo == SIGFPE && info->si_code == FPE_INTDIV)
+        snprintf(text, size, "integer division by zero");
+    else if (info->si_signo == SIGILL && !sent)
+        snprintf(text, size, "illegal instruction");
+    else
+        snprintf(text, size, "signal %d", info->si_signo);
+}
+
+/* The job that the calling thread runs, if any: "node 'main/blur', wave 3: the kernel ". */
+static void name_job(char *text, size_t size)
+{
+    const struct df_graph *g = running ? running->run->graph : NULL;
+    char node[256];
+
+    text[0] = '\0';
+    if (!g || dfr_job_node(running->job) >= g->n_nodes)
+        return;
+    df_node_name(g, dfr_job_node(running->job), node, sizeof node);
+    snprintf(text, size, "node '%s', wave %lld: the kernel ", node, (long long)running->wave);
+}
+
+static void tell(const siginfo_t *info)
+{
+    char why[128], job[320], line[512];
+    int length;
+
+    name_job(job, sizeof job);
+    if (!job[0])
+        return;                         /* no job yet */
+    describe(info, why, sizeof why);
+    length = snprintf(line, sizeof line, "%s: error: %scrashed: %s\n", dfr_program_name(), job, why);
+    if (length >= (int)sizeof line)
+        length = (int)sizeof line - 1;
+    if (write(STDERR_FILENO, line, (size_t)length) < 0)
+        return;                         /* nobody left to tell */
+}
+
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (running && !telling) {          /* else it is passed on: nobody's, or a fault of tell() itself */
+        while (atomic_flag_test_and_set(&told))
+            pause();                    /* another thread is telling of its own, and then ends the process */
+        telling = 1;
+        tell(info);
+    }
+    for (int i = 0; i < N_SIGNALS; i++)
+        if (signals[i] == number)
+            sigaction(number, &before[i], NULL);
+    if (number != SIGABRT && info->si_code <= 0)
+        raise(number);                  /* there is no fault to come again; abort() raises its own anew */
+}
+
+/* ---- in exit() ---- */
+
+/* Several threads may call exit() at a time. It takes each handler off its list once, and the process ends with the
+ * first who finds none: so each thread that may call it brings one, and waits there for the first. */
+static void on_leave(int status, void *arg)
+{
+    char job[320];
+
+    (void)arg;
+    if (!atomic_load(&runs))
+        return;
+    while (atomic_flag_test_and_set(&told))
+        pause();
+    name_job(job, sizeof job);
+    fprintf(stderr,
+            "%s: error: %scalled exit(%d); a run is ended by df_fail(call, \"why\"), or by DF_END of a stream\n",
+            dfr_program_name(), job[0] ? job : "a kernel's code ", status);
+    dfr_output_leave(1);
+}
+
+/* ---- from outside ---- */
+
+void dfr_crash_run(bool on)
+{
+    atomic_store(&runs, on);
+}
+
+void dfr_crash_watch(void)
+{
+    struct sigaction ours = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+
+    if (watching)
+        return;
+    watching = true;
+    on_exit(on_leave, NULL);
+    sigemptyset(&ours.sa_mask);
+    for (int i = 0; i < N_SIGNALS; i++)
+        if (sigaction(signals[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
+            sigaction(signals[i], &ours, NULL);
+}
+
+void dfr_crash_enter(struct dfr_crash_frame *frame, const struct df_call *call)
+{
+    stack_t ours = { .ss_sp = frame->stack, .ss_size = sizeof frame->stack };
+    pthread_attr_t attributes;
+    void *low;
+    size_t bytes;
+
+    frame->stack_low = frame->stack_bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+            frame->stack_low = (uintptr_t)low;
+            frame->stack_bytes = bytes;
+        }
+        pthread_attr_destroy(&attributes);
+    }
+    /* a sanitizer has given the thread one already */
+    if (sigaltstack(NULL, &frame->stack_before) == 0 && (frame->stack_before.ss_flags & SS_DISABLE))
+        sigaltstack(&ours, NULL);
+    if (watching)
+        on_exit(on_leave, NULL);
+    here = frame;
+    running = call;
+}
+
+void dfr_crash_leave(struct dfr_crash_frame *frame)
+{
+    here = NULL;
+    running = NULL;
+    if (frame->stack_before.ss_flags & SS_DISABLE)
+        sigaltstack(&frame->stack_before, NULL);
+}
+
+void dfr_crash_call(const struct df_call *call)
+{
+    running = call;
+}

@@ -1,0 +1,361 @@
+/* engine.c - the firing rule: counts what each job still waits for, and on a job's end releases what waited for it. The
+ * states are listed in engine.h; where a job runs is the policy's matter, where its data is stage.c's.
+ *
+ * Orders: the release that takes `left` to 0 has acquired everything that the others did before theirs (firing.h):
+ * published outputs above all. The policy's queue, or the pile, carries that on to the worker that takes the job. Every
+ * release for a slot's next wave comes after the end of its wave, or (order, depth) after the node's own
+ * job of the slot's wave, hence after that job's reset of the counter: so the reset can be relaxed.
+ */
+#include "runtime/engine/firing.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "runtime/engine/buffers.h"
+#include "runtime/engine/gang.h"
+#include "runtime/engine/tokens.h"
+#include "runtime/engine/walk.h"
+
+/* ---- stopping ---- */
+
+void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
+{
+    uint32_t running = DFR_RUNNING;
+    /* release: the failure's text; acquired by nobody but df_run_wait(), after joining */
+    if (!atomic_compare_exchange_strong_explicit(&run->stop, &running, how, memory_order_seq_cst, memory_order_relaxed))
+        return;
+    for (uint32_t u = 0; u < run->n_units; u++)
+        dfr_wake_all(&run->wakes[u]);
+    if (run->gang)
+        dfr_gang_wake(run->gang);
+    if (run->walk)
+        dfr_walk_wake(run->walk);
+}
+
+void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
+{
+    va_list list;
+    if (atomic_exchange_explicit(&run->failure_claimed, true, memory_order_acq_rel))
+        return;                         /* the first failure is the one that is told */
+    run->failure_status = status;
+    va_start(list, format);
+    vsnprintf(run->failure.text, sizeof run->failure.text, format, list);
+    va_end(list);
+    dfr_engine_stop(run, DFR_FAILED);
+}
+
+void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const char *message)
+{
+    char name[256];
+    df_node_name(run->graph, dfr_job_node(job), name, sizeof name);
+    dfr_engine_fail(run, DF_E_KERNEL, "node '%s', wave %lld: %s", name, (long long)wave, message);
+}
+
+/* ---- giving ready jobs to the policy ---- */
+
+static void give(struct df_run *run, struct dfr_worker *w, uint64_t job, bool lone)
+{
+    uint32_t units = 0;
+    switch (run->policy->push(run->policy_state, job, w->index, lone, &units)) {
+    case DFR_KEPT:
+        w->kept = job;
+        break;
+    case DFR_QUEUED:
+        w->n_pushed++;
+        for (uint32_t u = 0; units >> u; u++)
+            if (units >> u & 1)
+                w->pushed_units[u]++;
+        break;
+    case DFR_STAGED:
+        break;
+    }
+}
+
+/* Only a job that turns out to be the only one is offered to the worker itself: the first is held back until then. */
+void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    if (run->ahead && run->ahead[dfr_job_index(run, job)]) { /* written by this thread: see gpu_launch.c */
+        run->ahead[dfr_job_index(run, job)] = 0;
+        return;
+    }
+    if (w->n_pushed == 0 && w->ready == DFR_NO_JOB) {
+        w->ready = job;
+        return;
+    }
+    if (w->ready != DFR_NO_JOB) {
+        w->n_pushed++;                  /* a staged one counts too */
+        give(run, w, w->ready, false);
+        w->ready = DFR_NO_JOB;
+    }
+    give(run, w, job, false);
+}
+
+/* After the last release of a job's end: wakes as many sleepers as there are jobs beyond the one this worker will
+ * take. */
+static void flush(struct df_run *run, struct dfr_worker *w)
+{
+    if (w->ready != DFR_NO_JOB) {
+        bool lone = w->index != DFR_NOBODY && w->index < run->n_cpu_workers && w->kept == DFR_NO_JOB;
+        give(run, w, w->ready, lone);
+        w->ready = DFR_NO_JOB;
+    }
+    if (w->n_pushed == 0)
+        return;
+    w->n_pushed = 0;
+    for (uint32_t u = 0; u < run->n_units; u++) {
+        uint32_t n = w->pushed_units[u];
+        w->pushed_units[u] = 0;
+        if (n > 0 && u == w->unit && w->kept == DFR_NO_JOB)
+            n--;
+        while (n > 0 && dfr_wake_one(&run->wakes[u]))
+            n--;
+    }
+}
+
+uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t slot)
+{
+    struct dfr_pending *p = &dfr_pending_of(run, slot)[node];
+    /* acquire: what the jobs that have released it made */
+    return p->need > 1 ? atomic_load_explicit(&p->left, memory_order_acquire) : p->need;
+}
+
+/* ---- waves ---- */
+
+static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, int64_t wave)
+{
+    struct dfr_slot *s = &run->slots[slot];
+    atomic_store_explicit(&s->wave, wave, memory_order_relaxed);
+    if (run->tokens)
+        dfr_tokens_begin(run, 0, slot, wave);
+    atomic_store_explicit(&s->nodes_left, run->n_terminals, memory_order_relaxed);
+    atomic_store_explicit(&s->streams_left, run->n_streams, memory_order_relaxed);
+    if (run->n_streams > 0)
+        dfr_release(run, w, run->streams, run->n_streams, slot);
+    else
+        dfr_release(run, w, run->sources, run->n_sources, slot);
+}
+
+static void finish_if_complete(struct df_run *run)
+{
+    if (atomic_load_explicit(&run->waves_done, memory_order_seq_cst) >=
+        atomic_load_explicit(&run->limit, memory_order_seq_cst))
+        dfr_engine_stop(run, DFR_FINISHED);
+}
+
+static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
+{
+    int64_t next = run->slots[slot].wave + run->inflight;
+    /* seq_cst against end_stream(): of the last wave's end and the limit's lowering, the later one sees the other */
+    atomic_fetch_add_explicit(&run->waves_done, 1, memory_order_seq_cst);
+    if (next < atomic_load_explicit(&run->limit, memory_order_seq_cst))
+        begin_wave(run, w, slot, next);
+    else
+        finish_if_complete(run);
+}
+
+/* A stream has no wave `wave`: waves from there on are discarded. None of them can end, for this stream did not
+ * deliver. */
+static void end_stream(struct df_run *run, int64_t wave)
+{
+    int64_t limit = atomic_load_explicit(&run->limit, memory_order_seq_cst);
+    while (wave < limit && !atomic_compare_exchange_weak_explicit(&run->limit, &limit, wave, memory_order_seq_cst,
+                                                                  memory_order_seq_cst))
+        ;
+    finish_if_complete(run);
+}
+
+static void begin_waves(struct df_run *run, struct dfr_worker *w)
+{
+    int64_t limit = atomic_load_explicit(&run->limit, memory_order_relaxed);
+    if (limit <= 0) {
+        dfr_engine_stop(run, DFR_FINISHED);
+        return;
+    }
+    for (uint32_t s = 0; s < run->inflight && s < limit; s++)
+        begin_wave(run, w, s, s);
+}
+
+void dfr_engine_terminal(struct df_run *run, struct dfr_worker *w, uint32_t slot, uint32_t n)
+{
+    if (slot == dfr_once_slot(run)) {
+        if (dfr_count_down(w, &run->once_left, n))
+            begin_waves(run, w);
+    } else if (dfr_count_down(w, &run->slots[slot].nodes_left, n)) {
+        end_wave(run, w, slot);
+    }
+}
+
+void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
+{
+    if (run->n_once == 0) {
+        begin_waves(run, w);
+    } else {
+        for (uint32_t v = 0; v < run->graph->n_nodes; v++)
+            if (dfr_is_once(run, v) && df_node_n_in(run->graph, v) == 0)
+                dfr_release(run, w, &v, 1, dfr_once_slot(run));
+    }
+    if (!w->pile) {
+        flush(run, w);
+    } else if (w->kept != DFR_NO_JOB) { /* who starts runs none itself */
+        dfr_pile_push(w->pile, w->kept);
+        w->kept = DFR_NO_JOB;
+    }
+}
+
+/* ---- the end of a job ---- */
+
+/* Those that end as jobs, and the buffer that keeps it. */
+static uint32_t count_readers(const struct df_run *run, uint32_t value)
+{
+    return run->graph->values[value].n_readers + dfr_buffers_keep(run, value);
+}
+
+static void publish(struct df_run *run, uint64_t job, uint32_t memory)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job), first = g->nodes[node].first_out;
+
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
+        uint32_t block = slot * g->n_values + y;
+        struct dfm_block *b = &run->space->blocks[block];
+        if (memory == 0 && g->values[y].taken_from != DF_NONE)
+            dfm_space_move_host(run->space, slot * g->n_values + g->values[y].taken_from, block);
+        atomic_store_explicit(&b->readers, count_readers(run, y), memory_order_relaxed);
+        /* release: the bytes and b->host, to whoever finds the bit */
+        atomic_store_explicit(&b->valid, 1u << memory, memory_order_release);
+        if (count_readers(run, y) == 0)
+            dfm_space_drop(run->space, block, memory);
+    }
+}
+
+/* This job was one of the value's readers. */
+static void give_back(struct df_run *run, struct dfr_worker *w, uint32_t x, uint32_t slot, uint32_t memory)
+{
+    const struct df_value *value = &run->graph->values[x];
+    uint32_t block = slot * run->graph->n_values + x;
+    const struct dfr_node *producer;
+
+    /* acq_rel: all other readers' reading comes before the memory's next life */
+    if (count_readers(run, x) > 1 &&
+        atomic_fetch_sub_explicit(&run->space->blocks[block].readers, 1, memory_order_acq_rel) != 1)
+        return;
+    dfm_space_drop(run->space, block, memory);
+    producer = &run->nodes[value->producer];
+    if (producer->flags & DFR_N_BOUNDED && value->n_readers > 0)
+        dfr_release(run, w, &value->producer, 1,
+                    (uint32_t)((run->slots[slot].wave + run->graph->nodes[value->producer].depth) % run->inflight));
+}
+
+static void give_back_inputs(struct df_run *run, struct dfr_worker *w, uint64_t job, uint32_t memory)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
+        if (run->n_once == 0 || dfr_is_once(run, g->values[in[k]].producer) == dfr_is_once(run, node))
+            give_back(run, w, in[k], slot, memory);
+}
+
+/* The buffer's turn as the value's reader, and as a terminal node of its wave, is over. */
+static void end_kept(struct df_run *run, struct dfr_worker *w, uint32_t value, uint32_t slot)
+{
+    give_back(run, w, value, slot, 0);
+    dfr_engine_terminal(run, w, slot, 1);
+}
+
+void dfr_engine_kept(struct df_run *run, struct dfr_worker *w, uint32_t value, uint32_t slot)
+{
+    end_kept(run, w, value, slot);
+    flush(run, w);
+}
+
+/* Before the job releases anybody: whom it releases, or itself, keeps its wave from ending here. */
+static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job, uint32_t memory)
+{
+    uint32_t node = dfr_job_node(job), first = run->graph->nodes[node].first_out;
+
+    for (uint32_t y = first; y < first + df_node_n_out(run->graph, node); y++)
+        if (dfr_buffers_keep(run, y) && memory > 0)
+            dfr_stage_kept(run, y, dfr_job_slot(job), memory);
+        else if (dfr_buffers_keep(run, y))
+            end_kept(run, w, y, dfr_job_slot(job));
+}
+
+/* All streams have delivered this wave: only now do their readers, and the other sources, fire for it. */
+static void open_gate(struct df_run *run, struct dfr_worker *w, uint32_t slot)
+{
+    uint32_t n_terminal = 0;
+    for (uint32_t i = 0; i < run->n_streams; i++) {
+        n_terminal += (run->nodes[run->streams[i]].flags & DFR_N_TERMINAL) != 0;
+        dfr_release_successors(run, w, run->streams[i], slot);
+    }
+    dfr_release(run, w, run->sources, run->n_sources, slot);
+    if (n_terminal > 0)
+        dfr_engine_terminal(run, w, slot, n_terminal);
+}
+
+/* Of a node whose jobs are in order, before its readers are released. false: a stream's are not released by it. */
+bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot, int64_t wave)
+{
+    uint32_t flags = run->nodes[node].flags;
+
+    if (flags & DFR_N_IN_ORDER)
+        dfr_release(run, w, &node, 1, (uint32_t)((wave + 1) % run->inflight));
+    if (!(flags & DFR_N_STREAM))
+        return true;
+    if (dfr_count_down(w, &run->slots[slot].streams_left, 1))
+        open_gate(run, w, slot);
+    return false;
+}
+
+/* DF_OK: the job succeeded, or is a stream's end (*ended). */
+static bool succeeded(struct df_run *run, const struct df_call *call, int code, bool *ended)
+{
+    char text[64];
+    const char *message = call->message;
+    bool stream = run->nodes[dfr_job_node(call->job)].flags & DFR_N_STREAM;
+
+    *ended = code == DF_END && stream && !call->failed;
+    if ((code == DF_OK || *ended) && !call->failed)
+        return true;
+    if (!call->failed) {
+        message = text;
+        if (code == DF_END)
+            snprintf(text, sizeof text, "returned DF_END, which only a stream source may");
+        else if (code == DF_SKIP)
+            snprintf(text, sizeof text, "returned DF_SKIP, which is not yet supported");
+        else if (code == DF_FAILED)
+            snprintf(text, sizeof text, "failed and gave no reason");
+        else
+            snprintf(text, sizeof text, "returned %d, which is no DF_... code", code);
+    }
+    dfr_engine_fail_job(run, call->job, call->wave, message);
+    return false;
+}
+
+void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_call *call, int code,
+                     uint32_t memory)
+{
+    bool ended;
+    if (!succeeded(run, call, code, &ended))
+        return;
+    if (ended) {
+        end_stream(run, call->wave);
+        return;
+    }
+    if (!run->tokens) {
+        publish(run, call->job, memory);
+        give_back_inputs(run, w, call->job, memory);
+    }
+    if (run->n_gpus > 0) {
+        dfr_stage_outputs(run, call->job, memory);
+        if (run->buffers)
+            keep_outputs(run, w, call->job, memory);
+    }
+    if (run->policy->done && !w->pile)
+        run->policy->done(run->policy_state, call->job, w->index);
+    dfr_released(run, w, dfr_job_node(call->job), dfr_job_slot(call->job), call->wave);
+    if (!w->pile)
+        flush(run, w);
+}

@@ -1,0 +1,204 @@
+/* engine_tables.c - what the firing rule needs to know of each node, found out once: how many releases its job waits
+ * for, and what kind of node it is. The rule itself is engine.c's, the meaning of the words engine.h's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/engine/buffers.h"
+#include "runtime/base/error.h"
+#include "runtime/threads/large.h"
+
+static bool has_reader(const struct df_run *run, uint32_t node, bool once_only)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t first = g->nodes[node].first_out;
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
+        for (uint32_t i = 0; i < g->values[y].n_readers; i++)
+            if (!once_only || g->nodes[g->readers[g->values[y].first_reader + i].node].flags & DF_NODE_ONCE)
+                return true;
+    return false;
+}
+
+static uint32_t read_outputs(const struct df_graph *g, uint32_t node)
+{
+    uint32_t first = g->nodes[node].first_out, n = 0;
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
+        n += g->values[y].n_readers > 0;
+    return n;
+}
+
+/* Inputs that come anew with each wave (of a once node: all). */
+static uint32_t waited_inputs(const struct df_graph *g, uint32_t node)
+{
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+    bool once = g->nodes[node].flags & DF_NODE_ONCE;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
+        n += once || !(g->nodes[g->values[in[k]].producer].flags & DF_NODE_ONCE);
+    return n;
+}
+
+/* *need: releases that make its job ready. A once node that reads nothing is released by the start. */
+static void describe_node(struct df_run *run, uint32_t v, uint32_t *need)
+{
+    const struct df_graph *g = run->graph;
+    const struct df_kernel *kernel = &g->kernels[g->nodes[v].kernel];
+    struct dfr_node *n = &run->nodes[v];
+    uint32_t depth = g->nodes[v].depth;
+
+    *need = waited_inputs(g, v);
+    n->flags = (kernel->flags & DF_KERNEL_COPY ? DFR_N_COPY : 0) |
+               (g->works[g->nodes[v].work].tmp_bytes ? DFR_N_TMP : 0);
+    n->work = dfr_buffers_spare(run, v) ? g->n_works : g->nodes[v].work;
+    n[1].first_port = n->first_port + kernel->n_ports;
+    if (g->nodes[v].flags & DF_NODE_ONCE) {
+        n->flags |= DFR_N_ONCE | (has_reader(run, v, true) ? 0 : DFR_N_TERMINAL);
+        *need += *need == 0;
+        return;
+    }
+    if (!has_reader(run, v, false))
+        n->flags |= DFR_N_TERMINAL;
+    if (*need == 0) {
+        n->flags |= DFR_N_SOURCE | (kernel->traits & DF_STREAM ? DFR_N_STREAM : 0);
+        *need += 1;
+    }
+    if (depth > 0 && depth < run->inflight && read_outputs(g, v) > 0) {
+        n->flags |= DFR_N_BOUNDED | DFR_N_IN_ORDER;
+        *need += read_outputs(g, v);
+    }
+    if (kernel->traits & (DF_ORDERED | DF_STREAM))
+        n->flags |= DFR_N_IN_ORDER;
+    if (n->flags & DFR_N_IN_ORDER)
+        *need += 1;
+}
+
+/* Outputs of a node lie together, and so do the readers of them: a node's successors are a range. A once node releases
+ * once nodes alone, for the others do not wait for it. */
+static void list_successors(struct df_run *run)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t n = 0;
+
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        uint32_t first = g->nodes[v].first_out;
+        bool once = run->nodes[v].flags & DFR_N_ONCE;
+        run->nodes[v].first_successor = n;
+        for (uint32_t y = first; y < first + df_node_n_out(g, v); y++)
+            for (uint32_t i = 0; i < g->values[y].n_readers; i++) {
+                uint32_t reader = g->readers[g->values[y].first_reader + i].node;
+                if (!once || run->nodes[reader].flags & DFR_N_ONCE)
+                    run->successors[n++] = reader;
+            }
+    }
+    run->nodes[g->n_nodes].first_successor = n;
+}
+
+static void describe_nodes(struct df_run *run)
+{
+    for (uint32_t v = 0; v < run->graph->n_nodes; v++) {
+        uint32_t flags;
+        describe_node(run, v, &run->pending[v].need);
+        flags = run->nodes[v].flags;
+        if (flags & DFR_N_ONCE) {
+            run->n_once++;
+            run->n_once_terminals += (flags & DFR_N_TERMINAL) != 0;
+            continue;
+        }
+        run->n_terminals += (flags & DFR_N_TERMINAL) != 0;
+        run->n_streams += (flags & DFR_N_STREAM) != 0;
+        run->n_sources += (flags & (DFR_N_SOURCE | DFR_N_STREAM)) == DFR_N_SOURCE;
+    }
+    for (uint32_t i = 0; i < dfr_buffers_count(run); i++) { /* wave's ends wait for what is kept, too */
+        uint32_t y = run->buffers->value[i];
+        bool once = run->nodes[run->graph->values[y].producer].flags & DFR_N_ONCE;
+        *(once ? &run->n_once_terminals : &run->n_terminals) += dfr_buffers_keep(run, y);
+    }
+    atomic_init(&run->once_left, run->n_once_terminals);
+}
+
+static void list_sources(struct df_run *run)
+{
+    uint32_t n_streams = 0, n_sources = 0;
+    for (uint32_t v = 0; v < run->graph->n_nodes; v++)
+        if (run->nodes[v].flags & DFR_N_STREAM)
+            run->streams[n_streams++] = v;
+        else if (run->nodes[v].flags & DFR_N_SOURCE)
+            run->sources[n_sources++] = v;
+}
+
+/* Wave s begins in slot s with nothing before it to wait for. */
+static void init_pending(struct df_run *run)
+{
+    uint32_t n_nodes = run->graph->n_nodes;
+    for (uint32_t s = 0; s < run->inflight; s++)
+        for (uint32_t v = 0; v < n_nodes; v++) {
+            uint32_t flags = run->nodes[v].flags, need = run->pending[v].need, left = need;
+            struct dfr_pending *p = &run->pending[(size_t)s * n_nodes + v];
+            if (s == 0 && flags & DFR_N_IN_ORDER)
+                left--;
+            if (flags & DFR_N_BOUNDED && s < run->graph->nodes[v].depth)
+                left -= read_outputs(run->graph, v);
+            atomic_init(&p->left, left);
+            p->need = need;
+        }
+}
+
+int dfr_engine_create(struct df_run *run, struct df_error *error)
+{
+    size_t n_nodes = run->graph->n_nodes ? run->graph->n_nodes : 1;
+
+    run->nodes = dfr_large_alloc((n_nodes + 1) * sizeof *run->nodes);
+    run->pending = dfr_large_alloc(n_nodes * run->inflight * sizeof *run->pending);
+    if (!run->nodes || !run->pending)
+        return dfr_error_memory(error);
+    memset(run->nodes, 0, (n_nodes + 1) * sizeof *run->nodes);
+    describe_nodes(run);
+    run->successors = dfr_large_alloc(((size_t)run->graph->n_readers + 1) * sizeof *run->successors);
+    run->slots = aligned_alloc(64, (run->inflight + 1) * sizeof *run->slots);
+    run->streams = malloc(((size_t)run->n_streams + 1) * sizeof *run->streams);
+    run->sources = malloc(((size_t)run->n_sources + 1) * sizeof *run->sources);
+    if (!run->successors || !run->slots || !run->streams || !run->sources)
+        return dfr_error_memory(error);
+    memset(run->slots, 0, (run->inflight + 1) * sizeof *run->slots);
+    list_sources(run);
+    list_successors(run);
+    init_pending(run);
+    if (run->n_once == run->graph->n_nodes)
+        atomic_init(&run->limit, 0);    /* nothing to do in a wave */
+    return DF_OK;
+}
+
+/* The variant of a node whose outputs are given. */
+static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                   const union df_scalar *scalars)
+{
+    (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
+    return DF_OK;
+}
+
+int dfr_engine_codes(struct df_run *run, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+
+    _Static_assert(sizeof(size_t) == sizeof(uint64_t), "dims of the graph are passed to kernels as they are");
+    run->codes = malloc(((size_t)g->n_works + 1) * sizeof *run->codes);
+    if (!run->codes)
+        return dfr_error_memory(error);
+    for (uint32_t k = 0; k < g->n_works; k++)
+        run->codes[k] = (struct dfr_code){ .cpu = g->functions[g->works[k].kernel].cpu,
+                                           .dims = (const size_t *)(g->dims + g->works[k].first_dim),
+                                           .scalars = run->scalars + g->works[k].first_scalar };
+    run->codes[g->n_works] = (struct dfr_code){ .cpu = nothing };
+    return DF_OK;
+}
+
+void dfr_engine_destroy(struct df_run *run)
+{
+    free(run->nodes);
+    free(run->successors);
+    free(run->codes);
+    free(run->pending);
+    free(run->slots);
+    free(run->streams);
+    free(run->sources);
+}

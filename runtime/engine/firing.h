@@ -1,0 +1,95 @@
+/* firing.h - the steps of the firing rule that each job's end takes, inline for the loops that run jobs. engine.h says
+ * what they mean, engine.c has the rest of the rule.
+ *
+ * Orders: a release is an acq_rel decrement of `left`, so the one that takes it to 0 has acquired everything that the
+ * others did before theirs. A worker that is alone decrements without atomic operations: whoever had jobs before it has
+ * told so with release when it had no more (direct.c), and who robs it acquires all it did (pile.h).
+ */
+#ifndef DFR_FIRING_H
+#define DFR_FIRING_H
+
+#include "runtime/engine/engine.h"
+#include "runtime/threads/pile.h"
+
+/* Takes n off; true: nothing is left. */
+static inline bool dfr_count_down(const struct dfr_worker *w, _Atomic uint32_t *left, uint32_t n)
+{
+    if (w->alone) {
+        uint32_t rest = atomic_load_explicit(left, memory_order_relaxed) - n;
+        atomic_store_explicit(left, rest, memory_order_relaxed);
+        return rest == 0;
+    }
+    return atomic_fetch_sub_explicit(left, n, memory_order_acq_rel) == n;
+}
+
+/* A once node has one job, so it needs no slot of its own here. */
+static inline struct dfr_pending *dfr_pending_of(const struct df_run *run, uint32_t slot)
+{
+    return &run->pending[(size_t)(slot == dfr_once_slot(run) ? 0 : slot) * run->graph->n_nodes];
+}
+
+/* true: nothing is missing any more, and the counter stands at the next wave's need. */
+static inline bool dfr_pending_release(const struct dfr_worker *w, struct dfr_pending *p)
+{
+    if (p->need > 1) {
+        if (!dfr_count_down(w, &p->left, 1))
+            return false;
+        atomic_store_explicit(&p->left, p->need, memory_order_relaxed);
+    }
+    return true;
+}
+
+/* The first that becomes ready is kept, and runs next: a lone successor never sees the pile. */
+static inline void dfr_release_to_pile(struct df_run *run, struct dfr_worker *w, const uint32_t *nodes, uint32_t n,
+                                       uint32_t slot)
+{
+    struct dfr_pending *pending = dfr_pending_of(run, slot);
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t job = dfr_job(slot, nodes[i]);
+        if (!dfr_pending_release(w, &pending[nodes[i]]))
+            continue;
+        if (w->kept == DFR_NO_JOB) {
+            w->kept = job;
+        } else {
+            __builtin_prefetch(&run->nodes[nodes[i]]);
+            dfr_pile_push(w->pile, job);
+        }
+    }
+}
+
+/* One release for each of these nodes. */
+static inline void dfr_release(struct df_run *run, struct dfr_worker *w, const uint32_t *nodes, uint32_t n,
+                               uint32_t slot)
+{
+    struct dfr_pending *pending;
+
+    if (w->pile) {
+        dfr_release_to_pile(run, w, nodes, n, slot);
+        return;
+    }
+    pending = dfr_pending_of(run, slot);
+    for (uint32_t i = 0; i < n; i++)
+        if (dfr_pending_release(w, &pending[nodes[i]]))
+            dfr_engine_ready(run, w, dfr_job(slot, nodes[i]));
+}
+
+static inline void dfr_release_successors(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot)
+{
+    const struct dfr_node *n = &run->nodes[node];
+    dfr_release(run, w, run->successors + n->first_successor, n[1].first_successor - n->first_successor, slot);
+}
+
+/* What the end of a job makes possible. The last release of all is the last time that this job touches its slot. */
+static inline void dfr_released(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot, int64_t wave)
+{
+    uint32_t flags = run->nodes[node].flags;
+
+    if (flags & (DFR_N_IN_ORDER | DFR_N_STREAM) && !dfr_engine_in_order(run, w, node, slot, wave))
+        return;
+    dfr_release_successors(run, w, node, slot);
+    if (flags & DFR_N_TERMINAL)
+        dfr_engine_terminal(run, w, slot, 1);
+}
+
+#endif

@@ -1,0 +1,199 @@
+/* stage.c - bringing data to where a job will run, so that a worker never waits for a copy. A CPU job whose inputs are
+ * only on devices is *staged*: their owners are asked for them, and the copy that completes last puts the job into
+ * `arrived`. A job that was given to a GPU before it is taken there has its inputs announced to it (prefetch).
+ *
+ * Orders: `missing` starts with one for the stager itself, so it reaches 0 once, after the last ask; the decrements are
+ * acq_rel, so who reaches 0 has acquired all copies.
+ */
+#include "runtime/engine/buffers.h"
+
+static uint32_t input_block(const struct df_run *run, uint64_t job, uint32_t k)
+{
+    const struct df_graph *g = run->graph;
+    return dfr_block_of(run, g->in_value[g->nodes[dfr_job_node(job)].first_in + k], dfr_job_slot(job));
+}
+
+uint32_t dfr_peers(const struct df_run *run, uint32_t unit)
+{
+    return run->n_gpus > 1 && run->device_ops->copy_peer ? df_platform_peers(&run->platform, unit) : 0;
+}
+
+uint32_t dfr_holders(void *arg, uint64_t job, uint32_t k)
+{
+    struct df_run *run = arg;
+    if (!run->space)
+        return DFM_HOST;
+    return dfm_block_valid(&run->space->blocks[input_block(run, job, k)]);
+}
+
+void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holders)
+{
+    uint32_t m;
+    if ((holders & ~DFM_HOST) == 0) {
+        dfr_engine_fail(run, DF_E_DEVICE, "internal error: no memory holds value %u",
+                        dfm_space_value(run->space, block));
+        return;
+    }
+    m = (uint32_t)__builtin_ctz(holders & ~DFM_HOST);
+    run->space->asked[waiter] = block;
+    run->space->peer_asks[waiter].receiver = NULL;
+    dfm_cache_post_fetch(run->space->caches[m], waiter);
+    dfr_wake_one(&run->wakes[m]);
+}
+
+static bool all_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
+{
+    for (uint32_t k = 0; k < n_in; k++)
+        if (!(dfr_holders(run, job, k) & DFM_HOST))
+            return false;
+    return true;
+}
+
+static bool stage_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
+{
+    _Atomic uint32_t *missing = &run->missing[dfr_job_index(run, job)];
+    uint32_t present = 1;
+
+    if (all_on_host(run, job, n_in))
+        return false;
+    run->taker[dfr_job_index(run, job)] = 0;
+    atomic_fetch_add_explicit(&run->n_staged, 1, memory_order_relaxed);
+    atomic_store_explicit(missing, n_in + 1, memory_order_relaxed);
+    for (uint32_t k = 0; k < n_in; k++) {
+        uint32_t holders = dfr_holders(run, job, k);
+        if (holders & DFM_HOST)
+            present++;
+        else
+            dfr_ask(run, dfr_waiter(run, job, k), input_block(run, job, k), holders);
+    }
+    if (atomic_fetch_sub_explicit(missing, present, memory_order_acq_rel) != present)
+        return true;
+    atomic_fetch_sub_explicit(&run->n_staged, 1, memory_order_relaxed);
+    return false;                       /* all came while we asked */
+}
+
+static void announce(struct df_run *run, uint32_t unit, uint32_t block)
+{
+    dfm_cache_post_prefetch(run->space->caches[unit], block);
+    dfr_wake_one(&run->wakes[unit]);
+}
+
+bool dfr_stage(void *arg, uint64_t job, uint32_t unit)
+{
+    struct df_run *run = arg;
+    uint32_t n_in = df_node_n_in(run->graph, dfr_job_node(job));
+
+    if (run->n_gpus == 0)
+        return false;
+    if (unit == 0)
+        return stage_on_host(run, job, n_in);
+    for (uint32_t k = 0; k < n_in; k++) {
+        uint32_t holders = dfr_holders(run, job, k);
+        if (holders & DFM_HOST && !(holders >> unit & 1))
+            announce(run, unit, input_block(run, job, k));
+    }
+    return false;
+}
+
+/* A copy to a memory may be under way, or asked for, only while a job that reads the token will run there: else its
+ * bytes could go while they are copied. So where a job was sent data it stays until all has come. */
+bool dfr_settled(void *arg, uint64_t job, uint32_t unit)
+{
+    struct df_run *run = arg;
+    for (uint32_t k = 0; k < df_node_n_in(run->graph, dfr_job_node(job)); k++) {
+        if (unit > 0 && dfm_cache_prefetch_pends(run->space->caches[unit], input_block(run, job, k)))
+            return false;
+        if (!(dfr_holders(run, job, k) >> unit & 1))
+            return false;
+    }
+    return true;
+}
+
+/* Units, other than the one it is on, where the value's readers are known to run. */
+static uint32_t reader_units(struct df_run *run, uint32_t slot, uint32_t value, uint32_t memory)
+{
+    const struct df_value *y = &run->graph->values[value];
+    uint32_t units = 0;
+    for (uint32_t i = 0; i < y->n_readers; i++)
+        units |= run->policy->units(run->policy_state, slot, run->graph->readers[y->first_reader + i].node);
+    return units & ~(1u << memory);
+}
+
+static void copy_failed(struct df_run *run, uint32_t node, uint64_t job, const struct df_error *error)
+{
+    char name[256];
+    df_node_name(run->graph, node, name, sizeof name);
+    dfr_engine_fail(run, DF_E_DEVICE, "node '%s', wave %lld, copying what it made: %s", name,
+                    (long long)dfr_job_wave(run, job), error->text);
+}
+
+void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(job), first = g->nodes[node].first_out;
+
+    if (!run->policy->units)
+        return;
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
+        uint32_t units = reader_units(run, dfr_job_slot(job), y, memory), block = dfr_job_slot(job) * g->n_values + y;
+        struct df_error error;
+        if (units == 0)
+            continue;
+        if (memory > 0 && units & ~dfr_peers(run, memory) &&
+            dfm_cache_to_host(run->space->caches[memory], block, &error) != DF_OK)
+            copy_failed(run, node, job, &error);
+        for (uint32_t u = 1; memory == 0 && u < run->n_units; u++)
+            if (units >> u & 1)
+                announce(run, u, block);
+    }
+}
+
+/* ---- what is kept ---- */
+
+/* Its waiters have numbers after those of the inputs, its items in `arrived` nodes after the graph's. */
+
+static uint32_t first_keeper(const struct df_run *run)
+{
+    return run->graph->n_in_values * (run->inflight + 1);
+}
+
+void dfr_stage_kept(struct df_run *run, uint32_t value, uint32_t slot, uint32_t memory)
+{
+    dfr_ask(run, first_keeper(run) + slot * run->buffers->n + run->buffers->keeper[value],
+            slot * run->graph->n_values + value, 1u << memory);
+}
+
+bool dfr_stage_end_kept(struct df_run *run, struct dfr_worker *w, uint64_t item)
+{
+    uint32_t n_nodes = run->graph->n_nodes;
+    if (dfr_job_node(item) < n_nodes)
+        return false;
+    dfr_engine_kept(run, w, run->buffers->value[dfr_job_node(item) - n_nodes], dfr_job_slot(item));
+    return true;
+}
+
+static void kept_arrived(struct df_run *run, uint32_t keeper)
+{
+    dfr_queue_push(run->arrived, dfr_job(keeper / run->buffers->n, run->graph->n_nodes + keeper % run->buffers->n));
+    dfr_wake_one(&run->wakes[0]);
+}
+
+void dfr_arrived(void *arg, uint32_t waiter)
+{
+    struct df_run *run = arg;
+    uint32_t n_in_values = run->graph->n_in_values, slot, index;
+    uint64_t job;
+
+    if (waiter >= first_keeper(run)) {
+        kept_arrived(run, waiter - first_keeper(run));
+        return;
+    }
+    slot = waiter / n_in_values;
+    job = dfr_job(slot, run->waiter_node[waiter % n_in_values]);
+    index = dfr_job_index(run, job);
+    if (atomic_fetch_sub_explicit(&run->missing[index], 1, memory_order_acq_rel) != 1)
+        return;
+    if (run->taker[index] == 0)
+        dfr_queue_push(run->arrived, job); /* sized for every job: never full */
+    dfr_wake_one(&run->wakes[run->taker[index]]);
+}

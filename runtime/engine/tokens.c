@@ -1,0 +1,216 @@
+/* tokens.c - laying out tokens of fixed addresses, and the pointers of every job's ports. */
+#include "runtime/engine/tokens.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "runtime/engine/buffers.h"
+#include "runtime/base/error.h"
+
+#define ALIGNMENT DFM_LINE
+#define PLANNED_BYTES (64 << 10)        /* of a wave: at most four stay in a second level cache */
+#define MOST_BYTES (UINT64_C(1) << 20)  /* without reuse of memory: what stays in the caches, */
+#define MOST_BYTES_A_VALUE 256          /* or is small for each value */
+
+/* Even nothing has an address of its own. */
+static uint64_t rounded_bytes(const struct df_value *x)
+{
+    return x->bytes ? (x->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
+}
+
+const struct df_plan *dfr_tokens_plan(const struct df_run *run)
+{
+    const struct df_plan *plan = run->own_plan ? run->own_plan : run->options.plan;
+    uint64_t wave_bytes;
+
+    if (!plan || !plan->layout.any_line || plan->layout.n_values != run->graph->n_values)
+        return NULL;
+    wave_bytes = plan->memory[0].wave_bytes;
+    return wave_bytes <= plan->layout.by_size_bytes || wave_bytes <= PLANNED_BYTES ? plan : NULL;
+}
+
+static bool are_small(const struct df_run *run)
+{
+    const struct df_graph *g = run->graph;
+    uint64_t bytes = 0, most = MOST_BYTES_A_VALUE * (uint64_t)g->n_values;
+
+    for (uint32_t x = 0; x < g->n_values; x++) {
+        if (dfr_buffers_lent(run, x))
+            continue;
+        if (g->values[x].bytes > MOST_BYTES || bytes > most + MOST_BYTES)
+            return false;
+        bytes += rounded_bytes(&g->values[x]);
+    }
+    return bytes <= most || bytes * run->inflight <= MOST_BYTES;
+}
+
+/* Serial runs have places of their own, and inspect.h finds a job's tokens as blocks. */
+static bool wants_blocks(const struct df_options *o)
+{
+    return o->serial || o->check_variants || o->poison || o->n_dumps > 0 || o->watchdog_s > 0;
+}
+
+static bool are_fixed(const struct df_run *run)
+{
+    if (run->n_gpus > 0 || wants_blocks(&run->options))
+        return false;
+    for (uint32_t v = 0; v < run->graph->n_nodes; v++)
+        if (run->nodes[v].flags & DFR_N_BOUNDED)
+            return false;
+    return dfr_tokens_plan(run) || are_small(run);
+}
+
+/* Side by side: offsets of values in a slot; of once values in the one slot of theirs. An output in place has its
+ * input's. */
+static uint64_t lay_out(const struct df_run *run, uint64_t *offset, bool once)
+{
+    const struct df_graph *g = run->graph;
+    uint64_t bytes = 0;
+
+    for (uint32_t x = 0; x < g->n_values; x++) {
+        if (dfr_is_once(run, g->values[x].producer) != once || dfr_buffers_lent(run, x))
+            continue;
+        if (g->values[x].taken_from != DF_NONE) {
+            offset[x] = offset[g->values[x].taken_from];
+            continue;
+        }
+        offset[x] = bytes;
+        bytes += rounded_bytes(&g->values[x]);
+    }
+    return bytes;
+}
+
+static void find_places(const struct df_run *run, uint64_t *offset, uint64_t *slot_bytes, uint64_t *once_bytes)
+{
+    const struct df_plan *plan = dfr_tokens_plan(run);
+
+    if (!plan) {
+        *slot_bytes = lay_out(run, offset, false);
+        *once_bytes = lay_out(run, offset, true);
+        return;
+    }
+    *slot_bytes = plan->memory[0].wave_bytes;
+    *once_bytes = plan->memory[0].once_bytes;
+    for (uint32_t x = 0; x < run->graph->n_values; x++)
+        offset[x] = (uint64_t)plan->layout.any_line[x] * DFM_LINE;
+}
+
+/* The value that a port reads or makes. */
+static uint32_t value_at(const struct df_graph *g, const struct df_node *node, const struct df_kport *port)
+{
+    return port->in_slot >= 0 ? g->in_value[node->first_in + (uint32_t)port->in_slot]
+                              : node->first_out + (uint32_t)port->out_slot;
+}
+
+static void point_ports(const struct df_run *run, struct dfr_tokens *t, const uint64_t *offset, uint64_t slot_bytes)
+{
+    const struct df_graph *g = run->graph;
+    unsigned char *once_memory = t->memory + slot_bytes * run->inflight;
+
+    for (uint32_t s = 0; s < run->inflight; s++)
+        for (uint32_t v = 0; v < g->n_nodes; v++) {
+            const struct df_node *node = &g->nodes[v];
+            const struct df_kernel *kernel = &g->kernels[node->kernel];
+            void **ports = t->ports + (size_t)s * t->n_ports + run->nodes[v].first_port;
+            for (uint32_t p = 0; p < kernel->n_ports; p++) {
+                const struct df_kport *port = &g->kports[kernel->first_port + p];
+                uint32_t x;
+                if (port->mode == DF_TMP) {
+                    ports[p] = NULL;
+                    continue;
+                }
+                x = value_at(g, node, port);
+                if (dfr_buffers_lent(run, x)) { /* of what fires once: for good */
+                    ports[p] = dfm_lent_at(dfr_buffers_lent(run, x), 0);
+                    continue;
+                }
+                ports[p] = (dfr_is_once(run, g->values[x].producer) ? once_memory : t->memory + slot_bytes * s) +
+                           offset[x];
+            }
+        }
+}
+
+static bool is_set_by_wave(const struct df_run *run, const struct df_node *node, const struct df_kport *port)
+{
+    uint32_t x;
+    if (port->mode == DF_TMP)
+        return false;
+    x = value_at(run->graph, node, port);
+    return dfr_buffers_lent(run, x) && !dfr_is_once(run, run->graph->values[x].producer);
+}
+
+/* Notes each port that is to be set for each wave; without a list, counts them. */
+static uint32_t list_lent(const struct df_run *run, struct dfr_lent_port *list)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t n = 0;
+
+    for (uint32_t v = 0; run->buffers && v < g->n_nodes; v++) {
+        const struct df_node *node = &g->nodes[v];
+        const struct df_kernel *kernel = &g->kernels[node->kernel];
+        for (uint32_t p = 0; p < kernel->n_ports; p++) {
+            const struct df_kport *port = &g->kports[kernel->first_port + p];
+            if (!is_set_by_wave(run, node, port))
+                continue;
+            if (list)
+                list[n] = (struct dfr_lent_port){ .port = run->nodes[v].first_port + p, .node = v,
+                                                  .lent = dfr_buffers_lent(run, value_at(g, node, port)) };
+            n++;
+        }
+    }
+    return n;
+}
+
+void dfr_tokens_begin(const struct df_run *run, uint32_t worker, uint32_t slot, int64_t wave)
+{
+    const struct dfr_tokens *t = run->tokens;
+    for (uint32_t i = 0; i < t->n_lent; i++)
+        if (t->lent[i].worker == worker)
+            t->ports[(size_t)slot * t->n_ports + t->lent[i].port] = dfm_lent_at(t->lent[i].lent, wave);
+}
+
+int dfr_tokens_create(const struct df_run *run, struct dfr_tokens **result, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    struct dfr_tokens *t;
+    uint64_t *offset, slot_bytes, once_bytes;
+
+    if (!are_fixed(run))
+        return DF_OK;
+    t = calloc(1, sizeof *t);
+    offset = malloc(((size_t)g->n_values + 1) * sizeof *offset);
+    if (!t || !offset)
+        goto no_memory;
+    find_places(run, offset, &slot_bytes, &once_bytes);
+    t->bytes = slot_bytes * run->inflight + once_bytes + ALIGNMENT;
+    t->n_ports = run->nodes[g->n_nodes].first_port;
+    t->ports = malloc(((size_t)t->n_ports * run->inflight + 1) * sizeof *t->ports);
+    t->memory = mmap(NULL, t->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (t->memory == MAP_FAILED)
+        t->memory = NULL;
+    t->n_lent = list_lent(run, NULL);
+    t->lent = malloc(((size_t)t->n_lent + 1) * sizeof *t->lent);
+    if (!t->ports || !t->memory || !t->lent)
+        goto no_memory;
+    point_ports(run, t, offset, slot_bytes);
+    list_lent(run, t->lent);
+    free(offset);
+    *result = t;
+    return DF_OK;
+
+no_memory:
+    free(offset);
+    dfr_tokens_destroy(t);
+    return dfr_error_memory(error);
+}
+
+void dfr_tokens_destroy(struct dfr_tokens *t)
+{
+    if (!t)
+        return;
+    if (t->memory)
+        munmap(t->memory, t->bytes);
+    free(t->ports);
+    free(t->lent);
+    free(t);
+}

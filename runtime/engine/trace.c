@@ -1,0 +1,128 @@
+/* trace.c - rows of events, and writing them as Chrome trace JSON: complete events ("ph": "X") with microseconds, and
+ * metadata events ("ph": "M") that name processes (units) and threads (rows). */
+#include "runtime/engine/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/output.h"
+#include "runtime/base/text.h"
+
+struct dfr_trace {
+    uint32_t n_rows;
+    uint64_t events;
+    struct dfr_trace_row *rows;
+};
+
+int dfr_trace_create(uint32_t n_rows, uint64_t events, struct dfr_trace **trace, struct df_error *error)
+{
+    struct dfr_trace *t = calloc(1, sizeof *t);
+    if (!t)
+        return dfr_error_memory(error);
+    t->n_rows = n_rows;
+    t->events = events ? events : 1;
+    t->rows = calloc(n_rows ? n_rows : 1, sizeof *t->rows);
+    if (!t->rows)
+        goto no_memory;
+    for (uint32_t r = 0; r < n_rows; r++) {
+        void *memory = mmap(NULL, t->events * sizeof(struct dfr_trace_event), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED)
+            goto no_memory;
+        t->rows[r] = (struct dfr_trace_row){ .what = "job", .events = memory, .capacity = t->events };
+    }
+    *trace = t;
+    return DF_OK;
+
+no_memory:
+    dfr_trace_destroy(t);
+    return dfr_error_memory(error);
+}
+
+void dfr_trace_destroy(struct dfr_trace *trace)
+{
+    if (!trace)
+        return;
+    for (uint32_t r = 0; trace->rows && r < trace->n_rows; r++)
+        if (trace->rows[r].events)
+            munmap(trace->rows[r].events, trace->events * sizeof(struct dfr_trace_event));
+    free(trace->rows);
+    free(trace);
+}
+
+struct dfr_trace_row *dfr_trace_row(struct dfr_trace *trace, uint32_t row)
+{
+    return &trace->rows[row];
+}
+
+static void write_name(FILE *file, const char *what, uint32_t process, uint32_t thread, const char *name)
+{
+    fprintf(file, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what, process, thread);
+    dfr_text_json(file, name);
+    fputs("}}", file);
+}
+
+static void event_name(const struct df_graph *g, const struct dfr_trace_row *row, const struct dfr_trace_event *e,
+                       char *name, size_t size)
+{
+    if (strcmp(row->what, "job") == 0) {
+        df_node_name(g, e->id, name, size);
+    } else {
+        const char *value = df_graph_string(g, g->values[e->id].name);
+        if (*value)
+            snprintf(name, size, "%s", value);
+        else
+            df_node_name(g, g->values[e->id].producer, name, size);
+    }
+}
+
+static void write_row(FILE *file, const struct df_graph *g, const struct dfr_trace_row *row, uint32_t thread,
+                      double origin_s)
+{
+    char name[256];
+    write_name(file, "thread_name", row->process, thread, row->name);
+    fprintf(file, ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}",
+            row->process, thread, thread);
+    for (uint64_t i = 0; i < row->n; i++) {
+        const struct dfr_trace_event *e = &row->events[i];
+        event_name(g, row, e, name, sizeof name);
+        fputs(",\n{\"ph\":\"X\",\"name\":", file);
+        dfr_text_json(file, name);
+        fprintf(file, ",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"node\":", row->what,
+                row->process, thread, (e->begin_s - origin_s) * 1e6, (e->end_s - e->begin_s) * 1e6);
+        if (strcmp(row->what, "job") != 0)
+            df_node_name(g, g->values[e->id].producer, name, sizeof name);
+        dfr_text_json(file, name);
+        fprintf(file, ",\"wave\":%lld,\"bytes\":%llu}}", (long long)e->wave, (unsigned long long)e->bytes);
+    }
+    if (row->dropped > 0)
+        fprintf(file, ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%llu later events dropped\",\"pid\":%u,\"tid\":%u,"
+                "\"ts\":%.3f}",
+                (unsigned long long)row->dropped, row->process, thread,
+                row->n ? (row->events[row->n - 1].end_s - origin_s) * 1e6 : 0.0);
+}
+
+int dfr_trace_write(const struct dfr_trace *trace, const struct df_graph *graph, const char *const *unit_names,
+                    uint32_t n_units, double origin_s, const char *path, struct df_error *error)
+{
+    struct dfr_output output;
+    int status = dfr_output_open(&output, path, error);
+    FILE *file = output.file;
+
+    if (status != DF_OK)
+        return status;
+    fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,"
+          "\"args\":{\"name\":", file);
+    dfr_text_json(file, n_units ? unit_names[0] : "host");
+    fputs("}}", file);
+    for (uint32_t u = 1; u < n_units; u++)
+        write_name(file, "process_name", u, 0, unit_names[u]);
+    for (uint32_t r = 0; r < trace->n_rows; r++)
+        if (trace->rows[r].name[0])     /* others are of engines that this machine has not */
+            write_row(file, graph, &trace->rows[r], r, origin_s);
+    fputs("\n]}\n", file);
+    return dfr_output_close(&output, true, error);
+}

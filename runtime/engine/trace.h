@@ -1,0 +1,51 @@
+/* trace.h - what ran when: one row per CPU worker, GPU and copy engine, written as a Chrome trace (chrome://tracing,
+ * Perfetto).
+ *
+ * Memory:   a row's events are reserved by dfr_trace_create() as address space and become real as they are written. A
+ *           row that is full drops what follows and says how much in the trace.
+ * Threads:  a row is written by one thread; create, write and destroy by one with no writer left.
+ * Errors:   the file appears whole or not at all (runtime/base/output.h).
+ */
+#ifndef DFR_TRACE_H
+#define DFR_TRACE_H
+
+#include "runtime/graph/graph.h"
+
+struct dfr_trace_event {
+    uint32_t id;                        /* node of a job; value of a copy */
+    bool loads;                         /* the job's code was brought to its device meanwhile */
+    int64_t wave;
+    double begin_s, end_s;              /* dfr_clock_s() */
+    uint64_t bytes;
+};
+
+struct dfr_trace_row {
+    const char *what;                   /* "job", "h2d", "d2h", "peer" */
+    char name[48];
+    uint32_t process;                   /* unit */
+    struct dfr_trace_event *events;
+    uint64_t n, capacity, dropped;
+};
+
+struct dfr_trace;
+
+/* At most `events` in each row. */
+int dfr_trace_create(uint32_t n_rows, uint64_t events, struct dfr_trace **trace, struct df_error *error);
+void dfr_trace_destroy(struct dfr_trace *trace);
+struct dfr_trace_row *dfr_trace_row(struct dfr_trace *trace, uint32_t row);
+
+static inline void dfr_trace_add(struct dfr_trace_row *row, uint32_t id, int64_t wave, double begin_s, double end_s,
+                                 uint64_t bytes)
+{
+    if (row->n == row->capacity)
+        row->dropped++;
+    else
+        row->events[row->n++] = (struct dfr_trace_event){ .id = id, .wave = wave, .begin_s = begin_s, .end_s = end_s,
+                                                          .bytes = bytes };
+}
+
+/* unit_names: by process. Times are written relative to origin_s. */
+int dfr_trace_write(const struct dfr_trace *trace, const struct df_graph *graph, const char *const *unit_names,
+                    uint32_t n_units, double origin_s, const char *path, struct df_error *error);
+
+#endif

@@ -1,0 +1,235 @@
+/* gpu.c - one GPU of a run: opening its device, making its memory's cache and the records of its jobs, and returning
+ * them. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/threads/clock.h"
+#include "runtime/base/error.h"
+#include "runtime/gpu/gpu_impl.h"
+#include "runtime/inspect/inspect.h"
+#include "runtime/engine/log.h"
+#include "runtime/start/size.h"
+
+static void gpu_wakeup(void *arg)
+{
+    dfr_wake_one(arg);
+}
+
+/* A traced copy; the wave is that of the slot, which a reader of the block keeps from ending. */
+static void copied(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s)
+{
+    struct dfr_gpu *gpu = arg;
+    struct dfr_trace_row *row = kind == DFR_COPY_H2D   ? gpu->h2d_row
+                                : kind == DFR_COPY_D2H ? gpu->d2h_row
+                                                       : gpu->peer_row;
+    uint32_t slot = block / gpu->run->graph->n_values;
+
+    if (row)
+        dfr_trace_add(row, dfm_space_value(gpu->run->space, block), dfr_job_wave(gpu->run, dfr_job(slot, 0)),
+                      gpu->origin_s + begin_s, gpu->origin_s + end_s, bytes);
+}
+
+static void arrived(void *arg, uint32_t waiter)
+{
+    dfr_arrived(((struct dfr_gpu *)arg)->run, waiter);
+}
+
+/* --poison */
+static void freed(void *arg, void *address, uint64_t bytes)
+{
+    struct dfr_gpu *gpu = arg;
+    struct df_error error;
+    if (dfr_inspect_freed(gpu->run, gpu->device, address, bytes, &error) != DF_OK)
+        dfr_engine_fail(gpu->run, DF_E_DEVICE, "%s", error.text);
+}
+
+static void answered(void *arg, uint32_t memory)
+{
+    dfr_wake_one(&((struct dfr_gpu *)arg)->run->wakes[memory]);
+}
+
+static uint64_t next_use(void *arg, uint32_t block)
+{
+    return dfr_next_use_of(((struct dfr_gpu *)arg)->next_use, block);
+}
+
+static uint64_t place(void *arg, uint32_t block)
+{
+    const struct dfr_gpu *gpu = arg;
+    return dfr_room_place(gpu->run, gpu->unit, block);
+}
+
+static uint32_t most_ports(const struct df_graph *g)
+{
+    uint32_t most = 1;
+    for (uint32_t k = 0; k < g->n_kernels; k++)
+        most = g->kernels[k].n_ports > most ? g->kernels[k].n_ports : most;
+    return most;
+}
+
+static int make_job(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t n_ports, struct df_error *error)
+{
+    j->claim.pieces = calloc(n_ports, sizeof *j->claim.pieces);
+    j->ports = calloc(n_ports, sizeof *j->ports);
+    j->ranges = calloc(n_ports, sizeof *j->ranges);
+    j->name = calloc(1, DFR_GPU_NAME_BYTES);
+    if (!j->claim.pieces || !j->ports || !j->ranges || !j->name)
+        return dfr_error_memory(error);
+    return gpu->device->ops->event_create(gpu->device, &j->event, error);
+}
+
+static int open_device(struct dfr_gpu *gpu, struct df_error *error)
+{
+    struct df_run *run = gpu->run;
+    struct dfr_device_config config = {
+        .unit = &run->platform.units[gpu->unit],
+        .pool_bytes = run->rooms[gpu->unit].pool_bytes,
+        .compute_streams = run->gpu_jobs,
+        .check = run->options.emu_check,
+        .trial = &run->options.emu_trial,
+        .wakeup = gpu_wakeup,
+        .wakeup_arg = &run->wakes[gpu->unit],
+    };
+    gpu->origin_s = dfr_clock_s();
+    return run->device_ops->open(gpu->unit - 1, &config, &gpu->device, error);
+}
+
+static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *error)
+{
+    const struct dfr_room *room = &gpu->run->rooms[gpu->unit];
+    struct dfm_cache_config config = {
+        .space = gpu->run->space,
+        .memory = gpu->unit,
+        .device = gpu->device,
+        .pool_bytes = room->pool_bytes,
+        .max_pieces = n_ports,
+        .max_claims = gpu->capacity,
+        .place = room->page ? place : NULL,
+        .planned_bytes = room->planned_bytes,
+        .scratch_bytes = room->scratch_bytes,
+        .scratch_of_job_bytes = room->scratch_of_job_bytes,
+        .next_use = gpu->by_next_use ? next_use : NULL,
+        .arrived = arrived,
+        .answered = gpu->peers ? answered : NULL,
+        .copied = gpu->run->trace ? copied : NULL,
+        .freed = gpu->run->options.poison ? freed : NULL,
+        .arg = gpu,
+    };
+    return dfm_cache_create(&config, &gpu->cache, error);
+}
+
+int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, struct df_error *error)
+{
+    uint32_t n_ports = most_ports(run->graph);
+    struct dfr_gpu *gpu = calloc(1, sizeof *gpu);
+    int status;
+
+    if (!gpu)
+        return dfr_error_memory(error);
+    gpu->run = run;
+    gpu->unit = unit;
+    gpu->window = run->gpu_window;
+    gpu->capacity = gpu->window + (run->ahead ? DFR_GPU_AHEAD : 0);
+    dfr_flight_start(&gpu->flight, run->gpu_jobs_found ? DF_GPU_JOBS : run->gpu_jobs, run->gpu_jobs);
+    gpu->peers = dfr_peers(run, unit);
+    status = dfr_next_use_wanted(run->options.evict, run->policy, &gpu->by_next_use, error);
+    gpu->by_next_use = gpu->by_next_use && !run->rooms[unit].fits;
+    if (status == DF_OK)
+        status = open_device(gpu, error);
+    if (status == DF_OK)
+        status = make_cache(gpu, n_ports, error);
+    if (status != DF_OK)
+        goto fail;
+    gpu->jobs = calloc(gpu->capacity, sizeof *gpu->jobs);
+    gpu->order = calloc(gpu->capacity, sizeof *gpu->order);
+    gpu->stream_jobs = calloc(run->gpu_jobs, sizeof *gpu->stream_jobs);
+    gpu->loaded = gpu->device->ops->loads_late ? calloc((size_t)run->gpu_jobs * run->graph->n_kernels + 1, 1) : NULL;
+    gpu->flying = run->ahead ? calloc((size_t)run->graph->n_nodes * (run->inflight + 1) + 1, 1) : NULL;
+    if (!gpu->jobs || !gpu->order || !gpu->stream_jobs || (run->ahead && !gpu->flying) ||
+        (gpu->device->ops->loads_late && !gpu->loaded)) {
+        status = dfr_error_memory(error);
+        goto fail;
+    }
+    status = dfr_gpu_recordings_create(gpu, error);
+    for (uint32_t i = 0; i < gpu->capacity && status == DF_OK; i++)
+        status = make_job(gpu, &gpu->jobs[i], n_ports, error);
+    if (status != DF_OK)
+        goto fail;
+    run->space->caches[unit] = gpu->cache;
+    *result = gpu;
+    return DF_OK;
+
+fail:
+    dfr_gpu_destroy(gpu);
+    return status;
+}
+
+int dfr_gpu_know_order(struct dfr_gpu *gpu, struct df_error *error)
+{
+    struct df_run *run = gpu->run;
+
+    if (!gpu->by_next_use)
+        return DF_OK;
+    gpu->next_use = dfr_next_use_create(&run->view, run->policy, run->policy_state, gpu->unit);
+    return gpu->next_use ? DF_OK : dfr_error_memory(error);
+}
+
+void dfr_gpu_connect(struct dfr_gpu *gpu, struct dfr_gpu *const *gpus)
+{
+    const struct df_unit *units = gpu->run->platform.units;
+    for (uint32_t rest = gpu->peers; rest; rest &= rest - 1) {
+        uint32_t u = (uint32_t)__builtin_ctz(rest);
+        if (!gpu->device->ops->connect(gpu->device, gpus[u]->device))
+            dfr_log(gpu->run, DF_LOG_INFO,
+                    "'%s' does not reach '%s' as the platform says: copies go by way of the host",
+                    units[gpu->unit].name, units[u].name);
+    }
+}
+
+void dfr_gpu_destroy(struct dfr_gpu *gpu)
+{
+    if (!gpu)
+        return;
+    for (uint32_t i = 0; gpu->jobs && i < gpu->capacity; i++) {
+        free(gpu->jobs[i].claim.pieces);
+        free(gpu->jobs[i].ports);
+        free(gpu->jobs[i].ranges);
+        free(gpu->jobs[i].name);
+        if (gpu->jobs[i].event)
+            gpu->device->ops->event_destroy(gpu->device, gpu->jobs[i].event);
+    }
+    dfr_gpu_recordings_destroy(gpu);
+    dfm_cache_destroy(gpu->cache);
+    dfr_next_use_destroy(gpu->next_use);
+    if (gpu->device)
+        gpu->device->ops->close(gpu->device);
+    free(gpu->jobs);
+    free(gpu->order);
+    free(gpu->stream_jobs);
+    free(gpu->flying);
+    free(gpu->loaded);
+    free(gpu);
+}
+
+double dfr_gpu_steady_s(const struct dfr_gpu *gpu)
+{
+    return gpu->steady_s;
+}
+
+void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats)
+{
+    dfm_cache_stats(gpu->cache, stats);
+    stats->jobs = gpu->flight.jobs;
+    snprintf(stats->evict, sizeof stats->evict, "%s", gpu->run->rooms[gpu->unit].fits ? "none"
+                                                      : gpu->by_next_use             ? "belady" : "lru");
+    stats->replayed = gpu->n_replayed;
+    snprintf(stats->name, sizeof stats->name, "%s", gpu->run->platform.units[gpu->unit].name);
+}
+
+void dfr_gpu_rows(struct dfr_gpu *gpu, struct dfr_trace_row *h2d, struct dfr_trace_row *d2h,
+                  struct dfr_trace_row *peer)
+{
+    gpu->peer_row = peer;
+    gpu->h2d_row = h2d;
+    gpu->d2h_row = d2h;
+}

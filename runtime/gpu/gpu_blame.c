@@ -1,0 +1,68 @@
+/* gpu_blame.c - whose failure it is that a call to a GPU's device shows: the job's for which it was made, a copy's, or
+ * that of some job launched before, where the device can only say that late.
+ */
+#include <stdio.h>
+
+#include "runtime/gpu/gpu_impl.h"
+
+static void blame(struct dfr_gpu *gpu, uint64_t job, const char *others, const char *why)
+{
+    char name[DFR_GPU_NAME_BYTES];
+    df_node_name(gpu->run->graph, dfr_job_node(job), name, sizeof name);
+    dfr_engine_fail(gpu->run, DF_E_DEVICE, "node '%s', wave %lld%s: %s", name, (long long)dfr_job_wave(gpu->run, job),
+                    others, why);
+}
+
+/* A fault shows at a later call, whoever makes it: it is of a job that was launched and is not known to have ended, or
+ * of `caller`, whose host code may have waited for its own kernels. false: there is none but that, or it is told which
+ * (--sync-kernels). */
+static bool blame_launched(struct dfr_gpu *gpu, const struct gpu_job *caller, const struct df_error *error)
+{
+    const struct dfr_device_ops *ops = gpu->device->ops;
+    char others[64] = "", why[sizeof error->text + 64];
+    uint32_t n = 0;
+    uint64_t first = 0;
+
+    if (!ops->faulted || !ops->faulted(gpu->device) || gpu->run->options.sync_kernels)
+        return false;
+    for (uint32_t i = 0; i < gpu->n_jobs; i++) {
+        const struct gpu_job *j = &gpu->jobs[gpu->order[i]];
+        if (j->state == GPU_LAUNCHED && n++ == 0)
+            first = j->job;
+    }
+    if (n == 0)
+        return false;
+    n += caller && caller->state != GPU_LAUNCHED && caller->call.failed;
+    if (n > 1)
+        snprintf(others, sizeof others, ", or one of %u more in flight", n - 1);
+    snprintf(why, sizeof why, "%s%s", error->text, n > 1 ? "; --sync-kernels tells which" : "");
+    blame(gpu, first, others, why);
+    return true;
+}
+
+void dfr_gpu_job_failed(struct dfr_gpu *gpu, const struct gpu_job *j, const struct df_error *error)
+{
+    if (blame_launched(gpu, j, error))
+        return;
+    if (j->call.failed)
+        dfr_engine_fail_job(gpu->run, j->job, j->call.wave, j->call.message);
+    blame(gpu, j->job, "", error->text);
+}
+
+/* A reader of the block keeps its wave from ending. */
+void dfr_gpu_copies_failed(struct dfr_gpu *gpu, const struct df_error *error)
+{
+    const struct df_graph *g = gpu->run->graph;
+    uint32_t block = dfm_cache_culprit(gpu->cache), slot = block / g->n_values;
+    char name[DFR_GPU_NAME_BYTES];
+
+    if (blame_launched(gpu, NULL, error))
+        return;
+    if (block == DFM_NONE) {
+        dfr_engine_fail(gpu->run, DF_E_DEVICE, "%s", error->text);
+        return;
+    }
+    df_node_name(g, g->values[dfm_space_value(gpu->run->space, block)].producer, name, sizeof name);
+    dfr_engine_fail(gpu->run, DF_E_DEVICE, "node '%s', wave %lld, copying what it made: %s", name,
+                    (long long)dfr_job_wave(gpu->run, dfr_job(slot, 0)), error->text);
+}

@@ -1,0 +1,293 @@
+/* gpu_launch.c - launching a job on a GPU, and behind it those that follow, so that the GPU never waits for this thread
+ * between them.
+ *
+ * Ahead:    where the policy knows each node's unit before the run, a job whose missing inputs are all being made by
+ *           jobs in flight here is launched behind these, in stream order, before it is ready. Only this thread will
+ *           release it, so nobody else can come by it: run->ahead tells the engine to leave it to us when it does. It
+ *           ends here only after that, so jobs end in the order of the graph.
+ * Never so: jobs behind a stream source (which may end), that are `sync`, whose other inputs are not in this memory,
+ *           or for which there is no free room: they are taken from the policy when they are ready, as ever.
+ * Batch:    a job and those found behind it at its launch; they go to one stream in one order, and may be recorded
+ *           (gpu_record.c). A job that another unit waits for ends a batch.
+ */
+#include "runtime/threads/clock.h"
+#include "runtime/gpu/gpu_impl.h"
+#include "runtime/inspect/inspect.h"
+
+#define TMP_ALIGNMENT 256u
+
+/* ---- one job ---- */
+
+static void set_port(struct gpu_job *j, uint32_t p, void *address, uint64_t bytes, bool writable, const char *name)
+{
+    j->ports[p] = address;
+    j->ranges[p] = (struct dfr_range){ .address = address, .bytes = bytes, .writable = writable, .port = name };
+}
+
+static void make_ports(struct dfr_gpu *gpu, struct gpu_job *j)
+{
+    const struct df_graph *g = gpu->run->graph;
+    const struct df_node *node = &g->nodes[dfr_job_node(j->job)];
+    const struct df_kernel *kernel = &g->kernels[node->kernel];
+    const uint64_t *bytes = g->port_bytes + g->works[node->work].first_port;
+    const struct dfm_piece *output = j->claim.pieces + kernel->n_in;
+    unsigned char *tmp = j->claim.tmp_bytes ? dfm_cache_tmp_address(gpu->cache, &j->claim) : NULL;
+
+    for (uint32_t p = 0; p < kernel->n_ports; p++) {
+        const struct df_kport *port = &g->kports[kernel->first_port + p];
+        const char *name = df_graph_string(g, port->name);
+        if (port->in_slot >= 0) {
+            set_port(j, p, dfm_cache_address(gpu->cache, &j->claim.pieces[port->in_slot]), bytes[p],
+                     port->mode == DF_INOUT, name);
+        } else if (port->mode == DF_OUT) {
+            set_port(j, p, dfm_cache_address(gpu->cache, output++), bytes[p], true, name);
+        } else {
+            set_port(j, p, tmp, bytes[p], true, name);
+            tmp += (bytes[p] + TMP_ALIGNMENT - 1) / TMP_ALIGNMENT * TMP_ALIGNMENT;
+        }
+    }
+}
+
+/* Its first launch on a stream has just been made. */
+static void note_first(struct dfr_gpu *gpu, uint32_t kernel, uint32_t stream)
+{
+    uint8_t *loaded = gpu->loaded ? &gpu->loaded[(size_t)stream * gpu->run->graph->n_kernels + kernel] : NULL;
+
+    if (!loaded || *loaded)
+        return;
+    *loaded = 1;
+    gpu->steady_s = dfr_clock_s();
+}
+
+int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call *call, int *result, void **ports,
+                    const struct dfr_range *ranges, const char *name, struct df_error *error)
+{
+    const struct dfr_device_ops *ops = gpu->device->ops;
+    const struct df_run *run = gpu->run;
+    const struct df_graph *g = run->graph;
+    const struct df_node *node = &g->nodes[dfr_job_node(j->job)];
+    const struct df_kernel *kernel = &g->kernels[node->kernel];
+    const struct df_work *work = &g->works[node->work];
+    uint32_t stream = DFR_STREAM_COMPUTE + j->stream;
+    struct dfr_launch launch = {
+        .fn = dfr_device_function(ops, &run->options, &g->functions[node->kernel]),
+        .call = call, .dims = (const size_t *)(g->dims + work->first_dim), .ports = ports,
+        .scalars = run->scalars + work->first_scalar, .result = result, .ranges = ranges,
+        .n_ranges = kernel->n_ports, .node_name = name, .broken = &gpu->broken,
+    };
+    int status;
+
+    if (kernel->flags & DF_KERNEL_COPY)
+        return ops->copy(gpu->device, DFR_COPY_D2D, ports[1], ports[0], g->port_bytes[work->first_port], stream, error);
+    status = ops->launch(gpu->device, &launch, stream, error);
+    note_first(gpu, node->kernel, j->stream);
+    return status;
+}
+
+/* All that a launch needs of the job itself. */
+static void prepare(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t stream)
+{
+    struct df_run *run = gpu->run;
+
+    j->stream = stream;
+    j->result = DF_OK;
+    j->recording = NULL;
+    j->told_by = (uint32_t)(j - gpu->jobs);
+    j->tells = j->part = 0;
+    j->loads = false;
+    j->parts = 1;
+    j->call = (struct df_call){ .run = run, .job = j->job, .wave = dfr_job_wave(run, j->job), .threads = 1,
+                                .device = gpu->device, .stream = DFR_STREAM_COMPUTE + stream };
+    make_ports(gpu, j);
+    df_node_name(run->graph, dfr_job_node(j->job), j->name, DFR_GPU_NAME_BYTES);
+    if (gpu->flying) {
+        gpu->flying[dfr_job_index(run, j->job)] = 1;
+        dfm_cache_take_over(gpu->cache, &j->claim);
+    }
+}
+
+/* ---- what follows ---- */
+
+/* In slots of the node whose values are being made here, or UINT32_MAX: it may not be launched yet. */
+static uint32_t made_here(const struct dfr_gpu *gpu, uint32_t node, uint32_t slot)
+{
+    const struct df_run *run = gpu->run;
+    const struct df_graph *g = run->graph;
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
+        uint32_t producer = g->values[in[k]].producer;
+        if (dfr_is_once(run, producer) || !gpu->flying[(size_t)slot * g->n_nodes + producer])
+            continue;
+        if (run->nodes[producer].flags & DFR_N_STREAM)
+            return UINT32_MAX;
+        n++;
+    }
+    return n;
+}
+
+static bool is_here(const struct dfr_gpu *gpu, uint32_t node, uint32_t slot)
+{
+    const struct df_run *run = gpu->run;
+    return run->policy->units(run->policy_state, slot, node) == 1u << gpu->unit;
+}
+
+static bool may_follow(const struct dfr_gpu *gpu, uint32_t node, uint32_t slot)
+{
+    const struct df_run *run = gpu->run;
+    size_t index = (size_t)slot * run->graph->n_nodes + node;
+
+    return !gpu->flying[index] && !(run->graph->kernels[run->graph->nodes[node].kernel].traits & DF_SYNC) &&
+           is_here(gpu, node, slot) && made_here(gpu, node, slot) == dfr_engine_pending(run, node, slot);
+}
+
+static struct gpu_job *empty_job(struct dfr_gpu *gpu)
+{
+    uint32_t i = 0;
+    while (gpu->jobs[i].state != GPU_EMPTY)
+        i++;
+    return &gpu->jobs[i];
+}
+
+/* NULL: there is no room for it now. */
+static struct gpu_job *follow(struct dfr_gpu *gpu, uint32_t node, uint32_t slot, uint32_t stream)
+{
+    struct gpu_job *j;
+    struct df_error error;
+    enum dfm_reserved reserved;
+
+    if (gpu->n_ahead == DFR_GPU_AHEAD || gpu->n_jobs == gpu->capacity)
+        return NULL;
+    j = empty_job(gpu);
+    j->job = dfr_job(slot, node);
+    dfr_gpu_describe_claim(gpu, j);
+    reserved = dfm_cache_reserve_ahead(gpu->cache, &j->claim, &error);
+    if (reserved == DFM_ERROR)
+        dfr_gpu_job_failed(gpu, j, &error);
+    if (reserved != DFM_RESERVED)
+        return NULL;
+    gpu->order[gpu->n_jobs++] = (uint32_t)(j - gpu->jobs);
+    gpu->n_ahead++;
+    j->state = GPU_RESERVED;
+    if (gpu->next_use)
+        dfr_next_use_taken(gpu->next_use, j->job);
+    j->asked = false;
+    j->loaded = j->ahead = true;
+    gpu->run->ahead[dfr_job_index(gpu->run, j->job)] = 1;
+    prepare(gpu, j, stream);
+    return j;
+}
+
+/* Does another unit wait for what the job makes? */
+static bool is_awaited(const struct dfr_gpu *gpu, const struct gpu_job *j)
+{
+    const struct df_graph *g = gpu->run->graph;
+    uint32_t node = dfr_job_node(j->job), first = g->nodes[node].first_out;
+
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
+        for (uint32_t r = 0; r < g->values[y].n_readers; r++)
+            if (!is_here(gpu, g->readers[g->values[y].first_reader + r].node, dfr_job_slot(j->job)))
+                return true;
+    return false;
+}
+
+/* batch[0] is prepared. Gives how many there are; *next is the first whose readers were not looked at. */
+static uint32_t gather(struct dfr_gpu *gpu, struct gpu_job **batch, uint32_t stream)
+{
+    const struct df_graph *g = gpu->run->graph;
+    uint32_t n = 1, slot = dfr_job_slot(batch[0]->job);
+
+    if (!gpu->flying || slot == dfr_once_slot(gpu->run) || gpu->run->options.sync_kernels)
+        return 1;
+    for (uint32_t i = 0; i < n && n < DFR_GPU_BATCH; i++) {
+        uint32_t node = dfr_job_node(batch[i]->job), first = g->nodes[node].first_out;
+        if (is_awaited(gpu, batch[n - 1]))
+            break;
+        for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
+            for (uint32_t r = 0; r < g->values[y].n_readers && n < DFR_GPU_BATCH; r++) {
+                uint32_t reader = g->readers[g->values[y].first_reader + r].node;
+                struct gpu_job *j = may_follow(gpu, reader, slot) ? follow(gpu, reader, slot, stream) : NULL;
+                if (!j)
+                    continue;
+                batch[n++] = j;
+                if (is_awaited(gpu, j))
+                    return n;
+            }
+    }
+    return n;
+}
+
+/* ---- launching ---- */
+
+/* Makes the stream wait for the job's copies, and for what makes its inputs on other streams. */
+static int wait_inputs(struct dfr_gpu *gpu, struct gpu_job *j, struct df_error *error)
+{
+    uint32_t stream = DFR_STREAM_COMPUTE + j->stream;
+    int status = dfm_cache_wait(gpu->cache, &j->claim, stream, error);
+
+    for (uint32_t i = 0; j->ahead && i < gpu->n_jobs && status == DF_OK; i++) {
+        const struct gpu_job *other = &gpu->jobs[gpu->order[i]];
+        if (other->state == GPU_LAUNCHED && other->stream != j->stream &&
+            dfr_job_slot(other->job) == dfr_job_slot(j->job))
+            status = gpu->device->ops->stream_wait(gpu->device, stream, gpu->jobs[other->told_by].event, error);
+    }
+    return status;
+}
+
+static int launch_one(struct dfr_gpu *gpu, struct gpu_job *j, struct df_error *error)
+{
+    const struct dfr_device_ops *ops = gpu->device->ops;
+    double steady_s = gpu->steady_s;
+    int status = DF_OK;
+
+    if (gpu->run->inspect)
+        status = dfr_inspect_launch(gpu->run, gpu->unit, (uint32_t)(j - gpu->jobs), &j->call, j->ports, error);
+    if (status == DF_OK)
+        status = dfr_gpu_enqueue(gpu, j, &j->call, &j->result, j->ports, j->ranges, j->name, error);
+    j->loads = gpu->steady_s > steady_s;
+    if (status == DF_OK)
+        status = ops->event_record(gpu->device, j->event, DFR_STREAM_COMPUTE + j->stream, error);
+    if (status == DF_OK && gpu->run->options.sync_kernels)
+        status = dfr_event_wait(gpu->device, j->event, 0, error);
+    return status;
+}
+
+static void launched(struct dfr_gpu *gpu, struct gpu_job *j, double now_s)
+{
+    j->launched_s = now_s;
+    j->state = GPU_LAUNCHED;
+    gpu->stream_jobs[j->stream]++;
+}
+
+void dfr_gpu_launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j, uint32_t stream)
+{
+    struct gpu_job *batch[DFR_GPU_BATCH] = { j };
+    struct df_error error;
+    double now_s = dfr_clock_s();
+    bool done = false;
+    uint32_t n;
+
+    prepare(gpu, j, stream);
+    n = gather(gpu, batch, stream);
+    if (w->first_s < 0)
+        w->first_s = now_s;
+    for (uint32_t i = 0; i < n; i++)
+        if (wait_inputs(gpu, batch[i], &error) != DF_OK) {
+            dfr_gpu_job_failed(gpu, batch[i], &error);
+            return;
+        }
+    if (dfr_gpu_replay(gpu, batch, n, &done, &error) != DF_OK) {
+        dfr_gpu_job_failed(gpu, j, &error);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (!done && launch_one(gpu, batch[i], &error) != DF_OK) {
+            dfr_gpu_job_failed(gpu, batch[i], &error);
+            return;
+        }
+        launched(gpu, batch[i], now_s);
+        if (gpu->device->ops->results_at_once && batch[i]->result != DF_OK)
+            break;                      /* known already: nothing is launched on what it did not make */
+    }
+}

@@ -1,0 +1,266 @@
+/* gpu_record.c - batches of launches that come again in later waves with the same addresses: recorded once (on CUDA as
+ * a CUDA Graph), and then done by one call.
+ *
+ * States of a place in the table (by the batch's hash; a batch is its nodes and the addresses of their ports):
+ *     1  empty      no batch of this hash came yet
+ *     2  seen       1 -> 2 when one came; it was launched job by job
+ *     3  recorded   2 -> 3 when it came again (1 -> 3 with --cuda-graphs=on); from then on it is replayed
+ *     4  never      2 -> 4 where it cannot be recorded, or a kernel asked for what differs from wave to wave
+ * Another batch of the same place takes it over, unless a replay is in flight.
+ *
+ * Pays:     a replay saves all but one launch and all but one event, so it pays from a few jobs on (LEAST_JOBS). It
+ *           gives one event for the whole batch; a batch ends where another unit waits, so nobody waits longer for
+ *           that. With --trace or --learn each job's own times are wanted: then nothing is recorded unless it is asked
+ *           for.
+ * Memory:   a recording is allocated when it is made, once; replays allocate nothing. It has calls, results and ports
+ *           of its own, because what was recorded points to them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/threads/clock.h"
+#include "runtime/base/error.h"
+#include "runtime/gpu/gpu_impl.h"
+
+#define LEAST_JOBS 3u
+
+enum place { EMPTY, SEEN, RECORDED, NEVER };
+
+struct gpu_recording {
+    uint64_t hash;
+    enum place state;
+    uint32_t n, n_ports, left;          /* left: jobs of the replay in flight that have not ended */
+    uint32_t *nodes;
+    struct df_call *calls;
+    int *results;
+    void **ports;                       /* of all jobs, one after another */
+    struct dfr_range *ranges;
+    char (*names)[DFR_GPU_NAME_BYTES];
+    struct dfr_recording *device;
+};
+
+/* ---- the table ---- */
+
+static void clear(struct dfr_gpu *gpu, struct gpu_recording *r)
+{
+    if (r->device)
+        gpu->device->ops->recording_destroy(gpu->device, r->device);
+    free(r->nodes);
+    free(r->calls);
+    free(r->results);
+    free(r->ports);
+    free(r->ranges);
+    free(r->names);
+    *r = (struct gpu_recording){ .state = EMPTY };
+}
+
+int dfr_gpu_recordings_create(struct dfr_gpu *gpu, struct df_error *error)
+{
+    const struct df_run *run = gpu->run;
+    int asked = run->options.cuda_graphs;
+
+    if (!gpu->device->ops->record_begin || !gpu->flying || asked == DF_GRAPHS_OFF || run->options.sync_kernels ||
+        (asked == DF_GRAPHS_AUTO && run->trace))
+        return DF_OK;
+    gpu->least_recorded = asked == DF_GRAPHS_ON ? 1 : LEAST_JOBS;
+    gpu->record_at_once = asked == DF_GRAPHS_ON;
+    gpu->recordings = calloc(DFR_GPU_RECORDINGS, sizeof *gpu->recordings);
+    return gpu->recordings ? DF_OK : dfr_error_memory(error);
+}
+
+void dfr_gpu_recordings_destroy(struct dfr_gpu *gpu)
+{
+    for (uint32_t i = 0; gpu->recordings && i < DFR_GPU_RECORDINGS; i++)
+        clear(gpu, &gpu->recordings[i]);
+    free(gpu->recordings);
+}
+
+static uint32_t n_ports_of(const struct dfr_gpu *gpu, const struct gpu_job *j)
+{
+    const struct df_graph *g = gpu->run->graph;
+    return g->kernels[g->nodes[dfr_job_node(j->job)].kernel].n_ports;
+}
+
+static uint64_t hash_batch(const struct dfr_gpu *gpu, struct gpu_job *const *batch, uint32_t n)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (uint32_t i = 0; i < n; i++) {
+        hash = (hash ^ dfr_job_node(batch[i]->job)) * 0x100000001b3u;
+        for (uint32_t p = 0; p < n_ports_of(gpu, batch[i]); p++)
+            hash = (hash ^ (uint64_t)(uintptr_t)batch[i]->ports[p] >> 8) * 0x100000001b3u;
+    }
+    return hash ^ hash >> 32;
+}
+
+static bool is_of(const struct dfr_gpu *gpu, const struct gpu_recording *r, struct gpu_job *const *batch, uint32_t n)
+{
+    void *const *ports = r->ports;
+    if (r->n != n)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t n_ports = n_ports_of(gpu, batch[i]);
+        if (r->nodes[i] != dfr_job_node(batch[i]->job) ||
+            memcmp(ports, batch[i]->ports, n_ports * sizeof *ports) != 0)
+            return false;
+        ports += n_ports;
+    }
+    return true;
+}
+
+/* ---- recording ---- */
+
+static bool allocate(const struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job *const *batch, uint32_t n)
+{
+    r->n_ports = 1;
+    for (uint32_t i = 0; i < n; i++)
+        r->n_ports += n_ports_of(gpu, batch[i]);
+    r->n = n;
+    r->nodes = calloc(n, sizeof *r->nodes);
+    r->calls = calloc(n, sizeof *r->calls);
+    r->results = calloc(n, sizeof *r->results);
+    r->ports = calloc(r->n_ports, sizeof *r->ports);
+    r->ranges = calloc(r->n_ports, sizeof *r->ranges);
+    r->names = calloc(n, sizeof *r->names);
+    return r->nodes && r->calls && r->results && r->ports && r->ranges && r->names;
+}
+
+/* What the launches will point to. */
+static void copy_jobs(const struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job *const *batch)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < r->n; i++) {
+        uint32_t n_ports = n_ports_of(gpu, batch[i]);
+        r->nodes[i] = dfr_job_node(batch[i]->job);
+        r->calls[i] = batch[i]->call;
+        r->results[i] = DF_OK;
+        memcpy(r->ports + at, batch[i]->ports, n_ports * sizeof *r->ports);
+        memcpy(r->ranges + at, batch[i]->ranges, n_ports * sizeof *r->ranges);
+        memcpy(r->names[i], batch[i]->name, DFR_GPU_NAME_BYTES);
+        at += n_ports;
+    }
+}
+
+static int record_launches(struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job *const *batch, bool *good,
+                           struct df_error *error)
+{
+    const struct dfr_device_ops *ops = gpu->device->ops;
+    uint32_t stream = DFR_STREAM_COMPUTE + batch[0]->stream, at = 0;
+    int status = ops->record_begin(gpu->device, stream, error), launched = DF_OK;
+
+    if (status != DF_OK)
+        return status;
+    for (uint32_t i = 0; i < r->n && launched == DF_OK; i++) {
+        launched = dfr_gpu_enqueue(gpu, batch[i], &r->calls[i], &r->results[i], r->ports + at, r->ranges + at,
+                                   r->names[i], NULL);
+        at += n_ports_of(gpu, batch[i]);
+    }
+    status = ops->record_end(gpu->device, stream, &r->device, error);
+    *good = status == DF_OK && launched == DF_OK && r->device;
+    for (uint32_t i = 0; i < r->n; i++)
+        *good = *good && r->results[i] == DF_OK && !r->calls[i].failed && !r->calls[i].varies;
+    return status;
+}
+
+/* false, without an error: it never will be. */
+static bool record(struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job *const *batch, uint32_t n,
+                   struct df_error *error, int *status)
+{
+    uint64_t hash = r->hash;
+    bool good = allocate(gpu, r, batch, n);
+
+    *status = DF_OK;
+    if (good) {
+        copy_jobs(gpu, r, batch);
+        *status = record_launches(gpu, r, batch, &good, error);
+    }
+    if (gpu->loaded)
+        gpu->steady_s = dfr_clock_s();
+    if (!good)
+        clear(gpu, r);
+    r->hash = hash;
+    r->state = good ? RECORDED : NEVER;
+    return good && *status == DF_OK;
+}
+
+/* ---- replaying ---- */
+
+/* Jobs that may be launched again without their host code. Whether that has anything to say about other waves nobody
+ * knows but who wrote it: unasked, only launches that are all there is are repeated. */
+static bool may_repeat(const struct dfr_gpu *gpu, struct gpu_job *const *batch, uint32_t n)
+{
+    const struct df_graph *g = gpu->run->graph;
+    for (uint32_t i = 0; i < n; i++) {
+        unsigned traits = g->kernels[g->nodes[dfr_job_node(batch[i]->job)].kernel].traits;
+        if (traits & DF_SYNC || !(traits & DF_LAUNCH || gpu->record_at_once))
+            return false;
+    }
+    return dfr_job_slot(batch[0]->job) != dfr_once_slot(gpu->run);
+}
+
+static int replay(struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job **batch, struct df_error *error)
+{
+    const struct dfr_device_ops *ops = gpu->device->ops;
+    struct gpu_job *last = batch[r->n - 1];
+    uint32_t stream = DFR_STREAM_COMPUTE + batch[0]->stream;
+    int status;
+
+    for (uint32_t i = 0; i < r->n; i++) {
+        struct gpu_job *j = batch[i];
+        r->calls[i].job = j->job;
+        r->calls[i].wave = j->call.wave;
+        r->calls[i].stream = stream;
+        j->recording = r;
+        j->told_by = (uint32_t)(last - gpu->jobs);
+        j->part = i;
+        j->parts = r->n;
+    }
+    last->tells = r->n - 1;
+    r->left = r->n;
+    status = ops->replay(gpu->device, r->device, stream, error);
+    if (status == DF_OK)
+        status = ops->event_record(gpu->device, last->event, stream, error);
+    if (status == DF_OK)
+        gpu->n_replayed += r->n;
+    return status;
+}
+
+int dfr_gpu_replay(struct dfr_gpu *gpu, struct gpu_job **batch, uint32_t n, bool *done, struct df_error *error)
+{
+    struct gpu_recording *r;
+    uint64_t hash;
+    int status = DF_OK;
+
+    if (!gpu->recordings || n < gpu->least_recorded || !may_repeat(gpu, batch, n))
+        return DF_OK;
+    hash = hash_batch(gpu, batch, n);
+    r = &gpu->recordings[hash % DFR_GPU_RECORDINGS];
+    if (r->left > 0)
+        return DF_OK;
+    if (r->state == EMPTY || r->hash != hash) {
+        clear(gpu, r);
+        r->hash = hash;
+        r->state = SEEN;
+        if (!gpu->record_at_once)
+            return DF_OK;
+    }
+    if (r->state == NEVER || (r->state == SEEN && !record(gpu, r, batch, n, error, &status)))
+        return status;
+    if (!is_of(gpu, r, batch, n))       /* another batch of the same hash */
+        return DF_OK;
+    *done = true;
+    return replay(gpu, r, batch, error);
+}
+
+void dfr_gpu_replayed(struct dfr_gpu *gpu, struct gpu_job *j)
+{
+    struct gpu_recording *r = j->recording;
+
+    (void)gpu;
+    if (!r)
+        return;
+    j->result = r->results[j->part];
+    j->call.failed = r->calls[j->part].failed;
+    memcpy(j->call.message, r->calls[j->part].message, sizeof j->call.message);
+    j->recording = NULL;
+    r->left--;
+}

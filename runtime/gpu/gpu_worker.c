@@ -1,0 +1,404 @@
+/* gpu_worker.c - the worker of one GPU: keeps several jobs in flight, so that one computes while the copies of the next
+ * are under way, and never blocks on any of it.
+ *
+ * States of a job here (engine.h's state 4 in detail):
+ *     1  taken      popped from the policy; only the newest job can be in this state, and no other is popped meanwhile
+ *     2  reserved   1 -> 2 when memory for all it needs is reserved; copies of inputs that the host has are issued,
+ *                   other devices are asked for the rest (which is loaded when it has come)
+ *     3  launched   2 -> 3 when all its copies are issued and a compute stream is free; it starts when they are
+ *                   complete. What follows it here may be launched with it (gpu_launch.c)
+ *     4  done       3 -> 4 when its event is complete: pins go, the engine is told
+ * Jobs are reserved in the order in which they were taken, so none is overtaken for ever where memory is short; a
+ * reserved job needs nothing that another job here holds, so reserved jobs always end and their memory comes back.
+ */
+#include <math.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "runtime/threads/bind.h"
+#include "runtime/threads/clock.h"
+#include "runtime/gpu/gpu_impl.h"
+#include "runtime/inspect/inspect.h"
+#include "runtime/engine/log.h"
+
+#define SPIN_S 50e-6                    /* a back end that cannot wake is asked without pause for so long */
+#define FIRST_PAUSE_NS 2000
+#define LONGEST_PAUSE_NS 50000
+
+/* ---- 1 -> 2 ---- */
+
+/* What the job needs of this memory. */
+void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j)
+{
+    const struct df_run *run = gpu->run;
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(j->job), slot = dfr_job_slot(j->job);
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+    uint32_t first = g->nodes[node].first_out, n_in = df_node_n_in(g, node);
+    struct dfm_piece *p = j->claim.pieces;
+
+    for (uint32_t k = 0; k < n_in; k++)
+        *p++ = (struct dfm_piece){ .use = DFM_READ, .block = dfr_block_of(run, in[k], slot) };
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
+        uint32_t block = slot * g->n_values + y, taken = g->values[y].taken_from;
+        if (taken == DF_NONE) {
+            *p++ = (struct dfm_piece){ .use = DFM_WRITE, .block = block };
+            continue;
+        }
+        for (uint32_t k = 0; k < n_in; k++)
+            if (in[k] == taken) {
+                j->claim.pieces[k] = (struct dfm_piece){ .use = DFM_TAKE, .block = block,
+                                                         .from = dfr_block_of(run, taken, slot) };
+                break;
+            }
+    }
+    j->claim.n = (uint32_t)(p - j->claim.pieces);
+    j->claim.tmp_bytes = g->works[g->nodes[node].work].tmp_bytes;
+}
+
+/* A peer that has the block sends it into the piece's memory, which is then no more waited for by `missing`, but by the
+ * piece. false: no peer has it. */
+static bool ask_peer(struct dfr_gpu *gpu, const struct dfm_piece *piece, uint32_t waiter, uint32_t holders)
+{
+    struct df_run *run = gpu->run;
+    uint32_t m;
+
+    if (!(holders & gpu->peers))
+        return dfm_cache_is_coming(gpu->cache, piece);
+    if (!dfm_cache_expect(gpu->cache, piece, waiter))
+        return true;
+    m = (uint32_t)__builtin_ctz(holders & gpu->peers);
+    dfm_cache_post_fetch(run->space->caches[m], waiter);
+    dfr_wake_one(&run->wakes[m]);
+    return true;
+}
+
+/* Asks other devices for the inputs that the host does not have. */
+static void ask_for_inputs(struct dfr_gpu *gpu, struct gpu_job *j)
+{
+    struct df_run *run = gpu->run;
+    uint32_t index = dfr_job_index(run, j->job), n = 0, present = 1;
+
+    for (uint32_t k = 0; k < j->claim.n; k++)
+        n += j->claim.pieces[k].awaited;
+    j->loaded = n == 0;
+    j->asked = n > 0;
+    if (n == 0)
+        return;
+    run->taker[index] = (uint8_t)gpu->unit;
+    atomic_store_explicit(&run->missing[index], n + 1, memory_order_relaxed);
+    for (uint32_t k = 0; k < j->claim.n; k++) { /* awaited pieces are inputs: k is the in slot */
+        const struct dfm_piece *p = &j->claim.pieces[k];
+        uint32_t block = p->use == DFM_TAKE ? p->from : p->block, holders;
+        if (!p->awaited)
+            continue;
+        holders = dfm_block_valid(&run->space->blocks[block]);
+        if (holders & DFM_HOST || ask_peer(gpu, p, dfr_waiter(run, j->job, k), holders))
+            present++;
+        else
+            dfr_ask(run, dfr_waiter(run, j->job, k), block, holders);
+    }
+    atomic_fetch_sub_explicit(&run->missing[index], present, memory_order_acq_rel);
+}
+
+/* false: nothing changed, or the run fails. */
+static bool reserve(struct dfr_gpu *gpu, struct gpu_job *j)
+{
+    struct df_error error;
+    switch (dfm_cache_reserve(gpu->cache, &j->claim, &error)) {
+    case DFM_RESERVED:
+        j->state = GPU_RESERVED;
+        if (gpu->next_use)
+            dfr_next_use_taken(gpu->next_use, j->job);
+        ask_for_inputs(gpu, j);
+        return true;
+    case DFM_ERROR:
+        dfr_gpu_job_failed(gpu, j, &error);
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* Jobs that may be here now: the window is for the most that may be launched. */
+static uint32_t room(const struct dfr_gpu *gpu)
+{
+    return gpu->window / gpu->run->gpu_jobs * gpu->flight.jobs;
+}
+
+static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
+{
+    struct df_run *run = gpu->run;
+    struct gpu_job *j;
+    uint32_t i = 0;
+    uint64_t job;
+
+    if (gpu->n_jobs - gpu->n_ahead >= room(gpu))
+        return false;
+    if (!run->policy->pop(run->policy_state, w->index, &job)) {
+        if (gpu->n_jobs - gpu->n_ahead < gpu->flight.jobs)
+            dfr_flight_starved(&gpu->flight);
+        return false;
+    }
+    while (gpu->jobs[i].state != GPU_EMPTY)
+        i++;
+    j = &gpu->jobs[i];
+    gpu->order[gpu->n_jobs++] = i;
+    j->state = GPU_TAKEN;
+    j->ahead = false;
+    j->job = job;
+    dfr_gpu_describe_claim(gpu, j);
+    return true;
+}
+
+static bool take_and_reserve(struct dfr_gpu *gpu, struct dfr_worker *w)
+{
+    bool progress = false;
+    for (;;) {
+        struct gpu_job *newest = gpu->n_jobs ? &gpu->jobs[gpu->order[gpu->n_jobs - 1]] : NULL;
+        if (newest && newest->state == GPU_TAKEN) {
+            if (!reserve(gpu, newest))
+                return progress;
+        } else if (!take(gpu, w)) {
+            return progress;
+        }
+        progress = true;
+    }
+}
+
+/* A peer that was asked no longer had it. */
+static bool must_be_asked_for(const struct dfr_gpu *gpu, const struct dfm_piece *p)
+{
+    uint32_t block = p->use == DFM_TAKE ? p->from : p->block;
+    return !dfm_cache_is_coming(gpu->cache, p) && !(dfm_block_valid(&gpu->run->space->blocks[block]) & DFM_HOST);
+}
+
+/* What came from other devices is sent on. */
+static bool load_arrived(struct dfr_gpu *gpu, struct gpu_job *j)
+{
+    struct df_run *run = gpu->run;
+    struct df_error error;
+    bool all = true, refused = false;
+
+    if (atomic_load_explicit(&run->missing[dfr_job_index(run, j->job)], memory_order_acquire) > 0)
+        return false;
+    for (uint32_t k = 0; k < j->claim.n; k++) {
+        if (!j->claim.pieces[k].awaited)
+            continue;
+        if (dfm_cache_load(gpu->cache, &j->claim.pieces[k], &error) != DF_OK) {
+            dfr_gpu_job_failed(gpu, j, &error);
+            return false;
+        }
+        all = all && !j->claim.pieces[k].awaited;
+        refused = refused || (j->claim.pieces[k].awaited && must_be_asked_for(gpu, &j->claim.pieces[k]));
+    }
+    j->loaded = all;
+    if (refused)
+        ask_for_inputs(gpu, j);
+    return all || refused;
+}
+
+/* ---- 2 -> 3 ---- */
+
+static bool launch_ready(struct dfr_gpu *gpu, struct dfr_worker *w)
+{
+    bool progress = false;
+    uint32_t stream = 0;
+
+    for (uint32_t i = 0; i < gpu->n_jobs; i++) {
+        struct gpu_job *j = &gpu->jobs[gpu->order[i]];
+        if (j->state != GPU_RESERVED || j->ahead)
+            continue;
+        if (!j->loaded && load_arrived(gpu, j))
+            progress = true;
+        if (!j->loaded)
+            continue;
+        while (stream < gpu->flight.jobs && gpu->stream_jobs[stream])
+            stream++;
+        if (stream >= gpu->flight.jobs || dfr_stopped(gpu->run))
+            break;
+        dfr_gpu_launch(gpu, w, j, stream);
+        progress = true;
+    }
+    return progress;
+}
+
+/* ---- 3 -> 4 ---- */
+
+/* What the job was expected to take, as a measure of its work; where nothing is known all count the same. */
+static double expected_work(const struct dfr_gpu *gpu, uint64_t job)
+{
+    const struct df_run *run = gpu->run;
+    double s = run->time_s[(size_t)gpu->unit * run->graph->n_works + run->graph->nodes[dfr_job_node(job)].work];
+    return s > 0 && s < INFINITY ? s : 1e-9;
+}
+
+static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
+{
+    const struct df_graph *g = gpu->run->graph;
+    double begin_s = j->launched_s, end_s = dfr_clock_s(), device_begin_s, device_end_s;
+
+    if (gpu->device->ops->event_times(gpu->device, gpu->jobs[j->told_by].event, &device_begin_s, &device_end_s)) {
+        double part_s = (device_end_s - device_begin_s) / j->parts; /* of a batch that was replayed: equal ones */
+        begin_s = gpu->origin_s + device_begin_s + j->part * part_s;
+        end_s = gpu->origin_s + device_end_s - (j->parts - 1 - j->part) * part_s;
+    }
+    w->jobs++;
+    w->busy_s += fmax(0.0, end_s - fmax(begin_s, gpu->computed_until_s)); /* streams overlap: count time once */
+    gpu->computed_until_s = fmax(gpu->computed_until_s, end_s);
+    w->last_s = fmax(w->last_s, end_s);
+    dfr_flight_ended(&gpu->flight, expected_work(gpu, j->job), dfr_clock_s());
+    if (w->row) {
+        uint64_t at = w->row->n;
+        dfr_trace_add(w->row, dfr_job_node(j->job), j->call.wave, begin_s, end_s,
+                      g->works[g->nodes[dfr_job_node(j->job)].work].job_bytes);
+        if (w->row->n > at)
+            w->row->events[at].loads = j->loads;
+    }
+}
+
+static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
+{
+    count_job(gpu, w, j);
+    if (gpu->run->inspect)
+        j->result = dfr_inspect_finished(gpu->run, gpu->unit, (uint32_t)(j - gpu->jobs), &j->call, j->result, j->ports);
+    dfm_cache_release(gpu->cache, &j->claim);
+    dfr_gpu_replayed(gpu, j);
+    gpu->stream_jobs[j->stream]--;
+    gpu->n_ahead -= j->ahead;
+    gpu->jobs[j->told_by].tells -= j->told_by != (uint32_t)(j - gpu->jobs);
+    if (gpu->flying)
+        gpu->flying[dfr_job_index(gpu->run, j->job)] = 0;
+    j->state = GPU_EMPTY;
+    dfr_engine_done(gpu->run, w, &j->call, j->result, gpu->unit);
+}
+
+/* Not before what makes its inputs has ended, nor before those that its event tells of. */
+static bool may_end(const struct dfr_gpu *gpu, const struct gpu_job *j)
+{
+    return j->state == GPU_LAUNCHED && j->tells == 0 &&
+           !(j->ahead && gpu->run->ahead[dfr_job_index(gpu->run, j->job)]);
+}
+
+static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
+{
+    struct df_error error;
+    bool progress = false;
+
+    for (uint32_t i = 0; i < gpu->n_jobs && !dfr_stopped(gpu->run);) {
+        uint32_t number = gpu->order[i];
+        struct gpu_job *j = &gpu->jobs[number];
+        bool complete = false, ignored;
+        if (may_end(gpu, j) &&
+            gpu->device->ops->event_query(gpu->device, gpu->jobs[j->told_by].event, &complete, &error) != DF_OK) {
+            dfr_gpu_job_failed(gpu, j, &error);
+            return false;
+        }
+        if (!complete) {
+            i++;
+            continue;
+        }
+        /* its inputs' copies are complete too: they must be seen to be, before their blocks may go */
+        if (dfm_cache_poll(gpu->cache, &ignored, &error) != DF_OK) {
+            dfr_gpu_copies_failed(gpu, &error);
+            return false;
+        }
+        gpu->n_jobs--;
+        memmove(&gpu->order[i], &gpu->order[i + 1], (gpu->n_jobs - i) * sizeof *gpu->order);
+        finish(gpu, w, j);
+        progress = true;
+    }
+    return progress;
+}
+
+/* ---- the loop ---- */
+
+/* One look at everything; true: something changed. */
+static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
+{
+    struct df_error error;
+    bool progress = false;
+
+    if (dfm_cache_poll(gpu->cache, &progress, &error) != DF_OK) {
+        dfr_gpu_copies_failed(gpu, &error);
+        return true;
+    }
+    progress |= finish_complete(gpu, w);
+    progress |= take_and_reserve(gpu, w);
+    progress |= launch_ready(gpu, w);
+    return progress;
+}
+
+/* Nothing changed since `since_s`. A back end that cannot wake is asked again: at once for a while where there is a
+ * core for this, then after a pause that grows. */
+static void rest(struct dfr_gpu *gpu, uint32_t key, double since_s, int64_t *pause_ns)
+{
+    struct dfr_wake *wake = &gpu->run->wakes[gpu->unit];
+    bool busy = gpu->n_jobs > 0 || dfm_cache_busy(gpu->cache);
+
+    if (!busy || gpu->device->ops->can_wakeup) {
+        dfr_wake_sleep(wake, key, -1);
+    } else if (gpu->run->spins > 0 && dfr_clock_s() < since_s + SPIN_S) {
+        dfr_wake_cancel(wake, key);
+    } else {
+        dfr_wake_sleep(wake, key, *pause_ns);
+        *pause_ns = 2 * *pause_ns < LONGEST_PAUSE_NS ? 2 * *pause_ns : LONGEST_PAUSE_NS;
+    }
+}
+
+/* Relates the device's clock to ours by an event on an idle stream. */
+static void calibrate(struct dfr_gpu *gpu)
+{
+    const struct dfr_device_ops *ops = gpu->device->ops;
+    struct dfr_event *event = gpu->jobs[0].event;
+    double begin_s, end_s;
+    struct df_error error;
+
+    if (ops->event_record(gpu->device, event, DFR_STREAM_COMPUTE, &error) != DF_OK ||
+        ops->drain(gpu->device, &error) != DF_OK) {
+        dfr_engine_fail(gpu->run, DF_E_DEVICE, "beginning: %s", error.text);
+        return;
+    }
+    if (ops->event_times(gpu->device, event, &begin_s, &end_s))
+        gpu->origin_s = dfr_clock_s() - end_s;
+}
+
+static void bind_near(const struct dfr_gpu *gpu)
+{
+    const struct dfr_device_ops *ops = gpu->device->ops;
+    char bus_id[32];
+
+    if (ops->bus_id && ops->bus_id(gpu->unit - 1, bus_id, sizeof bus_id, NULL) == DF_OK && dfr_bind_near(bus_id))
+        dfr_log(gpu->run, DF_LOG_INFO, "%s: its worker runs on the cores near %s",
+                gpu->run->platform.units[gpu->unit].name, bus_id);
+}
+
+void *dfr_gpu_main(void *arg)
+{
+    struct dfr_worker *w = arg;
+    struct dfr_gpu *gpu = w->run->gpus[w->unit];
+    struct dfr_wake *wake = &w->run->wakes[w->unit];
+    int64_t pause_ns = FIRST_PAUSE_NS;
+    double changed_s = 0;
+    struct df_error error;
+
+    prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); /* else a pause of 2 us takes 50 */
+    bind_near(gpu);
+    calibrate(gpu);
+    while (!dfr_stopped(w->run)) {
+        uint32_t key;
+        if (step(gpu, w)) {
+            pause_ns = FIRST_PAUSE_NS;
+            changed_s = gpu->device->ops->can_wakeup ? 0 : dfr_clock_s();
+            continue;
+        }
+        key = dfr_wake_announce(wake);
+        if (dfr_stopped(w->run) || step(gpu, w))
+            dfr_wake_cancel(wake, key);
+        else
+            rest(gpu, key, changed_s, &pause_ns);
+    }
+    /* what is in flight ends before its memory goes; after a failure its own errors are no news */
+    gpu->device->ops->drain(gpu->device, &error);
+    return NULL;
+}

@@ -1,0 +1,62 @@
+/* arrays.h - the arrays of a graph, listed once: the builder collects them, graph.c allocates them, image.c writes them
+ * and lays them over an image, all by this list.
+ *
+ * X(field, type, count, factor, owns): field of struct df_graph, type of an item, the n_… field that counts it, items
+ * per count (0: n_classes), and whether this array is the one that says what the count is.
+ */
+#ifndef DF_ARRAYS_H
+#define DF_ARRAYS_H
+
+#include "runtime/graph/graph.h"
+
+#define DFR_GRAPH_ARRAYS(X)                                       \
+    X(strings, char, n_string_bytes, 1, true)                     \
+    X(class_names, uint32_t, n_classes, 1, true)                  \
+    X(kernels, struct df_kernel, n_kernels, 1, true)              \
+    X(kports, struct df_kport, n_kports, 1, true)                 \
+    X(dim_names, uint32_t, n_dim_names, 1, true)                  \
+    X(kscalars, struct df_kscalar, n_kscalars, 1, true)           \
+    X(args, struct df_arg, n_args, 1, true)                       \
+    X(params, struct df_param, n_params, 1, true)                 \
+    X(code, uint64_t, n_code, 1, true)                            \
+    X(scalars, struct df_scalar_value, n_scalars, 1, true)        \
+    X(node_scalars, uint32_t, n_node_scalars, 1, true)            \
+    X(works, struct df_work, n_works, 1, true)                    \
+    X(dims, uint64_t, n_dims, 1, true)                            \
+    X(port_bytes, uint64_t, n_wports, 1, true)                    \
+    X(port_dims, uint64_t, n_wports, DF_MAX_RANK, false)          \
+    X(cost_s, double, n_works, 0, false)                          \
+    X(scopes, struct df_scope, n_scopes, 1, true)                 \
+    X(indices, int32_t, n_indices, 1, true)                       \
+    X(nodes, struct df_node, n_nodes, 1, true)                    \
+    X(in_value, uint32_t, n_in_values, 1, true)                   \
+    X(values, struct df_value, n_values, 1, true)                 \
+    X(readers, struct df_reader, n_readers, 1, true)
+
+#define DFR_ENUM(field, type, count, factor, owns) DFR_A_##field,
+enum { DFR_GRAPH_ARRAYS(DFR_ENUM) DFR_N_ARRAYS };
+#undef DFR_ENUM
+
+struct dfr_array_info {
+    const char *name;
+    size_t field_offset, count_offset;  /* in struct df_graph */
+    size_t item_bytes;
+    uint32_t factor;
+    bool owns_count;
+};
+
+extern const struct dfr_array_info dfr_array_infos[DFR_N_ARRAYS];
+
+/* Items of array `a` by the graph's counts. */
+uint64_t dfr_graph_array_count(const struct df_graph *g, unsigned a);
+void dfr_graph_array_set_count(struct df_graph *g, unsigned a, uint32_t count);
+const void *dfr_graph_array(const struct df_graph *g, unsigned a);
+void dfr_graph_array_set(struct df_graph *g, unsigned a, const void *items);
+
+/* Gives the graph one zeroed allocation for all its arrays by its counts. false: no memory. */
+bool dfr_graph_allocate(struct df_graph *g);
+
+/* Attaches the functions of n kernels; those past n have none. The built-in copy gets its own. DF_E_MEMORY. */
+int dfr_graph_set_functions(struct df_graph *g, const struct df_functions *functions, size_t n, struct df_error *error);
+
+#endif

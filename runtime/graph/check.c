@@ -1,0 +1,367 @@
+/* check.c - does a graph keep every promise of graph.h? Run by debug builds after each build, and on every image, so
+ * that whatever passes here can be walked without looking twice: no index is out of range, no arc goes backwards.
+ *
+ * Each function checks one kind of record; what it relies on has been checked by the one before it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/graph/expr.h"
+#include "runtime/graph/graph.h"
+
+#define ALL_NODE_FLAGS (DF_NODE_ONCE | DF_NODE_INSERTED | DF_NODE_ZERO_COST)
+
+#define REQUIRE(condition, ...)                                 \
+    do {                                                        \
+        if (!(condition)) {                                     \
+            dfr_error(error, DF_E_FORMAT, __VA_ARGS__);         \
+            return false;                                       \
+        }                                                       \
+    } while (0)
+
+/* Are items [first, first + n) within an array of `size`? */
+static bool within(uint64_t first, uint64_t n, uint64_t size)
+{
+    return first <= size && n <= size - first;
+}
+
+static bool check_strings(const struct df_graph *g, struct df_error *error)
+{
+    REQUIRE(g->name, "the graph has no name");
+    REQUIRE(g->n_string_bytes && !g->strings[0] && !g->strings[g->n_string_bytes - 1], "strings do not end");
+    REQUIRE(g->n_classes >= 2 && g->n_classes <= DF_MAX_CLASSES, "%u classes", (unsigned)g->n_classes);
+    for (uint32_t c = 0; c < g->n_classes; c++)
+        REQUIRE(g->class_names[c] && g->class_names[c] < g->n_string_bytes, "class %u has no name", (unsigned)c);
+    REQUIRE(!strcmp(g->strings + g->class_names[0], "cpu") && !strcmp(g->strings + g->class_names[1], "gpu"),
+            "classes 0 and 1 are not cpu and gpu");
+    return true;
+}
+
+/* ---- kernels ---- */
+
+static bool check_ports(const struct df_graph *g, uint32_t k, struct df_error *error)
+{
+    const struct df_kernel *kernel = &g->kernels[k];
+    int n_in = 0, n_out = 0;
+    for (unsigned p = 0; p < kernel->n_ports; p++) {
+        const struct df_kport *port = &g->kports[kernel->first_port + p];
+        REQUIRE(port->name < g->n_string_bytes, "kernel %u, port %u: name out of range", (unsigned)k, p);
+        REQUIRE(port->mode <= DF_TMP && port->elem < DF_N_ELEMS && port->rank <= DF_MAX_RANK,
+                "kernel %u, port %u: no such format", (unsigned)k, p);
+        bool in = port->mode == DF_IN || port->mode == DF_INOUT, out = port->mode == DF_OUT || port->mode == DF_INOUT;
+        REQUIRE(port->in_slot == (in ? n_in++ : -1) && port->out_slot == (out ? n_out++ : -1),
+                "kernel %u, port %u: slots out of order", (unsigned)k, p);
+    }
+    REQUIRE(kernel->n_in == n_in && kernel->n_out == n_out, "kernel %u: slots miscounted", (unsigned)k);
+    REQUIRE(!(kernel->flags & DF_KERNEL_COPY) ||
+                (kernel->n_ports == 2 && n_in == 1 && n_out == 1 && kernel->n_dims == 1 && !kernel->n_scalars),
+            "kernel %u: not the shape of a copy", (unsigned)k);
+    return true;
+}
+
+static bool check_kernels(const struct df_graph *g, struct df_error *error)
+{
+    uint32_t classes = (1u << g->n_classes) - 1;
+    for (uint32_t k = 0; k < g->n_kernels; k++) {
+        const struct df_kernel *kernel = &g->kernels[k];
+        REQUIRE(kernel->name < g->n_string_bytes && kernel->file < g->n_string_bytes, "kernel %u: name out of range",
+                (unsigned)k);
+        REQUIRE(within(kernel->first_port, kernel->n_ports, g->n_kports) &&
+                    within(kernel->first_dim, kernel->n_dims, g->n_dim_names) &&
+                    within(kernel->first_scalar, kernel->n_scalars, g->n_kscalars),
+                "kernel %u: ports, dimensions or scalars out of range", (unsigned)k);
+        REQUIRE(!(kernel->traits & ~DF_ALL_TRAITS) && !(kernel->flags & ~DF_KERNEL_COPY) &&
+                    !((kernel->code_classes | kernel->cost_classes) & ~classes),
+                "kernel %u: unknown traits, flags or classes", (unsigned)k);
+        for (unsigned i = 0; i < kernel->n_dims; i++)
+            REQUIRE(g->dim_names[kernel->first_dim + i] < g->n_string_bytes, "kernel %u: name out of range",
+                    (unsigned)k);
+        for (unsigned i = 0; i < kernel->n_scalars; i++) {
+            const struct df_kscalar *scalar = &g->kscalars[kernel->first_scalar + i];
+            REQUIRE(scalar->name < g->n_string_bytes && scalar->type <= DF_S_STR, "kernel %u: scalar %u has no type",
+                    (unsigned)k, i);
+        }
+        if (!check_ports(g, k, error))
+            return false;
+        REQUIRE(!(kernel->traits & DF_STREAM) || (!kernel->n_in && !(kernel->traits & DF_ONCE)),
+                "kernel %u: a stream with inputs, or once", (unsigned)k);
+    }
+    return true;
+}
+
+/* ---- scalars ---- */
+
+static bool check_scalars(const struct df_graph *g, struct df_error *error)
+{
+    for (uint32_t i = 0; i < g->n_args; i++)
+        REQUIRE(g->args[i].name < g->n_string_bytes && g->args[i].str < g->n_string_bytes &&
+                    g->args[i].type <= DF_S_STR &&
+                    (g->args[i].type != DF_S_I32 || g->args[i].i == (int32_t)g->args[i].i),
+                "arg %u: no such name or type", (unsigned)i);
+    for (uint32_t i = 0; i < g->n_params; i++)
+        REQUIRE(g->params[i].name < g->n_string_bytes, "param %u: name out of range", (unsigned)i);
+    for (uint32_t i = 0; i < g->n_scalars; i++) {
+        const struct df_scalar_value *scalar = &g->scalars[i];
+        REQUIRE(scalar->type <= DF_S_STR && scalar->str < g->n_string_bytes, "scalar %u: no such type", (unsigned)i);
+        REQUIRE(scalar->n_code || scalar->type != DF_S_I32 || scalar->i == (int32_t)scalar->i,
+                "scalar %u: does not fit in i32", (unsigned)i);
+        REQUIRE(within(scalar->first_code, scalar->n_code, g->n_code) &&
+                    (!scalar->n_code ||
+                     df_expr_check(g->code + scalar->first_code, scalar->n_code, g->n_string_bytes, g->n_args)),
+                "scalar %u: malformed code", (unsigned)i);
+    }
+    return true;
+}
+
+/* ---- works ---- */
+
+static bool check_sizes(const struct df_graph *g, uint32_t w, struct df_error *error)
+{
+    const struct df_work *work = &g->works[w];
+    const struct df_kernel *kernel = &g->kernels[work->kernel];
+    uint64_t tmp = 0, job = 0;
+    for (unsigned p = 0; p < kernel->n_ports; p++) {
+        const struct df_kport *port = &g->kports[kernel->first_port + p];
+        const uint64_t *dims = g->port_dims + ((size_t)work->first_port + p) * DF_MAX_RANK;
+        uint64_t bytes = df_elem_bytes(port->elem);
+        bool overflow = false, empty = false;
+        for (unsigned i = 0; i < DF_MAX_RANK; i++) {
+            REQUIRE(i < port->rank || dims[i] == 1, "work %u, port %u: an extent past its rank", (unsigned)w, p);
+            empty |= dims[i] == 0;
+        }
+        for (unsigned i = 0; i < port->rank && !empty; i++)
+            overflow |= __builtin_mul_overflow(bytes, dims[i], &bytes);
+        if (empty)
+            bytes = 0;
+        REQUIRE(!overflow && bytes <= INT64_MAX && g->port_bytes[work->first_port + p] == bytes,
+                "work %u, port %u: its bytes are not its format's", (unsigned)w, p);
+        if (port->mode == DF_TMP)
+            bytes = (bytes + DF_TMP_ALIGN - 1) / DF_TMP_ALIGN * DF_TMP_ALIGN;
+        if (port->mode == DF_TMP)
+            tmp += bytes;
+        REQUIRE(!__builtin_add_overflow(job, bytes, &job) && job <= INT64_MAX, "work %u: too large", (unsigned)w);
+    }
+    REQUIRE(!(kernel->flags & DF_KERNEL_COPY) || (g->port_bytes[work->first_port] == g->dims[work->first_dim] &&
+                                                  g->port_bytes[work->first_port + 1] == g->dims[work->first_dim]),
+            "work %u: copies another number of bytes", (unsigned)w);
+    REQUIRE(work->tmp_bytes == tmp && work->job_bytes == job, "work %u: bytes miscounted", (unsigned)w);
+    return true;
+}
+
+static bool check_works(const struct df_graph *g, struct df_error *error)
+{
+    for (uint32_t w = 0; w < g->n_works; w++) {
+        const struct df_work *work = &g->works[w];
+        REQUIRE(work->kernel < g->n_kernels && work->threads, "work %u: no kernel or no threads", (unsigned)w);
+        const struct df_kernel *kernel = &g->kernels[work->kernel];
+        REQUIRE(within(work->first_dim, kernel->n_dims, g->n_dims) &&
+                    within(work->first_port, kernel->n_ports, g->n_wports) &&
+                    within(work->first_scalar, kernel->n_scalars, g->n_node_scalars),
+                "work %u: dimensions, ports or scalars out of range", (unsigned)w);
+        for (unsigned i = 0; i < kernel->n_scalars; i++) {
+            uint32_t scalar = g->node_scalars[work->first_scalar + i];
+            REQUIRE(scalar < g->n_scalars && g->scalars[scalar].type == g->kscalars[kernel->first_scalar + i].type,
+                    "work %u: scalar %u has another type", (unsigned)w, i);
+        }
+        if (!check_sizes(g, w, error))
+            return false;
+        for (uint32_t c = 0; c < g->n_classes; c++) {
+            double cost_s = g->cost_s[(size_t)c * g->n_works + w];
+            REQUIRE(isnan(cost_s) || (cost_s >= 0 && !isinf(cost_s) && (kernel->cost_classes & 1u << c)),
+                    "work %u: a cost of %g on class %u", (unsigned)w, cost_s, (unsigned)c);
+        }
+    }
+    return true;
+}
+
+/* ---- nodes ---- */
+
+static bool check_scopes(const struct df_graph *g, struct df_error *error)
+{
+    REQUIRE(g->n_scopes && g->scopes[0].parent == DF_NONE, "scope 0 is not the main graph");
+    for (uint32_t s = 0; s < g->n_scopes; s++) {
+        const struct df_scope *scope = &g->scopes[s];
+        REQUIRE(!s || scope->parent < s, "scope %u: its parent comes after it", (unsigned)s);
+        REQUIRE(scope->name < g->n_string_bytes && within(scope->first_index, scope->n_indices, g->n_indices),
+                "scope %u: name or indices out of range", (unsigned)s);
+    }
+    return true;
+}
+
+/* Records of a node, without its arcs. `in` and `out` are where its slots must begin. */
+static bool check_node(const struct df_graph *g, uint32_t v, uint64_t in, uint64_t out, struct df_error *error)
+{
+    const struct df_node *node = &g->nodes[v];
+    REQUIRE(node->work < g->n_works && g->works[node->work].kernel == node->kernel, "node %u: no such work",
+            (unsigned)v);
+    const struct df_kernel *kernel = &g->kernels[node->kernel];
+    REQUIRE(node->first_in == in && within(in, kernel->n_in, g->n_in_values) && node->first_out == out &&
+                within(out, kernel->n_out, g->n_values),
+            "node %u: its slots are not in order", (unsigned)v);
+    REQUIRE(node->scope < g->n_scopes && within(node->first_index, node->n_indices, g->n_indices) &&
+                node->file < g->n_string_bytes,
+            "node %u: scope, indices or file out of range", (unsigned)v);
+    REQUIRE(node->hint_class >= -1 && node->hint_class < (int)g->n_classes && !(node->flags & ~ALL_NODE_FLAGS) &&
+                node->rate > 0 && !isinf(node->rate),
+            "node %u: no such hint, flag or rate", (unsigned)v);
+    REQUIRE(!(node->flags & DF_NODE_INSERTED) || (kernel->flags & DF_KERNEL_COPY), "node %u: inserted, but no copy",
+            (unsigned)v);
+    unsigned n_costs = 0;
+    bool zero = true;
+    for (uint32_t c = 0; c < g->n_classes; c++) {
+        double cost_s = g->cost_s[(size_t)c * g->n_works + node->work];
+        n_costs += !isnan(cost_s);
+        zero &= isnan(cost_s) || cost_s <= 0;
+    }
+    REQUIRE(((node->flags & DF_NODE_ZERO_COST) != 0) == (zero && n_costs), "node %u: wrong about costing nothing",
+            (unsigned)v);
+    return true;
+}
+
+static bool check_nodes(const struct df_graph *g, struct df_error *error)
+{
+    uint64_t in = 0, out = 0;
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        if (!check_node(g, v, in, out, error))
+            return false;
+        in += df_node_n_in(g, v);
+        out += df_node_n_out(g, v);
+    }
+    REQUIRE(in == g->n_in_values && out == g->n_values, "slots of nodes miscounted");
+    return true;
+}
+
+/* ---- values and arcs ---- */
+
+static size_t work_port(const struct df_graph *g, uint32_t v, unsigned p)
+{
+    return (size_t)g->works[g->nodes[v].work].first_port + p;
+}
+
+static bool check_values(const struct df_graph *g, struct df_error *error)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        const struct df_kernel *kernel = &g->kernels[g->nodes[v].kernel];
+        for (unsigned p = 0; p < kernel->n_ports; p++) {
+            const struct df_kport *port = &g->kports[kernel->first_port + p];
+            if (port->in_slot >= 0)
+                REQUIRE(g->in_value[g->nodes[v].first_in + (unsigned)port->in_slot] < g->n_values,
+                        "node %u, input %d: no such value", (unsigned)v, port->in_slot);
+            if (port->out_slot < 0)
+                continue;
+            const struct df_value *value = &g->values[g->nodes[v].first_out + (unsigned)port->out_slot];
+            REQUIRE(value->producer == v && value->slot == port->out_slot && value->name < g->n_string_bytes &&
+                        value->bytes == g->port_bytes[work_port(g, v, p)],
+                    "node %u, output %d: not its value", (unsigned)v, port->out_slot);
+            uint32_t taken =
+                port->mode == DF_INOUT ? g->in_value[g->nodes[v].first_in + (unsigned)port->in_slot] : DF_NONE;
+            REQUIRE(value->taken_from == taken, "node %u, output %d: takes over another value", (unsigned)v,
+                    port->out_slot);
+        }
+    }
+    return true;
+}
+
+/* Every in slot is met exactly once: n_in_values readers, strictly increasing within a value, each naming a slot that
+ * reads this value. */
+static bool check_readers(const struct df_graph *g, struct df_error *error)
+{
+    uint64_t first = 0;
+    REQUIRE(g->n_readers == g->n_in_values, "readers miscounted");
+    for (uint32_t x = 0; x < g->n_values; x++) {
+        const struct df_value *value = &g->values[x];
+        REQUIRE(value->first_reader == first && within(first, value->n_readers, g->n_readers),
+                "value %u: its readers are not in order", (unsigned)x);
+        for (uint32_t i = 0; i < value->n_readers; i++) {
+            const struct df_reader *reader = &g->readers[first + i];
+            REQUIRE(reader->node < g->n_nodes && reader->slot < df_node_n_in(g, reader->node) &&
+                        g->in_value[g->nodes[reader->node].first_in + reader->slot] == x,
+                    "value %u, reader %u: does not read it", (unsigned)x, (unsigned)i);
+            REQUIRE(!i || reader[-1].node < reader->node ||
+                        (reader[-1].node == reader->node && reader[-1].slot < reader->slot),
+                    "value %u, reader %u: out of order", (unsigned)x, (unsigned)i);
+        }
+        first += value->n_readers;
+    }
+    REQUIRE(first == g->n_readers, "readers miscounted");
+    return true;
+}
+
+static bool same_format(const struct df_graph *g, uint32_t v, unsigned p, uint32_t w, unsigned q)
+{
+    const struct df_kernel *a = &g->kernels[g->nodes[v].kernel], *b = &g->kernels[g->nodes[w].kernel];
+    if ((a->flags | b->flags) & DF_KERNEL_COPY)
+        return g->port_bytes[work_port(g, v, p)] == g->port_bytes[work_port(g, w, q)];
+    const struct df_kport *from = &g->kports[a->first_port + p], *to = &g->kports[b->first_port + q];
+    return from->elem == to->elem && from->rank == to->rank &&
+           memcmp(g->port_dims + work_port(g, v, p) * DF_MAX_RANK, g->port_dims + work_port(g, w, q) * DF_MAX_RANK,
+                  DF_MAX_RANK * sizeof(uint64_t)) == 0;
+}
+
+static bool check_arc(const struct df_graph *g, uint32_t v, unsigned p, struct df_error *error)
+{
+    const struct df_kport *port = &g->kports[g->kernels[g->nodes[v].kernel].first_port + p];
+    const struct df_value *value = &g->values[g->in_value[g->nodes[v].first_in + (unsigned)port->in_slot]];
+    REQUIRE(value->producer < v, "node %u, input %d: comes from a later node", (unsigned)v, port->in_slot);
+    unsigned q = value->slot;           /* its port stands there or later */
+    while (g->kports[g->kernels[g->nodes[value->producer].kernel].first_port + q].out_slot != value->slot)
+        q++;
+    REQUIRE(same_format(g, v, p, value->producer, q), "node %u, input %d: another format than what it reads",
+            (unsigned)v, port->in_slot);
+    if (port->mode == DF_INOUT)
+        REQUIRE(value->n_readers == 1 && (!(g->nodes[value->producer].flags & DF_NODE_ONCE) ||
+                                          (g->nodes[v].flags & DF_NODE_ONCE)),
+                "node %u, input %d: changes a value under another reader", (unsigned)v, port->in_slot);
+    return true;
+}
+
+static bool check_once(const struct df_graph *g, uint32_t v, struct df_error *error)
+{
+    const struct df_kernel *kernel = &g->kernels[g->nodes[v].kernel];
+    bool once = g->nodes[v].flags & DF_NODE_ONCE, all = true;
+    for (unsigned s = 0; s < kernel->n_in; s++)
+        all &= (g->nodes[g->values[g->in_value[g->nodes[v].first_in + s]].producer].flags & DF_NODE_ONCE) != 0;
+    if (g->nodes[v].flags & DF_NODE_INSERTED)   /* fires with the node that it serves */
+        REQUIRE(all || !once, "node %u: once, but not its inputs", (unsigned)v);
+    else
+        REQUIRE(once == ((kernel->traits & DF_ONCE) || (kernel->n_in && all)) && (!once || all),
+                "node %u: wrong about firing once", (unsigned)v);
+    return true;
+}
+
+static bool check_arcs(const struct df_graph *g, struct df_error *error)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        const struct df_kernel *kernel = &g->kernels[g->nodes[v].kernel];
+        for (unsigned p = 0; p < kernel->n_ports; p++)
+            if (g->kports[kernel->first_port + p].in_slot >= 0 && !check_arc(g, v, p, error))
+                return false;
+        if (!check_once(g, v, error))
+            return false;
+    }
+    return true;
+}
+
+/* The one check that needs memory. Where there is none it passes: nobody indexes by these counts. */
+static bool check_node_counts(const struct df_graph *g, struct df_error *error)
+{
+    uint32_t *counts = calloc((size_t)g->n_works + 1, sizeof *counts), w = 0;
+    if (!counts)
+        return true;
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        counts[g->nodes[v].work]++;
+    while (w < g->n_works && counts[w] == g->works[w].n_nodes)
+        w++;
+    free(counts);
+    REQUIRE(w == g->n_works, "work %u: its nodes are miscounted", (unsigned)w);
+    return true;
+}
+
+bool df_graph_check(const struct df_graph *g, struct df_error *error)
+{
+    return check_strings(g, error) && check_kernels(g, error) && check_scalars(g, error) && check_works(g, error) &&
+           check_scopes(g, error) && check_nodes(g, error) && check_values(g, error) && check_readers(g, error) &&
+           check_arcs(g, error) && check_node_counts(g, error);
+}

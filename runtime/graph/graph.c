@@ -1,0 +1,176 @@
+/* graph.c - the graph's storage, names and small tables. The graph is made by builder.c and finish.c, or laid over an
+ * image by image.c, and checked by check.c.
+ */
+#include "runtime/graph/graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/graph/arrays.h"
+#include "runtime/base/error.h"
+
+#define INFO(field, type, count, factor, owns) \
+    { #field, offsetof(struct df_graph, field), offsetof(struct df_graph, count), sizeof(type), factor, owns },
+const struct dfr_array_info dfr_array_infos[DFR_N_ARRAYS] = { DFR_GRAPH_ARRAYS(INFO) };
+#undef INFO
+
+/* ---- arrays ---- */
+
+uint64_t dfr_graph_array_count(const struct df_graph *g, unsigned a)
+{
+    const struct dfr_array_info *info = &dfr_array_infos[a];
+    uint32_t count;
+    memcpy(&count, (const char *)g + info->count_offset, sizeof count);
+    return (uint64_t)count * (info->factor ? info->factor : g->n_classes);
+}
+
+void dfr_graph_array_set_count(struct df_graph *g, unsigned a, uint32_t count)
+{
+    memcpy((char *)g + dfr_array_infos[a].count_offset, &count, sizeof count);
+}
+
+const void *dfr_graph_array(const struct df_graph *g, unsigned a)
+{
+    const void *items;
+    memcpy(&items, (const char *)g + dfr_array_infos[a].field_offset, sizeof items);
+    return items;
+}
+
+void dfr_graph_array_set(struct df_graph *g, unsigned a, const void *items)
+{
+    memcpy((char *)g + dfr_array_infos[a].field_offset, &items, sizeof items);
+}
+
+bool dfr_graph_allocate(struct df_graph *g)
+{
+    size_t total = 1;
+    for (unsigned a = 0; a < DFR_N_ARRAYS; a++) {
+        size_t bytes;
+        if (__builtin_mul_overflow(dfr_graph_array_count(g, a), dfr_array_infos[a].item_bytes, &bytes) ||
+            __builtin_add_overflow(bytes, 63, &bytes) || __builtin_add_overflow(total, bytes & ~(size_t)63, &total))
+            return false;
+    }
+    char *block = calloc(1, total);
+    if (!block)
+        return false;
+    g->owner = block;
+    for (unsigned a = 0; a < DFR_N_ARRAYS; a++) {
+        dfr_graph_array_set(g, a, block);
+        block += (dfr_graph_array_count(g, a) * dfr_array_infos[a].item_bytes + 63) & ~(size_t)63;
+    }
+    return true;
+}
+
+void df_graph_free(struct df_graph *graph)
+{
+    if (!graph)
+        return;
+    free((void *)graph->functions);
+    free(graph->owner);
+    free(graph);
+}
+
+/* ---- functions ---- */
+
+/* The built-in copy on the host: one dimension, the bytes. */
+static int copy_cpu(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                    const union df_scalar *scalars)
+{
+    (void)call, (void)stream, (void)scalars;
+    memcpy(ports[1], ports[0], dims[0]);
+    return DF_OK;
+}
+
+int dfr_graph_set_functions(struct df_graph *g, const struct df_functions *functions, size_t n, struct df_error *error)
+{
+    struct df_functions *own = calloc((size_t)g->n_kernels + 1, sizeof *own);
+    if (!own)
+        return dfr_error_memory(error);
+    for (uint32_t k = 0; k < g->n_kernels; k++) {
+        if (k < n)
+            own[k] = functions[k];
+        if (g->kernels[k].flags & DF_KERNEL_COPY)
+            own[k].cpu = copy_cpu;
+    }
+    free((void *)g->functions);
+    g->functions = own;
+    return DF_OK;
+}
+
+/* ---- elements ---- */
+
+static const struct {
+    const char *name;
+    size_t bytes;
+} elems[DF_N_ELEMS] = {
+    [DF_U8] = { "u8", 1 },   [DF_U16] = { "u16", 2 }, [DF_I32] = { "i32", 4 }, [DF_I64] = { "i64", 8 },
+    [DF_F16] = { "f16", 2 }, [DF_F32] = { "f32", 4 }, [DF_F64] = { "f64", 8 },
+};
+
+size_t df_elem_bytes(enum df_elem elem)
+{
+    return (unsigned)elem < DF_N_ELEMS ? elems[elem].bytes : 0;
+}
+
+const char *df_elem_name(enum df_elem elem)
+{
+    return (unsigned)elem < DF_N_ELEMS ? elems[elem].name : "?";
+}
+
+/* ---- names ---- */
+
+struct text {
+    char *buffer;
+    size_t size, length;                /* length: wanted so far */
+};
+
+static void put(struct text *text, const char *string)
+{
+    size_t n = strlen(string);
+    if (text->length < text->size) {
+        size_t room = text->size - 1 - text->length;
+        size_t take = n < room ? n : room;
+        memcpy(text->buffer + text->length, string, take);
+        text->buffer[text->length + take] = '\0';
+    }
+    text->length += n;
+}
+
+static void put_part(const struct df_graph *g, struct text *text, uint32_t name, uint32_t first_index,
+                     uint32_t n_indices, uint32_t ordinal)
+{
+    char number[24];
+    put(text, df_graph_string(g, name));
+    for (uint32_t i = 0; i < n_indices; i++) {
+        snprintf(number, sizeof number, "%s%d", i ? "," : "[", (int)g->indices[first_index + i]);
+        put(text, number);
+    }
+    if (n_indices)
+        put(text, "]");
+    if (ordinal) {
+        snprintf(number, sizeof number, "#%u", (unsigned)ordinal);
+        put(text, number);
+    }
+}
+
+size_t df_node_name(const struct df_graph *g, uint32_t node, char *buffer, size_t size)
+{
+    struct text text = { buffer, size, 0 };
+    const struct df_node *n = &g->nodes[node];
+    if (size)
+        buffer[0] = '\0';
+    unsigned depth = 0;
+    for (uint32_t s = n->scope; s != DF_NONE; s = g->scopes[s].parent)
+        depth++;
+    while (depth--) {                   /* outermost first; paths are short, so walking up again is cheap */
+        uint32_t s = n->scope;
+        for (unsigned i = 0; i < depth; i++)
+            s = g->scopes[s].parent;
+        const struct df_scope *scope = &g->scopes[s];
+        put_part(g, &text, scope->name, scope->first_index, scope->n_indices, scope->ordinal);
+        put(&text, "/");
+    }
+    put_part(g, &text, g->kernels[n->kernel].name, n->first_index, n->n_indices, n->ordinal);
+    return text.length;
+}

@@ -1,0 +1,151 @@
+/* plan.c - times where nothing was measured, and the return of plans. Plans are made by a planner (partition/) or laid
+ * over an image (image.c).
+ */
+#include "runtime/graph/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/policy/policy.h"
+
+#define DEVICE_SPEEDUP 8                /* of a class other than the host where nothing is known */
+
+uint32_t dfr_work_classes(const struct df_graph *graph, uint32_t work, bool emu_all)
+{
+    const struct df_kernel *kernel = &graph->kernels[graph->works[work].kernel];
+    uint32_t classes = kernel->code_classes | kernel->cost_classes;
+    if (emu_all && (kernel->code_classes & 1u << DF_CLASS_CPU))
+        classes |= 1u << DF_CLASS_GPU;
+    return classes & ((1u << graph->n_classes) - 1);
+}
+
+/* Seconds on the host by the stated default: launching, and all that is read and written. */
+static double default_cpu_s(const struct df_graph *graph, uint32_t work)
+{
+    const struct df_work *w = &graph->works[work];
+    const struct df_kernel *kernel = &graph->kernels[w->kernel];
+    double bytes = 0;
+    for (unsigned p = 0; p < kernel->n_ports; p++) {
+        const struct df_kport *port = &graph->kports[kernel->first_port + p];
+        bytes += (double)graph->port_bytes[w->first_port + p] * ((port->in_slot >= 0) + (port->out_slot >= 0));
+    }
+    return DF_DEFAULT_LAUNCH_S + bytes / DF_DEFAULT_BYTES_PER_S;
+}
+
+static void set_time(const struct df_graph *graph, uint32_t cls, uint32_t work, struct df_times *times)
+{
+    const struct df_kernel *kernel = &graph->kernels[graph->works[work].kernel];
+    size_t i = (size_t)cls * graph->n_works + work;
+    double cost_s = graph->cost_s[i];
+    times->time_s[i] = NAN;
+    times->source[i] = DF_TIME_NONE;
+    if (!isnan(cost_s)) {
+        times->time_s[i] = cost_s;
+        times->source[i] = DF_TIME_COST;
+    } else if ((kernel->code_classes | kernel->cost_classes) & 1u << cls) {
+        times->time_s[i] = default_cpu_s(graph, work) / (cls == DF_CLASS_CPU ? 1 : DEVICE_SPEEDUP);
+        times->source[i] = DF_TIME_DEFAULT;
+    }
+}
+
+int dfr_times_default(const struct df_graph *graph, bool emu_all, struct df_times *times, struct df_error *error)
+{
+    size_t n = (size_t)graph->n_classes * graph->n_works;
+    struct df_times made = { .n_classes = graph->n_classes, .n_works = graph->n_works };
+    made.time_s = malloc((n + 1) * sizeof *made.time_s);
+    made.source = malloc(n + 1);
+    if (!made.time_s || !made.source) {
+        dfr_times_free(&made);
+        return dfr_error_memory(error);
+    }
+    for (uint32_t w = 0; w < graph->n_works; w++) {
+        for (uint32_t c = 0; c < graph->n_classes; c++)
+            set_time(graph, c, w, &made);
+        size_t cpu = (size_t)DF_CLASS_CPU * graph->n_works + w, gpu = (size_t)DF_CLASS_GPU * graph->n_works + w;
+        if (isnan(made.time_s[gpu]) && (dfr_work_classes(graph, w, emu_all) & 1u << DF_CLASS_GPU)) {
+            made.time_s[gpu] = made.time_s[cpu]; /* emulated: the cpu's code runs there */
+            made.source[gpu] = made.source[cpu];
+        }
+    }
+    *times = made;
+    return DF_OK;
+}
+
+bool dfr_times_known(const struct df_graph *graph, const struct df_times *times)
+{
+    if (times->n_works != graph->n_works)
+        return false;
+    for (uint32_t c = 0; c < times->n_classes; c++)
+        for (uint32_t w = 0; w < times->n_works; w++)
+            if (times->source[(size_t)c * times->n_works + w] == DF_TIME_DEFAULT && graph->works[w].n_nodes > 0 &&
+                !(graph->kernels[graph->works[w].kernel].flags & DF_KERNEL_COPY))
+                return false;
+    return true;
+}
+
+bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *plan, int64_t waves)
+{
+    bool many = waves > 1;
+    if (!plan || strcmp(plan->policy, DFR_POLICY_KNOWN) != 0 || plan->n_nodes != graph->n_nodes)
+        return false;
+    for (uint32_t v = 0; v < graph->n_nodes && waves != 1; v++)
+        many |= graph->kernels[graph->nodes[v].kernel].traits & DF_STREAM;
+    return many == (plan->inflight > 0) && dfr_times_known(graph, &plan->times);
+}
+
+uint64_t dfr_need_bytes(const struct df_memory_need *need, uint64_t inflight)
+{
+    uint64_t bytes;
+    if (__builtin_mul_overflow(need->wave_bytes, inflight, &bytes) ||
+        __builtin_add_overflow(bytes, need->once_bytes, &bytes) ||
+        __builtin_add_overflow(bytes, need->scratch_bytes, &bytes))
+        return UINT64_MAX;
+    return bytes;
+}
+
+uint64_t dfr_need_waves(const struct df_memory_need *need, uint64_t memory_bytes, uint64_t wanted)
+{
+    uint64_t fixed = dfr_need_bytes(need, 0);
+    if (fixed > memory_bytes)
+        return 0;
+    if (need->wave_bytes && (memory_bytes - fixed) / need->wave_bytes < wanted)
+        return (memory_bytes - fixed) / need->wave_bytes;
+    return wanted;
+}
+
+uint32_t dfr_plan_waves(const struct df_plan *plan, const struct df_platform *platform, uint32_t wanted)
+{
+    uint64_t n = wanted;
+    for (uint32_t u = 1; u < platform->n_units; u++)
+        if (platform->units[u].memory_bytes)
+            n = dfr_need_waves(&plan->memory[u], platform->units[u].memory_bytes, n);
+    return n ? (uint32_t)n : 1;
+}
+
+void dfr_times_free(struct df_times *times)
+{
+    if (!times)
+        return;
+    free(times->time_s);
+    free(times->source);
+    *times = (struct df_times){ 0 };
+}
+
+/* A plan laid over an image has `owner` set to itself: its arrays are the image's. */
+void dfr_plan_free(struct df_plan *plan)
+{
+    if (!plan)
+        return;
+    if (plan->owner != plan) {
+        dfr_times_free(&plan->times);
+        free(plan->place);
+        free(plan->priority);
+        free(plan->layout.any_line);
+        free(plan->layout.sequence_line);
+        free(plan->devices.page);
+        free(plan->owner);
+    }
+    free(plan);
+}

@@ -1,0 +1,350 @@
+/* check_variants.c - firing gpu variants beside the run and comparing. The device, its pool and how a job is fired
+ * there are the measuring mode's (measure_gpu.c): it does the same for another purpose.
+ */
+#include "runtime/inspect/check_variants.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/engine/buffers.h"
+#include "runtime/inspect/differ.h"
+#include "runtime/base/error.h"
+#include "runtime/engine/log.h"
+#include "runtime/measure/measure_impl.h"
+#include "runtime/graph/poison.h"
+
+enum notice { N_STATE, N_SINK, N_LARGE, N_NOTICES };
+
+struct dfr_check {
+    struct df_run *run;
+    struct dfr_measure m;
+    void **buffers;                     /* by port of the job at hand: what the gpu variant reads and writes */
+    uint32_t held;                      /* the node whose buffers they are; DF_NONE: there are none */
+    uint8_t *compared;                  /* by kernel */
+    uint64_t n_compared;
+};
+
+/* ---- which device, which nodes ---- */
+
+int dfr_check_find(struct df_run *run, struct df_error *error)
+{
+    enum df_device_kind kind = run->options.device;
+    struct df_error reason = { "" };
+    const struct dfr_device_ops *ops = kind == DF_DEVICE_NONE ? NULL : dfr_device_back_end(kind);
+
+    if (!ops || ops->count(&reason) == 0)
+        return dfr_error(error, DF_E_DEVICE, "--check=variants: there is no device to run gpu variants on%s%s",
+                         reason.text[0] ? ": " : "", reason.text);
+    run->check_ops = ops;
+    run->options.device = DF_DEVICE_NONE;
+    run->options.serial = 1;
+    return DF_OK;
+}
+
+bool dfr_check_can(const struct df_run *run, uint32_t node)
+{
+    const struct df_functions *f = &run->graph->functions[run->graph->nodes[node].kernel];
+    const struct df_kernel *kernel = &run->graph->kernels[run->graph->nodes[node].kernel];
+    if (kernel->flags & DF_KERNEL_COPY || dfr_buffers_spare(run, node))
+        return false;
+    if (!run->check_ops->runs_cpu_code)
+        return f->gpu != NULL;
+    return (run->options.emu_gpu_code && f->gpu) ||
+           (f->cpu && (kernel->code_classes >> DF_CLASS_GPU & 1 || f->gpu || run->options.emu_all));
+}
+
+static bool keeps_state(const struct df_kernel *kernel)
+{
+    return kernel->traits & (DF_ORDERED | DF_STREAM);
+}
+
+/* Whether the node's variants are both run. With the device open. */
+static bool is_compared(const struct dfr_check *c, uint32_t node)
+{
+    const struct df_node *v = &c->run->graph->nodes[node];
+    return c->compared[v->kernel] && dfr_measure_gpu_fits(&c->m, v->work);
+}
+
+/* One line for all nodes that are left out for one reason. */
+static void say_left_out(const struct dfr_check *c, enum notice notice, uint32_t first, uint32_t n)
+{
+    static const char *const why[] = {
+        [N_STATE] = "its kernel is 'ordered' or a 'stream' and may keep a state",
+        [N_SINK] = "it has no outputs",
+        [N_LARGE] = "one job is larger than the device's memory",
+    };
+    char name[256], more[48] = "";
+    if (n == 0)
+        return;
+    df_node_name(c->run->graph, first, name, sizeof name);
+    if (n > 1)
+        snprintf(more, sizeof more, " (and %u more node%s)", n - 1, n == 2 ? "" : "s");
+    dfr_log(c->run, DF_LOG_WARNING, "node '%s'%s is not checked: %s", name, more, why[notice]);
+}
+
+/* Marks the kernels to compare; *bytes is what the largest job takes. */
+static void choose(struct dfr_check *c, uint64_t *bytes)
+{
+    const struct df_graph *g = c->run->graph;
+    uint32_t count[N_NOTICES] = { 0 }, first[N_NOTICES] = { 0 };
+    *bytes = 0;
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        const struct df_kernel *kernel = &g->kernels[g->nodes[v].kernel];
+        bool cpu = g->functions[g->nodes[v].kernel].cpu;
+        if (!dfr_check_can(c->run, v))
+            continue;
+        if (!cpu || (kernel->n_out > 0 && !keeps_state(kernel))) {
+            uint64_t need = dfr_measure_gpu_need(g, g->nodes[v].work);
+            *bytes = need > *bytes ? need : *bytes;
+            c->compared[g->nodes[v].kernel] = cpu;
+        } else {
+            enum notice notice = kernel->n_out == 0 ? N_SINK : N_STATE;
+            if (count[notice]++ == 0)
+                first[notice] = v;
+        }
+    }
+    for (unsigned i = 0; i < N_NOTICES; i++)
+        say_left_out(c, (enum notice)i, first[i], count[i]);
+}
+
+/* Known only with the device open. DF_E_REFUSED where such a node has no other variant. */
+static int leave_out_large(struct dfr_check *c, struct df_error *error)
+{
+    const struct df_graph *g = c->run->graph;
+    uint32_t count = 0, first = 0;
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        bool cpu = g->functions[g->nodes[v].kernel].cpu;
+        char name[256];
+        if (!(cpu ? c->compared[g->nodes[v].kernel] : dfr_check_can(c->run, v)) ||
+            dfr_measure_gpu_fits(&c->m, g->nodes[v].work))
+            continue;
+        df_node_name(g, v, name, sizeof name);
+        if (!cpu)
+            return dfr_error(error, DF_E_REFUSED,
+                             "node '%s' does not fit the device's memory, and it has no cpu variant", name);
+        if (count++ == 0)
+            first = v;
+    }
+    say_left_out(c, N_LARGE, first, count);
+    return DF_OK;
+}
+
+/* ---- making ---- */
+
+struct job_ports {
+    const struct df_kernel *kernel;
+    const struct df_kport *ports;
+    const uint64_t *bytes;
+};
+
+static struct job_ports ports_of(const struct df_graph *g, uint32_t node)
+{
+    const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
+    return (struct job_ports){ kernel, g->kports + kernel->first_port,
+                               g->port_bytes + g->works[g->nodes[node].work].first_port };
+}
+
+static void free_buffers(struct dfr_check *c)
+{
+    struct job_ports p;
+    if (c->held == DF_NONE)
+        return;
+    p = ports_of(c->run->graph, c->held);
+    for (uint32_t i = 0; i < p.kernel->n_ports; i++) {
+        if (p.ports[i].mode != DF_IN)
+            free(c->buffers[i]);
+        c->buffers[i] = NULL;
+    }
+    c->held = DF_NONE;
+}
+
+void dfr_check_destroy(struct dfr_check *c)
+{
+    if (!c)
+        return;
+    free_buffers(c);                    /* of a job whose cpu variant failed */
+    dfr_measure_gpu_close(&c->m);
+    free(c->compared);
+    free(c->buffers);
+    free(c->m.scratch);
+    free(c->m.dims);
+    free(c);
+}
+
+static bool allocate(struct dfr_check *c)
+{
+    const struct df_graph *g = c->run->graph;
+    size_t n_ports = 1, n_dims = 1;
+    for (uint32_t k = 0; k < g->n_kernels; k++) {
+        n_ports = g->kernels[k].n_ports > n_ports ? g->kernels[k].n_ports : n_ports;
+        n_dims = g->kernels[k].n_dims > n_dims ? g->kernels[k].n_dims : n_dims;
+    }
+    c->compared = calloc((size_t)g->n_kernels + 1, 1);
+    c->buffers = calloc(n_ports, sizeof *c->buffers);
+    c->m.scratch = calloc(n_ports, sizeof *c->m.scratch);
+    c->m.dims = calloc(n_dims, sizeof *c->m.dims);
+    return c->compared && c->buffers && c->m.scratch && c->m.dims;
+}
+
+int dfr_check_create(struct df_run *run, struct dfr_check **check, struct df_error *error)
+{
+    struct dfr_check *c = aligned_alloc(_Alignof(struct dfr_check), sizeof *c);
+    uint64_t bytes;
+    int status = DF_OK;
+
+    if (!c)
+        return dfr_error_memory(error);
+    memset(c, 0, sizeof *c);
+    c->run = run;
+    c->held = DF_NONE;
+    c->m.graph = c->m.run.graph = run->graph;
+    c->m.options = &run->options;
+    c->m.run.options = run->options;
+    c->m.emulated = run->check_ops->runs_cpu_code;
+    if (!allocate(c)) {
+        status = dfr_error_memory(error);
+        goto fail;
+    }
+    choose(c, &bytes);
+    status = dfr_measure_gpu_open(&c->m, run->check_ops, bytes, error);
+    if (status == DF_OK)
+        status = leave_out_large(c, error);
+    if (status != DF_OK)
+        goto fail;
+    if (run->check_ops->runs_cpu_code && !run->options.emu_gpu_code)
+        dfr_log(run, DF_LOG_WARNING, "the emulated GPU runs the code of the cpu variants: this finds only kernels that "
+                                     "give another result each time");
+    *check = c;
+    return DF_OK;
+
+fail:
+    dfr_check_destroy(c);
+    return status;
+}
+
+/* ---- one job ---- */
+
+/* Own memory for what the gpu variant changes; both variants find the same in their outputs. */
+static bool make_buffers(struct dfr_check *c, uint32_t node, void *const *ports)
+{
+    struct job_ports p = ports_of(c->run->graph, node);
+    c->held = node;
+    for (uint32_t i = 0; i < p.kernel->n_ports; i++) {
+        int fill = dfr_poison_byte((enum df_elem)p.ports[i].elem);
+        c->buffers[i] = p.ports[i].mode == DF_IN ? ports[i] : NULL;
+        if (p.ports[i].mode == DF_IN || p.ports[i].mode == DF_TMP)
+            continue;
+        c->buffers[i] = malloc(p.bytes[i] ? p.bytes[i] : 1);
+        if (!c->buffers[i])
+            return false;
+        if (p.ports[i].mode == DF_INOUT) {
+            memcpy(c->buffers[i], ports[i], p.bytes[i]);
+        } else {
+            memset(c->buffers[i], fill, p.bytes[i]);
+            memset(ports[i], fill, p.bytes[i]);
+        }
+    }
+    return true;
+}
+
+void dfr_check_before(struct dfr_check *c, const struct df_call *call, void *const *ports)
+{
+    uint32_t node = dfr_job_node(call->job);
+    if (is_compared(c, node) && !make_buffers(c, node, ports)) {
+        free_buffers(c);
+        dfr_engine_fail(c->run, DF_E_MEMORY, "out of memory: a second copy of a job's tokens for --check=variants");
+    }
+}
+
+static int fire(struct dfr_check *c, const struct df_call *call, void *const *ports)
+{
+    const struct df_graph *g = c->run->graph;
+    uint32_t node = dfr_job_node(call->job);
+    const struct df_work *work = &g->works[g->nodes[node].work];
+    struct dfr_measure_job job = { .m = &c->m, .node = node, .wave = call->wave, .outputs_too = true };
+    struct df_error error = { "" };
+    double seconds;
+    int status;
+
+    c->m.ports = (void **)ports;
+    c->m.scalars = c->run->scalars;
+    for (unsigned d = 0; d < g->kernels[work->kernel].n_dims; d++)
+        c->m.dims[d] = g->dims[work->first_dim + d];
+    status = dfr_measure_fire_gpu(&job, &seconds, &error);
+    if (status == DF_OK)
+        return DF_OK;
+    dfr_engine_fail(c->run, status, "%.480s (its gpu variant)", error.text);
+    return DF_FAILED;
+}
+
+int dfr_check_only(struct dfr_check *c, struct df_call *call, void *const *ports)
+{
+    return fire(c, call, ports);
+}
+
+/* "[4,17]" of an element's number. */
+static void print_index(const uint64_t *dims, unsigned rank, uint64_t number, char *text, size_t size)
+{
+    uint64_t index[DF_MAX_RANK] = { 0 };
+    size_t n = 0;
+    for (unsigned i = rank; i-- > 0; number /= dims[i])
+        index[i] = number % dims[i];
+    *text = '\0';
+    for (unsigned i = 0; i < rank; i++)
+        n += (size_t)snprintf(text + n, size - n, "%c%llu%s", i ? ',' : '[', (unsigned long long)index[i],
+                              i + 1 == rank ? "]" : "");
+}
+
+/* The first difference of one port, told as the run's failure. */
+static bool port_differs(struct dfr_check *c, const struct df_call *call, uint32_t i, const void *cpu, const void *gpu)
+{
+    const struct df_graph *g = c->run->graph;
+    uint32_t node = dfr_job_node(call->job), wport = g->works[g->nodes[node].work].first_port + i;
+    struct job_ports p = ports_of(g, node);
+    const struct df_kport *port = &p.ports[i];
+    uint64_t n = p.bytes[i] / df_elem_bytes((enum df_elem)port->elem);
+    struct dfr_difference d;
+    char name[160], index[96];
+
+    if (!dfr_differ((enum df_elem)port->elem, cpu, gpu, n, p.kernel->tolerance, &d))
+        return false;
+    df_node_name(g, node, name, sizeof name);
+    print_index(g->port_dims + (size_t)wport * DF_MAX_RANK, port->rank, d.first, index, sizeof index);
+    dfr_engine_fail(c->run, DF_E_KERNEL,
+                    "node '%s', wave %lld: output '%.64s'%s (index %llu): cpu %s, gpu %s, differs by %.3g, "
+                    "allowed %.3g; %llu of %llu elements differ",
+                    name, (long long)call->wave, df_graph_string(g, port->name), index, (unsigned long long)d.first,
+                    d.a, d.b, d.by, d.allowed, (unsigned long long)d.count, (unsigned long long)n);
+    return true;
+}
+
+int dfr_check_after(struct dfr_check *c, struct df_call *call, void *const *ports)
+{
+    uint32_t node = dfr_job_node(call->job);
+    struct job_ports p = ports_of(c->run->graph, node);
+    int code;
+
+    if (c->held != node)
+        return DF_OK;
+    code = fire(c, call, c->buffers);
+    for (uint32_t i = 0; i < p.kernel->n_ports && code == DF_OK; i++)
+        if ((p.ports[i].mode == DF_OUT || p.ports[i].mode == DF_INOUT) &&
+            port_differs(c, call, i, ports[i], c->buffers[i]))
+            code = DF_FAILED;
+    c->n_compared += code == DF_OK;
+    free_buffers(c);
+    return code;
+}
+
+void dfr_check_report(const struct dfr_check *c)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < c->run->graph->n_kernels; k++)
+        n += c->compared[k];
+    if (c->n_compared == 0)
+        dfr_say("--check=variants: no job has two variants that could be compared");
+    else
+        dfr_say("--check=variants: %llu job%s of %u kernel%s agree", (unsigned long long)c->n_compared,
+                c->n_compared == 1 ? "" : "s", n, n == 1 ? "" : "s");
+}

@@ -1,0 +1,326 @@
+/* inspect.c - putting together what was asked for. Posts of the watchdog: one for each CPU worker, one for each job
+ * that a GPU may have in flight, one for gpu variants that --check=variants runs.
+ */
+#include "runtime/inspect/inspect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/engine/buffers.h"
+#include "runtime/inspect/check_variants.h"
+#include "runtime/inspect/dump.h"
+#include "runtime/base/error.h"
+#include "runtime/engine/log.h"
+#include "runtime/graph/poison.h"
+#include "runtime/inspect/watchdog.h"
+
+#define TMP_ALIGNMENT 256u
+
+struct dfr_inspect {
+    struct dfr_watchdog *watchdog;      /* each NULL where not asked for */
+    struct dfr_dump *dump;
+    struct dfr_check *check;
+    /* What devices are poisoned with: copies of the largest piece, one for each byte of poison.h. NULL: no devices. */
+    const struct dfr_device_ops *ops;
+    unsigned char *floats, *integers;
+    uint64_t pattern_bytes;
+};
+
+/* ---- making ---- */
+
+static uint32_t gpu_post(const struct df_run *run, uint32_t unit, uint32_t place)
+{
+    return run->n_cpu_workers + (unit - 1) * run->gpu_window + place;
+}
+
+static uint32_t check_post(const struct df_run *run)
+{
+    return run->n_cpu_workers + run->n_gpus * run->gpu_window;
+}
+
+static int make_watchdog(struct df_run *run, struct df_error *error)
+{
+    struct dfr_watchdog **w = &run->inspect->watchdog;
+    char name[48];
+    int status = dfr_watchdog_create(run, check_post(run) + 1, w, error);
+
+    if (status != DF_OK)
+        return status;
+    for (uint32_t i = 0; i < run->n_cpu_workers; i++) {
+        snprintf(name, sizeof name, "cpu %u", i);
+        dfr_watchdog_name(*w, i, name);
+    }
+    for (uint32_t u = 1; u <= run->n_gpus; u++)
+        for (uint32_t i = 0; i < run->gpu_window; i++)
+            dfr_watchdog_name(*w, gpu_post(run, u, i), run->platform.units[u].name);
+    dfr_watchdog_name(*w, check_post(run), "the GPU (its gpu variant)");
+    return DF_OK;
+}
+
+/* The most that is filled at once: a token, or the scratch of a job. */
+static int make_patterns(struct df_run *run, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    struct dfr_inspect *in = run->inspect;
+    uint64_t most = 1;
+
+    if (run->n_gpus == 0)
+        return DF_OK;
+    for (uint32_t i = 0; i < g->n_wports; i++)
+        most = g->port_bytes[i] > most ? g->port_bytes[i] : most;
+    in->pattern_bytes = most;
+    in->ops = run->device_ops;
+    in->floats = in->ops->host_alloc(most, error);
+    in->integers = in->floats ? in->ops->host_alloc(most, error) : NULL;
+    if (!in->integers)
+        return DF_E_MEMORY;
+    memset(in->floats, dfr_poison_byte(DF_F32), most);
+    memset(in->integers, dfr_poison_byte(DF_U8), most);
+    return DF_OK;
+}
+
+bool dfr_inspect_wanted(const struct df_run *run)
+{
+    const struct df_options *o = &run->options;
+    return o->check_variants || o->n_dumps > 0 || o->poison || o->watchdog_s > 0;
+}
+
+int dfr_inspect_create(struct df_run *run, struct df_error *error)
+{
+    const struct df_options *o = &run->options;
+    int status = DF_OK;
+
+    if (!dfr_inspect_wanted(run))
+        return DF_OK;
+    run->inspect = calloc(1, sizeof *run->inspect);
+    if (!run->inspect)
+        return dfr_error_memory(error);
+    if (o->n_dumps > 0)
+        status = dfr_dump_create(run->graph, o->dumps, o->n_dumps, o->dump_dir ? o->dump_dir : ".", &run->inspect->dump,
+                                 error);
+    if (status == DF_OK && o->poison)
+        status = make_patterns(run, error);
+    if (status == DF_OK && o->watchdog_s > 0)
+        status = make_watchdog(run, error);
+    if (status == DF_OK && o->check_variants)
+        status = dfr_check_create(run, &run->inspect->check, error);
+    return status;
+}
+
+int dfr_inspect_start(struct df_run *run, struct df_error *error)
+{
+    return run->inspect && run->inspect->watchdog ? dfr_watchdog_start(run->inspect->watchdog, error) : DF_OK;
+}
+
+void dfr_inspect_end(struct df_run *run, bool well)
+{
+    const char *unmet;
+    if (!run->inspect)
+        return;
+    dfr_watchdog_destroy(run->inspect->watchdog);
+    run->inspect->watchdog = NULL;
+    if (!well)
+        return;
+    if (run->inspect->check)
+        dfr_check_report(run->inspect->check);
+    for (unsigned i = 0; run->inspect->dump && i < run->options.n_dumps; i++)
+        if ((unmet = dfr_dump_unmet(run->inspect->dump, i)))
+            dfr_log(run, DF_LOG_WARNING, "--dump=%s: there was no such wave, so nothing was written", unmet);
+}
+
+void dfr_inspect_destroy(struct df_run *run)
+{
+    if (!run->inspect)
+        return;
+    dfr_watchdog_destroy(run->inspect->watchdog);
+    dfr_dump_destroy(run->inspect->dump);
+    dfr_check_destroy(run->inspect->check);
+    if (run->inspect->floats)
+        run->inspect->ops->host_free(run->inspect->floats, run->inspect->pattern_bytes);
+    if (run->inspect->integers)
+        run->inspect->ops->host_free(run->inspect->integers, run->inspect->pattern_bytes);
+    free(run->inspect);
+    run->inspect = NULL;
+}
+
+/* ---- jobs of the CPU ---- */
+
+/* Outputs are poisoned as they get their memory (memmgr/space.h). */
+static void poison_scratch(const struct df_graph *g, uint32_t node, void *const *ports)
+{
+    const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
+    const uint64_t *bytes = g->port_bytes + g->works[g->nodes[node].work].first_port;
+    for (uint32_t p = 0; p < kernel->n_ports; p++) {
+        const struct df_kport *port = &g->kports[kernel->first_port + p];
+        if (port->mode == DF_TMP)
+            memset(ports[p], dfr_poison_byte((enum df_elem)port->elem), bytes[p]);
+    }
+}
+
+/* Writes the outputs, which are on the host at ports[]. A failure is the job's. */
+static int dump_ports(struct df_run *run, struct df_call *call, void *const *ports)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(call->job);
+    const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
+    struct df_error error;
+
+    for (uint32_t p = 0; p < kernel->n_ports; p++) {
+        const struct df_kport *port = &g->kports[kernel->first_port + p];
+        if (port->out_slot >= 0 && dfr_dump_write(run->inspect->dump, node, call->wave, (uint32_t)port->out_slot,
+                                                  ports[p], &error) != DF_OK)
+            return df_fail(call, "%s", error.text);
+    }
+    return DF_OK;
+}
+
+static bool dumps(const struct df_run *run, const struct df_call *call)
+{
+    return run->inspect->dump && dfr_dump_wants(run->inspect->dump, dfr_job_node(call->job), call->wave);
+}
+
+/* The cpu variant; where there is none, which only --check=variants lets in, the gpu variant for it. */
+static int call_variant(struct df_run *run, struct dfr_worker *w)
+{
+    const struct df_graph *g = run->graph;
+    const struct df_node *node = &g->nodes[dfr_job_node(w->call.job)];
+    const struct df_work *work = &g->works[node->work];
+    df_function *cpu = g->functions[node->kernel].cpu;
+
+    if (!cpu)
+        return dfr_check_only(run->inspect->check, &w->call, w->ports);
+    return cpu(&w->call, NULL, (const size_t *)(g->dims + work->first_dim), w->ports,
+               run->scalars + work->first_scalar);
+}
+
+static int compare(struct df_run *run, struct dfr_worker *w)
+{
+    struct dfr_inspect *in = run->inspect;
+    int code;
+    if (in->watchdog)
+        dfr_watchdog_begin(in->watchdog, check_post(run), w->call.job, w->call.wave);
+    code = dfr_check_after(in->check, &w->call, w->ports);
+    if (in->watchdog)
+        dfr_watchdog_end(in->watchdog, check_post(run));
+    return code;
+}
+
+int dfr_inspect_call(struct df_run *run, struct dfr_worker *w)
+{
+    struct dfr_inspect *in = run->inspect;
+    struct df_call *call = &w->call;
+    int code;
+
+    if (dfr_buffers_spare(run, dfr_job_node(call->job)))
+        return dumps(run, call) ? dump_ports(run, call, w->ports) : DF_OK;
+    if (run->options.poison)
+        poison_scratch(run->graph, dfr_job_node(call->job), w->ports);
+    if (in->check)
+        dfr_check_before(in->check, call, w->ports);
+    if (in->watchdog)
+        dfr_watchdog_begin(in->watchdog, w->index, call->job, call->wave);
+    code = call_variant(run, w);
+    if (in->watchdog)
+        dfr_watchdog_end(in->watchdog, w->index);
+    if (code != DF_OK || call->failed)
+        return code;
+    if (in->check)
+        code = compare(run, w);
+    if (code == DF_OK && dumps(run, call))
+        code = dump_ports(run, call, w->ports);
+    return code;
+}
+
+/* ---- jobs of a GPU ---- */
+
+/* Fills a piece of device memory, in the order of the stream. */
+static int fill(const struct dfr_inspect *in, struct dfr_device *device, uint32_t stream, enum df_elem elem,
+                void *address, uint64_t bytes, struct df_error *error)
+{
+    const unsigned char *pattern = dfr_poison_byte(elem) == dfr_poison_byte(DF_F32) ? in->floats : in->integers;
+    int status = DF_OK;
+    for (uint64_t at = 0; at < bytes && status == DF_OK; at += in->pattern_bytes) {
+        uint64_t n = bytes - at < in->pattern_bytes ? bytes - at : in->pattern_bytes;
+        status = device->ops->copy(device, DFR_COPY_H2D, (unsigned char *)address + at, pattern, n, stream, error);
+    }
+    return status;
+}
+
+int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const struct df_call *call,
+                       void *const *ports, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(call->job);
+    const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
+    const uint64_t *bytes = g->port_bytes + g->works[g->nodes[node].work].first_port;
+    int status = DF_OK;
+
+    for (uint32_t p = 0; run->options.poison && p < kernel->n_ports && status == DF_OK; p++) {
+        const struct df_kport *port = &g->kports[kernel->first_port + p];
+        if (port->mode == DF_OUT || port->mode == DF_TMP)
+            status = fill(run->inspect, call->device, call->stream, (enum df_elem)port->elem, ports[p], bytes[p],
+                          error);
+    }
+    if (run->inspect->watchdog)
+        dfr_watchdog_begin(run->inspect->watchdog, gpu_post(run, unit, place), call->job, call->wave);
+    return status;
+}
+
+/* Brings one output to the host, waits for it, writes it. */
+static int dump_device(struct df_run *run, struct df_call *call, uint32_t out_slot, const void *address, uint64_t bytes)
+{
+    struct dfr_device *device = call->device;
+    struct df_error error;
+    void *memory = device->ops->host_alloc(bytes, &error);
+    int status = DF_OK;
+
+    if (!memory)
+        return df_fail(call, "a copy of an output for --dump: %s", error.text);
+    if (bytes > 0)
+        status = device->ops->copy(device, DFR_COPY_D2H, memory, address, bytes, call->stream, &error);
+    if (status == DF_OK)
+        status = device->ops->drain(device, &error);
+    if (status == DF_OK)
+        status = dfr_dump_write(run->inspect->dump, dfr_job_node(call->job), call->wave, out_slot, memory, &error);
+    device->ops->host_free(memory, bytes);
+    return status == DF_OK ? DF_OK : df_fail(call, "%s", error.text);
+}
+
+int dfr_inspect_finished(struct df_run *run, uint32_t unit, uint32_t place, struct df_call *call, int code,
+                         void *const *ports)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(call->job);
+    const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
+    const uint64_t *bytes = g->port_bytes + g->works[g->nodes[node].work].first_port;
+
+    if (run->inspect->watchdog)
+        dfr_watchdog_end(run->inspect->watchdog, gpu_post(run, unit, place));
+    if (code != DF_OK || call->failed || !dumps(run, call))
+        return code;
+    for (uint32_t p = 0; p < kernel->n_ports && code == DF_OK; p++) {
+        const struct df_kport *port = &g->kports[kernel->first_port + p];
+        if (port->out_slot >= 0)
+            code = dump_device(run, call, (uint32_t)port->out_slot, ports[p], bytes[p]);
+    }
+    return code;
+}
+
+/* ---- poison ---- */
+
+uint8_t *dfr_inspect_poison(const struct df_run *run)
+{
+    const struct df_graph *g = run->graph;
+    uint8_t *bytes = run->options.poison ? malloc((size_t)g->n_values + 1) : NULL;
+    for (uint32_t y = 0; bytes && y < g->n_values; y++)
+        bytes[y] = dfr_poison_byte((enum df_elem)dfr_out_port(g, g->values[y].producer, g->values[y].slot)->elem);
+    return bytes;
+}
+
+int dfr_inspect_freed(struct df_run *run, struct dfr_device *device, void *address, uint64_t bytes,
+                      struct df_error *error)
+{
+    int status = fill(run->inspect, device, DFR_STREAM_COMPUTE, DF_F32, address, bytes, error);
+    return status == DF_OK ? device->ops->drain(device, error) : status;
+}

@@ -1,0 +1,406 @@
+/* measure.c - the measuring mode's flow: which variants are wanted, and the graph run in order with each of them
+ * measured when its work first comes by.
+ */
+#include "runtime/measure/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/threads/clock.h"
+#include "runtime/base/error.h"
+#include "runtime/start/run_machine.h"
+#include "runtime/measure/measure_impl.h"
+#include "runtime/graph/scalars.h"
+
+static const struct df_kernel *kernel_of(const struct dfr_measure *m, uint32_t work)
+{
+    return &m->graph->kernels[m->graph->works[work].kernel];
+}
+
+static size_t at(const struct dfr_measure *m, uint32_t cls, uint32_t work)
+{
+    return (size_t)cls * m->graph->n_works + work;
+}
+
+/* Has effects that must not be repeated: runs once a wave. */
+static bool flow_only(const struct df_kernel *kernel)
+{
+    return kernel->n_in == 0 || kernel->n_out == 0 || (kernel->traits & (DF_ORDERED | DF_STREAM));
+}
+
+/* ---- what is wanted ---- */
+
+static bool has_cost(const struct df_graph *g, uint32_t work, uint32_t cls)
+{
+    return cls < g->n_classes && !isnan(g->cost_s[(size_t)cls * g->n_works + work]);
+}
+
+/* Whether the first device runs this work, by a gpu variant or as the emulator does. */
+static bool gpu_can(const struct dfr_measure *m, const struct dfr_device_ops *ops, uint32_t work)
+{
+    const struct df_kernel *kernel = kernel_of(m, work);
+    const struct df_functions *functions = &m->graph->functions[m->graph->works[work].kernel];
+    if (!ops)
+        return false;
+    if (kernel->flags & DF_KERNEL_COPY)
+        return true;
+    if (!ops->runs_cpu_code)
+        return functions->gpu != NULL;
+    return functions->cpu && (dfr_work_classes(m->graph, work, m->options->emu_all) >> DF_CLASS_GPU & 1);
+}
+
+static bool wanted(const struct dfr_measure *m, const struct dfr_device_ops *ops, uint32_t work, uint32_t cls)
+{
+    const struct df_functions *functions = &m->graph->functions[m->graph->works[work].kernel];
+    if (has_cost(m->graph, work, cls))
+        return false;
+    if (cls == DF_CLASS_CPU)
+        return functions->cpu != NULL;
+    /* The emulator would run the same code again, which these kernels must not: the cpu's time stands for it. */
+    if (ops && ops->runs_cpu_code && flow_only(kernel_of(m, work)))
+        return false;
+    return gpu_can(m, ops, work);
+}
+
+static int refuse_node(const struct dfr_measure *m, uint32_t work, struct df_error *error)
+{
+    char name[256];
+    uint32_t v = 0;
+    while (m->graph->nodes[v].work != work)
+        v++;
+    df_node_name(m->graph, v, name, sizeof name);
+    return dfr_error(error, DF_E_REFUSED, "node '%s' has no cpu variant in this program, and there is no device for it",
+                     name);
+}
+
+/* Marks what is to be measured; *pool_bytes is what the largest of it takes on a device, 0: no device is needed. */
+static int choose(struct dfr_measure *m, const struct dfr_device_ops *ops, uint64_t *pool_bytes, struct df_error *error)
+{
+    *pool_bytes = 0;
+    m->n_waves = 1;
+    for (uint32_t w = 0; w < m->graph->n_works; w++) {
+        bool cpu = m->graph->functions[m->graph->works[w].kernel].cpu;
+        bool needs_gpu = !cpu;
+        if (needs_gpu && !gpu_can(m, ops, w))
+            return refuse_node(m, w, error);
+        int status = cpu ? dfr_admit_host(m->graph, w, error) : DF_OK;
+        if (status != DF_OK)
+            return status;
+        for (uint32_t cls = 0; cls < 2; cls++) {
+            if (wanted(m, ops, w, cls))
+                m->state[at(m, cls, w)] = DFR_M_WANTED;
+        }
+        if (m->state[at(m, DF_CLASS_GPU, w)] == DFR_M_WANTED)
+            needs_gpu = true;
+        if (needs_gpu && dfr_measure_gpu_need(m->graph, w) > *pool_bytes)
+            *pool_bytes = dfr_measure_gpu_need(m->graph, w);
+    }
+    return DF_OK;
+}
+
+/* Of a run with the same options. */
+static int64_t run_waves_most(const struct dfr_measure *m)
+{
+    if (m->options->waves >= 0)
+        return m->options->waves > 1 ? m->options->waves : 1;
+    for (uint32_t k = 0; k < m->graph->n_kernels; k++)
+        if (m->graph->kernels[k].traits & DF_STREAM)
+            return INT64_MAX;
+    return 1;
+}
+
+/* A work of which each wave gives a sample. */
+static void want_waves(struct dfr_measure *m, bool both_variants)
+{
+    int64_t most = run_waves_most(m);
+    most = most < m->sampler.max_runs ? most : m->sampler.max_runs;
+    most = both_variants && most < 2 ? 2 : most;
+    m->n_waves = most > m->n_waves ? most : m->n_waves;
+}
+
+/* Takes out what is known, counts, and sees how many waves are needed. Needs the device's name, hence the open
+ * device. */
+static int leave_out_known(struct dfr_measure *m, uint32_t *total, uint32_t *n_known, struct df_error *error)
+{
+    *total = *n_known = 0;
+    for (uint32_t w = 0; w < m->graph->n_works; w++) {
+        for (uint32_t cls = 0; cls < 2; cls++) {
+            uint8_t *state = &m->state[at(m, cls, w)];
+            bool known;
+            if (*state != DFR_M_WANTED)
+                continue;
+            int status = dfr_measure_report_known(m, w, cls, &known, error);
+            if (status != DF_OK)
+                return status;
+            *state = known ? DFR_M_KNOWN : DFR_M_WANTED;
+            ++*(known ? n_known : total);
+            bool cpu_too = m->graph->functions[m->graph->works[w].kernel].cpu;
+            if (!known && flow_only(kernel_of(m, w)))
+                want_waves(m, cls == DF_CLASS_GPU && cpu_too);
+        }
+    }
+    return DF_OK;
+}
+
+/* ---- one node ---- */
+
+/* A work that comes by for the first time and may be repeated. */
+static int repeat(struct dfr_measure_job *job, uint32_t cls, struct df_error *error)
+{
+    struct dfr_measure *m = job->m;
+    uint32_t work = m->graph->nodes[job->node].work;
+    struct dfr_sample sample;
+    m->state[at(m, cls, work)] = DFR_M_DONE;
+    if (cls == DF_CLASS_GPU && !dfr_measure_gpu_fits(m, work))
+        return dfr_measure_report_skip(m, work, cls, "larger than the device's memory", error);
+    int status = dfr_measure_report_try(m, work, cls, error);
+    if (status == DF_OK)
+        status = cls == DF_CLASS_GPU ? dfr_measure_repeat_gpu(job, &sample, error)
+                                     : dfr_measure_repeat_cpu(job, &sample, error);
+    return status == DF_OK ? dfr_measure_report_sample(m, work, cls, &sample, error) : status;
+}
+
+static int remember(struct dfr_measure_times *times, double seconds, struct df_error *error)
+{
+    if (times->n == times->capacity) {
+        uint32_t capacity = times->capacity ? 2 * times->capacity : 8;
+        double *more = realloc(times->seconds, capacity * sizeof *more);
+        if (!more)
+            return dfr_error_memory(error);
+        times->seconds = more;
+        times->capacity = capacity;
+    }
+    times->seconds[times->n++] = seconds;
+    return DF_OK;
+}
+
+/* The class that fires a node for the flow: the cpu where it can, in every second wave what is wanted beside it. */
+static uint32_t flow_class(const struct dfr_measure *m, uint32_t work, int64_t wave)
+{
+    if (!m->graph->functions[m->graph->works[work].kernel].cpu)
+        return DF_CLASS_GPU;
+    bool other = wave % 2 == 1 && flow_only(kernel_of(m, work)) &&
+                 m->state[at(m, DF_CLASS_GPU, work)] == DFR_M_WANTED && dfr_measure_gpu_fits(m, work);
+    return other ? DF_CLASS_GPU : DF_CLASS_CPU;
+}
+
+static int fire(struct dfr_measure_job *job, struct df_error *error)
+{
+    struct dfr_measure *m = job->m;
+    uint32_t work = m->graph->nodes[job->node].work, cls = flow_class(m, work, job->wave);
+    bool counts = flow_only(kernel_of(m, work)) && m->state[at(m, cls, work)] == DFR_M_WANTED;
+    double seconds;
+    int status = DF_OK;
+    if (cls == DF_CLASS_GPU && !dfr_measure_gpu_fits(m, work)) {
+        char name[256];
+        df_node_name(m->graph, job->node, name, sizeof name);
+        return dfr_error(error, DF_E_REFUSED, "node '%s' does not fit the device's memory, and it has no cpu variant",
+                         name);
+    }
+    if (counts && m->flow[at(m, cls, work)].n == 0)
+        status = dfr_measure_report_try(m, work, cls, error);
+    if (status == DF_OK)
+        status = cls == DF_CLASS_GPU ? dfr_measure_fire_gpu(job, &seconds, error)
+                                     : dfr_measure_fire_cpu(job, &seconds, error);
+    if (status == DF_OK && counts && job->code == DF_OK)
+        status = remember(&m->flow[at(m, cls, work)], seconds, error);
+    return status;
+}
+
+static int run_node(struct dfr_measure *m, uint32_t node, int64_t wave, bool *ended, struct df_error *error)
+{
+    struct dfr_measure_job job = { .m = m, .node = node, .wave = wave };
+    uint32_t work = m->graph->nodes[node].work;
+    int status = dfr_measure_bind(m, node, error);
+    for (uint32_t cls = 0; cls < 2 && status == DF_OK; cls++) {
+        if (m->state[at(m, cls, work)] == DFR_M_WANTED && !flow_only(kernel_of(m, work)))
+            status = repeat(&job, cls, error);
+    }
+    if (status == DF_OK)
+        status = fire(&job, error);
+    *ended = status == DF_OK && job.code == DF_END;
+    dfr_measure_release(m, node);
+    return status;
+}
+
+/* ---- the flow ---- */
+
+/* Two waves at least where both variants of a work take turns. */
+static bool goes_on(const struct dfr_measure *m, int64_t wave, double begin_s)
+{
+    return wave < 2 ? wave < m->n_waves : wave < m->n_waves && dfr_clock_s() - begin_s < m->sampler.max_s;
+}
+
+static int run_waves(struct dfr_measure *m, struct df_error *error)
+{
+    double begin_s = 0;                 /* of the second wave: repetitions are over */
+    for (int64_t wave = 0; goes_on(m, wave, begin_s); wave++) {
+        if (wave == 1)
+            begin_s = dfr_clock_s();
+        dfr_measure_begin_wave(m);
+        for (uint32_t v = 0; v < m->graph->n_nodes; v++) {
+            bool ended;
+            if (wave > 0 && (m->graph->nodes[v].flags & DF_NODE_ONCE))
+                continue;
+            int status = run_node(m, v, wave, &ended, error);
+            if (status != DF_OK)
+                return status;
+            if (ended && wave == 0) {
+                char name[256];
+                df_node_name(m->graph, v, name, sizeof name);
+                return dfr_error(error, DF_E_KERNEL,
+                                 "stream '%s' ended before its first wave, so nothing flows that could be"
+                                 " measured",
+                                 name);
+            }
+            if (ended) {
+                m->complete = true;
+                return DF_OK;
+            }
+        }
+    }
+    return DF_OK;
+}
+
+static double mean(const struct dfr_measure_times *times)
+{
+    double sum_s = 0;
+    for (uint32_t i = 0; i < times->n; i++)
+        sum_s += times->seconds[i];
+    return sum_s / times->n;
+}
+
+/* What ran in the flow alone: now all of it has run. */
+static int report_flow(struct dfr_measure *m, struct df_error *error)
+{
+    for (uint32_t w = 0; w < m->graph->n_works; w++) {
+        for (uint32_t cls = 0; cls < 2; cls++) {
+            struct dfr_measure_times *times = &m->flow[at(m, cls, w)];
+            int status = DF_OK;
+            if (m->state[at(m, cls, w)] != DFR_M_WANTED)
+                continue;
+            if (times->n == 0) {
+                status = dfr_measure_report_skip(m, w, cls, "it did not run in the flow", error);
+            } else {
+                struct dfr_sample sample;
+                double *scratch = malloc(2 * (size_t)times->n * sizeof *scratch);
+                if (!scratch)
+                    return dfr_error_memory(error);
+                dfr_sample_of(times->seconds, times->n, scratch, &sample);
+                free(scratch);
+                if (m->complete) {      /* all calls count */
+                    sample.mean_s = mean(times);
+                    sample.dropped = 0;
+                    sample.ci_s = NAN;  /* of all calls there is nothing uncertain */
+                }
+                status = dfr_measure_report_sample(m, w, cls, &sample, error);
+            }
+            if (status != DF_OK)
+                return status;
+        }
+    }
+    return DF_OK;
+}
+
+/* ---- set up ---- */
+
+/* The back end asked for; *ops NULL: none. */
+static int find_device(const struct df_options *options, const struct dfr_device_ops **ops, struct df_error *error)
+{
+    struct df_error why = { "" };
+    *ops = dfr_device_back_end(options->device);
+    if (*ops && (*ops)->count(&why) > 0)
+        return DF_OK;
+    if (options->device == DF_DEVICE_CUDA)
+        return dfr_error(error, DF_E_DEVICE, "no CUDA device: %s",
+                         *ops ? why.text : "this program was linked without CUDA");
+    *ops = NULL;
+    return DF_OK;
+}
+
+static bool allocate_arrays(struct dfr_measure *m)
+{
+    const struct df_graph *g = m->graph;
+    unsigned ports = 1, dims = 1;
+    for (uint32_t k = 0; k < g->n_kernels; k++) {
+        ports = g->kernels[k].n_ports > ports ? g->kernels[k].n_ports : ports;
+        dims = g->kernels[k].n_dims > dims ? g->kernels[k].n_dims : dims;
+    }
+    m->state = calloc(2 * (size_t)g->n_works + 1, sizeof *m->state);
+    m->flow = calloc(2 * (size_t)g->n_works + 1, sizeof *m->flow);
+    m->memory = calloc((size_t)g->n_values + 1, sizeof *m->memory);
+    m->left = calloc((size_t)g->n_values + 1, sizeof *m->left);
+    m->ports = calloc(ports, sizeof *m->ports);
+    m->scratch = calloc(ports, sizeof *m->scratch);
+    m->dims = calloc(dims, sizeof *m->dims);
+    return m->state && m->flow && m->memory && m->left && m->ports && m->scratch && m->dims;
+}
+
+static void free_arrays(struct dfr_measure *m)
+{
+    for (size_t i = 0; m->flow && i < 2 * (size_t)m->graph->n_works; i++)
+        free(m->flow[i].seconds);
+    for (uint32_t y = 0; m->memory && y < m->graph->n_values; y++)
+        free(m->memory[y]);
+    free(m->state);
+    free(m->flow);
+    free(m->memory);
+    free(m->left);
+    free(m->ports);
+    free(m->scratch);
+    free(m->dims);
+    free(m->scalars);
+}
+
+static int measure(struct dfr_measure *m, const struct dfr_device_ops *ops, struct df_error *error)
+{
+    uint64_t pool_bytes;
+    uint32_t total, known;
+    int status = choose(m, ops, &pool_bytes, error);
+    if (status == DF_OK && pool_bytes > 0)
+        status = dfr_measure_gpu_open(m, ops, pool_bytes, error);
+    if (status == DF_OK)
+        status = leave_out_known(m, &total, &known, error);
+    if (status == DF_OK)
+        status = dfr_measure_report_begin(m, total, known, error);
+    if (status == DF_OK && total > 0) { /* else the kernels' effects would be for nothing */
+        status = run_waves(m, error);
+        if (status == DF_OK)
+            status = report_flow(m, error);
+    }
+    return status == DF_OK ? dfr_measure_report_end(m, error) : status;
+}
+
+int dfr_measure_to(const struct df_graph *graph, const struct df_options *options,
+                   const struct dfr_sampler_options *sampler, FILE *out, FILE *known, struct df_error *error)
+{
+    const struct dfr_device_ops *ops;
+    if (!graph->functions)
+        return dfr_error(error, DF_E_ARGUMENT, "a graph of costs alone has nothing to measure");
+    int status = find_device(options, &ops, error);
+    if (status != DF_OK)
+        return status;
+    struct dfr_measure *m = aligned_alloc(_Alignof(struct dfr_measure), sizeof *m);
+    if (!m)
+        return dfr_error_memory(error);
+    memset(m, 0, sizeof *m);
+    m->graph = m->run.graph = graph;
+    m->options = options;
+    m->run.options = *options;
+    m->sampler = *sampler;
+    m->emulated = ops && ops->runs_cpu_code;
+    if (allocate_arrays(m))
+        status = dfr_scalars_create(graph, options->args, &m->scalars, error);
+    else
+        status = dfr_error_memory(error);
+    if (status == DF_OK)
+        status = dfr_measure_report_new(out, known, &m->report, error);
+    if (status == DF_OK)
+        status = measure(m, ops, error);
+    dfr_measure_gpu_close(m);
+    dfr_measure_report_free(m->report);
+    free_arrays(m);
+    free(m);
+    return status;
+}

@@ -1,0 +1,100 @@
+/* measure_cpu.c - a cpu variant fired once for the flow, and repeated on copies until its mean is known. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/threads/clock.h"
+#include "runtime/engine/crash.h"
+#include "runtime/base/error.h"
+#include "runtime/measure/measure_impl.h"
+
+void dfr_measure_call(const struct dfr_measure_job *job, struct df_call *call)
+{
+    memset(call, 0, sizeof *call);
+    call->run = &job->m->run;
+    call->job = dfr_job(0, job->node);
+    call->wave = job->wave;
+    call->threads = dfr_measure_work(job)->threads;
+}
+
+int dfr_measure_outcome(const struct dfr_measure_job *job, const struct df_call *call, int code, struct df_error *error)
+{
+    const struct df_graph *g = job->m->graph;
+    char name[256];
+    bool stream = g->kernels[g->nodes[job->node].kernel].traits & DF_STREAM;
+    if (!call->failed && (code == DF_OK || (code == DF_END && stream)))
+        return DF_OK;
+    df_node_name(g, job->node, name, sizeof name);
+    if (call->failed)
+        return dfr_error(error, DF_E_KERNEL, "node '%s', wave %lld: %s", name, (long long)job->wave, call->message);
+    return dfr_error(error, DF_E_KERNEL, "node '%s', wave %lld: it gave %d", name, (long long)job->wave, code);
+}
+
+static int call_cpu(struct dfr_measure_job *job, void *const *ports, double *seconds, struct df_error *error)
+{
+    struct dfr_measure *m = job->m;
+    const struct df_work *work = dfr_measure_work(job);
+    struct df_call call;
+    dfr_measure_call(job, &call);
+    dfr_crash_call(&call);
+    double begin_s = dfr_clock_s();
+    job->code = m->graph->functions[work->kernel].cpu(&call, NULL, m->dims, ports, m->scalars + work->first_scalar);
+    *seconds = dfr_clock_s() - begin_s;
+    dfr_crash_call(NULL);
+    return dfr_measure_outcome(job, &call, job->code, error);
+}
+
+int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df_error *error)
+{
+    return call_cpu(job, job->m->ports, seconds, error);
+}
+
+/* ---- repetitions ---- */
+
+/* Values change under nobody: an inout port is given its input again, which is no part of the measured time. */
+static void restore_inouts(struct dfr_measure_job *job)
+{
+    struct dfr_measure *m = job->m;
+    const struct df_work *work = dfr_measure_work(job);
+    const struct df_kernel *kernel = &m->graph->kernels[work->kernel];
+    for (unsigned p = 0; p < kernel->n_ports; p++) {
+        if (m->graph->kports[kernel->first_port + p].mode == DF_INOUT)
+            memcpy(m->scratch[p], m->ports[p], m->graph->port_bytes[work->first_port + p]);
+    }
+}
+
+static int repeat(void *arg, double *seconds, struct df_error *error)
+{
+    struct dfr_measure_job *job = arg;
+    restore_inouts(job);
+    return call_cpu(job, job->m->scratch, seconds, error);
+}
+
+static bool make_scratch(struct dfr_measure_job *job)
+{
+    struct dfr_measure *m = job->m;
+    const struct df_work *work = dfr_measure_work(job);
+    const struct df_kernel *kernel = &m->graph->kernels[work->kernel];
+    for (unsigned p = 0; p < kernel->n_ports; p++)
+        m->scratch[p] = NULL;
+    for (unsigned p = 0; p < kernel->n_ports; p++) {
+        uint64_t bytes = m->graph->port_bytes[work->first_port + p];
+        if (posix_memalign(&m->scratch[p], 4096, bytes ? bytes : 1) != 0)
+            return false;
+        if (m->graph->kports[kernel->first_port + p].mode == DF_IN)
+            memcpy(m->scratch[p], m->ports[p], bytes);
+    }
+    return true;
+}
+
+int dfr_measure_repeat_cpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error)
+{
+    struct dfr_measure *m = job->m;
+    const struct df_kernel *kernel = &m->graph->kernels[dfr_measure_work(job)->kernel];
+    double warm_up;                     /* pages, caches, libraries that set themselves up */
+    int status = make_scratch(job) ? repeat(job, &warm_up, error) : dfr_error_memory(error);
+    if (status == DF_OK)
+        status = dfr_sample_until(&m->sampler, repeat, job, sample, error);
+    for (unsigned p = 0; p < kernel->n_ports; p++)
+        free(m->scratch[p]);
+    return status;
+}

@@ -1,0 +1,95 @@
+/* measure_tokens.c - the memory of tokens in the measuring mode: made for a node's ports, freed by its last reader. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/measure/measure_impl.h"
+
+/* Once values stay: later waves read them again. */
+static bool stays(const struct dfr_measure *m, uint32_t value)
+{
+    return m->n_waves > 1 && (m->graph->nodes[m->graph->values[value].producer].flags & DF_NODE_ONCE);
+}
+
+static void release_value(struct dfr_measure *m, uint32_t value)
+{
+    free(m->memory[value]);
+    m->memory[value] = NULL;
+}
+
+static int allocate(uint64_t bytes, void **memory, struct df_error *error)
+{
+    if (posix_memalign(memory, 4096, bytes ? bytes : 1) == 0)
+        return DF_OK;
+    *memory = NULL;
+    return dfr_error(error, DF_E_MEMORY, "out of memory: a token of %llu bytes", (unsigned long long)bytes);
+}
+
+/* The output of an inout: its input's memory, or a copy where others read the input in later waves. */
+static int take_over(struct dfr_measure *m, uint32_t input, uint32_t output, uint64_t bytes, struct df_error *error)
+{
+    if (!stays(m, input) || stays(m, output)) {
+        m->memory[output] = m->memory[input];
+        m->memory[input] = NULL;
+        return DF_OK;
+    }
+    int status = allocate(bytes, &m->memory[output], error);
+    if (status == DF_OK)
+        memcpy(m->memory[output], m->memory[input], bytes);
+    return status;
+}
+
+int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *error)
+{
+    const struct df_graph *g = m->graph;
+    const struct df_node *v = &g->nodes[node];
+    const struct df_work *work = &g->works[v->work];
+    const struct df_kernel *kernel = &g->kernels[v->kernel];
+    int status = DF_OK;
+    for (unsigned p = 0; p < kernel->n_ports; p++)
+        m->ports[p] = NULL;
+    for (unsigned p = 0; p < kernel->n_ports && status == DF_OK; p++) {
+        const struct df_kport *port = &g->kports[kernel->first_port + p];
+        uint64_t bytes = g->port_bytes[work->first_port + p];
+        uint32_t input = port->in_slot >= 0 ? g->in_value[v->first_in + (uint32_t)port->in_slot] : DF_NONE;
+        uint32_t output = port->out_slot >= 0 ? v->first_out + (uint32_t)port->out_slot : DF_NONE;
+        if (port->mode == DF_IN)
+            m->ports[p] = m->memory[input];
+        else if (port->mode == DF_TMP)
+            status = allocate(bytes, &m->ports[p], error);
+        else
+            status = port->mode == DF_INOUT ? take_over(m, input, output, bytes, error)
+                                            : allocate(bytes, &m->memory[output], error);
+        if (output != DF_NONE)
+            m->ports[p] = m->memory[output];
+    }
+    for (unsigned d = 0; d < kernel->n_dims; d++)
+        m->dims[d] = g->dims[work->first_dim + d];
+    return status;
+}
+
+void dfr_measure_release(struct dfr_measure *m, uint32_t node)
+{
+    const struct df_graph *g = m->graph;
+    const struct df_node *v = &g->nodes[node];
+    const struct df_kernel *kernel = &g->kernels[v->kernel];
+    for (unsigned p = 0; p < kernel->n_ports; p++) {
+        if (g->kports[kernel->first_port + p].mode == DF_TMP)
+            free(m->ports[p]);
+    }
+    for (uint32_t i = 0; i < kernel->n_in; i++) {
+        uint32_t value = g->in_value[v->first_in + i];
+        if (m->left[value] > 0 && --m->left[value] == 0 && !stays(m, value))
+            release_value(m, value);
+    }
+    for (uint32_t o = 0; o < kernel->n_out; o++) {
+        if (g->values[v->first_out + o].n_readers == 0)
+            release_value(m, v->first_out + o);
+    }
+}
+
+void dfr_measure_begin_wave(struct dfr_measure *m)
+{
+    for (uint32_t y = 0; y < m->graph->n_values; y++)
+        m->left[y] = m->graph->values[y].n_readers;
+}

@@ -1,0 +1,228 @@
+/* next_use.c - each value's readers on the unit, by rank; and for each slot how many of them have been taken: the first
+ * that has not is the next use. What is made once is used by readers in every slot, in one wave after the other. */
+#include "runtime/policy/next_use.h"
+
+#include <stdlib.h>
+
+#include "memmgr/victims.h"
+#include "runtime/base/error.h"
+
+#define NO_WAVE (-1)
+
+struct cursor {
+    int64_t wave;                       /* that it is about */
+    uint32_t at;                        /* readers before this one were taken, or run elsewhere */
+};
+
+struct dfr_next_use {
+    const struct dfr_view *view;
+    const struct dfr_policy *policy;
+    void *policy_state;
+    uint32_t unit, n_nodes, n_values, n_slots;
+    uint32_t *first;                    /* by value: its readers in `readers`; n_values + 1 */
+    uint32_t *readers;                  /* nodes, by rank; of a value that is made once those that fire
+                                         * once come first */
+    uint32_t *rank;                     /* by node that is a reader here */
+    int64_t *taken;                     /* by job, once slot included: wave of the last that was */
+    int64_t *wave;                      /* by slot: of the last job that was taken */
+    struct cursor *cursors;             /* [slot * n_values + value], once slot included */
+};
+
+static bool is_once(const struct dfr_next_use *n, uint32_t node)
+{
+    return n->view->graph->nodes[node].flags & DF_NODE_ONCE;
+}
+
+/* ---- asking ---- */
+
+static bool was_taken(const struct dfr_next_use *n, uint32_t slot, uint32_t node, int64_t wave)
+{
+    return n->taken[(size_t)slot * n->n_nodes + node] == wave;
+}
+
+static uint64_t use_number(const struct dfr_next_use *n, int64_t wave, uint32_t node)
+{
+    return (uint64_t)wave * n->n_nodes + n->rank[node];
+}
+
+/* The first reader in readers[from … end) that this wave has yet to take here, or `end`. */
+static uint32_t first_to_come(struct dfr_next_use *n, uint32_t slot, uint32_t value, int64_t wave, uint32_t from,
+                              uint32_t end, bool elsewhere_too)
+{
+    struct cursor *c = &n->cursors[(size_t)slot * n->n_values + value];
+
+    if (c->wave != wave)
+        *c = (struct cursor){ wave, from };
+    for (; c->at < end; c->at++) {
+        uint32_t node = n->readers[c->at];
+        bool here = elsewhere_too || n->policy->units(n->policy_state, slot, node) >> n->unit & 1;
+        if (here && !was_taken(n, slot, node, wave))
+            break;
+    }
+    return c->at;
+}
+
+/* Of a value that is made once, in a slot whose wave may be ending: from what was taken there, and no further look. */
+static uint64_t next_in_slot(struct dfr_next_use *n, uint32_t slot, uint32_t value, uint32_t from)
+{
+    uint32_t end = n->first[value + 1];
+    int64_t wave = n->wave[slot] == NO_WAVE ? (int64_t)slot : n->wave[slot];
+    uint32_t at = first_to_come(n, slot, value, wave, from, end, true);
+
+    return at < end ? use_number(n, wave, n->readers[at]) : use_number(n, wave + n->n_slots, n->readers[from]);
+}
+
+static uint64_t next_of_once(struct dfr_next_use *n, uint32_t value)
+{
+    uint32_t first = n->first[value], end = n->first[value + 1], waves = first, at;
+    uint64_t next = DFM_NEVER;
+
+    while (waves < end && is_once(n, n->readers[waves]))
+        waves++;
+    at = first_to_come(n, n->n_slots, value, 0, first, waves, true);
+    if (at < waves)
+        return use_number(n, 0, n->readers[at]);
+    for (uint32_t slot = 0; waves < end && slot < n->n_slots; slot++) {
+        uint64_t use = next_in_slot(n, slot, value, waves);
+        next = use < next ? use : next;
+    }
+    return next;
+}
+
+uint64_t dfr_next_use_of(struct dfr_next_use *n, uint32_t block)
+{
+    uint32_t slot = block / n->n_values, value = block % n->n_values, end = n->first[value + 1], at;
+    int64_t wave;
+
+    if (n->first[value] == end)
+        return DFM_NEVER;
+    if (slot == n->n_slots)
+        return next_of_once(n, value);
+    wave = n->view->wave(n->view->arg, slot);
+    at = first_to_come(n, slot, value, wave, n->first[value], end, false);
+    return at < end ? use_number(n, wave, n->readers[at]) : DFM_NEVER;
+}
+
+void dfr_next_use_taken(struct dfr_next_use *n, uint64_t job)
+{
+    uint32_t slot = dfr_job_slot(job);
+    int64_t wave = slot < n->n_slots ? n->view->wave(n->view->arg, slot) : 0;
+
+    n->taken[(size_t)slot * n->n_nodes + dfr_job_node(job)] = wave;
+    if (slot < n->n_slots)
+        n->wave[slot] = wave;
+}
+
+/* ---- making ---- */
+
+static bool is_here(const struct dfr_next_use *n, uint32_t node)
+{
+    return n->policy->units(n->policy_state, n->n_slots, node) >> n->unit & 1;
+}
+
+struct ranked {
+    uint32_t later;                     /* fires in each wave */
+    uint32_t rank, node;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->later != y->later)
+        return x->later < y->later ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* All readers of all values here; `list` has room for those of the value that has most. */
+static void list_readers(struct dfr_next_use *n, struct ranked *list)
+{
+    const struct df_graph *g = n->view->graph;
+    uint32_t total = 0;
+
+    for (uint32_t value = 0; value < n->n_values; value++) {
+        const struct df_value *y = &g->values[value];
+        uint32_t n_here = 0;
+        for (uint32_t r = y->first_reader; r < y->first_reader + y->n_readers; r++) {
+            uint32_t node = g->readers[r].node;
+            if (!is_here(n, node))
+                continue;
+            n->rank[node] = n->policy->rank(n->policy_state, n->unit, node);
+            list[n_here++] = (struct ranked){ !is_once(n, node), n->rank[node], node };
+        }
+        qsort(list, n_here, sizeof *list, by_rank);
+        n->first[value] = total;
+        for (uint32_t i = 0; i < n_here; i++)
+            n->readers[total++] = list[i].node;
+    }
+    n->first[n->n_values] = total;
+}
+
+static bool allocate(struct dfr_next_use *n, uint32_t n_readers)
+{
+    size_t n_jobs = (size_t)n->n_nodes * (n->n_slots + 1) + 1, n_cursors = (size_t)n->n_values * (n->n_slots + 1) + 1;
+
+    n->first = malloc(((size_t)n->n_values + 1) * sizeof *n->first);
+    n->readers = malloc(((size_t)n_readers + 1) * sizeof *n->readers);
+    n->rank = calloc((size_t)n->n_nodes + 1, sizeof *n->rank);
+    n->taken = malloc(n_jobs * sizeof *n->taken);
+    n->wave = malloc(((size_t)n->n_slots + 1) * sizeof *n->wave);
+    n->cursors = malloc(n_cursors * sizeof *n->cursors);
+    if (!n->first || !n->readers || !n->rank || !n->taken || !n->wave || !n->cursors)
+        return false;
+    for (size_t i = 0; i < n_jobs; i++)
+        n->taken[i] = NO_WAVE;
+    for (size_t i = 0; i < n_cursors; i++)
+        n->cursors[i] = (struct cursor){ NO_WAVE, 0 };
+    for (uint32_t slot = 0; slot <= n->n_slots; slot++)
+        n->wave[slot] = NO_WAVE;
+    return true;
+}
+
+struct dfr_next_use *dfr_next_use_create(const struct dfr_view *view, const struct dfr_policy *policy,
+                                         void *policy_state, uint32_t unit)
+{
+    const struct df_graph *g = view->graph;
+    struct dfr_next_use *n = calloc(1, sizeof *n);
+    struct ranked *list;
+    uint32_t n_readers = 0, most = 1;
+
+    if (!n)
+        return NULL;
+    *n = (struct dfr_next_use){ .view = view, .policy = policy, .policy_state = policy_state, .unit = unit,
+                                .n_nodes = g->n_nodes, .n_values = g->n_values, .n_slots = view->n_slots };
+    for (uint32_t value = 0; value < g->n_values; value++) {
+        n_readers += g->values[value].n_readers;
+        most = g->values[value].n_readers > most ? g->values[value].n_readers : most;
+    }
+    list = malloc(most * sizeof *list);
+    if (!list || !allocate(n, n_readers)) {
+        free(list);
+        dfr_next_use_destroy(n);
+        return NULL;
+    }
+    list_readers(n, list);
+    free(list);
+    return n;
+}
+
+void dfr_next_use_destroy(struct dfr_next_use *n)
+{
+    if (!n)
+        return;
+    free(n->first);
+    free(n->readers);
+    free(n->rank);
+    free(n->taken);
+    free(n->wave);
+    free(n->cursors);
+    free(n);
+}
+
+int dfr_next_use_wanted(int evict, const struct dfr_policy *policy, bool *wanted, struct df_error *error)
+{
+    *wanted = evict != DF_EVICT_LRU && policy->units && policy->rank;
+    if (evict == DF_EVICT_BELADY && !*wanted)
+        return dfr_error(error, DF_E_REFUSED,
+                         "--evict=belady needs a policy that places jobs before the run: '%s' does not", policy->name);
+    return DF_OK;
+}

@@ -1,0 +1,64 @@
+/* offer.h - ready jobs that can be taken in more than one way: each is taken once, whoever finds it where.
+ *
+ * Words:    a job is *offered* from add() or list() until the one call that claims it. A *listing* is its entry in a
+ *           queue; it may outlive the offer, and is then dropped by who finds it, or serves the next one.
+ * States of a job: a set of OFFERED and LISTED.
+ *     add      + OFFERED                  then the job's place where it is looked for is made known (order.h)
+ *     list     + OFFERED + LISTED         true where LISTED is new: the caller puts it into its queue; else it is there
+ *     claim    - OFFERED                  true where it was
+ *     unlist   - OFFERED - LISTED         by who took the listing from its queue; true where OFFERED was set
+ *           So a job has at most one listing, and no queue needs room for more.
+ * Memory:   create() allocates.
+ * Threads:  all but create and destroy from any thread. Sequentially consistent: an unsuccessful claim or unlist saw
+ *           the end of the offer, so what is offered afterwards is listed or made known again.
+ */
+#ifndef DFR_OFFER_H
+#define DFR_OFFER_H
+
+#include <stdatomic.h>
+
+#include "runtime/policy/policy.h"
+
+enum { DFR_OFFERED = 1, DFR_LISTED = 2 };
+
+struct dfr_offers {
+    _Atomic uint8_t *states;            /* [slot * n_nodes + node]; NULL: there is one way only, the queue */
+    uint32_t n_nodes;
+};
+
+bool dfr_offers_create(struct dfr_offers *offers, const struct dfr_view *view); /* false: no memory */
+void dfr_offers_destroy(struct dfr_offers *offers);
+
+static inline _Atomic uint8_t *dfr_offer_state(const struct dfr_offers *o, uint64_t job)
+{
+    return &o->states[(size_t)dfr_job_slot(job) * o->n_nodes + dfr_job_node(job)];
+}
+
+static inline void dfr_offer_add(struct dfr_offers *o, uint64_t job)
+{
+    atomic_fetch_or_explicit(dfr_offer_state(o, job), DFR_OFFERED, memory_order_seq_cst);
+}
+
+static inline bool dfr_offer_list(struct dfr_offers *o, uint64_t job)
+{
+    return !o->states || !(atomic_fetch_or_explicit(dfr_offer_state(o, job), DFR_OFFERED | DFR_LISTED,
+                                                    memory_order_seq_cst) & DFR_LISTED);
+}
+
+static inline bool dfr_offer_claim(struct dfr_offers *o, uint64_t job)
+{
+    uint8_t was = atomic_fetch_and_explicit(dfr_offer_state(o, job), (uint8_t)~DFR_OFFERED, memory_order_seq_cst);
+    return was & DFR_OFFERED;
+}
+
+static inline bool dfr_offer_unlist(struct dfr_offers *o, uint64_t job)
+{
+    return !o->states || atomic_exchange_explicit(dfr_offer_state(o, job), 0, memory_order_seq_cst) & DFR_OFFERED;
+}
+
+static inline bool dfr_offer_is_open(const struct dfr_offers *o, uint64_t job)
+{
+    return atomic_load_explicit(dfr_offer_state(o, job), memory_order_seq_cst) & DFR_OFFERED;
+}
+
+#endif

@@ -1,0 +1,374 @@
+/* policy_guard.c - drift of measured against expected times, the load of units, and the three rules of policy_guard.h.
+ *
+ * States of a job:
+ *     1  away       not in the policy
+ *     2  queued     `amount_s` of it is in its unit's `queued_s`
+ *     3  taken      `taker` has it; it counts in that worker's `jobs`
+ *     1 -> 2 push; 2 -> 2 it moves; 2 -> 3 pop; 3 -> 2 it is pushed back; 2, 3 -> 1 done (from 2: it was staged).
+ *     Whoever holds the job makes the change, so its record needs no atomics: the order it waits in hands it on.
+ */
+#include "runtime/policy/policy_guard.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum state { AWAY, QUEUED, TAKEN };
+
+struct job {
+    double amount_s;                    /* corrected time when it was queued */
+    double taken_s;
+    uint32_t taker;
+    uint8_t state, unit;
+    bool clean;                         /* its data was there when it was taken */
+    bool moved;                         /* reconsidered once */
+};
+
+struct drift {
+    _Atomic double expected_s, measured_s;
+};
+
+struct worker {
+    _Alignas(64) _Atomic double until_s;/* expected to be free */
+    _Atomic double last_s;              /* its last job's end */
+    _Atomic uint32_t jobs;              /* taken and not done */
+};
+
+struct unit {
+    _Alignas(64) _Atomic double queued_s;
+    struct drift drift;
+};
+
+struct dfr_guard {
+    const struct dfr_view *view;
+    const struct dfr_places *places;
+    uint32_t n_units;
+    struct unit *units;
+    struct worker *workers;
+    struct drift *works;                /* [unit * n_works + work] */
+    struct job *jobs;                   /* [slot * n_nodes + node] */
+    _Atomic double off_s, expected_s;   /* |measured - expected| and expected, summed */
+};
+
+/* ---- making ---- */
+
+void dfr_guard_destroy(struct dfr_guard *g)
+{
+    if (!g)
+        return;
+    free(g->units);
+    free(g->workers);
+    free(g->works);
+    free(g->jobs);
+    free(g);
+}
+
+static void clear_drift(struct drift *drift)
+{
+    atomic_init(&drift->expected_s, 0.0);
+    atomic_init(&drift->measured_s, 0.0);
+}
+
+static void clear(struct dfr_guard *g)
+{
+    atomic_init(&g->off_s, 0.0);
+    atomic_init(&g->expected_s, 0.0);
+    for (uint32_t u = 0; u < g->n_units; u++) {
+        atomic_init(&g->units[u].queued_s, 0.0);
+        clear_drift(&g->units[u].drift);
+    }
+    for (uint32_t w = 0; w < g->view->n_workers; w++) {
+        atomic_init(&g->workers[w].until_s, 0.0);
+        atomic_init(&g->workers[w].last_s, 0.0);
+        atomic_init(&g->workers[w].jobs, 0);
+    }
+    for (size_t i = 0; i < (size_t)g->n_units * g->view->graph->n_works; i++)
+        clear_drift(&g->works[i]);
+}
+
+struct dfr_guard *dfr_guard_create(const struct dfr_view *view, const struct dfr_places *places)
+{
+    size_t n_jobs = ((size_t)view->n_slots + 1) * view->graph->n_nodes;
+    struct dfr_guard *g = calloc(1, sizeof *g);
+
+    if (!g)
+        return NULL;
+    g->view = view;
+    g->places = places;
+    g->n_units = view->platform->n_units;
+    g->units = aligned_alloc(64, g->n_units * sizeof *g->units);
+    g->workers = aligned_alloc(64, view->n_workers * sizeof *g->workers);
+    g->works = malloc(((size_t)g->n_units * view->graph->n_works + 1) * sizeof *g->works);
+    g->jobs = calloc(n_jobs + 1, sizeof *g->jobs);
+    if (!g->units || !g->workers || !g->works || !g->jobs) {
+        dfr_guard_destroy(g);
+        return NULL;
+    }
+    clear(g);
+    return g;
+}
+
+/* ---- sums ---- */
+
+static double load(const _Atomic double *x)
+{
+    return atomic_load_explicit((_Atomic double *)x, memory_order_relaxed);
+}
+
+static void add(_Atomic double *sum, double x)
+{
+    double old = load(sum);
+    while (!atomic_compare_exchange_weak_explicit(sum, &old, old + x, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+static void count(struct drift *drift, double expected_s, double measured_s)
+{
+    add(&drift->expected_s, expected_s);
+    add(&drift->measured_s, measured_s);
+}
+
+static bool is_known(const struct drift *drift)
+{
+    return load(&drift->expected_s) > 0;
+}
+
+static double factor(const struct drift *drift)
+{
+    return load(&drift->measured_s) / load(&drift->expected_s);
+}
+
+/* ---- estimates ---- */
+
+static struct job *record(const struct dfr_guard *g, uint64_t job)
+{
+    return &g->jobs[(size_t)dfr_job_slot(job) * g->view->graph->n_nodes + dfr_job_node(job)];
+}
+
+static size_t work_index(const struct dfr_guard *g, uint32_t unit, uint32_t node)
+{
+    return (size_t)unit * g->view->graph->n_works + g->view->graph->nodes[node].work;
+}
+
+static double time_s(const struct dfr_guard *g, uint32_t unit, uint32_t node)
+{
+    size_t i = work_index(g, unit, node);
+    const struct drift *drift = is_known(&g->works[i]) ? &g->works[i] : &g->units[unit].drift;
+    return g->view->time_s[i] * (is_known(drift) ? factor(drift) : 1);
+}
+
+static double left_s(const struct dfr_guard *g, uint32_t worker, double now)
+{
+    const struct worker *w = &g->workers[worker];
+    if (atomic_load_explicit((_Atomic uint32_t *)&w->jobs, memory_order_relaxed) == 0)
+        return 0;
+    return fmax(0, load(&w->until_s) - now);
+}
+
+/* Until a worker of the unit can begin what is queued there last. */
+static double wait_s(const struct dfr_guard *g, uint32_t unit, double now)
+{
+    uint32_t first = g->view->first_worker[unit], end = g->view->first_worker[unit + 1];
+    double queued_s = fmax(0, load(&g->units[unit].queued_s)), all_s = queued_s, least_s = INFINITY;
+
+    for (uint32_t w = first; w < end; w++) {
+        double s = left_s(g, w, now);
+        all_s += s;
+        least_s = fmin(least_s, s);
+    }
+    return queued_s > 1e-12 ? fmax(least_s, all_s / (end - first)) : least_s; /* sums do not come back to 0 exactly */
+}
+
+/* Bringing the job's inputs to the unit. */
+static double data_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
+{
+    const struct df_graph *graph = g->view->graph;
+    uint32_t node = dfr_job_node(job);
+    double s = 0;
+
+    for (uint32_t k = 0; k < df_node_n_in(graph, node); k++) {
+        uint32_t holders = g->view->holders(g->view->arg, job, k);
+        uint64_t bytes = graph->values[graph->in_value[graph->nodes[node].first_in + k]].bytes;
+        if (bytes && !(holders >> unit & 1))
+            s += df_platform_copy_s(g->view->platform, holders ? (uint32_t)__builtin_ctz(holders) : 0, unit, bytes);
+    }
+    return s;
+}
+
+/* Sending its outputs to where their readers are planned: to peers directly, else to the
+ * host once, and on from there. */
+static double out_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
+{
+    const struct df_graph *graph = g->view->graph;
+    const struct df_platform *platform = g->view->platform;
+    uint32_t node = dfr_job_node(job), first = graph->nodes[node].first_out, peers = df_platform_peers(platform, unit);
+    double s = 0;
+
+    for (uint32_t y = first; y < first + df_node_n_out(graph, node); y++) {
+        const struct df_value *value = &graph->values[y];
+        uint32_t away = 0;
+        for (uint32_t i = 0; value->bytes && i < value->n_readers; i++)
+            away |= 1u << dfr_places_of(g->places, dfr_job_slot(job), graph->readers[value->first_reader + i].node);
+        away &= ~(1u << unit);
+        if (away & ~peers && unit > 0)
+            s += df_platform_copy_s(platform, unit, 0, value->bytes);
+        for (uint32_t u = 1; u < g->n_units; u++)
+            if (away >> u & 1)
+                s += df_platform_copy_s(platform, peers >> u & 1 ? unit : 0, u, value->bytes);
+    }
+    return s;
+}
+
+/* After so long the job would have ended on the unit, where it waits so long, and its readers would have its data. */
+static double finish_s(const struct dfr_guard *g, uint64_t job, uint32_t unit, double waits_s)
+{
+    uint32_t node = dfr_job_node(job);
+    return fmax(waits_s, data_s(g, job, unit)) + time_s(g, unit, node) + 2 * out_s(g, job, unit);
+}
+
+/* ---- the rules ---- */
+
+bool dfr_guard_is_alarmed(const struct dfr_guard *g)
+{
+    return load(&g->off_s) > DFR_GUARD_ALARM * load(&g->expected_s);
+}
+
+static bool is_measured(const struct dfr_guard *g, uint32_t node, uint32_t unit)
+{
+    return is_known(&g->works[work_index(g, unit, node)]);
+}
+
+/* The unit with the earliest finish, where that is not `home` by the margin; at home the job waits so long. */
+static uint32_t better_unit(const struct dfr_guard *g, uint64_t job, uint32_t home, double waits_s, bool measured_only)
+{
+    uint32_t node = dfr_job_node(job), best = home;
+    double now = g->view->now_s(g->view->arg), home_time_s = time_s(g, home, node);
+    double home_s = finish_s(g, job, home, waits_s < 0 ? wait_s(g, home, now) : waits_s), best_s = home_s;
+
+    for (uint32_t u = 0; u < g->n_units; u++) {
+        bool measured = is_measured(g, node, home) || is_measured(g, node, u);
+        double s, margin = measured ? DFR_GUARD_MARGIN : DFR_GUARD_MARGIN_UNMEASURED;
+        if (u == home || !(g->view->able[node] >> u & 1) || (measured_only && !measured))
+            continue;
+        s = finish_s(g, job, u, wait_s(g, u, now));
+        if (s < best_s && s + margin * fmax(home_time_s, time_s(g, u, node)) < home_s) {
+            best = u;
+            best_s = s;
+        }
+    }
+    return best;
+}
+
+bool dfr_guard_may_leave(const struct dfr_guard *g, uint64_t job, uint32_t unit)
+{
+    uint32_t able = g->view->able[dfr_job_node(job)];
+    return (able & (able - 1)) != 0 && g->view->settled(g->view->arg, job, unit);
+}
+
+uint32_t dfr_guard_choose(const struct dfr_guard *g, uint64_t job)
+{
+    uint32_t planned = dfr_places_of_job(g->places, job);
+    bool may = dfr_guard_is_alarmed(g) && dfr_guard_may_leave(g, job, planned);
+    return may ? better_unit(g, job, planned, -1, true) : planned;
+}
+
+uint32_t dfr_guard_reconsider(struct dfr_guard *g, uint64_t job, uint32_t unit)
+{
+    struct job *j = record(g, job);
+    uint32_t better;
+    if (!dfr_guard_is_alarmed(g) || j->moved || !dfr_guard_may_leave(g, job, unit))
+        return unit;
+    better = better_unit(g, job, unit, 0, false);
+    j->moved = better != unit;          /* once: it cannot go to and fro */
+    return better;
+}
+
+bool dfr_guard_takes(const struct dfr_guard *g, uint64_t job, uint32_t from, uint32_t worker)
+{
+    uint32_t node = dfr_job_node(job), unit = g->view->unit_of[worker];
+    double now;
+    if (!(g->view->able[node] >> unit & 1) || !dfr_guard_may_leave(g, job, from))
+        return false;
+    now = g->view->now_s(g->view->arg);
+    return finish_s(g, job, unit, left_s(g, worker, now)) < wait_s(g, from, now) + 2 * out_s(g, job, from);
+}
+
+uint32_t dfr_guard_idle_units(const struct dfr_guard *g)
+{
+    uint32_t units = 0;
+    for (uint32_t w = 0; w < g->view->n_workers; w++)
+        if (atomic_load_explicit(&g->workers[w].jobs, memory_order_relaxed) == 0)
+            units |= 1u << g->view->unit_of[w];
+    return units;
+}
+
+/* ---- what happens ---- */
+
+/* Takes the job out of the sums that it is in. */
+static void leave(struct dfr_guard *g, struct job *j)
+{
+    if (j->state == QUEUED)
+        add(&g->units[j->unit].queued_s, -j->amount_s);
+    else if (j->state == TAKEN)
+        atomic_fetch_sub_explicit(&g->workers[j->taker].jobs, 1, memory_order_relaxed);
+    j->state = AWAY;
+}
+
+void dfr_guard_queued(struct dfr_guard *g, uint64_t job, uint32_t unit)
+{
+    struct job *j = record(g, job);
+    if (j->state == AWAY)
+        j->moved = false;
+    leave(g, j);
+    j->state = QUEUED;
+    j->unit = (uint8_t)unit;
+    j->amount_s = time_s(g, unit, dfr_job_node(job));
+    add(&g->units[unit].queued_s, j->amount_s);
+}
+
+void dfr_guard_taken(struct dfr_guard *g, uint64_t job, uint32_t worker)
+{
+    struct job *j = record(g, job);
+    struct worker *w = &g->workers[worker];
+    uint32_t unit = g->view->unit_of[worker], node = dfr_job_node(job);
+    double now = g->view->now_s(g->view->arg), loading_s = data_s(g, job, unit), from_s = now + loading_s;
+
+    leave(g, j);
+    if (atomic_fetch_add_explicit(&w->jobs, 1, memory_order_relaxed) > 0)
+        from_s = fmax(from_s, load(&w->until_s));
+    atomic_store_explicit(&w->until_s, from_s + time_s(g, unit, node), memory_order_relaxed);
+    j->state = TAKEN;
+    j->taker = worker;
+    j->taken_s = now;
+    j->clean = loading_s <= 0 && g->view->graph->works[g->view->graph->nodes[node].work].threads <= 1;
+}
+
+/* Did the job take as long as others like it will? */
+static bool is_sample(const struct dfr_guard *g, const struct job *j, uint32_t unit)
+{
+    return j->clean && !(g->view->steady_s && j->taken_s < g->view->steady_s(g->view->arg, unit));
+}
+
+static void measure(struct dfr_guard *g, uint32_t node, uint32_t unit, double measured_s)
+{
+    size_t i = work_index(g, unit, node);
+    double expected_s = g->view->time_s[i];
+    if (!(expected_s > 0))
+        return;
+    count(&g->works[i], expected_s, measured_s);
+    count(&g->units[unit].drift, expected_s, measured_s);
+    add(&g->off_s, fabs(measured_s - expected_s));
+    add(&g->expected_s, expected_s);
+}
+
+void dfr_guard_done(struct dfr_guard *g, uint64_t job, uint32_t worker)
+{
+    struct job *j = record(g, job);
+    struct worker *w = &g->workers[worker];
+    double now = g->view->now_s(g->view->arg);
+
+    if (j->state == TAKEN && j->taker == worker && is_sample(g, j, g->view->unit_of[worker]))
+        measure(g, dfr_job_node(job), g->view->unit_of[worker], now - fmax(j->taken_s, load(&w->last_s)));
+    atomic_store_explicit(&w->last_s, now, memory_order_relaxed);
+    leave(g, j);
+}

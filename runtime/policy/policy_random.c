@@ -1,0 +1,129 @@
+/* policy_random.c - "random": each ready job goes to a worker that is drawn, with a probability in proportion to the
+ * worker's speed; its data is sent there at once. As in StarPU, the speed is the worker's overall, not the job's: of
+ * the jobs that both the host and a unit can run, the ratio of the sums of their times. A baseline for what knowing the
+ * machine alone is worth.
+ *
+ * Workers of a unit share its queue, so what is drawn is the unit, with the weight of all its workers. The k-th draw of
+ * a run is a function of the seed and k alone: a simulation is the same every time; in a real run, where the order of
+ * pushes is the machine's, so are the drawn numbers but not which job gets which.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
+#include "runtime/policy/policy.h"
+
+struct chance {
+    const struct dfr_view *view;
+    struct dfr_queue *queues[DF_MAX_UNITS];
+    double weight[DF_MAX_UNITS];
+    _Atomic uint64_t n_drawn;
+};
+
+static void random_destroy(void *state)
+{
+    struct chance *c = state;
+    for (uint32_t u = 0; u < c->view->platform->n_units; u++)
+        if (c->queues[u])
+            dfr_queue_destroy(c->queues[u]);
+    free(c);
+}
+
+static double time_s(const struct dfr_view *view, uint32_t node, uint32_t unit)
+{
+    return view->time_s[(size_t)unit * view->graph->n_works + view->graph->nodes[node].work];
+}
+
+/* Relative to a CPU worker; 1 where there is nothing to compare. */
+static double speed_of(const struct dfr_view *view, uint32_t unit)
+{
+    double host_s = 0, here_s = 0;
+    for (uint32_t v = 0; v < view->graph->n_nodes; v++)
+        if (view->able[v] & 1 && view->able[v] >> unit & 1) {
+            host_s += time_s(view, v, 0);
+            here_s += time_s(view, v, unit);
+        }
+    return host_s > 0 && here_s > 0 ? host_s / here_s : 1;
+}
+
+static int random_create(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
+                         void **state, struct df_error *error)
+{
+    struct chance *c = calloc(1, sizeof *c);
+
+    (void)policy;
+    (void)plan;
+    if (!c)
+        return dfr_error_memory(error);
+    c->view = view;
+    atomic_init(&c->n_drawn, 0);
+    for (uint32_t u = 0; u < view->platform->n_units; u++) {
+        uint64_t count = 0;
+        for (uint32_t v = 0; v < view->graph->n_nodes; v++)
+            count += view->able[v] >> u & 1;
+        c->weight[u] = speed_of(view, u) * (view->first_worker[u + 1] - view->first_worker[u]);
+        c->queues[u] = dfr_queue_create((uint32_t)(count * view->n_slots));
+        if (!c->queues[u]) {
+            random_destroy(c);
+            return dfr_error_memory(error);
+        }
+    }
+    *state = c;
+    return DF_OK;
+}
+
+/* Uniform in [0, 1): the finalizer of splitmix64 (Steele, Lea, Flood 2014) on a sequence. */
+static double draw(struct chance *c)
+{
+    uint64_t k = atomic_fetch_add_explicit(&c->n_drawn, 1, memory_order_relaxed);
+    uint64_t z = ((uint64_t)c->view->seed << 32 ^ k) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+static uint32_t draw_unit(struct chance *c, uint32_t able)
+{
+    double sum = 0, at;
+    uint32_t last = 0;
+
+    for (uint32_t u = 0; u < c->view->platform->n_units; u++)
+        if (able >> u & 1)
+            sum += c->weight[u];
+    at = draw(c) * sum;
+    for (uint32_t u = 0; u < c->view->platform->n_units; u++) {
+        if (!(able >> u & 1))
+            continue;
+        last = u;
+        at -= c->weight[u];
+        if (at < 0)
+            break;
+    }
+    return last;
+}
+
+static enum dfr_pushed random_push(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units)
+{
+    struct chance *c = state;
+    uint32_t able = c->view->able[dfr_job_node(job)];
+    uint32_t unit = able & (able - 1) ? draw_unit(c, able) : (uint32_t)__builtin_ctz(able);
+
+    if (c->view->platform->n_units > 1 && c->view->stage(c->view->arg, job, unit))
+        return DFR_STAGED;
+    if (lone && c->view->unit_of[by] == unit && dfr_queue_is_empty(c->queues[unit]))
+        return DFR_KEPT;
+    dfr_queue_push(c->queues[unit], job); /* sized for every job that this unit can run: never full */
+    *units = 1u << unit;
+    return DFR_QUEUED;
+}
+
+static bool random_pop(void *state, uint32_t worker, uint64_t *job)
+{
+    struct chance *c = state;
+    return dfr_queue_pop(c->queues[c->view->unit_of[worker]], job);
+}
+
+const struct dfr_policy dfr_policy_random = {
+    .name = "random", .summary = "a worker is drawn for each ready job, fast ones more often",
+    .create = random_create, .destroy = random_destroy, .push = random_push, .pop = random_pop,
+};

@@ -1,0 +1,130 @@
+/* policy_speedup.c - the policies that sort ready jobs by speedup, how much faster a device is than a CPU worker, and
+ * let idle workers take from the end that suits them. They need the order of the speedups alone, so they bear wrong
+ * estimates; they look at no critical path.
+ *
+ * "pats"    hierarchical pipelines (Teodoro et al. 2012, IV-B): one sorted queue. An idle CPU worker takes the job with
+ *           the lowest speedup, an idle GPU the one with the highest. With several classes of devices, which the paper
+ *           has not, a job's speedup is the best one that a device gives it.
+ * "padas"   PAMS paper (Teodoro et al., 4.2): one queue with two ends, for two classes of devices. A job is put in from
+ *           the end of the class that gives it the higher speedup (equal: the lower number), by that speedup. A device
+ *           takes from its end; where its own part is empty that means the other part's lowest. A CPU worker takes from
+ *           the middle between the parts: of the two jobs there the one with the lower speedup. Any number of classes
+ *           is understood so: each has its own part.
+ * "pams"    the same paper: a queue for each class. A device takes the job with the highest speedup on itself, a CPU
+ *           worker the one whose best speedup on any device is lowest.
+ *
+ * With one class of devices all three are the same rule. Jobs that devices alone can run have an infinite speedup. Ties
+ * go in the order of nodes. `--dl` as in locality.h.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
+#include "runtime/policy/sorted.h"
+
+enum { PATS, PADAS, PAMS };
+enum { OWN, OTHERS, N_LISTS };          /* lists of a group; OTHERS by padas alone */
+
+/* The best speedup that a device gives the node; 0: none can run it. *group: whose it is. */
+static double best_speedup(const struct dfr_view *view, const struct dfr_groups *groups, uint32_t node, uint32_t *group)
+{
+    double best = 0;
+    *group = 0;
+    for (uint32_t i = 0; i < groups->n; i++) {
+        uint32_t unit = groups->unit[i];
+        if (unit == 0 || !(view->able[node] >> unit & 1))
+            continue;
+        if (dfr_speedup(view, node, unit) > best || *group == 0) {
+            best = dfr_speedup(view, node, unit);
+            *group = i;
+        }
+    }
+    return best;
+}
+
+static uint32_t place_pats(const struct dfr_view *view, const struct dfr_groups *groups, uint32_t group, uint32_t node,
+                           double *key)
+{
+    uint32_t at;
+    double speedup = best_speedup(view, groups, node, &at);
+    *key = group == 0 ? -speedup : speedup;
+    return OWN;
+}
+
+static uint32_t place_padas(const struct dfr_view *view, const struct dfr_groups *groups, uint32_t group, uint32_t node,
+                            double *key)
+{
+    uint32_t at;
+    double speedup = best_speedup(view, groups, node, &at);
+    *key = group == at ? speedup : -speedup;
+    return group == 0 || group == at ? OWN : OTHERS;
+}
+
+static uint32_t place_pams(const struct dfr_view *view, const struct dfr_groups *groups, uint32_t group, uint32_t node,
+                           double *key)
+{
+    uint32_t at;
+    *key = group == 0 ? -best_speedup(view, groups, node, &at) : dfr_speedup(view, node, groups->unit[group]);
+    return OWN;
+}
+
+static int speedup_create(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
+                          void **state, struct df_error *error)
+{
+    static dfr_sorted_place *const places[] = { [PATS] = place_pats, [PADAS] = place_padas, [PAMS] = place_pams };
+    struct dfr_sorted *s = malloc(sizeof *s);
+    int status;
+
+    (void)plan;
+    if (!s)
+        return dfr_error_memory(error);
+    status = dfr_sorted_create(s, view, N_LISTS, places[policy->variant], error);
+    if (status != DF_OK) {
+        free(s);
+        return status;
+    }
+    *state = s;
+    return DF_OK;
+}
+
+static void speedup_destroy(void *state)
+{
+    dfr_sorted_destroy(state);
+    free(state);
+}
+
+static enum dfr_pushed speedup_push(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units)
+{
+    return dfr_sorted_push(state, job, by, lone, units);
+}
+
+static bool speedup_pop(void *state, uint32_t worker, uint64_t *job)
+{
+    struct dfr_sorted *s = state;
+    uint32_t taken;
+    return dfr_sorted_pop(s, s->view->unit_of[worker], NULL, N_LISTS, &taken, job);
+}
+
+static void speedup_done(void *state, uint64_t job, uint32_t worker)
+{
+    struct dfr_sorted *s = state;
+    dfr_locality_done(&s->locality, job, s->view->unit_of[worker]);
+}
+
+#define SPEEDUP_OPS .pull = true, .create = speedup_create, .destroy = speedup_destroy, .push = speedup_push, \
+                    .pop = speedup_pop, .done = speedup_done
+
+const struct dfr_policy dfr_policy_pats = {
+    .name = "pats", .summary = "an idle CPU worker takes the job with the lowest speedup, a device the highest",
+    .variant = PATS, SPEEDUP_OPS,
+};
+
+const struct dfr_policy dfr_policy_padas = {
+    .name = "padas", .summary = "one queue with an end for each class of devices, by speedup; the CPU takes the middle",
+    .variant = PADAS, SPEEDUP_OPS,
+};
+
+const struct dfr_policy dfr_policy_pams = {
+    .name = "pams", .summary = "a queue by speedup for each class of devices; the CPU takes what gains least anywhere",
+    .variant = PAMS, SPEEDUP_OPS,
+};

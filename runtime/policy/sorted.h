@@ -1,0 +1,52 @@
+/* sorted.h - ready jobs in several sorted lists at once, one or more for each group of like units: what the policies
+ * that rank jobs by speedup share. A policy says which of a group's lists a node is in, and its key there.
+ *
+ * Words:    units of a *group* can run the same nodes and take the same time for them; group 0 is the host.
+ * Lists:    the highest key first; of equals the node with the lowest number, then the lowest slot. Whoever takes a job
+ *           from one list takes it from all.
+ * Memory:   create() allocates; the view is borrowed until destroy().
+ * Threads:  as policy.h says of push, pop and done.
+ */
+#ifndef DFR_SORTED_H
+#define DFR_SORTED_H
+
+#include "runtime/policy/locality.h"
+#include "runtime/policy/order.h"
+
+#define DFR_UNLISTED UINT32_MAX
+
+struct dfr_groups {
+    uint32_t n;
+    uint32_t of[DF_MAX_UNITS];          /* unit → group */
+    uint32_t unit[DF_MAX_UNITS];        /* group → its first unit */
+};
+
+void dfr_groups_find(struct dfr_groups *groups, const struct dfr_view *view);
+
+struct dfr_sorted {
+    const struct dfr_view *view;
+    struct dfr_groups groups;
+    uint32_t n_lists;                   /* of each group */
+    struct dfr_order *lists;            /* [group * n_lists + list] */
+    uint32_t *list_of;                  /* [group * n_nodes + node]; DFR_UNLISTED */
+    uint32_t *nodes, *rank;             /* of each group, n_nodes */
+    struct dfr_offers offers;
+    struct dfr_locality locality;
+};
+
+/* Called for the nodes that the group can run. Gives the list, DFR_UNLISTED for none; *key is no NaN. */
+typedef uint32_t dfr_sorted_place(const struct dfr_view *view, const struct dfr_groups *groups, uint32_t group,
+                                  uint32_t node, double *key);
+
+int dfr_sorted_create(struct dfr_sorted *sorted, const struct dfr_view *view, uint32_t n_lists, dfr_sorted_place *place,
+                      struct df_error *error);
+void dfr_sorted_destroy(struct dfr_sorted *sorted);
+
+enum dfr_pushed dfr_sorted_push(struct dfr_sorted *sorted, uint64_t job, uint32_t by, bool lone, uint32_t *units);
+
+/* The first job of the first of the lists order[0 … n) that is not empty; with `--dl` another one where that reuses
+ * what is on the unit and is worth it. order NULL: 0, 1, … *taken: index in `order` of the list, or n. */
+bool dfr_sorted_pop(struct dfr_sorted *sorted, uint32_t unit, const uint32_t *order, uint32_t n, uint32_t *taken,
+                    uint64_t *job);
+
+#endif

@@ -1,0 +1,361 @@
+/* args.c - parsing the command line of a generated program. Tables say what options there are, one for each theme, in
+ * the files named after them: parsing, --help, suggestions and the names that args may not take all read these.
+ */
+#include "runtime/program/args.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/program/args_impl.h"
+#include "runtime/base/error.h"
+#include "runtime/graph/expr.h"
+#include "runtime/policy/policy.h"
+#include "runtime/base/suggest.h"
+
+/* ---- values ---- */
+
+static int parse_int(const char *name, const char *text, int64_t *value, struct df_error *error)
+{
+    char *end;
+    errno = 0;
+    long long i = strtoll(text, &end, 10);
+    if (end == text || *end || strchr(" \t\n", *text))
+        return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is not an integer", name, text);
+    if (errno)
+        return dfr_error(error, DF_E_ARGUMENT, "--%s: %s does not fit in 64 bits", name, text);
+    *value = i;
+    return DF_OK;
+}
+
+int dfr_parse_count(const char *name, const char *text, int64_t most, int64_t *value, struct df_error *error)
+{
+    int64_t i;
+    int rc = parse_int(name, text, &i, error);
+    if (rc == DF_OK && (i < 1 || i > most))
+        return dfr_error(error, DF_E_ARGUMENT, "--%s: %s is not between 1 and %lld", name, text, (long long)most);
+    if (rc == DF_OK)
+        *value = i;
+    return rc;
+}
+
+int dfr_parse_unsigned(const char *name, const char *text, unsigned most, unsigned *value, struct df_error *error)
+{
+    int64_t i = 0;
+    int rc = dfr_parse_count(name, text, most, &i, error);
+    if (rc == DF_OK)
+        *value = (unsigned)i;
+    return rc;
+}
+
+int dfr_parse_on_off(const char *name, const char *text, int *value, struct df_error *error)
+{
+    if (strcmp(text, "on") && strcmp(text, "off"))
+        return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is neither on nor off", name, text);
+    *value = !strcmp(text, "on");
+    return DF_OK;
+}
+
+/* ---- options ---- */
+
+static const struct theme {
+    const char *head;
+    const struct dfr_option *options;   /* to the one without a name */
+} themes[] = { { "Options", dfr_options_run },
+               { "Devices", dfr_options_device },
+               { "Looking into a run", dfr_options_inspect } };
+
+enum { N_THEMES = sizeof themes / sizeof *themes };
+
+static const struct dfr_option *option_at(size_t i)
+{
+    for (size_t t = 0; t < N_THEMES; t++)
+        for (const struct dfr_option *option = themes[t].options; option->name; option++)
+            if (i-- == 0)
+                return option;
+    return NULL;
+}
+
+const char *dfr_option_name(size_t i)
+{
+    const struct dfr_option *option = option_at(i);
+    return option ? option->name : NULL;
+}
+
+/* ---- the graph's args and params ---- */
+
+static const char *const type_names[] = {
+    [DF_S_I32] = "i32", [DF_S_I64] = "i64", [DF_S_F32] = "f32", [DF_S_F64] = "f64", [DF_S_STR] = "str"
+};
+
+static int parse_arg(const struct df_arg *arg, const char *name, const char *text, union df_scalar *value,
+                     struct df_error *error)
+{
+    struct df_number number = { .kind = DF_KIND_STR, .s = text };
+    struct df_error inner;
+    if (arg->type == DF_S_I32 || arg->type == DF_S_I64) {
+        number.kind = DF_KIND_I64;
+        int rc = parse_int(name, text, &number.i, error);
+        if (rc != DF_OK)
+            return rc;
+    } else if (arg->type != DF_S_STR) {
+        char *end;
+        number.kind = DF_KIND_F64;
+        errno = 0;
+        number.f = strtod(text, &end);
+        if (end == text || *end || strchr(" \t\n", *text))
+            return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is not a number", name, text);
+        if (errno == ERANGE && (number.f > 1 || number.f < -1))
+            return dfr_error(error, DF_E_ARGUMENT, "--%s: %s does not fit in %s", name, text, type_names[arg->type]);
+    }
+    if (df_number_to_scalar(number, (enum df_scalar_type)arg->type, value, &inner) != DF_OK)
+        return dfr_error(error, DF_E_ARGUMENT, "--%s: %s", name, inner.text);
+    return DF_OK;
+}
+
+static union df_scalar default_of(const struct df_graph *g, const struct df_arg *arg)
+{
+    union df_scalar value = { .i64 = 0 };
+    switch (arg->type) {
+    case DF_S_I32: value.i32 = (int32_t)arg->i; break;
+    case DF_S_I64: value.i64 = arg->i; break;
+    case DF_S_F32: value.f32 = (float)arg->f; break;
+    case DF_S_F64: value.f64 = arg->f; break;
+    case DF_S_STR: value.str = df_graph_string(g, arg->str); break;
+    }
+    return value;
+}
+
+static const char *suggest(const struct df_graph *g, const char *name)
+{
+    struct dfr_suggestion suggestion = { .name = name };
+    const char *option;
+    for (size_t i = 0; (option = dfr_option_name(i)); i++)
+        dfr_suggest(&suggestion, option);
+    for (uint32_t i = 0; i < g->n_args; i++)
+        dfr_suggest(&suggestion, df_graph_string(g, g->args[i].name));
+    for (uint32_t i = 0; i < g->n_params; i++)
+        dfr_suggest(&suggestion, df_graph_string(g, g->params[i].name));
+    return suggestion.closest;
+}
+
+/* ---- the command line ---- */
+
+struct parser {
+    const struct df_graph *g;
+    int argc, i;
+    char **argv;
+    char name[256];                     /* of the option at argv[i], without dashes */
+    const char *text;                   /* what followed '=', or NULL */
+    struct dfr_command_line *line;
+    bool *given;                        /* by arg */
+    struct df_error *error;
+};
+
+/* The option's value: behind '=', else the next word. */
+static int take_value(struct parser *p)
+{
+    if (p->text)
+        return DF_OK;
+    if (p->i + 1 == p->argc || !strncmp(p->argv[p->i + 1], "--", 2))
+        return dfr_error(p->error, DF_E_ARGUMENT, "--%s needs a value", p->name);
+    p->text = p->argv[++p->i];
+    return DF_OK;
+}
+
+static int parse_own(struct parser *p, const struct dfr_option *option)
+{
+    int rc = DF_OK;
+    if (!option->value && p->text)
+        return dfr_error(p->error, DF_E_ARGUMENT, "--%s takes no value", p->name);
+    if (option->value && option->value[0] != '[')
+        rc = take_value(p);
+    if (rc == DF_OK && !option->set)
+        *(int *)((char *)&p->line->options + option->flag) = 1;
+    return rc == DF_OK && option->set ? option->set(p->line, p->name, p->text, p->error) : rc;
+}
+
+static int parse_unknown(struct parser *p)
+{
+    const char *closest = suggest(p->g, p->name);
+    if (closest)
+        return dfr_error(p->error, DF_E_ARGUMENT, "unknown option '--%s'; did you mean '--%s'?", p->name, closest);
+    return dfr_error(p->error, DF_E_ARGUMENT, "unknown option '--%s'; --help lists the options", p->name);
+}
+
+static int parse_option(struct parser *p)
+{
+    const struct df_graph *g = p->g;
+    const struct dfr_option *option;
+    for (size_t i = 0; (option = option_at(i)); i++)
+        if (!strcmp(p->name, option->name))
+            return parse_own(p, option);
+    for (uint32_t i = 0; i < g->n_args; i++)
+        if (!strcmp(p->name, df_graph_string(g, g->args[i].name))) {
+            int rc = take_value(p);
+            p->given[i] = true;
+            return rc == DF_OK ? parse_arg(&g->args[i], p->name, p->text, &p->line->args[i], p->error) : rc;
+        }
+    for (uint32_t i = 0; i < g->n_params; i++)
+        if (!strcmp(p->name, df_graph_string(g, g->params[i].name))) {
+            int rc = take_value(p);
+            return rc == DF_OK ? parse_int(p->name, p->text, &p->line->params[i], p->error) : rc;
+        }
+    return parse_unknown(p);
+}
+
+static int parse_all(struct parser *p)
+{
+    const struct df_graph *g = p->g;
+    for (p->i = 1; p->i < p->argc; p->i++) {
+        const char *word = p->argv[p->i];
+        if (strncmp(word, "--", 2) || !word[2])
+            return dfr_error(p->error, DF_E_ARGUMENT, "unexpected argument '%s'; --help lists the options", word);
+        size_t n = strcspn(word + 2, "=");
+        if (n >= sizeof p->name)
+            return dfr_error(p->error, DF_E_ARGUMENT, "unknown option '%.40s...'; --help lists the options", word);
+        memcpy(p->name, word + 2, n);
+        p->name[n] = '\0';
+        p->text = word[2 + n] ? word + 3 + n : NULL;
+        int rc = parse_option(p);
+        if (rc != DF_OK)
+            return rc;
+    }
+    if (p->line->help || p->line->version)
+        return DF_OK;
+    int rc = dfr_inspect_together(&p->line->options, p->error);
+    if (rc == DF_OK)
+        rc = dfr_devices_together(&p->line->options, p->error);
+    if (rc != DF_OK)
+        return rc;
+    for (uint32_t i = 0; i < g->n_args; i++)
+        if (!p->given[i] && !g->args[i].has_default)
+            return dfr_error(p->error, DF_E_ARGUMENT, "--%s=%s must be given: it has no default",
+                             df_graph_string(g, g->args[i].name), type_names[g->args[i].type]);
+    return DF_OK;
+}
+
+int dfr_args_parse(const struct df_graph *g, int argc, char **argv, struct dfr_command_line *line,
+                   struct df_error *error)
+{
+    struct dfr_command_line made = { 0 };
+    struct parser p = { .g = g, .argc = argc, .argv = argv, .line = &made, .error = error };
+    df_options_default(&made.options);
+    made.args = calloc((size_t)g->n_args + 1, sizeof *made.args);
+    made.params = calloc((size_t)g->n_params + 1, sizeof *made.params);
+    made.dumps = calloc((size_t)argc + 1, sizeof *made.dumps);
+    p.given = calloc((size_t)g->n_args + 1, sizeof *p.given);
+    bool memory = made.args && made.params && made.dumps && p.given;
+    for (uint32_t i = 0; memory && i < g->n_args; i++)
+        made.args[i] = default_of(g, &g->args[i]);
+    for (uint32_t i = 0; memory && i < g->n_params; i++)
+        made.params[i] = g->params[i].value;
+    int rc = memory ? parse_all(&p) : dfr_error_memory(error);
+    free(p.given);
+    if (rc != DF_OK) {
+        dfr_args_free(&made);
+        return rc;
+    }
+    for (uint32_t i = 0; i < g->n_params; i++)
+        made.params_changed |= made.params[i] != g->params[i].value;
+    made.options.args = made.args;
+    made.options.dumps = made.dumps;
+    *line = made;
+    return DF_OK;
+}
+
+void dfr_args_free(struct dfr_command_line *line)
+{
+    free(line->args);
+    free(line->params);
+    free(line->dumps);
+    line->args = NULL;
+    line->params = NULL;
+    line->dumps = NULL;
+}
+
+/* ---- help ---- */
+
+#define HELP_COLUMN 24                  /* where texts begin */
+#define HELP_WIDTH 100
+
+/* Words of `text` from column `at` on, on as many lines as they need; gives the column behind them. */
+static int help_words(FILE *out, int at, const char *text)
+{
+    while (*text) {
+        int n = (int)strcspn(text, " ");
+        if (at > HELP_COLUMN && at + 1 + n > HELP_WIDTH) {
+            fprintf(out, "\n%*s", HELP_COLUMN, "");
+            at = HELP_COLUMN;
+        } else if (at > HELP_COLUMN) {
+            fputc(' ', out);
+            at++;
+        }
+        fprintf(out, "%.*s", n, text);
+        at += n;
+        text += n;
+        text += strspn(text, " ");
+    }
+    return at;
+}
+
+/* A text begins beside its name, or below one that is too long. */
+static int help_line(FILE *out, const char *name, const char *value, const char *help)
+{
+    char left[300];
+    int n;
+    if (value && value[0] == '[')
+        n = snprintf(left, sizeof left, "  --%s[=%.*s]", name, (int)strlen(value) - 2, value + 1);
+    else
+        n = snprintf(left, sizeof left, "  --%s%s%s", name, value ? "=" : "", value ? value : "");
+    if (n < HELP_COLUMN)
+        fprintf(out, "%-*s", HELP_COLUMN, left);
+    else
+        fprintf(out, "%s\n%*s", left, HELP_COLUMN, "");
+    return help_words(out, HELP_COLUMN, help);
+}
+
+static void help_arg(const struct df_graph *g, const struct df_arg *arg, FILE *out)
+{
+    help_line(out, df_graph_string(g, arg->name), type_names[arg->type], "");
+    if (!arg->has_default)
+        fprintf(out, "must be given\n");
+    else if (arg->type == DF_S_STR)
+        fprintf(out, "default \"%s\"\n", df_graph_string(g, arg->str));
+    else if (arg->type == DF_S_F32 || arg->type == DF_S_F64)
+        fprintf(out, "default %.*g\n", arg->type == DF_S_F32 ? 7 : 15, arg->f);
+    else
+        fprintf(out, "default %lld\n", (long long)arg->i);
+}
+
+static void help_option(const struct dfr_option *option, FILE *out)
+{
+    int at = help_line(out, option->name, option->value, option->help);
+    for (const char *const *p = dfr_policy_names(); option->set == dfr_set_policy && *p; p++) {
+        char text[100];
+        snprintf(text, sizeof text, "%s%s%s", *p,
+                 strcmp(*p, DFR_POLICY_DEFAULT) ? "" : " (default; for one wave of known times gp)", p[1] ? "," : "");
+        at = help_words(out, at, text);
+    }
+    fprintf(out, "\n");
+}
+
+void dfr_args_help(const struct df_graph *g, const char *program, FILE *out)
+{
+    fprintf(out, "Usage: %s [--option[=value] ...]\n", program);
+    if (g->n_args)
+        fprintf(out, "\nArguments of this graph:\n");
+    for (uint32_t i = 0; i < g->n_args; i++)
+        help_arg(g, &g->args[i], out);
+    if (g->n_params)
+        fprintf(out, "\nSizes of this graph:\n");
+    for (uint32_t i = 0; i < g->n_params; i++) {
+        help_line(out, df_graph_string(g, g->params[i].name), "i64", "");
+        fprintf(out, "default %lld\n", (long long)g->params[i].value);
+    }
+    for (size_t t = 0; t < N_THEMES; t++) {
+        fprintf(out, "\n%s:\n", themes[t].head);
+        for (const struct dfr_option *option = themes[t].options; option->name; option++)
+            help_option(option, out);
+    }
+}

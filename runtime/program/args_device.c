@@ -1,0 +1,135 @@
+/* args_device.c - the options that say which devices a run has, what they may use, and what emulated ones do wrong. */
+#include <string.h>
+
+#include "runtime/program/args_impl.h"
+#include "runtime/emu/emu_trial.h"
+#include "runtime/base/error.h"
+#include "runtime/base/text.h"
+
+static const char *const device_names[] = {
+    [DF_DEVICE_AUTO] = "auto", [DF_DEVICE_NONE] = "none", [DF_DEVICE_EMU] = "emu", [DF_DEVICE_CUDA] = "cuda",
+    [DF_DEVICE_SIM] = "sim"
+};
+
+bool dfr_parse_device(const char *text, enum df_device_kind *device)
+{
+    for (unsigned i = 0; i < sizeof device_names / sizeof *device_names; i++)
+        if (!strcmp(text, device_names[i])) {
+            *device = (enum df_device_kind)i;
+            return true;
+        }
+    return false;
+}
+
+bool dfr_parse_evict(const char *text, int *evict)
+{
+    static const char *const words[] = { [DF_EVICT_AUTO] = "auto", [DF_EVICT_LRU] = "lru",
+                                         [DF_EVICT_BELADY] = "belady" };
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, words[i])) {
+            *evict = i;
+            return true;
+        }
+    return false;
+}
+
+static int set_device(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    if (dfr_parse_device(text, &line->options.device))
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: no device '%s'; there are: auto, none, emu, cuda, sim", name, text);
+}
+
+static int set_emu_check(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return dfr_parse_on_off(name, text, &line->options.emu_check, error);
+}
+
+typedef bool read_trial(const char *text, struct df_emu_trial *trial, struct df_error *error);
+
+static int set_trial(struct dfr_command_line *line, const char *name, const char *text, read_trial *read,
+                     struct df_error *error)
+{
+    struct df_error inner = { "" };
+    if (read(text, &line->options.emu_trial, &inner))
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: %s", name, inner.text);
+}
+
+static int set_emu_fail(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return set_trial(line, name, text, dfr_emu_trial_fail, error);
+}
+
+static int set_emu_slow(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return set_trial(line, name, text, dfr_emu_trial_slow, error);
+}
+
+static int set_emu_reorder(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return set_trial(line, name, text, dfr_emu_trial_reorder, error);
+}
+
+static int set_cuda_graphs(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    static const char *const words[] = { [DF_GRAPHS_AUTO] = "auto", [DF_GRAPHS_ON] = "on", [DF_GRAPHS_OFF] = "off" };
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, words[i])) {
+            line->options.cuda_graphs = i;
+            return DF_OK;
+        }
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is neither auto nor on nor off", name, text);
+}
+
+static int set_gpu_mem(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    if (dfr_parse_size(text, &line->options.gpu_mem_bytes))
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT,
+                     "--%s: '%s' is not a size; write bytes, or a number with kB, MB, GB, KiB, MiB or GiB", name, text);
+}
+
+static int set_evict(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    if (dfr_parse_evict(text, &line->options.evict))
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is neither auto nor lru nor belady", name, text);
+}
+
+static int set_gpu_jobs(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    if (strcmp(text, "auto") != 0)
+        return dfr_parse_unsigned(name, text, DFR_MAX_GPU_JOBS, &line->options.gpu_jobs, error);
+    line->options.gpu_jobs = DF_FIND_JOBS;
+    return DF_OK;
+}
+
+int dfr_devices_together(const struct df_options *o, struct df_error *error)
+{
+    if (o->learn && o->device == DF_DEVICE_SIM)
+        return dfr_error(error, DF_E_ARGUMENT, "--learn: nothing is measured in the virtual time of --device=sim");
+    if (dfr_emu_trial_is_set(&o->emu_trial) && o->device != DF_DEVICE_EMU)
+        return dfr_error(error, DF_E_ARGUMENT, "--emu-fail, --emu-slow and --emu-reorder need --device=emu");
+    return DF_OK;
+}
+
+const struct dfr_option dfr_options_device[] = {
+    { "device", "KIND", "auto (cuda where there is one), none, emu (emulated on the host), cuda, sim (virtual time)",
+      set_device, 0 },
+    { "gpu-mem", "SIZE", "memory to use of each GPU, as in 64MiB (default: what it has)", set_gpu_mem, 0 },
+    { "evict", "auto|lru|belady", "what leaves a GPU's memory where room is needed: what was used longest ago, or is "
+      "needed again last (auto: that, where the policy knows)", set_evict, 0 },
+    { "gpu-jobs", "N", "jobs in flight per GPU, or auto: found while it runs", set_gpu_jobs, 0 },
+    { "cuda-graphs", "auto|on|off", "record launches and replay them in later waves (auto: of bare __global__ "
+      "functions, where it pays; on: of all)", set_cuda_graphs, 0 },
+    { "sync-kernels", NULL, "wait for each gpu job, so that what it does wrong is told as its own",
+      DFR_FLAG(sync_kernels) },
+    { "emu-all", NULL, "every kernel with a cpu variant may run on the emulated GPU", DFR_FLAG(emu_all) },
+    { "emu-check", "on|off", "stop kernels that touch blocks they did not declare (default on)", set_emu_check, 0 },
+    { "emu-fail", "CALL:N,...", "the N-th such call of an emulated GPU fails: open, alloc, copy, launch, event, wait, "
+      "query, late-copy, late-launch", set_emu_fail, 0 },
+    { "emu-slow", "FACTOR[:GPU]", "an emulated GPU, or only number GPU, takes FACTOR times as long", set_emu_slow, 0 },
+    { "emu-reorder", "SEED", "what has no promised order on the emulated GPU comes in another", set_emu_reorder, 0 },
+    { NULL, NULL, NULL, NULL, 0 }
+};

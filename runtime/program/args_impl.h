@@ -1,0 +1,37 @@
+/* args_impl.h - what the files of the command line share: args.c parses it and reads the tables of options, which the
+ * others have by theme.
+ */
+#ifndef DFR_ARGS_IMPL_H
+#define DFR_ARGS_IMPL_H
+
+#include <stddef.h>
+
+#include "runtime/program/args.h"
+
+/* Takes what was given for an option (NULL: it has no value) into the line. DF_E_ARGUMENT with the sentence. */
+typedef int dfr_set_option(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error);
+
+struct dfr_option {
+    const char *name;
+    const char *value;                  /* as --help shows it: VALUE; [VALUE]: it may be left out; NULL: it has none */
+    const char *help;
+    dfr_set_option *set;                /* NULL: a flag, */
+    size_t flag;                        /* which makes this int of struct df_options 1 */
+};
+
+#define DFR_FLAG(field) NULL, offsetof(struct df_options, field)
+
+/* The last one has no name. */
+extern const struct dfr_option dfr_options_run[], dfr_options_device[], dfr_options_inspect[];
+dfr_set_option dfr_set_policy;          /* its help goes on with all policies' names */
+
+/* Values. DF_E_ARGUMENT with the sentence, and *value is left. */
+int dfr_parse_count(const char *name, const char *text, int64_t most, int64_t *value, struct df_error *error);
+int dfr_parse_unsigned(const char *name, const char *text, unsigned most, unsigned *value, struct df_error *error);
+int dfr_parse_on_off(const char *name, const char *text, int *value, struct df_error *error);
+
+/* Whether these options go with each other. */
+int dfr_inspect_together(const struct df_options *options, struct df_error *error);
+int dfr_devices_together(const struct df_options *options, struct df_error *error);
+
+#endif

@@ -1,0 +1,105 @@
+/* args_run.c - the options that say how a run goes, and what it tells afterwards. */
+#include <string.h>
+
+#include "runtime/program/args_impl.h"
+#include "runtime/base/error.h"
+#include "runtime/policy/policy.h"
+
+int dfr_set_policy(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    struct df_error inner = { "" };
+    const struct dfr_policy *policy = dfr_policy_find(text, &inner);
+    if (!policy)
+        return dfr_error(error, DF_E_ARGUMENT, "--%s: %s", name, inner.text);
+    line->options.policy = policy->name;
+    return DF_OK;
+}
+
+static int set_workers(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return dfr_parse_unsigned(name, text, DF_MAX_WORKERS, &line->options.workers, error);
+}
+
+static int set_inflight(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return dfr_parse_unsigned(name, text, DFR_MAX_INFLIGHT, &line->options.inflight, error);
+}
+
+static int set_guard(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return dfr_parse_on_off(name, text, &line->options.guard, error);
+}
+
+static int set_waves(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return dfr_parse_count(name, text, INT64_MAX, &line->options.waves, error);
+}
+
+static int set_platform(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    (void)name, (void)error;
+    line->platform_path = text;
+    return DF_OK;
+}
+
+static int set_stats(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    if (text && strcmp(text, "json"))
+        return dfr_error(error, DF_E_ARGUMENT, "--%s: no form '%s'; there is: json", name, text);
+    line->stats = text ? DFR_STATS_JSON : DFR_STATS_TEXT;
+    return DF_OK;
+}
+
+static int set_trace(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    if (!*text)
+        return dfr_error(error, DF_E_ARGUMENT, "--%s needs the name of a file", name);
+    line->options.trace_path = text;
+    return DF_OK;
+}
+
+static int set_log(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    static const char *const levels[] = {
+        [DF_LOG_ERROR] = "error", [DF_LOG_WARNING] = "warning", [DF_LOG_INFO] = "info", [DF_LOG_DEBUG] = "debug"
+    };
+    for (unsigned i = 0; i < sizeof levels / sizeof *levels; i++)
+        if (!strcmp(text, levels[i])) {
+            line->options.log_level = (int)i;
+            return DF_OK;
+        }
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: no level '%s'; there are: error, warning, info, debug", name, text);
+}
+
+static int set_version(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    (void)name, (void)text, (void)error;
+    line->version = true;
+    return DF_OK;
+}
+
+static int set_help(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    (void)name, (void)text, (void)error;
+    line->help = true;
+    return DF_OK;
+}
+
+const struct dfr_option dfr_options_run[] = {
+    { "policy", "NAME", "how jobs get a worker: ", dfr_set_policy, 0 },
+    { "waves", "N", "waves to run, or the most of a stream (default: 1, or until the stream ends)", set_waves, 0 },
+    { "workers", "N", "CPU workers (default: cores less one per GPU in use)", set_workers, 0 },
+    { "inflight", "N", "waves in flight (default: chosen)", set_inflight, 0 },
+    { "platform", "FILE", "the machine to plan for and to emulate, as a platform declaration", set_platform, 0 },
+    { "guard", "on|off", "gp leaves its plan where times turn out wrong (default on)", set_guard, 0 },
+    { "dl", NULL, "data locality: after a job, a GPU prefers one that reads what it made", DFR_FLAG(locality) },
+    { "prefetch", NULL, "a GPU takes jobs ahead to load their data, with policies that decide late",
+      DFR_FLAG(prefetch) },
+    { "stats", "[json]", "say afterwards what ran where; --stats=json for programs", set_stats, 0 },
+    { "trace", "FILE", "write what ran when, for Perfetto or chrome://tracing", set_trace, 0 },
+    { "learn", NULL, "keep how long kernels took for dfc, which then knows their times better", DFR_FLAG(learn) },
+    { "log", "LEVEL", "error, warning (default), info or debug", set_log, 0 },
+    { "version", NULL, "say the version", set_version, 0 },
+    { "help", NULL, "say this", set_help, 0 },
+    { NULL, NULL, NULL, NULL, 0 }
+};

@@ -1,0 +1,208 @@
+/* main.c - df_main(): what a generated program does between its command line and its exit status.
+ *
+ * Two modes: it runs the graph, or, where `dfc profile` started it, measures the graph's works.
+ *
+ * Exit:     0; 1 where the run fails or something given to it cannot be used, with `PROGRAM: error: …`; 2 for usage.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/graph/arrays.h"
+#include "runtime/program/args.h"
+#include "runtime/threads/bind.h"
+#include "runtime/engine/crash.h"
+#include "runtime/base/error.h"
+#include "runtime/graph/image.h"
+#include "runtime/engine/log.h"
+#include "runtime/measure/measure.h"
+#include "runtime/base/output.h"
+#include "runtime/program/run_report.h"
+
+#ifndef DFC_VERSION
+#define DFC_VERSION "of unknown version"
+#endif
+
+/* What runs: the image's graph and plan, or those made again for other sizes. */
+struct made {
+    struct df_graph *graph;             /* NULL: the image's */
+    struct df_plan *plan;
+};
+
+/* ---- other sizes ---- */
+
+/* The kernel of the image's graph that has this name: as a rule the one with the same number. */
+static uint32_t find_kernel(const struct df_graph *g, uint32_t guess, const char *name)
+{
+    if (guess < g->n_kernels && !strcmp(df_graph_string(g, g->kernels[guess].name), name))
+        return guess;
+    for (uint32_t k = 0; k < g->n_kernels; k++)
+        if (!strcmp(df_graph_string(g, g->kernels[k].name), name))
+            return k;
+    return DF_NONE;
+}
+
+static int attach_functions(const struct df_program *program, const struct df_graph *old, struct df_graph *graph,
+                            struct df_error *error)
+{
+    struct df_functions *functions = calloc((size_t)graph->n_kernels + 1, sizeof *functions);
+    if (!functions)
+        return dfr_error_memory(error);
+    for (uint32_t k = 0; k < graph->n_kernels; k++) {
+        uint32_t from = find_kernel(old, k, df_graph_string(graph, graph->kernels[k].name));
+        if (from < program->n_functions)
+            functions[k] = program->functions[from];
+        if (from != DF_NONE)            /* sources of kernels are not in the program; this graph is ours alone */
+            memcpy(((struct df_kernel *)&graph->kernels[k])->code_hash, old->kernels[from].code_hash,
+                   sizeof graph->kernels[k].code_hash);
+    }
+    int rc = dfr_graph_set_functions(graph, functions, graph->n_kernels, error);
+    free(functions);
+    return rc;
+}
+
+/* Makes graph and plan again for the sizes given. Times come from what was known when the program was made. */
+static int remake(const struct df_program *program, const struct dfr_image *image, const struct dfr_command_line *line,
+                  struct made *made, struct df_error *error)
+{
+    struct df_times old = { 0 }, times = { 0 };
+    int rc = DF_OK;
+    if (!program->replanner)
+        return dfr_error(error, DF_E_REFUSED,
+                         "this program cannot change its sizes: it was linked without the front end");
+    if (image->plan)
+        old = image->plan->times;
+    else
+        rc = dfr_times_default(image->graph, line->options.emu_all, &old, error);
+    if (rc == DF_OK)
+        rc = program->replanner->make(image, &old, line->params, image->graph->n_params, &made->graph, &times, error);
+    if (rc == DF_OK)
+        rc = attach_functions(program, image->graph, made->graph, error);
+    if (rc == DF_OK && image->plan && program->planner)
+        rc = program->planner->make(made->graph,
+                                    line->options.platform ? line->options.platform : &image->plan->platform, &times,
+                                    image->plan->policy, &made->plan, error);
+    dfr_times_free(&times);
+    if (!image->plan)
+        dfr_times_free(&old);
+    return rc;
+}
+
+/* ---- the run ---- */
+
+static int read_platform(const struct df_program *program, struct dfr_command_line *line, struct df_platform *platform,
+                         struct df_error *error)
+{
+    if (!line->platform_path)
+        return DF_OK;
+    if (!program->read_platform)
+        return dfr_error(error, DF_E_REFUSED, "--platform: this program was linked without the reader of platforms");
+    line->options.platform = platform;
+    return program->read_platform(line->platform_path, platform, error);
+}
+
+static int run_graph(const struct df_graph *graph, const struct dfr_command_line *line, struct df_stats *stats,
+                     struct df_error *error)
+{
+    struct df_run *handle;
+    int rc;
+    if (line->options.device == DF_DEVICE_SIM) {
+        rc = df_simulate(graph, &line->options, stats, error);
+    } else {
+        rc = df_run_start(graph, &line->options, &handle, error);
+        if (rc == DF_OK)
+            rc = df_run_wait(handle, stats, error);
+    }
+    if (rc == DF_OK && line->stats == DFR_STATS_TEXT)
+        dfr_report_text(stats, stderr);
+    if (rc == DF_OK && line->stats == DFR_STATS_JSON)
+        dfr_report_json(stats, stderr);
+    return rc;
+}
+
+static int run(const struct df_program *program, const struct dfr_image *image, struct dfr_command_line *line,
+               struct df_error *error)
+{
+    struct df_platform *platform = calloc(1, sizeof *platform);
+    struct df_stats *stats = calloc(1, sizeof *stats);
+    struct made made = { 0 };
+    int rc = platform && stats ? read_platform(program, line, platform, error) : dfr_error_memory(error);
+    if (rc == DF_OK && line->params_changed)
+        rc = remake(program, image, line, &made, error);
+    const struct df_graph *graph = made.graph ? made.graph : image->graph;
+    line->options.plan = made.graph ? made.plan : image->plan;
+    line->options.planner = program->planner;
+    if (rc == DF_OK)
+        rc = dfr_measure_asked() ? dfr_measure(graph, &line->options, error) : run_graph(graph, line, stats, error);
+    dfr_plan_free(made.plan);
+    df_graph_free(made.graph);
+    free(platform);
+    free(stats);
+    return rc;
+}
+
+static void say_error(const struct df_error *error)
+{
+    if (error->text[0])                 /* empty: whoever failed has printed its diagnostics */
+        fprintf(stderr, "%s: error: %s\n", dfr_program_name(), error->text);
+}
+
+/* --watchdog found a job that does not end, and no thread can be stopped from outside. */
+static void expired(void *arg)
+{
+    (void)arg;
+    dfr_output_leave(1);
+}
+
+/* What kernels and --help printed: a full disk must not look like success. */
+static int flush_stdout(struct df_error *error)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return DF_OK;
+    return dfr_error(error, DF_E_IO, "cannot write to the standard output: %s", strerror(errno ? errno : EIO));
+}
+
+int df_main(int argc, char **argv, const struct df_program *program)
+{
+    struct df_error error = { "" };
+    struct dfr_image image = { 0 };
+    struct dfr_command_line line = { 0 };
+    int status = 0;
+    dfr_standard_files_hold();
+    dfr_cores_quiet();
+    dfr_crash_watch();
+    if (dfr_image_open(program->image, program->image_bytes, program->functions, program->n_functions, &image,
+                       &error) != DF_OK) {
+        say_error(&error);
+        return 1;
+    }
+    int parsed = dfr_args_parse(image.graph, argc, argv, &line, &error);
+    if (parsed != DF_OK) {
+        say_error(&error);
+        status = parsed == DF_E_ARGUMENT ? 2 : 1;
+    } else if (line.help) {
+        dfr_args_help(image.graph, dfr_program_name(), stdout);
+    } else if (line.version) {
+        printf("%s, made by dfc %s\n", dfr_program_name(), DFC_VERSION);
+    } else {
+        line.options.expired = expired;
+        line.options.emu_gpu_code = program->emu_gpu_code;
+        if (line.options.waves < 0)
+            line.options.waves = image.default_waves;
+        dfr_crash_run(true);
+        if (run(program, &image, &line, &error) != DF_OK) {
+            say_error(&error);
+            status = 1;
+        }
+        dfr_crash_run(false);
+    }
+    if (status == 0 && flush_stdout(&error) != DF_OK) {
+        say_error(&error);
+        status = 1;
+    }
+    dfr_args_free(&line);
+    dfr_plan_free(image.plan);
+    df_graph_free(image.graph);
+    return status;
+}

@@ -1,0 +1,122 @@
+/* report.c - printing the statistics of a run. */
+#include "runtime/program/run_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "runtime/base/text.h"
+
+/* Width of the name column. */
+static int name_width(const char *heading, const char *first, size_t stride, unsigned n)
+{
+    size_t width = strlen(heading);
+    for (unsigned i = 0; i < n; i++)
+        if (strlen(first + i * stride) > width)
+            width = strlen(first + i * stride);
+    return (int)width;
+}
+
+static void report_workers(const struct df_stats *s, FILE *out)
+{
+    int width = name_width("worker", s->workers[0].name, sizeof s->workers[0], s->n_workers);
+    char busy[24];
+    fprintf(out, "\n%-*s  %10s  %10s  %6s\n", width, "worker", "jobs", "busy", "busy %");
+    for (unsigned i = 0; i < s->n_workers; i++) {
+        const struct df_worker_stats *w = &s->workers[i];
+        fprintf(out, "%-*s  %10" PRIu64 "  %10s  %6.1f\n", width, w->name, w->jobs,
+                dfr_text_seconds(w->busy_s, busy, sizeof busy),
+                s->makespan_s > 0 ? 100 * w->busy_s / s->makespan_s : 0.0);
+    }
+}
+
+static void report_memories(const struct df_stats *s, FILE *out)
+{
+    int width = name_width("memory", s->memories[0].name, sizeof s->memories[0], s->n_memories);
+    char pool[24], peak[24], in[24], back[24];
+    fprintf(out, "\n%-*s  %9s  %9s  %8s  %9s  %8s  %9s  %4s  %8s\n", width, "memory", "pool", "peak", "to it", "bytes",
+            "from it", "bytes", "jobs", "replayed");
+    for (unsigned i = 0; i < s->n_memories; i++) {
+        const struct df_memory_stats *m = &s->memories[i];
+        fprintf(out,
+                "%-*s  %9s  %9s  %8" PRIu64 "  %9s  %8" PRIu64 "  %9s  %4u  %8" PRIu64 "\n", width, m->name,
+                dfr_text_bytes(m->capacity_bytes, pool, sizeof pool), dfr_text_bytes(m->peak_bytes, peak, sizeof peak),
+                m->h2d_copies, dfr_text_bytes(m->h2d_bytes, in, sizeof in), m->d2h_copies,
+                dfr_text_bytes(m->d2h_bytes, back, sizeof back), m->jobs, m->replayed);
+    }
+    for (unsigned i = 0; i < s->n_memories; i++)
+        if (s->memories[i].peer_copies > 0)
+            fprintf(out, "%s sent %" PRIu64 " tokens (%s) to other devices directly\n", s->memories[i].name,
+                    s->memories[i].peer_copies, dfr_text_bytes(s->memories[i].peer_bytes, in, sizeof in));
+}
+
+/* What is counted with its bytes: five pairs of columns. */
+static void report_caches(const struct df_stats *s, FILE *out)
+{
+    static const char *const heads[] = { "hits", "misses", "ahead", "evictions", "write-backs" };
+    int width = name_width("memory", s->memories[0].name, sizeof s->memories[0], s->n_memories);
+    char bytes[24];
+
+    fprintf(out, "\n%-*s  %6s", width, "memory", "evict");
+    for (unsigned k = 0; k < 5; k++)
+        fprintf(out, "  %*s  %9s", k == 4 ? 11 : 9, heads[k], "bytes");
+    fputc('\n', out);
+    for (unsigned i = 0; i < s->n_memories; i++) {
+        const struct df_memory_stats *m = &s->memories[i];
+        const uint64_t pairs[][2] = { { m->hits, m->hit_bytes }, { m->misses, m->miss_bytes },
+                                      { m->prefetches, m->prefetch_bytes }, { m->evictions, m->evicted_bytes },
+                                      { m->writebacks, m->writeback_bytes } };
+        fprintf(out, "%-*s  %6s", width, m->name, m->evict);
+        for (unsigned k = 0; k < 5; k++)
+            fprintf(out, "  %*" PRIu64 "  %9s", k == 4 ? 11 : 9, pairs[k][0],
+                    dfr_text_bytes(pairs[k][1], bytes, sizeof bytes));
+        fputc('\n', out);
+    }
+}
+
+void dfr_report_text(const struct df_stats *s, FILE *out)
+{
+    char makespan[24];
+    fprintf(out, "makespan         %s\n", dfr_text_seconds(s->makespan_s, makespan, sizeof makespan));
+    fprintf(out, "waves            %" PRIu64 "\n", s->waves);
+    fprintf(out, "jobs             %" PRIu64 "\n", s->jobs);
+    fprintf(out, "waves in flight  %u\n", s->inflight);
+    report_workers(s, out);
+    if (s->n_memories)
+        report_memories(s, out);
+    if (s->n_memories)
+        report_caches(s, out);
+}
+
+/* ---- JSON ---- */
+
+void dfr_report_json(const struct df_stats *s, FILE *out)
+{
+    fprintf(out,
+            "{\"makespan_s\": %.9g, \"waves\": %" PRIu64 ", \"jobs\": %" PRIu64 ", \"inflight\": %u, \"workers\": [",
+            s->makespan_s, s->waves, s->jobs, s->inflight);
+    for (unsigned i = 0; i < s->n_workers; i++) {
+        fprintf(out, "%s{\"name\": ", i ? ", " : "");
+        dfr_text_json(out, s->workers[i].name);
+        fprintf(out, ", \"jobs\": %" PRIu64 ", \"busy_s\": %.9g}", s->workers[i].jobs, s->workers[i].busy_s);
+    }
+    fprintf(out, "], \"memories\": [");
+    for (unsigned i = 0; i < s->n_memories; i++) {
+        const struct df_memory_stats *m = &s->memories[i];
+        fprintf(out, "%s{\"name\": ", i ? ", " : "");
+        dfr_text_json(out, m->name);
+        fprintf(out,
+                ", \"capacity_bytes\": %" PRIu64 ", \"peak_bytes\": %" PRIu64 ", \"h2d_copies\": %" PRIu64
+                ", \"h2d_bytes\": %" PRIu64 ", \"d2h_copies\": %" PRIu64 ", \"d2h_bytes\": %" PRIu64
+                ", \"peer_copies\": %" PRIu64 ", \"peer_bytes\": %" PRIu64
+                ", \"evictions\": %" PRIu64 ", \"writebacks\": %" PRIu64 ", \"jobs\": %u, \"replayed\": %" PRIu64,
+                m->capacity_bytes, m->peak_bytes, m->h2d_copies, m->h2d_bytes, m->d2h_copies, m->d2h_bytes,
+                m->peer_copies, m->peer_bytes, m->evictions, m->writebacks, m->jobs, m->replayed);
+        fprintf(out,
+                ", \"evict\": \"%s\", \"hits\": %" PRIu64 ", \"hit_bytes\": %" PRIu64 ", \"misses\": %" PRIu64
+                ", \"miss_bytes\": %" PRIu64 ", \"prefetches\": %" PRIu64 ", \"prefetch_bytes\": %" PRIu64
+                ", \"evicted_bytes\": %" PRIu64 ", \"writeback_bytes\": %" PRIu64 "}",
+                m->evict, m->hits, m->hit_bytes, m->misses, m->miss_bytes, m->prefetches, m->prefetch_bytes,
+                m->evicted_bytes, m->writeback_bytes);
+    }
+    fprintf(out, "]}\n");
+}

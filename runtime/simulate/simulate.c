@@ -1,0 +1,391 @@
+/* simulate.c - a run in virtual time: the loop over moments, and the workers, which take jobs from the policy and run
+ * them. The parts are listed in simulate_impl.h.
+ *
+ * A worker takes a job and then waits for its data: one at a time, or as many as its unit has jobs in flight; of
+ * those the oldest that is loaded runs next, alone. Cost: O((n + m) log n) and a look at each worker in each moment.
+ */
+#include "runtime/simulate/simulate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/policy/order.h"
+#include "runtime/simulate/simulate_impl.h"
+
+/* ---- workers ---- */
+
+static bool is_idle(const struct sim_worker *w)
+{
+    return w->n_taken == 0 && w->helps == DF_NONE;
+}
+
+/* A job with threads takes so many CPU workers; false: not so many are idle. */
+static bool gather(struct sim *s, uint32_t leader, uint32_t threads)
+{
+    uint32_t n = 1;
+    for (uint32_t w = s->first_worker[0]; w < s->first_worker[1] && n < threads; w++)
+        n += w != leader && is_idle(&s->workers[w]);
+    if (n < threads)
+        return false;
+    n = 1;
+    for (uint32_t w = s->first_worker[0]; n < threads; w++)
+        if (w != leader && is_idle(&s->workers[w])) {
+            s->workers[w].helps = leader;
+            n++;
+        }
+    return true;
+}
+
+static void try_claim(struct sim *s, uint64_t job)
+{
+    uint32_t unit = sim_job(s, dfr_job_slot(job), dfr_job_node(job))->unit;
+    if (sim_room_claim(s, unit, job, false))
+        sim_load(s, job);
+}
+
+static void take(struct sim *s, uint32_t w, uint64_t key)
+{
+    struct sim_worker *worker = &s->workers[w];
+    struct sim_job *job = sim_job(s, dfr_job_slot(key), dfr_job_node(key));
+    worker->taken[worker->n_taken++] = key;
+    job->state = SIM_TAKEN;
+    job->unit = (uint8_t)worker->unit;
+    job->worker = w;
+    try_claim(s, key);
+}
+
+/* What the policy has for this worker; a CPU job that waits for workers goes before all others, and is not overtaken.
+ * Placed policies have an order of their own, so they get it back. */
+static bool pop(struct sim *s, uint32_t w, uint64_t *job)
+{
+    uint32_t unit = s->workers[w].unit, units;
+    if (unit == 0 && s->held) {
+        *job = s->held_job;
+    } else if (s->n_queued == 0 || !s->policy->pop(s->policy_state, w, job)) {
+        return false;
+    } else {
+        s->n_queued--;
+    }
+    if (unit == 0 && !gather(s, w, sim_threads(s, dfr_job_node(*job), 0))) {
+        if (s->place) {
+            s->policy->push(s->policy_state, *job, DFR_NOBODY, false, &units);
+            s->n_queued++;
+        } else {
+            s->held = true;
+            s->held_job = *job;
+        }
+        return false;
+    }
+    if (unit == 0)
+        s->held = false;
+    return true;
+}
+
+static bool take_one(struct sim *s, uint32_t w)
+{
+    struct sim_worker *worker = &s->workers[w];
+    uint64_t job;
+    if (worker->n_taken >= worker->window || worker->helps != DF_NONE)
+        return false;
+    if (s->rooms[worker->unit] && s->rooms[worker->unit]->claims)
+        return false;
+    if (!pop(s, w, &job))
+        return false;
+    take(s, w, job);
+    return true;
+}
+
+static void start(struct sim *s, uint32_t w)
+{
+    struct sim_worker *worker = &s->workers[w];
+    for (uint32_t i = 0; i < worker->n_taken && !worker->running; i++) {
+        uint32_t slot = dfr_job_slot(worker->taken[i]), node = dfr_job_node(worker->taken[i]);
+        struct sim_job *job = sim_job(s, slot, node);
+        if (job->state != SIM_LOADED)
+            continue;
+        double time_s = s->true_s[(size_t)worker->unit * s->graph->n_works + s->graph->nodes[node].work];
+        worker->running = true;
+        worker->began_s = s->now_s;
+        job->state = SIM_RUNNING;
+        s->result->busy_s[worker->unit] += time_s * sim_threads(s, node, worker->unit);
+        if (s->result->start_s && sim_is_recorded(s, slot))
+            s->result->start_s[node] = s->now_s;
+        sim_event_end(s, slot, node, s->now_s + time_s);
+    }
+}
+
+/* Devices' workers first; each takes one job in turn, until nobody finds any. */
+static void run_workers(struct sim *s)
+{
+    uint32_t host = s->first_worker[1], n = s->n_workers;
+    bool progress = true;
+    for (uint32_t u = 1; u < s->n_units; u++)
+        if (s->rooms[u] && s->rooms[u]->claims)
+            try_claim(s, s->rooms[u]->claimant);
+    while (progress && (s->n_queued || s->held)) {
+        progress = false;
+        for (uint32_t i = 0; i < n; i++)
+            progress |= take_one(s, i < n - host ? host + i : i - (n - host));
+        progress |= s->woken;
+        s->woken = false;
+    }
+    for (uint32_t w = 0; w < n; w++) {
+        if (s->workers[w].n_taken < s->workers[w].window)
+            dfr_flight_starved(&s->workers[w].flight);
+        if (s->workers[w].n_taken && !s->workers[w].running)
+            start(s, w);
+    }
+}
+
+static void leave(struct sim *s, uint32_t w, uint64_t job)
+{
+    struct sim_worker *worker = &s->workers[w];
+    uint32_t i = 0;
+    while (worker->taken[i] != job)
+        i++;
+    worker->n_taken--;
+    memmove(&worker->taken[i], &worker->taken[i + 1], (worker->n_taken - i) * sizeof *worker->taken);
+    worker->running = false;
+    if (dfr_flight_ended(&worker->flight, s->now_s - worker->began_s, s->now_s))
+        worker->window = worker->flight.jobs + s->options->prefetch;
+    if (worker->unit == 0 && sim_threads(s, dfr_job_node(job), 0) > 1)
+        for (uint32_t h = s->first_worker[0]; h < s->first_worker[1]; h++)
+            if (s->workers[h].helps == w)
+                s->workers[h].helps = DF_NONE;
+}
+
+/* ---- moments ---- */
+
+static void happen(struct sim *s)
+{
+    struct dfr_event event = dfr_events_pop(&s->events);
+    uint32_t node = (uint32_t)event.order, worker;
+    if (event.arrives != DF_NONE) {
+        sim_copied(s, &event);
+        return;
+    }
+    worker = sim_job(s, event.slot, node)->worker;
+    if (worker != DF_NONE)
+        leave(s, worker, dfr_job(event.slot, node));
+    if (worker != DF_NONE && s->result->ran)
+        s->result->ran(s->result->arg, worker, node, sim_wave(s, event.slot), s->workers[worker].began_s, s->now_s);
+    sim_job_ends(s, event.slot, node);
+}
+
+static void loop(struct sim *s)
+{
+    sim_fire_start(s);
+    sim_give_ready(s);
+    do {
+        while (s->events.n && s->events.at[0].time_s == s->now_s) {
+            happen(s);
+            sim_give_ready(s);
+        }
+        run_workers(s);
+        if (s->events.n)
+            s->now_s = s->events.at[0].time_s;
+    } while (s->events.n && !s->out_of_memory && !s->events.out_of_memory);
+}
+
+/* ---- before and after ---- */
+
+static double now_s(void *arg)
+{
+    return ((struct sim *)arg)->now_s;
+}
+
+/* Who had found nothing in this moment looks again. */
+static void wake(void *arg, uint32_t unit)
+{
+    (void)unit;
+    ((struct sim *)arg)->woken = true;
+}
+
+/* All nodes, the most urgent by the plan first; without one by number. */
+static bool sort_urgent(struct sim *s)
+{
+    const struct df_plan *plan = s->policy->needs_plan ? s->options->plan : NULL;
+    size_t n = s->graph->n_nodes;
+    double *priority = calloc(n + 1, sizeof *priority);
+    s->urgent = malloc((n + 1) * sizeof *s->urgent);
+    bool good = priority && s->urgent;
+    for (uint32_t v = 0; good && v < n; v++) {
+        s->urgent[v] = v;
+        priority[v] = plan && plan->priority ? plan->priority[v] : 0;
+    }
+    good = good && dfr_order_sort(s->urgent, (uint32_t)n, priority);
+    free(priority);
+    return good;
+}
+
+static int64_t wave_of(void *arg, uint32_t slot)
+{
+    return sim_wave(arg, slot);
+}
+
+static int make_policy(struct sim *s, struct df_error *error)
+{
+    uint32_t n = s->graph->n_nodes;
+    s->view = (struct dfr_view){ .graph = s->graph,
+                                 .platform = s->platform,
+                                 .n_slots = s->inflight,
+                                 .n_workers = s->n_workers,
+                                 .seed = s->options->seed,
+                                 .locality = s->options->locality,
+                                 .unit_of = s->unit_of,
+                                 .first_worker = s->first_worker,
+                                 .able = s->able,
+                                 .time_s = s->time_s,
+                                 .now_s = now_s,
+                                 .wave = wave_of,
+                                 .holders = sim_holders,
+                                 .stage = sim_stage,
+                                 .wake = wake,
+                                 .settled = sim_settled,
+                                 .guard = !s->options->no_guard,
+                                 .arg = s };
+    int status = s->policy->create(s->policy, &s->view, s->options->plan, &s->policy_state, error);
+    if (status == DF_OK && !s->policy->units)
+        return sim_room_know_order(s, error);
+    if (status != DF_OK)
+        return status;
+    s->place = malloc(((size_t)n + 1) * (s->inflight + 1));
+    return s->place && sort_urgent(s) ? sim_room_know_order(s, error) : dfr_error_memory(error);
+}
+
+/* A plan may say that an online policy does better than its own placement. */
+static int choose_policy(struct sim *s, struct df_error *error)
+{
+    const struct df_plan *plan = s->options->plan;
+    s->policy = dfr_policy_find(s->options->policy, error);
+    if (!s->policy)
+        return DF_E_ARGUMENT;
+    if (!s->policy->needs_plan)
+        return DF_OK;
+    if (!plan)
+        return dfr_error(error, DF_E_ARGUMENT, "policy '%s' places nodes by a plan, and none is given",
+                         s->policy->name);
+    if (plan->n_nodes != s->graph->n_nodes)
+        return dfr_error(error, DF_E_ARGUMENT, "the plan is of a graph of %u nodes, this one has %u",
+                         (unsigned)plan->n_nodes, (unsigned)s->graph->n_nodes);
+    if (plan->run_as[0] && strcmp(plan->run_as, "static"))
+        s->policy = dfr_policy_find(plan->run_as, error);
+    return s->policy ? DF_OK : DF_E_ARGUMENT;
+}
+
+static int check_options(struct sim *s, struct df_error *error)
+{
+    int status = choose_policy(s, error);
+    if (status != DF_OK)
+        return status;
+    s->waves = s->options->waves ? s->options->waves : 1;
+    s->inflight = s->options->inflight ? s->options->inflight : 1;
+    if (s->inflight > s->waves)
+        s->inflight = s->waves;
+    if (((uint64_t)s->inflight + 1) * ((uint64_t)s->graph->n_values + 1) >= UINT32_MAX)
+        return dfr_error(error, DF_E_ARGUMENT, "%u waves in flight of this graph are too many", (unsigned)s->inflight);
+    s->n_blocks = (s->inflight + 1) * s->graph->n_values;
+    return DF_OK;
+}
+
+/* Was the unit's memory planned for so many waves? Then nothing is evicted (size.c). */
+static bool is_planned(const struct sim *s, uint32_t unit)
+{
+    const struct df_plan *plan = s->options->plan;
+    uint64_t memory_bytes = s->platform->units[unit].memory_bytes;
+    return plan && plan->devices.n && dfr_need_bytes(&plan->memory[unit], s->inflight) <= memory_bytes;
+}
+
+/* A placed policy's jobs are popped when their data is there already, so to take more than one would only fix their
+ * order too early; but where memory is short it may have gone again. */
+static void narrow_windows(struct sim *s)
+{
+    for (uint32_t w = 0; w < s->n_workers && s->policy->units; w++)
+        if (!s->rooms[s->workers[w].unit] || is_planned(s, s->workers[w].unit)) {
+            s->workers[w].window = 1;
+            dfr_flight_start(&s->workers[w].flight, 1, 1);
+        }
+}
+
+static int make(struct sim *s, struct df_error *error)
+{
+    int status = check_options(s, error);
+    if (status == DF_OK)
+        status = sim_machine_create(s, error);
+    if (status == DF_OK)
+        status = sim_fire_create(s, error);
+    if (status != DF_OK)
+        return status;
+    s->blocks = calloc((size_t)s->n_blocks + 1, sizeof *s->blocks);
+    if (!s->blocks)
+        return dfr_error_memory(error);
+    status = sim_room_create(s, error);
+    narrow_windows(s);
+    return status == DF_OK ? make_policy(s, error) : status;
+}
+
+static void unmake(struct sim *s)
+{
+    if (s->policy_state)
+        s->policy->destroy(s->policy_state);
+    sim_room_destroy(s);
+    free(s->able);
+    free(s->time_s);
+    free(s->true_s);
+    free(s->taken);
+    free(s->place);
+    free(s->urgent);
+    dfr_events_free(&s->events);
+    free(s->jobs);
+    free(s->need);
+    free(s->wave);
+    free(s->wave_left);
+    free(s->ready);
+    free(s->blocks);
+    free(s);
+}
+
+static int check_done(const struct sim *s, struct df_error *error)
+{
+    uint64_t all = (uint64_t)s->n_wave_nodes * s->waves + s->n_once;
+    if (s->out_of_memory || s->events.out_of_memory)
+        return dfr_error_memory(error);
+    if (s->done != all)
+        return dfr_error(error, DF_E_ARGUMENT,
+                         "%llu of %llu jobs never ran: the graph is damaged, or policy '%s' lost them",
+                         (unsigned long long)(all - s->done), (unsigned long long)all, s->policy->name);
+    if (!sim_room_check(s))
+        return dfr_error(error, DF_E_ARGUMENT, "internal error: the simulated memory of a device does not add up");
+    return DF_OK;
+}
+
+/* Leaves what the caller gave, and clears what is counted. */
+static void clear(struct dfr_simulation *result)
+{
+    struct dfr_simulation given = *result;
+    *result = (struct dfr_simulation){ .place = given.place, .start_s = given.start_s, .end_s = given.end_s,
+                                       .worker = given.worker, .copied = given.copied, .ran = given.ran,
+                                       .arg = given.arg };
+}
+
+int dfr_simulate(const struct df_graph *graph, const struct df_platform *platform, const struct df_times *times,
+                 const struct dfr_simulate_options *options, struct dfr_simulation *result, struct df_error *error)
+{
+    struct sim *s = calloc(1, sizeof *s);
+    if (!s)
+        return dfr_error_memory(error);
+    *s = (struct sim){ .graph = graph, .platform = platform, .times = times, .options = options, .result = result };
+    clear(result);
+    int status = make(s, error);
+    if (status == DF_OK) {
+        loop(s);
+        for (uint32_t u = 1; u < s->n_units; u++)
+            result->jobs[u] = s->workers[s->first_worker[u]].flight.jobs;
+        for (uint32_t u = 1; u < s->n_units; u++)
+            result->peak_bytes[u] = s->rooms[u] ? s->rooms[u]->most : 0;
+        status = check_done(s, error);
+    }
+    unmake(s);
+    return status;
+}

@@ -1,0 +1,240 @@
+/* simulate_data.c - the data of a simulation: which memories hold a token, the copies that bring it elsewhere, and
+ * the jobs that wait for it.
+ *
+ * Copies:   engines serve in order of request and requests come in order of time, so the end of a copy is known when
+ *           it is asked for. From device to device a token goes directly where a peer has it and the host has not,
+ *           else through the host, where it stays.
+ * Sending:  a placed policy's tokens go to the memories of all their readers as soon as they are produced; others'
+ *           when the policy stages a job, or when a worker takes one.
+ */
+#include "runtime/simulate/simulate_impl.h"
+
+static void count_copy(struct dfr_simulation *r, uint32_t from, uint32_t to, uint64_t bytes, double time_s)
+{
+    *(from == 0 ? &r->h2d_bytes : to == 0 ? &r->d2h_bytes : &r->peer_bytes) += bytes;
+    *(from == 0 ? &r->h2d_copies : to == 0 ? &r->d2h_copies : &r->peer_copies) += 1;
+    (from == 0 ? r->h2d_busy_s : to == 0 ? r->d2h_busy_s : r->peer_busy_s)[from ? from : to] += time_s;
+}
+
+/* One copy between the host and a device, or between peers. */
+static void copy(struct sim *s, uint32_t block, uint32_t from, uint32_t to)
+{
+    uint32_t value = block % s->graph->n_values, slot = block / s->graph->n_values, device = from ? from : to;
+    uint32_t engine = from && to ? 2 : s->platform->units[device].engines == 1 ? 0 : to != 0;
+    uint64_t bytes = s->graph->values[value].bytes;
+    double end_s = s->now_s;
+    if (bytes) {
+        double *free_s = &s->engine_free_s[device][engine];
+        double start_s = *free_s > s->now_s ? *free_s : s->now_s;
+        double time_s = df_platform_copy_s(s->platform, from, to, bytes);
+        *free_s = end_s = start_s + time_s;
+        count_copy(s->result, from, to, bytes, time_s);
+        if (s->result->copied)
+            s->result->copied(s->result->arg, from, to, value, sim_wave(s, slot), start_s, end_s);
+    }
+    s->blocks[block].coming |= 1u << to;
+    dfr_events_push(&s->events, (struct dfr_event){ .time_s = end_s,
+                                                    .order = sim_order(s, slot, s->graph->values[value].producer),
+                                                    .arrives = block, .unit = to, .slot = slot,
+                                                    .life = s->blocks[block].life });
+}
+
+void sim_request(struct sim *s, uint32_t block, uint32_t unit)
+{
+    struct sim_block *b = &s->blocks[block];
+    if ((b->valid | b->coming | b->wanted) >> unit & 1)
+        return;
+    if (unit == 0) {
+        copy(s, block, (uint32_t)__builtin_ctz(b->valid), 0);
+    } else if (b->valid & 1) {
+        copy(s, block, 0, unit);
+    } else if (b->valid & s->peers[unit]) {
+        copy(s, block, (uint32_t)__builtin_ctz(b->valid & s->peers[unit]), unit);
+    } else {
+        b->wanted |= 1u << unit;
+        sim_request(s, block, 0);
+    }
+}
+
+/* ---- jobs that wait ---- */
+
+/* A job that is released by this learns of it by that alone: what it loads, it asks for afterwards. */
+static void tell(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, bool release, uint32_t by)
+{
+    struct sim_job *job = sim_job(s, slot, node);
+    if (release) {
+        sim_release(s, slot, node, by);
+        return;
+    }
+    if (job->state != SIM_LOADING || job->unit != unit || --job->missing)
+        return;
+    job->state = SIM_LOADED;
+    if (job->worker == DF_NONE)
+        sim_event_end(s, slot, node, s->now_s);
+}
+
+/* `release` for readers that have not been: those whose place is `unit`; all where the policy is not placed. For a once
+ * value that comes to a further memory, because later waves are placed there, readers of the first waves alone waited.
+ */
+static void tell_readers(struct sim *s, uint32_t block, uint32_t unit, bool release, uint32_t by)
+{
+    const struct df_value *value = &s->graph->values[block % s->graph->n_values];
+    uint32_t slot = block / s->graph->n_values, last = s->inflight < s->waves ? s->inflight : s->waves;
+    for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++) {
+        uint32_t node = s->graph->readers[r].node;
+        uint32_t first = slot, end = slot + 1;
+        if (slot == s->inflight && !sim_is_once(s, node)) {
+            first = 0;                  /* a once value: readers in every slot */
+            end = last;
+        }
+        for (uint32_t i = first; i < end; i++) {
+            bool waits = slot != s->inflight || sim_is_once(s, node) || s->wave[i] == (int64_t)i;
+            tell(s, i, node, unit, release && waits && (!s->place || sim_place(s, i, node) == unit), by);
+        }
+    }
+}
+
+/* ---- production and arrival ---- */
+
+static uint32_t reader_units(const struct sim *s, uint32_t slot, const struct df_value *value)
+{
+    uint32_t units = 0;
+    for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++)
+        units |= s->policy->units(s->policy_state, slot, s->graph->readers[r].node);
+    return units;
+}
+
+/* Where a memory is full, the readers there are released at once and load when they are taken. */
+static void send(struct sim *s, uint32_t block, uint32_t unit, uint32_t by)
+{
+    struct sim_block *b = &s->blocks[block];
+    if (sim_room_prefetch(s, unit, block)) {
+        sim_request(s, block, unit);
+    } else if (!(b->released >> unit & 1)) {
+        b->released |= 1u << unit;
+        tell_readers(s, block, unit, true, by);
+    }
+}
+
+/* Towards the other memories where readers of a placed policy are. */
+static void send_on(struct sim *s, uint32_t block, uint32_t unit, uint32_t by)
+{
+    struct sim_block *b = &s->blocks[block];
+    uint32_t others = reader_units(s, block / s->graph->n_values, &s->graph->values[block % s->graph->n_values]), now;
+    others &= ~(b->valid | b->coming | b->released);
+    now = unit == 0 ? others : unit == b->home ? others & s->peers[unit] : 0;
+    if (unit == b->home && unit != 0 && others & ~now)
+        sim_request(s, block, 0);       /* and on from there */
+    for (uint32_t u = 1; u < s->n_units; u++)
+        if (now >> u & 1)
+            send(s, block, u, by);
+}
+
+void sim_send_to(struct sim *s, uint32_t block, uint32_t unit)
+{
+    const struct sim_block *b = &s->blocks[block];
+    if ((b->valid | b->coming | b->released) >> unit & 1)
+        return;
+    if (b->valid & 1 || b->valid & s->peers[unit])
+        send(s, block, unit, DFR_NOBODY);
+    else if (b->valid)
+        sim_request(s, block, 0);       /* and on from there */
+}
+
+/* The bytes are in the memory of `unit`: produced there, or copied. */
+static void arrive(struct sim *s, uint32_t block, uint32_t unit, bool produced, uint32_t by)
+{
+    struct sim_block *b = &s->blocks[block];
+    bool release = s->place ? !(b->released >> unit & 1) : produced;
+    b->valid |= 1u << unit;
+    b->coming &= ~(1u << unit);
+    b->released |= 1u << unit;
+    sim_room_arrived(s, block, unit);
+    tell_readers(s, block, unit, release, by);
+    if (unit == 0)
+        for (uint32_t u = 1; b->wanted >> u; u++)
+            if (b->wanted >> u & 1) {
+                b->wanted &= ~(1u << u);
+                copy(s, block, 0, u);
+            }
+    if (s->place && !s->begins)
+        send_on(s, block, unit, by);
+}
+
+void sim_copied(struct sim *s, const struct dfr_event *event)
+{
+    if (s->blocks[event->arrives].life == event->life)
+        arrive(s, event->arrives, event->unit, false, DFR_NOBODY);
+}
+
+void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uint32_t by)
+{
+    const struct df_graph *g = s->graph;
+    uint32_t first = g->nodes[node].first_out;
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
+        uint32_t block = slot * g->n_values + y;
+        struct sim_block *b = &s->blocks[block];
+        *b = (struct sim_block){ .left = g->values[y].n_readers, .life = b->life + 1, .home = unit };
+        arrive(s, block, unit, true, by);
+        if (!b->left && slot != s->inflight)
+            sim_drop(s, block);
+    }
+}
+
+void sim_drop(struct sim *s, uint32_t block)
+{
+    struct sim_block *b = &s->blocks[block];
+    sim_room_dropped(s, block);
+    *b = (struct sim_block){ .life = b->life + 1 };
+}
+
+/* ---- what jobs ask for ---- */
+
+void sim_load(struct sim *s, uint64_t key)
+{
+    const struct df_graph *g = s->graph;
+    uint32_t node = dfr_job_node(key), slot = dfr_job_slot(key);
+    struct sim_job *job = sim_job(s, slot, node);
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+    job->missing = 0;
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
+        uint32_t block = sim_block_of(s, in[k], slot);
+        if (s->blocks[block].valid >> job->unit & 1)
+            continue;
+        job->missing++;
+        sim_request(s, block, job->unit);
+    }
+    job->state = job->missing ? SIM_LOADING : SIM_LOADED;
+}
+
+uint32_t sim_holders(void *arg, uint64_t job, uint32_t k)
+{
+    struct sim *s = arg;
+    const struct df_graph *g = s->graph;
+    const struct df_node *node = &g->nodes[dfr_job_node(job)];
+    return s->blocks[sim_block_of(s, g->in_value[node->first_in + k], dfr_job_slot(job))].valid;
+}
+
+bool sim_settled(void *arg, uint64_t job, uint32_t unit)
+{
+    struct sim *s = arg;
+    for (uint32_t k = 0; k < df_node_n_in(s->graph, dfr_job_node(job)); k++)
+        if (!(sim_holders(s, job, k) >> unit & 1))
+            return false;
+    return true;
+}
+
+bool sim_stage(void *arg, uint64_t job, uint32_t unit)
+{
+    struct sim *s = arg;
+    const struct df_graph *g = s->graph;
+    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
+    if (s->place && sim_place(s, slot, node) == unit)
+        return false;                   /* it is there already: the job was released by it */
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
+        uint32_t block = sim_block_of(s, g->in_value[g->nodes[node].first_in + k], slot);
+        if (sim_room_prefetch(s, unit, block))
+            sim_request(s, block, unit);
+    }
+    return false;                       /* its worker waits for what is under way */
+}

@@ -1,0 +1,285 @@
+/* simulate_fire.c - the firing rule of a simulation: what engine.c does for threads, in virtual time. Which job is
+ * ready when, for several waves in flight, and what the end of a job sets free.
+ *
+ * Needs:    a release for each input (placed policies: when it is in the unit's memory); for a source, its wave's
+ *           beginning; `ordered`, `stream` and depth-bounded nodes: their job of the wave before; @depth(n), n <
+ *           inflight: for each output that is read, that the wave n before was read by all.
+ * Once:     what fires once is part of the first waves: their jobs wait for the values they read, not for all of
+ *           them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/simulate/simulate_impl.h"
+
+/* ---- needs ---- */
+
+static uint32_t read_outputs(const struct df_graph *g, uint32_t node)
+{
+    uint32_t n = 0, first = g->nodes[node].first_out;
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
+        n += g->values[y].n_readers > 0;
+    return n;
+}
+
+static bool is_bounded(const struct sim *s, uint32_t node)
+{
+    uint32_t depth = s->graph->nodes[node].depth;
+    return depth && depth < s->inflight && !sim_is_once(s, node) && read_outputs(s->graph, node) > 0;
+}
+
+static bool is_in_order(const struct sim *s, uint32_t node)
+{
+    const struct df_kernel *kernel = &s->graph->kernels[s->graph->nodes[node].kernel];
+    return !sim_is_once(s, node) && (kernel->traits & (DF_ORDERED | DF_STREAM) || is_bounded(s, node));
+}
+
+static uint32_t once_inputs(const struct sim *s, uint32_t node)
+{
+    const struct df_graph *g = s->graph;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
+        n += sim_is_once(s, g->values[g->in_value[g->nodes[node].first_in + k]].producer);
+    return n;
+}
+
+/* Of its job in any wave but the first of its slot: once values are there by then. */
+/* Fires in each wave, and nothing that it reads comes in that wave: the wave's beginning is what it waits for, be it a
+ * source or the copy of a once value for somebody who changes it. */
+static bool begins_with_wave(const struct sim *s, uint32_t node)
+{
+    return !sim_is_once(s, node) && once_inputs(s, node) == df_node_n_in(s->graph, node);
+}
+
+static uint32_t later_need(const struct sim *s, uint32_t node)
+{
+    uint32_t n_in = df_node_n_in(s->graph, node);
+    if (sim_is_once(s, node))
+        return n_in;
+    return (begins_with_wave(s, node) ? 1 : n_in - once_inputs(s, node)) + is_in_order(s, node) +
+           (is_bounded(s, node) ? read_outputs(s->graph, node) : 0);
+}
+
+static uint32_t first_need(const struct sim *s, uint32_t slot, uint32_t node)
+{
+    uint32_t need = s->need[node];
+    if (sim_is_once(s, node))
+        return need;
+    if (is_in_order(s, node) && slot == 0)
+        need--;
+    if (is_bounded(s, node) && slot < s->graph->nodes[node].depth)
+        need -= read_outputs(s->graph, node);
+    return need + once_inputs(s, node);
+}
+
+int sim_fire_create(struct sim *s, struct df_error *error)
+{
+    size_t n_nodes = s->graph->n_nodes;
+    s->jobs = calloc((n_nodes + 1) * (s->inflight + 1), sizeof *s->jobs);
+    s->need = malloc((n_nodes + 1) * sizeof *s->need);
+    s->wave = calloc(s->inflight + 1, sizeof *s->wave);
+    s->wave_left = calloc(s->inflight + 1, sizeof *s->wave_left);
+    if (!s->jobs || !s->need || !s->wave || !s->wave_left)
+        return dfr_error_memory(error);
+    for (uint32_t v = 0; v < n_nodes; v++) {
+        s->need[v] = later_need(s, v);
+        s->n_once += sim_is_once(s, v);
+    }
+    s->n_wave_nodes = s->graph->n_nodes - s->n_once;
+    for (uint32_t slot = 0; slot <= s->inflight; slot++)
+        for (uint32_t v = 0; v < n_nodes; v++) {
+            struct sim_job *job = sim_job(s, slot, v);
+            job->pending = first_need(s, slot, v);
+            job->worker = DF_NONE;
+        }
+    return DF_OK;
+}
+
+/* ---- readiness ---- */
+
+static void list_ready(struct sim *s, uint32_t slot, uint32_t node, uint32_t by)
+{
+    if (s->n_ready == s->ready_capacity) {
+        uint32_t capacity = s->ready_capacity ? 2 * s->ready_capacity : 256;
+        struct sim_ready *ready = realloc(s->ready, capacity * sizeof *ready);
+        if (!ready) {
+            s->out_of_memory = true;
+            return;
+        }
+        s->ready = ready;
+        s->ready_capacity = capacity;
+    }
+    s->ready[s->n_ready++] = (struct sim_ready){ sim_order(s, slot, node), dfr_job(slot, node), by };
+}
+
+/* What costs nothing takes no worker: on the host where it can be, it ends when its inputs are there. */
+static void run_free(struct sim *s, uint32_t slot, uint32_t node)
+{
+    struct sim_job *job = sim_job(s, slot, node);
+    job->unit = s->place ? (uint8_t)sim_place(s, slot, node) : (uint8_t)__builtin_ctz(s->able[node]);
+    job->worker = DF_NONE;
+    sim_room_claim(s, job->unit, dfr_job(slot, node), true);
+    sim_load(s, dfr_job(slot, node));
+    if (job->state != SIM_LOADED)
+        return;
+    if (s->begins && slot == s->begin_slot && df_node_n_in(s->graph, node) == 0)
+        sim_job_ends(s, slot, node);    /* was there before its wave */
+    else
+        sim_event_end(s, slot, node, s->now_s);
+}
+
+static void become_ready(struct sim *s, uint32_t slot, uint32_t node, uint32_t by)
+{
+    if (sim_is_free(s, node))
+        run_free(s, slot, node);
+    else
+        list_ready(s, slot, node, by);
+}
+
+void sim_release(struct sim *s, uint32_t slot, uint32_t node, uint32_t by)
+{
+    struct sim_job *job = sim_job(s, slot, node);
+    if (--job->pending)
+        return;
+    job->pending = s->need[node];
+    become_ready(s, slot, node, by);
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct sim_ready *x = a, *y = b;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* In the order of release; where a wave began, in the order of nodes. Nothing is ever kept by the worker that released
+ * it: queues cost nothing here, and whoever is idle takes the job. */
+void sim_give_ready(struct sim *s)
+{
+    uint32_t n = s->n_ready, units;
+    if (s->began && n > 1)
+        qsort(s->ready, n, sizeof *s->ready, by_order);
+    s->began = false;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t job = s->ready[i].job;
+        sim_job(s, dfr_job_slot(job), dfr_job_node(job))->state = SIM_QUEUED;
+        s->policy->push(s->policy_state, job, s->ready[i].by, false, &units);
+        s->n_queued++;
+    }
+    s->n_ready = 0;
+}
+
+/* ---- waves ---- */
+
+/* What the nodes of a slot read that was there before, for the most urgent first; once nodes go with the first slot. */
+static void send_initial(struct sim *s, uint32_t slot)
+{
+    const struct df_graph *g = s->graph;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        uint32_t v = s->urgent[i];
+        const uint32_t *in = g->in_value + g->nodes[v].first_in;
+        if (sim_is_once(s, v) && s->now_s > 0)
+            continue;
+        for (uint32_t k = 0; k < df_node_n_in(g, v); k++) {
+            uint32_t producer = g->values[in[k]].producer;
+            if (sim_is_free(s, producer) && df_node_n_in(g, producer) == 0)
+                sim_send_to(s, sim_block_of(s, in[k], slot), sim_place(s, slot, v));
+        }
+    }
+}
+
+/* Where a placed policy has the nodes of the wave that is now in the slot. */
+static void place_slot(struct sim *s, uint32_t slot)
+{
+    for (uint32_t v = 0; s->place && v < s->graph->n_nodes; v++)
+        s->place[(size_t)slot * s->graph->n_nodes + v] =
+            (uint8_t)__builtin_ctz(s->policy->units(s->policy_state, slot, v));
+}
+
+/* What makes nothing but initial data ends at once, and the wave after it begins. */
+static void begin_wave(struct sim *s, uint32_t slot, int64_t wave)
+{
+    const struct df_graph *g = s->graph;
+    do {
+        s->wave[slot] = wave;
+        place_slot(s, slot);
+        s->wave_left[slot] = s->n_wave_nodes;
+        s->begins = s->began = true;
+        s->begin_slot = slot;
+        for (uint32_t v = 0; v < g->n_nodes; v++)
+            if (begins_with_wave(s, v))
+                sim_release(s, slot, v, DFR_NOBODY);
+        s->begins = false;
+        wave += s->inflight;
+    } while (s->wave_left[slot] == 0 && wave < (int64_t)s->waves);
+    if (s->place)
+        send_initial(s, slot);
+}
+
+void sim_fire_start(struct sim *s)
+{
+    for (uint32_t slot = 0; slot <= s->inflight; slot++) {
+        s->wave[slot] = slot;           /* a once value may be told to a slot before its wave begins */
+        place_slot(s, slot);
+    }
+    s->begins = s->began = true;
+    s->begin_slot = s->inflight;
+    for (uint32_t v = 0; v < s->graph->n_nodes; v++)
+        if (sim_is_once(s, v) && s->need[v] == 0)
+            become_ready(s, s->inflight, v, DFR_NOBODY);
+    s->begins = false;
+    for (uint32_t slot = 0; slot < s->inflight && slot < s->waves && s->n_wave_nodes; slot++)
+        begin_wave(s, slot, slot);
+    if (s->place && s->n_wave_nodes == 0)
+        send_initial(s, 0);
+}
+
+/* ---- the end of a job ---- */
+
+static void give_back(struct sim *s, uint32_t slot, uint32_t value, uint32_t by)
+{
+    uint32_t producer = s->graph->values[value].producer, block = sim_block_of(s, value, slot);
+    if (sim_is_once(s, producer) || --s->blocks[block].left)
+        return;                         /* once values stay */
+    sim_drop(s, block);
+    if (is_bounded(s, producer))
+        sim_release(s, (uint32_t)((s->wave[slot] + s->graph->nodes[producer].depth) % s->inflight), producer, by);
+}
+
+static void record(struct sim *s, uint32_t slot, uint32_t node)
+{
+    const struct sim_job *job = sim_job(s, slot, node);
+    if (!sim_is_recorded(s, slot))
+        return;
+    if (s->result->place)
+        s->result->place[node] = job->unit;
+    if (s->result->end_s)
+        s->result->end_s[node] = s->now_s;
+    if (s->result->start_s && job->worker == DF_NONE)
+        s->result->start_s[node] = s->now_s;
+    if (s->result->worker)
+        s->result->worker[node] = job->worker;
+}
+
+void sim_job_ends(struct sim *s, uint32_t slot, uint32_t node)
+{
+    const struct df_graph *g = s->graph;
+    struct sim_job *job = sim_job(s, slot, node);
+    uint32_t unit = job->unit, worker = job->worker, by = worker == DF_NONE ? DFR_NOBODY : worker;
+    s->done++;
+    s->result->makespan_s = s->now_s;
+    record(s, slot, node);
+    job->state = SIM_WAITING;
+    sim_room_release(s, unit, dfr_job(slot, node));
+    sim_produce(s, slot, node, unit, by);
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
+        give_back(s, slot, g->in_value[g->nodes[node].first_in + k], by);
+    if (s->policy->done && worker != DF_NONE)
+        s->policy->done(s->policy_state, dfr_job(slot, node), worker);
+    if (slot == s->inflight)
+        return;
+    if (is_in_order(s, node))
+        sim_release(s, (uint32_t)((s->wave[slot] + 1) % s->inflight), node, by);
+    if (--s->wave_left[slot] == 0 && !s->begins && s->wave[slot] + s->inflight < (int64_t)s->waves)
+        begin_wave(s, slot, s->wave[slot] + s->inflight);
+}

@@ -1,0 +1,235 @@
+/* admit.c - before anything starts: where each node can run, by its variants, its hint and the memory there is. What can
+ * run nowhere is refused here, by name.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/sysinfo.h>
+
+#include "runtime/engine/buffers.h"
+#include "runtime/inspect/check_variants.h"
+#include "runtime/base/error.h"
+#include "runtime/engine/log.h"
+#include "runtime/start/run_machine.h"
+#include "runtime/start/size.h"
+#include "runtime/base/text.h"
+
+enum warning { W_HINT_NO_GPU, W_HINT_NO_CODE, W_HINT_CLASS, W_TOO_LARGE, N_WARNINGS };
+
+struct admission {
+    struct df_run *run;
+    uint32_t count[N_WARNINGS], first[N_WARNINGS]; /* nodes, and the first of them */
+    uint64_t first_bytes;               /* of the first that is too large */
+};
+
+static uint32_t all_gpus(const struct df_run *run)
+{
+    return (uint32_t)((UINT64_C(1) << (run->n_gpus + 1)) - 2);
+}
+
+/* Units whose kind has code for this node. */
+static uint32_t units_with_code(const struct df_run *run, uint32_t node)
+{
+    const struct df_graph *g = run->graph;
+    const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
+    const struct df_functions *f = &g->functions[g->nodes[node].kernel];
+    uint32_t units = f->cpu ? 1u : 0;
+    bool gpu;
+
+    if (run->check_ops && dfr_check_can(run, node))
+        units = 1u;                     /* the worker runs it on the check's device */
+    if (run->n_gpus == 0)
+        return units;
+    if (kernel->flags & DF_KERNEL_COPY)
+        gpu = true;
+    else if (run->device_ops->runs_cpu_code)
+        gpu = (run->options.emu_gpu_code && f->gpu) ||
+              (f->cpu && (kernel->code_classes >> DF_CLASS_GPU & 1 || f->gpu || run->options.emu_all));
+    else
+        gpu = f->gpu != NULL;
+    return gpu ? units | all_gpus(run) : units;
+}
+
+static void note(struct admission *a, enum warning warning, uint32_t node)
+{
+    if (a->count[warning]++ == 0)
+        a->first[warning] = node;
+}
+
+static int refuse_node(const struct df_graph *g, uint32_t node, const char *why, struct df_error *error)
+{
+    char name[256];
+    df_node_name(g, node, name, sizeof name);
+    return dfr_error(error, DF_E_REFUSED, "node '%s' (kernel '%s') cannot run: %s", name,
+                     df_graph_string(g, g->kernels[g->nodes[node].kernel].name), why);
+}
+
+static int refuse(const struct df_run *run, uint32_t node, const char *why, struct df_error *error)
+{
+    return refuse_node(run->graph, node, why, error);
+}
+
+/* UINT64_MAX where the system does not say. */
+static uint64_t find_host_bytes(void)
+{
+    static _Atomic uint64_t known;      /* asked for each node */
+    struct sysinfo system;
+
+    if (!known)
+        known = sysinfo(&system) == 0 ? ((uint64_t)system.totalram + system.totalswap) * system.mem_unit : UINT64_MAX;
+    return known;
+}
+
+int dfr_admit_host(const struct df_graph *g, uint32_t work, struct df_error *error)
+{
+    uint64_t bytes = g->works[work].job_bytes, most = find_host_bytes();
+    char why[128], need[16], have[16];
+    uint32_t node = 0;
+
+    if (bytes <= most)
+        return DF_OK;
+    while (g->nodes[node].work != work)
+        node++;
+    snprintf(why, sizeof why, "one job needs %s of memory, and this machine has %s",
+             dfr_text_bytes(bytes, need, sizeof need), dfr_text_bytes(most, have, sizeof have));
+    return refuse_node(g, node, why, error);
+}
+
+static int apply_hint(struct admission *a, uint32_t node, uint32_t *units, struct df_error *error)
+{
+    const struct df_run *run = a->run;
+    int hint = run->graph->nodes[node].hint_class;
+    uint32_t gpus = all_gpus(run);
+
+    if (hint == DF_CLASS_CPU) {
+        *units &= 1u;
+        return *units ? DF_OK : refuse(run, node, "it is '@cpu' and has no cpu variant", error);
+    }
+    if (hint == DF_CLASS_GPU && *units & gpus) {
+        *units &= gpus;
+    } else if (hint == DF_CLASS_GPU) {  /* then the CPU has code: some unit has */
+        if (!run->check_ops)
+            note(a, run->n_gpus ? W_HINT_NO_CODE : W_HINT_NO_GPU, node);
+    } else if (hint > DF_CLASS_GPU) {
+        note(a, W_HINT_CLASS, node);
+    }
+    return DF_OK;
+}
+
+/* Takes away the devices that the job is too large for. */
+static int apply_memory(struct admission *a, uint32_t node, uint32_t *units, struct df_error *error)
+{
+    const struct df_run *run = a->run;
+    uint64_t bytes, most = 0;
+    uint32_t fits = *units;
+
+    if (!(*units & all_gpus(run)))
+        return DF_OK;
+    bytes = dfr_job_paged_bytes(run->graph, node);
+    for (uint32_t u = 1; u <= run->n_gpus; u++) {
+        uint64_t limit = run->gpu_limit[u] / DFM_PAGE * DFM_PAGE;
+        if (!(*units >> u & 1))
+            continue;
+        if (bytes > limit)
+            fits &= ~(1u << u);
+        most = limit > most ? limit : most;
+    }
+    if (fits == 0) {
+        char why[192];
+        bool hinted = run->graph->nodes[node].hint_class == DF_CLASS_GPU;
+        snprintf(why, sizeof why, "one job needs %llu bytes of GPU memory and there are %llu%s",
+                 (unsigned long long)bytes, (unsigned long long)most,
+                 hinted ? "; it is '@gpu'" : ", and it has no cpu variant");
+        return refuse(run, node, why, error);
+    }
+    if (fits != *units && !(fits & all_gpus(run))) {
+        if (a->count[W_TOO_LARGE] == 0)
+            a->first_bytes = bytes;
+        note(a, W_TOO_LARGE, node);
+    }
+    *units = fits;
+    return DF_OK;
+}
+
+/* Takes the host away where a job is too large for it. */
+static int apply_host_memory(const struct admission *a, uint32_t node, uint32_t *units, struct df_error *error)
+{
+    const struct df_graph *g = a->run->graph;
+
+    if (!(*units & 1u) || g->works[g->nodes[node].work].job_bytes <= find_host_bytes())
+        return DF_OK;
+    if (!(*units & all_gpus(a->run)))
+        return dfr_admit_host(g, g->nodes[node].work, error);
+    *units &= ~1u;
+    return DF_OK;
+}
+
+static int admit_node(struct admission *a, uint32_t node, struct df_error *error)
+{
+    struct df_run *run = a->run;
+    uint32_t units = units_with_code(run, node);
+    int status;
+
+    if (dfr_buffers_spare(run, node)) {
+        run->able[node] = 1u;
+        return DF_OK;
+    }
+    if (units == 0) {
+        const struct df_kernel *k = &run->graph->kernels[run->graph->nodes[node].kernel];
+        return refuse(run, node, k->code_classes == 0 ? "it has a cost only and no code"
+                                 : run->n_gpus        ? "this program has no variant of it for the devices present"
+                                                      : "it has no cpu variant, and there is no GPU", error);
+    }
+    status = apply_hint(a, node, &units, error);
+    if (status == DF_OK)
+        status = apply_memory(a, node, &units, error);
+    if (status == DF_OK)
+        status = apply_host_memory(a, node, &units, error);
+    if (status == DF_OK)
+        run->able[node] = units;
+    return status;
+}
+
+static void say(const struct admission *a, enum warning warning, const char *text)
+{
+    char name[256], more[48] = "";
+    if (a->count[warning] == 0)
+        return;
+    df_node_name(a->run->graph, a->first[warning], name, sizeof name);
+    if (a->count[warning] > 1)
+        snprintf(more, sizeof more, " (and %u more node%s)", a->count[warning] - 1, a->count[warning] == 2 ? "" : "s");
+    dfr_log(a->run, DF_LOG_WARNING, "node '%s'%s %s", name, more, text);
+}
+
+static void say_all(const struct admission *a)
+{
+    char text[128];
+    say(a, W_HINT_NO_GPU, "is '@gpu' and runs on the CPU: there is no GPU");
+    say(a, W_HINT_NO_CODE, "is '@gpu' and runs on the CPU: this program has no gpu variant of it");
+    say(a, W_HINT_CLASS, "is placed on a class of device that this program cannot use; the hint is ignored");
+    snprintf(text, sizeof text, "runs on the CPU: one job needs %llu bytes of GPU memory, more than there is",
+             (unsigned long long)a->first_bytes);
+    say(a, W_TOO_LARGE, text);
+}
+
+int dfr_admit(struct df_run *run, struct df_error *error)
+{
+    struct admission a = { .run = run };
+    const struct df_graph *g = run->graph;
+    uint32_t any = 0;
+
+    run->able = malloc((g->n_nodes + 1) * sizeof *run->able);
+    if (!run->able)
+        return dfr_error_memory(error);
+    if (!g->functions && g->n_nodes > 0)
+        return dfr_error(error, DF_E_REFUSED, "this graph has costs only and no code: it can be studied, not run");
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        int status = admit_node(&a, v, error);
+        if (status != DF_OK)
+            return status;
+        any |= run->able[v];
+    }
+    say_all(&a);
+    if (run->options.device == DF_DEVICE_AUTO && !(any & all_gpus(run)))
+        run->n_gpus = 0;
+    return DF_OK;
+}

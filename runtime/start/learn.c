@@ -1,0 +1,260 @@
+/* learn.c - from the trace of a run to a file of samples: the jobs of each work on each device, and their median. */
+#include "runtime/start/learn.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/engine/buffers.h"
+#include "runtime/base/error.h"
+#include "runtime/engine/log.h"
+#include "runtime/measure/measure.h"
+#include "runtime/base/text.h"
+
+struct learning {
+    const struct df_run *run;
+    uint32_t n_works, n_units;
+    size_t *first;                      /* [unit * n_works + work]: where its times begin; one more at the end */
+    double *times_s, *scratch;
+    struct dfr_trace_event *sorted;     /* scratch: a GPU's jobs by their begin */
+    uint32_t n_samples;
+};
+
+/* ---- jobs ---- */
+
+static const struct dfr_trace_row *row_of(const struct df_run *run, uint32_t worker)
+{
+    uint32_t n = run->n_cpu_workers;
+    return dfr_trace_row(run->trace, worker < n ? worker : n + 3 * (worker - n));
+}
+
+/* GPUs of one name are one device: the first such unit stands for them. */
+static uint32_t device_of(const struct df_run *run, uint32_t unit)
+{
+    for (uint32_t u = 1; u < unit; u++)
+        if (run->device_ops->runs_cpu_code || !strcmp(run->platform.units[u].name, run->platform.units[unit].name))
+            return u;
+    return unit;
+}
+
+static bool counts(const struct learning *l, const struct dfr_trace_event *event, uint32_t unit)
+{
+    const struct df_run *run = l->run;
+    const struct df_graph *g = run->graph;
+    const struct df_node *node = &g->nodes[event->id];
+    const struct df_kernel *kernel = &g->kernels[node->kernel];
+    uint32_t cls = unit ? DF_CLASS_GPU : DF_CLASS_CPU;
+    if (kernel->cost_classes >> cls & 1 || dfr_buffers_spare(run, event->id) || event->loads)
+        return false;
+    if (kernel->traits & DF_STREAM && event->wave >= atomic_load(&run->waves_done))
+        return false;                   /* it said that there is no such wave, or ran in vain */
+    return unit || g->works[node->work].threads <= run->n_cpu_workers;
+}
+
+static int compare_begin(const void *a, const void *b)
+{
+    const struct dfr_trace_event *x = a, *y = b;
+    if (x->begin_s != y->begin_s)
+        return x->begin_s < y->begin_s ? -1 : 1;
+    return (x->end_s > y->end_s) - (x->end_s < y->end_s);
+}
+
+/* A GPU's jobs that had it for themselves come first; gives how many. */
+static uint64_t alone_on_gpu(struct learning *l, const struct dfr_trace_row *row)
+{
+    uint64_t kept = 0;
+    double end_s = -INFINITY;
+    memcpy(l->sorted, row->events, row->n * sizeof *l->sorted);
+    qsort(l->sorted, row->n, sizeof *l->sorted, compare_begin);
+    for (uint64_t i = 0; i < row->n; i++) {
+        struct dfr_trace_event event = l->sorted[i];
+        bool alone = event.begin_s >= end_s && (i + 1 == row->n || l->sorted[i + 1].begin_s >= event.end_s);
+        end_s = fmax(end_s, event.end_s);
+        if (alone)
+            l->sorted[kept++] = event;
+    }
+    return kept;
+}
+
+/* Calls take() for every job that says how long its work lasts. */
+static void each_job(struct learning *l, void (*take)(struct learning *l, size_t index, double time_s))
+{
+    const struct df_run *run = l->run;
+    for (uint32_t w = 0; w < run->n_workers; w++) {
+        const struct dfr_trace_row *row = row_of(run, w);
+        uint32_t unit = run->unit_of[w], device = unit ? device_of(run, unit) : 0;
+        const struct dfr_trace_event *events = unit ? l->sorted : row->events;
+        uint64_t n = unit ? alone_on_gpu(l, row) : row->n;
+        for (uint64_t i = 0; i < n; i++)
+            if (counts(l, &events[i], unit))
+                take(l, (size_t)device * l->n_works + run->graph->nodes[events[i].id].work,
+                     events[i].end_s - events[i].begin_s);
+    }
+}
+
+static void count_job(struct learning *l, size_t index, double time_s)
+{
+    (void)time_s;
+    l->first[index + 1]++;
+}
+
+/* first[index] runs ahead to the end of its times; it is set back afterwards. */
+static void keep_job(struct learning *l, size_t index, double time_s)
+{
+    l->times_s[l->first[index]++] = fmax(time_s, 0);
+}
+
+static int collect(struct learning *l, struct df_error *error)
+{
+    size_t n = (size_t)l->n_units * l->n_works;
+    uint64_t longest = 0;
+    for (uint32_t w = l->run->n_cpu_workers; w < l->run->n_workers; w++)
+        longest = row_of(l->run, w)->n > longest ? row_of(l->run, w)->n : longest;
+    l->first = calloc(n + 2, sizeof *l->first);
+    l->sorted = malloc((longest + 1) * sizeof *l->sorted);
+    if (!l->first || !l->sorted)
+        return dfr_error_memory(error);
+    each_job(l, count_job);
+    for (size_t i = 0; i < n; i++)
+        l->first[i + 1] += l->first[i];
+    l->times_s = malloc((l->first[n] + 1) * sizeof *l->times_s);
+    l->scratch = malloc((2 * l->first[n] + 1) * sizeof *l->scratch);
+    if (!l->times_s || !l->scratch)
+        return dfr_error_memory(error);
+    each_job(l, keep_job);
+    memmove(l->first + 1, l->first, n * sizeof *l->first);
+    l->first[0] = 0;
+    return DF_OK;
+}
+
+/* ---- the file ---- */
+
+static void print_field(FILE *out, const char *name, const char *text)
+{
+    fprintf(out, "\"%s\": ", name);
+    dfr_text_json(out, text);
+    fputs(", ", out);
+}
+
+static int print_sample(struct learning *l, FILE *out, uint32_t unit, uint32_t work, struct df_error *error)
+{
+    const struct df_run *run = l->run;
+    size_t index = (size_t)unit * l->n_works + work, n = l->first[index + 1] - l->first[index];
+    double *times_s = l->times_s + l->first[index];
+    struct dfr_sample sample;
+    struct dfr_work_key key;
+    bool emulated = unit && run->device_ops->runs_cpu_code;
+    if (n == 0)
+        return DF_OK;
+    int status = dfr_work_key_make_for(run->graph, work, unit ? DF_CLASS_GPU : DF_CLASS_CPU, emulated,
+                                       run->options.args, &key, error);
+    if (status != DF_OK)
+        return status;
+    dfr_sample_of(times_s, (uint32_t)n, l->scratch, &sample);
+    fputc('{', out);
+    print_field(out, "device", !unit ? "cpu" : emulated ? DFR_MEASURE_EMULATOR : run->platform.units[unit].name);
+    print_field(out, "variant", unit ? "gpu" : "cpu");
+    print_field(out, "kernel", key.kernel);
+    print_field(out, "dims", key.dims);
+    print_field(out, "scalars", key.scalars);
+    fprintf(out, "\"hash\": \"%016" PRIx64 "\", \"job_bytes\": %" PRIu64 ", \"median_s\": %.17g, ", key.hash,
+            key.job_bytes, dfr_median(times_s, (uint32_t)n));
+    if (isnan(sample.ci_s))
+        fputs("\"ci_s\": null, ", out);
+    else
+        fprintf(out, "\"ci_s\": %.17g, ", sample.ci_s);
+    fprintf(out, "\"runs\": %" PRIu32 ", \"dropped\": %" PRIu32 "}\n", sample.runs, sample.dropped);
+    dfr_work_key_free(&key);
+    l->n_samples++;
+    return DF_OK;
+}
+
+static int print_all(struct learning *l, FILE *out, struct df_error *error)
+{
+    char machine[224];
+    int status = DF_OK;
+    dfr_learn_machine(machine, sizeof machine);
+    fprintf(out, "{\"learned\": %d, ", DFR_LEARN_VERSION);
+    print_field(out, "machine", machine);
+    fputs("\"program\": \"", out);
+    for (const char *p = l->run->graph->name; *p; p++)
+        fputc(*p == '"' || *p == '\\' || (unsigned char)*p < 0x20 ? '_' : *p, out);
+    fputs("\"}\n", out);
+    for (uint32_t u = 0; u < l->n_units && status == DF_OK; u++)
+        for (uint32_t w = 0; w < l->n_works && status == DF_OK; w++)
+            status = print_sample(l, out, u, w, error);
+    return status;
+}
+
+/* Path of a file that no other run writes, without its suffix. */
+static char *file_stem(const struct df_run *run)
+{
+    char *database = dfr_learn_database(), *folder = database ? dfr_learn_folder(database) : NULL, *stem = NULL;
+    struct timespec now;
+    char name[48];
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(name, sizeof name, "%s", run->graph->name);
+    for (char *p = name; *p; p++)
+        if (strchr("/. \t\n", *p))
+            *p = '_';
+    if (folder && asprintf(&stem, "%s/%s-%lld.%09ld-%ld", folder, name, (long long)now.tv_sec, now.tv_nsec,
+                           (long)getpid()) < 0)
+        stem = NULL;
+    free(database);
+    free(folder);
+    return stem;
+}
+
+static int write_file(struct learning *l, const char *stem, struct df_error *error)
+{
+    char *temporary = NULL, *path = NULL;
+    int status = DF_E_MEMORY;
+    if (asprintf(&temporary, "%s.part", stem) < 0)
+        temporary = NULL;
+    if (asprintf(&path, "%s.jsonl", stem) < 0)
+        path = NULL;
+    if (!temporary || !path) {
+        dfr_error_memory(error);
+        goto done;
+    }
+    FILE *out = fopen(temporary, "w");
+    if (!out) {
+        status = dfr_error(error, DF_E_IO, "--learn: cannot write '%s': %s", temporary, strerror(errno));
+        goto done;
+    }
+    status = print_all(l, out, error);
+    bool failed = ferror(out) != 0;
+    if (fclose(out) != 0 || failed)
+        status = status == DF_OK ? dfr_error(error, DF_E_IO, "--learn: cannot write '%s': %s", temporary,
+                                             strerror(errno))
+                                 : status;
+    if (status == DF_OK && l->n_samples > 0 && rename(temporary, path) != 0)
+        status = dfr_error(error, DF_E_IO, "--learn: cannot rename '%s': %s", temporary, strerror(errno));
+    if (status != DF_OK || l->n_samples == 0)
+        unlink(temporary);
+done:
+    free(temporary);
+    free(path);
+    return status;
+}
+
+int dfr_learn_write(const struct df_run *run, struct df_error *error)
+{
+    struct learning l = { .run = run, .n_works = run->graph->n_works, .n_units = run->n_units };
+    char *stem = file_stem(run);
+    int status = stem ? collect(&l, error) : dfr_error_memory(error);
+    if (status == DF_OK)
+        status = write_file(&l, stem, error);
+    if (status == DF_OK)
+        dfr_log(run, DF_LOG_INFO, "learned the times of %u works; dfc takes them from '%s.jsonl'", l.n_samples, stem);
+    free(stem);
+    free(l.first);
+    free(l.times_s);
+    free(l.scratch);
+    free(l.sorted);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* run_impl.h - the steps of a run's start that are not in run.c itself. Private to run*.c; what they make is given back
+ * by run.c.
+ */
+#ifndef DFR_RUN_IMPL_H
+#define DFR_RUN_IMPL_H
+
+#include "runtime/engine/engine.h"
+
+int dfr_run_make_staging(struct df_run *run, struct df_error *error);
+int dfr_run_make_tokens(struct df_run *run, struct df_error *error);
+int64_t dfr_run_wave_of(void *run, uint32_t slot);
+
+int dfr_run_make_trace(struct df_run *run, struct df_error *error);
+void dfr_run_name_rows(struct df_run *run);
+
+#endif

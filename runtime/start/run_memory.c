@@ -1,0 +1,111 @@
+/* run_memory.c - the memory of a run on the host: its tokens, at fixed addresses or as blocks, and the tables for data
+ * that is on its way between memories. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/engine/buffers.h"
+#include "runtime/base/error.h"
+#include "runtime/inspect/inspect.h"
+#include "runtime/start/run_impl.h"
+#include "runtime/engine/tokens.h"
+
+/* Tables for data on its way; only where there are devices. */
+int dfr_run_make_staging(struct df_run *run, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    size_t n_jobs = (size_t)g->n_nodes * (run->inflight + 1), n_kept = dfr_buffers_count(run) * (run->inflight + 1);
+
+    if (run->n_gpus == 0)
+        return DF_OK;
+    if (run->policy->units && !dfr_inspect_wanted(run)) {
+        run->ahead = calloc(n_jobs + 1, sizeof *run->ahead);
+        if (!run->ahead)
+            return dfr_error_memory(error);
+    }
+    run->missing = calloc(n_jobs + 1, sizeof *run->missing);
+    run->taker = calloc(n_jobs + 1, sizeof *run->taker);
+    run->waiter_node = malloc((g->n_in_values + 1) * sizeof *run->waiter_node);
+    run->arrived = dfr_queue_create((uint32_t)(n_jobs + n_kept));
+    if (!run->missing || !run->taker || !run->waiter_node || !run->arrived)
+        return dfr_error_memory(error);
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        for (uint32_t k = 0; k < df_node_n_in(g, v); k++)
+            run->waiter_node[g->nodes[v].first_in + k] = v;
+    return DF_OK;
+}
+
+/* Uses the places that were planned where that pays: for a run in sequence; in pinned memory, all of which is real;
+ * where the plan takes no more than a heap would touch at least, or so little that it stays in the caches. With
+ * streams, which come first in each wave, a serial run is not in sequence. */
+static void use_plan(const struct df_run *run, struct dfm_space_config *config)
+{
+    const struct df_plan *plan = run->own_plan ? run->own_plan : run->options.plan;
+    const struct df_memory_need *need;
+
+    if (!plan || !plan->layout.any_line || plan->layout.n_values != run->graph->n_values)
+        return;
+    need = &plan->memory[0];
+    config->once_bytes = need->once_bytes;
+    if (run->options.serial && run->n_gpus == 0 && run->n_streams == 0) {
+        config->line = plan->layout.sequence_line;
+        config->slot_bytes = need->sequence_bytes;
+        return;
+    }
+    if (run->n_gpus == 0 && !dfr_tokens_plan(run))
+        return;
+    config->line = plan->layout.any_line;
+    config->slot_bytes = need->wave_bytes;
+}
+
+int64_t dfr_run_wave_of(void *arg, uint32_t slot)
+{
+    return ((const struct df_run *)arg)->slots[slot].wave;
+}
+
+static int make_space(struct df_run *run, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    size_t n = g->n_values ? g->n_values : 1;
+    uint64_t *bytes = malloc(n * sizeof *bytes), *count = malloc(n * sizeof *count);
+    uint8_t *poison = dfr_inspect_poison(run);
+    struct dfm_space_config config = { .n_values = g->n_values, .n_slots = run->inflight + 1, .bytes = bytes,
+                                       .count = count, .poison = poison };
+    int status = DF_E_MEMORY;
+
+    if (!bytes || !count || (run->options.poison && !poison)) {
+        dfr_error_memory(error);
+        goto done;
+    }
+    for (uint32_t x = 0; x < g->n_values; x++) {
+        bytes[x] = g->values[x].bytes;
+        count[x] = g->nodes[g->values[x].producer].flags & DF_NODE_ONCE ? 1 : run->inflight;
+        if (dfr_buffers_lent(run, x))
+            count[x] = 0;
+    }
+    if (run->buffers) {
+        config.lent = run->buffers->lent;
+        config.wave = dfr_run_wave_of;
+        config.wave_arg = run;
+    }
+    if (run->n_gpus > 0) {
+        config.n_waiters = (g->n_in_values + dfr_buffers_count(run)) * (run->inflight + 1);
+        config.pinned = run->device_ops;
+        config.pinned_limit_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
+    }
+    use_plan(run, &config);
+    status = dfm_space_create(&config, &run->space, error);
+done:
+    free(bytes);
+    free(count);
+    free(poison);
+    return status;
+}
+
+_Static_assert(DFM_LINE == DF_LINE_BYTES, "a plan counts in the lines that a space has");
+
+/* Host memory: at fixed addresses where that can be, else of blocks. */
+int dfr_run_make_tokens(struct df_run *run, struct df_error *error)
+{
+    int status = dfr_tokens_create(run, &run->tokens, error);
+    return status != DF_OK || run->tokens ? status : make_space(run, error);
+}

@@ -1,0 +1,110 @@
+/* pile.c - the rare parts of a pile: making it, waiting at its gate, robbing it. */
+#include "runtime/threads/pile.h"
+
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/threads/large.h"
+#include "runtime/threads/wake.h"
+
+#define OWNER_LOOKS 2000                /* for how long a robber waits for the owner to go outside */
+#define GATE_LOOKS 200                  /* before an owner sleeps at its gate: its robber may have lost its core */
+
+bool dfr_pile_create(struct dfr_pile *p, uint64_t most_jobs)
+{
+    uint64_t room = 2;
+    while (room < most_jobs)
+        room *= 2;
+    p->mask = room - 1;
+    p->jobs = dfr_large_alloc(room * sizeof *p->jobs);
+    atomic_init(&p->inside, 1);
+    return p->jobs != NULL;
+}
+
+void dfr_pile_destroy(struct dfr_pile *p)
+{
+    free(p->jobs);
+    p->jobs = NULL;
+}
+
+bool dfr_pile_prepare(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+void dfr_pile_barrier(bool fences)
+{
+    if (!fences)
+        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+/* The robber waits for the owner to be outside, so that is where the owner waits for the robber. */
+void dfr_pile_wait(struct dfr_pile *p)
+{
+    p->fenced_left = DFR_FENCED_JOBS;
+    do {
+        uint32_t gate = DFR_CLOSED;
+        dfr_pile_leave(p);
+        for (int i = 0; i < GATE_LOOKS && gate != DFR_OPEN; i++) {
+            dfr_relax();
+            gate = atomic_load_explicit(&p->gate, memory_order_acquire);
+        }
+        while (gate != DFR_OPEN) {
+            if (gate == DFR_CLOSED_AND_WAITED_FOR ||
+                atomic_compare_exchange_strong_explicit(&p->gate, &gate, DFR_CLOSED_AND_WAITED_FOR,
+                                                        memory_order_seq_cst, memory_order_seq_cst))
+                dfr_futex_wait(&p->gate, DFR_CLOSED_AND_WAITED_FOR, -1);
+            gate = atomic_load_explicit(&p->gate, memory_order_acquire);
+        }
+        atomic_exchange_explicit(&p->inside, 1, memory_order_seq_cst);
+    } while (atomic_load_explicit(&p->gate, memory_order_seq_cst) != DFR_OPEN);
+}
+
+void dfr_pile_unfence(struct dfr_pile *p)
+{
+    atomic_store_explicit(&p->asked, 0, memory_order_relaxed); /* who finds no fences asks anew */
+    atomic_exchange_explicit(&p->fenced, 0, memory_order_seq_cst);
+    if (atomic_load_explicit(&p->gate, memory_order_seq_cst) != DFR_OPEN)
+        dfr_pile_wait(p);
+}
+
+static void open_gate(struct dfr_pile *p)
+{
+    if (atomic_exchange_explicit(&p->gate, DFR_OPEN, memory_order_seq_cst) == DFR_CLOSED_AND_WAITED_FOR)
+        dfr_futex_wake(&p->gate, 1);
+}
+
+static bool owner_is_outside(struct dfr_pile *p)
+{
+    for (int i = 0; i < OWNER_LOOKS; i++) {
+        if (atomic_load_explicit(&p->inside, memory_order_seq_cst) == 0)
+            return true;
+        dfr_relax();
+    }
+    return false;
+}
+
+bool dfr_pile_rob(struct dfr_pile *robber, struct dfr_pile *victim, bool fences)
+{
+    uint32_t gate = DFR_OPEN;
+    uint64_t n = 0;
+
+    if (!atomic_compare_exchange_strong_explicit(&victim->gate, &gate, DFR_CLOSED, memory_order_seq_cst,
+                                                 memory_order_relaxed))
+        return false;
+    if (!fences && !atomic_load_explicit(&victim->fenced, memory_order_seq_cst)) {
+        atomic_store_explicit(&victim->asked, 1, memory_order_relaxed);
+        dfr_pile_barrier(false);
+    }
+    if (owner_is_outside(victim)) {
+        uint64_t low = atomic_load_explicit(&victim->low, memory_order_relaxed);
+        n = (dfr_pile_size(victim) + 1) / 2;
+        for (uint64_t i = 0; i < n; i++)
+            dfr_pile_push(robber, victim->jobs[(low + i) & victim->mask]);
+        atomic_store_explicit(&victim->low, low + n, memory_order_relaxed);
+    }
+    open_gate(victim);
+    return n > 0;
+}

@@ -1,0 +1,135 @@
+/* wake.c - the event count. Why it loses nothing:
+ *
+ *   sleeper: (1) reads sequence, and sleepers++  (2) looks for work  (3) futex_wait(sequence == what (1) read)
+ *   waker:   (a) makes work visible  (b) sees sleepers > 0: takes one off, and sequence++  (c) futex_wake(1)
+ *
+ * (1) and (b) are one step each, of the word that has both numbers, and sequentially consistent, with a full fence
+ * between (a) and (b): either the waker sees the sleeper, or the sleeper's look sees the work. Where the waker sees it,
+ * a (3) that comes after (b) returns at once, and (c) wakes one of those that came before, if any did. So of those that
+ * sleep there is one less for each that (b) took off, and they are never more than sleepers.
+ *
+ * Who leaves without sleeping, or sleeps no more because its time is over, takes itself off only while sequence is what
+ * (1) read: then no waker has taken anyone off since, and it is still counted. Else it may have been the one, and to
+ * take off another, who sleeps, would be to lose that one's wake. Where it was not, sleepers are one too many, which
+ * costs a later waker a system call. A nap has a futex word of its own, for (c) would wake it in place of a sleeper.
+ */
+#include "runtime/threads/wake.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ONE_SLEEPER (UINT64_C(1) << 32)
+
+void dfr_futex_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns)
+{
+    struct timespec limit = { .tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000 };
+    syscall(SYS_futex, (uint32_t *)word, FUTEX_WAIT_PRIVATE, seen, timeout_ns < 0 ? NULL : &limit, NULL, 0);
+}
+
+void dfr_futex_wake(_Atomic uint32_t *word, uint32_t count)
+{
+    syscall(SYS_futex, (uint32_t *)word, FUTEX_WAKE_PRIVATE, count > INT_MAX ? INT_MAX : (int)count, NULL, NULL, 0);
+}
+
+/* ---- sequence and sleepers ---- */
+
+static uint32_t sequence_of(uint64_t state)
+{
+    return (uint32_t)state;
+}
+
+/* The sequence after this one; sleepers are the caller's to add. */
+static uint64_t next_sequence(uint64_t state)
+{
+    return (uint32_t)(sequence_of(state) + 1);
+}
+
+static uint64_t load(struct dfr_wake *wake)
+{
+    return atomic_load_explicit(&wake->state, memory_order_seq_cst);
+}
+
+/* false: *state is what is there. */
+static bool replace(struct dfr_wake *wake, uint64_t *state, uint64_t by)
+{
+    return atomic_compare_exchange_weak_explicit(&wake->state, state, by, memory_order_seq_cst, memory_order_seq_cst);
+}
+
+/* For the kernel, which reads no more than the sequence. */
+static _Atomic uint32_t *futex_word(struct dfr_wake *wake)
+{
+    return (_Atomic uint32_t *)&wake->state + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+/* ThreadSanitizer knows no fences: there, a read-modify-write of the count does the same at a higher price. */
+static void full_fence(struct dfr_wake *wake)
+{
+#ifdef __SANITIZE_THREAD__
+    atomic_fetch_add_explicit(&wake->state, 0, memory_order_seq_cst);
+#else
+    (void)wake;
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+/* ---- sleepers ---- */
+
+uint32_t dfr_wake_announce(struct dfr_wake *wake)
+{
+    return sequence_of(atomic_fetch_add_explicit(&wake->state, ONE_SLEEPER, memory_order_seq_cst));
+}
+
+void dfr_wake_cancel(struct dfr_wake *wake, uint32_t key)
+{
+    uint64_t state = load(wake);
+    while (sequence_of(state) == key && !replace(wake, &state, state - ONE_SLEEPER))
+        ;
+}
+
+void dfr_wake_sleep(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns)
+{
+    if (sequence_of(load(wake)) == key)
+        dfr_futex_wait(futex_word(wake), key, timeout_ns);
+    if (timeout_ns >= 0)
+        dfr_wake_cancel(wake, key);     /* unless it was woken */
+}
+
+uint32_t dfr_wake_key(const struct dfr_wake *wake)
+{
+    return atomic_load_explicit(&((struct dfr_wake *)wake)->ends, memory_order_seq_cst);
+}
+
+void dfr_wake_nap(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns)
+{
+    if (dfr_wake_key(wake) == key)
+        dfr_futex_wait(&wake->ends, key, timeout_ns);
+}
+
+/* ---- wakers ---- */
+
+bool dfr_wake_one(struct dfr_wake *wake)
+{
+    uint64_t state;
+
+    full_fence(wake); /* the work before this, the count after it */
+    state = load(wake);
+    do
+        if (state < ONE_SLEEPER)
+            return false;
+    while (!replace(wake, &state, (state - ONE_SLEEPER) >> 32 << 32 | next_sequence(state)));
+    dfr_futex_wake(futex_word(wake), 1);
+    return true;
+}
+
+void dfr_wake_all(struct dfr_wake *wake)
+{
+    uint64_t state = load(wake);
+    while (!replace(wake, &state, next_sequence(state)))
+        ;
+    atomic_fetch_add_explicit(&wake->ends, 1, memory_order_seq_cst);
+    dfr_futex_wake(futex_word(wake), UINT32_MAX);
+    dfr_futex_wake(&wake->ends, UINT32_MAX);
+}

@@ -1,0 +1,84 @@
+/* steps_runtime.c - what stands for the system where a run is explored. */
+#include "steps_runtime.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "runtime/threads/bind.h"
+#include "runtime/threads/clock.h"
+#include "runtime/engine/crash.h"
+
+#define LOOK_S 1e-6
+
+struct steps_runtime_thread steps_runtime_threads[STEPS_THREADS];
+unsigned steps_runtime_n_threads;
+static double now_s;
+
+void steps_runtime_begin(void)
+{
+    steps_runtime_n_threads = 0;
+    now_s = 0;
+}
+
+int steps_runtime_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*main)(void *), void *arg)
+{
+    (void)attributes;
+    assert_true(steps_runtime_n_threads < STEPS_THREADS);
+    steps_runtime_threads[steps_runtime_n_threads++] = (struct steps_runtime_thread){ main, arg };
+    *thread = pthread_self();
+    return 0;
+}
+
+int steps_runtime_join(pthread_t thread, void **result)
+{
+    (void)thread;
+    (void)result;
+    return 0;
+}
+
+/* A barrier is none here: what one thread writes another sees. */
+long steps_runtime_syscall(long number, ...)
+{
+    const uint32_t *word;
+    const struct timespec *limit;
+    uint32_t value;
+    va_list list;
+    int op;
+
+    if (number != SYS_futex)
+        return 0;
+    va_start(list, number);
+    word = va_arg(list, const uint32_t *);
+    op = va_arg(list, int);
+    value = va_arg(list, uint32_t);
+    limit = va_arg(list, const struct timespec *);
+    va_end(list);
+    return steps_futex(word, op, value, limit == NULL);
+}
+
+double dfr_clock_s(void)
+{
+    return now_s += LOOK_S;
+}
+
+/* More threads than cores: who finds nothing sleeps at once. */
+uint32_t dfr_cores_count(void)
+{
+    return 1;
+}
+
+void dfr_crash_enter(struct dfr_crash_frame *frame, const struct df_call *call)
+{
+    (void)frame;
+    (void)call;
+}
+
+void dfr_crash_leave(struct dfr_crash_frame *frame)
+{
+    (void)frame;
+}

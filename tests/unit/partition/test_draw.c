@@ -1,0 +1,391 @@
+/* test_draw.c - pictures: the DOT is read back with libcgraph, the SVG is checked as XML, and both against the graph.
+ */
+#include <graphviz/cgraph.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "partition/draw/draw.h"
+#include "partition/draw/picture.h"
+#include "partition/planner/plan_report.h"
+#include "sample_graph.h"
+
+#define MS SAMPLE_MS
+#define MB SAMPLE_MB
+
+typedef int draw_function(const struct dfp_problem *, const struct df_plan *, char **, size_t *, bool *,
+                          struct df_error *);
+
+static struct df_plan *make_plan(const struct sample *s)
+{
+    struct dfp_options options;
+    struct df_plan *plan = NULL;
+    struct df_error e = { "" };
+    dfp_options_default(&options);
+    if (dfp_plan_make(&s->problem, "gp-thesis", &options, &plan, &e) != DF_OK)
+        fail_msg("%s", e.text);
+    return plan;
+}
+
+static char *draw(draw_function *function, const struct sample *s, const struct df_plan *plan, bool summary)
+{
+    char *text = NULL;
+    size_t size = 0;
+    bool summarised;
+    struct df_error e = { "" };
+    if (function(&s->problem, plan, &text, &size, &summarised, &e) != DF_OK)
+        fail_msg("%s", e.text);
+    assert_int_equal(strlen(text), size);
+    assert_int_equal(summarised, summary);
+    return text;
+}
+
+static Agraph_t *read_dot(const char *text)
+{
+    Agraph_t *g = agmemread((char *)text);
+    assert_non_null(g);
+    return g;
+}
+
+static const char *get(void *object, const char *name)
+{
+    const char *value = agget(object, (char *)name);
+    return value ? value : "";
+}
+
+/* The sample of most tests: main/init, main/outer[1,2]/inner#2/… and names that need escaping. */
+static void nested_sample(struct sample *s)
+{
+    uint32_t outer, inner;
+    struct df_error e;
+    sample_begin(s, 2, 1);
+    assert_int_equal(df_builder_scope(s->builder, 0, "outer", 0, (int32_t[]){ 1, 2 }, 2, &outer, &e), DF_OK);
+    assert_int_equal(df_builder_scope(s->builder, outer, "inner", 2, NULL, 0, &inner, &e), DF_OK);
+    uint32_t empty;
+    assert_int_equal(df_builder_scope(s->builder, 0, "unused", 0, NULL, 0, &empty, &e), DF_OK);
+    uint32_t d = sample_node(s, "init", 0, NAN, MB, 0, NULL);
+    s->scope = inner;
+    s->hint = DF_CLASS_GPU;
+    uint32_t a = sample_node(s, "a", 2 * MS, 1 * MS, MB / 2, 2, (uint32_t[]){ d, d });
+    s->hint = -1;
+    s->scope = outer;
+    uint32_t b = sample_node(s, "quote\"<b>&\\N{x|y}", 1.2 * MS, NAN, MB, 1, &a);
+    s->scope = 0;
+    sample_node(s, "fetch", 0, NAN, 0, 2, (uint32_t[]){ b, d });
+    sample_end(s);
+}
+
+/* ---- DOT ---- */
+
+static void dot_shows_every_node_and_arc(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 5; seed++) {
+        struct sample s;
+        struct dfp_report report;
+        sample_random(&s, seed, 30 * seed * seed, 2, seed % 3, false);
+        struct df_plan *plan = make_plan(&s);
+        assert_int_equal(dfp_report_make(&s.problem, plan, &report, NULL), DF_OK);
+        char *text = draw(dfp_draw_dot, &s, plan, false), *again = draw(dfp_draw_dot, &s, plan, false);
+        assert_string_equal(text, again);
+        Agraph_t *g = read_dot(text);
+        assert_int_equal(agnnodes(g), s.graph->n_nodes);
+        unsigned cut = 0, waits = 0, heavy_nodes = 0;
+        for (uint32_t v = 0; v < s.graph->n_nodes; v++) {
+            char name[200];
+            df_node_name(s.graph, v, name, sizeof name);
+            Agnode_t *node = agnode(g, name, 0);
+            assert_non_null(node);
+            assert_string_equal(get(node, "fillcolor"), dfp_unit_colour(plan->place[v]));
+            heavy_nodes += !strcmp(get(node, "color"), DFP_CHAIN_COLOUR);
+            for (Agedge_t *edge = agfstout(g, node); edge; edge = agnxtout(g, edge)) {
+                bool critical = !strcmp(get(edge, "color"), DFP_CHAIN_COLOUR),
+                     heavy = !strcmp(get(edge, "style"), "dashed");
+                if (!strcmp(get(edge, "style"), "dotted")) { /* for a worker: joins two of the critical path */
+                    assert_true(critical);
+                    assert_string_equal(get(aghead(edge), "color"), DFP_CHAIN_COLOUR);
+                    waits++;
+                    continue;
+                }
+                assert_true(critical || heavy == !strcmp(get(edge, "color"), DFP_CUT_COLOUR));
+                assert_int_equal(heavy, strcmp(get(node, "fillcolor"), get(aghead(edge), "fillcolor")) != 0);
+                cut += heavy;
+            }
+        }
+        assert_int_equal(cut, report.cut_arcs);
+        assert_int_equal(agnedges(g), report.n_arcs + waits);
+        assert_true(heavy_nodes > 0 && waits < heavy_nodes);
+        agclose(g);
+        free(text);
+        free(again);
+        dfr_plan_free(plan);
+        sample_free(&s);
+    }
+}
+
+static void dot_labels_clusters_and_weights(void **state)
+{
+    (void)state;
+    struct sample s;
+    nested_sample(&s);
+    struct df_plan *plan = make_plan(&s);
+    char *text = draw(dfp_draw_dot, &s, plan, false);
+    Agraph_t *g = read_dot(text);
+    Agraph_t *outer = agsubg(g, "cluster_1", 0), *inner = agsubg(outer, "cluster_2", 0);
+    assert_non_null(outer);
+    assert_non_null(inner);
+    assert_null(agsubg(g, "cluster_3", 0));     /* nothing in it */
+    assert_string_equal(get(outer, "label"), "outer[1,2]");
+    assert_string_equal(get(inner, "label"), "inner#2");
+    assert_int_equal(agnnodes(outer), 2);
+    assert_int_equal(agnnodes(inner), 1);
+    Agnode_t *a = agnode(inner, "main/outer[1,2]/inner#2/a#2", 0), *init = agnode(g, "main/init#1", 0);
+    assert_non_null(a);
+    assert_string_equal(get(a, "label"), "a#2\\ncpu 2 ms, gpu 1 ms @gpu");
+    assert_string_equal(get(init, "label"), "init#1");
+    assert_string_equal(get(init, "shape"), "ellipse");
+    Agedge_t *edge = agedge(g, init, a, NULL, 0);
+    assert_non_null(edge);
+    assert_string_equal(get(edge, "label"), "\u00a0\u00a0977 KiB\\r\u00a0\u00a02 ms\\r");
+    assert_string_equal(get(edge, "edgetooltip"), "977 KiB, 2 ms");
+    assert_int_equal(agnedges(g), 4);           /* a reads init's output twice: one arc */
+    Agnode_t *odd = agnode(outer, "main/outer[1,2]/quote\"<b>&\\N{x|y}#3", 0);
+    assert_non_null(odd);
+    assert_string_equal(get(odd, "label"), "quote\"<b>&\\\\N{x|y}#3\\ncpu 1.2 ms");
+    const char *legend = get(g, "label");
+    assert_non_null(strstr(legend, ">gpu0<"));
+    assert_non_null(strstr(legend, "Cut: 2 of 4 arcs"));
+    assert_non_null(strstr(legend, "Predicted makespan of one wave: 5.7 ms"));
+    assert_non_null(strstr(legend, "4 nodes"));
+    agclose(g);
+    free(text);
+    dfr_plan_free(plan);
+    sample_free(&s);
+}
+
+static void the_legend_says_when_one_unit_is_faster(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_begin(&s, 1, 1);
+    uint32_t last = sample_node(&s, "init", 0, NAN, MB, 0, NULL);
+    for (int i = 0; i < 10; i++)
+        last = sample_node(&s, "step", 50 * MS, 1 * MS, MB, 1, &last);
+    sample_end(&s);
+    struct df_plan *plan = NULL;
+    struct dfp_options options;
+    dfp_options_default(&options);
+    assert_int_equal(dfp_plan_make(&s.problem, "all-cpu", &options, &plan, NULL), DF_OK);
+    char *text = draw(dfp_draw_dot, &s, plan, false);
+    assert_non_null(strstr(text, "all on gpu0 is predicted 41.7x faster (12 ms)"));
+    free(text);
+    dfr_plan_free(plan);
+    assert_int_equal(dfp_plan_make(&s.problem, "all-gpu", &options, &plan, NULL), DF_OK);
+    text = draw(dfp_draw_dot, &s, plan, false);
+    assert_null(strstr(text, "faster"));
+    free(text);
+    dfr_plan_free(plan);
+    text = draw(dfp_draw_dot, &s, NULL, false); /* the graph alone */
+    assert_null(strstr(text, "placed by"));
+    assert_null(strstr(text, DFP_CUT_COLOUR));
+    free(text);
+    sample_free(&s);
+}
+
+/* ---- SVG ---- */
+
+/* Tags balance, attributes are quoted, every & begins an entity. Enough to catch a label that was not escaped. */
+static void check_xml(const char *text)
+{
+    char open[64][32];
+    unsigned depth = 0;
+    for (const char *at = text; *at; at++) {
+        if (*at == '&') {
+            size_t n = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz0123456789#x");
+            assert_true(n && at[1 + n] == ';');
+        }
+        assert_int_not_equal(*at, '>');
+        if (*at != '<')
+            continue;
+        if (!strncmp(at, "<!--", 4)) {
+            at = strstr(at, "-->") + 2;
+            continue;
+        }
+        if (at[1] == '?' || at[1] == '!') {
+            at = strchr(at, '>');
+            continue;
+        }
+        bool closes = at[1] == '/';
+        size_t n = strcspn(at + 1 + closes, " \n/>");
+        assert_in_range(n, 1, 31);
+        if (closes) {
+            assert_true(depth > 0);
+            depth--;
+            assert_true(strlen(open[depth]) == n && !memcmp(open[depth], at + 2, n));
+        } else {
+            assert_true(depth < 64);
+            memcpy(open[depth], at + 1, n);
+            open[depth++][n] = '\0';
+        }
+        bool quoted = false;
+        for (at++; *at && (quoted || *at != '>'); at++) {
+            quoted ^= *at == '"';
+            assert_int_not_equal(*at, '<');
+        }
+        assert_int_equal(*at, '>');
+        if (!closes && at[-1] == '/')
+            depth--;
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void svg_is_well_formed_and_whole(void **state)
+{
+    (void)state;
+    struct sample s;
+    nested_sample(&s);
+    struct df_plan *plan = make_plan(&s);
+    char *text = draw(dfp_draw_svg, &s, plan, false);
+    check_xml(text);
+    assert_non_null(strstr(text, "<svg"));
+    assert_non_null(strstr(text, "<title>main/init#1</title>"));
+    assert_non_null(strstr(text, "<title>main/outer[1,2]/inner#2/a#2</title>"));
+    assert_non_null(strstr(text, "<title>cluster_1</title>"));
+    assert_non_null(strstr(text, ">outer[1,2]</text>"));
+    assert_non_null(strstr(text, ">cpu 2 ms, gpu 1 ms @gpu</text>"));
+    assert_non_null(strstr(text, "quote&quot;&lt;b&gt;&amp;\\N{x|y}#3</text>"));
+    assert_non_null(strstr(text, "Predicted makespan of one wave"));
+    free(text);
+    dfr_plan_free(plan);
+    sample_free(&s);
+}
+
+static void svg_has_every_node(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_random(&s, 3, 100, 2, 1, false);
+    struct df_plan *plan = make_plan(&s);
+    char *text = draw(dfp_draw_svg, &s, plan, false), *again = draw(dfp_draw_svg, &s, plan, false);
+    assert_string_equal(text, again);
+    check_xml(text);
+    unsigned nodes = 0;
+    for (const char *at = text; (at = strstr(at, "class=\"node\"")); at++)
+        nodes++;
+    assert_int_equal(nodes, s.graph->n_nodes);
+    free(text);
+    free(again);
+    dfr_plan_free(plan);
+    sample_free(&s);
+}
+
+/* ---- the summary ---- */
+
+static unsigned count_in_label(Agnode_t *node)
+{
+    unsigned count = 0;
+    const char *line = strstr(get(node, "label"), "\\n");
+    assert_non_null(line);
+    assert_int_equal(sscanf(line, "\\n%u node", &count), 1);
+    return count;
+}
+
+/* `groups` 0: any number up to 60. */
+static void check_summary(const struct sample *s, int groups, const char *note)
+{
+    struct df_plan *plan = make_plan(s);
+    char *text = draw(dfp_draw_dot, s, plan, true);
+    Agraph_t *g = read_dot(text);
+    unsigned sum = 0;
+    if (groups)
+        assert_int_equal(agnnodes(g), groups);
+    assert_in_range(agnnodes(g), 1, 60);
+    assert_in_range(agnedges(g), 1, 3 * agnnodes(g));
+    for (Agnode_t *node = agfstnode(g); node; node = agnxtnode(g, node))
+        sum += count_in_label(node);
+    assert_int_equal(sum, s->graph->n_nodes);
+    if (!strstr(get(g, "label"), note))
+        fail_msg("'%s' does not say '%s'", get(g, "label"), note);
+    agclose(g);
+    free(text);
+    text = draw(dfp_draw_svg, s, plan, true);
+    check_xml(text);
+    free(text);
+    dfr_plan_free(plan);
+}
+
+static void large_nested(struct sample *s, uint32_t instances, uint32_t each)
+{
+    struct df_error e;
+    sample_begin(s, 2, 1);
+    uint32_t last = sample_node(s, "init", 0, NAN, MB, 0, NULL);
+    for (uint32_t i = 0; i < instances; i++) {
+        int32_t index = (int32_t)i;
+        assert_int_equal(df_builder_scope(s->builder, 0, i % 2 ? "odd" : "even", 0, &index, 1, &s->scope, &e), DF_OK);
+        for (uint32_t k = 0; k < each; k++)
+            last = sample_node(s, "step", 3 * MS, 1 * MS, MB, 1, &last);
+    }
+    sample_end(s);
+}
+
+static void large_graphs_are_summarised(void **state)
+{
+    (void)state;
+    struct sample s;
+    large_nested(&s, 20, 200);          /* by instance, and init by itself */
+    check_summary(&s, 21, "nested graphs and kernels");
+    sample_free(&s);
+    large_nested(&s, 200, 20);          /* by name: even, odd, init */
+    check_summary(&s, 3, "nested graphs and kernels");
+    sample_free(&s);
+    sample_random(&s, 4, 4000, 2, 1, false); /* a kernel for each node: by depth */
+    check_summary(&s, 0, "bands of depth");
+    sample_free(&s);
+}
+
+/* ---- numbers ---- */
+
+static void numbers_have_three_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        double s;
+        const char *text;
+    } times[] = {
+        { 0, "0 s" },         { 1.5, "1.5 s" },   { 0.0012, "1.2 ms" },   { 0.00025, "250 us" }, { 1e-9, "1 ns" },
+        { 12.345, "12.3 s" }, { 0.99996, "1 s" }, { 123456, "123456 s" }, { 9.996e-3, "10 ms" }, { NAN, "0 s" },
+    };
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } sizes[] = {
+        { 0, "0 B" },         { 1, "1 B" },            { 1023, "1023 B" },       { 1024, "1 KiB" },
+        { 4194304, "4 MiB" }, { 1600000, "1.53 MiB" }, { UINT64_MAX, "16 EiB" }, { 1048575, "1 MiB" },
+    };
+    char buffer[32];
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        assert_string_equal(dfp_text_time(buffer, times[i].s), times[i].text);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        assert_string_equal(dfp_text_bytes(buffer, sizes[i].bytes), sizes[i].text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dot_shows_every_node_and_arc),
+        cmocka_unit_test(dot_labels_clusters_and_weights),
+        cmocka_unit_test(the_legend_says_when_one_unit_is_faster),
+        cmocka_unit_test(svg_is_well_formed_and_whole),
+        cmocka_unit_test(svg_has_every_node),
+        cmocka_unit_test(large_graphs_are_summarised),
+        cmocka_unit_test(numbers_have_three_digits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,429 @@
+/* test_measure.c - the measuring mode: what is repeated sees the same inputs each time, what must not be repeated
+ * runs once, what is known is left out, and the flow's own result is right although its works were measured on the
+ * way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/graph/builder.h"
+#include "runtime/measure/measure.h"
+
+#define N 1000
+
+static unsigned sources, bumps, adds, taps, sinks;
+static bool bump_fails;
+static float result;
+
+static int source(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                  const union df_scalar *scalars)
+{
+    (void)call, (void)stream;
+    sources++;
+    for (size_t i = 0; i < dims[0]; i++)
+        ((float *)ports[0])[i] = (float)scalars[0].i32;
+    return DF_OK;
+}
+
+/* v += 1, and scratch that must be there. Sees 1 or it was not restored. */
+static int bump(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                const union df_scalar *scalars)
+{
+    float *v = ports[0], *scratch = ports[1];
+    (void)stream, (void)scalars;
+    bumps++;
+    if (bump_fails && bumps == 3)
+        return df_fail(call, "third %s", "bump");
+    if (v[0] != 1 || v[dims[0] - 1] != 1)
+        return df_fail(call, "input changed to %g", v[0]);
+    for (size_t i = 0; i < dims[0]; i++)
+        scratch[i] = v[i] + 1;
+    memcpy(v, scratch, dims[0] * sizeof *v);
+    return DF_OK;
+}
+
+static int add(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+               const union df_scalar *scalars)
+{
+    const float *a = ports[0], *b = ports[1];
+    float *c = ports[2];
+    (void)call, (void)stream, (void)scalars;
+    adds++;
+    for (size_t i = 0; i < dims[0]; i++)
+        c[i] = a[i] + b[i];
+    return DF_OK;
+}
+
+static int tap(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+               const union df_scalar *scalars)
+{
+    (void)stream, (void)scalars;
+    taps++;
+    df_log(call, DF_LOG_DEBUG, "wave %lld", (long long)df_wave(call));
+    memcpy(ports[1], ports[0], dims[0] * sizeof(float));
+    return DF_OK;
+}
+
+static int sink(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                const union df_scalar *scalars)
+{
+    (void)call, (void)stream, (void)scalars, (void)dims;
+    sinks++;
+    result = ((const float *)ports[0])[0];
+    return DF_OK;
+}
+
+/* ---- the graph: a = source(1), b = bump(a), c = add(a, b), d = tap(c) (ordered), sink(d) ---- */
+
+static const struct df_port_desc source_ports[] = { { "v", DF_OUT, DF_F32, 1 } },
+                                 bump_ports[] = { { "v", DF_INOUT, DF_F32, 1 }, { "scratch", DF_TMP, DF_F32, 1 } },
+                                 add_ports[] = { { "a", DF_IN, DF_F32, 1 },
+                                                 { "b", DF_IN, DF_F32, 1 },
+                                                 { "c", DF_OUT, DF_F32, 1 } },
+                                 tap_ports[] = { { "a", DF_IN, DF_F32, 1 }, { "b", DF_OUT, DF_F32, 1 } },
+                                 sink_ports[] = { { "v", DF_IN, DF_F32, 1 } };
+static const struct df_scalar_desc source_scalars[] = { { "seed", DF_S_I32 } };
+static const char *const dim_names[] = { "k" };
+
+static uint32_t add_kernel(struct df_builder *b, const char *name, unsigned n_ports, const struct df_port_desc *ports,
+                           unsigned traits, df_function *fn, bool gpu)
+{
+    struct df_kernel_desc desc = { .name = name, .n_dims = 1, .dims = dim_names, .n_ports = n_ports, .ports = ports,
+                                   .traits = traits, .functions = { .cpu = fn } };
+    struct df_kernel_info info = { .code_classes = gpu ? 3 : 1, .code_hash = { 0xabc, gpu ? 0xdef : 0 } };
+    uint32_t kernel;
+    if (fn == source) {
+        desc.n_scalars = 1;
+        desc.scalars = source_scalars;
+    }
+    assert_int_equal(df_builder_kernel(b, &desc, &kernel, NULL), DF_OK);
+    assert_int_equal(df_builder_kernel_info(b, kernel, &info, NULL), DF_OK);
+    return kernel;
+}
+
+static uint32_t add_node(struct df_builder *b, uint32_t kernel, const union df_scalar *scalars)
+{
+    const uint64_t dims[] = { N };
+    static const uint64_t port_dims[3][DF_MAX_RANK] = { { N }, { N }, { N } };
+    uint32_t node;
+    assert_int_equal(df_builder_node(b, kernel, dims, port_dims, scalars, &node, NULL), DF_OK);
+    return node;
+}
+
+static void connect(struct df_builder *b, uint32_t from, uint32_t to, unsigned to_slot)
+{
+    assert_int_equal(df_builder_connect(b, from, 0, to, to_slot, NULL), DF_OK);
+}
+
+static struct df_graph *make_graph(void)
+{
+    struct df_builder *b = df_builder_new("measured");
+    struct df_graph *graph;
+    struct df_error error = { "" };
+    union df_scalar seed = { .i32 = 1 };
+    uint32_t a = add_node(b, add_kernel(b, "source", 1, source_ports, 0, source, false), &seed);
+    uint32_t bumped = add_node(b, add_kernel(b, "bump", 2, bump_ports, 0, bump, true), NULL);
+    uint32_t c = add_node(b, add_kernel(b, "add", 3, add_ports, 0, add, false), NULL);
+    uint32_t d = add_node(b, add_kernel(b, "tap", 2, tap_ports, DF_ORDERED, tap, true), NULL);
+    uint32_t e = add_node(b, add_kernel(b, "sink", 1, sink_ports, 0, sink, false), NULL);
+    connect(b, a, bumped, 0);
+    connect(b, a, c, 0);
+    connect(b, bumped, c, 1);
+    connect(b, c, d, 0);
+    connect(b, d, e, 0);
+    if (df_builder_finish(b, &graph, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    df_builder_free(b);
+    sources = bumps = adds = taps = sinks = 0;
+    bump_fails = false;
+    result = 0;
+    return graph;
+}
+
+/* Measures a program told to run `waves`; *text is what was written (malloc'ed). */
+static int measure_waves(const struct df_graph *graph, enum df_device_kind device, int64_t waves, const char *known,
+                         char **text, struct df_error *error)
+{
+    struct dfr_sampler_options sampler = { .goal = 0.5, .min_runs = 4, .max_runs = 6, .max_s = 1 };
+    struct df_options options;
+    size_t size;
+    FILE *out = open_memstream(text, &size),
+         *in = known ? fmemopen((char *)(uintptr_t)known, strlen(known), "r") : NULL;
+    df_options_default(&options);
+    options.device = device;
+    options.waves = waves;
+    int status = dfr_measure_to(graph, &options, &sampler, out, in, error);
+    fclose(out);
+    if (in)
+        fclose(in);
+    return status;
+}
+
+static int measure(const struct df_graph *graph, enum df_device_kind device, const char *known, char **text,
+                   struct df_error *error)
+{
+    return measure_waves(graph, device, -1, known, text, error);
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static void works_are_measured_and_the_flow_is_right(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_graph();
+    struct df_error error = { "" };
+    char *text;
+    if (measure(graph, DF_DEVICE_NONE, NULL, &text, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(sources, 1);
+    assert_int_equal(taps, 1);
+    assert_int_equal(sinks, 1);
+    assert_in_range(bumps, 1 + 4 + 1, 1 + 6 + 1); /* warm-up, 4 to 6 measured, the flow */
+    assert_in_range(adds, 1 + 4 + 1, 1 + 6 + 1);
+    assert_true(result == 3);
+    assert_has(text, "begin\t6\t0\n");  /* five kernels and the copy that the inout needs */
+    assert_has(text, "sample\tcpu\tcpu\tbump\tk=1000\t\t0000000000000abc\t");
+    assert_has(text, "sample\tcpu\tcpu\tsource\tk=1000\tseed=1\t0000000000000abc\t4000\t");
+    assert_has(text, "sample\tcpu\tcpu\tcopy\t");
+    assert_has(text, "\t6\nend\n");
+    assert_null(strstr(text, "\tgpu\t"));
+    free(text);
+    df_graph_free(graph);
+}
+
+static void the_emulator_is_measured_too(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_graph();
+    struct df_error error = { "" };
+    char *text;
+    if (measure(graph, DF_DEVICE_EMU, NULL, &text, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    assert_in_range(bumps, 2 * (1 + 4) + 1, 2 * (1 + 6) + 1);
+    assert_int_equal(taps, 1);          /* ordered: not for the emulator's sake either */
+    assert_true(result == 3);
+    assert_has(text, "begin\t8\t0\n");
+    assert_has(text, "sample\temu\tgpu\tbump\tk=1000\t\t0000000000000abc\t"); /* its code is the cpu variant's */
+    assert_has(text, "sample\temu\tgpu\tcopy\t");
+    free(text);
+    df_graph_free(graph);
+}
+
+/* ---- waves: those of a run, and of a stream all ---- */
+
+static void assert_sample(const char *text, const char *kernel, double least_s, double most_s, uint32_t runs)
+{
+    char start[80];
+    snprintf(start, sizeof start, "sample\tcpu\tcpu\t%s\t", kernel);
+    const char *line = strstr(text, start);
+    double mean_s;
+    uint32_t n;
+    assert_non_null(line);
+    for (int tabs = 0; tabs < 8; line++)
+        tabs += *line == '\t';
+    assert_int_equal(sscanf(line, "%lf\t%*s\t%" SCNu32, &mean_s, &n), 2);
+    assert_int_equal(n, runs);
+    if (!(mean_s >= least_s && mean_s <= most_s))
+        fail_msg("%s: %g s", kernel, mean_s);
+}
+
+static void flow_kernels_run_once_in_each_wave_of_a_run(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_graph();
+    struct df_error error = { "" };
+    char *text;
+    assert_int_equal(measure_waves(graph, DF_DEVICE_EMU, 5, NULL, &text, &error), DF_OK);
+    assert_int_equal(sources, 5);
+    assert_int_equal(taps, 5);
+    assert_int_equal(sinks, 5);
+    assert_in_range(bumps, 2 * (1 + 4) + 5, 2 * (1 + 6) + 5); /* repeated in the first wave alone */
+    assert_true(result == 3);
+    assert_sample(text, "source", 0, 1, 5);
+    assert_sample(text, "tap", 0, 1, 5);
+    free(text);
+    unsigned before = sources;
+    assert_int_equal(measure_waves(graph, DF_DEVICE_EMU, 50, NULL, &text, &error), DF_OK);
+    assert_in_range(sources - before, 2, 6); /* the sampler's max_runs */
+    free(text);
+    df_graph_free(graph);
+}
+
+static int64_t stream_end;
+
+/* Its first call and its sink's last one are long, as where a file is opened and closed. */
+static int read_some(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                     const union df_scalar *scalars)
+{
+    (void)stream, (void)scalars;
+    if (df_wave(call) == 0)
+        usleep(30000);
+    memset(ports[0], 0, dims[0] * sizeof(float));
+    return df_wave(call) == stream_end ? DF_END : DF_OK;
+}
+
+static int write_some(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                      const union df_scalar *scalars)
+{
+    (void)stream, (void)scalars, (void)dims, (void)ports;
+    if (df_wave(call) == stream_end - 1)
+        usleep(30000);
+    return DF_OK;
+}
+
+static struct df_graph *make_stream(void)
+{
+    struct df_builder *b = df_builder_new("stream");
+    struct df_graph *graph;
+    struct df_error error = { "" };
+    uint32_t from = add_node(b, add_kernel(b, "read", 1, source_ports, DF_STREAM, read_some, false), NULL);
+    uint32_t to = add_node(b, add_kernel(b, "write", 1, sink_ports, DF_ORDERED, write_some, false), NULL);
+    connect(b, from, to, 0);
+    if (df_builder_finish(b, &graph, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    df_builder_free(b);
+    return graph;
+}
+
+static void of_a_whole_stream_all_calls_count_and_else_the_usual_ones(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_stream();
+    char *text;
+    stream_end = 5;
+    assert_int_equal(measure(graph, DF_DEVICE_NONE, NULL, &text, NULL), DF_OK);
+    assert_sample(text, "read", 0.030 / 5, 1, 5);
+    assert_sample(text, "write", 0.030 / 5, 1, 5);
+    free(text);
+    stream_end = 1000;                  /* max_runs is 6: the end is not seen, and of 6 calls one is
+                                         * unlike the others */
+    assert_int_equal(measure(graph, DF_DEVICE_NONE, NULL, &text, NULL), DF_OK);
+    assert_sample(text, "read", 0, 0.030 / 6, 6);
+    assert_sample(text, "write", 0, 0.030 / 6, 6);
+    free(text);
+    df_graph_free(graph);
+}
+
+/* The sample lines of `text` as known keys. */
+static void write_keys(const char *text, FILE *out)
+{
+    char *copy = strdup(text), *place = NULL;
+    for (char *line = strtok_r(copy, "\n", &place); line; line = strtok_r(NULL, "\n", &place)) {
+        if (strncmp(line, "sample\t", 7) != 0)
+            continue;
+        char *end = line + 7;
+        for (int tabs = 0; tabs < 7; end++)
+            tabs += *end == '\t';
+        fprintf(out, "%.*s\n", (int)(end - 1 - (line + 7)), line + 7);
+    }
+    free(copy);
+}
+
+static void what_is_known_is_left_out(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_graph();
+    char *text, *again, *keys = NULL;
+    size_t size;
+    assert_int_equal(measure(graph, DF_DEVICE_EMU, NULL, &text, NULL), DF_OK);
+    FILE *out = open_memstream(&keys, &size);
+    write_keys(text, out);
+    fclose(out);
+    unsigned before = sources + bumps + adds + taps + sinks;
+    assert_int_equal(measure(graph, DF_DEVICE_EMU, keys, &again, NULL), DF_OK);
+    assert_string_equal(again, "begin\t0\t8\nend\n");
+    assert_int_equal(sources + bumps + adds + taps + sinks, before); /* nothing to do, nothing done */
+    free(again);
+
+    assert_has(keys, "cpu\tcpu\tbump");
+    memcpy(strstr(keys, "cpu\tcpu\tbump"), "gpu", 3); /* one forgotten */
+    assert_int_equal(measure(graph, DF_DEVICE_EMU, keys, &again, NULL), DF_OK);
+    assert_has(again, "begin\t1\t7\n");
+    assert_has(again, "sample\tcpu\tcpu\tbump");
+    assert_null(strstr(again, "\tadd\t"));
+    free(keys);
+    free(text);
+    free(again);
+    df_graph_free(graph);
+}
+
+static void a_failure_names_the_node(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_graph();
+    struct df_error error = { "" };
+    char *text;
+    bump_fails = true;
+    assert_int_equal(measure(graph, DF_DEVICE_NONE, NULL, &text, &error), DF_E_KERNEL);
+    assert_has(error.text, "bump");
+    assert_has(error.text, "third bump");
+    assert_null(strstr(text, "end\n"));
+    assert_int_equal(sinks, 0);
+    free(text);
+    bumps = 0;
+    assert_int_equal(measure(graph, DF_DEVICE_EMU, NULL, &text, &error), DF_E_KERNEL);
+    free(text);
+    df_graph_free(graph);
+}
+
+static void a_launch_that_fails_names_the_node(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_graph();
+    struct df_error error = { "" };
+    struct dfr_sampler_options sampler = { .goal = 0.5, .min_runs = 4, .max_runs = 6, .max_s = 1 };
+    struct df_options options;
+    for (int kind = 0; kind < 2; kind++) {
+        FILE *out = fopen("/dev/null", "w");
+        df_options_default(&options);
+        options.device = DF_DEVICE_EMU;
+        options.emu_trial.fail[kind ? DF_EMU_LATE_LAUNCH : DF_EMU_LAUNCH] = 1;
+        assert_int_equal(dfr_measure_to(graph, &options, &sampler, out, NULL, &error), DF_E_DEVICE);
+        assert_has(error.text, "node 'main/bump', wave 0: emu0: ");
+        assert_has(error.text, "launch 1 failed, as asked for");
+        fclose(out);
+    }
+    df_graph_free(graph);
+}
+
+static void results_that_cannot_be_written_end_it(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_graph();
+    struct df_error error = { "" };
+    struct dfr_sampler_options sampler = DFR_SAMPLER_DEFAULT;
+    struct df_options options;
+    FILE *full = fopen("/dev/full", "w");
+    df_options_default(&options);
+    options.device = DF_DEVICE_NONE;
+    assert_int_equal(dfr_measure_to(graph, &options, &sampler, full, NULL, &error), DF_E_IO);
+    assert_int_equal(bumps, 0);
+    fclose(full);
+    df_graph_free(graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(works_are_measured_and_the_flow_is_right),
+        cmocka_unit_test(the_emulator_is_measured_too),
+        cmocka_unit_test(flow_kernels_run_once_in_each_wave_of_a_run),
+        cmocka_unit_test(of_a_whole_stream_all_calls_count_and_else_the_usual_ones),
+        cmocka_unit_test(what_is_known_is_left_out),
+        cmocka_unit_test(a_failure_names_the_node),
+        cmocka_unit_test(a_launch_that_fails_names_the_node),
+        cmocka_unit_test(results_that_cannot_be_written_end_it),
+    };
+    return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+/* test_bind.c - threads near a device: what is asked for a device that is not there changes nothing, and a thread that
+ * is bound may run only where it might before. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <sched.h>
+
+#include "runtime/threads/bind.h"
+
+static void check_inside(const cpu_set_t *before, bool bound)
+{
+    cpu_set_t now, both;
+    assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+    CPU_AND(&both, &now, before);
+    assert_true(CPU_EQUAL(&both, &now) && CPU_COUNT(&now) > 0);
+    assert_int_equal(bound, !CPU_EQUAL(&now, before));
+}
+
+static void test_near(void **state)
+{
+    cpu_set_t before;
+    struct dirent *entry;
+    DIR *devices = opendir("/sys/bus/pci/devices");
+    int n = 0;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    assert_false(dfr_bind_near("ffff:ff:1f.7"));
+    assert_false(dfr_bind_near("no device"));
+    check_inside(&before, false);
+    while (devices && (entry = readdir(devices)) && n < 3) {
+        if (entry->d_name[0] == '.')
+            continue;
+        check_inside(&before, dfr_bind_near(entry->d_name));
+        assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+        n++;
+    }
+    if (devices)
+        closedir(devices);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_near) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

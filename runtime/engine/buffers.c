@@ -144,7 +144,7 @@ static int find_value(struct find *f, uint32_t i)
 /* Tokens that have to have places: INT64_MAX where nobody knows. */
 static int64_t count_waves(const struct find *f, uint32_t i)
 {
-    return f->g->nodes[f->node[i]].flags & DF_NODE_ONCE ? 1 : atomic_load(&f->run->limit);
+    return f->g->nodes[f->node[i]].flags & DF_NODE_ONCE ? 1 : atomic_load(&f->run->firing.limit);
 }
 
 static int check_room(struct find *f, uint32_t i)
@@ -280,7 +280,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
  * a place. */
 static int check_turn(struct find *f, uint32_t i)
 {
-    int64_t limit = atomic_load(&f->run->limit);
+    int64_t limit = atomic_load(&f->run->firing.limit);
     uint64_t n = f->b->of[i].n_tokens, asked = f->run->options.inflight;
 
     if (count_waves(f, i) <= 1 || n >= (uint64_t)limit || !is_changed(f, i))
@@ -295,9 +295,9 @@ static int check_turn(struct find *f, uint32_t i)
 
 uint32_t dfr_buffers_inflight(const struct df_run *run, uint32_t n)
 {
-    if (!run->buffers || run->buffers->turn == 0)
+    if (!run->memory.buffers || run->memory.buffers->turn == 0)
         return n;
-    while (run->buffers->turn % n != 0)
+    while (run->memory.buffers->turn % n != 0)
         n--;
     return n;
 }
@@ -364,7 +364,7 @@ int dfr_buffers_create(struct df_run *run, struct df_error *error)
         return DF_OK;
     if (!run->options.buffers)
         return dfr_error(error, DF_E_ARGUMENT, "%u buffers are said to be given, and none are", n);
-    f.b = run->buffers = make(g, n);
+    f.b = run->memory.buffers = make(g, n);
     f.order = malloc(n * sizeof *f.order);
     f.node = malloc(n * sizeof *f.node);
     f.span_bytes = calloc(n, sizeof *f.span_bytes);

@@ -36,7 +36,7 @@ struct dfr_pinned {
     uint64_t bytes;
 };
 
-/* Needs options and limit of waves alone. run->buffers stays NULL where no buffers are given. DF_E_ARGUMENT, with the
+/* Needs options and limit of waves alone. run->memory.buffers stays NULL where no buffers are given. DF_E_ARGUMENT, with the
  * node's name, where one cannot be as it is said. */
 int dfr_buffers_create(struct df_run *run, struct df_error *error);
 void dfr_buffers_destroy(struct df_run *run);
@@ -49,22 +49,22 @@ void dfr_buffers_pin(struct df_run *run);
 
 static inline const struct dfm_lent *dfr_buffers_lent(const struct df_run *run, uint32_t value)
 {
-    return run->buffers ? run->buffers->lent[value] : NULL;
+    return run->memory.buffers ? run->memory.buffers->lent[value] : NULL;
 }
 
 static inline bool dfr_buffers_spare(const struct df_run *run, uint32_t node)
 {
-    return run->buffers && run->buffers->spared[node];
+    return run->memory.buffers && run->memory.buffers->spared[node];
 }
 
 static inline bool dfr_buffers_keep(const struct df_run *run, uint32_t value)
 {
-    return run->buffers && run->n_gpus > 0 && run->buffers->keeper[value] != DF_NONE;
+    return run->memory.buffers && run->machine.n_gpus > 0 && run->memory.buffers->keeper[value] != DF_NONE;
 }
 
 static inline uint32_t dfr_buffers_count(const struct df_run *run)
 {
-    return run->buffers ? run->buffers->n : 0;
+    return run->memory.buffers ? run->memory.buffers->n : 0;
 }
 
 #endif

@@ -17,7 +17,7 @@ static int by_address(const void *a, const void *b)
 /* One range a buffer, of whole pages; gives how many there are. */
 static uint32_t list_pages(const struct df_run *run, struct dfr_pinned *ranges)
 {
-    const struct dfr_buffers *b = run->buffers;
+    const struct dfr_buffers *b = run->memory.buffers;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uint32_t n = 0;
 
@@ -52,14 +52,14 @@ static uint32_t join(struct dfr_pinned *ranges, uint32_t n)
 static bool is_wanted(const struct df_run *run)
 {
     bool wanted = false;
-    for (uint32_t u = 1; u <= run->n_gpus; u++)
-        wanted = wanted || run->platform.units[u].registers != DF_REGISTER_NO;
-    return wanted && run->device_ops->host_register;
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
+        wanted = wanted || run->machine.platform.units[u].registers != DF_REGISTER_NO;
+    return wanted && run->devices.ops->host_register;
 }
 
 void dfr_buffers_pin(struct df_run *run)
 {
-    struct dfr_buffers *b = run->buffers;
+    struct dfr_buffers *b = run->memory.buffers;
     uint32_t n;
 
     if (!b || !is_wanted(run))
@@ -68,7 +68,7 @@ void dfr_buffers_pin(struct df_run *run)
     for (uint32_t i = 0; i < n; i++) {
         struct dfr_pinned range = b->pinned[i];
         struct df_error error;
-        if (run->device_ops->host_register(range.memory, range.bytes, &error) != DF_OK) {
+        if (run->devices.ops->host_register(range.memory, range.bytes, &error) != DF_OK) {
             dfr_log(run, DF_LOG_INFO, "%llu bytes of buffers are copied as they are, not pinned: %s",
                     (unsigned long long)range.bytes, error.text);
             continue;
@@ -80,12 +80,12 @@ void dfr_buffers_pin(struct df_run *run)
 
 void dfr_buffers_destroy(struct df_run *run)
 {
-    struct dfr_buffers *b = run->buffers;
+    struct dfr_buffers *b = run->memory.buffers;
 
     if (!b)
         return;
     for (uint32_t i = 0; i < b->n_pinned; i++)
-        run->device_ops->host_unregister(b->pinned[i].memory, b->pinned[i].bytes);
+        run->devices.ops->host_unregister(b->pinned[i].memory, b->pinned[i].bytes);
     free(b->lent);
     free(b->keeper);
     free(b->spared);
@@ -93,5 +93,5 @@ void dfr_buffers_destroy(struct df_run *run)
     free(b->of);
     free(b->pinned);
     free(b);
-    run->buffers = NULL;
+    run->memory.buffers = NULL;
 }

@@ -22,10 +22,10 @@
 
 bool dfr_direct_applies(const struct df_run *run)
 {
-    if (!run->tokens || run->trace || !run->policy->any_worker)
+    if (!run->memory.tokens || run->watch.trace || !run->choice.policy->any_worker)
         return false;
     for (uint32_t k = 0; k < run->graph->n_works; k++)
-        if (run->graph->works[k].threads > 1 && run->n_cpu_workers > 1)
+        if (run->graph->works[k].threads > 1 && run->machine.n_cpu_workers > 1)
             return false;               /* gangs are gathered by worker.c */
     return true;
 }
@@ -33,26 +33,26 @@ bool dfr_direct_applies(const struct df_run *run)
 /* All jobs that are ready before the workers start go to the first; the others rob it. */
 int dfr_direct_create(struct df_run *run, struct df_error *error)
 {
-    run->piles = aligned_alloc(64, run->n_workers * sizeof *run->piles);
-    if (!run->piles)
+    run->threads.piles = aligned_alloc(64, run->machine.n_workers * sizeof *run->threads.piles);
+    if (!run->threads.piles)
         return dfr_error_memory(error);
-    memset(run->piles, 0, run->n_workers * sizeof *run->piles);
-    for (uint32_t i = 0; i < run->n_workers; i++) {
-        if (!dfr_pile_create(&run->piles[i], (uint64_t)run->graph->n_nodes * run->inflight))
+    memset(run->threads.piles, 0, run->machine.n_workers * sizeof *run->threads.piles);
+    for (uint32_t i = 0; i < run->machine.n_workers; i++) {
+        if (!dfr_pile_create(&run->threads.piles[i], (uint64_t)run->graph->n_nodes * run->inflight))
             return dfr_error_memory(error);
-        run->workers[i].pile = &run->piles[i];
+        run->threads.workers[i].pile = &run->threads.piles[i];
     }
-    run->starter.pile = &run->piles[0];
-    run->fences = run->n_workers > 1 && !dfr_pile_prepare();
-    atomic_init(&run->n_active, 1);
+    run->threads.starter.pile = &run->threads.piles[0];
+    run->threads.fences = run->machine.n_workers > 1 && !dfr_pile_prepare();
+    atomic_init(&run->threads.n_active, 1);
     return DF_OK;
 }
 
 void dfr_direct_destroy(struct df_run *run)
 {
-    for (uint32_t i = 0; run->piles && i < run->n_workers; i++)
-        dfr_pile_destroy(&run->piles[i]);
-    free(run->piles);
+    for (uint32_t i = 0; run->threads.piles && i < run->machine.n_workers; i++)
+        dfr_pile_destroy(&run->threads.piles[i]);
+    free(run->threads.piles);
 }
 
 /* ---- with jobs ---- */
@@ -66,14 +66,14 @@ static void call_kernel(struct df_run *run, struct dfr_worker *w, uint64_t job)
 
     w->call.job = job;
     w->call.wave = dfr_job_wave(run, job);
-    ports = run->nodes[node].flags & DFR_N_TMP ? dfr_worker_ports(run, w, job) : dfr_tokens_ports(run, node, slot);
+    ports = run->firing.nodes[node].flags & DFR_N_TMP ? dfr_worker_ports(run, w, job) : dfr_tokens_ports(run, node, slot);
     dfr_pile_leave(pile);
     code = dfr_worker_call(run, w, ports);
-    dfr_pile_enter(pile, run->fences);
+    dfr_pile_enter(pile, run->threads.fences);
     atomic_store_explicit(&pile->n_done, atomic_load_explicit(&pile->n_done, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     /* acquire: all that those did who have no jobs any more */
-    w->alone = atomic_load_explicit(&run->n_active, memory_order_acquire) == 1;
+    w->alone = atomic_load_explicit(&run->threads.n_active, memory_order_acquire) == 1;
     if (code == DF_OK && !w->call.failed)
         dfr_released(run, w, node, slot, w->call.wave);
     else
@@ -82,12 +82,12 @@ static void call_kernel(struct df_run *run, struct dfr_worker *w, uint64_t job)
 
 static void wake_a_robber(struct df_run *run)
 {
-    if (run->fences)
+    if (run->threads.fences)
         atomic_thread_fence(memory_order_seq_cst);
     else
         atomic_signal_fence(memory_order_seq_cst); /* the sleeper's barrier does the rest (pile.h) */
-    if (dfr_wake_is_wanted(&run->wakes[0]))
-        dfr_wake_one(&run->wakes[0]);
+    if (dfr_wake_is_wanted(&run->threads.wakes[0]))
+        dfr_wake_one(&run->threads.wakes[0]);
 }
 
 /* Runs jobs until there are none. */
@@ -112,17 +112,17 @@ static void run_pile(struct df_run *run, struct dfr_worker *w, uint64_t job)
 
 static void ask_for_successors(const struct df_run *run, uint64_t job)
 {
-    __builtin_prefetch(run->successors + run->nodes[dfr_job_node(job)].first_successor);
+    __builtin_prefetch(run->firing.successors + run->firing.nodes[dfr_job_node(job)].first_successor);
 }
 
 static void ask_for_counters(const struct df_run *run, uint64_t job)
 {
-    const struct dfr_node *n = &run->nodes[dfr_job_node(job)];
+    const struct dfr_node *n = &run->firing.nodes[dfr_job_node(job)];
     const struct dfr_pending *pending = dfr_pending_of(run, dfr_job_slot(job));
     uint32_t end = n[1].first_successor < n->first_successor + 4 ? n[1].first_successor : n->first_successor + 4;
 
     for (uint32_t s = n->first_successor; s < end; s++)
-        __builtin_prefetch(&pending[run->successors[s]], 1);
+        __builtin_prefetch(&pending[run->firing.successors[s]], 1);
 }
 
 static bool pop_in_turn(const struct df_run *run, struct dfr_pile *p, uint64_t *turn, uint64_t *job)
@@ -158,7 +158,7 @@ static void run_large(struct df_run *run, struct dfr_worker *w, uint64_t job)
             job = w->kept;
         } else {
             if (w->kept != DFR_NO_JOB) {
-                __builtin_prefetch(&run->nodes[dfr_job_node(w->kept)]);
+                __builtin_prefetch(&run->firing.nodes[dfr_job_node(w->kept)]);
                 dfr_pile_push(w->pile, w->kept);
             }
             if (!pop_in_turn(run, w->pile, &turn, &job))
@@ -175,10 +175,10 @@ static void run_large(struct df_run *run, struct dfr_worker *w, uint64_t job)
 /* Somebody who has jobs to rob; NULL: nobody. */
 static struct dfr_pile *find_victim(const struct df_run *run, const struct dfr_worker *w)
 {
-    for (uint32_t i = 1, v = w->index; i < run->n_workers; i++) {
-        v = v + 1 < run->n_workers ? v + 1 : 0;
-        if (dfr_pile_size(&run->piles[v]) > 0)
-            return &run->piles[v];
+    for (uint32_t i = 1, v = w->index; i < run->machine.n_workers; i++) {
+        v = v + 1 < run->machine.n_workers ? v + 1 : 0;
+        if (dfr_pile_size(&run->threads.piles[v]) > 0)
+            return &run->threads.piles[v];
     }
     return NULL;
 }
@@ -207,22 +207,22 @@ static bool is_worth_it(const struct df_run *run, struct dfr_pile *victim)
  * wakes the next. */
 static bool rob(struct df_run *run, struct dfr_worker *w, struct dfr_pile *victim)
 {
-    atomic_fetch_add_explicit(&run->n_active, 1, memory_order_acq_rel);
-    if (dfr_pile_rob(w->pile, victim, run->fences)) {
+    atomic_fetch_add_explicit(&run->threads.n_active, 1, memory_order_acq_rel);
+    if (dfr_pile_rob(w->pile, victim, run->threads.fences)) {
         if (dfr_pile_size(w->pile) > 1 || find_victim(run, w))
             wake_a_robber(run);
         return true;
     }
-    atomic_fetch_sub_explicit(&run->n_active, 1, memory_order_acq_rel);
+    atomic_fetch_sub_explicit(&run->threads.n_active, 1, memory_order_acq_rel);
     return false;
 }
 
 static void sleep_until_there_is_more(struct df_run *run, struct dfr_worker *w)
 {
-    struct dfr_wake *wake = &run->wakes[0];
+    struct dfr_wake *wake = &run->threads.wakes[0];
     uint32_t key = dfr_wake_announce(wake);
 
-    dfr_pile_barrier(run->fences);      /* pairs with wake_a_robber()'s look at the sleepers after its push */
+    dfr_pile_barrier(run->threads.fences);      /* pairs with wake_a_robber()'s look at the sleepers after its push */
     if (dfr_stopped(run) || find_victim(run, w))
         dfr_wake_cancel(wake, key);
     else
@@ -238,7 +238,7 @@ struct leisure {
 
 static void take_nap(struct df_run *run, uint32_t key, struct leisure *l)
 {
-    dfr_wake_nap(&run->wakes[0], key, l->nap_ns);
+    dfr_wake_nap(&run->threads.wakes[0], key, l->nap_ns);
     l->nap_ns = 2 * l->nap_ns < LONGEST_NAP_NS ? 2 * l->nap_ns : LONGEST_NAP_NS;
     l->short_jobs = false;
 }
@@ -249,9 +249,9 @@ static bool get_jobs(struct df_run *run, struct dfr_worker *w, struct leisure *l
     uint32_t looks = 0;
 
     while (!dfr_stopped(run)) {
-        uint32_t key = dfr_wake_key(&run->wakes[0]);
+        uint32_t key = dfr_wake_key(&run->threads.wakes[0]);
         struct dfr_pile *victim = find_victim(run, w);
-        if (!victim && looks++ >= run->spins) {
+        if (!victim && looks++ >= run->threads.spins) {
             sleep_until_there_is_more(run, w);
             looks = 0;
         } else if (!victim) {
@@ -293,7 +293,7 @@ static void run_jobs(struct df_run *run, struct dfr_worker *w, struct leisure *l
     if (l->long_jobs)
         l->nap_ns = FIRST_NAP_NS;
     /* release: what this worker did, to whoever finds itself alone */
-    atomic_fetch_sub_explicit(&run->n_active, 1, memory_order_acq_rel);
+    atomic_fetch_sub_explicit(&run->threads.n_active, 1, memory_order_acq_rel);
 }
 
 void *dfr_direct_main(void *arg)
@@ -302,8 +302,8 @@ void *dfr_direct_main(void *arg)
     struct df_run *run = w->run;
     struct leisure leisure = { .nap_ns = FIRST_NAP_NS };
 
-    if (run->cores)
-        dfr_cores_bind(run->cores, w->index);
+    if (run->machine.cores)
+        dfr_cores_bind(run->machine.cores, w->index);
     if (w->index > 0 && !get_jobs(run, w, &leisure))
         return NULL;
     do

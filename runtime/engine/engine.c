@@ -22,24 +22,24 @@ void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
 {
     uint32_t running = DFR_RUNNING;
     /* release: the failure's text; acquired by nobody but df_run_wait(), after joining */
-    if (!atomic_compare_exchange_strong_explicit(&run->stop, &running, how, memory_order_seq_cst, memory_order_relaxed))
+    if (!atomic_compare_exchange_strong_explicit(&run->outcome.stop, &running, how, memory_order_seq_cst, memory_order_relaxed))
         return;
-    for (uint32_t u = 0; u < run->n_units; u++)
-        dfr_wake_all(&run->wakes[u]);
-    if (run->gang)
-        dfr_gang_wake(run->gang);
-    if (run->walk)
-        dfr_walk_wake(run->walk);
+    for (uint32_t u = 0; u < run->machine.n_units; u++)
+        dfr_wake_all(&run->threads.wakes[u]);
+    if (run->threads.gang)
+        dfr_gang_wake(run->threads.gang);
+    if (run->threads.walk)
+        dfr_walk_wake(run->threads.walk);
 }
 
 void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
 {
     va_list list;
-    if (atomic_exchange_explicit(&run->failure_claimed, true, memory_order_acq_rel))
+    if (atomic_exchange_explicit(&run->outcome.failure_claimed, true, memory_order_acq_rel))
         return;                         /* the first failure is the one that is told */
-    run->failure_status = status;
+    run->outcome.failure_status = status;
     va_start(list, format);
-    vsnprintf(run->failure.text, sizeof run->failure.text, format, list);
+    vsnprintf(run->outcome.failure.text, sizeof run->outcome.failure.text, format, list);
     va_end(list);
     dfr_engine_stop(run, DFR_FAILED);
 }
@@ -56,7 +56,7 @@ void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const c
 static void give(struct df_run *run, struct dfr_worker *w, uint64_t job, bool lone)
 {
     uint32_t units = 0;
-    switch (run->policy->push(run->policy_state, job, w->index, lone, &units)) {
+    switch (run->choice.policy->push(run->choice.state, job, w->index, lone, &units)) {
     case DFR_KEPT:
         w->kept = job;
         break;
@@ -74,8 +74,8 @@ static void give(struct df_run *run, struct dfr_worker *w, uint64_t job, bool lo
 /* Only a job that turns out to be the only one is offered to the worker itself: the first is held back until then. */
 void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
-    if (run->ahead && run->ahead[dfr_job_index(run, job)]) { /* written by this thread: see gpu_launch.c */
-        run->ahead[dfr_job_index(run, job)] = 0;
+    if (run->devices.ahead && run->devices.ahead[dfr_job_index(run, job)]) { /* written by this thread: see gpu_launch.c */
+        run->devices.ahead[dfr_job_index(run, job)] = 0;
         return;
     }
     if (w->n_pushed == 0 && w->ready == DFR_NO_JOB) {
@@ -95,19 +95,19 @@ void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
 static void flush(struct df_run *run, struct dfr_worker *w)
 {
     if (w->ready != DFR_NO_JOB) {
-        bool lone = w->index != DFR_NOBODY && w->index < run->n_cpu_workers && w->kept == DFR_NO_JOB;
+        bool lone = w->index != DFR_NOBODY && w->index < run->machine.n_cpu_workers && w->kept == DFR_NO_JOB;
         give(run, w, w->ready, lone);
         w->ready = DFR_NO_JOB;
     }
     if (w->n_pushed == 0)
         return;
     w->n_pushed = 0;
-    for (uint32_t u = 0; u < run->n_units; u++) {
+    for (uint32_t u = 0; u < run->machine.n_units; u++) {
         uint32_t n = w->pushed_units[u];
         w->pushed_units[u] = 0;
         if (n > 0 && u == w->unit && w->kept == DFR_NO_JOB)
             n--;
-        while (n > 0 && dfr_wake_one(&run->wakes[u]))
+        while (n > 0 && dfr_wake_one(&run->threads.wakes[u]))
             n--;
     }
 }
@@ -123,31 +123,31 @@ uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t sl
 
 static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, int64_t wave)
 {
-    struct dfr_slot *s = &run->slots[slot];
+    struct dfr_slot *s = &run->firing.slots[slot];
     atomic_store_explicit(&s->wave, wave, memory_order_relaxed);
-    if (run->tokens)
+    if (run->memory.tokens)
         dfr_tokens_begin(run, 0, slot, wave);
-    atomic_store_explicit(&s->nodes_left, run->n_terminals, memory_order_relaxed);
-    atomic_store_explicit(&s->streams_left, run->n_streams, memory_order_relaxed);
-    if (run->n_streams > 0)
-        dfr_release(run, w, run->streams, run->n_streams, slot);
+    atomic_store_explicit(&s->nodes_left, run->firing.n_terminals, memory_order_relaxed);
+    atomic_store_explicit(&s->streams_left, run->firing.n_streams, memory_order_relaxed);
+    if (run->firing.n_streams > 0)
+        dfr_release(run, w, run->firing.streams, run->firing.n_streams, slot);
     else
-        dfr_release(run, w, run->sources, run->n_sources, slot);
+        dfr_release(run, w, run->firing.sources, run->firing.n_sources, slot);
 }
 
 static void finish_if_complete(struct df_run *run)
 {
-    if (atomic_load_explicit(&run->waves_done, memory_order_seq_cst) >=
-        atomic_load_explicit(&run->limit, memory_order_seq_cst))
+    if (atomic_load_explicit(&run->firing.waves_done, memory_order_seq_cst) >=
+        atomic_load_explicit(&run->firing.limit, memory_order_seq_cst))
         dfr_engine_stop(run, DFR_FINISHED);
 }
 
 static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
 {
-    int64_t next = run->slots[slot].wave + run->inflight;
+    int64_t next = run->firing.slots[slot].wave + run->inflight;
     /* seq_cst against end_stream(): of the last wave's end and the limit's lowering, the later one sees the other */
-    atomic_fetch_add_explicit(&run->waves_done, 1, memory_order_seq_cst);
-    if (next < atomic_load_explicit(&run->limit, memory_order_seq_cst))
+    atomic_fetch_add_explicit(&run->firing.waves_done, 1, memory_order_seq_cst);
+    if (next < atomic_load_explicit(&run->firing.limit, memory_order_seq_cst))
         begin_wave(run, w, slot, next);
     else
         finish_if_complete(run);
@@ -157,8 +157,8 @@ static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
  * deliver. */
 static void end_stream(struct df_run *run, int64_t wave)
 {
-    int64_t limit = atomic_load_explicit(&run->limit, memory_order_seq_cst);
-    while (wave < limit && !atomic_compare_exchange_weak_explicit(&run->limit, &limit, wave, memory_order_seq_cst,
+    int64_t limit = atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
+    while (wave < limit && !atomic_compare_exchange_weak_explicit(&run->firing.limit, &limit, wave, memory_order_seq_cst,
                                                                   memory_order_seq_cst))
         ;
     finish_if_complete(run);
@@ -166,7 +166,7 @@ static void end_stream(struct df_run *run, int64_t wave)
 
 static void begin_waves(struct df_run *run, struct dfr_worker *w)
 {
-    int64_t limit = atomic_load_explicit(&run->limit, memory_order_relaxed);
+    int64_t limit = atomic_load_explicit(&run->firing.limit, memory_order_relaxed);
     if (limit <= 0) {
         dfr_engine_stop(run, DFR_FINISHED);
         return;
@@ -178,16 +178,16 @@ static void begin_waves(struct df_run *run, struct dfr_worker *w)
 void dfr_engine_terminal(struct df_run *run, struct dfr_worker *w, uint32_t slot, uint32_t n)
 {
     if (slot == dfr_once_slot(run)) {
-        if (dfr_count_down(w, &run->once_left, n))
+        if (dfr_count_down(w, &run->firing.once_left, n))
             begin_waves(run, w);
-    } else if (dfr_count_down(w, &run->slots[slot].nodes_left, n)) {
+    } else if (dfr_count_down(w, &run->firing.slots[slot].nodes_left, n)) {
         end_wave(run, w, slot);
     }
 }
 
 void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
 {
-    if (run->n_once == 0) {
+    if (run->firing.n_once == 0) {
         begin_waves(run, w);
     } else {
         for (uint32_t v = 0; v < run->graph->n_nodes; v++)
@@ -217,14 +217,14 @@ static void publish(struct df_run *run, uint64_t job, uint32_t memory)
 
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
         uint32_t block = slot * g->n_values + y;
-        struct dfm_block *b = &run->space->blocks[block];
+        struct dfm_block *b = &run->memory.space->blocks[block];
         if (memory == 0 && g->values[y].taken_from != DF_NONE)
-            dfm_space_move_host(run->space, slot * g->n_values + g->values[y].taken_from, block);
+            dfm_space_move_host(run->memory.space, slot * g->n_values + g->values[y].taken_from, block);
         atomic_store_explicit(&b->readers, count_readers(run, y), memory_order_relaxed);
         /* release: the bytes and b->host, to whoever finds the bit */
         atomic_store_explicit(&b->valid, 1u << memory, memory_order_release);
         if (count_readers(run, y) == 0)
-            dfm_space_drop(run->space, block, memory);
+            dfm_space_drop(run->memory.space, block, memory);
     }
 }
 
@@ -237,13 +237,13 @@ static void give_back(struct df_run *run, struct dfr_worker *w, uint32_t x, uint
 
     /* acq_rel: all other readers' reading comes before the memory's next life */
     if (count_readers(run, x) > 1 &&
-        atomic_fetch_sub_explicit(&run->space->blocks[block].readers, 1, memory_order_acq_rel) != 1)
+        atomic_fetch_sub_explicit(&run->memory.space->blocks[block].readers, 1, memory_order_acq_rel) != 1)
         return;
-    dfm_space_drop(run->space, block, memory);
-    producer = &run->nodes[value->producer];
+    dfm_space_drop(run->memory.space, block, memory);
+    producer = &run->firing.nodes[value->producer];
     if (producer->flags & DFR_N_BOUNDED && value->n_readers > 0)
         dfr_release(run, w, &value->producer, 1,
-                    (uint32_t)((run->slots[slot].wave + run->graph->nodes[value->producer].depth) % run->inflight));
+                    (uint32_t)((run->firing.slots[slot].wave + run->graph->nodes[value->producer].depth) % run->inflight));
 }
 
 static void give_back_inputs(struct df_run *run, struct dfr_worker *w, uint64_t job, uint32_t memory)
@@ -253,7 +253,7 @@ static void give_back_inputs(struct df_run *run, struct dfr_worker *w, uint64_t 
     const uint32_t *in = g->in_value + g->nodes[node].first_in;
 
     for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
-        if (run->n_once == 0 || dfr_is_once(run, g->values[in[k]].producer) == dfr_is_once(run, node))
+        if (run->firing.n_once == 0 || dfr_is_once(run, g->values[in[k]].producer) == dfr_is_once(run, node))
             give_back(run, w, in[k], slot, memory);
 }
 
@@ -286,11 +286,11 @@ static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job,
 static void open_gate(struct df_run *run, struct dfr_worker *w, uint32_t slot)
 {
     uint32_t n_terminal = 0;
-    for (uint32_t i = 0; i < run->n_streams; i++) {
-        n_terminal += (run->nodes[run->streams[i]].flags & DFR_N_TERMINAL) != 0;
-        dfr_release_successors(run, w, run->streams[i], slot);
+    for (uint32_t i = 0; i < run->firing.n_streams; i++) {
+        n_terminal += (run->firing.nodes[run->firing.streams[i]].flags & DFR_N_TERMINAL) != 0;
+        dfr_release_successors(run, w, run->firing.streams[i], slot);
     }
-    dfr_release(run, w, run->sources, run->n_sources, slot);
+    dfr_release(run, w, run->firing.sources, run->firing.n_sources, slot);
     if (n_terminal > 0)
         dfr_engine_terminal(run, w, slot, n_terminal);
 }
@@ -298,13 +298,13 @@ static void open_gate(struct df_run *run, struct dfr_worker *w, uint32_t slot)
 /* Of a node whose jobs are in order, before its readers are released. false: a stream's are not released by it. */
 bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot, int64_t wave)
 {
-    uint32_t flags = run->nodes[node].flags;
+    uint32_t flags = run->firing.nodes[node].flags;
 
     if (flags & DFR_N_IN_ORDER)
         dfr_release(run, w, &node, 1, (uint32_t)((wave + 1) % run->inflight));
     if (!(flags & DFR_N_STREAM))
         return true;
-    if (dfr_count_down(w, &run->slots[slot].streams_left, 1))
+    if (dfr_count_down(w, &run->firing.slots[slot].streams_left, 1))
         open_gate(run, w, slot);
     return false;
 }
@@ -314,7 +314,7 @@ static bool succeeded(struct df_run *run, const struct df_call *call, int code, 
 {
     char text[64];
     const char *message = call->message;
-    bool stream = run->nodes[dfr_job_node(call->job)].flags & DFR_N_STREAM;
+    bool stream = run->firing.nodes[dfr_job_node(call->job)].flags & DFR_N_STREAM;
 
     *ended = code == DF_END && stream && !call->failed;
     if ((code == DF_OK || *ended) && !call->failed)
@@ -344,17 +344,17 @@ void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_c
         end_stream(run, call->wave);
         return;
     }
-    if (!run->tokens) {
+    if (!run->memory.tokens) {
         publish(run, call->job, memory);
         give_back_inputs(run, w, call->job, memory);
     }
-    if (run->n_gpus > 0) {
+    if (run->machine.n_gpus > 0) {
         dfr_stage_outputs(run, call->job, memory);
-        if (run->buffers)
+        if (run->memory.buffers)
             keep_outputs(run, w, call->job, memory);
     }
-    if (run->policy->done && !w->pile)
-        run->policy->done(run->policy_state, call->job, w->index);
+    if (run->choice.policy->done && !w->pile)
+        run->choice.policy->done(run->choice.state, call->job, w->index);
     dfr_released(run, w, dfr_job_node(call->job), dfr_job_slot(call->job), call->wave);
     if (!w->pile)
         flush(run, w);

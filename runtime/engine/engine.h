@@ -38,7 +38,7 @@ enum { DFR_N_ONCE = 1, DFR_N_SOURCE = 2, DFR_N_STREAM = 4, DFR_N_IN_ORDER = 8, D
        DFR_N_COPY = 64, DFR_N_TMP = 128 };
 
 struct dfr_node {                       /* four to a cache line */
-    uint32_t first_successor;           /* into run->successors; they end where the next node's begin */
+    uint32_t first_successor;           /* into run->firing.successors; they end where the next node's begin */
     uint32_t first_port;                /* into a slot's ports (tokens.h) */
     uint32_t work;
     uint32_t flags;
@@ -122,83 +122,115 @@ struct dfr_gpu;
 struct dfr_walk;
 struct dfr_inspect;
 
-struct df_run {
-    const struct df_graph *graph;
-    struct df_options options;
-    uint32_t inflight;                  /* slots; the once slot has this number */
-    uint32_t planned_inflight;          /* what the plan that is followed was made for; 0: not said */
-    bool planned_online;                /* it says that an online policy does better than its own placement */
+/* The parts of a run. Each is written by runtime/start/ before the first job, and read by everybody after that, unless a
+ * member says otherwise. */
+
+struct dfr_run_machine {                /* the units and workers of this run */
     uint32_t n_units, n_cpu_workers, n_workers, n_gpus;
     struct df_platform platform;        /* the actual one */
+    uint32_t unit_of[DF_MAX_WORKERS + DF_MAX_UNITS], first_worker[DF_MAX_UNITS + 1];
+    struct dfr_cores *cores;            /* NULL: workers are not bound */
+};
 
-    const struct dfr_device_ops *device_ops; /* NULL: no devices */
-    uint64_t gpu_limit[DF_MAX_UNITS];   /* memory that may be used, by unit */
-    struct dfr_room rooms[DF_MAX_UNITS];/* what of it will be used, and for what */
-    uint32_t gpu_jobs;                  /* launched at once on a GPU, at most */
-    bool gpu_jobs_found;                /* how many of these is found while it runs: flight.h */
-    uint32_t gpu_window;                /* taken at once: launched, or reserved with copies under way */
+struct dfr_run_plan {                   /* what the plan that is followed says of itself */
+    uint32_t inflight;                  /* waves in flight that it was made for; 0: not said */
+    bool online;                        /* it says that an online policy does better than its own placement */
+    struct df_plan *own;                /* made at the start of this run; NULL: none */
+};
 
+struct dfr_run_choice {                 /* the policy, and what it sees */
+    const struct dfr_policy *policy;
+    void *state;                        /* the policy's own */
+    struct dfr_view view;
+    uint32_t *able;                     /* by node: the units that can run it, a bit each */
+    double *time_s;
+    bool times_known;                   /* no time is the stated default */
+};
+
+struct dfr_run_firing {                 /* which job is ready when */
     struct dfr_node *nodes;             /* one more than there are */
     uint32_t *successors;               /* who is released by a node's end, by node; of a once node: the once nodes */
     struct dfr_code *codes;             /* by work */
     struct dfr_pending *pending;        /* [slot * n_nodes + node]; what fires once has no other job, so
                                          * no other place */
-    _Atomic uint32_t *missing;          /* of a staged job: inputs on the way; NULL without devices */
-    uint8_t *taker;                     /* of a staged job: the unit it waits on */
-    uint8_t *ahead;                     /* by job: launched by its GPU's worker behind what makes its inputs, and that
-                                         * worker alone will release it: then it is nobody else's. NULL: none is */
-    uint32_t *waiter_node;              /* in value → its node; NULL without devices */
     struct dfr_slot *slots;
     uint32_t *streams, *sources;        /* node numbers; sources without the streams */
     uint32_t n_streams, n_sources, n_terminals, n_once, n_once_terminals;
-    _Atomic uint32_t once_left;
+    _Atomic uint32_t once_left;         /* nodes that fire once and are not yet done */
     _Atomic int64_t limit;              /* waves to run; a stream's end lowers it */
     _Atomic int64_t waves_done;
+};
 
+struct dfr_run_memory {                 /* where tokens lie on the host */
     struct dfm_space *space;            /* NULL: tokens have fixed addresses */
     struct dfr_tokens *tokens;          /* NULL: they have not (tokens.h) */
     struct dfr_buffers *buffers;        /* the caller's memory (buffers.h); NULL: none */
     union df_scalar *scalars;           /* values of graph->node_scalars */
+};
 
-    const struct dfr_policy *policy;
-    void *policy_state;
-    struct dfr_view view;
-    uint32_t *able;
-    double *time_s;
-    bool times_known;                   /* none is the stated default */
-    uint32_t unit_of[DF_MAX_WORKERS + DF_MAX_UNITS], first_worker[DF_MAX_UNITS + 1];
-
+struct dfr_run_threads {                /* the workers, and how they meet */
     struct dfr_worker *workers;         /* CPU first, then one per GPU */
     struct dfr_wake *wakes;             /* by unit */
-    struct dfr_gpu *gpus[DF_MAX_UNITS]; /* by unit; [0] NULL */
-    struct dfr_queue *arrived;          /* staged CPU jobs whose data has come; NULL without devices */
-    _Atomic uint32_t n_staged;          /* CPU jobs staged and not yet taken again */
     uint32_t spins;                     /* looks for work before sleeping */
-    struct dfr_cores *cores;            /* NULL: workers are not bound */
     struct dfr_gang *gang;              /* NULL: no node asks for threads */
-    struct dfr_inspect *inspect;        /* NULL: nothing is looked into while jobs run */
-    const struct dfr_device_ops *check_ops; /* --check=variants: where gpu variants run; NULL else */
     struct dfr_pile *piles;             /* by worker; NULL: not a direct run */
     struct dfr_walk *walk;              /* NULL: the firing rule says what runs next; see walk.h */
     bool fences;                        /* of piles: pile.h */
+    struct dfr_worker starter;          /* stands for the thread in df_run_start() */
     _Alignas(64) _Atomic uint32_t n_active; /* workers of a direct run that have jobs, or are about to rob one */
     char pad[60];
+};
 
+struct dfr_run_devices {                /* all NULL and 0 in a run without devices */
+    const struct dfr_device_ops *ops;   /* NULL: no devices */
+    uint64_t limit_bytes[DF_MAX_UNITS]; /* memory that may be used, by unit */
+    struct dfr_room rooms[DF_MAX_UNITS];/* what of it will be used, and for what */
+    uint32_t jobs;                      /* launched at once on a GPU, at most */
+    bool jobs_found;                    /* how many of these is found while it runs: flight.h */
+    uint32_t window;                    /* taken at once: launched, or reserved with copies under way */
+    struct dfr_gpu *gpus[DF_MAX_UNITS]; /* by unit; [0] NULL */
+    _Atomic uint32_t *missing;          /* of a staged job: inputs on the way */
+    uint8_t *taker;                     /* of a staged job: the unit it waits on */
+    uint8_t *ahead;                     /* by job: launched by its GPU's worker behind what makes its inputs, and that
+                                         * worker alone will release it: then it is nobody else's. NULL: none is */
+    uint32_t *waiter_node;              /* in value → its node */
+    struct dfr_queue *arrived;          /* staged CPU jobs whose data has come */
+    _Atomic uint32_t n_staged;          /* CPU jobs staged and not yet taken again */
+    const struct dfr_device_ops *check_ops; /* --check=variants: where gpu variants run; NULL else */
+};
+
+struct dfr_run_outcome {                /* how the run ends; written by whoever stops it */
     _Atomic uint32_t stop;              /* enum dfr_stop */
     _Atomic bool failure_claimed;
     int failure_status;
     struct df_error failure;            /* written by who claimed it, read after all threads have ended */
+};
 
+struct dfr_run_watch {                  /* for people who look at the run */
     double started_s;
     struct dfr_trace *trace;            /* NULL: none asked for */
     struct dfr_trace_row *start_row;
-    struct df_plan *own_plan;
-    struct dfr_worker starter;          /* stands for the thread in df_run_start() */
+    struct dfr_inspect *inspect;        /* NULL: nothing is looked into while jobs run */
+};
+
+struct df_run {
+    const struct df_graph *graph;
+    struct df_options options;
+    uint32_t inflight;                  /* slots; the once slot has this number */
+    struct dfr_run_plan plan;
+    struct dfr_run_machine machine;
+    struct dfr_run_choice choice;
+    struct dfr_run_firing firing;
+    struct dfr_run_memory memory;
+    struct dfr_run_threads threads;
+    struct dfr_run_devices devices;
+    struct dfr_run_outcome outcome;
+    struct dfr_run_watch watch;
 };
 
 static inline bool dfr_stopped(const struct df_run *run)
 {
-    return atomic_load_explicit(&((struct df_run *)run)->stop, memory_order_relaxed) != DFR_RUNNING;
+    return atomic_load_explicit(&((struct df_run *)run)->outcome.stop, memory_order_relaxed) != DFR_RUNNING;
 }
 
 #define DFR_NO_JOB UINT64_MAX
@@ -212,7 +244,7 @@ static inline uint32_t dfr_job_index(const struct df_run *run, uint64_t job)
 
 static inline bool dfr_is_once(const struct df_run *run, uint32_t node)
 {
-    return run->nodes[node].flags & DFR_N_ONCE;
+    return run->firing.nodes[node].flags & DFR_N_ONCE;
 }
 
 /* The block of a value for a job in `slot`: once values have one for all waves. */
@@ -224,7 +256,7 @@ static inline uint32_t dfr_block_of(const struct df_run *run, uint32_t value, ui
 
 static inline int64_t dfr_job_wave(const struct df_run *run, uint64_t job)
 {
-    return dfr_job_slot(job) == run->inflight ? 0 : run->slots[dfr_job_slot(job)].wave;
+    return dfr_job_slot(job) == run->inflight ? 0 : run->firing.slots[dfr_job_slot(job)].wave;
 }
 
 /* engine.c */
@@ -258,7 +290,7 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory); /* to
 void dfr_arrived(void *run, uint32_t waiter);                     /* a device's copy to the host is complete */
 /* Asks device `memory`, which has it, for a value that is kept. */
 void dfr_stage_kept(struct df_run *run, uint32_t value, uint32_t slot, uint32_t memory);
-/* An item of run->arrived: where it is no job but a kept value that has come, ends what waited for it. */
+/* An item of run->devices.arrived: where it is no job but a kept value that has come, ends what waited for it. */
 bool dfr_stage_end_kept(struct df_run *run, struct dfr_worker *worker, uint64_t item);
 /* Units to which data goes directly from `unit` in this run, a bit each: the platform says so and the back end can. */
 uint32_t dfr_peers(const struct df_run *run, uint32_t unit);

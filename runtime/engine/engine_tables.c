@@ -43,7 +43,7 @@ static void describe_node(struct df_run *run, uint32_t v, uint32_t *need)
 {
     const struct df_graph *g = run->graph;
     const struct df_kernel *kernel = &g->kernels[g->nodes[v].kernel];
-    struct dfr_node *n = &run->nodes[v];
+    struct dfr_node *n = &run->firing.nodes[v];
     uint32_t depth = g->nodes[v].depth;
 
     *need = waited_inputs(g, v);
@@ -81,49 +81,49 @@ static void list_successors(struct df_run *run)
 
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         uint32_t first = g->nodes[v].first_out;
-        bool once = run->nodes[v].flags & DFR_N_ONCE;
-        run->nodes[v].first_successor = n;
+        bool once = run->firing.nodes[v].flags & DFR_N_ONCE;
+        run->firing.nodes[v].first_successor = n;
         for (uint32_t y = first; y < first + df_node_n_out(g, v); y++)
             for (uint32_t i = 0; i < g->values[y].n_readers; i++) {
                 uint32_t reader = g->readers[g->values[y].first_reader + i].node;
-                if (!once || run->nodes[reader].flags & DFR_N_ONCE)
-                    run->successors[n++] = reader;
+                if (!once || run->firing.nodes[reader].flags & DFR_N_ONCE)
+                    run->firing.successors[n++] = reader;
             }
     }
-    run->nodes[g->n_nodes].first_successor = n;
+    run->firing.nodes[g->n_nodes].first_successor = n;
 }
 
 static void describe_nodes(struct df_run *run)
 {
     for (uint32_t v = 0; v < run->graph->n_nodes; v++) {
         uint32_t flags;
-        describe_node(run, v, &run->pending[v].need);
-        flags = run->nodes[v].flags;
+        describe_node(run, v, &run->firing.pending[v].need);
+        flags = run->firing.nodes[v].flags;
         if (flags & DFR_N_ONCE) {
-            run->n_once++;
-            run->n_once_terminals += (flags & DFR_N_TERMINAL) != 0;
+            run->firing.n_once++;
+            run->firing.n_once_terminals += (flags & DFR_N_TERMINAL) != 0;
             continue;
         }
-        run->n_terminals += (flags & DFR_N_TERMINAL) != 0;
-        run->n_streams += (flags & DFR_N_STREAM) != 0;
-        run->n_sources += (flags & (DFR_N_SOURCE | DFR_N_STREAM)) == DFR_N_SOURCE;
+        run->firing.n_terminals += (flags & DFR_N_TERMINAL) != 0;
+        run->firing.n_streams += (flags & DFR_N_STREAM) != 0;
+        run->firing.n_sources += (flags & (DFR_N_SOURCE | DFR_N_STREAM)) == DFR_N_SOURCE;
     }
     for (uint32_t i = 0; i < dfr_buffers_count(run); i++) { /* wave's ends wait for what is kept, too */
-        uint32_t y = run->buffers->value[i];
-        bool once = run->nodes[run->graph->values[y].producer].flags & DFR_N_ONCE;
-        *(once ? &run->n_once_terminals : &run->n_terminals) += dfr_buffers_keep(run, y);
+        uint32_t y = run->memory.buffers->value[i];
+        bool once = run->firing.nodes[run->graph->values[y].producer].flags & DFR_N_ONCE;
+        *(once ? &run->firing.n_once_terminals : &run->firing.n_terminals) += dfr_buffers_keep(run, y);
     }
-    atomic_init(&run->once_left, run->n_once_terminals);
+    atomic_init(&run->firing.once_left, run->firing.n_once_terminals);
 }
 
 static void list_sources(struct df_run *run)
 {
     uint32_t n_streams = 0, n_sources = 0;
     for (uint32_t v = 0; v < run->graph->n_nodes; v++)
-        if (run->nodes[v].flags & DFR_N_STREAM)
-            run->streams[n_streams++] = v;
-        else if (run->nodes[v].flags & DFR_N_SOURCE)
-            run->sources[n_sources++] = v;
+        if (run->firing.nodes[v].flags & DFR_N_STREAM)
+            run->firing.streams[n_streams++] = v;
+        else if (run->firing.nodes[v].flags & DFR_N_SOURCE)
+            run->firing.sources[n_sources++] = v;
 }
 
 /* Wave s begins in slot s with nothing before it to wait for. */
@@ -132,8 +132,8 @@ static void init_pending(struct df_run *run)
     uint32_t n_nodes = run->graph->n_nodes;
     for (uint32_t s = 0; s < run->inflight; s++)
         for (uint32_t v = 0; v < n_nodes; v++) {
-            uint32_t flags = run->nodes[v].flags, need = run->pending[v].need, left = need;
-            struct dfr_pending *p = &run->pending[(size_t)s * n_nodes + v];
+            uint32_t flags = run->firing.nodes[v].flags, need = run->firing.pending[v].need, left = need;
+            struct dfr_pending *p = &run->firing.pending[(size_t)s * n_nodes + v];
             if (s == 0 && flags & DFR_N_IN_ORDER)
                 left--;
             if (flags & DFR_N_BOUNDED && s < run->graph->nodes[v].depth)
@@ -147,24 +147,24 @@ int dfr_engine_create(struct df_run *run, struct df_error *error)
 {
     size_t n_nodes = run->graph->n_nodes ? run->graph->n_nodes : 1;
 
-    run->nodes = dfr_large_alloc((n_nodes + 1) * sizeof *run->nodes);
-    run->pending = dfr_large_alloc(n_nodes * run->inflight * sizeof *run->pending);
-    if (!run->nodes || !run->pending)
+    run->firing.nodes = dfr_large_alloc((n_nodes + 1) * sizeof *run->firing.nodes);
+    run->firing.pending = dfr_large_alloc(n_nodes * run->inflight * sizeof *run->firing.pending);
+    if (!run->firing.nodes || !run->firing.pending)
         return dfr_error_memory(error);
-    memset(run->nodes, 0, (n_nodes + 1) * sizeof *run->nodes);
+    memset(run->firing.nodes, 0, (n_nodes + 1) * sizeof *run->firing.nodes);
     describe_nodes(run);
-    run->successors = dfr_large_alloc(((size_t)run->graph->n_readers + 1) * sizeof *run->successors);
-    run->slots = aligned_alloc(64, (run->inflight + 1) * sizeof *run->slots);
-    run->streams = malloc(((size_t)run->n_streams + 1) * sizeof *run->streams);
-    run->sources = malloc(((size_t)run->n_sources + 1) * sizeof *run->sources);
-    if (!run->successors || !run->slots || !run->streams || !run->sources)
+    run->firing.successors = dfr_large_alloc(((size_t)run->graph->n_readers + 1) * sizeof *run->firing.successors);
+    run->firing.slots = aligned_alloc(64, (run->inflight + 1) * sizeof *run->firing.slots);
+    run->firing.streams = malloc(((size_t)run->firing.n_streams + 1) * sizeof *run->firing.streams);
+    run->firing.sources = malloc(((size_t)run->firing.n_sources + 1) * sizeof *run->firing.sources);
+    if (!run->firing.successors || !run->firing.slots || !run->firing.streams || !run->firing.sources)
         return dfr_error_memory(error);
-    memset(run->slots, 0, (run->inflight + 1) * sizeof *run->slots);
+    memset(run->firing.slots, 0, (run->inflight + 1) * sizeof *run->firing.slots);
     list_sources(run);
     list_successors(run);
     init_pending(run);
-    if (run->n_once == run->graph->n_nodes)
-        atomic_init(&run->limit, 0);    /* nothing to do in a wave */
+    if (run->firing.n_once == run->graph->n_nodes)
+        atomic_init(&run->firing.limit, 0);    /* nothing to do in a wave */
     return DF_OK;
 }
 
@@ -181,24 +181,24 @@ int dfr_engine_codes(struct df_run *run, struct df_error *error)
     const struct df_graph *g = run->graph;
 
     _Static_assert(sizeof(size_t) == sizeof(uint64_t), "dims of the graph are passed to kernels as they are");
-    run->codes = malloc(((size_t)g->n_works + 1) * sizeof *run->codes);
-    if (!run->codes)
+    run->firing.codes = malloc(((size_t)g->n_works + 1) * sizeof *run->firing.codes);
+    if (!run->firing.codes)
         return dfr_error_memory(error);
     for (uint32_t k = 0; k < g->n_works; k++)
-        run->codes[k] = (struct dfr_code){ .cpu = g->functions[g->works[k].kernel].cpu,
+        run->firing.codes[k] = (struct dfr_code){ .cpu = g->functions[g->works[k].kernel].cpu,
                                            .dims = (const size_t *)(g->dims + g->works[k].first_dim),
-                                           .scalars = run->scalars + g->works[k].first_scalar };
-    run->codes[g->n_works] = (struct dfr_code){ .cpu = nothing };
+                                           .scalars = run->memory.scalars + g->works[k].first_scalar };
+    run->firing.codes[g->n_works] = (struct dfr_code){ .cpu = nothing };
     return DF_OK;
 }
 
 void dfr_engine_destroy(struct df_run *run)
 {
-    free(run->nodes);
-    free(run->successors);
-    free(run->codes);
-    free(run->pending);
-    free(run->slots);
-    free(run->streams);
-    free(run->sources);
+    free(run->firing.nodes);
+    free(run->firing.successors);
+    free(run->firing.codes);
+    free(run->firing.pending);
+    free(run->firing.slots);
+    free(run->firing.streams);
+    free(run->firing.sources);
 }

@@ -25,7 +25,7 @@ static inline bool dfr_count_down(const struct dfr_worker *w, _Atomic uint32_t *
 /* A once node has one job, so it needs no slot of its own here. */
 static inline struct dfr_pending *dfr_pending_of(const struct df_run *run, uint32_t slot)
 {
-    return &run->pending[(size_t)(slot == dfr_once_slot(run) ? 0 : slot) * run->graph->n_nodes];
+    return &run->firing.pending[(size_t)(slot == dfr_once_slot(run) ? 0 : slot) * run->graph->n_nodes];
 }
 
 /* true: nothing is missing any more, and the counter stands at the next wave's need. */
@@ -52,7 +52,7 @@ static inline void dfr_release_to_pile(struct df_run *run, struct dfr_worker *w,
         if (w->kept == DFR_NO_JOB) {
             w->kept = job;
         } else {
-            __builtin_prefetch(&run->nodes[nodes[i]]);
+            __builtin_prefetch(&run->firing.nodes[nodes[i]]);
             dfr_pile_push(w->pile, job);
         }
     }
@@ -76,14 +76,14 @@ static inline void dfr_release(struct df_run *run, struct dfr_worker *w, const u
 
 static inline void dfr_release_successors(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot)
 {
-    const struct dfr_node *n = &run->nodes[node];
-    dfr_release(run, w, run->successors + n->first_successor, n[1].first_successor - n->first_successor, slot);
+    const struct dfr_node *n = &run->firing.nodes[node];
+    dfr_release(run, w, run->firing.successors + n->first_successor, n[1].first_successor - n->first_successor, slot);
 }
 
 /* What the end of a job makes possible. The last release of all is the last time that this job touches its slot. */
 static inline void dfr_released(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot, int64_t wave)
 {
-    uint32_t flags = run->nodes[node].flags;
+    uint32_t flags = run->firing.nodes[node].flags;
 
     if (flags & (DFR_N_IN_ORDER | DFR_N_STREAM) && !dfr_engine_in_order(run, w, node, slot, wave))
         return;

@@ -53,7 +53,7 @@ bool dfr_gang_join(struct dfr_gang *gang, struct dfr_worker *w)
     round = atomic_load_explicit(&gang->round, memory_order_acquire); /* stays until we have joined */
     atomic_fetch_add_explicit(&gang->joined, 1, memory_order_acq_rel);
     dfr_gang_wake(gang);
-    dfr_wake_one(&w->run->wakes[0]);    /* somebody else may have to take what this worker would have taken next */
+    dfr_wake_one(&w->run->threads.wakes[0]);    /* somebody else may have to take what this worker would have taken next */
     for (;;) {
         event = atomic_load_explicit(&gang->event, memory_order_seq_cst);
         if (atomic_load_explicit(&gang->round, memory_order_acquire) != round || dfr_stopped(w->run))
@@ -83,7 +83,7 @@ bool dfr_gang_lead(struct dfr_gang *gang, struct dfr_worker *w, uint32_t workers
     atomic_store_explicit(&gang->joined, 0, memory_order_relaxed);
     atomic_store_explicit(&gang->wanted, workers - 1, memory_order_release);
     dfr_gang_wake(gang);
-    dfr_wake_all(&w->run->wakes[0]);
+    dfr_wake_all(&w->run->threads.wakes[0]);
     for (;;) {
         uint32_t event = atomic_load_explicit(&gang->event, memory_order_seq_cst);
         if (atomic_load_explicit(&gang->joined, memory_order_acquire) == workers - 1)

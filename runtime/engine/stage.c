@@ -15,15 +15,15 @@ static uint32_t input_block(const struct df_run *run, uint64_t job, uint32_t k)
 
 uint32_t dfr_peers(const struct df_run *run, uint32_t unit)
 {
-    return run->n_gpus > 1 && run->device_ops->copy_peer ? df_platform_peers(&run->platform, unit) : 0;
+    return run->machine.n_gpus > 1 && run->devices.ops->copy_peer ? df_platform_peers(&run->machine.platform, unit) : 0;
 }
 
 uint32_t dfr_holders(void *arg, uint64_t job, uint32_t k)
 {
     struct df_run *run = arg;
-    if (!run->space)
+    if (!run->memory.space)
         return DFM_HOST;
-    return dfm_block_valid(&run->space->blocks[input_block(run, job, k)]);
+    return dfm_block_valid(&run->memory.space->blocks[input_block(run, job, k)]);
 }
 
 void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holders)
@@ -31,14 +31,14 @@ void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holde
     uint32_t m;
     if ((holders & ~DFM_HOST) == 0) {
         dfr_engine_fail(run, DF_E_DEVICE, "internal error: no memory holds value %u",
-                        dfm_space_value(run->space, block));
+                        dfm_space_value(run->memory.space, block));
         return;
     }
     m = (uint32_t)__builtin_ctz(holders & ~DFM_HOST);
-    run->space->asked[waiter] = block;
-    run->space->peer_asks[waiter].receiver = NULL;
-    dfm_cache_post_fetch(run->space->caches[m], waiter);
-    dfr_wake_one(&run->wakes[m]);
+    run->memory.space->asked[waiter] = block;
+    run->memory.space->peer_asks[waiter].receiver = NULL;
+    dfm_cache_post_fetch(run->memory.space->caches[m], waiter);
+    dfr_wake_one(&run->threads.wakes[m]);
 }
 
 static bool all_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
@@ -51,13 +51,13 @@ static bool all_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
 
 static bool stage_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
 {
-    _Atomic uint32_t *missing = &run->missing[dfr_job_index(run, job)];
+    _Atomic uint32_t *missing = &run->devices.missing[dfr_job_index(run, job)];
     uint32_t present = 1;
 
     if (all_on_host(run, job, n_in))
         return false;
-    run->taker[dfr_job_index(run, job)] = 0;
-    atomic_fetch_add_explicit(&run->n_staged, 1, memory_order_relaxed);
+    run->devices.taker[dfr_job_index(run, job)] = 0;
+    atomic_fetch_add_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
     atomic_store_explicit(missing, n_in + 1, memory_order_relaxed);
     for (uint32_t k = 0; k < n_in; k++) {
         uint32_t holders = dfr_holders(run, job, k);
@@ -68,14 +68,14 @@ static bool stage_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
     }
     if (atomic_fetch_sub_explicit(missing, present, memory_order_acq_rel) != present)
         return true;
-    atomic_fetch_sub_explicit(&run->n_staged, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
     return false;                       /* all came while we asked */
 }
 
 static void announce(struct df_run *run, uint32_t unit, uint32_t block)
 {
-    dfm_cache_post_prefetch(run->space->caches[unit], block);
-    dfr_wake_one(&run->wakes[unit]);
+    dfm_cache_post_prefetch(run->memory.space->caches[unit], block);
+    dfr_wake_one(&run->threads.wakes[unit]);
 }
 
 bool dfr_stage(void *arg, uint64_t job, uint32_t unit)
@@ -83,7 +83,7 @@ bool dfr_stage(void *arg, uint64_t job, uint32_t unit)
     struct df_run *run = arg;
     uint32_t n_in = df_node_n_in(run->graph, dfr_job_node(job));
 
-    if (run->n_gpus == 0)
+    if (run->machine.n_gpus == 0)
         return false;
     if (unit == 0)
         return stage_on_host(run, job, n_in);
@@ -101,7 +101,7 @@ bool dfr_settled(void *arg, uint64_t job, uint32_t unit)
 {
     struct df_run *run = arg;
     for (uint32_t k = 0; k < df_node_n_in(run->graph, dfr_job_node(job)); k++) {
-        if (unit > 0 && dfm_cache_prefetch_pends(run->space->caches[unit], input_block(run, job, k)))
+        if (unit > 0 && dfm_cache_prefetch_pends(run->memory.space->caches[unit], input_block(run, job, k)))
             return false;
         if (!(dfr_holders(run, job, k) >> unit & 1))
             return false;
@@ -115,7 +115,7 @@ static uint32_t reader_units(struct df_run *run, uint32_t slot, uint32_t value, 
     const struct df_value *y = &run->graph->values[value];
     uint32_t units = 0;
     for (uint32_t i = 0; i < y->n_readers; i++)
-        units |= run->policy->units(run->policy_state, slot, run->graph->readers[y->first_reader + i].node);
+        units |= run->choice.policy->units(run->choice.state, slot, run->graph->readers[y->first_reader + i].node);
     return units & ~(1u << memory);
 }
 
@@ -132,7 +132,7 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
     const struct df_graph *g = run->graph;
     uint32_t node = dfr_job_node(job), first = g->nodes[node].first_out;
 
-    if (!run->policy->units)
+    if (!run->choice.policy->units)
         return;
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
         uint32_t units = reader_units(run, dfr_job_slot(job), y, memory), block = dfr_job_slot(job) * g->n_values + y;
@@ -140,9 +140,9 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
         if (units == 0)
             continue;
         if (memory > 0 && units & ~dfr_peers(run, memory) &&
-            dfm_cache_to_host(run->space->caches[memory], block, &error) != DF_OK)
+            dfm_cache_to_host(run->memory.space->caches[memory], block, &error) != DF_OK)
             copy_failed(run, node, job, &error);
-        for (uint32_t u = 1; memory == 0 && u < run->n_units; u++)
+        for (uint32_t u = 1; memory == 0 && u < run->machine.n_units; u++)
             if (units >> u & 1)
                 announce(run, u, block);
     }
@@ -159,7 +159,7 @@ static uint32_t first_keeper(const struct df_run *run)
 
 void dfr_stage_kept(struct df_run *run, uint32_t value, uint32_t slot, uint32_t memory)
 {
-    dfr_ask(run, first_keeper(run) + slot * run->buffers->n + run->buffers->keeper[value],
+    dfr_ask(run, first_keeper(run) + slot * run->memory.buffers->n + run->memory.buffers->keeper[value],
             slot * run->graph->n_values + value, 1u << memory);
 }
 
@@ -168,14 +168,14 @@ bool dfr_stage_end_kept(struct df_run *run, struct dfr_worker *w, uint64_t item)
     uint32_t n_nodes = run->graph->n_nodes;
     if (dfr_job_node(item) < n_nodes)
         return false;
-    dfr_engine_kept(run, w, run->buffers->value[dfr_job_node(item) - n_nodes], dfr_job_slot(item));
+    dfr_engine_kept(run, w, run->memory.buffers->value[dfr_job_node(item) - n_nodes], dfr_job_slot(item));
     return true;
 }
 
 static void kept_arrived(struct df_run *run, uint32_t keeper)
 {
-    dfr_queue_push(run->arrived, dfr_job(keeper / run->buffers->n, run->graph->n_nodes + keeper % run->buffers->n));
-    dfr_wake_one(&run->wakes[0]);
+    dfr_queue_push(run->devices.arrived, dfr_job(keeper / run->memory.buffers->n, run->graph->n_nodes + keeper % run->memory.buffers->n));
+    dfr_wake_one(&run->threads.wakes[0]);
 }
 
 void dfr_arrived(void *arg, uint32_t waiter)
@@ -189,11 +189,11 @@ void dfr_arrived(void *arg, uint32_t waiter)
         return;
     }
     slot = waiter / n_in_values;
-    job = dfr_job(slot, run->waiter_node[waiter % n_in_values]);
+    job = dfr_job(slot, run->devices.waiter_node[waiter % n_in_values]);
     index = dfr_job_index(run, job);
-    if (atomic_fetch_sub_explicit(&run->missing[index], 1, memory_order_acq_rel) != 1)
+    if (atomic_fetch_sub_explicit(&run->devices.missing[index], 1, memory_order_acq_rel) != 1)
         return;
-    if (run->taker[index] == 0)
-        dfr_queue_push(run->arrived, job); /* sized for every job: never full */
-    dfr_wake_one(&run->wakes[run->taker[index]]);
+    if (run->devices.taker[index] == 0)
+        dfr_queue_push(run->devices.arrived, job); /* sized for every job: never full */
+    dfr_wake_one(&run->threads.wakes[run->devices.taker[index]]);
 }

@@ -20,7 +20,7 @@ static uint64_t rounded_bytes(const struct df_value *x)
 
 const struct df_plan *dfr_tokens_plan(const struct df_run *run)
 {
-    const struct df_plan *plan = run->own_plan ? run->own_plan : run->options.plan;
+    const struct df_plan *plan = run->plan.own ? run->plan.own : run->options.plan;
     uint64_t wave_bytes;
 
     if (!plan || !plan->layout.any_line || plan->layout.n_values != run->graph->n_values)
@@ -52,10 +52,10 @@ static bool wants_blocks(const struct df_options *o)
 
 static bool are_fixed(const struct df_run *run)
 {
-    if (run->n_gpus > 0 || wants_blocks(&run->options))
+    if (run->machine.n_gpus > 0 || wants_blocks(&run->options))
         return false;
     for (uint32_t v = 0; v < run->graph->n_nodes; v++)
-        if (run->nodes[v].flags & DFR_N_BOUNDED)
+        if (run->firing.nodes[v].flags & DFR_N_BOUNDED)
             return false;
     return dfr_tokens_plan(run) || are_small(run);
 }
@@ -111,7 +111,7 @@ static void point_ports(const struct df_run *run, struct dfr_tokens *t, const ui
         for (uint32_t v = 0; v < g->n_nodes; v++) {
             const struct df_node *node = &g->nodes[v];
             const struct df_kernel *kernel = &g->kernels[node->kernel];
-            void **ports = t->ports + (size_t)s * t->n_ports + run->nodes[v].first_port;
+            void **ports = t->ports + (size_t)s * t->n_ports + run->firing.nodes[v].first_port;
             for (uint32_t p = 0; p < kernel->n_ports; p++) {
                 const struct df_kport *port = &g->kports[kernel->first_port + p];
                 uint32_t x;
@@ -145,7 +145,7 @@ static uint32_t list_lent(const struct df_run *run, struct dfr_lent_port *list)
     const struct df_graph *g = run->graph;
     uint32_t n = 0;
 
-    for (uint32_t v = 0; run->buffers && v < g->n_nodes; v++) {
+    for (uint32_t v = 0; run->memory.buffers && v < g->n_nodes; v++) {
         const struct df_node *node = &g->nodes[v];
         const struct df_kernel *kernel = &g->kernels[node->kernel];
         for (uint32_t p = 0; p < kernel->n_ports; p++) {
@@ -153,7 +153,7 @@ static uint32_t list_lent(const struct df_run *run, struct dfr_lent_port *list)
             if (!is_set_by_wave(run, node, port))
                 continue;
             if (list)
-                list[n] = (struct dfr_lent_port){ .port = run->nodes[v].first_port + p, .node = v,
+                list[n] = (struct dfr_lent_port){ .port = run->firing.nodes[v].first_port + p, .node = v,
                                                   .lent = dfr_buffers_lent(run, value_at(g, node, port)) };
             n++;
         }
@@ -163,7 +163,7 @@ static uint32_t list_lent(const struct df_run *run, struct dfr_lent_port *list)
 
 void dfr_tokens_begin(const struct df_run *run, uint32_t worker, uint32_t slot, int64_t wave)
 {
-    const struct dfr_tokens *t = run->tokens;
+    const struct dfr_tokens *t = run->memory.tokens;
     for (uint32_t i = 0; i < t->n_lent; i++)
         if (t->lent[i].worker == worker)
             t->ports[(size_t)slot * t->n_ports + t->lent[i].port] = dfm_lent_at(t->lent[i].lent, wave);
@@ -183,7 +183,7 @@ int dfr_tokens_create(const struct df_run *run, struct dfr_tokens **result, stru
         goto no_memory;
     find_places(run, offset, &slot_bytes, &once_bytes);
     t->bytes = slot_bytes * run->inflight + once_bytes + ALIGNMENT;
-    t->n_ports = run->nodes[g->n_nodes].first_port;
+    t->n_ports = run->firing.nodes[g->n_nodes].first_port;
     t->ports = malloc(((size_t)t->n_ports * run->inflight + 1) * sizeof *t->ports);
     t->memory = mmap(NULL, t->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (t->memory == MAP_FAILED)

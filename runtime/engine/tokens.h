@@ -46,12 +46,12 @@ void dfr_tokens_begin(const struct df_run *run, uint32_t worker, uint32_t slot, 
 /* Where the ports of a slot's nodes begin. */
 static inline void *const *dfr_tokens_slot_ports(const struct df_run *run, uint32_t slot)
 {
-    return run->tokens->ports + (size_t)(slot == dfr_once_slot(run) ? 0 : slot) * run->tokens->n_ports;
+    return run->memory.tokens->ports + (size_t)(slot == dfr_once_slot(run) ? 0 : slot) * run->memory.tokens->n_ports;
 }
 
 static inline void *const *dfr_tokens_ports(const struct df_run *run, uint32_t node, uint32_t slot)
 {
-    return dfr_tokens_slot_ports(run, slot) + run->nodes[node].first_port;
+    return dfr_tokens_slot_ports(run, slot) + run->firing.nodes[node].first_port;
 }
 
 #endif

@@ -57,7 +57,7 @@ static inline void tell(const struct trip *t, uint64_t done)
 /* The run has ended, or this wave is none of its. */
 static bool is_over(const struct trip *t)
 {
-    return dfr_stopped(t->run) || t->wave >= atomic_load_explicit(&t->run->limit, memory_order_relaxed);
+    return dfr_stopped(t->run) || t->wave >= atomic_load_explicit(&t->run->firing.limit, memory_order_relaxed);
 }
 
 static bool look(struct trip *t, uint32_t other, uint64_t done)
@@ -90,7 +90,7 @@ static void sleep_for(struct trip *t, uint32_t other, uint64_t done)
 static bool wait_long(struct trip *t, uint32_t other, uint64_t done)
 {
     double begin_s = dfr_clock_s();
-    uint32_t looks = t->run->spins * LOOKS_A_SPIN;
+    uint32_t looks = t->run->threads.spins * LOOKS_A_SPIN;
     bool good;
 
     while (!(good = look(t, other, done)) && !is_over(t)) {
@@ -111,7 +111,7 @@ static __attribute__((noinline)) bool wait_for(struct trip *t, uint32_t other, u
     for (uint32_t i = 0; i < QUICK_LOOKS; i++) {
         if (look(t, other, done))
             return true;
-        if (t->run->spins == 0)
+        if (t->run->threads.spins == 0)
             break;
         dfr_relax();
     }
@@ -145,8 +145,8 @@ static inline __attribute__((always_inline)) bool walk_jobs(struct trip *t, cons
 {
     struct df_run *run = t->run;
     struct dfr_worker *w = t->w;
-    const struct dfr_node *nodes = run->nodes;
-    const struct dfr_code *codes = run->codes;
+    const struct dfr_node *nodes = run->firing.nodes;
+    const struct dfr_code *codes = run->firing.codes;
     void *const *ports = dfr_tokens_slot_ports(run, slot);
     uint64_t base = dfr_job(slot, 0);
     uint32_t i;
@@ -222,7 +222,7 @@ static void walk_waves(struct trip *t)
         t->me->n_waves = INT64_MAX;     /* no wave waits for this worker */
         return;
     }
-    for (int64_t wave = 0; wave < atomic_load(&t->run->limit); wave++) {
+    for (int64_t wave = 0; wave < atomic_load(&t->run->firing.limit); wave++) {
         begin_wave(t, wave);
         if (wave >= t->walk->n_slots && !wait_for_wave(t, wave + 1 - t->walk->n_slots))
             return;
@@ -238,7 +238,7 @@ static void walk_waves(struct trip *t)
 static void leave(struct trip *t)
 {
     struct df_run *run = t->run;
-    int64_t n_waves = atomic_load(&run->limit);
+    int64_t n_waves = atomic_load(&run->firing.limit);
 
     /* acq_rel: the others' n_waves */
     if (atomic_fetch_sub_explicit(&t->walk->n_walking, 1, memory_order_acq_rel) != 1)
@@ -246,18 +246,18 @@ static void leave(struct trip *t)
     for (uint32_t q = 0; q < t->walk->n_workers; q++)
         if (t->walk->walkers[q].n_waves < n_waves)
             n_waves = t->walk->walkers[q].n_waves;
-    atomic_store(&run->waves_done, n_waves);
+    atomic_store(&run->firing.waves_done, n_waves);
     dfr_engine_stop(run, DFR_FINISHED); /* unless it was stopped before */
 }
 
 void *dfr_walk_main(void *arg)
 {
     struct dfr_worker *w = arg;
-    struct trip t = { .run = w->run, .w = w, .walk = w->run->walk, .me = &w->run->walk->walkers[w->index], .wave = -1 };
+    struct trip t = { .run = w->run, .w = w, .walk = w->run->threads.walk, .me = &w->run->threads.walk->walkers[w->index], .wave = -1 };
     double begin_s = dfr_clock_s();
 
-    if (t.run->cores)
-        dfr_cores_bind(t.run->cores, w->index);
+    if (t.run->machine.cores)
+        dfr_cores_bind(t.run->machine.cores, w->index);
     if (walk_list(&t, &t.me->once, dfr_once_slot(t.run)) && wait_for_wave(&t, 0))
         walk_waves(&t);
     if (w->jobs > 0) {

@@ -77,7 +77,7 @@ struct dfr_walk {
 };
 
 bool dfr_walk_applies(const struct df_run *run);
-/* The policy exists; it is gone where run->walk is there afterwards. */
+/* The policy exists; it is gone where run->threads.walk is there afterwards. */
 int dfr_walk_create(struct df_run *run, struct df_error *error);
 void dfr_walk_destroy(struct dfr_walk *walk);           /* NULL, too */
 void dfr_walk_wake(struct dfr_walk *walk);              /* all sleepers, to look whether the run goes on */

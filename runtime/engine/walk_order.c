@@ -22,20 +22,20 @@ static bool has_gangs(const struct df_graph *g)
 static bool are_short(const struct df_run *run)
 {
     double total_s = 0;
-    if (!run->times_known)
+    if (!run->choice.times_known)
         return false;
     for (uint32_t v = 0; v < run->graph->n_nodes; v++)
-        total_s += run->time_s[run->graph->nodes[v].work]; /* on unit 0 */
+        total_s += run->choice.time_s[run->graph->nodes[v].work]; /* on unit 0 */
     return total_s <= DFR_LONG_S * run->graph->n_nodes;
 }
 
 bool dfr_walk_applies(const struct df_run *run)
 {
-    if (!run->tokens || run->trace || !run->policy->units)
+    if (!run->memory.tokens || run->watch.trace || !run->choice.policy->units)
         return false;
-    if (run->n_workers == 1)
+    if (run->machine.n_workers == 1)
         return true;
-    return !has_gangs(run->graph) && are_short(run) && !(run->policy->guarded && run->options.guard);
+    return !has_gangs(run->graph) && are_short(run) && !(run->choice.policy->guarded && run->options.guard);
 }
 
 /* ---- order ---- */
@@ -50,15 +50,15 @@ struct making {
 static void push(struct df_run *run, uint32_t node)
 {
     uint32_t units;
-    run->policy->push(run->policy_state, dfr_job(0, node), DFR_NOBODY, false, &units);
+    run->choice.policy->push(run->choice.state, dfr_job(0, node), DFR_NOBODY, false, &units);
 }
 
 static void release_successors(struct making *m, uint32_t node)
 {
     const struct df_run *run = m->run;
-    for (uint32_t s = run->nodes[node].first_successor; s < run->nodes[node + 1].first_successor; s++)
-        if (--m->left[run->successors[s]] == 0)
-            push(m->run, run->successors[s]);
+    for (uint32_t s = run->firing.nodes[node].first_successor; s < run->firing.nodes[node + 1].first_successor; s++)
+        if (--m->left[run->firing.successors[s]] == 0)
+            push(m->run, run->firing.successors[s]);
 }
 
 /* Takes jobs from the policy until it has none, and gives it those that become ready by them. */
@@ -66,10 +66,10 @@ static void drain(struct making *m)
 {
     const struct df_run *run = m->run;
     uint64_t job;
-    while (run->policy->pop(run->policy_state, 0, &job)) {
+    while (run->choice.policy->pop(run->choice.state, 0, &job)) {
         m->wave.node[m->wave.n++] = dfr_job_node(job);
-        if (run->policy->done)
-            run->policy->done(run->policy_state, job, 0);
+        if (run->choice.policy->done)
+            run->choice.policy->done(run->choice.state, job, 0);
         release_successors(m, dfr_job_node(job));
     }
 }
@@ -83,16 +83,16 @@ static void order_jobs(struct making *m)
         if (dfr_is_once(run, v))
             m->once.node[m->once.n++] = v;
         else
-            for (uint32_t s = run->nodes[v].first_successor; s < run->nodes[v + 1].first_successor; s++)
-                m->left[run->successors[s]]++;
+            for (uint32_t s = run->firing.nodes[v].first_successor; s < run->firing.nodes[v + 1].first_successor; s++)
+                m->left[run->firing.successors[s]]++;
     }
-    for (uint32_t i = 0; i < run->n_streams; i++)
-        m->wave.node[m->wave.n++] = run->streams[i];
-    m->wave.n_streams = run->n_streams;
-    for (uint32_t i = 0; i < run->n_streams; i++)
-        release_successors(m, run->streams[i]);
-    for (uint32_t i = 0; i < run->n_sources; i++)
-        push(m->run, run->sources[i]);
+    for (uint32_t i = 0; i < run->firing.n_streams; i++)
+        m->wave.node[m->wave.n++] = run->firing.streams[i];
+    m->wave.n_streams = run->firing.n_streams;
+    for (uint32_t i = 0; i < run->firing.n_streams; i++)
+        release_successors(m, run->firing.streams[i]);
+    for (uint32_t i = 0; i < run->firing.n_sources; i++)
+        push(m->run, run->firing.sources[i]);
     drain(m);
 }
 
@@ -127,7 +127,7 @@ static bool describe_jobs(struct making *m, struct dfr_phase *p, bool once)
 
     for (uint32_t i = 0; i < p->n; i++) {
         m->place[p->node[i]] = i;
-        p->time_s[i] = run->time_s[g->nodes[p->node[i]].work]; /* on unit 0 */
+        p->time_s[i] = run->choice.time_s[g->nodes[p->node[i]].work]; /* on unit 0 */
         n_before += df_node_n_in(g, p->node[i]);
     }
     p->before = malloc((n_before + 1) * sizeof *p->before);
@@ -148,12 +148,12 @@ static bool describe_jobs(struct making *m, struct dfr_phase *p, bool once)
 static bool make_phase(struct making *m, struct dfr_phase *p, bool once, struct dfr_list *lists)
 {
     struct df_run *run = m->run;
-    uint32_t n_workers = run->n_workers;
+    uint32_t n_workers = run->machine.n_workers;
 
     if (n_workers == 1)                 /* nobody asks who makes what it reads */
         memset(p->first_before, 0, ((size_t)p->n + 1) * sizeof *p->first_before);
     else if (!describe_jobs(m, p, once) ||
-             !dfr_phase_share(p, n_workers, once ? 1 : run->walk->n_slots, once ? 1 : atomic_load(&run->limit)))
+             !dfr_phase_share(p, n_workers, once ? 1 : run->threads.walk->n_slots, once ? 1 : atomic_load(&run->firing.limit)))
         return false;
     return dfr_phase_lists(p, n_workers, lists);
 }
@@ -165,20 +165,20 @@ static bool make_lists(struct making *m, struct dfr_list *lists)
 
     m->left = calloc(n, sizeof *m->left);
     m->place = malloc(n * sizeof *m->place);
-    if (!m->left || !m->place || !phase_create(&m->once, run->n_once) ||
-        !phase_create(&m->wave, run->graph->n_nodes - run->n_once))
+    if (!m->left || !m->place || !phase_create(&m->once, run->firing.n_once) ||
+        !phase_create(&m->wave, run->graph->n_nodes - run->firing.n_once))
         return false;
     order_jobs(m);
     if (!make_phase(m, &m->once, true, lists))
         return false;
-    for (uint32_t w = 0; w < run->n_workers; w++) {
-        run->walk->walkers[w].once = lists[w];
+    for (uint32_t w = 0; w < run->machine.n_workers; w++) {
+        run->threads.walk->walkers[w].once = lists[w];
         lists[w] = (struct dfr_list){ 0 };
     }
     if (!make_phase(m, &m->wave, false, lists))
         return false;
-    for (uint32_t w = 0; w < run->n_workers; w++) {
-        run->walk->walkers[w].wave = lists[w];
+    for (uint32_t w = 0; w < run->machine.n_workers; w++) {
+        run->threads.walk->walkers[w].wave = lists[w];
         lists[w] = (struct dfr_list){ 0 };
     }
     return true;
@@ -187,8 +187,8 @@ static bool make_lists(struct making *m, struct dfr_list *lists)
 /* Each worker sets the pointers to the caller's memory of the nodes that it runs. */
 static void share_lent(const struct making *m)
 {
-    const struct dfr_tokens *tokens = m->run->tokens;
-    for (uint32_t i = 0; m->run->n_workers > 1 && i < tokens->n_lent; i++)
+    const struct dfr_tokens *tokens = m->run->memory.tokens;
+    for (uint32_t i = 0; m->run->machine.n_workers > 1 && i < tokens->n_lent; i++)
         tokens->lent[i].worker = m->wave.worker[m->place[tokens->lent[i].node]];
 }
 
@@ -200,46 +200,46 @@ static struct dfr_walk *walk_new(const struct df_run *run)
 
     if (!walk)
         return NULL;
-    walk->n_workers = run->n_workers;
-    walk->n_slots = run->n_workers == 1 ? 1 : run->inflight;
-    walk->fences = run->n_workers > 1 && !dfr_pile_prepare();
-    walk->walkers = aligned_alloc(64, run->n_workers * sizeof *walk->walkers);
+    walk->n_workers = run->machine.n_workers;
+    walk->n_slots = run->machine.n_workers == 1 ? 1 : run->inflight;
+    walk->fences = run->machine.n_workers > 1 && !dfr_pile_prepare();
+    walk->walkers = aligned_alloc(64, run->machine.n_workers * sizeof *walk->walkers);
     if (!walk->walkers) {
         free(walk);
         return NULL;
     }
-    memset(walk->walkers, 0, run->n_workers * sizeof *walk->walkers);
-    for (uint32_t w = 0; w < run->n_workers; w++)
+    memset(walk->walkers, 0, run->machine.n_workers * sizeof *walk->walkers);
+    for (uint32_t w = 0; w < run->machine.n_workers; w++)
         atomic_init(&walk->walkers[w].wanted, DFR_NOT_WANTED);
-    atomic_init(&walk->n_walking, run->n_workers);
+    atomic_init(&walk->n_walking, run->machine.n_workers);
     return walk;
 }
 
 int dfr_walk_create(struct df_run *run, struct df_error *error)
 {
     struct making m = { .run = run };
-    struct dfr_list *lists = calloc(run->n_workers, sizeof *lists);
+    struct dfr_list *lists = calloc(run->machine.n_workers, sizeof *lists);
     bool good;
 
-    run->walk = walk_new(run);
-    good = lists && run->walk && make_lists(&m, lists);
+    run->threads.walk = walk_new(run);
+    good = lists && run->threads.walk && make_lists(&m, lists);
     if (good)
         share_lent(&m);
     free(m.left);
     free(m.place);
     phase_free(&m.once);
     phase_free(&m.wave);
-    for (uint32_t w = 0; lists && w < run->n_workers; w++)
+    for (uint32_t w = 0; lists && w < run->machine.n_workers; w++)
         dfr_list_free(&lists[w]);
     free(lists);
     if (!good)
-        return dfr_error_memory(error);  /* run->walk goes with the run */
-    run->policy->destroy(run->policy_state);
-    run->policy_state = NULL;
-    free(run->successors);
-    free(run->pending);
-    run->successors = NULL;
-    run->pending = NULL;
+        return dfr_error_memory(error);  /* run->threads.walk goes with the run */
+    run->choice.policy->destroy(run->choice.state);
+    run->choice.state = NULL;
+    free(run->firing.successors);
+    free(run->firing.pending);
+    run->firing.successors = NULL;
+    run->firing.pending = NULL;
     return DF_OK;
 }
 

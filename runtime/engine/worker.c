@@ -20,9 +20,9 @@ static bool make_output(struct df_run *run, uint64_t job, uint32_t y)
 {
     const struct df_graph *g = run->graph;
     uint32_t block = dfr_job_slot(job) * g->n_values + y;
-    struct dfm_block *b = &run->space->blocks[block];
+    struct dfm_block *b = &run->memory.space->blocks[block];
 
-    b->host = dfm_space_host_take(run->space, block);
+    b->host = dfm_space_host_take(run->memory.space, block);
     if (!b->host) {
         dfr_engine_fail_job(run, job, dfr_job_wave(run, job), "internal error: more tokens live than were planned");
         return false;
@@ -45,12 +45,12 @@ static bool make_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
         switch (ports[p].mode) {
         case DF_IN:
         case DF_INOUT:                  /* the output takes over the input's memory */
-            w->ports[p] = run->space->blocks[dfr_block_of(run, x, dfr_job_slot(job))].host;
+            w->ports[p] = run->memory.space->blocks[dfr_block_of(run, x, dfr_job_slot(job))].host;
             break;
         case DF_OUT:
             if (!make_output(run, job, y))
                 return false;
-            w->ports[p] = run->space->blocks[dfr_job_slot(job) * g->n_values + y].host;
+            w->ports[p] = run->memory.space->blocks[dfr_job_slot(job) * g->n_values + y].host;
             break;
         default:
             w->ports[p] = tmp;
@@ -83,16 +83,16 @@ void *const *dfr_worker_ports(struct df_run *run, struct dfr_worker *w, uint64_t
 {
     uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
 
-    if (!run->tokens)
+    if (!run->memory.tokens)
         return make_ports(run, w, job) ? w->ports : NULL;
-    return run->nodes[node].flags & DFR_N_TMP ? ports_with_tmp(run, w, node, slot) : dfr_tokens_ports(run, node, slot);
+    return run->firing.nodes[node].flags & DFR_N_TMP ? ports_with_tmp(run, w, node, slot) : dfr_tokens_ports(run, node, slot);
 }
 
 /* Workers that the job may use, itself included. */
 static uint32_t threads_of(const struct df_run *run, uint64_t job)
 {
     uint32_t threads = run->graph->works[run->graph->nodes[dfr_job_node(job)].work].threads;
-    return threads < run->n_cpu_workers ? (threads ? threads : 1) : run->n_cpu_workers;
+    return threads < run->machine.n_cpu_workers ? (threads ? threads : 1) : run->machine.n_cpu_workers;
 }
 
 static void run_job(struct df_run *run, struct dfr_worker *w, uint64_t job, double *now)
@@ -104,20 +104,20 @@ static void run_job(struct df_run *run, struct dfr_worker *w, uint64_t job, doub
 
     call->job = job;
     call->wave = dfr_job_wave(run, job);
-    call->threads = run->gang ? threads_of(run, job) : 1;
+    call->threads = run->threads.gang ? threads_of(run, job) : 1;
     call->failed = false;
     if (call->threads > 1) {
-        if (!dfr_gang_lead(run->gang, w, call->threads))
+        if (!dfr_gang_lead(run->threads.gang, w, call->threads))
             return;
         begin = dfr_clock_s();
     }
     if (w->first_s < 0)
         w->first_s = begin;
     ports = dfr_worker_ports(run, w, job);
-    code = !ports ? DF_FAILED : run->inspect ? dfr_inspect_call(run, w) : dfr_worker_call(run, w, ports);
+    code = !ports ? DF_FAILED : run->watch.inspect ? dfr_inspect_call(run, w) : dfr_worker_call(run, w, ports);
     *now = dfr_clock_s();
     if (call->threads > 1)
-        dfr_gang_end(run->gang);
+        dfr_gang_end(run->threads.gang);
     w->jobs++;
     w->busy_s += *now - begin;
     w->last_s = *now;
@@ -133,8 +133,8 @@ static void run_job(struct df_run *run, struct dfr_worker *w, uint64_t job, doub
  * be drawn to the host either. */
 static bool enough_staged(const struct df_run *run)
 {
-    return run->policy->pull &&
-           atomic_load_explicit(&((struct df_run *)run)->n_staged, memory_order_relaxed) >= 2 * run->n_cpu_workers;
+    return run->choice.policy->pull &&
+           atomic_load_explicit(&((struct df_run *)run)->devices.n_staged, memory_order_relaxed) >= 2 * run->machine.n_cpu_workers;
 }
 
 static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
@@ -143,31 +143,31 @@ static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
         if (w->kept != DFR_NO_JOB) {
             *job = w->kept;
             w->kept = DFR_NO_JOB;
-        } else if (run->arrived && dfr_queue_pop(run->arrived, job)) {
+        } else if (run->devices.arrived && dfr_queue_pop(run->devices.arrived, job)) {
             if (dfr_stage_end_kept(run, w, *job))
                 continue;
-            atomic_fetch_sub_explicit(&run->n_staged, 1, memory_order_relaxed);
+            atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
             return true;
-        } else if (enough_staged(run) || !run->policy->pop(run->policy_state, w->index, job)) {
+        } else if (enough_staged(run) || !run->choice.policy->pop(run->choice.state, w->index, job)) {
             return false;
         }
-        if (run->n_gpus == 0 || !dfr_stage(run, *job, 0))
+        if (run->machine.n_gpus == 0 || !dfr_stage(run, *job, 0))
             return true;
     }
 }
 
 static bool gang_gathers(const struct df_run *run)
 {
-    return run->gang && dfr_gang_gathers(run->gang);
+    return run->threads.gang && dfr_gang_gathers(run->threads.gang);
 }
 
 /* Looks for work a bounded time, then sleeps until there may be some. true: *job was found. */
 static bool wait_for_work(struct df_run *run, struct dfr_worker *w, uint64_t *job)
 {
-    struct dfr_wake *wake = &run->wakes[0];
+    struct dfr_wake *wake = &run->threads.wakes[0];
     uint32_t key;
 
-    for (uint32_t i = 0; i < run->spins && !dfr_stopped(run) && !gang_gathers(run); i++) {
+    for (uint32_t i = 0; i < run->threads.spins && !dfr_stopped(run) && !gang_gathers(run); i++) {
         for (int k = 0; k < 16; k++)
             dfr_relax();
         if (take(run, w, job))
@@ -194,10 +194,10 @@ void *dfr_worker_main(void *arg)
     bool rested = true;                 /* `now` is not the end of the job before */
     uint64_t job;
 
-    if (run->cores)
-        dfr_cores_bind(run->cores, w->index);
+    if (run->machine.cores)
+        dfr_cores_bind(run->machine.cores, w->index);
     while (!dfr_stopped(run)) {
-        if (gang_gathers(run) && dfr_gang_join(run->gang, w))
+        if (gang_gathers(run) && dfr_gang_join(run->threads.gang, w))
             rested = true;
         if (!take(run, w, &job)) {
             rested = true;

@@ -15,7 +15,7 @@ void *const *dfr_worker_ports(struct df_run *run, struct dfr_worker *worker, uin
 /* Calls the kernel of the job that worker->call says. */
 static inline int dfr_worker_call(const struct df_run *run, struct dfr_worker *w, void *const *ports)
 {
-    const struct dfr_code *code = &run->codes[run->nodes[dfr_job_node(w->call.job)].work];
+    const struct dfr_code *code = &run->firing.codes[run->firing.nodes[dfr_job_node(w->call.job)].work];
     return code->cpu(&w->call, NULL, code->dims, ports, code->scalars);
 }
 

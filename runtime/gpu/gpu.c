@@ -25,7 +25,7 @@ static void copied(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes
     uint32_t slot = block / gpu->run->graph->n_values;
 
     if (row)
-        dfr_trace_add(row, dfm_space_value(gpu->run->space, block), dfr_job_wave(gpu->run, dfr_job(slot, 0)),
+        dfr_trace_add(row, dfm_space_value(gpu->run->memory.space, block), dfr_job_wave(gpu->run, dfr_job(slot, 0)),
                       gpu->origin_s + begin_s, gpu->origin_s + end_s, bytes);
 }
 
@@ -45,7 +45,7 @@ static void freed(void *arg, void *address, uint64_t bytes)
 
 static void answered(void *arg, uint32_t memory)
 {
-    dfr_wake_one(&((struct dfr_gpu *)arg)->run->wakes[memory]);
+    dfr_wake_one(&((struct dfr_gpu *)arg)->run->threads.wakes[memory]);
 }
 
 static uint64_t next_use(void *arg, uint32_t block)
@@ -82,23 +82,23 @@ static int open_device(struct dfr_gpu *gpu, struct df_error *error)
 {
     struct df_run *run = gpu->run;
     struct dfr_device_config config = {
-        .unit = &run->platform.units[gpu->unit],
-        .pool_bytes = run->rooms[gpu->unit].pool_bytes,
-        .compute_streams = run->gpu_jobs,
+        .unit = &run->machine.platform.units[gpu->unit],
+        .pool_bytes = run->devices.rooms[gpu->unit].pool_bytes,
+        .compute_streams = run->devices.jobs,
         .check = run->options.emu_check,
         .trial = &run->options.emu_trial,
         .wakeup = gpu_wakeup,
-        .wakeup_arg = &run->wakes[gpu->unit],
+        .wakeup_arg = &run->threads.wakes[gpu->unit],
     };
     gpu->origin_s = dfr_clock_s();
-    return run->device_ops->open(gpu->unit - 1, &config, &gpu->device, error);
+    return run->devices.ops->open(gpu->unit - 1, &config, &gpu->device, error);
 }
 
 static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *error)
 {
-    const struct dfr_room *room = &gpu->run->rooms[gpu->unit];
+    const struct dfr_room *room = &gpu->run->devices.rooms[gpu->unit];
     struct dfm_cache_config config = {
-        .space = gpu->run->space,
+        .space = gpu->run->memory.space,
         .memory = gpu->unit,
         .device = gpu->device,
         .pool_bytes = room->pool_bytes,
@@ -111,7 +111,7 @@ static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *er
         .next_use = gpu->by_next_use ? next_use : NULL,
         .arrived = arrived,
         .answered = gpu->peers ? answered : NULL,
-        .copied = gpu->run->trace ? copied : NULL,
+        .copied = gpu->run->watch.trace ? copied : NULL,
         .freed = gpu->run->options.poison ? freed : NULL,
         .arg = gpu,
     };
@@ -128,12 +128,12 @@ int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, s
         return dfr_error_memory(error);
     gpu->run = run;
     gpu->unit = unit;
-    gpu->window = run->gpu_window;
-    gpu->capacity = gpu->window + (run->ahead ? DFR_GPU_AHEAD : 0);
-    dfr_flight_start(&gpu->flight, run->gpu_jobs_found ? DF_GPU_JOBS : run->gpu_jobs, run->gpu_jobs);
+    gpu->window = run->devices.window;
+    gpu->capacity = gpu->window + (run->devices.ahead ? DFR_GPU_AHEAD : 0);
+    dfr_flight_start(&gpu->flight, run->devices.jobs_found ? DF_GPU_JOBS : run->devices.jobs, run->devices.jobs);
     gpu->peers = dfr_peers(run, unit);
-    status = dfr_next_use_wanted(run->options.evict, run->policy, &gpu->by_next_use, error);
-    gpu->by_next_use = gpu->by_next_use && !run->rooms[unit].fits;
+    status = dfr_next_use_wanted(run->options.evict, run->choice.policy, &gpu->by_next_use, error);
+    gpu->by_next_use = gpu->by_next_use && !run->devices.rooms[unit].fits;
     if (status == DF_OK)
         status = open_device(gpu, error);
     if (status == DF_OK)
@@ -142,10 +142,10 @@ int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, s
         goto fail;
     gpu->jobs = calloc(gpu->capacity, sizeof *gpu->jobs);
     gpu->order = calloc(gpu->capacity, sizeof *gpu->order);
-    gpu->stream_jobs = calloc(run->gpu_jobs, sizeof *gpu->stream_jobs);
-    gpu->loaded = gpu->device->ops->loads_late ? calloc((size_t)run->gpu_jobs * run->graph->n_kernels + 1, 1) : NULL;
-    gpu->flying = run->ahead ? calloc((size_t)run->graph->n_nodes * (run->inflight + 1) + 1, 1) : NULL;
-    if (!gpu->jobs || !gpu->order || !gpu->stream_jobs || (run->ahead && !gpu->flying) ||
+    gpu->stream_jobs = calloc(run->devices.jobs, sizeof *gpu->stream_jobs);
+    gpu->loaded = gpu->device->ops->loads_late ? calloc((size_t)run->devices.jobs * run->graph->n_kernels + 1, 1) : NULL;
+    gpu->flying = run->devices.ahead ? calloc((size_t)run->graph->n_nodes * (run->inflight + 1) + 1, 1) : NULL;
+    if (!gpu->jobs || !gpu->order || !gpu->stream_jobs || (run->devices.ahead && !gpu->flying) ||
         (gpu->device->ops->loads_late && !gpu->loaded)) {
         status = dfr_error_memory(error);
         goto fail;
@@ -155,7 +155,7 @@ int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, s
         status = make_job(gpu, &gpu->jobs[i], n_ports, error);
     if (status != DF_OK)
         goto fail;
-    run->space->caches[unit] = gpu->cache;
+    run->memory.space->caches[unit] = gpu->cache;
     *result = gpu;
     return DF_OK;
 
@@ -170,13 +170,13 @@ int dfr_gpu_know_order(struct dfr_gpu *gpu, struct df_error *error)
 
     if (!gpu->by_next_use)
         return DF_OK;
-    gpu->next_use = dfr_next_use_create(&run->view, run->policy, run->policy_state, gpu->unit);
+    gpu->next_use = dfr_next_use_create(&run->choice.view, run->choice.policy, run->choice.state, gpu->unit);
     return gpu->next_use ? DF_OK : dfr_error_memory(error);
 }
 
 void dfr_gpu_connect(struct dfr_gpu *gpu, struct dfr_gpu *const *gpus)
 {
-    const struct df_unit *units = gpu->run->platform.units;
+    const struct df_unit *units = gpu->run->machine.platform.units;
     for (uint32_t rest = gpu->peers; rest; rest &= rest - 1) {
         uint32_t u = (uint32_t)__builtin_ctz(rest);
         if (!gpu->device->ops->connect(gpu->device, gpus[u]->device))
@@ -220,10 +220,10 @@ void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats)
 {
     dfm_cache_stats(gpu->cache, stats);
     stats->jobs = gpu->flight.jobs;
-    snprintf(stats->evict, sizeof stats->evict, "%s", gpu->run->rooms[gpu->unit].fits ? "none"
+    snprintf(stats->evict, sizeof stats->evict, "%s", gpu->run->devices.rooms[gpu->unit].fits ? "none"
                                                       : gpu->by_next_use             ? "belady" : "lru");
     stats->replayed = gpu->n_replayed;
-    snprintf(stats->name, sizeof stats->name, "%s", gpu->run->platform.units[gpu->unit].name);
+    snprintf(stats->name, sizeof stats->name, "%s", gpu->run->machine.platform.units[gpu->unit].name);
 }
 
 void dfr_gpu_rows(struct dfr_gpu *gpu, struct dfr_trace_row *h2d, struct dfr_trace_row *d2h,

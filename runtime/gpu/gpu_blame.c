@@ -62,7 +62,7 @@ void dfr_gpu_copies_failed(struct dfr_gpu *gpu, const struct df_error *error)
         dfr_engine_fail(gpu->run, DF_E_DEVICE, "%s", error->text);
         return;
     }
-    df_node_name(g, g->values[dfm_space_value(gpu->run->space, block)].producer, name, sizeof name);
+    df_node_name(g, g->values[dfm_space_value(gpu->run->memory.space, block)].producer, name, sizeof name);
     dfr_engine_fail(gpu->run, DF_E_DEVICE, "node '%s', wave %lld, copying what it made: %s", name,
                     (long long)dfr_job_wave(gpu->run, dfr_job(slot, 0)), error->text);
 }

@@ -3,7 +3,7 @@
  *
  * Ahead:    where the policy knows each node's unit before the run, a job whose missing inputs are all being made by
  *           jobs in flight here is launched behind these, in stream order, before it is ready. Only this thread will
- *           release it, so nobody else can come by it: run->ahead tells the engine to leave it to us when it does. It
+ *           release it, so nobody else can come by it: run->devices.ahead tells the engine to leave it to us when it does. It
  *           ends here only after that, so jobs end in the order of the graph.
  * Never so: jobs behind a stream source (which may end), that are `sync`, whose other inputs are not in this memory,
  *           or for which there is no free room: they are taken from the policy when they are ready, as ever.
@@ -72,7 +72,7 @@ int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call
     struct dfr_launch launch = {
         .fn = dfr_device_function(ops, &run->options, &g->functions[node->kernel]),
         .call = call, .dims = (const size_t *)(g->dims + work->first_dim), .ports = ports,
-        .scalars = run->scalars + work->first_scalar, .result = result, .ranges = ranges,
+        .scalars = run->memory.scalars + work->first_scalar, .result = result, .ranges = ranges,
         .n_ranges = kernel->n_ports, .node_name = name, .broken = &gpu->broken,
     };
     int status;
@@ -120,7 +120,7 @@ static uint32_t made_here(const struct dfr_gpu *gpu, uint32_t node, uint32_t slo
         uint32_t producer = g->values[in[k]].producer;
         if (dfr_is_once(run, producer) || !gpu->flying[(size_t)slot * g->n_nodes + producer])
             continue;
-        if (run->nodes[producer].flags & DFR_N_STREAM)
+        if (run->firing.nodes[producer].flags & DFR_N_STREAM)
             return UINT32_MAX;
         n++;
     }
@@ -130,7 +130,7 @@ static uint32_t made_here(const struct dfr_gpu *gpu, uint32_t node, uint32_t slo
 static bool is_here(const struct dfr_gpu *gpu, uint32_t node, uint32_t slot)
 {
     const struct df_run *run = gpu->run;
-    return run->policy->units(run->policy_state, slot, node) == 1u << gpu->unit;
+    return run->choice.policy->units(run->choice.state, slot, node) == 1u << gpu->unit;
 }
 
 static bool may_follow(const struct dfr_gpu *gpu, uint32_t node, uint32_t slot)
@@ -174,7 +174,7 @@ static struct gpu_job *follow(struct dfr_gpu *gpu, uint32_t node, uint32_t slot,
         dfr_next_use_taken(gpu->next_use, j->job);
     j->asked = false;
     j->loaded = j->ahead = true;
-    gpu->run->ahead[dfr_job_index(gpu->run, j->job)] = 1;
+    gpu->run->devices.ahead[dfr_job_index(gpu->run, j->job)] = 1;
     prepare(gpu, j, stream);
     return j;
 }
@@ -241,7 +241,7 @@ static int launch_one(struct dfr_gpu *gpu, struct gpu_job *j, struct df_error *e
     double steady_s = gpu->steady_s;
     int status = DF_OK;
 
-    if (gpu->run->inspect)
+    if (gpu->run->watch.inspect)
         status = dfr_inspect_launch(gpu->run, gpu->unit, (uint32_t)(j - gpu->jobs), &j->call, j->ports, error);
     if (status == DF_OK)
         status = dfr_gpu_enqueue(gpu, j, &j->call, &j->result, j->ports, j->ranges, j->name, error);

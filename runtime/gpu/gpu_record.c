@@ -60,7 +60,7 @@ int dfr_gpu_recordings_create(struct dfr_gpu *gpu, struct df_error *error)
     int asked = run->options.cuda_graphs;
 
     if (!gpu->device->ops->record_begin || !gpu->flying || asked == DF_GRAPHS_OFF || run->options.sync_kernels ||
-        (asked == DF_GRAPHS_AUTO && run->trace))
+        (asked == DF_GRAPHS_AUTO && run->watch.trace))
         return DF_OK;
     gpu->least_recorded = asked == DF_GRAPHS_ON ? 1 : LEAST_JOBS;
     gpu->record_at_once = asked == DF_GRAPHS_ON;

@@ -68,8 +68,8 @@ static bool ask_peer(struct dfr_gpu *gpu, const struct dfm_piece *piece, uint32_
     if (!dfm_cache_expect(gpu->cache, piece, waiter))
         return true;
     m = (uint32_t)__builtin_ctz(holders & gpu->peers);
-    dfm_cache_post_fetch(run->space->caches[m], waiter);
-    dfr_wake_one(&run->wakes[m]);
+    dfm_cache_post_fetch(run->memory.space->caches[m], waiter);
+    dfr_wake_one(&run->threads.wakes[m]);
     return true;
 }
 
@@ -85,20 +85,20 @@ static void ask_for_inputs(struct dfr_gpu *gpu, struct gpu_job *j)
     j->asked = n > 0;
     if (n == 0)
         return;
-    run->taker[index] = (uint8_t)gpu->unit;
-    atomic_store_explicit(&run->missing[index], n + 1, memory_order_relaxed);
+    run->devices.taker[index] = (uint8_t)gpu->unit;
+    atomic_store_explicit(&run->devices.missing[index], n + 1, memory_order_relaxed);
     for (uint32_t k = 0; k < j->claim.n; k++) { /* awaited pieces are inputs: k is the in slot */
         const struct dfm_piece *p = &j->claim.pieces[k];
         uint32_t block = p->use == DFM_TAKE ? p->from : p->block, holders;
         if (!p->awaited)
             continue;
-        holders = dfm_block_valid(&run->space->blocks[block]);
+        holders = dfm_block_valid(&run->memory.space->blocks[block]);
         if (holders & DFM_HOST || ask_peer(gpu, p, dfr_waiter(run, j->job, k), holders))
             present++;
         else
             dfr_ask(run, dfr_waiter(run, j->job, k), block, holders);
     }
-    atomic_fetch_sub_explicit(&run->missing[index], present, memory_order_acq_rel);
+    atomic_fetch_sub_explicit(&run->devices.missing[index], present, memory_order_acq_rel);
 }
 
 /* false: nothing changed, or the run fails. */
@@ -123,7 +123,7 @@ static bool reserve(struct dfr_gpu *gpu, struct gpu_job *j)
 /* Jobs that may be here now: the window is for the most that may be launched. */
 static uint32_t room(const struct dfr_gpu *gpu)
 {
-    return gpu->window / gpu->run->gpu_jobs * gpu->flight.jobs;
+    return gpu->window / gpu->run->devices.jobs * gpu->flight.jobs;
 }
 
 static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
@@ -135,7 +135,7 @@ static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
 
     if (gpu->n_jobs - gpu->n_ahead >= room(gpu))
         return false;
-    if (!run->policy->pop(run->policy_state, w->index, &job)) {
+    if (!run->choice.policy->pop(run->choice.state, w->index, &job)) {
         if (gpu->n_jobs - gpu->n_ahead < gpu->flight.jobs)
             dfr_flight_starved(&gpu->flight);
         return false;
@@ -170,7 +170,7 @@ static bool take_and_reserve(struct dfr_gpu *gpu, struct dfr_worker *w)
 static bool must_be_asked_for(const struct dfr_gpu *gpu, const struct dfm_piece *p)
 {
     uint32_t block = p->use == DFM_TAKE ? p->from : p->block;
-    return !dfm_cache_is_coming(gpu->cache, p) && !(dfm_block_valid(&gpu->run->space->blocks[block]) & DFM_HOST);
+    return !dfm_cache_is_coming(gpu->cache, p) && !(dfm_block_valid(&gpu->run->memory.space->blocks[block]) & DFM_HOST);
 }
 
 /* What came from other devices is sent on. */
@@ -180,7 +180,7 @@ static bool load_arrived(struct dfr_gpu *gpu, struct gpu_job *j)
     struct df_error error;
     bool all = true, refused = false;
 
-    if (atomic_load_explicit(&run->missing[dfr_job_index(run, j->job)], memory_order_acquire) > 0)
+    if (atomic_load_explicit(&run->devices.missing[dfr_job_index(run, j->job)], memory_order_acquire) > 0)
         return false;
     for (uint32_t k = 0; k < j->claim.n; k++) {
         if (!j->claim.pieces[k].awaited)
@@ -229,7 +229,7 @@ static bool launch_ready(struct dfr_gpu *gpu, struct dfr_worker *w)
 static double expected_work(const struct dfr_gpu *gpu, uint64_t job)
 {
     const struct df_run *run = gpu->run;
-    double s = run->time_s[(size_t)gpu->unit * run->graph->n_works + run->graph->nodes[dfr_job_node(job)].work];
+    double s = run->choice.time_s[(size_t)gpu->unit * run->graph->n_works + run->graph->nodes[dfr_job_node(job)].work];
     return s > 0 && s < INFINITY ? s : 1e-9;
 }
 
@@ -260,7 +260,7 @@ static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job 
 static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
 {
     count_job(gpu, w, j);
-    if (gpu->run->inspect)
+    if (gpu->run->watch.inspect)
         j->result = dfr_inspect_finished(gpu->run, gpu->unit, (uint32_t)(j - gpu->jobs), &j->call, j->result, j->ports);
     dfm_cache_release(gpu->cache, &j->claim);
     dfr_gpu_replayed(gpu, j);
@@ -277,7 +277,7 @@ static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
 static bool may_end(const struct dfr_gpu *gpu, const struct gpu_job *j)
 {
     return j->state == GPU_LAUNCHED && j->tells == 0 &&
-           !(j->ahead && gpu->run->ahead[dfr_job_index(gpu->run, j->job)]);
+           !(j->ahead && gpu->run->devices.ahead[dfr_job_index(gpu->run, j->job)]);
 }
 
 static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
@@ -333,12 +333,12 @@ static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
  * core for this, then after a pause that grows. */
 static void rest(struct dfr_gpu *gpu, uint32_t key, double since_s, int64_t *pause_ns)
 {
-    struct dfr_wake *wake = &gpu->run->wakes[gpu->unit];
+    struct dfr_wake *wake = &gpu->run->threads.wakes[gpu->unit];
     bool busy = gpu->n_jobs > 0 || dfm_cache_busy(gpu->cache);
 
     if (!busy || gpu->device->ops->can_wakeup) {
         dfr_wake_sleep(wake, key, -1);
-    } else if (gpu->run->spins > 0 && dfr_clock_s() < since_s + SPIN_S) {
+    } else if (gpu->run->threads.spins > 0 && dfr_clock_s() < since_s + SPIN_S) {
         dfr_wake_cancel(wake, key);
     } else {
         dfr_wake_sleep(wake, key, *pause_ns);
@@ -370,14 +370,14 @@ static void bind_near(const struct dfr_gpu *gpu)
 
     if (ops->bus_id && ops->bus_id(gpu->unit - 1, bus_id, sizeof bus_id, NULL) == DF_OK && dfr_bind_near(bus_id))
         dfr_log(gpu->run, DF_LOG_INFO, "%s: its worker runs on the cores near %s",
-                gpu->run->platform.units[gpu->unit].name, bus_id);
+                gpu->run->machine.platform.units[gpu->unit].name, bus_id);
 }
 
 void *dfr_gpu_main(void *arg)
 {
     struct dfr_worker *w = arg;
-    struct dfr_gpu *gpu = w->run->gpus[w->unit];
-    struct dfr_wake *wake = &w->run->wakes[w->unit];
+    struct dfr_gpu *gpu = w->run->devices.gpus[w->unit];
+    struct dfr_wake *wake = &w->run->threads.wakes[w->unit];
     int64_t pause_ns = FIRST_PAUSE_NS;
     double changed_s = 0;
     struct df_error error;

@@ -36,7 +36,7 @@ int dfr_check_find(struct df_run *run, struct df_error *error)
     if (!ops || ops->count(&reason) == 0)
         return dfr_error(error, DF_E_DEVICE, "--check=variants: there is no device to run gpu variants on%s%s",
                          reason.text[0] ? ": " : "", reason.text);
-    run->check_ops = ops;
+    run->devices.check_ops = ops;
     run->options.device = DF_DEVICE_NONE;
     run->options.serial = 1;
     return DF_OK;
@@ -48,7 +48,7 @@ bool dfr_check_can(const struct df_run *run, uint32_t node)
     const struct df_kernel *kernel = &run->graph->kernels[run->graph->nodes[node].kernel];
     if (kernel->flags & DF_KERNEL_COPY || dfr_buffers_spare(run, node))
         return false;
-    if (!run->check_ops->runs_cpu_code)
+    if (!run->devices.check_ops->runs_cpu_code)
         return f->gpu != NULL;
     return (run->options.emu_gpu_code && f->gpu) ||
            (f->cpu && (kernel->code_classes >> DF_CLASS_GPU & 1 || f->gpu || run->options.emu_all));
@@ -201,18 +201,18 @@ int dfr_check_create(struct df_run *run, struct dfr_check **check, struct df_err
     c->m.graph = c->m.run.graph = run->graph;
     c->m.options = &run->options;
     c->m.run.options = run->options;
-    c->m.emulated = run->check_ops->runs_cpu_code;
+    c->m.emulated = run->devices.check_ops->runs_cpu_code;
     if (!allocate(c)) {
         status = dfr_error_memory(error);
         goto fail;
     }
     choose(c, &bytes);
-    status = dfr_measure_gpu_open(&c->m, run->check_ops, bytes, error);
+    status = dfr_measure_gpu_open(&c->m, run->devices.check_ops, bytes, error);
     if (status == DF_OK)
         status = leave_out_large(c, error);
     if (status != DF_OK)
         goto fail;
-    if (run->check_ops->runs_cpu_code && !run->options.emu_gpu_code)
+    if (run->devices.check_ops->runs_cpu_code && !run->options.emu_gpu_code)
         dfr_log(run, DF_LOG_WARNING, "the emulated GPU runs the code of the cpu variants: this finds only kernels that "
                                      "give another result each time");
     *check = c;
@@ -268,7 +268,7 @@ static int fire(struct dfr_check *c, const struct df_call *call, void *const *po
     int status;
 
     c->m.ports = (void **)ports;
-    c->m.scalars = c->run->scalars;
+    c->m.scalars = c->run->memory.scalars;
     for (unsigned d = 0; d < g->kernels[work->kernel].n_dims; d++)
         c->m.dims[d] = g->dims[work->first_dim + d];
     status = dfr_measure_fire_gpu(&job, &seconds, &error);

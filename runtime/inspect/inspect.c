@@ -31,29 +31,29 @@ struct dfr_inspect {
 
 static uint32_t gpu_post(const struct df_run *run, uint32_t unit, uint32_t place)
 {
-    return run->n_cpu_workers + (unit - 1) * run->gpu_window + place;
+    return run->machine.n_cpu_workers + (unit - 1) * run->devices.window + place;
 }
 
 static uint32_t check_post(const struct df_run *run)
 {
-    return run->n_cpu_workers + run->n_gpus * run->gpu_window;
+    return run->machine.n_cpu_workers + run->machine.n_gpus * run->devices.window;
 }
 
 static int make_watchdog(struct df_run *run, struct df_error *error)
 {
-    struct dfr_watchdog **w = &run->inspect->watchdog;
+    struct dfr_watchdog **w = &run->watch.inspect->watchdog;
     char name[48];
     int status = dfr_watchdog_create(run, check_post(run) + 1, w, error);
 
     if (status != DF_OK)
         return status;
-    for (uint32_t i = 0; i < run->n_cpu_workers; i++) {
+    for (uint32_t i = 0; i < run->machine.n_cpu_workers; i++) {
         snprintf(name, sizeof name, "cpu %u", i);
         dfr_watchdog_name(*w, i, name);
     }
-    for (uint32_t u = 1; u <= run->n_gpus; u++)
-        for (uint32_t i = 0; i < run->gpu_window; i++)
-            dfr_watchdog_name(*w, gpu_post(run, u, i), run->platform.units[u].name);
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
+        for (uint32_t i = 0; i < run->devices.window; i++)
+            dfr_watchdog_name(*w, gpu_post(run, u, i), run->machine.platform.units[u].name);
     dfr_watchdog_name(*w, check_post(run), "the GPU (its gpu variant)");
     return DF_OK;
 }
@@ -62,15 +62,15 @@ static int make_watchdog(struct df_run *run, struct df_error *error)
 static int make_patterns(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
-    struct dfr_inspect *in = run->inspect;
+    struct dfr_inspect *in = run->watch.inspect;
     uint64_t most = 1;
 
-    if (run->n_gpus == 0)
+    if (run->machine.n_gpus == 0)
         return DF_OK;
     for (uint32_t i = 0; i < g->n_wports; i++)
         most = g->port_bytes[i] > most ? g->port_bytes[i] : most;
     in->pattern_bytes = most;
-    in->ops = run->device_ops;
+    in->ops = run->devices.ops;
     in->floats = in->ops->host_alloc(most, error);
     in->integers = in->floats ? in->ops->host_alloc(most, error) : NULL;
     if (!in->integers)
@@ -93,55 +93,55 @@ int dfr_inspect_create(struct df_run *run, struct df_error *error)
 
     if (!dfr_inspect_wanted(run))
         return DF_OK;
-    run->inspect = calloc(1, sizeof *run->inspect);
-    if (!run->inspect)
+    run->watch.inspect = calloc(1, sizeof *run->watch.inspect);
+    if (!run->watch.inspect)
         return dfr_error_memory(error);
     if (o->n_dumps > 0)
-        status = dfr_dump_create(run->graph, o->dumps, o->n_dumps, o->dump_dir ? o->dump_dir : ".", &run->inspect->dump,
+        status = dfr_dump_create(run->graph, o->dumps, o->n_dumps, o->dump_dir ? o->dump_dir : ".", &run->watch.inspect->dump,
                                  error);
     if (status == DF_OK && o->poison)
         status = make_patterns(run, error);
     if (status == DF_OK && o->watchdog_s > 0)
         status = make_watchdog(run, error);
     if (status == DF_OK && o->check_variants)
-        status = dfr_check_create(run, &run->inspect->check, error);
+        status = dfr_check_create(run, &run->watch.inspect->check, error);
     return status;
 }
 
 int dfr_inspect_start(struct df_run *run, struct df_error *error)
 {
-    return run->inspect && run->inspect->watchdog ? dfr_watchdog_start(run->inspect->watchdog, error) : DF_OK;
+    return run->watch.inspect && run->watch.inspect->watchdog ? dfr_watchdog_start(run->watch.inspect->watchdog, error) : DF_OK;
 }
 
 void dfr_inspect_end(struct df_run *run, bool well)
 {
     const char *unmet;
-    if (!run->inspect)
+    if (!run->watch.inspect)
         return;
-    dfr_watchdog_destroy(run->inspect->watchdog);
-    run->inspect->watchdog = NULL;
+    dfr_watchdog_destroy(run->watch.inspect->watchdog);
+    run->watch.inspect->watchdog = NULL;
     if (!well)
         return;
-    if (run->inspect->check)
-        dfr_check_report(run->inspect->check);
-    for (unsigned i = 0; run->inspect->dump && i < run->options.n_dumps; i++)
-        if ((unmet = dfr_dump_unmet(run->inspect->dump, i)))
+    if (run->watch.inspect->check)
+        dfr_check_report(run->watch.inspect->check);
+    for (unsigned i = 0; run->watch.inspect->dump && i < run->options.n_dumps; i++)
+        if ((unmet = dfr_dump_unmet(run->watch.inspect->dump, i)))
             dfr_log(run, DF_LOG_WARNING, "--dump=%s: there was no such wave, so nothing was written", unmet);
 }
 
 void dfr_inspect_destroy(struct df_run *run)
 {
-    if (!run->inspect)
+    if (!run->watch.inspect)
         return;
-    dfr_watchdog_destroy(run->inspect->watchdog);
-    dfr_dump_destroy(run->inspect->dump);
-    dfr_check_destroy(run->inspect->check);
-    if (run->inspect->floats)
-        run->inspect->ops->host_free(run->inspect->floats, run->inspect->pattern_bytes);
-    if (run->inspect->integers)
-        run->inspect->ops->host_free(run->inspect->integers, run->inspect->pattern_bytes);
-    free(run->inspect);
-    run->inspect = NULL;
+    dfr_watchdog_destroy(run->watch.inspect->watchdog);
+    dfr_dump_destroy(run->watch.inspect->dump);
+    dfr_check_destroy(run->watch.inspect->check);
+    if (run->watch.inspect->floats)
+        run->watch.inspect->ops->host_free(run->watch.inspect->floats, run->watch.inspect->pattern_bytes);
+    if (run->watch.inspect->integers)
+        run->watch.inspect->ops->host_free(run->watch.inspect->integers, run->watch.inspect->pattern_bytes);
+    free(run->watch.inspect);
+    run->watch.inspect = NULL;
 }
 
 /* ---- jobs of the CPU ---- */
@@ -168,7 +168,7 @@ static int dump_ports(struct df_run *run, struct df_call *call, void *const *por
 
     for (uint32_t p = 0; p < kernel->n_ports; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
-        if (port->out_slot >= 0 && dfr_dump_write(run->inspect->dump, node, call->wave, (uint32_t)port->out_slot,
+        if (port->out_slot >= 0 && dfr_dump_write(run->watch.inspect->dump, node, call->wave, (uint32_t)port->out_slot,
                                                   ports[p], &error) != DF_OK)
             return df_fail(call, "%s", error.text);
     }
@@ -177,7 +177,7 @@ static int dump_ports(struct df_run *run, struct df_call *call, void *const *por
 
 static bool dumps(const struct df_run *run, const struct df_call *call)
 {
-    return run->inspect->dump && dfr_dump_wants(run->inspect->dump, dfr_job_node(call->job), call->wave);
+    return run->watch.inspect->dump && dfr_dump_wants(run->watch.inspect->dump, dfr_job_node(call->job), call->wave);
 }
 
 /* The cpu variant; where there is none, which only --check=variants lets in, the gpu variant for it. */
@@ -189,14 +189,14 @@ static int call_variant(struct df_run *run, struct dfr_worker *w)
     df_function *cpu = g->functions[node->kernel].cpu;
 
     if (!cpu)
-        return dfr_check_only(run->inspect->check, &w->call, w->ports);
+        return dfr_check_only(run->watch.inspect->check, &w->call, w->ports);
     return cpu(&w->call, NULL, (const size_t *)(g->dims + work->first_dim), w->ports,
-               run->scalars + work->first_scalar);
+               run->memory.scalars + work->first_scalar);
 }
 
 static int compare(struct df_run *run, struct dfr_worker *w)
 {
-    struct dfr_inspect *in = run->inspect;
+    struct dfr_inspect *in = run->watch.inspect;
     int code;
     if (in->watchdog)
         dfr_watchdog_begin(in->watchdog, check_post(run), w->call.job, w->call.wave);
@@ -208,7 +208,7 @@ static int compare(struct df_run *run, struct dfr_worker *w)
 
 int dfr_inspect_call(struct df_run *run, struct dfr_worker *w)
 {
-    struct dfr_inspect *in = run->inspect;
+    struct dfr_inspect *in = run->watch.inspect;
     struct df_call *call = &w->call;
     int code;
 
@@ -259,11 +259,11 @@ int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const 
     for (uint32_t p = 0; run->options.poison && p < kernel->n_ports && status == DF_OK; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
         if (port->mode == DF_OUT || port->mode == DF_TMP)
-            status = fill(run->inspect, call->device, call->stream, (enum df_elem)port->elem, ports[p], bytes[p],
+            status = fill(run->watch.inspect, call->device, call->stream, (enum df_elem)port->elem, ports[p], bytes[p],
                           error);
     }
-    if (run->inspect->watchdog)
-        dfr_watchdog_begin(run->inspect->watchdog, gpu_post(run, unit, place), call->job, call->wave);
+    if (run->watch.inspect->watchdog)
+        dfr_watchdog_begin(run->watch.inspect->watchdog, gpu_post(run, unit, place), call->job, call->wave);
     return status;
 }
 
@@ -282,7 +282,7 @@ static int dump_device(struct df_run *run, struct df_call *call, uint32_t out_sl
     if (status == DF_OK)
         status = device->ops->drain(device, &error);
     if (status == DF_OK)
-        status = dfr_dump_write(run->inspect->dump, dfr_job_node(call->job), call->wave, out_slot, memory, &error);
+        status = dfr_dump_write(run->watch.inspect->dump, dfr_job_node(call->job), call->wave, out_slot, memory, &error);
     device->ops->host_free(memory, bytes);
     return status == DF_OK ? DF_OK : df_fail(call, "%s", error.text);
 }
@@ -295,8 +295,8 @@ int dfr_inspect_finished(struct df_run *run, uint32_t unit, uint32_t place, stru
     const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
     const uint64_t *bytes = g->port_bytes + g->works[g->nodes[node].work].first_port;
 
-    if (run->inspect->watchdog)
-        dfr_watchdog_end(run->inspect->watchdog, gpu_post(run, unit, place));
+    if (run->watch.inspect->watchdog)
+        dfr_watchdog_end(run->watch.inspect->watchdog, gpu_post(run, unit, place));
     if (code != DF_OK || call->failed || !dumps(run, call))
         return code;
     for (uint32_t p = 0; p < kernel->n_ports && code == DF_OK; p++) {
@@ -321,6 +321,6 @@ uint8_t *dfr_inspect_poison(const struct df_run *run)
 int dfr_inspect_freed(struct df_run *run, struct dfr_device *device, void *address, uint64_t bytes,
                       struct df_error *error)
 {
-    int status = fill(run->inspect, device, DFR_STREAM_COMPUTE, DF_F32, address, bytes, error);
+    int status = fill(run->watch.inspect, device, DFR_STREAM_COMPUTE, DF_F32, address, bytes, error);
     return status == DF_OK ? device->ops->drain(device, error) : status;
 }

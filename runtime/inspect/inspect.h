@@ -16,7 +16,7 @@ struct dfr_inspect;
 
 /* Is anything of this asked for? Then a GPU's jobs are launched one by one, each when its inputs are there. */
 bool dfr_inspect_wanted(const struct df_run *run);
-/* After the admission; the plan for memory exists. *run->inspect stays NULL where nothing was asked for. */
+/* After the admission; the plan for memory exists. *run->watch.inspect stays NULL where nothing was asked for. */
 int dfr_inspect_create(struct df_run *run, struct df_error *error);
 int dfr_inspect_start(struct df_run *run, struct df_error *error);
 void dfr_inspect_end(struct df_run *run, bool well); /* all workers have ended: says what is left to say */

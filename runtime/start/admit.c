@@ -23,7 +23,7 @@ struct admission {
 
 static uint32_t all_gpus(const struct df_run *run)
 {
-    return (uint32_t)((UINT64_C(1) << (run->n_gpus + 1)) - 2);
+    return (uint32_t)((UINT64_C(1) << (run->machine.n_gpus + 1)) - 2);
 }
 
 /* Units whose kind has code for this node. */
@@ -35,13 +35,13 @@ static uint32_t units_with_code(const struct df_run *run, uint32_t node)
     uint32_t units = f->cpu ? 1u : 0;
     bool gpu;
 
-    if (run->check_ops && dfr_check_can(run, node))
+    if (run->devices.check_ops && dfr_check_can(run, node))
         units = 1u;                     /* the worker runs it on the check's device */
-    if (run->n_gpus == 0)
+    if (run->machine.n_gpus == 0)
         return units;
     if (kernel->flags & DF_KERNEL_COPY)
         gpu = true;
-    else if (run->device_ops->runs_cpu_code)
+    else if (run->devices.ops->runs_cpu_code)
         gpu = (run->options.emu_gpu_code && f->gpu) ||
               (f->cpu && (kernel->code_classes >> DF_CLASS_GPU & 1 || f->gpu || run->options.emu_all));
     else
@@ -107,8 +107,8 @@ static int apply_hint(struct admission *a, uint32_t node, uint32_t *units, struc
     if (hint == DF_CLASS_GPU && *units & gpus) {
         *units &= gpus;
     } else if (hint == DF_CLASS_GPU) {  /* then the CPU has code: some unit has */
-        if (!run->check_ops)
-            note(a, run->n_gpus ? W_HINT_NO_CODE : W_HINT_NO_GPU, node);
+        if (!run->devices.check_ops)
+            note(a, run->machine.n_gpus ? W_HINT_NO_CODE : W_HINT_NO_GPU, node);
     } else if (hint > DF_CLASS_GPU) {
         note(a, W_HINT_CLASS, node);
     }
@@ -125,8 +125,8 @@ static int apply_memory(struct admission *a, uint32_t node, uint32_t *units, str
     if (!(*units & all_gpus(run)))
         return DF_OK;
     bytes = dfr_job_paged_bytes(run->graph, node);
-    for (uint32_t u = 1; u <= run->n_gpus; u++) {
-        uint64_t limit = run->gpu_limit[u] / DFM_PAGE * DFM_PAGE;
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++) {
+        uint64_t limit = run->devices.limit_bytes[u] / DFM_PAGE * DFM_PAGE;
         if (!(*units >> u & 1))
             continue;
         if (bytes > limit)
@@ -170,13 +170,13 @@ static int admit_node(struct admission *a, uint32_t node, struct df_error *error
     int status;
 
     if (dfr_buffers_spare(run, node)) {
-        run->able[node] = 1u;
+        run->choice.able[node] = 1u;
         return DF_OK;
     }
     if (units == 0) {
         const struct df_kernel *k = &run->graph->kernels[run->graph->nodes[node].kernel];
         return refuse(run, node, k->code_classes == 0 ? "it has a cost only and no code"
-                                 : run->n_gpus        ? "this program has no variant of it for the devices present"
+                                 : run->machine.n_gpus        ? "this program has no variant of it for the devices present"
                                                       : "it has no cpu variant, and there is no GPU", error);
     }
     status = apply_hint(a, node, &units, error);
@@ -185,7 +185,7 @@ static int admit_node(struct admission *a, uint32_t node, struct df_error *error
     if (status == DF_OK)
         status = apply_host_memory(a, node, &units, error);
     if (status == DF_OK)
-        run->able[node] = units;
+        run->choice.able[node] = units;
     return status;
 }
 
@@ -217,8 +217,8 @@ int dfr_admit(struct df_run *run, struct df_error *error)
     const struct df_graph *g = run->graph;
     uint32_t any = 0;
 
-    run->able = malloc((g->n_nodes + 1) * sizeof *run->able);
-    if (!run->able)
+    run->choice.able = malloc((g->n_nodes + 1) * sizeof *run->choice.able);
+    if (!run->choice.able)
         return dfr_error_memory(error);
     if (!g->functions && g->n_nodes > 0)
         return dfr_error(error, DF_E_REFUSED, "this graph has costs only and no code: it can be studied, not run");
@@ -226,10 +226,10 @@ int dfr_admit(struct df_run *run, struct df_error *error)
         int status = admit_node(&a, v, error);
         if (status != DF_OK)
             return status;
-        any |= run->able[v];
+        any |= run->choice.able[v];
     }
     say_all(&a);
     if (run->options.device == DF_DEVICE_AUTO && !(any & all_gpus(run)))
-        run->n_gpus = 0;
+        run->machine.n_gpus = 0;
     return DF_OK;
 }

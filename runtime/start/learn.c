@@ -28,15 +28,15 @@ struct learning {
 
 static const struct dfr_trace_row *row_of(const struct df_run *run, uint32_t worker)
 {
-    uint32_t n = run->n_cpu_workers;
-    return dfr_trace_row(run->trace, worker < n ? worker : n + 3 * (worker - n));
+    uint32_t n = run->machine.n_cpu_workers;
+    return dfr_trace_row(run->watch.trace, worker < n ? worker : n + 3 * (worker - n));
 }
 
 /* GPUs of one name are one device: the first such unit stands for them. */
 static uint32_t device_of(const struct df_run *run, uint32_t unit)
 {
     for (uint32_t u = 1; u < unit; u++)
-        if (run->device_ops->runs_cpu_code || !strcmp(run->platform.units[u].name, run->platform.units[unit].name))
+        if (run->devices.ops->runs_cpu_code || !strcmp(run->machine.platform.units[u].name, run->machine.platform.units[unit].name))
             return u;
     return unit;
 }
@@ -50,9 +50,9 @@ static bool counts(const struct learning *l, const struct dfr_trace_event *event
     uint32_t cls = unit ? DF_CLASS_GPU : DF_CLASS_CPU;
     if (kernel->cost_classes >> cls & 1 || dfr_buffers_spare(run, event->id) || event->loads)
         return false;
-    if (kernel->traits & DF_STREAM && event->wave >= atomic_load(&run->waves_done))
+    if (kernel->traits & DF_STREAM && event->wave >= atomic_load(&run->firing.waves_done))
         return false;                   /* it said that there is no such wave, or ran in vain */
-    return unit || g->works[node->work].threads <= run->n_cpu_workers;
+    return unit || g->works[node->work].threads <= run->machine.n_cpu_workers;
 }
 
 static int compare_begin(const void *a, const void *b)
@@ -84,9 +84,9 @@ static uint64_t alone_on_gpu(struct learning *l, const struct dfr_trace_row *row
 static void each_job(struct learning *l, void (*take)(struct learning *l, size_t index, double time_s))
 {
     const struct df_run *run = l->run;
-    for (uint32_t w = 0; w < run->n_workers; w++) {
+    for (uint32_t w = 0; w < run->machine.n_workers; w++) {
         const struct dfr_trace_row *row = row_of(run, w);
-        uint32_t unit = run->unit_of[w], device = unit ? device_of(run, unit) : 0;
+        uint32_t unit = run->machine.unit_of[w], device = unit ? device_of(run, unit) : 0;
         const struct dfr_trace_event *events = unit ? l->sorted : row->events;
         uint64_t n = unit ? alone_on_gpu(l, row) : row->n;
         for (uint64_t i = 0; i < n; i++)
@@ -112,7 +112,7 @@ static int collect(struct learning *l, struct df_error *error)
 {
     size_t n = (size_t)l->n_units * l->n_works;
     uint64_t longest = 0;
-    for (uint32_t w = l->run->n_cpu_workers; w < l->run->n_workers; w++)
+    for (uint32_t w = l->run->machine.n_cpu_workers; w < l->run->machine.n_workers; w++)
         longest = row_of(l->run, w)->n > longest ? row_of(l->run, w)->n : longest;
     l->first = calloc(n + 2, sizeof *l->first);
     l->sorted = malloc((longest + 1) * sizeof *l->sorted);
@@ -147,7 +147,7 @@ static int print_sample(struct learning *l, FILE *out, uint32_t unit, uint32_t w
     double *times_s = l->times_s + l->first[index];
     struct dfr_sample sample;
     struct dfr_work_key key;
-    bool emulated = unit && run->device_ops->runs_cpu_code;
+    bool emulated = unit && run->devices.ops->runs_cpu_code;
     if (n == 0)
         return DF_OK;
     int status = dfr_work_key_make_for(run->graph, work, unit ? DF_CLASS_GPU : DF_CLASS_CPU, emulated,
@@ -156,7 +156,7 @@ static int print_sample(struct learning *l, FILE *out, uint32_t unit, uint32_t w
         return status;
     dfr_sample_of(times_s, (uint32_t)n, l->scratch, &sample);
     fputc('{', out);
-    print_field(out, "device", !unit ? "cpu" : emulated ? DFR_MEASURE_EMULATOR : run->platform.units[unit].name);
+    print_field(out, "device", !unit ? "cpu" : emulated ? DFR_MEASURE_EMULATOR : run->machine.platform.units[unit].name);
     print_field(out, "variant", unit ? "gpu" : "cpu");
     print_field(out, "kernel", key.kernel);
     print_field(out, "dims", key.dims);
@@ -244,7 +244,7 @@ done:
 
 int dfr_learn_write(const struct df_run *run, struct df_error *error)
 {
-    struct learning l = { .run = run, .n_works = run->graph->n_works, .n_units = run->n_units };
+    struct learning l = { .run = run, .n_works = run->graph->n_works, .n_units = run->machine.n_units };
     char *stem = file_stem(run);
     int status = stem ? collect(&l, error) : dfr_error_memory(error);
     if (status == DF_OK)

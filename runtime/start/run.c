@@ -47,15 +47,15 @@ static void set_limit(struct df_run *run)
     int64_t waves = run->options.waves;
     if (waves < 0)
         waves = has_streams(run->graph) ? INT64_MAX : 1;
-    atomic_init(&run->limit, waves);
+    atomic_init(&run->firing.limit, waves);
 }
 
 static int make_wakes(struct df_run *run, struct df_error *error)
 {
-    run->wakes = aligned_alloc(64, run->n_units * sizeof *run->wakes);
-    if (!run->wakes)
+    run->threads.wakes = aligned_alloc(64, run->machine.n_units * sizeof *run->threads.wakes);
+    if (!run->threads.wakes)
         return dfr_error_memory(error);
-    memset(run->wakes, 0, run->n_units * sizeof *run->wakes);
+    memset(run->threads.wakes, 0, run->machine.n_units * sizeof *run->threads.wakes);
     return DF_OK;
 }
 
@@ -67,25 +67,25 @@ static double now_s(void *arg)
 
 static void wake_unit(void *arg, uint32_t unit)
 {
-    dfr_wake_one(&((struct df_run *)arg)->wakes[unit]);
+    dfr_wake_one(&((struct df_run *)arg)->threads.wakes[unit]);
 }
 
 static double steady_s(void *arg, uint32_t unit)
 {
     const struct df_run *run = arg;
-    return unit > 0 ? dfr_gpu_steady_s(run->gpus[unit]) : 0;
+    return unit > 0 ? dfr_gpu_steady_s(run->devices.gpus[unit]) : 0;
 }
 
 static int make_policy(struct df_run *run, struct df_error *error)
 {
-    run->view = (struct dfr_view){ .graph = run->graph,
-                                   .platform = &run->platform,
+    run->choice.view = (struct dfr_view){ .graph = run->graph,
+                                   .platform = &run->machine.platform,
                                    .n_slots = run->inflight,
-                                   .n_workers = run->n_workers,
-                                   .unit_of = run->unit_of,
-                                   .first_worker = run->first_worker,
-                                   .able = run->able,
-                                   .time_s = run->time_s,
+                                   .n_workers = run->machine.n_workers,
+                                   .unit_of = run->machine.unit_of,
+                                   .first_worker = run->machine.first_worker,
+                                   .able = run->choice.able,
+                                   .time_s = run->choice.time_s,
                                    .locality = run->options.locality,
                                    .seed = 1,
                                    .now_s = now_s,
@@ -99,8 +99,8 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .arg = run };
     if (dfr_direct_applies(run))
         return dfr_direct_create(run, error);
-    int status = run->policy->create(run->policy, &run->view, run->own_plan ? run->own_plan : run->options.plan,
-                                     &run->policy_state, error);
+    int status = run->choice.policy->create(run->choice.policy, &run->choice.view, run->plan.own ? run->plan.own : run->options.plan,
+                                     &run->choice.state, error);
     return status == DF_OK && dfr_walk_applies(run) ? dfr_walk_create(run, error) : status;
 }
 
@@ -114,7 +114,7 @@ static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index
     w->call.job = DFR_NO_JOB;
     w->first_s = w->last_s = -1;
     w->kept = w->ready = DFR_NO_JOB;
-    w->alone = run->n_workers == 1;
+    w->alone = run->machine.n_workers == 1;
 }
 
 static int make_workers(struct df_run *run, struct df_error *error)
@@ -122,47 +122,47 @@ static int make_workers(struct df_run *run, struct df_error *error)
     const struct df_graph *g = run->graph;
     uint64_t tmp_bytes = 0, n_ports = 1, bytes;
 
-    run->workers = aligned_alloc(64, run->n_workers * sizeof *run->workers);
-    if (!run->workers)
+    run->threads.workers = aligned_alloc(64, run->machine.n_workers * sizeof *run->threads.workers);
+    if (!run->threads.workers)
         return dfr_error_memory(error);
-    memset(run->workers, 0, run->n_workers * sizeof *run->workers);
+    memset(run->threads.workers, 0, run->machine.n_workers * sizeof *run->threads.workers);
     for (uint32_t k = 0; k < g->n_kernels; k++)
         n_ports = g->kernels[k].n_ports > n_ports ? g->kernels[k].n_ports : n_ports;
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (run->able[v] & 1 && (bytes = g->works[g->nodes[v].work].tmp_bytes) > tmp_bytes)
+        if (run->choice.able[v] & 1 && (bytes = g->works[g->nodes[v].work].tmp_bytes) > tmp_bytes)
             tmp_bytes = bytes;
-    for (uint32_t i = 0; i < run->n_workers; i++) {
-        struct dfr_worker *w = &run->workers[i];
-        init_worker(run, w, i, run->unit_of[i]);
-        if (i >= run->n_cpu_workers)
+    for (uint32_t i = 0; i < run->machine.n_workers; i++) {
+        struct dfr_worker *w = &run->threads.workers[i];
+        init_worker(run, w, i, run->machine.unit_of[i]);
+        if (i >= run->machine.n_cpu_workers)
             continue;
         w->ports = calloc(n_ports, sizeof *w->ports);
         w->tmp = tmp_bytes ? aligned_alloc(4096, (tmp_bytes + 4095) / 4096 * 4096) : NULL;
         if (!w->ports || (tmp_bytes && !w->tmp))
             return dfr_error_memory(error);
     }
-    init_worker(run, &run->starter, DFR_NOBODY, UINT32_MAX);
+    init_worker(run, &run->threads.starter, DFR_NOBODY, UINT32_MAX);
     return DF_OK;
 }
 
 static int tell_gpus_order(struct df_run *run, struct df_error *error)
 {
     int status = DF_OK;
-    for (uint32_t u = 1; u <= run->n_gpus && status == DF_OK; u++)
-        status = dfr_gpu_know_order(run->gpus[u], error);
+    for (uint32_t u = 1; u <= run->machine.n_gpus && status == DF_OK; u++)
+        status = dfr_gpu_know_order(run->devices.gpus[u], error);
     return status;
 }
 
 static int make_gpus(struct df_run *run, struct df_error *error)
 {
-    for (uint32_t u = 1; u <= run->n_gpus; u++) {
-        int status = dfr_gpu_create(run, u, &run->gpus[u], error);
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++) {
+        int status = dfr_gpu_create(run, u, &run->devices.gpus[u], error);
         if (status != DF_OK)
             return status;
-        run->space->n_caches = u;
+        run->memory.space->n_caches = u;
     }
-    for (uint32_t u = 1; u <= run->n_gpus; u++)
-        dfr_gpu_connect(run->gpus[u], run->gpus);
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
+        dfr_gpu_connect(run->devices.gpus[u], run->devices.gpus);
     dfr_buffers_pin(run);
     return DF_OK;
 }
@@ -170,41 +170,41 @@ static int make_gpus(struct df_run *run, struct df_error *error)
 /* Gangs where some node asks for several threads; cores where the run has the machine to itself (bind.c). */
 static int make_gang_and_cores(struct df_run *run, struct df_error *error)
 {
-    uint32_t cores = dfr_cores_count(), threads = run->n_cpu_workers + run->n_gpus;
+    uint32_t cores = dfr_cores_count(), threads = run->machine.n_cpu_workers + run->machine.n_gpus;
     bool gangs = false;
 
     for (uint32_t k = 0; k < run->graph->n_works; k++)
         gangs = gangs || run->graph->works[k].threads > 1;
-    if (gangs && run->n_cpu_workers > 1) {
-        run->gang = dfr_gang_create();
-        if (!run->gang)
+    if (gangs && run->machine.n_cpu_workers > 1) {
+        run->threads.gang = dfr_gang_create();
+        if (!run->threads.gang)
             return dfr_error_memory(error);
     }
-    if (!gangs && threads == cores && run->n_cpu_workers > 1)
-        run->cores = dfr_cores_create();
-    run->spins = threads <= cores ? SPINS : 0;
+    if (!gangs && threads == cores && run->machine.n_cpu_workers > 1)
+        run->machine.cores = dfr_cores_create();
+    run->threads.spins = threads <= cores ? SPINS : 0;
     return DF_OK;
 }
 
 static void join_threads(struct df_run *run)
 {
-    for (uint32_t i = 0; run->workers && i < run->n_workers; i++)
-        if (run->workers[i].started)
-            pthread_join(run->workers[i].thread, NULL);
+    for (uint32_t i = 0; run->threads.workers && i < run->machine.n_workers; i++)
+        if (run->threads.workers[i].started)
+            pthread_join(run->threads.workers[i].thread, NULL);
 }
 
 static void *(*thread_main(const struct df_run *run, uint32_t worker))(void *)
 {
-    if (worker >= run->n_cpu_workers)
+    if (worker >= run->machine.n_cpu_workers)
         return dfr_gpu_main;
-    return run->walk ? dfr_walk_main : run->piles ? dfr_direct_main : dfr_worker_main;
+    return run->threads.walk ? dfr_walk_main : run->threads.piles ? dfr_direct_main : dfr_worker_main;
 }
 
 static void *worker_thread(void *arg)
 {
     struct dfr_worker *w = arg;
     struct dfr_crash_frame frame;
-    dfr_crash_enter(&frame, w->index < w->run->n_cpu_workers ? &w->call : NULL);
+    dfr_crash_enter(&frame, w->index < w->run->machine.n_cpu_workers ? &w->call : NULL);
     thread_main(w->run, w->index)(w);
     dfr_crash_leave(&frame);
     return NULL;
@@ -212,13 +212,13 @@ static void *worker_thread(void *arg)
 
 static int start_threads(struct df_run *run, struct df_error *error)
 {
-    for (uint32_t i = 0; i < run->n_workers; i++) {
-        struct dfr_worker *w = &run->workers[i];
+    for (uint32_t i = 0; i < run->machine.n_workers; i++) {
+        struct dfr_worker *w = &run->threads.workers[i];
         int code = pthread_create(&w->thread, NULL, worker_thread, w);
         if (code != 0) {
             dfr_engine_stop(run, DFR_FAILED);
             join_threads(run);
-            return dfr_error(error, DF_E_MEMORY, "cannot make worker thread %u of %u: %s", i + 1, run->n_workers,
+            return dfr_error(error, DF_E_MEMORY, "cannot make worker thread %u of %u: %s", i + 1, run->machine.n_workers,
                              strerror(code));
         }
         w->started = true;
@@ -229,43 +229,43 @@ static int start_threads(struct df_run *run, struct df_error *error)
 static void run_free(struct df_run *run)
 {
     dfr_inspect_destroy(run);           /* the watchdog's thread looks at the run */
-    for (uint32_t u = 1; u <= run->n_gpus; u++)
-        dfr_gpu_destroy(run->gpus[u]);
-    if (run->policy_state)
-        run->policy->destroy(run->policy_state);
-    for (uint32_t i = 0; run->workers && i < run->n_workers; i++) {
-        free(run->workers[i].ports);
-        free(run->workers[i].tmp);
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
+        dfr_gpu_destroy(run->devices.gpus[u]);
+    if (run->choice.state)
+        run->choice.policy->destroy(run->choice.state);
+    for (uint32_t i = 0; run->threads.workers && i < run->machine.n_workers; i++) {
+        free(run->threads.workers[i].ports);
+        free(run->threads.workers[i].tmp);
     }
-    free(run->workers);
-    free(run->wakes);
-    free(run->missing);
-    free(run->taker);
-    free(run->ahead);
-    free(run->waiter_node);
-    if (run->arrived)
-        dfr_queue_destroy(run->arrived);
-    dfr_gang_destroy(run->gang);
-    dfr_cores_destroy(run->cores);
+    free(run->threads.workers);
+    free(run->threads.wakes);
+    free(run->devices.missing);
+    free(run->devices.taker);
+    free(run->devices.ahead);
+    free(run->devices.waiter_node);
+    if (run->devices.arrived)
+        dfr_queue_destroy(run->devices.arrived);
+    dfr_gang_destroy(run->threads.gang);
+    dfr_cores_destroy(run->machine.cores);
     dfr_engine_destroy(run);
-    dfm_space_destroy(run->space);
-    dfr_tokens_destroy(run->tokens);
+    dfm_space_destroy(run->memory.space);
+    dfr_tokens_destroy(run->memory.tokens);
     dfr_direct_destroy(run);
-    dfr_walk_destroy(run->walk);
+    dfr_walk_destroy(run->threads.walk);
     dfr_buffers_destroy(run);
-    free(run->scalars);
-    free(run->able);
-    free(run->time_s);
-    dfr_trace_destroy(run->trace);
+    free(run->memory.scalars);
+    free(run->choice.able);
+    free(run->choice.time_s);
+    dfr_trace_destroy(run->watch.trace);
     dfr_rooms_free(run);
-    dfr_plan_free(run->own_plan);
+    dfr_plan_free(run->plan.own);
     free(run);
 }
 
 static void be_serial(struct df_run *run)
 {
-    run->policy = &dfr_policy_serial;
-    run->options.policy = run->policy->name; /* asked for: no plan takes its place */
+    run->choice.policy = &dfr_policy_serial;
+    run->options.policy = run->choice.policy->name; /* asked for: no plan takes its place */
     run->options.workers = run->options.inflight = run->options.gpu_jobs = 1;
 }
 
@@ -284,8 +284,8 @@ static int prepare(struct df_run *run, struct df_error *error)
     if (run->options.serial)
         be_serial(run);
     else
-        run->policy = dfr_policy_find(run->options.policy, error);
-    if (!run->policy)
+        run->choice.policy = dfr_policy_find(run->options.policy, error);
+    if (!run->choice.policy)
         return DF_E_ARGUMENT;
     for (unsigned i = 0; i < sizeof steps / sizeof steps[0] && status == DF_OK; i++) {
         if (steps[i])
@@ -294,7 +294,7 @@ static int prepare(struct df_run *run, struct df_error *error)
             dfr_machine_number(run);
     }
     if (status == DF_OK)
-        status = dfr_scalars_create(run->graph, run->options.args, &run->scalars, error);
+        status = dfr_scalars_create(run->graph, run->options.args, &run->memory.scalars, error);
     return status == DF_OK ? dfr_engine_codes(run, error) : status;
 }
 
@@ -320,12 +320,12 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
     if (status != DF_OK)
         goto free_run;
     dfr_run_name_rows(run);
-    run->started_s = dfr_clock_s();
+    run->watch.started_s = dfr_clock_s();
     status = dfr_inspect_start(run, error);
     if (status != DF_OK)
         goto free_run;
-    if (!run->walk)
-        dfr_engine_start(run, &run->starter);
+    if (!run->threads.walk)
+        dfr_engine_start(run, &run->threads.starter);
     status = start_threads(run, error);
     if (status != DF_OK)
         goto free_run;
@@ -344,20 +344,20 @@ static void fill_stats(const struct df_run *run, struct df_stats *stats)
     double first_s = INFINITY, last_s = 0;
 
     memset(stats, 0, sizeof *stats);
-    stats->waves = (uint64_t)atomic_load(&run->waves_done);
+    stats->waves = (uint64_t)atomic_load(&run->firing.waves_done);
     stats->inflight = run->inflight;
-    stats->n_workers = run->n_workers;
-    stats->n_memories = run->n_gpus;
-    stats->pinned_bytes = run->buffers ? run->buffers->pinned_bytes : 0;
-    if (run->space && atomic_load(&run->stop) == DFR_FINISHED)
-        stats->left_bytes = dfm_space_left_bytes(run->space);
-    for (uint32_t i = 0; i < run->n_workers; i++) {
-        const struct dfr_worker *w = &run->workers[i];
+    stats->n_workers = run->machine.n_workers;
+    stats->n_memories = run->machine.n_gpus;
+    stats->pinned_bytes = run->memory.buffers ? run->memory.buffers->pinned_bytes : 0;
+    if (run->memory.space && atomic_load(&run->outcome.stop) == DFR_FINISHED)
+        stats->left_bytes = dfm_space_left_bytes(run->memory.space);
+    for (uint32_t i = 0; i < run->machine.n_workers; i++) {
+        const struct dfr_worker *w = &run->threads.workers[i];
         struct df_worker_stats *s = &stats->workers[i];
-        if (i < run->n_cpu_workers)
+        if (i < run->machine.n_cpu_workers)
             snprintf(s->name, sizeof s->name, "cpu %u", i);
         else
-            snprintf(s->name, sizeof s->name, "%s", run->platform.units[w->unit].name);
+            snprintf(s->name, sizeof s->name, "%s", run->machine.platform.units[w->unit].name);
         s->jobs = w->jobs;
         s->busy_s = w->busy_s;
         stats->jobs += w->jobs;
@@ -367,8 +367,8 @@ static void fill_stats(const struct df_run *run, struct df_stats *stats)
         last_s = fmax(last_s, w->last_s);
     }
     stats->makespan_s = stats->jobs ? last_s - first_s : 0;
-    for (uint32_t u = 1; u <= run->n_gpus; u++)
-        dfr_gpu_stats(run->gpus[u], &stats->memories[u - 1]);
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
+        dfr_gpu_stats(run->devices.gpus[u], &stats->memories[u - 1]);
 }
 
 static int write_trace(const struct df_run *run, struct df_error *error)
@@ -376,9 +376,9 @@ static int write_trace(const struct df_run *run, struct df_error *error)
     const char *names[DF_MAX_UNITS];
     if (!run->options.trace_path)
         return DF_OK;
-    for (uint32_t u = 0; u < run->n_units; u++)
-        names[u] = run->platform.units[u].name;
-    return dfr_trace_write(run->trace, run->graph, names, run->n_units, run->started_s, run->options.trace_path, error);
+    for (uint32_t u = 0; u < run->machine.n_units; u++)
+        names[u] = run->machine.platform.units[u].name;
+    return dfr_trace_write(run->watch.trace, run->graph, names, run->machine.n_units, run->watch.started_s, run->options.trace_path, error);
 }
 
 int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *error)
@@ -386,13 +386,13 @@ int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *err
     int status = DF_OK, trace_status;
 
     join_threads(run);
-    dfr_inspect_end(run, atomic_load(&run->stop) != DFR_FAILED);
+    dfr_inspect_end(run, atomic_load(&run->outcome.stop) != DFR_FAILED);
     if (stats)
         fill_stats(run, stats);
-    if (atomic_load(&run->stop) == DFR_FAILED) {
-        status = run->failure_status;
+    if (atomic_load(&run->outcome.stop) == DFR_FAILED) {
+        status = run->outcome.failure_status;
         if (error)
-            *error = run->failure;
+            *error = run->outcome.failure;
     }
     trace_status = write_trace(run, status == DF_OK ? error : NULL);
     if (status == DF_OK && trace_status == DF_OK && run->options.learn)

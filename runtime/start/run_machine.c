@@ -38,24 +38,24 @@ static int find_devices(struct df_run *run, const struct df_platform *described,
     enum df_device_kind kind = run->options.device;
     struct df_error reason = { "" };
 
-    run->n_gpus = 0;
+    run->machine.n_gpus = 0;
     if (kind == DF_DEVICE_NONE)
         return DF_OK;
-    run->device_ops = dfr_device_back_end(kind);
-    if (!run->device_ops)
+    run->devices.ops = dfr_device_back_end(kind);
+    if (!run->devices.ops)
         return kind == DF_DEVICE_AUTO
                    ? DF_OK
                    : dfr_error(error, DF_E_DEVICE, "no CUDA device: this program was linked without CUDA");
-    run->n_gpus = run->device_ops->count(&reason);
-    if (run->n_gpus == 0 && kind != DF_DEVICE_AUTO)
-        return dfr_error(error, DF_E_DEVICE, "no %s device: %s", run->device_ops->name,
+    run->machine.n_gpus = run->devices.ops->count(&reason);
+    if (run->machine.n_gpus == 0 && kind != DF_DEVICE_AUTO)
+        return dfr_error(error, DF_E_DEVICE, "no %s device: %s", run->devices.ops->name,
                          reason.text[0] ? reason.text : "none was found");
-    if (run->n_gpus == 0)               /* a driver that is too old, say, must not be found out by the time it takes */
+    if (run->machine.n_gpus == 0)               /* a driver that is too old, say, must not be found out by the time it takes */
         dfr_log(run, DF_LOG_INFO, "runs on the CPU alone: %s", reason.text);
     if (kind == DF_DEVICE_EMU && described_gpus(described) > 1)
-        run->n_gpus = described_gpus(described);
-    if (run->n_gpus > DF_MAX_UNITS - 1)
-        run->n_gpus = DF_MAX_UNITS - 1;
+        run->machine.n_gpus = described_gpus(described);
+    if (run->machine.n_gpus > DF_MAX_UNITS - 1)
+        run->machine.n_gpus = DF_MAX_UNITS - 1;
     return DF_OK;
 }
 
@@ -63,7 +63,7 @@ static int find_devices(struct df_run *run, const struct df_platform *described,
  * described GPU's memory. */
 static int describe_gpu(struct df_run *run, const struct df_platform *described, uint32_t u, struct df_error *error)
 {
-    struct df_unit *unit = &run->platform.units[u];
+    struct df_unit *unit = &run->machine.platform.units[u];
     const struct df_unit *like = described_gpu(described, u - 1);
 
     if (like) {
@@ -73,14 +73,14 @@ static int describe_gpu(struct df_run *run, const struct df_platform *described,
     }
     unit->cls = DF_CLASS_GPU;
     unit->workers = 1;
-    return run->device_ops->describe(u - 1, unit, error);
+    return run->devices.ops->describe(u - 1, unit, error);
 }
 
 static uint32_t choose_workers(const struct df_run *run)
 {
     uint32_t cores = dfr_cores_count(), n = run->options.workers;
     if (n == 0)
-        n = cores > run->n_gpus ? cores - run->n_gpus : 1;
+        n = cores > run->machine.n_gpus ? cores - run->machine.n_gpus : 1;
     return n < DF_MAX_WORKERS - DF_MAX_UNITS ? n : DF_MAX_WORKERS - DF_MAX_UNITS;
 }
 
@@ -94,36 +94,36 @@ int dfr_machine_find(struct df_run *run, struct df_error *error)
     status = find_devices(run, described, error);
     if (status != DF_OK)
         return status;
-    df_platform_default(&run->platform, run->n_gpus);
+    df_platform_default(&run->machine.platform, run->machine.n_gpus);
     if (described && described->n_units > 0) {
-        memcpy(run->platform.name, described->name, sizeof run->platform.name);
-        memcpy(run->platform.units[0].name, described->units[0].name, sizeof run->platform.units[0].name);
+        memcpy(run->machine.platform.name, described->name, sizeof run->machine.platform.name);
+        memcpy(run->machine.platform.units[0].name, described->units[0].name, sizeof run->machine.platform.units[0].name);
     }
-    for (uint32_t u = 1; u <= run->n_gpus; u++) {
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++) {
         status = describe_gpu(run, described, u, error);
         if (status != DF_OK)
             return status;
-        run->gpu_limit[u] = run->platform.units[u].memory_bytes;
+        run->devices.limit_bytes[u] = run->machine.platform.units[u].memory_bytes;
         if (run->options.gpu_mem_bytes > 0 &&
-            (run->gpu_limit[u] == 0 || run->options.gpu_mem_bytes < run->gpu_limit[u]))
-            run->gpu_limit[u] = run->options.gpu_mem_bytes;
-        run->platform.units[u].memory_bytes = run->gpu_limit[u];
+            (run->devices.limit_bytes[u] == 0 || run->options.gpu_mem_bytes < run->devices.limit_bytes[u]))
+            run->devices.limit_bytes[u] = run->options.gpu_mem_bytes;
+        run->machine.platform.units[u].memory_bytes = run->devices.limit_bytes[u];
     }
     return DF_OK;
 }
 
 void dfr_machine_number(struct df_run *run)
 {
-    run->n_units = 1 + run->n_gpus;
-    run->platform.n_units = run->n_units;
-    run->n_cpu_workers = choose_workers(run);
-    run->platform.units[0].workers = run->n_cpu_workers;
-    run->n_workers = run->n_cpu_workers + run->n_gpus;
-    for (uint32_t w = 0; w < run->n_workers; w++)
-        run->unit_of[w] = w < run->n_cpu_workers ? 0 : 1 + w - run->n_cpu_workers;
-    run->first_worker[0] = 0;
-    for (uint32_t u = 1; u <= run->n_units; u++)
-        run->first_worker[u] = run->n_cpu_workers + u - 1;
+    run->machine.n_units = 1 + run->machine.n_gpus;
+    run->machine.platform.n_units = run->machine.n_units;
+    run->machine.n_cpu_workers = choose_workers(run);
+    run->machine.platform.units[0].workers = run->machine.n_cpu_workers;
+    run->machine.n_workers = run->machine.n_cpu_workers + run->machine.n_gpus;
+    for (uint32_t w = 0; w < run->machine.n_workers; w++)
+        run->machine.unit_of[w] = w < run->machine.n_cpu_workers ? 0 : 1 + w - run->machine.n_cpu_workers;
+    run->machine.first_worker[0] = 0;
+    for (uint32_t u = 1; u <= run->machine.n_units; u++)
+        run->machine.first_worker[u] = run->machine.n_cpu_workers + u - 1;
 }
 
 /* ---- times ---- */
@@ -132,14 +132,14 @@ void dfr_machine_number(struct df_run *run)
 static void fill_times(struct df_run *run, const struct df_times *times)
 {
     uint32_t n_works = run->graph->n_works;
-    for (uint32_t u = 0; u < run->n_units; u++) {
-        uint32_t cls = run->platform.units[u].cls;
+    for (uint32_t u = 0; u < run->machine.n_units; u++) {
+        uint32_t cls = run->machine.platform.units[u].cls;
         for (uint32_t k = 0; k < n_works; k++) {
             double s = cls < times->n_classes ? times->time_s[(size_t)cls * n_works + k] : NAN;
             for (uint32_t c = 0; isnan(s) && c < times->n_classes; c++)
                 s = times->time_s[(size_t)c * n_works + k];
             s = isnan(s) ? DF_DEFAULT_LAUNCH_S : s;
-            run->time_s[(size_t)u * n_works + k] = s + run->platform.units[u].launch_s;
+            run->choice.time_s[(size_t)u * n_works + k] = s + run->machine.platform.units[u].launch_s;
         }
     }
 }
@@ -166,7 +166,7 @@ static int find_times(const struct df_run *run, const struct df_times **times, s
 
 static bool same_machine(const struct df_run *run, const struct df_plan *plan)
 {
-    const struct df_platform *was = &plan->platform, *is = &run->platform;
+    const struct df_platform *was = &plan->platform, *is = &run->machine.platform;
     if (was->n_units != is->n_units || was->units[0].workers != is->units[0].workers)
         return false;
     for (uint32_t u = 1; u < is->n_units; u++) {
@@ -182,7 +182,7 @@ static bool usable(const struct df_run *run, const struct df_plan *plan)
 {
     if (!plan || !plan->place || plan->n_nodes != run->graph->n_nodes)
         return false;
-    return strcmp(plan->policy, run->policy->name) == 0 && same_machine(run, plan);
+    return strcmp(plan->policy, run->choice.policy->name) == 0 && same_machine(run, plan);
 }
 
 static int find_plan(struct df_run *run, const struct df_times *times, struct df_error *error)
@@ -193,57 +193,57 @@ static int find_plan(struct df_run *run, const struct df_times *times, struct df
     /* Nobody asked for a policy: the plan that the program carries, where it was made from known times for a machine
      * like this. Else the default stands: no start waits for a planner that nobody asked for. */
     if (!run->options.policy && dfr_plan_is_default(run->graph, plan, run->options.waves) && same_machine(run, plan))
-        run->policy = dfr_policy_find(DFR_POLICY_KNOWN, NULL);
-    if (!run->policy->needs_plan || usable(run, plan))
+        run->choice.policy = dfr_policy_find(DFR_POLICY_KNOWN, NULL);
+    if (!run->choice.policy->needs_plan || usable(run, plan))
         return DF_OK;
     if (!planner || !planner->make)
         return dfr_error(error, DF_E_REFUSED,
-                         "policy '%s' needs a plan, and %s; this program has no planner to make one", run->policy->name,
+                         "policy '%s' needs a plan, and %s; this program has no planner to make one", run->choice.policy->name,
                          plan ? "the one it has is for another machine or policy" : "there is none");
-    if (planner->make(run->graph, &run->platform, times, run->policy->name, &run->own_plan, error) != DF_OK)
+    if (planner->make(run->graph, &run->machine.platform, times, run->choice.policy->name, &run->plan.own, error) != DF_OK)
         return DF_E_REFUSED;
-    if (run->own_plan->n_nodes != run->graph->n_nodes)
+    if (run->plan.own->n_nodes != run->graph->n_nodes)
         return dfr_error(error, DF_E_REFUSED, "the planner's plan is for another graph");
     if (plan)
-        dfr_log(run, DF_LOG_INFO, "placed again for this machine: %u CPU workers, %u GPUs", run->n_cpu_workers,
-                run->n_gpus);
+        dfr_log(run, DF_LOG_INFO, "placed again for this machine: %u CPU workers, %u GPUs", run->machine.n_cpu_workers,
+                run->machine.n_gpus);
     return DF_OK;
 }
 
 /* A plan may say that an online policy does better than its own placement. */
 static int follow_plan(struct df_run *run, struct df_error *error)
 {
-    const struct df_plan *plan = run->own_plan ? run->own_plan : run->options.plan;
-    if (run->policy->needs_plan)
-        run->planned_inflight = plan->inflight;
-    if (!run->policy->needs_plan || !plan->run_as[0] || strcmp(plan->run_as, "static") == 0)
+    const struct df_plan *plan = run->plan.own ? run->plan.own : run->options.plan;
+    if (run->choice.policy->needs_plan)
+        run->plan.inflight = plan->inflight;
+    if (!run->choice.policy->needs_plan || !plan->run_as[0] || strcmp(plan->run_as, "static") == 0)
         return DF_OK;
-    run->planned_online = true;
-    run->policy = dfr_policy_find(plan->run_as, error);
-    return run->policy ? DF_OK : DF_E_ARGUMENT;
+    run->plan.online = true;
+    run->choice.policy = dfr_policy_find(plan->run_as, error);
+    return run->choice.policy ? DF_OK : DF_E_ARGUMENT;
 }
 
 int dfr_machine_places(struct df_run *run, const struct df_plan **result, struct df_error *error)
 {
     const struct df_planner *planner = run->options.planner;
-    const struct df_plan *plan = run->own_plan ? run->own_plan : run->options.plan;
+    const struct df_plan *plan = run->plan.own ? run->plan.own : run->options.plan;
     const struct df_times *times;
     struct df_times own;
     int status = DF_OK;
 
     *result = NULL;
-    if (run->options.serial || !(run->policy->units || run->planned_online))
+    if (run->options.serial || !(run->choice.policy->units || run->plan.online))
         return DF_OK;
-    if (!run->policy->needs_plan && !run->planned_online && !usable(run, plan)) {
+    if (!run->choice.policy->needs_plan && !run->plan.online && !usable(run, plan)) {
         if (!planner || !planner->make)
             return DF_OK;
         status = find_times(run, &times, &own, error);
         if (status == DF_OK) {          /* a plan that cannot be made is none: the run can do without */
-            status = planner->make(run->graph, &run->platform, times, run->policy->name, &run->own_plan, error);
+            status = planner->make(run->graph, &run->machine.platform, times, run->choice.policy->name, &run->plan.own, error);
             status = status == DF_E_MEMORY ? status : DF_OK;
         }
         dfr_times_free(&own);
-        plan = run->own_plan;
+        plan = run->plan.own;
     }
     *result = plan;
     return status;
@@ -255,13 +255,13 @@ int dfr_machine_plan(struct df_run *run, struct df_error *error)
     struct df_times own;
     int status;
 
-    run->time_s = malloc(((size_t)run->n_units * run->graph->n_works + 1) * sizeof *run->time_s);
-    if (!run->time_s)
+    run->choice.time_s = malloc(((size_t)run->machine.n_units * run->graph->n_works + 1) * sizeof *run->choice.time_s);
+    if (!run->choice.time_s)
         return dfr_error_memory(error);
     status = find_times(run, &times, &own, error);
     if (status == DF_OK) {
         fill_times(run, times);
-        run->times_known = dfr_times_known(run->graph, times);
+        run->choice.times_known = dfr_times_known(run->graph, times);
         status = find_plan(run, times, error);
     }
     if (status == DF_OK)

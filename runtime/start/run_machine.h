@@ -4,7 +4,7 @@
 
 #include "runtime/engine/engine.h"
 
-/* Fills run->device_ops, n_gpus, platform and gpu_limit. DF_E_DEVICE where the device asked for is not there. */
+/* Fills run->devices.ops, n_gpus, platform and gpu_limit. DF_E_DEVICE where the device asked for is not there. */
 int dfr_machine_find(struct df_run *run, struct df_error *error);
 
 /* Numbers units and workers by n_gpus. */
@@ -13,7 +13,7 @@ void dfr_machine_number(struct df_run *run);
 /* Fills time_s; makes own_plan where the policy needs a plan that the options' is not. */
 int dfr_machine_plan(struct df_run *run, struct df_error *error);
 
-/* admit.c. Fills run->able: the units that may run each node, by code, hints and memory. DF_E_REFUSED names the node
+/* admit.c. Fills run->choice.able: the units that may run each node, by code, hints and memory. DF_E_REFUSED names the node
  * that can run nowhere. May set n_gpus to 0 where device is auto and no node can use one. */
 int dfr_admit(struct df_run *run, struct df_error *error);
 /* DF_E_REFUSED, with a node's name, where one job of the work, run by the host, needs more memory than the machine has,

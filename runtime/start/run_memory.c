@@ -15,22 +15,22 @@ int dfr_run_make_staging(struct df_run *run, struct df_error *error)
     const struct df_graph *g = run->graph;
     size_t n_jobs = (size_t)g->n_nodes * (run->inflight + 1), n_kept = dfr_buffers_count(run) * (run->inflight + 1);
 
-    if (run->n_gpus == 0)
+    if (run->machine.n_gpus == 0)
         return DF_OK;
-    if (run->policy->units && !dfr_inspect_wanted(run)) {
-        run->ahead = calloc(n_jobs + 1, sizeof *run->ahead);
-        if (!run->ahead)
+    if (run->choice.policy->units && !dfr_inspect_wanted(run)) {
+        run->devices.ahead = calloc(n_jobs + 1, sizeof *run->devices.ahead);
+        if (!run->devices.ahead)
             return dfr_error_memory(error);
     }
-    run->missing = calloc(n_jobs + 1, sizeof *run->missing);
-    run->taker = calloc(n_jobs + 1, sizeof *run->taker);
-    run->waiter_node = malloc((g->n_in_values + 1) * sizeof *run->waiter_node);
-    run->arrived = dfr_queue_create((uint32_t)(n_jobs + n_kept));
-    if (!run->missing || !run->taker || !run->waiter_node || !run->arrived)
+    run->devices.missing = calloc(n_jobs + 1, sizeof *run->devices.missing);
+    run->devices.taker = calloc(n_jobs + 1, sizeof *run->devices.taker);
+    run->devices.waiter_node = malloc((g->n_in_values + 1) * sizeof *run->devices.waiter_node);
+    run->devices.arrived = dfr_queue_create((uint32_t)(n_jobs + n_kept));
+    if (!run->devices.missing || !run->devices.taker || !run->devices.waiter_node || !run->devices.arrived)
         return dfr_error_memory(error);
     for (uint32_t v = 0; v < g->n_nodes; v++)
         for (uint32_t k = 0; k < df_node_n_in(g, v); k++)
-            run->waiter_node[g->nodes[v].first_in + k] = v;
+            run->devices.waiter_node[g->nodes[v].first_in + k] = v;
     return DF_OK;
 }
 
@@ -39,19 +39,19 @@ int dfr_run_make_staging(struct df_run *run, struct df_error *error)
  * streams, which come first in each wave, a serial run is not in sequence. */
 static void use_plan(const struct df_run *run, struct dfm_space_config *config)
 {
-    const struct df_plan *plan = run->own_plan ? run->own_plan : run->options.plan;
+    const struct df_plan *plan = run->plan.own ? run->plan.own : run->options.plan;
     const struct df_memory_need *need;
 
     if (!plan || !plan->layout.any_line || plan->layout.n_values != run->graph->n_values)
         return;
     need = &plan->memory[0];
     config->once_bytes = need->once_bytes;
-    if (run->options.serial && run->n_gpus == 0 && run->n_streams == 0) {
+    if (run->options.serial && run->machine.n_gpus == 0 && run->firing.n_streams == 0) {
         config->line = plan->layout.sequence_line;
         config->slot_bytes = need->sequence_bytes;
         return;
     }
-    if (run->n_gpus == 0 && !dfr_tokens_plan(run))
+    if (run->machine.n_gpus == 0 && !dfr_tokens_plan(run))
         return;
     config->line = plan->layout.any_line;
     config->slot_bytes = need->wave_bytes;
@@ -59,7 +59,7 @@ static void use_plan(const struct df_run *run, struct dfm_space_config *config)
 
 int64_t dfr_run_wave_of(void *arg, uint32_t slot)
 {
-    return ((const struct df_run *)arg)->slots[slot].wave;
+    return ((const struct df_run *)arg)->firing.slots[slot].wave;
 }
 
 static int make_space(struct df_run *run, struct df_error *error)
@@ -82,18 +82,18 @@ static int make_space(struct df_run *run, struct df_error *error)
         if (dfr_buffers_lent(run, x))
             count[x] = 0;
     }
-    if (run->buffers) {
-        config.lent = run->buffers->lent;
+    if (run->memory.buffers) {
+        config.lent = run->memory.buffers->lent;
         config.wave = dfr_run_wave_of;
         config.wave_arg = run;
     }
-    if (run->n_gpus > 0) {
+    if (run->machine.n_gpus > 0) {
         config.n_waiters = (g->n_in_values + dfr_buffers_count(run)) * (run->inflight + 1);
-        config.pinned = run->device_ops;
+        config.pinned = run->devices.ops;
         config.pinned_limit_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
     }
     use_plan(run, &config);
-    status = dfm_space_create(&config, &run->space, error);
+    status = dfm_space_create(&config, &run->memory.space, error);
 done:
     free(bytes);
     free(count);
@@ -106,6 +106,6 @@ _Static_assert(DFM_LINE == DF_LINE_BYTES, "a plan counts in the lines that a spa
 /* Host memory: at fixed addresses where that can be, else of blocks. */
 int dfr_run_make_tokens(struct df_run *run, struct df_error *error)
 {
-    int status = dfr_tokens_create(run, &run->tokens, error);
-    return status != DF_OK || run->tokens ? status : make_space(run, error);
+    int status = dfr_tokens_create(run, &run->memory.tokens, error);
+    return status != DF_OK || run->memory.tokens ? status : make_space(run, error);
 }

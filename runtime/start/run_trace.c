@@ -21,41 +21,41 @@ int dfr_run_make_trace(struct df_run *run, struct df_error *error)
         status = dfr_learn_check(error);
     if (status != DF_OK)
         return status;
-    return dfr_trace_create(run->n_cpu_workers + 4 * run->n_gpus, path ? TRACE_EVENTS : DFR_LEARN_EVENTS, &run->trace,
+    return dfr_trace_create(run->machine.n_cpu_workers + 4 * run->machine.n_gpus, path ? TRACE_EVENTS : DFR_LEARN_EVENTS, &run->watch.trace,
                             error);
 }
 
 static struct dfr_trace_row *name_peer_row(struct df_run *run, uint32_t u)
 {
-    struct dfr_trace_row *row = dfr_trace_row(run->trace, run->n_cpu_workers + 3 * run->n_gpus + u - 1);
+    struct dfr_trace_row *row = dfr_trace_row(run->watch.trace, run->machine.n_cpu_workers + 3 * run->machine.n_gpus + u - 1);
     if (!dfr_peers(run, u))
         return NULL;
     row->what = "peer";
     row->process = u;
-    snprintf(row->name, sizeof row->name, "%.30s peer copies", run->platform.units[u].name);
+    snprintf(row->name, sizeof row->name, "%.30s peer copies", run->machine.platform.units[u].name);
     return row;
 }
 
 void dfr_run_name_rows(struct df_run *run)
 {
-    if (!run->trace)
+    if (!run->watch.trace)
         return;
-    for (uint32_t i = 0; i < run->n_cpu_workers; i++) {
-        struct dfr_trace_row *row = dfr_trace_row(run->trace, i);
+    for (uint32_t i = 0; i < run->machine.n_cpu_workers; i++) {
+        struct dfr_trace_row *row = dfr_trace_row(run->watch.trace, i);
         snprintf(row->name, sizeof row->name, "cpu %u", i);
-        run->workers[i].row = row;
+        run->threads.workers[i].row = row;
     }
-    for (uint32_t u = 1; u <= run->n_gpus; u++) {
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++) {
         static const char *const what[] = { "job", "h2d", "d2h" };
         static const char *const names[] = { "compute", "H2D copies", "D2H copies" };
         struct dfr_trace_row *rows[3];
         for (int r = 0; r < 3; r++) {
-            rows[r] = dfr_trace_row(run->trace, run->n_cpu_workers + 3 * (u - 1) + (uint32_t)r);
+            rows[r] = dfr_trace_row(run->watch.trace, run->machine.n_cpu_workers + 3 * (u - 1) + (uint32_t)r);
             rows[r]->what = what[r];
             rows[r]->process = u;
-            snprintf(rows[r]->name, sizeof rows[r]->name, "%.30s %s", run->platform.units[u].name, names[r]);
+            snprintf(rows[r]->name, sizeof rows[r]->name, "%.30s %s", run->machine.platform.units[u].name, names[r]);
         }
-        run->workers[run->first_worker[u]].row = rows[0];
-        dfr_gpu_rows(run->gpus[u], rows[1], rows[2], name_peer_row(run, u));
+        run->threads.workers[run->machine.first_worker[u]].row = rows[0];
+        dfr_gpu_rows(run->devices.gpus[u], rows[1], rows[2], name_peer_row(run, u));
     }
 }

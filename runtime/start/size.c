@@ -80,7 +80,7 @@ uint64_t dfr_job_paged_bytes(const struct df_graph *g, uint32_t node)
 
 static uint64_t limit_of(const struct df_run *run, uint32_t u)
 {
-    uint64_t pages = run->gpu_limit[u] / DFM_PAGE;
+    uint64_t pages = run->devices.limit_bytes[u] / DFM_PAGE;
     return (pages ? pages : 1) * DFM_PAGE;
 }
 
@@ -99,9 +99,9 @@ static bool may_come(const struct df_run *run, uint32_t u, uint32_t value)
 {
     const struct df_graph *g = run->graph;
     const struct df_value *v = &g->values[value];
-    bool comes = run->able[v->producer] >> u & 1;
+    bool comes = run->choice.able[v->producer] >> u & 1;
     for (uint32_t r = v->first_reader; !comes && r < v->first_reader + v->n_readers; r++)
-        comes = run->able[g->readers[r].node] >> u & 1;
+        comes = run->choice.able[g->readers[r].node] >> u & 1;
     return comes;
 }
 
@@ -110,7 +110,7 @@ static struct wants wants_of(const struct df_run *run, uint32_t u)
     const struct df_graph *g = run->graph;
     struct wants w = { 0 };
     for (uint32_t v = 0; v < g->n_nodes; v++) {
-        uint64_t tmp = run->able[v] >> u & 1 ? page_rounded(g->works[g->nodes[v].work].tmp_bytes) : 0;
+        uint64_t tmp = run->choice.able[v] >> u & 1 ? page_rounded(g->works[g->nodes[v].work].tmp_bytes) : 0;
         w.scratch_of_job_bytes = tmp > w.scratch_of_job_bytes ? tmp : w.scratch_of_job_bytes;
     }
     for (uint32_t x = 0; x < g->n_values; x++) {
@@ -124,7 +124,7 @@ static struct wants wants_of(const struct df_run *run, uint32_t u)
 static uint64_t roomy_bytes(const struct df_run *run, const struct wants *w, uint64_t inflight)
 {
     uint64_t bytes = sum(sum(times(inflight, w->wave_bytes), w->once_bytes),
-                         times(run->gpu_window, w->scratch_of_job_bytes));
+                         times(run->devices.window, w->scratch_of_job_bytes));
     return bytes > DFM_PAGE ? bytes : DFM_PAGE;
 }
 
@@ -132,7 +132,7 @@ static uint64_t roomy_bytes(const struct df_run *run, const struct wants *w, uin
 static int make_roomy(struct df_run *run, uint32_t u, const struct wants *w, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
-    struct dfr_room *room = &run->rooms[u];
+    struct dfr_room *room = &run->devices.rooms[u];
     uint64_t wave = 0, once = 0;
 
     room->roomy = room->fits = true;
@@ -152,7 +152,7 @@ static int make_roomy(struct df_run *run, uint32_t u, const struct wants *w, str
     room->n_rows = 1;
     room->slot_bytes = w->wave_bytes;
     room->planned_bytes = sum(times(run->inflight, w->wave_bytes), w->once_bytes);
-    room->scratch_bytes = times(run->gpu_window, w->scratch_of_job_bytes);
+    room->scratch_bytes = times(run->devices.window, w->scratch_of_job_bytes);
     room->scratch_of_job_bytes = w->scratch_of_job_bytes;
     return DF_OK;
 }
@@ -164,7 +164,7 @@ static bool keeps_places(const struct df_run *run, const struct df_plan *plan)
 {
     uint32_t n_nodes = run->graph->n_nodes;
     for (uint64_t i = 0; i < (uint64_t)plan->n_waves * n_nodes; i++) {
-        uint32_t unit = dfr_policy_place(run->policy, run->able[i % n_nodes], plan->place[i]);
+        uint32_t unit = dfr_policy_place(run->choice.policy, run->choice.able[i % n_nodes], plan->place[i]);
         if (unit != plan->place[i] && unit != 0)
             return false;
     }
@@ -175,7 +175,7 @@ static bool keeps_places(const struct df_run *run, const struct df_plan *plan)
 static bool covers(const struct df_run *run, const struct df_plan *plan)
 {
     uint32_t n = run->graph->n_values;
-    for (uint32_t u = 1; u < run->n_units; u++)
+    for (uint32_t u = 1; u < run->machine.n_units; u++)
         for (uint32_t x = 0; x < n; x++)
             if (plan->devices.page[(size_t)(u - 1) * plan->n_waves * n + x] == DF_NONE && may_come(run, u, x))
                 return false;
@@ -185,18 +185,18 @@ static bool covers(const struct df_run *run, const struct df_plan *plan)
 /* Does what the plan says of devices' memories hold in this run? */
 static bool holds(const struct df_run *run, const struct df_plan *plan)
 {
-    uint64_t n = plan ? (uint64_t)(run->n_units - 1) * plan->n_waves * run->graph->n_values : 0;
+    uint64_t n = plan ? (uint64_t)(run->machine.n_units - 1) * plan->n_waves * run->graph->n_values : 0;
     return n > 0 && plan->n_nodes == run->graph->n_nodes && plan->devices.n == n &&
-           (run->policy->units ? keeps_places(run, plan) : covers(run, plan));
+           (run->choice.policy->units ? keeps_places(run, plan) : covers(run, plan));
 }
 
 static void make_planned(struct df_run *run, uint32_t u, const struct df_plan *plan)
 {
     const struct df_memory_need *need = &plan->memory[u];
     const struct df_unit *unit = &plan->platform.units[u];
-    struct dfr_room *room = &run->rooms[u];
+    struct dfr_room *room = &run->devices.rooms[u];
 
-    room->fits = !(run->options.guard && run->policy->guarded) && !run->buffers; /* results stay until copied */
+    room->fits = !(run->options.guard && run->choice.policy->guarded) && !run->memory.buffers; /* results stay until copied */
     room->page = plan->devices.page + (size_t)(u - 1) * plan->n_waves * run->graph->n_values;
     room->n_rows = plan->n_waves;
     room->slot_bytes = need->wave_bytes;
@@ -215,13 +215,13 @@ static uint32_t once_page(const struct dfr_room *room, uint32_t n_values, uint32
 
 uint64_t dfr_room_place(const struct df_run *run, uint32_t unit, uint32_t block)
 {
-    const struct dfr_room *room = &run->rooms[unit];
+    const struct dfr_room *room = &run->devices.rooms[unit];
     uint32_t n_values = run->graph->n_values, slot = block / n_values, value = block % n_values, page;
 
     if (slot == dfr_once_slot(run)) {
         page = once_page(room, n_values, value);
     } else {
-        uint32_t row = room->n_rows > 1 ? (uint32_t)(run->slots[slot].wave % room->n_rows) : 0;
+        uint32_t row = room->n_rows > 1 ? (uint32_t)(run->firing.slots[slot].wave % room->n_rows) : 0;
         page = room->page[(size_t)row * n_values + value];
     }
     return page == DF_NONE ? UINT64_MAX : slot * room->slot_bytes + (uint64_t)page * DF_PAGE_BYTES;
@@ -230,7 +230,7 @@ uint64_t dfr_room_place(const struct df_run *run, uint32_t unit, uint32_t block)
 void dfr_rooms_free(struct df_run *run)
 {
     for (uint32_t u = 0; u < DF_MAX_UNITS; u++)
-        free(run->rooms[u].own_page);
+        free(run->devices.rooms[u].own_page);
 }
 
 /* ---- waves ---- */
@@ -251,7 +251,7 @@ static int sequential_peak(const struct df_run *run, uint32_t u, uint64_t *peak,
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         const uint32_t *in = g->in_value + g->nodes[v].first_in;
         uint32_t first = g->nodes[v].first_out, n_out = df_node_n_out(g, v);
-        if (run->able[v] >> u & 1 && dfr_job_paged_bytes(g, v) > largest)
+        if (run->choice.able[v] >> u & 1 && dfr_job_paged_bytes(g, v) > largest)
             largest = dfr_job_paged_bytes(g, v);
         for (uint32_t y = first; y < first + n_out; y++)
             live = sum(live, value_paged_bytes(g, y));
@@ -271,9 +271,9 @@ static int sequential_peak(const struct df_run *run, uint32_t u, uint64_t *peak,
 static uint64_t slot_bytes(const struct df_run *run)
 {
     const struct df_graph *g = run->graph;
-    uint64_t bytes = (uint64_t)g->n_nodes * sizeof *run->pending + (uint64_t)g->n_values * sizeof(struct dfm_block);
-    if (run->n_gpus > 0)
-        bytes += (uint64_t)g->n_nodes * 32 + (uint64_t)g->n_in_values * 8 + (uint64_t)g->n_values * 16 * run->n_gpus;
+    uint64_t bytes = (uint64_t)g->n_nodes * sizeof *run->firing.pending + (uint64_t)g->n_values * sizeof(struct dfm_block);
+    if (run->machine.n_gpus > 0)
+        bytes += (uint64_t)g->n_nodes * 32 + (uint64_t)g->n_in_values * 8 + (uint64_t)g->n_values * 16 * run->machine.n_gpus;
     for (uint32_t x = 0; x < g->n_values; x++)
         bytes = sum(bytes, dfr_buffers_lent(run, x) ? 0 : g->values[x].bytes);
     return bytes ? bytes : 1;
@@ -283,8 +283,8 @@ static uint64_t slot_bytes(const struct df_run *run)
 static uint64_t wanted_waves(const struct df_run *run)
 {
     const struct df_graph *g = run->graph;
-    int64_t limit = atomic_load(&run->limit);
-    uint64_t planned = run->planned_inflight ? run->planned_inflight : DF_DEFAULT_INFLIGHT;
+    int64_t limit = atomic_load(&run->firing.limit);
+    uint64_t planned = run->plan.inflight ? run->plan.inflight : DF_DEFAULT_INFLIGHT;
     uint64_t n = run->options.inflight, records = g->n_nodes, most;
 
     records = g->n_values > records ? g->n_values : records;
@@ -329,19 +329,19 @@ static void size_gpu_jobs(struct df_run *run)
 {
     uint32_t n = run->options.gpu_jobs;
     uint64_t tmp = 1;
-    if (n == 0 && run->n_gpus)
-        n = run->platform.units[1].jobs;
-    run->gpu_jobs_found = n == 0 || n == DF_FIND_JOBS;
-    if (run->gpu_jobs_found) {
+    if (n == 0 && run->machine.n_gpus)
+        n = run->machine.platform.units[1].jobs;
+    run->devices.jobs_found = n == 0 || n == DF_FIND_JOBS;
+    if (run->devices.jobs_found) {
         for (uint32_t v = 0; v < run->graph->n_works; v++)
             tmp = run->graph->works[v].tmp_bytes > tmp ? run->graph->works[v].tmp_bytes : tmp;
         n = DFR_FLIGHT_LIMIT;
-        for (uint32_t u = 1; u <= run->n_gpus; u++)
-            while (n > DF_GPU_JOBS && tmp > run->gpu_limit[u] / (8 * n))
+        for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
+            while (n > DF_GPU_JOBS && tmp > run->devices.limit_bytes[u] / (8 * n))
                 n /= 2;
     }
-    run->gpu_jobs = n < MAX_GPU_JOBS ? n : MAX_GPU_JOBS;
-    run->gpu_window = run->policy->pull && !run->options.prefetch ? run->gpu_jobs : 2 * run->gpu_jobs;
+    run->devices.jobs = n < MAX_GPU_JOBS ? n : MAX_GPU_JOBS;
+    run->devices.window = run->choice.policy->pull && !run->options.prefetch ? run->devices.jobs : 2 * run->devices.jobs;
 }
 
 /* ---- all of it ---- */
@@ -349,7 +349,7 @@ static void size_gpu_jobs(struct df_run *run)
 static int make_room(struct df_run *run, uint32_t u, const struct wants *w, const struct df_plan *plan,
                      struct df_error *error)
 {
-    struct dfr_room *room = &run->rooms[u];
+    struct dfr_room *room = &run->devices.rooms[u];
     uint64_t limit = limit_of(run, u), most = roomy_bytes(run, w, run->inflight);
 
     if (most <= limit)
@@ -359,7 +359,7 @@ static int make_room(struct df_run *run, uint32_t u, const struct wants *w, cons
         make_planned(run, u, plan);
     else
         dfr_log(run, DF_LOG_INFO, "%s: %llu bytes for up to %llu: blocks are evicted where room is needed",
-                run->platform.units[u].name, (unsigned long long)limit, (unsigned long long)most);
+                run->machine.platform.units[u].name, (unsigned long long)limit, (unsigned long long)most);
     return DF_OK;
 }
 
@@ -372,20 +372,20 @@ int dfr_size(struct df_run *run, struct df_error *error)
     int status = DF_OK;
 
     size_gpu_jobs(run);
-    for (uint32_t u = 1; u <= run->n_gpus; u++) {
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++) {
         wants[u] = wants_of(run, u);
         roomy = roomy && roomy_bytes(run, &wants[u], wanted) <= limit_of(run, u);
     }
     if (!roomy)
         status = dfr_machine_places(run, &plan, error);
     plan = status == DF_OK && holds(run, plan) ? plan : NULL;
-    for (uint32_t u = 1; u <= run->n_gpus && status == DF_OK && run->options.inflight == 0; u++)
+    for (uint32_t u = 1; u <= run->machine.n_gpus && status == DF_OK && run->options.inflight == 0; u++)
         status = lower_waves(run, u, &wants[u], plan, &n, error);
     run->inflight = dfr_buffers_inflight(run, n > 0 ? (uint32_t)n : 1);
     if (status == DF_OK && run->inflight < wanted)
         dfr_log(run, DF_LOG_INFO, "%u wave%s in flight, not %llu: so many fit in GPU memory", run->inflight,
                 run->inflight == 1 ? "" : "s", (unsigned long long)wanted);
-    for (uint32_t u = 1; u <= run->n_gpus && status == DF_OK; u++)
+    for (uint32_t u = 1; u <= run->machine.n_gpus && status == DF_OK; u++)
         status = make_room(run, u, &wants[u], plan, error);
     return status;
 }

@@ -1,6 +1,6 @@
 /* size.h - how much: waves in flight, and what each device's memory is divided into. size.c says by which rule.
  *
- * Memory:   dfr_size() fills run->rooms, dfr_rooms_free() returns what they have.
+ * Memory:   dfr_size() fills run->devices.rooms, dfr_rooms_free() returns what they have.
  * Threads:  dfr_room_place() from any thread for a block that is alive, so that its slot's wave stands still.
  */
 #ifndef DFR_SIZE_H

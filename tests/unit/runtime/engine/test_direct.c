@@ -193,7 +193,7 @@ static enum way way_of(struct rig *r, const char *policy, unsigned workers, bool
     rig_clear(r);
     if (df_run_start(r->graph, &o, &run, &error) != DF_OK)
         fail_msg("%s", error.text);
-    way = run->walk ? WALKED : run->piles ? DIRECT : BY_POLICY;
+    way = run->threads.walk ? WALKED : run->threads.piles ? DIRECT : BY_POLICY;
     if (df_run_wait(run, NULL, &error) != DF_OK)
         fail_msg("%s", error.text);
     assert_true(rig_same(r, 3));

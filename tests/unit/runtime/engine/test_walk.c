@@ -43,7 +43,7 @@ static int walk(struct rig *r, const struct df_options *o, struct df_stats *stat
     rig_clear(r);
     if (df_run_start(r->graph, o, &run, error) != DF_OK)
         fail_msg("%s", error->text);
-    assert_non_null(run->walk);
+    assert_non_null(run->threads.walk);
     return df_run_wait(run, stats, error);
 }
 
@@ -318,7 +318,7 @@ static bool is_walked(struct rig *r, struct df_options *o)
     rig_clear(r);
     if (df_run_start(r->graph, o, &run, &error) != DF_OK)
         fail_msg("%s", error.text);
-    walked = run->walk != NULL;
+    walked = run->threads.walk != NULL;
     if (df_run_wait(run, NULL, &error) != DF_OK)
         fail_msg("%s", error.text);
     assert_true(rig_same(r, o->waves));
@@ -448,7 +448,7 @@ static void test_idle(void **state)
     before_s = core_s();
     if (df_run_start(graph, &o, &run, &error) != DF_OK)
         fail_msg("%s", error.text);
-    assert_non_null(run->walk);
+    assert_non_null(run->threads.walk);
     if (df_run_wait(run, &stats, &error) != DF_OK)
         fail_msg("%s", error.text);
     assert_true(core_s() - before_s < 3 * WAIT_NS * 1e-9 / 2);

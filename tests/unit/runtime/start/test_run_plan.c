@@ -94,7 +94,7 @@ static uint64_t run_right(struct rig *r, const struct df_options *o)
     rig_clear(r);
     if (df_run_start(r->graph, o, &run, &e) != DF_OK)
         fail_msg("%s: %s", o->policy, e.text);
-    bytes = run->space && run->space->line ? run->space->slot_bytes : 0;
+    bytes = run->memory.space && run->memory.space->line ? run->memory.space->slot_bytes : 0;
     if (df_run_wait(run, NULL, &e) != DF_OK)
         fail_msg("%s: %s", o->policy, e.text);
     if (!rig_same(r, WAVES))

@@ -34,7 +34,7 @@ static void begin(void *arg)
     if (df_run_start(t->rig.graph, &t->options, &t->run, &error) != DF_OK)
         fail_msg("%s", error.text);
     assert_int_equal(steps_runtime_n_threads, t->options.workers);
-    assert_int_equal(t->run->walk != NULL, t->walks);
+    assert_int_equal(t->run->threads.walk != NULL, t->walks);
 }
 
 static void run_thread(void *arg, unsigned number)

@@ -294,6 +294,8 @@ struct df_memory_stats {                /* one per device memory */
 
 struct df_stats {
     double makespan_s;                  /* first job started to last job ended */
+    char policy[24], policy_why[160];   /* that the run went by, and why it was this one */
+    char loop[16], loop_why[160];       /* what CPU workers did: "list", "deques" or "policy"; and why. "": virtual time */
     uint64_t waves, jobs;
     unsigned inflight;                  /* waves that were allowed in flight */
     unsigned n_workers, n_memories;

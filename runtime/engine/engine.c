@@ -14,7 +14,6 @@
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/gang.h"
 #include "runtime/engine/tokens.h"
-#include "runtime/engine/walk.h"
 
 /* ---- stopping ---- */
 
@@ -28,8 +27,6 @@ void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
         dfr_wake_all(&run->threads.wakes[u]);
     if (run->threads.gang)
         dfr_gang_wake(run->threads.gang);
-    if (run->threads.walk)
-        dfr_walk_wake(run->threads.walk);
 }
 
 void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
@@ -126,7 +123,7 @@ static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, 
     struct dfr_slot *s = &run->firing.slots[slot];
     atomic_store_explicit(&s->wave, wave, memory_order_relaxed);
     if (run->memory.tokens)
-        dfr_tokens_begin(run, 0, slot, wave);
+        dfr_tokens_begin(run, slot, wave);
     atomic_store_explicit(&s->nodes_left, run->firing.n_terminals, memory_order_relaxed);
     atomic_store_explicit(&s->streams_left, run->firing.n_streams, memory_order_relaxed);
     if (run->firing.n_streams > 0)
@@ -228,22 +225,37 @@ static void publish(struct df_run *run, uint64_t job, uint32_t memory)
     }
 }
 
-/* This job was one of the value's readers. */
-static void give_back(struct df_run *run, struct dfr_worker *w, uint32_t x, uint32_t slot, uint32_t memory)
+/* This job was one of the value's readers. true: the last one. */
+static bool drop_input(struct df_run *run, uint32_t x, uint32_t slot, uint32_t memory)
 {
-    const struct df_value *value = &run->graph->values[x];
     uint32_t block = slot * run->graph->n_values + x;
-    const struct dfr_node *producer;
 
     /* acq_rel: all other readers' reading comes before the memory's next life */
     if (count_readers(run, x) > 1 &&
         atomic_fetch_sub_explicit(&run->memory.space->blocks[block].readers, 1, memory_order_acq_rel) != 1)
-        return;
+        return false;
     dfm_space_drop(run->memory.space, block, memory);
+    return true;
+}
+
+/* The last reader of a bounded node's output releases the node for a later wave. */
+static void give_back(struct df_run *run, struct dfr_worker *w, uint32_t x, uint32_t slot, uint32_t memory)
+{
+    const struct df_value *value = &run->graph->values[x];
+    const struct dfr_node *producer;
+
+    if (!drop_input(run, x, slot, memory))
+        return;
     producer = &run->firing.nodes[value->producer];
     if (producer->flags & DFR_N_BOUNDED && value->n_readers > 0)
         dfr_release(run, w, &value->producer, 1,
                     (uint32_t)((run->firing.slots[slot].wave + run->graph->nodes[value->producer].depth) % run->inflight));
+}
+
+/* What is made once stays until the run ends, for the jobs of all waves. */
+static bool is_counted(const struct df_run *run, uint32_t node, uint32_t x)
+{
+    return run->firing.n_once == 0 || dfr_is_once(run, run->graph->values[x].producer) == dfr_is_once(run, node);
 }
 
 static void give_back_inputs(struct df_run *run, struct dfr_worker *w, uint64_t job, uint32_t memory)
@@ -253,8 +265,20 @@ static void give_back_inputs(struct df_run *run, struct dfr_worker *w, uint64_t 
     const uint32_t *in = g->in_value + g->nodes[node].first_in;
 
     for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
-        if (run->firing.n_once == 0 || dfr_is_once(run, g->values[in[k]].producer) == dfr_is_once(run, node))
+        if (is_counted(run, node, in[k]))
             give_back(run, w, in[k], slot, memory);
+}
+
+void dfr_engine_pass_tokens(struct df_run *run, uint64_t job)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(job);
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+
+    publish(run, job, 0);
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
+        if (is_counted(run, node, in[k]))
+            drop_input(run, in[k], dfr_job_slot(job), 0);
 }
 
 /* The buffer's turn as the value's reader, and as a terminal node of its wave, is over. */

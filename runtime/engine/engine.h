@@ -87,7 +87,7 @@ struct dfr_worker {
     uint32_t index, unit;
     bool alone;                         /* no other worker has a job now: counters need no atomic operations */
     uint64_t kept;                      /* the successor to run next, or DFR_NO_JOB */
-    struct dfr_pile *pile;              /* of a direct run (direct.h): its own ready jobs; NULL: the policy has them */
+    struct dfr_pile *pile;              /* its own deque of ready jobs (steal.h); NULL: the policy has them */
     struct df_call call;
     void **ports;                       /* room for the kernel with most ports */
     unsigned char *tmp;                 /* scratch for the largest tmp of CPU jobs */
@@ -119,7 +119,7 @@ struct dfr_buffers;
 struct dfr_cores;
 struct dfr_gang;
 struct dfr_gpu;
-struct dfr_walk;
+struct dfr_list;
 struct dfr_inspect;
 
 /* The parts of a run. Each is written by runtime/start/ before the first job, and read by everybody after that, unless a
@@ -138,8 +138,11 @@ struct dfr_run_plan {                   /* what the plan that is followed says o
     struct df_plan *own;                /* made at the start of this run; NULL: none */
 };
 
+enum { DFR_WHY_SIZE = 160 };
+
 struct dfr_run_choice {                 /* the policy, and what it sees */
     const struct dfr_policy *policy;
+    char why[DFR_WHY_SIZE];             /* it is this policy: for --stats */
     void *state;                        /* the policy's own */
     struct dfr_view view;
     uint32_t *able;                     /* by node: the units that can run it, a bit each */
@@ -168,16 +171,25 @@ struct dfr_run_memory {                 /* where tokens lie on the host */
     union df_scalar *scalars;           /* values of graph->node_scalars */
 };
 
+/* Where a CPU worker finds its next job. */
+enum dfr_loop {
+    DFR_LOOP_LIST,                      /* in a list that was made before the run: one worker, no device (list.h) */
+    DFR_LOOP_DEQUES,                    /* in its own deque, or in another worker's (worker.h, steal.h) */
+    DFR_LOOP_POLICY                     /* it asks the policy (worker.h) */
+};
+
 struct dfr_run_threads {                /* the workers, and how they meet */
     struct dfr_worker *workers;         /* CPU first, then one per GPU */
     struct dfr_wake *wakes;             /* by unit */
     uint32_t spins;                     /* looks for work before sleeping */
     struct dfr_gang *gang;              /* NULL: no node asks for threads */
-    struct dfr_pile *piles;             /* by worker; NULL: not a direct run */
-    struct dfr_walk *walk;              /* NULL: the firing rule says what runs next; see walk.h */
-    bool fences;                        /* of piles: pile.h */
+    enum dfr_loop loop;                 /* what CPU workers do; `why` says in words why this one was chosen */
+    const char *loop_why;
+    struct dfr_list *list;              /* NULL unless the loop is DFR_LOOP_LIST */
+    struct dfr_pile *piles;             /* by worker; NULL unless the loop is DFR_LOOP_DEQUES */
+    bool fences;                        /* of the deques: pile.h */
     struct dfr_worker starter;          /* stands for the thread in df_run_start() */
-    _Alignas(64) _Atomic uint32_t n_active; /* workers of a direct run that have jobs, or are about to rob one */
+    _Alignas(64) _Atomic uint32_t n_active; /* deques: workers that have jobs, or are about to steal some */
     char pad[60];
 };
 
@@ -267,6 +279,9 @@ void dfr_engine_start(struct df_run *run, struct dfr_worker *worker);
  * stops the run. */
 void dfr_engine_done(struct df_run *run, struct dfr_worker *worker, const struct df_call *call, int code,
                      uint32_t memory);
+/* The part of dfr_engine_done() that is about memory, if tokens are blocks: the job ran on the host, its outputs become
+ * valid and it was a reader of its inputs. For list.c, where nothing waits for a release. */
+void dfr_engine_pass_tokens(struct df_run *run, uint64_t job);
 /* Releases that the job (node, slot) still waits for. */
 uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t slot);
 /* Parts of it, for firing.h: */

@@ -153,7 +153,7 @@ static uint32_t list_lent(const struct df_run *run, struct dfr_lent_port *list)
             if (!is_set_by_wave(run, node, port))
                 continue;
             if (list)
-                list[n] = (struct dfr_lent_port){ .port = run->firing.nodes[v].first_port + p, .node = v,
+                list[n] = (struct dfr_lent_port){ .port = run->firing.nodes[v].first_port + p,
                                                   .lent = dfr_buffers_lent(run, value_at(g, node, port)) };
             n++;
         }
@@ -161,12 +161,11 @@ static uint32_t list_lent(const struct df_run *run, struct dfr_lent_port *list)
     return n;
 }
 
-void dfr_tokens_begin(const struct df_run *run, uint32_t worker, uint32_t slot, int64_t wave)
+void dfr_tokens_begin(const struct df_run *run, uint32_t slot, int64_t wave)
 {
     const struct dfr_tokens *t = run->memory.tokens;
     for (uint32_t i = 0; i < t->n_lent; i++)
-        if (t->lent[i].worker == worker)
-            t->ports[(size_t)slot * t->n_ports + t->lent[i].port] = dfm_lent_at(t->lent[i].lent, wave);
+        t->ports[(size_t)slot * t->n_ports + t->lent[i].port] = dfm_lent_at(t->lent[i].lent, wave);
 }
 
 int dfr_tokens_create(const struct df_run *run, struct dfr_tokens **result, struct df_error *error)

@@ -7,8 +7,7 @@
  * Memory:   create() allocates: tokens, and a pointer for each port of each job in flight. NULL for tmp ports: they
  *           point into the worker's own scratch.
  * Lent:     tokens in the caller's memory (buffers.h) take none here. Where each lies is another address for each wave:
- *           the pointers to it are set as the wave begins, when no job of its slot is there. In a walk (walk.h), where
- *           workers enter a wave one by one, each sets those of its own nodes.
+ *           the pointers to it are set as the wave begins, when no job of its slot is there.
  * Threads:  but for that immutable between create and destroy; the bytes are the jobs'.
  */
 #ifndef DFR_TOKENS_H
@@ -18,8 +17,6 @@
 
 struct dfr_lent_port {
     uint32_t port;                      /* of a slot */
-    uint32_t node;
-    uint32_t worker;                    /* of a walk: who runs the node; else 0 */
     const struct dfm_lent *lent;
 };
 
@@ -40,8 +37,8 @@ const struct df_plan *dfr_tokens_plan(const struct df_run *run);
 int dfr_tokens_create(const struct df_run *run, struct dfr_tokens **tokens, struct df_error *error);
 void dfr_tokens_destroy(struct dfr_tokens *tokens);     /* NULL, too */
 
-/* The wave begins in this slot, before the first job there; of a walk, for this worker. */
-void dfr_tokens_begin(const struct df_run *run, uint32_t worker, uint32_t slot, int64_t wave);
+/* The wave begins in this slot, before the first job there. */
+void dfr_tokens_begin(const struct df_run *run, uint32_t slot, int64_t wave);
 
 /* Where the ports of a slot's nodes begin. */
 static inline void *const *dfr_tokens_slot_ports(const struct df_run *run, uint32_t slot)

@@ -1,140 +1,137 @@
-/* worker.c - a CPU worker: takes a job, runs its cpu variant on host memory, tells the engine; sleeps when there is
- * none.
- */
+/* worker.c - the loop of a CPU worker (worker.h). */
 #include "runtime/engine/worker.h"
 
-#include <string.h>
-
+#include "runtime/engine/firing.h"
+#include "runtime/engine/gang.h"
+#include "runtime/engine/ports.h"
+#include "runtime/engine/steal.h"
+#include "runtime/engine/tokens.h"
+#include "runtime/inspect/inspect.h"
 #include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
-#include "runtime/engine/gang.h"
-#include "runtime/inspect/inspect.h"
-#include "runtime/engine/tokens.h"
 
-#define TMP_ALIGNMENT 256u
+#define LARGE_NODES (1u << 17)          /* from here on their records are more than a second level cache holds */
+#define WINDOW 32
 
-/* ---- one job ---- */
+/* What is known of a run before its first job. The loop is compiled once for each kind that is used. */
+struct kind {
+    bool lean;                          /* worker.h */
+    bool large;                         /* lean, and the graph has LARGE_NODES or more */
+};
 
-/* Host memory for output y; false: the run fails.  */
-static bool make_output(struct df_run *run, uint64_t job, uint32_t y)
+static inline bool has_deque(const struct dfr_worker *w, struct kind kind)
 {
-    const struct df_graph *g = run->graph;
-    uint32_t block = dfr_job_slot(job) * g->n_values + y;
-    struct dfm_block *b = &run->memory.space->blocks[block];
-
-    b->host = dfm_space_host_take(run->memory.space, block);
-    if (!b->host) {
-        dfr_engine_fail_job(run, job, dfr_job_wave(run, job), "internal error: more tokens live than were planned");
-        return false;
-    }
-    return true;
+    return kind.lean || w->pile;
 }
 
-static bool make_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
-{
-    const struct df_graph *g = run->graph;
-    const struct df_node *node = &g->nodes[dfr_job_node(job)];
-    const struct df_kernel *kernel = &g->kernels[node->kernel];
-    const struct df_kport *ports = g->kports + kernel->first_port;
-    const uint64_t *bytes = g->port_bytes + g->works[node->work].first_port;
-    unsigned char *tmp = w->tmp;
+/* ---- gangs ---- */
 
-    for (uint32_t p = 0; p < kernel->n_ports; p++) {
-        uint32_t y = node->first_out + (uint32_t)ports[p].out_slot;
-        uint32_t x = ports[p].in_slot >= 0 ? g->in_value[node->first_in + (uint32_t)ports[p].in_slot] : 0;
-        switch (ports[p].mode) {
-        case DF_IN:
-        case DF_INOUT:                  /* the output takes over the input's memory */
-            w->ports[p] = run->memory.space->blocks[dfr_block_of(run, x, dfr_job_slot(job))].host;
-            break;
-        case DF_OUT:
-            if (!make_output(run, job, y))
-                return false;
-            w->ports[p] = run->memory.space->blocks[dfr_job_slot(job) * g->n_values + y].host;
-            break;
-        default:
-            w->ports[p] = tmp;
-            tmp += (bytes[p] + TMP_ALIGNMENT - 1) / TMP_ALIGNMENT * TMP_ALIGNMENT;
-        }
-    }
-    return true;
+static inline bool gang_gathers(const struct df_run *run)
+{
+    return run->threads.gang && dfr_gang_gathers(run->threads.gang);
 }
 
-/* Fixed addresses, with this worker's scratch among them. */
-static void *const *ports_with_tmp(const struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot)
+/* Waits until the gang's job is over; gives the seconds. Others may steal this worker's jobs meanwhile. */
+static double join_gang(struct df_run *run, struct dfr_worker *w)
 {
-    const struct df_graph *g = run->graph;
-    const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
-    const uint64_t *bytes = g->port_bytes + g->works[g->nodes[node].work].first_port;
-    void *const *fixed = dfr_tokens_ports(run, node, slot);
-    unsigned char *tmp = w->tmp;
+    double begin_s = dfr_clock_s();
 
-    for (uint32_t p = 0; p < kernel->n_ports; p++) {
-        w->ports[p] = fixed[p];
-        if (g->kports[kernel->first_port + p].mode != DF_TMP)
-            continue;
-        w->ports[p] = tmp;
-        tmp += (bytes[p] + TMP_ALIGNMENT - 1) / TMP_ALIGNMENT * TMP_ALIGNMENT;
-    }
-    return w->ports;
+    if (w->pile)
+        dfr_pile_leave(w->pile);
+    dfr_gang_join(run->threads.gang, w);
+    if (w->pile)
+        dfr_pile_enter(w->pile, run->threads.fences);
+    return dfr_clock_s() - begin_s;
 }
 
-void *const *dfr_worker_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
+static bool lead_gang(struct df_run *run, struct dfr_worker *w)
 {
-    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
-
-    if (!run->memory.tokens)
-        return make_ports(run, w, job) ? w->ports : NULL;
-    return run->firing.nodes[node].flags & DFR_N_TMP ? ports_with_tmp(run, w, node, slot) : dfr_tokens_ports(run, node, slot);
+    double begin_s = dfr_clock_s();
+    bool complete = dfr_gang_lead(run->threads.gang, w, w->call.threads);
+    w->busy_s -= dfr_clock_s() - begin_s;
+    return complete;
 }
 
-/* Workers that the job may use, itself included. */
+/* Workers that the job may use, this one included. */
 static uint32_t threads_of(const struct df_run *run, uint64_t job)
 {
     uint32_t threads = run->graph->works[run->graph->nodes[dfr_job_node(job)].work].threads;
     return threads < run->machine.n_cpu_workers ? (threads ? threads : 1) : run->machine.n_cpu_workers;
 }
 
-static void run_job(struct df_run *run, struct dfr_worker *w, uint64_t job, double *now)
+/* ---- one job ---- */
+
+/* Calls the kernel of w->call in a run of any kind. false: the run stops before it was called. */
+static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
 {
     struct df_call *call = &w->call;
-    void *const *ports;
-    double begin = *now;
-    int code;
+    void *const *ports = dfr_ports(run, w, call->job);
+    double begin_s;
 
-    call->job = job;
-    call->wave = dfr_job_wave(run, job);
-    call->threads = run->threads.gang ? threads_of(run, job) : 1;
     call->failed = false;
-    if (call->threads > 1) {
-        if (!dfr_gang_lead(run->threads.gang, w, call->threads))
-            return;
-        begin = dfr_clock_s();
-    }
-    if (w->first_s < 0)
-        w->first_s = begin;
-    ports = dfr_worker_ports(run, w, job);
-    code = !ports ? DF_FAILED : run->watch.inspect ? dfr_inspect_call(run, w) : dfr_worker_call(run, w, ports);
-    *now = dfr_clock_s();
+    call->threads = run->threads.gang ? threads_of(run, call->job) : 1;
+    if (w->pile)
+        dfr_pile_leave(w->pile);
+    if (call->threads > 1 && !lead_gang(run, w))
+        return false;
+    begin_s = w->row ? dfr_clock_s() : 0;
+    *code = !ports ? DF_FAILED : run->watch.inspect ? dfr_inspect_call(run, w) : dfr_call_kernel(run, w, ports);
+    if (w->row)
+        dfr_trace_add(w->row, dfr_job_node(call->job), call->wave, begin_s, dfr_clock_s(),
+                      run->graph->works[run->graph->nodes[dfr_job_node(call->job)].work].job_bytes);
     if (call->threads > 1)
         dfr_gang_end(run->threads.gang);
-    w->jobs++;
-    w->busy_s += *now - begin;
-    w->last_s = *now;
-    if (w->row)
-        dfr_trace_add(w->row, dfr_job_node(job), call->wave, begin, *now,
-                      run->graph->works[run->graph->nodes[dfr_job_node(job)].work].job_bytes);
-    dfr_engine_done(run, w, call, code, 0);
+    if (w->pile)
+        dfr_pile_enter(w->pile, run->threads.fences);
+    return true;
 }
 
-/* ---- finding one ---- */
+static inline int call_lean(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot)
+{
+    void *const *ports = run->firing.nodes[node].flags & DFR_N_TMP ? dfr_ports(run, w, w->call.job)
+                                                                    : dfr_tokens_ports(run, node, slot);
+    int code;
 
-/* Jobs whose data is on the way do not keep a worker from others, but with policies that decide late they must not all
- * be drawn to the host either. */
+    dfr_pile_leave(w->pile);
+    code = dfr_call_kernel(run, w, ports);
+    dfr_pile_enter(w->pile, run->threads.fences);
+    return code;
+}
+
+static inline __attribute__((always_inline)) void run_job(struct df_run *run, struct dfr_worker *w, uint64_t job,
+                                                          struct kind kind)
+{
+    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
+    int code;
+
+    w->call.job = job;
+    w->call.wave = dfr_job_wave(run, job);
+    if (kind.lean)
+        code = call_lean(run, w, node, slot);
+    else if (!call_any(run, w, &code))
+        return;
+    if (has_deque(w, kind)) {
+        atomic_store_explicit(&w->pile->n_done, atomic_load_explicit(&w->pile->n_done, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+        /* acquire: all that those did who have no jobs any more */
+        w->alone = atomic_load_explicit(&run->threads.n_active, memory_order_acquire) == 1;
+    } else {
+        w->jobs++;
+    }
+    if (kind.lean && code == DF_OK && !w->call.failed)
+        dfr_released(run, w, node, slot, w->call.wave);
+    else
+        dfr_engine_done(run, w, &w->call, code, 0);
+}
+
+/* ---- the next one, from the policy ---- */
+
+/* Jobs whose data is on the way do not keep a worker from other jobs. But with policies that decide late, they must not
+ * all be drawn to the host either. */
 static bool enough_staged(const struct df_run *run)
 {
-    return run->choice.policy->pull &&
-           atomic_load_explicit(&((struct df_run *)run)->devices.n_staged, memory_order_relaxed) >= 2 * run->machine.n_cpu_workers;
+    return run->choice.policy->pull && atomic_load_explicit(&((struct df_run *)run)->devices.n_staged,
+                                                            memory_order_relaxed) >= 2 * run->machine.n_cpu_workers;
 }
 
 static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
@@ -156,33 +153,187 @@ static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
     }
 }
 
-static bool gang_gathers(const struct df_run *run)
+/* ---- the next one, from the worker's deque ---- */
+
+static inline bool pop_newest(struct dfr_worker *w, uint64_t *job)
 {
-    return run->threads.gang && dfr_gang_gathers(run->threads.gang);
+    *job = w->kept;
+    w->kept = DFR_NO_JOB;
+    return *job != DFR_NO_JOB || dfr_pile_pop(w->pile, job);
 }
 
-/* Looks for work a bounded time, then sleeps until there may be some. true: *job was found. */
-static bool wait_for_work(struct df_run *run, struct dfr_worker *w, uint64_t *job)
-{
-    struct dfr_wake *wake = &run->threads.wakes[0];
-    uint32_t key;
+/* In a graph larger than the caches a job's record, its list of successors and their counters are each a wait for
+ * memory, one after the other. So the newest job is not run at once: it takes the place of a job in the window of the
+ * newest WINDOW jobs. These are run in turn, and on a job's way there its memory is asked for, a step at a time. */
 
-    for (uint32_t i = 0; i < run->threads.spins && !dfr_stopped(run) && !gang_gathers(run); i++) {
-        for (int k = 0; k < 16; k++)
-            dfr_relax();
-        if (take(run, w, job))
-            return true;
-    }
-    key = dfr_wake_announce(wake);
-    if (dfr_stopped(run) || gang_gathers(run)) {
-        dfr_wake_cancel(wake, key);
+static void prefetch_successors(const struct df_run *run, uint64_t job)
+{
+    __builtin_prefetch(run->firing.successors + run->firing.nodes[dfr_job_node(job)].first_successor);
+}
+
+static void prefetch_counters(const struct df_run *run, uint64_t job)
+{
+    const struct dfr_node *n = &run->firing.nodes[dfr_job_node(job)];
+    const struct dfr_pending *pending = dfr_pending_of(run, dfr_job_slot(job));
+    uint32_t end = n[1].first_successor < n->first_successor + 4 ? n[1].first_successor : n->first_successor + 4;
+
+    for (uint32_t s = n->first_successor; s < end; s++)
+        __builtin_prefetch(&pending[run->firing.successors[s]], 1);
+}
+
+static bool pop_in_turn(const struct df_run *run, struct dfr_pile *p, uint64_t *turn, uint64_t *job)
+{
+    uint64_t high = atomic_load_explicit(&p->high, memory_order_relaxed), n = dfr_pile_size(p), first, soon;
+
+    if (n == 0)
         return false;
+    n = n < WINDOW ? n : WINDOW;
+    first = high - n;
+    if (*turn < first || *turn >= high)
+        *turn = first;
+    *job = p->jobs[*turn & p->mask];
+    p->jobs[*turn & p->mask] = p->jobs[--high & p->mask];
+    atomic_store_explicit(&p->high, high, memory_order_relaxed);
+    ++*turn;
+    if (n == WINDOW) {
+        soon = *turn + WINDOW / 2;
+        prefetch_successors(run, p->jobs[(soon < high ? soon : soon - (WINDOW - 1)) & p->mask]);
+        soon = *turn + WINDOW / 4;
+        prefetch_counters(run, p->jobs[(soon < high ? soon : soon - (WINDOW - 1)) & p->mask]);
     }
-    if (take(run, w, job)) {
-        dfr_wake_cancel(wake, key);
+    return true;
+}
+
+static bool pop_large(struct df_run *run, struct dfr_worker *w, uint64_t *turn, uint64_t *job)
+{
+    uint64_t kept = w->kept;
+
+    w->kept = DFR_NO_JOB;
+    if (kept != DFR_NO_JOB && dfr_pile_size(w->pile) == 0) {
+        *job = kept;
         return true;
     }
-    dfr_wake_sleep(wake, key, -1);
+    if (kept != DFR_NO_JOB) {
+        __builtin_prefetch(&run->firing.nodes[dfr_job_node(kept)]);
+        dfr_pile_push(w->pile, kept);
+    }
+    return pop_in_turn(run, w->pile, turn, job);
+}
+
+/* ---- with jobs ---- */
+
+static inline __attribute__((always_inline)) bool next_job(struct df_run *run, struct dfr_worker *w, uint64_t *turn,
+                                                           uint64_t *job, struct kind kind)
+{
+    if (!has_deque(w, kind))
+        return take(run, w, job);
+    if (!(kind.large ? pop_large(run, w, turn, job) : pop_newest(w, job)))
+        return false;
+    if (dfr_pile_size(w->pile) > 0)
+        dfr_steal_wake(run);            /* there is more than it runs next */
+    return true;
+}
+
+/* Runs jobs until there are none. */
+static inline __attribute__((always_inline)) void run_jobs(struct df_run *run, struct dfr_worker *w, uint64_t job,
+                                                           struct kind kind)
+{
+    uint64_t turn = 0;
+
+    do {
+        run_job(run, w, job, kind);
+        if (!kind.lean && gang_gathers(run))
+            w->busy_s -= join_gang(run, w);
+    } while (!dfr_stopped(run) && next_job(run, w, &turn, &job, kind));
+}
+
+static __attribute__((noinline)) void run_lean(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    run_jobs(run, w, job, (struct kind){ .lean = true });
+}
+
+static __attribute__((noinline)) void run_lean_large(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    run_jobs(run, w, job, (struct kind){ .lean = true, .large = true });
+}
+
+static __attribute__((noinline)) void run_any(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    run_jobs(run, w, job, (struct kind){ .lean = false });
+}
+
+static void be_busy(struct df_run *run, struct dfr_worker *w, uint64_t job, struct dfr_idle *idle)
+{
+    uint64_t before = w->jobs;
+    double begin_s = dfr_clock_s();
+
+    if (!w->pile || !run->memory.tokens || run->watch.trace || run->threads.gang)
+        run_any(run, w, job);
+    else if (run->graph->n_nodes < LARGE_NODES)
+        run_lean(run, w, job);
+    else
+        run_lean_large(run, w, job);
+    if (w->pile)
+        w->jobs = atomic_load_explicit(&w->pile->n_done, memory_order_relaxed);
+    w->last_s = dfr_clock_s();
+    w->busy_s += w->last_s - begin_s;
+    if (w->first_s < 0)
+        w->first_s = begin_s;
+    if (w->pile)
+        dfr_steal_rest(run, idle, w->last_s - begin_s, w->jobs - before);
+}
+
+/* ---- without jobs ---- */
+
+/* Sleeps until there may be a job. true: one was found at the last look, and *job is it. */
+static bool sleep_or_take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
+{
+    struct dfr_wake *wake = &run->threads.wakes[0];
+    uint32_t key = dfr_wake_announce(wake);
+    bool found = false;
+
+    if (w->pile)
+        dfr_pile_barrier(run->threads.fences); /* pairs with dfr_steal_wake()'s look at the sleepers after a push */
+    if (dfr_stopped(run) || gang_gathers(run) || (w->pile ? dfr_steal_victim(run, w) != NULL
+                                                          : (found = take(run, w, job))))
+        dfr_wake_cancel(wake, key);
+    else
+        dfr_wake_sleep(wake, key, -1);
+    return found;
+}
+
+static void spin(void)
+{
+    for (int i = 0; i < 16; i++)
+        dfr_relax();
+}
+
+/* Gets a job; false: the run ends. */
+static bool get_job(struct df_run *run, struct dfr_worker *w, uint64_t *job, struct dfr_idle *idle)
+{
+    uint32_t looks = 0;
+
+    if (w->pile && !dfr_stopped(run) && dfr_pile_pop(w->pile, job))
+        return true;                    /* what was ready before the workers started */
+    while (!dfr_stopped(run)) {
+        uint32_t key = dfr_wake_key(&run->threads.wakes[0]);
+        struct dfr_pile *victim = w->pile ? dfr_steal_victim(run, w) : NULL;
+        if (gang_gathers(run)) {
+            join_gang(run, w);
+            looks = 0;
+        } else if (victim) {
+            if (dfr_steal(run, w, victim, key, idle))
+                return dfr_pile_pop(w->pile, job);
+        } else if (!w->pile && take(run, w, job)) {
+            return true;
+        } else if (looks++ < run->threads.spins) {
+            spin();
+        } else if (sleep_or_take(run, w, job)) {
+            return true;
+        } else {
+            looks = 0;
+        }
+    }
     return false;
 }
 
@@ -190,24 +341,12 @@ void *dfr_worker_main(void *arg)
 {
     struct dfr_worker *w = arg;
     struct df_run *run = w->run;
-    double now = 0;
-    bool rested = true;                 /* `now` is not the end of the job before */
+    struct dfr_idle idle = { .long_jobs = false };
     uint64_t job;
 
     if (run->machine.cores)
         dfr_cores_bind(run->machine.cores, w->index);
-    while (!dfr_stopped(run)) {
-        if (gang_gathers(run) && dfr_gang_join(run->threads.gang, w))
-            rested = true;
-        if (!take(run, w, &job)) {
-            rested = true;
-            if (!wait_for_work(run, w, &job))
-                continue;
-        }
-        if (rested)
-            now = dfr_clock_s();
-        rested = false;
-        run_job(run, w, job, &now);
-    }
+    while (get_job(run, w, &job, &idle))
+        be_busy(run, w, job, &idle);
     return NULL;
 }

@@ -250,7 +250,8 @@ const struct dfr_policy dfr_policy_peft = {
 };
 
 const struct dfr_policy dfr_policy_all_cpu = {
-    .name = "all-cpu", .summary = "everything that can runs on the CPU", .variant = ON_CPU, STATIC_OPS,
+    .name = "all-cpu", .summary = "everything that can runs on the CPU", .any_worker = true, .variant = ON_CPU,
+    STATIC_OPS,
 };
 
 const struct dfr_policy dfr_policy_all_gpu = {

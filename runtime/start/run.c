@@ -1,6 +1,5 @@
 /* run.c - a run from its start to its end: makes everything in df_run_start(), returns everything in df_run_wait(). */
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +7,6 @@
 #include "runtime/threads/bind.h"
 #include "runtime/engine/buffers.h"
 #include "runtime/threads/clock.h"
-#include "runtime/engine/crash.h"
-#include "runtime/engine/direct.h"
 #include "runtime/base/error.h"
 #include "runtime/engine/gang.h"
 #include "runtime/inspect/check_variants.h"
@@ -21,10 +18,8 @@
 #include "runtime/graph/scalars.h"
 #include "runtime/start/size.h"
 #include "runtime/engine/tokens.h"
-#include "runtime/engine/walk.h"
-#include "runtime/engine/worker.h"
-
-#define SPINS 64                        /* looks for work before sleeping, where each worker has a core */
+#include "runtime/engine/list.h"
+#include "runtime/engine/steal.h"
 
 void df_options_default(struct df_options *options)
 {
@@ -48,15 +43,6 @@ static void set_limit(struct df_run *run)
     if (waves < 0)
         waves = has_streams(run->graph) ? INT64_MAX : 1;
     atomic_init(&run->firing.limit, waves);
-}
-
-static int make_wakes(struct df_run *run, struct df_error *error)
-{
-    run->threads.wakes = aligned_alloc(64, run->machine.n_units * sizeof *run->threads.wakes);
-    if (!run->threads.wakes)
-        return dfr_error_memory(error);
-    memset(run->threads.wakes, 0, run->machine.n_units * sizeof *run->threads.wakes);
-    return DF_OK;
 }
 
 static double now_s(void *arg)
@@ -97,52 +83,7 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .settled = dfr_settled,
                                    .guard = run->options.guard,
                                    .arg = run };
-    if (dfr_direct_applies(run))
-        return dfr_direct_create(run, error);
-    int status = run->choice.policy->create(run->choice.policy, &run->choice.view, run->plan.own ? run->plan.own : run->options.plan,
-                                     &run->choice.state, error);
-    return status == DF_OK && dfr_walk_applies(run) ? dfr_walk_create(run, error) : status;
-}
-
-static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index, uint32_t unit)
-{
-    w->run = run;
-    w->index = index;
-    w->unit = unit;
-    w->call.run = run;
-    w->call.threads = 1;
-    w->call.job = DFR_NO_JOB;
-    w->first_s = w->last_s = -1;
-    w->kept = w->ready = DFR_NO_JOB;
-    w->alone = run->machine.n_workers == 1;
-}
-
-static int make_workers(struct df_run *run, struct df_error *error)
-{
-    const struct df_graph *g = run->graph;
-    uint64_t tmp_bytes = 0, n_ports = 1, bytes;
-
-    run->threads.workers = aligned_alloc(64, run->machine.n_workers * sizeof *run->threads.workers);
-    if (!run->threads.workers)
-        return dfr_error_memory(error);
-    memset(run->threads.workers, 0, run->machine.n_workers * sizeof *run->threads.workers);
-    for (uint32_t k = 0; k < g->n_kernels; k++)
-        n_ports = g->kernels[k].n_ports > n_ports ? g->kernels[k].n_ports : n_ports;
-    for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (run->choice.able[v] & 1 && (bytes = g->works[g->nodes[v].work].tmp_bytes) > tmp_bytes)
-            tmp_bytes = bytes;
-    for (uint32_t i = 0; i < run->machine.n_workers; i++) {
-        struct dfr_worker *w = &run->threads.workers[i];
-        init_worker(run, w, i, run->machine.unit_of[i]);
-        if (i >= run->machine.n_cpu_workers)
-            continue;
-        w->ports = calloc(n_ports, sizeof *w->ports);
-        w->tmp = tmp_bytes ? aligned_alloc(4096, (tmp_bytes + 4095) / 4096 * 4096) : NULL;
-        if (!w->ports || (tmp_bytes && !w->tmp))
-            return dfr_error_memory(error);
-    }
-    init_worker(run, &run->threads.starter, DFR_NOBODY, UINT32_MAX);
-    return DF_OK;
+    return dfr_run_make_loop(run, run->plan.own ? run->plan.own : run->options.plan, error);
 }
 
 static int tell_gpus_order(struct df_run *run, struct df_error *error)
@@ -164,65 +105,6 @@ static int make_gpus(struct df_run *run, struct df_error *error)
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
         dfr_gpu_connect(run->devices.gpus[u], run->devices.gpus);
     dfr_buffers_pin(run);
-    return DF_OK;
-}
-
-/* Gangs where some node asks for several threads; cores where the run has the machine to itself (bind.c). */
-static int make_gang_and_cores(struct df_run *run, struct df_error *error)
-{
-    uint32_t cores = dfr_cores_count(), threads = run->machine.n_cpu_workers + run->machine.n_gpus;
-    bool gangs = false;
-
-    for (uint32_t k = 0; k < run->graph->n_works; k++)
-        gangs = gangs || run->graph->works[k].threads > 1;
-    if (gangs && run->machine.n_cpu_workers > 1) {
-        run->threads.gang = dfr_gang_create();
-        if (!run->threads.gang)
-            return dfr_error_memory(error);
-    }
-    if (!gangs && threads == cores && run->machine.n_cpu_workers > 1)
-        run->machine.cores = dfr_cores_create();
-    run->threads.spins = threads <= cores ? SPINS : 0;
-    return DF_OK;
-}
-
-static void join_threads(struct df_run *run)
-{
-    for (uint32_t i = 0; run->threads.workers && i < run->machine.n_workers; i++)
-        if (run->threads.workers[i].started)
-            pthread_join(run->threads.workers[i].thread, NULL);
-}
-
-static void *(*thread_main(const struct df_run *run, uint32_t worker))(void *)
-{
-    if (worker >= run->machine.n_cpu_workers)
-        return dfr_gpu_main;
-    return run->threads.walk ? dfr_walk_main : run->threads.piles ? dfr_direct_main : dfr_worker_main;
-}
-
-static void *worker_thread(void *arg)
-{
-    struct dfr_worker *w = arg;
-    struct dfr_crash_frame frame;
-    dfr_crash_enter(&frame, w->index < w->run->machine.n_cpu_workers ? &w->call : NULL);
-    thread_main(w->run, w->index)(w);
-    dfr_crash_leave(&frame);
-    return NULL;
-}
-
-static int start_threads(struct df_run *run, struct df_error *error)
-{
-    for (uint32_t i = 0; i < run->machine.n_workers; i++) {
-        struct dfr_worker *w = &run->threads.workers[i];
-        int code = pthread_create(&w->thread, NULL, worker_thread, w);
-        if (code != 0) {
-            dfr_engine_stop(run, DFR_FAILED);
-            join_threads(run);
-            return dfr_error(error, DF_E_MEMORY, "cannot make worker thread %u of %u: %s", i + 1, run->machine.n_workers,
-                             strerror(code));
-        }
-        w->started = true;
-    }
     return DF_OK;
 }
 
@@ -250,8 +132,8 @@ static void run_free(struct df_run *run)
     dfr_engine_destroy(run);
     dfm_space_destroy(run->memory.space);
     dfr_tokens_destroy(run->memory.tokens);
-    dfr_direct_destroy(run);
-    dfr_walk_destroy(run->threads.walk);
+    dfr_steal_destroy(run);
+    dfr_list_destroy(run->threads.list);
     dfr_buffers_destroy(run);
     free(run->memory.scalars);
     free(run->choice.able);
@@ -262,40 +144,61 @@ static void run_free(struct df_run *run)
     free(run);
 }
 
-static void be_serial(struct df_run *run)
+/* ---- the start ---- */
+
+static void say_why(struct df_run *run, const char *why)
 {
-    run->choice.policy = &dfr_policy_serial;
-    run->options.policy = run->choice.policy->name; /* asked for: no plan takes its place */
-    run->options.workers = run->options.inflight = run->options.gpu_jobs = 1;
+    snprintf(run->choice.why, sizeof run->choice.why, "%s", why);
 }
 
+/* The policy that was asked for; without one, dfr_machine_plan() takes a default. */
+static int find_policy(struct df_run *run, struct df_error *error)
+{
+    if (run->options.serial) {
+        run->choice.policy = &dfr_policy_serial;
+        say_why(run, run->options.check_variants ? "--check=variants runs one job at a time" : "--serial");
+        run->options.policy = run->choice.policy->name; /* no plan takes its place */
+        run->options.workers = run->options.inflight = run->options.gpu_jobs = 1;
+    } else if (run->options.policy) {
+        run->choice.policy = dfr_policy_find(run->options.policy, error);
+        say_why(run, "asked for");
+        return run->choice.policy ? DF_OK : DF_E_ARGUMENT;
+    }
+    return DF_OK;
+}
+
+/* From options to a run whose threads can start. Each step needs what those before it leave. */
 static int prepare(struct df_run *run, struct df_error *error)
 {
-    int (*const steps[])(struct df_run *, struct df_error *) = {
-        dfr_buffers_create, dfr_machine_find, dfr_admit, NULL, dfr_machine_plan, dfr_size, dfr_engine_create,
-        make_wakes, dfr_run_make_staging, dfr_run_make_tokens, dfr_run_make_trace, make_workers, make_gpus,
-        make_policy, tell_gpus_order, make_gang_and_cores, dfr_inspect_create,
-    };
-    int status = run->options.check_variants ? dfr_check_find(run, error) : DF_OK;
+    int status = DF_OK;
 
-    if (status != DF_OK)
+    if (run->options.check_variants)
+        status = dfr_check_find(run, error);            /* devices.check_ops; the run is serial and on the host then */
+    set_limit(run);                                     /* firing.limit: how many waves */
+    if (status != DF_OK ||
+        (status = find_policy(run, error)) != DF_OK ||          /* choice.policy, if one was asked for */
+        (status = dfr_buffers_create(run, error)) != DF_OK ||   /* memory.buffers: the caller's arrays */
+        (status = dfr_machine_find(run, error)) != DF_OK ||     /* machine.platform, devices.ops: what there is */
+        (status = dfr_admit(run, error)) != DF_OK)              /* choice.able: who can run what; or a refusal */
         return status;
-    set_limit(run);
-    if (run->options.serial)
-        be_serial(run);
-    else
-        run->choice.policy = dfr_policy_find(run->options.policy, error);
-    if (!run->choice.policy)
-        return DF_E_ARGUMENT;
-    for (unsigned i = 0; i < sizeof steps / sizeof steps[0] && status == DF_OK; i++) {
-        if (steps[i])
-            status = steps[i](run, error);
-        else
-            dfr_machine_number(run);
-    }
-    if (status == DF_OK)
-        status = dfr_scalars_create(run->graph, run->options.args, &run->memory.scalars, error);
-    return status == DF_OK ? dfr_engine_codes(run, error) : status;
+    dfr_machine_number(run);                            /* machine: units and workers have their numbers */
+    if ((status = dfr_machine_plan(run, error)) != DF_OK ||     /* choice.time_s, choice.policy for good, plan */
+        (status = dfr_size(run, error)) != DF_OK ||             /* inflight, devices.rooms: what memory is used for */
+        (status = dfr_engine_create(run, error)) != DF_OK ||    /* firing: counters, slots */
+        (status = dfr_run_make_wakes(run, error)) != DF_OK ||   /* threads.wakes */
+        (status = dfr_run_make_staging(run, error)) != DF_OK || /* devices: tables of data on its way */
+        (status = dfr_run_make_tokens(run, error)) != DF_OK ||  /* memory.tokens, or memory.space */
+        (status = dfr_run_make_trace(run, error)) != DF_OK ||   /* watch.trace */
+        (status = dfr_run_make_workers(run, error)) != DF_OK || /* threads.workers */
+        (status = make_gpus(run, error)) != DF_OK ||            /* devices.gpus */
+        (status = make_policy(run, error)) != DF_OK ||          /* choice.view, threads.loop; then a list, deques, or
+                                                                 * choice.state */
+        (status = tell_gpus_order(run, error)) != DF_OK ||      /* the GPUs know what comes next on them */
+        (status = dfr_run_make_gang_and_cores(run, error)) != DF_OK || /* threads.gang, machine.cores */
+        (status = dfr_inspect_create(run, error)) != DF_OK ||   /* watch.inspect */
+        (status = dfr_scalars_create(run->graph, run->options.args, &run->memory.scalars, error)) != DF_OK)
+        return status;
+    return dfr_engine_codes(run, error);                /* firing.codes: what kernels are called with */
 }
 
 int df_run_start(const struct df_graph *graph, const struct df_options *options, struct df_run **result,
@@ -324,9 +227,9 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
     status = dfr_inspect_start(run, error);
     if (status != DF_OK)
         goto free_run;
-    if (!run->threads.walk)
+    if (!run->threads.list)
         dfr_engine_start(run, &run->threads.starter);
-    status = start_threads(run, error);
+    status = dfr_run_start_threads(run, error);
     if (status != DF_OK)
         goto free_run;
     *result = run;
@@ -341,9 +244,14 @@ free_run:
 
 static void fill_stats(const struct df_run *run, struct df_stats *stats)
 {
+    static const char *const loops[] = { [DFR_LOOP_LIST] = "list", [DFR_LOOP_DEQUES] = "deques", [DFR_LOOP_POLICY] = "policy" };
     double first_s = INFINITY, last_s = 0;
 
     memset(stats, 0, sizeof *stats);
+    snprintf(stats->policy, sizeof stats->policy, "%s", run->choice.policy->name);
+    snprintf(stats->policy_why, sizeof stats->policy_why, "%s", run->choice.why);
+    snprintf(stats->loop, sizeof stats->loop, "%s", loops[run->threads.loop]);
+    snprintf(stats->loop_why, sizeof stats->loop_why, "%s", run->threads.loop_why);
     stats->waves = (uint64_t)atomic_load(&run->firing.waves_done);
     stats->inflight = run->inflight;
     stats->n_workers = run->machine.n_workers;
@@ -385,7 +293,7 @@ int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *err
 {
     int status = DF_OK, trace_status;
 
-    join_threads(run);
+    dfr_run_join(run);
     dfr_inspect_end(run, atomic_load(&run->outcome.stop) != DFR_FAILED);
     if (stats)
         fill_stats(run, stats);

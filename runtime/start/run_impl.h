@@ -10,6 +10,14 @@ int dfr_run_make_staging(struct df_run *run, struct df_error *error);
 int dfr_run_make_tokens(struct df_run *run, struct df_error *error);
 int64_t dfr_run_wave_of(void *run, uint32_t slot);
 
+/* run_workers.c */
+int dfr_run_make_wakes(struct df_run *run, struct df_error *error);
+int dfr_run_make_workers(struct df_run *run, struct df_error *error);
+int dfr_run_make_gang_and_cores(struct df_run *run, struct df_error *error);
+int dfr_run_make_loop(struct df_run *run, const struct df_plan *plan, struct df_error *error);
+int dfr_run_start_threads(struct df_run *run, struct df_error *error);
+void dfr_run_join(struct df_run *run);
+
 int dfr_run_make_trace(struct df_run *run, struct df_error *error);
 void dfr_run_name_rows(struct df_run *run);
 

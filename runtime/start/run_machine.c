@@ -9,6 +9,7 @@
 #include "runtime/threads/bind.h"
 #include "runtime/base/error.h"
 #include "runtime/engine/log.h"
+#include "runtime/policy/policy_default.h"
 
 /* ---- devices ---- */
 
@@ -185,15 +186,30 @@ static bool usable(const struct df_run *run, const struct df_plan *plan)
     return strcmp(plan->policy, run->choice.policy->name) == 0 && same_machine(run, plan);
 }
 
+/* Nobody asked for a policy. */
+static void choose_default(struct df_run *run, const struct df_times *times)
+{
+    const struct df_plan *plan = run->options.plan;
+    struct dfr_default_facts facts = { .graph = run->graph,
+                                       .times = times,
+                                       .n_workers = run->machine.n_cpu_workers,
+                                       .n_devices = run->machine.n_gpus,
+                                       .waves = run->options.waves,
+                                       .plan = plan,
+                                       .plan_fits = plan && same_machine(run, plan) };
+    char why[DFR_WHY_SIZE - 16];
+
+    run->choice.policy = dfr_policy_find(dfr_policy_default(&facts, why, sizeof why), NULL);
+    snprintf(run->choice.why, sizeof run->choice.why, "default: %s", why);
+}
+
 static int find_plan(struct df_run *run, const struct df_times *times, struct df_error *error)
 {
     const struct df_planner *planner = run->options.planner;
     const struct df_plan *plan = run->options.plan;
 
-    /* Nobody asked for a policy: the plan that the program carries, where it was made from known times for a machine
-     * like this. Else the default stands: no start waits for a planner that nobody asked for. */
-    if (!run->options.policy && dfr_plan_is_default(run->graph, plan, run->options.waves) && same_machine(run, plan))
-        run->choice.policy = dfr_policy_find(DFR_POLICY_KNOWN, NULL);
+    if (!run->choice.policy)
+        choose_default(run, times);
     if (!run->choice.policy->needs_plan || usable(run, plan))
         return DF_OK;
     if (!planner || !planner->make)
@@ -219,6 +235,8 @@ static int follow_plan(struct df_run *run, struct df_error *error)
     if (!run->choice.policy->needs_plan || !plan->run_as[0] || strcmp(plan->run_as, "static") == 0)
         return DF_OK;
     run->plan.online = true;
+    snprintf(run->choice.why, sizeof run->choice.why, "the plan of %s found it better than any placement",
+             run->choice.policy->name);
     run->choice.policy = dfr_policy_find(plan->run_as, error);
     return run->choice.policy ? DF_OK : DF_E_ARGUMENT;
 }

@@ -257,7 +257,7 @@ static void run_all_bound(const struct df_graph *graph, struct df_options o)
     free_tokens(table_, 1);
 }
 
-/* Direct runs, walks and those that a policy orders; in blocks, where a run is looked into or traced. */
+/* Lists, deques and jobs from the policy; in blocks if a run is looked into or traced. */
 static void test_host(void **state)
 {
     static const char *const policies[] = { "ws", "eager", "dmda", "all-cpu" };

@@ -20,7 +20,6 @@ struct trial {
     struct df_options options;
     int64_t waves;                      /* that come out */
     const char *failure;                /* NULL: none */
-    bool walks;
     struct df_run *run;
 };
 
@@ -34,7 +33,6 @@ static void begin(void *arg)
     if (df_run_start(t->rig.graph, &t->options, &t->run, &error) != DF_OK)
         fail_msg("%s", error.text);
     assert_int_equal(steps_runtime_n_threads, t->options.workers);
-    assert_int_equal(t->run->threads.walk != NULL, t->walks);
 }
 
 static void run_thread(void *arg, unsigned number)
@@ -61,10 +59,9 @@ static bool end(void *arg, bool ended)
     return false;
 }
 
-/* ws is a direct run; where jobs are known to be short, all-cpu is a walk. */
+/* Under ws and all-cpu ready jobs lie in deques, under the others with the policy. */
 static const char *const all[] = { "ws", "eager", "dmdas", "dmdar", "pats", "ddwrr", "all-cpu", NULL };
 static const char *const some[] = { "ws", "dmdas", NULL };
-static const char *const walks[] = { "all-cpu", NULL };
 
 /* With each policy; `waves` come out of as many as are asked for. The rig is freed. STEPS_PREEMPTIONS=2 in the
  * environment takes minutes. */
@@ -75,7 +72,6 @@ static void explore(struct trial *t, const char *const *policies, unsigned worke
     unsigned n_runs;
 
     t->waves = waves;
-    t->walks = policies == walks;
     for (int p = 0; policies[p]; p++) {
         t->options = rig_options(policies[p], DF_DEVICE_NONE, workers);
         t->options.inflight = inflight;
@@ -160,27 +156,6 @@ static void test_waves(void **state)
     diamond(&t, RIG_SOURCE, 1);
     rig_expect(&t.rig, 2);
     explore(&t, some, 3, 1, 2, 2, 1);
-}
-
-static void test_walks(void **state)
-{
-    struct trial t;
-    (void)state;
-    skip_where_it_cannot();
-    rig_cost_s = 1e-6;
-    for (unsigned workers = 2; workers <= 3; workers++) {
-        diamond(&t, RIG_SOURCE, 1);
-        rig_expect(&t.rig, 3);
-        explore(&t, walks, workers, 2, 3, 3, 1);
-        diamond(&t, RIG_STREAM, 2);
-        rig_expect(&t.rig, 2);
-        explore(&t, walks, workers, 2, -1, 2, 1);
-        mix(&t);
-        explore(&t, walks, workers, 2, -1, 1, 1);
-        forked_failure(&t);
-        explore(&t, walks, workers, 2, 3, 0, 1);
-    }
-    rig_cost_s = 0;
 }
 
 /* It ends at wave `waves`, or at once. */
@@ -330,7 +305,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_waves),
-        cmocka_unit_test(test_walks),
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_mix),
         cmocka_unit_test(test_failures),

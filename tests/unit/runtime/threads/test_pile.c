@@ -1,5 +1,5 @@
-/* test_direct.c - runs whose jobs need nothing but to be called: when they are such, that a pile loses no job to
- * robbers and gives none twice, and that a robbed worker's long job keeps nobody waiting.
+/* test_pile.c - the deque of a worker: it loses no job to thieves and gives none twice, whatever the owner does meanwhile;
+ * the order in which it gives jobs; and its fences, which come with the first theft and go again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,7 @@
 #include <string.h>
 
 #include "run_rig.h"
-#include "runtime/engine/engine.h"
 #include "runtime/threads/pile.h"
-#include "runtime/engine/walk.h"
 
 /* ---- piles ---- */
 
@@ -172,102 +170,12 @@ static void test_pile_order(void **state)
     dfr_pile_destroy(&robber);
 }
 
-/* ---- runs ---- */
-
-enum way { BY_POLICY, DIRECT, WALKED };
-
-static enum way way_of(struct rig *r, const char *policy, unsigned workers, bool bounded_memory)
-{
-    struct df_options o;
-    struct df_error error = { "" };
-    struct df_run *run;
-    enum way way;
-
-    df_options_default(&o);
-    o.policy = policy;
-    o.device = DF_DEVICE_NONE;
-    o.workers = workers;
-    o.waves = 3;
-    o.inflight = 2;
-    o.poison = bounded_memory;
-    rig_clear(r);
-    if (df_run_start(r->graph, &o, &run, &error) != DF_OK)
-        fail_msg("%s", error.text);
-    way = run->threads.walk ? WALKED : run->threads.piles ? DIRECT : BY_POLICY;
-    if (df_run_wait(run, NULL, &error) != DF_OK)
-        fail_msg("%s", error.text);
-    assert_true(rig_same(r, 3));
-    return way;
-}
-
-static void diamonds(struct rig *r, uint64_t elements)
-{
-    struct rig_out x, y;
-    rig_begin(r, elements);
-    x = rig_node(r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING);
-    for (int i = 0; i < 10; i++) {
-        y = rig_node(r, RIG_SPLIT, i, x, RIG_NOTHING);
-        x = rig_node(r, i % 2 ? RIG_ADD2 : RIG_TABLE, i, y, (struct rig_out){ y.node, 1 });
-        x = rig_node(r, RIG_SCRATCH, i, x, RIG_NOTHING);
-        x = rig_node(r, RIG_BUMP, i, x, RIG_NOTHING);
-    }
-    rig_sink(r, RIG_ORDERED, x);
-    rig_end(r);
-}
-
-static void test_when(void **state)
-{
-    struct rig r;
-
-    (void)state;
-    rig_cost_s = 1e-6;
-    diamonds(&r, 16);
-    rig_cost_s = 0;
-    rig_expect(&r, 3);
-    assert_int_equal(way_of(&r, "ws", 1, false), DIRECT);
-    assert_int_equal(way_of(&r, "ws", 2, false), DIRECT);
-    assert_int_equal(way_of(&r, "eager", 1, false), BY_POLICY);
-    assert_int_equal(way_of(&r, "all-cpu", 1, false), WALKED);
-    assert_int_equal(way_of(&r, "all-cpu", 2, false), WALKED);
-    assert_int_equal(way_of(&r, "ws", 1, true), BY_POLICY); /* poison needs blocks */
-    rig_free(&r);
-    diamonds(&r, 10000);                                /* tokens too large to lie side by side */
-    rig_expect(&r, 3);
-    assert_int_equal(way_of(&r, "ws", 2, false), BY_POLICY);
-    rig_free(&r);
-}
-
-/* Enough nodes that jobs are run in turn, not the newest first. */
-static void test_large(void **state)
-{
-    enum { N = 140000, RECENT = 512 };
-    static struct rig_out x[RECENT];
-    struct rig r;
-    uint32_t seed = 3;
-
-    (void)state;
-    rig_begin(&r, 1);
-    for (uint32_t i = 0; i < RECENT; i++)
-        x[i] = rig_node(&r, RIG_SOURCE, i, RIG_NOTHING, RIG_NOTHING);
-    for (uint32_t i = RECENT; i < N; i++)
-        x[i % RECENT] = rig_node(&r, RIG_ADD2, i, x[rig_rand(&seed) % RECENT], x[rig_rand(&seed) % RECENT]);
-    for (uint32_t i = 0; i < 40; i++)
-        rig_sink(&r, RIG_SINK, x[i]);
-    rig_end(&r);
-    rig_expect(&r, 3);
-    for (unsigned workers = 1; workers <= 3; workers++)
-        assert_int_equal(way_of(&r, "ws", workers, false), DIRECT);
-    rig_free(&r);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pile_keeps_all),
         cmocka_unit_test(test_fences_come_and_go),
         cmocka_unit_test(test_pile_order),
-        cmocka_unit_test(test_when),
-        cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

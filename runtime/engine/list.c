@@ -1,0 +1,200 @@
+/* list.c - making the list of a single worker, and running its jobs (list.h). */
+#include "runtime/engine/list.h"
+
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
+#include "runtime/engine/ports.h"
+#include "runtime/engine/tokens.h"
+#include "runtime/engine/worker.h"
+#include "runtime/threads/bind.h"
+#include "runtime/threads/clock.h"
+
+/* ---- making ---- */
+
+struct making {
+    struct df_run *run;
+    uint32_t *left;                     /* of each node that fires with every wave: inputs not yet made */
+    uint32_t *nodes;
+    uint32_t n;
+};
+
+static void push(struct df_run *run, uint32_t node)
+{
+    uint32_t units;
+    run->choice.policy->push(run->choice.state, dfr_job(0, node), 0, false, &units);
+}
+
+static void release_successors(struct making *m, uint32_t node)
+{
+    const struct df_run *run = m->run;
+    for (uint32_t s = run->firing.nodes[node].first_successor; s < run->firing.nodes[node + 1].first_successor; s++)
+        if (--m->left[run->firing.successors[s]] == 0)
+            push(m->run, run->firing.successors[s]);
+}
+
+/* Takes jobs from the policy until it has none, and gives it those that become ready by them. */
+static void drain(struct making *m)
+{
+    const struct df_run *run = m->run;
+    uint64_t job;
+
+    while (run->choice.policy->pop(run->choice.state, 0, &job)) {
+        m->nodes[m->n++] = dfr_job_node(job);
+        if (run->choice.policy->done)
+            run->choice.policy->done(run->choice.state, job, 0);
+        release_successors(m, dfr_job_node(job));
+    }
+}
+
+static void order_jobs(struct making *m)
+{
+    const struct df_run *run = m->run;
+    uint32_t n = run->graph->n_nodes;
+
+    for (uint32_t v = 0; v < n; v++) {
+        if (dfr_is_once(run, v))
+            m->nodes[m->n++] = v;       /* nodes are numbered in topological order */
+        else
+            for (uint32_t s = run->firing.nodes[v].first_successor; s < run->firing.nodes[v + 1].first_successor; s++)
+                m->left[run->firing.successors[s]]++;
+    }
+    for (uint32_t i = 0; i < run->firing.n_streams; i++)
+        m->nodes[m->n++] = run->firing.streams[i];
+    for (uint32_t i = 0; i < run->firing.n_streams; i++)
+        release_successors(m, run->firing.streams[i]);
+    for (uint32_t i = 0; i < run->firing.n_sources; i++)
+        push(m->run, run->firing.sources[i]);
+    drain(m);
+}
+
+static void give_back_tables(struct df_run *run)
+{
+    run->choice.policy->destroy(run->choice.state);
+    run->choice.state = NULL;
+    free(run->firing.successors);
+    free(run->firing.pending);
+    run->firing.successors = NULL;
+    run->firing.pending = NULL;
+}
+
+int dfr_list_create(struct df_run *run, struct df_error *error)
+{
+    size_t n = (size_t)run->graph->n_nodes + 1;
+    struct dfr_list *list = calloc(1, sizeof *list);
+    struct making m = { .run = run, .left = calloc(n, sizeof *m.left), .nodes = malloc(n * sizeof *m.nodes) };
+
+    if (!list || !m.left || !m.nodes) {
+        free(list);
+        free(m.left);
+        free(m.nodes);
+        return dfr_error_memory(error);
+    }
+    order_jobs(&m);
+    free(m.left);
+    *list = (struct dfr_list){ run->firing.n_once, run->graph->n_nodes - run->firing.n_once, m.nodes };
+    run->threads.list = list;
+    if (m.n != run->graph->n_nodes)
+        return dfr_error(error, DF_FAILED, "internal error: policy '%s' gave %u of %u jobs", run->choice.policy->name, m.n,
+                         run->graph->n_nodes);
+    give_back_tables(run);
+    return DF_OK;
+}
+
+void dfr_list_destroy(struct dfr_list *list)
+{
+    if (list)
+        free(list->nodes);
+    free(list);
+}
+
+/* ---- running ---- */
+
+/* Calls these nodes' kernels, whose tokens have fixed addresses. false: one failed, or a stream ended. */
+static bool run_fixed(struct df_run *run, struct dfr_worker *w, const uint32_t *list, uint32_t n, uint32_t slot)
+{
+    const struct dfr_node *nodes = run->firing.nodes;
+    const struct dfr_code *codes = run->firing.codes;
+    void *const *ports = dfr_tokens_slot_ports(run, slot);
+    uint64_t base = dfr_job(slot, 0);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct dfr_node *node = &nodes[list[i]];
+        const struct dfr_code *code = &codes[node->work];
+        int result;
+        w->call.job = base + list[i];
+        result = code->cpu(&w->call, NULL, code->dims,
+                           node->flags & DFR_N_TMP ? dfr_ports(run, w, w->call.job) : ports + node->first_port,
+                           code->scalars);
+        if (result != DF_OK || w->call.failed) {
+            w->jobs += i + 1;
+            dfr_engine_done(run, w, &w->call, result, 0);
+            return false;
+        }
+    }
+    w->jobs += n;
+    return true;
+}
+
+/* The same, if tokens are blocks. */
+static bool run_blocks(struct df_run *run, struct dfr_worker *w, const uint32_t *list, uint32_t n, uint32_t slot)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        void *const *ports;
+        int result = DF_FAILED;
+
+        w->call.job = dfr_job(slot, list[i]);
+        ports = dfr_ports(run, w, w->call.job);
+        if (ports)
+            result = dfr_call_kernel(run, w, ports);
+        w->jobs++;
+        if (result != DF_OK || w->call.failed) {
+            dfr_engine_done(run, w, &w->call, result, 0);
+            return false;
+        }
+        dfr_engine_pass_tokens(run, w->call.job);
+    }
+    return true;
+}
+
+static bool run_jobs(struct df_run *run, struct dfr_worker *w, const uint32_t *list, uint32_t n, uint32_t slot)
+{
+    return run->memory.tokens ? run_fixed(run, w, list, n, slot) : run_blocks(run, w, list, n, slot);
+}
+
+static void run_waves(struct df_run *run, struct dfr_worker *w)
+{
+    const struct dfr_list *list = run->threads.list;
+
+    if (!run_jobs(run, w, list->nodes, list->n_once, dfr_once_slot(run)))
+        return;
+    for (int64_t wave = 0; list->n_wave > 0 && wave < atomic_load(&run->firing.limit); wave++) {
+        w->call.wave = wave;
+        atomic_store_explicit(&run->firing.slots[0].wave, wave, memory_order_relaxed);
+        if (run->memory.tokens)
+            dfr_tokens_begin(run, 0, wave);
+        if (!run_jobs(run, w, list->nodes + list->n_once, list->n_wave, 0))
+            return;
+        atomic_store_explicit(&run->firing.waves_done, wave + 1, memory_order_relaxed);
+    }
+    if (list->n_wave == 0)
+        atomic_store(&run->firing.waves_done, atomic_load(&run->firing.limit)); /* every wave is empty */
+}
+
+void *dfr_list_main(void *arg)
+{
+    struct dfr_worker *w = arg;
+    struct df_run *run = w->run;
+    double begin_s = dfr_clock_s();
+
+    if (run->machine.cores)
+        dfr_cores_bind(run->machine.cores, w->index);
+    run_waves(run, w);
+    if (w->jobs > 0) {
+        w->first_s = begin_s;
+        w->last_s = dfr_clock_s();
+        w->busy_s = w->last_s - begin_s;
+    }
+    dfr_engine_stop(run, DFR_FINISHED); /* unless it was stopped before */
+    return NULL;
+}

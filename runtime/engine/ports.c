@@ -1,0 +1,81 @@
+/* ports.c - where the tokens and the scratch memory of a job are on the host. Tokens are blocks (memmgr/space.h), or lie at
+ * addresses that were fixed before the run (tokens.h).
+ */
+#include "runtime/engine/ports.h"
+
+#include "runtime/engine/tokens.h"
+
+#define TMP_ALIGNMENT 256u
+
+/* Host memory for output y; false: the run fails. */
+static bool make_output(struct df_run *run, uint64_t job, uint32_t y)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t block = dfr_job_slot(job) * g->n_values + y;
+    struct dfm_block *b = &run->memory.space->blocks[block];
+
+    b->host = dfm_space_host_take(run->memory.space, block);
+    if (!b->host) {
+        dfr_engine_fail_job(run, job, dfr_job_wave(run, job), "internal error: more tokens live than were planned");
+        return false;
+    }
+    return true;
+}
+
+static bool make_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    const struct df_graph *g = run->graph;
+    const struct df_node *node = &g->nodes[dfr_job_node(job)];
+    const struct df_kernel *kernel = &g->kernels[node->kernel];
+    const struct df_kport *ports = g->kports + kernel->first_port;
+    const uint64_t *bytes = g->port_bytes + g->works[node->work].first_port;
+    unsigned char *tmp = w->tmp;
+
+    for (uint32_t p = 0; p < kernel->n_ports; p++) {
+        uint32_t y = node->first_out + (uint32_t)ports[p].out_slot;
+        uint32_t x = ports[p].in_slot >= 0 ? g->in_value[node->first_in + (uint32_t)ports[p].in_slot] : 0;
+        switch (ports[p].mode) {
+        case DF_IN:
+        case DF_INOUT:                  /* the output takes over the input's memory */
+            w->ports[p] = run->memory.space->blocks[dfr_block_of(run, x, dfr_job_slot(job))].host;
+            break;
+        case DF_OUT:
+            if (!make_output(run, job, y))
+                return false;
+            w->ports[p] = run->memory.space->blocks[dfr_job_slot(job) * g->n_values + y].host;
+            break;
+        default:
+            w->ports[p] = tmp;
+            tmp += (bytes[p] + TMP_ALIGNMENT - 1) / TMP_ALIGNMENT * TMP_ALIGNMENT;
+        }
+    }
+    return true;
+}
+
+/* Fixed addresses, with this worker's scratch among them. */
+static void *const *ports_with_tmp(const struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot)
+{
+    const struct df_graph *g = run->graph;
+    const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
+    const uint64_t *bytes = g->port_bytes + g->works[g->nodes[node].work].first_port;
+    void *const *fixed = dfr_tokens_ports(run, node, slot);
+    unsigned char *tmp = w->tmp;
+
+    for (uint32_t p = 0; p < kernel->n_ports; p++) {
+        w->ports[p] = fixed[p];
+        if (g->kports[kernel->first_port + p].mode != DF_TMP)
+            continue;
+        w->ports[p] = tmp;
+        tmp += (bytes[p] + TMP_ALIGNMENT - 1) / TMP_ALIGNMENT * TMP_ALIGNMENT;
+    }
+    return w->ports;
+}
+
+void *const *dfr_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
+
+    if (!run->memory.tokens)
+        return make_ports(run, w, job) ? w->ports : NULL;
+    return run->firing.nodes[node].flags & DFR_N_TMP ? ports_with_tmp(run, w, node, slot) : dfr_tokens_ports(run, node, slot);
+}

@@ -1,0 +1,112 @@
+/* steal.c - finding a victim, judging whether its jobs are worth a theft, and taking them. steal.h has the rules. */
+#include "runtime/engine/steal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/threads/clock.h"
+
+#define FIRST_NAP_NS 50000
+#define LONGEST_NAP_NS 1000000
+#define LONGEST_WATCH_S 50e-6
+
+/* All jobs that are ready before the workers start go to the first worker; the others steal them. */
+int dfr_steal_create(struct df_run *run, struct df_error *error)
+{
+    run->threads.piles = aligned_alloc(64, run->machine.n_workers * sizeof *run->threads.piles);
+    if (!run->threads.piles)
+        return dfr_error_memory(error);
+    memset(run->threads.piles, 0, run->machine.n_workers * sizeof *run->threads.piles);
+    for (uint32_t i = 0; i < run->machine.n_workers; i++) {
+        if (!dfr_pile_create(&run->threads.piles[i], (uint64_t)run->graph->n_nodes * run->inflight))
+            return dfr_error_memory(error);
+        run->threads.workers[i].pile = &run->threads.piles[i];
+    }
+    run->threads.starter.pile = &run->threads.piles[0];
+    run->threads.fences = run->machine.n_workers > 1 && !dfr_pile_prepare();
+    atomic_init(&run->threads.n_active, 1);
+    return DF_OK;
+}
+
+void dfr_steal_destroy(struct df_run *run)
+{
+    for (uint32_t i = 0; run->threads.piles && i < run->machine.n_workers; i++)
+        dfr_pile_destroy(&run->threads.piles[i]);
+    free(run->threads.piles);
+}
+
+struct dfr_pile *dfr_steal_victim(const struct df_run *run, const struct dfr_worker *w)
+{
+    for (uint32_t i = 1, v = w->index; i < run->machine.n_workers; i++) {
+        v = v + 1 < run->machine.n_workers ? v + 1 : 0;
+        if (dfr_pile_size(&run->threads.piles[v]) > 0)
+            return &run->threads.piles[v];
+    }
+    return NULL;
+}
+
+/* Are the victim's jobs long enough to be shared? A victim that ends no job although it is in no kernel says nothing of
+ * its jobs: it has not begun, or it lost its core. */
+static bool is_worth_it(const struct df_run *run, struct dfr_pile *victim)
+{
+    uint64_t before = atomic_load_explicit(&victim->n_done, memory_order_relaxed), done;
+    double first_s = dfr_clock_s(), begin_s = first_s, now_s;
+
+    do {
+        for (int i = 0; i < 16; i++)
+            dfr_relax();
+        now_s = dfr_clock_s();
+        if (dfr_pile_size(victim) == 0 || dfr_stopped(run) || now_s - first_s > LONGEST_WATCH_S)
+            return false;
+        done = atomic_load_explicit(&victim->n_done, memory_order_relaxed);
+        if (done == before && atomic_load_explicit(&victim->inside, memory_order_relaxed))
+            begin_s = now_s;
+    } while (now_s - begin_s < DFR_WATCH_S);
+    return (double)(done - before) * DFR_WORTH_S <= now_s - begin_s;
+}
+
+/* The worker that pushed jobs has woken one worker, which is this one. If there is more than this worker runs next, here
+ * or anywhere, it wakes the next. */
+static bool take_half(struct df_run *run, struct dfr_worker *w, struct dfr_pile *victim)
+{
+    atomic_fetch_add_explicit(&run->threads.n_active, 1, memory_order_acq_rel);
+    if (dfr_pile_rob(w->pile, victim, run->threads.fences)) {
+        if (dfr_pile_size(w->pile) > 1 || dfr_steal_victim(run, w))
+            dfr_steal_wake(run);
+        return true;
+    }
+    atomic_fetch_sub_explicit(&run->threads.n_active, 1, memory_order_acq_rel);
+    return false;
+}
+
+static void take_nap(struct df_run *run, uint32_t key, struct dfr_idle *idle)
+{
+    int64_t nap_ns = idle->nap_ns ? idle->nap_ns : FIRST_NAP_NS;
+    dfr_wake_nap(&run->threads.wakes[0], key, nap_ns);
+    idle->nap_ns = 2 * nap_ns < LONGEST_NAP_NS ? 2 * nap_ns : LONGEST_NAP_NS;
+    idle->short_jobs = false;
+}
+
+bool dfr_steal(struct df_run *run, struct dfr_worker *w, struct dfr_pile *victim, uint32_t key, struct dfr_idle *idle)
+{
+    if (idle->short_jobs) {
+        take_nap(run, key, idle);
+    } else if (idle->long_jobs || is_worth_it(run, victim)) {
+        idle->long_jobs = false;
+        return take_half(run, w, victim);
+    } else {
+        idle->short_jobs = dfr_pile_size(victim) > 0;
+    }
+    return false;
+}
+
+void dfr_steal_rest(struct df_run *run, struct dfr_idle *idle, double busy_s, uint64_t n_jobs)
+{
+    idle->long_jobs = busy_s > (double)n_jobs * DFR_WORTH_S;
+    idle->short_jobs = !idle->long_jobs;
+    if (idle->long_jobs)
+        idle->nap_ns = 0;
+    /* release: what this worker did, to whoever finds itself alone */
+    atomic_fetch_sub_explicit(&run->threads.n_active, 1, memory_order_acq_rel);
+}

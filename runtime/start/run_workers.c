@@ -1,0 +1,167 @@
+/* run_workers.c - the threads of a run: what they sleep on, their records, which loop they run, starting and joining
+ * them. The parts are freed by run.c.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/engine/crash.h"
+#include "runtime/engine/gang.h"
+#include "runtime/engine/list.h"
+#include "runtime/engine/steal.h"
+#include "runtime/engine/worker.h"
+#include "runtime/gpu/gpu.h"
+#include "runtime/inspect/inspect.h"
+#include "runtime/start/run_impl.h"
+#include "runtime/threads/bind.h"
+
+#define SPINS 64                        /* looks for work before sleeping, if each worker has a core */
+
+int dfr_run_make_wakes(struct df_run *run, struct df_error *error)
+{
+    run->threads.wakes = aligned_alloc(64, run->machine.n_units * sizeof *run->threads.wakes);
+    if (!run->threads.wakes)
+        return dfr_error_memory(error);
+    memset(run->threads.wakes, 0, run->machine.n_units * sizeof *run->threads.wakes);
+    return DF_OK;
+}
+
+static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index, uint32_t unit)
+{
+    w->run = run;
+    w->index = index;
+    w->unit = unit;
+    w->call.run = run;
+    w->call.threads = 1;
+    w->call.job = DFR_NO_JOB;
+    w->first_s = w->last_s = -1;
+    w->kept = w->ready = DFR_NO_JOB;
+    w->alone = run->machine.n_workers == 1;
+}
+
+int dfr_run_make_workers(struct df_run *run, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    uint64_t tmp_bytes = 0, n_ports = 1, bytes;
+
+    run->threads.workers = aligned_alloc(64, run->machine.n_workers * sizeof *run->threads.workers);
+    if (!run->threads.workers)
+        return dfr_error_memory(error);
+    memset(run->threads.workers, 0, run->machine.n_workers * sizeof *run->threads.workers);
+    for (uint32_t k = 0; k < g->n_kernels; k++)
+        n_ports = g->kernels[k].n_ports > n_ports ? g->kernels[k].n_ports : n_ports;
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (run->choice.able[v] & 1 && (bytes = g->works[g->nodes[v].work].tmp_bytes) > tmp_bytes)
+            tmp_bytes = bytes;
+    for (uint32_t i = 0; i < run->machine.n_workers; i++) {
+        struct dfr_worker *w = &run->threads.workers[i];
+        init_worker(run, w, i, run->machine.unit_of[i]);
+        if (i >= run->machine.n_cpu_workers)
+            continue;
+        w->ports = calloc(n_ports, sizeof *w->ports);
+        w->tmp = tmp_bytes ? aligned_alloc(4096, (tmp_bytes + 4095) / 4096 * 4096) : NULL;
+        if (!w->ports || (tmp_bytes && !w->tmp))
+            return dfr_error_memory(error);
+    }
+    init_worker(run, &run->threads.starter, DFR_NOBODY, UINT32_MAX);
+    return DF_OK;
+}
+
+/* Gangs, if some node asks for several threads. Cores to bind to, if the run has the machine to itself (bind.c). */
+int dfr_run_make_gang_and_cores(struct df_run *run, struct df_error *error)
+{
+    uint32_t cores = dfr_cores_count(), threads = run->machine.n_cpu_workers + run->machine.n_gpus;
+    bool gangs = false;
+
+    for (uint32_t k = 0; k < run->graph->n_works; k++)
+        gangs = gangs || run->graph->works[k].threads > 1;
+    if (gangs && run->machine.n_cpu_workers > 1) {
+        run->threads.gang = dfr_gang_create();
+        if (!run->threads.gang)
+            return dfr_error_memory(error);
+    }
+    if (!gangs && threads == cores && run->machine.n_cpu_workers > 1)
+        run->machine.cores = dfr_cores_create();
+    run->threads.spins = threads <= cores ? SPINS : 0;
+    return DF_OK;
+}
+
+/* ---- the loop ---- */
+
+static void set_loop(struct df_run *run, enum dfr_loop loop, const char *why)
+{
+    run->threads.loop = loop;
+    run->threads.loop_why = why;
+}
+
+static void choose_loop(struct df_run *run)
+{
+    bool alone = run->machine.n_workers == 1;
+
+    if (alone && !run->watch.trace && !run->options.serial && !dfr_inspect_wanted(run))
+        set_loop(run, DFR_LOOP_LIST, "one worker has one order, found before the run");
+    else if (run->machine.n_gpus == 0 && run->choice.policy->any_worker)
+        set_loop(run, DFR_LOOP_DEQUES, "the policy lets any worker run any job");
+    else if (run->machine.n_gpus > 0)
+        set_loop(run, DFR_LOOP_POLICY, "there are devices");
+    else if (alone && run->choice.policy->units)
+        set_loop(run, DFR_LOOP_POLICY, "each job is looked at");
+    else
+        set_loop(run, DFR_LOOP_POLICY, "the policy says who runs what, and in which order");
+}
+
+/* The policy itself is not asked in a run with deques, so there is none then. */
+int dfr_run_make_loop(struct df_run *run, const struct df_plan *plan, struct df_error *error)
+{
+    int status;
+
+    choose_loop(run);
+    if (run->threads.loop == DFR_LOOP_DEQUES)
+        return dfr_steal_create(run, error);
+    status = run->choice.policy->create(run->choice.policy, &run->choice.view, plan, &run->choice.state, error);
+    return status == DF_OK && run->threads.loop == DFR_LOOP_LIST ? dfr_list_create(run, error) : status;
+}
+
+/* ---- threads ---- */
+
+void dfr_run_join(struct df_run *run)
+{
+    for (uint32_t i = 0; run->threads.workers && i < run->machine.n_workers; i++)
+        if (run->threads.workers[i].started)
+            pthread_join(run->threads.workers[i].thread, NULL);
+}
+
+static void *(*thread_main(const struct df_run *run, uint32_t worker))(void *)
+{
+    if (worker >= run->machine.n_cpu_workers)
+        return dfr_gpu_main;
+    return run->threads.loop == DFR_LOOP_LIST ? dfr_list_main : dfr_worker_main;
+}
+
+static void *worker_thread(void *arg)
+{
+    struct dfr_worker *w = arg;
+    struct dfr_crash_frame frame;
+    dfr_crash_enter(&frame, w->index < w->run->machine.n_cpu_workers ? &w->call : NULL);
+    thread_main(w->run, w->index)(w);
+    dfr_crash_leave(&frame);
+    return NULL;
+}
+
+int dfr_run_start_threads(struct df_run *run, struct df_error *error)
+{
+    for (uint32_t i = 0; i < run->machine.n_workers; i++) {
+        struct dfr_worker *w = &run->threads.workers[i];
+        int code = pthread_create(&w->thread, NULL, worker_thread, w);
+        if (code != 0) {
+            dfr_engine_stop(run, DFR_FAILED);
+            dfr_run_join(run);
+            return dfr_error(error, DF_E_MEMORY, "cannot make worker thread %u of %u: %s", i + 1, run->machine.n_workers,
+                             strerror(code));
+        }
+        w->started = true;
+    }
+    return DF_OK;
+}

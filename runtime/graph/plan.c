@@ -5,10 +5,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/base/error.h"
-#include "runtime/policy/policy.h"
 
 #define DEVICE_SPEEDUP 8                /* of a class other than the host where nothing is known */
 
@@ -83,16 +81,6 @@ bool dfr_times_known(const struct df_graph *graph, const struct df_times *times)
                 !(graph->kernels[graph->works[w].kernel].flags & DF_KERNEL_COPY))
                 return false;
     return true;
-}
-
-bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *plan, int64_t waves)
-{
-    bool many = waves > 1;
-    if (!plan || strcmp(plan->policy, DFR_POLICY_KNOWN) != 0 || plan->n_nodes != graph->n_nodes)
-        return false;
-    for (uint32_t v = 0; v < graph->n_nodes && waves != 1; v++)
-        many |= graph->kernels[graph->nodes[v].kernel].traits & DF_STREAM;
-    return many == (plan->inflight > 0) && dfr_times_known(graph, &plan->times);
 }
 
 uint64_t dfr_need_bytes(const struct df_memory_need *need, uint64_t inflight)

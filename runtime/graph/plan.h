@@ -103,9 +103,6 @@ void dfr_times_free(struct df_times *times);
  * measured one: their bytes say it all. */
 bool dfr_times_known(const struct df_graph *graph, const struct df_times *times);
 
-/* Whether a run for which nobody named a policy follows this plan (may be NULL): gp's, from known times, made for one
- * wave or for many as the run is. waves: 0, one or until the streams end. */
-bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *plan, int64_t waves);
 void dfr_plan_free(struct df_plan *plan);
 
 /* Which classes can run a work at all: bit c. A class counts where the kernel has code or a cost for it. */

@@ -54,6 +54,16 @@ const struct dfr_policy *dfr_policy_find(const char *name, struct df_error *erro
     return NULL;
 }
 
+bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *plan, int64_t waves)
+{
+    bool many = waves > 1;
+    if (!plan || strcmp(plan->policy, DFR_POLICY_KNOWN) != 0 || plan->n_nodes != graph->n_nodes)
+        return false;
+    for (uint32_t v = 0; v < graph->n_nodes && waves != 1; v++)
+        many |= graph->kernels[graph->nodes[v].kernel].traits & DF_STREAM;
+    return many == (plan->inflight > 0) && dfr_times_known(graph, &plan->times);
+}
+
 /* ---- one queue for each set of units ---- */
 
 static int bits(uint32_t mask)

@@ -88,6 +88,10 @@ const char *const *dfr_policy_names(void);
 /* NULL with a sentence that suggests one where the name is unknown. NULL name: the default. */
 const struct dfr_policy *dfr_policy_find(const char *name, struct df_error *error);
 
+/* Whether a run for which nobody named a policy follows this plan (may be NULL): gp's, from known times, made for one
+ * wave or for many as the run is. waves: 0, one or until the streams end. */
+bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *plan, int64_t waves);
+
 /* ---- shared by policies: one FIFO for each set of units that some node can run on, so that a worker never takes a job
  * that it cannot run; or such FIFOs for each kernel. ---- */
 

@@ -1,7 +1,8 @@
-/* policy.c - the table of policies, and the queues that several of them share. A new policy is one file and one line
- * here. */
+/* policy.c - the table of policies, and the queues that several of them share. A new policy is one file, its name in
+ * policy.h and its name in the table here. */
 #include "runtime/policy/policy.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,18 @@ static const struct dfr_policy *const policies[] = {
 
 enum { N_POLICIES = sizeof policies / sizeof policies[0] };
 
+static const char *names[N_POLICIES + 1]; /* the last is NULL */
+
+static void fill_names(void)
+{
+    for (unsigned p = 0; p < N_POLICIES; p++)
+        names[p] = policies[p]->name;
+}
+
 const char *const *dfr_policy_names(void)
 {
-    static const char *const names[N_POLICIES + 1] = {
-        "eager", "ddfcfs", "ddwrr", "random", "ws", "dmda", "dmdas", "dmdar", "heft", "peft", "pats", "padas", "pams",
-        "gp-thesis", "gp", "all-cpu", "all-gpu", NULL,
-    };
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fill_names);
     return names;
 }
 

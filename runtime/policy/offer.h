@@ -16,6 +16,7 @@
 #define DFR_OFFER_H
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "runtime/policy/policy.h"
 
@@ -26,8 +27,22 @@ struct dfr_offers {
     uint32_t n_nodes;
 };
 
-bool dfr_offers_create(struct dfr_offers *offers, const struct dfr_view *view); /* false: no memory */
-void dfr_offers_destroy(struct dfr_offers *offers);
+static inline bool dfr_offers_create(struct dfr_offers *o, const struct dfr_view *view) /* false: no memory */
+{
+    size_t n = (size_t)view->graph->n_nodes * (view->n_slots + 1); /* what fires once has a slot of its own */
+
+    o->n_nodes = view->graph->n_nodes;
+    o->states = malloc(n ? n * sizeof *o->states : 1);
+    for (size_t i = 0; o->states && i < n; i++)
+        atomic_init(&o->states[i], 0);
+    return o->states != NULL;
+}
+
+static inline void dfr_offers_destroy(struct dfr_offers *o)
+{
+    free(o->states);
+    o->states = NULL;
+}
 
 static inline _Atomic uint8_t *dfr_offer_state(const struct dfr_offers *o, uint64_t job)
 {

@@ -108,6 +108,11 @@ void dfr_plan_free(struct df_plan *plan);
 /* Which classes can run a work at all: bit c. A class counts where the kernel has code or a cost for it. */
 uint32_t dfr_work_classes(const struct df_graph *graph, uint32_t work, bool emu_all);
 
+/* The class of these times that a class of the platform is; DF_NONE: the times have none such. Classes cpu and gpu have
+ * the same number everywhere. Each file numbers its other classes by itself, so those are found by their names. */
+uint32_t dfr_times_class(const struct df_times *times, const struct df_graph *graph,
+                         const struct df_platform *platform, uint32_t platform_class);
+
 struct dfr_image;
 
 struct df_replanner {

@@ -3,25 +3,9 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/base/error.h"
 #include "runtime/simulate/simulate_impl.h"
-
-/* ---- classes ---- */
-
-/* Classes cpu and gpu have the same number everywhere; others are numbered by each file on its own, so the name
- * decides. */
-static uint32_t class_of(const struct sim *s, uint32_t platform_class)
-{
-    const struct df_graph *g = s->graph;
-    if (platform_class <= DF_CLASS_GPU)
-        return platform_class < s->times->n_classes ? platform_class : DF_NONE;
-    for (uint32_t c = DF_CLASS_GPU + 1; c < g->n_classes && c < s->times->n_classes; c++)
-        if (!strcmp(df_graph_string(g, g->class_names[c]), s->platform->class_names[platform_class]))
-            return c;
-    return DF_NONE;
-}
 
 static int check_platform(struct sim *s, struct df_error *error)
 {
@@ -42,7 +26,7 @@ static int check_platform(struct sim *s, struct df_error *error)
                              unit->name, p->name);
         n_workers += unit->workers;
         s->peers[u] = df_platform_peers(p, u);
-        s->cls[u] = class_of(s, unit->cls);
+        s->cls[u] = dfr_times_class(s->times, s->graph, p, unit->cls);
     }
     if (n_workers > DF_MAX_WORKERS + DF_MAX_UNITS)
         return dfr_error(error, DF_E_ARGUMENT, "platform '%s' has %u workers; %d are possible", p->name,

@@ -36,6 +36,12 @@ struct df_memory_need {
 #define DF_LINE_BYTES 64                /* what offsets on the host are counted in */
 #define DF_PAGE_BYTES 4096              /* and on devices */
 
+/* Bytes as whole pages of a device's memory. 0 is none. */
+static inline uint64_t dfr_whole_pages(uint64_t bytes)
+{
+    return (bytes + DF_PAGE_BYTES - 1) & ~(uint64_t)(DF_PAGE_BYTES - 1);
+}
+
 /* Where tokens lie on the host, in lines from the start of their wave's memory (or of what is made once); NULL: not
  * planned. Values of one inout chain are in one place. */
 struct df_host_layout {

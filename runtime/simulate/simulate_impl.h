@@ -157,8 +157,6 @@ static inline uint32_t sim_block_of(const struct sim *s, uint32_t value, uint32_
     return (sim_is_once(s, s->graph->values[value].producer) ? s->inflight : slot) * s->graph->n_values + value;
 }
 
-static inline uint64_t sim_pages(uint64_t bytes) { return (bytes + 4095) & ~(uint64_t)4095; }
-
 /* simulate_machine.c: units, workers, times. DF_E_ARGUMENT, DF_E_REFUSED, DF_E_MEMORY. */
 int sim_machine_create(struct sim *s, struct df_error *error);
 uint32_t sim_threads(const struct sim *s, uint32_t node, uint32_t unit);

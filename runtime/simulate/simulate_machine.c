@@ -40,17 +40,17 @@ uint64_t sim_job_pages(const struct df_graph *g, uint32_t node)
 {
     const struct df_node *n = &g->nodes[node];
     const uint32_t *in = g->in_value + n->first_in;
-    uint64_t bytes = sim_pages(g->works[n->work].tmp_bytes);
+    uint64_t bytes = dfr_whole_pages(g->works[n->work].tmp_bytes);
     for (uint32_t i = 0; i < df_node_n_in(g, node); i++) {
         uint32_t k = 0;
         while (in[k] != in[i])
             k++;
         if (k == i)
-            bytes += sim_pages(g->values[in[i]].bytes);
+            bytes += dfr_whole_pages(g->values[in[i]].bytes);
     }
     for (uint32_t y = n->first_out; y < n->first_out + df_node_n_out(g, node); y++)
         if (g->values[y].taken_from == DF_NONE)
-            bytes += sim_pages(g->values[y].bytes);
+            bytes += dfr_whole_pages(g->values[y].bytes);
     return bytes;
 }
 

@@ -32,7 +32,7 @@ static void list(const struct sim *s, uint32_t unit, struct sim_room *m, uint32_
 
 static uint64_t block_pages(const struct sim *s, uint32_t block)
 {
-    return sim_pages(s->graph->values[block % s->graph->n_values].bytes);
+    return dfr_whole_pages(s->graph->values[block % s->graph->n_values].bytes);
 }
 
 static void pin(struct sim_room *m, uint32_t block)
@@ -134,7 +134,7 @@ static uint32_t n_claimed(const struct sim *s, uint64_t job)
 
 static uint64_t scratch(const struct sim *s, uint64_t job)
 {
-    return sim_pages(s->graph->works[s->graph->nodes[dfr_job_node(job)].work].tmp_bytes);
+    return dfr_whole_pages(s->graph->works[s->graph->nodes[dfr_job_node(job)].work].tmp_bytes);
 }
 
 /* Bytes that are missing; what is there is pinned, so that it is not evicted for the rest. */
@@ -266,10 +266,14 @@ static bool everything_fits(const struct sim *s, uint32_t unit)
     double bytes = 0, tmp = 0;          /* no overflow */
     if (unit == 0 || !capacity)
         return true;
-    for (uint32_t y = 0; y < g->n_values; y++)
-        bytes += (double)sim_pages(g->values[y].bytes) * (sim_is_once(s, g->values[y].producer) ? 1 : s->inflight);
-    for (uint32_t w = 0; w < g->n_works; w++)
-        tmp = (double)sim_pages(g->works[w].tmp_bytes) > tmp ? (double)sim_pages(g->works[w].tmp_bytes) : tmp;
+    for (uint32_t y = 0; y < g->n_values; y++) {
+        uint32_t copies = sim_is_once(s, g->values[y].producer) ? 1 : s->inflight;
+        bytes += (double)dfr_whole_pages(g->values[y].bytes) * copies;
+    }
+    for (uint32_t w = 0; w < g->n_works; w++) {
+        double work_tmp = (double)dfr_whole_pages(g->works[w].tmp_bytes);
+        tmp = work_tmp > tmp ? work_tmp : tmp;
+    }
     for (uint32_t w = s->first_worker[unit]; w < s->first_worker[unit + 1]; w++)
         bytes += tmp * s->workers[w].window;
     return bytes <= (double)capacity;

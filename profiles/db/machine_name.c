@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "profiles/profiles.h"
+#include "runtime/emu/back_end.h"
 
 struct machine {
     char cpu[128];

@@ -9,6 +9,7 @@
 
 #include "profiles/probe/probe_impl.h"
 #include "runtime/base/error.h"
+#include "runtime/emu/back_end.h"
 
 #define PAIR_POOL_BYTES (32ull << 20)
 

@@ -136,10 +136,11 @@ int dfr_event_wait(struct dfr_device *device, struct dfr_event *event, double gi
 
 /* The function of a kernel that a launch there calls: the gpu variant, on the emulator the cpu variant unless the
  * program's gpu variants are for it. NULL: none. */
-df_function *dfr_device_function(const struct dfr_device_ops *ops, const struct df_options *options,
-                                 const struct df_functions *functions);
-
-/* The back ends by kind. cuda is present only where libdf-cuda was linked in: NULL else. */
-const struct dfr_device_ops *dfr_device_back_end(enum df_device_kind kind);
+static inline df_function *dfr_device_function(const struct dfr_device_ops *ops, const struct df_options *options,
+                                               const struct df_functions *functions)
+{
+    bool cpu_code = ops->runs_cpu_code && !(options->emu_gpu_code && functions->gpu);
+    return cpu_code ? functions->cpu : functions->gpu;
+}
 
 #endif

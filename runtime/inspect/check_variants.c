@@ -10,6 +10,7 @@
 #include "runtime/engine/buffers.h"
 #include "runtime/inspect/differ.h"
 #include "runtime/base/error.h"
+#include "runtime/emu/back_end.h"
 #include "runtime/engine/log.h"
 #include "runtime/measure/measure_impl.h"
 #include "runtime/graph/poison.h"

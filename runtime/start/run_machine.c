@@ -8,6 +8,7 @@
 
 #include "runtime/threads/bind.h"
 #include "runtime/base/error.h"
+#include "runtime/emu/back_end.h"
 #include "runtime/engine/log.h"
 #include "runtime/policy/policy_default.h"
 

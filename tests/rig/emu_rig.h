@@ -16,6 +16,7 @@
 #include "runtime/engine/call.h"
 #include "runtime/threads/clock.h"
 #include "runtime/device/device.h"
+#include "runtime/emu/back_end.h"
 
 #define PAGE 4096u
 #define POOL_BYTES (64 * PAGE)

@@ -13,6 +13,7 @@
 #include "memmgr/cache.h"
 #include "run_rig.h"
 #include "runtime/device/device.h"
+#include "runtime/emu/back_end.h"
 #include "runtime/graph/platform.h"
 
 #define PAGE 4096u

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "profiles/probe/probe_impl.h"
+#include "runtime/emu/back_end.h"
 
 #define N 21
 

@@ -12,6 +12,7 @@
 
 #include "runtime/threads/clock.h"
 #include "runtime/device/device.h"
+#include "runtime/emu/back_end.h"
 #include "runtime/engine/engine.h"
 
 #define BYTES (1u << 20)

@@ -19,6 +19,7 @@
 #include "partition/partition.h"
 #include "run_rig.h"
 #include "runtime/device/device.h"
+#include "runtime/emu/back_end.h"
 #include "runtime/engine/engine.h"
 #include "runtime/start/learn.h"
 #include "runtime/graph/plan.h"

@@ -12,6 +12,7 @@
 
 #include "run_rig.h"
 #include "runtime/device/device.h"
+#include "runtime/emu/back_end.h"
 #include "runtime/emu/emu_trial.h"
 #include "runtime/graph/platform.h"
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/emu/back_end.h"
 #include "runtime/emu/emu.h"
 #include "runtime/graph/graph.h"
 

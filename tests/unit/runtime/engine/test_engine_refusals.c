@@ -14,6 +14,7 @@
 #include "run_rig.h"
 #include "runtime/threads/clock.h"
 #include "runtime/engine/engine.h"
+#include "runtime/emu/back_end.h"
 
 #define PAGE UINT64_C(4096)
 

@@ -1,10 +1,11 @@
-/* bytes.h - numbers and texts in a row of bytes: what the sections of an image are made of that are no arrays (sources,
- * measured times). A number is 8 bytes, least first; a text its length, its bytes and a NUL.
+/* bytes.h - numbers and texts written into a row of bytes, and read out of it. The sections of an image that are no
+ * arrays (sources, measured times) are made this way.
  *
- * Writing:  the same calls twice, once to count and once to fill.
- * Reading:  what is read is never trusted: every length is checked against what is left. After the first that is wrong
- *           `ok` is false, and all that is read gives 0 and "".
- * Memory:   texts that are read borrow from the bytes.
+ * Format:   A number is 8 bytes, the least significant first. A text is its length, its bytes and a NUL.
+ * Writing:  The caller makes the same calls twice: once to count the bytes, once to fill them in.
+ * Reading:  Nothing that is read is trusted: every length is checked against what is left. After the first wrong length
+ *           `ok` is false, and everything that is read from then on is 0 or "".
+ * Memory:   Texts that are read borrow from the bytes.
  */
 #ifndef DF_BYTES_H
 #define DF_BYTES_H
@@ -13,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DFR_BYTES_MAGIC 8               /* bytes that say what a row holds, at its begin */
+#define DFR_BYTES_MAGIC 8               /* a row begins with so many bytes, which say what it holds */
 
 struct dfr_bytes_writer {
-    unsigned char *to;                  /* NULL: only counting */
+    unsigned char *to;                  /* NULL: the bytes are counted only */
     size_t n;
 };
 void dfr_bytes_put(struct dfr_bytes_writer *writer, const void *bytes, size_t n);
@@ -29,11 +30,11 @@ struct dfr_bytes_reader {
     size_t left;
     bool ok;
 };
-/* ok where the row begins with magic[DFR_BYTES_MAGIC]; reading goes on behind it. */
+/* `ok` is true if the row begins with magic[DFR_BYTES_MAGIC]. Reading goes on behind these bytes. */
 struct dfr_bytes_reader dfr_bytes_read(const unsigned char *bytes, size_t size, const unsigned char *magic);
 uint64_t dfr_bytes_get_number(struct dfr_bytes_reader *reader);
 double dfr_bytes_get_real(struct dfr_bytes_reader *reader);
-/* length is set where ok; NULL allowed. */
+/* *length is set if `ok` stays true. It may be NULL. */
 const char *dfr_bytes_get_text(struct dfr_bytes_reader *reader, size_t *length);
 
 #endif

@@ -1,10 +1,10 @@
-/* error.h - filling struct df_error: whoever detects a failure writes the sentence, callers pass the code on. */
+/* error.h - filling struct df_error. Whoever detects a failure writes the sentence; its callers pass the code on. */
 #ifndef DF_ERROR_H
 #define DF_ERROR_H
 
 #include "runtime/df.h"
 
-/* Writes the sentence into *error where that is not NULL and gives `code`: `return
+/* Writes the sentence into *error, unless `error` is NULL, and gives `code`. So a caller can say `return
  * dfr_error(error, DF_E_IO, "…");` */
 int dfr_error(struct df_error *error, int code, const char *format, ...)
 #ifdef __GNUC__
@@ -12,7 +12,7 @@ int dfr_error(struct df_error *error, int code, const char *format, ...)
 #endif
     ;
 
-/* The same for the one failure that every allocation shares. */
+/* The same for running out of memory, which every allocation can report. */
 int dfr_error_memory(struct df_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* intern.c - growing arrays and tables of ids. */
+/* intern.c - growing arrays and tables of ids: intern.h. */
 #include "runtime/base/intern.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* output.c - files that appear whole or not at all. */
+/* output.c - files that appear whole or not at all: output.h. */
 #include "runtime/base/output.h"
 
 #include <errno.h>
@@ -20,14 +20,14 @@ static int fail(struct dfr_output *output, const char *path, const char *why, st
     return DF_E_IO;
 }
 
-/* Where the file really is. NULL: no memory. */
+/* The path of the file itself, with links followed. NULL: no memory. */
 static char *real_place(const char *path)
 {
     char resolved[PATH_MAX];
     return strdup(realpath(path, resolved) ? resolved : path);
 }
 
-/* The temporary file beside output->path; its descriptor, or -1 with errno. */
+/* Makes the temporary file beside output->path and gives its descriptor, or -1 with errno. */
 static int make_temporary(struct dfr_output *output)
 {
     static const char name[] = ".dfc-XXXXXX";
@@ -50,7 +50,8 @@ static int make_temporary(struct dfr_output *output)
     return fd;
 }
 
-/* Whether there is a file already, and which; the reason where it cannot be written. */
+/* Sets *regular: whether the path is a regular file or none yet. Gives the reason if it cannot be written, else
+ * NULL. */
 static const char *look(const char *path, bool *regular)
 {
     struct stat status;
@@ -92,7 +93,7 @@ int dfr_output_open(struct dfr_output *output, const char *path, struct df_error
     return DF_OK;
 }
 
-/* 0, or the errno of the first thing that went wrong. */
+/* Writes out and closes the file. Gives 0, or the errno of the first thing that went wrong. */
 static int finish(FILE *file)
 {
     errno = 0;
@@ -130,7 +131,7 @@ int dfr_output_check(const char *path, struct df_error *error)
 
 void dfr_standard_files_hold(void)
 {
-    for (int fd = 0; fd <= 2; fd++) /* open() gives the lowest number free: this one */
+    for (int fd = 0; fd <= 2; fd++) /* open() gives the lowest free number, which is this one */
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
             return;
 }

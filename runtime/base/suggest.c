@@ -1,12 +1,12 @@
-/* suggest.c - finding the closest name. */
+/* suggest.c - finding the closest name: suggest.h. */
 #include "runtime/base/suggest.h"
 
 #include <string.h>
 
 enum { LONGEST = 255 };
 
-/* Optimal string alignment distance (insert, delete, replace, swap neighbours), or limit + 1 where it is more than
- * `limit`. Lengths are at most LONGEST. */
+/* Optimal string alignment distance (insert, delete, replace, swap neighbours). Gives limit + 1 if the distance is more
+ * than `limit`. Lengths are at most LONGEST. */
 static unsigned distance(const char *a, size_t na, const char *b, size_t nb, unsigned limit)
 {
     unsigned rows[3][LONGEST + 1];
@@ -28,7 +28,7 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb, uns
             if (best < least)
                 least = best;
         }
-        if (least > limit + 1) /* a swap may still step down by one */
+        if (least > limit + 1) /* a swap may still take one off */
             return limit + 1;
         unsigned *oldest = before;
         before = above;
@@ -43,7 +43,7 @@ void dfr_suggest(struct dfr_suggestion *s, const char *candidate)
     size_t length = strlen(s->name), other = strlen(candidate);
     if (length < 2 || length > LONGEST || other > LONGEST || (s->closest && s->distance == 0))
         return;
-    /* Only a closer one replaces what was found. */
+    /* Only a closer candidate replaces the one that was found. */
     unsigned limit = s->closest ? s->distance - 1 : length == 2 ? 1 : (unsigned)(length / 3);
     if ((other > length ? other - length : length - other) > limit)
         return;

@@ -1,14 +1,14 @@
-/* suggest.h - "did you mean": the closest of some names. A leaf: it knows nobody, so the compiler's front end uses it
+/* suggest.h - "did you mean": the closest of some names. This file knows no other, so the compiler's front end uses it
  * too. */
 #ifndef DF_SUGGEST_H
 #define DF_SUGGEST_H
 
-/* The best so far; start with { .name = … }. Close is at most a third of the name's length in optimal string
- * alignment distance (insert, delete, replace, swap neighbours); of equals the first stays. Names longer than 255 bytes
- * are neither suggested nor corrected. */
+/* The closest name so far. Start with { .name = … }. A candidate is close if its optimal string alignment distance
+ * (insert, delete, replace, swap neighbours) is at most a third of the name's length; of equally close ones the first
+ * stays. Names longer than 255 bytes are neither suggested nor corrected. */
 struct dfr_suggestion {
     const char *name;                   /* as written */
-    const char *closest;                /* NULL: none is close */
+    const char *closest;                /* NULL: no candidate is close */
     unsigned distance;                  /* of the closest */
 };
 

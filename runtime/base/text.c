@@ -1,4 +1,4 @@
-/* text.c - reading and writing quantities with units; escaping. */
+/* text.c - reading and writing quantities with units; escaping: text.h. */
 #include "runtime/base/text.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ bool dfr_parse_seconds(const char *text, double *seconds)
     return false;
 }
 
-/* Three significant digits, at most: 1.23, 12.3, 123. */
+/* Digits after the point, so that at most three are significant: 1.23, 12.3, 123. */
 static int decimals(double value)
 {
     return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;

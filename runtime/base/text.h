@@ -1,4 +1,4 @@
-/* text.h - quantities as people write and read them; text as other formats want it. */
+/* text.h - quantities as people write and read them, and text as other formats want it. */
 #ifndef DF_TEXT_H
 #define DF_TEXT_H
 
@@ -7,20 +7,21 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Plain bytes, or a number with kB, MB, GB, TB, KiB, MiB, GiB or TiB, a space between them allowed. false: not a size,
- * 0, or 2^63 and more. */
+/* A number of bytes, or a number with kB, MB, GB, TB, KiB, MiB, GiB or TiB; a space may stand between them. false: the
+ * text is no size, or the size is 0, or it is 2^63 or more. */
 bool dfr_parse_size(const char *text, uint64_t *bytes);
 
-/* A number with s, ms, us, ns, min or h, as in 30s or 1.5min. false: not a time, 0, or 1e9 s and more. */
+/* A number with s, ms, us, ns, min (or m) or h, as in 30s or 1.5min. false: the text is no time, or the time is 0, or
+ * it is 1e9 s or more. */
 bool dfr_parse_seconds(const char *text, double *seconds);
 
-/* "1.23 ms", "64.0 MiB": three digits and a unit, written to text (16 bytes are enough), which is given back. Times are
- * in s, ms, us and ns, as the language spells them, so that what is read in an output can be typed; bytes in powers of
- * 1024; only rates, like links, are in powers of 1000. NaN is written as 0. */
+/* "1.23 ms", "64.0 MiB": three digits and a unit, written to `text` (16 bytes are enough), which is given back. Times
+ * are in s, ms, us and ns, as the language spells them, so that what is read in an output can be typed. Bytes are in
+ * powers of 1024; only rates, like those of links, are in powers of 1000. NaN is written as 0. */
 char *dfr_text_seconds(double seconds, char *text, size_t size);
 char *dfr_text_bytes(uint64_t bytes, char *text, size_t size);
 
-/* Any text inside JSON, with the quotes around it; inside XML, SVG or HTML, as text or attribute. */
+/* Writes any text inside JSON, with the quotes around it; or inside XML, SVG or HTML, as text or as an attribute. */
 void dfr_text_json(FILE *out, const char *text);
 void dfr_text_xml(FILE *out, const char *text);
 

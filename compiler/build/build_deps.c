@@ -51,7 +51,7 @@ static bool add_unit(struct dfc_list *files, const struct dfc_program *p, const 
 {
     if (unit->path)
         add(files, unit->path);
-    if (unit->kind == DFC_BUILD_OBJECT)
+    if (unit->kind == DFC_CODE_OBJECT)
         return true;
     FILE *file = fopen(unit->deps, "r");
     char *text = NULL;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler/build/emit.h"
+
 /* ---- the line ---- */
 
 /* A bundle brings shared libraries beside libdf.a: they come before the system's, when linking and, for themselves and
@@ -30,7 +32,7 @@ static void add_objects(const struct dfc_program *p, struct dfc_list *argv, bool
             bool archive = n > 2 && strcmp(unit->object + n - 2, ".a") == 0;
             if (archive == archives)
                 dfc_list_add(argv, "%s", unit->object);
-            *cxx |= unit->kind == DFC_BUILD_CXX || unit->kind == DFC_BUILD_CUDA;
+            *cxx |= unit->kind == DFC_CODE_CXX || unit->kind == DFC_CODE_CUDA;
         }
 }
 

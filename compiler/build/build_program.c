@@ -164,7 +164,7 @@ static bool is_replaceable(const char *path)
 static bool is_host_code(const struct dfl_variant *variant)
 {
     return variant->path && !variant->has_launch &&
-           (dfc_build_kind_of(variant->path) == DFC_BUILD_C || dfc_build_kind_of(variant->path) == DFC_BUILD_CXX);
+           (dfc_code_kind_of(variant->path) == DFC_CODE_C || dfc_code_kind_of(variant->path) == DFC_CODE_CXX);
 }
 
 /* --emu-gpu-code: the other gpu variants are as if they had not been written. */

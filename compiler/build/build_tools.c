@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler/tools/home.h"
+
 #ifndef DFC_DEFAULT_CFLAGS
 #define DFC_DEFAULT_CFLAGS ""
 #endif

@@ -9,40 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- names ---- */
-
-char *dfc_stem(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    size_t n = strlen(base);
-    if (n > 3 && strcmp(base + n - 3, ".df") == 0)
-        n -= 3;
-    char *stem = n ? strndup(base, n) : strdup("graph");
-    for (char *p = stem; p && *p; p++) /* it stands in C strings, in make rules and on command lines */
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+", *p))
-            *p = '_';
-    return stem;
-}
-
-char *dfc_join_path(const char *dir, const char *path)
-{
-    char *joined;
-    if (*path == '/' || !*dir || strcmp(dir, ".") == 0)
-        return strdup(path);
-    return asprintf(&joined, "%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", path) < 0 ? NULL : joined;
-}
-
-enum dfc_build_kind dfc_build_kind_of(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-    if (dot && (strcmp(dot, ".cpp") == 0 || strcmp(dot, ".cc") == 0 || strcmp(dot, ".cxx") == 0))
-        return DFC_BUILD_CXX;
-    if (dot && strcmp(dot, ".cu") == 0)
-        return DFC_BUILD_CUDA;
-    if (dot && (strcmp(dot, ".o") == 0 || strcmp(dot, ".a") == 0))
-        return DFC_BUILD_OBJECT;
-    return DFC_BUILD_C;
-}
+#include "compiler/build/emit.h"
 
 /* ---- the list ---- */
 
@@ -53,7 +20,7 @@ static bool no_memory(void)
 }
 
 /* Takes path (NULL: generated). `name` is the unit's file in the work folder. */
-static bool add_unit(struct dfc_program *p, enum dfc_build_kind kind, char *path, const char *name)
+static bool add_unit(struct dfc_program *p, enum dfc_code_kind kind, char *path, const char *name)
 {
     struct dfc_build_unit *units = realloc(p->units, (p->n_units + 1) * sizeof *units);
     if (!units) {
@@ -63,7 +30,7 @@ static bool add_unit(struct dfc_program *p, enum dfc_build_kind kind, char *path
     p->units = units;
     struct dfc_build_unit *u = &units[p->n_units++];
     *u = (struct dfc_build_unit){ .kind = kind, .path = path };
-    if (kind == DFC_BUILD_OBJECT) /* its name is a word of the linker's: no option, no file of options */
+    if (kind == DFC_CODE_OBJECT) /* its name is a word of the linker's: no option, no file of options */
         return asprintf(&u->object, "%s%s", strchr("-@", *path) ? "./" : "", path) >= 0 ||
                ((u->object = NULL), no_memory());
     if (asprintf(&u->source, "%s/%s", p->work, name) < 0)
@@ -79,7 +46,7 @@ static bool add_unit(struct dfc_program *p, enum dfc_build_kind kind, char *path
 
 static bool add_file(struct dfc_program *p, const char *dir, const char *as_written)
 {
-    char *path = dfc_join_path(dir, as_written);
+    char *path = dfc_path_join(dir, as_written);
     if (!path)
         return no_memory();
     for (size_t i = 0; i < p->n_units; i++)
@@ -90,7 +57,7 @@ static bool add_file(struct dfc_program *p, const char *dir, const char *as_writ
     const char *slash = strrchr(path, '/');
     char name[300]; /* numbered: two folders may each have a vec.c */
     snprintf(name, sizeof name, "%zu_%.250s", p->n_units, slash ? slash + 1 : path);
-    return add_unit(p, dfc_build_kind_of(path), path, name);
+    return add_unit(p, dfc_code_kind_of(path), path, name);
 }
 
 static bool add_user_files(struct dfc_program *p)
@@ -102,7 +69,7 @@ static bool add_user_files(struct dfc_program *p)
         for (int v = 0; v < 2; v++) {
             if (!variants[v] || !variants[v]->path)
                 continue;
-            if (!p->cuda && dfc_build_kind_of(variants[v]->path) == DFC_BUILD_CUDA) {
+            if (!p->cuda && dfc_code_kind_of(variants[v]->path) == DFC_CODE_CUDA) {
                 dfl_error(p->loaded->sink, variants[v]->path_loc,
                           "the cpu variant of '%s' is in a .cu file, which needs nvcc", code->ast->name.text);
                 return false;
@@ -153,8 +120,8 @@ static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
         return false;
     bool good = true;
     if (unit->path)
-        good = dfc_emit_unit(file, p->loaded->front, p->stem, unit, p->gpu);
-    else if (unit->kind == DFC_BUILD_CUDA)
+        good = dfc_emit_unit(file, p->loaded->front, p->stem, unit->path, unit->kind != DFC_CODE_C, p->gpu);
+    else if (unit->kind == DFC_CODE_CUDA)
         dfc_emit_cuda(file, p->loaded->front, p->stem);
     else
         dfc_emit_c(file, p->loaded->front, p->stem, p->gpu, p->options->emu_gpu_code);
@@ -165,15 +132,15 @@ bool dfc_units_make(struct dfc_program *p)
 {
     char name[300];
     snprintf(name, sizeof name, "%.250s.c", p->stem);
-    if (!add_unit(p, DFC_BUILD_C, NULL, name))
+    if (!add_unit(p, DFC_CODE_C, NULL, name))
         return false;
     snprintf(name, sizeof name, "%.250s_gpu.cu", p->stem);
-    if (p->gpu && dfc_has_inline(p->loaded->front, true) && !add_unit(p, DFC_BUILD_CUDA, NULL, name))
+    if (p->gpu && dfc_has_inline(p->loaded->front, true) && !add_unit(p, DFC_CODE_CUDA, NULL, name))
         return false;
     if (!add_user_files(p) || !write_header(p))
         return false;
     for (size_t i = 0; i < p->n_units; i++)
-        if (p->units[i].kind != DFC_BUILD_OBJECT && !write_unit(p, &p->units[i]))
+        if (p->units[i].kind != DFC_CODE_OBJECT && !write_unit(p, &p->units[i]))
             return false;
     return true;
 }
@@ -203,7 +170,7 @@ static char *folder_of(const struct dfc_build_unit *unit)
 
 static void command_c(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
 {
-    dfc_list_add_all(argv, unit->kind == DFC_BUILD_CXX ? &p->tools.cxx : &p->tools.cc);
+    dfc_list_add_all(argv, unit->kind == DFC_CODE_CXX ? &p->tools.cxx : &p->tools.cc);
     dfc_list_add_all(argv, &p->tools.c_flags);
     dfc_list_add(argv, "-I%s", p->work);
     char *folder = folder_of(unit);
@@ -247,7 +214,7 @@ static void command_cu(const struct dfc_program *p, const struct dfc_build_unit 
 
 static void command(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
 {
-    (unit->kind == DFC_BUILD_CUDA ? command_cu : command_c)(p, unit, argv);
+    (unit->kind == DFC_CODE_CUDA ? command_cu : command_c)(p, unit, argv);
     dfc_list_add(argv, "-c");
     dfc_list_add(argv, "-o");
     dfc_list_add(argv, "%s", unit->object);
@@ -268,8 +235,8 @@ static void print_log(const char *path)
 /* What went wrong with one unit, where something did. */
 static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *unit, const struct dfc_job *job)
 {
-    const char *what = unit->kind == DFC_BUILD_CUDA  ? "nvcc"
-                       : unit->kind == DFC_BUILD_CXX ? "the C++ compiler"
+    const char *what = unit->kind == DFC_CODE_CUDA  ? "nvcc"
+                       : unit->kind == DFC_CODE_CXX ? "the C++ compiler"
                                                      : "the C compiler";
     print_log(unit->log);
     if (job->status == 0)
@@ -278,14 +245,14 @@ static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *u
         return false; /* ended by us, or never begun because another failed */
     if (job->status < 0 && job->error == ENOENT)
         dfc_error("%s was not found: '%s' (%s)", what, job->argv.items[0],
-                  unit->kind == DFC_BUILD_CUDA ? "name one with --nvcc" : "install gcc, or name one with --cc");
+                  unit->kind == DFC_CODE_CUDA ? "name one with --nvcc" : "install gcc, or name one with --cc");
     else if (job->status < 0)
         dfc_error("cannot run '%s': %s", job->argv.failed ? what : job->argv.items[0], strerror(job->error));
     else if (unit->path)
         dfc_error("%s failed on '%s'", what, unit->path);
     else
         dfc_error("%s failed on the code that dfc made of '%s'%s", what, p->common->path,
-                  dfc_has_inline(p->loaded->front, unit->kind == DFC_BUILD_CUDA) ? " (the inline code of its kernels)"
+                  dfc_has_inline(p->loaded->front, unit->kind == DFC_CODE_CUDA) ? " (the inline code of its kernels)"
                                                                                  : "");
     return false;
 }
@@ -299,7 +266,7 @@ bool dfc_units_compile(struct dfc_program *p)
     if (!good)
         no_memory();
     for (size_t i = 0; good && i < p->n_units; i++)
-        if (p->units[i].kind != DFC_BUILD_OBJECT) {
+        if (p->units[i].kind != DFC_CODE_OBJECT) {
             command(p, &p->units[i], &jobs[n].argv);
             jobs[n].log = p->units[i].log;
             of[n++] = &p->units[i];

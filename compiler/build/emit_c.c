@@ -2,24 +2,8 @@
  * (libdf's df_function), the code that was written inline, and main(). No decision is made here: nodes, times and
  * placement are the image's.
  */
-#include "compiler/build/build_program.h"
-
-#include <string.h>
-
-void dfc_emit_line(FILE *out, unsigned line, const char *file)
-{
-    fprintf(out, "#line %u \"", line);
-    for (const char *p = file; *p; p++) {
-        if (*p == '\n' || *p == '\r') {
-            fputs(*p == '\n' ? "\\n" : "\\r", out);
-            continue;
-        }
-        if (*p == '"' || *p == '\\')
-            fputc('\\', out);
-        fputc(*p, out);
-    }
-    fputs("\"\n", out);
-}
+#include "compiler/build/emit.h"
+#include "compiler/types/paths.h"
 
 static const struct dfl_variant *variant_of(const struct dfc_kernel_code *code, bool gpu)
 {
@@ -76,7 +60,7 @@ static void emit_variant(FILE *out, const struct dfc_front *front, const struct 
     if (variant->code && !gpu) {
         fputs("static ", out);
         dfc_emit_inline(out, front, code, variant, false);
-    } else if (variant->has_target && dfc_build_kind_of(variant->path) == DFC_BUILD_OBJECT) {
+    } else if (variant->has_target && dfc_code_kind_of(variant->path) == DFC_CODE_OBJECT) {
         dfc_emit_object_target(out, front, code, variant, gpu);
     } else if (*prefix) {
         dfc_emit_signature(out, front->graph, code->kernel, prefix, gpu, variant->has_target);

@@ -1,7 +1,7 @@
 /* emit_launch.c - the function that launches a bare __global__ function: in the unit of its .cu file, after the file's
  * text. Extents are computed as the .df says it, in 64 bits with overflow seen, so no launch has wrapped numbers.
  */
-#include "compiler/build/build_program.h"
+#include "compiler/build/emit.h"
 #include "compiler/types/launch.h"
 
 #include <inttypes.h>

@@ -9,11 +9,14 @@
  * C++:      the same by overloads. A function that differs from its prototype would be an overload there, not an error,
  *           so the unit ends with an assertion that the name means one function.
  */
-#include "compiler/build/build_program.h"
+#include "compiler/build/emit.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "compiler/tools/messages.h"
+#include "compiler/types/paths.h"
 
 /* ---- the file's text ---- */
 
@@ -100,32 +103,6 @@ static unsigned line_of_function(const char *text, const char *name)
 }
 
 /* ---- calls of existing functions ---- */
-
-static const char *emit_argument(FILE *out, const char *comma, const struct df_graph *g, uint32_t name)
-{
-    fprintf(out, "%s%s", comma, df_graph_string(g, name));
-    return ", ";
-}
-
-void dfc_emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
-                        const struct dfl_variant *variant, const char *first)
-{
-    const struct df_graph *g = front->graph;
-    const struct df_kernel *k = &g->kernels[code->kernel];
-    if (variant->has_args) {
-        for (const struct dfl_expr *a = variant->args; a; a = a->next)
-            fprintf(out, "%s%s", a->s, a->next ? ", " : "");
-        return;
-    }
-    const char *comma = *first ? ", " : ""; /* as a prototype of ours would have it */
-    fputs(first, out);
-    for (unsigned d = 0; d < k->n_dims; d++)
-        comma = emit_argument(out, comma, g, g->dim_names[k->first_dim + d]);
-    for (unsigned p = 0; p < k->n_ports; p++)
-        comma = emit_argument(out, comma, g, g->kports[k->first_port + p].name);
-    for (unsigned s = 0; s < k->n_scalars; s++)
-        comma = emit_argument(out, comma, g, g->kscalars[k->first_scalar + s].name);
-}
 
 static void emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                            const struct dfl_variant *variant, bool gpu)
@@ -248,11 +225,10 @@ void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const stru
 
 /* ---- the unit ---- */
 
-static bool is_of(const struct dfc_kernel_code *code, const struct dfl_variant *variant,
-                  const struct dfc_build_unit *unit)
+static bool is_of(const struct dfc_kernel_code *code, const struct dfl_variant *variant, const char *file)
 {
-    char *path = variant && variant->path ? dfc_join_path(code->dir, variant->path) : NULL;
-    bool same = path && strcmp(path, unit->path) == 0;
+    char *path = variant && variant->path ? dfc_path_join(code->dir, variant->path) : NULL;
+    bool same = path && strcmp(path, file) == 0;
     free(path);
     return same;
 }
@@ -268,7 +244,7 @@ static const char cxx_prelude[] =
     "}\n";
 
 static void emit_single_check(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, bool gpu,
-                              const struct dfc_build_unit *unit, const char *text)
+                              const char *path, const char *text)
 {
     const struct df_graph *g = front->graph;
     const char *name = df_graph_string(g, g->kernels[code->kernel].name), *cls = gpu ? "gpu" : "cpu";
@@ -277,34 +253,34 @@ static void emit_single_check(FILE *out, const struct dfc_front *front, const st
     fprintf(out, "namespace df_generated {\n");
     dfc_emit_signature(out, g, code->kernel, "type_of_", gpu, false);
     fprintf(out, ";\nmany count(decltype(type_of_%s) *, long);\n", function);
-    dfc_emit_line(out, line_of_function(text, function), unit->path);
+    dfc_emit_line(out, line_of_function(text, function), path);
     fprintf(out, "static_assert(decltype(count(&::%s, 0))::value, \"'%s' differs from its declaration, ", function,
             function);
     dfc_emit_signature(out, g, code->kernel, "", gpu, false);
     fputs("\");\n}\n", out);
 }
 
-bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const struct dfc_build_unit *unit,
+bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const char *path, bool cxx,
                    bool gpu_too)
 {
-    bool cxx = unit->kind != DFC_BUILD_C, prelude = false, launches = false;
+    bool prelude = false, launches = false;
     char *text = NULL;
-    if (!read_text(unit->path, &text)) {
+    if (!read_text(path, &text)) {
         free(text);
         return false;
     }
     if (!cxx)
         emit_feature_macros(out, text);
-    dfc_emit_line(out, 1, unit->path); /* debug information has no other name, above all not that of the work folder */
+    dfc_emit_line(out, 1, path); /* debug information has no other name, above all not that of the work folder */
     fprintf(out, "#include \"%s.df.h\"\n", stem);
-    dfc_emit_line(out, 1, unit->path);
+    dfc_emit_line(out, 1, path);
     fputs(text, out);
     fputc('\n', out);
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
         for (int gpu = 0; gpu <= gpu_too; gpu++) {
             const struct dfl_variant *variant = gpu ? code->gpu : code->cpu;
-            if (!is_of(code, variant, unit))
+            if (!is_of(code, variant, path))
                 continue;
             if (cxx && !prelude)
                 fputs(cxx_prelude, out);
@@ -315,7 +291,7 @@ bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, c
             if (variant->has_target)
                 emit_target(out, front, code, variant, gpu, cxx);
             else if (cxx)
-                emit_single_check(out, front, code, gpu, unit, text);
+                emit_single_check(out, front, code, gpu, path, text);
         }
     }
     free(text);

@@ -7,9 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compiler/show/chart.h"
+#include "compiler/commands/command.h"
 #include "compiler/commands/compare_stats.h"
 #include "compiler/commands/compare_trial.h"
+#include "compiler/show/chart.h"
 #include "compiler/show/table.h"
 #include "runtime/policy/policy.h"
 #include "runtime/base/text.h"

@@ -1,12 +1,14 @@
 /* cmd_compile.c - dfc GRAPH.df: to a program with -o, or only as far as --emit says. */
-#include "compiler/build/build_program.h"
+#include "compiler/commands/command.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/types/frontend.h"
+#include "compiler/build/emit.h"
+#include "compiler/show/listing.h"
 #include "compiler/show/memory_report.h"
+#include "compiler/types/paths.h"
 #include "partition/draw/draw.h"
 
 /* ---- --emit ---- */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/commands/command.h"
 #include "compiler/show/explain.h"
 #include "compiler/show/table.h"
 #include "partition/planner/plan_report.h"

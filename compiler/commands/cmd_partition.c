@@ -1,10 +1,12 @@
 /* cmd_partition.c - dfc partition GRAPH.df: where each node will run, in figures and as a picture. */
-#include "compiler/show/memory_report.h"
+#include "compiler/commands/command.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/show/memory_report.h"
+#include "compiler/tools/home.h"
 #include "partition/draw/draw.h"
 #include "partition/cut/metis_graph.h"
 #include "partition/planner/plan_report.h"

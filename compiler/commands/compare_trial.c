@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler/tools/messages.h"
+#include "compiler/types/paths.h"
+
 /* For the handler: only what may be used there. Set before the handler is, empty where there is nothing to remove. */
 static char doomed_path[4096], doomed_folder[4096];
 static struct sigaction before[DFC_N_SIGNALS];

@@ -8,7 +8,8 @@
 #ifndef DFC_COMPARE_TRIAL_H
 #define DFC_COMPARE_TRIAL_H
 
-#include "compiler/build/build_program.h"
+#include "compiler/build/build.h"
+#include "compiler/tools/spawn.h"
 
 struct dfc_trial {
     char *folder, *path;

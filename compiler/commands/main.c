@@ -2,7 +2,7 @@
 #include "compiler/commands/command.h"
 
 #include <signal.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,38 +17,6 @@ static const struct dfc_command *const commands[] = {
     &dfc_command_compare, &dfc_command_explain,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
-
-static void report(const char *kind, const char *format, va_list list)
-{
-    fflush(stdout);
-    fprintf(stderr, "dfc: %s: ", kind);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
-}
-
-void dfc_error(const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    report("error", format, list);
-    va_end(list);
-}
-
-void dfc_warning(const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    report("warning", format, list);
-    va_end(list);
-}
-
-void dfc_note(const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    report("note", format, list);
-    va_end(list);
-}
 
 static int help(void)
 {

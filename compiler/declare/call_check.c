@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/types/frontend.h"
+#include "compiler/declare/declare.h"
 
 /* ---- words ---- */
 

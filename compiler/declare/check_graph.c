@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/types/frontend.h"
+#include "compiler/declare/declare.h"
 
 struct stream_name {                    /* by number in callee->streams */
     unsigned n_indices;

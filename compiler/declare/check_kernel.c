@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "compiler/declare/declare.h"
 #include "compiler/types/launch.h"
 #include "runtime/graph/builder.h"
 #include "runtime/graph/platform.h"

@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compiler/types/frontend.h"
+#include "compiler/declare/declare.h"
+#include "compiler/types/paths.h"
 
 /* FNV-1a; 0 is kept for "none". */
 static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t n)
@@ -42,16 +43,6 @@ static uint64_t hash_call(uint64_t hash, const struct dfl_variant *variant)
     for (const struct dfl_expr *arg = variant->args; arg; arg = arg->next)
         hash = hash_text(hash, arg->s);
     return hash_expr(hash, variant->launch);
-}
-
-static bool known_suffix(const char *path)
-{
-    static const char *const suffixes[] = { ".c", ".cpp", ".cu", ".o", ".a" };
-    const char *name = strrchr(path, '/'), *dot = strrchr(name ? name : path, '.');
-    for (size_t i = 0; dot && i < sizeof suffixes / sizeof suffixes[0]; i++)
-        if (strcmp(suffixes[i], dot) == 0)
-            return true;
-    return false;
 }
 
 static const char *why_unreadable(const char *path)
@@ -95,12 +86,13 @@ bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const
         *hash += !*hash;
         return true;
     }
-    if (!known_suffix(variant->path)) {
+    enum dfc_code_kind kind;
+    if (!dfc_code_kind(variant->path, &kind)) {
         dfl_error(u->sink, variant->path_loc, "'%s' is no file with code: it must end in .c, .cpp, .cu, .o or .a",
                   variant->path);
         return false;
     }
-    const char *path = dfc_path_join(u, dir, variant->path);
+    const char *path = dfc_unit_path(u, dir, variant->path);
     if (u->options->need_code_files && !u->options->read) {
         const char *why = why_unreadable(path);
         if (why) {

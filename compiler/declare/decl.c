@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/types/frontend.h"
+#include "compiler/declare/declare.h"
+#include "compiler/declare/platform_decl.h"
 #include "runtime/program/args.h"
 #include "runtime/graph/builder.h"
 

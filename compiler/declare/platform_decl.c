@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/types/frontend.h"
+#include "compiler/declare/platform_decl.h"
+#include "compiler/types/paths.h"
 
 enum property { WORKERS, MEMORY, H2D, D2H, PEER, ENGINES, LAUNCH, JOBS, REGISTER, N_PROPERTIES };
 static const char *const properties[N_PROPERTIES] = {

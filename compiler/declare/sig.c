@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "compiler/types/frontend.h"
+#include "compiler/declare/declare.h"
 
 /* ---- names ---- */
 

@@ -13,7 +13,7 @@
 #ifndef DFC_ELAB_H
 #define DFC_ELAB_H
 
-#include "compiler/types/frontend.h"
+#include "compiler/declare/declare.h"
 
 struct dfc_frame {
     const struct dfc_callee *graph;

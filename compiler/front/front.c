@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compiler/elab/elab.h"
+#include "compiler/front/front.h"
 #include "runtime/graph/builder.h"
 
 /* ---- the unit ---- */

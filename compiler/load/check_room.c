@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "compiler/commands/command.h"
+#include "compiler/load/load.h"
 #include "partition/model/model.h"
 
 /* Of the call: its file is one of the sources, which the sink knows by name. */

@@ -3,10 +3,12 @@
  * Platform: --platform, else the first one declared in the .df, else the stored probe of this machine, else the
  *           stated default.
  */
-#include "compiler/commands/command.h"
+#include "compiler/load/load.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "compiler/tools/messages.h"
 
 /* ---- the platform ---- */
 

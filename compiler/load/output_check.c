@@ -2,12 +2,16 @@
  *
  * One slip of the hand (`-o vec.c`, `--csv=graph.df`), and the only copy of a source would be gone.
  */
-#include "compiler/build/build_program.h"
+#include "compiler/load/load.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+
+#include "compiler/tools/messages.h"
+#include "compiler/types/paths.h"
+#include "runtime/base/output.h"
 
 /* ---- inputs ---- */
 
@@ -21,7 +25,7 @@ static bool is_file(const char *path, const struct stat *output)
 static char *is_variant(const struct dfc_kernel_code *code, const struct dfl_variant *variant,
                         const struct stat *output)
 {
-    char *path = variant && variant->path ? dfc_join_path(code->dir, variant->path) : NULL;
+    char *path = variant && variant->path ? dfc_path_join(code->dir, variant->path) : NULL;
     if (path && is_file(path, output))
         return path;
     free(path);

@@ -4,7 +4,7 @@
  *   w2 add[k=1024](): in a f32[1024], in b f32[1024], out c f32[1024]; 1 node, 12288 bytes a job
  *   n2 main/add w2 (v0, v1) -> v2 c
  */
-#include "compiler/build/build_program.h"
+#include "compiler/show/listing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

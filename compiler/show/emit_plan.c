@@ -1,7 +1,7 @@
 /* emit_plan.c - --emit=plan: what was decided before the run and from which figures: the platform, the time of each
  * work and where it came from, the unit of each node, the memory each unit will need, the makespan predicted.
  */
-#include "compiler/build/build_program.h"
+#include "compiler/show/listing.h"
 
 #include <inttypes.h>
 #include <math.h>

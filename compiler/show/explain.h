@@ -6,8 +6,10 @@
 #ifndef DFC_EXPLAIN_H
 #define DFC_EXPLAIN_H
 
-#include "compiler/commands/command.h"
+#include <stdio.h>
+
 #include "partition/model/model.h"
+#include "partition/partition.h"
 
 struct dfc_explained {
     const struct dfp_problem *problem;  /* borrowed */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiler/show/explain.h"
+#include "compiler/tools/messages.h"
 #include "partition/planner/plan_report.h"
 
 #define SAME 1e-9                       /* relative; below it two times are one */

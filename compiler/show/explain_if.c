@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiler/show/explain.h"
+#include "compiler/tools/messages.h"
 #include "runtime/base/error.h"
 #include "runtime/measure/sampler.h"
 

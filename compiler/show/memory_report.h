@@ -6,7 +6,9 @@
 #ifndef DFC_MEMORY_REPORT_H
 #define DFC_MEMORY_REPORT_H
 
-#include "compiler/commands/command.h"
+#include <stdio.h>
+
+#include "partition/partition.h"
 
 /* Each memory: its need, the promise for so many waves in flight (0: as many as a run has by default), its tokens with
  * offset, size, first writer and last reader. DF_OK, or what dfp_memory_make() says. */

@@ -1,12 +1,16 @@
 /* home.c - where dfc's own header and libraries are. The build tree, a bundle and an installation have one layout,
  * bin/dfc, lib/, include/, so the place follows from where the executable is; $DFC_HOME names another such folder.
  */
-#include "compiler/commands/command.h"
+#include "compiler/tools/home.h"
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "compiler/tools/messages.h"
 
 static char include_dir[PATH_MAX], lib_dir[PATH_MAX];
 

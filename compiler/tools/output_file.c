@@ -1,13 +1,15 @@
 /* output.c - where a command's result goes: the standard output, or a file that appears whole or not at all
  * (runtime/base/output.h); failures are reported. Where a signal ends dfc, what is not whole yet goes.
  */
-#include "compiler/commands/command.h"
+#include "compiler/tools/output_file.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "compiler/tools/messages.h"
 
 /* ---- signals ---- */
 

@@ -1,5 +1,5 @@
 /* spawn.c - other programs: one and its output, or many at once; and the word lists that are their command lines. */
-#include "compiler/build/build_program.h"
+#include "compiler/tools/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>

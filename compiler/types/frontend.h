@@ -14,10 +14,10 @@
 #ifndef DFC_FRONTEND_H
 #define DFC_FRONTEND_H
 
-#include "compiler/front/front.h"
+#include "compiler/types/program.h"
 #include "dsl/arena.h"
-#include "runtime/graph/expr.h"
 #include "runtime/base/intern.h"
+#include "runtime/graph/expr.h"
 
 #define DFC_MAX_NODES 20000000u         /* nodes and nested graphs of one program; streams: twice as many */
 #define DFC_MAX_STEPS 200000000u        /* statements and loop rounds that elaboration walks through */
@@ -166,16 +166,6 @@ void dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *name
  * "scalar", … */
 bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_name *name);
 
-/* ---- load.c ---- */
-
-/* Reads and parses the main file and all it imports. false: errors were reported. */
-bool dfc_load_files(struct dfc_unit *u);
-/* Joins folder and path (which may be absolute) and takes "." and ".." out. */
-const char *dfc_path_join(struct dfc_unit *u, const char *dir, const char *path);
-/* Reads a whole file by the options' `read` or from the file system. The text is the caller's to free. */
-bool dfc_read_file(const struct dfc_front_options *options, const char *path, char **text, size_t *length,
-                   const char **why);
-
 /* ---- fold.c, fold_names.c, value.c ---- */
 
 enum dfc_use { DFC_USE_PARAM, DFC_USE_TYPE, DFC_USE_PORT, DFC_USE_ANNOTATION, DFC_USE_BOUND, DFC_USE_INDEX,
@@ -213,18 +203,7 @@ const char *dfc_use_words(enum dfc_use use);
 enum df_kind dfc_scalar_kind(enum dfl_scalar type);
 enum df_scalar_type dfc_scalar_type(enum dfl_scalar type);
 
-/* ---- decl.c, sig.c, check_kernel.c, check_graph.c ---- */
-
-/* Names of all declarations, values of params, formats of types, signatures and kernels. */
-bool dfc_declare(struct dfc_unit *u);
-/* Orders declarations that refer to each other so that each comes after those it needs. edges: pairs (from, to) of
- * struct dfc_edge: `from` refers to `to` at loc. A cycle is reported as "<what> 'a' refers to itself: a, b, a". */
-struct dfc_edge {
-    uint32_t from, to;
-    struct dfl_loc loc;
-};
-bool dfc_order_references(struct dfc_unit *u, const char *what, const char *verb, const char *const *names, uint32_t n,
-                          const struct dfr_array *edges, uint32_t *order);
+/* ---- format.c ---- */
 
 bool dfc_elem_find(const char *name, enum df_elem *elem);
 /* A format with all of its numbers known or, where names say so, not: unknown extents are 0. */
@@ -233,36 +212,5 @@ bool dfc_format_fold(struct dfc_unit *u, const struct dfc_names *names, const st
 void dfc_format_print(const struct dfc_format *format, char *text, size_t size);
 /* Bytes of a token; false: more than 2^63 - 1. */
 bool dfc_format_bytes(const struct dfc_format *format, uint64_t *bytes);
-
-bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_sig *ast);
-bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char *dir);
-bool dfc_cost_check(struct dfc_unit *u, const struct dfl_expr *expr, double seconds);
-/* Everything about graphs that does not depend on values. */
-bool dfc_check_graphs(struct dfc_unit *u);
-
-/* code_files.c: the variants' files are there (need_code_files), and their hash. */
-bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const char *dir, uint64_t *hash);
-
-/* call.c: a call against its callee's signature. */
-bool dfc_call_check(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
-                    const struct dfc_names *names);
-/* The expression given for a scalar, by position or by name; NULL: none (reported by dfc_call_check). */
-const struct dfl_expr *dfc_call_scalar(const struct dfl_stmt *stmt, const struct dfc_sig *sig, unsigned scalar);
-
-struct dfc_hints {
-    int cls;                            /* -1: none */
-    uint32_t depth;                     /* 0: none */
-    double rate;                        /* 1 where none is given */
-};
-/* Values that depend on what is not known yet are left alone. */
-bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
-                    const struct dfc_names *names, struct dfc_hints *hints);
-
-/* An `else` that is one `if`: the next arm of a chain of any length. NULL: it is not. */
-const struct dfl_stmt *dfc_next_arm(const struct dfl_block *otherwise);
-
-/* ---- platform.c ---- */
-
-bool dfc_platform_convert(struct dfl_sink *sink, const struct dfl_platform *ast, struct df_platform *platform);
 
 #endif

@@ -1,120 +1,20 @@
-/* load.c - the files of one program: the main file, and each imported file once, whatever names it is imported by. An
+/* imports.c - the files of one program: the main file, and each imported file once, whatever names it is imported by. An
  * import is looked for beside the file that names it, then in the folders of -I. Files that import each other in a
  * circle are an error.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "compiler/types/frontend.h"
+#include "compiler/declare/declare.h"
+#include "compiler/types/paths.h"
 
 /* ---- paths ---- */
-
-/* Takes "." and "name/.." out of a path, in place. */
-static void tidy(char *path)
-{
-    bool absolute = path[0] == '/';
-    char *out = path + absolute, *floor = out; /* floor: after a leading "/" or "../…" that cannot be taken out */
-    const char *in = path + absolute;
-    while (*in) {
-        size_t length = strcspn(in, "/");
-        const char *next = in + length + (in[length] == '/');
-        if (length == 2 && in[0] == '.' && in[1] == '.') {
-            if (out > floor) {
-                out--;                                  /* the slash after the last name */
-                while (out > floor && out[-1] != '/')
-                    out--;
-            } else if (!absolute) {
-                memmove(out, "../", 3);
-                out += 3;
-                floor = out;
-            }
-        } else if (length && !(length == 1 && in[0] == '.')) {
-            memmove(out, in, length);
-            out += length;
-            *out++ = '/';
-        }
-        in = next;
-    }
-    if (out > path + absolute)
-        out--;                                          /* no slash at the end */
-    if (out == path)
-        *out++ = '.';
-    *out = '\0';
-}
-
-const char *dfc_path_join(struct dfc_unit *u, const char *dir, const char *path)
-{
-    size_t nd = path[0] == '/' ? 0 : strlen(dir), np = strlen(path);
-    char *joined = dfl_arena_text(u->arena, nd + np + 4);
-    if (!joined) {
-        u->no_memory = true;
-        return "";
-    }
-    if (nd) {
-        memcpy(joined, dir, nd);
-        joined[nd++] = '/';
-    }
-    memcpy(joined + nd, path, np + 1);
-    tidy(joined);
-    return joined;
-}
 
 static const char *dir_of(struct dfc_unit *u, const char *path)
 {
     const char *slash = strrchr(path, '/');
     return !slash ? "." : dfl_arena_copy(u->arena, path, slash == path ? 1 : (size_t)(slash - path));
-}
-
-/* ---- reading ---- */
-
-static bool read_disk(const char *path, char **text, size_t *length, const char **why)
-{
-    struct stat info;
-    FILE *file = fopen(path, "rb");
-    if (!file || fstat(fileno(file), &info) != 0) {
-        *why = strerrordesc_np(errno);
-        if (file)
-            fclose(file);
-        return false;
-    }
-    size_t room = S_ISREG(info.st_mode) && info.st_size >= 0 && (uintmax_t)info.st_size < DFL_MAX_FILE
-                      ? (size_t)info.st_size + 1 : 1u << 16;
-    size_t n = 0;
-    char *bytes = malloc(room);
-    errno = ENOMEM;
-    while (bytes) {
-        size_t got = fread(bytes + n, 1, room - n, file);
-        n += got;
-        if (n < room || n > DFL_MAX_FILE)
-            break;
-        room *= 2;
-        char *more = realloc(bytes, room);
-        if (!more)
-            free(bytes);
-        bytes = more;
-    }
-    *why = !bytes ? strerrordesc_np(ENOMEM)
-                  : ferror(file) ? strerrordesc_np(errno) : n > DFL_MAX_FILE ? "it is larger than 64 MiB" : NULL;
-    fclose(file);
-    if (*why) {
-        free(bytes);
-        return false;
-    }
-    *text = bytes;
-    *length = n;
-    return true;
-}
-
-bool dfc_read_file(const struct dfc_front_options *options, const char *path, char **text, size_t *length,
-                   const char **why)
-{
-    *why = "it cannot be read";
-    if (options->read)
-        return options->read(options->read_arg, path, text, length, why);
-    return read_disk(path, text, length, why);
 }
 
 /* ---- the files ---- */
@@ -177,7 +77,7 @@ static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struc
         return false;
     }
     for (size_t i = 0; i <= n_dirs; i++) {
-        const char *path = dfc_path_join(u, i ? u->options->import_dirs[i - 1] : dir, name), *why;
+        const char *path = dfc_unit_path(u, i ? u->options->import_dirs[i - 1] : dir, name), *why;
         char *text;
         size_t length;
         bool fresh;
@@ -238,7 +138,7 @@ bool dfc_load_files(struct dfc_unit *u)
     struct dfc_index paths = { 0 };
     struct dfr_array edges = { 0 };
     unsigned before = dfl_sink_errors(u->sink);
-    const char *path = dfc_path_join(u, ".", u->options->path), *why;
+    const char *path = dfc_unit_path(u, ".", u->options->path), *why;
     char *text;
     size_t length;
     uint32_t id;

@@ -1,0 +1,68 @@
+/* load.h - from a command's options to a graph with everything that planners need, its platform and its times; and the
+ * checks of a command's outputs against that graph.
+ *
+ * Room:     compiler/load/ knows the front end, the planners' model and the profiles. It knows no command line: a command
+ *           fills struct dfc_common.
+ * Errors:   functions that give bool give false after they have reported why.
+ */
+#ifndef DFC_LOAD_H
+#define DFC_LOAD_H
+
+#include "compiler/front/front.h"
+#include "partition/partition.h"
+#include "profiles/profiles.h"
+
+/* What all commands for one graph are asked for. */
+struct dfc_common {
+    const char *path;                   /* the .df, the only positional argument */
+    bool path_optional;                 /* set by a command that can do without it */
+    struct dfc_define *defines;
+    size_t n_defines;
+    const char **import_dirs, **lib_dirs, **lib_names; /* -I -L -l */
+    size_t n_import_dirs, n_lib_dirs, n_lib_names;
+    const char *output;                 /* -o */
+    const char *platform;               /* --platform FILE */
+    const char *policy;                 /* --policy */
+    const char *device;                 /* --device, as written; NULL: auto */
+    bool emu_all;
+    uint64_t gpu_mem_bytes;
+    unsigned workers, inflight, gpu_jobs;
+    struct dfp_options partition;       /* --ratio, --vertex-weight, --seed, --objective, --budget, --time-cap */
+};
+
+/* A graph with everything planners need: front end, platform (--platform, else declared in the .df, else the stored
+ * probe, else the stated default with one GPU where a kernel has a gpu variant or cost), times. false: reported. */
+struct dfc_loaded {
+    struct dfl_sink *sink;
+    struct dfc_front *front;
+    struct df_platform platform;
+    const char *platform_source;        /* "file", "graph", "probe" or "default" */
+    struct dfw_known known;             /* what the times were made of */
+    struct df_times times;
+    struct dfp_problem problem;
+};
+/* -o is checked as by dfc_output_check(); a command's other outputs are its own to check. */
+bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
+/* The graph alone: no platform, no times, no problem. */
+bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
+void dfc_unload(struct dfc_loaded *loaded);
+
+/* Has some unit of the platform the memory for each node's job? false: reported, with the call's place. */
+bool dfc_check_room(const struct dfc_loaded *loaded);
+/* Says what opening the database took in of what programs had learned. NULL: nothing. */
+void dfc_report_learned(const struct dfw_db *db);
+
+/* The policy that places the nodes where none is named: "gp" where all times are known, else "gp-thesis". */
+const char *dfc_default_placer(const struct dfc_loaded *loaded);
+
+/* ---- outputs ---- */
+
+/* Before the work that it would be for: a path that cannot be written, or that is one of the files the graph is made of
+ * (the .df, its imports, its kernels' code, the platform's file; the .df alone where loaded is NULL). NULL and "-" are
+ * good. false: reported. */
+bool dfc_output_check(const struct dfc_common *common, const struct dfc_loaded *loaded, const char *path);
+/* A name that promises another form than `form` ("SVG" or "DOT"), such as g.png; one that promises nothing is good.
+ * false: reported; exit 2. */
+bool dfc_output_is_picture(const char *option, const char *path, const char *form);
+
+#endif

@@ -1,0 +1,21 @@
+/* listing.h - a graph and its plan as text: --emit=graph and --emit=plan.
+ *
+ * Room:     compiler/show/ prints what a person or a browser reads: tables, charts, listings, explanations. It knows the
+ *           loaded graph, plans and simulations, and no command line.
+ * Output:   the same input gives the same bytes. Errors of the FILE are the caller's to look at.
+ */
+#ifndef DFC_LISTING_H
+#define DFC_LISTING_H
+
+#include <stdio.h>
+
+#include "compiler/load/load.h"
+
+void dfc_emit_graph(FILE *out, const struct df_graph *graph);
+/* `w2 add[k=1024](3)`: a work's number, kernel, dimensions and scalars. */
+void dfc_emit_work_name(FILE *out, const struct df_graph *graph, uint32_t work);
+/* e: of the plan, by dfp_evaluate(). */
+void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,
+                   const struct dfp_evaluation *e);
+
+#endif

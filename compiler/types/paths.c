@@ -1,0 +1,149 @@
+/* paths.c - names of files: folders and names joined, what an ending says, and the bytes of a whole file. */
+#include "compiler/types/paths.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- names ---- */
+
+char *dfc_path_join(const char *dir, const char *path)
+{
+    char *joined;
+    if (*path == '/' || !*dir || strcmp(dir, ".") == 0)
+        return strdup(path);
+    return asprintf(&joined, "%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", path) < 0 ? NULL : joined;
+}
+
+void dfc_path_tidy(char *path)
+{
+    bool absolute = path[0] == '/';
+    char *out = path + absolute, *floor = out; /* floor: after a leading "/" or "../…" that cannot be taken out */
+    const char *in = path + absolute;
+    while (*in) {
+        size_t length = strcspn(in, "/");
+        const char *next = in + length + (in[length] == '/');
+        if (length == 2 && in[0] == '.' && in[1] == '.') {
+            if (out > floor) {
+                out--;                                  /* the slash after the last name */
+                while (out > floor && out[-1] != '/')
+                    out--;
+            } else if (!absolute) {
+                memmove(out, "../", 3);
+                out += 3;
+                floor = out;
+            }
+        } else if (length && !(length == 1 && in[0] == '.')) {
+            memmove(out, in, length);
+            out += length;
+            *out++ = '/';
+        }
+        in = next;
+    }
+    if (out > path + absolute)
+        out--;                                          /* no slash at the end */
+    if (out == path)
+        *out++ = '.';
+    *out = '\0';
+}
+
+const char *dfc_unit_path(struct dfc_unit *u, const char *dir, const char *path)
+{
+    char *joined = dfc_path_join(dir, path);
+    char *kept = joined ? dfl_arena_text(u->arena, strlen(joined) + 2) : NULL; /* "" becomes "." */
+    if (kept) {
+        strcpy(kept, joined);
+        dfc_path_tidy(kept);
+    } else {
+        u->no_memory = true;
+    }
+    free(joined);
+    return kept ? kept : "";
+}
+
+char *dfc_stem(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t n = strlen(base);
+    if (n > 3 && strcmp(base + n - 3, ".df") == 0)
+        n -= 3;
+    char *stem = n ? strndup(base, n) : strdup("graph");
+    for (char *p = stem; p && *p; p++) /* it stands in C strings, in make rules and on command lines */
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+", *p))
+            *p = '_';
+    return stem;
+}
+
+bool dfc_code_kind(const char *path, enum dfc_code_kind *kind)
+{
+    static const struct { const char *suffix; enum dfc_code_kind kind; } known[] = {
+        { ".c", DFC_CODE_C },       { ".cpp", DFC_CODE_CXX },   { ".cu", DFC_CODE_CUDA },
+        { ".o", DFC_CODE_OBJECT },  { ".a", DFC_CODE_OBJECT },
+    };
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    for (size_t i = 0; dot && i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].suffix, dot) == 0) {
+            *kind = known[i].kind;
+            return true;
+        }
+    return false;
+}
+
+enum dfc_code_kind dfc_code_kind_of(const char *path)
+{
+    enum dfc_code_kind kind = DFC_CODE_C;
+    dfc_code_kind(path, &kind);
+    return kind;
+}
+
+/* ---- reading ---- */
+
+static bool read_disk(const char *path, char **text, size_t *length, const char **why)
+{
+    struct stat info;
+    FILE *file = fopen(path, "rb");
+    if (!file || fstat(fileno(file), &info) != 0) {
+        *why = strerrordesc_np(errno);
+        if (file)
+            fclose(file);
+        return false;
+    }
+    size_t room = S_ISREG(info.st_mode) && info.st_size >= 0 && (uintmax_t)info.st_size < DFL_MAX_FILE
+                      ? (size_t)info.st_size + 1 : 1u << 16;
+    size_t n = 0;
+    char *bytes = malloc(room);
+    errno = ENOMEM;
+    while (bytes) {
+        size_t got = fread(bytes + n, 1, room - n, file);
+        n += got;
+        if (n < room || n > DFL_MAX_FILE)
+            break;
+        room *= 2;
+        char *more = realloc(bytes, room);
+        if (!more)
+            free(bytes);
+        bytes = more;
+    }
+    *why = !bytes ? strerrordesc_np(ENOMEM)
+                  : ferror(file) ? strerrordesc_np(errno) : n > DFL_MAX_FILE ? "it is larger than 64 MiB" : NULL;
+    fclose(file);
+    if (*why) {
+        free(bytes);
+        return false;
+    }
+    *text = bytes;
+    *length = n;
+    return true;
+}
+
+bool dfc_read_file(const struct dfc_front_options *options, const char *path, char **text, size_t *length,
+                   const char **why)
+{
+    *why = "it cannot be read";
+    if (options->read)
+        return options->read(options->read_arg, path, text, length, why);
+    return read_disk(path, text, length, why);
+}

@@ -1,0 +1,61 @@
+/* program.h - what the front end is given, and what it gives: the data of compiler/front/front.h, which every room of
+ * the compiler reads. */
+#ifndef DFC_PROGRAM_H
+#define DFC_PROGRAM_H
+
+#include <stdbool.h>
+
+#include "dsl/parse.h"
+#include "runtime/graph/builder.h"
+#include "runtime/graph/platform.h"
+
+struct dfc_define {                     /* -D name=value; or a dynamic param's value */
+    const char *name;
+    const char *value;                  /* text of an i64 or f64 */
+};
+
+struct dfc_front_options {
+    const char *path;                   /* the .df file */
+    const struct dfc_define *defines;   /* only params of the files may be named (else an error with a suggestion) */
+    size_t n_defines;
+    /* Reads a whole file (malloc'ed into *text), relative paths already resolved against the importing file. NULL: the
+     * file system. false: not readable, *why says why (static string). */
+    bool (*read)(void *arg, const char *path, char **text, size_t *length, const char **why);
+    void *read_arg;
+    const char *const *import_dirs;     /* -I, searched after the importing file's own folder */
+    size_t n_import_dirs;
+    bool need_code_files;               /* check that variant files exist (-o); not for --emit=graph */
+};
+
+struct dfc_source {                     /* a file that was read: main file first */
+    char *path;
+    char *text;
+    size_t length;
+};
+
+/* One variant of one kernel as the driver compiles it. Strings live in the syntax tree. */
+struct dfc_kernel_code {
+    const struct dfl_kernel *ast;
+    uint32_t kernel;                    /* id in the graph; ids are the order of this array */
+    const char *dir;                    /* folder of the .df that declared it: variant paths are relative to it */
+    const struct dfl_variant *cpu, *gpu; /* NULL: none */
+};
+
+struct dfc_front {
+    struct df_graph *graph;
+    struct dfc_kernel_code *kernels; /* every declared kernel with code or cost, used or not, in order of declaration */
+    size_t n_kernels;
+    struct dfc_source *sources;         /* every file read */
+    size_t n_sources;
+    const struct dfl_name *links;       /* link "…"; in order, each once */
+    size_t n_links;
+    struct df_platform *platforms;      /* declared platforms, in order */
+    size_t n_platforms;
+    bool has_dynamic;
+    const char **import_dirs;           /* as given, for dfc_sources_pack() */
+    size_t n_import_dirs;
+    struct dfl_sink *sink;              /* borrowed from the caller */
+    void *owner;                        /* syntax trees and strings */
+};
+
+#endif

@@ -3,7 +3,7 @@
  *
  * Before:   dfc_order_items(): when an item is met, its inputs have formats, and so has the entry of its graph where it
  *           speaks of the graph's dimensions.
- * Leaves:   every node given to the builder (build.c), every format checked.
+ * Leaves:   every node given to the builder (to_builder.c), every format checked.
  * Errors:   one statement is reported once, however often it is elaborated; what hangs on it is passed over in silence.
  */
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static bool solve_node(struct dfc_solve *s, uint32_t id)
         s->formats[s->item->first_out + i] = format;
     }
     const struct dfc_solved solved = { s->bound, (const uint64_t (*)[DF_MAX_RANK])s->port_dims };
-    return dfc_build_node(&s->build, id, &solved) || dfc_solve_failed(s);
+    return dfc_fill_node(&s->fill, id, &solved) || dfc_solve_failed(s);
 }
 
 /* ---- nested graphs ---- */
@@ -248,7 +248,7 @@ static bool solve_open(struct dfc_solve *s)
 bool dfc_solve_dims(struct dfc_elab *e)
 {
     struct dfc_solve s = { .e = e };
-    bool ok = solve_open(&s) && dfc_build_begin(&s.build, e);
+    bool ok = solve_open(&s) && dfc_fill_begin(&s.fill, e);
     if (!ok)
         dfc_no_memory(e->u);
     for (uint32_t k = 0; k < e->items.n && !e->u->no_memory; k++) {
@@ -258,8 +258,8 @@ bool dfc_solve_dims(struct dfc_elab *e)
             mark_bad(&s);
         ok &= solved;
     }
-    ok = !e->u->no_memory && check_exits(&s) && ok && dfc_build_finish(&s.build);
-    dfc_build_free(&s.build);
+    ok = !e->u->no_memory && check_exits(&s) && ok && dfc_fill_finish(&s.fill);
+    dfc_fill_free(&s.fill);
     dfr_table_free(&s.reported);
     dfr_array_free(&s.reported_items);
     free(s.formats);

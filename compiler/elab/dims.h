@@ -18,7 +18,7 @@ struct dfc_origin {                     /* where the extent of a variable was fo
 
 struct dfc_solve {
     struct dfc_elab *e;
-    struct dfc_build build;
+    struct dfc_fill fill;
     struct dfc_format *formats;         /* by value */
     bool *bad;                          /* by value: its node had an error */
     bool *once;                         /* by value: made before wave 0 */

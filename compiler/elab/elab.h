@@ -102,22 +102,22 @@ static inline struct dfc_names dfc_frame_names(const struct dfc_elab *e, uint32_
     return (struct dfc_names){ .use = use, .callee = f->graph, .dims = f->dims, .scalars = f->scalars, .env = env };
 }
 
-/* ---- build.c: what a node is once its formats are known ---- */
+/* ---- to_builder.c: a node, once its formats are known, goes to the builder ---- */
 
 struct dfc_solved {
     const uint64_t *dims;               /* of the callee's variables */
     const uint64_t (*port_dims)[DF_MAX_RANK];
 };
-struct dfc_build {
+struct dfc_fill {
     struct dfc_elab *e;
     uint32_t *node;                     /* by item: in the builder */
     uint32_t *scope;                    /* by frame: in the builder */
     uint32_t n_nodes;
 };
-bool dfc_build_kernels(struct dfc_unit *u);
-bool dfc_build_begin(struct dfc_build *build, struct dfc_elab *e);
-bool dfc_build_node(struct dfc_build *build, uint32_t item, const struct dfc_solved *solved);
-bool dfc_build_finish(struct dfc_build *build);
-void dfc_build_free(struct dfc_build *build);
+bool dfc_fill_kernels(struct dfc_unit *u);
+bool dfc_fill_begin(struct dfc_fill *fill, struct dfc_elab *e);
+bool dfc_fill_node(struct dfc_fill *fill, uint32_t item, const struct dfc_solved *solved);
+bool dfc_fill_finish(struct dfc_fill *fill);
+void dfc_fill_free(struct dfc_fill *fill);
 
 #endif

@@ -1,4 +1,4 @@
-/* build.c - what the front end tells the builder: kernels, args and params; then each node as its formats are known,
+/* to_builder.c - what the front end tells the builder: kernels, args and params; then each node as its formats are known,
  * with its scalars, costs and hints.
  */
 #include <math.h>
@@ -83,7 +83,7 @@ static union df_scalar to_scalar(const struct dfc_value *value, enum df_scalar_t
 }
 
 /* Kernels have the numbers that check_kernel.c gave them: the order of declaration. */
-bool dfc_build_kernels(struct dfc_unit *u)
+bool dfc_fill_kernels(struct dfc_unit *u)
 {
     struct df_error error;
     for (uint32_t i = 0; i < u->callee_items.n; i++)
@@ -115,32 +115,32 @@ static unsigned loop_indices(const struct dfc_env *env, int32_t indices[DFC_MAX_
     return n;
 }
 
-bool dfc_build_begin(struct dfc_build *build, struct dfc_elab *e)
+bool dfc_fill_begin(struct dfc_fill *fill, struct dfc_elab *e)
 {
     struct df_error error;
-    *build = (struct dfc_build){ .e = e };
-    build->node = malloc(((size_t)e->items.n + 1) * sizeof *build->node);
-    build->scope = calloc((size_t)e->frames.n + 1, sizeof *build->scope);
-    if (!build->node || !build->scope)
+    *fill = (struct dfc_fill){ .e = e };
+    fill->node = malloc(((size_t)e->items.n + 1) * sizeof *fill->node);
+    fill->scope = calloc((size_t)e->frames.n + 1, sizeof *fill->scope);
+    if (!fill->node || !fill->scope)
         return dfc_no_memory(e->u);
     for (uint32_t f = 1; f < e->frames.n; f++) {        /* frame 0 is main, as is scope 0 */
         const struct dfc_frame *frame = &dfc_frames(e)[f];
         const struct dfc_item *item = &dfc_items(e)[frame->item];
         int32_t indices[DFC_MAX_LOOPS];
         unsigned n = loop_indices(item->env, indices);
-        int rc = df_builder_scope(e->u->builder, build->scope[frame->parent], frame->graph->name, item->ordinal,
-                                  indices, n, &build->scope[f], &error);
+        int rc = df_builder_scope(e->u->builder, fill->scope[frame->parent], frame->graph->name, item->ordinal,
+                                  indices, n, &fill->scope[f], &error);
         if (rc != DF_OK)
             return builder_failed(e->u, item->stmt->call_loc, rc, &error);
     }
     return true;
 }
 
-void dfc_build_free(struct dfc_build *build)
+void dfc_fill_free(struct dfc_fill *fill)
 {
-    free(build->node);
-    free(build->scope);
-    *build = (struct dfc_build){ 0 };
+    free(fill->node);
+    free(fill->scope);
+    *fill = (struct dfc_fill){ 0 };
 }
 
 /* ---- nodes ---- */
@@ -218,24 +218,24 @@ static void name_values(const struct dfc_elab *e, const struct dfc_item *item, s
     }
 }
 
-static bool connect(struct dfc_build *build, uint32_t id)
+static bool connect(struct dfc_fill *fill, uint32_t id)
 {
-    const struct dfc_elab *e = build->e;
+    const struct dfc_elab *e = fill->e;
     const struct dfc_item *item = &dfc_items(e)[id];
     struct df_error error;
     for (unsigned i = 0; i < item->callee->sig.n_in; i++) {
         uint32_t value = e->in_values[item->first_in + i], from = dfc_outputs(e)[value].item;
-        int rc = df_builder_connect(e->u->builder, build->node[from], value - dfc_items(e)[from].first_out,
-                                    build->node[id], i, &error);
+        int rc = df_builder_connect(e->u->builder, fill->node[from], value - dfc_items(e)[from].first_out,
+                                    fill->node[id], i, &error);
         if (rc != DF_OK)
             return builder_failed(e->u, item->stmt->call_loc, rc, &error);
     }
     return true;
 }
 
-static bool build_node(struct dfc_build *build, uint32_t id, const struct dfc_solved *solved, struct scratch *scratch)
+static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved, struct scratch *scratch)
 {
-    struct dfc_elab *e = build->e;
+    struct dfc_elab *e = fill->e;
     struct dfc_unit *u = e->u;
     const struct dfc_item *item = &dfc_items(e)[id];
     const struct dfc_callee *callee = item->callee;
@@ -263,7 +263,7 @@ static bool build_node(struct dfc_build *build, uint32_t id, const struct dfc_so
         .threads = threads,
         .cost_s = callee->cost_classes ? cost_s : NULL,
         .n_cost = u->classes.names.n,
-        .scope = build->scope[item->frame],
+        .scope = fill->scope[item->frame],
         .ordinal = item->ordinal,
         .indices = indices,
         .n_indices = loop_indices(item->env, indices),
@@ -275,28 +275,28 @@ static bool build_node(struct dfc_build *build, uint32_t id, const struct dfc_so
         .col = loc.col,
         .value_names = scratch->names,
     };
-    int rc = df_builder_node_desc(u->builder, &desc, &build->node[id], &error);
+    int rc = df_builder_node_desc(u->builder, &desc, &fill->node[id], &error);
     if (rc != DF_OK)
         return builder_failed(u, loc, rc, &error);
-    build->n_nodes++;
-    return connect(build, id);
+    fill->n_nodes++;
+    return connect(fill, id);
 }
 
-bool dfc_build_node(struct dfc_build *build, uint32_t id, const struct dfc_solved *solved)
+bool dfc_fill_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved)
 {
-    const struct dfc_sig *sig = &dfc_items(build->e)[id].callee->sig;
+    const struct dfc_sig *sig = &dfc_items(fill->e)[id].callee->sig;
     enum { FEW = 8 };
     uint32_t few_scalars[FEW];
     const char *few_names[FEW];
     char few_texts[FEW][300];
     struct scratch scratch = { few_scalars, few_names, few_texts };
     if (sig->n_scalars <= FEW && sig->n_out <= FEW)
-        return build_node(build, id, solved, &scratch);
+        return build_node(fill, id, solved, &scratch);
     scratch.scalars = malloc((sig->n_scalars + 1u) * sizeof *scratch.scalars);
     scratch.names = malloc((sig->n_out + 1u) * sizeof *scratch.names);
     scratch.texts = malloc((sig->n_out + 1u) * sizeof *scratch.texts);
-    bool ok = scratch.scalars && scratch.names && scratch.texts ? build_node(build, id, solved, &scratch)
-                                                                : dfc_no_memory(build->e->u);
+    bool ok = scratch.scalars && scratch.names && scratch.texts ? build_node(fill, id, solved, &scratch)
+                                                                : dfc_no_memory(fill->e->u);
     free(scratch.scalars);
     free(scratch.names);
     free(scratch.texts);
@@ -315,15 +315,15 @@ static void warn_all_once(const struct dfc_unit *u, struct dfl_loc loc)
                       "'once'");
 }
 
-bool dfc_build_finish(struct dfc_build *build)
+bool dfc_fill_finish(struct dfc_fill *fill)
 {
-    struct dfc_unit *u = build->e->u;
+    struct dfc_unit *u = fill->e->u;
     struct df_error error;
-    if (!build->n_nodes) {
-        dfl_error(u->sink, dfc_frames(build->e)[0].graph->loc, "graph 'main' has no nodes");
+    if (!fill->n_nodes) {
+        dfl_error(u->sink, dfc_frames(fill->e)[0].graph->loc, "graph 'main' has no nodes");
         return false;
     }
-    struct dfl_loc loc = dfc_frames(build->e)[0].graph->loc;
+    struct dfl_loc loc = dfc_frames(fill->e)[0].graph->loc;
     int rc = df_builder_finish(u->builder, &u->graph, &error);
     if (rc != DF_OK)
         return builder_failed(u, loc, rc, &error);

@@ -68,7 +68,7 @@ static bool elaborate_main(struct dfc_unit *u)
 {
     struct dfc_elab e;
     uint32_t id;
-    if (!dfc_index_find(&u->callees, "main", &id) || !dfc_build_kernels(u))
+    if (!dfc_index_find(&u->callees, "main", &id) || !dfc_fill_kernels(u))
         return false;
     bool ok = dfc_elab_run(&e, u, &dfc_callees(u)[id]) && dfc_resolve(&e) && dfc_order_items(&e) &&
               dfc_number_items(&e) && dfc_solve_dims(&e);

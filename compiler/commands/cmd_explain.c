@@ -28,7 +28,8 @@ static const char usage[] =
 struct request {
     struct dfc_common common;
     unsigned long top;
-    bool what_if, csv;
+    bool what_if;
+    enum dfc_form form;
 };
 
 static int own_option(void *request, int argc, char **argv, int *i)
@@ -40,13 +41,7 @@ static int own_option(void *request, int argc, char **argv, int *i)
         return r->what_if = true;
     if ((taken = dfc_option_value("--top", argc, argv, i, &value)) != 0)
         return taken > 0 && dfc_parse_count("--top", value, 0, UINT32_MAX, &r->top) ? 1 : -1;
-    if ((taken = dfc_option_value("--format", argc, argv, i, &value)) != 0) {
-        r->csv = taken > 0 && strcmp(value, "csv") == 0;
-        if (taken > 0 && !r->csv && strcmp(value, "text") != 0)
-            return dfc_error("--format=%s: one of text, csv is expected", value), -1;
-        return taken;
-    }
-    return 0;
+    return dfc_form_option(false, argc, argv, i, &r->form);
 }
 
 /* ---- words ---- */
@@ -157,20 +152,20 @@ static bool print_nodes(FILE *out, const struct request *r, struct dfc_explained
     bool good = order != NULL;
     if (good && shown == n)
         qsort(order, n, sizeof *order, compare_numbers);
-    if (good && r->csv)
+    if (good && r->form == DFC_FORM_CSV)
         fputs("node,unit,time_s,source,copies_s,other,other_time_s,other_source,other_copies_s,moved_s,on_longest_way,"
               "reason\n", out);
     for (uint32_t i = 0; i < shown && good; i++) {
         struct dfc_node_facts facts;
         good = dfc_explain_node(e, order[i], &facts);
-        if (good && r->csv)
+        if (good && r->form == DFC_FORM_CSV)
             csv_node(out, e, order[i], &facts);
         else if (good)
             print_node(out, e, order[i], &facts);
     }
-    if (good && !r->csv && shown && shown < n)
+    if (good && r->form != DFC_FORM_CSV && shown && shown < n)
         fprintf(out, "… and %u more nodes: --top=%u shows all\n", (unsigned)(n - shown), (unsigned)n);
-    if (good && !r->csv && shown)
+    if (good && r->form != DFC_FORM_CSV && shown)
         fputc('\n', out);
     free(order);
     return good;
@@ -245,14 +240,14 @@ static bool print_changes(FILE *out, const struct request *r, const struct dfc_e
     struct dfc_change changes[DFC_MOST_CHANGES];
     double now_s = e->plan->predicted_s;
     int n = dfc_explain_changes(e, policy, &r->common.partition, changes);
-    if (r->csv && n >= 0)
+    if (r->form == DFC_FORM_CSV && n >= 0)
         fprintf(out, "change,predicted_s,speedup\n\"none\",%.9g,1\n", now_s);
     else if (n >= 0)
         fputs("what if there were\n", out);
     for (int i = 0; i < n; i++) {
         char time[32];
         double gain = changes[i].predicted_s > 0 ? now_s / changes[i].predicted_s : 1;
-        if (r->csv) {
+        if (r->form == DFC_FORM_CSV) {
             csv_text(out, changes[i].what);
             fprintf(out, ",%.9g,%.6g\n", changes[i].predicted_s, gain);
         } else if (gain < 1.001) {
@@ -267,7 +262,7 @@ static bool print_changes(FILE *out, const struct request *r, const struct dfc_e
 
 static bool print_all(FILE *out, const struct request *r, struct dfc_explained *e, const char *policy)
 {
-    if (r->csv)
+    if (r->form == DFC_FORM_CSV)
         return r->what_if ? print_changes(out, r, e, policy) : print_nodes(out, r, e);
     return print_summary(out, r, e) && print_nodes(out, r, e) && (!r->what_if || print_changes(out, r, e, policy));
 }

@@ -48,7 +48,8 @@ struct request {
     struct dfr_sampler_options sampler;
     const char *db;
     bool force, report;
-    const char *format;                 /* of the report; NULL: text */
+    bool form_given;
+    enum dfc_form form;                 /* of the report */
     char **rest;                        /* the program's own words */
     int n_rest;
 };
@@ -90,9 +91,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
         return r->force = true;
     if (strcmp(argv[*i], "--report") == 0)
         return r->report = r->common.path_optional = true;
-    if ((taken = dfc_option_value("--format", argc, argv, i, &r->format)) != 0) {
-        if (taken > 0 && strcmp(r->format, "text") != 0 && strcmp(r->format, "csv") != 0)
-            return dfc_error("--format=%s: one of text, csv is expected", r->format), -1;
+    if ((taken = dfc_form_option(false, argc, argv, i, &r->form)) != 0) {
+        r->form_given = true;
         return taken;
     }
     if ((taken = dfc_option_value("--db", argc, argv, i, &r->db)) != 0)
@@ -126,7 +126,7 @@ static int parse(int argc, char **argv, struct request *r)
         r->rest = argv + end + 1;
         r->n_rest = argc - end - 1;
     }
-    if (r->format && !r->report) {
+    if (r->form_given && !r->report) {
         dfc_error("--format: only the report has one; add --report");
         return 2;
     }
@@ -410,12 +410,11 @@ static int write_report(const struct request *r, struct dfw_db *db)
 {
     struct dfc_loaded loaded;
     struct dfc_output output;
-    enum dfc_report_format format = r->format && strcmp(r->format, "csv") == 0 ? DFC_REPORT_CSV : DFC_REPORT_TEXT;
     if (r->common.path && !dfc_load_graph(&r->common, true, &loaded))
         return 1;
     bool good = dfc_output_open(&output, r->common.output);
     if (good) {
-        good = dfc_profile_report(db, r->common.path ? loaded.front->graph : NULL, format, output.file);
+        good = dfc_profile_report(db, r->common.path ? loaded.front->graph : NULL, r->form, output.file);
         good = dfc_output_close(&output, good) && good;
     }
     if (r->common.path)

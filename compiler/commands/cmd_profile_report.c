@@ -17,7 +17,7 @@ struct group {                          /* as dfw_group, with a name of its own 
 
 struct report {
     const struct df_graph *graph;
-    enum dfc_report_format format;
+    enum dfc_form form;
     FILE *out;
     struct dfc_table table;
     struct group *groups;
@@ -113,7 +113,7 @@ static void put_row(struct report *r, const char *kernel, const char *device, en
             r->sum[quantity][i] += errors[i];
             r->n[quantity][i]++;
         }
-    if (r->format == DFC_REPORT_CSV) {
+    if (r->form == DFC_FORM_CSV) {
         csv_name(r->out, kernel);
         fputc(',', r->out);
         csv_name(r->out, device);
@@ -186,7 +186,7 @@ static void put_means(const struct report *r)
 static bool put_all(struct report *r, struct dfw_db *db, struct df_error *error)
 {
     static const char *const heads[] = { "kernel", "device", "of", "sizes", "knn", "power law", "by", "used" };
-    if (r->format == DFC_REPORT_CSV)
+    if (r->form == DFC_FORM_CSV)
         fputs("kernel,device,of,sizes,knn_error_pct,power_error_pct,power_by,used\n", r->out);
     else
         for (unsigned i = 0; i < r->table.n_columns; i++)
@@ -194,7 +194,7 @@ static bool put_all(struct report *r, struct dfw_db *db, struct df_error *error)
     for (size_t i = 0; i < r->n_groups; i++)
         if (report_group(r, db, &r->groups[i], error) != DF_OK)
             return false;
-    if (r->format == DFC_REPORT_CSV)
+    if (r->form == DFC_FORM_CSV)
         return true;
     if (!r->rows) {
         fputs("nothing was measured yet\n", r->out);
@@ -210,9 +210,9 @@ static bool put_all(struct report *r, struct dfw_db *db, struct df_error *error)
     return true;
 }
 
-bool dfc_profile_report(struct dfw_db *db, const struct df_graph *graph, enum dfc_report_format format, FILE *out)
+bool dfc_profile_report(struct dfw_db *db, const struct df_graph *graph, enum dfc_form form, FILE *out)
 {
-    struct report r = { .graph = graph, .format = format, .out = out, .table = { .n_columns = 8 } };
+    struct report r = { .graph = graph, .form = form, .out = out, .table = { .n_columns = 8 } };
     struct df_error error = { "out of memory" };
     bool good = dfw_groups_each(db, take_group, &r, &error) == DF_OK && put_all(&r, db, &error);
     if (!good)

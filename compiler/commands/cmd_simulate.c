@@ -43,14 +43,12 @@ static const char usage[] =
     "  -o FILE                  where the figures go; else the standard output\n\n"
     "common options:\n" DFC_COMMON_USAGE;
 
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
-
 struct request {
     struct dfc_common common;
     char *names;                        /* the list given, cut into words */
     const char *policies[MAX_POLICIES];
     unsigned n_policies;
-    enum format format;
+    enum dfc_form form;
     uint32_t waves;
     bool locality, prefetch, all;       /* all: some may not apply */
     bool fewer;                         /* waves may be in flight than there are: as in a run, no more than fit */
@@ -105,18 +103,6 @@ static bool parse_policies(struct request *r)
     return r->n_policies > 0;
 }
 
-static bool parse_format(const char *text, enum format *format)
-{
-    static const char *const names[] = { "text", "csv", "json" };
-    for (unsigned i = 0; i < 3; i++)
-        if (!strcmp(text, names[i])) {
-            *format = (enum format)i;
-            return true;
-        }
-    dfc_error("--format=%s: one of text, csv, json is expected", text);
-    return false;
-}
-
 /* A whole number from 1 to `most`. */
 static bool parse_number(const char *option, const char *text, unsigned long most, uint32_t *number)
 {
@@ -164,9 +150,9 @@ static int own_option(void *request, int argc, char **argv, int *i)
 {
     struct request *r = request;
     const char *value;
-    int taken = dfc_option_value("--format", argc, argv, i, &value);
+    int taken = dfc_form_option(true, argc, argv, i, &r->form);
     if (taken)
-        return taken > 0 && parse_format(value, &r->format) ? 1 : -1;
+        return taken;
     if (strcmp(argv[*i], "--dl") == 0) {
         r->locality = true;
         return 1;
@@ -197,7 +183,7 @@ static int parse(struct request *r, int argc, char **argv)
     }
     if (!status && r->gantt && !dfc_output_is_picture("--gantt", r->gantt, "SVG"))
         status = 2;
-    if (!status && r->error.kind && (r->gantt || r->format == FORMAT_JSON)) {
+    if (!status && r->error.kind && (r->gantt || r->form == DFC_FORM_JSON)) {
         dfc_error("--error: its table is text or csv, and has no picture");
         status = 2;
     }
@@ -387,9 +373,9 @@ static bool write_result(const struct request *r, const struct dfc_loaded *loade
     }
     if (!check_bound(r, rows, report.bound_s) || !dfc_output_open(&output, r->common.output))
         return false;
-    if (r->format == FORMAT_CSV)
+    if (r->form == DFC_FORM_CSV)
         dfc_simulate_csv(&report, output.file);
-    else if (r->format == FORMAT_JSON)
+    else if (r->form == DFC_FORM_JSON)
         dfc_simulate_json(&report, output.file);
     else if (!(good = dfc_simulate_text(&report, output.file)))
         dfc_error("out of memory");
@@ -407,7 +393,7 @@ static bool study_errors(const struct request *r, const struct dfc_loaded *loade
     if (!dfc_output_open(&output, r->common.output))
         return false;
     bool good = dfc_error_run(&r->error, &loaded->problem, &r->common.partition, &how, r->policies, r->n_policies,
-                              r->format == FORMAT_CSV, output.file);
+                              r->form == DFC_FORM_CSV, output.file);
     return dfc_output_close(&output, good) && good;
 }
 

@@ -44,6 +44,10 @@ int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i);
     "  --workers=N, --inflight=N, --gpu-jobs=N    CPU workers, waves in flight, jobs in flight per GPU\n"
 /* One option with a value, as --name=VALUE or --name VALUE: 1, 0 and -1 as above. For a command's own options. */
 int dfc_option_value(const char *name, int argc, char **argv, int *i, const char **value);
+/* --format, for commands that can print in several forms; `json`: is JSON one of them? *form is left alone unless 1 is
+ * given; 1, 0 and -1 as above. */
+enum dfc_form { DFC_FORM_TEXT, DFC_FORM_CSV, DFC_FORM_JSON };
+int dfc_form_option(bool json, int argc, char **argv, int *i, enum dfc_form *form);
 /* A whole number within bounds. false: reported. */
 bool dfc_parse_count(const char *name, const char *text, unsigned long least, unsigned long most,
                      unsigned long *count);

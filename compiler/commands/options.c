@@ -58,19 +58,33 @@ static int parse_bytes(const char *name, const char *text, uint64_t *bytes)
     return -1;
 }
 
-static int parse_choice(const char *name, const char *text, const char *const *choices, int *choice)
+/* One option whose value is one of `choices` (NULL-terminated): *choice is its index. 1, 0, -1 as dfc_option_value(). */
+static int choice_option(const char *name, const char *const *choices, int argc, char **argv, int *i, int *choice)
 {
     char all[128] = "";
-    for (int i = 0; choices[i]; i++) {
-        if (strcmp(text, choices[i]) == 0) {
-            *choice = i;
+    const char *text;
+    int taken = dfc_option_value(name, argc, argv, i, &text);
+    if (taken <= 0)
+        return taken;
+    for (int c = 0; choices[c]; c++) {
+        if (strcmp(text, choices[c]) == 0) {
+            *choice = c;
             return 1;
         }
-        strncat(all, i ? ", " : "", sizeof all - strlen(all) - 1);
-        strncat(all, choices[i], sizeof all - strlen(all) - 1);
+        strncat(all, c ? ", " : "", sizeof all - strlen(all) - 1);
+        strncat(all, choices[c], sizeof all - strlen(all) - 1);
     }
     dfc_error("%s=%s: one of %s is expected", name, text, all);
     return -1;
+}
+
+int dfc_form_option(bool json, int argc, char **argv, int *i, enum dfc_form *form)
+{
+    const char *const forms[] = { "text", "csv", json ? "json" : NULL, NULL };
+    int choice, taken = choice_option("--format", forms, argc, argv, i, &choice);
+    if (taken > 0)
+        *form = (enum dfc_form)choice;
+    return taken;
 }
 
 /* ---- lists ---- */
@@ -175,11 +189,10 @@ static int gp_option(struct dfc_common *common, int argc, char **argv, int *i)
     static const char *const objectives[] = { "latency", "throughput", NULL };
     const char *value;
     int choice, taken;
-    if ((taken = dfc_option_value("--objective", argc, argv, i, &value)) != 0) {
-        if (taken < 0 || parse_choice("--objective", value, objectives, &choice) < 0)
-            return -1;
-        common->partition.objective = choice ? DFP_THROUGHPUT : DFP_LATENCY;
-        return 1;
+    if ((taken = choice_option("--objective", objectives, argc, argv, i, &choice)) != 0) {
+        if (taken > 0)
+            common->partition.objective = choice ? DFP_THROUGHPUT : DFP_LATENCY;
+        return taken;
     }
     if ((taken = dfc_option_value("--budget", argc, argv, i, &value)) != 0)
         return taken < 0 ? -1 : budget_option(&common->partition, value);
@@ -188,31 +201,24 @@ static int gp_option(struct dfc_common *common, int argc, char **argv, int *i)
     return 0;
 }
 
-static int choice_option(struct dfc_common *common, int argc, char **argv, int *i)
+static int placement_option(struct dfc_common *common, int argc, char **argv, int *i)
 {
     static const char *const ratios[] = { "total", "per-worker", NULL }, *const weights[] = { "gpu", "cpu", NULL },
                              *const devices[] = { "auto", "none", "emu", "cuda", "sim", NULL };
-    const char *value;
     int choice, taken;
-    if ((taken = dfc_option_value("--ratio", argc, argv, i, &value)) != 0) {
-        if (taken < 0 || parse_choice("--ratio", value, ratios, &choice) < 0)
-            return -1;
-        common->partition.ratio = choice ? DFP_RATIO_PER_WORKER : DFP_RATIO_TOTAL;
-        return 1;
+    if ((taken = choice_option("--ratio", ratios, argc, argv, i, &choice)) != 0) {
+        if (taken > 0)
+            common->partition.ratio = choice ? DFP_RATIO_PER_WORKER : DFP_RATIO_TOTAL;
+        return taken;
     }
-    if ((taken = dfc_option_value("--vertex-weight", argc, argv, i, &value)) != 0) {
-        if (taken < 0 || parse_choice("--vertex-weight", value, weights, &choice) < 0)
-            return -1;
-        common->partition.vertex_weight = choice ? DFP_WEIGHT_CPU : DFP_WEIGHT_GPU;
-        return 1;
+    if ((taken = choice_option("--vertex-weight", weights, argc, argv, i, &choice)) != 0) {
+        if (taken > 0)
+            common->partition.vertex_weight = choice ? DFP_WEIGHT_CPU : DFP_WEIGHT_GPU;
+        return taken;
     }
-    if ((taken = dfc_option_value("--device", argc, argv, i, &value)) != 0) {
-        if (taken < 0 || parse_choice("--device", value, devices, &choice) < 0)
-            return -1;
+    if ((taken = choice_option("--device", devices, argc, argv, i, &choice)) > 0)
         common->device = devices[choice];
-        return 1;
-    }
-    return 0;
+    return taken;
 }
 
 static int text_option(struct dfc_common *common, int argc, char **argv, int *i)
@@ -265,7 +271,7 @@ int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i)
         return taken;
     if ((taken = text_option(common, argc, argv, i)) != 0)
         return taken;
-    if ((taken = choice_option(common, argc, argv, i)) != 0)
+    if ((taken = placement_option(common, argc, argv, i)) != 0)
         return taken;
     if ((taken = gp_option(common, argc, argv, i)) != 0)
         return taken;

@@ -4,10 +4,8 @@
 
 #include "compiler/commands/command.h"
 
-enum dfc_report_format { DFC_REPORT_TEXT, DFC_REPORT_CSV };
-
 /* Writes the table. graph: only its kernels, by their present sources; NULL: all of this machine, by the sources that
  * were measured last. false: reported. */
-bool dfc_profile_report(struct dfw_db *db, const struct df_graph *graph, enum dfc_report_format format, FILE *out);
+bool dfc_profile_report(struct dfw_db *db, const struct df_graph *graph, enum dfc_form form, FILE *out);
 
 #endif

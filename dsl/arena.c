@@ -1,4 +1,6 @@
-/* arena.c - bump allocation in chunks that double up to a limit; large texts get a chunk of their own size. */
+/* arena.c - bump allocation: objects are taken from the front of a chunk, and each new chunk is twice as large as the
+ * last, up to a limit. A large text gets a chunk of its own size.
+ */
 #include "dsl/arena.h"
 
 #include <stdint.h>
@@ -55,10 +57,10 @@ void dfl_arena_free(struct dfl_arena *arena)
     free(arena);
 }
 
-/* NULL where memory ran out. `align` is a power of two. */
+/* NULL: memory ran out. `align` is a power of two. */
 static void *take(struct dfl_arena *arena, size_t size, size_t align)
 {
-    if (arena->failed) /* once failed, always: no node that is given after a spare one may be linked to it */
+    if (arena->failed) /* an arena that failed once stays failed: else a good node might be linked to the spare block */
         return NULL;
     struct chunk *chunk = arena->chunks;
     size_t start = (chunk->used + align - 1) & ~(align - 1);

@@ -1,11 +1,12 @@
-/* arena.h - memory that is returned all at once: the syntax tree lives in one.
+/* arena.h - memory that is returned all at once. The parser keeps a syntax tree in one, the front end its own records.
  *
  * Memory:   dfl_arena_free() returns everything that was given. Nothing is returned earlier, so a parser's error
  *           recovery may drop half-built nodes without leaking them.
  * Threads:  one thread per arena while it grows.
- * Errors:   running out of memory never gives NULL: dfl_arena_alloc() then gives the arena's spare block (the same
- *           for every caller, its contents are worthless), dfl_arena_copy() gives "", and dfl_arena_failed() is true
- *           from then on. The owner asks once, at the end, and throws the result away.
+ * Errors:   dfl_arena_alloc() and dfl_arena_copy() never give NULL. Once memory has run out, dfl_arena_alloc() gives
+ *           the arena's spare block: it is the same for every caller, and its contents are worthless. dfl_arena_copy()
+ *           gives "" then, and dfl_arena_failed() is true from then on. The owner asks once, at the end, and throws the
+ *           result away.
  */
 #ifndef DFL_ARENA_H
 #define DFL_ARENA_H
@@ -17,14 +18,14 @@
 
 struct dfl_arena;
 
-/* NULL where memory ran out. */
+/* NULL: memory ran out. */
 struct dfl_arena *dfl_arena_new(void);
 void dfl_arena_free(struct dfl_arena *arena);
 
 /* Zeroed memory for one object of at most DFL_ARENA_SPARE bytes, aligned for pointers, int64_t and double. */
 void *dfl_arena_alloc(struct dfl_arena *arena, size_t size);
 
-/* Room for `length` bytes and a NUL, zeroed, or NULL where memory ran out (failed() is true then as well). */
+/* Room for `length` bytes and a NUL, zeroed. NULL: memory ran out (dfl_arena_failed() is true then as well). */
 char *dfl_arena_text(struct dfl_arena *arena, size_t length);
 
 /* A NUL-terminated copy of text[0..length). */

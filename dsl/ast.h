@@ -1,10 +1,12 @@
-/* ast.h - the syntax tree of a .df file: what was written, where, and nothing more.
+/* ast.h - the syntax tree of a .df file: what was written, and where. It holds no decision about its meaning.
  *
- * Memory:   every node and string lives in the tree's arena and dies with dfl_file_free(). Lists are singly
- *           linked in source order. Strings are NUL-terminated; string literals are decoded (no NUL inside).
+ * Room:     dsl/ reads text. It knows runtime/base/ and nothing about graphs, devices or programs. The parser makes the
+ *           tree, compiler/declare/ and compiler/elab/ read it.
+ * Memory:   every node and string lives in the tree's arena and dies with dfl_file_free(). Lists are singly linked in
+ *           source order. Strings are NUL-terminated; string literals are decoded (no NUL inside).
  * Threads:  immutable after parsing.
- * Limits:   DFL_MAX_NESTING bounds the depth of expressions and blocks, so every walk may recurse over the
- *           tree (never over the graph that comes of it).
+ * Limits:   DFL_MAX_NESTING bounds the depth of expressions and blocks, so a function may recurse over the tree. It may
+ *           not recurse over the graph that is made of the tree: nothing bounds that one's depth as tightly.
  */
 #ifndef DFL_AST_H
 #define DFL_AST_H
@@ -15,7 +17,8 @@
 
 #include "diag.h"
 
-#define DFL_MAX_NESTING 200   /* blocks, parentheses, operators on one path, else-if arms excepted */
+#define DFL_MAX_NESTING 200   /* blocks, parentheses and operators on one path; the arms of an else-if chain do not
+                               * count */
 #define DFL_MAX_RANK 4        /* dimensions of a format */
 #define DFL_MAX_PORTS 256     /* ports of one signature */
 #define DFL_MAX_NAME 255      /* bytes in a name */
@@ -34,7 +37,7 @@ enum dfl_expr_kind {
     DFL_EXPR_STR,      /* .s */
     DFL_EXPR_NAME,     /* .s: param, arg, dimension, loop variable or stream */
     DFL_EXPR_INDEX,    /* .s[args…]: an element of an indexed stream */
-    DFL_EXPR_QUANTITY, /* NUMBER unit: .f the number, .is_int/.i where it was an integer, .s the unit */
+    DFL_EXPR_QUANTITY, /* NUMBER unit: .f the number; .is_int and .i if it was an integer; .s the unit */
     DFL_EXPR_UNARY,    /* op, a */
     DFL_EXPR_BINARY,   /* op, a, b */
     DFL_EXPR_CALL      /* .s(args…): min or max */
@@ -51,7 +54,7 @@ struct dfl_expr {
     enum dfl_expr_kind kind;
     enum dfl_op op;
     bool is_int;
-    struct dfl_loc loc;     /* of the whole expression where it is on one line, else of its first token */
+    struct dfl_loc loc;     /* the whole expression if it is on one line, else its first token */
     int64_t i;
     double f;
     const char *s;
@@ -130,7 +133,7 @@ struct dfl_kernel {
     unsigned traits;
     struct dfl_loc trait_loc[6];       /* by bit number; of the word */
     struct dfl_expr *threads;          /* NULL unless DFL_THREADS */
-    struct dfl_expr *tolerance;        /* relative, then absolute where given; NULL unless DFL_TOLERANCE */
+    struct dfl_expr *tolerance;        /* relative, then absolute if that was given; NULL unless DFL_TOLERANCE */
     struct dfl_variant *variants;
     struct dfl_price *prices;
     struct dfl_loc loc;

@@ -1,4 +1,4 @@
-/* build.c - nodes of the tree, except expressions (build_expr.c). */
+/* build.c - makes the nodes of the tree, except those of expressions (build_expr.c). The parser calls it. */
 #include "dsl/build.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* build.h - the nodes that the parser's rules make. Private to dsl/.
  *
- * Each checks what a rule says that the grammar cannot: limits, words that are names elsewhere, a trait given twice.
- * What is wrong is reported, and a node is given all the same.
+ * Each function checks what its rule says and the grammar cannot say: limits, words that may not be names, a trait
+ * given twice. An error is reported, and a node is given all the same.
  */
 #ifndef DFL_BUILD_H
 #define DFL_BUILD_H
@@ -23,13 +23,13 @@ struct dfl_tree dfl_build_binary(struct dfl_reader *r, struct dfl_loc loc, enum 
 struct dfl_prefix dfl_build_prefix(struct dfl_reader *r, struct dfl_loc loc, enum dfl_op op);
 struct dfl_prefix dfl_build_prefix_more(struct dfl_reader *r, struct dfl_prefix outer, struct dfl_prefix inner);
 struct dfl_tree dfl_build_unary(struct dfl_reader *r, struct dfl_prefix prefix, struct dfl_tree operand);
-/* An expression that no '-' stands before: 2^63 is too large here. */
+/* An expression without a '-' before it: the number 2^63 is too large here. */
 struct dfl_tree dfl_build_plain(struct dfl_reader *r, struct dfl_tree tree);
 /* "-" NUMBER as one literal, for defaults */
 struct dfl_expr *dfl_build_negative(struct dfl_reader *r, struct dfl_loc loc, struct dfl_number number);
 struct dfl_tree dfl_build_list(struct dfl_tree one);
 struct dfl_tree dfl_build_list_more(struct dfl_tree list, struct dfl_tree one);
-struct dfl_expr *dfl_build_exprs(struct dfl_tree list); /* the list of a ring */
+struct dfl_expr *dfl_build_exprs(struct dfl_tree list); /* `list` is a ring (reader.h); the result is a list of ast.h */
 
 /* ---- formats, signatures, kernels ---- */
 

@@ -1,6 +1,7 @@
-/* build_expr.c - nodes of expressions, each with the depth of the tree under it.
+/* build_expr.c - makes the nodes of expressions, each with the depth of the tree under it. The parser calls it.
  *
- * Every walk over the tree may recurse, because no path has more than DFL_MAX_NESTING operators, calls and indices.
+ * Every function may recurse over an expression, because no path in it has more than DFL_MAX_NESTING operators, calls
+ * and indices.
  */
 #include <string.h>
 
@@ -14,7 +15,7 @@ static struct dfl_expr *expr_new(struct dfl_reader *r, struct dfl_loc loc, enum 
     return e;
 }
 
-/* The depth above trees `a` and `b`; where it is too much, reports that and ends the reading. */
+/* The depth above trees `a` and `b`. If it is too much, that is reported and the reading ends. */
 static unsigned depth_above(struct dfl_reader *r, struct dfl_loc loc, unsigned a, unsigned b)
 {
     unsigned depth = (a > b ? a : b) + 1;
@@ -132,7 +133,7 @@ struct dfl_prefix dfl_build_prefix_more(struct dfl_reader *r, struct dfl_prefix 
     return outer;
 }
 
-/* Spans of the operators reach to the end of their operand where that is on their line. */
+/* The span of each prefix operator grows to the end of its operand, if the operand ends on the operator's line. */
 static void widen(struct dfl_expr *outer, const struct dfl_expr *operand, unsigned n)
 {
     for (struct dfl_expr *e = outer; n > 0; e = e->a, n--)

@@ -1,8 +1,9 @@
-/* diag.c - the sink: texts of the files read, and messages with the source line under them.
+/* diag.c - the sink: it keeps the texts of the files that were read, and prints messages with the source line under
+ * them.
  *
- * The source line is shown as it is, so that it can be searched for, with three exceptions: what a terminal would
- * take for a command (control characters, bytes that are no UTF-8) is shown as '?', and a long line is cut to a
- * window around the caret. The caret's line repeats the tabs of the source line, so both align at any tab width.
+ * The source line is shown as it is, so that an editor finds it, with two exceptions. What a terminal would take for a
+ * command is shown as '?': control characters, and bytes that are no UTF-8. A long line is cut to a window around the
+ * caret. The caret's line repeats the tabs of the source line, so both align at any tab width.
  */
 #include "dsl/diag.h"
 
@@ -10,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 110, LEAD = 60 }; /* bytes of a source line shown, and of them before the caret */
+enum { WINDOW = 110, LEAD = 60 }; /* bytes of a source line that are shown; how many of them come before the caret */
 
 struct source {
-    char *name, *text; /* text NULL: memory ran out, messages come without the line */
+    char *name, *text; /* text NULL: memory ran out, and messages come without the source line */
     size_t length;
 };
 
@@ -22,7 +23,7 @@ struct dfl_sink {
     struct source *sources;
     uint32_t n_sources, room;
     unsigned errors, warnings;
-    bool muted; /* the last error or warning was not shown: nor are its notes and hints */
+    bool muted; /* the last error or warning was not shown, so its notes and hints are not shown either */
 };
 
 struct dfl_sink *dfl_sink_new(FILE *out)
@@ -104,7 +105,7 @@ static bool line_find(const struct source *source, uint32_t number, struct line 
     return true;
 }
 
-/* Bytes of the character at text[0..left) if it can be shown as it is, else 0 (then it is one byte shown as '?'). */
+/* Bytes of the character at text[0..left) if it can be shown as it is. 0: its first byte is shown as '?'. */
 static size_t showable(const unsigned char *text, size_t left)
 {
     unsigned char c = text[0];

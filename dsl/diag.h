@@ -1,15 +1,15 @@
-/* diag.h - diagnostics that read like a good compiler's.
+/* diag.h - diagnostics: errors, warnings, notes and hints with the place in the source that they are about.
  *
  *   file:line:col: error: message with 'names' in quotes
  *       the source line
  *       ^~~~
  *   hint: what to do about it
  *
- * Words:    a *location* is a span on one line of one loaded file; a *sink* collects what a run reports.
+ * Words:    a *location* is a span on one line of one loaded file. A *sink* collects what one reading of files reports.
  * Memory:   a sink owns the texts of the files given to it and copies every message; dfl_sink_free returns all.
  * Threads:  one thread per sink.
- * Errors:   reporting never fails and never exits. After DFL_MAX_ERRORS errors (DFL_MAX_WARNINGS warnings) further
- *           ones are counted, not shown; callers ask dfl_sink_errors() and decide.
+ * Errors:   reporting never fails and never exits. After DFL_MAX_ERRORS errors (DFL_MAX_WARNINGS warnings) further ones
+ *           are counted and not shown. Callers ask dfl_sink_errors() and decide.
  */
 #ifndef DFL_DIAG_H
 #define DFL_DIAG_H
@@ -24,7 +24,7 @@
 #define DFL_MAX_WARNINGS 100
 
 struct dfl_loc {
-    uint32_t file;    /* index given by dfl_sink_file(); DFL_NO_FILE: message without a place */
+    uint32_t file;    /* index given by dfl_sink_file(); DFL_NO_FILE: a message without a place */
     uint32_t line;    /* from 1 */
     uint32_t col;     /* from 1, in bytes */
     uint32_t end_col; /* first column after the span; > col */
@@ -40,8 +40,8 @@ void dfl_sink_free(struct dfl_sink *sink);
 uint32_t dfl_sink_file(struct dfl_sink *sink, const char *name, const char *text, size_t length);
 const char *dfl_sink_file_name(const struct dfl_sink *sink, uint32_t file);
 
-/* Each prints at once. `dfl_note` and `dfl_hint` belong to the error or warning before them and are left out
- * with it. Format as printf's. */
+/* Each prints at once. `dfl_note` and `dfl_hint` belong to the error or warning before them. If that one was left out,
+ * they are left out too. The format is printf's. */
 void dfl_error(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void dfl_warning(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...)
@@ -49,20 +49,19 @@ void dfl_warning(struct dfl_sink *sink, struct dfl_loc loc, const char *format, 
 void dfl_note(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void dfl_hint(struct dfl_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether a note or hint would be printed now: what takes long to find need not be found for nobody. */
+/* Would a note or hint be printed now? A caller need not compute one that nobody would see. */
 bool dfl_sink_shows(const struct dfl_sink *sink);
 
 unsigned dfl_sink_errors(const struct dfl_sink *sink);
 unsigned dfl_sink_warnings(const struct dfl_sink *sink);
 
-/* Prints "N errors shown, M more" where errors were left out. Call once at the end. */
+/* If errors were left out, prints "N errors shown, M more". Call it once, at the end. */
 void dfl_sink_summary(struct dfl_sink *sink);
 
 /* The name among names[0..n) that is closest to `name` (edit distance, at most a third of its length), or NULL. */
 const char *dfl_suggest(const char *name, const char *const *names, size_t n);
 
-/* The element type or scalar that a type of C, C++ or numpy is here ("double": "f64"), NULL
- * where it is none of them. */
+/* What a type of C, C++ or numpy is called here: "f64" for "double". NULL: it is no such type. */
 const char *dfl_suggest_type(const char *name);
 
 #endif

@@ -1,8 +1,9 @@
-/* expect.c - the words of a syntax error: "expected ';' after the call, found 'graph'", where it stands, and a hint.
+/* expect.c - words a syntax error, "expected ';' after the call, found 'graph'", finds its place, and asks hint.c for a
+ * hint.
  *
- * The parser knows every token that would fit, which is too much to say. The set is first brought to what a person
- * would name: the tokens that begin an expression become "an expression"; those that could only have gone on with
- * what is complete already (operators, '[', '@') are left out where something else is expected as well.
+ * The parser knows every token that would fit, and there are too many of them to print. So the set is reduced to what a
+ * person would name. The tokens that can begin an expression become "an expression". Tokens that could only continue
+ * something complete (operators, '[', '@') are left out if something else is expected as well.
  */
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static bool has_all(const struct dfl_expectation *e, const char *const *names)
     return true;
 }
 
-/* Where all of `names` are expected, one phrase stands for them and for what is in `more`. */
+/* If all of `names` are expected, one phrase replaces them and whatever else of `more` is expected. */
 static bool replace(struct dfl_expectation *e, const char *const *names, const char *const *more, const char *phrase)
 {
     if (!has_all(e, names))
@@ -81,7 +82,7 @@ static void simplify(struct dfl_expectation *e, const char *after)
 
     if (has(e, "a name") && has_all(e, soft_words))
         drop_all(e, soft_words);
-    if (has_all(e, operators)) { /* an expression is complete, unless an operand is missing */
+    if (has_all(e, operators)) { /* if operators fit, an expression has just ended */
         drop_all(e, operators);
         drop(e, "a name"); /* a unit */
         drop(e, "'['");
@@ -103,7 +104,7 @@ static void simplify(struct dfl_expectation *e, const char *after)
         drop(e, "'='"); /* of a keyword argument */
     if (strcmp(after, "number") == 0) {
         if (e->n > 1)
-            drop(e, "a name"); /* a unit that may be left out */
+            drop(e, "a name"); /* a unit, which may be left out */
         else
             replace(e, (const char *const[]){"a name", NULL}, NULL, "a unit of time");
     }
@@ -169,17 +170,19 @@ static void name_found(const struct dfl_reader *r, char *text, size_t size, cons
         snprintf(text, size, "'%.*s'", (int)r->token.length, r->text + r->token.offset);
 }
 
-/* The token that does not fit; but what is missing at a line's end is shown there. */
+/* Where the error is shown: at the token that does not fit. If something is missing at a line's end, it is shown
+ * there. */
 static struct dfl_loc place(const struct dfl_reader *r, const struct dfl_expectation *e)
 {
-    bool begins = has(e, "a statement") || has(e, "a declaration"); /* then nothing is missing before it */
+    bool begins = has(e, "a statement") || has(e, "a declaration"); /* what may begin a statement or declaration has
+                                                                     * nothing missing before it */
     bool breaks = r->previous.loc.line != 0 && r->token.loc.line > r->previous.loc.line;
     if (r->token.length == 0 || (breaks && !begins))
         return dfl_reader_after(r);
     return r->token.loc;
 }
 
-/* Where a bracket that could be closed here was opened, if that is on another line. */
+/* If a bracket is open that could be closed here, says where it was opened, unless that is on this line. */
 static void note_bracket(struct dfl_reader *r, const struct dfl_expectation *e)
 {
     unsigned n = r->n_brackets;

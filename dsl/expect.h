@@ -1,5 +1,6 @@
 /* expect.h - what a syntax error expected, between the file that words the error and the one that adds a hint. Private
- * to dsl/. */
+ * to dsl/.
+ */
 #ifndef DFL_EXPECT_H
 #define DFL_EXPECT_H
 
@@ -7,7 +8,8 @@
 
 enum { DFL_MOST_EXPECTED = 64 };
 
-/* By the names that parser.y gives tokens, or phrases for several of them: "a statement", "an expression". */
+/* What was expected, by the names that parser.y gives tokens, or as phrases for several of them: "a statement", "an
+ * expression". */
 struct dfl_expectation {
     const char *names[DFL_MOST_EXPECTED];
     size_t n;
@@ -15,7 +17,8 @@ struct dfl_expectation {
 
 bool dfl_expected(const struct dfl_expectation *e, const char *name);
 
-/* hint.c: says how it is written instead, where what was written looks like a usual mistake. `e` as it was shown. */
+/* hint.c: if the text looks like a usual mistake, says how it is written instead. `e` is the expectation as it was
+ * shown. */
 void dfl_expect_hint(struct dfl_reader *r, const char *after, const char *found, const struct dfl_expectation *e);
 
 #endif

@@ -1,7 +1,7 @@
-/* hint.c - a syntax error's hint: what people write who know C, Python or CUDA, and how it is written here.
+/* hint.c - hints for syntax errors: what people who know C, Python or CUDA write, and how it is written here.
  *
- * Each group below looks at one part of the language and says whether it gave a hint; the first that does ends the
- * search. An error with no usual mistake behind it gets none.
+ * Each group of functions below looks at one part of the language and says whether it gave a hint. The first that gave
+ * one ends the search. An error that is no usual mistake gets no hint.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "dsl/expect.h"
 
-/* One error, as the groups see it. */
+/* One error, as the functions below see it. */
 struct fault {
     struct dfl_reader *r;
     const char *after, *found;
@@ -55,13 +55,13 @@ static bool declares(const struct fault *f, const char *word)
     return f->r->declaring && is(f->r->declaring, word);
 }
 
-/* The text of a token, cut to what a name may have. */
+/* The text of a token, cut to DFL_MAX_NAME bytes. */
 static void text_of(const struct dfl_reader *r, const struct dfl_token_place *token, char text[DFL_MAX_NAME + 1])
 {
     snprintf(text, DFL_MAX_NAME + 1, "%.*s", (int)token->length, r->text + token->offset);
 }
 
-/* The last byte before a token that is no blank; 0 at the text's begin. */
+/* The last byte before the token that is no blank. 0: the token is the text's first. */
 static char byte_before(const struct dfl_reader *r, const struct dfl_token_place *token)
 {
     size_t at = token->offset;
@@ -70,7 +70,7 @@ static char byte_before(const struct dfl_reader *r, const struct dfl_token_place
     return at > 0 ? r->text[at - 1] : '\0';
 }
 
-/* Says `hint`, where there is one. */
+/* Prints `hint` unless it is NULL; gives whether it did. */
 static bool say(const struct fault *f, const char *hint)
 {
     if (hint)
@@ -80,7 +80,7 @@ static bool say(const struct fault *f, const char *hint)
 
 /* ---- declarations ---- */
 
-/* Words that begin one elsewhere. */
+/* Words that begin a declaration in other languages. */
 static const char *foreign_declaration(const char *word)
 {
     static const struct {
@@ -127,7 +127,7 @@ static bool hint_declaration(const struct fault *f)
     return say(f, "a file holds param, arg, type, import, link, kernel, graph and platform declarations");
 }
 
-/* The short ones: what stands between the word and the ';'. */
+/* Declarations that end with ';': param, arg, type, import, link. */
 static bool hint_constant(const struct fault *f)
 {
     if (f->r->n_braces > 0)
@@ -158,7 +158,7 @@ static bool hint_signature(const struct fault *f)
                                                                 : "a port has a format: 'in x: f32[n]'");
 }
 
-/* After a class, where a string or a code block must come; the class may be something else misspelt. */
+/* After a class a string or a code block must come. The class may be another word misspelt. */
 static bool hint_variant(const struct fault *f)
 {
     static const char *const traits[] = {"ordered", "stream", "once", "sync", "threads", "tolerance"};
@@ -221,7 +221,7 @@ static bool hint_loop(const struct fault *f)
     return (has(f, "'..'") || has(f, "'in'")) && !is_word(f->found) && say(f, form);
 }
 
-/* Whether the previous token ends what is written as a type: f32[8], float. */
+/* Does the previous token end what looks like a type: f32[8], float? */
 static bool follows_type(const struct dfl_reader *r)
 {
     static const char *const elements[] = {"u8", "u16", "i32", "i64", "f16", "f32", "f64", "bytes"};

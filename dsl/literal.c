@@ -59,7 +59,7 @@ static int digit_value(char c)
     return INT_MAX;
 }
 
-/* Reads up to `most` digits of `base` at text[*at..length); their value, saturated, or -1 where there is none. */
+/* Reads up to `most` digits of `base` at text[*at..length). Gives their value, saturated; -1: there is no digit. */
 static long read_digits(const char *text, size_t length, size_t *at, int base, size_t most)
 {
     long value = -1;
@@ -93,7 +93,7 @@ static void report_escape(struct dfl_reader *r, struct dfl_loc loc, size_t from,
     r->bad_token = true;
 }
 
-/* The simple escapes: what stands for itself or for a control character; 0 for others. */
+/* The character that a simple escape stands for: itself, or a control character. 0: it is no simple escape. */
 static char simple_escape(char c)
 {
     switch (c) {
@@ -109,13 +109,13 @@ static char simple_escape(char c)
     }
 }
 
-/* Decodes the escape whose backslash is at body[*at] and appends it to `to`; the bytes appended (0 after an error).
- * No escape decodes to more bytes than it is written with. */
+/* Decodes the escape whose backslash is at body[*at] and appends it to `to`. Gives the number of bytes appended (0
+ * after an error). No escape decodes to more bytes than it is written with. */
 static size_t decode_escape(struct dfl_reader *r, struct dfl_loc loc, const char *body, size_t length, size_t *at,
                             char *to)
 {
     size_t from = (*at)++;
-    char c = body[*at]; /* a backslash is never last */
+    char c = body[*at]; /* the lexer takes no string that ends in a backslash */
     char simple = simple_escape(c);
     long value;
 

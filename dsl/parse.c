@@ -12,7 +12,7 @@
 
 static const char byte_order_mark[] = "\xEF\xBB\xBF";
 
-/* Runs the parser over r->text. False where memory ran out. */
+/* Runs the parser over r->text. False: memory ran out. */
 static bool read_text(struct dfl_reader *r)
 {
     bool done = false;
@@ -20,7 +20,7 @@ static bool read_text(struct dfl_reader *r)
     if (!r->buffer)
         return false;
     memcpy(r->buffer, r->text, r->length);
-    memset(r->buffer + r->length, 0, 2); /* flex wants two */
+    memset(r->buffer + r->length, 0, 2); /* flex wants two NULs after the text */
     if (dfl_flex_lex_init_extra(r, &r->scanner) == 0) {
         dfl_flex__scan_buffer(r->buffer, r->length + 2, r->scanner);
         dfl_yyparse(r);

@@ -1,18 +1,19 @@
-/* parser.y - the grammar of the language (DESIGN.md, "Grammar"), one call of build.h for each rule.
+/* parser.y - the grammar of the language (docs/language.md). Each rule makes one call of build.h.
  *
- * Stack:     every list is left-recursive and so are runs of prefix operators and of else-ifs; with brackets limited by
- *            reader.c the stack is bounded, whatever the file holds.
- * Recovery:  an error in a block goes on after the next ';', at the next '}' or with the next '{' ... '}' as a block of
- *            its own; an error outside blocks goes on with the next declaration (its words are reserved).
- * Words:     those that begin a declaration or statement, port modes and else are reserved. Traits, cost, split, halo
- *            and dynamic are names wherever a name may stand.
+ * Stack:     every list is left-recursive, and so are runs of prefix operators and chains of else-ifs. Because reader.c
+ *            limits how deep brackets nest, the parser's stack is bounded, whatever the file holds.
+ * Recovery:  after an error in a block, the parser goes on after the next ';', at the next '}', or with the next '{'
+ *            ... '}' as a block of its own. After an error outside blocks it goes on with the next declaration, which
+ *            it knows by its reserved word.
+ * Words:     the words that begin a declaration or statement, the port modes and else are reserved. Traits, cost,
+ *            split, halo and dynamic are names wherever a name may stand.
  */
 %code requires {
 #include "dsl/build.h"
 }
 
 %code provides {
-/* flex's header knows these types by bison's unprefixed names. */
+/* The header that flex makes knows these types by the names that bison uses without a prefix. */
 #define YYSTYPE DFL_YYSTYPE
 #define YYLTYPE DFL_YYLTYPE
 }
@@ -63,7 +64,8 @@
 %code {
 #define YYMAXDEPTH 20000 /* more than DFL_MAX_NESTING brackets and braces can fill */
 
-/* A span on one line: of the whole rule where it is on one, else the part on its first line that is known. */
+/* A span on one line. It covers the whole rule if the rule is on one line; else the part of its first line that is
+ * known. */
 #define YYLLOC_DEFAULT(Current, Rhs, N) \
     do { \
         if (N) { \
@@ -475,7 +477,8 @@ static int yyreport_syntax_error(const yypcontext_t *context, struct dfl_reader 
     return 0;
 }
 
-/* Called for what is no syntax error. The stack cannot reach YYMAXDEPTH (see the head): there is no memory for it. */
+/* Bison calls this for whatever is no syntax error. The stack cannot reach YYMAXDEPTH (see the head), so memory ran
+ * out. */
 static void yyerror(const struct dfl_loc *loc, struct dfl_reader *r, const char *message)
 {
     (void)loc;

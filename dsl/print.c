@@ -1,6 +1,7 @@
-/* print.c - the tree as text of the language. Parsing what is printed gives the same tree: so strings escape what
- * could end them, floats keep a point and all their digits, and parentheses stand where precedence needs them. Only
- * the else-ifs may be many; they are printed by a loop. */
+/* print.c - prints the tree as text of the language. Parsing that text gives the same tree: strings escape what could
+ * end them, floats have a point and all their digits, and parentheses stand wherever precedence needs them. A chain of
+ * else-ifs may be long, so it is printed by a loop; everything else recurses.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ const char *dfl_op_name(enum dfl_op op)
 
 /* ---- literals and expressions ---- */
 
-/* The shortest digits that read back as the same number, with digits on both sides of a point. */
+/* The shortest digits that read back as the same number, at least one on each side of the point. */
 static void print_float(FILE *out, double value)
 {
     char text[64];
@@ -99,7 +100,7 @@ static void print_exprs(FILE *out, const char *open, const struct dfl_expr *list
     fputs(close, out);
 }
 
-/* In parentheses where e binds less tightly than `least`. */
+/* Prints e, in parentheses if it binds less tightly than `least`. */
 static void print_expr(FILE *out, const struct dfl_expr *e, int least)
 {
     int own = precedence(e);
@@ -256,7 +257,7 @@ static void print_call(FILE *out, const struct dfl_stmt *stmt)
     fputs(";\n", out);
 }
 
-/* A block that an else-if is: one if, and the place of its brace is the if's. */
+/* Is the block of this else an else-if? It then holds one if, and its brace has the place of that if. */
 static bool is_else_if(const struct dfl_block *block)
 {
     const struct dfl_stmt *stmt = block->stmts;

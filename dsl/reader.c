@@ -1,8 +1,10 @@
-/* reader.c - between scanner and parser: where brackets open, how deep they go, and the '}' that are missing.
+/* reader.c - stands between scanner and parser: it counts the open brackets, limits their depth, and supplies a '}'
+ * that was forgotten.
  *
- * The words that begin a declaration are reserved, so one of them inside braces, followed by what a declaration
- * goes on with, means that a '}' was forgotten. The parser is then given the missing '}' before the word, and so the
- * blocks close, the error names the '{', and the rest of the file is read as it was meant. The same at the file's end.
+ * The words that begin a declaration are reserved. If one of them stands inside braces and is followed by what such a
+ * declaration goes on with, a '}' was forgotten. The parser is then given the missing '}' before the word. So the
+ * blocks close, the error names the '{', and the rest of the file is read as it was meant. The same happens at the
+ * file's end.
  */
 #include <ctype.h>
 #include <string.h>
@@ -41,15 +43,15 @@ static int report_depth(struct dfl_reader *r, struct dfl_loc loc, const char *hi
     return DFL_T_END;
 }
 
-/* Statements and declarations begin with no '(' open, whatever was forgotten before; but a signature has its ';'
- * inside one. */
+/* A statement or declaration begins with no '(' open, even if one was never closed before it. But a signature has its
+ * ';' inside a '('. */
 static void track_end(struct dfl_reader *r, unsigned still_open)
 {
     if (r->n_brackets > still_open)
         r->n_brackets = still_open;
 }
 
-/* Keeps account of brackets; the token's kind, or DFL_T_END where they are too deep. */
+/* Counts the brackets. Gives the token's kind, or DFL_T_END if they are too deep. */
 static int track(struct dfl_reader *r, int kind, struct dfl_loc loc)
 {
     r->lone_brace = false;
@@ -87,7 +89,7 @@ static int track(struct dfl_reader *r, int kind, struct dfl_loc loc)
 
 /* ---- missing braces ---- */
 
-/* Whether the text after the current token begins like the rest of a declaration: a name, or a string. */
+/* Does the text after the current token begin like the rest of a declaration: with a name, or with a string? */
 static bool declaration_follows(const struct dfl_reader *r, bool string)
 {
     size_t at = r->token.offset + r->token.length;
@@ -124,7 +126,7 @@ void dfl_reader_report_missing(struct dfl_reader *r, struct dfl_loc open)
     dfl_note(r->sink, open, "to close this '{'");
 }
 
-/* The words are reserved, so each outside braces begins one. */
+/* Remembers the word of the current declaration: the words are reserved, so outside braces each begins one. */
 static void note_declaration(struct dfl_reader *r, int kind)
 {
     static const struct {

@@ -1,11 +1,11 @@
 /* reader.h - what scanner, parser and their messages share while one file is read. Private to dsl/.
  *
- * The text passes through: lexer.l (bytes to tokens) - reader.c (brackets: depth, and the '}' that are missing) -
- * parser.y (tokens to calls of build.c) - build.c (nodes). Syntax errors are worded by expect.c, their hints by hint.c.
+ * The text passes through lexer.l (bytes to tokens), reader.c (brackets: their depth, and the '}' that are missing),
+ * parser.y (tokens to calls of build.c) and build.c (nodes). expect.c words syntax errors; hint.c words their hints.
  *
- * Memory:   nodes and strings are the arena's; nothing here is freed one by one, so error recovery cannot leak.
- * Lists:    while a list grows it is a ring, held by its last element (whose next is the first); DFL_FIRST turns it
- *           into the list of ast.h.
+ * Memory:   nodes and strings are the arena's. Nothing here is freed one by one, so error recovery cannot leak.
+ * Lists:    while a list grows it is a ring: it is known by its last element, whose `next` is the first. DFL_FIRST
+ *           turns the ring into the list of ast.h.
  */
 #ifndef DFL_READER_H
 #define DFL_READER_H
@@ -19,7 +19,7 @@ struct dfl_number {
     int64_t i;
     double f;
     bool is_int;
-    bool is_min; /* the digits of 2^63: right only after '-', where it is INT64_MIN; .i is that */
+    bool is_min; /* the digits are 2^63, which is right only after '-'; .i is INT64_MIN then */
 };
 
 struct dfl_code {
@@ -28,7 +28,7 @@ struct dfl_code {
 };
 
 struct dfl_brace {
-    bool missing; /* a '}' put in before a declaration or the end of the file */
+    bool missing; /* reader.c put this '}' in, before a declaration or the end of the file */
 };
 
 /* An expression, or the ring of a list of them, with the depth of the tree under it. */
@@ -38,13 +38,13 @@ struct dfl_tree {
     bool is_min; /* see dfl_number */
 };
 
-/* '-' and '!' in a row, outermost first; the operand goes under `inner`. */
+/* A run of '-' and '!', outermost first; the operand goes under `inner`. */
 struct dfl_prefix {
     struct dfl_expr *outer, *inner;
     unsigned depth;
 };
 
-/* An if and its else-ifs: the first statement, and the one that a further else belongs to. */
+/* An if and its else-ifs: the first statement, and the one that a further else would belong to. */
 struct dfl_chain {
     struct dfl_stmt *first, *last;
 };
@@ -65,14 +65,14 @@ struct dfl_reader {
     struct dfl_sink *sink;
     struct dfl_arena *arena;
     uint32_t file;
-    const char *text; /* borrowed; after a byte order mark */
+    const char *text; /* borrowed; begins after a byte order mark */
     size_t length;
 
     /* scanner */
     void *scanner;
     char *buffer;           /* flex's copy of text; it writes into it */
     uint32_t line, col;     /* of the next byte */
-    struct dfl_loc opened;  /* where the comment or code block began that is being read */
+    struct dfl_loc opened;  /* where the comment or code block begins that is being read */
     struct dfl_loc inside;  /* the first byte of the code */
     size_t inside_offset;
     unsigned code_braces;
@@ -85,7 +85,7 @@ struct dfl_reader {
     const char *declaring; /* the word that began the declaration being read; NULL before the first */
     bool lone_brace; /* the token is a '}' that closes nothing */
 
-    /* a token held back while the '}' missing before it are given */
+    /* a token that waits while the parser is given the '}' missing before it */
     bool holds, missing_reported;
     int held_kind;
     struct dfl_name held_name;
@@ -93,35 +93,35 @@ struct dfl_reader {
     /* errors */
     struct dfl_loc bad; /* the last bytes that were no token */
     bool bad_token; /* the scanner has reported something since the previous token: an error here would repeat it */
-    bool cut_line;  /* the current token swallowed the rest of its line: the next one may not fit for that reason */
-    bool stopped;   /* a limit was passed: the rest of the file is not read, and no further error comes of it */
+    bool cut_line;  /* the current token swallowed the rest of its line; that may be why the next one does not fit */
+    bool stopped;   /* a limit was passed: the rest of the file is not read, and causes no further error */
     bool no_memory; /* the parser's stack could not grow */
 
     struct dfl_decl *decls; /* ring */
 };
 
-/* reader.c: the location just after the previous token; of one byte. */
+/* reader.c: the location of one byte, just after the previous token. */
 struct dfl_loc dfl_reader_after(const struct dfl_reader *r);
 
-/* reader.c: whether the text from `offset` on begins with `begin`. */
+/* reader.c: does the text from `offset` on begin with `begin`? */
 bool dfl_reader_text_is(const struct dfl_reader *r, size_t offset, const char *begin);
 
-/* reader.c: reports a '}' that was put in and fits the grammar; `open` is its '{'. Once for all that are missing at
- * one place. */
+/* reader.c: reports a '}' that was put in and fits the grammar; `open` is its '{'. One report covers all that are
+ * missing at one place. */
 void dfl_reader_report_missing(struct dfl_reader *r, struct dfl_loc open);
 
 /* ---- literal.c: the values of literals; errors are reported, and some value is given all the same ---- */
 
 struct dfl_number dfl_literal_int(struct dfl_reader *r, struct dfl_loc loc, const char *digits);
 struct dfl_number dfl_literal_float(struct dfl_reader *r, struct dfl_loc loc, const char *digits);
-/* body[0..length): between the quotes, which begin at loc */
+/* body[0..length): what is between the quotes; loc: of the opening quote */
 const char *dfl_literal_string(struct dfl_reader *r, struct dfl_loc loc, const char *body, size_t length);
 struct dfl_name dfl_literal_name(struct dfl_reader *r, struct dfl_loc loc, const char *text, size_t length);
 
 /* ---- expect.c: the words of a syntax error ---- */
 
-/* `after`: what the parser has just read, `found`: the token that does not fit, `expected`: those that would; all by
- * the names that parser.y gives them. */
+/* Reports a syntax error. `after`: what the parser has just read; `found`: the token that does not fit; `expected`: the
+ * tokens that would fit. All are named as in parser.y. */
 void dfl_expect_report(struct dfl_reader *r, const char *after, const char *found, const char *const *expected,
                        size_t n_expected);
 

@@ -1,4 +1,6 @@
-/* suggest.c - "did you mean": for a list of names, and for the types of other languages. */
+/* suggest_name.c - "did you mean": finds the closest of a list of names, and what a type of another language is called
+ * here.
+ */
 #include <string.h>
 
 #include "dsl/diag.h"

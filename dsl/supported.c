@@ -1,5 +1,6 @@
-/* supported.c - what the grammar has and this version does not do: each is answered at its place, with what to write
- * instead where there is something. One function for each; they leave this file as they come to be done. */
+/* supported.c - reports what the grammar has and this version does not implement, at its place, and says what to write
+ * instead if there is something. One function checks for each; it goes from this file when its feature is implemented.
+ */
 #include <string.h>
 
 #include "dsl/parse.h"
@@ -23,7 +24,7 @@ static void check_port(struct check *c, const struct dfl_port *port)
     }
 }
 
-/* Bounded extents: a comparison where a dimension stands. */
+/* Bounded extents: a comparison in the place of a dimension. */
 static void check_format(struct check *c, const struct dfl_format *format)
 {
     for (const struct dfl_expr *dim = format ? format->dims : NULL; dim; dim = dim->next) {
@@ -50,7 +51,7 @@ static bool declared(const struct check *c, const char *name)
     return false;
 }
 
-/* Calls of what will be built in. Kernels may have these names, also those of a file that is imported. */
+/* Calls of what is to be built in later. Kernels may have these names, those of imported files too. */
 static void check_call(struct check *c, const struct dfl_stmt *stmt)
 {
     static const char *const builtin[] = {"map", "stencil", "reduce", "select"};
@@ -73,7 +74,7 @@ static void check_stmt(struct check *c, const struct dfl_stmt *stmt)
         return;
     }
     check_block(c, stmt->body);
-    while (stmt->otherwise) { /* else-ifs may be many: no recursion along them */
+    while (stmt->otherwise) { /* an else-if chain may be long, so no recursion along it */
         const struct dfl_stmt *next = stmt->otherwise->stmts;
         if (!next || next->next || next->kind != DFL_STMT_IF) {
             check_block(c, stmt->otherwise);

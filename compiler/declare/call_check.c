@@ -1,5 +1,5 @@
-/* call.c - a call against the signature of what it calls: how many inputs, scalars, outputs; hints. What depends on
- * values (formats, extents) is checked by dims.c when they are known.
+/* call_check.c - checks a call against the signature of what it calls: the number of inputs, scalars and outputs, and
+ * the hints. Formats and extents depend on values, so dims.c checks them once they are known.
  */
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 /* ---- words ---- */
 
-/* "2 inputs (a, b)"; cut where it is long. */
+/* "2 inputs (a, b)", cut if it is too long for `text`. */
 static void list_ports(const struct dfc_sig *sig, const uint16_t *ports, unsigned n, const char *what, char *text,
                        size_t size)
 {
@@ -76,7 +76,7 @@ static bool check_counts(struct dfc_unit *u, const struct dfl_stmt *stmt, const 
     return false;
 }
 
-/* Is this keyword a scalar of the callee, and given here for the first time? */
+/* Is this keyword a scalar of the callee that was not given before? */
 static bool check_keyword(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                           const struct dfl_actual *keyword)
 {

@@ -1,6 +1,6 @@
-/* check_graph.c - everything about graphs that holds or fails whatever the values are: names, arity, kinds, which names
- * a loop's bound may hold, graphs that contain themselves. Every graph is checked, used or not, so elaboration (elab.c)
- * may take for granted that what it walks over makes sense.
+/* check_graph.c - checks everything about graphs that does not depend on values: names, the number of inputs and
+ * outputs, kinds, the names that a loop's bound may hold, and that no graph contains itself. Every graph is checked,
+ * whether it is used or not. So elaboration (elab.c) may rely on all of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void add_stream(struct walk *w, const struct dfl_name *name, unsigned n_i
     }
     const struct stream_name *known = (struct stream_name *)w->streams.items + id;
     if (known->is_in_port && is_in_port)
-        return; /* two ports of one name: reported with the signature */
+        return; /* two ports have one name: sig.c has reported that */
     if (known->is_in_port) {
         dfl_error(w->u->sink, name->loc, "'%s' is an in port of graph '%s' and cannot be assigned", name->text,
                   w->graph->name);
@@ -310,7 +310,8 @@ static bool check_graph(struct dfc_unit *u, struct dfc_callee *graph, struct dfr
     return w.ok && !u->no_memory;
 }
 
-/* Where the file's only graph without ports has another name, that is what was meant. */
+/* There is no graph 'main'. If only one graph of the file has no ports, it was probably meant to be main, so a hint
+ * names it. */
 static void hint_main(struct dfc_unit *u)
 {
     const struct dfc_callee *program = NULL, *callee = dfc_callees(u);

@@ -1,5 +1,5 @@
-/* check_kernel.c - what a kernel's declaration says beyond its signature: traits, variants, costs. Every kernel is
- * checked, used or not.
+/* check_kernel.c - checks what a kernel's declaration says beyond its signature: traits, variants and costs. Every
+ * kernel is checked, whether it is used or not.
  */
 #include <float.h>
 #include <string.h>
@@ -60,7 +60,8 @@ static bool check_threads(struct dfc_unit *u, const struct dfc_callee *callee)
     return true;
 }
 
-/* One number of `tolerance(relative, absolute)`. Dimensions have no value here: it is the kernel's, not a node's. */
+/* One number of `tolerance(relative, absolute)`. Dimensions have no value here, because the tolerance is the kernel's
+ * and not a node's. */
 static bool check_bound(struct dfc_unit *u, const struct dfl_expr *e, double *bound)
 {
     const struct dfc_names names = { .use = DFC_USE_TOLERANCE };
@@ -136,7 +137,7 @@ static void hint_argument(struct dfc_unit *u, const struct dfc_sig *sig, const c
     dfr_array_free(&list);
 }
 
-/* The arguments of an existing function: names of the signature. */
+/* The arguments with which an existing function is called: each must be a name of the signature. */
 static bool check_target(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_variant *variant,
                          bool gpu)
 {
@@ -157,7 +158,7 @@ static bool check_target(struct dfc_unit *u, const struct dfc_callee *callee, co
     return ok;
 }
 
-/* Names that other systems have for the two. */
+/* The class may be what other systems call the cpu or the gpu. */
 static void hint_class(struct dfc_unit *u, const char *cls)
 {
     static const char *const others[][2] = {

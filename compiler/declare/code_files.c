@@ -1,5 +1,5 @@
-/* code_files.c - the files that variants name: are they there, and what is in them, as one number, so that a kernel
- * whose source changed is measured again. Headers that a file includes are not followed.
+/* code_files.c - the files that variants name. It checks that they exist and hashes what is in them, so that a kernel
+ * whose source changed is measured again. Headers that such a file includes are not followed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "compiler/declare/declare.h"
 #include "compiler/types/paths.h"
 
-/* FNV-1a; 0 is kept for "none". */
+/* FNV-1a. A hash of 0 means "none", so callers make a real 0 into 1. */
 static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -36,7 +36,7 @@ static uint64_t hash_expr(uint64_t hash, const struct dfl_expr *e)
     return hash;
 }
 
-/* How the file's function is called: part of what is measured. */
+/* How the file's function is called: that is part of what is measured. */
 static uint64_t hash_call(uint64_t hash, const struct dfl_variant *variant)
 {
     hash = hash_text(hash, variant->has_target ? variant->target.text : NULL);
@@ -53,7 +53,7 @@ static const char *why_unreadable(const char *path)
     return S_ISREG(info.st_mode) ? NULL : "it is not a file";
 }
 
-/* Files are read once for all kernels in them. */
+/* A file is read once, for all kernels that are in it. *hash is 0 if it cannot be read. */
 static bool hash_file(struct dfc_unit *u, const char *path, uint64_t *hash)
 {
     uint32_t id;

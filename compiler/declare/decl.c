@@ -1,8 +1,9 @@
-/* decl.c - the tables of names, and what does not depend on any other declaration's inside: params with their values
- * (and -D), args, types. Kernels and graphs are entered here and checked in sig.c, check_kernel.c and check_graph.c.
+/* decl.c - enters all declarations into the tables of names, and evaluates those that need no other declaration's
+ * inside: params with their values (and -D), args, types. Kernels and graphs are entered here and checked in sig.c,
+ * check_kernel.c and check_graph.c.
  *
  * Declarations may refer to each other in any order. Params and types are put in an order in which each comes after
- * what it names, so that chains of any length cost no recursion and a cycle is found before anything is evaluated.
+ * those it names. So a chain of any length needs no recursion, and a cycle is found before anything is evaluated.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,7 +17,8 @@
 
 /* ---- order of references ---- */
 
-/* cycle[] runs from what is referred to to what refers to it; reported the other way, as one reads. */
+/* cycle[] runs from what is referred to towards what refers to it. The message lists it the other way, in reading
+ * order. */
 static void report_cycle(struct dfc_unit *u, const char *what, const char *verb, const char *const *names,
                          const struct dfr_array *edges, const uint32_t *cycle, uint32_t n)
 {
@@ -37,7 +39,7 @@ static void report_cycle(struct dfc_unit *u, const char *what, const char *verb,
     }
 }
 
-/* Successor lists of the order: `to` comes before `from`. false: no memory. */
+/* Lists of successors for the order: `to` comes before `from`. false: no memory. */
 static bool list_successors(uint32_t n, const struct dfr_array *edges, uint32_t **offsets, uint32_t **targets)
 {
     const struct dfc_edge *edge = edges->items;
@@ -48,7 +50,8 @@ static bool list_successors(uint32_t n, const struct dfr_array *edges, uint32_t 
     for (uint32_t i = 0; i < edges->n; i++)
         (*offsets)[edge[i].to]++;
     for (uint32_t v = 1; v <= n; v++)
-        (*offsets)[v] += (*offsets)[v - 1];             /* ends, which filling from the back turns into beginnings */
+        (*offsets)[v] += (*offsets)[v - 1];             /* the ends of the lists; filling them from the back turns these
+                                                         * into beginnings */
     for (uint32_t i = edges->n; i-- > 0;)
         (*targets)[--(*offsets)[edge[i].to]] = edge[i].from;
     return true;
@@ -82,7 +85,7 @@ static bool add_edge(struct dfc_unit *u, struct dfr_array *edges, uint32_t from,
 
 /* ---- names ---- */
 
-/* Enters a name; a second declaration of it is reported, and *fresh is false. */
+/* Enters a name. If it was declared before, that is reported and *fresh is false. */
 static bool enter(struct dfc_unit *u, struct dfc_index *index, const struct dfl_name *name, const struct dfl_loc *first,
                   uint32_t *id, bool *fresh)
 {
@@ -212,7 +215,8 @@ static bool enter_all(struct dfc_unit *u)
 
 /* ---- params and args ---- */
 
-/* Programs have options of their own on the command line where this would be `--name=value`. */
+/* A program takes its args and dynamic params as `--name=value`. So they may not have the name of one of its own
+ * options. */
 static void check_option_name(struct dfc_unit *u, const struct dfl_decl *decl)
 {
     const char *option;
@@ -284,7 +288,7 @@ static bool evaluate_param(struct dfc_unit *u, struct dfc_param *param)
         return false;
     }
     const struct dfc_front_options *o = u->options;
-    for (size_t i = 0; i < o->n_defines; i++)           /* the last of several counts */
+    for (size_t i = 0; i < o->n_defines; i++)           /* if a name is defined several times, the last one counts */
         if (strcmp(o->defines[i].name, decl->name.text) == 0) {
             if (!override(u, &o->defines[i], &param->value))
                 return false;

@@ -1,4 +1,9 @@
-/* declare.h - files, imports, and every declaration checked, used or not. */
+/* declare.h - from the main file to checked declarations: reads it and what it imports, enters every name, and checks
+ * every declaration, whether it is used or not. front.c calls these steps; elab/ asks about calls.
+ *
+ * Room:     compiler/declare/ knows the syntax tree and compiler/types/. It knows nothing about elaborated graphs.
+ * Errors:   functions that give bool give false after they have reported why.
+ */
 #ifndef DFC_DECLARE_H
 #define DFC_DECLARE_H
 
@@ -10,10 +15,11 @@
 bool dfc_load_files(struct dfc_unit *u);
 /* ---- decl.c, sig.c, check_kernel.c, check_graph.c ---- */
 
-/* Names of all declarations, values of params, formats of types, signatures and kernels. */
+/* Enters the names of all declarations; finds the values of params, the formats of types, the signatures and the
+ * kernels. */
 bool dfc_declare(struct dfc_unit *u);
-/* Orders declarations that refer to each other so that each comes after those it needs. edges: pairs (from, to) of
- * struct dfc_edge: `from` refers to `to` at loc. A cycle is reported as "<what> 'a' refers to itself: a, b, a". */
+/* Orders declarations that refer to each other, so that each comes after those it needs. `edges` holds struct dfc_edge:
+ * `from` refers to `to` at loc. A cycle is reported as "<what> 'a' <verb> itself: a, b, a". */
 struct dfc_edge {
     uint32_t from, to;
     struct dfl_loc loc;
@@ -24,28 +30,30 @@ bool dfc_order_references(struct dfc_unit *u, const char *what, const char *verb
 bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_sig *ast);
 bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char *dir);
 bool dfc_cost_check(struct dfc_unit *u, const struct dfl_expr *expr, double seconds);
-/* Everything about graphs that does not depend on values. */
+/* Checks everything about graphs that does not depend on values. */
 bool dfc_check_graphs(struct dfc_unit *u);
 
-/* code_files.c: the variants' files are there (need_code_files), and their hash. */
+/* code_files.c: checks that a variant's file can be read (if need_code_files is set) and hashes the variant's code.
+ * *hash is 0 if there is nothing to read. */
 bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const char *dir, uint64_t *hash);
 
-/* call.c: a call against its callee's signature. */
+/* call_check.c: checks a call against its callee's signature. */
 bool dfc_call_check(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *names);
-/* The expression given for a scalar, by position or by name; NULL: none (reported by dfc_call_check). */
+/* The expression given for a scalar, by position or by name. NULL: none was given (dfc_call_check() has reported
+ * it). */
 const struct dfl_expr *dfc_call_scalar(const struct dfl_stmt *stmt, const struct dfc_sig *sig, unsigned scalar);
 
 struct dfc_hints {
     int cls;                            /* -1: none */
     uint32_t depth;                     /* 0: none */
-    double rate;                        /* 1 where none is given */
+    double rate;                        /* 1 if none is given */
 };
-/* Values that depend on what is not known yet are left alone. */
+/* Reads a call's hints. One whose value depends on something unknown keeps its default. */
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *names, struct dfc_hints *hints);
 
-/* An `else` that is one `if`: the next arm of a chain of any length. NULL: it is not. */
+/* If this `else` holds one `if`, gives that: the next arm of an else-if chain of any length. NULL: it does not. */
 const struct dfl_stmt *dfc_next_arm(const struct dfl_block *otherwise);
 
 #endif

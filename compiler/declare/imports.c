@@ -1,6 +1,6 @@
-/* imports.c - the files of one program: the main file, and each imported file once, whatever names it is imported by. An
- * import is looked for beside the file that names it, then in the folders of -I. Files that import each other in a
- * circle are an error.
+/* imports.c - the files of one program: the main file, and each imported file once, even if it is imported by several
+ * names. An import is looked for beside the file that names it, then in the folders of -I. Files that import each other
+ * in a circle are an error.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static const char *dir_of(struct dfc_unit *u, const char *path)
 
 /* ---- the files ---- */
 
-/* Adds a file that has been read (takes `text`) and parses it. */
+/* Parses a file that has been read, and adds it. Takes `text`. */
 static bool add_file(struct dfc_unit *u, const char *path, char *text, size_t length)
 {
     struct dfc_source *source = dfr_array_add(&u->sources, sizeof *source, 1);
@@ -42,7 +42,7 @@ static bool add_file(struct dfc_unit *u, const char *path, char *text, size_t le
     return true;
 }
 
-/* Is the file at `path` one that is loaded already, by another name? A link, or another way to it. */
+/* Has the file at `path` been loaded by another name: through a link, or by another path? */
 static bool find_same(const struct dfc_unit *u, const char *path, uint32_t *file)
 {
     const struct dfc_loaded_file *files = u->files.items;
@@ -57,8 +57,9 @@ static bool find_same(const struct dfc_unit *u, const char *path, uint32_t *file
     return false;
 }
 
-/* Adds a file that an import means, which has been read (takes `text`). A second name of one that is loaded stands for
- * nothing: so a program that is planned again at start, from what was read here, needs no file system to know it. */
+/* Adds a file that an import names and that has been read (takes `text`). A second name of a loaded file is added as an
+ * empty file. So a program that plans again at its start, from the texts read here, need not ask the file system which
+ * names mean one file. */
 static bool add_import(struct dfc_unit *u, const char *path, char *text, size_t length, uint32_t *file)
 {
     if (find_same(u, path, file))
@@ -66,7 +67,7 @@ static bool add_import(struct dfc_unit *u, const char *path, char *text, size_t 
     return add_file(u, path, text, length);
 }
 
-/* The file that an import means: one that is loaded already, or a new one. */
+/* Finds the file that an import names: one that is loaded already, or a new one, which is added. */
 static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struct dfl_decl *import, const char *dir,
                         uint32_t *file)
 {
@@ -100,7 +101,7 @@ static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struc
     return false;
 }
 
-/* Loads what the files import, and the imports of those, noting who imports whom. */
+/* Loads what the files import, and what those import, and notes who imports whom. */
 static bool load_all(struct dfc_unit *u, struct dfc_index *paths, struct dfr_array *edges)
 {
     bool ok = true;

@@ -1,6 +1,7 @@
-/* platform.c - a declared machine: from what was written to struct df_platform, every property and unit checked.
+/* platform_decl.c - a declared machine: turns the syntax tree of a platform into struct df_platform and checks every
+ * property and unit.
  *
- * The device of class cpu is the host and becomes unit 0 wherever it stands; the others keep their order.
+ * The device of class cpu is the host. It becomes unit 0 wherever it stands; the others keep their order.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ struct convert {
 
 #define NO_UNIT (-1)
 
-/* A value in its base unit (seconds, bytes, or none). `rate`: per second. */
+/* Gives a value in its base unit (seconds, bytes, or none). `rate`: it is per second. */
 static bool number_of(struct convert *c, const struct dfl_value *value, const char *what, int want, bool rate,
                       double *result)
 {

@@ -1,6 +1,6 @@
 /* platform_decl.h - the declaration of a platform, in a graph's .df or in a file of its own.
  *
- * Errors:   false is given after everything wrong was reported to the sink.
+ * Errors:   functions give false after they have reported to the sink everything that is wrong.
  */
 #ifndef DFC_PLATFORM_DECL_H
 #define DFC_PLATFORM_DECL_H
@@ -11,7 +11,8 @@
 #include "runtime/graph/platform.h"
 
 bool dfc_platform_convert(struct dfl_sink *sink, const struct dfl_platform *ast, struct df_platform *platform);
-/* Reads a file that holds one or more `platform` declarations (and nothing else that matters); gives the first. */
+/* Reads a file that holds one or more `platform` declarations and gives the first. What else is in the file does not
+ * matter. */
 bool dfc_platform_read(struct dfl_sink *sink, const char *path, struct df_platform *platform);
 
 #endif

@@ -1,8 +1,8 @@
 /* sig.c - signatures: ports, dimension variables and scalars of a kernel or a graph.
  *
- * A name that stands alone as an extent of a port is a dimension variable, always. Inside a larger expression a name is
- * a variable of this signature if it stands alone somewhere in it, else a param. Unification (dims.c) binds variables
- * where they stand alone and then only checks or computes the expressions.
+ * A name that stands alone as an extent of a port is always a dimension variable. Inside a larger expression, a name is
+ * a variable of this signature if it stands alone somewhere in the signature; else it is a param. Unification (dims.c)
+ * binds the variables where they stand alone; the expressions are then only computed or checked.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct seen {
     const char *what;
 };
 
-/* One list of names for ports, dimensions and scalars: in C they are arguments of one function. */
+/* Ports, dimensions and scalars share one list of names, because in C they are arguments of one function. */
 static void check_name(struct dfc_unit *u, struct seen *seen, unsigned *n, const char *what,
                        const struct dfl_name *name)
 {
@@ -59,7 +59,7 @@ static unsigned find_variable(const struct dfc_sig *sig, const char *name)
     return i;
 }
 
-/* Finds the variables, in order of first appearance. */
+/* Finds the dimension variables, in the order of their first appearance. */
 static bool collect_variables(struct dfc_unit *u, struct dfc_sig *sig, const struct dfl_sig *ast)
 {
     unsigned room = 0;
@@ -67,7 +67,7 @@ static bool collect_variables(struct dfc_unit *u, struct dfc_sig *sig, const str
     for (const struct dfl_port *port = ast->ports; port; port = port->next)
         room += port->format->rank;
     sig->variables = dfc_alloc(u, (room + 1) * sizeof *sig->variables);
-    uint8_t *given = dfc_alloc(u, room + 1);            /* by an input or an output */
+    uint8_t *given = dfc_alloc(u, room + 1);            /* by variable: does an input or an output give it? */
     if (!sig->variables || !given)
         return false;
     for (const struct dfl_port *port = ast->ports; port; port = port->next) {
@@ -120,7 +120,7 @@ static bool check_port(struct dfc_unit *u, const struct dfc_callee *callee, stru
     const struct dfc_names names = { .use = DFC_USE_PORT, .callee = callee };
     struct dfc_format whole;
     bool ok = true;
-    if (!dfc_elem_find(format->name.text, &port->elem)) { /* a type: all numbers */
+    if (!dfc_elem_find(format->name.text, &port->elem)) { /* it is a declared type, whose extents are all numbers */
         if (!dfc_format_fold(u, &names, format, &whole))
             return false;
         port->elem = (enum df_elem)whole.elem;

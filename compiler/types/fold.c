@@ -1,9 +1,9 @@
-/* fold.c - what an expression is worth. Names are looked up by what the expression is for; arithmetic is
- * runtime/graph/expr.h's, the same that programs use for scalars over args.
+/* fold.c - the value of an expression. Which names it may hold depends on what it is for (fold_names.c). The arithmetic
+ * is that of runtime/graph/expr.h, which programs use for scalars that depend on args.
  *
- * The same walk serves three ways: with all values known it gives a number; where a name has a kind but no value yet (a
- * dimension in a declaration) it gives the kind, so that declarations are checked for any value; and where an arg is in
- * it, postfix code that programs run.
+ * One function serves three purposes. If all values are known, it gives a number. If a name has a kind but no value
+ * yet, such as a dimension in a declaration, it gives the kind: so declarations are checked for every value. If an arg
+ * is in the expression, it gives postfix code, which programs run.
  */
 #include <math.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static bool compares(enum df_x op)
     return op >= DF_X_LT && op <= DF_X_NE;
 }
 
-/* The unit of the result, in powers of a second. */
+/* The unit of the result, as a power of a second. */
 static bool fold_units(struct dfc_unit *u, const struct dfl_expr *e, enum df_x op, int a, int b, int *seconds)
 {
     *seconds = 0;
@@ -74,7 +74,8 @@ static bool fold_units(struct dfc_unit *u, const struct dfl_expr *e, enum df_x o
     return false;
 }
 
-/* Kinds are checked by working on stand-ins (dfc_value_unknown() is 1), on which nothing fails but a known divisor. */
+/* Kinds are checked by computing with stand-ins (dfc_value_unknown() is 1). Nothing fails on a stand-in; only a divisor
+ * that is known to be 0 does. */
 static bool fold_operation(struct dfc_unit *u, const struct dfl_expr *e, enum df_x op, const struct dfc_value *a,
                            const struct dfc_value *b, struct dfc_value *value)
 {
@@ -132,8 +133,8 @@ static bool is_zero(const struct dfc_value *v)
     return v->known && ((v->n.kind == DF_KIND_I64 && v->n.i == 0) || (v->n.kind == DF_KIND_F64 && v->n.f == 0));
 }
 
-/* `a && b` and `a || b` of constants leave b's value alone where a decides, as in C; b's kind is checked all the same.
- * A left side that decides is a number, so the right one decides nothing: dfc_value_unknown() stands for it. */
+/* `a && b` and `a || b` of constants do not use b's value if a decides, as in C; b's kind is checked all the same. Then
+ * b's value changes nothing, so dfc_value_unknown() stands for it. */
 static bool fold_logic(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e,
                        const struct dfc_value *a, struct dfc_value *value)
 {
@@ -177,7 +178,7 @@ static bool fold_binary(struct dfc_unit *u, const struct dfc_names *names, const
 static bool fold_call(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e,
                       struct dfc_value *value)
 {
-    bool is_min = strcmp(e->s, "min") == 0;             /* else max: the parser lets no other through */
+    bool is_min = strcmp(e->s, "min") == 0;             /* else it is max: the parser takes no other name */
     if (!e->args || !e->args->next) {
         dfl_error(u->sink, e->loc, "'%s' needs two values or more", e->s);
         return false;

@@ -1,5 +1,5 @@
-/* fold_names.c - what a name in an expression stands for: loop variable, dimension, scalar, param or arg, in this
- * order; and which of them an expression may hold, by what it is for.
+/* fold_names.c - what a name in an expression stands for: a loop variable, dimension, scalar, param or arg, tried in
+ * this order. Which of them an expression may hold depends on what it is for.
  */
 #include <string.h>
 
@@ -54,7 +54,7 @@ static bool fold_variable(struct dfc_unit *u, const struct dfc_names *names, con
     return true;
 }
 
-/* Dimensions and scalars of the callee. *found is false where e->s is neither. */
+/* Dimensions and scalars of the callee. *found is false if e->s is neither. */
 static bool fold_local(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e,
                        struct dfc_value *value, bool *found)
 {
@@ -105,7 +105,7 @@ static bool fold_param(struct dfc_unit *u, const struct dfc_names *names, const 
                        const struct dfc_param *param, struct dfc_value *value)
 {
     if (!param->ready)
-        return false; /* reported at its declaration */
+        return false; /* the error was reported at its declaration */
     if (param->value.dynamic && (is_structure(names->use) || names->use == DFC_USE_LAUNCH)) {
         if (strcmp(param->value.dynamic, e->s) == 0)
             dfl_error(u->sink, e->loc, "dynamic param '%s' cannot be used in %s", e->s, dfc_use_words(names->use));
@@ -124,7 +124,7 @@ static bool fold_param(struct dfc_unit *u, const struct dfc_names *names, const 
     return true;
 }
 
-/* Says that a name means nothing here, with the closest one that does. */
+/* Reports that a name means nothing here, with the closest name that does. */
 static void unknown_name(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e)
 {
     if (names->callee && names->callee->graph) {

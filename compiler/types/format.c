@@ -1,4 +1,4 @@
-/* format.c - element types and formats: what they are called, what is in them, how large they are. */
+/* format.c - element types and formats: their names, their extents, their sizes in bytes. */
 #include <stdio.h>
 #include <string.h>
 

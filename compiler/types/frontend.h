@@ -1,15 +1,17 @@
-/* frontend.h - what the files of the front end share. Private to them; the way in is front.h.
+/* frontend.h - what the rooms of the front end share: types/, declare/, elab/ and front/. Everybody else calls front.h.
  *
- * Order:    load.c (files) - decl.c (names, params, types) - sig.c, check_kernel.c, check_graph.c (every declaration,
- *           used or not) - elab.c, elab_streams.c (flattening) - resolve.c, order.c (who reads whom) - dims.c, build.c
- *           (formats, scalars, costs, the builder). front.c is the list of these steps.
- * Words:    a *callee* is what a call names: a kernel or a graph. A *signature* is a callee's ports, dimension
- *           variables and scalars, with names and formats looked up. A *use* is what an expression is for: it decides
- *           which names it may hold.
- * Memory:   everything lives in the unit's arena or arrays and dies with dfc_unit_free(). Where memory ran out,
- *           `no_memory` is set and the functions give false; front.c reports it once.
- * Errors:   functions that give bool give false after they have reported why (or where something they need was
- *           already reported).
+ * Room:     compiler/types/ holds the records that these rooms fill, and names, units, values, formats and paths. It
+ *           knows dsl/ and runtime/graph/.
+ * Order:    imports.c (files) - decl.c (names, params, types) - sig.c, check_kernel.c, check_graph.c (every
+ *           declaration, used or not) - elab.c, elab_streams.c (flattening) - resolve.c, elab_order.c (who reads whom)
+ *           - dims.c, to_builder.c (formats, scalars, costs, the builder). front.c is the list of these steps.
+ * Words:    a *unit* is one run of the front end, with all it has read. A *callee* is what a call names: a kernel or a
+ *           graph. A *signature* is a callee's ports, dimension variables and scalars, with names and formats looked
+ *           up. A *use* is what an expression is for: it decides which names the expression may hold.
+ * Memory:   everything lives in the unit's arena or arrays and dies with the unit. If memory runs out, `no_memory` is
+ *           set and the functions give false; front.c reports it once.
+ * Errors:   functions that give bool give false after they have reported why, or if something they need was reported
+ *           before.
  */
 #ifndef DFC_FRONTEND_H
 #define DFC_FRONTEND_H
@@ -20,11 +22,11 @@
 #include "runtime/graph/expr.h"
 
 #define DFC_MAX_NODES 20000000u         /* nodes and nested graphs of one program; streams: twice as many */
-#define DFC_MAX_STEPS 200000000u        /* statements and loop rounds that elaboration walks through */
+#define DFC_MAX_STEPS 200000000u        /* statements and rounds of loops that elaboration goes through */
 #define DFC_MAX_DEPTH 1000u             /* blocks and nested graphs inside each other, once elaborated */
 #define DFC_MAX_INDICES 8u              /* of one stream */
 #define DFC_MAX_LOOPS 32u               /* loops around one node, through all nested graphs of one scope */
-#define DFC_MAX_CODE 4096u              /* words in a scalar's expression over args */
+#define DFC_MAX_CODE 4096u              /* words in the code of a scalar that depends on args */
 
 /* ---- names.c: tables of names ---- */
 
@@ -32,7 +34,7 @@ struct dfc_index {                      /* names to numbers, from 0 in order of 
     struct dfr_table table;
     struct dfr_array names;             /* const char *, borrowed */
 };
-/* false: no memory. *fresh is false where the name was there already. */
+/* false: no memory. *fresh is false if the name was there already. */
 bool dfc_index_add(struct dfc_index *index, const char *name, uint32_t *id, bool *fresh);
 bool dfc_index_find(const struct dfc_index *index, const char *name, uint32_t *id);
 void dfc_index_free(struct dfc_index *index);
@@ -41,20 +43,21 @@ static inline const char *const *dfc_index_names(const struct dfc_index *index) 
 /* ---- units.c ---- */
 
 enum dfc_unit_kind { DFC_UNIT_TIME, DFC_UNIT_BYTES };
-/* false: no such unit. factor: seconds or bytes. */
+/* false: there is no such unit. factor: seconds or bytes of one. */
 bool dfc_unit_find(const char *name, enum dfc_unit_kind *kind, double *factor);
 extern const char *const dfc_unit_names[];
 extern const size_t dfc_unit_n_names;
 
 /* ---- declarations ---- */
 
-struct dfc_value {                      /* of an expression */
-    bool known;                         /* else only its kind is: checked without the values of what it names */
+struct dfc_value {                      /* the value of an expression */
+    bool known;                         /* false: only its kind is known, because the names in it have no values yet */
     const char *dynamic;                /* the dynamic param that it depends on, or NULL */
     int seconds;                        /* power of the unit of time, 0 or 1 */
-    struct df_number n;                 /* known false: the kind alone counts */
-    const uint64_t *code;               /* over args, where known is false and the names' use is a node's scalar */
-    unsigned n_code, stack;             /* words; how deep the stack gets that runs them */
+    struct df_number n;                 /* if not known, only its kind counts */
+    const uint64_t *code;               /* over args; there is code if the value is not known and the use is a node's
+                                         * scalar */
+    unsigned n_code, stack;             /* words of the code; depth of the stack that runs it */
 };
 
 struct dfc_param {                      /* param or arg */
@@ -81,7 +84,7 @@ struct dfc_dim {
     enum dfc_dim_kind kind;
     uint32_t variable;
     uint64_t number;
-    const struct dfl_expr *expr;        /* as written; NULL: from a type */
+    const struct dfl_expr *expr;        /* as written; NULL: the extent comes from a type */
 };
 
 struct dfc_port {
@@ -93,8 +96,8 @@ struct dfc_port {
 };
 
 struct dfc_variable {                   /* dimension variable */
-    struct dfl_name name;               /* where it first stands alone */
-    bool from_input;                    /* an input gives it; else the target's annotation */
+    struct dfl_name name;               /* the place at which it first stands alone */
+    bool from_input;                    /* an input gives it; false: the target's annotation must */
 };
 
 struct dfc_sig {
@@ -110,7 +113,7 @@ struct dfc_callee {
     const char *name;
     struct dfl_loc loc;                 /* of the name */
     struct dfc_sig sig;
-    bool ready;                         /* false: its declaration has errors, uses are not checked further */
+    bool ready;                         /* false: its declaration has errors, so its uses are not checked further */
     const struct dfl_kernel *kernel;    /* NULL: a graph */
     uint32_t id;                        /* kernel: in the graph */
     uint32_t code_classes, cost_classes; /* kernel: bit c */
@@ -120,13 +123,13 @@ struct dfc_callee {
     const struct dfl_variant *launch;   /* kernel: the variant that is a bare __global__ function; NULL: none */
     const struct dfl_graph *graph;      /* NULL: a kernel */
     struct dfc_index streams;           /* graph: names that its body assigns, and in ports */
-    bool used;                          /* graph: elaborated, as a root or inside one */
+    bool used;                          /* graph: it was elaborated, as a root or inside one */
 };
 
 struct dfc_loaded_file {
     struct dfl_file *ast;
     const char *path;                   /* as opened */
-    const char *dir;                    /* its folder, "." where it has none */
+    const char *dir;                    /* its folder; "." if the path names none */
 };
 
 struct dfc_unit {
@@ -155,15 +158,15 @@ static inline struct dfc_param *dfc_params(const struct dfc_unit *u) { return u-
 static inline struct dfc_type *dfc_types(const struct dfc_unit *u) { return u->type_items.items; }
 static inline struct dfc_callee *dfc_callees(const struct dfc_unit *u) { return u->callee_items.items; }
 
-/* names.c: zeroed memory of any size that dies with the unit; NULL: none left (no_memory is set). */
+/* names.c: zeroed memory of any size that dies with the unit. NULL: memory ran out (no_memory is set). */
 void *dfc_alloc(struct dfc_unit *u, size_t size);
 const char *dfc_printf(struct dfc_unit *u, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Remembers that memory ran out; gives false. */
+/* Remembers that memory ran out. Gives false. */
 bool dfc_no_memory(struct dfc_unit *u);
-/* "did you mean …" where a name of the list is close. */
+/* Prints the hint "did you mean …" if a name of the list is close. */
 void dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *names, size_t n);
-/* Is it a C or C++ keyword, `call`, `stream`, df_*, DF_* or of C's headers? Says so where it is then. what: "port",
- * "scalar", … */
+/* Is the name taken: a C or C++ keyword, `call`, `stream`, df_*, DF_*, or a name of C's headers? If so, reports that.
+ * what: "port", "scalar", … */
 bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_name *name);
 
 /* ---- fold.c, fold_names.c, value.c ---- */
@@ -176,27 +179,28 @@ struct dfc_env {                        /* a loop variable, and those of the loo
     const char *name;
     int64_t value;
     unsigned depth;                     /* how many there are, this one included */
-    bool known;                         /* false: checked for any value */
+    bool known;                         /* false: the expression is checked for any value */
     const struct dfc_env *outer;
 };
 
 struct dfc_names {                      /* what the names of an expression stand for */
     enum dfc_use use;
-    const struct dfc_callee *callee;    /* whose dimensions and scalars are in scope; NULL: none */
+    const struct dfc_callee *callee;    /* its dimensions and scalars are in scope; NULL: none are */
     const uint64_t *dims;               /* values of its variables, 0: not known; NULL: any value */
     const struct dfc_value *scalars;    /* values of its scalars; NULL: any value */
     const struct dfc_env *env;
-    bool kinds_only;                    /* numbers and params too count by their kind alone */
+    bool kinds_only;                    /* numbers and params, too, count by their kind alone */
 };
 
 bool dfc_fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value);
-/* The same for an i64; anything else is reported. *value is 0 and *known false where only its kind is known. */
+/* The same for an i64; any other kind is reported. If only the kind is known, *value is 0 and *known is false. */
 bool dfc_fold_int(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, int64_t *value,
                   bool *known);
 /* One extent of a format: an i64 of at least 1. */
 bool dfc_fold_extent(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, uint64_t *value,
                      bool *known);
-/* Converts to a scalar's type; an error is reported at `loc`, with `what` ("scalar 'n' of 'f'") as where it goes. */
+/* Converts a value to a scalar's type. An error is reported at `loc`; `what` says what the value is for: "scalar 'n' of
+ * 'f'". */
 bool dfc_convert(struct dfc_unit *u, struct dfl_loc loc, const char *what, enum dfl_scalar type,
                  struct dfc_value *value);
 const char *dfc_use_words(enum dfc_use use);
@@ -206,11 +210,11 @@ enum df_scalar_type dfc_scalar_type(enum dfl_scalar type);
 /* ---- format.c ---- */
 
 bool dfc_elem_find(const char *name, enum df_elem *elem);
-/* A format with all of its numbers known or, where names say so, not: unknown extents are 0. */
+/* Finds a format's extents. An extent that `names` gives no value for is 0. */
 bool dfc_format_fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_format *ast,
                      struct dfc_format *format);
 void dfc_format_print(const struct dfc_format *format, char *text, size_t size);
-/* Bytes of a token; false: more than 2^63 - 1. */
+/* Bytes of a token. false: they are more than 2^63 - 1. */
 bool dfc_format_bytes(const struct dfc_format *format, uint64_t *bytes);
 
 #endif

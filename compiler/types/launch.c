@@ -1,9 +1,10 @@
 /* launch.c - `gpu "file.cu": f<<<grid, block>>>(…)`: how a bare __global__ function is launched.
  *
- * Extents:  2 expressions are grid and block, 4 are x and y of each, 6 are x, y and z of each; one more is the bytes of
- *           dynamic shared memory. The stream is the job's own.
- * Names:    dimensions and integer scalars of the kernel, params. What does not depend on scalars is checked for each
- *           use when the graph is compiled, the rest by the launcher when a job is launched (emit_launch.c).
+ * Extents:  2 expressions are grid and block, 4 are x and y of each, 6 are x, y and z of each. One more expression is
+ *           the bytes of dynamic shared memory. The stream is the job's own.
+ * Names:    the expressions may hold dimensions and integer scalars of the kernel, and params. What does not depend on
+ *           scalars is checked for each use when the graph is compiled. The launcher checks the rest when a job is
+ *           launched (emit_launch.c).
  * Limits:   those of every GPU that CUDA 12 and later support.
  */
 #include "compiler/types/launch.h"
@@ -164,7 +165,8 @@ static const char *operator_text(enum dfl_op op)
     return texts[op];
 }
 
-/* Everything was checked: a part that is known is a number, the others are made of names of the signature. */
+/* Prints an expression that has been checked: a part that is known is a number, the others are made of names of the
+ * signature. */
 static void print(FILE *out, struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e)
 {
     int64_t value;

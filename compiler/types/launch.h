@@ -1,4 +1,4 @@
-/* launch.h - launches of bare __global__ functions: what check_kernel.c, build.c and the emitter need of launch.c. */
+/* launch.h - launches of bare __global__ functions, for check_kernel.c, to_builder.c and emit_launch.c. */
 #ifndef DFC_LAUNCH_H
 #define DFC_LAUNCH_H
 
@@ -10,18 +10,19 @@
 
 enum dfc_extent { DFC_GRID_X, DFC_GRID_Y, DFC_GRID_Z, DFC_BLOCK_X, DFC_BLOCK_Y, DFC_BLOCK_Z, DFC_SHARED };
 
-/* What value i of a launch of n values is. */
+/* Which extent value i is in a launch of n values. */
 enum dfc_extent dfc_launch_extent(unsigned n, unsigned i);
-/* Its name, and what it must be. */
+/* The extent's name, and the least and most that it may be. */
 const char *dfc_launch_limit(enum dfc_extent extent, int64_t *least, int64_t *most);
 
-/* The declaration; then callee->launch is the variant. */
+/* Checks the declaration. If it is right, callee->launch is the variant. */
 bool dfc_launch_check(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_variant *variant, bool gpu);
-/* One use, with its dimensions. */
+/* Checks one use of the kernel, with that use's dimensions. */
 bool dfc_launch_check_use(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                           const uint64_t *dims);
 
-/* The values as C++ over the `df_generated::number`s of emit_launch.c, separated by commas; gives how many. */
+/* Prints the values, separated by commas, as C++ over the `df_generated::number`s of emit_launch.c. Gives how many
+ * there are. */
 unsigned dfc_launch_print(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                           const struct dfl_variant *variant);
 

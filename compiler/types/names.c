@@ -1,4 +1,4 @@
-/* names.c - tables of names, the unit's memory, and what is said about names that are wrong. */
+/* names.c - tables of names, the unit's memory, and messages about names that are wrong. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,7 +108,7 @@ static const char *const reserved[] = {
     "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
 };
 
-/* Types of prototypes, and macros that are there before any file's own text, or in inline code. */
+/* Types of prototypes, and macros that are defined before any text of the file or of inline code. */
 static const char *const of_headers[] = {
     "EOF", "INFINITY", "NAN", "NULL", "cudaStream_t", "errno", "int32_t", "int64_t", "linux", "size_t",
     "uint16_t", "uint8_t", "unix",

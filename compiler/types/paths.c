@@ -1,4 +1,4 @@
-/* paths.c - names of files: folders and names joined, what an ending says, and the bytes of a whole file. */
+/* paths.c - joins folders and names of files, says by a file's ending what code it holds, and reads whole files. */
 #include "compiler/types/paths.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@ char *dfc_path_join(const char *dir, const char *path)
 void dfc_path_tidy(char *path)
 {
     bool absolute = path[0] == '/';
-    char *out = path + absolute, *floor = out; /* floor: after a leading "/" or "../…" that cannot be taken out */
+    char *out = path + absolute, *floor = out; /* floor: what precedes it stays: a leading "/", or "../…" that nothing
+                                                * can cancel */
     const char *in = path + absolute;
     while (*in) {
         size_t length = strcspn(in, "/");
@@ -71,7 +72,7 @@ char *dfc_stem(const char *path)
     if (n > 3 && strcmp(base + n - 3, ".df") == 0)
         n -= 3;
     char *stem = n ? strndup(base, n) : strdup("graph");
-    for (char *p = stem; p && *p; p++) /* it stands in C strings, in make rules and on command lines */
+    for (char *p = stem; p && *p; p++) /* the stem goes into C strings, make rules and command lines */
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+", *p))
             *p = '_';
     return stem;

@@ -1,5 +1,6 @@
-/* program.h - what the front end is given, and what it gives: the data of compiler/front/front.h, which every room of
- * the compiler reads. */
+/* program.h - what the front end is given and what it gives, as data. compiler/front/front.h has the calls; all rooms
+ * of the compiler read these records.
+ */
 #ifndef DFC_PROGRAM_H
 #define DFC_PROGRAM_H
 
@@ -16,15 +17,15 @@ struct dfc_define {                     /* -D name=value; or a dynamic param's v
 
 struct dfc_front_options {
     const char *path;                   /* the .df file */
-    const struct dfc_define *defines;   /* only params of the files may be named (else an error with a suggestion) */
+    const struct dfc_define *defines;   /* each must name a param of the files; if not, an error suggests the closest */
     size_t n_defines;
-    /* Reads a whole file (malloc'ed into *text), relative paths already resolved against the importing file. NULL: the
-     * file system. false: not readable, *why says why (static string). */
+    /* Reads a whole file, malloc'ed into *text. Relative paths are resolved already, against the importing file. NULL:
+     * the file system is read. false: it cannot be read, and *why says why (a static string). */
     bool (*read)(void *arg, const char *path, char **text, size_t *length, const char **why);
     void *read_arg;
     const char *const *import_dirs;     /* -I, searched after the importing file's own folder */
     size_t n_import_dirs;
-    bool need_code_files;               /* check that variant files exist (-o); not for --emit=graph */
+    bool need_code_files;               /* check that variants' files exist (for -o; --emit=graph does not need them) */
 };
 
 struct dfc_source {                     /* a file that was read: main file first */
@@ -33,7 +34,7 @@ struct dfc_source {                     /* a file that was read: main file first
     size_t length;
 };
 
-/* One variant of one kernel as the driver compiles it. Strings live in the syntax tree. */
+/* One variant of one kernel, for the rooms that compile it. Strings live in the syntax tree. */
 struct dfc_kernel_code {
     const struct dfl_kernel *ast;
     uint32_t kernel;                    /* id in the graph; ids are the order of this array */

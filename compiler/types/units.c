@@ -1,5 +1,5 @@
-/* units.c - units of measurement: names in the grammar, meaning here. kB MB GB TB are powers of 1000, KiB MiB GiB TiB
- * of 1024.
+/* units.c - units of measurement: the grammar takes any name, and this table gives it a meaning. kB, MB, GB and TB are
+ * powers of 1000; KiB, MiB, GiB and TiB are powers of 1024.
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* value.c - what an expression gives: a number, a kind, or postfix code over args; and its way into a scalar's type. */
+/* value.c - values of expressions: numbers, kinds, and postfix code over args; and their conversion to a scalar's type.
+ */
 #include <string.h>
 
 #include "compiler/types/fold.h"
@@ -110,7 +111,7 @@ bool dfc_convert(struct dfc_unit *u, struct dfl_loc loc, const char *what, enum 
         value->n = df_scalar_to_number(scalar, dfc_scalar_type(type));
         return true;
     }
-    if (want != value->n.kind && value->n_code) { /* an i64 on its way to an f64: times 1.0 */
+    if (want != value->n.kind && value->n_code) { /* an i64 that becomes an f64 is multiplied by 1.0 */
         const struct dfc_value one = dfc_value_real(1.0), from = *value;
         value->n = dfc_value_unknown(DF_KIND_F64).n;
         return dfc_value_join(u, loc, DF_X_MUL, &from, &one, value);

@@ -1,10 +1,11 @@
-/* dims.c - dimensions by unification, producers first: what the inputs of a call are binds the variables of its
- * signature, those give its outputs. Two ends that disagree are both named.
+/* dims.c - finds dimensions by unification, producers first. The formats of a call's inputs bind the variables of its
+ * signature; the variables give the formats of its outputs. If two ends disagree, the message names both.
  *
- * Before:   dfc_order_items(): when an item is met, its inputs have formats, and so has the entry of its graph where it
- *           speaks of the graph's dimensions.
+ * Before:   dfc_order_items() has succeeded. So when an item is met, its inputs have formats; and if it mentions
+ *           dimensions of the graph around it, that graph's entry has been solved.
  * Leaves:   every node given to the builder (to_builder.c), every format checked.
- * Errors:   one statement is reported once, however often it is elaborated; what hangs on it is passed over in silence.
+ * Errors:   one statement is reported once, however often it is elaborated. Items that depend on a wrong one are
+ *           skipped in silence.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 /* ---- nodes ---- */
 
-/* What to write where no input gives a variable: the target of the first output that has it. */
+/* No input gives this variable. Says what to write instead: an annotation of the first target whose format has it. */
 static void hint_annotation(const struct dfc_solve *s, unsigned variable)
 {
     const struct dfc_sig *sig = &s->item->callee->sig;
@@ -65,7 +66,8 @@ static bool check_size(struct dfc_solve *s, unsigned p)
     return dfc_solve_failed(s);
 }
 
-/* A kernel that fires before wave 0 can only read what is there by then. What reads nothing else fires then too. */
+/* A kernel that fires before wave 0 can only read what exists by then. A node that reads nothing else fires then
+ * too. */
 static bool check_once(struct dfc_solve *s)
 {
     const struct dfc_callee *callee = s->item->callee;
@@ -139,7 +141,8 @@ static bool solve_entry(struct dfc_solve *s)
     return enter_scalars(s, inner);
 }
 
-/* One out port against what was assigned to it inside; binds what no in port and no annotation did. */
+/* Checks one out port against what was assigned to it inside. Binds the variables that no in port and no annotation has
+ * bound. */
 static bool check_out_port(struct dfc_solve *s, struct dfc_frame *inner, unsigned slot)
 {
     const struct dfc_elab *e = s->e;
@@ -187,7 +190,7 @@ static bool check_out_port(struct dfc_solve *s, struct dfc_frame *inner, unsigne
     return dfc_check_annotation(s, target, format);
 }
 
-/* After all nodes: what comes out of nested graphs is what their out ports say. */
+/* After all nodes: checks that what comes out of nested graphs is what their out ports declare. */
 static bool check_exits(struct dfc_solve *s)
 {
     bool ok = true;
@@ -207,7 +210,7 @@ static bool check_exits(struct dfc_solve *s)
 
 /* ---- the walk ---- */
 
-/* Hangs on something that was reported, or was reported itself in an earlier round. */
+/* Does the item depend on something that was reported? Or was its own statement reported in an earlier round? */
 static bool passed_over(const struct dfc_solve *s)
 {
     const struct dfc_item *item = s->item;

@@ -1,6 +1,6 @@
-/* dims.h - the state of unification. Private to dims.c (the walk over all items) and unify.c (one call).
+/* dims.h - the state of unification. Private to dims.c (all items, in order) and unify.c (one call).
  *
- * Errors:   one statement is reported once, however often it is elaborated; functions that give bool give false then.
+ * Errors:   one statement is reported once, however often it is elaborated. Functions that give bool give false then.
  */
 #ifndef DFC_DIMS_H
 #define DFC_DIMS_H
@@ -9,10 +9,10 @@
 
 enum dfc_origin_kind { DFC_FROM_INPUT, DFC_FROM_ANNOTATION, DFC_FROM_OUT_PORT };
 
-struct dfc_origin {                     /* where the extent of a variable was found; put in words only for a message */
+struct dfc_origin {                     /* where a variable's extent was found; words are made of it only for a message */
     enum dfc_origin_kind kind;
-    unsigned slot;                      /* DFC_FROM_INPUT: of the call at hand */
-    const char *name;                   /* else */
+    unsigned slot;                      /* DFC_FROM_INPUT: an input of the present call */
+    const char *name;                   /* of the other kinds */
     struct dfl_loc loc;
 };
 
@@ -24,14 +24,15 @@ struct dfc_solve {
     bool *once;                         /* by value: made before wave 0 */
     struct dfr_table reported;          /* statements */
     struct dfr_array reported_items;
-    /* of the item at hand */
+    /* about the present item */
     const struct dfc_item *item;
-    uint64_t *bound;                    /* by variable, 0: not yet */
+    uint64_t *bound;                    /* by variable; 0: not bound yet */
     struct dfc_origin *origins;
     uint64_t (*port_dims)[DF_MAX_RANK];
 };
 
-/* Ends the report of an error in the item at hand: where it is, and that its statement has had one. Gives false. */
+/* Ends the report of an error in the present item: notes where it is and marks its statement as reported. Gives
+ * false. */
 bool dfc_solve_failed(struct dfc_solve *s);
 bool dfc_solve_reported(const struct dfc_solve *s, const struct dfl_stmt *stmt);
 struct dfl_loc dfc_solve_loc(const struct dfc_solve *s);
@@ -39,13 +40,13 @@ void dfc_solve_note_port(const struct dfc_solve *s, const struct dfc_port *port)
 /* "'a' (line 9)" */
 void dfc_origin_print(const struct dfc_solve *s, const struct dfc_origin *origin, char *text, size_t size);
 
-/* Binds the variables by the inputs and annotations of the item at hand. */
+/* Binds the variables by the inputs and annotations of the present item. */
 bool dfc_match_all(struct dfc_solve *s);
-/* Extents of port p by the variables, into port_dims; then an input's, where they are expressions, against what it
- * is. */
+/* The first computes the extents of port p from the variables, into port_dims. The second checks them against the
+ * input's own format, if they are expressions. */
 bool dfc_port_extents(struct dfc_solve *s, unsigned p);
 bool dfc_check_input_exprs(struct dfc_solve *s, unsigned p);
-/* A target's annotation, if it has one, against what the output is. */
+/* Checks a target's annotation, if it has one, against the format of the output. */
 bool dfc_check_annotation(struct dfc_solve *s, const struct dfl_target *target, const struct dfc_format *format);
 
 #endif

@@ -1,7 +1,8 @@
-/* elab.c - flattening: nested graphs, loops, conditions and indices become one list of calls and one table of streams.
+/* elab.c - flattens a graph: nested graphs, loops, conditions and indices become one list of calls and one table of
+ * streams.
  *
- * Before:   dfc_check_graphs() has succeeded, so names, arity and kinds are right; what is found here depends on
- *           values.
+ * Before:   dfc_check_graphs() has succeeded, so names, kinds and numbers of inputs are right. What is found here
+ *           depends on values.
  * Depth:    recursion follows blocks and nested graphs, never streams, and ends at DFC_MAX_DEPTH.
  */
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static bool stop(struct dfc_elab *e)
     return false;
 }
 
-/* Counts what elaboration walks through, so that a program that says too much ends with a message. */
+/* Counts the steps of elaboration. A program with too many of them ends with a message instead of running for hours. */
 static bool step(struct dfc_elab *e, struct dfl_loc loc)
 {
     if (++e->steps <= DFC_MAX_STEPS)
@@ -28,13 +29,14 @@ static bool step(struct dfc_elab *e, struct dfl_loc loc)
 
 /* ---- loop variables ---- */
 
-/* One round of a loop. Most need no memory of their own: what is kept is the environment of a call. */
+/* One round of a loop. It lives on the stack: only a round in which a call is made needs memory that lasts (`kept`). */
 struct round {
-    struct dfc_env env;                 /* first: the environments passed around are these */
+    struct dfc_env env;                 /* first, because a pointer to it is a pointer to the round */
     const struct dfc_env *kept;
 };
 
-/* The same environment in memory that lasts; NULL: no memory. Recursion ends at DFC_MAX_LOOPS. */
+/* Copies an environment into memory that lasts, once for each round. NULL: no memory. Recursion ends at
+ * DFC_MAX_LOOPS. */
 static const struct dfc_env *keep_env(struct dfc_elab *e, const struct dfc_env *env)
 {
     struct round *round = (struct round *)(uintptr_t)env;
@@ -65,7 +67,7 @@ static bool add_frame(struct dfc_elab *e, struct dfc_callee *graph, uint32_t par
 
 /* ---- streams of a call ---- */
 
-/* An i64 of the structure; an error is followed by where it happened. */
+/* An i64 that the graph's structure depends on. After an error, notes say where it happened. */
 static bool fold_int(struct dfc_elab *e, uint32_t frame, const struct dfc_env *env, enum dfc_use use,
                      const struct dfl_expr *expr, int64_t *value)
 {
@@ -134,7 +136,7 @@ static bool assigned_twice(struct dfc_elab *e, uint32_t frame, const struct dfc_
     return false;
 }
 
-/* The stream that a target names, now assigned; *id is DF_NONE for `_`. */
+/* The stream that a target names, which is assigned now. *id is DF_NONE for `_`. */
 static bool assign_target(struct dfc_elab *e, const struct dfl_target *target, uint32_t frame,
                           const struct dfc_env *env, enum dfc_source_kind kind, uint32_t source, uint32_t *id)
 {
@@ -177,7 +179,7 @@ static bool node_outputs(struct dfc_elab *e, uint32_t item, const struct dfl_stm
     return true;
 }
 
-/* In ports stand for the streams given, targets for the out ports inside. */
+/* Connects a nested graph: each in port stands for the stream that was given, each target for the out port inside. */
 static bool graph_ports(struct dfc_elab *e, uint32_t item, uint32_t inner, const struct dfl_stmt *stmt, uint32_t frame,
                         const struct dfc_env *env)
 {
@@ -259,7 +261,7 @@ static bool loop_bounds(struct dfc_elab *e, uint32_t frame, const struct dfl_stm
     return true;
 }
 
-/* A round with an error is the last: the next would only repeat it. */
+/* A round with an error is the last, because the next would only repeat it. */
 static bool elab_for(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *outer)
 {
     int64_t from, to;
@@ -289,7 +291,7 @@ static bool elab_if(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *s
     return true;
 }
 
-/* Goes on after an error, for those of other statements; false at the end then. */
+/* Goes on after an error, to find those of other statements. Gives false at the end then. */
 static bool elab_block(struct dfc_elab *e, uint32_t frame, const struct dfl_block *block, const struct dfc_env *env)
 {
     bool ok = true;

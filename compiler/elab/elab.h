@@ -1,13 +1,14 @@
-/* elab.h - a graph laid flat: what elaboration makes of one root graph (main, or one that nothing uses, for its
- * errors).
+/* elab.h - a graph laid flat: what elaboration makes of one root graph. The root is main, or a graph that nothing uses,
+ * which is elaborated to find its errors. front.c calls the steps.
  *
- * Words:    a *frame* is one instance of a graph; an *item* is one call in one frame for one round of its loops: a
- *           node, or the entry of a nested graph; a *stream* is one name with its indices in one frame; a *value* is
- *           one output of one node. Streams lead to values: the target of a node is a value, an in port stands for a
- *           stream outside, the target of a nested graph for its out port inside. Such a chain is never longer than
- *           graphs nest, twice.
- * Order:    dfc_elab_run() - dfc_resolve() - dfc_order_items() - dfc_solve_dims(), each after success of the one
- *           before.
+ * Room:     compiler/elab/ goes from checked declarations to nodes in the builder. It knows declare/ and types/.
+ * Words:    a *frame* is one instance of a graph. An *item* is one call in one frame for one round of its loops: a
+ *           node, or the entry of a nested graph. A *stream* is one name with its indices in one frame. A *value* is
+ *           one output of one node. Streams lead to values: the target of a node is a value; an in port stands for a
+ *           stream outside; the target of a nested graph stands for its out port inside. Such a chain has at most twice
+ *           as many links as graphs are nested.
+ * Order:    dfc_elab_run() - dfc_resolve() - dfc_order_items() - dfc_number_items() - dfc_solve_dims(), each after the
+ *           success of the one before.
  * Memory:   dfc_elab_free() returns everything but what is in the unit's arena (environments, dimensions).
  */
 #ifndef DFC_ELAB_H
@@ -18,9 +19,9 @@
 struct dfc_frame {
     const struct dfc_callee *graph;
     uint32_t parent, item;              /* DF_NONE: the root */
-    uint64_t *dims;                     /* of its variables, 0: not known (yet) */
-    struct dfc_value *scalars;          /* NULL until its entry was passed */
-    bool bad;                           /* its entry had an error: what is inside is passed over */
+    uint64_t *dims;                     /* of its variables; 0: not known, or not yet */
+    struct dfc_value *scalars;          /* NULL until its entry was solved */
+    bool bad;                           /* its entry had an error, so what is inside is skipped */
 };
 
 struct dfc_item {
@@ -28,8 +29,8 @@ struct dfc_item {
     const struct dfc_callee *callee;
     const struct dfc_env *env;          /* loop variables around the call, in its frame */
     uint32_t frame;
-    uint32_t inner;                     /* the frame that it enters, DF_NONE: a node */
-    uint32_t first_in;                  /* into in_streams, and in_values once resolved: n_in of them */
+    uint32_t inner;                     /* the frame that it enters; DF_NONE: it is a node */
+    uint32_t first_in;                  /* into in_streams, and into in_values once resolved: n_in of them */
     uint32_t first_out;                 /* node: into values; nested graph: into port_streams; n_out of them */
     uint32_t ordinal;
 };
@@ -50,7 +51,7 @@ struct dfc_stream {
 
 struct dfc_output {                     /* a value */
     uint32_t item;
-    uint32_t stream;                    /* what its target names, DF_NONE: discarded */
+    uint32_t stream;                    /* what its target names; DF_NONE: it is discarded */
 };
 
 struct dfc_elab {
@@ -58,7 +59,7 @@ struct dfc_elab {
     struct dfc_index names;
     struct dfr_array frames, items, in_streams, port_streams, values, streams, indices; /* indices: int64_t */
     struct dfr_table stream_ids;
-    uint32_t *in_values;                /* by first_in: value, DF_NONE: none (an in port of the root) */
+    uint32_t *in_values;                /* by first_in: a value; DF_NONE: none, it is an in port of the root */
     uint32_t *order;                    /* items, each after those it needs */
     uint64_t steps;
     unsigned depth;
@@ -77,14 +78,16 @@ void dfc_elab_free(struct dfc_elab *e);
 
 /* ---- elab_streams.c ---- */
 
-/* The stream of that name and indices in that frame, made where there is none; DF_NONE: no memory, or too many. */
+/* The stream of that name and indices in that frame. If there is none yet, it is made. DF_NONE: no memory, or too
+ * many. */
 uint32_t dfc_stream_get(struct dfc_elab *e, uint32_t frame, const char *name, const int64_t *indices,
                         unsigned n_indices);
-/* The value that a stream stands for in the end, or DF_NONE; *last is the stream at the end of the chain. */
+/* The value that a stream leads to, or DF_NONE. *last is the stream at the end of the chain. */
 uint32_t dfc_stream_value(const struct dfc_elab *e, uint32_t stream, uint32_t *last);
 /* "A[3, 4]". */
 void dfc_stream_print(const struct dfc_elab *e, uint32_t stream, char *text, size_t size);
-/* Notes after an error about something in a frame: values of loop variables, and the calls that lead there. */
+/* Prints notes after an error about something in a frame: the values of loop variables, and the calls that lead
+ * there. */
 void dfc_note_context(const struct dfc_elab *e, uint32_t frame, const struct dfc_env *env);
 
 /* ---- resolve.c, order.c, dims.c ---- */
@@ -94,7 +97,7 @@ bool dfc_order_items(struct dfc_elab *e);
 bool dfc_number_items(struct dfc_elab *e);
 bool dfc_solve_dims(struct dfc_elab *e);
 
-/* What names mean in a frame, for a call with these loop variables. */
+/* What names mean in a frame, for a call inside these loops. */
 static inline struct dfc_names dfc_frame_names(const struct dfc_elab *e, uint32_t frame, const struct dfc_env *env,
                                                enum dfc_use use)
 {

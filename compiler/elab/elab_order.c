@@ -1,9 +1,10 @@
-/* order.c - items in an order in which each comes after those it needs, or the cycle that makes it impossible; and the
- * numbers that tell calls of one name apart.
+/* elab_order.c - puts the items in an order in which each comes after those it needs, or reports the cycle that makes
+ * that impossible; and gives the numbers that tell calls of one name apart.
  *
  * A node needs the makers of its inputs. The entry of a nested graph needs the makers of its in ports, because they
- * give its dimensions; what its body says with a dimension or a scalar of the graph needs the entry. Nothing else hangs
- * on the entry, so a graph one of whose outputs comes back to one of its inputs is no cycle unless its nodes are one.
+ * give its dimensions. Items of its body need the entry if they mention a dimension or a scalar of the graph. Nothing
+ * else needs the entry. So an output of a graph may lead back to one of its inputs: that is a cycle only if its nodes
+ * form one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static bool names_local(const struct dfc_sig *sig, const struct dfl_expr *e)
     return false;
 }
 
-/* Does an out port of the graph, in whose format the graph's dimensions are, annotate an output of this call? */
+/* Is an output of this call assigned to an out port of the graph, and does that port's format mention the graph's
+ * dimensions? The port then annotates the output. */
 static bool annotated_by_port(const struct dfc_sig *sig, const struct dfc_item *item)
 {
     const struct dfl_target *target = item->callee->sig.needs_annotation ? item->stmt->targets : NULL;
@@ -122,7 +124,7 @@ static bool list_arcs(const struct dfc_elab *e, struct arcs *arcs)
 
 /* ---- a cycle ---- */
 
-/* The stream by which `to` reads from `from`, as `to` names it; DF_NONE: only dimensions connect them. */
+/* The stream by which `to` reads from `from`, as `to` names it. DF_NONE: only dimensions connect them. */
 static uint32_t stream_between(const struct dfc_elab *e, uint32_t from, uint32_t to)
 {
     const struct dfc_item *item = &dfc_items(e)[to];
@@ -134,8 +136,8 @@ static uint32_t stream_between(const struct dfc_elab *e, uint32_t from, uint32_t
     return DF_NONE;
 }
 
-/* The first arc of a cycle is never one of dimensions: it leads to the smallest item of the cycle, and such an arc
- * comes from the entry of the item's graph, which has a smaller number. */
+/* Reports one arc of a cycle. The first arc is never one of dimensions: it leads to the smallest item of the cycle, and
+ * an arc of dimensions comes from the entry of the item's graph, which has a smaller number. */
 static void report_arc(const struct dfc_elab *e, uint32_t from, uint32_t to, bool first)
 {
     char text[300];
@@ -214,8 +216,8 @@ static uint32_t hash_call(const struct dfc_item *item)
     return dfr_hash_fold(hash);
 }
 
-/* Calls that share scope, loop indices and name are numbered from 1; one alone has 0. While counting, the first of a
- * group holds how many there are. */
+/* Calls that share scope, loop indices and name are numbered from 1; a call that shares them with none has 0. While
+ * counting, the first of a group holds how many there are. */
 bool dfc_number_items(struct dfc_elab *e)
 {
     struct dfr_table table = { 0 };

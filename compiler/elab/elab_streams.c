@@ -1,4 +1,4 @@
-/* elab_streams.c - the table of streams: names with indices, found by hashing, a million of them if need be. */
+/* elab_streams.c - the table of streams: names with indices, found by hashing. It may hold millions. */
 #include <stdio.h>
 #include <string.h>
 
@@ -81,7 +81,7 @@ void dfc_stream_print(const struct dfc_elab *e, uint32_t stream, char *text, siz
         snprintf(text + n, size - n, "]");
 }
 
-/* "i = 1, j = 2", outermost loop first; "" where there is no loop. */
+/* "i = 1, j = 2", outermost loop first; "" if there is no loop. */
 static void print_env(const struct dfc_env *env, char *text, size_t size)
 {
     const struct dfc_env *list[DFC_MAX_LOOPS];

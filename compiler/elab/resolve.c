@@ -1,7 +1,7 @@
-/* resolve.c - who reads whom, whatever the order of statements was: every input finds its value, every out port its
- * assignment; values that nobody reads are warned of.
+/* resolve.c - finds who reads whom, whatever the order of the statements: the value of every input, and the assignment
+ * of every out port. It warns about values that nobody reads.
  *
- * What one statement of a loop or of a graph used many times does wrong is said once, with how often.
+ * A statement in a loop, or in a graph that is used many times, is reported once, with how often it is wrong.
  */
 #include <stdlib.h>
 
@@ -53,7 +53,7 @@ static const char *stream_name(const struct dfc_elab *e, uint32_t stream)
 
 /* ---- read and never assigned ---- */
 
-/* Another element of the same name that is assigned, for a note. */
+/* Another element of the same name that is assigned; a note names it. */
 static const struct dfl_target *other_element(const struct dfc_elab *e, uint32_t stream)
 {
     const struct dfc_stream *s = &dfc_streams(e)[stream];

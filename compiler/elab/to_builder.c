@@ -1,5 +1,5 @@
-/* to_builder.c - what the front end tells the builder: kernels, args and params; then each node as its formats are known,
- * with its scalars, costs and hints.
+/* to_builder.c - gives the builder what it needs: first kernels, args and params; then each node, as soon as its
+ * formats are known, with its scalars, costs and hints. dims.c calls it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -78,11 +78,11 @@ static union df_scalar to_scalar(const struct dfc_value *value, enum df_scalar_t
 {
     union df_scalar scalar = { .i64 = 0 };
     if (value->known)
-        df_number_to_scalar(value->n, type, &scalar, NULL); /* was converted before: cannot fail */
+        df_number_to_scalar(value->n, type, &scalar, NULL); /* cannot fail: it was converted before */
     return scalar;
 }
 
-/* Kernels have the numbers that check_kernel.c gave them: the order of declaration. */
+/* Kernels get the numbers that check_kernel.c gave them, in the order of declaration. */
 bool dfc_fill_kernels(struct dfc_unit *u)
 {
     struct df_error error;
@@ -123,7 +123,7 @@ bool dfc_fill_begin(struct dfc_fill *fill, struct dfc_elab *e)
     fill->scope = calloc((size_t)e->frames.n + 1, sizeof *fill->scope);
     if (!fill->node || !fill->scope)
         return dfc_no_memory(e->u);
-    for (uint32_t f = 1; f < e->frames.n; f++) {        /* frame 0 is main, as is scope 0 */
+    for (uint32_t f = 1; f < e->frames.n; f++) {        /* frame 0 is main, and so is scope 0 */
         const struct dfc_frame *frame = &dfc_frames(e)[f];
         const struct dfc_item *item = &dfc_items(e)[frame->item];
         int32_t indices[DFC_MAX_LOOPS];
@@ -199,7 +199,7 @@ static bool build_threads(struct dfc_unit *u, const struct dfl_stmt *stmt, const
     return true;
 }
 
-/* Room for what describes the node of a kernel with many ports. */
+/* Memory for the description of one node; needed for kernels with many ports. */
 struct scratch {
     uint32_t *scalars;
     const char **names;
@@ -303,7 +303,8 @@ bool dfc_fill_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *
     return ok;
 }
 
-/* One 'once' source makes all that reads nothing else 'once' too, which nobody may have meant. */
+/* One 'once' source makes everything that reads nothing else 'once' too. If that is the whole graph, warns: probably
+ * nobody meant it. */
 static void warn_all_once(const struct dfc_unit *u, struct dfl_loc loc)
 {
     for (uint32_t v = 0; v < u->graph->n_nodes; v++)

@@ -1,5 +1,6 @@
-/* unify.c - one call against the formats of its inputs: variables are bound where they stand alone, by the first end
- * that is met; every further end must agree, or both are named. Expressions are computed and compared afterwards.
+/* unify.c - unifies one call with the formats of its inputs. A variable is bound where it stands alone, by the first
+ * end that is met. Every further end must agree, or the message names both. Expressions are computed and compared
+ * afterwards.
  */
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +46,7 @@ struct dfl_loc dfc_solve_loc(const struct dfc_solve *s)
     return s->item->stmt->call_loc;
 }
 
-/* "(line 9)", or with the file where that is another than the call's. */
+/* "(line 9)"; with the file too, if that is not the call's. */
 static const char *place(const struct dfc_solve *s, struct dfl_loc loc, char *text, size_t size)
 {
     if (loc.file == dfc_solve_loc(s).file)
@@ -55,7 +56,7 @@ static const char *place(const struct dfc_solve *s, struct dfl_loc loc, char *te
     return text;
 }
 
-/* The declaration of a stream that is a port of its frame's graph. */
+/* The declaration of a port that is a stream of its graph's frame. */
 static struct dfl_loc port_loc(const struct dfc_elab *e, const struct dfc_stream *stream)
 {
     const struct dfc_sig *sig = &dfc_frames(e)[stream->frame].graph->sig;
@@ -66,7 +67,7 @@ static struct dfl_loc port_loc(const struct dfc_elab *e, const struct dfc_stream
     return (struct dfl_loc){ .file = DFL_NO_FILE };
 }
 
-/* For an input, the stream as the call names it and the line where it is assigned. */
+/* For an input: the stream as the call names it, and the line that assigns it. */
 void dfc_origin_print(const struct dfc_solve *s, const struct dfc_origin *origin, char *text, size_t size)
 {
     static const char *const before[] = { "", "the annotation of ", "out port " };
@@ -169,7 +170,7 @@ static bool match_annotation(struct dfc_solve *s, const struct dfl_target *targe
     return ok;
 }
 
-/* An extent that the out port of the graph around the call states; 0: it leaves it open. */
+/* An extent that an out port of the graph around the call gives. 0: the port leaves it open. */
 static bool stated_extent(struct dfc_solve *s, const struct dfc_dim *dim, uint64_t *extent)
 {
     const struct dfc_frame *frame = &dfc_frames(s->e)[s->item->frame];
@@ -185,7 +186,7 @@ static bool stated_extent(struct dfc_solve *s, const struct dfc_dim *dim, uint64
            dfc_solve_failed(s);
 }
 
-/* A target that is an out port of its own graph: the port's format binds what nothing else has bound. */
+/* If a target is an out port of its own graph, the port's format binds what nothing else has bound. */
 static bool match_out_port(struct dfc_solve *s, const struct dfl_target *target, const struct dfc_port *port)
 {
     const struct dfc_sig *outer = &dfc_frames(s->e)[s->item->frame].graph->sig;
@@ -232,7 +233,7 @@ bool dfc_match_all(struct dfc_solve *s)
 
 /* ---- expressions ---- */
 
-/* Extents of a port from the variables. */
+/* Computes the extents of a port from the variables. */
 bool dfc_port_extents(struct dfc_solve *s, unsigned p)
 {
     const struct dfc_port *port = &s->item->callee->sig.ports[p];
@@ -250,7 +251,7 @@ bool dfc_port_extents(struct dfc_solve *s, unsigned p)
     return true;
 }
 
-/* Inputs whose extents are expressions, now that the variables are known. */
+/* Checks inputs whose extents are expressions, now that the variables are known. */
 bool dfc_check_input_exprs(struct dfc_solve *s, unsigned p)
 {
     const struct dfc_port *port = &s->item->callee->sig.ports[p];
@@ -263,7 +264,7 @@ bool dfc_check_input_exprs(struct dfc_solve *s, unsigned p)
     return true;
 }
 
-/* An annotation against what the output is. */
+/* Checks an annotation against the format of the output. */
 bool dfc_check_annotation(struct dfc_solve *s, const struct dfl_target *target, const struct dfc_format *format)
 {
     const struct dfc_names names = dfc_frame_names(s->e, s->item->frame, s->item->env, DFC_USE_ANNOTATION);

@@ -1,5 +1,5 @@
-/* front.c - the front end from beginning to end. Each step leaves what the next takes for granted; a step that reported
- * errors is the last, but for the check of graphs, which may add its own.
+/* front.c - the front end from beginning to end, step by step. Each step relies on what the step before it has checked.
+ * The step that reports errors is the last one, except that unused graphs are checked even if main is wrong.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 /* ---- the unit ---- */
 
-/* The main file's name without folder and ending: the program's. */
+/* The program is named after its main file, without folder and ".df". */
 static struct df_builder *make_builder(struct dfc_unit *u)
 {
     const char *slash = strrchr(u->options->path, '/'), *name = slash ? slash + 1 : u->options->path;
@@ -63,7 +63,7 @@ static void unit_free(struct dfc_unit *u)
 
 /* ---- steps ---- */
 
-/* The program: graph `main`, flattened, connected, ordered, with formats, in the builder. */
+/* Makes the program of graph `main`: flattened, connected, ordered, with formats, and given to the builder. */
 static bool elaborate_main(struct dfc_unit *u)
 {
     struct dfc_elab e;
@@ -76,7 +76,7 @@ static bool elaborate_main(struct dfc_unit *u)
     return ok;
 }
 
-/* Graphs that the program does not use, as far as they can be checked without dimensions. */
+/* Checks graphs that the program does not use, as far as that is possible without dimensions. */
 static bool check_unused(struct dfc_unit *u)
 {
     bool ok = true;
@@ -113,7 +113,7 @@ static bool run_steps(struct dfc_unit *u)
 
 /* ---- the result ---- */
 
-/* Hands the unit's arrays out. Those of no items have no memory, and the pointers are NULL. */
+/* Gives the unit's arrays to the result. An empty array has no memory, and its pointer is NULL. */
 static void fill_front(struct dfc_front *front, struct dfc_unit *u)
 {
     front->graph = u->graph;

@@ -1,10 +1,13 @@
-/* front.h - the front end as one call: sources in, checked immutable graph out. Used by dfc, and linked into programs
- * that have dynamic params (they elaborate their own sources again with other values: the same code, the same
- * messages).
+/* front.h - the front end as one call: sources in, a checked immutable graph out. dfc calls it. Programs with dynamic
+ * params have it linked in and elaborate their own sources again with other values: so they get the same graph and the
+ * same messages.
  *
+ * Room:     compiler/front/ knows the rooms of the front end and the estimates of profiles/estimate/. It is linked into
+ *           programs, so it must not need compiler/load/ and the rooms after it.
  * Memory:   dfc_front_run() gives a result that dfc_front_free() returns; the graph inside is the result's.
  * Threads:  one at a time.
- * Errors:   everything wrong with the sources is reported to the sink; false then. Nothing is printed elsewhere.
+ * Errors:   everything wrong with the sources is reported to the sink; the call gives false then. Nothing is printed
+ *           elsewhere.
  * Files:    are read through `read`, so that a program can serve them from its own image.
  */
 #ifndef DFC_FRONT_H

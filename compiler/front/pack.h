@@ -1,4 +1,4 @@
-/* pack.h - a pack of sources laid open. Private to sources.c and replan.c; the format is sources.c's own. */
+/* pack.h - a pack of sources, unpacked. Private to sources.c and replan.c; sources.c defines the format. */
 #ifndef DFC_PACK_H
 #define DFC_PACK_H
 
@@ -9,7 +9,7 @@ struct dfc_pack_file {
     size_t length;
 };
 
-struct dfc_pack {                       /* strings are the pack's, borrowed */
+struct dfc_pack {                       /* its strings are borrowed from the pack's bytes */
     struct dfc_define *defines;
     const char **dirs;
     struct dfc_pack_file *files;        /* main first */

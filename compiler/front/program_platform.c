@@ -1,5 +1,5 @@
-/* program_platform.c - --platform of a generated program: the compiler's own reader of platforms behind libdf's hook.
- * Linked into programs with the front end.
+/* program_platform.c - reads the file of a generated program's --platform with the compiler's own reader of platforms.
+ * libdf calls it through a pointer in df_program. It is linked into programs with the front end.
  */
 #include "compiler/front/program_platform.h"
 

@@ -1,5 +1,6 @@
-/* program_platform.h - what goes into df_program.read_platform. Mistakes in the file are reported to stderr as dfc
- * reports them. */
+/* program_platform.h - the function for df_program.read_platform. It reports mistakes in the file to stderr as dfc
+ * does.
+ */
 #ifndef DFC_PROGRAM_PLATFORM_H
 #define DFC_PROGRAM_PLATFORM_H
 

@@ -1,9 +1,10 @@
-/* replan.c - in a program with dynamic params: the graph for other sizes, by the same front end from the same sources,
- * and the times of its works.
+/* replan.c - in a program with dynamic params: makes the graph for other sizes by the same front end from the same
+ * sources, and finds the times of its works.
  *
- * Times:    what the program knows of its kernels (profiles/estimate/known.h) gives those that dfc would find for these sizes.
- *           Where that says nothing and the old graph's times do, the nearest work of the same kernel, by the bytes of
- *           a job, scaled by their ratio (right for kernels that are linear in their data); else the stated default.
+ * Times:    what the program knows of its kernels (profiles/estimate/known.h) gives the times that dfc would find for
+ *           these sizes. If it knows nothing of a work but the old graph has times, the nearest work of the same kernel
+ *           counts, by the bytes of a job. Its time is scaled by the ratio of the bytes, which is right for kernels
+ *           that are linear in their data. Else it is the stated default.
  */
 #include "compiler/front/pack.h"
 
@@ -36,13 +37,13 @@ static bool read_pack(void *arg, const char *path, char **text, size_t *length, 
     return false;
 }
 
-struct values {                         /* -D for the front end */
+struct values {                         /* the values of the dynamic params, as -D for the front end */
     struct dfc_define *defines;
     char (*texts)[24];
     size_t n;
 };
 
-/* The definitions of the pack, then (they count) those of the dynamic params. */
+/* The definitions of the pack, and after them those of the dynamic params, so that these count. */
 static bool make_defines(const struct dfc_pack *pack, const struct df_graph *old, const int64_t *values,
                          size_t n_values, struct values *made)
 {
@@ -81,7 +82,7 @@ static int make_graph(struct dfc_pack *pack, const struct values *values, struct
     bool ok = dfc_front_run(sink, &options, &front);
     dfl_sink_summary(sink);
     dfl_sink_free(sink);
-    if (fclose(out) == 0 && !ok)        /* else there are but warnings, which dfc gave when the program was made */
+    if (fclose(out) == 0 && !ok)        /* if it is right: only warnings, which dfc gave before */
         fputs(said, stderr);
     free(said);
     if (!ok)
@@ -94,7 +95,7 @@ static int make_graph(struct dfc_pack *pack, const struct values *values, struct
 
 /* ---- times ---- */
 
-struct known {                          /* an old work, for the search */
+struct known {                          /* a work of the old graph, for the search */
     uint32_t kernel, work;              /* kernel: of the new graph */
     uint64_t bytes;
 };
@@ -109,14 +110,14 @@ static int compare_known(const void *a, const void *b)
     return x->work < y->work ? -1 : x->work > y->work;
 }
 
-/* How far apart two sizes are, as a ratio of at least 1. */
+/* The ratio of two sizes, at least 1. */
 static double distance(uint64_t a, uint64_t b)
 {
     double x = (double)a + 1, y = (double)b + 1;
     return x > y ? x / y : y / x;
 }
 
-/* The old work of that kernel whose job is nearest in size; NULL: none. list is sorted. */
+/* The old work of that kernel whose job is nearest in size. NULL: there is none. The list is sorted. */
 static const struct known *nearest(const struct known *list, size_t n, uint32_t kernel, uint64_t bytes)
 {
     size_t low = 0, high = n;
@@ -134,8 +135,8 @@ static const struct known *nearest(const struct known *list, size_t n, uint32_t 
     return distance(below->bytes, bytes) < distance(above->bytes, bytes) ? below : above;
 }
 
-/* Times of what is not known better. Kernels and classes keep their numbers: both graphs come from the same
- * declarations. */
+/* Fills in times of works about which nothing better is known. Kernels and classes keep their numbers, because both
+ * graphs come from the same declarations. */
 static void scale_times(const struct df_graph *graph, const struct df_graph *old, const struct df_times *old_times,
                       const struct known *list, size_t n, struct df_times *times)
 {

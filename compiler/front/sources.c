@@ -1,5 +1,5 @@
-/* sources.c - the pack of sources: "DFSRC1\0\0", then the counts of definitions, folders and files, then their texts
- * (runtime/base/bytes.h). Definitions are name and value, files path and text.
+/* sources.c - the pack of sources: "DFSRC1\0\0"; then the numbers of definitions, folders and files; then their texts
+ * (runtime/base/bytes.h). A definition is a name and a value, a file is a path and a text.
  */
 #include "compiler/front/pack.h"
 

@@ -1,11 +1,11 @@
 /* sources.h - a program's own sources, and the front end run on them again with other values of dynamic params.
  *
- * Pack:     what dfc was given, so that the same run can be made again: -D definitions, -I folders, every file with its
- *           path. Same inputs, same bytes. Files go by the paths that they were read from; a program reads no disk for
- *           them.
+ * Pack:     all that dfc was given, so that the same run can be made again: -D definitions, -I folders, every file with
+ *           its path. The same inputs give the same bytes. A file is known by the path that it was read from; a program
+ *           reads no disk for it.
  * Memory:   dfc_sources_pack() gives a block that the caller frees.
- * Errors:   dfc_sources_pack() fails on memory only. dfc_replanner: DF_E_FORMAT (not a pack), DF_E_ARGUMENT (the
- *           sources do not allow these values: the diagnostics went to stderr), DF_E_MEMORY.
+ * Errors:   dfc_sources_pack() fails only if memory runs out. dfc_replanner gives DF_E_FORMAT (this is no pack),
+ *           DF_E_ARGUMENT (the sources do not allow these values: the diagnostics went to stderr) or DF_E_MEMORY.
  */
 #ifndef DFC_SOURCES_H
 #define DFC_SOURCES_H
@@ -16,7 +16,7 @@
 bool dfc_sources_pack(const struct dfc_front *front, const struct dfc_define *defines, size_t n_defines,
                       unsigned char **bytes, size_t *size);
 
-/* Reads a pack that dfc_sources_pack() wrote. */
+/* For df_program.replanner: reads a pack that dfc_sources_pack() wrote, and makes the graph for other values. */
 extern const struct df_replanner dfc_replanner;
 
 #endif

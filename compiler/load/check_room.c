@@ -1,12 +1,12 @@
-/* check_room.c - nodes that no unit of the platform has the memory for, told where they are called: a program that has
- * one could run nowhere there.
+/* check_room.c - reports nodes that fit into no unit's memory on this platform, at the place where they are called. A
+ * program with such a node could not run there.
  */
 #include <string.h>
 
 #include "compiler/load/load.h"
 #include "partition/model/model.h"
 
-/* Of the call: its file is one of the sources, which the sink knows by name. */
+/* The place of the node's call. Its file is one of the sources, which the sink knows by name. */
 static struct dfl_loc loc_of(const struct dfc_loaded *loaded, const struct df_node *node)
 {
     const struct df_graph *g = loaded->front->graph;
@@ -36,7 +36,7 @@ bool dfc_check_room(const struct dfc_loaded *loaded)
     uint32_t first = DF_NONE, more = 0;
     struct dfp_model model;
     if (dfp_model_init(&model, &loaded->problem, NULL))
-        return true;                    /* who plans will say what is wrong */
+        return true;                    /* the planner will report what is wrong */
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         if (dfp_model_fastest(&model, v, false) != DF_NONE || !dfp_model_is_too_large(&model, v))
             continue;

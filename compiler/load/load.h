@@ -1,8 +1,8 @@
 /* load.h - from a command's options to a graph with everything that planners need, its platform and its times; and the
  * checks of a command's outputs against that graph.
  *
- * Room:     compiler/load/ knows the front end, the planners' model and the profiles. It knows no command line: a command
- *           fills struct dfc_common.
+ * Room:     compiler/load/ knows the front end, the planners' model and the profiles. It knows no command line: a
+ *           command fills struct dfc_common.
  * Errors:   functions that give bool give false after they have reported why.
  */
 #ifndef DFC_LOAD_H
@@ -12,10 +12,10 @@
 #include "partition/partition.h"
 #include "profiles/profiles.h"
 
-/* What all commands for one graph are asked for. */
+/* What the user asked for, by the options that all commands for one graph share. */
 struct dfc_common {
     const char *path;                   /* the .df, the only positional argument */
-    bool path_optional;                 /* set by a command that can do without it */
+    bool path_optional;                 /* true: the command can do without a .df */
     struct dfc_define *defines;
     size_t n_defines;
     const char **import_dirs, **lib_dirs, **lib_names; /* -I -L -l */
@@ -30,8 +30,9 @@ struct dfc_common {
     struct dfp_options partition;       /* --ratio, --vertex-weight, --seed, --objective, --budget, --time-cap */
 };
 
-/* A graph with everything planners need: front end, platform (--platform, else declared in the .df, else the stored
- * probe, else the stated default with one GPU where a kernel has a gpu variant or cost), times. false: reported. */
+/* A graph with everything that planners need. The platform is that of --platform; else the first one declared in the
+ * .df; else the stored probe; else the stated default, with one GPU if some kernel has a gpu variant or cost, or if
+ * --emu-all is given. */
 struct dfc_loaded {
     struct dfl_sink *sink;
     struct dfc_front *front;
@@ -41,28 +42,29 @@ struct dfc_loaded {
     struct df_times times;
     struct dfp_problem problem;
 };
-/* -o is checked as by dfc_output_check(); a command's other outputs are its own to check. */
+/* Loads the graph, its platform and its times. -o is checked by dfc_output_check(); a command checks its other outputs
+ * itself. need_code: every kernel that is used must have code, and its files must exist. false: reported. */
 bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
-/* The graph alone: no platform, no times, no problem. */
+/* Loads the graph alone: no platform, no times, no problem. false: reported. */
 bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
 void dfc_unload(struct dfc_loaded *loaded);
 
-/* Has some unit of the platform the memory for each node's job? false: reported, with the call's place. */
+/* Has some unit of the platform enough memory for each node's job? false: reported, at the call's place. */
 bool dfc_check_room(const struct dfc_loaded *loaded);
-/* Says what opening the database took in of what programs had learned. NULL: nothing. */
+/* Reports what opening the database took over from the files that programs wrote with --learn. NULL: does nothing. */
 void dfc_report_learned(const struct dfw_db *db);
 
-/* The policy that places the nodes where none is named: "gp" where all times are known, else "gp-thesis". */
+/* The policy that places the nodes if none is named: "gp" if all times are known, else "gp-thesis". */
 const char *dfc_default_placer(const struct dfc_loaded *loaded);
 
 /* ---- outputs ---- */
 
-/* Before the work that it would be for: a path that cannot be written, or that is one of the files the graph is made of
- * (the .df, its imports, its kernels' code, the platform's file; the .df alone where loaded is NULL). NULL and "-" are
- * good. false: reported. */
+/* Checks an output's path before the work is done. A path is refused that cannot be written, or that is one of the
+ * files the graph is made of: the .df, its imports, its kernels' code, the platform's file. If loaded is NULL, only the
+ * .df counts. NULL and "-" are good. false: reported. */
 bool dfc_output_check(const struct dfc_common *common, const struct dfc_loaded *loaded, const char *path);
-/* A name that promises another form than `form` ("SVG" or "DOT"), such as g.png; one that promises nothing is good.
- * false: reported; exit 2. */
+/* Refuses a name that promises another form than `form` ("SVG" or "DOT"), such as g.png. A name that promises nothing
+ * is good. false: reported; the command exits with 2. */
 bool dfc_output_is_picture(const char *option, const char *path, const char *form);
 
 #endif

@@ -1,7 +1,5 @@
-/* load_cmd.c - from a command's options to a graph with everything that planners need: platform and times.
- *
- * Platform: --platform, else the first one declared in the .df, else the stored probe of this machine, else the
- *           stated default.
+/* load_cmd.c - from a command's options to a graph with everything that planners need: platform and times. load.h says
+ * which platform is taken.
  */
 #include "compiler/load/load.h"
 
@@ -20,9 +18,9 @@ static bool uses_gpu(const struct df_graph *g)
     return false;
 }
 
-/* A platform counts its classes as its own text names them; planners compare them with the graph's. So the graph's
- * classes come first, in its order, and what it does not know after them. false: more classes than there is room for
- * (reported). */
+/* Gives the platform's classes the graph's numbers, because planners compare them. A platform's own text numbers its
+ * classes in its own order. So the graph's classes come first, in the graph's order, and those that it does not know
+ * after them. false: there are more classes than fit (reported). */
 static bool align_classes(struct df_platform *platform, const struct df_graph *g)
 {
     struct df_platform old = *platform;
@@ -48,7 +46,7 @@ static bool align_classes(struct df_platform *platform, const struct df_graph *g
     return true;
 }
 
-/* The stored probe, where there is one. A database that cannot be read is no reason to stop. */
+/* The stored probe, if there is one. A database that cannot be read is no reason to stop. */
 static bool probed(struct dfw_db *db, bool emulated, struct df_platform *platform)
 {
     struct df_error error = { "" };
@@ -80,7 +78,7 @@ static bool choose_platform(const struct dfc_common *common, struct dfw_db *db, 
     return align_classes(&loaded->platform, front->graph);
 }
 
-/* --workers, --gpu-mem, --gpu-jobs and --device=none describe the machine too. */
+/* --workers, --gpu-mem, --gpu-jobs and --device=none change what the platform says. */
 static void apply_limits(const struct dfc_common *common, struct df_platform *platform)
 {
     if (common->workers)
@@ -105,7 +103,7 @@ static void apply_limits(const struct dfc_common *common, struct df_platform *pl
 
 /* ---- code ---- */
 
-/* Kernels that are used and cannot be compiled: costs alone. */
+/* Reports kernels that are used and cannot be compiled, because they have costs and no code. */
 static bool check_code(const struct dfc_loaded *loaded)
 {
     const struct dfc_front *front = loaded->front;
@@ -171,7 +169,8 @@ static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
         const char *gpu = common->device && strcmp(common->device, "emu") == 0 ? DFW_EMULATOR : NULL;
         const struct df_graph *graph = loaded->front->graph;
         int status = dfw_known_load(db, graph, gpu, common->emu_all, &loaded->known, &error);
-        if (status != DF_OK && db) { /* a damaged database costs precision, not the program */
+        if (status != DF_OK && db) { /* a damaged database makes the plan less precise, but the program can still be
+                                      * made */
             dfc_warning("the profile database is not used: %s", error.text);
             status = dfw_known_load(NULL, graph, gpu, common->emu_all, &loaded->known, &error);
         }
@@ -185,7 +184,7 @@ static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
     return good;
 }
 
-/* Says how many errors were left out, and frees. */
+/* Says how many errors were left out, and frees everything. */
 static bool give_up(struct dfc_loaded *loaded)
 {
     dfl_sink_summary(loaded->sink);

@@ -1,6 +1,5 @@
-/* output_check.c - output paths that cannot be meant: told before the work that they would be for.
- *
- * One slip of the hand (`-o vec.c`, `--csv=graph.df`), and the only copy of a source would be gone.
+/* output_check.c - refuses output paths that cannot be meant, before the work is done. One slip of the hand (`-o
+ * vec.c`, `--csv=graph.df`) would destroy the only copy of a source.
  */
 #include "compiler/load/load.h"
 
@@ -21,7 +20,7 @@ static bool is_file(const char *path, const struct stat *output)
     return stat(path, &input) == 0 && input.st_dev == output->st_dev && input.st_ino == output->st_ino;
 }
 
-/* A variant's file, if it has one and it is that. NULL: not; else its name, malloc'ed. */
+/* If the variant's code is in the file `output`, gives that file's name, malloc'ed. NULL: it is not. */
 static char *is_variant(const struct dfc_kernel_code *code, const struct dfl_variant *variant,
                         const struct stat *output)
 {
@@ -32,7 +31,7 @@ static char *is_variant(const struct dfc_kernel_code *code, const struct dfl_var
     return NULL;
 }
 
-/* The input that the file is, malloc'ed; NULL: none of them (or no memory to say so). */
+/* The name of the input that is the file `output`, malloc'ed. NULL: no input is, or there is no memory to say so. */
 static char *find_input(const struct dfc_common *common, const struct dfc_front *front, const struct stat *output)
 {
     char *found = NULL;

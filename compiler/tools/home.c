@@ -1,5 +1,5 @@
-/* home.c - where dfc's own header and libraries are. The build tree, a bundle and an installation have one layout,
- * bin/dfc, lib/, include/, so the place follows from where the executable is; $DFC_HOME names another such folder.
+/* home.c - finds dfc's own header, libraries and plugins. The build tree, a bundle and an installation have one layout:
+ * bin/dfc, lib/ and include/. So the place follows from the executable's own path. $DFC_HOME names another such folder.
  */
 #include "compiler/tools/home.h"
 
@@ -14,7 +14,7 @@
 
 static char include_dir[PATH_MAX], lib_dir[PATH_MAX];
 
-/* The folder above the one the executable is in. false: the system does not say. */
+/* The folder above the executable's folder. false: the system does not tell. */
 static bool beside_executable(char *root, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", root, size - 1);
@@ -40,7 +40,7 @@ static bool holds(char *dir, size_t size, const char *root, const char *sub, con
     return n > 0 && (size_t)n < size;
 }
 
-/* NULL where `file` is in no such folder; reported. */
+/* Finds the folder `sub` that holds `file`. NULL: there is none (reported). */
 static const char *find(char *dir, size_t size, const char *sub, const char *file)
 {
     if (*dir)

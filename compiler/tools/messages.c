@@ -1,5 +1,5 @@
-/* messages.c - dfc's messages about anything but the text of a .df, on stderr. Standard output is flushed first, so that
- * the two streams keep their order where both lead to one place.
+/* messages.c - prints dfc's messages to stderr. Standard output is flushed first, so that the two streams keep their
+ * order if both lead to one place.
  */
 #include "compiler/tools/messages.h"
 

@@ -1,5 +1,5 @@
-/* output.c - where a command's result goes: the standard output, or a file that appears whole or not at all
- * (runtime/base/output.h); failures are reported. Where a signal ends dfc, what is not whole yet goes.
+/* output_file.c - opens and closes the outputs of commands, and removes what is not whole if a signal ends dfc.
+ * runtime/base/output.h does the rest.
  */
 #include "compiler/tools/output_file.h"
 
@@ -14,7 +14,8 @@
 /* ---- signals ---- */
 
 enum { MOST_OPEN = 8 };
-static char *volatile doomed[MOST_OPEN]; /* temporary files of open outputs; NULL: a free place */
+static char *volatile doomed[MOST_OPEN]; /* temporary files of open outputs, which the handler removes; NULL: a free
+                                          * place */
 
 static void remove_and_end(int number)
 {
@@ -27,7 +28,7 @@ static void remove_and_end(int number)
 
 const int dfc_ending_signals[DFC_N_SIGNALS] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 
-/* Others' handlers stay, and do their own tidying. */
+/* If somebody else handles the signal already, that handler stays and removes its own files. */
 static void catch_signals(void)
 {
     struct sigaction now, action = { .sa_handler = remove_and_end, .sa_flags = SA_RESTART };
@@ -36,7 +37,7 @@ static void catch_signals(void)
             sigaction(dfc_ending_signals[i], &action, NULL);
 }
 
-/* No place, no memory: then a signal leaves the file behind. */
+/* If there is no free place or no memory, a signal leaves the file behind. */
 static void doom(const char *temporary)
 {
     for (int i = 0; temporary && i < MOST_OPEN; i++)

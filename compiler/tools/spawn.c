@@ -1,4 +1,6 @@
-/* spawn.c - other programs: one and its output, or many at once; and the word lists that are their command lines. */
+/* spawn.c - runs other programs: one at a time with its output, or many at once. It also makes the lists of words that
+ * are their command lines.
+ */
 #include "compiler/tools/spawn.h"
 
 #include <errno.h>
@@ -54,7 +56,7 @@ void dfc_list_add_all(struct dfc_list *list, const struct dfc_list *other)
     list->failed |= other->failed;
 }
 
-/* Copies the word at *text to `word`, its quotes removed, and moves *text past it. */
+/* Copies the word at *text to `word` without its quotes, and moves *text past it. */
 static void unquote(const char **text, char *word)
 {
     char quote = 0;
@@ -105,7 +107,7 @@ static void catch(int signal)
 
 void dfc_signals_hold(struct dfc_signals *before)
 {
-    struct sigaction action = { .sa_handler = catch }; /* no SA_RESTART: waiting ends */
+    struct sigaction action = { .sa_handler = catch }; /* no SA_RESTART, so that a signal ends waiting */
     caught = 0;
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < DFC_N_SIGNALS; i++) {
@@ -153,7 +155,7 @@ struct capture {
     size_t length, capacity;
 };
 
-/* Reads what is there. false: no memory or a read error, with errno. */
+/* Reads what has arrived. false: no memory or a read error; errno says which. */
 static bool capture_read(struct capture *c)
 {
     if (c->capacity - c->length < 4096) {
@@ -178,7 +180,7 @@ static bool capture_read(struct capture *c)
     return true;
 }
 
-/* Until both ends are closed. false: errno says why. */
+/* Reads until both pipes are closed. false: errno says why. */
 static bool capture_all(struct capture captures[2], pid_t pid)
 {
     while (captures[0].fd >= 0 || captures[1].fd >= 0) {
@@ -197,7 +199,7 @@ static bool capture_all(struct capture captures[2], pid_t pid)
     return true;
 }
 
-/* A pipe whose writing end becomes descriptor `target` of the child. */
+/* Makes a pipe whose writing end becomes descriptor `target` of the child. */
 static bool capture_open(struct capture *c, posix_spawn_file_actions_t *actions, int target, int *writer)
 {
     int ends[2];
@@ -280,7 +282,7 @@ static void job_start(struct dfc_job *job)
         job->pid = -1;
 }
 
-/* Waits for any of the started ones; gives it, or NULL. */
+/* Waits until one of the started jobs ends, and gives it. NULL: waiting failed. */
 static struct dfc_job *job_wait(struct dfc_job *jobs, size_t n)
 {
     int status;
@@ -298,7 +300,7 @@ static struct dfc_job *job_wait(struct dfc_job *jobs, size_t n)
             jobs[i].status = exit_status(status);
             return &jobs[i];
         }
-    return jobs; /* a child that is not ours to count: look again */
+    return jobs; /* some other child ended: the caller looks again */
 }
 
 void dfc_jobs_run(struct dfc_job *jobs, size_t n, unsigned parallel)

@@ -1,20 +1,19 @@
-/* build.h - from a loaded graph to a linked program, as one call.
+/* build.h - from a loaded graph to a linked program, as one call. The commands compile, compare and profile make it.
  *
- * Room:     compiler/build/ prints C and CUDA C, runs compilers and the linker. It knows the loaded graph and its plan. It
- *           takes no decision about the graph: what it prints is all in there. Its own files share build_program.h and
- *           emit.h.
+ * Room:     compiler/build/ prints C and CUDA C, and runs compilers and the linker. It knows the loaded graph and its
+ *           plan. It decides nothing about the graph: what it prints is in there already. Its own files share
+ *           build_program.h and emit.h.
  */
 #ifndef DFC_BUILD_H
 #define DFC_BUILD_H
 
 #include "compiler/load/load.h"
 
-/* Compiles and links the loaded graph to the program `output`. What cmd_compile does with -o; profile and compare build
- * with it too. 0 or 1 (reported). */
+/* How dfc_build() compiles and links the loaded graph to the program `output`. It gives 0, or 1 (reported). */
 struct dfc_build_options {
-    const char *cc, *nvcc, *cflags, *nvcc_flags, *optimise; /* NULL: defaults; optimise: "-O3" */
+    const char *cc, *nvcc, *cflags, *nvcc_flags, *optimise; /* NULL: the default; optimise: "-O3" */
     bool debug, keep, dependencies;     /* -g, --keep, -MD */
-    bool emu_gpu_code;                  /* --emu-gpu-code: no CUDA; gpu variants in C and C++ are for the emulator */
+    bool emu_gpu_code;                  /* --emu-gpu-code: no CUDA; the emulator runs gpu variants that are C or C++ */
     const char *policy;
     bool quiet;
 };

@@ -1,5 +1,5 @@
-/* build_deps.c - -MD: PROGRAM.d, a make rule that names every file the program was made of: .df files, users' files,
- * and the headers that the compilers found them to include.
+/* build_deps.c - -MD: writes PROGRAM.d, a make rule that names every file the program was made of: the .df files, the
+ * users' files, and the headers that the compilers found to be included.
  */
 #include "compiler/build/build_program.h"
 
@@ -22,8 +22,9 @@ static void add(struct dfc_list *files, const char *name)
         dfc_list_add(files, "%s", name);
 }
 
-/* The prerequisites in a rule as compilers write them: after the first ": ", blanks apart, "\ " for a blank in a name.
- * Those in the work folder are dfc's own; nvcc also lists what #line calls generated code, which is no file. */
+/* Adds the prerequisites of a rule as compilers write it: they stand after the first ": ", parted by blanks, with "\ "
+ * for a blank in a name. Files in the work folder are dfc's own and are left out. nvcc also lists what #line calls
+ * generated code, which is no file, so it is left out too. */
 static void add_rule(struct dfc_list *files, char *text, const char *work)
 {
     char *p = strstr(text, ": ");
@@ -87,7 +88,7 @@ static void print_rule(FILE *out, const char *target, const struct dfc_list *fil
         print_name(out, files->items[i]);
     }
     fputc('\n', out);
-    for (size_t i = 0; i < files->n; i++) { /* so that a file that is gone does not stop make */
+    for (size_t i = 0; i < files->n; i++) { /* empty rules: make does not stop if a file is gone */
         print_name(out, files->items[i]);
         fputs(":\n", out);
     }

@@ -1,4 +1,4 @@
-/* build_link.c - the link line of a program, and what its failures mean in terms of the .df. */
+/* build_link.c - makes the link line of a program, and says what its failures mean in terms of the .df. */
 #include "compiler/build/build_program.h"
 
 #include <errno.h>
@@ -11,8 +11,9 @@
 
 /* ---- the line ---- */
 
-/* A bundle brings shared libraries beside libdf.a: they come before the system's, when linking and, for themselves and
- * what they need in turn (hence RPATH, which RUNPATH would not do), when the program starts. */
+/* A bundle brings shared libraries beside libdf.a. They must be found before the system's, both when the program is
+ * linked and when it starts, and also for what they need in turn. Hence RPATH: RUNPATH would not serve the libraries'
+ * own needs. */
 static void add_bundled(struct dfc_list *argv, const char *lib)
 {
     char path[PATH_MAX];
@@ -25,7 +26,7 @@ static void add_bundled(struct dfc_list *argv, const char *lib)
 
 static void add_objects(const struct dfc_program *p, struct dfc_list *argv, bool *cxx)
 {
-    for (int archives = 0; archives < 2; archives++) /* archives last: objects need what is in them */
+    for (int archives = 0; archives < 2; archives++) /* archives come last, because objects need what is in them */
         for (size_t i = 0; i < p->n_units; i++) {
             const struct dfc_build_unit *unit = &p->units[i];
             size_t n = strlen(unit->object);
@@ -36,8 +37,8 @@ static void add_objects(const struct dfc_program *p, struct dfc_list *argv, bool
         }
 }
 
-/* Toolkits have their libraries in lib64, those of Python's packages in lib, conda's under targets. The program finds
- * them there too, unless it is where the system looks anyway. */
+/* Toolkits have their libraries in lib64, Python's packages in lib, conda under targets. The program's run path names
+ * that folder too, unless the system looks there anyway. */
 static void add_cuda(const struct dfc_program *p, struct dfc_list *argv)
 {
     static const char *const folders[] = { "lib64", "lib", "targets/x86_64-linux/lib" };
@@ -62,7 +63,7 @@ static void link_command(const struct dfc_program *p, const char *path, struct d
     add_objects(p, &objects, &cxx);
     dfc_list_add_all(argv, cxx ? &tools->cxx : &tools->cc);
     dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
-    dfc_list_add_all(argv, &tools->c_flags); /* -fopenmp, -fsanitize, -flto: they count here too */
+    dfc_list_add_all(argv, &tools->c_flags); /* -fopenmp, -fsanitize and -flto count when linking, too */
     dfc_list_add(argv, "-o");
     dfc_list_add(argv, "%s", path);
     dfc_list_add_all(argv, &objects);
@@ -97,7 +98,7 @@ static bool names_function(const char *text, const char *name)
     return false;
 }
 
-/* Functions that the linker missed and that a variant promised: said again, at the place of the promise. */
+/* If the linker missed a function that a variant names, says so again, at the variant's place. */
 static void explain_missing(const struct dfc_program *p, const char *text)
 {
     const struct dfc_front *front = p->loaded->front;
@@ -131,7 +132,7 @@ static void explain_missing(const struct dfc_program *p, const char *text)
     }
 }
 
-/* Libraries of `link "…"` that the linker did not find: said again, at their place. */
+/* If the linker did not find a library of `link "…"`, says so again, at the place of that declaration. */
 static void explain_libraries(const struct dfc_program *p, const char *text)
 {
     const struct dfc_front *front = p->loaded->front;

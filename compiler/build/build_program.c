@@ -1,9 +1,9 @@
 /* build_program.c - from a loaded graph to a linked program, step by step: plan, image, sources, compile, link.
  *
- * Place:    generated files are in a work folder of their own, removed at the end; with --keep it is PROGRAM.dfc/ and
- *           stays.
- * Output:   linked under a temporary name beside its own and renamed when whole, so a failure leaves an older program
- *           as it was.
+ * Place:    generated files are in a work folder of their own, which is removed at the end. With --keep it is
+ *           PROGRAM.dfc/ and stays.
+ * Output:   the program is linked under a temporary name beside its own and renamed when it is whole. So a failure
+ *           leaves an older program as it was.
  */
 #include "compiler/build/build_program.h"
 
@@ -30,7 +30,7 @@ static bool work_open(struct dfc_program *p)
 {
     const char *tmp = getenv("TMPDIR");
     const char *place = p->options->keep ? p->output : tmp && *tmp ? tmp : "/tmp";
-    int n = asprintf(&p->work, "%s%s%s", *place == '-' ? "./" : "", place, /* else sources in it would be options */
+    int n = asprintf(&p->work, "%s%s%s", *place == '-' ? "./" : "", place, /* or sources in it would be options */
                      p->options->keep ? ".dfc" : "/dfc-XXXXXX");
     if (n < 0) {
         p->work = NULL;
@@ -61,8 +61,8 @@ static void work_close(struct dfc_program *p)
 
 /* ---- the image ---- */
 
-/* Says what the program will need of the devices' memories: where somebody asked for a limit, and where not as many
- * waves fit as would be in flight. */
+/* Says what the program will need of each device's memory, if the user gave a limit, or if fewer waves fit than would
+ * be in flight. */
 static void note_promises(const struct dfc_program *p, const struct df_plan *plan)
 {
     uint32_t inflight = p->common->inflight, wanted = inflight ? inflight : DF_DEFAULT_INFLIGHT;
@@ -79,8 +79,8 @@ static void note_promises(const struct dfc_program *p, const struct df_plan *pla
     }
 }
 
-/* The plan that the program carries, so that a run on the platform it was made for need not plan. A graph that cannot
- * run on that platform is compiled without one: the machine it will run on may differ. */
+/* The plan that the program carries. A run on the platform that the plan was made for need not plan again. If the graph
+ * cannot run on this platform, the program carries no plan: it may run on another machine. */
 static struct df_plan *make_plan(const struct dfc_program *p)
 {
     struct df_error error = { "" };
@@ -134,7 +134,7 @@ static bool write_image(const struct dfc_program *p)
     struct dfr_image image = { .graph = p->loaded->front->graph, .default_waves = -1 };
     unsigned char *sources = NULL, *known = NULL;
     bool good = true;
-    if (p->loaded->front->has_dynamic) { /* what it takes to be made again for other sizes */
+    if (p->loaded->front->has_dynamic) { /* what the program needs to make its graph again for other sizes */
         good = (dfc_sources_pack(p->loaded->front, p->common->defines, p->common->n_defines, &sources,
                                  &image.source_bytes) &&
                 dfw_known_pack(&p->loaded->known, &known, &image.known_bytes, NULL) == DF_OK) ||
@@ -155,19 +155,19 @@ static bool is_replaceable(const char *path)
 {
     struct stat status;
     if (stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
-        return true; /* a folder is refused where it is opened */
+        return true; /* opening it will refuse a folder */
     dfc_error("cannot write '%s': it is not a regular file", path);
     return false;
 }
 
-/* In a file that needs no nvcc. */
+/* Is the variant's code in a file that needs no nvcc? */
 static bool is_host_code(const struct dfl_variant *variant)
 {
     return variant->path && !variant->has_launch &&
            (dfc_code_kind_of(variant->path) == DFC_CODE_C || dfc_code_kind_of(variant->path) == DFC_CODE_CXX);
 }
 
-/* --emu-gpu-code: the other gpu variants are as if they had not been written. */
+/* --emu-gpu-code: treats gpu variants that need nvcc as if they had not been written. */
 static void leave_out_cuda(struct dfc_program *p)
 {
     for (size_t i = 0; i < p->loaded->front->n_kernels; i++) {
@@ -202,7 +202,7 @@ static void note_left_out(const struct dfc_program *p)
                            : " are");
 }
 
-/* What may take long and leaves no file: Ctrl-C ends it there and then. */
+/* The steps that may take long and leave no file. Signals are not held here, so Ctrl-C ends dfc at once. */
 static bool prepare(struct dfc_program *p)
 {
     if (!dfc_tools_find(&p->tools, p->common, p->options, p->loaded->front))
@@ -234,7 +234,8 @@ int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const 
     struct dfc_output file;
     struct dfc_signals signals;
     char *stem = NULL;
-    if (!loaded->front->has_dynamic && !dfc_check_room(loaded)) /* else sizes are known at start */
+    if (!loaded->front->has_dynamic && !dfc_check_room(loaded)) /* with dynamic params, sizes are known only when the
+                                                                 * program starts */
         return 1;
     bool held = false, good = is_replaceable(output) && ((stem = dfc_stem(common->path)) || no_memory());
     program.stem = stem;

@@ -1,13 +1,13 @@
 /* build_program.h - what the files of the build share: from a loaded graph to a linked program.
  *
- *   build_program.c the way, step by step
- *   build_tools.c   compilers, CUDA toolkit and libraries of this machine
- *   build_units.c   which files are compiled, and with which command
- *   build_link.c    the link line, and what its failures mean
- *   build_deps.c    -MD
- *   emit_*.c        the text that is compiled
+ *   - build_program.c the steps, in order
+ *   - build_tools.c   compilers, CUDA toolkit and libraries of this machine
+ *   - build_units.c   which files are compiled, and with which command
+ *   - build_link.c    the link line, and what its failures mean
+ *   - build_deps.c    -MD
+ *   - emit_*.c        the text that is compiled (emit.h)
  *
- * Memory:   a dfc_list owns its strings; one whose `failed` is set ran out of memory and is not to be used.
+ * Memory:   dfc_units_free() and dfc_tools_free() return what the program's units and tools hold.
  * Output:   the same input gives the same bytes: no temporary path, time or order of completion reaches the program.
  */
 #ifndef DFC_BUILD_PROGRAM_H
@@ -22,12 +22,13 @@
 /* ---- compilers ---- */
 
 struct dfc_tools {
-    struct dfc_list cc, cxx, nvcc;      /* command and flags named with it; nvcc empty: none */
+    struct dfc_list cc, cxx, nvcc;      /* the command, and flags that were named with it; nvcc is empty if there is
+                                         * none */
     struct dfc_list c_flags;            /* for every C and C++ unit: -O -g --cflags, sanitizers, pkg-config */
     struct dfc_list cu_flags;
     struct dfc_list link_flags;         /* pkg-config and -l */
     const char *include, *lib;          /* dfc_home_… */
-    char *cuda;                         /* folder of the toolkit, NULL: none */
+    char *cuda;                         /* folder of the toolkit; NULL: none */
     const char *no_cuda;                /* why gpu variants cannot be compiled; NULL: they can */
 };
 bool dfc_tools_find(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options,
@@ -38,8 +39,8 @@ void dfc_tools_free(struct dfc_tools *tools);
 
 struct dfc_build_unit {
     enum dfc_code_kind kind;
-    char *path;                         /* the user's file; NULL: wholly generated */
-    char *source, *object, *log, *deps; /* in the work folder; an object's `object` is the user's own */
+    char *path;                         /* the user's file; NULL: the unit is wholly generated */
+    char *source, *object, *log, *deps; /* in the work folder; if the user's file is an object, `object` is that file */
 };
 
 struct dfc_program {
@@ -49,10 +50,10 @@ struct dfc_program {
     const char *output;
     struct dfc_tools tools;
     const char *stem;                   /* "sum" of sum.df */
-    struct df_plan *plan;               /* NULL: it carries none */
+    struct df_plan *plan;               /* NULL: the program carries none */
     char *work;                         /* folder of generated files */
     bool gpu;                           /* gpu variants are compiled */
-    bool cuda;                          /* with CUDA; else they are C and C++, for the emulator */
+    bool cuda;                          /* with CUDA; false: they are C and C++, for the emulator */
     struct dfc_build_unit *units;
     size_t n_units;
 };

@@ -1,5 +1,5 @@
-/* build_tools.c - what this machine has to compile with: the C and C++ compilers, nvcc and its toolkit, and the flags
- * that the command line, pkg-config and the kind of dfc (a sanitizer) add.
+/* build_tools.c - finds what this machine has to compile with: the C and C++ compilers, nvcc and its toolkit. It adds
+ * the flags of the command line, of pkg-config, and of this dfc if it was built with a sanitizer.
  */
 #include "compiler/build/build_program.h"
 
@@ -21,7 +21,8 @@ static bool is_runnable(const char *path)
     return access(path, X_OK) == 0;
 }
 
-/* The file that `name` means: itself where it holds a slash, else the first in $PATH. malloc'ed; NULL: none. */
+/* The file that `name` means: `name` itself if it holds a slash, else the first such file in $PATH. malloc'ed; NULL:
+ * none. */
 static char *find_program(const char *name)
 {
     if (strchr(name, '/'))
@@ -39,7 +40,7 @@ static char *find_program(const char *name)
     return NULL;
 }
 
-/* gcc-12 → g++-12, clang → clang++, cc → c++: the C++ compiler that belongs to a C compiler. */
+/* Adds the C++ compiler that belongs to a C compiler: gcc-12 → g++-12, clang → clang++, cc → c++. */
 static void add_cxx_name(struct dfc_list *cxx, const char *cc)
 {
     static const char *const pairs[][2] = { { "clang", "clang++" }, { "gcc", "g++" }, { "cc", "c++" } };
@@ -63,7 +64,7 @@ static void find_c(struct dfc_tools *tools, const struct dfc_build_options *opti
     dfc_list_add_words(&tools->cxx, cxx);
     if (tools->cxx.n)
         return;
-    for (size_t i = 0; i + 1 < tools->cc.n; i++) /* a wrapper before the name, such as ccache */
+    for (size_t i = 0; i + 1 < tools->cc.n; i++) /* a wrapper before the name, such as ccache, stays before it */
         dfc_list_add(&tools->cxx, "%s", tools->cc.items[i]);
     add_cxx_name(&tools->cxx, tools->cc.items[tools->cc.n - 1]);
 }
@@ -85,8 +86,8 @@ static bool has_file(const char *folder, const char *file)
     return n > 0 && (size_t)n < sizeof path && access(path, R_OK) == 0;
 }
 
-/* TOOLKIT as nvcc itself tells it ("#$ TOP=…" of a dry run): `nvcc` may be a wrapper script in any folder.
- * malloc'ed; NULL: it said nothing. */
+/* The toolkit's folder as nvcc itself tells it ("#$ TOP=…" of a dry run), because `nvcc` may be a wrapper script in any
+ * folder. malloc'ed; NULL: it told nothing. */
 static char *toolkit_told_by(const char *nvcc)
 {
     char *text = NULL, *said = NULL, *top = NULL;
@@ -102,7 +103,7 @@ static char *toolkit_told_by(const char *nvcc)
     return top;
 }
 
-/* Folder of the toolkit that this nvcc belongs to: malloc'ed, or NULL where it has no headers. */
+/* The folder of the toolkit that this nvcc belongs to. malloc'ed; NULL: there are no headers in it. */
 static char *toolkit_of(const char *nvcc)
 {
     char *top = toolkit_told_by(nvcc);
@@ -112,7 +113,7 @@ static char *toolkit_of(const char *nvcc)
     return access("/usr/include/cuda_runtime_api.h", R_OK) == 0 ? strdup("/usr") : NULL;
 }
 
-/* Why gpu variants cannot be compiled, or NULL. */
+/* Finds the CUDA toolkit. Gives why gpu variants cannot be compiled, or NULL if they can. */
 static const char *find_cuda(struct dfc_tools *tools, const struct dfc_build_options *options)
 {
     const char *named = options->nvcc ? options->nvcc : getenv("NVCC");
@@ -145,7 +146,7 @@ static const char *find_cuda(struct dfc_tools *tools, const struct dfc_build_opt
 
 /* ---- libraries ---- */
 
-/* Parts of the CUDA toolkit: found there, not by the linker's search. */
+/* Is it a part of the CUDA toolkit? Then it is looked for there, not by the linker's search. */
 static bool is_cuda_library(const char *name)
 {
     static const char *const names[] = { "cublas",   "cublasLt", "cusolver", "cufft", "curand",
@@ -207,14 +208,16 @@ static bool names_architecture(const char *flags)
     return flags && (strstr(flags, "-arch") || strstr(flags, "-gencode") || strstr(flags, "--gpu-"));
 }
 
-/* Code for every major architecture that this nvcc knows, and PTX for those to come: it takes about a second longer
- * than one alone. That the next nvcc will not know some of them is no news for a user who named none. */
+/* Code for every major architecture that this nvcc knows, and PTX for those to come. That takes about a second longer
+ * than one architecture alone. nvcc warns that its next version will not know some of them; a user who named no
+ * architecture need not hear that. */
 static void cu_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options)
 {
     struct dfc_list *flags = &tools->cu_flags, defaults = { 0 };
     dfc_list_add(flags, "%s", optimisation(options));
     if (options->debug)
-        dfc_list_add(flags, "-g"); /* not -lineinfo: it puts the unit's path, new in every build, into the program */
+        dfc_list_add(flags, "-g"); /* not -lineinfo: it puts the unit's path, which is new in every build, into the
+                                    * program */
     if (!names_architecture(options->nvcc_flags))
         dfc_list_add_words(flags, "-arch=all-major -Wno-deprecated-gpu-targets --threads=0");
     dfc_list_add_words(&defaults, DFC_DEFAULT_CFLAGS);

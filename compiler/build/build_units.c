@@ -1,6 +1,6 @@
-/* build_units.c - which files are compiled and how: one unit for the generated program, one for inline gpu code, one
- * for each file of the user's, however many variants are in it. Units are compiled beside each other; what the
- * compilers say is printed in the order of the units.
+/* build_units.c - decides which files are compiled, and with which command. There is one unit for the generated
+ * program, one for inline gpu code, and one for each file of the user's, however many variants are in it. Units are
+ * compiled at the same time; what the compilers say is printed in the order of the units.
  */
 #include "compiler/build/build_program.h"
 
@@ -19,7 +19,7 @@ static bool no_memory(void)
     return false;
 }
 
-/* Takes path (NULL: generated). `name` is the unit's file in the work folder. */
+/* Adds a unit. Takes path; NULL: the unit is generated. `name` is the unit's file in the work folder. */
 static bool add_unit(struct dfc_program *p, enum dfc_code_kind kind, char *path, const char *name)
 {
     struct dfc_build_unit *units = realloc(p->units, (p->n_units + 1) * sizeof *units);
@@ -30,7 +30,7 @@ static bool add_unit(struct dfc_program *p, enum dfc_code_kind kind, char *path,
     p->units = units;
     struct dfc_build_unit *u = &units[p->n_units++];
     *u = (struct dfc_build_unit){ .kind = kind, .path = path };
-    if (kind == DFC_CODE_OBJECT) /* its name is a word of the linker's: no option, no file of options */
+    if (kind == DFC_CODE_OBJECT) /* "./" keeps the linker from taking it for an option or a file of options */
         return asprintf(&u->object, "%s%s", strchr("-@", *path) ? "./" : "", path) >= 0 ||
                ((u->object = NULL), no_memory());
     if (asprintf(&u->source, "%s/%s", p->work, name) < 0)
@@ -55,7 +55,7 @@ static bool add_file(struct dfc_program *p, const char *dir, const char *as_writ
             return true;
         }
     const char *slash = strrchr(path, '/');
-    char name[300]; /* numbered: two folders may each have a vec.c */
+    char name[300]; /* numbered, because two folders may each have a vec.c */
     snprintf(name, sizeof name, "%zu_%.250s", p->n_units, slash ? slash + 1 : path);
     return add_unit(p, dfc_code_kind_of(path), path, name);
 }
@@ -161,7 +161,8 @@ void dfc_units_free(struct dfc_program *p)
 
 /* ---- compiling ---- */
 
-/* A file's own includes are looked for where it is, not where its unit is. malloc'ed; NULL: no memory. */
+/* The folder in which a file's own includes are looked for: that of the file, not of its unit. malloc'ed; NULL: no
+ * memory. */
 static char *folder_of(const struct dfc_build_unit *unit)
 {
     const char *slash = unit->path ? strrchr(unit->path, '/') : NULL;
@@ -180,9 +181,10 @@ static void command_c(const struct dfc_program *p, const struct dfc_build_unit *
     free(folder);
     if (p->cuda)
         dfc_list_add(argv, "-I%s/include", p->tools.cuda);
-    dfc_list_add(argv, "-ffile-prefix-map=%s=.", p->work); /* the work folder's name changes from build to build */
+    dfc_list_add(argv, "-ffile-prefix-map=%s=.", p->work); /* the work folder has another name in every build */
     if (!unit->path)
-        for (int i = 0; i < 4; i++)                        /* where .incbin finds the image; -Wa would part it at commas */
+        for (int i = 0; i < 4; i++)                        /* the folder in which .incbin finds the image; -Wa would
+                                                            * split it at commas */
             dfc_list_add(argv, "%s", i % 2 == 0 ? "-Xassembler" : i == 1 ? "-I" : p->work);
     if (p->options->dependencies) {
         dfc_list_add(argv, "-MMD");
@@ -202,7 +204,7 @@ static void command_cu(const struct dfc_program *p, const struct dfc_build_unit 
     free(folder);
     if (p->options->debug)
         dfc_list_add(argv, "-Xcompiler=-ffile-prefix-map=%s=.", p->work);
-    dfc_list_add(argv, "--keep"); /* else its own temporary names, which have a process id in them, reach the object */
+    dfc_list_add(argv, "--keep"); /* else nvcc's own temporary names, which contain a process id, reach the object */
     dfc_list_add(argv, "--keep-dir");
     dfc_list_add(argv, "%s", p->work);
     if (p->options->dependencies) {
@@ -232,7 +234,7 @@ static void print_log(const char *path)
         fclose(log);
 }
 
-/* What went wrong with one unit, where something did. */
+/* Reports what went wrong with one unit. true: nothing did. */
 static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *unit, const struct dfc_job *job)
 {
     const char *what = unit->kind == DFC_CODE_CUDA  ? "nvcc"
@@ -242,7 +244,7 @@ static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *u
     if (job->status == 0)
         return true;
     if (dfc_signals_caught() || (job->error == ECANCELED && job->status < 0))
-        return false; /* ended by us, or never begun because another failed */
+        return false; /* dfc ended it, or never started it because another unit failed */
     if (job->status < 0 && job->error == ENOENT)
         dfc_error("%s was not found: '%s' (%s)", what, job->argv.items[0],
                   unit->kind == DFC_CODE_CUDA ? "name one with --nvcc" : "install gcc, or name one with --cc");

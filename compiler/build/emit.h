@@ -1,4 +1,5 @@
-/* emit.h - the C and CUDA C of a program, printed from the graph and the declarations of its kernels.
+/* emit.h - the C and CUDA C of a program, printed from the graph and the declarations of its kernels. build_units.c
+ * calls it.
  *
  *   emit_spell.c    how C spells what a graph declares: types, signatures, arguments, #line
  *   emit_header.c   NAME.df.h
@@ -7,7 +8,7 @@
  *   emit_unit.c     the unit of one file of the user's
  *   emit_launch.c   launches of bare __global__ functions
  *
- * Output:   the same input gives the same bytes. Errors of the FILE are the caller's to look at.
+ * Output:   the same input gives the same bytes. The caller checks the FILE for errors.
  */
 #ifndef DFC_EMIT_H
 #define DFC_EMIT_H
@@ -16,18 +17,18 @@
 
 #include "compiler/front/front.h"
 
-/* What a variant is called by: NAME_cpu for a function in a file, df_inline_… and
- * df_target_… for generated ones. */
+/* What precedes NAME_cpu in the name of a variant's function: "" for a function in a file; "df_inline_" or "df_target_"
+ * for a generated one. */
 const char *dfc_variant_prefix(const struct dfl_variant *variant);
-/* `int PREFIXNAME_cpu(struct df_call *call, …)`, without the end. mutable_inputs: `in` ports without const. */
+/* Prints `int PREFIXNAME_cpu(struct df_call *call, …)` without a ';'. mutable_inputs: `in` ports are not const. */
 void dfc_emit_signature(FILE *out, const struct df_graph *graph, uint32_t kernel, const char *prefix, bool gpu,
                         bool mutable_inputs);
 void dfc_emit_unused(FILE *out, const struct df_graph *graph, uint32_t kernel, bool gpu);
-/* `#line N "file"`. */
+/* Prints `#line N "file"`. */
 void dfc_emit_line(FILE *out, unsigned line, const char *file);
 void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                      const struct dfl_variant *variant, bool gpu);
-/* "const float *" and the like; element and scalar types as C writes them. */
+/* Element and scalar types as C writes them. */
 const char *dfc_c_elem(enum df_elem elem);
 const char *dfc_c_scalar(enum df_scalar_type type);
 
@@ -35,18 +36,20 @@ void dfc_emit_header(FILE *out, const struct dfc_front *front, const char *stem)
 void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu, bool emu_gpu_code);
 void dfc_emit_cuda(FILE *out, const struct dfc_front *front, const char *stem);
 bool dfc_has_inline(const struct dfc_front *front, bool gpu);
-/* The unit of a user's file: the header, the file's text, the calls of its functions by `cpu "file": f(…)`.
- * false: reported. */
+/* Prints the unit of a user's file: the header, the file's text, and the calls of its functions that `cpu "file": f(…)`
+ * asks for. false: reported. */
 bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const char *path, bool cxx,
                    bool gpu);
-/* The arguments of a call, as written or as a prototype has them after `first`. */
+/* Prints the arguments of a call: as written; if none were written, `first` and then those of a prototype. */
 void dfc_emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                         const struct dfl_variant *variant, const char *first);
-/* emit_launch.c: the body of a function that launches a __global__ one, and what such bodies need before them. */
+/* emit_launch.c: prints the body of a function that launches a __global__ one, and what such bodies need before
+ * them. */
 void dfc_emit_launch(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                      const struct dfl_variant *variant);
 void dfc_emit_launch_prelude(FILE *out);
-/* What the compiler cannot be asked of objects: prototypes by the names of the arguments (in the main unit). */
+/* For a function in an object file, where no compiler can ask for its type: prints a prototype by the names of the
+ * arguments, and the call. It goes into the main unit. */
 void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                             const struct dfl_variant *variant, bool gpu);
 

@@ -1,6 +1,6 @@
-/* emit_c.c - NAME.c: what a program is beside the users' files and the image of its graph. One way to call each variant
- * (libdf's df_function), the code that was written inline, and main(). No decision is made here: nodes, times and
- * placement are the image's.
+/* emit_c.c - prints NAME.c: what a program has beside the users' files and the image of its graph. That is one function
+ * for each variant, by which libdf calls it; the code that was written inline; and main(). Nothing is decided here:
+ * nodes, times and placement are in the image.
  */
 #include "compiler/build/emit.h"
 #include "compiler/types/paths.h"
@@ -110,7 +110,8 @@ void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool
         fputs("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
               "#include <string.h>\n\n", out);
     fprintf(out, "#include \"%s.df.h\"\n\n", stem);
-    if (dfc_has_inline(front, false))   /* older compilers only warn, and pass a float as a double */
+    if (dfc_has_inline(front, false))   /* older compilers only warn of an undeclared function, and pass it a float as a
+                                         * double */
         fputs("#pragma GCC diagnostic error \"-Wimplicit-function-declaration\"\n\n", out);
     emit_functions(out, front, gpu);
     fprintf(out, "/* The graph, its times and its plan: laid over by libdf, never copied. */\n"

@@ -1,5 +1,5 @@
-/* emit_header.c - NAME.df.h: one prototype per variant that is a function in a user's file, so that a kernel which
- * disagrees with its declaration does not compile.
+/* emit_header.c - prints NAME.df.h: one prototype for each variant that is a function in a user's file. So a kernel
+ * that disagrees with its declaration does not compile.
  */
 #include "compiler/build/emit.h"
 

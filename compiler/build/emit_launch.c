@@ -1,5 +1,6 @@
-/* emit_launch.c - the function that launches a bare __global__ function: in the unit of its .cu file, after the file's
- * text. Extents are computed as the .df says it, in 64 bits with overflow seen, so no launch has wrapped numbers.
+/* emit_launch.c - prints the function that launches a bare __global__ function. It stands in the unit of the .cu file,
+ * after the file's text. Extents are computed as the .df says, in 64 bits, and an overflow is noticed: so no launch
+ * gets a number that wrapped.
  */
 #include "compiler/build/emit.h"
 #include "compiler/types/launch.h"

@@ -1,5 +1,5 @@
-/* emit_spell.c - how C spells what a graph declares: element and scalar types, signatures, arguments, #line. For every
- * file that prints code.
+/* emit_spell.c - how C spells what a graph declares: element and scalar types, signatures, arguments, #line. Every file
+ * that prints code calls it.
  *
  * Order:    `call`, the stream of a gpu variant, dimensions, ports as declared, scalars.
  */
@@ -93,7 +93,7 @@ void dfc_emit_arguments(FILE *out, const struct dfc_front *front, const struct d
             fprintf(out, "%s%s", a->s, a->next ? ", " : "");
         return;
     }
-    const char *comma = *first ? ", " : ""; /* as a prototype of ours would have it */
+    const char *comma = *first ? ", " : ""; /* as a prototype made by dfc has them */
     fputs(first, out);
     for (unsigned d = 0; d < k->n_dims; d++)
         comma = emit_argument(out, comma, g, g->dim_names[k->first_dim + d]);

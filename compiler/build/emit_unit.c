@@ -1,13 +1,14 @@
-/* emit_unit.c - the unit of one user's file: NAME.df.h, the text of the file, and after it the calls of its functions
- * that the .df wrote as `cpu "file": f(a, b)`.
+/* emit_unit.c - prints the unit of one user's file: NAME.df.h, the text of the file, and after it the calls of its
+ * functions that the .df wrote as `cpu "file": f(a, b)`.
  *
- * The text is pasted, not included, so that it stays a file of its own: messages name it alone (#line), its own
+ * The text is pasted, not included, so that it stays a file of its own. Messages name only that file (#line), its own
  * includes work (-iquote its folder), and it need not be changed to be called. Feature test macros (_GNU_SOURCE, …)
  * that it defines are put before the header, because they count only before the first system header.
  *
- * C:        an existing function returns void (DF_OK) or int, which the compiler is asked (__typeof__).
- * C++:      the same by overloads. A function that differs from its prototype would be an overload there, not an error,
- *           so the unit ends with an assertion that the name means one function.
+ * C:        an existing function returns void (which counts as DF_OK) or int. The compiler is asked which it is
+ *           (__typeof__).
+ * C++:      the same, by overloads. A function that differs from its prototype would be another overload there and no
+ * error. So the unit ends with an assertion that the name means one function.
  */
 #include "compiler/build/emit.h"
 
@@ -20,7 +21,8 @@
 
 /* ---- the file's text ---- */
 
-/* Compilers take a byte order mark at a file's begin, and here that is inside the unit. */
+/* Reads the file without its byte order mark: compilers accept one at the beginning of a file only, and here it would
+ * stand inside the unit. */
 static bool read_text(const char *path, char **text)
 {
     static const char mark[] = "\xEF\xBB\xBF";
@@ -37,7 +39,7 @@ static bool read_text(const char *path, char **text)
     }
     if (!failed && n > 0 && strncmp(*text, mark, strlen(mark)) == 0)
         memmove(*text, *text + strlen(mark), strlen(*text + strlen(mark)) + 1);
-    if (!failed && n < 0) { /* empty */
+    if (!failed && n < 0) { /* the file is empty */
         free(*text);
         *text = strdup("");
         failed = !*text;
@@ -48,7 +50,7 @@ static bool read_text(const char *path, char **text)
     return !failed;
 }
 
-/* The name after `#define` on this line where it is a feature test macro; its length, or 0. */
+/* If this line defines a feature test macro, the length of its name; else 0. */
 static size_t feature_macro(const char *line, size_t length)
 {
     static const char *const names[] = {
@@ -86,7 +88,8 @@ static void emit_feature_macros(FILE *out, const char *text)
     }
 }
 
-/* The line where `name` is first followed by "(": where a reader looks for the function. 1 where it is nowhere. */
+/* The line at which `name` is first followed by "(": a reader would look for the function there. 1: there is no such
+ * line. */
 static unsigned line_of_function(const char *text, const char *name)
 {
     size_t n = strlen(name);
@@ -112,7 +115,7 @@ static void emit_arguments(FILE *out, const struct dfc_front *front, const struc
     fputc(')', out);
 }
 
-/* The call stands in the column where it was written, so that a caret under it is right. */
+/* The call stands in the column in which it was written, so that a caret under it is right. */
 static void emit_call_c(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                         const struct dfl_variant *variant, bool gpu)
 {
@@ -142,8 +145,8 @@ static void emit_call_c(FILE *out, const struct dfc_front *front, const struct d
     fputs(");\n#pragma GCC diagnostic pop\n", out);
 }
 
-/* (f(…), df_ok()): for void the comma is the built-in one and gives DF_OK; for int it is the overload, which gives
- * the int. */
+/* Prints (f(…), df_ok()). If f returns void, the comma is the built-in one and gives DF_OK; if it returns int, the
+ * comma is the overload, which gives the int. */
 static void emit_call_cxx(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                           const struct dfl_variant *variant, bool gpu)
 {
@@ -170,7 +173,7 @@ static void emit_target(FILE *out, const struct dfc_front *front, const struct d
     fputs("}\n", out);
 }
 
-/* Type of one argument, by its name. */
+/* Prints the type of one argument, found by its name. */
 static void emit_argument_type(FILE *out, const struct df_graph *g, uint32_t kernel, const char *name)
 {
     const struct df_kernel *k = &g->kernels[kernel];
@@ -215,7 +218,7 @@ void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const stru
     struct dfl_variant call = *variant;
     char *own;
     if (asprintf(&own, "df_object_%s_%s", name, cls) < 0)
-        return; /* no memory: the unit lacks this function, and its compilation says so */
+        return; /* no memory: the unit lacks this function, so compiling it fails with a message */
     call.target.text = own;
     fputs("    return ", out);
     emit_arguments(out, front, code, &call, gpu);
@@ -271,7 +274,7 @@ bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, c
     }
     if (!cxx)
         emit_feature_macros(out, text);
-    dfc_emit_line(out, 1, path); /* debug information has no other name, above all not that of the work folder */
+    dfc_emit_line(out, 1, path); /* debug information holds no other name; above all, not that of the work folder */
     fprintf(out, "#include \"%s.df.h\"\n", stem);
     dfc_emit_line(out, 1, path);
     fputs(text, out);

@@ -1,7 +1,7 @@
-/* chart.c - the bar chart's SVG.
+/* chart.c - draws the bar chart's SVG. `dfc compare` calls it.
  *
- * Text is measured by a guess (the widest sans-serif fonts take 0.62 of their size per character on average), which
- * only decides how wide bars' places are, so a reader's own font cannot make labels overlap by much.
+ * The width of text is guessed: the widest sans-serif fonts take 0.62 of their size per character on average. The guess
+ * only decides how wide a bar's place is. So labels cannot overlap by much in a reader's own font.
  */
 #include "compiler/show/chart.h"
 #include "runtime/base/text.h"
@@ -15,20 +15,20 @@
 #define PLOT_HEIGHT 280.0
 #define BELOW 64.0                      /* labels and notes */
 #define FOOTNOTE 22.0
-#define LEAST_PLACE 92.0                /* width of a bar's place */
+#define LEAST_PLACE 92.0                /* the least width of a bar's place */
 #define BAR_SHARE 0.56
 #define GLYPH 0.62
 #define TICKS 5
 
 struct axis {
-    double top_s;                       /* value at the plot's top */
+    double top_s;                       /* the value at the plot's top */
     double step_s;
-    double scale;                       /* of what is written: 1e3 for ms */
+    double scale;                       /* what written numbers are multiplied by: 1e3 for ms */
     const char *unit;
     int decimals;
 };
 
-/* Steps of 1, 2 or 5 times a power of ten, so that about TICKS of them reach `most`. */
+/* Chooses steps of 1, 2 or 5 times a power of ten, such that about TICKS of them reach `most`. */
 static struct axis make_axis(double most_s)
 {
     static const struct { double from, scale; const char *unit; } units[] = { { 1, 1, "s" }, { 1e-3, 1e3, "ms" },
@@ -87,7 +87,7 @@ static void write_whisker(FILE *out, double x, double least_y, double most_y)
             "fill=\"none\"/>\n", x, least_y, most_y, x - arm, most_y, x + arm, x - arm, least_y, x + arm);
 }
 
-/* Three digits. */
+/* Prints a bar's value with three digits. */
 static void write_value(FILE *out, const struct axis *axis, const struct dfc_bar *bar)
 {
     double value = bar->value_s * axis->scale;

@@ -1,7 +1,8 @@
-/* chart.h - a bar chart of times as SVG: a bar to the median, a whisker from the least to the most, the value above it.
+/* chart.h - a bar chart of times as SVG: a bar up to the median, a whisker from the least to the most, the value above
+ * it.
  *
  * Output:   plain SVG 1.1 with no script, font or file of its own; the same input gives the same bytes.
- * Errors:   those of the FILE, which the caller looks at.
+ * Errors:   the caller checks the FILE.
  */
 #ifndef DFC_CHART_H
 #define DFC_CHART_H

@@ -1,5 +1,6 @@
-/* emit_graph.c - --emit=graph: the elaborated graph as text, one line a kernel, work and node, in the graph's own order
- * and numbers. Stable, so that two graphs can be compared with diff; streamed, so that a million nodes are no trouble.
+/* emit_graph.c - prints --emit=graph: the elaborated graph as text, one line for each kernel, work and node, in the
+ * graph's own order and numbers. The form is stable, so that two graphs can be compared with diff. It is streamed, so
+ * that a graph may have a million nodes.
  *
  *   w2 add[k=1024](): in a f32[1024], in b f32[1024], out c f32[1024]; 1 node, 12288 bytes a job
  *   n2 main/add w2 (v0, v1) -> v2 c
@@ -31,7 +32,7 @@ static void emit_string(FILE *out, const char *s)
     fputc('"', out);
 }
 
-/* The shortest digits that read back as the same number. */
+/* Prints the shortest digits that read back as the same number. */
 static void emit_float(FILE *out, double f)
 {
     char text[40];
@@ -90,7 +91,7 @@ static char *operator_text(unsigned x, const char *a, const char *b)
     return n < 0 ? NULL : text;
 }
 
-/* Postfix code as it would be written. */
+/* Prints postfix code as the expression that a person would write. */
 static void emit_expression(FILE *out, const struct df_graph *g, const uint64_t *code, unsigned n_code)
 {
     char *stack[DF_EXPR_STACK];

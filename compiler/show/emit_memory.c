@@ -1,4 +1,4 @@
-/* emit_memory.c - the memory plan as text, the last part of --emit=plan. */
+/* emit_memory.c - prints the memory plan as text, which is the last part of --emit=plan. */
 #include <inttypes.h>
 
 #include "compiler/show/memory_report.h"
@@ -11,7 +11,8 @@ static void emit_value(FILE *out, const struct df_graph *g, uint32_t value)
     fprintf(out, "v%u%s%s", value, *name ? " " : "", name);
 }
 
-/* ` v0 a, v4 b: 64 bytes at 128, in sequence at 0; n0 to n7`: the values of an inout chain are one tenant. */
+/* Prints ` v0 a, v4 b: 64 bytes at 128, in sequence at 0; n0 to n7`. The values of a chain of inout ports are one
+ * tenant. */
 static void emit_tenant(FILE *out, const struct df_graph *g, const struct dfp_memory *m, uint32_t number, bool host)
 {
     const struct dfp_tenant *t = &m->tenants[number];

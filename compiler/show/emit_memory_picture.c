@@ -1,5 +1,5 @@
-/* emit_memory_picture.c - the memory plan as SVG: one panel below the other, offset upwards, nodes in order of their
- * numbers to the right. The dashed line is the bound.
+/* emit_memory_picture.c - draws the memory plan as SVG, with one panel below the other. Offsets grow upwards; nodes
+ * stand in the order of their numbers from left to right. The dashed line is the bound.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #define TITLE 46.0                      /* above each panel */
 #define HEIGHT 260.0
 #define BELOW 34.0
-#define MAX_BOXES 4000u                 /* more cannot be told apart */
-#define COLUMNS 600u                    /* of the picture without boxes */
+#define MAX_BOXES 4000u                 /* nobody could tell more of them apart */
+#define COLUMNS 600u                    /* of the picture that shows bytes instead of boxes */
 
 static const char *const colours[] = { "#56B4E9", "#E69F00", "#2DB88A", "#F0E442", "#DE9FC3", "#D97757",
                                        "#8E9BD8", "#A8D08D", "#C9A36B", "#7FC8C2", "#B39DDB", "#E8B4A0" };
@@ -64,7 +64,7 @@ static void box(const struct panel *p, uint32_t number)
             end - 1);
 }
 
-/* Too many for boxes: the bytes that are taken in each column, at most. */
+/* If there are too many tenants for boxes: draws, for each column, the most bytes that are taken in it. */
 static int columns(const struct panel *p, struct df_error *error)
 {
     uint32_t n = p->g->n_nodes;

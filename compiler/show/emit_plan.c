@@ -1,5 +1,6 @@
-/* emit_plan.c - --emit=plan: what was decided before the run and from which figures: the platform, the time of each
- * work and where it came from, the unit of each node, the memory each unit will need, the makespan predicted.
+/* emit_plan.c - prints --emit=plan: what was decided before the run, and the figures that decided it. These are the
+ * platform, the time of each work and where it came from, the unit of each node, the memory that each unit will need,
+ * and the makespan predicted.
  */
 #include "compiler/show/listing.h"
 

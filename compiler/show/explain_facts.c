@@ -1,5 +1,5 @@
-/* explain_facts.c - why a plan is as it is: the longest way, what is busy, and for one node what every side of it would
- * mean.
+/* explain_facts.c - finds out why a plan is as it is: the longest way, what is busy, and for one node what each of its
+ * two places would mean.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 #include "compiler/tools/messages.h"
 #include "partition/planner/plan_report.h"
 
-#define SAME 1e-9                       /* relative; below it two times are one */
+#define SAME 1e-9                       /* relative; times that differ by less count as equal */
 
 /* ---- copies ---- */
 
-/* Units where a value is read, as bits; `without` does not count. */
+/* The units that read a value, as bits, except its readers at node `without`. */
 static uint32_t reader_units(const struct dfc_explained *e, const struct df_value *value, uint32_t without)
 {
     const struct df_reader *readers = e->problem->graph->readers + value->first_reader;
@@ -24,7 +24,8 @@ static uint32_t reader_units(const struct dfc_explained *e, const struct df_valu
     return units;
 }
 
-/* Each value is sent once to each memory that reads it, to peers directly, else through the host. */
+/* Sums the copies. Each value is sent once to each memory that reads it: to peers directly, to others through the
+ * host. */
 static void sum_copies(struct dfc_explained *e)
 {
     const struct df_graph *g = e->problem->graph;
@@ -47,8 +48,8 @@ static void sum_copies(struct dfc_explained *e)
     }
 }
 
-/* What a node on that unit would wait for and cause, others staying where they are. Data that another reader there
- * gets anyway costs nothing. */
+/* The copies that a node on that unit would wait for and cause, if all others stay. Data that another reader there gets
+ * anyway costs nothing. */
 static double copies_at(const struct dfc_explained *e, uint32_t node, uint32_t unit)
 {
     const struct df_graph *g = e->problem->graph;
@@ -72,8 +73,8 @@ static double copies_at(const struct dfc_explained *e, uint32_t node, uint32_t u
     return sum_s;
 }
 
-/* The copies of what a node reads, shared or not: a bound on the first part of copies_at() that takes no look at other
- * readers, of which there may be very many. */
+/* The copies of what a node reads, whether they are shared with other readers or not. It bounds the first part of
+ * copies_at() from above, and need not look at other readers, of which there may be very many. */
 static double copies_to(const struct dfc_explained *e, uint32_t node)
 {
     const struct df_graph *g = e->problem->graph;
@@ -93,8 +94,8 @@ static double time_of(const struct dfc_explained *e, uint32_t node)
     return dfp_model_time_s(&e->model, node, e->plan->place[node]);
 }
 
-/* before[v]: when v could start if nothing else were busy; from[v]: whom it would wait for. Numbers are a topological
- * order. */
+/* before[v]: when v could start if nothing else were busy. from[v]: the node that it would wait for. Numbers are a
+ * topological order, so one pass is enough. */
 static uint32_t walk(const struct dfc_explained *e, double *before, uint32_t *from)
 {
     const struct df_graph *g = e->problem->graph;
@@ -181,7 +182,7 @@ double dfc_explain_bottleneck(const struct dfc_explained *e, char *text, size_t 
         const struct df_unit *unit = &p->units[u];
         double busy_s = e->evaluation.busy_s[u] / unit->workers, in_s = e->copy_s[u][1], out_s = e->copy_s[u][0];
         bool one = unit->engines == 1;
-        if (busy_s >= most_s && busy_s > 0) { /* a way that is all of one worker's time is that worker */
+        if (busy_s >= most_s && busy_s > 0) { /* a tie: the longest way is all of one worker's time */
             most_s = busy_s;
             snprintf(text, size, "%s: its %u worker%s", unit->name, (unsigned)unit->workers,
                      unit->workers == 1 ? "" : "s");
@@ -201,7 +202,7 @@ double dfc_explain_bottleneck(const struct dfc_explained *e, char *text, size_t 
 
 /* ---- one node ---- */
 
-/* The moved node alone; priorities stay. */
+/* Evaluates the placement with this node alone moved; priorities stay. */
 static bool evaluate_moved(struct dfc_explained *e, uint32_t node, uint32_t unit, double *makespan_s)
 {
     struct dfp_evaluation moved;
@@ -241,7 +242,7 @@ bool dfc_explain_node(struct dfc_explained *e, uint32_t node, struct dfc_node_fa
     return true;
 }
 
-/* A node that can be on one unit only. */
+/* Writes the reason for a node that can be on one unit only. */
 static void reason_of_one(const struct dfc_explained *e, uint32_t node, char *text, size_t size)
 {
     const struct df_graph *g = e->problem->graph;

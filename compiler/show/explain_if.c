@@ -1,5 +1,6 @@
 /* explain_if.c - `dfc explain --what-if`: what another machine, or more variants, would bring. Each change is a problem
- * of its own, planned by the same policy; where that finds nothing better, the present placement stays, if it can.
+ * of its own, planned by the same policy. If that plan is no better, the present placement stays, unless the change
+ * forbids it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 #include "runtime/base/error.h"
 #include "runtime/measure/sampler.h"
 
-#define MOST_VARIANTS 6                 /* kernels without a gpu variant, those with most time first */
-#define ASSUMED_SPEEDUP 8               /* as the stated default times have it */
+#define MOST_VARIANTS 6                 /* kernels without a gpu variant that are tried, those with most time first */
+#define ASSUMED_SPEEDUP 8               /* the ratio of the stated default times */
 
 struct trial {
     const struct dfc_explained *e;
@@ -21,7 +22,7 @@ struct trial {
     int n;
 };
 
-/* Can everything stay where it is? A hint binds where the unit that it names comes to be there. */
+/* Can every node stay where it is? A hint binds as soon as there is a unit of the class that it names. */
 static bool stays_possible(const struct trial *t, const struct dfp_problem *problem)
 {
     struct dfp_model model;
@@ -33,8 +34,8 @@ static bool stays_possible(const struct trial *t, const struct dfp_problem *prob
     return true;
 }
 
-/* One wave with everything where it is; INFINITY: that is impossible. Where what is predicted now is more than the
- * evaluator says, a device's memory is short, which it does not know: then as long as now. */
+/* Predicts one wave with every node where it is; INFINITY: that is impossible. If the present prediction is longer than
+ * the evaluator's, a device's memory is short, which the evaluator does not know: the present prediction stays then. */
 static int find_present(const struct trial *t, const struct dfp_problem *problem, double *present_s,
                         struct df_error *error)
 {
@@ -57,8 +58,8 @@ static int find_present(const struct trial *t, const struct dfp_problem *problem
     return code;
 }
 
-/* Plans a changed problem and adds the outcome under `what` (in the next change's place already). With a variant that
- * its hint then asks for, a job may fit nowhere: that is no change to think of. */
+/* Plans a changed problem and adds the outcome under `what`, which is in the next change's place already. With a new
+ * variant that a hint then asks for, a job may fit nowhere: such a change is left out. */
 static bool try_problem(struct trial *t, const struct dfp_problem *problem)
 {
     struct df_plan *plan;
@@ -147,7 +148,8 @@ static bool try_link(struct trial *t)
     return try_problem(t, &problem);
 }
 
-/* Of each class with several devices, those that have no link to the others get one like the host's. */
+/* Tries links between devices: in each class with several devices, those that have no link to the others get one as
+ * fast as the host's. */
 static bool try_peers(struct trial *t)
 {
     struct dfp_problem problem = *t->e->problem;
@@ -171,7 +173,7 @@ static bool try_peers(struct trial *t)
 
 /* ---- variants ---- */
 
-/* Median of the works that have both times, and not by default; without any the stated one. */
+/* The median speedup of the works that have both times, default times excepted. If there are none, the stated one. */
 static double usual_speedup(const struct dfp_problem *problem)
 {
     const struct df_times *t = problem->times;
@@ -189,8 +191,8 @@ static double usual_speedup(const struct dfp_problem *problem)
     return speedup;
 }
 
-/* CPU time in one wave of a kernel that could have a gpu variant and has none; 0 for others. Sources, sinks and ordered
- * kernels have to do with the outside world. */
+/* CPU time in one wave of a kernel that has no gpu variant and could have one; 0 for others. Sources, sinks and ordered
+ * kernels could not, because they deal with the outside world. */
 static double lacking_s(const struct dfp_problem *problem, uint32_t kernel)
 {
     const struct df_graph *g = problem->graph;
@@ -240,7 +242,7 @@ static bool try_variant(struct trial *t, uint32_t kernel, double speedup)
     return good;
 }
 
-/* Those with most time first. */
+/* Tries a gpu variant for the kernels that lack one, those with most time first. */
 static bool try_variants(struct trial *t)
 {
     const struct dfp_problem *problem = t->e->problem;

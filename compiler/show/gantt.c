@@ -1,8 +1,9 @@
-/* gantt.c - what a simulated run did, as bars, and the chain of bars that made it as long as it is.
+/* gantt.c - collects what a simulated run did, as bars, and finds the chain of bars that made the run as long as it is.
  *
- * Chain: a bar began at the moment when what it waited for ended, to the last digit. So from the last job back: the
- *        copy that brought an input there then, else the job that made one, else what kept its worker or engine, else
- *        whoever ended then and set something free. Jobs that cost nothing have no bars and are passed through.
+ * Chain:    a bar began at the very moment, to the last digit, when what it waited for ended. So the search goes back
+ *           from the last job. What it waited for is the first of these that ended then: the copy that brought an
+ *           input; the job that made an input; what kept its worker or engine busy; any other bar that set something
+ *           free. Jobs that cost nothing have no bars, and the chain passes through them.
  */
 #include "compiler/show/gantt_impl.h"
 
@@ -63,7 +64,7 @@ struct walk {
     const struct dfc_gantt *gantt;
     const struct df_graph *graph;
     const struct df_platform *platform;
-    size_t *by_end;                     /* bars in order of their ends */
+    size_t *by_end;                     /* bars, in the order of their ends */
 };
 
 static int compare_ends(const void *a, const void *b, void *arg)
@@ -74,7 +75,7 @@ static int compare_ends(const void *a, const void *b, void *arg)
     return *(const size_t *)a < *(const size_t *)b ? -1 : 1;
 }
 
-/* The first of by_end that ends at this moment or later. */
+/* The first entry of by_end that ends at this moment or later. */
 static size_t first_ending(const struct walk *w, double time_s)
 {
     size_t low = 0, high = w->gantt->n_bars;
@@ -101,7 +102,7 @@ static bool makes(const struct df_graph *g, uint32_t node, uint32_t value)
     return g->values[value].producer == node;
 }
 
-/* Does `node` read what `other` gave, at once or through nodes that cost nothing? */
+/* Does `node` read what `other` gave, directly or through nodes that cost nothing? */
 static bool follows(const struct df_graph *g, uint32_t node, uint32_t other, unsigned depth)
 {
     const uint32_t *in = g->in_value + g->nodes[node].first_in;
@@ -123,20 +124,20 @@ static bool reads(const struct df_graph *g, uint32_t node, uint32_t value)
     return false;
 }
 
-/* Both copies. What is sent to peers has an engine of its own. */
+/* Do both copies use one engine? Copies to peers have an engine of their own. */
 static bool same_engine(const struct walk *w, const struct dfc_gantt_bar *a, const struct dfc_gantt_bar *b)
 {
     bool shared = w->platform->units[a->row].engines == 1 && a->kind != DFC_BAR_TO_PEER && b->kind != DFC_BAR_TO_PEER;
     return a->row == b->row && (a->kind == b->kind || shared);
 }
 
-/* How well `cause`, which ended when `bar` began, explains that: 0 not at all. */
+/* How well `cause`, which ended when `bar` began, explains why it began then. 0: not at all. */
 static int reason(const struct walk *w, const struct dfc_gantt_bar *bar, const struct dfc_gantt_bar *cause)
 {
     const struct df_graph *g = w->graph;
     bool same_wave = cause->wave == bar->wave;
     if (cause->end_s <= cause->begin_s)
-        return 0;                       /* took no time: was no reason to wait */
+        return 0;                       /* it took no time, so nothing waited for it */
     if (bar->kind == DFC_BAR_JOB) {
         if (cause->kind != DFC_BAR_JOB)
             return reads(g, bar->what, cause->what) && same_wave && cause->to == unit_of_worker(w->platform, bar->row)
@@ -147,7 +148,7 @@ static int reason(const struct walk *w, const struct dfc_gantt_bar *bar, const s
     if (cause->kind == DFC_BAR_JOB)
         return makes(g, cause->what, bar->what) && same_wave ? 4 : 2;
     if (cause->what == bar->what && same_wave && cause->to == (bar->kind == DFC_BAR_TO_DEVICE ? 0 : bar->row))
-        return 5;                       /* brought it to where this one takes it from */
+        return 5;                       /* it brought the value to where this one takes it from */
     return same_engine(w, bar, cause) ? 3 : 1;
 }
 

@@ -1,9 +1,10 @@
-/* gantt.h - who does what when in a simulated run, as SVG: a row for each worker and copy engine, jobs coloured by
- * kernel, and the chain of jobs and copies that made the run as long as it is drawn heavy, with arrows.
+/* gantt.h - who does what and when in a simulated run, as SVG. There is a row for each worker and each copy engine;
+ * jobs are coloured by kernel. The chain of jobs and copies that made the run as long as it is is drawn heavy, with
+ * arrows. `dfc simulate --gantt` calls it.
  *
- * Memory:   dfc_gantt_free() returns a chart. It hears of the simulation by callbacks of its own.
+ * Memory:   dfc_gantt_free() returns a chart. It hears of the simulation through callbacks of its own.
  * Output:   plain SVG 1.1 with no script, font or file of its own; the same input gives the same bytes.
- * Errors:   NULL and false: no memory. Those of the FILE are the caller's to look at.
+ * Errors:   NULL and false: no memory. The caller checks the FILE.
  */
 #ifndef DFC_GANTT_H
 #define DFC_GANTT_H

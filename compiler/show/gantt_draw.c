@@ -1,5 +1,5 @@
-/* gantt_draw.c - the bars as SVG. What would be narrower than half a pixel is drawn as one grey block with its
- * neighbours, so the size of the picture is bounded by its width, whatever the size of the graph.
+/* gantt_draw.c - draws the bars as SVG. A bar that would be narrower than half a pixel is drawn as one grey block with
+ * its neighbours. So the picture's width bounds its size, whatever the size of the graph.
  */
 #include "compiler/show/gantt_impl.h"
 
@@ -10,15 +10,16 @@
 #include "runtime/base/text.h"
 
 #define WIDTH 1400.0
-#define LEAST_LEFT 150.0                /* wider where a row has a longer name */
+#define LEAST_LEFT 150.0                /* the margin is wider if a row has a longer name */
 #define RIGHT 30.0
 #define TOP 64.0
 #define JOB_HEIGHT 30.0
 #define COPY_HEIGHT 18.0
 #define GAP 7.0
 #define NARROW 0.5                      /* pixels */
-#define GLYPH 6.2                       /* width of a character of 11 pixels, */
-#define WIDE_GLYPH 7.7                  /* and of 12 pixels in wide fonts, for what must not be cut or touched */
+#define GLYPH 6.2                       /* width of a character of 11 pixels */
+#define WIDE_GLYPH 7.7                  /* width of one of 12 pixels in wide fonts, for text that must not be cut or
+                                         * touch another */
 #define LEGEND_LINE 20.0
 #define COPY_COLOUR "#c9d3dc"
 #define OTHER_COLOUR "#b9b9b9"
@@ -32,16 +33,16 @@ struct drawing {
     const struct dfc_gantt *gantt;
     const struct dfp_problem *problem;
     FILE *out;
-    double left;                        /* where the rows begin */
+    double left;                        /* x at which the rows begin */
     double scale;                       /* pixels per second */
     uint32_t n_workers, n_rows;
-    uint32_t copy_rows;                 /* of a device: in, out, and to peers where any device has them */
-    double *row_y;                      /* of each row: workers, then per device: to it, from it, to peers */
-    uint32_t *colour;                   /* by kernel; N_COLOURS: the rest */
-    uint32_t *kernels;                  /* in order of their share */
-    size_t *order;                      /* bars by row and begin */
-    bool waves;                         /* more than one */
-    bool others;                        /* kernels without a colour of their own ran */
+    uint32_t copy_rows;                 /* of a device: in, out, and to peers if any device has them */
+    double *row_y;                      /* y of each row: workers; then, for each device, to it, from it, to peers */
+    uint32_t *colour;                   /* by kernel; N_COLOURS: one of the rest */
+    uint32_t *kernels;                  /* in the order of their share of the time */
+    size_t *order;                      /* bars by row, then by beginning */
+    bool waves;                         /* there is more than one */
+    bool others;                        /* kernels ran that have no colour of their own */
 };
 
 /* ---- rows ---- */
@@ -58,7 +59,7 @@ static double row_height(const struct drawing *d, uint32_t row)
     return row < d->n_workers ? JOB_HEIGHT : COPY_HEIGHT;
 }
 
-/* A device's copies stand below its workers. Gives where the rows end. */
+/* Places the rows: a device's copies stand below its workers. Gives the y at which the rows end. */
 static double lay_out(struct drawing *d)
 {
     const struct df_platform *p = d->problem->platform;
@@ -78,7 +79,7 @@ static double x_of(const struct drawing *d, double time_s)
     return d->left + time_s * d->scale;
 }
 
-/* Room for the longest name of a row. */
+/* The left margin: room for the longest name of a row. */
 static double left_of(const struct df_platform *p)
 {
     size_t longest = 0;
@@ -87,7 +88,7 @@ static double left_of(const struct df_platform *p)
     return fmax(LEAST_LEFT, 20 + WIDE_GLYPH * (double)(longest + strlen(" peers")));
 }
 
-/* An open rectangle from x to x + width over the height of a row: the caller ends the tag. */
+/* Begins a rectangle from x to x + width over the height of a row; the caller ends the tag. */
 static void open_rect(const struct drawing *d, uint32_t row, double x, double width)
 {
     fprintf(d->out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.0f\"", x, d->row_y[row], fmax(width, NARROW),
@@ -188,7 +189,7 @@ static double draw_key(const struct drawing *d, double x, double y, const char *
     return x + key_width(name);
 }
 
-/* Of the kernels' keys; `draw` or only counted. */
+/* The number of lines that the kernels' keys take. `draw` false: they are only counted. */
 static unsigned legend_lines(const struct drawing *d, double y, bool draw)
 {
     const struct df_graph *g = d->problem->graph;
@@ -244,7 +245,7 @@ static void draw_title(const struct drawing *d, const struct dfc_gantt_bar *bar)
             dfr_text_seconds(bar->end_s - bar->begin_s, length, sizeof length));
 }
 
-/* The last part of the node's name, where it fits into the bar. */
+/* Writes the last part of the node's name into the bar, if it fits. */
 static void draw_label(const struct drawing *d, const struct dfc_gantt_bar *bar, double x, double width)
 {
     char name[160], *last;
@@ -305,7 +306,7 @@ static void draw_bars(struct drawing *d)
         const struct dfc_gantt_bar *first = &d->gantt->bars[d->order[i]], *bar = first;
         size_t end = i + 1;
         double end_s = first->end_s;
-        for (; end < n; end++) {        /* as many as make one narrow block */
+        for (; end < n; end++) {        /* as many bars as make one narrow block */
             bar = &d->gantt->bars[d->order[end]];
             if (row_of(d, bar) != row_of(d, first) || (bar->end_s - first->begin_s) * d->scale > NARROW)
                 break;
@@ -334,7 +335,7 @@ static bool draw_chain(const struct drawing *d)
 {
     const struct dfc_gantt_bar *bars = d->gantt->bars;
     size_t *chain, n = dfc_gantt_chain(d->gantt, d->problem, &chain);
-    double drawn = INFINITY;            /* x of the last outline, so that a picture of many has few */
+    double drawn = INFINITY;            /* x of the last outline; outlines closer than that are left out */
     if (n == SIZE_MAX)
         return false;
     fputs("<g fill=\"none\" stroke=\"#b00020\" stroke-width=\"2\">\n", d->out);

@@ -1,5 +1,6 @@
-/* gantt_impl.h - the bars of a Gantt chart, private to gantt.c (what happened, and why it took so long) and
- * gantt_draw.c. */
+/* gantt_impl.h - the bars of a Gantt chart. Private to gantt.c (what happened, and why it took so long) and
+ * gantt_draw.c.
+ */
 #ifndef DFC_GANTT_IMPL_H
 #define DFC_GANTT_IMPL_H
 
@@ -9,8 +10,8 @@ enum dfc_bar_kind { DFC_BAR_JOB, DFC_BAR_TO_DEVICE, DFC_BAR_FROM_DEVICE, DFC_BAR
 
 struct dfc_gantt_bar {
     enum dfc_bar_kind kind;
-    uint32_t row;                       /* job: worker. Copy: the device, of peers the sender */
-    uint32_t to;                        /* copy: the unit where it arrives */
+    uint32_t row;                       /* job: its worker. Copy: the device; if to a peer, the sender */
+    uint32_t to;                        /* copy: the unit at which it arrives */
     uint32_t what;                      /* job: node. Copy: value */
     uint32_t wave;
     double begin_s, end_s;
@@ -20,11 +21,11 @@ struct dfc_gantt_bar {
 struct dfc_gantt {
     struct dfc_gantt_bar *bars;
     size_t n_bars, capacity;
-    bool failed;                        /* no memory */
+    bool failed;                        /* memory ran out */
 };
 
-/* The chain that ends with the last job: chain[0] is that job, chain[i + 1] what chain[i] had to wait for. Indices of
- * bars; their number, or SIZE_MAX where there is no memory. *chain is malloc'ed. */
+/* Finds the chain that ends with the last job. chain[0] is that job; chain[i + 1] is what chain[i] had to wait for.
+ * They are indices of bars. Gives how many there are; SIZE_MAX: no memory. *chain is malloc'ed. */
 size_t dfc_gantt_chain(const struct dfc_gantt *gantt, const struct dfp_problem *problem, size_t **chain);
 
 #endif

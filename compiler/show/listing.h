@@ -1,8 +1,8 @@
-/* listing.h - a graph and its plan as text: --emit=graph and --emit=plan.
+/* listing.h - a graph and its plan as text: --emit=graph and --emit=plan. cmd_compile.c calls it.
  *
- * Room:     compiler/show/ prints what a person or a browser reads: tables, charts, listings, explanations. It knows the
- *           loaded graph, plans and simulations, and no command line.
- * Output:   the same input gives the same bytes. Errors of the FILE are the caller's to look at.
+ * Room:     compiler/show/ prints what a person or a browser reads: tables, charts, listings, explanations. It knows
+ *           the loaded graph, plans and simulations, and no command line.
+ * Output:   the same input gives the same bytes. The caller checks the FILE for errors.
  */
 #ifndef DFC_LISTING_H
 #define DFC_LISTING_H
@@ -12,9 +12,9 @@
 #include "compiler/load/load.h"
 
 void dfc_emit_graph(FILE *out, const struct df_graph *graph);
-/* `w2 add[k=1024](3)`: a work's number, kernel, dimensions and scalars. */
+/* Prints `w2 add[k=1024](3)`: a work's number, its kernel, its dimensions and its scalars. */
 void dfc_emit_work_name(FILE *out, const struct df_graph *graph, uint32_t work);
-/* e: of the plan, by dfp_evaluate(). */
+/* e: the plan's evaluation, by dfp_evaluate(). */
 void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,
                    const struct dfp_evaluation *e);
 

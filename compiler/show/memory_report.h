@@ -1,7 +1,7 @@
-/* memory_report.h - the memory plan as people see it: text, and offset against time as a picture.
+/* memory_report.h - the memory plan for people: as text, and as a picture of offset against time.
  *
- * Output:   a plan's tenants in order of their numbers; the same input gives the same bytes. Errors of the FILE are the
- *           caller's to look at.
+ * Output:   a plan's tenants in the order of their numbers; the same input gives the same bytes. The caller checks the
+ *           FILE for errors.
  */
 #ifndef DFC_MEMORY_REPORT_H
 #define DFC_MEMORY_REPORT_H
@@ -10,14 +10,14 @@
 
 #include "partition/partition.h"
 
-/* Each memory: its need, the promise for so many waves in flight (0: as many as a run has by default), its tokens with
- * offset, size, first writer and last reader. DF_OK, or what dfp_memory_make() says. */
+/* Prints each memory: its need; what it promises for so many waves in flight (0: as many as a run has by default); and
+ * its tokens with offset, size, first writer and last reader. Gives DF_OK, or what dfp_memory_make() gives. */
 int dfc_emit_memory(FILE *out, const struct dfp_problem *problem, const struct df_plan *plan, uint32_t inflight,
                     struct df_error *error);
 
-/* SVG: for each memory, the host's twice (in any order, in sequence), its tokens as boxes: offset upwards, nodes in
- * order of their numbers to the right. A plan of more boxes than can be told apart is drawn
- * as the bytes that are taken. */
+/* Draws each memory as SVG, the host's twice: once for jobs in any order, once for jobs in sequence. Tokens are boxes:
+ * offsets grow upwards, nodes stand in the order of their numbers from left to right. If there are more boxes than can
+ * be told apart, it draws the bytes that are taken instead. */
 int dfc_emit_memory_picture(FILE *out, const struct dfp_problem *problem, const struct df_plan *plan,
                             struct df_error *error);
 

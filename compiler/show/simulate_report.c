@@ -1,5 +1,5 @@
-/* simulate_report.c - the table, the CSV and the JSON of `dfc simulate`. Columns and names are promises: other
- * programs read them.
+/* simulate_report.c - prints the table, the CSV and the JSON of `dfc simulate`. Other programs read the columns and
+ * names, so they must not change.
  */
 #include "compiler/show/simulate_report.h"
 
@@ -46,7 +46,7 @@ static void write_json_name(FILE *out, const char *key, const char *text)
     dfr_text_json(out, text);
 }
 
-/* Seconds that each unit computes, and its engines copy. */
+/* For each unit, the seconds that it computes and that its engines copy. */
 static void write_json_units(FILE *out, const struct df_platform *platform, const struct dfr_simulation *s)
 {
     fputs(",\n     \"units\": [", out);
@@ -99,7 +99,7 @@ static double load_of(const struct df_platform *platform, uint32_t first, uint32
     return workers > 0 && s->makespan_s > 0 ? 100 * busy_s / (workers * s->makespan_s) : 0;
 }
 
-/* Of a plan for many waves: what limits it. */
+/* For a plan for many waves, prints what limits it. */
 static void write_load(const struct dfc_simulated *row, FILE *out)
 {
     char a[32];

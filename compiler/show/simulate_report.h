@@ -1,7 +1,7 @@
-/* simulate_report.h - what `dfc simulate` found, as a table for people, as CSV and as JSON.
+/* simulate_report.h - prints what `dfc simulate` found: as a table for people, as CSV and as JSON.
  *
  * Memory:   everything is the caller's.
- * Errors:   false: no memory for the table. Those of the FILE are the caller's to look at.
+ * Errors:   false: no memory for the table. The caller checks the FILE.
  */
 #ifndef DFC_SIMULATE_REPORT_H
 #define DFC_SIMULATE_REPORT_H
@@ -11,12 +11,13 @@
 
 #include "runtime/simulate/simulate.h"
 
-struct dfc_simulated {                  /* one policy */
+struct dfc_simulated {                  /* the figures of one policy */
     const char *policy;
     struct dfr_simulation simulation;
     double cpu_busy_s, gpu_busy_s;      /* summed over workers; gpu: of all devices */
-    double plan_ms;                     /* measured; all else is the same on every run */
-    /* A wave's load, as in struct df_plan; and of how many waves placed jointly. 0: not planned for many waves. */
+    double plan_ms;                     /* measured; all other figures are the same on every run */
+    /* A wave's load, as in struct df_plan; then the number of waves placed jointly. 0: the plan is not for many
+     * waves. */
     double load_s, least_load_s, load_bound_s;
     uint32_t n_joint;
 };
@@ -34,7 +35,7 @@ void dfc_simulate_csv(const struct dfc_simulate_report *report, FILE *out);
 void dfc_simulate_json(const struct dfc_simulate_report *report, FILE *out);
 bool dfc_simulate_text(const struct dfc_simulate_report *report, FILE *out);
 
-/* One field: a graph is named after its file, which may be called anything. */
+/* Prints one field of CSV. A graph is named after its file, so the name may hold anything. */
 void dfc_csv_name(FILE *out, const char *text);
 
 #endif

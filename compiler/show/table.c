@@ -1,4 +1,4 @@
-/* table.c - columns that line up. */
+/* table.c - prints columns that line up. */
 #include "compiler/show/table.h"
 
 #include <stdarg.h>
@@ -21,7 +21,7 @@ void dfc_table_cell(struct dfc_table *table, const char *format, ...)
     va_end(list);
 }
 
-/* Characters, of UTF-8 text: all bytes but the following ones of a character. */
+/* The number of characters of a UTF-8 text: bytes that continue a character do not count. */
 static unsigned width_of(const char *text)
 {
     unsigned n = 0;

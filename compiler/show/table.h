@@ -1,5 +1,5 @@
-/* table.h - tables on a terminal: columns as wide as their widest cell; the first is set to the left, others to the
- * right.
+/* table.h - tables on a terminal. A column is as wide as its widest cell. The first column is set to the left, the
+ * others to the right.
  *
  * Memory:   dfc_table_free() returns the copies of the cells' text.
  * Errors:   out of memory is remembered; dfc_table_print() then gives false.

@@ -1,5 +1,5 @@
-/* cmd_compare.c - `dfc compare GRAPH.df`: builds the graph's program once and runs it under each policy in turns, so
- * that what disturbs the machine for a while disturbs all of them; then a table, CSV and a chart.
+/* cmd_compare.c - `dfc compare GRAPH.df`: builds the graph's program once and runs it under each policy in turns. So
+ * what disturbs the machine for a while disturbs all of them. It prints a table, CSV and a chart.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 
 #define MAX_POLICIES 32
 #define MAX_RUNS 1000
-#define LEAST_SPREAD 0.01               /* above it a policy's runs are marked */
+#define LEAST_SPREAD 0.01               /* relative spread of a policy's runs above which they are marked */
 
 static const char usage[] =
     "usage: dfc compare GRAPH.df [options] [-- PROGRAM'S OPTIONS]\n\n"
@@ -37,7 +37,7 @@ struct request {
     char *policies[MAX_POLICIES];
     unsigned n_policies, runs;
     const char *waves, *csv, *svg;
-    char **rest;                        /* the program's own words */
+    char **rest;                        /* options after "--", for the program */
     int n_rest;
 };
 
@@ -117,7 +117,7 @@ static int check(struct request *r)
     }
     if (r->svg && !dfc_output_is_picture("--svg", r->svg, "SVG"))
         return 2;
-    if (r->common.policy)               /* --policy=ws, meant as a list of one */
+    if (r->common.policy)               /* --policy=ws counts as a list of one */
         return parse_policies(r, r->common.policy) ? 0 : 2;
     if (!r->n_policies)
         return parse_policies(r, "eager,ws,dmda,gp-thesis") ? 0 : 2;
@@ -138,7 +138,7 @@ static int parse(int argc, char **argv, struct request *r)
 
 /* ---- runs ---- */
 
-/* The lines that are no statistics. */
+/* Prints the lines that are no statistics. */
 static void show_messages(const char *text)
 {
     while (text && *text) {
@@ -154,7 +154,7 @@ static bool emulated(const struct request *r)
     return r->common.device && strcmp(r->common.device, "emu") == 0;
 }
 
-/* One run under one policy. false: reported, with what the program said. */
+/* Makes one run under one policy. false: reported, with what the program said. */
 static bool run_once(const struct request *r, const struct dfc_trial *trial, const char *policy, bool talk,
                      struct dfc_run_stats *stats)
 {
@@ -201,7 +201,7 @@ static void show_progress(const struct request *r, unsigned round, const char *p
         fprintf(stderr, "%s\n", what);
 }
 
-/* Round 0 warms up. Each round begins with another policy, so that none always comes first. runs: [policy][run]. */
+/* Round 0 warms up. Each round begins with another policy, so that none is always the first. runs: [policy][run]. */
 static bool run_all(const struct request *r, const struct dfc_trial *trial, struct dfc_run_stats *runs)
 {
     bool good = true;
@@ -234,7 +234,7 @@ static const char *device_words(const struct request *r, const struct dfc_policy
     return emulated(r) ? "with the emulated GPU" : stats[0].typical.n_gpus == 1 ? "with one GPU" : "with several GPUs";
 }
 
-/* The columns of devices are there where there are any, those of copies between devices where any was made. */
+/* The columns of devices are printed if there are any; those of copies between devices, if any copy was made. */
 static void print_row(struct dfc_table *t, const struct dfc_policy_stats *s, bool gpu, bool peers)
 {
     char time[24], to[24], from[24], between[24];

@@ -1,4 +1,4 @@
-/* cmd_compile.c - dfc GRAPH.df: to a program with -o, or only as far as --emit says. */
+/* cmd_compile.c - `dfc GRAPH.df`: makes a program with -o, or goes only as far as --emit says. */
 #include "compiler/commands/command.h"
 
 #include <errno.h>

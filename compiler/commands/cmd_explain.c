@@ -1,5 +1,5 @@
-/* cmd_explain.c - `dfc explain GRAPH.df`: why each node is where it is, what holds the wave up, and what would help.
- * Runs no kernel.
+/* cmd_explain.c - `dfc explain GRAPH.df`: prints why each node is where it is, what limits the wave, and what would
+ * help. It runs no kernel.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static const char *unit_name(const struct dfc_explained *e, uint32_t unit)
     return unit == DF_NONE ? "" : e->problem->platform->units[unit].name;
 }
 
-/* "blur h=64 w=64" */
+/* Writes "blur h=64 w=64". */
 static void work_name(const struct df_graph *g, uint32_t node, char *text, size_t size)
 {
     const struct df_work *work = &g->works[g->nodes[node].work];
@@ -144,7 +144,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The nodes that matter most, in the order of the graph where these are all. */
+/* Prints the nodes that matter most; in the order of the graph if these are all nodes. */
 static bool print_nodes(FILE *out, const struct request *r, struct dfc_explained *e)
 {
     uint32_t n = e->problem->graph->n_nodes, shown = r->top < n ? (uint32_t)r->top : n;
@@ -218,7 +218,9 @@ static bool print_summary(FILE *out, const struct request *r, const struct dfc_e
     const struct df_plan *plan = e->plan;
     char time[32], bound[32], text[500];
     fprintf(out, "%s on %s, placed by %s: %s for one wave", r->common.path, e->problem->platform->name, plan->policy,
-            dfp_text_time(time, fmax(e->evaluation.makespan_s, plan->predicted_s))); /* more: a memory is short */
+            dfp_text_time(time, fmax(e->evaluation.makespan_s, plan->predicted_s))); /* the prediction is longer than
+                                                                                      * the evaluation if a device's
+                                                                                      * memory is short */
     if (plan->lower_bound_s > 0)
         fprintf(out, "; no schedule is shorter than %s", dfp_text_time(bound, plan->lower_bound_s));
     fputs("\n\n", out);

@@ -1,4 +1,4 @@
-/* cmd_partition.c - dfc partition GRAPH.df: where each node will run, in figures and as a picture. */
+/* cmd_partition.c - `dfc partition GRAPH.df`: shows where each node will run, in figures and as a picture. */
 #include "compiler/commands/command.h"
 
 #include <math.h>
@@ -49,7 +49,7 @@ static int add_picture(struct options *o, const char *option, const char *path, 
     return 1;
 }
 
-/* -o, --dot, --svg and --memory: 1, 0 and -1 as with dfc_common_option(). */
+/* Takes -o, --dot, --svg and --memory. Gives 1, 0 and -1 as dfc_common_option() does. */
 static int picture_option(void *request, int argc, char **argv, int *i)
 {
     struct options *o = request;
@@ -88,7 +88,8 @@ static int parse(struct options *o, int argc, char **argv)
 
 /* ---- the plan ---- */
 
-/* What an online policy does with the graph: in a simulated run, with priorities in the order of its jobs' starts. */
+/* Makes a plan of what an online policy does with the graph in a simulated run. The priorities are the order in which
+ * its jobs start. */
 static int plan_of_run(const struct dfp_problem *problem, const char *policy, uint32_t seed, struct df_plan **plan,
                        struct df_error *error)
 {
@@ -309,7 +310,7 @@ static int show(const struct options *o, const struct dfc_loaded *loaded)
     FILE *out = stdout;
     for (size_t i = 0; i < o->n_pictures; i++)
         if (!strcmp(o->pictures[i].path, "-"))
-            out = stderr;               /* the standard output is the picture's */
+            out = stderr;               /* the picture goes to standard output */
     for (size_t i = 0; i < o->n_pictures; i++)
         if (!dfc_output_check(&o->common, loaded, o->pictures[i].path))
             return 1;

@@ -1,5 +1,5 @@
-/* cmd_probe.c - `dfc probe`: measures this machine and writes it as a platform, which --platform reads; and stores
- * it, so that the other commands know it without being told.
+/* cmd_probe.c - `dfc probe`: measures this machine and writes it as a platform, which --platform reads. It also stores
+ * the platform, so that the other commands know it without an option.
  */
 #include "compiler/commands/command.h"
 
@@ -23,7 +23,7 @@ struct request {
     const char *db;
 };
 
-/* Of the common options: the others speak of a graph, and would do nothing here. */
+/* Which of the common options this command takes. The others are about a graph and would do nothing here. */
 static bool takes(const char *word)
 {
     static const char *const names[] = { "-o", "--device", "--platform" };
@@ -108,7 +108,7 @@ static int probe(const struct request *r, struct dfw_db *db)
             return 1;
         options.emulated = &emulated;
     }
-    if (!dfc_output_open(&output, r->common.output)) /* before the work, so that a wrong path costs none */
+    if (!dfc_output_open(&output, r->common.output)) /* opened before measuring, so that a wrong path costs no time */
         return 1;
     int status = dfw_probe_with(&options, &platform, &report, tty ? show_progress : NULL, NULL, &error);
     if (tty)
@@ -125,7 +125,7 @@ static int probe(const struct request *r, struct dfw_db *db)
     return dfc_output_close(&output, stored) && stored ? 0 : 1;
 }
 
-/* The database, too, is opened before the work. */
+/* Opens the database, too, before measuring. */
 static int probe_into(const struct request *r)
 {
     struct df_error error = { "" };

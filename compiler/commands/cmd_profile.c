@@ -1,5 +1,6 @@
-/* cmd_profile.c - `dfc profile GRAPH.df`: builds the graph's program, has it measure its works (runtime/measure/measure.h
- * says how), and stores each result as it comes, so that an interrupted run loses nothing that was finished.
+/* cmd_profile.c - `dfc profile GRAPH.df`: builds the graph's program and has it measure its works
+ * (runtime/measure/measure.h says how). Each result is stored as it comes, so an interrupted run loses nothing that was
+ * finished.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 
 extern char **environ;
 
-#define RESULTS_FD 3                    /* of the program */
+#define RESULTS_FD 3                    /* descriptors of the program */
 #define KNOWN_FD 4
 
 static const char usage[] =
@@ -50,13 +51,13 @@ struct request {
     bool force, report;
     bool form_given;
     enum dfc_form form;                 /* of the report */
-    char **rest;                        /* the program's own words */
+    char **rest;                        /* options after "--", for the program */
     int n_rest;
 };
 
 /* ---- options ---- */
 
-/* "0.01" and "1%". */
+/* Reads "0.01" or "1%". */
 static bool parse_goal(const char *text, double *goal)
 {
     char *end;
@@ -69,7 +70,7 @@ static bool parse_goal(const char *text, double *goal)
     return end != text && value > 0 && value <= 1;
 }
 
-/* "2", "2s", "500ms". */
+/* Reads "2", "2s" or "500ms". */
 static bool parse_time(const char *text, double *seconds)
 {
     char *end;
@@ -147,9 +148,9 @@ static int parse(int argc, char **argv, struct request *r)
 
 struct results {
     struct dfw_db *db;
-    const char *name;                   /* of the program, for what it says */
+    const char *name;                   /* the program's name, for messages */
     uint32_t total, known, stored, skipped;
-    char trying[160];                   /* what runs now, for when it is the last thing that does */
+    char trying[160];                   /* what is being measured; a message names it if the program dies of it */
     bool begun, ended, failed;
 };
 
@@ -159,7 +160,7 @@ static void fail(struct results *r, const char *format, const char *text)
     r->failed = true;
 }
 
-/* Cuts a line at its tabs; gives the number of fields, at most `max`. */
+/* Cuts a line at its tabs. Gives the number of fields, at most `max`. */
 static unsigned split(char *line, char **fields, unsigned max)
 {
     unsigned n = 0;
@@ -188,7 +189,7 @@ static struct dfw_key key_of(char **f)
                                        .job_bytes = strtoull(f[F_JOB_BYTES], NULL, 10) } };
 }
 
-/* "[12/38] matmul k=1024 cpu  2.13 ms ±0.8 % (14 runs)" */
+/* Prints "[12/38] matmul k=1024 cpu  2.13 ms ±0.8 % (14 runs)". */
 static void print_sample(const struct results *r, char **f, const struct dfr_sample *s)
 {
     char mean[24], known[32] = "";
@@ -249,7 +250,7 @@ static void write_known(void *arg, const struct dfw_key *key)
     fputc('\n', arg);
 }
 
-/* A file of known keys that has no name any more, at its beginning. NULL: reported. */
+/* Makes a file without a name that holds the keys already measured, positioned at its beginning. NULL: reported. */
 static FILE *known_file(const struct request *r, struct dfw_db *db)
 {
     struct df_error error = { "" };
@@ -268,8 +269,8 @@ static FILE *known_file(const struct request *r, struct dfw_db *db)
     return NULL;
 }
 
-/* The descriptors may themselves be 3 or 4, and dup2 to the same number would leave close-on-exec set: so both
- * are first moved out of the way. */
+/* Moves a descriptor out of the way, to 10 or above. It may be 3 or 4 itself, and dup2 to the same number would leave
+ * close-on-exec set. */
 static bool clear_of_targets(int *fd)
 {
     int moved = fcntl(*fd, F_DUPFD_CLOEXEC, 10);
@@ -280,8 +281,8 @@ static bool clear_of_targets(int *fd)
     return true;
 }
 
-/* Starts the program with `results` and `known` at its descriptors 3 and 4 and what it prints thrown away. 0 or an
- * errno. */
+/* Starts the program with `results` and `known` as its descriptors 3 and 4. What it prints is thrown away. Gives 0 or
+ * an errno. */
 static int start(char *const *argv, int results, int known, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
@@ -312,7 +313,7 @@ static void read_results(int fd, struct results *r)
     while (!r->failed && getline(&line, &capacity, file) > 0)
         take_line(r, line);
     free(line);
-    fclose(file);                       /* a program that goes on after a failure is ended by the closed pipe */
+    fclose(file);                       /* if the program still runs after a failure here, the closed pipe ends it */
 }
 
 static bool run_program(const struct request *r, char *const *argv, FILE *known, struct results *results)
@@ -351,7 +352,7 @@ static bool run_program(const struct request *r, char *const *argv, FILE *known,
                   results->trying[0] ? " while it ran " : "", results->trying);
     else if (WEXITSTATUS(status) == 0 && !results->ended)
         dfc_error("the program ended before all was measured");
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 && results->ended; /* else it has said itself why */
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 && results->ended; /* if not, the program has reported why */
 }
 
 static int measure(const struct request *r, const struct dfc_trial *program, struct dfw_db *db)
@@ -387,7 +388,7 @@ static int profile(const struct request *r)
     struct dfc_trial program;
     struct dfc_loaded loaded;
     struct dfw_db *db;
-    if (dfw_db_open(r->db, true, &db, &error) != DF_OK) { /* before the work that it would be for */
+    if (dfw_db_open(r->db, true, &db, &error) != DF_OK) { /* before the work: a wrong path costs none */
         dfc_error("%s", error.text);
         return 1;
     }

@@ -1,5 +1,5 @@
-/* cmd_profile_report.c - the table of `dfc profile --report`: for each kernel's times and speedups, the error of each
- * estimator in a 10-fold cross-validation, and which of them is used.
+/* cmd_profile_report.c - prints the table of `dfc profile --report`. For each kernel's times and speedups it has the
+ * error of each estimator in a 10-fold cross-validation, and the estimator that is used.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "compiler/show/table.h"
 #include "profiles/estimate/estimate.h"
 
-struct group {                          /* as dfw_group, with a name of its own */
+struct group {                          /* a dfw_group with a copy of its name */
     char *kernel, *device;
     bool gpu;
     uint64_t hash;
@@ -29,13 +29,14 @@ struct report {
 
 /* ---- which kernels ---- */
 
-/* With a graph: is this the present source of one of its kernels? The emulator runs that of the cpu variant. */
+/* Is this the present source of one of the graph's kernels? The emulator runs the cpu variant's. Without a graph: is it
+ * the newest source of its kernel? */
 static bool wanted(const struct report *r, const struct dfw_group *g)
 {
     bool emulated = !strcmp(g->device, DFW_EMULATOR);
     const struct group *last = r->n_groups ? &r->groups[r->n_groups - 1] : NULL;
     bool gpu = !strcmp(g->variant, "gpu");
-    if (!r->graph)                      /* the newest comes first */
+    if (!r->graph)                      /* groups come sorted, the newest source first */
         return !last || last->gpu != gpu || strcmp(last->kernel, g->kernel) || strcmp(last->device, g->device);
     for (uint32_t k = 0; k < r->graph->n_kernels; k++)
         if (!strcmp(df_graph_string(r->graph, r->graph->kernels[k].name), g->kernel))
@@ -133,7 +134,7 @@ static void put_row(struct report *r, const char *kernel, const char *device, en
     dfc_table_cell(&r->table, "%s", chosen);
 }
 
-/* The cpu variant of that kernel; a kernel has one beside its gpu variants. NULL: it was not measured. */
+/* The cpu variant of g's kernel; a kernel has at most one. NULL: it was not measured. */
 static const struct group *cpu_of(const struct report *r, const struct group *g)
 {
     for (size_t i = 0; i < r->n_groups; i++)
@@ -142,7 +143,7 @@ static const struct group *cpu_of(const struct report *r, const struct group *g)
     return NULL;
 }
 
-/* A row for the times of this variant; for one of a GPU another for its speedup. */
+/* Prints a row for the times of this variant. A gpu variant gets another row, for its speedup. */
 static int report_group(struct report *r, struct dfw_db *db, const struct group *g, struct df_error *error)
 {
     const struct group *cpu = g->gpu ? cpu_of(r, g) : g;

@@ -1,5 +1,5 @@
-/* cmd_simulate.c - `dfc simulate GRAPH.df`: what each policy would make of a graph on a platform, in virtual time.
- * Runs no kernel, so a graph with costs and no code will do.
+/* cmd_simulate.c - `dfc simulate GRAPH.df`: predicts in virtual time what each policy would make of a graph on a
+ * platform. It runs no kernel, so a graph with costs and no code is enough.
  */
 #include "compiler/commands/command.h"
 
@@ -14,7 +14,7 @@
 #include "runtime/threads/clock.h"
 #include "runtime/policy/policy.h"
 
-#define RATE_STEPS (UINT64_C(1) << 26) /* arcs looked at for the bound of many waves: under a second */
+#define RATE_STEPS (UINT64_C(1) << 26) /* arcs that the bound of many waves may look at: under a second */
 #define MAX_POLICIES 32
 #define MAX_WAVES 1000000
 #define MAX_DRAWS 10000
@@ -50,8 +50,9 @@ struct request {
     unsigned n_policies;
     enum dfc_form form;
     uint32_t waves;
-    bool locality, prefetch, all;       /* all: some may not apply */
-    bool fewer;                         /* waves may be in flight than there are: as in a run, no more than fit */
+    bool locality, prefetch, all;       /* all: of all policies, some may not apply */
+    bool fewer;                         /* nobody said how many waves are in flight, so fewer may be if no more fit, as
+                                         * in a run */
     const char *gantt;
     bool no_guard;
     int evict;
@@ -66,7 +67,7 @@ static bool add_policy(struct request *r, const char *name)
     const struct dfr_policy *policy = dfr_policy_find(name, &error);
     for (unsigned i = 0; policy && i < r->n_policies; i++)
         if (!strcmp(r->policies[i], policy->name))
-            return true;                /* named twice, shown once */
+            return true;                /* a policy that is named twice is shown once */
     if (policy && r->n_policies == MAX_POLICIES)
         dfc_error("--policy: at most %d policies are compared", MAX_POLICIES);
     else if (!policy)
@@ -103,7 +104,7 @@ static bool parse_policies(struct request *r)
     return r->n_policies > 0;
 }
 
-/* A whole number from 1 to `most`. */
+/* Parses a whole number from 1 to `most`. */
 static bool parse_number(const char *option, const char *text, unsigned long most, uint32_t *number)
 {
     unsigned long n;
@@ -130,7 +131,7 @@ static bool parse_evict(const char *text, int *evict)
     return false;
 }
 
-/* Of all policies, each as well as it can. */
+/* With --policy=all, policies that do not know the next uses may not use belady: each takes the best that it can. */
 static int evict(const struct request *r)
 {
     return r->all && r->evict == DF_EVICT_BELADY ? DF_EVICT_AUTO : r->evict;
@@ -145,7 +146,7 @@ static bool parse_error(const char *text, struct dfc_error_study *study)
     return false;
 }
 
-/* 1, 0 and -1 as with dfc_common_option(). */
+/* Gives 1, 0 and -1 as dfc_common_option() does. */
 static int own_option(void *request, int argc, char **argv, int *i)
 {
     struct request *r = request;
@@ -190,13 +191,14 @@ static int parse(struct request *r, int argc, char **argv)
     return status ? status : parse_policies(r) ? 0 : 2;
 }
 
-/* Of the machine that was probed, as a run on it; of others as they are described. */
+/* Should the number of jobs in flight be found? If the machine was probed it is, as in a run; else the platform's own
+ * number counts. */
 static bool finds_jobs(const struct request *r, const struct dfc_loaded *loaded)
 {
     return r->common.gpu_jobs ? r->common.gpu_jobs == DF_FIND_JOBS : strcmp(loaded->platform_source, "probe") == 0;
 }
 
-/* Where a device's memory may not have room for all waves, plans say what they need of it. */
+/* If a device's memory may be too small for all waves, plans must say how much of it they need. */
 static void plan_memory(struct request *r, const struct df_platform *platform)
 {
     for (uint32_t u = 1; u < platform->n_units && r->fewer; u++)
@@ -204,7 +206,7 @@ static void plan_memory(struct request *r, const struct df_platform *platform)
             r->common.partition.no_memory = false;
 }
 
-/* Of `all`, what has nothing to decide here: all on a GPU where there is none. */
+/* With --policy=all on a platform without a GPU, leaves out all-gpu, which would have nothing to decide. */
 static void drop_what_does_not_apply(struct request *r, const struct df_platform *platform)
 {
     unsigned n = 0;
@@ -257,7 +259,7 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
     return code;
 }
 
-/* "g.svg" and "dmda": "g-dmda.svg". NULL: no memory (reported). */
+/* Makes "g-dmda.svg" of "g.svg" and "dmda". NULL: no memory (reported). */
 static char *picture_path(const struct request *r, const char *policy)
 {
     const char *slash = strrchr(r->gantt, '/'), *dot = strrchr(slash ? slash : r->gantt, '.');
@@ -323,9 +325,9 @@ static bool simulate_all(const struct request *r, const struct dfc_loaded *loade
 
 /* ---- results ---- */
 
-/* No schedule of so many waves is faster: one wave's bound, and the work of all of them. In the latter a share of what
- * fires once falls to each wave. Its copies, too: to a unit that needs such a value in any wave it is copied once at
- * least, and the mean over the waves is no more than that. */
+/* Finds a bound: no schedule of so many waves is faster. It is one wave's bound, or the work of all waves if that is
+ * more. In the work, a node that fires once counts with an equal share in each wave. So do copies of its value: a unit
+ * that needs it in any wave gets it at least once, and the mean over the waves is at most that. */
 static int find_bound(const struct dfp_problem *problem, uint32_t waves, double *bound_s, struct df_error *error)
 {
     struct dfp_compact compact;
@@ -347,7 +349,7 @@ static int find_bound(const struct dfp_problem *problem, uint32_t waves, double 
     return code;
 }
 
-/* What the figures rest on: a schedule that beats the bound would be a mistake in one of them. */
+/* A check of the figures: if a schedule beats the bound, one of the two is wrong. */
 static bool check_bound(const struct request *r, const struct dfc_simulated *rows, double bound_s)
 {
     for (unsigned i = 0; i < r->n_policies; i++)
@@ -382,7 +384,7 @@ static bool write_result(const struct request *r, const struct dfc_loaded *loade
     return dfc_output_close(&output, good) && good;
 }
 
-/* --error: another table, of many runs. */
+/* --error: prints another table, from many runs. */
 static bool study_errors(const struct request *r, const struct dfc_loaded *loaded)
 {
     const struct dfr_simulate_options how = { .waves = r->waves, .inflight = r->common.inflight,
@@ -397,7 +399,7 @@ static bool study_errors(const struct request *r, const struct dfc_loaded *loade
     return dfc_output_close(&output, good) && good;
 }
 
-/* Several waves are planned for as such, and are in flight together, where nothing else is asked for. */
+/* Several waves are planned for throughput and are in flight together, unless the user asked for something else. */
 static void plan_for_waves(struct request *r)
 {
     struct dfp_options *options = &r->common.partition;
@@ -407,7 +409,7 @@ static void plan_for_waves(struct request *r)
     if (r->fewer)
         r->common.inflight = DFP_DEFAULT_INFLIGHT;
     options->inflight = r->common.inflight;
-    options->no_memory = true;          /* nobody sees it here */
+    options->no_memory = true;          /* nothing printed here shows it; plan_memory() asks for it if it matters */
 }
 
 static int run(int argc, char **argv)

@@ -1,4 +1,5 @@
-/* cmd_simulate_draw.c - wrong times: what --error says, and the times drawn (see simulate_error.h). */
+/* cmd_simulate_draw.c - wrong times for the study of simulate_error.h: parses what --error says, and draws the times.
+ */
 #include "compiler/commands/simulate_error.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ int dfc_error_parse(const char *text, struct dfc_error_study *study, struct df_e
 
 /* ---- draws ---- */
 
-/* Standard normal (Marsaglia's polar method). */
+/* Draws a number with the standard normal distribution, by Marsaglia's polar method. */
 static double draw_normal(struct dfp_random *random)
 {
     double x, y, s;
@@ -46,13 +47,13 @@ static double draw_normal(struct dfp_random *random)
     return x * sqrt(-2 * log(s) / s);
 }
 
-#define LEAST_SHARE 0.01                /* of a true time that is told */
+#define LEAST_SHARE 0.01                /* the least share of a true time that policies are told */
 #define LEAST_SPEEDUP 0.001
 
 static void draw_sigma(double sigma, struct dfp_random *random, size_t n, double *true_s)
 {
     for (size_t i = 0; i < n; i++)
-        true_s[i] *= exp(sigma * draw_normal(random)); /* what cannot run stays NaN, what is free stays free */
+        true_s[i] *= exp(sigma * draw_normal(random)); /* NaN (cannot run) stays NaN, and 0 stays 0 */
 }
 
 static void draw_off(double share, struct dfp_random *random, size_t n, double *told_s)
@@ -69,7 +70,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Over the CPU; NaN where either cannot run the work or it is free. */
+/* The work's speedup over the CPU. NaN: one of the two cannot run the work, or one of the times is 0. */
 static double speedup(const struct df_times *t, uint32_t cls, uint32_t work)
 {
     double cpu_s = t->time_s[work], own_s = t->time_s[(size_t)cls * t->n_works + work];

@@ -1,4 +1,4 @@
-/* cmd_simulate_error.c - the study of wrong times (see simulate_error.h): runs and table. */
+/* cmd_simulate_error.c - the study of wrong times (simulate_error.h): makes the runs and prints the table. */
 #include "compiler/commands/simulate_error.h"
 
 #include <inttypes.h>
@@ -11,14 +11,14 @@
 #include "runtime/policy/policy.h"
 #include "runtime/base/text.h"
 
-#define BESIDE "dmda"                   /* whose speed is 1 */
+#define BESIDE "dmda"                   /* the policy whose speed is 1 */
 
 /* ---- runs ---- */
 
 struct outcome {
-    double right_s;                     /* makespan where it is told the true times, the graph's */
+    double right_s;                     /* makespan if the policy is told the graph's times and they are true */
     double median_s, worst_s;
-    double speed, least_speed;          /* beside dmda: median and worst */
+    double speed, least_speed;          /* relative to dmda: median and worst */
 };
 
 static int by_value(const void *a, const void *b)
@@ -42,7 +42,7 @@ struct study {
     double *makespan_s, *speed;         /* of one policy, by draw */
 };
 
-/* With the plan, or where it is NULL and the policy needs one, with its own for these times. */
+/* Runs with this plan. If it is NULL and the policy needs a plan, makes one for the times that are told. */
 static int run_once(const struct study *s, const char *policy, const struct dfp_options *partition,
                     const struct df_plan *plan, const struct df_times *told, const double *true_s, double *makespan_s,
                     struct df_error *error)
@@ -91,7 +91,7 @@ static int run_policy(const struct study *s, const char *policy, const struct df
         code = dfp_plan_make(s->problem, policy, partition, &plan, error);
     if (code == DF_OK)
         code = run_once(s, policy, partition, plan, right, NULL, &outcome->right_s, error);
-    if (code == DF_OK)                  /* the plan for the graph's times serves where these are what is told */
+    if (code == DF_OK)                  /* if the graph's times are what is told, the plan for them serves every draw */
         code = run_draws(s, policy, partition, s->what->kind == DFC_ERROR_SIGMA ? plan : NULL, s->makespan_s, error);
     dfr_plan_free(plan);
     if (code != DF_OK)

@@ -1,8 +1,9 @@
-/* command.h - the commands of dfc and what they share: options that mean the same everywhere, loading a graph with its
- * times and platform, files that appear whole or not at all.
+/* command.h - the commands of dfc, and what they share: options that mean the same in all of them.
  *
- * A command is one file (cmd_NAME.c) and one line in the table of main.c.
- * Exit:     0, 1 for the user's errors (reported), 2 for usage.
+ * Room:     compiler/commands/ holds main() and the commands. A command is one file (cmd_NAME.c) and one line in the
+ *           table of main.c. It reads its command line and calls the other rooms of the compiler; nothing outside dfc
+ *           includes this room.
+ * Exit:     0; 1 for the user's errors, 2 for a wrong command line (both are reported).
  */
 #ifndef DFC_COMMAND_H
 #define DFC_COMMAND_H
@@ -21,10 +22,10 @@ struct dfc_command {
 extern const struct dfc_command dfc_command_compile, dfc_command_probe, dfc_command_profile, dfc_command_partition,
     dfc_command_compare, dfc_command_simulate, dfc_command_explain;
 
-/* Options common to commands that read a graph. dfc_common_option() takes argv[*i] (and its value, moving *i) where it
- * is one of them: 1 taken, 0 not one of them, -1 wrong (reported; exit 2). */
+/* Takes argv[*i], and its value (moving *i), if it is an option that commands for a graph share. 1: taken. 0: it is
+ * none of them. -1: it is wrong (reported; the command exits with 2). */
 int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i);
-/* Their lines for a command's usage text. */
+/* The lines about these options for a command's usage text. */
 #define DFC_COMMON_USAGE \
     "  -D NAME=VALUE            value of a param\n" \
     "  -I DIR                   where imported files are looked for, after the importing file's folder\n" \
@@ -42,26 +43,27 @@ int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i);
     "  --emu-all                every kernel with a cpu variant may run on the emulated GPU\n" \
     "  --gpu-mem=SIZE           use no more of each GPU's memory (6GiB, 512MiB, …)\n" \
     "  --workers=N, --inflight=N, --gpu-jobs=N    CPU workers, waves in flight, jobs in flight per GPU\n"
-/* One option with a value, as --name=VALUE or --name VALUE: 1, 0 and -1 as above. For a command's own options. */
+/* Takes one option with a value, as --name=VALUE or --name VALUE. Gives 1, 0 and -1 as above. For a command's own
+ * options. */
 int dfc_option_value(const char *name, int argc, char **argv, int *i, const char **value);
-/* --format, for commands that can print in several forms; `json`: is JSON one of them? *form is left alone unless 1 is
- * given; 1, 0 and -1 as above. */
+/* Takes --format, for commands that can print in several forms. `json`: JSON is one of them. *form is set only if 1 is
+ * given. Gives 1, 0 and -1 as above. */
 enum dfc_form { DFC_FORM_TEXT, DFC_FORM_CSV, DFC_FORM_JSON };
 int dfc_form_option(bool json, int argc, char **argv, int *i, enum dfc_form *form);
-/* A whole number within bounds. false: reported. */
+/* Parses a whole number within bounds. false: reported. */
 bool dfc_parse_count(const char *name, const char *text, unsigned long least, unsigned long most,
                      unsigned long *count);
-/* A policy that places nodes before the run; NULL is the default one. false: reported. */
+/* Does this policy place nodes before the run? NULL is the default one, which does. false: reported. */
 bool dfc_policy_places(const char *policy);
-/* Reads the whole command line of a command for one graph: its own options by `own` (1, 0 and -1 as above), else the
- * common ones. 0, or 2 for a usage error (reported). */
+/* Reads the whole command line of a command for one graph. Each option is offered to `own` first (which gives 1, 0 and
+ * -1 as above), then to the common ones. Gives 0, or 2 for a usage error (reported). */
 int dfc_parse_options(const struct dfc_command *command, int argc, char **argv, struct dfc_common *common,
                       int (*own)(void *request, int argc, char **argv, int *i), void *request);
-/* Reports an option that the command does not have, with the closest that its usage text names; gives 2. */
+/* Reports an option that the command does not have, and the closest that its usage text names. Gives 2. */
 int dfc_unknown_option(const struct dfc_command *command, const char *word);
 void dfc_common_free(struct dfc_common *common);
 
-/* -O0 … -O3, -g, --cc, --nvcc, --cflags, --nvcc-flags: 1, 0 and -1 as with dfc_common_option(). */
+/* Takes -O0 … -O3, -g, --cc, --nvcc, --cflags and --nvcc-flags. Gives 1, 0 and -1 as above. */
 int dfc_build_option(struct dfc_build_options *build, int argc, char **argv, int *i);
 
 #endif

@@ -1,8 +1,8 @@
-/* compare_stats.c - reading --stats=json, and the statistics of several runs.
+/* compare_stats.c - reads what a program prints for --stats=json, and makes the statistics of several runs.
  *
- * The reader takes any JSON object without recursion: it walks from value to value, keeping where it is as a stack
- * of keys no deeper than it needs, and picks the numbers and names it knows. What it does not know it passes over,
- * so a program with more statistics than this is read all the same.
+ * The reader takes any JSON object without recursion. It goes from value to value, keeps the keys that lead to the
+ * present one in a stack of fixed depth, and picks the numbers and names that it knows. What it does not know it skips.
+ * So it can read the statistics of a program that prints more than these.
  */
 #include "compiler/commands/compare_stats.h"
 
@@ -11,18 +11,18 @@
 #include <string.h>
 
 #define MAX_DEPTH 8
-#define MAX_NAMES 64                    /* device memories */
+#define MAX_NAMES 64                    /* of device memories */
 #define NAME_BYTES 64
 
 /* ---- JSON ---- */
 
 struct reader {
     const char *at;
-    unsigned depth;                     /* open objects and arrays */
-    char closers[MAX_DEPTH];            /* '}' or ']' */
+    unsigned depth;                     /* how many objects and arrays are open */
+    char closers[MAX_DEPTH];            /* '}' or ']' for each of them */
     char keys[MAX_DEPTH][NAME_BYTES];   /* the latest key of each open object */
     void (*found)(void *arg, const struct reader *r, const char *text, double number); /* text NULL: a number */
-    void (*closed)(void *arg, const struct reader *r); /* an object at r->depth is at its end */
+    void (*closed)(void *arg, const struct reader *r); /* the object at r->depth ends */
     void *arg;
 };
 
@@ -31,7 +31,8 @@ static void skip_blanks(struct reader *r)
     r->at += strspn(r->at, " \t\r\n");
 }
 
-/* A string, cut to size. Escapes other than \uXXXX above ASCII come out as the character they stand for. */
+/* Reads a string, cut to size. An escape gives the character that it stands for; \uXXXX gives it only if it is
+ * ASCII. */
 static bool read_string(struct reader *r, char *to, size_t size)
 {
     size_t n = 0;
@@ -40,7 +41,7 @@ static bool read_string(struct reader *r, char *to, size_t size)
     for (; *r->at != '"'; r->at++) {
         char c = *r->at;
         if ((unsigned char)c < 0x20)
-            return false;               /* also the end of the text */
+            return false;               /* an unexpected character, or the end of the text */
         if (c == '\\') {
             c = *++r->at;
             if (c == 'u') {
@@ -65,7 +66,7 @@ static bool read_string(struct reader *r, char *to, size_t size)
     return true;
 }
 
-/* A string, number, true, false or null. */
+/* Reads a string, number, true, false or null. */
 static bool read_scalar(struct reader *r)
 {
     static const char *const words[] = { "true", "false", "null" };
@@ -111,7 +112,8 @@ static bool open_value(struct reader *r)
     return true;
 }
 
-/* After a value: closes what ends here. *more: another value follows, whose key has been read. */
+/* After a value: closes the objects and arrays that end here. *more: another value follows, and its key has been
+ * read. */
 static bool after_value(struct reader *r, bool *more)
 {
     for (*more = false; r->depth > 0; r->depth--) {
@@ -159,7 +161,7 @@ static bool read_object(struct reader *r)
 struct collector {
     struct dfc_run_stats stats;
     bool has_makespan;
-    /* of the worker or memory at hand */
+    /* about the worker or memory that is being read */
     char name[NAME_BYTES];
     uint64_t jobs;
     double busy_s;
@@ -205,7 +207,7 @@ static void found(void *arg, const struct reader *r, const char *text, double nu
     const char *key = r->keys[r->depth - 1], *list = r->keys[0];
     if (r->depth == 1 && !text)
         found_top(c, key, number);
-    if (r->depth != 3)                  /* {"workers": [{ … */
+    if (r->depth != 3)                  /* only {"workers": [{ … and such lists count */
         return;
     if (text && strcmp(key, "name") == 0)
         strcpy(c->name, text);
@@ -273,7 +275,8 @@ static int compare_runs(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Between the runs around the place, as most programs of statistics do (Hyndman and Fan's type 7). */
+/* A quantile, interpolated between the two runs around its place as most statistics programs do (Hyndman and Fan's type
+ * 7). */
 static double quantile(const struct dfc_run_stats *sorted, unsigned n, double q)
 {
     double place = q * (n - 1);

@@ -1,5 +1,5 @@
-/* compare_stats.h - what `dfc compare` takes from the runs it makes: one run's statistics, read from the JSON that a
- * program prints for --stats=json, and a policy's runs taken together.
+/* compare_stats.h - what `dfc compare` takes from its runs: one run's statistics, read from the JSON that a program
+ * prints for --stats=json; and the statistics of a policy's runs together.
  */
 #ifndef DFC_COMPARE_STATS_H
 #define DFC_COMPARE_STATS_H
@@ -11,14 +11,14 @@
 struct dfc_run_stats {                  /* of one run */
     double makespan_s;
     uint64_t waves, jobs;
-    uint64_t cpu_jobs, gpu_jobs;        /* by worker; a worker with the name of a device's memory is a GPU */
+    uint64_t cpu_jobs, gpu_jobs;        /* a worker with the name of a device's memory is a GPU */
     uint64_t h2d_copies, d2h_copies, peer_copies, h2d_bytes, d2h_bytes, peer_bytes, evictions, writebacks;
-    double cpu_busy_s, gpu_busy_s;      /* in jobs, summed over workers */
+    double cpu_busy_s, gpu_busy_s;      /* seconds in jobs, summed over workers */
     unsigned n_gpus;                    /* device memories */
 };
 
-/* Finds the line of statistics in what a program wrote to stderr (warnings and messages may be around it). false:
- * there is none that is whole. */
+/* Finds the line of statistics in what a program wrote to stderr; warnings and messages may be around it. false: there
+ * is no whole one. */
 bool dfc_run_stats_read(const char *text, struct dfc_run_stats *stats);
 
 struct dfc_policy_stats {               /* of the runs of one policy */
@@ -27,13 +27,14 @@ struct dfc_policy_stats {               /* of the runs of one policy */
     double median_s, least_s, most_s, first_quartile_s, third_quartile_s;
     double spread;                      /* (third quartile - first) / median */
     double ratio;                       /* median over the best policy's */
-    struct dfc_run_stats typical;       /* the run in the middle: counts that belong together */
+    struct dfc_run_stats typical;       /* the run in the middle, so that its counts belong together */
 };
 
-/* n >= 1 runs of one policy; sorts them by makespan. ratio is left 1. */
+/* Makes the statistics of n >= 1 runs of one policy and sorts the runs by makespan. The ratio is 1 until
+ * dfc_policy_stats_rank() sets it. */
 void dfc_policy_stats_of(const char *policy, struct dfc_run_stats *runs, unsigned n, struct dfc_policy_stats *stats);
 
-/* Sets the ratios of n policies to the best one; gives its index. */
+/* Sets the ratio of each of n policies to the best one. Gives the best one's index. */
 unsigned dfc_policy_stats_rank(struct dfc_policy_stats *stats, unsigned n);
 
 #endif

@@ -1,4 +1,4 @@
-/* compare_trial.c - building a program into a temporary folder, and never leaving that behind. */
+/* compare_trial.c - builds a program in a temporary folder, and removes that folder whatever happens. */
 #include "compiler/commands/compare_trial.h"
 
 #include <errno.h>
@@ -11,7 +11,8 @@
 #include "compiler/tools/messages.h"
 #include "compiler/types/paths.h"
 
-/* For the handler: only what may be used there. Set before the handler is, empty where there is nothing to remove. */
+/* Names for the signal handler, which may use only what is here. They are set before the handler is; "": there is
+ * nothing to remove. */
 static char doomed_path[4096], doomed_folder[4096];
 static struct sigaction before[DFC_N_SIGNALS];
 
@@ -30,7 +31,7 @@ static void catch_signals(void)
     struct sigaction action = { .sa_handler = remove_and_end, .sa_flags = SA_RESTART };
     for (int i = 0; i < DFC_N_SIGNALS; i++) {
         sigaction(dfc_ending_signals[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN) /* nohup stays nohup */
+        if (before[i].sa_handler != SIG_IGN) /* a signal that nohup ignores stays ignored */
             sigaction(dfc_ending_signals[i], &action, NULL);
     }
 }
@@ -49,7 +50,8 @@ int dfc_trial_split(int argc, char **argv)
     return i;
 }
 
-/* DIR/dfc-XXXXXX/NAME, NAME being the graph's, as the program's messages begin with it. */
+/* Makes DIR/dfc-XXXXXX/ and the path of the program in it. The program has the graph's name, because its messages begin
+ * with it. */
 static bool make_folder(const struct dfc_common *common, struct dfc_trial *trial)
 {
     const char *place = getenv("TMPDIR");

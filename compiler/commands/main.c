@@ -1,4 +1,4 @@
-/* main.c - dfc: the table of commands, and which of them a command line means. */
+/* main.c - main() of dfc: the table of commands, and the choice of the one that a command line means. */
 #include "compiler/commands/command.h"
 
 #include <signal.h>
@@ -53,7 +53,7 @@ static const struct dfc_command *find(const char *name)
     return NULL;
 }
 
-/* A first word that is no command, no option, no .df and no file is a command mistyped. */
+/* Is the first word a mistyped command? It is, if it is no command, no option, no .df and no file. */
 static bool looks_like_command(const char *word)
 {
     size_t n = strlen(word);
@@ -74,7 +74,7 @@ static int unknown_command(const char *word)
     return 2;
 }
 
-/* The options that every command answers alike. */
+/* Answers the options that are the same in every command, else runs the command. */
 static int run(const struct dfc_command *command, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 {
     dfr_standard_files_hold();
     dfr_cores_quiet();
-    signal(SIGXFSZ, SIG_IGN);           /* a file that may not grow (ulimit -f) is one that cannot be written */
+    signal(SIGXFSZ, SIG_IGN);           /* so that writing beyond `ulimit -f` fails with an error that is reported */
     int status = dispatch(argc, argv);
     return dfc_stdout_flush() || status != 0 ? status : 1;
 }

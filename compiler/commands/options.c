@@ -1,4 +1,4 @@
-/* common.c - the options that mean the same in every command that reads a graph. */
+/* options.c - the options that mean the same in every command that reads a graph, and how options are parsed. */
 #include "compiler/commands/command.h"
 
 #include <errno.h>
@@ -58,7 +58,8 @@ static int parse_bytes(const char *name, const char *text, uint64_t *bytes)
     return -1;
 }
 
-/* One option whose value is one of `choices` (NULL-terminated): *choice is its index. 1, 0, -1 as dfc_option_value(). */
+/* Takes an option whose value is one of `choices` (NULL-terminated); *choice is its index. Gives 1, 0 and -1 as
+ * dfc_option_value() does. */
 static int choice_option(const char *name, const char *const *choices, int argc, char **argv, int *i, int *choice)
 {
     char all[128] = "";
@@ -136,7 +137,7 @@ static int count_option(struct dfc_common *common, int argc, char **argv, int *i
     const struct { const char *name; unsigned *count; unsigned long least, most; } counts[] = {
         { "--workers", &common->workers, 1, DF_MAX_WORKERS },
         { "--inflight", &common->inflight, 1, DFR_MAX_INFLIGHT },
-        { "--gpu-jobs", &common->gpu_jobs, 1, DFR_MAX_GPU_JOBS }, /* or auto */
+        { "--gpu-jobs", &common->gpu_jobs, 1, DFR_MAX_GPU_JOBS }, /* or "auto" */
         { "--seed", &common->partition.seed, 0, UINT32_MAX },
     };
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
@@ -157,7 +158,7 @@ static int count_option(struct dfc_common *common, int argc, char **argv, int *i
     return 0;
 }
 
-/* "5000" evaluations, or "10x" as many as by default. */
+/* Parses "5000" evaluations, or "10x" for ten times as many as by default. */
 static int budget_option(struct dfp_options *options, const char *text)
 {
     size_t n = strlen(text);
@@ -306,7 +307,7 @@ int dfc_unknown_option(const struct dfc_command *command, const char *word)
         if (n < sizeof name) {
             snprintf(name, sizeof name, "%.*s", (int)n, at);
             dfr_suggest(&best, name);
-            if (best.closest == name) { /* the next one takes its place */
+            if (best.closest == name) { /* `name` is overwritten in the next round */
                 strcpy(close, name);
                 best.closest = close;
             }

@@ -1,14 +1,15 @@
-/* simulate_error.h - `dfc simulate --error=…`: what policies are worth where the times they go by are wrong. Policies
- * and plans are *told* times; jobs take *true* ones. One of the two is the graph's, the other is drawn from it, anew
+/* simulate_error.h - `dfc simulate --error=…`: what policies are worth if the times that they go by are wrong. Policies
+ * and plans are *told* times; jobs take *true* ones. One of the two is the graph's. The other is drawn from it, anew
  * for each of a number of runs.
  *
- * Kinds:    sigma:S      true: each work on each class of units takes exp(S·z) times as long, z standard normal.
- *                        What is told is the same for all draws, so a plan is made once
- *           off:P        told: P percent more or less than the true time, with equal chance (the PAMS paper), but not
- *                        less than 1 % of it: at 100 % less nothing would be left. Plans are made for each draw
- *           confound:P   told: on each device, P percent higher speedups for works whose speedup is below the median of
- *                        the works', P percent lower ones for the others, but not less than 0.001 (section V-G of
- *                        hierarchical pipelines). Nothing is drawn: one run
+ * Kinds:
+ *  - sigma:S      The true times are drawn: each work on each class of units takes exp(S·z) times as long, z standard
+ *                 normal. What is told is the same for all draws, so a plan is made once.
+ *  - off:P        The told times are drawn: P percent more or less than the true time, with equal chance (the PAMS
+ *                 paper), but at least 1 % of it, because at 100 % less nothing would be left. Each draw has its plans.
+ *  - confound:P   The told times are computed, so there is one run. On each device, works whose speedup is below the
+ *                 works' median are told a speedup P percent higher; the others are told one P percent lower, but at
+ *                 least 0.001 (section V-G of the paper on hierarchical pipelines).
  * Determinism: the same seed draws the same times for every policy, and on every call.
  */
 #ifndef DFC_SIMULATE_ERROR_H
@@ -23,20 +24,20 @@ enum dfc_error_kind { DFC_ERROR_NONE, DFC_ERROR_SIGMA, DFC_ERROR_OFF, DFC_ERROR_
 
 struct dfc_error_study {
     enum dfc_error_kind kind;
-    double size;                        /* sigma, or percent */
+    double size;                        /* sigma, or a percentage */
     uint32_t draws;
 };
 
-/* "sigma:0.6", or DF_E_ARGUMENT. */
+/* Parses "sigma:0.6" and the like. Gives DF_E_ARGUMENT if it is no such text. */
 int dfc_error_parse(const char *text, struct dfc_error_study *study, struct df_error *error);
 
-/* told_s, true_s: [class * n_works + work], as struct df_times has them. false: no memory. */
+/* Draws the times. told_s and true_s are indexed [class * n_works + work], as in struct df_times. false: no memory. */
 bool dfc_error_draw(const struct dfc_error_study *study, const struct dfp_problem *problem, uint32_t seed,
                     uint32_t draw, double *told_s, double *true_s);
 
-/* Runs the study and prints a line for each policy: its makespan where both are the graph's, the median with drawn
- * ones, and how fast it is beside dmda with the same times. `how` says what else the runs have in common.
- * false: reported. */
+/* Runs the study and prints a line for each policy: its makespan if both times are the graph's, the median with drawn
+ * ones, and how fast it is relative to dmda with the same times. `how` says what else the runs have in common. false:
+ * reported. */
 bool dfc_error_run(const struct dfc_error_study *study, const struct dfp_problem *problem,
                    const struct dfp_options *partition, const struct dfr_simulate_options *how,
                    const char *const *policies, unsigned n_policies, bool csv, FILE *out);

@@ -1,9 +1,9 @@
 # dfc: one flat Makefile. `make help` lists what there is to make.
 #
-#   BUILD=release|debug|asan|ubsan|tsan   kind of build, each in its own build/$(BUILD)/
-#   CUDA=0                                leave CUDA out although nvcc is there
-#   CFLAGS, LDFLAGS                       yours, added last
-#   V=1                                   show the commands
+#   BUILD=release|debug|asan|ubsan|tsan|coverage   kind of build, each in its own build/$(BUILD)/
+#   CUDA=0                leave CUDA out although nvcc is there
+#   CFLAGS, LDFLAGS       yours, added last
+#   V=1                   show the commands
 
 BUILD    ?= release
 BUILDDIR ?= build/$(BUILD)
@@ -30,8 +30,9 @@ OPT_debug   := -O0 -g3
 OPT_asan    := -O1 -g
 OPT_ubsan   := -O1 -g
 OPT_tsan    := -O1 -g
+OPT_coverage := -O0 -g -DNDEBUG --coverage -fprofile-update=atomic
 ifeq ($(OPT_$(BUILD)),)
-$(error BUILD=$(BUILD) is not one of release, debug, asan, ubsan, tsan)
+$(error BUILD=$(BUILD) is not one of release, debug, asan, ubsan, tsan, coverage)
 endif
 
 SANITIZE := $(SAN_$(BUILD))
@@ -77,7 +78,7 @@ UNIT_SRC  := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
 UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
 
-.PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long check-model check-same gpu-check bench bench-scale bundle install \
+.PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long check-model check-same coverage gpu-check bench bench-scale bundle install \
         uninstall fuzz clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner
 .DELETE_ON_ERROR:
 
@@ -93,6 +94,7 @@ help:
 	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'
 	@echo '                and each failure of a device at every call'
 	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
+	@echo 'make coverage   which lines and branches the tests reach, a row per room; UPDATE=1 into docs/results/coverage.md'
 	@echo 'make gpu-check  the same flows on a real GPU, compared with the cpu; skipped and counted where there is none'
 	@echo 'make bench      figures of this machine, with oneTBB, OpenMP, StarPU and Concurrency Kit beside them where installed; QUICK=1, UPDATE=1'
 	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
@@ -103,7 +105,7 @@ help:
 	@echo 'make bundle     build/bundle/: runs on a Linux x86-64 machine that has only a C compiler and nvcc'
 	@echo 'make install    into PREFIX=$(PREFIX) (DESTDIR= honoured); make uninstall'
 	@echo 'make clean      remove $(BUILDDIR)'
-	@echo 'options:        BUILD=release|debug|asan|ubsan|tsan  CUDA=0  CFLAGS= LDFLAGS=  V=1'
+	@echo 'options:        BUILD=release|debug|asan|ubsan|tsan|coverage  CUDA=0  CFLAGS= LDFLAGS=  V=1'
 
 # ---- packages ----
 
@@ -151,6 +153,11 @@ $(LIB)/libdfdriver.a: $(call obj,$(filter-out $(MAIN_SRC),$(DRIVER_SRC)))
 $(LIB)/%.a:
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcsD $@ $^
+	$(ADD_GCOV)
+# A program is linked with libdf.a by whoever makes it, who knows nothing of coverage: so that library brings gcov's own part.
+ifeq ($(BUILD),coverage)
+$(LIB)/libdf.a: ADD_GCOV = @printf '%s\n' 'open $@' 'addlib $(shell $(CC) -print-file-name=libgcov.a)' save end | ar -M
+endif
 
 $(INC)/df.h: runtime/df.h
 	@mkdir -p $(@D)
@@ -224,6 +231,12 @@ check-long: deps
 	@DF_FAULTS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) faults
 	@SLOW_S=10 tests/run.sh $(BUILDDIR) wrong
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults
+# Runs the tests (T=name: those) on a build that counts; a failed test is told, and does not keep the table back.
+coverage: deps
+	@$(MAKE) --no-print-directory tests BUILD=coverage BUILDDIR=build/coverage
+	@find build/coverage -name '*.gcda' -delete
+	@DF_TEST_LIMIT_S=900 tests/run.sh build/coverage '$(T)' >build/coverage/tests.txt; grep -A5 'not ok\|[1-9] failed' build/coverage/tests.txt >&2; true
+	@python3 tests/coverage.py build/coverage $(if $(UPDATE),docs/results/coverage.md)
 check-model:
 	@tests/model/run.sh $(BUILDDIR)
 gpu-check: deps

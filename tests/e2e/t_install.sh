@@ -2,7 +2,7 @@
 if [ ! -f "$DF_SOURCE/Makefile" ] || [ ! -d "$DF_BUILD/obj" ]; then skip install 'not a source tree'; return 0 2>/dev/null || exit 0; fi
 # The kind of this build, whatever its folder is called: so that nothing is compiled again.
 case $(cat "$DF_BUILD/obj/flags") in
-    *-fsanitize=address*) kind=asan ;; *-fsanitize=undefined*) kind=ubsan ;; *-fsanitize=thread*) kind=tsan ;;
+    *--coverage*) kind=coverage ;; *-fsanitize=address*) kind=asan ;; *-fsanitize=undefined*) kind=ubsan ;; *-fsanitize=thread*) kind=tsan ;;
     *-DNDEBUG*) kind=release ;; *) kind=debug ;;
 esac
 dir=${DF_BUILD#"$DF_SOURCE"/}             # as `make check` names it: paths are among the flags

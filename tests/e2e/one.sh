@@ -2,13 +2,15 @@
 #
 # A test is a script that runs in an empty folder of its own and says of each case
 #     pass NAME        fail NAME why        skip NAME why
-# or uses the checks below, which do. The folder is removed unless DF_KEEP is set; then its place is printed.
+# or uses the checks below, which do. The folder is removed unless DF_KEEP is set; then its place is printed. C and Python programs of more than
+# a few lines lie in tests/e2e/programs/NAME/, which the script calls $programs.
 here=$(cd "$(dirname "$0")" && pwd)
 DF_SOURCE=${DF_SOURCE:-$(cd "$here/../.." && pwd)}
 DF_BUILD=$(realpath "${DF_BUILD:-$DF_SOURCE/build/release}")
 DFC=$(realpath "${DFC:-$DF_BUILD/bin/dfc}")
 export DF_SOURCE DF_BUILD DFC LC_ALL=C
 script=$(realpath "$1")
+programs=$(basename "${script%.sh}"); programs=$here/programs/${programs#t_}
 folder=$(mktemp -d)
 if [ -n "${DF_KEEP:-}" ]; then echo "# in $folder"; else trap 'rm -rf "$folder"' EXIT; fi
 export DFC_PROFILE=$folder/profile.db          # a probe in one test must not plan for another

@@ -1,28 +1,7 @@
 # Launching ahead, and recordings: where the placement is known before the run, a GPU's jobs are launched behind those that make their inputs, and
 # batches that come again are replayed. The same output whatever is on, failures that name their node, and nothing of a stream that ended.
 : >none.cu
-cat >chain.df <<'X'
-param n = 64;
-arg bad: i32 = -1;
-kernel src(out a: i32[k]; s: i32) cpu {{ for (size_t i = 0; i < k; i++) a[i] = (int32_t)(i + s + df_wave(call)); }};
-kernel step(in a: i32[k], out b: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) b[i] = a[i] + 1; }} gpu "none.cu";
-kernel bump(inout a: i32[k]; i: i32, bad: i32) cpu {{
-    if (i == bad && df_wave(call) == 3) return df_fail(call, "planted at %d", i);
-    for (size_t j = 0; j < k; j++) a[j] = a[j] * 3 % 1000003;
-}} gpu "none.cu";
-kernel add(in a: i32[k], in b: i32[k], out c: i32[k], tmp t: i32[k]) cpu {{
-    for (size_t i = 0; i < k; i++) t[i] = b[i];
-    for (size_t i = 0; i < k; i++) c[i] = a[i] + t[i];
-}} gpu "none.cu";
-kernel waits(in a: i32[k], out b: i32[k]) sync cpu {{ for (size_t i = 0; i < k; i++) b[i] = a[i] - 2; }} gpu "none.cu";
-kernel show(in v: i32[k]) ordered cpu {{ uint64_t s = 0; for (size_t i = 0; i < k; i++) s = s * 7 + (uint32_t)v[i]; printf("%ld\n", (long)(s % 1000000007)); }};
-graph main {
-    a: i32[n] = src(1); b: i32[n] = src(2);
-    A[0] = step(a); B[0] = bump(b, 0, bad);
-    for i in 0..20 { A[i + 1] = add(A[i], B[i]); B[i + 1] = bump(B[i], i + 1, bad); }
-    c = waits(A[20]); d = add(c, B[20]); show(d); show(B[10]);
-}
-X
+cp "$programs/chain.df" .
 check compile "$DFC" chain.df -o chain --nvcc=none
 ./chain --device=none --waves=12 | sort >want
 for policy in all-gpu gp-thesis gp; do

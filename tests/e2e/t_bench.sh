@@ -1,25 +1,7 @@
 # `make bench` on graphs of a few nodes: its programs build, run and agree; that a node that ran wrongly is noticed; what is missing, late or
 # broken is skipped and counted, or an error; and the table that is made of it all. No figure is looked at.
 bench=$DF_SOURCE/tests/bench
-cat >order.c <<'X'
-#include "shapes.h"
-static uint32_t mix(uint32_t n, uint32_t i, const char *how)
-{
-    return how[0] == 'b' ? n - 1 - i : how[0] == 't' && i == n - 1 ? 0 : i;     /* backwards; the first twice, the last not */
-}
-int main(int argc, char **argv)
-{
-    struct shape_check c;
-    if (argc != 3 || !shape_check_build(&c, argv[1], 50) || c.n != shape_nodes(argv[1], 50))
-        return 2;
-    shape_check_begin(&c);
-    for (uint32_t i = 0; i + (argv[2][0] == 'l') < c.n; i++)                    /* less: not the last */
-        shape_check_run(&c, mix(c.n, i, argv[2]));
-    if (argv[2][0] == 'a')                                                      /* again: one too many */
-        shape_check_run(&c, 7);
-    return !shape_check_holds(&c);
-}
-X
+cp "$programs/order.c" .
 check order-builds cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$bench" -o order order.c
 for shape in chain tree wavefront independent random; do
     wrong=

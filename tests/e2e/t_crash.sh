@@ -52,17 +52,7 @@ for run in "--policy=ws --device=none" "--device=emu --emu-all --policy=all-gpu"
     expect "exit $run" 1 "^renamed: error: node 'main/middle', wave [0-9]+: the kernel called exit\(0\); a run is ended by df_fail" ./renamed $run
     [ "$(./renamed $run 2>&1 | wc -l)" = 1 ] && pass "exit-once $run" || fail "exit-once $run" "more lines than one"
 done
-cat > thread.c <<'X'
-#include <pthread.h>
-#include <stdlib.h>
-static void *leave(void *arg) { (void)arg; exit(7); }
-int middle_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *b)
-{
-    pthread_t t;
-    (void)call, (void)k, (void)a, (void)b;
-    return pthread_create(&t, NULL, leave, NULL) || pthread_join(t, NULL);
-}
-X
+cp "$programs/thread.c" .
 app thread ''
 sed -i '/^kernel middle/s/cpu .*/cpu "thread.c";/' thread.df
 check thread-compiles "$DFC" thread.df -o thread

@@ -5,84 +5,10 @@ if [ -z "$nvcc" ]; then skip cuda "no nvcc here"; exit 0; fi
 if [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip cuda "this dfc was built without CUDA"; exit 0; fi
 
 mkdir 'my kernels'
-cat > 'my kernels/k.cu' <<'X'
-#include "plus.h"
-static __global__ void one_more(size_t k, const int *a, int *b)
-{
-    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
-    if (i < k)
-        b[i] = a[i] + PLUS;
-}
-int first_gpu(struct df_call *call, cudaStream_t stream, size_t k, const int32_t *a, int32_t *b)
-{
-    (void)call;
-    one_more<<<(unsigned)((k + 255) / 256), 256, 0, stream>>>(k, a, b);
-    return DF_OK;
-}
-int first_cpu(struct df_call *, size_t k, const int32_t *a, int32_t *b)
-{
-    for (size_t i = 0; i < k; i++)
-        b[i] = a[i] + PLUS;
-    return DF_OK;
-}
-static __global__ void same(size_t k, const int *a, int *b)
-{
-    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
-    if (i < k)
-        b[i] = a[i];
-}
-static __global__ void plane(size_t h, size_t w, const int *a, int *b, int n) /* rows by way of shared memory */
-{
-    extern __shared__ int row[];
-    size_t x = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
-    for (size_t y = blockIdx.y; y < h; y += gridDim.y) {
-        if (threadIdx.y == 0 && x < w)
-            row[threadIdx.x * n] = a[y * w + x];
-        __syncthreads();
-        if (threadIdx.y == 0 && x < w)
-            b[y * w + x] = row[threadIdx.x * n];
-        __syncthreads();
-    }
-}
-void launch(cudaStream_t stream, int n, int *a, int *b) { one_more<<<(n + 255) / 256, 256, 0, stream>>>((size_t)n, a, b); }
-int launch_status(int n, const int *a, int *b, cudaStream_t stream)
-{
-    one_more<<<(n + 255) / 256, 256, 0, stream>>>((size_t)n, a, b);
-    return cudaGetLastError() == cudaSuccess ? 0 : 3;
-}
-X
+cp "$programs/k.cu" 'my kernels/k.cu'
 echo '#define PLUS 1' > 'my kernels/plus.h'
-cat > 'my kernels/host.c' <<'X'
-#include <cuda_runtime_api.h>
-int fourth_gpu(struct df_call *call, cudaStream_t stream, size_t k, const int32_t *a, int32_t *b)
-{
-    cudaError_t error = cudaMemcpyAsync(b, a, k * sizeof *a, cudaMemcpyDeviceToDevice, stream);
-    return error == cudaSuccess ? DF_OK : df_fail(call, "%s", cudaGetErrorString(error));
-}
-X
-cat > all.df <<'X'
-kernel count(out v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = (int32_t)i; }};
-kernel first(in a: i32[k], out b: i32[k]) cpu "my kernels/k.cu" gpu "my kernels/k.cu";
-kernel second(in a: i32[k], out b: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) b[i] = a[i] + 1; }} gpu "my kernels/k.cu": launch(stream, k, a, b);
-kernel third(in a: i32[k], out b: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) b[i] = a[i] + 1; }} gpu "my kernels/k.cu": launch_status(k, a, b, stream);
-kernel fourth(in a: i32[k], out b: i32[k]) cpu {{ memcpy(b, a, k * sizeof *a); }} gpu "my kernels/host.c";
-kernel fifth(in a: i32[k], out b: i32[k]) cpu {{ memcpy(b, a, k * sizeof *a); }} gpu {{
-    cudaError_t error = cudaMemcpyAsync(b, a, k * sizeof *a, cudaMemcpyDeviceToDevice, stream);
-    if (error != cudaSuccess)
-        return df_fail(call, "%s", cudaGetErrorString(error));
-}};
-kernel sixth(in a: i32[k], out b: i32[k]) cpu {{ memcpy(b, a, k * sizeof *a); }} gpu "my kernels/k.cu": same<<<(k + 255) / 256, 256>>>(k, a, b);
-kernel plate(in v: i32[k], out b: i32[h, w]) cpu {{ memcpy(b, v, k * sizeof *v); }};
-kernel seventh(in a: i32[h, w], out b: i32[h, w]; n: i32) cpu {{ for (size_t i = 0; i < h * w; i++) b[i] = a[i]; (void)n; }}
-    gpu "my kernels/k.cu": plane<<<(w + tile - 1) / tile, max(1, h / 8), tile, 8, 4 * tile * n>>>;
-kernel line(in a: i32[h, w], out b: i32[k]) cpu {{ memcpy(b, a, k * sizeof *a); }};
-kernel show(in v: i32[k]) ordered cpu {{ for (size_t i = 0; i < k; i++) printf("%d\n", v[i]); }};
-param tile = 16;
-graph main {
-    a: i32[4] = count(); b = first(a); c = second(b); d = third(c); e = fourth(d); f = fifth(e); g = sixth(f);
-    h: i32[2, 2] = plate(g); i = seventh(h, 2); j: i32[4] = line(i); show(j);
-}
-X
+cp "$programs/host.c" 'my kernels/host.c'
+cp "$programs/all.df" .
 seq 3 6 > expected
 one=--nvcc-flags=-arch=compute_80 # one architecture: quicker
 check all-ways-compile "$DFC" all.df -o all -MD $one
@@ -128,38 +54,10 @@ X
 sed -i 's/drop(f(a, 1, 64))/b = f(a, 1, 64); drop(b)/' extents.df
 echo '__global__ void go(size_t, size_t, const int *, int *, int, long) {}' > f.cu
 check extents-compile "$DFC" extents.df -o extents --keep $one
-{ cat <<'X'
-#include <cstdarg>
-#include <cstdio>
-#include <cuda_runtime_api.h>
-#include "extents.df.h"
-extern "C" int df_fail(struct df_call *, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    vprintf(format, list);
-    puts("");
-    return DF_FAILED;
-}
-extern "C" const char *cudaGetErrorString(cudaError_t) { return ""; }
-static cudaError_t asked(size_t bytes) { printf("asked for %zu: ", bytes); return cudaSuccess; }
-static void go(dim3 g, dim3 b, size_t s) { printf("%u %u %u, %u %u %u, %zu\n", g.x, g.y, g.z, b.x, b.y, b.z, s); }
-X
+{ cat "$programs/extents_head.cpp"
 sed -n '/^namespace df_generated/,$p' extents.dfc/*f.cu |
     sed -e 's/^ *go<<<\(.*\), stream>>>.*/go(\1);/' -e 's/cudaFuncSetAttribute(/asked(df_shared);/' -e '/^ *go, cudaFunc/d'
-cat <<'X'
-int main()
-{
-    int x[1];
-    df_target_f_gpu(NULL, NULL, 20, 40, x, x, 1, 64);
-    df_target_f_gpu(NULL, NULL, 20, 40, x, x, 0, 64);                        /* || does not divide */
-    df_target_f_gpu(NULL, NULL, 2000, 33, x, x, 2, 20000);
-    df_target_f_gpu(NULL, NULL, 20, 40, x, x, 8, 64);                        /* a block of 0 */
-    df_target_f_gpu(NULL, NULL, 20, 40, x, x, -70000, 64);
-    df_target_f_gpu(NULL, NULL, 20, 40, x, x, 1, INT64_MAX);
-    df_target_f_gpu(NULL, NULL, 20, 40, x, x, 1, -1);
-}
-X
+cat "$programs/extents_main.cpp"
 } > extents.cpp
 cuda=$(realpath "$(echo >top.cu; "$nvcc" --dryrun top.cu 2>&1 | sed -n 's/^#\$ TOP=//p')")      # nvcc may be a script that calls another
 check extents-host-compile g++ -std=c++17 -Iextents.dfc -I"$DF_BUILD/include" -isystem "$cuda/include" -isystem /usr/local/cuda/include -o extents-host extents.cpp

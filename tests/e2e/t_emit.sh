@@ -35,26 +35,7 @@ expect plan-platform 0 "^plan sum: gp-thesis on platform 'titan' \(file\)$" "$DF
 expect plan-memory 0 '^memory of u0 host: 12288 bytes for a wave in any order \(at least 12288\), 12288 in sequence \(at least 12288\), 0 once, 0 for scratch' \
     "$DFC" sum.df --emit=plan
 expect plan-token 0 '^ v1 b: 4096 bytes at 4096, in sequence at 4096; n1 to n2$' "$DFC" sum.df --emit=plan
-cat > memory.df <<'X'
-kernel table(out t: f32[k]) once cost gpu 1us;
-kernel src(out a: f32[k]) cost cpu 1us;
-kernel f(in a: f32[k], in t: f32[m], tmp s: f32[k], out c: f32[k]) cost gpu 1us;
-kernel bump(inout a: f32[k]) cost gpu 1us;
-kernel sink(in a: f32[k]) cost cpu 1us;
-graph main {
-    t: f32[100] = table();
-    a: f32[2000] = src();
-    b = f(a, t);
-    c = f(b, t);
-    d = f(c, t);
-    e = bump(d);
-    sink(e);
-}
-platform titan {
-    cpu host  { workers = 3; memory = 1 GiB; }
-    gpu titan { memory = 6 GiB; h2d = 6 GB/s, 10 us; d2h = 6 GB/s, 10 us; engines = 2; launch = 8 us; }
-}
-X
+cp "$programs/memory.df" .
 expect plan-promise 0 '^memory of u1 titan: 16384 bytes for a wave in any order \(at least 16384\), 4096 once, 8192 for scratch; fits in 6 GiB with 4 waves in flight$' \
     "$DFC" memory.df --emit=plan
 expect plan-in-place 0 '^ v4 d, v5 e: 8192 bytes at 8192; n4 to n6$' "$DFC" memory.df --emit=plan

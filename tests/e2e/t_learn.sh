@@ -4,15 +4,7 @@ query() { python3 -c 'import sqlite3, sys; print(*(" ".join(str(c) for c in r) f
 left() { find "$DFC_PROFILE.learned" -mindepth 1 -name "$1" 2>/dev/null | wc -l; }
 is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "'$2' instead of '$3'"; fi; }
 
-cat > work.c <<'END'
-#include <time.h>
-#include "flow.df.h"
-static void rest(long us) { nanosleep(&(struct timespec){ us / 1000000, us % 1000000 * 1000 }, 0); }
-int src_cpu(struct df_call *call, size_t k, float *v) { if (df_wave(call) == 9) return DF_END; v[0] = (float)k; return DF_OK; }
-int spiky_cpu(struct df_call *call, size_t k, const float *v, float *w, int scale)
-{ rest(df_wave(call) % 4 == 1 ? 200000 : 5000); w[0] = v[0] * (float)scale; return DF_OK; }
-int last_cpu(struct df_call *call, size_t k, const float *v) { return v[0] < 0 ? df_fail(call, "negative") : DF_OK; }
-END
+cp "$programs/work.c" .
 cat > flow.df <<'END'
 param n = 64 dynamic;
 arg scale: i32 = 1;
@@ -43,17 +35,7 @@ expect estimated 0 "1 measured, 1 estimated|2 estimated from other sizes" "$DFC"
 
 # A program that is started with another size times it by what was measured when it was made, as dfc does: here by a law that bytes do not
 # follow.
-python3 - "$DFC_PROFILE" <<'END'
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-for k in (64, 128):
-    db.execute("UPDATE samples SET mean_s = ? WHERE kernel = 'spiky' AND dims = ?", (1e-8 * k * k, f"k={k}"))
-for k in (256, 300, 512, 1000, 2048):
-    db.execute("INSERT INTO samples (machine, device, variant, kernel, dims, scalars, hash, job_bytes, mean_s, runs, dropped, time)"
-               " SELECT machine, device, variant, kernel, ?, 'scale=1', hash, ?, ?, 5, 0, time FROM samples WHERE kernel = 'spiky' LIMIT 1",
-               (f"k={k}", 8 * k, 1e-8 * k * k))
-db.commit()
-END
+python3 "$programs/samples.py" "$DFC_PROFILE"
 check build-known "$DFC" flow.df -o known --nvcc=none
 for n in 64 1000 1500 40000; do # measured; estimated within, and far beyond
     ran=$(./known --n=$n --device=sim --policy=eager --waves=1 --workers=1 --stats=json 2>&1 | sed -E 's/.*"makespan_s": ([0-9.e-]+).*/\1/')

@@ -1,22 +1,5 @@
 # dfc simulate: the figures of every policy in virtual time, their formats, and the Gantt chart.
-cat >graph.df <<'DF'
-platform study {
-    cpu host { workers = 3; }
-    gpu gpu0 { memory = 64 MiB; h2d = 10 GB/s, 10 us; d2h = 10 GB/s, 10 us; engines = 2; launch = 5 us; }
-}
-param n = 6;
-kernel init(out y: bytes[4194304])                                              cost cpu 0us;
-kernel mix(in a: bytes[4194304], in b: bytes[4194304], out y: bytes[4194304])   cost cpu 1600us gpu 70us;
-kernel last(in a: bytes[4194304])                                               cost cpu 0us;
-graph main {
-    for i in 0..n { a[i, 0] = init(); }
-    for j in 1..n {
-        for i in 1..n { a[i, j] = mix(a[i, j - 1], a[i - 1, j - 1]); }
-        a[0, j] = mix(a[0, j - 1], a[n - 1, j - 1]);
-    }
-    for i in 0..n { last(a[i, n - 1]); }
-}
-DF
+cp "$programs/graph.df" .
 header=graph,platform,policy,makespan_s,lower_bound_s,h2d_bytes,d2h_bytes,copies,evictions,cpu_busy_s,gpu_busy_s,plan_ms
 no_plan_ms() { sed 's/,[^,]*$//' "$1"; }
 
@@ -60,16 +43,7 @@ less platform "$(makespan --policy=all-gpu --platform=fast.df)" "$(makespan --po
 
 # Formats.
 expect text 0 '^dmda +[0-9.]+ (us|ms) +[0-9.]+ +[0-9.]+ ' "$DFC" simulate graph.df
-check json python3 - "$DFC" a.csv <<'PY'
-import csv, json, subprocess, sys
-out = json.loads(subprocess.check_output([sys.argv[1], "simulate", "graph.df", "--format=json"]))
-rows = list(csv.DictReader(open(sys.argv[2])))
-assert [p["policy"] for p in out["policies"]] == [r["policy"] for r in rows]
-for p, r in zip(out["policies"], rows):
-    assert p["makespan_s"] == float(r["makespan_s"]) and out["lower_bound_s"] == float(r["lower_bound_s"])
-    assert p["h2d_copies"] + p["d2h_copies"] == int(r["copies"])
-    assert abs(p["units"][0]["busy_s"] - float(r["cpu_busy_s"])) < 1e-12
-PY
+check json python3 "$programs/json_and_csv.py" "$DFC" a.csv
 
 # Between peers: such copies count, and where there are none nothing is said of them.
 cat >pair.df <<'DF'
@@ -79,15 +53,7 @@ platform pair {
     gpu b { h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; peer = 50 GB/s, 2 us; }
 }
 DF
-check peers python3 - "$DFC" <<'PY'
-import csv, json, subprocess, sys
-run = [sys.argv[1], "simulate", "graph.df", "--platform=pair.df", "--policy=dmda"]
-p = json.loads(subprocess.check_output(run + ["--format=json"]))["policies"][0]
-row = next(csv.DictReader(subprocess.check_output(run + ["--format=csv"], text=True).splitlines()))
-assert p["peer_copies"] > 0 and p["peer_bytes"] == 4194304 * p["peer_copies"]
-assert p["h2d_copies"] + p["d2h_copies"] + p["peer_copies"] == int(row["copies"])
-assert abs(sum(u.get("peer_busy_s", 0) for u in p["units"]) - p["peer_copies"] * (2e-6 + 4194304 / 50e9)) < 1e-9
-PY
+check peers python3 "$programs/peers.py" "$DFC"
 expect peers-text 0 'from gpu +to peers +evictions' "$DFC" simulate graph.df --platform=pair.df --policy=dmda
 if "$DFC" simulate graph.df --policy=dmda --format=json | grep -q peer; then fail no-peers "peers where there are none"; else pass no-peers; fi
 
@@ -95,33 +61,9 @@ if "$DFC" simulate graph.df --policy=dmda --format=json | grep -q peer; then fai
 "$DFC" simulate graph.df --policy=dmda --gantt=g.svg >/dev/null 2>err || fail gantt "$(cat err)"
 cp g.svg h.svg; "$DFC" simulate graph.df --policy=dmda --gantt=g.svg >/dev/null
 same "gantt repetition" g.svg h.svg
-check gantt python3 - <<'PY'
-import xml.etree.ElementTree as et
-ns = "{http://www.w3.org/2000/svg}"
-svg = et.parse("g.svg").getroot()
-texts = [t.text for t in svg.iter(ns + "text")]
-for row in "host 0", "host 1", "host 2", "gpu0", "gpu0 in", "gpu0 out":
-    assert row in texts, row
-titles = [t.text for t in svg.iter(ns + "title")]
-assert sum(t.startswith("main/mix") for t in titles) == 30, len(titles)
-chain = [g for g in svg.iter(ns + "g") if g.get("stroke") == "#b00020"][0]
-bars = [r for r in chain if r.tag == ns + "rect"]
-assert len(bars) > 3
-assert min(float(r.get("x")) for r in bars) == 150, "the path begins at time 0"
-assert abs(max(float(r.get("x")) + float(r.get("width")) for r in bars) - 1370) < 0.1, "and ends with the run"
-PY
+check gantt python3 "$programs/gantt.py"
 "$DFC" simulate graph.df --platform=pair.df --policy=dmda --gantt=p.svg >/dev/null 2>err || fail gantt-peers "$(cat err)"
-check gantt-peers python3 - "$DFC" <<'PY'
-import json, subprocess, sys, xml.etree.ElementTree as et
-ns = "{http://www.w3.org/2000/svg}"
-svg = et.parse("p.svg").getroot()
-texts = [t.text for t in svg.iter(ns + "text")]
-assert "a peers" in texts and "b peers" in texts
-titles = [t.text for t in svg.iter(ns + "title")]
-sent = [t for t in titles if t.startswith("copy to ")]
-out = json.loads(subprocess.check_output([sys.argv[1], "simulate", "graph.df", "--platform=pair.df", "--policy=dmda", "--format=json"]))
-assert len(sent) == out["policies"][0]["peer_copies"] and {t.split(",")[0] for t in sent} <= {"copy to a", "copy to b"}, sent
-PY
+check gantt-peers python3 "$programs/gantt-peers.py" "$DFC"
 # Long names: rows and legend have room.
 python3 - >long.df <<'PY'
 print("platform long { cpu host { workers = 2; }")
@@ -131,17 +73,7 @@ for k in range(12):
 print("graph main {", " ".join(f"y{k} = {'k' * 70}{k}();" for k in range(12)), "}")
 PY
 "$DFC" simulate long.df --policy=dmda --gantt=l.svg >/dev/null 2>err || fail gantt-long "$(cat err)"
-check gantt-long python3 - <<'PY'
-import xml.etree.ElementTree as et
-ns = "{http://www.w3.org/2000/svg}"
-svg = et.parse("l.svg").getroot()
-texts = [t for t in svg.iter(ns + "text")]
-keys = [t for t in texts if t.text.startswith("kkk") and t.get("text-anchor") is None]
-assert len(keys) == 12, len(keys)
-assert all(float(t.get("y")) + 4 < float(svg.get("height")) for t in texts), "below the picture"
-rows = [t for t in texts if t.text.startswith("ggg")]
-assert len(rows) == 3 and all(float(t.get("x")) > 7.6 * len(t.text) for t in rows), "left of the picture"
-PY
+check gantt-long python3 "$programs/gantt-long.py"
 check "gantt for each" "$DFC" simulate graph.df --policy=eager,dmda --gantt=both.svg
 if [ -s both-eager.svg ] && [ -s both-dmda.svg ]; then pass "gantt files"; else fail "gantt files" "$(ls)"; fi
 
@@ -185,18 +117,7 @@ DF
 dags=${DF_DAGS:-$DF_SOURCE/tests/dags}
 if [ ! -e "$dags/reference.csv" ]; then skip reference "no reference.csv in $dags"; else
     for f in "$dags"/*.df; do "$DFC" simulate "$f" --policy=eager,ws,dmda,gp-thesis --format=csv | tail -n +2; done >dags.csv
-    check reference python3 - "$dags/reference.csv" <<'PY'
-import csv, math, sys
-ref = {r["graph"]: r for r in csv.DictReader(open(sys.argv[1]))}
-got = {(r[0], r[2]): (float(r[3]), float(r[4])) for r in csv.reader(open("dags.csv"))}
-assert len(got) == 4 * len(ref)
-assert all(bound <= makespan for makespan, bound in got.values())
-for policy, limit in ("eager", 0.03), ("dmda", 0.01):
-    ratios = [got[g, policy][0] / float(r[policy + "_s"]) for g, r in ref.items()]
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    assert abs(mean - 1) < limit, (policy, mean)
-    assert sum(abs(r - 1) < 1e-4 for r in ratios) >= 20, policy
-PY
+    check reference python3 "$programs/reference.py" "$dags/reference.csv"
 fi
 
 # What leaves a device's memory: the rule by name, for those policies that can.

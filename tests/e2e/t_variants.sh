@@ -26,19 +26,7 @@ build inline "cpu {{ $body }}"
 cat > old.h <<'X'
 #define PLUS 1
 X
-cat > old.c <<'X'
-#define _GNU_SOURCE
-#include <string.h>
-#include <stdlib.h>
-#include "old.h"
-#ifndef __USE_GNU
-#error its own feature macro came too late
-#endif
-void squares(int n, int *out, int *in) { for (int i = 0; i < n; i++) out[i] = in[i] * in[i] + PLUS; }
-int squares_status(int *out, const int *in, long n) { squares((int)n, out, (int *)in); return 0; }
-int squares_fail(int *out, const int *in, long n) { (void)out; (void)in; return n == 4 ? 3 : 0; }
-double squares_double(int n) { return n; }
-X
+cp "$programs/old.c" .
 cp old.c kept.c
 build void 'cpu "old.c": squares(k, b, a)'
 build status 'cpu "old.c": squares_status(b, a, k)'
@@ -79,16 +67,7 @@ check elsewhere-compile "$DFC" sub/void.df -o elsewhere
 
 # Libraries: link by pkg-config's name or the linker's.
 printf '%s\n' 'link "m";' 'link "libpng";' "$count" "$show" "$(kernel 'cpu "png.c"')" "$graph" > png.df
-cat > png.c <<'X'
-#include <png.h>
-int square_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *b)
-{
-    if (png_access_version_number() == 0)
-        return df_fail(call, "no libpng");
-    for (size_t i = 0; i < k; i++) b[i] = a[i] * a[i] + 1;
-    return DF_OK;
-}
-X
+cp "$programs/png.c" .
 if pkg-config --exists libpng; then
     check link-compile "$DFC" png.df -o png
     ./png > png.out; same link png.out expected
@@ -105,26 +84,6 @@ kernel make(out a: u8[h, w], out b: u16[h], out c: i64[w], out e: f64[h], out g:
 kernel look(in a: u8[h, w], in b: u16[h], in c: i64[w], in e: f64[h], in g: f16[w], tmp t: f32[h, w]) ordered cpu "types.c";
 graph main { (a: u8[2, 3], b, c, e, g) = make(i, l, f, d, s); look(a, b, c, e, g); }
 X
-cat > types.c <<'X'
-#include <stdio.h>
-#include <string.h>
-int make_cpu(struct df_call *call, size_t h, size_t w, uint8_t *a, uint16_t *b, int64_t *c, double *e, df_f16 *g, int32_t i, int64_t l,
-             float f, double d, const char *s)
-{
-    if (h != 2 || w != 3 || i != -3 || l != 5000000000 || f != 0.5f || d != 0.1 || strcmp(s, "a \"b\""))
-        return df_fail(call, "got %zu %zu %d %lld %g %g '%s'", h, w, i, (long long)l, f, d, s);
-    memset(a, 200, h * w);
-    for (size_t y = 0; y < h; y++) { b[y] = 60000; e[y] = d; }
-    for (size_t x = 0; x < w; x++) { c[x] = l; g[x] = 0x3c00; }
-    return DF_OK;
-}
-int look_cpu(struct df_call *call, size_t h, size_t w, const uint8_t *a, const uint16_t *b, const int64_t *c, const double *e,
-             const df_f16 *g, float *t)
-{
-    t[h * w - 1] = 1;
-    printf("%d %d %lld %g %x\n", a[h * w - 1], b[h - 1], (long long)c[w - 1], e[h - 1], g[w - 1]);
-    return DF_OK;
-}
-X
+cp "$programs/types.c" .
 check types-compile "$DFC" types.df -o types
 expect types 0 '^200 60000 5000000000 0.1 3c00$' ./types

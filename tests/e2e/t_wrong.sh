@@ -1,69 +1,6 @@
 # Finding a wrong result: --check=variants, --dump, --serial, --poison, --watchdog, df_log, and that waiting costs no time.
-cat >k.c <<'EOT'
-#include <time.h>
-#include <unistd.h>
-int make_cpu(struct df_call *call, size_t h, size_t w, float *v)
-{
-    for (size_t i = 0; i < h * w; i++)
-        v[i] = (float)i + (float)df_wave(call);
-    return DF_OK;
-}
-int half_cpu(struct df_call *call, size_t h, size_t w, const float *v, float *o, int32_t *n)
-{
-    (void)call;
-    for (size_t i = 0; i < h * w; i++)
-        o[i] = v[i] / 2;
-    n[0] = (int32_t)(h * w);
-    return DF_OK;
-}
-int bump_cpu(struct df_call *call, size_t h, size_t w, float *v)
-{
-    (void)call;
-    for (size_t i = 0; i < h * w; i++)
-        v[i] += 1;
-    return DF_OK;
-}
-int count_cpu(struct df_call *call, size_t h, size_t w, const float *v, float *o)
-{
-    static int seen;
-    (void)call;
-    o[0] = v[0] + (float)seen++;
-    for (size_t i = 1; i < h * w; i++)
-        o[i] = v[i];
-    return DF_OK;
-}
-int last_cpu(struct df_call *call, size_t h, size_t w, const float *v, const int32_t *n)
-{
-    df_log(call, DF_LOG_INFO, "sees %g\nand %d\n", (double)v[h * w - 1], n[0]);
-    return DF_OK;
-}
-EOT
-cat >g.c <<'EOT'
-int half_gpu(struct df_call *call, cudaStream_t stream, size_t h, size_t w, const float *v, float *o, int32_t *n)
-{
-    (void)stream;
-    for (size_t i = 0; i < h * w; i++)
-        o[i] = v[i] * 0.5f * (1 + 2e-7f);
-    n[0] = (int32_t)(h * w);
-    if (df_wave(call) == 3)
-        o[4 * w + 17] += PLANTED;
-    return PLANTED < 0 ? df_fail(call, "no such luck") : DF_OK;
-}
-int bump_gpu(struct df_call *call, cudaStream_t stream, size_t h, size_t w, float *v)
-{
-    (void)call; (void)stream;
-    for (size_t i = 0; i < h * w; i++)
-        v[i] += 1;
-    return DF_OK;
-}
-int count_gpu(struct df_call *call, cudaStream_t stream, size_t h, size_t w, const float *v, float *o)
-{
-    (void)call; (void)stream;
-    for (size_t i = 0; i < h * w; i++)
-        o[i] = v[i];
-    return DF_OK;
-}
-EOT
+cp "$programs/k.c" .
+cp "$programs/g.c" .
 cat >k.df <<'EOT'
 kernel make(out v: f32[h, w]) cpu "k.c";
 kernel half(in v: f32[h, w], out o: f32[h, w], out n: i32) TOLERANCE cpu "k.c" gpu "g.c";
@@ -104,34 +41,7 @@ mkdir -p host device
 check dump ./good --dump='main/*:1' --dump=main/half:0 --dump-dir=host --waves=3
 check dump-device ./good --dump='main/h*' --dump-dir=device --waves=2 --device=emu --policy=all-gpu
 [ "$(ls host device | tr '\n' ' ')" = "device: main.half.n.0.npy main.half.n.1.npy main.half.o.0.npy main.half.o.1.npy  host: main.bump.v.1.npy main.count.o.1.npy main.half.n.0.npy main.half.n.1.npy main.half.o.0.npy main.half.o.1.npy main.make.v.1.npy " ] && pass dump-files || fail dump-files "$(ls host device | tr '\n' ' ')"
-cat >read.py <<'EOT'
-import ast, struct, sys
-def load(path):
-    data = open(path, 'rb').read()
-    assert data[:8] == b'\x93NUMPY\x01\x00', path
-    n = struct.unpack('<H', data[8:10])[0]
-    assert (10 + n) % 64 == 0 and data[9 + n:10 + n] == b'\n'
-    head = ast.literal_eval(data[10:10 + n].decode('latin1'))
-    assert set(head) == {'descr', 'fortran_order', 'shape'} and head['fortran_order'] is False
-    count = 1
-    for d in head['shape']: count *= d
-    kind = {'<f4': 'f', '<i4': 'i'}[head['descr']]
-    assert len(data) == 10 + n + 4 * count, path
-    values = struct.unpack('<%d%s' % (count, kind), data[10 + n:])
-    try:
-        import numpy
-        assert (numpy.load(path).ravel() == values).all() and numpy.load(path).shape == head['shape']
-    except ImportError:
-        pass
-    return head['shape'], values
-shape, v = load('host/main.make.v.1.npy')
-assert shape == (8, 20) and v == tuple(i + 1.0 for i in range(160)), (shape, v)
-shape, v = load('host/main.half.o.1.npy')
-assert shape == (8, 20) and v == tuple((i + 2) / 2 for i in range(160))
-assert load('host/main.half.n.1.npy') == ((), (160,))
-shape, v = load('device/main.half.o.1.npy')
-assert shape == (8, 20) and all(abs(x - (i + 2) / 2) < 1e-4 for i, x in enumerate(v))
-EOT
+cp "$programs/read.py" .
 check dump-numbers python3 read.py
 expect dump-unknown 1 "^good: error: --dump: there is no node 'main/hafl'; did you mean 'main/half'\?$" ./good --dump=main/hafl
 expect dump-none 1 "there is no node 'zz\*'; names are as in messages" ./good --dump='zz*'
@@ -173,31 +83,7 @@ kernel forget(in a: f32[k], in m: i32[k], out v: f32[k], out n: i32[k], tmp t: f
 kernel look(in v: f32[k], in n: i32[k]) ordered cpu "p.c";
 graph main { (a: f32[64], m) = fill(); (v, n) = forget(a, m); (b, o) = forget(v, n); look(b, o); }
 EOT
-cat >p.c <<'EOT'
-int fill_cpu(struct df_call *call, size_t k, float *v, int32_t *n)
-{
-    (void)call;
-    for (size_t i = 0; i < k; i++) { v[i] = 1; n[i] = 1; }
-    return DF_OK;
-}
-int forget_cpu(struct df_call *call, size_t k, const float *a, const int32_t *m, float *v, int32_t *n, float *t)
-{
-    (void)call;
-    for (size_t i = 0; i < k / 2; i++) { v[i] = a[i]; n[i] = m[i]; }
-    v[0] = t[k - 1];
-    return DF_OK;
-}
-int look_cpu(struct df_call *call, size_t k, const float *v, const int32_t *n)
-{
-    for (size_t i = 1; i < k / 2; i++)
-        if (v[i] != 1 || n[i] != 1)
-            return df_fail(call, "the first half was spoilt");
-    for (size_t i = k / 2; i < k; i++)
-        if (v[i] == v[i] || n[i] != (int32_t)0xa5a5a5a5)
-            return df_fail(call, "element %d is %g and %d", (int)i, (double)v[i], n[i]);
-    return v[0] == v[0] ? df_fail(call, "the scratch held %g", (double)v[0]) : DF_OK;
-}
-EOT
+cp "$programs/p.c" .
 : >p.cu
 check compile-poison "$DFC" poison.df -o poison --nvcc=none
 check poison ./poison --poison --waves=20 --device=none
@@ -213,19 +99,7 @@ kernel spin(in a: i32, out b: i32; ms: i32) cpu "h.c" gpu "h.cu";
 kernel after(in a: i32, out b: i32) cpu {{ *b = *a; }};
 graph main { v = begin(); w = spin(v, pause_ms); x = after(w); y = after(w); z = after(y); }
 EOT
-cat >h.c <<'EOT'
-#include <unistd.h>
-int spin_cpu(struct df_call *call, const int32_t *a, int32_t *b, int32_t ms)
-{
-    (void)call;
-    if (ms < 0)
-        for (;;)
-            pause();
-    usleep((unsigned)ms * 1000);
-    *b = *a;
-    return DF_OK;
-}
-EOT
+cp "$programs/h.c" .
 : >h.cu
 check compile-hang "$DFC" hang.df -o hang --nvcc=none
 expect dump-several 1 "no node 'main/after' alone; did you mean 'main/after#\*'\?$" ./hang --dump=main/after
@@ -246,28 +120,7 @@ kernel use(in v: i32, out w: i32) cpu "use.c" gpu "use.cu";
 kernel show(in w: i32) cpu {{ }};
 graph main { v = wait(s, most_ms); w = use(v); show(w); }
 EOT
-cat >wait.c <<'EOT'
-#define _GNU_SOURCE
-#include <time.h>
-static double spent_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-int wait_cpu(struct df_call *call, int32_t *v, double s, int32_t most_ms)
-{
-    struct timespec pause = { (time_t)s, (long)((s - (double)(time_t)s) * 1e9) };
-    double before_s = spent_s(), ms;
-    if (df_wave(call) == 1)
-        return DF_END;
-    nanosleep(&pause, NULL);
-    ms = 1e3 * (spent_s() - before_s);
-    *v = 1;
-    df_log(call, DF_LOG_INFO, "%.3f ms of cpu time", ms);
-    return ms < most_ms ? DF_OK : df_fail(call, "%.3f ms of cpu time while waiting %g s", ms, s);
-}
-EOT
+cp "$programs/wait.c" .
 echo 'int use_cpu(struct df_call *call, const int32_t *v, int32_t *w) { (void)call; *w = *v; return DF_OK; }' >use.c
 : >use.cu
 check compile-slow "$DFC" slow.df -o slow --nvcc=none

@@ -78,7 +78,7 @@ UNIT_SRC  := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
 UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
 
-.PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long check-model check-same coverage gpu-check bench bench-scale bundle install \
+.PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long check-model check-same coverage mutate gpu-check bench bench-scale bundle install \
         uninstall fuzz clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner
 .DELETE_ON_ERROR:
 
@@ -95,6 +95,8 @@ help:
 	@echo '                and each failure of a device at every call'
 	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
 	@echo 'make coverage   which lines and branches the tests reach, a row per room; UPDATE=1 into docs/results/coverage.md'
+	@echo 'make mutate     changes an operator or a constant in N=60 places, one at a time, and says which of them the tests notice;'
+	@echo '                SEED=1, ONLY=runtime/engine'
 	@echo 'make gpu-check  the same flows on a real GPU, compared with the cpu; skipped and counted where there is none'
 	@echo 'make bench      figures of this machine, with oneTBB, OpenMP, StarPU and Concurrency Kit beside them where installed; QUICK=1, UPDATE=1'
 	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
@@ -198,7 +200,9 @@ $(UNIT_HELP): $(call obj,$(wildcard tests/rig/*.c))
 # The CUDA back end on a stand-in for the CUDA runtime, which goes before the real one: where CUDA's headers are.
 MOCK_OBJ := $(if $(CUDA_HOME),$(call obj,$(wildcard tests/mock/*.c)))
 $(MOCK_OBJ): EXTRA = -isystem $(CUDA_HOME)/include
-unit_src = $(foreach file,$(UNIT_SRC),$(if $(filter $(1).c,$(notdir $(file))),$(file)))
+unit_obj = $(filter %/$(1).o,$(UNIT_OBJ))
+UNIT_OBJ := $(call obj,$(UNIT_SRC))
+$(UNIT_OBJ): EXTRA = -UNDEBUG -Itests/rig $(GV_CFLAGS)
 $(BUILDDIR)/tests/test_cuda_mock: MOCK = $(MOCK_OBJ) -Wl,--export-dynamic-symbol='cublas*'
 $(BUILDDIR)/tests/test_cuda_mock: $(MOCK_OBJ)
 
@@ -213,9 +217,9 @@ $(BUILDDIR)/tests/test_run_steps: MOCK = $(STEPS_OBJ)
 $(BUILDDIR)/tests/test_run_steps: $(STEPS_OBJ)
 
 .SECONDEXPANSION:
-$(UNIT): $(BUILDDIR)/tests/%: $$(call unit_src,$$*) $(UNIT_HELP) $(LIB)/libdfdriver.a $(LIBRARIES) $(OBJ)/flags
+$(UNIT): $(BUILDDIR)/tests/%: $$(call unit_obj,$$*) $(UNIT_HELP) $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) -UNDEBUG $(DEFS) -Itests/rig $(GV_CFLAGS) -MMD -MP $(CFLAGS) -o $@ $< $(MOCK) $(UNIT_HELP) $(LINK_ALL) $(LIBS) -lcmocka $(LDFLAGS)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) -o $@ $< $(MOCK) $(UNIT_HELP) $(LINK_ALL) $(LIBS) -lcmocka $(LDFLAGS)
 
 # The sub-make starts after deps, so that pkg-config and nvcc are looked for when they are there.
 check: deps
@@ -237,6 +241,8 @@ coverage: deps
 	@find build/coverage -name '*.gcda' -delete
 	@DF_TEST_LIMIT_S=900 tests/run.sh build/coverage '$(T)' >build/coverage/tests.txt; grep -A5 'not ok\|[1-9] failed' build/coverage/tests.txt >&2; true
 	@python3 tests/coverage.py build/coverage $(if $(UPDATE),docs/results/coverage.md)
+mutate: deps
+	@python3 tests/mutate.py --n=$(or $(N),60) --seed=$(or $(SEED),1) --only='$(ONLY)' --cc='$(CC)'
 check-model:
 	@tests/model/run.sh $(BUILDDIR)
 gpu-check: deps
@@ -303,4 +309,4 @@ bundle: deps
 clean:
 	rm -rf $(BUILDDIR)
 
--include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(BUILDDIR)/tests/*.d $(OBJ)/steps/*/*.d $(OBJ)/steps/*/*/*.d)
+-include $(wildcard $(foreach below,* */* */*/* */*/*/*,$(OBJ)/$(below)/*.d))

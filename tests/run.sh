@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Runs the tests and counts them: tests/run.sh BUILDDIR [NAME]. With a NAME only what has it in its name is run.
+# Runs the tests and counts them: tests/run.sh BUILDDIR [NAME]. With a NAME only what has it in its name is run, with =NAME only that test;
+# --list instead of a NAME prints the names. DF_TEST_LOGS is a folder for the logs, DF_TEST_LIMIT_S the time that each test has,
+# DF_TEST_JOBS how many run at once.
 #
 # A test is a program or script that prints a line for each case:
 #     ok NAME            not ok NAME: why            skip NAME: why
@@ -11,7 +13,7 @@
 set -u
 cd "$(dirname "$0")/.."
 build=$(realpath "$1"); name=${2:-}
-logs=$build/test-logs; rm -rf "$logs"; mkdir -p "$logs"
+logs=${DF_TEST_LOGS:-$build/test-logs}
 export LC_ALL=C
 export CMOCKA_MESSAGE_OUTPUT=TAP DFC=$build/bin/dfc DF_BUILD=$build DF_SOURCE=$PWD
 export DFC_PROFILE=$logs/profile.db        # never the user's own
@@ -37,8 +39,11 @@ jobs_list() {
     [ -x tests/golden/run.sh ] && printf 'golden\ttests/golden/run.sh %s\n' "$DFC"
     for t in tests/e2e/t_*.sh; do [ -e "$t" ] && printf 'e2e-%s\tbash tests/e2e/one.sh %s\n' "$(basename "${t#tests/e2e/t_}" .sh)" "$t"; done
 }
-mapfile -t list < <(jobs_list | { if [ -n "$name" ]; then awk -F'\t' -v n="$name" 'index($1, n)'; else cat; fi; })
+mapfile -t list < <(jobs_list | { case $name in --list | '') cat ;; =*) awk -F'\t' -v n="${name#=}" '$1 == n' ;; *) awk -F'\t' -v n="$name" 'index($1, n)' ;; esac; })
 [ ${#list[@]} -gt 0 ] || { echo "no test has '$name' in its name"; exit 2; }
+[ "$name" != --list ] || { printf '%s\n' "${list[@]%%$'\t'*}"; exit 0; }
+[ -n "${DF_TEST_LOGS:-}" ] || rm -rf "$logs"
+mkdir -p "$logs"
 printf '%s\n' "${list[@]}" | xargs -P "${DF_TEST_JOBS:-$(nproc)}" -d '\n' -I{} bash -c 'IFS=$'"'\t'"' read -r n c <<<"$1"; run_one "$n" $c' _ {}
 
 passed=0 failed=0 skipped=0

@@ -114,14 +114,15 @@ help:
 PACKAGES := gcc g++ libc6-dev make flex bison pkg-config libmetis-dev libgraphviz-dev graphviz libhwloc-dev libopenblas-dev \
             libcmocka-dev libsqlite3-dev libpng-dev python3
 
+# Where nothing is missing, neither apt-get nor sudo is called; else one line says what is installed, before it is.
 deps:
 	@command -v dpkg-query >/dev/null || { echo 'deps: no dpkg here; these are needed: $(PACKAGES)'; exit 0; }; \
-	missing=''; for p in $(PACKAGES); do \
-	    dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+	there=" $$(dpkg-query -W -f='$${Status}=$${Package} ' $(PACKAGES) 2>/dev/null)"; missing=''; \
+	for p in $(PACKAGES); do case "$$there" in *" ok installed=$$p "*) ;; *) missing="$$missing $$p" ;; esac; done; \
 	[ -n "$$missing" ] || exit 0; \
 	if [ "$$(id -u)" = 0 ]; then as=''; elif sudo -n true 2>/dev/null; then as='sudo -n'; else \
 	    echo "Missing packages. Type this, then make again:"; echo "    sudo apt-get install -y$$missing"; exit 1; fi; \
-	echo "installing:$$missing"; \
+	echo "deps: apt-get installs what is missing:$$missing"; \
 	$$as apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$as apt-get install -y -qq --no-install-recommends$$missing >/dev/null || { \
 	    echo "That failed. Type this, then make again:"; echo "    sudo apt-get install -y$$missing"; exit 1; }
 

@@ -1,0 +1,23 @@
+# `make deps`, which `make check` begins with: it calls neither apt-get nor sudo when nothing is missing, and else says first what it installs.
+# The commands here are stand-ins that write down that they were called; nothing is installed.
+if [ ! -f "$DF_SOURCE/Makefile" ]; then skip deps 'not a source tree'; exit 0; fi
+stand_in() { # NAME COMMANDS
+    printf '#!/bin/sh\n%s\n' "$2" >"bin/$1"; chmod +x "bin/$1"
+}
+mkdir bin; export CALLS=$PWD/calls
+stand_in dpkg-query 'shift 2; for p; do [ "$p" = "$LACKS" ] || printf "install ok installed=%s " "$p"; done'
+stand_in apt-get 'echo "apt-get $*" >>"$CALLS"; echo "apt-get $1"'
+stand_in sudo 'echo "sudo $*" >>"$CALLS"; exit 1'
+stand_in id 'echo "$USER_ID"'
+deps() { # USER_ID LACKS
+    : >calls; USER_ID=$1 LACKS=$2 PATH=$PWD/bin:$PATH MAKEFLAGS='' make --no-print-directory -C "$DF_SOURCE" deps CUDA=0 >said 2>&1
+}
+deps 1000 ''; rc=$?
+if [ $rc = 0 ] && [ ! -s said ] && [ ! -s calls ]; then pass nothing-missing; else fail nothing-missing "$rc: $(cat said calls)"; fi
+deps 0 libpng-dev; rc=$?
+printf '%s\n' 'deps: apt-get installs what is missing: libpng-dev' 'apt-get update' >want
+if [ $rc = 0 ] && cmp -s said want; then pass says-first; else fail says-first "$rc: $(cat said)"; fi
+printf '%s\n' 'apt-get update -qq' 'apt-get install -y -qq --no-install-recommends libpng-dev' >want; same installs-that-alone calls want
+deps 1000 flex; rc=$?
+if [ $rc = 2 ] && grep -q '^    sudo apt-get install -y flex$' said && [ "$(cat calls)" = 'sudo -n true' ]; then pass says-what-to-type; else
+    fail says-what-to-type "$rc: $(cat said calls)"; fi

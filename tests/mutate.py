@@ -26,7 +26,6 @@ import sys
 TOPS = ("dsl", "runtime", "memmgr", "partition", "profiles", "compiler")
 BUILDDIR = "build/release"
 CFLAGS = "-g0"                                  # so that equal machine code is equal objects
-MEMORY_BYTES = 16 << 30
 FILE_BYTES = 2 << 30
 
 TOKEN = re.compile(r"""
@@ -104,13 +103,13 @@ class Tests:
             lines = times.read_text().split("\n")[1:]
         else:
             print("the tests without any change:", flush=True)
-            subprocess.run(["tests/run.sh", BUILDDIR], cwd=self.tree, stdout=subprocess.PIPE, env=environment())
+            subprocess.run(["tests/run.sh", BUILDDIR], cwd=self.tree, stdout=subprocess.PIPE, env=environment(), preexec_fn=limit_process)
             logs = self.build / "test-logs"
             names = subprocess.run(["tests/run.sh", BUILDDIR, "--list"], cwd=self.tree, stdout=subprocess.PIPE, text=True).stdout.split()
             lines = []
             for name in names:
-                failed = (logs / f"{name}.rc").read_text().strip() != "0" or re.search(r"^not ok ", (logs / name).read_text(errors="replace"), re.M)
-                if failed:
+                said = (logs / name).read_text(errors="replace")
+                if (logs / f"{name}.rc").read_text().strip() != "0" or re.search(r"^not ok (?!.*# SKIP)", said, re.M):
                     print(f"  {name} fails, and is not used", flush=True)
                 else:
                     lines.append(f"{name} {(logs / f'{name}.s').read_text().strip()}")
@@ -170,7 +169,8 @@ def environment():
 
 
 def limit_process():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    """A mutant that fills the memory is the first to go; a limit would be in the way of tests that reserve much and use little."""
+    pathlib.Path("/proc/self/oom_score_adj").write_text("1000")
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
 
 

@@ -1,9 +1,11 @@
-/* bind.c - fixing workers to cores with hwloc. What cannot be bound stays where the system puts it.
+/* bind.c - binding workers to cores with hwloc. A thread that cannot be bound stays where the system puts it.
  *
- * A run binds only where its threads are to have all cores of this process (the default): two runs that each ask for a
- * few workers would otherwise sit on the same first cores. A graph with `threads(e)` nodes is not bound either, for the
- * threads that such a kernel makes inherit its worker's core. A GPU's worker is bound to all the cores that are as near
- * to the GPU as any (closest placement), which takes nothing from anybody: so that is done in every run.
+ * A run binds its workers only if it may use all cores of this process, as it does by default: two runs that each ask
+ * for a few workers would otherwise sit on the same first cores. A run of a graph with `threads(e)` nodes does not bind
+ * either, because the threads that such a kernel makes inherit their worker's core.
+ *
+ * A GPU's worker is bound in every run. It gets all the cores that are nearest to the GPU (closest placement), which
+ * takes nothing from anybody.
  */
 #include <ctype.h>
 #include <hwloc.h>
@@ -22,7 +24,7 @@ struct dfr_cores {
 
 void dfr_cores_quiet(void)
 {
-    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* 2: the critical ones, too; nothing that follows from them is our failure */
+    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* 2: the critical ones too; no failure of ours follows from them */
 }
 
 uint32_t dfr_cores_count(void)
@@ -85,8 +87,8 @@ bool dfr_cores_bind(const struct dfr_cores *cores, uint32_t index)
     return bound;
 }
 
-/* Linux says of each PCI device which cores are near it: that is what hwloc would find too, but a topology with its PCI
- * devices takes tens of milliseconds to load, before the first job of every run. */
+/* Linux says of each PCI device which cores are near it. hwloc would find the same, but a topology with its PCI devices
+ * takes tens of milliseconds to load, before the first job of every run. */
 static bool read_near(const char *bus_id, hwloc_cpuset_t near)
 {
     char path[96];

@@ -1,7 +1,8 @@
-/* bind.h - the cores of this process, and fixing threads to them. Every failure here is harmless: the thread stays
+/* bind.h - the cores of this process, and binding threads to them. Every failure here is harmless: the thread stays
  * where the system puts it.
  *
- * Threads: create and destroy by one; bind by any between them, for itself; quiet while the process has one alone.
+ * Threads:  One thread creates and destroys. Between the two, any thread may bind itself. dfr_cores_quiet() is called
+ *           while the process has one thread.
  */
 #ifndef DFR_BIND_H
 #define DFR_BIND_H
@@ -11,18 +12,19 @@
 
 struct dfr_cores;
 
-/* hwloc, which writes on stderr where it finds no /sys (a chroot, a container), says nothing, unless HWLOC_HIDE_ERRORS
- * is set already. Where a program starts, before hwloc is used. */
+/* Keeps hwloc from writing to stderr if it finds no /sys (in a chroot, in a container), unless HWLOC_HIDE_ERRORS is set
+ * already. A program calls this at its start, before hwloc is used. */
 void dfr_cores_quiet(void);
 
-uint32_t dfr_cores_count(void);         /* that this process may use */
+uint32_t dfr_cores_count(void);         /* how many cores this process may use */
 
-struct dfr_cores *dfr_cores_create(void);                        /* NULL where hwloc cannot say */
+struct dfr_cores *dfr_cores_create(void);                        /* NULL: hwloc cannot say */
 void dfr_cores_destroy(struct dfr_cores *cores);                 /* NULL: nothing */
-bool dfr_cores_bind(const struct dfr_cores *cores, uint32_t index); /* the calling thread, to core index modulo cores */
+bool dfr_cores_bind(const struct dfr_cores *cores, uint32_t index); /* binds the calling thread to core number index %
+                                                                     * cores */
 
-/* The calling thread to the cores nearest to the PCI device (those of its package or NUMA node), where these are not
- * all that it may use. true: it is bound. */
+/* Binds the calling thread to the cores nearest to a PCI device (those of its package or NUMA node), if these are not
+ * all that the thread may use. true: it is bound. */
 bool dfr_bind_near(const char *bus_id);
 
 #endif

@@ -1,12 +1,12 @@
-/* clock.c - readings of CLOCK_MONOTONIC and waiting for one. CLOCK_MONOTONIC rather than _RAW, because
- * clock_nanosleep() knows no other that never steps back. */
+/* clock.c - readings of CLOCK_MONOTONIC, and waiting for one. It is not CLOCK_MONOTONIC_RAW, because clock_nanosleep()
+ * knows no other clock that never steps back. */
 #include "runtime/threads/clock.h"
 
 #include <errno.h>
 #include <math.h>
 #include <time.h>
 
-#define SPIN_S 20e-6 /* what a wake-up from sleep may come late by without the wait coming late */
+#define SPIN_S 20e-6 /* a wake-up from sleep may be so late without making the wait late */
 
 double dfr_clock_s(void)
 {

@@ -1,14 +1,14 @@
-/* clock.h - the one clock of a run: seconds on a clock that never steps back, of unknown origin.
+/* clock.h - the one clock of a run: seconds on a clock that never steps back. Its origin is unknown.
  *
- * Threads: any; readings of one machine's threads compare.
+ * Threads:  any; readings of one machine's threads can be compared.
  */
 #ifndef DFR_CLOCK_H
 #define DFR_CLOCK_H
 
 double dfr_clock_s(void);
 
-/* Returns at or a little after `deadline_s` of that clock. Sleeps for the long part, so that many waiting threads do
- * not burn the cores that others compute on, and spins for the last few microseconds only. */
+/* Returns at `deadline_s` of that clock, or a little later. It sleeps for the long part, so that many waiting threads
+ * do not burn the cores that others compute on, and spins for the last few microseconds only. */
 void dfr_clock_wait_until(double deadline_s);
 
 #endif

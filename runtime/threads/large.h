@@ -1,6 +1,5 @@
-/* large.h - tables that are large and read at random: in huge pages where the system gives them, because most of such a
- * read's time is else the look for its page. free() returns them.
- */
+/* large.h - memory for tables that are large and read at random. They lie in huge pages if the system gives them: in
+ * small pages, finding the page would take most of the time of such a read. free() returns the memory. */
 #ifndef DFR_LARGE_H
 #define DFR_LARGE_H
 
@@ -17,7 +16,7 @@ static inline void *dfr_large_alloc(size_t bytes)
     bytes = (bytes + DFR_HUGE_BYTES - 1) / DFR_HUGE_BYTES * DFR_HUGE_BYTES;
     table = aligned_alloc(DFR_HUGE_BYTES, bytes);
     if (table)
-        madvise(table, bytes, MADV_HUGEPAGE); /* where that fails the table is as good, and slower */
+        madvise(table, bytes, MADV_HUGEPAGE); /* if this fails, the table is as good, and slower */
     return table;
 }
 

@@ -1,4 +1,4 @@
-/* pile.c - the rare parts of a pile: making it, waiting at its gate, robbing it. */
+/* pile.c - the rare parts of a worker's deque (pile.h): making it, waiting at its gate, stealing from it. */
 #include "runtime/threads/pile.h"
 
 #include <linux/membarrier.h>
@@ -9,8 +9,8 @@
 #include "runtime/threads/large.h"
 #include "runtime/threads/wake.h"
 
-#define OWNER_LOOKS 2000                /* for how long a robber waits for the owner to go outside */
-#define GATE_LOOKS 200                  /* before an owner sleeps at its gate: its robber may have lost its core */
+#define OWNER_LOOKS 2000                /* looks that a thief spends on waiting for the owner to go outside */
+#define GATE_LOOKS 200                  /* looks before an owner sleeps at its gate: the thief may have lost its core */
 
 bool dfr_pile_create(struct dfr_pile *p, uint64_t most_jobs)
 {
@@ -40,7 +40,7 @@ void dfr_pile_barrier(bool fences)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-/* The robber waits for the owner to be outside, so that is where the owner waits for the robber. */
+/* The thief waits until the owner is outside, so the owner waits for the thief outside. */
 void dfr_pile_wait(struct dfr_pile *p)
 {
     p->fenced_left = DFR_FENCED_JOBS;
@@ -64,7 +64,7 @@ void dfr_pile_wait(struct dfr_pile *p)
 
 void dfr_pile_unfence(struct dfr_pile *p)
 {
-    atomic_store_explicit(&p->asked, 0, memory_order_relaxed); /* who finds no fences asks anew */
+    atomic_store_explicit(&p->asked, 0, memory_order_relaxed); /* a thief that finds no fences asks anew */
     atomic_exchange_explicit(&p->fenced, 0, memory_order_seq_cst);
     if (atomic_load_explicit(&p->gate, memory_order_seq_cst) != DFR_OPEN)
         dfr_pile_wait(p);

@@ -1,24 +1,31 @@
-/* pile.h - the ready jobs of one worker, where all jobs run on the host: the newest first for the worker itself, the
- * oldest half for who robs it. Neither locks nor read-modify-writes nor fences on the owner's way.
+/* pile.h - a work-stealing *deque*: the ready jobs of one worker, for runs in which all jobs run on the host. The
+ * worker itself takes the newest job; a thief takes the oldest half. The owner needs no lock, no read-modify-write and
+ * no fence.
  *
- * Words:    the *owner* is *inside* while it looks at its pile or at the counters of the firing rule, and outside while
- *           a kernel runs or it sleeps. A *robber* is a worker without jobs; it closes the owner's *gate*, waits until
- *           the owner is outside, takes what it takes, and opens the gate. An owner that comes in finds the gate closed
- *           and waits: for the moving of some words, and only where the robbery is at that moment.
- * Why it works: the owner writes `inside` and then reads `gate`; the robber writes `gate` and then reads `inside`: one
- *           of them must see the other. That takes a full fence on both sides, or a barrier that the robber imposes on
- *           all threads of the process (membarrier(2)), which leaves the owner, who comes by a hundred million times a
- *           second, with two plain instructions. Without that system call both use fences. And since an imposed
- *           barrier takes some ten microseconds, who robs once asks the owner for fences: whose jobs are worth robbing
- *           does not feel them, and the next robbery needs no barrier. The owner says that it uses them (`fenced`)
- *           between two looks at the gate; what it wrote before is seen by who sees that. When nobody has come for
- *           DFR_FENCED_JOBS it takes them back: `fenced` is written and then `gate` read, where a robber writes `gate`
- *           and then reads `fenced`, all sequentially consistent: either the owner finds its gate closed, or the robber
- *           finds no fences.
- * Orders:   leaving releases, the robber's look acquires: it sees all that the owner wrote. Opening releases, coming in
- *           acquires.
- * Memory:   create() allocates room for all jobs that can be ready at once; what is never touched is never real.
- * Threads:  push, pop, enter, leave: the owner, the first two while inside. rob: another worker. size: any, a glance.
+ * Words:    The code calls the deque a *pile*. Its *owner* is the worker whose ready jobs it holds. A *thief* is a
+ *           worker without jobs that *steals* from another's pile; the code calls that to *rob*. The owner is *inside*
+ *           while it looks at its pile or at the counters of the firing rule. It is outside while a kernel runs or
+ *           while it sleeps. Each pile has a *gate*. A thief closes it, waits until the owner is outside, moves some
+ *           jobs, and opens it again. If an owner comes in and finds its gate closed, it waits: as long as moving some
+ *           words takes, and only during a theft.
+ * Exclusion: The owner writes `inside` and then reads `gate`. The thief writes `gate` and then reads `inside`. One of
+ *           them must see the other.
+ * Fences:   The exclusion needs a full fence on both sides, or a barrier that the thief imposes on all threads of the
+ *           process (membarrier(2)). The barrier leaves the owner with two plain instructions, and the owner comes in
+ *           up to a hundred million times a second. Without that system call both sides use fences.
+ * Asking:   An imposed barrier takes some ten microseconds. So a thief that steals once asks the owner for fences: jobs
+ *           that are worth stealing are so long that their owner does not feel a fence, and the next theft needs no
+ *           barrier. The owner says by `fenced` that it uses fences; it writes this between two looks at the gate. Who
+ *           sees `fenced` set sees what the owner wrote before.
+ * Taking back: If no thief has come for DFR_FENCED_JOBS jobs, the owner stops using fences. It writes `fenced` and then
+ *           reads `gate`; a thief writes `gate` and then reads `fenced`. All four are sequentially consistent: either
+ *           the owner finds its gate closed, or the thief finds no fences.
+ * Orders:   Leaving releases, and the thief's look at `inside` acquires: the thief sees all that the owner wrote.
+ *           Opening the gate releases, and coming in acquires.
+ * Memory:   create() allocates room for all jobs that can be ready at once. The system backs only the pages that are
+ *           touched.
+ * Threads:  push, pop, enter and leave: the owner; push and pop only while inside. rob: another worker. size: any
+ *           thread, as a glance that may be out of date.
  */
 #ifndef DFR_PILE_H
 #define DFR_PILE_H
@@ -31,13 +38,13 @@
 
 struct dfr_pile {
     _Alignas(64) _Atomic uint32_t inside, fenced;
-    _Atomic uint64_t high, low;         /* jobs [low, high), modulo the room; low moves by robbery */
+    _Atomic uint64_t high, low;         /* jobs [low, high), modulo the room; a theft moves `low` */
     _Atomic uint64_t n_done;            /* jobs that the owner has ended */
     uint64_t mask;                      /* room - 1 */
     uint64_t *jobs;
-    uint32_t fenced_left;               /* the owner's own: jobs until it takes its fences back */
+    uint32_t fenced_left;               /* the owner's own: jobs until it stops using fences */
     _Alignas(64) _Atomic uint32_t gate; /* enum dfr_gate */
-    _Atomic uint32_t asked;             /* for fences */
+    _Atomic uint32_t asked;             /* fences are asked for */
     char pad[56];
 };
 
@@ -45,19 +52,20 @@ enum dfr_gate { DFR_OPEN, DFR_CLOSED, DFR_CLOSED_AND_WAITED_FOR };
 
 /* false: no memory. */
 bool dfr_pile_create(struct dfr_pile *pile, uint64_t most_jobs);
-void dfr_pile_destroy(struct dfr_pile *pile);   /* one that is all zero, too */
+void dfr_pile_destroy(struct dfr_pile *pile);   /* of a pile that is all zero, too */
 
-/* Prepares this process; true: barriers can be imposed, so owners need no fences. */
+/* Prepares this process. true: barriers can be imposed, so owners need no fences. */
 bool dfr_pile_prepare(void);
 
-/* On all threads where `fences` is false: what each wrote before is seen by who reads after. */
+/* If `fences` is false, imposes a barrier on all threads of the process: what each of them wrote before the barrier is
+ * seen by whoever reads after it. If `fences` is true, there is nothing to do. */
 void dfr_pile_barrier(bool fences);
 
 void dfr_pile_wait(struct dfr_pile *pile);      /* until the gate is open */
-void dfr_pile_unfence(struct dfr_pile *pile);   /* the owner, while inside */
+void dfr_pile_unfence(struct dfr_pile *pile);   /* called by the owner, while inside */
 
-/* Moves the older half of the victim's jobs, at least one, to the robber's pile, which is empty. false: there were
- * none, another robs it, or its owner stays inside. */
+/* Steals: moves the older half of the victim's jobs, at least one, to the robber's pile, which is empty. false: there
+ * were none, another thief is at it, or the owner stayed inside. */
 bool dfr_pile_rob(struct dfr_pile *robber, struct dfr_pile *victim, bool fences);
 
 static inline void dfr_pile_leave(struct dfr_pile *p)

@@ -14,8 +14,8 @@
  * Words:     a *ref* is one 64-bit word, (index of a node, its position). The *position* counts the nodes ever linked,
  *            so it is a tag too: it tells the *lives* of a node apart. next of the node at position p is (NONE, p + 1),
  *            then (successor, p + 1) until the node's next life. oldest, head and tail take over whole refs from
- *            `next`, each with a compare-and-swap, which hence succeeds only where the place did not change since it
- *            was read (up to 2^31 pushes during one thread's pause).
+ *            `next`, each with a compare-and-swap. So the swap succeeds only if the place did not change since it was
+ *            read (up to 2^31 pushes during one thread's pause).
  *
  * States and transitions of a node:
  *     1  free       between oldest and head
@@ -35,12 +35,12 @@
  *           tail: by then tail has passed its own, as tail never goes back. Until then the old next leads on.
  *
  * Three rules keep it right, and the check of tests/model/queue.pml fails without any of them:
- *     the tag       a CAS of an index alone would succeed after the place went elsewhere and came back (ABA)
+ *     the tag       a CAS of an index alone would succeed after the place went elsewhere and came back (ABA).
  *     the recheck   a `next` counts only if it is of the life that the ref to its node is of (is_same_life). Otherwise
  *                   NONE may be that of a node which another push is preparing, and the new one would be linked where
  *                   nobody looks; or of the old dummy, now last in a queue that is not empty: a false "empty". Figure 1
  *                   reads tail (head) again for this; a position says it without another look at a shared line.
- *     the help      who finds tail lagging moves it and does not wait: a push stopped between L and T delays nobody
+ *     the help      who finds tail lagging moves it and does not wait: a push stopped between L and T delays nobody.
  *
  * Reclamation: nodes are returned to the system by destroy alone, so a slow thread may read next and item of a node in
  * any state. What it read counts only if a CAS shows afterwards that the place had not moved on: a pop's item by H
@@ -49,12 +49,12 @@
  * then head at one position: oldest never passes head, so no node was free.
  *
  * Orders (each acquire names the release it pairs with; C.x below refers to this list):
- *     C1  load of head   acquires H (and create): the life of the node that head refers to
- *     C2  load of tail   acquires T: the life of the node that tail refers to
- *     C3  load of next   acquires L: item and next of the node linked there
- *     C4  load of oldest acquires F: that head was past it; hence the head read next is not an earlier one ("full")
- *     C5  H releases the reading of item: a push writes it only after it saw head past the node, by C1 or by C6
- *     C6  load of head_bound acquires the store by one who had seen head there (C1)
+ *     C1  load of head   acquires H (and create): the life of the node that head refers to.
+ *     C2  load of tail   acquires T: the life of the node that tail refers to.
+ *     C3  load of next   acquires L: item and next of the node linked there.
+ *     C4  load of oldest acquires F: that head was past it; hence the head read next is not an earlier one ("full").
+ *     C5  H releases the reading of item: a push writes it only after it saw head past the node, by C1 or by C6.
+ *     C6  load of head_bound acquires the store by one who had seen head there (C1).
  *     A CAS that moves a place along acquires as well as releases, so that what an earlier one released stays visible
  *     through it. A push's first store to next of its node is relaxed: it is published by L, and who reads it sooner
  *     holds a ref of an earlier life and finds by the position that it is not meant.
@@ -205,7 +205,7 @@ bool dfr_queue_push(struct dfr_queue *queue, uint64_t item)
         }
         atomic_store_explicit(&node->next, ref_make(NONE, ref_position(linked) + 1), memory_order_relaxed);
         if (swap(&last->next, next, linked)) { /* L */
-            swap(&queue->tail, tail, linked);  /* T; where it fails, another did it */
+            swap(&queue->tail, tail, linked);  /* T; if it fails, another did it */
             return true;
         }
     }

@@ -1,17 +1,21 @@
-/* wake.c - the event count. Why it loses nothing:
+/* wake.c - the event count. Why no wake is lost:
  *
  *   sleeper: (1) reads sequence, and sleepers++  (2) looks for work  (3) futex_wait(sequence == what (1) read)
  *   waker:   (a) makes work visible  (b) sees sleepers > 0: takes one off, and sequence++  (c) futex_wake(1)
  *
- * (1) and (b) are one step each, of the word that has both numbers, and sequentially consistent, with a full fence
- * between (a) and (b): either the waker sees the sleeper, or the sleeper's look sees the work. Where the waker sees it,
- * a (3) that comes after (b) returns at once, and (c) wakes one of those that came before, if any did. So of those that
- * sleep there is one less for each that (b) took off, and they are never more than sleepers.
+ * (1) and (b) are one atomic step each, because one word has both numbers. Both are sequentially consistent, and a full
+ * fence stands between (a) and (b). So either the waker sees the sleeper, or the sleeper's look sees the work. If the
+ * waker sees the sleeper, there are two cases. A (3) that comes after (b) returns at once. If some (3) came before (b),
+ * (c) wakes one of these sleepers. So for each sleeper that (b) took off, one worker fewer sleeps. The workers that sleep
+ * are never more than `sleepers`.
  *
- * Who leaves without sleeping, or sleeps no more because its time is over, takes itself off only while sequence is what
- * (1) read: then no waker has taken anyone off since, and it is still counted. Else it may have been the one, and to
- * take off another, who sleeps, would be to lose that one's wake. Where it was not, sleepers are one too many, which
- * costs a later waker a system call. A nap has a futex word of its own, for (c) would wake it in place of a sleeper.
+ * A worker may leave without sleeping, or because its time is over. It takes itself off only while sequence is what (1)
+ * read: then no waker has taken anyone off since, so the worker is still counted. If sequence has changed, a waker may
+ * have taken off this very worker. If the worker then took one off itself, it would take off another, who sleeps, and
+ * that one's wake would be lost. If the waker had taken off another worker, `sleepers` is now one too many, which costs
+ * a later waker a system call.
+ *
+ * A nap has a futex word of its own: (c) would otherwise wake the napping worker in place of a sleeper.
  */
 #include "runtime/threads/wake.h"
 
@@ -41,7 +45,7 @@ static uint32_t sequence_of(uint64_t state)
     return (uint32_t)state;
 }
 
-/* The sequence after this one; sleepers are the caller's to add. */
+/* The sequence after this one. The caller adds the sleepers. */
 static uint64_t next_sequence(uint64_t state)
 {
     return (uint32_t)(sequence_of(state) + 1);
@@ -52,19 +56,19 @@ static uint64_t load(struct dfr_wake *wake)
     return atomic_load_explicit(&wake->state, memory_order_seq_cst);
 }
 
-/* false: *state is what is there. */
+/* false: the word has changed, or the exchange failed spuriously; *state is what it holds */
 static bool replace(struct dfr_wake *wake, uint64_t *state, uint64_t by)
 {
     return atomic_compare_exchange_weak_explicit(&wake->state, state, by, memory_order_seq_cst, memory_order_seq_cst);
 }
 
-/* For the kernel, which reads no more than the sequence. */
+/* For the kernel, which reads the sequence alone. */
 static _Atomic uint32_t *futex_word(struct dfr_wake *wake)
 {
     return (_Atomic uint32_t *)&wake->state + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* ThreadSanitizer knows no fences: there, a read-modify-write of the count does the same at a higher price. */
+/* ThreadSanitizer knows no fences. A read-modify-write of the count does the same there, at a higher price. */
 static void full_fence(struct dfr_wake *wake)
 {
 #ifdef __SANITIZE_THREAD__

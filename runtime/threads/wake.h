@@ -1,12 +1,12 @@
 /* wake.h - sleeping and waking of the workers of one unit (an event count over a futex).
  *
- * Words:    a worker *announces* that it is about to sleep, looks once more for work, and then either *cancels* or
- *           *sleeps*. Whoever makes work visible afterwards *wakes*. Who has no use for work now *naps*: it is not
- *           counted, so no wake is for it.
- * Promise:  work made visible before dfr_wake_one() is either found by the sleeper's last look or wakes it. Waking
- *           somebody who has left meanwhile costs a system call and nothing else.
+ * Words:    A worker *announces* that it is about to sleep, and looks once more for work. Then it either *cancels* or
+ *           *sleeps*. Whoever makes work visible *wakes* afterwards. A worker that has no use for work at present
+ *           *naps*: it is not counted, so no wake is meant for it.
+ * Promise:  If work is made visible before dfr_wake_one(), either the sleeper's last look finds it, or the call wakes
+ *           the sleeper. Waking somebody who has left meanwhile costs a system call and nothing else.
  * Threads:  all calls from any thread.
- * Progress: waking makes a system call only where somebody announced.
+ * Progress: waking makes a system call only if somebody announced.
  */
 #ifndef DFR_WAKE_H
 #define DFR_WAKE_H
@@ -16,26 +16,26 @@
 #include <stdint.h>
 
 struct dfr_wake {
-    /* Low half: the futex word, which changes with each wake. High half: who announced and was not yet taken off by a
-     * waker; never fewer than sleep. */
+    /* Low half: the futex word, which changes with each wake. High half: the number of workers that announced and that
+     * no waker has taken off yet. It is never less than the number that sleep. */
     _Alignas(64) _Atomic uint64_t state;
-    _Atomic uint32_t ends;              /* of naps: their futex word */
+    _Atomic uint32_t ends;              /* the futex word of naps */
     char pad[52];
 };
 
 uint32_t dfr_wake_announce(struct dfr_wake *wake);               /* gives the key of this announcement */
 void dfr_wake_cancel(struct dfr_wake *wake, uint32_t key);
-void dfr_wake_sleep(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns); /* timeout < 0: none */
-uint32_t dfr_wake_key(const struct dfr_wake *wake);              /* of a nap that begins now */
+void dfr_wake_sleep(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns); /* timeout < 0: it has no limit */
+uint32_t dfr_wake_key(const struct dfr_wake *wake);              /* the key of a nap that begins now */
 void dfr_wake_nap(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns); /* dfr_wake_all() ends it */
 bool dfr_wake_one(struct dfr_wake *wake);                        /* false: nobody had announced */
 void dfr_wake_all(struct dfr_wake *wake);
 
-/* A plain futex wait and wake on a word, for what is not a worker's idle sleep. */
+/* A plain futex wait and wake on a word, for anything else than a worker's idle sleep. */
 void dfr_futex_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns);
 void dfr_futex_wake(_Atomic uint32_t *word, uint32_t count);
 
-/* Has anybody announced? A glance. */
+/* Has anybody announced? A glance that may be out of date. */
 static inline bool dfr_wake_is_wanted(const struct dfr_wake *wake)
 {
     return atomic_load_explicit(&((struct dfr_wake *)wake)->state, memory_order_relaxed) >> 32 > 0;

@@ -6,8 +6,8 @@
  * (1) and (b) are one atomic step each, because one word has both numbers. Both are sequentially consistent, and a full
  * fence stands between (a) and (b). So either the waker sees the sleeper, or the sleeper's look sees the work. If the
  * waker sees the sleeper, there are two cases. A (3) that comes after (b) returns at once. If some (3) came before (b),
- * (c) wakes one of these sleepers. So for each sleeper that (b) took off, one worker fewer sleeps. The workers that sleep
- * are never more than `sleepers`.
+ * (c) wakes one of these sleepers. So for each sleeper that (b) took off, one worker fewer sleeps. The workers that
+ * sleep are never more than `sleepers`.
  *
  * A worker may leave without sleeping, or because its time is over. It takes itself off only while sequence is what (1)
  * read: then no waker has taken anyone off since, so the worker is still counted. If sequence has changed, a waker may

@@ -1,8 +1,9 @@
-/* arrays.h - the arrays of a graph, listed once: the builder collects them, graph.c allocates them, image.c writes them
+/* arrays.h - the arrays of a graph, listed once. The builder collects them, graph.c allocates them, image.c writes them
  * and lays them over an image, all by this list.
  *
- * X(field, type, count, factor, owns): field of struct df_graph, type of an item, the n_… field that counts it, items
- * per count (0: n_classes), and whether this array is the one that says what the count is.
+ * X(field, type, count, factor, owns): `field` is the field of struct df_graph. `type` is the type of an item. `count`
+ * is the n_… field that counts the items. `factor` is the number of items per count (0: n_classes). `owns` says whether
+ * this array is the one that defines the count.
  */
 #ifndef DF_ARRAYS_H
 #define DF_ARRAYS_H
@@ -47,16 +48,17 @@ struct dfr_array_info {
 
 extern const struct dfr_array_info dfr_array_infos[DFR_N_ARRAYS];
 
-/* Items of array `a` by the graph's counts. */
+/* Number of items of array `a`, by the graph's counts. */
 uint64_t dfr_graph_array_count(const struct df_graph *g, unsigned a);
 void dfr_graph_array_set_count(struct df_graph *g, unsigned a, uint32_t count);
 const void *dfr_graph_array(const struct df_graph *g, unsigned a);
 void dfr_graph_array_set(struct df_graph *g, unsigned a, const void *items);
 
-/* Gives the graph one zeroed allocation for all its arrays by its counts. false: no memory. */
+/* Gives the graph one zeroed allocation for all its arrays, by its counts. false: no memory. */
 bool dfr_graph_allocate(struct df_graph *g);
 
-/* Attaches the functions of n kernels; those past n have none. The built-in copy gets its own. DF_E_MEMORY. */
+/* Attaches the functions of the first n kernels; kernels past n have none. The built-in copy gets its own function.
+ * DF_E_MEMORY. */
 int dfr_graph_set_functions(struct df_graph *g, const struct df_functions *functions, size_t n, struct df_error *error);
 
 #endif

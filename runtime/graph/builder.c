@@ -1,6 +1,5 @@
-/* builder.c - collecting what nodes refer to: strings, classes, args, scopes and kernels, each checked as it is added.
- * Nodes and arcs are added in nodes.c; finish.c makes the graph.
- */
+/* builder.c - collecting what nodes refer to: strings, classes, args, scopes and kernels. Each is checked as it is
+ * added. nodes.c adds nodes and arcs; finish.c makes the graph. */
 #include "runtime/graph/builder_impl.h"
 
 #include <math.h>
@@ -269,7 +268,7 @@ int df_builder_kernel(struct df_builder *b, const struct df_kernel_desc *desc, u
         scalars[i].type = desc->scalars[i].type;
     }
     struct df_kernel *k = memory ? dfr_builder_add(b, DFR_A_kernels, 1) : NULL;
-    if (!k) {                           /* what was added in part is in no record and stays unread */
+    if (!k) {                           /* what was added of it is in no record, so nobody reads it */
         b->functions.n = id;
         return dfr_error_memory(error);
     }

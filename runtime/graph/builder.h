@@ -1,12 +1,11 @@
-/* builder.h - what the compiler tells the builder beyond df.h: places in the source, scopes, hints, costs, scalar
- * expressions. Everything here goes into the same graph that a program builds by hand.
- */
+/* builder.h - what the compiler tells the builder beyond df.h: places in the source, scopes, hints, costs and scalar
+ * expressions. All of it goes into the same graph that a program can build by hand. */
 #ifndef DF_BUILDER_H
 #define DF_BUILDER_H
 
 #include "runtime/graph/graph.h"
 
-struct df_kernel_info {                 /* of a kernel already added */
+struct df_kernel_info {                 /* of a kernel that was added already */
     const char *file;
     uint32_t line;
     uint32_t code_classes, cost_classes; /* bit c */
@@ -15,51 +14,54 @@ struct df_kernel_info {                 /* of a kernel already added */
 int df_builder_kernel_info(struct df_builder *b, uint32_t kernel, const struct df_kernel_info *info,
                            struct df_error *error);
 
-/* Interns a class name ("cpu" is 0, "gpu" is 1). DF_E_ARGUMENT past DF_MAX_CLASSES. */
+/* Gives the number of a class name, a new one if the name is new ("cpu" is 0, "gpu" is 1). DF_E_ARGUMENT past
+ * DF_MAX_CLASSES. */
 int df_builder_class(struct df_builder *b, const char *name, uint32_t *cls, struct df_error *error);
 
-/* Args and dynamic params in the order of declaration. */
+/* Adds args and dynamic params, in the order of their declaration. */
 int df_builder_arg(struct df_builder *b, const char *name, enum df_scalar_type type, bool has_default,
                    union df_scalar value, struct df_error *error);
 int df_builder_param(struct df_builder *b, const char *name, int64_t value, struct df_error *error);
 
-/* One instance of a graph; scope 0 is the main graph, made by df_builder_new(). */
+/* Adds a scope: one instance of a graph of the source. Scope 0 is the main graph, made by df_builder_new(). */
 int df_builder_scope(struct df_builder *b, uint32_t parent, const char *graph, uint32_t ordinal,
                      const int32_t *indices, unsigned n_indices, uint32_t *scope, struct df_error *error);
 
-/* Interns a scalar; the id is what df_node_desc.scalars holds. */
+/* Gives the id of a scalar, the same for equal ones. df_node_desc.scalars holds such ids. */
 int df_builder_constant(struct df_builder *b, enum df_scalar_type type, union df_scalar value, uint32_t *id,
                         struct df_error *error);
 int df_builder_expression(struct df_builder *b, enum df_scalar_type type, const uint64_t *code, unsigned n_code,
-                          uint32_t *id, struct df_error *error); /* expr.h; string operands by df_builder_string() */
-uint32_t df_builder_string(struct df_builder *b, const char *text); /* offset, DF_NONE: no memory */
+                          uint32_t *id, struct df_error *error); /* code as in expr.h; string operands come from
+                                                                  * df_builder_string() */
+uint32_t df_builder_string(struct df_builder *b, const char *text); /* its offset; DF_NONE: no memory */
 
 struct df_node_desc {
     uint32_t kernel;
     const uint64_t *dims;
     const uint64_t (*port_dims)[DF_MAX_RANK];
-    const uint32_t *scalars;            /* ids, one per scalar of the kernel */
+    const uint32_t *scalars;            /* ids, one for each scalar of the kernel */
     uint32_t threads;                   /* 0: 1 */
-    const double *cost_s;               /* per class, NaN none; NULL: none at all. n_classes entries */
+    const double *cost_s;               /* by class, n_cost of them; NaN: none for this class; NULL: none at all */
     uint32_t n_cost;
     uint32_t scope, ordinal;
     const int32_t *indices;
     unsigned n_indices;
-    int hint_class;                     /* -1 none */
+    int hint_class;                     /* -1: none */
     uint32_t depth;
     double rate;                        /* 0: 1 */
     const char *file;
     uint32_t line, col;
-    const char *const *value_names;     /* per out slot, NULL entries allowed; NULL: none */
+    const char *const *value_names;     /* by out slot; an entry may be NULL; NULL: no names */
 };
 int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *desc, uint32_t *node, struct df_error *error);
 
 /* ---- shared by the builder and by whoever sorts before there is a graph ---- */
 
-/* Topological order of n items whose successors are targets[offsets[v] … offsets[v+1]). order[k] is the k-th item; of
- * the items that are ready the one with the smallest number comes first, so an order that is already right stays.
- * No recursion; O((n + m) log n). Returns DF_OK, DF_E_MEMORY, or DF_E_CYCLE with one cycle, in order and as short as a
- * breadth-first search from its first item finds it, in cycle[0 … *n_cycle) (room for n). */
+/* Topological order of n items. The successors of item v are targets[offsets[v] … offsets[v+1]). order[k] is the k-th
+ * item. Of the items that are ready, the one with the smallest number comes first, so an order that is already right
+ * stays. There is no recursion; the time is O((n + m) log n). Returns DF_OK, DF_E_MEMORY or DF_E_CYCLE. With
+ * DF_E_CYCLE, cycle[0 … *n_cycle) has one cycle in order (it needs room for n items), as short as a breadth-first
+ * search from its first item finds it. */
 int df_topological_order(uint32_t n, const uint32_t *offsets, const uint32_t *targets, uint32_t *order,
                          uint32_t *cycle, uint32_t *n_cycle);
 

@@ -1,9 +1,10 @@
-/* builder_impl.h - what builder.c and nodes.c collect and finish.c turns into a graph. Private to the three.
+/* builder_impl.h - what builder.c and nodes.c collect, and what finish.c turns into a graph. Private to these three
+ * files.
  *
- * Arrays:   `arrays` holds what the graph takes over as it is, by the list in arrays.h. Not collected there, because
- *           finishing makes them: cost_s, in_value, values, readers. `nodes` are in order of addition.
- * Values:   numbered by builder: value = nodes[v].first_out + out slot; `inputs` has one of them, or DF_NONE, for each
- *           in slot at nodes[v].first_in + in slot.
+ * Arrays:   `arrays` holds what the graph takes over as it is, by the list in arrays.h. cost_s, in_value, values and
+ *           readers are not collected there, because finish.c makes them. `nodes` are in the order of addition.
+ * Values:   The builder numbers them: value = nodes[v].first_out + out slot. `inputs` has one of these numbers, or
+ *           DF_NONE, for each in slot, at nodes[v].first_in + in slot.
  */
 #ifndef DF_BUILDER_IMPL_H
 #define DF_BUILDER_IMPL_H
@@ -12,9 +13,10 @@
 #include "runtime/graph/builder.h"
 #include "runtime/base/intern.h"
 
-#define DFR_MAX_PORTS 1024              /* also of dimension variables and scalars of one kernel; slots are int16_t */
+#define DFR_MAX_PORTS 1024              /* also the limit of dimension variables and of scalars of one kernel; slots are
+                                         * int16_t */
 
-struct dfr_work_cost {                  /* into costs: what nodes of this work cost, trailing NaN left out */
+struct dfr_work_cost {                  /* into costs: what nodes of this work cost; NaN at the end are left out */
     uint32_t first, n;
 };
 
@@ -34,13 +36,14 @@ struct df_builder {
     struct dfr_array work_costs;        /* struct dfr_work_cost, by work */
     struct dfr_array inputs;            /* uint32_t */
     struct dfr_array sources;           /* struct dfr_source, by value */
-    struct dfr_array calls;             /* struct dfr_calls, by kernel; may be shorter */
+    struct dfr_array calls;             /* struct dfr_calls, by kernel; it may have fewer items than there are
+                                         * kernels */
     struct dfr_table string_ids, scalar_ids, work_ids;
-    double cost_s[2];                   /* by class: of nodes that df_builder_node() adds; NaN: not said */
-    uint32_t copy_kernel;               /* DF_NONE until a copy was needed */
+    double cost_s[2];                   /* by class: cost of the nodes that df_builder_node() adds; NaN: not known */
+    uint32_t copy_kernel;               /* DF_NONE until a copy is needed */
 };
 
-/* Typed access: dfr_b_nodes(b)[v], b->arrays[DFR_A_nodes].n of them. */
+/* Typed access to the arrays: dfr_b_nodes(b)[v], with b->arrays[DFR_A_nodes].n items. */
 #define DFR_ACCESS(field, type, count, factor, owns)                         \
     static inline type *dfr_b_##field(const struct df_builder *b)            \
     {                                                                        \
@@ -51,18 +54,18 @@ DFR_GRAPH_ARRAYS(DFR_ACCESS)
 
 static inline uint32_t dfr_b_count(const struct df_builder *b, unsigned array) { return b->arrays[array].n; }
 
-/* Adds `count` zeroed items to an array of the graph; NULL: no memory. */
+/* Adds `count` zeroed items to an array of the graph. NULL: no memory. */
 void *dfr_builder_add(struct df_builder *b, unsigned array, size_t count);
 int dfr_builder_add_indices(struct df_builder *b, const int32_t *indices, unsigned n, uint32_t *first,
                             struct df_error *error);
 
-/* Spreads a scalar into the fields where graph records keep it; a string is left to the caller. */
+/* Writes a scalar into the two fields where records of the graph keep it. The caller sees to a string. */
 void dfr_split_scalar(enum df_scalar_type type, union df_scalar value, int64_t *i, double *f);
 
-/* A graph over the builder's arrays, good for names and ports. Ends with the next addition. */
+/* A graph over the builder's arrays, good for names and ports. It is invalid after the next addition. */
 struct df_graph dfr_builder_view(const struct df_builder *b);
 
-/* Adds the built-in kernel if there is none yet, and the work that copies `bytes`. */
+/* Adds the built-in copy kernel, if there is none yet, and the work that copies `bytes` bytes. */
 int dfr_builder_copy_work(struct df_builder *b, uint64_t bytes, uint32_t *work, struct df_error *error);
 
 #endif

@@ -1,7 +1,7 @@
-/* check.c - does a graph keep every promise of graph.h? Run by debug builds after each build, and on every image, so
- * that whatever passes here can be walked without looking twice: no index is out of range, no arc goes backwards.
+/* check.c - does a graph keep every promise of graph.h? Debug builds ask after each build, and every image is checked.
+ * A graph that passes can be used without further checks: no index is out of range, and no arc goes backwards.
  *
- * Each function checks one kind of record; what it relies on has been checked by the one before it.
+ * Each function checks one kind of record, and relies on what the function before it has checked.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -190,7 +190,7 @@ static bool check_scopes(const struct df_graph *g, struct df_error *error)
     return true;
 }
 
-/* Records of a node, without its arcs. `in` and `out` are where its slots must begin. */
+/* Checks the records of a node, without its arcs. Its in slots must begin at `in`, its out slots at `out`. */
 static bool check_node(const struct df_graph *g, uint32_t v, uint64_t in, uint64_t out, struct df_error *error)
 {
     const struct df_node *node = &g->nodes[v];
@@ -264,8 +264,8 @@ static bool check_values(const struct df_graph *g, struct df_error *error)
     return true;
 }
 
-/* Every in slot is met exactly once: n_in_values readers, strictly increasing within a value, each naming a slot that
- * reads this value. */
+/* Checks that every in slot is met exactly once: there are n_in_values readers; those of one value are strictly
+ * increasing; each names a slot that reads this value. */
 static bool check_readers(const struct df_graph *g, struct df_error *error)
 {
     uint64_t first = 0;
@@ -305,7 +305,7 @@ static bool check_arc(const struct df_graph *g, uint32_t v, unsigned p, struct d
     const struct df_kport *port = &g->kports[g->kernels[g->nodes[v].kernel].first_port + p];
     const struct df_value *value = &g->values[g->in_value[g->nodes[v].first_in + (unsigned)port->in_slot]];
     REQUIRE(value->producer < v, "node %u, input %d: comes from a later node", (unsigned)v, port->in_slot);
-    unsigned q = value->slot;           /* its port stands there or later */
+    unsigned q = value->slot;           /* its port has this index or a higher one */
     while (g->kports[g->kernels[g->nodes[value->producer].kernel].first_port + q].out_slot != value->slot)
         q++;
     REQUIRE(same_format(g, v, p, value->producer, q), "node %u, input %d: another format than what it reads",
@@ -323,7 +323,7 @@ static bool check_once(const struct df_graph *g, uint32_t v, struct df_error *er
     bool once = g->nodes[v].flags & DF_NODE_ONCE, all = true;
     for (unsigned s = 0; s < kernel->n_in; s++)
         all &= (g->nodes[g->values[g->in_value[g->nodes[v].first_in + s]].producer].flags & DF_NODE_ONCE) != 0;
-    if (g->nodes[v].flags & DF_NODE_INSERTED)   /* fires with the node that it serves */
+    if (g->nodes[v].flags & DF_NODE_INSERTED)   /* it fires with the node that it serves */
         REQUIRE(all || !once, "node %u: once, but not its inputs", (unsigned)v);
     else
         REQUIRE(once == ((kernel->traits & DF_ONCE) || (kernel->n_in && all)) && (!once || all),
@@ -344,7 +344,7 @@ static bool check_arcs(const struct df_graph *g, struct df_error *error)
     return true;
 }
 
-/* The one check that needs memory. Where there is none it passes: nobody indexes by these counts. */
+/* The one check that needs memory. Without memory it passes, because nobody uses these counts as indices. */
 static bool check_node_counts(const struct df_graph *g, struct df_error *error)
 {
     uint32_t *counts = calloc((size_t)g->n_works + 1, sizeof *counts), w = 0;

@@ -1,8 +1,8 @@
-/* expr.c - arithmetic of the language and its postfix code.
+/* expr.c - arithmetic of the language, and its postfix code.
  *
- * Failures inside are static sentences: an operand that failed stays on the stack with its sentence, so that `&&` and
- * `||` can drop it where the left side decides: `n != 0 && 10 / n > 1` holds what C's short circuit promises, without
- * jumps.
+ * Inside this file a failure is a static sentence. An operand that failed stays on the stack together with its
+ * sentence. `&&` and `||` drop it if the left side decides. So `n != 0 && 10 / n > 1` does what C's short circuit
+ * promises, without jumps.
  */
 #include "runtime/graph/expr.h"
 
@@ -202,7 +202,7 @@ struct df_number df_scalar_to_number(union df_scalar scalar, enum df_scalar_type
 
 struct entry {
     struct df_number number;
-    const char *why;                    /* NULL: the number stands */
+    const char *why;                    /* NULL: the number is good */
 };
 
 static bool has_operand(enum df_x op)

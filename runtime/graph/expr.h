@@ -1,11 +1,11 @@
-/* expr.h - arithmetic of the language, once: the compiler folds constants with it and programs evaluate scalars over
- * args with it.
+/* expr.h - the arithmetic of the language, written once. The compiler folds constants with it, and programs evaluate
+ * scalars over args with it.
  *
- * Values:   i64, f64 or str. i64 op f64 gives f64; comparison and logic give i64 0 or 1. i64 is checked: overflow,
- *           division by zero and the remainder of it are errors, never wrapped. f64 follows IEEE; f64 % is fmod.
- *           Strings compare with == and != only.
- * Code:     postfix words: DF_X_…, followed by an operand word where there is one. A side of && or || that does not
- *           decide may fail unseen, as behind C's short circuit.
+ * Values:   i64, f64 or str. An operation on i64 and f64 gives f64. Comparison and logic give i64 0 or 1. i64 is
+ *           checked: overflow, division by zero and the remainder of a division by zero are errors, never wrapped. f64
+ *           follows IEEE; % of f64 is fmod. Strings can be compared with == and != only.
+ * Code:     Postfix words: DF_X_…, and an operand word after those that have one. If the left side of && or || decides,
+ *           an error on the right side is not reported, as behind C's short circuit.
  * Errors:   DF_E_ARGUMENT with a sentence ("division by zero", "result does not fit in 64 bits").
  * Threads:  pure functions.
  */
@@ -38,13 +38,14 @@ int df_number_unary(enum df_x op, struct df_number a, struct df_number *result, 
 int df_number_binary(enum df_x op, struct df_number a, struct df_number b, struct df_number *result,
                      struct df_error *error);
 
-/* To a scalar of a kernel. i32 and f32 must hold the value (range checked); i64/i32 take no f64 with a fraction. */
+/* Converts a number to a scalar of a kernel. i32 and f32 must be able to hold the value (the range is checked). i64 and
+ * i32 do not take an f64 with a fraction. */
 int df_number_to_scalar(struct df_number n, enum df_scalar_type type, union df_scalar *scalar, struct df_error *error);
 struct df_number df_scalar_to_number(union df_scalar scalar, enum df_scalar_type type);
 
 #define DF_EXPR_STACK 256
 
-/* Is the code well-formed: known words, operands in range, one value left? */
+/* Is the code well-formed? Its words are known, its operands are in range, and one value is left at its end. */
 bool df_expr_check(const uint64_t *code, unsigned n_code, uint64_t n_string_bytes, unsigned n_args);
 
 int df_expr_run(const uint64_t *code, unsigned n_code, const char *strings, const struct df_number *args,

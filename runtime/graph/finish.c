@@ -1,9 +1,10 @@
-/* finish.c - from what the builder collected to the graph: every input has its source, formats agree, no cycle, `once`
- * spread, copies inserted, everything numbered in topological order.
+/* finish.c - from what the builder collected to the graph. Afterwards every input has its source, formats agree, there
+ * is no cycle, `once` has spread to the nodes whose inputs all fire once, copies are inserted, and all nodes are
+ * numbered in topological order.
  *
  * Order of the passes: inputs and formats -> order -> once -> copies decided -> storage -> nodes and values -> readers.
- * All are loops over the builder's arrays. Copies come right before the node they serve, so an order that was
- * topological stays so, and the order of two nodes never depends on a copy.
+ * Each is a loop over the builder's arrays. A copy comes right before the node that it serves. So an order that was
+ * topological stays topological, and the order of two nodes never depends on a copy.
  */
 #include <assert.h>
 #include <math.h>
@@ -18,13 +19,14 @@
 
 struct finish {
     struct df_builder *b;
-    uint32_t n, n_sources;              /* nodes and values as collected */
-    uint32_t *order;                    /* builder's node numbers, in topological order */
-    uint8_t *once;                      /* by builder's node number */
-    uint32_t *n_readers;                /* by builder's value number */
-    uint32_t *value;                    /* the graph's number, by builder's value number */
-    struct dfr_array copies;            /* work of each copy (uint32_t), in the order they will be numbered */
-    uint32_t *scope_copies;             /* copies per scope, then copies numbered so far: n_scopes each */
+    uint32_t n, n_sources;              /* nodes and values as they were collected */
+    uint32_t *order;                    /* the builder's node numbers, in topological order */
+    uint8_t *once;                      /* by the builder's node number */
+    uint32_t *n_readers;                /* by the builder's value number */
+    uint32_t *value;                    /* the graph's value number, by the builder's */
+    struct dfr_array copies;            /* work of each copy (uint32_t), in the order in which the copies will be
+                                         * numbered */
+    uint32_t *scope_copies;             /* copies of each scope, then copies numbered so far in each: n_scopes each */
     struct df_graph *g;
 };
 
@@ -53,7 +55,7 @@ static const struct dfr_source *source_of(const struct finish *f, uint32_t value
 /* Index of the port that has this out slot. */
 static unsigned out_port(const struct finish *f, uint32_t v, uint32_t slot)
 {
-    unsigned p = slot;                  /* it stands there or later */
+    unsigned p = slot;                  /* its port has this index or a higher one */
     while (port_of(f, v, p)->out_slot != (int)slot)
         p++;
     return p;
@@ -133,7 +135,7 @@ static int check_inputs(const struct finish *f, struct df_error *error)
 
 /* ---- order ---- */
 
-/* "a -> b -> … -> a" with at most `shown` names, the middle left out; gives the length it wants. */
+/* "a -> b -> … -> a" with at most `shown` names; the middle is left out. Gives the length of the whole text. */
 static size_t cycle_text(const struct finish *f, const uint32_t *cycle, uint32_t n_cycle, uint32_t shown, char *buffer,
                          size_t size)
 {
@@ -165,7 +167,7 @@ static int report_cycle(const struct finish *f, const uint32_t *cycle, uint32_t 
     return dfr_error(error, DF_E_CYCLE, "%s%s", prefix, text);
 }
 
-/* Successors of each node, in the form that df_topological_order() takes. */
+/* The successors of each node, in the form that df_topological_order() takes. */
 static void fill_successors(const struct finish *f, uint32_t *offsets, uint32_t *targets)
 {
     const uint32_t *inputs = f->b->inputs.items;
@@ -173,7 +175,7 @@ static void fill_successors(const struct finish *f, uint32_t *offsets, uint32_t 
         offsets[source_of(f, inputs[i])->node + 1]++;
     for (uint32_t v = 0; v < f->n; v++)
         offsets[v + 1] += offsets[v];
-    for (uint32_t v = 0; v < f->n; v++)      /* moves offsets[u] to its end: to offsets[u + 1] of before */
+    for (uint32_t v = 0; v < f->n; v++)      /* moves offsets[u] to its end, which is where offsets[u + 1] was */
         for (unsigned s = 0; s < kernel_of(f, v)->n_in; s++)
             targets[offsets[source_of(f, input_of(f, v, s))->node]++] = v;
     memmove(offsets + 1, offsets, f->n * sizeof *offsets);
@@ -184,7 +186,8 @@ static int find_order(struct finish *f, struct df_error *error)
 {
     uint32_t *offsets = calloc((size_t)f->n + 1, sizeof *offsets);
     uint32_t *targets = malloc(((size_t)f->b->inputs.n + 1) * sizeof *targets);
-    uint32_t *cycle = f->value, n_cycle = 0; /* not needed yet; a node on a cycle has an output, so it has room */
+    uint32_t *cycle = f->value, n_cycle = 0; /* f->value is not needed yet. A node on a cycle has an output, so there is
+                                              * room */
     int rc = DF_E_MEMORY;
     if (offsets && targets) {
         fill_successors(f, offsets, targets);
@@ -225,7 +228,8 @@ static int spread_once(struct finish *f, struct df_error *error)
     return DF_OK;
 }
 
-/* Would this port change a value under someone: another reader, or later waves of a value made once? */
+/* Would this port change a value that somebody else still reads: another reader, or later waves of a value made
+ * once? */
 static bool needs_copy(const struct finish *f, uint32_t v, const struct df_kport *port)
 {
     if (port->mode != DF_INOUT)
@@ -301,7 +305,7 @@ static void write_value(struct finish *f, uint32_t value, uint32_t producer, uin
     };
 }
 
-/* Writes the copy that serves one inout port of v; *taken is what v reads in its place. */
+/* Writes the copy that serves one inout port of node v. *taken is the value that v then reads in place of the first. */
 static void write_copy(struct finish *f, struct place *at, uint32_t v, uint32_t value, uint32_t *taken)
 {
     const struct df_node *reader = &dfr_b_nodes(f->b)[v];
@@ -356,7 +360,7 @@ static void write_node(struct finish *f, struct place *at, uint32_t v)
     at->node++;
 }
 
-/* Readers of each value, in order of nodes and slots: counted, placed, filled. */
+/* The readers of each value, in order of nodes and slots: they are counted, placed, then filled in. */
 static void write_readers(struct df_graph *g)
 {
     struct df_value *values = (struct df_value *)g->values;

@@ -1,6 +1,5 @@
-/* graph.c - the graph's storage, names and small tables. The graph is made by builder.c and finish.c, or laid over an
- * image by image.c, and checked by check.c.
- */
+/* graph.c - the graph's storage, names and small tables. builder.c and finish.c make a graph, or image.c lays one over
+ * an image; check.c checks it. */
 #include "runtime/graph/graph.h"
 
 #include <stdio.h>
@@ -73,7 +72,7 @@ void df_graph_free(struct df_graph *graph)
 
 /* ---- functions ---- */
 
-/* The built-in copy on the host: one dimension, the bytes. */
+/* The built-in copy on the host. It has one dimension: the number of bytes. */
 static int copy_cpu(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                     const union df_scalar *scalars)
 {
@@ -122,7 +121,7 @@ const char *df_elem_name(enum df_elem elem)
 
 struct text {
     char *buffer;
-    size_t size, length;                /* length: wanted so far */
+    size_t size, length;                /* length: of all the text so far, whether it fits or not */
 };
 
 static void put(struct text *text, const char *string)
@@ -163,7 +162,8 @@ size_t df_node_name(const struct df_graph *g, uint32_t node, char *buffer, size_
     unsigned depth = 0;
     for (uint32_t s = n->scope; s != DF_NONE; s = g->scopes[s].parent)
         depth++;
-    while (depth--) {                   /* outermost first; paths are short, so walking up again is cheap */
+    while (depth--) {                   /* the outermost scope first; paths are short, so going up again for each is
+                                         * cheap */
         uint32_t s = n->scope;
         for (unsigned i = 0; i < depth; i++)
             s = g->scopes[s].parent;

@@ -1,16 +1,19 @@
-/* graph.h - the one immutable graph: what the compiler makes, planners read and the runtime runs.
+/* graph.h - the one immutable graph. The compiler makes it, planners read it, the runtime runs it.
  *
- * Words:    a *value* is what one output of one node yields, once per wave (its token); a *work* is a distinct
- *           (kernel, dimensions, scalars): nodes of one work take the same time; a *scope* is one instance of a graph.
- * Layout:   flat arrays and indices, no pointers between records: nodes are numbered in topological order, the
- *           outputs of node v are the values node[v].first_out … in out-slot order, its inputs are
- *           in_value[node[v].first_in …] in in-slot order. So a walk in order of numbers is a walk in
- *           dependency order, and nothing recurses.
- * Memory:   built by df_builder_finish() or laid over an image (image.h); df_graph_free() either way. Arrays
- *           laid over an image borrow it.
- * Threads:  immutable; read by anyone.
- * Ports:    mode inout is one port with an in slot and an out slot: its output value takes over the storage of its
- *           input value, which has no other reader (the builder inserted a copy node where it had one).
+ * Room:     runtime/graph/ holds what is said before a run: the graph and its builder, the platform, plans and times,
+ *           and all of them as one block of bytes (an image). It knows runtime/base/ and runtime/threads/, and nothing
+ *           of policies, devices or runs.
+ * Words:    A *value* is what one output of one node yields, once per wave; what it yields in one wave is a token. A
+ *           *work* is a distinct (kernel, dimensions, scalars): nodes of one work take the same time. A *scope* is one
+ *           instance of a graph of the source.
+ * Layout:   Flat arrays and indices, no pointers between records. Nodes are numbered in topological order. The outputs
+ *           of node v are the values node[v].first_out … in out-slot order. Its inputs are in_value[node[v].first_in …]
+ *           in in-slot order. So a loop over the numbers goes in dependency order, and nothing recurses.
+ * Memory:   A graph is built by df_builder_finish() or laid over an image (image.h). df_graph_free() returns it in both
+ *           cases. Arrays laid over an image borrow the image.
+ * Threads:  immutable; anyone may read it.
+ * Ports:    A port of mode inout is one port with an in slot and an out slot. Its output value takes over the storage
+ *           of its input value. That input has no other reader: if it had one, the builder inserted a copy node.
  */
 #ifndef DF_GRAPH_H
 #define DF_GRAPH_H
@@ -24,14 +27,16 @@
 #define DF_ALL_TRAITS (DF_ORDERED | DF_STREAM | DF_ONCE | DF_SYNC | DF_THREADS | DF_LAUNCH)
 
 /* kernels.flags and nodes.flags */
-enum { DF_KERNEL_COPY = 1 };                 /* the built-in copy: every device runs it by its own copy engine */
-enum { DF_NODE_ONCE = 1,                     /* fires once, before wave 0 (own trait, or all inputs once) */
-       DF_NODE_INSERTED = 2,                 /* a copy that no one wrote */
-       DF_NODE_ZERO_COST = 4 };              /* costs say 0 on every class it has: takes no worker in models */
+enum { DF_KERNEL_COPY = 1 };                 /* the built-in copy: each device runs it by its own copy engine */
+enum { DF_NODE_ONCE = 1,                     /* fires once, before wave 0: by its own trait, or because all its inputs
+                                              * do */
+       DF_NODE_INSERTED = 2,                 /* a copy that nobody wrote: the builder inserted it */
+       DF_NODE_ZERO_COST = 4 };              /* its cost is 0 on every class that it has; it takes no worker in
+                                              * models */
 
 struct df_kernel {
     uint32_t name;                           /* offset into strings */
-    uint32_t file, line;                     /* where declared; file: offset into strings, 0 ("") none */
+    uint32_t file, line;                     /* place of the declaration; file: offset into strings, 0 ("") none */
     uint32_t first_port, first_dim, first_scalar; /* into kports, dim_names, kscalars */
     uint16_t n_ports, n_dims, n_scalars;
     uint16_t n_in, n_out;
@@ -40,7 +45,7 @@ struct df_kernel {
     uint16_t code_classes;                   /* bit c: the declaration has code for class c */
     uint16_t cost_classes;                   /* bit c: the declaration has a cost for class c */
     uint16_t pad;
-    uint64_t code_hash[2];                   /* of the sources of the cpu and gpu variant; 0: none */
+    uint64_t code_hash[2];                   /* of the sources of the cpu variant and of the gpu variant; 0: none */
     struct df_tolerance tolerance;           /* between its variants */
 };
 
@@ -57,39 +62,39 @@ struct df_kscalar {
 
 struct df_work {
     uint32_t kernel;
-    uint32_t first_dim;                      /* into dims: the kernel's n_dims */
-    uint32_t first_port;                     /* its n_ports in port_bytes and port_dims (DF_MAX_RANK each, 1 past the
-                                              * rank) */
-    uint32_t first_scalar;                   /* into node_scalars: its n_scalars */
+    uint32_t first_dim;                      /* into dims: n_dims of the kernel */
+    uint32_t first_port;                     /* into port_bytes and port_dims: n_ports of the kernel. port_dims has
+                                              * DF_MAX_RANK extents each, 1 past the rank */
+    uint32_t first_scalar;                   /* into node_scalars: n_scalars of the kernel */
     uint32_t threads;                        /* of the cpu variant, >= 1 */
     uint32_t n_nodes;                        /* how many nodes are of this work */
     uint64_t tmp_bytes;                      /* all tmp ports, each rounded up to DF_TMP_ALIGN */
-    uint64_t job_bytes;                      /* inputs, outputs and tmp of one job, an inout counted once */
+    uint64_t job_bytes;                      /* inputs, outputs and tmp of one job; an inout port counts once */
 };
 
 struct df_node {
     uint32_t kernel, work;
     uint32_t first_in, first_out;
     uint32_t scope;                          /* into scopes */
-    uint32_t ordinal;                        /* k for the k-th call (from 1) of this name in its scope where several
-                                              * share it, else 0 */
+    uint32_t ordinal;                        /* k for the k-th call (from 1) of this name in its scope, if several share
+                                              * the name; else 0 */
     uint32_t first_index;                    /* loop indices, into indices */
     uint16_t n_indices;
     int8_t hint_class;                       /* @cpu, @gpu; -1: none */
     uint8_t flags;
     uint32_t depth;                          /* @depth, 0: none given */
     float rate;                              /* @rate, 1 */
-    uint32_t file, line, col;                /* the call */
+    uint32_t file, line, col;                /* place of the call */
 };
 
 struct df_value {
     uint32_t producer;                       /* node */
-    uint16_t slot;                           /* out slot of it */
+    uint16_t slot;                           /* out slot of the producer */
     uint16_t flags;
     uint32_t first_reader, n_readers;        /* into readers */
     uint64_t bytes;
-    uint32_t taken_from;                     /* value whose storage this takes over (inout), or DF_NONE */
-    uint32_t name;                           /* as written, "" none */
+    uint32_t taken_from;                     /* value whose storage this one takes over (inout), or DF_NONE */
+    uint32_t name;                           /* as written; "": none */
 };
 
 struct df_reader {
@@ -98,7 +103,7 @@ struct df_reader {
 
 struct df_scope {
     uint32_t parent;                         /* DF_NONE: the main graph */
-    uint32_t name;                           /* of the graph */
+    uint32_t name;                           /* of the source's graph */
     uint32_t ordinal;
     uint32_t first_index;
     uint32_t n_indices;
@@ -126,11 +131,11 @@ struct df_arg {
 struct df_param {                            /* dynamic params only */
     uint32_t name;
     uint32_t pad;
-    int64_t value;                           /* the value this graph was made with */
+    int64_t value;                           /* the value that this graph was made with */
 };
 
 struct df_graph {
-    const char *name;                        /* of the program */
+    const char *name;                        /* name of the program */
     uint32_t n_kernels, n_kports, n_dim_names, n_kscalars, n_works, n_nodes, n_values, n_in_values, n_readers;
     uint32_t n_scopes, n_indices, n_scalars, n_node_scalars, n_code, n_args, n_params, n_dims, n_wports;
     uint32_t n_string_bytes;
@@ -155,10 +160,10 @@ struct df_graph {
     const struct df_param *params;
     const char *strings;                     /* [0] is the empty string */
     const double *cost_s;                    /* [class * n_works + work]: from cost clauses; NaN: none */
-    uint32_t n_classes;                      /* cpu, gpu and the other classes named */
+    uint32_t n_classes;                      /* cpu, gpu and the other classes that are named */
     const uint32_t *class_names;             /* offsets into strings */
-    const struct df_functions *functions;    /* by kernel; NULL: costs only */
-    void *owner;                             /* allocation behind the arrays, private to graph.c and image.c */
+    const struct df_functions *functions;    /* by kernel; NULL: the graph has costs only */
+    void *owner;                             /* the allocation behind the arrays, private to graph.c and image.c */
 };
 
 static inline const char *df_graph_string(const struct df_graph *g, uint32_t offset) { return g->strings + offset; }
@@ -173,14 +178,14 @@ static inline uint32_t df_node_n_out(const struct df_graph *g, uint32_t v)
     return g->kernels[g->nodes[v].kernel].n_out;
 }
 
-/* Writes the node's path, `main/segment[3]/open#2`, cut to size; gives the length it wants. */
+/* Writes the node's path, `main/segment[3]/open#2`, cut to `size` bytes. Gives the length of the whole path. */
 size_t df_node_name(const struct df_graph *g, uint32_t node, char *buffer, size_t size);
 
 size_t df_elem_bytes(enum df_elem elem);
 const char *df_elem_name(enum df_elem elem);
 
-/* Checks every promise of this header (ranges, order, slots, counts). For debug builds and tests, and for images read
- * from outside. false with a sentence in *error. */
+/* Checks every promise of this header (ranges, order, slots, counts). It is called in debug builds, in tests, and for
+ * images that are read from outside. false: a promise is broken, and a sentence in *error says which. */
 bool df_graph_check(const struct df_graph *g, struct df_error *error);
 
 #endif

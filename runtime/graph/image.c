@@ -1,7 +1,7 @@
 /* image.c - graph and plan as bytes, and back.
  *
- * Both ways walk one list of sections: the graph's arrays (arrays.h) and the few named below. What is read is never
- * trusted: sections must lie inside the image, then df_graph_check() and check_plan() see to every index.
+ * Both directions go through one list of sections: the graph's arrays (arrays.h) and the few named below. Nothing that
+ * is read is trusted: sections must lie inside the image, and df_graph_check() and check_plan() then check every index.
  */
 #include "runtime/graph/image.h"
 
@@ -18,7 +18,7 @@
 
 static const char magic[8] = "DFIMAGE";
 
-/* Sections after the graph's arrays. */
+/* The sections after the graph's arrays. */
 enum {
     S_NAME = DFR_N_ARRAYS, S_MAIN, S_PLAN, S_TIME, S_TIME_SOURCE, S_PLACE, S_PRIORITY, S_ANY, S_SEQUENCE, S_DEVICES,
     S_SOURCES, S_KNOWN, N_SECTIONS
@@ -31,7 +31,7 @@ struct header {
     uint64_t total_bytes;
 };
 
-struct entry {                          /* in the table, by S_… and DFR_A_… number */
+struct entry {                          /* an entry of the table; its index is a number S_… or DFR_A_… */
     char tag[16];
     uint64_t item_bytes, count, offset; /* offset 0: the section is absent */
 };
@@ -41,7 +41,7 @@ struct main_record {
 };
 
 struct plan_record {                    /* a plan without its arrays */
-    struct df_plan plan;                /* pointers 0 */
+    struct df_plan plan;                /* its pointers are 0 */
 };
 
 static const struct {
@@ -79,7 +79,7 @@ struct section {
     uint64_t count;
 };
 
-/* Text up to its end, zeros after it: what stood in the buffer before does not matter. */
+/* Copies text up to its end and fills the rest with zeros, so that what stood in the buffer before does not matter. */
 static void copy_text(char *to, const char *from, size_t size)
 {
     size_t n = strnlen(from, size - 1);
@@ -94,7 +94,7 @@ static void copy_link(struct df_link *to, const struct df_link *from)
     to->threshold_bytes = from->threshold_bytes;
 }
 
-/* Member by member into zeroed memory, so that padding and unused entries are zero. */
+/* Copies member by member into zeroed memory, so that padding and unused entries are zero. */
 static void copy_platform(struct df_platform *to, const struct df_platform *from)
 {
     copy_text(to->name, from->name, sizeof to->name);
@@ -144,7 +144,7 @@ static void copy_plan(struct df_plan *to, const struct df_plan *from)
     to->devices.n = from->devices.n;
 }
 
-/* NaN has many forms; one is written. */
+/* NaN has many forms. One of them is written. */
 static void normalise_times(double *times, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
@@ -232,7 +232,7 @@ static int bad(struct df_error *error, const char *why, const char *what)
     return dfr_error(error, DF_E_FORMAT, "image: %s%s", why, what);
 }
 
-/* Fills sections[] with what the table says; everything it points at lies inside. */
+/* Fills sections[] with what the table says. All that they point at lies inside the image. */
 static int read_table(const unsigned char *bytes, size_t size, struct section *sections, struct df_error *error)
 {
     struct header header;
@@ -321,7 +321,7 @@ static bool check_platform(const struct df_platform *p)
     return true;
 }
 
-/* Every token lies inside the memory that its wave needs. */
+/* Checks that every token lies inside the memory that its wave needs. */
 static bool check_layout(const struct df_graph *g, const struct df_plan *plan)
 {
     const struct df_host_layout *layout = &plan->layout;
@@ -341,7 +341,7 @@ static bool check_layout(const struct df_graph *g, const struct df_plan *plan)
     return true;
 }
 
-/* The same for devices; a token of no bytes has a page too. */
+/* The same for devices. A token of no bytes has a page too. */
 static bool check_devices(const struct df_graph *g, const struct df_plan *plan)
 {
     uint64_t of_unit = (uint64_t)plan->n_waves * g->n_values, n = (plan->platform.n_units - 1) * of_unit;

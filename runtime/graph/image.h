@@ -1,12 +1,12 @@
-/* image.h - a graph and its plan as one block of bytes, so that a million nodes cost the C compiler nothing: dfc writes
- * it, the program embeds it (.incbin) and lays the graph over it without copying.
+/* image.h - a graph and its plan as one block of bytes, so that even a million nodes cost the C compiler nothing. dfc
+ * writes the image, and the program embeds it (.incbin) and lays the graph over it without copying.
  *
- * Layout:   a header (magic "DFIMAGE\0", version, word sizes, byte order), a table of sections (tag, element size,
- *           count, offset), the sections, each aligned to 64. Same graph and plan, same bytes: no padding is left
- *           unset, no pointer or time is stored.
+ * Layout:   A header (magic "DFIMAGE\0", version, word sizes, byte order), then a table of sections (tag, element size,
+ *           count, offset), then the sections, each aligned to 64 bytes. The same graph and plan give the same bytes:
+ *           no padding is left unset, and no pointer or time is stored.
  * Memory:   dfr_image_write() gives a block that the caller frees. What dfr_image_open() gives borrows `bytes`, which
- *           must be aligned to 64 and outlive it; df_graph_free() and dfr_plan_free() return the rest.
- * Errors:   DF_E_FORMAT: not an image, another version, truncated, or a section out of range.
+ *           must be aligned to 64 and outlive it. df_graph_free() and dfr_plan_free() return the rest.
+ * Errors:   DF_E_FORMAT: the bytes are no image, or of another version, or truncated, or a section is out of range.
  */
 #ifndef DF_IMAGE_H
 #define DF_IMAGE_H
@@ -15,12 +15,13 @@
 
 struct dfr_image {
     struct df_graph *graph;
-    struct df_plan *plan;               /* NULL: none inside */
+    struct df_plan *plan;               /* NULL: the image has none */
     const unsigned char *sources;       /* what the replanner reads; NULL: none */
     size_t source_bytes;
-    const unsigned char *known;         /* what it makes times for other sizes of (profiles/estimate/known.h); NULL: none */
+    const unsigned char *known;         /* from this the replanner makes times for other sizes
+                                         * (profiles/estimate/known.h); NULL: none */
     size_t known_bytes;
-    int64_t default_waves;              /* reserved for the compiler, -1 */
+    int64_t default_waves;              /* reserved for the compiler; -1 */
 };
 
 int dfr_image_write(const struct dfr_image *image, unsigned char **bytes, size_t *size, struct df_error *error);

@@ -1,6 +1,5 @@
-/* nodes.c - collecting nodes: their scalars and works (interned, so that equal ones are one record) and the arcs
- * between them. Formats are compared when the graph is finished, where every end is known.
- */
+/* nodes.c - collecting nodes with their scalars and works, and the arcs between them. Equal scalars and equal works are
+ * one record each. Formats are compared when the graph is finished, because every end of an arc is known then. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +21,7 @@ static bool same_scalar(const void *context, uint32_t id, const void *key)
     return memcmp(code + have->first_code, code + want->first_code, have->n_code * sizeof *code) == 0;
 }
 
-/* Gives the id of an equal scalar, or adds this one. Code, if any, is already at the end of the array. */
+/* Gives the id of an equal scalar, or adds this one. Its code, if any, is already at the end of the array. */
 static int intern_scalar(struct df_builder *b, const struct df_scalar_value *scalar, uint32_t *id,
                          struct df_error *error)
 {
@@ -71,7 +70,7 @@ int df_builder_expression(struct df_builder *b, enum df_scalar_type type, const 
 
 /* ---- works ---- */
 
-/* Both works are records in the arrays: a candidate is added first and taken back where there is an equal one. */
+/* Both works are records in the arrays: a candidate is added first, and taken back if there is an equal one. */
 static bool same_work(const void *context, uint32_t id, const void *key)
 {
     const struct df_builder *b = context;
@@ -109,7 +108,7 @@ static uint32_t work_hash(const struct df_builder *b, uint32_t id)
     return dfr_hash_fold(hash);
 }
 
-/* Where the arrays of works stand, to take a candidate back. */
+/* The ends of the arrays of works, for taking a candidate back. */
 struct mark {
     uint32_t works, dims, ports, scalars, costs;
 };
@@ -130,7 +129,7 @@ static void take_back(struct df_builder *b, const struct mark *mark)
     b->costs.n = mark->costs;
 }
 
-/* Sizes of a work's ports, and the sums; false: past 2^63, *port is the one. */
+/* Sizes of a work's ports, and their sums. false: a size is more than 2^63; *port is the port. */
 static bool measure_work(const struct df_builder *b, struct df_work *work, unsigned *port)
 {
     const struct df_kernel *k = &dfr_b_kernels(b)[work->kernel];
@@ -160,7 +159,7 @@ static bool measure_work(const struct df_builder *b, struct df_work *work, unsig
     return true;
 }
 
-/* Appends the work that `desc` speaks of; the caller has checked it and takes it back on failure. */
+/* Appends the work that `desc` describes. The caller has checked it, and takes it back on failure. */
 static bool append_work(struct df_builder *b, const struct df_node_desc *desc)
 {
     const struct df_kernel k = dfr_b_kernels(b)[desc->kernel];
@@ -189,7 +188,8 @@ static bool append_work(struct df_builder *b, const struct df_node_desc *desc)
     for (unsigned i = 0; i < k.n_scalars; i++)
         scalars[i] = desc->scalars[i];
     for (unsigned c = 0; c < cost.n; c++)
-        costs[c] = isnan(desc->cost_s[c]) ? (double)NAN : desc->cost_s[c] + 0.0; /* one NaN, one zero: equal bytes */
+        costs[c] = isnan(desc->cost_s[c]) ? (double)NAN : desc->cost_s[c] + 0.0; /* one form of NaN and of zero, so that
+                                                                                  * equal costs are equal bytes */
     *work_cost = cost;
     *item = work;
     return true;
@@ -277,7 +277,7 @@ static int check_node(const struct df_builder *b, const struct df_node_desc *des
     return DF_OK;
 }
 
-/* A cost on at least one class, and none but 0. */
+/* Is there a cost for at least one class, and is every cost 0? */
 static bool is_zero_cost(const struct df_node_desc *desc)
 {
     unsigned n = 0;
@@ -331,7 +331,7 @@ int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *desc, 
     return DF_OK;
 }
 
-/* Several nodes of one kernel are told apart by number, as calls of one name are by the compiler. */
+/* Several nodes of one kernel get numbers that tell them apart, as the compiler numbers calls of one name. */
 static int count_call(struct df_builder *b, uint32_t kernel, struct dfr_calls **calls, struct df_error *error)
 {
     if (b->calls.n <= kernel && !dfr_array_add(&b->calls, sizeof **calls, kernel + 1 - b->calls.n))

@@ -1,6 +1,5 @@
-/* plan.c - times where nothing was measured, and the return of plans. Plans are made by a planner (partition/) or laid
- * over an image (image.c).
- */
+/* plan.c - times if nothing was measured, small questions about plans, and the return of plans. Plans themselves are
+ * made by a planner (partition/) or laid over an image (image.c). */
 #include "runtime/graph/plan.h"
 
 #include <math.h>
@@ -9,7 +8,8 @@
 
 #include "runtime/base/error.h"
 
-#define DEVICE_SPEEDUP 8                /* of a class other than the host where nothing is known */
+#define DEVICE_SPEEDUP 8                /* how much faster another class than the host is taken to be if nothing is
+                                         * known */
 
 uint32_t dfr_work_classes(const struct df_graph *graph, uint32_t work, bool emu_all)
 {
@@ -20,7 +20,7 @@ uint32_t dfr_work_classes(const struct df_graph *graph, uint32_t work, bool emu_
     return classes & ((1u << graph->n_classes) - 1);
 }
 
-/* Seconds on the host by the stated default: launching, and all that is read and written. */
+/* Seconds on the host by the stated default: a launch, and the time to read and write all bytes. */
 static double default_cpu_s(const struct df_graph *graph, uint32_t work)
 {
     const struct df_work *w = &graph->works[work];
@@ -133,7 +133,7 @@ void dfr_times_free(struct df_times *times)
     *times = (struct df_times){ 0 };
 }
 
-/* A plan laid over an image has `owner` set to itself: its arrays are the image's. */
+/* A plan laid over an image has `owner` set to itself: its arrays belong to the image. */
 void dfr_plan_free(struct df_plan *plan)
 {
     if (!plan)

@@ -1,6 +1,6 @@
-/* platform.c - the stated default platform: plausible round numbers, so that a plan can be made before anything was
- * measured. `dfc probe` measures, a `platform` declaration describes.
- */
+/* platform.c - the stated default platform, and questions about platforms. The default has plausible round numbers, so
+ * that a plan can be made before anything was measured. `dfc probe` measures a machine; a `platform` declaration
+ * describes one. */
 #include "runtime/graph/platform.h"
 
 #include <sched.h>

@@ -1,12 +1,13 @@
-/* platform.h - the machine as planners, policies and the emulator's links see it: measured or described.
+/* platform.h - the machine as planners, policies and the emulator's links see it. It is measured or described.
  *
- * Words:    a *unit* is one line of a platform: the host with its CPU workers, or one device with its memory, its
- *           link to the host each way and its copy engines. Unit 0 is the host; unit u > 0 owns memory u.
- *           Two units of a class that both have a *peer* link copy to each other directly.
+ * Words:    A *unit* is one line of a platform: the host with its CPU workers, or one device with its memory, its link
+ *           to the host in each direction and its copy engines. Unit 0 is the host; unit u > 0 owns memory u. Two units
+ *           of one class that both have a *peer* link copy to each other directly.
  * Memory:   plain values, copied by assignment.
- * Model:    a copy of s bytes takes latency_s for s <= threshold_bytes, else latency_s + (s - threshold_bytes) /
- *           bytes_per_s (Wu's thesis, eq. 3.1). engines = 1: both directions share one engine. A peer copy takes the
- *           slower of the two units' peer links, and the sender's peer engine, which serves one at a time.
+ * Model:    A copy of s bytes takes latency_s if s <= threshold_bytes, else latency_s + (s - threshold_bytes) /
+ *           bytes_per_s (Wu's thesis, eq. 3.1). With engines = 1 both directions share one engine. A peer copy takes
+ *           the slower of the two units' peer links. It occupies the sender's peer engine, which serves one copy at a
+ *           time.
  */
 #ifndef DF_PLATFORM_H
 #define DF_PLATFORM_H
@@ -15,10 +16,11 @@
 
 #include "runtime/df.h"
 
-enum { DF_GPU_JOBS = 2 };               /* one computes, for the other all is brought and launched */
+enum { DF_GPU_JOBS = 2 };               /* one computes; for the other all inputs are brought and the kernel is
+                                         * launched */
 
-/* Whether copies of a program's own buffers are faster when these are registered with the driver: pinned where they
- * lie. */
+/* Whether copies of a program's own buffers are faster if these are registered with the driver, which pins them where
+ * they lie. */
 enum { DF_REGISTER_UNKNOWN, DF_REGISTER_YES, DF_REGISTER_NO };
 
 struct df_link {
@@ -33,10 +35,10 @@ struct df_unit {
     uint32_t workers;                   /* jobs at once: CPU workers; 1 for a GPU */
     uint64_t memory_bytes;              /* 0: unknown, taken as unlimited */
     struct df_link h2d, d2h;            /* units > 0 */
-    struct df_link peer;                /* the same; bytes_per_s 0: it has none */
+    struct df_link peer;                /* the same; bytes_per_s is 0 if it has none */
     uint32_t engines;                   /* 1 or 2 */
     double launch_s;                    /* added to each job */
-    uint32_t jobs;                      /* in flight; 0: a run finds it, the simulator takes one or finds it */
+    uint32_t jobs;                      /* in flight; 0: a run finds the number, the simulator takes one or finds it */
     uint32_t registers;                 /* DF_REGISTER_…; no plan depends on it */
 };
 
@@ -47,26 +49,27 @@ struct df_platform {
     struct df_unit units[DF_MAX_UNITS];
 };
 
-/* What a machine and its jobs may be said to be, in a declaration or a database, so that sums of times stay numbers:
- * bytes a second of a link, seconds of a latency or a launch; and of a job, which are fewer than that. */
+/* Limits of what a declaration or a database may say of a machine and its jobs, so that sums of times stay numbers:
+ * bytes per second of a link; seconds of a latency or a launch; seconds of a job, which must be fewer than
+ * DF_LIMIT_JOB_S. */
 #define DF_LEAST_RATE 1.0
 #define DF_MOST_RATE 1e18
 #define DF_MOST_DELAY_S 1e9
 #define DF_LIMIT_JOB_S 1e18
 bool df_link_usable(const struct df_link *link);
 
-/* A stated default where nothing was measured or described: this machine's cores less one as workers (at least 1), and
- * `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, memory unknown. */
+/* The stated default if nothing was measured or described: as many workers as this machine has cores, less one (at
+ * least 1); and `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, memory unknown. */
 void df_platform_default(struct df_platform *platform, uint32_t gpus);
 
-/* Whether copies and launches take the same on both units; and whether they differ in nothing that a plan depends
- * on. */
+/* The first: whether copies and launches take the same time on both units. The second: whether the units differ in
+ * nothing that a plan depends on. */
 bool df_unit_links_alike(const struct df_unit *a, const struct df_unit *b);
 bool df_unit_alike(const struct df_unit *a, const struct df_unit *b);
-/* Whether a plan for one is a plan for the other. */
+/* Whether a plan for one platform is a plan for the other. */
 bool df_platform_alike(const struct df_platform *a, const struct df_platform *b);
 
-/* The units to which `unit` copies directly, a bit each. */
+/* The units to which `unit` copies directly, a bit for each. */
 uint32_t df_platform_peers(const struct df_platform *platform, uint32_t unit);
 
 static inline double df_link_time_s(const struct df_link *link, uint64_t bytes)
@@ -75,7 +78,7 @@ static inline double df_link_time_s(const struct df_link *link, uint64_t bytes)
     return beyond ? link->latency_s + (double)beyond / link->bytes_per_s : link->latency_s;
 }
 
-/* A direct copy between peers. */
+/* Time of a direct copy between peers. */
 static inline double df_peer_time_s(const struct df_platform *platform, uint32_t from, uint32_t to, uint64_t bytes)
 {
     double a_s = df_link_time_s(&platform->units[from].peer, bytes);
@@ -83,7 +86,7 @@ static inline double df_peer_time_s(const struct df_platform *platform, uint32_t
     return a_s > b_s ? a_s : b_s;
 }
 
-/* From one unit's memory to another's: directly between peers, else through the host. */
+/* Time of a copy from one unit's memory to another's: directly between peers, else through the host. */
 double df_platform_copy_s(const struct df_platform *platform, uint32_t from, uint32_t to, uint64_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* poison.h - what --poison fills memory with that holds nothing, so that who reads it gets a value that shows: NaN in
- * every floating element (all bits set), 0xa5 in every byte of an integer. */
+/* poison.h - what --poison fills memory with while it holds nothing, so that a kernel which reads it gets a value that
+ * shows: NaN in every floating element (all bits set), 0xa5 in every byte of an integer. */
 #ifndef DFR_POISON_H
 #define DFR_POISON_H
 
@@ -10,7 +10,7 @@ static inline unsigned char dfr_poison_byte(enum df_elem elem)
     return elem >= DF_F16 ? 0xff : 0xa5;
 }
 
-/* The port of a node's kernel that gives its out slot. */
+/* The port of a node's kernel that has this out slot. */
 static inline const struct df_kport *dfr_out_port(const struct df_graph *g, uint32_t node, uint32_t slot)
 {
     const struct df_kport *port = g->kports + g->kernels[g->nodes[node].kernel].first_port;

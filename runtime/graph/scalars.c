@@ -35,7 +35,7 @@ static int evaluate(const struct df_graph *g, const struct df_scalar_value *s, c
     return DF_OK;
 }
 
-/* What the caller gave, else the defaults. */
+/* The values that the caller gave, else the defaults. */
 static int args_as_numbers(const struct df_graph *g, const union df_scalar *given, struct df_number *numbers,
                            struct df_error *error)
 {
@@ -57,7 +57,7 @@ static int args_as_numbers(const struct df_graph *g, const union df_scalar *give
     return DF_OK;
 }
 
-/* The same error with the first node and scalar that it is of. */
+/* Repeats the error with the first node and scalar that it is of. */
 static int say_where(const struct df_graph *g, uint32_t scalar, int status, const struct df_error *why,
                      struct df_error *error)
 {

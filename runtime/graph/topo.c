@@ -1,4 +1,4 @@
-/* topo.c - topological order of any arcs, and the cycle where there is none. */
+/* topo.c - topological order of any arcs, or a cycle if there is no such order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,8 +36,8 @@ static uint32_t heap_pop(uint32_t *heap, uint32_t *n)
 
 /* ---- a cycle among the items that never became ready ---- */
 
-/* An item on a cycle: going backwards from an item that waits for another one never ends, so it comes round. The one
- * with the smallest number of that round. before[] is scratch of n. */
+/* An item on a cycle. Going backwards from an item that waits to one that it waits for never ends, so it comes round.
+ * Gives the item with the smallest number of that round. before[] is scratch of n. */
 static uint32_t item_on_cycle(uint32_t n, const uint32_t *offsets, const uint32_t *targets, const uint32_t *waits_for,
                               uint32_t *before)
 {
@@ -47,7 +47,7 @@ static uint32_t item_on_cycle(uint32_t n, const uint32_t *offsets, const uint32_
             continue;
         item = v;
         for (uint32_t i = offsets[v]; i < offsets[v + 1]; i++)
-            before[targets[i]] = v;     /* read only where the target waits, and v waits itself */
+            before[targets[i]] = v;     /* read only for a target that waits; v itself waits */
     }
     for (uint32_t steps = 0; steps < n; steps++) /* after n steps we are on the round for certain */
         item = before[item];
@@ -58,7 +58,8 @@ static uint32_t item_on_cycle(uint32_t n, const uint32_t *offsets, const uint32_
     return smallest;
 }
 
-/* Breadth first from `start` until it is met again; writes the way. queue[] and before[] are scratch of n. */
+/* A breadth-first search from `start` until it meets `start` again; writes the way. queue[] and before[] are scratch of
+ * n. */
 static void shortest_cycle(uint32_t n, const uint32_t *offsets, const uint32_t *targets, uint32_t start,
                            uint32_t *queue, uint32_t *before, uint32_t *cycle, uint32_t *n_cycle)
 {

@@ -1,4 +1,4 @@
-/* work_key.c - a work's dimensions and scalars as text. */
+/* work_key.c - a work's dimensions and scalars as text: work_key.h. */
 #include "runtime/graph/work_key.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ static struct df_number given_number(const struct df_arg *arg, union df_scalar v
     }
 }
 
-/* The graph's args as given, else by their defaults, as df_expr_run() wants them; has[i] tells whether arg i has a
+/* The graph's args as given, else by their defaults, in the form that df_expr_run() wants. has[i]: arg i has a
  * value. */
 static void arg_values(const struct df_graph *graph, const union df_scalar *given, struct df_number *numbers,
                        bool *has)

@@ -1,11 +1,11 @@
-/* event_wait.c - waiting for one event of a device, where a measurement has nothing else to do. */
+/* event_wait.c - waiting for one event of a device. Measurements call it, which have nothing else to do. */
 #include <sched.h>
 
 #include "runtime/threads/clock.h"
 #include "runtime/device/device.h"
 #include "runtime/base/error.h"
 
-#define SPIN_S 20e-6                    /* then engines of the emulator, which are threads, may need this core */
+#define SPIN_S 20e-6                    /* after that, the emulator's engines, which are threads, may need this core */
 
 int dfr_event_wait(struct dfr_device *device, struct dfr_event *event, double give_up_s, struct df_error *error)
 {

@@ -1,4 +1,4 @@
-/* flight.c - the number of jobs in flight, by throughput (flight.h). */
+/* flight.c - the number of jobs in flight, by throughput: flight.h. */
 #include "runtime/device/flight.h"
 
 #define FIRST_STEP 2u
@@ -31,7 +31,7 @@ static void move(struct dfr_flight *f)
     f->jobs = f->down ? f->jobs - by : f->jobs + by;
 }
 
-/* At the end of a round. */
+/* Called at the end of a round. */
 static bool decide(struct dfr_flight *f, double throughput)
 {
     uint32_t before = f->jobs;
@@ -65,7 +65,7 @@ bool dfr_flight_ended(struct dfr_flight *f, double work, double now_s)
     changed = decide(f, f->work / (now_s - f->begin_s));
     begin_round(f);
     if (!changed) {
-        f->settling = 0;                /* the next round follows on */
+        f->settling = 0;                /* the next round follows at once */
         f->begin_s = now_s;
     }
     return changed;

@@ -56,7 +56,7 @@ bool dfr_locality_find(struct dfr_locality *l, uint32_t unit, uint64_t *job)
     return best >= 0;
 }
 
-/* Copies of what the job reads and the unit's memory does not have. */
+/* Time of the copies of what the job reads and the unit's memory does not have. */
 static double transfer_s(const struct dfr_view *view, uint64_t job, uint32_t unit)
 {
     const struct df_graph *g = view->graph;

@@ -1,5 +1,6 @@
-/* next_use.c - each value's readers on the unit, by rank; and for each slot how many of them have been taken: the first
- * that has not is the next use. What is made once is used by readers in every slot, in one wave after the other. */
+/* next_use.c - each value's readers on the unit, by rank, and for each slot how many of them have been taken. The first
+ * that has not been taken is the next use. A value that is made once is used by readers in every slot, in one wave
+ * after the other. */
 #include "runtime/policy/next_use.h"
 
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 #define NO_WAVE (-1)
 
 struct cursor {
-    int64_t wave;                       /* that it is about */
-    uint32_t at;                        /* readers before this one were taken, or run elsewhere */
+    int64_t wave;                       /* the wave that it is about */
+    uint32_t at;                        /* the readers before this one were taken, or run elsewhere */
 };
 
 struct dfr_next_use {
@@ -19,13 +20,14 @@ struct dfr_next_use {
     const struct dfr_policy *policy;
     void *policy_state;
     uint32_t unit, n_nodes, n_values, n_slots;
-    uint32_t *first;                    /* by value: its readers in `readers`; n_values + 1 */
-    uint32_t *readers;                  /* nodes, by rank; of a value that is made once those that fire
-                                         * once come first */
-    uint32_t *rank;                     /* by node that is a reader here */
-    int64_t *taken;                     /* by job, once slot included: wave of the last that was */
-    int64_t *wave;                      /* by slot: of the last job that was taken */
-    struct cursor *cursors;             /* [slot * n_values + value], once slot included */
+    uint32_t *first;                    /* by value: where its readers begin in `readers`; n_values + 1 entries */
+    uint32_t *readers;                  /* nodes, by rank. For a value that is made once, the readers that fire once
+                                         * come first */
+    uint32_t *rank;                     /* by node, for nodes that are readers here */
+    int64_t *taken;                     /* by job, the slot of what fires once included: the last wave in which it was
+                                         * taken */
+    int64_t *wave;                      /* by slot: the wave of the last job that was taken */
+    struct cursor *cursors;             /* [slot * n_values + value], the slot of what is made once included */
 };
 
 static bool is_once(const struct dfr_next_use *n, uint32_t node)
@@ -62,7 +64,8 @@ static uint32_t first_to_come(struct dfr_next_use *n, uint32_t slot, uint32_t va
     return c->at;
 }
 
-/* Of a value that is made once, in a slot whose wave may be ending: from what was taken there, and no further look. */
+/* The next use of a value that is made once, by the readers in one slot. The slot's wave may be ending, so this goes by
+ * what was taken there, and looks at nothing else. */
 static uint64_t next_in_slot(struct dfr_next_use *n, uint32_t slot, uint32_t value, uint32_t from)
 {
     uint32_t end = n->first[value + 1];
@@ -121,7 +124,7 @@ static bool is_here(const struct dfr_next_use *n, uint32_t node)
 }
 
 struct ranked {
-    uint32_t later;                     /* fires in each wave */
+    uint32_t later;                     /* it fires in each wave */
     uint32_t rank, node;
 };
 
@@ -133,7 +136,7 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* All readers of all values here; `list` has room for those of the value that has most. */
+/* Lists the readers of all values here. `list` has room for those of the value that has most. */
 static void list_readers(struct dfr_next_use *n, struct ranked *list)
 {
     const struct df_graph *g = n->view->graph;

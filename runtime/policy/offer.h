@@ -1,16 +1,19 @@
-/* offer.h - ready jobs that can be taken in more than one way: each is taken once, whoever finds it where.
+/* offer.h - ready jobs that can be taken in more than one way. Each is taken once, whoever finds it, and wherever.
  *
- * Words:    a job is *offered* from add() or list() until the one call that claims it. A *listing* is its entry in a
- *           queue; it may outlive the offer, and is then dropped by who finds it, or serves the next one.
+ * Words:    A job is *offered* from add() or list() until the one call that claims it. A *listing* is its entry in a
+ *           queue. It may outlive the offer: then whoever finds it drops it, or it serves the next offer.
+ *
  * States of a job: a set of OFFERED and LISTED.
- *     add      + OFFERED                  then the job's place where it is looked for is made known (order.h)
- *     list     + OFFERED + LISTED         true where LISTED is new: the caller puts it into its queue; else it is there
- *     claim    - OFFERED                  true where it was
- *     unlist   - OFFERED - LISTED         by who took the listing from its queue; true where OFFERED was set
+ *     add      + OFFERED                  then the job's place in what is searched for it is set (order.h)
+ *     list     + OFFERED + LISTED         true if LISTED is new: the caller puts the job into its queue
+ *     claim    - OFFERED                  true if it was set
+ *     unlist   - OFFERED - LISTED         by who took the listing from its queue; true if OFFERED was set
  *           So a job has at most one listing, and no queue needs room for more.
+ *
  * Memory:   create() allocates.
- * Threads:  all but create and destroy from any thread. Sequentially consistent: an unsuccessful claim or unlist saw
- *           the end of the offer, so what is offered afterwards is listed or made known again.
+ * Threads:  Any thread may make any call but create and destroy. The operations are sequentially consistent: an
+ *           unsuccessful claim or unlist saw the end of the offer, so a job that is offered afterwards is listed or
+ *           made visible again.
  */
 #ifndef DFR_OFFER_H
 #define DFR_OFFER_H
@@ -23,13 +26,14 @@
 enum { DFR_OFFERED = 1, DFR_LISTED = 2 };
 
 struct dfr_offers {
-    _Atomic uint8_t *states;            /* [slot * n_nodes + node]; NULL: there is one way only, the queue */
+    _Atomic uint8_t *states;            /* [slot * n_nodes + node]; NULL: jobs can be taken in one way only, from the
+                                         * queue */
     uint32_t n_nodes;
 };
 
 static inline bool dfr_offers_create(struct dfr_offers *o, const struct dfr_view *view) /* false: no memory */
 {
-    size_t n = (size_t)view->graph->n_nodes * (view->n_slots + 1); /* what fires once has a slot of its own */
+    size_t n = (size_t)view->graph->n_nodes * (view->n_slots + 1); /* nodes that fire once have a slot of their own */
 
     o->n_nodes = view->graph->n_nodes;
     o->states = malloc(n ? n * sizeof *o->states : 1);

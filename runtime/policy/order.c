@@ -1,13 +1,16 @@
 /* order.c - a set of jobs in the order of their ranks.
  *
- * The jobs are the set bits of a tree of words: bit i of level 0 stands for the job of rank i / slots in slot i %
- * slots, or, by wave, of rank i % nodes in slot i / nodes; a bit of a higher level says that the word below may not be
- * empty. By wave, slots are looked at from that of the oldest wave on, and round.
- *     add:  the job's bit first, then its ancestors', where they are not set.
- *     pop:  along the first bits; the job is whose bit one clears. Where a word is found empty, its bit above is
- *           cleared, and the word looked at again: what came meanwhile gets its ancestors back.
- * So the bit of a job has all its ancestors set, or its adder or who cleared one of them is about to set them. Both
- * wake workers only afterwards, so whoever looked in between and found nothing looks again.
+ * The jobs are the set bits of a tree of words. Bit i of level 0 stands for the job of rank i / slots in slot i %
+ * slots; with `by_wave`, for the job of rank i % nodes in slot i / nodes. A bit of a higher level says that the word
+ * below it may not be empty. With `by_wave`, slots are searched in a round that begins at the slot of the oldest wave.
+ *
+ *     add:  sets the job's bit first, then the bits of its ancestors, if they are not set.
+ *     pop:  goes down along the first bits; the job belongs to whoever clears its bit. If a word is found empty, the
+ *           bit above it is cleared, and the word is looked at again: if a job came meanwhile, its ancestors are set
+ *           again.
+ *
+ * So either all ancestors of a job's bit are set, or somebody is about to set them: who added the job, or who cleared
+ * one of them. Both wake workers only afterwards. So a worker that looked in between and found nothing looks again.
  */
 #include "runtime/policy/order.h"
 
@@ -38,7 +41,7 @@ static void wake_all(const struct dfr_order *o)
             view->wake(view->arg, view->unit_of[w]);
 }
 
-/* Clears what says that a word may not be empty, where it is. */
+/* Clears the bit that says that a word may not be empty, if the word is empty. */
 static void tidy(struct dfr_order *o, unsigned level, uint64_t word)
 {
     for (; level < o->top; level++, word /= 64) {
@@ -53,14 +56,14 @@ static void tidy(struct dfr_order *o, unsigned level, uint64_t word)
     }
 }
 
-/* The first bit that is set from `from` on, or NO_BIT; *again: some way down ended in an empty word, which was tidied:
- * look again. */
+/* The first bit that is set at or after `from`, or NO_BIT. *again: some way down ended in an empty word, which was
+ * tidied; so the caller must look again. */
 static uint64_t look(struct dfr_order *o, uint64_t from, bool *again)
 {
     uint64_t bit = from, word;
     unsigned level = 0;
     *again = false;
-    for (;; level++) {                  /* up, until something follows */
+    for (;; level++) {                  /* goes up until something follows */
         uint64_t n_bits = 64 * o->words_of[level];
         word = bit < n_bits ? atomic_load_explicit(&o->words[level][bit / 64], memory_order_seq_cst) >> bit % 64 : 0;
         if (word != 0)
@@ -70,7 +73,7 @@ static uint64_t look(struct dfr_order *o, uint64_t from, bool *again)
         bit = bit / 64 + 1;
     }
     bit += (uint64_t)__builtin_ctzll(word);
-    while (level-- > 0) {               /* and down */
+    while (level-- > 0) {               /* and then down */
         word = atomic_load_explicit(&o->words[level][bit], memory_order_seq_cst);
         if (word == 0) {
             *again = true;
@@ -92,7 +95,7 @@ static uint64_t first_from(struct dfr_order *o, uint64_t from)
     return bit;
 }
 
-/* Of the oldest wave's slot. */
+/* The first bit of the oldest wave's slot. */
 static uint64_t front(struct dfr_order *o)
 {
     if (!o->by_wave)
@@ -106,14 +109,14 @@ static uint64_t first_bit(struct dfr_order *o)
     return bit == NO_BIT && from > 0 ? first_from(o, 0) : bit;
 }
 
-/* How many bits are looked at before this one. */
+/* How many bits come before this one in the search. */
 static uint64_t turn_of(struct dfr_order *o, uint64_t bit)
 {
     uint64_t from = front(o);
     return bit >= from ? bit - from : bit + ((uint64_t)o->n_slots * o->n_nodes - from);
 }
 
-/* true: it was set, and this call cleared it. */
+/* true: the bit was set, and this call cleared it. */
 static bool clear_bit(struct dfr_order *o, uint64_t bit)
 {
     uint64_t mask = UINT64_C(1) << bit % 64;
@@ -125,7 +128,7 @@ static bool clear_bit(struct dfr_order *o, uint64_t bit)
 
 /* ---- jobs and bits ---- */
 
-/* What fires once has one job, in a slot of its own: it takes the place of the first slot's. */
+/* A node that fires once has one job, in a slot of its own. The job takes the bit of the first slot. */
 static uint64_t bit_of(const struct dfr_order *o, uint64_t job)
 {
     uint32_t slot = dfr_job_slot(job) < o->n_slots ? dfr_job_slot(job) : 0;
@@ -210,7 +213,7 @@ bool dfr_order_is_first(struct dfr_order *o, uint64_t job)
 
 /* ---- making ---- */
 
-/* Words of each level for so many bits; gives their number. */
+/* Computes the words of each level for so many bits, and gives their total. */
 static uint64_t level_words(uint64_t bits, uint64_t *words, unsigned *top)
 {
     uint64_t total = 0;

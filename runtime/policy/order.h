@@ -1,18 +1,21 @@
-/* order.h - ready jobs in a fixed order of their nodes: whoever takes one gets the most urgent, exactly.
+/* order.h - ready jobs in a fixed order of their nodes. Whoever takes a job gets the most urgent one, exactly.
  *
- * Words:    the *rank* of a node is its place in the order, 0 the most urgent. Of one node's jobs the one in the lowest
- *           slot comes first; or, by wave, all jobs of an older wave come before those of a newer one: so waves end one
- *           after the other and the next can begin, where nodes before waves would bring all that are in flight to
- *           their ends at the same time, and leave nothing to do beside those.
- * Memory:   create() allocates all that can be needed. `nodes` (the members by rank) and `rank` (by node, filled for
- *           the members) are the caller's and are borrowed until destroy(); several orders with different members may
- *           share one array `rank`.
- * Threads:  add, remove, pop and first from any thread at once; create and destroy from one.
- * Waking:   who clears a bit that leads to jobs, and finds that one has come meanwhile, wakes the workers that take
- *           jobs from here (view->wake): they may have looked just then, and gone to sleep.
+ * Words:    The *rank* of a node is its place in the order; 0 is the most urgent. Of one node's jobs, the one in the
+ *           lowest slot comes first. With `by_wave`, all jobs of an older wave come before those of a newer wave, so
+ *           waves end one after the other and the next can begin. If nodes came before waves, all waves in flight would
+ *           reach their ends at the same time, and there would be nothing to do beside those ends.
+ * Memory:   create() allocates all that can be needed. `nodes` (the members by rank) and `rank` (by node, filled in for
+ *           the members) belong to the caller and are borrowed until destroy(). Several orders with different members
+ *           may share one array `rank`.
+ * Threads:  Any thread may call add, remove, pop and first, several at once. One thread calls create and destroy.
+ * Waking:   If a thread clears a bit that leads to jobs, and finds that a job has come meanwhile, it wakes the workers
+ *           that take jobs from here (view->wake). They may have looked at that very moment, found nothing, and gone to
+ *           sleep.
  * Progress: lock-free.
- * Waves:    view->wave() tells which; where waves overtake each other, the order between them is not exact.
- * Orders:   everything is sequentially consistent: what was written before add() is seen after the pop() that takes it.
+ * Waves:    view->wave() tells the wave of a slot. While waves overtake each other, the order between them is not
+ *           exact.
+ * Orders:   Everything is sequentially consistent: what was written before add() is seen after the pop() that takes the
+ *           job. `newest` alone is relaxed, because it only says where a search begins.
  */
 #ifndef DFR_ORDER_H
 #define DFR_ORDER_H
@@ -28,31 +31,33 @@ struct dfr_order {
     bool by_wave;
     uint32_t units;
     const uint32_t *nodes, *rank;
-    _Atomic int64_t newest;             /* wave of which a job came; the slot after its own has the oldest */
-    unsigned top;                       /* the level of one word */
-    uint64_t words_of[DFR_ORDER_LEVELS]; /* how many */
+    _Atomic int64_t newest;             /* the newest wave of which a job came; the slot after this wave's slot has the
+                                         * oldest wave */
+    unsigned top;                       /* the level that has one word */
+    uint64_t words_of[DFR_ORDER_LEVELS]; /* number of words of each level */
     _Atomic uint64_t *words[DFR_ORDER_LEVELS];
 };
 
-/* units: a bit for each whose workers take jobs from it. false: no memory. */
+/* units: a bit for each unit whose workers take jobs from this order. false: no memory. */
 bool dfr_order_create(struct dfr_order *order, const struct dfr_view *view, uint32_t units, bool by_wave,
                       const uint32_t *nodes, uint32_t n_nodes, uint32_t *rank);
-void dfr_order_destroy(struct dfr_order *order); /* one that is all zero, too */
+void dfr_order_destroy(struct dfr_order *order); /* an order that is all zero, too */
 
 void dfr_order_add(struct dfr_order *order, uint64_t job);
-bool dfr_order_remove(struct dfr_order *order, uint64_t job);   /* true: it was in, and this call took it */
-/* false: empty at some moment during the call, or see Waking. */
+bool dfr_order_remove(struct dfr_order *order, uint64_t job);   /* true: the job was in the order, and this call took
+                                                                 * it */
+/* false: the order was empty at some moment during the call, or see Waking. */
 bool dfr_order_pop(struct dfr_order *order, uint64_t *job);
 bool dfr_order_first(struct dfr_order *order, uint64_t *job);   /* a glance */
 
-/* The most urgent job at *place or after it, which is then just behind that job; from 0 on. Jobs that come meanwhile
- * may be missed. */
+/* Finds the most urgent job at *place or after it, and moves *place just behind that job. Places begin at 0. Jobs that
+ * come meanwhile may be missed. */
 bool dfr_order_next(struct dfr_order *order, uint64_t *place, uint64_t *job);
 
-/* Is nothing in here more urgent than this job of a member? A glance. */
+/* Is nothing in the order more urgent than this job of a member? A glance that may be out of date. */
 bool dfr_order_is_first(struct dfr_order *order, uint64_t job);
 
-/* Sorts nodes for create(): the highest key first, of equals the lowest number. false: no memory. */
+/* Sorts nodes for create(): the highest key first; of equal keys the lowest number first. false: no memory. */
 bool dfr_order_sort(uint32_t *nodes, uint32_t n_nodes, const double *key_of_node);
 
 #endif

@@ -1,6 +1,5 @@
-/* places.h - where a plan puts the jobs of a node: the same unit in every wave, or, where waves were placed jointly, by
- * turns. What fires once is where the first of them has it.
- */
+/* places.h - where a plan puts the jobs of a node. It is the same unit in every wave; or, if waves were placed jointly,
+ * the waves take turns over the rows of the plan. A node that fires once is where the first row has it. */
 #ifndef DFR_PLACES_H
 #define DFR_PLACES_H
 
@@ -25,7 +24,7 @@ static inline uint32_t dfr_places_of_job(const struct dfr_places *p, uint64_t jo
     return dfr_places_of(p, dfr_job_slot(job), dfr_job_node(job));
 }
 
-/* Bit u: unit u runs it in some wave. */
+/* Bit u: unit u runs the node in some wave. */
 static inline uint32_t dfr_places_units(const struct dfr_places *p, uint32_t node)
 {
     uint32_t units = 0;

@@ -78,7 +78,7 @@ static int bits(uint32_t mask)
     return __builtin_popcount(mask);
 }
 
-/* The distinct sets, fewest units first. */
+/* Collects the distinct sets, those with the fewest units first. */
 static bool collect_sets(struct dfr_ready *r, const struct dfr_view *view)
 {
     for (uint32_t v = 0; v < view->graph->n_nodes; v++) {
@@ -101,7 +101,7 @@ static uint32_t kind_of(const struct dfr_ready *r, uint32_t node)
     return r->by_kernel ? r->graph->nodes[node].kernel : 0;
 }
 
-/* count: of nodes, by queue. */
+/* count: the number of nodes, by queue. */
 static int make_queues(struct dfr_ready *r, const struct dfr_view *view, uint64_t *count)
 {
     for (uint32_t v = 0; v < view->graph->n_nodes; v++) {

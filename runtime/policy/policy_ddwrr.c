@@ -1,11 +1,12 @@
-/* policy_ddwrr.c - "ddwrr", demand-driven dynamic weighted round-robin of Anthill (Teodoro et al. 2010, 5.2): a queue
- * of ready jobs for each kernel (a filter there). An idle worker takes turns over the queues that have a job it can
- * run, and of the queue takes the job with the highest weight for itself.
+/* policy_ddwrr.c - "ddwrr", demand-driven dynamic weighted round-robin of Anthill (Teodoro et al. 2010, 5.2). There is
+ * a queue of ready jobs for each kernel (called a filter there). An idle worker takes turns over the queues that have a
+ * job it can run. From a queue it takes the job with the highest weight for itself.
  *
- * Weight:   how much faster than anywhere else: the least time on another class of units / the time here. For a device
- *           beside a CPU that is the speedup, for the CPU its inverse, so both agree on what suits whom. Only the order
- *           counts. A job that nobody else can run has an infinite weight. Ties go in the order of nodes.
- * Turns:    each worker has its own, and goes on after the kernel that it took from last. `--dl` as in locality.h.
+ * Weight:   How much faster the job is here than anywhere else: the least time on another class of units, divided by
+ *           the time here. For a device beside a CPU this is the speedup, and for the CPU its inverse, so both agree on
+ *           what suits whom. Only the order of weights counts. A job that nobody else can run has an infinite weight.
+ *           Ties go in the order of nodes.
+ * Turns:    Each worker has its own turn, and goes on after the kernel that it took from last. `--dl` as in locality.h.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +17,8 @@
 struct ddwrr {
     struct dfr_sorted sorted;
     uint32_t n_kernels;
-    uint32_t *turns;                    /* the kernels, twice over: from turns[k] on they are in order from k */
-    _Atomic uint32_t *turn;             /* by worker, its own thread's */
+    uint32_t *turns;                    /* the kernels, twice over: the entries from turns[k] on are in order from k */
+    _Atomic uint32_t *turn;             /* by worker; only its own thread uses it */
 };
 
 static uint32_t place_by_weight(const struct dfr_view *view, const struct dfr_groups *groups, uint32_t group,

@@ -1,18 +1,20 @@
-/* policy_dmda.c - "dmda" (deque model, data aware): a job that becomes ready is assigned to the worker with the
- * earliest expected finish, max(worker free, data there) + execution time, and its data is sent there at once. StarPU's
- * names; the members of the family differ in which of the jobs assigned to its unit a worker takes (unit_queue.h):
+/* policy_dmda.c - "dmda" (deque model, data aware). A job that becomes ready is assigned to the worker with the
+ * earliest expected finish, max(worker free, data there) + execution time, and its data is sent there at once. The
+ * names are StarPU's. The members of the family differ in which of the jobs assigned to its unit a worker takes
+ * (unit_queue.h):
  *
  * "dmda"   the oldest.
  * "dmdas"  the one with the highest priority, which is its upward rank.
- * "dmdar"  of the oldest the one with the least data still to come.
+ * "dmdar"  of the oldest jobs, the one with the least data still to come.
  *
- * Workers: those of one unit share memory and speed, so a job waits in its unit's queue, first come first served, and
- *          the worker it was meant for shows in the estimates alone: each unit has as many *lanes* as workers, and a
- *          job is put at the end of the lane that is free first.
- * Links:   when each is expected to be free, each way, and when the tokens that were sent are expected to arrive.
- * Errors:  of estimates are put right when a job is done: its lane moves by what it was early or late, and an empty
- *          lane is free now. Several threads may assign at once; what they then miss of each other costs precision
- *          alone.
+ * Workers:  The workers of one unit share memory and speed, so a job waits in its unit's queue, first come first
+ *           served. The worker that it was meant for shows only in the estimates: each unit has as many *lanes* as
+ *           workers, and a job is put at the end of the lane that is free first.
+ * Links:    The estimates say when each link is expected to be free, in each direction, and when the tokens that were
+ *           sent are expected to arrive.
+ * Errors:   When a job is done, the estimates are corrected: its lane moves by the time that the job was early or late,
+ *           and an empty lane is free now. Several threads may assign at once; what they then miss of each other costs
+ *           precision, and nothing else.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -23,7 +25,7 @@
 
 struct dmda_lane {
     _Alignas(64) _Atomic double free_s; /* expected */
-    _Atomic uint32_t jobs;              /* assigned and not done */
+    _Atomic uint32_t jobs;              /* assigned and not yet done */
 };
 
 struct dmda_link {
@@ -36,9 +38,9 @@ struct dmda {
     struct dfr_unit_queue *queues[DF_MAX_UNITS];
     struct dmda_lane *lanes;            /* as many as workers: view->first_worker[unit] … */
     struct dmda_link *links;            /* by unit */
-    double *end_s;                      /* by job: when it was expected to end */
+    double *end_s;                      /* by job: its expected end */
     uint32_t *lane;                     /* by job */
-    /* [block * n_units + unit]: expected arrival, past where nothing is under way */
+    /* [block * n_units + unit]: expected arrival; a time in the past: nothing is under way */
     _Atomic double *there_s;
 };
 
@@ -68,7 +70,7 @@ static bool make_queues(struct dmda *d, enum dfr_unit_order order)
     return good;
 }
 
-/* What fires once has a slot of its own, after the others. */
+/* Nodes that fire once have a slot of their own, after the others. */
 static bool make_estimates(struct dmda *d)
 {
     const struct dfr_view *view = d->view;
@@ -155,7 +157,8 @@ static double exec_s(const struct dmda *d, uint32_t unit, uint32_t node)
     return d->view->time_s[(size_t)unit * d->view->graph->n_works + d->view->graph->nodes[node].work];
 }
 
-/* When the host has the token, which it may have to be sent for; *out_free_s: when the holder's link is free then. */
+/* When the host has the token. It may have to be sent to the host first; *out_free_s is then the time at which the link
+ * of the unit that holds it is free. */
 static double on_host_s(const struct dmda *d, uint64_t job, uint32_t value, uint32_t holders, double now,
                         double *out_free_s)
 {
@@ -182,7 +185,7 @@ static double from_peer_s(struct dmda *d, uint64_t job, uint32_t value, uint32_t
     return at_s;
 }
 
-/* Has the job the same token in an earlier slot, too? It is sent once. */
+/* Does the job read the same token in an earlier in slot too? It is sent once. */
 static bool is_counted(const struct dmda *d, uint64_t job, uint32_t k)
 {
     for (uint32_t i = 0; i < k; i++)
@@ -191,7 +194,8 @@ static bool is_counted(const struct dmda *d, uint64_t job, uint32_t k)
     return false;
 }
 
-/* When all inputs of the job can be in the memory of `unit`. With `send`, they are from now on expected. */
+/* When all inputs of the job can be in the memory of `unit`. With `send`, the estimates expect them there from now
+ * on. */
 static double data_there_s(struct dmda *d, uint64_t job, uint32_t unit, double now, bool send)
 {
     const struct df_unit *units = d->view->platform->units;
@@ -238,7 +242,7 @@ static uint32_t first_free_lane(struct dmda *d, uint32_t unit)
 
 /* ---- assignment ---- */
 
-/* Ties go to the unit that released the job, else to the first. */
+/* Ties go to the unit that released the job, else to the first unit. */
 static uint32_t choose(struct dmda *d, uint64_t job, uint32_t by, double now)
 {
     uint32_t node = dfr_job_node(job), able = d->view->able[node], best = DF_NONE;
@@ -278,7 +282,7 @@ static enum dfr_pushed dmda_push(void *state, uint64_t job, uint32_t by, bool lo
     uint32_t unit = 0;
     double now;
 
-    if (d->n_units > 1) {               /* else there is nothing to decide or to send */
+    if (d->n_units > 1) {               /* with one unit there is nothing to decide or to send */
         now = d->view->now_s(d->view->arg);
         unit = choose(d, job, by, now);
         assign(d, job, unit, now);

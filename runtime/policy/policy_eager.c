@@ -1,13 +1,14 @@
-/* policy_eager.c - first come, first served, in two forms. Neither knows times; with `--dl` (locality.h) a device
- * takes a job that reads what it has just made before the oldest one, always.
+/* policy_eager.c - first come, first served, in two forms. Neither knows times. With `--dl` (locality.h) a device
+ * always takes a job that reads what it has just made before the oldest job.
  *
- * "eager"   one central queue: whoever is free takes the oldest job that it can run. The baseline, and the FCFS of the
- *           papers.
- * "ddfcfs"  demand-driven, first come first served, of Anthill (Teodoro et al. 2010, 3): a queue for each kernel (a
- *           filter there). An idle worker takes turns over the queues that have a job it can run, and of the queue
- *           takes the oldest. Each worker has its own turn, and goes on after the kernel that it took from last.
+ * "eager"   One central queue: an idle worker takes the oldest job that it can run. It is the baseline, and the FCFS of
+ *           the papers.
+ * "ddfcfs"  Demand-driven, first come first served, of Anthill (Teodoro et al. 2010, 3): a queue for each kernel (a
+ *           filter there). An idle worker takes turns over the queues that have a job it can run, and takes the oldest
+ *           job of the queue. Each worker has its own turn, and goes on after the kernel that it took from last.
  *
- * A queue is one FIFO for each set of units that can run some of its jobs, so that nobody takes what it cannot run.
+ * A queue is one FIFO for each set of units that can run some of its jobs, so that a worker never finds a job that it
+ * cannot run.
  */
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@ enum { EAGER, DDFCFS };
 struct fcfs {
     const struct dfr_view *view;
     struct dfr_ready ready;
-    _Atomic uint32_t *turn;             /* by worker, its own thread's */
+    _Atomic uint32_t *turn;             /* by worker; only its own thread uses it */
     struct dfr_offers offers;           /* with --dl only */
     struct dfr_locality locality;
 };
@@ -59,7 +60,7 @@ static int fcfs_create(const struct dfr_policy *policy, const struct dfr_view *v
     return DF_OK;
 }
 
-/* A lone job stays with the worker that released it where only that worker's unit can run it anyway: going through the
+/* A lone job stays with the worker that released it, if only that worker's unit can run it anyway: going through the
  * queue would cost more than it decides. */
 static enum dfr_pushed fcfs_push(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units)
 {
@@ -74,7 +75,7 @@ static enum dfr_pushed fcfs_push(void *state, uint64_t job, uint32_t by, bool lo
     return DFR_QUEUED;
 }
 
-/* The oldest job of a kind that has not been taken otherwise. */
+/* Takes the oldest job of a kind that has not been taken otherwise. */
 static bool pop_kind(struct fcfs *f, uint32_t kind, uint32_t unit, uint64_t *job)
 {
     while (dfr_ready_pop(&f->ready, kind, unit, job))

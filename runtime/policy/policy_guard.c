@@ -1,11 +1,14 @@
-/* policy_guard.c - drift of measured against expected times, the load of units, and the three rules of policy_guard.h.
+/* policy_guard.c - the drift of measured against expected times, the load of units, and the three rules of
+ * policy_guard.h.
  *
  * States of a job:
  *     1  away       not in the policy
  *     2  queued     `amount_s` of it is in its unit's `queued_s`
  *     3  taken      `taker` has it; it counts in that worker's `jobs`
  *     1 -> 2 push; 2 -> 2 it moves; 2 -> 3 pop; 3 -> 2 it is pushed back; 2, 3 -> 1 done (from 2: it was staged).
- *     Whoever holds the job makes the change, so its record needs no atomics: the order it waits in hands it on.
+ *
+ * Whoever holds the job makes the change, so its record needs no atomics: the order in which it waits hands the record
+ * on.
  */
 #include "runtime/policy/policy_guard.h"
 
@@ -16,12 +19,12 @@
 enum state { AWAY, QUEUED, TAKEN };
 
 struct job {
-    double amount_s;                    /* corrected time when it was queued */
+    double amount_s;                    /* its corrected time when it was queued */
     double taken_s;
     uint32_t taker;
     uint8_t state, unit;
     bool clean;                         /* its data was there when it was taken */
-    bool moved;                         /* reconsidered once */
+    bool moved;                         /* it was reconsidered, and moved */
 };
 
 struct drift {
@@ -29,9 +32,9 @@ struct drift {
 };
 
 struct worker {
-    _Alignas(64) _Atomic double until_s;/* expected to be free */
-    _Atomic double last_s;              /* its last job's end */
-    _Atomic uint32_t jobs;              /* taken and not done */
+    _Alignas(64) _Atomic double until_s;/* when it is expected to be free */
+    _Atomic double last_s;              /* the end of its last job */
+    _Atomic uint32_t jobs;              /* jobs that it has taken and not yet done */
 };
 
 struct unit {
@@ -47,7 +50,7 @@ struct dfr_guard {
     struct worker *workers;
     struct drift *works;                /* [unit * n_works + work] */
     struct job *jobs;                   /* [slot * n_nodes + node] */
-    _Atomic double off_s, expected_s;   /* |measured - expected| and expected, summed */
+    _Atomic double off_s, expected_s;   /* sums of |measured - expected| and of expected */
 };
 
 /* ---- making ---- */
@@ -165,7 +168,7 @@ static double left_s(const struct dfr_guard *g, uint32_t worker, double now)
     return fmax(0, load(&w->until_s) - now);
 }
 
-/* Until a worker of the unit can begin what is queued there last. */
+/* The time until a worker of the unit can begin what is queued there last. */
 static double wait_s(const struct dfr_guard *g, uint32_t unit, double now)
 {
     uint32_t first = g->view->first_worker[unit], end = g->view->first_worker[unit + 1];
@@ -176,10 +179,11 @@ static double wait_s(const struct dfr_guard *g, uint32_t unit, double now)
         all_s += s;
         least_s = fmin(least_s, s);
     }
-    return queued_s > 1e-12 ? fmax(least_s, all_s / (end - first)) : least_s; /* sums do not come back to 0 exactly */
+    return queued_s > 1e-12 ? fmax(least_s, all_s / (end - first)) : least_s; /* sums of floating numbers do not come
+                                                                               * back to 0 exactly */
 }
 
-/* Bringing the job's inputs to the unit. */
+/* The time to bring the job's inputs to the unit. */
 static double data_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
 {
     const struct df_graph *graph = g->view->graph;
@@ -195,8 +199,8 @@ static double data_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
     return s;
 }
 
-/* Sending its outputs to where their readers are planned: to peers directly, else to the
- * host once, and on from there. */
+/* The time to send the job's outputs to where their readers are planned: to peers directly, else to the host once, and
+ * on from there. */
 static double out_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
 {
     const struct df_graph *graph = g->view->graph;
@@ -219,7 +223,8 @@ static double out_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
     return s;
 }
 
-/* After so long the job would have ended on the unit, where it waits so long, and its readers would have its data. */
+/* The time after which the job would have ended on the unit, if it waits there for waits_s, and its readers would have
+ * its data. */
 static double finish_s(const struct dfr_guard *g, uint64_t job, uint32_t unit, double waits_s)
 {
     uint32_t node = dfr_job_node(job);
@@ -238,7 +243,9 @@ static bool is_measured(const struct dfr_guard *g, uint32_t node, uint32_t unit)
     return is_known(&g->works[work_index(g, unit, node)]);
 }
 
-/* The unit with the earliest finish, where that is not `home` by the margin; at home the job waits so long. */
+/* The unit with the earliest finish, if that is not `home` and is sooner by the margin. At home the job waits for
+ * waits_s (less than 0: as long as the jobs queued there make it wait). measured_only: only if its work was measured on
+ * one of the two units. */
 static uint32_t better_unit(const struct dfr_guard *g, uint64_t job, uint32_t home, double waits_s, bool measured_only)
 {
     uint32_t node = dfr_job_node(job), best = home;
@@ -279,7 +286,7 @@ uint32_t dfr_guard_reconsider(struct dfr_guard *g, uint64_t job, uint32_t unit)
     if (!dfr_guard_is_alarmed(g) || j->moved || !dfr_guard_may_leave(g, job, unit))
         return unit;
     better = better_unit(g, job, unit, 0, false);
-    j->moved = better != unit;          /* once: it cannot go to and fro */
+    j->moved = better != unit;          /* only once, so that it cannot go to and fro */
     return better;
 }
 
@@ -304,7 +311,7 @@ uint32_t dfr_guard_idle_units(const struct dfr_guard *g)
 
 /* ---- what happens ---- */
 
-/* Takes the job out of the sums that it is in. */
+/* Takes the job out of the sums that it counts in. */
 static void leave(struct dfr_guard *g, struct job *j)
 {
     if (j->state == QUEUED)

@@ -1,11 +1,11 @@
 /* policy_random.c - "random": each ready job goes to a worker that is drawn, with a probability in proportion to the
- * worker's speed; its data is sent there at once. As in StarPU, the speed is the worker's overall, not the job's: of
- * the jobs that both the host and a unit can run, the ratio of the sums of their times. A baseline for what knowing the
- * machine alone is worth.
+ * worker's speed. Its data is sent there at once. As in StarPU, the speed is the worker's overall speed, not its speed
+ * for the job: over the jobs that both the host and the unit can run, it is the ratio of the sums of their times. The
+ * policy is a baseline. It shows what knowing only the machine is worth.
  *
- * Workers of a unit share its queue, so what is drawn is the unit, with the weight of all its workers. The k-th draw of
- * a run is a function of the seed and k alone: a simulation is the same every time; in a real run, where the order of
- * pushes is the machine's, so are the drawn numbers but not which job gets which.
+ * Workers of a unit share its queue. So the unit is what is drawn, with the weight of all its workers. The k-th draw of
+ * a run is a function of the seed and k alone. So a simulation is the same every time. In a real run the machine
+ * decides the order of pushes: the drawn numbers are the same every time, but which job gets which number is not.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static double time_s(const struct dfr_view *view, uint32_t node, uint32_t unit)
     return view->time_s[(size_t)unit * view->graph->n_works + view->graph->nodes[node].work];
 }
 
-/* Relative to a CPU worker; 1 where there is nothing to compare. */
+/* Speed relative to a CPU worker; 1 if there is nothing to compare. */
 static double speed_of(const struct dfr_view *view, uint32_t unit)
 {
     double host_s = 0, here_s = 0;
@@ -72,7 +72,7 @@ static int random_create(const struct dfr_policy *policy, const struct dfr_view 
     return DF_OK;
 }
 
-/* Uniform in [0, 1): the finalizer of splitmix64 (Steele, Lea, Flood 2014) on a sequence. */
+/* A number uniform in [0, 1): the finalizer of splitmix64 (Steele, Lea, Flood 2014) on a sequence. */
 static double draw(struct chance *c)
 {
     uint64_t k = atomic_fetch_add_explicit(&c->n_drawn, 1, memory_order_relaxed);
@@ -112,7 +112,7 @@ static enum dfr_pushed random_push(void *state, uint64_t job, uint32_t by, bool 
         return DFR_STAGED;
     if (lone && c->view->unit_of[by] == unit && dfr_queue_is_empty(c->queues[unit]))
         return DFR_KEPT;
-    dfr_queue_push(c->queues[unit], job); /* sized for every job that this unit can run: never full */
+    dfr_queue_push(c->queues[unit], job); /* it has room for every job that this unit can run, so it is never full */
     *units = 1u << unit;
     return DFR_QUEUED;
 }

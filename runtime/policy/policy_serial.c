@@ -1,12 +1,14 @@
-/* policy_serial.c - one job at a time, each wave in the order of the nodes' numbers, which is a topological one: what
- * --serial runs by. Needs one slot (one wave in flight).
+/* policy_serial.c - what --serial runs by: one job at a time, each wave in the order of the nodes' numbers, which is a
+ * topological one. It needs one slot (one wave in flight).
  *
- * Order:    what fires once; then for each wave the streams (nothing else of a wave may fire before they have all
- *           delivered), then the other nodes. `next` is the place in that order of the only job that may be taken; it
- *           moves on when that job is done. A job that becomes ready before its turn is marked and waits.
- * Places:   the CPU where it can, else the first device that can.
- * Waking:   push marks and then the engine wakes the job's unit; done moves `next` and then, where the next job is
- *           marked, wakes its unit. Both are sequentially consistent, so whichever is later sees the other.
+ * Order:    First comes what fires once. Then come, for each wave, the streams and after them the other nodes: nothing
+ *           else of a wave may fire before all streams have delivered. `next` is the place in that order of the only
+ *           job that may be taken. It moves on when that job is done. A job that becomes ready before its turn is
+ *           marked, and waits.
+ * Places:   the CPU if it can run the node, else the first device that can.
+ * Waking:   push marks the job, and then the engine wakes the job's unit. done moves `next`; then, if the next job is
+ *           marked, it wakes that job's unit. Both are sequentially consistent, so whichever comes later sees the
+ *           other.
  */
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,19 +1,19 @@
-/* policy_speedup.c - the policies that sort ready jobs by speedup, how much faster a device is than a CPU worker, and
- * let idle workers take from the end that suits them. They need the order of the speedups alone, so they bear wrong
- * estimates; they look at no critical path.
+/* policy_speedup.c - the policies that sort ready jobs by speedup: how much faster a device is than a CPU worker. Idle
+ * workers take from the end that suits them. These policies need only the order of the speedups, so wrong estimates do
+ * them little harm. They look at no critical path.
  *
- * "pats"    hierarchical pipelines (Teodoro et al. 2012, IV-B): one sorted queue. An idle CPU worker takes the job with
- *           the lowest speedup, an idle GPU the one with the highest. With several classes of devices, which the paper
- *           has not, a job's speedup is the best one that a device gives it.
+ * "pats"    Hierarchical pipelines (Teodoro et al. 2012, IV-B): one sorted queue. An idle CPU worker takes the job with
+ *           the lowest speedup, an idle GPU the one with the highest. The paper has one class of devices. With several,
+ *           a job's speedup is the best that a device gives it.
  * "padas"   PAMS paper (Teodoro et al., 4.2): one queue with two ends, for two classes of devices. A job is put in from
- *           the end of the class that gives it the higher speedup (equal: the lower number), by that speedup. A device
- *           takes from its end; where its own part is empty that means the other part's lowest. A CPU worker takes from
- *           the middle between the parts: of the two jobs there the one with the lower speedup. Any number of classes
- *           is understood so: each has its own part.
- * "pams"    the same paper: a queue for each class. A device takes the job with the highest speedup on itself, a CPU
- *           worker the one whose best speedup on any device is lowest.
+ *           the end of the class that gives it the higher speedup (if they are equal, the class with the lower number),
+ *           by that speedup. A device takes from its end. If its own part is empty, it takes the lowest of the other
+ *           part. A CPU worker takes from the middle between the parts: of the two jobs there, the one with the lower
+ *           speedup. The same rule serves any number of classes: each has a part of its own.
+ * "pams"    The same paper: a queue for each class. A device takes the job with the highest speedup on itself. A CPU
+ *           worker takes the job whose best speedup on any device is lowest.
  *
- * With one class of devices all three are the same rule. Jobs that devices alone can run have an infinite speedup. Ties
+ * With one class of devices all three are the same rule. Jobs that only devices can run have an infinite speedup. Ties
  * go in the order of nodes. `--dl` as in locality.h.
  */
 #include <math.h>
@@ -23,9 +23,9 @@
 #include "runtime/policy/sorted.h"
 
 enum { PATS, PADAS, PAMS };
-enum { OWN, OTHERS, N_LISTS };          /* lists of a group; OTHERS by padas alone */
+enum { OWN, OTHERS, N_LISTS };          /* the lists of a group; only padas has OTHERS */
 
-/* The best speedup that a device gives the node; 0: none can run it. *group: whose it is. */
+/* The best speedup that a device gives the node; 0: no device can run it. *group: the group of that device. */
 static double best_speedup(const struct dfr_view *view, const struct dfr_groups *groups, uint32_t node, uint32_t *group)
 {
     double best = 0;

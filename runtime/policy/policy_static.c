@@ -1,8 +1,10 @@
-/* policy_static.c - places decided before the run: from a plan (gp, gp-thesis, heft, peft), or trivially (all-cpu,
- * all-gpu). Workers of a unit take its ready jobs in order of priority, exactly (order.h), and never idle while there
- * is one: there is no fixed timetable, which is what keeps this robust against wrong times. gp has a guard beside that
- * (policy_guard.h): jobs may then run, and wait, elsewhere than planned, so each unit's order has room for all that it
- * can run.
+/* policy_static.c - places that are decided before the run: from a plan (gp, gp-thesis, heft, peft), or trivially
+ * (all-cpu, all-gpu).
+ *
+ * Workers of a unit take its ready jobs in order of priority, exactly (order.h), and never idle while there is a job.
+ * There is no fixed timetable, and this is what makes these policies robust against wrong times. gp has a monitor
+ * beside that, the guard (policy_guard.h). With it jobs may run, and wait, elsewhere than planned, so each unit's order
+ * has room for all jobs that the unit can run.
  */
 #include <stdlib.h>
 
@@ -10,7 +12,7 @@
 #include "runtime/policy/order.h"
 #include "runtime/policy/policy_guard.h"
 
-#define MOST_LOOKED_AT 64              /* jobs of another unit, before an idle worker gives up */
+#define MOST_LOOKED_AT 64              /* jobs of another unit that an idle worker looks at before it gives up */
 
 enum { FROM_PLAN, GUARDED_PLAN, ON_CPU, ON_GPU };
 
@@ -20,9 +22,9 @@ struct placed {
     struct dfr_order *orders;           /* by unit */
     struct dfr_places places;
     struct dfr_guard *guard;            /* NULL: everything runs as planned */
-    bool shared_rank;                   /* each node has one unit */
+    bool shared_rank;                   /* each node has one unit, so the orders share `rank` */
     uint32_t *rank;                     /* by node, within its unit; else [unit * n_nodes + node] */
-    uint32_t *nodes;                    /* of all units, each unit's by rank */
+    uint32_t *nodes;                    /* of all units; those of each unit by rank */
 };
 
 /* ---- making ---- */
@@ -58,7 +60,7 @@ static uint8_t place_of(const struct dfr_policy *policy, const struct dfr_view *
     return (uint8_t)dfr_policy_place(policy, view->able[node], planned);
 }
 
-/* Each unit's nodes by priority. Without a plan: by number, earlier nodes first. */
+/* Orders each unit's nodes by priority. Without a plan: by number, the lowest first. */
 static bool make_orders(struct placed *s, const struct df_plan *plan)
 {
     uint32_t n = s->view->graph->n_nodes, n_unit, first = 0;
@@ -117,7 +119,7 @@ no_memory:
 
 /* ---- jobs ---- */
 
-/* Whom to wake for it: where the guard is alarmed, who is idle may take it from that unit. */
+/* The units to wake for a job. If the guard is alarmed, an idle worker may take it from its unit. */
 static uint32_t who_may_take(const struct placed *s, uint64_t job, uint32_t unit)
 {
     uint32_t units = 1u << unit;
@@ -146,7 +148,7 @@ static enum dfr_pushed static_push(void *state, uint64_t job, uint32_t by, bool 
     return DFR_QUEUED;
 }
 
-/* The job waits for another unit from now on, or is staged for it. */
+/* From now on the job waits for another unit, or is staged for it. */
 static void move(struct placed *s, uint64_t job, uint32_t unit)
 {
     dfr_guard_queued(s->guard, job, unit);
@@ -156,8 +158,8 @@ static void move(struct placed *s, uint64_t job, uint32_t unit)
     s->view->wake(s->view->arg, unit);
 }
 
-/* What was looked at may have been done meanwhile, and be there again for a later wave, whose data is still under way:
- * so the job is looked at again once nobody else can have it. */
+/* A job that was looked at may be done by now, and be there again for a later wave, whose data is still under way. So
+ * it is looked at again once nobody else can have it. */
 static bool take_from(struct placed *s, uint32_t from, uint32_t worker, uint64_t job)
 {
     if (!dfr_guard_takes(s->guard, job, from, worker) || !dfr_order_remove(&s->orders[from], job))

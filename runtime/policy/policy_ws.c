@@ -1,9 +1,13 @@
-/* policy_ws.c - "ws": work stealing. A job goes to the worker that released it where that can run it, else to the able
- * worker whose turn it is; a worker whose queue is empty steals the oldest job it can run from another.
+/* policy_ws.c - "ws": work stealing. A job goes to the worker that released it, if that worker can run it; else to the
+ * able worker whose turn it is. A worker whose queue is empty steals the oldest job that it can run from another
+ * worker.
  *
- * Each worker has one queue for each set of units (policy.h), so that a thief never takes a job that it cannot run.
- * They are short; what does not fit goes to a common one, which everybody looks into last. Where there are no devices
- * this is not asked: the workers themselves do the same at less cost (direct.h), the newest jobs first.
+ * Each worker has one queue for each set of units (policy.h), so that a thief never takes a job that it cannot run. The
+ * queues are short. A job that does not fit goes to a common queue, which everybody looks into last.
+ *
+ * This policy serves runs with devices, and simulations. In a run without devices it is not asked: the workers have
+ * deques of their own, which do the same at less cost (direct.h). There an owner takes its newest job first; here all
+ * take the oldest.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -64,7 +68,7 @@ static int ws_create(const struct dfr_policy *policy, const struct dfr_view *vie
     return DF_OK;
 }
 
-/* The next worker in turn of a unit in the set. */
+/* The next worker, by turns, whose unit is in the set. */
 static uint32_t worker_in_turn(struct ws *s, uint32_t able)
 {
     uint32_t w = atomic_fetch_add_explicit(&s->turn, 1, memory_order_relaxed) % s->view->n_workers;

@@ -1,9 +1,9 @@
 /* sorted.c - jobs in several sorted lists, taken from all of them by one claim.
  *
- * A job is on offer first and then put into its lists. Who finds it in one claims it and removes it from all. A lister
- * that is slower than the claim leaves an entry behind; who finds that one cannot claim it, removes it, and puts it
- * back if the job came on offer again meanwhile. So every job on offer is in all its lists, or its lister is about to
- * do that; a lister wakes workers only afterwards.
+ * A job is offered first (offer.h) and then put into its lists. Whoever finds it in one list claims it, and removes it
+ * from all. A thread that lists a job may be slower than a claim, and then leaves an entry behind. Whoever finds that
+ * entry cannot claim it, and removes it; if the job was offered again meanwhile, it is put back. So every offered job
+ * is in all its lists, or the thread that lists it is about to do that. That thread wakes workers only afterwards.
  */
 #include "runtime/policy/sorted.h"
 
@@ -129,7 +129,7 @@ static struct dfr_order *list_with(const struct dfr_sorted *s, uint32_t group, u
     return list == DFR_UNLISTED ? NULL : &s->lists[(size_t)group * s->n_lists + list];
 }
 
-/* A lone job that nobody else can run stays where it is: going through the lists would decide nothing. */
+/* A lone job that nobody else can run stays with its worker: going through the lists would decide nothing. */
 enum dfr_pushed dfr_sorted_push(struct dfr_sorted *s, uint64_t job, uint32_t by, bool lone, uint32_t *units)
 {
     uint32_t node = dfr_job_node(job), able = s->view->able[node];
@@ -158,7 +158,7 @@ static bool claim(struct dfr_sorted *s, uint64_t job)
     return true;
 }
 
-/* The first job on offer; what is found that is not is taken out. */
+/* The first offered job. Entries that are found and are not offered are removed. */
 static bool first(struct dfr_sorted *s, struct dfr_order *list, uint64_t *job)
 {
     while (dfr_order_first(list, job)) {

@@ -1,9 +1,9 @@
-/* sorted.h - ready jobs in several sorted lists at once, one or more for each group of like units: what the policies
- * that rank jobs by speedup share. A policy says which of a group's lists a node is in, and its key there.
+/* sorted.h - ready jobs in several sorted lists at once, one or more for each group of like units. The policies that
+ * rank jobs by speedup share it. A policy says in which of a group's lists a node is, and with which key.
  *
- * Words:    units of a *group* can run the same nodes and take the same time for them; group 0 is the host.
- * Lists:    the highest key first; of equals the node with the lowest number, then the lowest slot. Whoever takes a job
- *           from one list takes it from all.
+ * Words:    The units of a *group* can run the same nodes and take the same time for them. Group 0 is the host.
+ * Lists:    The highest key comes first; of equal keys the node with the lowest number, then the lowest slot. Whoever
+ *           takes a job from one list takes it from all.
  * Memory:   create() allocates; the view is borrowed until destroy().
  * Threads:  as policy.h says of push, pop and done.
  */
@@ -34,7 +34,8 @@ struct dfr_sorted {
     struct dfr_locality locality;
 };
 
-/* Called for the nodes that the group can run. Gives the list, DFR_UNLISTED for none; *key is no NaN. */
+/* Called for the nodes that the group can run. Gives the list; DFR_UNLISTED: the node is in none. *key must not be
+ * NaN. */
 typedef uint32_t dfr_sorted_place(const struct dfr_view *view, const struct dfr_groups *groups, uint32_t group,
                                   uint32_t node, double *key);
 
@@ -44,8 +45,9 @@ void dfr_sorted_destroy(struct dfr_sorted *sorted);
 
 enum dfr_pushed dfr_sorted_push(struct dfr_sorted *sorted, uint64_t job, uint32_t by, bool lone, uint32_t *units);
 
-/* The first job of the first of the lists order[0 … n) that is not empty; with `--dl` another one where that reuses
- * what is on the unit and is worth it. order NULL: 0, 1, … *taken: index in `order` of the list, or n. */
+/* Takes the first job of the first list in order[0 … n) that is not empty. With `--dl` it takes another job instead, if
+ * that one reuses what is on the unit and is worth it. If `order` is NULL, the order is 0, 1, … *taken is the list's
+ * index in `order`, or n. */
 bool dfr_sorted_pop(struct dfr_sorted *sorted, uint32_t unit, const uint32_t *order, uint32_t n, uint32_t *taken,
                     uint64_t *job);
 

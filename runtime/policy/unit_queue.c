@@ -1,9 +1,9 @@
 /* unit_queue.c - the queue of a unit in its three orders.
  *
- * Ready first: the oldest jobs are moved from the FIFO into a window of slots, where all poppers look at them. A slot
- * holds a job's index and its stamp, so that a job that left and came back is another entry, and it is taken by one
- * compare-and-swap. A popper that holds a job for which it finds no slot runs that one. So what a popper has in its
- * hand and has not shown yet is at most one job, and it takes at least that: nobody is left to sleep over a job.
+ * Ready first: the oldest jobs are moved from the FIFO into a window of slots, where every worker that pops looks at
+ * them. A slot holds a job's index and a stamp, so that a job that left and came back is another entry. An entry is
+ * taken by one compare-and-swap. If a popping worker holds a job for which it finds no slot, it runs that job. So it
+ * holds at most one job that others cannot see, and it takes at least that one: no worker is left asleep over a job.
  */
 #include "runtime/policy/unit_queue.h"
 
@@ -19,11 +19,11 @@ struct dfr_unit_queue {
     const struct dfr_view *view;
     uint32_t unit;
     enum dfr_unit_order kind;
-    struct dfr_queue *fifo;             /* NULL: by priority */
+    struct dfr_queue *fifo;             /* NULL: the order is by priority */
     struct dfr_order order;
     uint32_t *nodes, *rank;
     _Atomic uint32_t stamp;
-    _Atomic uint64_t window[DFR_READY_WINDOW]; /* stamp << 32 | job's index, or EMPTY */
+    _Atomic uint64_t window[DFR_READY_WINDOW]; /* stamp << 32 | index of the job, or EMPTY */
 };
 
 /* ---- making ---- */
@@ -87,7 +87,7 @@ struct dfr_unit_queue *dfr_unit_queue_create(const struct dfr_view *view, uint32
 
 static uint64_t entry_of(struct dfr_unit_queue *q, uint64_t job)
 {
-    uint32_t index = dfr_job_slot(job) * q->view->graph->n_nodes + dfr_job_node(job); /* of 32 bits: engine.h */
+    uint32_t index = dfr_job_slot(job) * q->view->graph->n_nodes + dfr_job_node(job); /* it has 32 bits: engine.h */
     return (uint64_t)atomic_fetch_add_explicit(&q->stamp, 1, memory_order_relaxed) << 32 | index;
 }
 
@@ -102,7 +102,7 @@ static bool older(uint64_t a, uint64_t b)
     return (int32_t)((uint32_t)(a >> 32) - (uint32_t)(b >> 32)) < 0;
 }
 
-/* Bytes of inputs that the unit's memory has not. */
+/* Bytes of the inputs that the unit's memory does not have. */
 static uint64_t missing_bytes(const struct dfr_unit_queue *q, uint64_t job)
 {
     const struct df_graph *g = q->view->graph;
@@ -115,7 +115,7 @@ static uint64_t missing_bytes(const struct dfr_unit_queue *q, uint64_t job)
     return bytes;
 }
 
-/* Fills empty slots from the FIFO. true: *job found no slot. */
+/* Fills empty slots from the FIFO. true: *job is a job that found no slot. */
 static bool refill(struct dfr_unit_queue *q, uint64_t *job)
 {
     uint64_t entry = EMPTY;
@@ -128,7 +128,7 @@ static bool refill(struct dfr_unit_queue *q, uint64_t *job)
                 return false;
             entry = entry_of(q, *job);
         }
-        /* release: what came with the job, to who takes it out */
+        /* release: who takes the job out sees what came with it */
         if (atomic_compare_exchange_strong_explicit(&q->window[i], &empty, entry, memory_order_seq_cst,
                                                     memory_order_relaxed))
             entry = EMPTY;
@@ -136,7 +136,7 @@ static bool refill(struct dfr_unit_queue *q, uint64_t *job)
     return entry != EMPTY;
 }
 
-/* The slot to take, or -1: the window is empty. */
+/* The slot to take; -1: the window is empty. */
 static int best_slot(struct dfr_unit_queue *q, uint64_t *best)
 {
     uint64_t best_bytes = 0;
@@ -181,7 +181,7 @@ void dfr_unit_queue_push(struct dfr_unit_queue *q, uint64_t job)
     if (q->kind == DFR_BY_PRIORITY)
         dfr_order_add(&q->order, job);
     else
-        dfr_queue_push(q->fifo, job);   /* sized for every job that this unit can run: never full */
+        dfr_queue_push(q->fifo, job);   /* it has room for every job that this unit can run, so it is never full */
 }
 
 bool dfr_unit_queue_pop(struct dfr_unit_queue *q, uint64_t *job)

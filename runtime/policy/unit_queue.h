@@ -1,10 +1,10 @@
-/* unit_queue.h - the jobs that were assigned to one unit, in one of three orders: what tells the members of the dmda
- * family apart.
+/* unit_queue.h - the jobs that were assigned to one unit, in one of three orders. The order is what tells the members
+ * of the dmda family apart.
  *
- * Orders:   first come, first served; by priority (the node's upward rank, exactly); or ready first: of the
- *           DFR_READY_WINDOW oldest jobs the one with the least bytes still to come, of equals the oldest.
+ * Orders:   First come, first served. Or by priority (the node's upward rank, exactly). Or ready first: of the
+ *           DFR_READY_WINDOW oldest jobs, the one with the least bytes still to come; of equal ones the oldest.
  * Memory:   create() allocates all that can be needed.
- * Threads:  push, pop and is_empty from any thread at once; create and destroy from one.
+ * Threads:  Any thread may call push, pop and is_next, several at once. One thread calls create and destroy.
  * Progress: lock-free.
  */
 #ifndef DFR_UNIT_QUEUE_H
@@ -18,19 +18,19 @@ enum dfr_unit_order { DFR_IN_TURN, DFR_BY_PRIORITY, DFR_READY_FIRST };
 
 struct dfr_unit_queue;
 
-/* priority: by node, the highest first; for DFR_BY_PRIORITY, else NULL. NULL: no memory. */
+/* priority: by node, the highest first, for DFR_BY_PRIORITY; else NULL. Gives NULL if there is no memory. */
 struct dfr_unit_queue *dfr_unit_queue_create(const struct dfr_view *view, uint32_t unit, enum dfr_unit_order order,
                                              const double *priority);
-void dfr_unit_queue_destroy(struct dfr_unit_queue *queue);      /* NULL, too */
+void dfr_unit_queue_destroy(struct dfr_unit_queue *queue);      /* may be NULL */
 void dfr_unit_queue_push(struct dfr_unit_queue *queue, uint64_t job);
 bool dfr_unit_queue_pop(struct dfr_unit_queue *queue, uint64_t *job);
 
-/* Would this job, pushed now, be the next one popped? A glance. */
+/* Would this job, if it were pushed now, be the next one popped? A glance that may be out of date. */
 bool dfr_unit_queue_is_next(struct dfr_unit_queue *queue, uint64_t job);
 
-/* Priorities: the upward rank of HEFT (Topcuoglu et al. 2002): a node's mean time over the workers that can run it,
- * plus the longest of its readers' ways, with the mean time of a copy times the chance that two workers drawn at random
- * are on different memories. NULL: no memory; free() returns it. */
+/* Priorities: the upward rank of HEFT (Topcuoglu et al. 2002). It is a node's mean time over the workers that can run
+ * it, plus the longest way through its readers. On that way a copy has its mean time, times the chance that two workers
+ * drawn at random are on different memories. NULL: no memory. The caller returns the array with free(). */
 double *dfr_upward_rank(const struct dfr_view *view);
 
 #endif

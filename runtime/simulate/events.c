@@ -1,4 +1,4 @@
-/* events.c - a binary heap of events. */
+/* events.c - a binary heap of events: events.h. */
 #include "runtime/simulate/events.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* events.h - the events of virtual time: ends of jobs and arrivals of copies, soonest first. Those of one moment come
- * by `order`, then as they were made, so that nothing else decides.
+/* events.h - the events of virtual time: the ends of jobs and the arrivals of copies. The soonest comes first. Events
+ * of one moment come by `order`, and with the same `order` in the order in which they were made. Nothing else decides.
  *
  * Memory:   grows as needed; dfr_events_free() returns it.
- * Errors:   a push without memory is lost and leaves `out_of_memory` set: one look at the end is enough.
+ * Errors:   A push without memory is lost and sets `out_of_memory`, so one look at the end is enough.
  */
 #ifndef DFR_EVENTS_H
 #define DFR_EVENTS_H
@@ -12,9 +12,9 @@
 
 struct dfr_event {
     double time_s;
-    uint64_t order;                     /* of one moment: the smaller first */
-    uint64_t made;                      /* serial number, from dfr_events_push() */
-    uint32_t arrives;                   /* value or block; DF_NONE: a job ends */
+    uint64_t order;                     /* among events of one moment: the smaller first */
+    uint64_t made;                      /* serial number, given by dfr_events_push() */
+    uint32_t arrives;                   /* the value or block that arrives; DF_NONE: a job ends */
     uint32_t unit, slot, life;          /* the caller's */
 };
 
@@ -26,7 +26,7 @@ struct dfr_events {
 };
 
 void dfr_events_push(struct dfr_events *events, struct dfr_event event);
-struct dfr_event dfr_events_pop(struct dfr_events *events); /* of one or more */
+struct dfr_event dfr_events_pop(struct dfr_events *events); /* there must be at least one */
 void dfr_events_free(struct dfr_events *events);
 
 #endif

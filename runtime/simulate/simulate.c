@@ -1,8 +1,9 @@
 /* simulate.c - a run in virtual time: the loop over moments, and the workers, which take jobs from the policy and run
- * them. The parts are listed in simulate_impl.h.
+ * them. simulate_impl.h lists the parts.
  *
- * A worker takes a job and then waits for its data: one at a time, or as many as its unit has jobs in flight; of
- * those the oldest that is loaded runs next, alone. Cost: O((n + m) log n) and a look at each worker in each moment.
+ * A worker takes a job and then waits for its data. It has one job at a time, or as many as its unit has jobs in
+ * flight. Of those the oldest loaded one runs next, alone. Cost: O((n + m) log n), and a look at each worker in each
+ * moment.
  */
 #include "runtime/simulate/simulate.h"
 
@@ -20,7 +21,7 @@ static bool is_idle(const struct sim_worker *w)
     return w->n_taken == 0 && w->helps == DF_NONE;
 }
 
-/* A job with threads takes so many CPU workers; false: not so many are idle. */
+/* A job with threads takes so many CPU workers. false: not so many are idle. */
 static bool gather(struct sim *s, uint32_t leader, uint32_t threads)
 {
     uint32_t n = 1;
@@ -55,8 +56,8 @@ static void take(struct sim *s, uint32_t w, uint64_t key)
     try_claim(s, key);
 }
 
-/* What the policy has for this worker; a CPU job that waits for workers goes before all others, and is not overtaken.
- * Placed policies have an order of their own, so they get it back. */
+/* Takes what the policy has for this worker. A CPU job that waits for workers goes before all others, and is not
+ * overtaken. A placed policy has an order of its own, so it gets such a job back. */
 static bool pop(struct sim *s, uint32_t w, uint64_t *job)
 {
     uint32_t unit = s->workers[w].unit, units;
@@ -115,7 +116,7 @@ static void start(struct sim *s, uint32_t w)
     }
 }
 
-/* Devices' workers first; each takes one job in turn, until nobody finds any. */
+/* Devices' workers come first. Each worker takes one job in turn, until nobody finds any. */
 static void run_workers(struct sim *s)
 {
     uint32_t host = s->first_worker[1], n = s->n_workers;
@@ -195,14 +196,14 @@ static double now_s(void *arg)
     return ((struct sim *)arg)->now_s;
 }
 
-/* Who had found nothing in this moment looks again. */
+/* A worker that had found nothing in this moment looks again. */
 static void wake(void *arg, uint32_t unit)
 {
     (void)unit;
     ((struct sim *)arg)->woken = true;
 }
 
-/* All nodes, the most urgent by the plan first; without one by number. */
+/* Sorts all nodes: the most urgent by the plan first; without a plan by number. */
 static bool sort_urgent(struct sim *s)
 {
     const struct df_plan *plan = s->policy->needs_plan ? s->options->plan : NULL;
@@ -254,7 +255,7 @@ static int make_policy(struct sim *s, struct df_error *error)
     return s->place && sort_urgent(s) ? sim_room_know_order(s, error) : dfr_error_memory(error);
 }
 
-/* A plan may say that an online policy does better than its own placement. */
+/* A plan may say that an online policy does better than the plan's own placement. */
 static int choose_policy(struct sim *s, struct df_error *error)
 {
     const struct df_plan *plan = s->options->plan;
@@ -297,8 +298,8 @@ static bool is_planned(const struct sim *s, uint32_t unit)
     return plan && plan->devices.n && dfr_need_bytes(&plan->memory[unit], s->inflight) <= memory_bytes;
 }
 
-/* A placed policy's jobs are popped when their data is there already, so to take more than one would only fix their
- * order too early; but where memory is short it may have gone again. */
+/* A placed policy's jobs are popped when their data is there already. To take more than one would only fix their order
+ * too early, so the window is 1. If memory is short, the data may be gone again, so the window stays. */
 static void narrow_windows(struct sim *s)
 {
     for (uint32_t w = 0; w < s->n_workers && s->policy->units; w++)

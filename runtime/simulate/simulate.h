@@ -1,19 +1,27 @@
-/* simulate.h - a run in virtual time: the online policies' own code (policy.h) driven by a deterministic event loop
- * instead of threads.
+/* simulate.h - a run in virtual time. A deterministic event loop drives the online policies' own code (policy.h), in
+ * place of threads.
  *
- * Model:    CPU workers share host memory. Each device has its own memory, one compute stream, an H2D and a D2H copy
- *           engine (one for both where engines = 1); a copy takes df_link_time_s(), engines serve first come first
- *           served; device to device goes directly between peers, by an engine of the sender's, where the host has
- *           not the data already, else through the host. Replicas are kept; what a CPU job reads must have come
- *           back. Zero-cost nodes take no worker, and such sources have ended before time 0. Ties go by the order of
- *           nodes. Policies that decide at push send data at once; pull policies fetch when a worker takes the job.
- *           Beyond that: launch overhead (in the times), several waves in flight, device memory with eviction (of
- *           what is needed again last where the policy knows, else LRU; write-back of last valid copies only).
- * Determinism: same input and seed, same answer to the last digit, on every machine and build.
- * Memory:   arrays of the result that the caller gave are filled; scratch is returned before the call ends.
+ * Room:     runtime/simulate/ has this loop, its model of machine, data and memory, and df_simulate(), which programs
+ *           call. It knows graphs, plans, policies and the order of eviction (memmgr/victims.h); df_simulate() also
+ *           writes a trace.
+ * Machine:  CPU workers share host memory. Each device has its own memory, one compute stream, an H2D and a D2H copy
+ *           engine (one for both with engines = 1). A copy takes df_link_time_s(). Engines serve first come, first
+ *           served.
+ * Copies:   If the host does not have the data already, and both devices are peers, it goes from device to device
+ *           directly, by an engine of the sender's. Else it goes through the host. Replicas are kept. What a CPU job
+ *           reads must have come back to the host.
+ * Jobs:     Nodes of zero cost take no worker; sources of zero cost have ended before time 0. Ties go by the order of
+ *           nodes.
+ * Sending:  A policy that decides at push sends data at once. For a pull policy, data is fetched when a worker takes
+ *           the job.
+ * Also:     The model has launch overhead (in the times), several waves in flight, and device memory with eviction. If
+ *           the policy knows the order, the block that is needed again last is evicted, else the least recently used;
+ *           only the last valid copy is written back.
+ * Determinism: The same input and seed give the same answer to the last digit, on every machine and build.
+ * Memory:   Arrays of the result that the caller gave are filled. Scratch memory is returned before the call ends.
  * Threads:  reentrant.
- * Errors:   DF_E_ARGUMENT (no such policy), DF_E_REFUSED (a node can run nowhere, or does not fit; the
- *           policy does not know the order that options->evict needs), DF_E_MEMORY.
+ * Errors:   DF_E_ARGUMENT (no such policy), DF_E_REFUSED (a node can run nowhere, or does not fit; or the policy does
+ *           not know the order that options->evict needs), DF_E_MEMORY.
  */
 #ifndef DFR_SIMULATE_H
 #define DFR_SIMULATE_H
@@ -22,14 +30,17 @@
 
 struct dfr_simulate_options {
     const char *policy;                 /* an online policy of policy.h */
-    const struct df_plan *plan;         /* for those that need one; of others that place, for its memory alone; NULL */
+    const struct df_plan *plan;         /* for policies that need one. Other policies that place nodes use its memory
+                                         * alone. Or NULL */
     uint32_t waves, inflight;           /* 1, 1 by default */
     uint32_t seed;                      /* for policies that draw */
-    bool locality;                      /* --dl: after a job, a device prefers one that reads what it made */
+    bool locality;                      /* --dl: after a job, a device prefers a job that reads what the first one
+                                         * made */
     bool prefetch;                      /* --prefetch: a device takes one job more, and loads its data meanwhile */
-    /* [class * n_works + work]: how long jobs really take, where the times are wrong; NULL: as expected */
+    /* [class * n_works + work]: how long jobs really take, if the times are wrong; NULL: as expected */
     const double *true_time_s;
-    bool find_jobs;                     /* devices whose unit says no number of jobs in flight find it: flight.h */
+    bool find_jobs;                     /* a device finds its number of jobs in flight, if its unit says none:
+                                         * flight.h */
     bool no_guard;                      /* --guard=off: gp keeps to its plan */
     int evict;                          /* DF_EVICT_…: --evict */
 };
@@ -38,15 +49,15 @@ struct dfr_simulation {
     double makespan_s;
     uint64_t h2d_bytes, d2h_bytes, peer_bytes;
     uint32_t h2d_copies, d2h_copies, peer_copies, evictions;
-    uint64_t peak_bytes[DF_MAX_UNITS];  /* of a device's memory; 0: it has room for all there is, and is not counted */
-    uint32_t jobs[DF_MAX_UNITS];        /* in flight at the end, of a device's worker; the host 0 */
+    uint64_t peak_bytes[DF_MAX_UNITS];  /* of a device's memory; 0: it has room for everything, so it is not counted */
+    uint32_t jobs[DF_MAX_UNITS];        /* in flight at the end, of a device's worker; of the host 0 */
     double busy_s[DF_MAX_UNITS], h2d_busy_s[DF_MAX_UNITS], d2h_busy_s[DF_MAX_UNITS];
-    double peer_busy_s[DF_MAX_UNITS];   /* of what sends */
-    /* Given by the caller or NULL; of the last wave where there are several. n_nodes each. */
+    double peer_busy_s[DF_MAX_UNITS];   /* by the unit that sends */
+    /* Given by the caller, or NULL; n_nodes entries each. With several waves they tell of the last one. */
     uint16_t *place;                    /* unit */
     double *start_s, *end_s;
-    uint32_t *worker;                   /* DF_NONE: it took none */
-    /* Called for each copy as it is asked for, and for each job with a worker as it ends; NULL: nobody listens. */
+    uint32_t *worker;                   /* DF_NONE: the node took no worker */
+    /* Called for each copy when it is asked for, and for each job with a worker when it ends. NULL: nobody listens. */
     void (*copied)(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32_t wave, double begin_s, double end_s);
     void (*ran)(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double begin_s, double end_s);
     void *arg;

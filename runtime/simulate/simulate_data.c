@@ -1,11 +1,11 @@
-/* simulate_data.c - the data of a simulation: which memories hold a token, the copies that bring it elsewhere, and
- * the jobs that wait for it.
+/* simulate_data.c - the data of a simulation: which memories hold a token, the copies that bring it elsewhere, and the
+ * jobs that wait for it.
  *
- * Copies:   engines serve in order of request and requests come in order of time, so the end of a copy is known when
- *           it is asked for. From device to device a token goes directly where a peer has it and the host has not,
- *           else through the host, where it stays.
- * Sending:  a placed policy's tokens go to the memories of all their readers as soon as they are produced; others'
- *           when the policy stages a job, or when a worker takes one.
+ * Copies:   Engines serve in the order of requests, and requests come in the order of time. So the end of a copy is
+ *           known when the copy is asked for. A token goes from device to device directly if a peer has it and the host
+ *           does not; else it goes through the host, and stays there.
+ * Sending:  The tokens of a placed policy go to the memories of all their readers as soon as they are produced. For
+ *           other policies they go when the policy stages a job, or when a worker takes one.
  */
 #include "runtime/simulate/simulate_impl.h"
 
@@ -58,7 +58,8 @@ void sim_request(struct sim *s, uint32_t block, uint32_t unit)
 
 /* ---- jobs that wait ---- */
 
-/* A job that is released by this learns of it by that alone: what it loads, it asks for afterwards. */
+/* Tells a job of a token. If this releases the job, nothing else is done for it: the job asks for what it loads
+ * afterwards. */
 static void tell(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, bool release, uint32_t by)
 {
     struct sim_job *job = sim_job(s, slot, node);
@@ -73,9 +74,9 @@ static void tell(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, boo
         sim_event_end(s, slot, node, s->now_s);
 }
 
-/* `release` for readers that have not been: those whose place is `unit`; all where the policy is not placed. For a once
- * value that comes to a further memory, because later waves are placed there, readers of the first waves alone waited.
- */
+/* Tells the readers of a block that it is in the memory of `unit`. With `release`, readers that were not released are:
+ * those whose place is `unit`; all, if the policy is not placed. A once value may come to a further memory because
+ * later waves are placed there; for that, only readers of the first waves waited. */
 static void tell_readers(struct sim *s, uint32_t block, uint32_t unit, bool release, uint32_t by)
 {
     const struct df_value *value = &s->graph->values[block % s->graph->n_values];
@@ -84,7 +85,7 @@ static void tell_readers(struct sim *s, uint32_t block, uint32_t unit, bool rele
         uint32_t node = s->graph->readers[r].node;
         uint32_t first = slot, end = slot + 1;
         if (slot == s->inflight && !sim_is_once(s, node)) {
-            first = 0;                  /* a once value: readers in every slot */
+            first = 0;                  /* a once value has readers in every slot */
             end = last;
         }
         for (uint32_t i = first; i < end; i++) {
@@ -104,7 +105,7 @@ static uint32_t reader_units(const struct sim *s, uint32_t slot, const struct df
     return units;
 }
 
-/* Where a memory is full, the readers there are released at once and load when they are taken. */
+/* If the memory is full, the readers there are released at once, and load the token when they are taken. */
 static void send(struct sim *s, uint32_t block, uint32_t unit, uint32_t by)
 {
     struct sim_block *b = &s->blocks[block];
@@ -116,7 +117,7 @@ static void send(struct sim *s, uint32_t block, uint32_t unit, uint32_t by)
     }
 }
 
-/* Towards the other memories where readers of a placed policy are. */
+/* Sends on towards the other memories in which a placed policy has readers. */
 static void send_on(struct sim *s, uint32_t block, uint32_t unit, uint32_t by)
 {
     struct sim_block *b = &s->blocks[block];
@@ -124,7 +125,7 @@ static void send_on(struct sim *s, uint32_t block, uint32_t unit, uint32_t by)
     others &= ~(b->valid | b->coming | b->released);
     now = unit == 0 ? others : unit == b->home ? others & s->peers[unit] : 0;
     if (unit == b->home && unit != 0 && others & ~now)
-        sim_request(s, block, 0);       /* and on from there */
+        sim_request(s, block, 0);       /* and from there on to the others */
     for (uint32_t u = 1; u < s->n_units; u++)
         if (now >> u & 1)
             send(s, block, u, by);
@@ -138,10 +139,10 @@ void sim_send_to(struct sim *s, uint32_t block, uint32_t unit)
     if (b->valid & 1 || b->valid & s->peers[unit])
         send(s, block, unit, DFR_NOBODY);
     else if (b->valid)
-        sim_request(s, block, 0);       /* and on from there */
+        sim_request(s, block, 0);       /* and from there on to the others */
 }
 
-/* The bytes are in the memory of `unit`: produced there, or copied. */
+/* The bytes are in the memory of `unit`: they were produced there, or copied. */
 static void arrive(struct sim *s, uint32_t block, uint32_t unit, bool produced, uint32_t by)
 {
     struct sim_block *b = &s->blocks[block];
@@ -230,7 +231,7 @@ bool sim_stage(void *arg, uint64_t job, uint32_t unit)
     const struct df_graph *g = s->graph;
     uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
     if (s->place && sim_place(s, slot, node) == unit)
-        return false;                   /* it is there already: the job was released by it */
+        return false;                   /* the block is there already: it released the job */
     for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
         uint32_t block = sim_block_of(s, g->in_value[g->nodes[node].first_in + k], slot);
         if (sim_room_prefetch(s, unit, block))

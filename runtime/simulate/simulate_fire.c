@@ -1,11 +1,12 @@
-/* simulate_fire.c - the firing rule of a simulation: what engine.c does for threads, in virtual time. Which job is
- * ready when, for several waves in flight, and what the end of a job sets free.
+/* simulate_fire.c - the firing rule of a simulation: what engine.c does for threads, in virtual time. It says which job
+ * is ready when, for several waves in flight, and what the end of a job sets free.
  *
- * Needs:    a release for each input (placed policies: when it is in the unit's memory); for a source, its wave's
- *           beginning; `ordered`, `stream` and depth-bounded nodes: their job of the wave before; @depth(n), n <
- *           inflight: for each output that is read, that the wave n before was read by all.
- * Once:     what fires once is part of the first waves: their jobs wait for the values they read, not for all of
- *           them.
+ * Needs:    A job needs a release for each input (placed policies: when the input is in the unit's memory). The job of
+ *           a source needs the beginning of its wave. Jobs of `ordered`, `stream` and depth-bounded nodes need the end
+ *           of the same node's job of the wave before. With @depth(n), n < inflight, a job needs for each output that
+ *           is read that all readers have read the wave n before.
+ * Once:     What fires once is part of the first waves. Jobs of these waves wait for the values that they read, not for
+ *           all of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +45,9 @@ static uint32_t once_inputs(const struct sim *s, uint32_t node)
     return n;
 }
 
-/* Of its job in any wave but the first of its slot: once values are there by then. */
-/* Fires in each wave, and nothing that it reads comes in that wave: the wave's beginning is what it waits for, be it a
- * source or the copy of a once value for somebody who changes it. */
+/* Releases that the job needs in any wave but the first of its slot; once values are there by then. */
+/* Does the node fire in each wave, and is nothing that it reads made in that wave? Then it waits for the wave's
+ * beginning. It is a source, or the copy of a once value for a node that changes it. */
 static bool begins_with_wave(const struct sim *s, uint32_t node)
 {
     return !sim_is_once(s, node) && once_inputs(s, node) == df_node_n_in(s->graph, node);
@@ -113,7 +114,7 @@ static void list_ready(struct sim *s, uint32_t slot, uint32_t node, uint32_t by)
     s->ready[s->n_ready++] = (struct sim_ready){ sim_order(s, slot, node), dfr_job(slot, node), by };
 }
 
-/* What costs nothing takes no worker: on the host where it can be, it ends when its inputs are there. */
+/* A job that costs nothing takes no worker. It is on the host if it can be, and ends when its inputs are there. */
 static void run_free(struct sim *s, uint32_t slot, uint32_t node)
 {
     struct sim_job *job = sim_job(s, slot, node);
@@ -124,7 +125,7 @@ static void run_free(struct sim *s, uint32_t slot, uint32_t node)
     if (job->state != SIM_LOADED)
         return;
     if (s->begins && slot == s->begin_slot && df_node_n_in(s->graph, node) == 0)
-        sim_job_ends(s, slot, node);    /* was there before its wave */
+        sim_job_ends(s, slot, node);    /* its output was there before the wave */
     else
         sim_event_end(s, slot, node, s->now_s);
 }
@@ -152,8 +153,8 @@ static int by_order(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* In the order of release; where a wave began, in the order of nodes. Nothing is ever kept by the worker that released
- * it: queues cost nothing here, and whoever is idle takes the job. */
+/* Gives jobs to the policy in the order of release; if a wave began, in the order of nodes. A job never stays with the
+ * worker that released it: queues cost nothing here, and whoever is idle takes the job. */
 void sim_give_ready(struct sim *s)
 {
     uint32_t n = s->n_ready, units;
@@ -171,7 +172,8 @@ void sim_give_ready(struct sim *s)
 
 /* ---- waves ---- */
 
-/* What the nodes of a slot read that was there before, for the most urgent first; once nodes go with the first slot. */
+/* Sends the initial data that the nodes of a slot read, for the most urgent node first. Once nodes are served with the
+ * first slot. */
 static void send_initial(struct sim *s, uint32_t slot)
 {
     const struct df_graph *g = s->graph;
@@ -188,7 +190,7 @@ static void send_initial(struct sim *s, uint32_t slot)
     }
 }
 
-/* Where a placed policy has the nodes of the wave that is now in the slot. */
+/* Writes down where a placed policy has the nodes of the wave that is now in the slot. */
 static void place_slot(struct sim *s, uint32_t slot)
 {
     for (uint32_t v = 0; s->place && v < s->graph->n_nodes; v++)
@@ -196,7 +198,7 @@ static void place_slot(struct sim *s, uint32_t slot)
             (uint8_t)__builtin_ctz(s->policy->units(s->policy_state, slot, v));
 }
 
-/* What makes nothing but initial data ends at once, and the wave after it begins. */
+/* Begins a wave. A wave that only makes initial data ends at once, and the wave after it begins. */
 static void begin_wave(struct sim *s, uint32_t slot, int64_t wave)
 {
     const struct df_graph *g = s->graph;
@@ -219,7 +221,7 @@ static void begin_wave(struct sim *s, uint32_t slot, int64_t wave)
 void sim_fire_start(struct sim *s)
 {
     for (uint32_t slot = 0; slot <= s->inflight; slot++) {
-        s->wave[slot] = slot;           /* a once value may be told to a slot before its wave begins */
+        s->wave[slot] = slot;           /* a once value may be told to a slot before the slot's wave begins */
         place_slot(s, slot);
     }
     s->begins = s->began = true;

@@ -1,18 +1,21 @@
-/* simulate_impl.h - the parts of a simulation, private to simulate*.c: the firing rule, the workers, the data and
- * where it is, room in devices' memories, and the queue of events that drives them.
+/* simulate_impl.h - the parts of a simulation, private to simulate*.c: the firing rule, the workers, the data and where
+ * it is, room in devices' memories, and the queue of events that drives them.
  *
- * Words:    a *moment* is one point of virtual time with all events that fall on it. A *block* is a value of one
- *           slot, as in engine.h; slot `inflight` holds what fires once. A policy is *placed* where it tells each
- *           node's unit before the run.
- * Moments:  first all events, in the order of wave, node and making; the jobs that one makes ready are given to the
- *           policy at once, in the order of outputs and their readers (at a wave's beginning, of nodes). Then idle
- *           workers take jobs: devices' first, each by number. So the answer depends on nothing but the input.
- * Jobs:     1 waiting   `pending` releases are missing: inputs not produced (placed: not in its unit's memory)
- *           2 queued    in the policy
- *           3 taken     a worker has it; the device's memory has no room for it yet
- *           4 loading   `missing` inputs are on their way to its unit
- *           5 loaded    waits for its worker's other jobs to end
- *           6 running   ends with its event; what costs nothing goes from 1 to 4 (or to its end), without a worker
+ * Words:    A *moment* is one point of virtual time, with all events that fall on it. A *block* is a value of one slot,
+ *           as in engine.h; slot `inflight` holds what fires once. A policy is *placed* if it tells each node's unit
+ *           before the run.
+ * Moments:  First come all events, in the order of wave, node and making. The jobs that an event makes ready are given
+ *           to the policy at once, in the order of outputs and their readers (at the beginning of a wave, in the order
+ *           of nodes). Then idle workers take jobs: first those of devices, each by number. So the answer depends on
+ *           nothing but the input.
+ *
+ * Jobs:     1 waiting   `pending` releases are missing: inputs not produced (placed: not in its unit's memory).
+ *           2 queued    The policy has it.
+ *           3 taken     A worker has it; the device's memory has no room for it yet.
+ *           4 loading   `missing` inputs are on their way to its unit.
+ *           5 loaded    It waits for its worker's other jobs to end.
+ *           6 running   It ends with its event. A job that costs nothing goes from 1 to 4 (or to its end), without a
+ *                       worker.
  */
 #ifndef DFR_SIMULATE_IMPL_H
 #define DFR_SIMULATE_IMPL_H
@@ -34,22 +37,22 @@ struct sim_job {
 
 struct sim_block {
     uint32_t valid;                     /* bit u: memory u holds the bytes */
-    uint32_t coming;                    /* a copy to memory u is under way */
-    uint32_t wanted;                    /* to be sent to u as soon as the host has it */
-    uint32_t released;                  /* placed policies: readers on u know of it */
-    uint32_t left;                      /* readers that have not ended */
+    uint32_t coming;                    /* bit u: a copy to memory u is under way */
+    uint32_t wanted;                    /* bit u: to be sent to u as soon as the host has it */
+    uint32_t released;                  /* bit u, for placed policies: the readers on u know of it */
+    uint32_t left;                      /* readers whose jobs have not ended */
     uint32_t home;                      /* the unit that made it */
     uint32_t life;                      /* counts the tokens that lived here: a copy of an earlier one is no news */
 };
 
 struct sim_worker {
-    uint32_t unit, window, most;        /* jobs that it may have taken; and the most that this may become */
+    uint32_t unit, window, most;        /* jobs that it may have taken; the most that this number may become */
     uint32_t n_taken;
     uint64_t *taken;                    /* oldest first */
     bool running;
-    double began_s;                     /* the job that is running */
-    struct dfr_flight flight;           /* of a device that finds its number of jobs; else fixed */
-    uint32_t helps;                     /* leader of the gang that it is in, or DF_NONE */
+    double began_s;                     /* when the job that is running began */
+    struct dfr_flight flight;           /* for a device that finds its number of jobs; else fixed */
+    uint32_t helps;                     /* the leader of the gang that it is in, or DF_NONE */
 };
 
 struct sim_ready {
@@ -57,16 +60,16 @@ struct sim_ready {
     uint32_t by;
 };
 
-/* A device's memory where not all can be there at once; simulate_room.c. */
+/* A device's memory, if not everything can be there at once; simulate_room.c. */
 struct sim_room {
-    uint64_t capacity, used, leaving;   /* bytes; leaving: being written back, part of used */
-    uint64_t most;                      /* of used */
-    bool overdrawn;                     /* by a job that could not wait */
-    uint32_t *pins;                     /* by block */
+    uint64_t capacity, used, leaving;   /* bytes; leaving: those that are being written back, a part of used */
+    uint64_t most;                      /* the most that `used` was */
+    bool overdrawn;                     /* overdrawn by a job that could not wait */
+    uint32_t *pins;                     /* by block: how many jobs pin it */
     uint8_t *flags;
     struct dfm_victims victims;         /* blocks that nobody pins */
-    struct dfr_next_use *next_use;      /* NULL: LRU */
-    bool claims;                        /* `claimant` waits for room: nobody else gets any */
+    struct dfr_next_use *next_use;      /* NULL: least recently used */
+    bool claims;                        /* `claimant` waits for room, and nobody else gets any */
     uint64_t claimant;
 };
 
@@ -82,39 +85,39 @@ struct sim {
     uint32_t waves, inflight, n_units, n_workers, n_blocks;
 
     /* the machine: simulate_machine.c */
-    uint32_t cls[DF_MAX_UNITS];         /* as the times number classes; DF_NONE: they have no such class */
+    uint32_t cls[DF_MAX_UNITS];         /* as the times number classes; DF_NONE: they do not have the class */
     uint32_t *able;
     double *time_s, *true_s;            /* [unit * n_works + work], launch included */
     uint32_t unit_of[DF_MAX_WORKERS + DF_MAX_UNITS], first_worker[DF_MAX_UNITS + 1];
-    uint8_t *place;                     /* [slot * n_nodes + node], where the policy is placed; else NULL */
-    uint32_t *urgent;                   /* the same: nodes, by the plan's priority, then number */
+    uint8_t *place;                     /* [slot * n_nodes + node], if the policy is placed; else NULL */
+    uint32_t *urgent;                   /* if the policy is placed: nodes by the plan's priority, then by number */
 
     double now_s;
-    struct dfr_events events;           /* their order is wave << 32 | node that ended, or whose block arrives */
+    struct dfr_events events;           /* their order is wave << 32 | the node that ended, or whose block arrives */
     bool out_of_memory;
 
     /* firing: simulate_fire.c */
     struct sim_job *jobs;               /* [slot * n_nodes + node] */
-    uint32_t *need;                     /* releases for a job of a later wave */
-    int64_t *wave;                      /* in each slot */
-    uint32_t *wave_left;                /* its jobs that have not ended */
+    uint32_t *need;                     /* releases that a job of a later wave needs */
+    int64_t *wave;                      /* the wave in each slot */
+    uint32_t *wave_left;                /* jobs of that wave that have not ended */
     uint32_t n_wave_nodes, n_once;
-    bool began;                         /* a wave, since jobs were last given to the policy */
+    bool began;                         /* a wave began since jobs were last given to the policy */
     bool begins;                        /* a wave is beginning: initial data is produced, and sent afterwards */
-    uint32_t begin_slot;                /* in this slot */
+    uint32_t begin_slot;                /* the slot of that wave */
     uint64_t done;
     struct sim_ready *ready;
     uint32_t n_ready, ready_capacity;
 
     struct sim_worker workers[DF_MAX_WORKERS + DF_MAX_UNITS];
-    uint64_t *taken;                    /* their lists */
-    uint64_t n_queued;                  /* given to the policy and not yet taken */
+    uint64_t *taken;                    /* the memory of their lists */
+    uint64_t n_queued;                  /* jobs given to the policy and not yet taken */
     bool woken;                         /* a job was moved to another unit in this moment */
-    bool held;                          /* a CPU job that waits for as many workers as it needs */
+    bool held;                          /* held_job is a CPU job that waits for as many workers as it needs */
     uint64_t held_job;
 
     struct sim_block *blocks;
-    uint32_t peers[DF_MAX_UNITS];       /* bit u: it copies to u directly */
+    uint32_t peers[DF_MAX_UNITS];       /* bit u: the unit copies to u directly */
     double engine_free_s[DF_MAX_UNITS][3];
     struct sim_room *rooms[DF_MAX_UNITS]; /* NULL: everything fits */
 };
@@ -146,7 +149,7 @@ static inline void sim_event_end(struct sim *s, uint32_t slot, uint32_t node, do
                                                     .arrives = DF_NONE });
 }
 
-/* The result tells of the last wave, and of what fires once. */
+/* Does the result tell of this slot? It tells of the last wave, and of what fires once. */
 static inline bool sim_is_recorded(const struct sim *s, uint32_t slot)
 {
     return slot == s->inflight || s->wave[slot] + 1 == (int64_t)s->waves;
@@ -166,31 +169,31 @@ uint64_t sim_job_pages(const struct df_graph *g, uint32_t node);
 int sim_fire_create(struct sim *s, struct df_error *error);
 void sim_fire_start(struct sim *s);
 void sim_release(struct sim *s, uint32_t slot, uint32_t node, uint32_t by);
-void sim_give_ready(struct sim *s);     /* what became ready, to the policy */
+void sim_give_ready(struct sim *s);     /* gives what became ready to the policy */
 void sim_job_ends(struct sim *s, uint32_t slot, uint32_t node);
 
 /* simulate_data.c */
 void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uint32_t by);
-void sim_send_to(struct sim *s, uint32_t block, uint32_t unit);     /* initial data of a placed policy */
+void sim_send_to(struct sim *s, uint32_t block, uint32_t unit);     /* for the initial data of a placed policy */
 void sim_copied(struct sim *s, const struct dfr_event *event);
 void sim_request(struct sim *s, uint32_t block, uint32_t unit); /* the unit has room for it */
-void sim_load(struct sim *s, uint64_t job);         /* a taken job's inputs to its unit */
-void sim_drop(struct sim *s, uint32_t block);       /* all its readers have ended */
-uint32_t sim_holders(void *arg, uint64_t job, uint32_t k);        /* struct dfr_view's */
+void sim_load(struct sim *s, uint64_t job);         /* brings a taken job's inputs to its unit */
+void sim_drop(struct sim *s, uint32_t block);       /* called when all its readers have ended */
+uint32_t sim_holders(void *arg, uint64_t job, uint32_t k);        /* these three are for struct dfr_view */
 bool sim_stage(void *arg, uint64_t job, uint32_t unit);
 bool sim_settled(void *arg, uint64_t job, uint32_t unit);
 
-/* simulate_room.c; where everything fits there is nothing to do: all succeed. */
+/* simulate_room.c. If everything fits there is nothing to do, and all calls succeed. */
 int sim_room_create(struct sim *s, struct df_error *error);
-int sim_room_know_order(struct sim *s, struct df_error *error); /* the policy is there */
+int sim_room_know_order(struct sim *s, struct df_error *error); /* called when the policy is made */
 void sim_room_destroy(struct sim *s);
-bool sim_room_prefetch(struct sim *s, uint32_t unit, uint32_t block); /* false: no free room */
-/* Room for all that a job needs, which stays until its release. false: there is none yet, try again at the next moment.
- * `must`: a job without a worker, which cannot wait; it may overdraw the memory. */
+bool sim_room_prefetch(struct sim *s, uint32_t unit, uint32_t block); /* false: there is no free room */
+/* Claims room for all that a job needs; it stays until the job's release. false: there is none yet, and the caller
+ * tries again at the next moment. `must`: a job without a worker, which cannot wait; it may overdraw the memory. */
 bool sim_room_claim(struct sim *s, uint32_t unit, uint64_t job, bool must);
 void sim_room_release(struct sim *s, uint32_t unit, uint64_t job); /* the job has ended; its outputs stay */
 void sim_room_arrived(struct sim *s, uint32_t block, uint32_t unit);
 void sim_room_dropped(struct sim *s, uint32_t block);
-bool sim_room_check(const struct sim *s); /* after the last job: every count against every other */
+bool sim_room_check(const struct sim *s); /* after the last job: checks every count against every other */
 
 #endif

@@ -1,6 +1,5 @@
-/* simulate_machine.c - the machine of a simulation: which unit can run which node and how long it takes, and the
- * workers. What is refused is refused here, before time 0.
- */
+/* simulate_machine.c - the machine of a simulation: which unit can run which node, how long it takes, and the workers.
+ * What has to be refused is refused here, before time 0. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -54,7 +53,7 @@ uint64_t sim_job_pages(const struct df_graph *g, uint32_t node)
     return bytes;
 }
 
-/* Units that have a time for the node, and of those the ones that its hint names, where there are such. */
+/* The units that have a time for the node. If its hint names some of them, only those. */
 static uint32_t units_with_time(const struct sim *s, uint32_t node)
 {
     const struct df_node *n = &s->graph->nodes[node];

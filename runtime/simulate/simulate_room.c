@@ -1,10 +1,10 @@
-/* simulate_room.c - a device's memory where not everything can be there at once: what is evicted for whom, as
- * memmgr/cache.c does it, without its fragmentation.
+/* simulate_room.c - a device's memory, if not everything can be there at once. It says what is evicted for whom, as
+ * memmgr/cache.c does, without fragmentation.
  *
- * Claims:   a job's inputs, outputs and scratch get room together or not at all, and stay pinned until the job has
- *           ended. What nobody pins goes in the order of victims.h: at once where another memory has it, else after it
- *           was written back. One claim waits at a time, and nobody else gets room meanwhile; as each job fits into
- *           the empty memory and those that have claims end, its turn comes.
+ * Claims:   A job's inputs, outputs and scratch get room together or not at all, and stay pinned until the job has
+ *           ended. Blocks that nobody pins leave in the order of victims.h: at once if another memory has the block,
+ *           else after it was written back. One claim waits at a time, and nobody else gets room meanwhile. Each job
+ *           fits into the empty memory, and the jobs that have claims end, so its turn comes.
  * Prefetch: takes free room only.
  */
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void unlist(struct sim_room *m, uint32_t b)
         dfm_victims_remove(&m->victims, b);
 }
 
-/* What is still being loaded, or made, is listed when it has come. */
+/* A block that is still being loaded or made is listed when it has come. */
 static void list(const struct sim *s, uint32_t unit, struct sim_room *m, uint32_t b)
 {
     if (s->blocks[b].valid >> unit & 1 && !(m->flags[b] & LEAVING) && !dfm_victims_has(&m->victims, b))
@@ -67,7 +67,7 @@ static void take_room(const struct sim *s, struct sim_room *m, uint32_t block)
 
 /* ---- eviction ---- */
 
-/* Makes room for `need` bytes, now or when what is being written back has left. */
+/* Makes room for `need` bytes: now, or when the blocks that are being written back have left. */
 static void evict(struct sim *s, uint32_t unit, struct sim_room *m, uint64_t need)
 {
     while (m->victims.n > 0 && m->used - m->leaving + need > m->capacity) {
@@ -82,11 +82,11 @@ static void evict(struct sim *s, uint32_t unit, struct sim_room *m, uint64_t nee
         }
         m->flags[b] |= LEAVING;
         m->leaving += block_pages(s, b);
-        sim_request(s, b, 0);           /* the last valid copy goes back first */
+        sim_request(s, b, 0);           /* the last valid copy goes back to the host first */
     }
 }
 
-/* A block that left, or that somebody wants again meanwhile and which therefore stays. */
+/* The write-back of a block has ended. The block leaves; if a job has pinned it meanwhile, it stays. */
 static void has_left(struct sim *s, uint32_t unit, struct sim_room *m, uint32_t block)
 {
     m->flags[block] &= (uint8_t)~LEAVING;
@@ -116,7 +116,7 @@ void sim_room_dropped(struct sim *s, uint32_t block)
 
 /* ---- claims ---- */
 
-/* What a job needs of a memory: inputs, and outputs that take nothing over. */
+/* The blocks that a job needs in a memory: its inputs, and those outputs that take nothing over. */
 static uint32_t claimed_block(const struct sim *s, uint64_t job, uint32_t i)
 {
     const struct df_graph *g = s->graph;
@@ -137,7 +137,7 @@ static uint64_t scratch(const struct sim *s, uint64_t job)
     return dfr_whole_pages(s->graph->works[s->graph->nodes[dfr_job_node(job)].work].tmp_bytes);
 }
 
-/* Bytes that are missing; what is there is pinned, so that it is not evicted for the rest. */
+/* Gives the bytes that are missing, and pins what is there, so that it is not evicted for the rest. */
 static uint64_t pin_present(struct sim *s, struct sim_room *m, uint64_t job)
 {
     uint64_t need = scratch(s, job);
@@ -204,7 +204,7 @@ bool sim_room_claim(struct sim *s, uint32_t unit, uint64_t job, bool must)
     return true;
 }
 
-/* An output that takes an input's storage over gets its room too. */
+/* An output that takes over an input's storage gets its room too. */
 static void take_over(struct sim *s, struct sim_room *m, uint32_t from, uint32_t to)
 {
     if (!(m->flags[from] & HAS_ROOM))
@@ -234,11 +234,11 @@ bool sim_room_prefetch(struct sim *s, uint32_t unit, uint32_t block)
         return true;
     if (m->claims || m->used + block_pages(s, block) > m->capacity)
         return false;
-    give_room(s, m, block);             /* it may go when it has come */
+    give_room(s, m, block);             /* it may leave as soon as it has come */
     return true;
 }
 
-/* Room given and room counted must agree, and only who had no choice may have overdrawn. */
+/* Room given and room counted must agree, and a memory may be overdrawn only by a job that had no choice. */
 bool sim_room_check(const struct sim *s)
 {
     for (uint32_t u = 1; u < s->n_units; u++) {
@@ -248,7 +248,7 @@ bool sim_room_check(const struct sim *s)
             used += m->flags[b] & HAS_ROOM ? block_pages(s, b) : 0;
             leaving += m->flags[b] & LEAVING ? block_pages(s, b) : 0;
             if (m->pins[b] && m->flags[b] & HAS_ROOM)
-                return false;           /* no job is left to hold it */
+                return false;           /* no job is left that could pin it */
         }
         if (m && (used != m->used || leaving != m->leaving || (m->most > m->capacity && !m->overdrawn)))
             return false;
@@ -263,7 +263,7 @@ static bool everything_fits(const struct sim *s, uint32_t unit)
 {
     const struct df_graph *g = s->graph;
     uint64_t capacity = s->platform->units[unit].memory_bytes;
-    double bytes = 0, tmp = 0;          /* no overflow */
+    double bytes = 0, tmp = 0;          /* a double does not overflow */
     if (unit == 0 || !capacity)
         return true;
     for (uint32_t y = 0; y < g->n_values; y++) {

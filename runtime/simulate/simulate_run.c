@@ -1,7 +1,6 @@
-/* simulate_run.c - df_simulate(): what --device=sim does. The program's own graph, times and plan on the platform it
- * was planned for (or --platform), in virtual time: no kernel is run, and the same statistics and trace come out as
- * of a real run.
- */
+/* simulate_run.c - df_simulate(): what --device=sim does. It takes the program's own graph, times and plan, on the
+ * platform that the plan was made for (or --platform), in virtual time. No kernel is run. The statistics and the trace
+ * are those of a real run. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,15 +11,15 @@
 #include "runtime/simulate/simulate.h"
 #include "runtime/engine/trace.h"
 
-#define COPY_ROWS 3                     /* of a device: to it, from it, to peers */
+#define COPY_ROWS 3                     /* rows of a device: to it, from it, to peers */
 #define TRACE_EVENTS (UINT64_C(1) << 22)
 
 struct virtual_run {
     const struct df_graph *graph;
     struct df_platform platform;
     struct df_stats *stats;
-    struct dfr_trace *trace; /* NULL: none asked for */
-    uint32_t n_workers;                 /* numbered unit by unit; their rows of the trace come first */
+    struct dfr_trace *trace; /* NULL: none was asked for */
+    uint32_t n_workers;                 /* workers are numbered unit by unit; their rows of the trace come first */
 };
 
 /* ---- the machine ---- */
@@ -54,7 +53,7 @@ static void choose_platform(struct virtual_run *run, const struct df_options *op
     }
 }
 
-/* The plan for this machine: the program's own where it was made for it, else a new one, which the caller frees. */
+/* The plan for this machine: the program's own if it was made for it, else a new one, which the caller frees. */
 static int find_plan(const struct virtual_run *run, const struct df_options *options, const struct df_times *times,
                      const char *policy, struct df_plan **own, struct df_error *error)
 {
@@ -95,7 +94,7 @@ static void copied(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32
                       end_s, bytes);
 }
 
-/* A worker of a GPU is the GPU; where a unit has several, and on the host, they are numbered. */
+/* A worker of a GPU has the GPU's name. On the host, and if a unit has several workers, they are numbered. */
 static void name_worker(struct virtual_run *run, uint32_t u, uint32_t i, uint32_t worker)
 {
     const struct df_unit *unit = &run->platform.units[u];
@@ -171,7 +170,8 @@ static uint32_t choose_inflight(const struct virtual_run *run, const struct df_o
     return options->inflight || !plan ? wanted : dfr_plan_waves(plan, &run->platform, wanted);
 }
 
-/* Policies that place without a plan have one for its memory, where that is limited and somebody can make one. */
+/* A policy that places without a plan gets one for its memory, if the memory is limited and somebody can make a
+ * plan. */
 static bool has_plan(const struct virtual_run *run, const struct df_options *options, const struct dfr_policy *policy)
 {
     bool limited = false;

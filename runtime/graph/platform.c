@@ -3,25 +3,15 @@
  * describes one. */
 #include "runtime/graph/platform.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-/* Cores that this process may use. */
-static uint32_t count_cores(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return (uint32_t)CPU_COUNT(&set);
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (uint32_t)n : 1;
-}
+#include "runtime/threads/bind.h"
 
 void df_platform_default(struct df_platform *platform, uint32_t gpus)
 {
     const struct df_link link = { .bytes_per_s = 12e9, .latency_s = 10e-6 };
-    uint32_t cores = count_cores();
+    uint32_t cores = dfr_cores_count();
     if (gpus > DF_MAX_UNITS - 1)
         gpus = DF_MAX_UNITS - 1;
     memset(platform, 0, sizeof *platform);

@@ -13,6 +13,7 @@
 
 #include "partition/gp/gp.h"
 #include "partition/cut/min_cut.h"
+#include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
 #include "sample_graph.h"
 

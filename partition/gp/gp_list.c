@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "partition/gp/gp.h"
-#include "partition/gp/urgent.h"
+#include "partition/model/urgent.h"
 #include "runtime/base/error.h"
 
 enum order { BY_RANK, BY_OCT, BY_READY };

@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "partition/gp/gp.h"
+#include "partition/model/compact.h"
 
 /* ---- the longest way ---- */
 

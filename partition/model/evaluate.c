@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "partition/model/model.h"
-#include "partition/gp/urgent.h"
+#include "partition/model/urgent.h"
 #include "runtime/base/error.h"
 #include "runtime/simulate/events.h"
 

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "partition/gp/gp.h"
-#include "partition/gp/urgent.h"
+#include "partition/model/compact.h"
+#include "partition/model/urgent.h"
 #include "runtime/base/error.h"
 
 struct stretch {

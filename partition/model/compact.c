@@ -1,10 +1,10 @@
-/* gp_compact.c - a problem as flat arrays of just what evaluating needs: times by node and unit, copies by value and
+/* compact.c - a problem as flat arrays of just what evaluating needs: times by node and unit, copies by value and
  * unit, and who reads what, each reader once.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "partition/gp/gp.h"
+#include "partition/model/compact.h"
 #include "runtime/base/error.h"
 
 static bool allocate(struct dfp_compact *c, const struct df_graph *g)

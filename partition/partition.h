@@ -109,6 +109,10 @@ int dfp_lower_bound(const struct dfp_problem *problem, double *bound_s, struct d
 int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const float *priority,
                  struct dfp_evaluation *evaluation, struct df_error *error);
 
+/* The graph in METIS's file format, as gp-thesis gives it to METIS: *text (malloc'ed) of *size bytes. */
+int dfp_metis_text(const struct dfp_problem *problem, const struct dfp_options *options, char **text, size_t *size,
+                   struct df_error *error);
+
 /* Partition + priorities + prediction + memory need: a whole plan. */
 int dfp_plan_make(const struct dfp_problem *problem, const char *policy, const struct dfp_options *options,
                   struct df_plan **plan, struct df_error *error);

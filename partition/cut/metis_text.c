@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "partition/draw/draw.h"
 #include "partition/cut/metis_graph.h"
 #include "runtime/base/error.h"
 

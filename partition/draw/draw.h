@@ -15,8 +15,4 @@ int dfp_draw_dot(const struct dfp_problem *problem, const struct df_plan *plan, 
 int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, char **text, size_t *size,
                  bool *summarised, struct df_error *error);
 
-/* The graph in METIS's file format, as gp-thesis gives it to METIS. */
-int dfp_metis_text(const struct dfp_problem *problem, const struct dfp_options *options, char **text, size_t *size,
-                   struct df_error *error);
-
 #endif

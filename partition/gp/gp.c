@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "partition/gp/gp.h"
-#include "runtime/threads/bind.h"
 #include "runtime/base/error.h"
+#include "runtime/threads/bind.h"
+#include "runtime/threads/clock.h"
 
 enum { ROUNDS = 3, MOST_KEPT = 6 };
 
@@ -26,13 +26,6 @@ uint64_t dfp_default_budget(const struct df_graph *graph)
     double size = (double)graph->n_nodes + graph->n_readers + 1;
     double evaluations = 0.1 / (size * 25e-9 * (1 + size / 20000));
     return (uint64_t)(evaluations < 20 ? 20 : evaluations > 50000 ? 50000 : evaluations);
-}
-
-double dfp_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 /* Hot where there is time to cool down. */
@@ -172,7 +165,7 @@ static int search_make(struct dfp_search *search, const struct dfp_problem *prob
     }
     uint64_t evaluations = options->budget ? options->budget : dfp_default_budget(problem->graph);
     search->budget_steps = evaluations * search->compact.n_nodes;
-    search->deadline_s = options->time_cap_s > 0 ? dfp_seconds() + options->time_cap_s : INFINITY;
+    search->deadline_s = options->time_cap_s > 0 ? dfr_clock_s() + options->time_cap_s : INFINITY;
     if (for_many_waves(problem->graph, options)) {
         dfp_waves_count(search);
         dfp_compact_apply_rates(&search->compact, search->n_waves);

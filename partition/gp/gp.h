@@ -129,10 +129,10 @@ static inline uint64_t dfp_key(float priority, uint32_t node) /* higher priority
     return (uint64_t)~ascending << 32 | node;
 }
 
-/* ---- gp_fast.c ---- */
-
 /* Puts the readers of initial values in order from nothing; dfp_state_run() only repairs it. */
 void dfp_state_sort(struct dfp_state *state);
+
+/* ---- gp_fast.c ---- */
 
 /* The makespan as dfp_evaluate() gives it; INFINITY as soon as it is certain to be above limit_s. */
 double dfp_state_run(struct dfp_state *state, double limit_s);
@@ -173,7 +173,7 @@ struct dfp_search {                     /* what the makers of starts work with *
     struct dfp_pool pool;
     uint32_t inflight, n_waves;         /* many waves: in flight, and in a simulated run; else 0 */
     uint64_t budget_steps;              /* for everything */
-    double deadline_s;                  /* by dfp_seconds(), INFINITY: none */
+    double deadline_s;                  /* by dfr_clock_s(), INFINITY: none */
     double *average_rank_s;             /* HEFT's: mean times */
     double price[DF_MAX_UNITS];         /* of a second of all workers of a unit, from the area bound; sums to 1 */
     double area_s, bound_s;
@@ -185,7 +185,7 @@ struct dfp_search {                     /* what the makers of starts work with *
     uint32_t n_clusters;
 };
 
-/* Evaluates search->place under its own upward rank, and remembers it. */
+/* gp_pool.c: evaluates search->place under its own upward rank, and remembers it. */
 void dfp_search_try(struct dfp_search *search, bool from_metis);
 /* The same by these priorities. */
 void dfp_search_try_order(struct dfp_search *search, bool from_metis, const float *order);
@@ -208,6 +208,7 @@ int dfp_replay_run(struct dfp_search *search, enum dfp_replays replays, struct d
 /* Policies that decide in the run; the first is the one to try where there is time for one only. */
 enum { DFP_N_ONLINE = 10, DFP_STEPS_PER_JOB = 6 /* of the budget, in a simulated run */ };
 extern const char *const dfp_online[DFP_N_ONLINE];
+extern const struct dfp_partitioner *const dfp_others[]; /* all planners but gp; NULL-terminated */
 /* What another planner makes of the problem, in its own order, or in that of upward ranks where it has none. */
 int dfp_replay_plan(const struct dfp_search *search, const struct dfp_partitioner *planner, uint16_t *place,
                     float *priority, struct df_error *error);
@@ -254,10 +255,6 @@ bool dfp_room_is_short(const struct dfp_problem *problem);
 /* Chooses again, from the pool, the other planners and the online policies, by simulation; result: as answered without
  * regard to memory. */
 int dfp_room_answer(struct dfp_search *search, struct dfp_result *result, struct df_error *error);
-
-/* ---- gp.c ---- */
-
-double dfp_seconds(void);               /* monotonic */
 
 /* ---- gp_refine.c ---- */
 

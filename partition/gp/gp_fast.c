@@ -7,8 +7,6 @@
  * Abort:    once a job is ready at t, the end is at t + its rank at least; and once a unit has idled, its load and its
  *           idle time have to fit into the makespan. Either above the limit ends the run.
  */
-#include <stdlib.h>
-
 #include "partition/gp/gp.h"
 #include "runtime/base/error.h"
 
@@ -226,22 +224,6 @@ static void start_jobs(struct run *r, uint32_t unit)
                                    (uint16_t)unit, NO_ENGINE };
         event_push(r, &event);
     }
-}
-
-static int by_urgency(const void *a, const void *b)
-{
-    const struct dfp_first *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-void dfp_state_sort(struct dfp_state *s)
-{
-    const struct dfp_compact *c = s->compact;
-    for (uint32_t i = 0; i < c->n_initial; i++)
-        s->first[i] = (struct dfp_first){ s->key[c->initial_reader[i]], i };
-    qsort(s->first, c->n_initial, sizeof *s->first, by_urgency);
 }
 
 /* From one run to the next few keys change, so insertion is as good as linear. A reader's own inputs stay together. */

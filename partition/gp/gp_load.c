@@ -10,6 +10,7 @@
 
 #include "partition/gp/gp.h"
 #include "runtime/base/error.h"
+#include "runtime/threads/clock.h"
 
 struct loading {
     struct dfp_state *s;
@@ -67,7 +68,7 @@ static void exchange(struct loading *l)
 
 static bool is_late(const struct dfp_search *search)
 {
-    return search->deadline_s < INFINITY && dfp_seconds() > search->deadline_s;
+    return search->deadline_s < INFINITY && dfr_clock_s() > search->deadline_s;
 }
 
 double dfp_load_run(struct dfp_search *search, double spare, uint64_t n_moves, double start_temperature, uint64_t seed)

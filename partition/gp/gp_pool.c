@@ -86,6 +86,22 @@ void dfp_pool_add(struct dfp_pool *pool, double makespan_s, bool from_metis, con
     pool->found[i] = found;
 }
 
+static void try_with(struct dfp_search *search, bool from_metis, const float *order)
+{
+    dfp_state_set(&search->state, search->place, order, order ? 0 : 1);
+    dfp_pool_add(&search->pool, dfp_state_run(&search->state, INFINITY), from_metis, &search->state);
+}
+
+void dfp_search_try(struct dfp_search *search, bool from_metis)
+{
+    try_with(search, from_metis, NULL);
+}
+
+void dfp_search_try_order(struct dfp_search *search, bool from_metis, const float *order)
+{
+    try_with(search, from_metis, order);
+}
+
 /* x = m · 2^e with m in [√½, √2); ln m = 2 artanh((m − 1) / (m + 1)), of which four terms are enough. */
 double dfp_minus_log(double x)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "partition/gp/gp.h"
+#include "runtime/threads/clock.h"
 
 enum { MAX_GROUP = 12, MAX_STRETCH = 5 };
 
@@ -222,7 +223,7 @@ void dfp_anneal_run(struct dfp_state *state, const struct dfp_search *search, co
     double t0 = anneal->start_temperature * a.current_s;
     for (;;) {
         uint64_t used = state->steps - begin + overhead;
-        if (used >= anneal->steps || (search->deadline_s < INFINITY && dfp_seconds() > search->deadline_s))
+        if (used >= anneal->steps || (search->deadline_s < INFINITY && dfr_clock_s() > search->deadline_s))
             break;
         double x = (double)used / (double)anneal->steps, left = 1 - x;
         move(&a);

@@ -20,6 +20,7 @@ enum {
 
 const char *const dfp_online[DFP_N_ONLINE] = { "dmda", "dmdas", "dmdar", "pats", "pams", "padas", "ddwrr", "ddfcfs",
                                                "eager", "ws" };
+const struct dfp_partitioner *const dfp_others[] = { DFP_OTHER_PARTITIONERS, NULL };
 static const struct dfp_partitioner *const planners[] = { &dfp_partitioner_heft, &dfp_partitioner_peft };
 
 static int replay(struct dfp_search *search, const char *policy, bool is_start, double *start_s, float *priority,

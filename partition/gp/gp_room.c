@@ -89,11 +89,8 @@ static int try_planners(struct room *r, struct df_error *error)
 {
     const struct dfp_search *search = r->search;
     int code = DF_OK;
-    for (size_t i = 0; dfp_partitioners[i] && code != DF_E_MEMORY; i++) {
-        const struct dfp_partitioner *planner = dfp_partitioners[i];
-        if (planner == &dfp_partitioner_gp)
-            continue;
-        code = dfp_replay_plan(search, planner, r->place, r->priority, error);
+    for (size_t i = 0; dfp_others[i] && code != DF_E_MEMORY; i++) {
+        code = dfp_replay_plan(search, dfp_others[i], r->place, r->priority, error);
         if (!code)
             code = try_placed(r, error);
     }

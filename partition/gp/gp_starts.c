@@ -6,22 +6,7 @@
 
 #include "partition/gp/gp.h"
 #include "runtime/base/error.h"
-
-static void try_with(struct dfp_search *search, bool from_metis, const float *order)
-{
-    dfp_state_set(&search->state, search->place, order, order ? 0 : 1);
-    dfp_pool_add(&search->pool, dfp_state_run(&search->state, INFINITY), from_metis, &search->state);
-}
-
-void dfp_search_try(struct dfp_search *search, bool from_metis)
-{
-    try_with(search, from_metis, NULL);
-}
-
-void dfp_search_try_order(struct dfp_search *search, bool from_metis, const float *order)
-{
-    try_with(search, from_metis, order);
-}
+#include "runtime/threads/clock.h"
 
 /* Where many chains are as urgent as each other, upward rank works at all of them at once, and what joins them comes
  * late. These orders finish one after the other: the graph's own, and that of a walk back from each end in turn. */
@@ -155,7 +140,7 @@ static int least_load(struct dfp_search *search, uint64_t evaluations, struct df
 
 static bool in_time(const struct dfp_search *search)
 {
-    return !(search->deadline_s < INFINITY) || dfp_seconds() < search->deadline_s;
+    return !(search->deadline_s < INFINITY) || dfr_clock_s() < search->deadline_s;
 }
 
 int dfp_starts_run(struct dfp_search *search, struct df_error *error)

@@ -225,6 +225,22 @@ void dfp_state_undo(struct dfp_state *s)
     }
 }
 
+static int by_urgency(const void *a, const void *b)
+{
+    const struct dfp_first *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+void dfp_state_sort(struct dfp_state *s)
+{
+    const struct dfp_compact *c = s->compact;
+    for (uint32_t i = 0; i < c->n_initial; i++)
+        s->first[i] = (struct dfp_first){ s->key[c->initial_reader[i]], i };
+    qsort(s->first, c->n_initial, sizeof *s->first, by_urgency);
+}
+
 void dfp_state_set(struct dfp_state *s, const uint16_t *place, const float *bias, float rank_weight)
 {
     const struct dfp_compact *c = s->compact;

@@ -317,9 +317,8 @@ static int choose(struct waves *w, struct df_error *error)
     uint64_t jobs = (uint64_t)w->search->n_waves * w->search->compact.n_nodes;
     for (uint32_t i = 0; i < w->n && !code; i++)
         code = try_candidate(w, &w->candidate[i], error);
-    for (size_t i = 0; dfp_partitioners[i] && jobs <= FEW_JOBS && !code; i++)
-        if (dfp_partitioners[i] != &dfp_partitioner_gp)
-            code = try_planner(w, dfp_partitioners[i], error);
+    for (size_t i = 0; dfp_others[i] && jobs <= FEW_JOBS && !code; i++)
+        code = try_planner(w, dfp_others[i], error);
     for (size_t i = 0; i < (jobs <= FEW_JOBS ? DFP_N_ONLINE : 1) && !code; i++) {
         double wave_s;
         code = simulate(w, dfp_online[i], NULL, &wave_s, error);

@@ -64,4 +64,10 @@ void dfp_place_free_nodes(const struct dfp_model *model, uint16_t *place);
 extern const struct dfp_partitioner dfp_partitioner_gp, dfp_partitioner_gp_thesis, dfp_partitioner_heft,
     dfp_partitioner_peft, dfp_partitioner_all_cpu, dfp_partitioner_all_gpu;
 
+/* All planners but gp, in the order of dfp_partitioners[]. gp compares its own answers with theirs. A new planner is a
+ * file of its own and a line here. */
+#define DFP_OTHER_PARTITIONERS                                                                                         \
+    &dfp_partitioner_gp_thesis, &dfp_partitioner_heft, &dfp_partitioner_peft, &dfp_partitioner_all_cpu,                \
+        &dfp_partitioner_all_gpu
+
 #endif

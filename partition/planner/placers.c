@@ -1,15 +1,11 @@
-/* partition.c - the table of partitioners. A new one is a file of its own and a line here. */
+/* placers.c - the table of partitioners: gp, and all that DFP_OTHER_PARTITIONERS of model.h lists. */
 #include <string.h>
 
 #include "partition/model/model.h"
 
 const struct dfp_partitioner *const dfp_partitioners[] = {
     &dfp_partitioner_gp,
-    &dfp_partitioner_gp_thesis,
-    &dfp_partitioner_heft,
-    &dfp_partitioner_peft,
-    &dfp_partitioner_all_cpu,
-    &dfp_partitioner_all_gpu,
+    DFP_OTHER_PARTITIONERS,
     NULL,
 };
 

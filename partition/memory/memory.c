@@ -59,15 +59,6 @@ static int find_tenants(const struct df_graph *g, const uint16_t *place, uint32_
     return DF_OK;
 }
 
-uint32_t dfp_tenant_last_end(const struct df_graph *g, const struct dfp_tenant *t)
-{
-    const struct df_value *v = &g->values[t->last];
-    uint32_t end = v->producer;
-    for (uint32_t r = v->first_reader; r < v->first_reader + v->n_readers; r++)
-        end = g->readers[r].node > end ? g->readers[r].node : end;
-    return end;
-}
-
 /* ---- what is made once ---- */
 
 static int place_once(struct dfp_memory *m, struct df_error *error)

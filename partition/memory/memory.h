@@ -53,7 +53,14 @@ static inline uint32_t dfp_tenant_writer(const struct df_graph *g, const struct 
 }
 
 /* The end with the highest number. */
-uint32_t dfp_tenant_last_end(const struct df_graph *graph, const struct dfp_tenant *tenant);
+static inline uint32_t dfp_tenant_last_end(const struct df_graph *g, const struct dfp_tenant *t)
+{
+    const struct df_value *v = &g->values[t->last];
+    uint32_t end = v->producer;
+    for (uint32_t r = v->first_reader; r < v->first_reader + v->n_readers; r++)
+        end = g->readers[r].node > end ? g->readers[r].node : end;
+    return end;
+}
 
 /* What a heap with a stack of buffers for each size would touch in the sequence; UINT64_MAX: it has no number. */
 int dfp_memory_by_size(const struct df_graph *graph, const struct dfp_memory *memory, uint64_t *bytes,

@@ -182,33 +182,19 @@ static void schedule(struct list *l, const struct rule *rule)
 
 /* ---- tables ---- */
 
-/* The optimistic cost table: how long the way to the end still is after the node, if it runs on u and all that follows
- * is placed at its best. */
+/* The mean is over units, not over workers as PEFT's own is. */
 static void fill_oct(struct list *l)
 {
     const struct dfp_compact *c = l->c;
-    for (uint32_t v = c->n_nodes; v-- > 0;) {
+    dfp_compact_optimistic(c, l->oct_s);
+    for (uint32_t v = 0; v < c->n_nodes; v++) {
         double sum_s = 0;
         uint32_t n_able = 0;
-        for (uint32_t u = 0; u < c->n_units; u++) {
-            double most = 0;
-            for (uint32_t value = c->first_out[v]; value < c->first_out[v + 1]; value++)
-                for (uint32_t r = c->first_reader[value]; r < c->first_reader[value + 1]; r++) {
-                    uint32_t reader = c->reader[r];
-                    double least = INFINITY;
-                    for (uint32_t w = 0; w < c->n_units; w++) {
-                        double way = l->oct_s[(size_t)reader * c->n_units + w] + dfp_compact_time_s(c, reader, w) +
-                                     dfp_compact_copy_s(c, value, u, w);
-                        least = way < least ? way : least;
-                    }
-                    most = least > most ? least : most;
-                }
-            l->oct_s[(size_t)v * c->n_units + u] = most;
+        for (uint32_t u = 0; u < c->n_units; u++)
             if (c->allowed[v] & 1u << u) {
-                sum_s += most;
+                sum_s += l->oct_s[(size_t)v * c->n_units + u];
                 n_able++;
             }
-        }
         l->mean_oct_s[v] = sum_s / n_able;
     }
 }

@@ -58,38 +58,26 @@ static int single_units(struct dfp_search *search, struct df_error *error)
     return code;
 }
 
-/* HEFT's upward rank: means over the units that can run a node, and over pairs of units for copies. */
+/* Over all pairs of workers, but only copies between the host and a device count: those between devices are left out. */
+static double mean_copy_s(const struct dfp_compact *c, uint32_t value)
+{
+    double copy_s = 0;
+    uint32_t workers = c->workers[0];
+    for (uint32_t u = 1; u < c->n_units; u++) {
+        workers += c->workers[u];
+        copy_s += (c->to_s[(size_t)value * c->n_units + u] + c->from_s[(size_t)value * c->n_units + u]) *
+                  c->workers[u] * c->workers[0];
+    }
+    return copy_s / ((double)workers * workers);
+}
+
 static bool fill_average_rank(struct dfp_search *search)
 {
     const struct dfp_compact *c = &search->compact;
-    uint32_t workers = 0;
     search->average_rank_s = malloc(((size_t)c->n_nodes + 1) * sizeof *search->average_rank_s);
-    if (!search->average_rank_s)
-        return false;
-    for (uint32_t u = 0; u < c->n_units; u++)
-        workers += c->workers[u];
-    for (uint32_t v = c->n_nodes; v-- > 0;) {
-        double sum_s = 0, longest = 0;
-        uint32_t n = 0;
-        for (uint32_t u = 0; u < c->n_units; u++)
-            if (c->allowed[v] & 1u << u) {
-                sum_s += dfp_compact_time_s(c, v, u) * c->workers[u];
-                n += c->workers[u];
-            }
-        for (uint32_t value = c->first_out[v]; value < c->first_out[v + 1]; value++) {
-            double copy_s = 0;
-            for (uint32_t u = 1; u < c->n_units; u++)
-                copy_s += (c->to_s[(size_t)value * c->n_units + u] + c->from_s[(size_t)value * c->n_units + u]) *
-                          c->workers[u] * c->workers[0];
-            copy_s /= (double)workers * workers;
-            for (uint32_t r = c->first_reader[value]; r < c->first_reader[value + 1]; r++) {
-                double way = copy_s + search->average_rank_s[c->reader[r]];
-                longest = way > longest ? way : longest;
-            }
-        }
-        search->average_rank_s[v] = sum_s / n + longest;
-    }
-    return true;
+    if (search->average_rank_s)
+        dfp_compact_mean_rank(c, mean_copy_s, search->average_rank_s);
+    return search->average_rank_s;
 }
 
 enum again { SPLIT_BY_METIS, OTHER_ORDERS };

@@ -66,6 +66,17 @@ static inline double dfp_compact_copy_s(const struct dfp_compact *c, uint32_t va
     return from == to ? 0 : (from ? c->from_s[row + from] : 0) + (to ? c->to_s[row + to] : 0);
 }
 
+/* ---- rank.c ---- */
+
+/* HEFT's upward rank: how long the way from a node's start to the end is, with mean times. A node's time is the mean
+ * over the workers that can run it; mean_copy_s() says what the copy of a value costs on average. rank_s: by node. */
+void dfp_compact_mean_rank(const struct dfp_compact *compact,
+                           double (*mean_copy_s)(const struct dfp_compact *compact, uint32_t value), double *rank_s);
+
+/* PEFT's optimistic cost table: how long the way to the end still is after a node, if the node runs on that unit and
+ * all that follows is placed at its best. oct_s: [node * n_units + unit]. */
+void dfp_compact_optimistic(const struct dfp_compact *compact, double *oct_s);
+
 /* ---- bound.c ---- */
 
 /* No schedule of one wave is shorter: area bound and two-state critical path. *price: of a second of all

@@ -44,18 +44,6 @@ struct heft {
 
 /* ---- ranks ---- */
 
-/* Over the workers that can run the node, as the paper's processors are workers. */
-static double mean_time_s(const struct dfp_compact *c, uint32_t node)
-{
-    double sum_s = 0, n = 0;
-    for (uint32_t u = 0; u < c->n_units; u++)
-        if (c->allowed[node] >> u & 1) {
-            sum_s += c->workers[u] * dfp_compact_time_s(c, node, u);
-            n += c->workers[u];
-        }
-    return n > 0 ? sum_s / n : 0;
-}
-
 /* Over all pairs of workers, those of one unit included. */
 static double mean_copy_s(const struct dfp_compact *c, uint32_t value)
 {
@@ -69,45 +57,14 @@ static double mean_copy_s(const struct dfp_compact *c, uint32_t value)
     return n > 0 ? sum_s / n : 0;
 }
 
-static void rank_upward(struct heft *h)
-{
-    const struct dfp_compact *c = &h->compact;
-    for (uint32_t v = c->n_nodes; v-- > 0;) {
-        double longest_s = 0;
-        for (uint32_t value = c->first_out[v]; value < c->first_out[v + 1]; value++) {
-            double copy_s = mean_copy_s(c, value);
-            for (uint32_t r = c->first_reader[value]; r < c->first_reader[value + 1]; r++)
-                longest_s = fmax(longest_s, copy_s + h->rank_s[c->reader[r]]);
-        }
-        h->rank_s[v] = mean_time_s(c, v) + longest_s;
-    }
-}
-
-/* The entry of node v on unit u. */
-static double optimistic_s(const struct heft *h, uint32_t v, uint32_t u)
-{
-    const struct dfp_compact *c = &h->compact;
-    double most_s = 0;
-    for (uint32_t value = c->first_out[v]; value < c->first_out[v + 1]; value++)
-        for (uint32_t r = c->first_reader[value]; r < c->first_reader[value + 1]; r++) {
-            uint32_t reader = c->reader[r];
-            double least_s = INFINITY;
-            for (uint32_t w = 0; w < c->n_units; w++)
-                if (c->allowed[reader] >> w & 1)
-                    least_s = fmin(least_s, h->oct_s[(size_t)reader * c->n_units + w] +
-                                            dfp_compact_time_s(c, reader, w) + dfp_compact_copy_s(c, value, u, w));
-            most_s = fmax(most_s, least_s);
-        }
-    return most_s;
-}
-
+/* The mean entry of the optimistic cost table over the workers that can run the node. */
 static void rank_optimistically(struct heft *h)
 {
     const struct dfp_compact *c = &h->compact;
-    for (uint32_t v = c->n_nodes; v-- > 0;) {
+    dfp_compact_optimistic(c, h->oct_s);
+    for (uint32_t v = 0; v < c->n_nodes; v++) {
         double sum_s = 0, n = 0;
         for (uint32_t u = 0; u < c->n_units; u++) {
-            h->oct_s[(size_t)v * c->n_units + u] = optimistic_s(h, v, u);
             if (c->allowed[v] >> u & 1) {
                 sum_s += c->workers[u] * h->oct_s[(size_t)v * c->n_units + u];
                 n += c->workers[u];
@@ -367,7 +324,7 @@ static int solve(const struct dfp_problem *problem, bool optimistic, uint16_t *p
     if (good && optimistic)
         rank_optimistically(&h);
     else if (good)
-        rank_upward(&h);
+        dfp_compact_mean_rank(&h.compact, mean_copy_s, h.rank_s);
     good = good && schedule(&h);
     if (good && priority)
         order_by_begin(&h, priority);

@@ -466,11 +466,6 @@ void dfm_cache_stats(const struct dfm_cache *c, struct df_memory_stats *stats)
     stats->peak_bytes = dfm_pool_peak(c->pool);
 }
 
-uint64_t dfm_cache_capacity(const struct dfm_cache *c)
-{
-    return dfm_pool_capacity(c->pool);
-}
-
 bool dfm_cache_check(const struct dfm_cache *c)
 {
     uint32_t idle = 0, unused = 0, pinned = 0;

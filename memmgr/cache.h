@@ -137,7 +137,6 @@ void dfm_cache_drop(struct dfm_cache *cache, uint32_t block);
 /* A fetch that nobody waits for. */
 int dfm_cache_to_host(struct dfm_cache *cache, uint32_t block, struct df_error *error);
 void dfm_cache_stats(const struct dfm_cache *cache, struct df_memory_stats *stats);
-uint64_t dfm_cache_capacity(const struct dfm_cache *cache);
 
 /* Bytes of waves' blocks that are still here at the end of a run that succeeded; acts on what was posted. */
 uint64_t dfm_cache_left_bytes(struct dfm_cache *cache);

@@ -50,10 +50,6 @@ struct dfw_key {                        /* machine: this one */
 };
 int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample,
                      struct df_error *error);
-/* Combines the latest sample sets: sets far from the others are left out, the rest weighs by its runs. DF_OK and
- * *found false where there is none. */
-int dfw_sample_load(struct dfw_db *db, const struct dfw_key *key, struct dfr_sample *sample, bool *found,
-                    struct df_error *error);
 /* Whether a kernel of this name has any sample on this machine. */
 int dfw_sample_any(struct dfw_db *db, const char *kernel, bool *any, struct df_error *error);
 /* Calls known() for every key that has a sample on this machine; strings are valid during the call. */
@@ -70,7 +66,6 @@ int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, co
                        bool emulated, struct df_error *error);
 int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found,
                           struct df_error *error);
-int dfw_platform_load(struct dfw_db *db, struct df_platform *platform, bool *found, struct df_error *error);
 
 /* ---- this machine ---- */
 
@@ -84,7 +79,8 @@ void dfw_machine_cpu(char *name, size_t size, unsigned *cores, uint64_t *memory_
 
 /* ---- all sizes of a kernel ---- */
 
-/* Of this machine; variant and hash as in a key. */
+/* Of this machine; variant and hash as in a key. Each size's time combines its latest sample sets: sets far from the
+ * others are left out, the rest weighs by its runs. */
 int dfw_points_load(struct dfw_db *db, const char *device, const char *variant, const char *kernel, uint64_t hash,
                     struct dfw_points *points, struct df_error *error);
 
@@ -104,11 +100,6 @@ int dfw_groups_each(struct dfw_db *db, int (*found)(void *arg, const struct dfw_
  * where there is none. */
 int dfw_known_load(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device, bool emu_all,
                    struct dfw_known *known, struct df_error *error);
-/* The times that follow from it: dfw_known_times(). */
-int dfw_times(struct dfw_db *db, const struct df_graph *graph, bool emu_all, struct df_times *times,
-              struct df_error *error);
-int dfw_times_on(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device, bool emu_all,
-                 struct df_times *times, struct df_error *error);
 
 /* ---- probing ---- */
 
@@ -135,7 +126,6 @@ struct dfw_probe_report {
 typedef void dfw_progress(void *arg, const char *what, double done_of_1);
 int dfw_probe_with(const struct dfw_probe_options *options, struct df_platform *platform,
                    struct dfw_probe_report *report, dfw_progress *progress, void *arg, struct df_error *error);
-int dfw_probe(struct df_platform *platform, dfw_progress *progress, void *arg, struct df_error *error);
 
 /* One device that is open with a pool of at least DFW_PROBE_POOL_BYTES: its links, engines and launch overhead. */
 #define DFW_PROBE_POOL_BYTES (64ull << 20)
@@ -154,7 +144,6 @@ void dfw_pairs_give(const struct dfw_pairs *pairs, struct df_platform *platform)
 bool dfw_link_fit(const uint64_t *bytes, const double *seconds, unsigned n, struct df_link *link);
 
 /* As text in the language: what `dfc probe` prints and --platform reads. report (may be NULL) becomes comments. */
-int dfw_platform_print(FILE *out, const struct df_platform *platform);
 int dfw_platform_print_report(FILE *out, const struct df_platform *platform, const struct dfw_probe_report *report);
 
 #endif

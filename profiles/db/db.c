@@ -168,7 +168,6 @@ void dfw_db_close(struct dfw_db *db)
 {
     if (!db)
         return;
-    sqlite3_finalize(db->load);
     sqlite3_close(db->sqlite);
     free(db->path);
     free(db);
@@ -186,7 +185,7 @@ const struct dfw_imported *dfw_db_imported(const struct dfw_db *db)
 
 /* ---- samples ---- */
 
-/* Parameters ?1 … ?8 of both statements. Signed, as SQLite has no other integers; nothing but equality is asked of
+/* Parameters ?1 … ?8. Signed, as SQLite has no other integers; nothing but equality is asked of
  * the hash. */
 static void bind_key(struct dfw_db *db, sqlite3_stmt *s, const struct dfw_key *key)
 {
@@ -275,39 +274,6 @@ void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_s
     sample->ci_s = sqrt(squares) / weight;
     sample->runs = runs > UINT32_MAX ? UINT32_MAX : (uint32_t)runs;
     sample->dropped = dropped > UINT32_MAX ? UINT32_MAX : (uint32_t)dropped;
-}
-
-int dfw_sample_load(struct dfw_db *db, const struct dfw_key *key, struct dfr_sample *sample, bool *found,
-                    struct df_error *error)
-{
-    int status = DF_OK;
-    if (!db->load)                      /* kept: a graph may ask for a million works */
-        status = dfw_db_prepare(db,
-                                "SELECT mean_s, ci_s, runs, dropped FROM samples WHERE machine = ?1 AND device = ?2"
-                                " AND variant = ?3 AND kernel = ?4 AND dims = ?5 AND scalars = ?6"
-                                " AND hash = ?7 AND job_bytes = ?8"
-                                " ORDER BY id DESC LIMIT ?9",
-                                &db->load, error);
-    if (status != DF_OK)
-        return status;
-    sqlite3_stmt *s = db->load;
-    bind_key(db, s, key);
-    sqlite3_bind_int(s, 9, DFW_SETS_COMBINED);
-    struct dfr_sample sets[DFW_SETS_COMBINED];
-    uint32_t n = 0;
-    int code = dfw_db_step(s);
-    for (; code == SQLITE_ROW; code = dfw_db_step(s))
-        n += dfw_db_sample(s, 0, &sets[n]);
-    if (code != SQLITE_DONE) {
-        status = dfw_db_fail(db, "read samples", error);
-    } else {
-        *found = n > 0;
-        if (n > 0)
-            dfw_samples_combine(sets, n, sample);
-    }
-    sqlite3_reset(s);
-    sqlite3_clear_bindings(s);       /* they borrow from the key */
-    return status;
 }
 
 int dfw_sample_any(struct dfw_db *db, const char *kernel, bool *any, struct df_error *error)

@@ -14,7 +14,6 @@
 
 struct dfw_db {
     sqlite3 *sqlite;
-    sqlite3_stmt *load;                 /* of dfw_sample_load(), made when first needed */
     char *path;
     char machine[512];
     int failed_code;                    /* SQLite's, of the latest failure */

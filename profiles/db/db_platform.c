@@ -296,8 +296,3 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
         *platform = p;
     return DF_OK;
 }
-
-int dfw_platform_load(struct dfw_db *db, struct df_platform *platform, bool *found, struct df_error *error)
-{
-    return dfw_platform_load_for(db, false, platform, found, error);
-}

@@ -65,21 +65,3 @@ int dfw_known_load(struct dfw_db *db, const struct df_graph *graph, const char *
         dfw_known_free(&made);
     return status;
 }
-
-int dfw_times_on(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device, bool emu_all,
-                 struct df_times *times, struct df_error *error)
-{
-    struct dfw_known known;
-    int status = dfw_known_load(db, graph, gpu_device, emu_all, &known, error);
-    if (status != DF_OK)
-        return status;
-    status = dfw_known_times(&known, graph, times, error);
-    dfw_known_free(&known);
-    return status;
-}
-
-int dfw_times(struct dfw_db *db, const struct df_graph *graph, bool emu_all, struct df_times *times,
-              struct df_error *error)
-{
-    return dfw_times_on(db, graph, NULL, emu_all, times, error);
-}

@@ -415,13 +415,6 @@ static bool make_query(const struct dfw_estimator *e, const char *dims, const ch
     return true;
 }
 
-double dfw_estimator_value_by(struct dfw_estimator *e, enum dfw_method method, const char *dims, const char *scalars,
-                              uint64_t job_bytes)
-{
-    struct item query;
-    return make_query(e, dims, scalars, job_bytes, &query) ? value_by(e, method, &query) : NAN;
-}
-
 double dfw_estimator_value(struct dfw_estimator *e, const char *dims, const char *scalars, uint64_t job_bytes)
 {
     struct item query;

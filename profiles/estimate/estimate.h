@@ -55,8 +55,6 @@ double dfw_estimator_error(const struct dfw_estimator *estimator, enum dfw_metho
 
 /* The estimate; NaN: other features than the observations have, or this method cannot say. */
 double dfw_estimator_value(struct dfw_estimator *estimator, const char *dims, const char *scalars, uint64_t job_bytes);
-double dfw_estimator_value_by(struct dfw_estimator *estimator, enum dfw_method method, const char *dims,
-                              const char *scalars, uint64_t job_bytes);
 
 /* ---- estimate_power.c ---- */
 

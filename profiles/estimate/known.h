@@ -18,7 +18,7 @@
 struct dfw_point {                      /* one measured size of one variant */
     char *dims, *scalars;               /* as in dfr_work_key */
     uint64_t job_bytes;
-    double mean_s;                      /* sample sets combined as by dfw_sample_load() */
+    double mean_s;                      /* sample sets combined as dfw_points_load() does */
 };
 struct dfw_points {
     uint32_t n;

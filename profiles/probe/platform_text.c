@@ -216,8 +216,3 @@ int dfw_platform_print_report(FILE *out, const struct df_platform *platform, con
     fputs("}\n", out);
     return ferror(out) ? DF_E_IO : DF_OK;
 }
-
-int dfw_platform_print(FILE *out, const struct df_platform *platform)
-{
-    return dfw_platform_print_report(out, platform, NULL);
-}

@@ -184,9 +184,3 @@ int dfw_probe_with(const struct dfw_probe_options *options, struct df_platform *
         *report = found;
     return DF_OK;
 }
-
-int dfw_probe(struct df_platform *platform, dfw_progress *progress, void *arg, struct df_error *error)
-{
-    struct dfw_probe_options options = { .device = DF_DEVICE_AUTO };
-    return dfw_probe_with(&options, platform, NULL, progress, arg, error);
-}

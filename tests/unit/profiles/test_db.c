@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "profiles/db/db_impl.h"
+#include "db_rig.h"
 #include "temp_folder.h"
 
 
@@ -65,7 +66,7 @@ static void comes_back(void **state)
 
     db = open_new("back.db");
     bool found = false;
-    assert_int_equal(dfw_sample_load(db, &key, &loaded, &found, NULL), DF_OK);
+    assert_int_equal(load_sample(db, &key, &loaded, &found, NULL), DF_OK);
     assert_true(found);
     assert_true(loaded.mean_s == sample.mean_s && loaded.ci_s == sample.ci_s);
     assert_int_equal(loaded.runs, 14);
@@ -73,15 +74,15 @@ static void comes_back(void **state)
 
     struct dfw_key other = key;
     other.work.hash++;                  /* an edited kernel */
-    assert_int_equal(dfw_sample_load(db, &other, &loaded, &found, NULL), DF_OK);
+    assert_int_equal(load_sample(db, &other, &loaded, &found, NULL), DF_OK);
     assert_false(found);
     other = key;
     other.work.dims = k2;
-    assert_int_equal(dfw_sample_load(db, &other, &loaded, &found, NULL), DF_OK);
+    assert_int_equal(load_sample(db, &other, &loaded, &found, NULL), DF_OK);
     assert_false(found);
     other = key;
     other.device = "emu";
-    assert_int_equal(dfw_sample_load(db, &other, &loaded, &found, NULL), DF_OK);
+    assert_int_equal(load_sample(db, &other, &loaded, &found, NULL), DF_OK);
     assert_false(found);
     bool any = false;
     assert_int_equal(dfw_sample_any(db, "añadir", &any, NULL), DF_OK);
@@ -102,20 +103,20 @@ static void sets_are_combined(void **state)
                    single = key_of("single", none, 1);
     store(db, &two, 1.0, 30);
     store(db, &two, 2.0, 10);
-    assert_int_equal(dfw_sample_load(db, &two, &sample, &found, NULL), DF_OK);
+    assert_int_equal(load_sample(db, &two, &sample, &found, NULL), DF_OK);
     assert_true(fabs(sample.mean_s - 1.25) < 1e-12); /* weighs by runs */
     assert_int_equal(sample.runs, 40);
 
     for (int i = 0; i < 5; i++)
         store(db, &poisoned, 1.0 + 0.001 * i, 10);
     store(db, &poisoned, 9.0, 500);
-    assert_int_equal(dfw_sample_load(db, &poisoned, &sample, &found, NULL), DF_OK);
+    assert_int_equal(load_sample(db, &poisoned, &sample, &found, NULL), DF_OK);
     assert_true(sample.mean_s > 1.0 && sample.mean_s < 1.005);
     assert_true(sample.dropped >= 500);
 
     for (int i = 0; i < 9; i++)
         store(db, &single, i == 4 ? 50.0 : 2.0, 1);
-    assert_int_equal(dfw_sample_load(db, &single, &sample, &found, NULL), DF_OK);
+    assert_int_equal(load_sample(db, &single, &sample, &found, NULL), DF_OK);
     assert_true(sample.mean_s == 2.0);
 
     struct dfr_sample wrong = { .mean_s = NAN, .runs = 3 };
@@ -257,13 +258,10 @@ static void a_damaged_table_is_said(void **state)
     close(fd);
 
     struct df_error error = { "" };
-    bool found;
-    struct dfr_sample sample;
-    char k7[] = "k=7";
-    struct dfw_key key = key_of("f", k7, 1);
+    struct dfw_points points;
     int status = dfw_db_open(in_folder("damaged.db"), true, &db, &error);
     if (status == DF_OK) {
-        status = dfw_sample_load(db, &key, &sample, &found, &error);
+        status = dfw_points_load(db, "cpu", "cpu", "f", 1, &points, &error);
         dfw_db_close(db);
     }
     assert_int_equal(status, DF_E_IO);
@@ -332,27 +330,27 @@ static void platforms_come_back(void **state)
     p.units[1] = (struct df_unit){ .name = "titan", .cls = 1, .workers = 1, .memory_bytes = 6ull << 30, .engines = 2,
                                    .h2d = { 6e9, 1e-5, 4096 }, .d2h = { 5e9, 2e-5, 0 }, .launch_s = 8e-6, .jobs = 4 };
     bool found = true;
-    assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_false(found);
     assert_int_equal(dfw_platform_store(db, &p, NULL, true, NULL), DF_OK);
-    assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_false(found);                /* the emulator is not the machine */
     p.units[0].workers = 1;
     assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
     p.units[0].workers = 3;
     assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
-    assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_true(found);
     assert_same_platform(&loaded, &p);  /* the latest */
     for (uint32_t registers = DF_REGISTER_YES; registers <= DF_REGISTER_NO; registers++) {
         p.units[1].registers = registers;
         assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
-        assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
+        assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
         assert_same_platform(&loaded, &p);
     }
     /* A file that an older dfc made has no table for this. */
     assert_int_equal(dfw_db_exec(db, "DROP TABLE registers", "drop it", NULL), DF_OK);
-    assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     p.units[1].registers = DF_REGISTER_UNKNOWN;
     assert_same_platform(&loaded, &p);
     dfw_db_close(db);
@@ -380,7 +378,7 @@ static void what_makes_no_sense_is_passed_over(void **state)
         store(db, &key, 1, 3);
         snprintf(sql, sizeof sql, "UPDATE samples SET %s WHERE mean_s = 1", samples[i]);
         assert_int_equal(dfw_db_exec(db, sql, "change it", NULL), DF_OK);
-        assert_int_equal(dfw_sample_load(db, &key, &sample, &found, NULL), DF_OK);
+        assert_int_equal(load_sample(db, &key, &sample, &found, NULL), DF_OK);
         assert_true(found && sample.mean_s == 2);
         assert_int_equal(dfw_points_load(db, "cpu", "cpu", "f", 1, &points, NULL), DF_OK);
         assert_true(points.n == 1 && points.at[0].mean_s == 2);
@@ -395,7 +393,7 @@ static void what_makes_no_sense_is_passed_over(void **state)
         assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
         snprintf(sql, sizeof sql, "UPDATE units SET %s WHERE unit = 1", units[i]);
         assert_int_equal(dfw_db_exec(db, sql, "change it", NULL), DF_OK);
-        assert_int_equal(dfw_platform_load(db, &loaded, &found, &error), DF_E_IO);
+        assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, &error), DF_E_IO);
         assert_non_null(strstr(error.text, "makes no sense"));
     }
     dfw_db_close(db);
@@ -490,9 +488,9 @@ static void holds_what_version_1_held(struct dfw_db *db)
     p.units[1] = (struct df_unit){ .name = "g", .cls = 1, .workers = 1, .memory_bytes = 4096, .engines = 2,
                                    .h2d = { 6e9, 1e-5, 4096 }, .d2h = { 5e9, 2e-5, 0 }, .launch_s = 8e-6, .jobs = 4 };
     bool found = false;
-    assert_int_equal(dfw_sample_load(db, &key, &sample, &found, NULL), DF_OK);
+    assert_int_equal(load_sample(db, &key, &sample, &found, NULL), DF_OK);
     assert_true(found && sample.mean_s == 0.25 && sample.runs == 5 && sample.dropped == 1);
-    assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_true(found);
     assert_same_platform(&loaded, &p);
 }
@@ -516,7 +514,7 @@ static void an_older_database_keeps_what_it_has(void **state)
     p.units[1] = p.units[2] = (struct df_unit){ .cls = 1, .workers = 1, .h2d = { 1, 0, 0 }, .d2h = { 1, 0, 0 } };
     pairs.link[1][2] = pairs.link[2][1] = (struct df_link){ 50e9, 5e-6, 0 };
     assert_int_equal(dfw_platform_store(db, &p, &pairs, false, NULL), DF_OK);
-    assert_int_equal(dfw_platform_load(db, &loaded, &found, NULL), DF_OK);
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_true(loaded.units[1].peer.bytes_per_s == 50e9);
     dfw_db_close(db);
 }

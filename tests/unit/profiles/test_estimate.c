@@ -16,6 +16,7 @@
 #include "profiles/estimate/estimate.h"
 #include "profiles/profiles.h"
 #include "runtime/start/learn.h"
+#include "db_rig.h"
 #include "temp_folder.h"
 
 #define MOST 400
@@ -150,13 +151,13 @@ static void knn_is_as_published(void **unused)
     add(s, "n=150 m=90", "f=\"b\"", 1, 100.0, 1);    /*                    1               = 1 */
     add(s, "n=900 m=100", "f=\"a\"", 1, 5.0, 1);     /*                    0.75^2 + 0.10^2 = 0.5725 */
     struct dfw_estimator *e = make(s, 1);
-    assert_true(near(dfw_estimator_value_by(e, DFW_KNN, "n=150 m=90", "f=\"a\"", 1), 3.0, 1e-12)); /* (1 + 5) / 2 */
-    assert_true(near(dfw_estimator_value_by(e, DFW_KNN, "n=150 m=90", "f=\"b\"", 1), 52.5, 1e-12));
+    assert_true(near(dfw_estimator_value(e, "n=150 m=90", "f=\"a\"", 1), 3.0, 1e-12)); /* (1 + 5) / 2 */
+    assert_true(near(dfw_estimator_value(e, "n=150 m=90", "f=\"b\"", 1), 52.5, 1e-12));
     dfw_estimator_free(e);
     s->o[0].over = 0.1;
     s->o[3].over = 0.9;
     e = make(s, 0);
-    assert_true(near(dfw_estimator_value_by(e, DFW_KNN, "n=150 m=90", "f=\"a\"", 1), 6.0 / 1.0, 1e-12));
+    assert_true(near(dfw_estimator_value(e, "n=150 m=90", "f=\"a\"", 1), 6.0 / 1.0, 1e-12));
     dfw_estimator_free(e);
     free(s);
 }
@@ -434,7 +435,7 @@ static void learned_files_are_taken_once(void **unused)
                                      .job_bytes = 32 } };
     struct dfr_sample sample;
     bool found = false;
-    assert_int_equal(dfw_sample_load(db, &key, &sample, &found, NULL), DF_OK);
+    assert_int_equal(load_sample(db, &key, &sample, &found, NULL), DF_OK);
     assert_true(found && sample.mean_s == 0.25 && sample.runs == 7 && sample.dropped == 1 && isnan(sample.ci_s));
     dfw_db_close(db);
 
@@ -442,7 +443,7 @@ static void learned_files_are_taken_once(void **unused)
     assert_int_equal(dfw_db_open(database, false, &db, NULL), DF_OK);
     assert_int_equal(dfw_db_imported(db)->files, 0);
     assert_int_equal(count_files(database, ".jsonl"), 1);
-    assert_int_equal(dfw_sample_load(db, &key, &sample, &found, NULL), DF_OK);
+    assert_int_equal(load_sample(db, &key, &sample, &found, NULL), DF_OK);
     assert_int_equal(sample.runs, 7);
     dfw_db_close(db);
 }

@@ -28,7 +28,7 @@ static char *text_of(const struct df_platform *p)
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    assert_int_equal(dfw_platform_print(out, p), DF_OK);
+    assert_int_equal(dfw_platform_print_report(out, p, NULL), DF_OK);
     fclose(out);
     return text;
 }

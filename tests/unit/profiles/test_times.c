@@ -13,6 +13,7 @@
 #include "profiles/profiles.h"
 #include "runtime/graph/builder.h"
 #include "runtime/graph/expr.h"
+#include "db_rig.h"
 #include "temp_folder.h"
 
 static int never(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
@@ -113,7 +114,7 @@ static void the_best_known_time_counts(void **state)
     store(db, g, large, DF_CLASS_GPU, DFW_EMULATOR, true, 7e-3);
     store(db, g, priced, DF_CLASS_CPU, "cpu", false, 0.5); /* a cost overrides it */
 
-    assert_int_equal(dfw_times_on(db, g, "Some GPU", false, &t, NULL), DF_OK);
+    assert_int_equal(times_from_db(db, g, "Some GPU", &t), DF_OK);
     assert_true(time_of(&t, 0, small, &source) == 5e-3 && source == DF_TIME_MEASURED);
     assert_true(time_of(&t, 1, small, &source) == 6e-4 && source == DF_TIME_MEASURED);
     assert_true(time_of(&t, 0, priced, &source) == 1e-3 && source == DF_TIME_COST);
@@ -123,13 +124,13 @@ static void the_best_known_time_counts(void **state)
     assert_true(fabs(time_of(&t, 1, large, &source) - 1.2e-3) < 1e-5 && source == DF_TIME_ESTIMATED);
     dfr_times_free(&t);
 
-    assert_int_equal(dfw_times_on(db, g, DFW_EMULATOR, false, &t, NULL), DF_OK);
+    assert_int_equal(times_from_db(db, g, DFW_EMULATOR, &t), DF_OK);
     assert_true(time_of(&t, 1, large, &source) == 7e-3 && source == DF_TIME_MEASURED);
     /* it would run the cpu's code */
     assert_true(time_of(&t, 1, small, &source) == 5e-3 && source == DF_TIME_ESTIMATED);
     dfr_times_free(&t);
 
-    assert_int_equal(dfw_times_on(db, edited, "Some GPU", false, &t, NULL), DF_OK);
+    assert_int_equal(times_from_db(db, edited, "Some GPU", &t), DF_OK);
     time_of(&t, 0, work_of(edited, "plain", 64), &source);
     assert_int_equal(source, DF_TIME_DEFAULT); /* an edited kernel: the hash of its cpu variant is another */
     time_of(&t, 1, work_of(edited, "plain", 64), &source);
@@ -150,7 +151,7 @@ static void no_database_gives_defaults(void **state)
     struct df_graph *g = make_graph(7, true);
     struct df_times t;
     uint8_t source;
-    assert_int_equal(dfw_times(NULL, g, false, &t, NULL), DF_OK);
+    assert_int_equal(times_from_db(NULL, g, NULL, &t), DF_OK);
     assert_true(time_of(&t, 0, work_of(g, "plain", 64), &source) > 0);
     assert_int_equal(source, DF_TIME_DEFAULT);
     assert_true(time_of(&t, 0, work_of(g, "priced", 64), &source) == 1e-3);

@@ -17,7 +17,7 @@ struct dfw_db {
     char *path;
     char machine[512];
     int failed_code;                    /* SQLite's, of the latest failure */
-    bool has_peers;                     /* its tables are of version 2 at least */
+    int64_t version;                    /* which of the versions in db_schema.c its tables are of */
     struct dfw_imported imported;       /* when it was opened */
 };
 

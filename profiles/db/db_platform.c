@@ -67,17 +67,10 @@ static int store_pairs(struct dfw_db *db, sqlite3_int64 id, uint32_t n_units, co
     return status;
 }
 
-/* Whether registering is faster has a table of its own, made when it is first needed: files that an older dfc made, or
- * will read, are as they were. */
 static int store_registers(struct dfw_db *db, sqlite3_int64 id, const struct df_platform *p, struct df_error *error)
 {
     sqlite3_stmt *s;
-    int status = dfw_db_exec(db,
-                             "CREATE TABLE IF NOT EXISTS registers (platform INTEGER NOT NULL"
-                             " REFERENCES platforms (id), unit INTEGER NOT NULL, registers INTEGER NOT NULL)",
-                             "store the platform", error);
-    if (status == DF_OK)
-        status = dfw_db_prepare(db, "INSERT INTO registers VALUES (?1,?2,?3)", &s, error);
+    int status = dfw_db_prepare(db, "INSERT INTO registers VALUES (?1,?2,?3)", &s, error);
     if (status != DF_OK)
         return status;
     for (uint32_t u = 0; u < p->n_units && status == DF_OK; u++) {
@@ -229,26 +222,10 @@ static int load_pairs(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p
     return status;
 }
 
-static int has_registers(struct dfw_db *db, bool *has, struct df_error *error)
-{
-    sqlite3_stmt *s;
-    int status = dfw_db_prepare(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'registers'", &s,
-                                error);
-    if (status != DF_OK)
-        return status;
-    *has = dfw_db_step(s) == SQLITE_ROW;
-    sqlite3_finalize(s);
-    return DF_OK;
-}
-
 static int load_registers(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p, struct df_error *error)
 {
-    bool has = false;
     sqlite3_stmt *s;
-    int status = has_registers(db, &has, error), code;
-    if (status != DF_OK || !has)
-        return status;
-    status = dfw_db_prepare(db, "SELECT unit, registers FROM registers WHERE platform = ?1", &s, error);
+    int status = dfw_db_prepare(db, "SELECT unit, registers FROM registers WHERE platform = ?1", &s, error), code;
     if (status != DF_OK)
         return status;
     sqlite3_bind_int64(s, 1, id);
@@ -281,9 +258,9 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
         sqlite3_int64 id = sqlite3_column_int64(s, 0);
         column_text(s, 1, p.name, sizeof p.name);
         status = load_units(db, id, &p, error);
-        if (status == DF_OK)
+        if (status == DF_OK && db->version >= 3)
             status = load_registers(db, id, &p, error);
-        if (status == DF_OK && db->has_peers)
+        if (status == DF_OK && db->version >= 2)
             status = load_pairs(db, id, &p, error);
     } else if (code != SQLITE_DONE) {
         status = dfw_db_fail(db, "read the platform", error);

@@ -1,14 +1,14 @@
 /* db_schema.c - the tables of the profile database, of which version a file has them, and how it gets those of this
  * one.
  *
- * Versions: 1: samples, platforms, units. 2: and links between devices. A file of an older version that can be written
- *           is brought to this one when it is opened, by steps that only add; one that cannot be written is read as it
- *           is.
+ * Versions: 1: samples, platforms, units. 2: and links between devices. 3: and whether registering is faster. A file of
+ *           an older version that can be written is brought to this one when it is opened, by steps that only add; one
+ *           that cannot be written is read as it is.
  */
 #include "profiles/db/db_impl.h"
 #include "runtime/base/error.h"
 
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 #define APPLICATION_ID 0x64667077       /* "dfpw" */
 
 static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the next */
@@ -29,6 +29,10 @@ static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the
     "CREATE TABLE peers (platform INTEGER NOT NULL REFERENCES platforms (id), sender INTEGER NOT NULL,"
     " receiver INTEGER NOT NULL, bytes_per_s REAL NOT NULL, latency_s REAL NOT NULL,"
     " threshold_bytes INTEGER NOT NULL, PRIMARY KEY (platform, sender, receiver)) WITHOUT ROWID;",
+
+    /* Some files of version 2 have this table already: it was made outside of these steps at first. */
+    "CREATE TABLE IF NOT EXISTS registers (platform INTEGER NOT NULL REFERENCES platforms (id), unit INTEGER NOT NULL,"
+    " registers INTEGER NOT NULL);",
 };
 
 static int pragma_int(struct dfw_db *db, const char *sql, int64_t *value, struct df_error *error)
@@ -65,7 +69,7 @@ static int bring_up(struct dfw_db *db, struct df_error *error)
     if (status != DF_OK)
         sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
     else
-        db->has_peers = true;
+        db->version = SCHEMA_VERSION;
     return status;
 }
 
@@ -93,7 +97,7 @@ int dfw_db_check_schema(struct dfw_db *db, bool create, struct df_error *error)
         return status;
     bool read_only = sqlite3_db_readonly(db->sqlite, "main") == 1;
     bool ours = version >= 1 && application == APPLICATION_ID;
-    db->has_peers = version >= 2;
+    db->version = version;
     if (ours && version <= SCHEMA_VERSION)
         return version == SCHEMA_VERSION || read_only ? DF_OK : bring_up(db, error);
     if (ours)

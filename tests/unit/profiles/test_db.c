@@ -348,11 +348,6 @@ static void platforms_come_back(void **state)
         assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
         assert_same_platform(&loaded, &p);
     }
-    /* A file that an older dfc made has no table for this. */
-    assert_int_equal(dfw_db_exec(db, "DROP TABLE registers", "drop it", NULL), DF_OK);
-    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
-    p.units[1].registers = DF_REGISTER_UNKNOWN;
-    assert_same_platform(&loaded, &p);
     dfw_db_close(db);
 }
 
@@ -504,7 +499,7 @@ static void an_older_database_keeps_what_it_has(void **state)
     assert_int_equal(dfw_db_open(path, false, &db, NULL), DF_OK);
     holds_what_version_1_held(db);
     dfw_db_close(db);
-    assert_int_equal(version_of(path), 2);
+    assert_int_equal(version_of(path), 3);
     db = open_new("old.db");            /* and takes what is new */
     holds_what_version_1_held(db);
     struct df_platform p = { .n_units = 3, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
@@ -517,6 +512,34 @@ static void an_older_database_keeps_what_it_has(void **state)
     assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_true(loaded.units[1].peer.bytes_per_s == 50e9);
     dfw_db_close(db);
+}
+
+/* Version 2 had no table for whether registering is faster; later files of it had one that was made when needed. */
+static void version_2_with_and_without_registers(void **state)
+{
+    (void)state;
+    struct df_platform p = { .n_units = 2, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
+    p.units[0].workers = 1;
+    p.units[1] = (struct df_unit){ .cls = 1, .workers = 1, .h2d = { 1, 0, 0 }, .d2h = { 1, 0, 0 },
+                                   .registers = DF_REGISTER_NO };
+    for (int with = 0; with < 2; with++) {
+        const char *name = with ? "with.db" : "without.db";
+        struct dfw_db *db = open_new(name);
+        bool found;
+        assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+        dfw_db_close(db);
+        if (!with)
+            execute(in_folder(name), "DROP TABLE registers");
+        execute(in_folder(name), "PRAGMA user_version = 2");
+        db = open_new(name);
+        assert_int_equal(version_of(in_folder(name)), 3);
+        assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
+        assert_true(found && loaded.units[1].registers == (with ? DF_REGISTER_NO : DF_REGISTER_UNKNOWN));
+        assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+        assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
+        assert_true(found && loaded.units[1].registers == DF_REGISTER_NO);
+        dfw_db_close(db);
+    }
 }
 
 /* A file that cannot be written is read as it is. */
@@ -556,6 +579,7 @@ int main(void)
         cmocka_unit_test(what_makes_no_sense_is_passed_over),
         cmocka_unit_test(links_between_devices_come_back),
         cmocka_unit_test(an_older_database_keeps_what_it_has),
+        cmocka_unit_test(version_2_with_and_without_registers),
         cmocka_unit_test(an_older_database_may_be_read_only),
     };
     return cmocka_run_group_tests_name("db", tests, temp_folder_make, temp_folder_remove);

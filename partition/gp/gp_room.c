@@ -20,9 +20,9 @@ bool dfp_room_is_short(const struct dfp_problem *problem)
     const struct df_graph *g = problem->graph;
     double bytes = 0, scratch = 0;      /* no overflow */
     for (uint32_t y = 0; y < g->n_values; y++)
-        bytes += (double)dfp_round_page(g->values[y].bytes);
+        bytes += (double)dfr_whole_pages(g->values[y].bytes);
     for (uint32_t w = 0; w < g->n_works; w++)
-        scratch = fmax(scratch, (double)dfp_round_page(g->works[w].tmp_bytes));
+        scratch = fmax(scratch, (double)dfr_whole_pages(g->works[w].tmp_bytes));
     for (uint32_t u = 1; u < problem->platform->n_units; u++) {
         const struct df_unit *unit = &problem->platform->units[u];
         double all = bytes + scratch * unit->workers * (unit->jobs ? unit->jobs : 1);

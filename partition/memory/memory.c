@@ -201,7 +201,7 @@ int dfp_memory_by_size(const struct df_graph *g, const struct dfp_memory *m, uin
 int dfp_memory_of_unit(const struct df_graph *g, const uint16_t *place, uint32_t unit, struct dfp_memory *memory,
                        struct df_error *error)
 {
-    return dfp_memory_make(g, unit ? place : NULL, unit, unit ? DFP_PAGE_BYTES : DF_LINE_BYTES, memory, error);
+    return dfp_memory_make(g, unit ? place : NULL, unit, unit ? DF_PAGE_BYTES : DF_LINE_BYTES, memory, error);
 }
 
 int dfp_memory_make(const struct df_graph *g, const uint16_t *place, uint32_t unit, uint64_t alignment,

@@ -2,22 +2,8 @@
 #include "partition/model/model.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "runtime/base/error.h"
-
-/* Classes cpu and gpu have the same number everywhere; others are numbered by each file on its own, so the name
- * decides. */
-static uint32_t class_in_graph(const struct dfp_problem *problem, uint32_t platform_class)
-{
-    const struct df_graph *g = problem->graph;
-    if (platform_class <= DF_CLASS_GPU)
-        return platform_class < problem->times->n_classes ? platform_class : DF_NONE;
-    for (uint32_t c = DF_CLASS_GPU + 1; c < g->n_classes && c < problem->times->n_classes; c++)
-        if (!strcmp(df_graph_string(g, g->class_names[c]), problem->platform->class_names[platform_class]))
-            return c;
-    return DF_NONE;
-}
 
 int dfp_model_init(struct dfp_model *model, const struct dfp_problem *problem, struct df_error *error)
 {
@@ -35,7 +21,7 @@ int dfp_model_init(struct dfp_model *model, const struct dfp_problem *problem, s
             (u && (unit->h2d.bytes_per_s <= 0 || unit->d2h.bytes_per_s <= 0)))
             return dfr_error(error, DF_E_ARGUMENT, "unit '%s' of platform '%s' has no worker, too many, or no link",
                              unit->name, platform->name);
-        model->cls[u] = class_in_graph(problem, unit->cls);
+        model->cls[u] = dfr_times_class(problem->times, problem->graph, platform, unit->cls);
         if (model->cls[u] < DF_MAX_CLASSES)
             model->has_class[model->cls[u]] = true;
     }
@@ -44,27 +30,22 @@ int dfp_model_init(struct dfp_model *model, const struct dfp_problem *problem, s
 
 /* ---- sizes ---- */
 
-uint64_t dfp_round_page(uint64_t bytes)
-{
-    return (bytes + DFP_PAGE_BYTES - 1) & ~(uint64_t)(DFP_PAGE_BYTES - 1);
-}
-
 uint64_t dfp_job_bytes(const struct df_graph *g, uint32_t node)
 {
     const struct df_node *n = &g->nodes[node];
     const uint32_t *in = g->in_value + n->first_in;
     uint32_t n_in = df_node_n_in(g, node), n_out = df_node_n_out(g, node);
-    uint64_t bytes = dfp_round_page(g->works[n->work].tmp_bytes);
+    uint64_t bytes = dfr_whole_pages(g->works[n->work].tmp_bytes);
     for (uint32_t i = 0; i < n_in; i++) {
         uint32_t k = 0;
         while (k < i && in[k] != in[i]) /* ports are few: a value that is read twice is there once */
             k++;
         if (k == i)
-            bytes += dfp_round_page(g->values[in[i]].bytes);
+            bytes += dfr_whole_pages(g->values[in[i]].bytes);
     }
     for (uint32_t o = 0; o < n_out; o++)
         if (g->values[n->first_out + o].taken_from == DF_NONE)
-            bytes += dfp_round_page(g->values[n->first_out + o].bytes);
+            bytes += dfr_whole_pages(g->values[n->first_out + o].bytes);
     return bytes;
 }
 
@@ -75,7 +56,7 @@ static bool job_fits(const struct dfp_model *model, uint32_t node, uint32_t unit
     if (!unit || !memory)
         return true;
     const struct df_work *work = &g->works[g->nodes[node].work];
-    uint64_t padding = ((uint64_t)g->kernels[work->kernel].n_ports + 1) * DFP_PAGE_BYTES;
+    uint64_t padding = ((uint64_t)g->kernels[work->kernel].n_ports + 1) * DF_PAGE_BYTES;
     if (work->job_bytes <= memory && padding <= memory - work->job_bytes)
         return true;                    /* an upper bound that costs nothing */
     return dfp_job_bytes(g, node) <= memory;

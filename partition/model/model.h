@@ -8,8 +8,6 @@
 
 #include "partition/partition.h"
 
-#define DFP_PAGE_BYTES DF_PAGE_BYTES    /* blocks begin on pages: what a value takes in a pool */
-
 struct dfp_model {
     const struct dfp_problem *problem;
     uint32_t n_units;
@@ -33,8 +31,6 @@ static inline bool dfp_node_is_free(const struct df_graph *graph, uint32_t node)
 
 /* CPU workers that a job of this node holds on the unit. */
 uint32_t dfp_model_workers(const struct dfp_model *model, uint32_t node, uint32_t unit);
-
-uint64_t dfp_round_page(uint64_t bytes);
 
 /* Everything one job of the node touches, each value once and on pages of its own, and its scratch memory. */
 uint64_t dfp_job_bytes(const struct df_graph *graph, uint32_t node);

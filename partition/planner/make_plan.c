@@ -22,7 +22,7 @@ static void need_scratch(const struct df_graph *g, uint32_t v, uint32_t u, struc
 {
     const struct df_unit *unit = &plan->platform.units[u];
     uint64_t scratch;
-    if (__builtin_mul_overflow(dfp_round_page(g->works[g->nodes[v].work].tmp_bytes),
+    if (__builtin_mul_overflow(dfr_whole_pages(g->works[g->nodes[v].work].tmp_bytes),
                                unit->jobs > unit->workers ? unit->jobs : unit->workers, &scratch))
         scratch = UINT64_MAX;
     if (scratch > plan->memory[u].scratch_bytes)

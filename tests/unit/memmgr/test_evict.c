@@ -139,11 +139,11 @@ static void what_is_needed_last_goes(void **state)
     for (uint32_t i = 0; i < 8; i++)
         sample_node(&s, "read", NAN, 1 * MS, 0, 1, &value[i % 4]);
     sample_end(&s);
-    s.platform.units[1].memory_bytes = 3 * dfp_round_page(MB);
+    s.platform.units[1].memory_bytes = 3 * dfr_whole_pages(MB);
     assert_int_equal(run(&s, "all-gpu", NULL, DF_EVICT_LRU, 1).bytes, 10 * MB);
     assert_int_equal(run(&s, "all-gpu", NULL, DF_EVICT_BELADY, 1).bytes, 4 * MB);
     assert_int_equal(run(&s, "all-gpu", NULL, DF_EVICT_AUTO, 1).bytes, 4 * MB);
-    s.platform.units[1].memory_bytes = 4 * dfp_round_page(MB);
+    s.platform.units[1].memory_bytes = 4 * dfr_whole_pages(MB);
     assert_int_equal(run(&s, "all-gpu", NULL, DF_EVICT_AUTO, 1).bytes, 0);
     sample_free(&s);
 }

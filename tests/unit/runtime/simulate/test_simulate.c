@@ -297,7 +297,7 @@ static void the_oldest_is_written_back(void **state)
     sample_node(&s, "e", NAN, 1 * MS, 0, 2, (uint32_t[]){ a, d });
     sample_end(&s);
     sample_near(sim_policy(&s, "eager").makespan_s, 5 * MS);
-    s.platform.units[1].memory_bytes = 3 * dfp_round_page(MB);
+    s.platform.units[1].memory_bytes = 3 * dfr_whole_pages(MB);
     struct dfr_simulation r = sim_policy(&s, "eager");
     sample_near(r.makespan_s, 9 * MS);         /* c ends at 3, a leaves 3-5, d 5-6, a comes 6-8, e 8-9 */
     assert_int_equal(r.evictions, 1);
@@ -344,7 +344,7 @@ static void copies_of_the_host_need_no_writing_back(void **state)
         sample_node(&s, "r", NAN, 1 * MS, 0, 1, &d[i]);
     sample_node(&s, "again", NAN, 1 * MS, 0, 2, d);
     sample_end(&s);
-    s.platform.units[1].memory_bytes = 2 * dfp_round_page(MB);
+    s.platform.units[1].memory_bytes = 2 * dfr_whole_pages(MB);
     struct dfr_simulation r = sim_policy(&s, "eager");
     sample_near(r.makespan_s, 12 * MS);        /* three times 2 + 1; for the last the first must come again: 2 + 1 */
     assert_int_equal(r.evictions, 1);   /* d[0] for d[2], which goes with its only reader */

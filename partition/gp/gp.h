@@ -208,6 +208,8 @@ int dfp_replay_run(struct dfp_search *search, enum dfp_replays replays, struct d
 /* Policies that decide in the run; the first is the one to try where there is time for one only. */
 enum { DFP_N_ONLINE = 10, DFP_STEPS_PER_JOB = 6 /* of the budget, in a simulated run */ };
 extern const char *const dfp_online[DFP_N_ONLINE];
+/* Whether dfp_online[i] decides as the one before it does on this platform: it need not be simulated then. */
+bool dfp_online_repeats(const struct df_platform *platform, size_t i);
 extern const struct dfp_partitioner *const dfp_others[]; /* all planners but gp; NULL-terminated */
 /* What another planner makes of the problem, in its own order, or in that of upward ranks where it has none. */
 int dfp_replay_plan(const struct dfp_search *search, const struct dfp_partitioner *planner, uint16_t *place,

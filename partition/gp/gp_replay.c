@@ -23,6 +23,17 @@ const char *const dfp_online[DFP_N_ONLINE] = { "dmda", "dmdas", "dmdar", "pats",
 const struct dfp_partitioner *const dfp_others[] = { DFP_OTHER_PARTITIONERS, NULL };
 static const struct dfp_partitioner *const planners[] = { &dfp_partitioner_heft, &dfp_partitioner_peft };
 
+/* pats, pams and padas stand one after the other, and are one rule if all devices are alike (policy_speedup.c). */
+bool dfp_online_repeats(const struct df_platform *platform, size_t i)
+{
+    const struct df_unit *units = platform->units;
+    for (uint32_t u = 2; u < platform->n_units; u++)
+        if (units[u].cls != units[1].cls || units[u].launch_s != units[1].launch_s ||
+            units[u].memory_bytes != units[1].memory_bytes)
+            return false;
+    return !strcmp(dfp_online[i], "pams") || !strcmp(dfp_online[i], "padas");
+}
+
 static int replay(struct dfp_search *search, const char *policy, bool is_start, double *start_s, float *priority,
                   struct df_error *error)
 {
@@ -90,8 +101,16 @@ int dfp_replay_run(struct dfp_search *search, enum dfp_replays replays, struct d
     double *start_s = calloc(n, sizeof *start_s);
     float *priority = calloc(n, sizeof *priority);
     int code = start_s && priority ? DF_OK : dfr_error_memory(error);
-    for (size_t i = 0; i < n_online && !code; i++)
-        code = replay(search, dfp_online[i], all || (i == 0 && replays == DFP_REPLAY_MOST), start_s, priority, error);
+    uint64_t steps = 0;                 /* of the last replay */
+    for (size_t i = 0; i < n_online && !code; i++) {
+        uint64_t before = search->state.steps;
+        if (dfp_online_repeats(search->problem->platform, i))
+            search->state.steps += steps; /* so the budget that is left does not hang on this shortcut */
+        else
+            code = replay(search, dfp_online[i], all || (i == 0 && replays == DFP_REPLAY_MOST), start_s, priority,
+                          error);
+        steps = search->state.steps - before;
+    }
     for (size_t i = 0; i < sizeof planners / sizeof *planners && !code; i++)
         code = plan(search, planners[i], all, priority, error);
     free(start_s);

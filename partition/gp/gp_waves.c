@@ -321,6 +321,10 @@ static int choose(struct waves *w, struct df_error *error)
         code = try_planner(w, dfp_others[i], error);
     for (size_t i = 0; i < (jobs <= FEW_JOBS ? DFP_N_ONLINE : 1) && !code; i++) {
         double wave_s;
+        if (dfp_online_repeats(w->search->problem->platform, i)) {
+            w->search->state.steps += DFP_STEPS_PER_JOB * jobs; /* counted all the same */
+            continue;
+        }
         code = simulate(w, dfp_online[i], NULL, &wave_s, error);
         if (!code && wave_s < w->wave_s) {
             w->wave_s = wave_s;

@@ -8,25 +8,20 @@
 
 #include "partition/gp/gp.h"
 #include "runtime/base/error.h"
+#include "runtime/graph/fit.h"
 #include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
 
 /* Those that place without a plan. */
 static const char *const single[] = { "all-cpu", "all-gpu" };
 
-/* All values and the scratch memory of all jobs at once: the simulator asks the same. */
+/* The simulator asks the same. */
 bool dfp_room_is_short(const struct dfp_problem *problem)
 {
-    const struct df_graph *g = problem->graph;
-    double bytes = 0, scratch = 0;      /* no overflow */
-    for (uint32_t y = 0; y < g->n_values; y++)
-        bytes += (double)dfr_whole_pages(g->values[y].bytes);
-    for (uint32_t w = 0; w < g->n_works; w++)
-        scratch = fmax(scratch, (double)dfr_whole_pages(g->works[w].tmp_bytes));
     for (uint32_t u = 1; u < problem->platform->n_units; u++) {
         const struct df_unit *unit = &problem->platform->units[u];
-        double all = bytes + scratch * unit->workers * (unit->jobs ? unit->jobs : 1);
-        if (unit->memory_bytes && all > (double)unit->memory_bytes)
+        uint64_t jobs = (uint64_t)unit->workers * (unit->jobs ? unit->jobs : 1);
+        if (unit->memory_bytes && !dfr_everything_fits(problem->graph, unit->memory_bytes, 1, jobs))
             return true;
     }
     return false;

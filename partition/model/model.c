@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "runtime/base/error.h"
+#include "runtime/graph/fit.h"
 
 int dfp_model_init(struct dfp_model *model, const struct dfp_problem *problem, struct df_error *error)
 {
@@ -30,25 +31,6 @@ int dfp_model_init(struct dfp_model *model, const struct dfp_problem *problem, s
 
 /* ---- sizes ---- */
 
-uint64_t dfp_job_bytes(const struct df_graph *g, uint32_t node)
-{
-    const struct df_node *n = &g->nodes[node];
-    const uint32_t *in = g->in_value + n->first_in;
-    uint32_t n_in = df_node_n_in(g, node), n_out = df_node_n_out(g, node);
-    uint64_t bytes = dfr_whole_pages(g->works[n->work].tmp_bytes);
-    for (uint32_t i = 0; i < n_in; i++) {
-        uint32_t k = 0;
-        while (k < i && in[k] != in[i]) /* ports are few: a value that is read twice is there once */
-            k++;
-        if (k == i)
-            bytes += dfr_whole_pages(g->values[in[i]].bytes);
-    }
-    for (uint32_t o = 0; o < n_out; o++)
-        if (g->values[n->first_out + o].taken_from == DF_NONE)
-            bytes += dfr_whole_pages(g->values[n->first_out + o].bytes);
-    return bytes;
-}
-
 static bool job_fits(const struct dfp_model *model, uint32_t node, uint32_t unit)
 {
     const struct df_graph *g = model->problem->graph;
@@ -59,7 +41,7 @@ static bool job_fits(const struct dfp_model *model, uint32_t node, uint32_t unit
     uint64_t padding = ((uint64_t)g->kernels[work->kernel].n_ports + 1) * DF_PAGE_BYTES;
     if (work->job_bytes <= memory && padding <= memory - work->job_bytes)
         return true;                    /* an upper bound that costs nothing */
-    return dfp_job_bytes(g, node) <= memory;
+    return dfr_job_bytes(g, node) <= memory;
 }
 
 /* ---- times ---- */
@@ -151,7 +133,7 @@ int dfp_refuse(const struct dfp_model *model, uint32_t node, struct df_error *er
         if (is_too_large_for(model, node, u))
             return dfr_error(error, DF_E_REFUSED,
                              "node '%s' fits nowhere: one job of it needs %llu bytes, '%s' has %llu%s", name,
-                             (unsigned long long)dfp_job_bytes(g, node), platform->units[u].name,
+                             (unsigned long long)dfr_job_bytes(g, node), platform->units[u].name,
                              (unsigned long long)platform->units[u].memory_bytes,
                              isnan(class_time_s(model, node, DF_CLASS_CPU)) ? ", and it has no cpu variant"
                                                                             : ", and its hint forbids the cpu");

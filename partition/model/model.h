@@ -32,9 +32,6 @@ static inline bool dfp_node_is_free(const struct df_graph *graph, uint32_t node)
 /* CPU workers that a job of this node holds on the unit. */
 uint32_t dfp_model_workers(const struct dfp_model *model, uint32_t node, uint32_t unit);
 
-/* Everything one job of the node touches, each value once and on pages of its own, and its scratch memory. */
-uint64_t dfp_job_bytes(const struct df_graph *graph, uint32_t node);
-
 /* Seconds from one unit's memory to another's, between two devices directly or through the host; 0 for no bytes or the
  * same unit. */
 double dfp_copy_time_s(const struct df_platform *platform, uint32_t from, uint32_t to, uint64_t bytes);

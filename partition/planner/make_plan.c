@@ -9,6 +9,7 @@
 #include "partition/memory/memory.h"
 #include "partition/model/model.h"
 #include "runtime/base/error.h"
+#include "runtime/graph/fit.h"
 
 /* ---- memory ---- */
 
@@ -36,7 +37,7 @@ static int need_of_jobs(const struct dfp_problem *problem, struct df_plan *plan,
     struct dfp_model model;
     for (uint64_t i = 0; i < (uint64_t)g->n_nodes * plan->n_waves; i++) {
         uint32_t v = (uint32_t)(i % g->n_nodes), u = plan->place[i];
-        uint64_t job = dfp_job_bytes(g, v);
+        uint64_t job = dfr_job_bytes(g, v);
         plan->largest_job_bytes[u] = job > plan->largest_job_bytes[u] ? job : plan->largest_job_bytes[u];
         need_scratch(g, v, u, plan);
     }

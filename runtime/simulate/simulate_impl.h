@@ -163,7 +163,6 @@ static inline uint32_t sim_block_of(const struct sim *s, uint32_t value, uint32_
 /* simulate_machine.c: units, workers, times. DF_E_ARGUMENT, DF_E_REFUSED, DF_E_MEMORY. */
 int sim_machine_create(struct sim *s, struct df_error *error);
 uint32_t sim_threads(const struct sim *s, uint32_t node, uint32_t unit);
-uint64_t sim_job_pages(const struct df_graph *g, uint32_t node);
 
 /* simulate_fire.c */
 int sim_fire_create(struct sim *s, struct df_error *error);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/error.h"
+#include "runtime/graph/fit.h"
 #include "runtime/simulate/simulate_impl.h"
 
 static int check_platform(struct sim *s, struct df_error *error)
@@ -35,24 +36,6 @@ static int check_platform(struct sim *s, struct df_error *error)
 
 /* ---- what runs where ---- */
 
-uint64_t sim_job_pages(const struct df_graph *g, uint32_t node)
-{
-    const struct df_node *n = &g->nodes[node];
-    const uint32_t *in = g->in_value + n->first_in;
-    uint64_t bytes = dfr_whole_pages(g->works[n->work].tmp_bytes);
-    for (uint32_t i = 0; i < df_node_n_in(g, node); i++) {
-        uint32_t k = 0;
-        while (in[k] != in[i])
-            k++;
-        if (k == i)
-            bytes += dfr_whole_pages(g->values[in[i]].bytes);
-    }
-    for (uint32_t y = n->first_out; y < n->first_out + df_node_n_out(g, node); y++)
-        if (g->values[y].taken_from == DF_NONE)
-            bytes += dfr_whole_pages(g->values[y].bytes);
-    return bytes;
-}
-
 /* The units that have a time for the node. If its hint names some of them, only those. */
 static uint32_t units_with_time(const struct sim *s, uint32_t node)
 {
@@ -70,7 +53,7 @@ static uint32_t units_with_time(const struct sim *s, uint32_t node)
 
 static uint32_t units_with_memory(const struct sim *s, uint32_t node, uint32_t units)
 {
-    uint64_t need = units & ~1u ? sim_job_pages(s->graph, node) : 0;
+    uint64_t need = units & ~1u ? dfr_job_bytes(s->graph, node) : 0;
     for (uint32_t u = 1; u < s->n_units; u++)
         if (s->platform->units[u].memory_bytes && need > s->platform->units[u].memory_bytes)
             units &= ~(1u << u);
@@ -84,7 +67,7 @@ static int refuse(const struct sim *s, uint32_t node, bool too_large, struct df_
     if (too_large)
         return dfr_error(error, DF_E_REFUSED,
                          "node '%s' fits nowhere: one job of it needs %llu bytes of a device's memory",
-                         name, (unsigned long long)sim_job_pages(s->graph, node));
+                         name, (unsigned long long)dfr_job_bytes(s->graph, node));
     return dfr_error(error, DF_E_REFUSED, "node '%s' can run on no unit of platform '%s'", name, s->platform->name);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/graph/fit.h"
 #include "runtime/simulate/simulate_impl.h"
 
 enum { HAS_ROOM = 1, LEAVING = 2 };
@@ -261,22 +262,10 @@ bool sim_room_check(const struct sim *s)
 /* Can all values, and the scratch memory of all jobs that may run at once, be there together? */
 static bool everything_fits(const struct sim *s, uint32_t unit)
 {
-    const struct df_graph *g = s->graph;
-    uint64_t capacity = s->platform->units[unit].memory_bytes;
-    double bytes = 0, tmp = 0;          /* a double does not overflow */
-    if (unit == 0 || !capacity)
-        return true;
-    for (uint32_t y = 0; y < g->n_values; y++) {
-        uint32_t copies = sim_is_once(s, g->values[y].producer) ? 1 : s->inflight;
-        bytes += (double)dfr_whole_pages(g->values[y].bytes) * copies;
-    }
-    for (uint32_t w = 0; w < g->n_works; w++) {
-        double work_tmp = (double)dfr_whole_pages(g->works[w].tmp_bytes);
-        tmp = work_tmp > tmp ? work_tmp : tmp;
-    }
+    uint64_t capacity = s->platform->units[unit].memory_bytes, jobs = 0;
     for (uint32_t w = s->first_worker[unit]; w < s->first_worker[unit + 1]; w++)
-        bytes += tmp * s->workers[w].window;
-    return bytes <= (double)capacity;
+        jobs += s->workers[w].window;
+    return unit == 0 || !capacity || dfr_everything_fits(s->graph, capacity, s->inflight, jobs);
 }
 
 static void room_free(struct sim_room *m)

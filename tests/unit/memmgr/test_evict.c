@@ -14,6 +14,7 @@
 
 #include "memmgr/victims.h"
 #include "partition/model/model.h"
+#include "runtime/graph/fit.h"
 #include "runtime/policy/next_use.h"
 #include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
@@ -87,7 +88,7 @@ static uint64_t largest_job(const struct sample *s)
 {
     uint64_t most = 0;
     for (uint32_t v = 0; v < s->graph->n_nodes; v++)
-        most = dfp_job_bytes(s->graph, v) > most ? dfp_job_bytes(s->graph, v) : most;
+        most = dfr_job_bytes(s->graph, v) > most ? dfr_job_bytes(s->graph, v) : most;
     return most;
 }
 

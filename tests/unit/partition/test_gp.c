@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "partition/gp/gp.h"
+#include "runtime/graph/fit.h"
 #include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
 #include "sample_graph.h"
@@ -302,7 +303,7 @@ static void gp_is_never_worse_in_little_memory(void **state)
         uint64_t largest = 0;
         sample_random(&s, seed, 60, 1 + seed % 4, 1 + seed % 3, false);
         for (uint32_t v = 0; v < s.graph->n_nodes; v++)
-            largest = dfp_job_bytes(s.graph, v) > largest ? dfp_job_bytes(s.graph, v) : largest;
+            largest = dfr_job_bytes(s.graph, v) > largest ? dfr_job_bytes(s.graph, v) : largest;
         for (uint32_t u = 1; u < s.platform.n_units; u++)
             s.platform.units[u].memory_bytes = largest * (8 + seed) / 8;
         dfp_options_default(&options);

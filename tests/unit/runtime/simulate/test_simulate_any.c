@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "partition/gp/gp.h"
+#include "runtime/graph/fit.h"
 #include "run_rig.h"
 #include "runtime/policy/policy.h"
 #include "simulate_rig.h"
@@ -45,7 +46,7 @@ static uint64_t largest_job(const struct sample *s)
 {
     uint64_t most = 0;
     for (uint32_t v = 0; v < s->graph->n_nodes; v++)
-        most = dfp_job_bytes(s->graph, v) > most ? dfp_job_bytes(s->graph, v) : most;
+        most = dfr_job_bytes(s->graph, v) > most ? dfr_job_bytes(s->graph, v) : most;
     return most;
 }
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "partition/gp/gp.h"
+#include "runtime/policy/policy.h"
 #include "partition/cut/min_cut.h"
 #include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"

@@ -1,12 +1,13 @@
-/* bound.c - a time that no schedule of one wave can beat, whatever the placement.
+/* bound.c - a time that no schedule of one wave can beat, whatever the placement: the larger of two bounds.
  *
- * Way:      the longest chain, each node on the side that is best for what follows, copies paid where sides differ:
- *           below[v][u] is what must follow from the start of v on u. A reader sits somewhere, so the least over its
- *           units bounds it.
- * Area:     for any prices of the units that sum to 1, the dearest unit's load is at least the mean load by those
- *           prices, and that is least with each node where it is cheapest: Σ min_u price[u] · t[v][u] / workers[u].
- *           The best prices are the dual of the divisible problem. Between host and devices they are found by
- *           bisection on the concave function, then per unit by raising the price of what carries too much.
+ * Way:      the longest chain of nodes, if each node is on the unit that is best for what follows it. below[v][u] is the
+ *           time that must pass from the start of node v on unit u to the end. A reader is on some unit, so the least
+ *           over all its units, copy included, is a bound.
+ * Area:     take any prices of the units that sum to 1. The largest load of a unit is at least the mean of the loads,
+ *           weighted by those prices. That mean is least when each node is where it is cheapest: it is
+ *           Σ min_u price[u] · t[v][u] / workers[u]. The best prices are the dual of the divisible problem. Between
+ *           host and devices they are found by bisection, since the bound is concave in the host's price. Then each
+ *           device gets a price of its own: the price of a unit that carries too much is raised.
  */
 #include <stdlib.h>
 
@@ -14,8 +15,7 @@
 
 /* ---- the longest way ---- */
 
-/* The least that a copy can take: to and from the host over any peer, and whichever way is the shorter between devices.
- * Without peers that is the way there is. */
+/* The least time of a value's copy to and from the host, by unit: directly, or by way of any peer. */
 struct ways {
     double to_s[DF_MAX_UNITS], from_s[DF_MAX_UNITS];
 };
@@ -49,7 +49,7 @@ static double longest_way_s(const struct dfp_compact *c)
     uint32_t units = c->n_units;
     double *below = malloc(((size_t)c->n_nodes * units + 1) * sizeof *below), longest = 0;
     if (!below)
-        return 0;                       /* no bound is a bound too */
+        return 0;                       /* no memory: 0 is a bound, too */
     for (uint32_t v = c->n_nodes; v-- > 0;) {
         double least = INFINITY;
         for (uint32_t u = 0; u < units; u++) {
@@ -84,7 +84,7 @@ static double longest_way_s(const struct dfp_compact *c)
 
 /* ---- area ---- */
 
-/* The bound by these prices, and what each unit then carries (divided by its workers). */
+/* The area bound at these prices. load_s: what each unit then carries, divided by the number of its workers. */
 static double area_at(const struct dfp_compact *c, const double *price, double *load_s)
 {
     double sum_s = 0;
@@ -109,7 +109,8 @@ static double area_at(const struct dfp_compact *c, const double *price, double *
     return sum_s;
 }
 
-/* The host at price a, devices share the rest: the bound is concave in a, and rises where the host carries more. */
+/* The host's price is a, and devices share the rest alike. The bound is concave in a, and it rises with a as long as the
+ * host carries more than the devices. */
 static double bisect_host(const struct dfp_compact *c, double *price, double *best_price)
 {
     double low = 0, high = 1, best_s = 0, load_s[DF_MAX_UNITS];
@@ -134,7 +135,8 @@ static double bisect_host(const struct dfp_compact *c, double *price, double *be
     return best_s;
 }
 
-/* Devices that differ: prices in proportion to load, more gently each time. Only ever an improvement is kept. */
+/* For devices that differ: a price is raised or lowered as the load is above or below the mean, by less in each step.
+ * The best prices met are the answer. */
 static double adjust_devices(const struct dfp_compact *c, double best_s, double *best_price)
 {
     double price[DF_MAX_UNITS], load_s[DF_MAX_UNITS];
@@ -184,7 +186,7 @@ double dfp_bound_s(const struct dfp_compact *c, double *area_s, double *best_pri
     if (area_s)
         *area_s = area;
     double way_s = longest_way_s(c), bound_s = area > way_s ? area : way_s;
-    return bound_s * (1 - 1e-12);       /* sums are rounded */
+    return bound_s * (1 - 1e-12);       /* sums are rounded, and the bound must stay below */
 }
 
 int dfp_lower_bound(const struct dfp_problem *problem, double *bound_s, struct df_error *error)

@@ -1,5 +1,4 @@
-/* compact.c - a problem as flat arrays of just what evaluating needs: times by node and unit, copies by value and
- * unit, and who reads what, each reader once.
+/* compact.c - makes the compact form of a problem: times by node and unit, copies by value and unit, and who reads what.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +54,8 @@ static int fill_nodes(struct dfp_compact *c, struct df_error *error)
     return DF_OK;
 }
 
-/* Readers come sorted by node in no way that is promised; a node's mark says that it is listed already. */
+/* A value's readers are in no promised order, and a node may be there several times. mark[node] == value says that the
+ * node is listed already. */
 static void fill_arcs(struct dfp_compact *c, uint32_t *mark)
 {
     const struct df_graph *g = c->model.problem->graph;
@@ -166,7 +166,7 @@ void dfp_compact_spread_once(struct dfp_compact *c, uint32_t n_waves)
             scale_node(c, v, 1.0 / n_waves);
 }
 
-/* ---- waves beside each other ---- */
+/* ---- the same graph several times side by side ---- */
 
 static void repeat_nodes(struct dfp_compact *to, const struct dfp_compact *c, uint32_t i)
 {

@@ -14,34 +14,36 @@
 
 struct dfp_compact {
     struct dfp_model model;
-    uint32_t n_nodes, n_units, n_values, n_movable, n_costed;
+    uint32_t n_nodes, n_units, n_values, n_movable, n_costed; /* n_costed: nodes that are not free */
     uint32_t host_workers;
     uint32_t workers[DF_MAX_UNITS];     /* of each unit */
-    uint8_t shared_engine[DF_MAX_UNITS]; /* one engine for both directions */
-    uint32_t peers[DF_MAX_UNITS];       /* units to which it copies directly, a bit each */
-    bool has_peers;                     /* any of them */
-    double *time_s;                     /* [node * n_units + unit]; INFINITY: it cannot run there */
-    uint16_t *width;                    /* host workers that a job holds */
-    uint8_t *is_free;                   /* takes no worker */
-    uint32_t *first_out;                /* of a node: its values are first_out[v] … first_out[v + 1] - 1 */
-    uint32_t *producer;                 /* of a value */
-    uint8_t *is_empty;                  /* a value of no bytes: it needs no engine */
-    uint32_t *first_reader, *reader;    /* of a value: nodes, each once */
-    uint32_t *first_in, *in;            /* of a node: values, each once */
-    double *to_s, *from_s;              /* [value * n_units + unit]: from the host to it and back; 0 for no bytes */
-    double *peer_s;                     /* as above, over the unit's own peer link; NULL without peers */
-    uint32_t *movable;                  /* nodes that have a choice, in order */
+    uint8_t shared_engine[DF_MAX_UNITS]; /* of each unit: one copy engine serves both directions */
+    uint32_t peers[DF_MAX_UNITS];       /* of each unit: bit u, it copies directly to unit u */
+    bool has_peers;                     /* some unit has a peer */
+    double *time_s;                     /* [node * n_units + unit]; INFINITY: the node cannot run there */
+    uint16_t *width;                    /* of a node: workers that its job holds on the host */
+    uint8_t *is_free;                   /* of a node: it costs nothing and takes no worker */
+    uint32_t *first_out;                /* of a node v: its values are first_out[v] … first_out[v + 1] - 1 */
+    uint32_t *producer;                 /* of a value: the node */
+    uint8_t *is_empty;                  /* of a value: it has no bytes, so its copies need no engine */
+    uint32_t *first_reader, *reader;    /* of a value x: its readers are reader[first_reader[x]] …, each node once */
+    uint32_t *first_in, *in;            /* of a node v: it reads in[first_in[v]] …, each value once */
+    double *to_s, *from_s;              /* [value * n_units + unit]: host to unit, unit to host; 0 if it has no bytes */
+    double *peer_s;                     /* [value * n_units + unit]: over the unit's own peer link; NULL: no peers */
+    uint32_t *movable;                  /* nodes that more than one unit can run, in order of number */
     uint32_t *source, n_sources;        /* nodes that read nothing */
-    uint32_t *initial_reader, *initial_value, n_initial; /* who reads what is there before time 0, by reader */
-    uint32_t *allowed;                  /* of a node: bit u, it can run there */
+    /* Arcs of values that are there before time 0, because a free source made them; in order of the reader. */
+    uint32_t *initial_reader, *initial_value, n_initial;
+    uint32_t *allowed;                  /* of a node: bit u, unit u can run it */
 };
 
 int dfp_compact_make(const struct dfp_problem *problem, struct dfp_compact *compact, struct df_error *error);
-/* Times and copies times @rate, and of what fires once by the number of waves: what a wave costs on average. */
+/* Makes all times what a wave costs on average: times and copies of a node are multiplied by its @rate, and those of a
+ * node that fires once a run are divided by the number of waves. */
 void dfp_compact_apply_rates(struct dfp_compact *compact, uint32_t n_waves);
-/* The latter alone. */
+/* Only divides the times of nodes that fire once by the number of waves. */
 void dfp_compact_spread_once(struct dfp_compact *compact, uint32_t n_waves);
-/* The same graph n times beside each other: waves placed jointly. Copy `i` of node v is i * n_nodes + v. */
+/* The same graph n times side by side, for waves that are placed jointly. Copy `i` of node v is i * n_nodes + v. */
 int dfp_compact_repeat(const struct dfp_compact *compact, uint32_t n, struct dfp_compact *repeated,
                        struct df_error *error);
 void dfp_compact_free(struct dfp_compact *compact);
@@ -51,7 +53,7 @@ static inline double dfp_compact_time_s(const struct dfp_compact *c, uint32_t no
     return c->time_s[(size_t)node * c->n_units + unit];
 }
 
-/* Between peers: the slower end's time. */
+/* A direct copy between peers: the time of the slower end. */
 static inline double dfp_compact_peer_s(const struct dfp_compact *c, uint32_t value, uint32_t from, uint32_t to)
 {
     const double *row = c->peer_s + (size_t)value * c->n_units;
@@ -79,8 +81,8 @@ void dfp_compact_optimistic(const struct dfp_compact *compact, double *oct_s);
 
 /* ---- bound.c ---- */
 
-/* No schedule of one wave is shorter: area bound and two-state critical path. *price: of a second of all
- * workers of each unit; the prices sum to 1; may be NULL. */
+/* No schedule of one wave is shorter than this: the larger of the area bound and the longest way. area_s: the area bound
+ * alone. price: by unit, what a second of all its workers costs; the prices sum to 1. Both may be NULL. */
 double dfp_bound_s(const struct dfp_compact *compact, double *area_s, double *price);
 
 #endif

@@ -1,17 +1,18 @@
 /* evaluate.c - one wave under a static placement, in virtual time: what a plan promises before anything runs.
  *
- * Model:    workers of a memory take the ready job of highest priority and never idle while one is ready; a value is
- *           sent the moment it is produced, to every memory that has a reader, each once; from device to device it goes
- *           directly between peers, else through the host, where it stays; each device has a copy engine per direction
- *           (or one for both) and one for what it sends to peers, first come first served.
- * Events:   jobs that end and copies that arrive. As engines serve in order of request and requests come in order of
- *           time, the end of a copy is known when it is asked for. Events of one moment are taken in order of the node
- *           that caused them, then of their making, and workers choose only after all of that moment: the answer
- *           depends on nothing else.
- * Time 0:   what nodes without cost and inputs make is there before time 0; of it, what the most urgent reader needs
- *           is sent first (priority, then number).
- * Once:     nodes that fire once a run are jobs of this wave like the others: it is the first.
- * Cost:     O((n + m) log n); no recursion; scratch and a heap of events.
+ * Model:    the workers of a memory take the ready job of the highest priority, and never idle while a job is ready. A
+ *           value is sent the moment it is produced, once to every memory that has a reader. From device to device it
+ *           goes directly between peers. Else it goes through the host and stays there, too. Each device has a copy
+ *           engine per direction, or one for both, and one more for what it sends to peers. Engines serve first come
+ *           first served.
+ * Events:   a job ends, or a copy arrives. Engines serve in order of request, and requests come in order of time. So the
+ *           end of a copy is known when it is asked for. Events of one moment are taken in order of the node that caused
+ *           them, then in the order in which they were made. Workers choose only after all events of that moment. The
+ *           answer depends on nothing else.
+ * Time 0:   the values of nodes without cost and without inputs are there before time 0. Of these values, those that the
+ *           most urgent reader needs are sent first (highest priority, then lowest number).
+ * Once:     this wave is the first of a run, so nodes that fire once a run are jobs of it like the others.
+ * Cost:     O((n + m) log n) time; no recursion; scratch arrays and a heap of events.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -27,13 +28,13 @@ struct simulation {
     const struct df_graph *graph;
     const struct df_platform *platform;
     const uint16_t *place;
-    const float *priority;              /* NULL: by number */
+    const float *priority;              /* NULL: jobs go by number */
     struct dfp_evaluation *result;
     uint32_t *missing;                  /* inputs of a node that are not yet in its memory */
-    uint32_t *reader_units;             /* of a value: bit u, a reader sits there */
+    uint32_t *reader_units;             /* of a value: bit u, a reader is on unit u */
     uint32_t *sent;                     /* of an initial value: bit u, its copy to or from unit u is asked for */
     struct dfp_urgents ready[DF_MAX_UNITS]; /* jobs of one memory whose inputs are all there */
-    struct dfp_urgents first_readers;         /* of initial values, until those are sent */
+    struct dfp_urgents first_readers;   /* readers of initial values, until those values are sent */
     uint32_t free_workers[DF_MAX_UNITS];
     uint32_t peers[DF_MAX_UNITS];
     double engine_free_s[DF_MAX_UNITS][3];
@@ -41,7 +42,7 @@ struct simulation {
     uint32_t done;
 };
 
-/* `node` ended, or its value arrives in the memory of `unit`. */
+/* At time_s `node` ends (value DF_NONE), or its value arrives in the memory of `unit`. */
 static void event_push(struct simulation *s, double time_s, uint32_t node, uint32_t value, uint32_t unit)
 {
     dfr_events_push(&s->events, (struct dfr_event){ .time_s = time_s, .order = node, .arrives = value, .unit = unit });
@@ -57,12 +58,12 @@ static void ready_push(struct simulation *s, struct dfp_urgents *ready, uint32_t
 static void become_ready(struct simulation *s, uint32_t node, double now_s)
 {
     if (dfp_node_is_free(s->graph, node))
-        event_push(s, now_s, node, DF_NONE, 0); /* takes no worker: ends at once */
+        event_push(s, now_s, node, DF_NONE, 0); /* it takes no worker and ends at once */
     else
         ready_push(s, &s->ready[s->place[node]], node);
 }
 
-/* One copy between the host and `device`, to_device or back; its arrival is an event. */
+/* Copies the value from the host to `device`, or back (to_device false). Its arrival is an event. */
 static void copy(struct simulation *s, uint32_t value, uint32_t device, bool to_device, double now_s)
 {
     const struct df_unit *unit = &s->platform->units[device];
@@ -83,7 +84,7 @@ static void copy(struct simulation *s, uint32_t value, uint32_t device, bool to_
     event_push(s, end_s, s->graph->values[value].producer, value, to_device ? device : 0);
 }
 
-/* The same directly from one device to its peer. */
+/* Copies the value directly from one device to its peer. */
 static void copy_peer(struct simulation *s, uint32_t value, uint32_t from, uint32_t to, double now_s)
 {
     uint64_t bytes = s->graph->values[value].bytes;
@@ -98,7 +99,7 @@ static void copy_peer(struct simulation *s, uint32_t value, uint32_t from, uint3
     event_push(s, end_s, s->graph->values[value].producer, value, to);
 }
 
-/* The value is now valid in `unit`'s memory: jobs there may become ready. */
+/* The value is now valid in the memory of `unit`: jobs there may become ready. */
 static void deliver(struct simulation *s, uint32_t v, uint32_t unit, double now_s)
 {
     const struct df_graph *g = s->graph;
@@ -111,7 +112,7 @@ static void deliver(struct simulation *s, uint32_t v, uint32_t unit, double now_
         }
 }
 
-/* The same, and copies onward are asked for. */
+/* Delivers the value, and asks for the copies that go on from here. */
 static void arrive(struct simulation *s, uint32_t v, uint32_t unit, double now_s)
 {
     uint32_t home = s->place[s->graph->values[v].producer], others = s->reader_units[v] & ~(1u << home);
@@ -141,8 +142,8 @@ static void job_ends(struct simulation *s, uint32_t node, double now_s)
         arrive(s, v, unit, now_s);
 }
 
-/* The job of highest priority goes first; one that needs more workers than are free waits for them, and is not
- * overtaken. */
+/* The job of the highest priority goes first. If it needs more workers than are free, it waits for them, and no other
+ * job overtakes it. */
 static void start_jobs(struct simulation *s, uint32_t unit, double now_s)
 {
     struct dfp_urgents *ready = &s->ready[unit];
@@ -158,8 +159,8 @@ static void start_jobs(struct simulation *s, uint32_t unit, double now_s)
     }
 }
 
-/* A value that was there before time 0 goes to a memory for the most urgent of its readers there; one that lies on a
- * device goes to a peer directly, else to the host first, and on from there when it arrives. */
+/* Sends a value that was there before time 0 towards the memory of `unit`, unless that was done already. A value on a
+ * device goes directly to a peer; else it goes to the host first, and on from there when it arrives. */
 static void send_initial(struct simulation *s, uint32_t v, uint32_t unit)
 {
     uint32_t home = s->place[s->graph->values[v].producer];
@@ -179,7 +180,7 @@ static bool is_initial(const struct simulation *s, uint32_t node)
     return dfp_node_is_free(s->graph, node) && !df_node_n_in(s->graph, node);
 }
 
-/* Free sources end before time 0; what they made is sent in the order in which its readers are urgent. */
+/* Free sources end before time 0. Then their values are sent, in the order in which the readers are urgent. */
 static void begin(struct simulation *s)
 {
     const struct df_graph *g = s->graph;
@@ -233,7 +234,7 @@ static void run(struct simulation *s)
 
 /* ---- before it starts ---- */
 
-/* Which units read each value, and what the cut is. */
+/* Finds which units read each value, and adds up the cut. */
 static void count_cut(struct simulation *s)
 {
     const struct df_graph *g = s->graph;
@@ -293,7 +294,7 @@ int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const
     if ((code = check_places(&s, error)))
         goto free_scratch;
     count_cut(&s);
-    queue += g->n_nodes;                /* each memory's queue has room for all its nodes */
+    queue += g->n_nodes;                /* the second half: each memory's queue has room for all nodes placed there */
     for (uint32_t u = 0; u < s.model.n_units; u++) {
         s.ready[u].at = queue;
         queue += result.nodes[u];

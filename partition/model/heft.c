@@ -1,17 +1,17 @@
-/* heft.c - two static list schedulers from the literature, as they are: places and priorities decided before the run.
+/* heft.c - two static list schedulers as they were published: places and priorities are decided before the run.
  *
- * "heft"  Topcuoglu, Hariri, Wu (2002): nodes in the order of their upward rank with mean times; each to the worker
- *         with the earliest finish, in a gap between jobs placed before where it fits.
- * "peft"  Arabnejad, Barbosa (2014): an optimistic cost table says how long the way to the end still is after a node
- *         on a worker, if all that follows is placed at its best. Of the nodes that are ready the one with the highest
- *         mean entry, to the worker with the least finish + entry.
+ * "heft"  Topcuoglu, Hariri, Wu (2002): nodes are taken in the order of their upward rank with mean times. Each goes to
+ *         the worker where it finishes earliest. It may fill a gap between jobs that were placed before.
+ * "peft"  Arabnejad, Barbosa (2014): an optimistic cost table says how long the way to the end still is after a node on
+ *         a worker, if all that follows is placed at its best. Of the nodes that are ready, the one with the highest
+ *         mean entry is taken. It goes to the worker with the least sum of finish and entry.
  *
- * Both think of copies as they were published: they take their time and never queue. What is kept of the schedule is
- * each node's unit and the order in which nodes begin, as priority: a job in a gap goes before those of higher rank
- * that the gap is between. The timetable is not kept, since the run has no fixed one (policy_static.c).
+ * Both look at copies as published: a copy takes its time and never queues. Two things of the schedule are kept: each
+ * node's unit, and as priority the order in which nodes begin. So a job that fills a gap goes before the job after the
+ * gap, even if that one has a higher rank. The timetable is not kept, since a run has no fixed one (policy_static.c).
  *
- * Gaps: each worker's jobs are kept as stretches in order of time, and stretches between which no job fits are one. A
- *       job that takes several CPU workers goes after all that they have.
+ * Gaps: each worker's jobs are *stretches* of busy time, in order of time. Two stretches become one if no job fits
+ *       between them. A job that takes several CPU workers begins after all that these workers have to do.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,14 +37,14 @@ struct heft {
     double *end_s;                      /* of placed nodes */
     struct worker *workers;
     uint32_t first_worker[DF_MAX_UNITS + 1];
-    double shortest_s[DF_MAX_UNITS];    /* of the jobs that the unit can have: no smaller gap is of use */
-    uint32_t *missing;
+    double shortest_s[DF_MAX_UNITS];    /* the shortest job that the unit can run: no smaller gap is of use */
+    uint32_t *missing;                  /* of a node: inputs whose producers are not placed yet */
     struct dfp_urgents ready;
 };
 
 /* ---- ranks ---- */
 
-/* Over all pairs of workers, those of one unit included. */
+/* The mean over all pairs of workers; a pair of one unit's workers counts, with a copy time of 0. */
 static double mean_copy_s(const struct dfp_compact *c, uint32_t value)
 {
     double sum_s = 0, n = 0;
@@ -74,7 +74,7 @@ static void rank_optimistically(struct heft *h)
     }
 }
 
-/* ---- the nodes that are ready, the highest rank first, of equals the lowest number ---- */
+/* ---- ready nodes: the highest rank first, of equals the lowest number ---- */
 
 static void push(struct heft *h, uint32_t node)
 {
@@ -97,7 +97,7 @@ static uint32_t first_after(const struct worker *w, double t)
     return low;
 }
 
-/* When a job that may begin at ready_s and takes time_s can begin; *at: the stretch before which it goes. */
+/* When a job can begin that is ready at ready_s and takes time_s. *at: the stretch before which it goes. */
 static double find_gap(const struct worker *w, double ready_s, double time_s, uint32_t *at)
 {
     double begin_s = ready_s;
@@ -161,7 +161,7 @@ struct slot {
     double begin_s;
 };
 
-/* The worker of the unit that can begin first. */
+/* The slot of the unit's worker that can begin the node first. */
 static struct slot first_slot(const struct heft *h, uint32_t node, uint32_t unit)
 {
     double there_s = inputs_there_s(h, node, unit), time_s = dfp_compact_time_s(&h->compact, node, unit);
@@ -175,7 +175,7 @@ static struct slot first_slot(const struct heft *h, uint32_t node, uint32_t unit
     return best;
 }
 
-/* Of the host's workers the `width` that are through first; gives when they all are. */
+/* Finds the `width` workers of the host that have finished their jobs first. Gives the time when all of them have. */
 static double find_team(const struct heft *h, uint32_t width, uint32_t *team)
 {
     uint32_t n = 0;
@@ -249,8 +249,8 @@ static bool assign(struct heft *h, uint32_t node)
     return true;
 }
 
-/* What the run goes by: how long from a node's begin to the end of all. Rounded to float it still never puts a node
- * before what it reads: time is monotone along arcs, and equals go by number. */
+/* A node's priority is the time from its begin to the end of the schedule. After rounding to float it still puts no node
+ * before one that it reads from: time grows along arcs, and equal priorities go by number. */
 static void order_by_begin(const struct heft *h, float *priority)
 {
     const struct dfp_compact *c = &h->compact;
@@ -346,7 +346,7 @@ static int run_peft(const struct dfp_problem *problem, const struct dfp_options 
     return solve(problem, true, place, NULL, error);
 }
 
-/* solve() of the table: places, priorities, bound; who asks evaluates. */
+/* Fills the whole result: places, priorities, the evaluated makespan and the bound. */
 static int solve_whole(const struct dfp_problem *problem, bool optimistic, struct dfp_result *result,
                        struct df_error *error)
 {

@@ -1,4 +1,6 @@
-/* model.c - times, sizes and copies of a problem: the facts that partitioners, evaluator and pictures share. */
+/* model.c - times and copies of a problem, and why a node is refused. Partitioners, the evaluator and the pictures ask
+ * here.
+ */
 #include "partition/model/model.h"
 
 #include <math.h>
@@ -40,7 +42,7 @@ static bool job_fits(const struct dfp_model *model, uint32_t node, uint32_t unit
     const struct df_work *work = &g->works[g->nodes[node].work];
     uint64_t padding = ((uint64_t)g->kernels[work->kernel].n_ports + 1) * DF_PAGE_BYTES;
     if (work->job_bytes <= memory && padding <= memory - work->job_bytes)
-        return true;                    /* an upper bound that costs nothing */
+        return true;                    /* job_bytes and padding are an upper bound, which is quick to compare */
     return dfr_job_bytes(g, node) <= memory;
 }
 
@@ -54,8 +56,8 @@ static double class_time_s(const struct dfp_model *model, uint32_t node, uint32_
                : NAN;
 }
 
-/* A hint binds where a unit of that class is there and the node can run on it; a graph with @gpu still runs without a
- * GPU. */
+/* A hint binds if the platform has a unit of that class and the node has a time for that class. So a graph with @gpu
+ * still runs on a machine without a GPU. */
 static bool hint_binds(const struct dfp_model *model, uint32_t node, uint32_t hint)
 {
     return hint < DF_MAX_CLASSES && model->has_class[hint] && !isnan(class_time_s(model, node, hint));

@@ -1,7 +1,10 @@
-/* model.h - what all planners ask of a problem: which unit can run a node and how long it takes, how large a job is.
+/* model.h - the cost model, which all planners ask: which unit can run a node, how long that takes, how long copies take.
  *
- * Words:    a node is *movable* where the host and some device can run it.
- * Memory:   a model borrows its problem; it is a plain value.
+ * This room also holds what needs nothing but the model: the compact form of a problem, the evaluator, the lower bound,
+ * ranks, HEFT and PEFT, and the placements with everything on one unit. It knows runtime/, and no other room of
+ * partition/.
+ *
+ * Memory:   a model is a plain value, which borrows its problem.
  */
 #ifndef DFP_MODEL_H
 #define DFP_MODEL_H
@@ -12,16 +15,16 @@ struct dfp_model {
     const struct dfp_problem *problem;
     uint32_t n_units;
     uint32_t cls[DF_MAX_UNITS]; /* the unit's class as the graph numbers it; DF_NONE: the graph has no such class */
-    bool has_class[DF_MAX_CLASSES];     /* some unit is of this class */
+    bool has_class[DF_MAX_CLASSES];     /* whether some unit is of this class */
 };
 
-/* DF_E_ARGUMENT where graph, platform and times do not fit together. */
+/* DF_E_ARGUMENT if graph, platform and times do not belong together. */
 int dfp_model_init(struct dfp_model *model, const struct dfp_problem *problem, struct df_error *error);
 
-/* dfp_node_time_s() with the look-ups by name already done. */
+/* As dfp_node_time_s(); the look-ups by name were done when the model was made. */
 double dfp_model_time_s(const struct dfp_model *model, uint32_t node, uint32_t unit);
 
-/* The unit that runs the node fastest (ties: the lowest number); DF_NONE where none can. */
+/* The unit that runs the node fastest (ties: the lowest number). DF_NONE: no unit can run it. */
 uint32_t dfp_model_fastest(const struct dfp_model *model, uint32_t node, bool devices_only);
 
 static inline bool dfp_node_is_free(const struct df_graph *graph, uint32_t node)
@@ -29,29 +32,30 @@ static inline bool dfp_node_is_free(const struct df_graph *graph, uint32_t node)
     return graph->nodes[node].flags & DF_NODE_ZERO_COST;
 }
 
-/* CPU workers that a job of this node holds on the unit. */
+/* How many workers of the unit a job of this node holds: more than 1 only on the host. */
 uint32_t dfp_model_workers(const struct dfp_model *model, uint32_t node, uint32_t unit);
 
-/* Seconds from one unit's memory to another's, between two devices directly or through the host; 0 for no bytes or the
- * same unit. */
+/* Seconds that a copy takes from one unit's memory to another's. Between two devices it goes directly, or through the
+ * host. 0: there are no bytes, or both are one unit. */
 double dfp_copy_time_s(const struct df_platform *platform, uint32_t from, uint32_t to, uint64_t bytes);
 
-/* Could some device run the node, if it had the memory for it? */
+/* Whether some device could run the node if it had the memory for it. */
 bool dfp_model_is_too_large(const struct dfp_model *model, uint32_t node);
 
-/* Says why no unit of the platform takes the node: DF_E_REFUSED. */
+/* Writes into *error why no unit of the platform can run the node; gives DF_E_REFUSED. */
 int dfp_refuse(const struct dfp_model *model, uint32_t node, struct df_error *error);
 
-/* Everything that can run on `unit` there, the rest where it is fastest. */
+/* Places on `unit` every node that can run there, and every other node where it is fastest. */
 int dfp_place_all(const struct dfp_model *model, uint32_t unit, uint16_t *place, struct df_error *error);
 
-/* Predicted time of one wave with everything that can on `unit`. */
+/* The predicted time of one wave under dfp_place_all(). */
 int dfp_predict_all(const struct dfp_problem *problem, uint32_t unit, double *makespan_s, struct df_error *error);
 
-/* The first device among those with the least total time for what they can run, for most nodes; DF_NONE: no device. */
+/* The device that can run most nodes; of equals the one with the least total time for them, then the lowest number.
+ * DF_NONE: there is no device. */
 uint32_t dfp_best_device(const struct dfp_model *model);
 
-/* Gives nodes that cost nothing (unless only one unit can have them) to the unit with which they exchange most. */
+/* Places each node that costs nothing on the unit with which it exchanges most bytes, among those that can run it. */
 void dfp_place_free_nodes(const struct dfp_model *model, uint16_t *place);
 
 extern const struct dfp_partitioner dfp_partitioner_gp, dfp_partitioner_gp_thesis, dfp_partitioner_heft,

@@ -1,12 +1,12 @@
-/* rank.c - upward rank: how long the way from a node to the end still is, the priority of list schedules (HEFT,
- * Topcuoglu et al. 2002), here under a placement that is already known.
+/* rank.c - how long the way from a node to the end still is, which list schedules take as priority: under a known
+ * placement, with mean times (HEFT, Topcuoglu et al. 2002), and at its best (PEFT, Arabnejad and Barbosa 2014).
  */
 #include <math.h>
 
 #include "partition/model/compact.h"
 
-/* Rounding to float is monotone, so a node never ranks below its successors; equal ranks are broken by the node's
- * number, and numbers follow dependency. */
+/* Rounding to float is monotone, so a node never ranks below its successors. Who orders by rank breaks ties by the
+ * node's number, and a node has a higher number than those it reads from. */
 void dfp_upward_rank(const struct dfp_problem *problem, const uint16_t *place, float *rank)
 {
     const struct df_graph *g = problem->graph;
@@ -21,7 +21,7 @@ void dfp_upward_rank(const struct dfp_problem *problem, const uint16_t *place, f
         uint32_t first = g->nodes[v].first_out, n_out = df_node_n_out(g, v);
         for (uint32_t o = first; o < first + n_out; o++) {
             const struct df_value *value = &g->values[o];
-            uint32_t to = place[v];     /* readers of one output mostly share a unit: ask for its copy once in a row */
+            uint32_t to = place[v];     /* readers of one value mostly share a unit: its copy is asked for once */
             double copy_s = 0;
             for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++) {
                 uint32_t reader = g->readers[r].node;
@@ -39,7 +39,7 @@ void dfp_upward_rank(const struct dfp_problem *problem, const uint16_t *place, f
     }
 }
 
-/* The paper's processors are workers. */
+/* HEFT's mean over processors: each worker is one. */
 static double mean_time_s(const struct dfp_compact *c, uint32_t node)
 {
     double sum_s = 0, n = 0;
@@ -65,7 +65,7 @@ void dfp_compact_mean_rank(const struct dfp_compact *c, double (*mean_copy_s)(co
     }
 }
 
-/* The entry of node v on unit u, when the entries of its readers are there. */
+/* The entry of node v on unit u. The entries of all its readers are there already. */
 static double optimistic_s(const struct dfp_compact *c, const double *oct_s, uint32_t v, uint32_t u)
 {
     double most_s = 0;

@@ -1,5 +1,5 @@
-/* single.c - all on one unit: the placements that every partition is measured against, and where nodes go whose unit
- * follows from nothing but themselves.
+/* single.c - placements with everything on one unit, which every partition is measured against; and where nodes go that
+ * cost nothing.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -44,8 +44,8 @@ uint32_t dfp_best_device(const struct dfp_model *model)
     return best;
 }
 
-/* In order of numbers, so that producers have their place when their readers ask; readers count with what they have by
- * then. */
+/* Nodes are taken in order of numbers, so a node's producers have their final place before it. Its readers count with
+ * the place that they have at that moment. */
 void dfp_place_free_nodes(const struct dfp_model *model, uint16_t *place)
 {
     const struct df_graph *g = model->problem->graph;

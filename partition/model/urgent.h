@@ -1,5 +1,7 @@
-/* urgent.h - nodes that are ready, the most urgent first, of equals the lowest number: a binary heap in memory of the
- * caller's, which has room for all that can be in it.
+/* urgent.h - a binary heap of nodes that are ready: the most urgent first, of equals the lowest number. List schedulers
+ * and the evaluator keep their ready nodes in it.
+ *
+ * Memory:   the array is the caller's, and has room for all nodes that can be in the heap at once.
  */
 #ifndef DFP_URGENT_H
 #define DFP_URGENT_H

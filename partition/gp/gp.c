@@ -1,9 +1,11 @@
-/* gp.c - the policy gp: many starts, the best of them refined, and the answer is the best of all that was evaluated.
+/* gp.c - the policy gp: makes many starts, refines the best of them, and answers with the best placement that was
+ * evaluated. The table of partitioners calls it.
  *
- * Rounds:   successive halving. Of what the starts left of the budget two fifths go to the best few starts alike, a bit
- *           less to the better two of them, and as much to the best.
- * Threads:  the placements of one round are refined beside each other, each from a seed of its own, on a state of its
- *           own: how many threads there are changes nothing but the time.
+ * Rounds:   successive halving of the budget that the starts left. The first round gives four tenths of it to the best
+ *           few starts, in equal parts. The second gives three tenths to the best two of these, and the last gives three
+ *           tenths to the best one.
+ * Threads:  the placements of one round are refined at the same time, each with its own seed and its own state. So the
+ *           number of threads changes only how long it takes.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,7 +22,7 @@ enum { ROUNDS = 3, MOST_KEPT = 6 };
 
 /* ---- budgets ---- */
 
-/* 0.1 s at what a node or an arc was measured to cost, more where the graph leaves the caches. */
+/* Evaluations in 0.1 s: a node or an arc was measured to take 25 ns, and longer if the graph is larger than the caches. */
 uint64_t dfp_default_budget(const struct df_graph *graph)
 {
     double size = (double)graph->n_nodes + graph->n_readers + 1;
@@ -28,7 +30,7 @@ uint64_t dfp_default_budget(const struct df_graph *graph)
     return (uint64_t)(evaluations < 20 ? 20 : evaluations > 50000 ? 50000 : evaluations);
 }
 
-/* Hot where there is time to cool down. */
+/* Refinement starts hot if there is enough budget to cool down. */
 static double start_temperature(double evaluations_per_node)
 {
     return evaluations_per_node > 1000 ? 0.03
@@ -43,9 +45,9 @@ struct round {
     struct dfp_search *search;
     struct dfp_found *found;
     uint32_t n;
-    uint64_t steps, seed;               /* of each */
-    _Atomic uint32_t next;
-    _Atomic uint64_t used;
+    uint64_t steps, seed;               /* steps for each placement; the seed of the first one */
+    _Atomic uint32_t next;              /* the placement that is taken next */
+    _Atomic uint64_t used;              /* steps, of all */
 };
 
 static void refine_some(struct round *r, struct dfp_state *state)
@@ -59,7 +61,7 @@ static void refine_some(struct round *r, struct dfp_state *state)
     }
 }
 
-/* Without memory for a state of its own a helper does nothing, and the others do its part. */
+/* The body of a helping thread. If there is no memory for a state, it does nothing and the others do its part. */
 static void *help(void *arg)
 {
     struct round *r = arg;
@@ -100,7 +102,7 @@ static uint32_t thread_count(const struct dfp_options *options)
     return cores > MOST_KEPT ? MOST_KEPT : cores;
 }
 
-/* Gives the steps used. */
+/* Refines the pool's placements in rounds. Gives the steps used by the whole search so far. */
 static uint64_t refine(struct dfp_search *search)
 {
     uint64_t used = search->state.steps, left = search->budget_steps > used ? search->budget_steps - used : 0;

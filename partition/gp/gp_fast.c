@@ -1,11 +1,12 @@
-/* gp_fast.c - the evaluator of refinement: what evaluate.c computes, without its detail.
+/* gp_fast.c - the evaluator of refinement: the makespan that evaluate.c computes, without its details and much faster.
  *
- * Same:     model, order of events, ties. The answer is the same; a test compares the two on random graphs.
- * Faster:   who reads what where is kept up to date by the state; a copy that waits for its engine is in that
- *           engine's queue, so the heap of events holds running jobs and one copy per engine; a ready queue compares
- *           one integer.
- * Abort:    once a job is ready at t, the end is at t + its rank at least; and once a unit has idled, its load and its
- *           idle time have to fit into the makespan. Either above the limit ends the run.
+ * Same:     the model, the order of events, and ties. So the answer is the same; a test compares the two on random
+ *           graphs.
+ * Faster:   the state always knows who reads what on which unit. A copy that waits for its engine is in that engine's
+ *           queue, so the heap of events holds only running jobs and, as a rule, one copy per engine. A ready queue
+ *           compares one integer.
+ * Abort:    if a job is ready at time t, the end is at t + its rank or later. A unit's load and its idle time so far
+ *           must fit into the makespan. If either is above the limit, the run ends.
  */
 #include "partition/gp/gp.h"
 #include "runtime/base/error.h"
@@ -17,10 +18,10 @@ struct run {
     const struct dfp_compact *c;
     const uint16_t *place;
     double now_s, limit_s;
-    uint32_t n_events, made, cause;
+    uint32_t n_events, made, cause;     /* made: events so far; cause: the node of the present event, or DF_NONE */
     uint32_t n_ready[DF_MAX_UNITS], free[DF_MAX_UNITS], last_end[DF_MAX_UNITS];
-    double idle_s[DF_MAX_UNITS], counted_s[DF_MAX_UNITS]; /* of workers; up to when */
-    uint32_t touched;                   /* bit u: something for its workers to see */
+    double idle_s[DF_MAX_UNITS], counted_s[DF_MAX_UNITS]; /* workers' idle time, and up to when it is counted */
+    uint32_t touched;                   /* bit u: unit u may be able to start a job */
     bool late;
 };
 
@@ -68,7 +69,7 @@ static inline void ready_push(uint64_t *heap, uint32_t n, uint64_t key)
     heap[i] = key;
 }
 
-static inline void ready_drop_first(uint64_t *heap, uint32_t n) /* n: how many are left */
+static inline void ready_drop_first(uint64_t *heap, uint32_t n) /* n: how many are left afterwards */
 {
     uint64_t last = heap[n];
     uint32_t i = 0;
@@ -105,7 +106,7 @@ static void become_ready(struct run *r, uint32_t node)
     r->touched |= 1u << unit;
 }
 
-/* A copy to `unit` by engine `way` of `device`. */
+/* Asks for a copy to `unit`, by the engine `way` (as in dfp_state.copies_s) of `device`. */
 static void copy_by(struct run *r, uint32_t value, uint32_t unit, uint32_t device, uint32_t way, double time_s)
 {
     const struct dfp_compact *c = r->c;
@@ -119,7 +120,7 @@ static void copy_by(struct run *r, uint32_t value, uint32_t unit, uint32_t devic
     fifo->free_s = event.time_s = start_s + time_s;
     event.engine = (uint16_t)(device * 3 + way);
     if (!fifo->flying || (fifo->head == fifo->tail && event.time_s == before_s)) {
-        fifo->flying++;                 /* copies that end at one moment are ordered by the heap */
+        fifo->flying++;                 /* copies that end at the same moment must be ordered by the heap */
         event_push(r, &event);
     } else {
         fifo->events[fifo->tail++] = event;
@@ -226,7 +227,8 @@ static void start_jobs(struct run *r, uint32_t unit)
     }
 }
 
-/* From one run to the next few keys change, so insertion is as good as linear. A reader's own inputs stay together. */
+/* Sorts the readers of initial values again, by insertion: few keys change from one run to the next, so this takes nearly
+ * linear time. The sort is stable, so the inputs of one reader stay together. */
 static void repair_order(struct dfp_state *s)
 {
     const struct dfp_compact *c = s->compact;
@@ -240,7 +242,8 @@ static void repair_order(struct dfp_state *s)
     }
 }
 
-/* Each value once to each memory, for the most urgent reader there; the marks go when all are asked for. */
+/* Sends each initial value once to each memory, in the order of the most urgent reader there. The marks in sent[] are
+ * cleared when all copies are asked for. */
 static void send_initial(struct run *r)
 {
     const struct dfp_compact *c = r->c;
@@ -299,7 +302,7 @@ static void begin(struct run *r)
 double dfp_state_run(struct dfp_state *state, double limit_s)
 {
     struct run r = { .s = state, .c = state->compact, .place = state->place, .cause = DF_NONE,
-                     .limit_s = limit_s * (1 + 1e-12) }; /* ranks are added up in another order than times */
+                     .limit_s = limit_s * (1 + 1e-12) }; /* ranks add up in another order, so they round otherwise */
     begin(&r);
     for (;;) {
         while (r.n_events && state->events[0].time_s == r.now_s) {

@@ -1,11 +1,11 @@
-/* gp_lin.c - starts by prices: a second of the host costs a, a second of the devices 1 − a, a second of copying h;
- * each node goes where it is cheaper, given where its neighbours are, in three sweeps. a is changed until host and
- * devices carry the same.
+/* gp_lin.c - starts by prices. A second of the host costs a, a second of the devices costs 1 − a, and a second of copying
+ * costs h. In three sweeps over all nodes, each node goes where it is cheaper, given where its neighbours are. The price
+ * a is changed until host and devices carry the same.
  *
- * Why:      where work is plenty, precedence hardly matters, and the best placement is nearly that of the area bound
- *           with its prices; h makes it spare the links. Every step of the bisection is evaluated: the best is seldom
- *           the most balanced.
- * Copies:   exact: a value is copied to a side once, however many readers are there.
+ * Why:      if there is plenty of work, precedence hardly matters. Then the best placement is nearly that of the area
+ *           bound with its prices, and h makes it avoid copies. Every step of the bisection is evaluated, since the best
+ *           placement is seldom the most balanced one.
+ * Copies:   they are counted exactly: a value is copied to a side once, however many readers are there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,18 +15,18 @@
 
 enum { SWEEPS = 3 };
 
-static const double copy_prices[] = { 0.15, 0.05, 0.5, 0.3 }; /* the first ones for graphs too large for all */
+static const double copy_prices[] = { 0.15, 0.05, 0.5, 0.3 }; /* of h; large graphs take the first ones only */
 
 struct prices {
     const struct dfp_compact *c;
     uint8_t *side;                      /* 0 host, 1 devices */
-    uint32_t *there;                    /* of a value: readers on the devices */
-    double *host_s, *device_s;          /* of a node, of all workers together: divided by their number */
-    double *to_s, *from_s;              /* of a value, of the device that stands for all */
+    uint32_t *there;                    /* of a value: how many of its readers are on the devices */
+    double *host_s, *device_s;          /* of a node: its time divided by the number of workers */
+    double *to_s, *from_s;              /* of a value: copies to and from the first device, which stands for all */
     uint32_t n_devices;
 };
 
-/* The devices' time is the fastest one's, divided among them; copies are the first device's. */
+/* The devices' time is that of the fastest device, divided by their number. Copies are those of the first device. */
 static void fill(struct prices *p)
 {
     const struct dfp_compact *c = p->c;
@@ -91,7 +91,7 @@ static void sweep(struct prices *p, double a, double h)
     }
 }
 
-/* Where each node is cheaper at price a, copies aside. */
+/* Puts each node where it is cheaper at price a, without regard to copies. */
 static void begin(struct prices *p, double a)
 {
     const struct dfp_compact *c = p->c;
@@ -128,7 +128,8 @@ static int try_sides(struct dfp_search *search, const struct prices *p, struct d
     return code;
 }
 
-/* From the price of the area bound, by steps of a quarter until the other side carries more, then by halves. */
+/* Begins with the odds a / (1 − a) of the area bound's price. They change by a quarter in each step until the other side
+ * carries more; then the geometric mean of the limits is taken. */
 static int bisect(struct dfp_search *search, struct prices *p, double h, uint32_t n_steps, struct df_error *error)
 {
     double low = 0, high = INFINITY, odds = search->price[0] / (1 - search->price[0]);

@@ -1,13 +1,15 @@
-/* gp_list.c - starts by list scheduling: nodes in an order of urgency, each to the unit with the least key
+/* gp_list.c - starts by list scheduling. Nodes are taken in an order of urgency, and each goes to the unit with the least
  *
  *     EFT + λ · OCT + κ · price[unit] · time
  *
- * Known members of the family: HEFT (λ = κ = 0, order by mean upward rank; Topcuoglu et al. 2002), PEFT (λ = 1, κ =
- * 0, order by mean OCT; Arabnejad and Barbosa 2014), and what dmda decides (order in which nodes become ready). κ
- * charges a node for the time that it takes from others on a unit in demand: the prices are those of the area bound.
+ * EFT is the earliest finish time, OCT the entry of the optimistic cost table. Known members of this family are HEFT
+ * (λ = κ = 0, order by mean upward rank; Topcuoglu et al. 2002), PEFT (λ = 1, κ = 0, order by mean OCT; Arabnejad and
+ * Barbosa 2014), and what dmda decides (order in which nodes become ready). κ charges a node for the time that it takes
+ * from others on a unit in demand. The prices are those of the area bound.
  *
- * EFT:      workers are taken in order of assignment, no gaps are filled: what is wanted is the placement, and the
- *           evaluator makes its own timetable for it. `engines`: copies queue for the copy engines, else they overlap.
+ * Gaps:     workers take nodes in the order of assignment, and no gaps are filled. Only the placement is wanted; the
+ *           evaluator makes its own timetable for it.
+ * Copies:   if a rule says `engines`, copies queue for the copy engines; else they overlap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +26,7 @@ struct rule {
     bool engines;
 };
 
-static const struct rule rules[] = {    /* the first few for graphs too large for all of them */
+static const struct rule rules[] = {    /* large graphs take the first N_CHEAP only */
     { BY_RANK, 0, 0, true },    { BY_RANK, 0, 1, true },  { BY_READY, 0, 0, true }, { BY_RANK, 1, 0, true },
     { BY_RANK, 0, 0, false },   { BY_OCT, 1, 0, false },  { BY_OCT, 1, 0, true },   { BY_RANK, 0, 0.3, true },
     { BY_RANK, 0, 3, true },    { BY_RANK, 0, 8, true },  { BY_RANK, 1, 0.3, true }, { BY_RANK, 1, 1, true },
@@ -39,8 +41,8 @@ struct list {
     uint16_t *place;
     double *oct_s;                      /* [node * n_units + unit] */
     double *mean_oct_s;
-    double *there_s;                    /* [value * n_units + unit]: when it is there; INFINITY: not sent yet */
-    double *worker_free_s;              /* of all units, unit u's from first_worker[u] */
+    double *there_s;                    /* [value * n_units + unit]: when the value is there; INFINITY: not sent yet */
+    double *worker_free_s;              /* of all workers; those of unit u begin at first_worker[u] */
     uint32_t first_worker[DF_MAX_UNITS + 1];
     double engine_free_s[DF_MAX_UNITS][3];
     uint32_t *missing;
@@ -66,7 +68,7 @@ static void become_ready(struct list *l, const struct rule *rule, uint32_t node)
 
 /* ---- finish times ---- */
 
-/* When the value can be on `unit`; commit: the copies are booked. */
+/* When the value can be on `unit`. With `commit`, the copies are booked on their engines. */
 static double fetch(struct list *l, uint32_t value, uint32_t unit, bool engines, bool commit)
 {
     const struct dfp_compact *c = l->c;
@@ -83,7 +85,7 @@ static double fetch(struct list *l, uint32_t value, uint32_t unit, bool engines,
             *sends_s = there[unit] = end_s;
         return end_s;
     }
-    if (!(at_s < INFINITY)) {           /* on a device alone: back to the host first */
+    if (!(at_s < INFINITY)) {           /* it is only on a device: it must come to the host first */
         double *free_s = &l->engine_free_s[home][0];
         double start_s = engines && *free_s > there[home] ? *free_s : there[home];
         at_s = start_s + dfp_compact_copy_s(c, value, home, 0);
@@ -128,7 +130,7 @@ static double finish(struct list *l, const struct rule *rule, uint32_t node, uin
     start_s = *free_s > start_s ? *free_s : start_s;
     if (commit)
         for (uint32_t k = unit ? 1 : c->width[node]; k > 0; k--) {
-            *free_s = start_s + time_s; /* a wide job takes the workers that are free first */
+            *free_s = start_s + time_s; /* a job with several workers takes those that are free first */
             free_s = first_free(l, unit);
         }
     return start_s + time_s;
@@ -246,7 +248,7 @@ int dfp_list_run(struct dfp_search *search, bool all, struct df_error *error)
 
 /* ---- one device or another ---- */
 
-/* Nodes on device 1 in search->place may go to any device that can run them; the rest stays. */
+/* A node on the host stays there; any other may go to any device that can run it. */
 int dfp_list_split(struct dfp_search *search, struct df_error *error)
 {
     const struct dfp_compact *c = &search->compact;

@@ -1,9 +1,10 @@
-/* gp_load.c - the least load of what is loaded most: max(host, devices, copy engines), by annealing. Nothing is
- * simulated, a candidate costs what the moved nodes' degree is.
+/* gp_load.c - simulated annealing on the bottleneck load: the largest load of host, devices and copy engines becomes as
+ * small as possible. Nothing is simulated, so a candidate takes time only for the arcs of the nodes that move.
  *
- * Why:      with many waves in flight precedence drops out, and this is what a wave costs; and where work is plenty, it
- *           is a good start for a single wave too.
- * Moves:    one node; all readers of one value, since a copy is saved only where all of them move; an exchange.
+ * Why:      with many waves in flight precedence does not matter, and the bottleneck load is what a wave costs. If there
+ *           is plenty of work, such a placement is a good start for a single wave, too.
+ * Moves:    one node changes its unit; all readers of one value change it, since a copy is saved only if all of them
+ *           move; or two nodes exchange their units.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ struct loading {
     struct dfp_state *s;
     const struct dfp_compact *c;
     struct dfp_random random;
-    double spare;                       /* price of a second of any copy engine */
+    double spare;                       /* the weight of copies in the cost: dfp_load_run() */
 };
 
 static double cost_s(const struct loading *l)

@@ -1,9 +1,9 @@
-/* gp_metis.c - starts by METIS: the thesis's partition, more cuts in two with other shares and weights, cuts that
- * balance the host's and the devices' times as two constraints, the split of the devices' part among several devices,
- * and clusters of neighbours for refinement to move together.
+/* gp_metis.c - starts by METIS. There are the partition of the thesis, and more cuts in two with other shares and weights.
+ * Other cuts balance the host's time and the devices' time as two constraints. The devices' part is split among several
+ * devices. At last METIS finds clusters of neighbours, which refinement moves together.
  *
- * Sides:    METIS's labels are arbitrary, so where shares are alike both ways round are tried.
- * Shares:   0 and less than 2 % may give empty parts: such are raised to 2 %.
+ * Sides:    METIS's labels are arbitrary. If both shares are nearly alike, both ways round are tried.
+ * Shares:   a share of less than 2 % may give an empty part, so it is raised to 2 %.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 /* ---- sides to places ---- */
 
-/* Vertices with side[v] == host_side go to the host, the others to devices, where they can. */
+/* Vertices with side[v] == host_side go to the host, the others to devices if they can run there. */
 static int try_sides(struct dfp_search *search, const struct dfp_metis_graph *graph, const int32_t *side,
                      int32_t host_side, struct df_error *error)
 {
@@ -45,7 +45,7 @@ static double clamped(double share)
     return share < SMALLEST_SHARE ? SMALLEST_SHARE : share > 1 - SMALLEST_SHARE ? 1 - SMALLEST_SHARE : share;
 }
 
-/* Is the host the one with more to do, in the placement evaluated last? */
+/* Whether the host has more to do than the devices, in the placement that was evaluated last. */
 static bool host_carries_more(const struct dfp_search *search)
 {
     const struct dfp_compact *c = &search->compact;
@@ -55,7 +55,8 @@ static bool host_carries_more(const struct dfp_search *search)
     return search->state.load_s[0] / c->workers[0] > devices_s;
 }
 
-/* From the thesis's ratio with host time per worker, the share is bisected until host and devices carry the same. */
+/* The host's share begins with the thesis's ratio with host time per worker. It is bisected until host and devices carry
+ * the same. */
 static int single_cuts(struct dfp_search *search, enum dfp_vertex_weight weight, uint32_t n_cuts, int32_t *side,
                        struct df_error *error)
 {
@@ -72,7 +73,7 @@ static int single_cuts(struct dfp_search *search, enum dfp_vertex_weight weight,
         const struct dfp_metis_cut cut = { .n_parts = 2, .n_weights = 1, .share = targets,
                                            .seed = search->options->seed + i };
         code = dfp_metis_call(&graph, &cut, side, error);
-        if (!code && fabs(share - 0.5) < 0.1) /* labels mean little: the other way round too */
+        if (!code && fabs(share - 0.5) < 0.1) /* then the labels say little: the other way round is tried, too */
             code = try_sides(search, &graph, side, 1, error);
         if (!code)
             code = try_sides(search, &graph, side, 0, error);
@@ -87,8 +88,8 @@ static int single_cuts(struct dfp_search *search, enum dfp_vertex_weight weight,
 
 /* ---- two weights ---- */
 
-/* The host's share of all host time and of all devices' time in the area bound's solution. Nodes that are as dear on
- * one side as on the other (in a graph of few kernels: most) go to the host in part, until it has its share. */
+/* The host's share of all host time, and of all devices' time, in the solution of the area bound. Some nodes cost the
+ * same on both sides; in a graph of few kernels most do. They go to the host in part, until the host has its share. */
 static void area_shares(const struct dfp_search *search, const struct dfp_metis_graph *graph, const double *device_s,
                         double *host_share, double *device_share)
 {

@@ -1,7 +1,8 @@
-/* gp_pool.c - the best distinct placements found so far, and the one function that chance needs.
+/* gp_pool.c - the pool of the best distinct placements found so far, how a start gets into it, and the logarithm that
+ * annealing needs.
  *
- * Distinct: two placements of the same makespan (to a millionth) are taken for the same one: refining both would be
- *           twice the same work. The better of them is kept.
+ * Distinct: two placements of the same makespan (to a millionth) are taken for the same one, since refining both would
+ *           be the same work twice. The better of them stays.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,8 @@ static bool same(double a, double b)
     return fabs(a - b) <= 1e-6 * b;
 }
 
-/* Which one goes for a new one; DF_NONE: the new one is not good enough. */
+/* The index of the placement that a new one replaces; DF_NONE: the new one is not good enough. The only placement of
+ * METIS is replaced by nothing but another one of METIS, and the first one of METIS always gets in. */
 static uint32_t victim(const struct dfp_pool *pool, double makespan_s, bool from_metis)
 {
     uint32_t last = DFP_POOL - 1, of_metis = 0;
@@ -64,7 +66,7 @@ void dfp_pool_add(struct dfp_pool *pool, double makespan_s, bool from_metis, con
     if (!(makespan_s < INFINITY))
         return;
     for (uint32_t i = 0; i < pool->n; i++)
-        if (same(pool->found[i].makespan_s, makespan_s)) { /* those before it are better */
+        if (same(pool->found[i].makespan_s, makespan_s)) { /* it stays in order: those before it are better */
             pool->found[i].from_metis |= from_metis;
             if (makespan_s < pool->found[i].makespan_s)
                 take(pool, &pool->found[i], makespan_s, state);
@@ -76,7 +78,7 @@ void dfp_pool_add(struct dfp_pool *pool, double makespan_s, bool from_metis, con
     struct dfp_found found = pool->found[at];
     found.from_metis = from_metis;
     take(pool, &found, makespan_s, state);
-    if (at < pool->n)                   /* close the gap before the place in order is looked for */
+    if (at < pool->n)                   /* closes the gap, before the new one's place is looked for */
         memmove(&pool->found[at], &pool->found[at + 1], (pool->n - at - 1) * sizeof found);
     else
         pool->n++;
@@ -102,7 +104,7 @@ void dfp_search_try_order(struct dfp_search *search, bool from_metis, const floa
     try_with(search, from_metis, order);
 }
 
-/* x = m · 2^e with m in [√½, √2); ln m = 2 artanh((m − 1) / (m + 1)), of which four terms are enough. */
+/* x is m · 2^e with m in [√½, √2), and ln m is 2 artanh((m − 1) / (m + 1)). Four terms of its series are enough. */
 double dfp_minus_log(double x)
 {
     int e;

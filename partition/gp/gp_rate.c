@@ -1,14 +1,14 @@
-/* gp_rate.c - what a wave costs at least where many are in flight, and the mixture of placements that costs it.
+/* gp_rate.c - what a wave costs at least if many waves are in flight, and the mixture of placements that costs so much.
  *
- * Problem:  waves may be placed differently, so what matters is the mean load of each resource: host, devices, copies
- *           to them and back. Over all mixtures of placements the least maximum is a linear program, solved by column
- *           generation (Dantzig and Wolfe 1960): for prices of the resources, the cheapest placement of a wave is a
- *           minimum cut between host and devices; the placements met so far are mixed best by a small simplex, whose
- *           dual gives the next prices.
- * Bound:    any prices that sum to 1 times the loads of their cheapest placement: no mixture costs less, whatever is
- *           done. Devices count as one with all that they have together, which is never slower; a copy for several of
- *           them counts once.
- * Numbers:  the cut is found in whole numbers, rounded down, so that the bound stays one.
+ * Problem:  waves may be placed differently, so the mean load of each resource matters. The resources are the host, the
+ *           devices, copies to them, and copies back. The least possible maximum over all mixtures of placements is a
+ *           linear program. It is solved by column generation (Dantzig and Wolfe 1960). For given prices of the
+ *           resources, the cheapest placement of a wave is a minimum cut between host and devices. A small simplex finds
+ *           the best mixture of the placements met so far, and its dual gives the next prices.
+ * Bound:    take any prices that sum to 1, and the loads of the placement that is cheapest at these prices. No mixture
+ *           costs less than the sum of price times load. All devices count as one that has the workers and links of all
+ *           of them, which is never slower. A copy for several devices counts once.
+ * Numbers:  the cut is found in whole numbers, rounded down, so the bound holds in spite of rounding.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +22,11 @@ enum { HOST, DEVICE, TO_DEVICE, TO_HOST };
 struct rates {
     const struct dfp_compact *c;
     struct dfp_cut cut;
-    uint32_t *node_arc, *value_arc;     /* first arc of a node (two), of a value */
-    double *device_s;                   /* of a node, on all devices together; INFINITY: on none */
-    double *to_s, *from_s;              /* of a value, likewise */
+    uint32_t *node_arc, *value_arc;     /* the first arc of a node (it has two), the first arc of a value */
+    double *device_s;                   /* of a node: its time on all devices as one; INFINITY: none can run it */
+    double *to_s, *from_s;              /* of a value: its copy to and from all devices as one */
     double price[DFP_RATE_RESOURCES];
-    bool one_engine;                    /* for both directions, on every device */
+    bool one_engine;                    /* every device has one copy engine for both directions */
 };
 
 static double host_s(const struct dfp_compact *c, uint32_t v)
@@ -36,7 +36,8 @@ static double host_s(const struct dfp_compact *c, uint32_t v)
 
 /* ---- devices as one ---- */
 
-/* The mean over devices by these weights is no more than the largest. */
+/* Makes one device of all. A mean of the devices' loads, by any weights, is no more than the largest load; so this never
+ * makes a bound too large. */
 static void join_devices(struct rates *r, const double *price)
 {
     const struct dfp_compact *c = r->c;
@@ -65,14 +66,15 @@ static void join_devices(struct rates *r, const double *price)
     }
 }
 
-/* ---- the network: the host's side is the source's ---- */
+/* ---- the network: what is on the source's side of the cut is on the host ---- */
 
 static uint32_t n_readers(const struct dfp_compact *c, uint32_t value)
 {
     return c->first_reader[value + 1] - c->first_reader[value];
 }
 
-/* A value with several readers has two vertices: that it is wanted on the device, and on the host. */
+/* A value with several readers has two vertices of its own. One says that the value is wanted on the device, the other
+ * that it is wanted on the host. So its copy is paid once. */
 static void lay_arcs(struct rates *r)
 {
     const struct dfp_compact *c = r->c;
@@ -122,7 +124,7 @@ static int64_t whole(double price, double time_s, double scale)
     return time_s < INFINITY ? (int64_t)(price * time_s * scale) : DFP_CUT_NEVER;
 }
 
-/* Capacities at the prices; gives the scale that they are in. */
+/* Sets all capacities by the prices. Gives the scale by which seconds became whole numbers. */
 static double set_prices(struct rates *r)
 {
     const struct dfp_compact *c = r->c;
@@ -134,7 +136,7 @@ static double set_prices(struct rates *r)
     for (uint32_t x = 0; x < c->n_values; x++)
         sum += to * r->to_s[x] + from * r->from_s[x];
     double scale = 0x1p50 / sum;
-    for (uint32_t v = 0; v < c->n_nodes; v++) { /* cut from the source: it is on the device */
+    for (uint32_t v = 0; v < c->n_nodes; v++) { /* if the arc from the source is cut, the node is on the device */
         dfp_cut_set(&r->cut, r->node_arc[v], whole(r->price[DEVICE], r->device_s[v], scale), 0);
         dfp_cut_set(&r->cut, r->node_arc[v] + 2, whole(r->price[HOST], host_s(c, v), scale), 0);
     }
@@ -169,7 +171,9 @@ static void loads_of(const struct rates *r, const uint8_t *on_device, double *lo
     }
 }
 
-/* ---- the best mixture: max Σy with Σ load[i][r] y_i <= 1, by the simplex method with Bland's rule ---- */
+/* ---- the best mixture: max Σ y_i with Σ load[i][r] y_i <= 1, by the simplex method with Bland's rule ---- */
+
+/* Sets the shares of all columns, and the prices of the dual. Gives what the mixture costs per wave. */
 
 static double mix(struct dfp_rates *found, double *price)
 {
@@ -182,7 +186,7 @@ static double mix(struct dfp_rates *found, double *price)
         t[r][n + r] = t[r][last] = 1;
         basis[r] = n + r;
     }
-    double unit = t[0][0] + t[1][0] + t[2][0] + t[3][0]; /* seconds do not matter: numbers near 1 do */
+    double unit = t[0][0] + t[1][0] + t[2][0] + t[3][0]; /* loads are divided by it, so that numbers are near 1 */
     for (uint32_t r = 0; r < ROWS; r++)
         for (uint32_t i = 0; i < n; i++)
             t[r][i] /= unit;
@@ -199,7 +203,7 @@ static double mix(struct dfp_rates *found, double *price)
                                      (t[r][last] * t[out][in] <= t[out][last] * t[r][in] && basis[r] < basis[out])))
                 out = r;
         if (out == ROWS)
-            break;                      /* costs nothing at all */
+            break;                      /* unbounded: this placement costs nothing at all */
         double pivot = t[out][in];
         for (uint32_t k = 0; k <= last; k++)
             t[out][k] /= pivot;
@@ -239,7 +243,7 @@ static void generate(struct rates *r, struct dfp_rates *found, uint64_t most_ste
         int64_t cost = r->cut.steps < most_steps ? dfp_cut_solve(&r->cut, most_steps - r->cut.steps) : -1;
         if (cost < 0 || cost >= DFP_CUT_NEVER)
             break;
-        /* each capacity lost less than 1 by rounding down: the cut costs no less than that */
+        /* capacities were rounded down, so the true cut costs no less than this */
         double bound_s = (double)cost / scale * (1 - 1e-12);
         found->bound_s = bound_s > found->bound_s ? bound_s : found->bound_s;
         uint8_t *on_device = found->places + (size_t)found->n * c->n_nodes;

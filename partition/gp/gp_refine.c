@@ -1,8 +1,8 @@
-/* gp_refine.c - refinement: simulated annealing on placement and priorities, each candidate evaluated in virtual time.
+/* gp_refine.c - refinement: simulated annealing on placement and priorities. Each candidate is evaluated in virtual time.
  *
- * Threshold: what a candidate may cost is drawn before it is evaluated: cur − T·ln u (the Metropolis rule, turned
- *           around). So its evaluation ends as soon as it is certain to be worse.
- * Budget:   steps of the evaluator, whether the run was finished or not, and a little for each candidate.
+ * Limit:    what a candidate may cost at most is drawn before it is evaluated: current − T·ln u. This is the Metropolis
+ *           rule, turned around. So the evaluation ends as soon as the candidate is certain to be worse.
+ * Budget:   all steps of the evaluator count, also those of a run that was not finished; and a few for each candidate.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ struct anneal {
 
 /* ---- picking ---- */
 
-/* Back from the node that ended last, each to the one that kept it from starting earlier. */
+/* The critical chain: from the node that ended last back to the node that kept it from starting earlier, and so on. */
 static void find_chain(struct anneal *a)
 {
     const struct dfp_state *s = a->s;
@@ -47,7 +47,7 @@ static uint32_t pick(struct anneal *a)
     return a->c->movable[dfp_random_below(&a->random, a->c->n_movable)];
 }
 
-/* Another unit that can run the node; its own where there is none. */
+/* Another unit that can run the node, by chance; its own unit if there is no other. */
 static uint32_t other_unit(struct anneal *a, uint32_t node)
 {
     uint32_t others = a->c->allowed[node] & ~(1u << a->s->place[node]), n = (uint32_t)__builtin_popcount(others);
@@ -58,7 +58,7 @@ static uint32_t other_unit(struct anneal *a, uint32_t node)
     return (uint32_t)__builtin_ctz(others);
 }
 
-/* Somebody the node reads from or who reads from it; DF_NONE: nobody. */
+/* A node that this node reads from or that reads from it, by chance; DF_NONE: there is none. */
 static uint32_t neighbour(struct anneal *a, uint32_t node)
 {
     const struct dfp_compact *c = a->c;
@@ -98,7 +98,7 @@ static void group(struct anneal *a)
     }
 }
 
-/* All that read one of the node's inputs: a copy is saved only where all of them are elsewhere. */
+/* Moves all nodes that read one of the node's inputs: a copy is saved only if all of them move. */
 static void readers(struct anneal *a)
 {
     const struct dfp_compact *c = a->c;
@@ -141,7 +141,7 @@ static void swap(struct anneal *a)
     flip(a);
 }
 
-/* A stretch of the critical chain: where each node alone would only add copies. */
+/* Moves several consecutive nodes of the critical chain: each node alone would only add copies. */
 static void stretch(struct anneal *a)
 {
     if (!a->chain_known)
@@ -177,7 +177,7 @@ static float priority(const struct dfp_state *s, uint32_t node)
     return s->rank_weight * (float)s->rank_s[node] + s->bias[node];
 }
 
-/* As its rank says; just before another node; or a little away, seldom far. */
+/* Gives a node another bias: 0, or one that puts it just before another node, or a random change that is mostly small. */
 static void bias(struct anneal *a)
 {
     struct dfp_state *s = a->s;
@@ -192,7 +192,7 @@ static void bias(struct anneal *a)
     dfp_state_bias(s, v, (float)value);
 }
 
-/* Shares tuned on task graphs of seven families, at default budgets. */
+/* The shares of the moves were tuned on task graphs of seven families, with default budgets. */
 static void move(struct anneal *a)
 {
     static const struct {

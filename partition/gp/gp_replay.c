@@ -1,8 +1,9 @@
-/* gp_replay.c - starts taken from the other policies: what the online ones decide in a simulated run, with the order of
- * their jobs' starts, and what HEFT and PEFT plan. So gp has seen them all, and where an online policy is better than
- * every placement (a fixed placement of the same decisions can be slower: list anomalies), the answer is to run it.
+/* gp_replay.c - starts taken from the other policies: what HEFT and PEFT plan, and what the online policies decide in a
+ * simulated run, in the order in which their jobs start. So gp has seen all of them. An online policy can be better than
+ * every placement, because a fixed placement of the same decisions can be slower (list anomalies). Then gp's answer is to
+ * run that policy.
  *
- * Missing:  a policy that refuses the problem is no start; that is not gp's failure.
+ * Refusals: a policy that refuses the problem is no start, and gp does not fail for that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 #include "runtime/simulate/simulate.h"
 
 enum {
-    FEW = 3,                            /* online policies, where there is no time for all; */
-    LARGE = 50000                       /* of so many nodes, the first alone */
+    FEW = 3,                            /* how many online policies are replayed if there is no time for all */
+    LARGE = 50000                       /* a graph of more nodes than this replays only the first of them */
 };
 
 const char *const dfp_online[DFP_N_ONLINE] = { "dmda", "dmdas", "dmdar", "pats", "pams", "padas", "ddwrr", "ddfcfs",
@@ -23,7 +24,7 @@ const char *const dfp_online[DFP_N_ONLINE] = { "dmda", "dmdas", "dmdar", "pats",
 const struct dfp_partitioner *const dfp_others[] = { DFP_OTHER_PARTITIONERS, NULL };
 static const struct dfp_partitioner *const planners[] = { &dfp_partitioner_heft, &dfp_partitioner_peft };
 
-/* pats, pams and padas stand one after the other, and are one rule if all devices are alike (policy_speedup.c). */
+/* pats, pams and padas follow each other in dfp_online[]. They are one rule if all devices are alike: policy_speedup.c. */
 bool dfp_online_repeats(const struct df_platform *platform, size_t i)
 {
     const struct df_unit *units = platform->units;
@@ -57,7 +58,7 @@ static int replay(struct dfp_search *search, const char *policy, bool is_start, 
     for (uint32_t v = 0; v < search->compact.n_nodes; v++) {
         priority[v] = (float)-start_s[v];
         if (!(search->compact.allowed[v] & 1u << search->place[v]))
-            return DF_OK;               /* the simulator knows a way that a plan has not */
+            return DF_OK;               /* the simulator placed a node where a plan must not */
     }
     dfp_search_try(search, false);
     dfp_search_try_order(search, false, priority);
@@ -105,7 +106,7 @@ int dfp_replay_run(struct dfp_search *search, enum dfp_replays replays, struct d
     for (size_t i = 0; i < n_online && !code; i++) {
         uint64_t before = search->state.steps;
         if (dfp_online_repeats(search->problem->platform, i))
-            search->state.steps += steps; /* so the budget that is left does not hang on this shortcut */
+            search->state.steps += steps; /* so that this shortcut does not change the budget that is left */
         else
             code = replay(search, dfp_online[i], all || (i == 0 && replays == DFP_REPLAY_MOST), start_s, priority,
                           error);

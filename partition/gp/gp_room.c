@@ -1,6 +1,6 @@
-/* gp_room.c - the answer where a device's memory has no room for everything: who waits for room, and what is evicted,
- * no evaluator of placements knows. So the best placements found, the other planners' and the online policies are
- * simulated with that memory, as they would run, and the fastest is the answer.
+/* gp_room.c - the answer if a device's memory has no room for everything. The evaluator of placements does not know which
+ * jobs wait for room and what is evicted. So the best placements found, those of the other planners, and the online
+ * policies are simulated with that memory, as they would run. The fastest is the answer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 #include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
 
-/* Those that place without a plan. */
+/* Policies that place nodes without a plan. */
 static const char *const single[] = { "all-cpu", "all-gpu" };
 
-/* The simulator asks the same. */
+/* The simulator asks the same, to know whether it must keep account of a device's memory. */
 bool dfp_room_is_short(const struct dfp_problem *problem)
 {
     for (uint32_t u = 1; u < problem->platform->n_units; u++) {
@@ -35,7 +35,7 @@ struct room {
     double best_s;
 };
 
-/* INFINITY where the policy does not go here. */
+/* Simulates the policy. *makespan_s is INFINITY if the policy refuses the problem. */
 static int simulate(const struct room *r, const char *policy, const struct df_plan *plan, double *makespan_s,
                     struct df_error *error)
 {
@@ -49,7 +49,7 @@ static int simulate(const struct room *r, const char *policy, const struct df_pl
     return code == DF_E_MEMORY ? code : DF_OK;
 }
 
-/* What is in r->place and r->priority. */
+/* Simulates the placement in r->place and r->priority, and makes it the result if it is the best so far. */
 static int try_placed(struct room *r, struct df_error *error)
 {
     uint32_t n = r->search->compact.n_nodes;
@@ -79,7 +79,7 @@ static int try_found(struct room *r, struct df_error *error)
     return code;
 }
 
-/* A planner that refuses the problem is no candidate; that is not gp's failure. */
+/* A planner that refuses the problem is no candidate, and gp does not fail for that. */
 static int try_planners(struct room *r, struct df_error *error)
 {
     const struct dfp_search *search = r->search;

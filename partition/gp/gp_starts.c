@@ -1,5 +1,5 @@
-/* gp_starts.c - which starts are made, and in what order: cheap and strong ones first, the others while the budget
- * allows. Each is evaluated under its own upward rank; the best ones under other orders too.
+/* gp_starts.c - which starts are made, and in what order. Cheap and strong ones come first, the others only if the budget
+ * allows. Each is evaluated with upward rank as priorities, and the best ones with other orders, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,9 @@
 #include "runtime/base/error.h"
 #include "runtime/threads/clock.h"
 
-/* Where many chains are as urgent as each other, upward rank works at all of them at once, and what joins them comes
- * late. These orders finish one after the other: the graph's own, and that of a walk back from each end in turn. */
+/* If many chains are equally urgent, upward rank works at all of them at once, and what joins them comes late. These two
+ * orders finish one chain after the other: the order of the graph itself, and that of a depth-first walk back from each
+ * sink in turn. */
 static bool fill_orders(struct dfp_search *search)
 {
     const struct dfp_compact *c = &search->compact;
@@ -18,7 +19,7 @@ static bool fill_orders(struct dfp_search *search)
     for (int i = 0; i < 2; i++)
         search->order[i] = malloc(((size_t)n + 1) * sizeof *search->order[i]);
     bool good = stack && next && search->order[0] && search->order[1];
-    double step_s = search->bound_s / n; /* so that a bias weighs as much here as beside a rank */
+    double step_s = search->bound_s / n; /* so that priorities are as large as ranks, and biases weigh the same */
     for (uint32_t v = 0; v < n && good; v++) {
         search->order[0][v] = (float)((n - v) * step_s);
         search->order[1][v] = 0;
@@ -28,7 +29,7 @@ static bool fill_orders(struct dfp_search *search)
         if (c->first_reader[c->first_out[end]] != c->first_reader[c->first_out[end + 1]])
             continue;
         stack[n_stack++] = end;
-        while (n_stack) {               /* a node comes after all that it reads from */
+        while (n_stack) {               /* a node comes after all nodes that it reads from */
             uint32_t v = stack[n_stack - 1];
             if (next[v] < c->first_in[v + 1]) {
                 uint32_t from = c->producer[c->in[next[v]++]];
@@ -46,7 +47,7 @@ static bool fill_orders(struct dfp_search *search)
     return good;
 }
 
-/* Everything on each unit alone, where units differ. */
+/* Everything on one unit, for each unit. */
 static int single_units(struct dfp_search *search, struct df_error *error)
 {
     int code = DF_OK;
@@ -82,7 +83,7 @@ static bool fill_average_rank(struct dfp_search *search)
 
 enum again { SPLIT_BY_METIS, OTHER_ORDERS };
 
-/* The best ones again, changed in some way. */
+/* Tries the placements of the pool again, each changed in this way. */
 static int again(struct dfp_search *search, enum again how, struct df_error *error)
 {
     uint16_t *places = malloc((DFP_POOL * (size_t)search->compact.n_nodes + 1) * sizeof *places);
@@ -105,7 +106,8 @@ static int again(struct dfp_search *search, enum again how, struct df_error *err
     return code;
 }
 
-/* From the best so far, at several prices of copies; hot ones forget where they came from, cool ones repair it. */
+/* Anneals the load of the best placement so far, at several prices of copies and temperatures. A hot annealing forgets
+ * where it began, a cool one repairs it. */
 static int least_load(struct dfp_search *search, uint64_t evaluations, struct df_error *error)
 {
     static const struct {

@@ -1,8 +1,9 @@
-/* gp_state.c - a placement under change: one node moves, and the loads, the copies and the upward ranks follow at the
- * cost of what depends on it; a change can be taken back.
+/* gp_state.c - a placement under change. When a node moves, loads, copies and upward ranks follow; this takes time only
+ * for what depends on the node. A change can be taken back.
  *
- * Ranks:    nodes have higher numbers than those they read from, so marked nodes are computed again from the top
- *           down and mark lower ones only: each once, and the propagation stops where nothing changed.
+ * Ranks:    a node has a higher number than those it reads from. So marked nodes are computed again from the highest
+ *           number down, and they mark lower ones only. Each is computed once, and nothing is marked below a rank that
+ *           did not change.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "partition/gp/gp.h"
 #include "runtime/base/error.h"
 
-struct layout {                         /* arrays one after another in a block; base NULL: only measured */
+struct layout {                         /* arrays one after another in a block; base NULL: it is only measured */
     char *base;
     size_t used;
 };
@@ -74,7 +75,7 @@ void dfp_state_free(struct dfp_state *state)
 
 /* ---- copies of a value ---- */
 
-/* Adds (sign 1) or takes away (-1) what the value's copies ask of the engines. */
+/* Adds the time of the value's copies to the loads of the engines (sign 1), or takes it away (sign -1). */
 static void count_copies(struct dfp_state *s, uint32_t value, double sign)
 {
     const struct dfp_compact *c = s->compact;

@@ -1,10 +1,12 @@
-/* gp_waves.c - gp for many waves in flight: what counts is how many end in a second, not how soon the first does.
+/* gp_waves.c - gp for many waves in flight: it counts how many waves end in a second, not how soon the first one ends.
  *
- * Load:     precedence drops out, and a wave costs what the most loaded of host, devices and copy engines has to do for
- *           it. That is brought down by annealing (gp_load.c), from the starts and from the best mixture of cuts
- *           (gp_rate.c), for one wave and for 2, 4, 8 … placed jointly, which can share what one wave cannot divide.
- * Answer:   every candidate, the other planners' placements, and the online policies, run in the simulator with several
- *           waves in flight; the fastest is the answer.
+ * Load:     precedence does not matter then, and a wave costs the bottleneck load: what the busiest of host, devices and
+ *           copy engines has to do for it. Annealing (gp_load.c) makes that small. It begins with the starts and with
+ *           the best mixture of cuts (gp_rate.c).
+ * Rows:     2, 4, 8 … waves can be placed jointly, since together they can share what one wave cannot divide. Each of
+ *           them is a *row* of the placement; wave w goes by row w % n_waves.
+ * Answer:   all candidates, the placements of other planners, and the online policies run in the simulator with several
+ *           waves in flight. The fastest is the answer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +20,13 @@ enum {
     MOST_ROWS = 32,
     MOST_CANDIDATES = 12,
     MOST_JOINT_NODES = 40000,
-    FEW_JOBS = 10000,                   /* of a simulated run: then every other policy is tried */
-    MANY_JOBS = 100000                  /* then the run is no longer than two rounds of waves */
+    FEW_JOBS = 10000,                   /* if a simulated run has no more jobs, every other policy is tried */
+    MANY_JOBS = 100000                  /* if it would have more jobs, it has 2 instead of 4 waves per one in flight */
 };
 
 struct candidate {
     uint32_t n_waves;
-    double load_s;                      /* a wave */
+    double load_s;                      /* the bottleneck load per wave */
     uint16_t *place;
 };
 
@@ -32,11 +34,11 @@ struct waves {
     struct dfp_search *search;
     struct dfp_rates rates;
     double bound_s;
-    uint64_t moves;                     /* for each candidate */
-    uint32_t n;
+    uint64_t moves;                     /* of annealing, for each candidate */
+    uint32_t n;                         /* candidates */
     struct candidate candidate[MOST_CANDIDATES];
     float *priority;                    /* scratch */
-    int refused;                        /* why the last simulation that failed did */
+    int refused;                        /* the code of the last simulation that failed */
     /* the best so far */
     double wave_s;
     const struct candidate *best;
@@ -63,18 +65,18 @@ static int candidate_add(struct waves *w, uint32_t n_waves, double load_s, const
     return DF_OK;
 }
 
-/* Anneals what is in joint->place; leaves the best there and gives its load a wave. */
+/* Anneals the placement in joint->place, and leaves the best one there. Gives its load per wave. */
 static double anneal(struct waves *w, struct dfp_search *joint, uint32_t n_waves)
 {
     static const struct {
         double spare, temperature;
     } ways[] = { { 0, 1 }, { 0, 4 }, { 0.05, 1 }, { 0, 0.2 }, { 0, 0.05 } };
     size_t n = joint->compact.n_nodes, n_ways = sizeof ways / sizeof *ways;
-    uint16_t *best = joint->place + n;  /* room for two */
+    uint16_t *best = joint->place + n;  /* the array has room for two placements */
     memcpy(best, joint->place, n * sizeof *best);
     dfp_state_set(&joint->state, joint->place, NULL, 1);
     double best_s = dfp_state_bottleneck_s(&joint->state);
-    for (size_t i = 0; i < n_ways && best_s > w->bound_s * n_waves * (1 + 1e-4); i++) { /* each from the best so far */
+    for (size_t i = 0; i < n_ways && best_s > w->bound_s * n_waves * (1 + 1e-4); i++) { /* begins with the best so far */
         memcpy(joint->place, best, n * sizeof *best);
         double now_s = dfp_load_run(joint, ways[i].spare, w->moves / n_ways, ways[i].temperature,
                                     joint->options->seed + i);
@@ -97,7 +99,7 @@ static uint32_t unit_for(const struct dfp_compact *c, uint32_t node, bool on_dev
     return (uint32_t)__builtin_ctz(others ? others : c->allowed[node]);
 }
 
-/* The column that is furthest behind its share, when `row` rows are there. */
+/* The column of the mixture that is furthest behind its share when `row` rows are made. */
 static uint32_t next_column(const struct dfp_rates *rates, const uint32_t *used, uint32_t row)
 {
     uint32_t next = 0;
@@ -112,7 +114,8 @@ static uint32_t next_column(const struct dfp_rates *rates, const uint32_t *used,
     return next;
 }
 
-/* The load a wave with so many rows; with `place` not NULL, the rows: a column's devices take turns. */
+/* The load per wave with so many rows made of the mixture. If `place` is not NULL, the rows are written there; the devices
+ * of a column take turns. */
 static double rows_of_mixture(const struct dfp_compact *c, const struct dfp_rates *rates, uint32_t n_rows,
                               uint16_t *place)
 {
@@ -131,7 +134,7 @@ static double rows_of_mixture(const struct dfp_compact *c, const struct dfp_rate
     return most_s;
 }
 
-/* The number of rows, a multiple of the devices, that comes nearest to the mixture. */
+/* The number of rows, a multiple of the number of devices, whose load comes nearest to the mixture's. */
 static uint32_t best_row_count(const struct dfp_compact *c, const struct dfp_rates *rates)
 {
     uint32_t best = 1, devices = c->n_units - 1;
@@ -146,7 +149,7 @@ static uint32_t best_row_count(const struct dfp_compact *c, const struct dfp_rat
     return best;
 }
 
-/* What fires once does so where the first row has it. Gives the load a wave. */
+/* Places nodes that fire once where the first row has them, in all rows. Gives the load per wave. */
 static double settle_once(struct dfp_search *joint, uint32_t n_nodes, uint32_t n_waves, double load_s)
 {
     const struct df_node *nodes = joint->problem->graph->nodes;
@@ -185,7 +188,7 @@ static int joint_waves(struct waves *w, uint32_t n_waves, struct df_error *error
     return code;
 }
 
-/* One wave: from the least loaded of the starts, as they are and annealed. */
+/* Candidates for waves that are all placed alike: the best start, and the start with the least load, annealed. */
 static int single_wave(struct waves *w, struct df_error *error)
 {
     struct dfp_search *search = w->search, one = *search;
@@ -216,7 +219,8 @@ static int single_wave(struct waves *w, struct df_error *error)
     return code;
 }
 
-/* 1, then 2, 4, 8, or as many times the devices: that each gets the same; and what suits the mixture best. */
+/* Candidates of 1 row; of 2, 4 and 8 rows, or of 1, 2 and 4 times the number of devices, so that each device gets the
+ * same; and of the number of rows that suits the mixture best. */
 static int make_candidates(struct waves *w, struct df_error *error)
 {
     const struct dfp_compact *c = &w->search->compact;
@@ -232,7 +236,7 @@ static int make_candidates(struct waves *w, struct df_error *error)
 
 /* ---- the simulated rate ---- */
 
-/* The priorities are the mean over rows: a unit has one order for all waves. */
+/* A node's priority is the mean of its ranks in all rows, since a unit has one order for all waves. */
 static int mean_rank(const struct waves *w, const struct candidate *c, float *priority, struct df_error *error)
 {
     uint32_t n = w->search->compact.n_nodes;
@@ -249,7 +253,8 @@ static int mean_rank(const struct waves *w, const struct candidate *c, float *pr
     return DF_OK;
 }
 
-/* Seconds a wave; INFINITY where this policy does not go here, which is the search's failure only where none does. */
+/* Simulates the policy. *wave_s: seconds per wave, or INFINITY if the policy refuses the problem. The search fails for
+ * that only if all policies do. */
 static int simulate(struct waves *w, const char *policy, const struct df_plan *plan, double *wave_s,
                     struct df_error *error)
 {
@@ -267,7 +272,7 @@ static int simulate(struct waves *w, const char *policy, const struct df_plan *p
     return DF_OK;
 }
 
-/* By the priorities in w->priority. */
+/* Simulates the candidate with the priorities in w->priority, and remembers it if it is the best so far. */
 static int try_in_order(struct waves *w, const struct candidate *c, struct df_error *error)
 {
     struct df_plan plan = { .policy = "gp", .platform = *w->search->problem->platform,
@@ -291,7 +296,7 @@ static int try_candidate(struct waves *w, const struct candidate *c, struct df_e
     return code ? code : try_in_order(w, c, error);
 }
 
-/* What another planner makes of a wave, in its own order; one that refuses the problem is no candidate. */
+/* Tries what another planner makes of one wave, in its own order. A planner that refuses the problem is no candidate. */
 static int try_planner(struct waves *w, const struct dfp_partitioner *planner, struct df_error *error)
 {
     size_t n = w->search->compact.n_nodes;
@@ -304,7 +309,7 @@ static int try_planner(struct waves *w, const struct dfp_partitioner *planner, s
         dfp_state_set(&w->search->state, place, NULL, 1);
         code = candidate_add(w, 1, dfp_state_bottleneck_s(&w->search->state), place, error);
     }
-    for (uint32_t i = 0; i < w->n && !code; i++) /* it may have been there before, in another order */
+    for (uint32_t i = 0; i < w->n && !code; i++) /* the placement may have been a candidate before, in another order */
         if (w->candidate[i].n_waves == 1 && !memcmp(w->candidate[i].place, place, n * sizeof *place))
             code = try_in_order(w, &w->candidate[i], error);
     free(place);
@@ -385,7 +390,7 @@ int dfp_waves_solve(struct dfp_search *search, struct dfp_result *result, struct
     if (!code)
         code = choose(&w, error);
     if (!code && !w.best)
-        code = DF_E_REFUSED;            /* *error says why the last of them could not be simulated */
+        code = DF_E_REFUSED;            /* *error says why the last policy could not be simulated */
     if (!code)
         code = answer(&w, result, error);
     for (uint32_t i = 0; i < w.n; i++)

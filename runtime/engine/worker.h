@@ -16,6 +16,5 @@
 #include "runtime/engine/engine.h"
 
 void *dfr_worker_main(void *worker);    /* struct dfr_worker */
-void *dfr_gpu_main(void *worker);       /* of a GPU */
 
 #endif

@@ -8,7 +8,6 @@
 #include "runtime/gpu/gpu_impl.h"
 #include "runtime/inspect/inspect.h"
 #include "runtime/engine/log.h"
-#include "runtime/start/size.h"
 
 static void gpu_wakeup(void *arg)
 {
@@ -53,10 +52,31 @@ static uint64_t next_use(void *arg, uint32_t block)
     return dfr_next_use_of(((struct dfr_gpu *)arg)->next_use, block);
 }
 
+/* The page of a value that is made once: the same in each row that has one. */
+static uint32_t once_page(const struct dfr_room *room, uint32_t n_values, uint32_t value)
+{
+    uint32_t page = DF_NONE;
+    for (uint32_t row = 0; row < room->n_rows && page == DF_NONE; row++)
+        page = room->page[(size_t)row * n_values + value];
+    return page;
+}
+
+/* The block's offset in this device's memory; UINT64_MAX: it has no place there. It is called only if the room has
+ * places. Any thread may call it, for a block that is alive: then the wave of the block's slot does not change. */
 static uint64_t place(void *arg, uint32_t block)
 {
     const struct dfr_gpu *gpu = arg;
-    return dfr_room_place(gpu->run, gpu->unit, block);
+    const struct df_run *run = gpu->run;
+    const struct dfr_room *room = &run->devices.rooms[gpu->unit];
+    uint32_t n_values = run->graph->n_values, slot = block / n_values, value = block % n_values, page;
+
+    if (slot == dfr_once_slot(run)) {
+        page = once_page(room, n_values, value);
+    } else {
+        uint32_t row = room->n_rows > 1 ? (uint32_t)(run->firing.slots[slot].wave % room->n_rows) : 0;
+        page = room->page[(size_t)row * n_values + value];
+    }
+    return page == DF_NONE ? UINT64_MAX : slot * room->slot_bytes + (uint64_t)page * DF_PAGE_BYTES;
 }
 
 static uint32_t most_ports(const struct df_graph *g)

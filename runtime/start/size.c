@@ -205,28 +205,6 @@ static void make_planned(struct df_run *run, uint32_t u, const struct df_plan *p
     room->scratch_of_job_bytes = need->scratch_bytes / (unit->jobs > unit->workers ? unit->jobs : unit->workers);
 }
 
-static uint32_t once_page(const struct dfr_room *room, uint32_t n_values, uint32_t value)
-{
-    uint32_t page = DF_NONE;
-    for (uint32_t row = 0; row < room->n_rows && page == DF_NONE; row++)
-        page = room->page[(size_t)row * n_values + value];
-    return page;
-}
-
-uint64_t dfr_room_place(const struct df_run *run, uint32_t unit, uint32_t block)
-{
-    const struct dfr_room *room = &run->devices.rooms[unit];
-    uint32_t n_values = run->graph->n_values, slot = block / n_values, value = block % n_values, page;
-
-    if (slot == dfr_once_slot(run)) {
-        page = once_page(room, n_values, value);
-    } else {
-        uint32_t row = room->n_rows > 1 ? (uint32_t)(run->firing.slots[slot].wave % room->n_rows) : 0;
-        page = room->page[(size_t)row * n_values + value];
-    }
-    return page == DF_NONE ? UINT64_MAX : slot * room->slot_bytes + (uint64_t)page * DF_PAGE_BYTES;
-}
-
 void dfr_rooms_free(struct df_run *run)
 {
     for (uint32_t u = 0; u < DF_MAX_UNITS; u++)

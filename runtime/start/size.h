@@ -1,7 +1,6 @@
 /* size.h - how much: waves in flight, and what each device's memory is divided into. size.c says by which rule.
  *
  * Memory:   dfr_size() fills run->devices.rooms, dfr_rooms_free() returns what they have.
- * Threads:  dfr_room_place() from any thread for a block that is alive, so that its slot's wave stands still.
  */
 #ifndef DFR_SIZE_H
 #define DFR_SIZE_H
@@ -14,8 +13,5 @@ uint64_t dfr_job_paged_bytes(const struct df_graph *graph, uint32_t node);
 /* Fills inflight, gpu_jobs, gpu_window and, for each GPU, its room. */
 int dfr_size(struct df_run *run, struct df_error *error);
 void dfr_rooms_free(struct df_run *run);
-
-/* Offset of the block in the unit's memory; UINT64_MAX: it has no place there. Only where the room has places. */
-uint64_t dfr_room_place(const struct df_run *run, uint32_t unit, uint32_t block);
 
 #endif

@@ -10,7 +10,7 @@
 #include "runtime/threads/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/emu/back_end.h"
-#include "runtime/start/run_machine.h"
+#include "runtime/engine/host_room.h"
 #include "runtime/measure/measure_impl.h"
 #include "runtime/graph/scalars.h"
 

@@ -3,15 +3,14 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/sysinfo.h>
 
 #include "runtime/engine/buffers.h"
+#include "runtime/engine/host_room.h"
 #include "runtime/inspect/check_variants.h"
 #include "runtime/base/error.h"
 #include "runtime/engine/log.h"
 #include "runtime/start/run_machine.h"
 #include "runtime/start/size.h"
-#include "runtime/base/text.h"
 
 enum warning { W_HINT_NO_GPU, W_HINT_NO_CODE, W_HINT_CLASS, W_TOO_LARGE, N_WARNINGS };
 
@@ -55,43 +54,9 @@ static void note(struct admission *a, enum warning warning, uint32_t node)
         a->first[warning] = node;
 }
 
-static int refuse_node(const struct df_graph *g, uint32_t node, const char *why, struct df_error *error)
-{
-    char name[256];
-    df_node_name(g, node, name, sizeof name);
-    return dfr_error(error, DF_E_REFUSED, "node '%s' (kernel '%s') cannot run: %s", name,
-                     df_graph_string(g, g->kernels[g->nodes[node].kernel].name), why);
-}
-
 static int refuse(const struct df_run *run, uint32_t node, const char *why, struct df_error *error)
 {
-    return refuse_node(run->graph, node, why, error);
-}
-
-/* UINT64_MAX where the system does not say. */
-static uint64_t find_host_bytes(void)
-{
-    static _Atomic uint64_t known;      /* asked for each node */
-    struct sysinfo system;
-
-    if (!known)
-        known = sysinfo(&system) == 0 ? ((uint64_t)system.totalram + system.totalswap) * system.mem_unit : UINT64_MAX;
-    return known;
-}
-
-int dfr_admit_host(const struct df_graph *g, uint32_t work, struct df_error *error)
-{
-    uint64_t bytes = g->works[work].job_bytes, most = find_host_bytes();
-    char why[128], need[16], have[16];
-    uint32_t node = 0;
-
-    if (bytes <= most)
-        return DF_OK;
-    while (g->nodes[node].work != work)
-        node++;
-    snprintf(why, sizeof why, "one job needs %s of memory, and this machine has %s",
-             dfr_text_bytes(bytes, need, sizeof need), dfr_text_bytes(most, have, sizeof have));
-    return refuse_node(g, node, why, error);
+    return dfr_refuse_node(run->graph, node, why, error);
 }
 
 static int apply_hint(struct admission *a, uint32_t node, uint32_t *units, struct df_error *error)
@@ -155,7 +120,7 @@ static int apply_host_memory(const struct admission *a, uint32_t node, uint32_t 
 {
     const struct df_graph *g = a->run->graph;
 
-    if (!(*units & 1u) || g->works[g->nodes[node].work].job_bytes <= find_host_bytes())
+    if (!(*units & 1u) || g->works[g->nodes[node].work].job_bytes <= dfr_host_bytes())
         return DF_OK;
     if (!(*units & all_gpus(a->run)))
         return dfr_admit_host(g, g->nodes[node].work, error);

@@ -16,9 +16,6 @@ int dfr_machine_plan(struct df_run *run, struct df_error *error);
 /* admit.c. Fills run->choice.able: the units that may run each node, by code, hints and memory. DF_E_REFUSED names the node
  * that can run nowhere. May set n_gpus to 0 where device is auto and no node can use one. */
 int dfr_admit(struct df_run *run, struct df_error *error);
-/* DF_E_REFUSED, with a node's name, where one job of the work, run by the host, needs more memory than the machine has,
- * swap included: the system would end the process, or others, for that. */
-int dfr_admit_host(const struct df_graph *graph, uint32_t work, struct df_error *error);
 
 /* The plan by which the policy has placed the nodes, or that said which online policy to run by; NULL: there is none.
  * Policies that place without a plan get one made, for its memory alone. */

@@ -223,6 +223,7 @@ struct dfr_run_watch {                  /* for people who look at the run */
     struct dfr_trace *trace;            /* NULL: none asked for */
     struct dfr_trace_row *start_row;
     struct dfr_inspect *inspect;        /* NULL: nothing is looked into while jobs run */
+    int (*call)(struct df_run *run, struct dfr_worker *worker); /* if not: calls a CPU job's kernel and looks into it */
 };
 
 struct df_run {

@@ -6,7 +6,6 @@
 #include "runtime/engine/ports.h"
 #include "runtime/engine/steal.h"
 #include "runtime/engine/tokens.h"
-#include "runtime/inspect/inspect.h"
 #include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
 
@@ -75,7 +74,7 @@ static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
     if (call->threads > 1 && !lead_gang(run, w))
         return false;
     begin_s = w->row ? dfr_clock_s() : 0;
-    *code = !ports ? DF_FAILED : run->watch.inspect ? dfr_inspect_call(run, w) : dfr_call_kernel(run, w, ports);
+    *code = !ports ? DF_FAILED : run->watch.call ? run->watch.call(run, w) : dfr_call_kernel(run, w, ports);
     if (w->row)
         dfr_trace_add(w->row, dfr_job_node(call->job), call->wave, begin_s, dfr_clock_s(),
                       run->graph->works[run->graph->nodes[dfr_job_node(call->job)].work].job_bytes);

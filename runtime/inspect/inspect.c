@@ -27,7 +27,7 @@ struct dfr_inspect {
     uint64_t pattern_bytes;
 };
 
-/* ---- making ---- */
+/* ---- posts of the watchdog ---- */
 
 static uint32_t gpu_post(const struct df_run *run, uint32_t unit, uint32_t place)
 {
@@ -37,111 +37,6 @@ static uint32_t gpu_post(const struct df_run *run, uint32_t unit, uint32_t place
 static uint32_t check_post(const struct df_run *run)
 {
     return run->machine.n_cpu_workers + run->machine.n_gpus * run->devices.window;
-}
-
-static int make_watchdog(struct df_run *run, struct df_error *error)
-{
-    struct dfr_watchdog **w = &run->watch.inspect->watchdog;
-    char name[48];
-    int status = dfr_watchdog_create(run, check_post(run) + 1, w, error);
-
-    if (status != DF_OK)
-        return status;
-    for (uint32_t i = 0; i < run->machine.n_cpu_workers; i++) {
-        snprintf(name, sizeof name, "cpu %u", i);
-        dfr_watchdog_name(*w, i, name);
-    }
-    for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
-        for (uint32_t i = 0; i < run->devices.window; i++)
-            dfr_watchdog_name(*w, gpu_post(run, u, i), run->machine.platform.units[u].name);
-    dfr_watchdog_name(*w, check_post(run), "the GPU (its gpu variant)");
-    return DF_OK;
-}
-
-/* The most that is filled at once: a token, or the scratch of a job. */
-static int make_patterns(struct df_run *run, struct df_error *error)
-{
-    const struct df_graph *g = run->graph;
-    struct dfr_inspect *in = run->watch.inspect;
-    uint64_t most = 1;
-
-    if (run->machine.n_gpus == 0)
-        return DF_OK;
-    for (uint32_t i = 0; i < g->n_wports; i++)
-        most = g->port_bytes[i] > most ? g->port_bytes[i] : most;
-    in->pattern_bytes = most;
-    in->ops = run->devices.ops;
-    in->floats = in->ops->host_alloc(most, error);
-    in->integers = in->floats ? in->ops->host_alloc(most, error) : NULL;
-    if (!in->integers)
-        return DF_E_MEMORY;
-    memset(in->floats, dfr_poison_byte(DF_F32), most);
-    memset(in->integers, dfr_poison_byte(DF_U8), most);
-    return DF_OK;
-}
-
-bool dfr_inspect_wanted(const struct df_run *run)
-{
-    const struct df_options *o = &run->options;
-    return o->check_variants || o->n_dumps > 0 || o->poison || o->watchdog_s > 0;
-}
-
-int dfr_inspect_create(struct df_run *run, struct df_error *error)
-{
-    const struct df_options *o = &run->options;
-    int status = DF_OK;
-
-    if (!dfr_inspect_wanted(run))
-        return DF_OK;
-    run->watch.inspect = calloc(1, sizeof *run->watch.inspect);
-    if (!run->watch.inspect)
-        return dfr_error_memory(error);
-    if (o->n_dumps > 0)
-        status = dfr_dump_create(run->graph, o->dumps, o->n_dumps, o->dump_dir ? o->dump_dir : ".", &run->watch.inspect->dump,
-                                 error);
-    if (status == DF_OK && o->poison)
-        status = make_patterns(run, error);
-    if (status == DF_OK && o->watchdog_s > 0)
-        status = make_watchdog(run, error);
-    if (status == DF_OK && o->check_variants)
-        status = dfr_check_create(run, &run->watch.inspect->check, error);
-    return status;
-}
-
-int dfr_inspect_start(struct df_run *run, struct df_error *error)
-{
-    return run->watch.inspect && run->watch.inspect->watchdog ? dfr_watchdog_start(run->watch.inspect->watchdog, error) : DF_OK;
-}
-
-void dfr_inspect_end(struct df_run *run, bool well)
-{
-    const char *unmet;
-    if (!run->watch.inspect)
-        return;
-    dfr_watchdog_destroy(run->watch.inspect->watchdog);
-    run->watch.inspect->watchdog = NULL;
-    if (!well)
-        return;
-    if (run->watch.inspect->check)
-        dfr_check_report(run->watch.inspect->check);
-    for (unsigned i = 0; run->watch.inspect->dump && i < run->options.n_dumps; i++)
-        if ((unmet = dfr_dump_unmet(run->watch.inspect->dump, i)))
-            dfr_log(run, DF_LOG_WARNING, "--dump=%s: there was no such wave, so nothing was written", unmet);
-}
-
-void dfr_inspect_destroy(struct df_run *run)
-{
-    if (!run->watch.inspect)
-        return;
-    dfr_watchdog_destroy(run->watch.inspect->watchdog);
-    dfr_dump_destroy(run->watch.inspect->dump);
-    dfr_check_destroy(run->watch.inspect->check);
-    if (run->watch.inspect->floats)
-        run->watch.inspect->ops->host_free(run->watch.inspect->floats, run->watch.inspect->pattern_bytes);
-    if (run->watch.inspect->integers)
-        run->watch.inspect->ops->host_free(run->watch.inspect->integers, run->watch.inspect->pattern_bytes);
-    free(run->watch.inspect);
-    run->watch.inspect = NULL;
 }
 
 /* ---- jobs of the CPU ---- */
@@ -206,7 +101,9 @@ static int compare(struct df_run *run, struct dfr_worker *w)
     return code;
 }
 
-int dfr_inspect_call(struct df_run *run, struct dfr_worker *w)
+/* run->watch.call: a CPU job, whose ports are made. Calls its cpu variant and does all that was asked for around that call.
+ * Gives the kernel's code. */
+static int look_into(struct df_run *run, struct dfr_worker *w)
 {
     struct dfr_inspect *in = run->watch.inspect;
     struct df_call *call = &w->call;
@@ -230,6 +127,114 @@ int dfr_inspect_call(struct df_run *run, struct dfr_worker *w)
     if (code == DF_OK && dumps(run, call))
         code = dump_ports(run, call, w->ports);
     return code;
+}
+
+/* ---- making and ending ---- */
+
+static int make_watchdog(struct df_run *run, struct df_error *error)
+{
+    struct dfr_watchdog **w = &run->watch.inspect->watchdog;
+    char name[48];
+    int status = dfr_watchdog_create(run, check_post(run) + 1, w, error);
+
+    if (status != DF_OK)
+        return status;
+    for (uint32_t i = 0; i < run->machine.n_cpu_workers; i++) {
+        snprintf(name, sizeof name, "cpu %u", i);
+        dfr_watchdog_name(*w, i, name);
+    }
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
+        for (uint32_t i = 0; i < run->devices.window; i++)
+            dfr_watchdog_name(*w, gpu_post(run, u, i), run->machine.platform.units[u].name);
+    dfr_watchdog_name(*w, check_post(run), "the GPU (its gpu variant)");
+    return DF_OK;
+}
+
+/* The most that is filled at once: a token, or the scratch of a job. */
+static int make_patterns(struct df_run *run, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    struct dfr_inspect *in = run->watch.inspect;
+    uint64_t most = 1;
+
+    if (run->machine.n_gpus == 0)
+        return DF_OK;
+    for (uint32_t i = 0; i < g->n_wports; i++)
+        most = g->port_bytes[i] > most ? g->port_bytes[i] : most;
+    in->pattern_bytes = most;
+    in->ops = run->devices.ops;
+    in->floats = in->ops->host_alloc(most, error);
+    in->integers = in->floats ? in->ops->host_alloc(most, error) : NULL;
+    if (!in->integers)
+        return DF_E_MEMORY;
+    memset(in->floats, dfr_poison_byte(DF_F32), most);
+    memset(in->integers, dfr_poison_byte(DF_U8), most);
+    return DF_OK;
+}
+
+bool dfr_inspect_wanted(const struct df_run *run)
+{
+    const struct df_options *o = &run->options;
+    return o->check_variants || o->n_dumps > 0 || o->poison || o->watchdog_s > 0;
+}
+
+int dfr_inspect_create(struct df_run *run, struct df_error *error)
+{
+    const struct df_options *o = &run->options;
+    int status = DF_OK;
+
+    if (!dfr_inspect_wanted(run))
+        return DF_OK;
+    run->watch.inspect = calloc(1, sizeof *run->watch.inspect);
+    if (!run->watch.inspect)
+        return dfr_error_memory(error);
+    run->watch.call = look_into;
+    if (o->n_dumps > 0)
+        status = dfr_dump_create(run->graph, o->dumps, o->n_dumps, o->dump_dir ? o->dump_dir : ".", &run->watch.inspect->dump,
+                                 error);
+    if (status == DF_OK && o->poison)
+        status = make_patterns(run, error);
+    if (status == DF_OK && o->watchdog_s > 0)
+        status = make_watchdog(run, error);
+    if (status == DF_OK && o->check_variants)
+        status = dfr_check_create(run, &run->watch.inspect->check, error);
+    return status;
+}
+
+int dfr_inspect_start(struct df_run *run, struct df_error *error)
+{
+    return run->watch.inspect && run->watch.inspect->watchdog ? dfr_watchdog_start(run->watch.inspect->watchdog, error) : DF_OK;
+}
+
+void dfr_inspect_end(struct df_run *run, bool well)
+{
+    const char *unmet;
+    if (!run->watch.inspect)
+        return;
+    dfr_watchdog_destroy(run->watch.inspect->watchdog);
+    run->watch.inspect->watchdog = NULL;
+    if (!well)
+        return;
+    if (run->watch.inspect->check)
+        dfr_check_report(run->watch.inspect->check);
+    for (unsigned i = 0; run->watch.inspect->dump && i < run->options.n_dumps; i++)
+        if ((unmet = dfr_dump_unmet(run->watch.inspect->dump, i)))
+            dfr_log(run, DF_LOG_WARNING, "--dump=%s: there was no such wave, so nothing was written", unmet);
+}
+
+void dfr_inspect_destroy(struct df_run *run)
+{
+    if (!run->watch.inspect)
+        return;
+    dfr_watchdog_destroy(run->watch.inspect->watchdog);
+    dfr_dump_destroy(run->watch.inspect->dump);
+    dfr_check_destroy(run->watch.inspect->check);
+    if (run->watch.inspect->floats)
+        run->watch.inspect->ops->host_free(run->watch.inspect->floats, run->watch.inspect->pattern_bytes);
+    if (run->watch.inspect->integers)
+        run->watch.inspect->ops->host_free(run->watch.inspect->integers, run->watch.inspect->pattern_bytes);
+    free(run->watch.inspect);
+    run->watch.inspect = NULL;
 }
 
 /* ---- jobs of a GPU ---- */

@@ -22,9 +22,6 @@ int dfr_inspect_start(struct df_run *run, struct df_error *error);
 void dfr_inspect_end(struct df_run *run, bool well); /* all workers have ended: says what is left to say */
 void dfr_inspect_destroy(struct df_run *run);
 
-/* A CPU job, whose ports are made: calls its cpu variant and does all that was asked for around it. Gives its code. */
-int dfr_inspect_call(struct df_run *run, struct dfr_worker *w);
-
 /* A GPU's job before its launch on call->stream, number `place` of those in flight there; and after its end, with its
  * code. */
 int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const struct df_call *call,

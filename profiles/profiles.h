@@ -23,7 +23,7 @@
 #include "profiles/estimate/known.h"
 #include "runtime/device/device.h"
 #include "runtime/measure/measure.h"
-#include "runtime/measure/sampler.h"
+#include "runtime/base/sampler.h"
 
 /* ---- the database ---- */
 

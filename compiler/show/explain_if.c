@@ -9,7 +9,7 @@
 #include "compiler/show/explain.h"
 #include "compiler/tools/messages.h"
 #include "runtime/base/error.h"
-#include "runtime/measure/sampler.h"
+#include "runtime/base/sampler.h"
 
 #define MOST_VARIANTS 6                 /* kernels without a gpu variant that are tried, those with most time first */
 #define ASSUMED_SPEEDUP 8               /* the ratio of the stated default times */

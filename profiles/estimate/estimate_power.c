@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "profiles/estimate/estimate.h"
-#include "runtime/measure/sampler.h"
+#include "runtime/base/sampler.h"
 
 #define LEAST_LN_SPREAD 0.01            /* sizes that differ by less say nothing about growth */
 #define TWO_POINTS_LN_SPREAD 0.4        /* between two alone, noise would be taken for growth below this */

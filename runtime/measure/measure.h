@@ -33,7 +33,7 @@
 #include <stdio.h>
 
 #include "runtime/graph/graph.h"
-#include "runtime/measure/sampler.h"
+#include "runtime/base/sampler.h"
 #include "runtime/graph/work_key.h"
 
 #define DFR_MEASURE_VARIABLE "DF_MEASURE"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "runtime/measure/sampler.h"
+#include "runtime/base/sampler.h"
 
 struct source {                         /* of made-up measurements: a fixed stream of pseudo-random numbers */
     uint64_t state;

@@ -1,5 +1,5 @@
 /* sampler.c - the statistics of repeated measurements, and the loop that stops when they are good enough. */
-#include "runtime/measure/sampler.h"
+#include "runtime/base/sampler.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* check_variants.c - firing gpu variants beside the run and comparing. The device, its pool and how a job is fired
- * there are the measuring mode's (measure_gpu.c): it does the same for another purpose.
+/* check_variants.c - firing gpu variants beside the run, and comparing what they and the cpu variants gave. A gpu variant
+ * runs on a GPU of the check's own (engine/single_job.h).
  */
 #include "runtime/inspect/check_variants.h"
 
@@ -12,14 +12,14 @@
 #include "runtime/base/error.h"
 #include "runtime/emu/back_end.h"
 #include "runtime/engine/log.h"
-#include "runtime/measure/measure_impl.h"
+#include "runtime/engine/single_job.h"
 #include "runtime/graph/poison.h"
 
 enum notice { N_STATE, N_SINK, N_LARGE, N_NOTICES };
 
 struct dfr_check {
     struct df_run *run;
-    struct dfr_measure m;
+    struct dfr_single_gpu *gpu;
     void **buffers;                     /* by port of the job at hand: what the gpu variant reads and writes */
     uint32_t held;                      /* the node whose buffers they are; DF_NONE: there are none */
     uint8_t *compared;                  /* by kernel */
@@ -64,7 +64,7 @@ static bool keeps_state(const struct df_kernel *kernel)
 static bool is_compared(const struct dfr_check *c, uint32_t node)
 {
     const struct df_node *v = &c->run->graph->nodes[node];
-    return c->compared[v->kernel] && dfr_measure_gpu_fits(&c->m, v->work);
+    return c->compared[v->kernel] && dfr_single_gpu_fits(c->gpu, v->work);
 }
 
 /* One line for all nodes that are left out for one reason. */
@@ -96,7 +96,7 @@ static void choose(struct dfr_check *c, uint64_t *bytes)
         if (!dfr_check_can(c->run, v))
             continue;
         if (!cpu || (kernel->n_out > 0 && !keeps_state(kernel))) {
-            uint64_t need = dfr_measure_gpu_need(g, g->nodes[v].work);
+            uint64_t need = dfr_single_gpu_need(g, g->nodes[v].work);
             *bytes = need > *bytes ? need : *bytes;
             c->compared[g->nodes[v].kernel] = cpu;
         } else {
@@ -118,7 +118,7 @@ static int leave_out_large(struct dfr_check *c, struct df_error *error)
         bool cpu = g->functions[g->nodes[v].kernel].cpu;
         char name[256];
         if (!(cpu ? c->compared[g->nodes[v].kernel] : dfr_check_can(c->run, v)) ||
-            dfr_measure_gpu_fits(&c->m, g->nodes[v].work))
+            dfr_single_gpu_fits(c->gpu, g->nodes[v].work))
             continue;
         df_node_name(g, v, name, sizeof name);
         if (!cpu)
@@ -165,50 +165,39 @@ void dfr_check_destroy(struct dfr_check *c)
     if (!c)
         return;
     free_buffers(c);                    /* of a job whose cpu variant failed */
-    dfr_measure_gpu_close(&c->m);
+    dfr_single_gpu_close(c->gpu);
     free(c->compared);
     free(c->buffers);
-    free(c->m.scratch);
-    free(c->m.dims);
     free(c);
 }
 
 static bool allocate(struct dfr_check *c)
 {
     const struct df_graph *g = c->run->graph;
-    size_t n_ports = 1, n_dims = 1;
-    for (uint32_t k = 0; k < g->n_kernels; k++) {
+    size_t n_ports = 1;
+    for (uint32_t k = 0; k < g->n_kernels; k++)
         n_ports = g->kernels[k].n_ports > n_ports ? g->kernels[k].n_ports : n_ports;
-        n_dims = g->kernels[k].n_dims > n_dims ? g->kernels[k].n_dims : n_dims;
-    }
     c->compared = calloc((size_t)g->n_kernels + 1, 1);
     c->buffers = calloc(n_ports, sizeof *c->buffers);
-    c->m.scratch = calloc(n_ports, sizeof *c->m.scratch);
-    c->m.dims = calloc(n_dims, sizeof *c->m.dims);
-    return c->compared && c->buffers && c->m.scratch && c->m.dims;
+    return c->compared && c->buffers;
 }
 
 int dfr_check_create(struct df_run *run, struct dfr_check **check, struct df_error *error)
 {
-    struct dfr_check *c = aligned_alloc(_Alignof(struct dfr_check), sizeof *c);
+    struct dfr_check *c = calloc(1, sizeof *c);
     uint64_t bytes;
     int status = DF_OK;
 
     if (!c)
         return dfr_error_memory(error);
-    memset(c, 0, sizeof *c);
     c->run = run;
     c->held = DF_NONE;
-    c->m.graph = c->m.run.graph = run->graph;
-    c->m.options = &run->options;
-    c->m.run.options = run->options;
-    c->m.emulated = run->devices.check_ops->runs_cpu_code;
     if (!allocate(c)) {
         status = dfr_error_memory(error);
         goto fail;
     }
     choose(c, &bytes);
-    status = dfr_measure_gpu_open(&c->m, run->devices.check_ops, bytes, error);
+    status = dfr_single_gpu_open(run, run->devices.check_ops, bytes, &c->gpu, error);
     if (status == DF_OK)
         status = leave_out_large(c, error);
     if (status != DF_OK)
@@ -260,19 +249,16 @@ void dfr_check_before(struct dfr_check *c, const struct df_call *call, void *con
 
 static int fire(struct dfr_check *c, const struct df_call *call, void *const *ports)
 {
-    const struct df_graph *g = c->run->graph;
-    uint32_t node = dfr_job_node(call->job);
-    const struct df_work *work = &g->works[g->nodes[node].work];
-    struct dfr_measure_job job = { .m = &c->m, .node = node, .wave = call->wave, .outputs_too = true };
+    struct dfr_single_job job = { .node = dfr_job_node(call->job), .wave = call->wave, .ports = ports,
+                                  .outputs_too = true };
     struct df_error error = { "" };
     double seconds;
-    int status;
+    int status = dfr_single_gpu_bring(c->gpu, &job, &error);
 
-    c->m.ports = (void **)ports;
-    c->m.scalars = c->run->memory.scalars;
-    for (unsigned d = 0; d < g->kernels[work->kernel].n_dims; d++)
-        c->m.dims[d] = g->dims[work->first_dim + d];
-    status = dfr_measure_fire_gpu(&job, &seconds, &error);
+    if (status == DF_OK)
+        status = dfr_single_gpu_launch(c->gpu, &job, &seconds, &error);
+    if (status == DF_OK)
+        status = dfr_single_gpu_fetch(c->gpu, &job, &error);
     if (status == DF_OK)
         return DF_OK;
     dfr_engine_fail(c->run, status, "%.480s (its gpu variant)", error.text);

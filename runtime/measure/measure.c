@@ -94,8 +94,8 @@ static int choose(struct dfr_measure *m, const struct dfr_device_ops *ops, uint6
         }
         if (m->state[at(m, DF_CLASS_GPU, w)] == DFR_M_WANTED)
             needs_gpu = true;
-        if (needs_gpu && dfr_measure_gpu_need(m->graph, w) > *pool_bytes)
-            *pool_bytes = dfr_measure_gpu_need(m->graph, w);
+        if (needs_gpu && dfr_single_gpu_need(m->graph, w) > *pool_bytes)
+            *pool_bytes = dfr_single_gpu_need(m->graph, w);
     }
     return DF_OK;
 }
@@ -150,10 +150,10 @@ static int leave_out_known(struct dfr_measure *m, uint32_t *total, uint32_t *n_k
 static int repeat(struct dfr_measure_job *job, uint32_t cls, struct df_error *error)
 {
     struct dfr_measure *m = job->m;
-    uint32_t work = m->graph->nodes[job->node].work;
+    uint32_t work = m->graph->nodes[job->job.node].work;
     struct dfr_sample sample;
     m->state[at(m, cls, work)] = DFR_M_DONE;
-    if (cls == DF_CLASS_GPU && !dfr_measure_gpu_fits(m, work))
+    if (cls == DF_CLASS_GPU && !dfr_single_gpu_fits(m->gpu, work))
         return dfr_measure_report_skip(m, work, cls, "larger than the device's memory", error);
     int status = dfr_measure_report_try(m, work, cls, error);
     if (status == DF_OK)
@@ -182,20 +182,20 @@ static uint32_t flow_class(const struct dfr_measure *m, uint32_t work, int64_t w
     if (!m->graph->functions[m->graph->works[work].kernel].cpu)
         return DF_CLASS_GPU;
     bool other = wave % 2 == 1 && flow_only(kernel_of(m, work)) &&
-                 m->state[at(m, DF_CLASS_GPU, work)] == DFR_M_WANTED && dfr_measure_gpu_fits(m, work);
+                 m->state[at(m, DF_CLASS_GPU, work)] == DFR_M_WANTED && dfr_single_gpu_fits(m->gpu, work);
     return other ? DF_CLASS_GPU : DF_CLASS_CPU;
 }
 
 static int fire(struct dfr_measure_job *job, struct df_error *error)
 {
     struct dfr_measure *m = job->m;
-    uint32_t work = m->graph->nodes[job->node].work, cls = flow_class(m, work, job->wave);
+    uint32_t work = m->graph->nodes[job->job.node].work, cls = flow_class(m, work, job->job.wave);
     bool counts = flow_only(kernel_of(m, work)) && m->state[at(m, cls, work)] == DFR_M_WANTED;
     double seconds;
     int status = DF_OK;
-    if (cls == DF_CLASS_GPU && !dfr_measure_gpu_fits(m, work)) {
+    if (cls == DF_CLASS_GPU && !dfr_single_gpu_fits(m->gpu, work)) {
         char name[256];
-        df_node_name(m->graph, job->node, name, sizeof name);
+        df_node_name(m->graph, job->job.node, name, sizeof name);
         return dfr_error(error, DF_E_REFUSED, "node '%s' does not fit the device's memory, and it has no cpu variant",
                          name);
     }
@@ -204,14 +204,14 @@ static int fire(struct dfr_measure_job *job, struct df_error *error)
     if (status == DF_OK)
         status = cls == DF_CLASS_GPU ? dfr_measure_fire_gpu(job, &seconds, error)
                                      : dfr_measure_fire_cpu(job, &seconds, error);
-    if (status == DF_OK && counts && job->code == DF_OK)
+    if (status == DF_OK && counts && job->job.code == DF_OK)
         status = remember(&m->flow[at(m, cls, work)], seconds, error);
     return status;
 }
 
 static int run_node(struct dfr_measure *m, uint32_t node, int64_t wave, bool *ended, struct df_error *error)
 {
-    struct dfr_measure_job job = { .m = m, .node = node, .wave = wave };
+    struct dfr_measure_job job = { .m = m, .job = { .node = node, .wave = wave, .ports = m->ports } };
     uint32_t work = m->graph->nodes[node].work;
     int status = dfr_measure_bind(m, node, error);
     for (uint32_t cls = 0; cls < 2 && status == DF_OK; cls++) {
@@ -220,7 +220,7 @@ static int run_node(struct dfr_measure *m, uint32_t node, int64_t wave, bool *en
     }
     if (status == DF_OK)
         status = fire(&job, error);
-    *ended = status == DF_OK && job.code == DF_END;
+    *ended = status == DF_OK && job.job.code == DF_END;
     dfr_measure_release(m, node);
     return status;
 }
@@ -351,7 +351,7 @@ static void free_arrays(struct dfr_measure *m)
     free(m->ports);
     free(m->scratch);
     free(m->dims);
-    free(m->scalars);
+    free(m->run.memory.scalars);
 }
 
 static int measure(struct dfr_measure *m, const struct dfr_device_ops *ops, struct df_error *error)
@@ -360,7 +360,7 @@ static int measure(struct dfr_measure *m, const struct dfr_device_ops *ops, stru
     uint32_t total, known;
     int status = choose(m, ops, &pool_bytes, error);
     if (status == DF_OK && pool_bytes > 0)
-        status = dfr_measure_gpu_open(m, ops, pool_bytes, error);
+        status = dfr_single_gpu_open(&m->run, ops, pool_bytes, &m->gpu, error);
     if (status == DF_OK)
         status = leave_out_known(m, &total, &known, error);
     if (status == DF_OK)
@@ -392,14 +392,14 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
     m->sampler = *sampler;
     m->emulated = ops && ops->runs_cpu_code;
     if (allocate_arrays(m))
-        status = dfr_scalars_create(graph, options->args, &m->scalars, error);
+        status = dfr_scalars_create(graph, options->args, &m->run.memory.scalars, error);
     else
         status = dfr_error_memory(error);
     if (status == DF_OK)
         status = dfr_measure_report_new(out, known, &m->report, error);
     if (status == DF_OK)
         status = measure(m, ops, error);
-    dfr_measure_gpu_close(m);
+    dfr_single_gpu_close(m->gpu);
     dfr_measure_report_free(m->report);
     free_arrays(m);
     free(m);

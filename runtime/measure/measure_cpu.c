@@ -7,40 +7,19 @@
 #include "runtime/base/error.h"
 #include "runtime/measure/measure_impl.h"
 
-void dfr_measure_call(const struct dfr_measure_job *job, struct df_call *call)
-{
-    memset(call, 0, sizeof *call);
-    call->run = &job->m->run;
-    call->job = dfr_job(0, job->node);
-    call->wave = job->wave;
-    call->threads = dfr_measure_work(job)->threads;
-}
-
-int dfr_measure_outcome(const struct dfr_measure_job *job, const struct df_call *call, int code, struct df_error *error)
-{
-    const struct df_graph *g = job->m->graph;
-    char name[256];
-    bool stream = g->kernels[g->nodes[job->node].kernel].traits & DF_STREAM;
-    if (!call->failed && (code == DF_OK || (code == DF_END && stream)))
-        return DF_OK;
-    df_node_name(g, job->node, name, sizeof name);
-    if (call->failed)
-        return dfr_error(error, DF_E_KERNEL, "node '%s', wave %lld: %s", name, (long long)job->wave, call->message);
-    return dfr_error(error, DF_E_KERNEL, "node '%s', wave %lld: it gave %d", name, (long long)job->wave, code);
-}
-
 static int call_cpu(struct dfr_measure_job *job, void *const *ports, double *seconds, struct df_error *error)
 {
     struct dfr_measure *m = job->m;
     const struct df_work *work = dfr_measure_work(job);
     struct df_call call;
-    dfr_measure_call(job, &call);
+    dfr_single_call(&m->run, &job->job, &call);
     dfr_crash_call(&call);
     double begin_s = dfr_clock_s();
-    job->code = m->graph->functions[work->kernel].cpu(&call, NULL, m->dims, ports, m->scalars + work->first_scalar);
+    job->job.code =
+        m->graph->functions[work->kernel].cpu(&call, NULL, m->dims, ports, m->run.memory.scalars + work->first_scalar);
     *seconds = dfr_clock_s() - begin_s;
     dfr_crash_call(NULL);
-    return dfr_measure_outcome(job, &call, job->code, error);
+    return dfr_single_outcome(&m->run, &job->job, &call, error);
 }
 
 int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df_error *error)

@@ -9,11 +9,9 @@
 #ifndef DFR_MEASURE_IMPL_H
 #define DFR_MEASURE_IMPL_H
 
-#include "runtime/device/device.h"
-#include "runtime/engine/engine.h"
+#include "runtime/engine/single_job.h"
 #include "runtime/measure/measure.h"
 
-struct dfr_measure_gpu;
 struct dfr_measure_report;
 
 enum dfr_measure_state { DFR_M_NONE,    /* cannot run here, or has a cost */
@@ -29,33 +27,29 @@ struct dfr_measure {
     const struct df_options *options;
     struct dfr_sampler_options sampler;
     struct dfr_measure_report *report;
-    struct dfr_measure_gpu *gpu;        /* NULL: no device is needed, or there is none */
+    struct dfr_single_gpu *gpu;         /* NULL: no device is needed, or there is none */
     bool emulated;
     int64_t n_waves;                    /* at most */
     bool complete;                      /* a stream ended: the flow was a whole run */
-    struct df_run run;                  /* what df_log() and the like look at: graph and options */
-    union df_scalar *scalars;           /* of graph->node_scalars */
+    struct df_run run;                  /* never started: what single_job.h and a kernel's calls look at */
     uint8_t *state;                     /* [class * n_works + work], class cpu or gpu: enum dfr_measure_state */
     struct dfr_measure_times *flow;     /* same index */
     void **memory;                      /* by value; NULL: none now */
     uint32_t *left;                     /* by value: readers that have not run yet in this wave */
     void **ports;                       /* of the node at hand */
-    void **scratch;                     /* the same for repetitions */
+    void **scratch;                     /* the same for the cpu variant's repetitions */
     size_t *dims;
 };
 
 /* One node at one wave. Host addresses are in m->ports; inputs stay as they are but for inout. */
 struct dfr_measure_job {
     struct dfr_measure *m;
-    uint32_t node;
-    int64_t wave;
-    int code;                           /* what the kernel gave */
-    bool outputs_too;                   /* on a device, outputs begin with what is in m->ports */
+    struct dfr_single_job job;
 };
 
 static inline const struct df_work *dfr_measure_work(const struct dfr_measure_job *job)
 {
-    return &job->m->graph->works[job->m->graph->nodes[job->node].work];
+    return &job->m->graph->works[job->m->graph->nodes[job->job.node].work];
 }
 
 /* All readers of all values are still to come. */
@@ -65,24 +59,12 @@ int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *erro
 /* After a node: its scratch, what it was the last to read, what nobody reads. */
 void dfr_measure_release(struct dfr_measure *m, uint32_t node);
 
-/* A call for the job, and what is made of its outcome: DF_OK for DF_OK, and for DF_END of a stream; else the node's
- * failure. */
-void dfr_measure_call(const struct dfr_measure_job *job, struct df_call *call);
-int dfr_measure_outcome(const struct dfr_measure_job *job, const struct df_call *call, int code,
-                        struct df_error *error);
-
 /* Fires the cpu variant on m->ports (tmp ports included). */
 int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df_error *error);
 /* Repeats it on copies. */
 int dfr_measure_repeat_cpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error);
 
-/* Opens the first device with a pool for the largest of the wanted works. */
-int dfr_measure_gpu_open(struct dfr_measure *m, const struct dfr_device_ops *ops, uint64_t pool_bytes,
-                         struct df_error *error);
-void dfr_measure_gpu_close(struct dfr_measure *m);
-const char *dfr_measure_gpu_name(const struct dfr_measure *m);
-uint64_t dfr_measure_gpu_need(const struct df_graph *graph, uint32_t work); /* bytes of the pool that a work takes */
-bool dfr_measure_gpu_fits(const struct dfr_measure *m, uint32_t work);
+const char *dfr_measure_gpu_name(const struct dfr_measure *m); /* DEVICE in a KEY (measure.h) */
 /* Copies inputs there, fires, copies outputs back. */
 int dfr_measure_fire_gpu(struct dfr_measure_job *job, double *seconds, struct df_error *error);
 int dfr_measure_repeat_gpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error);

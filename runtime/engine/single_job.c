@@ -1,0 +1,271 @@
+/* single_job.c - a job by itself (single_job.h): its call, and its gpu variant on a device of its own. The emulator runs the
+ * cpu variant instead.
+ */
+#include "runtime/engine/single_job.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/threads/clock.h"
+
+#define STREAM DFR_STREAM_COMPUTE
+#define ALIGNMENT 256u
+
+struct dfr_single_gpu {
+    struct df_run *run;                 /* borrowed */
+    const struct dfr_device_ops *ops;
+    struct dfr_device *device;
+    struct dfr_event *event;
+    struct df_unit unit;
+    uint64_t pool_bytes;
+    void **places;                      /* by port of the job at hand, on the device */
+    size_t *dims;                       /* of that job */
+};
+
+/* ---- a call ---- */
+
+void dfr_single_call(struct df_run *run, const struct dfr_single_job *job, struct df_call *call)
+{
+    memset(call, 0, sizeof *call);
+    call->run = run;
+    call->job = dfr_job(0, job->node);
+    call->wave = job->wave;
+    call->threads = run->graph->works[run->graph->nodes[job->node].work].threads;
+}
+
+int dfr_single_outcome(const struct df_run *run, const struct dfr_single_job *job, const struct df_call *call,
+                       struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    char name[256];
+    bool stream = g->kernels[g->nodes[job->node].kernel].traits & DF_STREAM;
+    if (!call->failed && (job->code == DF_OK || (job->code == DF_END && stream)))
+        return DF_OK;
+    df_node_name(g, job->node, name, sizeof name);
+    if (call->failed)
+        return dfr_error(error, DF_E_KERNEL, "node '%s', wave %lld: %s", name, (long long)job->wave, call->message);
+    return dfr_error(error, DF_E_KERNEL, "node '%s', wave %lld: it gave %d", name, (long long)job->wave, job->code);
+}
+
+/* ---- memory ---- */
+
+static uint64_t aligned(uint64_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+uint64_t dfr_single_gpu_need(const struct df_graph *graph, uint32_t work)
+{
+    const struct df_work *w = &graph->works[work];
+    const struct df_kernel *kernel = &graph->kernels[w->kernel];
+    uint64_t need = 0;
+    for (unsigned p = 0; p < kernel->n_ports; p++) {
+        uint64_t bytes = aligned(graph->port_bytes[w->first_port + p]);
+        need += graph->kports[kernel->first_port + p].mode == DF_INOUT ? 2 * bytes : bytes;
+    }
+    return need;
+}
+
+bool dfr_single_gpu_fits(const struct dfr_single_gpu *gpu, uint32_t work)
+{
+    return dfr_single_gpu_need(gpu->run->graph, work) <= gpu->pool_bytes;
+}
+
+const char *dfr_single_gpu_name(const struct dfr_single_gpu *gpu)
+{
+    return gpu->unit.name;
+}
+
+/* ---- open and close ---- */
+
+/* The largest pool that is allowed. */
+static uint64_t pool_limit(const struct df_run *run, const struct df_unit *unit)
+{
+    uint64_t limit = unit->memory_bytes ? unit->memory_bytes : UINT64_MAX;
+    if (run->options.gpu_mem_bytes && run->options.gpu_mem_bytes < limit)
+        limit = run->options.gpu_mem_bytes;
+    return limit;
+}
+
+static bool allocate(struct dfr_single_gpu *gpu)
+{
+    const struct df_graph *g = gpu->run->graph;
+    size_t n_ports = 1, n_dims = 1;
+    for (uint32_t k = 0; k < g->n_kernels; k++) {
+        n_ports = g->kernels[k].n_ports > n_ports ? g->kernels[k].n_ports : n_ports;
+        n_dims = g->kernels[k].n_dims > n_dims ? g->kernels[k].n_dims : n_dims;
+    }
+    gpu->places = calloc(n_ports, sizeof *gpu->places);
+    gpu->dims = calloc(n_dims, sizeof *gpu->dims);
+    return gpu->places && gpu->dims;
+}
+
+static int open_device(struct dfr_single_gpu *gpu, uint64_t pool_bytes, struct df_error *error)
+{
+    uint64_t limit = pool_limit(gpu->run, &gpu->unit);
+    struct df_emu_trial trial = gpu->run->options.emu_trial;
+    struct dfr_device_config config = { .unit = &gpu->unit, .compute_streams = 1, .trial = &trial };
+
+    gpu->pool_bytes = pool_bytes < limit ? pool_bytes : limit;
+    if (gpu->pool_bytes < ALIGNMENT)
+        gpu->pool_bytes = ALIGNMENT;
+    config.pool_bytes = gpu->pool_bytes;
+    trial.slow_factor = 0;              /* times of a slowed device would be kept for others */
+    return gpu->ops->open(0, &config, &gpu->device, error);
+}
+
+int dfr_single_gpu_open(struct df_run *run, const struct dfr_device_ops *ops, uint64_t pool_bytes,
+                        struct dfr_single_gpu **result, struct df_error *error)
+{
+    struct dfr_single_gpu *gpu = calloc(1, sizeof *gpu);
+    int status;
+
+    if (!gpu)
+        return dfr_error_memory(error);
+    gpu->run = run;
+    gpu->ops = ops;
+    gpu->unit = (struct df_unit){ .cls = DF_CLASS_GPU, .workers = 1, .engines = 2, .h2d = { .bytes_per_s = INFINITY },
+                                  .d2h = { .bytes_per_s = INFINITY } };
+    status = allocate(gpu) ? ops->describe(0, &gpu->unit, error) : dfr_error_memory(error);
+    if (status == DF_OK)
+        status = open_device(gpu, pool_bytes, error);
+    if (status == DF_OK)
+        status = ops->event_create(gpu->device, &gpu->event, error);
+    if (status != DF_OK) {
+        dfr_single_gpu_close(gpu);
+        return status;
+    }
+    *result = gpu;
+    return DF_OK;
+}
+
+void dfr_single_gpu_close(struct dfr_single_gpu *gpu)
+{
+    if (!gpu)
+        return;
+    if (gpu->event) {
+        gpu->ops->drain(gpu->device, NULL);
+        gpu->ops->event_destroy(gpu->device, gpu->event);
+    }
+    if (gpu->device)
+        gpu->ops->close(gpu->device);
+    free(gpu->places);
+    free(gpu->dims);
+    free(gpu);
+}
+
+/* ---- one job on the device ---- */
+
+static int copy(struct dfr_single_gpu *gpu, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
+                struct df_error *error)
+{
+    return bytes ? gpu->ops->copy(gpu->device, kind, to, from, bytes, STREAM, error) : DF_OK;
+}
+
+static int finish(struct dfr_single_gpu *gpu, struct df_error *error)
+{
+    int status = gpu->ops->event_record(gpu->device, gpu->event, STREAM, error);
+    return status == DF_OK ? dfr_event_wait(gpu->device, gpu->event, 0, error) : status;
+}
+
+struct job_ports {                      /* of one work */
+    unsigned n;
+    const struct df_kport *ports;
+    const uint64_t *bytes;
+};
+
+static struct job_ports ports_of(const struct df_graph *g, const struct dfr_single_job *job)
+{
+    const struct df_work *work = &g->works[g->nodes[job->node].work];
+    const struct df_kernel *kernel = &g->kernels[work->kernel];
+    return (struct job_ports){ kernel->n_ports, g->kports + kernel->first_port, g->port_bytes + work->first_port };
+}
+
+int dfr_single_gpu_bring(struct dfr_single_gpu *gpu, const struct dfr_single_job *job, struct df_error *error)
+{
+    struct job_ports p = ports_of(gpu->run->graph, job);
+    unsigned char *at = gpu->ops->pool(gpu->device);
+    int status = DF_OK;
+
+    for (unsigned i = 0; i < p.n && status == DF_OK; i++) {
+        enum df_mode mode = p.ports[i].mode;
+        gpu->places[i] = at;
+        at += aligned(p.bytes[i]);
+        if (mode == DF_IN || (mode == DF_OUT && job->outputs_too)) {
+            status = copy(gpu, DFR_COPY_H2D, gpu->places[i], job->ports[i], p.bytes[i], error);
+        } else if (mode == DF_INOUT) {
+            status = copy(gpu, DFR_COPY_H2D, at, job->ports[i], p.bytes[i], error);
+            at += aligned(p.bytes[i]);
+        }
+    }
+    return status == DF_OK ? finish(gpu, error) : status;
+}
+
+static int restore_inouts(struct dfr_single_gpu *gpu, const struct dfr_single_job *job, struct df_error *error)
+{
+    struct job_ports p = ports_of(gpu->run->graph, job);
+    int status = DF_OK;
+
+    for (unsigned i = 0; i < p.n && status == DF_OK; i++)
+        if (p.ports[i].mode == DF_INOUT)
+            status = copy(gpu, DFR_COPY_D2D, gpu->places[i], (unsigned char *)gpu->places[i] + aligned(p.bytes[i]),
+                          p.bytes[i], error);
+    return status;
+}
+
+int dfr_single_gpu_launch(struct dfr_single_gpu *gpu, struct dfr_single_job *job, double *seconds,
+                          struct df_error *error)
+{
+    const struct df_graph *g = gpu->run->graph;
+    const struct df_work *work = &g->works[g->nodes[job->node].work];
+    const struct df_kernel *kernel = &g->kernels[work->kernel];
+    int status = restore_inouts(gpu, job, error);
+
+    if (status != DF_OK)
+        return status;
+    for (unsigned d = 0; d < kernel->n_dims; d++)
+        gpu->dims[d] = g->dims[work->first_dim + d];
+    struct df_call call;
+    dfr_single_call(gpu->run, job, &call);
+    call.device = gpu->device;
+    call.stream = STREAM;
+    char name[128];
+    df_node_name(g, job->node, name, sizeof name);
+    struct dfr_launch l = { .fn = dfr_device_function(gpu->ops, &gpu->run->options, &g->functions[work->kernel]),
+                            .call = &call,
+                            .dims = gpu->dims,
+                            .ports = gpu->places,
+                            .scalars = gpu->run->memory.scalars + work->first_scalar,
+                            .result = &job->code,
+                            .node_name = name };
+    double begin_s = dfr_clock_s(), event_begin_s, event_end_s;
+    struct df_error why = { "" };
+    job->code = DF_OK;
+    if (kernel->flags & DF_KERNEL_COPY)
+        status = copy(gpu, DFR_COPY_D2D, gpu->places[1], gpu->places[0], g->port_bytes[work->first_port], &why);
+    else
+        status = gpu->ops->launch(gpu->device, &l, STREAM, &why);
+    if (status == DF_OK)
+        status = finish(gpu, &why);
+    if (status != DF_OK) {
+        gpu->ops->drain(gpu->device, NULL); /* call and name go away */
+        return dfr_error(error, status, "node '%s', wave %lld: %.340s", name, (long long)job->wave, why.text);
+    }
+    *seconds = dfr_clock_s() - begin_s;
+    if (gpu->ops->event_times(gpu->device, gpu->event, &event_begin_s, &event_end_s))
+        *seconds = event_end_s - event_begin_s;
+    return dfr_single_outcome(gpu->run, job, &call, error);
+}
+
+int dfr_single_gpu_fetch(struct dfr_single_gpu *gpu, const struct dfr_single_job *job, struct df_error *error)
+{
+    struct job_ports p = ports_of(gpu->run->graph, job);
+    int status = DF_OK;
+
+    for (unsigned i = 0; i < p.n && status == DF_OK; i++)
+        if (p.ports[i].mode == DF_OUT || p.ports[i].mode == DF_INOUT)
+            status = copy(gpu, DFR_COPY_D2H, job->ports[i], gpu->places[i], p.bytes[i], error);
+    return status == DF_OK ? finish(gpu, error) : status;
+}

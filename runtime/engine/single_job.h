@@ -1,0 +1,50 @@
+/* single_job.h - one job by itself: no worker takes it, and nothing waits for its end. The measuring mode (runtime/measure/)
+ * and --check=variants (runtime/inspect/check_variants.c) fire jobs in this way.
+ *
+ * Words:    a *single GPU* is a device that its owner has opened for this purpose. It runs one job at a time.
+ * Run:      the run that is passed here need not have been started. Its graph, its options and memory.scalars count.
+ * Layout:   the ports of the job lie one after the other from the start of the pool. Behind an inout lies its input, from
+ *           which each launch restores it within the device. One stream does everything, so the order of commands needs
+ *           no events but the last.
+ * Time:     from the launch's begin to its end, by the device's own clock if it has one, else by the host's.
+ * Threads:  one thread at a time for each single GPU.
+ */
+#ifndef DFR_SINGLE_JOB_H
+#define DFR_SINGLE_JOB_H
+
+#include "runtime/device/device.h"
+#include "runtime/engine/engine.h"
+
+struct dfr_single_gpu;
+
+struct dfr_single_job {
+    uint32_t node;
+    int64_t wave;
+    void *const *ports;                 /* on the host, tmp ports included */
+    bool outputs_too;                   /* on the device, outputs begin with what they hold on the host */
+    int code;                           /* what the kernel gave */
+};
+
+/* Fills the call of a job that runs by itself. */
+void dfr_single_call(struct df_run *run, const struct dfr_single_job *job, struct df_call *call);
+/* What becomes of job->code: DF_OK for DF_OK, and for DF_END of a stream; else the node's failure. */
+int dfr_single_outcome(const struct df_run *run, const struct dfr_single_job *job, const struct df_call *call,
+                       struct df_error *error);
+
+/* Opens the back end's first device. Its pool has pool_bytes, or as many as the device and --gpu-mem allow if that is
+ * less. */
+int dfr_single_gpu_open(struct df_run *run, const struct dfr_device_ops *ops, uint64_t pool_bytes,
+                        struct dfr_single_gpu **gpu, struct df_error *error);
+void dfr_single_gpu_close(struct dfr_single_gpu *gpu); /* NULL is allowed */
+const char *dfr_single_gpu_name(const struct dfr_single_gpu *gpu);
+uint64_t dfr_single_gpu_need(const struct df_graph *graph, uint32_t work); /* bytes of the pool that a work takes */
+bool dfr_single_gpu_fits(const struct dfr_single_gpu *gpu, uint32_t work);
+
+/* The three steps of a job: its inputs go to the device; one launch, which may be repeated, with its time; its outputs
+ * come back to the host. */
+int dfr_single_gpu_bring(struct dfr_single_gpu *gpu, const struct dfr_single_job *job, struct df_error *error);
+int dfr_single_gpu_launch(struct dfr_single_gpu *gpu, struct dfr_single_job *job, double *seconds,
+                          struct df_error *error);
+int dfr_single_gpu_fetch(struct dfr_single_gpu *gpu, const struct dfr_single_job *job, struct df_error *error);
+
+#endif

@@ -69,7 +69,7 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
 
 /* ---- this machine ---- */
 
-#define DFW_EMULATOR DFR_MEASURE_EMULATOR              /* device name of the emulated GPU in keys */
+#define DFW_EMULATOR DFR_KEY_EMULATOR                  /* device name of the emulated GPU in keys */
 
 /* This machine's name in the database, e.g. "AMD EPYC 9B14 x2 + NVIDIA H200". Found once, then remembered. */
 void dfw_machine_name(char *buffer, size_t size);

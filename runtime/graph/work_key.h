@@ -13,6 +13,9 @@
 
 #include "runtime/graph/graph.h"
 
+/* The device of a measurement is named beside its key: a GPU has its own name, the host is "cpu", and the emulated GPU: */
+#define DFR_KEY_EMULATOR "emu"
+
 struct dfr_work_key {
     const char *kernel;
     char *dims, *scalars;

@@ -37,7 +37,6 @@
 #include "runtime/graph/work_key.h"
 
 #define DFR_MEASURE_VARIABLE "DF_MEASURE"
-#define DFR_MEASURE_EMULATOR "emu"      /* DEVICE of the emulated GPU; a real one has its own name, the host is "cpu" */
 
 /* Whether this process was asked to measure instead of to run. */
 bool dfr_measure_asked(void);

@@ -5,7 +5,7 @@
 
 const char *dfr_measure_gpu_name(const struct dfr_measure *m)
 {
-    return m->emulated ? DFR_MEASURE_EMULATOR : m->gpu ? dfr_single_gpu_name(m->gpu) : "gpu";
+    return m->emulated ? DFR_KEY_EMULATOR : m->gpu ? dfr_single_gpu_name(m->gpu) : "gpu";
 }
 
 int dfr_measure_fire_gpu(struct dfr_measure_job *job, double *seconds, struct df_error *error)

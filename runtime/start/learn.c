@@ -12,8 +12,9 @@
 #include "runtime/engine/buffers.h"
 #include "runtime/base/error.h"
 #include "runtime/engine/log.h"
-#include "runtime/measure/measure.h"
+#include "runtime/base/sampler.h"
 #include "runtime/base/text.h"
+#include "runtime/graph/work_key.h"
 
 struct learning {
     const struct df_run *run;
@@ -156,7 +157,9 @@ static int print_sample(struct learning *l, FILE *out, uint32_t unit, uint32_t w
         return status;
     dfr_sample_of(times_s, (uint32_t)n, l->scratch, &sample);
     fputc('{', out);
-    print_field(out, "device", !unit ? "cpu" : emulated ? DFR_MEASURE_EMULATOR : run->machine.platform.units[unit].name);
+    print_field(out, "device", !unit       ? "cpu"
+                              : emulated ? DFR_KEY_EMULATOR
+                                         : run->machine.platform.units[unit].name);
     print_field(out, "variant", unit ? "gpu" : "cpu");
     print_field(out, "kernel", key.kernel);
     print_field(out, "dims", key.dims);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/device/can_run.h"
 #include "runtime/engine/buffers.h"
 #include "runtime/inspect/differ.h"
 #include "runtime/base/error.h"
@@ -45,14 +46,9 @@ int dfr_check_find(struct df_run *run, struct df_error *error)
 
 bool dfr_check_can(const struct df_run *run, uint32_t node)
 {
-    const struct df_functions *f = &run->graph->functions[run->graph->nodes[node].kernel];
-    const struct df_kernel *kernel = &run->graph->kernels[run->graph->nodes[node].kernel];
-    if (kernel->flags & DF_KERNEL_COPY || dfr_buffers_spare(run, node))
-        return false;
-    if (!run->devices.check_ops->runs_cpu_code)
-        return f->gpu != NULL;
-    return (run->options.emu_gpu_code && f->gpu) ||
-           (f->cpu && (kernel->code_classes >> DF_CLASS_GPU & 1 || f->gpu || run->options.emu_all));
+    uint32_t kernel = run->graph->nodes[node].kernel;
+    return !(run->graph->kernels[kernel].flags & DF_KERNEL_COPY) && !dfr_buffers_spare(run, node) &&
+           dfr_device_can(run->devices.check_ops, &run->options, run->graph, kernel);
 }
 
 static bool keeps_state(const struct df_kernel *kernel)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/device/can_run.h"
 #include "runtime/threads/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/emu/back_end.h"
@@ -37,18 +38,9 @@ static bool has_cost(const struct df_graph *g, uint32_t work, uint32_t cls)
     return cls < g->n_classes && !isnan(g->cost_s[(size_t)cls * g->n_works + work]);
 }
 
-/* Whether the first device runs this work, by a gpu variant or as the emulator does. */
 static bool gpu_can(const struct dfr_measure *m, const struct dfr_device_ops *ops, uint32_t work)
 {
-    const struct df_kernel *kernel = kernel_of(m, work);
-    const struct df_functions *functions = &m->graph->functions[m->graph->works[work].kernel];
-    if (!ops)
-        return false;
-    if (kernel->flags & DF_KERNEL_COPY)
-        return true;
-    if (!ops->runs_cpu_code)
-        return functions->gpu != NULL;
-    return functions->cpu && (dfr_work_classes(m->graph, work, m->options->emu_all) >> DF_CLASS_GPU & 1);
+    return ops && dfr_device_can(ops, m->options, m->graph, m->graph->works[work].kernel);
 }
 
 static bool wanted(const struct dfr_measure *m, const struct dfr_device_ops *ops, uint32_t work, uint32_t cls)

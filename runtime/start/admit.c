@@ -8,6 +8,7 @@
 #include "runtime/engine/host_room.h"
 #include "runtime/inspect/check_variants.h"
 #include "runtime/base/error.h"
+#include "runtime/device/can_run.h"
 #include "runtime/engine/log.h"
 #include "runtime/start/run_machine.h"
 #include "runtime/start/size.h"
@@ -28,24 +29,13 @@ static uint32_t all_gpus(const struct df_run *run)
 /* Units whose kind has code for this node. */
 static uint32_t units_with_code(const struct df_run *run, uint32_t node)
 {
-    const struct df_graph *g = run->graph;
-    const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
-    const struct df_functions *f = &g->functions[g->nodes[node].kernel];
-    uint32_t units = f->cpu ? 1u : 0;
-    bool gpu;
+    uint32_t kernel = run->graph->nodes[node].kernel, units = run->graph->functions[kernel].cpu ? 1u : 0;
 
     if (run->devices.check_ops && dfr_check_can(run, node))
         units = 1u;                     /* the worker runs it on the check's device */
-    if (run->machine.n_gpus == 0)
-        return units;
-    if (kernel->flags & DF_KERNEL_COPY)
-        gpu = true;
-    else if (run->devices.ops->runs_cpu_code)
-        gpu = (run->options.emu_gpu_code && f->gpu) ||
-              (f->cpu && (kernel->code_classes >> DF_CLASS_GPU & 1 || f->gpu || run->options.emu_all));
-    else
-        gpu = f->gpu != NULL;
-    return gpu ? units | all_gpus(run) : units;
+    if (run->machine.n_gpus > 0 && dfr_device_can(run->devices.ops, &run->options, run->graph, kernel))
+        units |= all_gpus(run);
+    return units;
 }
 
 static void note(struct admission *a, enum warning warning, uint32_t node)

@@ -13,49 +13,6 @@
 #include "runtime/policy/policy.h"
 #include "runtime/base/suggest.h"
 
-/* ---- values ---- */
-
-static int parse_int(const char *name, const char *text, int64_t *value, struct df_error *error)
-{
-    char *end;
-    errno = 0;
-    long long i = strtoll(text, &end, 10);
-    if (end == text || *end || strchr(" \t\n", *text))
-        return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is not an integer", name, text);
-    if (errno)
-        return dfr_error(error, DF_E_ARGUMENT, "--%s: %s does not fit in 64 bits", name, text);
-    *value = i;
-    return DF_OK;
-}
-
-int dfr_parse_count(const char *name, const char *text, int64_t most, int64_t *value, struct df_error *error)
-{
-    int64_t i;
-    int rc = parse_int(name, text, &i, error);
-    if (rc == DF_OK && (i < 1 || i > most))
-        return dfr_error(error, DF_E_ARGUMENT, "--%s: %s is not between 1 and %lld", name, text, (long long)most);
-    if (rc == DF_OK)
-        *value = i;
-    return rc;
-}
-
-int dfr_parse_unsigned(const char *name, const char *text, unsigned most, unsigned *value, struct df_error *error)
-{
-    int64_t i = 0;
-    int rc = dfr_parse_count(name, text, most, &i, error);
-    if (rc == DF_OK)
-        *value = (unsigned)i;
-    return rc;
-}
-
-int dfr_parse_on_off(const char *name, const char *text, int *value, struct df_error *error)
-{
-    if (strcmp(text, "on") && strcmp(text, "off"))
-        return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is neither on nor off", name, text);
-    *value = !strcmp(text, "on");
-    return DF_OK;
-}
-
 /* ---- options ---- */
 
 static const struct theme {
@@ -95,7 +52,7 @@ static int parse_arg(const struct df_arg *arg, const char *name, const char *tex
     struct df_error inner;
     if (arg->type == DF_S_I32 || arg->type == DF_S_I64) {
         number.kind = DF_KIND_I64;
-        int rc = parse_int(name, text, &number.i, error);
+        int rc = dfr_parse_int(name, text, &number.i, error);
         if (rc != DF_OK)
             return rc;
     } else if (arg->type != DF_S_STR) {
@@ -199,7 +156,7 @@ static int parse_option(struct parser *p)
     for (uint32_t i = 0; i < g->n_params; i++)
         if (!strcmp(p->name, df_graph_string(g, g->params[i].name))) {
             int rc = take_value(p);
-            return rc == DF_OK ? parse_int(p->name, p->text, &p->line->params[i], p->error) : rc;
+            return rc == DF_OK ? dfr_parse_int(p->name, p->text, &p->line->params[i], p->error) : rc;
         }
     return parse_unknown(p);
 }

@@ -38,7 +38,7 @@ void dfr_args_help(const struct df_graph *g, const char *program, FILE *out);
  * called so. */
 const char *dfr_option_name(size_t i);
 
-/* The name behind --device=; false: none of auto, none, emu, cuda. */
+/* args_values.c. The name behind --device=; false: none of auto, none, emu, cuda, sim. */
 bool dfr_parse_device(const char *text, enum df_device_kind *device);
 bool dfr_parse_evict(const char *text, int *evict); /* DF_EVICT_… */
 

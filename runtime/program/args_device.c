@@ -6,33 +6,6 @@
 #include "runtime/base/error.h"
 #include "runtime/base/text.h"
 
-static const char *const device_names[] = {
-    [DF_DEVICE_AUTO] = "auto", [DF_DEVICE_NONE] = "none", [DF_DEVICE_EMU] = "emu", [DF_DEVICE_CUDA] = "cuda",
-    [DF_DEVICE_SIM] = "sim"
-};
-
-bool dfr_parse_device(const char *text, enum df_device_kind *device)
-{
-    for (unsigned i = 0; i < sizeof device_names / sizeof *device_names; i++)
-        if (!strcmp(text, device_names[i])) {
-            *device = (enum df_device_kind)i;
-            return true;
-        }
-    return false;
-}
-
-bool dfr_parse_evict(const char *text, int *evict)
-{
-    static const char *const words[] = { [DF_EVICT_AUTO] = "auto", [DF_EVICT_LRU] = "lru",
-                                         [DF_EVICT_BELADY] = "belady" };
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(text, words[i])) {
-            *evict = i;
-            return true;
-        }
-    return false;
-}
-
 static int set_device(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     if (dfr_parse_device(text, &line->options.device))

@@ -25,7 +25,9 @@ struct dfr_option {
 extern const struct dfr_option dfr_options_run[], dfr_options_device[], dfr_options_inspect[];
 dfr_set_option dfr_set_policy;          /* its help goes on with all policies' names */
 
-/* Values. DF_E_ARGUMENT with the sentence, and *value is left. */
+/* args_values.c. A wrong text gives DF_E_ARGUMENT with the sentence that the user sees, and leaves *value as it is.
+ * int: any that fits in 64 bits; count and unsigned: from 1 to `most`. */
+int dfr_parse_int(const char *name, const char *text, int64_t *value, struct df_error *error);
 int dfr_parse_count(const char *name, const char *text, int64_t most, int64_t *value, struct df_error *error);
 int dfr_parse_unsigned(const char *name, const char *text, unsigned most, unsigned *value, struct df_error *error);
 int dfr_parse_on_off(const char *name, const char *text, int *value, struct df_error *error);

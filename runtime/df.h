@@ -181,19 +181,6 @@ void df_graph_free(struct df_graph *graph);
 
 enum df_device_kind { DF_DEVICE_AUTO, DF_DEVICE_NONE, DF_DEVICE_EMU, DF_DEVICE_CUDA, DF_DEVICE_SIM };
 
-/* What the emulated GPUs are made to do wrong, so that tests can see what becomes of it. All 0: nothing. A call of a
- * LATE kind is accepted, and fails when it is carried out. */
-enum df_emu_call { DF_EMU_OPEN, DF_EMU_ALLOC, DF_EMU_COPY, DF_EMU_LAUNCH, DF_EMU_EVENT, DF_EMU_WAIT, DF_EMU_QUERY,
-                   DF_EMU_LATE_COPY, DF_EMU_LATE_LAUNCH, DF_EMU_CALLS };
-
-struct df_emu_trial {
-    uint64_t fail[DF_EMU_CALLS];        /* the call of that kind with this number fails, on each device; counted from
-                                         * 1 */
-    double slow_factor;                 /* copies and kernels take so many times as long */
-    int slow_device;                    /* on this device; -1: on all */
-    uint64_t reorder_seed;              /* not 0: things whose order is not promised come in another order */
-};
-
 /* Recording: if the placement is known before the run, a GPU's launches that come again in later waves can be recorded
  * and replayed. AUTO: where it pays; ON: wherever it is possible; OFF: never. */
 enum { DF_GRAPHS_AUTO, DF_GRAPHS_ON, DF_GRAPHS_OFF };
@@ -265,7 +252,6 @@ struct df_options {
     const struct df_planner *planner;   /* NULL: policies that need a placement are refused */
     const union df_scalar *args;        /* values of the graph's args, in order; borrowed for the run */
     int guard;                          /* gp changes its placement if times turn out wrong; default 1 */
-    struct df_emu_trial emu_trial;
     /* Finding a wrong result: docs/debugging.md. */
     int serial;                         /* one job at a time, one wave at a time, in topological order */
     int check_variants;                 /* run each job's gpu variant too, and compare; implies `serial` */

@@ -62,7 +62,6 @@ struct dfr_device_config {
     uint32_t compute_streams;           /* jobs in flight */
     bool check;                         /* emu: protect blocks. A kernel that touches what it did not declare has
                                          * failed: its call says why (dfr_call_failed) and names node and port */
-    const struct df_emu_trial *trial;   /* emu: what it is to do wrong; NULL: nothing. Copied */
     void (*wakeup)(void *arg);          /* called by back ends that can, whenever an event may have become complete */
     void *wakeup_arg;
 };

@@ -29,22 +29,22 @@ static struct dfr_emu_device *emu_of(struct dfr_device *device)
 /* ---- failing on purpose ---- */
 
 /* Is this the call that is to fail? *number: which one of its kind it is. */
-static bool is_planned(struct dfr_emu_device *emu, enum df_emu_call call, uint64_t *number)
+static bool is_planned(struct dfr_emu_device *emu, enum dfr_emu_call call, uint64_t *number)
 {
     *number = ++emu->calls[call];
     return *number == emu->trial.fail[call];
 }
 
-static int failure(const struct dfr_emu_device *emu, enum df_emu_call call, uint64_t number, struct df_error *error)
+static int failure(const struct dfr_emu_device *emu, enum dfr_emu_call call, uint64_t number, struct df_error *error)
 {
-    if (call == DF_EMU_ALLOC)
+    if (call == DFR_EMU_CALL_ALLOC)
         return dfr_error(error, DF_E_MEMORY, "%s: out of memory at alloc %llu, as asked for", emu->name,
                          (unsigned long long)number);
     return dfr_error(error, DF_E_DEVICE, "%s: %s %llu failed, as asked for", emu->name, dfr_emu_call_name(call),
                      (unsigned long long)number);
 }
 
-static int fails(struct dfr_emu_device *emu, enum df_emu_call call, struct df_error *error)
+static int fails(struct dfr_emu_device *emu, enum dfr_emu_call call, struct df_error *error)
 {
     uint64_t number;
 
@@ -115,7 +115,7 @@ static int make_streams(struct dfr_emu_device *emu, uint32_t compute_streams, st
 
 static int make_pool(struct dfr_emu_device *emu, uint64_t bytes, bool check, struct df_error *error)
 {
-    int status = fails(emu, DF_EMU_ALLOC, error);
+    int status = fails(emu, DFR_EMU_CALL_ALLOC, error);
 
     if (status != DF_OK)
         return status;
@@ -141,15 +141,16 @@ static void free_all(struct dfr_emu_device *emu)
 
 extern const struct dfr_device_ops dfr_emu_ops;
 
-static void set_trial(struct dfr_emu_device *emu, const struct df_emu_trial *trial)
+static int set_trial(struct dfr_emu_device *emu, struct df_error *error)
 {
+    int status = dfr_emu_trial_now(&emu->trial, error);
+
     emu->slow = 1;
     atomic_init(&emu->failed, false);
-    if (trial == NULL)
-        return;
-    emu->trial = *trial;
-    if (trial->slow_factor > 0 && (trial->slow_device < 0 || (uint32_t)trial->slow_device == emu->index))
-        emu->slow = trial->slow_factor;
+    if (emu->trial.slow_factor > 0 &&
+        (emu->trial.slow_device < 0 || (uint32_t)emu->trial.slow_device == emu->index))
+        emu->slow = emu->trial.slow_factor;
+    return status;
 }
 
 static int emu_open(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
@@ -167,7 +168,7 @@ static int emu_open(uint32_t index, const struct dfr_device_config *config, stru
     snprintf(emu->name, sizeof emu->name, "emu%u", index);
     emu->index = index;
     emu->unit = *config->unit;
-    set_trial(emu, config->trial);
+    status = set_trial(emu, error);
     complete_link(&emu->unit.h2d);
     complete_link(&emu->unit.d2h);
     emu->sends = emu->unit.peer.bytes_per_s > 0;
@@ -177,7 +178,8 @@ static int emu_open(uint32_t index, const struct dfr_device_config *config, stru
     pthread_mutex_init(&emu->lock, NULL);
     pthread_cond_init(&emu->progress, NULL);
     emu->opened_s = dfr_clock_s();
-    status = fails(emu, DF_EMU_OPEN, error);
+    if (status == DF_OK)
+        status = fails(emu, DFR_EMU_CALL_OPEN, error);
     if (status == DF_OK)
         status = make_streams(emu, config->compute_streams, error);
     if (status == DF_OK)
@@ -261,10 +263,10 @@ static int give(struct dfr_emu_device *emu, struct dfr_emu_command *command, uin
         dfr_emu_record(emu->streams[stream].recording, command);
         return DF_OK;
     }
-    status = fails(emu, copy ? DF_EMU_COPY : DF_EMU_LAUNCH, error);
+    status = fails(emu, copy ? DFR_EMU_CALL_COPY : DFR_EMU_CALL_LAUNCH, error);
     if (status != DF_OK)
         return status;
-    command->fails = is_planned(emu, copy ? DF_EMU_LATE_COPY : DF_EMU_LATE_LAUNCH, &number);
+    command->fails = is_planned(emu, copy ? DFR_EMU_CALL_LATE_COPY : DFR_EMU_CALL_LATE_LAUNCH, &number);
     return enqueue(emu, stream, command, &number, error);
 }
 
@@ -324,7 +326,7 @@ static int emu_stream_wait(struct dfr_device *device, uint32_t stream, struct df
     struct dfr_emu_event *e = (struct dfr_emu_event *)event;
     struct dfr_emu_command command = {.kind = DFR_EMU_WAIT};
     uint64_t number;
-    int status = fails(emu_of(device), DF_EMU_WAIT, error);
+    int status = fails(emu_of(device), DFR_EMU_CALL_WAIT, error);
 
     if (status != DF_OK)
         return status;
@@ -353,7 +355,7 @@ static int emu_drain(struct dfr_device *device, struct df_error *error)
 
 static int emu_event_create(struct dfr_device *device, struct dfr_event **event, struct df_error *error)
 {
-    int status = fails(emu_of(device), DF_EMU_ALLOC, error);
+    int status = fails(emu_of(device), DFR_EMU_CALL_ALLOC, error);
     struct dfr_emu_event *e;
 
     if (status != DF_OK)
@@ -385,7 +387,7 @@ static int emu_event_record(struct dfr_device *device, struct dfr_event *event, 
     struct dfr_emu_event *e = (struct dfr_emu_event *)event;
     struct dfr_emu_command command = {.kind = DFR_EMU_RECORD, .record = e};
     uint64_t number;
-    int status = fails(emu_of(device), DF_EMU_EVENT, error);
+    int status = fails(emu_of(device), DFR_EMU_CALL_EVENT, error);
 
     if (status != DF_OK)
         return status;
@@ -404,7 +406,7 @@ static int emu_event_query(struct dfr_device *device, struct dfr_event *event, b
 {
     struct dfr_emu_device *emu = emu_of(device);
     struct dfr_emu_event *e = (struct dfr_emu_event *)event;
-    int status = fails(emu, DF_EMU_QUERY, error);
+    int status = fails(emu, DFR_EMU_CALL_QUERY, error);
     bool over;
 
     if (status != DF_OK)

@@ -94,12 +94,12 @@ struct dfr_emu_device {
     pthread_cond_t progress;            /* for the worker, where it waits for room or for the end */
     bool worker_waits;
     bool closing;
-    struct df_emu_trial trial;
+    struct dfr_emu_trial trial;
     double slow;                        /* 1: as it is */
-    uint64_t calls[DF_EMU_CALLS];       /* the worker's count */
+    uint64_t calls[DFR_EMU_CALLS];       /* the worker's count */
     _Atomic bool failed;                /* released after the three below */
     uint32_t failed_stream;
-    enum df_emu_call failed_call;
+    enum dfr_emu_call failed_call;
     uint64_t failed_number;             /* of that call */
     uint64_t order;                     /* commands enqueued, all streams */
     uint32_t n_streams, n_engines;

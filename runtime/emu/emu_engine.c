@@ -153,7 +153,7 @@ static void fail(struct dfr_emu_device *device, const struct dfr_emu_stream *str
     pthread_mutex_lock(&device->lock);
     if (!device->failed) {
         device->failed_stream = (uint32_t)(stream - device->streams);
-        device->failed_call = command->kind == DFR_EMU_COPY ? DF_EMU_LATE_COPY : DF_EMU_LATE_LAUNCH;
+        device->failed_call = command->kind == DFR_EMU_COPY ? DFR_EMU_CALL_LATE_COPY : DFR_EMU_CALL_LATE_LAUNCH;
         device->failed_number = device->trial.fail[device->failed_call];
         atomic_store_explicit(&device->failed, true, memory_order_release);
     }

@@ -1,27 +1,50 @@
-/* emu_trial.h - an emulated GPU that misbehaves on purpose (struct df_emu_trial, df.h): calls that fail, work that is
- * slow, and an order of events that is as unlucky as the rules of device.h allow.
+/* emu_trial.h - an emulated GPU that misbehaves on purpose: calls that fail, work that is slow, and an order of events that
+ * is as unlucky as the rules of device.h allow. Tests ask for it; a program has no option for it.
  *
- * Failing:  a call fails where it is made; a *late* copy or launch is accepted and fails when it is carried out, as on
- *           a real GPU: from there on the device carries out nothing more, and an event after it says so.
- * Reorder:  engines take any stream whose next command can start, copies move their bytes at one end of the time they
- *           take or the other, and short pauses lie before commands and before their ends are told. Only what follows
- *           from the streams' own order and their waits is left to rely on.
- * Threads:  dfr_emu_fails() is the device's worker's; each engine has random numbers of its own.
+ * Words:    a *trial* is what the emulated GPUs are asked to do wrong.
+ * Asking:   by the environment, DF_EMU_TRIAL="fail=copy:3,slow=4:1,reorder=7", which each device reads when it is opened; or
+ *           by dfr_emu_trial_use() in a test that has libdf in its own process.
+ *               fail=CALL:N     the N-th such call on each device fails. It may be given several times
+ *               slow=FACTOR     copies and kernels take so many times as long; slow=FACTOR:GPU, on that device alone
+ *               reorder=SEED    what no order is promised for comes in another order
+ * Failing:  a call fails where it is made. A *late* copy or launch is accepted and fails when it is carried out, as on a
+ *           real GPU: from there on the device carries out nothing more, and an event after it says so.
+ * Reorder:  engines take any stream whose next command can start. Copies move their bytes at one end of the time they take
+ *           or at the other. Short pauses lie before commands, and before their ends are told. So a user of the device can
+ *           rely only on what follows from the streams' own order and their waits.
+ * Threads:  a device's calls are counted by its worker alone. Each engine has random numbers of its own.
  */
 #ifndef DFR_EMU_TRIAL_H
 #define DFR_EMU_TRIAL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "runtime/df.h"
 
-/* "copy:3,late-launch:1" into trial->fail; "2.5" or "4:1" (device 1) into slow; a seed from 1. false: *error says
- * what is wrong, without the option's name. */
-bool dfr_emu_trial_fail(const char *text, struct df_emu_trial *trial, struct df_error *error);
-bool dfr_emu_trial_slow(const char *text, struct df_emu_trial *trial, struct df_error *error);
-bool dfr_emu_trial_reorder(const char *text, struct df_emu_trial *trial, struct df_error *error);
-bool dfr_emu_trial_is_set(const struct df_emu_trial *trial);
+#define DFR_EMU_TRIAL_VARIABLE "DF_EMU_TRIAL"
 
-const char *dfr_emu_call_name(enum df_emu_call call);
+enum dfr_emu_call { DFR_EMU_CALL_OPEN, DFR_EMU_CALL_ALLOC, DFR_EMU_CALL_COPY, DFR_EMU_CALL_LAUNCH, DFR_EMU_CALL_EVENT,
+                    DFR_EMU_CALL_WAIT, DFR_EMU_CALL_QUERY, DFR_EMU_CALL_LATE_COPY, DFR_EMU_CALL_LATE_LAUNCH,
+                    DFR_EMU_CALLS };
+
+struct dfr_emu_trial {                  /* all 0: nothing */
+    uint64_t fail[DFR_EMU_CALLS];       /* by kind of call: the number of the one that fails, from 1 */
+    double slow_factor;
+    int slow_device;                    /* -1: all devices are slow */
+    uint64_t reorder_seed;
+};
+
+/* The trial that a device has that is opened now. DF_E_ARGUMENT if the environment's text is wrong. */
+int dfr_emu_trial_now(struct dfr_emu_trial *trial, struct df_error *error);
+
+/* For tests: devices that are opened from now on have this trial, whatever the environment says. Borrowed; NULL: the
+ * environment counts again. Not while another thread opens a device. */
+void dfr_emu_trial_use(const struct dfr_emu_trial *trial);
+
+/* The text of the variable. */
+int dfr_emu_trial_parse(const char *text, struct dfr_emu_trial *trial, struct df_error *error);
+
+const char *dfr_emu_call_name(enum dfr_emu_call call);
 
 #endif

@@ -105,14 +105,12 @@ static bool allocate(struct dfr_single_gpu *gpu)
 static int open_device(struct dfr_single_gpu *gpu, uint64_t pool_bytes, struct df_error *error)
 {
     uint64_t limit = pool_limit(gpu->run, &gpu->unit);
-    struct df_emu_trial trial = gpu->run->options.emu_trial;
-    struct dfr_device_config config = { .unit = &gpu->unit, .compute_streams = 1, .trial = &trial };
+    struct dfr_device_config config = { .unit = &gpu->unit, .compute_streams = 1 };
 
     gpu->pool_bytes = pool_bytes < limit ? pool_bytes : limit;
     if (gpu->pool_bytes < ALIGNMENT)
         gpu->pool_bytes = ALIGNMENT;
     config.pool_bytes = gpu->pool_bytes;
-    trial.slow_factor = 0;              /* times of a slowed device would be kept for others */
     return gpu->ops->open(0, &config, &gpu->device, error);
 }
 

@@ -106,7 +106,6 @@ static int open_device(struct dfr_gpu *gpu, struct df_error *error)
         .pool_bytes = run->devices.rooms[gpu->unit].pool_bytes,
         .compute_streams = run->devices.jobs,
         .check = run->options.emu_check,
-        .trial = &run->options.emu_trial,
         .wakeup = gpu_wakeup,
         .wakeup_arg = &run->threads.wakes[gpu->unit],
     };

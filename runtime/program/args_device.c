@@ -1,8 +1,7 @@
-/* args_device.c - the options that say which devices a run has, what they may use, and what emulated ones do wrong. */
+/* args_device.c - the options that say which devices a run has and what they may use. */
 #include <string.h>
 
 #include "runtime/program/args_impl.h"
-#include "runtime/emu/emu_trial.h"
 #include "runtime/base/error.h"
 #include "runtime/base/text.h"
 
@@ -16,32 +15,6 @@ static int set_device(struct dfr_command_line *line, const char *name, const cha
 static int set_emu_check(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     return dfr_parse_on_off(name, text, &line->options.emu_check, error);
-}
-
-typedef bool read_trial(const char *text, struct df_emu_trial *trial, struct df_error *error);
-
-static int set_trial(struct dfr_command_line *line, const char *name, const char *text, read_trial *read,
-                     struct df_error *error)
-{
-    struct df_error inner = { "" };
-    if (read(text, &line->options.emu_trial, &inner))
-        return DF_OK;
-    return dfr_error(error, DF_E_ARGUMENT, "--%s: %s", name, inner.text);
-}
-
-static int set_emu_fail(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    return set_trial(line, name, text, dfr_emu_trial_fail, error);
-}
-
-static int set_emu_slow(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    return set_trial(line, name, text, dfr_emu_trial_slow, error);
-}
-
-static int set_emu_reorder(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    return set_trial(line, name, text, dfr_emu_trial_reorder, error);
 }
 
 static int set_cuda_graphs(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
@@ -82,8 +55,6 @@ int dfr_devices_together(const struct df_options *o, struct df_error *error)
 {
     if (o->learn && o->device == DF_DEVICE_SIM)
         return dfr_error(error, DF_E_ARGUMENT, "--learn: nothing is measured in the virtual time of --device=sim");
-    if (dfr_emu_trial_is_set(&o->emu_trial) && o->device != DF_DEVICE_EMU)
-        return dfr_error(error, DF_E_ARGUMENT, "--emu-fail, --emu-slow and --emu-reorder need --device=emu");
     return DF_OK;
 }
 
@@ -100,9 +71,5 @@ const struct dfr_option dfr_options_device[] = {
       DFR_FLAG(sync_kernels) },
     { "emu-all", NULL, "every kernel with a cpu variant may run on the emulated GPU", DFR_FLAG(emu_all) },
     { "emu-check", "on|off", "stop kernels that touch blocks they did not declare (default on)", set_emu_check, 0 },
-    { "emu-fail", "CALL:N,...", "the N-th such call of an emulated GPU fails: open, alloc, copy, launch, event, wait, "
-      "query, late-copy, late-launch", set_emu_fail, 0 },
-    { "emu-slow", "FACTOR[:GPU]", "an emulated GPU, or only number GPU, takes FACTOR times as long", set_emu_slow, 0 },
-    { "emu-reorder", "SEED", "what has no promised order on the emulated GPU comes in another", set_emu_reorder, 0 },
     { NULL, NULL, NULL, NULL, 0 }
 };

@@ -30,7 +30,7 @@ kernel last(in a: i32[k], in b: i32[k]) cpu {{ (void)k; (void)a; (void)b; }};
 graph main { a: i32[10] = made(); b = work(a, 1); c = work(a, 2); last(b, c); }
 EOT
 check pair-compile "$DFC" pair.df -o pair --nvcc=none
-expect sync-fails 1 "node 'main/work(#[0-9])?', wave 0: emu0.*late-launch 1" ./pair --device=emu --policy=all-gpu --gpu-jobs=2 --sync-kernels --emu-fail=late-launch:1
-./pair --device=emu --policy=all-gpu --gpu-jobs=2 --sync-kernels --emu-fail=late-launch:1 2>err
+expect sync-fails 1 "node 'main/work(#[0-9])?', wave 0: emu0.*late-launch 1" env DF_EMU_TRIAL=fail=late-launch:1 ./pair --device=emu --policy=all-gpu --gpu-jobs=2 --sync-kernels
+DF_EMU_TRIAL=fail=late-launch:1 ./pair --device=emu --policy=all-gpu --gpu-jobs=2 --sync-kernels 2>err
 if grep -q '^ran' err; then fail sync-stops-there "$(cat err)"; else pass sync-stops-there; fi
 expect sync-runs 0 '^ran 2' ./pair --device=emu --policy=all-gpu --sync-kernels

@@ -21,7 +21,7 @@ flow() { # APP CALL OPTIONS...
     local -n own=args_$app
     case $call in open | alloc) named='emu0: ' ;; event) named="beginning: emu0: |$named" ;; esac
     while :; do
-        timeout 60 ./"$app" "${own[@]}" --device=emu --emu-fail=$call:$n "$@" >out.txt 2>err.txt; rc=$?
+        DF_EMU_TRIAL=fail=$call:$n timeout 60 ./"$app" "${own[@]}" --device=emu "$@" >out.txt 2>err.txt; rc=$?
         [ $rc = 0 ] && break
         got=$(grep -v warning: err.txt)
         [ $rc = 1 ] || { echo "$call:$n: exit $rc: $got"; return 1; }
@@ -76,9 +76,9 @@ if grep -q 'fsanitize' "$DF_BUILD/obj/flags" 2>/dev/null; then skip malloc "a sa
     for app in sum matrix photo; do check "$app-malloc" memory $app --device=emu --policy=all-gpu; done
     check "matrix-malloc-gp" memory matrix --device=emu --policy=gp
 fi
-expect bad-call 2 "nothing called 'paint' can fail; there are: open, alloc, .*late-launch" ./sum --device=emu --emu-fail=paint:1
-expect bad-slow 2 "emu-slow: '0.5' is neither a factor from 1 to" ./sum --device=emu --emu-slow=0.5
-expect bad-seed 2 "emu-reorder: '0' is no seed" ./sum --device=emu --emu-reorder=0
-expect without-emu 2 "need --device=emu" ./sum --emu-slow=2
-./sum >want; ./sum --device=emu --policy=all-gpu --emu-slow=5 --emu-reorder=9 >got; same slow-and-stirred got want
+expect bad-call 1 "DF_EMU_TRIAL: nothing called 'paint' can fail; there are: open, alloc, .*late-launch" env DF_EMU_TRIAL=fail=paint:1 ./sum --device=emu
+expect bad-slow 1 "DF_EMU_TRIAL: '0.5' is neither a factor from 1 to" env DF_EMU_TRIAL=slow=0.5 ./sum --device=emu
+expect bad-seed 1 "DF_EMU_TRIAL: '0' is no seed" env DF_EMU_TRIAL=reorder=0 ./sum --device=emu
+./sum >want; DF_EMU_TRIAL=slow=2 ./sum --device=none >got; same without-emu got want
+DF_EMU_TRIAL=slow=5,reorder=9 ./sum --device=emu --policy=all-gpu >got; same slow-and-stirred got want
 echo "figure faults: $(awk '{ n += $1 } END { print n }' failed.txt) runs that failed"

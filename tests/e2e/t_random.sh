@@ -16,11 +16,11 @@ for ((seed = first; seed < first + graphs; seed++)); do
     bad=''
     for policy in eager ws dmda gp-thesis; do
         for set in '--device=none --workers=1' '--device=none --workers=3 --poison' '--device=emu' '--device=emu --emu-all --gpu-jobs=3' \
-                   "--device=emu --emu-all --emu-reorder=$((seed * 4 + ${#policy}))" \
-                   "--device=emu --emu-all --platform=pair.df --emu-reorder=$seed" \
+                   "DF_EMU_TRIAL=reorder=$((seed * 4 + ${#policy})) --device=emu --emu-all" \
+                   "DF_EMU_TRIAL=reorder=$seed --device=emu --emu-all --platform=pair.df" \
                    "--device=emu --gpu-mem=$largest" "--device=emu --gpu-mem=$((largest * 2)) --inflight=1"; do
             # shellcheck disable=SC2086
-            timeout 60 ./app --policy=$policy --waves=$waves $set >got 2>run.log || { bad="$policy $set: exit $?: $(tail -n 3 run.log)"; break 2; }
+            timeout 60 env ${set%%--*} ./app --policy=$policy --waves=$waves --${set#*--} >got 2>run.log || { bad="$policy $set: exit $?: $(tail -n 3 run.log)"; break 2; }
             sort got | cmp -s - want || { bad="$policy $set: other result: $(sort got | diff - want | head -n 3 | tr '\n' ' ')"; break 2; }
         done
     done

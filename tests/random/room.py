@@ -107,7 +107,10 @@ class App:
         self.most_in, self.most_out = most_in, most_out
 
     def run(self, *options):
-        return call([f"./{self.name}", *self.args, "--device=emu", *options], cwd=self.folder)
+        """Options begin with a dash; the others are variables of the environment."""
+        variables = [word for word in options if not word.startswith("-")]
+        given = [word for word in options if word.startswith("-")]
+        return call(["env", *variables, f"./{self.name}", *self.args, "--device=emu", *given], cwd=self.folder)
 
     def right(self, run):
         return run.returncode == 0 and sorted(run.stdout.splitlines()) == self.want
@@ -169,7 +172,7 @@ def try_random(seed, given, sums, folder):
     need = need_of(given.dfc, "g.df", policy, folder)[0] if policy in KNOW else all_on_gpu
     extra = [f"--gpu-jobs={1 + seed % 3}"]
     if seed % 4 == 0:
-        extra.append(f"--emu-reorder={seed}")
+        extra.append(f"DF_EMU_TRIAL=reorder={seed}")
     if seed % 5 == 0:
         extra.append("--inflight=1")
     try_sizes(app, policy, sizes_of(need or all_on_gpu, largest), extra, sums)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "run_rig.h"
+#include "runtime/emu/emu_trial.h"
 #include "runtime/graph/plan.h"
 
 #define WAVES 4
@@ -59,9 +60,10 @@ static uint64_t run_all(struct rig *r, const struct df_platform *p, uint64_t gpu
         struct df_error error;
         o.gpu_mem_bytes = gpu_mem_bytes;
         o.gpu_jobs = 1 + i;
-        o.emu_trial.reorder_seed = reorder;
+        dfr_emu_trial_use(&(struct dfr_emu_trial){ .reorder_seed = reorder });
         if (rig_run(r, &o, &stats, &error) != DF_OK)
             fail_msg("%s: %s", policies[i], error.text);
+        dfr_emu_trial_use(NULL);
         assert_true(rig_same(r, WAVES));
         assert_int_equal(stats.n_memories, p->n_units - 1);
         assert_int_equal(stats.left_bytes, 0);
@@ -129,8 +131,8 @@ static void test_directly(void **state)
 /* Whatever fails on one of two, the run says so by a node's name, and the next one is right. */
 static void test_failing(void **state)
 {
-    static const int calls[] = { DF_EMU_COPY, DF_EMU_LAUNCH, DF_EMU_EVENT, DF_EMU_QUERY, DF_EMU_LATE_COPY,
-                                 DF_EMU_LATE_LAUNCH };
+    static const int calls[] = { DFR_EMU_CALL_COPY, DFR_EMU_CALL_LAUNCH, DFR_EMU_CALL_EVENT, DFR_EMU_CALL_QUERY, DFR_EMU_CALL_LATE_COPY,
+                                 DFR_EMU_CALL_LATE_LAUNCH };
     static struct df_stats stats;
     struct df_platform p = machine(2, 6);
     struct rig r;
@@ -143,14 +145,16 @@ static void test_failing(void **state)
             struct df_options o = options_of(&p, policies[(c + n) % 4]);
             struct df_error error;
             int status;
-            o.emu_trial.fail[calls[c]] = n;
+            struct dfr_emu_trial trial = { .fail = { 0 } };
+            trial.fail[calls[c]] = n;
+            dfr_emu_trial_use(&trial);
             o.gpu_mem_bytes = n % 2 ? 0 : 6 * 4096;
             status = rig_run(&r, &o, &stats, &error);
+            dfr_emu_trial_use(NULL);
             if (status != DF_OK) {
                 assert_int_equal(status, DF_E_DEVICE);
                 assert_memory_equal(error.text, "node '", 6);
                 assert_non_null(strstr(error.text, "as asked for"));
-                o.emu_trial.fail[calls[c]] = 0;
                 assert_int_equal(rig_run(&r, &o, &stats, &error), DF_OK);
             }
             assert_true(rig_same(&r, WAVES));

@@ -38,7 +38,7 @@ static void test_again(void **state)
     (void)state;
     rig_random(&r, 5, 24, 300, 0);
     rig_expect(&r, WAVES);
-    for (int call = 0; call < DF_EMU_CALLS; call++) {
+    for (int call = 0; call < DFR_EMU_CALLS; call++) {
         for (uint64_t n = 1;; n *= 2) {
             struct df_options o = options_of(policies[(unsigned)(n + (unsigned)call) % 3]);
             struct df_error error = { "" };
@@ -46,20 +46,22 @@ static void test_again(void **state)
             int status;
 
             o.gpu_mem_bytes = n % 3 ? 0 : 6 * 4096;
-            o.emu_trial.fail[call] = n;
+            struct dfr_emu_trial trial = { .fail = { 0 } };
+            trial.fail[call] = n;
+            dfr_emu_trial_use(&trial);
             status = rig_run(&r, &o, &stats, &error);
+            dfr_emu_trial_use(NULL);
             if (status == DF_OK)
                 break;
             failed++;
-            snprintf(planned, sizeof planned, "%s %llu", dfr_emu_call_name((enum df_emu_call)call),
+            snprintf(planned, sizeof planned, "%s %llu", dfr_emu_call_name((enum dfr_emu_call)call),
                      (unsigned long long)n);
-            assert_int_equal(status, call == DF_EMU_ALLOC ? DF_E_MEMORY : DF_E_DEVICE);
+            assert_int_equal(status, call == DFR_EMU_CALL_ALLOC ? DF_E_MEMORY : DF_E_DEVICE);
             assert_non_null(strstr(error.text, planned));
-            if (call >= DF_EMU_COPY && call != DF_EMU_EVENT)
+            if (call >= DFR_EMU_CALL_COPY && call != DFR_EMU_CALL_EVENT)
                 assert_memory_equal(error.text, "node '", 6);
             assert_true(n < 1 << 20);
 
-            o.emu_trial.fail[call] = 0;
             if (rig_run(&r, &o, &stats, &error) != DF_OK)
                 fail_msg("after %s: %s", planned, error.text);
             assert_true(rig_same(&r, WAVES));
@@ -112,18 +114,59 @@ static void test_reorder(void **state)
         rig_expect(&r, WAVES);
         for (unsigned p = 0; p < sizeof policies / sizeof *policies; p++) {
             struct df_options o = options_of(policies[p]);
+            struct dfr_emu_trial trial = { .reorder_seed = seed * 7 + p };
             struct df_error error;
-            o.emu_trial.reorder_seed = seed * 7 + p;
             o.gpu_mem_bytes = seed % 2 ? 0 : 6 * 4096;
             o.gpu_jobs = 1 + seed % 4;
             o.emu_check = seed % 3 == 0;
+            dfr_emu_trial_use(&trial);
             if (rig_run(&r, &o, &stats, &error) != DF_OK)
                 fail_msg("seed %u, %s: %s", seed, policies[p], error.text);
+            dfr_emu_trial_use(NULL);
             assert_true(rig_same(&r, WAVES));
             assert_int_equal(stats.left_bytes, 0);
         }
         rig_free(&r);
     }
+}
+
+/* ---- the environment's text ---- */
+
+static void wrong(const char *text, const char *message)
+{
+    struct dfr_emu_trial trial;
+    struct df_error error = { "" };
+
+    assert_int_equal(dfr_emu_trial_parse(text, &trial, &error), DF_E_ARGUMENT);
+    assert_string_equal(error.text, message);
+}
+
+static void test_text(void **state)
+{
+    struct dfr_emu_trial trial;
+    struct df_error error;
+
+    (void)state;
+    assert_int_equal(dfr_emu_trial_parse("fail=copy:3,slow=2.5:1,fail=late-launch:18446744073709551615,reorder=12", &trial,
+                                         &error), DF_OK);
+    assert_int_equal(trial.fail[DFR_EMU_CALL_COPY], 3);
+    assert_true(trial.fail[DFR_EMU_CALL_LATE_LAUNCH] == UINT64_MAX);
+    assert_int_equal(trial.fail[DFR_EMU_CALL_LAUNCH], 0);
+    assert_true(trial.slow_factor == 2.5);
+    assert_int_equal(trial.slow_device, 1);
+    assert_int_equal(trial.reorder_seed, 12);
+    assert_int_equal(dfr_emu_trial_parse("slow=3", &trial, &error), DF_OK);
+    assert_int_equal(trial.slow_device, -1);
+    wrong("fail=copy:0", "DF_EMU_TRIAL: which copy is to fail is given like 'copy:3'");
+    wrong("fail=copy:2,fail=launch", "DF_EMU_TRIAL: which launch is to fail is given like 'launch:3'");
+    wrong("fail=copy:2;wait:1", "DF_EMU_TRIAL: which copy is to fail is given like 'copy:3'");
+    wrong("fail=", "DF_EMU_TRIAL: nothing called '' can fail; there are: open, alloc, copy, launch, event, wait, query, "
+                   "late-copy, late-launch");
+    wrong("slow=2:x", "DF_EMU_TRIAL: '2:x' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
+    wrong("slow=1e9", "DF_EMU_TRIAL: '1e9' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
+    wrong("slow=2:99", "DF_EMU_TRIAL: '2:99' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
+    wrong("reorder=-1", "DF_EMU_TRIAL: '-1' is no seed: a whole number from 1");
+    wrong("reorder=1,", "DF_EMU_TRIAL: '' is none of fail=CALL:N, slow=FACTOR[:GPU] and reorder=SEED");
 }
 
 /* ---- the device alone ---- */
@@ -140,14 +183,16 @@ static int note_order(struct df_call *call, void *stream, const size_t *dims, vo
     return DF_OK;
 }
 
-static struct dfr_device *open_device(const struct df_emu_trial *trial, const struct df_unit *unit)
+static struct dfr_device *open_device(const struct dfr_emu_trial *trial, const struct df_unit *unit)
 {
-    struct dfr_device_config config = { .unit = unit, .pool_bytes = 4096, .compute_streams = 2, .trial = trial };
+    struct dfr_device_config config = { .unit = unit, .pool_bytes = 4096, .compute_streams = 2 };
     struct dfr_device *device;
     struct df_error error;
 
+    dfr_emu_trial_use(trial);
     if (dfr_device_back_end(DF_DEVICE_EMU)->open(0, &config, &device, &error) != DF_OK)
         fail_msg("%s", error.text);
+    dfr_emu_trial_use(NULL);
     return device;
 }
 
@@ -156,7 +201,7 @@ static const struct df_unit no_time = { .engines = 2 };
 /* Two streams of launches in turns: each stream in its order, the two together in another than they were enqueued. */
 static bool is_stirred(uint64_t seed)
 {
-    struct df_emu_trial trial = { .reorder_seed = seed };
+    struct dfr_emu_trial trial = { .reorder_seed = seed };
     struct dfr_device *device = open_device(&trial, &no_time);
     static int at[LAUNCHES];
     int result = 0;
@@ -192,7 +237,7 @@ static void test_slow(void **state)
 
     (void)state;
     for (int other = 0; other < 2; other++) {
-        struct df_emu_trial trial = { .slow_factor = 20, .slow_device = other ? 1 : 0 };
+        struct dfr_emu_trial trial = { .slow_factor = 20, .slow_device = other ? 1 : 0 };
         struct dfr_device *device = open_device(&trial, &unit);
         struct dfr_event *event;
         double begin_s, end_s;
@@ -214,7 +259,7 @@ static void test_slow(void **state)
  * memory is as it was. */
 static void test_late(void **state)
 {
-    struct df_emu_trial trial = { .fail = { [DF_EMU_LATE_COPY] = 2 } };
+    struct dfr_emu_trial trial = { .fail = { [DFR_EMU_CALL_LATE_COPY] = 2 } };
     struct dfr_device *device = open_device(&trial, &no_time);
     const struct dfr_device_ops *ops = device->ops;
     struct dfr_event *first, *second, *other;
@@ -253,7 +298,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_again), cmocka_unit_test(test_again_after_kernel), cmocka_unit_test(test_reorder),
-        cmocka_unit_test(test_stirred), cmocka_unit_test(test_slow), cmocka_unit_test(test_late),
+        cmocka_unit_test(test_text), cmocka_unit_test(test_stirred), cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

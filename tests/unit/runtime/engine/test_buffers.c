@@ -302,13 +302,14 @@ static void test_devices(void **state)
                 o.gpu_mem_bytes = pages * 4096;
                 o.emu_check = pages == 8;
                 run_all_bound(graph, o);
-                o.emu_trial.reorder_seed = 7 + p;
+                dfr_emu_trial_use(&(struct dfr_emu_trial){ .reorder_seed = 7 + p });
                 o.inflight = 3;
                 o.gpu_jobs = 3;
                 run_all_bound(graph, o);
                 o.poison = pages == 8;
                 o.serial = p == 0;
                 run_all_bound(graph, o);
+                dfr_emu_trial_use(NULL);
             }
     df_graph_free(graph);
 }
@@ -445,7 +446,7 @@ static void test_records(void **state)
 /* Whatever fails on the device: an error, nothing stays pinned, and the graph can be run again on the same memory. */
 static void test_faults(void **state)
 {
-    static const enum df_emu_call calls[] = { DF_EMU_ALLOC, DF_EMU_COPY, DF_EMU_LAUNCH, DF_EMU_LATE_COPY };
+    static const enum dfr_emu_call calls[] = { DFR_EMU_CALL_ALLOC, DFR_EMU_CALL_COPY, DFR_EMU_CALL_LAUNCH, DFR_EMU_CALL_LATE_COPY };
     struct df_graph *graph = make_graph(true);
     int64_t *join_ = new_tokens(WAVES);
     const struct df_buffer buffer = { .node = "main/join", .data = join_, .bytes = WAVES * BYTES };
@@ -461,10 +462,13 @@ static void test_faults(void **state)
             int status;
             o.buffers = &buffer;
             o.n_buffers = 1;
-            o.emu_trial.fail[calls[k]] = n;
+            struct dfr_emu_trial trial = { .fail = { 0 } };
+            trial.fail[calls[k]] = n;
+            dfr_emu_trial_use(&trial);
             status = df_run_start(graph, &o, &run, &error);
             if (status == DF_OK)
                 status = df_run_wait(run, NULL, &error);
+            dfr_emu_trial_use(NULL);
             n_failed += status != DF_OK;
             assert_true(status == DF_OK || strstr(error.text, "as asked for"));
             assert_int_equal(dfr_emu_host_registered(&n_wrong), 0);
@@ -472,7 +476,6 @@ static void test_faults(void **state)
             if (status == DF_OK)
                 break;
             memset(join_, 0, WAVES * BYTES);
-            o.emu_trial.fail[calls[k]] = 0;
             run_well(graph, &o);
             EXPECT(join_, BYTES, WAVES, expected_join);
         }

@@ -160,9 +160,11 @@ static void test_random(void **state)
                 o.emu_check = rig_rand(&x) % 4 == 0;
                 o.platform = &platforms[rig_rand(&x) % 3];
                 o.gpu_mem_bytes = rig_rand(&x) % 2 ? (4 + rig_rand(&x) % 9) * 4096 : 0; /* a page a token, 4 a job */
-                o.emu_trial.reorder_seed = rig_rand(&x) % 2 ? 1 + x % 1000 : 0;
+                struct dfr_emu_trial trial = { .reorder_seed = rig_rand(&x) % 2 ? 1 + x % 1000 : 0 };
                 o.poison = rig_rand(&x) % 4 == 0;
+                dfr_emu_trial_use(&trial);
                 check(b, o, &x);
+                dfr_emu_trial_use(NULL);
             }
         unbind_all(b);
         free(b);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/emu/emu_trial.h"
 #include "runtime/graph/builder.h"
 #include "runtime/measure/measure.h"
 
@@ -388,10 +389,13 @@ static void a_launch_that_fails_names_the_node(void **state)
         FILE *out = fopen("/dev/null", "w");
         df_options_default(&options);
         options.device = DF_DEVICE_EMU;
-        options.emu_trial.fail[kind ? DF_EMU_LATE_LAUNCH : DF_EMU_LAUNCH] = 1;
+        struct dfr_emu_trial trial = { .fail = { 0 } };
+        trial.fail[kind ? DFR_EMU_CALL_LATE_LAUNCH : DFR_EMU_CALL_LAUNCH] = 1;
+        dfr_emu_trial_use(&trial);
         assert_int_equal(dfr_measure_to(graph, &options, &sampler, out, NULL, &error), DF_E_DEVICE);
         assert_has(error.text, "node 'main/bump', wave 0: emu0: ");
         assert_has(error.text, "launch 1 failed, as asked for");
+        dfr_emu_trial_use(NULL);
         fclose(out);
     }
     df_graph_free(graph);

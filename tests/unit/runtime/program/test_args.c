@@ -117,18 +117,6 @@ static void test_options(void **state)
     assert_string_equal(line.options.trace_path, "t.json");
     assert_int_equal(line.options.log_level, DF_LOG_DEBUG);
     dfr_args_free(&line);
-    line = good("--input=x|--device=emu|--emu-fail=copy:3,late-launch:18446744073709551615|--emu-slow|2.5:1|"
-                "--emu-reorder=12");
-    assert_int_equal(line.options.emu_trial.fail[DF_EMU_COPY], 3);
-    assert_true(line.options.emu_trial.fail[DF_EMU_LATE_LAUNCH] == UINT64_MAX);
-    assert_int_equal(line.options.emu_trial.fail[DF_EMU_LAUNCH], 0);
-    assert_true(line.options.emu_trial.slow_factor == 2.5);
-    assert_int_equal(line.options.emu_trial.slow_device, 1);
-    assert_int_equal(line.options.emu_trial.reorder_seed, 12);
-    dfr_args_free(&line);
-    line = good("--input=x|--device=emu|--emu-slow=3");
-    assert_int_equal(line.options.emu_trial.slow_device, -1);
-    dfr_args_free(&line);
     line = good("--input=x|--stats");
     assert_int_equal(line.stats, DFR_STATS_TEXT);
     dfr_args_free(&line);
@@ -184,18 +172,6 @@ static void test_messages(void **state)
     bad("--device=tpu", "--device: no device 'tpu'; there are: auto, none, emu, cuda, sim");
     bad("--emu-all=yes", "--emu-all takes no value");
     bad("--help=me", "--help takes no value");
-    bad("--emu-fail=copy:0", "--emu-fail: which copy is to fail is given like 'copy:3'");
-    bad("--emu-fail=copy:2,launch", "--emu-fail: which launch is to fail is given like 'launch:3'");
-    bad("--emu-fail=copy:2;wait:1", "--emu-fail: which copy is to fail is given like 'copy:3'");
-    bad("--emu-fail=",
-        "--emu-fail: nothing called '' can fail; there are: open, alloc, copy, launch, event, wait, query, "
-        "late-copy, late-launch");
-    bad("--emu-slow=2:x", "--emu-slow: '2:x' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
-    bad("--emu-slow=1e9", "--emu-slow: '1e9' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
-    bad("--emu-slow=2:99",
-        "--emu-slow: '2:99' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
-    bad("--emu-reorder=-1", "--emu-reorder: '-1' is no seed: a whole number from 1");
-    bad("--input=x|--emu-reorder=1", "--emu-fail, --emu-slow and --emu-reorder need --device=emu");
     bad("--emu-check=maybe", "--emu-check: 'maybe' is neither on nor off");
     bad("--gpu-mem=lots", "--gpu-mem: 'lots' is not a size; write bytes, or a number with kB, MB, GB, KiB, MiB or GiB");
     bad("--stats=xml", "--stats: no form 'xml'; there is: json");

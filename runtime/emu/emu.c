@@ -1,10 +1,13 @@
-/* emu.c - the device "emu": a GPU stood in for by host threads, with memory of its own, copy engines that take the
- * time of a described link, streams and events; so that every path of the runtime and the memory manager runs on a
- * machine with no GPU. Its jobs are the cpu variants. This file is the operations of device.h; emu_engine.c carries
- * them out, emu_check.c protects its memory, emu_host.c is the host's.
+/* emu.c - the device "emu": host threads take the part of a GPU. It has memory of its own, streams and events, and copy
+ * engines that take the time of a described link. So every path of the runtime and the memory manager runs on a machine
+ * without a GPU. Its jobs run the cpu variants.
  *
- * A machine has one such GPU; up to DFR_EMU_MAX may be opened, each with memory of its own. Its memory is what
- * the platform says, else 1 GiB, at most a quarter of the machine's.
+ * This file has the operations of device.h, which the runtime calls by the table at its end. emu_engine.c carries
+ * them out, emu_check.c protects the device's memory, and emu_host.c gives and registers the host's.
+ *
+ * A machine counts as having one such GPU. A platform may name more: up to DFR_EMU_MAX may be opened, each with
+ * memory of its own. A GPU has as much memory as the platform says, else 1 GiB, but at most a quarter of the
+ * machine's.
  */
 #include "runtime/emu/emu.h"
 
@@ -28,7 +31,7 @@ static struct dfr_emu_device *emu_of(struct dfr_device *device)
 
 /* ---- failing on purpose ---- */
 
-/* Is this the call that is to fail? *number: which one of its kind it is. */
+/* Counts a call. true: it is the one that is to fail. *number: its number among the calls of its kind. */
 static bool is_planned(struct dfr_emu_device *emu, enum dfr_emu_call call, uint64_t *number)
 {
     *number = ++emu->calls[call];
@@ -86,7 +89,7 @@ static int emu_describe(uint32_t index, struct df_unit *unit, struct df_error *e
 
 /* ---- open and close ---- */
 
-/* A link with no bandwidth stated takes its latency alone: df_link_time_s() would divide by zero. */
+/* A link without a stated bandwidth takes its latency alone. Else df_link_time_s() would divide by zero. */
 static void complete_link(struct df_link *link)
 {
     if (!(link->bytes_per_s > 0))
@@ -127,7 +130,7 @@ static int make_pool(struct dfr_emu_device *emu, uint64_t bytes, bool check, str
     return check ? dfr_emu_check_create(emu->pool, emu->pool_bytes, emu->name, &emu->check, error) : DF_OK;
 }
 
-/* Everything but the engines; also what a failed open leaves. */
+/* Frees everything but the engines. Called after a failed open, too. */
 static void free_all(struct dfr_emu_device *emu)
 {
     dfr_emu_check_destroy(emu->check);
@@ -216,7 +219,8 @@ static void worker_wait(struct dfr_emu_device *emu)
     emu->worker_waits = false;
 }
 
-/* The engine that serves a stream: compute is the last, and copies have one or two. */
+/* The engine that serves a stream. The compute engine is the last; before it are one or two for copies, and one for
+ * peer copies if there are any. */
 static struct dfr_emu_engine *engine_of(struct dfr_emu_device *emu, uint32_t stream)
 {
     uint32_t e = 0;
@@ -226,8 +230,8 @@ static struct dfr_emu_engine *engine_of(struct dfr_emu_device *emu, uint32_t str
     return &emu->engines[e];
 }
 
-/* Where the ring is full this waits, as a GPU's driver does: a command waits for earlier ones only, so there will be
- * room. *number: the command's in its stream. */
+/* If the ring is full this waits for room, as a GPU's driver does. There will be room, because a command waits for
+ * earlier ones only. *number: the command's number in its stream. */
 static int enqueue(struct dfr_emu_device *emu, uint32_t stream, const struct dfr_emu_command *command, uint64_t *number,
                    struct df_error *error)
 {
@@ -252,7 +256,7 @@ static int enqueue(struct dfr_emu_device *emu, uint32_t stream, const struct dfr
     return DF_OK;
 }
 
-/* A copy or a launch: now, or into the recording of its stream. */
+/* Enqueues a copy or a launch; or adds it to the recording of its stream if there is one. */
 static int give(struct dfr_emu_device *emu, struct dfr_emu_command *command, uint32_t stream, struct df_error *error)
 {
     bool copy = command->kind == DFR_EMU_COPY;
@@ -330,7 +334,7 @@ static int emu_stream_wait(struct dfr_device *device, uint32_t stream, struct df
 
     if (status != DF_OK)
         return status;
-    /* What an engine did before in the same stream, or has done already, needs no waiting for. */
+    /* No wait is needed for an event of the same stream, which has its order, nor for one that has happened already. */
     if (e->number == 0 || e->stream == stream || dfr_emu_happened(emu_of(device), e->stream, e->number))
         return DF_OK;
     command.wait.stream = e->stream;
@@ -367,7 +371,7 @@ static int emu_event_create(struct dfr_device *device, struct dfr_event **event,
     return DF_OK;
 }
 
-/* An engine may still be about to write the event's times: that is waited for. */
+/* An engine may still be about to write the event's times. This waits until it has. */
 static void emu_event_destroy(struct dfr_device *device, struct dfr_event *event)
 {
     struct dfr_emu_device *emu = emu_of(device);
@@ -412,7 +416,7 @@ static int emu_event_query(struct dfr_device *device, struct dfr_event *event, b
     if (status != DF_OK)
         return status;
     over = dfr_emu_happened(emu, e->stream, e->number);
-    /* `done` was acquired, so `good` is not older */
+    /* `done` was acquired, and `good` is released before it: so the value of `good` is not older. */
     *complete = over && atomic_load_explicit(&emu->streams[e->stream].good, memory_order_relaxed) >= e->number;
     if (over && !*complete && e->stream == emu->failed_stream)
         return late_failure(emu, error);
@@ -431,7 +435,7 @@ static bool emu_event_times(struct dfr_device *device, struct dfr_event *event, 
     return true;
 }
 
-/* Cpu variants call a BLAS of the host by themselves. */
+/* Cpu variants call a BLAS of the host by themselves, so they need none from here. */
 static void *emu_blas(struct dfr_device *device, uint32_t stream, struct df_error *error)
 {
     (void)stream;

@@ -1,17 +1,20 @@
-/* emu.h - the inside of the emulated GPU, shared by emu.c (its operations, called by the runtime) and emu_engine.c (the
- * host threads that carry them out).
+/* emu.h - the inside of the emulated GPU: a device made of host threads, on which the whole runtime runs and is
+ * tested without a GPU. This room knows the devices' interface (device.h) and the engine's crash messages and log.
+ * The header is shared by emu.c (the operations that the runtime calls) and emu_engine.c (the host threads that carry
+ * them out).
  *
- * Streams:  each is a ring of commands, filled by the device's worker and emptied in order by one engine. A command is
- *           known by its stream and its number there, from 1; `done` counts those carried out, so "has command n of
- *           stream s happened" is `streams[s].done >= n`. That is all an event is.
- * Engines:  H2D and D2H (one thread for both where the unit has one engine), one for peer copies where the unit has a
- *           peer link, and one for all compute streams. An engine
- *           takes, among its streams whose next command can start, the one that was enqueued first (records and ended
- *           waits before all); so a stream that waits holds up no other.
- * Failure:  a command that is to fail late does when its turn comes; from there on streams are emptied and nothing is
- *           carried out, so `good` stays behind `done`. An event of the stream that failed tells it; those of others
- *           are never complete.
- * Locks:    one mutex per device; commands are carried out outside it. event_query reads `done` without it.
+ * Streams:  each is a ring of commands. The device's worker fills it, and one engine empties it in order. A command
+ *           is known by its stream and its number there, from 1. `done` counts the commands that were carried out, so
+ *           command n of stream s has happened if `streams[s].done >= n`. That is all that an event is.
+ * Engines:  one thread each for H2D and for D2H, or one for both if the unit has one engine; one for peer copies if the
+ *           unit has a peer link; and one for all compute streams. Among its streams whose next command can start, an
+ *           engine takes the one that was enqueued first. Records, and waits that are over, go before all others. So a
+ *           stream that waits holds up no other.
+ * Failure:  a command that is to fail late does so when its turn comes. From there on streams are emptied and nothing
+ *           is carried out, so `good` stays behind `done`. An event of the stream that failed tells of the failure;
+ *           events of other streams are never complete.
+ * Locks:    there is one mutex for each device. Commands are carried out without it, and event_query reads `done`
+ *           without it.
  */
 #ifndef DFR_EMU_H
 #define DFR_EMU_H
@@ -23,12 +26,12 @@
 #include "runtime/emu/emu_check.h"
 #include "runtime/emu/emu_trial.h"
 
-#define DFR_EMU_RING 256                /* commands of a stream at once; enqueueing more waits */
+#define DFR_EMU_RING 256                /* commands of a stream at once; who enqueues more waits for room */
 
 struct dfr_emu_event {
     uint32_t stream;
-    uint64_t number;                    /* of the record command; 0: never recorded, counts as complete */
-    _Atomic uint64_t timed_number;      /* the record whose times these are */
+    uint64_t number;                    /* of the record command; 0: never recorded, which counts as complete */
+    _Atomic uint64_t timed_number;      /* the record command that begin_s and end_s belong to */
     _Atomic double begin_s, end_s;
     _Atomic uint32_t in_flight;         /* record commands that will still write here */
 };
@@ -38,7 +41,7 @@ enum dfr_emu_kind { DFR_EMU_COPY, DFR_EMU_LAUNCH, DFR_EMU_RECORD, DFR_EMU_WAIT }
 struct dfr_emu_command {
     enum dfr_emu_kind kind;
     bool follows;                       /* in a replay: launched with the command before it, at no further cost */
-    bool fails;                         /* late */
+    bool fails;                         /* when its turn comes: a late failure */
     uint64_t order;                     /* among all commands of the device, from 1 */
     union {
         struct {
@@ -63,7 +66,7 @@ struct dfr_emu_stream {
     _Atomic uint64_t done;              /* released by the engine after each command, read anywhere */
     _Atomic uint64_t good;              /* the last command that was really carried out; released before `done` */
     double begin_s, end_s;              /* of the last copy or launch; the engine's own */
-    struct dfr_recording *recording;    /* what is enqueued goes there; the worker's own */
+    struct dfr_recording *recording;    /* not NULL: what is given to the stream goes there instead. The worker's own */
 };
 
 struct dfr_emu_engine {
@@ -72,7 +75,7 @@ struct dfr_emu_engine {
     uint32_t first_stream, n_streams;
     pthread_t thread;
     pthread_cond_t work;
-    uint64_t random;                    /* reordering: state of its random numbers, 0: none */
+    uint64_t random;                    /* state of its random numbers for reordering; 0: it does not reorder */
     bool asleep;                        /* under the lock */
 };
 
@@ -91,12 +94,12 @@ struct dfr_emu_device {
     struct dfr_emu_check *check;        /* NULL: blocks are not protected */
 
     pthread_mutex_t lock;
-    pthread_cond_t progress;            /* for the worker, where it waits for room or for the end */
+    pthread_cond_t progress;            /* the worker waits here for room in a ring, or for the end of commands */
     bool worker_waits;
     bool closing;
     struct dfr_emu_trial trial;
-    double slow;                        /* 1: as it is */
-    uint64_t calls[DFR_EMU_CALLS];       /* the worker's count */
+    double slow;                        /* all takes so many times as long; 1: as it is */
+    uint64_t calls[DFR_EMU_CALLS];      /* made so far, by kind; the worker counts them */
     _Atomic bool failed;                /* released after the three below */
     uint32_t failed_stream;
     enum dfr_emu_call failed_call;
@@ -108,7 +111,7 @@ struct dfr_emu_device {
     struct dfr_emu_engine engines[4];
 };
 
-/* Starts the engines; DF_E_DEVICE where a thread cannot be made (those begun are ended again). */
+/* Starts the engines. DF_E_DEVICE if a thread cannot be made; those that had started are ended again. */
 int dfr_emu_engines_start(struct dfr_emu_device *device, struct df_error *error);
 /* Lets them finish what is enqueued, and ends them. */
 void dfr_emu_engines_stop(struct dfr_emu_device *device);
@@ -119,8 +122,10 @@ void *dfr_emu_host_alloc(uint64_t bytes, struct df_error *error);
 void dfr_emu_host_free(void *memory, uint64_t bytes);
 int dfr_emu_host_register(void *memory, uint64_t bytes, struct df_error *error);
 void dfr_emu_host_unregister(void *memory, uint64_t bytes);
-bool dfr_emu_host_split(const void *memory, uint64_t bytes); /* some of it is registered, and not all by one call */
-/* For tests: ranges that are registered now; and how often something was unregistered that was not. */
+/* Some of the memory is registered, and it was not registered as a whole by one call. */
+bool dfr_emu_host_split(const void *memory, uint64_t bytes);
+/* For tests: how many ranges are registered now. *n_wrong: how often a range was unregistered that was not
+ * registered. */
 uint32_t dfr_emu_host_registered(uint64_t *n_wrong);
 
 /* emu_record.c */
@@ -130,7 +135,7 @@ int dfr_emu_record_end(struct dfr_device *device, uint32_t stream, struct dfr_re
                        struct df_error *error);
 int dfr_emu_replay(struct dfr_device *device, struct dfr_recording *recording, uint32_t stream, struct df_error *error);
 void dfr_emu_recording_destroy(struct dfr_device *device, struct dfr_recording *recording);
-/* emu.c: a recorded command is given again. */
+/* emu.c: gives a recorded command to a stream again. */
 int dfr_emu_repeat(struct dfr_emu_device *device, const struct dfr_emu_command *command, uint32_t stream,
                    struct df_error *error);
 

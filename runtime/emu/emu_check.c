@@ -1,8 +1,10 @@
-/* emu_check.c - pages that are open only to those who declared them, and the names of their blocks (see emu_check.h).
+/* emu_check.c - pages that are open only while somebody uses them who declared them, and the names of their blocks
+ * (emu_check.h).
  *
- * For each page of the pool there is a record: how many have it open for reading and for writing, and at which page the
- * block starts that was last declared over it. The names of a block's node and port lie in a table indexed by that
- * first page. Both tables are reserved whole and touched only where blocks are.
+ * Each page of the pool has a record. It says how many users have the page open for reading and how many for writing,
+ * and at which page the block starts that was last declared over it. The names of a block's node and port lie in a
+ * second table, indexed by that first page. Both tables are reserved as a whole, but take memory only for pages where
+ * blocks lie.
  */
 #include "runtime/emu/emu_check.h"
 
@@ -18,7 +20,7 @@
 #include "runtime/base/error.h"
 #include "runtime/engine/log.h"
 
-#define NEAR_BYTES 65536 /* a stray address this close to an own block is explained by it */
+#define NEAR_BYTES 65536 /* a stray address this close to a block of the job itself is explained by that block */
 
 struct page {
     uint16_t readers, writers;
@@ -32,11 +34,11 @@ struct label {
 };
 
 struct dfr_emu_check {
-    struct dfr_emu_pool watched;        /* first: a fault names its pool by it */
+    struct dfr_emu_pool watched;        /* the first member: a fault's `pool` points here */
     unsigned char *pool;
     uint64_t n_pages;
     size_t page_bytes;
-    pthread_mutex_t lock;               /* over all below, and over mprotect */
+    pthread_mutex_t lock;               /* protects all members below, and the calls of mprotect */
     bool off;                           /* the system refused: everything stays open */
     struct page *pages;
     struct label *labels;
@@ -58,7 +60,7 @@ static void *reserve_table(uint64_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* The pages of the pool that [address, address + bytes) has a part in; false where there are none. */
+/* The pages of the pool that [address, address + bytes) has a part in. false: there are none. */
 static bool pages_of(const struct dfr_emu_check *check, const void *address, uint64_t bytes, uint64_t *first,
                      uint64_t *end)
 {
@@ -83,11 +85,12 @@ static void give_up(struct dfr_emu_check *check)
             dfr_program_name(), check->watched.device_name);
 }
 
-/* Adds to the counts of pages first … end-1 and protects anew those whose rights change, a run at a time. */
+/* Adds to the counts of pages first … end-1. Pages whose rights change by that are protected anew, one call for each
+ * run of neighbours with the same rights. */
 static void change(struct dfr_emu_check *check, uint64_t first, uint64_t end, int readers, int writers)
 {
     uint64_t run = first;
-    int run_rights = -1;                /* of the run that still has to be protected: -1 none */
+    int run_rights = -1;                /* of the run that still has to be protected; -1: there is none */
 
     for (uint64_t p = first; p <= end; p++) {
         int rights = -1;
@@ -150,7 +153,7 @@ static const char *known(const char *name)
     return name != NULL ? name : "?";
 }
 
-/* Long paths keep their end, which tells more than their beginning. */
+/* Of a long path the end is kept: it tells more than the beginning. */
 static void copy_name(char *to, size_t size, const char *from)
 {
     size_t length = strlen(from);
@@ -161,7 +164,8 @@ static void copy_name(char *to, size_t size, const char *from)
         snprintf(to, size, "...%s", from + length - (size - 4));
 }
 
-/* A block is called after the job that makes it; after one that reads it only where nothing better is known. */
+/* A block is named after the job that makes it. It is named after a job that reads it only if no better name is
+ * known. */
 static void name_block(struct dfr_emu_check *check, const struct dfr_range *range, const char *node)
 {
     struct label *label;
@@ -244,7 +248,7 @@ void dfr_emu_check_destroy(struct dfr_emu_check *check)
 
 /* ---- running a kernel ---- */
 
-/* Where a stray address lies near a block of the job itself, that is most likely where it strayed from. */
+/* If a stray address lies near a block of the job itself, the kernel most likely strayed from that block. */
 static void explain_near(const struct dfr_launch *launch, uintptr_t address, char *text, size_t size)
 {
     uint64_t best = NEAR_BYTES;
@@ -266,7 +270,8 @@ static void explain_near(const struct dfr_launch *launch, uintptr_t address, cha
     }
 }
 
-/* A fault inside a declared range can only be a write where reading was declared. */
+/* The input that holds the address; NULL: none does. A fault inside a declared range can only be a write to a range
+ * that was declared for reading. */
 static const struct dfr_range *own_input(const struct dfr_launch *launch, uintptr_t address)
 {
     for (uint32_t i = 0; i < launch->n_ranges; i++) {
@@ -278,7 +283,7 @@ static const struct dfr_range *own_input(const struct dfr_launch *launch, uintpt
     return NULL;
 }
 
-/* Which node it was is said by whoever tells of the failed call. */
+/* The text does not say which node it was: whoever tells of the failed call does. */
 static void explain(const struct dfr_emu_fault *fault, const struct dfr_launch *launch, char *text, size_t size)
 {
     static const char *const verbs[] = {

@@ -1,8 +1,9 @@
-/* emu_engine.c - the emulated GPU's engines: threads that carry out commands and take the time a GPU's would (emu.h).
+/* emu_engine.c - the emulated GPU's engines: threads that carry out the commands that emu.c enqueues, and that take
+ * the time which a GPU's engines would take (emu.h).
  *
- * Time: a copy is done at once and the engine then stays busy until the link model's time has passed; a launch first
- * waits for the unit's launch_s, then runs the cpu variant for as long as that takes. A slow device (emu_trial.h) takes
- * a multiple of either.
+ * Time: a copy moves its bytes at once, and the engine then stays busy until the link model's time has passed. A
+ * launch first waits for the unit's launch_s, then runs the cpu variant for as long as that takes. A slow device
+ * (emu_trial.h) takes a multiple of either time.
  */
 #include <math.h>
 #include <signal.h>
@@ -15,8 +16,8 @@
 #include "runtime/emu/emu.h"
 #include "runtime/base/error.h"
 
-#define LONGEST_PAUSE_S 200e-6          /* where order is stirred: longer than a worker's own pauses */
-#define KERNEL_STACK_BYTES (8u << 20)   /* a cpu variant may expect what a main thread has */
+#define LONGEST_PAUSE_S 200e-6          /* of a reordering device: longer than a worker's own pauses */
+#define KERNEL_STACK_BYTES (8u << 20)   /* what a main thread has: a cpu variant may expect that */
 
 static double now_s(const struct dfr_emu_device *device)
 {
@@ -28,7 +29,7 @@ static void wait_until(const struct dfr_emu_device *device, double at_s)
     dfr_clock_wait_until(device->opened_s + at_s);
 }
 
-/* ---- bad luck, where it is asked for ---- */
+/* ---- bad luck, if it is asked for ---- */
 
 static uint64_t draw(struct dfr_emu_engine *engine)
 {
@@ -46,7 +47,7 @@ static bool toss(struct dfr_emu_engine *engine)
     return engine->random != 0 && draw(engine) % 2 == 0;
 }
 
-/* One time in four, up to LONGEST_PAUSE_S. */
+/* On a reordering device: one time in four, a pause of up to LONGEST_PAUSE_S. */
 static void dawdle(struct dfr_emu_engine *engine)
 {
     if (engine->random != 0 && draw(engine) % 4 == 0)
@@ -55,7 +56,7 @@ static void dawdle(struct dfr_emu_engine *engine)
 
 /* ---- commands ---- */
 
-/* Opens what lies in the pools; both ends may be in the same. */
+/* Opens the ends of the copy that lie in pools. Both ends may lie in the same pool. */
 static void move_bytes(struct dfr_emu_check *from_check, struct dfr_emu_check *to_check, void *to, const void *from,
                        uint64_t bytes)
 {
@@ -97,7 +98,7 @@ static void run_copy(struct dfr_emu_engine *engine, struct dfr_emu_stream *strea
     uint64_t bytes = command->copy.bytes;
     struct dfr_emu_device *receiver = command->copy.receiver ? command->copy.receiver : device;
     double time_s = device->slow * copy_time_s(device, command);
-    bool last = toss(engine);           /* both ends of a copy belong to it until its end */
+    bool last = toss(engine);           /* at the end: both ends of a copy belong to it until then */
 
     stream->begin_s = now_s(device);
     if (bytes > 0 && !last)
@@ -140,13 +141,14 @@ static void run_launch(struct dfr_emu_device *device, struct dfr_emu_stream *str
 static void run_record(struct dfr_emu_stream *stream, struct dfr_emu_event *event, uint64_t number)
 {
     atomic_store_explicit(&event->begin_s, stream->begin_s, memory_order_relaxed);
-    /* Not now: another stream's work may have been carried out between this stream's and its mark. */
+    /* Not the time of now: other streams' work may have been carried out between this stream's last work and its
+     *                      record. */
     atomic_store_explicit(&event->end_s, stream->end_s, memory_order_relaxed);
     atomic_store_explicit(&event->timed_number, number, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&event->in_flight, 1, memory_order_release); /* the last touch of *event */
+    atomic_fetch_sub_explicit(&event->in_flight, 1, memory_order_release); /* from here on *event may be freed */
 }
 
-/* The first late failure is the device's. */
+/* The first late failure is the one that the device tells of. */
 static void fail(struct dfr_emu_device *device, const struct dfr_emu_stream *stream,
                  const struct dfr_emu_command *command)
 {
@@ -160,7 +162,7 @@ static void fail(struct dfr_emu_device *device, const struct dfr_emu_stream *str
     pthread_mutex_unlock(&device->lock);
 }
 
-/* Marks are made after a failure too: who destroys an event waits for them. */
+/* Records are carried out after a failure, too, because who destroys an event waits for them. */
 static void run_command(struct dfr_emu_engine *engine, struct dfr_emu_stream *stream,
                         const struct dfr_emu_command *command, uint64_t number)
 {
@@ -184,7 +186,7 @@ static void run_command(struct dfr_emu_engine *engine, struct dfr_emu_stream *st
         run_record(stream, command->record, number);
         break;
     case DFR_EMU_WAIT:
-        break; /* it was ready, so it is over */
+        break; /* it could start, so what it waited for has happened */
     }
     dawdle(engine);
 }
@@ -198,7 +200,7 @@ static struct dfr_emu_command *next_command(struct dfr_emu_stream *stream)
     return done == stream->enqueued ? NULL : &stream->ring[done % DFR_EMU_RING];
 }
 
-/* Marks take no time, so they never stand behind another stream's copy or launch. */
+/* Records and waits take no time, so they never stand behind another stream's copy or launch. */
 static bool takes_time(const struct dfr_emu_command *command)
 {
     return command->kind == DFR_EMU_COPY || command->kind == DFR_EMU_LAUNCH;
@@ -209,8 +211,9 @@ static bool can_start(const struct dfr_emu_device *device, const struct dfr_emu_
     return command->kind != DFR_EMU_WAIT || dfr_emu_happened(device, command->wait.stream, command->wait.number);
 }
 
-/* Among the streams whose next command can start: one with a mark, else the one that was enqueued first, or any where
- * order is stirred; NULL: none. *idle: nothing is enqueued at all. */
+/* Chooses among the streams whose next command can start: one whose command takes no time, else the one whose command
+ *                                                         was
+ * enqueued first. A reordering device takes any. NULL: no stream can start. *idle: nothing is enqueued at all. */
 static struct dfr_emu_stream *choose_stream(struct dfr_emu_engine *engine, bool *idle)
 {
     struct dfr_emu_device *device = engine->device;
@@ -236,8 +239,8 @@ static struct dfr_emu_stream *choose_stream(struct dfr_emu_engine *engine, bool 
     return best;
 }
 
-/* After a command of `stream`: whoever waits for it is told. Called and left with the lock held; the runtime's wakeup
- * is called without it. */
+/* After a command of this kind: wakes whoever waits for it. The caller holds the lock, and still does afterwards; the
+ * runtime's wakeup is called without the lock. */
 static void announce(struct dfr_emu_device *device, enum dfr_emu_kind kind)
 {
     if (device->worker_waits)
@@ -268,9 +271,9 @@ static void *engine_main(void *arg)
     struct dfr_emu_device *device = engine->device;
     struct dfr_crash_frame frame;
 
-    dfr_crash_enter(&frame, NULL);      /* each launch says which call it is */
+    dfr_crash_enter(&frame, NULL);      /* each launch tells crash.c which call it is */
     pthread_setname_np(pthread_self(), engine->name);
-    prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul); /* 1 us: links have latencies of a few */
+    prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul); /* 1 µs: the latencies of links are a few µs */
     pthread_mutex_lock(&device->lock);
     for (;;) {
         bool idle;
@@ -289,7 +292,7 @@ static void *engine_main(void *arg)
         pthread_mutex_unlock(&device->lock);
         run_command(engine, stream, command, number);
         pthread_mutex_lock(&device->lock);
-        enum dfr_emu_kind kind = command->kind; /* its place in the ring is free once `done` says so */
+        enum dfr_emu_kind kind = command->kind; /* read now: from `done` on, its place in the ring may be taken */
         atomic_store_explicit(&stream->done, number, memory_order_release);
         announce(device, kind);
     }
@@ -309,7 +312,7 @@ static void engine_define(struct dfr_emu_device *device, const char *name, uint3
     engine->first_stream = first_stream;
     engine->n_streams = n_streams;
     engine->asleep = false;
-    if (device->trial.reorder_seed > 0) { /* never 0, and another for each engine of each device */
+    if (device->trial.reorder_seed > 0) { /* never 0, and different for each engine of each device */
         engine->random = (device->trial.reorder_seed * 64 + device->index * 4 + device->n_engines) *
                          UINT64_C(0x9e3779b97f4a7c15) | 1;
         draw(engine);
@@ -317,7 +320,8 @@ static void engine_define(struct dfr_emu_device *device, const char *name, uint3
     pthread_cond_init(&engine->work, NULL);
 }
 
-/* Signals sent to the process are for the threads that the program knows of; faults stay with who caused them. */
+/* Signals sent to the process go to the threads that the program knows of, not to engines. Signals of faults stay
+ * open: they go to the thread that caused them. */
 static void block_signals(sigset_t *before)
 {
     sigset_t set;
@@ -352,8 +356,9 @@ int dfr_emu_engines_start(struct dfr_emu_device *device, struct df_error *error)
     uint32_t started = 0;
     int failure = 0;
 
-    device->n_engines = 0;              /* the stream to peers, which lies behind D2H, has no engine of
-                                         * its own without */
+    /* Without a peer link, the stream for peer copies has no engine of its own: it lies behind D2H and is served with
+     * it. */
+    device->n_engines = 0;
     if (device->unit.engines == 1) {
         engine_define(device, "emu copies", DFR_STREAM_H2D, device->sends ? 2 : 3);
     } else {

@@ -1,5 +1,5 @@
-/* emu_fault.c - the SIGSEGV handler of the emulated GPUs (see emu_fault.h). The handler itself only finds out whose
- * fault it is and leaves; messages are made by who called the kernel. */
+/* emu_fault.c - the SIGSEGV handler of the emulated GPUs (emu_fault.h). The handler itself only finds out whose fault
+ * it is, and leaves. The message is made by emu_check.c, which called the kernel. */
 #include "runtime/emu/emu_fault.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 #define MAX_POOLS 16
 
-struct frame {                          /* a guarded call, on the stack of its thread */
+struct frame {                          /* of one guarded call, on the stack of its thread */
     sigjmp_buf back;
     struct dfr_emu_fault *fault;
 };
@@ -25,7 +25,7 @@ static _Atomic(const struct dfr_emu_pool *) pools[MAX_POOLS]; /* the handler may
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned n_watched;
 static bool handler_present;
-static struct sigaction handler_before; /* written before the handler is there */
+static struct sigaction handler_before; /* written before our handler is put in place */
 
 /* ---- in the handler ---- */
 
@@ -60,7 +60,7 @@ static void report(const struct dfr_emu_pool *pool, uintptr_t address)
                           dfr_program_name(), pool->device_name, (unsigned long long)(address - (uintptr_t)pool->base));
 
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
-        return; /* nobody left to tell */
+        return; /* there is nobody to tell */
 }
 
 static void previous_handler(int signal_number, siginfo_t *info, void *context)
@@ -72,10 +72,10 @@ static void previous_handler(int signal_number, siginfo_t *info, void *context)
     } else if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN) {
         handler_before.sa_handler(signal_number);
     } else {
-        /* Returning repeats the access, which then ends the process as it would have without us. */
+        /* When the handler returns, the access is repeated. It then ends the process as it would have without us. */
         sigaction(signal_number, &standard, NULL);
         if (info->si_code <= 0)
-            raise(signal_number); /* sent by someone: there is no access to repeat */
+            raise(signal_number); /* somebody sent the signal: there is no access to repeat */
     }
 }
 
@@ -114,7 +114,7 @@ static void handler_put(void)
     handler_present = true;
 }
 
-/* Where someone put a handler over ours, it may call ours: then ours stays. */
+/* If somebody put a handler over ours, that one may call ours. Then ours stays. */
 static void handler_take_away(void)
 {
     if (!handler_is_ours())
@@ -153,7 +153,7 @@ void dfr_emu_unwatch(const struct dfr_emu_pool *pool)
 
 /* ---- guarded calls ---- */
 
-/* After the jump nothing local is read but what the caller's pointers lead to. */
+/* After the jump nothing local is read, only what the caller's pointers lead to: locals may have lost their values. */
 bool dfr_emu_call_guarded(const struct dfr_launch *launch, void *stream, int *result, struct dfr_emu_fault *fault)
 {
     struct frame frame = {.fault = fault};

@@ -1,8 +1,9 @@
-/* emu_host.c - the host's memory as the emulated GPUs' driver would see it: what it gives, and what is registered.
+/* emu_host.c - the host's memory as a driver of emulated GPUs would see it: memory that it gives, and memory that it
+ * registers (pins). emu.c has these operations in its table.
  *
- * Registering changes nothing here, but it is held to the rules of a real driver: a range is registered once, what
- * is unregistered was registered, and a copy lies in registered memory as a whole or not at all. What is left, and what
- * was wrong, can be asked for.
+ * Registering changes nothing here, but it is held to the rules of a real driver: a range is registered once; only
+ * what was registered is unregistered; a copy lies in registered memory as a whole or not at all. Tests can ask for
+ * what is still registered, and for how often a range was unregistered wrongly.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,10 +18,10 @@ struct range {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct range *ranges;            /* registered; in no order */
+static struct range *ranges;            /* what is registered, in no order */
 static uint32_t n_ranges;
 static uint64_t wrong;
-static _Atomic bool any;                /* n_ranges > 0: a glance before the lock */
+static _Atomic bool any;                /* n_ranges > 0; read without the lock, to spare copies the lock */
 
 uint64_t dfr_emu_whole_pages(uint64_t bytes)
 {
@@ -51,7 +52,7 @@ void dfr_emu_host_free(void *memory, uint64_t bytes)
 
 /* ---- registering ---- */
 
-/* The first range that has bytes in common with [begin, end); with the lock. */
+/* The first range that has bytes in common with [begin, end). The caller holds the lock. */
 static struct range *find(uintptr_t begin, uintptr_t end)
 {
     for (uint32_t i = 0; i < n_ranges; i++)
@@ -60,7 +61,7 @@ static struct range *find(uintptr_t begin, uintptr_t end)
     return NULL;
 }
 
-/* Drops the table with its last range, so that nothing is left behind; with the lock. */
+/* The table is freed with its last range, so that no memory is left behind. The caller holds the lock. */
 static void resize(uint32_t n)
 {
     n_ranges = n;

@@ -1,5 +1,6 @@
-/* emu_record.c - recordings of the emulated GPU: commands of one stream that are kept and enqueued again. As a CUDA
- * Graph they cost one launch; unlike one, a replay calls the cpu code again, since that is the kernel.
+/* emu_record.c - recordings of the emulated GPU: commands of one stream that are kept, and enqueued again by each
+ * replay. device.h's record and replay operations lead here. Like a CUDA Graph, a replay costs one launch. Unlike
+ * with a CUDA Graph, it calls the host code again, because here the cpu variant is the kernel.
  */
 #include <stdlib.h>
 
@@ -8,7 +9,7 @@
 
 struct dfr_recording {
     uint32_t n, capacity;
-    bool failed;                        /* no memory */
+    bool failed;                        /* there was no memory for a command */
     struct dfr_emu_command *commands;
 };
 

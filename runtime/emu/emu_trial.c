@@ -9,12 +9,13 @@
 #include "runtime/base/error.h"
 
 #define MOST_SLOW 1000
-#define VARIABLE DFR_EMU_TRIAL_VARIABLE ": "
+#define VARIABLE DFR_EMU_TRIAL_VARIABLE ": " /* begins each message */
 
 static const char *const call_names[DFR_EMU_CALLS] = {
     [DFR_EMU_CALL_OPEN] = "open",     [DFR_EMU_CALL_ALLOC] = "alloc", [DFR_EMU_CALL_COPY] = "copy",
     [DFR_EMU_CALL_LAUNCH] = "launch", [DFR_EMU_CALL_EVENT] = "event", [DFR_EMU_CALL_WAIT] = "wait",
-    [DFR_EMU_CALL_QUERY] = "query",   [DFR_EMU_CALL_LATE_COPY] = "late-copy", [DFR_EMU_CALL_LATE_LAUNCH] = "late-launch",
+    [DFR_EMU_CALL_QUERY] = "query",   [DFR_EMU_CALL_LATE_COPY] = "late-copy",
+    [DFR_EMU_CALL_LATE_LAUNCH] = "late-launch",
 };
 
 const char *dfr_emu_call_name(enum dfr_emu_call call)
@@ -22,7 +23,7 @@ const char *dfr_emu_call_name(enum dfr_emu_call call)
     return call_names[call];
 }
 
-/* A whole number from 1 that ends at *end. */
+/* Reads a whole number from 1. *end: what follows it. */
 static bool read_number(const char *text, const char **end, uint64_t *number)
 {
     char *after;
@@ -56,8 +57,8 @@ static int read_fail(const char *text, struct dfr_emu_trial *trial, struct df_er
         char names[128] = "";
         for (int c = 0; c < DFR_EMU_CALLS; c++)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", c ? ", " : "", call_names[c]);
-        return dfr_error(error, DF_E_ARGUMENT, VARIABLE "nothing called '%.*s' can fail; there are: %s", (int)length, text,
-                         names);
+        return dfr_error(error, DF_E_ARGUMENT, VARIABLE "nothing called '%.*s' can fail; there are: %s", (int)length,
+                         text, names);
     }
     if (text[length] != ':' || !read_number(text + length + 1, &text, &number) || *text)
         return dfr_error(error, DF_E_ARGUMENT, VARIABLE "which %s is to fail is given like '%s:3'", call_names[call],
@@ -106,7 +107,8 @@ static int read_item(const char *item, struct dfr_emu_trial *trial, struct df_er
         return read_slow(item + 5, trial, error);
     if (strncmp(item, "reorder=", 8) == 0)
         return read_reorder(item + 8, trial, error);
-    return dfr_error(error, DF_E_ARGUMENT, VARIABLE "'%s' is none of fail=CALL:N, slow=FACTOR[:GPU] and reorder=SEED", item);
+    return dfr_error(error, DF_E_ARGUMENT,
+                     VARIABLE "'%s' is none of fail=CALL:N, slow=FACTOR[:GPU] and reorder=SEED", item);
 }
 
 int dfr_emu_trial_parse(const char *text, struct dfr_emu_trial *trial, struct df_error *error)

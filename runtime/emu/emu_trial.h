@@ -1,17 +1,17 @@
-/* emu_trial.h - an emulated GPU that misbehaves on purpose: calls that fail, work that is slow, and an order of events that
- * is as unlucky as the rules of device.h allow. Tests ask for it; a program has no option for it.
+/* emu_trial.h - an emulated GPU that misbehaves on purpose: calls that fail, work that is slow, and an order of
+ * events that is as unlucky as the rules of device.h allow. Tests ask for it; a program has no option for it.
  *
  * Words:    a *trial* is what the emulated GPUs are asked to do wrong.
- * Asking:   by the environment, DF_EMU_TRIAL="fail=copy:3,slow=4:1,reorder=7", which each device reads when it is opened; or
- *           by dfr_emu_trial_use() in a test that has libdf in its own process.
+ * Asking:   by the environment, DF_EMU_TRIAL="fail=copy:3,slow=4:1,reorder=7", which each device reads when it is
+ *           opened; or by dfr_emu_trial_use() in a test that has libdf in its own process.
  *               fail=CALL:N     the N-th such call on each device fails. It may be given several times
  *               slow=FACTOR     copies and kernels take so many times as long; slow=FACTOR:GPU, on that device alone
  *               reorder=SEED    what no order is promised for comes in another order
- * Failing:  a call fails where it is made. A *late* copy or launch is accepted and fails when it is carried out, as on a
- *           real GPU: from there on the device carries out nothing more, and an event after it says so.
- * Reorder:  engines take any stream whose next command can start. Copies move their bytes at one end of the time they take
- *           or at the other. Short pauses lie before commands, and before their ends are told. So a user of the device can
- *           rely only on what follows from the streams' own order and their waits.
+ * Failing:  a call fails where it is made. A *late* copy or launch is accepted and fails when it is carried out, as
+ *           on a real GPU: from there on the device carries out nothing more, and an event after it says so.
+ * Reorder:  engines take any stream whose next command can start. Copies move their bytes at one end of the time they
+ *           take or at the other. Short pauses lie before commands, and before their ends are told. So a user of the
+ *           device can rely only on what follows from the streams' own order and their waits.
  * Threads:  a device's calls are counted by its worker alone. Each engine has random numbers of its own.
  */
 #ifndef DFR_EMU_TRIAL_H

@@ -1,13 +1,15 @@
-/* cuda.c - the device "cuda": NVIDIA GPUs by the CUDA runtime. With its neighbours cuda_*.c alone it includes CUDA's
- * headers; they make up a library of their own (libdf-cuda), linked with the static CUDA runtime, which looks for the
- * driver when first called. So a program with it starts everywhere, and count() says what is missing.
+/* cuda.c - the device "cuda": NVIDIA GPUs by the CUDA runtime. The runtime calls it by the table of operations at the
+ * end of this file. The files of this folder make up a library of their own, libdf-cuda, which is linked with the
+ * static CUDA runtime. That one looks for the driver when it is first called. So a program with this library starts
+ * everywhere, and count() says what is missing.
  *
- * Threads:  the CUDA runtime's current device is a thread's own; each call that needs one selects it first, and asks
- *           CUDA which one it is: kernels' host code, and the program that the run is in, may have selected another.
- * Errors:   CUDA reports what a kernel did wrong at some later call. Such errors end the context, so every later call
- *           has them too: faulted() says so from then on.
- * Files:    here a device is opened and closed, and errors are put into words; cuda_machine.c says what GPUs there are
- *           and pins memory, cuda_work.c copies, launches and has events, cuda_graph.c records, cuda_blas.c finds
+ * Threads:  each thread has its own current device in the CUDA runtime. A call that needs one asks CUDA which device
+ *           is selected, and selects the right one: kernels' host code, or the program that the run is in, may have
+ *           selected another.
+ * Errors:   CUDA reports what a kernel did wrong at some later call. Such an error ends the context, so every later
+ *           call reports it too. faulted() says so from then on.
+ * Files:    this one opens and closes a device, and puts errors into words. cuda_machine.c says what GPUs there are
+ *           and pins memory; cuda_work.c copies, launches and has events; cuda_graph.c records; cuda_blas.c finds
  *           cuBLAS.
  */
 #include <stdio.h>
@@ -21,10 +23,10 @@
 
 /* ---- errors and the current device ---- */
 
-/* Of newer toolkits than this may be compiled with; the driver says them all the same. */
+/* These come from newer toolkits than this may be compiled with. A newer driver reports them all the same. */
 enum { ERROR_CONTAINED = 226, ERROR_TENSOR_MEMORY_LEAK = 721 };
 
-/* Errors that a kernel or copy which was enqueued before has caused: the device is lost to this process. */
+/* Is this an error that work has caused which was enqueued before? Then the device is lost to this process. */
 static bool is_fault(cudaError_t status)
 {
     switch ((int)status) {
@@ -48,7 +50,7 @@ static bool is_fault(cudaError_t status)
     }
 }
 
-/* Also takes the error out of the runtime's memory, so that no later launch is blamed for it. */
+/* Also clears CUDA's record of the last error, so that no later launch is blamed for it. */
 int dfr_cuda_failed(struct df_error *error, const char *device, const char *doing, cudaError_t status)
 {
     (void)cudaGetLastError();
@@ -136,7 +138,7 @@ static int mark_opened(struct cuda_device *cuda, struct df_error *error)
     return status;
 }
 
-/* Also what a failed open leaves. Errors are not news here: who drained the device has heard them. */
+/* Called after a failed open, too. Errors are ignored here: who drained the device has been told of them. */
 static void free_all(struct cuda_device *cuda)
 {
     for (uint32_t s = 0; s < cuda->n_streams; s++) {
@@ -168,7 +170,8 @@ static int cuda_open(uint32_t index, const struct dfr_device_config *config, str
     cuda->base.ops = &dfr_cuda_ops;
     cuda->index = (int)index;
     snprintf(cuda->name, sizeof cuda->name, "cuda%u", index);
-    /* Even where it seems to be selected: a thread that has set none gets the first that works, not this one. */
+    /* Always, even if the GPU seems to be selected: a thread that has set no device gets the first that works, which
+     * may be another one. */
     status = dfr_cuda_check(cuda, cudaSetDevice(cuda->index), "selecting it", error);
     if (status == DF_OK)
         status = make_streams(cuda, config->compute_streams, error);
@@ -188,7 +191,7 @@ static void cuda_close(struct dfr_device *device)
 {
     struct cuda_device *cuda = dfr_cuda_of(device);
 
-    (void)dfr_cuda_drain(device, NULL); /* and it is selected */
+    (void)dfr_cuda_drain(device, NULL); /* this also selects the device */
     free_all(cuda);
 }
 

@@ -1,4 +1,4 @@
-/* cuda_blas.c - three functions of cuBLAS by dlsym (see cuda_blas.h). */
+/* cuda_blas.c - three functions of cuBLAS, found by dlsym() (cuda_blas.h). cuda_work.c calls this. */
 #include "runtime/cuda/cuda_blas.h"
 
 #include <dlfcn.h>
@@ -6,8 +6,8 @@
 
 #include "runtime/base/error.h"
 
-/* The program's own cuBLAS where it links one, so that handle and functions are of one version; else what is
- * installed. */
+/* The program's own cuBLAS if it is linked with one, so that the handle and the kernels' calls are of one version;
+ * else one that is installed. */
 static bool find_library(void **library)
 {
     static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so",

@@ -1,8 +1,8 @@
-/* cuda_blas.h - cuBLAS for kernels that ask for it, found when the first one does: no program needs it to start, and
- * this needs none of CUDA's headers.
+/* cuda_blas.h - cuBLAS for kernels that ask for it (df_cublas()). The library is looked for when the first kernel
+ * asks, so no program needs it to start. This file needs none of CUDA's headers.
  *
- * Memory:   a handle is returned by dfr_cublas_end(), with the GPU that it was made on selected.
- * Threads:  a struct dfr_cublas is one device's, used by its worker.
+ * Memory:   a handle is given back by dfr_cublas_end(), while the GPU is selected that it was made on.
+ * Threads:  a struct dfr_cublas belongs to one device and is used by that device's worker.
  * Errors:   DF_E_DEVICE with what is missing, or cuBLAS's status.
  */
 #ifndef DFR_CUDA_BLAS_H

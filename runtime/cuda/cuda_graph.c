@@ -1,8 +1,9 @@
-/* cuda_graph.c - recordings as CUDA Graphs: the stream is captured while kernels' host code enqueues on it, what comes
- * of that is instantiated once, and a replay is one launch of the graph.
+/* cuda_graph.c - recordings as CUDA Graphs, for device.h's record and replay operations. The stream is captured while
+ * kernels' host code enqueues on it. The captured graph is instantiated once, and a replay is one launch of that graph.
  *
- * Capture is of this thread alone, so other GPUs' workers go on. A kernel whose host code does what a capture forbids
- * (waits for the stream, allocates) spoils it: then there is no recording, and nothing has been done on the GPU.
+ * Only this thread is captured, so other GPUs' workers go on. A kernel's host code may do what a capture forbids:
+ * wait for the stream, or allocate. That spoils the capture: then there is no recording, and nothing has been done on
+ * the GPU.
  */
 #include <stdlib.h>
 
@@ -47,7 +48,7 @@ int dfr_cuda_record_end(struct dfr_device *device, uint32_t stream, struct dfr_r
         *recording = r;
         return DF_OK;
     }
-    (void)cudaGetLastError();           /* it is not recorded: no news for whoever launches next */
+    (void)cudaGetLastError();           /* not being recorded is no error; a later launch must not be blamed */
     if (r == NULL)
         return dfr_error_memory(error);
     free(r);
@@ -68,7 +69,7 @@ void dfr_cuda_recording_destroy(struct dfr_device *device, struct dfr_recording 
 {
     struct cuda_device *cuda = dfr_cuda_of(device);
 
-    (void)dfr_cuda_select(cuda->index); /* who makes and ends the run calls this: the worker is gone */
+    (void)dfr_cuda_select(cuda->index); /* this thread ends the run: the worker that selected it is gone */
     (void)cudaGraphExecDestroy(r->exec);
     (void)cudaGetLastError();
     free(r);

@@ -1,5 +1,6 @@
-/* cuda_impl.h - one CUDA device, as the files of libdf-cuda see it: cuda.c, cuda_machine.c, cuda_work.c and
- * cuda_graph.c. They alone include CUDA's headers. */
+/* cuda_impl.h - one CUDA device, as the files of libdf-cuda see it. This room implements device.h with the CUDA
+ * runtime. It knows device.h and errors, and nothing of graphs and runs. Its files alone include CUDA's headers.
+ */
 #ifndef DFR_CUDA_IMPL_H
 #define DFR_CUDA_IMPL_H
 
@@ -13,8 +14,8 @@
 struct cuda_stream {
     cudaStream_t handle;
     cudaEvent_t mark;                   /* recorded before the latest copy or launch */
-    bool marked;                        /* and not yet taken over by an event */
-    bool recording;                     /* what is enqueued is captured */
+    bool marked;                        /* `mark` is recorded, and no event has taken it over yet */
+    bool recording;                     /* what is enqueued is captured for a CUDA Graph */
     void *blas;
 };
 
@@ -22,10 +23,10 @@ struct cuda_device {
     struct dfr_device base;
     int index;
     char name[32];                      /* "cuda0", for messages */
-    bool faulted;
+    bool faulted;                       /* an error has ended the context: the device is lost to this process */
     void *allocation;
-    unsigned char *pool;
-    cudaEvent_t opened;
+    unsigned char *pool;                /* in `allocation`, aligned */
+    cudaEvent_t opened;                 /* the moment that times count from */
     struct dfr_cublas blas;
     uint32_t n_streams;
     struct cuda_stream *streams;
@@ -38,11 +39,11 @@ static inline struct cuda_device *dfr_cuda_of(struct dfr_device *device)
 
 /* Makes the GPU this thread's current one. */
 cudaError_t dfr_cuda_select(int index);
-/* DF_OK, or what CUDA says of `doing`. */
+/* DF_OK for cudaSuccess; else an error of what CUDA says of `doing`. */
 int dfr_cuda_check(struct cuda_device *cuda, cudaError_t status, const char *doing, struct df_error *error);
-/* The same where it is not cudaSuccess; `device` is for the message. */
+/* The error of a status that is not cudaSuccess; `device` is the name for the message. */
 int dfr_cuda_failed(struct df_error *error, const char *device, const char *doing, cudaError_t status);
-/* Before each copy, launch or replay: its device and stream are right, and where it begins is marked. */
+/* Called before each copy, launch or replay: checks the stream, selects the device, and marks when the work begins. */
 int dfr_cuda_begin_work(struct cuda_device *cuda, uint32_t stream, struct df_error *error);
 
 /* Operations of device.h: cuda_machine.c */

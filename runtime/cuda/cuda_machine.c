@@ -1,5 +1,5 @@
-/* cuda_machine.c - what is asked of CUDA without an open device: how many GPUs there are, or why none, what they are,
- * and host memory that they copy fast.
+/* cuda_machine.c - what CUDA is asked without an open device: how many GPUs there are, or why there are none; what
+ * they are; and host memory that they copy fast.
  */
 #include <stdio.h>
 
@@ -39,14 +39,15 @@ uint32_t dfr_cuda_count(struct df_error *error)
     return (uint32_t)count;
 }
 
-/* CUDA 12 has this function with "_v2" behind its name, CUDA 11 and 13 without; this library is compiled with the
- * headers of one and linked with the runtime of whatever nvcc is there. What is read lies in the same place in all. */
+/* CUDA 12 has this function with "_v2" behind its name; CUDA 11 and 13 have it without. This library is compiled with
+ * the headers of one version and linked with the runtime of the nvcc that is found. What is read here lies in the
+ * same place in all of them. */
 extern cudaError_t properties_v2(void *, int) __asm__("cudaGetDeviceProperties_v2") __attribute__((weak));
 extern cudaError_t properties_v1(void *, int) __asm__("cudaGetDeviceProperties") __attribute__((weak));
 
 union properties {
     struct cudaDeviceProp device;
-    char room[4096];                    /* the linked runtime's structure may be the longer one */
+    char room[4096];                    /* the structure of the linked runtime may be longer */
 };
 
 int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *error)

@@ -1,6 +1,6 @@
-/* cuda_nvtx.h - a range around each job's launches, named by its node, for Nsight Systems and its like. NVTX is made of
- * headers alone, which look for the tool when first called: without one a range costs a call of an empty function. A
- * toolkit without these headers has no ranges.
+/* cuda_nvtx.h - a range around each job's launches, named by its node, for Nsight Systems and similar tools. NVTX is
+ * made of headers alone. They look for a tool when they are first called; without one, a range costs a call of an
+ * empty function. If the toolkit lacks these headers, there are no ranges.
  */
 #ifndef DFR_CUDA_NVTX_H
 #define DFR_CUDA_NVTX_H

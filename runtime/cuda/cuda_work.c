@@ -1,11 +1,12 @@
-/* cuda_work.c - copies, launches and events of an open CUDA device.
+/* cuda_work.c - copies, launches and events of an open CUDA device: operations of device.h that its worker calls.
  *
- * Handles:  each compute stream has a cuBLAS handle of its own, made when a kernel first asks for it (cuda_blas.c).
+ * Handles:  each compute stream has a cuBLAS handle of its own. It is made when a kernel first asks for it
+ *           (cuda_blas.c).
  * Ranges:   each launch is in an NVTX range with its node's name (cuda_nvtx.h).
- * Times:    events are made with timing. A stream marks where its latest copy or launch began with an event of its own;
- *           recording an event takes over that mark and leaves its old one to the stream. Times since the device was
- *           opened come as 32-bit floats: 1 us exact in the first 16 s, 0.1 ms after half an hour; durations stay
- *           exact.
+ * Times:    events are made with timing. A stream marks with an event of its own when its latest copy or launch
+ *           began. Recording an event takes over that mark, and leaves the event's old mark to the stream. Times
+ *           since the device was opened come as 32-bit floats. They are exact to 1 µs in the first 16 s, and to 0.1
+ *           ms after half an hour; durations stay exact.
  */
 #include <stdlib.h>
 
@@ -14,8 +15,8 @@
 #include "runtime/base/error.h"
 
 struct cuda_event {
-    cudaEvent_t begin, end;
-    bool recorded, has_begin;
+    cudaEvent_t begin, end;             /* begin: taken over from a stream's mark */
+    bool recorded, has_begin;           /* has_begin: there was a mark to take over */
 };
 
 /* ---- work ---- */
@@ -28,7 +29,7 @@ int dfr_cuda_begin_work(struct cuda_device *cuda, uint32_t stream, struct df_err
         return dfr_error(error, DF_E_ARGUMENT, "%s: no stream %u", cuda->name, stream);
     status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
     if (cuda->streams[stream].recording)
-        return status;                  /* the replay is marked, not its parts */
+        return status;                  /* a replay is marked as a whole, not its parts */
     if (status == DF_OK)
         status = dfr_cuda_check(cuda, cudaEventRecord(cuda->streams[stream].mark, cuda->streams[stream].handle),
                        "recording an event", error);
@@ -48,7 +49,8 @@ int dfr_cuda_copy_peer(struct dfr_device *device, struct dfr_device *receiver, v
                                                     cuda->streams[stream].handle), "copying to another GPU", error);
 }
 
-/* Without access to the other's memory the driver copies by way of the host's. Somebody else's access is as good. */
+/* Without access to the other GPU's memory, the driver copies by way of the host's. Access that somebody else has
+ * enabled serves as well. */
 bool dfr_cuda_connect(struct dfr_device *device, struct dfr_device *receiver)
 {
     int from = dfr_cuda_of(device)->index, to = dfr_cuda_of(receiver)->index, can = 0;
@@ -58,7 +60,7 @@ bool dfr_cuda_connect(struct dfr_device *device, struct dfr_device *receiver)
         status = dfr_cuda_select(from);
     if (status == cudaSuccess && can)
         status = cudaDeviceEnablePeerAccess(to, 0);
-    (void)cudaGetLastError();           /* no access is no error */
+    (void)cudaGetLastError();           /* that there is no access is no error */
     return can && (status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled);
 }
 
@@ -91,7 +93,7 @@ int dfr_cuda_launch(struct dfr_device *device, const struct dfr_launch *launch, 
 
     if (status != DF_OK)
         return status;
-    dfr_nvtx_begin(launch->node_name);  /* tools show below it what it enqueued on the GPU */
+    dfr_nvtx_begin(launch->node_name);  /* tools show what the node enqueued on the GPU below this range */
     *launch->result = launch->fn(launch->call, cuda->streams[stream].handle, launch->dims, launch->ports,
                                  launch->scalars);
     dfr_nvtx_end();
@@ -112,8 +114,8 @@ int dfr_cuda_stream_wait(struct dfr_device *device, uint32_t stream, struct dfr_
                  "waiting for an event", error);
 }
 
-/* For its own streams: others may use this GPU too, in this process, and while they capture nobody may wait for the
- * whole of it. */
+/* Waits for the device's own streams, not for the whole GPU: others in this process may use the GPU too, and while they
+ * capture, nobody may wait for the whole of it. */
 int dfr_cuda_drain(struct dfr_device *device, struct df_error *error)
 {
     struct cuda_device *cuda = dfr_cuda_of(device);
@@ -133,7 +135,7 @@ void *dfr_cuda_blas(struct dfr_device *device, uint32_t stream, struct df_error 
     struct cuda_device *cuda = dfr_cuda_of(device);
     struct cuda_stream *s = &cuda->streams[stream];
 
-    if (s->recording) {                 /* making a handle allocates: that spoils the capture, and maybe the handle */
+    if (s->recording) {                 /* making a handle allocates, which spoils the capture, and maybe the handle */
         dfr_error(error, DF_E_DEVICE, "%s: what uses cuBLAS is not recorded", cuda->name);
         return NULL;
     }
@@ -214,7 +216,7 @@ int dfr_cuda_event_query(struct dfr_device *device, struct dfr_event *event, boo
     }
     status = cudaEventQuery(e->end);
     if (status == cudaErrorNotReady) {
-        (void)cudaGetLastError(); /* it counts as an error there */
+        (void)cudaGetLastError(); /* CUDA counts "not ready" as an error */
         *complete = false;
         return DF_OK;
     }

@@ -95,7 +95,7 @@ static int make_pool(struct cuda_device *cuda, uint64_t bytes, struct df_error *
     (void)cudaGetLastError();
     if (cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess)
         snprintf(doing, sizeof doing,
-                 "allocating its pool of %.1f MiB, where %.1f of %.1f MiB are free (--gpu-mem takes less)",
+                 "allocating its pool of %.1f MiB, while %.1f of %.1f MiB are free (--gpu-mem takes less)",
                  (double)bytes / MIB, (double)free_bytes / MIB, (double)total_bytes / MIB);
     else
         snprintf(doing, sizeof doing, "allocating its pool of %.1f MiB", (double)bytes / MIB);

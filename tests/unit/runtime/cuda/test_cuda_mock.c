@@ -360,7 +360,7 @@ static void test_no_gpu(void **state)
     assert_non_null(strstr(error.text, "cudaErrorDevicesUnavailable"));
     config.pool_bytes = 2 * MEMORY;
     assert_int_equal(ops->open(0, &config, &device, &error), DF_E_MEMORY);
-    assert_non_null(strstr(error.text, "128.0 MiB, where 64.0 of 64.0 MiB are free (--gpu-mem takes less)"));
+    assert_non_null(strstr(error.text, "128.0 MiB, while 64.0 of 64.0 MiB are free (--gpu-mem takes less)"));
     assert_nothing_left();
 }
 

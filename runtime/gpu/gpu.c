@@ -1,5 +1,6 @@
-/* gpu.c - one GPU of a run: opening its device, making its memory's cache and the records of its jobs, and returning
- * them. */
+/* gpu.c - one GPU of a run: opens its device, makes the cache of its memory and the records of its jobs, and returns
+ * them. df_run_start() and df_run_wait() call it.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +15,8 @@ static void gpu_wakeup(void *arg)
     dfr_wake_one(arg);
 }
 
-/* A traced copy; the wave is that of the slot, which a reader of the block keeps from ending. */
+/* A copy has ended that is traced. Its wave is that of the block's slot: a reader of the block keeps that wave from
+ * ending. */
 static void copied(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s)
 {
     struct dfr_gpu *gpu = arg;
@@ -33,7 +35,7 @@ static void arrived(void *arg, uint32_t waiter)
     dfr_arrived(((struct dfr_gpu *)arg)->run, waiter);
 }
 
-/* --poison */
+/* --poison: memory was given back. */
 static void freed(void *arg, void *address, uint64_t bytes)
 {
     struct dfr_gpu *gpu = arg;
@@ -162,7 +164,8 @@ int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, s
     gpu->jobs = calloc(gpu->capacity, sizeof *gpu->jobs);
     gpu->order = calloc(gpu->capacity, sizeof *gpu->order);
     gpu->stream_jobs = calloc(run->devices.jobs, sizeof *gpu->stream_jobs);
-    gpu->loaded = gpu->device->ops->loads_late ? calloc((size_t)run->devices.jobs * run->graph->n_kernels + 1, 1) : NULL;
+    gpu->loaded = gpu->device->ops->loads_late ? calloc((size_t)run->devices.jobs * run->graph->n_kernels + 1, 1)
+                                               : NULL;
     gpu->flying = run->devices.ahead ? calloc((size_t)run->graph->n_nodes * (run->inflight + 1) + 1, 1) : NULL;
     if (!gpu->jobs || !gpu->order || !gpu->stream_jobs || (run->devices.ahead && !gpu->flying) ||
         (gpu->device->ops->loads_late && !gpu->loaded)) {

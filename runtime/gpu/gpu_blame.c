@@ -1,5 +1,6 @@
-/* gpu_blame.c - whose failure it is that a call to a GPU's device shows: the job's for which it was made, a copy's, or
- * that of some job launched before, where the device can only say that late.
+/* gpu_blame.c - whose failure it is that a call to a GPU's device reports: the job's that the call was made for, a
+ * copy's, or that of some job launched before, because a device may report a fault only later. The worker's files
+ * call this.
  */
 #include <stdio.h>
 
@@ -13,8 +14,9 @@ static void blame(struct dfr_gpu *gpu, uint64_t job, const char *others, const c
                     others, why);
 }
 
-/* A fault shows at a later call, whoever makes it: it is of a job that was launched and is not known to have ended, or
- * of `caller`, whose host code may have waited for its own kernels. false: there is none but that, or it is told which
+/* A fault is reported at a later call, whoever makes that call. It was made by a job that was launched and is not
+ * known to have ended, or by `caller`, whose host code may have waited for its own kernels. This names the first such
+ * job, and how many others it may have been. false: there is no job but `caller`, or it is known which job it was
  * (--sync-kernels). */
 static bool blame_launched(struct dfr_gpu *gpu, const struct gpu_job *caller, const struct df_error *error)
 {
@@ -49,7 +51,7 @@ void dfr_gpu_job_failed(struct dfr_gpu *gpu, const struct gpu_job *j, const stru
     blame(gpu, j->job, "", error->text);
 }
 
-/* A reader of the block keeps its wave from ending. */
+/* The wave is that of the block's slot: a reader of the block keeps that wave from ending. */
 void dfr_gpu_copies_failed(struct dfr_gpu *gpu, const struct df_error *error)
 {
     const struct df_graph *g = gpu->run->graph;

@@ -1,14 +1,16 @@
-/* gpu_launch.c - launching a job on a GPU, and behind it those that follow, so that the GPU never waits for this thread
- * between them.
+/* gpu_launch.c - launches a job on a GPU and, behind it, the jobs that follow, so that the GPU never waits for this
+ * thread between them. gpu_worker.c calls it for each job whose inputs are there.
  *
- * Ahead:    where the policy knows each node's unit before the run, a job whose missing inputs are all being made by
- *           jobs in flight here is launched behind these, in stream order, before it is ready. Only this thread will
- *           release it, so nobody else can come by it: run->devices.ahead tells the engine to leave it to us when it does. It
- *           ends here only after that, so jobs end in the order of the graph.
- * Never so: jobs behind a stream source (which may end), that are `sync`, whose other inputs are not in this memory,
- *           or for which there is no free room: they are taken from the policy when they are ready, as ever.
- * Batch:    a job and those found behind it at its launch; they go to one stream in one order, and may be recorded
- *           (gpu_record.c). A job that another unit waits for ends a batch.
+ * Ahead:    this is for policies that know each node's unit before the run. A job may have missing inputs that are
+ *           all being made by jobs in flight here. It is then launched ahead: behind those jobs, in stream order,
+ *           before the engine has made it ready. Only this thread will release it, so nobody else can get it;
+ *           run->devices.ahead tells the engine to leave it to this worker when it is released. The worker ends it
+ *           only after that release, so jobs end in the order of the graph.
+ * Never so: some jobs are not launched ahead: those that read from a stream source, which may end; those that are
+ *           `sync`; those with another input that is not in this memory; and those for which there is no free room.
+ *           They are taken from the policy when they are ready, like all others.
+ * Batch:    a job, and those found behind it at its launch. They go to one stream in one order, and may be recorded
+ *           (gpu_record.c). A job that another unit waits for is the last of its batch.
  */
 #include "runtime/threads/clock.h"
 #include "runtime/gpu/gpu_impl.h"
@@ -48,7 +50,7 @@ static void make_ports(struct dfr_gpu *gpu, struct gpu_job *j)
     }
 }
 
-/* Its first launch on a stream has just been made. */
+/* Called after each launch. If it was the kernel's first on this stream, its code was loaded just now. */
 static void note_first(struct dfr_gpu *gpu, uint32_t kernel, uint32_t stream)
 {
     uint8_t *loaded = gpu->loaded ? &gpu->loaded[(size_t)stream * gpu->run->graph->n_kernels + kernel] : NULL;
@@ -84,7 +86,7 @@ int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call
     return status;
 }
 
-/* All that a launch needs of the job itself. */
+/* Fills what a launch needs of the job itself. */
 static void prepare(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t stream)
 {
     struct df_run *run = gpu->run;
@@ -108,7 +110,8 @@ static void prepare(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t stream)
 
 /* ---- what follows ---- */
 
-/* In slots of the node whose values are being made here, or UINT32_MAX: it may not be launched yet. */
+/* How many of the node's in slots have values that are being made here. UINT32_MAX: the node may not be launched
+ * ahead. */
 static uint32_t made_here(const struct dfr_gpu *gpu, uint32_t node, uint32_t slot)
 {
     const struct df_run *run = gpu->run;
@@ -150,7 +153,7 @@ static struct gpu_job *empty_job(struct dfr_gpu *gpu)
     return &gpu->jobs[i];
 }
 
-/* NULL: there is no room for it now. */
+/* Launching the node's job ahead begins: it gets memory here. NULL: there is no room for it now. */
 static struct gpu_job *follow(struct dfr_gpu *gpu, uint32_t node, uint32_t slot, uint32_t stream)
 {
     struct gpu_job *j;
@@ -192,7 +195,7 @@ static bool is_awaited(const struct dfr_gpu *gpu, const struct gpu_job *j)
     return false;
 }
 
-/* batch[0] is prepared. Gives how many there are; *next is the first whose readers were not looked at. */
+/* Adds to batch[0], which is prepared, the jobs that may be launched behind it. Gives how many jobs the batch has. */
 static uint32_t gather(struct dfr_gpu *gpu, struct gpu_job **batch, uint32_t stream)
 {
     const struct df_graph *g = gpu->run->graph;
@@ -288,6 +291,6 @@ void dfr_gpu_launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j
         }
         launched(gpu, batch[i], now_s);
         if (gpu->device->ops->results_at_once && batch[i]->result != DF_OK)
-            break;                      /* known already: nothing is launched on what it did not make */
+            break;                      /* the failure is known already: what the job did not make is not read */
     }
 }

@@ -1,19 +1,21 @@
-/* gpu_record.c - batches of launches that come again in later waves with the same addresses: recorded once (on CUDA as
- * a CUDA Graph), and then done by one call.
+/* gpu_record.c - batches of launches that come again in later waves with the same addresses. Such a batch is recorded
+ * once (on CUDA as a CUDA Graph), and from then on one call carries it out. gpu_launch.c asks for this for each
+ * batch.
  *
- * States of a place in the table (by the batch's hash; a batch is its nodes and the addresses of their ports):
- *     1  empty      no batch of this hash came yet
- *     2  seen       1 -> 2 when one came; it was launched job by job
- *     3  recorded   2 -> 3 when it came again (1 -> 3 with --cuda-graphs=on); from then on it is replayed
- *     4  never      2 -> 4 where it cannot be recorded, or a kernel asked for what differs from wave to wave
- * Another batch of the same place takes it over, unless a replay is in flight.
+ * A batch is known by its nodes and the addresses of their ports. Its place in the table follows from its hash.
+ * States of a place:
+ *     1  empty      no batch of this hash has come yet.
+ *     2  seen       1 -> 2 when one has come; it was launched job by job.
+ *     3  recorded   2 -> 3 when it comes again (1 -> 3 with --cuda-graphs=on); from then on it is replayed.
+ *     4  never      2 -> 4 if it cannot be recorded, or if a kernel asked for something that differs from wave to wave.
+ * Another batch with the same place takes the place over, unless a replay of it is in flight.
  *
- * Pays:     a replay saves all but one launch and all but one event, so it pays from a few jobs on (LEAST_JOBS). It
- *           gives one event for the whole batch; a batch ends where another unit waits, so nobody waits longer for
- *           that. With --trace or --learn each job's own times are wanted: then nothing is recorded unless it is asked
- *           for.
- * Memory:   a recording is allocated when it is made, once; replays allocate nothing. It has calls, results and ports
- *           of its own, because what was recorded points to them.
+ * Pays:     a replay saves all launches but one and all events but one, so it pays from a few jobs on (LEAST_JOBS).
+ *           There is one event for the whole batch. A batch ends with a job that another unit waits for, so that
+ *           nobody waits longer because of this. With --trace or --learn each job's own times are wanted: then
+ *           nothing is recorded unless --cuda-graphs=on asks for it.
+ * Memory:   a recording is allocated once, when it is made. Replays allocate nothing. A recording has calls, results
+ *           and ports of its own, because what was recorded points to them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +31,11 @@ enum place { EMPTY, SEEN, RECORDED, NEVER };
 struct gpu_recording {
     uint64_t hash;
     enum place state;
-    uint32_t n, n_ports, left;          /* left: jobs of the replay in flight that have not ended */
+    uint32_t n, n_ports, left;          /* left: jobs of the replay in flight that have not ended yet */
     uint32_t *nodes;
     struct df_call *calls;
     int *results;
-    void **ports;                       /* of all jobs, one after another */
+    void **ports;                       /* of all its jobs, one job after the other */
     struct dfr_range *ranges;
     char (*names)[DFR_GPU_NAME_BYTES];
     struct dfr_recording *device;
@@ -124,7 +126,7 @@ static bool allocate(const struct dfr_gpu *gpu, struct gpu_recording *r, struct 
     return r->nodes && r->calls && r->results && r->ports && r->ranges && r->names;
 }
 
-/* What the launches will point to. */
+/* Copies what the recorded launches will point to. */
 static void copy_jobs(const struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job *const *batch)
 {
     uint32_t at = 0;
@@ -161,7 +163,7 @@ static int record_launches(struct dfr_gpu *gpu, struct gpu_recording *r, struct 
     return status;
 }
 
-/* false, without an error: it never will be. */
+/* true: the batch is recorded. false: an error, or, with DF_OK in *status, it never will be recorded. */
 static bool record(struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job *const *batch, uint32_t n,
                    struct df_error *error, int *status)
 {
@@ -184,8 +186,9 @@ static bool record(struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job 
 
 /* ---- replaying ---- */
 
-/* Jobs that may be launched again without their host code. Whether that has anything to say about other waves nobody
- * knows but who wrote it: unasked, only launches that are all there is are repeated. */
+/* Whether the jobs may be launched again without their host code. Only the author of that code knows whether it does
+ * the same in every wave. So, unless --cuda-graphs=on asks for more, only bare __global__ functions are repeated:
+ * these have no host code. */
 static bool may_repeat(const struct dfr_gpu *gpu, struct gpu_job *const *batch, uint32_t n)
 {
     const struct df_graph *g = gpu->run->graph;
@@ -245,7 +248,7 @@ int dfr_gpu_replay(struct dfr_gpu *gpu, struct gpu_job **batch, uint32_t n, bool
     }
     if (r->state == NEVER || (r->state == SEEN && !record(gpu, r, batch, n, error, &status)))
         return status;
-    if (!is_of(gpu, r, batch, n))       /* another batch of the same hash */
+    if (!is_of(gpu, r, batch, n))       /* it is another batch with the same hash */
         return DF_OK;
     *done = true;
     return replay(gpu, r, batch, error);

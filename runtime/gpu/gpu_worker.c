@@ -1,14 +1,14 @@
-/* gpu_worker.c - the worker of one GPU: keeps several jobs in flight, so that one computes while the copies of the next
- * are under way, and never blocks on any of it.
+/* gpu_worker.c - the worker of one GPU. It keeps several jobs in flight, so that one computes while the copies of the
+ * next are under way, and it never blocks on any of these. dfr_gpu_main() is its thread.
  *
  * States of a job here (engine.h's state 4 in detail):
  *     1  taken      popped from the policy; only the newest job can be in this state, and no other is popped meanwhile
- *     2  reserved   1 -> 2 when memory for all it needs is reserved; copies of inputs that the host has are issued,
- *                   other devices are asked for the rest (which is loaded when it has come)
- *     3  launched   2 -> 3 when all its copies are issued and a compute stream is free; it starts when they are
- *                   complete. What follows it here may be launched with it (gpu_launch.c)
- *     4  done       3 -> 4 when its event is complete: pins go, the engine is told
- * Jobs are reserved in the order in which they were taken, so none is overtaken for ever where memory is short; a
+ *     2  reserved   1 -> 2 when memory for all that it needs is reserved. Copies of the inputs that the host has are
+ *                   issued; other devices are asked for the other inputs, which are loaded when they have come
+ *     3  launched   2 -> 3 when all its copies are issued and a compute stream is free; it starts when the copies are
+ *                   complete. Jobs that follow it here may be launched with it (gpu_launch.c)
+ *     4  done       3 -> 4 when its event is complete: its blocks are no longer pinned, and the engine is told
+ * Jobs are reserved in the order in which they were taken, so none is overtaken for ever if memory is short. A
  * reserved job needs nothing that another job here holds, so reserved jobs always end and their memory comes back.
  */
 #include <math.h>
@@ -21,13 +21,13 @@
 #include "runtime/inspect/inspect.h"
 #include "runtime/engine/log.h"
 
-#define SPIN_S 50e-6                    /* a back end that cannot wake is asked without pause for so long */
+#define SPIN_S 50e-6                    /* a back end that cannot wake the worker is asked without pause for so long */
 #define FIRST_PAUSE_NS 2000
 #define LONGEST_PAUSE_NS 50000
 
 /* ---- 1 -> 2 ---- */
 
-/* What the job needs of this memory. */
+/* Fills the job's claim: what it needs of this memory. */
 void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j)
 {
     const struct df_run *run = gpu->run;
@@ -56,8 +56,8 @@ void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j)
     j->claim.tmp_bytes = g->works[g->nodes[node].work].tmp_bytes;
 }
 
-/* A peer that has the block sends it into the piece's memory, which is then no more waited for by `missing`, but by the
- * piece. false: no peer has it. */
+/* Asks a peer that has the block to send it into the piece's memory. The input is then no longer counted by
+ * `missing`: the piece itself is awaited. true: a peer sends it, or it is on its way already. false: no peer has it. */
 static bool ask_peer(struct dfr_gpu *gpu, const struct dfm_piece *piece, uint32_t waiter, uint32_t holders)
 {
     struct df_run *run = gpu->run;
@@ -87,7 +87,7 @@ static void ask_for_inputs(struct dfr_gpu *gpu, struct gpu_job *j)
         return;
     run->devices.taker[index] = (uint8_t)gpu->unit;
     atomic_store_explicit(&run->devices.missing[index], n + 1, memory_order_relaxed);
-    for (uint32_t k = 0; k < j->claim.n; k++) { /* awaited pieces are inputs: k is the in slot */
+    for (uint32_t k = 0; k < j->claim.n; k++) { /* only inputs are awaited, so k is the in slot */
         const struct dfm_piece *p = &j->claim.pieces[k];
         uint32_t block = p->use == DFM_TAKE ? p->from : p->block, holders;
         if (!p->awaited)
@@ -101,7 +101,7 @@ static void ask_for_inputs(struct dfr_gpu *gpu, struct gpu_job *j)
     atomic_fetch_sub_explicit(&run->devices.missing[index], present, memory_order_acq_rel);
 }
 
-/* false: nothing changed, or the run fails. */
+/* Reserves memory for the job, and asks for its inputs. false: nothing changed, or the run fails. */
 static bool reserve(struct dfr_gpu *gpu, struct gpu_job *j)
 {
     struct df_error error;
@@ -120,7 +120,8 @@ static bool reserve(struct dfr_gpu *gpu, struct gpu_job *j)
     }
 }
 
-/* Jobs that may be here now: the window is for the most that may be launched. */
+/* How many jobs may be here now. The window is made for the most streams; as many of its parts count as streams are
+ * used. */
 static uint32_t room(const struct dfr_gpu *gpu)
 {
     return gpu->window / gpu->run->devices.jobs * gpu->flight.jobs;
@@ -166,14 +167,14 @@ static bool take_and_reserve(struct dfr_gpu *gpu, struct dfr_worker *w)
     }
 }
 
-/* A peer that was asked no longer had it. */
+/* true: a peer that was asked no longer had the input, and the host does not have it either. */
 static bool must_be_asked_for(const struct dfr_gpu *gpu, const struct dfm_piece *p)
 {
     uint32_t block = p->use == DFM_TAKE ? p->from : p->block;
     return !dfm_cache_is_coming(gpu->cache, p) && !(dfm_block_valid(&gpu->run->memory.space->blocks[block]) & DFM_HOST);
 }
 
-/* What came from other devices is sent on. */
+/* Sends inputs on to this device that came to the host from others. true: something changed. */
 static bool load_arrived(struct dfr_gpu *gpu, struct gpu_job *j)
 {
     struct df_run *run = gpu->run;
@@ -225,7 +226,8 @@ static bool launch_ready(struct dfr_gpu *gpu, struct dfr_worker *w)
 
 /* ---- 3 -> 4 ---- */
 
-/* What the job was expected to take, as a measure of its work; where nothing is known all count the same. */
+/* The time that the job was expected to take, as a measure of its work. If nothing is known, all jobs count the
+ * same. */
 static double expected_work(const struct dfr_gpu *gpu, uint64_t job)
 {
     const struct df_run *run = gpu->run;
@@ -239,12 +241,12 @@ static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job 
     double begin_s = j->launched_s, end_s = dfr_clock_s(), device_begin_s, device_end_s;
 
     if (gpu->device->ops->event_times(gpu->device, gpu->jobs[j->told_by].event, &device_begin_s, &device_end_s)) {
-        double part_s = (device_end_s - device_begin_s) / j->parts; /* of a batch that was replayed: equal ones */
+        double part_s = (device_end_s - device_begin_s) / j->parts; /* jobs of a replayed batch count as equally long */
         begin_s = gpu->origin_s + device_begin_s + j->part * part_s;
         end_s = gpu->origin_s + device_end_s - (j->parts - 1 - j->part) * part_s;
     }
     w->jobs++;
-    w->busy_s += fmax(0.0, end_s - fmax(begin_s, gpu->computed_until_s)); /* streams overlap: count time once */
+    w->busy_s += fmax(0.0, end_s - fmax(begin_s, gpu->computed_until_s)); /* streams overlap; time counts once */
     gpu->computed_until_s = fmax(gpu->computed_until_s, end_s);
     w->last_s = fmax(w->last_s, end_s);
     dfr_flight_ended(&gpu->flight, expected_work(gpu, j->job), dfr_clock_s());
@@ -273,7 +275,7 @@ static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
     dfr_engine_done(gpu->run, w, &j->call, j->result, gpu->unit);
 }
 
-/* Not before what makes its inputs has ended, nor before those that its event tells of. */
+/* A job ends neither before the jobs that make its inputs, nor before the others that its event tells of. */
 static bool may_end(const struct dfr_gpu *gpu, const struct gpu_job *j)
 {
     return j->state == GPU_LAUNCHED && j->tells == 0 &&
@@ -298,7 +300,7 @@ static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
             i++;
             continue;
         }
-        /* its inputs' copies are complete too: they must be seen to be, before their blocks may go */
+        /* The copies of its inputs are complete, too. The cache must see that before these blocks may be given up. */
         if (dfm_cache_poll(gpu->cache, &ignored, &error) != DF_OK) {
             dfr_gpu_copies_failed(gpu, &error);
             return false;
@@ -313,7 +315,7 @@ static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
 
 /* ---- the loop ---- */
 
-/* One look at everything; true: something changed. */
+/* Looks once at everything. true: something changed. */
 static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
 {
     struct df_error error;
@@ -329,8 +331,8 @@ static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
     return progress;
 }
 
-/* Nothing changed since `since_s`. A back end that cannot wake is asked again: at once for a while where there is a
- * core for this, then after a pause that grows. */
+/* Nothing has changed since `since_s`. The worker sleeps until it is woken. A back end that cannot wake it is asked
+ * again: for a while at once if there is a core for that, then after a pause that grows. */
 static void rest(struct dfr_gpu *gpu, uint32_t key, double since_s, int64_t *pause_ns)
 {
     struct dfr_wake *wake = &gpu->run->threads.wakes[gpu->unit];
@@ -346,7 +348,7 @@ static void rest(struct dfr_gpu *gpu, uint32_t key, double since_s, int64_t *pau
     }
 }
 
-/* Relates the device's clock to ours by an event on an idle stream. */
+/* Relates the device's clock to the host's, by an event on an idle stream. */
 static void calibrate(struct dfr_gpu *gpu)
 {
     const struct dfr_device_ops *ops = gpu->device->ops;
@@ -382,7 +384,7 @@ void *dfr_gpu_main(void *arg)
     double changed_s = 0;
     struct df_error error;
 
-    prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); /* else a pause of 2 us takes 50 */
+    prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); /* without this a pause of 2 µs takes 50 µs */
     bind_near(gpu);
     calibrate(gpu);
     while (!dfr_stopped(w->run)) {
@@ -398,7 +400,7 @@ void *dfr_gpu_main(void *arg)
         else
             rest(gpu, key, changed_s, &pause_ns);
     }
-    /* what is in flight ends before its memory goes; after a failure its own errors are no news */
+    /* What is in flight ends before its memory is freed. If the run has failed, errors of this are not told. */
     gpu->device->ops->drain(gpu->device, &error);
     return NULL;
 }

@@ -66,7 +66,7 @@ enum dfl_scalar dfl_build_scalar_type(struct dfl_reader *r, struct dfl_name name
     for (unsigned i = 0; i < N; i++)
         if (strcmp(names[i], name.text) == 0)
             return (enum dfl_scalar)i; /* in the order of the enumeration */
-    dfl_error(r->sink, name.loc, "'%s' is no type of a scalar", name.text);
+    dfl_error(r->sink, name.loc, "'%s' is not the type of a scalar", name.text);
     const char *same = dfl_suggest_type(name.text);
     for (unsigned i = 0; same && i < N; i++)
         if (strcmp(names[i], same) == 0) {

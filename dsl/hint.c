@@ -188,7 +188,7 @@ static bool hint_target(const struct fault *f)
     if (is(f->found, "'<'") && (has(f, "';'") || has(f, "'<<<'")))
         return say(f, "a launch is '<<<grid, block>>>'");
     if (is(f->found, "'>'") && is(f->after, "'>'"))
-        return say(f, "'>>>' ends what '<<<' begins");
+        return say(f, "a launch that begins with '<<<' ends with '>>>'");
     if (f->r->n_brackets > 0 && has(f, "a name") && f->e->n <= 2 && (found_number(f) || is(f->found, "a string")))
         return say(f, "a function is given ports, dimensions, scalars, 'call' and 'stream' by their names; inline "
                       "code can pass it anything");
@@ -200,12 +200,12 @@ static bool hint_cost(const struct fault *f)
     if (has(f, "a unit of time"))
         return say(f, "units of time are s, ms, us and ns");
     if (is(f->after, "'cost'") && found_number(f))
-        return say(f, "a cost says of which class it is: 'cost cpu 1.2ms gpu 80us'");
+        return say(f, "a cost names its class: 'cost cpu 1.2ms gpu 80us'");
     if (!is(f->after, "prices"))
         return false;
     if (found_number(f))
         return say(f, "a cost has a unit, as in 'cost cpu 1.2ms gpu 80us'");
-    return found_operator(f) && say(f, "what is computed stands in '( )': 'cost cpu (2us + 1ns * k)'");
+    return found_operator(f) && say(f, "a cost that is computed stands in parentheses: 'cost cpu (2us + 1ns * k)'");
 }
 
 /* ---- graphs ---- */
@@ -240,7 +240,7 @@ static bool hint_statement(const struct fault *f)
 
     if (unfinished && (is(f->found, "';'") || is(f->found, "'['")))
         return say(f, byte_before(f->r, &f->r->previous) == '='
-                          ? "a statement is a call, as in 'c = add(a, b);': a value gets no second name"
+                          ? "a statement is a call, as in 'c = add(a, b);': a value cannot get a second name"
                           : "a statement is a call, as in 'c = add(a, b);'");
     if (f->r->n_braces > 0 && is(f->found, "a name") && has(f, "'='") && follows_type(f->r))
         return say(f, "a format stands after the name: 'a: f32[n] = make();'");

@@ -133,7 +133,7 @@ static size_t decode_escape(struct dfl_reader *r, struct dfl_loc loc, const char
         size_t need = c == 'u' ? 4 : 8, digits = ++(*at);
         value = read_digits(body, length, at, 16, need);
         if (*at - digits < need || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) {
-            report_escape(r, loc, from, *at, "escape is no Unicode character");
+            report_escape(r, loc, from, *at, "escape does not stand for a Unicode character");
             dfl_hint(r->sink, "'\\u' takes four hexadecimal digits, '\\U' eight");
             return 0;
         }

@@ -20,7 +20,7 @@ static void check_port(struct check *c, const struct dfl_port *port)
     }
     if (port->split.text) {
         dfl_error(c->sink, port->split.loc, "'split' is not yet supported");
-        dfl_hint(c->sink, "cut the data in the graph: a kernel that gives the parts, and a 'for' over them");
+        dfl_hint(c->sink, "divide the data in the graph: write a kernel that gives the parts, and a 'for' over them");
     }
 }
 
@@ -31,7 +31,7 @@ static void check_format(struct check *c, const struct dfl_format *format)
         if (dim->kind != DFL_EXPR_BINARY || dim->op != DFL_OP_LE)
             continue;
         dfl_error(c->sink, dim->loc, "bounded extents ('name <= bound') are not yet supported");
-        dfl_hint(c->sink, "give the dimension its largest size, and pass the actual one in a token of its own");
+        dfl_hint(c->sink, "give the dimension its largest size, and pass the actual size in a token of its own");
     }
 }
 

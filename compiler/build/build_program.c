@@ -92,7 +92,7 @@ static struct df_plan *make_plan(const struct dfc_program *p)
         return plan;
     }
     if (!p->options->quiet)
-        dfc_warning("the program carries no placement, it is made when it starts: %s", error.text);
+        dfc_warning("the program carries no placement; it is made when the program starts: %s", error.text);
     return NULL;
 }
 

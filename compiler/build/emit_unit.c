@@ -34,7 +34,7 @@ static bool read_text(const char *path, char **text)
     if (file)
         fclose(file);
     if (!failed && n > 0 && (*text)[n - 1] == '\0') {
-        dfc_error("'%s' holds a NUL byte: it is no text", path);
+        dfc_error("'%s' holds a NUL byte: it is not a text file", path);
         return false;
     }
     if (!failed && n > 0 && strncmp(*text, mark, strlen(mark)) == 0)

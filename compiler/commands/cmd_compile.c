@@ -178,7 +178,7 @@ static int emit_option(struct options *o, const char *value)
     }
     const char *close = dfl_suggest(value, names, N_EMISSIONS);
     if (close)
-        dfc_error("--emit=%s: there is none; did you mean '%s'?", value, close);
+        dfc_error("--emit=%s: there is no such output; did you mean '%s'?", value, close);
     else
         dfc_error("--emit=%s: one of ast, graph, dot, c, metis, plan is expected", value);
     return -1;

@@ -185,7 +185,7 @@ static int parse(struct request *r, int argc, char **argv)
     if (!status && r->gantt && !dfc_output_is_picture("--gantt", r->gantt, "SVG"))
         status = 2;
     if (!status && r->error.kind && (r->gantt || r->form == DFC_FORM_JSON)) {
-        dfc_error("--error: its table is text or csv, and has no picture");
+        dfc_error("--error: prints its table as text or csv, and draws no picture");
         status = 2;
     }
     return status ? status : parse_policies(r) ? 0 : 2;

@@ -70,8 +70,8 @@ static bool check_counts(struct dfc_unit *u, const struct dfl_stmt *stmt, const 
         return true;
     char inputs[400];
     list_ports(sig, sig->in_port, sig->n_in, "input", inputs, sizeof inputs);
-    dfl_error(u->sink, stmt->call_loc, "'%s' takes %s%s%s, %u argument%s given", callee->name, inputs,
-              sig->n_scalars ? " and " : "", sig->n_scalars ? scalar_names(u, sig) : "", n, n == 1 ? " is" : "s are");
+    dfl_error(u->sink, stmt->call_loc, "'%s' takes %s%s%s, but this call has %u argument%s", callee->name, inputs,
+              sig->n_scalars ? " and " : "", sig->n_scalars ? scalar_names(u, sig) : "", n, n == 1 ? "" : "s");
     note_declared(u, callee);
     return false;
 }
@@ -153,13 +153,13 @@ static bool check_annotation(struct dfc_unit *u, const struct dfl_target *target
     if (format.elem == port->elem && format.rank == port->rank)
         return true;
     if (format.elem != port->elem)
-        dfl_error(u->sink, target->annotation->loc, "'%s' is annotated as %s, output '%s' of '%s' is %s",
+        dfl_error(u->sink, target->annotation->loc, "'%s' is annotated as %s, but output '%s' of '%s' is %s",
                   target->name.text, df_elem_name((enum df_elem)format.elem), port->ast->name.text, callee->name,
                   df_elem_name(port->elem));
     else
-        dfl_error(u->sink, target->annotation->loc, "'%s' is annotated with %u dimension%s, output '%s' of '%s' has %u",
-                  target->name.text, format.rank, format.rank == 1 ? "" : "s", port->ast->name.text, callee->name,
-                  port->rank);
+        dfl_error(u->sink, target->annotation->loc,
+                  "'%s' is annotated with %u dimension%s, but output '%s' of '%s' has %u", target->name.text,
+                  format.rank, format.rank == 1 ? "" : "s", port->ast->name.text, callee->name, port->rank);
     dfl_note(u->sink, port->ast->loc, "the output is declared here");
     return false;
 }
@@ -179,8 +179,8 @@ static bool check_targets(struct dfc_unit *u, const struct dfl_stmt *stmt, const
             dfl_error(u->sink, stmt->call_loc, "'%s' has %s, and nothing takes %s", callee->name, outputs,
                       sig->n_out == 1 ? "it" : "them");
         else
-            dfl_error(u->sink, stmt->targets->loc, "'%s' has %s, %u target%s given", callee->name, outputs, n,
-                      n == 1 ? " is" : "s are");
+            dfl_error(u->sink, stmt->targets->loc, "'%s' has %s, but this statement has %u target%s", callee->name,
+                      outputs, n, n == 1 ? "" : "s");
         note_declared(u, callee);
         if (n == 0)
             dfl_hint(u->sink, "'_ = %s(...)' discards an output", callee->name);
@@ -274,7 +274,7 @@ bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
         unsigned which = strcmp(hint->name.text, "depth") == 0 ? 1 : strcmp(hint->name.text, "rate") == 0 ? 2 : 0;
         ok &= which ? hint_value(u, hint, &names, hints) : hint_class(u, hint, callee, hints);
         if (given[which] && ok) {
-            dfl_error(u->sink, hint->loc, which ? "'@%s' is given twice" : "'@%s' is a second class for one node",
+            dfl_error(u->sink, hint->loc, which ? "'@%s' is given twice" : "'@%s' names a second class for one node",
                       hint->name.text);
             dfl_note(u->sink, given[which]->loc, "the first is here");
             ok = false;

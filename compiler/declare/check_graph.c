@@ -190,7 +190,7 @@ static void check_call(struct walk *w, const struct dfl_stmt *stmt, const struct
     for (const struct dfl_target *target = stmt->targets; target; target = target->next) {
         check_indices(w, names, target->name.text, target->indices);
         if (target->indices && strcmp(target->name.text, "_") == 0) {
-            dfl_error(w->u->sink, target->loc, "'_' discards: it takes no index");
+            dfl_error(w->u->sink, target->loc, "'_' discards a value: it takes no index");
             w->ok = false;
         }
     }
@@ -303,7 +303,7 @@ static bool check_graph(struct dfc_unit *u, struct dfc_callee *graph, struct dfr
         check_ports(&w);
     if (strcmp(graph->name, "main") == 0 && sig && (sig->n_ports || sig->n_scalars)) {
         dfl_error(u->sink, sig->loc, "graph 'main' has no ports: nothing calls it");
-        dfl_hint(u->sink, "what a program is given when it runs is declared with 'arg'");
+        dfl_hint(u->sink, "declare with 'arg' what the program is given when it runs");
         w.ok = false;
     }
     dfr_array_free(&w.streams);
@@ -345,7 +345,7 @@ bool dfc_check_graphs(struct dfc_unit *u)
         hint_main(u);
         ok = false;
     } else if (!dfc_callees(u)[id].graph) {
-        dfl_error(u->sink, dfc_callees(u)[id].loc, "'main' is a kernel: the program is a graph of that name");
+        dfl_error(u->sink, dfc_callees(u)[id].loc, "'main' is a kernel, but the program must be a graph of that name");
         ok = false;
     }
     return ok && !u->no_memory;

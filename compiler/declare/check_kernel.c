@@ -35,11 +35,11 @@ static bool check_traits(struct dfc_unit *u, const struct dfc_callee *callee)
     }
     uint32_t classes = callee->code_classes | callee->cost_classes;
     if ((kernel->traits & DFL_SYNC) && !(classes & 1u << DF_CLASS_GPU))
-        dfl_warning(u->sink, trait_loc(kernel, DFL_SYNC), "'sync' means nothing here: kernel '%s' has no gpu variant",
+        dfl_warning(u->sink, trait_loc(kernel, DFL_SYNC), "'sync' has no effect: kernel '%s' has no gpu variant",
                     callee->name);
     if ((kernel->traits & DFL_THREADS) && !(classes & 1u << DF_CLASS_CPU))
-        dfl_warning(u->sink, trait_loc(kernel, DFL_THREADS),
-                    "'threads' means nothing here: kernel '%s' has no cpu variant", callee->name);
+        dfl_warning(u->sink, trait_loc(kernel, DFL_THREADS), "'threads' has no effect: kernel '%s' has no cpu variant",
+                    callee->name);
     return ok;
 }
 
@@ -54,7 +54,7 @@ static bool check_threads(struct dfc_unit *u, const struct dfc_callee *callee)
     if (!dfc_fold_int(u, &names, e, &n, &known))
         return false;
     if (known && n < 1) {
-        dfl_error(u->sink, e->loc, "a kernel needs at least one thread, this is %lld", (long long)n);
+        dfl_error(u->sink, e->loc, "a kernel needs at least one thread, but this is %lld", (long long)n);
         return false;
     }
     return true;
@@ -69,13 +69,13 @@ static bool check_bound(struct dfc_unit *u, const struct dfl_expr *e, double *bo
     if (!dfc_fold(u, &names, e, &value))
         return false;
     if (value.n.kind == DF_KIND_STR) {
-        dfl_error(u->sink, e->loc, "a tolerance is a number");
+        dfl_error(u->sink, e->loc, "a tolerance must be a number");
         return false;
     }
     *bound = value.n.kind == DF_KIND_I64 ? (double)value.n.i : value.n.f;
     if (!value.known || (*bound >= 0 && *bound <= DBL_MAX))
         return true;
-    dfl_error(u->sink, e->loc, "a tolerance is 0 or more, this is %g", *bound);
+    dfl_error(u->sink, e->loc, "a tolerance must be 0 or more, but this is %g", *bound);
     return false;
 }
 
@@ -94,7 +94,7 @@ static bool check_tolerance(struct dfc_unit *u, struct dfc_callee *callee)
     }
     if (callee->code_classes && (callee->code_classes & both) != both)
         dfl_warning(u->sink, trait_loc(kernel, DFL_TOLERANCE),
-                    "'tolerance' means nothing here: kernel '%s' has no %s variant to compare", callee->name,
+                    "'tolerance' has no effect: kernel '%s' has no %s variant to compare", callee->name,
                     callee->code_classes & 1u << DF_CLASS_CPU ? "gpu" : "cpu");
     t->given = DF_RELATIVE | (absolute ? DF_ABSOLUTE : 0);
     return check_bound(u, relative, &t->relative) && (!absolute || check_bound(u, absolute, &t->absolute));
@@ -150,7 +150,8 @@ static bool check_target(struct dfc_unit *u, const struct dfc_callee *callee, co
                 continue;
             dfl_error(u->sink, arg->loc, "a cpu variant has no 'stream'");
         } else {
-            dfl_error(u->sink, arg->loc, "'%s' is no port, dimension or scalar of kernel '%s'", arg->s, callee->name);
+            dfl_error(u->sink, arg->loc, "'%s' is not a port, dimension or scalar of kernel '%s'", arg->s,
+                      callee->name);
             hint_argument(u, &callee->sig, arg->s);
         }
         ok = false;
@@ -177,7 +178,7 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
     bool gpu = strcmp(cls, "gpu") == 0;
     if (!gpu && strcmp(cls, "cpu") != 0) {
         dfl_error(u->sink, variant->cls.loc,
-                  "class '%s' cannot have code: only cpu and gpu can, other classes have costs", cls);
+                  "class '%s' cannot have code: only cpu and gpu can, and other classes have costs", cls);
         hint_class(u, cls);
         return false;
     }
@@ -201,9 +202,9 @@ bool dfc_cost_check(struct dfc_unit *u, const struct dfl_expr *expr, double seco
     if (seconds >= 0 && seconds < DF_LIMIT_JOB_S)
         return true;
     if (seconds >= DF_LIMIT_JOB_S)
-        dfl_error(u->sink, expr->loc, "a cost is less than %g s, this is %g s", DF_LIMIT_JOB_S, seconds);
+        dfl_error(u->sink, expr->loc, "a cost must be less than %g s, but this is %g s", DF_LIMIT_JOB_S, seconds);
     else
-        dfl_error(u->sink, expr->loc, "a cost is a time of 0 or more, this is %g s", seconds);
+        dfl_error(u->sink, expr->loc, "a cost must be a time of 0 or more, but this is %g s", seconds);
     return false;
 }
 

@@ -88,8 +88,8 @@ bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const
     }
     enum dfc_code_kind kind;
     if (!dfc_code_kind(variant->path, &kind)) {
-        dfl_error(u->sink, variant->path_loc, "'%s' is no file with code: it must end in .c, .cpp, .cu, .o or .a",
-                  variant->path);
+        dfl_error(u->sink, variant->path_loc,
+                  "'%s' is not a file of code: its name must end in .c, .cpp, .cu, .o or .a", variant->path);
         return false;
     }
     const char *path = dfc_unit_path(u, dir, variant->path);

@@ -164,7 +164,7 @@ static bool enter_link(struct dfc_unit *u, const struct dfl_decl *decl)
     if (!item)
         return dfc_no_memory(u);
     if (!*decl->name.text || decl->name.text[strcspn(decl->name.text, "\n\r \t")])
-        dfl_error(u->sink, decl->name.loc, "'%s' is no name of a library", decl->name.text);
+        dfl_error(u->sink, decl->name.loc, "'%s' is not the name of a library", decl->name.text);
     *item = decl->name;
     return true;
 }
@@ -254,7 +254,7 @@ static bool override(struct dfc_unit *u, const struct dfc_define *define, struct
         value->n.s = dfl_arena_copy(u->arena, text, strlen(text));
     } else if (value->n.kind == DF_KIND_I64) {
         if (!is_int || errno == ERANGE) {
-            dfl_error(u->sink, nowhere, "-D %s=%s: the param is an integer, '%s' is %s", define->name, text, text,
+            dfl_error(u->sink, nowhere, "-D %s=%s: the param is an integer, but '%s' is %s", define->name, text, text,
                       is_int ? "too large for 64 bits" : "not");
             return false;
         }
@@ -262,7 +262,7 @@ static bool override(struct dfc_unit *u, const struct dfc_define *define, struct
     } else {
         double f = strtod(text, &end);
         if (!*text || *end || !isfinite(f)) {
-            dfl_error(u->sink, nowhere, "-D %s=%s: the param is a number, '%s' is not", define->name, text, text);
+            dfl_error(u->sink, nowhere, "-D %s=%s: the param is a number, but '%s' is not", define->name, text, text);
             return false;
         }
         value->n.f = f;

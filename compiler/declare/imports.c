@@ -74,7 +74,7 @@ static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struc
     const char *first_why = NULL, *name = import->name.text;
     size_t n_dirs = name[0] == '/' ? 0 : u->options->n_import_dirs;
     if (!*name) {
-        dfl_error(u->sink, import->name.loc, "import of an empty name");
+        dfl_error(u->sink, import->name.loc, "an import names a file, but this name is empty");
         return false;
     }
     for (size_t i = 0; i <= n_dirs; i++) {
@@ -96,8 +96,8 @@ static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struc
     }
     dfl_error(u->sink, import->name.loc, "cannot import '%s': %s", name, first_why);
     if (n_dirs)
-        dfl_hint(u->sink, "looked beside '%s' and in %zu folder%s of -I", dfl_sink_file_name(u->sink, import->loc.file),
-                 n_dirs, n_dirs == 1 ? "" : "s");
+        dfl_hint(u->sink, "it was looked for beside '%s' and in %zu folder%s of -I",
+                 dfl_sink_file_name(u->sink, import->loc.file), n_dirs, n_dirs == 1 ? "" : "s");
     return false;
 }
 

@@ -41,9 +41,9 @@ static bool number_of(struct convert *c, const struct dfl_value *value, const ch
     } else if ((want == NO_UNIT) != !value->unit || (value->unit && (int)kind != want) ||
                rate != (value->per != NULL) || (value->per && (per_kind != DFC_UNIT_TIME))) {
         if (want == NO_UNIT)
-            dfl_error(c->sink, value->loc, "%s is a number without a unit", what);
+            dfl_error(c->sink, value->loc, "%s must be a number without a unit", what);
         else
-            dfl_error(c->sink, value->loc, "%s is given like '%s'", what, rate ? "6 GB/s" : examples[want]);
+            dfl_error(c->sink, value->loc, "%s must be given like '%s'", what, rate ? "6 GB/s" : examples[want]);
     } else {
         double scaled = factor < 1 ? value->number / (factor == 1e-3 ? 1e3 : factor == 1e-6 ? 1e6 : 1e9)
                                    : value->number * factor;
@@ -60,7 +60,8 @@ static bool count_of(struct convert *c, const struct dfl_value *value, const cha
     if (!number_of(c, value, what, NO_UNIT, false, &n))
         return false;
     if (n != floor(n) || n < least || n > most) {
-        dfl_error(c->sink, value->loc, "%s is a whole number from %u to %u", what, (unsigned)least, (unsigned)most);
+        dfl_error(c->sink, value->loc, "%s must be a whole number from %u to %u", what, (unsigned)least,
+                  (unsigned)most);
         return c->ok = false;
     }
     *result = (uint32_t)n;
@@ -73,7 +74,7 @@ static void bytes_of(struct convert *c, const struct dfl_value *value, const cha
     if (!number_of(c, value, what, DFC_UNIT_BYTES, false, &n))
         return;
     if (n < 1 || n >= 9.2e18) {
-        dfl_error(c->sink, value->loc, "%s is from 1 B to 8 EiB", what);
+        dfl_error(c->sink, value->loc, "%s must be from 1 B to 8 EiB", what);
         c->ok = false;
         return;
     }
@@ -86,7 +87,7 @@ static void delay_of(struct convert *c, const struct dfl_value *value, const cha
     if (!number_of(c, value, what, DFC_UNIT_TIME, false, &n))
         return;
     if (n > DF_MOST_DELAY_S) {
-        dfl_error(c->sink, value->loc, "%s is at most %.0f s", what, DF_MOST_DELAY_S);
+        dfl_error(c->sink, value->loc, "%s must be at most %.0f s", what, DF_MOST_DELAY_S);
         c->ok = false;
         return;
     }
@@ -101,7 +102,7 @@ static void link_of(struct convert *c, const struct dfl_property *property, stru
     if (!number_of(c, value, "a link's bandwidth", DFC_UNIT_BYTES, true, &link->bytes_per_s))
         return;
     if (!(link->bytes_per_s >= DF_LEAST_RATE && link->bytes_per_s <= DF_MOST_RATE)) {
-        dfl_error(c->sink, value->loc, "a link's bandwidth is from 1 B/s to 1000000 TB/s");
+        dfl_error(c->sink, value->loc, "a link's bandwidth must be from 1 B/s to 1000000 TB/s");
         c->ok = false;
     }
     if ((value = value->next))
@@ -110,12 +111,12 @@ static void link_of(struct convert *c, const struct dfl_property *property, stru
         if (n < 9.2e18) {
             link->threshold_bytes = (uint64_t)n;
         } else {
-            dfl_error(c->sink, value->loc, "a link's threshold is at most 8 EiB");
+            dfl_error(c->sink, value->loc, "a link's threshold must be at most 8 EiB");
             c->ok = false;
         }
     }
     if (value && value->next) {
-        dfl_error(c->sink, value->next->loc, "a link is a bandwidth, a latency and a threshold, nothing more");
+        dfl_error(c->sink, value->next->loc, "a link has a bandwidth, a latency and a threshold, and nothing more");
         c->ok = false;
     }
 }
@@ -206,7 +207,8 @@ static bool class_of(struct convert *c, const struct dfl_name *name, uint32_t *c
 static bool copy_name(struct convert *c, const struct dfl_name *name, char *to, size_t size)
 {
     if (strlen(name->text) >= size) {
-        dfl_error(c->sink, name->loc, "'%s' is too long a name here: %zu characters at most", name->text, size - 1);
+        dfl_error(c->sink, name->loc, "'%s' is too long for a name here: it may have at most %zu characters",
+                  name->text, size - 1);
         return c->ok = false;
     }
     strcpy(to, name->text);
@@ -227,7 +229,7 @@ static void convert_device(struct convert *c, const struct dfl_device *device, c
     if (!class_of(c, &device->cls, &cls))
         return;
     if (cls == DF_CLASS_CPU && p->units[0].workers) {
-        dfl_error(c->sink, device->cls.loc, "a platform has one device of class cpu, the host");
+        dfl_error(c->sink, device->cls.loc, "a platform has exactly one device of class cpu, the host");
         c->ok = false;
         return;
     }

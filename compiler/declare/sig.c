@@ -149,7 +149,7 @@ static bool check_mode(struct dfc_unit *u, const struct dfc_callee *callee, cons
 {
     if (callee->kernel || port->mode == DFL_IN || port->mode == DFL_OUT)
         return true;
-    dfl_error(u->sink, port->loc, "a port of a graph is 'in' or 'out', '%s' is '%s'", port->name.text,
+    dfl_error(u->sink, port->loc, "a port of a graph must be 'in' or 'out', but '%s' is '%s'", port->name.text,
               dfl_mode_name(port->mode));
     return false;
 }

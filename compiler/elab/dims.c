@@ -156,12 +156,13 @@ static bool check_out_port(struct dfc_solve *s, struct dfc_frame *inner, unsigne
     const struct dfc_format *format = &s->formats[value];
     if (format->elem != port->elem || format->rank != port->rank) {
         if (format->elem != port->elem)
-            dfl_error(e->u->sink, assigned->loc, "out port '%s' of graph '%s' is %s, it is assigned %s",
+            dfl_error(e->u->sink, assigned->loc, "out port '%s' of graph '%s' is %s, but it is assigned %s",
                       port->ast->name.text, inner->graph->name, df_elem_name(port->elem),
                       df_elem_name((enum df_elem)format->elem));
         else
-            dfl_error(e->u->sink, assigned->loc, "out port '%s' of graph '%s' has %u dimension%s, it is assigned %u",
-                      port->ast->name.text, inner->graph->name, port->rank, port->rank == 1 ? "" : "s", format->rank);
+            dfl_error(e->u->sink, assigned->loc,
+                      "out port '%s' of graph '%s' has %u dimension%s, but it is assigned %u", port->ast->name.text,
+                      inner->graph->name, port->rank, port->rank == 1 ? "" : "s", format->rank);
         dfc_solve_note_port(s, port);
         return dfc_solve_failed(s);
     }
@@ -178,8 +179,9 @@ static bool check_out_port(struct dfc_solve *s, struct dfc_frame *inner, unsigne
             return dfc_solve_failed(s);
         if (want == format->dims[i])
             continue;
-        dfl_error(e->u->sink, assigned->loc, "dimension %u of out port '%s' of graph '%s' is %llu, it is assigned %llu",
-                  i + 1, port->ast->name.text, inner->graph->name, (unsigned long long)want,
+        dfl_error(e->u->sink, assigned->loc,
+                  "dimension %u of out port '%s' of graph '%s' is %llu, but it is assigned %llu", i + 1,
+                  port->ast->name.text, inner->graph->name, (unsigned long long)want,
                   (unsigned long long)format->dims[i]);
         dfc_solve_note_port(s, port);
         return dfc_solve_failed(s);

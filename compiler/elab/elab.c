@@ -23,7 +23,8 @@ static bool step(struct dfc_elab *e, struct dfl_loc loc)
 {
     if (++e->steps <= DFC_MAX_STEPS)
         return true;
-    dfl_error(e->u->sink, loc, "the program says more than %u statements and rounds of loops", DFC_MAX_STEPS);
+    dfl_error(e->u->sink, loc, "elaborating the program takes more than %u statements and rounds of loops",
+              DFC_MAX_STEPS);
     return stop(e);
 }
 
@@ -129,8 +130,9 @@ static bool assigned_twice(struct dfc_elab *e, uint32_t frame, const struct dfc_
         dfl_error(e->u->sink, target->loc, "'%s' is assigned twice", text);
         dfl_note(e->u->sink, first->loc, "the first is here");
         if (!target->indices && env)
-            dfl_hint(e->u->sink, "a stream has one value: rounds have one each, as in '%s[%s + 1] = f(%s[%s])'", text,
-                     env->name, text, env->name);
+            dfl_hint(e->u->sink,
+                     "a stream has one value: give each round a stream of its own, as in '%s[%s + 1] = f(%s[%s])'",
+                     text, env->name, text, env->name);
     }
     dfc_note_context(e, frame, env);
     return false;
@@ -250,8 +252,8 @@ static bool loop_bounds(struct dfc_elab *e, uint32_t frame, const struct dfl_stm
         return true;
     uint64_t rounds = (uint64_t)*to - (uint64_t)*from;
     if (rounds > DFC_MAX_STEPS) {
-        dfl_error(e->u->sink, stmt->loc, "a loop of %llu rounds: a program says at most %u", (unsigned long long)rounds,
-                  DFC_MAX_STEPS);
+        dfl_error(e->u->sink, stmt->loc, "this loop has %llu rounds: a program may have at most %u",
+                  (unsigned long long)rounds, DFC_MAX_STEPS);
         return stop(e);
     }
     if (*from < INT32_MIN || *to - 1 > INT32_MAX) {
@@ -296,7 +298,7 @@ static bool elab_block(struct dfc_elab *e, uint32_t frame, const struct dfl_bloc
 {
     bool ok = true;
     if (e->depth == DFC_MAX_DEPTH) {
-        dfl_error(e->u->sink, block->loc, "blocks and graphs are more than %u deep inside each other", DFC_MAX_DEPTH);
+        dfl_error(e->u->sink, block->loc, "blocks and graphs are nested more than %u deep", DFC_MAX_DEPTH);
         return stop(e);
     }
     e->depth++;

@@ -171,8 +171,8 @@ static void report_cycle(const struct dfc_elab *e, const uint32_t *cycle, uint32
             dfl_note(e->u->sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "and so on: %u more",
                      (unsigned)(n - SHOWN - 1));
     }
-    dfl_hint(e->u->sink, "there is no way back: rounds in a wave are a loop, 'x[i + 1] = f(x[i])'; what a wave leaves to "
-                         "the next is the state of an 'ordered' kernel's code");
+    dfl_hint(e->u->sink, "a graph has no way back: write rounds within a wave as a loop, 'x[i + 1] = f(x[i])'; keep "
+                         "what one wave leaves to the next in the code of an 'ordered' kernel");
 }
 
 bool dfc_order_items(struct dfc_elab *e)

@@ -71,7 +71,8 @@ static void report_unassigned(struct dfc_elab *e, const struct group *group)
     char text[300];
     dfc_stream_print(e, group->stream, text, sizeof text);
     if (group->count > 1)
-        dfl_error(e->u->sink, s->reader->loc, "'%s' is never assigned, nor %u more of '%s' that are read here", text,
+        dfl_error(e->u->sink, s->reader->loc,
+                  "'%s' is never assigned, and neither are %u more of '%s' that are read here", text,
                   (unsigned)(group->count - 1), stream_name(e, group->stream));
     else
         dfl_error(e->u->sink, s->reader->loc, "'%s' is never assigned", text);
@@ -80,7 +81,8 @@ static void report_unassigned(struct dfc_elab *e, const struct group *group)
     if (other)
         dfl_note(e->u->sink, other->loc, "other elements of '%s' are assigned here", stream_name(e, group->stream));
     else if (!s->n_indices)
-        dfl_hint(e->u->sink, "what assigns it is in an 'if' that does not hold or in a loop without rounds");
+        dfl_hint(e->u->sink,
+                 "the statement that assigns it is in an 'if' whose condition is false, or in a loop without rounds");
     dfc_note_context(e, s->frame, s->reader_env);
 }
 
@@ -123,7 +125,8 @@ static bool check_out_ports(struct dfc_elab *e)
         const struct dfc_stream *s = &dfc_streams(e)[items[i].stream];
         dfl_error(e->u->sink, port->name.loc, "out port '%s' of graph '%s' is never assigned", port->name.text,
                   dfc_frames(e)[s->frame].graph->name);
-        dfl_hint(e->u->sink, "what assigns it is in an 'if' that does not hold or in a loop without rounds");
+        dfl_hint(e->u->sink,
+                 "the statement that assigns it is in an 'if' whose condition is false, or in a loop without rounds");
         dfc_note_context(e, s->frame, NULL);
     }
     ok &= groups.items.n == 0;
@@ -141,8 +144,9 @@ static void warn_unread(struct dfc_elab *e, const struct group *group)
     if (group->count == 1)
         dfl_warning(e->u->sink, target->name.loc, "'%s' is never read", text);
     else
-        dfl_warning(e->u->sink, target->name.loc, "'%s' is never read, nor %u more of '%s' that are assigned here",
-                    text, (unsigned)(group->count - 1), stream_name(e, group->stream));
+        dfl_warning(e->u->sink, target->name.loc,
+                    "'%s' is never read, and neither are %u more of '%s' that are assigned here", text,
+                    (unsigned)(group->count - 1), stream_name(e, group->stream));
     if (!target->indices)
         dfl_hint(e->u->sink, "'_' in its place discards the output");
 }

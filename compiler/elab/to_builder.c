@@ -191,7 +191,7 @@ static bool build_threads(struct dfc_unit *u, const struct dfl_stmt *stmt, const
         return false;
     }
     if (n < 1 || n > 65535) {
-        dfl_error(u->sink, e->loc, "a kernel has from 1 to 65535 threads, this is %lld", (long long)n);
+        dfl_error(u->sink, e->loc, "a kernel must have from 1 to 65535 threads, but this is %lld", (long long)n);
         dfl_note(u->sink, stmt->call_loc, "in this use of '%s'", callee->name);
         return false;
     }
@@ -312,8 +312,8 @@ static void warn_all_once(const struct dfc_unit *u, struct dfl_loc loc)
             return;
     dfl_warning(u->sink, loc,
                 "everything in graph 'main' is 'once': it runs a single time, however many waves are asked for");
-    dfl_hint(u->sink, "what reads only 'once' values is 'once' too; a source that shall fire for each wave is not "
-                      "'once'");
+    dfl_hint(u->sink, "a kernel that reads only 'once' values is 'once' too; a source that should fire for each wave "
+                      "must not be 'once'");
 }
 
 bool dfc_fill_finish(struct dfc_fill *fill)

@@ -104,7 +104,7 @@ static bool bind(struct dfc_solve *s, unsigned variable, uint64_t extent, const 
     char one[700], two[700];
     dfc_origin_print(s, &s->origins[variable], one, sizeof one);
     dfc_origin_print(s, origin, two, sizeof two);
-    dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %s is %llu from %s and %llu from %s",
+    dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %s is %llu from %s, but %llu from %s",
               s->item->callee->sig.variables[variable].name.text, (unsigned long long)s->bound[variable], one,
               (unsigned long long)extent, two);
     return dfc_solve_failed(s);
@@ -117,7 +117,7 @@ static bool same_extent(struct dfc_solve *s, const struct dfc_port *port, unsign
     if (want == have)
         return true;
     dfc_origin_print(s, origin, text, sizeof text);
-    dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %u of %s is %llu, port '%s' of '%s' takes %llu", dim + 1,
+    dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %u of %s is %llu, but port '%s' of '%s' takes %llu", dim + 1,
               text, (unsigned long long)have, port->ast->name.text, s->item->callee->name, (unsigned long long)want);
     dfc_solve_note_port(s, port);
     return dfc_solve_failed(s);
@@ -134,11 +134,11 @@ static bool match_input(struct dfc_solve *s, unsigned slot)
     if (format->elem != port->elem || format->rank != port->rank) {
         dfc_origin_print(s, &origin, text, sizeof text);
         if (format->elem != port->elem)
-            dfl_error(s->e->u->sink, dfc_solve_loc(s), "%s is %s, port '%s' of '%s' takes %s", text,
+            dfl_error(s->e->u->sink, dfc_solve_loc(s), "%s is %s, but port '%s' of '%s' takes %s", text,
                       df_elem_name((enum df_elem)format->elem), port->ast->name.text, s->item->callee->name,
                       df_elem_name(port->elem));
         else
-            dfl_error(s->e->u->sink, dfc_solve_loc(s), "%s has %u dimension%s, port '%s' of '%s' takes %u", text,
+            dfl_error(s->e->u->sink, dfc_solve_loc(s), "%s has %u dimension%s, but port '%s' of '%s' takes %u", text,
                       format->rank, format->rank == 1 ? "" : "s", port->ast->name.text, s->item->callee->name,
                       port->rank);
         dfc_solve_note_port(s, port);
@@ -279,7 +279,7 @@ bool dfc_check_annotation(struct dfc_solve *s, const struct dfl_target *target, 
         return true;
     dfc_format_print(&annotated, one, sizeof one);
     dfc_format_print(format, two, sizeof two);
-    dfl_error(s->e->u->sink, target->annotation->loc, "'%s' is annotated as %s, '%s' gives %s", target->name.text, one,
-              s->item->callee->name, two);
+    dfl_error(s->e->u->sink, target->annotation->loc, "'%s' is annotated as %s, but '%s' gives %s", target->name.text,
+              one, s->item->callee->name, two);
     return dfc_solve_failed(s);
 }

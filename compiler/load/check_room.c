@@ -26,8 +26,8 @@ static void report(const struct dfc_loaded *loaded, const struct dfp_model *mode
     if (more)
         dfl_note(loaded->sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "so do %u more node%s", (unsigned)more,
                  more == 1 ? "" : "s");
-    dfl_hint(loaded->sink, "%s, have smaller tokens, or plan for a larger device (--platform, --gpu-mem)",
-             node->hint_class >= 0 ? "take its hint away" : "give its kernel a cpu variant");
+    dfl_hint(loaded->sink, "%s, make its tokens smaller, or plan for a larger device (--platform, --gpu-mem)",
+             node->hint_class >= 0 ? "remove its hint" : "give its kernel a cpu variant");
 }
 
 bool dfc_check_room(const struct dfc_loaded *loaded)

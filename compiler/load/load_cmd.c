@@ -135,7 +135,7 @@ void dfc_report_learned(const struct dfw_db *db)
 {
     const struct dfw_imported *i = db ? dfw_db_imported(db) : NULL;
     if (i && i->failure[0])
-        dfc_warning("what programs learned is not used yet: %s", i->failure);
+        dfc_warning("the times that programs learned are not used yet: %s", i->failure);
     if (i && i->unreadable)
         dfc_warning("%u file%s in '%s.learned' %s no times that a program learned: renamed to end in .bad",
                     (unsigned)i->unreadable, i->unreadable == 1 ? "" : "s", dfw_db_path(db),

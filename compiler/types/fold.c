@@ -56,20 +56,20 @@ static bool fold_units(struct dfc_unit *u, const struct dfl_expr *e, enum df_x o
         *seconds = a + b;
         if (*seconds <= 1)
             return true;
-        dfl_error(u->sink, e->loc, "a time multiplied by a time is no cost");
+        dfl_error(u->sink, e->loc, "a time multiplied by a time is not a cost");
     } else if (op == DF_X_DIV) {
         *seconds = a - b;
         if (*seconds >= 0)
             return true;
-        dfl_error(u->sink, e->loc, "a number divided by a time is no cost");
+        dfl_error(u->sink, e->loc, "a number divided by a time is not a cost");
     } else if (op == DF_X_ADD || op == DF_X_SUB || op == DF_X_MIN || op == DF_X_MAX || compares(op)) {
         *seconds = compares(op) ? 0 : a;
         if (a == b)
             return true;
-        dfl_error(u->sink, e->loc, "a time and a number without a unit do not go together here");
+        dfl_error(u->sink, e->loc, "a time and a number without a unit cannot be combined here");
         dfl_hint(u->sink, "write the number as a time: '2us', '0.5ns'");
     } else {
-        dfl_error(u->sink, e->loc, "this operation is not for times");
+        dfl_error(u->sink, e->loc, "this operation cannot be applied to times");
     }
     return false;
 }
@@ -112,7 +112,7 @@ static bool fold_unary(struct dfc_unit *u, const struct dfc_names *names, const 
         return false;
     struct dfc_value result = { .known = a.known, .dynamic = a.dynamic, .seconds = a.seconds };
     if (op == DF_X_NOT && a.seconds) {
-        dfl_error(u->sink, e->loc, "this operation is not for times");
+        dfl_error(u->sink, e->loc, "this operation cannot be applied to times");
         return false;
     }
     if (df_number_unary(op, a.n, &result.n, &error) != DF_OK) {
@@ -155,7 +155,7 @@ static bool fold_logic(struct dfc_unit *u, const struct dfc_names *names, const 
     if (!fold(u, &any, e->b, &b))
         return false;
     if (b.n.kind == DF_KIND_STR || b.seconds) {
-        dfl_error(u->sink, e->b->loc, "'%s' is for numbers", e->op == DFL_OP_AND ? "&&" : "||");
+        dfl_error(u->sink, e->b->loc, "'%s' takes numbers only", e->op == DFL_OP_AND ? "&&" : "||");
         return false;
     }
     *value = dfc_value_integer(e->op == DFL_OP_OR);
@@ -271,7 +271,7 @@ bool dfc_fold_int(struct dfc_unit *u, const struct dfc_names *names, const struc
     if (!fold(u, names, e, &v))
         return false;
     if (v.n.kind != DF_KIND_I64) {
-        dfl_error(u->sink, e->loc, "%s is an integer, this is %s", dfc_use_words(names->use),
+        dfl_error(u->sink, e->loc, "%s must be an integer, but this is %s", dfc_use_words(names->use),
                   v.n.kind == DF_KIND_STR ? "a string" : "a floating-point number");
         return false;
     }
@@ -287,7 +287,7 @@ bool dfc_fold_extent(struct dfc_unit *u, const struct dfc_names *names, const st
     if (!fold(u, names, e, &v))
         return false;
     if (v.n.kind != DF_KIND_I64) {
-        dfl_error(u->sink, e->loc, "a dimension is an integer, this is %s",
+        dfl_error(u->sink, e->loc, "a dimension must be an integer, but this is %s",
                   v.n.kind == DF_KIND_STR ? "a string" : "a floating-point number");
         return false;
     }

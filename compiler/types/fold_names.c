@@ -86,7 +86,7 @@ static bool fold_arg(struct dfc_unit *u, const struct dfc_names *names, const st
         if (names->use == DFC_USE_LAUNCH)
             dfl_hint(u->sink, "give the kernel a scalar, and pass '%s' where it is called", e->s);
         else if (!is_structure(names->use) && names->use != DFC_USE_PARAM && names->use != DFC_USE_HINT)
-            dfl_hint(u->sink, "a size that is given when the program runs is 'param %s = ... dynamic;'", e->s);
+            dfl_hint(u->sink, "to give a size when the program runs, write 'param %s = ... dynamic;'", e->s);
         return false;
     }
     *value = dfc_value_unknown(dfc_scalar_kind(arg->decl->scalar));

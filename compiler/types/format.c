@@ -56,7 +56,8 @@ bool dfc_format_fold(struct dfc_unit *u, const struct dfc_names *names, const st
             return false;
         }
         if (ast->dims) {
-            dfl_error(u->sink, ast->loc, "'%s' is a type of its own: brackets need an element type", ast->name.text);
+            dfl_error(u->sink, ast->loc, "'%s' is a declared type: brackets may only follow an element type",
+                      ast->name.text);
             return false;
         }
         *format = dfc_types(u)[id].format;

@@ -65,8 +65,8 @@ static bool check_extents(struct dfc_unit *u, const struct dfc_names *names, con
         threads *= known ? value : 1;
     }
     if (all && threads > DFC_MAX_BLOCK) {
-        dfl_error(u->sink, variant->launch_loc, "a block has at most %d threads, this has %" PRId64, DFC_MAX_BLOCK,
-                  threads);
+        dfl_error(u->sink, variant->launch_loc, "a block has at most %d threads, but this one has %" PRId64,
+                  DFC_MAX_BLOCK, threads);
         return false;
     }
     return true;
@@ -108,11 +108,10 @@ static bool check_count(struct dfc_unit *u, const struct dfl_variant *variant)
         }
     if (n >= 2 && n <= 7)
         return true;
-    dfl_error(u->sink, variant->launch_loc, "a launch has a grid and a block, this has %u value%s", n,
+    dfl_error(u->sink, variant->launch_loc, "a launch has a grid and a block, but this one has %u value%s", n,
               n == 1 ? "" : "s");
-    dfl_hint(u->sink,
-             "'<<<grid, block>>>', two dimensions: '<<<grid_x, grid_y, block_x, block_y>>>', three likewise; one "
-             "value more is the bytes of shared memory");
+    dfl_hint(u->sink, "write '<<<grid, block>>>', for two dimensions '<<<grid_x, grid_y, block_x, block_y>>>', for "
+                      "three likewise; one more value is the bytes of shared memory");
     return false;
 }
 
@@ -120,12 +119,13 @@ static bool check_device_argument(struct dfc_unit *u, const struct dfc_callee *c
                                   struct dfl_loc loc)
 {
     if (strcmp(name, "call") == 0 || strcmp(name, "stream") == 0) {
-        dfl_error(u->sink, loc, "'%s' is the host's: a __global__ function cannot have it", name);
+        dfl_error(u->sink, loc, "'%s' exists on the host only: a __global__ function cannot be given it", name);
         return false;
     }
     for (unsigned i = 0; i < callee->sig.n_scalars; i++)
         if (strcmp(callee->sig.scalars[i]->name.text, name) == 0 && callee->sig.scalars[i]->type == DFL_STRING) {
-            dfl_error(u->sink, loc, "string '%s' is in the host's memory: a __global__ function cannot have it", name);
+            dfl_error(u->sink, loc, "string '%s' is in the host's memory: a __global__ function cannot be given it",
+                      name);
             return false;
         }
     return true;

@@ -122,8 +122,9 @@ bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_na
         return true;
     }
     if (strncmp(name->text, "df_", 3) == 0 || strncmp(name->text, "DF_", 3) == 0) {
-        dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: names from '%.3s' on belong to the runtime",
-                  name->text, what, name->text);
+        dfl_error(u->sink, name->loc,
+                  "'%s' cannot be the name of a %s: names that begin with '%.3s' belong to the runtime", name->text,
+                  what, name->text);
         return true;
     }
     for (size_t i = 0; i < sizeof of_headers / sizeof of_headers[0]; i++)

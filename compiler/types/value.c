@@ -100,7 +100,7 @@ bool dfc_convert(struct dfc_unit *u, struct dfl_loc loc, const char *what, enum 
     union df_scalar scalar;
     bool strings = value->n.kind == DF_KIND_STR || want == DF_KIND_STR;
     if ((strings && value->n.kind != want) || (!value->known && want == DF_KIND_I64 && value->n.kind == DF_KIND_F64)) {
-        dfl_error(u->sink, loc, "%s is %s, this is %s", what, dfl_scalar_name(type), kinds[value->n.kind]);
+        dfl_error(u->sink, loc, "%s must be %s, but this is %s", what, dfl_scalar_name(type), kinds[value->n.kind]);
         return false;
     }
     if (value->known) {

@@ -31,13 +31,13 @@ says hint-quiet 0 "" ./hinted --device=none --log=error
 says hint-too-large-compiled 1 "hinted.df:6:40: error: node 'main/both' fits nowhere: one job of it needs 16384 bytes, 'gpu0' has 16383, and its hint forbids the cpu
     graph main { v: u8[5000] = make(); w = both(v) @gpu; show(w); }
                                            ^~~~
-hint: take its hint away, have smaller tokens, or plan for a larger device (--platform, --gpu-mem)" "$DFC" hinted.df -o refused --nvcc=none --gpu-mem=16383
+hint: remove its hint, make its tokens smaller, or plan for a larger device (--platform, --gpu-mem)" "$DFC" hinted.df -o refused --nvcc=none --gpu-mem=16383
 [ -e refused ] && fail refused-is-not-made "there is a program" || pass refused-is-not-made
 sed 's/w = both(v) @gpu; show(w);/for i in 0..3 { w[i] = both(v) @gpu; show(w[i]); }/; s/5000/n/; 1i param n = 5000;' hinted.df > loop.df
 expect loop-too-large-compiled 1 'note: so do 2 more nodes' "$DFC" loop.df -o refused --nvcc=none --gpu-mem=16383
 # A size that is given when it starts may be smaller.
 sed 's/param n = 5000;/param n = 5000 dynamic;/' loop.df > dynamic.df
-expect dynamic-too-large-compiled 0 "warning: the program carries no placement, it is made when it starts: node 'main/both\[0\]' fits nowhere" \
+expect dynamic-too-large-compiled 0 "warning: the program carries no placement; it is made when the program starts: node 'main/both\[0\]' fits nowhere" \
     "$DFC" dynamic.df -o dynamic --nvcc=none --gpu-mem=16383
 expect dynamic-smaller 0 '^1$' ./dynamic --n=4000 --device=emu --gpu-mem=16383
 expect dynamic-too-large 1 "node 'main/both\[0\]' .*one job needs 16384 bytes of GPU memory" ./dynamic --device=emu --gpu-mem=16383

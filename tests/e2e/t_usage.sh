@@ -16,7 +16,7 @@ refused define "-D n: NAME=VALUE is expected" sum.df -D n --emit=plan
 refused define-empty "-D n=: NAME=VALUE is expected" sum.df -Dn= --emit=plan
 refused define-no-value "-D needs a value" sum.df --emit=plan -D
 refused emit "--emit=picture: one of ast, graph, dot, c, metis, plan is expected" sum.df --emit=picture
-refused emit-close "--emit=grpah: there is none; did you mean 'graph'?" sum.df --emit=grpah
+refused emit-close "--emit=grpah: there is no such output; did you mean 'graph'?" sum.df --emit=grpah
 refused policy "--policy=ws: a policy that places nodes before the run is expected: $("$DFC" sum.df --emit=plan --policy=ws 2>&1 |
     sed -n 's/.*is expected: \([a-z, -]*gp-thesis[a-z, -]*\) (others.*/\1/p') (others are chosen when the program is run)" sum.df -o sum --policy=ws
 expect policy-of-partition 2 "^dfc: error: --policy: unknown policy 'fastest'" "$DFC" partition sum.df --policy=fastest
@@ -55,7 +55,7 @@ refused picture-compare "--svg=x.jpg: SVG is written, so a name that ends in .sv
 refused picture-gantt "--gantt=x.png: SVG is written, so a name that ends in .svg is expected" simulate sum.df --gantt=x.png
 refused gantt-empty "--gantt needs the name of a file" simulate sum.df --gantt=
 for o in --format=json --gantt=x.svg; do
-    refused "simulate-error$o" "--error: its table is text or csv, and has no picture" simulate sum.df --error=sigma:0.1 $o
+    refused "simulate-error$o" "--error: prints its table as text or csv, and draws no picture" simulate sum.df --error=sigma:0.1 $o
 done
 # A place that cannot be written is told before any work.
 for c in "partition sum.df --svg" "partition sum.df --memory" "compare sum.df --csv"; do

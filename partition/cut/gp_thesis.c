@@ -1,15 +1,16 @@
 /* gp_thesis.c - the partition of Wu's thesis, section 4.2: METIS cuts the graph so that little is transferred and each
  * side gets its share of the work, R_cpu = T_gpu / (T_gpu + T_cpu).
  *
- * It is kept as published, to be seen and compared: it knows neither precedence nor that a node may be 20 times faster
- * on one side than its neighbour is. With several GPUs the host's part is cut off first, then one GPU's after the
- * other.
+ * It stays as it was published, so that others can be compared with it. It knows nothing of precedence. Nor does it know
+ * that one node may be 20 times faster on one side while its neighbour is not. With several GPUs, the host's part is cut
+ * off first, then the GPUs' parts one after the other.
  *
- * Form:     METIS's recursive bisection, made for few parts. Its k-way form keeps the shares less well on small graphs,
- *           and then leaves the smaller side empty more often (a Jacobi stencil of 320 nodes: 1.6 times the makespan).
- * Sides:    which of the two is the host's follows from the share; where both ways round are about as near to it
- *           (shares around a half), from what the evaluator predicts.
- * METIS:    prints and misbehaves on graphs of no vertices and on shares of 0: such are never given to it.
+ * Form:     METIS's recursive bisection, which is made for few parts. METIS's k-way form keeps the shares less well on
+ *           small graphs, and leaves the smaller side empty more often. (On a Jacobi stencil of 320 nodes the makespan
+ *           was then 1.6 times as long.)
+ * Sides:    which of the two sides is the host's follows from the share. With a share around a half, both ways round are
+ *           about as near to it. Then the evaluator's prediction decides.
+ * METIS:    prints and misbehaves on graphs without vertices and on shares of 0, so it is never given any.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +38,8 @@ static int bisect(const struct dfp_metis_graph *graph, double share, uint32_t se
 
 /* ---- from sides to places ---- */
 
-/* Nodes that cannot run where METIS put them go where they are fastest; METIS knows no fixed vertices. */
+/* Puts the node on the unit. If it cannot run there, it goes to the unit that runs it fastest: METIS knows no vertices
+ * with a fixed part. */
 static int put(const struct dfp_model *model, uint32_t node, uint32_t unit, uint16_t *place, struct df_error *error)
 {
     if (isnan(dfp_model_time_s(model, node, unit)))
@@ -48,7 +50,7 @@ static int put(const struct dfp_model *model, uint32_t node, uint32_t unit, uint
     return DF_OK;
 }
 
-/* Cuts the devices' part among units `first` and up, one after the other. Takes `rest`. */
+/* Divides the devices' part among all devices, one after the other. Takes and frees `rest`. */
 static int split_devices(const struct dfp_model *model, const double *share, uint32_t seed,
                          struct dfp_metis_graph *rest, uint16_t *place, struct df_error *error)
 {
@@ -111,7 +113,7 @@ static int32_t host_side_by_share(const struct dfp_metis_graph *graph, const int
     for (int i = 0; i < 2; i++)
         off[i] = fabs((double)of_side[i] * scale - share);
     if (fabs(off[0] - off[1]) <= 0.03 + (double)largest * scale)
-        return -1;                      /* within METIS's tolerance and the grain of the nodes */
+        return -1;                      /* within METIS's tolerance and the weight of the heaviest node */
     return off[1] < off[0];
 }
 
@@ -128,7 +130,7 @@ static int predict(const struct dfp_problem *problem, const uint16_t *place, dou
     return code;
 }
 
-/* Both ways round, the one that is predicted faster; as METIS labelled it where they are level. */
+/* Tries both ways round and takes the one that is predicted faster. If they are equal, METIS's labels decide. */
 static int place_better(const struct dfp_model *model, const struct dfp_metis_graph *graph, const int32_t *side,
                         const double *share, uint32_t seed, uint16_t *place, struct df_error *error)
 {
@@ -161,7 +163,7 @@ static int run(const struct dfp_problem *problem, const struct dfp_options *opti
     double share[DF_MAX_UNITS];
     int code = dfp_model_init(&model, problem, error);
     if (code || (code = dfp_place_all(&model, 0, place, error)) || model.n_units == 1)
-        return code; /* places for nodes that are no vertices, and all there is to say without a device */
+        return code; /* nodes that are no vertices have their places now, and without devices all nodes have */
     if ((code = dfp_metis_graph_make(&model, options->vertex_weight, DFP_EDGES_HOST, &graph, error)))
         return code;
     int32_t *side = calloc((size_t)graph.n + 1, sizeof *side);

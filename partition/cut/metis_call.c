@@ -1,10 +1,10 @@
-/* metis_call.c - see metis_call.h. The only file that knows METIS's header.
+/* metis_call.c - see metis_call.h. The only file that includes METIS's header.
  *
- * Parts:    METIS halves a graph until each part has its own, by weight. Where one vertex weighs as much as several
- *           parts, a half may be left with fewer vertices than parts, and METIS prints to the standard output that it
- *           cannot halve nothing. A half that misses its weight by no more than one vertex, each time, ends with less
- *           than a part by no more than two: with vertices of half a part at most it is never without any. So heavier
- *           ones count as that much.
+ * Parts:    METIS halves a graph by weight until there are enough parts. If one vertex weighs as much as several parts, a
+ *           half may get fewer vertices than it must have parts. Then METIS prints to the standard output that it cannot
+ *           halve nothing. Suppose each halving misses its weight by no more than one vertex. Then a part at the end
+ *           misses its weight by no more than two vertices. So it is never empty if no vertex weighs more than half a
+ *           part. Heavier vertices therefore count as half a part.
  */
 #include <metis.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ static int metis_error(int status, struct df_error *error)
                      status == METIS_ERROR_INPUT ? ": it rejects the graph" : "");
 }
 
-/* The most that a vertex may weigh: half a part, of what the vertices then weigh together. */
+/* The most that a vertex may weigh: half a part, where a part is of the sum of the weights after this limit. */
 static int32_t most_weight(const struct dfp_metis_graph *graph, uint32_t n_parts)
 {
     int32_t most = INT32_MAX;

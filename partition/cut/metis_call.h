@@ -1,7 +1,7 @@
-/* metis_call.h - METIS itself, called so that it can neither stop the program nor disturb it.
+/* metis_call.h - METIS, called so that it can neither stop the program nor disturb it.
  *
- * Threads:  any; one call at a time goes through, since METIS keeps its random state in libc's and catches signals
- *           while it runs. libc's random state is put back.
+ * Threads:  any thread may call; a lock lets one call through at a time. METIS uses libc's random state, which is put
+ *           back afterwards, and it catches signals while it runs.
  * Errors:   DF_E_MEMORY, DF_E_ARGUMENT (METIS rejects the graph).
  */
 #ifndef DFP_METIS_CALL_H
@@ -12,14 +12,14 @@
 struct dfp_metis_cut {
     uint32_t n_parts;
     uint32_t n_weights;                 /* per vertex, 1 or 2 */
-    const int32_t *vertex_weight;       /* [vertex * n_weights + k]; NULL: the graph's own, one */
-    const float *share;                 /* [part * n_weights + k], each k sums to 1; none 0. NULL: equal */
+    const int32_t *vertex_weight;       /* [vertex * n_weights + k]; NULL: the graph's own weights, one per vertex */
+    const float *share;                 /* [part * n_weights + k]: sums to 1 for each k, none is 0. NULL: all equal */
     uint32_t seed;
     bool kway;                          /* METIS's k-way form, for many parts; else recursive bisection */
 };
 
-/* part[v] for the graph's vertices, of which there are at least 2, and twice as many as parts where these are more than
- * two. */
+/* Fills part[v] for all vertices of the graph. It must have at least 2 vertices; for more than two parts it must have at
+ * least twice as many vertices as parts. */
 int dfp_metis_call(const struct dfp_metis_graph *graph, const struct dfp_metis_cut *cut, int32_t *part,
                    struct df_error *error);
 

@@ -1,4 +1,4 @@
-/* metis_graph.c - a problem as METIS's weighted graph, and the thesis's target shares. */
+/* metis_graph.c - makes METIS's weighted graph of a problem, and computes the target shares of the thesis. */
 #include "partition/cut/metis_graph.h"
 
 #include <math.h>
@@ -11,12 +11,12 @@ struct building {
     const struct df_graph *graph;
     const struct df_platform *platform;
     enum dfp_edges edges;
-    uint32_t *vertex_of;                /* of a node; DF_NONE */
-    int32_t *met_at;                    /* position of a neighbour in the list now merged, else -1 */
-    int32_t *neighbour;                 /* with repetition: the vertex of each arc's other end */
+    uint32_t *vertex_of;                /* of a node: its vertex; DF_NONE: it has none */
+    int32_t *met_at;                    /* of a vertex: its position in the list that is being merged, or -1 */
+    int32_t *neighbour;                 /* for each arc, the vertex at its other end; a vertex may be there repeatedly */
     double *arc_s;
     double *vertex_s;
-    uint64_t *first;                    /* into neighbour; n + 1 */
+    uint64_t *first;                    /* n + 1: where a vertex's arcs begin in neighbour[] and arc_s[] */
 };
 
 /* ---- weights ---- */
@@ -32,11 +32,11 @@ static double node_weight_s(const struct dfp_model *model, uint32_t node, enum d
     return isnan(time_s) ? 0 : time_s * (double)g->nodes[node].rate;
 }
 
-/* One weight for both directions, their mean: the thesis measured them equal to 0.007 %. */
+/* One weight for both directions, which is their mean. The thesis measured that they differ by no more than 0.007 %. */
 static double host_weight_s(const struct df_platform *platform, uint64_t bytes)
 {
     if (platform->n_units < 2)
-        return (double)bytes / DF_DEFAULT_BYTES_PER_S; /* no link: any price that grows with the bytes */
+        return (double)bytes / DF_DEFAULT_BYTES_PER_S; /* there is no link: any price that grows with the bytes does */
     return (dfp_copy_time_s(platform, 0, 1, bytes) + dfp_copy_time_s(platform, 1, 0, bytes)) / 2;
 }
 
@@ -55,7 +55,8 @@ static double arc_weight_s(const struct building *b, uint64_t bytes)
     return b->edges == DFP_EDGES_DEVICES ? devices_weight_s(b->platform, bytes) : host_weight_s(b->platform, bytes);
 }
 
-/* Without peers a copy between devices is one each way over the host's link. */
+/* Without peers a copy between devices is two copies over the host's link, one each way. So the weights for the host are
+ * good for devices, too. */
 static bool has_peers(const struct df_platform *platform)
 {
     for (uint32_t u = 1; u < platform->n_units; u++)
@@ -64,7 +65,7 @@ static bool has_peers(const struct df_platform *platform)
     return false;
 }
 
-/* Sums stay below 2^30, whatever METIS adds up. */
+/* The largest weight is chosen so that the sum of all weights stays below 2^30, whatever METIS adds up. */
 static double scale_for(double largest, int64_t count)
 {
     double limit = DFP_METIS_LARGEST_WEIGHT;
@@ -96,7 +97,7 @@ static bool next_arc(const struct building *b, uint32_t *value, uint32_t *reader
     return false;
 }
 
-/* Both directions of every arc, by vertex: counting sort. */
+/* Sorts both directions of every arc by vertex, with a counting sort. */
 static bool list_arcs(struct building *b, int32_t n)
 {
     uint32_t value = 0, reader = 0, from, to;
@@ -138,7 +139,7 @@ static void merge_arcs(struct building *b, struct dfp_metis_graph *graph, double
             int32_t w = b->neighbour[i];
             if (b->met_at[w] < begin) {
                 b->met_at[w] = n_out;
-                b->neighbour[n_out] = w; /* never past i: what is written was read before */
+                b->neighbour[n_out] = w; /* n_out is never past i, so what is overwritten was read before */
                 b->arc_s[n_out++] = b->arc_s[i];
             } else {
                 b->arc_s[b->met_at[w]] += b->arc_s[i];
@@ -276,7 +277,7 @@ void dfp_target_shares(const struct dfp_model *model, enum dfp_ratio ratio, doub
         uint32_t device = dfp_model_fastest(model, v, true);
         double cpu_s = dfp_model_time_s(model, v, 0), rate = (double)g->nodes[v].rate;
         if (dfp_node_is_free(g, v) || device == DF_NONE || isnan(cpu_s))
-            continue;                   /* cannot move: no ratio concerns it */
+            continue;                   /* it cannot move, so it has no part in the ratio */
         host_s += cpu_s * rate;
         device_s += dfp_model_time_s(model, v, device) * rate;
         for (uint32_t u = 1; u < model->n_units; u++) {

@@ -1,4 +1,4 @@
-/* metis_text.c - the weighted graph in METIS's file format, so that gpmetis and other tools can be tried on it. */
+/* metis_text.c - writes the weighted graph in METIS's file format, for gpmetis and other tools; `--emit=metis` calls it. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
-/* min_cut.c - Dinic's algorithm: levels by breadth, then paths along rising levels until none is left, and again until
- * the sink is out of reach. */
+/* min_cut.c - Dinic's algorithm. It finds the vertices' levels breadth first, then sends flow along paths of rising levels
+ * until no such path is left. It repeats both until the sink cannot be reached.
+ */
 #include "partition/cut/min_cut.h"
 
 #include <stdlib.h>
@@ -59,7 +60,7 @@ void dfp_cut_set(struct dfp_cut *cut, uint32_t arc, int64_t capacity, int64_t ba
     cut->capacity[arc + 1] = back;
 }
 
-/* Distances from the source along arcs with something left. false: the sink is out of reach. */
+/* Finds distances from the source along arcs that have capacity left. false: the sink cannot be reached. */
 static bool find_levels(struct dfp_cut *cut)
 {
     uint32_t head = 0, tail = 0;
@@ -77,7 +78,7 @@ static bool find_levels(struct dfp_cut *cut)
     return cut->level[cut->sink] != FAR;
 }
 
-/* Sends what the path of n arcs can take; gives how many of its arcs still have something left from the source on. */
+/* Sends as much as the path of n arcs can take. Gives how many arcs from the source on come before the first full one. */
 static uint32_t send(struct dfp_cut *cut, uint32_t n, int64_t *flow)
 {
     int64_t least = INT64_MAX;
@@ -95,7 +96,7 @@ static uint32_t send(struct dfp_cut *cut, uint32_t n, int64_t *flow)
     return kept;
 }
 
-/* All paths along rising levels, depth first. */
+/* Sends flow along all paths of rising levels, depth first. */
 static int64_t send_all(struct dfp_cut *cut)
 {
     int64_t flow = 0;

@@ -2,7 +2,7 @@
  * states are listed in engine.h; where a job runs is the policy's matter, where its data is stage.c's.
  *
  * Orders: the release that takes `left` to 0 has acquired everything that the others did before theirs (firing.h):
- * published outputs above all. The policy's queue, or the pile, carries that on to the worker that takes the job. Every
+ * published outputs above all. The policy's queue, or the deque, carries that on to the worker that takes the job. Every
  * release for a slot's next wave comes after the end of its wave, or (order, depth) after the node's own
  * job of the slot's wave, hence after that job's reset of the counter: so the reset can be relaxed.
  */
@@ -191,10 +191,10 @@ void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
             if (dfr_is_once(run, v) && df_node_n_in(run->graph, v) == 0)
                 dfr_release(run, w, &v, 1, dfr_once_slot(run));
     }
-    if (!w->pile) {
+    if (!w->deque) {
         flush(run, w);
     } else if (w->kept != DFR_NO_JOB) { /* who starts runs none itself */
-        dfr_pile_push(w->pile, w->kept);
+        dfr_deque_push(w->deque, w->kept);
         w->kept = DFR_NO_JOB;
     }
 }
@@ -377,9 +377,9 @@ void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_c
         if (run->memory.buffers)
             keep_outputs(run, w, call->job, memory);
     }
-    if (run->choice.policy->done && !w->pile)
+    if (run->choice.policy->done && !w->deque)
         run->choice.policy->done(run->choice.state, call->job, w->index);
     dfr_released(run, w, dfr_job_node(call->job), dfr_job_slot(call->job), call->wave);
-    if (!w->pile)
+    if (!w->deque)
         flush(run, w);
 }

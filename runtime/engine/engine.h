@@ -31,7 +31,7 @@
 #include "memmgr/cache.h"
 #include "memmgr/space.h"
 #include "runtime/policy/policy.h"
-#include "runtime/engine/trace.h"
+#include "runtime/trace/trace.h"
 #include "runtime/threads/wake.h"
 
 enum { DFR_N_ONCE = 1, DFR_N_SOURCE = 2, DFR_N_STREAM = 4, DFR_N_IN_ORDER = 8, DFR_N_BOUNDED = 16, DFR_N_TERMINAL = 32,
@@ -79,7 +79,7 @@ struct df_call {
     char message[256];
 };
 
-struct dfr_pile;
+struct dfr_deque;
 struct dfr_tokens;
 
 struct dfr_worker {
@@ -87,7 +87,7 @@ struct dfr_worker {
     uint32_t index, unit;
     bool alone;                         /* no other worker has a job now: counters need no atomic operations */
     uint64_t kept;                      /* the successor to run next, or DFR_NO_JOB */
-    struct dfr_pile *pile;              /* its own deque of ready jobs (steal.h); NULL: the policy has them */
+    struct dfr_deque *deque;              /* its own deque of ready jobs (steal.h); NULL: the policy has them */
     struct df_call call;
     void **ports;                       /* room for the kernel with most ports */
     unsigned char *tmp;                 /* scratch for the largest tmp of CPU jobs */
@@ -186,8 +186,8 @@ struct dfr_run_threads {                /* the workers, and how they meet */
     enum dfr_loop loop;                 /* what CPU workers do; `why` says in words why this one was chosen */
     const char *loop_why;
     struct dfr_list *list;              /* NULL unless the loop is DFR_LOOP_LIST */
-    struct dfr_pile *piles;             /* by worker; NULL unless the loop is DFR_LOOP_DEQUES */
-    bool fences;                        /* of the deques: pile.h */
+    struct dfr_deque *deques;             /* by worker; NULL unless the loop is DFR_LOOP_DEQUES */
+    bool fences;                        /* of the deques: deque.h */
     struct dfr_worker starter;          /* stands for the thread in df_run_start() */
     _Alignas(64) _Atomic uint32_t n_active; /* deques: workers that have jobs, or are about to steal some */
     char pad[60];

@@ -3,13 +3,13 @@
  *
  * Orders: a release is an acq_rel decrement of `left`, so the one that takes it to 0 has acquired everything that the
  * others did before theirs. A worker that is alone decrements without atomic operations: whoever had jobs before it has
- * told so with release when it had no more (direct.c), and who robs it acquires all it did (pile.h).
+ * told so with release when it had no more (direct.c), and who robs it acquires all it did (deque.h).
  */
 #ifndef DFR_FIRING_H
 #define DFR_FIRING_H
 
 #include "runtime/engine/engine.h"
-#include "runtime/threads/pile.h"
+#include "runtime/threads/deque.h"
 
 /* Takes n off; true: nothing is left. */
 static inline bool dfr_count_down(const struct dfr_worker *w, _Atomic uint32_t *left, uint32_t n)
@@ -39,8 +39,8 @@ static inline bool dfr_pending_release(const struct dfr_worker *w, struct dfr_pe
     return true;
 }
 
-/* The first that becomes ready is kept, and runs next: a lone successor never sees the pile. */
-static inline void dfr_release_to_pile(struct df_run *run, struct dfr_worker *w, const uint32_t *nodes, uint32_t n,
+/* The first that becomes ready is kept, and runs next: a lone successor never sees the deque. */
+static inline void dfr_release_to_deque(struct df_run *run, struct dfr_worker *w, const uint32_t *nodes, uint32_t n,
                                        uint32_t slot)
 {
     struct dfr_pending *pending = dfr_pending_of(run, slot);
@@ -53,7 +53,7 @@ static inline void dfr_release_to_pile(struct df_run *run, struct dfr_worker *w,
             w->kept = job;
         } else {
             __builtin_prefetch(&run->firing.nodes[nodes[i]]);
-            dfr_pile_push(w->pile, job);
+            dfr_deque_push(w->deque, job);
         }
     }
 }
@@ -64,8 +64,8 @@ static inline void dfr_release(struct df_run *run, struct dfr_worker *w, const u
 {
     struct dfr_pending *pending;
 
-    if (w->pile) {
-        dfr_release_to_pile(run, w, nodes, n, slot);
+    if (w->deque) {
+        dfr_release_to_deque(run, w, nodes, n, slot);
         return;
     }
     pending = dfr_pending_of(run, slot);

@@ -14,41 +14,41 @@
 /* All jobs that are ready before the workers start go to the first worker; the others steal them. */
 int dfr_steal_create(struct df_run *run, struct df_error *error)
 {
-    run->threads.piles = aligned_alloc(64, run->machine.n_workers * sizeof *run->threads.piles);
-    if (!run->threads.piles)
+    run->threads.deques = aligned_alloc(64, run->machine.n_workers * sizeof *run->threads.deques);
+    if (!run->threads.deques)
         return dfr_error_memory(error);
-    memset(run->threads.piles, 0, run->machine.n_workers * sizeof *run->threads.piles);
+    memset(run->threads.deques, 0, run->machine.n_workers * sizeof *run->threads.deques);
     for (uint32_t i = 0; i < run->machine.n_workers; i++) {
-        if (!dfr_pile_create(&run->threads.piles[i], (uint64_t)run->graph->n_nodes * run->inflight))
+        if (!dfr_deque_create(&run->threads.deques[i], (uint64_t)run->graph->n_nodes * run->inflight))
             return dfr_error_memory(error);
-        run->threads.workers[i].pile = &run->threads.piles[i];
+        run->threads.workers[i].deque = &run->threads.deques[i];
     }
-    run->threads.starter.pile = &run->threads.piles[0];
-    run->threads.fences = run->machine.n_workers > 1 && !dfr_pile_prepare();
+    run->threads.starter.deque = &run->threads.deques[0];
+    run->threads.fences = run->machine.n_workers > 1 && !dfr_deque_prepare();
     atomic_init(&run->threads.n_active, 1);
     return DF_OK;
 }
 
 void dfr_steal_destroy(struct df_run *run)
 {
-    for (uint32_t i = 0; run->threads.piles && i < run->machine.n_workers; i++)
-        dfr_pile_destroy(&run->threads.piles[i]);
-    free(run->threads.piles);
+    for (uint32_t i = 0; run->threads.deques && i < run->machine.n_workers; i++)
+        dfr_deque_destroy(&run->threads.deques[i]);
+    free(run->threads.deques);
 }
 
-struct dfr_pile *dfr_steal_victim(const struct df_run *run, const struct dfr_worker *w)
+struct dfr_deque *dfr_steal_victim(const struct df_run *run, const struct dfr_worker *w)
 {
     for (uint32_t i = 1, v = w->index; i < run->machine.n_workers; i++) {
         v = v + 1 < run->machine.n_workers ? v + 1 : 0;
-        if (dfr_pile_size(&run->threads.piles[v]) > 0)
-            return &run->threads.piles[v];
+        if (dfr_deque_size(&run->threads.deques[v]) > 0)
+            return &run->threads.deques[v];
     }
     return NULL;
 }
 
 /* Are the victim's jobs long enough to be shared? A victim that ends no job although it is in no kernel says nothing of
  * its jobs: it has not begun, or it lost its core. */
-static bool is_worth_it(const struct df_run *run, struct dfr_pile *victim)
+static bool is_worth_it(const struct df_run *run, struct dfr_deque *victim)
 {
     uint64_t before = atomic_load_explicit(&victim->n_done, memory_order_relaxed), done;
     double first_s = dfr_clock_s(), begin_s = first_s, now_s;
@@ -57,7 +57,7 @@ static bool is_worth_it(const struct df_run *run, struct dfr_pile *victim)
         for (int i = 0; i < 16; i++)
             dfr_relax();
         now_s = dfr_clock_s();
-        if (dfr_pile_size(victim) == 0 || dfr_stopped(run) || now_s - first_s > LONGEST_WATCH_S)
+        if (dfr_deque_size(victim) == 0 || dfr_stopped(run) || now_s - first_s > LONGEST_WATCH_S)
             return false;
         done = atomic_load_explicit(&victim->n_done, memory_order_relaxed);
         if (done == before && atomic_load_explicit(&victim->inside, memory_order_relaxed))
@@ -68,11 +68,11 @@ static bool is_worth_it(const struct df_run *run, struct dfr_pile *victim)
 
 /* The worker that pushed jobs has woken one worker, which is this one. If there is more than this worker runs next, here
  * or anywhere, it wakes the next. */
-static bool take_half(struct df_run *run, struct dfr_worker *w, struct dfr_pile *victim)
+static bool take_half(struct df_run *run, struct dfr_worker *w, struct dfr_deque *victim)
 {
     atomic_fetch_add_explicit(&run->threads.n_active, 1, memory_order_acq_rel);
-    if (dfr_pile_rob(w->pile, victim, run->threads.fences)) {
-        if (dfr_pile_size(w->pile) > 1 || dfr_steal_victim(run, w))
+    if (dfr_deque_steal(w->deque, victim, run->threads.fences)) {
+        if (dfr_deque_size(w->deque) > 1 || dfr_steal_victim(run, w))
             dfr_steal_wake(run);
         return true;
     }
@@ -88,7 +88,7 @@ static void take_nap(struct df_run *run, uint32_t key, struct dfr_idle *idle)
     idle->short_jobs = false;
 }
 
-bool dfr_steal(struct df_run *run, struct dfr_worker *w, struct dfr_pile *victim, uint32_t key, struct dfr_idle *idle)
+bool dfr_steal(struct df_run *run, struct dfr_worker *w, struct dfr_deque *victim, uint32_t key, struct dfr_idle *idle)
 {
     if (idle->short_jobs) {
         take_nap(run, key, idle);
@@ -96,7 +96,7 @@ bool dfr_steal(struct df_run *run, struct dfr_worker *w, struct dfr_pile *victim
         idle->long_jobs = false;
         return take_half(run, w, victim);
     } else {
-        idle->short_jobs = dfr_pile_size(victim) > 0;
+        idle->short_jobs = dfr_deque_size(victim) > 0;
     }
     return false;
 }

@@ -1,5 +1,5 @@
 /* steal.h - work stealing: what a worker does that has no jobs, in a run whose ready jobs lie in the workers' deques
- * (pile.h). Such a worker, the *thief*, takes the older half of another worker's deque, the *victim's*.
+ * (deque.h). Such a worker, the *thief*, takes the older half of another worker's deque, the *victim's*.
  *
  * Order:     a worker runs its newest job first. That leaves the oldest jobs, on which most depends, to thieves.
  * Worth:     nobody steals from a worker whose jobs are shorter than DFR_WORTH_S, because two workers would need longer
@@ -16,7 +16,7 @@
 #define DFR_STEAL_H
 
 #include "runtime/engine/engine.h"
-#include "runtime/threads/pile.h"
+#include "runtime/threads/deque.h"
 
 #define DFR_WORTH_S 200e-9
 #define DFR_WATCH_S 2e-6
@@ -32,11 +32,11 @@ int dfr_steal_create(struct df_run *run, struct df_error *error);
 void dfr_steal_destroy(struct df_run *run);
 
 /* A worker that has jobs to steal; NULL: none. */
-struct dfr_pile *dfr_steal_victim(const struct df_run *run, const struct dfr_worker *thief);
+struct dfr_deque *dfr_steal_victim(const struct df_run *run, const struct dfr_worker *thief);
 
 /* One attempt on this victim; it may watch, nap or give up. key: dfr_wake_key() from before the victim was found.
  * true: the thief's own deque has jobs now. */
-bool dfr_steal(struct df_run *run, struct dfr_worker *thief, struct dfr_pile *victim, uint32_t key,
+bool dfr_steal(struct df_run *run, struct dfr_worker *thief, struct dfr_deque *victim, uint32_t key,
                struct dfr_idle *idle);
 
 /* A worker has run `n_jobs` jobs in `busy_s`, and has none left. */
@@ -48,7 +48,7 @@ static inline void dfr_steal_wake(struct df_run *run)
     if (run->threads.fences)
         atomic_thread_fence(memory_order_seq_cst);
     else
-        atomic_signal_fence(memory_order_seq_cst); /* the sleeper's barrier does the rest (pile.h) */
+        atomic_signal_fence(memory_order_seq_cst); /* the sleeper's barrier does the rest (deque.h) */
     if (dfr_wake_is_wanted(&run->threads.wakes[0]))
         dfr_wake_one(&run->threads.wakes[0]);
 }

@@ -20,7 +20,7 @@ struct kind {
 
 static inline bool has_deque(const struct dfr_worker *w, struct kind kind)
 {
-    return kind.lean || w->pile;
+    return kind.lean || w->deque;
 }
 
 /* ---- gangs ---- */
@@ -35,11 +35,11 @@ static double join_gang(struct df_run *run, struct dfr_worker *w)
 {
     double begin_s = dfr_clock_s();
 
-    if (w->pile)
-        dfr_pile_leave(w->pile);
+    if (w->deque)
+        dfr_deque_leave(w->deque);
     dfr_gang_join(run->threads.gang, w);
-    if (w->pile)
-        dfr_pile_enter(w->pile, run->threads.fences);
+    if (w->deque)
+        dfr_deque_enter(w->deque, run->threads.fences);
     return dfr_clock_s() - begin_s;
 }
 
@@ -69,8 +69,8 @@ static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
 
     call->failed = false;
     call->threads = run->threads.gang ? threads_of(run, call->job) : 1;
-    if (w->pile)
-        dfr_pile_leave(w->pile);
+    if (w->deque)
+        dfr_deque_leave(w->deque);
     if (call->threads > 1 && !lead_gang(run, w))
         return false;
     begin_s = w->row ? dfr_clock_s() : 0;
@@ -80,8 +80,8 @@ static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
                       run->graph->works[run->graph->nodes[dfr_job_node(call->job)].work].job_bytes);
     if (call->threads > 1)
         dfr_gang_end(run->threads.gang);
-    if (w->pile)
-        dfr_pile_enter(w->pile, run->threads.fences);
+    if (w->deque)
+        dfr_deque_enter(w->deque, run->threads.fences);
     return true;
 }
 
@@ -91,9 +91,9 @@ static inline int call_lean(struct df_run *run, struct dfr_worker *w, uint32_t n
                                                                     : dfr_tokens_ports(run, node, slot);
     int code;
 
-    dfr_pile_leave(w->pile);
+    dfr_deque_leave(w->deque);
     code = dfr_call_kernel(run, w, ports);
-    dfr_pile_enter(w->pile, run->threads.fences);
+    dfr_deque_enter(w->deque, run->threads.fences);
     return code;
 }
 
@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) void run_job(struct df_run *run, st
     else if (!call_any(run, w, &code))
         return;
     if (has_deque(w, kind)) {
-        atomic_store_explicit(&w->pile->n_done, atomic_load_explicit(&w->pile->n_done, memory_order_relaxed) + 1,
+        atomic_store_explicit(&w->deque->n_done, atomic_load_explicit(&w->deque->n_done, memory_order_relaxed) + 1,
                               memory_order_relaxed);
         /* acquire: all that those did who have no jobs any more */
         w->alone = atomic_load_explicit(&run->threads.n_active, memory_order_acquire) == 1;
@@ -158,7 +158,7 @@ static inline bool pop_newest(struct dfr_worker *w, uint64_t *job)
 {
     *job = w->kept;
     w->kept = DFR_NO_JOB;
-    return *job != DFR_NO_JOB || dfr_pile_pop(w->pile, job);
+    return *job != DFR_NO_JOB || dfr_deque_pop(w->deque, job);
 }
 
 /* In a graph larger than the caches a job's record, its list of successors and their counters are each a wait for
@@ -180,9 +180,9 @@ static void prefetch_counters(const struct df_run *run, uint64_t job)
         __builtin_prefetch(&pending[run->firing.successors[s]], 1);
 }
 
-static bool pop_in_turn(const struct df_run *run, struct dfr_pile *p, uint64_t *turn, uint64_t *job)
+static bool pop_in_turn(const struct df_run *run, struct dfr_deque *p, uint64_t *turn, uint64_t *job)
 {
-    uint64_t high = atomic_load_explicit(&p->high, memory_order_relaxed), n = dfr_pile_size(p), first, soon;
+    uint64_t high = atomic_load_explicit(&p->high, memory_order_relaxed), n = dfr_deque_size(p), first, soon;
 
     if (n == 0)
         return false;
@@ -208,15 +208,15 @@ static bool pop_large(struct df_run *run, struct dfr_worker *w, uint64_t *turn, 
     uint64_t kept = w->kept;
 
     w->kept = DFR_NO_JOB;
-    if (kept != DFR_NO_JOB && dfr_pile_size(w->pile) == 0) {
+    if (kept != DFR_NO_JOB && dfr_deque_size(w->deque) == 0) {
         *job = kept;
         return true;
     }
     if (kept != DFR_NO_JOB) {
         __builtin_prefetch(&run->firing.nodes[dfr_job_node(kept)]);
-        dfr_pile_push(w->pile, kept);
+        dfr_deque_push(w->deque, kept);
     }
-    return pop_in_turn(run, w->pile, turn, job);
+    return pop_in_turn(run, w->deque, turn, job);
 }
 
 /* ---- with jobs ---- */
@@ -228,7 +228,7 @@ static inline __attribute__((always_inline)) bool next_job(struct df_run *run, s
         return take(run, w, job);
     if (!(kind.large ? pop_large(run, w, turn, job) : pop_newest(w, job)))
         return false;
-    if (dfr_pile_size(w->pile) > 0)
+    if (dfr_deque_size(w->deque) > 0)
         dfr_steal_wake(run);            /* there is more than it runs next */
     return true;
 }
@@ -266,19 +266,19 @@ static void be_busy(struct df_run *run, struct dfr_worker *w, uint64_t job, stru
     uint64_t before = w->jobs;
     double begin_s = dfr_clock_s();
 
-    if (!w->pile || !run->memory.tokens || run->watch.trace || run->threads.gang)
+    if (!w->deque || !run->memory.tokens || run->watch.trace || run->threads.gang)
         run_any(run, w, job);
     else if (run->graph->n_nodes < LARGE_NODES)
         run_lean(run, w, job);
     else
         run_lean_large(run, w, job);
-    if (w->pile)
-        w->jobs = atomic_load_explicit(&w->pile->n_done, memory_order_relaxed);
+    if (w->deque)
+        w->jobs = atomic_load_explicit(&w->deque->n_done, memory_order_relaxed);
     w->last_s = dfr_clock_s();
     w->busy_s += w->last_s - begin_s;
     if (w->first_s < 0)
         w->first_s = begin_s;
-    if (w->pile)
+    if (w->deque)
         dfr_steal_rest(run, idle, w->last_s - begin_s, w->jobs - before);
 }
 
@@ -291,9 +291,9 @@ static bool sleep_or_take(struct df_run *run, struct dfr_worker *w, uint64_t *jo
     uint32_t key = dfr_wake_announce(wake);
     bool found = false;
 
-    if (w->pile)
-        dfr_pile_barrier(run->threads.fences); /* pairs with dfr_steal_wake()'s look at the sleepers after a push */
-    if (dfr_stopped(run) || gang_gathers(run) || (w->pile ? dfr_steal_victim(run, w) != NULL
+    if (w->deque)
+        dfr_deque_barrier(run->threads.fences); /* pairs with dfr_steal_wake()'s look at the sleepers after a push */
+    if (dfr_stopped(run) || gang_gathers(run) || (w->deque ? dfr_steal_victim(run, w) != NULL
                                                           : (found = take(run, w, job))))
         dfr_wake_cancel(wake, key);
     else
@@ -312,18 +312,18 @@ static bool get_job(struct df_run *run, struct dfr_worker *w, uint64_t *job, str
 {
     uint32_t looks = 0;
 
-    if (w->pile && !dfr_stopped(run) && dfr_pile_pop(w->pile, job))
+    if (w->deque && !dfr_stopped(run) && dfr_deque_pop(w->deque, job))
         return true;                    /* what was ready before the workers started */
     while (!dfr_stopped(run)) {
         uint32_t key = dfr_wake_key(&run->threads.wakes[0]);
-        struct dfr_pile *victim = w->pile ? dfr_steal_victim(run, w) : NULL;
+        struct dfr_deque *victim = w->deque ? dfr_steal_victim(run, w) : NULL;
         if (gang_gathers(run)) {
             join_gang(run, w);
             looks = 0;
         } else if (victim) {
             if (dfr_steal(run, w, victim, key, idle))
-                return dfr_pile_pop(w->pile, job);
-        } else if (!w->pile && take(run, w, job)) {
+                return dfr_deque_pop(w->deque, job);
+        } else if (!w->deque && take(run, w, job)) {
             return true;
         } else if (looks++ < run->threads.spins) {
             spin();

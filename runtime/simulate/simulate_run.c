@@ -9,7 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
-#include "runtime/engine/trace.h"
+#include "runtime/trace/trace.h"
 
 #define COPY_ROWS 3                     /* rows of a device: to it, from it, to peers */
 #define TRACE_EVENTS (UINT64_C(1) << 22)

@@ -23,7 +23,7 @@
 #include "partition/partition.h"
 #include "run_rig.h"
 #include "runtime/engine/engine.h"
-#include "runtime/threads/pile.h"
+#include "runtime/threads/deque.h"
 #include "runtime/policy/policy_default.h"
 
 #define LARGE 10000                     /* elements of tokens that do not lie side by side */
@@ -394,7 +394,7 @@ static bool forbid_barriers(void)
     };
     struct sock_fprog program = { sizeof filter / sizeof filter[0], filter };
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 &&
-           !dfr_pile_prepare();
+           !dfr_deque_prepare();
 }
 
 enum { CANNOT_FORBID = 77 };

@@ -1,6 +1,6 @@
 /* trace.c - rows of events, and writing them as Chrome trace JSON: complete events ("ph": "X") with microseconds, and
  * metadata events ("ph": "M") that name processes (units) and threads (rows). */
-#include "runtime/engine/trace.h"
+#include "runtime/trace/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-/* pile.h - a work-stealing *deque*: the ready jobs of one worker, for runs in which all jobs run on the host. The
+/* deque.h - a work-stealing *deque*: the ready jobs of one worker, for runs in which all jobs run on the host. The
  * worker itself takes the newest job; a thief takes the oldest half. The owner needs no lock, no read-modify-write and
  * no fence.
  *
- * Words:    The code calls the deque a *pile*. Its *owner* is the worker whose ready jobs it holds. A *thief* is a
- *           worker without jobs that *steals* from another's pile; the code calls that to *rob*. The owner is *inside*
- *           while it looks at its pile or at the counters of the firing rule. It is outside while a kernel runs or
- *           while it sleeps. Each pile has a *gate*. A thief closes it, waits until the owner is outside, moves some
+ * Words:    A deque's *owner* is the worker whose ready jobs it holds. A *thief* is a worker without jobs that *steals*
+ *           from another's deque. The owner is *inside*
+ *           while it looks at its deque or at the counters of the firing rule. It is outside while a kernel runs or
+ *           while it sleeps. Each deque has a *gate*. A thief closes it, waits until the owner is outside, moves some
  *           jobs, and opens it again. If an owner comes in and finds its gate closed, it waits: as long as moving some
  *           words takes, and only during a theft.
  * Exclusion: The owner writes `inside` and then reads `gate`. The thief writes `gate` and then reads `inside`. One of
@@ -27,8 +27,8 @@
  * Threads:  push, pop, enter and leave: the owner; push and pop only while inside. rob: another worker. size: any
  *           thread, as a glance that may be out of date.
  */
-#ifndef DFR_PILE_H
-#define DFR_PILE_H
+#ifndef DFR_DEQUE_H
+#define DFR_DEQUE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,7 +36,7 @@
 
 #define DFR_FENCED_JOBS 4096u
 
-struct dfr_pile {
+struct dfr_deque {
     _Alignas(64) _Atomic uint32_t inside, fenced;
     _Atomic uint64_t high, low;         /* jobs [low, high), modulo the room; a theft moves `low` */
     _Atomic uint64_t n_done;            /* jobs that the owner has ended */
@@ -51,29 +51,29 @@ struct dfr_pile {
 enum dfr_gate { DFR_OPEN, DFR_CLOSED, DFR_CLOSED_AND_WAITED_FOR };
 
 /* false: no memory. */
-bool dfr_pile_create(struct dfr_pile *pile, uint64_t most_jobs);
-void dfr_pile_destroy(struct dfr_pile *pile);   /* of a pile that is all zero, too */
+bool dfr_deque_create(struct dfr_deque *deque, uint64_t most_jobs);
+void dfr_deque_destroy(struct dfr_deque *deque);   /* of a deque that is all zero, too */
 
 /* Prepares this process. true: barriers can be imposed, so owners need no fences. */
-bool dfr_pile_prepare(void);
+bool dfr_deque_prepare(void);
 
 /* If `fences` is false, imposes a barrier on all threads of the process: what each of them wrote before the barrier is
  * seen by whoever reads after it. If `fences` is true, there is nothing to do. */
-void dfr_pile_barrier(bool fences);
+void dfr_deque_barrier(bool fences);
 
-void dfr_pile_wait(struct dfr_pile *pile);      /* until the gate is open */
-void dfr_pile_unfence(struct dfr_pile *pile);   /* called by the owner, while inside */
+void dfr_deque_wait(struct dfr_deque *deque);      /* until the gate is open */
+void dfr_deque_unfence(struct dfr_deque *deque);   /* called by the owner, while inside */
 
-/* Steals: moves the older half of the victim's jobs, at least one, to the robber's pile, which is empty. false: there
+/* Steals: moves the older half of the victim's jobs, at least one, to the thief's deque, which is empty. false: there
  * were none, another thief is at it, or the owner stayed inside. */
-bool dfr_pile_rob(struct dfr_pile *robber, struct dfr_pile *victim, bool fences);
+bool dfr_deque_steal(struct dfr_deque *thief, struct dfr_deque *victim, bool fences);
 
-static inline void dfr_pile_leave(struct dfr_pile *p)
+static inline void dfr_deque_leave(struct dfr_deque *p)
 {
     atomic_store_explicit(&p->inside, 0, memory_order_release);
 }
 
-static inline void dfr_pile_enter(struct dfr_pile *p, bool fences)
+static inline void dfr_deque_enter(struct dfr_deque *p, bool fences)
 {
     bool fenced = atomic_load_explicit(&p->fenced, memory_order_relaxed);
     if (fences || fenced) {
@@ -83,32 +83,32 @@ static inline void dfr_pile_enter(struct dfr_pile *p, bool fences)
         atomic_signal_fence(memory_order_seq_cst);
     }
     if (atomic_load_explicit(&p->gate, memory_order_seq_cst) != DFR_OPEN)
-        dfr_pile_wait(p);
+        dfr_deque_wait(p);
     if (fenced) {
         if (--p->fenced_left == 0)
-            dfr_pile_unfence(p);
+            dfr_deque_unfence(p);
     } else if (atomic_load_explicit(&p->asked, memory_order_relaxed)) {
         p->fenced_left = DFR_FENCED_JOBS;
         atomic_store_explicit(&p->fenced, 1, memory_order_release);
     }
 }
 
-static inline uint64_t dfr_pile_size(const struct dfr_pile *pile)
+static inline uint64_t dfr_deque_size(const struct dfr_deque *deque)
 {
-    struct dfr_pile *p = (struct dfr_pile *)pile;
+    struct dfr_deque *p = (struct dfr_deque *)deque;
     uint64_t low = atomic_load_explicit(&p->low, memory_order_relaxed);
     uint64_t high = atomic_load_explicit(&p->high, memory_order_relaxed);
     return high > low ? high - low : 0;
 }
 
-static inline void dfr_pile_push(struct dfr_pile *p, uint64_t job)
+static inline void dfr_deque_push(struct dfr_deque *p, uint64_t job)
 {
     uint64_t high = atomic_load_explicit(&p->high, memory_order_relaxed);
     p->jobs[high & p->mask] = job;
     atomic_store_explicit(&p->high, high + 1, memory_order_relaxed);
 }
 
-static inline bool dfr_pile_pop(struct dfr_pile *p, uint64_t *job)
+static inline bool dfr_deque_pop(struct dfr_deque *p, uint64_t *job)
 {
     uint64_t high = atomic_load_explicit(&p->high, memory_order_relaxed);
     if (high == atomic_load_explicit(&p->low, memory_order_relaxed))

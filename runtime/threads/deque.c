@@ -1,5 +1,5 @@
-/* pile.c - the rare parts of a worker's deque (pile.h): making it, waiting at its gate, stealing from it. */
-#include "runtime/threads/pile.h"
+/* deque.c - the rare parts of a worker's deque (deque.h): making it, waiting at its gate, stealing from it. */
+#include "runtime/threads/deque.h"
 
 #include <linux/membarrier.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define OWNER_LOOKS 2000                /* looks that a thief spends on waiting for the owner to go outside */
 #define GATE_LOOKS 200                  /* looks before an owner sleeps at its gate: the thief may have lost its core */
 
-bool dfr_pile_create(struct dfr_pile *p, uint64_t most_jobs)
+bool dfr_deque_create(struct dfr_deque *p, uint64_t most_jobs)
 {
     uint64_t room = 2;
     while (room < most_jobs)
@@ -23,30 +23,30 @@ bool dfr_pile_create(struct dfr_pile *p, uint64_t most_jobs)
     return p->jobs != NULL;
 }
 
-void dfr_pile_destroy(struct dfr_pile *p)
+void dfr_deque_destroy(struct dfr_deque *p)
 {
     free(p->jobs);
     p->jobs = NULL;
 }
 
-bool dfr_pile_prepare(void)
+bool dfr_deque_prepare(void)
 {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-void dfr_pile_barrier(bool fences)
+void dfr_deque_barrier(bool fences)
 {
     if (!fences)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
 /* The thief waits until the owner is outside, so the owner waits for the thief outside. */
-void dfr_pile_wait(struct dfr_pile *p)
+void dfr_deque_wait(struct dfr_deque *p)
 {
     p->fenced_left = DFR_FENCED_JOBS;
     do {
         uint32_t gate = DFR_CLOSED;
-        dfr_pile_leave(p);
+        dfr_deque_leave(p);
         for (int i = 0; i < GATE_LOOKS && gate != DFR_OPEN; i++) {
             dfr_relax();
             gate = atomic_load_explicit(&p->gate, memory_order_acquire);
@@ -62,21 +62,21 @@ void dfr_pile_wait(struct dfr_pile *p)
     } while (atomic_load_explicit(&p->gate, memory_order_seq_cst) != DFR_OPEN);
 }
 
-void dfr_pile_unfence(struct dfr_pile *p)
+void dfr_deque_unfence(struct dfr_deque *p)
 {
     atomic_store_explicit(&p->asked, 0, memory_order_relaxed); /* a thief that finds no fences asks anew */
     atomic_exchange_explicit(&p->fenced, 0, memory_order_seq_cst);
     if (atomic_load_explicit(&p->gate, memory_order_seq_cst) != DFR_OPEN)
-        dfr_pile_wait(p);
+        dfr_deque_wait(p);
 }
 
-static void open_gate(struct dfr_pile *p)
+static void open_gate(struct dfr_deque *p)
 {
     if (atomic_exchange_explicit(&p->gate, DFR_OPEN, memory_order_seq_cst) == DFR_CLOSED_AND_WAITED_FOR)
         dfr_futex_wake(&p->gate, 1);
 }
 
-static bool owner_is_outside(struct dfr_pile *p)
+static bool owner_is_outside(struct dfr_deque *p)
 {
     for (int i = 0; i < OWNER_LOOKS; i++) {
         if (atomic_load_explicit(&p->inside, memory_order_seq_cst) == 0)
@@ -86,7 +86,7 @@ static bool owner_is_outside(struct dfr_pile *p)
     return false;
 }
 
-bool dfr_pile_rob(struct dfr_pile *robber, struct dfr_pile *victim, bool fences)
+bool dfr_deque_steal(struct dfr_deque *thief, struct dfr_deque *victim, bool fences)
 {
     uint32_t gate = DFR_OPEN;
     uint64_t n = 0;
@@ -96,13 +96,13 @@ bool dfr_pile_rob(struct dfr_pile *robber, struct dfr_pile *victim, bool fences)
         return false;
     if (!fences && !atomic_load_explicit(&victim->fenced, memory_order_seq_cst)) {
         atomic_store_explicit(&victim->asked, 1, memory_order_relaxed);
-        dfr_pile_barrier(false);
+        dfr_deque_barrier(false);
     }
     if (owner_is_outside(victim)) {
         uint64_t low = atomic_load_explicit(&victim->low, memory_order_relaxed);
-        n = (dfr_pile_size(victim) + 1) / 2;
+        n = (dfr_deque_size(victim) + 1) / 2;
         for (uint64_t i = 0; i < n; i++)
-            dfr_pile_push(robber, victim->jobs[(low + i) & victim->mask]);
+            dfr_deque_push(thief, victim->jobs[(low + i) & victim->mask]);
         atomic_store_explicit(&victim->low, low + n, memory_order_relaxed);
     }
     open_gate(victim);

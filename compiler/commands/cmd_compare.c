@@ -21,14 +21,14 @@
 
 static const char usage[] =
     "usage: dfc compare GRAPH.df [options] [-- PROGRAM'S OPTIONS]\n\n"
-    "Runs the graph's program under several policies, in turns, and compares their makespans. A first run of each\n"
-    "warms up and does not count. What the program prints is thrown away.\n\n"
-    "  --policies=A,B,…|all     which (eager,ws,dmda,gp-thesis)\n"
-    "  --runs=N                 counted runs of each (7)\n"
+    "Runs the graph's program under several policies, in turns, and compares their makespans. A first run under each\n"
+    "policy warms up and does not count. What the program prints is thrown away.\n\n"
+    "  --policies=A,B,…|all     policies to compare (eager,ws,dmda,gp-thesis)\n"
+    "  --runs=N                 runs under each policy that count (7)\n"
     "  --waves=N                passed to the program\n"
-    "  --csv=FILE               figures as CSV\n"
-    "  --svg=FILE               a bar chart\n"
-    "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=    as when compiling\n\n"
+    "  --csv=FILE               write the figures as CSV\n"
+    "  --svg=FILE               draw a bar chart\n"
+    "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=    as when compiling\n"
     "common options:\n" DFC_COMMON_USAGE;
 
 struct request {
@@ -276,8 +276,8 @@ static bool print_table(const struct request *r, const struct dfc_policy_stats *
     }
     bool good = dfc_table_print(&table, stdout);
     dfc_table_free(&table);
-    printf("\nmedian of the makespans; spread: what the middle half of the runs spans, over the median;\n"
-           "ratio: to the best; jobs, copies and bytes: of the run in the middle\n");
+    printf("\nmedian: of the makespans; spread: the range of the middle half of the runs, divided by the median;\n"
+           "ratio: to the best median; jobs, copies and bytes: those of the run in the middle\n");
     if (marked)
         printf("~ the spread exceeds %.0f %%: smaller differences mean nothing\n", 100 * LEAST_SPREAD);
     if (!good)

@@ -15,14 +15,15 @@
 
 static const char usage[] =
     "usage: dfc explain GRAPH.df [options]\n\n"
-    "Places the nodes of a graph and says why each is where it is: its times on both sides and where they come from,\n"
-    "the copies it needs, and what one wave would take with that node moved; and what holds the wave up. Runs no\n"
-    "kernel.\n\n"
-    "  --what-if                what one more GPU, one more CPU worker, links twice as fast, links between devices\n"
-    "                           that have none, and a gpu variant of each kernel that has none would gain\n"
+    "Places the nodes of a graph. Says for each node why it is where it is: its times on both units and where they\n"
+    "come from, the copies it needs, and what one wave would take if that node alone were moved. Also says what limits\n"
+    "the time of a wave. Runs no kernel.\n\n"
+    "  --what-if                what would be gained by one more GPU, by one more CPU worker, by links twice as fast,\n"
+    "                           by links between devices that have none, and by a gpu variant of each kernel that has\n"
+    "                           none\n"
     "  --top=N                  explain the N nodes that matter most (20): those on the longest way first; 0: none\n"
-    "  --format=text|csv        csv: a line per node, or with --what-if a line per change\n"
-    "  -o FILE                  where it goes; else the standard output\n\n"
+    "  --format=text|csv        form of the output (text); csv: a line per node, or with --what-if a line per change\n"
+    "  -o FILE                  the file for the output; else it goes to standard output\n"
     "common options (--policy: gp, unless given):\n" DFC_COMMON_USAGE;
 
 struct request {

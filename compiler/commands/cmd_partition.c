@@ -345,13 +345,13 @@ static int run(int argc, char **argv)
 
 static const char usage[] =
     "usage: dfc partition GRAPH.df [-o FILE.dot|FILE.svg]… [options]\n\n"
-    "Places the nodes of a graph on the units of a platform and says what comes of it: load, cut, predicted time.\n"
-    "Runs no kernel. Any policy will do; one that decides while a program runs is shown as its simulated run went.\n\n"
+    "Places the nodes of a graph on the units of a platform and prints what follows: load, cut and predicted time.\n"
+    "Runs no kernel. Every policy may be named; one that decides while a program runs is shown by a simulated run.\n\n"
     "pictures, any number of them, coloured by unit, with the cut dashed and the critical path heavy:\n"
-    "  -o FILE                  DOT where FILE ends in .dot or .gv, SVG where it ends in .svg\n"
-    "  --dot=FILE, --svg=FILE   the same where FILE has no such end; '-' is the standard output, and the summary is\n"
-    "                           on stderr then\n"
-    "  --memory=FILE            the memory plan as SVG: offset against time, the bound dashed\n\n"
+    "  -o FILE                  DOT if FILE ends in .dot or .gv, SVG if it ends in .svg\n"
+    "  --dot=FILE, --svg=FILE   the same if FILE has no such ending; '-' is standard output, and the summary goes to\n"
+    "                           stderr then\n"
+    "  --memory=FILE            the memory plan as SVG: offset against time, with the bound dashed\n"
     "common options:\n" DFC_COMMON_USAGE;
 
 const struct dfc_command dfc_command_partition = {

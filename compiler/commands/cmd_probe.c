@@ -8,14 +8,13 @@
 
 static const char usage[] =
     "usage: dfc probe [options]\n\n"
-    "Measures this machine: CPU cores, memories, and of each GPU the link's latency, bandwidth and threshold in each\n"
-    "direction, whether copies overlap, and what a launch costs; of several GPUs also the link from each to each\n"
-    "other that it sends to directly. Writes a platform in the language and stores it, so that later commands plan\n"
-    "with it.\n\n"
-    "  -o FILE                  write the platform there (stdout)\n"
-    "  --device=auto|none|emu|cuda         GPUs to measure (auto: cuda or none). emu measures emulated GPUs;\n"
-    "                           that is stored apart and used by --device=emu alone\n"
-    "  --platform=FILE          emu: whose GPUs to emulate (a stated default)\n"
+    "Measures this machine: its CPU cores and memories; for each GPU the latency, bandwidth and threshold of its link\n"
+    "in each direction, whether copies overlap, and what a launch costs; and the link from each GPU to each other\n"
+    "that it sends to directly. Writes a platform in the language and stores it, so that later commands plan with it.\n\n"
+    "  -o FILE                  the file for the platform; else it goes to standard output\n"
+    "  --device=auto|none|emu|cuda         GPUs to measure (auto: cuda or none). emu: emulated GPUs, whose platform\n"
+    "                           is stored apart and used by --device=emu alone\n"
+    "  --platform=FILE          with emu: the platform whose GPUs are emulated (else a stated default)\n"
     "  --db=FILE                profile database to store it in ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)\n";
 
 struct request {

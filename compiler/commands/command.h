@@ -27,18 +27,20 @@ extern const struct dfc_command dfc_command_compile, dfc_command_probe, dfc_comm
 int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i);
 /* The lines about these options for a command's usage text. */
 #define DFC_COMMON_USAGE \
-    "  -D NAME=VALUE            value of a param\n" \
-    "  -I DIR                   where imported files are looked for, after the importing file's folder\n" \
-    "  -L DIR, -l NAME          folders and libraries for the linker\n" \
-    "  --platform=FILE          machine to plan for (what 'dfc probe' writes); else the platform in the .df,\n" \
-    "                           else the stored probe, else a stated default\n" \
-    "  --policy=NAME            policy that places nodes (gp where times are known, else gp-thesis)\n" \
-    "  --ratio=total|per-worker            share of the CPU from total times, or per worker (gp-thesis)\n" \
-    "  --vertex-weight=gpu|cpu             times that balance the partition (gp-thesis)\n" \
-    "  --seed=N                            of the partitioner\n" \
-    "  --objective=latency|throughput      one wave soon, or many waves a second (gp; else throughput for streams)\n" \
-    "  --budget=N|Nx            evaluations to plan with, or N times as many as by default (gp)\n" \
-    "  --time-cap=SECONDS       plan no longer; the plan then depends on the machine (gp)\n" \
+    "  -D NAME=VALUE            gives a param another value\n" \
+    "  -I DIR                   a folder in which imported files are looked for, after the importing file's own\n" \
+    "  -L DIR, -l NAME          a folder and a library for the linker\n" \
+    "  --platform=FILE          the machine to plan for, in a file that 'dfc probe' writes; if it is not given, the\n" \
+    "                           platform in the .df, else the stored probe, else a stated default\n" \
+    "  --policy=NAME            the policy that places nodes (gp if all times are known, else gp-thesis)\n" \
+    "  --ratio=total|per-worker            the CPU's share of the work follows from total times, or from times per\n" \
+    "                           worker (gp-thesis)\n" \
+    "  --vertex-weight=gpu|cpu             the times by which the partition is balanced (gp-thesis)\n" \
+    "  --seed=N                 seed of the partitioner\n" \
+    "  --objective=latency|throughput      one wave soon, or many waves a second (gp; by default throughput if the\n" \
+    "                           graph has streams)\n" \
+    "  --budget=N|Nx            plan with N evaluations, or with N times as many as by default (gp)\n" \
+    "  --time-cap=SECONDS       plan no longer than that; the plan may then depend on the machine (gp)\n" \
     "  --device=auto|none|emu|cuda|sim     GPUs to use (auto: cuda or none)\n" \
     "  --emu-all                every kernel with a cpu variant may run on the emulated GPU\n" \
     "  --gpu-mem=SIZE           use no more of each GPU's memory (6GiB, 512MiB, …)\n" \

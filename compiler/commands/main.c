@@ -30,12 +30,12 @@ static int help(void)
          "  dfc sum.df -o sum && ./sum --seed=3      compile, link and run\n"
          "  dfc sum.df -D n=4096 -o sum              with another value of a param\n"
          "  dfc sum.df --emit=graph                  the elaborated graph as text\n"
-         "  dfc partition sum.df -o sum.svg          where each node will run, as a picture\n"
-         "  dfc simulate sum.df                      predict what each policy makes of it\n"
+         "  dfc partition sum.df -o sum.svg          a picture of where each node will run\n"
+         "  dfc simulate sum.df                      predict its time under each policy\n"
          "  dfc explain sum.df --what-if             why nodes are where they are, and what would help\n"
-         "  dfc compare sum.df                       run it under every policy and compare\n\n"
-         "dfc COMMAND --help lists the command's options; dfc compile --help those of compiling; dfc --version says "
-         "which dfc this is.");
+         "  dfc compare sum.df                       run it under several policies and compare\n\n"
+         "dfc COMMAND --help lists the options of a command, dfc compile --help those of compiling. dfc --version "
+         "prints the version.");
     return 0;
 }
 

@@ -178,7 +178,7 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
     bool gpu = strcmp(cls, "gpu") == 0;
     if (!gpu && strcmp(cls, "cpu") != 0) {
         dfl_error(u->sink, variant->cls.loc,
-                  "class '%s' cannot have code: only cpu and gpu can, and other classes have costs", cls);
+                  "class '%s' cannot have code: only cpu and gpu can; other classes have costs only", cls);
         hint_class(u, cls);
         return false;
     }

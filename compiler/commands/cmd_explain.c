@@ -16,8 +16,8 @@
 static const char usage[] =
     "usage: dfc explain GRAPH.df [options]\n\n"
     "Places the nodes of a graph. Says for each node why it is where it is: its times on both units and where they\n"
-    "come from, the copies it needs, and what one wave would take if that node alone were moved. Also says what limits\n"
-    "the time of a wave. Runs no kernel.\n\n"
+    "come from, the copies it needs, and what one wave would take if that node alone were moved. Also says what\n"
+    "limits the time of a wave. Runs no kernel.\n\n"
     "  --what-if                what would be gained by one more GPU, by one more CPU worker, by links twice as fast,\n"
     "                           by links between devices that have none, and by a gpu variant of each kernel that has\n"
     "                           none\n"

@@ -10,7 +10,7 @@ static const char usage[] =
     "usage: dfc probe [options]\n\n"
     "Measures this machine: its CPU cores and memories; for each GPU the latency, bandwidth and threshold of its link\n"
     "in each direction, whether copies overlap, and what a launch costs; and the link from each GPU to each other\n"
-    "that it sends to directly. Writes a platform in the language and stores it, so that later commands plan with it.\n\n"
+    "that it sends to directly. Writes a platform in the language and stores it, so that later commands use it.\n\n"
     "  -o FILE                  the file for the platform; else it goes to standard output\n"
     "  --device=auto|none|emu|cuda         GPUs to measure (auto: cuda or none). emu: emulated GPUs, whose platform\n"
     "                           is stored apart and used by --device=emu alone\n"

@@ -75,21 +75,35 @@ static int decimals(double value)
     return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 }
 
+/* from: the least time that is written in the unit with three digits. */
+static const struct {
+    double from, scale;
+    const char *unit;
+} time_units[] = { { 0.9995, 1, "s" }, { 0.9995e-3, 1e3, "ms" }, { 0.9995e-6, 1e6, "us" }, { 0, 1e9, "ns" } };
+
 char *dfr_text_seconds(double seconds, char *text, size_t size)
 {
-    static const struct {
-        double from, scale;
-        const char *unit;
-    } units[] = { { 0.9995, 1, "s" }, { 0.9995e-3, 1e3, "ms" }, { 0.9995e-6, 1e6, "us" }, { 0, 1e9, "ns" } };
     unsigned u = 0;
     if (!(seconds > 0)) {
         snprintf(text, size, "0 s");
         return text;
     }
-    while (u < 3 && seconds < units[u].from)
+    while (u < 3 && seconds < time_units[u].from)
         u++;
-    double value = seconds * units[u].scale;
-    snprintf(text, size, "%.*f %s", decimals(value), value, units[u].unit);
+    double value = seconds * time_units[u].scale;
+    snprintf(text, size, "%.*f %s", decimals(value), value, time_units[u].unit);
+    return text;
+}
+
+char *dfr_text_seconds_6(double seconds, char *text, size_t size)
+{
+    unsigned u = 0;
+    while (u < 3 && seconds != 0 && seconds * time_units[u].scale < 1)
+        u++;
+    if (seconds == seconds)
+        snprintf(text, size, "%.6g %s", seconds * time_units[u].scale, time_units[u].unit);
+    else
+        snprintf(text, size, "-");
     return text;
 }
 

@@ -19,6 +19,8 @@ bool dfr_parse_seconds(const char *text, double *seconds);
  * are in s, ms, us and ns, as the language spells them, so that what is read in an output can be typed. Bytes are in
  * powers of 1024; only rates, like those of links, are in powers of 1000. NaN is written as 0. */
 char *dfr_text_seconds(double seconds, char *text, size_t size);
+/* The same with six digits, without zeros at the end: "1.5 ms". NaN is "-". */
+char *dfr_text_seconds_6(double seconds, char *text, size_t size);
 char *dfr_text_bytes(uint64_t bytes, char *text, size_t size);
 
 /* Writes any text inside JSON, with the quotes around it; or inside XML, SVG or HTML, as text or as an attribute. */

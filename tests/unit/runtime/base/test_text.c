@@ -79,9 +79,24 @@ static void test_quantities(void **state)
         assert_string_equal(dfr_text_bytes(sizes[i].bytes, text, sizeof text), sizes[i].text);
 }
 
+static void test_six_digits(void **state)
+{
+    static const struct {
+        double s;
+        const char *text;
+    } times[] = { { 0, "0 s" }, { 1, "1 s" }, { 0.9999, "999.9 ms" }, { 1.5e-3, "1.5 ms" }, { 1e-6, "1 us" },
+                  { 123.4567e-6, "123.457 us" }, { 8e-10, "0.8 ns" } };
+    char text[32];
+    (void)state;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        assert_string_equal(dfr_text_seconds_6(times[i].s, text, sizeof text), times[i].text);
+    assert_string_equal(dfr_text_seconds_6(strtod("nan", NULL), text, sizeof text), "-");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_json), cmocka_unit_test(test_xml),
-                                        cmocka_unit_test(test_seconds), cmocka_unit_test(test_quantities) };
+                                        cmocka_unit_test(test_seconds), cmocka_unit_test(test_quantities),
+                                        cmocka_unit_test(test_six_digits) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,18 +7,12 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "runtime/base/text.h"
+
 static void emit_seconds(FILE *out, double s)
 {
-    if (!(s == s))
-        fputs("-", out);
-    else if (s >= 1 || s == 0)
-        fprintf(out, "%.6g s", s);
-    else if (s >= 1e-3)
-        fprintf(out, "%.6g ms", s * 1e3);
-    else if (s >= 1e-6)
-        fprintf(out, "%.6g us", s * 1e6);
-    else
-        fprintf(out, "%.6g ns", s * 1e9);
+    char text[32];
+    fputs(dfr_text_seconds_6(s, text, sizeof text), out);
 }
 
 static void emit_link(FILE *out, const char *name, const struct df_link *link)

@@ -31,6 +31,7 @@ struct dfc_tools {
     char *cuda;                         /* folder of the toolkit; NULL: none */
     const char *no_cuda;                /* why gpu variants cannot be compiled; NULL: they can */
 };
+/* Finds the compilers, and the toolkit and libraries that the front end's result needs. false: reported. */
 bool dfc_tools_find(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options,
                     const struct dfc_front *front);
 void dfc_tools_free(struct dfc_tools *tools);
@@ -58,11 +59,15 @@ struct dfc_program {
     size_t n_units;
 };
 
+/* Lists the units and writes their sources into the work folder. false: reported. */
 bool dfc_units_make(struct dfc_program *p);
+/* Compiles all units, as many at a time as there are cores. false: reported. */
 bool dfc_units_compile(struct dfc_program *p);
 void dfc_units_free(struct dfc_program *p);
 
+/* Links the units to a program at `path`. false: reported. */
 bool dfc_link(struct dfc_program *p, const char *path);
+/* -MD: writes OUTPUT.d. false: reported. */
 bool dfc_write_dependencies(const struct dfc_program *p);
 
 #endif

@@ -23,21 +23,25 @@ const char *dfc_variant_prefix(const struct dfl_variant *variant);
 /* Prints `int PREFIXNAME_cpu(struct df_call *call, …)` without a ';'. mutable_inputs: `in` ports are not const. */
 void dfc_emit_signature(FILE *out, const struct df_graph *graph, uint32_t kernel, const char *prefix, bool gpu,
                         bool mutable_inputs);
+/* Prints `(void)NAME;` for each argument of such a function, because its body may not use them all. */
 void dfc_emit_unused(FILE *out, const struct df_graph *graph, uint32_t kernel, bool gpu);
 /* Prints `#line N "file"`. */
 void dfc_emit_line(FILE *out, unsigned line, const char *file);
+/* Prints the function that holds the inline code of a variant. */
 void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                      const struct dfl_variant *variant, bool gpu);
-/* Element and scalar types as C writes them. */
+/* Element and scalar types as C writes them; a scalar's with what parts it from the name: "float ", "const char *". */
 const char *dfc_c_elem(enum df_elem elem);
 const char *dfc_c_scalar(enum df_scalar_type type);
 
+/* Prints NAME.df.h, NAME.c and NAME_gpu.cu; NAME is `stem`. gpu: gpu variants are compiled. */
 void dfc_emit_header(FILE *out, const struct dfc_front *front, const char *stem);
 void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu, bool emu_gpu_code);
 void dfc_emit_cuda(FILE *out, const struct dfc_front *front, const char *stem);
+/* Is some cpu variant, or some gpu variant, written inline? */
 bool dfc_has_inline(const struct dfc_front *front, bool gpu);
 /* Prints the unit of a user's file: the header, the file's text, and the calls of its functions that `cpu "file": f(…)`
- * asks for. false: reported. */
+ * asks for. cxx: it is C++ or CUDA. gpu: gpu variants are compiled. false: reported. */
 bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const char *path, bool cxx,
                    bool gpu);
 /* Prints the arguments of a call: as written; if none were written, `first` and then those of a prototype. */

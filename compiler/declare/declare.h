@@ -13,6 +13,7 @@
 
 /* Reads and parses the main file and all it imports. false: errors were reported. */
 bool dfc_load_files(struct dfc_unit *u);
+
 /* ---- decl.c, sig.c, check_kernel.c, check_graph.c ---- */
 
 /* Enters the names of all declarations; finds the values of params, the formats of types, the signatures and the
@@ -27,8 +28,11 @@ struct dfc_edge {
 bool dfc_order_references(struct dfc_unit *u, const char *what, const char *verb, const char *const *names, uint32_t n,
                           const struct dfr_array *edges, uint32_t *order);
 
+/* Makes a callee's signature. false: reported. */
 bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_sig *ast);
+/* Checks a kernel's traits, variants and costs; dir: the folder of its .df. false: reported. */
 bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char *dir);
+/* Is this time possible as a cost? false: reported at the expression. */
 bool dfc_cost_check(struct dfc_unit *u, const struct dfl_expr *expr, double seconds);
 /* Checks everything about graphs that does not depend on values. */
 bool dfc_check_graphs(struct dfc_unit *u);

@@ -73,6 +73,7 @@ static inline struct dfc_output *dfc_outputs(const struct dfc_elab *e) { return 
 static inline uint32_t *dfc_in_streams(const struct dfc_elab *e) { return e->in_streams.items; }
 static inline uint32_t *dfc_port_streams(const struct dfc_elab *e) { return e->port_streams.items; }
 
+/* Flattens the root graph into items and streams. false: reported. */
 bool dfc_elab_run(struct dfc_elab *e, struct dfc_unit *u, struct dfc_callee *root);
 void dfc_elab_free(struct dfc_elab *e);
 
@@ -84,17 +85,21 @@ uint32_t dfc_stream_get(struct dfc_elab *e, uint32_t frame, const char *name, co
                         unsigned n_indices);
 /* The value that a stream leads to, or DF_NONE. *last is the stream at the end of the chain. */
 uint32_t dfc_stream_value(const struct dfc_elab *e, uint32_t stream, uint32_t *last);
-/* "A[3, 4]". */
+/* Writes "A[3, 4]". */
 void dfc_stream_print(const struct dfc_elab *e, uint32_t stream, char *text, size_t size);
 /* Prints notes after an error about something in a frame: the values of loop variables, and the calls that lead
  * there. */
 void dfc_note_context(const struct dfc_elab *e, uint32_t frame, const struct dfc_env *env);
 
-/* ---- resolve.c, order.c, dims.c ---- */
+/* ---- resolve.c, elab_order.c, dims.c ---- */
 
+/* Finds the value that each input reads, and fills in_values. false: reported. */
 bool dfc_resolve(struct dfc_elab *e);
+/* Finds `order`. false: there is a cycle (reported). */
 bool dfc_order_items(struct dfc_elab *e);
+/* Gives each item its ordinal. false: no memory. */
 bool dfc_number_items(struct dfc_elab *e);
+/* Finds all dimensions and gives the nodes to the builder. false: reported. */
 bool dfc_solve_dims(struct dfc_elab *e);
 
 /* What names mean in a frame, for a call inside these loops. */
@@ -113,10 +118,12 @@ struct dfc_solved {
 };
 struct dfc_fill {
     struct dfc_elab *e;
-    uint32_t *node;                     /* by item: in the builder */
-    uint32_t *scope;                    /* by frame: in the builder */
+    uint32_t *node;                     /* by item: its number in the builder */
+    uint32_t *scope;                    /* by frame: its number in the builder */
     uint32_t n_nodes;
 };
+/* Kernels, args and params come first. Then, for the program: begin, each node in order, finish, which makes the graph.
+ * false: reported. */
 bool dfc_fill_kernels(struct dfc_unit *u);
 bool dfc_fill_begin(struct dfc_fill *fill, struct dfc_elab *e);
 bool dfc_fill_node(struct dfc_fill *fill, uint32_t item, const struct dfc_solved *solved);

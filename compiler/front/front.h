@@ -16,6 +16,7 @@
 #include "compiler/declare/platform_decl.h"
 #include "compiler/types/program.h"
 
+/* Runs the front end. *front is set only if true is given. */
 bool dfc_front_run(struct dfl_sink *sink, const struct dfc_front_options *options, struct dfc_front **front);
 void dfc_front_free(struct dfc_front *front);
 

@@ -19,7 +19,9 @@ struct dfc_gantt;
 
 struct dfc_gantt *dfc_gantt_new(void);
 void dfc_gantt_free(struct dfc_gantt *gantt);
+/* Sets the simulation's callbacks, so that the chart collects its bars. Before the simulation runs. */
 void dfc_gantt_listen(struct dfc_gantt *gantt, struct dfr_simulation *simulation);
+/* Draws what was collected, for a run of that policy and makespan. */
 bool dfc_gantt_write(const struct dfc_gantt *gantt, const struct dfp_problem *problem, const char *policy,
                      double makespan_s, FILE *out);
 

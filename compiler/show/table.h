@@ -17,6 +17,7 @@ struct dfc_table {
     bool failed;
 };
 
+/* Adds a cell, made as by printf; cells come row by row. */
 void dfc_table_cell(struct dfc_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool dfc_table_print(const struct dfc_table *table, FILE *out);
 void dfc_table_free(struct dfc_table *table);

@@ -21,6 +21,7 @@ struct dfc_list {
     size_t n, capacity;
     bool failed;
 };
+/* Adds one word, made as by printf. */
 void dfc_list_add(struct dfc_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void dfc_list_add_all(struct dfc_list *list, const struct dfc_list *other);
 /* Splits a text as a shell would, by blanks, quotes and backslashes, and adds the words. */

@@ -115,7 +115,7 @@ struct dfc_callee {
     struct dfc_sig sig;
     bool ready;                         /* false: its declaration has errors, so its uses are not checked further */
     const struct dfl_kernel *kernel;    /* NULL: a graph */
-    uint32_t id;                        /* kernel: in the graph */
+    uint32_t id;                        /* kernel: its number in the graph */
     uint32_t code_classes, cost_classes; /* kernel: bit c */
     const struct dfl_expr *cost[DF_MAX_CLASSES];
     uint64_t code_hash[2];

@@ -137,7 +137,7 @@ static void print_times(FILE *out, const struct df_times *times)
         { DF_TIME_COST, "from cost clauses" },
         { DF_TIME_MEASURED, "measured" },
         { DF_TIME_ESTIMATED, "estimated from other sizes or devices" },
-        { DF_TIME_DEFAULT, "by the stated default, nothing being known" },
+        { DF_TIME_DEFAULT, "by the stated default, because nothing is known" },
     };
     size_t n = (size_t)times->n_classes * times->n_works;
     const char *between = "";

@@ -50,7 +50,7 @@ struct request {
     unsigned n_policies;
     enum dfc_form form;
     uint32_t waves;
-    bool locality, prefetch, all;       /* all: of all policies, some may not apply */
+    bool locality, prefetch, all;       /* all: --policy=all, of which some may not apply */
     bool fewer;                         /* nobody said how many waves are in flight, so fewer may be if no more fit, as
                                          * in a run */
     const char *gantt;

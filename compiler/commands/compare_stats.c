@@ -31,8 +31,8 @@ static void skip_blanks(struct reader *r)
     r->at += strspn(r->at, " \t\r\n");
 }
 
-/* Reads a string, cut to size. An escape gives the character that it stands for; \uXXXX gives it only if it is
- * ASCII. */
+/* Reads a string, cut to size. An escape gives the character that it stands for; \uXXXX gives '?' if it
+ * is not ASCII. */
 static bool read_string(struct reader *r, char *to, size_t size)
 {
     size_t n = 0;

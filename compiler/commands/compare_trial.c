@@ -13,15 +13,15 @@
 
 /* Names for the signal handler, which may use only what is here. They are set before the handler is; "": there is
  * nothing to remove. */
-static char doomed_path[4096], doomed_folder[4096];
+static char path_to_remove[4096], folder_to_remove[4096];
 static struct sigaction before[DFC_N_SIGNALS];
 
 static void remove_and_end(int number)
 {
     if (dfc_running > 0)
         kill(dfc_running, SIGTERM);
-    unlink(doomed_path);
-    rmdir(doomed_folder);
+    unlink(path_to_remove);
+    rmdir(folder_to_remove);
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -79,8 +79,8 @@ bool dfc_trial_build(const struct dfc_common *common, struct dfc_loaded *loaded,
 {
     memset(trial, 0, sizeof *trial);
     if (make_folder(common, trial)) {
-        snprintf(doomed_path, sizeof doomed_path, "%s", trial->path);
-        snprintf(doomed_folder, sizeof doomed_folder, "%s", trial->folder);
+        snprintf(path_to_remove, sizeof path_to_remove, "%s", trial->path);
+        snprintf(folder_to_remove, sizeof folder_to_remove, "%s", trial->folder);
         catch_signals();
         if (dfc_build(common, loaded, build, trial->path) == 0)
             return true;

@@ -14,14 +14,14 @@
 /* ---- signals ---- */
 
 enum { MOST_OPEN = 8 };
-static char *volatile doomed[MOST_OPEN]; /* temporary files of open outputs, which the handler removes; NULL: a free
-                                          * place */
+/* Temporary files of open outputs, which the handler removes; NULL: a free place. */
+static char *volatile unfinished[MOST_OPEN];
 
 static void remove_and_end(int number)
 {
     for (int i = 0; i < MOST_OPEN; i++)
-        if (doomed[i])
-            unlink(doomed[i]);
+        if (unfinished[i])
+            unlink(unfinished[i]);
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -37,23 +37,23 @@ static void catch_signals(void)
             sigaction(dfc_ending_signals[i], &action, NULL);
 }
 
-/* If there is no free place or no memory, a signal leaves the file behind. */
-static void doom(const char *temporary)
+/* Adds a temporary file to `unfinished`. If there is no free place or no memory, a signal leaves the file behind. */
+static void remember(const char *temporary)
 {
     for (int i = 0; temporary && i < MOST_OPEN; i++)
-        if (!doomed[i]) {
-            doomed[i] = strdup(temporary);
+        if (!unfinished[i]) {
+            unfinished[i] = strdup(temporary);
             catch_signals();
             return;
         }
 }
 
-static void spare(const char *temporary)
+static void forget(const char *temporary)
 {
     for (int i = 0; temporary && i < MOST_OPEN; i++)
-        if (doomed[i] && strcmp(doomed[i], temporary) == 0) {
-            char *gone = doomed[i];
-            doomed[i] = NULL;
+        if (unfinished[i] && strcmp(unfinished[i], temporary) == 0) {
+            char *gone = unfinished[i];
+            unfinished[i] = NULL;
             free(gone);
             return;
         }
@@ -74,7 +74,7 @@ bool dfc_output_open(struct dfc_output *output, const char *path)
         return false;
     }
     output->file = output->to.file;
-    doom(output->to.temporary);
+    remember(output->to.temporary);
     return true;
 }
 
@@ -103,7 +103,7 @@ bool dfc_output_close(struct dfc_output *output, bool keep)
             dfc_error("%s", error.text);
             good = false;
         }
-        spare(temporary);
+        forget(temporary);
         free(temporary);
     }
     memset(output, 0, sizeof *output);

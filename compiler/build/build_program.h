@@ -13,7 +13,7 @@
 #ifndef DFC_BUILD_PROGRAM_H
 #define DFC_BUILD_PROGRAM_H
 
-#include "compiler/build/build.h"
+#include "compiler/build/make_program.h"
 #include "compiler/tools/messages.h"
 #include "compiler/tools/output_file.h"
 #include "compiler/tools/spawn.h"

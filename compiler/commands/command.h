@@ -8,7 +8,7 @@
 #ifndef DFC_COMMAND_H
 #define DFC_COMMAND_H
 
-#include "compiler/build/build.h"
+#include "compiler/build/make_program.h"
 #include "compiler/load/load.h"
 #include "compiler/tools/messages.h"
 #include "compiler/tools/output_file.h"

@@ -8,7 +8,7 @@
 #ifndef DFC_COMPARE_TRIAL_H
 #define DFC_COMPARE_TRIAL_H
 
-#include "compiler/build/build.h"
+#include "compiler/build/make_program.h"
 #include "compiler/tools/spawn.h"
 
 struct dfc_trial {

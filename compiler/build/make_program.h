@@ -1,11 +1,12 @@
-/* build.h - from a loaded graph to a linked program, as one call. The commands compile, compare and profile make it.
+/* make_program.h - from a loaded graph to a linked program, as one call. The commands compile, compare and profile make
+ * it.
  *
  * Room:     compiler/build/ prints C and CUDA C, and runs compilers and the linker. It knows the loaded graph and its
  *           plan. It decides nothing about the graph: what it prints is in there already. Its own files share
  *           build_program.h and emit.h.
  */
-#ifndef DFC_BUILD_H
-#define DFC_BUILD_H
+#ifndef DFC_MAKE_PROGRAM_H
+#define DFC_MAKE_PROGRAM_H
 
 #include "compiler/load/load.h"
 

@@ -45,7 +45,7 @@ static int own_option(void *request, int argc, char **argv, int *i)
     return dfc_form_option(false, argc, argv, i, &r->form);
 }
 
-/* ---- words ---- */
+/* ---- phrases of the output ---- */
 
 static const char *source_name(const struct dfc_explained *e, uint32_t node, uint32_t unit)
 {

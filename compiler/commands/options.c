@@ -88,7 +88,7 @@ int dfc_form_option(bool json, int argc, char **argv, int *i, enum dfc_form *for
     return taken;
 }
 
-/* ---- lists ---- */
+/* ---- options that may be given several times ---- */
 
 static int out_of_memory(void)
 {

@@ -7,7 +7,7 @@
 
 #include "compiler/declare/declare.h"
 
-/* ---- words ---- */
+/* ---- phrases of messages ---- */
 
 /* "2 inputs (a, b)", cut if it is too long for `text`. */
 static void list_ports(const struct dfc_sig *sig, const uint16_t *ports, unsigned n, const char *what, char *text,

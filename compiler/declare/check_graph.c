@@ -13,7 +13,7 @@ struct stream_name {                    /* by number in callee->streams */
     bool is_in_port, read;
 };
 
-struct walk {
+struct walk {                           /* the check of one graph, statement by statement */
     struct dfc_unit *u;
     struct dfc_callee *graph;
     struct dfr_array streams;           /* struct stream_name */

@@ -210,7 +210,7 @@ static bool check_exits(struct dfc_solve *s)
     return ok;
 }
 
-/* ---- the walk ---- */
+/* ---- all items, in order ---- */
 
 /* Does the item depend on something that was reported? Or was its own statement reported in an earlier round? */
 static bool passed_over(const struct dfc_solve *s)

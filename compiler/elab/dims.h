@@ -9,7 +9,7 @@
 
 enum dfc_origin_kind { DFC_FROM_INPUT, DFC_FROM_ANNOTATION, DFC_FROM_OUT_PORT };
 
-struct dfc_origin {                     /* where a variable's extent was found; words are made of it only for a message */
+struct dfc_origin {                     /* where a variable's extent was found; put into words for messages only */
     enum dfc_origin_kind kind;
     unsigned slot;                      /* DFC_FROM_INPUT: an input of the present call */
     const char *name;                   /* of the other kinds */

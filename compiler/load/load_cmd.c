@@ -129,7 +129,7 @@ static bool check_code(const struct dfc_loaded *loaded)
     return good;
 }
 
-/* ---- all of it ---- */
+/* ---- loading ---- */
 
 void dfc_report_learned(const struct dfw_db *db)
 {

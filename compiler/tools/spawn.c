@@ -259,7 +259,7 @@ int dfc_run_program(char *const *argv, char **out_text, char **err_text)
     return status;
 }
 
-/* ---- many ---- */
+/* ---- many programs at once ---- */
 
 static void job_start(struct dfc_job *job)
 {

@@ -227,7 +227,7 @@ static bool fold_quantity(struct dfc_unit *u, const struct dfc_names *names, con
     return true;
 }
 
-/* ---- the walk ---- */
+/* ---- every kind of expression ---- */
 
 static bool fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value)
 {

@@ -129,8 +129,8 @@ bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_na
     }
     for (size_t i = 0; i < sizeof of_headers / sizeof of_headers[0]; i++)
         if (strcmp(of_headers[i], name->text) == 0) {
-            dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: it has a meaning in C's headers", name->text,
-                      what);
+            dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: it has a meaning in C's headers",
+                      name->text, what);
             return true;
         }
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)

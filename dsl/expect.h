@@ -1,5 +1,5 @@
-/* expect.h - what a syntax error expected, between the file that words the error and the one that adds a hint. Private
- * to dsl/.
+/* expect.h - what the parser expected at a syntax error. expect.c words the error and hint.c adds a hint. Private to
+ * dsl/.
  */
 #ifndef DFL_EXPECT_H
 #define DFL_EXPECT_H

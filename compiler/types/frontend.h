@@ -5,9 +5,11 @@
  * Order:    imports.c (files) - decl.c (names, params, types) - sig.c, check_kernel.c, check_graph.c (every
  *           declaration, used or not) - elab.c, elab_streams.c (flattening) - resolve.c, elab_order.c (who reads whom)
  *           - dims.c, to_builder.c (formats, scalars, costs, the builder). front.c is the list of these steps.
- * Words:    a *unit* is one run of the front end, with all it has read. A *callee* is what a call names: a kernel or a
- *           graph. A *signature* is a callee's ports, dimension variables and scalars, with names and formats looked
- *           up. A *use* is what an expression is for: it decides which names the expression may hold.
+ * Words:    a *unit* is one run of the front end, with all it has read; units of a platform and units of measurement
+ *           are other things. A *callee* is what a call names: a kernel or a graph. A *signature* is a callee's ports,
+ *           dimension variables and scalars, with names and formats looked up. A *use* is what an expression is for: it
+ *           decides which names the expression may hold. Params, args, ports, hints and the like are those of
+ *           docs/language.md.
  * Memory:   everything lives in the unit's arena or arrays and dies with the unit. If memory runs out, `no_memory` is
  *           set and the functions give false; front.c reports it once.
  * Errors:   functions that give bool give false after they have reported why, or if something they need was reported

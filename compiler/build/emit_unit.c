@@ -8,7 +8,7 @@
  * C:        an existing function returns void (which counts as DF_OK) or int. The compiler is asked which it is
  *           (__typeof__).
  * C++:      the same, by overloads. A function that differs from its prototype would be another overload there and no
- * error. So the unit ends with an assertion that the name means one function.
+ *           error. So the unit ends with an assertion that the name means one function.
  */
 #include "compiler/build/emit.h"
 

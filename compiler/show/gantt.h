@@ -1,6 +1,6 @@
 /* gantt.h - who does what and when in a simulated run, as SVG. There is a row for each worker and each copy engine;
- * jobs are coloured by kernel. The chain of jobs and copies that made the run as long as it is is drawn heavy, with
- * arrows. `dfc simulate --gantt` calls it.
+ * jobs are coloured by kernel. The chain of jobs and copies that made the run so long is drawn heavy, with arrows. `dfc
+ * simulate --gantt` calls it.
  *
  * Memory:   dfc_gantt_free() returns a chart. It hears of the simulation through callbacks of its own.
  * Output:   plain SVG 1.1 with no script, font or file of its own; the same input gives the same bytes.

@@ -96,7 +96,7 @@ int df_builder_class(struct df_builder *b, const char *name, uint32_t *cls, stru
     if (string == DF_NONE)
         return dfr_error_memory(error);
     if (!string)
-        return dfr_error(error, DF_E_ARGUMENT, "a class without a name");
+        return dfr_error(error, DF_E_ARGUMENT, "a class needs a name");
     for (uint32_t c = 0; c < n; c++)
         if (dfr_b_class_names(b)[c] == string) {
             *cls = c;
@@ -203,7 +203,7 @@ int df_builder_scope(struct df_builder *b, uint32_t parent, const char *graph, u
 static int check_kernel(const struct df_kernel_desc *desc, struct df_error *error)
 {
     if (!desc->name || !*desc->name)
-        return dfr_error(error, DF_E_ARGUMENT, "a kernel without a name");
+        return dfr_error(error, DF_E_ARGUMENT, "a kernel needs a name");
     if (desc->n_ports > DFR_MAX_PORTS || desc->n_dims > DFR_MAX_PORTS || desc->n_scalars > DFR_MAX_PORTS)
         return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' has more than %d ports, dimensions or scalars", desc->name,
                          DFR_MAX_PORTS);
@@ -222,10 +222,10 @@ static int check_kernel(const struct df_kernel_desc *desc, struct df_error *erro
         if (!port->name || !*port->name)
             return dfr_error(error, DF_E_ARGUMENT, "kernel '%s': port %u has no name", desc->name, i);
         if ((unsigned)port->mode > DF_TMP || (unsigned)port->elem >= DF_N_ELEMS)
-            return dfr_error(error, DF_E_ARGUMENT, "kernel '%s': port '%s' has no such mode or element type",
+            return dfr_error(error, DF_E_ARGUMENT, "kernel '%s': port '%s' has an unknown mode or element type",
                              desc->name, port->name);
         if (port->rank > DF_MAX_RANK)
-            return dfr_error(error, DF_E_ARGUMENT, "kernel '%s': port '%s' has %u dimensions, there may be %d",
+            return dfr_error(error, DF_E_ARGUMENT, "kernel '%s': port '%s' has %u dimensions; at most %d are possible",
                              desc->name, port->name, port->rank, DF_MAX_RANK);
         if ((desc->traits & DF_STREAM) && (port->mode == DF_IN || port->mode == DF_INOUT))
             return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is a stream, so '%s' cannot be an input", desc->name,

@@ -364,13 +364,13 @@ static bool check_plan(const struct df_graph *g, const struct df_plan *plan, str
 {
     const char *why = NULL;
     if (!ends(plan->policy, sizeof plan->policy) || !ends(plan->run_as, sizeof plan->run_as))
-        why = "its policy has no end";
+        why = "the name of its policy does not end";
     else if (!check_platform(&plan->platform))
         why = "its platform makes no sense";
     else if (plan->n_nodes != g->n_nodes || plan->times.n_works != g->n_works || plan->times.n_classes != g->n_classes)
         why = "it was made for another graph";
     else if (plan->best_single_unit >= plan->platform.n_units)
-        why = "its best single unit is none";
+        why = "its best single unit does not exist";
     for (uint64_t i = 0; !why && i < (uint64_t)plan->n_nodes * plan->n_waves; i++)
         if (plan->place[i] >= plan->platform.n_units || isnan(plan->priority[i % plan->n_nodes]))
             why = "a node is placed nowhere";

@@ -47,7 +47,7 @@ int df_builder_constant(struct df_builder *b, enum df_scalar_type type, union df
                         struct df_error *error)
 {
     if ((unsigned)type > DF_S_STR)
-        return dfr_error(error, DF_E_ARGUMENT, "a scalar of no known type");
+        return dfr_error(error, DF_E_ARGUMENT, "a scalar has an unknown type");
     struct df_scalar_value scalar = { .type = type };
     if (type == DF_S_STR && (scalar.str = df_builder_string(b, value.str)) == DF_NONE)
         return dfr_error_memory(error);
@@ -247,7 +247,7 @@ int dfr_builder_copy_work(struct df_builder *b, uint64_t bytes, uint32_t *work, 
 static int check_node(const struct df_builder *b, const struct df_node_desc *desc, struct df_error *error)
 {
     if (desc->kernel >= dfr_b_count(b, DFR_A_kernels))
-        return dfr_error(error, DF_E_ARGUMENT, "node of kernel %u: there are %u kernels", (unsigned)desc->kernel,
+        return dfr_error(error, DF_E_ARGUMENT, "a node of kernel %u: there are only %u kernels", (unsigned)desc->kernel,
                          (unsigned)dfr_b_count(b, DFR_A_kernels));
     const struct df_kernel *k = &dfr_b_kernels(b)[desc->kernel];
     const char *name = dfr_b_strings(b) + k->name;
@@ -257,13 +257,15 @@ static int check_node(const struct df_builder *b, const struct df_node_desc *des
         return dfr_error(error, DF_E_ARGUMENT, "node of '%s': dimensions, formats, scalars or indices are missing",
                          name);
     if (desc->scope >= dfr_b_count(b, DFR_A_scopes))
-        return dfr_error(error, DF_E_ARGUMENT, "node of '%s': no scope %u", name, (unsigned)desc->scope);
+        return dfr_error(error, DF_E_ARGUMENT, "node of '%s': there is no scope %u", name, (unsigned)desc->scope);
     if (desc->n_indices > UINT16_MAX)
-        return dfr_error(error, DF_E_ARGUMENT, "node of '%s' has %u indices", name, desc->n_indices);
+        return dfr_error(error, DF_E_ARGUMENT, "node of '%s' has %u indices; at most %u are possible", name,
+                         desc->n_indices, (unsigned)UINT16_MAX);
     if (desc->hint_class < -1 || desc->hint_class >= (int)n_classes)
-        return dfr_error(error, DF_E_ARGUMENT, "node of '%s': no class %d to hint at", name, desc->hint_class);
+        return dfr_error(error, DF_E_ARGUMENT, "node of '%s': its hint names class %d, which does not exist", name,
+                         desc->hint_class);
     if (!(desc->rate >= 0) || isinf(desc->rate))
-        return dfr_error(error, DF_E_ARGUMENT, "node of '%s': a rate of %g", name, desc->rate);
+        return dfr_error(error, DF_E_ARGUMENT, "node of '%s': its rate of %g is not possible", name, desc->rate);
     for (unsigned i = 0; i < k->n_scalars; i++) {
         const struct df_kscalar *want = &dfr_b_kscalars(b)[k->first_scalar + i];
         if (desc->scalars[i] >= dfr_b_count(b, DFR_A_scalars) || dfr_b_scalars(b)[desc->scalars[i]].type != want->type)
@@ -272,8 +274,8 @@ static int check_node(const struct df_builder *b, const struct df_node_desc *des
     }
     for (unsigned c = 0; desc->cost_s && c < desc->n_cost; c++)
         if (!isnan(desc->cost_s[c]) && (c >= n_classes || desc->cost_s[c] < 0 || isinf(desc->cost_s[c])))
-            return dfr_error(error, DF_E_ARGUMENT, "node of '%s': a cost of %g s on class %u", name, desc->cost_s[c],
-                             c);
+            return dfr_error(error, DF_E_ARGUMENT, "node of '%s': its cost of %g s on class %u is not possible", name,
+                             desc->cost_s[c], c);
     return DF_OK;
 }
 
@@ -353,9 +355,9 @@ static void number_call(struct df_builder *b, struct dfr_calls *calls, uint32_t 
 int df_builder_cost(struct df_builder *b, unsigned device_class, double seconds, struct df_error *error)
 {
     if (device_class > DF_CLASS_GPU)
-        return dfr_error(error, DF_E_ARGUMENT, "a cost on class %u: there are cpu (0) and gpu (1)", device_class);
+        return dfr_error(error, DF_E_ARGUMENT, "a cost on class %u: the classes are cpu (0) and gpu (1)", device_class);
     if (seconds < 0 || seconds >= DF_LIMIT_JOB_S)
-        return dfr_error(error, DF_E_ARGUMENT, "a cost of %g s on class %u: it is 0 or more and less than %g s",
+        return dfr_error(error, DF_E_ARGUMENT, "a cost of %g s on class %u: it must be 0 or more and less than %g s",
                          seconds, device_class, DF_LIMIT_JOB_S);
     b->cost_s[device_class] = seconds;
     return DF_OK;
@@ -394,16 +396,16 @@ int df_builder_connect(struct df_builder *b, uint32_t from, unsigned from_slot, 
 {
     uint32_t n = dfr_b_count(b, DFR_A_nodes);
     if (from >= n || to >= n)
-        return dfr_error(error, DF_E_ARGUMENT, "an arc from node %u to node %u: there are %u nodes", (unsigned)from,
-                         (unsigned)to, (unsigned)n);
+        return dfr_error(error, DF_E_ARGUMENT, "an arc from node %u to node %u: there are only %u nodes",
+                         (unsigned)from, (unsigned)to, (unsigned)n);
     const struct df_node *source = &dfr_b_nodes(b)[from], *target = &dfr_b_nodes(b)[to];
     const struct df_kernel *source_kernel = &dfr_b_kernels(b)[source->kernel];
     const struct df_kernel *target_kernel = &dfr_b_kernels(b)[target->kernel];
     if (from_slot >= source_kernel->n_out)
-        return dfr_error(error, DF_E_ARGUMENT, "'%s' has %u outputs, there is no slot %u",
+        return dfr_error(error, DF_E_ARGUMENT, "'%s' has %u outputs; there is no slot %u",
                          dfr_b_strings(b) + source_kernel->name, (unsigned)source_kernel->n_out, from_slot);
     if (to_slot >= target_kernel->n_in)
-        return dfr_error(error, DF_E_ARGUMENT, "'%s' has %u inputs, there is no slot %u",
+        return dfr_error(error, DF_E_ARGUMENT, "'%s' has %u inputs; there is no slot %u",
                          dfr_b_strings(b) + target_kernel->name, (unsigned)target_kernel->n_in, to_slot);
     uint32_t *input = (uint32_t *)b->inputs.items + target->first_in + to_slot;
     if (*input != DF_NONE)

@@ -132,7 +132,7 @@ int dfr_ready_create(struct dfr_ready *r, const struct dfr_view *view, bool by_k
     r->by_kernel = by_kernel;
     r->n_kinds = by_kernel ? view->graph->n_kernels : 1;
     if (!collect_sets(r, view))
-        return dfr_error(error, DF_E_REFUSED, "nodes differ in where they can run in more than %d ways", DFR_MAX_SETS);
+        return dfr_error(error, DF_E_REFUSED, "nodes can run on more than %d different sets of units", DFR_MAX_SETS);
     n_queues = (size_t)r->n_kinds * r->n_sets + 1;
     count = calloc(n_queues, sizeof *count);
     r->queues = calloc(n_queues, sizeof *r->queues);

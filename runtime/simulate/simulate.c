@@ -268,7 +268,7 @@ static int choose_policy(struct sim *s, struct df_error *error)
         return dfr_error(error, DF_E_ARGUMENT, "policy '%s' places nodes by a plan, and none is given",
                          s->policy->name);
     if (plan->n_nodes != s->graph->n_nodes)
-        return dfr_error(error, DF_E_ARGUMENT, "the plan is of a graph of %u nodes, this one has %u",
+        return dfr_error(error, DF_E_ARGUMENT, "the plan was made for a graph of %u nodes; this graph has %u",
                          (unsigned)plan->n_nodes, (unsigned)s->graph->n_nodes);
     if (plan->run_as[0] && strcmp(plan->run_as, "static"))
         s->policy = dfr_policy_find(plan->run_as, error);

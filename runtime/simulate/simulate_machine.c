@@ -29,7 +29,7 @@ static int check_platform(struct sim *s, struct df_error *error)
         s->cls[u] = dfr_times_class(s->times, s->graph, p, unit->cls);
     }
     if (n_workers > DF_MAX_WORKERS + DF_MAX_UNITS)
-        return dfr_error(error, DF_E_ARGUMENT, "platform '%s' has %u workers; %d are possible", p->name,
+        return dfr_error(error, DF_E_ARGUMENT, "platform '%s' has %u workers; at most %d are possible", p->name,
                          (unsigned)n_workers, DF_MAX_WORKERS + DF_MAX_UNITS);
     return DF_OK;
 }

@@ -129,8 +129,8 @@ static int name_rows(struct virtual_run *run, const struct df_options *options, 
     for (uint32_t u = 0; u < n_units; u++)
         run->n_workers += run->platform.units[u].workers;
     if (run->n_workers > DF_MAX_WORKERS)
-        return dfr_error(error, DF_E_ARGUMENT, "%u workers are too many: the most is %d", (unsigned)run->n_workers,
-                         DF_MAX_WORKERS);
+        return dfr_error(error, DF_E_ARGUMENT, "%u workers are too many: at most %d are possible",
+                         (unsigned)run->n_workers, DF_MAX_WORKERS);
     if (options->trace_path) {
         int status = dfr_trace_create(run->n_workers + COPY_ROWS * (n_units - 1), TRACE_EVENTS, &run->trace, error);
         if (status != DF_OK)

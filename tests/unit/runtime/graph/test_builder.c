@@ -191,12 +191,12 @@ static void test_said_costs(void **state)
     assert_int_equal(df_builder_kernel_info(b, source, &(struct df_kernel_info){ .code_classes = 1 }, &e), DF_OK);
     nodes[0] = add_node(b, source, 4);
     assert_int_equal(df_builder_cost(b, DF_CLASS_CPU, -1, &e), DF_E_ARGUMENT);
-    assert_string_equal(e.text, "a cost of -1 s on class 0: it is 0 or more and less than 1e+18 s");
+    assert_string_equal(e.text, "a cost of -1 s on class 0: it must be 0 or more and less than 1e+18 s");
     assert_int_equal(df_builder_cost(b, DF_CLASS_GPU, INFINITY, &e), DF_E_ARGUMENT);
-    assert_string_equal(e.text, "a cost of inf s on class 1: it is 0 or more and less than 1e+18 s");
+    assert_string_equal(e.text, "a cost of inf s on class 1: it must be 0 or more and less than 1e+18 s");
     assert_int_equal(df_builder_cost(b, DF_CLASS_GPU, 1e18, &e), DF_E_ARGUMENT);
     assert_int_equal(df_builder_cost(b, 2, 1, &e), DF_E_ARGUMENT);
-    assert_string_equal(e.text, "a cost on class 2: there are cpu (0) and gpu (1)");
+    assert_string_equal(e.text, "a cost on class 2: the classes are cpu (0) and gpu (1)");
     assert_int_equal(df_builder_cost(b, DF_CLASS_CPU, 2e-3, &e), DF_OK);
     assert_int_equal(df_builder_cost(b, DF_CLASS_GPU, 1e-3, &e), DF_OK);
     nodes[1] = add_node(b, bump, 4);
@@ -528,11 +528,11 @@ static void test_unconnected(void **state)
     assert_int_equal(df_builder_connect(b, src, 0, f, 0, &e), DF_E_ARGUMENT);
     assert_string_equal(e.text, "input 0 of a node of 'f' is connected twice");
     assert_int_equal(df_builder_connect(b, src, 1, f, 0, &e), DF_E_ARGUMENT);
-    assert_string_equal(e.text, "'src' has 1 outputs, there is no slot 1");
+    assert_string_equal(e.text, "'src' has 1 outputs; there is no slot 1");
     assert_int_equal(df_builder_connect(b, src, 0, f, 2, &e), DF_E_ARGUMENT);
-    assert_string_equal(e.text, "'f' has 2 inputs, there is no slot 2");
+    assert_string_equal(e.text, "'f' has 2 inputs; there is no slot 2");
     assert_int_equal(df_builder_connect(b, 7, 0, f, 1, &e), DF_E_ARGUMENT);
-    assert_string_equal(e.text, "an arc from node 7 to node 1: there are 2 nodes");
+    assert_string_equal(e.text, "an arc from node 7 to node 1: there are only 2 nodes");
     fails(b, DF_E_ARGUMENT, "main/f: input 'p1' is not connected");
 }
 
@@ -553,7 +553,7 @@ static void test_sizes(void **state)
     node_fails(b, src, UINT64_C(1) << 61, "node of 'src': the size of 'p0' does not fit in 63 bits");
     node_fails(b, src, UINT64_MAX, "node of 'src': the size of 'p0' does not fit in 63 bits");
     node_fails(b, two, UINT64_C(1) << 60, "node of 'two': the size of 'p1' does not fit in 63 bits");
-    node_fails(b, 9, 1, "node of kernel 9: there are 2 kernels");
+    node_fails(b, 9, 1, "a node of kernel 9: there are only 2 kernels");
     add_node(b, src, (UINT64_C(1) << 61) - 1);
     add_node(b, src, 0);
     struct df_graph *g = finish(b);     /* what failed left nothing behind */
@@ -581,16 +581,16 @@ static void test_bad_kernels(void **state)
     const struct df_port_desc none = { "a", DF_IN, DF_N_ELEMS, 1 }, nameless = { NULL, DF_IN, DF_F32, 1 };
     const char *const no_dim[] = { "" };
     const struct df_scalar_desc no_type = { "s", (enum df_scalar_type)9 };
-    kernel_fails((struct df_kernel_desc){ 0 }, "a kernel without a name");
+    kernel_fails((struct df_kernel_desc){ 0 }, "a kernel needs a name");
     kernel_fails((struct df_kernel_desc){ .name = "f", .traits = 64 }, "kernel 'f' has unknown traits");
     kernel_fails((struct df_kernel_desc){ .name = "f", .traits = DF_STREAM | DF_ONCE },
                  "kernel 'f' is both stream and once");
     kernel_fails((struct df_kernel_desc){ .name = "f", .traits = DF_STREAM, .n_ports = 1, .ports = &in },
                  "kernel 'f' is a stream, so 'a' cannot be an input");
     kernel_fails((struct df_kernel_desc){ .name = "f", .n_ports = 1, .ports = &deep },
-                 "kernel 'f': port 'a' has 5 dimensions, there may be 4");
+                 "kernel 'f': port 'a' has 5 dimensions; at most 4 are possible");
     kernel_fails((struct df_kernel_desc){ .name = "f", .n_ports = 1, .ports = &none },
-                 "kernel 'f': port 'a' has no such mode or element type");
+                 "kernel 'f': port 'a' has an unknown mode or element type");
     kernel_fails((struct df_kernel_desc){ .name = "f", .n_ports = 1, .ports = &nameless },
                  "kernel 'f': port 0 has no name");
     kernel_fails((struct df_kernel_desc){ .name = "f", .n_ports = 2000 },
@@ -618,13 +618,15 @@ static void test_bad_nodes(void **state)
     uint32_t id;
     struct df_error e;
     assert_int_equal(df_builder_kernel(b, &kernel, &id, NULL), DF_OK);
-    desc_fails(b, (struct df_node_desc){ .kernel = id, .scope = 1, .hint_class = -1 }, "node of 'f': no scope 1");
-    desc_fails(b, (struct df_node_desc){ .kernel = id, .hint_class = 2 }, "node of 'f': no class 2 to hint at");
-    desc_fails(b, (struct df_node_desc){ .kernel = id, .rate = -1 }, "node of 'f': a rate of -1");
+    desc_fails(b, (struct df_node_desc){ .kernel = id, .scope = 1, .hint_class = -1 },
+               "node of 'f': there is no scope 1");
+    desc_fails(b, (struct df_node_desc){ .kernel = id, .hint_class = 2 },
+               "node of 'f': its hint names class 2, which does not exist");
+    desc_fails(b, (struct df_node_desc){ .kernel = id, .rate = -1 }, "node of 'f': its rate of -1 is not possible");
     desc_fails(b, (struct df_node_desc){ .kernel = id, .cost_s = &negative, .n_cost = 1 },
-               "node of 'f': a cost of -1 s on class 0");
+               "node of 'f': its cost of -1 s on class 0 is not possible");
     desc_fails(b, (struct df_node_desc){ .kernel = id, .cost_s = three, .n_cost = 3 },
-               "node of 'f': a cost of 1 s on class 2");
+               "node of 'f': its cost of 1 s on class 2 is not possible");
     assert_int_equal(df_builder_scope(b, 5, "s", 0, NULL, 0, &id, &e), DF_E_ARGUMENT);
     assert_string_equal(e.text, "scope 's' has no parent");
     df_builder_free(b);
@@ -669,7 +671,7 @@ static void test_bad_declarations(void **state)
     union df_scalar zero = { .i64 = 0 };
 
     (void)state;
-    refused(df_builder_class(b, "", &id, &error), &error, "a class without a name");
+    refused(df_builder_class(b, "", &id, &error), &error, "a class needs a name");
     refused(df_builder_arg(b, "", DF_S_I32, true, zero, &error), &error, "an arg needs a name and a type");
     refused(df_builder_arg(b, NULL, DF_S_I32, true, zero, &error), &error, "an arg needs a name and a type");
     refused(df_builder_arg(b, "n", (enum df_scalar_type)9, true, zero, &error), &error,
@@ -678,7 +680,7 @@ static void test_bad_declarations(void **state)
     refused(df_builder_kernel_info(b, kernel + 1, &info, &error), &error, "no such kernel or class");
     info.code_classes = 1u << 5;
     refused(df_builder_kernel_info(b, kernel, &info, &error), &error, "no such kernel or class");
-    refused(df_builder_constant(b, (enum df_scalar_type)9, zero, &id, &error), &error, "a scalar of no known type");
+    refused(df_builder_constant(b, (enum df_scalar_type)9, zero, &id, &error), &error, "a scalar has an unknown type");
     refused(df_builder_expression(b, DF_S_I64, code, 0, &id, &error), &error, "an expression needs a type and code");
     refused(df_builder_expression(b, (enum df_scalar_type)9, code, 1, &id, &error), &error,
             "an expression needs a type and code");

@@ -377,7 +377,7 @@ static void what_cannot_be_is_refused(void **state)
            "policy 'gp-thesis' places nodes by a plan, and none is given");
     struct df_plan plan = { .n_nodes = 7 };
     expect(&s, &(struct dfr_simulate_options){ .policy = "gp-thesis", .plan = &plan }, DF_E_ARGUMENT,
-           "the plan is of a graph of 7 nodes, this one has 2");
+           "the plan was made for a graph of 7 nodes; this graph has 2");
     s.platform.units[1].memory_bytes = 4096;
     expect(&s, &(struct dfr_simulate_options){ .policy = "eager" }, DF_E_REFUSED,
            "node 'main/a#1' fits nowhere: one job of it needs 1003520 bytes of a device's memory");

@@ -322,7 +322,8 @@ static void dmda_done(void *state, uint64_t job, uint32_t worker)
 #define DMDA_OPS .create = dmda_create, .destroy = dmda_destroy, .push = dmda_push, .pop = dmda_pop, .done = dmda_done
 
 const struct dfr_policy dfr_policy_dmda = {
-    .name = "dmda", .summary = "each ready job goes where it is expected to finish first, its data is sent at once",
+    .name = "dmda",
+    .summary = "each ready job goes to the worker that is expected to end it first; its data is sent at once",
     .variant = DFR_IN_TURN, DMDA_OPS,
 };
 

@@ -116,6 +116,6 @@ const struct dfr_policy dfr_policy_eager = {
 };
 
 const struct dfr_policy dfr_policy_ddfcfs = {
-    .name = "ddfcfs", .summary = "turns over the kernels' queues, of each the oldest job (Anthill)", .variant = DDFCFS,
-    FCFS_OPS,
+    .name = "ddfcfs", .summary = "turns over the kernels' queues; a worker takes the oldest job (Anthill)",
+    .variant = DDFCFS, FCFS_OPS,
 };

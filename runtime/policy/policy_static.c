@@ -252,10 +252,10 @@ const struct dfr_policy dfr_policy_peft = {
 };
 
 const struct dfr_policy dfr_policy_all_cpu = {
-    .name = "all-cpu", .summary = "everything that can runs on the CPU", .any_worker = true, .variant = ON_CPU,
+    .name = "all-cpu", .summary = "every node that the CPU can run runs there", .any_worker = true, .variant = ON_CPU,
     STATIC_OPS,
 };
 
 const struct dfr_policy dfr_policy_all_gpu = {
-    .name = "all-gpu", .summary = "everything that can runs on the first GPU", .variant = ON_GPU, STATIC_OPS,
+    .name = "all-gpu", .summary = "every node that the first GPU can run runs there", .variant = ON_GPU, STATIC_OPS,
 };

@@ -75,8 +75,8 @@ struct df_plan {
                                          * little device memory: by simulation */
     uint32_t inflight;                  /* waves in flight that it was made for; 0: one */
     double wave_s;                      /* what a wave then takes on average, by simulation; 0: not known */
-    /* The load in one wave of the unit or copy engine with most to do: in this plan; the least that was found; and a bound
-     * that no plan goes below. 0: not known. */
+    /* The load in one wave of the unit or copy engine with most to do: in this plan; the least that was found; and a
+     * bound that no plan goes below. 0: not known. */
     double load_s, least_load_s, load_bound_s;
     double lower_bound_s;               /* no schedule of one wave is shorter; 0: not known */
     double best_single_s;               /* the best of "all on one unit", for the remark that a cut does not pay */

@@ -2,8 +2,8 @@
  * because a policy sees the machine only through struct dfr_view.
  *
  * Room:     runtime/policy/ has one file for each policy or family of policies, and the queues that they share. It
- *           knows graphs, plans and queues of jobs. It knows no threads, no memory and no device: what it needs of them
- *           it asks through the view.
+ *           knows graphs, plans, queues of jobs and the order of eviction (memmgr/victims.h). It knows no threads, no
+ *           memory and no device: what it needs of them it asks through the view.
  * Words:    A *job* is (slot, node): the node's firing for the wave that is in flight in that slot. `by` is the worker
  *           whose completed job made another job ready; it is DFR_NOBODY at the start. A job is *lone* if no other job
  *           became ready at the same time. To *stage* a job for a unit is to have its inputs brought to that unit's

@@ -1,5 +1,7 @@
 /* clock.h - the one clock of a run: seconds on a clock that never steps back. Its origin is unknown.
  *
+ * Room:     runtime/threads/ holds what threads need of a machine, and knows no graph: this clock, cores, sleeping and
+ *           waking, the queue of jobs and the work-stealing deque.
  * Threads:  any; readings of one machine's threads can be compared.
  */
 #ifndef DFR_CLOCK_H

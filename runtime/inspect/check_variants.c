@@ -1,5 +1,5 @@
-/* check_variants.c - firing gpu variants beside the run, and comparing what they and the cpu variants gave. A gpu variant
- * runs on a GPU of the check's own (engine/single_job.h).
+/* check_variants.c - firing gpu variants beside the run, and comparing what they and the cpu variants gave. A gpu
+ * variant runs on a GPU of the check's own (engine/single_job.h).
  */
 #include "runtime/inspect/check_variants.h"
 
@@ -56,14 +56,14 @@ static bool keeps_state(const struct df_kernel *kernel)
     return kernel->traits & (DF_ORDERED | DF_STREAM);
 }
 
-/* Whether the node's variants are both run. With the device open. */
+/* Whether both variants of the node are run. The device is open. */
 static bool is_compared(const struct dfr_check *c, uint32_t node)
 {
     const struct df_node *v = &c->run->graph->nodes[node];
     return c->compared[v->kernel] && dfr_single_gpu_fits(c->gpu, v->work);
 }
 
-/* One line for all nodes that are left out for one reason. */
+/* Prints one line for all nodes that are left out for the same reason. */
 static void say_left_out(const struct dfr_check *c, enum notice notice, uint32_t first, uint32_t n)
 {
     static const char *const why[] = {
@@ -105,7 +105,8 @@ static void choose(struct dfr_check *c, uint64_t *bytes)
         say_left_out(c, (enum notice)i, first[i], count[i]);
 }
 
-/* Known only with the device open. DF_E_REFUSED where such a node has no other variant. */
+/* Tells of jobs that are too large for the device. That is known only when the device is open. DF_E_REFUSED if such a
+ * node has no cpu variant. */
 static int leave_out_large(struct dfr_check *c, struct df_error *error)
 {
     const struct df_graph *g = c->run->graph;
@@ -211,7 +212,7 @@ fail:
 
 /* ---- one job ---- */
 
-/* Own memory for what the gpu variant changes; both variants find the same in their outputs. */
+/* Gives the gpu variant memory of its own for what it changes, and fills both variants' outputs with the same bytes. */
 static bool make_buffers(struct dfr_check *c, uint32_t node, void *const *ports)
 {
     struct job_ports p = ports_of(c->run->graph, node);
@@ -266,7 +267,7 @@ int dfr_check_only(struct dfr_check *c, struct df_call *call, void *const *ports
     return fire(c, call, ports);
 }
 
-/* "[4,17]" of an element's number. */
+/* Prints the index, as "[4,17]", of the element with this number. */
 static void print_index(const uint64_t *dims, unsigned rank, uint64_t number, char *text, size_t size)
 {
     uint64_t index[DF_MAX_RANK] = { 0 };
@@ -279,7 +280,7 @@ static void print_index(const uint64_t *dims, unsigned rank, uint64_t number, ch
                               i + 1 == rank ? "]" : "");
 }
 
-/* The first difference of one port, told as the run's failure. */
+/* Compares one port. The first difference is told as the run's failure. */
 static bool port_differs(struct dfr_check *c, const struct df_call *call, uint32_t i, const void *cpu, const void *gpu)
 {
     const struct df_graph *g = c->run->graph;

@@ -1,6 +1,6 @@
-/* differ.c - comparing arrays element by element. Values are looked at as long double, which holds every element type
- * exactly where it has 64 bits of mantissa; i64 without a tolerance is compared as it is, so that it does not matter
- * where it has fewer.
+/* differ.c - comparing arrays element by element (differ.h). Elements are compared as long double. If that type has
+ * 64 bits of mantissa, it holds every element type exactly. If it has fewer, i64 would lose bits;
+ * therefore i64 without a tolerance is compared by its bytes.
  */
 #include "runtime/inspect/differ.h"
 
@@ -33,7 +33,7 @@ static double half(uint16_t bits)
     return bits >> 15 ? -value : value;
 }
 
-/* Element i; memcpy because a user's functions may have been given any type. */
+/* Element i. It is copied by memcpy, because the array's memory may have any effective type. */
 static long double element(enum df_elem elem, const void *array, uint64_t i)
 {
     const unsigned char *at = (const unsigned char *)array + i * df_elem_bytes(elem);
@@ -62,12 +62,12 @@ static void print(enum df_elem elem, const void *array, uint64_t i, char *text, 
     if (elem < DF_F16)
         snprintf(text, size, "%.0Lf", x);
     else if (isnan(x))
-        snprintf(text, size, "nan");    /* without the sign that some have */
+        snprintf(text, size, "nan");    /* without the sign that some NaNs have */
     else
         snprintf(text, size, "%.*Lg", elem == DF_F64 ? 17 : elem == DF_F32 ? 9 : 5, x);
 }
 
-/* What is allowed between them. */
+/* The difference that is allowed between a and b. */
 static long double allowed(long double a, long double b, const struct df_tolerance *t)
 {
     return t->absolute + t->relative * fmaxl(fabsl(a), fabsl(b));

@@ -1,4 +1,5 @@
-/* dump.c - which tokens are to be written, and writing them in the format of numpy (NEP 1, version 1.0). */
+/* dump.c - which tokens are to be written, and how they are written in the format of numpy (NEP 1, version 1.0;
+ * dump.h). */
 #include "runtime/inspect/dump.h"
 
 #include <errno.h>
@@ -34,8 +35,8 @@ struct dfr_dump {
 
 /* ---- requests ---- */
 
-/* '*' stands for any text; everything else for itself. Goes back to the last star only, so it takes no exponential
- * time. */
+/* '*' stands for any text, and everything else for itself. The search goes back to the last star only, so its time is
+ * not exponential. */
 static bool matches(const char *pattern, size_t length, const char *name)
 {
     const char *end = pattern + length, *star = NULL, *from = NULL;
@@ -82,11 +83,11 @@ static int unknown(const struct dfr_dump *d, const struct request *r, struct df_
         const char *before = suggestion.closest, *rest;
         df_node_name(d->graph, v, name, sizeof name);
         rest = name + strlen(wanted);
-        if (strncmp(name, wanted, strlen(wanted)) == 0 && *rest && strchr("[#/", *rest)) /* several, or inside it */
+        if (strncmp(name, wanted, strlen(wanted)) == 0 && *rest && strchr("[#/", *rest)) /* several nodes, or a graph */
             return dfr_error(error, DF_E_ARGUMENT, "--dump: there is no node '%.200s' alone; did you mean '%.200s%s'?",
                              wanted, wanted, *rest == '[' ? "[*]" : *rest == '#' ? "#*" : "/*");
         dfr_suggest(&suggestion, name);
-        if (suggestion.closest != before) { /* the buffer is used again */
+        if (suggestion.closest != before) { /* the next name is written over this one */
             memcpy(closest, name, sizeof closest);
             suggestion.closest = closest;
         }
@@ -165,7 +166,7 @@ void dfr_dump_destroy(struct dfr_dump *d)
     free(d);
 }
 
-/* The first request that the job meets, or NULL. */
+/* The first request that asks for the job's outputs; NULL: none does. */
 static struct request *request_of(const struct dfr_dump *d, uint32_t node, int64_t wave)
 {
     char name[NAME_BYTES];
@@ -198,8 +199,8 @@ static bool little_endian(void)
     return *(const unsigned char *)&one == 1;
 }
 
-/* "\x93NUMPY", version, length of the rest, and a Python literal filled up so that the data begins at a multiple of
- * 64. */
+/* Writes "\x93NUMPY", the version, the length of the rest, and a Python literal. Blanks follow the literal, so that
+ * the data begins at a multiple of 64 bytes. */
 static void write_header(FILE *file, enum df_elem elem, const uint64_t *dims, unsigned rank)
 {
     static const char *const types[DF_N_ELEMS] = {
@@ -253,7 +254,7 @@ int dfr_dump_write(struct dfr_dump *d, uint32_t node, int64_t wave, uint32_t out
     if (status != DF_OK)
         return status;
     write_header(output.file, (enum df_elem)port->elem, g->port_dims + (size_t)wport * DF_MAX_RANK, port->rank);
-    fwrite(memory, 1, g->port_bytes[wport], output.file); /* a failure shows when it is closed */
+    fwrite(memory, 1, g->port_bytes[wport], output.file); /* closing the file tells of a failure */
     status = dfr_output_close(&output, true, error);
     for (unsigned i = 0; i < d->n_requests && status == DF_OK && out_slot == 0; i++) {
         char name[NAME_BYTES];

@@ -1,11 +1,12 @@
-/* dump.h - --dump=NODE[:WAVE]: the tokens of some nodes as files that numpy reads.
+/* dump.h - --dump=NODE[:WAVE]: the tokens of some nodes, written as files that numpy reads. inspect.c calls it.
  *
- * Requests: the path of a node as messages have it ("main/blur", "main/segment[3]/open"), or a pattern in which each
- *           '*' stands for any text; of one wave, or of all. Every output is written, after the job that made it.
- * Files:    DIR/NODE.PORT.WAVE.npy with '.' for each '/' of the node's path (names have no '.'), each whole or not at
- *           all.
- * Memory:   dfr_dump_create() gives what dfr_dump_destroy() returns; the requests' texts are borrowed.
- * Threads:  dfr_dump_wants() and dfr_dump_write() from any worker.
+ * Requests: a request is the path of a node as messages have it ("main/blur", "main/segment[3]/open"), or a pattern
+ *           in which each '*' stands for any text. It asks for one wave, or for all. Every output of the node is
+ *           written, after the job that made it.
+ * Files:    DIR/NODE.PORT.WAVE.npy, with '.' for each '/' of the node's path (names have no '.'). A file is there
+ *           whole, or not at all.
+ * Memory:   dfr_dump_create() gives what dfr_dump_destroy() returns. The requests' texts are borrowed.
+ * Threads:  dfr_dump_wants() and dfr_dump_write() may be called from any worker.
  */
 #ifndef DFR_DUMP_H
 #define DFR_DUMP_H
@@ -14,18 +15,18 @@
 
 struct dfr_dump;
 
-/* DF_E_ARGUMENT for a request that names no node with outputs, DF_E_IO where the folder cannot be written to. */
+/* DF_E_ARGUMENT for a request that names no node with outputs; DF_E_IO if the folder cannot be written to. */
 int dfr_dump_create(const struct df_graph *graph, const char *const *requests, unsigned n_requests, const char *folder,
                     struct dfr_dump **dump, struct df_error *error);
 void dfr_dump_destroy(struct dfr_dump *dump);
 
 bool dfr_dump_wants(const struct dfr_dump *dump, uint32_t node, int64_t wave);
 
-/* Writes one output of a job; memory is the host's. */
+/* Writes one output of a job. `memory` is on the host. */
 int dfr_dump_write(struct dfr_dump *dump, uint32_t node, int64_t wave, uint32_t out_slot, const void *memory,
                    struct df_error *error);
 
-/* Request `i` where nothing was written for it, else NULL. After the run. */
+/* Request `i` if nothing was written for it, else NULL. Called after the run. */
 const char *dfr_dump_unmet(const struct dfr_dump *dump, unsigned i);
 
 #endif

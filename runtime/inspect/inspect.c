@@ -1,5 +1,8 @@
-/* inspect.c - putting together what was asked for. Posts of the watchdog: one for each CPU worker, one for each job
- * that a GPU may have in flight, one for gpu variants that --check=variants runs.
+/* inspect.c - puts together what was asked for of --check=variants, --dump, --poison and --watchdog. The start of a
+ * run makes it; workers call it around each job.
+ *
+ * The watchdog has a post (watchdog.h) for each CPU worker, one for each job that a GPU may have in flight, and one
+ * for the gpu variants that --check=variants runs.
  */
 #include "runtime/inspect/inspect.h"
 
@@ -18,10 +21,11 @@
 #define TMP_ALIGNMENT 256u
 
 struct dfr_inspect {
-    struct dfr_watchdog *watchdog;      /* each NULL where not asked for */
+    struct dfr_watchdog *watchdog;      /* each of the three is NULL if it was not asked for */
     struct dfr_dump *dump;
     struct dfr_check *check;
-    /* What devices are poisoned with: copies of the largest piece, one for each byte of poison.h. NULL: no devices. */
+    /* What devices' memory is filled with: pinned memory as large as the largest piece, one for each byte of
+     * poison.h. NULL: there are no devices. */
     const struct dfr_device_ops *ops;
     unsigned char *floats, *integers;
     uint64_t pattern_bytes;
@@ -41,7 +45,7 @@ static uint32_t check_post(const struct df_run *run)
 
 /* ---- jobs of the CPU ---- */
 
-/* Outputs are poisoned as they get their memory (memmgr/space.h). */
+/* Fills scratch alone: outputs are filled when they get their memory (memmgr/space.h). */
 static void poison_scratch(const struct df_graph *g, uint32_t node, void *const *ports)
 {
     const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
@@ -53,7 +57,7 @@ static void poison_scratch(const struct df_graph *g, uint32_t node, void *const 
     }
 }
 
-/* Writes the outputs, which are on the host at ports[]. A failure is the job's. */
+/* Writes the outputs, which lie on the host at ports[]. A failure counts as the job's own. */
 static int dump_ports(struct df_run *run, struct df_call *call, void *const *ports)
 {
     const struct df_graph *g = run->graph;
@@ -75,7 +79,7 @@ static bool dumps(const struct df_run *run, const struct df_call *call)
     return run->watch.inspect->dump && dfr_dump_wants(run->watch.inspect->dump, dfr_job_node(call->job), call->wave);
 }
 
-/* The cpu variant; where there is none, which only --check=variants lets in, the gpu variant for it. */
+/* Calls the cpu variant. Only under --check=variants may a kernel have none: then its gpu variant is called. */
 static int call_variant(struct df_run *run, struct dfr_worker *w)
 {
     const struct df_graph *g = run->graph;
@@ -101,8 +105,8 @@ static int compare(struct df_run *run, struct dfr_worker *w)
     return code;
 }
 
-/* run->watch.call: a CPU job, whose ports are made. Calls its cpu variant and does all that was asked for around that call.
- * Gives the kernel's code. */
+/* run->watch.call: a CPU job, whose ports are made. Calls its cpu variant and does all that was asked for around that
+ * call. Gives the kernel's code. */
 static int look_into(struct df_run *run, struct dfr_worker *w)
 {
     struct dfr_inspect *in = run->watch.inspect;
@@ -150,7 +154,7 @@ static int make_watchdog(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
-/* The most that is filled at once: a token, or the scratch of a job. */
+/* The largest piece that is filled at once is a token, or a scratch port. */
 static int make_patterns(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
@@ -190,8 +194,8 @@ int dfr_inspect_create(struct df_run *run, struct df_error *error)
         return dfr_error_memory(error);
     run->watch.call = look_into;
     if (o->n_dumps > 0)
-        status = dfr_dump_create(run->graph, o->dumps, o->n_dumps, o->dump_dir ? o->dump_dir : ".", &run->watch.inspect->dump,
-                                 error);
+        status = dfr_dump_create(run->graph, o->dumps, o->n_dumps, o->dump_dir ? o->dump_dir : ".",
+                                 &run->watch.inspect->dump, error);
     if (status == DF_OK && o->poison)
         status = make_patterns(run, error);
     if (status == DF_OK && o->watchdog_s > 0)
@@ -203,7 +207,9 @@ int dfr_inspect_create(struct df_run *run, struct df_error *error)
 
 int dfr_inspect_start(struct df_run *run, struct df_error *error)
 {
-    return run->watch.inspect && run->watch.inspect->watchdog ? dfr_watchdog_start(run->watch.inspect->watchdog, error) : DF_OK;
+    return run->watch.inspect && run->watch.inspect->watchdog
+               ? dfr_watchdog_start(run->watch.inspect->watchdog, error)
+               : DF_OK;
 }
 
 void dfr_inspect_end(struct df_run *run, bool well)
@@ -239,7 +245,7 @@ void dfr_inspect_destroy(struct df_run *run)
 
 /* ---- jobs of a GPU ---- */
 
-/* Fills a piece of device memory, in the order of the stream. */
+/* Fills a piece of device memory, as a command of the stream. */
 static int fill(const struct dfr_inspect *in, struct dfr_device *device, uint32_t stream, enum df_elem elem,
                 void *address, uint64_t bytes, struct df_error *error)
 {
@@ -272,7 +278,7 @@ int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const 
     return status;
 }
 
-/* Brings one output to the host, waits for it, writes it. */
+/* Brings one output to the host, waits for that, and writes it. */
 static int dump_device(struct df_run *run, struct df_call *call, uint32_t out_slot, const void *address, uint64_t bytes)
 {
     struct dfr_device *device = call->device;
@@ -287,7 +293,8 @@ static int dump_device(struct df_run *run, struct df_call *call, uint32_t out_sl
     if (status == DF_OK)
         status = device->ops->drain(device, &error);
     if (status == DF_OK)
-        status = dfr_dump_write(run->watch.inspect->dump, dfr_job_node(call->job), call->wave, out_slot, memory, &error);
+        status = dfr_dump_write(run->watch.inspect->dump, dfr_job_node(call->job), call->wave, out_slot, memory,
+                                &error);
     device->ops->host_free(memory, bytes);
     return status == DF_OK ? DF_OK : df_fail(call, "%s", error.text);
 }

@@ -1,8 +1,9 @@
-/* watchdog.c - the posts and the thread that looks at them.
+/* watchdog.c - the posts of watchdog.h, and the thread that looks at them.
  *
- * A post's `turn` is odd while a job runs there. begin() writes the job and then turn + 1, end() turn + 1 again; the
- * watchdog reads turn, the job, and turn once more: where that did not change, the job is the one of that turn. For
- * this the job's stores are releases (they come after the turn before) and its loads acquires.
+ * A post's `turn` is odd while a job runs there. begin() writes the job and then adds 1 to turn; end() adds 1 again.
+ * The watchdog reads turn, then the job, then turn once more. If turn has not changed, the job is the one of that
+ * turn. For this, the stores of the job are releases (they come after the turn before), and the loads of the job are
+ * acquires.
  */
 #include "runtime/inspect/watchdog.h"
 
@@ -27,7 +28,7 @@ struct post {
     _Atomic uint64_t job;
     _Atomic int64_t wave;
     _Atomic double since_s;
-    uint64_t told;                      /* the turn that was told of; the watchdog's own from here on */
+    uint64_t told;                      /* the turn that was told of; this member and the next are the watchdog's own */
     char name[48];
 };
 
@@ -36,9 +37,9 @@ struct dfr_watchdog {
     double limit_s;
     uint32_t n_posts;
     struct post *posts;
-    uint64_t turns;                     /* of all posts when they last changed, at changed_s */
+    uint64_t turns;                     /* sum over all posts; it last changed at changed_s */
     double changed_s;
-    bool told;                          /* that nothing runs */
+    bool told;                          /* it was told that no job runs */
     bool started, ending;               /* ending: under the lock */
     pthread_t thread;
     pthread_mutex_t lock;
@@ -61,12 +62,12 @@ void dfr_watchdog_end(struct dfr_watchdog *w, uint32_t post)
 
 /* ---- what is said ---- */
 
-/* Marks all that comes after the node; gives how many those are. */
+/* Marks all nodes that depend on this one. Gives how many these are. */
 static uint32_t mark_after(const struct df_graph *g, uint32_t node, uint8_t *marked)
 {
     uint32_t n = 0;
     marked[node] = 1;
-    for (uint32_t v = node; v < g->n_nodes; v++) { /* in topological order: once is enough */
+    for (uint32_t v = node; v < g->n_nodes; v++) { /* nodes are in topological order, so one pass is enough */
         uint32_t first = g->nodes[v].first_out;
         if (!marked[v])
             continue;
@@ -89,7 +90,7 @@ static void list_waiting(const struct df_graph *g, uint32_t node, char *text, si
 
     *text = '\0';
     if (!marked)
-        return;                         /* the job itself can still be named */
+        return;                         /* without memory only the job itself is named */
     n = mark_after(g, node, marked);
     if (n == 0)
         snprintf(text, size, "; no other node waits for it, but the wave does");
@@ -126,7 +127,7 @@ static void expire(const struct dfr_watchdog *w)
 
 /* ---- looking ---- */
 
-/* Looks at everything once; gives when to look again. */
+/* Looks at all posts once. Gives the time of the next look. */
 static double look(struct dfr_watchdog *w)
 {
     double now_s = dfr_clock_s(), next_s = now_s + w->limit_s;
@@ -176,7 +177,7 @@ static void *watch(void *arg)
         pthread_mutex_unlock(&w->lock);
         double next_s = look(w);
         pthread_mutex_lock(&w->lock);
-        double pause_s = next_s - dfr_clock_s() + 1e-3; /* past it, not just before */
+        double pause_s = next_s - dfr_clock_s() + 1e-3; /* a little past it, not just before it */
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
         pause_s = pause_s > 1e-3 ? pause_s : 1e-3;

@@ -1,14 +1,16 @@
-/* watchdog.h - --watchdog=TIME: a thread that says which job does not end, and what waits for it.
+/* watchdog.h - --watchdog=TIME: a thread that says which job does not end, and what waits for it. inspect.c calls it.
  *
- * Words:    a *post* is a place where one job runs at a time: a CPU worker, one of the jobs that a GPU has in flight.
- * Means:    whoever runs a job says begin and end at its post: a few stores, no lock. The watchdog's thread sleeps
+ * Words:    a *post* is a place where one job runs at a time: a CPU worker, or one of the jobs that a GPU has in
+ *           flight.
+ * Means:    whoever runs a job calls begin and end with its post: a few stores, no lock. The watchdog's thread sleeps
  *           until the oldest job could have run too long, so it costs next to nothing.
- * Expiry:   of a job that runs longer than the limit (once each), and where for that long no job ran at all although
- *           the run is not over: one line on stderr, then `expired` is called. A kernel that does not return cannot be
- *           stopped from outside, so all that `expired` can do is end the process; where it returns, the run goes on.
+ * Expiry:   the limit is over if a job runs longer than that (told once for each job), or if no job has run for that
+ *           long although the run is not over. Then there is one line on stderr, and `expired` is called. A kernel
+ *           that does not return cannot be stopped from outside, so `expired` can only end the process. If it
+ *           returns, the run goes on.
  * Memory:   dfr_watchdog_create() gives what dfr_watchdog_destroy() returns. The run is borrowed, names are copied.
- * Threads:  begin and end of a post by one thread at a time; create, start and destroy by the thread that makes and
- *           ends the run.
+ * Threads:  begin and end of a post are called by one thread at a time; create, start and destroy by the thread that
+ *           makes and ends the run.
  */
 #ifndef DFR_WATCHDOG_H
 #define DFR_WATCHDOG_H

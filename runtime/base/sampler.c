@@ -1,4 +1,5 @@
-/* sampler.c - the statistics of repeated measurements, and the loop that stops when they are good enough. */
+/* sampler.c - the statistics of repeated measurements, and the loop that stops when they are good enough
+ * (sampler.h). */
 #include "runtime/base/sampler.h"
 
 #include <math.h>
@@ -9,9 +10,9 @@
 
 #define MAD_TO_SIGMA 1.4826             /* of a normal distribution */
 #define OUTLIER_SIGMAS 3.0
-#define LEAST_RELATIVE_SIGMA 1e-3       /* more than half equal: what differs by less than 0.3 % is no outlier */
+#define LEAST_RELATIVE_SIGMA 1e-3       /* if more than half are equal: what differs by less than 0.3 % is no outlier */
 
-/* Student's t for a two-sided 95 % interval; past the table 1.96 + 2.4/f is within 0.002. */
+/* Student's t for a two-sided 95 % interval. Beyond the table, 1.96 + 2.4/f is right within 0.002. */
 static double t_quantile(uint32_t freedom)
 {
     static const double table[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
@@ -53,7 +54,7 @@ void dfr_sample_of(const double *seconds, uint32_t n, double *scratch, struct df
             kept++;
         }
     }
-    double mean = sum / kept;           /* kept > 0: at least half lie within the median deviation */
+    double mean = sum / kept;           /* kept > 0, since at least half lie within the median deviation */
     double squares = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (fabs(seconds[i] - median) <= limit)
@@ -109,7 +110,7 @@ int dfr_sample_until(const struct dfr_sampler_options *options,
             *sample = now;
             break;
         }
-        next_look = n + 1 + n / 8;      /* looking sorts: for many short runs not after each */
+        next_look = n + 1 + n / 8;      /* looking sorts, so with many short runs it is not done after each */
     }
     free(seconds);
     return status;

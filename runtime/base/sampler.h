@@ -1,9 +1,10 @@
-/* sampler.h - repeated measurements of one thing until its mean is known, robust to spikes.
+/* sampler.h - measures one thing again and again until its mean is known. Single spikes do no harm. The measuring
+ * mode, the probes and the estimates of profiles/ use it.
  *
- * Method:   what lies further than 3 scaled median deviations from the median is dropped (a timing spike says
- *           something about the machine's other guests, not about the kernel); of the rest the mean and the 95 %
- *           interval by Student's t. It stops once half the interval is within `goal` of the mean, or at a cap.
- * Clock:    none here: the callback says how long a run took, so a test brings its own time.
+ * Method:   measurements further than 3 scaled median deviations from the median are dropped: such a spike says
+ *           something about the machine's other guests, not about the kernel. Of the rest it takes the mean, and its
+ *           95 % interval by Student's t. It stops once half the interval is within `goal` of the mean, or at a cap.
+ * Clock:    there is none here: the callback says how long a run took, so a test brings its own time.
  * Threads:  reentrant.
  */
 #ifndef DFR_SAMPLER_H
@@ -14,26 +15,25 @@
 struct dfr_sample {
     double mean_s;                      /* of what is left after outliers are dropped */
     double ci_s;                        /* half width of the 95 % interval of the mean; NaN: unknown (one run) */
-    uint32_t runs, dropped;             /* runs made, those among them that were dropped */
+    uint32_t runs, dropped;             /* all measurements; those of them that were dropped as outliers */
 };
 
 struct dfr_sampler_options {
     double goal;                        /* 0.01: the interval is within 1 % of the mean */
     uint32_t min_runs, max_runs;
-    /* of measured time; the run that passes it is the last, whatever min_runs says */
-    double max_s;
+    double max_s;                       /* of measured time; the run that passes it is the last, min_runs or not */
 };
 
 #define DFR_SAMPLER_DEFAULT                                                                                            \
     ((struct dfr_sampler_options){ .goal = 0.01, .min_runs = 5, .max_runs = 1000, .max_s = 2.0 })
 
-/* Calls run(arg, &seconds, error) until the mean is known to options->goal or a cap is reached. DF_E_ARGUMENT for
- * options that make no sense, DF_E_MEMORY, or what run() gave, as soon as it gives other than DF_OK. */
+/* Calls run(arg, &seconds, error) until the mean is known to options->goal or a cap is reached. Ends at once if run()
+ * gives anything but DF_OK, and gives that. DF_E_ARGUMENT for options that make no sense; DF_E_MEMORY. */
 int dfr_sample_until(const struct dfr_sampler_options *options,
                      int (*run)(void *arg, double *seconds, struct df_error *error), void *arg,
                      struct dfr_sample *sample, struct df_error *error);
 
-/* The statistics alone, of n >= 1 measurements. scratch has room for 2 n. */
+/* The statistics alone, of n >= 1 measurements. scratch has room for 2 n numbers. */
 void dfr_sample_of(const double *seconds, uint32_t n, double *scratch, struct dfr_sample *sample);
 
 double dfr_median(double *values, uint32_t n); /* sorts them; n >= 1 */

@@ -1,5 +1,5 @@
-/* measure.c - the measuring mode's flow: which variants are wanted, and the graph run in order with each of them
- * measured when its work first comes by.
+/* measure.c - the measuring mode's flow (measure.h): which variants are wanted; and the graph's run in order, in
+ * which each variant is measured when its work first comes by.
  */
 #include "runtime/measure/measure.h"
 
@@ -25,7 +25,7 @@ static size_t at(const struct dfr_measure *m, uint32_t cls, uint32_t work)
     return (size_t)cls * m->graph->n_works + work;
 }
 
-/* Has effects that must not be repeated: runs once a wave. */
+/* The kernel has effects that must not be repeated: it runs only for the flow, once a wave. */
 static bool flow_only(const struct df_kernel *kernel)
 {
     return kernel->n_in == 0 || kernel->n_out == 0 || (kernel->traits & (DF_ORDERED | DF_STREAM));
@@ -50,7 +50,8 @@ static bool wanted(const struct dfr_measure *m, const struct dfr_device_ops *ops
         return false;
     if (cls == DF_CLASS_CPU)
         return functions->cpu != NULL;
-    /* The emulator would run the same code again, which these kernels must not: the cpu's time stands for it. */
+    /* The emulator would run the same code a second time, which these kernels do not allow. The cpu's time stands for
+     * it. */
     if (ops && ops->runs_cpu_code && flow_only(kernel_of(m, work)))
         return false;
     return gpu_can(m, ops, work);
@@ -67,7 +68,8 @@ static int refuse_node(const struct dfr_measure *m, uint32_t work, struct df_err
                      name);
 }
 
-/* Marks what is to be measured; *pool_bytes is what the largest of it takes on a device, 0: no device is needed. */
+/* Marks what is to be measured. *pool_bytes: what the largest of these works takes on a device; 0: no device is
+ * needed. */
 static int choose(struct dfr_measure *m, const struct dfr_device_ops *ops, uint64_t *pool_bytes, struct df_error *error)
 {
     *pool_bytes = 0;
@@ -92,7 +94,7 @@ static int choose(struct dfr_measure *m, const struct dfr_device_ops *ops, uint6
     return DF_OK;
 }
 
-/* Of a run with the same options. */
+/* The most waves that a run with the same options has. */
 static int64_t run_waves_most(const struct dfr_measure *m)
 {
     if (m->options->waves >= 0)
@@ -103,7 +105,7 @@ static int64_t run_waves_most(const struct dfr_measure *m)
     return 1;
 }
 
-/* A work of which each wave gives a sample. */
+/* The flow has to have enough waves for a work of which each wave gives one sample. */
 static void want_waves(struct dfr_measure *m, bool both_variants)
 {
     int64_t most = run_waves_most(m);
@@ -112,8 +114,8 @@ static void want_waves(struct dfr_measure *m, bool both_variants)
     m->n_waves = most > m->n_waves ? most : m->n_waves;
 }
 
-/* Takes out what is known, counts, and sees how many waves are needed. Needs the device's name, hence the open
- * device. */
+/* Takes out what is known already, counts, and finds how many waves are needed. Keys have the device's name, so the
+ * device is open. */
 static int leave_out_known(struct dfr_measure *m, uint32_t *total, uint32_t *n_known, struct df_error *error)
 {
     *total = *n_known = 0;
@@ -138,7 +140,7 @@ static int leave_out_known(struct dfr_measure *m, uint32_t *total, uint32_t *n_k
 
 /* ---- one node ---- */
 
-/* A work that comes by for the first time and may be repeated. */
+/* Measures a work that comes by for the first time and may be repeated. */
 static int repeat(struct dfr_measure_job *job, uint32_t cls, struct df_error *error)
 {
     struct dfr_measure *m = job->m;
@@ -168,7 +170,9 @@ static int remember(struct dfr_measure_times *times, double seconds, struct df_e
     return DF_OK;
 }
 
-/* The class that fires a node for the flow: the cpu where it can, in every second wave what is wanted beside it. */
+/* The class that fires a node for the flow: the cpu if it can. In every second wave, the gpu if that is wanted, too,
+ *                                           and can
+ * only be measured in the flow. */
 static uint32_t flow_class(const struct dfr_measure *m, uint32_t work, int64_t wave)
 {
     if (!m->graph->functions[m->graph->works[work].kernel].cpu)
@@ -219,7 +223,7 @@ static int run_node(struct dfr_measure *m, uint32_t node, int64_t wave, bool *en
 
 /* ---- the flow ---- */
 
-/* Two waves at least where both variants of a work take turns. */
+/* Two waves are run whatever the time, if both variants of a work take turns. */
 static bool goes_on(const struct dfr_measure *m, int64_t wave, double begin_s)
 {
     return wave < 2 ? wave < m->n_waves : wave < m->n_waves && dfr_clock_s() - begin_s < m->sampler.max_s;
@@ -227,7 +231,7 @@ static bool goes_on(const struct dfr_measure *m, int64_t wave, double begin_s)
 
 static int run_waves(struct dfr_measure *m, struct df_error *error)
 {
-    double begin_s = 0;                 /* of the second wave: repetitions are over */
+    double begin_s = 0;                 /* of the second wave: by then all repetitions are over */
     for (int64_t wave = 0; goes_on(m, wave, begin_s); wave++) {
         if (wave == 1)
             begin_s = dfr_clock_s();
@@ -264,7 +268,7 @@ static double mean(const struct dfr_measure_times *times)
     return sum_s / times->n;
 }
 
-/* What ran in the flow alone: now all of it has run. */
+/* Writes the samples of what ran for the flow alone. All of it has run by now. */
 static int report_flow(struct dfr_measure *m, struct df_error *error)
 {
     for (uint32_t w = 0; w < m->graph->n_works; w++) {
@@ -282,10 +286,10 @@ static int report_flow(struct dfr_measure *m, struct df_error *error)
                     return dfr_error_memory(error);
                 dfr_sample_of(times->seconds, times->n, scratch, &sample);
                 free(scratch);
-                if (m->complete) {      /* all calls count */
+                if (m->complete) {      /* all its calls were seen, so all count */
                     sample.mean_s = mean(times);
                     sample.dropped = 0;
-                    sample.ci_s = NAN;  /* of all calls there is nothing uncertain */
+                    sample.ci_s = NAN;  /* nothing is uncertain then */
                 }
                 status = dfr_measure_report_sample(m, w, cls, &sample, error);
             }
@@ -298,7 +302,7 @@ static int report_flow(struct dfr_measure *m, struct df_error *error)
 
 /* ---- set up ---- */
 
-/* The back end asked for; *ops NULL: none. */
+/* The back end that was asked for. *ops NULL: there is none, and none is demanded. */
 static int find_device(const struct df_options *options, const struct dfr_device_ops **ops, struct df_error *error)
 {
     struct df_error why = { "" };
@@ -357,7 +361,7 @@ static int measure(struct dfr_measure *m, const struct dfr_device_ops *ops, stru
         status = leave_out_known(m, &total, &known, error);
     if (status == DF_OK)
         status = dfr_measure_report_begin(m, total, known, error);
-    if (status == DF_OK && total > 0) { /* else the kernels' effects would be for nothing */
+    if (status == DF_OK && total > 0) { /* else nothing is measured, and the kernels' effects would be in vain */
         status = run_waves(m, error);
         if (status == DF_OK)
             status = report_flow(m, error);

@@ -1,4 +1,6 @@
-/* measure_cpu.c - a cpu variant fired once for the flow, and repeated on copies until its mean is known. */
+/* measure_cpu.c - fires a cpu variant once for the flow, and repeats it on copies until its mean is known. measure.c
+ * calls both.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +31,7 @@ int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df
 
 /* ---- repetitions ---- */
 
-/* Values change under nobody: an inout port is given its input again, which is no part of the measured time. */
+/* The flow's own values do not change. An inout port is given its input again; that is no part of the measured time. */
 static void restore_inouts(struct dfr_measure_job *job)
 {
     struct dfr_measure *m = job->m;
@@ -69,7 +71,7 @@ int dfr_measure_repeat_cpu(struct dfr_measure_job *job, struct dfr_sample *sampl
 {
     struct dfr_measure *m = job->m;
     const struct df_kernel *kernel = &m->graph->kernels[dfr_measure_work(job)->kernel];
-    double warm_up;                     /* pages, caches, libraries that set themselves up */
+    double warm_up;                     /* the first run touches pages, fills caches, and may set up libraries */
     int status = make_scratch(job) ? repeat(job, &warm_up, error) : dfr_error_memory(error);
     if (status == DF_OK)
         status = dfr_sample_until(&m->sampler, repeat, job, sample, error);

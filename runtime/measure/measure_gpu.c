@@ -26,7 +26,7 @@ static int launch(void *arg, double *seconds, struct df_error *error)
 
 int dfr_measure_repeat_gpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error)
 {
-    double warm_up;
+    double warm_up;                     /* of the first launch, which may load code */
     int status = dfr_single_gpu_bring(job->m->gpu, &job->job, error);
     if (status == DF_OK)
         status = launch(job, &warm_up, error);

@@ -1,10 +1,10 @@
-/* measure_impl.h - what the files of the measuring mode share.
+/* measure_impl.h - what the files of the measuring mode (measure.h) share.
  *
- *   measure.c         the flow: which variants are wanted, the order of it all
- *   measure_tokens.c  the memory of tokens
- *   measure_cpu.c     firing and repeating a cpu variant
- *   measure_gpu.c     the same on a device
- *   measure_report.c  lines out, known keys in, the environment
+ *   measure.c         the flow: which variants are wanted, and the order of everything.
+ *   measure_tokens.c  the memory of tokens.
+ *   measure_cpu.c     fires and repeats a cpu variant.
+ *   measure_gpu.c     does the same on a device.
+ *   measure_report.c  writes lines, reads known keys, reads the environment.
  */
 #ifndef DFR_MEASURE_IMPL_H
 #define DFR_MEASURE_IMPL_H
@@ -14,10 +14,10 @@
 
 struct dfr_measure_report;
 
-enum dfr_measure_state { DFR_M_NONE,    /* cannot run here, or has a cost */
+enum dfr_measure_state { DFR_M_NONE,    /* it cannot run here, or it has a cost */
                          DFR_M_WANTED, DFR_M_KNOWN, DFR_M_DONE };
 
-struct dfr_measure_times {              /* of a variant that runs in the flow only */
+struct dfr_measure_times {              /* of a variant that runs for the flow only */
     double *seconds;
     uint32_t n, capacity;
 };
@@ -29,19 +29,20 @@ struct dfr_measure {
     struct dfr_measure_report *report;
     struct dfr_single_gpu *gpu;         /* NULL: no device is needed, or there is none */
     bool emulated;
-    int64_t n_waves;                    /* at most */
-    bool complete;                      /* a stream ended: the flow was a whole run */
+    int64_t n_waves;                    /* of the flow, at most */
+    bool complete;                      /* a stream has ended: the flow was a whole run */
     struct df_run run;                  /* never started: what single_job.h and a kernel's calls look at */
     uint8_t *state;                     /* [class * n_works + work], class cpu or gpu: enum dfr_measure_state */
     struct dfr_measure_times *flow;     /* same index */
-    void **memory;                      /* by value; NULL: none now */
+    void **memory;                      /* by value; NULL: it has none now */
     uint32_t *left;                     /* by value: readers that have not run yet in this wave */
     void **ports;                       /* of the node at hand */
     void **scratch;                     /* the same for the cpu variant's repetitions */
     size_t *dims;
 };
 
-/* One node at one wave. Host addresses are in m->ports; inputs stay as they are but for inout. */
+/* One node in one wave. Its ports on the host are m->ports. Inputs keep their contents, but those of an inout
+ * change. */
 struct dfr_measure_job {
     struct dfr_measure *m;
     struct dfr_single_job job;
@@ -52,24 +53,24 @@ static inline const struct df_work *dfr_measure_work(const struct dfr_measure_jo
     return &job->m->graph->works[job->m->graph->nodes[job->job.node].work];
 }
 
-/* All readers of all values are still to come. */
+/* A wave begins: all readers of all values are still to come. */
 void dfr_measure_begin_wave(struct dfr_measure *m);
-/* Fills m->ports for a node: inputs, fresh outputs, scratch for tmp. */
+/* Fills m->ports for a node: its inputs, new memory for outputs, scratch for tmp ports. */
 int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *error);
-/* After a node: its scratch, what it was the last to read, what nobody reads. */
+/* After a node: frees its scratch, the values that it was the last to read, and its outputs that nobody reads. */
 void dfr_measure_release(struct dfr_measure *m, uint32_t node);
 
-/* Fires the cpu variant on m->ports (tmp ports included). */
+/* Fires the cpu variant on m->ports. */
 int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df_error *error);
-/* Repeats it on copies. */
+/* Repeats the cpu variant on copies of these, until its mean is known. */
 int dfr_measure_repeat_cpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error);
 
 const char *dfr_measure_gpu_name(const struct dfr_measure *m); /* DEVICE in a KEY (measure.h) */
-/* Copies inputs there, fires, copies outputs back. */
+/* The same two with the gpu variant. Inputs are copied to the device, and, after firing for the flow, outputs back. */
 int dfr_measure_fire_gpu(struct dfr_measure_job *job, double *seconds, struct df_error *error);
 int dfr_measure_repeat_gpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error);
 
-/* Reads all of `known`. */
+/* The lines of measure.h's protocol. _new() reads all of `known`; _known() says whether a key was there. */
 int dfr_measure_report_new(FILE *out, FILE *known, struct dfr_measure_report **report, struct df_error *error);
 void dfr_measure_report_free(struct dfr_measure_report *report);
 int dfr_measure_report_known(struct dfr_measure *m, uint32_t work, uint32_t cls, bool *known, struct df_error *error);

@@ -11,8 +11,8 @@
 struct dfr_measure_report {
     FILE *out;
     uint32_t done;
-    char *text;                         /* of known keys */
-    char **known;                       /* its lines, sorted */
+    char *text;                         /* of the known keys */
+    char **known;                       /* the lines of that text, sorted */
     size_t n_known;
 };
 
@@ -115,7 +115,7 @@ int dfr_measure_report_known(struct dfr_measure *m, uint32_t work, uint32_t cls,
     return DF_OK;
 }
 
-/* A line counts when it has left this process: the next kernel may crash it. */
+/* Each line leaves this process at once: the next kernel may crash it. */
 static int flush(struct dfr_measure_report *r, struct df_error *error)
 {
     if (fflush(r->out) != 0 || ferror(r->out))
@@ -181,7 +181,7 @@ bool dfr_measure_asked(void)
     return text && *text;
 }
 
-/* The number behind " name=" in the variable; fallback where it is not there. */
+/* The number behind " name=" in the variable's text; `fallback` if the name is not there. */
 static double setting(const char *text, const char *name, double fallback)
 {
     size_t n = strlen(name);

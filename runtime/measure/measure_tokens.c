@@ -1,11 +1,13 @@
-/* measure_tokens.c - the memory of tokens in the measuring mode: made for a node's ports, freed by its last reader. */
+/* measure_tokens.c - the memory of tokens in the measuring mode. It is made for a node's ports, and freed after the
+ * last reader.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/error.h"
 #include "runtime/measure/measure_impl.h"
 
-/* Once values stay: later waves read them again. */
+/* Values that are made once stay: later waves read them again. */
 static bool stays(const struct dfr_measure *m, uint32_t value)
 {
     return m->n_waves > 1 && (m->graph->nodes[m->graph->values[value].producer].flags & DF_NODE_ONCE);
@@ -25,7 +27,7 @@ static int allocate(uint64_t bytes, void **memory, struct df_error *error)
     return dfr_error(error, DF_E_MEMORY, "out of memory: a token of %llu bytes", (unsigned long long)bytes);
 }
 
-/* The output of an inout: its input's memory, or a copy where others read the input in later waves. */
+/* The output of an inout has its input's memory, or a copy if the input is read again in later waves. */
 static int take_over(struct dfr_measure *m, uint32_t input, uint32_t output, uint64_t bytes, struct df_error *error)
 {
     if (!stays(m, input) || stays(m, output)) {

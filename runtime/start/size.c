@@ -38,9 +38,10 @@
 
 /* ---- bytes ---- */
 
+/* Whole pages. A size that is too large to be rounded stays as it is. */
 static uint64_t page_rounded(uint64_t bytes)
 {
-    return bytes > UINT64_MAX - DFM_PAGE ? bytes : (bytes + DFM_PAGE - 1) / DFM_PAGE * DFM_PAGE;
+    return bytes > UINT64_MAX - DF_PAGE_BYTES ? bytes : dfr_whole_pages(bytes);
 }
 
 static uint64_t value_paged_bytes(const struct df_graph *g, uint32_t value)

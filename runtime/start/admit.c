@@ -1,5 +1,5 @@
-/* admit.c - before anything starts: where each node can run, by its variants, its hint and the memory there is. What can
- * run nowhere is refused here, by name.
+/* admit.c - finds, before anything starts, where each node can run: by its variants, its hint, and the memory of
+ * devices and host. A node that can run nowhere is refused here, by name. df_run_start() calls dfr_admit().
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ enum warning { W_HINT_NO_GPU, W_HINT_NO_CODE, W_HINT_CLASS, W_TOO_LARGE, N_WARNI
 
 struct admission {
     struct df_run *run;
-    uint32_t count[N_WARNINGS], first[N_WARNINGS]; /* nodes, and the first of them */
-    uint64_t first_bytes;               /* of the first that is too large */
+    uint32_t count[N_WARNINGS], first[N_WARNINGS]; /* how many nodes each warning is about, and the first of them */
+    uint64_t first_bytes;               /* what the first node needs that is too large */
 };
 
 static uint32_t all_gpus(const struct df_run *run)
@@ -26,13 +26,13 @@ static uint32_t all_gpus(const struct df_run *run)
     return (uint32_t)((UINT64_C(1) << (run->machine.n_gpus + 1)) - 2);
 }
 
-/* Units whose kind has code for this node. */
+/* The units that have code for this node. */
 static uint32_t units_with_code(const struct df_run *run, uint32_t node)
 {
     uint32_t kernel = run->graph->nodes[node].kernel, units = run->graph->functions[kernel].cpu ? 1u : 0;
 
     if (run->devices.check_ops && dfr_check_can(run, node))
-        units = 1u;                     /* the worker runs it on the check's device */
+        units = 1u;                     /* the CPU worker runs it on the check's device */
     if (run->machine.n_gpus > 0 && dfr_device_can(run->devices.ops, &run->options, run->graph, kernel))
         units |= all_gpus(run);
     return units;
@@ -61,7 +61,7 @@ static int apply_hint(struct admission *a, uint32_t node, uint32_t *units, struc
     }
     if (hint == DF_CLASS_GPU && *units & gpus) {
         *units &= gpus;
-    } else if (hint == DF_CLASS_GPU) {  /* then the CPU has code: some unit has */
+    } else if (hint == DF_CLASS_GPU) {  /* then the CPU has code, since some unit has */
         if (!run->devices.check_ops)
             note(a, run->machine.n_gpus ? W_HINT_NO_CODE : W_HINT_NO_GPU, node);
     } else if (hint > DF_CLASS_GPU) {
@@ -70,7 +70,7 @@ static int apply_hint(struct admission *a, uint32_t node, uint32_t *units, struc
     return DF_OK;
 }
 
-/* Takes away the devices that the job is too large for. */
+/* Takes away the devices whose memory the job is too large for. */
 static int apply_memory(struct admission *a, uint32_t node, uint32_t *units, struct df_error *error)
 {
     const struct df_run *run = a->run;
@@ -105,7 +105,7 @@ static int apply_memory(struct admission *a, uint32_t node, uint32_t *units, str
     return DF_OK;
 }
 
-/* Takes the host away where a job is too large for it. */
+/* Takes away the host if the job is too large for its memory. */
 static int apply_host_memory(const struct admission *a, uint32_t node, uint32_t *units, struct df_error *error)
 {
     const struct df_graph *g = a->run->graph;
@@ -130,9 +130,11 @@ static int admit_node(struct admission *a, uint32_t node, struct df_error *error
     }
     if (units == 0) {
         const struct df_kernel *k = &run->graph->kernels[run->graph->nodes[node].kernel];
-        return refuse(run, node, k->code_classes == 0 ? "it has a cost only and no code"
-                                 : run->machine.n_gpus        ? "this program has no variant of it for the devices present"
-                                                      : "it has no cpu variant, and there is no GPU", error);
+        return refuse(run, node,
+                      k->code_classes == 0    ? "it has a cost only and no code"
+                      : run->machine.n_gpus ? "this program has no variant of it for the devices present"
+                                            : "it has no cpu variant, and there is no GPU",
+                      error);
     }
     status = apply_hint(a, node, &units, error);
     if (status == DF_OK)

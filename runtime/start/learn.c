@@ -1,4 +1,6 @@
-/* learn.c - from the trace of a run to a file of samples: the jobs of each work on each device, and their median. */
+/* learn.c - turns the trace of a run into a file of samples: the median time of the jobs of each work on each device
+ * (learn.h).
+ */
 #include "runtime/start/learn.h"
 
 #include <errno.h>
@@ -21,7 +23,7 @@ struct learning {
     uint32_t n_works, n_units;
     size_t *first;                      /* [unit * n_works + work]: where its times begin; one more at the end */
     double *times_s, *scratch;
-    struct dfr_trace_event *sorted;     /* scratch: a GPU's jobs by their begin */
+    struct dfr_trace_event *sorted;     /* scratch: a GPU's jobs in order of their begin */
     uint32_t n_samples;
 };
 
@@ -33,11 +35,12 @@ static const struct dfr_trace_row *row_of(const struct df_run *run, uint32_t wor
     return dfr_trace_row(run->watch.trace, worker < n ? worker : n + 3 * (worker - n));
 }
 
-/* GPUs of one name are one device: the first such unit stands for them. */
+/* GPUs with the same name count as one device. The first such unit stands for them all. */
 static uint32_t device_of(const struct df_run *run, uint32_t unit)
 {
     for (uint32_t u = 1; u < unit; u++)
-        if (run->devices.ops->runs_cpu_code || !strcmp(run->machine.platform.units[u].name, run->machine.platform.units[unit].name))
+        if (run->devices.ops->runs_cpu_code ||
+            !strcmp(run->machine.platform.units[u].name, run->machine.platform.units[unit].name))
             return u;
     return unit;
 }
@@ -52,7 +55,7 @@ static bool counts(const struct learning *l, const struct dfr_trace_event *event
     if (kernel->cost_classes >> cls & 1 || dfr_buffers_spare(run, event->id) || event->loads)
         return false;
     if (kernel->traits & DF_STREAM && event->wave >= atomic_load(&run->firing.waves_done))
-        return false;                   /* it said that there is no such wave, or ran in vain */
+        return false;                   /* the job said that there is no such wave, or its wave was not needed */
     return unit || g->works[node->work].threads <= run->machine.n_cpu_workers;
 }
 
@@ -64,7 +67,7 @@ static int compare_begin(const void *a, const void *b)
     return (x->end_s > y->end_s) - (x->end_s < y->end_s);
 }
 
-/* A GPU's jobs that had it for themselves come first; gives how many. */
+/* Brings a GPU's jobs that had the GPU for themselves to the front of `sorted`. Gives how many these are. */
 static uint64_t alone_on_gpu(struct learning *l, const struct dfr_trace_row *row)
 {
     uint64_t kept = 0;
@@ -81,7 +84,7 @@ static uint64_t alone_on_gpu(struct learning *l, const struct dfr_trace_row *row
     return kept;
 }
 
-/* Calls take() for every job that says how long its work lasts. */
+/* Calls take() for every job whose time counts. */
 static void each_job(struct learning *l, void (*take)(struct learning *l, size_t index, double time_s))
 {
     const struct df_run *run = l->run;
@@ -103,7 +106,7 @@ static void count_job(struct learning *l, size_t index, double time_s)
     l->first[index + 1]++;
 }
 
-/* first[index] runs ahead to the end of its times; it is set back afterwards. */
+/* first[index] moves on to the end of its times. It is set back afterwards. */
 static void keep_job(struct learning *l, size_t index, double time_s)
 {
     l->times_s[l->first[index]++] = fmax(time_s, 0);
@@ -193,7 +196,7 @@ static int print_all(struct learning *l, FILE *out, struct df_error *error)
     return status;
 }
 
-/* Path of a file that no other run writes, without its suffix. */
+/* The path, without a suffix, of a file that no other run writes. */
 static char *file_stem(const struct df_run *run)
 {
     char *database = dfr_learn_database(), *folder = database ? dfr_learn_folder(database) : NULL, *stem = NULL;

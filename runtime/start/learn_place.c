@@ -1,4 +1,6 @@
-/* learn_place.c - where programs leave what they learned, and what machine they learned it on: known to both sides. */
+/* learn_place.c - where programs leave what they learned, and on which machine they learned it (learn.h). Both sides
+ * call this: the programs that write, and profiles/, which reads.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@ char *dfr_learn_database(void)
     int n;
     if (given && *given)
         return strdup(given);
-    if (data && *data == '/')           /* the specification: a relative one is to be ignored */
+    if (data && *data == '/')           /* the XDG specification says that a relative path is to be ignored */
         n = asprintf(&path, "%s/dfc/profile.db", data);
     else if (home && *home)
         n = asprintf(&path, "%s/.local/share/dfc/profile.db", home);

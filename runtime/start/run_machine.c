@@ -1,4 +1,6 @@
-/* machine.c - the machine of one run: which devices there are, how many workers, how fast; and a plan that fits it. */
+/* run_machine.c - the machine of one run: which devices there are, how many workers, how long works take there; and a
+ * plan that fits it. df_run_start() calls these steps.
+ */
 #include "runtime/start/run_machine.h"
 
 #include <math.h>
@@ -31,10 +33,10 @@ static const struct df_unit *described_gpu(const struct df_platform *p, uint32_t
             if (index-- == 0)
                 break;
         }
-    return last;                        /* more devices than were described: like the last one */
+    return last;                        /* a device beyond those described counts as like the last one */
 }
 
-/* The back end and how many devices of it take part; 0: none. */
+/* Finds the back end, and how many of its devices take part; 0: none. */
 static int find_devices(struct df_run *run, const struct df_platform *described, struct df_error *error)
 {
     enum df_device_kind kind = run->options.device;
@@ -52,7 +54,8 @@ static int find_devices(struct df_run *run, const struct df_platform *described,
     if (run->machine.n_gpus == 0 && kind != DF_DEVICE_AUTO)
         return dfr_error(error, DF_E_DEVICE, "no %s device: %s", run->devices.ops->name,
                          reason.text[0] ? reason.text : "none was found");
-    if (run->machine.n_gpus == 0)               /* a driver that is too old, say, must not be found out by the time it takes */
+    /* Said aloud, so that a driver that is too old, say, is not found out by the time that the run takes. */
+    if (run->machine.n_gpus == 0)
         dfr_log(run, DF_LOG_INFO, "runs on the CPU alone: %s", reason.text);
     if (kind == DF_DEVICE_EMU && described_gpus(described) > 1)
         run->machine.n_gpus = described_gpus(described);
@@ -61,8 +64,8 @@ static int find_devices(struct df_run *run, const struct df_platform *described,
     return DF_OK;
 }
 
-/* Unit u of the actual platform: link as described, name and memory as the device says. The emulator may have a
- * described GPU's memory. */
+/* Fills unit u of the actual platform. Its link is the described one; its name and memory are what the device says.
+ * An emulated GPU has the memory that was described, if any. */
 static int describe_gpu(struct df_run *run, const struct df_platform *described, uint32_t u, struct df_error *error)
 {
     struct df_unit *unit = &run->machine.platform.units[u];
@@ -99,7 +102,8 @@ int dfr_machine_find(struct df_run *run, struct df_error *error)
     df_platform_default(&run->machine.platform, run->machine.n_gpus);
     if (described && described->n_units > 0) {
         memcpy(run->machine.platform.name, described->name, sizeof run->machine.platform.name);
-        memcpy(run->machine.platform.units[0].name, described->units[0].name, sizeof run->machine.platform.units[0].name);
+        memcpy(run->machine.platform.units[0].name, described->units[0].name,
+               sizeof run->machine.platform.units[0].name);
     }
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++) {
         status = describe_gpu(run, described, u, error);
@@ -130,7 +134,8 @@ void dfr_machine_number(struct df_run *run)
 
 /* ---- times ---- */
 
-/* Seconds of each work on each unit, launch included. Where nobody knows, what the other class takes. */
+/* Seconds of each work on each unit, launch included. If the time is not known for the unit's class, another class's
+ * time stands for it. */
 static void fill_times(struct df_run *run, const struct df_times *times)
 {
     uint32_t n_works = run->graph->n_works;
@@ -215,9 +220,11 @@ static int find_plan(struct df_run *run, const struct df_times *times, struct df
         return DF_OK;
     if (!planner || !planner->make)
         return dfr_error(error, DF_E_REFUSED,
-                         "policy '%s' needs a plan, and %s; this program has no planner to make one", run->choice.policy->name,
+                         "policy '%s' needs a plan, and %s; this program has no planner to make one",
+                         run->choice.policy->name,
                          plan ? "the one it has is for another machine or policy" : "there is none");
-    if (planner->make(run->graph, &run->machine.platform, times, run->choice.policy->name, &run->plan.own, error) != DF_OK)
+    if (planner->make(run->graph, &run->machine.platform, times, run->choice.policy->name, &run->plan.own,
+                      error) != DF_OK)
         return DF_E_REFUSED;
     if (run->plan.own->n_nodes != run->graph->n_nodes)
         return dfr_error(error, DF_E_REFUSED, "the planner's plan is for another graph");
@@ -257,8 +264,9 @@ int dfr_machine_places(struct df_run *run, const struct df_plan **result, struct
         if (!planner || !planner->make)
             return DF_OK;
         status = find_times(run, &times, &own, error);
-        if (status == DF_OK) {          /* a plan that cannot be made is none: the run can do without */
-            status = planner->make(run->graph, &run->machine.platform, times, run->choice.policy->name, &run->plan.own, error);
+        if (status == DF_OK) {          /* the run can do without a plan that cannot be made */
+            status = planner->make(run->graph, &run->machine.platform, times, run->choice.policy->name,
+                                   &run->plan.own, error);
             status = status == DF_E_MEMORY ? status : DF_OK;
         }
         dfr_times_free(&own);

@@ -1,5 +1,6 @@
-/* run_memory.c - the memory of a run on the host: its tokens, at fixed addresses or as blocks, and the tables for data
- * that is on its way between memories. */
+/* run_memory.c - the memory of a run on the host: its tokens, at fixed addresses or as blocks; and the tables for
+ * data that is on its way between memories. df_run_start() calls these steps.
+ */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,7 +10,7 @@
 #include "runtime/start/run_impl.h"
 #include "runtime/engine/tokens.h"
 
-/* Tables for data on its way; only where there are devices. */
+/* Makes the tables for data on its way. Only a run with devices has them. */
 int dfr_run_make_staging(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
@@ -34,9 +35,9 @@ int dfr_run_make_staging(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
-/* Uses the places that were planned where that pays: for a run in sequence; in pinned memory, all of which is real;
- * where the plan takes no more than a heap would touch at least, or so little that it stays in the caches. With
- * streams, which come first in each wave, a serial run is not in sequence. */
+/* Uses the places that were planned if that pays. It pays for a run in sequence; in pinned memory, all of which is
+ * real memory; and if the plan takes no more than a heap would touch anyway, or so little that it stays in the
+ * caches. A serial run with streams is not in sequence, because streams come first in each wave. */
 static void use_plan(const struct df_run *run, struct dfm_space_config *config)
 {
     const struct df_plan *plan = run->plan.own ? run->plan.own : run->options.plan;
@@ -103,7 +104,7 @@ done:
 
 _Static_assert(DFM_LINE == DF_LINE_BYTES, "a plan counts in the lines that a space has");
 
-/* Host memory: at fixed addresses where that can be, else of blocks. */
+/* Makes the host memory of tokens: fixed addresses if that is possible, else blocks. */
 int dfr_run_make_tokens(struct df_run *run, struct df_error *error)
 {
     int status = dfr_tokens_create(run, &run->memory.tokens, error);

@@ -1,5 +1,6 @@
-/* run_trace.c - the rows of a run's trace: one for each CPU worker, and for each GPU one for each thing that it does
- * beside others. */
+/* run_trace.c - the rows of a run's trace: one for each CPU worker, and for each GPU one for each kind of thing that
+ * it does at the same time as others. df_run_start() calls these steps.
+ */
 #include <stdio.h>
 
 #include "runtime/gpu/gpu.h"
@@ -7,10 +8,10 @@
 #include "runtime/base/output.h"
 #include "runtime/start/run_impl.h"
 
-#define TRACE_EVENTS (UINT64_C(1) << 20)/* of one row */
+#define TRACE_EVENTS (UINT64_C(1) << 20)/* a row holds so many */
 
-/* A row per CPU worker, then per GPU: computing, H2D copies, D2H copies; then per GPU what it sends to peers. Written
- * to a file, learned from, or both. */
+/* The rows are, in this order: one for each CPU worker; three for each GPU (computing, H2D copies, D2H copies); one
+ * for each GPU's copies to peers. They are written to a file, learned from, or both. */
 int dfr_run_make_trace(struct df_run *run, struct df_error *error)
 {
     const char *path = run->options.trace_path;
@@ -21,13 +22,14 @@ int dfr_run_make_trace(struct df_run *run, struct df_error *error)
         status = dfr_learn_check(error);
     if (status != DF_OK)
         return status;
-    return dfr_trace_create(run->machine.n_cpu_workers + 4 * run->machine.n_gpus, path ? TRACE_EVENTS : DFR_LEARN_EVENTS, &run->watch.trace,
-                            error);
+    return dfr_trace_create(run->machine.n_cpu_workers + 4 * run->machine.n_gpus,
+                            path ? TRACE_EVENTS : DFR_LEARN_EVENTS, &run->watch.trace, error);
 }
 
 static struct dfr_trace_row *name_peer_row(struct df_run *run, uint32_t u)
 {
-    struct dfr_trace_row *row = dfr_trace_row(run->watch.trace, run->machine.n_cpu_workers + 3 * run->machine.n_gpus + u - 1);
+    struct dfr_trace_row *row = dfr_trace_row(run->watch.trace,
+                                              run->machine.n_cpu_workers + 3 * run->machine.n_gpus + u - 1);
     if (!dfr_peers(run, u))
         return NULL;
     row->what = "peer";

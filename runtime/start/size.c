@@ -1,26 +1,30 @@
-/* size.c - how many waves are in flight, and how large each device's pool is: what the memory plan promised where there
- * is one (partition/memory/memory.h, dfr_need_waves()), so that a program does what dfc said of it.
+/* size.c - how many waves are in flight, and how large each device's pool is. If there is a memory plan, these are
+ * what it promised (partition/memory/memory.h, dfr_need_waves()), so that a program does what dfc said of it.
  *
- * Waves:    where not asked for, as many as there are, at most 4, or what the plan was made for; fewer where the tables
- *           and tokens of so many slots would take more than SLOT_BYTES of the host, and fewer where not so many fit in
- *           the memory of each device; and only so many as the caller's buffers have places for. One always may be.
- * Ladder:   for each device the first that fits in its memory:
- *           1  roomy     every value that may come there has a place of its own, for each wave in flight, and each job
- *                        that is taken has scratch. Nobody ever waits for room: what is launched or fetched ahead, what
- *                        the guard moves, what an online policy thinks of. This is more than the plan needs, and is
- *                        taken because the device's memory is there and otherwise idle
- *           2  planned   the policy has placed the nodes before the run, or the plan named the online policy, and it
- *                        says where each token lies during a wave (struct df_device_layout). The pool is all the memory
- *                        there is: places first, then
- *                        scratch, and what is left is for what was not planned. Nothing is evicted as long as nodes run
- *                        where they were planned to; what the guard moves finds room above, or evicts
+ * Words:    a value has a *place* if its address in a device's pool is fixed before the run. gp's *monitor* moves
+ *           jobs to other units while the graph runs (--guard).
+ * Waves:    as many as are asked for. If nobody asks: as many as there are, but at most 4, or the number that the
+ *           plan was made for. There are fewer if the tables and tokens of so many slots would take more than
+ *           SLOT_BYTES of the host, and fewer if not so many fit in the memory of each device. There are only as many
+ *           as the caller's buffers have places for. One wave is always in flight.
+ * Ladder:   each device takes the first of these ways that fits in its memory:
+ *           1  roomy     Every value that may come there has a place, for each wave in flight, and each job that is
+ *                        taken has scratch. Then nobody ever waits for room: neither jobs launched ahead, nor values
+ *                        fetched early, nor jobs that the monitor moves, nor choices of an online policy. This is
+ *                        more than the plan needs. It is taken because the device's memory is there and otherwise
+ *                        idle.
+ *           2  planned   The policy has placed the nodes before the run, or the plan named the online policy; and the
+ *                        plan says where each token lies during a wave (struct df_device_layout). The pool is all the
+ *                        memory that there is: first the places, then scratch, and the rest for what was not planned.
+ *                        Nothing is evicted as long as nodes run where they were planned to. A job that the monitor
+ *                        moves finds room in the rest, or evicts.
  *           3  fewer waves, in the same two ways. Without a plan: as many as would fit if each wave's nodes ran one
- *                        after the other
- *           4  evicting  one wave does not fit, or more waves were asked for than do: the pool is all the memory there
- *                        is, blocks go where there is room, and the cache evicts
- * Places:   let addresses come again every `inflight` waves, which recordings live by (gpu_record.c); and a pool with
- *           places needs no slack, because nothing can lie in the way (cache.h). They hold in every order of the jobs,
- *           also for jobs launched ahead: these have no ancestors on other units that are not done.
+ *                        after the other.
+ *           4  evicting  One wave does not fit, or more waves were asked for than fit. The pool is all the memory
+ *                        that there is, blocks go where there is room, and the cache evicts.
+ * Places:   they make addresses come again every `inflight` waves, which recordings need (gpu_record.c). A pool with
+ *           places needs no slack, because nothing can lie in the way (cache.h). Places hold in every order of the
+ *           jobs. That includes jobs launched ahead: they have no ancestors on other units that are not done.
  */
 #include "runtime/start/size.h"
 
@@ -87,7 +91,7 @@ static uint64_t limit_of(const struct df_run *run, uint32_t u)
 
 /* ---- roomy ---- */
 
-struct wants {                          /* of one device's memory, by what may come there */
+struct wants {                          /* what may come to one device takes so much of its memory */
     uint64_t wave_bytes, once_bytes, scratch_of_job_bytes;
 };
 
@@ -129,7 +133,7 @@ static uint64_t roomy_bytes(const struct df_run *run, const struct wants *w, uin
     return bytes > DFM_PAGE ? bytes : DFM_PAGE;
 }
 
-/* A place for each value; without places where they have no number in 32 bits. */
+/* Gives each value a place. There are no places if their page numbers do not fit in 32 bits. */
 static int make_roomy(struct df_run *run, uint32_t u, const struct wants *w, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
@@ -160,7 +164,7 @@ static int make_roomy(struct df_run *run, uint32_t u, const struct wants *w, str
 
 /* ---- planned ---- */
 
-/* Does every node run where it was planned to? Or on the CPU: that takes nothing of a device's memory. */
+/* Does every node run where it was planned to, or on the CPU, which takes nothing of a device's memory? */
 static bool keeps_places(const struct df_run *run, const struct df_plan *plan)
 {
     uint32_t n_nodes = run->graph->n_nodes;
@@ -172,7 +176,7 @@ static bool keeps_places(const struct df_run *run, const struct df_plan *plan)
     return true;
 }
 
-/* Under an online policy: was whatever may come planned for? */
+/* Under an online policy: has every value a place that may come to a device? */
 static bool covers(const struct df_run *run, const struct df_plan *plan)
 {
     uint32_t n = run->graph->n_values;
@@ -183,7 +187,7 @@ static bool covers(const struct df_run *run, const struct df_plan *plan)
     return true;
 }
 
-/* Does what the plan says of devices' memories hold in this run? */
+/* Do the places hold in this run that the plan gives values in devices' memories? */
 static bool holds(const struct df_run *run, const struct df_plan *plan)
 {
     uint64_t n = plan ? (uint64_t)(run->machine.n_units - 1) * plan->n_waves * run->graph->n_values : 0;
@@ -197,7 +201,8 @@ static void make_planned(struct df_run *run, uint32_t u, const struct df_plan *p
     const struct df_unit *unit = &plan->platform.units[u];
     struct dfr_room *room = &run->devices.rooms[u];
 
-    room->fits = !(run->options.guard && run->choice.policy->guarded) && !run->memory.buffers; /* results stay until copied */
+    room->fits = !(run->options.guard && run->choice.policy->guarded) &&
+                 !run->memory.buffers; /* a result of the caller's stays there until it is copied */
     room->page = plan->devices.page + (size_t)(u - 1) * plan->n_waves * run->graph->n_values;
     room->n_rows = plan->n_waves;
     room->slot_bytes = need->wave_bytes;
@@ -214,8 +219,8 @@ void dfr_rooms_free(struct df_run *run)
 
 /* ---- waves ---- */
 
-/* The most that one wave holds of all values, when its nodes run one after the other, and the largest job that may run
- * on unit u; whole pages. */
+/* *peak: the most bytes that one wave's values hold if its nodes run one after the other, plus the largest job that
+ * may run on unit u; in whole pages. */
 static int sequential_peak(const struct df_run *run, uint32_t u, uint64_t *peak, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
@@ -250,15 +255,17 @@ static int sequential_peak(const struct df_run *run, uint32_t u, uint64_t *peak,
 static uint64_t slot_bytes(const struct df_run *run)
 {
     const struct df_graph *g = run->graph;
-    uint64_t bytes = (uint64_t)g->n_nodes * sizeof *run->firing.pending + (uint64_t)g->n_values * sizeof(struct dfm_block);
+    uint64_t bytes = (uint64_t)g->n_nodes * sizeof *run->firing.pending +
+                     (uint64_t)g->n_values * sizeof(struct dfm_block);
     if (run->machine.n_gpus > 0)
-        bytes += (uint64_t)g->n_nodes * 32 + (uint64_t)g->n_in_values * 8 + (uint64_t)g->n_values * 16 * run->machine.n_gpus;
+        bytes += (uint64_t)g->n_nodes * 32 + (uint64_t)g->n_in_values * 8 +
+                 (uint64_t)g->n_values * 16 * run->machine.n_gpus;
     for (uint32_t x = 0; x < g->n_values; x++)
         bytes = sum(bytes, dfr_buffers_lent(run, x) ? 0 : g->values[x].bytes);
     return bytes ? bytes : 1;
 }
 
-/* What devices' memories have no say in. */
+/* The waves in flight, before devices' memories are looked at. */
 static uint64_t wanted_waves(const struct df_run *run)
 {
     const struct df_graph *g = run->graph;
@@ -269,7 +276,7 @@ static uint64_t wanted_waves(const struct df_run *run)
     records = g->n_values > records ? g->n_values : records;
     records = g->n_in_values > records ? g->n_in_values : records;
     records += dfr_buffers_count(run);
-    /* all records of all slots, the once slot's too, are numbered in 32 bits */
+    /* The records of all slots, the once slot included, are numbered in 32 bits. */
     most = records ? (UINT32_MAX - 1) / records - 1 : UINT32_MAX / 2;
     if (n == 0) {
         n = SLOT_BYTES / slot_bytes(run);
@@ -302,8 +309,9 @@ static int lower_waves(const struct df_run *run, uint32_t u, const struct wants 
 
 /* ---- jobs ---- */
 
-/* Jobs in flight: as given, else as many as Algorithm 1 may come to (flight.h). Scratch for each must stay a small
- * part of the memory. */
+/* Jobs in flight: as many as are asked for, else as many as Algorithm 1 may come to (flight.h). The scratch of all of
+ *                 them
+ * must stay a small part of the memory. */
 static void size_gpu_jobs(struct df_run *run)
 {
     uint32_t n = run->options.gpu_jobs;
@@ -320,7 +328,8 @@ static void size_gpu_jobs(struct df_run *run)
                 n /= 2;
     }
     run->devices.jobs = n < MAX_GPU_JOBS ? n : MAX_GPU_JOBS;
-    run->devices.window = run->choice.policy->pull && !run->options.prefetch ? run->devices.jobs : 2 * run->devices.jobs;
+    run->devices.window = run->choice.policy->pull && !run->options.prefetch ? run->devices.jobs
+                                                                             : 2 * run->devices.jobs;
 }
 
 /* ---- all of it ---- */

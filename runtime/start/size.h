@@ -1,16 +1,18 @@
-/* size.h - how much: waves in flight, and what each device's memory is divided into. size.c says by which rule.
+/* size.h - how many waves are in flight, and what each device's memory is divided into. size.c says by which rule.
+ * The start of a run calls it.
  *
- * Memory:   dfr_size() fills run->devices.rooms, dfr_rooms_free() returns what they have.
+ * Memory:   dfr_size() fills run->devices.rooms; dfr_rooms_free() returns what they have.
  */
 #ifndef DFR_SIZE_H
 #define DFR_SIZE_H
 
 #include "runtime/engine/engine.h"
 
-/* Device memory for one job of a node: distinct inputs, outputs that take nothing over, scratch; whole pages. */
+/* Device memory for one job of a node, in bytes of whole pages: each distinct input, the outputs that do not take
+ * over an input's memory, and scratch. */
 uint64_t dfr_job_paged_bytes(const struct df_graph *graph, uint32_t node);
 
-/* Fills inflight, gpu_jobs, gpu_window and, for each GPU, its room. */
+/* Fills run->inflight; of run->devices, jobs, jobs_found and window; and each GPU's room. */
 int dfr_size(struct df_run *run, struct df_error *error);
 void dfr_rooms_free(struct df_run *run);
 

@@ -1,5 +1,6 @@
-/* args.c - parsing the command line of a generated program. Tables say what options there are, one for each theme, in
- * the files named after them: parsing, --help, suggestions and the names that args may not take all read these.
+/* args.c - parses the command line of a generated program (args.h). Tables say what options there are: one for each
+ * theme, in the files named after the themes. Parsing, --help, suggestions, and the list of names that args may not
+ * take all read these tables.
  */
 #include "runtime/program/args.h"
 
@@ -17,7 +18,7 @@
 
 static const struct theme {
     const char *head;
-    const struct dfr_option *options;   /* to the one without a name */
+    const struct dfr_option *options;   /* up to the one without a name */
 } themes[] = { { "Options", dfr_options_run },
                { "Devices", dfr_options_device },
                { "Looking into a run", dfr_options_inspect } };
@@ -105,11 +106,11 @@ struct parser {
     char name[256];                     /* of the option at argv[i], without dashes */
     const char *text;                   /* what followed '=', or NULL */
     struct dfr_command_line *line;
-    bool *given;                        /* by arg */
+    bool *given;                        /* by number of the arg: it was given */
     struct df_error *error;
 };
 
-/* The option's value: behind '=', else the next word. */
+/* Sets p->text to the option's value: what follows '=', else the next word. */
 static int take_value(struct parser *p)
 {
     if (p->text)
@@ -236,7 +237,7 @@ void dfr_args_free(struct dfr_command_line *line)
 #define HELP_COLUMN 24                  /* where texts begin */
 #define HELP_WIDTH 100
 
-/* Words of `text` from column `at` on, on as many lines as they need; gives the column behind them. */
+/* Prints the words of `text` from column `at` on, on as many lines as they need. Gives the column behind the last. */
 static int help_words(FILE *out, int at, const char *text)
 {
     while (*text) {
@@ -256,7 +257,7 @@ static int help_words(FILE *out, int at, const char *text)
     return at;
 }
 
-/* A text begins beside its name, or below one that is too long. */
+/* The text begins beside the option's name, or below it if the name is too long. */
 static int help_line(FILE *out, const char *name, const char *value, const char *help)
 {
     char left[300];

@@ -1,5 +1,5 @@
-/* args_impl.h - what the files of the command line share: args.c parses it and reads the tables of options, which the
- * others have by theme.
+/* args_impl.h - what the files of the command line share. args.c parses it by tables of options. args_run.c,
+ * args_device.c and args_inspect.c have one table each, for one theme; args_values.c reads values.
  */
 #ifndef DFR_ARGS_IMPL_H
 #define DFR_ARGS_IMPL_H
@@ -8,22 +8,22 @@
 
 #include "runtime/program/args.h"
 
-/* Takes what was given for an option (NULL: it has no value) into the line. DF_E_ARGUMENT with the sentence. */
+/* Puts what was given for an option into the line; text NULL: no value was given. DF_E_ARGUMENT with the sentence. */
 typedef int dfr_set_option(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error);
 
 struct dfr_option {
     const char *name;
-    const char *value;                  /* as --help shows it: VALUE; [VALUE]: it may be left out; NULL: it has none */
+    const char *value;                  /* as --help shows it; in brackets: it may be left out; NULL: it has none */
     const char *help;
-    dfr_set_option *set;                /* NULL: a flag, */
-    size_t flag;                        /* which makes this int of struct df_options 1 */
+    dfr_set_option *set;                /* NULL: the option is a flag, */
+    size_t flag;                        /* which sets the int at this offset of struct df_options to 1 */
 };
 
 #define DFR_FLAG(field) NULL, offsetof(struct df_options, field)
 
-/* The last one has no name. */
+/* In each table, the last one has no name. */
 extern const struct dfr_option dfr_options_run[], dfr_options_device[], dfr_options_inspect[];
-dfr_set_option dfr_set_policy;          /* its help goes on with all policies' names */
+dfr_set_option dfr_set_policy;          /* the help of its option ends with all policies' names */
 
 /* args_values.c. A wrong text gives DF_E_ARGUMENT with the sentence that the user sees, and leaves *value as it is.
  * int: any that fits in 64 bits; count and unsigned: from 1 to `most`. */
@@ -32,7 +32,7 @@ int dfr_parse_count(const char *name, const char *text, int64_t most, int64_t *v
 int dfr_parse_unsigned(const char *name, const char *text, unsigned most, unsigned *value, struct df_error *error);
 int dfr_parse_on_off(const char *name, const char *text, int *value, struct df_error *error);
 
-/* Whether these options go with each other. */
+/* Do these options go together? DF_E_ARGUMENT with the sentence if not. */
 int dfr_inspect_together(const struct df_options *options, struct df_error *error);
 int dfr_devices_together(const struct df_options *options, struct df_error *error);
 

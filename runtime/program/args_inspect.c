@@ -1,4 +1,4 @@
-/* args_inspect.c - the options that look into a run (docs/debugging.md), and what does not go with them. */
+/* args_inspect.c - the options that look into a run (docs/debugging.md), and which others do not go with them. */
 #include <string.h>
 
 #include "runtime/program/args_impl.h"

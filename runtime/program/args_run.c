@@ -1,4 +1,4 @@
-/* args_run.c - the options that say how a run goes, and what it tells afterwards. */
+/* args_run.c - the options that say how a run goes, and what it reports. */
 #include <string.h>
 
 #include "runtime/program/args_impl.h"

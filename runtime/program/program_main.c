@@ -1,8 +1,9 @@
-/* main.c - df_main(): what a generated program does between its command line and its exit status.
+/* program_main.c - df_main(): what a generated program does between its command line and its exit status. The main()
+ * that dfc writes calls it.
  *
- * Two modes: it runs the graph, or, where `dfc profile` started it, measures the graph's works.
- *
- * Exit:     0; 1 where the run fails or something given to it cannot be used, with `PROGRAM: error: …`; 2 for usage.
+ * Modes:    it runs the graph; or, if `dfc profile` has started it, it measures the graph's works.
+ * Exit:     0; 1 if the run fails or if something that was given to it cannot be used, with `PROGRAM: error: …`; 2 if
+ *           the command line is wrong.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 #define DFC_VERSION "of unknown version"
 #endif
 
-/* What runs: the image's graph and plan, or those made again for other sizes. */
+/* The graph and the plan that were made again for other sizes. Without them, the image's run. */
 struct made {
     struct df_graph *graph;             /* NULL: the image's */
     struct df_plan *plan;
@@ -31,7 +32,7 @@ struct made {
 
 /* ---- other sizes ---- */
 
-/* The kernel of the image's graph that has this name: as a rule the one with the same number. */
+/* The kernel of the image's graph that has this name. As a rule it is the one with the same number, `guess`. */
 static uint32_t find_kernel(const struct df_graph *g, uint32_t guess, const char *name)
 {
     if (guess < g->n_kernels && !strcmp(df_graph_string(g, g->kernels[guess].name), name))
@@ -52,7 +53,8 @@ static int attach_functions(const struct df_program *program, const struct df_gr
         uint32_t from = find_kernel(old, k, df_graph_string(graph, graph->kernels[k].name));
         if (from < program->n_functions)
             functions[k] = program->functions[from];
-        if (from != DF_NONE)            /* sources of kernels are not in the program; this graph is ours alone */
+        /* Without the kernels' sources no hash can be made. The graph is ours alone, so its kernels may be written to. */
+        if (from != DF_NONE)
             memcpy(((struct df_kernel *)&graph->kernels[k])->code_hash, old->kernels[from].code_hash,
                    sizeof graph->kernels[k].code_hash);
     }
@@ -61,7 +63,8 @@ static int attach_functions(const struct df_program *program, const struct df_gr
     return rc;
 }
 
-/* Makes graph and plan again for the sizes given. Times come from what was known when the program was made. */
+/* Makes graph and plan again for the sizes that were given. Times come from what was known when the program was
+ * made. */
 static int remake(const struct df_program *program, const struct dfr_image *image, const struct dfr_command_line *line,
                   struct made *made, struct df_error *error)
 {
@@ -143,18 +146,18 @@ static int run(const struct df_program *program, const struct dfr_image *image, 
 
 static void say_error(const struct df_error *error)
 {
-    if (error->text[0])                 /* empty: whoever failed has printed its diagnostics */
+    if (error->text[0])                 /* empty: diagnostics have been printed already */
         fprintf(stderr, "%s: error: %s\n", dfr_program_name(), error->text);
 }
 
-/* --watchdog found a job that does not end, and no thread can be stopped from outside. */
+/* --watchdog has found a job that does not end. No thread can be stopped from outside, so the process ends. */
 static void expired(void *arg)
 {
     (void)arg;
     dfr_output_leave(1);
 }
 
-/* What kernels and --help printed: a full disk must not look like success. */
+/* Writes out what kernels or --help printed: a full disk must not look like success. */
 static int flush_stdout(struct df_error *error)
 {
     errno = 0;

@@ -1,4 +1,4 @@
-/* report.c - printing the statistics of a run. */
+/* run_report.c - prints the statistics of a run, in the two forms of --stats (run_report.h). */
 #include "runtime/program/run_report.h"
 
 #include <inttypes.h>
@@ -49,7 +49,7 @@ static void report_memories(const struct df_stats *s, FILE *out)
                     s->memories[i].peer_copies, dfr_text_bytes(s->memories[i].peer_bytes, in, sizeof in));
 }
 
-/* What is counted with its bytes: five pairs of columns. */
+/* The table of what caches count, each count with its bytes: five pairs of columns. */
 static void report_caches(const struct df_stats *s, FILE *out)
 {
     static const char *const heads[] = { "hits", "misses", "ahead", "evictions", "write-backs" };

@@ -1,4 +1,4 @@
-/* report.h - what --stats says: a table for people, one line of JSON for programs. */
+/* run_report.h - what --stats prints: a table for people, one line of JSON for programs. df_main() calls it. */
 #ifndef DF_REPORT_H
 #define DF_REPORT_H
 
@@ -8,9 +8,9 @@
 
 void dfr_report_text(const struct df_stats *stats, FILE *out);
 
-/* One line. Keys: makespan_s, waves, jobs, inflight, workers: [{name, jobs, busy_s}], memories: [{name, capacity_bytes,
- * peak_bytes, h2d_copies, h2d_bytes, d2h_copies, d2h_bytes, and what the cache counts: all of
- * struct df_memory_stats by the names there}]. */
+/* Prints one line. Its keys: makespan_s, waves, jobs, inflight, workers: [{name, jobs, busy_s}], memories: [{name,
+ * capacity_bytes, peak_bytes, h2d_copies, h2d_bytes, d2h_copies, d2h_bytes, and what the cache counts}]. The keys of
+ * a memory are all members of struct df_memory_stats, by their names there. */
 void dfr_report_json(const struct df_stats *stats, FILE *out);
 
 #endif

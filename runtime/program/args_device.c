@@ -59,15 +59,15 @@ int dfr_devices_together(const struct df_options *o, struct df_error *error)
 }
 
 const struct dfr_option dfr_options_device[] = {
-    { "device", "KIND", "auto (cuda where there is one), none, emu (emulated on the host), cuda, sim (virtual time)",
+    { "device", "KIND", "auto (cuda if there is a GPU), none, emu (emulated on the host), cuda, sim (virtual time)",
       set_device, 0 },
-    { "gpu-mem", "SIZE", "memory to use of each GPU, as in 64MiB (default: what it has)", set_gpu_mem, 0 },
-    { "evict", "auto|lru|belady", "what leaves a GPU's memory where room is needed: what was used longest ago, or is "
-      "needed again last (auto: that, where the policy knows)", set_evict, 0 },
-    { "gpu-jobs", "N", "jobs in flight per GPU, or auto: found while it runs", set_gpu_jobs, 0 },
+    { "gpu-mem", "SIZE", "memory to use of each GPU, as in 64MiB (default: all that it has)", set_gpu_mem, 0 },
+    { "evict", "auto|lru|belady", "what leaves a GPU's memory if room is needed: what was used longest ago "
+      "(lru), or what is needed again last (belady; auto: belady if the policy knows that, else lru)", set_evict, 0 },
+    { "gpu-jobs", "N", "jobs in flight per GPU; auto: the number is found during the run", set_gpu_jobs, 0 },
     { "cuda-graphs", "auto|on|off", "record launches and replay them in later waves (auto: of bare __global__ "
-      "functions, where it pays; on: of all)", set_cuda_graphs, 0 },
-    { "sync-kernels", NULL, "wait for each gpu job, so that what it does wrong is told as its own",
+      "functions, if it pays; on: of all)", set_cuda_graphs, 0 },
+    { "sync-kernels", NULL, "wait for each gpu job, so that an error is told with the job that made it",
       DFR_FLAG(sync_kernels) },
     { "emu-all", NULL, "every kernel with a cpu variant may run on the emulated GPU", DFR_FLAG(emu_all) },
     { "emu-check", "on|off", "stop kernels that touch blocks they did not declare (default on)", set_emu_check, 0 },

@@ -64,10 +64,10 @@ int dfr_inspect_together(const struct df_options *o, struct df_error *error)
 
 const struct dfr_option dfr_options_inspect[] = {
     { "serial", NULL, "one job at a time, one wave at a time, in topological order", DFR_FLAG(serial) },
-    { "check", "variants", "run cpu and gpu variants on the same inputs, and say where they differ", set_check, 0 },
+    { "check", "variants", "run cpu and gpu variants on the same inputs, and say how they differ", set_check, 0 },
     { "dump", "NODE[:WAVE]", "write what the node makes as NODE.PORT.WAVE.npy; '*' stands for any text", set_dump, 0 },
-    { "dump-dir", "DIR", "where --dump writes (default: here)", set_dump_dir, 0 },
-    { "poison", NULL, "fill memory that holds nothing yet, or no longer, with NaN and 0xa5", DFR_FLAG(poison) },
-    { "watchdog", "TIME", "name a job that runs longer, as in 30s, and what waits for it; then end", set_watchdog, 0 },
+    { "dump-dir", "DIR", "the folder that --dump writes to (default: here)", set_dump_dir, 0 },
+    { "poison", NULL, "fill memory that holds nothing yet, or nothing any more, with NaN and 0xa5", DFR_FLAG(poison) },
+    { "watchdog", "TIME", "if a job runs longer (as in 30s), name it and what waits for it; then end", set_watchdog, 0 },
     { NULL, NULL, NULL, NULL, 0 }
 };

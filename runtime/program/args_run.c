@@ -87,19 +87,19 @@ static int set_help(struct dfr_command_line *line, const char *name, const char 
 
 const struct dfr_option dfr_options_run[] = {
     { "policy", "NAME", "how jobs get a worker: ", dfr_set_policy, 0 },
-    { "waves", "N", "waves to run, or the most of a stream (default: 1, or until the stream ends)", set_waves, 0 },
+    { "waves", "N", "waves to run; of a stream, at most (default: 1, or until the stream ends)", set_waves, 0 },
     { "workers", "N", "CPU workers (default: cores less one per GPU in use)", set_workers, 0 },
-    { "inflight", "N", "waves in flight (default: chosen)", set_inflight, 0 },
+    { "inflight", "N", "waves in flight (default: the program chooses)", set_inflight, 0 },
     { "platform", "FILE", "the machine to plan for and to emulate, as a platform declaration", set_platform, 0 },
-    { "guard", "on|off", "gp leaves its plan where times turn out wrong (default on)", set_guard, 0 },
+    { "guard", "on|off", "gp leaves its plan if times turn out to be wrong (default on)", set_guard, 0 },
     { "dl", NULL, "data locality: after a job, a GPU prefers one that reads what it made", DFR_FLAG(locality) },
-    { "prefetch", NULL, "a GPU takes jobs ahead to load their data, with policies that decide late",
+    { "prefetch", NULL, "with policies that decide late: a GPU takes jobs early, to load their data",
       DFR_FLAG(prefetch) },
-    { "stats", "[json]", "say afterwards what ran where; --stats=json for programs", set_stats, 0 },
+    { "stats", "[json]", "print afterwards what ran where; --stats=json for programs", set_stats, 0 },
     { "trace", "FILE", "write what ran when, for Perfetto or chrome://tracing", set_trace, 0 },
-    { "learn", NULL, "keep how long kernels took for dfc, which then knows their times better", DFR_FLAG(learn) },
+    { "learn", NULL, "keep how long kernels took, so that dfc knows their times better", DFR_FLAG(learn) },
     { "log", "LEVEL", "error, warning (default), info or debug", set_log, 0 },
-    { "version", NULL, "say the version", set_version, 0 },
-    { "help", NULL, "say this", set_help, 0 },
+    { "version", NULL, "print the version", set_version, 0 },
+    { "help", NULL, "print this", set_help, 0 },
     { NULL, NULL, NULL, NULL, 0 }
 };

@@ -346,7 +346,7 @@ static int make_room(struct df_run *run, uint32_t u, const struct wants *w, cons
     if (plan && dfr_need_bytes(&plan->memory[u], run->inflight) <= limit)
         make_planned(run, u, plan);
     else
-        dfr_log(run, DF_LOG_INFO, "%s: %llu bytes for up to %llu: blocks are evicted where room is needed",
+        dfr_log(run, DF_LOG_INFO, "%s: %llu bytes for up to %llu: blocks are evicted if room is needed",
                 run->machine.platform.units[u].name, (unsigned long long)limit, (unsigned long long)most);
     return DF_OK;
 }

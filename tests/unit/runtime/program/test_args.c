@@ -241,7 +241,7 @@ static void test_help(void **state)
             fail_msg("longer than 100 columns: %.*s", (int)strcspn(line, "\n"), line);
     assert_non_null(strstr(text, "\n  --gpu-mem=SIZE        memory to use"));
     assert_non_null(strstr(text, "\n  --evict=auto|lru|belady\n                        what leaves"));
-    assert_non_null(strstr(text, "\n  --stats[=json]        say afterwards"));
+    assert_non_null(strstr(text, "\n  --stats[=json]        print afterwards"));
     assert_non_null(strstr(text, " dmda (default; for"));
     const char *name;
     for (size_t i = 0; (name = dfr_option_name(i)); i++) {

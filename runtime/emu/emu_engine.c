@@ -142,7 +142,7 @@ static void run_record(struct dfr_emu_stream *stream, struct dfr_emu_event *even
 {
     atomic_store_explicit(&event->begin_s, stream->begin_s, memory_order_relaxed);
     /* Not the time of now: other streams' work may have been carried out between this stream's last work and its
-     *                      record. */
+     * record. */
     atomic_store_explicit(&event->end_s, stream->end_s, memory_order_relaxed);
     atomic_store_explicit(&event->timed_number, number, memory_order_relaxed);
     atomic_fetch_sub_explicit(&event->in_flight, 1, memory_order_release); /* from here on *event may be freed */
@@ -211,9 +211,9 @@ static bool can_start(const struct dfr_emu_device *device, const struct dfr_emu_
     return command->kind != DFR_EMU_WAIT || dfr_emu_happened(device, command->wait.stream, command->wait.number);
 }
 
-/* Chooses among the streams whose next command can start: one whose command takes no time, else the one whose command
- *                                                         was
- * enqueued first. A reordering device takes any. NULL: no stream can start. *idle: nothing is enqueued at all. */
+/* Chooses among the streams whose next command can start: one whose command takes no time, else the one whose
+ * command was enqueued first. A reordering device takes any. NULL: no stream can start. *idle: nothing is enqueued
+ * at all. */
 static struct dfr_emu_stream *choose_stream(struct dfr_emu_engine *engine, bool *idle)
 {
     struct dfr_emu_device *device = engine->device;

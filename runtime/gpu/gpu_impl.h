@@ -60,7 +60,7 @@ struct dfr_gpu {
     uint32_t *stream_jobs;              /* by compute stream: jobs in flight there */
     struct dfr_flight flight;           /* how many of these streams are used */
     uint8_t *flying;                    /* by job index: launched and not ended; NULL: nothing is launched ahead */
-    uint8_t *loaded;                    /* [stream * n_kernels + kernel]: it was launched there before; NULL: all code is
+    uint8_t *loaded;                    /* [stream * n_kernels + kernel]: launched there before; NULL: all code is
                                          * there from the start */
     double steady_s;                    /* when a launch last took the time that it takes only once */
     _Atomic bool broken;                /* a kernel failed: what was launched behind it does not run (emu) */
@@ -87,8 +87,8 @@ void dfr_gpu_copies_failed(struct dfr_gpu *gpu, const struct df_error *error);
 
 /* ---- gpu_launch.c ---- */
 
-/* Launches a loaded job on a free stream, and ahead behind it the jobs of this GPU that need nothing but what is in
- * flight here. */
+/* Launches a loaded job on a free stream. Behind it, it launches ahead the jobs of this GPU that need nothing but what
+ * is in flight here. */
 void dfr_gpu_launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j, uint32_t stream);
 /* Enqueues one job: its kernel, or the copy that it is. `call` and `result` may be a recording's. */
 int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call *call, int *result, void **ports,

@@ -153,7 +153,7 @@ static struct gpu_job *empty_job(struct dfr_gpu *gpu)
     return &gpu->jobs[i];
 }
 
-/* Launching the node's job ahead begins: it gets memory here. NULL: there is no room for it now. */
+/* Prepares the node's job for a launch ahead: a record of the job, and memory. NULL: there is no room for it now. */
 static struct gpu_job *follow(struct dfr_gpu *gpu, uint32_t node, uint32_t slot, uint32_t stream)
 {
     struct gpu_job *j;

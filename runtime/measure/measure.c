@@ -171,8 +171,7 @@ static int remember(struct dfr_measure_times *times, double seconds, struct df_e
 }
 
 /* The class that fires a node for the flow: the cpu if it can. In every second wave, the gpu if that is wanted, too,
- *                                           and can
- * only be measured in the flow. */
+ * and can only be measured in the flow. */
 static uint32_t flow_class(const struct dfr_measure *m, uint32_t work, int64_t wave)
 {
     if (!m->graph->functions[m->graph->works[work].kernel].cpu)

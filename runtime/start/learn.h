@@ -37,8 +37,7 @@ void dfr_learn_make_folders(const char *path);
 void dfr_learn_machine(char *buffer, size_t size);
 
 /* Called before the run: makes the folder, and finds out whether files can be made there, so that no long run is in
- *                        vain.
- * DF_E_IO with the folder's name if not. */
+ * vain. DF_E_IO with the folder's name if not. */
 int dfr_learn_check(struct df_error *error);
 
 /* Called after all workers have ended. DF_E_IO with the file's name. If there is nothing to tell, no file is

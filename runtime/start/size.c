@@ -309,9 +309,8 @@ static int lower_waves(const struct df_run *run, uint32_t u, const struct wants 
 
 /* ---- jobs ---- */
 
-/* Jobs in flight: as many as are asked for, else as many as Algorithm 1 may come to (flight.h). The scratch of all of
- *                 them
- * must stay a small part of the memory. */
+/* Jobs in flight: as many as are asked for, else as many as Algorithm 1 may come to (flight.h). The scratch of all
+ * of them must stay a small part of the memory. */
 static void size_gpu_jobs(struct df_run *run)
 {
     uint32_t n = run->options.gpu_jobs;

@@ -432,8 +432,8 @@ static void test_faults(void **state)
     }
 }
 
-/* Host code that looks for errors finds one that is another kernel's: its node is not blamed for it alone. What it says
- * of itself, where the device is well, is the reason. */
+/* Host code that looks for errors finds one of another kernel: then its node is not blamed alone. If the device is
+ * well, what the host code says is the reason. */
 static void test_fault_found_by_another(void **state)
 {
     struct df_error error;

@@ -255,8 +255,8 @@ static void test_slow(void **state)
     }
 }
 
-/* A late failure: what was before it is complete, the event after it tells, other streams' events never come, and the
- * memory is as it was. */
+/* A late failure: what was before it is complete, the event after it tells of it, events of other streams are never
+ * complete, and the memory is as it was. */
 static void test_late(void **state)
 {
     struct dfr_emu_trial trial = { .fail = { [DFR_EMU_CALL_LATE_COPY] = 2 } };

@@ -3,7 +3,8 @@
 # folder OUT, for a handful of graphs; two such folders are compared byte for byte (tests/e2e/t_same.sh, make check-same). Per graph:
 #     NAME.POLICY.plan   placement, priorities as far as they show, predicted times and copies: --emit=plan
 #     NAME.csv           dfc simulate under every policy, without the column plan_ms
-# and of one graph each: other waves, objective, seed and times; pictures, METIS's input, reasons, the Gantt chart.
+# and of one graph each: other waves, objective, seed and times; pictures, METIS's input, reasons, the Gantt chart. The graph `layered` is made
+# with LAYERED=300 nodes.
 set -euo pipefail
 dfc=$(realpath "$1") source=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$2"; cd "$2"; shift 2
@@ -13,7 +14,7 @@ if ! [ -x ../layered ] || ! [ -x ../generate ]; then
     cc -std=c11 -D_GNU_SOURCE -O1 -o ../layered "$source/examples/graphs/layered.c" -lm
     cc -std=c11 -O1 -o ../generate "$source/examples/matrix/generate.c"
 fi
-../layered 300 0.5 3 >layered.df
+../layered "${LAYERED:-300}" 0.5 3 >layered.df
 ../generate --kind=mixed --n=512 --seed=2 --costs >mixed.df
 
 run() { # OUTPUT COMMAND…

@@ -14,13 +14,14 @@ TMPDIR=$PWD check second-g "$DFC" src/sum.df -o two-g -g -O0 --nvcc=none
 same_bytes same-bytes-g one-g two-g
 if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     if [ -e "$DF_BUILD/lib/libdf-cuda.a" ]; then
-        check first-cuda "$DFC" src/sum.df -o one-cuda
-        TMPDIR=$PWD check second-cuda "$DFC" src/sum.df -o two-cuda
+        one=--nvcc-flags=-arch=compute_80    # one architecture: quicker; tests/e2e/t_sum.sh has them all
+        check first-cuda "$DFC" src/sum.df -o one-cuda $one
+        TMPDIR=$PWD check second-cuda "$DFC" src/sum.df -o two-cuda $one
         same_bytes same-bytes-cuda one-cuda two-cuda
         expect cuda-runs 0 . ./one-cuda --device=none
         mkdir wrapped && printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)" > wrapped/nvcc
         chmod +x wrapped/nvcc                # a wrapper in a folder that has no toolkit around it
-        check wrapped-nvcc "$DFC" src/sum.df -o wrapped/one --nvcc=wrapped/nvcc
+        check wrapped-nvcc "$DFC" src/sum.df -o wrapped/one --nvcc=wrapped/nvcc $one
         same_bytes wrapped-nvcc-same-bytes wrapped/one one-cuda
         expect cuda-or-says-why 0 . bash -c './one-cuda --device=cuda || [ $? = 1 ]'
     else

@@ -34,7 +34,7 @@ if grep -q between table; then fail no-between "copies between devices where the
 
 expect waves 0 "2 runs of 5 waves" "$DFC" compare sum.df --runs=2 --nvcc=none --policies=ws,dmda --waves=5 --device=none
 expect args 0 "1 run of 1 wave" "$DFC" compare sum.df --runs=1 --nvcc=none --policies=ws --device=none -- --seed=5
-expect no-gpu-note 0 "compare with --device=emu|with one GPU|with several GPUs" "$DFC" compare sum.df --runs=1 --policies=ws
+expect no-gpu-note 0 "compare with --device=emu|with one GPU|with several GPUs" "$DFC" compare sum.df --runs=1 --policies=ws --nvcc-flags=-arch=compute_80
 expect unknown-policy 2 "unknown policy 'eagre'; did you mean 'eager'" "$DFC" compare sum.df --policies=ws,eagre
 expect bad-runs 2 "--runs=0" "$DFC" compare sum.df --runs=0
 expect no-file 2 "a .df file is expected" "$DFC" compare

@@ -38,7 +38,7 @@ flow() { # APP CALL OPTIONS...
 
 # The same for the program's own allocations: exit 1 and a sentence, or, where there is another way, the same output; and none is left.
 memory() { # APP OPTIONS...
-    local app=$1 n=1 failed=0 what left kept next rc; shift
+    local app=$1 n=1 failed=0 stride=61 what left kept next rc; shift
     local -n own=args_$app
     LD_PRELOAD=./fail_malloc.so FAIL_MALLOC_SAYS=said ./"$app" "${own[@]}" "$@" 2>/dev/null | sort >whole.txt
     read -r what kept <said
@@ -55,7 +55,7 @@ memory() { # APP OPTIONS...
         [ $left -le $kept ] || { echo "malloc:$n: $left allocations left, else $kept"; return 1; }
         [ $what = failed ] || break
         failed=$((failed + 1)); next=$(step $n)
-        n=$((n < 7 ? n + 1 : next > n + 31 ? n + 31 : next))
+        n=$((n < 7 ? n + 1 : next > n + stride ? n + stride : next))
     done
     [ $failed -gt 10 ] || { echo "only $failed allocations"; return 1; }
     echo "$failed" >>failed.txt

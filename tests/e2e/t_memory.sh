@@ -5,10 +5,10 @@ kernel src(out a: f32[k]) cost cpu 1us gpu 1us;
 kernel f(in a: f32[k], in b: f32[k], out c: f32[k]) cost cpu 5us gpu 1us;
 kernel sink(in a: f32[k]) cost cpu 1us;
 graph main {
-    for i in 0..150 {
+    for i in 0..100 {
         a[i, 0]: f32[64] = src();
-        for j in 1..150 { if i == 0 { a[i, j] = f(a[i, j - 1], a[i, j - 1]); } else { a[i, j] = f(a[i, j - 1], a[i - 1, j]); } }
-        sink(a[i, 149]);
+        for j in 1..100 { if i == 0 { a[i, j] = f(a[i, j - 1], a[i, j - 1]); } else { a[i, j] = f(a[i, j - 1], a[i - 1, j]); } }
+        sink(a[i, 99]);
     }
 }
 X
@@ -29,7 +29,7 @@ limits() {
     done
     [ $refused -gt 0 ] && [ $done_well -gt 0 ] && pass "$name" || fail "$name" "$refused refused, $done_well done: the limits test nothing"
 }
-limits partition 12000 3000 48000 "$DFC" partition wave.df
-limits partition-picture 20000 12000 80000 "$DFC" partition wave.df --dot=wave.dot
+limits partition 12000 700 17600 "$DFC" partition wave.df
+limits partition-picture 12000 2000 20000 "$DFC" partition wave.df --dot=wave.dot
 limits app 5000 12000 101000 ./sum
 limits app-emulated 5000 12000 101000 ./sum --device=emu

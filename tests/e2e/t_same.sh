@@ -1,6 +1,6 @@
 # The same input gives the same bytes on every run and with any number of threads: placements, simulations, pictures. gp plans with as many
 # threads as it may use cores, so one run has one core alone. Other builds and compilers: make check-same.
-graphs='qr coprocessors layered'
+graphs='qr coprocessors layered'; export LAYERED=120
 # shellcheck disable=SC2086
 if ! bash "$DF_SOURCE/tests/same.sh" "$DFC" first $graphs 2>err; then fail outputs "$(cat err)"; return; fi
 n=$(find first -type f | wc -l)

@@ -98,8 +98,9 @@ make_no_such_main_file() { return 1; }
 # ---- one program ----
 
 run_one() { # NAME, in the folder where NAME.df is; result in $work/out
-    local args
-    args=$(sed -n '1s,^// args: ,,p' "$1.df" 2> "$work/ignored" | tr -d '\0')
+    local args=''
+    { IFS= read -r args < "$1.df"; } 2> "$work/ignored"
+    case $args in '// args: '*) args=${args#// args: } ;; *) args='' ;; esac
     # shellcheck disable=SC2086 # the line holds several words
     "$dfc" ${args:---emit=graph} "$1.df" > "$work/stdout" 2> "$work/out"
     local status=$?

@@ -9,6 +9,7 @@
 #     unit     build/…/tests/test_*    cmocka programs
 #     golden   tests/golden/run.sh     wrong programs and their exact messages
 #     e2e      tests/e2e/t_*.sh        compile, run, compare
+#     rooms, sentences                 tests/rooms.py and tests/sentences.py: the sources themselves
 # Everything a failed test printed is shown; the last line is `N passed, N failed, N skipped`.
 set -u
 cd "$(dirname "$0")/.."
@@ -36,6 +37,10 @@ export -f run_one; export logs limit
 jobs_list() {
     local t
     for t in "$build"/tests/test_*; do case $t in *.d) ;; *) [ -x "$t" ] && printf 'unit-%s\t%s\n' "${t##*/test_}" "$t" ;; esac; done
+    if [ -d compiler ]; then
+        printf 'rooms\tpython3 tests/rooms.py %s\n' "$build"
+        printf 'sentences\tpython3 tests/sentences.py\n'
+    fi
     [ -x tests/golden/run.sh ] && printf 'golden\ttests/golden/run.sh %s\n' "$DFC"
     for t in tests/e2e/t_*.sh; do [ -e "$t" ] && printf 'e2e-%s\tbash tests/e2e/one.sh %s\n' "$(basename "${t#tests/e2e/t_}" .sh)" "$t"; done
 }

@@ -37,7 +37,7 @@ plan() {
         csv "$out/scale.md" python3 tests/bench/scale.py "$build/bin/dfc" "$out/layered" examples/graphs/study.df "$@"
 }
 memory() {
-    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -I. -Itests/unit -o "$out/memory" tests/bench/memory.c "$build/obj/libunit.a" "$build/lib/libdfplan.a" \
+    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -I. -Itests/rig -o "$out/memory" tests/bench/memory.c "$build/obj/libunit.a" "$build/lib/libdfplan.a" \
         "$build/lib/libdf.a" -lcmocka -lmetis -lhwloc -lm -ldl -lrt -pthread && csv "$out/memory.csv" "$out/memory" "$@"
 }
 export -f csv plan memory; export build out

@@ -31,16 +31,17 @@ sed 's/first_gpu(struct df_call \*call, cudaStream_t stream, size_t k, const/fir
     'my kernels/k.cu' > k2.cu
 sed 's/my kernels\/k.cu/k2.cu/g' all.df > wrong.df
 expect overload 1 "^k2.cu\(8\): error: .*'first_gpu' differs" "$DFC" wrong.df -o wrong $one
+# One of each other kind, in one compilation.
 sed -e 's/b\[i\] = a\[i\] + PLUS;/b[i] = nonsense;/' 'my kernels/k.cu' > k2.cu
-expect error-line 1 '^k2.cu\(6\): error: identifier "nonsense"' "$DFC" wrong.df -o wrong $one
-sed 's/return df_fail(call, "%s", cuda/return nonsense(call, "%s", cuda/' all.df > inline.df
-expect inline-error-line 1 '^inline.df\(9\): error: identifier "nonsense"' "$DFC" inline.df -o inline $one
-sed 's/launch(stream, k, a, b)/launch(stream, a, b)/' all.df > target.df
-expect target-error-line 1 '^target.df\(3\): error' "$DFC" target.df -o target $one
-sed -e 's/>>>(k, a, b)/>>>(a, k, b)/' -e 's/4 \* tile \* n>>>/0>>>(h, w, a, b)/' all.df > launch.df
-"$DFC" launch.df -o launch $one > launch.log 2>&1
-expect launch-arity 0 '^launch.df\([0-9]+\): error: too few arguments in function call' cat launch.log
-expect launch-types 0 '^launch.df\([0-9]+\): error: argument of type "size_t".* is incompatible' cat launch.log
+sed -e 's/return df_fail(call, "%s", cuda/return nonsense(call, "%s", cuda/' -e 's/launch(stream, k, a, b)/launch(stream, a, b)/' \
+    -e 's/>>>(k, a, b)/>>>(a, k, b)/' -e 's/4 \* tile \* n>>>/0>>>(h, w, a, b)/' wrong.df > errors.df
+"$DFC" errors.df -o errors $one > errors.log 2>&1; rc=$?
+said() { cat errors.log; return $rc; }
+expect error-line 1 '^k2.cu\(6\): error: identifier "nonsense"' said
+expect inline-error-line 1 '^errors.df\(9\): error: identifier "nonsense"' said
+expect target-error-line 1 '^errors.df\(3\): error' said
+expect launch-arity 1 '^errors.df\(14\): error: too few arguments in function call' said
+expect launch-types 1 '^errors.df\(11\): error: argument of type "size_t".* is incompatible' said
 
 # What a launch is given is worked out on the host: that code is run here, with a launch that only says what it was given.
 cat > extents.df <<'X'

@@ -24,11 +24,10 @@ export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_supp
 limit=${DF_TEST_LIMIT_S:-300}
 
 # A machine's GPUs are seen by the tests of CUDA alone: what the others expect of a program is the same everywhere (make gpu-check is for GPUs).
-run_one() { # NAME COMMAND…: log in $logs/NAME, exit status in $logs/NAME.rc, seconds in $logs/NAME.s
-    local n=$1 start=$EPOCHREALTIME; shift
+run_one() { # NAME COMMAND…: log in $logs/NAME, exit status in $logs/NAME.rc, seconds in $logs/NAME.s, of a core in NAME.cpu
+    local n=$1 start=$EPOCHREALTIME TIMEFORMAT='%U %S'; shift
     case $n in *-cuda*) ;; *) export CUDA_VISIBLE_DEVICES='' ;; esac
-    timeout -k 5 "$limit" "$@" >"$logs/$n" 2>&1 </dev/null
-    echo $? >"$logs/$n.rc"
+    { time timeout -k 5 "$limit" "$@" >"$logs/$n" 2>&1 </dev/null; echo $? >"$logs/$n.rc"; } 2>"$logs/$n.cpu"
     awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", b - a }' >"$logs/$n.s"
 }
 export -f run_one; export logs limit
@@ -72,7 +71,8 @@ for line in "${list[@]}"; do
     [ "$rc" = 0 ] || [ "$f" -gt 0 ] || f=1
     [ $((p + f + s)) -gt 0 ] || f=1                 # a test that tests nothing has failed
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-    printf '%-28s %4d passed %3d failed %3d skipped %6s s\n' "$n" "$p" "$f" "$s" "$(cat "$log.s")"
+    printf '%-28s %4d passed %3d failed %3d skipped %6s s, %5.1f of a core\n' "$n" "$p" "$f" "$s" "$(cat "$log.s")" \
+        "$(awk '{ print $1 + $2 }' "$log.cpu")"
     grep -E "$skips" "$log" | sed 's/^/    /'
     grep -E '^figure ' "$log" | sed 's/^figure /    /'
     if [ "$f" -gt 0 ]; then

@@ -1,8 +1,8 @@
 /* critical.c - the chain of jobs that makes a planned wave as long as it is.
  *
- * Chain:    from the last job back: each began when the one before it ended, when that one's output had arrived, or
- *           when it set a worker free. Where no arc joins two jobs of the chain, the later one waited for the other's
- *           worker.
+ * Chain:    from the last job back. Each job began when the one before it in the chain ended, or when that one's output
+ *           had arrived, or when it set a worker free. If no arc joins two jobs of the chain, the later one waited for
+ *           the worker of the other.
  */
 #include "partition/gp/gp.h"
 #include "partition/planner/plan_report.h"

@@ -1,4 +1,6 @@
-/* detail.c - every node and every arc of a graph, nested graphs as clusters, the critical path heavy. */
+/* detail.c - the picture with every node and every arc of a graph. Nested graphs are clusters, and the critical path is
+ * drawn heavy.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,12 +8,12 @@
 
 #include "partition/draw/picture.h"
 
-#define MAX_LABELLED_NODES 400          /* above, only arcs of the cut carry their weight: the rest hides the picture */
-#define BESIDE "\u00a0\u00a0"           /* room between an arc, which may be heavy, and its label, to the right */
+#define MAX_LABELLED_NODES 400          /* with more nodes, only arcs of the cut have labels: all would hide the picture */
+#define BESIDE "\u00a0\u00a0"           /* room between an arc, which may be heavy, and the label to its right */
 
 /* ---- clusters ---- */
 
-/* "segment[3]#2": a scope's own part of the path. */
+/* Writes a scope's own part of the path, as "segment[3]#2". */
 static void scope_name(const struct df_graph *g, const struct df_scope *scope, char *buffer, size_t size)
 {
     size_t n = (size_t)snprintf(buffer, size, "%s", df_graph_string(g, scope->name));
@@ -23,7 +25,7 @@ static void scope_name(const struct df_graph *g, const struct df_scope *scope, c
         snprintf(buffer + n, size - n, "#%u", (unsigned)scope->ordinal);
 }
 
-/* A subgraph for every scope that holds a node, itself or further in. Parents have lower numbers than their children.
+/* Makes a subgraph for every scope with a node in it or in a scope within. Parents have lower numbers than their children.
  */
 static Agraph_t **make_clusters(const struct dfp_picture *picture)
 {
@@ -58,7 +60,7 @@ static Agraph_t **make_clusters(const struct dfp_picture *picture)
 
 /* ---- nodes ---- */
 
-/* "k=1024 n=3", a line of its own, or nothing. */
+/* Adds a line as "k=1024 n=3" to the label, or nothing if the kernel has no dimensions. */
 static void put_dims(const struct df_graph *g, uint32_t node, char *label, size_t size)
 {
     const struct df_work *work = &g->works[g->nodes[node].work];
@@ -72,7 +74,7 @@ static void put_dims(const struct df_graph *g, uint32_t node, char *label, size_
     }
 }
 
-/* "cpu 1.2 ms, gpu 80 us": one per class that the platform has, whatever a hint says; the hint itself after them. */
+/* Adds "cpu 1.2 ms, gpu 80 us": a time for each class that the platform has, whatever a hint says. The hint follows. */
 static void put_times(const struct dfp_model *model, uint32_t node, char *label, size_t size)
 {
     const struct df_graph *g = model->problem->graph;
@@ -103,7 +105,7 @@ static Agnode_t *draw_node(const struct dfp_picture *picture, Agraph_t *cluster,
     const struct df_graph *g = picture->model.problem->graph;
     char path[300], label[400], tooltip[400];
     df_node_name(g, v, path, sizeof path);
-    const char *last = strrchr(path, '/'); /* the clusters around it say the rest */
+    const char *last = strrchr(path, '/'); /* the clusters around the node say the rest of the path */
     Agnode_t *node = dfp_picture_node(cluster, path);
     if (!node)
         return NULL;
@@ -164,8 +166,8 @@ static void make_heavy(void *object, const char *width)
     dfp_set(object, "penwidth", width);
 }
 
-/* Arcs between the two become heavy. Where there is none, the later job waited for the other's worker: a dotted line
- * says so, and moves no node. */
+/* Makes the arcs between the two heavy. If there is none, the later job waited for the other's worker. Then a dotted line
+ * is added, which does not change the layout. */
 static bool draw_link(const struct dfp_picture *picture, Agnode_t *earlier, Agnode_t *later)
 {
     bool found = false;

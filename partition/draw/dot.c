@@ -1,4 +1,4 @@
-/* dot.c - a drawing as DOT text, for Graphviz's tools and for editors. */
+/* dot.c - writes a drawing as DOT text, for Graphviz's tools and for editors. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* legend.c - the table above a picture: load per unit, the cut, what is predicted. It is the drawing's label, so that
- * the layout keeps clear of it.
+/* legend.c - the table above a picture: load per unit, the cut, and predicted times. It is the label of the drawing, so
+ * that the layout leaves room for it.
  */
 #include <stdio.h>
 #include <stdlib.h>

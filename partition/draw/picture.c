@@ -1,4 +1,4 @@
-/* picture.c - what all drawings share: style, escaping, and the choice between every node and the summary. */
+/* picture.c - what all drawings share: style, escaping, and the choice between all nodes and a summary. */
 #include "partition/draw/picture.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static const char *const colours[] = { "#56B4E9", "#E69F00", "#2DB88A", "#F0E442
 const char *dfp_unit_colour(uint32_t unit)
 {
     uint32_t n = sizeof colours / sizeof *colours;
-    return colours[unit < n ? unit : 1 + (unit - 1) % (n - 1)]; /* the host's colour stays the host's */
+    return colours[unit < n ? unit : 1 + (unit - 1) % (n - 1)]; /* colours repeat, but never the host's */
 }
 
 void dfp_set(void *object, const char *name, const char *value)
@@ -50,8 +50,8 @@ Agnode_t *dfp_picture_node(Agraph_t *g, const char *title)
     return agnode(g, distinct, 1);
 }
 
-/* dot's search for few crossings and short arcs has no natural end: with these limits 2000 nodes take seconds, not
- * minutes. */
+/* dot searches for few crossings and short arcs, and would search very long. With these limits, 2000 nodes take seconds
+ * and not minutes. */
 static void limit_effort(Agraph_t *g)
 {
     dfp_set(g, "mclimit", "0.2");
@@ -92,8 +92,8 @@ static int find_chain(struct dfp_picture *picture, struct df_error *error)
                               &picture->n_chain, error);
 }
 
-/* A graph is named after its file, which may be called anything: DOT cannot write a name that ends in '\', and SVG,
- * where it is a title, has no control characters. */
+/* A graph is named after its file, which may have any name. But DOT cannot write a name that ends in '\'. In SVG the name
+ * is a title, which must have no control characters. */
 static Agraph_t *open_named(const char *name)
 {
     char *clean = strdup(name);

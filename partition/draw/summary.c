@@ -1,8 +1,9 @@
-/* summary.c - a picture of a graph too large to draw: its nodes in groups, with counts and load per unit, and the arcs
- * between groups added up.
+/* summary.c - the picture of a graph that is too large to draw: its nodes in groups, with counts and load per unit, and the
+ * sums of the arcs between groups.
  *
- * Groups:   instances of nested graphs directly in the main graph, and the main graph's own nodes by kernel; where
- *           those are too many, nested graphs by name; where those are too many as well, bands of depth in the graph.
+ * Groups:   one for each instance of a nested graph directly in the main graph, and one for each kernel of the main
+ *           graph's own nodes. If these are too many, all instances of a nested graph are one group. If these are too
+ *           many as well, the groups are bands of depth in the graph.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 #define MAX_GROUPS 60
 #define BANDS 16
-#define FLOWS_PER_GROUP 3                /* drawn: with all of them nothing can be told apart */
+#define FLOWS_PER_GROUP 3                /* how many are drawn: with all of them nothing could be told apart */
 
 struct group {
     char name[200];
@@ -22,7 +23,7 @@ struct group {
     Agnode_t *node;
 };
 
-struct flow {                           /* from one group to another, or within one */
+struct flow {                           /* all arcs from one group to another, or within one group */
     uint32_t arcs, cut_arcs;
     uint64_t bytes, cut_bytes;
     bool drawn;
@@ -39,7 +40,7 @@ struct summary {
 
 /* ---- grouping ---- */
 
-/* The scope directly inside the main graph that the node is in; 0: in the main graph itself. */
+/* The scope directly inside the main graph that the node belongs to; 0: the node is in the main graph itself. */
 static uint32_t top_scope(const struct df_graph *g, uint32_t scope)
 {
     while (scope && g->scopes[scope].parent)
@@ -47,7 +48,8 @@ static uint32_t top_scope(const struct df_graph *g, uint32_t scope)
     return scope;
 }
 
-/* Numbers groups by a key that each node has, keys below n_keys. false: too many, or no memory (*memory false). */
+/* Makes a group of all nodes with the same key; keys are below n_keys. false: there would be too many groups, or (*memory
+ * false) there is no memory. */
 static bool number_keys(struct summary *s, const uint32_t *key, size_t n_keys, bool *memory)
 {
     uint32_t *number = malloc((n_keys + 1) * sizeof *number);
@@ -69,7 +71,7 @@ static bool number_keys(struct summary *s, const uint32_t *key, size_t n_keys, b
     return fits;
 }
 
-/* Kernels are keys 0 … n_kernels - 1; after them scopes, by number or by name. */
+/* Keys 0 … n_kernels - 1 are kernels. The keys after them are scopes, by number or by name. */
 static bool group_by_scope(struct summary *s, uint32_t *key, bool by_name, bool *memory)
 {
     const struct df_graph *g = s->graph;
@@ -89,7 +91,7 @@ static bool group_by_scope(struct summary *s, uint32_t *key, bool by_name, bool 
             snprintf(group->name, sizeof group->name, "%s", df_graph_string(g, g->kernels[g->nodes[v].kernel].name));
         } else if (by_name) {
             snprintf(group->name, sizeof group->name, "%s[…]", df_graph_string(g, g->scopes[scope].name));
-        } else {                        /* main/segment[3]/open/…: the first part after main */
+        } else {                        /* of main/segment[3]/open/… the first part after main */
             char path[200];
             df_node_name(g, v, path, sizeof path);
             const char *begin = strchr(path, '/');
@@ -100,7 +102,7 @@ static bool group_by_scope(struct summary *s, uint32_t *key, bool by_name, bool 
     return true;
 }
 
-/* Longest way from a source, cut into bands of equal depth. */
+/* A node's depth is the longest way from a source. Makes groups that are bands of equal depth. */
 static void group_by_depth(struct summary *s, uint32_t *depth)
 {
     const struct df_graph *g = s->graph;
@@ -164,7 +166,7 @@ static void add_arcs(struct summary *s)
 
 /* ---- drawing ---- */
 
-/* The fill: one colour, or stripes in proportion to the nodes on each unit. */
+/* Fills a group's box with one colour, or with stripes in proportion to the nodes on each unit. */
 static void set_colours(const struct summary *s, const struct group *group)
 {
     char fill[DF_MAX_UNITS * 20] = "";
@@ -232,7 +234,7 @@ static bool draw_flow(const struct summary *s, uint32_t from, uint32_t to)
     return true;
 }
 
-/* Heaviest first; equal ones in order of their place. */
+/* The heaviest come first; equal ones are in order of their place. */
 static int heavier(const void *a, const void *b)
 {
     const struct flow *x = *(const struct flow *const *)a, *y = *(const struct flow *const *)b;
@@ -241,7 +243,7 @@ static int heavier(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Marks the flows to draw and says what is left out. false: no memory. */
+/* Marks the flows to draw, and notes how many are left out. false: no memory. */
 static bool choose_flows(struct summary *s)
 {
     size_t n = 0, most = (size_t)s->n_groups * FLOWS_PER_GROUP;

@@ -1,8 +1,8 @@
-/* svg.c - a drawing laid out by Graphviz's dot, in this process, as SVG.
+/* svg.c - lays a drawing out by Graphviz's dot, in this process, and writes it as SVG.
  *
- * Errors:   Graphviz writes what it thinks to stderr; here it is kept, and said only where the layout fails.
- * Memory:   one context for the process, never freed: Graphviz's text plugin remembers a font's name beyond the context
- *           that owns it, so a second context reads freed memory (Graphviz 2.43).
+ * Errors:   Graphviz would write its messages to stderr. Here they are collected, and told only if the layout fails.
+ * Memory:   there is one context for the process, which is never freed. Graphviz's text plugin remembers a font's name
+ *           longer than the context lives that owns it, so a second context would read freed memory (Graphviz 2.43).
  */
 #include <graphviz/gvc.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "partition/draw/picture.h"
 #include "runtime/base/error.h"
 
-static char complaint[256];             /* Graphviz's hook has no argument; one picture at a time */
+static char complaint[256];             /* global, as Graphviz's hook has no argument: one picture at a time */
 static GVC_t *context;
 
 static int keep_complaint(char *message)

@@ -1,5 +1,5 @@
-/* plan.c - a placement with all that a run wants to know beforehand: priorities, the predicted time, the memory it
- * needs, and whether one unit alone would have been faster.
+/* make_plan.c - makes a whole plan: a placement with priorities, the predicted time, the memory that it needs and where
+ * values lie there, and whether one unit alone would be faster.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static bool is_online(const struct df_plan *plan)
     return plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED);
 }
 
-/* Room for the scratch memory of as many jobs as run at once. */
+/* Counts the node's scratch memory on unit u, for as many jobs as run there at the same time. */
 static void need_scratch(const struct df_graph *g, uint32_t v, uint32_t u, struct df_plan *plan)
 {
     const struct df_unit *unit = &plan->platform.units[u];
@@ -30,7 +30,7 @@ static void need_scratch(const struct df_graph *g, uint32_t v, uint32_t u, struc
         plan->memory[u].scratch_bytes = scratch;
 }
 
-/* The largest job alone, and scratch. */
+/* Finds the largest job of each unit, and the scratch memory that the unit needs. */
 static int need_of_jobs(const struct dfp_problem *problem, struct df_plan *plan, struct df_error *error)
 {
     const struct df_graph *g = problem->graph;
@@ -66,7 +66,7 @@ int dfp_plan_memory(const struct dfp_problem *problem, const struct df_plan *pla
     return code;
 }
 
-/* Offsets in lines; without them where they have no number in 32 bits. */
+/* Stores offsets on the host in lines. If an offset does not fit in 32 bits, none is stored. */
 static int store_layout(const struct df_graph *g, const struct dfp_memory *m, struct df_host_layout *layout,
                         struct df_error *error)
 {
@@ -86,7 +86,7 @@ static int store_layout(const struct df_graph *g, const struct dfp_memory *m, st
     return DF_OK;
 }
 
-/* Without pages where one has no number in 32 bits, or there are no devices. */
+/* Allocates the layout of devices' memories, with no value anywhere. Without devices there is none. */
 static int layout_new(const struct df_graph *g, struct df_plan *plan, struct df_error *error)
 {
     uint64_t n = (uint64_t)(plan->platform.n_units - 1) * plan->n_waves * g->n_values;
@@ -106,7 +106,8 @@ static void layout_drop(struct df_plan *plan)
     plan->devices = (struct df_device_layout){ 0 };
 }
 
-/* once_at[]: of a value that is made once, its place. */
+/* Stores where values lie in the unit's memory, in pages. If a page's number does not fit in 32 bits, the whole layout is
+ * dropped. once_at[]: of a value that is made once, its offset. */
 static void store_pages(const struct df_graph *g, const struct dfp_memory *m, struct df_plan *plan, uint32_t unit,
                         uint32_t row, const uint64_t *once_at)
 {
@@ -132,7 +133,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* What is made once stays: what any wave reads of it is there during all of them. once_at[]: of a value, its place. */
+/* A value that is made once stays for the whole run, and so takes memory during all waves if any wave reads it. Gives each
+ * such value of this row an offset, if it has none yet. once_at[]: of a value, its offset; UINT64_MAX: none. */
 static void add_once(const struct dfp_memory *m, uint64_t *once_at, uint64_t *once_bytes)
 {
     for (uint32_t t = m->n_wave; t < m->n; t++) {
@@ -145,7 +147,7 @@ static void add_once(const struct dfp_memory *m, uint64_t *once_at, uint64_t *on
     }
 }
 
-/* Of waves that are placed differently, what the one that needs most does. */
+/* Adds what waves of this row need. The plan's need is that of the row that needs most. */
 static int need_of_row(const struct dfp_problem *problem, struct df_plan *plan, uint32_t unit, uint32_t row,
                        uint64_t *once_at, struct df_error *error)
 {
@@ -174,7 +176,7 @@ static int need_of_row(const struct dfp_problem *problem, struct df_plan *plan, 
 static int need_of_unit(const struct dfp_problem *problem, struct df_plan *plan, uint32_t unit, struct df_error *error)
 {
     const struct df_graph *g = problem->graph;
-    uint32_t rows = unit ? plan->n_waves : 1; /* to the host comes any value of any wave */
+    uint32_t rows = unit ? plan->n_waves : 1; /* all rows are alike on the host: any value may come there */
     uint64_t *once_at = malloc(((size_t)g->n_values + 1) * sizeof *once_at);
     int code = once_at ? DF_OK : dfr_error_memory(error);
     if (!code)
@@ -187,7 +189,7 @@ static int need_of_unit(const struct dfp_problem *problem, struct df_plan *plan,
 
 /* ---- one unit alone ---- */
 
-/* Is there an earlier unit like this one, which gives the same prediction? */
+/* Whether an earlier unit is like this one, and so gives the same prediction. */
 static bool is_twin(const struct df_platform *platform, uint32_t unit)
 {
     for (uint32_t u = 1; u < unit; u++)
@@ -257,7 +259,8 @@ static struct df_plan *plan_new(const struct dfp_problem *problem, const char *p
     return plan;
 }
 
-/* A partitioner that has no more to say than places leaves the rest to the rank and the bound. */
+/* Lets the partitioner fill the result. If it gives only places, priorities are upward ranks and the bound is computed
+ * here. */
 static int place(const struct dfp_problem *problem, const struct dfp_partitioner *partitioner,
                  const struct dfp_options *options, struct df_plan *plan, struct dfp_result *result,
                  struct df_error *error)
@@ -265,7 +268,7 @@ static int place(const struct dfp_problem *problem, const struct dfp_partitioner
     *result = (struct dfp_result){ .place = plan->place, .priority = plan->priority, .run_as = DFP_RUN_PLACED };
     if (partitioner->solve) {
         int solved = partitioner->solve(problem, options, result, error);
-        plan->place = result->place;    /* both may have grown */
+        plan->place = result->place;    /* both may have been realloc'ed */
         plan->priority = result->priority;
         return solved;
     }

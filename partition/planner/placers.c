@@ -1,4 +1,4 @@
-/* placers.c - the table of partitioners: gp, and all that DFP_OTHER_PARTITIONERS of model.h lists. */
+/* placers.c - the table of partitioners: gp, and all that DFP_OTHER_PARTITIONERS of model.h lists; default options. */
 #include <string.h>
 
 #include "partition/model/model.h"

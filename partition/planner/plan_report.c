@@ -1,4 +1,4 @@
-/* report.c - figures of a plan, and numbers as people read them. */
+/* plan_report.c - figures of a plan, and numbers as people read them. */
 #include "partition/planner/plan_report.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ bool dfp_reader_is_first(const struct df_graph *g, const struct df_value *value,
     uint32_t node = readers[r].node;
     const struct df_node *n = &g->nodes[node];
     uint32_t this_value = (uint32_t)(value - g->values);
-    for (uint32_t slot = 0; slot < readers[r].slot; slot++) /* a node's inputs are few; a value's readers may be many */
+    for (uint32_t slot = 0; slot < readers[r].slot; slot++) /* over inputs, which are few: readers may be many */
         if (g->in_value[n->first_in + slot] == this_value)
             return false;
     return true;
@@ -40,7 +40,7 @@ int dfp_report_make(const struct dfp_problem *problem, const struct df_plan *pla
     return DF_OK;
 }
 
-/* "1.50 ms" -> "1.5 ms", "4.00 MiB" -> "4 MiB" */
+/* Makes "1.5 ms" of "1.50 ms", and "4 MiB" of "4.00 MiB". */
 static const char *without_zeros(char buffer[32])
 {
     char *unit = strchr(buffer, ' '), *end = unit;

@@ -1,6 +1,9 @@
-/* report.h - a plan in figures and words: what the pictures' legend and `dfc partition` say about it.
+/* plan_report.h - a plan in figures and words: what the legend of a picture and `dfc partition` say about it.
  *
- * Text:     UTF-8, into the caller's buffer; gives the buffer, so that it can stand in a printf.
+ * This room holds the table of all planners, makes whole plans, and reports them. It knows all rooms of partition/ but
+ * the pictures.
+ *
+ * Text:     UTF-8, written into the caller's buffer. The functions give the buffer, so that a call can stand in a printf.
  */
 #ifndef DFP_REPORT_H
 #define DFP_REPORT_H
@@ -9,32 +12,35 @@
 
 struct dfp_report {
     struct dfp_evaluation evaluation;
-    uint32_t n_arcs, cut_arcs;          /* arcs: one per value and reading node */
+    uint32_t n_arcs, cut_arcs;          /* there is an arc for each value and each node that reads it */
     double best_single_s;
     uint32_t best_single_unit;
-    bool single_is_faster;              /* by more than 1 %, in a plan for one wave */
+    bool single_is_faster;              /* best_single_s is better by more than 1 %; only in a plan for one wave */
 };
 
 int dfp_report_make(const struct dfp_problem *problem, const struct df_plan *plan, struct dfp_report *report,
                     struct df_error *error);
 
-/* The jobs that make the wave as long as it is, last first; `chain` has room for all nodes. */
+/* partition/draw/critical.c: the jobs that make the wave as long as it is, the last one first. `chain` has room for all
+ * nodes. */
 int dfp_critical_chain(const struct dfp_problem *problem, const uint16_t *place, const float *priority,
                        uint32_t *chain, uint32_t *n_chain, struct df_error *error);
 
-/* A node may read a value in several slots: is reader r the value's first mention of its node? */
+/* Whether reader r is the first of the value's readers that is its node. A node may read a value in several slots. */
 bool dfp_reader_is_first(const struct df_graph *graph, const struct df_value *value, uint32_t r);
 
 /* "12 ns", "3.4 us", "250 ms", and "512 B", "4 MiB": as runtime/base/text.h writes them, without zeros after the point. */
 const char *dfp_text_time(char buffer[32], double time_s);
 const char *dfp_text_bytes(char buffer[32], uint64_t bytes);
-/* "fits in 6 GiB with 4 waves in flight", "fits in 1 GiB with 1 wave in flight, not with 4", "fits in 1 GiB with 1 of
- * the 4 waves in flight asked for", "one wave needs 80 MiB of 64 MiB: blocks will be evicted" (of the host: "one wave
- * does not fit in 64 MiB"). inflight 0: as many as a run has by default. "" where the memory's size is not known (0).
- * A run with that memory does what is said here: runtime/start/size.c. */
+/* What a run does in the unit's memory; runtime/start/size.c does just that. It is one of
+ *     "fits in 6 GiB with 4 waves in flight",
+ *     "fits in 1 GiB with 1 wave in flight, not with 4",
+ *     "fits in 1 GiB with 1 of the 4 waves in flight asked for",
+ *     "one wave needs 80 MiB of 64 MiB: blocks will be evicted", of the host "one wave does not fit in 64 MiB",
+ * or "" if the memory's size is not known (0). inflight 0: as many waves as a run has by default. */
 const char *dfp_text_promise(char buffer[160], const struct df_plan *plan, uint32_t unit, uint64_t inflight);
-/* "6.9 ms a wave with 8 in flight; what has most to do is loaded 6.8 ms, 0.1 % above the bound; 2 are placed jointly,
- * here is the first"; "" for a plan of one wave. */
+/* "" for a plan of one wave, else for example "6.9 ms a wave with 8 in flight; what has most to do is loaded 6.8 ms,
+ * 0.1 % above the bound; 2 are placed jointly, here is the first". */
 const char *dfp_text_waves(char buffer[200], const struct df_plan *plan);
 /* "all on gpu0 is predicted 1.4x faster (2.1 ms)", or "" */
 const char *dfp_text_remark(char buffer[128], const struct dfp_problem *problem, const struct dfp_report *report);

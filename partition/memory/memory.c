@@ -1,4 +1,4 @@
-/* memory.c - which tokens are in a memory, and the plan of it for a sequence. */
+/* memory.c - finds which tokens are in a memory, and plans the memory for a sequence. */
 #include "partition/memory/memory.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static bool is_here(const struct df_graph *g, const uint16_t *place, uint32_t un
     return here;
 }
 
-/* The tenant that the value lives on in: its input's, where the node that changes it runs here. */
+/* The tenant of the input that the value takes over, if the node that changes that input runs here; else DF_NONE. */
 static uint32_t heir_of(const struct df_graph *g, const uint16_t *place, uint32_t unit, const uint32_t *of_value,
                         uint32_t value)
 {
@@ -73,7 +73,7 @@ static int place_once(struct dfp_memory *m, struct df_error *error)
 
 /* ---- a sequence ---- */
 
-/* Tenants by the node that ends them: of node v they are ends[begin[v]] … ends[begin[v + 1]). */
+/* Tenants by the node that ends them last: of node v they are ends[begin[v]] … ends[begin[v + 1] - 1]. */
 struct endings {
     uint32_t *begin, *ends;
 };
@@ -97,12 +97,13 @@ static int endings_make(const struct df_graph *g, const struct dfp_memory *m, st
         e->begin[dfp_tenant_last_end(g, &m->tenants[t]) + 2]++;
     for (uint32_t v = 0; v < g->n_nodes; v++)
         e->begin[v + 2] += e->begin[v + 1];
-    for (uint32_t t = 0; t < m->n_wave; t++) /* moves begin[v + 1] from its start to its end */
+    for (uint32_t t = 0; t < m->n_wave; t++) /* this moves begin[v + 1] from the start of v's tenants to their end */
         e->ends[e->begin[dfp_tenant_last_end(g, &m->tenants[t]) + 1]++] = t;
     return DF_OK;
 }
 
-/* Tenants are numbered by their first values, so those that a node writes come one after the other. */
+/* Gives each tenant its offset in the sequence. Tenants are numbered by their first values, so those that one node writes
+ * follow each other. */
 static int run_sequence(const struct df_graph *g, const struct endings *e, struct dfm_pool *pool, struct dfp_memory *m)
 {
     uint32_t t = 0;
@@ -184,7 +185,7 @@ int dfp_memory_by_size(const struct df_graph *g, const struct dfp_memory *m, uin
             for (uint32_t i = e.begin[v]; i < e.begin[v + 1]; i++)
                 size_of(sizes, n, &m->tenants[e.ends[i]])->live--;
         }
-        for (uint32_t s = 0; s < n; s++) {  /* whose most are not all live at the same time */
+        for (uint32_t s = 0; s < n; s++) {  /* a size's buffers stay, even if its most are not live with another's */
             uint64_t all;
             if (__builtin_mul_overflow(sizes[s].bytes, sizes[s].most, &all) ||
                 __builtin_add_overflow(*bytes, all, bytes))

@@ -1,13 +1,14 @@
-/* memory_any.c - the plan that holds in any order: nodes in order of their numbers, each output's tenant where one was
- * whose ends are all proper ancestors of the node.
+/* memory_any.c - the plan that holds in any order. Nodes are taken in order of their numbers. The tenant of each output goes
+ * where tenants were whose ends are all proper ancestors of the node. Such tenants have *left* before the node.
  *
- * Floor:    all nodes below a node's floor are its ancestors: the largest floor of its producers, raised by what the
- *           search finds next to it. A join of everything before it has all of that below its floor.
- * Search:   above the floor, ancestors are looked for backwards from the node, breadth first, no more than SEARCHED /
- *           nodes of them: in a graph of up to 2000 nodes that is all. What a node does not need is saved, up to SAVED,
- *           for those after it: so a join finds its floor though its stage be large.
- * Kept:     beyond that a node knows what its producers knew and left over: each hands on up to KEPT tenants.
- * What is not found is not used, so a limit costs bytes, never safety.
+ * Floor:    all nodes with numbers below a node's *floor* are its ancestors. The floor begins as the largest floor of the
+ *           node's producers, and the search raises it. A node that joins everything before it has all of that below
+ *           its floor.
+ * Search:   above the floor, ancestors are looked for backwards from the node, breadth first. One node may visit no more
+ *           than SEARCHED / n_nodes of them; in a graph of up to 2000 nodes that is all. Visits that a node does not need
+ *           are saved, up to SAVED, for the nodes after it. So a join finds its floor even if its stage is large.
+ * Kept:     beyond that, a node knows what its producers knew and did not use. Each node hands on up to KEPT tenants.
+ * Limits:   a tenant that is not found is not used again. So a limit may cost bytes, but the plan is always safe.
  */
 #include <stdlib.h>
 
@@ -15,8 +16,8 @@
 #include "partition/memory/memory.h"
 #include "runtime/base/error.h"
 
-#define SEARCHED 4000000u               /* ancestors visited, and tenants below the floor offered, for all nodes */
-#define SEARCHED_LEAST 24u              /* for one */
+#define SEARCHED 4000000u               /* ancestors that all nodes may visit; as many tenants below floors are offered */
+#define SEARCHED_LEAST 24u              /* what one node may visit at least */
 #define SAVED 100000u
 #define KEPT 8u
 
@@ -24,16 +25,16 @@ struct search {
     const struct df_graph *g;
     struct dfp_memory *m;
     struct dfm_layout *layout;
-    uint32_t most, saved;               /* ancestors of one node; more, that others did not need */
+    uint32_t most, saved;               /* ancestors that one node may visit; and more, which others did not need */
     uint32_t *floor;                    /* of a node */
-    uint32_t *last_end;                 /* of a tenant: its end with the highest number; DF_NONE: nothing left of it */
-    uint32_t *mark;                     /* of a node: w + 1 where it was found to be an ancestor of w */
-    uint32_t *met;                      /* of a tenant: w + 1 where it was offered to w */
+    uint32_t *last_end;                 /* of a tenant: its end with the highest number; DF_NONE: no byte of it is free */
+    uint32_t *mark;                     /* of a node: w + 1 if it was found to be an ancestor of w */
+    uint32_t *met;                      /* of a tenant: w + 1 if it was offered to w */
     uint32_t *queue;
-    uint32_t *left, n_left;             /* tenants that left before w */
+    uint32_t *left, n_left;             /* tenants that are known to have left before w */
     uint32_t *kept;                     /* [node * KEPT + i]; DF_NONE ends the list */
-    /* Tenants by their last end: of node v they are by_end[end_at[v]] … by_end[end_at[v] + n_ended[v]), those of
-     * which nothing is left excepted. below[v]: v, or a node below it where v and those between have none. */
+    /* Tenants by their last end: of node v they are by_end[end_at[v]] … by_end[end_at[v] + n_ended[v] - 1], without those
+     * of which no byte is free. below[v]: v; or a node below v, if v and all nodes between have no such tenant. */
     uint32_t *end_at, *n_ended, *by_end, *below;
 };
 
@@ -42,7 +43,7 @@ static bool once(const struct df_graph *g, uint32_t node)
     return g->nodes[node].flags & DF_NODE_ONCE;
 }
 
-/* false: nothing is left of it. */
+/* Offers the tenant to w. false: no byte of it is free any more. */
 static bool found(struct search *s, uint32_t w, uint32_t tenant)
 {
     if (s->met[tenant] == w + 1)
@@ -63,7 +64,7 @@ static bool precedes(const struct search *s, uint32_t w, uint32_t node)
     return node < s->floor[w] || s->mark[node] == w + 1;
 }
 
-/* Are all ends of the tenant, whose last value is x, known to be ancestors of w? */
+/* Whether all ends of the tenant, whose last value is x, are known to be ancestors of w. */
 static bool has_left(const struct search *s, uint32_t w, uint32_t x, uint32_t tenant)
 {
     const struct df_value *value = &s->g->values[x];
@@ -94,7 +95,7 @@ static void mark_producers(struct search *s, uint32_t w, uint32_t node, uint32_t
     }
 }
 
-/* Marks ancestors of w above its floor, which it finds; gives their number. */
+/* Finds the floor of w, and marks ancestors above it. Gives how many were marked; they are in queue[]. */
 static uint32_t find_ancestors(struct search *s, uint32_t w)
 {
     const uint32_t *in = s->g->in_value + s->g->nodes[w].first_in;
@@ -129,7 +130,8 @@ static uint32_t ended_below(struct search *s, uint32_t node)
     return at;
 }
 
-/* Tenants that ended below the floor, the latest first. Node 0's list stays where it is, to stop at. */
+/* Offers tenants that ended below the floor, the latest first. The search backwards ends at node 0, whose below[] always is
+ * node 0 itself. */
 static void offer_below_floor(struct search *s, uint32_t w)
 {
     uint32_t offered = 0;
@@ -169,7 +171,7 @@ static void list_by_end(struct search *s)
 
 /* ---- node after node ---- */
 
-/* What the node's producers knew: their kept tenants have left before them, hence before w. */
+/* Offers the tenants that w's producers kept. They have left before the producers, and so before w. */
 static void offer_kept(struct search *s, uint32_t w)
 {
     const uint32_t *in = s->g->in_value + s->g->nodes[w].first_in;

@@ -1,9 +1,10 @@
-/* memory_bound.c - how much is live at once: the bound below every plan for any order.
+/* memory_bound.c - how many bytes are live at once: no plan for any order has fewer.
  *
- * After a set of nodes that is closed under predecessors has run, all nodes that are ready may run at the same time:
- * then what the set made and is still to be read, and what the ready nodes write, is live together. The largest such
- * moment in three orders is taken: by number, as early as possible, as late as possible. Each is a schedule that can
- * happen, so no plan that holds in any order has fewer bytes; a larger moment in some other order may exist.
+ * Take a set of nodes that have run, together with all their predecessors. Then all nodes that are ready may run at the
+ * same time. So what the set made and is still to be read is live together with what the ready nodes write. The bound is
+ * the largest such moment in three orders: by number, each node as early as possible, and each node as late as possible.
+ * Each of them is a schedule that can happen, so no plan that holds in any order has fewer bytes. Some other order may
+ * have a larger moment.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,10 @@ struct walk {
     const struct df_graph *g;
     const struct dfp_memory *m;
     uint32_t *order, *level;
-    uint32_t *waits_for;                /* of a node: arcs from nodes that have not run */
-    uint32_t *left;                     /* of a tenant: ends that have not run */
-    uint64_t *writes;                   /* of a node: bytes of the tenants it begins */
-    uint64_t held, ready, most;
+    uint32_t *waits_for;                /* of a node: number of arcs from nodes that have not run */
+    uint32_t *left;                     /* of a tenant: number of ends that have not run */
+    uint64_t *writes;                   /* of a node: bytes of the tenants that it writes first */
+    uint64_t held, ready, most;         /* bytes still to be read; bytes that ready nodes write; the most of both */
 };
 
 static bool once(const struct df_graph *g, uint32_t node)
@@ -56,7 +57,7 @@ static void end_of(struct walk *w, uint32_t value)
         w->held -= w->m->tenants[t].bytes;
 }
 
-/* The node ends: its inputs may go, its outputs stay, its readers may be ready. */
+/* The node ends: its inputs may end, its outputs are held, and its readers may become ready. */
 static void end_node(struct walk *w, uint32_t v)
 {
     const struct df_graph *g = w->g;
@@ -87,7 +88,7 @@ static void run(struct walk *w)
 
 /* ---- orders ---- */
 
-/* Sorts the nodes by level, and by number within one; count[n_nodes + 2] is scratch. */
+/* Sorts the nodes by level, and by number within a level. count[n_nodes + 2] is scratch. */
 static void order_by_level(struct walk *w, uint32_t *count)
 {
     uint32_t n = w->g->n_nodes;

@@ -1,4 +1,4 @@
-/* cache.c - entries of one device's memory: eviction, and reserving all that a job needs or nothing of it. */
+/* cache.c - the entries of one device's memory: evicting them, and reserving all that a job needs or nothing of it. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,9 +87,9 @@ void dfm_cache_drop(struct dfm_cache *c, uint32_t block)
     struct dfm_entry *e;
 
     if (c->entry_of[block] == DFM_NONE)
-        return;                         /* evicted meanwhile, or taken over by an output */
+        return;                         /* it was evicted, or an output has taken it over */
     e = &c->entries[c->entry_of[block]];
-    /* whoever copies or pins it is a reader that has not ended: see the states in cache.h */
+    /* nobody copies or pins it: that would be a reader that has not ended; see the states in cache.h */
     assert(e->state == DFM_VALID && e->pins == 0 && e->out == DFM_OUT_NONE);
     dfm_busy(c, e);
     dfm_entry_free(c, e);
@@ -102,7 +102,7 @@ void dfm_evicted(struct dfm_cache *c, struct dfm_entry *e)
     dfm_entry_free(c, e);
 }
 
-/* Clears this memory's bit, unless it is the last one; in one step, for peers may be doing the same. */
+/* Clears this memory's bit unless it is the last one. It does so in one atomic step, since peers may do the same. */
 static bool give_up_copy(struct dfm_cache *c, struct dfm_block *b)
 {
     uint32_t valid = dfm_block_valid(b);
@@ -115,16 +115,16 @@ static bool give_up_copy(struct dfm_cache *c, struct dfm_block *b)
     return true;
 }
 
-/* The entry goes, at once or when its write-back is complete. */
+/* Evicts the entry, at once or when its write-back is complete. */
 static void evict(struct dfm_cache *c, struct dfm_entry *e)
 {
-    /* Bit gone: the block's end is in the mail. Elsewhere too: a copy is enough. Else this is the last one, and nobody
-     * else can change that (space.h). */
+    /* If our bit was cleared by the block's end, the message of that is in the mailbox. If another memory holds the block,
+     * that copy is enough. Else this is the last copy, and nobody else can change that (space.h). */
     if (give_up_copy(c, &c->space->blocks[e->block])) {
         dfm_busy(c, e);
         dfm_evicted(c, e);
     } else {
-        dfm_out_sender(c, e->block);    /* nobody else is: who sends it keeps its copy until the host has it */
+        dfm_out_sender(c, e->block);    /* it is this memory: a sender keeps its copy until the host has it */
         dfm_out_queue(c, e);
         e->state = DFM_LEAVING;
         c->leaving_bytes += dfm_entry_bytes(c, e);
@@ -138,7 +138,7 @@ static uint32_t present_as(const struct dfm_piece *piece)
     return piece->use == DFM_TAKE ? piece->from : piece->block;
 }
 
-/* Makes room: one victim more. false: not yet, or not at all while others are pinned. */
+/* Evicts one more victim. false: enough is leaving already, or there is no victim, or this claim may not evict. */
 static bool evict_one(struct dfm_cache *c, uint64_t bytes)
 {
     uint32_t victim = dfm_victims_first(&c->victims);
@@ -149,7 +149,8 @@ static bool evict_one(struct dfm_cache *c, uint64_t bytes)
     return true;
 }
 
-/* An input that is being written back, or copied out and about to be overwritten, is waited for. */
+/* Whether the claim must wait for one of its inputs: one that is being written back, or one that is being copied out and
+ * would be overwritten. */
 static bool in_the_way(const struct dfm_cache *c, const struct dfm_claim *claim)
 {
     for (uint32_t i = 0; i < claim->n; i++) {
@@ -187,7 +188,7 @@ static bool reserve_piece(struct dfm_cache *c, struct dfm_piece *p)
     return true;
 }
 
-/* Of planned scratch each job has a piece that is large enough for any, so they never lie in each other's way. */
+/* Each job gets a piece of the planned scratch that is large enough for any job, so jobs are never in each other's way. */
 static bool reserve_scratch(struct dfm_cache *c, struct dfm_claim *claim)
 {
     uint64_t bytes = claim->tmp_bytes;
@@ -214,12 +215,12 @@ static void undo(struct dfm_cache *c, struct dfm_claim *claim)
         e = &c->entries[claim->pieces[i].entry];
         dfm_unpin(c, e);
         if (e->pins == 0 && (e->state == DFM_AWAITING || e->state == DFM_FILLING))
-            dfm_entry_free(c, e);       /* made for this claim, nothing is on its way to it */
+            dfm_entry_free(c, e);       /* it was made for this claim, and nothing is being copied into it */
         claim->pieces[i].entry = DFM_NONE;
     }
 }
 
-/* An input that is here, or on its way, is a hit; each other one is a copy. */
+/* Counts an input that is here, or on its way, as a hit, and every other one as a miss, which is a copy. */
 static void count_inputs(struct dfm_cache *c, const struct dfm_claim *claim)
 {
     for (uint32_t i = 0; i < claim->n; i++) {
@@ -232,7 +233,7 @@ static void count_inputs(struct dfm_cache *c, const struct dfm_claim *claim)
     }
 }
 
-/* Memory for everything, or nothing. */
+/* Takes memory for all of the claim, or for nothing of it. */
 static bool try_reserve(struct dfm_cache *c, struct dfm_claim *claim)
 {
     bool complete = !in_the_way(c, claim) && dfm_link_room(&c->in) >= claim->n;
@@ -259,7 +260,7 @@ static bool try_reserve(struct dfm_cache *c, struct dfm_claim *claim)
     return complete;
 }
 
-/* Issues the copies of what is on the host. */
+/* Issues the copies of inputs that are on the host. */
 static int load_pieces(struct dfm_cache *c, struct dfm_claim *claim, struct df_error *error)
 {
     int status = DF_OK;
@@ -296,7 +297,8 @@ enum dfm_reserved dfm_cache_reserve(struct dfm_cache *c, struct dfm_claim *claim
         c->waiting = true;
         if (c->n_pinned > 0 || c->n_tmp > 0 || dfm_cache_busy(c))
             return dfm_out_issue(c, error) == DF_OK ? DFM_WAIT : DFM_ERROR;
-        /* Alone and still no room: the free pieces are scattered. Everything goes, this claim's own inputs too. */
+        /* This claim is alone, and there is still no room: the free pieces are scattered. Everything is evicted, also
+         * this claim's own inputs. */
         while (c->victims.n > 0)
             evict(c, &c->entries[dfm_victims_first(&c->victims)]);
         if (dfm_cache_busy(c))
@@ -307,7 +309,7 @@ enum dfm_reserved dfm_cache_reserve(struct dfm_cache *c, struct dfm_claim *claim
     return DFM_ERROR;
 }
 
-/* Here, or being filled by what is in flight. */
+/* Whether the piece is here, or is being filled by a job in flight. */
 static bool is_here(const struct dfm_cache *c, const struct dfm_piece *p)
 {
     uint32_t number = c->entry_of[present_as(p)];
@@ -318,7 +320,7 @@ static bool is_here(const struct dfm_cache *c, const struct dfm_piece *p)
 enum dfm_reserved dfm_cache_reserve_ahead(struct dfm_cache *c, struct dfm_claim *claim, struct df_error *error)
 {
     bool progress = false;
-    if (dfm_messages(c, &progress, error) != DF_OK) /* the end of an input's earlier life may be in the mail */
+    if (dfm_messages(c, &progress, error) != DF_OK) /* one may say that an input's earlier life has ended */
         return DFM_ERROR;
     for (uint32_t i = 0; i < claim->n; i++)
         if (!is_here(c, &claim->pieces[i]))
@@ -333,7 +335,7 @@ void dfm_cache_take_over(struct dfm_cache *c, struct dfm_claim *claim)
     for (uint32_t i = 0; i < claim->n; i++) {
         struct dfm_piece *p = &claim->pieces[i];
         struct dfm_entry *e = &c->entries[p->entry];
-        if (p->use != DFM_TAKE || e->state == DFM_LOADING) /* its copy's end will speak of the block that it was for */
+        if (p->use != DFM_TAKE || e->state == DFM_LOADING) /* the end of its copy must find the block that it was for */
             continue;
         c->entry_of[p->from] = DFM_NONE;
         c->entry_of[p->block] = p->entry;

@@ -1,13 +1,14 @@
-/* cache.h - one device's memory: which blocks are in it, what is on its way in or out, what goes when room is needed.
+/* cache.h - one device's memory: which blocks are in it, which are being copied in or out, and which are evicted when room
+ * is needed. The worker that owns a GPU calls it.
  *
  * Words:    an *entry* is the piece of the pool that holds a block. A *claim* is all that one job needs of this memory:
- *           its inputs, its outputs, its scratch. To *reserve* a claim is to have memory for all of it, all or nothing;
- *           the entries of a reserved claim are *pinned*: they stay until it is released. A *fetch* copies a block to
- *           the host; to *evict* is to drop an entry that nobody pins, with a *write-back* to the host first where this
- *           is the last valid copy.
- * Whole:    blocks come and go whole. A token that is divided is to be several blocks here, each part with a number and
- *           bytes of its own in the space, and a claim lists those parts that its job needs: nothing in this layer asks
- *           what a block is a part of.
+ *           its inputs, its outputs, its scratch. To *reserve* a claim is to get memory for all of it, or for nothing of
+ *           it. The entries of a reserved claim are *pinned*: they stay until the claim is released. A *fetch* copies a
+ *           block to the host. To *evict* an entry that nobody pins is to drop it. If it is the last valid copy, a
+ *           *write-back* to the host comes first.
+ * Whole:    blocks come and go as a whole. If a token is divided, each part must be a block here, with a number and bytes
+ *           of its own in the space, and a claim must list the parts that its job needs. Nothing in this layer asks what a
+ *           block is a part of.
  *
  * States of an entry:
  *     1  free       in the list of unused entries
@@ -15,28 +16,29 @@
  *     3  loading    its copy from the host is under way
  *     3a coming     a peer was asked to send it here; pinned
  *     4  filling    reserved for an output; pinned
- *     5  valid      holds the bytes; in one of the victims unless it is pinned or being copied out
- *     6  leaving    valid, unpinned, a write-back is under way: 5 -> 6 by eviction, 6 -> 1 when it is complete. A claim
- *                   that wants it waits until then: so no block is dropped while it is being written back
- * 1 -> 2, 3, 4 by reserve; 1 -> 3 by prefetch; 2 -> 3 by load; 2 -> 3a by expect; 3a -> 5 when the peer has sent it, or
- * 3a -> 2 when that cannot send it; 3 -> 5 when the copy is complete; 4 -> 5 by complete;
- * 5 -> 1 by drop and by eviction.
+ *     5  valid      holds the bytes; it is among the victims unless it is pinned or being copied out
+ *     6  leaving    valid and not pinned, and a write-back is under way: 5 -> 6 by eviction, 6 -> 1 when the write-back is
+ *                   complete. A claim that wants the block waits until then. So no block is dropped while it is being
+ *                   written back
+ * 1 -> 2, 3, 4 by reserve; 1 -> 3 by prefetch; 2 -> 3 by load; 2 -> 3a by expect; 3a -> 5 when the peer has sent it;
+ * 3a -> 2 when the peer cannot send it; 3 -> 5 when the copy is complete; 4 -> 5 by release; 5 -> 1 by drop and by
+ * eviction.
  *
- * Places:   where they were decided before the run, each block has its own, and what has none (a node that runs
- *           elsewhere than planned, one that is launched before a place is free) goes above them all, and above what is
- *           kept for scratch. So while only what was planned comes here nothing is in the way of anything, nothing is
- *           evicted, and addresses come again with the waves. Where a claim must have room and there is none above, it
- *           takes what is free, places or not, and evicts; a claim that lacks nothing but scratch waits for that of
- *           another job.
+ * Places:   if places were decided before the run, each planned block has its own. Some blocks have none: those of a node
+ *           that runs elsewhere than planned, or that is launched before a place is free. They go above all places, and
+ *           above what is kept for scratch. As long as only planned blocks come here, no block is in the way of another,
+ *           nothing is evicted, and addresses are the same in later waves. If a claim must have room and there is none
+ *           above, it takes any free room, places included, and evicts. A claim that lacks nothing but scratch waits for
+ *           the scratch of another job.
  *
  * Memory:   dfm_cache_create() allocates everything, dfm_cache_destroy() returns it. The device is borrowed.
- * Threads:  an owner thread calls everything but post_…, which anyone may call. Messages posted before a job became
- *           ready are acted on before that job's claim is reserved.
- * Progress: a claim whose page-rounded size is at most the pool's can always be reserved in the end: when nobody pins
- *           anything, everything else goes, and an empty pool is one piece, whose places are then nobody's. A prefetch
- *           takes free room only, and none while a claim waits. What is being sent to a peer is pinned; that needs
- *           nothing of the peer but memory which it has reserved, so it ends.
- * Errors:   the device's, passed on.
+ * Threads:  the owner thread calls everything but dfm_cache_post_…() and dfm_cache_prefetch_pends(), which any thread may
+ *           call. Messages that were posted before a job became ready are acted on before that job's claim is reserved.
+ * Progress: a claim whose page-rounded size is at most the pool's can always be reserved in the end. When nobody pins
+ *           anything, all entries are evicted. The empty pool is one piece, and then places are kept for nobody. A
+ *           prefetch takes free room only, and none while a claim waits. A block that is being sent to a peer is pinned.
+ *           The copy needs nothing of the peer but memory which the peer has already reserved, so it ends.
+ * Errors:   those of the device are passed on.
  */
 #ifndef DFM_CACHE_H
 #define DFM_CACHE_H
@@ -52,21 +54,22 @@ struct dfm_cache_config {
     struct dfr_device *device;
     uint64_t pool_bytes;
     uint32_t max_pieces;                /* of one claim */
-    uint32_t max_claims;                /* reserved at once */
-    /* When a job of this device will next read the block, which nobody reads now: victims.h. Asked when its pins go, of
-     * the owner. NULL: nobody knows, and eviction is LRU. */
+    uint32_t max_claims;                /* that are reserved at the same time */
+    /* When a job of this device will next read the block: victims.h. The owner thread calls it when the block's last pin
+     * goes, so nobody reads the block then. NULL: next uses are not known, and eviction is LRU. */
     uint64_t (*next_use)(void *arg, uint32_t block);
-    /* Where the block is to lie, UINT64_MAX: nowhere. NULL: nothing is planned, and a block
-     * goes to where there is room. */
+    /* The planned offset of the block; UINT64_MAX: it has none. NULL: nothing is planned, and a block goes wherever there
+     * is room. */
     uint64_t (*place)(void *arg, uint32_t block);
-    uint64_t planned_bytes;             /* places end here */
-    uint64_t scratch_bytes;             /* above that, for scratch alone */
-    uint64_t scratch_of_job_bytes;      /* the most that one job is planned to need of it */
-    void (*arrived)(void *arg, uint32_t waiter);       /* a fetch that this waiter posted is complete */
-    void (*answered)(void *arg, uint32_t memory);      /* its owner has a message from us: wake it; NULL
-                                                        * without peers */
+    uint64_t planned_bytes;             /* all places are below this offset */
+    uint64_t scratch_bytes;             /* bytes above planned_bytes that are kept for scratch */
+    uint64_t scratch_of_job_bytes;      /* the most scratch that one job is planned to need */
+    void (*arrived)(void *arg, uint32_t waiter);       /* the fetch that this waiter posted is complete */
+    void (*answered)(void *arg, uint32_t memory);      /* wake the owner of that memory: it has a message from this
+                                                        * cache; NULL: there are no peers */
+    /* A copy is complete; for traces. NULL: not called. */
     void (*copied)(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s);
-    void (*freed)(void *arg, void *address, uint64_t bytes); /* a block's memory was given back; NULL: nobody asks */
+    void (*freed)(void *arg, void *address, uint64_t bytes); /* a block's memory was given back; NULL: not called */
     void *arg;
 };
 
@@ -79,11 +82,11 @@ enum dfm_use { DFM_READ, DFM_WRITE, DFM_TAKE };
 
 struct dfm_piece {
     enum dfm_use use;
-    uint32_t block;                     /* WRITE, TAKE: of the output */
-    uint32_t from;                      /* TAKE: of the input whose memory it takes over */
-    uint32_t entry;                     /* the cache's */
-    bool awaited;                       /* out: not on the host: ask its holder, then dfm_cache_load() */
-    bool missed;                        /* out: it was not here */
+    uint32_t block;                     /* READ: the input; WRITE, TAKE: the output */
+    uint32_t from;                      /* TAKE: the input whose memory the output takes over */
+    uint32_t entry;                     /* set and used by the cache */
+    bool awaited;                       /* out: it is not on the host. Ask its holder, then call dfm_cache_load() */
+    bool missed;                        /* out: it was not in this memory */
 };
 
 struct dfm_claim {
@@ -95,63 +98,68 @@ struct dfm_claim {
 
 enum dfm_reserved { DFM_RESERVED, DFM_WAIT, DFM_ERROR };
 
-/* DFM_RESERVED: all pieces have memory, copies of what the host has are issued. DFM_WAIT: try again after
- * dfm_cache_poll() made progress or a claim was released; nothing is held meanwhile. Owners reserve in one order: the
- * claim that waits is tried again before any other. */
+/* DFM_RESERVED: all pieces have memory, and copies of the inputs that the host has are issued. DFM_WAIT: nothing is
+ * reserved; try again after dfm_cache_poll() made progress or a claim was released. An owner reserves its claims in one
+ * order: a claim that must wait is tried again before any other. */
 enum dfm_reserved dfm_cache_reserve(struct dfm_cache *cache, struct dfm_claim *claim, struct df_error *error);
 
-/* The same with what room is free, and nothing to be copied: DFM_WAIT (nothing is held) where that is not enough.
- * Inputs may still be being filled: a launch behind the one that fills them reads them in stream order. */
+/* Reserves a claim for a job that is launched behind others. It takes free room only, evicts nothing and copies nothing.
+ * DFM_WAIT (nothing is reserved) if free room is not enough, or an input is not here. Inputs may still be filled by a
+ * job in flight: the launch follows that job in the stream, so it reads them after they are filled. */
 enum dfm_reserved dfm_cache_reserve_ahead(struct dfm_cache *cache, struct dfm_claim *claim, struct df_error *error);
-/* What the claim takes over is its outputs' from now on, not only from its release: so a
- * claim that follows finds it. */
+/* The memory that the claim takes over belongs to its outputs from now on, and not only from its release. So a claim that
+ * follows finds them. */
 void dfm_cache_take_over(struct dfm_cache *cache, struct dfm_claim *claim);
 
-/* The piece that was awaited is on the host now: issues its copy, unless another claim did. Where so many copies are
- * under way that it must be tried again, it stays awaited. */
+/* The awaited piece is on the host now: issues its copy, unless another claim did. If too many copies are under way, the
+ * piece stays awaited, and the call must be repeated later. */
 int dfm_cache_load(struct dfm_cache *cache, struct dfm_piece *piece, struct df_error *error);
 
-/* The piece is awaited, and a peer that has it was not asked yet: where to is set in space->peer_asks[waiter], for a
- * fetch to be posted to that peer. false: it is coming already. */
+/* For an awaited piece that a peer has: writes the address where the peer must send it into space->peer_asks[waiter]. The
+ * caller then posts a fetch to that peer. false: a peer was asked already. */
 bool dfm_cache_expect(struct dfm_cache *cache, const struct dfm_piece *piece, uint32_t waiter);
 
+/* Whether a peer was asked for the piece and has not answered yet. */
 bool dfm_cache_is_coming(const struct dfm_cache *cache, const struct dfm_piece *piece);
 
-/* Makes what follows on `stream` wait for the claim's copies. */
+/* Makes all that follows on `stream` wait for the copies of the claim. */
 int dfm_cache_wait(struct dfm_cache *cache, const struct dfm_claim *claim, uint32_t stream, struct df_error *error);
 
 void *dfm_cache_address(const struct dfm_cache *cache, const struct dfm_piece *piece);
 void *dfm_cache_tmp_address(const struct dfm_cache *cache, const struct dfm_claim *claim);
 
-/* The job is complete: outputs are valid (their bit is the caller's to set), pins go. */
+/* The job is complete: its outputs are valid here, and its pins go. The caller sets the outputs' bits in the space. */
 void dfm_cache_release(struct dfm_cache *cache, struct dfm_claim *claim);
 
 /* ---- the owner's other calls ---- */
 
-/* Acts on messages, starts and completes copies. *progress: something changed. */
+/* Acts on messages, issues copies and completes them. *progress: something changed. */
 int dfm_cache_poll(struct dfm_cache *cache, bool *progress, struct df_error *error);
 bool dfm_cache_busy(const struct dfm_cache *cache); /* copies are in flight */
-/* After an error of poll: the block whose copy could not be made, or DFM_NONE where it was no block's. */
+/* After an error of poll: the block whose copy failed; DFM_NONE: the error was not of a block's copy. */
 uint32_t dfm_cache_culprit(const struct dfm_cache *cache);
+/* The block's life has ended: its memory here, if it has any, becomes free. */
 void dfm_cache_drop(struct dfm_cache *cache, uint32_t block);
-/* A fetch that nobody waits for. */
+/* Copies the block to the host; nobody waits for it. */
 int dfm_cache_to_host(struct dfm_cache *cache, uint32_t block, struct df_error *error);
 void dfm_cache_stats(const struct dfm_cache *cache, struct df_memory_stats *stats);
 
-/* Bytes of waves' blocks that are still here at the end of a run that succeeded; acts on what was posted. */
+/* For the end of a run that succeeded: acts on all messages, and gives the bytes of waves' blocks that are still here. */
 uint64_t dfm_cache_left_bytes(struct dfm_cache *cache);
 
-/* Every list and counter against every other, for tests. */
+/* For tests: compares every list and counter with every other. */
 bool dfm_cache_check(const struct dfm_cache *cache);
 
-/* ---- messages, from any thread; the poster wakes the owner ---- */
+/* ---- messages to the owner, from any thread; who posts one must wake the owner ---- */
 
+/* The block's life has ended: drop it. */
 void dfm_cache_post_free(struct dfm_cache *cache, uint32_t block);
-/* Bring space->asked[waiter] to the host, then call arrived(waiter); or to where space->peer_asks[waiter] says. */
+/* Copy the block space->asked[waiter] to the host, then call arrived(waiter). If space->peer_asks[waiter] has a receiver,
+ * copy the block to that device instead. */
 void dfm_cache_post_fetch(struct dfm_cache *cache, uint32_t waiter);
-/* Bring the block, which is on the host, to this memory if there is room; a job of this device will read it. */
+/* Copy the block from the host to this memory if there is room, since a job of this device will read it. */
 void dfm_cache_post_prefetch(struct dfm_cache *cache, uint32_t block);
-/* Was one posted that the owner has not yet looked at? A glance, from any thread. */
+/* Whether a prefetch of the block was posted that the owner has not looked at yet. It may change at any moment. */
 bool dfm_cache_prefetch_pends(const struct dfm_cache *cache, uint32_t block);
 
 #endif

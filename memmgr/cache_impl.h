@@ -1,5 +1,5 @@
-/* cache_impl.h - the inside of the cache, shared by cache.c (entries, claims, eviction) and transfer.c (copies under
- * way, messages from other threads). Private to memmgr.
+/* cache_impl.h - the inside of the cache. cache.c (entries, claims, eviction), transfer.c (copies under way, messages from
+ * other threads) and peer.c (copies between devices) share it. It is private to memmgr.
  */
 #ifndef DFM_CACHE_IMPL_H
 #define DFM_CACHE_IMPL_H
@@ -13,17 +13,17 @@ enum dfm_out { DFM_OUT_NONE, DFM_OUT_QUEUED, DFM_OUT_FLYING };
 
 struct dfm_entry {
     uint64_t offset;                    /* in the pool */
-    uint64_t sequence;                  /* LOADING: number of its copy, from 0 */
-    void *host;                         /* out FLYING: where to */
+    uint64_t sequence;                  /* LOADING: number of its copy in the link `in`, from 0 */
+    void *host;                         /* out FLYING: host memory that it is copied to */
     uint32_t block;
-    uint32_t next;                      /* list of free entries */
-    uint32_t out_next;                  /* queue of copies to the host that are to be issued */
-    uint32_t waiters;                   /* for its copy to the host, linked by space->waiter_next */
+    uint32_t next;                      /* in the list of free entries */
+    uint32_t out_next;                  /* in the queue of copies to the host that must be issued */
+    uint32_t waiters;                   /* the first that waits for its copy to the host; space->waiter_next links them */
     uint32_t pins;
     uint8_t state, out;
 };
 
-/* One direction: copies in order, an event after each. Copy number n has event n % capacity. */
+/* One direction of copies. They are in order, with an event after each. Copy number n has event n % capacity. */
 struct dfm_link {
     enum dfr_copy kind;
     uint32_t stream, capacity;
@@ -32,7 +32,7 @@ struct dfm_link {
     uint64_t issued, completed;
 };
 
-struct dfm_mailbox {                    /* a stack that is taken whole: no ABA */
+struct dfm_mailbox {                    /* a stack; the owner takes all of it at once, so there is no ABA problem */
     _Alignas(64) _Atomic uint32_t head;
 };
 
@@ -45,23 +45,23 @@ struct dfm_cache {
     uint32_t n_blocks;
     struct dfm_pool *pool;
     struct dfm_entry *entries;
-    uint32_t n_entries, free_entry;     /* head of the free ones */
-    uint32_t *entry_of;                 /* block → entry, DFM_NONE */
-    struct dfm_victims victims;         /* entries that may go: VALID, no pins, out NONE */
+    uint32_t n_entries, free_entry;     /* free_entry: the first in the list of free entries */
+    uint32_t *entry_of;                 /* of a block: its entry; DFM_NONE: it has none */
+    struct dfm_victims victims;         /* entries that may be evicted: VALID, no pins, out NONE */
     uint32_t n_pinned;                  /* entries with pins */
     uint32_t n_tmp;                     /* claims with scratch reserved */
     uint64_t leaving_bytes;
-    uint32_t culprit;                   /* block whose copy failed, DFM_NONE */
-    bool must;                          /* a claim that must have room takes others' places, and evicts */
-    bool by_place;                      /* places count; not for a claim that is alone and does not fit between them */
-    bool waiting;                       /* a claim waits for room: nothing is fetched ahead */
+    uint32_t culprit;                   /* the block whose copy failed; DFM_NONE: none */
+    bool must;                          /* a claim is reserved that must have room: it takes others' places, and evicts */
+    bool by_place;                      /* places are kept; false for a claim that is alone and does not fit so */
+    bool waiting;                       /* a claim waits for room, so nothing is prefetched */
     struct dfm_link in, out, peer;
-    uint32_t *sending;                  /* by copy in `peer`: its waiter */
-    uint32_t send_first, send_last;     /* waiters whose copy to a peer is to be issued; their entries are pinned */
-    uint32_t out_first, out_last;       /* entries whose copy to the host is to be issued */
+    uint32_t *sending;                  /* of a copy in the link `peer`: its waiter */
+    uint32_t send_first, send_last;     /* queue of waiters whose copy to a peer must be issued; entries are pinned */
+    uint32_t out_first, out_last;       /* queue of entries whose copy to the host must be issued */
     struct dfm_mailbox frees, fetches, prefetches, answers;
     uint32_t *free_next, *prefetch_next;
-    _Atomic uint8_t *prefetch_posted;   /* block: is in the prefetch mailbox */
+    _Atomic uint8_t *prefetch_posted;   /* of a block: 1, it is in the mailbox `prefetches` */
     struct df_memory_stats stats;
 };
 
@@ -77,11 +77,11 @@ static inline uint64_t dfm_link_room(const struct dfm_link *link)
 }
 
 /* cache.c */
-/* With pool memory, AWAITING; NULL: no free room. */
+/* A new entry with memory of the pool, AWAITING; NULL: there is no free room. */
 struct dfm_entry *dfm_entry_new(struct dfm_cache *c, uint32_t block);
 void dfm_entry_free(struct dfm_cache *c, struct dfm_entry *e);
-void dfm_idle(struct dfm_cache *c, struct dfm_entry *e); /* nobody uses it: it may be evicted */
-void dfm_busy(struct dfm_cache *c, struct dfm_entry *e); /* no more */
+void dfm_idle(struct dfm_cache *c, struct dfm_entry *e); /* nobody uses it from now on: it may be evicted */
+void dfm_busy(struct dfm_cache *c, struct dfm_entry *e); /* from now on it must not be evicted */
 void dfm_evicted(struct dfm_cache *c, struct dfm_entry *e);
 
 void dfm_pin(struct dfm_cache *c, struct dfm_entry *e);
@@ -95,7 +95,7 @@ void dfm_peer_sent(struct dfm_cache *c, struct dfm_entry *e);       /* the oldes
 void dfm_peer_answer(struct dfm_cache *c, uint32_t waiter, bool sent);
 void dfm_peer_answers(struct dfm_cache *c, uint32_t waiter);        /* of peers that were asked: a list of waiters */
 
-/* What the memory has of the block, or NULL: also where it has room for it but is still without the bytes. */
+/* The entry that has the block's bytes, or will have them soon. NULL: there is none, or it is only reserved (AWAITING). */
 static inline struct dfm_entry *dfm_entry_held(const struct dfm_cache *c, uint32_t block)
 {
     struct dfm_entry *e = c->entry_of[block] == DFM_NONE ? NULL : &c->entries[c->entry_of[block]];
@@ -107,7 +107,7 @@ int dfm_link_create(struct dfm_cache *c, struct dfm_link *link, enum dfr_copy ki
                     struct df_error *error);
 void dfm_mail_post(struct dfm_mailbox *box, uint32_t *next, uint32_t item);
 uint32_t dfm_mail_take(struct dfm_mailbox *box);
-void dfm_entry_valid(struct dfm_cache *c, struct dfm_entry *e);     /* its bytes have come */
+void dfm_entry_valid(struct dfm_cache *c, struct dfm_entry *e);     /* its bytes have arrived */
 int dfm_transfer_create(struct dfm_cache *c, struct df_error *error);
 void dfm_transfer_destroy(struct dfm_cache *c);
 int dfm_load_issue(struct dfm_cache *c, struct dfm_entry *e, struct df_error *error); /* AWAITING → LOADING */

@@ -1,13 +1,13 @@
-/* heap.c - Treiber stacks (IBM RJ 5118, 1986) of buffer indices, one a size class, over one reservation.
+/* heap.c - Treiber stacks (IBM RJ 5118, 1986) of buffer indices, one for each size class, over one reservation.
  *
- * A stack's top is one 64-bit word, (index of a buffer, tag); the tag grows with each change, so a compare-and-swap
- * that succeeds proves that the top did not change since it was read. The link below a free buffer lies beside the
- * reservation, not in the buffer: buffers are touched by their users alone, and a slow thread that reads the link of a
- * buffer taken meanwhile reads valid memory and loses its compare-and-swap.
+ * A stack's top is one 64-bit word: the index of a buffer, and a tag. The tag grows with each change, so a compare-and-swap
+ * that succeeds proves that the top did not change since it was read. The link of a free buffer to the next one lies beside
+ * the reservation, not in the buffer. So only its users touch a buffer. A slow thread may read the link of a buffer that
+ * was taken meanwhile: it reads valid memory, and its compare-and-swap fails.
  *
- * Orders: alloc's load of top acquires the release of the free (or of create) that put the buffer there, hence
- * everything its last user wrote. Both operations are read-modify-writes of top, so the release is carried on through
- * those between.
+ * Orders: alloc's load of top acquires the release of the free (or of create) that put the buffer there, hence everything
+ * that its last user wrote. Both operations are read-modify-writes of top, so the release is carried on through those
+ * between.
  */
 #include "memmgr/heap.h"
 
@@ -21,18 +21,18 @@
 
 struct size_class {
     _Alignas(LINE) _Atomic uint64_t top;
-    _Alignas(LINE) unsigned char *base; /* read only from here on */
+    _Alignas(LINE) unsigned char *base; /* this member and those after it are only read */
     uint64_t stride_bytes;
     uint32_t count;
-    _Atomic uint32_t *below;            /* by buffer: index of the next free one */
+    _Atomic uint32_t *below;            /* of a free buffer: the index of the next free one */
 };
 
 struct dfm_heap {
     unsigned char *memory;
     uint64_t reserved_bytes;
-    struct dfm_heap_source source;      /* alloc NULL: mmap */
+    struct dfm_heap_source source;      /* if its alloc is NULL: mmap */
     uint32_t n_classes;
-    _Atomic uint32_t *links;            /* of all classes */
+    _Atomic uint32_t *links;            /* the arrays below[] of all classes */
     struct size_class *classes;
 };
 
@@ -41,13 +41,13 @@ static uint64_t top_make(uint32_t index, uint64_t old)
     return ((old >> 32) + 1) << 32 | index;
 }
 
-/* From one buffer to the next; empty ones still have an address of their own. */
+/* Bytes from one buffer to the next. A buffer of no bytes still has an address of its own. */
 static uint64_t stride_of(const struct dfm_heap_class *cls)
 {
     return cls->bytes == 0 ? LINE : (cls->bytes + LINE - 1) / LINE * LINE;
 }
 
-/* Adds up strides and counts; false on overflow. */
+/* Adds up the bytes and the counts of all classes; false: they overflow. */
 static bool measure(const struct dfm_heap_class *classes, uint32_t n_classes, uint64_t *bytes, uint64_t *count)
 {
     *bytes = 0;
@@ -76,7 +76,7 @@ static void *reserve(struct dfm_heap *heap)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* All buffers free, the first on top. */
+/* Makes all buffers free, with the first one on top. */
 static void class_init(struct size_class *cls, const struct dfm_heap_class *from, unsigned char *base,
                        _Atomic uint32_t *below)
 {
@@ -177,7 +177,7 @@ uint64_t dfm_heap_reserved_bytes(const struct dfm_heap *heap)
     return heap->reserved_bytes;
 }
 
-/* Counts the free ones, so that alloc and free share no counter. */
+/* Counts the free buffers, so that alloc and free need no common counter. */
 uint64_t dfm_heap_live(const struct dfm_heap *heap, uint32_t cls)
 {
     const struct size_class *c = &heap->classes[cls];

@@ -1,13 +1,15 @@
-/* heap.h - host memory of tokens: reserved once, taken and given back without a lock or a system call.
+/* heap.h - host memory of tokens: reserved once, taken and given back without a lock or a system call. The space (space.h)
+ * uses it.
  *
- * Idea:     a graph has few distinct token sizes, known beforehand. Each size class has its own region of one
- *           reservation (address space only: pages become real when first touched) and a lock-free LIFO of free
- *           buffers (Treiber stack, tagged against ABA), so what was just freed, warm in cache, is used next and the
- *           memory really touched stays near the live set.
- * Memory:   dfm_heap_create() reserves through `alloc` (a device's host_alloc, or NULL for mmap); nothing later.
- * Threads:  alloc and free from any thread. A buffer freed by one may be taken by another; free releases what was
- *           written, alloc acquires it.
- * Errors:   alloc gives NULL only where more buffers of a class are taken than were declared.
+ * Idea:     a graph has few distinct token sizes, which are known beforehand. Each size class has its own region of one
+ *           reservation. That is only address space: a page becomes real when it is first touched. Each class has a
+ *           lock-free LIFO of free buffers (a Treiber stack, with tags against ABA). So the buffer that was freed last,
+ *           which is warm in the cache, is used next, and little more memory is touched than is live.
+ * Memory:   dfm_heap_create() reserves through `alloc` (a device's host_alloc) or, without a source, by mmap. Nothing is
+ *           reserved later.
+ * Threads:  any thread may call alloc and free. A buffer that one thread freed may be taken by another; free releases what
+ *           was written, alloc acquires it.
+ * Errors:   alloc gives NULL only if more buffers of a class are taken than were declared.
  */
 #ifndef DFM_HEAP_H
 #define DFM_HEAP_H
@@ -20,10 +22,10 @@ struct dfm_heap;
 
 struct dfm_heap_class {
     uint64_t bytes;        /* of one buffer; aligned to 64 */
-    uint64_t count;        /* most that are live at once */
+    uint64_t count;        /* the most buffers that are live at once */
 };
 
-struct dfm_heap_source {   /* where the reservation comes from; NULL source: mmap without commitment */
+struct dfm_heap_source {   /* gives the memory that is reserved; NULL source: mmap without commitment */
     void *(*alloc)(void *arg, uint64_t bytes);
     void (*free)(void *arg, void *memory, uint64_t bytes);
     void *arg;

@@ -1,7 +1,8 @@
-/* layout.c - segments in order of offset, and each tenant's own segments in a list.
+/* layout.c - a list of segments in order of offset, and for each tenant a list of its segments.
  *
- * Every byte below the end belongs to exactly one segment. A new tenant takes whole segments from the start of a run
- * and leaves the rest of the last one to the tenant that was there: so a placement adds two segments at most.
+ * Every byte below the end belongs to exactly one segment. A *run* is a row of neighbouring segments that may be taken. A
+ * new tenant takes segments from the start of a run, and the rest of the last one stays with the tenant that was there. So
+ * a placement adds two segments at most.
  */
 #include "memmgr/layout.h"
 
@@ -9,24 +10,24 @@
 
 #define NONE UINT32_MAX
 #define MAX_TENANTS (UINT32_C(1) << 30)
-#define MAX_BESIDE 64u                  /* segments looked at on each side of what was offered by number */
+#define MAX_BESIDE 64u                  /* segments that are looked at on each side of one that was offered by number */
 
 struct segment {
     uint64_t offset, bytes;
     uint32_t before, after;             /* neighbours; `after` also links spare records */
     uint32_t tenant;
-    uint32_t previous, next;            /* of the same tenant */
+    uint32_t previous, next;            /* segments of the same tenant */
     uint32_t last_step;                 /* of the tenant */
     bool offered;
 };
 
 struct dfm_layout {
     uint64_t alignment, bytes;
-    uint32_t n_segments, max_tenants;   /* records in use or spare; all later ones are new */
-    uint32_t first, last, spare;
+    uint32_t n_segments, max_tenants;   /* n_segments: records in use or spare; those after them were never used */
+    uint32_t first, last, spare;        /* segments: at offset 0, at the end; the first spare record */
     uint32_t n_offered, before_step;
-    uint32_t *offered;                  /* segments; those taken meanwhile are no longer flagged */
-    uint32_t *of_tenant;                /* its first segment */
+    uint32_t *offered;                  /* segments that were offered; one that was taken since has lost its flag */
+    uint32_t *of_tenant;                /* of a tenant: its first segment */
     struct segment *segments;
 };
 
@@ -145,7 +146,8 @@ static bool is_free(const struct dfm_layout *l, uint32_t s)
     return s != NONE && (l->segments[s].offered || l->segments[s].last_step < l->before_step);
 }
 
-/* Where the run begins that the offered segment is the first one of; NONE: another one of it comes before. */
+/* The first segment of the run that contains the offered segment s. NONE: another offered segment comes before s in this
+ * run, so the run is looked at when that one is. */
 static uint32_t run_start(const struct dfm_layout *l, uint32_t s)
 {
     for (uint32_t i = 0; i < MAX_BESIDE; i++) {
@@ -159,7 +161,7 @@ static uint32_t run_start(const struct dfm_layout *l, uint32_t s)
     return s;
 }
 
-/* Bytes of the run that begins with `s`; *at_end: nothing comes after it. */
+/* The bytes of the run that begins with `s`. *at_end: the run ends at the end of the range. */
 static uint64_t run_bytes(const struct dfm_layout *l, uint32_t s, bool *at_end)
 {
     uint64_t bytes = 0;
@@ -171,7 +173,8 @@ static uint64_t run_bytes(const struct dfm_layout *l, uint32_t s, bool *at_end)
     return bytes;
 }
 
-/* The first segment of the best run, or of the run at the end, which is *grown; NONE: nothing offered is of use. */
+/* The first segment of the best run. If no run is large enough: *grown, and the first segment of the run at the end, which
+ * must be made longer; NONE: there is no run at the end. */
 static uint32_t best_run(const struct dfm_layout *l, uint64_t bytes, bool *grown)
 {
     uint32_t best = NONE, end = NONE;
@@ -197,14 +200,15 @@ static uint32_t best_run(const struct dfm_layout *l, uint64_t bytes, bool *grown
 
 /* ---- placing ---- */
 
-/* Takes `bytes` from the start of the run at `s`, or all of it where it is shorter; what comes before and after it. */
+/* Takes `bytes` from the start of the run at `s`, or the whole run if it is shorter. Gives the segments before and after
+ * what was taken. */
 static void take_run(struct dfm_layout *l, uint32_t s, uint64_t bytes, uint32_t *before, uint32_t *after)
 {
     *before = l->segments[s].before;
     while (s != NONE && bytes > 0) {
         struct segment *x = &l->segments[s];
         if (x->bytes > bytes) {
-            x->offset += bytes;         /* the rest stays its tenant's */
+            x->offset += bytes;         /* the rest stays with its tenant */
             x->bytes -= bytes;
             break;
         }

@@ -1,14 +1,16 @@
-/* layout.h - offsets that are decided before a run: a range of memory cut into segments, each with the tenant that was
- * there last. A tenant that comes later moves in where those before it are known to have left, or at the end.
+/* layout.h - offsets that are decided before a run. A range of memory is cut into segments, and each segment remembers the
+ * tenant that was there last. A later tenant gets segments whose tenants are known to have left, or the end of the range.
+ * The memory plan (partition/memory/memory_any.c) uses it.
  *
- * Words:    a *tenant* is a piece of memory with a life, known by number. Which tenants one may follow is the caller's
- *           knowledge: he *offers* them, one by one or all whose life ends before some step. Since each follows the one
- *           before it, the last tenant of a segment stands for all that were there: who comes after it comes after
- *           them.
- * Memory:   dfm_layout_create() allocates everything. No memory is managed here, only numbers.
+ * Words:    a *tenant* is a piece of memory with a life, known by its number. The caller knows which tenants a new one may
+ *           follow: it *offers* them, one by one, or all whose life ends before some step. Each tenant follows the one
+ *           before it. So the last tenant of a segment stands for all that were there before: who may follow it may
+ *           follow all of them.
+ * Memory:   dfm_layout_create() allocates everything. Only numbers are managed here, no memory.
  * Threads:  one at a time.
- * Policy:   the smallest run of neighbouring offered segments that is large enough, the lowest among equals; else the
- *           end, with the offered segments that lie there. O(segments offered) for each tenant.
+ * Policy:   a tenant gets the smallest run of neighbouring offered segments that is large enough; of equals the lowest.
+ *           If there is none, it gets the end of the range, with the offered segments that lie there. This takes
+ *           O(segments offered) for each tenant.
  */
 #ifndef DFM_LAYOUT_H
 #define DFM_LAYOUT_H
@@ -22,21 +24,22 @@ struct dfm_layout;
 struct dfm_layout *dfm_layout_create(uint64_t alignment, uint32_t max_tenants);
 void dfm_layout_destroy(struct dfm_layout *layout);
 
-/* The tenant's segments may be taken from now until withdraw. false: none of it is left, now or ever again. */
+/* The tenant's segments may be taken from now until dfm_layout_withdraw(). false: the tenant has no segment any more, and
+ * never will again. */
 bool dfm_layout_offer(struct dfm_layout *layout, uint32_t tenant);
-/* So may those of all tenants whose last step is below `step`, where they lie beside what was offered. */
+/* Until withdraw, segments of all tenants whose last step is below `step` may be taken, too, if they lie beside segments
+ * that were offered. */
 void dfm_layout_offer_before(struct dfm_layout *layout, uint32_t step);
-/* Gives the tenant, which is new, a place until its last step. false: the offsets overflow. */
+/* Gives a new tenant its offset; its life ends with last_step. false: the offsets overflow. */
 bool dfm_layout_place(struct dfm_layout *layout, uint32_t tenant, uint64_t bytes, uint32_t last_step, uint64_t *offset);
 void dfm_layout_withdraw(struct dfm_layout *layout);
 
-uint64_t dfm_layout_bytes(const struct dfm_layout *layout);    /* from 0 to the end of what was placed highest */
+uint64_t dfm_layout_bytes(const struct dfm_layout *layout);    /* from offset 0 to the end of the highest tenant */
 
-/* Bytes rounded up; even nothing takes one unit, so that every tenant has an offset of its
- * own. UINT64_MAX: too many. */
+/* Bytes rounded up. Even 0 bytes take one unit, so that every tenant has an offset of its own. UINT64_MAX: too many. */
 uint64_t dfm_layout_rounded(uint64_t bytes, uint64_t alignment);
 
-/* Every list against every other; for tests. */
+/* For tests: compares every list with every other. */
 bool dfm_layout_check(const struct dfm_layout *layout);
 
 #endif

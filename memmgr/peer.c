@@ -1,10 +1,12 @@
-/* peer.c - blocks that go from one device's memory straight into another's.
+/* peer.c - copies of blocks from one device's memory directly into another's.
  *
- * Who does what: the device that needs a block reserves memory for it and posts a fetch to a peer that has it, with the
- * address (struct dfm_peer_ask). The owner of the peer's memory pins its entry, issues the copy on its own stream to
- * peers, and answers when that is complete; the receiver's entry is valid once the receiver has taken the answer. Each
- * entry is thus touched by its owner alone. Where the block is on the host by now, or on its way there, or no longer
- * here because another device has it, the answer is no, and the receiver looks anew where it is.
+ * Who does what: the device that needs a block reserves memory for it. It posts a fetch with the address (struct
+ * dfm_peer_ask) to a peer that has the block. The owner of the peer's memory pins its entry, issues the copy on its own
+ * stream to peers, and answers when the copy is complete. The receiver's entry is valid when the receiver has taken the
+ * answer. So only its owner touches an entry.
+ *
+ * The answer is no if the block is on the host by now, or on its way there, or no longer in the peer's memory because
+ * another device has it. Then the receiver looks again where the block is.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 #include "memmgr/cache_impl.h"
 #include "runtime/base/error.h"
 
-#define SENDS 32u                       /* copies to peers under way */
+#define SENDS 32u                       /* the most copies to peers that are under way */
 
 /* ---- the receiver ---- */
 
@@ -69,15 +71,15 @@ void dfm_peer_send(struct dfm_cache *c, uint32_t waiter)
         return;
     }
     e = dfm_entry_held(c, block);
-    if (!e) {                           /* evicted meanwhile, for another has it: it may choose again */
+    if (!e) {                           /* it was evicted since, so another device has it: the receiver looks again */
         dfm_peer_answer(c, waiter, false);
         return;
     }
-    if (e->state == DFM_COMING) {       /* our bit is set, the answer that we have it not yet in the mail */
+    if (e->state == DFM_COMING) {       /* our bit is set, but the answer that says so is not in our mailbox yet */
         dfm_cache_post_fetch(c, waiter);
         return;
     }
-    if (e->out != DFM_OUT_NONE) {       /* answered when the host has it */
+    if (e->out != DFM_OUT_NONE) {       /* it is on its way to the host: the answer comes when the host has it */
         c->space->waiter_next[waiter] = e->waiters;
         e->waiters = waiter;
         return;
@@ -115,8 +117,8 @@ int dfm_peer_issue(struct dfm_cache *c, struct df_error *error)
     return DF_OK;
 }
 
-/* The receiver counts as a holder before our copy may go, else we could write back what is nobody's last copy and find
- * it dropped meanwhile. The receiver's piece is pinned, so that it does not clear the bit. */
+/* Sets the receiver's bit before our copy may be evicted. Else we could write back a copy as if it were the last one, while
+ * the block is dropped. The receiver's piece is pinned, so the receiver does not clear the bit. */
 void dfm_peer_sent(struct dfm_cache *c, struct dfm_entry *e)
 {
     uint32_t waiter = c->sending[(c->peer.completed - 1) % c->peer.capacity];
@@ -130,7 +132,7 @@ void dfm_peer_sent(struct dfm_cache *c, struct dfm_entry *e)
 
 /* ---- making ---- */
 
-/* Without peers nothing is made: the link is empty and idle. */
+/* Without peers it makes nothing: the link stays empty and idle. */
 int dfm_peer_create(struct dfm_cache *c, struct df_error *error)
 {
     c->send_first = c->send_last = DFM_NONE;

@@ -1,13 +1,13 @@
-/* pool.c - best fit over records kept beside the managed range.
+/* pool.c - best fit over records that lie beside the managed range.
  *
- * Every byte of the range belongs to exactly one record, free or used; records are linked in order of offset, and two
- * neighbours are never both free. Free records are in a tree ordered by (size, offset): its first element not smaller
- * than a request is the best fit. Used records are in a tree ordered by offset, where free finds them. At most
- * max_blocks records are used and a free one lies between two used ones at most, so 2 * max_blocks + 1 records always
- * suffice.
+ * Every byte of the range belongs to exactly one record, which is free or used. Records are linked in order of offset, and
+ * two neighbours are never both free. Free records are in a tree ordered by (size, offset); its first element that is not
+ * smaller than a request is the best fit. Used records are in a tree ordered by offset, where dfm_pool_free() finds them.
+ * At most max_blocks records are used, and between two used ones lies at most one free record. So 2 * max_blocks + 1
+ * records always suffice.
  *
- * The trees are treaps (Seidel & Aragon 1996): binary search trees that are heaps by a priority hashed from the
- * record's index, so their depth is logarithmic whatever the order of calls, and two runs do the same.
+ * The trees are treaps (Seidel & Aragon 1996): binary search trees that are also heaps by a priority. The priority is
+ * hashed from the record's index. So the depth is logarithmic whatever the order of calls, and two runs do the same.
  */
 #include "memmgr/pool.h"
 
@@ -19,7 +19,7 @@
 struct record {
     uint64_t offset, bytes;
     uint32_t before, after;             /* neighbours by offset; `after` also links spare records */
-    uint32_t left, right;               /* in the tree of its kind */
+    uint32_t left, right;               /* subtrees, in the tree of free or of used records */
     uint32_t priority;
     bool used;
 };
@@ -33,8 +33,8 @@ struct dfm_pool {
     uint64_t capacity, alignment;
     uint64_t used, peak;
     uint32_t n_used, max_blocks;
-    uint32_t first, last;               /* record at offset 0; record at the end */
-    uint32_t spare;                     /* records of no range */
+    uint32_t first, last;               /* the record at offset 0; the record at the end */
+    uint32_t spare;                     /* the first in the list of records that have no range */
     struct tree free_tree, used_tree;
     struct record *records;
 };
@@ -50,7 +50,7 @@ static bool goes_before(const struct dfm_pool *pool, const struct tree *tree, ui
     return x->offset < y->offset;
 }
 
-/* Splits the subtree `from` into what goes before `pivot` and what goes after it. */
+/* Splits the subtree `from` into the records before `pivot` and those after it. */
 static void tree_split(struct dfm_pool *pool, const struct tree *tree, uint32_t from, uint32_t pivot, uint32_t *before,
                        uint32_t *after)
 {
@@ -107,7 +107,7 @@ static void tree_remove(struct dfm_pool *pool, struct tree *tree, uint32_t index
     *link = left != NONE ? left : right;
 }
 
-/* The smallest free record of at least `bytes`, the lowest among equals. */
+/* The smallest free record of at least `bytes`; of equals the one with the lowest offset. NONE: there is none. */
 static uint32_t best_fit(const struct dfm_pool *pool, uint64_t bytes)
 {
     uint32_t at = pool->free_tree.root, best = NONE;
@@ -154,7 +154,7 @@ static void record_give(struct dfm_pool *pool, uint32_t index)
     pool->spare = index;
 }
 
-/* What follows `index`; NONE: it is the last. */
+/* The record after `index`; NONE: `index` is the last. */
 static void set_after(struct dfm_pool *pool, uint32_t index, uint32_t after)
 {
     pool->records[index].after = after;
@@ -220,8 +220,8 @@ void dfm_pool_destroy(struct dfm_pool *pool)
     free(pool);
 }
 
-/* Even nothing takes one unit, so that every block has an offset of its own. UINT64_MAX, which fits nowhere, where
- * rounding up would overflow. */
+/* Even 0 bytes take one unit, so that every block has an offset of its own. If rounding up would overflow, it gives
+ * UINT64_MAX, which fits nowhere. */
 uint64_t dfm_pool_rounded(const struct dfm_pool *pool, uint64_t bytes)
 {
     uint64_t units = bytes / pool->alignment + (bytes % pool->alignment != 0);
@@ -231,7 +231,7 @@ uint64_t dfm_pool_rounded(const struct dfm_pool *pool, uint64_t bytes)
     return units > UINT64_MAX / pool->alignment ? UINT64_MAX : units * pool->alignment;
 }
 
-/* Makes what `index` has beyond `bytes` a free record of its own. */
+/* Cuts the record `index` down to `bytes`, and makes the rest of it a free record. */
 static void split_rest(struct dfm_pool *pool, uint32_t index, uint64_t bytes)
 {
     struct record *taken = &pool->records[index];
@@ -246,7 +246,7 @@ static void split_rest(struct dfm_pool *pool, uint32_t index, uint64_t bytes)
     tree_insert(pool, &pool->free_tree, rest);
 }
 
-/* The first `bytes` of a free record that is in no tree. */
+/* Makes the first `bytes` of a free record used. The record is in no tree before. */
 static void take_record(struct dfm_pool *pool, uint32_t index, uint64_t bytes)
 {
     split_rest(pool, index, bytes);
@@ -271,7 +271,8 @@ bool dfm_pool_alloc(struct dfm_pool *pool, uint64_t bytes, uint64_t *offset)
     return true;
 }
 
-/* The record that has this offset: the one after the last used one before it, or that one itself. */
+/* The record that contains this offset. It is the last used record that begins at or below the offset, or the one after
+ * that. */
 static uint32_t find_around(const struct dfm_pool *pool, uint64_t offset)
 {
     uint32_t at = pool->used_tree.root, last = NONE;
@@ -299,7 +300,7 @@ bool dfm_pool_alloc_at(struct dfm_pool *pool, uint64_t offset, uint64_t bytes)
         pool->n_used == pool->max_blocks)
         return false;
     tree_remove(pool, &pool->free_tree, index);
-    if (r->offset < offset) {           /* what lies before it stays free: the record splits, and the rest is ours */
+    if (r->offset < offset) {           /* the record is split: what lies before the offset stays free */
         uint64_t before = offset - r->offset;
         uint32_t ours = record_take(pool, offset, r->bytes - before);
         set_after(pool, ours, r->after);
@@ -382,7 +383,7 @@ uint64_t dfm_pool_largest_free(const struct dfm_pool *pool)
 
 /* ---- the check ---- */
 
-/* Does a search from the root find `index`, past priorities that never grow? */
+/* Whether a search from the root finds `index`, and priorities never grow on the way. */
 static bool tree_holds(const struct dfm_pool *pool, const struct tree *tree, uint32_t index)
 {
     uint32_t at = tree->root, above = UINT32_MAX;
@@ -396,7 +397,7 @@ static bool tree_holds(const struct dfm_pool *pool, const struct tree *tree, uin
     return at == index;
 }
 
-/* Number of records in a tree; recurses as deep as the tree, which is logarithmic. */
+/* The number of records in a tree. The recursion is as deep as the tree, whose depth is logarithmic. */
 static uint32_t tree_count(const struct dfm_pool *pool, uint32_t root, uint32_t budget)
 {
     uint32_t count = 0;

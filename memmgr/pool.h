@@ -1,11 +1,12 @@
-/* pool.h - ranges of one memory that was allocated once (a GPU's pool). Bookkeeping lies beside the managed range,
- * never inside it, so a pool can manage memory that the CPU cannot touch, and is tested on plain numbers.
+/* pool.h - gives out ranges of one memory that was allocated once, as a GPU's pool is. Bookkeeping lies beside the managed
+ * range, never inside it. So a pool can manage memory that the CPU cannot touch, and can be tested on plain numbers. The
+ * cache uses it, and so does the memory plan of partition/.
  *
  * Memory:   dfm_pool_create() allocates all bookkeeping for `max_blocks` ranges at once; nothing allocates later.
  * Threads:  one at a time (the device's worker thread).
- * Policy:   best fit, lowest offset among equals; neighbours that are free are joined at once. Sizes are rounded up to
- *           `alignment`. O(log n) a call.
- * Errors:   no room: false (not logged, it is the caller's normal case).
+ * Policy:   best fit; of equals the lowest offset. Free neighbours are joined at once. Sizes are rounded up to
+ *           `alignment`. A call takes O(log n).
+ * Errors:   if there is no room: false. It is not logged, since it is normal for the caller.
  */
 #ifndef DFM_POOL_H
 #define DFM_POOL_H
@@ -20,11 +21,11 @@ struct dfm_pool *dfm_pool_create(uint64_t bytes, uint64_t alignment, uint32_t ma
 void dfm_pool_destroy(struct dfm_pool *pool);
 
 bool dfm_pool_alloc(struct dfm_pool *pool, uint64_t bytes, uint64_t *offset);
-/* The range at that offset (a multiple of the alignment), where it is free. */
+/* Takes the range at that offset (a multiple of the alignment); false: it is not free. */
 bool dfm_pool_alloc_at(struct dfm_pool *pool, uint64_t offset, uint64_t bytes);
-/* The highest range that begins at `from` (a multiple of the alignment) or above it. O(ranges there). */
+/* Takes the highest free range that begins at `from` (a multiple of the alignment) or above it. O(ranges there). */
 bool dfm_pool_alloc_above(struct dfm_pool *pool, uint64_t from, uint64_t bytes, uint64_t *offset);
-void dfm_pool_free(struct dfm_pool *pool, uint64_t offset);   /* an offset that alloc gave */
+void dfm_pool_free(struct dfm_pool *pool, uint64_t offset);   /* an offset that one of the alloc functions gave */
 
 uint64_t dfm_pool_used(const struct dfm_pool *pool);
 uint64_t dfm_pool_peak(const struct dfm_pool *pool);
@@ -32,7 +33,7 @@ uint64_t dfm_pool_capacity(const struct dfm_pool *pool);
 uint64_t dfm_pool_largest_free(const struct dfm_pool *pool);
 uint64_t dfm_pool_rounded(const struct dfm_pool *pool, uint64_t bytes);
 
-/* Every list and counter against every other; for asserts and tests. */
+/* For asserts and tests: compares every list and counter with every other. */
 bool dfm_pool_check(const struct dfm_pool *pool);
 
 #endif

@@ -1,4 +1,4 @@
-/* space.c - blocks and their host memory: making the tables, and giving a block's memory back wherever it is. */
+/* space.c - blocks and their host memory: makes the tables, and gives a block's memory back in all memories that hold it. */
 #include "memmgr/space.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "runtime/base/text.h"
 
 #define LINE DFM_LINE
-#define MANY_CLASSES 1024               /* beyond this many distinct sizes they are grouped, at most 1/8 too large */
+#define MANY_CLASSES 1024               /* if there are more distinct sizes, they are rounded up by at most 1/8 */
 
 /* ---- sizes ---- */
 
@@ -24,7 +24,7 @@ static uint64_t line_rounded(uint64_t bytes)
     return bytes > UINT64_MAX - LINE ? bytes : (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* The next of 8 steps between powers of two. */
+/* Rounds up to the next of 8 steps between powers of two. */
 static uint64_t step_rounded(uint64_t bytes)
 {
     uint64_t power = LINE, step;
@@ -44,8 +44,8 @@ static uint32_t sort_unique(uint64_t *sizes, uint32_t n)
     return kept;
 }
 
-/* Fills cls[] and *classes (to be freed): one for each distinct size, rounded to a cache line, or to a step where there
- * would be too many. */
+/* Fills cls[] and *classes (which the caller frees) with a class for each distinct size. Sizes are rounded up to a cache
+ * line, or to a step if there would be too many classes. */
 static int make_classes(struct dfm_space *s, const struct dfm_space_config *config, struct dfm_heap_class **classes,
                         uint32_t *n_classes)
 {
@@ -96,7 +96,7 @@ static void pinned_free(void *arg, void *memory, uint64_t bytes)
     ((const struct dfr_device_ops *)arg)->host_free(memory, bytes);
 }
 
-/* Planned: one class of one buffer, which is all slots' pieces. */
+/* For planned memory: one class with one buffer, which has the pieces of all slots. */
 static int planned_class(const struct dfm_space_config *config, struct dfm_heap_class **classes, uint32_t *n_classes)
 {
     uint64_t bytes;
@@ -137,7 +137,7 @@ static int make_heap(struct dfm_space *s, const struct dfm_space_config *config,
         s->source = (struct dfm_heap_source){ pinned_alloc, pinned_free, (void *)config->pinned };
         s->heap = dfm_heap_create(classes, n_classes, &s->source);
     }
-    if (!s->heap)                       /* plain memory does as well, with slower copies */
+    if (!s->heap)                       /* plain memory will do, too, but its copies are slower */
         s->heap = dfm_heap_create(classes, n_classes, NULL);
     free(classes);
     if (!s->heap)
@@ -219,7 +219,7 @@ void dfm_space_destroy(struct dfm_space *s)
 static void forget_sender(struct dfm_space *s, uint32_t block)
 {
     if (s->sender)
-        atomic_store_explicit(&s->sender[block], 0, memory_order_relaxed); /* ordered by the life's end */
+        atomic_store_explicit(&s->sender[block], 0, memory_order_relaxed); /* ordered by the end of the block's life */
 }
 
 static void tell_devices(struct dfm_space *s, uint32_t block, uint32_t holders, uint32_t memory)

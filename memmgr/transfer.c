@@ -1,14 +1,14 @@
-/* transfer.c - copies between a device's memory and the host, and what other threads ask of it.
+/* transfer.c - copies between a device's memory and the host, and messages from other threads to the owner of that memory.
  *
- * Copies of one direction are issued in order on one stream with an event after each, so the oldest event is the only
- * one to ask. Both directions and all computing run beside each other; what must come after a copy waits for its event
- * (dfm_cache_wait) or is done when its completion is seen (dfm_cache_poll).
+ * Copies of one direction are issued in order on one stream, with an event after each. So only the oldest event must be
+ * asked. Both directions and all computing run at the same time. What must come after a copy waits for its event
+ * (dfm_cache_wait), or is done when the copy is seen to be complete (dfm_cache_poll).
  *
- * Messages: each kind has a stack, linked through arrays that exist once per block or waiter, so posting cannot fail.
- * An item is in its stack at most once: a block is freed once per life and its next life here begins after the owner
- * has taken the message; a waiter asks again only after it was answered; prefetches carry a flag. The owner takes the
- * stack of prefetches, then that of fetches, then that of frees, and acts in the opposite order: so a message about a
- * block's new life is never acted on before the end of its old one. Answers of peers (peer.c) come first of all.
+ * Messages: each kind has a stack, which is linked through arrays with an entry per block or waiter, so posting cannot
+ * fail. An item is in its stack at most once. A block is freed once per life, and its next life here begins after the owner
+ * has taken the message. A waiter asks again only after it was answered. Prefetches have a flag. The owner takes the stack
+ * of prefetches, then that of fetches, then that of frees, and acts in the opposite order. So a message about a block's new
+ * life is never acted on before the end of its old one. Answers of peers (peer.c) come before all others.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ uint32_t dfm_mail_take(struct dfm_mailbox *box)
 {
     if (atomic_load_explicit(&box->head, memory_order_relaxed) == DFM_NONE)
         return DFM_NONE;
-    return atomic_exchange_explicit(&box->head, DFM_NONE, memory_order_acquire); /* acquires all posts in it */
+    return atomic_exchange_explicit(&box->head, DFM_NONE, memory_order_acquire); /* acquires all posts in the stack */
 }
 
 void dfm_cache_post_free(struct dfm_cache *c, uint32_t block)
@@ -56,7 +56,7 @@ void dfm_cache_post_prefetch(struct dfm_cache *c, uint32_t block)
         dfm_mail_post(&c->prefetches, c->prefetch_next, block);
 }
 
-/* The memory that sends the block to the host: this one, from now on, unless another was asked before. */
+/* The memory that sends the block to the host. It is this memory, from now on, unless another was asked before. */
 uint32_t dfm_out_sender(struct dfm_cache *c, uint32_t block)
 {
     uint8_t sender = 0;
@@ -71,7 +71,7 @@ static void pass_on(struct dfm_cache *c, uint32_t waiter, uint32_t memory)
     c->config.answered(c->config.arg, memory);
 }
 
-/* Evicted meanwhile, for another device has it: that one is asked. */
+/* The block was evicted here since the fetch was posted, so another memory has it. If that is a device, it is asked. */
 static int forward_fetch(struct dfm_cache *c, uint32_t waiter, struct df_error *error)
 {
     uint32_t block = c->space->asked[waiter], holders = dfm_block_valid(&c->space->blocks[block]);
@@ -100,7 +100,7 @@ static int answer_fetch(struct dfm_cache *c, uint32_t waiter, struct df_error *e
         return DF_OK;
     }
     e = dfm_entry_held(c, block);
-    if (!e)                             /* or it is to come again, and has not */
+    if (!e)                             /* or it must come here again, and has not yet */
         return forward_fetch(c, waiter, error);
     if (e->state == DFM_COMING) {       /* as in dfm_peer_send() */
         dfm_cache_post_fetch(c, waiter);
@@ -152,7 +152,7 @@ int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error)
     }
     for (item = ahead; item != DFM_NONE; item = next) {
         next = c->prefetch_next[item];
-        atomic_store_explicit(&c->prefetch_posted[item], 0, memory_order_release); /* may be posted again */
+        atomic_store_explicit(&c->prefetch_posted[item], 0, memory_order_release); /* it may be posted again */
         if (status == DF_OK)
             status = prefetch(c, item, error);
     }
@@ -255,7 +255,7 @@ static void tell_copied(struct dfm_cache *c, struct dfm_link *link, const struct
 void dfm_entry_valid(struct dfm_cache *c, struct dfm_entry *e)
 {
     e->state = DFM_VALID;
-    /* release: the device's bytes; only this thread clears the bit, or the last reader, who is yet to come */
+    /* release: the device's bytes; only this thread clears the bit, or the last reader, which has not ended yet */
     atomic_fetch_or_explicit(&c->space->blocks[e->block].valid, c->bit, memory_order_acq_rel);
     if (e->pins == 0)
         dfm_idle(c, e);

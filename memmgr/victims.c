@@ -1,4 +1,4 @@
-/* victims.c - a heap of items that knows where each is. */
+/* victims.c - a binary heap of items that knows the index of each item, so that any item can be removed. */
 #include "memmgr/victims.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@ static void put(struct dfm_victims *v, uint32_t at, struct dfm_victim victim)
     v->place[victim.item] = at;
 }
 
-/* The place `at` is free: the victim goes there, or as far up or down from it as its turn is. */
+/* The index `at` is free: puts the victim there, or as far up or down from there as its order demands. */
 static void settle(struct dfm_victims *v, uint32_t at, struct dfm_victim victim)
 {
     while (at > 0 && goes_before(&victim, &v->heap[(at - 1) / 2])) {

@@ -1,11 +1,12 @@
-/* victims.h - which of the blocks that nobody is using goes when room is needed: the one whose next use is furthest in
- * the future (Belady); of equals, the one that was used longest ago. Where nothing is known of next uses all are equal,
- * and that is LRU.
+/* victims.h - which of the blocks that nobody is using is evicted when room is needed. It is the one whose next use is
+ * furthest in the future (Belady); of equals, the one that was used longest ago. If nothing is known of next uses, all of
+ * them are equal, and that is LRU. The cache and the simulator ask here.
  *
- * Words:    an *item* is a number below n_items, in here from add() to remove(); its next use is fixed meanwhile. Uses
- *           have numbers in the order of time; DFM_NEVER: there is none.
- * Memory:   create() allocates all that can be needed. A heap in arrays: first() is O(1), the rest O(log n); an item
- *           that is added with the latest use of all, as under LRU every one is, is O(1).
+ * Words:    an *item* is a number below n_items. It is in here from add() to remove(), and its next use does not change
+ *           in that time. Uses have numbers in the order of time; DFM_NEVER: there is no next use.
+ * Memory:   create() allocates all that can be needed.
+ * Cost:     a heap in arrays. first() is O(1), the rest is O(log n). Under LRU an added item is always the last to go,
+ *           which is O(1).
  * Threads:  one at a time.
  */
 #ifndef DFM_VICTIMS_H
@@ -18,20 +19,20 @@
 #define DFM_NO_VICTIM UINT32_MAX
 
 struct dfm_victim {
-    uint64_t next_use, used;            /* `used` counts additions: the smaller, the longer ago */
+    uint64_t next_use, used;            /* `used` numbers additions: the smaller, the longer ago it was used */
     uint32_t item;
 };
 
 struct dfm_victims {
     uint32_t n;
-    struct dfm_victim *heap;            /* the first is the next to go */
-    uint32_t *place;                    /* by item: where in the heap; DFM_NO_VICTIM: it is not */
+    struct dfm_victim *heap;            /* the first is the next to be evicted */
+    uint32_t *place;                    /* of an item: its index in the heap; DFM_NO_VICTIM: it is not there */
     uint32_t n_items;
     uint64_t clock;
 };
 
-bool dfm_victims_create(struct dfm_victims *victims, uint32_t n_items); /* false: no memory; destroy() is due anyway */
-void dfm_victims_destroy(struct dfm_victims *victims);                  /* one that is all zero, too */
+bool dfm_victims_create(struct dfm_victims *victims, uint32_t n_items); /* false: no memory; call destroy() all the same */
+void dfm_victims_destroy(struct dfm_victims *victims);                  /* allowed if all is zero */
 
 static inline bool dfm_victims_has(const struct dfm_victims *v, uint32_t item)
 {
@@ -42,8 +43,8 @@ static inline uint32_t dfm_victims_first(const struct dfm_victims *v)
     return v->n > 0 ? v->heap[0].item : DFM_NO_VICTIM;
 }
 
-void dfm_victims_add(struct dfm_victims *victims, uint32_t item, uint64_t next_use); /* one that is not in */
-void dfm_victims_remove(struct dfm_victims *victims, uint32_t item);                 /* one that is */
+void dfm_victims_add(struct dfm_victims *victims, uint32_t item, uint64_t next_use); /* an item that is not in here */
+void dfm_victims_remove(struct dfm_victims *victims, uint32_t item);                 /* an item that is in here */
 
 bool dfm_victims_check(const struct dfm_victims *victims); /* for asserts and tests */
 

@@ -118,8 +118,8 @@ static bool give_up_copy(struct dfm_cache *c, struct dfm_block *b)
 /* Evicts the entry, at once or when its write-back is complete. */
 static void evict(struct dfm_cache *c, struct dfm_entry *e)
 {
-    /* If our bit was cleared by the block's end, the message of that is in the mailbox. If another memory holds the block,
-     * that copy is enough. Else this is the last copy, and nobody else can change that (space.h). */
+    /* If our bit was cleared by the block's end, the message of that is in the mailbox. If another memory holds the
+     * block, that copy is enough. Else this is the last copy, and nobody else can change that (space.h). */
     if (give_up_copy(c, &c->space->blocks[e->block])) {
         dfm_busy(c, e);
         dfm_evicted(c, e);
@@ -149,8 +149,8 @@ static bool evict_one(struct dfm_cache *c, uint64_t bytes)
     return true;
 }
 
-/* Whether the claim must wait for one of its inputs: one that is being written back, or one that is being copied out and
- * would be overwritten. */
+/* Whether the claim must wait for one of its inputs: one that is being written back, or one that is being copied out
+ * and would be overwritten. */
 static bool in_the_way(const struct dfm_cache *c, const struct dfm_claim *claim)
 {
     for (uint32_t i = 0; i < claim->n; i++) {
@@ -188,7 +188,8 @@ static bool reserve_piece(struct dfm_cache *c, struct dfm_piece *p)
     return true;
 }
 
-/* Each job gets a piece of the planned scratch that is large enough for any job, so jobs are never in each other's way. */
+/* Each job gets a piece of the planned scratch that is large enough for any job, so jobs are never in each other's
+ * way. */
 static bool reserve_scratch(struct dfm_cache *c, struct dfm_claim *claim)
 {
     uint64_t bytes = claim->tmp_bytes;

@@ -1,14 +1,14 @@
-/* cache.h - one device's memory: which blocks are in it, which are being copied in or out, and which are evicted when room
- * is needed. The worker that owns a GPU calls it.
+/* cache.h - one device's memory: which blocks are in it, which are being copied in or out, and which are evicted when
+ * room is needed. The worker that owns a GPU calls it.
  *
  * Words:    an *entry* is the piece of the pool that holds a block. A *claim* is all that one job needs of this memory:
- *           its inputs, its outputs, its scratch. To *reserve* a claim is to get memory for all of it, or for nothing of
- *           it. The entries of a reserved claim are *pinned*: they stay until the claim is released. A *fetch* copies a
- *           block to the host. To *evict* an entry that nobody pins is to drop it. If it is the last valid copy, a
- *           *write-back* to the host comes first.
- * Whole:    blocks come and go as a whole. If a token is divided, each part must be a block here, with a number and bytes
- *           of its own in the space, and a claim must list the parts that its job needs. Nothing in this layer asks what a
- *           block is a part of.
+ *           its inputs, its outputs, its scratch. To *reserve* a claim is to get memory for all of it, or for nothing
+ *           of it. The entries of a reserved claim are *pinned*: they stay until the claim is released. A *fetch*
+ *           copies a block to the host. To *evict* an entry that nobody pins is to drop it. If it is the last valid
+ *           copy, a *write-back* to the host comes first.
+ * Whole:    blocks come and go as a whole. If a token is divided, each part must be a block here, with a number and
+ *           bytes of its own in the space, and a claim must list the parts that its job needs. Nothing in this layer
+ *           asks what a block is a part of.
  *
  * States of an entry:
  *     1  free       in the list of unused entries
@@ -17,27 +17,28 @@
  *     3a coming     a peer was asked to send it here; pinned
  *     4  filling    reserved for an output; pinned
  *     5  valid      holds the bytes; it is among the victims unless it is pinned or being copied out
- *     6  leaving    valid and not pinned, and a write-back is under way: 5 -> 6 by eviction, 6 -> 1 when the write-back is
- *                   complete. A claim that wants the block waits until then. So no block is dropped while it is being
- *                   written back
+ *     6  leaving    valid and not pinned, and a write-back is under way: 5 -> 6 by eviction, 6 -> 1 when the write-back
+ *                   is complete. A claim that wants the block waits until then. So no block is dropped while it is
+ *                   being written back
  * 1 -> 2, 3, 4 by reserve; 1 -> 3 by prefetch; 2 -> 3 by load; 2 -> 3a by expect; 3a -> 5 when the peer has sent it;
  * 3a -> 2 when the peer cannot send it; 3 -> 5 when the copy is complete; 4 -> 5 by release; 5 -> 1 by drop and by
  * eviction.
  *
- * Places:   if places were decided before the run, each planned block has its own. Some blocks have none: those of a node
- *           that runs elsewhere than planned, or that is launched before a place is free. They go above all places, and
- *           above what is kept for scratch. As long as only planned blocks come here, no block is in the way of another,
- *           nothing is evicted, and addresses are the same in later waves. If a claim must have room and there is none
- *           above, it takes any free room, places included, and evicts. A claim that lacks nothing but scratch waits for
- *           the scratch of another job.
+ * Places:   if places were decided before the run, each planned block has its own. Some blocks have none: those of a
+ *           node that runs elsewhere than planned, or that is launched before a place is free. They go above all
+ *           places, and above what is kept for scratch. As long as only planned blocks come here, no block is in the
+ *           way of another, nothing is evicted, and addresses are the same in later waves. If a claim must have room
+ *           and there is none above, it takes any free room, places included, and evicts. A claim that lacks nothing
+ *           but scratch waits for the scratch of another job.
  *
  * Memory:   dfm_cache_create() allocates everything, dfm_cache_destroy() returns it. The device is borrowed.
- * Threads:  the owner thread calls everything but dfm_cache_post_…() and dfm_cache_prefetch_pends(), which any thread may
- *           call. Messages that were posted before a job became ready are acted on before that job's claim is reserved.
+ * Threads:  the owner thread calls everything but dfm_cache_post_…() and dfm_cache_prefetch_pends(), which any thread
+ *           may call. Messages that were posted before a job became ready are acted on before that job's claim is
+ *           reserved.
  * Progress: a claim whose page-rounded size is at most the pool's can always be reserved in the end. When nobody pins
  *           anything, all entries are evicted. The empty pool is one piece, and then places are kept for nobody. A
- *           prefetch takes free room only, and none while a claim waits. A block that is being sent to a peer is pinned.
- *           The copy needs nothing of the peer but memory which the peer has already reserved, so it ends.
+ *           prefetch takes free room only, and none while a claim waits. A block that is being sent to a peer is
+ *           pinned. The copy needs nothing of the peer but memory which the peer has already reserved, so it ends.
  * Errors:   those of the device are passed on.
  */
 #ifndef DFM_CACHE_H
@@ -55,11 +56,11 @@ struct dfm_cache_config {
     uint64_t pool_bytes;
     uint32_t max_pieces;                /* of one claim */
     uint32_t max_claims;                /* that are reserved at the same time */
-    /* When a job of this device will next read the block: victims.h. The owner thread calls it when the block's last pin
-     * goes, so nobody reads the block then. NULL: next uses are not known, and eviction is LRU. */
+    /* When a job of this device will next read the block: victims.h. The owner thread calls it when the block's last
+     * pin goes, so nobody reads the block then. NULL: next uses are not known, and eviction is LRU. */
     uint64_t (*next_use)(void *arg, uint32_t block);
-    /* The planned offset of the block; UINT64_MAX: it has none. NULL: nothing is planned, and a block goes wherever there
-     * is room. */
+    /* The planned offset of the block; UINT64_MAX: it has none. NULL: nothing is planned, and a block goes wherever
+     * there is room. */
     uint64_t (*place)(void *arg, uint32_t block);
     uint64_t planned_bytes;             /* all places are below this offset */
     uint64_t scratch_bytes;             /* bytes above planned_bytes that are kept for scratch */
@@ -103,20 +104,20 @@ enum dfm_reserved { DFM_RESERVED, DFM_WAIT, DFM_ERROR };
  * order: a claim that must wait is tried again before any other. */
 enum dfm_reserved dfm_cache_reserve(struct dfm_cache *cache, struct dfm_claim *claim, struct df_error *error);
 
-/* Reserves a claim for a job that is launched behind others. It takes free room only, evicts nothing and copies nothing.
- * DFM_WAIT (nothing is reserved) if free room is not enough, or an input is not here. Inputs may still be filled by a
- * job in flight: the launch follows that job in the stream, so it reads them after they are filled. */
+/* Reserves a claim for a job that is launched behind others. It takes free room only, evicts nothing and copies
+ * nothing. DFM_WAIT (nothing is reserved) if free room is not enough, or an input is not here. Inputs may still be
+ * filled by a job in flight: the launch follows that job in the stream, so it reads them after they are filled. */
 enum dfm_reserved dfm_cache_reserve_ahead(struct dfm_cache *cache, struct dfm_claim *claim, struct df_error *error);
-/* The memory that the claim takes over belongs to its outputs from now on, and not only from its release. So a claim that
- * follows finds them. */
+/* The memory that the claim takes over belongs to its outputs from now on, and not only from its release. So a claim
+ * that follows finds them. */
 void dfm_cache_take_over(struct dfm_cache *cache, struct dfm_claim *claim);
 
-/* The awaited piece is on the host now: issues its copy, unless another claim did. If too many copies are under way, the
- * piece stays awaited, and the call must be repeated later. */
+/* The awaited piece is on the host now: issues its copy, unless another claim did. If too many copies are under way,
+ * the piece stays awaited, and the call must be repeated later. */
 int dfm_cache_load(struct dfm_cache *cache, struct dfm_piece *piece, struct df_error *error);
 
-/* For an awaited piece that a peer has: writes the address where the peer must send it into space->peer_asks[waiter]. The
- * caller then posts a fetch to that peer. false: a peer was asked already. */
+/* For an awaited piece that a peer has: writes the address where the peer must send it into space->peer_asks[waiter].
+ * The caller then posts a fetch to that peer. false: a peer was asked already. */
 bool dfm_cache_expect(struct dfm_cache *cache, const struct dfm_piece *piece, uint32_t waiter);
 
 /* Whether a peer was asked for the piece and has not answered yet. */
@@ -144,7 +145,8 @@ void dfm_cache_drop(struct dfm_cache *cache, uint32_t block);
 int dfm_cache_to_host(struct dfm_cache *cache, uint32_t block, struct df_error *error);
 void dfm_cache_stats(const struct dfm_cache *cache, struct df_memory_stats *stats);
 
-/* For the end of a run that succeeded: acts on all messages, and gives the bytes of waves' blocks that are still here. */
+/* For the end of a run that succeeded: acts on all messages, and gives the bytes of waves' blocks that are still
+ * here. */
 uint64_t dfm_cache_left_bytes(struct dfm_cache *cache);
 
 /* For tests: compares every list and counter with every other. */
@@ -154,8 +156,8 @@ bool dfm_cache_check(const struct dfm_cache *cache);
 
 /* The block's life has ended: drop it. */
 void dfm_cache_post_free(struct dfm_cache *cache, uint32_t block);
-/* Copy the block space->asked[waiter] to the host, then call arrived(waiter). If space->peer_asks[waiter] has a receiver,
- * copy the block to that device instead. */
+/* Copy the block space->asked[waiter] to the host, then call arrived(waiter). If space->peer_asks[waiter] has a
+ * receiver, copy the block to that device instead. */
 void dfm_cache_post_fetch(struct dfm_cache *cache, uint32_t waiter);
 /* Copy the block from the host to this memory if there is room, since a job of this device will read it. */
 void dfm_cache_post_prefetch(struct dfm_cache *cache, uint32_t block);

@@ -1,5 +1,5 @@
-/* cache_impl.h - the inside of the cache. cache.c (entries, claims, eviction), transfer.c (copies under way, messages from
- * other threads) and peer.c (copies between devices) share it. It is private to memmgr.
+/* cache_impl.h - the inside of the cache. cache.c (entries, claims, eviction), transfer.c (copies under way, messages
+ * from other threads) and peer.c (copies between devices) share it. It is private to memmgr.
  */
 #ifndef DFM_CACHE_IMPL_H
 #define DFM_CACHE_IMPL_H
@@ -18,7 +18,7 @@ struct dfm_entry {
     uint32_t block;
     uint32_t next;                      /* in the list of free entries */
     uint32_t out_next;                  /* in the queue of copies to the host that must be issued */
-    uint32_t waiters;                   /* the first that waits for its copy to the host; space->waiter_next links them */
+    uint32_t waiters;                   /* the first that waits for its copy to the host, see waiter_next */
     uint32_t pins;
     uint8_t state, out;
 };
@@ -52,7 +52,7 @@ struct dfm_cache {
     uint32_t n_tmp;                     /* claims with scratch reserved */
     uint64_t leaving_bytes;
     uint32_t culprit;                   /* the block whose copy failed; DFM_NONE: none */
-    bool must;                          /* a claim is reserved that must have room: it takes others' places, and evicts */
+    bool must;                          /* the claim must have room: it takes others' places, and evicts */
     bool by_place;                      /* places are kept; false for a claim that is alone and does not fit so */
     bool waiting;                       /* a claim waits for room, so nothing is prefetched */
     struct dfm_link in, out, peer;
@@ -95,7 +95,8 @@ void dfm_peer_sent(struct dfm_cache *c, struct dfm_entry *e);       /* the oldes
 void dfm_peer_answer(struct dfm_cache *c, uint32_t waiter, bool sent);
 void dfm_peer_answers(struct dfm_cache *c, uint32_t waiter);        /* of peers that were asked: a list of waiters */
 
-/* The entry that has the block's bytes, or will have them soon. NULL: there is none, or it is only reserved (AWAITING). */
+/* The entry that has the block's bytes, or will have them soon. NULL: there is none, or it is only reserved
+ * (AWAITING). */
 static inline struct dfm_entry *dfm_entry_held(const struct dfm_cache *c, uint32_t block)
 {
     struct dfm_entry *e = c->entry_of[block] == DFM_NONE ? NULL : &c->entries[c->entry_of[block]];

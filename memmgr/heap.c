@@ -1,13 +1,13 @@
 /* heap.c - Treiber stacks (IBM RJ 5118, 1986) of buffer indices, one for each size class, over one reservation.
  *
- * A stack's top is one 64-bit word: the index of a buffer, and a tag. The tag grows with each change, so a compare-and-swap
- * that succeeds proves that the top did not change since it was read. The link of a free buffer to the next one lies beside
- * the reservation, not in the buffer. So only its users touch a buffer. A slow thread may read the link of a buffer that
- * was taken meanwhile: it reads valid memory, and its compare-and-swap fails.
+ * A stack's top is one 64-bit word: the index of a buffer, and a tag. The tag grows with each change, so a
+ * compare-and-swap that succeeds proves that the top did not change since it was read. The link of a free buffer to the
+ * next one lies beside the reservation, not in the buffer. So only its users touch a buffer. A slow thread may read the
+ * link of a buffer that was taken meanwhile: it reads valid memory, and its compare-and-swap fails.
  *
- * Orders: alloc's load of top acquires the release of the free (or of create) that put the buffer there, hence everything
- * that its last user wrote. Both operations are read-modify-writes of top, so the release is carried on through those
- * between.
+ * Orders: alloc's load of top acquires the release of the free (or of create) that put the buffer there, hence
+ * everything that its last user wrote. Both operations are read-modify-writes of top, so the release is carried on
+ * through those between.
  */
 #include "memmgr/heap.h"
 

@@ -1,8 +1,8 @@
 /* layout.c - a list of segments in order of offset, and for each tenant a list of its segments.
  *
- * Every byte below the end belongs to exactly one segment. A *run* is a row of neighbouring segments that may be taken. A
- * new tenant takes segments from the start of a run, and the rest of the last one stays with the tenant that was there. So
- * a placement adds two segments at most.
+ * Every byte below the end belongs to exactly one segment. A *run* is a row of neighbouring segments that may be taken.
+ * A new tenant takes segments from the start of a run, and the rest of the last one stays with the tenant that was
+ * there. So a placement adds two segments at most.
  */
 #include "memmgr/layout.h"
 
@@ -146,8 +146,8 @@ static bool is_free(const struct dfm_layout *l, uint32_t s)
     return s != NONE && (l->segments[s].offered || l->segments[s].last_step < l->before_step);
 }
 
-/* The first segment of the run that contains the offered segment s. NONE: another offered segment comes before s in this
- * run, so the run is looked at when that one is. */
+/* The first segment of the run that contains the offered segment s. NONE: another offered segment comes before s in
+ * this run, so the run is looked at when that one is. */
 static uint32_t run_start(const struct dfm_layout *l, uint32_t s)
 {
     for (uint32_t i = 0; i < MAX_BESIDE; i++) {
@@ -173,8 +173,8 @@ static uint64_t run_bytes(const struct dfm_layout *l, uint32_t s, bool *at_end)
     return bytes;
 }
 
-/* The first segment of the best run. If no run is large enough: *grown, and the first segment of the run at the end, which
- * must be made longer; NONE: there is no run at the end. */
+/* The first segment of the best run. If no run is large enough: *grown, and the first segment of the run at the end,
+ * which must be made longer; NONE: there is no run at the end. */
 static uint32_t best_run(const struct dfm_layout *l, uint64_t bytes, bool *grown)
 {
     uint32_t best = NONE, end = NONE;
@@ -200,8 +200,8 @@ static uint32_t best_run(const struct dfm_layout *l, uint64_t bytes, bool *grown
 
 /* ---- placing ---- */
 
-/* Takes `bytes` from the start of the run at `s`, or the whole run if it is shorter. Gives the segments before and after
- * what was taken. */
+/* Takes `bytes` from the start of the run at `s`, or the whole run if it is shorter. Gives the segments before and
+ * after what was taken. */
 static void take_run(struct dfm_layout *l, uint32_t s, uint64_t bytes, uint32_t *before, uint32_t *after)
 {
     *before = l->segments[s].before;

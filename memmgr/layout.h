@@ -1,10 +1,10 @@
-/* layout.h - offsets that are decided before a run. A range of memory is cut into segments, and each segment remembers the
- * tenant that was there last. A later tenant gets segments whose tenants are known to have left, or the end of the range.
- * The memory plan (partition/memory/memory_any.c) uses it.
+/* layout.h - offsets that are decided before a run. A range of memory is cut into segments, and each segment remembers
+ * the tenant that was there last. A later tenant gets segments whose tenants are known to have left, or the end of the
+ * range. The memory plan (partition/memory/memory_any.c) uses it.
  *
- * Words:    a *tenant* is a piece of memory with a life, known by its number. The caller knows which tenants a new one may
- *           follow: it *offers* them, one by one, or all whose life ends before some step. Each tenant follows the one
- *           before it. So the last tenant of a segment stands for all that were there before: who may follow it may
+ * Words:    a *tenant* is a piece of memory with a life, known by its number. The caller knows which tenants a new one
+ *           may follow: it *offers* them, one by one, or all whose life ends before some step. Each tenant follows the
+ *           one before it. So the last tenant of a segment stands for all that were there before: who may follow it may
  *           follow all of them.
  * Memory:   dfm_layout_create() allocates everything. Only numbers are managed here, no memory.
  * Threads:  one at a time.
@@ -24,11 +24,11 @@ struct dfm_layout;
 struct dfm_layout *dfm_layout_create(uint64_t alignment, uint32_t max_tenants);
 void dfm_layout_destroy(struct dfm_layout *layout);
 
-/* The tenant's segments may be taken from now until dfm_layout_withdraw(). false: the tenant has no segment any more, and
- * never will again. */
+/* The tenant's segments may be taken from now until dfm_layout_withdraw(). false: the tenant has no segment any more,
+ * and never will again. */
 bool dfm_layout_offer(struct dfm_layout *layout, uint32_t tenant);
-/* Until withdraw, segments of all tenants whose last step is below `step` may be taken, too, if they lie beside segments
- * that were offered. */
+/* Until withdraw, segments of all tenants whose last step is below `step` may be taken, too, if they lie beside
+ * segments that were offered. */
 void dfm_layout_offer_before(struct dfm_layout *layout, uint32_t step);
 /* Gives a new tenant its offset; its life ends with last_step. false: the offsets overflow. */
 bool dfm_layout_place(struct dfm_layout *layout, uint32_t tenant, uint64_t bytes, uint32_t last_step, uint64_t *offset);

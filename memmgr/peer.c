@@ -117,8 +117,8 @@ int dfm_peer_issue(struct dfm_cache *c, struct df_error *error)
     return DF_OK;
 }
 
-/* Sets the receiver's bit before our copy may be evicted. Else we could write back a copy as if it were the last one, while
- * the block is dropped. The receiver's piece is pinned, so the receiver does not clear the bit. */
+/* Sets the receiver's bit before our copy may be evicted. Else we could write back a copy as if it were the last one,
+ * while the block is dropped. The receiver's piece is pinned, so the receiver does not clear the bit. */
 void dfm_peer_sent(struct dfm_cache *c, struct dfm_entry *e)
 {
     uint32_t waiter = c->sending[(c->peer.completed - 1) % c->peer.capacity];

@@ -1,10 +1,10 @@
 /* pool.c - best fit over records that lie beside the managed range.
  *
- * Every byte of the range belongs to exactly one record, which is free or used. Records are linked in order of offset, and
- * two neighbours are never both free. Free records are in a tree ordered by (size, offset); its first element that is not
- * smaller than a request is the best fit. Used records are in a tree ordered by offset, where dfm_pool_free() finds them.
- * At most max_blocks records are used, and between two used ones lies at most one free record. So 2 * max_blocks + 1
- * records always suffice.
+ * Every byte of the range belongs to exactly one record, which is free or used. Records are linked in order of offset,
+ * and two neighbours are never both free. Free records are in a tree ordered by (size, offset); its first element that
+ * is not smaller than a request is the best fit. Used records are in a tree ordered by offset, where dfm_pool_free()
+ * finds them. At most max_blocks records are used, and between two used ones lies at most one free record. So 2 *
+ * max_blocks + 1 records always suffice.
  *
  * The trees are treaps (Seidel & Aragon 1996): binary search trees that are also heaps by a priority. The priority is
  * hashed from the record's index. So the depth is logarithmic whatever the order of calls, and two runs do the same.

@@ -1,6 +1,6 @@
-/* pool.h - gives out ranges of one memory that was allocated once, as a GPU's pool is. Bookkeeping lies beside the managed
- * range, never inside it. So a pool can manage memory that the CPU cannot touch, and can be tested on plain numbers. The
- * cache uses it, and so does the memory plan of partition/.
+/* pool.h - gives out ranges of one memory that was allocated once, as a GPU's pool is. Bookkeeping lies beside the
+ * managed range, never inside it. So a pool can manage memory that the CPU cannot touch, and can be tested on plain
+ * numbers. The cache uses it, and so does the memory plan of partition/.
  *
  * Memory:   dfm_pool_create() allocates all bookkeeping for `max_blocks` ranges at once; nothing allocates later.
  * Threads:  one at a time (the device's worker thread).

@@ -1,4 +1,5 @@
-/* space.c - blocks and their host memory: makes the tables, and gives a block's memory back in all memories that hold it. */
+/* space.c - blocks and their host memory: makes the tables, and gives a block's memory back in all memories that hold
+ * it. */
 #include "memmgr/space.h"
 
 #include <stdlib.h>
@@ -44,8 +45,8 @@ static uint32_t sort_unique(uint64_t *sizes, uint32_t n)
     return kept;
 }
 
-/* Fills cls[] and *classes (which the caller frees) with a class for each distinct size. Sizes are rounded up to a cache
- * line, or to a step if there would be too many classes. */
+/* Fills cls[] and *classes (which the caller frees) with a class for each distinct size. Sizes are rounded up to a
+ * cache line, or to a step if there would be too many classes. */
 static int make_classes(struct dfm_space *s, const struct dfm_space_config *config, struct dfm_heap_class **classes,
                         uint32_t *n_classes)
 {

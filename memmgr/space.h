@@ -1,9 +1,9 @@
-/* space.h - the tokens of a run: a block for each value of each wave in flight, in which memories it is valid, and its host
- * memory.
+/* space.h - the tokens of a run: a block for each value of each wave in flight, in which memories it is valid, and its
+ * host memory.
  *
  * memmgr/ manages memory for a run: host memory (heap.h), who holds which token (space.h), a device's memory (pool.h,
- * cache.h), and offsets planned before a run (layout.h). It knows what a device can do (runtime/device/) and runtime/base,
- * and nothing of graphs or jobs.
+ * cache.h), and offsets planned before a run (layout.h). It knows what a device can do (runtime/device/) and
+ * runtime/base, and nothing of graphs or jobs.
  *
  * Words:    *memory* 0 is the host, memory m > 0 the pool of device m. A *slot* holds one wave in flight; the last slot
  *           holds what is made once a run. A *block* is the record of one value in one slot; `block` as a number is
@@ -18,8 +18,8 @@
  *     4  empty      3 -> 4 by the last reader's end (dfm_space_drop), or by an inout job that takes the storage over
  *
  * In state 3, a memory becomes a holder when a copy to it is complete, and a device stops being one when it evicts. The
- * host's bit is never cleared before state 4. If several devices hold a block, only one of them, its `sender`, copies it
- * to the host: the first that was asked to.
+ * host's bit is never cleared before state 4. If several devices hold a block, only one of them, its `sender`, copies
+ * it to the host: the first that was asked to.
  *
  * Who changes bit m (m > 0) in state 3:
  *     cleared   only by the thread that owns memory m; only if another bit is set; and in one atomic step with the test
@@ -30,10 +30,10 @@
  *
  * Memory:   host memory comes from a heap (heap.h), which is made for the most that can be live. Or it is planned: each
  *           slot has one piece of memory and each value a place in it, so taking and giving back do nothing. Tokens in
- *           lent memory lie in a place of their own for each wave, and are not touched when they are given back. The cache
- *           manages device memory (cache.h). Nothing allocates after create.
- * Threads:  the thread that makes a block writes its record; after that the threads named above do. The last reader calls
- *           dfm_space_drop(), once per life of the block.
+ *           lent memory lie in a place of their own for each wave, and are not touched when they are given back. The
+ *           cache manages device memory (cache.h). Nothing allocates after create.
+ * Threads:  the thread that makes a block writes its record; after that the threads named above do. The last reader
+ *           calls dfm_space_drop(), once per life of the block.
  */
 #ifndef DFM_SPACE_H
 #define DFM_SPACE_H
@@ -104,8 +104,8 @@ struct dfm_space_config {
     const uint64_t *bytes;              /* of a value; copied */
     const uint64_t *count;              /* of a value: most buffers of it that are live at once; read during create */
     const uint8_t *poison;              /* of a value; copied; NULL: memory is left as it is */
-    /* Planned places in lines of DFM_LINE bytes, which hold in every order in which jobs may run. Borrowed until destroy.
-     * NULL: there is a heap. */
+    /* Planned places in lines of DFM_LINE bytes, which hold in every order in which jobs may run. Borrowed until
+     * destroy. NULL: there is a heap. */
     const uint32_t *line;
     uint64_t slot_bytes, once_bytes;    /* planned: the size of a slot's piece, and of the last slot's */
     /* By value, borrowed until destroy. wave() gives the wave that is in a slot; it is asked when a block there gets
@@ -165,8 +165,8 @@ void dfm_space_drop(struct dfm_space *s, uint32_t block, uint32_t memory);
 /* The same, but the host memory goes to block `to` (of the same size), which is not valid yet. For host threads. */
 void dfm_space_move_host(struct dfm_space *s, uint32_t block, uint32_t to);
 
-/* For the end of a run that succeeded: the bytes that blocks of waves still have, on the host (without lent memory) and on
- * devices. */
+/* For the end of a run that succeeded: the bytes that blocks of waves still have, on the host (without lent memory) and
+ * on devices. */
 uint64_t dfm_space_left_bytes(struct dfm_space *s);
 
 #endif

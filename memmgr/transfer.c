@@ -1,14 +1,15 @@
-/* transfer.c - copies between a device's memory and the host, and messages from other threads to the owner of that memory.
+/* transfer.c - copies between a device's memory and the host, and messages from other threads to the owner of that
+ * memory.
  *
  * Copies of one direction are issued in order on one stream, with an event after each. So only the oldest event must be
  * asked. Both directions and all computing run at the same time. What must come after a copy waits for its event
  * (dfm_cache_wait), or is done when the copy is seen to be complete (dfm_cache_poll).
  *
  * Messages: each kind has a stack, which is linked through arrays with an entry per block or waiter, so posting cannot
- * fail. An item is in its stack at most once. A block is freed once per life, and its next life here begins after the owner
- * has taken the message. A waiter asks again only after it was answered. Prefetches have a flag. The owner takes the stack
- * of prefetches, then that of fetches, then that of frees, and acts in the opposite order. So a message about a block's new
- * life is never acted on before the end of its old one. Answers of peers (peer.c) come before all others.
+ * fail. An item is in its stack at most once. A block is freed once per life, and its next life here begins after the
+ * owner has taken the message. A waiter asks again only after it was answered. Prefetches have a flag. The owner takes
+ * the stack of prefetches, then that of fetches, then that of frees, and acts in the opposite order. So a message about
+ * a block's new life is never acted on before the end of its old one. Answers of peers (peer.c) come before all others.
  */
 #include <assert.h>
 #include <stdlib.h>

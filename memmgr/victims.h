@@ -1,6 +1,6 @@
 /* victims.h - which of the blocks that nobody is using is evicted when room is needed. It is the one whose next use is
- * furthest in the future (Belady); of equals, the one that was used longest ago. If nothing is known of next uses, all of
- * them are equal, and that is LRU. The cache and the simulator ask here.
+ * furthest in the future (Belady); of equals, the one that was used longest ago. If nothing is known of next uses, all
+ * of them are equal, and that is LRU. The cache and the simulator ask here.
  *
  * Words:    an *item* is a number below n_items. It is in here from add() to remove(), and its next use does not change
  *           in that time. Uses have numbers in the order of time; DFM_NEVER: there is no next use.
@@ -31,7 +31,7 @@ struct dfm_victims {
     uint64_t clock;
 };
 
-bool dfm_victims_create(struct dfm_victims *victims, uint32_t n_items); /* false: no memory; call destroy() all the same */
+bool dfm_victims_create(struct dfm_victims *victims, uint32_t n_items); /* false: no memory; destroy() is still due */
 void dfm_victims_destroy(struct dfm_victims *victims);                  /* allowed if all is zero */
 
 static inline bool dfm_victims_has(const struct dfm_victims *v, uint32_t item)

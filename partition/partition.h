@@ -57,8 +57,8 @@ void dfp_options_default(struct dfp_options *options);  /* ratio total, weight g
 /* The budget that budget = 0 stands for. */
 uint64_t dfp_default_budget(const struct df_graph *graph);
 
-/* Seconds of a node on a unit: the time of its work for the unit's class, plus the launch overhead. NaN: the node cannot
- * run there. Hints @cpu and @gpu are obeyed here: the other classes give NaN, unless no unit would be left. */
+/* Seconds of a node on a unit: the time of its work for the unit's class, plus the launch overhead. NaN: the node
+ * cannot run there. Hints @cpu and @gpu are obeyed here: the other classes give NaN, unless no unit would be left. */
 double dfp_node_time_s(const struct dfp_problem *problem, uint32_t node, uint32_t unit);
 
 #define DFP_RUN_PLACED "static"

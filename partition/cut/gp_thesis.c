@@ -1,15 +1,15 @@
 /* gp_thesis.c - the partition of Wu's thesis, section 4.2: METIS cuts the graph so that little is transferred and each
  * side gets its share of the work, R_cpu = T_gpu / (T_gpu + T_cpu).
  *
- * It stays as it was published, so that others can be compared with it. It knows nothing of precedence. Nor does it know
- * that one node may be 20 times faster on one side while its neighbour is not. With several GPUs, the host's part is cut
- * off first, then the GPUs' parts one after the other.
+ * It stays as it was published, so that others can be compared with it. It knows nothing of precedence. Nor does it
+ * know that one node may be 20 times faster on one side while its neighbour is not. With several GPUs, the host's part
+ * is cut off first, then the GPUs' parts one after the other.
  *
  * Form:     METIS's recursive bisection, which is made for few parts. METIS's k-way form keeps the shares less well on
  *           small graphs, and leaves the smaller side empty more often. (On a Jacobi stencil of 320 nodes the makespan
  *           was then 1.6 times as long.)
- * Sides:    which of the two sides is the host's follows from the share. With a share around a half, both ways round are
- *           about as near to it. Then the evaluator's prediction decides.
+ * Sides:    which of the two sides is the host's follows from the share. With a share around a half, both ways round
+ *           are about as near to it. Then the evaluator's prediction decides.
  * METIS:    prints and misbehaves on graphs without vertices and on shares of 0, so it is never given any.
  */
 #include <math.h>

@@ -18,8 +18,8 @@ struct dfp_metis_cut {
     bool kway;                          /* METIS's k-way form, for many parts; else recursive bisection */
 };
 
-/* Fills part[v] for all vertices of the graph. It must have at least 2 vertices; for more than two parts it must have at
- * least twice as many vertices as parts. */
+/* Fills part[v] for all vertices of the graph. It must have at least 2 vertices; for more than two parts it must have
+ * at least twice as many vertices as parts. */
 int dfp_metis_call(const struct dfp_metis_graph *graph, const struct dfp_metis_cut *cut, int32_t *part,
                    struct df_error *error);
 

@@ -13,7 +13,7 @@ struct building {
     enum dfp_edges edges;
     uint32_t *vertex_of;                /* of a node: its vertex; DF_NONE: it has none */
     int32_t *met_at;                    /* of a vertex: its position in the list that is being merged, or -1 */
-    int32_t *neighbour;                 /* for each arc, the vertex at its other end; a vertex may be there repeatedly */
+    int32_t *neighbour;                 /* of each arc the vertex at its other end; one may be there repeatedly */
     double *arc_s;
     double *vertex_s;
     uint64_t *first;                    /* n + 1: where a vertex's arcs begin in neighbour[] and arc_s[] */
@@ -55,8 +55,8 @@ static double arc_weight_s(const struct building *b, uint64_t bytes)
     return b->edges == DFP_EDGES_DEVICES ? devices_weight_s(b->platform, bytes) : host_weight_s(b->platform, bytes);
 }
 
-/* Without peers a copy between devices is two copies over the host's link, one each way. So the weights for the host are
- * good for devices, too. */
+/* Without peers a copy between devices is two copies over the host's link, one each way. So the weights for the host
+ * are good for devices, too. */
 static bool has_peers(const struct df_platform *platform)
 {
     for (uint32_t u = 1; u < platform->n_units; u++)

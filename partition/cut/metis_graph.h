@@ -1,15 +1,15 @@
 /* metis_graph.h - the dataflow graph as METIS gets it: undirected, with integer weights.
  *
- * This room cuts graphs: with METIS, and by minimum cuts. It holds the partitioner "gp-thesis", and gives starts to gp. It
- * knows partition/model. Only metis_call.c knows METIS's header.
+ * This room cuts graphs: with METIS, and by minimum cuts. It holds the partitioner "gp-thesis", and gives starts to gp.
+ * It knows partition/model. Only metis_call.c knows METIS's header.
  *
- * Vertices: the nodes that cost something, in order of number. A vertex's weight is the node's time on the fastest device
- *           (or on the CPU), times @rate.
+ * Vertices: the nodes that cost something, in order of number. A vertex's weight is the node's time on the fastest
+ *           device (or on the CPU), times @rate.
  * Edges:    one between any two vertices that exchange values. Its weight is the sum of the transfer times of all arcs
  *           between them. A value that three nodes read is three arcs here, although the machine copies it once; METIS
  *           cannot see that.
- * Weights:  scaled so that the largest is 1000, and rounded up, so none is 0. For very large graphs the largest is less,
- *           since the sum of n weights must stay below 2^30.
+ * Weights:  scaled so that the largest is 1000, and rounded up, so none is 0. For very large graphs the largest is
+ *           less, since the sum of n weights must stay below 2^30.
  * Memory:   dfp_metis_graph_free() returns a graph.
  */
 #ifndef DFP_METIS_GRAPH_H
@@ -39,8 +39,8 @@ int dfp_metis_graph_extract(const struct dfp_metis_graph *graph, const int32_t *
                             struct dfp_metis_graph *part, struct df_error *error);
 
 /* The share of the work that each unit should get; the shares sum to 1. The host's share is the thesis's ratio over the
- * nodes that both the host and a device can run. Several devices divide the rest in inverse proportion to their own total
- * times. If no node can move, the host gets all. */
+ * nodes that both the host and a device can run. Several devices divide the rest in inverse proportion to their own
+ * total times. If no node can move, the host gets all. */
 void dfp_target_shares(const struct dfp_model *model, enum dfp_ratio ratio, double *share);
 
 #endif

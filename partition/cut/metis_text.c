@@ -1,4 +1,5 @@
-/* metis_text.c - writes the weighted graph in METIS's file format, for gpmetis and other tools; `--emit=metis` calls it. */
+/* metis_text.c - writes the weighted graph in METIS's file format, for gpmetis and other tools; `--emit=metis` calls
+ * it. */
 #include <stdio.h>
 #include <stdlib.h>
 

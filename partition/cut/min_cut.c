@@ -1,5 +1,5 @@
-/* min_cut.c - Dinic's algorithm. It finds the vertices' levels breadth first, then sends flow along paths of rising levels
- * until no such path is left. It repeats both until the sink cannot be reached.
+/* min_cut.c - Dinic's algorithm. It finds the vertices' levels breadth first, then sends flow along paths of rising
+ * levels until no such path is left. It repeats both until the sink cannot be reached.
  */
 #include "partition/cut/min_cut.h"
 
@@ -78,7 +78,8 @@ static bool find_levels(struct dfp_cut *cut)
     return cut->level[cut->sink] != FAR;
 }
 
-/* Sends as much as the path of n arcs can take. Gives how many arcs from the source on come before the first full one. */
+/* Sends as much as the path of n arcs can take. Gives how many arcs from the source on come before the first full
+ * one. */
 static uint32_t send(struct dfp_cut *cut, uint32_t n, int64_t *flow)
 {
     int64_t least = INT64_MAX;

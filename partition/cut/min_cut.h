@@ -35,8 +35,8 @@ void dfp_cut_free(struct dfp_cut *cut);
 
 /* Adds an arc. Gives its number, for dfp_cut_set(). */
 uint32_t dfp_cut_arc(struct dfp_cut *cut, uint32_t from, uint32_t to);
-/* capacity: what it costs if the arc's `from` is on the source's side and its `to` on the sink's side. back: what the other
- * way round costs. */
+/* capacity: what it costs if the arc's `from` is on the source's side and its `to` on the sink's side. back: what the
+ * other way round costs. */
 void dfp_cut_set(struct dfp_cut *cut, uint32_t arc, int64_t capacity, int64_t back);
 
 /* The cost of the cheapest cut; -1: it was not found within so many steps. */

@@ -8,7 +8,7 @@
 
 #include "partition/draw/picture.h"
 
-#define MAX_LABELLED_NODES 400          /* with more nodes, only arcs of the cut have labels: all would hide the picture */
+#define MAX_LABELLED_NODES 400          /* with more nodes, only arcs of the cut have labels; all would hide it */
 #define BESIDE "\u00a0\u00a0"           /* room between an arc, which may be heavy, and the label to its right */
 
 /* ---- clusters ---- */
@@ -25,7 +25,8 @@ static void scope_name(const struct df_graph *g, const struct df_scope *scope, c
         snprintf(buffer + n, size - n, "#%u", (unsigned)scope->ordinal);
 }
 
-/* Makes a subgraph for every scope with a node in it or in a scope within. Parents have lower numbers than their children.
+/* Makes a subgraph for every scope with a node in it or in a scope within. Parents have lower numbers than their
+ * children.
  */
 static Agraph_t **make_clusters(const struct dfp_picture *picture)
 {
@@ -166,8 +167,8 @@ static void make_heavy(void *object, const char *width)
     dfp_set(object, "penwidth", width);
 }
 
-/* Makes the arcs between the two heavy. If there is none, the later job waited for the other's worker. Then a dotted line
- * is added, which does not change the layout. */
+/* Makes the arcs between the two heavy. If there is none, the later job waited for the other's worker. Then a dotted
+ * line is added, which does not change the layout. */
 static bool draw_link(const struct dfp_picture *picture, Agnode_t *earlier, Agnode_t *later)
 {
     bool found = false;

@@ -92,8 +92,8 @@ static int find_chain(struct dfp_picture *picture, struct df_error *error)
                               &picture->n_chain, error);
 }
 
-/* A graph is named after its file, which may have any name. But DOT cannot write a name that ends in '\'. In SVG the name
- * is a title, which must have no control characters. */
+/* A graph is named after its file, which may have any name. But DOT cannot write a name that ends in '\'. In SVG the
+ * name is a title, which must have no control characters. */
 static Agraph_t *open_named(const char *name)
 {
     char *clean = strdup(name);

@@ -1,8 +1,8 @@
-/* picture.h - what the files of this room share: drawings as libcgraph graphs, before dot.c writes them as text or svg.c
- * lays them out.
+/* picture.h - what the files of this room share: drawings as libcgraph graphs, before dot.c writes them as text or
+ * svg.c lays them out.
  *
- * Colours:  each unit has one, from the palette of Okabe and Ito, which people of any colour vision can tell apart. Only
- *           the cut is vermillion, and only the critical path is dark red.
+ * Colours:  each unit has one, from the palette of Okabe and Ito, which people of any colour vision can tell apart.
+ *           Only the cut is vermillion, and only the critical path is dark red.
  * Escapes:  all names go through dfp_label_name(), which leaves nothing that Graphviz would take for an escape.
  */
 #ifndef DFP_PICTURE_H
@@ -24,7 +24,8 @@ struct dfp_picture {
     char note[320];                     /* what the drawing leaves out; empty: nothing */
 };
 
-/* Draws into a new picture->g, which the caller closes with agclose(). Errors: DF_E_MEMORY, or those of the evaluator. */
+/* Draws into a new picture->g, which the caller closes with agclose(). Errors: DF_E_MEMORY, or those of the
+ * evaluator. */
 int dfp_picture_make(const struct dfp_problem *problem, const struct df_plan *plan, struct dfp_picture *picture,
                      struct df_error *error);
 

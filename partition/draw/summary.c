@@ -1,5 +1,5 @@
-/* summary.c - the picture of a graph that is too large to draw: its nodes in groups, with counts and load per unit, and the
- * sums of the arcs between groups.
+/* summary.c - the picture of a graph that is too large to draw: its nodes in groups, with counts and load per unit, and
+ * the sums of the arcs between groups.
  *
  * Groups:   one for each instance of a nested graph directly in the main graph, and one for each kernel of the main
  *           graph's own nodes. If these are too many, all instances of a nested graph are one group. If these are too
@@ -48,8 +48,8 @@ static uint32_t top_scope(const struct df_graph *g, uint32_t scope)
     return scope;
 }
 
-/* Makes a group of all nodes with the same key; keys are below n_keys. false: there would be too many groups, or (*memory
- * false) there is no memory. */
+/* Makes a group of all nodes with the same key; keys are below n_keys. false: there would be too many groups, or
+ * (*memory false) there is no memory. */
 static bool number_keys(struct summary *s, const uint32_t *key, size_t n_keys, bool *memory)
 {
     uint32_t *number = malloc((n_keys + 1) * sizeof *number);

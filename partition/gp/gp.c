@@ -2,8 +2,8 @@
  * evaluated. The table of partitioners calls it.
  *
  * Rounds:   successive halving of the budget that the starts left. The first round gives four tenths of it to the best
- *           few starts, in equal parts. The second gives three tenths to the best two of these, and the last gives three
- *           tenths to the best one.
+ *           few starts, in equal parts. The second gives three tenths to the best two of these, and the last gives
+ *           three tenths to the best one.
  * Threads:  the placements of one round are refined at the same time, each with its own seed and its own state. So the
  *           number of threads changes only how long it takes.
  */
@@ -22,7 +22,8 @@ enum { ROUNDS = 3, MOST_KEPT = 6 };
 
 /* ---- budgets ---- */
 
-/* Evaluations in 0.1 s: a node or an arc was measured to take 25 ns, and longer if the graph is larger than the caches. */
+/* Evaluations in 0.1 s: a node or an arc was measured to take 25 ns, and longer if the graph is larger than the
+ * caches. */
 uint64_t dfp_default_budget(const struct df_graph *graph)
 {
     double size = (double)graph->n_nodes + graph->n_readers + 1;

@@ -1,6 +1,6 @@
-/* gp.h - what the files of the policy gp share: a placement under change, the pool of the best placements found, and the
- * search. The policy makes many placements by rules, refines the best of them by simulated annealing, and answers with
- * the best that was evaluated.
+/* gp.h - what the files of the policy gp share: a placement under change, the pool of the best placements found, and
+ * the search. The policy makes many placements by rules, refines the best of them by simulated annealing, and answers
+ * with the best that was evaluated.
  *
  * The header is this room's own. Others come in by the table of partitioners; the pictures and tests also read a state.
  * The room knows partition/model, partition/cut and the simulator.
@@ -78,7 +78,7 @@ struct dfp_state {
     uint32_t *reads;                    /* [value * n_units + unit]: number of the value's readers there */
     uint32_t *wanted;                   /* of a value: bit u, some reader is on unit u */
     double load_s[DF_MAX_UNITS];        /* of a unit: of all its workers together */
-    double copies_s[DF_MAX_UNITS][3];   /* load of a device's engines: [0] to the host, [1] to the device, [2] to peers */
+    double copies_s[DF_MAX_UNITS][3];   /* load of engines: [0] to the host, [1] to the device, [2] to peers */
     double *rank_s;                     /* of a node: upward rank under this placement */
     uint64_t *key;                      /* of a node: dfp_key(); ready queues take the smallest first */
     uint64_t *dirty;                    /* a bit per node: its rank must be computed again */
@@ -166,8 +166,8 @@ struct dfp_pool {                       /* the best distinct ones, best first */
 };
 int dfp_pool_make(struct dfp_pool *pool, uint32_t n_nodes, struct df_error *error);
 void dfp_pool_free(struct dfp_pool *pool);
-/* Copies the state's placement into the pool if it is good enough. Once the pool has seen a placement of METIS, it always
- * keeps at least one such. */
+/* Copies the state's placement into the pool if it is good enough. Once the pool has seen a placement of METIS, it
+ * always keeps at least one such. */
 void dfp_pool_add(struct dfp_pool *pool, double makespan_s, bool from_metis, const struct dfp_state *state);
 
 /* ---- gp_starts.c, gp_list.c, gp_lin.c, gp_metis.c, gp_replay.c ---- */
@@ -226,8 +226,8 @@ int dfp_replay_plan(const struct dfp_search *search, const struct dfp_partitione
 /* Splits the nodes that are on devices among all devices, by METIS; search->place is input and output. */
 int dfp_metis_split(struct dfp_search *search, struct df_error *error);
 
-/* gp_load.c: anneals search->place. The cost is the bottleneck load, plus `spare` times the mean time of copies per unit.
- * Gives the bottleneck load. */
+/* gp_load.c: anneals search->place. The cost is the bottleneck load, plus `spare` times the mean time of copies per
+ * unit. Gives the bottleneck load. */
 double dfp_load_run(struct dfp_search *search, double spare, uint64_t n_moves, double start_temperature, uint64_t seed);
 
 /* ---- gp_rate.c: what a wave costs at least if many are in flight ---- */

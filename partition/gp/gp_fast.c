@@ -227,8 +227,8 @@ static void start_jobs(struct run *r, uint32_t unit)
     }
 }
 
-/* Sorts the readers of initial values again, by insertion: few keys change from one run to the next, so this takes nearly
- * linear time. The sort is stable, so the inputs of one reader stay together. */
+/* Sorts the readers of initial values again, by insertion: few keys change from one run to the next, so this takes
+ * nearly linear time. The sort is stable, so the inputs of one reader stay together. */
 static void repair_order(struct dfp_state *s)
 {
     const struct dfp_compact *c = s->compact;

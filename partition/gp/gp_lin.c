@@ -1,10 +1,10 @@
-/* gp_lin.c - starts by prices. A second of the host costs a, a second of the devices costs 1 − a, and a second of copying
- * costs h. In three sweeps over all nodes, each node goes where it is cheaper, given where its neighbours are. The price
- * a is changed until host and devices carry the same.
+/* gp_lin.c - starts by prices. A second of the host costs a, a second of the devices costs 1 − a, and a second of
+ * copying costs h. In three sweeps over all nodes, each node goes where it is cheaper, given where its neighbours are.
+ * The price a is changed until host and devices carry the same.
  *
  * Why:      if there is plenty of work, precedence hardly matters. Then the best placement is nearly that of the area
- *           bound with its prices, and h makes it avoid copies. Every step of the bisection is evaluated, since the best
- *           placement is seldom the most balanced one.
+ *           bound with its prices, and h makes it avoid copies. Every step of the bisection is evaluated, since the
+ *           best placement is seldom the most balanced one.
  * Copies:   they are counted exactly: a value is copied to a side once, however many readers are there.
  */
 #include <stdlib.h>
@@ -128,8 +128,8 @@ static int try_sides(struct dfp_search *search, const struct prices *p, struct d
     return code;
 }
 
-/* Begins with the odds a / (1 − a) of the area bound's price. They change by a quarter in each step until the other side
- * carries more; then the geometric mean of the limits is taken. */
+/* Begins with the odds a / (1 − a) of the area bound's price. They change by a quarter in each step until the other
+ * side carries more; then the geometric mean of the limits is taken. */
 static int bisect(struct dfp_search *search, struct prices *p, double h, uint32_t n_steps, struct df_error *error)
 {
     double low = 0, high = INFINITY, odds = search->price[0] / (1 - search->price[0]);

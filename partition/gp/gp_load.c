@@ -1,8 +1,8 @@
 /* gp_load.c - simulated annealing on the bottleneck load: the largest load of host, devices and copy engines becomes as
  * small as possible. Nothing is simulated, so a candidate takes time only for the arcs of the nodes that move.
  *
- * Why:      with many waves in flight precedence does not matter, and the bottleneck load is what a wave costs. If there
- *           is plenty of work, such a placement is a good start for a single wave, too.
+ * Why:      with many waves in flight precedence does not matter, and the bottleneck load is what a wave costs. If
+ *           there is plenty of work, such a placement is a good start for a single wave, too.
  * Moves:    one node changes its unit; all readers of one value change it, since a copy is saved only if all of them
  *           move; or two nodes exchange their units.
  */

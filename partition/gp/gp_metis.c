@@ -1,6 +1,6 @@
-/* gp_metis.c - starts by METIS. There are the partition of the thesis, and more cuts in two with other shares and weights.
- * Other cuts balance the host's time and the devices' time as two constraints. The devices' part is split among several
- * devices. At last METIS finds clusters of neighbours, which refinement moves together.
+/* gp_metis.c - starts by METIS. There are the partition of the thesis, and more cuts in two with other shares and
+ * weights. Other cuts balance the host's time and the devices' time as two constraints. The devices' part is split
+ * among several devices. At last METIS finds clusters of neighbours, which refinement moves together.
  *
  * Sides:    METIS's labels are arbitrary. If both shares are nearly alike, both ways round are tried.
  * Shares:   a share of less than 2 % may give an empty part, so it is raised to 2 %.
@@ -55,8 +55,8 @@ static bool host_carries_more(const struct dfp_search *search)
     return search->state.load_s[0] / c->workers[0] > devices_s;
 }
 
-/* The host's share begins with the thesis's ratio with host time per worker. It is bisected until host and devices carry
- * the same. */
+/* The host's share begins with the thesis's ratio with host time per worker. It is bisected until host and devices
+ * carry the same. */
 static int single_cuts(struct dfp_search *search, enum dfp_vertex_weight weight, uint32_t n_cuts, int32_t *side,
                        struct df_error *error)
 {

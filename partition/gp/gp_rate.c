@@ -3,8 +3,8 @@
  * Problem:  waves may be placed differently, so the mean load of each resource matters. The resources are the host, the
  *           devices, copies to them, and copies back. The least possible maximum over all mixtures of placements is a
  *           linear program. It is solved by column generation (Dantzig and Wolfe 1960). For given prices of the
- *           resources, the cheapest placement of a wave is a minimum cut between host and devices. A small simplex finds
- *           the best mixture of the placements met so far, and its dual gives the next prices.
+ *           resources, the cheapest placement of a wave is a minimum cut between host and devices. A small simplex
+ *           finds the best mixture of the placements met so far, and its dual gives the next prices.
  * Bound:    take any prices that sum to 1, and the loads of the placement that is cheapest at these prices. No mixture
  *           costs less than the sum of price times load. All devices count as one that has the workers and links of all
  *           of them, which is never slower. A copy for several devices counts once.
@@ -36,8 +36,8 @@ static double host_s(const struct dfp_compact *c, uint32_t v)
 
 /* ---- devices as one ---- */
 
-/* Makes one device of all. A mean of the devices' loads, by any weights, is no more than the largest load; so this never
- * makes a bound too large. */
+/* Makes one device of all. A mean of the devices' loads, by any weights, is no more than the largest load; so this
+ * never makes a bound too large. */
 static void join_devices(struct rates *r, const double *price)
 {
     const struct dfp_compact *c = r->c;

@@ -1,4 +1,5 @@
-/* gp_refine.c - refinement: simulated annealing on placement and priorities. Each candidate is evaluated in virtual time.
+/* gp_refine.c - refinement: simulated annealing on placement and priorities. Each candidate is evaluated in virtual
+ * time.
  *
  * Limit:    what a candidate may cost at most is drawn before it is evaluated: current − T·ln u. This is the Metropolis
  *           rule, turned around. So the evaluation ends as soon as the candidate is certain to be worse.
@@ -177,7 +178,8 @@ static float priority(const struct dfp_state *s, uint32_t node)
     return s->rank_weight * (float)s->rank_s[node] + s->bias[node];
 }
 
-/* Gives a node another bias: 0, or one that puts it just before another node, or a random change that is mostly small. */
+/* Gives a node another bias: 0, or one that puts it just before another node, or a random change that is mostly
+ * small. */
 static void bias(struct anneal *a)
 {
     struct dfp_state *s = a->s;

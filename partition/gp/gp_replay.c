@@ -1,7 +1,7 @@
 /* gp_replay.c - starts taken from the other policies: what HEFT and PEFT plan, and what the online policies decide in a
- * simulated run, in the order in which their jobs start. So gp has seen all of them. An online policy can be better than
- * every placement, because a fixed placement of the same decisions can be slower (list anomalies). Then gp's answer is to
- * run that policy.
+ * simulated run, in the order in which their jobs start. So gp has seen all of them. An online policy can be better
+ * than every placement, because a fixed placement of the same decisions can be slower (list anomalies). Then gp's
+ * answer is to run that policy.
  *
  * Refusals: a policy that refuses the problem is no start, and gp does not fail for that.
  */
@@ -24,7 +24,8 @@ const char *const dfp_online[DFP_N_ONLINE] = { "dmda", "dmdas", "dmdar", "pats",
 const struct dfp_partitioner *const dfp_others[] = { DFP_OTHER_PARTITIONERS, NULL };
 static const struct dfp_partitioner *const planners[] = { &dfp_partitioner_heft, &dfp_partitioner_peft };
 
-/* pats, pams and padas follow each other in dfp_online[]. They are one rule if all devices are alike: policy_speedup.c. */
+/* pats, pams and padas follow each other in dfp_online[]. They are one rule if all devices are alike:
+ * policy_speedup.c. */
 bool dfp_online_repeats(const struct df_platform *platform, size_t i)
 {
     const struct df_unit *units = platform->units;

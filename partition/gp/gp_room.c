@@ -1,6 +1,6 @@
-/* gp_room.c - the answer if a device's memory has no room for everything. The evaluator of placements does not know which
- * jobs wait for room and what is evicted. So the best placements found, those of the other planners, and the online
- * policies are simulated with that memory, as they would run. The fastest is the answer.
+/* gp_room.c - the answer if a device's memory has no room for everything. The evaluator of placements does not know
+ * which jobs wait for room and what is evicted. So the best placements found, those of the other planners, and the
+ * online policies are simulated with that memory, as they would run. The fastest is the answer.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* gp_starts.c - which starts are made, and in what order. Cheap and strong ones come first, the others only if the budget
- * allows. Each is evaluated with upward rank as priorities, and the best ones with other orders, too.
+/* gp_starts.c - which starts are made, and in what order. Cheap and strong ones come first, the others only if the
+ * budget allows. Each is evaluated with upward rank as priorities, and the best ones with other orders, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "runtime/base/error.h"
 #include "runtime/threads/clock.h"
 
-/* If many chains are equally urgent, upward rank works at all of them at once, and what joins them comes late. These two
- * orders finish one chain after the other: the order of the graph itself, and that of a depth-first walk back from each
- * sink in turn. */
+/* If many chains are equally urgent, upward rank works at all of them at once, and what joins them comes late. These
+ * two orders finish one chain after the other: the order of the graph itself, and that of a depth-first walk back from
+ * each sink in turn. */
 static bool fill_orders(struct dfp_search *search)
 {
     const struct dfp_compact *c = &search->compact;
@@ -59,7 +59,8 @@ static int single_units(struct dfp_search *search, struct df_error *error)
     return code;
 }
 
-/* Over all pairs of workers, but only copies between the host and a device count: those between devices are left out. */
+/* Over all pairs of workers, but only copies between the host and a device count: those between devices are left
+ * out. */
 static double mean_copy_s(const struct dfp_compact *c, uint32_t value)
 {
     double copy_s = 0;

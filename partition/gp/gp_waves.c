@@ -1,8 +1,8 @@
 /* gp_waves.c - gp for many waves in flight: it counts how many waves end in a second, not how soon the first one ends.
  *
- * Load:     precedence does not matter then, and a wave costs the bottleneck load: what the busiest of host, devices and
- *           copy engines has to do for it. Annealing (gp_load.c) makes that small. It begins with the starts and with
- *           the best mixture of cuts (gp_rate.c).
+ * Load:     precedence does not matter then, and a wave costs the bottleneck load: what the busiest of host, devices
+ *           and copy engines has to do for it. Annealing (gp_load.c) makes that small. It begins with the starts and
+ *           with the best mixture of cuts (gp_rate.c).
  * Rows:     2, 4, 8 … waves can be placed jointly, since together they can share what one wave cannot divide. Each of
  *           them is a *row* of the placement; wave w goes by row w % n_waves.
  * Answer:   all candidates, the placements of other planners, and the online policies run in the simulator with several
@@ -76,7 +76,7 @@ static double anneal(struct waves *w, struct dfp_search *joint, uint32_t n_waves
     memcpy(best, joint->place, n * sizeof *best);
     dfp_state_set(&joint->state, joint->place, NULL, 1);
     double best_s = dfp_state_bottleneck_s(&joint->state);
-    for (size_t i = 0; i < n_ways && best_s > w->bound_s * n_waves * (1 + 1e-4); i++) { /* begins with the best so far */
+    for (size_t i = 0; i < n_ways && best_s > w->bound_s * n_waves * (1 + 1e-4); i++) { /* from the best so far */
         memcpy(joint->place, best, n * sizeof *best);
         double now_s = dfp_load_run(joint, ways[i].spare, w->moves / n_ways, ways[i].temperature,
                                     joint->options->seed + i);
@@ -114,8 +114,8 @@ static uint32_t next_column(const struct dfp_rates *rates, const uint32_t *used,
     return next;
 }
 
-/* The load per wave with so many rows made of the mixture. If `place` is not NULL, the rows are written there; the devices
- * of a column take turns. */
+/* The load per wave with so many rows made of the mixture. If `place` is not NULL, the rows are written there; the
+ * devices of a column take turns. */
 static double rows_of_mixture(const struct dfp_compact *c, const struct dfp_rates *rates, uint32_t n_rows,
                               uint16_t *place)
 {
@@ -296,7 +296,8 @@ static int try_candidate(struct waves *w, const struct candidate *c, struct df_e
     return code ? code : try_in_order(w, c, error);
 }
 
-/* Tries what another planner makes of one wave, in its own order. A planner that refuses the problem is no candidate. */
+/* Tries what another planner makes of one wave, in its own order. A planner that refuses the problem is no
+ * candidate. */
 static int try_planner(struct waves *w, const struct dfp_partitioner *planner, struct df_error *error)
 {
     size_t n = w->search->compact.n_nodes;

@@ -102,8 +102,8 @@ static int endings_make(const struct df_graph *g, const struct dfp_memory *m, st
     return DF_OK;
 }
 
-/* Gives each tenant its offset in the sequence. Tenants are numbered by their first values, so those that one node writes
- * follow each other. */
+/* Gives each tenant its offset in the sequence. Tenants are numbered by their first values, so those that one node
+ * writes follow each other. */
 static int run_sequence(const struct df_graph *g, const struct endings *e, struct dfm_pool *pool, struct dfp_memory *m)
 {
     uint32_t t = 0;

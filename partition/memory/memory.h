@@ -4,16 +4,16 @@
  * This room knows the graph, the pool and the layout of memmgr/, and partition/model.
  *
  * Words:    a *tenant* is the piece of a memory that a token takes. An inout chain (df_value.taken_from) is one tenant,
- *           from its first value to its last. A tenant's *writer* is the node that makes the first value. Its *ends* are
- *           the nodes that read the last value; if there are none, its end is the node that makes that value. A tenant
- *           *follows* another if it takes bytes that the other one had.
- * Any:      a plan for any order. A tenant follows another only if every end of the other one is a proper ancestor of its
- *           writer. So the plan holds for every policy, every number of workers and all times.
+ *           from its first value to its last. A tenant's *writer* is the node that makes the first value. Its *ends*
+ *           are the nodes that read the last value; if there are none, its end is the node that makes that value. A
+ *           tenant *follows* another if it takes bytes that the other one had.
+ * Any:      a plan for any order. A tenant follows another only if every end of the other one is a proper ancestor of
+ *           its writer. So the plan holds for every policy, every number of workers and all times.
  * Sequence: a plan for one worker that runs the nodes of a wave one after the other, in order of their numbers.
- * Waves:    a plan is for one wave, and each wave in flight has its own copy. What is made once has memory of its own for
- *           the whole run.
- * Bounds:   the tenants that are *live* at one moment of some order must not overlap. So no plan for that order has fewer
- *           bytes than they take, nor has any plan for any order (memory_bound.c).
+ * Waves:    a plan is for one wave, and each wave in flight has its own copy. What is made once has memory of its own
+ *           for the whole run.
+ * Bounds:   the tenants that are *live* at one moment of some order must not overlap. So no plan for that order has
+ *           fewer bytes than they take, nor has any plan for any order (memory_bound.c).
  * Errors:   DF_E_MEMORY; DF_E_REFUSED if the bytes of a wave do not fit in 64 bits.
  */
 #ifndef DFP_MEMORY_H
@@ -26,7 +26,7 @@
 struct dfp_tenant {
     uint32_t first, last;               /* values */
     uint64_t bytes;                     /* rounded to the alignment */
-    uint64_t any, sequence;             /* offsets in both plans; if made once, both are one offset in memory of its own */
+    uint64_t any, sequence;             /* offsets in both plans; equal if made once, in memory of its own */
 };
 
 struct dfp_memory {
@@ -41,15 +41,15 @@ struct dfp_memory {
  * place NULL: all values. */
 int dfp_memory_make(const struct df_graph *graph, const uint16_t *place, uint32_t unit, uint64_t alignment,
                     struct dfp_memory *memory, struct df_error *error);
-/* The same with the alignment of the unit. On the host that is a line, and all values count, since any may come there. On
- * a device it is a page. */
+/* The same with the alignment of the unit. On the host that is a line, and all values count, since any may come there.
+ * On a device it is a page. */
 int dfp_memory_of_unit(const struct df_graph *graph, const uint16_t *place, uint32_t unit, struct dfp_memory *memory,
                        struct df_error *error);
 void dfp_memory_free(struct dfp_memory *memory);
 
-/* partition/planner/make_plan.c: the memory plan of the unit for waves of that row of the plan. If the plan says that an
- * online policy runs it, a node may run on any unit that can run it. Then all values that may come to the unit count, so
- * the memory is enough for whatever that policy decides. */
+/* partition/planner/make_plan.c: the memory plan of the unit for waves of that row of the plan. If the plan says that
+ * an online policy runs it, a node may run on any unit that can run it. Then all values that may come to the unit
+ * count, so the memory is enough for whatever that policy decides. */
 int dfp_plan_memory(const struct dfp_problem *problem, const struct df_plan *plan, uint32_t unit, uint32_t row,
                     struct dfp_memory *memory, struct df_error *error);
 
@@ -68,8 +68,8 @@ static inline uint32_t dfp_tenant_last_end(const struct df_graph *g, const struc
     return end;
 }
 
-/* For comparison: how many bytes a heap with a stack of buffers for each size would touch in the sequence. UINT64_MAX: they
- * do not fit in 64 bits. */
+/* For comparison: how many bytes a heap with a stack of buffers for each size would touch in the sequence. UINT64_MAX:
+ * they do not fit in 64 bits. */
 int dfp_memory_by_size(const struct df_graph *graph, const struct dfp_memory *memory, uint64_t *bytes,
                        struct df_error *error);
 

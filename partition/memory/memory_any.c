@@ -1,12 +1,13 @@
-/* memory_any.c - the plan that holds in any order. Nodes are taken in order of their numbers. The tenant of each output goes
- * where tenants were whose ends are all proper ancestors of the node. Such tenants have *left* before the node.
+/* memory_any.c - the plan that holds in any order. Nodes are taken in order of their numbers. The tenant of each output
+ * goes where tenants were whose ends are all proper ancestors of the node. Such tenants have *left* before the node.
  *
- * Floor:    all nodes with numbers below a node's *floor* are its ancestors. The floor begins as the largest floor of the
- *           node's producers, and the search raises it. A node that joins everything before it has all of that below
- *           its floor.
- * Search:   above the floor, ancestors are looked for backwards from the node, breadth first. One node may visit no more
- *           than SEARCHED / n_nodes of them; in a graph of up to 2000 nodes that is all. Visits that a node does not need
- *           are saved, up to SAVED, for the nodes after it. So a join finds its floor even if its stage is large.
+ * Floor:    all nodes with numbers below a node's *floor* are its ancestors. The floor begins as the largest floor of
+ *           the node's producers, and the search raises it. A node that joins everything before it has all of that
+ *           below its floor.
+ * Search:   above the floor, ancestors are looked for backwards from the node, breadth first. One node may visit no
+ *           more than SEARCHED / n_nodes of them; in a graph of up to 2000 nodes that is all. Visits that a node does
+ *           not need are saved, up to SAVED, for the nodes after it. So a join finds its floor even if its stage is
+ *           large.
  * Kept:     beyond that, a node knows what its producers knew and did not use. Each node hands on up to KEPT tenants.
  * Limits:   a tenant that is not found is not used again. So a limit may cost bytes, but the plan is always safe.
  */
@@ -16,7 +17,7 @@
 #include "partition/memory/memory.h"
 #include "runtime/base/error.h"
 
-#define SEARCHED 4000000u               /* ancestors that all nodes may visit; as many tenants below floors are offered */
+#define SEARCHED 4000000u               /* ancestors that all nodes may visit; so many tenants below floors */
 #define SEARCHED_LEAST 24u              /* what one node may visit at least */
 #define SAVED 100000u
 #define KEPT 8u
@@ -27,14 +28,15 @@ struct search {
     struct dfm_layout *layout;
     uint32_t most, saved;               /* ancestors that one node may visit; and more, which others did not need */
     uint32_t *floor;                    /* of a node */
-    uint32_t *last_end;                 /* of a tenant: its end with the highest number; DF_NONE: no byte of it is free */
+    uint32_t *last_end;                 /* of a tenant: its end with the highest number; DF_NONE: no byte is free */
     uint32_t *mark;                     /* of a node: w + 1 if it was found to be an ancestor of w */
     uint32_t *met;                      /* of a tenant: w + 1 if it was offered to w */
     uint32_t *queue;
     uint32_t *left, n_left;             /* tenants that are known to have left before w */
     uint32_t *kept;                     /* [node * KEPT + i]; DF_NONE ends the list */
-    /* Tenants by their last end: of node v they are by_end[end_at[v]] … by_end[end_at[v] + n_ended[v] - 1], without those
-     * of which no byte is free. below[v]: v; or a node below v, if v and all nodes between have no such tenant. */
+    /* Tenants by their last end: of node v they are by_end[end_at[v]] … by_end[end_at[v] + n_ended[v] - 1], without
+     * those of which no byte is free. below[v]: v; or a node below v, if v and all nodes between have no such
+     * tenant. */
     uint32_t *end_at, *n_ended, *by_end, *below;
 };
 
@@ -130,8 +132,8 @@ static uint32_t ended_below(struct search *s, uint32_t node)
     return at;
 }
 
-/* Offers tenants that ended below the floor, the latest first. The search backwards ends at node 0, whose below[] always is
- * node 0 itself. */
+/* Offers tenants that ended below the floor, the latest first. The search backwards ends at node 0, whose below[]
+ * always is node 0 itself. */
 static void offer_below_floor(struct search *s, uint32_t w)
 {
     uint32_t offered = 0;

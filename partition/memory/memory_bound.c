@@ -1,10 +1,10 @@
 /* memory_bound.c - how many bytes are live at once: no plan for any order has fewer.
  *
  * Take a set of nodes that have run, together with all their predecessors. Then all nodes that are ready may run at the
- * same time. So what the set made and is still to be read is live together with what the ready nodes write. The bound is
- * the largest such moment in three orders: by number, each node as early as possible, and each node as late as possible.
- * Each of them is a schedule that can happen, so no plan that holds in any order has fewer bytes. Some other order may
- * have a larger moment.
+ * same time. So what the set made and is still to be read is live together with what the ready nodes write. The bound
+ * is the largest such moment in three orders: by number, each node as early as possible, and each node as late as
+ * possible. Each of them is a schedule that can happen, so no plan that holds in any order has fewer bytes. Some other
+ * order may have a larger moment.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* bound.c - a time that no schedule of one wave can beat, whatever the placement: the larger of two bounds.
  *
- * Way:      the longest chain of nodes, if each node is on the unit that is best for what follows it. below[v][u] is the
- *           time that must pass from the start of node v on unit u to the end. A reader is on some unit, so the least
- *           over all its units, copy included, is a bound.
+ * Way:      the longest chain of nodes, if each node is on the unit that is best for what follows it. below[v][u] is
+ *           the time that must pass from the start of node v on unit u to the end. A reader is on some unit, so the
+ *           least over all its units, copy included, is a bound.
  * Area:     take any prices of the units that sum to 1. The largest load of a unit is at least the mean of the loads,
  *           weighted by those prices. That mean is least when each node is where it is cheapest: it is
  *           Σ min_u price[u] · t[v][u] / workers[u]. The best prices are the dual of the divisible problem. Between
@@ -109,8 +109,8 @@ static double area_at(const struct dfp_compact *c, const double *price, double *
     return sum_s;
 }
 
-/* The host's price is a, and devices share the rest alike. The bound is concave in a, and it rises with a as long as the
- * host carries more than the devices. */
+/* The host's price is a, and devices share the rest alike. The bound is concave in a, and it rises with a as long as
+ * the host carries more than the devices. */
 static double bisect_host(const struct dfp_compact *c, double *price, double *best_price)
 {
     double low = 0, high = 1, best_s = 0, load_s[DF_MAX_UNITS];

@@ -1,4 +1,5 @@
-/* compact.c - makes the compact form of a problem: times by node and unit, copies by value and unit, and who reads what.
+/* compact.c - makes the compact form of a problem: times by node and unit, copies by value and unit, and who reads
+ * what.
  */
 #include <stdlib.h>
 #include <string.h>

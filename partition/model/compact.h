@@ -81,8 +81,8 @@ void dfp_compact_optimistic(const struct dfp_compact *compact, double *oct_s);
 
 /* ---- bound.c ---- */
 
-/* No schedule of one wave is shorter than this: the larger of the area bound and the longest way. area_s: the area bound
- * alone. price: by unit, what a second of all its workers costs; the prices sum to 1. Both may be NULL. */
+/* No schedule of one wave is shorter than this: the larger of the area bound and the longest way. area_s: the area
+ * bound alone. price: by unit, what a second of all its workers costs; the prices sum to 1. Both may be NULL. */
 double dfp_bound_s(const struct dfp_compact *compact, double *area_s, double *price);
 
 #endif

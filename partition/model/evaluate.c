@@ -5,12 +5,12 @@
  *           goes directly between peers. Else it goes through the host and stays there, too. Each device has a copy
  *           engine per direction, or one for both, and one more for what it sends to peers. Engines serve first come
  *           first served.
- * Events:   a job ends, or a copy arrives. Engines serve in order of request, and requests come in order of time. So the
- *           end of a copy is known when it is asked for. Events of one moment are taken in order of the node that caused
- *           them, then in the order in which they were made. Workers choose only after all events of that moment. The
- *           answer depends on nothing else.
- * Time 0:   the values of nodes without cost and without inputs are there before time 0. Of these values, those that the
- *           most urgent reader needs are sent first (highest priority, then lowest number).
+ * Events:   a job ends, or a copy arrives. Engines serve in order of request, and requests come in order of time. So
+ *           the end of a copy is known when it is asked for. Events of one moment are taken in order of the node that
+ *           caused them, then in the order in which they were made. Workers choose only after all events of that
+ *           moment. The answer depends on nothing else.
+ * Time 0:   the values of nodes without cost and without inputs are there before time 0. Of these values, those that
+ *           the most urgent reader needs are sent first (highest priority, then lowest number).
  * Once:     this wave is the first of a run, so nodes that fire once a run are jobs of it like the others.
  * Cost:     O((n + m) log n) time; no recursion; scratch arrays and a heap of events.
  */

@@ -249,8 +249,8 @@ static bool assign(struct heft *h, uint32_t node)
     return true;
 }
 
-/* A node's priority is the time from its begin to the end of the schedule. After rounding to float it still puts no node
- * before one that it reads from: time grows along arcs, and equal priorities go by number. */
+/* A node's priority is the time from its begin to the end of the schedule. After rounding to float it still puts no
+ * node before one that it reads from: time grows along arcs, and equal priorities go by number. */
 static void order_by_begin(const struct heft *h, float *priority)
 {
     const struct dfp_compact *c = &h->compact;

@@ -1,4 +1,5 @@
-/* model.h - the cost model, which all planners ask: which unit can run a node, how long that takes, how long copies take.
+/* model.h - the cost model, which all planners ask: which unit can run a node, how long that takes, how long copies
+ * take.
  *
  * This room also holds what needs nothing but the model: the compact form of a problem, the evaluator, the lower bound,
  * ranks, HEFT and PEFT, and the placements with everything on one unit. It knows runtime/, and no other room of

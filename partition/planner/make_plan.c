@@ -106,8 +106,8 @@ static void layout_drop(struct df_plan *plan)
     plan->devices = (struct df_device_layout){ 0 };
 }
 
-/* Stores where values lie in the unit's memory, in pages. If a page's number does not fit in 32 bits, the whole layout is
- * dropped. once_at[]: of a value that is made once, its offset. */
+/* Stores where values lie in the unit's memory, in pages. If a page's number does not fit in 32 bits, the whole layout
+ * is dropped. once_at[]: of a value that is made once, its offset. */
 static void store_pages(const struct df_graph *g, const struct dfp_memory *m, struct df_plan *plan, uint32_t unit,
                         uint32_t row, const uint64_t *once_at)
 {
@@ -133,8 +133,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* A value that is made once stays for the whole run, and so takes memory during all waves if any wave reads it. Gives each
- * such value of this row an offset, if it has none yet. once_at[]: of a value, its offset; UINT64_MAX: none. */
+/* A value that is made once stays for the whole run, and so takes memory during all waves if any wave reads it. Gives
+ * each such value of this row an offset, if it has none yet. once_at[]: of a value, its offset; UINT64_MAX: none. */
 static void add_once(const struct dfp_memory *m, uint64_t *once_at, uint64_t *once_bytes)
 {
     for (uint32_t t = m->n_wave; t < m->n; t++) {

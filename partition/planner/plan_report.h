@@ -3,7 +3,8 @@
  * This room holds the table of all planners, makes whole plans, and reports them. It knows all rooms of partition/ but
  * the pictures.
  *
- * Text:     UTF-8, written into the caller's buffer. The functions give the buffer, so that a call can stand in a printf.
+ * Text:     UTF-8, written into the caller's buffer. The functions give the buffer, so that a call can stand in a
+ *           printf.
  */
 #ifndef DFP_REPORT_H
 #define DFP_REPORT_H
@@ -29,7 +30,8 @@ int dfp_critical_chain(const struct dfp_problem *problem, const uint16_t *place,
 /* Whether reader r is the first of the value's readers that is its node. A node may read a value in several slots. */
 bool dfp_reader_is_first(const struct df_graph *graph, const struct df_value *value, uint32_t r);
 
-/* "12 ns", "3.4 us", "250 ms", and "512 B", "4 MiB": as runtime/base/text.h writes them, without zeros after the point. */
+/* "12 ns", "3.4 us", "250 ms", and "512 B", "4 MiB": as runtime/base/text.h writes them, without zeros after the
+ * point. */
 const char *dfp_text_time(char buffer[32], double time_s);
 const char *dfp_text_bytes(char buffer[32], uint64_t bytes);
 /* What a run does in the unit's memory; runtime/start/size.c does just that. It is one of

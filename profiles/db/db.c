@@ -1,7 +1,7 @@
-/* db.c - the profile database: opening it, and what is in the table of samples.
+/* db.c - the profile database: opens it, and stores and combines samples.
  *
- * Sample sets are only ever added, each by one statement, so that two programs that profile at once wait for each
- * other for the length of an insert and neither loses anything. What they amount to is decided when they are read.
+ * Sample sets are only ever added, each by one statement. So two programs that profile at the same time wait for each
+ * other no longer than an insert takes, and neither loses anything. Sets are combined when they are read.
  */
 #include "profiles/profiles.h"
 
@@ -42,8 +42,9 @@ static bool is_busy(int code)
     return (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED;
 }
 
-/* The busy timeout covers plain waiting; SQLite answers at once where waiting could be a deadlock (the switch to the
- * write-ahead log, recovery after a crash), which for statements outside transactions is only a reason to try again. */
+/* SQLite's busy timeout covers plain waiting. But if waiting could be a deadlock, SQLite answers at once: at the switch
+ * to the write-ahead log, and at recovery after a crash. For statements outside transactions, trying again is
+ * enough. */
 int dfw_db_step(sqlite3_stmt *statement)
 {
     int code = sqlite3_step(statement);
@@ -90,7 +91,7 @@ static int open_with(struct dfw_db *db, const char *name, int flags, bool create
     sqlite3_busy_timeout(db->sqlite, BUSY_MS);
     int status = dfw_db_check_schema(db, create, error);
     if (status == DF_OK && sqlite3_db_readonly(db->sqlite, "main") == 0) {
-        /* Where the file system has no shared memory SQLite keeps its old journal: slower, as safe. */
+        /* If the file system has no shared memory, SQLite keeps its old journal, which is slower and as safe. */
         status = dfw_db_exec(db, "PRAGMA journal_mode = WAL", "open it", error);
         if (status == DF_OK)
             status = dfw_db_exec(db, "PRAGMA synchronous = NORMAL", "open it", error);
@@ -98,7 +99,8 @@ static int open_with(struct dfw_db *db, const char *name, int flags, bool create
     return status;
 }
 
-/* A write-ahead database in a folder without permission to write: readable only if told that nobody changes it. */
+/* Opens a write-ahead database in a folder that must not be written: SQLite reads it only if told that nobody changes
+ * it. */
 static int open_immutable(struct dfw_db *db, struct df_error *error)
 {
     sqlite3_close(db->sqlite);
@@ -120,7 +122,7 @@ static int open_immutable(struct dfw_db *db, struct df_error *error)
     return status;
 }
 
-/* No file, or one that was begun and never written. */
+/* Whether there is no file, or one that was created and never written. */
 static bool is_nothing(const char *path)
 {
     struct stat status;
@@ -131,7 +133,7 @@ static bool is_nothing(const char *path)
 
 int dfw_db_open(const char *path, bool create, struct dfw_db **result, struct df_error *error)
 {
-    if (path && !*path)                 /* SQLite would make one for itself and lose it */
+    if (path && !*path)                 /* SQLite would make a temporary database and lose it */
         return dfr_error(error, DF_E_ARGUMENT, "the profile database has no name");
     struct dfw_db *db = calloc(1, sizeof *db);
     if (!db)
@@ -185,8 +187,8 @@ const struct dfw_imported *dfw_db_imported(const struct dfw_db *db)
 
 /* ---- samples ---- */
 
-/* Parameters ?1 … ?8. Signed, as SQLite has no other integers; nothing but equality is asked of
- * the hash. */
+/* Binds the key to the parameters ?1 … ?8. SQLite has only signed integers; that is enough, as the hash is only
+ * compared for equality. */
 static void bind_key(struct dfw_db *db, sqlite3_stmt *s, const struct dfw_key *key)
 {
     sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
@@ -250,7 +252,7 @@ void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_s
         runs += sets[i].runs;
         dropped += sets[i].dropped;
     }
-    if (runs == n) {                    /* single runs: they are the measurements themselves */
+    if (runs == n) {                    /* all sets are single runs, so they are the measurements themselves */
         dfr_sample_of(means, n, scratch, sample);
         return;
     }

@@ -1,6 +1,6 @@
-/* db_platform.c - probed platforms in the profile database: a row each, a row per unit, and one per pair of devices
- * that send to each other. Old ones stay (what a machine once measured is worth knowing when it slows down); the latest
- * is what counts.
+/* db_platform.c - probed platforms in the profile database: a row for each, a row for each of its units, and one for
+ * each pair of devices that send to each other. The latest platform counts. Old ones stay: what a machine once measured
+ * is worth knowing when it becomes slower.
  */
 #include <stdio.h>
 #include <string.h>
@@ -132,7 +132,7 @@ static struct df_link column_link(sqlite3_stmt *s, int at)
                              .threshold_bytes = (uint64_t)sqlite3_column_int64(s, at + 2) };
 }
 
-/* The class's index, interned; DF_NONE where there are too many. */
+/* The index of the class, which is added if it is new; DF_NONE: there are too many. */
 static uint32_t intern_class(struct df_platform *p, const char *name)
 {
     for (uint32_t c = 0; c < p->n_classes; c++) {
@@ -145,7 +145,7 @@ static uint32_t intern_class(struct df_platform *p, const char *name)
     return p->n_classes++;
 }
 
-/* As a declaration could have it. */
+/* Whether a declaration in the language could have such a unit. */
 static bool usable(const struct df_unit *unit, bool host)
 {
     return unit->cls != DF_NONE && host == (unit->cls == DF_CLASS_CPU) && unit->workers >= 1 &&
@@ -195,7 +195,7 @@ static int load_units(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p
     return status;
 }
 
-/* What says nothing sensible of two of the units is passed over: a plan can do without it. */
+/* A row that makes no sense is passed over, since a plan can do without it. */
 static int load_pairs(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p, struct df_error *error)
 {
     struct dfw_pairs pairs = { 0 };

@@ -1,5 +1,5 @@
-/* db_points.c - the samples of one kernel at all sizes, and the list of what was ever measured: what estimators and
- * reports are made of.
+/* db_points.c - reads the samples of one kernel at all sizes, for estimators; and lists what was ever measured, for
+ * reports.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* ---- points ---- */
 
-struct reading {                        /* rows come sorted: one point after another, its latest set first */
+struct reading {                        /* rows come sorted: point after point, of each the latest set first */
     struct dfw_points points;
     uint32_t capacity, n_sets;
     struct dfr_sample sets[DFW_SETS_COMBINED];

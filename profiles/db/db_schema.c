@@ -1,9 +1,8 @@
-/* db_schema.c - the tables of the profile database, of which version a file has them, and how it gets those of this
- * one.
+/* db_schema.c - the tables of the profile database, and the versions of them.
  *
- * Versions: 1: samples, platforms, units. 2: and links between devices. 3: and whether registering is faster. A file of
- *           an older version that can be written is brought to this one when it is opened, by steps that only add; one
- *           that cannot be written is read as it is.
+ * Versions: 1 has samples, platforms and units. 2 adds links between devices. 3 adds whether registering memory is
+ *           faster. If a file of an older version can be written, it is brought to this version when it is opened, by
+ *           steps that only add. If it cannot be written, it is read as it is.
  */
 #include "profiles/db/db_impl.h"
 #include "runtime/base/error.h"
@@ -49,7 +48,7 @@ static int pragma_int(struct dfw_db *db, const char *sql, int64_t *value, struct
     return status;
 }
 
-/* Makes in one transaction what the file has not yet; programs that start at once are kept apart by it. */
+/* Makes in one transaction what the file does not have yet, since several programs may start at the same time. */
 static int bring_up(struct dfw_db *db, struct df_error *error)
 {
     int status = dfw_db_exec(db, "BEGIN IMMEDIATE", "lock it", error);
@@ -73,7 +72,7 @@ static int bring_up(struct dfw_db *db, struct df_error *error)
     return status;
 }
 
-/* One transaction, as another program may be making the tables at this moment. */
+/* Reads in one transaction, as another program may be making the tables at this moment. */
 static int read_marks(struct dfw_db *db, int64_t *version, int64_t *application, int64_t *tables,
                       struct df_error *error)
 {

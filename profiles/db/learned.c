@@ -1,9 +1,10 @@
 /* learned.c - moves what programs learned (runtime/start/learn.h) into the database.
  *
- * Once:     the samples of a file and its name go into the database by one transaction, then the file is removed. Two
- *           commands at once take turns, and who comes second finds the name; so does who comes after a crash between
- *           the two steps.
- * Files of other machines that share the folder stay for those machines' dfc. A file that is none is renamed.
+ * Once:     the samples of a file and the file's name go into the database by one transaction. Then the file is
+ *           removed. If two commands come at the same time, the second one finds the name and takes nothing. So does a
+ *           command that comes after a crash between the two steps.
+ * Others:   files of other machines that share the folder stay for the dfc of those machines. A file that cannot be
+ *           read as samples is renamed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -86,7 +87,7 @@ static bool take_line(struct dfw_db *db, sqlite3_stmt *s, const char *line, int 
         if (good) {
             int code = dfw_sample_store(db, &key, &sample, error);
             if (code == DF_E_ARGUMENT)
-                good = false;           /* no time */
+                good = false;           /* it is no time */
             else
                 *status = code;
         }
@@ -95,7 +96,7 @@ static bool take_line(struct dfw_db *db, sqlite3_stmt *s, const char *line, int 
     return good;
 }
 
-/* Whether this file's samples are in the database already; remembers its name. */
+/* Whether the samples of this file are in the database already. If not, its name is put there. */
 static int remember(struct dfw_db *db, const char *name, bool *fresh, struct df_error *error)
 {
     sqlite3_stmt *s;
@@ -137,7 +138,7 @@ static int take_file(struct dfw_db *db, sqlite3_stmt *s, const char *path, const
     FILE *file = fopen(path, "r");
     *n = 0;
     *outcome = TAKEN;
-    if (!file) {                        /* another dfc has just taken it; or it is not for us to read */
+    if (!file) {                        /* another dfc has just taken it, or we may not read it */
         *outcome = NOT_OURS;
         return DF_OK;
     }
@@ -198,7 +199,8 @@ static int take_all(struct dfw_db *db, const char *folder, struct dirent **entri
     return status;
 }
 
-/* What is in the database now may go; that it could not shows again next time, and does no harm. */
+/* Removes files whose samples are in the database now. If a file cannot be removed, it is met again next time, which
+ * does no harm. */
 static void put_away(const char *folder, const char *name, enum outcome outcome)
 {
     char *path = NULL, *bad = NULL;
@@ -243,7 +245,7 @@ void dfw_learned_import(struct dfw_db *db)
     if (!dfw_learned_waits(db->path))
         return;
     if (sqlite3_db_readonly(db->sqlite, "main") != 0)
-        return;                         /* they wait for somebody who may write */
+        return;                         /* the files stay until a dfc comes that may write */
     folder = dfr_learn_folder(db->path);
     if (folder)
         take_folder(db, folder);

@@ -1,5 +1,6 @@
-/* machine.c - what this machine is called: the part of a sample's key that keeps measurements of different machines
- * apart. */
+/* machine_name.c - the name of this machine. It is the part of a sample's key that keeps measurements of different
+ * machines apart.
+ */
 #include <hwloc.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,13 +15,13 @@ struct machine {
     unsigned cores;
     uint64_t memory_bytes;
     char gpus[256];                     /* " + NVIDIA H200", " + NVIDIA H200 x2", "" */
-    char gpu[48];                       /* the first one */
+    char gpu[48];                       /* the first GPU */
 };
 
 static struct machine machine;
 static pthread_once_t found = PTHREAD_ONCE_INIT;
 
-/* Copies without leading, trailing and doubled blanks: vendors pad model names. */
+/* Copies the text without leading, trailing and doubled blanks, since vendors pad names of models. */
 static void squeeze(char *to, size_t size, const char *from)
 {
     size_t n = 0;
@@ -74,7 +75,7 @@ static void find_cpu(void)
     machine.memory_bytes = memory_from_proc();
 }
 
-/* GPUs of one name are counted, others listed. */
+/* GPUs of the same name are counted; different names are listed. */
 static void find_gpus(void)
 {
     const struct dfr_device_ops *ops = dfr_device_back_end(DF_DEVICE_CUDA);
@@ -87,7 +88,7 @@ static void find_gpus(void)
         char name[48];
         squeeze(name, sizeof name, described ? unit.name : "");
         if (described && i == 0)
-            strcpy(machine.gpu, unit.name); /* as programs, which store samples under it, are told */
+            strcpy(machine.gpu, unit.name); /* programs store samples under this name */
         if (same > 0 && strcmp(name, last) == 0) {
             same++;
             continue;

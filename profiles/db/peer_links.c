@@ -1,10 +1,11 @@
-/* peer_links.c - from links measured between pairs of devices to the one peer link that a unit of a platform has.
+/* peer_links.c - makes the one peer link that a unit of a platform has, from the links that were measured between pairs
+ * of devices.
  *
- * Model:    a pair takes the slower of its two units' links (platform.h). If unit a's own link takes x(a), pair ab is
- *           measured as max(x(a), x(b)). The fastest of a's pairs is then x(a) itself, except for the fastest unit of
- *           all, which never shows how fast it could be, and that no plan needs to know.
- * Islands:  a platform says of a unit that it has a peer link, not to whom. So only units that all reach each other
- *           get one; a machine of two islands has it for one of them.
+ * Model:    a pair takes the slower link of its two units (platform.h). If unit a's own link takes x(a), pair ab is
+ *           measured as max(x(a), x(b)). The fastest of a's pairs is then x(a) itself. Only the fastest unit of all
+ *           never shows how fast its link could be, and no plan needs to know that.
+ * Islands:  a platform says that a unit has a peer link, but not to which units. So only units that all reach each
+ *           other get one. If a machine has two islands of such units, only one of them has peer links.
  */
 #include <math.h>
 
@@ -23,7 +24,8 @@ static bool reach_each_other(const struct dfw_pairs *pairs, uint32_t a, uint32_t
     return pairs->link[a][b].bytes_per_s > 0 && pairs->link[b][a].bytes_per_s > 0;
 }
 
-/* Units of first's class, taken from `first` on around, that all reach each other: a bit each. */
+/* A group of units of the class of `first` that all reach each other, as a bit for each. They are taken in order of
+ * their numbers from `first` on, and from the lowest number after the last. */
 static uint32_t group_from(const struct dfw_pairs *pairs, const struct df_platform *p, uint32_t first)
 {
     uint32_t group = 1u << first, devices = p->n_units - 1;
@@ -48,7 +50,7 @@ static uint32_t largest_group(const struct dfw_pairs *pairs, const struct df_pla
     return __builtin_popcount(largest) > 1 ? largest : 0;
 }
 
-/* The slower direction of the unit's fastest pair in the group, or of its slowest one. */
+/* The slower direction of the unit's fastest pair in the group, or of its slowest pair. */
 static const struct df_link *link_of(const struct dfw_pairs *pairs, uint32_t group, uint32_t u, bool fastest)
 {
     const struct df_link *best = NULL;
@@ -65,7 +67,7 @@ static const struct df_link *link_of(const struct dfw_pairs *pairs, uint32_t gro
     return best;
 }
 
-/* How far the pairs' times are from what the platform then says, all together, in logarithms. */
+/* How far the times of all pairs are from what the platform then says: the sum, in logarithms. */
 static double give_links(const struct dfw_pairs *pairs, uint32_t group, bool fastest, struct df_platform *p)
 {
     double error = 0;

@@ -1,7 +1,7 @@
-/* times.c - what the database knows of a graph's kernels, and the times that follow from it.
+/* times.c - reads what the database knows of a graph's kernels.
  *
- * The database is asked for all sizes of a kernel at once, and once for one that has no sample: neither a large graph
- * of many sizes nor one that was never profiled costs much.
+ * The database is asked once for all sizes of a kernel, and only once if the kernel has no sample. So it takes little
+ * time even if a large graph has many sizes, or was never profiled.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static int load_kernel(struct dfw_db *db, const struct df_kernel *kernel, const 
     return status;
 }
 
-/* Kernels that no work is of stay without points. */
+/* A kernel without any work gets no points. */
 static int load_kernels(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device,
                         struct dfw_known *known, struct df_error *error)
 {
@@ -53,7 +53,7 @@ int dfw_known_load(struct dfw_db *db, const struct df_graph *graph, const char *
         const char *device = gpu_device ? gpu_device : dfw_machine_gpu();
         device = device ? device : DFW_EMULATOR;
         made.emulated = strcmp(device, DFW_EMULATOR) == 0;
-        status = dfw_db_exec(db, "BEGIN", "read it", error); /* one look at the file, not one per kernel */
+        status = dfw_db_exec(db, "BEGIN", "read it", error); /* one transaction, not one per kernel */
         if (status == DF_OK) {
             status = load_kernels(db, graph, device, &made, error);
             sqlite3_exec(db->sqlite, "COMMIT", NULL, NULL, NULL);

@@ -1,4 +1,4 @@
-/* estimate.c - one estimator: its observations, the nearest neighbours, the fits, and which of them to believe. */
+/* estimate.c - one estimator: its observations, nearest neighbours, power laws, and the choice among them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,22 +7,22 @@
 #include "runtime/base/error.h"
 
 #define FOLDS 10
-#define LEAST_VALUE 1e-12               /* clocks give 0 for what is over at once; logarithms do not take it */
+#define LEAST_VALUE 1e-12               /* a very short time may be measured as 0, which has no logarithm */
 #define MOST_LN_ERROR 1.3862943611198906 /* ln 4 */
-#define FAR_LN 0.6931471805599453       /* ln 2: beyond what was measured by so much, knn says nothing */
-#define FAR_PATIENCE 2                  /* how much worse the power law may be that answers there */
-#define LEAST_OF_GROUP 3                /* observations with the same words, for a fit of their own */
-#define NO_FOLD UINT32_MAX             /* of nothing */
+#define FAR_LN 0.6931471805599453       /* ln 2: a size is far if its bytes are beyond the measured ones by so much */
+#define FAR_PATIENCE 2                  /* a power law for a far size may have so many times the score of knn */
+#define LEAST_OF_GROUP 3                /* so many observations with the same words have a fit of their own */
+#define NO_FOLD UINT32_MAX             /* no item is left out */
 
 struct item {
     struct dfw_features features;
     uint64_t job_bytes;
     double value, over;
-    uint32_t group;                     /* of those with the same words */
+    uint32_t group;                     /* items with the same words have the same group */
 };
 
 struct cached {                         /* a fit to all observations of a group */
-    signed char state;                  /* 0: not made, 1: good, -1: none */
+    signed char state;                  /* 0: not made yet, 1: made, -1: there is none */
     struct dfw_power power;
 };
 
@@ -30,11 +30,11 @@ struct dfw_estimator {
     uint32_t n, n_groups, n_folds;
     struct item *items;
     bool is_number[DFW_MAX_FEATURES], varies[DFW_MAX_FEATURES];
-    double scale[DFW_MAX_FEATURES];     /* largest magnitude; 0: all are 0 */
+    double scale[DFW_MAX_FEATURES];     /* of a feature: its largest magnitude; 0: all its numbers are 0 */
     double assumed_exponent, least_ln_bytes, most_ln_bytes;
     double score[DFW_N_METHODS], error[DFW_N_METHODS];
     enum dfw_method method;
-    struct cached *cached;              /* [method * (n_groups + 1) + group], the last: all groups together */
+    struct cached *cached;              /* [method * (n_groups + 1) + group]; group n_groups: all together */
     double *x, *y;                      /* scratch of fits */
 };
 
@@ -66,7 +66,7 @@ static double distance2(const struct dfw_estimator *e, const struct dfw_features
     return sum;
 }
 
-/* Without the items of one fold. Ties go to the earlier item. */
+/* The estimate by the nearest neighbours; items of the fold `without` are left out. Ties go to the earlier item. */
 static double by_neighbours(const struct dfw_estimator *e, uint32_t without, const struct item *query)
 {
     double nearest[DFW_KNN_K], value = 0, over = 0;
@@ -94,7 +94,7 @@ static double by_neighbours(const struct dfw_estimator *e, uint32_t without, con
 
 /* ---- power laws ---- */
 
-/* The row of ln x of an item by this method; gives its length, 0: it has none. */
+/* Fills the row of ln x of an item for this method. Gives its length; 0: the item has no such row. */
 static uint32_t row_of(const struct dfw_estimator *e, enum dfw_method method, const struct item *item, double *x)
 {
     uint32_t n = 0, n_dims = 0;
@@ -109,7 +109,7 @@ static uint32_t row_of(const struct dfw_estimator *e, enum dfw_method method, co
             continue;
         if (!(feature->number > 0)) {
             if (method == DFW_POWER_EACH || feature->is_dim)
-                return 0;               /* no logarithm */
+                return 0;               /* it has no logarithm */
             continue;
         }
         if (method == DFW_POWER_EACH) {
@@ -122,10 +122,10 @@ static uint32_t row_of(const struct dfw_estimator *e, enum dfw_method method, co
     if (method == DFW_POWER_EACH)
         return n;
     x[0] = product;
-    return n_dims > 1;                  /* of one alone it is `each` */
+    return n_dims > 1;                  /* with one dimension only, this method is the same as `each` */
 }
 
-/* Rows of the items of a group (n_groups: of all) outside of a fold. */
+/* Gathers the rows of all items of a group (n_groups: of all groups) that are not in the fold `without`. */
 static uint32_t gather(struct dfw_estimator *e, enum dfw_method method, uint32_t group, uint32_t without, uint32_t *d)
 {
     uint32_t n = 0;
@@ -136,7 +136,7 @@ static uint32_t gather(struct dfw_estimator *e, enum dfw_method method, uint32_t
         *d = row_of(e, method, item, e->x + (size_t)n * DFW_MAX_FEATURES);
         if (*d == 0)
             return 0;
-        if (*d < DFW_MAX_FEATURES)      /* rows of the same length each: moved together */
+        if (*d < DFW_MAX_FEATURES)      /* rows are shorter than where they were written: they move together */
             memmove(e->x + (size_t)n * *d, e->x + (size_t)n * DFW_MAX_FEATURES, *d * sizeof *e->x);
         e->y[n++] = log(item->value / item->over);
     }
@@ -163,7 +163,7 @@ static double by_power(const struct dfw_estimator *e, enum dfw_method method, co
 
 /* ---- cross-validation ---- */
 
-/* Estimates the items of one fold from the others. All of a group share a fit. */
+/* Estimates the items of one fold from the others. All items of a group share a fit. */
 static void validate_fold(struct dfw_estimator *e, enum dfw_method method, uint32_t fold, double *estimates)
 {
     for (uint32_t i = fold; i < e->n; i += e->n_folds)
@@ -240,7 +240,8 @@ static uint32_t count_alike(const struct dfw_estimator *e, uint32_t i)
     return n;
 }
 
-/* Keeps the items that are alike with most, in order, evenly thinned where they are too many. */
+/* Keeps the items whose features are the most frequent, and sorts them. If they are too many, some are left out
+ * evenly. */
 static void keep_alike(struct dfw_estimator *e)
 {
     uint32_t best = 0, best_count = 0, n = 0;
@@ -275,7 +276,7 @@ static void describe(struct dfw_estimator *e)
             const struct dfw_feature *feature = &e->items[i].features.at[f];
             e->is_number[f] = e->is_number[f] && !isnan(feature->number);
             e->varies[f] = e->varies[f] || !dfw_feature_same_word(first, feature);
-            e->scale[f] = fmax(e->scale[f], fabs(feature->number)); /* NaN is passed over */
+            e->scale[f] = fmax(e->scale[f], fabs(feature->number)); /* fmax ignores NaN */
         }
     }
     for (uint32_t i = 0; i < e->n; i++) {
@@ -292,7 +293,7 @@ static bool same_words(const struct dfw_estimator *e, const struct item *a, cons
     return true;
 }
 
-/* n_groups where there is none like the query. */
+/* The group with the item's words, of the first n items; n_groups: there is none. */
 static uint32_t group_of(const struct dfw_estimator *e, uint32_t n, const struct item *item)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -388,7 +389,7 @@ static double value_by(struct dfw_estimator *e, enum dfw_method method, const st
     return c->state > 0 ? by_power(e, method, &c->power, query) : NAN;
 }
 
-/* Outside of what was measured the best power law that is not much worse stands in for knn. */
+/* Far outside of what was measured, the best power law stands in for knn, if it is not much worse. */
 static enum dfw_method method_for(const struct dfw_estimator *e, const struct item *query)
 {
     double ln = ln_bytes(query);

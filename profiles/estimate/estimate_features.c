@@ -1,11 +1,11 @@
-/* estimate_features.c - the dimensions and scalars of a work key, from their text to numbers and words. */
+/* estimate_features.c - makes numbers and words of the texts that a work key has for dimensions and scalars. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profiles/estimate/estimate_impl.h"
 
-/* The end of a value: of a string its closing quote, of others the next blank. */
+/* The end of a value: after the closing quote of a string, else at the next blank. */
 static const char *value_end(const char *at)
 {
     if (*at != '"')

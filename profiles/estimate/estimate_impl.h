@@ -1,4 +1,4 @@
-/* estimate_impl.h - sizes as numbers and words, for the files of the estimator. */
+/* estimate_impl.h - features: sizes as numbers and words. Private to the files of the estimator. */
 #ifndef DFW_ESTIMATE_IMPL_H
 #define DFW_ESTIMATE_IMPL_H
 
@@ -15,11 +15,12 @@ struct dfw_features {
     struct dfw_feature at[DFW_MAX_FEATURES];
 };
 
-/* Of "k=1024 m=3" and "seed=1 name=\"a b\"". false: more than DFW_MAX_FEATURES, or no such text. */
+/* Makes features of texts as "k=1024 m=3" and "seed=1 name=\"a b\"". false: there are more than DFW_MAX_FEATURES, or a
+ * text is not of this form. */
 bool dfw_features_parse(const char *dims, const char *scalars, struct dfw_features *features);
-/* The same names in the same order. */
+/* Whether both have the same names in the same order. */
 bool dfw_features_alike(const struct dfw_features *a, const struct dfw_features *b);
-/* A total order: by values, numbers before words. Alike features only. */
+/* A total order of features that are alike: by their values, numbers before words. */
 int dfw_features_compare(const struct dfw_features *a, const struct dfw_features *b);
 bool dfw_feature_same_word(const struct dfw_feature *a, const struct dfw_feature *b);
 

@@ -1,5 +1,5 @@
-/* estimate_kernel.c - what is known of one kernel: the times of its cpu variant and of its gpu variant on one device,
- * and, from the sizes that both were measured at, its speedup.
+/* estimate_kernel.c - the estimators of one kernel: times of its cpu variant, times of its gpu variant on one device,
+ * and the speedup, from sizes at which both were measured.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static struct dfw_observation observe(const struct dfw_point *p, double over)
     return (struct dfw_observation){ p->dims, p->scalars, p->job_bytes, p->mean_s, over };
 }
 
-/* No estimator where there is no observation, or none with features that can be told (then estimates stay unknown). */
+/* Makes no estimator if there is no observation, or none whose features can be read. Estimates are unknown then. */
 static int make(const struct dfw_observation *list, uint32_t n, double assumed, struct dfw_estimator **estimator,
                 struct df_error *error)
 {
@@ -96,6 +96,6 @@ double dfw_kernel_estimate(struct dfw_kernel_times *t, uint32_t cls, const struc
     double by_ratio_s = cls == DF_CLASS_CPU ? other_s * ratio : other_s / ratio;
     if (isnan(own_s))
         return by_ratio_s;
-    /* unknown scores (one or two sizes): the speedup, which changes less with size */
+    /* with one or two sizes scores are unknown: the speedup is taken then, which changes less with size */
     return dfw_estimator_score(own) < dfw_estimator_score(speedup) ? own_s : by_ratio_s;
 }

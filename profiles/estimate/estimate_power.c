@@ -1,4 +1,4 @@
-/* estimate_power.c - power laws, fitted to logarithms so that spikes and noise do little harm. */
+/* estimate_power.c - fits power laws to logarithms, so that spikes and noise do little harm. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "runtime/base/sampler.h"
 
 #define LEAST_LN_SPREAD 0.01            /* sizes that differ by less say nothing about growth */
-#define TWO_POINTS_LN_SPREAD 0.4        /* between two alone, noise would be taken for growth below this */
+#define TWO_POINTS_LN_SPREAD 0.4        /* if only two sizes differ by less, noise would be taken for growth */
 #define STEPS 20
 #define TUKEY 4.685
 #define MAD_TO_SIGMA 1.4826
@@ -26,7 +26,7 @@ static bool fit_pairs(const double *x, const double *y, uint32_t n, double assum
             if (fabs(x[i] - x[k]) > (n == 2 ? TWO_POINTS_LN_SPREAD : LEAST_LN_SPREAD))
                 slopes[n_slopes++] = (y[i] - y[k]) / (x[i] - x[k]);
     double slope = n_slopes ? dfr_median(slopes, (uint32_t)n_slopes) : assumed;
-    if (n == 2)                         /* one of the two may be a spike */
+    if (n == 2)                         /* then one of the two may be a spike */
         slope = fmin(fmax(slope, assumed - 1), assumed + 1);
     for (uint32_t i = 0; i < n; i++)
         rest[i] = y[i] - slope * x[i];
@@ -39,7 +39,7 @@ static bool fit_pairs(const double *x, const double *y, uint32_t n, double assum
 
 /* ---- several ---- */
 
-/* Solves a * z = b for a symmetric matrix of m rows by elimination with pivots; a and b are used up. */
+/* Solves a * z = b for a symmetric matrix of m rows, by elimination with pivots. a and b are overwritten. */
 static bool solve(double a[][DFW_MAX_FEATURES + 1], double *b, uint32_t m)
 {
     for (uint32_t c = 0; c < m; c++) {
@@ -69,8 +69,8 @@ static bool solve(double a[][DFW_MAX_FEATURES + 1], double *b, uint32_t m)
     return true;
 }
 
-/* Least squares with these weights. A touch of ridge on the exponents shares them evenly between numbers that always
- * grow together, where no data could. x is relative to `mean`. */
+/* Least squares with these weights; x is relative to `mean`. If two numbers always grow together, no data can tell
+ * their exponents apart. A little ridge regularisation then shares the exponent evenly between them. */
 static bool fit_weighted(const double *x, const double *y, const double *weight, const double *mean, uint32_t n,
                          uint32_t d, struct dfw_power *power)
 {
@@ -99,7 +99,8 @@ static bool fit_weighted(const double *x, const double *y, const double *weight,
     return isfinite(power->intercept);
 }
 
-/* First by absolute residuals, which no single point rules, then by Tukey's weights, which forget far ones. */
+/* Fits first with absolute residuals, which no single point can dominate, then with Tukey's weights, which ignore
+ * points that are far off. */
 static bool fit_several(const double *x, const double *y, uint32_t n, uint32_t d, struct dfw_power *power)
 {
     double mean[DFW_MAX_FEATURES] = { 0 };

@@ -1,6 +1,6 @@
-/* known.c - how long each work of a graph takes, by what was measured of its kernel.
+/* known.c - finds how long each work of a graph takes, by what was measured of its kernel.
  *
- * A kernel without any point costs its works nothing. Estimators are made for a kernel when its first work needs one.
+ * Nothing is computed for works of a kernel without points. A kernel gets estimators when its first work needs one.
  */
 #include "profiles/estimate/known.h"
 
@@ -25,10 +25,10 @@ struct lookup {
     const struct dfw_known *known;
     const struct df_graph *graph;
     struct df_times *times;
-    struct dfw_kernel_times **estimates; /* by the graph's kernel; NULL: not asked for yet */
+    struct dfw_kernel_times **estimates; /* of a kernel of the graph; NULL: not needed so far */
 };
 
-/* NULL: it has none. */
+/* The points of a kernel of the graph, found by its name; NULL: it has none. */
 static const struct dfw_kernel_points *points_of(const struct lookup *l, uint32_t kernel)
 {
     const struct dfw_known *known = l->known;
@@ -83,8 +83,9 @@ static int measured(struct lookup *l, uint32_t work, struct df_error *error)
 
 /* ---- what was not ---- */
 
-/* The emulator runs the code of the cpu variant, so a time of that is one of the emulator's: measured here it is better
- * than any estimate, estimated better than none. But a device copies in its own way. */
+/* The emulator runs the code of the cpu variant, so the time of that is also the emulator's. If it was measured, it is
+ * better than any estimate; if it is an estimate, it is better than the default. Inserted copies are left out, since a
+ * device copies in its own way. */
 static void stand_in(const struct lookup *l, uint32_t work, bool only_measured)
 {
     struct df_times *times = l->times;
@@ -99,7 +100,7 @@ static void stand_in(const struct lookup *l, uint32_t work, bool only_measured)
     }
 }
 
-/* One class, from what was measured of the other (`other`) and of other sizes. */
+/* Estimates the time for one class, from what was measured at other sizes, and for the other class at this size. */
 static int estimate(struct lookup *l, uint32_t work, uint32_t cls, struct df_error *error)
 {
     struct df_times *times = l->times;

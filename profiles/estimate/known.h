@@ -1,12 +1,17 @@
-/* known.h - what was measured of a graph's kernels, apart from the database that it lies in, and the times that follow
- * from it for any graph of these kernels. dfc reads it from the database; a program with dynamic params carries it and
- * times its graph by it when it is started with other values. As the same code does both, both say the same.
+/* known.h - what was measured of a graph's kernels, without the database, and the times that follow from it for any
+ * graph of these kernels.
  *
- * Times:    of each work by its cost clause; else as it was measured at exactly these sizes; else by the estimators of
- *           its kernel (estimate.h); else, where the emulated GPU runs the cpu variant's code, as on the cpu; else the
- *           stated default.
- * Pack:     all of it as bytes, for an image. Same points, same bytes.
- * Linked:   into programs too, so nothing here knows of SQLite.
+ * dfc loads it from the database. A program with dynamic params carries it, and times its graph by it when it is
+ * started with other values. The same code does both, so both say the same. This room is linked into programs, so it
+ * does not know SQLite; it knows runtime/ alone.
+ *
+ * Times:    the first of these that exists gives the time of a work:
+ *             its cost clause;
+ *             what was measured at exactly these sizes;
+ *             the estimators of its kernel (estimate.h);
+ *             the time on the cpu, for an emulated GPU that runs the cpu variant's code;
+ *             the stated default.
+ * Pack:     all of it as bytes, for an image. The same points give the same bytes.
  * Memory:   dfw_known_free() returns what dfw_known_load() (profiles.h) or dfw_known_open() gave.
  */
 #ifndef DFW_KNOWN_H
@@ -18,34 +23,35 @@
 struct dfw_point {                      /* one measured size of one variant */
     char *dims, *scalars;               /* as in dfr_work_key */
     uint64_t job_bytes;
-    double mean_s;                      /* sample sets combined as dfw_points_load() does */
+    double mean_s;                      /* of all its sample sets, combined as by dfw_points_load() */
 };
 struct dfw_points {
     uint32_t n;
-    struct dfw_point *at;               /* by dfw_point_compare(), no two alike */
+    struct dfw_point *at;               /* sorted by dfw_point_compare(); no two are equal */
 };
-int dfw_point_compare(const struct dfw_point *a, const struct dfw_point *b); /* by dims, scalars, bytes */
+int dfw_point_compare(const struct dfw_point *a, const struct dfw_point *b); /* by dims, then scalars, then bytes */
 void dfw_points_free(struct dfw_points *points);
 
 struct dfw_kernel_points {
     char *kernel;
-    struct dfw_points of[2];            /* by class: the cpu variant's, and the gpu variant's on one device */
+    struct dfw_points of[2];            /* by class: those of the cpu variant; those of the gpu variant on one device */
 };
 void dfw_kernel_points_free(struct dfw_kernel_points *points);
 
 struct dfw_known {
-    bool emulated;                      /* the gpu's points are the emulator's */
+    bool emulated;                      /* the gpu's points were measured on the emulator */
     bool emu_all;                       /* as for dfr_times_default() */
     uint32_t n_kernels;
-    struct dfw_kernel_points *kernels;  /* as a rule by the graph's numbers; those without points too */
+    struct dfw_kernel_points *kernels;  /* mostly in the order of the graph's kernels; some may have no points */
 };
 int dfw_known_times(const struct dfw_known *known, const struct df_graph *graph, struct df_times *times,
                     struct df_error *error);
 void dfw_known_free(struct dfw_known *known);
 
-/* The bytes are the caller's to free. */
+/* Gives the pack as bytes, which the caller frees. */
 int dfw_known_pack(const struct dfw_known *known, unsigned char **bytes, size_t *size, struct df_error *error);
-/* DF_E_FORMAT: no such pack, cut off, or times that make no sense. Borrows nothing. */
+/* Reads a pack; *known borrows nothing of it. DF_E_FORMAT: it is no pack, or is cut off, or has times that make no
+ * sense. */
 int dfw_known_open(const unsigned char *bytes, size_t size, struct dfw_known *known, struct df_error *error);
 
 #endif

@@ -1,5 +1,6 @@
-/* known_pack.c - what was measured as bytes: "DFTIME1\0", 1 for emulated and 2 for emu_all, the number of kernels; of
- * each its name and for both classes the number of points; of each point dims, scalars, bytes and mean.
+/* known_pack.c - writes and reads what was measured as bytes. These are "DFTIME1\0", flags (1: emulated, 2: emu_all),
+ * and the number of kernels. For each kernel follow its name, and for both classes the number of points and the points.
+ * A point is dims, scalars, bytes and mean.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ int dfw_known_pack(const struct dfw_known *known, unsigned char **bytes, size_t 
 #define LEAST_KERNEL_BYTES 25           /* a text and two numbers */
 #define LEAST_POINT_BYTES 34            /* two texts and two numbers */
 
-/* A number of things that take so many bytes each, at least. */
+/* Reads a number of things, each of which takes at least so many bytes. */
 static uint32_t get_count(struct dfr_bytes_reader *r, size_t least_bytes)
 {
     uint64_t n = dfr_bytes_get_number(r);
@@ -66,7 +67,7 @@ static uint32_t get_count(struct dfr_bytes_reader *r, size_t least_bytes)
     return r->ok ? (uint32_t)n : 0;
 }
 
-/* What went wrong is in r; false: no memory. */
+/* false: no memory. All other failures are told by r->ok. */
 static bool get_points(struct dfr_bytes_reader *r, struct dfw_points *points)
 {
     uint32_t n = get_count(r, LEAST_POINT_BYTES);

@@ -1,10 +1,10 @@
-/* link_fit.c - the transfer model t(s) = t0 for s <= s0, else t0 + (s - s0)/B (Wu's thesis, eq. 3.1) fitted to
- * measured copies.
+/* link_fit.c - fits the transfer model t(s) = t0 for s <= s0, else t0 + (s - s0)/B (Wu's thesis, eq. 3.1) to measured
+ * copies.
  *
- * For a given s0 the model is a line in max(0, s - s0): least squares, on relative errors so that the 64 bytes count
- * as much as the 64 MiB, reweighted (Huber, which finds the neighbourhood, then Tukey's bisquare, which drops what
- * is far off) so that a disturbed measurement does not bend it. s0 itself is searched on a grid; among equally good
- * ones the smallest wins.
+ * For a given s0 the model is a line in max(0, s - s0), which is fitted by least squares. The errors are relative, so
+ * that 64 bytes count as much as 64 MiB. The fit is repeated with other weights, so that a disturbed measurement does
+ * not bend it: Huber's weights find the neighbourhood, then Tukey's bisquare drops what is far off. s0 is searched on a
+ * grid; of equally good ones the smallest is taken.
  */
 #include <math.h>
 
@@ -12,10 +12,10 @@
 
 #define MAX_POINTS 256
 #define REWEIGHTINGS 30
-#define HUBER 1.345                     /* with these two bounds 95 % as efficient as plain least squares */
-#define BISQUARE 4.685                  /* where errors are normal */
-#define LEAST_ERROR 1e-4                /* relative; errors below are rounding */
-#define COARSE 8                        /* thresholds tried per octave, then near the best */
+#define HUBER 1.345                     /* if errors are normal, the fit with these two bounds */
+#define BISQUARE 4.685                  /* is 95 % as efficient as plain least squares */
+#define LEAST_ERROR 1e-4                /* relative; smaller errors are rounding */
+#define COARSE 8                        /* thresholds that are tried per octave, and then near the best */
 #define FINE 64
 
 struct points {
@@ -38,7 +38,7 @@ static double relative_error(const struct points *p, unsigned i, struct line lin
     return (line.t0 + line.slope * beyond(p->bytes[i], threshold)) / p->seconds[i] - 1;
 }
 
-/* Weighted least squares; false where the times do not grow. */
+/* Weighted least squares; false: the times do not grow. */
 static bool solve(const struct points *p, const double *weights, double threshold, struct line *line)
 {
     double w = 0, wx = 0, wt = 0, wxx = 0, wxt = 0;
@@ -73,8 +73,8 @@ static double bisquare(double error)
     return x < 1 ? (1 - x * x) * (1 - x * x) : 0;
 }
 
-/* Gives the sum of the absolute relative errors without the largest fifth of them (disturbed measurements say
- * nothing about which threshold is right), infinity where there is no fit. */
+/* Gives the sum of the absolute relative errors; infinity: there is no fit. The largest fifth of the errors is left
+ * out, since disturbed measurements do not say which threshold is right. */
 static double fit_line(const struct points *p, double threshold, struct line *line)
 {
     double weights[MAX_POINTS], errors[MAX_POINTS], sorted[MAX_POINTS];
@@ -89,7 +89,7 @@ static double fit_line(const struct points *p, double threshold, struct line *li
         for (unsigned i = 0; i < p->n; i++)
             weights[i] = round < REWEIGHTINGS / 2 ? huber(errors[i] / sigma) : bisquare(errors[i] / sigma);
     }
-    double sum = 0;                     /* sorted by dfr_median() */
+    double sum = 0;                     /* the errors were sorted by dfr_median() */
     for (unsigned i = 0; i < p->n - p->n / 5; i++)
         sum += sorted[i];
     return sum;
@@ -101,8 +101,9 @@ struct search {
     double threshold, sum;
 };
 
-/* Tries thresholds from `from` to `to`. A better one must be better by a hundredth, the first one by a fifth: a
- * threshold that is there improves the fit by far more, and of scatter alone none is to be made. */
+/* Tries thresholds from `from` to `to`. A threshold is only taken if it is better than the best so far by a hundredth,
+ * and the first one if it is better by a fifth. A real threshold improves the fit by far more, and scatter must make
+ * none. */
 static void search(struct search *s, double from, double to, double steps_per_octave)
 {
     for (double threshold = from; threshold <= to; threshold *= exp2(1 / steps_per_octave)) {
@@ -122,7 +123,7 @@ bool dfw_link_fit(const uint64_t *bytes, const double *seconds, unsigned n, stru
             return false;
     }
     struct search s = { .points = { bytes, seconds, n } };
-    double last = (double)bytes[n - 3]; /* three points at least lie beyond the threshold or on it */
+    double last = (double)bytes[n - 3]; /* at least three points must lie on the threshold or beyond it */
     s.sum = fit_line(&s.points, 0, &s.line);
     search(&s, (double)bytes[0], last, COARSE);
     if (s.threshold > 0)

@@ -1,6 +1,8 @@
-/* platform_text.c - a platform written in the language, in numbers that read well and read back as what they were.
+/* platform_text.c - writes a platform in the language, with numbers that people can read and that read back as they
+ * were.
  *
- * A number takes the unit that brings it between 1 and 1000, so none needs an exponent, which the language has not.
+ * A number gets the unit that brings it between 1 and 1000. So none needs an exponent, which the language does not
+ * have.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,14 +38,14 @@ struct scale {
     const char *name;
 };
 
-/* Scales fall; the last one takes what is smaller. */
+/* Scales are in falling order; the last one is for all smaller values. */
 static void print_scaled(FILE *out, double value, const struct scale *scales, unsigned n)
 {
     unsigned i = 0;
     while (i + 1 < n && value < scales[i].factor * 0.9999995)
         i++;
     double scaled = value / scales[i].factor;
-    if (!(scaled >= 0.001))             /* none, or too little to write without an exponent */
+    if (!(scaled >= 0.001))             /* 0, or too small to write without an exponent */
         scaled = 0;
     if (scaled < 1e6)
         fprintf(out, "%.6g %s", scaled, scales[i].name);
@@ -88,7 +90,7 @@ static void print_link(FILE *out, const char *name, const struct df_link *link)
     fputc(';', out);
 }
 
-/* The name of unit u, told apart from units of the same name before it: "NVIDIA_H200_2". */
+/* The name of unit u, with a number if units before it have the same name: "NVIDIA_H200_2". */
 static void unit_name(const struct df_platform *p, uint32_t u, char *name, size_t size)
 {
     unsigned same = 0;
@@ -154,7 +156,8 @@ static void print_paths(FILE *out, const char *unit, const char *direction, cons
     fputc('\n', out);
 }
 
-/* Where the platform's links say something else of a pair: by more than a quarter for a copy of 1 MiB, or nothing. */
+/* Prints how the platform's links differ from what was measured of a pair, if a copy of 1 MiB differs by more than a
+ * quarter. */
 static void put_difference(FILE *out, const struct df_platform *p, uint32_t from, uint32_t to,
                            const struct df_link *link)
 {
@@ -168,7 +171,7 @@ static void put_difference(FILE *out, const struct df_platform *p, uint32_t from
         fprintf(out, ", %s than the platform says", measured_s > said_s ? "slower" : "faster");
 }
 
-/* Each pair as it was measured, which a platform cannot say: it has one link for each unit. */
+/* Prints each pair as it was measured. A platform cannot say that, since it has one link for each unit. */
 static void print_pairs(FILE *out, const struct df_platform *p, const struct dfw_pairs *pairs)
 {
     for (uint32_t from = 1; from < p->n_units; from++)

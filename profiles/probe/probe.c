@@ -1,8 +1,10 @@
-/* probe.c - this machine as a platform: the host by what hwloc and the operating system say, each GPU by measuring it.
+/* probe.c - makes a platform of this machine: the host by what hwloc and the operating system say, each GPU by
+ * measuring it. `dfc probe` calls it.
  *
- * Workers:  the cores less one per GPU, as a run has them. The emulator stands for as many GPUs as it is told.
- * Memory:   a GPU is opened with a small pool for the measurement and closed again before the next one. Then, where
- *           there are several, all of them are open at once with a smaller one: for what they send to each other.
+ * Workers:  the number of cores less one per GPU, as in a run. The emulator stands for as many GPUs as it is told.
+ * Memory:   a GPU is opened with a small pool, measured, and closed before the next one is opened. If there are
+ *           several, all of them are then open at the same time with smaller pools, to measure what they send to each
+ *           other.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +15,10 @@
 
 #define PAIR_POOL_BYTES (32ull << 20)
 
-struct step {                           /* a device's share of the whole progress, or that of all pairs */
+struct step {                           /* the share of a device in the whole progress, or the share of all pairs */
     dfw_progress *progress;
     void *arg;
-    const char *device;                 /* NULL: pairs */
+    const char *device;                 /* NULL: the pairs are measured */
     uint32_t index, n;
 };
 
@@ -63,7 +65,8 @@ static int open_and_probe(const struct dfr_device_ops *ops, uint32_t index, stru
     return status;
 }
 
-/* What the emulator is to stand for: the gpus of the given platform, else that of the default one. */
+/* The units that the emulator stands for: the gpus of the given platform, or if it has none, that of the default
+ * one. */
 static uint32_t emulated_units(const struct df_platform *given, struct df_unit *units)
 {
     struct df_platform fallback;
@@ -78,7 +81,7 @@ static uint32_t emulated_units(const struct df_platform *given, struct df_unit *
     return 1;
 }
 
-/* units: as what they are opened. */
+/* Measures all pairs of devices. units[]: the units as which they are opened. */
 static int probe_pairs(const struct dfr_device_ops *ops, const struct df_unit *units, struct df_platform *p,
                        struct dfw_probe_report *report, struct step *step, struct df_error *error)
 {
@@ -127,7 +130,7 @@ static int probe_devices(const struct dfr_device_ops *ops, const struct dfw_prob
         if (status != DF_OK)
             return status;
         dfw_identifier(unit->name, sizeof unit->name, name);
-        unit->peer = (struct df_link){ 0 }; /* until pairs are measured */
+        unit->peer = (struct df_link){ 0 }; /* until the pairs are measured */
         p->n_units++;
     }
     struct step step = { progress, arg, NULL, n, steps };
@@ -135,7 +138,8 @@ static int probe_devices(const struct dfr_device_ops *ops, const struct dfw_prob
                  : DF_OK;
 }
 
-/* DF_OK with *ops NULL: no devices, and that is all right; report says why. */
+/* Finds the back end and the number of its devices. DF_OK with *ops NULL: there are no devices, which is no error; the
+ * report says why. */
 static int find_devices(const struct dfw_probe_options *options, const struct dfr_device_ops **ops, uint32_t *n,
                         struct dfw_probe_report *report, struct df_error *error)
 {

@@ -1,5 +1,5 @@
-/* probe_device.c - one device measured through the device interface: its links by copies of 64 B to 64 MiB, whether
- * both directions overlap, what a launch costs, and how memory that is not pinned gets there fastest.
+/* probe_device.c - measures one device through the device interface: its links by copies of 64 B to 64 MiB, whether
+ * both directions overlap, what a launch costs, and the fastest way to copy memory that is not pinned.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 
 #define N_SIZES 21                      /* 64 B … 64 MiB */
 #define PATH_BYTES (16ull << 20)
-#define OVERLAP_BYTES (2ull << 20)      /* small enough that the host's memory is not what limits two copies at once */
+#define OVERLAP_BYTES (2ull << 20)      /* so small that the host's memory does not limit two copies at the same time */
 #define OVERLAP_COPIES 4
 #define LAUNCHES 32
 #define OVERLAP_RUNS 5
-#define OVERLAP 0.8                     /* two engines where both directions at once take less of the sum */
+#define OVERLAP 0.8                     /* two engines: both directions at once take less than this share of the sum */
 
 struct bench {
     const struct dfr_device_ops *ops;
@@ -26,7 +26,7 @@ struct bench {
     enum dfr_copy kind;
     uint64_t bytes;
     enum { PATH_PINNED, PATH_STAGED, PATH_REGISTERED } path;
-    double done;                        /* before the link that is measured */
+    double done;                        /* progress before the link that is measured now */
     dfw_progress *progress;
     void *progress_arg;
 };
@@ -51,7 +51,7 @@ static int copy_and_wait(struct bench *b, void *host, struct df_error *error)
     return status == DF_OK ? dfr_event_wait(b->device, b->event, DFW_GIVE_UP_S, error) : status;
 }
 
-/* One measured copy by b->path: a callback of the sampler. */
+/* A callback of the sampler: measures one copy by b->path. */
 static int measure_copy(void *arg, double *seconds, struct df_error *error)
 {
     struct bench *b = arg;
@@ -108,7 +108,7 @@ static int probe_link(struct bench *b, enum dfr_copy kind, double done, struct d
 
 /* ---- engines ---- */
 
-/* Some copies each way at once; or one way. */
+/* Measures some copies in both directions at the same time, or in one. */
 static int time_directions(struct bench *b, bool h2d, bool d2h, double *seconds, struct df_error *error)
 {
     double begin_s = dfr_clock_s();
@@ -151,8 +151,8 @@ static int nothing(struct df_call *call, void *stream, const size_t *dims, void 
     return DF_OK;
 }
 
-/* The smallest job there is, LAUNCHES in a row: an empty cpu variant on the emulator; on a GPU, for which no kernel
- * was compiled into dfc, a copy of 4 bytes within its memory. */
+/* Measures the smallest job that there is, LAUNCHES times in a row. On the emulator it is an empty cpu variant. For a
+ * GPU no kernel is compiled into dfc, so it is a copy of 4 bytes within the device's memory. */
 static int launch_row(void *arg, double *seconds, struct df_error *error)
 {
     struct bench *b = arg;
@@ -170,7 +170,7 @@ static int launch_row(void *arg, double *seconds, struct df_error *error)
         status = dfr_event_wait(b->device, b->event, DFW_GIVE_UP_S, error);
     *seconds = (dfr_clock_s() - begin_s) / LAUNCHES;
     if (status != DF_OK)
-        b->ops->drain(b->device, NULL); /* results[] goes away */
+        b->ops->drain(b->device, NULL); /* no job may write to results[] after the return */
     return status;
 }
 
@@ -214,7 +214,7 @@ static int probe_paths(struct bench *b, enum dfr_copy kind, struct dfw_paths *pa
         status = probe_path(b, &found.staged, error);
     b->path = PATH_REGISTERED;
     if (status == DF_OK && b->ops->host_register && probe_path(b, &found.registered, NULL) != DF_OK) {
-        found.registered = 0;           /* not allowed here (a limit on locked memory): staging is what remains */
+        found.registered = 0;           /* it is not allowed here (a limit on locked memory), so staging remains */
         status = b->ops->drain(b->device, error);
     }
     if (status == DF_OK)
@@ -222,7 +222,7 @@ static int probe_paths(struct bench *b, enum dfr_copy kind, struct dfw_paths *pa
     return status;
 }
 
-/* Of one's own memory, to the device and back: pinned where it lies, or staged. */
+/* Whether ordinary memory goes to the device and back faster if it is pinned in its place, or if it is staged. */
 static uint32_t which_is_faster(const struct dfw_paths *h2d, const struct dfw_paths *d2h)
 {
     if (h2d->registered <= 0 || d2h->registered <= 0)
@@ -272,7 +272,7 @@ int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device
     int status = DF_E_MEMORY;
     b.pinned = ops->host_alloc(DFW_PROBE_POOL_BYTES, error);
     if (b.pinned) {
-        memset(b.plain, 1, PATH_BYTES); /* pages exist before anything is timed */
+        memset(b.plain, 1, PATH_BYTES); /* so that its pages exist before anything is timed */
         memset(b.pinned, 2, DFW_PROBE_POOL_BYTES);
         status = ops->event_create(device, &b.event, error);
     }

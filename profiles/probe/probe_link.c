@@ -1,7 +1,8 @@
-/* probe_link.c - one link measured: copies of 64 bytes and each power of two above it, and the model that fits them.
+/* probe_link.c - measures one link: copies of 64 bytes and of each power of two above that, and the model that fits
+ * them.
  *
- * A copy's time is what the runtime sees of it: from the call until the event after it is found complete. The
- * emulator's links are asked by its own event times instead: waking its threads is the host's doing, not the link's.
+ * A copy's time is what the runtime sees of it: from the call until the event after it is found complete. For the
+ * emulator its own event times are taken instead, since waking its threads takes time of the host and not of the link.
  */
 #include <math.h>
 
@@ -28,7 +29,7 @@ double dfw_copy_seconds(struct dfr_device *device, struct dfr_event *event, doub
     return seconds;
 }
 
-/* A callback of the sampler. */
+/* A callback of the sampler: measures one copy. */
 static int copy_once(void *arg, double *seconds, struct df_error *error)
 {
     struct copies *c = arg;
@@ -38,7 +39,7 @@ static int copy_once(void *arg, double *seconds, struct df_error *error)
     return status;
 }
 
-/* A link does not get faster by chance, only slower: of the copies of one size the lower quartile counts. */
+/* Chance makes a link slower, never faster. So of the copies of one size the lower quartile counts. */
 static double usual_time(struct copies *c)
 {
     dfr_median(c->seconds, c->n);

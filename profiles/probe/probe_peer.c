@@ -1,21 +1,22 @@
-/* probe_peer.c - how fast devices send to each other: each ordered pair that the back end connects, one after the
- * other.
+/* probe_peer.c - measures how fast devices send to each other: each ordered pair that the back end connects, one after
+ * the other.
  *
- * Pairs grow with the square of the devices, so each is measured more briefly than a device's link to the host.
+ * The number of pairs grows with the square of the devices. So a pair is measured more briefly than a device's link to
+ * the host.
  */
 #include <stdio.h>
 
 #include "profiles/probe/probe_impl.h"
 #include "runtime/threads/clock.h"
 
-#define N_SIZES 20                      /* 64 B … 32 MiB: what each device's pool has room for */
+#define N_SIZES 20                      /* 64 B … 32 MiB: each device's pool has room for that */
 
 struct bench {
     struct dfr_device *from, *to;
     struct dfr_event *event;
 };
 
-/* A callback of dfw_link_measure(). */
+/* A callback of dfw_link_measure(): makes one copy from a device to its peer, and times it. */
 static int copy_bytes(void *arg, uint64_t bytes, double *seconds, struct df_error *error)
 {
     struct bench *b = arg;

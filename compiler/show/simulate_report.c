@@ -103,7 +103,7 @@ static double load_of(const struct df_platform *platform, uint32_t first, uint32
 static void write_load(const struct dfc_simulated *row, FILE *out)
 {
     char a[32];
-    fprintf(out, "\n%s: what has most to do is loaded %s a wave, %.2f %% above the bound", row->policy,
+    fprintf(out, "\n%s: the busiest unit or copy engine is loaded %s a wave, %.2f %% above the bound", row->policy,
             dfr_text_seconds(row->load_s, a, sizeof a), 100 * (row->load_s / row->load_bound_s - 1));
     if (row->n_joint > 1)
         fprintf(out, "; %u waves placed jointly", (unsigned)row->n_joint);

@@ -112,7 +112,7 @@ static int network_make(struct rates *r, struct df_error *error)
         arcs += n > 1 ? 2 + 2 * (uint64_t)n : n;
     }
     if (arcs >= UINT32_MAX / 2)
-        return dfr_error(error, DF_E_ARGUMENT, "a graph of so many arcs cannot be planned for many waves");
+        return dfr_error(error, DF_E_ARGUMENT, "the graph has too many arcs to be planned for many waves");
     int code = dfp_cut_make(&r->cut, (uint32_t)vertices, (uint32_t)arcs, c->n_nodes, c->n_nodes + 1, error);
     if (!code)
         lay_arcs(r);

@@ -52,7 +52,7 @@ static int find_tenants(const struct df_graph *g, const uint16_t *place, uint32_
             m->tenants[heir].last = v;
             m->of_value[v] = heir;
         } else if (!add_tenant(m, v, g->values[v].bytes)) {
-            return dfr_error(error, DF_E_REFUSED, "a token of %llu bytes is more than can be addressed",
+            return dfr_error(error, DF_E_REFUSED, "a token of %llu bytes is too large to be addressed",
                              (unsigned long long)g->values[v].bytes);
         }
     }
@@ -66,7 +66,7 @@ static int place_once(struct dfp_memory *m, struct df_error *error)
     for (uint32_t t = m->n_wave; t < m->n; t++) {
         m->tenants[t].any = m->tenants[t].sequence = m->once_bytes;
         if (__builtin_add_overflow(m->once_bytes, m->tenants[t].bytes, &m->once_bytes))
-            return dfr_error(error, DF_E_REFUSED, "what is made once is more than can be addressed");
+            return dfr_error(error, DF_E_REFUSED, "the tokens that are made once are too large to be addressed");
     }
     return DF_OK;
 }
@@ -129,7 +129,7 @@ int dfp_memory_sequence(const struct df_graph *g, struct dfp_memory *m, struct d
     if (code == DF_OK) {
         code = run_sequence(g, &e, pool, m);
         if (code != DF_OK)
-            dfr_error(error, code, "the tokens of a wave are more than can be addressed");
+            dfr_error(error, code, "the tokens of a wave are too large to be addressed");
         m->sequence_bound_bytes = dfm_pool_peak(pool);
         endings_free(&e);
     }

@@ -222,7 +222,7 @@ static int place_all(struct search *s, struct df_error *error)
         for (; t < s->m->n_wave && dfp_tenant_writer(s->g, &s->m->tenants[t]) == w; t++) {
             struct dfp_tenant *tenant = &s->m->tenants[t];
             if (!dfm_layout_place(s->layout, t, tenant->bytes, s->last_end[t], &tenant->any))
-                return dfr_error(error, DF_E_REFUSED, "the tokens of a wave are more than can be addressed");
+                return dfr_error(error, DF_E_REFUSED, "the tokens of a wave are too large to be addressed");
         }
         keep_rest(s, w);
         dfm_layout_withdraw(s->layout);

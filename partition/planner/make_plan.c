@@ -317,8 +317,8 @@ static int unknown_policy(const char *policy, struct df_error *error)
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", dfp_partitioners[i]->name);
     }
-    return dfr_error(error, DF_E_ARGUMENT, "'%s' is no policy that places nodes beforehand; there are %s", policy,
-                     names);
+    return dfr_error(error, DF_E_ARGUMENT, "'%s' is not a policy that places nodes before the run; these are %s",
+                     policy, names);
 }
 
 int dfp_plan_make(const struct dfp_problem *problem, const char *policy, const struct dfp_options *options,

@@ -105,10 +105,11 @@ const char *dfp_text_waves(char buffer[200], const struct df_plan *plan)
     n = (size_t)snprintf(buffer, 200, "%s a wave with %u in flight", dfp_text_time(wave, plan->wave_s),
                          (unsigned)plan->inflight);
     if (plan->load_bound_s > 0)
-        n += (size_t)snprintf(buffer + n, 200 - n, "; what has most to do is loaded %s, %.1f %% above the bound",
+        n += (size_t)snprintf(buffer + n, 200 - n,
+                              "; the busiest unit or copy engine is loaded %s, %.1f %% above the bound",
                               dfp_text_time(load, plan->load_s), 100 * (plan->load_s / plan->load_bound_s - 1));
     if (plan->n_waves > 1)
-        snprintf(buffer + n, 200 - n, "; %u are placed jointly, here is the first", (unsigned)plan->n_waves);
+        snprintf(buffer + n, 200 - n, "; %u waves are placed jointly, this is the first", (unsigned)plan->n_waves);
     return buffer;
 }
 

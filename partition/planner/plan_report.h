@@ -41,8 +41,8 @@ const char *dfp_text_bytes(char buffer[32], uint64_t bytes);
  *     "one wave needs 80 MiB of 64 MiB: blocks will be evicted", of the host "one wave does not fit in 64 MiB",
  * or "" if the memory's size is not known (0). inflight 0: as many waves as a run has by default. */
 const char *dfp_text_promise(char buffer[160], const struct df_plan *plan, uint32_t unit, uint64_t inflight);
-/* "" for a plan of one wave, else for example "6.9 ms a wave with 8 in flight; what has most to do is loaded 6.8 ms,
- * 0.1 % above the bound; 2 are placed jointly, here is the first". */
+/* "" for a plan of one wave, else for example "6.9 ms a wave with 8 in flight; the busiest unit or copy engine is
+ * loaded 6.8 ms, 0.1 % above the bound; 2 waves are placed jointly, this is the first". */
 const char *dfp_text_waves(char buffer[200], const struct df_plan *plan);
 /* "all on gpu0 is predicted 1.4x faster (2.1 ms)", or "" */
 const char *dfp_text_remark(char buffer[128], const struct dfp_problem *problem, const struct dfp_report *report);

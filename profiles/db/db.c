@@ -205,7 +205,7 @@ int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct 
                      struct df_error *error)
 {
     if (!(sample->mean_s >= 0 && sample->mean_s < DF_LIMIT_JOB_S) || sample->runs == 0)
-        return dfr_error(error, DF_E_ARGUMENT, "the sample of '%s' is no time", key->work.kernel);
+        return dfr_error(error, DF_E_ARGUMENT, "the sample of '%s' is not a time", key->work.kernel);
     sqlite3_stmt *s;
     int status = dfw_db_prepare(db,
                                 "INSERT INTO samples (machine, device, variant, kernel, dims, scalars, hash, job_bytes,"

@@ -66,6 +66,6 @@ int dfw_link_measure(const struct dfw_link_bench *bench, struct df_link *link, s
     }
     if (!dfw_link_fit(bytes, seconds, bench->n_sizes, link))
         return dfr_error(error, DF_E_DEVICE,
-                         "%s: copies do not take longer the larger they are; no link can be made of that", bench->name);
+                         "%s: larger copies do not take longer, so no link can be fitted to them", bench->name);
     return DF_OK;
 }

@@ -11,9 +11,9 @@ for strips in 4 16 32; do simulate image-$strips image.df -D strips=$strips; don
 python3 "$programs/throughput.py" >waves.out 2>&1
 if [ $? = 0 ]; then pass throughput; else fail throughput "$(cat waves.out)"; fi
 grep '^figure' waves.out
-expect text 0 'gp: what has most to do is loaded .* a wave, .* above the bound' "$DFC" simulate image.df --policy=gp --waves=32
+expect text 0 'gp: the busiest unit or copy engine is loaded .* a wave, .* above the bound' "$DFC" simulate image.df --policy=gp --waves=32
 expect latency 0 '^gp ' "$DFC" simulate image.df --policy=gp --waves=32 --objective=latency
-expect summary 0 'waves .* a wave with 8 in flight; what has most to do is loaded' "$DFC" partition image.df --objective=throughput -o image.svg
+expect summary 0 'waves .* a wave with 8 in flight; the busiest unit or copy engine is loaded' "$DFC" partition image.df --objective=throughput -o image.svg
 expect explained 0 'waves .* a wave with 8 in flight' "$DFC" explain image.df --objective=throughput
 
 # A program with a plan of several waves: the same results as on one CPU, whatever wave.

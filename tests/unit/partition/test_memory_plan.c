@@ -352,7 +352,7 @@ static void too_large_is_refused(void **state)
         shape_node(&s, UINT64_C(1) << 61, 1, false, false, 0, NULL);
     shape_end(&s);
     assert_int_equal(dfp_memory_make(s.graph, NULL, 0, 64, &m, &e), DF_E_REFUSED);
-    assert_non_null(strstr(e.text, "more than can be addressed"));
+    assert_non_null(strstr(e.text, "too large to be addressed"));
     shape_free(&s);
 }
 

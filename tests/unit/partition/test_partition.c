@@ -237,7 +237,7 @@ static void what_fits_nowhere_is_refused(void **state)
     assert_int_equal(dfp_planner.make(s.graph, &s.platform, &s.times, "magic", &plan, &e), DF_E_ARGUMENT);
     assert_string_equal(
         e.text,
-        "'magic' is no policy that places nodes beforehand; there are gp, gp-thesis, heft, peft, all-cpu, all-gpu");
+        "'magic' is not a policy that places nodes before the run; these are gp, gp-thesis, heft, peft, all-cpu, all-gpu");
     sample_free(&s);
 }
 

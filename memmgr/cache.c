@@ -172,7 +172,7 @@ static bool reserve_piece(struct dfm_cache *c, struct dfm_piece *p)
 
     if (p->entry != DFM_NONE)
         return true;
-    if (p->use != DFM_WRITE && c->entry_of[block] != DFM_NONE) { /* an earlier piece of this claim has it too */
+    if (p->use != DFM_WRITE && c->entry_of[block] != DFM_NONE) { /* an earlier piece of this claim made it */
         e = &c->entries[c->entry_of[block]];
     } else {
         while (!(e = dfm_entry_new(c, block)))

@@ -51,7 +51,7 @@
 
 struct dfm_cache_config {
     struct dfm_space *space;
-    uint32_t memory;                    /* 1 … */
+    uint32_t memory;                    /* the number of this memory, 1 or more */
     struct dfr_device *device;
     uint64_t pool_bytes;
     uint32_t max_pieces;                /* of one claim */
@@ -75,7 +75,7 @@ struct dfm_cache_config {
 };
 
 int dfm_cache_create(const struct dfm_cache_config *config, struct dfm_cache **cache, struct df_error *error);
-void dfm_cache_destroy(struct dfm_cache *cache); /* nothing may be in flight: after the device's drain */
+void dfm_cache_destroy(struct dfm_cache *cache); /* after the device's drain, since nothing may be in flight */
 
 /* ---- claims ---- */
 

@@ -89,11 +89,11 @@ void dfm_unpin(struct dfm_cache *c, struct dfm_entry *e);
 
 /* peer.c */
 int dfm_peer_create(struct dfm_cache *c, struct df_error *error);
-void dfm_peer_send(struct dfm_cache *c, uint32_t waiter);           /* a fetch for a peer */
-int dfm_peer_issue(struct dfm_cache *c, struct df_error *error);    /* of those to be sent, what there is room for */
-void dfm_peer_sent(struct dfm_cache *c, struct dfm_entry *e);       /* the oldest of `peer` is complete */
+void dfm_peer_send(struct dfm_cache *c, uint32_t waiter);           /* acts on a fetch for a peer */
+int dfm_peer_issue(struct dfm_cache *c, struct df_error *error);    /* issues as many copies to peers as fit */
+void dfm_peer_sent(struct dfm_cache *c, struct dfm_entry *e);       /* the oldest copy in `peer` is complete */
 void dfm_peer_answer(struct dfm_cache *c, uint32_t waiter, bool sent);
-void dfm_peer_answers(struct dfm_cache *c, uint32_t waiter);        /* of peers that were asked: a list of waiters */
+void dfm_peer_answers(struct dfm_cache *c, uint32_t waiter);        /* takes a list of answered waiters */
 
 /* The entry that has the block's bytes, or will have them soon. NULL: there is none, or it is only reserved
  * (AWAITING). */
@@ -113,8 +113,8 @@ int dfm_transfer_create(struct dfm_cache *c, struct df_error *error);
 void dfm_transfer_destroy(struct dfm_cache *c);
 int dfm_load_issue(struct dfm_cache *c, struct dfm_entry *e, struct df_error *error); /* AWAITING → LOADING */
 uint32_t dfm_out_sender(struct dfm_cache *c, uint32_t block);
-void dfm_out_queue(struct dfm_cache *c, struct dfm_entry *e);   /* of a block whose sender this is */
-int dfm_out_issue(struct dfm_cache *c, struct df_error *error); /* of those queued, what there is room for */
+void dfm_out_queue(struct dfm_cache *c, struct dfm_entry *e);   /* for a block whose sender is this memory */
+int dfm_out_issue(struct dfm_cache *c, struct df_error *error); /* issues as many queued copies as fit */
 int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error);
 
 #endif

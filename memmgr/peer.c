@@ -123,7 +123,7 @@ void dfm_peer_sent(struct dfm_cache *c, struct dfm_entry *e)
 {
     uint32_t waiter = c->sending[(c->peer.completed - 1) % c->peer.capacity];
 
-    /* release: the bytes that came */
+    /* release: the bytes that arrived */
     atomic_fetch_or_explicit(&c->space->blocks[e->block].valid, c->space->peer_asks[waiter].receiver->bit,
                              memory_order_acq_rel);
     dfm_unpin(c, e);

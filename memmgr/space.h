@@ -90,7 +90,7 @@ struct dfm_space {
     struct dfm_heap *heap;
     struct dfm_heap_source source;
     uint32_t n_caches;                  /* memories 1 … n_caches */
-    struct dfm_cache *caches[DF_MAX_UNITS + 1]; /* by memory; [0] NULL */
+    struct dfm_cache *caches[DF_MAX_UNITS + 1]; /* by memory; caches[0] is NULL */
     /* A *waiter* is a job that needs a block elsewhere and asks its holder (cache.h). Waiter w waits for asked[w]. */
     uint32_t n_waiters;
     uint32_t *waiter_next, *asked;      /* of a waiter: the next in the list that it is in; the block */
@@ -113,7 +113,7 @@ struct dfm_space_config {
     const struct dfm_lent *const *lent;
     int64_t (*wave)(void *arg, uint32_t slot);
     void *wave_arg;
-    uint32_t n_waiters;                 /* 0: no devices */
+    uint32_t n_waiters;                 /* 0: there are no devices */
     const struct dfr_device_ops *pinned;/* its host_alloc gives host memory; NULL: plain memory */
     uint64_t pinned_limit_bytes;        /* if more than this would be pinned, plain memory is taken */
 };

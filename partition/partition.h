@@ -17,7 +17,7 @@
 
 #include "runtime/graph/plan.h"
 
-struct dfp_problem {                    /* borrowed */
+struct dfp_problem {                    /* all three are borrowed */
     const struct df_graph *graph;
     const struct df_platform *platform;
     const struct df_times *times;

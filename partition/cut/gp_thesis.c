@@ -78,7 +78,7 @@ static int split_devices(const struct dfp_model *model, const double *share, uin
     return code;
 }
 
-/* Places everything: the vertices with side[v] == host_side on the host. */
+/* Places all nodes: the vertices with side[v] == host_side on the host, the others on devices. */
 static int place_sides(const struct dfp_model *model, const struct dfp_metis_graph *graph, const int32_t *side,
                        int32_t host_side, const double *share, uint32_t seed, uint16_t *place, struct df_error *error)
 {
@@ -99,7 +99,8 @@ static int place_sides(const struct dfp_model *model, const struct dfp_metis_gra
 
 /* ---- which side is the host's ---- */
 
-/* METIS's labels carry no meaning beyond the share. -1: both ways round are about as near to the share. */
+/* The side that is the host's, found by its weight alone, since METIS's labels say nothing else. -1: both sides are
+ * about as near to the share. */
 static int32_t host_side_by_share(const struct dfp_metis_graph *graph, const int32_t *side, double share)
 {
     int64_t total = 0, of_side[2] = { 0, 0 };

@@ -158,7 +158,7 @@ struct dfp_found {
     uint16_t *place;
     float *bias;
 };
-struct dfp_pool {                       /* the best distinct ones, best first */
+struct dfp_pool {                       /* the best distinct placements, the best one first */
     uint32_t n;
     struct dfp_found found[DFP_POOL];
     uint32_t n_nodes;
@@ -271,7 +271,7 @@ int dfp_room_answer(struct dfp_search *search, struct dfp_result *result, struct
 /* ---- gp_refine.c ---- */
 
 struct dfp_anneal {
-    double start_temperature;           /* relative to the makespan */
+    double start_temperature;           /* as a share of the makespan */
     uint64_t steps;                     /* budget */
     uint64_t seed;
 };

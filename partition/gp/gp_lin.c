@@ -19,7 +19,7 @@ static const double copy_prices[] = { 0.15, 0.05, 0.5, 0.3 }; /* of h; large gra
 
 struct prices {
     const struct dfp_compact *c;
-    uint8_t *side;                      /* 0 host, 1 devices */
+    uint8_t *side;                      /* of a node: 0, it is on the host; 1, on the devices */
     uint32_t *there;                    /* of a value: how many of its readers are on the devices */
     double *host_s, *device_s;          /* of a node: its time divided by the number of workers */
     double *to_s, *from_s;              /* of a value: copies to and from the first device, which stands for all */

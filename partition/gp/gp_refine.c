@@ -198,7 +198,7 @@ static void bias(struct anneal *a)
 static void move(struct anneal *a)
 {
     static const struct {
-        uint32_t below;                 /* of 100 */
+        uint32_t below;                 /* taken if a number below 100, drawn by chance, is below this */
         void (*make)(struct anneal *);
     } moves[] = { { 18, flip },     { 36, group }, { 46, readers }, { 53, follow_neighbour },
                   { 75, swap },     { 81, bias },  { 92, stretch }, { 100, cluster } };

@@ -58,7 +58,7 @@ static inline uint32_t dfp_tenant_writer(const struct df_graph *g, const struct 
     return g->values[t->first].producer;
 }
 
-/* The end with the highest number. */
+/* The tenant's end with the highest number. */
 static inline uint32_t dfp_tenant_last_end(const struct df_graph *g, const struct dfp_tenant *t)
 {
     const struct df_value *v = &g->values[t->last];

@@ -20,7 +20,7 @@ struct dfw_db {
     char machine[512];
     int failed_code;                    /* SQLite's, of the latest failure */
     int64_t version;                    /* which of the versions in db_schema.c its tables are of */
-    struct dfw_imported imported;       /* when it was opened */
+    struct dfw_imported imported;       /* what was taken in when it was opened */
 };
 
 #define DFW_SETS_COMBINED 16            /* so many of a key's latest sample sets count */

@@ -14,7 +14,7 @@ struct machine {
     char cpu[128];
     unsigned cores;
     uint64_t memory_bytes;
-    char gpus[256];                     /* " + NVIDIA H200", " + NVIDIA H200 x2", "" */
+    char gpus[256];                     /* for example " + NVIDIA H200 x2"; "": no GPU */
     char gpu[48];                       /* the first GPU */
 };
 

@@ -7,7 +7,7 @@
 struct dfw_feature {                    /* borrows from the observation's text */
     const char *name, *text;
     uint32_t name_bytes, text_bytes;
-    double number;                      /* NaN: a word */
+    double number;                      /* NaN: the feature is a word */
     bool is_dim;
 };
 struct dfw_features {

@@ -1,5 +1,6 @@
-/* test_cuda.c - the CUDA back end as far as it goes without kernels of its own: it starts anywhere and says what it
- * found; where there is a GPU, bytes go there and back, in stream order. */
+/* test_cuda.c - the CUDA back end, as far as it can be tested without kernels of its own. It starts on any machine
+ * and says what it found. If there is a GPU, bytes go there and back, in stream order.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -161,7 +162,7 @@ static void test_launch_and_refusals(void **state)
     assert_int_equal(result, DF_OK);
     assert_int_equal(ops->launch(device, &launch, DFR_STREAM_COMPUTE + 1, &error), DF_E_ARGUMENT);
     ops->close(device);
-    assert_int_equal(ops->open(0, &config, &device, &error), DF_E_MEMORY); /* a petabyte */
+    assert_int_equal(ops->open(0, &config, &device, &error), DF_E_MEMORY); /* it asks for a petabyte */
     assert_non_null(strstr(error.text, "MiB are free"));
 }
 
@@ -234,7 +235,7 @@ static struct df_graph *make_graph(void)
     return graph;
 }
 
-/* Pinned where it lies or not, in one piece of memory, so that pages are shared. */
+/* Buffers, pinned or not, in one piece of memory, so that they share pages. */
 static void check_buffers(enum df_device_kind kind, uint32_t registers, unsigned inflight)
 {
     size_t tokens = (size_t)WAVES * N;

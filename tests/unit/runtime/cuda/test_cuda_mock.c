@@ -1,8 +1,8 @@
-/* test_cuda_mock.c - all of the CUDA back end and what stands on it, on a stand-in for the CUDA runtime (tests/mock):
- * no GPU takes part, so this says nothing of kernels or speed, but every call of CUDA's is made, in every order that
- * the runtime has, and each of them fails once.
+/* test_cuda_mock.c - all of the CUDA back end, and what stands on it, on a stand-in for the CUDA runtime
+ * (tests/mock). No GPU takes part, so this says nothing of kernels or speed. But every call of CUDA's is made, in
+ * every order that the runtime makes them, and each of them fails once.
  *
- * The rig's kernels are launched as functions that read and write their ports when their turn comes.
+ * The rig's kernels are launched as functions. These read and write their ports when their turn comes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -220,7 +220,7 @@ static void test_replay(void **state)
     rig_free(&r);
 }
 
-/* Jobs of gpu variants in what the run left, one file. */
+/* How many jobs of gpu variants stand in the one file that the run left. */
 static unsigned learned(void)
 {
     char path[512], line[4096];
@@ -253,7 +253,7 @@ static unsigned learned(void)
     return sum;
 }
 
-/* What a kernel's first launch takes, which loads its code, is not learned as what it takes. */
+/* A kernel's first launch loads its code. The time of that launch is not learned as the kernel's time. */
 static void test_loading_is_not_learned(void **state)
 {
     struct rig r;
@@ -299,8 +299,7 @@ static void test_spoiled_captures(void **state)
 
 /* ---- the machine ---- */
 
-/* What a probe says of a GPU is what a run finds: so the plan that was made for it is used, and the run needs no
- * planner. */
+/* A run finds the GPU to be as a probe says. So the plan is used that was made for it, and the run needs no planner. */
 static void test_plan_is_for_this_machine(void **state)
 {
     struct df_platform probed;
@@ -366,7 +365,8 @@ static void test_no_gpu(void **state)
 
 /* ---- trouble ---- */
 
-/* Each call of CUDA's fails once: the run ends, says what it was, and returns everything; or it could do without. */
+/* Each call of CUDA's fails once. The run ends, says what failed, and returns everything; or it can do without that
+ * call. */
 static void test_each_call_fails(void **state)
 {
     static const int statuses[] = { 1, MOCK_OUT_OF_MEMORY };
@@ -474,7 +474,7 @@ static struct dfr_device *open_device(uint32_t index)
     return device;
 }
 
-/* All that leave the process without its GPU are told as such, whatever the toolkit calls them. */
+/* Errors that leave the process without its GPU are told as such, whatever the toolkit calls them. */
 static void test_lost_devices(void **state)
 {
     static const int statuses[] = { 214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 911 };
@@ -530,8 +530,8 @@ static void test_first_is_busy(void **state)
     assert_nothing_left();
 }
 
-/* Another run in this process ends while this one captures. The end of a cuBLAS handle waits for the whole GPU, which
- * spoils the capture: then there is no recording, which is no error. */
+/* Another run in this process ends while this one captures. The end of a cuBLAS handle waits for the whole GPU, and
+ * that spoils the capture. Then there is no recording; that is no error. */
 static void test_capture_beside_others(void **state)
 {
     struct dfr_device *ours, *other;
@@ -572,7 +572,7 @@ static void test_capture_beside_others(void **state)
     }
 }
 
-/* Host code that leaves another GPU selected makes nothing go there. */
+/* Host code leaves another GPU selected. Nothing goes to that GPU. */
 static void test_other_gpu_selected(void **state)
 {
     struct rig r;
@@ -591,7 +591,7 @@ static void test_other_gpu_selected(void **state)
     rig_free(&r);
 }
 
-/* Access once enabled, by whomever, is no error: not of the next launch either. */
+/* Access that somebody has enabled before is no error, neither of this call nor of the next launch. */
 static void test_peers(void **state)
 {
     struct dfr_device *a, *b;
@@ -620,7 +620,8 @@ static void test_peers(void **state)
     assert_nothing_left();
 }
 
-/* What is pinned already, in part or wholly, is not pinned again; and no copy is of memory that is pinned in part. */
+/* Memory that is pinned already, in part or wholly, is not pinned again. And no copy is of memory that is pinned in
+ * part. */
 static void test_pinning(void **state)
 {
     enum { PAGES = 4, PAGE = 4096 };
@@ -650,8 +651,8 @@ static void test_pinning(void **state)
     free(memory);
 }
 
-/* Results in the caller's memory, of values that no job of the host reads too, registered or not; the same bytes as on
- * the CPU, and each of CUDA's objects returned. */
+/* Results in the caller's memory, registered or not, of values that no job of the host reads. They have the same
+ * bytes as on the CPU, and each of CUDA's objects is returned. */
 static void test_buffers(void **state)
 {
     static int64_t memory[2][WAVES * 50], wanted[2][WAVES * 50];

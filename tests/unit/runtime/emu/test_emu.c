@@ -1,6 +1,7 @@
-/* test_emu.c - the emulated GPU: order within and across streams, the time copies take, what overlaps what. Times are
- * tested by what may not happen (too early, overlapping where there is one engine), which holds on a busy machine too.
- * */
+/* test_emu.c - the emulated GPU: order within a stream and between streams, the time that copies take, and what
+ * overlaps what. Times are tested by what may not happen: an end that is too early, or an overlap if there is one
+ * engine. So the tests hold on a busy machine, too.
+ */
 #include "emu_rig.h"
 
 #include <string.h>
@@ -38,7 +39,7 @@ static void test_copies_arrive(void **state)
     rig.ops->event_destroy(rig.device, there);
     rig.ops->host_free(host, 3 * PAGE);
     rig.ops->close(rig.device);
-    assert_int_equal(atomic_load(&rig.wakeups), 2); /* one a record; the last may come after drain, not after close */
+    assert_int_equal(atomic_load(&rig.wakeups), 2); /* the last may come after drain, not after close */
 }
 
 struct diary {
@@ -133,7 +134,7 @@ static int gate(struct df_call *call, void *stream, const size_t *dims, void *co
     return DF_OK;
 }
 
-/* A wait is for the record made before it, not for one that the event gets later. */
+/* A wait is for the record that was made before it, not for one that the event gets later. */
 static void test_wait_is_for_the_record_before_it(void **state)
 {
     _Atomic bool open = false;
@@ -159,7 +160,7 @@ static void test_wait_is_for_the_record_before_it(void **state)
         pause_s(1e-3);
     assert_false(is_complete(&rig, event));
     atomic_store(&open, true);
-    rig.ops->event_destroy(rig.device, event); /* may be in flight: waits */
+    rig.ops->event_destroy(rig.device, event); /* it may be in flight: this waits */
     rig.ops->event_destroy(rig.device, after);
     rig.ops->close(rig.device);
     assert_int_equal(result, DF_OK);

@@ -1,5 +1,6 @@
-/* test_emu_check.c - a kernel on the emulated GPU that touches what it did not declare is stopped, by name; faults that
- * are nobody's business here go where they would have gone. */
+/* test_emu_check.c - a kernel on the emulated GPU that touches what it did not declare is stopped, and is named.
+ * Other faults go to the handler that they would have gone to.
+ */
 #include "emu_rig.h"
 
 #include <signal.h>
@@ -10,7 +11,7 @@
 
 /* ---- protection ---- */
 
-/* Reads or writes one byte: ports[0] says where, call->number what: 0 reads, else it is written. */
+/* Reads or writes the byte at ports[0]. call->number 0: reads it; else that number is written. */
 static int poke(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                 const union df_scalar *scalars)
 {
@@ -25,7 +26,7 @@ static int poke(struct df_call *call, void *stream, const size_t *dims, void *co
     return DF_OK;
 }
 
-/* Runs `poke` at pool + offset as node `name` with these ranges; gives what was said ("" nothing). */
+/* Runs `poke` at pool + offset as node `name` with these ranges. Gives what was said; "": nothing. */
 static const char *poke_as(struct rig *rig, const char *name, size_t offset, int value, const struct dfr_range *ranges,
                            uint32_t n_ranges)
 {
@@ -102,7 +103,7 @@ static void test_input_is_read_only(void **state)
     rig.ops->close(rig.device);
 }
 
-/* Memory that is used again is called after its new owner, and after nobody once a copy filled it. */
+/* Memory that is used again is named after its new owner. Once a copy has filled it, it has no name. */
 static void test_block_names_follow_reuse(void **state)
 {
     struct rig rig;
@@ -116,7 +117,7 @@ static void test_block_names_follow_reuse(void **state)
     reader = (struct dfr_range){rig.pool, PAGE, false, "in"};
     assert_string_equal(poke_as(&rig, "first", 0, 1, &one, 1), "");
     assert_string_equal(poke_as(&rig, "second", 0, 1, &two, 1), "");
-    assert_string_equal(poke_as(&rig, "third", 0, 0, &reader, 1), ""); /* does not rename */
+    assert_string_equal(poke_as(&rig, "third", 0, 0, &reader, 1), ""); /* a reader does not rename it */
     assert_non_null(strstr(poke_as(&rig, "fourth", 10, 0, NULL, 0), "of node 'second' port 'y'"));
     assert_non_null(strstr(poke_as(&rig, "fourth", PAGE, 0, NULL, 0), "of no known block"));
     copy(&rig, DFR_COPY_H2D, rig.pool, host, PAGE, DFR_STREAM_H2D);
@@ -125,7 +126,7 @@ static void test_block_names_follow_reuse(void **state)
     rig.ops->close(rig.device);
 }
 
-/* Two GPUs, each with its own memory: a pointer into the wrong one is found too. */
+/* Two GPUs, each with its own memory: a pointer into the wrong memory is found, too. */
 static void test_two_devices(void **state)
 {
     struct rig one, two = {.ops = dfr_device_back_end(DF_DEVICE_EMU), .unit = free_links};
@@ -228,7 +229,7 @@ static void test_faults_elsewhere_go_to_the_previous_handler(void **state)
     munmap(guarded, PAGE);
 }
 
-/* Code on the CPU that touches the pool ends the process as it would, after one line that says what happened. */
+/* Code on the CPU that touches the pool ends the process as a fault does, after one line that says what happened. */
 static void test_cpu_code_in_the_pool_is_reported(void **state)
 {
     char text[4096] = "";
@@ -247,7 +248,7 @@ static void test_cpu_code_in_the_pool_is_reported(void **state)
     if (child == 0) {
         struct rig rig;
 
-        signal(SIGSEGV, SIG_DFL); /* cmocka's would go on with the tests */
+        signal(SIGSEGV, SIG_DFL); /* cmocka's handler would go on with the tests */
         dup2(ends[1], STDERR_FILENO);
         rig_open(&rig, &free_links, 1, true);
         rig.pool[2 * PAGE + 1] = 1;

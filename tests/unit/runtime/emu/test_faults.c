@@ -1,5 +1,5 @@
-/* test_faults.c - what the emulated GPU does wrong when asked, and that nothing comes of it but an error: the same
- * graph runs again afterwards, gives the same, and leaves no memory taken.
+/* test_faults.c - the emulated GPU does wrong what a trial asks for (emu_trial.h), and nothing comes of that but an
+ * error. The same graph runs again afterwards, gives the same results, and leaves no memory taken.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -147,8 +147,8 @@ static void test_text(void **state)
     struct df_error error;
 
     (void)state;
-    assert_int_equal(dfr_emu_trial_parse("fail=copy:3,slow=2.5:1,fail=late-launch:18446744073709551615,reorder=12", &trial,
-                                         &error), DF_OK);
+    assert_int_equal(dfr_emu_trial_parse("fail=copy:3,slow=2.5:1,fail=late-launch:18446744073709551615,reorder=12",
+                                         &trial, &error), DF_OK);
     assert_int_equal(trial.fail[DFR_EMU_CALL_COPY], 3);
     assert_true(trial.fail[DFR_EMU_CALL_LATE_LAUNCH] == UINT64_MAX);
     assert_int_equal(trial.fail[DFR_EMU_CALL_LAUNCH], 0);
@@ -164,7 +164,8 @@ static void test_text(void **state)
                    "late-copy, late-launch");
     wrong("slow=2:x", "DF_EMU_TRIAL: '2:x' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
     wrong("slow=1e9", "DF_EMU_TRIAL: '1e9' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
-    wrong("slow=2:99", "DF_EMU_TRIAL: '2:99' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
+    wrong("slow=2:99",
+          "DF_EMU_TRIAL: '2:99' is neither a factor from 1 to 1000 nor, as in 4:1, a factor and a device");
     wrong("reorder=-1", "DF_EMU_TRIAL: '-1' is no seed: a whole number from 1");
     wrong("reorder=1,", "DF_EMU_TRIAL: '' is none of fail=CALL:N, slow=FACTOR[:GPU] and reorder=SEED");
 }
@@ -198,7 +199,8 @@ static struct dfr_device *open_device(const struct dfr_emu_trial *trial, const s
 
 static const struct df_unit no_time = { .engines = 2 };
 
-/* Two streams of launches in turns: each stream in its order, the two together in another than they were enqueued. */
+/* Two streams of launches, enqueued in turns. Each stream keeps its order; the two together run in another order than
+ * that. */
 static bool is_stirred(uint64_t seed)
 {
     struct dfr_emu_trial trial = { .reorder_seed = seed };

@@ -1,5 +1,6 @@
-/* test_differ.c - the comparison behind --check=variants: which elements agree, which one
- * is told, in every element type. */
+/* test_differ.c - the comparison behind --check=variants: which elements agree, and which one is told, for every
+ * element type.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

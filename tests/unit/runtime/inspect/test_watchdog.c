@@ -1,6 +1,6 @@
-/* test_watchdog.c - when the watchdog says something, and how often. What it says goes to stderr, where the end-to-end
- * test looks at it; here the calls of `expired` are counted. No case depends on how fast the machine is: each waits
- * until it has happened.
+/* test_watchdog.c - when the watchdog says something, and how often. Here the calls of `expired` are counted; what it
+ * prints on stderr is looked at by an end-to-end test. No case depends on how fast the machine is: each waits until
+ * it has happened.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,7 @@ static void end(struct watched *w)
     pthread_mutex_destroy(&w->lock);
 }
 
-/* A job that does not end is told once, however long it goes on; the next one at the same post again. */
+/* A job that does not end is told once, however long it goes on. The next one at the same post is told again. */
 static void test_each_job_once(void **state)
 {
     struct watched w;
@@ -85,13 +85,13 @@ static void test_each_job_once(void **state)
     dfr_watchdog_begin(w.dog, 1, dfr_job(0, 1), 1);
     wait_for(&w, 3);
     dfr_watchdog_end(w.dog, 1);
-    dfr_watchdog_destroy(w.dog);        /* post 0 has run all the time: nothing idle to tell of, and nothing twice */
+    dfr_watchdog_destroy(w.dog);        /* post 0 ran all the time: nothing was idle or told twice */
     w.dog = NULL;
     assert_int_equal(w.n_expired, 3);
     end(&w);
 }
 
-/* Nothing runs and nothing has ended: told once, and again after something did. */
+/* Nothing runs and nothing has ended: that is told once, and again after something has ended. */
 static void test_nothing_runs(void **state)
 {
     struct watched w;
@@ -105,7 +105,7 @@ static void test_nothing_runs(void **state)
     end(&w);
 }
 
-/* Jobs that end in time, a run that has stopped, and a watchdog that was never started: nothing. */
+/* Nothing is told of jobs that end in time, of a run that has stopped, or by a watchdog that was never started. */
 static void test_silence(void **state)
 {
     struct watched w;

@@ -1,6 +1,7 @@
-/* test_measure.c - the measuring mode: what is repeated sees the same inputs each time, what must not be repeated
- * runs once, what is known is left out, and the flow's own result is right although its works were measured on the
- * way. */
+/* test_measure.c - the measuring mode. What is repeated sees the same inputs each time; what must not be repeated
+ * runs once; what is known is left out; and the flow's own result is right, although its works were measured on the
+ * way.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +34,7 @@ static int source(struct df_call *call, void *stream, const size_t *dims, void *
     return DF_OK;
 }
 
-/* v += 1, and scratch that must be there. Sees 1 or it was not restored. */
+/* v += 1, with scratch that must be there. If v is not 1 before, it was not restored. */
 static int bump(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                 const union df_scalar *scalars)
 {
@@ -148,7 +149,7 @@ static struct df_graph *make_graph(void)
     return graph;
 }
 
-/* Measures a program told to run `waves`; *text is what was written (malloc'ed). */
+/* Measures a program that is told to run `waves`. *text is what was written; the caller frees it. */
 static int measure_waves(const struct df_graph *graph, enum df_device_kind device, int64_t waves, const char *known,
                          char **text, struct df_error *error)
 {
@@ -212,7 +213,7 @@ static void the_emulator_is_measured_too(void **state)
     if (measure(graph, DF_DEVICE_EMU, NULL, &text, &error) != DF_OK)
         fail_msg("%s", error.text);
     assert_in_range(bumps, 2 * (1 + 4) + 1, 2 * (1 + 6) + 1);
-    assert_int_equal(taps, 1);          /* ordered: not for the emulator's sake either */
+    assert_int_equal(taps, 1);          /* it is ordered: it is not repeated for the emulator, either */
     assert_true(result == 3);
     assert_has(text, "begin\t8\t0\n");
     assert_has(text, "sample\temu\tgpu\tbump\tk=1000\t\t0000000000000abc\t"); /* its code is the cpu variant's */
@@ -263,7 +264,7 @@ static void flow_kernels_run_once_in_each_wave_of_a_run(void **state)
 
 static int64_t stream_end;
 
-/* Its first call and its sink's last one are long, as where a file is opened and closed. */
+/* Its first call and its sink's last one are long, as if a file were opened and closed. */
 static int read_some(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                      const union df_scalar *scalars)
 {

@@ -1,5 +1,6 @@
-/* test_args.c - the command line of a generated program: every option in both forms, every message, help, and the
- * reports. */
+/* test_args.c - the command line of a generated program: every option in both forms, every message, --help, and the
+ * reports of --stats.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +44,7 @@ static int teardown(void **state)
 
 #define MAX_WORDS 16
 
-/* Words apart by '|', so that values may hold spaces. */
+/* Words are separated by '|', so that values may hold spaces. */
 static int parse(const char *words, struct dfr_command_line *line, struct df_error *error)
 {
     static char buffer[2048];
@@ -280,7 +281,7 @@ static void test_suggest(void **state)
     dfr_suggest(&s, "workers");
     assert_null(s.closest);
     dfr_suggest(&s, "faces");
-    dfr_suggest(&s, "waves");           /* as close: the first stays */
+    dfr_suggest(&s, "waves");           /* it is as close as the first, so the first stays */
     assert_string_equal(s.closest, "faces");
     s = (struct dfr_suggestion){ .name = "x" };
     dfr_suggest(&s, "n");

@@ -1,5 +1,6 @@
-/* test_main.c - df_main() of a program made by hand: what it prints where, its exit status, and sizes given at run
- * time. */
+/* test_main.c - df_main() of a program that is made by hand: what it prints on which stream, its exit status, and
+ * sizes that are given at run time.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -221,7 +222,7 @@ static void test_sizes(void **state)
     assert_int_equal(run("--n=500", NULL), 1);
     assert_string_equal(err_text,
                         "app: error: this program cannot change its sizes: it was linked without the front end\n");
-    assert_int_equal(run("--n=100", NULL), 0); /* what it was made with needs none */
+    assert_int_equal(run("--n=100", NULL), 0); /* the size that it was made with needs no replanner */
     assert_int_equal(seen_n, 100);
     program.replanner = &replanner;
     assert_int_equal(run("--n=500", "--seed=3"), 0);

@@ -1,5 +1,5 @@
 /* test_admit.c - what a run refuses and warns of before it starts, word by word. The GPU is the emulator in the place
- * of CUDA's back end, told to run gpu variants as that does: so a node may have either variant, both or none.
+ * of CUDA's back end. It is told to run gpu variants as CUDA does, so a node may have either variant, both or none.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,8 @@ static int fill(struct df_call *call, void *stream, const size_t *dims, void *co
 
 enum { CPU = 1, GPU = 2 };
 
-/* A graph of one source with these variants, this hint and, where not NULL, an i32 from an arg of that name. */
+/* A graph of one source with these variants and this hint. If `arg` is not NULL, an i32 comes from an arg of that
+ * name. */
 static struct df_graph *graph_of(int variants, int hint, const char *arg)
 {
     struct df_builder *b = df_builder_new("small");

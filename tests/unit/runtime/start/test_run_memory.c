@@ -1,6 +1,7 @@
-/* test_run_memory.c - the n-th allocation of df_run_start() fails, n = 1, 2, ... until the run goes well: it says
- * DF_E_MEMORY (or does without what it asked for), returns what it had, and the run that succeeds is right. Allocation
- * is stood in for here, which a sanitizer does itself: under one the test is skipped. */
+/* test_run_memory.c - the n-th allocation of df_run_start() fails, for n = 1, 2, ... until the run goes well. Each
+ * time the start gives DF_E_MEMORY, or does without what it asked for, and returns what it had. The run that succeeds
+ * is right. This test replaces the allocator, which a sanitizer does too; so under a sanitizer it is skipped.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@ static void test_nth_allocation(void **state)
 static _Thread_local bool watching;     /* worker threads are left alone */
 static _Thread_local long until_failure;
 
-/* glibc's own, under the names that it keeps for such replacements */
+/* glibc's own functions, under the names that it has for such replacements */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
@@ -88,7 +89,7 @@ static void fail_each(struct rig *r, const char *policy, enum df_device_kind dev
     o.waves = 2;
     o.emu_check = 0;
     rig_expect(r, 2);
-    assert_int_equal(rig_run(r, &o, NULL, &error), DF_OK); /* what is allocated once for ever is allocated now */
+    assert_int_equal(rig_run(r, &o, NULL, &error), DF_OK); /* from here on all is allocated that stays for ever */
     before = live_bytes;
     while (true) {
         rig_clear(r);

@@ -1,6 +1,6 @@
 /* test_run_plan.c - runs whose tokens lie where the memory plan says: random graphs under every policy, on the host
- * alone and with emulated GPUs that evict, with several waves in flight. What is free is filled with a pattern, so that
- * a token that lies where another one still lives does not keep its value.
+ * alone and with emulated GPUs that evict, with several waves in flight. Free memory is filled with a pattern. So a
+ * token loses its value if it lies in memory that another one still uses.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,8 @@
 
 #define WAVES 6
 
-/* Reads are of the last few outputs, so that memory is free again soon; all kinds of ports, once values, orders. */
+/* A random graph. Nodes read from the last few outputs, so that memory is free again soon. It has all kinds of ports,
+ * values that are made once, and ordered nodes. */
 static void narrow_graph(struct rig *r, uint32_t seed, uint32_t n, uint64_t elements)
 {
     static const int choice[] = { RIG_ADD1, RIG_ADD2, RIG_ADD2, RIG_BUMP, RIG_BUMP, RIG_SCRATCH, RIG_SPLIT, RIG_TABLE,
@@ -85,7 +86,7 @@ static struct df_options options_for(const struct df_plan *plan, const char *pol
     return o;
 }
 
-/* Gives the bytes of the host memory that was planned for a slot; 0: it was not. */
+/* Gives the bytes of host memory that were planned for a slot; 0: nothing was planned. */
 static uint64_t run_right(struct rig *r, const struct df_options *o)
 {
     struct df_error e;
@@ -123,7 +124,7 @@ static void run_serial(struct rig *r, const struct df_plan *plan)
     assert_int_equal(run_right(r, &o), plan->memory[0].sequence_bytes);
 }
 
-/* Nothing is planned where a plan in any order takes more than a heap: here all of a wide graph at once. */
+/* Nothing is planned if a plan for any order takes more than a heap: here all of a wide graph lives at once. */
 static void wide_graphs_keep_the_heap(void **state)
 {
     struct rig r;
@@ -145,7 +146,7 @@ static void wide_graphs_keep_the_heap(void **state)
     rig_free(&r);
 }
 
-/* The stream comes first in a wave, wherever its number is: that is no sequence. */
+/* The stream comes first in a wave, whatever its number is. So the run is not in sequence. */
 static void streams_are_not_in_sequence(void **state)
 {
     struct rig r;

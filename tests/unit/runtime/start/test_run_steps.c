@@ -1,7 +1,7 @@
-/* test_run_steps.c - whole runs of small graphs, one atomic operation at a time (steps_rig.h): whoever takes turns with
- * whom, a run ends, what comes out is right, and what fails is told.
+/* test_run_steps.c - whole runs of small graphs, one atomic operation at a time (steps_rig.h). Whatever the order in
+ * which threads take turns, a run ends, its results are right, and failures are told.
  *
- * Of libdf, the files in which threads meet are compiled for it (steps_runtime.h; the Makefile lists them).
+ * The files of libdf in which threads meet are compiled for this test (steps_runtime.h; the Makefile lists them).
  */
 #include <setjmp.h>
 #include <stdarg.h>

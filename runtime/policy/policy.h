@@ -87,7 +87,7 @@ struct dfr_policy {
 };
 
 #define DFR_POLICY_DEFAULT "dmda"
-#define DFR_POLICY_KNOWN "gp"           /* the default for one wave if its plan is there: dfr_plan_is_default() */
+#define DFR_POLICY_KNOWN "gp"           /* the default if the program's plan for it fits: policy_default.h */
 
 /* The names, ended by NULL, in the order in which they are shown. */
 const char *const *dfr_policy_names(void);

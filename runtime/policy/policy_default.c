@@ -35,8 +35,8 @@ static const char *without_devices(const struct dfr_default_facts *f, bool good_
     double job_s;
 
     if (f->n_workers == 1) {
-        snprintf(why, size, "one CPU worker and no device: every order takes as long");
-        return "ws";
+        snprintf(why, size, "one CPU worker and no device: nodes in the order of their numbers");
+        return "all-cpu";
     }
     if (f->waves > 1 || (f->waves < 0 && has_streams(f->graph))) {
         snprintf(why, size, "several waves and no device: there is always a job for an idle worker");

@@ -1,7 +1,8 @@
 /* policy_default.h - the policy of a run for which nobody asked for one, and a sentence that says why.
  *
  * Without devices every worker is alike and nothing is copied, so little is left to decide:
- *   one worker                                     ws: it has one order of jobs in any case
+ *   one worker                                     all-cpu: the nodes in the order of their numbers, which is that of
+ *                                                  their records and of the tokens in memory
  *   one wave, known times, jobs of at least
  *   DFR_LONG_JOB_S on average                      gp, if the program carries a plan that fits this machine, else dmdas:
  *                                                  a good order pays for what it costs to keep to it

@@ -290,11 +290,13 @@ static void help_option(const struct dfr_option *option, FILE *out)
 {
     int at = help_line(out, option->name, option->value, option->help);
     for (const char *const *p = dfr_policy_names(); option->set == dfr_set_policy && *p; p++) {
-        char text[100];
-        snprintf(text, sizeof text, "%s%s%s", *p,
-                 strcmp(*p, DFR_POLICY_DEFAULT) ? "" : " (default; for one wave of known times gp)", p[1] ? "," : "");
+        char text[32];
+        snprintf(text, sizeof text, "%s%s", *p, p[1] ? "," : "");
         at = help_words(out, at, text);
     }
+    if (option->set == dfr_set_policy)
+        help_words(out, at, "(default: with devices gp if the program's plan fits, else dmda; without devices ws, but gp or "
+                            "dmdas for one wave of long jobs, and all-cpu with one worker; --stats says why)");
     fprintf(out, "\n");
 }
 

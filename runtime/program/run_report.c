@@ -76,10 +76,10 @@ static void report_caches(const struct df_stats *s, FILE *out)
 void dfr_report_text(const struct df_stats *s, FILE *out)
 {
     char makespan[24];
-    if (s->loop[0]) {
+    if (s->policy[0])
         fprintf(out, "policy           %s (%s)\n", s->policy, s->policy_why);
+    if (s->loop[0])
         fprintf(out, "worker loop      %s (%s)\n", s->loop, s->loop_why);
-    }
     fprintf(out, "makespan         %s\n", dfr_text_seconds(s->makespan_s, makespan, sizeof makespan));
     fprintf(out, "waves            %" PRIu64 "\n", s->waves);
     fprintf(out, "jobs             %" PRIu64 "\n", s->jobs);
@@ -96,7 +96,7 @@ void dfr_report_text(const struct df_stats *s, FILE *out)
 void dfr_report_json(const struct df_stats *s, FILE *out)
 {
     fputc('{', out);
-    if (s->loop[0]) {
+    if (s->policy[0]) {
         fprintf(out, "\"policy\": \"%s\", \"policy_why\": ", s->policy);
         dfr_text_json(out, s->policy_why);
         fprintf(out, ", \"loop\": \"%s\", \"loop_why\": ", s->loop);

@@ -8,6 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/policy/policy.h"
+#include "runtime/policy/policy_default.h"
 #include "runtime/simulate/simulate.h"
 #include "runtime/trace/trace.h"
 
@@ -180,14 +181,32 @@ static bool has_plan(const struct virtual_run *run, const struct df_options *opt
     return policy->needs_plan || (limited && policy->units && options->planner && options->planner->make);
 }
 
+/* As a real run on this machine chooses; but here a plan for another machine is made again. */
+static const char *choose_default(struct virtual_run *run, const struct df_options *options, const struct df_times *times)
+{
+    struct dfr_default_facts facts = { .graph = run->graph,
+                                       .times = times,
+                                       .n_workers = run->platform.units[0].workers,
+                                       .n_devices = run->platform.n_units - 1,
+                                       .waves = options->waves,
+                                       .plan = options->plan,
+                                       .plan_fits = options->plan != NULL };
+    char why[sizeof run->stats->policy_why - 16];
+    const char *name = dfr_policy_default(&facts, why, sizeof why);
+
+    snprintf(run->stats->policy_why, sizeof run->stats->policy_why, "default: %s", why);
+    return name;
+}
+
 static int simulate(struct virtual_run *run, const struct df_options *options, const struct df_times *times,
                     struct df_error *error)
 {
     struct dfr_simulation result = { .ran = ran, .copied = copied, .arg = run };
     struct df_plan *own = NULL;
     const char *name = options->policy;
-    if (!name && dfr_plan_is_default(run->graph, options->plan, options->waves))
-        name = DFR_POLICY_KNOWN;
+    snprintf(run->stats->policy_why, sizeof run->stats->policy_why, "asked for");
+    if (!name)
+        name = choose_default(run, options, times);
     const struct dfr_policy *policy = dfr_policy_find(name, error);
     if (!policy)
         return DF_E_ARGUMENT;
@@ -205,6 +224,7 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
                                             .no_guard = !options->guard,
                                             .evict = options->evict };
         status = dfr_simulate(run->graph, &run->platform, times, &how, &result, error);
+        snprintf(run->stats->policy, sizeof run->stats->policy, "%s", policy->name);
         run->stats->waves = waves;
         run->stats->inflight = how.inflight;
         for (uint32_t u = 1; u < run->platform.n_units; u++)

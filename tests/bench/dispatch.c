@@ -1,14 +1,19 @@
 /* dispatch.c - what a job costs beside its kernel: graphs of known shapes (shapes.h), built by hand through df.h.
  *
- *   dispatch SHAPE NODES WORKERS TURNS RUNS POLICY   prints the line of shape_runs_print(), a run being several waves
- *                                                    in a row, so that starting and ending do not count, and bytes a
- *                                                    node that a run allocates beside the graph and the tokens; a run
- *                                                    before is checked
- *   dispatch turns NS                                prints how many turns of the kernels' loop take so long
+ *   dispatch SHAPE NODES WORKERS TURNS RUNS POLICY
+ *
+ * prints the line of shape_runs_print(), and the bytes a node that a run allocates beside the graph and the tokens. A run is
+ * several waves, one after the other, so that its start and end do not count. One run before those is checked. POLICY is a
+ * name, or `default` for no policy. With `+trace` behind it a trace is written to the file that DISPATCH_TRACE names.
+ *
+ *   dispatch turns NS
+ *
+ * prints how many turns of the kernels' loop take so long.
  */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <df.h>
 
@@ -149,6 +154,17 @@ static uint64_t turns_of(double ns)
     return (uint64_t)(ns * 1e-9 / best * 1000000);
 }
 
+static void set_policy(struct df_options *options, char *word)
+{
+    char *trace = strstr(word, "+trace");
+
+    if (trace) {
+        *trace = '\0';
+        options->trace_path = getenv("DISPATCH_TRACE");
+    }
+    options->policy = strcmp(word, "default") == 0 ? NULL : word;
+}
+
 static size_t allocated_bytes(void)
 {
     struct mallinfo2 m = mallinfo2();
@@ -176,7 +192,7 @@ int main(int argc, char **argv)
     runs = runs < 1 ? 1 : runs > SHAPE_RUNS_MOST ? SHAPE_RUNS_MOST : runs;
     struct df_graph *graph = build(argv[1], n, false);
     df_options_default(&options);
-    options.policy = argv[6];
+    set_policy(&options, argv[6]);
     options.device = DF_DEVICE_NONE;
     options.workers = (unsigned)atoi(argv[3]);
     options.waves =

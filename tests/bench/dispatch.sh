@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Dispatch of empty nodes, ours, oneTBB's flow graph, GCC's OpenMP tasks and StarPU's in turns: dispatch.sh BUILDDIR OUT.
-#   ROUNDS=5 NODES=10000 WORKERS="1 2" POLICIES="ws" WORK_NS=0   turns of each program, nodes, threads, our policies, length of the kernels
+#   ROUNDS=5 NODES=10000 WORKERS="1 2" POLICIES="default" WORK_NS=0   turns of each program, nodes, threads, our policies, length of the kernels
 #   PEERS="oneTBB OpenMP StarPU"  SHAPES="chain tree wavefront independent random"   which of them
 #   CSV=dispatch.csv             where in OUT the figures go
 # Prints, for each shape and number of threads, the median over the rounds of nanoseconds a node, cpu time / wall time (a stolen core
@@ -10,8 +10,9 @@
 set -euo pipefail
 build=$(realpath "$1"); mkdir -p "$2"; out=$(realpath "$2")
 cd "$(dirname "$0")/../.."
-rounds=${ROUNDS:-5} nodes=${NODES:-10000} workers=${WORKERS:-1 2} policies=${POLICIES:-ws} work_ns=${WORK_NS:-0} csv=$out/${CSV:-dispatch.csv}
+rounds=${ROUNDS:-5} nodes=${NODES:-10000} workers=${WORKERS:-1 2} policies=${POLICIES:-default} work_ns=${WORK_NS:-0} csv=$out/${CSV:-dispatch.csv}
 shapes=${SHAPES:-chain tree wavefront independent random}
+export DISPATCH_TRACE=$out/dispatch-trace.json
 export STARPU_HOME=$out STARPU_SILENT=1 STARPU_HOSTNAME=here
 runs=39; [ "$nodes" -le 100000 ] || runs=5
 

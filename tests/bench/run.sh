@@ -3,7 +3,8 @@
 # them into one table, bench.csv, bench.md and bench.svg.
 #   QUICK=1         shorter runs, in all less than a minute on an idle machine; without it about three, twice that on a busy one
 #   PARTS="…"       of dispatch work million queue plan memory large endtoend starpu gpu: these alone
-#   POLICIES="…"    ours in the parts dispatch and work: ws, the fastest that decides in the run, and all-cpu, a static order: lists
+#   POLICIES="…"    ours in the parts dispatch and work: what a run without --policy gets (`default`), the same with a trace, and some
+#                   policies that are asked for
 #   LIMIT_S=N       no part gets longer than that
 #   UPDATE=1        puts the tables between their markers in docs/results/cpu.md, and the plot beside it
 # A part that runs past its time, or whose peer is not installed, is skipped and counted; one that fails, a check of its result included,
@@ -42,12 +43,12 @@ memory() {
 }
 export -f csv plan memory; export build out
 
-export POLICIES=${POLICIES:-ws all-cpu}
+export POLICIES=${POLICIES:-default ws all-cpu dmda default+trace}
 part dispatch 240 'dispatch of empty nodes' env ROUNDS="$(pick 5 1)" bash tests/bench/dispatch.sh "$build" "$out"
 part work 60 'nodes of 0.8 us on two workers' env CSV=work.csv WORK_NS=800 WORKERS=2 SHAPES="tree wavefront" PEERS="oneTBB OpenMP" \
     ROUNDS="$(pick 5 1)" bash tests/bench/dispatch.sh "$build" "$out"
 [ -n "${QUICK:-}" ] || part million 90 'dispatch of a million nodes' env CSV=million.csv NODES=1000000 WORKERS=1 SHAPES=random PEERS=oneTBB \
-    POLICIES=ws ROUNDS=1 bash tests/bench/dispatch.sh "$build" "$out"
+    POLICIES=default ROUNDS=1 bash tests/bench/dispatch.sh "$build" "$out"
 part queue 60 "the job queue beside Concurrency Kit's" bash -c 'csv "$out/queue.csv" bash tests/bench/queue.sh "$build" "$out" --csv "$@"' - \
     --runs="$(pick 301 51)"
 # shellcheck disable=SC2046

@@ -462,11 +462,11 @@ static void test_defaults(void **state)
     chain(&r);
     check_default(&r, &o, "ws", "deques", "not all times are known");
     o.workers = 1;
-    check_default(&r, &o, "ws", "list", "one CPU worker");
+    check_default(&r, &o, "all-cpu", "list", "one CPU worker");
     rig_free(&r);
     rig_cost_s = DFR_LONG_JOB_S / 2;
     chain(&r);
-    check_default(&r, &o, "ws", "list", "one CPU worker");
+    check_default(&r, &o, "all-cpu", "list", "one CPU worker");
     o.workers = 2;
     check_default(&r, &o, "ws", "deques", "5.00 us on average");
     rig_free(&r);

@@ -41,7 +41,7 @@ static int replay(struct dfp_search *search, const char *policy, bool is_start, 
 {
     const struct dfp_problem *problem = search->problem;
     struct dfr_simulate_options options = { .policy = policy, .waves = 1, .inflight = 1,
-                                            .seed = search->options->seed };
+                                            .seed = search->options->seed, .oldest_first = true };
     struct dfr_simulation run = { .place = search->place, .start_s = start_s };
     const struct dfr_policy *known = dfr_policy_find(policy, NULL);
     if (!known || known->needs_plan)

@@ -38,6 +38,7 @@ struct dfr_view {                       /* the machine, as a policy sees it */
     bool locality;                      /* --dl: after a job, a device prefers a job that reads what the first one
                                          * made */
     bool guard;                         /* --guard: gp may change its placement if times turn out wrong */
+    bool oldest_first;                  /* ws: a worker takes the oldest of its jobs, and a thief takes one job */
     uint32_t seed;                      /* for policies that draw */
     double (*now_s)(void *arg);
     int64_t (*wave)(void *arg, uint32_t slot); /* the wave that is in flight in the slot; slot < n_slots */

@@ -1,26 +1,30 @@
-/* policy_ws.c - "ws": work stealing. A job goes to the worker that released it, if that worker can run it; else to the
- * able worker whose turn it is. A worker whose queue is empty steals the oldest job that it can run from another
- * worker.
+/* policy_ws.c - "ws": work stealing. A job stays with the worker that released it, if that worker can run it; else it
+ * goes to the able worker whose turn it is. A worker takes the newest of its jobs. If it has none, it steals the older
+ * half of the jobs of another worker.
  *
- * Each worker has one queue for each set of units (policy.h), so that a thief never takes a job that it cannot run. The
- * queues are short. A job that does not fit goes to a common queue, which everybody looks into last.
+ * Each worker has, for each set of units (policy.h), a deque for the jobs that it released itself and a queue for those
+ * that others gave it, so that a thief never finds a job that it cannot run. Both are short. A job that does not fit
+ * goes to a common queue, which everybody looks into last. With `oldest_first` (struct dfr_view) all jobs go to the
+ * queues, so everybody takes the oldest job, and the deques stay empty.
  *
  * This policy serves runs with devices, and simulations. In a run without devices it is not asked: the workers have
- * deques of their own, which do the same at less cost (direct.h). There an owner takes its newest job first; here all
- * take the oldest.
+ * deques of their own, which do the same at less cost (worker.h).
  */
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/base/error.h"
 #include "runtime/policy/policy.h"
+#include "runtime/threads/shared_deque.h"
 
-#define OWN_JOBS 256                    /* in one queue of one worker */
+#define OWN_JOBS 256                    /* in one deque or queue of one worker */
 
 struct ws {
     const struct dfr_view *view;
     struct dfr_ready common;
-    struct dfr_queue **own;             /* [worker * n_sets + set] */
+    struct dfr_shared_deque *own;       /* [worker * n_sets + set]: jobs that the worker released */
+    struct dfr_queue **given;           /* the same: jobs that others gave it */
     _Atomic uint32_t turn;
 };
 
@@ -29,18 +33,38 @@ static void ws_destroy(void *state)
     struct ws *s = state;
     uint32_t n = s->view->n_workers * s->common.n_sets;
     for (uint32_t i = 0; s->own && i < n; i++)
-        if (s->own[i])
-            dfr_queue_destroy(s->own[i]);
+        dfr_shared_deque_destroy(&s->own[i]);
+    for (uint32_t i = 0; s->given && i < n; i++)
+        if (s->given[i])
+            dfr_queue_destroy(s->given[i]);
     free(s->own);
+    free(s->given);
     dfr_ready_destroy(&s->common);
     free(s);
+}
+
+static bool make_queues(struct ws *s)
+{
+    uint32_t n = s->view->n_workers * s->common.n_sets;
+    s->own = aligned_alloc(64, (n + 1) * sizeof *s->own);
+    if (!s->own)
+        return false;
+    memset(s->own, 0, (n + 1) * sizeof *s->own);
+    s->given = calloc(n + 1, sizeof *s->given);
+    if (!s->given)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        s->given[i] = dfr_queue_create(OWN_JOBS);
+        if (!s->given[i] || !dfr_shared_deque_create(&s->own[i], OWN_JOBS))
+            return false;
+    }
+    return true;
 }
 
 static int ws_create(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
                      void **state, struct df_error *error)
 {
     struct ws *s = calloc(1, sizeof *s);
-    uint32_t n;
     int status;
 
     (void)policy;
@@ -53,14 +77,7 @@ static int ws_create(const struct dfr_policy *policy, const struct dfr_view *vie
         free(s);
         return status;
     }
-    n = view->n_workers * s->common.n_sets;
-    s->own = calloc(n ? n : 1, sizeof *s->own);
-    for (uint32_t i = 0; s->own && i < n; i++) {
-        s->own[i] = dfr_queue_create(OWN_JOBS);
-        if (!s->own[i])
-            n = 0;
-    }
-    if (!s->own || n != view->n_workers * s->common.n_sets) {
+    if (!make_queues(s)) {
         ws_destroy(s);
         return dfr_error_memory(error);
     }
@@ -80,24 +97,63 @@ static uint32_t worker_in_turn(struct ws *s, uint32_t able)
 static enum dfr_pushed ws_push(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units)
 {
     struct ws *s = state;
-    uint32_t node = dfr_job_node(job), able = s->view->able[node], to = by;
-    bool own = by != DFR_NOBODY && able >> s->view->unit_of[by] & 1;
+    uint32_t able = s->view->able[dfr_job_node(job)], set = s->common.set_of[dfr_job_node(job)];
+    bool pushed;
 
-    if (lone && own)
-        return DFR_KEPT;
-    if (!own)
-        to = worker_in_turn(s, able);
-    if (!dfr_queue_push(s->own[to * s->common.n_sets + s->common.set_of[node]], job)) {
-        dfr_ready_push(&s->common, job);
+    if (by != DFR_NOBODY && able >> s->view->unit_of[by] & 1) {
+        if (lone)
+            return DFR_KEPT;
+        pushed = s->view->oldest_first ? dfr_queue_push(s->given[by * s->common.n_sets + set], job)
+                                       : dfr_shared_deque_push(&s->own[by * s->common.n_sets + set], job);
+    } else {
+        pushed = dfr_queue_push(s->given[worker_in_turn(s, able) * s->common.n_sets + set], job);
     }
+    if (!pushed)
+        dfr_ready_push(&s->common, job);
     *units = able;
     return DFR_QUEUED;
 }
 
-static bool take_from(struct ws *s, uint32_t owner, uint32_t unit, uint64_t *job)
+/* A worker's own jobs: the newest that it released, else the oldest that it was given. */
+static bool take_own(struct ws *s, uint32_t worker, uint32_t unit, uint64_t *job)
+{
+    uint32_t first = worker * s->common.n_sets;
+    for (uint32_t i = 0; i < s->common.n_sets; i++)
+        if (s->common.sets[i] >> unit & 1 && dfr_shared_deque_pop(&s->own[first + i], job))
+            return true;
+    for (uint32_t i = 0; i < s->common.n_sets; i++)
+        if (s->common.sets[i] >> unit & 1 && dfr_queue_pop(s->given[first + i], job))
+            return true;
+    return false;
+}
+
+/* The older half of a victim's jobs: the thief takes the newest of them, and the others into its own deque. Who looked
+ * for a job while these were on their way is woken. */
+static bool steal_half(struct ws *s, uint32_t victim, uint32_t thief, uint32_t set, uint64_t *job)
+{
+    struct dfr_shared_deque *from = &s->own[victim * s->common.n_sets + set], *to = &s->own[thief * s->common.n_sets + set];
+    uint32_t n = (dfr_shared_deque_size(from) + 1) / 2;
+    uint64_t next;
+    bool moved = false;
+
+    if (!dfr_shared_deque_steal(from, job))
+        return false;
+    for (uint32_t i = 1; i < n && dfr_shared_deque_steal(from, &next); i++, *job = next) {
+        if (!dfr_shared_deque_push(to, *job))
+            dfr_ready_push(&s->common, *job);
+        moved = true;
+    }
+    for (uint32_t u = 0; moved && u < s->view->platform->n_units; u++)
+        if (s->common.sets[set] >> u & 1)
+            s->view->wake(s->view->arg, u);
+    return true;
+}
+
+static bool steal(struct ws *s, uint32_t victim, uint32_t thief, uint32_t unit, uint64_t *job)
 {
     for (uint32_t i = 0; i < s->common.n_sets; i++)
-        if (s->common.sets[i] >> unit & 1 && dfr_queue_pop(s->own[owner * s->common.n_sets + i], job))
+        if (s->common.sets[i] >> unit & 1 && (steal_half(s, victim, thief, i, job) ||
+                                              dfr_queue_pop(s->given[victim * s->common.n_sets + i], job)))
             return true;
     return false;
 }
@@ -107,9 +163,13 @@ static bool ws_pop(void *state, uint32_t worker, uint64_t *job)
     struct ws *s = state;
     uint32_t unit = s->view->unit_of[worker], n = s->view->n_workers;
 
-    for (uint32_t i = 0, w = worker; i < n; i++, w = w + 1 < n ? w + 1 : 0)
-        if (take_from(s, w, unit, job))
+    if (take_own(s, worker, unit, job))
+        return true;
+    for (uint32_t i = 1, w = worker; i < n; i++) {
+        w = w + 1 < n ? w + 1 : 0;
+        if (steal(s, w, worker, unit, job))
             return true;
+    }
     return dfr_ready_pop(&s->common, 0, unit, job);
 }
 

@@ -232,7 +232,7 @@ static int make_policy(struct sim *s, struct df_error *error)
                                  .platform = s->platform,
                                  .n_slots = s->inflight,
                                  .n_workers = s->n_workers,
-                                 .seed = s->options->seed,
+                                 .seed = s->options->seed, .oldest_first = s->options->oldest_first,
                                  .locality = s->options->locality,
                                  .unit_of = s->unit_of,
                                  .first_worker = s->first_worker,

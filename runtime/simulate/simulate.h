@@ -43,6 +43,7 @@ struct dfr_simulate_options {
                                          * flight.h */
     bool no_guard;                      /* --guard=off: gp keeps to its plan */
     int evict;                          /* DF_EVICT_…: --evict */
+    bool oldest_first;                  /* as in struct dfr_view: gp starts from that order of ws */
 };
 
 struct dfr_simulation {

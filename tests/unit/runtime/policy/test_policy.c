@@ -77,14 +77,21 @@ static void test_ws_steals(void **state)
         assert_int_equal(machine_push(&m, v, 0, false, &units), DFR_QUEUED);
     assert_int_equal(machine_push(&m, 7, 0, true, &units), DFR_QUEUED); /* worker 0 cannot */
     assert_int_equal(units, 2);
-    assert_int_equal(machine_pop(&m, 1), 1);    /* stolen, the oldest */
-    assert_int_equal(machine_pop(&m, 2), 7);    /* its own */
-    assert_int_equal(machine_pop(&m, 2), 2);
-    assert_int_equal(machine_pop(&m, 0), 3);
+    assert_int_equal(machine_pop(&m, 0), 5);    /* its newest */
+    assert_int_equal(machine_pop(&m, 1), 2);    /* of the stolen half, 1 and 2, the newest */
+    assert_int_equal(machine_pop(&m, 2), 7);    /* given to it */
+    assert_int_equal(machine_pop(&m, 2), 3);    /* stolen: of 3 and 4 one */
     assert_int_equal(machine_pop(&m, 0), 4);
-    assert_int_equal(machine_pop(&m, 0), 5);
+    assert_int_equal(machine_pop(&m, 1), 1);
     for (int w = 0; w < 3; w++)
         assert_int_equal(machine_pop(&m, (uint32_t)w), -1);
+    m.view.oldest_first = true;
+    for (uint32_t v = 1; v < 4; v++)
+        machine_push(&m, v, 0, false, &units);
+    assert_int_equal(machine_pop(&m, 1), 1);    /* stolen, one */
+    assert_int_equal(machine_pop(&m, 0), 2);
+    assert_int_equal(machine_pop(&m, 0), 3);
+    m.view.oldest_first = false;
     for (uint32_t v = 10; v < 910; v++) /* more than a worker's own queue holds */
         machine_push(&m, v, 1, false, &units);
     for (uint32_t v = 10; v < 910; v++)

@@ -16,6 +16,7 @@
 #include "steps_atomics.h"
 
 #include "runtime/policy/order.c"
+#include "runtime/threads/shared_deque.c"
 #include "runtime/threads/queue.c"
 #include "runtime/policy/sorted.c"
 #define job_of job_of_entry             /* another one than order.c's */
@@ -72,10 +73,10 @@ static void pop_one(uint32_t worker)
     }
 }
 
-static void push(unsigned job)
+static void push(unsigned job, uint32_t by)
 {
     uint32_t units;
-    assert_int_equal(machine_push(&machine, node_of[job], DFR_NOBODY, false, &units), DFR_QUEUED);
+    assert_int_equal(machine_push(&machine, node_of[job], by, false, &units), DFR_QUEUED);
     for (uint32_t u = 0; units >> u; u++)
         if (units >> u & 1)
             wake(NULL, u);
@@ -84,16 +85,19 @@ static void push(unsigned job)
 /* ---- programs ---- */
 
 /* By letters:  0 … 7  pushes that job, and wakes a worker of each unit that can run it
+ *              p … w  the same as worker 0, which released the job
  *              a … d  as worker 0 … 3, takes a job, for which it sleeps
  *              A … D  as that worker, takes one if there is one */
 static void run_op(char op)
 {
-    if (op >= 'a')
+    if (op >= 'p')
+        push((unsigned)(op - 'p'), 0);
+    else if (op >= 'a')
         pop_one((uint32_t)(op - 'a'));
     else if (op >= 'A')
         pop((uint32_t)(op - 'A'));
     else
-        push((unsigned)(op - '0'));
+        push((unsigned)(op - '0'), DFR_NOBODY);
 }
 
 static void run_all(const char *ops)
@@ -204,6 +208,20 @@ static void test_beside_devices(void **state)
     finish();
 }
 
+/* A worker takes the newest of its jobs while others steal the older half of them. */
+static void test_stealing(void **state)
+{
+    static const uint32_t of[] = { 70, 71, 72, 73 };
+
+    (void)state;
+    machine_begin(&machine, NODES, 3, 0);
+    EXPLORE("ws", of, 2, 3, "", "pqA", "b");
+    EXPLORE("ws", of, 2, 3, "p", "qA", "b");
+    EXPLORE("ws", of, 3, 2, "pq", "rA", "b", "c"); /* b has two in its hand, c may look just then */
+    EXPLORE("ws", of, 4, 2, "pqr", "AsA", "b", "c");
+    finish();
+}
+
 /* An entry of job 0 was left behind by one who was slow to list it (sorted.h). */
 static void leave_entry(void)
 {
@@ -230,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_on_the_host),
         cmocka_unit_test(test_beside_devices),
+        cmocka_unit_test(test_stealing),
         cmocka_unit_test(test_entry_left_behind),
     };
 

@@ -1,12 +1,11 @@
 /* policy_default.h - the policy of a run for which nobody asked for one, and a sentence that says why.
  *
  * Without devices every worker is alike and nothing is copied, so little is left to decide:
- *   one worker                                     all-cpu: the nodes in the order of their numbers, which is that of
- *                                                  their records and of the tokens in memory
- *   one wave, known times, jobs of at least
- *   DFR_LONG_JOB_S on average                      gp, if the program carries a plan that fits this machine, else dmdas:
- *                                                  a good order pays for what it costs to keep to it
- *   everything else                                ws: the least work for each job
+ *  - One worker: all-cpu. It takes nodes in the order of their numbers, as they lie in memory.
+ *  - One wave of known times, and jobs of at least DFR_LONG_JOB_S on average: gp, if the program carries a plan that fits
+ *    this machine, else dmdas. Such jobs are long enough for a good order to pay.
+ *  - Everything else: ws. It does the least work for each job.
+ *
  * With devices: gp, if the program carries a plan that fits, else dmda. No run waits for a planner that nobody asked for.
  */
 #ifndef DFR_POLICY_DEFAULT_H

@@ -2,8 +2,8 @@
  * goes to the able worker whose turn it is. A worker takes the newest of its jobs. If it has none, it steals the older
  * half of the jobs of another worker.
  *
- * Each worker has, for each set of units (policy.h), a deque for the jobs that it released itself and a queue for those
- * that others gave it, so that a thief never finds a job that it cannot run. Both are short. A job that does not fit
+ * Each worker has a deque for the jobs that it released itself, and a queue for those that others gave it. It has a pair
+ * of these for each set of units (policy.h), so that a thief never finds a job that it cannot run. Both are short. A job that does not fit
  * goes to a common queue, which everybody looks into last. With `oldest_first` (struct dfr_view) all jobs go to the
  * queues, so everybody takes the oldest job, and the deques stay empty.
  *

@@ -1,6 +1,6 @@
-/* memory.c - bench/memory [NODES]: the memory plan of a small chain of many sizes and of graphs of about so many nodes,
- * its bounds, what a heap with a stack for each size would touch at least, and how long the plan took, as CSV. cpu/wall
- * below 1 shows a stolen core.
+/* memory.c - bench/memory [NODES]: the memory plan of a small chain of many sizes, and of graphs of about so many nodes.
+ * Prints as CSV the plan's bytes, their bounds, what a heap with a stack for each size would touch at least, and how long
+ * the plan took. cpu/wall below 1 shows a stolen core.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
-/* test_gp.c - gp and its parts: the fast evaluator is the exact one, changes and their undoing leave no trace, the
- * bound holds for everything, answers repeat whatever the number of threads, and nothing that gp has seen is better
- * than its answer.
+/* test_gp.c - gp and its parts. The fast evaluator is the exact one. Changes and their undoing leave no trace. The bound
+ * holds for everything. Answers repeat whatever the number of threads. Nothing that gp has seen is better than its answer.
  */
 #include <math.h>
 #include <setjmp.h>

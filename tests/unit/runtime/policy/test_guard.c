@@ -1,6 +1,5 @@
-/* test_guard.c - gp's guard against wrong times: that it changes nothing where times are true, that it keeps gp near
- * dmda or ahead where they are off, that real runs stay right whatever it moves,
- * and the draws of `dfc simulate --error`.
+/* test_guard.c - gp's monitor (the option --guard). If times are true, it changes nothing. If they are off, it keeps gp
+ * near dmda or ahead of it. Real runs stay right whatever it moves. Also: the draws of `dfc simulate --error`.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 
 A mutant is the tree with one operator or constant changed. It is made in a copy of the tree, build/mutate/tree, built there, and tested: first
 by the unit tests of the same room, then by those that link the changed object, then by the golden tests, then by the end-to-end tests, the quick
-ones first. The first test that fails ends it: the mutant was noticed. So does a test that takes five times its time and ten seconds more.
+ones first. The first test that fails ends it: the mutant was noticed. So does a test that takes three times its time and five seconds more.
 
 Equal seeds and equal trees give equal mutants. What does not compile, and what compiles to the same machine code, is not counted, and another
 place is drawn for it. Comments, texts, characters, asserts and preprocessor lines are not changed; nor are lines that end processes or remove
@@ -136,7 +136,7 @@ class Tests:
         return [g[i:i + 8] for g in groups for i in range(0, len(g), 8)]
 
     def fails(self, name, worker):
-        limit = int(5 * self.seconds[name] + 10)
+        limit = int(3 * self.seconds[name] + 5)
         env = environment() | {"DF_TEST_LIMIT_S": str(limit), "DF_TEST_JOBS": "1", "DF_TEST_LOGS": str(self.tree.parent / f"logs{worker}")}
         done = subprocess.run(["tests/run.sh", BUILDDIR, f"={name}"], cwd=self.tree, env=env, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=limit_process)

@@ -30,13 +30,18 @@ static inline bool gang_gathers(const struct df_run *run)
     return run->threads.gang && dfr_gang_gathers(run->threads.gang);
 }
 
-/* Waits until the gang's job is over; gives the seconds. Others may steal this worker's jobs meanwhile. */
+/* Waits until the gang's job is over; gives the seconds. Meanwhile others may steal all of this worker's jobs, the one that
+ * it would run next included. dfr_gang_join() wakes somebody who looks for them. */
 static double join_gang(struct df_run *run, struct dfr_worker *w)
 {
     double begin_s = dfr_clock_s();
 
-    if (w->deque)
+    if (w->deque) {
+        if (w->kept != DFR_NO_JOB)
+            dfr_deque_push(w->deque, w->kept);
+        w->kept = DFR_NO_JOB;
         dfr_deque_leave(w->deque);
+    }
     dfr_gang_join(run->threads.gang, w);
     if (w->deque)
         dfr_deque_enter(w->deque, run->threads.fences);

@@ -314,6 +314,33 @@ static void test_gangs(void **state)
     rig_free(&r);
 }
 
+/* While a gang's job runs, others run what the worker that joined it would have run next. Three jobs meet, so that each
+ * worker has one. Then one worker leads a gang of two, whose job waits until all jobs that follow the other two have begun.
+ * The worker that joins has just released one of these jobs, and cannot run it itself. */
+static void test_gang_next_job(void **state)
+{
+    struct df_error error = { "" };
+    struct rig_out x;
+    struct rig r;
+
+    (void)state;
+    rig_begin(&r, 1);
+    x = rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING);
+    for (int i = 0; i < 3; i++) {
+        struct rig_out y = rig_node(&r, RIG_MEET, 3, x, RIG_NOTHING);
+        if (i > 0)
+            y = rig_node(&r, RIG_SLOW, 1, y, RIG_NOTHING);
+        r.threads = i == 0 ? 2 : 0;
+        rig_sink(&r, RIG_SINK, rig_node(&r, RIG_MEET, i == 0 ? 6 : 1, y, RIG_NOTHING));
+    }
+    rig_end(&r);
+    rig_expect(&r, 0);                  /* one after the other they would not meet */
+    struct df_options o = options("ws", 3, 1, 1);
+    if (run_loop(&r, &o, NULL, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    rig_free(&r);
+}
+
 /* ---- what ends a run ---- */
 
 /* The others wait for what never comes: for the job that fails, for its wave, for streams. */
@@ -650,6 +677,7 @@ int main(void)
         cmocka_unit_test(test_random),   cmocka_unit_test(test_streams),      cmocka_unit_test(test_heap),
         cmocka_unit_test(test_depth),    cmocka_unit_test(test_trace),        cmocka_unit_test(test_no_waves),
         cmocka_unit_test(test_few_jobs), cmocka_unit_test(test_at_once),      cmocka_unit_test(test_gangs),
+        cmocka_unit_test(test_gang_next_job),
         cmocka_unit_test(test_failures), cmocka_unit_test(test_codes),        cmocka_unit_test(test_fences),
         cmocka_unit_test(test_defaults), cmocka_unit_test(test_default_plan), cmocka_unit_test(test_asked),
         cmocka_unit_test(test_all_lists), cmocka_unit_test(test_large),       cmocka_unit_test(test_idle),

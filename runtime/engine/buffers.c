@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
-#include "runtime/graph/poison.h"
 #include "runtime/base/suggest.h"
+#include "runtime/graph/poison.h"
 
 #define NAME_BYTES 1024
 

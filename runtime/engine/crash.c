@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/output.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/log.h"
-#include "runtime/base/output.h"
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 

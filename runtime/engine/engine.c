@@ -6,12 +6,11 @@
  * release for a slot's next wave comes after the end of its wave, or (order, depth) after the node's own
  * job of the slot's wave, hence after that job's reset of the counter: so the reset can be relaxed.
  */
-#include "runtime/engine/firing.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "runtime/engine/buffers.h"
+#include "runtime/engine/firing.h"
 #include "runtime/engine/gang.h"
 #include "runtime/engine/tokens.h"
 

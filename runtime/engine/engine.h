@@ -31,8 +31,8 @@
 #include "memmgr/cache.h"
 #include "memmgr/space.h"
 #include "runtime/policy/policy.h"
-#include "runtime/trace/trace.h"
 #include "runtime/threads/wake.h"
+#include "runtime/trace/trace.h"
 
 enum { DFR_N_ONCE = 1, DFR_N_SOURCE = 2, DFR_N_STREAM = 4, DFR_N_IN_ORDER = 8, DFR_N_BOUNDED = 16, DFR_N_TERMINAL = 32,
        DFR_N_COPY = 64, DFR_N_TMP = 128 };

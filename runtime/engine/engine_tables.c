@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/engine/buffers.h"
 #include "runtime/base/error.h"
+#include "runtime/engine/buffers.h"
 #include "runtime/threads/large.h"
 
 static bool has_reader(const struct df_run *run, uint32_t node, bool once_only)

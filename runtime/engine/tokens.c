@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "runtime/engine/buffers.h"
 #include "runtime/base/error.h"
+#include "runtime/engine/buffers.h"
 
 #define ALIGNMENT DFM_LINE
 #define PLANNED_BYTES (64 << 10)        /* of a wave: at most four stay in a second level cache */

@@ -4,22 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/threads/bind.h"
-#include "runtime/engine/buffers.h"
-#include "runtime/threads/clock.h"
 #include "runtime/base/error.h"
+#include "runtime/engine/buffers.h"
 #include "runtime/engine/gang.h"
-#include "runtime/inspect/check_variants.h"
-#include "runtime/gpu/gpu.h"
-#include "runtime/inspect/inspect.h"
-#include "runtime/start/learn.h"
-#include "runtime/start/run_machine.h"
-#include "runtime/start/run_impl.h"
-#include "runtime/graph/scalars.h"
-#include "runtime/start/size.h"
-#include "runtime/engine/tokens.h"
 #include "runtime/engine/list.h"
 #include "runtime/engine/steal.h"
+#include "runtime/engine/tokens.h"
+#include "runtime/gpu/gpu.h"
+#include "runtime/graph/scalars.h"
+#include "runtime/inspect/check_variants.h"
+#include "runtime/inspect/inspect.h"
+#include "runtime/start/learn.h"
+#include "runtime/start/run_impl.h"
+#include "runtime/start/run_machine.h"
+#include "runtime/start/size.h"
+#include "runtime/threads/bind.h"
+#include "runtime/threads/clock.h"
 
 void df_options_default(struct df_options *options)
 {

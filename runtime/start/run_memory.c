@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "runtime/engine/buffers.h"
 #include "runtime/base/error.h"
+#include "runtime/engine/buffers.h"
+#include "runtime/engine/tokens.h"
 #include "runtime/inspect/inspect.h"
 #include "runtime/start/run_impl.h"
-#include "runtime/engine/tokens.h"
 
 /* Makes the tables for data on its way. Only a run with devices has them. */
 int dfr_run_make_staging(struct df_run *run, struct df_error *error)

@@ -3,9 +3,9 @@
  */
 #include <stdio.h>
 
+#include "runtime/base/output.h"
 #include "runtime/gpu/gpu.h"
 #include "runtime/start/learn.h"
-#include "runtime/base/output.h"
 #include "runtime/start/run_impl.h"
 
 #define TRACE_EVENTS (UINT64_C(1) << 20)/* a row holds so many */

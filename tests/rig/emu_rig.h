@@ -13,10 +13,10 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "runtime/engine/call.h"
-#include "runtime/threads/clock.h"
 #include "runtime/device/device.h"
 #include "runtime/emu/back_end.h"
+#include "runtime/engine/call.h"
+#include "runtime/threads/clock.h"
 
 #define PAGE 4096u
 #define POOL_BYTES (64 * PAGE)

@@ -9,9 +9,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "runtime/engine/crash.h"
 #include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
-#include "runtime/engine/crash.h"
 
 #define LOOK_S 1e-6
 

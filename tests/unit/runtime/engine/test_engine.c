@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "run_rig.h"
-#include "runtime/threads/clock.h"
 #include "runtime/engine/engine.h"
+#include "runtime/threads/clock.h"
 
 static const char *const policies[] = { "eager", "ws", "dmda", "all-cpu", "all-gpu" };
 enum { N_POLICIES = sizeof policies / sizeof policies[0] };

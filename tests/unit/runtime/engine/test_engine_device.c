@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "run_rig.h"
-#include "runtime/device/device.h"
 #include "runtime/base/error.h"
+#include "runtime/device/device.h"
 
 extern const struct dfr_device_ops dfr_emu_ops;
 struct dfr_device_ops dfr_cuda_ops;     /* filled by each test before a run */

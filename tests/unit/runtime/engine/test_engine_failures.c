@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "run_rig.h"
-#include "runtime/threads/clock.h"
 #include "runtime/engine/engine.h"
+#include "runtime/threads/clock.h"
 
 #define PAGE UINT64_C(4096)
 

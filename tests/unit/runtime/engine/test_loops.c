@@ -23,8 +23,8 @@
 #include "partition/partition.h"
 #include "run_rig.h"
 #include "runtime/engine/engine.h"
-#include "runtime/threads/deque.h"
 #include "runtime/policy/policy_default.h"
+#include "runtime/threads/deque.h"
 
 #define LARGE 10000                     /* elements of tokens that do not lie side by side */
 

@@ -1,4 +1,5 @@
-/* buffers.c - which value each buffer is for, and whether it can be: every sentence that refuses one is here. */
+/* buffers.c - finds the value that each buffer is for, and checks whether the buffer can be used (buffers.h). Every
+ * sentence that refuses a buffer is in this file. */
 #include "runtime/engine/buffers.h"
 
 #include <stdarg.h>
@@ -17,14 +18,14 @@ struct find {
     const struct df_graph *g;
     struct dfr_buffers *b;
     const struct df_buffer *buffers;
-    uint32_t *order;                    /* buffers, by the name of their node or by address */
+    uint32_t *order;                    /* buffers, sorted by the name of their node, later by address */
     uint32_t *node;                     /* by buffer; DF_NONE: not found yet */
-    uint32_t *taker;                    /* by value: the one that takes its memory over, DF_NONE */
+    uint32_t *taker;                    /* by value: the value that takes its memory over; DF_NONE: none does */
     uint64_t *span_bytes;               /* by buffer: from data to the end of its last token */
     struct df_error *error;
 };
 
-/* "buffer of node 'main/blur', output 0: …" */
+/* Gives an error that begins "buffer of node 'main/blur', output 0: ". */
 __attribute__((format(printf, 3, 4)))
 static int refuse(const struct find *f, uint32_t i, const char *format, ...)
 {
@@ -45,7 +46,7 @@ static int by_name(const void *a, const void *b, void *arg)
     return strcmp(buffers[*(const uint32_t *)a].node, buffers[*(const uint32_t *)b].node);
 }
 
-/* The first in the order whose name is not before this one. */
+/* The place in `order` of the first buffer whose name is not before this one. */
 static uint32_t first_of_name(const struct find *f, const char *name)
 {
     uint32_t low = 0, high = f->b->n;
@@ -67,7 +68,7 @@ static int unknown_node(const struct find *f, uint32_t i)
         const char *before = suggestion.closest;
         df_node_name(f->g, v, name, sizeof name);
         dfr_suggest(&suggestion, name);
-        if (suggestion.closest != before) {     /* the text is used again */
+        if (suggestion.closest != before) {     /* a copy, because `name` is overwritten */
             memcpy(closest, name, sizeof closest);
             suggestion.closest = closest;
         }
@@ -120,7 +121,7 @@ static uint32_t first_of_chain(const struct df_graph *g, uint32_t value)
     return value;
 }
 
-/* The number of the buffer's value; or the sentence why there is none. */
+/* Notes the buffer's value, or refuses the buffer if there is none. */
 static int find_value(struct find *f, uint32_t i)
 {
     uint32_t v = f->node[i], n_out = df_node_n_out(f->g, v), y = f->g->nodes[v].first_out + f->buffers[i].out_slot;
@@ -141,7 +142,7 @@ static int find_value(struct find *f, uint32_t i)
     return DF_OK;
 }
 
-/* Tokens that have to have places: INT64_MAX where nobody knows. */
+/* The number of tokens that need places. INT64_MAX: nobody knows. */
 static int64_t count_waves(const struct find *f, uint32_t i)
 {
     return f->g->nodes[f->node[i]].flags & DF_NODE_ONCE ? 1 : atomic_load(&f->run->firing.limit);
@@ -162,7 +163,7 @@ static int check_room(struct find *f, uint32_t i)
     if (stride < bytes && n > 1)
         return refuse(f, i, "tokens of %llu bytes cannot lie %llu bytes apart", (unsigned long long)bytes,
                       (unsigned long long)stride);
-    if (n == 0)                         /* no wave, so no token */
+    if (n == 0)                         /* there is no wave, so there is no token */
         span = 0;
     else if (__builtin_mul_overflow(n - 1, stride, &span) || __builtin_add_overflow(span, bytes, &span))
         span = UINT64_MAX;
@@ -208,7 +209,7 @@ static int check_given(struct find *f, uint32_t i)
     return DF_OK;
 }
 
-/* All outputs of a node that is spared, for it is not called. */
+/* All outputs of a spared node must be given, because it is not called. */
 static int check_spared(struct find *f, uint32_t i)
 {
     uint32_t v = f->g->values[first_of_chain(f->g, f->b->value[i])].producer, first = f->g->nodes[v].first_out;
@@ -236,7 +237,7 @@ static int by_address(const void *a, const void *b, void *arg)
     return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
 }
 
-/* Tokens of one and the other in turn, as in an array of records. `first` begins first. */
+/* Do tokens of the two buffers lie in turn, as in an array of records? `first` begins first. */
 static bool interleave(const struct find *f, uint32_t first, uint32_t second)
 {
     const struct dfm_lent *a = &f->b->of[first], *b = &f->b->of[second];
@@ -276,8 +277,8 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Slots of waves in flight go on independently, each with every inflight-th wave: so waves of one slot alone may share
- * a place. */
+/* Each slot takes every inflight-th wave, and slots do not wait for each other. So only waves of one slot may share a
+ * place. */
 static int check_turn(struct find *f, uint32_t i)
 {
     int64_t limit = atomic_load(&f->run->firing.limit);
@@ -304,7 +305,7 @@ uint32_t dfr_buffers_inflight(const struct df_run *run, uint32_t n)
 
 /* ---- all of them ---- */
 
-/* Where nothing lies no memory is lent, for every block has at least a byte. */
+/* A value without bytes gets no lent memory, because every block has at least one byte. */
 static void lend(struct find *f, uint32_t i)
 {
     uint32_t y = f->b->value[i];

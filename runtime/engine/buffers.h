@@ -1,17 +1,21 @@
-/* buffers.h - memory of the caller's for tokens (struct df_buffer of df.h): found and checked before anything else of a
- * run is made; then where a token lies, which nodes are not called, what is to come to the host at last; and pinning.
+/* buffers.h - the caller's own memory for tokens (struct df_buffer of df.h).
  *
- * Words:    a value is *lent* memory where a buffer is for it, or for the last of the chain of inout values that it
- *           is in. A node is *spared* where all it makes is given. A lent value is *kept* where its bytes have to be on
- *           the host in the end though no job may read them there: that is where there are devices, and it is the last
- *           of its chain, and not given as it is.
- * Keeping:  a buffer is one more reader of a kept value, and one more terminal node of its wave (engine.h): once the
- *           value is made, on whatever device, its owner is asked for it; when it has come a CPU worker ends that
- *           reader. So a wave ends with its results in the caller's memory.
- * Addresses: a slot's wave says where its lent tokens lie: space.h asks it when a block gets memory; pointers of fixed
- *           ports are set when a wave begins (tokens.h).
- * Memory:   made by dfr_buffers_create(), returned by dfr_buffers_destroy(), after the devices are closed.
- * Threads:  immutable between the two.
+ * dfr_buffers_create() finds the value of each buffer and checks it, before anything else of a run is made. Afterwards
+ * the table answers three questions: where a token lies, which nodes are not called, and which values must come to the
+ * host at the end of their wave. dfr_buffers_pin() pins the memory.
+ *
+ * Words:    A value is *lent* memory if a buffer is for this value, or for the last value of the chain of inout values
+ *           that it belongs to. A node is *spared* if the caller gives all that the node makes: it is not called then.
+ *           A lent value is *kept* if its bytes must be on the host when its wave ends, although perhaps no job reads
+ *           them there. A value is kept if three things are true: the run has devices; the value is the last of its
+ *           chain; the value is not given as it is.
+ * Keeping:  A buffer is one more reader of a kept value, and one more terminal node of its wave (engine.h). When the
+ *           value has been made on a device, the run asks this device for it. When it has come to the host, a CPU
+ *           worker ends the reader. So a wave ends with its results in the caller's memory.
+ * Addresses: The wave in a slot says where the slot's lent tokens lie. space.h asks for the wave when a block gets
+ *           memory. Pointers of fixed ports are set when a wave begins (tokens.h).
+ * Memory:   dfr_buffers_create() allocates it. dfr_buffers_destroy() frees it, after the devices are closed.
+ * Threads:  nothing changes between these two calls.
  */
 #ifndef DFR_BUFFERS_H
 #define DFR_BUFFERS_H
@@ -21,14 +25,14 @@
 struct dfr_buffers {
     uint32_t n;
     const struct dfm_lent **lent;       /* by value; NULL: none */
-    uint32_t *keeper;                   /* by value: number of the buffer that keeps it, with devices; DF_NONE */
+    uint32_t *keeper;                   /* by value: the buffer that keeps it, if there are devices; DF_NONE: none */
     uint8_t *spared;                    /* by node */
-    uint32_t *value;                    /* by buffer: what it keeps */
+    uint32_t *value;                    /* by buffer: the value that it is for */
     struct dfm_lent *of;                /* by buffer */
-    struct dfr_pinned *pinned;          /* ranges, n_pinned */
+    struct dfr_pinned *pinned;          /* n_pinned ranges */
     uint32_t n_pinned;
     uint64_t pinned_bytes;
-    uint64_t turn;                      /* waves in flight divide it; 0: as many as there are */
+    uint64_t turn;                      /* the number of waves in flight must divide it; 0: any number will do */
 };
 
 struct dfr_pinned {
@@ -36,15 +40,16 @@ struct dfr_pinned {
     uint64_t bytes;
 };
 
-/* Needs options and limit of waves alone. run->memory.buffers stays NULL where no buffers are given. DF_E_ARGUMENT, with the
- * node's name, where one cannot be as it is said. */
+/* Needs nothing of the run but its options and its limit of waves. run->memory.buffers stays NULL if no buffers are
+ * given. DF_E_ARGUMENT, with the node's name, if a buffer cannot be what its fields say. */
 int dfr_buffers_create(struct df_run *run, struct df_error *error);
 void dfr_buffers_destroy(struct df_run *run);
 
-/* At most n waves in flight, as many as have places of their own. */
+/* The largest number of waves in flight, at most n, with which each wave has places of its own. */
 uint32_t dfr_buffers_inflight(const struct df_run *run, uint32_t n);
 
-/* With the devices open: pins what is lent, if that makes copies faster. What cannot be pinned stays as it is. */
+/* Called when the devices are open. Pins the memory that is lent, if that makes copies faster. What cannot be pinned
+ * stays as it is. */
 void dfr_buffers_pin(struct df_run *run);
 
 static inline const struct dfm_lent *dfr_buffers_lent(const struct df_run *run, uint32_t value)

@@ -1,5 +1,5 @@
-/* buffers_pin.c - pinning the memory that was lent, where copies are faster then: whole pages, so that no copy begins
- * in memory that is pinned and ends in memory that is not. Buffers in one page, or in pages side by side, are one
+/* buffers_pin.c - pins the memory that was lent (buffers.h), if copies are faster then. It pins whole pages, so that no
+ * copy begins in pinned memory and ends in memory that is not. Buffers in one page, or in pages side by side, are one
  * range.
  */
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static int by_address(const void *a, const void *b)
     return (x->memory > y->memory) - (x->memory < y->memory);
 }
 
-/* One range a buffer, of whole pages; gives how many there are. */
+/* Lists a range of whole pages for each buffer. Gives the number of ranges. */
 static uint32_t list_pages(const struct df_run *run, struct dfr_pinned *ranges)
 {
     const struct dfr_buffers *b = run->memory.buffers;
@@ -48,7 +48,7 @@ static uint32_t join(struct dfr_pinned *ranges, uint32_t n)
     return kept;
 }
 
-/* On some device it is faster, or nobody knows. */
+/* Is copying from pinned memory faster on some device, or does nobody know? */
 static bool is_wanted(const struct df_run *run)
 {
     bool wanted = false;

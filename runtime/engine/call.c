@@ -1,4 +1,5 @@
-/* call.c - what a kernel may ask of its call, and say. */
+/* call.c - the functions of df.h that a kernel may call with its df_call: df_fail(), df_wave(), df_threads(), df_log()
+ * and df_cublas(). */
 #include "runtime/engine/call.h"
 
 #include <stdarg.h>
@@ -11,7 +12,7 @@ int df_fail(struct df_call *call, const char *format, ...)
 {
     va_list list;
     if (call->failed)
-        return DF_FAILED;               /* the first reason is the one that is told */
+        return DF_FAILED;               /* the first reason is the one that is reported */
     va_start(list, format);
     vsnprintf(call->message, sizeof call->message, format, list);
     va_end(list);
@@ -24,7 +25,7 @@ void dfr_call_failed(struct df_call *call, const char *message)
     df_fail(call, "%s", message);
 }
 
-/* Its launches are this wave's own: they are not done again for another. */
+/* What this kernel launches belongs to this wave alone: a recording of it is not replayed for another wave. */
 static void varies(const struct df_call *call)
 {
     ((struct df_call *)call)->varies = true; /* every call is one of ours, and no constant */

@@ -1,4 +1,4 @@
-/* crash.c - the handlers of fatal signals and of exit() (see crash.h). What the former calls takes no lock and no
+/* crash.c - the handlers of fatal signals and of exit() (crash.h). What the signal handler calls takes no lock and no
  * memory: snprintf with integers and strings, and write. */
 #include "runtime/engine/crash.h"
 
@@ -28,7 +28,8 @@ static _Thread_local const struct df_call *running;
 
 /* ---- in the handler ---- */
 
-/* Just under the stack: what overflows it touches the guard page, or skips it by one large array. */
+/* Is the address just below the stack? A stack that overflows touches the guard page, or skips it by one large
+ * array. */
 static bool overflows_stack(uintptr_t address)
 {
     enum { BELOW = 64 << 20 };
@@ -39,7 +40,7 @@ static bool overflows_stack(uintptr_t address)
 static void describe(const siginfo_t *info, char *text, size_t size)
 {
     uintptr_t address = (uintptr_t)info->si_addr;
-    bool sent = info->si_code <= 0;     /* by somebody, not by a fault */
+    bool sent = info->si_code <= 0;     /* by a process, not by a fault */
 
     if (info->si_signo == SIGABRT)
         snprintf(text, size, "abort() was called");
@@ -78,21 +79,21 @@ static void tell(const siginfo_t *info)
 
     name_job(job, sizeof job);
     if (!job[0])
-        return;                         /* no job yet */
+        return;                         /* this thread has had no job yet */
     describe(info, why, sizeof why);
     length = snprintf(line, sizeof line, "%s: error: %scrashed: %s\n", dfr_program_name(), job, why);
     if (length >= (int)sizeof line)
         length = (int)sizeof line - 1;
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
-        return;                         /* nobody left to tell */
+        return;                         /* nobody can be told */
 }
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     (void)context;
-    if (running && !telling) {          /* else it is passed on: nobody's, or a fault of tell() itself */
+    if (running && !telling) {          /* if not: no kernel's fault, or a fault of tell() itself; it is passed on */
         while (atomic_flag_test_and_set(&told))
-            pause();                    /* another thread is telling of its own, and then ends the process */
+            pause();                    /* another thread reports its own crash, and then ends the process */
         telling = 1;
         tell(info);
     }
@@ -100,13 +101,14 @@ static void on_crash(int number, siginfo_t *info, void *context)
         if (signals[i] == number)
             sigaction(number, &before[i], NULL);
     if (number != SIGABRT && info->si_code <= 0)
-        raise(number);                  /* there is no fault to come again; abort() raises its own anew */
+        raise(number);                  /* no fault comes again; abort() raises its signal again by itself */
 }
 
 /* ---- in exit() ---- */
 
-/* Several threads may call exit() at a time. It takes each handler off its list once, and the process ends with the
- * first who finds none: so each thread that may call it brings one, and waits there for the first. */
+/* Several threads may call exit() at a time. Each call of exit() takes handlers off one common list. The process ends
+ * with the first thread that finds the list empty. So each thread that may call exit() adds a handler, and waits in it
+ * for the first thread. */
 static void on_leave(int status, void *arg)
 {
     char job[320];
@@ -159,7 +161,7 @@ void dfr_crash_enter(struct dfr_crash_frame *frame, const struct df_call *call)
         }
         pthread_attr_destroy(&attributes);
     }
-    /* a sanitizer has given the thread one already */
+    /* a sanitizer may have given the thread a second stack already */
     if (sigaltstack(NULL, &frame->stack_before) == 0 && (frame->stack_before.ss_flags & SS_DISABLE))
         sigaltstack(&ours, NULL);
     if (watching)

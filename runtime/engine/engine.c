@@ -1,10 +1,13 @@
-/* engine.c - the firing rule: counts what each job still waits for, and on a job's end releases what waited for it. The
- * states are listed in engine.h; where a job runs is the policy's matter, where its data is stage.c's.
+/* engine.c - the firing rule: counts what each job still waits for, and when a job ends releases what waited for it.
+ * Workers call it when they have run a job. engine.h lists the states of a job. The policy decides which worker runs
+ * it, and stage.c brings its data there.
  *
  * Orders: the release that takes `left` to 0 has acquired everything that the others did before theirs (firing.h):
- * published outputs above all. The policy's queue, or the deque, carries that on to the worker that takes the job. Every
- * release for a slot's next wave comes after the end of its wave, or (order, depth) after the node's own
- * job of the slot's wave, hence after that job's reset of the counter: so the reset can be relaxed.
+ *         above all
+ * the outputs that they published. The policy's queue, or the deque, carries that on to the worker that takes the job.
+ * The reset of the counter can be relaxed, because every release for the slot's next wave comes later. It comes after
+ * the end of the slot's wave; or (order, depth) after the node's own job of that wave, hence after the reset of that
+ * job's counter.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +23,8 @@ void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
 {
     uint32_t running = DFR_RUNNING;
     /* release: the failure's text; acquired by nobody but df_run_wait(), after joining */
-    if (!atomic_compare_exchange_strong_explicit(&run->outcome.stop, &running, how, memory_order_seq_cst, memory_order_relaxed))
+    if (!atomic_compare_exchange_strong_explicit(&run->outcome.stop, &running, how, memory_order_seq_cst,
+                                                 memory_order_relaxed))
         return;
     for (uint32_t u = 0; u < run->machine.n_units; u++)
         dfr_wake_all(&run->threads.wakes[u]);
@@ -32,7 +36,7 @@ void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
 {
     va_list list;
     if (atomic_exchange_explicit(&run->outcome.failure_claimed, true, memory_order_acq_rel))
-        return;                         /* the first failure is the one that is told */
+        return;                         /* the first failure is the one that is reported */
     run->outcome.failure_status = status;
     va_start(list, format);
     vsnprintf(run->outcome.failure.text, sizeof run->outcome.failure.text, format, list);
@@ -67,10 +71,11 @@ static void give(struct df_run *run, struct dfr_worker *w, uint64_t job, bool lo
     }
 }
 
-/* Only a job that turns out to be the only one is offered to the worker itself: the first is held back until then. */
+/* If the end of a job makes only one job ready, this job is offered to the worker itself. So the first job is held back
+ * in w->ready, until a second one comes or flush() is called. */
 void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
-    if (run->devices.ahead && run->devices.ahead[dfr_job_index(run, job)]) { /* written by this thread: see gpu_launch.c */
+    if (run->devices.ahead && run->devices.ahead[dfr_job_index(run, job)]) { /* by this thread: gpu_launch.c */
         run->devices.ahead[dfr_job_index(run, job)] = 0;
         return;
     }
@@ -79,15 +84,15 @@ void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
         return;
     }
     if (w->ready != DFR_NO_JOB) {
-        w->n_pushed++;                  /* a staged one counts too */
+        w->n_pushed++;                  /* a staged job counts, too */
         give(run, w, w->ready, false);
         w->ready = DFR_NO_JOB;
     }
     give(run, w, job, false);
 }
 
-/* After the last release of a job's end: wakes as many sleepers as there are jobs beyond the one this worker will
- * take. */
+/* Called after the last release that the end of a job makes. Wakes one sleeper for each job that was queued, except for
+ * the one that this worker will take itself. */
 static void flush(struct df_run *run, struct dfr_worker *w)
 {
     if (w->ready != DFR_NO_JOB) {
@@ -141,7 +146,8 @@ static void finish_if_complete(struct df_run *run)
 static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
 {
     int64_t next = run->firing.slots[slot].wave + run->inflight;
-    /* seq_cst against end_stream(): of the last wave's end and the limit's lowering, the later one sees the other */
+    /* seq_cst, as in end_stream(): if the last wave ends while the limit is lowered, the later of both sees the other's
+     * write */
     atomic_fetch_add_explicit(&run->firing.waves_done, 1, memory_order_seq_cst);
     if (next < atomic_load_explicit(&run->firing.limit, memory_order_seq_cst))
         begin_wave(run, w, slot, next);
@@ -149,13 +155,13 @@ static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
         finish_if_complete(run);
 }
 
-/* A stream has no wave `wave`: waves from there on are discarded. None of them can end, for this stream did not
- * deliver. */
+/* A stream has no wave `wave`. This wave and all later ones are discarded. None of them can end, because this stream
+ * has not delivered it. */
 static void end_stream(struct df_run *run, int64_t wave)
 {
     int64_t limit = atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
-    while (wave < limit && !atomic_compare_exchange_weak_explicit(&run->firing.limit, &limit, wave, memory_order_seq_cst,
-                                                                  memory_order_seq_cst))
+    while (wave < limit && !atomic_compare_exchange_weak_explicit(&run->firing.limit, &limit, wave,
+                                                                  memory_order_seq_cst, memory_order_seq_cst))
         ;
     finish_if_complete(run);
 }
@@ -192,7 +198,7 @@ void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
     }
     if (!w->deque) {
         flush(run, w);
-    } else if (w->kept != DFR_NO_JOB) { /* who starts runs none itself */
+    } else if (w->kept != DFR_NO_JOB) { /* the starting thread runs no job itself */
         dfr_deque_push(w->deque, w->kept);
         w->kept = DFR_NO_JOB;
     }
@@ -200,7 +206,7 @@ void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
 
 /* ---- the end of a job ---- */
 
-/* Those that end as jobs, and the buffer that keeps it. */
+/* The jobs that read the value, and the buffer that keeps it. */
 static uint32_t count_readers(const struct df_run *run, uint32_t value)
 {
     return run->graph->values[value].n_readers + dfr_buffers_keep(run, value);
@@ -217,19 +223,19 @@ static void publish(struct df_run *run, uint64_t job, uint32_t memory)
         if (memory == 0 && g->values[y].taken_from != DF_NONE)
             dfm_space_move_host(run->memory.space, slot * g->n_values + g->values[y].taken_from, block);
         atomic_store_explicit(&b->readers, count_readers(run, y), memory_order_relaxed);
-        /* release: the bytes and b->host, to whoever finds the bit */
+        /* release: the bytes and b->host, to everybody who finds the bit */
         atomic_store_explicit(&b->valid, 1u << memory, memory_order_release);
         if (count_readers(run, y) == 0)
             dfm_space_drop(run->memory.space, block, memory);
     }
 }
 
-/* This job was one of the value's readers. true: the last one. */
+/* A job that was one of the value's readers has ended. true: it was the last one. */
 static bool drop_input(struct df_run *run, uint32_t x, uint32_t slot, uint32_t memory)
 {
     uint32_t block = slot * run->graph->n_values + x;
 
-    /* acq_rel: all other readers' reading comes before the memory's next life */
+    /* acq_rel: what all other readers read comes before the memory is used again */
     if (count_readers(run, x) > 1 &&
         atomic_fetch_sub_explicit(&run->memory.space->blocks[block].readers, 1, memory_order_acq_rel) != 1)
         return false;
@@ -237,7 +243,7 @@ static bool drop_input(struct df_run *run, uint32_t x, uint32_t slot, uint32_t m
     return true;
 }
 
-/* The last reader of a bounded node's output releases the node for a later wave. */
+/* As drop_input(). The last reader of an output of a node with @depth also releases this node for a later wave. */
 static void give_back(struct df_run *run, struct dfr_worker *w, uint32_t x, uint32_t slot, uint32_t memory)
 {
     const struct df_value *value = &run->graph->values[x];
@@ -248,10 +254,11 @@ static void give_back(struct df_run *run, struct dfr_worker *w, uint32_t x, uint
     producer = &run->firing.nodes[value->producer];
     if (producer->flags & DFR_N_BOUNDED && value->n_readers > 0)
         dfr_release(run, w, &value->producer, 1,
-                    (uint32_t)((run->firing.slots[slot].wave + run->graph->nodes[value->producer].depth) % run->inflight));
+                    (uint32_t)((run->firing.slots[slot].wave + run->graph->nodes[value->producer].depth) %
+                               run->inflight));
 }
 
-/* What is made once stays until the run ends, for the jobs of all waves. */
+/* Does this reader count? What is made once stays until the run ends, because jobs of all waves read it. */
 static bool is_counted(const struct df_run *run, uint32_t node, uint32_t x)
 {
     return run->firing.n_once == 0 || dfr_is_once(run, run->graph->values[x].producer) == dfr_is_once(run, node);
@@ -280,7 +287,7 @@ void dfr_engine_pass_tokens(struct df_run *run, uint64_t job)
             drop_input(run, in[k], dfr_job_slot(job), 0);
 }
 
-/* The buffer's turn as the value's reader, and as a terminal node of its wave, is over. */
+/* The buffer that keeps the value was one more reader of it, and one more terminal node of its wave. Both end here. */
 static void end_kept(struct df_run *run, struct dfr_worker *w, uint32_t value, uint32_t slot)
 {
     give_back(run, w, value, slot, 0);
@@ -293,7 +300,8 @@ void dfr_engine_kept(struct df_run *run, struct dfr_worker *w, uint32_t value, u
     flush(run, w);
 }
 
-/* Before the job releases anybody: whom it releases, or itself, keeps its wave from ending here. */
+/* Called before the job releases any other. So its wave cannot end here: the job itself, or those that it will release,
+ * are still to end. */
 static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job, uint32_t memory)
 {
     uint32_t node = dfr_job_node(job), first = run->graph->nodes[node].first_out;
@@ -305,7 +313,7 @@ static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job,
             end_kept(run, w, y, dfr_job_slot(job));
 }
 
-/* All streams have delivered this wave: only now do their readers, and the other sources, fire for it. */
+/* All streams have delivered this wave. Only now their readers and the other sources may fire for it. */
 static void open_gate(struct df_run *run, struct dfr_worker *w, uint32_t slot)
 {
     uint32_t n_terminal = 0;
@@ -318,7 +326,8 @@ static void open_gate(struct df_run *run, struct dfr_worker *w, uint32_t slot)
         dfr_engine_terminal(run, w, slot, n_terminal);
 }
 
-/* Of a node whose jobs are in order, before its readers are released. false: a stream's are not released by it. */
+/* For a node whose jobs run in order: called before its readers are released. false: the node is a stream, and the
+ * caller must not release its readers. */
 bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot, int64_t wave)
 {
     uint32_t flags = run->firing.nodes[node].flags;
@@ -332,7 +341,7 @@ bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *w, uint32_t node
     return false;
 }
 
-/* DF_OK: the job succeeded, or is a stream's end (*ended). */
+/* true: the job succeeded, or it was the end of a stream (*ended). false: it failed, and the run stops. */
 static bool succeeded(struct df_run *run, const struct df_call *call, int code, bool *ended)
 {
     char text[64];

@@ -1,5 +1,5 @@
-/* engine_tables.c - what the firing rule needs to know of each node, found out once: how many releases its job waits
- * for, and what kind of node it is. The rule itself is engine.c's, the meaning of the words engine.h's.
+/* engine_tables.c - makes the tables of the firing rule before a run starts: for each node, how many releases its job
+ * waits for, and what kind of node it is. The rule itself is in engine.c, and engine.h explains the words.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static uint32_t read_outputs(const struct df_graph *g, uint32_t node)
     return n;
 }
 
-/* Inputs that come anew with each wave (of a once node: all). */
+/* The number of inputs that come anew with each wave. For a once node: the number of all its inputs. */
 static uint32_t waited_inputs(const struct df_graph *g, uint32_t node)
 {
     const uint32_t *in = g->in_value + g->nodes[node].first_in;
@@ -38,7 +38,8 @@ static uint32_t waited_inputs(const struct df_graph *g, uint32_t node)
     return n;
 }
 
-/* *need: releases that make its job ready. A once node that reads nothing is released by the start. */
+/* Gives in *need the number of releases that make the node's job ready. A once node that reads nothing is released when
+ * the run starts. */
 static void describe_node(struct df_run *run, uint32_t v, uint32_t *need)
 {
     const struct df_graph *g = run->graph;
@@ -72,8 +73,8 @@ static void describe_node(struct df_run *run, uint32_t v, uint32_t *need)
         *need += 1;
 }
 
-/* Outputs of a node lie together, and so do the readers of them: a node's successors are a range. A once node releases
- * once nodes alone, for the others do not wait for it. */
+/* The outputs of a node lie side by side, and so do their readers: a node's successors are a range. A once node
+ * releases only once nodes, because other nodes do not wait for it. */
 static void list_successors(struct df_run *run)
 {
     const struct df_graph *g = run->graph;
@@ -108,7 +109,7 @@ static void describe_nodes(struct df_run *run)
         run->firing.n_streams += (flags & DFR_N_STREAM) != 0;
         run->firing.n_sources += (flags & (DFR_N_SOURCE | DFR_N_STREAM)) == DFR_N_SOURCE;
     }
-    for (uint32_t i = 0; i < dfr_buffers_count(run); i++) { /* wave's ends wait for what is kept, too */
+    for (uint32_t i = 0; i < dfr_buffers_count(run); i++) { /* a wave's end waits for kept values, too */
         uint32_t y = run->memory.buffers->value[i];
         bool once = run->firing.nodes[run->graph->values[y].producer].flags & DFR_N_ONCE;
         *(once ? &run->firing.n_once_terminals : &run->firing.n_terminals) += dfr_buffers_keep(run, y);
@@ -126,7 +127,7 @@ static void list_sources(struct df_run *run)
             run->firing.sources[n_sources++] = v;
 }
 
-/* Wave s begins in slot s with nothing before it to wait for. */
+/* Wave s is the first in slot s, so some of its jobs have fewer earlier jobs to wait for. */
 static void init_pending(struct df_run *run)
 {
     uint32_t n_nodes = run->graph->n_nodes;
@@ -164,11 +165,11 @@ int dfr_engine_create(struct df_run *run, struct df_error *error)
     list_successors(run);
     init_pending(run);
     if (run->firing.n_once == run->graph->n_nodes)
-        atomic_init(&run->firing.limit, 0);    /* nothing to do in a wave */
+        atomic_init(&run->firing.limit, 0);    /* there is nothing to do in a wave */
     return DF_OK;
 }
 
-/* The variant of a node whose outputs are given. */
+/* The cpu variant of a spared node (buffers.h), whose outputs are given. */
 static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                    const union df_scalar *scalars)
 {

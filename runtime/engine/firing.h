@@ -1,9 +1,11 @@
-/* firing.h - the steps of the firing rule that each job's end takes, inline for the loops that run jobs. engine.h says
- * what they mean, engine.c has the rest of the rule.
+/* firing.h - the steps of the firing rule that the end of each job takes. They are inline for the loops that run jobs.
+ * engine.h says what they mean, and engine.c has the rest of the rule.
  *
- * Orders: a release is an acq_rel decrement of `left`, so the one that takes it to 0 has acquired everything that the
- * others did before theirs. A worker that is alone decrements without atomic operations: whoever had jobs before it has
- * told so with release when it had no more (direct.c), and who robs it acquires all it did (deque.h).
+ * Orders: a release is an acq_rel decrement of `left`. So the release that takes `left` to 0 has acquired everything
+ *         that
+ * the others did before theirs. A worker that is alone (steal.h) decrements without atomic read-modify-writes. That is
+ * safe on both sides: a worker that had jobs before it has said with release that it has none left (dfr_steal_rest());
+ * a worker that steals from it later acquires all that it did (deque.h).
  */
 #ifndef DFR_FIRING_H
 #define DFR_FIRING_H
@@ -11,7 +13,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/threads/deque.h"
 
-/* Takes n off; true: nothing is left. */
+/* Subtracts n. true: nothing is left. */
 static inline bool dfr_count_down(const struct dfr_worker *w, _Atomic uint32_t *left, uint32_t n)
 {
     if (w->alone) {
@@ -22,13 +24,13 @@ static inline bool dfr_count_down(const struct dfr_worker *w, _Atomic uint32_t *
     return atomic_fetch_sub_explicit(left, n, memory_order_acq_rel) == n;
 }
 
-/* A once node has one job, so it needs no slot of its own here. */
+/* The counters of the nodes in a slot. A once node has one job, so the once slot shares those of slot 0. */
 static inline struct dfr_pending *dfr_pending_of(const struct df_run *run, uint32_t slot)
 {
     return &run->firing.pending[(size_t)(slot == dfr_once_slot(run) ? 0 : slot) * run->graph->n_nodes];
 }
 
-/* true: nothing is missing any more, and the counter stands at the next wave's need. */
+/* One release. true: nothing is missing any more, and the counter stands at the need of the next wave. */
 static inline bool dfr_pending_release(const struct dfr_worker *w, struct dfr_pending *p)
 {
     if (p->need > 1) {
@@ -39,7 +41,8 @@ static inline bool dfr_pending_release(const struct dfr_worker *w, struct dfr_pe
     return true;
 }
 
-/* The first that becomes ready is kept, and runs next: a lone successor never sees the deque. */
+/* The first job that becomes ready is kept: this worker runs it next. So a single successor never goes through the
+ * deque. */
 static inline void dfr_release_to_deque(struct df_run *run, struct dfr_worker *w, const uint32_t *nodes, uint32_t n,
                                        uint32_t slot)
 {
@@ -80,7 +83,8 @@ static inline void dfr_release_successors(struct df_run *run, struct dfr_worker 
     dfr_release(run, w, run->firing.successors + n->first_successor, n[1].first_successor - n->first_successor, slot);
 }
 
-/* What the end of a job makes possible. The last release of all is the last time that this job touches its slot. */
+/* Releases all that waited for the end of this job. After the last release this job does not touch its slot any
+ * more. */
 static inline void dfr_released(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot, int64_t wave)
 {
     uint32_t flags = run->firing.nodes[node].flags;

@@ -1,8 +1,10 @@
-/* gang.c - gathering workers. All waiting is on one futex word, `event`, which changes with every change of the rest:
- * who waits reads it first, then looks, then sleeps while it is unchanged.
+/* gang.c - gathering workers for a job (gang.h). All waiting is on one futex word, `event`, which changes whenever
+ * another word changes. A worker that waits reads `event`, then looks at the other words, then sleeps while `event` is
+ * unchanged.
  *
- * States: 1 nobody leads (led = 0)  2 gathering (led = 1, wanted > 0)  3 complete (joined = asked)  back to 1 by end,
- * which also advances `round`, for which the joined wait.
+ * States: 1 nobody leads (led = 0)  2 gathering (led = 1, wanted > 0)  3 complete (joined = workers - 1).
+ *         dfr_gang_end()
+ * leads back to state 1. It also advances `round`, for which those that have joined wait.
  */
 #include "runtime/engine/gang.h"
 
@@ -50,10 +52,10 @@ bool dfr_gang_join(struct dfr_gang *gang, struct dfr_worker *w)
 
     if (!take_place(gang))
         return false;
-    round = atomic_load_explicit(&gang->round, memory_order_acquire); /* stays until we have joined */
+    round = atomic_load_explicit(&gang->round, memory_order_acquire); /* does not change until this worker has joined */
     atomic_fetch_add_explicit(&gang->joined, 1, memory_order_acq_rel);
     dfr_gang_wake(gang);
-    dfr_wake_one(&w->run->threads.wakes[0]);    /* somebody else may have to take what this worker would have taken next */
+    dfr_wake_one(&w->run->threads.wakes[0]);    /* somebody may have to take the job that was this worker's next */
     for (;;) {
         event = atomic_load_explicit(&gang->event, memory_order_seq_cst);
         if (atomic_load_explicit(&gang->round, memory_order_acquire) != round || dfr_stopped(w->run))
@@ -62,7 +64,7 @@ bool dfr_gang_join(struct dfr_gang *gang, struct dfr_worker *w)
     }
 }
 
-/* Becomes the leader; joins others' gangs while that is not possible. */
+/* Becomes the leader. While another worker leads, this one joins that worker's gang. */
 static bool become_leader(struct dfr_gang *gang, struct dfr_worker *w)
 {
     for (;;) {

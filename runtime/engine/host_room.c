@@ -1,4 +1,4 @@
-/* host_room.c - comparing one job's memory with the host's (host_room.h). */
+/* host_room.c - compares one job's memory with the host's (host_room.h). */
 #include "runtime/engine/host_room.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 uint64_t dfr_host_bytes(void)
 {
-    static _Atomic uint64_t known;      /* this is called for each node */
+    static _Atomic uint64_t known;      /* the system is asked once, because this is called for each node */
     struct sysinfo system;
 
     if (!known)

@@ -1,5 +1,5 @@
-/* host_room.h - whether the host has memory for one job. Called before a run starts (start/admit.c) and before a graph is
- * measured (measure/measure.c).
+/* host_room.h - says whether the host has memory for one job. start/admit.c calls it before a run starts, and
+ * measure/measure.c before a graph is measured.
  *
  * Why:      the system ends a process, or others, when memory is written that the machine does not have. So a job that
  *           cannot fit is refused before it runs.
@@ -10,7 +10,7 @@
 
 #include "runtime/graph/graph.h"
 
-/* The machine's memory, swap included; UINT64_MAX: the system does not say. */
+/* Bytes of the machine's memory, swap included. UINT64_MAX: the system does not say. */
 uint64_t dfr_host_bytes(void);
 
 /* DF_OK, or DF_E_REFUSED if one job of the work, run by the host, needs more than dfr_host_bytes(). The message names a

@@ -1,4 +1,4 @@
-/* list.c - making the list of a single worker, and running its jobs (list.h). */
+/* list.c - makes the list of a single worker, and runs its jobs (list.h). */
 #include "runtime/engine/list.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 
 struct making {
     struct df_run *run;
-    uint32_t *left;                     /* of each node that fires with every wave: inputs not yet made */
-    uint32_t *nodes;
+    uint32_t *left;                     /* by node that fires in every wave: inputs that are not yet made */
+    uint32_t *nodes;                    /* the list as far as it is made; n of them */
     uint32_t n;
 };
 
@@ -33,7 +33,7 @@ static void release_successors(struct making *m, uint32_t node)
             push(m->run, run->firing.successors[s]);
 }
 
-/* Takes jobs from the policy until it has none, and gives it those that become ready by them. */
+/* Takes jobs from the policy until it has none. Gives it the jobs that each of these makes ready. */
 static void drain(struct making *m)
 {
     const struct df_run *run = m->run;
@@ -95,8 +95,8 @@ int dfr_list_create(struct df_run *run, struct df_error *error)
     *list = (struct dfr_list){ run->firing.n_once, run->graph->n_nodes - run->firing.n_once, m.nodes };
     run->threads.list = list;
     if (m.n != run->graph->n_nodes)
-        return dfr_error(error, DF_FAILED, "internal error: policy '%s' gave %u of %u jobs", run->choice.policy->name, m.n,
-                         run->graph->n_nodes);
+        return dfr_error(error, DF_FAILED, "internal error: policy '%s' gave %u of %u jobs", run->choice.policy->name,
+                         m.n, run->graph->n_nodes);
     give_back_tables(run);
     return DF_OK;
 }
@@ -110,7 +110,8 @@ void dfr_list_destroy(struct dfr_list *list)
 
 /* ---- running ---- */
 
-/* Calls these nodes' kernels, whose tokens have fixed addresses. false: one failed, or a stream ended. */
+/* Calls the kernels of these nodes, in a run whose tokens have fixed addresses. false: one failed, or a stream
+ * ended. */
 static bool run_fixed(struct df_run *run, struct dfr_worker *w, const uint32_t *list, uint32_t n, uint32_t slot)
 {
     const struct dfr_node *nodes = run->firing.nodes;
@@ -136,7 +137,7 @@ static bool run_fixed(struct df_run *run, struct dfr_worker *w, const uint32_t *
     return true;
 }
 
-/* The same, if tokens are blocks. */
+/* The same, in a run whose tokens are blocks. */
 static bool run_blocks(struct df_run *run, struct dfr_worker *w, const uint32_t *list, uint32_t n, uint32_t slot)
 {
     for (uint32_t i = 0; i < n; i++) {

@@ -1,4 +1,5 @@
-/* log.c - lines on stderr. Each is one call of stdio, so that those of several threads do not mix. */
+/* log.c - writes lines on stderr (log.h). Each line is one call of stdio, so that lines of several threads do not
+ * mix. */
 #include "runtime/engine/log.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@ const char *dfr_program_name(void)
     return name && *name ? name : "libdf";
 }
 
-/* One line: no line break at its end, none in it. */
+/* Writes the text as one line: line breaks at its end go, and those within it become spaces. */
 static void put(const char *word, char *text)
 {
     size_t n = strlen(text);

@@ -1,20 +1,21 @@
-/* log.h - what libdf says on stderr, by the level of the run's options. Each line begins with the process's name. */
+/* log.h - what libdf writes on stderr, up to the level that the run's options ask for. Each line begins with the
+ * process's name. */
 #ifndef DFR_LOG_H
 #define DFR_LOG_H
 
 #include "runtime/df.h"
 
-/* The last part of what the user typed to start this process. */
+/* The last part of the path by which the user started this process. */
 const char *dfr_program_name(void);
 
-/* One line, whole: "PROGRAM: warning: …". */
+/* Writes one whole line: "PROGRAM: warning: …". */
 void dfr_log(const struct df_run *run, int level, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 3, 4)))
 #endif
     ;
 
-/* The same whatever the level, without a word before it: what was asked for by an option. */
+/* Writes a line whatever the level, without a word before it. It is for what an option asked for. */
 void dfr_say(const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 1, 2)))

@@ -1,5 +1,5 @@
-/* ports.c - where the tokens and the scratch memory of a job are on the host. Tokens are blocks (memmgr/space.h), or lie at
- * addresses that were fixed before the run (tokens.h).
+/* ports.c - finds where the tokens and the scratch memory of a job are on the host (ports.h). Tokens are blocks
+ * (memmgr/space.h), or lie at addresses that were fixed before the run (tokens.h).
  */
 #include "runtime/engine/ports.h"
 
@@ -7,7 +7,7 @@
 
 #define TMP_ALIGNMENT 256u
 
-/* Host memory for output y; false: the run fails. */
+/* Takes host memory for output y. false: the run has failed. */
 static bool make_output(struct df_run *run, uint64_t job, uint32_t y)
 {
     const struct df_graph *g = run->graph;
@@ -36,7 +36,7 @@ static bool make_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
         uint32_t x = ports[p].in_slot >= 0 ? g->in_value[node->first_in + (uint32_t)ports[p].in_slot] : 0;
         switch (ports[p].mode) {
         case DF_IN:
-        case DF_INOUT:                  /* the output takes over the input's memory */
+        case DF_INOUT:                  /* the output will take over the input's memory */
             w->ports[p] = run->memory.space->blocks[dfr_block_of(run, x, dfr_job_slot(job))].host;
             break;
         case DF_OUT:
@@ -52,7 +52,7 @@ static bool make_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
     return true;
 }
 
-/* Fixed addresses, with this worker's scratch among them. */
+/* The fixed addresses of the job's tokens, with addresses in this worker's scratch for its tmp ports. */
 static void *const *ports_with_tmp(const struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot)
 {
     const struct df_graph *g = run->graph;
@@ -77,5 +77,6 @@ void *const *dfr_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
 
     if (!run->memory.tokens)
         return make_ports(run, w, job) ? w->ports : NULL;
-    return run->firing.nodes[node].flags & DFR_N_TMP ? ports_with_tmp(run, w, node, slot) : dfr_tokens_ports(run, node, slot);
+    return run->firing.nodes[node].flags & DFR_N_TMP ? ports_with_tmp(run, w, node, slot)
+                                                     : dfr_tokens_ports(run, node, slot);
 }

@@ -1,5 +1,5 @@
-/* single_job.c - a job by itself (single_job.h): its call, and its gpu variant on a device of its own. The emulator runs the
- * cpu variant instead.
+/* single_job.c - runs a job by itself (single_job.h): fills its call, and runs its gpu variant on a device of its own.
+ * The emulator runs the cpu variant in place of the gpu variant.
  */
 #include "runtime/engine/single_job.h"
 
@@ -20,8 +20,8 @@ struct dfr_single_gpu {
     struct dfr_event *event;
     struct df_unit unit;
     uint64_t pool_bytes;
-    void **places;                      /* by port of the job at hand, on the device */
-    size_t *dims;                       /* of that job */
+    void **places;                      /* by port of the present job: its address on the device */
+    size_t *dims;                       /* of the present job */
 };
 
 /* ---- a call ---- */
@@ -80,7 +80,7 @@ const char *dfr_single_gpu_name(const struct dfr_single_gpu *gpu)
 
 /* ---- open and close ---- */
 
-/* The largest pool that is allowed. */
+/* Bytes of the largest pool that the device and the options allow. */
 static uint64_t pool_limit(const struct df_run *run, const struct df_unit *unit)
 {
     uint64_t limit = unit->memory_bytes ? unit->memory_bytes : UINT64_MAX;
@@ -168,7 +168,7 @@ static int finish(struct dfr_single_gpu *gpu, struct df_error *error)
     return status == DF_OK ? dfr_event_wait(gpu->device, gpu->event, 0, error) : status;
 }
 
-struct job_ports {                      /* of one work */
+struct job_ports {                      /* the ports of one work, and their sizes */
     unsigned n;
     const struct df_kport *ports;
     const uint64_t *bytes;

@@ -1,12 +1,13 @@
-/* single_job.h - one job by itself: no worker takes it, and nothing waits for its end. The measuring mode (runtime/measure/)
- * and --check=variants (runtime/inspect/check_variants.c) fire jobs in this way.
+/* single_job.h - one job by itself: no worker takes it, and nothing waits for its end. The measuring mode
+ * (runtime/measure/) and --check=variants (runtime/inspect/check_variants.c) run jobs in this way.
  *
- * Words:    a *single GPU* is a device that its owner has opened for this purpose. It runs one job at a time.
- * Run:      the run that is passed here need not have been started. Its graph, its options and memory.scalars count.
- * Layout:   the ports of the job lie one after the other from the start of the pool. Behind an inout lies its input, from
- *           which each launch restores it within the device. One stream does everything, so the order of commands needs
- *           no events but the last.
- * Time:     from the launch's begin to its end, by the device's own clock if it has one, else by the host's.
+ * Words:    A *single GPU* is a device that its owner has opened for this purpose. It runs one job at a time.
+ * Run:      the run that is passed here need not have been started. Only its graph, its options and memory.scalars are
+ *           used.
+ * Layout:   the ports of the job lie one after the other from the start of the pool. Behind an inout port lies a copy
+ *           of its input, from which each launch restores it within the device. One stream does everything, so the
+ *           order of commands needs no event but the last.
+ * Time:     from the launch's begin to its end, by the device's own clock if it has one, otherwise by the host's.
  * Threads:  one thread at a time for each single GPU.
  */
 #ifndef DFR_SINGLE_JOB_H
@@ -21,13 +22,13 @@ struct dfr_single_job {
     uint32_t node;
     int64_t wave;
     void *const *ports;                 /* on the host, tmp ports included */
-    bool outputs_too;                   /* on the device, outputs begin with what they hold on the host */
-    int code;                           /* what the kernel gave */
+    bool outputs_too;                   /* outputs are copied to the device, too, before the launch */
+    int code;                           /* what the kernel returned */
 };
 
 /* Fills the call of a job that runs by itself. */
 void dfr_single_call(struct df_run *run, const struct dfr_single_job *job, struct df_call *call);
-/* What becomes of job->code: DF_OK for DF_OK, and for DF_END of a stream; else the node's failure. */
+/* Judges job->code. Gives DF_OK for DF_OK, and for DF_END of a stream. Otherwise gives the node's failure. */
 int dfr_single_outcome(const struct df_run *run, const struct dfr_single_job *job, const struct df_call *call,
                        struct df_error *error);
 

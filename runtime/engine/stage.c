@@ -1,9 +1,12 @@
-/* stage.c - bringing data to where a job will run, so that a worker never waits for a copy. A CPU job whose inputs are
- * only on devices is *staged*: their owners are asked for them, and the copy that completes last puts the job into
- * `arrived`. A job that was given to a GPU before it is taken there has its inputs announced to it (prefetch).
+/* stage.c - brings data to the memory of the unit that will run a job, so that a worker never waits for a copy.
+ * engine.h declares its functions; policies call them through struct dfr_view.
  *
- * Orders: `missing` starts with one for the stager itself, so it reaches 0 once, after the last ask; the decrements are
- * acq_rel, so who reaches 0 has acquired all copies.
+ * Words:  A CPU job whose inputs are only on devices is *staged*: the devices that own the inputs are asked for them,
+ *         and the copy that completes last puts the job into `arrived`. If a job is given to a GPU before a worker
+ *         takes it there, its inputs are *announced* to this GPU, which may prefetch them.
+ *
+ * Orders: `missing` starts with one extra for the stager itself. So it reaches 0 once, after the last ask. The
+ *         decrements are acq_rel, so the one that reaches 0 has acquired all copies.
  */
 #include "runtime/engine/buffers.h"
 
@@ -69,7 +72,7 @@ static bool stage_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
     if (atomic_fetch_sub_explicit(missing, present, memory_order_acq_rel) != present)
         return true;
     atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
-    return false;                       /* all came while we asked */
+    return false;                       /* all of them came while they were asked for */
 }
 
 static void announce(struct df_run *run, uint32_t unit, uint32_t block)
@@ -95,8 +98,9 @@ bool dfr_stage(void *arg, uint64_t job, uint32_t unit)
     return false;
 }
 
-/* A copy to a memory may be under way, or asked for, only while a job that reads the token will run there: else its
- * bytes could go while they are copied. So where a job was sent data it stays until all has come. */
+/* A copy to a memory may be under way, or asked for, only while a job that reads the token will run there. Otherwise
+ * the token's bytes could go while they are copied. So a job to whose unit data was sent stays there until all has
+ * come. */
 bool dfr_settled(void *arg, uint64_t job, uint32_t unit)
 {
     struct df_run *run = arg;
@@ -109,7 +113,7 @@ bool dfr_settled(void *arg, uint64_t job, uint32_t unit)
     return true;
 }
 
-/* Units, other than the one it is on, where the value's readers are known to run. */
+/* The units on which the value's readers are known to run, without the one whose memory the value is in. */
 static uint32_t reader_units(struct df_run *run, uint32_t slot, uint32_t value, uint32_t memory)
 {
     const struct df_value *y = &run->graph->values[value];
@@ -148,9 +152,10 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
     }
 }
 
-/* ---- what is kept ---- */
+/* ---- kept values (buffers.h) ---- */
 
-/* Its waiters have numbers after those of the inputs, its items in `arrived` nodes after the graph's. */
+/* Waiters for kept values have numbers after those of all inputs. Their items in `arrived` have node numbers after the
+ * graph's. */
 
 static uint32_t first_keeper(const struct df_run *run)
 {
@@ -174,7 +179,8 @@ bool dfr_stage_end_kept(struct df_run *run, struct dfr_worker *w, uint64_t item)
 
 static void kept_arrived(struct df_run *run, uint32_t keeper)
 {
-    dfr_queue_push(run->devices.arrived, dfr_job(keeper / run->memory.buffers->n, run->graph->n_nodes + keeper % run->memory.buffers->n));
+    dfr_queue_push(run->devices.arrived, dfr_job(keeper / run->memory.buffers->n,
+                                                 run->graph->n_nodes + keeper % run->memory.buffers->n));
     dfr_wake_one(&run->threads.wakes[0]);
 }
 
@@ -194,6 +200,6 @@ void dfr_arrived(void *arg, uint32_t waiter)
     if (atomic_fetch_sub_explicit(&run->devices.missing[index], 1, memory_order_acq_rel) != 1)
         return;
     if (run->devices.taker[index] == 0)
-        dfr_queue_push(run->devices.arrived, job); /* sized for every job: never full */
+        dfr_queue_push(run->devices.arrived, job); /* has room for every job: never full */
     dfr_wake_one(&run->threads.wakes[run->devices.taker[index]]);
 }

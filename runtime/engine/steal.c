@@ -1,4 +1,4 @@
-/* steal.c - finding a victim, judging whether its jobs are worth a theft, and taking them. steal.h has the rules. */
+/* steal.c - finds a victim, judges whether its jobs are worth a theft, and takes them. steal.h has the rules. */
 #include "runtime/engine/steal.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define FIRST_NAP_NS 50000
 #define LONGEST_NAP_NS 1000000
-#define LONGEST_WATCH_S 50e-6
+#define LONGEST_WATCH_S 50e-6           /* then the thief gives up, even if it has learned nothing */
 
 /* All jobs that are ready before the workers start go to the first worker; the others steal them. */
 int dfr_steal_create(struct df_run *run, struct df_error *error)
@@ -66,8 +66,8 @@ static bool is_worth_it(const struct df_run *run, struct dfr_deque *victim)
     return (double)(done - before) * DFR_WORTH_S <= now_s - begin_s;
 }
 
-/* The worker that pushed jobs has woken one worker, which is this one. If there is more than this worker runs next, here
- * or anywhere, it wakes the next. */
+/* The worker that pushed jobs has woken one worker, which is this one. If there is more than this worker runs next,
+ * here or anywhere, it wakes the next. */
 static bool take_half(struct df_run *run, struct dfr_worker *w, struct dfr_deque *victim)
 {
     atomic_fetch_add_explicit(&run->threads.n_active, 1, memory_order_acq_rel);

@@ -1,4 +1,4 @@
-/* tokens.c - laying out tokens of fixed addresses, and the pointers of every job's ports. */
+/* tokens.c - lays out the tokens that have fixed addresses, and makes the pointers for every job's ports (tokens.h). */
 #include "runtime/engine/tokens.h"
 
 #include <stdlib.h>
@@ -8,11 +8,11 @@
 #include "runtime/engine/buffers.h"
 
 #define ALIGNMENT DFM_LINE
-#define PLANNED_BYTES (64 << 10)        /* of a wave: at most four stay in a second level cache */
-#define MOST_BYTES (UINT64_C(1) << 20)  /* without reuse of memory: what stays in the caches, */
-#define MOST_BYTES_A_VALUE 256          /* or is small for each value */
+#define PLANNED_BYTES (64 << 10)        /* a plan's bytes of a wave: four such waves stay in a second level cache */
+#define MOST_BYTES (UINT64_C(1) << 20)  /* side by side: what stays in the caches, */
+#define MOST_BYTES_A_VALUE 256          /* or is little for each value */
 
-/* Even nothing has an address of its own. */
+/* Bytes of the value's place. Even a value without bytes has an address of its own. */
 static uint64_t rounded_bytes(const struct df_value *x)
 {
     return x->bytes ? (x->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
@@ -44,7 +44,7 @@ static bool are_small(const struct df_run *run)
     return bytes <= most || bytes * run->inflight <= MOST_BYTES;
 }
 
-/* Serial runs have places of their own, and inspect.h finds a job's tokens as blocks. */
+/* Serial runs have planned places of their own (start/run_memory.c), and inspect.h finds a job's tokens as blocks. */
 static bool wants_blocks(const struct df_options *o)
 {
     return o->serial || o->check_variants || o->poison || o->n_dumps > 0 || o->watchdog_s > 0;
@@ -60,8 +60,8 @@ static bool are_fixed(const struct df_run *run)
     return dfr_tokens_plan(run) || are_small(run);
 }
 
-/* Side by side: offsets of values in a slot; of once values in the one slot of theirs. An output in place has its
- * input's. */
+/* Lays values side by side: gives their offsets in a slot, or those of once values in the once slot. An inout output
+ * has the offset of its input. */
 static uint64_t lay_out(const struct df_run *run, uint64_t *offset, bool once)
 {
     const struct df_graph *g = run->graph;
@@ -120,7 +120,7 @@ static void point_ports(const struct df_run *run, struct dfr_tokens *t, const ui
                     continue;
                 }
                 x = value_at(g, node, port);
-                if (dfr_buffers_lent(run, x)) { /* of what fires once: for good */
+                if (dfr_buffers_lent(run, x)) { /* a once value's stays; others are set by wave */
                     ports[p] = dfm_lent_at(dfr_buffers_lent(run, x), 0);
                     continue;
                 }
@@ -139,7 +139,7 @@ static bool is_set_by_wave(const struct df_run *run, const struct df_node *node,
     return dfr_buffers_lent(run, x) && !dfr_is_once(run, run->graph->values[x].producer);
 }
 
-/* Notes each port that is to be set for each wave; without a list, counts them. */
+/* Notes in `list` each port that is to be set for each wave, and gives their number. If `list` is NULL, only counts. */
 static uint32_t list_lent(const struct df_run *run, struct dfr_lent_port *list)
 {
     const struct df_graph *g = run->graph;

@@ -1,4 +1,4 @@
-/* worker.c - the loop of a CPU worker (worker.h). */
+/* worker.c - the loop of a CPU worker, which is the main function of the worker's thread (worker.h). */
 #include "runtime/engine/worker.h"
 
 #include "runtime/engine/firing.h"
@@ -9,10 +9,10 @@
 #include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
 
-#define LARGE_NODES (1u << 17)          /* from here on their records are more than a second level cache holds */
-#define WINDOW 32
+#define LARGE_NODES (1u << 17)          /* the records of so many nodes are more than a second level cache holds */
+#define WINDOW 32                       /* jobs in the window of pop_in_turn() */
 
-/* What is known of a run before its first job. The loop is compiled once for each kind that is used. */
+/* What is known of a run before its first job. The loop is compiled once for each kind of run. */
 struct kind {
     bool lean;                          /* worker.h */
     bool large;                         /* lean, and the graph has LARGE_NODES or more */
@@ -30,8 +30,8 @@ static inline bool gang_gathers(const struct df_run *run)
     return run->threads.gang && dfr_gang_gathers(run->threads.gang);
 }
 
-/* Waits until the gang's job is over; gives the seconds. Meanwhile others may steal all of this worker's jobs, the one that
- * it would run next included. dfr_gang_join() wakes somebody who looks for them. */
+/* Waits until the gang's job is over; gives the seconds. Meanwhile others may steal all of this worker's jobs, the one
+ * that it would run next included. dfr_gang_join() wakes somebody who looks for them. */
 static double join_gang(struct df_run *run, struct dfr_worker *w)
 {
     double begin_s = dfr_clock_s();
@@ -65,7 +65,7 @@ static uint32_t threads_of(const struct df_run *run, uint64_t job)
 
 /* ---- one job ---- */
 
-/* Calls the kernel of w->call in a run of any kind. false: the run stops before it was called. */
+/* Calls the kernel of w->call in a run of any kind. false: the run stopped before the call. */
 static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
 {
     struct df_call *call = &w->call;
@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) void run_job(struct df_run *run, st
     if (has_deque(w, kind)) {
         atomic_store_explicit(&w->deque->n_done, atomic_load_explicit(&w->deque->n_done, memory_order_relaxed) + 1,
                               memory_order_relaxed);
-        /* acquire: all that those did who have no jobs any more */
+        /* acquire: all that those workers did which have no jobs any more */
         w->alone = atomic_load_explicit(&run->threads.n_active, memory_order_acquire) == 1;
     } else {
         w->jobs++;
@@ -128,7 +128,7 @@ static inline __attribute__((always_inline)) void run_job(struct df_run *run, st
         dfr_engine_done(run, w, &w->call, code, 0);
 }
 
-/* ---- the next one, from the policy ---- */
+/* ---- the next job, from the policy ---- */
 
 /* Jobs whose data is on the way do not keep a worker from other jobs. But with policies that decide late, they must not
  * all be drawn to the host either. */
@@ -157,7 +157,7 @@ static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
     }
 }
 
-/* ---- the next one, from the worker's deque ---- */
+/* ---- the next job, from the worker's deque ---- */
 
 static inline bool pop_newest(struct dfr_worker *w, uint64_t *job)
 {
@@ -166,9 +166,10 @@ static inline bool pop_newest(struct dfr_worker *w, uint64_t *job)
     return *job != DFR_NO_JOB || dfr_deque_pop(w->deque, job);
 }
 
-/* In a graph larger than the caches a job's record, its list of successors and their counters are each a wait for
- * memory, one after the other. So the newest job is not run at once: it takes the place of a job in the window of the
- * newest WINDOW jobs. These are run in turn, and on a job's way there its memory is asked for, a step at a time. */
+/* In a graph larger than the caches, a job's record, its list of successors and their counters are three waits for
+ * memory, one after the other. So the newest job is not run at once. The newest WINDOW jobs are the *window*: they are
+ * run in turn, and the newest job takes the place of the one that runs. While a job waits for its turn, its memory is
+ * prefetched, one step at a time. */
 
 static void prefetch_successors(const struct df_run *run, uint64_t job)
 {
@@ -234,7 +235,7 @@ static inline __attribute__((always_inline)) bool next_job(struct df_run *run, s
     if (!(kind.large ? pop_large(run, w, turn, job) : pop_newest(w, job)))
         return false;
     if (dfr_deque_size(w->deque) > 0)
-        dfr_steal_wake(run);            /* there is more than it runs next */
+        dfr_steal_wake(run);            /* there are more jobs than the one that it runs next */
     return true;
 }
 
@@ -297,7 +298,7 @@ static bool sleep_or_take(struct df_run *run, struct dfr_worker *w, uint64_t *jo
     bool found = false;
 
     if (w->deque)
-        dfr_deque_barrier(run->threads.fences); /* pairs with dfr_steal_wake()'s look at the sleepers after a push */
+        dfr_deque_barrier(run->threads.fences); /* pairs with dfr_steal_wake(), which looks for sleepers after a push */
     if (dfr_stopped(run) || gang_gathers(run) || (w->deque ? dfr_steal_victim(run, w) != NULL
                                                           : (found = take(run, w, job))))
         dfr_wake_cancel(wake, key);
@@ -318,7 +319,7 @@ static bool get_job(struct df_run *run, struct dfr_worker *w, uint64_t *job, str
     uint32_t looks = 0;
 
     if (w->deque && !dfr_stopped(run) && dfr_deque_pop(w->deque, job))
-        return true;                    /* what was ready before the workers started */
+        return true;                    /* it was ready before the workers started */
     while (!dfr_stopped(run)) {
         uint32_t key = dfr_wake_key(&run->threads.wakes[0]);
         struct dfr_deque *victim = w->deque ? dfr_steal_victim(run, w) : NULL;

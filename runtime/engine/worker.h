@@ -1,13 +1,14 @@
-/* worker.h - the loop that every CPU worker of a run with several workers, or with devices, runs: get a job, call its
- * kernel, release what waited for it, sleep when there is no job.
+/* worker.h - the loop that every CPU worker runs in a run with several workers, with devices, or with options that want
+ * to see each job. A worker gets a job, calls its kernel, releases what waited for it, and sleeps when there is no job.
  *
- * Ready jobs:  in a deque of each worker, if the policy lets any worker take any job and the run has no devices (steal.h);
- *              otherwise the policy has them.
- * Tokens:      at fixed addresses (tokens.h), or blocks on the heap (memmgr/space.h).
- * Lean:        a run with deques, fixed addresses and neither trace, inspection nor gangs needs nothing but the call and
- *              the firing rule. It gets its own copy of the loop, compiled from the same text, without those branches.
- * Times:       a worker is busy from when it has jobs until it has none; waiting for a gang does not count. With a trace
- *              each call is timed by itself.
+ * Ready jobs:  they lie in a deque of each worker, if the policy lets any worker take any job and the run has no
+ *              devices (steal.h). Otherwise the policy has them.
+ * Tokens:      they have fixed addresses (tokens.h), or are blocks on the heap (memmgr/space.h).
+ * Lean:        a run with deques, fixed addresses and neither trace, inspection nor gangs needs nothing but the call
+ *              and the firing rule. It gets its own copy of the loop, compiled from the same text, without those
+ *              branches.
+ * Times:       a worker is busy from when it has jobs until it has none. Waiting for a gang does not count. With a
+ *              trace each call is timed by itself.
  * See also:    list.h, what a single worker does; gpu/gpu_worker.c, the loop of a GPU.
  */
 #ifndef DFR_WORKER_H
@@ -15,6 +16,6 @@
 
 #include "runtime/engine/engine.h"
 
-void *dfr_worker_main(void *worker);    /* struct dfr_worker */
+void *dfr_worker_main(void *worker);    /* the thread of a CPU worker, a struct dfr_worker */
 
 #endif

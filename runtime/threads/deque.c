@@ -1,4 +1,4 @@
-/* deque.c - the rare parts of a worker's deque (deque.h): making it, waiting at its gate, stealing from it. */
+/* deque.c - the rare parts of a worker's deque (deque.h): making it, waiting at its gate, and stealing from it. */
 #include "runtime/threads/deque.h"
 
 #include <linux/membarrier.h>
@@ -9,8 +9,9 @@
 #include "runtime/threads/large.h"
 #include "runtime/threads/wake.h"
 
-#define OWNER_LOOKS 2000                /* looks that a thief spends on waiting for the owner to go outside */
-#define GATE_LOOKS 200                  /* looks before an owner sleeps at its gate: the thief may have lost its core */
+#define OWNER_LOOKS 2000                /* how often a thief looks whether the owner is outside before it gives up */
+#define GATE_LOOKS 200                  /* how often an owner looks at its gate before it sleeps there: the thief may
+                                         * have lost its core */
 
 bool dfr_deque_create(struct dfr_deque *p, uint64_t most_jobs)
 {
@@ -40,7 +41,7 @@ void dfr_deque_barrier(bool fences)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-/* The thief waits until the owner is outside, so the owner waits for the thief outside. */
+/* The thief waits until the owner is outside. So the owner must be outside while it waits for the thief. */
 void dfr_deque_wait(struct dfr_deque *p)
 {
     p->fenced_left = DFR_FENCED_JOBS;
@@ -64,7 +65,7 @@ void dfr_deque_wait(struct dfr_deque *p)
 
 void dfr_deque_unfence(struct dfr_deque *p)
 {
-    atomic_store_explicit(&p->asked, 0, memory_order_relaxed); /* a thief that finds no fences asks anew */
+    atomic_store_explicit(&p->asked, 0, memory_order_relaxed); /* a thief that finds no fences asks again */
     atomic_exchange_explicit(&p->fenced, 0, memory_order_seq_cst);
     if (atomic_load_explicit(&p->gate, memory_order_seq_cst) != DFR_OPEN)
         dfr_deque_wait(p);

@@ -69,7 +69,7 @@ struct dfr_policy {
     const char *name, *summary;
     bool needs_plan;                    /* takes places and priorities from a plan */
     bool pull;                          /* the unit is known only when a worker takes the job: data is fetched then */
-    bool any_worker;                    /* if there are no devices, any worker may run any job at any time: direct.h */
+    bool any_worker;                    /* if there are no devices, any worker may run any job at any time: steal.h */
     bool guarded;                       /* --guard lets jobs run elsewhere than the plan says */
     uint32_t variant;                   /* tells policies of one file apart */
     int (*create)(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,

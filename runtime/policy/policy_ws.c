@@ -3,12 +3,12 @@
  * half of the jobs of another worker.
  *
  * Each worker has a deque for the jobs that it released itself, and a queue for those that others gave it. It has a pair
- * of these for each set of units (policy.h), so that a thief never finds a job that it cannot run. Both are short. A job that does not fit
- * goes to a common queue, which everybody looks into last. With `oldest_first` (struct dfr_view) all jobs go to the
- * queues, so everybody takes the oldest job, and the deques stay empty.
+ * of these for each set of units (policy.h), so that a thief never finds a job that it cannot run. Both are short. A job
+ * that does not fit goes to a common queue, which everybody looks into last. With `oldest_first` (struct dfr_view) all
+ * jobs go to the queues, so everybody takes the oldest job, and the deques stay empty.
  *
- * This policy serves runs with devices, and simulations. In a run without devices it is not asked: the workers have
- * deques of their own, which do the same at less cost (worker.h).
+ * This policy serves runs with devices, runs with one worker, and simulations. In a run with several workers and without
+ * devices it is not asked: the workers have deques of their own, which do the same at less cost (engine/steal.h).
  */
 #include <stdatomic.h>
 #include <stdlib.h>

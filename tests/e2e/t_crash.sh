@@ -25,7 +25,8 @@ expect no-samples-of-failures 1 "^crash|^dfc: error: the program was ended" "$DF
 for a in reason loose; do "$DFC" $a.df -o $a || fail "$a-compiles" "exit $?"; done
 expect reason-missing 1 "^reason: error: node 'main/middle', wave 0: failed and gave no reason" ./reason
 expect code-unknown 1 "^loose: error: node 'main/middle', wave 0: returned 42, which is no DF_... code" ./loose
-# What ends the process says whose kernel it was, on the CPU, on the emulated GPU and in direct runs; the status stays the signal's.
+# What ends the process says whose kernel it was, on the CPU and on the emulated GPU, whichever loop
+# the workers have; the status stays the signal's.
 ulimit -c 0
 app null '*(volatile int *)8 = 1;'
 app divide '{ volatile int z = 0; b[0] = 7 / z; }'

@@ -1,7 +1,7 @@
-/* test_loops.c - the loops of CPU workers: the list of one worker, the deques of several, and jobs from the policy. In each,
- * the values of every wave are compared with those of the same graph computed one node after the other; with streams that
- * end, jobs that fail, workers with nothing to do, and tokens at fixed addresses and on the heap. Also: which run gets
- * which loop, and that waiting costs no time of a core.
+/* test_loops.c - the loops of CPU workers: the list of one worker, the deques of several, and jobs from the policy. In
+ * each, the values of every wave are compared with those of the same graph computed one node after the other; with
+ * streams that end, jobs that fail, workers with nothing to do, and tokens at fixed addresses and on the heap. Also:
+ * which run gets which loop, and that waiting costs no time of a core.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -315,8 +315,8 @@ static void test_gangs(void **state)
 }
 
 /* While a gang's job runs, others run what the worker that joined it would have run next. Three jobs meet, so that each
- * worker has one. Then one worker leads a gang of two, whose job waits until all jobs that follow the other two have begun.
- * The worker that joins has just released one of these jobs, and cannot run it itself. */
+ * worker has one. Then one worker leads a gang of two, whose job waits until all jobs that follow the other two have
+ * begun. The worker that joins has just released one of these jobs, and cannot run it itself. */
 static void test_gang_next_job(void **state)
 {
     struct df_error error = { "" };

@@ -1,5 +1,5 @@
-/* test_deque.c - the deque of a worker: it loses no job to thieves and gives none twice, whatever the owner does meanwhile;
- * the order in which it gives jobs; and its fences, which come with the first theft and go again.
+/* test_deque.c - the deque of a worker: it loses no job to thieves and gives none twice, whatever the owner does
+ * meanwhile; the order in which it gives jobs; and its fences, which come with the first theft and go again.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,7 @@
-/* run.c - a run from its start to its end: makes everything in df_run_start(), returns everything in df_run_wait(). */
+/* run.c - a run from its start to its end: df_run_start() makes all of its parts, and df_run_wait() frees them. These
+ * are functions of the public df.h. prepare() shows the steps of the start in order; run_impl.h names the files of some
+ * steps.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +113,7 @@ static int make_gpus(struct df_run *run, struct df_error *error)
 
 static void run_free(struct df_run *run)
 {
-    dfr_inspect_destroy(run);           /* the watchdog's thread looks at the run */
+    dfr_inspect_destroy(run);           /* first, because the watchdog's thread looks at the run */
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
         dfr_gpu_destroy(run->devices.gpus[u]);
     if (run->choice.state)
@@ -151,13 +154,13 @@ static void say_why(struct df_run *run, const char *why)
     snprintf(run->choice.why, sizeof run->choice.why, "%s", why);
 }
 
-/* The policy that was asked for; without one, dfr_machine_plan() takes a default. */
+/* Finds the policy that was asked for. If none was, dfr_machine_plan() chooses one later. */
 static int find_policy(struct df_run *run, struct df_error *error)
 {
     if (run->options.serial) {
         run->choice.policy = &dfr_policy_serial;
         say_why(run, run->options.check_variants ? "--check=variants runs one job at a time" : "--serial");
-        run->options.policy = run->choice.policy->name; /* no plan takes its place */
+        run->options.policy = run->choice.policy->name; /* so that no plan's policy takes its place */
         run->options.workers = run->options.inflight = run->options.gpu_jobs = 1;
     } else if (run->options.policy) {
         run->choice.policy = dfr_policy_find(run->options.policy, error);
@@ -167,7 +170,8 @@ static int find_policy(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
-/* From options to a run whose threads can start. Each step needs what those before it leave. */
+/* From options to a run whose threads can start. Each step needs what the steps before it leave. The comments say what
+ * a step leaves. */
 static int prepare(struct df_run *run, struct df_error *error)
 {
     int status = DF_OK;
@@ -244,7 +248,8 @@ free_run:
 
 static void fill_stats(const struct df_run *run, struct df_stats *stats)
 {
-    static const char *const loops[] = { [DFR_LOOP_LIST] = "list", [DFR_LOOP_DEQUES] = "deques", [DFR_LOOP_POLICY] = "policy" };
+    static const char *const loops[] = { [DFR_LOOP_LIST] = "list", [DFR_LOOP_DEQUES] = "deques",
+                                         [DFR_LOOP_POLICY] = "policy" };
     double first_s = INFINITY, last_s = 0;
 
     memset(stats, 0, sizeof *stats);
@@ -286,7 +291,8 @@ static int write_trace(const struct df_run *run, struct df_error *error)
         return DF_OK;
     for (uint32_t u = 0; u < run->machine.n_units; u++)
         names[u] = run->machine.platform.units[u].name;
-    return dfr_trace_write(run->watch.trace, run->graph, names, run->machine.n_units, run->watch.started_s, run->options.trace_path, error);
+    return dfr_trace_write(run->watch.trace, run->graph, names, run->machine.n_units, run->watch.started_s,
+                           run->options.trace_path, error);
 }
 
 int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *error)

@@ -1,14 +1,15 @@
-/* run_impl.h - the steps of a run's start that are not in run.c itself. Private to run*.c; what they make is given back
- * by run.c.
+/* run_impl.h - the steps of a run's start that are not in run.c itself. Private to run*.c. prepare() in run.c calls
+ * them in order, and run_free() there frees what they make.
  */
 #ifndef DFR_RUN_IMPL_H
 #define DFR_RUN_IMPL_H
 
 #include "runtime/engine/engine.h"
 
+/* run_memory.c */
 int dfr_run_make_staging(struct df_run *run, struct df_error *error);
 int dfr_run_make_tokens(struct df_run *run, struct df_error *error);
-int64_t dfr_run_wave_of(void *run, uint32_t slot);
+int64_t dfr_run_wave_of(void *run, uint32_t slot);    /* the wave that is in the slot */
 
 /* run_workers.c */
 int dfr_run_make_wakes(struct df_run *run, struct df_error *error);
@@ -18,6 +19,7 @@ int dfr_run_make_loop(struct df_run *run, const struct df_plan *plan, struct df_
 int dfr_run_start_threads(struct df_run *run, struct df_error *error);
 void dfr_run_join(struct df_run *run);
 
+/* run_trace.c */
 int dfr_run_make_trace(struct df_run *run, struct df_error *error);
 void dfr_run_name_rows(struct df_run *run);
 

@@ -1,6 +1,5 @@
-/* run_memory.c - the memory of a run on the host: its tokens, at fixed addresses or as blocks; and the tables for
- * data that is on its way between memories. df_run_start() calls these steps.
- */
+/* run_memory.c - makes the memory of a run on the host: its tokens, at fixed addresses or as blocks, and the tables for
+ * data that is on its way between memories. run.c calls it, and frees what it makes. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,7 +9,7 @@
 #include "runtime/inspect/inspect.h"
 #include "runtime/start/run_impl.h"
 
-/* Makes the tables for data on its way. Only a run with devices has them. */
+/* Makes the tables for data that is on its way. A run without devices has none. */
 int dfr_run_make_staging(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
@@ -35,9 +34,10 @@ int dfr_run_make_staging(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
-/* Uses the places that were planned if that pays. It pays for a run in sequence; in pinned memory, all of which is
- * real memory; and if the plan takes no more than a heap would touch anyway, or so little that it stays in the
- * caches. A serial run with streams is not in sequence, because streams come first in each wave. */
+/* Uses the plan's places for tokens in three cases. First, the run is serial: it then takes the places for a run in
+ * sequence. With streams a serial run is not in sequence, because the streams come first in each wave. Second, there
+ * are devices: host memory is pinned then, and all of it is real memory whether it is touched or not. Third, the plan
+ * takes no more memory than a heap would touch at least, or so little that it stays in the caches. */
 static void use_plan(const struct df_run *run, struct dfm_space_config *config)
 {
     const struct df_plan *plan = run->plan.own ? run->plan.own : run->options.plan;
@@ -104,7 +104,7 @@ done:
 
 _Static_assert(DFM_LINE == DF_LINE_BYTES, "a plan counts in the lines that a space has");
 
-/* Makes the host memory of tokens: fixed addresses if that is possible, else blocks. */
+/* Makes the host memory of tokens: at fixed addresses if that is possible, otherwise as blocks. */
 int dfr_run_make_tokens(struct df_run *run, struct df_error *error)
 {
     int status = dfr_tokens_create(run, &run->memory.tokens, error);

@@ -1,6 +1,5 @@
-/* run_trace.c - the rows of a run's trace: one for each CPU worker, and for each GPU one for each kind of thing that
- * it does at the same time as others. df_run_start() calls these steps.
- */
+/* run_trace.c - makes the rows of a run's trace, and names them: one for each CPU worker, and for each GPU one for each
+ * thing that it does at the same time as others. run.c calls it. */
 #include <stdio.h>
 
 #include "runtime/base/output.h"
@@ -8,10 +7,10 @@
 #include "runtime/start/learn.h"
 #include "runtime/start/run_impl.h"
 
-#define TRACE_EVENTS (UINT64_C(1) << 20)/* a row holds so many */
+#define TRACE_EVENTS (UINT64_C(1) << 20)/* room of one row, in events */
 
-/* The rows are, in this order: one for each CPU worker; three for each GPU (computing, H2D copies, D2H copies); one
- * for each GPU's copies to peers. They are written to a file, learned from, or both. */
+/* Makes a row for each CPU worker, then for each GPU three rows (computing, H2D copies, D2H copies), then for each GPU
+ * a row of what it sends to peers. The rows are written to a file (--trace), learned from (--learn), or both. */
 int dfr_run_make_trace(struct df_run *run, struct df_error *error)
 {
     const char *path = run->options.trace_path;

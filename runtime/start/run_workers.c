@@ -1,5 +1,5 @@
-/* run_workers.c - the threads of a run: what they sleep on, their records, which loop they run, starting and joining
- * them. The parts are freed by run.c.
+/* run_workers.c - the threads of a run: what they sleep on, their records, which loop they run, and starting and
+ * joining them. run.c calls these functions, and frees what they make.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "runtime/start/run_impl.h"
 #include "runtime/threads/bind.h"
 
-#define SPINS 64                        /* looks for work before sleeping, if each worker has a core */
+#define SPINS 64                        /* if each worker has a core: how often it looks for work before it sleeps */
 
 int dfr_run_make_wakes(struct df_run *run, struct df_error *error)
 {
@@ -69,7 +69,8 @@ int dfr_run_make_workers(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
-/* Gangs, if some node asks for several threads. Cores to bind to, if the run has the machine to itself (bind.c). */
+/* Makes the gang, if some node asks for several threads. Makes the cores to bind workers to, if there are as many
+ * threads as cores and no gang (bind.c). */
 int dfr_run_make_gang_and_cores(struct df_run *run, struct df_error *error)
 {
     uint32_t cores = dfr_cores_count(), threads = run->machine.n_cpu_workers + run->machine.n_gpus;
@@ -112,7 +113,7 @@ static void choose_loop(struct df_run *run)
         set_loop(run, DFR_LOOP_POLICY, "the policy says who runs what, and in which order");
 }
 
-/* The policy itself is not asked in a run with deques, so there is none then. */
+/* A run with deques does not ask its policy for jobs, so the policy has no state then. */
 int dfr_run_make_loop(struct df_run *run, const struct df_plan *plan, struct df_error *error)
 {
     int status;
@@ -158,8 +159,8 @@ int dfr_run_start_threads(struct df_run *run, struct df_error *error)
         if (code != 0) {
             dfr_engine_stop(run, DFR_FAILED);
             dfr_run_join(run);
-            return dfr_error(error, DF_E_MEMORY, "cannot make worker thread %u of %u: %s", i + 1, run->machine.n_workers,
-                             strerror(code));
+            return dfr_error(error, DF_E_MEMORY, "cannot make worker thread %u of %u: %s", i + 1,
+                             run->machine.n_workers, strerror(code));
         }
         w->started = true;
     }

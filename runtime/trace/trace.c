@@ -1,5 +1,5 @@
-/* trace.c - rows of events, and writing them as Chrome trace JSON: complete events ("ph": "X") with microseconds, and
- * metadata events ("ph": "M") that name processes (units) and threads (rows). */
+/* trace.c - keeps rows of events, and writes them as Chrome trace JSON (trace.h). A job or a copy is a complete event
+ * ("ph": "X") with times in microseconds. Metadata events ("ph": "M") name processes (units) and threads (rows). */
 #include "runtime/trace/trace.h"
 
 #include <stdio.h>
@@ -121,7 +121,7 @@ int dfr_trace_write(const struct dfr_trace *trace, const struct df_graph *graph,
     for (uint32_t u = 1; u < n_units; u++)
         write_name(file, "process_name", u, 0, unit_names[u]);
     for (uint32_t r = 0; r < trace->n_rows; r++)
-        if (trace->rows[r].name[0])     /* others are of engines that this machine has not */
+        if (trace->rows[r].name[0])     /* a row without a name is of a copy engine that this machine does not have */
             write_row(file, graph, &trace->rows[r], r, origin_s);
     fputs("\n]}\n", file);
     return dfr_output_close(&output, true, error);

@@ -1,9 +1,10 @@
-/* trace.h - what ran when: one row per CPU worker, GPU and copy engine, written as a Chrome trace (chrome://tracing,
- * Perfetto).
+/* trace.h - what ran when. The room runtime/trace/ holds one row of events for each CPU worker, GPU and copy engine,
+ * and writes them as a Chrome trace (chrome://tracing, Perfetto). It knows the graph, whose names it writes, and
+ * runtime/base/. It does not know a run: workers add their events, runtime/start/ creates and writes the trace.
  *
- * Memory:   a row's events are reserved by dfr_trace_create() as address space and become real as they are written. A
- *           row that is full drops what follows and says how much in the trace.
- * Threads:  a row is written by one thread; create, write and destroy by one with no writer left.
+ * Memory:   dfr_trace_create() reserves a row's events as address space; they become memory as they are written. A row
+ *           that is full drops what follows, and the trace says how much was dropped.
+ * Threads:  one thread writes a row. One thread calls create, write and destroy, when no row is being written.
  * Errors:   the file appears whole or not at all (runtime/base/output.h).
  */
 #ifndef DFR_TRACE_H
@@ -13,7 +14,7 @@
 
 struct dfr_trace_event {
     uint32_t id;                        /* node of a job; value of a copy */
-    bool loads;                         /* the job's code was brought to its device meanwhile */
+    bool loads;                         /* the job's code was loaded onto its device meanwhile */
     int64_t wave;
     double begin_s, end_s;              /* dfr_clock_s() */
     uint64_t bytes;
@@ -22,14 +23,14 @@ struct dfr_trace_event {
 struct dfr_trace_row {
     const char *what;                   /* "job", "h2d", "d2h", "peer" */
     char name[48];
-    uint32_t process;                   /* unit */
+    uint32_t process;                   /* the unit's number */
     struct dfr_trace_event *events;
     uint64_t n, capacity, dropped;
 };
 
 struct dfr_trace;
 
-/* At most `events` in each row. */
+/* Each row has room for `events` events. */
 int dfr_trace_create(uint32_t n_rows, uint64_t events, struct dfr_trace **trace, struct df_error *error);
 void dfr_trace_destroy(struct dfr_trace *trace);
 struct dfr_trace_row *dfr_trace_row(struct dfr_trace *trace, uint32_t row);
@@ -44,7 +45,7 @@ static inline void dfr_trace_add(struct dfr_trace_row *row, uint32_t id, int64_t
                                                           .bytes = bytes };
 }
 
-/* unit_names: by process. Times are written relative to origin_s. */
+/* Writes the trace to a file. unit_names: by process. Times are written relative to origin_s. */
 int dfr_trace_write(const struct dfr_trace *trace, const struct df_graph *graph, const char *const *unit_names,
                     uint32_t n_units, double origin_s, const char *path, struct df_error *error);
 

@@ -1,4 +1,4 @@
-/* policy_default.c - which policy a run goes by if nobody says (policy_default.h). */
+/* policy_default.c - chooses the policy of a run if nobody asked for one (policy_default.h). */
 #include "runtime/policy/policy_default.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static bool has_streams(const struct df_graph *g)
     return false;
 }
 
-/* Mean time of a node's job on the CPU; copies that the compiler made are left out. */
+/* Mean time of a node's job on the CPU, in seconds. Copies that the compiler added are left out. */
 static double mean_job_s(const struct df_graph *g, const struct df_times *times)
 {
     double total_s = 0;
@@ -49,7 +49,8 @@ static const char *without_devices(const struct dfr_default_facts *f, bool good_
     job_s = mean_job_s(f->graph, f->times);
     dfr_text_seconds(job_s, time, sizeof time);
     if (!(job_s >= DFR_LONG_JOB_S)) {
-        snprintf(why, size, "no device, and jobs are short: %s on average, less than %.0f us", time, DFR_LONG_JOB_S * 1e6);
+        snprintf(why, size, "no device, and jobs are short: %s on average, less than %.0f us", time,
+                 DFR_LONG_JOB_S * 1e6);
         return "ws";
     }
     snprintf(why, size, "no device, one wave of known times, %s a job on average, %s", time,

@@ -1,4 +1,5 @@
-/* policy_default.h - the policy of a run for which nobody asked for one, and a sentence that says why.
+/* policy_default.h - chooses the policy of a run if nobody asked for one, and gives a sentence that says why.
+ * start/run_machine.c calls it.
  *
  * Without devices every worker is alike and nothing is copied, so little is left to decide:
  *  - One worker: all-cpu. It takes nodes in the order of their numbers, as they lie in memory.
@@ -17,14 +18,14 @@
 
 #include "runtime/graph/plan.h"
 
-#define DFR_LONG_JOB_S 10e-6
+#define DFR_LONG_JOB_S 10e-6            /* jobs of so many seconds on average count as long */
 
 struct dfr_default_facts {
     const struct df_graph *graph;
-    const struct df_times *times;       /* of the graph's works, by class */
+    const struct df_times *times;       /* expected times of the graph's works, by class */
     uint32_t n_workers, n_devices;
-    int64_t waves;                      /* as asked for; < 0: not said, one unless the graph has streams */
-    const struct df_plan *plan;         /* that the program carries, or NULL */
+    int64_t waves;                      /* as asked for; < 0: nobody said, so it is one unless the graph has streams */
+    const struct df_plan *plan;         /* the plan that the program carries; NULL: none */
     bool plan_fits;                     /* it was made for a machine like this one */
 };
 

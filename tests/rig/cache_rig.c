@@ -1,5 +1,5 @@
-/* cache_rig.c - devices whose copies wait to be carried out, and the way of a job through their caches, as stage.c,
- * gpu_worker.c and engine.c have it. */
+/* cache_rig.c - fake devices whose copies wait until a test carries them out, and the way of a job through their caches
+ * (cache_rig.h). It takes the steps that stage.c, gpu_worker.c and engine.c take. */
 #include "cache_rig.h"
 
 #include <setjmp.h>
@@ -235,7 +235,7 @@ void world_ask_home(struct world *w, uint32_t waiter, uint32_t block, uint32_t h
     dfm_cache_post_fetch(w->caches[__builtin_ctz(holders & ~DFM_HOST)], waiter);
 }
 
-/* As gpu_worker.c does. */
+/* These are the steps of gpu_worker.c. */
 static bool ask_peer(struct world *w, uint32_t m, const struct dfm_piece *p, uint32_t waiter, uint32_t holders)
 {
     if (!(holders & w->peers[m]))
@@ -326,7 +326,7 @@ void world_give_back(struct world *w, uint32_t block, uint32_t memory)
     t->used = false;
 }
 
-/* Where its readers will be is drawn. */
+/* The units on which its readers will run are drawn at random. */
 static void publish(struct world *w, struct job *j)
 {
     struct token *t = &w->tokens[j->out];
@@ -387,7 +387,7 @@ void world_run_on_device(struct world *w, struct job *j)
         fill(w, j->out, dfm_cache_address(c, &j->pieces[j->takes ? 0 : j->n_in]));
     if (j->tmp_bytes > 0)
         memset(dfm_cache_tmp_address(c, &j->claim), 0xee, j->tmp_bytes);
-    world_poll(w, j->unit);                   /* its copies are seen to be complete */
+    world_poll(w, j->unit);                   /* finds that its copies are complete */
     w->inside |= 1u << j->unit;
     dfm_cache_release(c, &j->claim);
     w->inside &= ~(1u << j->unit);

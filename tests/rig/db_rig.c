@@ -1,4 +1,4 @@
-/* db_rig.c - one key's samples, and the times of a graph, as the tests of the profile database want them. */
+/* db_rig.c - asks the profile database for one key's samples, and for the times of a graph (db_rig.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "db_rig.h"
 #include "profiles/db/db_impl.h"
 
-/* What dfw_points_load() says of the key's size: its time, or -1 if it knows no such size. */
+/* The time that dfw_points_load() gives for the key's size; -1: it knows no such size. */
 static double point_s(struct dfw_db *db, const struct dfw_key *key)
 {
     struct dfw_points points;

@@ -1,5 +1,5 @@
-/* emu_rig.h - what the tests of the emulated GPU share: a device that is open, and its operations with their status
- * asserted. Included once in a program. */
+/* emu_rig.h - what the tests of the emulated GPU share: a device that is open, and its operations, which fail the test
+ * if their status is bad. A program includes it once. */
 #ifndef EMU_RIG_H
 #define EMU_RIG_H
 
@@ -21,7 +21,8 @@
 #define PAGE 4096u
 #define POOL_BYTES (64 * PAGE)
 
-/* The device knows a call only as what it hands on, so the test brings its own: what was said is what is compared. */
+/* The device hands a call on and never looks into it. So the tests have a struct of their own, whose message they
+ * compare. */
 struct df_call {
     int number;
     char message[512];

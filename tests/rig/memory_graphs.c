@@ -1,4 +1,4 @@
-/* memory_graphs.c - see memory_graphs.h. */
+/* memory_graphs.c - builds the graphs of memory_graphs.h. */
 #include "memory_graphs.h"
 
 #include <setjmp.h>

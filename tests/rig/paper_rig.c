@@ -1,4 +1,4 @@
-/* paper_rig.c - see paper_rig.h. */
+/* paper_rig.c - loads the graphs of the papers' experiments and simulates them (paper_rig.h). */
 #include "paper_rig.h"
 
 #include <setjmp.h>

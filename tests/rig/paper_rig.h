@@ -1,5 +1,5 @@
-/* paper_rig.h - what the tests of the papers' experiments share: a graph with its times, simulated runs, and figures
- * that are printed beside the published ones ("figure …" lines, which tests/run.sh shows).
+/* paper_rig.h - what the tests of the papers' experiments share: a graph with its times, simulated runs, and figures.
+ * Each figure is printed beside the published one, in a line "figure …", which tests/run.sh shows.
  */
 #ifndef PAPER_RIG_H
 #define PAPER_RIG_H
@@ -12,11 +12,11 @@ struct paper {
     struct dfc_front *front;
     const struct df_graph *graph;
     struct df_platform platform;
-    struct df_times times;              /* what policies are told */
-    double *true_s;                     /* as they are */
+    struct df_times times;              /* the times that policies are told */
+    double *true_s;                     /* the times that jobs take */
 };
 
-/* The graph's platform and costs. tiles: the value of its param of that name; NULL: as the file has it. */
+/* Loads the graph with its platform and its costs. tiles: the value of its param `tiles`; NULL: the one in the file. */
 void paper_begin(struct paper *paper, const char *path, const char *tiles);
 void paper_end(struct paper *paper);
 
@@ -26,14 +26,15 @@ struct paper_setting {
     bool locality, prefetch;
 };
 
-/* Policies that need a plan get one, for the times that they are told. place: of each node, or NULL. */
+/* Simulates a run. A policy that needs a plan gets one, made for the times that it is told. place: the unit of each
+ * node; may be NULL. */
 struct dfr_simulation paper_run(const struct paper *paper, struct paper_setting how, uint16_t *place);
 double paper_seconds(const struct paper *paper, const char *policy, uint32_t waves, uint32_t window);
 
-/* Prints the figure, and fails where it is further from the published one than the tolerance. */
+/* Prints the figure. Fails the test if it is further from the published figure than the tolerance. */
 void paper_near(const char *what, double value, double published, double tolerance);
 
-/* The same of two figures that are both ours, and were published to be alike. */
+/* The same for two figures of ours, which a paper says are alike. */
 void paper_alike(const char *what, double value, double other, double tolerance);
 
 #define paper_less(a, b) \

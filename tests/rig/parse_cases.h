@@ -1,4 +1,4 @@
-/* parse_cases.h - wrong programs and exactly what is said about each. A table of data, included by test_parse.c. */
+/* parse_cases.h - wrong programs, and the exact messages about each. It is a table of data for test_parse.c. */
 #ifndef TESTS_PARSE_CASES_H
 #define TESTS_PARSE_CASES_H
 

@@ -1,4 +1,4 @@
-/* policy_rig.c - the machine's view, and calls of the policy under test. */
+/* policy_rig.c - the made-up machine's view, and calls of the policy under test (policy_rig.h). */
 #include "policy_rig.h"
 
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static bool stage(void *arg, uint64_t job, uint32_t unit)
     return m->stages && unit == 0;
 }
 
-/* Nobody sleeps. */
+/* There is nobody to wake, because nobody sleeps. */
 static void wake(void *arg, uint32_t unit)
 {
     (void)arg;

@@ -1,4 +1,4 @@
-/* queue_mutex.c - the job queue's contract, kept in the plainest way: a ring under a mutex. */
+/* queue_mutex.c - the job queue's contract in the simplest way: a ring under a mutex (queue_mutex.h). */
 #include "queue_mutex.h"
 
 #include <pthread.h>

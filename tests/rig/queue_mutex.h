@@ -1,5 +1,5 @@
-/* queue_mutex.h - runtime/threads/queue.h once more under other names: the same contract kept by a mutex, as the
- * reference that tests hold the lock-free queue against. Include after runtime/threads/queue.h. */
+/* queue_mutex.h - the contract of runtime/threads/queue.h once more, under other names and kept by a mutex. Tests
+ * compare the lock-free queue with it. Include it after runtime/threads/queue.h. */
 #ifndef QUEUE_MUTEX_H
 #define QUEUE_MUTEX_H
 

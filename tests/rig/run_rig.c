@@ -1,4 +1,4 @@
-/* run_rig.c - the kernels and the sequential reference. */
+/* run_rig.c - the kernels of the rig, its graphs, and the sequential reference (run_rig.h). */
 #include "run_rig.h"
 
 #include <setjmp.h>
@@ -404,7 +404,7 @@ void rig_random(struct rig *r, uint32_t seed, uint32_t n, uint64_t elements, int
     r->expected_threads = 1;
     for (int i = 0; i < 2; i++)
         tables[i] = rig_node(r, RIG_ONCE, i + 5, RIG_NOTHING, RIG_NOTHING);
-    tables[1] = rig_node(r, RIG_ADD1, 1, tables[1], RIG_NOTHING); /* once, for its input is */
+    tables[1] = rig_node(r, RIG_ADD1, 1, tables[1], RIG_NOTHING); /* a once node, because its input is a once value */
     for (uint32_t i = 0; i < n_streams; i++)
         outs[n_outs++] = rig_node(r, RIG_STREAM, end + i, RIG_NOTHING, RIG_NOTHING);
     for (; n_outs < 3; n_outs++)

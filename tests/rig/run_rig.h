@@ -1,6 +1,6 @@
-/* run_rig.h - graphs of integer kernels that are run, and the same graphs computed one node after the other, for the
- * tests of the runtime. What reaches a sink is recorded by sink and wave, so that a run is right where the two records
- * are equal.
+/* run_rig.h - builds graphs of integer kernels, runs them, and computes the same graphs one node after the other, for
+ * the tests of the runtime. What reaches a sink is recorded by sink and wave. A run is right if its record is equal to
+ * the record of the sequential computation.
  */
 #ifndef RUN_RIG_H
 #define RUN_RIG_H
@@ -18,9 +18,10 @@ struct rig_record {
     uint32_t count[RIG_SINKS][RIG_WAVES];
 };
 
-/* All ports are i64[n]. Each has a gpu variant, so that the emulator may run it, except where CPU_ONLY is added. */
+/* The kernels, with their ports and their scalar s. All ports are i64[n]. Each kernel has a gpu variant, so that the
+ * emulator may run it, unless RIG_CPU_ONLY is added. */
 enum rig_kernel {
-    RIG_SOURCE,   /* (out; s)             wave and s */
+    RIG_SOURCE,   /* (out; s)             its values depend on wave and s */
     RIG_STREAM,   /* (out; s) stream      ends at wave s */
     RIG_ADD1,     /* (in, out; s) */
     RIG_ADD2,     /* (in, in, out; s) */
@@ -28,13 +29,13 @@ enum rig_kernel {
     RIG_SCRATCH,  /* (in, tmp, tmp, out; s) */
     RIG_SPLIT,    /* (in, out, out; s) */
     RIG_SINK,     /* (in; s)              records as sink s */
-    RIG_ORDERED,  /* (in; s) ordered      records as sink s, fails where a wave is out of order */
-    RIG_THREADS,  /* (in, out; s)         fails where df_threads() is not as many as expected */
+    RIG_ORDERED,  /* (in; s) ordered      records as sink s, fails if a wave is out of order */
+    RIG_THREADS,  /* (in, out; s)         fails if df_threads() is not the expected number */
     RIG_FAIL,     /* (in, out; s)         fails at wave s */
     RIG_CODE,     /* (in, out; s)         returns s */
     RIG_ONCE,     /* (out; s) once */
-    RIG_TABLE,    /* (in, in, out; s)     as ADD2; its second input is meant to be a once value */
-    RIG_MEET,     /* (in, out; s)         keeps its worker until s of its jobs have begun, or a while */
+    RIG_TABLE,    /* (in, in, out; s)     the same as ADD2; its second input is meant to be a once value */
+    RIG_MEET,     /* (in, out; s)         waits until s jobs of this kernel have begun; fails after 600 ms */
     RIG_SLOW,     /* (in, out; s)         takes 20 ms */
     RIG_STRAY,    /* (in, out; s)         writes to its input */
     RIG_KERNELS
@@ -44,7 +45,7 @@ enum { RIG_CPU_ONLY = 64 };
 struct rig {
     struct df_builder *builder;
     struct df_graph *graph;
-    uint64_t n;                         /* elements of all tokens of the next nodes */
+    uint64_t n;                         /* elements of each token of the next nodes */
     uint32_t n_sinks, n_nodes;
     /* for the next node */
     int hint;
@@ -58,10 +59,11 @@ struct rig_out {                        /* an output of a node */
     unsigned slot;
 };
 
-extern double rig_cost_s;               /* that nodes are said to take on each class; 0, as at first: nothing is said */
+extern double rig_cost_s;               /* the stated cost of each node on each class; 0, as at first: none is stated */
 
 void rig_begin(struct rig *r, uint64_t n);
-/* Adds a node of a kernel (maybe | RIG_CPU_ONLY) with scalar s; gives its first output. Unused inputs: any. */
+/* Adds a node of a kernel (perhaps | RIG_CPU_ONLY) with scalar s, and gives its first output. If the kernel has fewer
+ * than two inputs, the others are not used. */
 struct rig_out rig_node(struct rig *r, int kernel, int64_t s, struct rig_out a, struct rig_out b);
 void rig_sink(struct rig *r, int kernel, struct rig_out a); /* RIG_SINK or RIG_ORDERED */
 void rig_end(struct rig *r);
@@ -70,27 +72,28 @@ void rig_free(struct rig *r);
 /* Computes `waves` waves sequentially into r->expected. */
 void rig_expect(struct rig *r, int64_t waves);
 
-/* The default options with these; only errors are logged. */
+/* The default options with these changes. Only errors are logged. */
 struct df_options rig_options(const char *policy, enum df_device_kind device, unsigned workers);
 
-/* Runs with these options; gives the status. The record is cleared first. */
+/* Clears the record, runs with these options, and gives the status. */
 int rig_run(struct rig *r, const struct df_options *options, struct df_stats *stats, struct df_error *error);
 
-/* Begins a new record; for those who run the graph themselves. */
+/* Clears the record. It is for tests that call df_run_start() themselves. */
 void rig_clear(struct rig *r);
 
-/* Are the first `waves` waves as expected, each once, and nothing recorded beyond? Says what is not. */
+/* Is each of the first `waves` waves recorded once and as expected, and nothing else? If not, prints what is wrong. */
 bool rig_same(const struct rig *r, int64_t waves);
 
-/* Both: fails the test unless the run is good, for `waves` waves, and as expected. Gives its statistics. */
+/* rig_run() and rig_same(): fails the test unless the run succeeds, has `waves` waves, and is as expected. Gives the
+ * run's statistics. */
 struct df_stats rig_check(struct rig *r, const struct df_options *options, int64_t waves);
 
-/* A random graph of about n nodes with sinks; streams where asked for end at wave `end` and later. */
+/* Makes a random graph of about n nodes with sinks. end > 0: it has streams, which end at wave `end` and later. */
 void rig_random(struct rig *r, uint32_t seed, uint32_t n, uint64_t elements, int64_t end);
 
 uint32_t rig_rand(uint32_t *state);
 
-/* SEEDS=first-last in the environment runs others than the usual few. */
+/* Gives the seeds to test. SEEDS=first-last in the environment replaces the usual few. */
 void rig_seeds(unsigned *first, unsigned *last);
 
 static const struct rig_out RIG_NOTHING = { UINT32_MAX, 0 };

@@ -1,4 +1,4 @@
-/* sample_graph.c - see sample_graph.h. */
+/* sample_graph.c - builds the graphs of sample_graph.h. */
 #include "sample_graph.h"
 
 #include <math.h>

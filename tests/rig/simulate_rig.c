@@ -1,4 +1,5 @@
-/* simulate_rig.c - runs in virtual time under watch (see simulate_rig.h). */
+/* simulate_rig.c - runs in virtual time whose every job and copy is recorded, and the checks of such runs
+ * (simulate_rig.h). */
 #include "simulate_rig.h"
 
 #include <math.h>
@@ -60,7 +61,7 @@ struct dfr_simulation sim_policy(const struct sample *s, const char *policy)
     return sim_run(s, &(struct dfr_simulate_options){ .policy = policy }, NULL);
 }
 
-/* A placement and priorities as a plan; borrowed. */
+/* Makes a plan of a placement and priorities, which it borrows. */
 struct df_plan sim_placed(const struct sample *s, uint16_t *place, float *priority)
 {
     return (struct df_plan){ .policy = "gp-thesis", .platform = s->platform, .n_nodes = s->graph->n_nodes,
@@ -75,7 +76,8 @@ struct checked {
     const struct sim_watch *w;
     uint32_t waves;
     const struct sim_event **job;       /* [wave * n_nodes + node] */
-    double *done_s;                     /* the same; of nodes that cost nothing: when the last input was made */
+    double *done_s;                     /* [wave * n_nodes + node]: when it ended; if it costs nothing: when its last
+                                         * input was made */
 };
 
 static uint32_t unit_of(const struct sample *s, uint32_t worker)
@@ -116,7 +118,7 @@ static void check_rows(const struct checked *c)
     }
 }
 
-/* Some copy of this value came to `unit` after it was made and before it was needed. */
+/* Did some copy of this value come to `unit` after the value was made and before it was needed? */
 static bool was_copied(const struct checked *c, uint32_t value, uint32_t wave, uint32_t unit, double made_s,
                        double by_s)
 {

@@ -1,5 +1,6 @@
-/* simulate_rig.h - sample graphs run in virtual time: every job and copy seen, and what must hold of any run: nobody
- * does two things at once, nothing is read before it is there, the sums are right, no policy beats the lower bound.
+/* simulate_rig.h - runs of sample graphs in virtual time, with every job and copy recorded, and checks of what must
+ * hold of any run: nobody does two things at once; nothing is read before it is there; the sums are right; no policy
+ * beats the lower bound.
  */
 #ifndef SIMULATE_RIG_H
 #define SIMULATE_RIG_H
@@ -8,9 +9,9 @@
 #include "sample_graph.h"
 
 struct sim_event {                      /* a job, or a copy of a value */
-    uint32_t row, what, wave;           /* row: worker; or of a copy the device, of peers the sender */
-    uint32_t way, to;                   /* of a copy: 0 to the host, 1 to the device, 2 to a peer; the
-                                         * unit it goes to */
+    uint32_t row, what, wave;           /* row: the worker; for a copy the device; for a copy to a peer the sender */
+    uint32_t way, to;                   /* for a copy. way: 0 to the host, 1 to the device, 2 to a peer. to: the unit
+                                         * to which it goes */
     double begin_s, end_s;
 };
 
@@ -19,15 +20,16 @@ struct sim_watch {
     size_t n_jobs, n_copies;
 };
 
-/* A failed run is a failed test. watch: filled, to be forgotten; NULL: nobody looks. */
+/* Simulates a run; if it fails, the test fails. watch: gets the jobs and copies, and sim_forget() frees them. NULL:
+ * nothing is recorded. */
 struct dfr_simulation sim_run(const struct sample *s, const struct dfr_simulate_options *options,
                                            struct sim_watch *watch);
 struct dfr_simulation sim_policy(const struct sample *s, const char *policy);
 void sim_forget(struct sim_watch *w);
-/* A placement and priorities as a plan; borrowed. */
+/* Makes a plan of a placement and priorities, which it borrows. */
 struct df_plan sim_placed(const struct sample *s, uint16_t *place, float *priority);
 
-/* What must hold of any run, of this one and of all policies. */
+/* Check what must hold of any run: for this run; for runs under all policies. */
 void sim_check_run(const struct sample *s, const struct dfr_simulate_options *options);
 void sim_check_policies(const struct sample *s, uint32_t waves, uint32_t inflight);
 

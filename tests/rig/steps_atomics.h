@@ -1,5 +1,5 @@
-/* steps_atomics.h - C11's atomic operations, which from here on give way first (steps_rig.h). To be included before the
- * code that is explored, and before the headers that have such code.
+/* steps_atomics.h - replaces C11's atomic operations by operations that give way first (steps_rig.h). Include it before
+ * the code that is explored, and before headers that contain such code.
  */
 #ifndef STEPS_ATOMICS_H
 #define STEPS_ATOMICS_H

@@ -1,4 +1,4 @@
-/* steps_rig.c - coroutines, and the enumeration of schedules. */
+/* steps_rig.c - threads as coroutines, and the enumeration of their schedules (steps_rig.h). */
 #include "steps_rig.h"
 
 #include <setjmp.h>
@@ -89,7 +89,7 @@ static void futex_wait(const uint32_t *word, uint32_t seen, bool forever)
         steps_spin();
     for (unsigned i = 0; i < n_waiting; i++)
         if (waiting[i].thread == running)
-            stop_waiting(i);            /* its time is over */
+            stop_waiting(i);            /* its time limit is over */
 }
 
 static void futex_wake(const uint32_t *word, uint32_t count)
@@ -151,7 +151,8 @@ static void step(unsigned who)
 
 /* ---- every schedule ---- */
 
-/* At each step the choice is who goes on; choices[s] of options[s]. Choice 0 is the one who ran, where it can. */
+/* At each step s the choice is which thread goes on: choices[s] of options[s]. Choice 0 is the thread that ran last, if
+ * it can go on. */
 static unsigned char choices[STEPS_MOST], options[STEPS_MOST];
 static unsigned n_steps;
 
@@ -160,13 +161,13 @@ static bool can_run(unsigned thread)
     return !coroutines[thread].ended && !coroutines[thread].blocked;
 }
 
-/* To leave one that could go on costs a preemption. */
+/* If the thread that runs could go on, another choice costs a preemption. */
 static bool leaving_costs(void)
 {
     return can_run(running) && !coroutines[running].spins && !coroutines[running].yields;
 }
 
-/* The next that can run after the one that spins, which is that one only where no other can. */
+/* The next thread that can run after the one that spins. It is the spinning thread itself only if no other can run. */
 static unsigned next_after_spin(void)
 {
     unsigned next = running;
@@ -176,7 +177,7 @@ static unsigned next_after_spin(void)
     return next;
 }
 
-/* Who may run now, the one that ran first. */
+/* The threads that may run now. The one that ran last comes first. */
 static unsigned candidates(unsigned preemptions_left, unsigned *who)
 {
     unsigned n = 0;
@@ -203,7 +204,7 @@ static bool all_ended(void)
     return true;
 }
 
-/* One run: the choices given so far, then 0 each time. */
+/* One run: takes the choices that are given, and after them choice 0 at each step. */
 static bool run_schedule(unsigned preemptions, unsigned n_given)
 {
     unsigned who[STEPS_THREADS], n;
@@ -212,7 +213,7 @@ static bool run_schedule(unsigned preemptions, unsigned n_given)
     for (n_steps = 0; n_steps < STEPS_MOST && (n = candidates(preemptions, who)) > 0; n_steps++) {
         unsigned choice = n_steps < n_given ? choices[n_steps] : 0;
 
-        assert_true(choice < n);        /* or what comes before was not the same again */
+        assert_true(choice < n);        /* if not, the steps before were not the same again */
         choices[n_steps] = (unsigned char)choice;
         options[n_steps] = (unsigned char)n;
         if (who[choice] != running && leaving_costs())

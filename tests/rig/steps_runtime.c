@@ -1,4 +1,4 @@
-/* steps_runtime.c - what stands for the system where a run is explored. */
+/* steps_runtime.c - replaces the system's functions for a run that is explored (steps_runtime.h). */
 #include "steps_runtime.h"
 
 #include <setjmp.h>
@@ -41,7 +41,7 @@ int steps_runtime_join(pthread_t thread, void **result)
     return 0;
 }
 
-/* A barrier is none here: what one thread writes another sees. */
+/* membarrier(2) does nothing here, because each thread sees at once what another has written. */
 long steps_runtime_syscall(long number, ...)
 {
     const uint32_t *word;
@@ -66,7 +66,7 @@ double dfr_clock_s(void)
     return now_s += LOOK_S;
 }
 
-/* More threads than cores: who finds nothing sleeps at once. */
+/* There are more threads than cores. So a worker that finds no job sleeps at once. */
 uint32_t dfr_cores_count(void)
 {
     return 1;

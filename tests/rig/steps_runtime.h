@@ -1,5 +1,6 @@
-/* steps_runtime.h - included before all else where libdf's sources are compiled to be explored (steps_rig.h): a run's
- * threads are coroutines, its atomic operations and futexes give way, and time goes on with each look at it.
+/* steps_runtime.h - makes a whole run one program that steps_rig.h can explore. A test includes it before all else, and
+ * then libdf's sources. The run's threads become coroutines, its atomic operations and futexes give way, and its clock
+ * goes on with each look at it.
  */
 #ifndef STEPS_RUNTIME_H
 #define STEPS_RUNTIME_H
@@ -14,11 +15,11 @@ struct steps_runtime_thread {
     void *arg;
 };
 
-/* Those that the last df_run_start() made. */
+/* The threads that the last df_run_start() made. */
 extern struct steps_runtime_thread steps_runtime_threads[STEPS_THREADS];
 extern unsigned steps_runtime_n_threads;
 
-void steps_runtime_begin(void);         /* before each df_run_start() */
+void steps_runtime_begin(void);         /* called before each df_run_start() */
 
 int steps_runtime_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*main)(void *), void *arg);
 int steps_runtime_join(pthread_t thread, void **result);
@@ -29,7 +30,7 @@ long steps_runtime_syscall(long number, ...);
 #define syscall steps_runtime_syscall
 #define __builtin_ia32_pause steps_spin
 
-/* Instead of libdf's: */
+/* These take the place of libdf's functions: */
 #define dfr_clock_s steps_runtime_clock_s
 #define dfr_cores_count steps_runtime_cores_count
 #define dfr_crash_enter steps_runtime_crash_enter

@@ -1,4 +1,4 @@
-/* temp_folder.c - see temp_folder.h. */
+/* temp_folder.c - makes and removes the folder of a test (temp_folder.h). */
 #include "temp_folder.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* test_bind.c - threads near a device: what is asked for a device that is not there changes nothing, and a thread that
- * is bound may run only where it might before. */
+/* test_bind.c - binding threads near a device. A request for a device that does not exist changes nothing. A thread
+ * that is bound may run only on cores on which it could run before. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

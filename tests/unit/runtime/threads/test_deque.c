@@ -1,5 +1,5 @@
-/* test_deque.c - the deque of a worker: it loses no job to thieves and gives none twice, whatever the owner does
- * meanwhile; the order in which it gives jobs; and its fences, which come with the first theft and go again.
+/* test_deque.c - the deque of a worker. It loses no job to thieves and gives no job twice, whatever the owner does
+ * meanwhile. It gives jobs in the right order. Its fences come with the first theft and go again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +60,7 @@ static void *thief_main(void *arg)
     return NULL;
 }
 
-/* The owner pushes in bursts and takes; it goes on until all is taken, wherever it went. */
+/* The owner pushes jobs in bursts, and takes some. It goes on until all jobs are taken, by whomever. */
 static void heist(bool fences)
 {
     struct heist *h = aligned_alloc(64, (sizeof *h + 63) / 64 * 64);
@@ -112,7 +112,7 @@ static void test_deque_keeps_all(void **state)
         heist(false);
 }
 
-/* Fences come with the first theft, go when nobody has come for a while, and come again. */
+/* The owner's fences come with the first theft, go when no thief has come for a while, and come again. */
 static void test_fences_come_and_go(void **state)
 {
     struct dfr_deque thief = { 0 }, victim = { 0 };
@@ -120,7 +120,7 @@ static void test_fences_come_and_go(void **state)
 
     (void)state;
     if (!dfr_deque_prepare())
-        skip();                         /* without membarrier(2) there are fences always */
+        skip();                         /* without membarrier(2) the owner always has fences */
     assert_true(dfr_deque_create(&thief, 8) && dfr_deque_create(&victim, 8));
     for (int k = 0; k < 3; k++) {
         for (job = 0; job < 2; job++)

@@ -1,8 +1,8 @@
-/* test_queue.c - the job queue against its contract, and the same tests over the reference under a mutex, which shows
- * that the tests ask nothing else. Threads × items with producer and sequence checked; the family's known bugs each by
- * a property that they break: false "empty" while a node is recycled (ponyc #5820, questdb #7557, ck #165), reading
- * tail->next of a node that is gone (ponyc #4541; the sanitizer builds see it). test_queue_steps.c goes through their
- * interleavings one by one. */
+/* test_queue.c - the job queue against its contract. The same tests run over the reference, which has a mutex; that
+ * shows that they ask nothing beyond the contract. Many threads push and pop items, and producer and sequence of each
+ * item are checked. Each known bug of this family of queues has a property that it breaks: a false "empty" while a node
+ * is recycled (ponyc #5820, questdb #7557, ck #165); reading tail->next of a node that is gone (ponyc #4541), which the
+ * sanitizer builds see. test_queue_steps.c goes through the interleavings of these bugs one by one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static void test_fifo(void **state)
     assert_true(q->is_empty(queue));
     assert_false(q->pop(queue, &item));
     for (uint64_t i = 0; i < 10; i++)
-        assert_true(q->push(queue, i == 3 ? UINT64_MAX : i)); /* any word is an item */
+        assert_true(q->push(queue, i == 3 ? UINT64_MAX : i)); /* every word may be an item */
     assert_false(q->is_empty(queue));
     for (uint64_t i = 0; i < 10; i++) {
         assert_true(q->pop(queue, &item));
@@ -143,8 +143,8 @@ struct crowd {
 struct member {
     struct crowd *crowd;
     unsigned number;
-    uint64_t seen[MAX_THREADS];         /* consumer: per producer, items seen */
-    uint64_t next[MAX_THREADS];         /* consumer: per producer, lowest sequence that may still come */
+    uint64_t seen[MAX_THREADS];         /* of a consumer, by producer: items that it has got */
+    uint64_t next[MAX_THREADS];         /* of a consumer, by producer: the lowest sequence that may still come */
     uint64_t payload;
 };
 
@@ -188,7 +188,7 @@ static void *consume(void *arg)
             atomic_fetch_add(&crowd->failures, 1);
             continue;
         }
-        me->next[producer] = sequence + 1; /* what one consumer gets of one producer is in order */
+        me->next[producer] = sequence + 1; /* one consumer gets the items of one producer in order */
         me->seen[producer]++;
     }
     return NULL;
@@ -237,8 +237,9 @@ static void test_producers_and_consumers(void **state)
     run_crowd(under_test(state), 1, 4, 5);
 }
 
-/* Each thread puts one in and takes one out, so whenever a thread takes, at least its own is inside (or another took it
- * and left one in exchange): pop may never say "empty", and, with room for one each, push never "full". */
+/* Each thread pushes one item and pops one. So whenever a thread pops, at least its own item is inside, or another
+ * thread has taken it and left one in exchange. So pop may never say "empty". With room for one item each, push may
+ * never say "full". */
 static void *exchange(void *arg)
 {
     struct member *me = arg;

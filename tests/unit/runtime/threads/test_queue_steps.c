@@ -1,8 +1,8 @@
-/* test_queue_steps.c - the lock-free queue, one atomic operation at a time (steps_rig.h): what each operation of small
- * programs of two or three threads returned must be what some order of them would give on a plain queue (Herlihy & Wing
- * 1990). The family's bugs, by which the tests are named, need one or two preemptions at the right place: leaving out a
- * rule named at the head of queue.c makes the test of its bug fail. tests/model has the same steps under every
- * schedule, by spin. */
+/* test_queue_steps.c - the lock-free queue, one atomic operation at a time (steps_rig.h). Small programs of two or
+ * three threads push and pop. What each operation returned must be what some order of the operations would give on a
+ * plain queue (Herlihy & Wing 1990). The tests are named by the known bugs of this family of queues, which need one or
+ * two preemptions at the right place. If a rule that the head of queue.c names is left out, the test of its bug fails.
+ * tests/model has the same steps under every schedule, by spin. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ struct op {
     char kind;                          /* '+' push, '-' pop, '?' is_empty */
     bool result;
     uint64_t item;
-    unsigned began, ended;              /* moments */
+    unsigned began, ended;              /* the moments, which are counted */
 };
 
 static struct op history[MAX_OPS];
@@ -36,8 +36,8 @@ static bool has_ended(const struct op *op)
     return op->ended != UINT32_MAX;
 }
 
-/* Was the queue full for the push `op`, `count` items being inside and the operations in `done` behind it? Other pushes
- * that had begun may hold the room that is left. */
+/* May the push `op` have found the queue full, if `count` items are inside and the operations in `done` have happened?
+ * Other pushes that had begun may hold the room that is left. */
 static bool may_be_full(unsigned done, const struct op *op, unsigned count)
 {
     for (unsigned i = 0; i < n_ops; i++) {
@@ -47,8 +47,9 @@ static bool may_be_full(unsigned done, const struct op *op, unsigned count)
     return count >= capacity;
 }
 
-/* Could the operations not in `done` follow, with items[first] … items[count - 1] inside? Tries each that began
- * before all of them had ended. One that has not ended, as its thread was stopped, may have happened or not. */
+/* Could the operations that are not in `done` follow, if items[first] … items[count - 1] are inside? Tries each
+ * operation that began before all of them had ended. If an operation has not ended, because its thread was stopped, it
+ * may have happened or not. */
 static bool explains(unsigned done, const uint64_t *items, unsigned first, unsigned count)
 {
     unsigned earliest_end = UINT32_MAX;
@@ -143,7 +144,7 @@ static void print_history(void)
                       history[i].result, history[i].began, history[i].ended);
 }
 
-/* Whether the history is that of a queue; if not, it is shown. */
+/* Is the history that of a queue? If not, prints it. */
 static bool end(void *arg, bool ended)
 {
     const uint64_t nothing[MAX_OPS] = {0};
@@ -166,10 +167,10 @@ static void explore(const char *setup, const char *a, const char *b, const char 
     n_runs = steps_explore(&(struct steps){c == NULL ? 2 : 3, begin, run_thread, end, &program}, preemptions);
     if (n_runs == 0)
         fail_msg("setup \"%s\", threads \"%s\" \"%s\" \"%s\"", setup, a, b, c == NULL ? "" : c);
-    assert_true(n_runs > 100); /* or nothing was explored */
+    assert_true(n_runs > 100); /* if not, nothing was explored */
 }
 
-/* Thread a stops for good after each number of its steps, then b runs alone, to its end. */
+/* For each number of its steps: thread a stops for good after so many, then b runs alone to its end. */
 static void explore_stopped(const char *setup, const char *a, const char *b, unsigned room)
 {
     struct program program = {setup, {a, b, NULL}};
@@ -182,8 +183,8 @@ static void explore_stopped(const char *setup, const char *a, const char *b, uns
     assert_true(n_runs > 5);
 }
 
-/* ponyc #5820, questdb #7557, ck #165: the node that pop found at head is recycled meanwhile and is now the last one,
- * so that its next is NONE, in a queue that was never empty. */
+/* ponyc #5820, questdb #7557, ck #165: the node that pop found at head is recycled meanwhile, and is now the last node.
+ * So its next is NONE, in a queue that was never empty. */
 static void test_false_empty_as_head_is_recycled(void **state)
 {
     (void)state;
@@ -195,8 +196,8 @@ static void test_false_empty_as_head_is_recycled(void **state)
     explore("+", "-?", "-+?", NULL, 2, 3);
 }
 
-/* ponyc #4541: the node that push found at tail is popped and recycled before tail->next is read, and even linked to.
- * That it stays readable is for the address sanitizer to see. */
+/* ponyc #4541: the node that push found at tail is popped and recycled before push reads its next, and even before push
+ * links to it. The address sanitizer checks that it stays readable. */
 static void test_tail_is_recycled_under_push(void **state)
 {
     (void)state;
@@ -207,7 +208,7 @@ static void test_tail_is_recycled_under_push(void **state)
     explore("++", "--+", "-+-", NULL, 3, 2);
 }
 
-/* Head, tail or oldest goes on and comes back to the same node, and what a thread read before is no longer so. */
+/* Head, tail or oldest goes on and comes back to the same node. What a thread has read before is no longer true. */
 static void test_aba(void **state)
 {
     (void)state;
@@ -219,7 +220,7 @@ static void test_aba(void **state)
     explore("", "+", "+-+-", NULL, 1, 3);   /* oldest */
 }
 
-/* Head leaves tail behind, at a node that the next push takes. */
+/* Head overtakes tail, which stays at a node that the next push takes. */
 static void test_pop_overtakes_tail(void **state)
 {
     (void)state;
@@ -229,7 +230,7 @@ static void test_pop_overtakes_tail(void **state)
     explore("", "+", "-+-+-", NULL, 2, 3);
 }
 
-/* A push that stops between linking its node and moving tail, or anywhere: the others do not wait for it. */
+/* A push stops between linking its node and moving tail, or anywhere else. The other threads do not wait for it. */
 static void test_stopped_thread_delays_nobody(void **state)
 {
     (void)state;
@@ -240,7 +241,7 @@ static void test_stopped_thread_delays_nobody(void **state)
     explore_stopped("+", "-+", "+--+-", 2);
 }
 
-/* "Full" only while others hold the room. */
+/* Push says "full" only while others hold the room. */
 static void test_false_full(void **state)
 {
     (void)state;

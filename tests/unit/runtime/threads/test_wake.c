@@ -1,6 +1,6 @@
-/* test_wake.c - sleeping and waking, one atomic operation at a time (steps_rig.h): whoever takes turns with whom, no
- * worker sleeps while there is work that it was to be woken for. Leaving out what wake.c says makes it lose nothing
- * makes one of these fail.
+/* test_wake.c - sleeping and waking, one atomic operation at a time (steps_rig.h). In whatever order the threads take
+ * turns, no worker sleeps while there is work that it was to be woken for. wake.c says why no wake is lost. If one of
+ * the things that it says is left out, one of these tests fails.
  *
  * wake.c is compiled into this program with atomic operations and a futex that first give way.
  */
@@ -26,13 +26,13 @@ static struct dfr_wake event;
 static unsigned work;
 static bool stopped;
 
-/* By a letter for each thread:
- *     w  a worker: takes one piece of work, for which it sleeps as long as there is none
- *     s  the same, and it looks twice: the first time it cancels in any case
- *     t  the same as w, and sleeps for a time at first
- *     n  naps twice, and takes nothing
+/* A letter for each thread:
+ *     w  a worker: it takes one piece of work, and sleeps while there is none
+ *     s  the same, but it looks twice: the first time it cancels in any case
+ *     t  the same as w, but its first sleep has a time limit
+ *     n  takes two naps, and takes no work
  *     e  runs until all is stopped
- *     1 2 3  makes so many pieces of work, and wakes one for each
+ *     1 2 3  makes so many pieces of work, and wakes one worker for each
  *     !  stops all */
 static const char *threads;
 
@@ -130,7 +130,7 @@ static void begin(void *arg)
     stopped = false;
 }
 
-/* There is work for each worker, so all of them end, unless one was not woken. */
+/* There is work for each worker. So all of them end, unless one was not woken. */
 static bool end(void *arg, bool ended)
 {
     (void)arg;
@@ -157,7 +157,7 @@ static void test_work_wakes(void **state)
     explore("www3", 1);
 }
 
-/* Who was woken in time to find work by itself takes nobody else off the count. */
+/* A worker that was woken, but had found work by itself, takes nobody else off the count. */
 static void test_who_leaves_takes_nobody_off(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void test_who_sleeps_for_a_time(void **state)
     explore("ttw3", 1);
 }
 
-/* A wake is for one who was counted, not for one who naps. */
+/* A wake goes to a worker that is counted, not to one that naps. */
 static void test_naps_take_no_wake(void **state)
 {
     (void)state;
@@ -190,7 +190,8 @@ static void test_stop_wakes_all(void **state)
     explore("ew!1", 1);
 }
 
-/* Who was taken off meanwhile is not taken off again, and one who naps is left alone: without a thread. */
+/* A worker that was taken off the count meanwhile is not taken off again, and a worker that naps is not counted. This
+ * needs no thread. */
 static void test_count(void **state)
 {
     struct dfr_wake wake = { 0 };
@@ -212,7 +213,7 @@ static void test_count(void **state)
     assert_false(dfr_wake_is_wanted(&wake));
 }
 
-/* The sequence begins anew, and the count beside it is not changed by that. */
+/* When the sequence overflows, it begins again, and the count beside it does not change. */
 static void test_sequence_wraps(void **state)
 {
     struct dfr_wake wake = { 0 };

@@ -1,5 +1,6 @@
-/* test_buffers.c - tokens in the caller's own memory (struct df_buffer), on every path that a run can take: a graph
- * made by public calls alone, as by a program that embeds libdf, whose tokens are known in closed form.
+/* test_buffers.c - tokens in the caller's own memory (struct df_buffer), in every loop and on every device that a run
+ * can have. The graph is made by public calls alone, as by a program that embeds libdf. Its tokens are known in closed
+ * form.
  *
  *     make (m) -> twice -> bump (inout) -> print        make2 (x) -> bump#2 (inout) -> join <- make
  *     table (t, once) -> join's scale
@@ -20,9 +21,9 @@
 enum { K = 600, WAVES = 7 };            /* 4800 bytes: two pages of a device */
 #define BYTES ((uint64_t)K * sizeof(int64_t))
 
-static _Atomic unsigned n_called;       /* of `make` */
-static _Atomic unsigned n_moved;        /* tokens that `see` did not find where they were to be */
-static const int64_t *seen_data;        /* where `see` is to find wave 0's; NULL: anywhere */
+static _Atomic unsigned n_called;       /* calls of `make` */
+static _Atomic unsigned n_moved;        /* tokens that `see` did not find at the expected address */
+static const int64_t *seen_data;        /* the address where `see` must find wave 0's token; NULL: anywhere */
 static uint64_t seen_stride, seen_turn;
 static const struct dfr_device_ops *emu;
 
@@ -201,7 +202,7 @@ static struct df_stats run_well(const struct df_graph *graph, const struct df_op
 
 /* ---- every path ---- */
 
-/* Guarded by a word before and behind. */
+/* The array has a word before and one behind, which must not change. */
 static int64_t *new_tokens(size_t n)
 {
     int64_t *all = malloc((n * K + 2) * sizeof *all);
@@ -224,7 +225,7 @@ static void fill_given(int64_t *given)
             given[w * K + (int64_t)i] = made(w, i);
 }
 
-/* One source is given, the other source's chain, two results and what is made once are taken where they are wanted. */
+/* One source is given. The other source's chain, two results and the once value are made in the buffers. */
 static void run_all_bound(const struct df_graph *graph, struct df_options o)
 {
     int64_t *given = new_tokens(WAVES), *bump1 = new_tokens(WAVES), *bump2 = new_tokens(WAVES),
@@ -245,7 +246,7 @@ static void run_all_bound(const struct df_graph *graph, struct df_options o)
     seen_stride = BYTES;
     seen_turn = WAVES;
     run_well(graph, &o);
-    assert_int_equal(n_called, WAVES);  /* the other source's */
+    assert_int_equal(n_called, WAVES);  /* calls for the other source */
     EXPECT(given, BYTES, WAVES, made);
     EXPECT(bump1, BYTES, WAVES, expected_bump1);
     EXPECT(bump2, BYTES, WAVES, expected_bump2);
@@ -258,7 +259,7 @@ static void run_all_bound(const struct df_graph *graph, struct df_options o)
     free_tokens(table_, 1);
 }
 
-/* Lists, deques and jobs from the policy; in blocks if a run is looked into or traced. */
+/* In runs with a list, with deques and with jobs from the policy. If a run is looked into, its tokens are blocks. */
 static void test_host(void **state)
 {
     static const char *const policies[] = { "ws", "eager", "dmda", "all-cpu" };
@@ -282,8 +283,8 @@ static void test_host(void **state)
     df_graph_free(graph);
 }
 
-/* On one and on several devices, with memory for all and for the largest job alone; copies of results where no job of
- * the host reads them. */
+/* On one and on several devices, with memory for everything and for the largest job alone. Results are copied to the
+ * host although no job of the host reads them. */
 static void test_devices(void **state)
 {
     static const char *const policies[] = { "all-gpu", "eager", "dmda", "ws" };
@@ -296,7 +297,7 @@ static void test_devices(void **state)
     platforms[1].units[1].peer = platforms[1].units[2].peer = platforms[1].units[1].h2d;
     for (unsigned p = 0; p < 4; p++)
         for (unsigned u = 0; u < 2; u++)
-            for (unsigned pages = 0; pages <= 12; pages += pages ? 4 : 8) { /* `join` needs 8 */
+            for (unsigned pages = 0; pages <= 12; pages += pages ? 4 : 8) { /* `join` needs 8 pages */
                 struct df_options o = options_of(policies[p], DF_DEVICE_EMU, 2);
                 o.platform = &platforms[u];
                 o.gpu_mem_bytes = pages * 4096;
@@ -314,7 +315,7 @@ static void test_devices(void **state)
     df_graph_free(graph);
 }
 
-/* Some bytes do leave the device, and in less memory than is needed blocks go and come. */
+/* Some bytes do leave the device. If it has less memory than is needed, blocks leave it and come back. */
 static void test_small_memory(void **state)
 {
     struct df_graph *graph = make_graph(true);
@@ -331,7 +332,7 @@ static void test_small_memory(void **state)
     with = run_well(graph, &o);
     EXPECT(join_, BYTES, WAVES, expected_join);
     assert_true(with.memories[0].evictions > 0);
-    assert_true(with.memories[0].d2h_copies >= WAVES && without.memories[0].d2h_copies >= WAVES); /* what `see` reads */
+    assert_true(with.memories[0].d2h_copies >= WAVES && without.memories[0].d2h_copies >= WAVES); /* `see` reads them */
     o.gpu_mem_bytes = 0;
     with = run_well(graph, &o);
     o.n_buffers = 0;
@@ -342,7 +343,7 @@ static void test_small_memory(void **state)
     df_graph_free(graph);
 }
 
-/* A source needs no code where what it makes is given, in place too; and one token may serve all waves. */
+/* A source needs no code if what it makes is given, even if it is changed in place. One token may serve all waves. */
 static void test_given(void **state)
 {
     struct df_graph *graph = make_graph(false);
@@ -382,7 +383,8 @@ static void test_given(void **state)
     df_graph_free(graph);
 }
 
-/* Places in turn, wider apart than tokens; as many waves are in flight as divide them. */
+/* Places are used in turn, and lie wider apart than tokens. The number of waves in flight divides the number of
+ * places. */
 static void test_in_turn(void **state)
 {
     static const unsigned turns[] = { 1, 2, 3, 4, 6 }, inflights[] = { 1, 2, 3, 4, 3 };
@@ -419,7 +421,7 @@ static void test_in_turn(void **state)
     df_graph_free(graph);
 }
 
-/* Two in one array of records. */
+/* Two buffers lie in one array of records. */
 static void test_records(void **state)
 {
     struct df_graph *graph = make_graph(true);
@@ -443,10 +445,12 @@ static void test_records(void **state)
     df_graph_free(graph);
 }
 
-/* Whatever fails on the device: an error, nothing stays pinned, and the graph can be run again on the same memory. */
+/* Whatever fails on the device: the run gives an error, nothing stays pinned, and the graph can run again on the same
+ * memory. */
 static void test_faults(void **state)
 {
-    static const enum dfr_emu_call calls[] = { DFR_EMU_CALL_ALLOC, DFR_EMU_CALL_COPY, DFR_EMU_CALL_LAUNCH, DFR_EMU_CALL_LATE_COPY };
+    static const enum dfr_emu_call calls[] = { DFR_EMU_CALL_ALLOC, DFR_EMU_CALL_COPY, DFR_EMU_CALL_LAUNCH,
+                                               DFR_EMU_CALL_LATE_COPY };
     struct df_graph *graph = make_graph(true);
     int64_t *join_ = new_tokens(WAVES);
     const struct df_buffer buffer = { .node = "main/join", .data = join_, .bytes = WAVES * BYTES };
@@ -486,15 +490,15 @@ static void test_faults(void **state)
 
 /* ---- pinning ---- */
 
-/* Whole pages, joined, for the time of the run, unless the platform says that it does not pay; and where it is not
- * allowed, or is already so, copies are made all the same. */
+/* Whole pages are pinned, joined to ranges, for the time of the run, unless the platform says that copies are no faster
+ * then. If pages cannot be pinned, or are pinned already, copies are made all the same. */
 static void test_pinning(void **state)
 {
     struct df_graph *graph = make_graph(true);
     struct df_options o = options_of("all-gpu", DF_DEVICE_EMU, 1);
     struct df_platform platform;
     int64_t *memory = aligned_alloc(4096, 64 * 4096);
-    const struct df_buffer buffers[] = {    /* both in one range: from page 0 to 17; 7 tokens take 33600 bytes */
+    const struct df_buffer buffers[] = {    /* both in one range, from page 0 to 17; 7 tokens take 33600 bytes */
         { .node = "main/join", .data = memory + 2, .bytes = WAVES * BYTES },
         { .node = "main/bump#1", .data = memory + 2 + WAVES * K, .bytes = WAVES * BYTES },
     };
@@ -535,7 +539,8 @@ static void test_pinning(void **state)
     df_graph_free(graph);
 }
 
-/* What the emulator holds its callers to: once, the same range back, and no copy of memory that is pinned in part. */
+/* The emulator checks its callers: a range is pinned once, the same range is unpinned, and no copy's memory is pinned
+ * only in part. */
 static void test_emulated_driver(void **state)
 {
     unsigned char *memory = aligned_alloc(4096, 4 * 4096);
@@ -648,7 +653,7 @@ static void test_refusals(void **state)
     free_tokens(m, 2 * WAVES);
 }
 
-/* The same array for two inputs that nobody changes. */
+/* One array is given for two inputs that nobody changes. */
 static void test_shared(void **state)
 {
     struct df_graph *graph = make_graph(false);
@@ -686,7 +691,7 @@ int main(void)
         cmocka_unit_test(test_given),   cmocka_unit_test(test_in_turn),  cmocka_unit_test(test_records),
         cmocka_unit_test(test_pinning), cmocka_unit_test(test_refusals), cmocka_unit_test(test_shared),
         cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_emulated_driver), /* the last: it unregisters what is not */
+        cmocka_unit_test(test_emulated_driver), /* the last, because it unregisters what is not registered */
     };
     emu = dfr_device_back_end(DF_DEVICE_EMU);
     return cmocka_run_group_tests(tests, NULL, NULL);

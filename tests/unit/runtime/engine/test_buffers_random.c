@@ -1,6 +1,6 @@
-/* test_buffers_random.c - random graphs whose values lie in the caller's memory, as results and given, under every
- * policy, on the host and on devices with and without room. What each value is comes from a serial run that has all of
- * them in buffers, whose sinks are those of the sequential reference.
+/* test_buffers_random.c - random graphs whose values lie in the caller's memory, as results and as given values, under
+ * every policy, on the host and on devices, with and without enough memory. The expected values come from a serial run
+ * in which all of them lie in buffers, and whose sinks agree with the sequential reference.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 enum { MAX_BUFFERS = 512 };
 
-struct bound {                          /* all values of a graph that may have a buffer */
+struct bound {                          /* all values of a graph that can have a buffer */
     struct rig rig;
     int64_t waves;
     uint32_t n;
@@ -36,7 +36,8 @@ static bool is_taken(const struct df_graph *g, uint32_t value)
     return false;
 }
 
-/* A source with one output, which no inout takes over; a stream says itself when it ends. */
+/* Is it a source with one output, which no inout takes over? Streams are left out, because a stream must run to say
+ * when it ends. */
 static bool may_be_given(const struct df_graph *g, uint32_t value)
 {
     uint32_t v = g->values[value].producer;
@@ -49,7 +50,7 @@ static void bind_all(struct bound *b)
     struct df_graph *g = b->rig.graph;
 
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        ((struct df_node *)g->nodes)[v].ordinal = v + 1; /* the rig's nodes have all one name */
+        ((struct df_node *)g->nodes)[v].ordinal = v + 1; /* without it, all nodes of the rig have one name */
     for (uint32_t y = 0; y < g->n_values && b->n < MAX_BUFFERS; y++) {
         uint32_t i = b->n, v = g->values[y].producer;
         if (is_taken(g, y))
@@ -91,7 +92,7 @@ static void find_reference(struct bound *b)
     rig_check(&b->rig, &o, b->waves);
 }
 
-/* Some of the buffers, some of these given. */
+/* Chooses some of the buffers. Some of these are given. */
 static void check(struct bound *b, struct df_options o, uint32_t *random)
 {
     struct df_buffer buffers[MAX_BUFFERS];
@@ -159,7 +160,7 @@ static void test_random(void **state)
                 o.inflight = rig_rand(&x) % 5;
                 o.emu_check = rig_rand(&x) % 4 == 0;
                 o.platform = &platforms[rig_rand(&x) % 3];
-                o.gpu_mem_bytes = rig_rand(&x) % 2 ? (4 + rig_rand(&x) % 9) * 4096 : 0; /* a page a token, 4 a job */
+                o.gpu_mem_bytes = rig_rand(&x) % 2 ? (4 + rig_rand(&x) % 9) * 4096 : 0; /* 1 page a token, 4 a job */
                 struct dfr_emu_trial trial = { .reorder_seed = rig_rand(&x) % 2 ? 1 + x % 1000 : 0 };
                 o.poison = rig_rand(&x) % 4 == 0;
                 dfr_emu_trial_use(&trial);
@@ -171,7 +172,7 @@ static void test_random(void **state)
     }
 }
 
-/* How long a stream is nobody knows before: then places are used in turn, or the run has so many waves. */
+/* Nobody knows beforehand how long a stream is. So places are used in turn, or the run says how many waves it has. */
 static void test_stream(void **state)
 {
     struct rig r;

@@ -1,6 +1,6 @@
-/* test_engine.c - the firing of nodes: runs of hand-built graphs of every shape, under every policy, with and without
- * the emulated GPU, compared with a sequential reference; idle workers, traces. Memory, plans, refusals and failures
- * have files of their own.
+/* test_engine.c - the firing of nodes. Hand-built graphs of every shape run under every policy, with and without the
+ * emulated GPU, and are compared with a sequential reference. Also idle workers, and traces. Memory and plans,
+ * refusals, and failures have files of their own.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,7 +98,7 @@ static void test_streams_end(void **state)
     b = rig_node(&r, RIG_STREAM, 9, RIG_NOTHING, RIG_NOTHING);
     c = rig_node(&r, RIG_SOURCE, 3, RIG_NOTHING, RIG_NOTHING);
     rig_sink(&r, RIG_SINK, rig_node(&r, RIG_ADD2, 1, a, c));
-    rig_sink(&r, RIG_ORDERED, b); /* must not see wave 7, which b has and a has not */
+    rig_sink(&r, RIG_ORDERED, b); /* must not see wave 7, which b has and a does not have */
     rig_sink(&r, RIG_SINK, c);
     rig_end(&r);
     check_everywhere(&r, -1, 7);
@@ -230,8 +230,8 @@ static void test_threads(void **state)
     }
 }
 
-/* Independent jobs must really run at the same time: each waits for the others. Those workers that have nothing to do
- * at first sleep by the time that there are jobs for them. */
+/* Independent jobs must really run at the same time: each waits for the others. Workers that have nothing to do at
+ * first are asleep when there are jobs for them. */
 static void test_workers_run_at_once(void **state)
 {
     (void)state;
@@ -258,7 +258,7 @@ static void test_workers_run_at_once(void **state)
     }
 }
 
-/* Waves too: with three in flight, one node's jobs of three waves meet. */
+/* Jobs of several waves run at the same time, too: with three waves in flight, one node's jobs of three waves meet. */
 static void test_waves_run_at_once(void **state)
 {
     struct rig r;
@@ -302,7 +302,7 @@ static void test_long_chain(void **state)
     rig_free(&r);
 }
 
-/* Workers that have nothing to do sleep: a run that waits for one slow kernel uses hardly any processor time. */
+/* Workers that have nothing to do sleep. So a run that waits for one slow kernel uses hardly any processor time. */
 static void test_idle_workers_sleep(void **state)
 {
     struct rig r;
@@ -315,7 +315,7 @@ static void test_idle_workers_sleep(void **state)
     rig_begin(&r, 1);
     x = rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING);
     rig_sink(&r, RIG_SINK, rig_node(&r, RIG_MEET | RIG_CPU_ONLY, 2, x, RIG_NOTHING));
-    /* nobody comes: fails after a while of sleep */
+    /* nobody else comes: it sleeps for a while, and then fails */
     rig_end(&r);
     before = (double)clock() / CLOCKS_PER_SEC;
     assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_KERNEL);
@@ -355,7 +355,7 @@ static void test_trace(void **state)
         struct df_error error;
         assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_IO);
         assert_string_equal(error.text, "cannot write '/nonexistent/t.json': No such file or directory");
-        assert_false(rig_same(&r, 3)); /* found out before anything ran */
+        assert_false(rig_same(&r, 3)); /* the error is found before anything runs */
     }
     rig_free(&r);
 }

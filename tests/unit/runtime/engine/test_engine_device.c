@@ -1,6 +1,6 @@
-/* test_engine_device.c - the runtime with a back end that is not the emulator's own: one that cannot wake the worker
- * and runs gpu variants (as CUDA), and one whose n-th operation fails, n = 1, 2, ... Both are the emulator with some
- * operations replaced, put in the place of CUDA's, which is a weak symbol.
+/* test_engine_device.c - the runtime with back ends that differ from the emulator. One cannot wake the worker, and runs
+ * gpu variants, as CUDA does. In the other the n-th operation fails, n = 1, 2, ... Both are the emulator with some
+ * operations replaced. They take the place of CUDA's back end, which is a weak symbol.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static struct df_options options_of(const char *policy, enum df_device_kind devi
 
 static const char *const policies[] = { "eager", "ws", "dmda", "all-gpu" };
 
-/* The emulator's device says whose it is: that is replaced too. */
+/* The emulator's device says which back end it belongs to. That is replaced, too. */
 static int open_as_cuda(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
                         struct df_error *error)
 {
@@ -71,7 +71,7 @@ static void test_polled(void **state)
             struct df_error error;
             static struct df_stats stats;
             o.gpu_mem_bytes = seed % 3 ? 0 : 5 * 4096;
-            o.workers = seed % 3;       /* 0: all cores less one: there the worker may spin */
+            o.workers = seed % 3;       /* 0: one fewer than there are cores, so the GPU's worker may spin */
             if (rig_run(&r, &o, &stats, &error) != DF_OK)
                 fail_msg("%s", error.text);
             assert_true(rig_same(&r, 4));
@@ -160,7 +160,7 @@ static int event_create(struct dfr_device *device, struct dfr_event **event, str
     return status != DF_OK ? status : dfr_emu_ops.event_create(device, event, error);
 }
 
-/* Whatever fails, the run ends, says what it was, and returns everything (sanitizers look). */
+/* Whatever fails, the run ends, says what failed, and frees everything, as the sanitizers check. */
 static void test_failing_device(void **state)
 {
     struct rig r;

@@ -1,5 +1,5 @@
-/* test_engine_failures.c - runs that end early: every node in turn fails, at every place; stray writes, wrong codes,
- * two runs at once.
+/* test_engine_failures.c - runs that end early: every node in turn fails, at every place in the graph. Also kernels
+ * that write to their inputs or return wrong codes, and two runs at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ enum { N_POLICIES = sizeof policies / sizeof policies[0] };
 
 /* ---- failures ---- */
 
-/* A graph in which the node at `at` fails at wave `wave`, everywhere else it is the same. */
+/* Makes a graph in which the node at `at` fails at wave `wave`. All else is the same for each `at`. */
 static void fail_graph(struct rig *r, int at, int64_t wave, bool streams)
 {
     struct rig_out x, y, z;
@@ -67,8 +67,8 @@ static void test_failure_anywhere(void **state)
             }
 }
 
-/* Two runs of one graph at the same time, one failing, do not disturb each other. (Sinks are not recorded here: nobody
- * could say whose they are.) */
+/* Two runs of one graph at the same time do not disturb each other, even if one fails. Sinks are not recorded here,
+ * because nobody could say which run they belong to. */
 static void test_two_runs_at_once(void **state)
 {
     struct df_options o = rig_options("ws", DF_DEVICE_EMU, 2);
@@ -97,7 +97,7 @@ static void test_two_runs_at_once(void **state)
     rig_free(&r);
 }
 
-/* A kernel that writes to its input, which it declared as such, is stopped by name. */
+/* A kernel that writes to a port that it declared as an input is stopped, and its node is named. */
 static void test_stray_write(void **state)
 {
     struct df_options o = rig_options("all-gpu", DF_DEVICE_EMU, 1);
@@ -106,7 +106,7 @@ static void test_stray_write(void **state)
 
     (void)state;
 #if defined(__SANITIZE_THREAD__)
-    skip();                             /* leaves the handler's jump unknown to ThreadSanitizer */
+    skip();                             /* ThreadSanitizer does not follow the jump out of the handler */
 #endif
     rig_begin(&r, 100);
     rig_sink(&r, RIG_SINK | RIG_CPU_ONLY,

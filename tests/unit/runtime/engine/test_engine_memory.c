@@ -1,5 +1,5 @@
-/* test_engine_memory.c - random graphs, in all the memory there is and in less than they need, on one GPU and several;
- * and runs that follow a plan, or have it made again.
+/* test_engine_memory.c - random graphs on one GPU and on several, with all the memory there is and with less than they
+ * need. Also runs that follow a plan, or that have their plan made again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ enum { N_POLICIES = sizeof policies / sizeof policies[0] };
 
 /* ---- random graphs, and memory ---- */
 
-/* Whatever can be chosen is chosen at random. */
+/* All options are chosen at random. */
 static void test_random(void **state)
 {
     unsigned first = 1, last = 12;
@@ -49,15 +49,15 @@ static void test_random(void **state)
                 o.inflight = rig_rand(&x) % 5;
                 o.emu_check = rig_rand(&x) % 4 == 0;
                 o.platform = &platforms[rig_rand(&x) % 2];
-                o.gpu_mem_bytes = rig_rand(&x) % 2 ? (4 + rig_rand(&x) % 9) * PAGE : 0; /* a page a token, 4 a job */
+                o.gpu_mem_bytes = rig_rand(&x) % 2 ? (4 + rig_rand(&x) % 9) * PAGE : 0; /* 1 page a token, 4 a job */
                 rig_check(&r, &o, waves);
             }
         rig_free(&r);
     }
 }
 
-/* All that may runs on the GPU. Each input of each job was looked for once, and nothing came, or went, but for a job
- * that ended: whatever was tried again on the way, no copy and no eviction came of it. */
+/* All jobs that can run on the GPU run there. Each input of each job was looked for once. Tokens came or went only for
+ * jobs that ended: whatever was tried again on the way, it caused no copy and no eviction. */
 static void check_progress(const struct rig *r, const struct df_stats *stats, int64_t waves)
 {
     const struct df_graph *g = r->graph;
@@ -81,7 +81,8 @@ static void check_progress(const struct rig *r, const struct df_stats *stats, in
     assert_string_equal(m->evict, "belady");
 }
 
-/* GPU memory from all that is wanted down to exactly the largest job: TABLE and ADD2 need three pages. */
+/* The GPU has memory from as much as is wanted down to exactly what the largest job needs: TABLE and ADD2 need three
+ * pages. */
 static void test_small_memory(void **state)
 {
     (void)state;
@@ -89,7 +90,7 @@ static void test_small_memory(void **state)
         struct rig r;
         struct df_stats stats = { 0 };
 
-        rig_random(&r, seed, 40, 300, 0); /* tokens of 2400 bytes: a page each */
+        rig_random(&r, seed, 40, 300, 0); /* tokens of 2400 bytes take a page each */
         rig_expect(&r, 4);
         for (uint64_t pages = 24; pages >= 4; pages = pages > 8 ? pages / 2 : pages - 1) /* SCRATCH needs 4 */
             for (int p = 0; p < N_POLICIES; p++) {
@@ -104,12 +105,12 @@ static void test_small_memory(void **state)
                 if (!strcmp(policies[p], "all-gpu"))
                     check_progress(&r, &stats, 4);
             }
-        assert_true(stats.memories[0].evictions > 0); /* the last was all-gpu in the least memory */
+        assert_true(stats.memories[0].evictions > 0); /* the last run was all-gpu in the least memory */
         rig_free(&r);
     }
 }
 
-/* Tokens of unlike sizes, so that room is lost between them. */
+/* Tokens have unlike sizes, so that room is lost between them. */
 static void test_fragments(void **state)
 {
     struct rig r;
@@ -132,7 +133,7 @@ static void test_fragments(void **state)
     }
     rig_end(&r);
     rig_expect(&r, 5);
-    for (uint64_t pages = 9; pages <= 16; pages++) /* the largest job needs 3 * 3 */
+    for (uint64_t pages = 9; pages <= 16; pages++) /* the largest job needs 3 * 3 pages */
         for (int p = 0; p < N_POLICIES; p++) {
             struct df_options o = rig_options(policies[p], DF_DEVICE_EMU, 1);
             o.waves = 5;
@@ -172,7 +173,7 @@ static void test_many_gpus(void **state)
 static unsigned plans_made;
 static uint32_t planned_workers;
 
-/* Every third node on the last unit. */
+/* Puts every third node on the last unit. */
 static int make_plan(const struct df_graph *g, const struct df_platform *platform, const struct df_times *times,
                      const char *policy, struct df_plan **plan, struct df_error *error)
 {
@@ -212,7 +213,7 @@ static void test_plan_is_followed_or_made_again(void **state)
     o.waves = 4;
     o.planner = &planner;
     plans_made = 0;
-    stats = rig_check(&r, &o, 4);           /* there was none */
+    stats = rig_check(&r, &o, 4);           /* there was no plan */
     assert_int_equal(plans_made, 1);
     assert_int_equal(planned_workers, 2);
     assert_true(stats.workers[2].jobs > 0);
@@ -227,10 +228,10 @@ static void test_plan_is_followed_or_made_again(void **state)
     }
     o.plan = plan;
     plans_made = 0;
-    rig_check(&r, &o, 4);                   /* it fits */
+    rig_check(&r, &o, 4);                   /* the plan fits */
     assert_int_equal(plans_made, 0);
     o.workers = 3;
-    rig_check(&r, &o, 4);                   /* made for two workers */
+    rig_check(&r, &o, 4);                   /* the plan was made for two workers */
     assert_int_equal(plans_made, 1);
     o.device = DF_DEVICE_NONE;
     rig_check(&r, &o, 4);
@@ -238,13 +239,14 @@ static void test_plan_is_followed_or_made_again(void **state)
     o.planner = NULL;
     assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_REFUSED);
     assert_non_null(strstr(error.text, "the one it has is for another machine"));
-    o.policy = "eager";                 /* needs none */
+    o.policy = "eager";                 /* needs no plan */
     rig_check(&r, &o, 4);
     dfr_plan_free(plan);
     rig_free(&r);
 }
 
-/* The static policies under little memory, several waves: what is sent ahead must not starve what is needed. */
+/* The static policies with little memory and several waves: what is prefetched must not take the memory that is
+ * needed. */
 static void test_plan_in_small_memory(void **state)
 {
     (void)state;

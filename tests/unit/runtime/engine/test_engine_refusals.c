@@ -1,5 +1,5 @@
-/* test_engine_refusals.c - what a run says before it starts of what cannot be: nodes that fit nowhere, hints, unknown
- * names, devices that are not there.
+/* test_engine_refusals.c - what a run refuses before it starts, and in which words: nodes that fit nowhere, hints,
+ * unknown names, and devices that do not exist.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static void test_refused_gpu_memory(void **state)
     rig_free(&r);
 }
 
-/* Without the hint the same job runs on the CPU. */
+/* Without the hint, the same job runs on the CPU. */
 static void test_too_large_runs_on_cpu(void **state)
 {
     struct rig r;
@@ -67,7 +67,7 @@ static void test_too_large_runs_on_cpu(void **state)
     rig_expect(&r, 1);
     o.gpu_mem_bytes = PAGE;
     stats = rig_check(&r, &o, 1);
-    assert_int_equal(stats.workers[0].jobs, 1); /* add1: two pages */
+    assert_int_equal(stats.workers[0].jobs, 1); /* add1 needs two pages */
     assert_int_equal(stats.workers[1].jobs, 2);
     rig_free(&r);
 }

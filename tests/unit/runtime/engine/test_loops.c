@@ -1,7 +1,7 @@
 /* test_loops.c - the loops of CPU workers: the list of one worker, the deques of several, and jobs from the policy. In
- * each, the values of every wave are compared with those of the same graph computed one node after the other; with
- * streams that end, jobs that fail, workers with nothing to do, and tokens at fixed addresses and on the heap. Also:
- * which run gets which loop, and that waiting costs no time of a core.
+ * each loop, the values of every wave are compared with those of the same graph computed one node after the other.
+ * There are streams that end, jobs that fail, workers with nothing to do, and tokens at fixed addresses and on the
+ * heap. Other tests say which run gets which loop, and that a waiting worker takes no time of a core.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static enum dfr_loop wanted_loop(const struct df_options *o)
     return strcmp(o->policy, "ws") == 0 || strcmp(o->policy, "all-cpu") == 0 ? DFR_LOOP_DEQUES : DFR_LOOP_POLICY;
 }
 
-/* Fails the test unless the run gets the loop that is wanted. */
+/* Runs the graph. Fails the test if the run gets another loop than wanted_loop() says. */
 static int run_loop(struct rig *r, const struct df_options *o, struct df_stats *stats, struct df_error *error)
 {
     static const char *const names[] = { "list", "deques", "policy" };
@@ -88,7 +88,7 @@ static void run_well(struct rig *r, const struct df_options *o, int64_t waves)
     assert_int_equal(stats.jobs, jobs);
 }
 
-/* Under each policy, with one to four workers. */
+/* Runs the graph under each policy, with one to four workers. */
 static void run_all(struct rig *r, int64_t asked, int64_t waves, uint32_t seed)
 {
     for (unsigned p = 0; p < N_POLICIES; p++)
@@ -98,7 +98,8 @@ static void run_all(struct rig *r, int64_t asked, int64_t waves, uint32_t seed)
         }
 }
 
-/* Sources, streams where they end at wave `end` (0: there are none), what is made once, and all kinds of nodes. */
+/* Makes a graph with sources, once nodes and all kinds of other nodes. end > 0: it has streams, which end at wave `end`
+ * or soon after. */
 static void random_graph(struct rig *r, uint32_t seed, uint32_t n, int64_t end, uint64_t elements)
 {
     static const int choice[] = { RIG_ADD1, RIG_ADD2, RIG_ADD2, RIG_BUMP, RIG_BUMP, RIG_SCRATCH, RIG_SPLIT, RIG_TABLE };
@@ -108,7 +109,7 @@ static void random_graph(struct rig *r, uint32_t seed, uint32_t n, int64_t end, 
     seed = seed * 2654435761u | 1;
     rig_begin(r, elements);
     tables[0] = rig_node(r, RIG_ONCE, 5, RIG_NOTHING, RIG_NOTHING);
-    tables[1] = rig_node(r, RIG_ADD1, 1, tables[0], RIG_NOTHING); /* once, for its input is */
+    tables[1] = rig_node(r, RIG_ADD1, 1, tables[0], RIG_NOTHING); /* a once node, because its input is a once value */
     tables[2] = rig_node(r, RIG_ADD2, 1, tables[0], tables[1]);
     for (uint32_t i = 0; end > 0 && i < 1 + seed % 3; i++)
         outs[n_outs++] = rig_node(r, RIG_STREAM, end + (i + seed) % 3, RIG_NOTHING, RIG_NOTHING);
@@ -164,7 +165,7 @@ static void test_streams(void **state)
         rig_expect(&r, waves);
         run_all(&r, -1, waves, seed);
         rig_expect(&r, waves - 1);
-        run_all(&r, waves - 1, waves - 1, seed); /* fewer than the streams have */
+        run_all(&r, waves - 1, waves - 1, seed); /* fewer waves than the streams have */
         rig_free(&r);
     }
 }
@@ -183,7 +184,7 @@ static void test_heap(void **state)
     }
 }
 
-/* So are those of nodes that may run but so many waves ahead of their readers. */
+/* Tokens are blocks, too, if a node may be only so many waves ahead of its readers. */
 static void test_depth(void **state)
 {
     (void)state;
@@ -205,7 +206,8 @@ static void test_depth(void **state)
     }
 }
 
-/* What looks at each job is in the same loop, and one worker then takes its jobs as several would. */
+/* A trace looks at each job. It changes nothing of the loop of several workers. One worker then has the loop that
+ * several would have. */
 static void test_trace(void **state)
 {
     char path[] = "/tmp/df-loops-XXXXXX";
@@ -228,7 +230,7 @@ static void test_trace(void **state)
     unlink(path);
 }
 
-/* A stream that has nothing at all; what is made once is made. */
+/* A stream delivers nothing at all. The once nodes run all the same. */
 static void test_no_waves(void **state)
 {
     struct rig r;
@@ -264,7 +266,7 @@ static void test_few_jobs(void **state)
     rig_free(&r);
 }
 
-/* Jobs that wait for each other to begin: they are only done by workers that run at the same time. */
+/* Jobs wait for each other to begin. Only workers that run at the same time can do them. */
 static void test_at_once(void **state)
 {
     struct df_error error = { "" };
@@ -285,7 +287,7 @@ static void test_at_once(void **state)
     rig_free(&r);
 }
 
-/* A gang gathers workers that have jobs of their own in their deques, and such that have none. */
+/* A gang gathers workers that have jobs in their deques, and workers that have none. */
 static void test_gangs(void **state)
 {
     struct rig_out x, y[4];
@@ -343,7 +345,7 @@ static void test_gang_next_job(void **state)
 
 /* ---- what ends a run ---- */
 
-/* The others wait for what never comes: for the job that fails, for its wave, for streams. */
+/* One job fails. The other workers wait for what never comes: for this job, for its wave, for streams. */
 static void failing(const char *policy, bool streams, unsigned workers, unsigned inflight, int64_t wave)
 {
     static struct df_stats stats;
@@ -369,7 +371,7 @@ static void failing(const char *policy, bool streams, unsigned workers, unsigned
     snprintf(wanted, sizeof wanted, "', wave %lld: planted at %lld", (long long)wave, (long long)wave);
     if (strncmp(error.text, "node '", 6) != 0 || !strstr(error.text, wanted))
         fail_msg("%s", error.text);
-    assert_true((int64_t)stats.waves <= (workers == 1 ? wave : 39)); /* of several workers, later waves may end before it fails */
+    assert_true((int64_t)stats.waves <= (workers == 1 ? wave : 39)); /* several workers: later waves may end earlier */
     rig_free(&r);
 }
 
@@ -384,7 +386,7 @@ static void test_failures(void **state)
             }
 }
 
-/* A stream that ends in the wrong way, and a node that is none. */
+/* Kernels that return wrong codes: DF_END from a node that is no stream, and a number that is no code. */
 static void test_codes(void **state)
 {
     static const struct { int code; const char *text; } cases[] = {
@@ -410,7 +412,7 @@ static void test_codes(void **state)
 
 /* ---- without membarrier(2) ---- */
 
-/* From here on this process has none. */
+/* From here on, this process has no barriers. false: that could not be arranged. */
 static bool forbid_barriers(void)
 {
     struct sock_filter filter[] = {
@@ -426,7 +428,7 @@ static bool forbid_barriers(void)
 
 enum { CANNOT_FORBID = 77 };
 
-/* Sleepers and those who tell have fences of their own then. */
+/* Owners, thieves and sleepers use fences of their own then. */
 static void test_fences(void **state)
 {
     int status;
@@ -509,7 +511,7 @@ static void test_defaults(void **state)
     rig_cost_s = 0;
 }
 
-/* A plan that fits this machine is followed; one that was made for another number of workers is not. */
+/* A plan that fits this machine is followed. A plan that was made for another number of workers is not. */
 static void test_default_plan(void **state)
 {
     struct df_options o = options(NULL, 2, 1, 2);
@@ -540,7 +542,7 @@ static void test_default_plan(void **state)
     rig_cost_s = 0;
 }
 
-/* What was asked for is what is obeyed, and who looks at jobs gets the loop that shows them. */
+/* The policy that was asked for is the one that is used. An option that looks at jobs gets a loop that shows them. */
 static void test_asked(void **state)
 {
     struct df_options o = options("all-cpu", 2, 3, 2);
@@ -561,7 +563,7 @@ static void test_asked(void **state)
     rig_free(&r);
 }
 
-/* Every policy that needs no plan gives each job of the list once. */
+/* A list has each job once, under every policy that needs no plan. */
 static void test_all_lists(void **state)
 {
     struct rig r;
@@ -578,7 +580,7 @@ static void test_all_lists(void **state)
     rig_free(&r);
 }
 
-/* Enough nodes that jobs are run in turn, not the newest first. */
+/* The graph has so many nodes that jobs are run in turn, not the newest first (worker.c). */
 static void test_large(void **state)
 {
     enum { N = 140000, RECENT = 512 };
@@ -631,7 +633,7 @@ static double core_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* While a stream is waited for, the others sleep: they do not turn round for half of the time of even one of them. */
+/* While one worker waits for a stream, the others sleep. All of them together use less than half of one core's time. */
 static void test_idle(void **state)
 {
     static const uint64_t one[2][DF_MAX_RANK] = { { 1 }, { 1 } };

@@ -91,13 +91,20 @@ void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
     give(run, w, job, false);
 }
 
+/* May this worker itself run the job next? Not if a gang gathers: the worker may join it, and the job would wait for
+ * its end. */
+static bool may_keep(const struct df_run *run, const struct dfr_worker *w)
+{
+    return w->index != DFR_NOBODY && w->index < run->machine.n_cpu_workers && w->kept == DFR_NO_JOB &&
+           !(run->threads.gang && dfr_gang_gathers(run->threads.gang));
+}
+
 /* Called after the last release that the end of a job makes. Wakes one sleeper for each job that was queued, except for
  * the one that this worker will take itself. */
 static void flush(struct df_run *run, struct dfr_worker *w)
 {
     if (w->ready != DFR_NO_JOB) {
-        bool lone = w->index != DFR_NOBODY && w->index < run->machine.n_cpu_workers && w->kept == DFR_NO_JOB;
-        give(run, w, w->ready, lone);
+        give(run, w, w->ready, may_keep(run, w));
         w->ready = DFR_NO_JOB;
     }
     if (w->n_pushed == 0)

@@ -30,6 +30,13 @@ static inline bool gang_gathers(const struct df_run *run)
     return run->threads.gang && dfr_gang_gathers(run->threads.gang);
 }
 
+/* A job that the policy has left to this worker cannot be given back. So the worker runs it first. While a gang
+ * gathers, no other job is left to it (engine.c). */
+static inline bool may_join(const struct df_run *run, const struct dfr_worker *w)
+{
+    return gang_gathers(run) && (w->deque || w->kept == DFR_NO_JOB);
+}
+
 /* Waits until the gang's job is over; gives the seconds. Meanwhile others may steal all of this worker's jobs, the one
  * that it would run next included. dfr_gang_join() wakes somebody who looks for them. */
 static double join_gang(struct df_run *run, struct dfr_worker *w)
@@ -247,7 +254,7 @@ static inline __attribute__((always_inline)) void run_jobs(struct df_run *run, s
 
     do {
         run_job(run, w, job, kind);
-        if (!kind.lean && gang_gathers(run))
+        if (!kind.lean && may_join(run, w))
             w->busy_s -= join_gang(run, w);
     } while (!dfr_stopped(run) && next_job(run, w, &turn, &job, kind));
 }

@@ -337,9 +337,11 @@ static void test_gang_next_job(void **state)
     }
     rig_end(&r);
     rig_expect(&r, 0);                  /* one after the other they would not meet */
-    struct df_options o = options("ws", 3, 1, 1);
-    if (run_loop(&r, &o, NULL, &error) != DF_OK)
-        fail_msg("%s", error.text);
+    for (unsigned p = 0; p < N_POLICIES; p++) {
+        struct df_options o = options(policies[p], 3, 1, 1);
+        if (run_loop(&r, &o, NULL, &error) != DF_OK)
+            fail_msg("%s: %s", policies[p], error.text);
+    }
     rig_free(&r);
 }
 

@@ -107,7 +107,7 @@ static void choose_loop(struct df_run *run)
         set_loop(run, DFR_LOOP_DEQUES, "the policy lets any worker run any job");
     else if (run->machine.n_gpus > 0)
         set_loop(run, DFR_LOOP_POLICY, "there are devices");
-    else if (alone && run->choice.policy->units)
+    else if (alone)
         set_loop(run, DFR_LOOP_POLICY, "each job is looked at");
     else
         set_loop(run, DFR_LOOP_POLICY, "the policy says who runs what, and in which order");

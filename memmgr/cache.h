@@ -152,7 +152,7 @@ uint64_t dfm_cache_left_bytes(struct dfm_cache *cache);
 /* For tests: compares every list and counter with every other. */
 bool dfm_cache_check(const struct dfm_cache *cache);
 
-/* ---- messages to the owner, from any thread; who posts one must wake the owner ---- */
+/* ---- messages to the owner, from any thread; wake the owner after one that somebody waits for ---- */
 
 /* The block's life has ended: drop it. */
 void dfm_cache_post_free(struct dfm_cache *cache, uint32_t block);

@@ -1,5 +1,5 @@
-/* cmd_probe.c - `dfc probe`: measures this machine and writes it as a platform, which --platform reads. It also stores
- * the platform, so that the other commands know it without an option.
+/* cmd_probe.c - `dfc probe`: measures this machine and writes a platform description, the kind of file that --platform
+ * reads. It also stores the platform, so that the other commands know it without an option.
  */
 #include "compiler/commands/command.h"
 
@@ -10,7 +10,7 @@ static const char usage[] =
     "usage: dfc probe [options]\n\n"
     "Measures this machine: its CPU cores and memories; for each GPU the latency, bandwidth and threshold of its link\n"
     "in each direction, whether copies overlap, and what a launch costs; and the link from each GPU to each other\n"
-    "that it sends to directly. Writes a platform in the language and stores it, so that later commands use it.\n\n"
+    "that it sends to directly. Writes a platform declaration and stores it, so that later commands use it.\n\n"
     "  -o FILE                  the file for the platform; else it goes to standard output\n"
     "  --device=auto|none|emu|cuda         GPUs to measure (auto: cuda or none). emu: emulated GPUs, whose platform\n"
     "                           is stored apart and used by --device=emu alone\n"

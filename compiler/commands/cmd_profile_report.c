@@ -1,5 +1,6 @@
-/* cmd_profile_report.c - prints the table of `dfc profile --report`. For each kernel's times and speedups it has the
- * error of each estimator in a 10-fold cross-validation, and the estimator that is used.
+/* cmd_profile_report.c - prints the table of `dfc profile --report`. Each row is about the times, or the speedup, of
+ * one kernel on one device. It shows the error of nearest neighbours (knn) and of the best power law in a 10-fold
+ * cross-validation, and which method is used. cmd_profile.c calls it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "compiler/show/table.h"
 #include "profiles/estimate/estimate.h"
 
-struct group {                          /* a dfw_group with a copy of its name */
+struct group {                          /* a dfw_group with its own copies of the strings */
     char *kernel, *device;
     bool gpu;
     uint64_t hash;
@@ -22,15 +23,15 @@ struct report {
     struct dfc_table table;
     struct group *groups;
     size_t n_groups;
-    double sum[DFW_N_QUANTITIES][2];    /* of errors: knn, the best power law */
+    double sum[DFW_N_QUANTITIES][2];    /* of errors: [0] knn, [1] the best power law */
     unsigned n[DFW_N_QUANTITIES][2];
     unsigned rows;
 };
 
 /* ---- which kernels ---- */
 
-/* Is this the present source of one of the graph's kernels? The emulator runs the cpu variant's. Without a graph: is it
- * the newest source of its kernel? */
+/* Is this the present source of one of the graph's kernels? The emulator runs the cpu variant's. Without a graph: is
+ * it the newest source of its kernel? */
 static bool wanted(const struct report *r, const struct dfw_group *g)
 {
     bool emulated = !strcmp(g->device, DFW_EMULATOR);

@@ -1,15 +1,16 @@
-/* simulate_error.h - `dfc simulate --error=…`: what policies are worth if the times that they go by are wrong. Policies
- * and plans are *told* times; jobs take *true* ones. One of the two is the graph's. The other is drawn from it, anew
- * for each of a number of runs.
+/* simulate_error.h - `dfc simulate --error=…`: how well policies do when the times that they rely on are wrong.
+ * Policies and plans are *told* times; jobs take *true* ones. One set is the graph's own times. The other set is made
+ * from it by one of the kinds below; sigma and off draw it anew for each run.
  *
  * Kinds:
  *  - sigma:S      The true times are drawn: each work on each class of units takes exp(S·z) times as long, z standard
- *                 normal. What is told is the same for all draws, so a plan is made once.
+ *                 normal. What is told is the same for all draws, so one plan serves all draws.
  *  - off:P        The told times are drawn: P percent more or less than the true time, with equal chance (the PAMS
- *                 paper), but at least 1 % of it, because at 100 % less nothing would be left. Each draw has its plans.
- *  - confound:P   The told times are computed, so there is one run. On each device, works whose speedup is below the
- *                 works' median are told a speedup P percent higher; the others are told one P percent lower, but at
- *                 least 0.001 (section V-G of the paper on hierarchical pipelines).
+ *                 paper), but at least 1 % of it, because at 100 % less nothing would be left. Plans are made anew for
+ *                 each draw.
+ *  - confound:P   The told times are computed, so there is one run. In each class of devices the policies are told a
+ *                 speedup that is P percent too high for works below the median speedup. For the others it is P
+ *                 percent too low, but at least 0.001 (section V-G of the paper on hierarchical pipelines).
  * Determinism: the same seed draws the same times for every policy, and on every call.
  */
 #ifndef DFC_SIMULATE_ERROR_H
@@ -35,9 +36,9 @@ int dfc_error_parse(const char *text, struct dfc_error_study *study, struct df_e
 bool dfc_error_draw(const struct dfc_error_study *study, const struct dfp_problem *problem, uint32_t seed,
                     uint32_t draw, double *told_s, double *true_s);
 
-/* Runs the study and prints a line for each policy: its makespan if both times are the graph's, the median with drawn
- * ones, and how fast it is relative to dmda with the same times. `how` says what else the runs have in common. false:
- * reported. */
+/* Runs the study and prints a line for each policy: its makespan with right times; the median and the worst makespan
+ * over the draws; and its speed relative to dmda on the same draws, median and least. `how`: the other simulation
+ * options, the same for all runs. false: it failed, and the error was printed. */
 bool dfc_error_run(const struct dfc_error_study *study, const struct dfp_problem *problem,
                    const struct dfp_options *partition, const struct dfr_simulate_options *how,
                    const char *const *policies, unsigned n_policies, bool csv, FILE *out);

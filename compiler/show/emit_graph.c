@@ -1,6 +1,8 @@
-/* emit_graph.c - prints --emit=graph: the elaborated graph as text, one line for each kernel, work and node, in the
- * graph's own order and numbers. The form is stable, so that two graphs can be compared with diff. It is streamed, so
- * that a graph may have a million nodes.
+/* emit_graph.c - prints what `--emit=graph` asks for: the graph with all its nodes, as text. There is one line for
+ * each argument, param, kernel, work and node, in the graph's own order and numbers. (A work is a kernel with its
+ * dimensions and scalars: graph.h.) The form is stable, so that two graphs can be compared with diff. Nothing is
+ * collected in memory, so a graph may have a million nodes. cmd_compile.c calls it; emit_plan.c uses the name of a
+ * work.
  *
  *   w2 add[k=1024](): in a f32[1024], in b f32[1024], out c f32[1024]; 1 node, 12288 bytes a job
  *   n2 main/add w2 (v0, v1) -> v2 c

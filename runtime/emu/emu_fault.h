@@ -1,5 +1,6 @@
-/* emu_fault.h - faults (SIGSEGV) in the pools of emulated GPUs. A fault that a kernel made is caught; all others are
- * handed on. emu_check.c uses it.
+/* emu_fault.h - catches what kernels do wrong in the pools of emulated GPUs. emu_check.c uses it: it protects all of a
+ * pool but the pages that the running job declared. A kernel that touches another page raises SIGSEGV. If the kernel
+ * runs in a guarded call, that fault is caught here. Every other SIGSEGV goes to the handler that was there before.
  *
  * Words:    a *guarded call* is a call of a kernel whose faults in a watched pool are caught.
  * Stopping: a kernel that faults in a watched pool is left by siglongjmp. The memory and the locks that it held then
@@ -15,7 +16,7 @@
 
 #include "runtime/device/device.h"
 
-struct dfr_emu_pool {                   /* borrowed while it is watched */
+struct dfr_emu_pool {                   /* the caller keeps it, unchanged, until unwatch */
     const unsigned char *base;
     uint64_t bytes;
     char device_name[48];
@@ -26,7 +27,7 @@ enum dfr_emu_access { DFR_EMU_TOUCHED, DFR_EMU_READ, DFR_EMU_WROTE };
 struct dfr_emu_fault {
     const struct dfr_emu_pool *pool;
     uintptr_t address;
-    enum dfr_emu_access access;         /* DFR_EMU_TOUCHED: the machine does not tell whether it was read or written */
+    enum dfr_emu_access access;         /* DFR_EMU_TOUCHED: this processor does not say whether it read or wrote */
 };
 
 /* false: too many pools are watched. */

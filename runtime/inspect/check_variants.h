@@ -1,12 +1,14 @@
 /* check_variants.h - --check=variants: each job's gpu variant runs on the same inputs as its cpu variant, and what
- * both gave is compared. inspect.c calls it around each job; the start of a run asks it which nodes the device can
- * run.
+ * both gave is compared. inspect.c calls it around each job; start/run.c calls
+ * dfr_check_find(), and start/admit.c asks which nodes the device can run.
  *
  * Flow:     the run is serial and on the host (policy_serial.c), so the first difference is the same each time. The
- *           values that flow on are the cpu variant's. A kernel without a cpu variant runs on the device and is not
- *           compared. Outputs are filled alike before both variants, so bytes that neither variant wrote are equal.
+ *           values that flow on are the cpu variant's. A kernel without a cpu variant runs on the check's device,
+ *           and is not compared. Before each variant its outputs are filled with the same pattern, so bytes that
+ *           neither variant wrote are equal.
  * Left out: kernels that are `ordered` or a `stream` (they may keep a state, which two variants cannot share), sinks,
- *           and jobs that do not fit the device. There is one notice for each of these reasons.
+ *           and jobs that do not fit the device and have a cpu variant. There is one notice for each of these reasons.
+ *           A run is refused if a job does not fit the device and has no cpu variant.
  * Device:   the check opens one for itself, for the largest job. The run's one worker uses it.
  */
 #ifndef DFR_CHECK_VARIANTS_H
@@ -16,14 +18,15 @@
 
 struct dfr_check;
 
-/* Finds the device that the options ask for, and makes the run serial and on the host. Called before the machine is
- * looked for. */
+/* Finds the device that the options ask for, and makes the run serial and on the host. Call it before
+ * dfr_machine_find(). */
 int dfr_check_find(struct df_run *run, struct df_error *error);
-/* Whether the check's device can run this node, by the code that the program has for it. Copies, and nodes whose
- * output the caller gives (buffers.h), are not run there. */
+/* Whether the check's device can run this node, that is, whether the program has device code for it. Copies, and nodes
+ * whose output the caller gives (buffers.h), do not run there. */
 bool dfr_check_can(const struct df_run *run, uint32_t node);
 
-int dfr_check_create(struct df_run *run, struct dfr_check **check, struct df_error *error); /* after the admission */
+/* Call it after dfr_admit(). */
+int dfr_check_create(struct df_run *run, struct dfr_check **check, struct df_error *error);
 void dfr_check_destroy(struct dfr_check *check);
 
 /* Around the call of a job's cpu variant. before: keeps what the job will change. after: runs the gpu variant and

@@ -1,19 +1,22 @@
-/* offer.h - ready jobs that can be taken in more than one way. Each is taken once, whoever finds it, and wherever.
+/* offer.h - flags for ready jobs that can be found in several places, so that each job is taken once. Such a place is
+ * a queue, a sorted list (sorted.c), or the search for a job that reads what a device has just made (locality.h).
+ * policy_eager.c and sorted.c use the flags.
  *
  * Words:    A job is *offered* from add() or list() until the one call that claims it. A *listing* is its entry in a
- *           queue. It may outlive the offer: then whoever finds it drops it, or it serves the next offer.
+ *           queue. A listing may stay in the queue after its job was claimed elsewhere. Whoever pops it then drops it.
+ *           If the same job is offered again first, the old listing serves for the new offer.
  *
  * States of a job: a set of OFFERED and LISTED.
- *     add      + OFFERED                  then the job's place in what is searched for it is set (order.h)
- *     list     + OFFERED + LISTED         true if LISTED is new: the caller puts the job into its queue
- *     claim    - OFFERED                  true if it was set
- *     unlist   - OFFERED - LISTED         by who took the listing from its queue; true if OFFERED was set
+ *     add      sets OFFERED; then the caller puts the job into the sorted lists (dfr_order_add)
+ *     list     sets OFFERED and LISTED; true if LISTED is new: then the caller puts the job into its queue
+ *     claim    clears OFFERED; true if it was set
+ *     unlist   clears both; called by the thread that popped the listing; true if OFFERED was set
  *           So a job has at most one listing, and no queue needs room for more.
  *
  * Memory:   create() allocates.
- * Threads:  Any thread may make any call but create and destroy. The operations are sequentially consistent: an
- *           unsuccessful claim or unlist saw the end of the offer, so a job that is offered afterwards is listed or
- *           made visible again.
+ * Threads:  Any thread may make any call but create and destroy. The operations are sequentially consistent. If claim
+ *           or unlist fails, the offer had ended before. A later offer is a new one: it lists the job, or adds it to
+ *           the sorted lists, again. So no job is lost.
  */
 #ifndef DFR_OFFER_H
 #define DFR_OFFER_H
@@ -26,14 +29,14 @@
 enum { DFR_OFFERED = 1, DFR_LISTED = 2 };
 
 struct dfr_offers {
-    _Atomic uint8_t *states;            /* [slot * n_nodes + node]; NULL: jobs can be taken in one way only, from the
-                                         * queue */
+    _Atomic uint8_t *states;            /* [slot * n_nodes + node]. NULL if create() was not called: the queue is the
+                                         * only place, list() and unlist() give true, the others are not called */
     uint32_t n_nodes;
 };
 
 static inline bool dfr_offers_create(struct dfr_offers *o, const struct dfr_view *view) /* false: no memory */
 {
-    size_t n = (size_t)view->graph->n_nodes * (view->n_slots + 1); /* nodes that fire once have a slot of their own */
+    size_t n = (size_t)view->graph->n_nodes * (view->n_slots + 1); /* one slot more, for nodes that fire once */
 
     o->n_nodes = view->graph->n_nodes;
     o->states = malloc(n ? n * sizeof *o->states : 1);

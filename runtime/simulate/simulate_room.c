@@ -1,10 +1,13 @@
-/* simulate_room.c - a device's memory, if not everything can be there at once. It says what is evicted for whom, as
- * memmgr/cache.c does, without fragmentation.
+/* simulate_room.c - the simulated memory of a device that cannot hold everything at once. This file decides what is
+ * evicted for which job, as memmgr/cache.c does for real. It counts bytes only, so it knows no fragmentation.
+ * simulate_data.c, simulate_fire.c and simulate.c call it. If everything fits, a device has no room (NULL) and every
+ * claim succeeds.
  *
  * Claims:   A job's inputs, outputs and scratch get room together or not at all, and stay pinned until the job has
  *           ended. Blocks that nobody pins leave in the order of victims.h: at once if another memory has the block,
- *           else after it was written back. One claim waits at a time, and nobody else gets room meanwhile. Each job
- *           fits into the empty memory, and the jobs that have claims end, so its turn comes.
+ *           else after it was written back. At most one job waits for room, and no other job is given any meanwhile,
+ *           but for a claim with `must` (simulate_impl.h), which cannot wait. The waiting job will get its room: the
+ *           jobs that hold room end, and each job fits into the empty memory.
  * Prefetch: takes free room only.
  */
 #include <stdlib.h>
@@ -16,7 +19,7 @@
 
 enum { HAS_ROOM = 1, LEAVING = 2 };
 
-/* ---- what nobody pins ---- */
+/* ---- unpinned blocks: candidates for eviction ---- */
 
 static void unlist(struct sim_room *m, uint32_t b)
 {
@@ -24,7 +27,7 @@ static void unlist(struct sim_room *m, uint32_t b)
         dfm_victims_remove(&m->victims, b);
 }
 
-/* A block that is still being loaded or made is listed when it has come. */
+/* Makes an unpinned block a candidate. A block that is still being loaded or made becomes one when it has come. */
 static void list(const struct sim *s, uint32_t unit, struct sim_room *m, uint32_t b)
 {
     if (s->blocks[b].valid >> unit & 1 && !(m->flags[b] & LEAVING) && !dfm_victims_has(&m->victims, b))

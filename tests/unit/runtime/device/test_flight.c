@@ -107,6 +107,31 @@ static void idle_rounds_do_not_count(void **state)
     }
 }
 
+/* One round of a second whose jobs together do this work, after the jobs that settle. */
+static void round_of(struct dfr_flight *f, double *now_s, double work)
+{
+    for (uint32_t left = f->settling; left > 0; left--)
+        dfr_flight_ended(f, 1, *now_s);
+    *now_s += 1;
+    for (uint32_t left = f->round; left > 0; left--)
+        dfr_flight_ended(f, left > 1 ? 0 : work, *now_s);
+}
+
+/* A throughput that is lower by exactly the difference that counts as none changes nothing. */
+static void an_equal_throughput_changes_nothing(void **state)
+{
+    struct dfr_flight f;
+    double now_s = 0;
+    (void)state;
+    dfr_flight_start(&f, 2, 32);
+    round_of(&f, &now_s, 1);
+    assert_int_equal(f.jobs, 4);
+    round_of(&f, &now_s, 1 - DFR_FLIGHT_EQUAL);
+    assert_int_equal(f.jobs, 4);
+    round_of(&f, &now_s, 0.5);
+    assert_int_equal(f.jobs, 2);
+}
+
 /* ---- in simulation ---- */
 
 struct study {
@@ -204,7 +229,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grows_in_doubling_steps),  cmocka_unit_test(stays_where_nothing_is_gained),
         cmocka_unit_test(comes_back_from_too_many), cmocka_unit_test(a_number_that_was_given_stays),
-        cmocka_unit_test(idle_rounds_do_not_count), cmocka_unit_test(vector_incrementer),
+        cmocka_unit_test(idle_rounds_do_not_count),
+        cmocka_unit_test(an_equal_throughput_changes_nothing), cmocka_unit_test(vector_incrementer),
         cmocka_unit_test(copies_hide_behind_computing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

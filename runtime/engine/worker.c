@@ -67,7 +67,7 @@ static bool lead_gang(struct df_run *run, struct dfr_worker *w)
 static uint32_t threads_of(const struct df_run *run, uint64_t job)
 {
     uint32_t threads = run->graph->works[run->graph->nodes[dfr_job_node(job)].work].threads;
-    return threads < run->machine.n_cpu_workers ? (threads ? threads : 1) : run->machine.n_cpu_workers;
+    return threads < run->machine.n_cpu_workers ? threads : run->machine.n_cpu_workers;
 }
 
 /* ---- one job ---- */

@@ -326,6 +326,44 @@ static void test_copy_overlaps_computation(void **state)
     rig.ops->close(rig.device);
 }
 
+/* A replay pays for one launch: its first command takes the time of a launch, and the others follow at no cost. */
+static void test_replay_costs_one_launch(void **state)
+{
+    enum { N = 40 };
+    const double launch_s = 0.05;
+    struct df_unit unit = {.engines = 1, .launch_s = launch_s};
+    static struct df_call calls[N];
+    static int results[N];
+    static struct diary diary;
+    void *ports[] = {&diary};
+    struct dfr_recording *recording;
+    struct df_error error;
+    struct timespec begin, end;
+    struct rig rig;
+
+    (void)state;
+    atomic_init(&diary.n, 0);
+    rig_open(&rig, &unit, 1, true);
+    assert_int_equal(rig.ops->record_begin(rig.device, DFR_STREAM_COMPUTE, &error), DF_OK);
+    for (int i = 0; i < N; i++) {
+        struct dfr_launch l = {.fn = write_diary, .call = &calls[i], .ports = ports, .result = &results[i]};
+
+        calls[i].number = i;
+        launch(&rig, &l, DFR_STREAM_COMPUTE);
+    }
+    assert_int_equal(rig.ops->record_end(rig.device, DFR_STREAM_COMPUTE, &recording, &error), DF_OK);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    assert_int_equal(rig.ops->replay(rig.device, recording, DFR_STREAM_COMPUTE, &error), DF_OK);
+    drain(&rig);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double took_s = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    assert_int_equal(diary.n, N);
+    assert_true(took_s >= launch_s);
+    assert_true(took_s < N / 2 * launch_s);
+    rig.ops->recording_destroy(rig.device, recording);
+    rig.ops->close(rig.device);
+}
+
 /* ---- what there is, and what is refused ---- */
 
 static void test_describe_and_refusals(void **state)
@@ -373,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_copy_takes_the_links_time),
         cmocka_unit_test(test_two_engines_overlap_and_one_does_not),
         cmocka_unit_test(test_copy_overlaps_computation),
+        cmocka_unit_test(test_replay_costs_one_launch),
         cmocka_unit_test(test_describe_and_refusals),
     };
 

@@ -198,10 +198,41 @@ static void test_failing_device(void **state)
     rig_free(&r);
 }
 
+/* ---- time ---- */
+
+/* Jobs of a replayed batch share the time that the device tells for the batch. The emulator tells that of the last
+ * launch, which is 20 ms for each batch. */
+static void test_busy_in_replays(void **state)
+{
+    enum { WAVES = 4, LENGTH = 3 };
+    struct rig r;
+    struct rig_out at;
+
+    (void)state;
+    rig_begin(&r, 10);
+    at = rig_node(&r, RIG_SOURCE | RIG_CPU_ONLY, 1, RIG_NOTHING, RIG_NOTHING);
+    for (int i = 0; i < LENGTH; i++)
+        at = rig_node(&r, RIG_SLOW, i, at, RIG_NOTHING);
+    rig_sink(&r, RIG_SINK | RIG_CPU_ONLY, at);
+    rig_end(&r);
+    rig_expect(&r, WAVES);
+    struct df_options o = options_of("all-gpu", DF_DEVICE_EMU);
+    o.inflight = 1;
+    o.cuda_graphs = DF_GRAPHS_ON;
+    struct df_stats stats = rig_check(&r, &o, WAVES);
+    const struct df_worker_stats *gpu = &stats.workers[stats.n_workers - 1];
+    assert_int_equal(gpu->jobs, LENGTH * WAVES);
+    assert_int_equal(stats.memories[0].replayed, LENGTH * WAVES);
+    assert_true(gpu->busy_s >= WAVES * 0.02 * 0.99);
+    assert_true(gpu->busy_s <= stats.makespan_s + 1e-9);
+    rig_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_polled), cmocka_unit_test(test_none_there), cmocka_unit_test(test_failing_device),
+        cmocka_unit_test(test_busy_in_replays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,6 +122,26 @@ static void teams_take_several_workers(void **state)
     sample_free(&s);
 }
 
+/* A team of two waits until two workers are free: 30 + 10 ms here, while the GPU ends it at 25 ms. */
+static void a_team_of_two_waits_for_both(void **state)
+{
+    struct sample s;
+    uint16_t place[8];
+    float priority[8];
+
+    (void)state;
+    sample_begin(&s, 2, 1);
+    sample_node(&s, "long", 30 * MS, NAN, 0, 0, NULL);
+    s.threads = 2;
+    s.traits = DF_THREADS;
+    sample_node(&s, "team", 10 * MS, 25 * MS, 0, 0, NULL);
+    sample_end(&s);
+    place_by(&s, "heft", place, priority);
+    assert_int_equal(place[0], 0);
+    assert_int_equal(place[1], 1);
+    sample_free(&s);
+}
+
 /* A team of the host's workers has a place for as many as a run can have: more are refused, not written past it. */
 static void too_many_workers_are_refused(void **state)
 {
@@ -183,6 +203,7 @@ int main(void)
         cmocka_unit_test(peft_looks_ahead),
         cmocka_unit_test(all_workers_are_used),
         cmocka_unit_test(teams_take_several_workers),
+        cmocka_unit_test(a_team_of_two_waits_for_both),
         cmocka_unit_test(too_many_workers_are_refused),
         cmocka_unit_test(any_graph),
     };

@@ -241,6 +241,8 @@ static void words_match_or_do_not(void **unused)
     struct dfw_estimator *e = make(s, 1);
     assert_true(near(value_at(e, "n=3000", "mode=\"fast = 1\"", 12000), 3e-6, 0.01));
     assert_true(near(value_at(e, "n=3000", "mode=\"slow\"", 12000), 150e-6, 0.01));
+    assert_true(near(value_at(e, "n=3000000", "mode=\"fast = 1\"", 12e6), 3e-3, 0.01)); /* far outside: each by its law */
+    assert_true(near(value_at(e, "n=3000000", "mode=\"slow\"", 12e6), 150e-3, 0.01));
     assert_true(value_at(e, "n=3000", "mode=?", 12000) > 0);
     assert_true(isnan(value_at(e, "n=3000", "", 12000)));    /* declared otherwise */
     assert_true(isnan(value_at(e, "k=3000", "mode=\"slow\"", 12000)));

@@ -260,6 +260,26 @@ static void tiny_graphs_need_no_metis(void **state)
         }
 }
 
+/* A share needs times on both sides. Nodes that take none on the device stay on the host, one as well as several. */
+static void without_a_ratio_all_stay_on_the_host(void **state)
+{
+    struct dfp_options options;
+    (void)state;
+    dfp_options_default(&options);
+    for (uint32_t n = 1; n <= 3; n++) {
+        struct sample s;
+        sample_begin(&s, 1, 1);
+        for (uint32_t i = 0; i < n; i++)
+            sample_node(&s, "work", 2 * MS, 0, 8, 0, NULL);
+        sample_end(&s);
+        uint16_t *place = partition(&s, "gp-thesis", &options);
+        for (uint32_t i = 0; i < n; i++)
+            assert_int_equal(place[i], 0);
+        free(place);
+        sample_free(&s);
+    }
+}
+
 /* ---- METIS as a guest ---- */
 
 /* Many parts of vertices that weigh 1 to 1000: METIS has no reason to print. */
@@ -545,6 +565,7 @@ int main(void)
         cmocka_unit_test(free_nodes_follow_their_neighbours),
         cmocka_unit_test(what_fits_nowhere_is_refused),
         cmocka_unit_test(tiny_graphs_need_no_metis),
+        cmocka_unit_test(without_a_ratio_all_stay_on_the_host),
         cmocka_unit_test(metis_prints_nothing),
         cmocka_unit_test(the_callers_random_numbers_are_untouched),
         cmocka_unit_test(threads_do_not_disturb_each_other),

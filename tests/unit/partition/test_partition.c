@@ -323,6 +323,31 @@ static void metis_prints_nothing(void **state)
     assert_int_equal(printed, 0);
 }
 
+/* Two parts are cut by the true weights: a node that weighs more than all others together is alone in its part. */
+static void a_heavy_node_is_alone_in_its_half(void **state)
+{
+    enum { N = 12 };
+    struct sample s;
+    struct dfp_model model;
+    struct dfp_metis_graph graph;
+    int32_t part[N];
+    const struct dfp_metis_cut cut = { .n_parts = 2, .n_weights = 1, .seed = 1 };
+    (void)state;
+    sample_begin(&s, 2, 1);
+    for (uint32_t v = 0; v < N; v++) {
+        uint32_t from = v - 1;
+        sample_node(&s, "work", 1 * MS, (v ? 10 : 1000) * MS, SAMPLE_MB, v > 0, &from);
+    }
+    sample_end(&s);
+    assert_int_equal(dfp_model_init(&model, &s.problem, NULL), DF_OK);
+    assert_int_equal(dfp_metis_graph_make(&model, DFP_WEIGHT_GPU, DFP_EDGES_HOST, &graph, NULL), DF_OK);
+    assert_int_equal(dfp_metis_call(&graph, &cut, part, NULL), DF_OK);
+    for (int32_t v = 1; v < N; v++)
+        assert_int_not_equal(part[v], part[0]);
+    dfp_metis_graph_free(&graph);
+    sample_free(&s);
+}
+
 static void the_callers_random_numbers_are_untouched(void **state)
 {
     (void)state;
@@ -567,6 +592,7 @@ int main(void)
         cmocka_unit_test(tiny_graphs_need_no_metis),
         cmocka_unit_test(without_a_ratio_all_stay_on_the_host),
         cmocka_unit_test(metis_prints_nothing),
+        cmocka_unit_test(a_heavy_node_is_alone_in_its_half),
         cmocka_unit_test(the_callers_random_numbers_are_untouched),
         cmocka_unit_test(threads_do_not_disturb_each_other),
         cmocka_unit_test(metis_text_reads_back),

@@ -32,6 +32,26 @@ for option in --check=variants --dump=main/half --poison --watchdog=1s --serial;
     expect "sim$option" 2 "${option%%=*}: no kernel is called in the virtual time" ./good --device=sim $option
 done
 
+# gpu variants in .c and .cpp files are for the emulator; one in a .cu file is left out, and its cpu variant runs.
+cat >kinds.df <<'EOT'
+kernel make(out v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = 1; }};
+kernel plus(in v: i32[k], out o: i32[k]) cpu {{ memcpy(o, v, k * sizeof *v); }} gpu "plus.cpp";
+kernel same(in v: i32[k], out o: i32[k]) cpu {{ memcpy(o, v, k * sizeof *v); }} gpu "none.cu";
+kernel last(in v: i32[k]) cpu {{ printf("%d\n", (int)v[0]); }};
+graph main { a: i32[4] = make(); b = plus(a); c = same(b); last(c); }
+EOT
+cat >plus.cpp <<'EOT'
+int plus_gpu(struct df_call *, cudaStream_t, size_t k, const int32_t *v, int32_t *o)
+{
+    for (size_t i = 0; i < k; i++)
+        o[i] = v[i] + 1;
+    return DF_OK;
+}
+EOT
+touch none.cu
+expect cu-is-left-out 0 "the gpu variant of 'same' is left out" "$DFC" kinds.df -o kinds --emu-gpu-code --nvcc=none
+expect cpp-is-not 0 '^2$' ./kinds --device=emu --policy=all-gpu
+
 # df_log: one line each, with node and wave, at the level asked for.
 expect log 0 "^good: node 'main/last', wave 1: sees 80.5 and 160$" ./good --log=info --waves=2
 [ -z "$(./good --waves=2 2>&1)" ] && pass log-quiet || fail log-quiet "said something"

@@ -2,8 +2,11 @@
 """Changes product code in one place at a time, and says which changes the tests notice: tests/mutate.py [--n=60] [--seed=1] [--only=FOLDER]
 
 A mutant is the tree with one operator or constant changed. It is made in a copy of the tree, build/mutate/tree, built there, and tested: first
-by the unit tests of the same room, then by those that link the changed object, then by the golden tests, then by the end-to-end tests, the quick
-ones first. The first test that fails ends it: the mutant was noticed. So does a test that takes three times its time and five seconds more.
+by the unit tests of the same room, then by the other unit tests, then by the golden tests, then by the end-to-end tests, the quick ones first.
+The first test that fails ends it: the mutant was noticed. So does a test that takes three times its time and five seconds more.
+
+Only the tests that reach the changed function are run. To know them, the unchanged tests run once on a copy in which each function to be changed
+makes a file when it is called. A change in a header or outside of functions is tested by all tests whose program links the changed object.
 
 Equal seeds and equal trees give equal mutants. What does not compile, and what compiles to the same machine code, is not counted, and another
 place is drawn for it. Comments, texts, characters, asserts and preprocessor lines are not changed; nor are lines that end processes or remove
@@ -27,6 +30,29 @@ TOPS = ("dsl", "runtime", "memmgr", "partition", "profiles", "compiler")
 BUILDDIR = "build/release"
 CFLAGS = "-g0"                                  # so that equal machine code is equal objects
 FILE_BYTES = 2 << 30
+GROUP = 4                                       # unit tests that are linked before the first of them runs
+DRAWN_BESIDES = 20                              # places looked at before the start, more than are asked for: some do not compile
+REACHED = """#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static __attribute__((unused)) void df_mutate_reached(int place)
+{
+    static char seen[%d];
+    const char *dir = seen[place] ? 0 : getenv("DF_MUTATE_REACHED");
+    seen[place] = 1;
+    if (dir) {
+        int before = errno, fd;
+        char name[4096];
+        snprintf(name, sizeof name, "%%s/%%d", dir, place);
+        if ((fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) >= 0)
+            close(fd);
+        errno = before;
+    }
+}
+#line 1
+"""
 
 TOKEN = re.compile(r"""
       (?P<comment> /\*.*?\*/ | //[^\n]* )
@@ -89,51 +115,114 @@ def in_assert(tokens, i):
     return False
 
 
+def body_of(text, offset):
+    """Where the function's body begins that holds the offset; None outside of functions."""
+    depth, begin, before = 0, None, ""
+    for m in TOKEN.finditer(text):
+        if m.start() >= offset:
+            return begin
+        if m.lastgroup in ("comment", "pre"):
+            continue
+        if m[0] == "{":
+            if depth == 0:
+                begin = m.end() if before == ")" else None
+            depth += 1
+        elif m[0] == "}":
+            depth -= 1
+            if depth == 0:
+                begin = None
+        before = m[0]
+    return None
+
+
+def find_probes(tree, drawn):
+    """The bodies of the functions that hold the places, {file: {offset: number}}, and the number of each place, {(file, offset): number}."""
+    bodies, numbers = {}, {}
+    for file, offset, *_ in drawn:
+        begin = body_of((tree / file).read_text(), offset) if file.endswith(".c") else None
+        if begin is not None:
+            count = sum(len(b) for b in bodies.values())
+            numbers[file, offset] = bodies.setdefault(file, {}).setdefault(begin, count)
+    return bodies, numbers
+
+
+def write_probes(tree, bodies):
+    """Lets each of these functions make a file named by its number when it is called. Returns the texts before, by file."""
+    texts = {file: (tree / file).read_text() for file in bodies}
+    for file, text in texts.items():
+        for begin, number in sorted(bodies[file].items(), reverse=True):
+            text = f"{text[:begin]} df_mutate_reached({number});{text[begin:]}"
+        (tree / file).write_text(REACHED % (max(bodies[file].values()) + 1) + text)
+    return texts
+
+
 class Tests:
-    """The tests of the copy: how long they take, and what they link."""
+    """The tests of the copy: how long they take, what they link, and which places they reach."""
 
     def __init__(self, tree, make):
         self.tree, self.make, self.build = tree, make, tree / BUILDDIR
         self.units = {f"unit-{f.stem[5:]}": f for f in sorted(tree.glob("tests/unit/**/test_*.c"))}
 
-    def measure(self, key):
-        """Runs every test on the unchanged tree; remembers the times while the tree stays the same."""
+    def measure(self, key, drawn):
+        """Runs every test on the tree with probes; remembers the times and what was reached while the tree and the places stay the same."""
         times = self.tree.parent / "times"
-        if times.exists() and times.read_text().startswith(key + "\n"):
-            lines = times.read_text().split("\n")[1:]
-        else:
+        bodies, self.numbers = find_probes(self.tree, drawn)
+        if not times.exists() or not times.read_text().startswith(key + "\n"):
             print("the tests without any change:", flush=True)
-            subprocess.run(["tests/run.sh", BUILDDIR], cwd=self.tree, stdout=subprocess.PIPE, env=environment(), preexec_fn=limit_process)
-            logs = self.build / "test-logs"
-            names = subprocess.run(["tests/run.sh", BUILDDIR, "--list"], cwd=self.tree, stdout=subprocess.PIPE, text=True).stdout.split()
-            lines = []
-            for name in names:
-                said = (logs / name).read_text(errors="replace")
-                if (logs / f"{name}.rc").read_text().strip() != "0" or re.search(r"^not ok (?!.*# SKIP)", said, re.M):
-                    print(f"  {name} fails, and is not used", flush=True)
-                else:
-                    lines.append(f"{name} {(logs / f'{name}.s').read_text().strip()}")
+            texts = write_probes(self.tree, bodies)
+            try:
+                lines = self.run_all()
+            finally:
+                for file, text in texts.items():
+                    (self.tree / file).write_text(text)
             times.write_text("\n".join([key] + lines))
-        self.seconds = {name: float(s) for name, s in (line.split() for line in lines if line)}
+        self.seconds, self.reached = {}, {}
+        for name, s, *places in (line.split() for line in times.read_text().split("\n")[1:]):
+            self.seconds[name], self.reached[name] = float(s), {int(p) for p in places}
+
+    def run_all(self):
+        done = self.make("tests")
+        if done.returncode:
+            sys.exit(done.stdout + "mutate: the tree does not build")
+        names = subprocess.run(["tests/run.sh", BUILDDIR, "--list"], cwd=self.tree, stdout=subprocess.PIPE, text=True).stdout.split()
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            return [line for line in pool.map(self.run_once, names) if line]
+
+    def run_once(self, name):
+        """The test's line among the times: name, seconds, numbers of the places reached; None if it fails or looks at sources alone."""
+        logs, reached = self.tree.parent / "logs" / name, self.tree.parent / "reached" / name
+        if name in ("rooms", "sentences"):
+            return None
+        shutil.rmtree(reached, ignore_errors=True)
+        reached.mkdir(parents=True)
+        done = subprocess.run(["tests/run.sh", BUILDDIR, f"={name}"], cwd=self.tree, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              env=environment() | {"DF_MUTATE_REACHED": str(reached), "DF_TEST_JOBS": "1", "DF_TEST_LOGS": str(logs)},
+                              preexec_fn=limit_process)
+        if done.returncode:
+            print(f"  {name} fails, and is not used", flush=True)
+            return None
+        return " ".join([name, (logs / f"{name}.s").read_text().strip(), *(f.name for f in reached.iterdir())])
 
     def read_symbols(self):
         self.linked = {}
         for name, source in self.units.items():
             self.linked[name] = defined_in(self.build / "tests" / source.stem)
 
-    def order(self, file):
-        """The tests' names for a change of the file, in the order in which they run, as groups."""
+    def order(self, file, offset):
+        """The tests' names for a change of the file at the offset, in the order in which they run, as groups."""
         room = str(pathlib.PurePath(file).parent)
         objects = [self.build / "obj" / pathlib.PurePath(file).with_suffix(".o")] if file.endswith(".c") else []
         symbols = set().union(*(defined_in(o) for o in objects))
+        number = self.numbers.get((file, offset))
+        used = [n for n in self.seconds if number is None or number in self.reached[n]]
         near, far = [], []
         for name, source in self.units.items():
-            if name in self.seconds and (not symbols or symbols & self.linked[name]):
+            if name in used and (number is not None or not symbols or symbols & self.linked[name]):
                 mirrored = str(source.parent.relative_to(self.tree / "tests/unit"))
                 (near if room == mirrored or room.startswith(mirrored + "/") else far).append(name)
-        rest = [n for n in self.seconds if n.startswith("e2e-")]
-        groups = [sorted(g, key=self.seconds.get) for g in (near, far, [n for n in self.seconds if n == "golden"], rest)]
-        return [g[i:i + 8] for g in groups for i in range(0, len(g), 8)]
+        rest = [n for n in used if n.startswith("e2e-")]
+        groups = [sorted(g, key=self.seconds.get) for g in (near, far, [n for n in used if n == "golden"], rest)]
+        return [g[i:i + GROUP] for g in groups for i in range(0, len(g), GROUP)]
 
     def fails(self, name, worker):
         limit = int(3 * self.seconds[name] + 5)
@@ -142,12 +231,15 @@ class Tests:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=limit_process)
         return done.returncode != 0
 
-    def first_failure(self, file):
+    def first_failure(self, file, offset):
         """The name of the test that noticed, or None."""
-        for group in self.order(file):
+        groups = self.order(file, offset)
+        if not groups:
+            print(f"  no test reaches {file}:{offset}", flush=True)
+        for group in groups:
             programs = [f"{BUILDDIR}/tests/{self.units[n].stem}" for n in group if n in self.units]
             if programs and self.make(*programs).returncode:
-                return "the link of " + ", ".join(group)
+                return "the compiler, in " + ", ".join(group)
             with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
                 waiting, running, noticed = list(group), {}, None
                 while (waiting and not noticed) or running:
@@ -165,7 +257,8 @@ class Tests:
 
 
 def environment():
-    return {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    """Without what make adds: the programs that tests build are compiled as they are by `make check`, not by the CC of `make mutate CC=…`."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS")) and k not in ("CC", "CFLAGS")}
 
 
 def limit_process():
@@ -228,12 +321,13 @@ def main():
         command = ["make", "--no-print-directory", f"-j{os.cpu_count()}", f"BUILDDIR={BUILDDIR}", f"CFLAGS={CFLAGS}", f"CC={options.cc}", *targets]
         return subprocess.run(command, cwd=tree, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
-    done = make("tests")
+    looked_at = drawn[:options.n + DRAWN_BESIDES]
+    tests = Tests(tree, make)
+    tests.measure(key + hashlib.sha256(repr(looked_at).encode()).hexdigest(), looked_at)
+    tests.read_symbols()
+    done = make("all")
     if done.returncode:
         sys.exit(done.stdout + "mutate: the tree does not build")
-    tests = Tests(tree, make)
-    tests.measure(key)
-    tests.read_symbols()
     noticed = survived = not_compiled = same = 0
     compiled = {}                               # file: its object without a change
     for file, offset, length, new in drawn:
@@ -255,7 +349,7 @@ def main():
             if make("all").returncode:
                 not_compiled += 1
                 continue
-            test = tests.first_failure(file)
+            test = tests.first_failure(file, offset)
         finally:
             source.write_text(text)
         noticed, survived = noticed + bool(test), survived + (not test)

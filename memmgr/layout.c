@@ -1,8 +1,8 @@
-/* layout.c - a list of segments in order of offset, and for each tenant a list of its segments.
+/* layout.c - a list of segments in order of offset, and for each tenant its segment.
  *
  * Every byte below the end belongs to exactly one segment. A *run* is a row of neighbouring segments that may be taken.
  * A new tenant takes segments from the start of a run, and the rest of the last one stays with the tenant that was
- * there. So a placement adds two segments at most.
+ * there. So a placement adds one segment at most.
  */
 #include "memmgr/layout.h"
 
@@ -16,7 +16,6 @@ struct segment {
     uint64_t offset, bytes;
     uint32_t before, after;             /* neighbours; `after` also links spare records */
     uint32_t tenant;
-    uint32_t previous, next;            /* segments of the same tenant */
     uint32_t last_step;                 /* of the tenant */
     bool offered;
 };
@@ -27,7 +26,7 @@ struct dfm_layout {
     uint32_t first, last, spare;        /* segments: at offset 0, at the end; the first spare record */
     uint32_t n_offered, before_step;
     uint32_t *offered;                  /* segments that were offered; one that was taken since has lost its flag */
-    uint32_t *of_tenant;                /* of a tenant: its first segment */
+    uint32_t *of_tenant;                /* of a tenant: its segment; NONE: it has none, or lost all of it to others */
     struct segment *segments;
 };
 
@@ -41,7 +40,7 @@ uint64_t dfm_layout_rounded(uint64_t bytes, uint64_t alignment)
 struct dfm_layout *dfm_layout_create(uint64_t alignment, uint32_t max_tenants)
 {
     struct dfm_layout *l = max_tenants <= MAX_TENANTS && alignment > 0 ? calloc(1, sizeof *l) : NULL;
-    size_t n = 2 * (size_t)max_tenants + 1;
+    size_t n = (size_t)max_tenants + 1;
 
     if (!l)
         return NULL;
@@ -84,8 +83,7 @@ static uint32_t segment_new(struct dfm_layout *l, uint64_t offset, uint64_t byte
         l->spare = l->segments[s].after;
     else
         s = l->n_segments++;
-    l->segments[s] = (struct segment){ .offset = offset, .bytes = bytes, .before = NONE, .after = NONE, .tenant = NONE,
-                                       .previous = NONE, .next = NONE };
+    l->segments[s] = (struct segment){ .offset = offset, .bytes = bytes, .before = NONE, .after = NONE, .tenant = NONE };
     return s;
 }
 
@@ -97,35 +95,19 @@ static void link_between(struct dfm_layout *l, uint32_t before, uint32_t s, uint
     *(after == NONE ? &l->last : &l->segments[after].before) = s;
 }
 
-static void leave_tenant(struct dfm_layout *l, uint32_t s)
-{
-    const struct segment *x = &l->segments[s];
-    *(x->previous == NONE ? &l->of_tenant[x->tenant] : &l->segments[x->previous].next) = x->next;
-    if (x->next != NONE)
-        l->segments[x->next].previous = x->previous;
-}
-
-static void join_tenant(struct dfm_layout *l, uint32_t s, uint32_t tenant)
-{
-    struct segment *x = &l->segments[s];
-    x->tenant = tenant;
-    x->previous = NONE;
-    x->next = l->of_tenant[tenant];
-    if (x->next != NONE)
-        l->segments[x->next].previous = s;
-    l->of_tenant[tenant] = s;
-}
-
 /* ---- offers ---- */
 
 bool dfm_layout_offer(struct dfm_layout *l, uint32_t tenant)
 {
-    for (uint32_t s = l->of_tenant[tenant]; s != NONE; s = l->segments[s].next)
-        if (!l->segments[s].offered) {
-            l->segments[s].offered = true;
-            l->offered[l->n_offered++] = s;
-        }
-    return l->of_tenant[tenant] != NONE;
+    uint32_t s = l->of_tenant[tenant];
+
+    if (s == NONE)
+        return false;
+    if (!l->segments[s].offered) {
+        l->segments[s].offered = true;
+        l->offered[l->n_offered++] = s;
+    }
+    return true;
 }
 
 void dfm_layout_withdraw(struct dfm_layout *l)
@@ -214,7 +196,7 @@ static void take_run(struct dfm_layout *l, uint32_t s, uint64_t bytes, uint32_t 
         }
         uint32_t next = x->after;
         bytes -= x->bytes;
-        leave_tenant(l, s);
+        l->of_tenant[x->tenant] = NONE;
         x->offered = false;
         x->after = l->spare;
         l->spare = s;
@@ -237,9 +219,10 @@ bool dfm_layout_place(struct dfm_layout *l, uint32_t tenant, uint64_t bytes, uin
     if (run != NONE)
         take_run(l, run, rounded, &before, &after);
     s = segment_new(l, at, rounded);
+    l->segments[s].tenant = tenant;
     l->segments[s].last_step = last_step;
+    l->of_tenant[tenant] = s;
     link_between(l, before, s, after);
-    join_tenant(l, s, tenant);
     if (at + rounded > l->bytes)
         l->bytes = at + rounded;
     *offset = at;
@@ -256,16 +239,12 @@ bool dfm_layout_check(const struct dfm_layout *l)
     for (uint32_t s = l->first; s != NONE; before = s, s = l->segments[s].after) {
         const struct segment *x = &l->segments[s];
         if (x->offset != at || x->bytes == 0 || x->bytes % l->alignment != 0 || x->before != before ||
-            x->tenant >= l->max_tenants || ++n > l->n_segments)
+            x->tenant >= l->max_tenants || l->of_tenant[x->tenant] != s || ++n > l->n_segments)
             return false;
         at += x->bytes;
     }
-    for (uint32_t t = 0; t < l->max_tenants; t++) {
-        uint32_t previous = NONE;
-        for (uint32_t s = l->of_tenant[t]; s != NONE; previous = s, s = l->segments[s].next)
-            if (l->segments[s].tenant != t || l->segments[s].previous != previous || ++n_owned > n)
-                return false;
-    }
+    for (uint32_t t = 0; t < l->max_tenants; t++)
+        n_owned += l->of_tenant[t] != NONE;
     for (uint32_t s = l->spare; s != NONE && n_spare <= l->n_segments; s = l->segments[s].after)
         n_spare++;
     return l->last == before && at == l->bytes && n_owned == n && n + n_spare == l->n_segments;

@@ -24,13 +24,13 @@ struct dfm_layout;
 struct dfm_layout *dfm_layout_create(uint64_t alignment, uint32_t max_tenants);
 void dfm_layout_destroy(struct dfm_layout *layout);
 
-/* The tenant's segments may be taken from now until dfm_layout_withdraw(). false: the tenant has no segment any more,
- * and never will again. */
+/* The tenant's segment may be taken from now until dfm_layout_withdraw(). false: others have taken all of it, so the
+ * tenant has none any more, and never will again. */
 bool dfm_layout_offer(struct dfm_layout *layout, uint32_t tenant);
 /* Until withdraw, segments of all tenants whose last step is below `step` may be taken, too, if they lie beside
  * segments that were offered. */
 void dfm_layout_offer_before(struct dfm_layout *layout, uint32_t step);
-/* Gives a new tenant its offset; its life ends with last_step. false: the offsets overflow. */
+/* Gives a new tenant its offset; its life ends with last_step. A tenant is placed once. false: the offsets overflow. */
 bool dfm_layout_place(struct dfm_layout *layout, uint32_t tenant, uint64_t bytes, uint32_t last_step, uint64_t *offset);
 void dfm_layout_withdraw(struct dfm_layout *layout);
 

@@ -334,9 +334,7 @@ void dfm_pool_free(struct dfm_pool *pool, uint64_t offset)
 {
     uint32_t index = find_used(pool, offset), before, after;
 
-    assert(index != NONE);
-    if (index == NONE)
-        return;
+    assert(index != NONE);              /* it is no offset of a block in use: the caller's mistake */
     tree_remove(pool, &pool->used_tree, index);
     pool->records[index].used = false;
     pool->n_used--;

@@ -225,15 +225,12 @@ static void forget_sender(struct dfm_space *s, uint32_t block)
 
 static void tell_devices(struct dfm_space *s, uint32_t block, uint32_t holders, uint32_t memory)
 {
-    for (uint32_t m = 1; holders >> m; m++) {
-        if (!(holders >> m & 1))
-            continue;
+    for (uint32_t rest = holders; rest; rest &= rest - 1) {
+        uint32_t m = (uint32_t)__builtin_ctz(rest);
         if (m == memory)
             dfm_cache_drop(s->caches[m], block);
         else
             dfm_cache_post_free(s->caches[m], block);
-        if (m == 31)
-            break;
     }
 }
 

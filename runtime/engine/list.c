@@ -7,7 +7,6 @@
 #include "runtime/engine/ports.h"
 #include "runtime/engine/tokens.h"
 #include "runtime/engine/worker.h"
-#include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
 
 /* ---- making ---- */
@@ -188,8 +187,6 @@ void *dfr_list_main(void *arg)
     struct df_run *run = w->run;
     double begin_s = dfr_clock_s();
 
-    if (run->machine.cores)
-        dfr_cores_bind(run->machine.cores, w->index);
     run_waves(run, w);
     if (w->jobs > 0) {
         w->first_s = begin_s;

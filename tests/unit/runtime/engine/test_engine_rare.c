@@ -111,6 +111,7 @@ KERNEL(keeps_worker)
 /* ---- graphs ---- */
 
 static struct df_builder *builder;
+static int hint = DF_CLASS_CPU;         /* of the next nodes */
 
 /* modes: a letter for each port: i(n), o(ut), b(oth). Gives a new node's number. */
 static uint32_t node_of(const char *name, df_function *function, const char *modes, unsigned traits, uint32_t threads,
@@ -133,7 +134,7 @@ static uint32_t node_of(const char *name, df_function *function, const char *mod
         df_builder_node_desc(builder, &(struct df_node_desc){ .kernel = kernel,
                                                               .port_dims = (const uint64_t(*)[DF_MAX_RANK])dims,
                                                               .threads = threads, .ordinal = ordinal,
-                                                              .hint_class = DF_CLASS_CPU },
+                                                              .hint_class = hint },
                              &node, &error) != DF_OK)
         fail_msg("%s", error.text);
     return node;
@@ -289,6 +290,28 @@ static void test_no_host_memory(void **state)
         fails(graph, &o, DF_E_KERNEL, "node 'main/next', wave 0: internal error: more tokens live than were planned");
         df_graph_free(graph);
     }
+}
+
+/* The copy of what a GPU made finds none either. */
+static void test_no_host_memory_for_copy(void **state)
+{
+    struct df_options o = options_of("dmda", DF_DEVICE_EMU, 1);
+    struct df_graph *graph;
+    uint32_t greedy_, made, reads;
+
+    (void)state;
+    greedy_ = node("greedy", greedy, "o");
+    hint = DF_CLASS_GPU;
+    made = node("made", good, "io");
+    hint = DF_CLASS_CPU;
+    reads = node("reads", good, "ii"); /* so what greedy made is not given back before that */
+    arc(greedy_, made, 0);
+    arc(made, reads, 0);
+    arc(greedy_, reads, 1);
+    graph = graph_of();
+    o.inflight = 1;
+    fails(graph, &o, DF_E_DEVICE, "internal error: more tokens live than were planned");
+    df_graph_free(graph);
 }
 
 static void test_nobody_has_it(void **state)
@@ -480,7 +503,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_reason), cmocka_unit_test(test_once_fails),
         cmocka_unit_test(test_gang_waits_in_vain), cmocka_unit_test(test_gang_of_stopped_run),
-        cmocka_unit_test(test_no_host_memory), cmocka_unit_test(test_nobody_has_it),
+        cmocka_unit_test(test_no_host_memory), cmocka_unit_test(test_no_host_memory_for_copy),
+        cmocka_unit_test(test_nobody_has_it),
         cmocka_unit_test(test_buffers), cmocka_unit_test(test_turns), cmocka_unit_test(test_single_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

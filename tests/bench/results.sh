@@ -8,6 +8,7 @@
 # UPDATE=1 puts the tables between their markers in docs/scheduling.md and refreshes docs/results/*.svg.
 # Runs no kernel; only the planning times differ from run to run.
 set -euo pipefail
+export DFC_PROFILE=/nonexistent/profile.db      # no times and no probe of this machine: everybody gets the same figures
 cd "$(dirname "$0")/../.."
 dfc=$(realpath "$1")/bin/dfc out=${2:-build/results}
 mkdir -p "$out/graphs"; out=$(realpath "$out")
@@ -29,7 +30,7 @@ simulate_all() { simulate "$runs" "$1" 1 "$2" "${@:3}" --policy=all; }
 cd "$out/graphs"
 echo "== thesis graphs" >&2
 for kind in ma mm mixed; do for n in 512 1024 2048; do for seed in 1 2 3; do
-    "$out/generate" --kind=$kind --n=$n --seed=$seed --costs >"$kind-$n-$seed.df"
+    { echo 'import "study.df";'; "$out/generate" --kind=$kind --n=$n --seed=$seed --costs; } >"$kind-$n-$seed.df"
     simulate_all "thesis $kind" $kind-$n-$seed "$kind-$n-$seed.df"
 done; done; done
 echo "== factorizations, transforms, stencils" >&2

@@ -6,11 +6,12 @@ by the unit tests of the same room, then by the other unit tests, then by the go
 The first test that fails ends it: the mutant was noticed. So does a test that takes three times its time and five seconds more.
 
 Only the tests that reach the changed function are run. To know them, the unchanged tests run once on a copy in which each function to be changed
-makes a file when it is called. A change in a header or outside of functions is tested by all tests whose program links the changed object.
+makes a file when it is called. For a change outside of functions, the unit tests that link the object run, and all other tests. For a change in a
+header, all tests run.
 
 Equal seeds and equal trees give equal mutants. What does not compile, and what compiles to the same machine code, is not counted, and another
-place is drawn for it. Comments, texts, characters, asserts and preprocessor lines are not changed; nor are lines that end processes or remove
-files, nor sizes of arrays, nor what flex and bison read. Tests that fail without any change are not used.
+place is drawn for it. Comments, texts, characters, asserts, attributes and preprocessor lines are not changed. Nor are lines that end processes or
+remove files, nor sizes of arrays, nor what flex and bison read. Tests that fail without any change are not used.
 
 The last line is `N noticed, N survived, N not compiled`.
 """
@@ -68,7 +69,7 @@ SWAPS = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"
          "&": ("|",), "|": ("&",), "^": ("|",), "<<": (">>",), ">>": ("<<",), "++": ("--",), "--": ("++",),
          "+=": ("-=",), "-=": ("+=",), "*=": ("/=",), "/=": ("*=",), "|=": ("&=",), "&=": ("|=",)}
 SPACED = {"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "<", ">"}     # with a space on both sides they have two operands
-LEFT_ALONE = re.compile(r"\b(?:assert|static_assert|_Static_assert|kill|unlink|rmdir|remove|rename|nftw)\b")
+LEFT_ALONE = re.compile(r"\b(?:assert|static_assert|_Static_assert|kill|unlink|rmdir|remove|rename|nftw|__attribute__)\b")
 
 
 def changed_numbers(text):
@@ -329,7 +330,7 @@ def main():
     if done.returncode:
         sys.exit(done.stdout + "mutate: the tree does not build")
     noticed = survived = not_compiled = same = 0
-    compiled = {}                               # file: its object without a change
+    compiled, objects = {}, digest_of_objects(tree)     # file: its object without a change; of all objects
     for file, offset, length, new in drawn:
         if noticed + survived == options.n:
             break
@@ -349,6 +350,9 @@ def main():
             if make("all").returncode:
                 not_compiled += 1
                 continue
+            if file not in compiled and objects == digest_of_objects(tree):
+                same += 1
+                continue
             test = tests.first_failure(file, offset)
         finally:
             source.write_text(text)
@@ -358,6 +362,14 @@ def main():
         print(f"{same} drawn besides that compile to the same machine code")
     print(f"{noticed} noticed, {survived} survived, {not_compiled} not compiled")
     return 0
+
+
+def digest_of_objects(tree):
+    """Of the machine code of all product code, for changes in headers."""
+    digest = hashlib.sha256()
+    for file in sorted(f for top in TOPS for f in (tree / BUILDDIR / "obj" / top).rglob("*.o")):
+        digest.update(file.read_bytes())
+    return digest.digest()
 
 
 def describe(text, file, offset, length, new):

@@ -219,11 +219,12 @@ static double data_there_s(struct dmda *d, uint64_t job, uint32_t unit, double n
             store(&d->links[__builtin_ctz(holders)].out_free_s, out_free_s);
             store(there(d, job, value, 0), out_free_s);
         }
-        if (unit > 0)
+        if (unit > 0) {
             in_free_s = at_s = fmax(at_s, in_free_s) + df_link_time_s(&units[unit].h2d,
                                                                       d->view->graph->values[value].bytes);
-        if (unit > 0 && send)
-            store(there(d, job, value, unit), at_s);
+            if (send)
+                store(there(d, job, value, unit), at_s);
+        }
         all_s = fmax(all_s, at_s);
     }
     if (send)

@@ -174,6 +174,27 @@ static void test_dmda_sends_no_empty_tokens(void **state)
     machine_end(&m);
 }
 
+/* A token that was sent for is expected there for the next reader, too: it is not sent again. */
+static void test_dmda_sends_a_token_once(void **state)
+{
+    struct machine m;
+    uint32_t units;
+
+    (void)state;
+    machine_begin(&m, 100, 1, 1);
+    m.platform.units[1].h2d.bytes_per_s = 1e8; /* 10 ms a token */
+    for (uint32_t k = 0; k < m.rig.graph->n_works; k++) {
+        m.time_s[k] = 15 * MS;
+        m.time_s[m.rig.graph->n_works + k] = 0.5 * MS;
+    }
+    machine_policy(&m, "dmda", NULL);
+    machine_push(&m, 1, 0, false, &units);
+    assert_int_equal(units, 2);
+    machine_push(&m, 2, 0, false, &units); /* 11 ms there, 15 ms here; with a second copy 21 ms there */
+    assert_int_equal(units, 2);
+    machine_end(&m);
+}
+
 /* What is done no longer delays: estimates do not drift away. */
 static void test_dmda_forgets_what_is_done(void **state)
 {
@@ -631,6 +652,7 @@ int main(void)
         cmocka_unit_test(test_names), cmocka_unit_test(test_eager_is_first_come_first_served),
         cmocka_unit_test(test_ws_steals), cmocka_unit_test(test_dmda_goes_where_it_ends_first),
         cmocka_unit_test(test_dmda_sends_no_empty_tokens),
+        cmocka_unit_test(test_dmda_sends_a_token_once),
         cmocka_unit_test(test_dmda_knows_where_data_is), cmocka_unit_test(test_dmda_forgets_what_is_done),
         cmocka_unit_test(test_static_follows_plan), cmocka_unit_test(test_all_on_one),
         cmocka_unit_test(test_older_waves_first), cmocka_unit_test(test_loading_is_no_drift),

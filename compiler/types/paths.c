@@ -24,9 +24,9 @@ void dfc_path_tidy(char *path)
     char *out = path + absolute, *floor = out; /* floor: what precedes it stays: a leading "/", or "../…" that nothing
                                                 * can cancel */
     const char *in = path + absolute;
-    while (*in) {
+    while (in && *in) {
         size_t length = strcspn(in, "/");
-        const char *next = in + length + (in[length] == '/');
+        const char *next = in[length] ? in + length + 1 : NULL;    /* the end may be written over below */
         if (length == 2 && in[0] == '.' && in[1] == '.') {
             if (out > floor) {
                 out--;                                  /* the slash after the last name */

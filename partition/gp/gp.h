@@ -223,7 +223,8 @@ extern const struct dfp_partitioner *const dfp_others[]; /* all planners but gp;
 int dfp_replay_plan(const struct dfp_search *search, const struct dfp_partitioner *planner, uint16_t *place,
                     float *priority, struct df_error *error);
 
-/* Splits the nodes that are on devices among all devices, by METIS; search->place is input and output. */
+/* Splits the nodes that are on devices among all devices, by METIS; search->place is input and output. For
+ * platforms with two devices or more. */
 int dfp_metis_split(struct dfp_search *search, struct df_error *error);
 
 /* gp_load.c: anneals search->place. The cost is the bottleneck load, plus `spare` times the mean time of copies per

@@ -210,8 +210,6 @@ int dfp_metis_split(struct dfp_search *search, struct df_error *error)
     const struct dfp_compact *c = &search->compact;
     struct dfp_metis_graph graph, devices = { 0 };
     uint32_t n_devices = c->n_units - 1;
-    if (n_devices < 2)
-        return DF_OK;
     int code = dfp_metis_graph_make(&c->model, DFP_WEIGHT_GPU, DFP_EDGES_DEVICES, &graph, error);
     if (code)
         return code;

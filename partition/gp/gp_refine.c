@@ -48,12 +48,10 @@ static uint32_t pick(struct anneal *a)
     return a->c->movable[dfp_random_below(&a->random, a->c->n_movable)];
 }
 
-/* Another unit that can run the node, by chance; its own unit if there is no other. */
+/* Another unit that can run the node, by chance. There is one: nodes that are picked or in the chain have several. */
 static uint32_t other_unit(struct anneal *a, uint32_t node)
 {
     uint32_t others = a->c->allowed[node] & ~(1u << a->s->place[node]), n = (uint32_t)__builtin_popcount(others);
-    if (!n)
-        return a->s->place[node];
     for (uint32_t k = n > 1 ? dfp_random_below(&a->random, n) : 0; k; k--)
         others &= others - 1;
     return (uint32_t)__builtin_ctz(others);

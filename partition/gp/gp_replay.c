@@ -11,7 +11,6 @@
 
 #include "partition/gp/gp.h"
 #include "runtime/base/error.h"
-#include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
 
 enum {
@@ -43,9 +42,6 @@ static int replay(struct dfp_search *search, const char *policy, bool is_start, 
     struct dfr_simulate_options options = { .policy = policy, .waves = 1, .inflight = 1,
                                             .seed = search->options->seed, .oldest_first = true };
     struct dfr_simulation run = { .place = search->place, .start_s = start_s };
-    const struct dfr_policy *known = dfr_policy_find(policy, NULL);
-    if (!known || known->needs_plan)
-        return DF_OK;
     struct dfr_simulation as_run = { 0 };
     int code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &run, error);
     if (!code && strcmp(policy, "ws") == 0) {

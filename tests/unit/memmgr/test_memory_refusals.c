@@ -193,6 +193,34 @@ static void test_given_up_meanwhile(void **state)
     world_end(&w);
 }
 
+/* Device 1 asks device 2, which has sent the block to the host meanwhile: device 1 takes it from there. */
+static void test_at_home_meanwhile(void **state)
+{
+    struct df_error error;
+    struct job *j;
+
+    (void)state;
+    begin(2);
+    make_on(2, 2, 1);
+    j = job_of(0, 1, 2, DFM_NONE, 0);
+    assert_int_equal(world_reserve(&w, j), DFM_RESERVED);
+    assert_true(dfm_cache_expect(w.caches[1], &j->pieces[0], 0));
+    assert_int_equal(dfm_cache_to_host(w.caches[2], 2, &error), DF_OK);
+    carry_out_all(2);
+    dfm_cache_post_fetch(w.caches[2], 0);
+    carry_out_all(2);
+    assert_int_equal(world_stats(&w, 2).peer_copies, 0);
+    world_poll(&w, 1);
+    assert_false(dfm_cache_is_coming(w.caches[1], &j->pieces[0]));
+    world_load_arrived(&w, j);
+    assert_true(j->loaded);
+    carry_out_all(1);
+    world_run_on_device(&w, j);
+    world_poll(&w, 2);
+    assert_int_equal(world_stats(&w, 1).h2d_copies, 1);
+    world_end(&w);
+}
+
 /* Device 2 has sent a block to device 1 and said so in `valid`, and its answer has not come yet when device 1 is asked
  * for the block, by the host or by device 3. The question waits for the answer. */
 static void test_asked_before_the_answer(void **state)
@@ -311,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nobody_has_it), cmocka_unit_test(test_no_room_at_home),
         cmocka_unit_test(test_peer_refused), cmocka_unit_test(test_given_up_meanwhile),
+        cmocka_unit_test(test_at_home_meanwhile),
         cmocka_unit_test(test_asked_before_the_answer), cmocka_unit_test(test_checks_notice),
         cmocka_unit_test(test_impossible_sizes),
     };

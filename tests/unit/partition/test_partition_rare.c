@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "partition/draw/draw.h"
+#include "partition/gp/gp.h"
+#include "partition/model/model.h"
 #include "partition/planner/plan_report.h"
 #include "sample_graph.h"
 
@@ -82,8 +84,10 @@ static void nothing_costs(void **state)
     for (uint32_t gpus = 0; gpus <= 3; gpus++) {
         struct sample s;
         sample_begin(&s, 2, gpus);
-        for (uint32_t u = 1; u <= gpus; u++)
+        for (uint32_t u = 1; u <= gpus; u++) {
             s.platform.units[u].h2d = s.platform.units[u].d2h = (struct df_link){ 1e30, 0, 0 };
+            s.platform.units[u].workers = u; /* devices that differ */
+        }
         for (int i = 0; i < 2; i++) {
             uint32_t a = sample_node(&s, "a", 0, 0, 8, 0, NULL), b = sample_node(&s, "b", 0, 0, 8, 1, &a),
                      c = sample_node(&s, "c", 0, 0, 8, 1, &a);
@@ -118,6 +122,19 @@ static void runs_nowhere(void **state)
         sample_node(&s, "c", 1 * MS, 1 * MS, 0, 1, &b);
         sample_end(&s);
         plan_by_all(&s, DF_E_REFUSED, "b");
+        for (size_t p = 0; dfp_partitioners[p]; p++) { /* a placement alone */
+            struct dfp_options options;
+            struct df_error error = { "" };
+            uint16_t place[3];
+            dfp_options_default(&options);
+            options.budget = 40;
+            assert_int_equal(dfp_partitioners[p]->run(&s.problem, &options, place, &error), DF_E_REFUSED);
+            assert_string_equal(error.text, "node 'main/b#2' can run on no unit of platform 'study'");
+        }
+        struct dfp_model model;
+        assert_int_equal(dfp_model_init(&model, &s.problem, NULL), DF_OK);
+        for (uint32_t v = 0; v < 3; v++)
+            assert_false(dfp_model_is_too_large(&model, v));
         sample_free(&s);
     }
 }
@@ -217,6 +234,99 @@ static void another_problem(void **state)
     assert_true(rank[0] == 0 && rank[1] == 0);
     sample_free(&s);
     sample_free(&other);
+}
+
+/* ---- the evaluators ---- */
+
+/* Both evaluators say so of the placement. */
+static void evaluated(const struct sample *s, const uint16_t *place, double expected_s, uint32_t peer_copies)
+{
+    struct dfp_evaluation e;
+    struct df_error error = { "" };
+    double fast_s;
+
+    if (dfp_evaluate(&s->problem, place, NULL, &e, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    sample_near(e.makespan_s, expected_s);
+    assert_int_equal(e.peer_copies, peer_copies);
+    assert_int_equal(dfp_evaluate_fast(&s->problem, place, NULL, &fast_s, &error), DF_OK);
+    sample_near(fast_s, expected_s);
+}
+
+/* A token that is there at the start goes directly from one device to the other, or over the host if they do not see
+ * each other. */
+static void there_at_the_start(void **state)
+{
+    static const uint16_t place[] = { 1, 2 };
+    (void)state;
+    for (int peers = 0; peers < 2; peers++) {
+        struct sample s;
+        sample_begin(&s, 1, 2);
+        for (uint32_t u = 1; u <= 2 && peers; u++)
+            s.platform.units[u].peer = (struct df_link){ 2e9, 0, 0 };
+        uint32_t a = sample_node(&s, "a", 0, 0, SAMPLE_MB, 0, NULL);
+        sample_node(&s, "b", 5 * MS, 3 * MS, 0, 1, &a);
+        sample_end(&s);
+        evaluated(&s, place, peers ? 0.5 * MS + 3 * MS : 2 * 2 * MS + 3 * MS, peers);
+        sample_free(&s);
+    }
+}
+
+/* A node that costs nothing takes no worker, although it waits for its input: the other job begins at once. */
+static void free_between(void **state)
+{
+    static const uint16_t place[] = { 0, 0, 0, 0 };
+    struct sample s;
+
+    (void)state;
+    sample_begin(&s, 1, 0);
+    uint32_t a = sample_node(&s, "a", 1 * MS, NAN, 8, 0, NULL), b = sample_node(&s, "b", 0, NAN, 8, 1, &a);
+    sample_node(&s, "c", 2 * MS, NAN, 0, 1, &b);
+    sample_node(&s, "d", 4 * MS, NAN, 0, 1, &a);
+    sample_end(&s);
+    evaluated(&s, place, 7 * MS, 0);
+    sample_free(&s);
+}
+
+static void damaged_graph(void **state)
+{
+    static const uint16_t place[] = { 0, 0 };
+    struct dfp_evaluation e;
+    struct df_error error;
+    struct sample s;
+
+    (void)state;
+    sample_begin(&s, 1, 0);
+    uint32_t a = sample_node(&s, "a", 1 * MS, NAN, 8, 0, NULL);
+    sample_node(&s, "b", 1 * MS, NAN, 0, 1, &a);
+    sample_end(&s);
+    ((struct df_value *)s.graph->values)[0].n_readers = 0;
+    assert_int_equal(dfp_evaluate(&s.problem, place, NULL, &e, &error), DF_E_ARGUMENT);
+    assert_string_equal(error.text, "1 of 2 nodes never become ready: the graph is damaged");
+    sample_free(&s);
+}
+
+/* A value with more readers than gp moves at once. */
+static void many_readers(void **state)
+{
+    struct sample s;
+    struct dfp_options options;
+    struct df_error error;
+    double predicted_s;
+
+    (void)state;
+    sample_begin(&s, 2, 1);
+    uint32_t a = sample_node(&s, "a", 1 * MS, 1 * MS, 8, 0, NULL);
+    for (uint32_t i = 0; i < 70; i++)
+        sample_node(&s, "b", 1 * MS, 1 * MS, 0, 1, &a);
+    sample_end(&s);
+    dfp_options_default(&options);
+    options.objective = DFP_LATENCY;
+    options.budget = 100;
+    options.threads = 1;
+    assert_int_equal(plan_by(&s, "gp", &options, &predicted_s, &error), DF_OK);
+    assert_true(predicted_s < 30 * MS); /* three workers, and copies of next to nothing */
+    sample_free(&s);
 }
 
 /* ---- large tokens ---- */
@@ -359,6 +469,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_node), cmocka_unit_test(nothing_costs), cmocka_unit_test(runs_nowhere),
         cmocka_unit_test(fits_one_device), cmocka_unit_test(progress_is_told),
+        cmocka_unit_test(there_at_the_start),
+        cmocka_unit_test(free_between), cmocka_unit_test(damaged_graph), cmocka_unit_test(many_readers),
         cmocka_unit_test(another_problem), cmocka_unit_test(no_layout_for_the_huge),
         cmocka_unit_test(too_large_to_address), cmocka_unit_test(promises), cmocka_unit_test(one_name_twice),
         cmocka_unit_test(summary_of_many_flows),

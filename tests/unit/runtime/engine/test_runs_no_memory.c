@@ -57,7 +57,9 @@ static uint32_t fail_each(struct work *w)
             failing_set(place, n);
             w->does(w);
             failing_end();
-            if (w->status != DF_OK && (w->status != DF_E_MEMORY || !(strstr(w->error.text, "memory") || strstr(w->error.text, "cannot reserve"))))
+            if (w->status != DF_OK &&
+                (w->status != DF_E_MEMORY ||
+                 !(strstr(w->error.text, "memory") || strstr(w->error.text, "cannot reserve"))))
                 fail_msg("call %llu at %p: status %d, '%s'", (unsigned long long)n, failing_places[place].address,
                          w->status, w->error.text);
             if (failing_n_live != kept)

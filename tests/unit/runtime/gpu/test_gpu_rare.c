@@ -286,15 +286,17 @@ static struct df_options alternate(struct df_plan *plan, uint16_t *place, const 
     return o;
 }
 
-/* What one GPU made has come to the host, and cannot be sent on to the other. */
+/* What one GPU made has come to the host while a job of the other waits for it, and cannot be sent on. */
 static void test_sending_on_fails(void **state)
 {
     struct df_platform p = machine(2, false);
     uint16_t place[4];
     struct df_plan plan;
-    struct df_options o = alternate(&plan, place, &p, 2);
+    struct df_options o;
 
     (void)state;
+    p.units[1].d2h.latency_s = 20e-3;   /* so that the other job waits by then */
+    o = alternate(&plan, place, &p, 2);
     use_emulator();
     dfr_cuda_ops.copy = refuse_h2d;     /* on the second GPU */
     fails(&o, 2, DF_E_DEVICE, "node 'main/bump', wave 0: planted in copy");

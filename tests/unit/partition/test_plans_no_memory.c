@@ -89,7 +89,7 @@ static void do_it(void *arg)
     w->status = w->does(w, &w->error);
 }
 
-/* A place's 1st, 4th, 16th, ... call fails. Gives how many times the work was refused. */
+/* A place's 1st, 2nd, 8th, 32nd, ... call fails. Gives how many times the work was refused. */
 static uint32_t fail_each(struct work *w)
 {
     uint32_t n_refused = 0;
@@ -100,7 +100,7 @@ static uint32_t fail_each(struct work *w)
     assert_true(failing_n > 0 && failing_n < FAILING_PLACES);
     kept = failing_n_live;
     for (uint32_t place = 0; place < failing_n; place++)
-        for (uint64_t n = 1; n <= failing_places[place].calls; n *= 4) {
+        for (uint64_t n = 1; n <= failing_places[place].calls; n *= n == 1 ? 2 : 4) {
             failing_set(place, n);
             do_it(w);
             failing_end();

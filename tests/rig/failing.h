@@ -1,10 +1,10 @@
 /* failing.h - the program's own allocations fail, one place of the code after the other. It defines malloc and its
  * relatives, so one file of a test includes it.
  *
- * Words:     a *place* is the return address of a call of malloc, calloc, realloc, aligned_alloc or mmap in the program's
- *            own text. Calls by shared libraries never fail.
- * Use:       failing_learn() notes the places, and how often each is reached, while the test does once what it is about.
- *            Then failing_set(place, n) lets the n-th call of one place fail, and the test does it again.
+ * Words:     a *place* is the return address of a call of malloc, calloc, realloc, aligned_alloc or mmap in the
+ *            program's own text. Calls by shared libraries never fail.
+ * Use:       failing_learn() notes the places, and how often each is reached, while the test does once what it is
+ *            about. Then failing_set(place, n) lets the n-th call of one place fail, and the test does it again.
  * Sanitizer: it has a malloc of its own. FAILING is 0 then, and the test is skipped.
  */
 #ifndef FAILING_H
@@ -102,7 +102,8 @@ static void failing_drop(const void *p)
     if (!p)
         return;
     pthread_mutex_lock(&failing_lock);
-    for (uint32_t i = failing_hash(p), tries = 0; failing_live[i] && tries < FAILING_LIVE; i = (i + 1) % FAILING_LIVE, tries++)
+    for (uint32_t i = failing_hash(p), tries = 0; failing_live[i] && tries < FAILING_LIVE;
+         i = (i + 1) % FAILING_LIVE, tries++)
         if (failing_live[i] == p) {
             failing_live[i] = FAILING_GONE;
             failing_n_live--;

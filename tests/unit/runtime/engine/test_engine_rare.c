@@ -128,8 +128,8 @@ static uint32_t node_of(const char *name, df_function *function, const char *mod
     if (!builder)
         builder = df_builder_new("g");
     for (unsigned p = 0; p < desc.n_ports; p++)
-        ports[p] = (struct df_port_desc){ names[p], modes[p] == 'i' ? DF_IN : modes[p] == 'o' ? DF_OUT : DF_INOUT, DF_I64,
-                                          1 };
+        ports[p] = (struct df_port_desc){ names[p], modes[p] == 'i' ? DF_IN : modes[p] == 'o' ? DF_OUT : DF_INOUT,
+                                          DF_I64, 1 };
     if (df_builder_kernel(builder, &desc, &kernel, &error) != DF_OK ||
         df_builder_node_desc(builder, &(struct df_node_desc){ .kernel = kernel,
                                                               .port_dims = (const uint64_t(*)[DF_MAX_RANK])dims,
@@ -358,8 +358,8 @@ static void test_buffers(void **state)
     graph = graph_of();
     b[0].node = "main/two";
     b[0].given = 1;
-    fails(graph, &o, DF_E_ARGUMENT, "buffer of node 'main/two', output 0: it is given, but output 1 of node 'main/two' is "
-                                    "not: a node is called for all it makes or for nothing");
+    fails(graph, &o, DF_E_ARGUMENT, "buffer of node 'main/two', output 0: it is given, but output 1 of node 'main/two' "
+                                    "is not: a node is called for all it makes or for nothing");
     b[0].given = 0;
     b[0].bytes = 0;
     o.waves = 0;                        /* no token, so no byte is needed */

@@ -280,7 +280,7 @@ static void free_between(void **state)
 
     (void)state;
     sample_begin(&s, 1, 0);
-    uint32_t a = sample_node(&s, "a", 1 * MS, NAN, 8, 0, NULL), b = sample_node(&s, "b", 0, NAN, 8, 1, &a);
+    uint32_t a = sample_node(&s, "a", 1 * MS, NAN, 8, 0, NULL), b = sample_node(&s, "b", 0, 0, 8, 1, &a);
     sample_node(&s, "c", 2 * MS, NAN, 0, 1, &b);
     sample_node(&s, "d", 4 * MS, NAN, 0, 1, &a);
     sample_end(&s);

@@ -18,11 +18,6 @@ struct kind {
     bool large;                         /* lean, and the graph has LARGE_NODES or more */
 };
 
-static inline bool has_deque(const struct dfr_worker *w, struct kind kind)
-{
-    return kind.lean || w->deque;
-}
-
 /* ---- gangs ---- */
 
 static inline bool gang_gathers(const struct df_run *run)
@@ -97,20 +92,21 @@ static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
     return true;
 }
 
-static inline int call_lean(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot)
+static inline int call_lean(struct df_run *run, struct dfr_worker *w, struct dfr_deque *deque, uint32_t node,
+                            uint32_t slot)
 {
     void *const *ports = run->firing.nodes[node].flags & DFR_N_TMP ? dfr_ports(run, w, w->call.job)
                                                                     : dfr_tokens_ports(run, node, slot);
     int code;
 
-    dfr_deque_leave(w->deque);
+    dfr_deque_leave(deque);
     code = dfr_call_kernel(run, w, ports);
-    dfr_deque_enter(w->deque, run->threads.fences);
+    dfr_deque_enter(deque, run->threads.fences);
     return code;
 }
 
-static inline __attribute__((always_inline)) void run_job(struct df_run *run, struct dfr_worker *w, uint64_t job,
-                                                          struct kind kind)
+static inline __attribute__((always_inline)) void run_job(struct df_run *run, struct dfr_worker *w,
+                                                          struct dfr_deque *deque, uint64_t job, struct kind kind)
 {
     uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
     int code;
@@ -118,18 +114,18 @@ static inline __attribute__((always_inline)) void run_job(struct df_run *run, st
     w->call.job = job;
     w->call.wave = dfr_job_wave(run, job);
     if (kind.lean)
-        code = call_lean(run, w, node, slot);
+        code = call_lean(run, w, deque, node, slot);
     else if (!call_any(run, w, &code))
         return;
-    if (has_deque(w, kind)) {
-        atomic_store_explicit(&w->deque->n_done, atomic_load_explicit(&w->deque->n_done, memory_order_relaxed) + 1,
+    if (kind.lean || deque) {
+        atomic_store_explicit(&deque->n_done, atomic_load_explicit(&deque->n_done, memory_order_relaxed) + 1,
                               memory_order_relaxed);
         /* acquire: all that those workers did which have no jobs any more */
         w->alone = atomic_load_explicit(&run->threads.n_active, memory_order_acquire) == 1;
     } else {
         w->jobs++;
     }
-    if (kind.lean && code == DF_OK && !w->call.failed)
+    if (kind.lean && __builtin_expect(code == DF_OK && !w->call.failed, 1))
         dfr_released(run, w, node, slot, w->call.wave);
     else
         dfr_engine_done(run, w, &w->call, code, 0);
@@ -234,14 +230,15 @@ static bool pop_large(struct df_run *run, struct dfr_worker *w, uint64_t *turn, 
 
 /* ---- with jobs ---- */
 
-static inline __attribute__((always_inline)) bool next_job(struct df_run *run, struct dfr_worker *w, uint64_t *turn,
-                                                           uint64_t *job, struct kind kind)
+static inline __attribute__((always_inline)) bool next_job(struct df_run *run, struct dfr_worker *w,
+                                                           struct dfr_deque *deque, uint64_t *turn, uint64_t *job,
+                                                           struct kind kind)
 {
-    if (!has_deque(w, kind))
+    if (!kind.lean && !deque)
         return take(run, w, job);
     if (!(kind.large ? pop_large(run, w, turn, job) : pop_newest(w, job)))
         return false;
-    if (dfr_deque_size(w->deque) > 0)
+    if (dfr_deque_size(deque) > 0)
         dfr_steal_wake(run);            /* there are more jobs than the one that it runs next */
     return true;
 }
@@ -250,13 +247,14 @@ static inline __attribute__((always_inline)) bool next_job(struct df_run *run, s
 static inline __attribute__((always_inline)) void run_jobs(struct df_run *run, struct dfr_worker *w, uint64_t job,
                                                            struct kind kind)
 {
+    struct dfr_deque *deque = w->deque; /* no kernel changes it, but the compiler cannot know */
     uint64_t turn = 0;
 
     do {
-        run_job(run, w, job, kind);
+        run_job(run, w, deque, job, kind);
         if (!kind.lean && may_join(run, w))
             w->busy_s -= join_gang(run, w);
-    } while (!dfr_stopped(run) && next_job(run, w, &turn, &job, kind));
+    } while (!dfr_stopped(run) && next_job(run, w, deque, &turn, &job, kind));
 }
 
 static __attribute__((noinline)) void run_lean(struct df_run *run, struct dfr_worker *w, uint64_t job)

@@ -12,6 +12,7 @@
 #     rooms, sentences                 tests/rooms.py and tests/sentences.py: the sources themselves
 # Everything a failed test printed is shown; the last line is `N passed, N failed, N skipped`.
 set -u
+unset UPDATE                                    # it is for the pages of the caller (make coverage UPDATE=1), not for what tests write
 cd "$(dirname "$0")/.."
 build=$(realpath "$1"); name=${2:-}
 logs=${DF_TEST_LOGS:-$build/test-logs}

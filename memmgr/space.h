@@ -11,11 +11,11 @@
  *           its tokens lie in memory that somebody else keeps, who lends it for the run.
  *
  * States of a block (`valid` says which):
- *     1  empty      valid = 0, no memory
- *     2  filling    valid = 0; the job that makes it has taken memory on the unit that it runs on
+ *     1  empty      valid = 0, no memory.
+ *     2  filling    valid = 0; the job that makes it has taken memory on the unit that it runs on.
  *     3  valid      valid != 0: every holder has the same bytes. 2 -> 3 by the job's end, before its readers are
  *                   released.
- *     4  empty      3 -> 4 by the last reader's end (dfm_space_drop), or by an inout job that takes the storage over
+ *     4  empty      3 -> 4 by the last reader's end (dfm_space_drop), or by an inout job that takes the storage over.
  *
  * In state 3, a memory becomes a holder when a copy to it is complete, and a device stops being one when it evicts. The
  * host's bit is never cleared before state 4. If several devices hold a block, only one of them, its `sender`, copies

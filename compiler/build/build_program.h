@@ -1,11 +1,11 @@
 /* build_program.h - what the files of the build share: from a loaded graph to a linked program.
  *
- *   - build_program.c the steps, in order
- *   - build_tools.c   compilers, CUDA toolkit and libraries of this machine
- *   - build_units.c   which files are compiled, and with which command
- *   - build_link.c    the link line, and what its failures mean
- *   - build_deps.c    -MD
- *   - emit_*.c        the text that is compiled (emit.h)
+ *   - build_program.c the steps, in order.
+ *   - build_tools.c   compilers, CUDA toolkit and libraries of this machine.
+ *   - build_units.c   which files are compiled, and with which command.
+ *   - build_link.c    the link line, and what its failures mean.
+ *   - build_deps.c    -MD.
+ *   - emit_*.c        the text that is compiled (emit.h).
  *
  * Memory:   dfc_units_free() and dfc_tools_free() return what the program's units and tools hold.
  * Output:   the same input gives the same bytes: no temporary path, time or order of completion reaches the program.

@@ -1,5 +1,5 @@
-/* gp_list.c - starts by list scheduling. Nodes are taken in an order of urgency, and each goes to the unit with the
- * least
+/* gp_list.c - starts by list scheduling. Nodes are taken in an order of urgency. Each goes to the unit
+ * for which this is least:
  *
  *     EFT + λ · OCT + κ · price[unit] · time
  *

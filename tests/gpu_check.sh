@@ -126,7 +126,7 @@ if [ -z "$nvcc" ]; then
 else
     compile sum examples/sum/sum.df && compare sum --seed=3 && agree sum --seed=3
     planted
-    "${CC:-cc}" -std=c11 -O2 -o "$work/generate" examples/matrix/generate.c
+    ${CC:-cc} -std=c11 -O2 -o "$work/generate" examples/matrix/generate.c
     kinds='mm ma mixed'
     find_blas || { skip matrix 'no cuBLAS with its header, in the toolkit or among the packages of python3'; kinds=; }
     for kind in $kinds; do
@@ -143,8 +143,8 @@ else
         else skip matrix-mixed-on-cuda 'no GPU'; fi
     done
     L=(-I"$build/include" -L"$build/lib" -Wl,-rpath,"$build/lib")
-    if "${CC:-cc}" -D_GNU_SOURCE -O2 "${L[@]}" -o "$work/synthetic" examples/photo/synthetic.c -lpng -lm &&
-       "${CC:-cc}" -D_GNU_SOURCE -O2 "${L[@]}" -o "$work/check" examples/photo/check.c -lpng -lm && compile photo examples/photo/photo.df; then
+    if ${CC:-cc} -D_GNU_SOURCE -O2 "${L[@]}" -o "$work/synthetic" examples/photo/synthetic.c -lpng -lm &&
+       ${CC:-cc} -D_GNU_SOURCE -O2 "${L[@]}" -o "$work/check" examples/photo/check.c -lpng -lm && compile photo examples/photo/photo.df; then
         "$work/synthetic" 700 500 1 "$work/in.png"
         if [ -z "$gpu" ]; then no_gpu_is_said photo --input="$work/in.png" --output="$work/out.png"; skip photo-on-cuda 'no GPU'; else
             for policy in eager ws dmda gp-thesis all-gpu; do for set in '' --gpu-mem=1MiB; do
@@ -154,7 +154,7 @@ else
             done; done
         fi
     fi
-    "${CC:-cc}" -c -O1 -I"$build/include" -o "$work/kernels.o" tests/random/kernels.c
+    ${CC:-cc} -c -O1 -I"$build/include" -o "$work/kernels.o" tests/random/kernels.c
     command -v python3 >/dev/null || { skip random 'no python3, which makes the graphs'; DF_GPU_SEEDS=' '; }
     for seed in ${DF_GPU_SEEDS:-1 2 3}; do
         mkdir -p "$work/random-$seed"

@@ -25,9 +25,9 @@ peer() { # NAME PACKAGE COMMAND…: makes OUT/NAME_dispatch where the compiler f
     rm -f "$out/probe"
 }
 lang=c++ peer oneTBB libtbb-dev "${CXX:-c++}" -std=c++17 -E <<<'#include <oneapi/tbb/flow_graph.h>'
-lang=c peer OpenMP "gcc with libgomp" "${CC:-cc}" -fopenmp <<<$'#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }'
+lang=c peer OpenMP "gcc with libgomp" ${CC:-cc} -fopenmp <<<$'#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }'
 # shellcheck disable=SC2046
-lang=c peer StarPU libstarpu-dev "${CC:-cc}" -E $(pkg-config --cflags starpu-1.3 2>/dev/null || true) <<<'#include <starpu.h>'
+lang=c peer StarPU libstarpu-dev ${CC:-cc} -E $(pkg-config --cflags starpu-1.3 2>/dev/null || true) <<<'#include <starpu.h>'
 for p in "${peers[@]}"; do
     # shellcheck disable=SC2046
     case $p in

@@ -34,18 +34,18 @@ csv() { # FILE COMMAND…: its standard output is also kept
     set -o pipefail; "$@" | tee "$file"
 }
 plan() {
-    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -o "$out/layered" examples/graphs/layered.c -lm &&
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o "$out/layered" examples/graphs/layered.c -lm &&
         csv "$out/scale.md" python3 tests/bench/scale.py "$build/bin/dfc" "$out/layered" examples/graphs/study.df "$@"
 }
 memory() {
-    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -I. -Itests/rig -o "$out/memory" tests/bench/memory.c "$build/obj/libunit.a" "$build/lib/libdfplan.a" \
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -I. -Itests/rig -o "$out/memory" tests/bench/memory.c "$build/obj/libunit.a" "$build/lib/libdfplan.a" \
         "$build/lib/libdf.a" -lcmocka -lmetis -lhwloc -lm -ldl -lrt -pthread && csv "$out/memory.csv" "$out/memory" "$@"
 }
 export -f csv plan memory; export build out
 
 export POLICIES=${POLICIES:-default ws all-cpu dmda default+trace}
 part dispatch 240 'dispatch of empty nodes' env ROUNDS="$(pick 5 1)" bash tests/bench/dispatch.sh "$build" "$out"
-part work 60 'nodes of 0.8 us on two workers' env CSV=work.csv WORK_NS=800 WORKERS=2 SHAPES="tree wavefront" PEERS="oneTBB OpenMP" \
+part work 120 'nodes of 0.8 us on two workers' env CSV=work.csv WORK_NS=800 WORKERS=2 SHAPES="tree wavefront" PEERS="oneTBB OpenMP" \
     ROUNDS="$(pick 5 1)" bash tests/bench/dispatch.sh "$build" "$out"
 [ -n "${QUICK:-}" ] || part million 90 'dispatch of a million nodes' env CSV=million.csv NODES=1000000 WORKERS=1 SHAPES=random PEERS=oneTBB \
     POLICIES=default ROUNDS=1 bash tests/bench/dispatch.sh "$build" "$out"

@@ -21,11 +21,11 @@ made() { # DIR: files as the parts leave them
     printf '%s\n' '| nodes | policy | x | planning | share |' '|---|---|---|---|---|' '| 1,000 | `gp` | 1.01 | 100 ms | 1.00 |' \
         '| 1,000 | `gp-thesis` | 2.02 | 50 ms | 0.50 |' >"$1/scale.md"
     printf '%s\n' system,threads,run,wall_s,cpu_s dfc,1,0,0.4,0.4 dfc,1,1,9,0.5 'plain loop,1,0,0.2,0.2' 'plain loop,1,1,0.3,0.3' >"$1/endtoend.csv"
-    printf '%s\n' n,system,policy,run,wave_s,cpu_over_wall 64,StarPU,eager,1,0.004,1 64,StarPU,dmda,1,0.009,1 64,dfc,eager,1,0.002,1 >"$1/starpu/starpu.csv"
+    printf '%s\n' n,system,policy,run,wave_s,cpu_over_wall 64,StarPU,eager,1,0.004,1 64,StarPU,dmda,1,0.009,1 64,dfc,eager,1,0.002,1 64,dfc,default,1,0.003,1 >"$1/starpu/starpu.csv"
     printf '%s\n' 'skip dispatch beside StarPU: libstarpu-dev is not installed' >"$1/skipped.txt"
 }
 made good; n=0
-expect table 0 '^11 rows, 1 skipped$' python3 "$bench/bench.py" good
+expect table 0 '^12 rows, 1 skipped$' python3 "$bench/bench.py" good
 for line in 'dispatch | chain, 10,000 nodes, 1 worker | ns/node | ws | 10 | 1.00 | oneTBB | 50 | 1.00 | 5 | 4 of 5' \
             'dispatch | chain, 10,000 nodes, 1 worker | ns/node | ws | 10 | 1.00 | OpenMP | 200 | 0.30 | ~20 | 4 of 5' \
             'dispatch | chain, 10,000 nodes, 1 worker | ns/node | all-cpu | 2 | 1.00 | oneTBB | 50 | 1.00 | 25 | 4 of 5' \
@@ -34,6 +34,7 @@ for line in 'dispatch | chain, 10,000 nodes, 1 worker | ns/node | ws | 10 | 1.00
             'plan | layered, 1,000 nodes: planning | ms | gp | 100 | 1.00 | METIS alone | 50 | 0.50 | ~0.5 | 3 of 3' \
             'plan | layered, 1,000 nodes: makespan / bound |  | gp | 1.01 | 1.00 | METIS alone | 2.02 | 0.50 | 2 | 3 of 3' \
             'end to end | photo, 1 worker | ms | dfc | 400 | 1.00 | plain loop | 250 | 1.00 | 0.625 | 1 of 2' \
+            "end to end | matrix, 38 of 64 rows, dfc unasked, StarPU's best | ms/wave | dfc default | 3 | 1.00 | StarPU eager | 4 | 1.00 | 1.33 | 1 of 1" \
             'end to end | matrix, 38 of 64 rows, the best policy of each | ms/wave | dfc eager | 2 | 1.00 | StarPU eager | 4 | 1.00 | 2 | 1 of 1'; do
     if grep -qF -- "| $line |" good/bench.md; then pass "row $((++n))"; else fail "row $((++n))" "$line: $(grep "| ${line%%|*}" good/bench.md)"; fi
 done

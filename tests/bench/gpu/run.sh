@@ -66,7 +66,7 @@ for graphs in off auto; do
     echo "replayed with --cuda-graphs=$graphs,$(value replayed),of $((30 * times)) jobs"
 done
 cp "$source"/examples/matrix/matrix.c "$source"/examples/matrix/matrix.cu "$source"/examples/matrix/generate.c .
-"${CC:-cc}" -std=c11 -O2 -o generate generate.c && ./generate --kind=mixed --n="${MATRIX_N:-$([ "$device" = cuda ] && echo 1024 || echo 128)}" >matrix.df
+${CC:-cc} -std=c11 -O2 -o generate generate.c && ./generate --kind=mixed --n="${MATRIX_N:-$([ "$device" = cuda ] && echo 1024 || echo 128)}" >matrix.df
 "$dfc" matrix.df -o matrix "${flags[@]}" 2>log || { echo "matrix,,not compiled: $(head -c 200 log | tr ',\n' '; ')"; exit 0; }
 policies=$({ ./matrix --policy=none 2>&1 || true; } | sed -n "s/.*; there are //p" | sed "s/,\| and//g")
 for policy in ${policies:?"matrix names no policies"}; do

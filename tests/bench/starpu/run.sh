@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The same 38-kernel graph with the same kernels, run for real on CPU workers by StarPU and by dfc, in turns: run.sh BUILDDIR [OUT].
 #   RUNS=9 WAVES=5 WORKERS=2 SIZES=64,256 KIND=mm    counted runs of each, waves in a run, CPU workers, rows of the matrices, ma|mm|mixed
-# StarPU: eager and dmda (after runs that fill its history of times). dfc: eager, dmda and gp, after dfc profile. Every run's output must
-# be the same. Prints the median time of a wave, and cpu time / wall time of the whole process (a stolen core shows); writes starpu.csv
-# and starpu.md in OUT. Skipped, and counted, where StarPU is not installed (Debian: libstarpu-dev); installs nothing.
+# StarPU: eager and dmda (after runs that fill its history of times). dfc, after dfc profile: what it does unasked (`default`), eager, dmda
+# and gp. Every run's output must be the same. Prints the median time of a wave, and cpu time / wall time of the whole process (a stolen
+# core shows); writes starpu.csv and starpu.md in OUT. Skipped, and counted, where StarPU is not installed (Debian: libstarpu-dev); installs nothing.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 build=$(realpath "$1") out=${2:-build/results/starpu}
@@ -24,19 +24,21 @@ struct df_call; int df_fail(struct df_call *call, const char *format, ...);
 EOT
 # shellcheck disable=SC2046
 cc -O2 -std=gnu11 -Wall -Wextra -o "$out/matrix_starpu" tests/bench/starpu/matrix_starpu.c "$out/kernels.o" $(pkg-config --cflags --libs starpu-1.3 openblas)
-ours=(eager dmda); "$build/bin/dfc" simulate examples/sum/sum.df --policy=gp >/dev/null 2>&1 && ours+=(gp)
+ours=(default eager dmda); "$build/bin/dfc" simulate examples/sum/sum.df --policy=gp >/dev/null 2>&1 && ours+=(gp)
 echo "n,system,policy,run,wave_s,cpu_over_wall" >"$out/starpu.csv"
 
 once() { # N SYSTEM POLICY RUN: one run; its output goes to out.txt, its line to starpu.csv unless RUN is 0
-    local n=$1 system=$2 policy=$3 run=$4 s share TIMEFORMAT='%R %U %S'
+    local n=$1 system=$2 policy=$3 run=$4 option=(--policy="$3") s share TIMEFORMAT='%R %U %S'
+    [ "$policy" != default ] || option=()
     {   time if [ "$system" = StarPU ]; then STARPU_SCHED=$policy "$out/matrix_starpu" "$out/graph.txt" "$n" "$waves" >"$out/out.txt" 2>"$out/err.txt"
-        else "$out/app-$n" --policy="$policy" --device=none --workers="$workers" --waves="$waves" --inflight=1 --stats=json >"$out/out.txt" 2>"$out/err.txt"; fi ||
+        else "$out/app-$n" "${option[@]}" --device=none --workers="$workers" --waves="$waves" --inflight=1 --stats=json >"$out/out.txt" 2>"$out/err.txt"; fi ||
             { echo "starpu: $system $policy, n = $n failed:"; cat "$out/err.txt"; exit 1; }
     } 2>"$out/time.txt"
     share=$(tail -n 1 "$out/time.txt" | awk '{ printf "%.2f", ($1 > 0 ? ($2 + $3) / $1 : 0) }')
-    s=$(sed -n 's/.*{"makespan_s": \([0-9.e+-]*\).*/\1/p' "$out/err.txt" | tail -n 1)
+    s=$(sed -n 's/.*"makespan_s": \([0-9.e+-]*\).*/\1/p' "$out/err.txt" | tail -n 1)
     sort "$out/out.txt" >"$out/sorted.txt"
     [ -e "$out/expected-$n.txt" ] || cp "$out/sorted.txt" "$out/expected-$n.txt"
+    [ "$system" = StarPU ] || [ -n "$s" ] || { echo "starpu: $system $policy, n = $n: no time in --stats=json"; exit 1; }
     cmp -s "$out/sorted.txt" "$out/expected-$n.txt" || { echo "starpu: $system $policy, n = $n: another result"; exit 1; }
     [ "$run" = 0 ] || awk -v p="$n,$system,$policy,$run" -v s="$s" -v w="$waves" -v c="$share" 'BEGIN { printf "%s,%.9g,%s\n", p, s / w, c }' >>"$out/starpu.csv"
 }

@@ -574,8 +574,13 @@ static void test_many_sizes(void **state)
         bytes[v] = v == 7 ? 0 : 100 + (uint64_t)v * 1000;
         count[v] = 2;
     }
+    bytes[1] = UINT64_C(1) << 21;       /* on a step, just above it and just below it */
+    bytes[2] = bytes[1] + 1;
+    bytes[3] = bytes[1] - 1;
     assert_int_equal(dfm_space_create(&(struct dfm_space_config){ .n_values = N, .n_slots = 1, .bytes = bytes,
                                                                   .count = count }, &space, &error), DF_OK);
+    assert_int_equal(space->cls[1], space->cls[3]);
+    assert_int_not_equal(space->cls[1], space->cls[2]);
     for (uint32_t v = 0; v < N; v += 97) {
         unsigned char *a = dfm_space_host_take(space, v), *b = dfm_space_host_take(space, v);
         assert_true(a && b && a != b);

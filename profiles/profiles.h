@@ -1,6 +1,6 @@
 /* profiles.h - what is known about how long works take on this machine, and what the machine is: its public header.
  *
- * profiles/ knows runtime/ and memmgr/, and nothing of planners or the compiler. profiles/estimate finds times of works
+ * profiles/ knows runtime/, and nothing of planners or the compiler. profiles/estimate finds times of works
  * that were never measured. profiles/db is the database of samples. profiles/probe measures the machine. Only
  * profiles/estimate is linked into programs, too. A program carries the times that were known when it was made; one
  * with dynamic params also carries what known.h needs for other sizes. The rest needs SQLite and is linked into dfc

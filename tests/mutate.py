@@ -38,6 +38,8 @@ REACHED = """#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#ifndef DF_MUTATE
+#define DF_MUTATE                               /* a unit test may include two files that have this */
 static __attribute__((unused)) void df_mutate_reached(int place)
 {
     static char seen[%d];
@@ -52,6 +54,7 @@ static __attribute__((unused)) void df_mutate_reached(int place)
         errno = before;
     }
 }
+#endif
 #line 1
 """
 
@@ -153,7 +156,7 @@ def write_probes(tree, bodies):
     for file, text in texts.items():
         for begin, number in sorted(bodies[file].items(), reverse=True):
             text = f"{text[:begin]} df_mutate_reached({number});{text[begin:]}"
-        (tree / file).write_text(REACHED % (max(bodies[file].values()) + 1) + text)
+        (tree / file).write_text(REACHED % sum(len(b) for b in bodies.values()) + text)
     return texts
 
 

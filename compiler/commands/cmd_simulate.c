@@ -51,8 +51,8 @@ struct request {
     enum dfc_form form;
     uint32_t waves;
     bool locality, prefetch, all;       /* all: --policy=all, of which some may not apply */
-    bool fewer;                         /* nobody said how many waves are in flight, so fewer may be if no more fit, as
-                                         * in a run */
+    bool fewer;                         /* no --inflight was given: fewer waves are in flight if more do not fit, as in
+                                         * a run */
     const char *gantt;
     bool no_guard;
     int evict;
@@ -191,8 +191,8 @@ static int parse(struct request *r, int argc, char **argv)
     return status ? status : parse_policies(r) ? 0 : 2;
 }
 
-/* Should the number of jobs in flight be found? If the machine was probed it is, as in a run; else the platform's own
- * number counts. */
+/* Should the number of jobs in flight be found? --gpu-jobs decides. Without it, the number is found if the machine was
+ * probed, as in a run; else the platform's own number counts. */
 static bool finds_jobs(const struct request *r, const struct dfc_loaded *loaded)
 {
     return r->common.gpu_jobs ? r->common.gpu_jobs == DF_FIND_JOBS : strcmp(loaded->platform_source, "probe") == 0;
@@ -326,8 +326,8 @@ static bool simulate_all(const struct request *r, const struct dfc_loaded *loade
 /* ---- results ---- */
 
 /* Finds a bound: no schedule of so many waves is faster. It is one wave's bound, or the work of all waves if that is
- * more. In the work, a node that fires once counts with an equal share in each wave. So do copies of its value: a unit
- * that needs it in any wave gets it at least once, and the mean over the waves is at most that. */
+ * more. In the work, a node that fires once counts with an equal share in each wave. So do copies of its
+ * value: a unit that needs it in any wave gets it at least once, and the mean over the waves is at most that. */
 static int find_bound(const struct dfp_problem *problem, uint32_t waves, double *bound_s, struct df_error *error)
 {
     struct dfp_compact compact;

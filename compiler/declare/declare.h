@@ -2,7 +2,8 @@
  * every declaration, whether it is used or not. front.c calls these steps; elab/ asks about calls.
  *
  * Room:     compiler/declare/ knows the syntax tree and compiler/types/. It knows nothing about elaborated graphs.
- * Errors:   functions that give bool give false after they have reported why.
+ * Errors:   functions that give bool give false after they have reported why. dfc_declare() gives false only if there
+ *           is no memory, so its caller counts the errors that were reported.
  */
 #ifndef DFC_DECLARE_H
 #define DFC_DECLARE_H
@@ -20,7 +21,8 @@ bool dfc_load_files(struct dfc_unit *u);
  * kernels. */
 bool dfc_declare(struct dfc_unit *u);
 /* Orders declarations that refer to each other, so that each comes after those it needs. `edges` holds struct dfc_edge:
- * `from` refers to `to` at loc. A cycle is reported as "<what> 'a' <verb> itself: a, b, a". */
+ * `from` refers to `to` at loc. A cycle is reported at its first reference: "<what> 'a' <verb> itself by way of 'b'".
+ * Notes name the other references. */
 struct dfc_edge {
     uint32_t from, to;
     struct dfl_loc loc;
@@ -57,7 +59,7 @@ struct dfc_hints {
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *names, struct dfc_hints *hints);
 
-/* If this `else` holds one `if`, gives that: the next arm of an else-if chain of any length. NULL: it does not. */
+/* check_graph.c: if this `else` holds one `if`, gives that: the next arm of an else-if chain of any length. NULL: it does not. */
 const struct dfl_stmt *dfc_next_arm(const struct dfl_block *otherwise);
 
 #endif

@@ -1,5 +1,5 @@
 /* platform_decl.c - a declared machine: turns the syntax tree of a platform into struct df_platform and checks every
- * property and unit.
+ * property and its unit of measure. It also reads a platform from a file.
  *
  * The device of class cpu is the host. It becomes unit 0 wherever it stands; the others keep their order.
  */

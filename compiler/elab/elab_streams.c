@@ -1,4 +1,6 @@
-/* elab_streams.c - the table of streams: names with indices, found by hashing. It may hold millions. */
+/* elab_streams.c - the table of streams: names with indices, found by hashing. It may hold millions. Also prints a stream,
+ * and the notes that say where an error is.
+ */
 #include <stdio.h>
 #include <string.h>
 

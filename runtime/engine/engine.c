@@ -2,12 +2,11 @@
  * Workers call it when they have run a job. engine.h lists the states of a job. The policy decides which worker runs
  * it, and stage.c brings its data there.
  *
- * Orders: the release that takes `left` to 0 has acquired everything that the others did before theirs (firing.h):
- *         above all
- * the outputs that they published. The policy's queue, or the deque, carries that on to the worker that takes the job.
- * The reset of the counter can be relaxed, because every release for the slot's next wave comes later. It comes after
- * the end of the slot's wave; or (order, depth) after the node's own job of that wave, hence after the reset of that
- * job's counter.
+ * Orders: the release that takes `left` to 0 has acquired everything that the others did before theirs (firing.h), above
+ *         all the outputs that they published. The policy's queue, or the deque, carries that on to the worker that
+ *         takes the job. The reset of the counter can be relaxed, because every release for the slot's next wave comes
+ *         later. It comes after the end of the slot's wave; or (order, depth) after the node's own job of that wave,
+ *         hence after the reset of that job's counter.
  */
 #include <stdarg.h>
 #include <stdio.h>

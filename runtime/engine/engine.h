@@ -21,7 +21,7 @@
  *     4  taken      3 -> 4 by a worker that takes it; exactly one worker has it. A CPU worker runs it at once. For a
  *                   GPU see gpu_worker.c.
  *     5  done       4 -> 5 by dfr_engine_done(), which gives the job's inputs back, makes its outputs visible and
- *                   releases its readers.
+ *                   releases its readers. With tokens at fixed addresses, dfr_released() alone does it.
  * When a run stops, its jobs may be in any state. They are dropped with the run.
  *
  * Extra needs:  A source has one for the beginning of its wave. If there are streams, this release comes when all

@@ -2,10 +2,9 @@
  * engine.h says what they mean, and engine.c has the rest of the rule.
  *
  * Orders: a release is an acq_rel decrement of `left`. So the release that takes `left` to 0 has acquired everything
- *         that
- * the others did before theirs. A worker that is alone (steal.h) decrements without atomic read-modify-writes. That is
- * safe on both sides: a worker that had jobs before it has said with release that it has none left (dfr_steal_rest());
- * a worker that steals from it later acquires all that it did (deque.h).
+ *         that the others did before theirs. A worker that is alone (steal.h) decrements without atomic
+ *         read-modify-writes. That is safe on both sides: a worker that had jobs before it has said with release that
+ *         it has none left (dfr_steal_rest()); a worker that steals from it later acquires all that it did (deque.h).
  */
 #ifndef DFR_FIRING_H
 #define DFR_FIRING_H

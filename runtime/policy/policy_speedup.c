@@ -1,6 +1,7 @@
 /* policy_speedup.c - the policies that sort ready jobs by speedup: how much faster a device is than a CPU worker. Idle
  * workers take from the end that suits them. These policies need only the order of the speedups, so wrong estimates do
- * them little harm. They look at no critical path.
+ * them little harm. They look at no critical path. What the papers call a class of devices is a group here: devices that
+ * can run the same nodes in the same times (sorted.h).
  *
  * "pats"    Hierarchical pipelines (Teodoro et al. 2012, IV-B): one sorted queue. An idle CPU worker takes the job with
  *           the lowest speedup, an idle GPU the one with the highest. The paper has one class of devices. With several,

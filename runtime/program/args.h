@@ -1,5 +1,5 @@
 /* args.h - the command line of a generated program: the options of libdf, the graph's args and its dynamic params.
- * df_main() (program_main.c) calls it; dfc's commands use its limits, and the readers of --device and --evict. This
+ * df_main() (program_main.c) calls it; dfc's commands use its limits, and the reader of --evict. This
  * room is what a generated program does with its command line. It knows all of the runtime, and no planner and no
  * compiler.
  *

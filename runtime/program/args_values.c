@@ -1,5 +1,5 @@
-/* args_values.c - reading the value of an option: numbers, on or off, and names that several commands share. It knows
- * no table of options, so that the files with the tables and args.c, which reads them, may all use it.
+/* args_values.c - reading the value of an option: numbers, on or off, devices, rules of eviction (dfc reads --evict
+ * with it, too). It knows no table of options, so that the files with the tables and args.c, which reads them, may all use it.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -65,8 +65,7 @@ void dfr_deque_wait(struct dfr_deque *deque);      /* the owner goes outside, an
 void dfr_deque_unfence(struct dfr_deque *deque);   /* the owner stops using fences; called while inside */
 
 /* Steals: moves the older half of the victim's jobs, at least one, to the thief's deque, which is empty. false: there
- *         were
- * no jobs, another thief has closed the gate, or the owner stayed inside. */
+ * were no jobs, another thief has closed the gate, or the owner stayed inside. */
 bool dfr_deque_steal(struct dfr_deque *thief, struct dfr_deque *victim, bool fences);
 
 static inline void dfr_deque_leave(struct dfr_deque *p)

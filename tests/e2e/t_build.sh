@@ -64,6 +64,7 @@ if command -v clang >/dev/null && ! instrumented 'asan|tsan|ubsan'; then
 else
     skip clang "no clang, or a dfc built with gcc's sanitizers"
 fi
+check no-cxx-for-c env CXX=/bin/false "$DFC" src/sum.df -o plain --nvcc=none
 check cc-from-environment env CC=gcc "$DFC" src/sum.df -o envd --nvcc=none
 
 # An existing program is replaced whole, through a link too; the link stays.

@@ -39,6 +39,8 @@ less define "$(makespan --policy=dmda)" "$(makespan --policy=dmda -D n=12)"
 cat >fast.df <<'DF'
 platform fast { cpu host { workers = 3; } gpu g { memory = 8 GiB; h2d = 100 GB/s, 1 us; d2h = 100 GB/s, 1 us; engines = 2; } }
 DF
+sed 's/platform fast {/& npu n { workers = 1; h2d = 1 GB\/s, 1 us; d2h = 1 GB\/s, 1 us; }/' fast.df >npu.df
+same third-class <(makespan --policy=all-gpu --platform=npu.df) <(makespan --policy=all-gpu --platform=fast.df)
 less platform "$(makespan --policy=all-gpu --platform=fast.df)" "$(makespan --policy=all-gpu)"
 
 # Formats.

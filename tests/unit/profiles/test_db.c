@@ -225,6 +225,8 @@ static void what_cannot_be_opened_is_said(void **state)
     sqlite3 *raw;
     assert_int_equal(sqlite3_open(path, &raw), SQLITE_OK);
     assert_int_equal(sqlite3_exec(raw, "CREATE TABLE t (x)", NULL, NULL, NULL), SQLITE_OK);
+    expect_refused(path, "belongs to another program");
+    assert_int_equal(sqlite3_exec(raw, "PRAGMA user_version = 1", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(raw);
     expect_refused(path, "belongs to another program");
 

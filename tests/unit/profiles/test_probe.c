@@ -83,11 +83,16 @@ static void what_is_no_link_is_refused(void **state)
 }
 
 static double last_progress;
+static char after[256];                 /* the last text that told of copies from a device */
 
 static void progress(void *arg, const char *what, double done_of_1)
 {
     (void)arg;
     assert_true(what[0] != 0);
+    const char *to = strstr(what, "copies to the device");
+    assert_false(to && strncmp(what, after, (size_t)(to - what)) == 0); /* to the device comes first */
+    if (strstr(what, "copies from the device"))
+        snprintf(after, sizeof after, "%s", what);
     assert_true(done_of_1 >= last_progress && done_of_1 <= 1);
     last_progress = done_of_1;
 }
@@ -150,6 +155,7 @@ static void the_emulators_link_is_found_again(void **state)
     for (int attempt = 0; attempt < 6; attempt++) {
         struct df_error error = { "" };
         last_progress = 0;
+        after[0] = '\0';
         if (dfw_probe_with(&options, &probed, &report, progress, NULL, &error) != DF_OK)
             fail_msg("%s", error.text);
         assert_true(last_progress == 1);
@@ -175,6 +181,7 @@ static void one_engine_is_seen(void **state)
     struct dfw_probe_options options = { .device = DF_DEVICE_EMU, .emulated = &emulated };
     for (int attempt = 0; attempt < 6; attempt++) {
         last_progress = 0;
+        after[0] = '\0';
         assert_int_equal(dfw_probe_with(&options, &probed, NULL, progress, NULL, NULL), DF_OK);
         if (probed.units[1].engines == 1)
             return;
@@ -288,6 +295,7 @@ static bool measures_pairs(const struct df_platform *told, char *why, size_t siz
         assert_int_equal(ops->open(u - 1, &config, &devices[u], &error), DF_OK);
     }
     last_progress = 0;
+    after[0] = '\0';
     int status = dfw_probe_peers(ops, devices, &p, &pairs, progress, NULL, &error);
     for (uint32_t u = 1; u <= 3; u++)
         ops->close(devices[u]);

@@ -9,5 +9,8 @@ assert sum(t.startswith("main/mix") for t in titles) == 30, len(titles)
 chain = [g for g in svg.iter(ns + "g") if g.get("stroke") == "#b00020"][0]
 bars = [r for r in chain if r.tag == ns + "rect"]
 assert len(bars) > 3
+rows = [float(r.get("y")) for r in bars]
+assert len([r for r in chain if r.tag == ns + "line"]) == sum(a != b for a, b in zip(rows, rows[1:])), "an arrow for each change of row"
+assert len(set(rows)) > 1
 assert min(float(r.get("x")) for r in bars) == 150, "the path begins at time 0"
 assert abs(max(float(r.get("x")) + float(r.get("width")) for r in bars) - 1370) < 0.1, "and ends with the run"

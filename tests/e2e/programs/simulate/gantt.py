@@ -7,8 +7,11 @@ for row in "host 0", "host 1", "host 2", "gpu0", "gpu0 in", "gpu0 out":
 titles = [t.text for t in svg.iter(ns + "title")]
 assert sum(t.startswith("main/mix") for t in titles) == 30, len(titles)
 chain = [g for g in svg.iter(ns + "g") if g.get("stroke") == "#b00020"][0]
+drawn = {(r.get("x"), r.get("y")): r.get("width") for r in svg.iter(ns + "rect") if r.get("stroke") in ("none", "#fff")}
 bars = [r for r in chain if r.tag == ns + "rect"]
 assert len(bars) > 3
+for r in bars:
+    assert drawn[r.get("x"), r.get("y")] == r.get("width"), "a bar is as long as its outline"
 rows = [float(r.get("y")) for r in bars]
 assert len([r for r in chain if r.tag == ns + "line"]) == sum(a != b for a, b in zip(rows, rows[1:])), "an arrow for each change of row"
 assert len(set(rows)) > 1

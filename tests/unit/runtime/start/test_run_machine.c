@@ -1,0 +1,39 @@
+/* test_run_machine.c - workers are numbered unit by unit: first those of the CPU, then one for each device. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime/engine/engine.h"
+#include "runtime/start/run_machine.h"
+
+static void test_numbers(void **state)
+{
+    static const uint32_t unit_of[] = { 0, 0, 0, 1, 2 }, first_worker[] = { 0, 3, 4, 5 };
+    struct df_run *run = malloc(sizeof *run);
+
+    (void)state;
+    assert_non_null(run);
+    memset(run, 0xff, sizeof *run);
+    memset(&run->options, 0, sizeof run->options);
+    run->options.workers = 3;
+    run->machine.n_gpus = 2;
+    dfr_machine_number(run);
+    assert_int_equal(run->machine.n_units, 3);
+    assert_int_equal(run->machine.platform.n_units, 3);
+    assert_int_equal(run->machine.n_cpu_workers, 3);
+    assert_int_equal(run->machine.platform.units[0].workers, 3);
+    assert_int_equal(run->machine.n_workers, 5);
+    assert_memory_equal(run->machine.unit_of, unit_of, sizeof unit_of);
+    assert_memory_equal(run->machine.first_worker, first_worker, sizeof first_worker);
+    free(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_numbers) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -288,7 +288,7 @@ FUZZ_S ?= 60
 fuzz: $(OBJ)/dsl/lexer.h $(OBJ)/dsl/parser.h
 	@mkdir -p $(BUILDDIR)/fuzz/corpus
 	clang -std=c11 -D_GNU_SOURCE -DDF_LIBFUZZER -g -O1 -fsanitize=fuzzer,address,undefined -I. -I$(OBJ)/dsl -w -o $(BUILDDIR)/fuzz/parse \
-	    tests/fuzz/fuzz_parse.c $(wildcard dsl/*.c) runtime/base/suggest.c $(OBJ)/dsl/lexer.c $(OBJ)/dsl/parser.c
+	    tests/fuzz/fuzz_parse.c $(wildcard dsl/*.c) runtime/base/message.c runtime/base/suggest.c $(OBJ)/dsl/lexer.c $(OBJ)/dsl/parser.c
 	cd $(BUILDDIR)/fuzz && ./parse -max_total_time=$(FUZZ_S) -max_len=4096 corpus $(CURDIR)/tests/golden
 
 # ---- installation and bundle ----

@@ -1,9 +1,9 @@
 /* diag.c - the sink: it keeps the texts of the files that were read, and prints messages with the source line under
  * them.
  *
- * The source line is shown as it is, so that an editor finds it, with two exceptions. What a terminal would take for a
- * command is shown as '?': control characters, and bytes that are no UTF-8. A long line is cut to a window around the
- * caret. The caret's line repeats the tabs of the source line, so both align at any tab width.
+ * The source line is shown as it is, so that an editor finds it, with two exceptions. Bytes that a terminal may not
+ * get are escaped (runtime/base/message.h), all but tabs. A long line is cut to a window around the caret. The caret's
+ * line repeats the tabs of the source line, so both align at any tab width. Names and messages are escaped and shortened.
  */
 #include "dsl/diag.h"
 
@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 110, LEAD = 60 }; /* bytes of a source line that are shown; how many of them come before the caret */
+#include "runtime/base/message.h"
+
+enum { WINDOW = 110, LEAD = 60 }; /* columns of a source line that are shown; how many of them come before the caret */
 
 struct source {
     char *name, *text; /* text NULL: memory ran out, and messages come without the source line */
@@ -81,7 +83,7 @@ const char *dfl_sink_file_name(const struct dfl_sink *sink, uint32_t file)
 /* ---- the source line ---- */
 
 struct line {
-    const unsigned char *text;
+    const char *text;
     size_t length;
 };
 
@@ -100,66 +102,78 @@ static bool line_find(const struct source *source, uint32_t number, struct line 
     size_t length = (size_t)((newline ? newline : end) - at);
     if (length > 0 && at[length - 1] == '\r')
         length--;
-    line->text = (const unsigned char *)at;
+    line->text = at;
     line->length = length;
     return true;
 }
 
-/* Bytes of the character at text[0..left) if it can be shown as it is. 0: its first byte is shown as '?'. */
-static size_t showable(const unsigned char *text, size_t left)
+/* Bytes of the character at text[0..left) if it is shown as it is, which a tab is here. 0: its first byte is escaped. */
+static size_t showable(const char *text, size_t left)
 {
-    unsigned char c = text[0];
-    if (c == '\t' || (c >= 0x20 && c < 0x7f))
-        return 1;
-    size_t length = c >= 0xc2 && c <= 0xdf ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
-    if (length == 0 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    if ((c == 0xc2 && text[1] < 0xa0) ||                 /* C1 controls */
-        (c == 0xe0 && text[1] < 0xa0) || (c == 0xf0 && text[1] < 0x90) || /* overlong */
-        (c == 0xed && text[1] >= 0xa0) || (c == 0xf4 && text[1] >= 0x90)) /* surrogates, past U+10FFFF */
-        return 0;
-    if (c == 0xe2 && ((text[1] == 0x80 && text[2] >= 0xaa && text[2] <= 0xae) ||
-                      (text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9))) /* direction overrides */
-        return 0;
-    return length;
+    return *text == '\t' ? 1 : dfr_shown_bytes(text, left);
 }
 
-static bool continues(const struct line *line, size_t at)
+/* Moves *at past the character there, or past the end of the line by one. Gives its columns; a tab counts as one. */
+static int pass(const struct line *line, size_t *at)
 {
-    return at > 0 && at < line->length && (line->text[at] & 0xc0) == 0x80;
+    size_t length = *at < line->length ? showable(line->text + *at, line->length - *at) : 1;
+    *at += length ? length : 1;
+    return length ? 1 : DFR_ESCAPED_BYTES;
+}
+
+/* Finds the part of the line that is shown: all of it, or WINDOW columns, at most LEAD of them before the caret unless
+ * the line ends with them. */
+static void find_window(const struct line *line, size_t caret, size_t *from, size_t *to)
+{
+    int lead = 0, rest = 0, columns = 0;
+    for (size_t at = 0; at < line->length;) {
+        int before = at < caret;
+        int n = pass(line, &at);
+        lead += before ? n : 0;
+        rest += n;
+    }
+    *from = 0;
+    while (lead > LEAD && rest > WINDOW) {
+        int n = pass(line, from);
+        lead -= n;
+        rest -= n;
+    }
+    *to = *from;
+    for (size_t at = *from; at < line->length && (columns += pass(line, &at)) <= WINDOW;)
+        *to = at;
 }
 
 static void print_span(FILE *out, const struct line *line, size_t from, size_t to)
 {
     for (size_t i = from; i < to;) {
         size_t length = showable(line->text + i, to - i);
-        if (length == 0)
-            fputc('?', out);
-        else
+        char escaped[DFR_ESCAPED_BYTES + 1];
+        if (length)
             fwrite(line->text + i, 1, length, out);
+        else
+            fwrite(escaped, 1, dfr_shown(escaped, sizeof escaped, line->text + i, 1), out);
         i += length ? length : 1;
     }
 }
 
-/* The caret's line: one column for each character shown above it. */
+static void repeat(FILE *out, char c, int n)
+{
+    for (; n > 0; n--)
+        fputc(c, out);
+}
+
+/* The caret's line: below each character, as many columns as it takes above. */
 static void print_caret(FILE *out, const struct line *line, size_t from, size_t caret, size_t stop)
 {
-    for (size_t i = from; i < caret;) {
-        bool inside = i < line->length;
-        size_t length = inside ? showable(line->text + i, line->length - i) : 1;
-        fputc(inside && line->text[i] == '\t' ? '\t' : ' ', out);
-        i += length ? length : 1;
+    size_t at = from;
+    while (at < caret) {
+        bool tab = at < line->length && line->text[at] == '\t';
+        repeat(out, tab ? '\t' : ' ', pass(line, &at));
     }
     fputc('^', out);
-    size_t length = caret < line->length ? showable(line->text + caret, line->length - caret) : 1;
-    for (size_t i = caret + (length ? length : 1); i < stop;) {
-        length = showable(line->text + i, line->length - i);
-        fputc('~', out);
-        i += length ? length : 1;
-    }
+    repeat(out, '~', pass(line, &at) - 1);
+    while (at < stop)
+        repeat(out, '~', pass(line, &at));
     fputc('\n', out);
 }
 
@@ -172,17 +186,8 @@ static void print_source(const struct dfl_sink *sink, struct dfl_loc loc)
     if (caret > line.length)
         caret = line.length;
     size_t stop = loc.end_col > loc.col ? loc.end_col - 1 : caret + 1;
-    size_t from = 0, to = line.length;
-    if (line.length > WINDOW) {
-        from = caret > LEAD ? caret - LEAD : 0;
-        if (from + WINDOW > line.length)
-            from = line.length - WINDOW;
-        to = from + WINDOW;
-        while (from > 0 && continues(&line, from))
-            from--;
-        while (continues(&line, to))
-            to++;
-    }
+    size_t from, to;
+    find_window(&line, caret, &from, &to);
     if (stop > to)
         stop = to;
     fputs(from > 0 ? "    ..." : "    ", sink->out);
@@ -194,18 +199,26 @@ static void print_source(const struct dfl_sink *sink, struct dfl_loc loc)
 
 /* ---- messages ---- */
 
+static void print_text(const struct dfl_sink *sink, const char *kind, const char *format, va_list args)
+{
+    char text[DFR_MESSAGE_BYTES];
+    dfr_message(text, sizeof text, format, args);
+    fprintf(sink->out, "%s: %s\n", kind, text);
+}
+
 static void print_message(const struct dfl_sink *sink, struct dfl_loc loc, const char *kind, const char *format,
                           va_list args)
 {
     if (loc.file != DFL_NO_FILE) {
-        fprintf(sink->out, "%s:", dfl_sink_file_name(sink, loc.file));
+        const char *name = dfl_sink_file_name(sink, loc.file);
+        char shown[DFR_MESSAGE_BYTES];
+        dfr_shown(shown, sizeof shown, name, strlen(name));
+        fprintf(sink->out, "%s:", shown);
         if (loc.line > 0)
             fprintf(sink->out, "%u:%u:", (unsigned)loc.line, (unsigned)loc.col);
         fputc(' ', sink->out);
     }
-    fprintf(sink->out, "%s: ", kind);
-    vfprintf(sink->out, format, args);
-    fputc('\n', sink->out);
+    print_text(sink, kind, format, args);
     if (loc.file != DFL_NO_FILE && loc.line > 0)
         print_source(sink, loc);
 }
@@ -248,9 +261,7 @@ void dfl_hint(struct dfl_sink *sink, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    fputs("hint: ", sink->out);
-    vfprintf(sink->out, format, args);
-    fputc('\n', sink->out);
+    print_text(sink, "hint", format, args);
     va_end(args);
 }
 

@@ -7,6 +7,8 @@
  *
  * Words:    a *location* is a span on one line of one loaded file. A *sink* collects what one reading of files reports.
  * Memory:   a sink owns the texts of the files given to it and copies every message; dfl_sink_free returns all.
+ * Shown:    names and messages are escaped and shortened as runtime/base/message.h says. So is the source line, where
+ *           the caret stays below its place.
  * Threads:  one thread per sink.
  * Errors:   reporting never fails and never exits. After DFL_MAX_ERRORS errors (DFL_MAX_WARNINGS warnings) further ones
  *           are counted and not shown. Callers ask dfl_sink_errors() and decide.

@@ -41,7 +41,8 @@ enum {
 struct df_call;      /* one job, as its kernel sees it */
 
 /* Records why the job failed (printf format) and gives DF_FAILED, so that a kernel can say `return df_fail(call,
- * "…");`. */
+ * "…");`. Line breaks in the text become spaces; other control bytes, and what is no UTF-8, are written as \xNN. A text
+ * of more than 255 bytes loses its middle. */
 int df_fail(struct df_call *call, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 2, 3)))
@@ -55,7 +56,8 @@ unsigned df_threads(const struct df_call *call); /* threads that this job may us
 enum { DF_LOG_ERROR, DF_LOG_WARNING, DF_LOG_INFO, DF_LOG_DEBUG };
 
 /* Writes one line to stderr if the run was asked for this level (--log=LEVEL): "PROGRAM: warning: node 'main/blur',
- * wave 3: …". The line stays whole, whatever other threads write. Line breaks in the text become spaces. */
+ * wave 3: …". The line stays whole, whatever other threads write. The text is changed as that of
+ * df_fail(). */
 void df_log(struct df_call *call, int level, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 3, 4)))

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compiler/build/emit.h"
+#include "runtime/base/message.h"
 
 /* ---- the line ---- */
 
@@ -163,9 +164,9 @@ bool dfc_link(struct dfc_program *p, const char *path)
     int status = dfc_run_program(argv.items, &out, &err);
     int error = errno;
     if (out)
-        fputs(out, stderr);
+        dfr_message_lines(stderr, out, strlen(out));
     if (err)
-        fputs(err, stderr);
+        dfr_message_lines(stderr, err, strlen(err));
     if (status < 0)
         dfc_error("cannot run '%s': %s", argv.items[0], strerror(error));
     if (status > 0 && !dfc_signals_caught()) {

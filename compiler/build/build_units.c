@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "compiler/build/emit.h"
+#include "runtime/base/message.h"
 
 /* ---- the list ---- */
 
@@ -226,10 +227,12 @@ static void command(const struct dfc_program *p, const struct dfc_build_unit *un
 static void print_log(const char *path)
 {
     FILE *log = fopen(path, "r");
-    char bytes[4096];
-    size_t n;
-    while (log && (n = fread(bytes, 1, sizeof bytes, log)) > 0)
-        fwrite(bytes, 1, n, stderr);
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t n;
+    while (log && (n = getline(&line, &capacity, log)) > 0)
+        dfr_message_lines(stderr, line, (size_t)n);
+    free(line);
     if (log)
         fclose(log);
 }

@@ -13,6 +13,7 @@
 #include "compiler/show/chart.h"
 #include "compiler/show/table.h"
 #include "runtime/policy/policy.h"
+#include "runtime/base/message.h"
 #include "runtime/base/text.h"
 
 #define MAX_POLICIES 32
@@ -266,8 +267,9 @@ static bool print_table(const struct request *r, const struct dfc_policy_stats *
     for (unsigned p = 0; p < r->n_policies; p++)
         peers |= stats[p].typical.peer_copies > 0;
     struct dfc_table table = { .n_columns = !gpu ? 5 : peers ? 13 : 11 };
-    printf("%s, %s: %u run%s of %" PRIu64 " wave%s under each policy\n\n", r->common.path, device_words(r, stats),
-           r->runs, r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
+    dfr_message_name(stdout, r->common.path);
+    printf(", %s: %u run%s of %" PRIu64 " wave%s under each policy\n\n", device_words(r, stats), r->runs,
+           r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
     for (unsigned c = 0; c < table.n_columns; c++)
         dfc_table_cell(&table, "%s", heads[gpu && !peers && c == 10 ? 12 : c]);
     for (unsigned p = 0; p < r->n_policies; p++) {

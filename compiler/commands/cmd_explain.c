@@ -9,6 +9,7 @@
 #include "compiler/show/explain.h"
 #include "compiler/show/table.h"
 #include "partition/planner/plan_report.h"
+#include "runtime/base/message.h"
 
 #define DEFAULT_TOP 20
 #define DEFAULT_POLICY "gp"
@@ -218,7 +219,8 @@ static bool print_summary(FILE *out, const struct request *r, const struct dfc_e
 {
     const struct df_plan *plan = e->plan;
     char time[32], bound[32], text[500];
-    fprintf(out, "%s on %s, placed by %s: %s for one wave", r->common.path, e->problem->platform->name, plan->policy,
+    dfr_message_name(out, r->common.path);
+    fprintf(out, " on %s, placed by %s: %s for one wave", e->problem->platform->name, plan->policy,
             dfp_text_time(time, fmax(e->evaluation.makespan_s, plan->predicted_s))); /* the prediction is longer than
                                                                                       * the evaluation if a device's
                                                                                       * memory is short */

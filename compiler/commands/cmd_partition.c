@@ -10,6 +10,7 @@
 #include "partition/draw/draw.h"
 #include "partition/cut/metis_graph.h"
 #include "partition/planner/plan_report.h"
+#include "runtime/base/message.h"
 #include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
 
@@ -229,7 +230,8 @@ static bool print_summary(FILE *out, const struct options *o, const struct dfc_l
     if (dfp_report_make(problem, plan, &report, error) != DF_OK)
         return false;
     const struct dfp_evaluation *e = &report.evaluation;
-    fprintf(out, "%s: %u nodes, %u arcs\n", o->common.path, (unsigned)problem->graph->n_nodes, (unsigned)report.n_arcs);
+    dfr_message_name(out, o->common.path);
+    fprintf(out, ": %u nodes, %u arcs\n", (unsigned)problem->graph->n_nodes, (unsigned)report.n_arcs);
     fprintf(out, "platform   %s, %s\n", problem->platform->name, source_in_words(loaded->platform_source));
     print_times(out, problem->times);
     print_policy(out, o, problem, plan);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/message.h"
+
 static const char usage[] =
     "usage: dfc probe [options]\n\n"
     "Measures this machine: its CPU cores and memories; for each GPU the latency, bandwidth and threshold of its link\n"
@@ -82,7 +84,7 @@ static bool store(struct dfw_db *db, const struct df_platform *platform, const s
         return false;
     }
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "stored in %s\n", dfw_db_path(db));
+        dfr_message_print(stderr, "stored in %s", dfw_db_path(db));
     return true;
 }
 

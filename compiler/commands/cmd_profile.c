@@ -15,6 +15,7 @@
 #include "compiler/commands/compare_trial.h"
 #include "compiler/commands/profile_report.h"
 #include "runtime/measure/measure.h"
+#include "runtime/base/message.h"
 #include "runtime/base/text.h"
 
 extern char **environ;
@@ -192,15 +193,15 @@ static struct dfw_key key_of(char **f)
 /* Prints "[12/38] matmul k=1024 cpu  2.13 ms ±0.8 % (14 runs)". */
 static void print_sample(const struct results *r, char **f, const struct dfr_sample *s)
 {
-    char mean[24], known[32] = "";
+    char mean[24], known[32] = "", dropped[32] = "";
     if (!isnan(s->ci_s) && s->mean_s > 0)
         snprintf(known, sizeof known, " ±%.1f %%", 100 * s->ci_s / s->mean_s);
-    fprintf(stderr, "[%s/%" PRIu32 "] %s%s%s%s%s %s  %s%s (%" PRIu32 " run%s", f[F_DONE], r->total, f[F_KERNEL],
-            *f[F_DIMS] ? " " : "", f[F_DIMS], *f[F_SCALARS] ? " " : "", f[F_SCALARS], f[F_VARIANT],
-            dfr_text_seconds(s->mean_s, mean, sizeof mean), known, s->runs, s->runs == 1 ? "" : "s");
     if (s->dropped)
-        fprintf(stderr, ", %" PRIu32 " outlier%s", s->dropped, s->dropped == 1 ? "" : "s");
-    fputs(")\n", stderr);
+        snprintf(dropped, sizeof dropped, ", %" PRIu32 " outlier%s", s->dropped, s->dropped == 1 ? "" : "s");
+    dfr_message_print(stderr, "[%s/%" PRIu32 "] %s%s%s%s%s %s  %s%s (%" PRIu32 " run%s%s)", f[F_DONE], r->total,
+                      f[F_KERNEL], *f[F_DIMS] ? " " : "", f[F_DIMS], *f[F_SCALARS] ? " " : "", f[F_SCALARS],
+                      f[F_VARIANT], dfr_text_seconds(s->mean_s, mean, sizeof mean), known, s->runs,
+                      s->runs == 1 ? "" : "s", dropped);
 }
 
 static void take_sample(struct results *r, char **f)
@@ -233,8 +234,8 @@ static void take_line(struct results *r, char *line)
         take_sample(r, f);
     } else if (strcmp(f[0], "skip") == 0 && n == F_CI + 1) {
         r->skipped++;
-        fprintf(stderr, "[%s/%" PRIu32 "] %s %s %s  not measured: %s\n", f[F_CI], r->total, f[F_KERNEL], f[F_DIMS],
-                f[F_VARIANT], f[F_MEAN]);
+        dfr_message_print(stderr, "[%s/%" PRIu32 "] %s %s %s  not measured: %s", f[F_CI], r->total, f[F_KERNEL],
+                          f[F_DIMS], f[F_VARIANT], f[F_MEAN]);
     } else if (strcmp(f[0], "end") == 0 && n == 1) {
         r->ended = true;
     } else {
@@ -374,7 +375,7 @@ static int measure(const struct request *r, const struct dfc_trial *program, str
             printf(", %" PRIu32 " known before", results.known);
         if (results.skipped)
             printf(", %" PRIu32 " not measured", results.skipped);
-        printf("; in %s\n", dfw_db_path(db));
+        dfr_message_print(stdout, "; in %s", dfw_db_path(db));
     }
     if (known)
         fclose(known);

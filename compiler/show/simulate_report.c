@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/show/table.h"
+#include "runtime/base/message.h"
 #include "runtime/base/text.h"
 
 void dfc_csv_name(FILE *out, const char *text)
@@ -132,7 +133,8 @@ bool dfc_simulate_text(const struct dfc_simulate_report *r, FILE *out)
     char a[32], b[32], c[32];
     for (unsigned i = 1; i < r->n_rows; i++)
         best_s = r->rows[i].simulation.makespan_s < best_s ? r->rows[i].simulation.makespan_s : best_s;
-    fprintf(out, "%s on %s: %u node%s, %u wave%s; no schedule is faster than %s\n\n", r->path, r->platform->name,
+    dfr_message_name(out, r->path);
+    fprintf(out, " on %s: %u node%s, %u wave%s; no schedule is faster than %s\n\n", r->platform->name,
             (unsigned)r->n_nodes, r->n_nodes == 1 ? "" : "s", (unsigned)r->waves, r->waves == 1 ? "" : "s",
             dfr_text_seconds(r->bound_s, a, sizeof a));
     for (unsigned i = 0; i < ALL; i++)

@@ -1,17 +1,19 @@
-/* messages.c - prints dfc's messages to stderr. Standard output is flushed first, so that the two streams keep their
- * order if both lead to one place.
+/* messages.c - prints dfc's messages to stderr, escaped and shortened. Standard output is flushed first, so that the
+ * two streams keep their order if both lead to one place.
  */
 #include "compiler/tools/messages.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "runtime/base/message.h"
+
 static void report(const char *kind, const char *format, va_list list)
 {
+    char text[DFR_MESSAGE_BYTES];
     fflush(stdout);
-    fprintf(stderr, "dfc: %s: ", kind);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    dfr_message(text, sizeof text, format, list);
+    fprintf(stderr, "dfc: %s: %s\n", kind, text);
 }
 
 void dfc_error(const char *format, ...)

@@ -1,5 +1,6 @@
 /* messages.h - what dfc says to its user about anything but the text of a .df file: "dfc: error: …" and a new line, on
- * stderr. Errors in a .df have a place in it and go to the sink of dsl/diag.h.
+ * stderr. Errors in a .df have a place in it and go to the sink of dsl/diag.h. Names in it are escaped and shortened
+ * (runtime/base/message.h).
  *
  * Room:     compiler/tools/ holds what a command needs of the system: messages, output files, the folder in which dfc
  *           is installed, programs that are run. It knows runtime/base/ and neither graphs nor options.

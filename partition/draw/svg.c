@@ -18,6 +18,8 @@ static int keep_complaint(char *message)
 {
     size_t used = strlen(complaint);
     strncat(complaint, message, sizeof complaint - used - 1);
+    for (char *end = strchr(complaint, '\n'); end; end = strchr(end, '\n'))
+        *end = ' ';                     /* each complaint is a line, and the error is one line */
     return 0;
 }
 

@@ -2,14 +2,15 @@
 #include "runtime/base/error.h"
 
 #include <stdarg.h>
-#include <stdio.h>
+
+#include "runtime/base/message.h"
 
 int dfr_error(struct df_error *error, int code, const char *format, ...)
 {
     if (error) {
         va_list list;
         va_start(list, format);
-        vsnprintf(error->text, sizeof error->text, format, list);
+        dfr_message(error->text, sizeof error->text, format, list);
         va_end(list);
     }
     return code;

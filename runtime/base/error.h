@@ -9,7 +9,7 @@
 #include "runtime/df.h"
 
 /* Writes the sentence into *error, unless `error` is NULL, and gives `code`. So a caller can say `return
- * dfr_error(error, DF_E_IO, "…");` */
+ * dfr_error(error, DF_E_IO, "…");` The sentence is escaped and shortened as message.h says. */
 int dfr_error(struct df_error *error, int code, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 3, 4)))

@@ -54,7 +54,7 @@ static const struct dfr_emu_pool *pool_at(uintptr_t address)
 
 static void report(const struct dfr_emu_pool *pool, uintptr_t address)
 {
-    char line[192];
+    char line[512];                     /* room for the longest name of a program */
     int length = snprintf(line, sizeof line,
                           "%s: error: code on the CPU touched memory of the emulated GPU %s, byte %llu\n",
                           dfr_program_name(), pool->device_name, (unsigned long long)(address - (uintptr_t)pool->base));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/message.h"
 #include "runtime/base/suggest.h"
 #include "runtime/graph/poison.h"
 
@@ -32,7 +33,7 @@ static int refuse(const struct find *f, uint32_t i, const char *format, ...)
     char why[320];
     va_list list;
     va_start(list, format);
-    vsnprintf(why, sizeof why, format, list);
+    dfr_message(why, sizeof why, format, list);
     va_end(list);
     return dfr_error(f->error, DF_E_ARGUMENT, "buffer of node '%.160s', output %u: %s", f->buffers[i].node,
                      f->buffers[i].out_slot, why);

@@ -3,8 +3,8 @@
 #include "runtime/engine/call.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
+#include "runtime/base/message.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/log.h"
 
@@ -14,7 +14,7 @@ int df_fail(struct df_call *call, const char *format, ...)
     if (call->failed)
         return DF_FAILED;               /* the first reason is the one that is reported */
     va_start(list, format);
-    vsnprintf(call->message, sizeof call->message, format, list);
+    dfr_message_text(call->message, sizeof call->message, format, list);
     va_end(list);
     call->failed = true;
     return DF_FAILED;
@@ -51,7 +51,7 @@ void df_log(struct df_call *call, int level, const char *format, ...)
     if (level > call->run->options.log_level)
         return;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    dfr_message_text(text, sizeof text, format, list);
     va_end(list);
     df_node_name(call->run->graph, dfr_job_node(call->job), name, sizeof name);
     dfr_log(call->run, level, "node '%s', wave %lld: %s", name, (long long)call->wave, text);

@@ -9,8 +9,8 @@
  *         hence after the reset of that job's counter.
  */
 #include <stdarg.h>
-#include <stdio.h>
 
+#include "runtime/base/message.h"
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/firing.h"
 #include "runtime/engine/gang.h"
@@ -38,7 +38,7 @@ void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
         return;                         /* the first failure is the one that is reported */
     run->outcome.failure_status = status;
     va_start(list, format);
-    vsnprintf(run->outcome.failure.text, sizeof run->outcome.failure.text, format, list);
+    dfr_message(run->outcome.failure.text, sizeof run->outcome.failure.text, format, list);
     va_end(list);
     dfr_engine_stop(run, DFR_FAILED);
 }

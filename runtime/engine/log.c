@@ -7,47 +7,44 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/base/message.h"
 #include "runtime/engine/engine.h"
 
 const char *dfr_program_name(void)
 {
+    static _Thread_local char shown[256];
     const char *name = program_invocation_short_name;
-    return name && *name ? name : "libdf";
+    if (!name || !*name)
+        return "libdf";
+    dfr_shown(shown, sizeof shown, name, strlen(name));
+    return shown;
 }
 
-/* Writes the text as one line: line breaks at its end go, and those within it become spaces. */
-static void put(const char *word, char *text)
+static void put(const char *word, const char *format, va_list list)
 {
-    size_t n = strlen(text);
-    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
-        text[--n] = '\0';
-    for (char *p = text; *p; p++)
-        if (*p == '\n' || *p == '\r')
-            *p = ' ';
+    char text[1024];
+
+    dfr_message_text(text, sizeof text, format, list);
     fprintf(stderr, "%s: %s%s\n", dfr_program_name(), word, text);
 }
 
 void dfr_log(const struct df_run *run, int level, const char *format, ...)
 {
     static const char *const words[] = { "error: ", "warning: ", "", "debug: " };
-    char text[1024];
     va_list list;
 
     if (level > run->options.log_level)
         return;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    put(level >= 0 && level <= DF_LOG_DEBUG ? words[level] : "", format, list);
     va_end(list);
-    put(level >= 0 && level <= DF_LOG_DEBUG ? words[level] : "", text);
 }
 
 void dfr_say(const char *format, ...)
 {
-    char text[1024];
     va_list list;
 
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    put("", format, list);
     va_end(list);
-    put("", text);
 }

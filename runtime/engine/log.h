@@ -5,7 +5,8 @@
 
 #include "runtime/df.h"
 
-/* The last part of the path by which the user started this process. */
+/* The last part of the path by which the user started this process, as message.h shows it. It is valid until the
+ * thread's next call. */
 const char *dfr_program_name(void);
 
 /* Writes one whole line: "PROGRAM: warning: …". */

@@ -386,8 +386,8 @@ static const struct parse_case parse_cases[] = {
     {"nul_in_string",
      TEXT("link \"a\000b\";\n"),
      "t.df:1:8: error: string cannot hold a NUL character\n"
-     "    link \"a?b\";\n"
-     "           ^\n"},
+     "    link \"a\\x00b\";\n"
+     "           ^~~~\n"},
     {"comment_not_closed",
      TEXT("graph main { }\n"
           "/* ends\n"
@@ -437,12 +437,12 @@ static const struct parse_case parse_cases[] = {
      TEXT("param n\000\000\000\000 = 3;\n"
           "param m = 4\000;\n"),
      "t.df:1:8: error: 4 bytes from 0x00 on are not part of the language\n"
-     "    param n?\?\?\? = 3;\n"
-     "           ^~~~\n"
+     "    param n\\x00\\x00\\x00\\x00 = 3;\n"
+     "           ^~~~~~~~~~~~~~~~\n"
      "hint: is this a text file?\n"
      "t.df:2:12: error: byte 0x00 is not part of the language\n"
-     "    param m = 4?;\n"
-     "               ^\n"
+     "    param m = 4\\x00;\n"
+     "               ^~~~\n"
      "hint: is this a text file?\n"},
     {"crlf",
      TEXT("param n = 3;\r\n"

@@ -74,14 +74,47 @@ static void test_tabs_crlf_and_byte_order_mark(void **state)
     EXPECT("\xEF\xBB\xBFone two", 1, 5, 8, "a.df:1:5: error: no\n    one two\n        ^~~\n");
 }
 
-static void test_what_a_terminal_would_obey_is_masked(void **state)
+static void test_what_a_terminal_would_obey_is_escaped(void **state)
 {
     (void)state;
-    EXPECT("a\x1b[31m\0b\xff = 3", 1, 12, 13, "a.df:1:12: error: no\n    a?[31m?b? = 3\n               ^\n");
+    EXPECT("a\x1b[31m\0b\xff = 3", 1, 12, 13,
+           "a.df:1:12: error: no\n    a\\x1b[31m\\x00b\\xff = 3\n                        ^\n");
     EXPECT("\xC3\xA9\xE2\x82\xAC = x", 1, 9, 10, "a.df:1:9: error: no\n    \xC3\xA9\xE2\x82\xAC = x\n         ^\n");
-    EXPECT("\xC2\x9B x", 1, 4, 5, "a.df:1:4: error: no\n    \?\? x\n       ^\n");
-    EXPECT("\xE2\x80\xAE x", 1, 5, 6, "a.df:1:5: error: no\n    \?\?\? x\n        ^\n");
-    EXPECT("\xE2\x82", 1, 1, 3, "a.df:1:1: error: no\n    \?\?\n    ^~\n");
+    EXPECT("\xC2\x9B x", 1, 4, 5, "a.df:1:4: error: no\n    \\xc2\\x9b x\n             ^\n");
+    EXPECT("\xE2\x80\xAE x", 1, 5, 6, "a.df:1:5: error: no\n    \\xe2\\x80\\xae x\n                 ^\n");
+    EXPECT("\xE2\x82", 1, 1, 3, "a.df:1:1: error: no\n    \\xe2\\x82\n    ^~~~~~~~\n");
+    EXPECT("\tx\x01y", 1, 3, 4, "a.df:1:3: error: no\n    \tx\\x01y\n    \t ^~~~\n");
+}
+
+/* Names and texts in messages are escaped as the source line is, and a long one loses its middle. */
+static void test_names_are_escaped_and_shortened(void **state)
+{
+    (void)state;
+    enum { LONG = 5000000 };
+    char *name = malloc(LONG + 1);
+    struct said s;
+    assert_non_null(name);
+    memset(name, 'a', LONG);
+    name[LONG] = '\0';
+    said_start(&s);
+    uint32_t file = dfl_sink_file(s.sink, "\x1b]0;\xC3\xA9.df", "x\n", 2);
+    dfl_error(s.sink, (struct dfl_loc){file, 0, 0, 0}, "no '%s'", "\x07");
+    dfl_hint(s.sink, "no '%s'", "\n");
+    fflush(s.out);
+    assert_string_equal(s.text, "\\x1b]0;\xC3\xA9.df: error: no '\\x07'\nhint: no '\\x0a'\n");
+    said_end(&s);
+
+    said_start(&s);
+    file = dfl_sink_file(s.sink, name, "x\n", 2);
+    dfl_error(s.sink, (struct dfl_loc){file, 1, 1, 2}, "no '%s' here", name);
+    fflush(s.out);
+    assert_true(s.length < 4200);
+    assert_non_null(strstr(s.text, "a ...("));
+    assert_non_null(strstr(s.text, " bytes left out)... a"));
+    assert_non_null(strstr(s.text, "aa:1:1: error: no 'aa"));
+    assert_non_null(strstr(s.text, "aa' here\n    x\n    ^\n"));
+    said_end(&s);
+    free(name);
 }
 
 static void test_long_lines_are_cut_to_a_window(void **state)
@@ -100,6 +133,13 @@ static void test_long_lines_are_cut_to_a_window(void **state)
     part[60] = 'x'; /* the end of the line, with nothing cut after it */
     snprintf(expected, sizeof expected, "a.df:1:1001: error: no\n    ...%s\n%117s^\n", part, "");
     expect(line, 1000, 1, 1001, 1002, expected);
+
+    memset(line, '\x01', 1000); /* a window of columns, where each byte takes four */
+    char escaped[109] = "";
+    for (int i = 0; i < 27; i++)
+        strcat(escaped, "\\x01");
+    snprintf(expected, sizeof expected, "a.df:1:501: error: no\n    ...%s...\n%67s^~~~\n", escaped, "");
+    expect(line, 1000, 1, 501, 502, expected);
 }
 
 static void test_kinds(void **state)
@@ -214,7 +254,8 @@ int main(void)
         cmocka_unit_test(test_line_and_caret),
         cmocka_unit_test(test_places_outside_the_text),
         cmocka_unit_test(test_tabs_crlf_and_byte_order_mark),
-        cmocka_unit_test(test_what_a_terminal_would_obey_is_masked),
+        cmocka_unit_test(test_what_a_terminal_would_obey_is_escaped),
+        cmocka_unit_test(test_names_are_escaped_and_shortened),
         cmocka_unit_test(test_long_lines_are_cut_to_a_window),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_limits_of_what_is_shown),

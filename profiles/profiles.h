@@ -36,10 +36,15 @@ struct dfw_db;
 struct dfw_imported {                   /* what was taken in that programs had learned (--learn) */
     uint32_t files, samples;
     uint32_t unreadable;                /* files that could not be read: they were renamed to end in .bad */
+    char why[320];                      /* about the first of these: its name, the line and the field */
     char failure[512];                  /* why nothing could be taken in; "": no failure */
 };
 /* What dfw_db_open() took in; see runtime/start/learn.h. */
 const struct dfw_imported *dfw_db_imported(const struct dfw_db *db);
+
+/* Rows whose numbers make no sense are passed over: times that are not above 0 and finite, no runs, negative bytes. What
+ * the first of those was that were met: "a sample of kernel 'f' has the runs '-1'". "": there was none. */
+const char *dfw_db_senseless(const struct dfw_db *db);
 
 /* path NULL: the place that is named above. With `create`, a missing file is made, and so are missing folders of the
  * default place. Without it, a missing file is no error: *db is NULL then, unless programs have left samples to put

@@ -402,6 +402,8 @@ static int profile(const struct request *r)
         }
         dfc_unload(&loaded);
     }
+    if (r->db)                          /* else it is the one that dfc_load() has reported */
+        dfc_report_senseless(db);
     dfw_db_close(db);
     return status;
 }
@@ -438,6 +440,7 @@ static int report(const struct request *r)
     }
     dfc_report_learned(db);
     int status = write_report(r, db);
+    dfc_report_senseless(db);
     dfw_db_close(db);
     return status;
 }

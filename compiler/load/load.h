@@ -53,6 +53,8 @@ void dfc_unload(struct dfc_loaded *loaded);
 bool dfc_check_room(const struct dfc_loaded *loaded);
 /* Reports what opening the database took over from the files that programs wrote with --learn. NULL: does nothing. */
 void dfc_report_learned(const struct dfw_db *db);
+/* Warns if rows of the database were passed over, because their numbers make no sense. db NULL allowed. */
+void dfc_report_senseless(const struct dfw_db *db);
 
 /* The policy that places the nodes if none is named: "gp" if all times are known, else "gp-thesis". */
 const char *dfc_default_placer(const struct dfc_loaded *loaded);

@@ -137,12 +137,19 @@ void dfc_report_learned(const struct dfw_db *db)
     if (i && i->failure[0])
         dfc_warning("the times that programs learned are not used yet: %s", i->failure);
     if (i && i->unreadable)
-        dfc_warning("%u file%s in '%s.learned' %s no times that a program learned: renamed to end in .bad",
+        dfc_warning("%u file%s in '%s.learned' %s no times that a program learned: renamed to end in .bad; %s%s",
                     (unsigned)i->unreadable, i->unreadable == 1 ? "" : "s", dfw_db_path(db),
-                    i->unreadable == 1 ? "has" : "have");
+                    i->unreadable == 1 ? "has" : "have", i->unreadable == 1 ? "" : "the first: ", i->why);
     if (i && i->files)
         dfc_note("the profile database has %u time%s more, from %u run%s with --learn", (unsigned)i->samples,
                  i->samples == 1 ? "" : "s", (unsigned)i->files, i->files == 1 ? "" : "s");
+}
+
+void dfc_report_senseless(const struct dfw_db *db)
+{
+    if (db && *dfw_db_senseless(db))
+        dfc_warning("profile database '%s': %s, so it is not used; others may be like it", dfw_db_path(db),
+                    dfw_db_senseless(db));
 }
 
 static bool run_front(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
@@ -180,6 +187,7 @@ static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
             dfc_error("%s", error.text);
         good = status == DF_OK;
     }
+    dfc_report_senseless(db);
     dfw_db_close(db);
     return good;
 }

@@ -89,7 +89,9 @@ static int open_with(struct dfw_db *db, const char *name, int flags, bool create
         return dfw_db_fail(db, "open it", error);
     sqlite3_extended_result_codes(db->sqlite, 1);
     sqlite3_busy_timeout(db->sqlite, BUSY_MS);
-    int status = dfw_db_check_schema(db, create, error);
+    int status = dfw_sample_functions(db, error);
+    if (status == DF_OK)
+        status = dfw_db_check_schema(db, create, error);
     if (status == DF_OK && sqlite3_db_readonly(db->sqlite, "main") == 0) {
         /* If the file system has no shared memory, SQLite keeps its old journal, which is slower and as safe. */
         status = dfw_db_exec(db, "PRAGMA journal_mode = WAL", "open it", error);
@@ -204,13 +206,12 @@ static void bind_key(struct dfw_db *db, sqlite3_stmt *s, const struct dfw_key *k
 int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample,
                      struct df_error *error)
 {
-    if (!(sample->mean_s >= 0 && sample->mean_s < DF_LIMIT_JOB_S) || sample->runs == 0)
-        return dfr_error(error, DF_E_ARGUMENT, "the sample of '%s' is not a time", key->work.kernel);
     sqlite3_stmt *s;
     int status = dfw_db_prepare(db,
                                 "INSERT INTO samples (machine, device, variant, kernel, dims, scalars, hash, job_bytes,"
-                                " mean_s, ci_s, runs, dropped, time) VALUES"
-                                " (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+                                " mean_s, ci_s, runs, dropped, time)"
+                                " SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13"
+                                " WHERE sample_fault(?8, ?9, ?10, ?11, ?12) IS NULL",
                                 &s, error);
     if (status != DF_OK)
         return status;
@@ -222,21 +223,19 @@ int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct 
     sqlite3_bind_int64(s, 13, (sqlite3_int64)time(NULL));
     if (dfw_db_step(s) != SQLITE_DONE)
         status = dfw_db_fail(db, "store a sample", error);
+    else if (sqlite3_changes(db->sqlite) == 0)
+        status = dfr_error(error, DF_E_ARGUMENT, "the sample of '%s' makes no sense", key->work.kernel);
     sqlite3_finalize(s);
     return status;
 }
 
-bool dfw_db_sample(sqlite3_stmt *s, int at, struct dfr_sample *sample)
+void dfw_db_sample(sqlite3_stmt *s, int at, struct dfr_sample *sample)
 {
-    double ci_s = sqlite3_column_type(s, at + 1) == SQLITE_NULL ? NAN : sqlite3_column_double(s, at + 1);
-    sqlite3_int64 runs = sqlite3_column_int64(s, at + 2), dropped = sqlite3_column_int64(s, at + 3);
-    *sample = (struct dfr_sample){ .mean_s = sqlite3_column_double(s, at), .ci_s = ci_s >= 0 ? ci_s : NAN };
-    bool is_time = sqlite3_column_type(s, at) == SQLITE_FLOAT && sample->mean_s >= 0 && sample->mean_s < DF_LIMIT_JOB_S;
-    if (!is_time || runs < 1)
-        return false;
-    sample->runs = runs > UINT32_MAX ? UINT32_MAX : (uint32_t)runs;
-    sample->dropped = dropped > 0 && dropped < sample->runs ? (uint32_t)dropped : 0;
-    return true;
+    uint32_t runs = (uint32_t)sqlite3_column_int64(s, at + 2), dropped = (uint32_t)sqlite3_column_int64(s, at + 3);
+    *sample = (struct dfr_sample){ .mean_s = sqlite3_column_double(s, at), .runs = runs,
+                                   .ci_s = sqlite3_column_type(s, at + 1) == SQLITE_NULL
+                                               ? NAN : sqlite3_column_double(s, at + 1),
+                                   .dropped = dropped < runs ? dropped : 0 };
 }
 
 void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_sample *sample)
@@ -281,7 +280,7 @@ void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_s
 int dfw_sample_any(struct dfw_db *db, const char *kernel, bool *any, struct df_error *error)
 {
     sqlite3_stmt *s;
-    int status = dfw_db_prepare(db, "SELECT 1 FROM samples WHERE machine = ?1 AND kernel = ?2 LIMIT 1", &s, error);
+    int status = dfw_db_prepare(db, "SELECT 1 FROM samples WHERE machine = ?1 AND kernel = ?2 AND" DFW_USABLE " LIMIT 1", &s, error);
     if (status != DF_OK)
         return status;
     sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
@@ -301,7 +300,7 @@ int dfw_sample_each(struct dfw_db *db, void (*known)(void *arg, const struct dfw
     sqlite3_stmt *s;
     int status = dfw_db_prepare(db,
                                 "SELECT DISTINCT device, variant, kernel, dims, scalars, hash, job_bytes FROM samples"
-                                " WHERE machine = ?1",
+                                " WHERE machine = ?1 AND" DFW_USABLE,
                                 &s, error);
     if (status != DF_OK)
         return status;

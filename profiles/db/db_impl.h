@@ -1,5 +1,5 @@
 /* db_impl.h - the inside of the profile database, for the files of this room. db_schema.c makes the tables; db.c stores
- * samples; db_points.c reads them for all sizes of a kernel; db_platform.c stores and reads platforms; learned.c takes
+ * samples; sample_range.c says what a sample may be; db_points.c reads them for all sizes of a kernel; db_platform.c stores and reads platforms; learned.c takes
  * in samples that programs left behind; times.c reads what is known of a graph's kernels.
  *
  * This room is the only one that knows SQLite.
@@ -21,6 +21,7 @@ struct dfw_db {
     int failed_code;                    /* SQLite's, of the latest failure */
     int64_t version;                    /* which of the versions in db_schema.c its tables are of */
     struct dfw_imported imported;       /* what was taken in when it was opened */
+    char senseless[224];                /* about the first row that was passed over; "": none was */
 };
 
 #define DFW_SETS_COMBINED 16            /* so many of a key's latest sample sets count */
@@ -30,9 +31,15 @@ struct dfw_db {
  * 3 scaled median deviations, and more than 2 %, from the median of the means. */
 void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_sample *sample);
 
-/* Reads the columns mean_s, ci_s, runs and dropped of a row, from column `at` on. false: they are no time, and the row
- * must be passed over. A file may be damaged, or written by something else, and planners believe every time. */
-bool dfw_db_sample(sqlite3_stmt *s, int at, struct dfr_sample *sample);
+/* Reads the columns mean_s, ci_s, runs and dropped of a row, from column `at` on. The statement has asked
+ * sample_usable() or sample_fault(). */
+void dfw_db_sample(sqlite3_stmt *s, int at, struct dfr_sample *sample);
+
+/* sample_range.c: gives the connection its SQL functions, which say whether a sample makes sense. */
+#define DFW_SAMPLE_FIELDS 5             /* job_bytes, mean_s, ci_s, runs, dropped */
+#define DFW_LEAST_JOB_S 1e-12           /* no job takes less: it is less than a cycle */
+int dfw_sample_functions(struct dfw_db *db, struct df_error *error);
+#define DFW_USABLE " sample_usable(kernel, job_bytes, mean_s, ci_s, runs, dropped)"
 
 /* learned.c. dfw_learned_waits(): whether programs left files beside the database at this path. dfw_learned_import():
  * takes these files in; db->imported says what came of it. If that fails, the database is opened all the same. */

@@ -125,6 +125,13 @@ static void column_text(sqlite3_stmt *s, int at, char *to, size_t size)
     snprintf(to, size, "%s", text ? text : "");
 }
 
+/* What is no number of 32 bits becomes the largest one, which no unit may have. */
+static uint32_t column_count(sqlite3_stmt *s, int at)
+{
+    sqlite3_int64 count = sqlite3_column_int64(s, at);
+    return count < 0 || count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+}
+
 static struct df_link column_link(sqlite3_stmt *s, int at)
 {
     return (struct df_link){ .bytes_per_s = sqlite3_column_double(s, at),
@@ -159,11 +166,11 @@ static int load_unit(struct dfw_db *db, sqlite3_stmt *s, struct df_platform *p, 
     char cls[32];
     column_text(s, 0, cls, sizeof cls);
     struct df_unit unit = { .cls = intern_class(p, cls),
-                            .workers = (uint32_t)sqlite3_column_int64(s, 2),
+                            .workers = column_count(s, 2),
                             .memory_bytes = (uint64_t)sqlite3_column_int64(s, 3),
-                            .engines = (uint32_t)sqlite3_column_int64(s, 4),
+                            .engines = column_count(s, 4),
                             .launch_s = sqlite3_column_double(s, 5),
-                            .jobs = (uint32_t)sqlite3_column_int64(s, 6),
+                            .jobs = column_count(s, 6),
                             .h2d = column_link(s, 7),
                             .d2h = column_link(s, 10) };
     column_text(s, 1, unit.name, sizeof unit.name);

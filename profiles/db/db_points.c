@@ -49,8 +49,7 @@ static bool take_row(struct reading *r, sqlite3_stmt *s)
     struct dfr_sample sample;
     if (!dims || !scalars)
         return false;
-    if (!dfw_db_sample(s, 3, &sample))
-        return true;
+    dfw_db_sample(s, 3, &sample);
     if (!last || strcmp(last->dims, dims) || strcmp(last->scalars, scalars) || last->job_bytes != job_bytes) {
         end_point(r);
         if (!begin_point(r, dims, scalars, job_bytes))
@@ -69,7 +68,7 @@ int dfw_points_load(struct dfw_db *db, const char *device, const char *variant, 
     int status = dfw_db_prepare(db,
                                 "SELECT dims, scalars, job_bytes, mean_s, ci_s, runs, dropped FROM samples"
                                 " WHERE machine = ?1 AND kernel = ?2 AND device = ?3 AND variant = ?4 AND hash = ?5"
-                                " ORDER BY dims, scalars, job_bytes, id DESC",
+                                " AND" DFW_USABLE " ORDER BY dims, scalars, job_bytes, id DESC",
                                 &s, error);
     if (status != DF_OK)
         return status;
@@ -101,7 +100,7 @@ int dfw_groups_each(struct dfw_db *db, int (*found)(void *arg, const struct dfw_
 {
     sqlite3_stmt *s;
     int status = dfw_db_prepare(db,
-                                "SELECT kernel, device, variant, hash FROM samples WHERE machine = ?1"
+                                "SELECT kernel, device, variant, hash FROM samples WHERE machine = ?1 AND" DFW_USABLE
                                 " GROUP BY kernel, variant, device, hash"
                                 " ORDER BY kernel, variant, device, max(id) DESC",
                                 &s, error);

@@ -3,14 +3,17 @@
  * Once:     the samples of a file and the file's name go into the database by one transaction. Then the file is
  *           removed. If two commands come at the same time, the second one finds the name and takes nothing. So does a
  *           command that comes after a crash between the two steps.
- * Others:   files of other machines that share the folder stay for the dfc of those machines. A file that cannot be
- *           read as samples is renamed.
+ * Others:   files of other machines that share the folder stay for the dfc of those machines.
+ * Refused:  what is no regular file, is too large, or has a field that makes no sense. Nothing of such a file is taken.
+ *           It is renamed, and db->imported.why says which file, line and field was the first.
  */
 #include <dirent.h>
 #include <errno.h>
-#include <math.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,52 +50,106 @@ bool dfw_learned_waits(const char *db_path)
 
 /* ---- one file ---- */
 
+/* The columns of a line of JSON. From JOB_BYTES to DROPPED they are the fields that sample_fault() looks at. */
+enum { DEVICE, VARIANT, KERNEL, DIMS, SCALARS, HASH, JOB_BYTES, MEDIAN_S, CI_S, RUNS, DROPPED, LEARNED, MACHINE, FAULT };
+
+static const char *const names[] = { "device", "variant", "kernel", "dims", "scalars", "hash", "job_bytes", "median_s",
+                                     "ci_s", "runs", "dropped" };
+static const char fields_sql[] =
+    "SELECT device, variant, kernel, dims, scalars, hash, job_bytes, median_s, ci_s, runs, dropped, learned, machine,"
+    " sample_fault(job_bytes, median_s, ci_s, runs, dropped) FROM (SELECT json_extract(?1, '$.device') AS device,"
+    " json_extract(?1, '$.variant') AS variant, json_extract(?1, '$.kernel') AS kernel,"
+    " json_extract(?1, '$.dims') AS dims, json_extract(?1, '$.scalars') AS scalars, json_extract(?1, '$.hash') AS hash,"
+    " json_extract(?1, '$.job_bytes') AS job_bytes, json_extract(?1, '$.median_s') AS median_s,"
+    " json_extract(?1, '$.ci_s') AS ci_s, json_extract(?1, '$.runs') AS runs, json_extract(?1, '$.dropped') AS dropped,"
+    " json_extract(?1, '$.learned') AS learned, json_extract(?1, '$.machine') AS machine)";
+
+struct reading {                        /* of one file */
+    struct dfw_db *db;
+    sqlite3_stmt *s;                    /* fields_sql */
+    const char *name;
+    enum outcome *outcome;
+};
+
 static const char *column(sqlite3_stmt *s, int i)
 {
     const char *text = (const char *)sqlite3_column_text(s, i);
     return text ? text : "";
 }
 
-static bool is_header(sqlite3_stmt *s, const char *line, enum outcome *outcome)
+/* Says why a file cannot be taken in, if it is the first one. Its name comes first. Gives false. */
+__attribute__((format(printf, 3, 4)))
+static bool refuse(struct reading *r, unsigned line, const char *format, ...)
+{
+    char *why = r->db->imported.why, place[32] = "";
+    size_t size = sizeof r->db->imported.why, used = 0;
+    va_list list;
+    *r->outcome = NOT_READABLE;
+    if (*why)
+        return false;
+    if (line)
+        snprintf(place, sizeof place, ", line %u", line);
+    used = (size_t)snprintf(why, size, "'%.200s'%s: ", r->name, place);
+    va_start(list, format);
+    vsnprintf(why + used, size - used, format, list);
+    va_end(list);
+    return false;
+}
+
+/* Binds a line to the statement. false: it is no JSON. */
+static bool read_line(struct reading *r, unsigned number, const char *line)
+{
+    sqlite3_bind_text(r->s, 1, line, -1, SQLITE_STATIC);
+    return sqlite3_step(r->s) == SQLITE_ROW || refuse(r, number, "it is no JSON");
+}
+
+static bool is_header(struct reading *r, const char *line)
 {
     char machine[224];
-    bool good = false;
     dfr_learn_machine(machine, sizeof machine);
-    sqlite3_bind_text(s, 1, line, -1, SQLITE_STATIC);
-    if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 11) == DFR_LEARN_VERSION) {
-        good = true;
-        if (strcmp(column(s, 12), machine) != 0)
-            *outcome = NOT_OURS;
-    }
-    sqlite3_reset(s);
+    bool good = read_line(r, 1, line);
+    if (good && sqlite3_column_int(r->s, LEARNED) != DFR_LEARN_VERSION)
+        good = refuse(r, 1, "'learned' is '%.40s', which this dfc does not know", column(r->s, LEARNED));
+    else if (good && strcmp(column(r->s, MACHINE), machine) != 0)
+        *r->outcome = NOT_OURS;
+    sqlite3_reset(r->s);
     return good;
 }
 
-static bool take_line(struct dfw_db *db, sqlite3_stmt *s, const char *line, int *status, struct df_error *error)
+/* Whether the fields of the line make sense; sample_range.c looks at the numbers. */
+static bool check_fields(struct reading *r, unsigned number)
 {
-    bool good = false;
-    sqlite3_bind_text(s, 1, line, -1, SQLITE_STATIC);
-    if (sqlite3_step(s) == SQLITE_ROW) {
-        struct dfw_key key = { .device = column(s, 0), .variant = column(s, 1),
-                               .work = { .kernel = column(s, 2), .dims = (char *)(uintptr_t)column(s, 3),
-                                         .scalars = (char *)(uintptr_t)column(s, 4),
-                                         .hash = strtoull(column(s, 5), NULL, 16),
-                                         .job_bytes = (uint64_t)sqlite3_column_int64(s, 6) } };
-        struct dfr_sample sample = { .mean_s = sqlite3_column_double(s, 7), .ci_s = NAN,
-                                     .runs = (uint32_t)sqlite3_column_int64(s, 9),
-                                     .dropped = (uint32_t)sqlite3_column_int64(s, 10) };
-        if (sqlite3_column_type(s, 8) != SQLITE_NULL)
-            sample.ci_s = sqlite3_column_double(s, 8);
-        good = *key.device && *key.variant && *key.work.kernel && sqlite3_column_type(s, 7) != SQLITE_NULL;
-        if (good) {
-            int code = dfw_sample_store(db, &key, &sample, error);
-            if (code == DF_E_ARGUMENT)
-                good = false;           /* it is no time */
-            else
-                *status = code;
-        }
+    static const int words[] = { DEVICE, VARIANT, KERNEL };
+    const char *hash = column(r->s, HASH);
+    size_t digits = strspn(hash, "0123456789abcdef");
+    int fault = JOB_BYTES + sqlite3_column_int(r->s, FAULT);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!*column(r->s, words[i]))
+            return refuse(r, number, "it has no '%s'", names[words[i]]);
+    if (digits < 1 || digits > 16 || hash[digits])
+        return refuse(r, number, "'hash' is '%.40s', which makes no sense", hash);
+    if (sqlite3_column_type(r->s, FAULT) == SQLITE_NULL)
+        return true;
+    if (sqlite3_column_type(r->s, fault) == SQLITE_NULL)
+        return refuse(r, number, "it has no '%s'", names[fault]);
+    return refuse(r, number, "'%s' is '%.40s', which makes no sense", names[fault], column(r->s, fault));
+}
+
+static bool take_line(struct reading *r, unsigned number, const char *line, int *status, struct df_error *error)
+{
+    bool good = read_line(r, number, line) && check_fields(r, number);
+    if (good) {
+        struct dfw_key key = { .device = column(r->s, DEVICE), .variant = column(r->s, VARIANT),
+                               .work = { .kernel = column(r->s, KERNEL),
+                                         .dims = (char *)(uintptr_t)column(r->s, DIMS),
+                                         .scalars = (char *)(uintptr_t)column(r->s, SCALARS),
+                                         .hash = strtoull(column(r->s, HASH), NULL, 16),
+                                         .job_bytes = (uint64_t)sqlite3_column_int64(r->s, JOB_BYTES) } };
+        struct dfr_sample sample;
+        dfw_db_sample(r->s, MEDIAN_S, &sample);
+        *status = dfw_sample_store(r->db, &key, &sample, error);
     }
-    sqlite3_reset(s);
+    sqlite3_reset(r->s);
     return good;
 }
 
@@ -113,46 +170,64 @@ static int remember(struct dfw_db *db, const char *name, bool *fresh, struct df_
     return status;
 }
 
-static int take_lines(struct dfw_db *db, sqlite3_stmt *s, FILE *file, enum outcome *outcome, uint32_t *n,
-                      struct df_error *error)
+static int take_lines(struct reading *r, FILE *file, uint32_t *n, struct df_error *error)
 {
     char *line = NULL;
     size_t capacity = 0;
     int status = DF_OK;
-    *n = 0;
-    bool good = getline(&line, &capacity, file) > 0 && is_header(s, line, outcome);
-    while (good && *outcome == TAKEN && status == DF_OK && getline(&line, &capacity, file) > 0) {
-        good = take_line(db, s, line, &status, error);
+    bool good = getline(&line, &capacity, file) > 0 ? is_header(r, line) : refuse(r, 0, "it is empty");
+    for (unsigned number = 2; good && *r->outcome == TAKEN && status == DF_OK && getline(&line, &capacity, file) > 0;
+         number++) {
+        good = take_line(r, number, line, &status, error);
         *n += good;
     }
-    if (!good)
-        *outcome = NOT_READABLE;
     free(line);
     return status;
 }
 
-static int take_file(struct dfw_db *db, sqlite3_stmt *s, const char *path, const char *name, enum outcome *outcome,
-                     uint32_t *n, struct df_error *error)
+/* Opens a file of the folder. It does not follow a link, nor wait for who writes into a pipe. NULL: there is nothing to
+ * take, and r->outcome says which. */
+static FILE *open_file(struct reading *r, const char *path)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && (errno == ELOOP || errno == ENXIO)) {
+        refuse(r, 0, "it is no regular file");
+    } else if (fd < 0 || fstat(fd, &info) != 0) { /* another dfc has just taken it, or we may not read it */
+        *r->outcome = NOT_OURS;
+    } else if (!S_ISREG(info.st_mode)) {
+        refuse(r, 0, "it is no regular file");
+    } else if (info.st_size > DFR_LEARN_MOST_BYTES) {
+        refuse(r, 0, "it is larger than %d MiB", (int)(DFR_LEARN_MOST_BYTES >> 20));
+    } else {
+        FILE *file = fdopen(fd, "r");
+        *r->outcome = file ? TAKEN : NOT_OURS;
+        if (file)
+            return file;
+    }
+    if (fd >= 0)
+        close(fd);
+    return NULL;
+}
+
+static int take_file(struct reading *r, const char *path, uint32_t *n, struct df_error *error)
 {
     bool fresh = true;
-    FILE *file = fopen(path, "r");
+    FILE *file = open_file(r, path);
     *n = 0;
-    *outcome = TAKEN;
-    if (!file) {                        /* another dfc has just taken it, or we may not read it */
-        *outcome = NOT_OURS;
+    if (!file)
         return DF_OK;
-    }
-    int status = dfw_db_exec(db, "SAVEPOINT file", "write it", error);
+    int status = dfw_db_exec(r->db, "SAVEPOINT file", "write it", error);
     if (status == DF_OK)
-        status = remember(db, name, &fresh, error);
+        status = remember(r->db, r->name, &fresh, error);
     if (status == DF_OK && !fresh)
-        *outcome = TAKEN_BEFORE;
+        *r->outcome = TAKEN_BEFORE;
     else if (status == DF_OK)
-        status = take_lines(db, s, file, outcome, n, error);
-    if (status == DF_OK && *outcome != TAKEN)
-        status = dfw_db_exec(db, "ROLLBACK TO file", "write it", error);
+        status = take_lines(r, file, n, error);
+    if (status == DF_OK && *r->outcome != TAKEN)
+        status = dfw_db_exec(r->db, "ROLLBACK TO file", "write it", error);
     if (status == DF_OK)
-        status = dfw_db_exec(db, "RELEASE file", "write it", error);
+        status = dfw_db_exec(r->db, "RELEASE file", "write it", error);
     fclose(file);
     return status;
 }
@@ -162,7 +237,7 @@ static int take_file(struct dfw_db *db, sqlite3_stmt *s, const char *path, const
 static int take_all(struct dfw_db *db, const char *folder, struct dirent **entries, int n, enum outcome *outcomes,
                     struct df_error *error)
 {
-    sqlite3_stmt *s = NULL;
+    struct reading r = { .db = db };
     int status = dfw_db_exec(db, "BEGIN IMMEDIATE", "lock it", error);
     if (status != DF_OK)
         return status;
@@ -171,27 +246,21 @@ static int take_all(struct dfw_db *db, const char *folder, struct dirent **entri
                          " WITHOUT ROWID",
                          "write it", error);
     if (status == DF_OK)
-        status = dfw_db_prepare(db,
-                                "SELECT json_extract(?1, '$.device'), json_extract(?1, '$.variant'),"
-                                " json_extract(?1, '$.kernel'), json_extract(?1, '$.dims'),"
-                                " json_extract(?1, '$.scalars'), json_extract(?1, '$.hash'),"
-                                " json_extract(?1, '$.job_bytes'), json_extract(?1, '$.median_s'),"
-                                " json_extract(?1, '$.ci_s'), json_extract(?1, '$.runs'),"
-                                " json_extract(?1, '$.dropped'), json_extract(?1, '$.learned'),"
-                                " json_extract(?1, '$.machine')",
-                                &s, error);
+        status = dfw_db_prepare(db, fields_sql, &r.s, error);
     for (int i = 0; i < n && status == DF_OK; i++) {
         char *path = NULL;
         uint32_t samples = 0;
+        r.name = entries[i]->d_name;
+        r.outcome = &outcomes[i];
         status = asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0
                      ? dfr_error_memory(error)
-                     : take_file(db, s, path, entries[i]->d_name, &outcomes[i], &samples, error);
+                     : take_file(&r, path, &samples, error);
         free(path);
         db->imported.files += outcomes[i] == TAKEN;
         db->imported.unreadable += outcomes[i] == NOT_READABLE;
         db->imported.samples += outcomes[i] == TAKEN ? samples : 0;
     }
-    sqlite3_finalize(s);
+    sqlite3_finalize(r.s);
     if (status == DF_OK)
         status = dfw_db_exec(db, "COMMIT", "write it", error);
     if (status != DF_OK)

@@ -18,6 +18,8 @@ struct dfr_sample {
     uint32_t runs, dropped;             /* all measurements; those of them that were dropped as outliers */
 };
 
+#define DFR_LEAST_TIME_S 1e-9           /* a tick of the clock; what is measured as 0 took less, and is kept as this */
+
 struct dfr_sampler_options {
     double goal;                        /* 0.01: the interval is within 1 % of the mean */
     uint32_t min_runs, max_runs;

@@ -1,6 +1,7 @@
 /* measure_report.c - the lines that a measuring program exchanges with `dfc profile` (measure.h). */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -148,8 +149,8 @@ int dfr_measure_report_sample(struct dfr_measure *m, uint32_t work, uint32_t cls
     int status = key_text(m, work, cls, &text, error);
     if (status != DF_OK)
         return status;
-    fprintf(r->out, "sample\t%s\t%.17g\t%.17g\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\n", text, sample->mean_s,
-            sample->ci_s, sample->runs, sample->dropped, ++r->done);
+    fprintf(r->out, "sample\t%s\t%.17g\t%.17g\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\n", text,
+            fmax(sample->mean_s, DFR_LEAST_TIME_S), sample->ci_s, sample->runs, sample->dropped, ++r->done);
     free(text);
     return flush(r, error);
 }

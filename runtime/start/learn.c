@@ -168,7 +168,7 @@ static int print_sample(struct learning *l, FILE *out, uint32_t unit, uint32_t w
     print_field(out, "dims", key.dims);
     print_field(out, "scalars", key.scalars);
     fprintf(out, "\"hash\": \"%016" PRIx64 "\", \"job_bytes\": %" PRIu64 ", \"median_s\": %.17g, ", key.hash,
-            key.job_bytes, dfr_median(times_s, (uint32_t)n));
+            key.job_bytes, fmax(dfr_median(times_s, (uint32_t)n), DFR_LEAST_TIME_S));
     if (isnan(sample.ci_s))
         fputs("\"ci_s\": null, ", out);
     else

@@ -21,6 +21,7 @@
 #include "runtime/df.h"
 
 #define DFR_LEARN_VERSION 1
+#define DFR_LEARN_MOST_BYTES (256 << 20)    /* dfc reads no larger file: it would be a million works */
 #define DFR_LEARN_EVENTS (UINT64_C(1) << 17)
 
 struct df_run;

@@ -71,6 +71,15 @@ check build-bad "$DFC" bad.df -o bad --nvcc=none
 expect failed-run 1 "negative" ./bad --learn
 is failed-leaves-nothing "$(left 'bad*')" 0
 echo 'no json' > new/data.db.learned/x.jsonl
-expect unreadable 0 "1 file in '.*data.db.learned' has no times that a program learned: renamed to end in .bad" "$DFC" partition sum.df
+expect unreadable 0 "1 file in '.*data.db.learned' has no times that a program learned: renamed to end in .bad; 'x.jsonl', line 1: it is no JSON" \
+    "$DFC" partition sum.df
 is kept-as-bad "$(left 'x.jsonl.bad')" 1
+mkfifo new/data.db.learned/a.jsonl; ln -s /dev/zero new/data.db.learned/b.jsonl; mkdir new/data.db.learned/c.jsonl
+expect irregular 0 "3 files in .* have no times .*; the first: 'a.jsonl': it is no regular file" timeout 60 "$DFC" partition sum.df
+check learn-again ./sum --learn
+sed -i '2s/"runs": [0-9]*/"runs": -1/' new/data.db.learned/sum-*.jsonl
+expect field 0 "1 file in .*; 'sum-.*.jsonl', line 2: 'runs' is '-1', which makes no sense" "$DFC" partition sum.df
+python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE samples SET job_bytes = -1"); db.commit()' "$DFC_PROFILE"
+expect row 0 "warning: profile database '.*data.db': a sample of kernel '[a-z]+' has the job_bytes '-1', so it is not used" "$DFC" partition sum.df
+expect row-report 0 "a sample of kernel '[a-z]+' has the job_bytes '-1'" "$DFC" profile --report
 expect help 0 "--learn +keep how long kernels took" ./sum --help

@@ -35,7 +35,7 @@ int load_sample(struct dfw_db *db, const struct dfw_key *key, struct dfr_sample 
     int status = dfw_db_prepare(db,
                                 "SELECT mean_s, ci_s, runs, dropped FROM samples WHERE machine = ?1 AND device = ?2"
                                 " AND variant = ?3 AND kernel = ?4 AND dims = ?5 AND scalars = ?6"
-                                " AND hash = ?7 AND job_bytes = ?8 ORDER BY id DESC LIMIT ?9",
+                                " AND hash = ?7 AND job_bytes = ?8 AND" DFW_USABLE " ORDER BY id DESC LIMIT ?9",
                                 &s, error);
     if (status != DF_OK)
         return status;
@@ -49,7 +49,7 @@ int load_sample(struct dfw_db *db, const struct dfw_key *key, struct dfr_sample 
     sqlite3_bind_int64(s, 8, (sqlite3_int64)key->work.job_bytes);
     sqlite3_bind_int(s, 9, DFW_SETS_COMBINED);
     for (code = dfw_db_step(s); code == SQLITE_ROW; code = dfw_db_step(s))
-        n += dfw_db_sample(s, 0, &sets[n]);
+        dfw_db_sample(s, 0, &sets[n++]);
     if (code != SQLITE_DONE)
         status = dfw_db_fail(db, "read samples", error);
     sqlite3_finalize(s);

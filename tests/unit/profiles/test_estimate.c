@@ -1,21 +1,17 @@
 /* test_estimate.c - times for sizes never measured: known laws are found through noise and spikes, speedups are easier
- * than times (Anthill's Table 1), words tell variants apart, and what programs learned reaches the database once. */
+ * than times (Anthill's Table 1), and words tell variants apart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "profiles/estimate/estimate.h"
 #include "profiles/profiles.h"
-#include "runtime/start/learn.h"
 #include "db_rig.h"
 #include "temp_folder.h"
 
@@ -379,77 +375,6 @@ static void other_devices_help(void **unused)
     dfw_db_close(db);
 }
 
-static void write_learned(const char *database, const char *name, const char *text)
-{
-    char file_path[256], *where = dfr_learn_folder(database);
-    assert_true(mkdir(where, 0777) == 0 || access(where, F_OK) == 0);
-    snprintf(file_path, sizeof file_path, "%s/%s", where, name);
-    FILE *file = fopen(file_path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    free(where);
-}
-
-static unsigned count_files(const char *database, const char *suffix)
-{
-    char *where = dfr_learn_folder(database);
-    DIR *dir = opendir(where);
-    unsigned n = 0;
-    assert_non_null(dir);
-    for (const struct dirent *d = readdir(dir); d; d = readdir(dir)) {
-        size_t length = strlen(d->d_name), tail = strlen(suffix);
-        n += length > tail && !strcmp(d->d_name + length - tail, suffix);
-    }
-    closedir(dir);
-    free(where);
-    return n;
-}
-
-static void learned_files_are_taken_once(void **unused)
-{
-    (void)unused;
-    char database[128], machine[224], text[1024], cut[1100];
-    snprintf(database, sizeof database, "%s/learned.db", temp_folder);
-    dfr_learn_machine(machine, sizeof machine);
-    snprintf(text, sizeof text,
-             "{\"learned\": 1, \"machine\": \"%s\", \"program\": \"p\"}\n"
-             "{\"device\": \"cpu\", \"variant\": \"cpu\", \"kernel\": \"f\", \"dims\": \"n=8\", \"scalars\": "
-             "\"s=\\\"a\\\\\\\\b\\\"\", \"hash\": \"fffffffffffffff0\", \"job_bytes\": 32, \"median_s\": 0.25, "
-             "\"ci_s\": null, \"runs\": 7, \"dropped\": 1}\n", machine);
-    write_learned(database, "a.jsonl", text);
-    write_learned(database, "garbage.jsonl", "{\"learned\": 1");
-    snprintf(cut, sizeof cut, "%s{\"device\": \"cpu\"}\n", text);
-    write_learned(database, "cut.jsonl", cut); /* its first sample must not count either */
-    write_learned(database, "other.jsonl", "{\"learned\": 1, \"machine\": \"another\", \"program\": \"p\"}\n");
-    struct dfw_db *db = NULL;
-    assert_int_equal(dfw_db_open(database, false, &db, NULL), DF_OK); /* there was none, but there was what to put in */
-    assert_non_null(db);
-    assert_string_equal(dfw_db_imported(db)->failure, "");
-    assert_int_equal(dfw_db_imported(db)->files, 1);
-    assert_int_equal(dfw_db_imported(db)->samples, 1);
-    assert_int_equal(dfw_db_imported(db)->unreadable, 2);
-    assert_int_equal(count_files(database, ".jsonl"), 1);  /* the other machine's */
-    assert_int_equal(count_files(database, ".bad"), 2);
-    char dims[] = "n=8", scalars[] = "s=\"a\\\\b\"";
-    struct dfw_key key = { .device = "cpu", .variant = "cpu",
-                           .work = { .kernel = "f", .dims = dims, .scalars = scalars, .hash = 0xfffffffffffffff0u,
-                                     .job_bytes = 32 } };
-    struct dfr_sample sample;
-    bool found = false;
-    assert_int_equal(load_sample(db, &key, &sample, &found, NULL), DF_OK);
-    assert_true(found && sample.mean_s == 0.25 && sample.runs == 7 && sample.dropped == 1 && isnan(sample.ci_s));
-    dfw_db_close(db);
-
-    write_learned(database, "a.jsonl", text);  /* as after a crash between the database and the file */
-    assert_int_equal(dfw_db_open(database, false, &db, NULL), DF_OK);
-    assert_int_equal(dfw_db_imported(db)->files, 0);
-    assert_int_equal(count_files(database, ".jsonl"), 1);
-    assert_int_equal(load_sample(db, &key, &sample, &found, NULL), DF_OK);
-    assert_int_equal(sample.runs, 7);
-    dfw_db_close(db);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -465,7 +390,6 @@ int main(void)
         cmocka_unit_test(order_does_not_matter),
         cmocka_unit_test(odd_observations_are_survived),
         cmocka_unit_test(other_devices_help),
-        cmocka_unit_test(learned_files_are_taken_once),
     };
     return cmocka_run_group_tests_name("estimate", tests, temp_folder_make, temp_folder_remove);
 }

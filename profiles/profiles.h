@@ -8,8 +8,10 @@
  *
  * Words:    a *sample set* is the outcome of measuring one variant of one work once: a robust mean, its interval, and
  *           the number of runs. A *point* is one measured size of one variant (known.h).
- * Database: one SQLite file: $DFC_PROFILE, else $XDG_DATA_HOME/dfc/profile.db, else ~/.local/share/dfc/profile.db. It
- *           has a write-ahead log, a busy timeout, and one transaction per sample set. So two programs that write at
+ * Database: one SQLite file: $DFC_PROFILE, else $XDG_DATA_HOME/dfc/profile.db, else ~/.local/share/dfc/profile.db. If
+ *           HOME is not set either, it is dfc-UID/profile.db in $TMPDIR, or in /tmp. That folder is made with mode 0700.
+ *           If it is a link, is another user's, or may be written by others, it is refused.
+ * Sharing:  it has a write-ahead log, a busy timeout, and one transaction per sample set. So two programs that write at
  *           the same time lose nothing. Sets are never overwritten; loading combines the latest ones of a key.
  * Learned:  a program that runs with --learn leaves a file in a folder that has the name of the database with
  *           ".learned" added. The next command that opens the database moves the file's samples into it.

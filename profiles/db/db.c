@@ -140,10 +140,12 @@ int dfw_db_open(const char *path, bool create, struct dfw_db **result, struct df
     struct dfw_db *db = calloc(1, sizeof *db);
     if (!db)
         return dfr_error_memory(error);
-    db->path = path ? strdup(path) : dfr_learn_database();
-    if (!db->path) {
+    int status = path ? DF_OK : dfr_learn_database(&db->path, error);
+    if (path && !(db->path = strdup(path)))
+        status = dfr_error_memory(error);
+    if (status != DF_OK) {
         free(db);
-        return dfr_error_memory(error);
+        return status;
     }
     if (!create && dfw_learned_waits(db->path))
         create = true;
@@ -154,7 +156,7 @@ int dfw_db_open(const char *path, bool create, struct dfw_db **result, struct df
     }
     if (create && !path)
         dfr_learn_make_folders(db->path);
-    int status = open_with(db, db->path, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), create, error);
+    status = open_with(db, db->path, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), create, error);
     bool no_log = db->failed_code == SQLITE_CANTOPEN || db->failed_code == SQLITE_READONLY;
     if (status != DF_OK && !create && no_log && access(db->path, R_OK) == 0)
         status = open_immutable(db, error);

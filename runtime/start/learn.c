@@ -197,22 +197,26 @@ static int print_all(struct learning *l, FILE *out, struct df_error *error)
 }
 
 /* The path, without a suffix, of a file that no other run writes. */
-static char *file_stem(const struct df_run *run)
+static int find_stem(const struct df_run *run, char **stem, struct df_error *error)
 {
-    char *database = dfr_learn_database(), *folder = database ? dfr_learn_folder(database) : NULL, *stem = NULL;
+    char *database, *folder;
     struct timespec now;
     char name[48];
+    int status = dfr_learn_database(&database, error);
+    if (status != DF_OK)
+        return status;
     clock_gettime(CLOCK_REALTIME, &now);
     snprintf(name, sizeof name, "%s", run->graph->name);
     for (char *p = name; *p; p++)
         if (strchr("/. \t\n", *p))
             *p = '_';
-    if (folder && asprintf(&stem, "%s/%s-%lld.%09ld-%ld", folder, name, (long long)now.tv_sec, now.tv_nsec,
-                           (long)getpid()) < 0)
-        stem = NULL;
+    folder = dfr_learn_folder(database);
+    if (!folder || asprintf(stem, "%s/%s-%lld.%09ld-%ld", folder, name, (long long)now.tv_sec, now.tv_nsec,
+                            (long)getpid()) < 0)
+        status = dfr_error_memory(error);
     free(database);
     free(folder);
-    return stem;
+    return status;
 }
 
 static int write_file(struct learning *l, const char *stem, struct df_error *error)
@@ -251,8 +255,10 @@ done:
 int dfr_learn_write(const struct df_run *run, struct df_error *error)
 {
     struct learning l = { .run = run, .n_works = run->graph->n_works, .n_units = run->machine.n_units };
-    char *stem = file_stem(run);
-    int status = stem ? collect(&l, error) : dfr_error_memory(error);
+    char *stem = NULL;
+    int status = find_stem(run, &stem, error);
+    if (status == DF_OK)
+        status = collect(&l, error);
     if (status == DF_OK)
         status = write_file(&l, stem, error);
     if (status == DF_OK)

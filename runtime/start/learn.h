@@ -26,9 +26,9 @@
 
 struct df_run;
 
-/* The path of the profile database, unless a command is told another one (profiles.h). The caller frees it; NULL: no
- * memory. */
-char *dfr_learn_database(void);
+/* Gives the path of the profile database, unless a command is told another one (profiles.h). The caller frees it.
+ * Without a home folder it makes a folder for it, and DF_E_IO says if that cannot be trusted. */
+int dfr_learn_database(char **path, struct df_error *error);
 /* The folder for a database at this path. The caller frees it; NULL: no memory. */
 char *dfr_learn_folder(const char *database);
 /* mkdir -p of the folder that `path` lies in. If it fails, opening the file will tell, with a better message. */

@@ -11,20 +11,54 @@
 #include "runtime/base/error.h"
 #include "runtime/start/learn.h"
 
-char *dfr_learn_database(void)
+/* Makes the folder, for the user alone. DF_E_IO: it is there, and somebody else could put a database into it. The folder
+ * is made even if there is only something to read, so that nobody else makes it in the meantime. */
+static int make_own_folder(const char *folder, struct df_error *error)
+{
+    struct stat info;
+    const char *why = NULL;
+    if ((mkdir(folder, 0700) != 0 && errno != EEXIST) || lstat(folder, &info) != 0)
+        why = strerror(errno);
+    else if (S_ISLNK(info.st_mode))
+        why = "it is a link";
+    else if (!S_ISDIR(info.st_mode))
+        why = "it is no folder";
+    else if (info.st_uid != geteuid())
+        why = "it belongs to another user";
+    else if (info.st_mode & (S_IWGRP | S_IWOTH))
+        why = "others may write into it";
+    return !why ? DF_OK
+                : dfr_error(error, DF_E_IO, "'%s' is refused as the folder of the profile database: %s; set HOME or"
+                                            " DFC_PROFILE", folder, why);
+}
+
+/* The path for a user without a home folder. */
+static int find_without_home(char **path, struct df_error *error)
+{
+    const char *temporary = getenv("TMPDIR");
+    char *folder;
+    if (asprintf(&folder, "%s/dfc-%u", temporary && *temporary == '/' ? temporary : "/tmp", (unsigned)geteuid()) < 0)
+        return dfr_error_memory(error);
+    int status = make_own_folder(folder, error);
+    if (status == DF_OK && asprintf(path, "%s/profile.db", folder) < 0)
+        status = dfr_error_memory(error);
+    free(folder);
+    return status;
+}
+
+int dfr_learn_database(char **path, struct df_error *error)
 {
     const char *given = getenv("DFC_PROFILE"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-    char *path = NULL;
     int n;
     if (given && *given)
-        return strdup(given);
-    if (data && *data == '/')           /* the XDG specification says that a relative path is to be ignored */
-        n = asprintf(&path, "%s/dfc/profile.db", data);
+        n = asprintf(path, "%s", given);
+    else if (data && *data == '/')      /* the XDG specification says that a relative path is to be ignored */
+        n = asprintf(path, "%s/dfc/profile.db", data);
     else if (home && *home)
-        n = asprintf(&path, "%s/.local/share/dfc/profile.db", home);
+        n = asprintf(path, "%s/.local/share/dfc/profile.db", home);
     else
-        n = asprintf(&path, "/tmp/dfc-%u/profile.db", (unsigned)geteuid());
-    return n < 0 ? NULL : path;
+        return find_without_home(path, error);
+    return n < 0 ? dfr_error_memory(error) : DF_OK;
 }
 
 char *dfr_learn_folder(const char *database)
@@ -48,9 +82,14 @@ void dfr_learn_make_folders(const char *path)
 
 int dfr_learn_check(struct df_error *error)
 {
-    char *database = dfr_learn_database(), *folder = database ? dfr_learn_folder(database) : NULL;
-    int status = folder ? DF_OK : dfr_error_memory(error);
-    if (folder) {
+    char *database, *folder;
+    int status = dfr_learn_database(&database, error);
+    if (status != DF_OK)
+        return status;
+    folder = dfr_learn_folder(database);
+    if (!folder) {
+        status = dfr_error_memory(error);
+    } else {
         dfr_learn_make_folders(folder);
         if ((mkdir(folder, 0777) != 0 && errno != EEXIST) || access(folder, W_OK | X_OK) != 0)
             status = dfr_error(error, DF_E_IO, "--learn: cannot write into '%s': %s", folder, strerror(errno));

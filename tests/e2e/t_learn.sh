@@ -82,4 +82,25 @@ expect field 0 "1 file in .*; 'sum-.*.jsonl', line 2: 'runs' is '-1', which make
 python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE samples SET job_bytes = -1"); db.commit()' "$DFC_PROFILE"
 expect row 0 "warning: profile database '.*data.db': a sample of kernel '[a-z]+' has the job_bytes '-1', so it is not used" "$DFC" partition sum.df
 expect row-report 0 "a sample of kernel '[a-z]+' has the job_bytes '-1'" "$DFC" profile --report
+
+# Without a home folder: a folder in TMPDIR (else /tmp) that nobody else could have made or written.
+mkdir t elsewhere
+homeless() { env -u HOME -u XDG_DATA_HOME -u DFC_PROFILE TMPDIR="$PWD/t" "$@"; }
+own=t/dfc-$(id -u)
+expect own-made 0 "4 times more" homeless sh -c './sum --learn && "$DFC" partition sum.df'
+is own-mode "$(stat -c %a "$own")" 700
+check own-database test -s "$own/profile.db"
+refused() { # NAME WHY
+    expect "$1-compile" 0 "warning: the profile database is not used: '.*$own' is refused as the folder of the profile database: $2; set HOME or DFC_PROFILE" \
+        homeless "$DFC" partition sum.df
+    expect "$1-profile" 1 "error: '.*$own' is refused .*: $2" homeless "$DFC" profile sum.df
+    expect "$1-program" 1 "^sum: error: '.*$own' is refused .*: $2" homeless ./sum --learn
+}
+chmod 777 "$own"; refused own-open "others may write into it"
+rm -r "$own"; ln -s "$PWD/elsewhere" "$own"; refused own-link "it is a link"
+is own-link-unused "$(find elsewhere | wc -l)" 1
+rm "$own"; touch "$own"; refused own-file "it is no folder"
+rm "$own"
+if [ "$(id -u)" = 0 ]; then mkdir -m 700 "$own"; chown 65534 "$own"; refused own-foreign "it belongs to another user"; rm -r "$own"; else
+    skip own-foreign "only the superuser can make another user's folder"; fi
 expect help 0 "--learn +keep how long kernels took" ./sum --help

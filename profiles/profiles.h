@@ -11,8 +11,9 @@
  * Database: one SQLite file: $DFC_PROFILE, else $XDG_DATA_HOME/dfc/profile.db, else ~/.local/share/dfc/profile.db. If
  *           HOME is not set either, it is dfc-UID/profile.db in $TMPDIR, or in /tmp. That folder is made with mode 0700.
  *           If it is a link, is another user's, or may be written by others, it is refused.
- * Sharing:  it has a write-ahead log, a busy timeout, and one transaction per sample set. So two programs that write at
- *           the same time lose nothing. Sets are never overwritten; loading combines the latest ones of a key.
+ * Sharing:  it has a write-ahead log, and one transaction per sample set. So two programs that write at the same time
+ *           lose nothing. A lock of another program is waited for at most 10 s; after 1 s a line on stderr says so.
+ *           Sets are never overwritten; loading combines the latest ones of a key.
  * Learned:  a program that runs with --learn leaves a file in a folder that has the name of the database with
  *           ".learned" added. The next command that opens the database moves the file's samples into it.
  * Key:      machine (CPU model, cores, GPUs), device name ("cpu", "emu", or a GPU's own), variant ("cpu", "gpu"),

@@ -15,9 +15,11 @@
 
 #include "profiles/db/db_impl.h"
 #include "runtime/base/error.h"
+#include "runtime/engine/log.h"
 #include "runtime/start/learn.h"
+#include "runtime/threads/clock.h"
 
-#define BUSY_MS 10000
+enum { SILENT_WAIT_S = 1, MOST_WAIT_S = 10 }; /* for a lock: without a word; at most */
 
 /* ---- statements ---- */
 
@@ -31,7 +33,7 @@ int dfw_db_fail(struct dfw_db *db, const char *what, struct df_error *error)
     if (primary == SQLITE_NOTADB || primary == SQLITE_CORRUPT)
         hint = "; it is damaged or no profile database: move it away, or name another with DFC_PROFILE";
     else if (primary == SQLITE_BUSY || primary == SQLITE_LOCKED)
-        hint = "; another program kept it locked for too long";
+        hint = "; another program kept it locked";
     else if (primary == SQLITE_READONLY)
         hint = "; there is no permission to write it or its folder";
     return dfr_error(error, DF_E_IO, "profile database '%s': cannot %s: %s%s", db->path, what, words, hint);
@@ -42,15 +44,46 @@ static bool is_busy(int code)
     return (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED;
 }
 
-/* SQLite's busy timeout covers plain waiting. But if waiting could be a deadlock, SQLite answers at once: at the switch
- * to the write-ahead log, and at recovery after a crash. For statements outside transactions, trying again is
+/* Called when another program holds a lock that a statement needs. Gives 1 if the statement is to be tried again, after a
+ * short time. Waiting ends with the first statement that is not held up. After giving up, statements are tried once. */
+static int wait_for_lock(void *arg, int tries)
+{
+    struct dfw_db *db = arg;
+    double now_s = dfr_clock_s();
+    (void)tries;
+    if (!db->waiting) {
+        db->waits_since_s = now_s;
+        db->said_waiting = false;
+    }
+    db->waiting = true;
+    double waited_s = now_s - db->waits_since_s;
+    if (waited_s >= MOST_WAIT_S)
+        return 0;
+    if (waited_s >= SILENT_WAIT_S && !db->said_waiting) {
+        dfr_say("waiting for the profile database '%s', which another program has locked; for %d s at most", db->path,
+                MOST_WAIT_S);
+        db->said_waiting = true;
+    }
+    nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);
+    return 1;
+}
+
+/* SQLite calls wait_for_lock() where plain waiting helps. But if waiting could be a deadlock, it answers at once: at the
+ * switch to the write-ahead log, and at recovery after a crash. For statements outside transactions, trying again is
  * enough. */
-int dfw_db_step(sqlite3_stmt *statement)
+static bool tries_again(struct dfw_db *db, int code)
+{
+    if (is_busy(code))
+        return wait_for_lock(db, 0);
+    db->waiting = false;
+    return false;
+}
+
+int dfw_db_step(struct dfw_db *db, sqlite3_stmt *statement)
 {
     int code = sqlite3_step(statement);
-    for (int tries = 0; is_busy(code) && tries < 100; tries++) {
+    while (tries_again(db, code)) {
         sqlite3_reset(statement);
-        nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);
         code = sqlite3_step(statement);
     }
     return code;
@@ -59,10 +92,8 @@ int dfw_db_step(sqlite3_stmt *statement)
 int dfw_db_prepare(struct dfw_db *db, const char *sql, sqlite3_stmt **statement, struct df_error *error)
 {
     int code = sqlite3_prepare_v2(db->sqlite, sql, -1, statement, NULL);
-    for (int tries = 0; is_busy(code) && tries < 100; tries++) {
-        nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);
+    while (tries_again(db, code))
         code = sqlite3_prepare_v2(db->sqlite, sql, -1, statement, NULL);
-    }
     return code == SQLITE_OK ? DF_OK : dfw_db_fail(db, "read it", error);
 }
 
@@ -72,9 +103,9 @@ int dfw_db_exec(struct dfw_db *db, const char *sql, const char *what, struct df_
     int status = dfw_db_prepare(db, sql, &statement, error);
     if (status != DF_OK)
         return status;
-    int code = dfw_db_step(statement);
+    int code = dfw_db_step(db, statement);
     while (code == SQLITE_ROW)
-        code = dfw_db_step(statement);
+        code = dfw_db_step(db, statement);
     if (code != SQLITE_DONE)
         status = dfw_db_fail(db, what, error);
     sqlite3_finalize(statement);
@@ -88,7 +119,7 @@ static int open_with(struct dfw_db *db, const char *name, int flags, bool create
     if (sqlite3_open_v2(name, &db->sqlite, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return dfw_db_fail(db, "open it", error);
     sqlite3_extended_result_codes(db->sqlite, 1);
-    sqlite3_busy_timeout(db->sqlite, BUSY_MS);
+    sqlite3_busy_handler(db->sqlite, wait_for_lock, db);
     int status = dfw_sample_functions(db, error);
     if (status == DF_OK)
         status = dfw_db_check_schema(db, create, error);
@@ -223,7 +254,7 @@ int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct 
     sqlite3_bind_int64(s, 11, sample->runs);
     sqlite3_bind_int64(s, 12, sample->dropped);
     sqlite3_bind_int64(s, 13, (sqlite3_int64)time(NULL));
-    if (dfw_db_step(s) != SQLITE_DONE)
+    if (dfw_db_step(db, s) != SQLITE_DONE)
         status = dfw_db_fail(db, "store a sample", error);
     else if (sqlite3_changes(db->sqlite) == 0)
         status = dfr_error(error, DF_E_ARGUMENT, "the sample of '%s' makes no sense", key->work.kernel);
@@ -287,7 +318,7 @@ int dfw_sample_any(struct dfw_db *db, const char *kernel, bool *any, struct df_e
         return status;
     sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 2, kernel, -1, SQLITE_STATIC);
-    int code = dfw_db_step(s);
+    int code = dfw_db_step(db, s);
     if (code == SQLITE_ROW || code == SQLITE_DONE)
         *any = code == SQLITE_ROW;
     else
@@ -307,8 +338,8 @@ int dfw_sample_each(struct dfw_db *db, void (*known)(void *arg, const struct dfw
     if (status != DF_OK)
         return status;
     sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
-    int code = dfw_db_step(s);
-    for (; code == SQLITE_ROW; code = dfw_db_step(s)) {
+    int code = dfw_db_step(db, s);
+    for (; code == SQLITE_ROW; code = dfw_db_step(db, s)) {
         struct dfw_key key = { .device = (const char *)sqlite3_column_text(s, 0),
                                .variant = (const char *)sqlite3_column_text(s, 1),
                                .work = { .kernel = (const char *)sqlite3_column_text(s, 2),

@@ -21,6 +21,8 @@ struct dfw_db {
     int failed_code;                    /* SQLite's, of the latest failure */
     int64_t version;                    /* which of the versions in db_schema.c its tables are of */
     struct dfw_imported imported;       /* what was taken in when it was opened */
+    bool waiting, said_waiting;         /* for a lock, since: */
+    double waits_since_s;
     char senseless[224];                /* about the first row that was passed over; "": none was */
 };
 
@@ -51,8 +53,9 @@ int dfw_db_check_schema(struct dfw_db *db, bool create, struct df_error *error);
 
 int dfw_db_fail(struct dfw_db *db, const char *what, struct df_error *error);
 
-/* sqlite3_step(), repeated while another process holds the lock. */
-int dfw_db_step(sqlite3_stmt *statement);
+/* sqlite3_step(), repeated while another process holds the lock. After 1 s it is said what is waited for; after 10 s the
+ * statement fails. */
+int dfw_db_step(struct dfw_db *db, sqlite3_stmt *statement);
 
 /* Runs one statement whose rows are not wanted. */
 int dfw_db_exec(struct dfw_db *db, const char *sql, const char *what, struct df_error *error);

@@ -36,7 +36,7 @@ static int store_units(struct dfw_db *db, sqlite3_int64 id, const struct df_plat
         sqlite3_bind_int64(s, 9, unit->jobs);
         bind_link(s, 10, &unit->h2d);
         bind_link(s, 13, &unit->d2h);
-        if (dfw_db_step(s) != SQLITE_DONE)
+        if (dfw_db_step(db, s) != SQLITE_DONE)
             status = dfw_db_fail(db, "store the platform", error);
         sqlite3_reset(s);
     }
@@ -59,7 +59,7 @@ static int store_pairs(struct dfw_db *db, sqlite3_int64 id, uint32_t n_units, co
             sqlite3_bind_int64(s, 2, from);
             sqlite3_bind_int64(s, 3, to);
             bind_link(s, 4, &pairs->link[from][to]);
-            if (dfw_db_step(s) != SQLITE_DONE)
+            if (dfw_db_step(db, s) != SQLITE_DONE)
                 status = dfw_db_fail(db, "store the platform", error);
             sqlite3_reset(s);
         }
@@ -79,7 +79,7 @@ static int store_registers(struct dfw_db *db, sqlite3_int64 id, const struct df_
         sqlite3_bind_int64(s, 1, id);
         sqlite3_bind_int64(s, 2, u);
         sqlite3_bind_int64(s, 3, p->units[u].registers);
-        if (dfw_db_step(s) != SQLITE_DONE)
+        if (dfw_db_step(db, s) != SQLITE_DONE)
             status = dfw_db_fail(db, "store the platform", error);
         sqlite3_reset(s);
     }
@@ -101,7 +101,7 @@ int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, co
         sqlite3_bind_int(s, 2, emulated);
         sqlite3_bind_text(s, 3, platform->name, -1, SQLITE_STATIC);
         sqlite3_bind_int64(s, 4, (sqlite3_int64)time(NULL));
-        if (dfw_db_step(s) != SQLITE_DONE)
+        if (dfw_db_step(db, s) != SQLITE_DONE)
             status = dfw_db_fail(db, "store the platform", error);
         sqlite3_finalize(s);
     }
@@ -193,8 +193,8 @@ static int load_units(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p
     if (status != DF_OK)
         return status;
     sqlite3_bind_int64(s, 1, id);
-    int code = dfw_db_step(s);
-    for (; code == SQLITE_ROW && status == DF_OK; code = dfw_db_step(s))
+    int code = dfw_db_step(db, s);
+    for (; code == SQLITE_ROW && status == DF_OK; code = dfw_db_step(db, s))
         status = load_unit(db, s, p, error);
     if (status == DF_OK && code != SQLITE_DONE)
         status = dfw_db_fail(db, "read the platform", error);
@@ -214,8 +214,8 @@ static int load_pairs(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p
     if (status != DF_OK)
         return status;
     sqlite3_bind_int64(s, 1, id);
-    int code = dfw_db_step(s);
-    for (; code == SQLITE_ROW; code = dfw_db_step(s)) {
+    int code = dfw_db_step(db, s);
+    for (; code == SQLITE_ROW; code = dfw_db_step(db, s)) {
         sqlite3_int64 from = sqlite3_column_int64(s, 0), to = sqlite3_column_int64(s, 1);
         struct df_link link = column_link(s, 2);
         if (from > 0 && from < p->n_units && to > 0 && to < p->n_units && from != to && df_link_usable(&link))
@@ -236,7 +236,7 @@ static int load_registers(struct dfw_db *db, sqlite3_int64 id, struct df_platfor
     if (status != DF_OK)
         return status;
     sqlite3_bind_int64(s, 1, id);
-    for (code = dfw_db_step(s); code == SQLITE_ROW; code = dfw_db_step(s)) {
+    for (code = dfw_db_step(db, s); code == SQLITE_ROW; code = dfw_db_step(db, s)) {
         sqlite3_int64 unit = sqlite3_column_int64(s, 0), registers = sqlite3_column_int64(s, 1);
         if (unit > 0 && unit < p->n_units && registers >= DF_REGISTER_UNKNOWN && registers <= DF_REGISTER_NO)
             p->units[unit].registers = (uint32_t)registers;
@@ -259,7 +259,7 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
         return status;
     sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
     sqlite3_bind_int(s, 2, emulated);
-    int code = dfw_db_step(s);
+    int code = dfw_db_step(db, s);
     struct df_platform p = { .n_classes = 2, .class_names = { "cpu", "gpu" } };
     if (code == SQLITE_ROW) {
         sqlite3_int64 id = sqlite3_column_int64(s, 0);

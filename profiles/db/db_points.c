@@ -77,8 +77,8 @@ int dfw_points_load(struct dfw_db *db, const char *device, const char *variant, 
     sqlite3_bind_text(s, 3, device, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 4, variant, -1, SQLITE_STATIC);
     sqlite3_bind_int64(s, 5, (sqlite3_int64)hash);
-    int code = dfw_db_step(s);
-    for (; code == SQLITE_ROW && status == DF_OK; code = status == DF_OK ? dfw_db_step(s) : code)
+    int code = dfw_db_step(db, s);
+    for (; code == SQLITE_ROW && status == DF_OK; code = status == DF_OK ? dfw_db_step(db, s) : code)
         if (!take_row(&r, s))
             status = dfr_error_memory(error);
     if (status == DF_OK && code != SQLITE_DONE)
@@ -107,8 +107,8 @@ int dfw_groups_each(struct dfw_db *db, int (*found)(void *arg, const struct dfw_
     if (status != DF_OK)
         return status;
     sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
-    int code = dfw_db_step(s);
-    for (; code == SQLITE_ROW && status == DF_OK; code = status == DF_OK ? dfw_db_step(s) : code) {
+    int code = dfw_db_step(db, s);
+    for (; code == SQLITE_ROW && status == DF_OK; code = status == DF_OK ? dfw_db_step(db, s) : code) {
         struct dfw_group group = { .kernel = (const char *)sqlite3_column_text(s, 0),
                                    .device = (const char *)sqlite3_column_text(s, 1),
                                    .variant = (const char *)sqlite3_column_text(s, 2),

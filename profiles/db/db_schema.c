@@ -40,7 +40,7 @@ static int pragma_int(struct dfw_db *db, const char *sql, int64_t *value, struct
     int status = dfw_db_prepare(db, sql, &statement, error);
     if (status != DF_OK)
         return status;
-    if (dfw_db_step(statement) == SQLITE_ROW)
+    if (dfw_db_step(db, statement) == SQLITE_ROW)
         *value = sqlite3_column_int64(statement, 0);
     else
         status = dfw_db_fail(db, "read it", error);

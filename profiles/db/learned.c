@@ -162,7 +162,7 @@ static int remember(struct dfw_db *db, const char *name, bool *fresh, struct df_
         return status;
     sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
     sqlite3_bind_int64(s, 2, (sqlite3_int64)time(NULL));
-    if (dfw_db_step(s) != SQLITE_DONE)
+    if (dfw_db_step(db, s) != SQLITE_DONE)
         status = dfw_db_fail(db, "take in what programs learned", error);
     else
         *fresh = sqlite3_changes(db->sqlite) > 0;

@@ -9,6 +9,29 @@ rows() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).exe
 expect default-before 0 "default" "$DFC" partition sum.df
 expect first 0 "^4 measured; in .*profile.db" "$DFC" profile sum.df $quick
 expect second 0 "^0 measured, 4 known before" "$DFC" profile sum.df $quick
+
+# ---- locked databases: what waits for them runs beside all that follows; the answers are looked at in the end ----
+holders=() waiting=()
+hold() { # FILE KIND SECONDS, as lock.py takes them
+    cp "$DFC_PROFILE" "$1"
+    python3 "$programs/lock.py" "$@" >"$1.lock" & holders+=($!)
+    for _ in {1..600}; do [ -s "$1.lock" ] && break; sleep 0.1; done
+}
+begin() { # NAME COMMAND…: what it says goes to NAME.said, its exit status and its seconds to NAME.end
+    local name=$1; shift
+    ( start=$EPOCHREALTIME; "$@" >"$name.said" 2>&1; rc=$?; awk -v r=$rc -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print r, b - a }' >"$name.end" ) &
+    waiting+=($!)
+}
+hold locked.db exclusive 100
+begin locked-compile env DFC_PROFILE=locked.db "$DFC" partition sum.df
+begin locked-profile "$DFC" profile sum.df --db=locked.db
+begin locked-report "$DFC" profile --report --db=locked.db
+begin locked-probe "$DFC" probe --device=none --db=locked.db
+hold written.db write 100
+mkdir written.db.learned && echo '{' >written.db.learned/x.jsonl
+begin locked-learned env DFC_PROFILE=written.db "$DFC" partition sum.df
+hold released.db exclusive 5
+begin released env DFC_PROFILE=released.db "$DFC" partition sum.df
 expect force 0 "^4 measured" "$DFC" profile sum.df $quick --force
 expect used 0 "4 measured" "$DFC" partition sum.df
 expect other-size 0 "^4 measured" "$DFC" profile sum.df -D n=2000 $quick
@@ -95,3 +118,27 @@ expect probe-no-cuda-or-gpu 0 "" "$DFC" probe -o auto.df
 expect probe-argument 2 "one argument too many" "$DFC" probe sum.df
 
 if [ -z "$(ls tmp)" ]; then pass nothing-left; else fail nothing-left "$(ls tmp)"; fi
+
+# ---- what the locked databases came to ----
+wait "${waiting[@]}"
+# waited NAME STATUS LEAST-SECONDS PATTERN…: a line of what was said matches each pattern. It took no less than that, and 30 s at most on a slow machine.
+waited() {
+    local name=$1 want=$2 least=$3 status seconds pattern; shift 3
+    read -r status seconds <"$name.end"
+    if [ "$status" != "$want" ] || ! awk "BEGIN { exit !($seconds >= $least && $seconds < 30) }"; then
+        fail "$name" "exit $status after $seconds s: $(tail -n 5 "$name.said" | tr '\n' ' ')"; return
+    fi
+    for pattern; do grep -qE -- "$pattern" "$name.said" || { fail "$name" "no line matches '$pattern': $(tr '\n' ' ' <"$name.said")"; return; }; done
+    pass "$name"
+}
+says() { echo "^dfc: waiting for the profile database '$1', which another program has locked; for 10 s at most\$"; }
+kept="profile database 'locked.db': .*: database is locked; another program kept it locked\$"
+waited locked-compile 0 9.9 "$(says locked.db)" "^dfc: warning: the profile database is not used: $kept" "default"
+waited locked-profile 1 9.9 "$(says locked.db)" "^dfc: error: $kept"
+waited locked-report 1 9.9 "$(says locked.db)" "^dfc: error: $kept"
+waited locked-probe 1 9.9 "$(says locked.db)" "^dfc: error: $kept"
+waited locked-learned 0 9.9 "$(says written.db)" "^dfc: warning: the times that programs learned are not used yet: .*written.db.*database is locked" "4 measured"
+waited released 0 1 "$(says released.db)" "4 measured"
+kill "${holders[@]}" 2>/dev/null
+wait "${holders[@]}" 2>/dev/null
+true

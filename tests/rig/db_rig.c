@@ -48,7 +48,7 @@ int load_sample(struct dfw_db *db, const struct dfw_key *key, struct dfr_sample 
     sqlite3_bind_int64(s, 7, (sqlite3_int64)key->work.hash);
     sqlite3_bind_int64(s, 8, (sqlite3_int64)key->work.job_bytes);
     sqlite3_bind_int(s, 9, DFW_SETS_COMBINED);
-    for (code = dfw_db_step(s); code == SQLITE_ROW; code = dfw_db_step(s))
+    for (code = dfw_db_step(db, s); code == SQLITE_ROW; code = dfw_db_step(db, s))
         dfw_db_sample(s, 0, &sets[n++]);
     if (code != SQLITE_DONE)
         status = dfw_db_fail(db, "read samples", error);

@@ -13,6 +13,7 @@
 #include "runtime/cuda/cuda_impl.h"
 #include "runtime/cuda/cuda_nvtx.h"
 #include "runtime/base/error.h"
+#include "runtime/engine/crash.h"
 
 struct cuda_event {
     cudaEvent_t begin, end;             /* begin: taken over from a stream's mark */
@@ -89,13 +90,16 @@ int dfr_cuda_launch(struct dfr_device *device, const struct dfr_launch *launch, 
 {
     struct cuda_device *cuda = dfr_cuda_of(device);
     int status = dfr_cuda_begin_work(cuda, stream, error);
+    const struct df_call *before;
     cudaError_t launched;
 
     if (status != DF_OK)
         return status;
     dfr_nvtx_begin(launch->node_name);  /* tools show what the node enqueued on the GPU below this range */
+    before = dfr_crash_call(launch->call);
     *launch->result = launch->fn(launch->call, cuda->streams[stream].handle, launch->dims, launch->ports,
                                  launch->scalars);
+    dfr_crash_call(before);
     dfr_nvtx_end();
     launched = cudaGetLastError();
     if (launched == cudaSuccess)

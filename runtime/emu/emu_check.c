@@ -346,3 +346,9 @@ int dfr_emu_check_call(struct dfr_emu_check *check, const struct dfr_launch *lau
     ranges_close(check, launch);
     return result;
 }
+
+void dfr_emu_check_abandon(struct dfr_emu_check *check, const struct dfr_launch *launch)
+{
+    dfr_emu_call_abandon();
+    ranges_close(check, launch);
+}

@@ -36,5 +36,8 @@ void dfr_emu_check_forget(struct dfr_emu_check *check, const void *address, uint
 /* Runs the launch's function while exactly its ranges are open. Gives what the function returned; if it touched
  * something else, gives DF_FAILED, and the reason stands in the call. */
 int dfr_emu_check_call(struct dfr_emu_check *check, const struct dfr_launch *launch, void *stream);
+/* The launch's function has ended its thread: closes the ranges. Called by that thread, in place of the call's
+ * return. */
+void dfr_emu_check_abandon(struct dfr_emu_check *check, const struct dfr_launch *launch);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 
 #include "runtime/threads/clock.h"
+#include "runtime/engine/call.h"
 #include "runtime/engine/crash.h"
 #include "runtime/emu/emu.h"
 #include "runtime/base/error.h"
@@ -113,12 +114,23 @@ static void run_copy(struct dfr_emu_engine *engine, struct dfr_emu_stream *strea
     stream->end_s = now_s(device);
 }
 
-static void run_launch(struct dfr_emu_device *device, struct dfr_emu_stream *stream,
+static void end_launch(const struct dfr_launch *launch, int result)
+{
+    *launch->result = result;
+    if (launch->broken != NULL && result != DF_OK && result != DF_END)
+        atomic_store_explicit(launch->broken, true, memory_order_relaxed);
+}
+
+static void thread_ends(void *engine);
+
+static void run_launch(struct dfr_emu_engine *engine, struct dfr_emu_stream *stream,
                        const struct dfr_emu_command *command)
 {
+    struct dfr_emu_device *device = engine->device;
     const struct dfr_launch *launch = &command->launch;
-    int result;
 
+    if (engine->ended)
+        return;
     if (launch->broken != NULL && atomic_load_explicit(launch->broken, memory_order_relaxed)) {
         stream->begin_s = stream->end_s = now_s(device);
         return;
@@ -126,13 +138,13 @@ static void run_launch(struct dfr_emu_device *device, struct dfr_emu_stream *str
     if (device->unit.launch_s > 0 && !command->follows)
         wait_until(device, now_s(device) + device->slow * device->unit.launch_s);
     stream->begin_s = now_s(device);
-    if (device->check != NULL)
-        result = dfr_emu_check_call(device->check, launch, NULL);
-    else
-        result = launch->fn(launch->call, NULL, launch->dims, launch->ports, launch->scalars);
-    *launch->result = result;
-    if (launch->broken != NULL && result != DF_OK && result != DF_END)
-        atomic_store_explicit(launch->broken, true, memory_order_relaxed);
+    dfr_crash_call(launch->call);
+    pthread_cleanup_push(thread_ends, engine);
+    end_launch(launch, device->check != NULL
+                           ? dfr_emu_check_call(device->check, launch, NULL)
+                           : launch->fn(launch->call, NULL, launch->dims, launch->ports, launch->scalars));
+    pthread_cleanup_pop(0);
+    dfr_crash_call(NULL);
     if (device->slow > 1)
         wait_until(device, stream->begin_s + device->slow * (now_s(device) - stream->begin_s));
     stream->end_s = now_s(device);
@@ -180,7 +192,7 @@ static void run_command(struct dfr_emu_engine *engine, struct dfr_emu_stream *st
         run_copy(engine, stream, command);
         break;
     case DFR_EMU_LAUNCH:
-        run_launch(device, stream, command);
+        run_launch(engine, stream, command);
         break;
     case DFR_EMU_RECORD:
         run_record(stream, command->record, number);
@@ -265,38 +277,74 @@ static void engine_sleep(struct dfr_emu_engine *engine)
     engine->asleep = false;
 }
 
-static void *engine_main(void *arg)
+/* The stream's command number `number` is carried out. */
+static void end_command(struct dfr_emu_device *device, struct dfr_emu_stream *stream, uint64_t number)
+{
+    enum dfr_emu_kind kind = next_command(stream)->kind; /* from `done` on, its place in the ring may be taken */
+
+    atomic_store_explicit(&stream->done, number, memory_order_release);
+    announce(device, kind);
+}
+
+/* Carries out commands until the device closes. The caller holds the lock, and still does afterwards. */
+static void carry_out(struct dfr_emu_engine *engine)
+{
+    struct dfr_emu_device *device = engine->device;
+
+    for (;;) {
+        bool idle;
+        struct dfr_emu_stream *stream = choose_stream(engine, &idle);
+        uint64_t number;
+
+        if (stream == NULL) {
+            if (idle && device->closing)
+                return;
+            engine_sleep(engine);
+            continue;
+        }
+        engine->stream = stream;
+        number = atomic_load_explicit(&stream->done, memory_order_relaxed) + 1;
+        pthread_mutex_unlock(&device->lock);
+        run_command(engine, stream, next_command(stream), number);
+        pthread_mutex_lock(&device->lock);
+        end_command(device, stream, number);
+    }
+}
+
+/* A handler of pthread_cleanup_push(): the kernel that the engine runs has ended the engine's thread. The launch has
+ * failed. The device still needs the engine, so the thread goes on as the engine in this handler. */
+static void thread_ends(void *arg)
 {
     struct dfr_emu_engine *engine = arg;
     struct dfr_emu_device *device = engine->device;
+    struct dfr_emu_stream *stream = engine->stream;
+    const struct dfr_launch *launch = &next_command(stream)->launch;
+
+    dfr_crash_thread_ends();
+    dfr_crash_call(NULL);
+    engine->ended = true;
+    if (device->check != NULL)
+        dfr_emu_check_abandon(device->check, launch);
+    dfr_call_failed(launch->call, dfr_crash_ended);
+    end_launch(launch, DF_FAILED);
+    stream->end_s = now_s(device);
+    pthread_mutex_lock(&device->lock);
+    end_command(device, stream, atomic_load_explicit(&stream->done, memory_order_relaxed) + 1);
+    carry_out(engine);
+    pthread_mutex_unlock(&device->lock);
+}
+
+static void *engine_main(void *arg)
+{
+    struct dfr_emu_engine *engine = arg;
     struct dfr_crash_frame frame;
 
     dfr_crash_enter(&frame, NULL);      /* each launch tells crash.c which call it is */
     pthread_setname_np(pthread_self(), engine->name);
     prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul); /* 1 µs: the latencies of links are a few µs */
-    pthread_mutex_lock(&device->lock);
-    for (;;) {
-        bool idle;
-        struct dfr_emu_stream *stream = choose_stream(engine, &idle);
-        const struct dfr_emu_command *command;
-        uint64_t number;
-
-        if (stream == NULL) {
-            if (idle && device->closing)
-                break;
-            engine_sleep(engine);
-            continue;
-        }
-        command = next_command(stream);
-        number = atomic_load_explicit(&stream->done, memory_order_relaxed) + 1;
-        pthread_mutex_unlock(&device->lock);
-        run_command(engine, stream, command, number);
-        pthread_mutex_lock(&device->lock);
-        enum dfr_emu_kind kind = command->kind; /* read now: from `done` on, its place in the ring may be taken */
-        atomic_store_explicit(&stream->done, number, memory_order_release);
-        announce(device, kind);
-    }
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_lock(&engine->device->lock);
+    carry_out(engine);
+    pthread_mutex_unlock(&engine->device->lock);
     dfr_crash_leave(&frame);
     return NULL;
 }
@@ -311,7 +359,7 @@ static void engine_define(struct dfr_emu_device *device, const char *name, uint3
     engine->name = name;
     engine->first_stream = first_stream;
     engine->n_streams = n_streams;
-    engine->asleep = false;
+    engine->asleep = engine->ended = false;
     if (device->trial.reorder_seed > 0) { /* never 0, and different for each engine of each device */
         engine->random = (device->trial.reorder_seed * 64 + device->index * 4 + device->n_engines) *
                          UINT64_C(0x9e3779b97f4a7c15) | 1;

@@ -37,5 +37,7 @@ void dfr_emu_unwatch(const struct dfr_emu_pool *pool);
 /* Runs the launch's function. true: *result is what it returned. false: it touched a watched pool, and *fault says
  * where. */
 bool dfr_emu_call_guarded(const struct dfr_launch *launch, void *stream, int *result, struct dfr_emu_fault *fault);
+/* The launch's function has ended its thread: called there, while the thread ends, in place of the call's return. */
+void dfr_emu_call_abandon(void);
 
 #endif

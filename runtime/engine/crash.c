@@ -1,5 +1,5 @@
-/* crash.c - the handlers of fatal signals and of exit() (crash.h). What the signal handler calls takes no lock and no
- * memory: snprintf with integers and strings, and write. */
+/* crash.c - the handlers of fatal signals, of exit(), and of threads that a kernel ends (crash.h). What the signal
+ * handler calls takes no lock and no memory: snprintf with integers and strings, and write. */
 #include "runtime/engine/crash.h"
 
 #include <pthread.h>
@@ -104,25 +104,55 @@ static void on_crash(int number, siginfo_t *info, void *context)
         raise(number);                  /* no fault comes again; abort() raises its signal again by itself */
 }
 
-/* ---- in exit() ---- */
+/* ---- in exit(), and at the end of a thread ---- */
 
-/* Several threads may call exit() at a time. Each call of exit() takes handlers off one common list. The process ends
- * with the first thread that finds the list empty. So each thread that may call exit() adds a handler, and waits in it
- * for the first thread. */
-static void on_leave(int status, void *arg)
+#define HOW_TO_END "a run is ended by df_fail(call, \"why\"), or by DF_END of a stream"
+
+const char dfr_crash_ended[] = "the kernel ended its thread, by pthread_exit() or the like; " HOW_TO_END;
+
+/* Several threads may come here at a time. The first one tells, and the others wait for the end of the process. */
+static _Noreturn void leave(const char *what)
 {
     char job[320];
+
+    while (atomic_flag_test_and_set(&told))
+        pause();
+    name_job(job, sizeof job);
+    fprintf(stderr, "%s: error: %s%s; " HOW_TO_END "\n", dfr_program_name(), job[0] ? job : "a kernel's code ", what);
+    dfr_output_leave(1);
+}
+
+static void on_exit_call(int status, void *arg)
+{
+    char what[32];
 
     (void)arg;
     if (!atomic_load(&runs))
         return;
-    while (atomic_flag_test_and_set(&told))
-        pause();
-    name_job(job, sizeof job);
-    fprintf(stderr,
-            "%s: error: %scalled exit(%d); a run is ended by df_fail(call, \"why\"), or by DF_END of a stream\n",
-            dfr_program_name(), job[0] ? job : "a kernel's code ", status);
-    dfr_output_leave(1);
+    snprintf(what, sizeof what, "called exit(%d)", status);
+    leave(what);
+}
+
+static void on_quick_exit(void)
+{
+    if (atomic_load(&runs))
+        leave("called quick_exit()");
+}
+
+/* Several threads may call exit() at a time. Each call of exit() takes handlers off one common list. The process ends
+ * with the first thread that finds the list empty. So each thread that may call exit() adds a handler, and waits in it
+ * for the first thread. The same holds for quick_exit(). */
+static void add_handlers(void)
+{
+    on_exit(on_exit_call, NULL);
+    at_quick_exit(on_quick_exit);
+}
+
+const struct df_call *dfr_crash_thread_ends(void)
+{
+    if (atomic_load(&runs))
+        leave("ended its thread, by pthread_exit() or the like");
+    return running;
 }
 
 /* ---- from outside ---- */
@@ -139,7 +169,7 @@ void dfr_crash_watch(void)
     if (watching)
         return;
     watching = true;
-    on_exit(on_leave, NULL);
+    add_handlers();
     sigemptyset(&ours.sa_mask);
     for (int i = 0; i < N_SIGNALS; i++)
         if (sigaction(signals[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
@@ -165,7 +195,7 @@ void dfr_crash_enter(struct dfr_crash_frame *frame, const struct df_call *call)
     if (sigaltstack(NULL, &frame->stack_before) == 0 && (frame->stack_before.ss_flags & SS_DISABLE))
         sigaltstack(&ours, NULL);
     if (watching)
-        on_exit(on_leave, NULL);
+        add_handlers();
     here = frame;
     running = call;
 }
@@ -178,7 +208,10 @@ void dfr_crash_leave(struct dfr_crash_frame *frame)
         sigaltstack(&frame->stack_before, NULL);
 }
 
-void dfr_crash_call(const struct df_call *call)
+const struct df_call *dfr_crash_call(const struct df_call *call)
 {
+    const struct df_call *before_it = running;
+
     running = call;
+    return before_it;
 }

@@ -12,6 +12,7 @@
  * reserved job needs nothing that another job here holds, so reserved jobs always end and their memory comes back.
  */
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -375,18 +376,19 @@ static void bind_near(const struct dfr_gpu *gpu)
                 gpu->run->machine.platform.units[gpu->unit].name, bus_id);
 }
 
-void *dfr_gpu_main(void *arg)
+/* What is in flight ends before its memory is freed. If the run has failed, errors of this are not told. */
+static void drain(void *device)
 {
-    struct dfr_worker *w = arg;
-    struct dfr_gpu *gpu = w->run->devices.gpus[w->unit];
+    struct df_error error;
+    ((struct dfr_device *)device)->ops->drain(device, &error);
+}
+
+static void work(struct dfr_gpu *gpu, struct dfr_worker *w)
+{
     struct dfr_wake *wake = &w->run->threads.wakes[w->unit];
     int64_t pause_ns = FIRST_PAUSE_NS;
     double changed_s = 0;
-    struct df_error error;
 
-    prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); /* without this a pause of 2 µs takes 50 µs */
-    bind_near(gpu);
-    calibrate(gpu);
     while (!dfr_stopped(w->run)) {
         uint32_t key;
         if (step(gpu, w)) {
@@ -400,7 +402,18 @@ void *dfr_gpu_main(void *arg)
         else
             rest(gpu, key, changed_s, &pause_ns);
     }
-    /* What is in flight ends before its memory is freed. If the run has failed, errors of this are not told. */
-    gpu->device->ops->drain(gpu->device, &error);
+}
+
+void *dfr_gpu_main(void *arg)
+{
+    struct dfr_worker *w = arg;
+    struct dfr_gpu *gpu = w->run->devices.gpus[w->unit];
+
+    prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); /* without this a pause of 2 µs takes 50 µs */
+    bind_near(gpu);
+    calibrate(gpu);
+    pthread_cleanup_push(drain, gpu->device); /* also if a kernel ends this thread */
+    work(gpu, w);
+    pthread_cleanup_pop(1);
     return NULL;
 }

@@ -32,6 +32,7 @@ struct dfr_measure {
     int64_t n_waves;                    /* of the flow, at most */
     bool complete;                      /* a stream has ended: the flow was a whole run */
     struct df_run run;                  /* never started: what single_job.h and a kernel's calls look at */
+    struct df_call call;                /* of the cpu variant at hand */
     uint8_t *state;                     /* [class * n_works + work], class cpu or gpu: enum dfr_measure_state */
     struct dfr_measure_times *flow;     /* same index */
     void **memory;                      /* by value; NULL: it has none now */

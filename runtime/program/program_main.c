@@ -6,6 +6,7 @@
  *           the command line is wrong.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,6 +167,23 @@ static int flush_stdout(struct df_error *error)
     return dfr_error(error, DF_E_IO, "cannot write to the standard output: %s", strerror(errno ? errno : EIO));
 }
 
+/* A handler of pthread_cleanup_push(): a kernel that is measured on this thread has ended it, or cancelled it. */
+static void main_thread_ends(void *arg)
+{
+    (void)arg;
+    dfr_crash_thread_ends();            /* ends the process */
+}
+
+static int run_guarded(const struct df_program *program, const struct dfr_image *image, struct dfr_command_line *line,
+                       struct df_error *error)
+{
+    int rc;
+    pthread_cleanup_push(main_thread_ends, NULL);
+    rc = run(program, image, line, error);
+    pthread_cleanup_pop(0);
+    return rc;
+}
+
 int df_main(int argc, char **argv, const struct df_program *program)
 {
     struct df_error error = { "" };
@@ -194,7 +212,7 @@ int df_main(int argc, char **argv, const struct df_program *program)
         if (line.options.waves < 0)
             line.options.waves = image.default_waves;
         dfr_crash_run(true);
-        if (run(program, &image, &line, &error) != DF_OK) {
+        if (run_guarded(program, &image, &line, &error) != DF_OK) {
             say_error(&error);
             status = 1;
         }

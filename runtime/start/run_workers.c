@@ -141,12 +141,25 @@ static void *(*thread_main(const struct df_run *run, uint32_t worker))(void *)
     return run->threads.loop == DFR_LOOP_LIST ? dfr_list_main : dfr_worker_main;
 }
 
+/* A handler of pthread_cleanup_push(): a kernel has ended this worker's thread. The others end as after any failure. */
+static void thread_ends(void *run)
+{
+    const struct df_call *call = dfr_crash_thread_ends();
+
+    if (call && call->job != DFR_NO_JOB)
+        dfr_engine_fail_job(run, call->job, call->wave, dfr_crash_ended);
+    else
+        dfr_engine_fail(run, DF_E_KERNEL, "a worker's thread has ended; %s", dfr_crash_ended);
+}
+
 static void *worker_thread(void *arg)
 {
     struct dfr_worker *w = arg;
     struct dfr_crash_frame frame;
     dfr_crash_enter(&frame, w->index < w->run->machine.n_cpu_workers ? &w->call : NULL);
+    pthread_cleanup_push(thread_ends, w->run);
     thread_main(w->run, w->index)(w);
+    pthread_cleanup_pop(0);
     dfr_crash_leave(&frame);
     return NULL;
 }

@@ -58,6 +58,41 @@ app thread ''
 sed -i '/^kernel middle/s/cpu .*/cpu "thread.c";/' thread.df
 check thread-compiles "$DFC" thread.df -o thread
 expect exit-of-a-thread 1 "^thread: error: a kernel's code called exit\(7\)" ./thread
+# A kernel that ends its own thread is caught as exit() is, whichever loop calls it: no such run hangs, or ends with 0.
+cp "$programs/ends.c" . && : > none.cu && cat > ends.df <<'X'
+arg how: i32;
+kernel make(out v: i32[k]) cpu {{ memset(v, 0, k * 4); }};
+kernel middle(in a: i32[k], out b: i32[k]; how: i32) cpu "ends.c" gpu "none.cu";
+kernel gang(in a: i32[k], out b: i32[k]; how: i32) threads(2) cpu "ends.c";
+kernel last(in v: i32[k]) cpu {{ (void)v; }};
+graph main { v: i32[8] = make(); w = middle(v, how); x = gang(w, how); last(x); }
+X
+check ends-compiles "$DFC" ends.df -o ends --nvcc=none
+cancels() { # AddressSanitizer does not know that the frames of a cancelled thread are gone, and ends the program at what follows
+    if grep -q 'fsanitize=address' "$DF_BUILD/obj/flags" 2>/dev/null; then skip "$1" "the sanitizer ends the program itself"; else expect "$@"; fi
+}
+ended='the kernel ended its thread, by pthread_exit\(\) or the like; a run is ended by df_fail\(call, "why"\), or by DF_END of a stream$'
+for run in "--how=0 --workers=1" "--how=0 --serial" "--how=0 --workers=2 --policy=ws" "--how=0 --workers=2 --policy=eager" "--how=0 --workers=2 --policy=dmda" \
+    "--how=1 --workers=1" "--how=1 --serial" "--how=0 --workers=1 --trace=ends.json" "--how=0 --watchdog=1min" "--how=0 --poison" "--how=0 --check=variants --device=emu"; do
+    expect "ended $run" 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 60 ./ends --waves=8 $run
+done
+for run in "--workers=1" "--serial" "--workers=2 --policy=ws" "--workers=2 --policy=heft" "--device=emu --emu-all --policy=all-gpu"; do
+    cancels "ended --how=2 $run" 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 60 ./ends --waves=8 --how=2 $run
+done
+for run in "--how=0" "--how=1" "--how=0 --emu-check=off"; do
+    expect "ended-emu $run" 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 60 ./ends --device=emu --emu-all --policy=all-gpu --waves=8 $run
+done
+for run in "--workers=2 --policy=ws" "--workers=2 --policy=eager" "--workers=3 --policy=heft" "--workers=2 --policy=dmda --device=emu"; do
+    expect "ended-gang $run" 1 "^ends: error: node 'main/gang', wave 3: $ended" timeout 60 ./ends --waves=8 --how=10 $run
+done
+expect ended-quick 1 "^ends: error: node 'main/middle', wave 3: the kernel called quick_exit\(\); a run is ended by" ./ends --waves=8 --how=3
+expect ended-unseen 1 "^ends: error: all workers' threads have ended before the last wave was done" timeout 60 ./ends --waves=8 --how=4 --serial
+cancels ended-main 1 "^ends: error: a kernel's code ended its thread, by pthread_exit\(\) or the like" timeout 60 ./ends --waves=8 --how=5
+expect ended-good 0 "" ./ends --waves=8 --how=9
+for run in "" --device=emu; do
+    expect "profile-ended $run" 1 "^ends: error: node 'main/middle', wave 0: $ended" timeout 60 "$DFC" profile ends.df $quick --nvcc=none $run --db=ended.db -- --how=20
+done
+expect compare-ended 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 60 "$DFC" compare ends.df --policies=eager --runs=1 --nvcc=none -- --how=0 --waves=8
 if [ "${DF_BUILD##*/}" = release ]; then
     ./crash --device=none 2>/dev/null; [ $? = 134 ] && pass crash-status || fail crash-status "exit $?"
 else

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,13 @@ KERNEL(failing)
     return add1(call, stream, dims, ports, scalars);
 }
 
+KERNEL(ending)
+{
+    if (df_wave(call) == scalars[0].i64)
+        pthread_exit(NULL);
+    return add1(call, stream, dims, ports, scalars);
+}
+
 KERNEL(code)
 {
     UNUSED;
@@ -179,6 +187,7 @@ static const struct {
     [RIG_ORDERED] = { "ordered_sink", ordered_sink, "i", DF_ORDERED },
     [RIG_THREADS] = { "threads", threads, "io", DF_THREADS },
     [RIG_FAIL] = { "fail", failing, "io", 0 },
+    [RIG_ENDS] = { "ends", ending, "io", 0 },
     [RIG_CODE] = { "code", code, "io", 0 },
     [RIG_ONCE] = { "once", once, "o", DF_ONCE },
     [RIG_TABLE] = { "table", add2, "iio", 0 },

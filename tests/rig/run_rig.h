@@ -32,6 +32,7 @@ enum rig_kernel {
     RIG_ORDERED,  /* (in; s) ordered      records as sink s, fails if a wave is out of order */
     RIG_THREADS,  /* (in, out; s)         fails if df_threads() is not the expected number */
     RIG_FAIL,     /* (in, out; s)         fails at wave s */
+    RIG_ENDS,     /* (in, out; s)         ends its thread by pthread_exit() at wave s */
     RIG_CODE,     /* (in, out; s)         returns s */
     RIG_ONCE,     /* (out; s) once */
     RIG_TABLE,    /* (in, in, out; s)     the same as ADD2; its second input is meant to be a once value */

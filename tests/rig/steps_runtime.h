@@ -27,6 +27,10 @@ long steps_runtime_syscall(long number, ...);
 
 #define pthread_create steps_runtime_create
 #define pthread_join steps_runtime_join
+#undef pthread_cleanup_push             /* the thread's list of handlers would mix those of all coroutines */
+#undef pthread_cleanup_pop
+#define pthread_cleanup_push(handler, arg) { void (*handler_)(void *) = (handler); void *arg_ = (arg);
+#define pthread_cleanup_pop(execute) if (execute) handler_(arg_); }
 #define syscall steps_runtime_syscall
 #define __builtin_ia32_pause steps_spin
 

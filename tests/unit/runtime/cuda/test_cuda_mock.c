@@ -48,7 +48,7 @@ static void run_launched(void *arguments)
 }
 
 /* What the host code of the kernel named by `misbehaves` does beside its launch. */
-static enum { WELL, FAULTS, FAULTS_AND_TELLS, ALLOCATES, USES_BLAS, SELECTS } misbehaves;
+static enum { WELL, FAULTS, FAULTS_AND_TELLS, ALLOCATES, USES_BLAS, SELECTS, ENDS } misbehaves;
 
 static const struct df_kernel *kernel_of(const struct df_call *call, uint32_t *number)
 {
@@ -69,6 +69,8 @@ static int launches(struct df_call *call, void *stream, const size_t *dims, void
         l.call.wave = df_wave(call);
     if (number == RIG_SPLIT && misbehaves == ALLOCATES && mock_allocate() != 0)
         return df_fail(call, "no memory");
+    if (number == RIG_SPLIT && misbehaves == ENDS && call->wave == 0)
+        pthread_exit(NULL);
     if (number == RIG_SPLIT && misbehaves == USES_BLAS && !df_cublas(call))
         return DF_FAILED;
     if (number == RIG_ADD1 && misbehaves == FAULTS_AND_TELLS)
@@ -404,6 +406,31 @@ static void test_each_call_fails(void **state)
     rig_free(&r);
 }
 
+/* Host code that ends the GPU's worker, within a capture or outside: the run fails, and gives all back. */
+static void test_thread_ended(void **state)
+{
+    (void)state;
+    need_mock();
+    for (int graphs = DF_GRAPHS_AUTO; graphs <= DF_GRAPHS_OFF; graphs++)
+        for (unsigned inflight = 1; inflight <= 3; inflight += 2) {
+            struct df_error error = { "" };
+            struct rig r;
+
+            misbehaves = ENDS;
+            mock_begin(1, MEMORY, 7);
+            make_chain(&r, 12);
+            struct df_options o = options_of("all-gpu");
+            o.cuda_graphs = graphs;
+            o.inflight = inflight;
+            assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_KERNEL);
+            assert_non_null(strstr(error.text, "node 'main/split', wave 0: the kernel ended its thread"));
+            assert_nothing_left();
+            misbehaves = WELL;
+            rig_check(&r, &o, WAVES);
+            rig_free(&r);
+        }
+}
+
 static void test_faults(void **state)
 {
     struct df_error error = { "" };
@@ -700,7 +727,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_results, set_up),       cmocka_unit_test_setup(test_replay, set_up),
         cmocka_unit_test_setup(test_spoiled_captures, set_up), cmocka_unit_test_setup(test_each_call_fails, set_up),
-        cmocka_unit_test_setup(test_faults, set_up),
+        cmocka_unit_test_setup(test_faults, set_up),          cmocka_unit_test_setup(test_thread_ended, set_up),
         cmocka_unit_test_setup(test_loading_is_not_learned, set_up),
         cmocka_unit_test_setup(test_fault_found_by_another, set_up),
         cmocka_unit_test_setup(test_lost_devices, set_up), cmocka_unit_test_setup(test_first_is_busy, set_up),

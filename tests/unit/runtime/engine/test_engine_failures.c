@@ -67,6 +67,34 @@ static void test_failure_anywhere(void **state)
             }
 }
 
+/* A kernel that ends its thread fails the run under every loop, and its node is named. Other launches may wait on the
+ * emulated GPU then: they end, and so do the device's engines. */
+static void test_thread_ended(void **state)
+{
+    (void)state;
+    for (int p = 0; p < N_POLICIES; p++)
+        for (unsigned workers = 1; workers <= 3; workers++)
+            for (int emulated = 0; emulated < 3; emulated++) {
+                struct rig r;
+                struct rig_out x;
+                struct df_options o = rig_options(policies[p], emulated ? DF_DEVICE_EMU : DF_DEVICE_NONE, workers);
+                struct df_error error = { "" };
+
+                rig_begin(&r, 300);
+                x = rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING);
+                for (int i = 0; i < 4; i++)
+                    rig_sink(&r, RIG_SINK,
+                             rig_node(&r, RIG_ADD1, 1, rig_node(&r, RIG_ENDS, 3, x, RIG_NOTHING), RIG_NOTHING));
+                rig_end(&r);
+                o.waves = 8;
+                o.emu_check = emulated == 2;
+                assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_KERNEL);
+                assert_non_null(strstr(error.text, "wave 3: the kernel ended its thread, by pthread_exit()"));
+                assert_non_null(strstr(error.text, "/ends"));
+                rig_free(&r);
+            }
+}
+
 /* Two runs of one graph at the same time do not disturb each other, even if one fails. Sinks are not recorded here,
  * because nobody could say which run they belong to. */
 static void test_two_runs_at_once(void **state)
@@ -151,7 +179,8 @@ static void test_wrong_codes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_failure_anywhere), cmocka_unit_test(test_two_runs_at_once),
+        cmocka_unit_test(test_failure_anywhere), cmocka_unit_test(test_thread_ended),
+        cmocka_unit_test(test_two_runs_at_once),
         cmocka_unit_test(test_stray_write), cmocka_unit_test(test_wrong_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,8 @@ static const char usage[] =
     "  --goal=1%                how well a mean must be known: half of its 95 % interval\n"
     "  --max-runs=1000          run one variant at most so often\n"
     "  --max-time=2s            spend at most that time on one variant\n"
+    "  --watchdog=TIME          end if one call of a kernel takes longer (ten times --max-time, and at least 5 s);\n"
+    "                           what was measured before that is kept\n"
     "  --force                  measure again what is known\n"
     "  --report                 measure nothing; print how well times and speedups of sizes that were not measured\n"
     "                           are estimated from those that were: the error of each estimator by 10-fold\n"
@@ -48,7 +50,7 @@ struct request {
     struct dfc_common common;
     struct dfc_build_options build;
     struct dfr_sampler_options sampler;
-    const char *db;
+    const char *db, *watchdog;
     bool force, report;
     bool form_given;
     enum dfc_form form;                 /* of the report */
@@ -116,6 +118,12 @@ static int own_option(void *request, int argc, char **argv, int *i)
             return dfc_error("--max-time=%s: a time such as 2s or 500ms is expected", value), -1;
         return taken;
     }
+    if ((taken = dfc_option_value("--watchdog", argc, argv, i, &r->watchdog)) != 0) {
+        double seconds;
+        if (taken > 0 && !dfr_parse_seconds(r->watchdog, &seconds))
+            return dfc_error("--watchdog=%s: a time such as 30s or 2min is expected", r->watchdog), -1;
+        return taken;
+    }
     return dfc_build_option(&r->build, argc, argv, i);
 }
 
@@ -149,7 +157,7 @@ static int parse(int argc, char **argv, struct request *r)
 
 struct results {
     struct dfw_db *db;
-    const char *name;                   /* the program's name, for messages */
+    const struct dfc_loaded *loaded;
     uint32_t total, known, stored, skipped;
     char trying[160];                   /* what is being measured; a message names it if the program dies of it */
     bool begun, ended, failed;
@@ -219,6 +227,28 @@ static void take_sample(struct results *r, char **f)
     print_sample(r, f, &sample);
 }
 
+enum { F_NUMBER = 1, F_CLASS, F_NODE, F_WAVE, F_LIMIT }; /* of a line "late" */
+
+/* A call that does not return: says where its kernel is declared, and where its code is. */
+static void report_late(struct results *r, char **f)
+{
+    const struct dfc_front *front = r->loaded->front;
+    const struct dfc_kernel_code *code = NULL;
+    char limit[24];
+
+    for (size_t i = 0; i < front->n_kernels; i++)
+        if (front->kernels[i].kernel == strtoul(f[F_NUMBER], NULL, 10))
+            code = &front->kernels[i];
+    if (!code)
+        return;                         /* the program has named the node */
+    const struct dfl_variant *variant = strcmp(f[F_CLASS], "gpu") == 0 && code->gpu ? code->gpu : code->cpu;
+    dfl_error(r->loaded->sink, code->ast->name.loc, "kernel '%s', as %s variant of node '%s', has not returned within %s",
+              code->ast->name.text, f[F_CLASS], f[F_NODE], dfr_text_seconds(strtod(f[F_LIMIT], NULL), limit, sizeof limit));
+    if (variant)
+        dfl_note(r->loaded->sink, variant->path ? variant->path_loc : variant->code_loc, "its code is here");
+    dfl_hint(r->loaded->sink, "if it needs more time than that, give --watchdog=TIME");
+}
+
 static void take_line(struct results *r, char *line)
 {
     char *f[N_FIELDS];
@@ -236,6 +266,8 @@ static void take_line(struct results *r, char *line)
         r->skipped++;
         dfr_message_print(stderr, "[%s/%" PRIu32 "] %s %s %s  not measured: %s", f[F_CI], r->total, f[F_KERNEL],
                           f[F_DIMS], f[F_VARIANT], f[F_MEAN]);
+    } else if (strcmp(f[0], "late") == 0 && n == F_LIMIT + 1) {
+        report_late(r, f);
     } else if (strcmp(f[0], "end") == 0 && n == 1) {
         r->ended = true;
     } else {
@@ -356,13 +388,16 @@ static bool run_program(const struct request *r, char *const *argv, FILE *known,
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 && results->ended; /* if not, the program has reported why */
 }
 
-static int measure(const struct request *r, const struct dfc_trial *program, struct dfw_db *db)
+static int measure(const struct request *r, const struct dfc_loaded *loaded, const struct dfc_trial *program,
+                   struct dfw_db *db)
 {
-    struct results results = { .db = db };
+    struct results results = { .db = db, .loaded = loaded };
     struct dfc_list argv = { 0 };
     bool good = false;
     FILE *known = known_file(r, db);
     dfc_trial_arguments(program, &r->common, &argv);
+    if (r->watchdog)
+        dfc_list_add(&argv, "--watchdog=%s", r->watchdog);
     for (int i = 0; i < r->n_rest; i++)
         dfc_list_add(&argv, "%s", r->rest[i]);
     if (argv.failed)
@@ -397,7 +432,7 @@ static int profile(const struct request *r)
     int status = 1;
     if (dfc_load(&r->common, true, &loaded)) {
         if (dfc_trial_build(&r->common, &loaded, &r->build, &program)) {
-            status = measure(r, &program, db);
+            status = measure(r, &loaded, &program, db);
             dfc_trial_remove(&program);
         }
         dfc_unload(&loaded);

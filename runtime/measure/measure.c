@@ -267,14 +267,13 @@ static double mean(const struct dfr_measure_times *times)
     return sum_s / times->n;
 }
 
-/* Writes the samples of what ran for the flow alone. All of it has run by now. */
-static int report_flow(struct dfr_measure *m, struct df_error *error)
+int dfr_measure_report_flow(struct dfr_measure *m, bool all, struct df_error *error)
 {
     for (uint32_t w = 0; w < m->graph->n_works; w++) {
         for (uint32_t cls = 0; cls < 2; cls++) {
             struct dfr_measure_times *times = &m->flow[at(m, cls, w)];
             int status = DF_OK;
-            if (m->state[at(m, cls, w)] != DFR_M_WANTED)
+            if (m->state[at(m, cls, w)] != DFR_M_WANTED || (times->n == 0 && !all))
                 continue;
             if (times->n == 0) {
                 status = dfr_measure_report_skip(m, w, cls, "it did not run in the flow", error);
@@ -360,10 +359,12 @@ static int measure(struct dfr_measure *m, const struct dfr_device_ops *ops, stru
         status = leave_out_known(m, &total, &known, error);
     if (status == DF_OK)
         status = dfr_measure_report_begin(m, total, known, error);
+    if (status == DF_OK)
+        status = dfr_measure_watch_start(m, error);
     if (status == DF_OK && total > 0) { /* else nothing is measured, and the kernels' effects would be in vain */
         status = run_waves(m, error);
         if (status == DF_OK)
-            status = report_flow(m, error);
+            status = dfr_measure_report_flow(m, true, error);
     }
     return status == DF_OK ? dfr_measure_report_end(m, error) : status;
 }
@@ -394,6 +395,7 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
         status = dfr_measure_report_new(out, known, &m->report, error);
     if (status == DF_OK)
         status = measure(m, ops, error);
+    dfr_measure_watch_end(m);
     dfr_single_gpu_close(m->gpu);
     dfr_measure_report_free(m->report);
     free_arrays(m);

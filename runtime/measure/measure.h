@@ -19,6 +19,9 @@
  *           is robust (sampler.h), so a long first call does not count; but among very few calls, each does.
  * Devices:  --device as in a run. The emulator runs cpu variants, without the times of its links and launches.
  * Not run:  variants with a cost clause; variants that are known already.
+ * Limit:    no call may run longer than --watchdog, or else ten times max_s and at least 5 s. A thread of its own looks
+ *           at that. It writes the samples that are known, and which call it is. Then it ends the process by
+ *           options.expired.
  * Memory:   all of it is returned, after failures too.
  * Errors:   what a kernel said, with the node's name; DF_E_IO if results cannot be written.
  *
@@ -27,6 +30,8 @@
  *               try KEY                                         it runs now, for the first time.
  *               sample KEY MEAN_S CI_S RUNS DROPPED DONE        CI_S is "nan" if there was one run.
  *               skip KEY REASON DONE                            it cannot be measured here.
+ *               late KERNEL VARIANT NODE WAVE LIMIT_S           a call runs for so long; nothing more follows. KERNEL is
+ *                                                               the kernel's number in the graph.
  *               end
  *           KEY is DEVICE VARIANT KERNEL DIMS SCALARS HASH JOB_BYTES (HASH in 16 hex digits). DONE counts the results
  *           so far. On another descriptor the parent gives the keys that it knows, in the same form, one a line.
@@ -46,7 +51,8 @@
 /* Whether this process was asked to measure instead of to run. */
 bool dfr_measure_asked(void);
 
-/* Measures as the environment says. Of the options, device, emu_all, gpu_mem_bytes, waves, args and log_level count. */
+/* Measures as the environment says. Of the options, device, emu_all, gpu_mem_bytes, waves, args, log_level, watchdog_s and expired
+ * count. */
 int dfr_measure(const struct df_graph *graph, const struct df_options *options, struct df_error *error);
 
 /* The same, with all of that given by the caller. known may be NULL. */

@@ -15,10 +15,12 @@ static int call_cpu(struct dfr_measure_job *job, void *const *ports, double *sec
     const struct df_work *work = dfr_measure_work(job);
     dfr_single_call(&m->run, &job->job, &m->call);
     dfr_crash_call(&m->call);
+    dfr_measure_call_begins(job, DF_CLASS_CPU);
     double begin_s = dfr_clock_s();
     job->job.code =
         m->graph->functions[work->kernel].cpu(&m->call, NULL, m->dims, ports, m->run.memory.scalars + work->first_scalar);
     *seconds = dfr_clock_s() - begin_s;
+    dfr_measure_call_ended(m);
     dfr_crash_call(NULL);
     return dfr_single_outcome(&m->run, &job->job, &m->call, error);
 }

@@ -8,20 +8,25 @@ const char *dfr_measure_gpu_name(const struct dfr_measure *m)
     return m->emulated ? DFR_KEY_EMULATOR : m->gpu ? dfr_single_gpu_name(m->gpu) : "gpu";
 }
 
+/* A callback of the sampler, too. */
+static int launch(void *arg, double *seconds, struct df_error *error)
+{
+    struct dfr_measure_job *job = arg;
+    int status;
+
+    dfr_measure_call_begins(job, DF_CLASS_GPU);
+    status = dfr_single_gpu_launch(job->m->gpu, &job->job, seconds, error);
+    dfr_measure_call_ended(job->m);
+    return status;
+}
+
 int dfr_measure_fire_gpu(struct dfr_measure_job *job, double *seconds, struct df_error *error)
 {
     struct dfr_single_gpu *gpu = job->m->gpu;
     int status = dfr_single_gpu_bring(gpu, &job->job, error);
     if (status == DF_OK)
-        status = dfr_single_gpu_launch(gpu, &job->job, seconds, error);
+        status = launch(job, seconds, error);
     return status == DF_OK ? dfr_single_gpu_fetch(gpu, &job->job, error) : status;
-}
-
-/* A callback of the sampler. */
-static int launch(void *arg, double *seconds, struct df_error *error)
-{
-    struct dfr_measure_job *job = arg;
-    return dfr_single_gpu_launch(job->m->gpu, &job->job, seconds, error);
 }
 
 int dfr_measure_repeat_gpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error)

@@ -4,15 +4,19 @@
  *   measure_tokens.c  the memory of tokens.
  *   measure_cpu.c     fires and repeats a cpu variant.
  *   measure_gpu.c     does the same on a device.
+ *   measure_watch.c   ends the measuring mode at a kernel that does not return.
  *   measure_report.c  writes lines, reads known keys, reads the environment.
  */
 #ifndef DFR_MEASURE_IMPL_H
 #define DFR_MEASURE_IMPL_H
 
+#include <pthread.h>
+
 #include "runtime/engine/single_job.h"
 #include "runtime/measure/measure.h"
 
 struct dfr_measure_report;
+struct dfr_watchdog;
 
 enum dfr_measure_state { DFR_M_NONE,    /* it cannot run here, or it has a cost */
                          DFR_M_WANTED, DFR_M_KNOWN, DFR_M_DONE };
@@ -40,6 +44,10 @@ struct dfr_measure {
     void **ports;                       /* of the node at hand */
     void **scratch;                     /* the same for the cpu variant's repetitions */
     size_t *dims;
+    struct dfr_watchdog *watchdog;
+    pthread_mutex_t lock;               /* measure_watch.c */
+    const struct dfr_single_job *calling; /* the call that runs now, or the last one */
+    uint32_t calling_class;
 };
 
 /* One node in one wave. Its ports on the host are m->ports. Inputs keep their contents, but those of an inout
@@ -53,6 +61,15 @@ static inline const struct df_work *dfr_measure_work(const struct dfr_measure_jo
 {
     return &job->m->graph->works[job->m->graph->nodes[job->job.node].work];
 }
+
+/* Around each call of a kernel, and around nothing else. _start() comes after options and sampler are known. */
+int dfr_measure_watch_start(struct dfr_measure *m, struct df_error *error);
+void dfr_measure_watch_end(struct dfr_measure *m);
+void dfr_measure_call_begins(const struct dfr_measure_job *job, uint32_t cls);
+void dfr_measure_call_ended(struct dfr_measure *m);
+
+/* Writes the samples of what runs for the flow alone. all: everything has run, so what has no sample is reported. */
+int dfr_measure_report_flow(struct dfr_measure *m, bool all, struct df_error *error);
 
 /* A wave begins: all readers of all values are still to come. */
 void dfr_measure_begin_wave(struct dfr_measure *m);
@@ -81,6 +98,7 @@ int dfr_measure_report_sample(struct dfr_measure *m, uint32_t work, uint32_t cls
                               struct df_error *error);
 int dfr_measure_report_skip(struct dfr_measure *m, uint32_t work, uint32_t cls, const char *reason,
                             struct df_error *error);
+int dfr_measure_report_late(struct dfr_measure *m, struct df_error *error); /* the call that runs now */
 int dfr_measure_report_end(struct dfr_measure *m, struct df_error *error);
 
 #endif

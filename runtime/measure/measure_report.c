@@ -168,6 +168,17 @@ int dfr_measure_report_skip(struct dfr_measure *m, uint32_t work, uint32_t cls, 
     return flush(r, error);
 }
 
+int dfr_measure_report_late(struct dfr_measure *m, struct df_error *error)
+{
+    char name[256];
+
+    df_node_name(m->graph, m->calling->node, name, sizeof name);
+    fprintf(m->report->out, "late\t%" PRIu32 "\t%s\t%s\t%lld\t%.17g\n", m->graph->nodes[m->calling->node].kernel,
+            m->calling_class == DF_CLASS_GPU ? "gpu" : "cpu", name, (long long)m->calling->wave,
+            m->run.options.watchdog_s);
+    return flush(m->report, error);
+}
+
 int dfr_measure_report_end(struct dfr_measure *m, struct df_error *error)
 {
     fputs("end\n", m->report->out);

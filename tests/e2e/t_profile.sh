@@ -83,6 +83,31 @@ graph main { a: i32[4] = src(); b = crash(a); last(b); }
 END
 expect crash 1 "ended by signal .* while it ran crash k=4 cpu" "$DFC" profile crash.df $quick
 
+# ---- a kernel that does not return: what was measured before is kept, of the flow's kernels, too ----
+cat > spin.df <<'END'
+kernel make(out v: i32[k]) cpu {{ memset(v, 0, k * 4); }};
+kernel twice(in a: i32[k], out b: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) b[i] = 2 * a[i]; }};
+kernel spin(in a: i32[k], out b: i32[k]) cpu "spin.c";
+kernel last(in v: i32[k]) cpu {{ (void)v; }};
+graph main { v: i32[8] = make(); a = twice(v); w = spin(a); last(w); }
+END
+printf '#include <unistd.h>\nint spin_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *b) { for (;;) pause(); }\n' > spin.c
+spins() { timeout 60 "$DFC" profile spin.df --db=spin.db "$@" > spin.log 2>&1; rc=$?; }
+said() { cat spin.log; return $rc; }
+timeout 60 "$DFC" profile spin.df --db=slow.db --max-time=100ms --device=emu --emu-all > slow.log 2>&1 & slow=$! # it takes 5 s
+spins $quick --watchdog=100ms
+expect late-node 1 "^spin: error: node 'main/spin', wave 0: has not ended after 100 ms on the CPU; 'main/last' waits for it" said
+expect late-kernel 1 "^spin.df:3:8: error: kernel 'spin', as cpu variant of node 'main/spin', has not returned within 100 ms" said
+expect late-file 1 "^spin.df:3:46: note: its code is here" said
+expect late-hint 1 "^hint: if it needs more time than that, give --watchdog=TIME" said
+expect late-kept 1 "^2 measured; in spin.db" said
+[ "$(rows spin.db)" = 2 ] && pass late-stored || fail late-stored "$(rows spin.db) samples"
+spins $quick -- --watchdog=100ms
+expect late-of-the-program 1 "^0 measured, 2 known before; in spin.db" said
+wait $slow; rc=$?; mv slow.log spin.log
+expect late-by-max-time 1 "^spin.df:3:8: error: kernel 'spin', as cpu variant of node 'main/spin', has not returned within 5.00 s" said
+expect watchdog-no-time 2 "^dfc: error: --watchdog=soon: a time such as 30s or 2min is expected" "$DFC" profile spin.df --watchdog=soon
+
 # ---- databases that cannot be used ----
 head -c 5000 /dev/urandom > garbage.db
 expect damaged-profile 1 "garbage.db.*not a database.*move it away" "$DFC" profile sum.df --db=garbage.db

@@ -10,18 +10,22 @@
 #include <cmocka.h>
 #include <inttypes.h>
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "runtime/emu/emu_trial.h"
+#include "runtime/engine/engine.h"
 #include "runtime/graph/builder.h"
 #include "runtime/measure/measure.h"
 
 #define N 1000
 
 static unsigned sources, bumps, adds, taps, sinks;
+static bool bump_hangs;                 /* on a device, until the watchdog tells of it */
+static atomic_uint expiries;
 static bool bump_fails;
 static float result;
 
@@ -42,6 +46,8 @@ static int bump(struct df_call *call, void *stream, const size_t *dims, void *co
     float *v = ports[0], *scratch = ports[1];
     (void)stream, (void)scalars;
     bumps++;
+    while (bump_hangs && call->device && atomic_load(&expiries) == 0)
+        usleep(1000);
     if (bump_fails && bumps == 3)
         return df_fail(call, "third %s", "bump");
     if (v[0] != 1 || v[dims[0] - 1] != 1)
@@ -219,6 +225,44 @@ static void the_emulator_is_measured_too(void **state)
     assert_has(text, "begin\t8\t0\n");
     assert_has(text, "sample\temu\tgpu\tbump\tk=1000\t\t0000000000000abc\t"); /* its code is the cpu variant's */
     assert_has(text, "sample\temu\tgpu\tcopy\t");
+    free(text);
+    df_graph_free(graph);
+}
+
+static void expire(void *arg)
+{
+    (void)arg;
+    atomic_fetch_add(&expiries, 1);
+}
+
+/* A call takes longer than the watchdog allows: it is told of once, and what is measured is written before that. Here
+ * the process does not end then, so the measurement goes on. */
+static void a_call_that_takes_too_long_is_told(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_graph();
+    struct dfr_sampler_options sampler = { .goal = 0.5, .min_runs = 4, .max_runs = 6, .max_s = 1 };
+    struct df_options options;
+    struct df_error error = { "" };
+    size_t size;
+    char *text;
+    FILE *out = open_memstream(&text, &size);
+    df_options_default(&options);
+    options.device = DF_DEVICE_EMU;
+    options.watchdog_s = 0.3;
+    options.expired = expire;
+    bump_hangs = true;
+    int status = dfr_measure_to(graph, &options, &sampler, out, NULL, &error);
+    bump_hangs = false;
+    fclose(out);
+    if (status != DF_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(atomic_load(&expiries), 1);
+    const char *late = strstr(text, "late\t1\tgpu\tmain/bump\t0\t0.2999");
+    assert_non_null(late);
+    assert_non_null(strstr(text, "sample\tcpu\tcpu\tsource\t"));
+    assert_true(strstr(text, "sample\tcpu\tcpu\tbump\t") < late);
+    assert_non_null(strstr(late, "end\n"));
     free(text);
     df_graph_free(graph);
 }
@@ -442,6 +486,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(works_are_measured_and_the_flow_is_right),
         cmocka_unit_test(the_emulator_is_measured_too),
+        cmocka_unit_test(a_call_that_takes_too_long_is_told),
         cmocka_unit_test(no_wave_leaves_memory),
         cmocka_unit_test(flow_kernels_run_once_in_each_wave_of_a_run),
         cmocka_unit_test(of_a_whole_stream_all_calls_count_and_else_the_usual_ones),

@@ -1,0 +1,73 @@
+/* measure_watch.c - ends the measuring mode at a kernel that does not return. A watchdog (inspect/watchdog.h) has one
+ * post for each class of units; one call runs at a time. measure.h says which calls take too long.
+ *
+ * Lock:     this thread holds it except while a kernel runs. So the watchdog's thread can have it only then, and
+ *           afterwards this thread goes on only if that one lets it.
+ */
+#include "runtime/base/error.h"
+#include "runtime/inspect/watchdog.h"
+#include "runtime/measure/measure_impl.h"
+
+#define LEAST_LIMIT_S 5.0
+#define LIMIT_TIMES 10
+
+/* Called by the watchdog's thread. Writes what is measured, then says which call takes too long. */
+static void too_long(void *arg)
+{
+    struct dfr_measure *m = arg;
+    struct df_error error;
+
+    if (pthread_mutex_trylock(&m->lock) != 0)
+        return;                         /* the kernel has just returned */
+    if (dfr_measure_report_flow(m, false, &error) == DF_OK)
+        dfr_measure_report_late(m, &error);
+    if (m->options->expired)
+        m->options->expired(m->options->expired_arg);
+    pthread_mutex_unlock(&m->lock);
+}
+
+int dfr_measure_watch_start(struct dfr_measure *m, struct df_error *error)
+{
+    int status;
+
+    m->run.options.expired = too_long;
+    m->run.options.expired_arg = m;
+    if (m->run.options.watchdog_s <= 0) {
+        double limit_s = LIMIT_TIMES * m->sampler.max_s;
+        m->run.options.watchdog_s = limit_s > LEAST_LIMIT_S ? limit_s : LEAST_LIMIT_S;
+    }
+    atomic_store(&m->run.outcome.stop, DFR_FINISHED); /* it is no run that could stand still between jobs */
+    status = dfr_watchdog_create(&m->run, 2, &m->watchdog, error);
+    if (status != DF_OK)
+        return status;
+    dfr_watchdog_name(m->watchdog, DF_CLASS_CPU, "the CPU");
+    dfr_watchdog_name(m->watchdog, DF_CLASS_GPU, "the GPU");
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_mutex_lock(&m->lock);
+    return dfr_watchdog_start(m->watchdog, error);
+}
+
+void dfr_measure_watch_end(struct dfr_measure *m)
+{
+    if (!m->watchdog)
+        return;
+    dfr_watchdog_destroy(m->watchdog);
+    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_destroy(&m->lock);
+}
+
+void dfr_measure_call_begins(const struct dfr_measure_job *job, uint32_t cls)
+{
+    struct dfr_measure *m = job->m;
+
+    m->calling = &job->job;
+    m->calling_class = cls;
+    dfr_watchdog_begin(m->watchdog, cls, dfr_job(0, job->job.node), job->job.wave);
+    pthread_mutex_unlock(&m->lock);
+}
+
+void dfr_measure_call_ended(struct dfr_measure *m)
+{
+    pthread_mutex_lock(&m->lock);
+    dfr_watchdog_end(m->watchdog, m->calling_class);
+}

@@ -74,6 +74,7 @@ obj = $(patsubst %.c,$(OBJ)/%.o,$(1))
 PARSER_OBJ := $(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o
 
 LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_HOME),$(LIB)/libdf-cuda.a)
+HEADERS := $(INC)/df.h $(INC)/df_plan.h
 UNIT_SRC  := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
 UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
@@ -82,9 +83,9 @@ UNIT_HELP := $(OBJ)/libunit.a
         uninstall fuzz clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner
 .DELETE_ON_ERROR:
 
-all: $(BIN)/dfc $(LIBRARIES) $(INC)/df.h $(BUILDDIR)/pkgconfig
+all: $(BIN)/dfc $(LIBRARIES) $(HEADERS) $(BUILDDIR)/pkgconfig
 
-lib: $(LIBRARIES) $(INC)/df.h
+lib: $(LIBRARIES) $(HEADERS)
 
 help:
 	@echo 'make            build dfc and libdf into $(BUILDDIR)/'
@@ -163,6 +164,8 @@ $(LIB)/libdf.a: ADD_GCOV = @printf '%s\n' 'open $@' 'addlib $(shell $(CC) -print
 endif
 
 $(INC)/df.h: runtime/df.h
+$(INC)/df_plan.h: partition/df_plan.h
+$(HEADERS):
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
@@ -293,16 +296,16 @@ fuzz: $(OBJ)/dsl/lexer.h $(OBJ)/dsl/parser.h
 
 # ---- installation and bundle ----
 
-HERE_FILES = $(BIN)/dfc $(LIBRARIES) $(INC)/df.h
+HERE_FILES = $(BIN)/dfc $(LIBRARIES) $(HEADERS)
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(BIN)/dfc $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(LIBRARIES) $(DESTDIR)$(PREFIX)/lib/
-	install -m 644 $(INC)/df.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(LIB)/pkgconfig/*.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/dfc $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(notdir $(LIBRARIES))) \
-	    $(DESTDIR)$(PREFIX)/include/df.h $(addprefix $(DESTDIR)$(PREFIX)/lib/pkgconfig/,libdf.pc libdfplan.pc libdf-cuda.pc)
+	    $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(HEADERS))) $(addprefix $(DESTDIR)$(PREFIX)/lib/pkgconfig/,libdf.pc libdfplan.pc libdf-cuda.pc)
 
 bundle: deps
 	@$(MAKE) --no-print-directory tests

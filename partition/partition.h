@@ -15,6 +15,7 @@
 #ifndef DFP_PARTITION_H
 #define DFP_PARTITION_H
 
+#include "partition/df_plan.h"          /* dfp_planner: dfp_plan_make() with default options, for the runtime's hook */
 #include "runtime/graph/plan.h"
 
 struct dfp_problem {                    /* all three are borrowed */
@@ -124,6 +125,4 @@ int dfp_plan_make(const struct dfp_problem *problem, const char *policy, const s
 /* Makes a plan of what an online policy did in a simulated run. Its run_as names that policy. The arrays are copied. */
 int dfp_plan_of_run(const struct dfp_problem *problem, const char *policy, const uint16_t *place,
                     const float *priority, double makespan_s, struct df_plan **plan, struct df_error *error);
-extern const struct df_planner dfp_planner; /* dfp_plan_make() with default options, for the runtime's hook */
-
 #endif

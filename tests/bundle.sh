@@ -10,7 +10,7 @@ cp "$build/bin/dfc" "$bundle/bin/"; strip -g "$bundle/bin/dfc"
 # Of the unit tests those that meet the device: each carries all of libdf, and together they would be larger than the rest.
 for t in cuda emu engine; do cp "$build/tests/test_$t" "$bundle/tests/unit/"; strip "$bundle/tests/unit/test_$t"; done
 for a in "$build"/lib/*.a; do [ "${a##*/}" = libdfdriver.a ] || { cp "$a" "$bundle/lib/"; strip -g "$bundle/lib/${a##*/}"; }; done
-cp "$build/include/df.h" "$bundle/include/"
+cp "$build"/include/*.h "$bundle/include/"
 git ls-files examples tests ':!tests/unit' ':!tests/golden' | while read -r f; do mkdir -p "$bundle/$(dirname "$f")"; cp "$f" "$bundle/$f"; done
 cp tests/bundle.mk "$bundle/Makefile"; cp LICENSE README.md "$bundle/"
 

@@ -1,11 +1,12 @@
 /* embed.c - a program that builds a graph by hand and runs it on its own arrays: y[w] = a * x[w] + y[w] for some waves
  * w, and the sum of each y[w]. Nothing is copied in or out by a kernel: the sources are given, so they need no code, and
- * y is changed where it lies.
+ * y is changed where it lies. The policy gp places the other nodes before the run.
  *
- *     cc embed.c -o embed $(pkg-config --cflags --libs libdf) && ./embed          # on the host
- *     ./embed emu                                                                 # on the emulated GPU
+ *     cc embed.c -o embed $(pkg-config --cflags --libs libdfplan) && ./embed      # on the host
+ *     ./embed emu                                                                 # with an emulated GPU, too
  */
 #include <df.h>
+#include <df_plan.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,13 @@ static const struct df_kernel_desc kernels[] = {
 };
 enum { X, Y, AXPY, SUM, N_NODES };
 
+/* What a job of the nodes that follow takes. The planner goes by it; the given sources need none. */
+static int state_times(struct df_builder *builder, struct df_error *error)
+{
+    int status = df_builder_cost(builder, DF_CLASS_CPU, 400e-6, error);
+    return status == DF_OK ? df_builder_cost(builder, DF_CLASS_GPU, 20e-6, error) : status;
+}
+
 static int make_graph(struct df_builder *builder, struct df_graph **graph, struct df_error *error)
 {
     static const uint64_t n[] = { N }, extents[2][DF_MAX_RANK] = { { N }, { N } };
@@ -59,6 +67,7 @@ static int make_graph(struct df_builder *builder, struct df_graph **graph, struc
 
     for (unsigned k = 0; k < N_NODES; k++)
         if (df_builder_kernel(builder, &kernels[k], &kernel, error) != DF_OK ||
+            (k == AXPY && state_times(builder, error) != DF_OK) ||
             df_builder_node(builder, kernel, n, extents, k == AXPY ? &a : NULL, &node[k], error) != DF_OK)
             return -1;
     if (df_builder_connect(builder, node[X], 0, node[AXPY], 0, error) != DF_OK ||
@@ -68,7 +77,8 @@ static int make_graph(struct df_builder *builder, struct df_graph **graph, struc
     return df_builder_finish(builder, graph, error);
 }
 
-static int run(const struct df_graph *graph, int emulated, float *x, float *y, double *sums, struct df_error *error)
+static int run(const struct df_graph *graph, int emulated, float *x, float *y, double *sums, struct df_stats *stats,
+               struct df_error *error)
 {
     const struct df_buffer buffers[] = {
         { .node = "main/x", .data = x, .bytes = WAVES * N * sizeof *x, .given = 1 },
@@ -82,19 +92,21 @@ static int run(const struct df_graph *graph, int emulated, float *x, float *y, d
     df_options_default(&options);
     options.device = emulated ? DF_DEVICE_EMU : DF_DEVICE_NONE;
     options.emu_all = 1;
-    options.policy = emulated ? "all-gpu" : NULL;
+    options.planner = &dfp_planner;
+    options.policy = "gp";
     options.waves = WAVES;
     options.buffers = buffers;
     options.n_buffers = sizeof buffers / sizeof buffers[0];
     if (df_run_start(graph, &options, &running, error) != DF_OK)
         return -1;
-    return df_run_wait(running, NULL, error);
+    return df_run_wait(running, stats, error);
 }
 
 int main(int argc, char **argv)
 {
     float *x = malloc(WAVES * N * sizeof *x), *y = malloc(WAVES * N * sizeof *y);
     double sums[WAVES];
+    struct df_stats stats = { 0 };
     struct df_builder *builder = df_builder_new("embed");
     struct df_error error = { "out of memory" };
     struct df_graph *graph = NULL;
@@ -108,7 +120,10 @@ int main(int argc, char **argv)
         status = make_graph(builder, &graph, &error);
     }
     if (status == DF_OK)
-        status = run(graph, argc > 1 && !strcmp(argv[1], "emu"), x, y, sums, &error);
+        status = run(graph, argc > 1 && !strcmp(argv[1], "emu"), x, y, sums, &stats, &error);
+    for (unsigned i = 0; i < stats.n_workers && status == DF_OK; i++)
+        fprintf(stderr, "%s: %s: %llu jobs\n", stats.policy, stats.workers[i].name,
+                (unsigned long long)stats.workers[i].jobs);
     for (int w = 0; w < WAVES && status == DF_OK; w++)
         printf("%d: y[%d] = %g, sum %.0f\n", w, N - 1, y[w * N + N - 1], sums[w]);
     if (status != DF_OK)

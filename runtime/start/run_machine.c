@@ -13,6 +13,7 @@
 #include "runtime/emu/back_end.h"
 #include "runtime/engine/log.h"
 #include "runtime/policy/policy_default.h"
+#include "runtime/start/given.h"
 
 /* ---- devices ---- */
 
@@ -193,11 +194,11 @@ static bool usable(const struct df_run *run, const struct df_plan *plan)
 }
 
 /* Nobody asked for a policy. */
-static void choose_default(struct df_run *run, const struct df_times *times)
+static void choose_default(struct df_run *run, const struct dfr_given *given)
 {
     const struct df_plan *plan = run->options.plan;
-    struct dfr_default_facts facts = { .graph = run->graph,
-                                       .times = times,
+    struct dfr_default_facts facts = { .graph = given->graph,
+                                       .times = given->times,
                                        .n_workers = run->machine.n_cpu_workers,
                                        .n_devices = run->machine.n_gpus,
                                        .waves = run->options.waves,
@@ -209,23 +210,25 @@ static void choose_default(struct df_run *run, const struct df_times *times)
     snprintf(run->choice.why, sizeof run->choice.why, "default: %s", why);
 }
 
-static int find_plan(struct df_run *run, const struct df_times *times, struct df_error *error)
+static int find_plan(struct df_run *run, const struct dfr_given *given, struct df_error *error)
 {
     const struct df_planner *planner = run->options.planner;
     const struct df_plan *plan = run->options.plan;
+    int status;
 
     if (!run->choice.policy)
-        choose_default(run, times);
+        choose_default(run, given);
     if (!run->choice.policy->needs_plan || usable(run, plan))
         return DF_OK;
     if (!planner || !planner->make)
         return dfr_error(error, DF_E_REFUSED,
-                         "policy '%s' needs a plan, and %s; this program has no planner to make one",
+                         "policy '%s' needs a plan, and %s; this program has no planner to make one (df_plan.h has it)",
                          run->choice.policy->name,
                          plan ? "the one it has is for another machine or policy" : "there is none");
-    if (planner->make(run->graph, &run->machine.platform, times, run->choice.policy->name, &run->plan.own,
-                      error) != DF_OK)
-        return DF_E_REFUSED;
+    status = planner->make(given->graph, &run->machine.platform, given->times, run->choice.policy->name,
+                           &run->plan.own, error);
+    if (status != DF_OK)
+        return status == DF_E_MEMORY ? status : DF_E_REFUSED;
     if (run->plan.own->n_nodes != run->graph->n_nodes)
         return dfr_error(error, DF_E_REFUSED, "the planner's plan is for another graph");
     if (plan)
@@ -255,6 +258,7 @@ int dfr_machine_places(struct df_run *run, const struct df_plan **result, struct
     const struct df_plan *plan = run->plan.own ? run->plan.own : run->options.plan;
     const struct df_times *times;
     struct df_times own;
+    struct dfr_given given = { 0 };
     int status = DF_OK;
 
     *result = NULL;
@@ -264,11 +268,14 @@ int dfr_machine_places(struct df_run *run, const struct df_plan **result, struct
         if (!planner || !planner->make)
             return DF_OK;
         status = find_times(run, &times, &own, error);
+        if (status == DF_OK)
+            status = dfr_given_make(run, times, &given, error);
         if (status == DF_OK) {          /* the run can do without a plan that cannot be made */
-            status = planner->make(run->graph, &run->machine.platform, times, run->choice.policy->name,
+            status = planner->make(given.graph, &run->machine.platform, given.times, run->choice.policy->name,
                                    &run->plan.own, error);
             status = status == DF_E_MEMORY ? status : DF_OK;
         }
+        dfr_given_free(&given);
         dfr_times_free(&own);
         plan = run->plan.own;
     }
@@ -280,19 +287,23 @@ int dfr_machine_plan(struct df_run *run, struct df_error *error)
 {
     const struct df_times *times;
     struct df_times own;
+    struct dfr_given given = { 0 };
     int status;
 
     run->choice.time_s = malloc(((size_t)run->machine.n_units * run->graph->n_works + 1) * sizeof *run->choice.time_s);
     if (!run->choice.time_s)
         return dfr_error_memory(error);
     status = find_times(run, &times, &own, error);
+    if (status == DF_OK)
+        status = dfr_given_make(run, times, &given, error);
     if (status == DF_OK) {
         fill_times(run, times);
-        run->choice.times_known = dfr_times_known(run->graph, times);
-        status = find_plan(run, times, error);
+        run->choice.times_known = dfr_times_known(given.graph, given.times);
+        status = find_plan(run, &given, error);
     }
     if (status == DF_OK)
         status = follow_plan(run, error);
+    dfr_given_free(&given);
     dfr_times_free(&own);
     return status;
 }

@@ -23,9 +23,14 @@ printf '0 4950\n1 5050\n2 5150\n' >want
 # The example of a program that lends its own arrays, on the host and on the emulated GPU.
 # shellcheck disable=SC2046
 check embed-compiles cc -std=c11 -Wall -Wextra -Werror $sanitize "$DF_SOURCE/examples/embed/embed.c" -o embed \
-    $(pkg-config --cflags --libs libdf)
+    $(pkg-config --cflags --libs libdfplan)
 for w in 0 1 2 3; do echo "$w: y[999] = $((1998 + w)), sum $((999000 + 1000 * w))"; done >want
-./embed >got; same embed-runs got want
-./embed emu >got; same embed-runs-emulated got want
+./embed >got 2>jobs; same embed-runs got want
+grep -q '^gp: cpu 0: ' jobs && ! grep -q emu0 jobs && pass embed-planned || fail embed-planned "$(cat jobs)"
+./embed emu >got 2>jobs; same embed-runs-emulated got want
+expect embed-planned-emulated 0 '^gp: emu0: 8 jobs$' cat jobs # axpy and sum of each of four waves; the sources are given
+printf '#include <df_plan.h>\n#include <df.h>\nconst struct df_planner *p = &dfp_planner;\n' >plan.cpp
+# shellcheck disable=SC2046
+check planner-in-c++ c++ -std=c++11 -Wall -Wextra -Werror -c plan.cpp -o plan.o $(pkg-config --cflags libdfplan)
 check make-uninstall make --no-print-directory -C "$DF_SOURCE" uninstall "${like[@]}"
 [ -z "$(find usr -type f)" ] && pass uninstall-leaves-nothing || fail uninstall-leaves-nothing "$(find usr -type f | head -n 3)"

@@ -1,5 +1,6 @@
 /* test_buffers_memory.c - a run with the caller's buffers. Each place that allocates fails, one at a time: the start
- * says that there is no memory, or the results are the same, and nothing leaks.
+ * says that there is no memory, or the results are the same, and nothing leaks. The same with a given source that a
+ * planner places.
  */
 #include "failing.h"
 
@@ -11,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "partition/df_plan.h"
 #include "runtime/graph/builder.h"
 #include "runtime/graph/graph.h"
 
@@ -58,6 +60,8 @@ static void run(void *arg)
     struct df_run *started;
 
     memset(w->tokens, 0, sizeof w->tokens);
+    if (w->options.buffers->given)
+        w->tokens[WAVES * K - 1] = (WAVES - 1) * 100 + K - 1;
     w->error.text[0] = '\0';
     w->status = df_run_start(w->graph, &w->options, &started, &w->error);
     if (w->status == DF_OK)
@@ -67,18 +71,18 @@ static void run(void *arg)
 }
 #endif
 
-static void each_allocation_may_fail(void **state)
+static void fail_each(const char *policy, int given)
 {
-    (void)state;
 #if FAILING
     static struct work w;
-    const struct df_buffer buffer = { .node = "main/make", .data = w.tokens, .bytes = sizeof w.tokens };
+    const struct df_buffer buffer = { .node = "main/make", .data = w.tokens, .bytes = sizeof w.tokens, .given = given };
     struct df_graph *graph = make_graph();
     uint32_t n_refused = 0;
 
     w.graph = graph;
     df_options_default(&w.options);
-    w.options.policy = "ws";
+    w.options.policy = policy;
+    w.options.planner = &dfp_planner;
     w.options.device = DF_DEVICE_NONE;
     w.options.workers = 1;
     w.options.waves = WAVES;
@@ -101,12 +105,26 @@ static void each_allocation_may_fail(void **state)
     assert_true(n_refused > 10);
     df_graph_free(graph);
 #else
+    (void)policy, (void)given;
     skip();
 #endif
 }
 
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    fail_each("ws", 0);
+}
+
+static void each_allocation_for_a_given_source_may_fail(void **state)
+{
+    (void)state;
+    fail_each("gp", 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(each_allocation_may_fail) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(each_allocation_may_fail),
+                                        cmocka_unit_test(each_allocation_for_a_given_source_may_fail) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

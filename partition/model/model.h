@@ -49,12 +49,8 @@ int dfp_refuse(const struct dfp_model *model, uint32_t node, struct df_error *er
 /* Places on `unit` every node that can run there, and every other node where it is fastest. */
 int dfp_place_all(const struct dfp_model *model, uint32_t unit, uint16_t *place, struct df_error *error);
 
-/* The predicted time of one wave under dfp_place_all(). */
+/* The predicted time of one wave under dfp_place_all(), with jobs in the order of their numbers. */
 int dfp_predict_all(const struct dfp_problem *problem, uint32_t unit, double *makespan_s, struct df_error *error);
-
-/* The device that can run most nodes; of equals the one with the least total time for them, then the lowest number.
- * DF_NONE: there is no device. */
-uint32_t dfp_best_device(const struct dfp_model *model);
 
 /* Places each node that costs nothing on the unit with which it exchanges most bytes, among those that can run it. */
 void dfp_place_free_nodes(const struct dfp_model *model, uint16_t *place);

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "partition/model/model.h"
 #include "runtime/base/error.h"
@@ -19,29 +20,6 @@ int dfp_place_all(const struct dfp_model *model, uint32_t unit, uint16_t *place,
         place[v] = (uint16_t)at;
     }
     return DF_OK;
-}
-
-uint32_t dfp_best_device(const struct dfp_model *model)
-{
-    uint32_t n = model->problem->graph->n_nodes, best = DF_NONE, best_runs = 0;
-    double best_s = INFINITY;
-    for (uint32_t u = 1; u < model->n_units; u++) {
-        uint32_t runs = 0;
-        double total_s = 0;
-        for (uint32_t v = 0; v < n; v++) {
-            double time_s = dfp_model_time_s(model, v, u);
-            if (!isnan(time_s)) {
-                runs++;
-                total_s += time_s;
-            }
-        }
-        if (best == DF_NONE || runs > best_runs || (runs == best_runs && total_s < best_s)) {
-            best = u;
-            best_runs = runs;
-            best_s = total_s;
-        }
-    }
-    return best;
 }
 
 /* Nodes are taken in order of numbers, so a node's producers have their final place before it. Its readers count with
@@ -70,6 +48,17 @@ void dfp_place_free_nodes(const struct dfp_model *model, uint16_t *place)
     }
 }
 
+/* Jobs go by their numbers, as the policies all-cpu and all-gpu run them: priorities are all 0. */
+static int solve_all(const struct dfp_problem *problem, const struct dfp_partitioner *partitioner,
+                     const struct dfp_options *options, struct dfp_result *result, struct df_error *error)
+{
+    int code = partitioner->run(problem, options, result->place, error);
+    if (code)
+        return code;
+    memset(result->priority, 0, problem->graph->n_nodes * sizeof *result->priority);
+    return dfp_lower_bound(problem, &result->lower_bound_s, error);
+}
+
 static int run_all_cpu(const struct dfp_problem *problem, const struct dfp_options *options, uint16_t *place,
                        struct df_error *error)
 {
@@ -79,21 +68,36 @@ static int run_all_cpu(const struct dfp_problem *problem, const struct dfp_optio
     return code ? code : dfp_place_all(&model, 0, place, error);
 }
 
+static int solve_all_cpu(const struct dfp_problem *problem, const struct dfp_options *options,
+                         struct dfp_result *result, struct df_error *error)
+{
+    return solve_all(problem, &dfp_partitioner_all_cpu, options, result, error);
+}
+
 static int run_all_gpu(const struct dfp_problem *problem, const struct dfp_options *options, uint16_t *place,
                        struct df_error *error)
 {
     (void)options;
     struct dfp_model model;
     int code = dfp_model_init(&model, problem, error);
-    if (code)
-        return code;
-    uint32_t device = dfp_best_device(&model);
-    return dfp_place_all(&model, device == DF_NONE ? 0 : device, place, error);
+    if (!code)
+        code = dfp_place_all(&model, 0, place, error);
+    for (uint32_t v = 0; v < problem->graph->n_nodes && !code; v++)
+        for (uint32_t u = model.n_units; u-- > 1;)
+            if (!isnan(dfp_model_time_s(&model, v, u)))
+                place[v] = (uint16_t)u; /* the first device that can run it, as in a run */
+    return code;
+}
+
+static int solve_all_gpu(const struct dfp_problem *problem, const struct dfp_options *options,
+                         struct dfp_result *result, struct df_error *error)
+{
+    return solve_all(problem, &dfp_partitioner_all_gpu, options, result, error);
 }
 
 const struct dfp_partitioner dfp_partitioner_all_cpu = {
-    "all-cpu", "everything on the CPU; what only a GPU can run there", run_all_cpu, NULL
+    "all-cpu", "everything on the CPU; what only a GPU can run there", run_all_cpu, solve_all_cpu
 };
 const struct dfp_partitioner dfp_partitioner_all_gpu = {
-    "all-gpu", "everything on one GPU; what only the CPU can run there", run_all_gpu, NULL
+    "all-gpu", "everything on the first GPU that can run it; what only the CPU can run there", run_all_gpu, solve_all_gpu
 };

@@ -204,14 +204,12 @@ int dfp_predict_all(const struct dfp_problem *problem, uint32_t unit, double *ma
     struct dfp_evaluation evaluation;
     size_t n = problem->graph->n_nodes;
     uint16_t *place = malloc((n + 1) * sizeof *place);
-    float *rank = malloc((n + 1) * sizeof *rank);
-    int code = place && rank ? dfp_model_init(&model, problem, error) : dfr_error_memory(error);
-    if (!code && !(code = dfp_place_all(&model, unit, place, error))) {
-        dfp_upward_rank(problem, place, rank);
-        code = dfp_evaluate(problem, place, rank, &evaluation, error);
-    }
+    float *priority = calloc(n + 1, sizeof *priority);
+    int code = place && priority ? dfp_model_init(&model, problem, error) : dfr_error_memory(error);
+    if (!code && !(code = dfp_place_all(&model, unit, place, error)))
+        code = dfp_evaluate(problem, place, priority, &evaluation, error);
     free(place);
-    free(rank);
+    free(priority);
     if (!code)
         *makespan_s = evaluation.makespan_s;
     return code;

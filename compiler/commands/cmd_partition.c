@@ -245,7 +245,7 @@ static bool print_summary(FILE *out, const struct options *o, const struct dfc_l
     fputc('\n', out);
     print_memory(out, plan, o->common.inflight);
     fprintf(out, "predicted  %s for one wave", dfp_text_time(a, plan->predicted_s));
-    if (plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED))
+    if (plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED) && !plan->inflight)
         fprintf(out, " as %s decides in the run; %s with these places fixed", plan->run_as,
                 dfp_text_time(b, e->makespan_s));
     fputc('\n', out);

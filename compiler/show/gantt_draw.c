@@ -43,6 +43,7 @@ struct drawing {
     size_t *order;                      /* bars by row, then by beginning */
     bool waves;                         /* there is more than one */
     bool others;                        /* kernels ran that have no colour of their own */
+    bool copies, merged;                /* there are bars of copies, and blocks of several jobs */
 };
 
 /* ---- rows ---- */
@@ -208,14 +209,17 @@ static unsigned legend_lines(const struct drawing *d, double y, bool draw)
     return lines;
 }
 
+/* After the bars, so that it is known which kinds there are. */
 static void draw_legend(const struct drawing *d, double y)
 {
     double x = d->left;
     y += legend_lines(d, y, true) * LEGEND_LINE;
-    x = draw_key(d, x, y, COPY_COLOUR, "copy");
+    if (d->copies)
+        x = draw_key(d, x, y, COPY_COLOUR, "copy");
     if (d->others)
         x = draw_key(d, x, y, OTHER_COLOUR, "other kernels");
-    draw_key(d, x, y, MERGED_COLOUR, "several short jobs");
+    if (d->merged)
+        draw_key(d, x, y, MERGED_COLOUR, "several short jobs");
 }
 
 /* ---- bars ---- */
@@ -312,6 +316,8 @@ static void draw_bars(struct drawing *d)
                 break;
             end_s = fmax(end_s, bar->end_s);
         }
+        d->copies |= first->kind != DFC_BAR_JOB;
+        d->merged |= first->kind == DFC_BAR_JOB && end > i + 1;
         if (end == i + 1)
             draw_bar(d, first);
         else
@@ -372,7 +378,9 @@ static void draw_head(const struct drawing *d, const char *policy, double makesp
     fputs(" on ", d->out);
     dfr_text_xml(d->out, d->problem->platform->name);
     fprintf(d->out, ", %s: %s", policy, dfr_text_seconds(makespan_s, time, sizeof time));
-    fputs(" <tspan fill=\"#b00020\" font-size=\"12\">what made it as long is outlined</tspan></text>\n", d->out);
+    if (d->gantt->n_bars)
+        fputs(" <tspan fill=\"#b00020\" font-size=\"12\">what made it as long is outlined</tspan>", d->out);
+    fputs("</text>\n", d->out);
 }
 
 static bool allocate(struct drawing *d)

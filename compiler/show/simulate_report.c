@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/show/table.h"
+#include "partition/planner/plan_report.h"
 #include "runtime/base/message.h"
 #include "runtime/base/text.h"
 
@@ -105,12 +106,12 @@ static void write_load(const struct dfc_simulated *row, FILE *out)
 {
     char a[32];
     fprintf(out, "\n%s: the busiest unit or copy engine is loaded %s a wave, %.2f %% above the bound", row->policy,
-            dfr_text_seconds(row->load_s, a, sizeof a), 100 * (row->load_s / row->load_bound_s - 1));
+            dfr_text_seconds(row->load_s, a, sizeof a), dfp_percent_above(row->load_s, row->load_bound_s));
     if (row->n_joint > 1)
         fprintf(out, "; %u waves placed jointly", (unsigned)row->n_joint);
     if (row->least_load_s < row->load_s)
         fprintf(out, "; the least found is %.2f %% above, and slower here",
-                100 * (row->least_load_s / row->load_bound_s - 1));
+                dfp_percent_above(row->least_load_s, row->load_bound_s));
     fputc('\n', out);
 }
 

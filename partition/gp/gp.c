@@ -183,7 +183,7 @@ static int answer(struct dfp_search *search, uint64_t steps, struct dfp_result *
     memcpy(result->place, best->place, search->compact.n_nodes * sizeof *best->place);
     dfp_state_set(&search->state, best->place, best->bias, best->rank_weight);
     dfp_state_priority(&search->state, result->priority);
-    bool placed = best->makespan_s <= search->online_s;
+    bool placed = !dfp_online_wins(search->online_s, best->makespan_s);
     snprintf(result->run_as, sizeof result->run_as, "%s", placed ? DFP_RUN_PLACED : search->online);
     result->makespan_s = placed ? best->makespan_s : search->online_s;
     result->lower_bound_s = search->bound_s;

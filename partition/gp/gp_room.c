@@ -94,13 +94,16 @@ static int try_planners(struct room *r, struct df_error *error)
 
 static int try_online(struct room *r, struct df_error *error)
 {
-    const char *best = r->search->online_s < r->best_s ? r->search->online : NULL;
+    const char *best = NULL;
     double makespan_s;
     int code = DF_OK;
-    r->best_s = fmin(r->best_s, r->search->online_s);
+    if (dfp_online_wins(r->search->online_s, r->best_s)) {
+        best = r->search->online;
+        r->best_s = r->search->online_s;
+    }
     for (size_t i = 0; i < sizeof single / sizeof *single && !code; i++) {
         code = simulate(r, single[i], NULL, &makespan_s, error);
-        if (!code && makespan_s < r->best_s) {
+        if (!code && dfp_online_wins(makespan_s, r->best_s)) {
             r->best_s = makespan_s;
             best = single[i];
         }

@@ -332,7 +332,7 @@ static int choose(struct waves *w, struct df_error *error)
             continue;
         }
         code = simulate(w, dfp_online[i], NULL, &wave_s, error);
-        if (!code && wave_s < w->wave_s) {
+        if (!code && dfp_online_wins(wave_s, w->wave_s)) {
             w->wave_s = wave_s;
             w->run_as = dfp_online[i];
         }

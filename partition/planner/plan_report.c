@@ -95,19 +95,31 @@ const char *dfp_text_promise(char buffer[160], const struct df_plan *plan, uint3
     return buffer;
 }
 
+double dfp_percent_above(double load_s, double bound_s)
+{
+    return load_s > bound_s ? 100 * (load_s / bound_s - 1) : 0;
+}
+
 const char *dfp_text_waves(char buffer[200], const struct df_plan *plan)
 {
-    char wave[32], load[32];
-    size_t n;
+    bool online = plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED);
+    char wave[32];
     buffer[0] = '\0';
     if (!(plan->wave_s > 0))
         return buffer;
-    n = (size_t)snprintf(buffer, 200, "%s a wave with %u in flight", dfp_text_time(wave, plan->wave_s),
-                         (unsigned)plan->inflight);
-    if (plan->load_bound_s > 0)
+    int n = snprintf(buffer, 200, "%s a wave with %u in flight%s%s%s", dfp_text_time(wave, plan->wave_s),
+                     (unsigned)plan->inflight, online ? " as " : "", online ? plan->run_as : "",
+                     online ? " decides in the run" : "");
+    return dfp_text_load(buffer, (size_t)n, plan);
+}
+
+const char *dfp_text_load(char buffer[200], size_t n, const struct df_plan *plan)
+{
+    char load[32];
+    if (plan->wave_s > 0 && plan->load_bound_s > 0)
         n += (size_t)snprintf(buffer + n, 200 - n,
                               "; the busiest unit or copy engine is loaded %s, %.1f %% above the bound",
-                              dfp_text_time(load, plan->load_s), 100 * (plan->load_s / plan->load_bound_s - 1));
+                              dfp_text_time(load, plan->load_s), dfp_percent_above(plan->load_s, plan->load_bound_s));
     if (plan->n_waves > 1)
         snprintf(buffer + n, 200 - n, "; %u waves are placed jointly, this is the first", (unsigned)plan->n_waves);
     return buffer;

@@ -41,9 +41,14 @@ const char *dfp_text_bytes(char buffer[32], uint64_t bytes);
  *     "one wave needs 80 MiB of 64 MiB: blocks will be evicted", of the host "one wave does not fit in 64 MiB",
  * or "" if the memory's size is not known (0). inflight 0: as many waves as a run has by default. */
 const char *dfp_text_promise(char buffer[160], const struct df_plan *plan, uint32_t unit, uint64_t inflight);
+/* How many percent a load is above its bound. A load that equals the bound can be below it by rounding: then 0. */
+double dfp_percent_above(double load_s, double bound_s);
 /* "" for a plan of one wave, else for example "6.9 ms a wave with 8 in flight; the busiest unit or copy engine is
- * loaded 6.8 ms, 0.1 % above the bound; 2 waves are placed jointly, this is the first". */
+ * loaded 6.8 ms, 0.1 % above the bound; 2 waves are placed jointly, this is the first". If the plan has an online
+ * policy run: "… in flight as dmda decides in the run; …". */
 const char *dfp_text_waves(char buffer[200], const struct df_plan *plan);
+/* Appends to the first n characters what that text says after the number in flight. */
+const char *dfp_text_load(char buffer[200], size_t n, const struct df_plan *plan);
 /* "all on gpu0 is predicted 1.4x faster (2.1 ms)", or "" */
 const char *dfp_text_remark(char buffer[128], const struct dfp_problem *problem, const struct dfp_report *report);
 

@@ -88,6 +88,19 @@ same "gantt repetition" g.svg h.svg
 check gantt python3 "$programs/gantt.py"
 "$DFC" simulate graph.df --platform=pair.df --policy=dmda --gantt=p.svg >/dev/null 2>err || fail gantt-peers "$(cat err)"
 check gantt-peers python3 "$programs/gantt-peers.py" "$DFC"
+# The legend has what there is in the picture. Nor is a load below its bound, which rounding may say.
+cat >stream.df <<'DF'
+kernel src(out v: f32[k]) stream cost cpu 1us;
+kernel work(in v: f32[k], out w: f32[k]) cost cpu 0.7ms;
+kernel fin(in v: f32[k]) ordered cost cpu 1us;
+graph main { a: f32[256] = src(); b = work(a); c = work(b); fin(c); }
+DF
+in_legend() { grep -c 'width="14" height="12".*>'"$2<" "$1"; }
+"$DFC" simulate stream.df --workers=1 --policy=ws --gantt=s.svg >/dev/null 2>err || fail gantt-alone "$(cat err)"
+"$DFC" simulate stream.df --workers=1 --policy=ws --waves=3000 --gantt=m.svg >/dev/null 2>err || fail gantt-many "$(cat err)"
+keys="$(for f in s m g; do for key in work copy 'several short jobs'; do in_legend $f.svg "$key"; done; done | tr '\n' ' ')"
+if [ "$keys" = "1 0 0 1 0 1 0 1 0 " ]; then pass gantt-legend; else fail gantt-legend "keys: $keys"; fi
+expect no-less-than-bound 0 'loaded .* a wave, 0.00 % above the bound' "$DFC" simulate stream.df --workers=3 --policy=gp --waves=9
 # Long names: rows and legend have room.
 python3 - >long.df <<'PY'
 print("platform long { cpu host { workers = 2; }")

@@ -93,7 +93,7 @@ help:
 	@echo 'make check      all tests (installs what is missing); T=name runs the tests whose name has it in'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'
-	@echo '                graphs of 10^6 nodes, and each failure of a device at every call'
+	@echo '                graphs of 10^6 nodes, each failure of a device at every call, and more of explain --what-if'
 	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
 	@echo 'make coverage   which lines and branches the tests reach, a row per room; UPDATE=1 into docs/results/coverage.md'
 	@echo 'make mutate     changes an operator or a constant in N=60 places, one at a time, and says which of them the tests notice;'
@@ -239,6 +239,7 @@ check-long: deps
 	@LARGE=all tests/run.sh $(BUILDDIR) large
 	@DF_FAULTS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) faults
 	@SLOW_S=10 tests/run.sh $(BUILDDIR) wrong
+	@WHATIF=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-whatif
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults
 # Runs the tests (T=name: those) on a build that counts; a failed test is told, and does not keep the table back.
 coverage: deps

@@ -55,6 +55,9 @@ struct dfp_options {
 };
 void dfp_options_default(struct dfp_options *options);  /* ratio total, weight gpu, seed 1; all others are 0 */
 
+/* Whether the objective is throughput, by the options or by the graph. */
+bool dfp_is_for_rate(const struct df_graph *graph, const struct dfp_options *options);
+
 /* The budget that budget = 0 stands for. */
 uint64_t dfp_default_budget(const struct df_graph *graph);
 

@@ -13,16 +13,19 @@
 
 #define DEFAULT_TOP 20
 #define DEFAULT_POLICY "gp"
+#define LEAST_AHEAD 5e-4                /* relative; an online policy that is ahead by less is as fast */
 
 static const char usage[] =
     "usage: dfc explain GRAPH.df [options]\n\n"
     "Places the nodes of a graph. Says for each node why it is where it is: its times on both units and where they\n"
-    "come from, the copies it needs, and what one wave would take if that node alone were moved. Also says what\n"
-    "limits the time of a wave. Runs no kernel.\n\n"
+    "come from, the copies it needs, and what a wave would take if that node alone were moved. Also says what\n"
+    "limits the time of a wave. For one wave that is its makespan; for throughput (a graph with a stream, or\n"
+    "--objective) it is the time per wave in steady state. Runs no kernel.\n\n"
     "  --what-if                what would be gained by one more GPU, by one more CPU worker, by links twice as fast,\n"
     "                           by links between devices that have none, and by a gpu variant of each kernel that has\n"
     "                           none\n"
-    "  --top=N                  explain the N nodes that matter most (20): those on the longest way first; 0: none\n"
+    "  --top=N                  explain the N nodes that matter most (20), 0: none; for one wave, those on the longest\n"
+    "                           way come first\n"
     "  --format=text|csv        form of the output (text); csv: a line per node, or with --what-if a line per change\n"
     "  -o FILE                  the file for the output; else it goes to standard output\n"
     "common options (--policy: gp, unless given):\n" DFC_COMMON_USAGE;
@@ -83,7 +86,7 @@ static void print_node(FILE *out, const struct dfc_explained *e, uint32_t node, 
     df_node_name(e->problem->graph, node, name, sizeof name);
     work_name(e->problem->graph, node, work, sizeof work);
     dfc_explain_reason(e, node, f, reason, sizeof reason);
-    fprintf(out, "%s (%s) on %s%s\n", name, work, unit_name(e, f->unit), e->on_way[node] ? ", on the longest way" : "");
+    fprintf(out, "%s (%s) on %s%s\n", name, work, unit_name(e, f->unit), e->on_way[node] && !e->inflight ? ", on the longest way" : "");
     if (!dfp_node_is_free(e->problem->graph, node)) {
         fprintf(out, "    time    %s here (%s)", dfp_text_time(a, f->time_s), source_name(e, node, f->unit));
         if (f->other != DF_NONE)
@@ -188,13 +191,14 @@ static void add_resource(struct dfc_table *table, const struct dfc_explained *e,
 static bool print_resources(FILE *out, const struct dfc_explained *e)
 {
     const struct df_platform *p = e->problem->platform;
-    double all_s = e->evaluation.makespan_s > 0 ? e->evaluation.makespan_s : 1;
+    double all_s = e->wave_s > 0 ? e->wave_s : 1;
     struct dfc_table table = { .n_columns = 3 };
+    char waves[40] = "";
     dfc_table_cell(&table, "resource");
     dfc_table_cell(&table, "at work");
     dfc_table_cell(&table, "of the wave");
     for (uint32_t u = 0; u < p->n_units; u++) {
-        double busy_s = e->evaluation.busy_s[u];
+        double busy_s = e->busy_s[u];
         add_resource(&table, e, p->units[u].name, u ? ", computing" : ", workers", busy_s,
                      busy_s / p->units[u].workers / all_s);
         if (u && p->units[u].engines == 1)
@@ -207,12 +211,44 @@ static bool print_resources(FILE *out, const struct dfc_explained *e)
         if (df_platform_peers(p, u))
             add_resource(&table, e, p->units[u].name, ", copies to peers", e->copy_s[u][2], e->copy_s[u][2] / all_s);
     }
-    add_resource(&table, e, "longest way", "", e->way_s, e->way_s / all_s);
+    if (e->inflight)
+        snprintf(waves, sizeof waves, ", %u wave%s in flight", (unsigned)e->inflight, e->inflight == 1 ? "" : "s");
+    add_resource(&table, e, "longest way", waves, e->way_s, e->way_s / all_s / (e->inflight ? e->inflight : 1));
     bool good = dfc_table_print(&table, out);
     dfc_table_free(&table);
     if (!good)
         dfc_error("out of memory");
     return good;
+}
+
+/* For a plan for rate: what a wave takes in steady state. */
+static void print_rate(FILE *out, const struct dfc_explained *e)
+{
+    char time[32], text[200];
+    int n = snprintf(text, sizeof text, "%s a wave in steady state with %u in flight", dfp_text_time(time, e->wave_s),
+                     (unsigned)e->inflight);
+    if (e->inflight)
+        fprintf(out, "waves       %s\n\n", dfp_text_load(text, (size_t)n, e->plan));
+}
+
+/* Says by how much an online policy is ahead of the placement, if the plan has one run. The evaluation of one wave
+ * knows no memory size: if it is below the prediction, it says nothing about that. */
+static void print_run_as(FILE *out, const struct dfc_explained *e)
+{
+    const struct df_plan *plan = e->plan;
+    double ahead = e->run_s > 0 ? e->wave_s / e->run_s - 1 : 0;
+    char time[32];
+    if (!plan->run_as[0] || strcmp(plan->run_as, DFP_RUN_PLACED) == 0)
+        return;
+    if (ahead >= LEAST_AHEAD)
+        fprintf(out, "%s found %s %.2g %% faster than any placement (%s%s); the best placement is what follows.\n\n",
+                plan->policy, plan->run_as, 100 * ahead, dfp_text_time(time, e->run_s), e->inflight ? " a wave" : "");
+    else if (ahead < 0 && !e->inflight)
+        fprintf(out, "%s found %s better than any placement (%s); the best placement is what follows.\n\n",
+                plan->policy, plan->run_as, dfp_text_time(time, e->run_s));
+    else
+        fprintf(out, "In a run %s decides; the best placement is %s, and is what follows.\n\n", plan->run_as,
+                e->inflight ? "no slower in steady state" : "as fast");
 }
 
 static bool print_summary(FILE *out, const struct request *r, const struct dfc_explained *e)
@@ -227,11 +263,8 @@ static bool print_summary(FILE *out, const struct request *r, const struct dfc_e
     if (plan->lower_bound_s > 0)
         fprintf(out, "; no schedule is shorter than %s", dfp_text_time(bound, plan->lower_bound_s));
     fputs("\n\n", out);
-    if (dfp_text_waves(text, plan)[0])
-        fprintf(out, "waves       %s\n\n", text);
-    if (plan->run_as[0] && strcmp(plan->run_as, DFP_RUN_PLACED) != 0)
-        fprintf(out, "%s found %s better than any placement (%s); the best placement is what follows.\n\n",
-                plan->policy, plan->run_as, dfp_text_time(time, plan->predicted_s));
+    print_rate(out, e);
+    print_run_as(out, e);
     if (e->problem->graph->n_nodes == 0)
         return true;
     double share = dfc_explain_bottleneck(e, text, sizeof text);
@@ -243,8 +276,8 @@ static bool print_summary(FILE *out, const struct request *r, const struct dfc_e
 static bool print_changes(FILE *out, const struct request *r, const struct dfc_explained *e, const char *policy)
 {
     struct dfc_change changes[DFC_MOST_CHANGES];
-    double now_s = e->plan->predicted_s;
-    int n = dfc_explain_changes(e, policy, &r->common.partition, changes);
+    double now_s = e->run_s;
+    int n = dfc_explain_changes(e, policy, changes);
     if (r->form == DFC_FORM_CSV && n >= 0)
         fprintf(out, "change,predicted_s,speedup\n\"none\",%.9g,1\n", now_s);
     else if (n >= 0)
@@ -258,8 +291,8 @@ static bool print_changes(FILE *out, const struct request *r, const struct dfc_e
         } else if (gain < 1.001) {
             fprintf(out, "    no gain        %s\n", changes[i].what);
         } else {
-            fprintf(out, "    %5.2fx faster  %s: %s\n", gain, changes[i].what,
-                    dfp_text_time(time, changes[i].predicted_s));
+            fprintf(out, "    %5.2fx faster  %s: %s%s\n", gain, changes[i].what,
+                    dfp_text_time(time, changes[i].predicted_s), e->inflight ? " a wave" : "");
         }
     }
     return n >= 0;
@@ -283,7 +316,7 @@ static int explain(const struct request *r, const struct dfc_loaded *loaded)
         dfc_error("%s", error.text);
         return 1;
     }
-    bool good = dfc_explain(&loaded->problem, plan, &explained);
+    bool good = dfc_explain(&loaded->problem, plan, &r->common.partition, &explained);
     if (good) {
         good = dfc_output_open(&output, r->common.output);
         if (good) {

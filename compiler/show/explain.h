@@ -1,9 +1,11 @@
-/* explain.h - what `dfc explain` finds out about a plan. explain_facts.c and explain_if.c find it, cmd_explain.c prints
- * it.
+/* explain.h - what `dfc explain` finds out about a plan. explain_facts.c, explain_rate.c and explain_if.c find it,
+ * cmd_explain.c prints it.
  *
  * Words:    a node's *other* unit is the best of the units on which it is not but could be, by its time and its copies
  *           there. The *longest way* is the chain of nodes and copies that takes longest under this placement. A node
  *           *moved* is placed on its other unit, and every other node stays.
+ * Time:     what was planned for counts. For one wave that is its makespan. For rate (throughput: a graph with a
+ *           stream, or --objective) it is the time per wave in steady state, with waves in flight.
  */
 #ifndef DFC_EXPLAIN_H
 #define DFC_EXPLAIN_H
@@ -16,10 +18,15 @@
 struct dfc_explained {
     const struct dfp_problem *problem;  /* borrowed */
     const struct df_plan *plan;         /* borrowed */
+    const struct dfp_options *options;  /* borrowed: those that the plan was made with */
     struct dfp_model model;
-    struct dfp_evaluation evaluation;   /* of the placement */
-    double copy_s[DF_MAX_UNITS][3];     /* seconds that copy engines are busy: [0] to the host, [1] to the device, [2]
-                                         * to peers */
+    struct dfp_evaluation evaluation;   /* of one wave of the placement */
+    uint32_t inflight;                  /* waves in flight if the plan is for rate; 0: it is for one wave */
+    double wave_s;                      /* what a wave takes under the placement */
+    double run_s;                       /* the same as the plan runs, which may be under an online policy */
+    double busy_s[DF_MAX_UNITS];        /* of a unit in a wave, summed over its workers */
+    double copy_s[DF_MAX_UNITS][3];     /* seconds in a wave that copy engines are busy: [0] to the host, [1] to the
+                                         * device, [2] to peers */
     double way_s;                       /* length of the longest way */
     uint32_t way_nodes, way_first, way_last;
     unsigned char *on_way;              /* by node */
@@ -29,23 +36,39 @@ struct dfc_node_facts {
     uint32_t unit, other;               /* other is DF_NONE if the node can be nowhere else */
     double time_s, other_s;             /* of its job, launch included */
     double copies_s, other_copies_s;    /* copies of what it reads from other memories, and gives to them */
-    double moved_s;                     /* how much longer one wave takes with this node moved */
+    double moved_s;                     /* how much longer a wave takes with this node moved (in all waves) */
 };
 
-/* false: reported. */
-bool dfc_explain(const struct dfp_problem *problem, const struct df_plan *plan, struct dfc_explained *explained);
+/* options: those that the plan was made with. false: reported. */
+bool dfc_explain(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_options *options,
+                 struct dfc_explained *explained);
 void dfc_explained_free(struct dfc_explained *explained);
 
-/* Evaluates a wave once more, so a call takes time in proportion to the graph. */
+/* Evaluates a wave once more, or simulates many, so a call takes time in proportion to the graph. */
 bool dfc_explain_node(struct dfc_explained *explained, uint32_t node, struct dfc_node_facts *facts);
 /* Writes why the node is where it is, as a sentence without a full stop. */
 void dfc_explain_reason(const struct dfc_explained *explained, uint32_t node, const struct dfc_node_facts *facts,
                         char *text, size_t size);
-/* Writes what limits the wave's time, and gives its share of that time. */
+/* Writes what limits the time of a wave, and gives its share of that time. */
 double dfc_explain_bottleneck(const struct dfc_explained *explained, char *text, size_t size);
-/* The nodes in the order of what they mean for the wave: first those on the longest way, then by their time and the
- * copies for them. NULL: no memory (reported). */
+/* The nodes in the order of what they mean for the wave: by their time and the copies for them; for one wave those on
+ * the longest way come first. NULL: no memory (reported). */
 uint32_t *dfc_explain_order(const struct dfc_explained *explained);
+
+/* ---- explain_rate.c ---- */
+
+struct dfc_rate {                       /* of a settled run, per wave; the fields are those of struct dfc_explained */
+    double wave_s;
+    double busy_s[DF_MAX_UNITS];
+    double copy_s[DF_MAX_UNITS][3];
+};
+/* Simulates many waves of the plan. placed: as its placement says, even if the plan has an online policy run. Errors:
+ * those of dfr_simulate(). */
+int dfc_rate_find(const struct dfp_problem *problem, const struct df_plan *plan, bool placed,
+                  const struct dfp_options *options, struct dfc_rate *rate, struct df_error *error);
+/* How many waves are in flight: as many as were asked for, else as many as by default, or fewer if no more fit. */
+uint32_t dfc_rate_inflight(const struct dfp_problem *problem, const struct df_plan *plan,
+                           const struct dfp_options *options);
 
 /* ---- explain_if.c ---- */
 
@@ -53,11 +76,10 @@ uint32_t *dfc_explain_order(const struct dfc_explained *explained);
 
 struct dfc_change {                     /* a change of the machine or the code, and what it would bring */
     char what[200];
-    double predicted_s;                 /* one wave. It is longer than now only if a hint would then forbid the present
-                                         * placement */
+    double predicted_s;                 /* what a wave would take, compared with run_s of struct dfc_explained. It is
+                                         * longer than now only if a hint would then forbid the present placement */
 };
-/* Plans each changed problem by the same policy. Gives the number of changes; -1: reported. */
-int dfc_explain_changes(const struct dfc_explained *explained, const char *policy, const struct dfp_options *options,
-                        struct dfc_change *changes);
+/* Plans each changed problem by the same policy and options. Gives the number of changes; -1: reported. */
+int dfc_explain_changes(const struct dfc_explained *explained, const char *policy, struct dfc_change *changes);
 
 #endif

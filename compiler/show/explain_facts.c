@@ -8,8 +8,10 @@
 #include "compiler/show/explain.h"
 #include "compiler/tools/messages.h"
 #include "partition/planner/plan_report.h"
+#include "runtime/base/error.h"
 
 #define SAME 1e-9                       /* relative; times that differ by less count as equal */
+#define SAME_RATE 1e-3                  /* the same for times per wave, which are averages */
 
 /* ---- copies ---- */
 
@@ -89,6 +91,7 @@ static double copies_to(const struct dfc_explained *e, uint32_t node)
 
 /* ---- the longest way ---- */
 
+/* In the first of the waves that are placed jointly. */
 static double time_of(const struct dfc_explained *e, uint32_t node)
 {
     return dfp_model_time_s(&e->model, node, e->plan->place[node]);
@@ -145,16 +148,49 @@ static bool find_way(struct dfc_explained *e)
 
 /* ---- all of it ---- */
 
-bool dfc_explain(const struct dfp_problem *problem, const struct df_plan *plan, struct dfc_explained *e)
+/* The plan is for one wave: what its evaluation says. */
+static int find_wave(struct dfc_explained *e)
+{
+    e->wave_s = e->evaluation.makespan_s;
+    e->run_s = e->plan->predicted_s;
+    memcpy(e->busy_s, e->evaluation.busy_s, sizeof e->busy_s);
+    sum_copies(e);
+    return DF_OK;
+}
+
+/* The plan is for rate: what runs of many waves say, of the placement and as the plan runs. */
+static int find_rate(struct dfc_explained *e, struct df_error *error)
+{
+    struct dfc_rate placed, run;
+    bool online = e->plan->run_as[0] && strcmp(e->plan->run_as, DFP_RUN_PLACED);
+    int code = dfc_rate_find(e->problem, e->plan, true, e->options, &placed, error);
+    run = placed;
+    if (!code && online)
+        code = dfc_rate_find(e->problem, e->plan, false, e->options, &run, error);
+    if (code)
+        return code;
+    e->inflight = dfc_rate_inflight(e->problem, e->plan, e->options);
+    e->wave_s = placed.wave_s;
+    e->run_s = run.wave_s;
+    memcpy(e->busy_s, placed.busy_s, sizeof e->busy_s);
+    memcpy(e->copy_s, placed.copy_s, sizeof e->copy_s);
+    return DF_OK;
+}
+
+bool dfc_explain(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_options *options,
+                 struct dfc_explained *e)
 {
     struct df_error error = { "" };
-    *e = (struct dfc_explained){ .problem = problem, .plan = plan };
-    if (dfp_model_init(&e->model, problem, &error) != DF_OK ||
-        dfp_evaluate(problem, plan->place, plan->priority, &e->evaluation, &error) != DF_OK) {
+    *e = (struct dfc_explained){ .problem = problem, .plan = plan, .options = options };
+    int code = dfp_model_init(&e->model, problem, &error);
+    if (!code)
+        code = dfp_evaluate(problem, plan->place, plan->priority, &e->evaluation, &error);
+    if (!code)
+        code = dfp_is_for_rate(problem->graph, options) ? find_rate(e, &error) : find_wave(e);
+    if (code) {
         dfc_error("%s", error.text);
         return false;
     }
-    sum_copies(e);
     if (!find_way(e)) {
         dfc_error("out of memory");
         dfc_explained_free(e);
@@ -169,51 +205,91 @@ void dfc_explained_free(struct dfc_explained *e)
     e->on_way = NULL;
 }
 
-double dfc_explain_bottleneck(const struct dfc_explained *e, char *text, size_t size)
+/* Takes a limit if it is above *most_s, and says whether it is. */
+static bool is_more(double limit_s, double *most_s)
 {
-    const struct df_platform *p = e->problem->platform;
-    char first[160], last[160];
-    double most_s = e->way_s;
+    if (limit_s <= *most_s)
+        return false;
+    *most_s = limit_s;
+    return true;
+}
+
+/* The longest way: of one wave; for rate each of the waves in flight goes that way. */
+static double limit_of_way(const struct dfc_explained *e, char *text, size_t size)
+{
+    char first[160], last[160], waves[40] = "";
     df_node_name(e->problem->graph, e->way_first, first, sizeof first);
     df_node_name(e->problem->graph, e->way_last, last, sizeof last);
-    snprintf(text, size, "the longest way through the graph, %u node%s from %s to %s", (unsigned)e->way_nodes,
+    if (e->inflight)
+        snprintf(waves, sizeof waves, "%u wave%s in flight on ", (unsigned)e->inflight, e->inflight == 1 ? "" : "s");
+    snprintf(text, size, "%sthe longest way through the graph, %u node%s from %s to %s", waves, (unsigned)e->way_nodes,
              e->way_nodes == 1 ? "" : "s", first, last);
-    for (uint32_t u = 0; u < p->n_units; u++) {
-        const struct df_unit *unit = &p->units[u];
-        double busy_s = e->evaluation.busy_s[u] / unit->workers, in_s = e->copy_s[u][1], out_s = e->copy_s[u][0];
-        bool one = unit->engines == 1;
-        if (busy_s >= most_s && busy_s > 0) { /* a tie: the longest way is all of one worker's time */
-            most_s = busy_s;
-            snprintf(text, size, "%s: its %u worker%s", unit->name, (unsigned)unit->workers,
-                     unit->workers == 1 ? "" : "s");
-        }
-        if (u && (one ? in_s + out_s : fmax(in_s, out_s)) > most_s) {
-            most_s = one ? in_s + out_s : fmax(in_s, out_s);
-            snprintf(text, size, "the link of %s: copies %s", unit->name,
-                     one ? "both ways" : in_s > out_s ? "to it" : "from it");
-        }
-        if (u && e->copy_s[u][2] > most_s) {
-            most_s = e->copy_s[u][2];
-            snprintf(text, size, "the peer link of %s: copies from it", unit->name);
-        }
+    return e->inflight ? e->way_s / e->inflight : e->way_s;
+}
+
+static void limit_of_unit(const struct dfc_explained *e, uint32_t u, double *most_s, char *text, size_t size)
+{
+    const struct df_unit *unit = &e->problem->platform->units[u];
+    double busy_s = e->busy_s[u] / unit->workers, in_s = e->copy_s[u][1], out_s = e->copy_s[u][0];
+    bool one = unit->engines == 1;
+    if (busy_s >= *most_s && busy_s > 0) { /* a tie: the longest way is all of one worker's time */
+        *most_s = busy_s;
+        snprintf(text, size, "%s: its %u worker%s", unit->name, (unsigned)unit->workers,
+                 unit->workers == 1 ? "" : "s");
     }
-    return e->evaluation.makespan_s > 0 ? most_s / e->evaluation.makespan_s : 0;
+    if (u && is_more(one ? in_s + out_s : fmax(in_s, out_s), most_s))
+        snprintf(text, size, "the link of %s: copies %s", unit->name,
+                 one ? "both ways" : in_s > out_s ? "to it" : "from it");
+    if (u && is_more(e->copy_s[u][2], most_s))
+        snprintf(text, size, "the peer link of %s: copies from it", unit->name);
+}
+
+/* Does the node's job of one wave wait for that of the wave before? */
+static bool is_in_order(const struct dfc_explained *e, uint32_t node)
+{
+    const struct df_node *n = &e->problem->graph->nodes[node];
+    return !(n->flags & DF_NODE_ONCE) && (e->problem->graph->kernels[n->kernel].traits & (DF_ORDERED | DF_STREAM) ||
+                                          (n->depth && n->depth < e->inflight));
+}
+
+double dfc_explain_bottleneck(const struct dfc_explained *e, char *text, size_t size)
+{
+    double most_s = limit_of_way(e, text, size);
+    for (uint32_t u = 0; u < e->problem->platform->n_units; u++)
+        limit_of_unit(e, u, &most_s, text, size);
+    for (uint32_t v = 0; e->inflight && v < e->problem->graph->n_nodes; v++) {
+        char name[160];
+        if (!is_in_order(e, v) || !is_more(time_of(e, v), &most_s))
+            continue;
+        df_node_name(e->problem->graph, v, name, sizeof name);
+        snprintf(text, size, "%s, which takes one wave after the other", name);
+    }
+    return e->wave_s > 0 ? most_s / e->wave_s : 0;
 }
 
 /* ---- one node ---- */
 
-/* Evaluates the placement with this node alone moved; priorities stay. */
-static bool evaluate_moved(struct dfc_explained *e, uint32_t node, uint32_t unit, double *makespan_s)
+/* What a wave takes with this node alone moved, in all waves; priorities stay. */
+static bool evaluate_moved(const struct dfc_explained *e, uint32_t node, uint32_t unit, double *wave_s)
 {
-    struct dfp_evaluation moved;
+    struct dfp_evaluation evaluation = { 0 };
+    struct dfc_rate rate = { 0 };
     struct df_error error = { "" };
-    uint16_t kept = e->plan->place[node];
-    e->plan->place[node] = (uint16_t)unit;
-    int status = dfp_evaluate(e->problem, e->plan->place, e->plan->priority, &moved, &error);
-    e->plan->place[node] = kept;
+    struct df_plan moved = *e->plan;
+    size_t n = (size_t)moved.n_nodes * moved.n_waves;
+    moved.place = malloc((n + 1) * sizeof *moved.place);
+    int status = moved.place ? DF_OK : dfr_error_memory(&error);
+    if (moved.place) {
+        memcpy(moved.place, e->plan->place, n * sizeof *moved.place);
+        for (size_t at = node; at < n; at += moved.n_nodes)
+            moved.place[at] = (uint16_t)unit;
+        status = e->inflight ? dfc_rate_find(e->problem, &moved, true, e->options, &rate, &error)
+                             : dfp_evaluate(e->problem, moved.place, moved.priority, &evaluation, &error);
+    }
+    free(moved.place);
     if (status != DF_OK)
         dfc_error("%s", error.text);
-    *makespan_s = moved.makespan_s;
+    *wave_s = e->inflight ? rate.wave_s : evaluation.makespan_s;
     return status == DF_OK;
 }
 
@@ -238,7 +314,7 @@ bool dfc_explain_node(struct dfc_explained *e, uint32_t node, struct dfc_node_fa
     double moved_s;
     if (!evaluate_moved(e, node, f->other, &moved_s))
         return false;
-    f->moved_s = moved_s - e->evaluation.makespan_s;
+    f->moved_s = moved_s - e->wave_s;
     return true;
 }
 
@@ -274,11 +350,12 @@ static void reason_of_one(const struct dfc_explained *e, uint32_t node, char *te
 static void reason_of_move(const struct dfc_explained *e, const struct dfc_node_facts *f, char *text, size_t size)
 {
     const char *other = e->problem->platform->units[f->other].name;
+    const char *wave = e->inflight ? "each wave" : "the wave";
     char time[32];
-    if (fabs(f->moved_s) <= SAME * e->evaluation.makespan_s)
-        snprintf(text, size, "on %s the wave would take as long", other);
+    if (fabs(f->moved_s) <= (e->inflight ? SAME_RATE : SAME) * e->wave_s)
+        snprintf(text, size, "on %s %s would take as long", other, wave);
     else
-        snprintf(text, size, "on %s the wave would take %s %s", other, dfp_text_time(time, fabs(f->moved_s)),
+        snprintf(text, size, "on %s %s would take %s %s", other, wave, dfp_text_time(time, fabs(f->moved_s)),
                  f->moved_s > 0 ? "longer" : "less");
 }
 
@@ -308,8 +385,8 @@ void dfc_explain_reason(const struct dfc_explained *e, uint32_t node, const stru
         snprintf(text, size, "%.3gx faster here, though it copies more; %s", f->other_s / f->time_s, move);
     else
         snprintf(text, size, "balance: %s would be faster for it alone, and is busy %.0f %% of the time; %s", other,
-                 e->evaluation.makespan_s > 0 ? 100 * e->evaluation.busy_s[f->other] /
-                     (e->evaluation.makespan_s * e->problem->platform->units[f->other].workers) : 0.0, move);
+                 e->wave_s > 0 ? 100 * e->busy_s[f->other] /
+                     (e->wave_s * e->problem->platform->units[f->other].workers) : 0.0, move);
 }
 
 /* ---- order ---- */
@@ -340,7 +417,7 @@ uint32_t *dfc_explain_order(const struct dfc_explained *e)
     }
     for (uint32_t v = 0; v < n; v++) {
         double own_s = time_of(e, v) + copies_to(e, v);
-        list[v] = (struct weighed){ own_s + (e->on_way[v] ? e->way_s + 1 : 0), v };
+        list[v] = (struct weighed){ own_s + (e->on_way[v] && !e->inflight ? e->way_s + 1 : 0), v };
     }
     qsort(list, n, sizeof *list, compare_weighed);
     for (uint32_t v = 0; v < n; v++)

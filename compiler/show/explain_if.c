@@ -1,6 +1,6 @@
 /* explain_if.c - `dfc explain --what-if`: what another machine, or more variants, would bring. Each change is a problem
  * of its own, planned by the same policy. If that plan is no better, the present placement stays, unless the change
- * forbids it.
+ * forbids it. For rate both are simulated (explain_rate.c).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,6 @@
 struct trial {
     const struct dfc_explained *e;
     const char *policy;
-    const struct dfp_options *options;
     struct dfc_change *changes;
     int n;
 };
@@ -34,23 +33,48 @@ static bool stays_possible(const struct trial *t, const struct dfp_problem *prob
     return true;
 }
 
-/* Predicts one wave with every node where it is; INFINITY: that is impossible. If the present prediction is longer than
+/* Do the plan's jobs go by their numbers, as those of all-cpu do? Else they go by rank, which a change may change. */
+static bool goes_by_number(const struct df_plan *plan)
+{
+    for (uint32_t v = 0; v < plan->n_nodes; v++)
+        if (plan->priority[v] != 0)
+            return false;
+    return true;
+}
+
+/* What a wave takes of the changed problem in steady state, if it runs by this plan. */
+static int find_rate(const struct trial *t, const struct dfp_problem *problem, const struct df_plan *plan,
+                     double *wave_s, struct df_error *error)
+{
+    struct dfc_rate rate;
+    int code = dfc_rate_find(problem, plan, false, t->e->options, &rate, error);
+    *wave_s = rate.wave_s;
+    return code;
+}
+
+/* Predicts a wave with every node where it is; INFINITY: that is impossible. If the present prediction is longer than
  * the evaluator's, a device's memory is short, which the evaluator does not know: the present prediction stays then. */
 static int find_present(const struct trial *t, const struct dfp_problem *problem, double *present_s,
                         struct df_error *error)
 {
     struct dfp_evaluation now;
-    double now_s = t->e->plan->predicted_s;
+    double now_s = t->e->run_s;
     *present_s = INFINITY;
     if (!stays_possible(t, problem))
         return DF_OK;
     *present_s = now_s;
+    if (t->e->inflight) {
+        int status = find_rate(t, problem, t->e->plan, present_s, error);
+        *present_s = fmin(*present_s, now_s);
+        return status;
+    }
     if (t->e->evaluation.makespan_s < now_s)
         return DF_OK;
-    float *rank = malloc(((size_t)problem->graph->n_nodes + 1) * sizeof *rank);
+    float *rank = calloc((size_t)problem->graph->n_nodes + 1, sizeof *rank);
     if (!rank)
         return dfr_error_memory(error);
-    dfp_upward_rank(problem, t->e->plan->place, rank);
+    if (!goes_by_number(t->e->plan))
+        dfp_upward_rank(problem, t->e->plan->place, rank);
     int code = dfp_evaluate(problem, t->e->plan->place, rank, &now, error);
     free(rank);
     if (!code)
@@ -64,18 +88,23 @@ static bool try_problem(struct trial *t, const struct dfp_problem *problem)
 {
     struct df_plan *plan;
     struct df_error error = { "" };
-    double present_s;
+    double present_s, planned_s = 0;
     int code = find_present(t, problem, &present_s, &error);
     if (code == DF_OK)
-        code = dfp_plan_make(problem, t->policy, t->options, &plan, &error);
+        code = dfp_plan_make(problem, t->policy, t->e->options, &plan, &error);
     if (code == DF_E_REFUSED && isinf(present_s))
         return true;
+    if (code == DF_OK) {
+        planned_s = plan->predicted_s;
+        if (t->e->inflight)
+            code = find_rate(t, problem, plan, &planned_s, &error);
+        dfr_plan_free(plan);
+    }
     if (code != DF_OK) {
         dfc_error("%s", error.text);
         return false;
     }
-    t->changes[t->n++].predicted_s = fmin(plan->predicted_s, present_s);
-    dfr_plan_free(plan);
+    t->changes[t->n++].predicted_s = fmin(planned_s, present_s);
     return true;
 }
 
@@ -271,11 +300,10 @@ static bool try_variants(struct trial *t)
     return true;
 }
 
-int dfc_explain_changes(const struct dfc_explained *e, const char *policy, const struct dfp_options *options,
-                        struct dfc_change *changes)
+int dfc_explain_changes(const struct dfc_explained *e, const char *policy, struct dfc_change *changes)
 {
     _Static_assert(DFC_MOST_CHANGES >= 4 + MOST_VARIANTS, "room for all changes");
-    struct trial t = { .e = e, .policy = policy, .options = options, .changes = changes };
+    struct trial t = { .e = e, .policy = policy, .changes = changes };
     bool good = try_gpu(&t) && try_worker(&t) && try_link(&t) && try_peers(&t) && try_variants(&t);
     return good ? t.n : -1;
 }

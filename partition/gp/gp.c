@@ -129,7 +129,7 @@ static uint64_t refine(struct dfp_search *search)
 
 /* ---- the search ---- */
 
-static bool for_many_waves(const struct df_graph *graph, const struct dfp_options *options)
+bool dfp_is_for_rate(const struct df_graph *graph, const struct dfp_options *options)
 {
     for (uint32_t v = 0; v < graph->n_nodes && options->objective == DFP_BY_GRAPH; v++)
         if (graph->kernels[graph->nodes[v].kernel].traits & DF_STREAM)
@@ -169,7 +169,7 @@ static int search_make(struct dfp_search *search, const struct dfp_problem *prob
     uint64_t evaluations = options->budget ? options->budget : dfp_default_budget(problem->graph);
     search->budget_steps = evaluations * search->compact.n_nodes;
     search->deadline_s = options->time_cap_s > 0 ? dfr_clock_s() + options->time_cap_s : INFINITY;
-    if (for_many_waves(problem->graph, options)) {
+    if (dfp_is_for_rate(problem->graph, options)) {
         dfp_waves_count(search);
         dfp_compact_apply_rates(&search->compact, search->n_waves);
     }

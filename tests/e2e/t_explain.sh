@@ -84,9 +84,52 @@ expect if-short 0 "no gain +one more CPU worker" "$DFC" explain short.df --what-
 if "$DFC" explain full.df --what-if | grep -q 'one more CPU'; then fail if-no-more-workers "257 workers"; else pass if-no-more-workers; fi
 expect if-first-gpu 0 "faster  a GPU \(12 GB/s and 10 us each way\)" "$DFC" explain alone.df --what-if
 
+# Planned for rate: what a wave takes in steady state, not when the first one ends. src 1 us, twice 1 ms, fin 1 us: 2.002 ms of work.
+cat > st.df <<'END'
+kernel src(out v: f32[k]) stream cost cpu 1us;
+kernel work(in v: f32[k], out w: f32[k]) cost cpu 1ms;
+kernel fin(in v: f32[k]) ordered cost cpu 1us;
+graph main { a: f32[256] = src(); b = work(a); c = work(b); fin(c); }
+END
+"$DFC" explain st.df --workers=1 --what-if > st.txt 2>&1
+for line in 'waves +2 ms a wave in steady state with 8 in flight; .* 2 ms, 0.0 % above the bound$' 'bottleneck +host: its 1 worker: 100 % of the time' \
+    'longest way, 8 waves in flight +2 ms +1[23] %' '  2.00x faster  one more CPU worker \(2\): 1 ms a wave' 'no gain +a GPU'; do
+    expect rate 0 "$line" cat st.txt
+done
+if grep -qE 'better than|decides|on the longest way$' st.txt; then fail rate-quiet "$(cat st.txt)"; else pass rate-quiet; fi
+expect rate-latency 0 'no gain +one more CPU worker' "$DFC" explain st.df --workers=1 --what-if --objective=latency
+expect rate-csv 0 '^"one more CPU worker \(2\)",0.001001' "$DFC" explain st.df --workers=1 --what-if --format=csv
+expect rate-policy 0 '2.00x faster  one more CPU worker' "$DFC" explain st.df --workers=1 --what-if --policy=all-cpu
+# 34 ms of work for six workers, of which whoever is in order does 9 ms for each wave; alone in flight a wave goes the longest way.
+sed -e 's/cpu 1us;/cpu 9ms;/' -e 's/cpu 1ms/cpu 8ms/' st.df > order.df
+expect rate-in-order 0 'bottleneck +main/(src|fin), which takes one wave after the other: 100 % of the time' "$DFC" explain order.df --workers=6
+expect rate-in-flight 0 'bottleneck +1 wave in flight on the longest way through the graph, 4 nodes from main/src to main/fin: 100 %' \
+    "$DFC" explain order.df --workers=6 --inflight=1
+# One wave alone is soonest with both jobs on the device, which takes 4 ms for each. Many waves need the host's two workers beside it.
+cat > rate.df <<'END'
+platform rate { cpu host { workers = 2; } gpu g { memory = 1 GiB; h2d = 10 GB/s, 1 us; d2h = 10 GB/s, 1 us; engines = 2; } }
+kernel src(out v: f32[k]) stream cost cpu 1us;
+kernel work(in v: f32[k], out w: f32[k]) cost cpu 10ms gpu 4ms;
+kernel fin(in v: f32[k]) ordered cost cpu 1us;
+graph main { a: f32[256] = src(); b = work(a); c = work(b); fin(c); }
+END
+expect rate-reason 0 'why .*on (g|host) each wave would take [0-9.]+ [mu]s longer' "$DFC" explain rate.df
+if "$DFC" explain rate.df | grep -q 'less$'; then fail rate-less "$("$DFC" explain rate.df)"; else pass rate-less; fi
+expect wave-less 0 'on g the wave would take .* less' "$DFC" explain rate.df --objective=latency --policy=all-cpu
+
+# Who is ahead of all placements, by how much, in what was planned for.
+expect online 0 'gp found dmdas 3.1 % faster than any placement \(29.6 ms\); the best placement is what follows' \
+    "$DFC" explain "$DF_SOURCE/examples/graphs/wavefront.df" --workers=8 --budget=1
+made() { python3 "$DF_SOURCE/tests/e2e/programs/whatif/whatif.py" "$DFC" stream gp text "$1"; }
+made 67 | sed 's/{ *h2d/{ memory = 20 MB; h2d/' > ahead.df
+expect online-rate 0 'gp found dmda [0-9]+ % faster than any placement \([0-9.]+ ms a wave\); the best placement is what follows' "$DFC" explain ahead.df --budget=1
+expect online-waves 0 '^waves +.* a wave with 8 in flight as dmda decides in the run' "$DFC" partition ahead.df --budget=1
+made 3 > even.df
+expect online-even 0 'In a run ddfcfs decides; the best placement is no slower in steady state, and is what follows' "$DFC" explain even.df --budget=300
+
 "$DFC" explain "$DF_SOURCE/examples/photo/photo.df" --what-if >a.txt 2>&1; "$DFC" explain "$DF_SOURCE/examples/photo/photo.df" --what-if >b.txt 2>&1
 same same-again a.txt b.txt
 expect no-file 2 "a .df file is expected" "$DFC" explain
-expect online 2 "places nodes before the run" "$DFC" explain chain.df --policy=eager
+expect places 2 "places nodes before the run" "$DFC" explain chain.df --policy=eager
 expect format 2 "one of text, csv" "$DFC" explain chain.df --format=json
 expect option 2 "unknown option '--whatif'" "$DFC" explain chain.df --whatif

@@ -14,7 +14,7 @@ grep '^figure' waves.out
 expect text 0 'gp: the busiest unit or copy engine is loaded .* a wave, .* above the bound' "$DFC" simulate image.df --policy=gp --waves=32
 expect latency 0 '^gp ' "$DFC" simulate image.df --policy=gp --waves=32 --objective=latency
 expect summary 0 'waves .* a wave with 8 in flight; the busiest unit or copy engine is loaded' "$DFC" partition image.df --objective=throughput -o image.svg
-expect explained 0 'waves .* a wave with 8 in flight' "$DFC" explain image.df --objective=throughput
+expect explained 0 'waves .* a wave in steady state with 8 in flight; the busiest unit' "$DFC" explain image.df --objective=throughput
 
 # A program with a plan of several waves: the same results as on one CPU, whatever wave.
 cat >scale.c <<'EOT'

@@ -1,8 +1,10 @@
-/* build_link.c - makes the link line of a program, and says what its failures mean in terms of the .df. */
+/* build_link.c - makes the link line of a program, says what its failures mean in terms of the .df, and looks at the
+ * file that was made. */
 #include "compiler/build/build_program.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,7 +68,7 @@ static void link_command(const struct dfc_program *p, const char *path, struct d
     dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
     dfc_list_add_all(argv, &tools->c_flags); /* -fopenmp, -fsanitize and -flto count when linking, too */
     dfc_list_add(argv, "-o");
-    dfc_list_add(argv, "%s", path);
+    dfc_list_add_path(argv, "", path);
     dfc_list_add_all(argv, &objects);
     add_bundled(argv, tools->lib);
     if (p->cuda)
@@ -151,6 +153,43 @@ static void explain_libraries(const struct dfc_program *p, const char *text)
     }
 }
 
+/* ---- what was made ---- */
+
+/* The header of this dfc itself, which the linker defines. A program for this machine agrees with it. */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
+/* What is wrong with a linked file of which `n` bytes were read into `header`. NULL: it is a program that this machine
+ * can start. */
+static const char *why_no_program(const ElfW(Ehdr) *header, size_t n)
+{
+    static const unsigned char own[] = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3 };
+    if (n == 0)
+        return "an empty file";
+    if (n < sizeof *header || memcmp(header->e_ident, own, sizeof own) != 0)
+        return "a file that is no program";
+    if (memcmp(header->e_ident, __ehdr_start.e_ident, EI_VERSION) != 0 || header->e_machine != __ehdr_start.e_machine)
+        return "a file for another machine";
+    if (header->e_type != ET_EXEC && header->e_type != ET_DYN) /* ET_DYN: it may lie anywhere, as a library may */
+        return "an object file";
+    return header->e_entry ? NULL : "a library";
+}
+
+/* Did the link command make a program? A compiler that only prints, preprocesses or compiles ends without an error,
+ * too. */
+static bool is_program(const struct dfc_program *p, const char *command, const char *path)
+{
+    ElfW(Ehdr) header;
+    FILE *file = fopen(path, "rb");
+    const char *why = file ? why_no_program(&header, fread(&header, 1, sizeof header, file)) : "no file";
+    if (file)
+        fclose(file);
+    if (!why)
+        return true;
+    dfc_error("'%s' was to link '%s' and made %s, not a program for this machine", command, p->output, why);
+    dfc_note("look at --cc and --cflags (or $CC): with -c, -S, -E, -shared or --version a compiler makes no program");
+    return false;
+}
+
 bool dfc_link(struct dfc_program *p, const char *path)
 {
     struct dfc_list argv = { 0 };
@@ -174,8 +213,9 @@ bool dfc_link(struct dfc_program *p, const char *path)
         explain_libraries(p, err ? err : "");
         dfc_error("linking '%s' failed", p->output);
     }
+    bool good = status == 0 && is_program(p, argv.items[0], path);
     free(out);
     free(err);
     dfc_list_free(&argv);
-    return status == 0;
+    return good;
 }

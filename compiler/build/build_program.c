@@ -2,8 +2,8 @@
  *
  * Place:    generated files are in a work folder of their own, which is removed at the end. With --keep it is
  *           PROGRAM.dfc/ and stays.
- * Output:   the program is linked under a temporary name beside its own and renamed when it is whole. So a failure
- *           leaves an older program as it was.
+ * Output:   the program is linked under a temporary name beside its own, and renamed when it is whole and a program of
+ *           this machine. So a failure leaves an older program as it was.
  */
 #include "compiler/build/build_program.h"
 
@@ -30,7 +30,7 @@ static bool work_open(struct dfc_program *p)
 {
     const char *tmp = getenv("TMPDIR");
     const char *place = p->options->keep ? p->output : tmp && *tmp ? tmp : "/tmp";
-    int n = asprintf(&p->work, "%s%s%s", *place == '-' ? "./" : "", place, /* or sources in it would be options */
+    int n = asprintf(&p->work, "%s%s%s", dfc_path_prefix(place), place, /* or sources in it would be options */
                      p->options->keep ? ".dfc" : "/dfc-XXXXXX");
     if (n < 0) {
         p->work = NULL;

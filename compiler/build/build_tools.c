@@ -199,7 +199,7 @@ static void c_flags(struct dfc_tools *tools, const struct dfc_common *common, co
     dfc_list_add_words(flags, DFC_DEFAULT_CFLAGS);
     dfc_list_add(flags, "-I%s", tools->include);
     for (size_t i = 0; i < common->n_import_dirs; i++)
-        dfc_list_add(flags, "-I%s", common->import_dirs[i]);
+        dfc_list_add_path(flags, "-I", common->import_dirs[i]);
     dfc_list_add_words(flags, options->cflags);
 }
 
@@ -227,7 +227,7 @@ static void cu_flags(struct dfc_tools *tools, const struct dfc_common *common, c
     dfc_list_free(&defaults);
     dfc_list_add(flags, "-I%s", tools->include);
     for (size_t i = 0; i < common->n_import_dirs; i++)
-        dfc_list_add(flags, "-I%s", common->import_dirs[i]);
+        dfc_list_add_path(flags, "-I", common->import_dirs[i]);
     dfc_list_add_words(flags, options->nvcc_flags);
 }
 
@@ -235,7 +235,7 @@ static void link_flags(struct dfc_tools *tools, const struct dfc_common *common,
                        bool gpu)
 {
     for (size_t i = 0; i < common->n_lib_dirs; i++)
-        dfc_list_add(&tools->link_flags, "-L%s", common->lib_dirs[i]);
+        dfc_list_add_path(&tools->link_flags, "-L", common->lib_dirs[i]);
     for (size_t i = 0; i < front->n_links; i++)
         add_library(tools, front->links[i].text, gpu);
     for (size_t i = 0; i < common->n_lib_names; i++)

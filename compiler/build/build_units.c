@@ -31,8 +31,8 @@ static bool add_unit(struct dfc_program *p, enum dfc_code_kind kind, char *path,
     p->units = units;
     struct dfc_build_unit *u = &units[p->n_units++];
     *u = (struct dfc_build_unit){ .kind = kind, .path = path };
-    if (kind == DFC_CODE_OBJECT) /* "./" keeps the linker from taking it for an option or a file of options */
-        return asprintf(&u->object, "%s%s", strchr("-@", *path) ? "./" : "", path) >= 0 ||
+    if (kind == DFC_CODE_OBJECT)
+        return asprintf(&u->object, "%s%s", dfc_path_prefix(path), path) >= 0 ||
                ((u->object = NULL), no_memory());
     if (asprintf(&u->source, "%s/%s", p->work, name) < 0)
         u->source = NULL;
@@ -178,7 +178,7 @@ static void command_c(const struct dfc_program *p, const struct dfc_build_unit *
     char *folder = folder_of(unit);
     argv->failed |= !folder;
     dfc_list_add(argv, "-iquote");
-    dfc_list_add(argv, "%s", folder ? folder : ".");
+    dfc_list_add_path(argv, "", folder ? folder : ".");
     free(folder);
     if (p->cuda)
         dfc_list_add(argv, "-I%s/include", p->tools.cuda);
@@ -201,7 +201,7 @@ static void command_cu(const struct dfc_program *p, const struct dfc_build_unit 
     dfc_list_add(argv, "-I%s", p->work);
     char *folder = folder_of(unit); /* -I, because nvcc splits what it hands to the host compiler at blanks */
     argv->failed |= !folder;
-    dfc_list_add(argv, "-I%s", folder ? folder : ".");
+    dfc_list_add_path(argv, "-I", folder ? folder : ".");
     free(folder);
     if (p->options->debug)
         dfc_list_add(argv, "-Xcompiler=-ffile-prefix-map=%s=.", p->work);

@@ -154,6 +154,16 @@ static bool enter_callee(struct dfc_unit *u, const struct dfl_decl *decl)
     return true;
 }
 
+/* To pkg-config such a name is an option, and what its answer says would reach the compiler. */
+static void refuse_option(struct dfc_unit *u, const struct dfl_name *name)
+{
+    dfl_error(u->sink, name->loc, "'%s' is an option and not the name of a library", name->text);
+    if (strncmp(name->text, "-l", 2) == 0 && name->text[2])
+        dfl_hint(u->sink, "the name stands alone: link \"%s\";", name->text + 2);
+    else
+        dfl_hint(u->sink, "'link' takes a name that pkg-config or -l knows; options go to --cflags");
+}
+
 static bool enter_link(struct dfc_unit *u, const struct dfl_decl *decl)
 {
     const struct dfl_name *links = u->links.items;
@@ -165,6 +175,8 @@ static bool enter_link(struct dfc_unit *u, const struct dfl_decl *decl)
         return dfc_no_memory(u);
     if (!*decl->name.text || decl->name.text[strcspn(decl->name.text, "\n\r \t")])
         dfl_error(u->sink, decl->name.loc, "'%s' is not the name of a library", decl->name.text);
+    if (*decl->name.text == '-')
+        refuse_option(u, &decl->name);
     *item = decl->name;
     return true;
 }

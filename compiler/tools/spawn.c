@@ -49,6 +49,16 @@ void dfc_list_add(struct dfc_list *list, const char *format, ...)
     list_take(list, word);
 }
 
+const char *dfc_path_prefix(const char *path)
+{
+    return *path && strchr("-@=$", *path) ? "./" : "";
+}
+
+void dfc_list_add_path(struct dfc_list *list, const char *option, const char *path)
+{
+    dfc_list_add(list, "%s%s%s", option, dfc_path_prefix(path), path);
+}
+
 void dfc_list_add_all(struct dfc_list *list, const struct dfc_list *other)
 {
     for (size_t i = 0; i < other->n; i++)

@@ -24,6 +24,10 @@ struct dfc_list {
 /* Adds one word, made as by printf. */
 void dfc_list_add(struct dfc_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void dfc_list_add_all(struct dfc_list *list, const struct dfc_list *other);
+/* Adds a path, joined to the option before it (or ""). A path that begins with a character that means something else to
+ * a compiler or a linker (`-x`, `@file`, `=sysroot`) is written as "./…". */
+void dfc_list_add_path(struct dfc_list *list, const char *option, const char *path);
+const char *dfc_path_prefix(const char *path); /* "./" for such a path, else "" */
 /* Splits a text as a shell would, by blanks, quotes and backslashes, and adds the words. */
 void dfc_list_add_words(struct dfc_list *list, const char *text);
 void dfc_list_free(struct dfc_list *list);

@@ -1,0 +1,57 @@
+# What is linked: a program of this machine replaces the old one, and nothing else does. Paths that mean something else to a compiler or linker.
+program() { printf 'kernel one(out v: u8) cpu {{ v[0] = %s; }};\nkernel say(in v: u8) cpu {{ printf("%%d\\n", v[0]); }};\ngraph main { v = one(); say(v); }\n' "$1"; }
+program 1 > old.df && program 2 > new.df
+check old "$DFC" old.df -o app
+# refused NAME WHAT OPTION…: the new program is not made, dfc says what was made, the old one stays, and nothing is left beside it.
+refused() {
+    local name=$1 what=$2; shift 2
+    expect "$name" 1 "^dfc: error: '.*' was to link 'app' and made $what, not a program for this machine$" "$DFC" new.df -o app -MD "$@"
+    expect "$name-keeps-the-old" 0 '^1$' ./app
+    [ -z "$(find . -name '.dfc-*' -o -name '*.d')" ] && pass "$name-leaves-nothing" || fail "$name-leaves-nothing" "$(ls -A)"
+}
+refused true 'an empty file' --cc=/bin/true
+for flag in -S -E -c --version; do refused "cflags $flag" 'an empty file' --cflags=$flag; done
+# A compiler that compiles, and gives $made for what it should link ("none": nothing).
+cat > cc.sh <<'X'
+#!/bin/sh
+for word; do [ "$word" = -c ] && exec cc "$@"; done
+while [ "$1" != -o ]; do shift; done
+rm -f "$2"
+[ "$made" = none ] || cp "$made" "$2"
+X
+chmod +x cc.sh
+made() { local file=$1; shift; made=$file refused "$@" --cc=./cc.sh; }
+echo 'int f(void) { return 1; }' > f.c && cc -c f.c && cc -shared -fPIC -nostdlib f.c -o f.so
+cp app other && printf '\377\376' | dd of=other bs=1 seek=18 conv=notrunc 2>/dev/null
+echo '#!/bin/sh' > text && head -c 20 app > short
+made other machine 'a file for another machine'
+made f.o object 'an object file'
+made f.so library 'a library'
+made text text 'a file that is no program'
+made short short 'a file that is no program'
+made none nothing 'no file'
+export made=app && check a-program "$DFC" new.df -o copy --cc=./cc.sh && expect a-program-runs 0 '^1$' ./copy
+check static "$DFC" new.df -o fixed --cflags='-no-pie -fno-pie' && expect static-runs 0 '^2$' ./fixed
+
+# A library's name is no option: pkg-config's answer to one would reach the compiler.
+{ echo 'link "--help";'; cat new.df; } > option.df
+expect link-option 1 "^option.df:1:6: error: '--help' is an option and not the name of a library" "$DFC" option.df -o app
+expect link-option-keeps-the-old 0 '^1$' ./app
+
+# Folders and files whose names begin with what is an option (-), a file of options (@) or the system's root (=).
+echo '#include "own.h"
+struct df_call;
+int say_cpu(struct df_call *call, const unsigned char *v) { (void)call; return v[0] == OWN ? 0 : 1; }' > body.c
+for d in - @d =d; do
+    mkdir -p "./$d" && echo '#define OWN 3' > "./$d/own.h" && cp body.c "./$d/say.c" && touch d
+    graph() { printf 'import "%s/one.df";\nkernel say(in v: u8) cpu "%s";\ngraph main { v = one(); say(v); }\n' "$d" "$1"; }
+    echo 'kernel one(out v: u8) cpu {{ v[0] = 3; }};' > "./$d/one.df"
+    graph "$d/say.c" > own.df && check "beside $d" "$DFC" own.df -o own && check "beside-runs $d" ./own
+    cc -I "./$d" -c body.c -o "./$d/say.o" && graph "$d/say.o" > own.df && check "object $d" "$DFC" own.df -o "$d/own" --keep -MD
+    check "object-runs $d" "./$d/own"
+    ar rc "./$d/libsay.a" "./$d/say.o" && printf '#include "own.h"\nint library(void *, const unsigned char *);\n' > call.c
+    cc -I "./$d" -Dsay_cpu=library -c body.c -o "./$d/say.o" && rm "./$d/libsay.a" && ar rc "./$d/libsay.a" "./$d/say.o"
+    printf 'struct df_call;\nint say_cpu(struct df_call *c, const unsigned char *v) { return library(c, v); }\n' >> call.c
+    graph call.c > own.df && check "library $d" "$DFC" own.df -o own -I "$d" -L "$d" -l say && check "library-runs $d" ./own
+    graph body.c > "./$d.df" && check "main $d" "$DFC" "./$d.df" -I "$d" -o "$d-own" --keep && check "main-runs $d" "./$d-own"
+done

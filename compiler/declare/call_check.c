@@ -1,6 +1,7 @@
 /* call_check.c - checks a call against the signature of what it calls: the number of inputs, scalars and outputs, and
  * the hints. Formats and extents depend on values, so dims.c checks them once they are known.
  */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -217,6 +218,11 @@ static bool hint_value(struct dfc_unit *u, const struct dfl_hint *hint, const st
     double rate = value.n.kind == DF_KIND_F64 ? value.n.f : (double)value.n.i;
     if (value.n.kind == DF_KIND_STR || (value.known && !(rate > 0 && rate <= 1))) {
         dfl_error(u->sink, hint->arg->loc, "'@rate' takes how often the node fires, above 0 and up to 1");
+        return false;
+    }
+    if (value.known && (float)rate <= 0) {
+        dfl_error(u->sink, hint->arg->loc, "'@rate' is kept in 32 bits, and there %g becomes 0", rate);
+        dfl_hint(u->sink, "the least rate is %.2g", (double)FLT_TRUE_MIN);
         return false;
     }
     hints->rate = value.known ? rate : 1;

@@ -264,7 +264,7 @@ static int check_node(const struct df_builder *b, const struct df_node_desc *des
     if (desc->hint_class < -1 || desc->hint_class >= (int)n_classes)
         return dfr_error(error, DF_E_ARGUMENT, "node of '%s': its hint names class %d, which does not exist", name,
                          desc->hint_class);
-    if (!(desc->rate >= 0) || isinf(desc->rate))
+    if (!(desc->rate >= 0) || isinf((float)desc->rate) || (desc->rate > 0 && (float)desc->rate <= 0)) /* a float is kept */
         return dfr_error(error, DF_E_ARGUMENT, "node of '%s': its rate of %g is not possible", name, desc->rate);
     for (unsigned i = 0; i < k->n_scalars; i++) {
         const struct df_kscalar *want = &dfr_b_kscalars(b)[k->first_scalar + i];

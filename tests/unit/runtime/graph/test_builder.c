@@ -623,6 +623,8 @@ static void test_bad_nodes(void **state)
     desc_fails(b, (struct df_node_desc){ .kernel = id, .hint_class = 2 },
                "node of 'f': its hint names class 2, which does not exist");
     desc_fails(b, (struct df_node_desc){ .kernel = id, .rate = -1 }, "node of 'f': its rate of -1 is not possible");
+    desc_fails(b, (struct df_node_desc){ .kernel = id, .rate = 1e-46 }, "node of 'f': its rate of 1e-46 is not possible");
+    desc_fails(b, (struct df_node_desc){ .kernel = id, .rate = 1e39 }, "node of 'f': its rate of 1e+39 is not possible");
     desc_fails(b, (struct df_node_desc){ .kernel = id, .cost_s = &negative, .n_cost = 1 },
                "node of 'f': its cost of -1 s on class 0 is not possible");
     desc_fails(b, (struct df_node_desc){ .kernel = id, .cost_s = three, .n_cost = 3 },

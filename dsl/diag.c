@@ -225,7 +225,7 @@ static void print_message(const struct dfl_sink *sink, struct dfl_loc loc, const
 
 void dfl_error(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...)
 {
-    sink->muted = sink->errors++ >= DFL_MAX_ERRORS;
+    sink->muted = sink->errors++ >= DFL_MAX_ERRORS || !sink->out;
     if (sink->muted)
         return;
     va_list args;
@@ -236,7 +236,7 @@ void dfl_error(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ..
 
 void dfl_warning(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...)
 {
-    sink->muted = sink->warnings++ >= DFL_MAX_WARNINGS;
+    sink->muted = sink->warnings++ >= DFL_MAX_WARNINGS || !sink->out;
     if (sink->muted)
         return;
     va_list args;

@@ -35,7 +35,7 @@ struct dfl_loc {
 
 struct dfl_sink;
 
-struct dfl_sink *dfl_sink_new(FILE *out);
+struct dfl_sink *dfl_sink_new(FILE *out); /* out NULL: errors and warnings are counted and not printed */
 void dfl_sink_free(struct dfl_sink *sink);
 
 /* Registers a source text under the name shown in messages (copied; text may hold any bytes). Returns its index. */

@@ -334,8 +334,10 @@ bool dfc_check_graphs(struct dfc_unit *u)
     uint32_t n = u->callee_items.n, id, *order = malloc(((size_t)n + 1) * sizeof *order);
     bool ok = order || dfc_no_memory(u);
     for (uint32_t i = 0; i < n && !u->no_memory; i++)
-        if (dfc_callees(u)[i].graph)
+        if (dfc_callees(u)[i].graph) {
+            u->at = dfc_callees(u)[i].loc;
             ok &= check_graph(u, &dfc_callees(u)[i], &edges);
+        }
     if (order && !u->no_memory)
         ok &= dfc_order_references(u, "graph", "calls", dfc_index_names(&u->callees), n, &edges, order);
     free(order);

@@ -209,6 +209,7 @@ static bool enter_all(struct dfc_unit *u)
     for (uint32_t f = 0; f < u->files.n && ok; f++) {
         const struct dfl_decl *decl = ((struct dfc_loaded_file *)u->files.items)[f].ast->decls;
         for (; decl && ok; decl = decl->next) {
+            u->at = decl->loc;
             switch (decl->kind) {
             case DFL_PARAM:
             case DFL_ARG: ok = enter_param(u, decl); break;
@@ -414,6 +415,7 @@ static bool check_callees(struct dfc_unit *u)
 {
     for (uint32_t i = 0; i < u->callee_items.n && !u->no_memory; i++) {
         struct dfc_callee *callee = &dfc_callees(u)[i];
+        u->at = callee->loc;
         callee->ready = dfc_sig_check(u, callee, callee->kernel ? callee->kernel->sig : callee->graph->sig);
         if (callee->kernel)
             callee->ready &= dfc_kernel_check(u, callee, dir_of_file(u, callee->loc.file));

@@ -258,6 +258,7 @@ bool dfc_solve_dims(struct dfc_elab *e)
         dfc_no_memory(e->u);
     for (uint32_t k = 0; k < e->items.n && !e->u->no_memory; k++) {
         s.item = &dfc_items(e)[e->order[k]];
+        e->u->at = s.item->stmt->call_loc;
         bool solved = !passed_over(&s) && (s.item->inner == DF_NONE ? solve_node(&s, e->order[k]) : solve_entry(&s));
         if (!solved)
             mark_bad(&s);

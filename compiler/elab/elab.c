@@ -2,9 +2,10 @@
  * streams.
  *
  * Before:   dfc_check_graphs() has succeeded, so names, kinds and numbers of inputs are right. What is found here
- *           depends on values.
+ *           depends on values. elab_count.c has counted the nodes, so their number is within its limits.
  * Depth:    recursion follows blocks and nested graphs, never streams, and ends at DFC_MAX_DEPTH.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +17,6 @@ static bool stop(struct dfc_elab *e)
 {
     e->stopped = true;
     return false;
-}
-
-/* Counts the steps of elaboration. A program with too many of them ends with a message instead of running for hours. */
-static bool step(struct dfc_elab *e, struct dfl_loc loc)
-{
-    if (++e->steps <= DFC_MAX_STEPS)
-        return true;
-    dfl_error(e->u->sink, loc, "elaborating the program takes more than %u statements and rounds of loops",
-              DFC_MAX_STEPS);
-    return stop(e);
 }
 
 /* ---- loop variables ---- */
@@ -226,10 +217,6 @@ static bool elab_call(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt 
     if ((round && !env) || !dfc_index_find(&e->u->callees, stmt->callee.text, &id))
         return false;
     struct dfc_callee *callee = &dfc_callees(e->u)[id];
-    if (item >= DFC_MAX_NODES) {
-        dfl_error(e->u->sink, stmt->call_loc, "the program has more than %u nodes", DFC_MAX_NODES);
-        return stop(e);
-    }
     if (!read_inputs(e, stmt, &callee->sig, frame, env, &first_in))
         return false;
     struct dfc_item *added = dfr_array_add(&e->items, sizeof *added, 1);
@@ -271,7 +258,7 @@ static bool elab_for(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *
         return false;
     for (int64_t i = from; i < to; i++) {
         struct round round = { { stmt->var.text, i, outer ? outer->depth + 1 : 1, true, outer }, NULL };
-        if (!step(e, stmt->loc) || !elab_block(e, frame, stmt->body, &round.env))
+        if (!elab_block(e, frame, stmt->body, &round.env))
             return false;
     }
     return true;
@@ -303,8 +290,9 @@ static bool elab_block(struct dfc_elab *e, uint32_t frame, const struct dfl_bloc
     }
     e->depth++;
     for (const struct dfl_stmt *stmt = block->stmts; stmt; stmt = stmt->next) {
-        if (e->stopped || e->u->no_memory || !step(e, stmt->loc))
+        if (e->stopped || e->u->no_memory)
             break;
+        e->u->at = stmt->kind == DFL_STMT_CALL ? stmt->call_loc : stmt->loc;
         switch (stmt->kind) {
         case DFL_STMT_CALL: ok &= elab_call(e, frame, stmt, env); break;
         case DFL_STMT_FOR: ok &= elab_for(e, frame, stmt, env); break;
@@ -319,9 +307,11 @@ static bool elab_block(struct dfc_elab *e, uint32_t frame, const struct dfl_bloc
 
 bool dfc_elab_run(struct dfc_elab *e, struct dfc_unit *u, struct dfc_callee *root)
 {
+    struct dfc_tally tally;
     uint32_t frame, id;
     *e = (struct dfc_elab){ .u = u };
-    if (!add_frame(e, root, DF_NONE, DF_NONE, &frame))
+    u->at = root->loc;
+    if (!dfc_elab_count(u, root, &tally) || !add_frame(e, root, DF_NONE, DF_NONE, &frame))
         return false;
     for (unsigned p = 0; p < root->sig.n_ports; p++) {
         const struct dfl_port *port = root->sig.ports[p].ast;
@@ -329,7 +319,9 @@ bool dfc_elab_run(struct dfc_elab *e, struct dfc_unit *u, struct dfc_callee *roo
             return false;
         dfc_streams(e)[id].flags |= port->mode == DFL_IN ? DFC_STREAM_IN_PORT : DFC_STREAM_OUT_PORT | DFC_STREAM_READ;
     }
-    return elab_block(e, frame, root->graph->body, NULL);
+    bool ok = elab_block(e, frame, root->graph->body, NULL);
+    assert(!ok || e->items.n == tally.nodes);
+    return ok;
 }
 
 void dfc_elab_free(struct dfc_elab *e)

@@ -62,7 +62,6 @@ struct dfc_elab {
     struct dfr_table stream_ids;
     uint32_t *in_values;                /* by first_in: a value; DF_NONE: none, it is an in port of the root */
     uint32_t *order;                    /* items, each after those it needs */
-    uint64_t steps;
     unsigned depth;
     bool stopped;                       /* a limit was passed */
 };
@@ -77,6 +76,12 @@ static inline uint32_t *dfc_port_streams(const struct dfc_elab *e) { return e->p
 /* Flattens the root graph into items and streams. false: reported. */
 bool dfc_elab_run(struct dfc_elab *e, struct dfc_unit *u, struct dfc_callee *root);
 void dfc_elab_free(struct dfc_elab *e);
+
+/* ---- elab_count.c ---- */
+
+/* Are there at most DFC_MAX_NODES nodes, DFC_MAX_STREAMS assigned streams and DFC_MAX_STEPS steps in this graph? Needs no
+ * memory. The tally is exact if every statement is right. false: reported. */
+bool dfc_elab_count(struct dfc_unit *u, struct dfc_callee *root, struct dfc_tally *tally);
 
 /* ---- elab_streams.c ---- */
 

@@ -25,9 +25,8 @@ static bool same_stream(const void *context, uint32_t id, const void *key)
 static uint32_t add_stream(struct dfc_elab *e, const struct key *key, uint32_t hash)
 {
     uint32_t id = e->streams.n, first = e->indices.n;
-    if (id >= DFC_MAX_NODES * 2) {
-        dfl_error(e->u->sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "the program has more than %u streams",
-                  DFC_MAX_NODES * 2);
+    if (id >= DFC_MAX_STREAMS) {        /* of streams that are read and never assigned; the others were counted */
+        dfl_error(e->u->sink, e->u->at, "the program has more than %u streams", DFC_MAX_STREAMS);
         e->stopped = true;
         return DF_NONE;
     }
@@ -103,6 +102,8 @@ void dfc_note_context(const struct dfc_elab *e, uint32_t frame, const struct dfc
     const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
     char text[400];
     unsigned n = 0;
+    if (e->u->no_memory)                /* the error is still to come: front.c reports it */
+        return;
     if (env) {
         print_env(env, text, sizeof text);
         dfl_note(e->u->sink, nowhere, "with %s", text);

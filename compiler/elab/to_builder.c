@@ -324,7 +324,7 @@ bool dfc_fill_finish(struct dfc_fill *fill)
         dfl_error(u->sink, dfc_frames(fill->e)[0].graph->loc, "graph 'main' has no nodes");
         return false;
     }
-    struct dfl_loc loc = dfc_frames(fill->e)[0].graph->loc;
+    struct dfl_loc loc = u->at = dfc_frames(fill->e)[0].graph->loc;
     int rc = df_builder_finish(u->builder, &u->graph, &error);
     if (rc != DF_OK)
         return builder_failed(u, loc, rc, &error);

@@ -24,7 +24,7 @@ static bool unit_open(struct dfc_unit *u, struct dfl_sink *sink, const struct df
 {
     uint32_t id;
     bool fresh;
-    *u = (struct dfc_unit){ .sink = sink, .options = options, .arena = dfl_arena_new() };
+    *u = (struct dfc_unit){ .sink = sink, .options = options, .at = { .file = DFL_NO_FILE }, .arena = dfl_arena_new() };
     u->builder = u->arena ? make_builder(u) : NULL;
     bool ok = u->builder && dfc_index_add(&u->classes, "cpu", &id, &fresh) &&
               dfc_index_add(&u->classes, "gpu", &id, &fresh);
@@ -135,11 +135,12 @@ static void fill_front(struct dfc_front *front, struct dfc_unit *u)
 
 bool dfc_front_run(struct dfl_sink *sink, const struct dfc_front_options *options, struct dfc_front **front)
 {
+    const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
     struct dfc_unit *u = calloc(1, sizeof *u);
     struct dfc_front *result = calloc(1, sizeof *result);
-    bool ok = u && result && unit_open(u, sink, options) && run_steps(u);
+    bool opened = u && result, ok = opened && unit_open(u, sink, options) && run_steps(u);
     if (!u || !result || u->no_memory || dfl_arena_failed(u->arena)) {
-        dfl_error(sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "out of memory");
+        dfl_error(sink, opened ? u->at : nowhere, "out of memory");
         ok = false;
     }
     if (ok) {

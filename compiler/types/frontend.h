@@ -11,7 +11,7 @@
  *           decides which names the expression may hold. Params, args, ports, hints and the like are those of
  *           docs/language.md.
  * Memory:   everything lives in the unit's arena or arrays and dies with the unit. If memory runs out, `no_memory` is
- *           set and the functions give false; front.c reports it once.
+ *           set and the functions give false; front.c reports it once, at `at`.
  * Errors:   functions that give bool give false after they have reported why, or if something they need was reported
  *           before.
  */
@@ -23,7 +23,8 @@
 #include "runtime/base/intern.h"
 #include "runtime/graph/expr.h"
 
-#define DFC_MAX_NODES 20000000u         /* nodes and nested graphs of one program; streams: twice as many */
+#define DFC_MAX_NODES 20000000u         /* nodes and nested graphs of one program */
+#define DFC_MAX_STREAMS (2 * DFC_MAX_NODES)
 #define DFC_MAX_STEPS 200000000u        /* statements and rounds of loops that elaboration goes through */
 #define DFC_MAX_DEPTH 1000u             /* blocks and nested graphs inside each other, once elaborated */
 #define DFC_MAX_INDICES 8u              /* of one stream */
@@ -111,6 +112,12 @@ struct dfc_sig {
     bool needs_annotation;              /* some variable comes from no input */
 };
 
+struct dfc_tally {                      /* of a graph laid flat; UINT64_MAX: that or more */
+    uint64_t nodes;                     /* and nested graphs */
+    uint64_t streams;                   /* that are assigned */
+    uint64_t steps;                     /* statements and rounds of loops that elaboration goes through */
+};
+
 struct dfc_callee {
     const char *name;
     struct dfl_loc loc;                 /* of the name */
@@ -126,6 +133,8 @@ struct dfc_callee {
     const struct dfl_graph *graph;      /* NULL: a kernel */
     struct dfc_index streams;           /* graph: names that its body assigns, and in ports */
     bool used;                          /* graph: it was elaborated, as a root or inside one */
+    bool counted;                       /* graph: `tally` is what one use of it makes (elab_count.c) */
+    struct dfc_tally tally;
 };
 
 struct dfc_loaded_file {
@@ -139,6 +148,7 @@ struct dfc_unit {
     const struct dfc_front_options *options;
     struct dfl_arena *arena;
     bool no_memory;
+    struct dfl_loc at;                  /* what is worked on, for the message that memory ran out */
     struct dfr_array files;             /* struct dfc_loaded_file, main first */
     struct dfr_array sources;           /* struct dfc_source, same order */
     struct dfc_index params, types, callees; /* names of the records below */

@@ -200,7 +200,7 @@ bool dfc_link(struct dfc_program *p, const char *path)
         dfc_error("out of memory");
         return false;
     }
-    int status = dfc_run_program(argv.items, &out, &err);
+    int status = dfc_run_tool(argv.items, &out, &err);
     int error = errno;
     if (out)
         dfr_message_lines(stderr, out, strlen(out));

@@ -91,7 +91,7 @@ static bool has_file(const char *folder, const char *file)
 static char *toolkit_told_by(const char *nvcc)
 {
     char *text = NULL, *said = NULL, *top = NULL;
-    dfc_run_program((char *[]){ (char *)nvcc, "--dryrun", "-x", "cu", "-E", "/dev/null", NULL }, &text, &said);
+    dfc_run_tool((char *[]){ (char *)nvcc, "--dryrun", "-x", "cu", "-E", "/dev/null", NULL }, &text, &said);
     char *line = said ? strstr(said, "TOP=") : NULL;
     if (line) {
         line += strlen("TOP=");
@@ -160,7 +160,7 @@ static bool is_cuda_library(const char *name)
 static bool pkg_config(const char *what, const char *name, struct dfc_list *flags)
 {
     char *text = NULL, *ignored = NULL;
-    int status = dfc_run_program((char *[]){ "pkg-config", (char *)what, (char *)name, NULL }, &text, &ignored);
+    int status = dfc_run_tool((char *[]){ "pkg-config", (char *)what, (char *)name, NULL }, &text, &ignored);
     if (status == 0)
         dfc_list_add_words(flags, text);
     free(text);

@@ -3,44 +3,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "compiler/tools/messages.h"
 #include "compiler/types/paths.h"
-
-/* Names for the signal handler, which may use only what is here. They are set before the handler is; "": there is
- * nothing to remove. */
-static char path_to_remove[4096], folder_to_remove[4096];
-static struct sigaction before[DFC_N_SIGNALS];
-
-static void remove_and_end(int number)
-{
-    if (dfc_running > 0)
-        kill(dfc_running, SIGTERM);
-    unlink(path_to_remove);
-    rmdir(folder_to_remove);
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action = { .sa_handler = remove_and_end, .sa_flags = SA_RESTART };
-    for (int i = 0; i < DFC_N_SIGNALS; i++) {
-        sigaction(dfc_ending_signals[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN) /* a signal that nohup ignores stays ignored */
-            sigaction(dfc_ending_signals[i], &action, NULL);
-    }
-}
-
-static void release_signals(void)
-{
-    for (int i = 0; i < DFC_N_SIGNALS; i++)
-        sigaction(dfc_ending_signals[i], &before[i], NULL);
-}
+#include "runtime/base/unfinished.h"
 
 int dfc_trial_split(int argc, char **argv)
 {
@@ -79,9 +48,8 @@ bool dfc_trial_build(const struct dfc_common *common, struct dfc_loaded *loaded,
 {
     memset(trial, 0, sizeof *trial);
     if (make_folder(common, trial)) {
-        snprintf(path_to_remove, sizeof path_to_remove, "%s", trial->path);
-        snprintf(folder_to_remove, sizeof folder_to_remove, "%s", trial->folder);
-        catch_signals();
+        dfr_unfinished_add(trial->path);
+        dfr_unfinished_add(trial->folder);
         if (dfc_build(common, loaded, build, trial->path) == 0)
             return true;
     }
@@ -93,10 +61,12 @@ void dfc_trial_remove(struct dfc_trial *trial)
 {
     if (trial->path) {
         unlink(trial->path);
-        release_signals();
+        dfr_unfinished_drop(trial->path);
     }
-    if (trial->folder)
+    if (trial->folder) {
         rmdir(trial->folder);
+        dfr_unfinished_drop(trial->folder);
+    }
     free(trial->path);
     free(trial->folder);
     memset(trial, 0, sizeof *trial);

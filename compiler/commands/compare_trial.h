@@ -1,8 +1,7 @@
 /* compare_trial.h - a graph's program that is built for one command, in a temporary folder of its own. `dfc compare`
  * and `dfc profile` run such a program.
  *
- * Signals:  an interrupt, a hang-up or a request to end ends the running program, removes the folder and then ends the
- *           command.
+ * Signals:  one of dfr_ending_signals ends the running program, removes the folder and then ends the command.
  * Threads:  one program at a time.
  */
 #ifndef DFC_COMPARE_TRIAL_H

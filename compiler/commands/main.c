@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler/tools/spawn.h"
 #include "runtime/threads/bind.h"
 
 #ifndef DFC_VERSION
@@ -110,6 +111,7 @@ static int dispatch(int argc, char **argv)
 int main(int argc, char **argv)
 {
     dfr_standard_files_hold();
+    dfr_unfinished_watch(dfc_programs_end);
     dfr_cores_quiet();
     signal(SIGXFSZ, SIG_IGN);           /* so that writing beyond `ulimit -f` fails with an error that is reported */
     int status = dispatch(argc, argv);

@@ -24,8 +24,4 @@ bool dfc_output_close(struct dfc_output *output, bool keep); /* keep false: the 
 /* Did all that was printed to standard output go out? */
 bool dfc_stdout_flush(void);
 
-/* The signals that end dfc from outside. A closed pipe is one of them: `dfc … 2>&1 | head`. */
-enum { DFC_N_SIGNALS = 4 };
-extern const int dfc_ending_signals[DFC_N_SIGNALS];
-
 #endif

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -108,29 +109,76 @@ void dfc_list_free(struct dfc_list *list)
 
 /* ---- interruption ---- */
 
-static volatile sig_atomic_t caught;
+enum { MOST_GROUPS = 256 };
+static volatile sig_atomic_t caught, groups[MOST_GROUPS]; /* groups: process groups of tools that run; 0: a free place */
+static unsigned held;
+
+char *dfc_discard;
+volatile sig_atomic_t dfc_running;
+
+/* A group that is stopped takes the signal when it goes on. */
+static void end_group(pid_t group)
+{
+    kill(-group, SIGTERM);
+    kill(-group, SIGCONT);
+}
+
+void dfc_programs_end(void)
+{
+    if (dfc_running > 0)
+        kill(dfc_running, SIGTERM);
+    for (int i = 0; i < MOST_GROUPS; i++)
+        if (groups[i] > 0)
+            end_group(groups[i]);
+}
 
 static void catch(int signal)
 {
+    int error = errno;
     caught = signal;
+    dfc_programs_end();
+    errno = error;
+}
+
+/* A tool was started in the group of its own number. A signal that came before this did not reach it. */
+static void group_add(pid_t pid)
+{
+    int i = 0;
+    while (i < MOST_GROUPS && groups[i] > 0)
+        i++;
+    if (i < MOST_GROUPS)
+        groups[i] = pid;
+    if (caught)
+        end_group(pid);
+}
+
+static void group_remove(pid_t pid)
+{
+    for (int i = 0; i < MOST_GROUPS; i++)
+        if (groups[i] == pid)
+            groups[i] = 0;
 }
 
 void dfc_signals_hold(struct dfc_signals *before)
 {
     struct sigaction action = { .sa_handler = catch }; /* no SA_RESTART, so that a signal ends waiting */
+    if (held++)
+        return;
     caught = 0;
     sigemptyset(&action.sa_mask);
-    for (int i = 0; i < DFC_N_SIGNALS; i++) {
-        sigaction(dfc_ending_signals[i], NULL, &before->actions[i]);
+    for (int i = 0; i < DFR_N_ENDING; i++) {
+        sigaction(dfr_ending_signals[i], NULL, &before->actions[i]);
         if (before->actions[i].sa_handler != SIG_IGN)
-            sigaction(dfc_ending_signals[i], &action, NULL);
+            sigaction(dfr_ending_signals[i], &action, NULL);
     }
 }
 
 void dfc_signals_release(const struct dfc_signals *before)
 {
-    for (int i = 0; i < DFC_N_SIGNALS; i++)
-        sigaction(dfc_ending_signals[i], &before->actions[i], NULL);
+    if (--held)
+        return;
+    for (int i = 0; i < DFR_N_ENDING; i++)
+        sigaction(dfr_ending_signals[i], &before->actions[i], NULL);
     if (caught)
         raise(caught);
 }
@@ -150,13 +198,30 @@ static int exit_status(int wait_status)
 static int wait_for(pid_t pid)
 {
     int status;
-    while (waitpid(pid, &status, 0) < 0) {
+    while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return -1;
-        if (caught)
-            kill(pid, SIGTERM);
-    }
     return exit_status(status);
+}
+
+/* posix_spawnp() of a tool, in a group of its own and without standard input. Gives 0 or an errno. */
+static int spawn_tool(pid_t *pid, char *const *argv, posix_spawn_file_actions_t *actions)
+{
+    posix_spawnattr_t attributes;
+    int error = posix_spawnattr_init(&attributes);
+    if (error)
+        return error;
+    error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!error)
+        error = posix_spawnattr_setpgroup(&attributes, 0);
+    if (!error)
+        error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    if (!error)
+        error = posix_spawnp(pid, argv[0], actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    if (!error)
+        group_add(*pid);
+    return error;
 }
 
 struct capture {
@@ -191,15 +256,13 @@ static bool capture_read(struct capture *c)
 }
 
 /* Reads until both pipes are closed. false: errno says why. */
-static bool capture_all(struct capture captures[2], pid_t pid)
+static bool capture_all(struct capture captures[2])
 {
     while (captures[0].fd >= 0 || captures[1].fd >= 0) {
         struct pollfd polls[2] = { { captures[0].fd, POLLIN, 0 }, { captures[1].fd, POLLIN, 0 } };
         if (poll(polls, 2, -1) < 0) {
             if (errno != EINTR)
                 return false;
-            if (caught)
-                kill(pid, SIGTERM);
             continue;
         }
         for (int i = 0; i < 2; i++)
@@ -220,10 +283,7 @@ static bool capture_open(struct capture *c, posix_spawn_file_actions_t *actions,
     return posix_spawn_file_actions_adddup2(actions, ends[1], target) == 0;
 }
 
-char *dfc_discard;
-volatile sig_atomic_t dfc_running;
-
-int dfc_run_program(char *const *argv, char **out_text, char **err_text)
+static int run(char *const *argv, char **out_text, char **err_text, bool tool)
 {
     struct capture captures[2] = { { .fd = -1 }, { .fd = -1 } };
     char **texts[2] = { out_text, err_text };
@@ -242,17 +302,18 @@ int dfc_run_program(char *const *argv, char **out_text, char **err_text)
         else if (texts[i] && !capture_open(&captures[i], &actions, i + 1, &writers[i]))
             error = errno;
     if (!error)
-        error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+        error = tool ? spawn_tool(&pid, argv, &actions) : posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     for (int i = 0; i < 2; i++)
         if (writers[i] >= 0)
             close(writers[i]);
     if (!error) {
-        dfc_running = pid;
-        if (!capture_all(captures, pid))
+        dfc_running = tool ? 0 : pid;
+        if (!capture_all(captures))
             error = errno;
         status = wait_for(pid);
         dfc_running = 0;
+        group_remove(pid);
     }
     for (int i = 0; i < 2; i++) {
         if (captures[i].fd >= 0)
@@ -266,6 +327,21 @@ int dfc_run_program(char *const *argv, char **out_text, char **err_text)
         errno = error;
         return -1;
     }
+    return status;
+}
+
+int dfc_run_program(char *const *argv, char **out_text, char **err_text)
+{
+    return run(argv, out_text, err_text, false);
+}
+
+int dfc_run_tool(char *const *argv, char **out_text, char **err_text)
+{
+    struct dfc_signals signals;
+    dfc_signals_hold(&signals);
+    int status = run(argv, out_text, err_text, true), error = errno;
+    dfc_signals_release(&signals);
+    errno = error;
     return status;
 }
 
@@ -286,7 +362,7 @@ static void job_start(struct dfc_job *job)
     if (!job->error)
         job->error = posix_spawn_file_actions_adddup2(&actions, 1, 2);
     if (!job->error)
-        job->error = posix_spawnp(&job->pid, job->argv.items[0], &actions, NULL, job->argv.items, environ);
+        job->error = spawn_tool(&job->pid, job->argv.items, &actions);
     posix_spawn_file_actions_destroy(&actions);
     if (job->error)
         job->pid = -1;
@@ -297,13 +373,10 @@ static struct dfc_job *job_wait(struct dfc_job *jobs, size_t n)
 {
     int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, 0)) < 0) {
+    while ((pid = waitpid(-1, &status, 0)) < 0)
         if (errno != EINTR)
             return NULL;
-        for (size_t i = 0; caught && i < n; i++)
-            if (jobs[i].pid > 0)
-                kill(jobs[i].pid, SIGTERM);
-    }
+    group_remove(pid);
     for (size_t i = 0; i < n; i++)
         if (jobs[i].pid == pid) {
             jobs[i].pid = -1;
@@ -317,6 +390,7 @@ void dfc_jobs_run(struct dfc_job *jobs, size_t n, unsigned parallel)
 {
     size_t next = 0, running = 0;
     bool failed = false;
+    parallel = parallel < MOST_GROUPS ? parallel : MOST_GROUPS;
     for (size_t i = 0; i < n; i++)
         jobs[i] =
             (struct dfc_job){ .argv = jobs[i].argv, .log = jobs[i].log, .status = -1, .error = ECANCELED, .pid = -1 };

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "compiler/tools/output_file.h"
+#include "runtime/base/unfinished.h"
 
 /* ---- lists of words: command lines ---- */
 
@@ -38,8 +38,13 @@ void dfc_list_free(struct dfc_list *list);
  * there (malloc'ed). Gives its exit status, or 128 + the number of the signal that ended it. If it could not be run,
  * gives -1 with errno. */
 int dfc_run_program(char *const *argv, char **out_text, char **err_text);
+/* The same for a tool, which may run others: a compiler runs cc1. It is in a process group of its own, so that a signal
+ * to dfc ends them all, and it has no standard input. */
+int dfc_run_tool(char *const *argv, char **out_text, char **err_text);
 extern char *dfc_discard;               /* &dfc_discard in place of out_text or err_text: the text goes to /dev/null */
-extern volatile sig_atomic_t dfc_running; /* the process that runs in it, else 0; for signal handlers */
+extern volatile sig_atomic_t dfc_running; /* the process that runs in dfc_run_program(), else 0 */
+/* Ends dfc_running and all tools that run now, with what these have started. For signal handlers. */
+void dfc_programs_end(void);
 
 /* ---- programs, several at once ---- */
 
@@ -50,16 +55,16 @@ struct dfc_job {
     int error;
     pid_t pid;
 };
-/* Runs all jobs, at most `parallel` at a time. After a failure no further one is started; those keep status -1 and
+/* Runs all jobs as tools, at most `parallel` at a time. After a failure no further one is started; those keep status -1 and
  * error ECANCELED. */
 void dfc_jobs_run(struct dfc_job *jobs, size_t n, unsigned parallel);
 
 /* ---- interruption ---- */
 
-/* Between hold and release, a signal of dfc_ending_signals ends the programs that were started and not dfc itself. So
- * dfc cleans up as after any failure; release then raises the signal again. */
+/* Between hold and release, a signal of dfr_ending_signals ends the programs that were started and not dfc itself. So
+ * dfc cleans up as after any failure; release then raises the signal again. If they are nested, the outermost count. */
 struct dfc_signals {
-    struct sigaction actions[DFC_N_SIGNALS];
+    struct sigaction actions[DFR_N_ENDING];
 };
 void dfc_signals_hold(struct dfc_signals *before);
 void dfc_signals_release(const struct dfc_signals *before);

@@ -4,12 +4,39 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/unfinished.h"
+
+/* ---- files that may not grow ---- */
+
+static void block_limit(struct dfr_output *output)
+{
+    sigset_t limit, before;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    output->blocks = pthread_sigmask(SIG_BLOCK, &limit, &before) == 0 && !sigismember(&before, SIGXFSZ);
+}
+
+/* Takes a signal that came meanwhile, which was this thread's own, and lets later ones come again. */
+static void release_limit(const struct dfr_output *output)
+{
+    sigset_t limit;
+    if (!output->blocks)
+        return;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    while (sigtimedwait(&limit, NULL, &(const struct timespec){ 0 }) > 0)
+        ;
+    pthread_sigmask(SIG_UNBLOCK, &limit, NULL);
+}
+
+/* ---- opening ---- */
 
 static int fail(struct dfr_output *output, const char *path, const char *why, struct df_error *error)
 {
@@ -38,7 +65,14 @@ static int make_temporary(struct dfr_output *output)
         return -1;
     memcpy(output->temporary, output->path, folder);
     memcpy(output->temporary + folder, name, sizeof name);
-    int fd = mkstemp(output->temporary);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* no signal may come when the file is there and nobody knows of it */
+    int fd = mkstemp(output->temporary), error = errno;
+    if (fd >= 0)
+        dfr_unfinished_add(output->temporary);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
     if (fd < 0) {
         free(output->temporary);
         output->temporary = NULL;
@@ -78,7 +112,10 @@ int dfr_output_open(struct dfr_output *output, const char *path, struct df_error
         return dfr_error_memory(error);
     if (!regular) {
         output->file = fopen(path, "w");
-        return output->file ? DF_OK : fail(output, path, strerror(errno), error);
+        if (!output->file)
+            return fail(output, path, strerror(errno), error);
+        block_limit(output);
+        return DF_OK;
     }
     int fd = make_temporary(output);
     if (fd < 0)
@@ -88,10 +125,14 @@ int dfr_output_open(struct dfr_output *output, const char *path, struct df_error
         int code = errno;
         close(fd);
         unlink(output->temporary);
+        dfr_unfinished_drop(output->temporary);
         return fail(output, path, strerror(code), error);
     }
+    block_limit(output);
     return DF_OK;
 }
+
+/* ---- closing ---- */
 
 /* Writes out and closes the file. Gives 0, or the errno of the first thing that went wrong. */
 static int finish(FILE *file)
@@ -112,6 +153,9 @@ int dfr_output_close(struct dfr_output *output, bool keep, struct df_error *erro
         status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", output->path, strerror(code));
     if (output->temporary && (!keep || code != 0))
         unlink(output->temporary);
+    if (output->temporary)
+        dfr_unfinished_drop(output->temporary);
+    release_limit(output);
     free(output->path);
     free(output->temporary);
     memset(output, 0, sizeof *output);

@@ -4,6 +4,10 @@
  * Something that is no regular file (a pipe, /dev/null) cannot be replaced, so it is written directly. A link is
  * followed, so that renaming never replaces the link itself (nor, say, /dev/stdout).
  *
+ * Signals:  A file that grows beyond `ulimit -f` fails with an error, as a full disk does: SIGXFSZ is blocked in the thread
+ *           that writes, from open to close. In a program that called dfr_unfinished_watch(), a signal that ends it
+ *           removes the temporary file.
+ * Threads:  An output is opened, written and closed by one thread.
  * Memory:   An open output owns its strings and its file; dfr_output_close() returns them.
  * Errors:   DF_E_IO or DF_E_MEMORY with "cannot write 'PATH': why". After an error nothing is open, and no file is left
  *           behind.
@@ -19,6 +23,7 @@
 struct dfr_output {
     FILE *file;                         /* NULL: who wrote the temporary file by its name has closed it */
     char *path, *temporary;             /* temporary is NULL if the file is written directly */
+    bool blocks;                        /* SIGXFSZ was not blocked in this thread before */
 };
 
 int dfr_output_open(struct dfr_output *output, const char *path, struct df_error *error);

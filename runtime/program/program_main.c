@@ -19,6 +19,7 @@
 #include "runtime/engine/log.h"
 #include "runtime/measure/measure.h"
 #include "runtime/base/output.h"
+#include "runtime/base/unfinished.h"
 #include "runtime/program/run_report.h"
 
 #ifndef DFC_VERSION
@@ -191,6 +192,7 @@ int df_main(int argc, char **argv, const struct df_program *program)
     struct dfr_command_line line = { 0 };
     int status = 0;
     dfr_standard_files_hold();
+    dfr_unfinished_watch(NULL);
     dfr_cores_quiet();
     dfr_crash_watch();
     if (dfr_image_open(program->image, program->image_bytes, program->functions, program->n_functions, &image,

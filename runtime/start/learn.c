@@ -3,7 +3,6 @@
  */
 #include "runtime/start/learn.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include "runtime/engine/buffers.h"
 #include "runtime/base/error.h"
+#include "runtime/base/output.h"
 #include "runtime/engine/log.h"
 #include "runtime/base/sampler.h"
 #include "runtime/base/text.h"
@@ -221,33 +221,16 @@ static int find_stem(const struct df_run *run, char **stem, struct df_error *err
 
 static int write_file(struct learning *l, const char *stem, struct df_error *error)
 {
-    char *temporary = NULL, *path = NULL;
-    int status = DF_E_MEMORY;
-    if (asprintf(&temporary, "%s.part", stem) < 0)
-        temporary = NULL;
+    struct dfr_output output;
+    char *path;
     if (asprintf(&path, "%s.jsonl", stem) < 0)
-        path = NULL;
-    if (!temporary || !path) {
-        dfr_error_memory(error);
-        goto done;
+        return dfr_error_memory(error);
+    int status = dfr_output_open(&output, path, error); /* the temporary name begins with a dot, so dfc does not read it */
+    if (status == DF_OK) {
+        status = print_all(l, output.file, error);
+        int closed = dfr_output_close(&output, status == DF_OK && l->n_samples > 0, error);
+        status = status == DF_OK ? closed : status;
     }
-    FILE *out = fopen(temporary, "w");
-    if (!out) {
-        status = dfr_error(error, DF_E_IO, "--learn: cannot write '%s': %s", temporary, strerror(errno));
-        goto done;
-    }
-    status = print_all(l, out, error);
-    bool failed = ferror(out) != 0;
-    if (fclose(out) != 0 || failed)
-        status = status == DF_OK ? dfr_error(error, DF_E_IO, "--learn: cannot write '%s': %s", temporary,
-                                             strerror(errno))
-                                 : status;
-    if (status == DF_OK && l->n_samples > 0 && rename(temporary, path) != 0)
-        status = dfr_error(error, DF_E_IO, "--learn: cannot rename '%s': %s", temporary, strerror(errno));
-    if (status != DF_OK || l->n_samples == 0)
-        unlink(temporary);
-done:
-    free(temporary);
     free(path);
     return status;
 }

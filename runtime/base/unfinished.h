@@ -1,0 +1,22 @@
+/* unfinished.h - files and folders that a signal from outside removes before it ends the process.
+ *
+ * Threads:  any. The handler may run on any thread, between any two instructions of these functions.
+ * Errors:   none. A name that is too long, or one too many at the same time, is not removed.
+ */
+#ifndef DFR_UNFINISHED_H
+#define DFR_UNFINISHED_H
+
+/* The signals that end a process from outside. A closed pipe is one of them: `app … | head`. */
+enum { DFR_N_ENDING = 5 };
+extern const int dfr_ending_signals[DFR_N_ENDING];
+
+/* Called at the start of a program; a library leaves its host's signals alone. Without it nothing is removed. `first`, or
+ * NULL, is what the handler does before it removes files; it may only do what a signal handler may. */
+void dfr_unfinished_watch(void (*first)(void));
+
+/* From add to drop a signal removes the file, or the folder if it is empty then. If somebody else handles a signal, that
+ * handler stays. */
+void dfr_unfinished_add(const char *path);
+void dfr_unfinished_drop(const char *path);
+
+#endif

@@ -19,7 +19,8 @@ static bool read_text(struct dfl_reader *r)
     r->buffer = malloc(r->length + 2);
     if (!r->buffer)
         return false;
-    memcpy(r->buffer, r->text, r->length);
+    for (size_t i = 0; i < r->length; i++)
+        r->buffer[i] = r->text[i] ? r->text[i] : '\1'; /* lexer.l says why */
     memset(r->buffer + r->length, 0, 2); /* flex wants two NULs after the text */
     if (dfl_flex_lex_init_extra(r, &r->scanner) == 0) {
         dfl_flex__scan_buffer(r->buffer, r->length + 2, r->scanner);

@@ -23,7 +23,7 @@ export LC_ALL=C
 # ---- programs that are made ----
 
 made="empty-file nested-parentheses nested-blocks random-bytes unclosed-comment unclosed-string unclosed-code nul-bytes
-      long-name param-chain else-if-chain deep-graphs exploding-graphs many-errors many-warnings crlf no-such-main-file nul-in-code too-large
+      long-name param-chain else-if-chain deep-graphs exploding-graphs many-errors many-warnings crlf no-such-main-file nul-in-code nuls-in-comment too-large
       unknown-many code-open-comments"
 
 repeat() { # TEXT COUNT
@@ -82,6 +82,9 @@ make_many_warnings() {
 }
 make_crlf() { printf 'param n = 4;\r\nparam m = n +;\r\ngraph main { }\r\n'; }
 make_nul_in_code() { printf 'kernel h(in a: f32[k]) cpu {{ int \0x; }};\ngraph main { }\n'; }
+make_nuls_in_comment() { # the scanner takes a second for them, not an hour
+    printf 'param n = 1; /*'; head -c 1000000 /dev/zero; printf '*/\nparam m = n +;\n'
+}
 make_unknown_many() { # nobody looks for names close to those that are not shown: that would take minutes
     echo "$base"
     echo 'graph main {'

@@ -139,33 +139,31 @@ static struct df_link column_link(sqlite3_stmt *s, int at)
                              .threshold_bytes = (uint64_t)sqlite3_column_int64(s, at + 2) };
 }
 
-/* The index of the class, which is added if it is new; DF_NONE: there are too many. */
-static uint32_t intern_class(struct df_platform *p, const char *name)
+/* The index of the class; DF_NONE: no machine that was probed has it. */
+static uint32_t find_class(const struct df_platform *p, const char *name)
 {
     for (uint32_t c = 0; c < p->n_classes; c++) {
         if (strcmp(p->class_names[c], name) == 0)
             return c;
     }
-    if (p->n_classes == DF_MAX_CLASSES)
-        return DF_NONE;
-    snprintf(p->class_names[p->n_classes], sizeof p->class_names[0], "%s", name);
-    return p->n_classes++;
+    return DF_NONE;
 }
 
 /* Whether a declaration in the language could have such a unit. */
 static bool usable(const struct df_unit *unit, bool host)
 {
+    bool own = host ? unit->launch_s == 0 && unit->jobs == 0
+                    : unit->engines >= 1 && df_link_usable(&unit->h2d) && df_link_usable(&unit->d2h);
     return unit->cls != DF_NONE && host == (unit->cls == DF_CLASS_CPU) && unit->workers >= 1 &&
            unit->workers <= DF_MAX_WORKERS && unit->memory_bytes <= INT64_MAX && unit->engines <= 2 &&
-           unit->launch_s >= 0 && unit->launch_s <= DF_MOST_DELAY_S && unit->jobs <= 65535 &&
-           (host || (df_link_usable(&unit->h2d) && df_link_usable(&unit->d2h)));
+           unit->launch_s >= 0 && unit->launch_s <= DF_MOST_DELAY_S && unit->jobs <= 65535 && own;
 }
 
 static int load_unit(struct dfw_db *db, sqlite3_stmt *s, struct df_platform *p, struct df_error *error)
 {
     char cls[32];
     column_text(s, 0, cls, sizeof cls);
-    struct df_unit unit = { .cls = intern_class(p, cls),
+    struct df_unit unit = { .cls = find_class(p, cls),
                             .workers = column_count(s, 2),
                             .memory_bytes = (uint64_t)sqlite3_column_int64(s, 3),
                             .engines = column_count(s, 4),

@@ -385,7 +385,10 @@ static void what_makes_no_sense_is_passed_over(void **state)
                                          "engines = 3", "h2d_latency_s = -1", "d2h_latency_s = 1e308",
                                          "h2d_bytes_per_s = 1e-320", "d2h_bytes_per_s = 9e999",
                                          "h2d_threshold_bytes = -1", "memory_bytes = -1", "workers = 4294967297",
-                                         "engines = 4294967297", "jobs = 4294967297" };
+                                         "engines = 4294967297", "jobs = 4294967297", "class = 'g' || char(10)",
+                                         "class = 'npu'", "engines = 0" };
+    static const char *const hosts[] = { "launch_s = 1", "jobs = 2", "class = 'gpu'", "workers = 0" };
+    const size_t n_units = sizeof units / sizeof *units, n_hosts = sizeof hosts / sizeof *hosts;
     struct dfw_db *db = open_new("senseless.db");
     struct df_platform p = { .name = "titan", .n_units = 2, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
     char k4[] = "k=4", sql[160];
@@ -413,10 +416,11 @@ static void what_makes_no_sense_is_passed_over(void **state)
     p.units[0] = (struct df_unit){ .name = "host", .workers = 3 };
     p.units[1] = (struct df_unit){ .name = "g", .cls = 1, .workers = 1, .engines = 2, .h2d = { 6e9, 1e-5, 4096 },
                                    .d2h = { 5e9, 2e-5, 0 } };
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    for (size_t i = 0; i < n_units + n_hosts; i++) {
         struct df_error error = { "" };
         assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
-        snprintf(sql, sizeof sql, "UPDATE units SET %s WHERE unit = 1", units[i]);
+        snprintf(sql, sizeof sql, "UPDATE units SET %s WHERE unit = %d", i < n_units ? units[i] : hosts[i - n_units],
+                 i < n_units);
         assert_int_equal(dfw_db_exec(db, sql, "change it", NULL), DF_OK);
         assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, &error), DF_E_IO);
         assert_non_null(strstr(error.text, "makes no sense"));
@@ -536,7 +540,8 @@ static void an_older_database_keeps_what_it_has(void **state)
     static struct dfw_pairs pairs;
     bool found;
     p.units[0].workers = 1;
-    p.units[1] = p.units[2] = (struct df_unit){ .cls = 1, .workers = 1, .h2d = { 1, 0, 0 }, .d2h = { 1, 0, 0 } };
+    p.units[1] = p.units[2] = (struct df_unit){ .cls = 1, .workers = 1, .engines = 2, .h2d = { 1, 0, 0 },
+                                                .d2h = { 1, 0, 0 } };
     pairs.link[1][2] = pairs.link[2][1] = (struct df_link){ 50e9, 5e-6, 0 };
     assert_int_equal(dfw_platform_store(db, &p, &pairs, false, NULL), DF_OK);
     assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
@@ -550,7 +555,7 @@ static void version_2_with_and_without_registers(void **state)
     (void)state;
     struct df_platform p = { .n_units = 2, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
     p.units[0].workers = 1;
-    p.units[1] = (struct df_unit){ .cls = 1, .workers = 1, .h2d = { 1, 0, 0 }, .d2h = { 1, 0, 0 },
+    p.units[1] = (struct df_unit){ .cls = 1, .workers = 1, .engines = 2, .h2d = { 1, 0, 0 }, .d2h = { 1, 0, 0 },
                                    .registers = DF_REGISTER_NO };
     for (int with = 0; with < 2; with++) {
         const char *name = with ? "with.db" : "without.db";

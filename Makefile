@@ -1,6 +1,6 @@
 # dfc: one flat Makefile. `make help` lists what there is to make.
 #
-#   BUILD=release|debug|asan|ubsan|tsan|coverage   kind of build, each in its own build/$(BUILD)/
+#   BUILD=release|debug|asan|ubsan|tsan|coverage|fuzz   kind of build, each in its own build/$(BUILD)/
 #   CUDA=0                leave CUDA out although nvcc is there
 #   CFLAGS, LDFLAGS       yours, added last
 #   V=1                   show the commands
@@ -25,14 +25,17 @@ Q := $(if $(V),,@)
 SAN_asan  := -fsanitize=address -fno-omit-frame-pointer
 SAN_ubsan := -fsanitize=undefined -fno-sanitize-recover=undefined
 SAN_tsan  := -fsanitize=thread
+# clang's, for libFuzzer; in addition it finds floats that are converted to an integer type which cannot hold them
+SAN_fuzz := -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 OPT_release := -O2 -g -DNDEBUG
 OPT_debug   := -O0 -g3
 OPT_asan    := -O1 -g
 OPT_ubsan   := -O1 -g
 OPT_tsan    := -O1 -g
+OPT_fuzz    := -O1 -g
 OPT_coverage := -O0 -g -DNDEBUG --coverage -fprofile-update=atomic
 ifeq ($(OPT_$(BUILD)),)
-$(error BUILD=$(BUILD) is not one of release, debug, asan, ubsan, tsan, coverage)
+$(error BUILD=$(BUILD) is not one of release, debug, asan, ubsan, tsan, coverage, fuzz)
 endif
 
 SANITIZE := $(SAN_$(BUILD))
@@ -78,9 +81,10 @@ HEADERS := $(INC)/df.h $(INC)/df_plan.h
 UNIT_SRC  := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
 UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
+FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long check-model check-same coverage mutate gpu-check bench bench-scale bundle install \
-        uninstall fuzz clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner
+        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner
 .DELETE_ON_ERROR:
 
 all: $(BIN)/dfc $(LIBRARIES) $(HEADERS) $(BUILDDIR)/pkgconfig
@@ -103,7 +107,8 @@ help:
 	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
 	@echo 'make check-same the same placements and simulations from every BUILD and compiler, byte for byte'
 	@echo 'make results    tables and plots of docs/scheduling.md into build/results/; UPDATE=1 into the page; DAGS=dir adds its graphs'
-	@echo 'make fuzz       libFuzzer on the parser for FUZZ_S=60 seconds (clang)'
+	@echo 'make fuzz       libFuzzer for FUZZ_S=60 seconds on the parser, on whole programs and on the files that are read (clang); T=files runs'
+	@echo '                that one; says executions, coverage and findings'
 	@echo 'make deps       install the Debian packages needed, or print the line to type'
 	@echo 'make bundle     build/bundle/: runs on a Linux x86-64 machine that has only a C compiler and nvcc'
 	@echo 'make install    into PREFIX=$(PREFIX) (DESTDIR= honoured); make uninstall'
@@ -145,6 +150,9 @@ FORCE:
 
 $(call obj,$(CUDA_SRC)): EXTRA = -Werror -isystem $(CUDA_HOME)/include
 $(call obj,$(PLAN_SRC)): EXTRA = $(GV_CFLAGS)
+ifeq ($(BUILD),fuzz)
+$(call obj,$(call src,compiler/elab)): EXTRA = -include tests/fuzz/limits.h
+endif
 $(OBJ)/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(DEFS) $(EXTRA) -MMD -MP $(CFLAGS) -c -o $@ $<
@@ -196,7 +204,7 @@ endif
 
 # ---- tests ----
 
-tests: all $(UNIT)
+tests: all $(UNIT) $(FUZZ) $(BUILDDIR)/tests/make_seeds
 
 $(UNIT_HELP): $(call obj,$(wildcard tests/rig/*.c))
 	$(Q)rm -f $@ && ar rcsD $@ $^
@@ -288,12 +296,24 @@ results: deps
 results-inner: all
 	@tests/bench/results.sh $(BUILDDIR) build/results
 
+# In BUILD=fuzz libFuzzer drives the fuzz targets; in other builds they read the files that are named to them.
+$(call obj,$(wildcard tests/fuzz/*.c)): EXTRA = -UNDEBUG
+FUZZ_MAIN := $(OBJ)/tests/fuzz/fuzz.o $(if $(filter fuzz,$(BUILD)),,$(OBJ)/tests/fuzz/replay.o)
+$(BUILDDIR)/tests/fuzz_files: FUZZ_WRAP = $(foreach name,dfw_machine_name dfr_learn_machine,-Wl,--wrap=$(name))
+$(FUZZ): $(BUILDDIR)/tests/%: $(OBJ)/tests/fuzz/%.o $(FUZZ_MAIN) $(LIB)/libdfdriver.a $(LIBRARIES)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(if $(filter fuzz,$(BUILD)),-fsanitize=fuzzer) $(FUZZ_WRAP) -o $@ $< $(FUZZ_MAIN) $(LINK_ALL) $(LIBS) $(LDFLAGS)
+$(BUILDDIR)/tests/make_seeds: $(OBJ)/tests/fuzz/make_seeds.o $(OBJ)/tests/fuzz/fuzz.o $(LIB)/libdfdriver.a $(LIBRARIES)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) -o $@ $(filter %.o,$^) $(LINK_ALL) $(LIBS) $(LDFLAGS)
+
 FUZZ_S ?= 60
-fuzz: $(OBJ)/dsl/lexer.h $(OBJ)/dsl/parser.h
-	@mkdir -p $(BUILDDIR)/fuzz/corpus
-	clang -std=c11 -D_GNU_SOURCE -DDF_LIBFUZZER -g -O1 -fsanitize=fuzzer,address,undefined -I. -I$(OBJ)/dsl -w -o $(BUILDDIR)/fuzz/parse \
-	    tests/fuzz/fuzz_parse.c $(wildcard dsl/*.c) runtime/base/message.c runtime/base/suggest.c $(OBJ)/dsl/lexer.c $(OBJ)/dsl/parser.c
-	cd $(BUILDDIR)/fuzz && ./parse -max_total_time=$(FUZZ_S) -max_len=4096 corpus $(CURDIR)/tests/golden
+fuzz: deps
+	@echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return d && n ? 0 : 0; }' | \
+	    clang -fsanitize=fuzzer -x c -o /dev/null - 2>/dev/null || { echo 'fuzz: clang with libFuzzer is needed: sudo apt-get install -y clang libclang-rt-dev'; exit 1; }
+	@$(MAKE) --no-print-directory fuzz-inner BUILD=fuzz BUILDDIR=build/fuzz CUDA=0 CC='$(if $(findstring clang,$(CC)),$(CC),clang)'
+fuzz-inner: $(FUZZ) $(BUILDDIR)/tests/make_seeds
+	@tests/fuzz/run.sh $(BUILDDIR) $(FUZZ_S) '$(T)'
 
 # ---- installation and bundle ----
 

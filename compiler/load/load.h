@@ -49,6 +49,11 @@ bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded
 bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
 void dfc_unload(struct dfc_loaded *loaded);
 
+/* Gives the platform's classes the graph's numbers, because planners compare them. A platform's own text numbers its
+ * classes in its own order. So the graph's classes come first, in the graph's order, and those that it does not know
+ * after them. false: there are more classes than fit (reported). */
+bool dfc_align_classes(struct df_platform *platform, const struct df_graph *graph);
+
 /* Has some unit of the platform enough memory for each node's job? false: reported, at the call's place. */
 bool dfc_check_room(const struct dfc_loaded *loaded);
 /* Reports what opening the database took over from the files that programs wrote with --learn. NULL: does nothing. */

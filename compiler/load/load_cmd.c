@@ -18,10 +18,7 @@ static bool uses_gpu(const struct df_graph *g)
     return false;
 }
 
-/* Gives the platform's classes the graph's numbers, because planners compare them. A platform's own text numbers its
- * classes in its own order. So the graph's classes come first, in the graph's order, and those that it does not know
- * after them. false: there are more classes than fit (reported). */
-static bool align_classes(struct df_platform *platform, const struct df_graph *g)
+bool dfc_align_classes(struct df_platform *platform, const struct df_graph *g)
 {
     struct df_platform old = *platform;
     uint32_t n = 0;
@@ -75,7 +72,7 @@ static bool choose_platform(const struct dfc_common *common, struct dfw_db *db, 
         loaded->platform_source = "default";
         df_platform_default(&loaded->platform, uses_gpu(front->graph) || common->emu_all ? 1 : 0);
     }
-    return align_classes(&loaded->platform, front->graph);
+    return dfc_align_classes(&loaded->platform, front->graph);
 }
 
 /* --workers, --gpu-mem, --gpu-jobs and --device=none change what the platform says. */

@@ -10,7 +10,8 @@
 
 static const char usage[] =
     "usage: dfc probe [options]\n\n"
-    "Measures this machine: its CPU cores and memories; for each GPU the latency, bandwidth and threshold of its link\n"
+    "Measures this machine: its CPU cores and memories, and how many bytes all cores together read and write in memory\n"
+    "per second (STREAM's triad); for each GPU the latency, bandwidth and threshold of its link\n"
     "in each direction, whether copies overlap, and what a launch costs; and the link from each GPU to each other\n"
     "that it sends to directly. Writes a platform declaration and stores it, so that later commands use it.\n\n"
     "  -o FILE                  the file for the platform; else it goes to standard output\n"

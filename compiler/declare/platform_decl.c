@@ -10,9 +10,9 @@
 #include "compiler/declare/platform_decl.h"
 #include "compiler/types/paths.h"
 
-enum property { WORKERS, MEMORY, H2D, D2H, PEER, ENGINES, LAUNCH, JOBS, REGISTER, N_PROPERTIES };
+enum property { WORKERS, MEMORY, BANDWIDTH, H2D, D2H, PEER, ENGINES, LAUNCH, JOBS, REGISTER, N_PROPERTIES };
 static const char *const properties[N_PROPERTIES] = {
-    "workers", "memory", "h2d", "d2h", "peer", "engines", "launch", "jobs", "register"
+    "workers", "memory", "bandwidth", "h2d", "d2h", "peer", "engines", "launch", "jobs", "register"
 };
 
 struct convert {
@@ -94,17 +94,23 @@ static void delay_of(struct convert *c, const struct dfl_value *value, const cha
     *result = n;
 }
 
+static bool rate_of(struct convert *c, const struct dfl_value *value, const char *what, double *bytes_per_s)
+{
+    if (!number_of(c, value, what, DFC_UNIT_BYTES, true, bytes_per_s))
+        return false;
+    if (*bytes_per_s >= DF_LEAST_RATE && *bytes_per_s <= DF_MOST_RATE)
+        return true;
+    dfl_error(c->sink, value->loc, "%s must be from 1 B/s to 1000000 TB/s", what);
+    return c->ok = false;
+}
+
 /* BANDWIDTH [, LATENCY [, THRESHOLD]] */
 static void link_of(struct convert *c, const struct dfl_property *property, struct df_link *link)
 {
     const struct dfl_value *value = property->values;
     double n;
-    if (!number_of(c, value, "a link's bandwidth", DFC_UNIT_BYTES, true, &link->bytes_per_s))
+    if (!rate_of(c, value, "a link's bandwidth", &link->bytes_per_s))
         return;
-    if (!(link->bytes_per_s >= DF_LEAST_RATE && link->bytes_per_s <= DF_MOST_RATE)) {
-        dfl_error(c->sink, value->loc, "a link's bandwidth must be from 1 B/s to 1000000 TB/s");
-        c->ok = false;
-    }
     if ((value = value->next))
         delay_of(c, value, "a link's latency", &link->latency_s);
     if (value && (value = value->next) && number_of(c, value, "a link's threshold", DFC_UNIT_BYTES, false, &n)) {
@@ -140,6 +146,7 @@ static void set_property(struct convert *c, struct df_unit *unit, enum property 
     switch (p) {
     case WORKERS: count_of(c, value, "'workers'", 1, DF_MAX_WORKERS, &unit->workers); break;
     case MEMORY: bytes_of(c, value, "'memory'", &unit->memory_bytes); break;
+    case BANDWIDTH: rate_of(c, value, "'bandwidth'", &unit->memory_bytes_per_s); break;
     case H2D: link_of(c, property, &unit->h2d); break;
     case D2H: link_of(c, property, &unit->d2h); break;
     case PEER: link_of(c, property, &unit->peer); break;
@@ -166,7 +173,8 @@ static void convert_properties(struct convert *c, const struct dfl_device *devic
             if (close)
                 dfl_hint(c->sink, "did you mean '%s'?", close);
             else
-                dfl_hint(c->sink, "a device has workers, memory, h2d, d2h, peer, engines, launch, jobs and register");
+                dfl_hint(c->sink, "the host has workers, memory and bandwidth; a device has workers, memory, h2d, d2h,"
+                         " peer, engines, launch, jobs and register");
             c->ok = false;
         } else if (given[p]) {
             dfl_error(c->sink, property->name.loc, "'%s' is given twice", property->name.text);
@@ -176,6 +184,10 @@ static void convert_properties(struct convert *c, const struct dfl_device *devic
                             p == REGISTER)) {
             dfl_error(c->sink, property->name.loc, "the host has no '%s': that is for devices with their own memory",
                       properties[p]);
+            c->ok = false;
+        } else if (!host && p == BANDWIDTH) {
+            dfl_error(c->sink, property->name.loc, "only the host has a 'bandwidth', that of its memory");
+            dfl_hint(c->sink, "a device's links have theirs: 'h2d = 12 GB/s, 10 us;'");
             c->ok = false;
         } else {
             given[p] = property;

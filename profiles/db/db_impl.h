@@ -53,6 +53,10 @@ int dfw_db_check_schema(struct dfw_db *db, bool create, struct df_error *error);
 
 int dfw_db_fail(struct dfw_db *db, const char *what, struct df_error *error);
 
+/* db_platform.c: the bandwidth of the host's memory by the latest probe of this machine, with or without emulated GPUs.
+ * 0: not known. */
+int dfw_bandwidth_load(struct dfw_db *db, double *bytes_per_s, struct df_error *error);
+
 /* sqlite3_step(), repeated while another process holds the lock. After 1 s it is said what is waited for; after 10 s the
  * statement fails. */
 int dfw_db_step(struct dfw_db *db, sqlite3_stmt *statement);

@@ -87,6 +87,22 @@ static int store_registers(struct dfw_db *db, sqlite3_int64 id, const struct df_
     return status;
 }
 
+static int store_bandwidth(struct dfw_db *db, sqlite3_int64 id, const struct df_platform *p, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    if (!(p->units[0].memory_bytes_per_s > 0))
+        return DF_OK;
+    int status = dfw_db_prepare(db, "INSERT INTO bandwidths VALUES (?1,?2)", &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_int64(s, 1, id);
+    sqlite3_bind_double(s, 2, p->units[0].memory_bytes_per_s);
+    if (dfw_db_step(db, s) != SQLITE_DONE)
+        status = dfw_db_fail(db, "store the platform", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
 int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs,
                        bool emulated, struct df_error *error)
 {
@@ -110,6 +126,8 @@ int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, co
         status = store_units(db, id, platform, error);
     if (status == DF_OK)
         status = store_registers(db, id, platform, error);
+    if (status == DF_OK)
+        status = store_bandwidth(db, id, platform, error);
     if (status == DF_OK && pairs)
         status = store_pairs(db, id, platform->n_units, pairs, error);
     if (status == DF_OK)
@@ -245,6 +263,35 @@ static int load_registers(struct dfw_db *db, sqlite3_int64 id, struct df_platfor
     return status;
 }
 
+/* Of the platform with this id; of this machine's latest if id is 0. 0: not known, or the row makes no sense. */
+static int load_bandwidth(struct dfw_db *db, sqlite3_int64 id, double *bytes_per_s, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db,
+                                "SELECT bytes_per_s FROM bandwidths JOIN platforms ON platforms.id = platform"
+                                " WHERE machine = ?1 AND ?2 IN (0, platform) ORDER BY platform DESC LIMIT 1",
+                                &s, error);
+    *bytes_per_s = 0;
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 2, id);
+    int code = dfw_db_step(db, s);
+    double rate = code == SQLITE_ROW ? sqlite3_column_double(s, 0) : 0;
+    if (rate >= DF_LEAST_RATE && rate <= DF_MOST_RATE)
+        *bytes_per_s = rate;
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        status = dfw_db_fail(db, "read the platform", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
+int dfw_bandwidth_load(struct dfw_db *db, double *bytes_per_s, struct df_error *error)
+{
+    *bytes_per_s = 0;
+    return db->version >= 4 ? load_bandwidth(db, 0, bytes_per_s, error) : DF_OK;
+}
+
 int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found,
                           struct df_error *error)
 {
@@ -265,6 +312,8 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
         status = load_units(db, id, &p, error);
         if (status == DF_OK && db->version >= 3)
             status = load_registers(db, id, &p, error);
+        if (status == DF_OK && db->version >= 4)
+            status = load_bandwidth(db, id, &p.units[0].memory_bytes_per_s, error);
         if (status == DF_OK && db->version >= 2)
             status = load_pairs(db, id, &p, error);
     } else if (code != SQLITE_DONE) {

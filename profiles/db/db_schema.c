@@ -1,13 +1,13 @@
 /* db_schema.c - the tables of the profile database, and the versions of them.
  *
  * Versions: 1 has samples, platforms and units. 2 adds links between devices. 3 adds whether registering memory is
- *           faster. If a file of an older version can be written, it is brought to this version when it is opened, by
+ *           faster. 4 adds the bandwidth of the host's memory, and samples that were taken while other workers ran. If a file of an older version can be written, it is brought to this version when it is opened, by
  *           steps that only add. If it cannot be written, it is read as it is.
  */
 #include "profiles/db/db_impl.h"
 #include "runtime/base/error.h"
 
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 4
 #define APPLICATION_ID 0x64667077       /* "dfpw" */
 
 static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the next */
@@ -32,6 +32,14 @@ static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the
     /* Some files of version 2 have this table already: it was made outside of these steps at first. */
     "CREATE TABLE IF NOT EXISTS registers (platform INTEGER NOT NULL REFERENCES platforms (id), unit INTEGER NOT NULL,"
     " registers INTEGER NOT NULL);",
+
+    /* loads: a sample set's row says how many workers ran, N. If self_s is there, the set itself was taken alone; self_s
+     * and triad_s are the mean times beside N - 1 workers that ran the same kernel, and STREAM's triad; the rates are
+     * the triad's on one core and on all cores at that time. If self_s is not there, the set itself was taken in a run
+     * of N workers (--learn). */
+    "CREATE TABLE bandwidths (platform INTEGER PRIMARY KEY REFERENCES platforms (id), bytes_per_s REAL NOT NULL);"
+    "CREATE TABLE loads (sample INTEGER PRIMARY KEY REFERENCES samples (id), workers INTEGER NOT NULL, self_s REAL,"
+    " triad_s REAL, one_bytes_per_s REAL, all_bytes_per_s REAL);",
 };
 
 static int pragma_int(struct dfw_db *db, const char *sql, int64_t *value, struct df_error *error)

@@ -119,6 +119,11 @@ static void print_unit(FILE *out, const struct df_platform *p, uint32_t u)
         print_bytes(out, unit->memory_bytes);
         fputc(';', out);
     }
+    if (unit->memory_bytes_per_s > 0) {
+        fputs(" bandwidth = ", out);
+        print_rate(out, unit->memory_bytes_per_s);
+        fputc(';', out);
+    }
     if (unit->cls != DF_CLASS_CPU) {
         print_link(out, "h2d", &unit->h2d);
         print_link(out, "d2h", &unit->d2h);

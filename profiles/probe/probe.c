@@ -1,6 +1,7 @@
 /* probe.c - makes a platform of this machine: the host by what hwloc and the operating system say, each GPU by
  * measuring it. `dfc probe` calls it.
  *
+ * Host:     what all cores read and write in memory together, by STREAM's triad (runtime/measure/triad.h).
  * Workers:  the number of cores less one per GPU, as in a run. The emulator stands for as many GPUs as it is told.
  * Memory:   a GPU is opened with a small pool, measured, and closed before the next one is opened. If there are
  *           several, all of them are then open at the same time with smaller pools, to measure what they send to each
@@ -12,6 +13,7 @@
 #include "profiles/probe/probe_impl.h"
 #include "runtime/base/error.h"
 #include "runtime/emu/back_end.h"
+#include "runtime/measure/triad.h"
 
 #define PAIR_POOL_BYTES (32ull << 20)
 
@@ -47,6 +49,15 @@ static void probe_host(struct df_platform *p)
     host->workers = cores < DF_MAX_WORKERS ? cores : DF_MAX_WORKERS;
     host->engines = 0;
     p->n_units = 1;
+}
+
+/* If there is no memory for it, the bandwidth stays unknown. */
+static void probe_bandwidth(struct df_unit *host, dfw_progress *progress, void *arg)
+{
+    if (progress)
+        progress(arg, "host: memory bandwidth", 0);
+    if (dfr_triad_bandwidth(&host->memory_bytes_per_s, NULL) != DF_OK)
+        host->memory_bytes_per_s = 0;
 }
 
 static int open_and_probe(const struct dfr_device_ops *ops, uint32_t index, struct df_unit *unit, struct dfw_paths *h2d,
@@ -171,6 +182,7 @@ int dfw_probe_with(const struct dfw_probe_options *options, struct df_platform *
     if (status != DF_OK)
         return status;
     probe_host(&p);
+    probe_bandwidth(&p.units[0], progress, arg);
     if (ops)
         status = probe_devices(ops, options, n, &p, &found, progress, arg, error);
     if (status != DF_OK)

@@ -12,7 +12,7 @@
 #include "runtime/graph/arrays.h"
 #include "runtime/base/error.h"
 
-#define VERSION 4
+#define VERSION 5
 #define BYTE_ORDER_MARK 0x01020304u
 #define ALIGN 64
 
@@ -108,6 +108,7 @@ static void copy_platform(struct df_platform *to, const struct df_platform *from
         to->units[u].cls = unit->cls;
         to->units[u].workers = unit->workers;
         to->units[u].memory_bytes = unit->memory_bytes;
+        to->units[u].memory_bytes_per_s = unit->memory_bytes_per_s;
         copy_link(&to->units[u].h2d, &unit->h2d);
         copy_link(&to->units[u].d2h, &unit->d2h);
         copy_link(&to->units[u].peer, &unit->peer);
@@ -302,6 +303,12 @@ static bool is_link(const struct df_link *link)
     return link->bytes_per_s > 0 && link->latency_s >= 0 && isfinite(link->latency_s);
 }
 
+/* Bytes per second; 0: not known. */
+static bool is_rate(double bytes_per_s)
+{
+    return bytes_per_s >= 0 && isfinite(bytes_per_s);
+}
+
 static bool check_platform(const struct df_platform *p)
 {
     if (!ends(p->name, sizeof p->name) || !p->n_units || p->n_units > DF_MAX_UNITS || p->n_classes < 2 ||
@@ -313,7 +320,7 @@ static bool check_platform(const struct df_platform *p)
     for (uint32_t u = 0; u < p->n_units; u++) {
         const struct df_unit *unit = &p->units[u];
         if (!ends(unit->name, sizeof unit->name) || unit->cls >= p->n_classes || !unit->workers ||
-            unit->registers > DF_REGISTER_NO || !(unit->launch_s >= 0) ||
+            unit->registers > DF_REGISTER_NO || !(unit->launch_s >= 0) || !is_rate(unit->memory_bytes_per_s) ||
             (u && (!is_link(&unit->h2d) || !is_link(&unit->d2h))) ||
             (unit->peer.bytes_per_s != 0 && !is_link(&unit->peer)))
             return false;

@@ -7,7 +7,8 @@
  * Model:    A copy of s bytes takes latency_s if s <= threshold_bytes, else latency_s + (s - threshold_bytes) /
  *           bytes_per_s (Wu's thesis, eq. 3.1). With engines = 1 both directions share one engine. A peer copy takes
  *           the slower of the two units' peer links. It occupies the sender's peer engine, which serves one copy at a
- *           time.
+ *           time. What jobs and copies draw from the host's memory at the same time is limited by memory_bytes_per_s; only
+ *           the simulator knows that (simulate.h).
  */
 #ifndef DF_PLATFORM_H
 #define DF_PLATFORM_H
@@ -34,6 +35,7 @@ struct df_unit {
     uint32_t cls;                       /* index of the class in class_names */
     uint32_t workers;                   /* jobs at once: CPU workers; 1 for a GPU */
     uint64_t memory_bytes;              /* 0: unknown, taken as unlimited */
+    double memory_bytes_per_s;          /* the host: what all its cores read and write together; 0: not known */
     struct df_link h2d, d2h;            /* units > 0 */
     struct df_link peer;                /* the same; bytes_per_s is 0 if it has none */
     uint32_t engines;                   /* 1 or 2 */
@@ -50,7 +52,7 @@ struct df_platform {
 };
 
 /* Limits of what a declaration or a database may say of a machine and its jobs, so that sums of times stay numbers:
- * bytes per second of a link; seconds of a latency or a launch; seconds of a job, which must be fewer than
+ * bytes per second of a link, or of the host's memory; seconds of a latency or a launch; seconds of a job, which must be fewer than
  * DF_LIMIT_JOB_S. */
 #define DF_LEAST_RATE 1.0
 #define DF_MOST_RATE 1e18

@@ -39,6 +39,15 @@ static struct dfw_db *open_new(const char *name)
     return db;
 }
 
+static void execute(const char *path, const char *sql)
+{
+    sqlite3 *sqlite;
+    assert_int_equal(sqlite3_open(path, &sqlite), SQLITE_OK);
+    if (sqlite3_exec(sqlite, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(sqlite));
+    sqlite3_close(sqlite);
+}
+
 static struct dfw_key key_of(const char *kernel, char *dims, uint64_t hash)
 {
     static char none[] = "";
@@ -319,6 +328,7 @@ static void assert_same_platform(const struct df_platform *a, const struct df_pl
         assert_string_equal(a->class_names[x->cls], b->class_names[y->cls]);
         assert_int_equal(x->workers, y->workers);
         assert_int_equal(x->memory_bytes, y->memory_bytes);
+        assert_true(x->memory_bytes_per_s == y->memory_bytes_per_s);
         assert_int_equal(x->engines, y->engines);
         assert_int_equal(x->jobs, y->jobs);
         assert_int_equal(x->registers, y->registers);
@@ -356,6 +366,16 @@ static void platforms_come_back(void **state)
         assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
         assert_same_platform(&loaded, &p);
     }
+    p.units[0].memory_bytes_per_s = 2.5e10;
+    assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
+    assert_same_platform(&loaded, &p);
+    dfw_db_close(db);
+    execute(in_folder("platform.db"), "UPDATE bandwidths SET bytes_per_s = -1");
+    p.units[0].memory_bytes_per_s = 0;  /* no rate, so it is not known */
+    db = open_new("platform.db");
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
+    assert_same_platform(&loaded, &p);
     dfw_db_close(db);
 }
 
@@ -453,15 +473,6 @@ static void links_between_devices_come_back(void **state)
 
 /* ---- versions ---- */
 
-static void execute(const char *path, const char *sql)
-{
-    sqlite3 *sqlite;
-    assert_int_equal(sqlite3_open(path, &sqlite), SQLITE_OK);
-    if (sqlite3_exec(sqlite, sql, NULL, NULL, NULL) != SQLITE_OK)
-        fail_msg("%s", sqlite3_errmsg(sqlite));
-    sqlite3_close(sqlite);
-}
-
 static int64_t version_of(const char *path)
 {
     sqlite3 *sqlite;
@@ -533,7 +544,7 @@ static void an_older_database_keeps_what_it_has(void **state)
     assert_int_equal(dfw_db_open(path, false, &db, NULL), DF_OK);
     holds_what_version_1_held(db);
     dfw_db_close(db);
-    assert_int_equal(version_of(path), 3);
+    assert_int_equal(version_of(path), 4);
     db = open_new("old.db");            /* and takes what is new */
     holds_what_version_1_held(db);
     struct df_platform p = { .n_units = 3, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
@@ -565,9 +576,9 @@ static void version_2_with_and_without_registers(void **state)
         dfw_db_close(db);
         if (!with)
             execute(in_folder(name), "DROP TABLE registers");
-        execute(in_folder(name), "PRAGMA user_version = 2");
+        execute(in_folder(name), "DROP TABLE bandwidths; DROP TABLE loads; PRAGMA user_version = 2");
         db = open_new(name);
-        assert_int_equal(version_of(in_folder(name)), 3);
+        assert_int_equal(version_of(in_folder(name)), 4);
         assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
         assert_true(found && loaded.units[1].registers == (with ? DF_REGISTER_NO : DF_REGISTER_UNKNOWN));
         assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);

@@ -1,0 +1,108 @@
+/* beside.c - threads that call one function again and again until they are stopped (beside.h). */
+#include "runtime/measure/beside.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
+#include "runtime/threads/bind.h"
+
+struct thread {
+    struct dfr_beside *beside;
+    pthread_t id;
+    uint32_t number;
+};
+
+struct dfr_beside {
+    int (*once)(void *arg, uint32_t thread, struct df_error *error);
+    void *arg;
+    struct dfr_cores *cores;            /* NULL: threads stay where the system puts them */
+    uint32_t n, begun;                  /* threads; those that have done one call, or have failed */
+    pthread_mutex_t lock;               /* of `begun`, `code` and `error` */
+    pthread_cond_t all_begun;
+    int code;                           /* the first failure */
+    struct df_error error;
+    _Atomic bool stop;
+    struct thread threads[];
+};
+
+/* Tells how a call ended. */
+static void tell(struct dfr_beside *b, int code, const struct df_error *error, bool first)
+{
+    if (code == DF_OK && !first)
+        return;
+    pthread_mutex_lock(&b->lock);
+    if (code != DF_OK && b->code == DF_OK) {
+        b->code = code;
+        b->error = *error;
+    }
+    if (first && ++b->begun == b->n)
+        pthread_cond_signal(&b->all_begun);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void *work(void *arg)
+{
+    const struct thread *t = arg;
+    struct dfr_beside *b = t->beside;
+    int code = DF_OK;
+    if (b->cores)
+        dfr_cores_bind(b->cores, t->number + 1);
+    for (bool first = true; code == DF_OK && (first || !atomic_load_explicit(&b->stop, memory_order_relaxed));
+         first = false) {
+        struct df_error error = { "" };
+        code = b->once(b->arg, t->number, &error);
+        tell(b, code, &error, first);
+    }
+    return NULL;
+}
+
+int dfr_beside_start(uint32_t n, int (*once)(void *arg, uint32_t thread, struct df_error *error), void *arg,
+                     struct dfr_beside **beside, struct df_error *error)
+{
+    struct dfr_beside *b = calloc(1, sizeof *b + n * sizeof *b->threads);
+    if (!b)
+        return dfr_error_memory(error);
+    b->once = once;
+    b->arg = arg;
+    b->cores = dfr_cores_create();
+    b->n = n;
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->all_begun, NULL);
+    uint32_t made = 0;
+    for (; made < n; made++) {
+        b->threads[made] = (struct thread){ .beside = b, .number = made };
+        if (pthread_create(&b->threads[made].id, NULL, work, &b->threads[made]) != 0)
+            break;
+    }
+    pthread_mutex_lock(&b->lock);
+    if (made < n && b->code == DF_OK) {
+        b->code = DF_E_MEMORY;
+        dfr_error_memory(&b->error);
+    }
+    while (made == n && b->begun < n)
+        pthread_cond_wait(&b->all_begun, &b->lock);
+    int code = b->code;
+    b->n = made;
+    pthread_mutex_unlock(&b->lock);
+    if (code != DF_OK)
+        return dfr_beside_stop(b, error);
+    *beside = b;
+    return DF_OK;
+}
+
+int dfr_beside_stop(struct dfr_beside *b, struct df_error *error)
+{
+    atomic_store_explicit(&b->stop, true, memory_order_relaxed);
+    for (uint32_t i = 0; i < b->n; i++)
+        pthread_join(b->threads[i].id, NULL);
+    int code = b->code;
+    if (code != DF_OK && error)
+        *error = b->error;
+    pthread_cond_destroy(&b->all_begun);
+    pthread_mutex_destroy(&b->lock);
+    dfr_cores_destroy(b->cores);
+    free(b);
+    return code;
+}

@@ -1,0 +1,142 @@
+/* triad.c - STREAM's triad as a measure of memory bandwidth and as a load (triad.h). */
+#include "runtime/measure/triad.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/engine/host_room.h"
+#include "runtime/measure/beside.h"
+#include "runtime/threads/bind.h"
+#include "runtime/threads/clock.h"
+
+#define LEAST_ARRAY_BYTES (UINT64_C(4) << 20)
+#define MOST_ARRAY_BYTES (UINT64_C(64) << 20)
+#define SHARE_OF_MEMORY 16
+#define BLOCK 8192                      /* elements of one call */
+#define BYTES_EACH 24.0                 /* two reads and one write of 8 bytes */
+#define TRIES 4
+#define TRY_NS 50000000
+
+struct own {                            /* a thread's arrays; alone on its cache lines */
+    _Alignas(128) double *a;
+    double *b, *c;
+    size_t at;                          /* the next element */
+    bool touched;
+    _Atomic uint64_t done;              /* elements so far */
+};
+
+struct dfr_triad {
+    uint32_t threads;
+    size_t length;                      /* elements of an array: a multiple of BLOCK */
+    struct own own[];
+};
+
+static uint64_t array_bytes(uint32_t threads)
+{
+    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    uint64_t bytes = cache > 0 ? (uint64_t)cache / threads : 0, memory = dfr_host_bytes() / SHARE_OF_MEMORY / threads / 3;
+    bytes = bytes > LEAST_ARRAY_BYTES ? bytes : LEAST_ARRAY_BYTES;
+    bytes = bytes < MOST_ARRAY_BYTES ? bytes : MOST_ARRAY_BYTES;
+    return bytes < memory ? bytes : memory;
+}
+
+int dfr_triad_new(uint32_t threads, struct dfr_triad **triad, struct df_error *error)
+{
+    size_t blocks = array_bytes(threads) / sizeof(double) / BLOCK, size = sizeof **triad + threads * sizeof(struct own);
+    struct dfr_triad *t = aligned_alloc(_Alignof(struct dfr_triad), size);
+    if (!t)
+        return dfr_error_memory(error);
+    t->threads = threads;
+    t->length = (blocks ? blocks : 1) * BLOCK;
+    bool good = true;
+    for (uint32_t i = 0; i < threads; i++) {
+        t->own[i] = (struct own){ .a = malloc(t->length * sizeof(double)), .b = malloc(t->length * sizeof(double)),
+                                  .c = malloc(t->length * sizeof(double)) };
+        good = good && t->own[i].a && t->own[i].b && t->own[i].c;
+    }
+    if (!good) {
+        dfr_triad_free(t);
+        return dfr_error_memory(error);
+    }
+    *triad = t;
+    return DF_OK;
+}
+
+void dfr_triad_free(struct dfr_triad *t)
+{
+    for (uint32_t i = 0; t && i < t->threads; i++) {
+        free(t->own[i].a);
+        free(t->own[i].b);
+        free(t->own[i].c);
+    }
+    free(t);
+}
+
+/* The thread that works on the arrays touches them first, so they lie in the memory that is nearest to its core. */
+static void touch(struct own *own, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        own->a[i] = 0;
+        own->b[i] = 1;
+        own->c[i] = 2;
+    }
+    own->touched = true;
+}
+
+int dfr_triad_once(void *triad, uint32_t thread, struct df_error *error)
+{
+    struct dfr_triad *t = triad;
+    struct own *own = &t->own[thread];
+    (void)error;
+    if (!own->touched)
+        touch(own, t->length);
+    double *restrict a = own->a + own->at;
+    const double *restrict b = own->b + own->at, *restrict c = own->c + own->at;
+    for (size_t i = 0; i < BLOCK; i++)
+        a[i] = b[i] + 3 * c[i];
+    own->at = own->at + BLOCK < t->length ? own->at + BLOCK : 0;
+    atomic_fetch_add_explicit(&own->done, BLOCK, memory_order_relaxed);
+    return DF_OK;
+}
+
+static uint64_t all_done(const struct dfr_triad *t, uint32_t n)
+{
+    uint64_t done = 0;
+    for (uint32_t i = 0; i < n; i++)
+        done += atomic_load_explicit(&t->own[i].done, memory_order_relaxed);
+    return done;
+}
+
+int dfr_triad_rate(struct dfr_triad *t, uint32_t n, double *bytes_per_s, struct df_error *error)
+{
+    struct dfr_beside *beside;
+    double best = 0;
+    int code = dfr_beside_start(n, dfr_triad_once, t, &beside, error);
+    if (code != DF_OK)
+        return code;
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t before = all_done(t, n);
+        double begin_s = dfr_clock_s();
+        nanosleep(&(struct timespec){ .tv_nsec = TRY_NS }, NULL);
+        double moved = BYTES_EACH * (double)(all_done(t, n) - before);
+        best = fmax(best, moved / (dfr_clock_s() - begin_s));
+    }
+    *bytes_per_s = best;
+    return dfr_beside_stop(beside, error);
+}
+
+int dfr_triad_bandwidth(double *bytes_per_s, struct df_error *error)
+{
+    uint32_t cores = dfr_cores_count();
+    struct dfr_triad *triad;
+    int code = dfr_triad_new(cores, &triad, error);
+    if (code != DF_OK)
+        return code;
+    code = dfr_triad_rate(triad, cores, bytes_per_s, error);
+    dfr_triad_free(triad);
+    return code;
+}

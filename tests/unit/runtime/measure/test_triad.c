@@ -1,0 +1,76 @@
+/* test_triad.c - threads that work beside a measurement, and STREAM's triad as what they do: each works with its own
+ * number until it is stopped, a failure is told once, and two threads move no less than one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/measure/beside.h"
+#include "runtime/measure/triad.h"
+
+enum { THREADS = 3 };
+
+static _Atomic unsigned calls[THREADS];
+
+static int count(void *arg, uint32_t thread, struct df_error *error)
+{
+    const uint32_t *fails = arg;
+    atomic_fetch_add(&calls[thread], 1);
+    return thread == *fails ? dfr_error(error, DF_E_KERNEL, "thread %u", (unsigned)thread) : DF_OK;
+}
+
+static void each_works_until_it_is_stopped(void **state)
+{
+    (void)state;
+    uint32_t nobody = THREADS;
+    struct dfr_beside *beside;
+    assert_int_equal(dfr_beside_start(THREADS, count, &nobody, &beside, NULL), DF_OK);
+    for (int i = 0; i < THREADS; i++)
+        assert_true(atomic_load(&calls[i]) >= 1);
+    unsigned before = atomic_load(&calls[1]);
+    while (atomic_load(&calls[1]) == before) /* it goes on by itself */
+        ;
+    assert_int_equal(dfr_beside_stop(beside, NULL), DF_OK);
+    before = atomic_load(&calls[1]);
+    for (volatile int i = 0; i < 1000000; i++)
+        ;
+    assert_int_equal(atomic_load(&calls[1]), before);
+}
+
+static void a_failure_is_told(void **state)
+{
+    (void)state;
+    uint32_t second = 1;
+    struct dfr_beside *beside;
+    struct df_error error = { "" };
+    assert_int_equal(dfr_beside_start(THREADS, count, &second, &beside, &error), DF_E_KERNEL);
+    assert_string_equal(error.text, "thread 1");
+}
+
+static void the_triad_moves_bytes(void **state)
+{
+    (void)state;
+    struct dfr_triad *triad;
+    double one, two;
+    assert_int_equal(dfr_triad_new(2, &triad, NULL), DF_OK);
+    assert_int_equal(dfr_triad_rate(triad, 1, &one, NULL), DF_OK);
+    assert_int_equal(dfr_triad_rate(triad, 2, &two, NULL), DF_OK);
+    dfr_triad_free(triad);
+    assert_true(one > 1e7 && one < 1e13);
+    assert_true(two > one / 10);        /* also if another program takes most of the machine */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_works_until_it_is_stopped),
+        cmocka_unit_test(a_failure_is_told),
+        cmocka_unit_test(the_triad_moves_bytes),
+    };
+    return cmocka_run_group_tests_name("triad", tests, NULL, NULL);
+}

@@ -245,16 +245,11 @@ static bool try_variant(struct trial *t, uint32_t kernel, double speedup)
 {
     struct dfp_problem problem = *t->e->problem;
     const struct df_times *old = problem.times;
-    struct df_times times = *old;
-    size_t n = (size_t)old->n_classes * old->n_works;
-    times.time_s = malloc((n + 1) * sizeof *times.time_s);
-    times.source = malloc(n + 1);
-    bool good = times.time_s && times.source;
+    struct df_times times = { 0 };
+    bool good = dfr_times_copy(old, &times, NULL) == DF_OK;
     if (!good)
         dfc_error("out of memory");
     if (good) {
-        memcpy(times.time_s, old->time_s, n * sizeof *times.time_s);
-        memcpy(times.source, old->source, n);
         for (uint32_t w = 0; w < old->n_works; w++) {
             size_t gpu = (size_t)DF_CLASS_GPU * old->n_works + w;
             if (problem.graph->works[w].kernel != kernel)

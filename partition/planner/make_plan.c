@@ -236,20 +236,17 @@ static int predict_single(const struct dfp_problem *problem, struct df_plan *pla
 static struct df_plan *plan_new(const struct dfp_problem *problem, const char *policy)
 {
     const struct df_times *times = problem->times;
-    size_t n = problem->graph->n_nodes, n_times = (size_t)times->n_classes * times->n_works;
+    size_t n = problem->graph->n_nodes;
     struct df_plan *plan = calloc(1, sizeof *plan);
     if (!plan)
         return NULL;
-    plan->times = (struct df_times){ times->n_classes, times->n_works, malloc((n_times + 1) * sizeof(double)),
-                                     malloc(n_times + 1) };
+    int code = dfr_times_copy(times, &plan->times, NULL);
     plan->place = calloc(n + 1, sizeof *plan->place);
     plan->priority = calloc(n + 1, sizeof *plan->priority);
-    if (!plan->times.time_s || !plan->times.source || !plan->place || !plan->priority) {
+    if (code || !plan->place || !plan->priority) {
         dfr_plan_free(plan);
         return NULL;
     }
-    memcpy(plan->times.time_s, times->time_s, n_times * sizeof(double));
-    memcpy(plan->times.source, times->source, n_times);
     strncpy(plan->policy, policy, sizeof plan->policy - 1);
     plan->platform = *problem->platform;
     plan->n_nodes = problem->graph->n_nodes;

@@ -1,8 +1,9 @@
 /* db_schema.c - the tables of the profile database, and the versions of them.
  *
  * Versions: 1 has samples, platforms and units. 2 adds links between devices. 3 adds whether registering memory is
- *           faster. 4 adds the bandwidth of the host's memory, and samples that were taken while other workers ran. If a file of an older version can be written, it is brought to this version when it is opened, by
- *           steps that only add. If it cannot be written, it is read as it is.
+ *           faster. 4 adds the bandwidth of the host's memory, and what was measured while other workers ran. If a
+ *           file of an older version can be written, it is brought to this version when it is opened, by steps that
+ *           only add. If it cannot be written, it is read as it is.
  */
 #include "profiles/db/db_impl.h"
 #include "runtime/base/error.h"

@@ -21,7 +21,7 @@ static const char magic[8] = "DFIMAGE";
 /* The sections after the graph's arrays. */
 enum {
     S_NAME = DFR_N_ARRAYS, S_MAIN, S_PLAN, S_TIME, S_TIME_SOURCE, S_PLACE, S_PRIORITY, S_ANY, S_SEQUENCE, S_DEVICES,
-    S_SOURCES, S_KNOWN, N_SECTIONS
+    S_SOURCES, S_KNOWN, S_DEMAND, N_SECTIONS
 };
 
 struct header {
@@ -60,6 +60,7 @@ static const struct {
     { "plan.devices", sizeof(uint32_t) },
     { "sources", 1 },
     { "known", 1 },
+    { "plan.demand", sizeof(struct df_demand) },
 };
 
 static const char *section_tag(unsigned s)
@@ -167,6 +168,7 @@ static void list_sections(const struct dfr_image *image, const struct main_recor
         sections[S_PLAN] = (struct section){ plan_record, 1 };
         sections[S_TIME] = (struct section){ plan->times.time_s, n_times };
         sections[S_TIME_SOURCE] = (struct section){ plan->times.source, n_times };
+        sections[S_DEMAND] = (struct section){ plan->times.demand, plan->times.demand ? n_times : 0 };
         sections[S_PLACE] = (struct section){ plan->place, (uint64_t)plan->n_nodes * plan->n_waves };
         sections[S_PRIORITY] = (struct section){ plan->priority, plan->n_nodes };
         sections[S_ANY] = (struct section){ plan->layout.any_line, plan->layout.n_values };
@@ -384,6 +386,10 @@ static bool check_plan(const struct df_graph *g, const struct df_plan *plan, str
     for (size_t i = 0; !why && i < (size_t)g->n_classes * g->n_works; i++)
         if (plan->times.time_s[i] < 0 || isinf(plan->times.time_s[i]) || plan->times.source[i] > DF_TIME_DEFAULT)
             why = "a time makes no sense";
+    for (size_t i = 0; !why && plan->times.demand && i < (size_t)g->n_classes * g->n_works; i++)
+        if (!is_rate(plan->times.demand[i].bytes_per_s) || !(plan->times.demand[i].sensitivity >= 0) ||
+            plan->times.demand[i].sensitivity > 1)
+            why = "a demand makes no sense";
     if (!why && (!check_layout(g, plan) || !check_devices(g, plan)))
         why = "a token lies outside its memory";
     if (why)
@@ -400,6 +406,7 @@ static int read_plan(const struct section *sections, const struct df_graph *g, s
     memcpy(p, sections[S_PLAN].items, sizeof *p);
     p->times.time_s = (double *)sections[S_TIME].items;
     p->times.source = (uint8_t *)sections[S_TIME_SOURCE].items;
+    p->times.demand = (struct df_demand *)sections[S_DEMAND].items;
     p->place = (uint16_t *)sections[S_PLACE].items;
     p->priority = (float *)sections[S_PRIORITY].items;
     p->layout.any_line = (uint32_t *)sections[S_ANY].items;
@@ -409,6 +416,7 @@ static int read_plan(const struct section *sections, const struct df_graph *g, s
     uint64_t n_times = (uint64_t)g->n_classes * g->n_works;
     bool whole = p->times.time_s && p->times.source && p->place && p->priority && sections[S_TIME].count == n_times &&
                  sections[S_TIME_SOURCE].count == n_times && p->n_waves > 0 &&
+                 (!p->times.demand || sections[S_DEMAND].count == n_times) &&
                  sections[S_PLACE].count == (uint64_t)g->n_nodes * p->n_waves &&
                  sections[S_PRIORITY].count == g->n_nodes && sections[S_ANY].count == p->layout.n_values &&
                  sections[S_SEQUENCE].count == p->layout.n_values && sections[S_DEVICES].count == p->devices.n;

@@ -124,12 +124,37 @@ uint32_t dfr_plan_waves(const struct df_plan *plan, const struct df_platform *pl
     return n ? (uint32_t)n : 1;
 }
 
+int dfr_times_copy(const struct df_times *times, struct df_times *copy, struct df_error *error)
+{
+    size_t n = (size_t)times->n_classes * times->n_works;
+    struct df_times made = { .n_classes = times->n_classes, .n_works = times->n_works };
+    made.time_s = malloc((n + 1) * sizeof *made.time_s);
+    made.source = malloc(n + 1);
+    made.demand = times->demand ? malloc((n + 1) * sizeof *made.demand) : NULL;
+    if (!made.time_s || !made.source || (times->demand && !made.demand)) {
+        dfr_times_free(&made);
+        return dfr_error_memory(error);
+    }
+    memcpy(made.time_s, times->time_s, n * sizeof *made.time_s);
+    memcpy(made.source, times->source, n);
+    if (made.demand)
+        memcpy(made.demand, times->demand, n * sizeof *made.demand);
+    *copy = made;
+    return DF_OK;
+}
+
+bool dfr_times_shared(const struct df_times *times, const struct df_platform *platform)
+{
+    return times->demand && platform->units[0].memory_bytes_per_s > 0;
+}
+
 void dfr_times_free(struct df_times *times)
 {
     if (!times)
         return;
     free(times->time_s);
     free(times->source);
+    free(times->demand);
     *times = (struct df_times){ 0 };
 }
 

@@ -19,10 +19,23 @@ enum df_time_source { DF_TIME_NONE, DF_TIME_COST, DF_TIME_MEASURED, DF_TIME_ESTI
 #define DF_DEFAULT_LAUNCH_S 2e-6
 #define DF_DEFAULT_BYTES_PER_S 4e9
 
+/* What a job draws from the host's memory, for jobs and copies that run at the same time (simulate.h has the model). */
+struct df_demand {
+    double bytes_per_s;                 /* while it runs alone; 0: nothing is known */
+    double sensitivity;                 /* 0 to 1: the share of its time that grows as bandwidth becomes short */
+};
+/* How many times as long as alone a job takes. shortage: max(1, demand of all that is under way / bandwidth). */
+static inline double dfr_stretch(const struct df_demand *demand, double shortage)
+{
+    return 1 - demand->sensitivity + demand->sensitivity * shortage;
+}
+
 struct df_times {
     uint32_t n_classes, n_works;
     double *time_s;                     /* [class * n_works + work]; NaN: that class cannot run it */
     uint8_t *source;                    /* enum df_time_source; same index */
+    struct df_demand *demand;           /* same index; NULL: no work has a known demand. Times are then of jobs that
+                                         * run alone, as far as demands are known */
 };
 
 /* What one memory needs: bytes for each wave in flight, bytes once for the run, and scratch bytes of the jobs that run
@@ -109,6 +122,11 @@ struct df_planner {
  * a kernel has code for the cpu alone, emu_all gives class gpu the cpu's entry. */
 int dfr_times_default(const struct df_graph *graph, bool emu_all, struct df_times *times, struct df_error *error);
 void dfr_times_free(struct df_times *times);
+int dfr_times_copy(const struct df_times *times, struct df_times *copy, struct df_error *error);
+
+/* Whether jobs of these times slow each other on this platform: some work has a known demand, and the bandwidth of the
+ * host's memory is known. Then simulations follow the model in simulate.h; otherwise each job takes its own time. */
+bool dfr_times_shared(const struct df_times *times, const struct df_platform *platform);
 
 /* Whether every time is known, which means that none is the stated default. Works that no node has do not count.
  * Neither do inserted copies: their default is as good as a measured time, because it depends on their bytes only. */

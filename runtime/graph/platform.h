@@ -52,8 +52,8 @@ struct df_platform {
 };
 
 /* Limits of what a declaration or a database may say of a machine and its jobs, so that sums of times stay numbers:
- * bytes per second of a link, or of the host's memory; seconds of a latency or a launch; seconds of a job, which must be fewer than
- * DF_LIMIT_JOB_S. */
+ * bytes per second of a link, or of the host's memory; seconds of a latency or a launch; seconds of a job, which must
+ * be fewer than DF_LIMIT_JOB_S. */
 #define DF_LEAST_RATE 1.0
 #define DF_MOST_RATE 1e18
 #define DF_MOST_DELAY_S 1e9

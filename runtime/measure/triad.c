@@ -38,7 +38,8 @@ struct dfr_triad {
 static uint64_t array_bytes(uint32_t threads)
 {
     long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    uint64_t bytes = cache > 0 ? (uint64_t)cache / threads : 0, memory = dfr_host_bytes() / SHARE_OF_MEMORY / threads / 3;
+    uint64_t bytes = cache > 0 ? (uint64_t)cache / threads : 0;
+    uint64_t memory = dfr_host_bytes() / SHARE_OF_MEMORY / threads / 3;
     bytes = bytes > LEAST_ARRAY_BYTES ? bytes : LEAST_ARRAY_BYTES;
     bytes = bytes < MOST_ARRAY_BYTES ? bytes : MOST_ARRAY_BYTES;
     return bytes < memory ? bytes : memory;

@@ -15,7 +15,8 @@ struct dfr_event {
     uint64_t order;                     /* among events of one moment: the smaller first */
     uint64_t made;                      /* serial number, given by dfr_events_push() */
     uint32_t arrives;                   /* the value or block that arrives; DF_NONE: a job ends */
-    uint32_t unit, slot, life;          /* the caller's */
+    uint32_t unit, slot, life, from;    /* the caller's */
+    bool engine;                        /* the caller's, too */
 };
 
 struct dfr_events {

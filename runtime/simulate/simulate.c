@@ -7,6 +7,7 @@
  */
 #include "runtime/simulate/simulate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +98,19 @@ static bool take_one(struct sim *s, uint32_t w)
     return true;
 }
 
+/* The job ends after time_s, or later if it shares memory with others. */
+static void begin_job(struct sim *s, uint32_t unit, uint32_t slot, uint32_t node, double time_s)
+{
+    const struct df_demand *demand =
+        s->demand ? &s->demand[(size_t)unit * s->graph->n_works + s->graph->nodes[node].work] : NULL;
+    struct dfr_event end = { .time_s = s->now_s + time_s, .order = sim_order(s, slot, node), .slot = slot,
+                             .arrives = DF_NONE };
+    if (demand && (demand->bytes_per_s > 0 || demand->sensitivity > 0))
+        sim_share_begin(s, time_s, demand, &end);
+    else
+        dfr_events_push(&s->events, end);
+}
+
 static void start(struct sim *s, uint32_t w)
 {
     struct sim_worker *worker = &s->workers[w];
@@ -109,10 +123,11 @@ static void start(struct sim *s, uint32_t w)
         worker->running = true;
         worker->began_s = s->now_s;
         job->state = SIM_RUNNING;
-        s->result->busy_s[worker->unit] += time_s * sim_threads(s, node, worker->unit);
+        if (!sim_shares(s))
+            s->result->busy_s[worker->unit] += time_s * sim_threads(s, node, worker->unit);
         if (s->result->start_s && sim_is_recorded(s, slot))
             s->result->start_s[node] = s->now_s;
-        sim_event_end(s, slot, node, s->now_s + time_s);
+        begin_job(s, worker->unit, slot, node, time_s);
     }
 }
 
@@ -148,6 +163,9 @@ static void leave(struct sim *s, uint32_t w, uint64_t job)
     worker->n_taken--;
     memmove(&worker->taken[i], &worker->taken[i + 1], (worker->n_taken - i) * sizeof *worker->taken);
     worker->running = false;
+    if (sim_shares(s))
+        s->result->busy_s[worker->unit] += (s->now_s - worker->began_s) *
+                                           sim_threads(s, dfr_job_node(job), worker->unit);
     if (dfr_flight_ended(&worker->flight, s->now_s - worker->began_s, s->now_s))
         worker->window = worker->flight.jobs + s->options->prefetch;
     if (worker->unit == 0 && sim_threads(s, dfr_job_node(job), 0) > 1)
@@ -178,15 +196,19 @@ static void loop(struct sim *s)
 {
     sim_fire_start(s);
     sim_give_ready(s);
+    double next_s;
     do {
+        sim_share_ends(s);
         while (s->events.n && s->events.at[0].time_s == s->now_s) {
             happen(s);
             sim_give_ready(s);
         }
         run_workers(s);
-        if (s->events.n)
-            s->now_s = s->events.at[0].time_s;
-    } while (s->events.n && !s->out_of_memory && !s->events.out_of_memory);
+        sim_share_rate(s);
+        next_s = s->events.n ? fmin(s->events.at[0].time_s, s->sharing.next_s) : s->sharing.next_s;
+        if (next_s < INFINITY)
+            s->now_s = next_s;
+    } while (next_s < INFINITY && !s->out_of_memory && !s->events.out_of_memory);
 }
 
 /* ---- before and after ---- */
@@ -316,6 +338,8 @@ static int make(struct sim *s, struct df_error *error)
         status = sim_machine_create(s, error);
     if (status == DF_OK)
         status = sim_fire_create(s, error);
+    if (status == DF_OK && sim_share_create(s) != DF_OK)
+        status = dfr_error_memory(error);
     if (status != DF_OK)
         return status;
     s->blocks = calloc((size_t)s->n_blocks + 1, sizeof *s->blocks);
@@ -331,6 +355,8 @@ static void unmake(struct sim *s)
     if (s->policy_state)
         s->policy->destroy(s->policy_state);
     sim_room_destroy(s);
+    sim_share_destroy(s);
+    free(s->demand);
     free(s->able);
     free(s->time_s);
     free(s->true_s);
@@ -381,6 +407,7 @@ int dfr_simulate(const struct df_graph *graph, const struct df_platform *platfor
     int status = make(s, error);
     if (status == DF_OK) {
         loop(s);
+        result->shortage = sim_share_mean_shortage(s);
         for (uint32_t u = 1; u < s->n_units; u++)
             result->jobs[u] = s->workers[s->first_worker[u]].flight.jobs;
         for (uint32_t u = 1; u < s->n_units; u++)

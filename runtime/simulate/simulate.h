@@ -17,6 +17,11 @@
  * Also:     The model has launch overhead (in the times), several waves in flight, and device memory with eviction. If
  *           the policy knows the order, the block that is needed again last is evicted, else the least recently used;
  *           only the last valid copy is written back.
+ * Sharing:  If demands are known (struct df_demand) and the platform says the bandwidth B of the host's memory, jobs and
+ *           host copies slow each other. At a moment let D be the sum of the demands of all jobs and host copies that
+ *           are under way. A job of sensitivity s then runs 1 / (1 - s + s max(1, D / B)) times as fast as alone. When
+ *           the set changes, what is left of each goes on at its new rate. A host copy demands its bytes over its
+ *           time; its share beyond the latency is its sensitivity. Policies are told times alone, as in a run.
  * Determinism: The same input and seed give the same answer to the last digit, on every machine and build.
  * Memory:   Arrays of the result that the caller gave are filled. Scratch memory is returned before the call ends.
  * Threads:  reentrant.
@@ -54,11 +59,13 @@ struct dfr_simulation {
     uint32_t jobs[DF_MAX_UNITS];        /* in flight at the end, of a device's worker; of the host 0 */
     double busy_s[DF_MAX_UNITS], h2d_busy_s[DF_MAX_UNITS], d2h_busy_s[DF_MAX_UNITS];
     double peer_busy_s[DF_MAX_UNITS];   /* by the unit that sends */
+    double shortage;                    /* the mean of max(1, D / B) over jobs and host copies; 1: none, or no sharing */
     /* Given by the caller, or NULL; n_nodes entries each. With several waves they tell of the last one. */
     uint16_t *place;                    /* unit */
     double *start_s, *end_s;
     uint32_t *worker;                   /* DF_NONE: the node took no worker */
-    /* Called for each copy when it is asked for, and for each job with a worker when it ends. NULL: nobody listens. */
+    /* Called for each copy when it is asked for, or when it ends if it shares the host's memory; and for each job with a
+     * worker when it ends. NULL: nobody listens. */
     void (*copied)(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32_t wave, double begin_s, double end_s);
     void (*ran)(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double begin_s, double end_s);
     void *arg;

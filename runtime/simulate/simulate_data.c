@@ -2,8 +2,9 @@
  * jobs that wait for it.
  *
  * Copies:   Engines serve in the order of requests, and requests come in the order of time. So the end of a copy is
- *           known when the copy is asked for. A token goes from device to device directly if a peer has it and the host
- *           does not; else it goes through the host, and stays there.
+ *           known when the copy is asked for, unless the host's memory is shared (simulate_share.c). A token goes from
+ *           device to device directly if a peer has it and the host does not; else it goes through the host, and stays
+ *           there.
  * Sending:  The tokens of a placed policy go to the memories of all their readers as soon as they are produced. For
  *           other policies they go when the policy stages a job, or when a worker takes one.
  */
@@ -23,6 +24,13 @@ static void copy(struct sim *s, uint32_t block, uint32_t from, uint32_t to)
     uint32_t engine = from && to ? 2 : s->platform->units[device].engines == 1 ? 0 : to != 0;
     uint64_t bytes = s->graph->values[value].bytes;
     double end_s = s->now_s;
+    struct dfr_event arrival = { .time_s = end_s, .order = sim_order(s, slot, s->graph->values[value].producer),
+                                 .arrives = block, .unit = to, .slot = slot, .life = s->blocks[block].life };
+    s->blocks[block].coming |= 1u << to;
+    if (bytes && sim_shares(s) && !(from && to)) {
+        sim_share_copy(s, from, to, sim_wave(s, slot), arrival);
+        return;
+    }
     if (bytes) {
         double *free_s = &s->engine_free_s[device][engine];
         double start_s = *free_s > s->now_s ? *free_s : s->now_s;
@@ -32,11 +40,18 @@ static void copy(struct sim *s, uint32_t block, uint32_t from, uint32_t to)
         if (s->result->copied)
             s->result->copied(s->result->arg, from, to, value, sim_wave(s, slot), start_s, end_s);
     }
-    s->blocks[block].coming |= 1u << to;
-    dfr_events_push(&s->events, (struct dfr_event){ .time_s = end_s,
-                                                    .order = sim_order(s, slot, s->graph->values[value].producer),
-                                                    .arrives = block, .unit = to, .slot = slot,
-                                                    .life = s->blocks[block].life });
+    arrival.time_s = end_s;
+    dfr_events_push(&s->events, arrival);
+}
+
+/* A copy whose end was not known when it was asked for. */
+static void end_copy(struct sim *s, const struct dfr_event *event)
+{
+    struct sim_copy copy = sim_share_copied(s, event);
+    uint32_t value = event->arrives % s->graph->n_values;
+    count_copy(s->result, copy.from, copy.to, s->graph->values[value].bytes, s->now_s - copy.begin_s);
+    if (s->result->copied)
+        s->result->copied(s->result->arg, copy.from, copy.to, value, copy.wave, copy.begin_s, s->now_s);
 }
 
 void sim_request(struct sim *s, uint32_t block, uint32_t unit)
@@ -164,6 +179,8 @@ static void arrive(struct sim *s, uint32_t block, uint32_t unit, bool produced, 
 
 void sim_copied(struct sim *s, const struct dfr_event *event)
 {
+    if (event->engine)
+        end_copy(s, event);
     if (s->blocks[event->arrives].life == event->life)
         arrive(s, event->arrives, event->unit, false, DFR_NOBODY);
 }

@@ -73,6 +73,37 @@ struct sim_room {
     uint64_t claimant;
 };
 
+/* Sharing of the host's memory: simulate_share.c. */
+struct sim_share {                      /* a job or a copy that is under way */
+    double left_s, since_s;             /* of its time alone, what was left at that moment */
+    double stretch, end_s;              /* how many times as long it takes since then, and when it will end */
+    struct df_demand demand;
+    struct dfr_event event;             /* its end */
+};
+
+struct sim_copy {
+    uint32_t from, to, wave;
+    double begin_s;
+    struct dfr_event event;             /* its arrival */
+};
+
+struct sim_engine {                     /* copies[first] is under way, and the n - 1 behind it wait */
+    struct sim_copy *copies;            /* a ring */
+    uint32_t first, n, capacity;
+};
+
+struct sim_sharing {
+    double bytes_per_s;                 /* 0: nothing is shared, and nothing of this is used */
+    struct sim_share *items;
+    uint32_t n;
+    bool changed;                       /* the items are others than those that were rated */
+    double shortage;                    /* demand / bandwidth, at least 1, since changed_s */
+    double changed_s;
+    double next_s;                      /* the next end of an item; INFINITY: none */
+    double item_s, short_s;             /* seconds of all items so far; the same, each times its shortage */
+    struct sim_engine engines[DF_MAX_UNITS][2];
+};
+
 struct sim {
     const struct df_graph *graph;
     const struct df_platform *platform;
@@ -88,6 +119,7 @@ struct sim {
     uint32_t cls[DF_MAX_UNITS];         /* as the times number classes; DF_NONE: they do not have the class */
     uint32_t *able;
     double *time_s, *true_s;            /* [unit * n_works + work], launch included */
+    struct df_demand *demand;           /* same index, averaged over time_s; NULL: nothing is shared */
     uint32_t unit_of[DF_MAX_WORKERS + DF_MAX_UNITS], first_worker[DF_MAX_UNITS + 1];
     uint8_t *place;                     /* [slot * n_nodes + node], if the policy is placed; else NULL */
     uint32_t *urgent;                   /* if the policy is placed: nodes by the plan's priority, then by number */
@@ -120,6 +152,7 @@ struct sim {
     uint32_t peers[DF_MAX_UNITS];       /* bit u: the unit copies to u directly */
     double engine_free_s[DF_MAX_UNITS][3];
     struct sim_room *rooms[DF_MAX_UNITS]; /* NULL: everything fits */
+    struct sim_sharing sharing;
 };
 
 static inline struct sim_job *sim_job(struct sim *s, uint32_t slot, uint32_t node)
@@ -181,6 +214,22 @@ void sim_drop(struct sim *s, uint32_t block);       /* called when all its reade
 uint32_t sim_holders(void *arg, uint64_t job, uint32_t k);        /* these three are for struct dfr_view */
 bool sim_stage(void *arg, uint64_t job, uint32_t unit);
 bool sim_settled(void *arg, uint64_t job, uint32_t unit);
+
+/* simulate_share.c. DF_E_MEMORY. */
+int sim_share_create(struct sim *s);
+void sim_share_destroy(struct sim *s);
+static inline bool sim_shares(const struct sim *s) { return s->sharing.bytes_per_s > 0; }
+/* Begins a job or copy that takes time_s alone. At its end the event happens. */
+void sim_share_begin(struct sim *s, double time_s, const struct df_demand *demand, const struct dfr_event *event);
+/* At the beginning of a moment: what ends now becomes events of this moment. At its end: what is under way gets its
+ * rate. */
+void sim_share_ends(struct sim *s);
+void sim_share_rate(struct sim *s);
+double sim_share_mean_shortage(const struct sim *s);
+/* Asks for a copy between the host and a device; its arrival is the event. sim_share_copied() is called when that
+ * happens. It gives the copy, and begins the engine's next one. */
+void sim_share_copy(struct sim *s, uint32_t from, uint32_t to, uint32_t wave, struct dfr_event event);
+struct sim_copy sim_share_copied(struct sim *s, const struct dfr_event *event);
 
 /* simulate_room.c. If everything fits there is nothing to do, and all calls succeed. */
 int sim_room_create(struct sim *s, struct df_error *error);

@@ -94,6 +94,11 @@ static void set_times(struct sim *s)
                 continue;
             s->time_s[to] = s->times->time_s[from] + launch_s;
             s->true_s[to] = s->options->true_time_s ? s->options->true_time_s[from] + launch_s : s->time_s[to];
+            if (s->demand && s->true_s[to] > 0) { /* a launch draws nothing */
+                double share = 1 - launch_s / s->true_s[to];
+                s->demand[to] = (struct df_demand){ share * s->times->demand[from].bytes_per_s,
+                                                    share * s->times->demand[from].sensitivity };
+            }
         }
 }
 
@@ -145,7 +150,9 @@ int sim_machine_create(struct sim *s, struct df_error *error)
     s->able = malloc(((size_t)s->graph->n_nodes + 1) * sizeof *s->able);
     s->time_s = malloc(n_times * sizeof *s->time_s);
     s->true_s = malloc(n_times * sizeof *s->true_s);
-    if (!s->able || !s->time_s || !s->true_s)
+    if (dfr_times_shared(s->times, s->platform))
+        s->demand = calloc(n_times, sizeof *s->demand);
+    if (!s->able || !s->time_s || !s->true_s || (dfr_times_shared(s->times, s->platform) && !s->demand))
         return dfr_error_memory(error);
     if ((status = admit(s, error)) != DF_OK)
         return status;

@@ -117,7 +117,11 @@ static struct df_plan *make_plan(const struct df_graph *g)
     plan->platform.units[1] = platform.units[1];
     plan->platform.units[0].workers = 3; /* not what this machine has */
     plan->owner = NULL;
+    plan->platform.units[0].memory_bytes_per_s = 2e10;
     OK(dfr_times_default(g, true, &plan->times, error));
+    plan->times.demand = calloc((size_t)g->n_classes * g->n_works, sizeof *plan->times.demand);
+    assert_non_null(plan->times.demand);
+    plan->times.demand[1] = (struct df_demand){ 5e9, 0.75 };
     plan->n_nodes = g->n_nodes;
     plan->n_waves = 2;
     plan->inflight = 6;
@@ -230,6 +234,9 @@ static void test_content(void **state)
     assert_string_equal(image.plan->policy, "gp-thesis");
     assert_string_equal(image.plan->run_as, "static");
     assert_int_equal(image.plan->platform.units[0].workers, 3);
+    assert_true(image.plan->platform.units[0].memory_bytes_per_s == 2e10);
+    assert_true(image.plan->times.demand[1].bytes_per_s == 5e9 && image.plan->times.demand[1].sensitivity == 0.75);
+    assert_true(dfr_times_shared(&image.plan->times, &image.plan->platform));
     assert_true(image.plan->platform.units[1].h2d.bytes_per_s > 11e9);
     assert_int_equal(image.plan->place[3], 1);
     assert_int_equal(image.plan->n_waves, 2);
@@ -326,6 +333,16 @@ static void test_wrong_plan(void **state)
     assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
     assert_string_equal(e.text, "image: the plan is wrong: a time makes no sense");
     plan->times.time_s[0] = 1;
+    for (int i = 0; i < 4; i++) {
+        plan->times.demand[0] = (struct df_demand[]){ { -1, 0 }, { INFINITY, 0 }, { 0, 1.5 }, { 0, NAN } }[i];
+        assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
+        assert_string_equal(e.text, "image: the plan is wrong: a demand makes no sense");
+    }
+    plan->times.demand[0] = (struct df_demand){ 0, 0 };
+    plan->platform.units[0].memory_bytes_per_s = -1;
+    assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
+    assert_string_equal(e.text, "image: the plan is wrong: its platform makes no sense");
+    plan->platform.units[0].memory_bytes_per_s = 2e10;
     plan->layout.any_line[1] = (1u << 30) / DF_LINE_BYTES;
     assert_int_equal(dfr_image_write(&image, &at, &size, &e), DF_E_FORMAT);
     assert_string_equal(e.text, "image: the plan is wrong: a token lies outside its memory");

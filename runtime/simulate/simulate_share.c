@@ -1,0 +1,165 @@
+/* simulate_share.c - jobs and copies that share the bandwidth of the host's memory: processor sharing in virtual time
+ * (simulate.h has the model).
+ *
+ * Rates:    whenever the set of what is under way has changed in a moment, each item's stretch is computed again from
+ *           the sum of all demands. If an item's stretch changes, what is left of its time goes on at the new rate; its
+ *           end is stored, and so the same at each look.
+ * Ends:     they are not in the heap of events, since they move. They become events in the moment in which they fall.
+ * Engines:  a copy's end is not known when the copy is asked for. So each engine has a queue, and begins the next copy
+ *           when the one before it has arrived. Copies between peers do not touch the host's memory, and stay as they
+ *           are without sharing.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/simulate/simulate_impl.h"
+
+/* ---- items ---- */
+
+int sim_share_create(struct sim *s)
+{
+    struct sim_sharing *share = &s->sharing;
+    share->next_s = INFINITY;
+    share->shortage = 1;
+    if (!dfr_times_shared(s->times, s->platform))
+        return DF_OK;
+    share->bytes_per_s = s->platform->units[0].memory_bytes_per_s;
+    share->items = malloc((s->n_workers + 2 * (size_t)s->n_units) * sizeof *share->items);
+    return share->items ? DF_OK : DF_E_MEMORY;
+}
+
+void sim_share_destroy(struct sim *s)
+{
+    free(s->sharing.items);
+    for (uint32_t u = 0; u < s->n_units; u++)
+        for (int way = 0; way < 2; way++)
+            free(s->sharing.engines[u][way].copies);
+}
+
+/* Adds the time since the last change to the mean shortage. */
+static void count_shortage(struct sim_sharing *share, double now_s)
+{
+    double item_s = share->n * (now_s - share->changed_s);
+    share->item_s += item_s;
+    share->short_s += item_s * share->shortage;
+    share->changed_s = now_s;
+}
+
+void sim_share_begin(struct sim *s, double time_s, const struct df_demand *demand, const struct dfr_event *event)
+{
+    struct sim_sharing *share = &s->sharing;
+    count_shortage(share, s->now_s);
+    share->items[share->n++] = (struct sim_share){ .left_s = time_s, .since_s = s->now_s, .demand = *demand,
+                                                   .event = *event };
+    share->changed = true;
+}
+
+void sim_share_ends(struct sim *s)
+{
+    struct sim_sharing *share = &s->sharing;
+    uint32_t n = 0;
+    if (share->next_s > s->now_s)
+        return;
+    count_shortage(share, s->now_s);
+    for (uint32_t i = 0; i < share->n; i++) {
+        struct sim_share *item = &share->items[i];
+        if (item->end_s > s->now_s) {
+            share->items[n++] = *item;
+            continue;
+        }
+        item->event.time_s = s->now_s;
+        dfr_events_push(&s->events, item->event);
+    }
+    share->n = n;
+    share->changed = true;
+    share->next_s = INFINITY;
+}
+
+void sim_share_rate(struct sim *s)
+{
+    struct sim_sharing *share = &s->sharing;
+    double demand = 0;
+    if (!share->changed)
+        return;
+    for (uint32_t i = 0; i < share->n; i++)
+        demand += share->items[i].demand.bytes_per_s;
+    share->shortage = fmax(1, demand / share->bytes_per_s);
+    share->next_s = INFINITY;
+    for (uint32_t i = 0; i < share->n; i++) {
+        struct sim_share *item = &share->items[i];
+        double stretch = dfr_stretch(&item->demand, share->shortage);
+        if (stretch != item->stretch) {
+            if (item->stretch > 0)      /* it is 0 until the item is rated for the first time */
+                item->left_s = fmax(0, item->left_s - (s->now_s - item->since_s) / item->stretch);
+            item->since_s = s->now_s;
+            item->stretch = stretch;
+            item->end_s = s->now_s + item->left_s * stretch;
+        }
+        share->next_s = fmin(share->next_s, item->end_s);
+    }
+    share->changed = false;
+}
+
+double sim_share_mean_shortage(const struct sim *s)
+{
+    return s->sharing.item_s > 0 ? s->sharing.short_s / s->sharing.item_s : 1;
+}
+
+/* ---- copies ---- */
+
+static struct sim_engine *engine_of(struct sim *s, uint32_t from, uint32_t to)
+{
+    uint32_t device = from ? from : to;
+    return &s->sharing.engines[device][s->platform->units[device].engines == 1 ? 0 : to != 0];
+}
+
+/* Latency does not draw from memory; the rest does, at the rate of the link. */
+static void begin_copy(struct sim *s, struct sim_engine *engine)
+{
+    struct sim_copy *copy = &engine->copies[engine->first];
+    const struct df_unit *unit = &s->platform->units[copy->from ? copy->from : copy->to];
+    uint64_t bytes = s->graph->values[copy->event.arrives % s->graph->n_values].bytes;
+    double time_s = df_platform_copy_s(s->platform, copy->from, copy->to, bytes);
+    double latency_s = copy->from ? unit->d2h.latency_s : unit->h2d.latency_s;
+    struct df_demand demand = { 0 };
+    if (time_s > latency_s)
+        demand = (struct df_demand){ (double)bytes / time_s, (time_s - latency_s) / time_s };
+    copy->begin_s = s->now_s;
+    sim_share_begin(s, time_s, &demand, &copy->event);
+}
+
+void sim_share_copy(struct sim *s, uint32_t from, uint32_t to, uint32_t wave, struct dfr_event event)
+{
+    struct sim_engine *engine = engine_of(s, from, to);
+    if (engine->n == engine->capacity) {
+        uint32_t capacity = engine->capacity ? 2 * engine->capacity : 16;
+        struct sim_copy *copies = malloc(capacity * sizeof *copies);
+        if (!copies) {
+            s->out_of_memory = true;
+            return;
+        }
+        for (uint32_t i = 0; i < engine->n; i++)
+            copies[i] = engine->copies[(engine->first + i) % engine->capacity];
+        free(engine->copies);
+        engine->copies = copies;
+        engine->first = 0;
+        engine->capacity = capacity;
+    }
+    event.engine = true;
+    event.from = from;
+    engine->copies[(engine->first + engine->n++) % engine->capacity] =
+        (struct sim_copy){ .from = from, .to = to, .wave = wave, .event = event };
+    if (engine->n == 1)
+        begin_copy(s, engine);
+}
+
+struct sim_copy sim_share_copied(struct sim *s, const struct dfr_event *event)
+{
+    struct sim_engine *engine = engine_of(s, event->from, event->unit);
+    struct sim_copy copy = engine->copies[engine->first];
+    engine->first = (engine->first + 1) % engine->capacity;
+    if (--engine->n)
+        begin_copy(s, engine);
+    return copy;
+}

@@ -114,7 +114,7 @@ int dfp_lower_bound(const struct dfp_problem *problem, double *bound_s, struct d
  * (ties: the lower number). A value is sent as soon as it is produced, to every memory that has a reader. It goes
  * directly between peers, else through the host. Copy engines serve first come first served, and replicas stay.
  * Zero-cost nodes take no worker. Zero-cost sources end before time 0; their values are sent to the most urgent readers
- * first. */
+ * first. Jobs and host copies share the bandwidth of the host's memory if dfr_times_shared(). */
 int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const float *priority,
                  struct dfp_evaluation *evaluation, struct df_error *error);
 

@@ -147,15 +147,20 @@ static void search_free(struct dfp_search *search)
     dfp_pool_free(&search->pool);
     dfp_state_free(&search->state);
     dfp_compact_free(&search->compact);
+    dfr_times_free(&search->mean.times);
 }
 
 static int search_make(struct dfp_search *search, const struct dfp_problem *problem, const struct dfp_options *options,
                        struct df_error *error)
 {
-    *search = (struct dfp_search){ .problem = problem, .options = options, .online_s = INFINITY };
-    int code = dfp_compact_make(problem, &search->compact, error);
-    if (code)
+    *search = (struct dfp_search){ .judge = problem, .problem = problem, .options = options, .online_s = INFINITY };
+    int code = dfp_mean_make(search, error);
+    if (!code)
+        code = dfp_compact_make(search->problem, &search->compact, error);
+    if (code) {
+        dfr_times_free(&search->mean.times);
         return code;
+    }
     code = dfp_state_make(&search->compact, &search->state, error);
     if (!code)
         code = dfp_pool_make(&search->pool, search->compact.n_nodes, error);
@@ -174,7 +179,11 @@ static int search_make(struct dfp_search *search, const struct dfp_problem *prob
         dfp_compact_apply_rates(&search->compact, search->n_waves);
     }
     search->bound_s = dfp_bound_s(&search->compact, &search->area_s, search->price);
-    return DF_OK;
+    if (search->problem != problem)     /* jobs may have the memory for themselves, so times alone give the bound */
+        code = dfp_lower_bound(problem, &search->bound_s, error);
+    if (code)
+        search_free(search);
+    return code;
 }
 
 static int answer(struct dfp_search *search, uint64_t steps, struct dfp_result *result, struct df_error *error)
@@ -190,7 +199,8 @@ static int answer(struct dfp_search *search, uint64_t steps, struct dfp_result *
     result->load_s = dfp_state_bottleneck_s(&search->state);
     result->load_bound_s = search->area_s;
     result->evaluations = steps / search->compact.n_nodes;
-    return dfp_room_is_short(search->problem) ? dfp_room_answer(search, result, error) : DF_OK;
+    bool simulate = dfp_room_is_short(search->judge) || search->problem != search->judge;
+    return simulate ? dfp_room_answer(search, result, error) : DF_OK;
 }
 
 static int solve(const struct dfp_problem *problem, const struct dfp_options *options, struct dfp_result *result,

@@ -179,8 +179,16 @@ void dfp_pool_add(struct dfp_pool *pool, double makespan_s, bool from_metis, con
 
 /* ---- gp_starts.c, gp_list.c, gp_lin.c, gp_metis.c, gp_replay.c ---- */
 
+struct dfp_mean {                       /* a problem of its own: gp_mean.c */
+    struct dfp_problem problem;
+    struct df_platform platform;
+    struct df_times times;
+};
+
 struct dfp_search {                     /* all that one search has; the makers of starts work with it */
-    const struct dfp_problem *problem;
+    const struct dfp_problem *judge;    /* the problem as it was given, by which simulations judge */
+    const struct dfp_problem *problem;  /* the same; or &mean.problem, if jobs share the host's memory */
+    struct dfp_mean mean;
     const struct dfp_options *options;
     struct dfp_compact compact;
     struct dfp_state state;
@@ -268,13 +276,18 @@ void dfp_waves_count(struct dfp_search *search);
  * single wave. place is grown by realloc() if several waves are placed jointly. */
 int dfp_waves_solve(struct dfp_search *search, struct dfp_result *result, struct df_error *error);
 
-/* ---- gp_room.c: a device's memory has no room for everything ---- */
+/* ---- gp_room.c: a device's memory has no room for everything, or jobs share the host's ---- */
 
 /* Whether some device's memory is too small for all values of a wave and the scratch memory of its jobs. */
 bool dfp_room_is_short(const struct dfp_problem *problem);
 /* Chooses again by simulation among the pool, the other planners and the online policies. *result goes in as it was
  * answered without regard to memory, and comes out changed if something was simulated. */
 int dfp_room_answer(struct dfp_search *search, struct dfp_result *result, struct df_error *error);
+
+/* ---- gp_mean.c ---- */
+
+/* If jobs share the host's memory, makes search->mean and lets search->problem point to it. */
+int dfp_mean_make(struct dfp_search *search, struct df_error *error);
 
 /* ---- gp_refine.c ---- */
 

@@ -38,7 +38,7 @@ bool dfp_online_repeats(const struct df_platform *platform, size_t i)
 static int replay(struct dfp_search *search, const char *policy, bool is_start, double *start_s, float *priority,
                   struct df_error *error)
 {
-    const struct dfp_problem *problem = search->problem;
+    const struct dfp_problem *problem = search->judge;
     struct dfr_simulate_options options = { .policy = policy, .waves = 1, .inflight = 1,
                                             .seed = search->options->seed, .oldest_first = true };
     struct dfr_simulation run = { .place = search->place, .start_s = start_s };

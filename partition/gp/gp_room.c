@@ -1,6 +1,7 @@
-/* gp_room.c - the answer if a device's memory has no room for everything. The evaluator of placements does not know
- * which jobs wait for room and what is evicted. So the best placements found, those of the other planners, and the
- * online policies are simulated with that memory, as they would run. The fastest is the answer.
+/* gp_room.c - the answer if a device's memory has no room for everything, or if jobs share the bandwidth of the host's
+ * memory. The evaluator of placements does not know which jobs wait for room, what is evicted, and what slows what. So
+ * the best placements found, those of the other planners, and the online policies are simulated as they would run. The
+ * fastest is the answer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ struct room {
 static int simulate(const struct room *r, const char *policy, const struct df_plan *plan, double *makespan_s,
                     struct df_error *error)
 {
-    const struct dfp_problem *problem = r->search->problem;
+    const struct dfp_problem *problem = r->search->judge;
     struct dfr_simulate_options options = { .policy = policy, .plan = plan, .waves = 1, .inflight = 1,
                                             .seed = r->search->options->seed };
     struct dfr_simulation run = { 0 };
@@ -53,7 +54,7 @@ static int simulate(const struct room *r, const char *policy, const struct df_pl
 static int try_placed(struct room *r, struct df_error *error)
 {
     uint32_t n = r->search->compact.n_nodes;
-    struct df_plan plan = { .policy = "gp", .platform = *r->search->problem->platform, .n_nodes = n, .n_waves = 1,
+    struct df_plan plan = { .policy = "gp", .platform = *r->search->judge->platform, .n_nodes = n, .n_waves = 1,
                             .place = r->place, .priority = r->priority };
     double makespan_s;
     int code = simulate(r, "gp", &plan, &makespan_s, error);

@@ -168,7 +168,7 @@ static double settle_once(struct dfp_search *joint, uint32_t n_nodes, uint32_t n
 static int joint_waves(struct waves *w, uint32_t n_waves, struct df_error *error)
 {
     const struct dfp_compact *c = &w->search->compact;
-    struct dfp_search joint = { .problem = w->search->problem, .options = w->search->options,
+    struct dfp_search joint = { .judge = w->search->judge, .problem = w->search->problem, .options = w->search->options,
                                 .deadline_s = w->search->deadline_s };
     int code = dfp_compact_repeat(c, n_waves, &joint.compact, error);
     if (code)
@@ -258,7 +258,7 @@ static int mean_rank(const struct waves *w, const struct candidate *c, float *pr
 static int simulate(struct waves *w, const char *policy, const struct df_plan *plan, double *wave_s,
                     struct df_error *error)
 {
-    const struct dfp_problem *problem = w->search->problem;
+    const struct dfp_problem *problem = w->search->judge;
     struct dfr_simulate_options options = { .policy = policy, .plan = plan, .waves = w->search->n_waves,
                                             .inflight = w->search->inflight, .seed = w->search->options->seed,
                                             .no_guard = true };
@@ -275,7 +275,7 @@ static int simulate(struct waves *w, const char *policy, const struct df_plan *p
 /* Simulates the candidate with the priorities in w->priority, and remembers it if it is the best so far. */
 static int try_in_order(struct waves *w, const struct candidate *c, struct df_error *error)
 {
-    struct df_plan plan = { .policy = "gp", .platform = *w->search->problem->platform,
+    struct df_plan plan = { .policy = "gp", .platform = *w->search->judge->platform,
                             .n_nodes = w->search->compact.n_nodes, .n_waves = c->n_waves, .place = c->place,
                             .priority = w->priority };
     double wave_s;
@@ -362,9 +362,9 @@ static int answer(const struct waves *w, struct dfp_result *result, struct df_er
         result->least_load_s = fmin(result->least_load_s, w->candidate[i].load_s);
     result->load_bound_s = w->bound_s;
     result->evaluations = w->search->state.steps / n;
-    int code = dfp_evaluate(w->search->problem, place, result->priority, &evaluation, error);
+    int code = dfp_evaluate(w->search->judge, place, result->priority, &evaluation, error);
     result->makespan_s = code ? 0 : evaluation.makespan_s;
-    return code ? code : dfp_lower_bound(w->search->problem, &result->lower_bound_s, error);
+    return code ? code : dfp_lower_bound(w->search->judge, &result->lower_bound_s, error);
 }
 
 void dfp_waves_count(struct dfp_search *search)

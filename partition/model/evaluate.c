@@ -12,6 +12,8 @@
  * Time 0:   the values of nodes without cost and without inputs are there before time 0. Of these values, those that
  *           the most urgent reader needs are sent first (highest priority, then lowest number).
  * Once:     this wave is the first of a run, so nodes that fire once a run are jobs of it like the others.
+ * Sharing:  if jobs share the bandwidth of the host's memory (simulate.h), the simulator gives the makespan and the
+ *           units' busy times. The counts are the same.
  * Cost:     O((n + m) log n) time; no recursion; scratch arrays and a heap of events.
  */
 #include <math.h>
@@ -22,6 +24,7 @@
 #include "partition/model/urgent.h"
 #include "runtime/base/error.h"
 #include "runtime/simulate/events.h"
+#include "runtime/simulate/simulate.h"
 
 struct simulation {
     struct dfp_model model;
@@ -269,6 +272,27 @@ static int check_places(struct simulation *s, struct df_error *error)
     return DF_OK;
 }
 
+/* With sharing the simulator says when everything ends. As here, memories of devices have room for everything. */
+static int share(const struct dfp_problem *problem, const uint16_t *place, const float *priority,
+                 struct dfp_evaluation *result, struct df_error *error)
+{
+    struct df_platform platform = *problem->platform;
+    struct df_plan plan = { .policy = "gp", .n_nodes = problem->graph->n_nodes, .n_waves = 1,
+                            .place = (uint16_t *)(uintptr_t)place, .priority = (float *)(uintptr_t)priority };
+    struct dfr_simulate_options options = { .policy = "gp", .plan = &plan, .waves = 1, .inflight = 1, .seed = 1,
+                                            .no_guard = true };
+    struct dfr_simulation run = { 0 };
+    for (uint32_t u = 1; u < platform.n_units; u++)
+        platform.units[u].memory_bytes = 0;
+    plan.platform = platform;
+    int code = dfr_simulate(problem->graph, &platform, problem->times, &options, &run, error);
+    if (code)
+        return code;
+    result->makespan_s = run.makespan_s;
+    memcpy(result->busy_s, run.busy_s, sizeof result->busy_s);
+    return DF_OK;
+}
+
 int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const float *priority,
                  struct dfp_evaluation *evaluation, struct df_error *error)
 {
@@ -307,7 +331,9 @@ int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const
     else if (s.done != g->n_nodes)
         code = dfr_error(error, DF_E_ARGUMENT, "%u of %u nodes never become ready: the graph is damaged",
                          (unsigned)(g->n_nodes - s.done), (unsigned)g->n_nodes);
-    else
+    else if (dfr_times_shared(problem->times, problem->platform))
+        code = share(problem, place, priority, &result, error);
+    if (!code)
         *evaluation = result;
     dfr_events_free(&s.events);
 free_scratch:

@@ -1,0 +1,46 @@
+/* gp_mean.c - the problem at mean load, by which gp searches if jobs share the bandwidth of the host's memory.
+ *
+ * Why:      how long a job takes then depends on what runs beside it, and the fast evaluator (gp_fast.c) knows one time
+ *           for each. So the search goes by times as they are on average. The last candidates are judged by the
+ *           simulator, which knows what shares (gp_room.c, gp_waves.c).
+ * Mean:     dmda is simulated once. The mean shortage of its run stretches every work by its own sensitivity, and makes
+ *           every link to the host so much slower.
+ */
+#include <string.h>
+
+#include "partition/gp/gp.h"
+#include "runtime/simulate/simulate.h"
+
+/* 1 if dmda refuses the problem. */
+static int find_shortage(const struct dfp_problem *problem, uint32_t seed, double *shortage, struct df_error *error)
+{
+    struct dfr_simulate_options options = { .policy = dfp_online[0], .waves = 1, .inflight = 1, .seed = seed };
+    struct dfr_simulation run = { 0 };
+    int code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &run, error);
+    *shortage = code ? 1 : run.shortage;
+    return code == DF_E_MEMORY ? code : DF_OK;
+}
+
+int dfp_mean_make(struct dfp_search *search, struct df_error *error)
+{
+    struct dfp_mean *mean = &search->mean;
+    double shortage;
+    if (!dfr_times_shared(search->judge->times, search->judge->platform))
+        return DF_OK;
+    int code = find_shortage(search->judge, search->options->seed, &shortage, error);
+    if (!code)
+        code = dfr_times_copy(search->judge->times, &mean->times, error);
+    if (code)
+        return code;
+    for (size_t i = 0; i < (size_t)mean->times.n_classes * mean->times.n_works; i++)
+        mean->times.time_s[i] *= dfr_stretch(&mean->times.demand[i], shortage);
+    mean->platform = *search->judge->platform;
+    mean->platform.units[0].memory_bytes_per_s = 0; /* these times have the sharing in them */
+    for (uint32_t u = 1; u < mean->platform.n_units; u++) {
+        mean->platform.units[u].h2d.bytes_per_s /= shortage;
+        mean->platform.units[u].d2h.bytes_per_s /= shortage;
+    }
+    mean->problem = (struct dfp_problem){ search->judge->graph, &mean->platform, &mean->times };
+    search->problem = &mean->problem;
+    return DF_OK;
+}

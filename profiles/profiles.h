@@ -59,9 +59,14 @@ const char *dfw_db_path(const struct dfw_db *db);
 struct dfw_key {                        /* the machine is this one */
     const char *device, *variant;
     struct dfr_work_key work;
+    bool loaded;                        /* given by dfw_sample_each(): it was measured under load, too */
 };
 int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample,
                      struct df_error *error);
+/* The same with what was measured under load. If load->self_s is NaN, the sample itself was taken in a run of
+ * load->workers. */
+int dfw_sample_store_loaded(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample,
+                            const struct dfr_load *load, struct df_error *error);
 /* Whether a kernel of this name has any sample on this machine. */
 int dfw_sample_any(struct dfw_db *db, const char *kernel, bool *any, struct df_error *error);
 /* Calls known() for every key that has a sample on this machine; strings are valid during the call. */
@@ -94,7 +99,8 @@ void dfw_machine_cpu(char *name, size_t size, unsigned *cores, uint64_t *memory_
 /* ---- all sizes of a kernel ---- */
 
 /* Loads all points of one variant of a kernel on this machine; variant and hash are as in a key. The time of a point
- * combines its latest sample sets: sets that are far from the others are left out, and the rest is weighted by runs. */
+ * combines its latest sample sets: sets that are far from the others are left out, and the rest is weighted by runs. If
+ * a demand follows from what was measured under load, the time is that of the sets that were taken alone. */
 int dfw_points_load(struct dfw_db *db, const char *device, const char *variant, const char *kernel, uint64_t hash,
                     struct dfw_points *points, struct df_error *error);
 
@@ -106,6 +112,20 @@ struct dfw_group {                      /* one variant of one kernel on one devi
  * their hash, the one that was stored last comes first. */
 int dfw_groups_each(struct dfw_db *db, int (*found)(void *arg, const struct dfw_group *group, struct df_error *error),
                     void *arg, struct df_error *error);
+
+/* ---- demand ---- */
+
+/* How many times as long as alone a job takes while `workers` in all work: the others the same, or STREAM's triad. */
+struct dfw_slowdown {
+    uint32_t workers;
+    double self, triad;                 /* triad NaN: not measured */
+    double triads;                      /* what the other workers' triads ask for, in shares of the bandwidth */
+};
+/* Finds demand and sensitivity by the model of simulate.h. With demand x, in shares of the bandwidth, N workers, and y
+ * asked for by the triads: self = 1 + s max(0, N x - 1) and triad = 1 + s max(0, x + y - 1). Less than 2 % is no
+ * slowdown. What two numbers leave open is decided so: s is 1 if it would be more, or if triad is not known; x is at
+ * most 1, because one job has no more than all. false: nothing slows it. */
+bool dfw_demand_fit(const struct dfw_slowdown *slowdown, double bytes_per_s, struct df_demand *demand);
 
 /* ---- times ---- */
 

@@ -7,6 +7,7 @@
 
 #include "compiler/commands/command.h"
 #include "compiler/show/explain.h"
+#include "compiler/show/shared.h"
 #include "compiler/show/table.h"
 #include "partition/planner/plan_report.h"
 #include "runtime/base/message.h"
@@ -270,7 +271,10 @@ static bool print_summary(FILE *out, const struct request *r, const struct dfc_e
     double share = dfc_explain_bottleneck(e, text, sizeof text);
     fprintf(out, "bottleneck  %s: %.0f %% of the time%s\n\n", text, 100 * share,
             share < 0.6 ? "; nothing is busy all along: work waits for work" : "");
-    return print_resources(out, e) && fputc('\n', out) != EOF;
+    if (!print_resources(out, e))
+        return false;
+    dfc_print_shared(out, e->problem);
+    return fputc('\n', out) != EOF;
 }
 
 static bool print_changes(FILE *out, const struct request *r, const struct dfc_explained *e, const char *policy)

@@ -36,6 +36,10 @@ static const char usage[] =
     "  --max-time=2s            spend at most that time on one variant\n"
     "  --watchdog=TIME          end if one call of a kernel takes longer (ten times --max-time, and at least 5 s);\n"
     "                           what was measured before that is kept\n"
+    "  --loaded                 measure cpu variants three times, each for a third of --max-time: alone; while the other\n"
+    "                           workers of a run do the same; and while they run STREAM's triad. Simulations and gp\n"
+    "                           then know how memory-bound jobs slow each other, once 'dfc probe' has measured the\n"
+    "                           memory's bandwidth. The number of workers is that of a run, or the program's --workers\n"
     "  --force                  measure again what is known\n"
     "  --report                 measure nothing; print how well times and speedups of sizes that were not measured\n"
     "                           are estimated from those that were: the error of each estimator by 10-fold\n"
@@ -51,7 +55,7 @@ struct request {
     struct dfc_build_options build;
     struct dfr_sampler_options sampler;
     const char *db, *watchdog;
-    bool force, report;
+    bool force, report, loaded;
     bool form_given;
     enum dfc_form form;                 /* of the report */
     char **rest;                        /* options after "--", for the program */
@@ -93,6 +97,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
     int taken;
     if (strcmp(argv[*i], "--force") == 0)
         return r->force = true;
+    if (strcmp(argv[*i], "--loaded") == 0)
+        return r->loaded = true;
     if (strcmp(argv[*i], "--report") == 0)
         return r->report = r->common.path_optional = true;
     if ((taken = dfc_form_option(false, argc, argv, i, &r->form)) != 0) {
@@ -140,6 +146,10 @@ static int parse(int argc, char **argv, struct request *r)
         dfc_error("--format: only the report has one; add --report");
         return 2;
     }
+    if (r->report && r->loaded) {
+        dfc_error("--loaded: the report measures nothing; leave out one of the two");
+        return 2;
+    }
     if (r->report)
         return 0;
     if (r->common.output) {
@@ -159,6 +169,7 @@ struct results {
     struct dfw_db *db;
     const struct dfc_loaded *loaded;
     uint32_t total, known, stored, skipped;
+    struct dfr_load load;               /* of the next sample; workers 0: it has none */
     char trying[160];                   /* what is being measured; a message names it if the program dies of it */
     bool begun, ended, failed;
 };
@@ -201,15 +212,24 @@ static struct dfw_key key_of(char **f)
 /* Prints "[12/38] matmul k=1024 cpu  2.13 ms ±0.8 % (14 runs)". */
 static void print_sample(const struct results *r, char **f, const struct dfr_sample *s)
 {
-    char mean[24], known[32] = "", dropped[32] = "";
+    char mean[24], known[32] = "", dropped[32] = "", load[128] = "";
     if (!isnan(s->ci_s) && s->mean_s > 0)
         snprintf(known, sizeof known, " ±%.1f %%", 100 * s->ci_s / s->mean_s);
     if (s->dropped)
         snprintf(dropped, sizeof dropped, ", %" PRIu32 " outlier%s", s->dropped, s->dropped == 1 ? "" : "s");
-    dfr_message_print(stderr, "[%s/%" PRIu32 "] %s%s%s%s%s %s  %s%s (%" PRIu32 " run%s%s)", f[F_DONE], r->total,
+    if (r->load.workers && s->mean_s > 0)
+        snprintf(load, sizeof load, "; with %" PRIu32 " workers %.2fx as long beside itself, %.2fx beside the triad",
+                 r->load.workers, r->load.self_s / s->mean_s, r->load.triad_s / s->mean_s);
+    dfr_message_print(stderr, "[%s/%" PRIu32 "] %s%s%s%s%s %s  %s%s (%" PRIu32 " run%s%s)%s", f[F_DONE], r->total,
                       f[F_KERNEL], *f[F_DIMS] ? " " : "", f[F_DIMS], *f[F_SCALARS] ? " " : "", f[F_SCALARS],
                       f[F_VARIANT], dfr_text_seconds(s->mean_s, mean, sizeof mean), known, s->runs,
-                      s->runs == 1 ? "" : "s", dropped);
+                      s->runs == 1 ? "" : "s", dropped, load);
+}
+
+static void take_load(struct results *r, char **f)
+{
+    r->load = (struct dfr_load){ (uint32_t)strtoul(f[1], NULL, 10), strtod(f[2], NULL), strtod(f[3], NULL),
+                                 strtod(f[4], NULL), strtod(f[5], NULL) };
 }
 
 static void take_sample(struct results *r, char **f)
@@ -219,12 +239,15 @@ static void take_sample(struct results *r, char **f)
     struct dfr_sample sample = { .mean_s = strtod(f[F_MEAN], NULL), .ci_s = strtod(f[F_CI], NULL),
                                  .runs = (uint32_t)strtoul(f[F_RUNS], NULL, 10),
                                  .dropped = (uint32_t)strtoul(f[F_DROPPED], NULL, 10) };
-    if (dfw_sample_store(r->db, &key, &sample, &error) != DF_OK) {
+    int status = r->load.workers ? dfw_sample_store_loaded(r->db, &key, &sample, &r->load, &error)
+                                 : dfw_sample_store(r->db, &key, &sample, &error);
+    if (status != DF_OK) {
         fail(r, "%s", error.text);
         return;
     }
     r->stored++;
     print_sample(r, f, &sample);
+    r->load.workers = 0;
 }
 
 enum { F_NUMBER = 1, F_CLASS, F_NODE, F_WAVE, F_LIMIT }; /* of a line "late" */
@@ -262,6 +285,10 @@ static void take_line(struct results *r, char *line)
                  *f[F_SCALARS] ? " " : "", f[F_SCALARS], f[F_VARIANT]);
     } else if (strcmp(f[0], "sample") == 0 && n == N_FIELDS) {
         take_sample(r, f);
+    } else if (strcmp(f[0], "loaded") == 0 && n == 6) {
+        take_load(r, f);
+    } else if (strcmp(f[0], "unloaded") == 0 && n == F_MEAN + 1) {
+        dfr_message_print(stderr, "%s %s %s  not measured under load: %s", f[F_KERNEL], f[F_DIMS], f[F_VARIANT], f[F_MEAN]);
     } else if (strcmp(f[0], "skip") == 0 && n == F_CI + 1) {
         r->skipped++;
         dfr_message_print(stderr, "[%s/%" PRIu32 "] %s %s %s  not measured: %s", f[F_CI], r->total, f[F_KERNEL],
@@ -279,8 +306,10 @@ static void take_line(struct results *r, char *line)
 
 static void write_known(void *arg, const struct dfw_key *key)
 {
-    dfr_measure_print_key(arg, key->device, key->variant, &key->work);
-    fputc('\n', arg);
+    for (int loaded = 0; loaded <= key->loaded; loaded++) {
+        dfr_measure_print_key(arg, key->device, key->variant, &key->work);
+        fputs(loaded ? "\tloaded\n" : "\n", arg);
+    }
 }
 
 /* Makes a file without a name that holds the keys already measured, positioned at its beginning. NULL: reported. */
@@ -351,11 +380,11 @@ static void read_results(int fd, struct results *r)
 
 static bool run_program(const struct request *r, char *const *argv, FILE *known, struct results *results)
 {
-    char setting[160];
+    char setting[192];
     int pipe_fds[2] = { -1, -1 }, known_fd = dup(fileno(known)), status;
     pid_t pid = -1;
-    snprintf(setting, sizeof setting, "out=%d known=%d goal=%.9g max_runs=%" PRIu32 " max_s=%.9g", RESULTS_FD, KNOWN_FD,
-             r->sampler.goal, r->sampler.max_runs, r->sampler.max_s);
+    snprintf(setting, sizeof setting, "out=%d known=%d goal=%.9g max_runs=%" PRIu32 " max_s=%.9g loaded=%d", RESULTS_FD,
+             KNOWN_FD, r->sampler.goal, r->sampler.max_runs, r->sampler.max_s, r->loaded);
     setenv(DFR_MEASURE_VARIABLE, setting, 1);
     int error = known_fd < 0 || pipe2(pipe_fds, O_CLOEXEC) != 0 ? errno : 0;
     if (!error && (!clear_of_targets(&pipe_fds[1]) || !clear_of_targets(&known_fd)))

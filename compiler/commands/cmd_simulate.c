@@ -8,6 +8,7 @@
 
 #include "compiler/show/gantt.h"
 #include "compiler/commands/simulate_error.h"
+#include "compiler/show/shared.h"
 #include "compiler/show/simulate_report.h"
 #include "partition/gp/gp.h"
 #include "runtime/program/args.h"
@@ -379,7 +380,9 @@ static bool write_result(const struct request *r, const struct dfc_loaded *loade
         dfc_simulate_csv(&report, output.file);
     else if (r->form == DFC_FORM_JSON)
         dfc_simulate_json(&report, output.file);
-    else if (!(good = dfc_simulate_text(&report, output.file)))
+    else if ((good = dfc_simulate_text(&report, output.file)))
+        dfc_print_shared(output.file, &loaded->problem);
+    else
         dfc_error("out of memory");
     return dfc_output_close(&output, good) && good;
 }

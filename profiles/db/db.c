@@ -262,6 +262,27 @@ int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct 
     return status;
 }
 
+/* A number that is not there is NULL in the row. */
+int dfw_sample_store_loaded(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample,
+                            const struct dfr_load *load, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_sample_store(db, key, sample, error);
+    if (status == DF_OK)
+        status = dfw_db_prepare(db, "INSERT INTO loads VALUES (last_insert_rowid(),?1,?2,?3,?4,?5)", &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_int64(s, 1, load->workers);
+    sqlite3_bind_double(s, 2, load->self_s);
+    sqlite3_bind_double(s, 3, load->triad_s);
+    sqlite3_bind_double(s, 4, load->one_bytes_per_s);
+    sqlite3_bind_double(s, 5, load->all_bytes_per_s);
+    if (dfw_db_step(db, s) != SQLITE_DONE)
+        status = dfw_db_fail(db, "store a sample", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
 void dfw_db_sample(sqlite3_stmt *s, int at, struct dfr_sample *sample)
 {
     uint32_t runs = (uint32_t)sqlite3_column_int64(s, at + 2), dropped = (uint32_t)sqlite3_column_int64(s, at + 3);
@@ -332,8 +353,13 @@ int dfw_sample_each(struct dfw_db *db, void (*known)(void *arg, const struct dfw
 {
     sqlite3_stmt *s;
     int status = dfw_db_prepare(db,
-                                "SELECT DISTINCT device, variant, kernel, dims, scalars, hash, job_bytes FROM samples"
-                                " WHERE machine = ?1 AND" DFW_USABLE,
+                                db->version >= 4
+                                    ? "SELECT device, variant, kernel, dims, scalars, hash, job_bytes,"
+                                      " max(self_s IS NOT NULL) FROM samples LEFT JOIN loads ON sample = id"
+                                      " WHERE machine = ?1 AND" DFW_USABLE " GROUP BY device, variant, kernel, dims, scalars, hash,"
+                                      " job_bytes"
+                                    : "SELECT DISTINCT device, variant, kernel, dims, scalars, hash, job_bytes, 0"
+                                      " FROM samples WHERE machine = ?1 AND" DFW_USABLE,
                                 &s, error);
     if (status != DF_OK)
         return status;
@@ -342,6 +368,7 @@ int dfw_sample_each(struct dfw_db *db, void (*known)(void *arg, const struct dfw
     for (; code == SQLITE_ROW; code = dfw_db_step(db, s)) {
         struct dfw_key key = { .device = (const char *)sqlite3_column_text(s, 0),
                                .variant = (const char *)sqlite3_column_text(s, 1),
+                               .loaded = sqlite3_column_int(s, 7) != 0,
                                .work = { .kernel = (const char *)sqlite3_column_text(s, 2),
                                          .dims = (char *)(uintptr_t)sqlite3_column_text(s, 3),
                                          .scalars = (char *)(uintptr_t)sqlite3_column_text(s, 4),

@@ -2,6 +2,8 @@
  * reports.
  */
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,20 +12,96 @@
 
 /* ---- points ---- */
 
+struct sets {                           /* the latest first */
+    uint32_t n;
+    struct dfr_sample at[DFW_SETS_COMBINED];
+};
+
 struct reading {                        /* rows come sorted: point after point, of each the latest set first */
     struct dfw_points points;
-    uint32_t capacity, n_sets;
-    struct dfr_sample sets[DFW_SETS_COMBINED];
-};
+    uint32_t capacity;
+    double bytes_per_s;                 /* the probe's bandwidth of the host's memory; 0: not known */
+    struct sets all, alone, in_runs;    /* of the point at hand: each set is taken alone, or in a run of several workers */
+    uint32_t run_workers;               /* the most of these runs */
+    uint32_t n_loads;
+    struct dfr_load loads[DFW_SETS_COMBINED]; /* of those that were measured under load; self_s and triad_s are */
+};                                            /* divided by the time alone */
+
+static void take(struct sets *sets, const struct dfr_sample *sample)
+{
+    if (sets->n < DFW_SETS_COMBINED)
+        sets->at[sets->n++] = *sample;
+}
+
+static double mean_of(const struct sets *sets)
+{
+    struct dfr_sample sample;
+    dfw_samples_combine(sets->at, sets->n, &sample);
+    return sample.mean_s;
+}
+
+static double median_of(const struct dfr_load *loads, uint32_t n, size_t field)
+{
+    double values[DFW_SETS_COMBINED];
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = *(const double *)(const void *)((const char *)&loads[i] + field);
+    return dfr_median(values, n);
+}
+
+/* The median of what was measured with the most workers. */
+static bool measured_demand(const struct reading *r, struct df_demand *demand)
+{
+    struct dfr_load loads[DFW_SETS_COMBINED];
+    uint32_t n = 0, most = 0;
+    for (uint32_t i = 0; i < r->n_loads; i++)
+        most = r->loads[i].workers > most ? r->loads[i].workers : most;
+    for (uint32_t i = 0; i < r->n_loads; i++)
+        if (r->loads[i].workers == most)
+            loads[n++] = r->loads[i];
+    double one = median_of(loads, n, offsetof(struct dfr_load, one_bytes_per_s));
+    double all = median_of(loads, n, offsetof(struct dfr_load, all_bytes_per_s));
+    struct dfw_slowdown slowdown = { most, median_of(loads, n, offsetof(struct dfr_load, self_s)),
+                                     median_of(loads, n, offsetof(struct dfr_load, triad_s)), (most - 1) * one / all };
+    return dfw_demand_fit(&slowdown, all, demand);
+}
+
+/* The other workers of a run are taken for the same kernel. */
+static bool learned_demand(const struct reading *r, struct df_demand *demand)
+{
+    if (!r->alone.n || !r->in_runs.n || !(r->bytes_per_s > 0) || !(mean_of(&r->alone) > 0))
+        return false;
+    struct dfw_slowdown slowdown = { r->run_workers, mean_of(&r->in_runs) / mean_of(&r->alone), NAN, 0 };
+    return dfw_demand_fit(&slowdown, r->bytes_per_s, demand);
+}
 
 static void end_point(struct reading *r)
 {
-    struct dfr_sample sample;
-    if (r->n_sets > 0) {
-        dfw_samples_combine(r->sets, r->n_sets, &sample);
-        r->points.at[r->points.n - 1].mean_s = sample.mean_s;
+    if (r->all.n > 0) {
+        struct dfw_point *point = &r->points.at[r->points.n - 1];
+        bool demands = r->n_loads ? measured_demand(r, &point->demand) : learned_demand(r, &point->demand);
+        point->mean_s = mean_of(demands ? &r->alone : &r->all);
     }
-    r->n_sets = 0;
+    r->all.n = r->alone.n = r->in_runs.n = r->n_loads = r->run_workers = 0;
+}
+
+/* Takes a set to the others of its point. A row of loads that makes no sense is passed over. */
+static void take_set(struct reading *r, sqlite3_stmt *s, const struct dfr_sample *sample)
+{
+    sqlite3_int64 workers = sqlite3_column_int64(s, 7);
+    bool loaded = sqlite3_column_type(s, 7) == SQLITE_INTEGER && workers >= 2 && workers <= UINT32_MAX;
+    struct dfr_load load = { (uint32_t)workers, sqlite3_column_double(s, 8) / sample->mean_s,
+                             sqlite3_column_double(s, 9) / sample->mean_s, sqlite3_column_double(s, 10),
+                             sqlite3_column_double(s, 11) };
+    bool in_run = loaded && sqlite3_column_type(s, 8) == SQLITE_NULL;
+    take(&r->all, sample);
+    take(in_run ? &r->in_runs : &r->alone, sample);
+    if (in_run && load.workers > r->run_workers)
+        r->run_workers = load.workers;
+    if (loaded && !in_run && r->n_loads < DFW_SETS_COMBINED && load.self_s > 0 && load.self_s < DF_LIMIT_JOB_S &&
+        load.triad_s > 0 && load.triad_s < DF_LIMIT_JOB_S && load.one_bytes_per_s >= DF_LEAST_RATE &&
+        load.one_bytes_per_s <= DF_MOST_RATE && load.all_bytes_per_s >= DF_LEAST_RATE &&
+        load.all_bytes_per_s <= DF_MOST_RATE)
+        r->loads[r->n_loads++] = load;
 }
 
 static bool begin_point(struct reading *r, const char *dims, const char *scalars, uint64_t job_bytes)
@@ -55,21 +133,25 @@ static bool take_row(struct reading *r, sqlite3_stmt *s)
         if (!begin_point(r, dims, scalars, job_bytes))
             return false;
     }
-    if (r->n_sets < DFW_SETS_COMBINED)
-        r->sets[r->n_sets++] = sample;
+    take_set(r, s, &sample);
     return true;
 }
 
 int dfw_points_load(struct dfw_db *db, const char *device, const char *variant, const char *kernel, uint64_t hash,
                     struct dfw_points *points, struct df_error *error)
 {
-    struct reading r = { .n_sets = 0 };
+    struct reading r = { .capacity = 0 };
     sqlite3_stmt *s;
-    int status = dfw_db_prepare(db,
-                                "SELECT dims, scalars, job_bytes, mean_s, ci_s, runs, dropped FROM samples"
-                                " WHERE machine = ?1 AND kernel = ?2 AND device = ?3 AND variant = ?4 AND hash = ?5"
-                                " AND" DFW_USABLE " ORDER BY dims, scalars, job_bytes, id DESC",
-                                &s, error);
+    char sql[512];
+    int status = dfw_bandwidth_load(db, &r.bytes_per_s, error);
+    snprintf(sql, sizeof sql, "SELECT dims, scalars, job_bytes, mean_s, ci_s, runs, dropped, %s"
+             " WHERE machine = ?1 AND kernel = ?2 AND device = ?3 AND variant = ?4 AND hash = ?5 AND" DFW_USABLE
+             " ORDER BY dims, scalars, job_bytes, id DESC",
+             db->version < 4 ? "NULL, NULL, NULL, NULL, NULL FROM samples"
+                             : "workers, self_s, triad_s, one_bytes_per_s, all_bytes_per_s FROM samples"
+                               " LEFT JOIN loads ON sample = id");
+    if (status == DF_OK)
+        status = dfw_db_prepare(db, sql, &s, error);
     if (status != DF_OK)
         return status;
     sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);

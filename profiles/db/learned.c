@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,24 +52,27 @@ bool dfw_learned_waits(const char *db_path)
 /* ---- one file ---- */
 
 /* The columns of a line of JSON. From JOB_BYTES to DROPPED they are the fields that sample_fault() looks at. */
-enum { DEVICE, VARIANT, KERNEL, DIMS, SCALARS, HASH, JOB_BYTES, MEDIAN_S, CI_S, RUNS, DROPPED, LEARNED, MACHINE, FAULT };
+enum { DEVICE, VARIANT, KERNEL, DIMS, SCALARS, HASH, JOB_BYTES, MEDIAN_S, CI_S, RUNS, DROPPED, LEARNED, MACHINE, WORKERS,
+       FAULT };
 
 static const char *const names[] = { "device", "variant", "kernel", "dims", "scalars", "hash", "job_bytes", "median_s",
                                      "ci_s", "runs", "dropped" };
 static const char fields_sql[] =
     "SELECT device, variant, kernel, dims, scalars, hash, job_bytes, median_s, ci_s, runs, dropped, learned, machine,"
-    " sample_fault(job_bytes, median_s, ci_s, runs, dropped) FROM (SELECT json_extract(?1, '$.device') AS device,"
+    " workers, sample_fault(job_bytes, median_s, ci_s, runs, dropped) FROM (SELECT json_extract(?1, '$.device') AS device,"
     " json_extract(?1, '$.variant') AS variant, json_extract(?1, '$.kernel') AS kernel,"
     " json_extract(?1, '$.dims') AS dims, json_extract(?1, '$.scalars') AS scalars, json_extract(?1, '$.hash') AS hash,"
     " json_extract(?1, '$.job_bytes') AS job_bytes, json_extract(?1, '$.median_s') AS median_s,"
     " json_extract(?1, '$.ci_s') AS ci_s, json_extract(?1, '$.runs') AS runs, json_extract(?1, '$.dropped') AS dropped,"
-    " json_extract(?1, '$.learned') AS learned, json_extract(?1, '$.machine') AS machine)";
+    " json_extract(?1, '$.learned') AS learned, json_extract(?1, '$.machine') AS machine,"
+    " json_extract(?1, '$.workers') AS workers)";
 
 struct reading {                        /* of one file */
     struct dfw_db *db;
     sqlite3_stmt *s;                    /* fields_sql */
     const char *name;
     enum outcome *outcome;
+    uint32_t workers;                   /* that computed on the host's cores in the run; 1: one, or the file says none */
 };
 
 static const char *column(sqlite3_stmt *s, int i)
@@ -112,8 +116,20 @@ static bool is_header(struct reading *r, const char *line)
         good = refuse(r, 1, "'learned' is '%.40s', which this dfc does not know", column(r->s, LEARNED));
     else if (good && strcmp(column(r->s, MACHINE), machine) != 0)
         *r->outcome = NOT_OURS;
+    sqlite3_int64 workers = sqlite3_column_int64(r->s, WORKERS);
+    r->workers = workers > 1 && workers <= DF_MAX_WORKERS + DF_MAX_UNITS ? (uint32_t)workers : 1;
     sqlite3_reset(r->s);
     return good;
+}
+
+/* Samples of the host and of emulated GPUs are loaded ones, if other workers ran. */
+static int store(const struct reading *r, const struct dfw_key *key, const struct dfr_sample *sample,
+                 struct df_error *error)
+{
+    const struct dfr_load load = { r->workers, NAN, NAN, NAN, NAN };
+    bool on_host = !strcmp(key->device, "cpu") || !strcmp(key->device, DFW_EMULATOR);
+    return r->workers > 1 && on_host ? dfw_sample_store_loaded(r->db, key, sample, &load, error)
+                                     : dfw_sample_store(r->db, key, sample, error);
 }
 
 /* Whether the fields of the line make sense; sample_range.c looks at the numbers. */
@@ -147,7 +163,7 @@ static bool take_line(struct reading *r, unsigned number, const char *line, int 
                                          .job_bytes = (uint64_t)sqlite3_column_int64(r->s, JOB_BYTES) } };
         struct dfr_sample sample;
         dfw_db_sample(r->s, MEDIAN_S, &sample);
-        *status = dfw_sample_store(r->db, &key, &sample, error);
+        *status = store(r, &key, &sample, error);
     }
     sqlite3_reset(r->s);
     return good;

@@ -53,6 +53,35 @@ static const struct dfw_point *find_point(const struct dfw_points *points, const
     return points->n ? bsearch(&wanted, points->at, points->n, sizeof *points->at, compare_key) : NULL;
 }
 
+/* DF_OK, or DF_E_MEMORY. A demand of 0 is the same as none. */
+static int set_demand(struct lookup *l, size_t at, const struct df_demand *demand, struct df_error *error)
+{
+    struct df_times *times = l->times;
+    if (demand->bytes_per_s == 0 && demand->sensitivity == 0)
+        return DF_OK;
+    if (!times->demand)
+        times->demand = calloc((size_t)times->n_classes * times->n_works + 1, sizeof *times->demand);
+    if (!times->demand)
+        return dfr_error_memory(error);
+    times->demand[at] = *demand;
+    return DF_OK;
+}
+
+/* The demand of the point whose bytes are nearest, as a ratio. */
+static struct df_demand nearest_demand(const struct dfw_points *points, uint64_t job_bytes)
+{
+    struct df_demand demand = { 0 };
+    double least = INFINITY;
+    for (uint32_t i = 0; i < points->n; i++) {
+        double a = (double)points->at[i].job_bytes + 1, b = (double)job_bytes + 1, ratio = a > b ? a / b : b / a;
+        if (ratio < least) {
+            least = ratio;
+            demand = points->at[i].demand;
+        }
+    }
+    return demand;
+}
+
 static uint32_t n_classes(const struct lookup *l)
 {
     return l->times->n_classes < 2 ? l->times->n_classes : 2;
@@ -75,8 +104,11 @@ static int measured(struct lookup *l, uint32_t work, struct df_error *error)
         if (point) {
             l->times->time_s[at] = point->mean_s;
             l->times->source[at] = DF_TIME_MEASURED;
+            status = set_demand(l, at, &point->demand, error);
         }
         dfr_work_key_free(&key);
+        if (status != DF_OK)
+            return status;
     }
     return DF_OK;
 }
@@ -121,9 +153,22 @@ static int estimate(struct lookup *l, uint32_t work, uint32_t cls, struct df_err
     if (!isnan(time_s)) {
         times->time_s[at] = time_s;
         times->source[at] = DF_TIME_ESTIMATED;
+        struct df_demand demand = nearest_demand(&points->of[cls], key.job_bytes);
+        status = set_demand(l, at, &demand, error);
     }
     dfr_work_key_free(&key);
-    return DF_OK;
+    return status;
+}
+
+/* The emulator computes in the host's memory. */
+static void stand_in_demand(const struct lookup *l, uint32_t work)
+{
+    struct df_times *times = l->times;
+    size_t gpu = (size_t)DF_CLASS_GPU * times->n_works + work;
+    if (times->demand && times->n_classes > DF_CLASS_GPU && l->known->emulated && times->source[gpu] != DF_TIME_COST &&
+        times->source[gpu] != DF_TIME_NONE && times->demand[gpu].bytes_per_s == 0 &&
+        !(l->graph->kernels[l->graph->works[work].kernel].flags & DF_KERNEL_COPY))
+        times->demand[gpu] = times->demand[work];
 }
 
 /* ---- all of it ---- */
@@ -140,6 +185,8 @@ static int fill(struct lookup *l, struct df_error *error)
             status = estimate(l, work, cls, error);
         stand_in(l, work, false);
     }
+    for (uint32_t work = 0; work < n_works && status == DF_OK; work++)
+        stand_in_demand(l, work);
     return status;
 }
 

@@ -11,6 +11,8 @@
  *             the estimators of its kernel (estimate.h);
  *             the time on the cpu, for an emulated GPU that runs the cpu variant's code;
  *             the stated default.
+ * Demand:   that of the point at exactly these sizes; for an estimated time that of the kernel's point with the nearest
+ *           number of bytes; for an emulated GPU that of the cpu, whose code it runs in the host's memory.
  * Pack:     all of it as bytes, for an image. The same points give the same bytes.
  * Memory:   dfw_known_free() returns what dfw_known_load() (profiles.h) or dfw_known_open() gave.
  */
@@ -24,6 +26,7 @@ struct dfw_point {                      /* one measured size of one variant */
     char *dims, *scalars;               /* as in dfr_work_key */
     uint64_t job_bytes;
     double mean_s;                      /* of all its sample sets, combined as by dfw_points_load() */
+    struct df_demand demand;            /* both 0: nothing is known */
 };
 struct dfw_points {
     uint32_t n;

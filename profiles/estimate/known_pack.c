@@ -1,6 +1,7 @@
-/* known_pack.c - writes and reads what was measured as bytes. These are "DFTIME1\0", flags (1: emulated, 2: emu_all),
+/* known_pack.c - writes and reads what was measured as bytes. These are "DFTIME1\0", flags (1: emulated, 2: emu_all, 4: some
+ * point has a demand),
  * and the number of kernels. For each kernel follow its name, and for both classes the number of points and the points.
- * A point is dims, scalars, bytes and mean.
+ * A point is dims, scalars, bytes and mean; and with flag 4 its demand and sensitivity.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,11 +13,21 @@
 
 static const unsigned char magic[DFR_BYTES_MAGIC] = "DFTIME1";
 
-enum { EMULATED = 1, EMU_ALL = 2 };
+enum { EMULATED = 1, EMU_ALL = 2, DEMANDS = 4 };
 
 /* ---- writing ---- */
 
-static void put_points(struct dfr_bytes_writer *w, const struct dfw_points *points)
+static bool any_demand(const struct dfw_known *known)
+{
+    for (uint32_t k = 0; k < known->n_kernels; k++)
+        for (int cls = 0; cls < 2; cls++)
+            for (uint32_t i = 0; i < known->kernels[k].of[cls].n; i++)
+                if (known->kernels[k].of[cls].at[i].demand.sensitivity > 0)
+                    return true;
+    return false;
+}
+
+static void put_points(struct dfr_bytes_writer *w, const struct dfw_points *points, bool demands)
 {
     dfr_bytes_put_number(w, points->n);
     for (uint32_t i = 0; i < points->n; i++) {
@@ -25,19 +36,25 @@ static void put_points(struct dfr_bytes_writer *w, const struct dfw_points *poin
         dfr_bytes_put_text(w, p->scalars, strlen(p->scalars));
         dfr_bytes_put_number(w, p->job_bytes);
         dfr_bytes_put_real(w, p->mean_s);
+        if (demands) {
+            dfr_bytes_put_real(w, p->demand.bytes_per_s);
+            dfr_bytes_put_real(w, p->demand.sensitivity);
+        }
     }
 }
 
 static void put_all(struct dfr_bytes_writer *w, const struct dfw_known *known)
 {
+    bool demands = any_demand(known);
     dfr_bytes_put(w, magic, sizeof magic);
-    dfr_bytes_put_number(w, (known->emulated ? EMULATED : 0) | (known->emu_all ? EMU_ALL : 0));
+    dfr_bytes_put_number(w, (known->emulated ? EMULATED : 0) | (known->emu_all ? EMU_ALL : 0) |
+                                (demands ? DEMANDS : 0));
     dfr_bytes_put_number(w, known->n_kernels);
     for (uint32_t k = 0; k < known->n_kernels; k++) {
         const struct dfw_kernel_points *points = &known->kernels[k];
         dfr_bytes_put_text(w, points->kernel, strlen(points->kernel));
-        put_points(w, &points->of[0]);
-        put_points(w, &points->of[1]);
+        put_points(w, &points->of[0], demands);
+        put_points(w, &points->of[1], demands);
     }
 }
 
@@ -67,8 +84,17 @@ static uint32_t get_count(struct dfr_bytes_reader *r, size_t least_bytes)
     return r->ok ? (uint32_t)n : 0;
 }
 
+static struct df_demand get_demand(struct dfr_bytes_reader *r)
+{
+    struct df_demand d;
+    d.bytes_per_s = dfr_bytes_get_real(r);
+    d.sensitivity = dfr_bytes_get_real(r);
+    r->ok = r->ok && d.bytes_per_s >= 0 && d.bytes_per_s <= DF_MOST_RATE && d.sensitivity >= 0 && d.sensitivity <= 1;
+    return d;
+}
+
 /* false: no memory. All other failures are told by r->ok. */
-static bool get_points(struct dfr_bytes_reader *r, struct dfw_points *points)
+static bool get_points(struct dfr_bytes_reader *r, struct dfw_points *points, bool demands)
 {
     uint32_t n = get_count(r, LEAST_POINT_BYTES);
     if (!n)
@@ -81,6 +107,8 @@ static bool get_points(struct dfr_bytes_reader *r, struct dfw_points *points)
         p->scalars = strdup(dfr_bytes_get_text(r, NULL));
         p->job_bytes = dfr_bytes_get_number(r);
         p->mean_s = dfr_bytes_get_real(r);
+        if (demands)
+            p->demand = get_demand(r);
         if (!p->dims || !p->scalars) {
             points->n++;
             return false;
@@ -90,7 +118,7 @@ static bool get_points(struct dfr_bytes_reader *r, struct dfw_points *points)
     return true;
 }
 
-static bool get_kernels(struct dfr_bytes_reader *r, struct dfw_known *known)
+static bool get_kernels(struct dfr_bytes_reader *r, struct dfw_known *known, bool demands)
 {
     uint32_t n = get_count(r, LEAST_KERNEL_BYTES);
     known->kernels = calloc((size_t)n + 1, sizeof *known->kernels);
@@ -99,7 +127,7 @@ static bool get_kernels(struct dfr_bytes_reader *r, struct dfw_known *known)
     for (; known->n_kernels < n && r->ok; known->n_kernels++) {
         struct dfw_kernel_points *points = &known->kernels[known->n_kernels];
         points->kernel = strdup(dfr_bytes_get_text(r, NULL));
-        if (!points->kernel || !get_points(r, &points->of[0]) || !get_points(r, &points->of[1])) {
+        if (!points->kernel || !get_points(r, &points->of[0], demands) || !get_points(r, &points->of[1], demands)) {
             known->n_kernels++;
             return false;
         }
@@ -112,8 +140,8 @@ int dfw_known_open(const unsigned char *bytes, size_t size, struct dfw_known *kn
     struct dfr_bytes_reader r = dfr_bytes_read(bytes, size, magic);
     uint64_t flags = dfr_bytes_get_number(&r);
     struct dfw_known made = { .emulated = flags & EMULATED, .emu_all = (flags & EMU_ALL) != 0 };
-    bool memory = get_kernels(&r, &made);
-    if (memory && r.ok && !r.left && flags <= (EMULATED | EMU_ALL)) {
+    bool memory = get_kernels(&r, &made, flags & DEMANDS);
+    if (memory && r.ok && !r.left && flags <= (EMULATED | EMU_ALL | DEMANDS)) {
         *known = made;
         return DF_OK;
     }

@@ -125,7 +125,8 @@ static int leave_out_known(struct dfr_measure *m, uint32_t *total, uint32_t *n_k
             bool known;
             if (*state != DFR_M_WANTED)
                 continue;
-            int status = dfr_measure_report_known(m, w, cls, &known, error);
+            bool loaded = m->n_loaded && !flow_only(kernel_of(m, w)) && !dfr_measure_unloaded(m, w, cls);
+            int status = dfr_measure_report_known(m, w, cls, loaded, &known, error);
             if (status != DF_OK)
                 return status;
             *state = known ? DFR_M_KNOWN : DFR_M_WANTED;
@@ -140,6 +141,17 @@ static int leave_out_known(struct dfr_measure *m, uint32_t *total, uint32_t *n_k
 
 /* ---- one node ---- */
 
+/* The outcome goes out before that of the work alone, so that both are stored together. */
+static int load(struct dfr_measure_job *job, uint32_t work, uint32_t cls, struct df_error *error)
+{
+    const char *why = dfr_measure_unloaded(job->m, work, cls);
+    struct dfr_load load;
+    if (why)
+        return dfr_measure_report_unloaded(job->m, work, cls, why, error);
+    int status = dfr_measure_load_cpu(job, &load, error);
+    return status == DF_OK ? dfr_measure_report_load(job->m, &load, error) : status;
+}
+
 /* Measures a work that comes by for the first time and may be repeated. */
 static int repeat(struct dfr_measure_job *job, uint32_t cls, struct df_error *error)
 {
@@ -153,6 +165,8 @@ static int repeat(struct dfr_measure_job *job, uint32_t cls, struct df_error *er
     if (status == DF_OK)
         status = cls == DF_CLASS_GPU ? dfr_measure_repeat_gpu(job, &sample, error)
                                      : dfr_measure_repeat_cpu(job, &sample, error);
+    if (status == DF_OK && m->n_loaded)
+        status = load(job, work, cls, error);
     return status == DF_OK ? dfr_measure_report_sample(m, work, cls, &sample, error) : status;
 }
 
@@ -370,7 +384,8 @@ static int measure(struct dfr_measure *m, const struct dfr_device_ops *ops, stru
 }
 
 int dfr_measure_to(const struct df_graph *graph, const struct df_options *options,
-                   const struct dfr_sampler_options *sampler, FILE *out, FILE *known, struct df_error *error)
+                   const struct dfr_sampler_options *sampler, bool loaded, FILE *out, FILE *known,
+                   struct df_error *error)
 {
     const struct dfr_device_ops *ops;
     if (!graph->functions)
@@ -387,6 +402,8 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
     m->run.options = *options;
     m->sampler = *sampler;
     m->emulated = ops && ops->runs_cpu_code;
+    if (loaded)
+        dfr_measure_count_load(m);
     if (allocate_arrays(m))
         status = dfr_scalars_create(graph, options->args, &m->run.memory.scalars, error);
     else
@@ -398,6 +415,7 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
     dfr_measure_watch_end(m);
     dfr_single_gpu_close(m->gpu);
     dfr_measure_report_free(m->report);
+    dfr_triad_free(m->triad);
     free_arrays(m);
     free(m);
     return status;

@@ -17,6 +17,10 @@
  * Ends:     the first call of such a kernel may open a file, and the last may write it. If a stream has ended, all
  *           calls were seen; then their plain mean, times the waves, is what such a run spends there. Else the mean
  *           is robust (sampler.h), so a long first call does not count; but among very few calls, each does.
+ * Load:     if asked for, each cpu variant that is repeated is measured three times, each for a third of max_s: alone,
+ *           beside N - 1 threads that run the same variant on copies of their own, and beside N - 1 that run STREAM's
+ *           triad (triad.h). N is the number of workers that compute on the host's cores in a run with these options;
+ *           emulated GPUs count. It is at most the number of cores.
  * Devices:  --device as in a run. The emulator runs cpu variants, without the times of its links and launches.
  * Not run:  variants with a cost clause; variants that are known already.
  * Limit:    no call may run longer than --watchdog, or else ten times max_s and at least 5 s. A thread of its own looks
@@ -29,13 +33,16 @@
  *               begin TOTAL KNOWN
  *               try KEY                                         it runs now, for the first time.
  *               sample KEY MEAN_S CI_S RUNS DROPPED DONE        CI_S is "nan" if there was one run.
+ *               loaded WORKERS SELF_S TRIAD_S ONE_BYTES_PER_S ALL_BYTES_PER_S    of the sample in the next line.
+ *               unloaded KEY REASON                             it is measured alone only.
  *               skip KEY REASON DONE                            it cannot be measured here.
  *               late KERNEL VARIANT NODE WAVE LIMIT_S           a call runs for so long; nothing more follows. KERNEL is
  *                                                               the kernel's number in the graph.
  *               end
  *           KEY is DEVICE VARIANT KERNEL DIMS SCALARS HASH JOB_BYTES (HASH in 16 hex digits). DONE counts the results
- *           so far. On another descriptor the parent gives the keys that it knows, in the same form, one a line.
- *           Environment: DF_MEASURE="out=3 known=4 goal=0.01 max_runs=1000 max_s=2".
+ *           so far. On another descriptor the parent gives the keys that it knows, in the same form, one a line; and
+ *           once more with a tab and "loaded" behind it, if it was measured under load.
+ *           Environment: DF_MEASURE="out=3 known=4 goal=0.01 max_runs=1000 max_s=2 loaded=0".
  */
 #ifndef DFR_MEASURE_H
 #define DFR_MEASURE_H
@@ -48,6 +55,13 @@
 
 #define DFR_MEASURE_VARIABLE "DF_MEASURE"
 
+/* What the time of a kernel becomes while other workers run, and what was measured to judge it by. */
+struct dfr_load {
+    uint32_t workers;                   /* N: all that run, this one included */
+    double self_s, triad_s;             /* mean times beside N - 1 workers that run the same kernel; STREAM's triad */
+    double one_bytes_per_s, all_bytes_per_s; /* STREAM's triad on one core; on all cores */
+};
+
 /* Whether this process was asked to measure instead of to run. */
 bool dfr_measure_asked(void);
 
@@ -57,7 +71,8 @@ int dfr_measure(const struct df_graph *graph, const struct df_options *options, 
 
 /* The same, with all of that given by the caller. known may be NULL. */
 int dfr_measure_to(const struct df_graph *graph, const struct df_options *options,
-                   const struct dfr_sampler_options *sampler, FILE *out, FILE *known, struct df_error *error);
+                   const struct dfr_sampler_options *sampler, bool loaded, FILE *out, FILE *known,
+                   struct df_error *error);
 
 /* Writes KEY, without an end of line. */
 void dfr_measure_print_key(FILE *out, const char *device, const char *variant, const struct dfr_work_key *key);

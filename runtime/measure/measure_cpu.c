@@ -9,6 +9,18 @@
 #include "runtime/base/error.h"
 #include "runtime/measure/measure_impl.h"
 
+/* The flow's own values do not change. An inout port is given its input again; that is no part of the measured time. */
+static void restore_inouts(struct dfr_measure_job *job, void *const *ports)
+{
+    struct dfr_measure *m = job->m;
+    const struct df_work *work = dfr_measure_work(job);
+    const struct df_kernel *kernel = &m->graph->kernels[work->kernel];
+    for (unsigned p = 0; p < kernel->n_ports; p++) {
+        if (m->graph->kports[kernel->first_port + p].mode == DF_INOUT)
+            memcpy(ports[p], m->ports[p], m->graph->port_bytes[work->first_port + p]);
+    }
+}
+
 static int call_cpu(struct dfr_measure_job *job, void *const *ports, double *seconds, struct df_error *error)
 {
     struct dfr_measure *m = job->m;
@@ -25,6 +37,20 @@ static int call_cpu(struct dfr_measure_job *job, void *const *ports, double *sec
     return dfr_single_outcome(&m->run, &job->job, &m->call, error);
 }
 
+int dfr_measure_call_beside(struct dfr_measure_job *job, void *const *ports, struct df_error *error)
+{
+    struct dfr_measure *m = job->m;
+    const struct df_work *work = dfr_measure_work(job);
+    struct df_call call;
+    restore_inouts(job, ports);
+    dfr_single_call(&m->run, &job->job, &call);
+    dfr_crash_call(&call);
+    job->job.code =
+        m->graph->functions[work->kernel].cpu(&call, NULL, m->dims, ports, m->run.memory.scalars + work->first_scalar);
+    dfr_crash_call(NULL);
+    return dfr_single_outcome(&m->run, &job->job, &call, error);
+}
+
 int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df_error *error)
 {
     return call_cpu(job, job->m->ports, seconds, error);
@@ -32,51 +58,49 @@ int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df
 
 /* ---- repetitions ---- */
 
-/* The flow's own values do not change. An inout port is given its input again; that is no part of the measured time. */
-static void restore_inouts(struct dfr_measure_job *job)
-{
-    struct dfr_measure *m = job->m;
-    const struct df_work *work = dfr_measure_work(job);
-    const struct df_kernel *kernel = &m->graph->kernels[work->kernel];
-    for (unsigned p = 0; p < kernel->n_ports; p++) {
-        if (m->graph->kports[kernel->first_port + p].mode == DF_INOUT)
-            memcpy(m->scratch[p], m->ports[p], m->graph->port_bytes[work->first_port + p]);
-    }
-}
-
 static int repeat(void *arg, double *seconds, struct df_error *error)
 {
     struct dfr_measure_job *job = arg;
-    restore_inouts(job);
+    restore_inouts(job, job->m->scratch);
     return call_cpu(job, job->m->scratch, seconds, error);
 }
 
-static bool make_scratch(struct dfr_measure_job *job)
+int dfr_measure_copy_ports(struct dfr_measure_job *job, void **ports, struct df_error *error)
 {
     struct dfr_measure *m = job->m;
     const struct df_work *work = dfr_measure_work(job);
     const struct df_kernel *kernel = &m->graph->kernels[work->kernel];
     for (unsigned p = 0; p < kernel->n_ports; p++)
-        m->scratch[p] = NULL;
+        ports[p] = NULL;
     for (unsigned p = 0; p < kernel->n_ports; p++) {
         uint64_t bytes = m->graph->port_bytes[work->first_port + p];
-        if (posix_memalign(&m->scratch[p], 4096, bytes ? bytes : 1) != 0)
-            return false;
+        if (posix_memalign(&ports[p], 4096, bytes ? bytes : 1) != 0)
+            return dfr_error_memory(error);
         if (m->graph->kports[kernel->first_port + p].mode == DF_IN)
-            memcpy(m->scratch[p], m->ports[p], bytes);
+            memcpy(ports[p], m->ports[p], bytes);
     }
-    return true;
+    return DF_OK;
+}
+
+void dfr_measure_free_ports(const struct dfr_measure_job *job, void **ports)
+{
+    const struct df_kernel *kernel = &job->m->graph->kernels[dfr_measure_work(job)->kernel];
+    for (unsigned p = 0; p < kernel->n_ports; p++)
+        free(ports[p]);
 }
 
 int dfr_measure_repeat_cpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error)
 {
     struct dfr_measure *m = job->m;
-    const struct df_kernel *kernel = &m->graph->kernels[dfr_measure_work(job)->kernel];
     double warm_up;                     /* the first run touches pages, fills caches, and may set up libraries */
-    int status = make_scratch(job) ? repeat(job, &warm_up, error) : dfr_error_memory(error);
+    struct dfr_sampler_options sampler = m->sampler;
+    if (m->n_loaded)
+        sampler.max_s /= 3;             /* alone, beside itself, beside the triad */
+    int status = dfr_measure_copy_ports(job, m->scratch, error);
     if (status == DF_OK)
-        status = dfr_sample_until(&m->sampler, repeat, job, sample, error);
-    for (unsigned p = 0; p < kernel->n_ports; p++)
-        free(m->scratch[p]);
+        status = repeat(job, &warm_up, error);
+    if (status == DF_OK)
+        status = dfr_sample_until(&sampler, repeat, job, sample, error);
+    dfr_measure_free_ports(job, m->scratch);
     return status;
 }

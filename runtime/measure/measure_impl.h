@@ -3,6 +3,7 @@
  *   measure.c         the flow: which variants are wanted, and the order of everything.
  *   measure_tokens.c  the memory of tokens.
  *   measure_cpu.c     fires and repeats a cpu variant.
+ *   measure_load.c    repeats it beside other threads.
  *   measure_gpu.c     does the same on a device.
  *   measure_watch.c   ends the measuring mode at a kernel that does not return.
  *   measure_report.c  writes lines, reads known keys, reads the environment.
@@ -14,6 +15,7 @@
 
 #include "runtime/engine/single_job.h"
 #include "runtime/measure/measure.h"
+#include "runtime/measure/triad.h"
 
 struct dfr_measure_report;
 struct dfr_watchdog;
@@ -30,6 +32,9 @@ struct dfr_measure {
     const struct df_graph *graph;
     const struct df_options *options;
     struct dfr_sampler_options sampler;
+    uint32_t n_loaded;                  /* workers that run together under load; 0: nothing is measured under load */
+    struct dfr_triad *triad;            /* with its rates in `rates`; NULL: not needed so far */
+    struct dfr_load rates;
     struct dfr_measure_report *report;
     struct dfr_single_gpu *gpu;         /* NULL: no device is needed, or there is none */
     bool emulated;
@@ -83,6 +88,21 @@ int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df
 /* Repeats the cpu variant on copies of these, until its mean is known. */
 int dfr_measure_repeat_cpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error);
 
+/* Makes memory for all ports of a job, with copies of its inputs. What was made is in ports[] after failures, too; the
+ * others are NULL. */
+int dfr_measure_copy_ports(struct dfr_measure_job *job, void **ports, struct df_error *error);
+void dfr_measure_free_ports(const struct dfr_measure_job *job, void **ports);
+/* Calls the cpu variant once on such ports, for a thread beside the measurement: no watchdog looks at the call. Its
+ * inouts are given their inputs again before that. */
+int dfr_measure_call_beside(struct dfr_measure_job *job, void *const *ports, struct df_error *error);
+
+/* measure_load.c. Why a variant is not measured under load; NULL: it is. */
+const char *dfr_measure_unloaded(const struct dfr_measure *m, uint32_t work, uint32_t cls);
+/* Finds n_loaded, for a device that computes on the host's cores or none. */
+void dfr_measure_count_load(struct dfr_measure *m);
+/* Repeats the cpu variant beside others, until its means are known. */
+int dfr_measure_load_cpu(struct dfr_measure_job *job, struct dfr_load *load, struct df_error *error);
+
 const char *dfr_measure_gpu_name(const struct dfr_measure *m); /* DEVICE in a KEY (measure.h) */
 /* The same two with the gpu variant. Inputs are copied to the device, and, after firing for the flow, outputs back. */
 int dfr_measure_fire_gpu(struct dfr_measure_job *job, double *seconds, struct df_error *error);
@@ -91,11 +111,15 @@ int dfr_measure_repeat_gpu(struct dfr_measure_job *job, struct dfr_sample *sampl
 /* The lines of measure.h's protocol. _new() reads all of `known`; _known() says whether a key was there. */
 int dfr_measure_report_new(FILE *out, FILE *known, struct dfr_measure_report **report, struct df_error *error);
 void dfr_measure_report_free(struct dfr_measure_report *report);
-int dfr_measure_report_known(struct dfr_measure *m, uint32_t work, uint32_t cls, bool *known, struct df_error *error);
+int dfr_measure_report_known(struct dfr_measure *m, uint32_t work, uint32_t cls, bool loaded, bool *known,
+                             struct df_error *error);
 int dfr_measure_report_begin(struct dfr_measure *m, uint32_t total, uint32_t known, struct df_error *error);
 int dfr_measure_report_try(struct dfr_measure *m, uint32_t work, uint32_t cls, struct df_error *error);
 int dfr_measure_report_sample(struct dfr_measure *m, uint32_t work, uint32_t cls, const struct dfr_sample *sample,
                               struct df_error *error);
+int dfr_measure_report_load(struct dfr_measure *m, const struct dfr_load *load, struct df_error *error);
+int dfr_measure_report_unloaded(struct dfr_measure *m, uint32_t work, uint32_t cls, const char *reason,
+                                struct df_error *error);
 int dfr_measure_report_skip(struct dfr_measure *m, uint32_t work, uint32_t cls, const char *reason,
                             struct df_error *error);
 int dfr_measure_report_late(struct dfr_measure *m, struct df_error *error); /* the call that runs now */

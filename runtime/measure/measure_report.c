@@ -84,7 +84,8 @@ void dfr_measure_report_free(struct dfr_measure_report *r)
 
 /* ---- lines ---- */
 
-static int key_text(struct dfr_measure *m, uint32_t work, uint32_t cls, char **text, struct df_error *error)
+static int key_text(struct dfr_measure *m, uint32_t work, uint32_t cls, const char *behind, char **text,
+                    struct df_error *error)
 {
     struct dfr_work_key key;
     size_t size;
@@ -93,22 +94,25 @@ static int key_text(struct dfr_measure *m, uint32_t work, uint32_t cls, char **t
     if (status != DF_OK)
         return status;
     FILE *memory = open_memstream(text, &size);
-    if (memory)
+    if (memory) {
         dfr_measure_print_key(memory, gpu ? dfr_measure_gpu_name(m) : "cpu", gpu ? "gpu" : "cpu", &key);
+        fputs(behind, memory);
+    }
     dfr_work_key_free(&key);
     if (!memory || fclose(memory) != 0)
         return dfr_error_memory(error);
     return DF_OK;
 }
 
-int dfr_measure_report_known(struct dfr_measure *m, uint32_t work, uint32_t cls, bool *known, struct df_error *error)
+int dfr_measure_report_known(struct dfr_measure *m, uint32_t work, uint32_t cls, bool loaded, bool *known,
+                             struct df_error *error)
 {
     struct dfr_measure_report *r = m->report;
     char *text;
     *known = false;
     if (r->n_known == 0)
         return DF_OK;
-    int status = key_text(m, work, cls, &text, error);
+    int status = key_text(m, work, cls, loaded ? "\tloaded" : "", &text, error);
     if (status != DF_OK)
         return status;
     *known = bsearch(&text, r->known, r->n_known, sizeof *r->known, compare_lines) != NULL;
@@ -133,7 +137,7 @@ int dfr_measure_report_begin(struct dfr_measure *m, uint32_t total, uint32_t kno
 int dfr_measure_report_try(struct dfr_measure *m, uint32_t work, uint32_t cls, struct df_error *error)
 {
     char *text;
-    int status = key_text(m, work, cls, &text, error);
+    int status = key_text(m, work, cls, "", &text, error);
     if (status != DF_OK)
         return status;
     fprintf(m->report->out, "try\t%s\n", text);
@@ -146,7 +150,7 @@ int dfr_measure_report_sample(struct dfr_measure *m, uint32_t work, uint32_t cls
 {
     struct dfr_measure_report *r = m->report;
     char *text;
-    int status = key_text(m, work, cls, &text, error);
+    int status = key_text(m, work, cls, "", &text, error);
     if (status != DF_OK)
         return status;
     fprintf(r->out, "sample\t%s\t%.17g\t%.17g\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\n", text,
@@ -155,12 +159,31 @@ int dfr_measure_report_sample(struct dfr_measure *m, uint32_t work, uint32_t cls
     return flush(r, error);
 }
 
+int dfr_measure_report_load(struct dfr_measure *m, const struct dfr_load *load, struct df_error *error)
+{
+    fprintf(m->report->out, "loaded\t%" PRIu32 "\t%.17g\t%.17g\t%.17g\t%.17g\n", load->workers, load->self_s,
+            load->triad_s, load->one_bytes_per_s, load->all_bytes_per_s);
+    return flush(m->report, error);
+}
+
+int dfr_measure_report_unloaded(struct dfr_measure *m, uint32_t work, uint32_t cls, const char *reason,
+                                struct df_error *error)
+{
+    char *text;
+    int status = key_text(m, work, cls, "", &text, error);
+    if (status != DF_OK)
+        return status;
+    fprintf(m->report->out, "unloaded\t%s\t%s\n", text, reason);
+    free(text);
+    return flush(m->report, error);
+}
+
 int dfr_measure_report_skip(struct dfr_measure *m, uint32_t work, uint32_t cls, const char *reason,
                             struct df_error *error)
 {
     struct dfr_measure_report *r = m->report;
     char *text;
-    int status = key_text(m, work, cls, &text, error);
+    int status = key_text(m, work, cls, "", &text, error);
     if (status != DF_OK)
         return status;
     fprintf(r->out, "skip\t%s\t%s\t%" PRIu32 "\n", text, reason, ++r->done);
@@ -224,7 +247,7 @@ int dfr_measure(const struct df_graph *graph, const struct df_options *options, 
         return dfr_error(error, DF_E_IO,
                          DFR_MEASURE_VARIABLE " names no open descriptor for results; it is set by 'dfc profile'");
     FILE *known = open_descriptor(text, "known", "r");
-    int status = dfr_measure_to(graph, options, &sampler, out, known, error);
+    int status = dfr_measure_to(graph, options, &sampler, setting(text, "loaded", 0) > 0, out, known, error);
     if (known)
         fclose(known);
     fclose(out);

@@ -189,7 +189,9 @@ static int print_all(struct learning *l, FILE *out, struct df_error *error)
     fputs("\"program\": \"", out);
     for (const char *p = l->run->graph->name; *p; p++)
         fputc(*p == '"' || *p == '\\' || (unsigned char)*p < 0x20 ? '_' : *p, out);
-    fputs("\"}\n", out);
+    const struct df_run *run = l->run;
+    uint32_t emulated = run->machine.n_gpus && run->devices.ops->runs_cpu_code ? run->machine.n_gpus : 0;
+    fprintf(out, "\", \"workers\": %" PRIu32 "}\n", run->machine.n_cpu_workers + emulated);
     for (uint32_t u = 0; u < l->n_units && status == DF_OK; u++)
         for (uint32_t w = 0; w < l->n_works && status == DF_OK; w++)
             status = print_sample(l, out, u, w, error);

@@ -211,9 +211,33 @@ static struct dfw_known make_known(void)
         struct dfw_points *p = &known.kernels[points[i].kernel].of[points[i].cls];
         p->at = realloc(p->at, (p->n + 1) * sizeof *p->at);
         p->at[p->n++] = (struct dfw_point){ strdup(points[i].dims), strdup(points[i].scalars), 40 + i,
-                                            points[i].mean_s };
+                                            points[i].mean_s, { 0, 0 } };
     }
     return known;
+}
+
+static void demands_go_with_the_bytes(void **state)
+{
+    (void)state;
+    struct dfw_known known = make_known(), back;
+    unsigned char *bytes, *without;
+    size_t size, size_without;
+    assert_int_equal(dfw_known_pack(&known, &without, &size_without, NULL), DF_OK);
+    known.kernels[0].of[0].at[1].demand = (struct df_demand){ 5e9, 0.75 };
+    assert_int_equal(dfw_known_pack(&known, &bytes, &size, NULL), DF_OK);
+    assert_int_equal(size, size_without + 4 * 16);
+    assert_int_equal(dfw_known_open(bytes, size, &back, NULL), DF_OK);
+    assert_true(back.kernels[0].of[0].at[1].demand.bytes_per_s == 5e9);
+    assert_true(back.kernels[0].of[0].at[1].demand.sensitivity == 0.75);
+    assert_true(back.kernels[1].of[1].at[0].demand.sensitivity == 0);
+    dfw_known_free(&back);
+    free(bytes);
+    known.kernels[0].of[0].at[1].demand.sensitivity = 1.5;
+    assert_int_equal(dfw_known_pack(&known, &bytes, &size, NULL), DF_OK);
+    assert_int_equal(dfw_known_open(bytes, size, &back, NULL), DF_E_FORMAT);
+    free(bytes);
+    free(without);
+    dfw_known_free(&known);
 }
 
 static void bytes_there_and_back(void **state)
@@ -289,6 +313,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_program_says_what_dfc_says, temp_folder_make, temp_folder_remove),
         cmocka_unit_test_setup_teardown(a_law_is_followed, temp_folder_make, temp_folder_remove),
         cmocka_unit_test(bytes_there_and_back),
+        cmocka_unit_test(demands_go_with_the_bytes),
         cmocka_unit_test(broken_bytes_are_refused),
     };
     return cmocka_run_group_tests_name("known", tests, NULL, NULL);

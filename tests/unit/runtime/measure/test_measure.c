@@ -20,10 +20,11 @@
 #include "runtime/engine/engine.h"
 #include "runtime/graph/builder.h"
 #include "runtime/measure/measure.h"
+#include "runtime/threads/bind.h"
 
 #define N 1000
 
-static unsigned sources, bumps, adds, taps, sinks;
+static _Atomic unsigned sources, bumps, adds, taps, sinks; /* under load several threads call bump and add */
 static bool bump_hangs;                 /* on a device, until the watchdog tells of it */
 static atomic_uint expiries;
 static bool bump_fails;
@@ -157,6 +158,8 @@ static struct df_graph *make_graph(void)
 }
 
 /* Measures a program that is told to run `waves`. *text is what was written; the caller frees it. */
+static bool loaded;                     /* what is measured next is measured under load, too */
+
 static int measure_waves(const struct df_graph *graph, enum df_device_kind device, int64_t waves, const char *known,
                          char **text, struct df_error *error)
 {
@@ -168,7 +171,7 @@ static int measure_waves(const struct df_graph *graph, enum df_device_kind devic
     df_options_default(&options);
     options.device = device;
     options.waves = waves;
-    int status = dfr_measure_to(graph, &options, &sampler, out, in, error);
+    int status = dfr_measure_to(graph, &options, &sampler, loaded, out, in, error);
     fclose(out);
     if (in)
         fclose(in);
@@ -252,7 +255,7 @@ static void a_call_that_takes_too_long_is_told(void **state)
     options.watchdog_s = 0.3;
     options.expired = expire;
     bump_hangs = true;
-    int status = dfr_measure_to(graph, &options, &sampler, out, NULL, &error);
+    int status = dfr_measure_to(graph, &options, &sampler, false, out, NULL, &error);
     bump_hangs = false;
     fclose(out);
     if (status != DF_OK)
@@ -264,6 +267,50 @@ static void a_call_that_takes_too_long_is_told(void **state)
     assert_true(strstr(text, "sample\tcpu\tcpu\tbump\t") < late);
     assert_non_null(strstr(late, "end\n"));
     free(text);
+    df_graph_free(graph);
+}
+
+/* Under load: what is repeated is measured beside itself and beside the triad, too; the flow does not notice. */
+static void load_is_measured_beside_others(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_graph();
+    struct df_error error = { "" };
+    char *text, *again;
+    bool several = dfr_cores_count() > 1;
+    loaded = true;
+    if (measure(graph, DF_DEVICE_EMU, "cpu\tcpu\tadd\tk=1000\t\t0000000000000abc\t12000\n", &text, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(sources, 1);
+    assert_true(result == 3);
+    assert_has(text, several ? "begin\t8\t0\n" : "begin\t7\t1\n"); /* that `add` was measured alone is not enough */
+    assert_has(text, "unloaded\temu\tgpu\tbump\tk=1000\t\t0000000000000abc\t8096\tonly cpu variants are\n");
+    if (several) {
+        char line[64];
+        snprintf(line, sizeof line, "loaded\t%u\t", (unsigned)dfr_cores_count());
+        assert_has(text, line);
+        const char *load = strstr(text, line), *sample = strchr(load, '\n');
+        double self_s, triad_s, one, all;
+        assert_int_equal(sscanf(load + strlen(line), "%lf\t%lf\t%lf\t%lf\n", &self_s, &triad_s, &one, &all), 4);
+        assert_true(self_s > 0 && triad_s > 0 && one > 1e6 && all > 1e6);
+        assert_true(!strncmp(sample, "\nsample\tcpu\tcpu\t", 16)); /* of which it tells */
+    } else {
+        assert_has(text, "no other worker runs beside it\n");
+    }
+    df_graph_free(graph);
+
+    graph = make_graph();
+    assert_int_equal(measure(graph, DF_DEVICE_NONE, "cpu\tcpu\tadd\tk=1000\t\t0000000000000abc\t12000\n"
+                             "cpu\tcpu\tadd\tk=1000\t\t0000000000000abc\t12000\tloaded\n", &again, &error), DF_OK);
+    assert_has(again, "begin\t5\t1\n");
+    bump_fails = true;                  /* in one of the threads, or before them */
+    bumps = 0;
+    free(again);
+    assert_int_equal(measure(graph, DF_DEVICE_NONE, NULL, &again, &error), DF_E_KERNEL);
+    assert_has(error.text, "third bump");
+    loaded = false;
+    free(text);
+    free(again);
     df_graph_free(graph);
 }
 
@@ -456,7 +503,7 @@ static void a_launch_that_fails_names_the_node(void **state)
         struct dfr_emu_trial trial = { .fail = { 0 } };
         trial.fail[kind ? DFR_EMU_CALL_LATE_LAUNCH : DFR_EMU_CALL_LAUNCH] = 1;
         dfr_emu_trial_use(&trial);
-        assert_int_equal(dfr_measure_to(graph, &options, &sampler, out, NULL, &error), DF_E_DEVICE);
+        assert_int_equal(dfr_measure_to(graph, &options, &sampler, false, out, NULL, &error), DF_E_DEVICE);
         assert_has(error.text, "node 'main/bump', wave 0: emu0: ");
         assert_has(error.text, "launch 1 failed, as asked for");
         dfr_emu_trial_use(NULL);
@@ -475,7 +522,7 @@ static void results_that_cannot_be_written_end_it(void **state)
     FILE *full = fopen("/dev/full", "w");
     df_options_default(&options);
     options.device = DF_DEVICE_NONE;
-    assert_int_equal(dfr_measure_to(graph, &options, &sampler, full, NULL, &error), DF_E_IO);
+    assert_int_equal(dfr_measure_to(graph, &options, &sampler, false, full, NULL, &error), DF_E_IO);
     assert_int_equal(bumps, 0);
     fclose(full);
     df_graph_free(graph);
@@ -487,6 +534,7 @@ int main(void)
         cmocka_unit_test(works_are_measured_and_the_flow_is_right),
         cmocka_unit_test(the_emulator_is_measured_too),
         cmocka_unit_test(a_call_that_takes_too_long_is_told),
+        cmocka_unit_test(load_is_measured_beside_others),
         cmocka_unit_test(no_wave_leaves_memory),
         cmocka_unit_test(flow_kernels_run_once_in_each_wave_of_a_run),
         cmocka_unit_test(of_a_whole_stream_all_calls_count_and_else_the_usual_ones),

@@ -1,0 +1,33 @@
+/* shared.c - says in one line whether jobs share the bandwidth of the host's memory (simulate.h), for simulate and
+ * explain. */
+#include "compiler/show/shared.h"
+
+#include "runtime/base/text.h"
+
+static bool has_demand(const struct df_times *times, uint32_t work)
+{
+    for (uint32_t c = 0; c < times->n_classes; c++)
+        if (times->demand[(size_t)c * times->n_works + work].bytes_per_s > 0)
+            return true;
+    return false;
+}
+
+void dfc_print_shared(FILE *out, const struct dfp_problem *problem)
+{
+    const struct df_times *times = problem->times;
+    uint32_t known = 0, all = 0;
+    char rate[32];
+    if (!times->demand)
+        return;
+    for (uint32_t w = 0; w < times->n_works; w++) {
+        all += problem->graph->works[w].n_nodes > 0;
+        known += problem->graph->works[w].n_nodes > 0 && has_demand(times, w);
+    }
+    if (dfr_times_shared(times, problem->platform))
+        fprintf(out, "\nJobs and host copies share the host's memory, %s/s; %u of %u works have a measured demand.\n",
+                dfr_text_bytes((uint64_t)problem->platform->units[0].memory_bytes_per_s, rate, sizeof rate),
+                (unsigned)known, (unsigned)all);
+    else
+        fprintf(out, "\nJobs do not slow each other here, though %u of %u works have a measured demand: platform %s has"
+                " no bandwidth.\n", (unsigned)known, (unsigned)all, problem->platform->name);
+}

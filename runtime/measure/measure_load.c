@@ -1,0 +1,134 @@
+/* measure_load.c - how long a cpu variant takes while other workers run: the same variant on copies of its ports, or
+ * STREAM's triad. measure.c calls it after the variant was measured alone.
+ */
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
+#include "runtime/engine/host_room.h"
+#include "runtime/measure/beside.h"
+#include "runtime/measure/measure_impl.h"
+#include "runtime/threads/bind.h"
+
+#define SHARE_OF_MEMORY 2               /* all copies together take at most this part of the machine's memory: 1 / 2 */
+
+/* ---- what is measured under load ---- */
+
+void dfr_measure_count_load(struct dfr_measure *m)
+{
+    uint32_t cores = dfr_cores_count(), emulated = m->emulated ? 1 : 0, workers = m->options->workers;
+    if (!workers)
+        workers = cores > emulated ? cores - emulated : 1;
+    m->n_loaded = workers + emulated < cores ? workers + emulated : cores;
+}
+
+static uint64_t ports_bytes(const struct df_graph *g, uint32_t work)
+{
+    const struct df_kernel *kernel = &g->kernels[g->works[work].kernel];
+    uint64_t bytes = 0;
+    for (unsigned p = 0; p < kernel->n_ports; p++)
+        bytes += g->port_bytes[g->works[work].first_port + p];
+    return bytes;
+}
+
+const char *dfr_measure_unloaded(const struct dfr_measure *m, uint32_t work, uint32_t cls)
+{
+    if (cls != DF_CLASS_CPU)
+        return "only cpu variants are";
+    if (m->n_loaded < 2)
+        return "no other worker runs beside it";
+    if (m->graph->works[work].threads > 1)
+        return "one job of it takes several workers";
+    if (ports_bytes(m->graph, work) > dfr_host_bytes() / SHARE_OF_MEMORY / m->n_loaded)
+        return "the machine has no memory for so many copies";
+    return NULL;
+}
+
+/* ---- beside itself ---- */
+
+struct copies {                         /* of a job, one for each thread beside it */
+    uint32_t n;
+    struct dfr_measure_job *jobs;
+    void **ports;                       /* [thread * n_ports + port] */
+    unsigned n_ports;
+};
+
+static int make_copies(struct dfr_measure_job *job, struct copies *c, struct df_error *error)
+{
+    c->n_ports = job->m->graph->kernels[dfr_measure_work(job)->kernel].n_ports;
+    c->jobs = calloc(c->n, sizeof *c->jobs);
+    c->ports = calloc((size_t)c->n * c->n_ports + 1, sizeof *c->ports);
+    int status = c->jobs && c->ports ? DF_OK : dfr_error_memory(error);
+    for (uint32_t i = 0; i < c->n && status == DF_OK; i++) {
+        c->jobs[i] = *job;
+        status = dfr_measure_copy_ports(&c->jobs[i], c->ports + (size_t)i * c->n_ports, error);
+    }
+    return status;
+}
+
+static void free_copies(struct copies *c)
+{
+    for (size_t i = 0; c->ports && i < (size_t)c->n * c->n_ports; i++)
+        free(c->ports[i]);
+    free(c->ports);
+    free(c->jobs);
+}
+
+static int call_copy(void *arg, uint32_t thread, struct df_error *error)
+{
+    struct copies *c = arg;
+    return dfr_measure_call_beside(&c->jobs[thread], c->ports + (size_t)thread * c->n_ports, error);
+}
+
+/* ---- measuring ---- */
+
+/* Repeats the variant while n threads call once(). The watchdog looks at this thread's calls, and at the waiting for the
+ * first and the last calls of the others. */
+static int repeat_beside(struct dfr_measure_job *job, uint32_t n,
+                         int (*once)(void *arg, uint32_t thread, struct df_error *error), void *arg, double *mean_s,
+                         struct df_error *error)
+{
+    struct dfr_beside *beside;
+    struct dfr_sample sample;
+    struct df_error other = { "" };
+    dfr_measure_call_begins(job, DF_CLASS_CPU);
+    int status = dfr_beside_start(n, once, arg, &beside, error);
+    dfr_measure_call_ended(job->m);
+    if (status != DF_OK)
+        return status;
+    status = dfr_measure_repeat_cpu(job, &sample, error);
+    dfr_measure_call_begins(job, DF_CLASS_CPU);
+    int stopped = dfr_beside_stop(beside, &other);
+    dfr_measure_call_ended(job->m);
+    if (status == DF_OK && (status = stopped) != DF_OK)
+        *error = other;
+    *mean_s = sample.mean_s;
+    return status;
+}
+
+/* The rates are measured once, when the first variant needs them. */
+static int find_rates(struct dfr_measure *m, struct df_error *error)
+{
+    if (m->triad)
+        return DF_OK;
+    m->rates.workers = m->n_loaded;
+    int status = dfr_triad_bandwidth(&m->rates.all_bytes_per_s, error);
+    if (status == DF_OK)
+        status = dfr_triad_new(m->n_loaded - 1, &m->triad, error);
+    return status == DF_OK ? dfr_triad_rate(m->triad, 1, &m->rates.one_bytes_per_s, error) : status;
+}
+
+int dfr_measure_load_cpu(struct dfr_measure_job *job, struct dfr_load *load, struct df_error *error)
+{
+    struct dfr_measure *m = job->m;
+    struct copies copies = { .n = m->n_loaded - 1 };
+    int status = find_rates(m, error);
+    *load = m->rates;
+    if (status == DF_OK)
+        status = make_copies(job, &copies, error);
+    if (status == DF_OK)
+        status = repeat_beside(job, copies.n, call_copy, &copies, &load->self_s, error);
+    free_copies(&copies);
+    if (status == DF_OK)
+        status = repeat_beside(job, m->n_loaded - 1, dfr_triad_once, m->triad, &load->triad_s, error);
+    return status;
+}

@@ -2,8 +2,6 @@
  * explain. */
 #include "compiler/show/shared.h"
 
-#include "runtime/base/text.h"
-
 static bool has_demand(const struct df_times *times, uint32_t work)
 {
     for (uint32_t c = 0; c < times->n_classes; c++)
@@ -16,7 +14,6 @@ void dfc_print_shared(FILE *out, const struct dfp_problem *problem)
 {
     const struct df_times *times = problem->times;
     uint32_t known = 0, all = 0;
-    char rate[32];
     if (!times->demand)
         return;
     for (uint32_t w = 0; w < times->n_works; w++) {
@@ -24,9 +21,8 @@ void dfc_print_shared(FILE *out, const struct dfp_problem *problem)
         known += problem->graph->works[w].n_nodes > 0 && has_demand(times, w);
     }
     if (dfr_times_shared(times, problem->platform))
-        fprintf(out, "\nJobs and host copies share the host's memory, %s/s; %u of %u works have a measured demand.\n",
-                dfr_text_bytes((uint64_t)problem->platform->units[0].memory_bytes_per_s, rate, sizeof rate),
-                (unsigned)known, (unsigned)all);
+        fprintf(out, "\nJobs and host copies share the host's memory, %.3g GB/s; %u of %u works have a measured demand.\n",
+                problem->platform->units[0].memory_bytes_per_s / 1e9, (unsigned)known, (unsigned)all);
     else
         fprintf(out, "\nJobs do not slow each other here, though %u of %u works have a measured demand: platform %s has"
                 " no bandwidth.\n", (unsigned)known, (unsigned)all, problem->platform->name);

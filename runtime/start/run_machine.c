@@ -105,6 +105,7 @@ int dfr_machine_find(struct df_run *run, struct df_error *error)
         memcpy(run->machine.platform.name, described->name, sizeof run->machine.platform.name);
         memcpy(run->machine.platform.units[0].name, described->units[0].name,
                sizeof run->machine.platform.units[0].name);
+        run->machine.platform.units[0].memory_bytes_per_s = described->units[0].memory_bytes_per_s;
     }
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++) {
         status = describe_gpu(run, described, u, error);

@@ -6,6 +6,7 @@
 #                them (in the first all memory is touched for the first time, which no kernel's time has), pixels a side
 #   WORKERS=1    CPU workers. The emulated GPU computes and copies on the host's cores: leave it one of these at least
 #   GPU_JOBS=N   jobs in flight on the GPU, if not what dfc probe says
+#   LOADED=0     kernels are measured alone only, so that no simulated job slows another
 #   PROGRAM=--guard=off      options of the measured runs: this one keeps gp to its plan whatever the times turn out to be
 #   NVCC=none    leaves the gpu variants out; the emulated GPU needs none
 # Writes predicted.csv and predicted.md in OUT. The machine should be idle: a core that is taken away for a while makes jobs longer than
@@ -13,6 +14,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 dfc=$(realpath "$1")/bin/dfc out=${2:-build/results/predicted} device=${3:-emu}
+loaded=(--loaded); [ "${LOADED:-1}" = 0 ] && loaded=()
 runs=${RUNS:-7} picture=${PICTURE:-1024} tile=256
 rm -rf "$out"; mkdir -p "$out/photo"; out=$(realpath "$out")
 export DFC_PROFILE=$out/profile.db OPENBLAS_NUM_THREADS=1 CCACHE_DISABLE=1
@@ -30,7 +32,7 @@ try() { # NAME GRAPH WAVES INFLIGHT [program's options]
     local name=$1 graph=$2 waves=$3 inflight=$4; shift 4
     local same=(--device="$device" --inflight="$inflight" --waves="$waves" ${WORKERS:+"--workers=$WORKERS"} ${GPU_JOBS:+"--gpu-jobs=$GPU_JOBS"})
     echo "== $name" >&2
-    "$dfc" profile "$graph" --device="$device" "${nvcc[@]}" --max-time=2 -- "$@" >&2
+    "$dfc" profile "$graph" --device="$device" "${nvcc[@]}" "${loaded[@]}" --max-time=2 -- ${WORKERS:+"--workers=$WORKERS"} "$@" >&2
     "$dfc" simulate "$graph" "${same[@]}" --policy="$policies" --format=csv -o "$out/$name.simulated.csv"
     "$dfc" compare "$graph" "${same[@]}" "${nvcc[@]}" --runs="$runs" --policies="$policies" --csv="$out/$name.measured.csv" -- ${PROGRAM:-} "$@" >&2
     names+=("$name")

@@ -119,7 +119,7 @@ expect unwritable-probe 1 "cannot open it" "$DFC" probe --device=none --db=/proc
 echo kept > kept.df && expect probe-unstored 1 "cannot open it" "$DFC" probe --device=none --db=/proc/none/x.db -o kept.df
 [ "$(cat kept.df)" = kept ] && pass probe-unstored-keeps || fail probe-unstored-keeps "$(cat kept.df)"
 check probe "$DFC" probe --device=none -o machine.df
-expect probe-text 0 "cpu host \{ workers = [0-9]+; memory = [0-9]+ [KMG]iB; \}" cat machine.df
+expect probe-text 0 "cpu host \{ workers = [0-9]+; memory = [0-9]+ [KMG]iB; bandwidth = [0-9.]+ [GM]B/s; \}" cat machine.df
 expect probe-read 0 "platform .*file" "$DFC" partition sum.df --platform=machine.df
 expect probe-stored 0 "platform .*probe" "$DFC" partition sum.df
 cat > slow.df <<'END'

@@ -77,7 +77,8 @@ struct dfr_emu_engine {
     pthread_cond_t work;
     uint64_t random;                    /* state of its random numbers for reordering; 0: it does not reorder */
     bool asleep;                        /* under the lock */
-    struct dfr_emu_stream *stream;      /* whose next command it carries out now */
+    struct dfr_emu_stream *stream;      /* whose next command, the one below, it carries out now */
+    const struct dfr_emu_command *command;
     bool ended;                         /* a kernel has ended its thread: it launches no more */
 };
 

@@ -277,13 +277,18 @@ static void engine_sleep(struct dfr_emu_engine *engine)
     engine->asleep = false;
 }
 
-/* The stream's command number `number` is carried out. */
-static void end_command(struct dfr_emu_device *device, struct dfr_emu_stream *stream, uint64_t number)
+static uint64_t next_number(const struct dfr_emu_stream *stream)
 {
-    enum dfr_emu_kind kind = next_command(stream)->kind; /* from `done` on, its place in the ring may be taken */
+    return atomic_load_explicit(&stream->done, memory_order_relaxed) + 1;
+}
 
-    atomic_store_explicit(&stream->done, number, memory_order_release);
-    announce(device, kind);
+/* What the engine carries out now is done. The caller holds the lock. */
+static void end_command(struct dfr_emu_engine *engine)
+{
+    enum dfr_emu_kind kind = engine->command->kind; /* from `done` on, its place in the ring may be taken */
+
+    atomic_store_explicit(&engine->stream->done, next_number(engine->stream), memory_order_release);
+    announce(engine->device, kind);
 }
 
 /* Carries out commands until the device closes. The caller holds the lock, and still does afterwards. */
@@ -294,7 +299,6 @@ static void carry_out(struct dfr_emu_engine *engine)
     for (;;) {
         bool idle;
         struct dfr_emu_stream *stream = choose_stream(engine, &idle);
-        uint64_t number;
 
         if (stream == NULL) {
             if (idle && device->closing)
@@ -303,11 +307,11 @@ static void carry_out(struct dfr_emu_engine *engine)
             continue;
         }
         engine->stream = stream;
-        number = atomic_load_explicit(&stream->done, memory_order_relaxed) + 1;
+        engine->command = next_command(stream);
         pthread_mutex_unlock(&device->lock);
-        run_command(engine, stream, next_command(stream), number);
+        run_command(engine, stream, engine->command, next_number(stream));
         pthread_mutex_lock(&device->lock);
-        end_command(device, stream, number);
+        end_command(engine);
     }
 }
 
@@ -317,8 +321,7 @@ static void thread_ends(void *arg)
 {
     struct dfr_emu_engine *engine = arg;
     struct dfr_emu_device *device = engine->device;
-    struct dfr_emu_stream *stream = engine->stream;
-    const struct dfr_launch *launch = &next_command(stream)->launch;
+    const struct dfr_launch *launch = &engine->command->launch;
 
     dfr_crash_thread_ends();
     dfr_crash_call(NULL);
@@ -327,9 +330,9 @@ static void thread_ends(void *arg)
         dfr_emu_check_abandon(device->check, launch);
     dfr_call_failed(launch->call, dfr_crash_ended);
     end_launch(launch, DF_FAILED);
-    stream->end_s = now_s(device);
+    engine->stream->end_s = now_s(device);
     pthread_mutex_lock(&device->lock);
-    end_command(device, stream, atomic_load_explicit(&stream->done, memory_order_relaxed) + 1);
+    end_command(engine);
     carry_out(engine);
     pthread_mutex_unlock(&device->lock);
 }

@@ -193,6 +193,7 @@ enum { DF_GRAPHS_AUTO, DF_GRAPHS_ON, DF_GRAPHS_OFF };
 enum { DF_EVICT_AUTO, DF_EVICT_LRU, DF_EVICT_BELADY };
 
 #define DF_FIND_JOBS (~0u)
+#define DF_REHEARSE (-1.0)              /* the scale is chosen so that waiting is exact */
 
 /* Memory of the caller's for what one output of a node yields, so that no kernel has to copy it to that place or from
  * it. The token of wave w lies at data + w * stride_bytes. If the node fires once, its token lies at data.
@@ -266,6 +267,9 @@ struct df_options {
     void (*expired)(void *arg);         /* called after that, by a thread of the run; NULL: the run goes on */
     void *expired_arg;
     int emu_gpu_code;                   /* the gpu variants were compiled for the emulator, which runs them */
+    double rehearse;                    /* not 0: kernels and copies are waits of their expected times, on the platform
+                                         * that is described: docs/rehearse.md. The number is the scale, real seconds for
+                                         * one of those; DF_REHEARSE: the run chooses it */
     const struct df_buffer *buffers;    /* n_buffers of them; borrowed for the run. A simulation ignores them */
     unsigned n_buffers;
 };
@@ -295,6 +299,13 @@ struct df_memory_stats {                /* of one device's memory */
     uint64_t peer_copies, peer_bytes;   /* sent to other devices directly */
 };
 
+struct df_rehearsal_stats {             /* of a rehearsal. Lateness is in real seconds: a wake-up that is more than 1 ms
+                                         * late counts as real, and the others' lateness does not */
+    double scale;                       /* real seconds of one second in the other figures; 0: it was no rehearsal */
+    uint64_t waits, n_late;             /* wake-ups, and those that were more than 1 ms late */
+    double late_median_s, late_99_s, late_worst_s;
+};
+
 #define DF_MAX_WORKERS 256
 #define DF_MAX_UNITS 32
 
@@ -310,6 +321,7 @@ struct df_stats {
                                          * were begun beyond a stream's end. Values that fire once and buffers are not
                                          * counted */
     uint64_t pinned_bytes;              /* of the caller's buffers; whole pages */
+    struct df_rehearsal_stats rehearsal;
     struct df_worker_stats workers[DF_MAX_WORKERS];
     struct df_memory_stats memories[DF_MAX_UNITS];
 };

@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "compiler/commands/command.h"
+#include "compiler/commands/compare_rehearse.h"
 #include "compiler/commands/compare_stats.h"
 #include "compiler/commands/compare_trial.h"
 #include "compiler/show/chart.h"
 #include "compiler/show/table.h"
 #include "runtime/policy/policy.h"
 #include "runtime/base/message.h"
+#include "runtime/program/args.h"
 #include "runtime/base/text.h"
 
 #define MAX_POLICIES 32
@@ -27,6 +29,9 @@ static const char usage[] =
     "  --policies=A,B,…|all     policies to compare (eager,ws,dmda,gp-thesis)\n"
     "  --runs=N                 runs under each policy that count (7)\n"
     "  --waves=N                passed to the program\n"
+    "  --rehearse[=10x]         no kernel is called and no program made: kernels and copies are waits of their times on\n"
+    "                           the platform, here 10 times as long. The figures are given at 1x, beside predicted ones.\n"
+    "                           If no number is given, one is chosen at which waiting is exact\n"
     "  --csv=FILE               write the figures as CSV\n"
     "  --svg=FILE               draw a bar chart\n"
     "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=    as when compiling\n"
@@ -38,6 +43,10 @@ struct request {
     char *policies[MAX_POLICIES];
     unsigned n_policies, runs;
     const char *waves, *csv, *svg;
+    double rehearse;                    /* as in struct df_options; 0: programs are run */
+    unsigned long n_waves;              /* of a rehearsal */
+    const struct dfc_loaded *loaded;
+    struct dfc_rehearsal *rehearsals;   /* by policy; NULL: programs are run */
     char **rest;                        /* options after "--", for the program */
     int n_rest;
 };
@@ -85,13 +94,28 @@ static bool parse_policies(struct request *r, const char *text)
     return good;
 }
 
+/* --rehearse and --rehearse=10x, but not --rehearse 10x. Gives 1, 0 and -1 as dfc_common_option() does. */
+static int rehearse_option(struct request *r, const char *word)
+{
+    struct df_error error = { "" };
+    if (strncmp(word, "--rehearse", 10) || (word[10] && word[10] != '='))
+        return 0;
+    if (dfr_parse_rehearse("rehearse", word[10] ? word + 11 : NULL, &r->rehearse, &error) == DF_OK)
+        return 1;
+    dfc_error("%s", error.text);
+    return -1;
+}
+
 static int own_option(void *request, int argc, char **argv, int *i)
 {
     struct request *r = request;
     const struct { const char *name; const char **text; } texts[] = { { "--waves", &r->waves }, { "--csv", &r->csv },
                                                                       { "--svg", &r->svg } };
     const char *value;
-    int taken = dfc_option_value("--policies", argc, argv, i, &value);
+    int taken = rehearse_option(r, argv[*i]);
+    if (taken)
+        return taken;
+    taken = dfc_option_value("--policies", argc, argv, i, &value);
     if (taken > 0)
         return parse_policies(r, value) ? 1 : -1;
     if (!taken && (taken = dfc_option_value("--runs", argc, argv, i, &value)) > 0) {
@@ -106,8 +130,26 @@ static int own_option(void *request, int argc, char **argv, int *i)
     return taken ? taken : dfc_build_option(&r->build, argc, argv, i);
 }
 
+static int check_rehearsal(struct request *r)
+{
+    if (r->rehearse == 0)
+        return 0;
+    if (r->n_rest) {
+        dfc_error("--rehearse: no program is made, so there are no options of one after '--'");
+        return 2;
+    }
+    if (r->common.device && strcmp(r->common.device, "none") && strcmp(r->common.device, "auto")) {
+        dfc_error("--rehearse: it has the platform's devices, and does not go with --device=%s", r->common.device);
+        return 2;
+    }
+    r->n_waves = 1;
+    return !r->waves || dfc_parse_count("--waves", r->waves, 1, UINT32_MAX, &r->n_waves) ? 0 : 2;
+}
+
 static int check(struct request *r)
 {
+    if (check_rehearsal(r))
+        return 2;
     if (r->common.output) {
         dfc_error("-o: compare prints a table; --csv=FILE and --svg=FILE write it to files");
         return 2;
@@ -155,6 +197,14 @@ static bool emulated(const struct request *r)
     return r->common.device && strcmp(r->common.device, "emu") == 0;
 }
 
+static bool rehearse_once(const struct request *r, const char *policy, struct dfc_run_stats *stats)
+{
+    struct dfc_rehearsal *rehearsal = r->rehearsals;
+    while (strcmp(rehearsal->policy, policy))
+        rehearsal++;
+    return dfc_rehearsal_run(&r->common, r->loaded, rehearsal, stats);
+}
+
 /* Makes one run under one policy. false: reported, with what the program said. */
 static bool run_once(const struct request *r, const struct dfc_trial *trial, const char *policy, bool talk,
                      struct dfc_run_stats *stats)
@@ -162,6 +212,8 @@ static bool run_once(const struct request *r, const struct dfc_trial *trial, con
     struct dfc_list argv = { 0 };
     char *err = NULL;
     int status = -1;
+    if (r->rehearsals)
+        return rehearse_once(r, policy, stats);
     dfc_trial_arguments(trial, &r->common, &argv);
     dfc_list_add(&argv, "--policy=%s", policy);
     dfc_list_add(&argv, "--stats=json");
@@ -202,11 +254,11 @@ static void show_progress(const struct request *r, unsigned round, const char *p
         fprintf(stderr, "%s\n", what);
 }
 
-/* Round 0 warms up. Each round begins with another policy, so that none is always the first. runs: [policy][run]. */
+/* Round 0 warms up; a rehearsal has nothing to warm. Each round begins with another policy, so that none is always the first. runs: [policy][run]. */
 static bool run_all(const struct request *r, const struct dfc_trial *trial, struct dfc_run_stats *runs)
 {
     bool good = true;
-    for (unsigned round = 0; round <= r->runs && good; round++) {
+    for (unsigned round = r->rehearsals ? 1 : 0; round <= r->runs && good; round++) {
         for (unsigned i = 0; i < r->n_policies && good; i++) {
             unsigned p = (i + (round ? round - 1 : 0)) % r->n_policies;
             struct dfc_run_stats stats;
@@ -230,13 +282,16 @@ static bool uncertain(const struct dfc_policy_stats *s)
 
 static const char *device_words(const struct request *r, const struct dfc_policy_stats *stats)
 {
+    if (r->rehearsals)
+        return stats[0].typical.n_gpus == 0 ? "CPU only, rehearsed" : "with the platform's devices, rehearsed";
     if (stats[0].typical.n_gpus == 0)
         return "CPU only";
     return emulated(r) ? "with the emulated GPU" : stats[0].typical.n_gpus == 1 ? "with one GPU" : "with several GPUs";
 }
 
 /* The columns of devices are printed if there are any; those of copies between devices, if any copy was made. */
-static void print_row(struct dfc_table *t, const struct dfc_policy_stats *s, bool gpu, bool peers)
+static void print_row(struct dfc_table *t, const struct dfc_policy_stats *s, const struct dfc_rehearsal *rehearsal,
+                      bool gpu, bool peers)
 {
     char time[24], to[24], from[24], between[24];
     const struct dfc_run_stats *run = &s->typical;
@@ -244,6 +299,10 @@ static void print_row(struct dfc_table *t, const struct dfc_policy_stats *s, boo
     dfc_table_cell(t, "%s%s", uncertain(s) ? "~" : "", dfr_text_seconds(s->median_s, time, sizeof time));
     dfc_table_cell(t, "%.1f %%", 100 * s->spread);
     dfc_table_cell(t, "%.2f", s->ratio);
+    if (rehearsal) {
+        dfc_table_cell(t, "%s", dfr_text_seconds(rehearsal->predicted_s, time, sizeof time));
+        dfc_table_cell(t, "%+.1f %%", 100 * (s->median_s / rehearsal->predicted_s - 1));
+    }
     dfc_table_cell(t, "%" PRIu64, run->cpu_jobs);
     if (!gpu)
         return;
@@ -259,27 +318,52 @@ static void print_row(struct dfc_table *t, const struct dfc_policy_stats *s, boo
     dfc_table_cell(t, "%" PRIu64, run->evictions);
 }
 
+/* Of the runs in the middle, the worst figures. */
+static void print_lateness(const struct request *r, const struct dfc_policy_stats *stats)
+{
+    double median_s = 0, most_s = 0, worst_s = 0;
+    uint64_t waits = 0, late = 0;
+    for (unsigned p = 0; p < r->n_policies; p++) {
+        const struct dfc_run_stats *t = &stats[p].typical;
+        median_s = t->late_median_s > median_s ? t->late_median_s : median_s;
+        most_s = t->late_99_s > most_s ? t->late_99_s : most_s;
+        worst_s = t->late_worst_s > worst_s ? t->late_worst_s : worst_s;
+        waits += t->waits;
+        late += t->n_late;
+    }
+    char median[24], most[24], worst[24];
+    printf("predicted: in virtual time; off: how much longer the rehearsal took\n"
+           "rehearsed at %.4gx, given at 1x; wake-ups late by %s (median), %s (99 %%), %s (worst) of real time;\n"
+           "%" PRIu64 " of %" PRIu64 " by more than 1 ms, which count as real\n",
+           r->rehearsals[0].scale, dfr_text_seconds(median_s, median, sizeof median),
+           dfr_text_seconds(most_s, most, sizeof most), dfr_text_seconds(worst_s, worst, sizeof worst), late, waits);
+}
+
 static bool print_table(const struct request *r, const struct dfc_policy_stats *stats)
 {
-    static const char *const heads[] = { "policy", "median", "spread",   "ratio", "cpu jobs", "gpu jobs", "to gpu",
-                                         "bytes",  "from gpu", "bytes", "between", "bytes",  "evictions" };
+    static const char *const heads[] = { "policy", "median", "spread", "ratio", "predicted", "off", "cpu jobs",
+                                         "gpu jobs", "to gpu", "bytes", "from gpu", "bytes", "between", "bytes",
+                                         "evictions" };
     bool gpu = stats[0].typical.n_gpus > 0, marked = false, peers = false;
     for (unsigned p = 0; p < r->n_policies; p++)
         peers |= stats[p].typical.peer_copies > 0;
-    struct dfc_table table = { .n_columns = !gpu ? 5 : peers ? 13 : 11 };
+    struct dfc_table table = { .n_columns = (!gpu ? 5 : peers ? 13 : 11) + (r->rehearsals ? 2 : 0) };
     dfr_message_name(stdout, r->common.path);
     printf(", %s: %u run%s of %" PRIu64 " wave%s under each policy\n\n", device_words(r, stats), r->runs,
            r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
-    for (unsigned c = 0; c < table.n_columns; c++)
-        dfc_table_cell(&table, "%s", heads[gpu && !peers && c == 10 ? 12 : c]);
+    for (unsigned c = 0; c < sizeof heads / sizeof *heads; c++)
+        if ((r->rehearsals || (c != 4 && c != 5)) && (gpu || c < 7) && (peers || (c != 12 && c != 13)))
+            dfc_table_cell(&table, "%s", heads[c]);
     for (unsigned p = 0; p < r->n_policies; p++) {
-        print_row(&table, &stats[p], gpu, peers);
+        print_row(&table, &stats[p], r->rehearsals ? &r->rehearsals[p] : NULL, gpu, peers);
         marked |= uncertain(&stats[p]);
     }
     bool good = dfc_table_print(&table, stdout);
     dfc_table_free(&table);
     printf("\nmedian: of the makespans; spread: the range of the middle half of the runs, divided by the median;\n"
            "ratio: to the best median; jobs, copies and bytes: those of the run in the middle\n");
+    if (r->rehearsals)
+        print_lateness(r, stats);
     if (marked)
         printf("~ the spread exceeds %.0f %%: smaller differences mean nothing\n", 100 * LEAST_SPREAD);
     if (!good)
@@ -295,8 +379,9 @@ static bool write_csv(const struct request *r, const struct dfc_policy_stats *st
     if (!dfc_output_open(&output, r->csv))
         return false;
     fputs("policy,runs,waves,median_s,min_s,max_s,q1_s,q3_s,spread,ratio,cpu_jobs,gpu_jobs,h2d_copies,h2d_bytes,"
-          "d2h_copies,d2h_bytes,evictions,writebacks,cpu_busy_s,gpu_busy_s,peer_copies,peer_bytes\n",
+          "d2h_copies,d2h_bytes,evictions,writebacks,cpu_busy_s,gpu_busy_s,peer_copies,peer_bytes",
           output.file);
+    fputs(r->rehearsals ? ",predicted_s,scale,late_median_s,late_99_s,late_worst_s,late\n" : "\n", output.file);
     for (unsigned p = 0; p < r->n_policies; p++) {
         const struct dfc_policy_stats *s = &stats[p];
         const struct dfc_run_stats *t = &s->typical;
@@ -306,8 +391,12 @@ static bool write_csv(const struct request *r, const struct dfc_policy_stats *st
                                     t->evictions, t->writebacks };
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
             fprintf(output.file, ",%" PRIu64, counts[i]);
-        fprintf(output.file, ",%.9g,%.9g,%" PRIu64 ",%" PRIu64 "\n", t->cpu_busy_s, t->gpu_busy_s, t->peer_copies,
+        fprintf(output.file, ",%.9g,%.9g,%" PRIu64 ",%" PRIu64, t->cpu_busy_s, t->gpu_busy_s, t->peer_copies,
                 t->peer_bytes);
+        if (r->rehearsals)
+            fprintf(output.file, ",%.9g,%.9g,%.9g,%.9g,%.9g,%" PRIu64, r->rehearsals[p].predicted_s,
+                    r->rehearsals[p].scale, t->late_median_s, t->late_99_s, t->late_worst_s, t->n_late);
+        fputc('\n', output.file);
     }
     return dfc_output_close(&output, true);
 }
@@ -368,7 +457,7 @@ static bool show(const struct request *r, const struct df_graph *graph, struct d
     unsigned best = dfc_policy_stats_rank(stats, r->n_policies);
     bool good = print_table(r, stats);
     bool automatic = !r->common.device || strcmp(r->common.device, "auto") == 0;
-    if (stats[0].typical.n_gpus == 0 && automatic && has_gpu_variant(graph))
+    if (!r->rehearsals && stats[0].typical.n_gpus == 0 && automatic && has_gpu_variant(graph))
         dfc_note("no GPU: compare with --device=emu to see the emulated GPU");
     good &= write_csv(r, stats);
     return write_svg(r, stats, best) && good;
@@ -376,7 +465,42 @@ static bool show(const struct request *r, const struct df_graph *graph, struct d
 
 /* ---- the command ---- */
 
-static int compare(const struct request *r)
+/* The scale of the first policy's run is that of all others. */
+static bool rehearse_all(struct request *r, const struct dfc_loaded *loaded, struct dfc_run_stats *runs)
+{
+    struct dfc_run_stats ignored;
+    bool good = true;
+    r->loaded = loaded;
+    for (unsigned p = 0; p < r->n_policies && good; p++)
+        good = dfc_rehearsal_make(&r->common, loaded, r->policies[p], (uint32_t)r->n_waves,
+                                  p ? r->rehearsals[0].scale : r->rehearse, &r->rehearsals[p]) &&
+               (p || dfc_rehearsal_run(&r->common, loaded, &r->rehearsals[0], &ignored));
+    good = good && run_all(r, NULL, runs);
+    for (unsigned p = 0; p < r->n_policies && good; p++)
+        good = dfc_rehearsal_predict(&r->common, loaded, &r->rehearsals[p]);
+    return good;
+}
+
+static int rehearse(struct request *r, struct dfc_run_stats *runs)
+{
+    struct dfc_loaded loaded;
+    int status = 1;
+    if (!dfc_load(&r->common, false, &loaded))
+        return 1;
+    r->rehearsals = calloc(r->n_policies, sizeof *r->rehearsals);
+    if (!r->rehearsals)
+        dfc_error("out of memory");
+    else if (dfc_output_check(&r->common, &loaded, r->csv) && dfc_output_check(&r->common, &loaded, r->svg) &&
+             rehearse_all(r, &loaded, runs))
+        status = show(r, loaded.front->graph, runs) ? 0 : 1;
+    for (unsigned p = 0; r->rehearsals && p < r->n_policies; p++)
+        dfc_rehearsal_free(&r->rehearsals[p]);
+    free(r->rehearsals);
+    dfc_unload(&loaded);
+    return status;
+}
+
+static int compare(struct request *r)
 {
     struct dfc_trial trial;
     struct dfc_loaded loaded;
@@ -386,7 +510,9 @@ static int compare(const struct request *r)
         dfc_error("out of memory");
         return 1;
     }
-    if (dfc_load(&r->common, true, &loaded)) {
+    if (r->rehearse != 0) {
+        status = rehearse(r, runs);
+    } else if (dfc_load(&r->common, true, &loaded)) {
         if (dfc_output_check(&r->common, &loaded, r->csv) && dfc_output_check(&r->common, &loaded, r->svg) &&
             dfc_trial_build(&r->common, &loaded, &r->build, &trial)) {
             if (run_all(r, &trial, runs))

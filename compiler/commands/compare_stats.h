@@ -15,6 +15,8 @@ struct dfc_run_stats {                  /* of one run */
     uint64_t h2d_copies, d2h_copies, peer_copies, h2d_bytes, d2h_bytes, peer_bytes, evictions, writebacks;
     double cpu_busy_s, gpu_busy_s;      /* seconds in jobs, summed over workers */
     unsigned n_gpus;                    /* device memories */
+    uint64_t waits, n_late;             /* of a rehearsal, as in struct df_rehearsal_stats */
+    double late_median_s, late_99_s, late_worst_s;
 };
 
 /* Finds the line of statistics in what a program wrote to stderr; warnings and messages may be around it. false: there

@@ -44,6 +44,7 @@ struct dfr_launch {
     const struct dfr_range *ranges;
     uint32_t n_ranges;
     const char *node_name;              /* borrowed as above */
+    double seconds;                     /* rehearsed devices: how long it takes */
     _Atomic bool *broken;               /* emu, which carries launches out later: a kernel that fails sets it; the
                                          * launches after it, which would read what it should have made, then do
                                          * nothing */
@@ -62,6 +63,7 @@ struct dfr_device_config {
     uint32_t compute_streams;           /* jobs in flight */
     bool check;                         /* emu: protect blocks. A kernel that touches what it did not declare has
                                          * failed: its call says why (dfr_call_failed) and names node and port */
+    struct dfr_rehearsal *rehearsal;    /* of rehearsed devices, which need it; others ignore it */
     void (*wakeup)(void *arg);          /* called by back ends that can, whenever an event may have become complete */
     void *wakeup_arg;
 };
@@ -130,6 +132,9 @@ struct dfr_device_ops {
      * pin. */
     int (*host_register)(void *memory, uint64_t bytes, struct df_error *error);
     void (*host_unregister)(void *memory, uint64_t bytes);
+    /* In how many seconds the next event may become complete, of those that the worker found incomplete; INFINITY: none
+     * before something else is given to the device. The worker sleeps for so long. NULL: the back end cannot say. */
+    double (*next_event_s)(struct dfr_device *device);
 };
 
 struct dfr_device {

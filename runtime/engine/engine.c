@@ -14,6 +14,7 @@
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/firing.h"
 #include "runtime/engine/gang.h"
+#include "runtime/engine/ports.h"
 #include "runtime/engine/tokens.h"
 
 /* ---- stopping ---- */
@@ -70,6 +71,33 @@ static void give(struct df_run *run, struct dfr_worker *w, uint64_t job, bool lo
     }
 }
 
+/* A rehearsal ends jobs that cost nothing as soon as their inputs are on the host, on the thread that made them ready. So
+ * they take no worker, as in virtual time. */
+static bool takes_no_worker(struct df_run *run, uint64_t job)
+{
+    uint32_t node = dfr_job_node(job);
+
+    if (!(run->graph->nodes[node].flags & DF_NODE_ZERO_COST) || !(run->choice.able[node] & 1) ||
+        (run->choice.policy->units && !(run->choice.policy->units(run->choice.state, dfr_job_slot(job), node) & 1)))
+        return false;
+    for (uint32_t k = 0; k < df_node_n_in(run->graph, node); k++)
+        if (!(dfr_holders(run, job, k) & DFM_HOST))
+            return false;
+    return true;
+}
+
+/* true: the job is in the list of those that end here. */
+static bool rehearse_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    bool more = run->firing.n_streams > 0 || run->firing.nodes[dfr_job_node(job)].flags & (DFR_N_IN_ORDER | DFR_N_BOUNDED);
+
+    dfr_rehearsal_ready(run->rehearsal, dfr_job_slot(job), dfr_job_node(job), more);
+    if (!takes_no_worker(run, job))
+        return false;
+    dfr_rehearsal_push(run->rehearsal, &w->free_jobs, job);
+    return true;
+}
+
 /* If the end of a job makes only one job ready, this job is offered to the worker itself. So the first job is held back
  * in w->ready, until a second one comes or flush() is called. */
 void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
@@ -78,6 +106,8 @@ void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
         run->devices.ahead[dfr_job_index(run, job)] = 0;
         return;
     }
+    if (run->rehearsal && rehearse_ready(run, w, job))
+        return;
     if (w->n_pushed == 0 && w->ready == DFR_NO_JOB) {
         w->ready = job;
         return;
@@ -114,7 +144,7 @@ static void flush(struct df_run *run, struct dfr_worker *w)
         w->pushed_units[u] = 0;
         if (n > 0 && u == w->unit && w->kept == DFR_NO_JOB)
             n--;
-        while (n > 0 && dfr_wake_one(&run->threads.wakes[u]))
+        while (n > 0 && dfr_wake_unit(run, u))
             n--;
     }
 }
@@ -193,6 +223,8 @@ void dfr_engine_terminal(struct df_run *run, struct dfr_worker *w, uint32_t slot
     }
 }
 
+static void end_free_jobs(struct df_run *run, struct dfr_worker *w);
+
 void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
 {
     if (run->firing.n_once == 0) {
@@ -203,6 +235,7 @@ void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
                 dfr_release(run, w, &v, 1, dfr_once_slot(run));
     }
     if (!w->deque) {
+        end_free_jobs(run, w);
         flush(run, w);
     } else if (w->kept != DFR_NO_JOB) { /* the starting thread runs no job itself */
         dfr_deque_push(w->deque, w->kept);
@@ -372,6 +405,36 @@ static bool succeeded(struct df_run *run, const struct df_call *call, int code, 
     return false;
 }
 
+/* The part of the end that is about tokens: they become visible, and inputs are given back. */
+static void end_tokens(struct df_run *run, struct dfr_worker *w, const struct df_call *call, uint32_t memory)
+{
+    if (!run->memory.tokens) {
+        publish(run, call->job, memory);
+        give_back_inputs(run, w, call->job, memory);
+    }
+    if (run->machine.n_gpus > 0) {
+        dfr_stage_outputs(run, call->job, memory);
+        if (run->memory.buffers)
+            keep_outputs(run, w, call->job, memory);
+    }
+}
+
+/* Each of them may make others ready. */
+static void end_free_jobs(struct df_run *run, struct dfr_worker *w)
+{
+    uint64_t job;
+
+    while (run->rehearsal && (job = dfr_rehearsal_pop(run->rehearsal, &w->free_jobs)) != DFR_NO_REHEARSED) {
+        uint32_t slot = dfr_job_slot(job), node = dfr_job_node(job);
+        struct df_call call = { .run = run, .job = job, .wave = dfr_job_wave(run, job), .threads = 1 };
+        if (!dfr_ports(run, w, job))
+            return;
+        dfr_rehearsal_ended(run->rehearsal, slot, node, dfr_rehearsal_cause_s(run->rehearsal, slot, node));
+        end_tokens(run, w, &call, 0);
+        dfr_released(run, w, node, slot, call.wave);
+    }
+}
+
 void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_call *call, int code,
                      uint32_t memory)
 {
@@ -382,18 +445,12 @@ void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_c
         end_stream(run, call->wave);
         return;
     }
-    if (!run->memory.tokens) {
-        publish(run, call->job, memory);
-        give_back_inputs(run, w, call->job, memory);
-    }
-    if (run->machine.n_gpus > 0) {
-        dfr_stage_outputs(run, call->job, memory);
-        if (run->memory.buffers)
-            keep_outputs(run, w, call->job, memory);
-    }
+    end_tokens(run, w, call, memory);
     if (run->choice.policy->done && !w->deque)
         run->choice.policy->done(run->choice.state, call->job, w->index);
     dfr_released(run, w, dfr_job_node(call->job), dfr_job_slot(call->job), call->wave);
-    if (!w->deque)
+    if (!w->deque) {
+        end_free_jobs(run, w);
         flush(run, w);
+    }
 }

@@ -44,6 +44,7 @@
 #include "memmgr/cache.h"
 #include "memmgr/space.h"
 #include "runtime/policy/policy.h"
+#include "runtime/rehearse/rehearsal.h"
 #include "runtime/threads/wake.h"
 #include "runtime/trace/trace.h"
 
@@ -109,6 +110,7 @@ struct dfr_worker {
     double busy_s, first_s, last_s;     /* when its first job began and its last one ended; first_s < 0: no job yet */
     uint64_t ready;                     /* while jobs are released: the first one, which the policy does not have yet,
                                          * because it may turn out to be the only one */
+    uint64_t free_jobs;                 /* in a rehearsal: ready jobs that take no worker, as a list of rehearsal.h */
     uint32_t n_pushed;                  /* jobs given to the policy since the last wake */
     uint32_t pushed_units[DF_MAX_UNITS];/* of these the queued ones, by unit that may take them */
     pthread_t thread;
@@ -255,6 +257,7 @@ struct df_run {
     struct dfr_run_devices devices;
     struct dfr_run_outcome outcome;
     struct dfr_run_watch watch;
+    struct dfr_rehearsal *rehearsal;    /* NULL: kernels are called */
 };
 
 static inline bool dfr_stopped(const struct df_run *run)
@@ -263,6 +266,14 @@ static inline bool dfr_stopped(const struct df_run *run)
 }
 
 #define DFR_NO_JOB UINT64_MAX
+
+/* Wakes a worker of the unit, for which something was made visible. false: nobody had announced. */
+static inline bool dfr_wake_unit(struct df_run *run, uint32_t unit)
+{
+    if (run->rehearsal)
+        dfr_rehearsal_tell(run->rehearsal, unit);
+    return dfr_wake_one(&run->threads.wakes[unit]);
+}
 
 static inline uint32_t dfr_once_slot(const struct df_run *run) { return run->inflight; }
 

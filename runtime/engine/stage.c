@@ -41,7 +41,7 @@ void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holde
     run->memory.space->asked[waiter] = block;
     run->memory.space->peer_asks[waiter].receiver = NULL;
     dfm_cache_post_fetch(run->memory.space->caches[m], waiter);
-    dfr_wake_one(&run->threads.wakes[m]);
+    dfr_wake_unit(run, m);
 }
 
 static bool all_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
@@ -78,7 +78,7 @@ static bool stage_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
 static void announce(struct df_run *run, uint32_t unit, uint32_t block)
 {
     dfm_cache_post_prefetch(run->memory.space->caches[unit], block);
-    dfr_wake_one(&run->threads.wakes[unit]);
+    dfr_wake_unit(run, unit);
 }
 
 bool dfr_stage(void *arg, uint64_t job, uint32_t unit)
@@ -181,7 +181,7 @@ static void kept_arrived(struct df_run *run, uint32_t keeper)
 {
     dfr_queue_push(run->devices.arrived, dfr_job(keeper / run->memory.buffers->n,
                                                  run->graph->n_nodes + keeper % run->memory.buffers->n));
-    dfr_wake_one(&run->threads.wakes[0]);
+    dfr_wake_unit(run, 0);
 }
 
 void dfr_arrived(void *arg, uint32_t waiter)
@@ -199,7 +199,9 @@ void dfr_arrived(void *arg, uint32_t waiter)
     index = dfr_job_index(run, job);
     if (atomic_fetch_sub_explicit(&run->devices.missing[index], 1, memory_order_acq_rel) != 1)
         return;
+    if (run->rehearsal)
+        dfr_rehearsal_arrived(run->rehearsal, slot, dfr_job_node(job));
     if (run->devices.taker[index] == 0)
         dfr_queue_push(run->devices.arrived, job); /* has room for every job: never full */
-    dfr_wake_one(&run->threads.wakes[run->devices.taker[index]]);
+    dfr_wake_unit(run, run->devices.taker[index]);
 }

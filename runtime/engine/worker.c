@@ -38,13 +38,16 @@ static double join_gang(struct df_run *run, struct dfr_worker *w)
 {
     double begin_s = dfr_clock_s();
 
+    if (run->rehearsal)
+        dfr_rehearsal_join(run->rehearsal);
     if (w->deque) {
         if (w->kept != DFR_NO_JOB)
             dfr_deque_push(w->deque, w->kept);
         w->kept = DFR_NO_JOB;
         dfr_deque_leave(w->deque);
     }
-    dfr_gang_join(run->threads.gang, w);
+    if (dfr_gang_join(run->threads.gang, w) && run->rehearsal)
+        dfr_rehearsal_part(run->rehearsal, false);
     if (w->deque)
         dfr_deque_enter(w->deque, run->threads.fences);
     return dfr_clock_s() - begin_s;
@@ -54,6 +57,8 @@ static bool lead_gang(struct df_run *run, struct dfr_worker *w)
 {
     double begin_s = dfr_clock_s();
     bool complete = dfr_gang_lead(run->threads.gang, w, w->call.threads);
+    if (run->rehearsal)
+        dfr_rehearsal_lead(run->rehearsal);
     w->busy_s -= dfr_clock_s() - begin_s;
     return complete;
 }
@@ -75,6 +80,8 @@ static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
     double begin_s;
 
     call->failed = false;
+    if (run->rehearsal)
+        dfr_rehearsal_take(run->rehearsal, dfr_job_slot(call->job), dfr_job_node(call->job));
     call->threads = run->threads.gang ? threads_of(run, call->job) : 1;
     if (w->deque)
         dfr_deque_leave(w->deque);
@@ -85,6 +92,8 @@ static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
     if (w->row)
         dfr_trace_add(w->row, dfr_job_node(call->job), call->wave, begin_s, dfr_clock_s(),
                       run->graph->works[run->graph->nodes[dfr_job_node(call->job)].work].job_bytes);
+    if (call->threads > 1 && run->rehearsal)
+        dfr_rehearsal_part(run->rehearsal, true);
     if (call->threads > 1)
         dfr_gang_end(run->threads.gang);
     if (w->deque)
@@ -143,6 +152,8 @@ static bool enough_staged(const struct df_run *run)
 
 static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
 {
+    if (run->rehearsal)
+        dfr_rehearsal_settle(run->rehearsal, w->unit);
     for (;;) {
         if (w->kept != DFR_NO_JOB) {
             *job = w->kept;
@@ -275,7 +286,11 @@ static __attribute__((noinline)) void run_any(struct df_run *run, struct dfr_wor
 static void be_busy(struct df_run *run, struct dfr_worker *w, uint64_t job, struct dfr_idle *idle)
 {
     uint64_t before = w->jobs;
-    double begin_s = dfr_clock_s();
+    double begin_s;
+
+    if (run->rehearsal)                 /* its first job begins when its causes were there, not when it was seen */
+        dfr_rehearsal_take(run->rehearsal, dfr_job_slot(job), dfr_job_node(job));
+    begin_s = dfr_clock_s();
 
     if (!w->deque || !run->memory.tokens || run->watch.trace || run->threads.gang)
         run_any(run, w, job);

@@ -46,7 +46,7 @@ static void freed(void *arg, void *address, uint64_t bytes)
 
 static void answered(void *arg, uint32_t memory)
 {
-    dfr_wake_one(&((struct dfr_gpu *)arg)->run->threads.wakes[memory]);
+    dfr_wake_unit(((struct dfr_gpu *)arg)->run, memory);
 }
 
 static uint64_t next_use(void *arg, uint32_t block)
@@ -108,10 +108,11 @@ static int open_device(struct dfr_gpu *gpu, struct df_error *error)
         .pool_bytes = run->devices.rooms[gpu->unit].pool_bytes,
         .compute_streams = run->devices.jobs,
         .check = run->options.emu_check,
+        .rehearsal = run->rehearsal,
         .wakeup = gpu_wakeup,
         .wakeup_arg = &run->threads.wakes[gpu->unit],
     };
-    gpu->origin_s = dfr_clock_s();
+    gpu->origin_s = run->rehearsal ? 0 : dfr_clock_s();
     return run->devices.ops->open(gpu->unit - 1, &config, &gpu->device, error);
 }
 

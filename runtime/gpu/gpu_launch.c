@@ -72,14 +72,15 @@ int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call
     const struct df_work *work = &g->works[node->work];
     uint32_t stream = DFR_STREAM_COMPUTE + j->stream;
     struct dfr_launch launch = {
-        .fn = dfr_device_function(ops, &run->options, &g->functions[node->kernel]),
+        .fn = run->rehearsal ? NULL : dfr_device_function(ops, &run->options, &g->functions[node->kernel]),
         .call = call, .dims = (const size_t *)(g->dims + work->first_dim), .ports = ports,
-        .scalars = run->memory.scalars + work->first_scalar, .result = result, .ranges = ranges,
+        .scalars = run->rehearsal ? NULL : run->memory.scalars + work->first_scalar, .result = result, .ranges = ranges,
         .n_ranges = kernel->n_ports, .node_name = name, .broken = &gpu->broken,
+        .seconds = run->choice.time_s[(size_t)gpu->unit * g->n_works + node->work],
     };
     int status;
 
-    if (kernel->flags & DF_KERNEL_COPY)
+    if (kernel->flags & DF_KERNEL_COPY && !run->rehearsal)
         return ops->copy(gpu->device, DFR_COPY_D2D, ports[1], ports[0], g->port_bytes[work->first_port], stream, error);
     status = ops->launch(gpu->device, &launch, stream, error);
     note_first(gpu, node->kernel, j->stream);

@@ -70,7 +70,7 @@ static bool ask_peer(struct dfr_gpu *gpu, const struct dfm_piece *piece, uint32_
         return true;
     m = (uint32_t)__builtin_ctz(holders & gpu->peers);
     dfm_cache_post_fetch(run->memory.space->caches[m], waiter);
-    dfr_wake_one(&run->threads.wakes[m]);
+    dfr_wake_unit(run, m);
     return true;
 }
 
@@ -137,11 +137,15 @@ static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
 
     if (gpu->n_jobs - gpu->n_ahead >= room(gpu))
         return false;
+    if (run->rehearsal)
+        dfr_rehearsal_settle(run->rehearsal, gpu->unit);
     if (!run->choice.policy->pop(run->choice.state, w->index, &job)) {
         if (gpu->n_jobs - gpu->n_ahead < gpu->flight.jobs)
             dfr_flight_starved(&gpu->flight);
         return false;
     }
+    if (run->rehearsal)
+        dfr_rehearsal_take(run->rehearsal, dfr_job_slot(job), dfr_job_node(job));
     while (gpu->jobs[i].state != GPU_EMPTY)
         i++;
     j = &gpu->jobs[i];
@@ -246,6 +250,8 @@ static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job 
         begin_s = gpu->origin_s + device_begin_s + j->part * part_s;
         end_s = gpu->origin_s + device_end_s - (j->parts - 1 - j->part) * part_s;
     }
+    if (gpu->run->rehearsal)
+        dfr_rehearsal_ended(gpu->run->rehearsal, dfr_job_slot(j->job), dfr_job_node(j->job), end_s);
     w->jobs++;
     w->busy_s += fmax(0.0, end_s - fmax(begin_s, gpu->computed_until_s)); /* streams overlap; time counts once */
     gpu->computed_until_s = fmax(gpu->computed_until_s, end_s);
@@ -322,6 +328,8 @@ static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
     struct df_error error;
     bool progress = false;
 
+    if (gpu->run->rehearsal)
+        dfr_rehearsal_listen(gpu->run->rehearsal, gpu->unit);
     if (dfm_cache_poll(gpu->cache, &progress, &error) != DF_OK) {
         dfr_gpu_copies_failed(gpu, &error);
         return true;
@@ -339,7 +347,10 @@ static void rest(struct dfr_gpu *gpu, uint32_t key, double since_s, int64_t *pau
     struct dfr_wake *wake = &gpu->run->threads.wakes[gpu->unit];
     bool busy = gpu->n_jobs > 0 || dfm_cache_busy(gpu->cache);
 
-    if (!busy || gpu->device->ops->can_wakeup) {
+    if (busy && gpu->device->ops->next_event_s) {
+        double next_s = gpu->device->ops->next_event_s(gpu->device);
+        dfr_wake_sleep(wake, key, next_s < 1e9 ? (int64_t)(next_s * 1e9) : -1);
+    } else if (!busy || gpu->device->ops->can_wakeup) {
         dfr_wake_sleep(wake, key, -1);
     } else if (gpu->run->threads.spins > 0 && dfr_clock_s() < since_s + SPIN_S) {
         dfr_wake_cancel(wake, key);
@@ -411,7 +422,8 @@ void *dfr_gpu_main(void *arg)
 
     prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); /* without this a pause of 2 µs takes 50 µs */
     bind_near(gpu);
-    calibrate(gpu);
+    if (!w->run->rehearsal)             /* a rehearsed device has the clock of its worker */
+        calibrate(gpu);
     pthread_cleanup_push(drain, gpu->device); /* also if a kernel ends this thread */
     work(gpu, w);
     pthread_cleanup_pop(1);

@@ -47,6 +47,8 @@ const char *dfr_option_name(size_t i);
 
 /* args_values.c. The name behind --device=; false: none of auto, none, emu, cuda, sim. */
 bool dfr_parse_device(const char *text, enum df_device_kind *device);
+/* "10x" behind --rehearse=, or NULL for --rehearse alone: df_options.rehearse. DF_E_ARGUMENT with the sentence. */
+int dfr_parse_rehearse(const char *name, const char *text, double *scale, struct df_error *error);
 bool dfr_parse_evict(const char *text, int *evict); /* DF_EVICT_… */
 
 #endif

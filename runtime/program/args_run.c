@@ -42,6 +42,11 @@ static int set_platform(struct dfr_command_line *line, const char *name, const c
     return DF_OK;
 }
 
+static int set_rehearse(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return dfr_parse_rehearse(name, text, &line->options.rehearse, error);
+}
+
 static int set_stats(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     if (text && strcmp(text, "json"))
@@ -91,6 +96,8 @@ const struct dfr_option dfr_options_run[] = {
     { "workers", "N", "CPU workers (default: cores less one per GPU in use)", set_workers, 0 },
     { "inflight", "N", "waves in flight (default: the program chooses)", set_inflight, 0 },
     { "platform", "FILE", "the machine to plan for and to emulate, as a platform declaration", set_platform, 0 },
+    { "rehearse", "[10x]", "no kernel is called: kernels and copies are waits of their times on the platform, 10 times as "
+      "long; the figures are given at 1x (default: a scale at which waiting is exact)", set_rehearse, 0 },
     { "guard", "on|off", "gp leaves its plan if times turn out to be wrong (default on)", set_guard, 0 },
     { "dl", NULL, "data locality: after a job, a GPU prefers one that reads what it made", DFR_FLAG(locality) },
     { "prefetch", NULL, "with policies that decide late: a GPU takes jobs early, to load their data",

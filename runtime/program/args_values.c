@@ -49,6 +49,18 @@ int dfr_parse_on_off(const char *name, const char *text, int *value, struct df_e
     return DF_OK;
 }
 
+int dfr_parse_rehearse(const char *name, const char *text, double *scale, struct df_error *error)
+{
+    char *end = NULL;
+    double x = text ? strtod(text, &end) : DF_REHEARSE;
+
+    if (text && (end == text || strcmp(end, "x") || strchr(" \t\n+-iInN", *text) || !(x >= 1e-9 && x <= 1e9)))
+        return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is not a scale; write how many times longer the waits are, "
+                                               "as in 10x or 0.5x", name, text);
+    *scale = x;
+    return DF_OK;
+}
+
 static const char *const device_names[] = {
     [DF_DEVICE_AUTO] = "auto", [DF_DEVICE_NONE] = "none", [DF_DEVICE_EMU] = "emu", [DF_DEVICE_CUDA] = "cuda",
     [DF_DEVICE_SIM] = "sim"

@@ -11,12 +11,14 @@
 #include "runtime/device/can_run.h"
 #include "runtime/engine/log.h"
 #include "runtime/start/run_machine.h"
+#include "runtime/start/run_rehearse.h"
 #include "runtime/start/size.h"
 
 enum warning { W_HINT_NO_GPU, W_HINT_NO_CODE, W_HINT_CLASS, W_TOO_LARGE, N_WARNINGS };
 
 struct admission {
     struct df_run *run;
+    const struct df_times *times;       /* of a rehearsal: they say what can run where, and not the code; else NULL */
     uint32_t count[N_WARNINGS], first[N_WARNINGS]; /* how many nodes each warning is about, and the first of them */
     uint64_t first_bytes;               /* what the first node needs that is too large */
 };
@@ -110,6 +112,8 @@ static int apply_host_memory(const struct admission *a, uint32_t node, uint32_t 
 {
     const struct df_graph *g = a->run->graph;
 
+    if (a->times)                       /* its memory is never touched */
+        return DF_OK;
     if (!(*units & 1u) || g->works[g->nodes[node].work].job_bytes <= dfr_host_bytes())
         return DF_OK;
     if (!(*units & all_gpus(a->run)))
@@ -121,7 +125,7 @@ static int apply_host_memory(const struct admission *a, uint32_t node, uint32_t 
 static int admit_node(struct admission *a, uint32_t node, struct df_error *error)
 {
     struct df_run *run = a->run;
-    uint32_t units = units_with_code(run, node);
+    uint32_t units = a->times ? dfr_rehearse_units(run, a->times, node) : units_with_code(run, node);
     int status;
 
     if (dfr_buffers_spare(run, node)) {
@@ -131,7 +135,8 @@ static int admit_node(struct admission *a, uint32_t node, struct df_error *error
     if (units == 0) {
         const struct df_kernel *k = &run->graph->kernels[run->graph->nodes[node].kernel];
         return refuse(run, node,
-                      k->code_classes == 0    ? "it has a cost only and no code"
+                      a->times                ? "no unit of the platform has a time for it"
+                      : k->code_classes == 0  ? "it has a cost only and no code"
                       : run->machine.n_gpus ? "this program has no variant of it for the devices present"
                                             : "it has no cpu variant, and there is no GPU",
                       error);
@@ -172,21 +177,26 @@ int dfr_admit(struct df_run *run, struct df_error *error)
 {
     struct admission a = { .run = run };
     const struct df_graph *g = run->graph;
+    struct df_times own = { 0 };
     uint32_t any = 0;
+    int status = DF_OK;
 
     run->choice.able = malloc((g->n_nodes + 1) * sizeof *run->choice.able);
     if (!run->choice.able)
         return dfr_error_memory(error);
-    if (!g->functions && g->n_nodes > 0)
+    if (run->options.rehearse != 0)
+        status = dfr_machine_times(run, &a.times, &own, error);
+    else if (!g->functions && g->n_nodes > 0)
         return dfr_error(error, DF_E_REFUSED, "this graph has costs only and no code: it can be studied, not run");
-    for (uint32_t v = 0; v < g->n_nodes; v++) {
-        int status = admit_node(&a, v, error);
-        if (status != DF_OK)
-            return status;
+    for (uint32_t v = 0; v < g->n_nodes && status == DF_OK; v++) {
+        status = admit_node(&a, v, error);
         any |= run->choice.able[v];
     }
+    dfr_times_free(&own);
+    if (status != DF_OK)
+        return status;
     say_all(&a);
-    if (run->options.device == DF_DEVICE_AUTO && !(any & all_gpus(run)))
+    if (run->options.rehearse == 0 && run->options.device == DF_DEVICE_AUTO && !(any & all_gpus(run)))
         run->machine.n_gpus = 0;
     return DF_OK;
 }

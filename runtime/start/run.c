@@ -20,6 +20,7 @@
 #include "runtime/start/learn.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/start/run_machine.h"
+#include "runtime/start/run_rehearse.h"
 #include "runtime/start/size.h"
 #include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
@@ -56,7 +57,7 @@ static double now_s(void *arg)
 
 static void wake_unit(void *arg, uint32_t unit)
 {
-    dfr_wake_one(&((struct df_run *)arg)->threads.wakes[unit]);
+    dfr_wake_unit(arg, unit);
 }
 
 static double steady_s(void *arg, uint32_t unit)
@@ -122,6 +123,7 @@ static void run_free(struct df_run *run)
         free(run->threads.workers[i].ports);
         free(run->threads.workers[i].tmp);
     }
+    free(run->threads.starter.ports);
     free(run->threads.workers);
     free(run->threads.wakes);
     free(run->devices.missing);
@@ -143,6 +145,7 @@ static void run_free(struct df_run *run)
     free(run->choice.time_s);
     dfr_trace_destroy(run->watch.trace);
     dfr_rooms_free(run);
+    dfr_rehearsal_destroy(run->rehearsal);
     dfr_plan_free(run->plan.own);
     free(run);
 }
@@ -178,6 +181,8 @@ static int prepare(struct df_run *run, struct df_error *error)
 
     if (run->options.check_variants)
         status = dfr_check_find(run, error);            /* devices.check_ops; the run is serial and on the host then */
+    if (run->options.rehearse != 0)
+        status = dfr_rehearse_admit(run, error);        /* or what it asks for cannot be rehearsed */
     set_limit(run);                                     /* firing.limit: how many waves */
     if (status != DF_OK ||
         (status = find_policy(run, error)) != DF_OK ||          /* choice.policy, if one was asked for */
@@ -188,6 +193,7 @@ static int prepare(struct df_run *run, struct df_error *error)
     dfr_machine_number(run);                            /* machine: units and workers have their numbers */
     if ((status = dfr_machine_plan(run, error)) != DF_OK ||     /* choice.time_s, choice.policy for good, plan */
         (status = dfr_size(run, error)) != DF_OK ||             /* inflight, devices.rooms: what memory is used for */
+        (status = dfr_rehearse_create(run, error)) != DF_OK ||  /* rehearsal, if the run is one */
         (status = dfr_engine_create(run, error)) != DF_OK ||    /* firing: counters, slots */
         (status = dfr_run_make_wakes(run, error)) != DF_OK ||   /* threads.wakes */
         (status = dfr_run_make_staging(run, error)) != DF_OK || /* devices: tables of data on its way */
@@ -199,8 +205,11 @@ static int prepare(struct df_run *run, struct df_error *error)
                                                                  * choice.state */
         (status = tell_gpus_order(run, error)) != DF_OK ||      /* the GPUs know what comes next on them */
         (status = dfr_run_make_gang_and_cores(run, error)) != DF_OK || /* threads.gang, machine.cores */
-        (status = dfr_inspect_create(run, error)) != DF_OK ||   /* watch.inspect */
-        (status = dfr_scalars_create(run->graph, run->options.args, &run->memory.scalars, error)) != DF_OK)
+        (status = dfr_inspect_create(run, error)) != DF_OK)     /* watch.inspect */
+        return status;
+    if (run->rehearsal)
+        return DF_OK;                                           /* kernels are not called, so they get no arguments */
+    if ((status = dfr_scalars_create(run->graph, run->options.args, &run->memory.scalars, error)) != DF_OK)
         return status;
     return dfr_engine_codes(run, error);                /* firing.codes: what kernels are called with */
 }
@@ -227,12 +236,14 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
     if (status != DF_OK)
         goto free_run;
     dfr_run_name_rows(run);
+    dfr_rehearse_begin(run);
     run->watch.started_s = dfr_clock_s();
     status = dfr_inspect_start(run, error);
     if (status != DF_OK)
         goto free_run;
     if (!run->threads.list)
         dfr_engine_start(run, &run->threads.starter);
+    dfr_nominal_enter(NULL);
     status = dfr_run_start_threads(run, error);
     if (status != DF_OK)
         goto free_run;
@@ -280,6 +291,10 @@ static void fill_stats(const struct df_run *run, struct df_stats *stats)
         last_s = fmax(last_s, w->last_s);
     }
     stats->makespan_s = stats->jobs ? last_s - first_s : 0;
+    if (run->rehearsal) {               /* from time 0, as in virtual time; jobs without a worker count */
+        stats->makespan_s = dfr_rehearsal_end_s(run->rehearsal);
+        dfr_rehearsal_stats(run->rehearsal, stats);
+    }
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
         dfr_gpu_stats(run->devices.gpus[u], &stats->memories[u - 1]);
 }

@@ -14,6 +14,7 @@
 #include "runtime/engine/log.h"
 #include "runtime/policy/policy_default.h"
 #include "runtime/start/given.h"
+#include "runtime/start/run_rehearse.h"
 
 /* ---- devices ---- */
 
@@ -85,6 +86,8 @@ static int describe_gpu(struct df_run *run, const struct df_platform *described,
 static uint32_t choose_workers(const struct df_run *run)
 {
     uint32_t cores = dfr_cores_count(), n = run->options.workers;
+    if (n == 0 && run->options.rehearse != 0)
+        n = run->machine.platform.units[0].workers;
     if (n == 0)
         n = cores > run->machine.n_gpus ? cores - run->machine.n_gpus : 1;
     return n < DF_MAX_WORKERS - DF_MAX_UNITS ? n : DF_MAX_WORKERS - DF_MAX_UNITS;
@@ -97,6 +100,8 @@ int dfr_machine_find(struct df_run *run, struct df_error *error)
 
     if (!described && run->options.plan)
         described = &run->options.plan->platform;
+    if (run->options.rehearse != 0)
+        return dfr_rehearse_machine(run, described, error);
     status = find_devices(run, described, error);
     if (status != DF_OK)
         return status;
@@ -142,7 +147,7 @@ static void fill_times(struct df_run *run, const struct df_times *times)
 {
     uint32_t n_works = run->graph->n_works;
     for (uint32_t u = 0; u < run->machine.n_units; u++) {
-        uint32_t cls = run->machine.platform.units[u].cls;
+        uint32_t cls = dfr_times_class(times, run->graph, &run->machine.platform, run->machine.platform.units[u].cls);
         for (uint32_t k = 0; k < n_works; k++) {
             double s = cls < times->n_classes ? times->time_s[(size_t)cls * n_works + k] : NAN;
             for (uint32_t c = 0; isnan(s) && c < times->n_classes; c++)
@@ -159,8 +164,7 @@ static const struct df_times *known_times(const struct df_run *run)
     return plan && plan->times.time_s && plan->times.n_works == run->graph->n_works ? &plan->times : NULL;
 }
 
-/* The caller frees *own with dfr_times_free(). */
-static int find_times(const struct df_run *run, const struct df_times **times, struct df_times *own,
+int dfr_machine_times(const struct df_run *run, const struct df_times **times, struct df_times *own,
                       struct df_error *error)
 {
     memset(own, 0, sizeof *own);
@@ -268,7 +272,7 @@ int dfr_machine_places(struct df_run *run, const struct df_plan **result, struct
     if (!run->choice.policy->needs_plan && !run->plan.online && !usable(run, plan)) {
         if (!planner || !planner->make)
             return DF_OK;
-        status = find_times(run, &times, &own, error);
+        status = dfr_machine_times(run, &times, &own, error);
         if (status == DF_OK)
             status = dfr_given_make(run, times, &given, error);
         if (status == DF_OK) {          /* the run can do without a plan that cannot be made */
@@ -294,7 +298,7 @@ int dfr_machine_plan(struct df_run *run, struct df_error *error)
     run->choice.time_s = malloc(((size_t)run->machine.n_units * run->graph->n_works + 1) * sizeof *run->choice.time_s);
     if (!run->choice.time_s)
         return dfr_error_memory(error);
-    status = find_times(run, &times, &own, error);
+    status = dfr_machine_times(run, &times, &own, error);
     if (status == DF_OK)
         status = dfr_given_make(run, times, &given, error);
     if (status == DF_OK) {

@@ -14,6 +14,11 @@ void dfr_machine_number(struct df_run *run);
 /* Fills run->choice.time_s. Makes run->plan.own if the policy needs a plan and the options' one is not usable. */
 int dfr_machine_plan(struct df_run *run, struct df_error *error);
 
+/* The times that are known of the graph's works. The caller frees *own with dfr_times_free(); it is empty if *times is
+ * not made for this call. */
+int dfr_machine_times(const struct df_run *run, const struct df_times **times, struct df_times *own,
+                      struct df_error *error);
+
 /* admit.c. Fills run->choice.able: the units that may run each node, by code, hints and memory. DF_E_REFUSED if a
  * node can run nowhere; the message names it. Sets n_gpus to 0 if the device is auto and no node can use one. */
 int dfr_admit(struct df_run *run, struct df_error *error);

@@ -88,8 +88,14 @@ static int make_space(struct df_run *run, struct df_error *error)
         config.wave = dfr_run_wave_of;
         config.wave_arg = run;
     }
+    if (run->options.rehearse != 0) {   /* addresses that nobody may touch */
+        config.pinned = run->devices.ops;
+        config.pinned_limit_bytes = UINT64_MAX;
+    }
     if (run->machine.n_gpus > 0) {
         config.n_waiters = (g->n_in_values + dfr_buffers_count(run)) * (run->inflight + 1);
+    }
+    if (run->machine.n_gpus > 0 && run->options.rehearse == 0) {
         config.pinned = run->devices.ops;
         config.pinned_limit_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
     }

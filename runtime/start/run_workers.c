@@ -38,6 +38,7 @@ static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index
     w->call.job = DFR_NO_JOB;
     w->first_s = w->last_s = -1;
     w->kept = w->ready = DFR_NO_JOB;
+    w->free_jobs = DFR_NO_REHEARSED;
     w->alone = run->machine.n_workers == 1;
 }
 
@@ -53,12 +54,12 @@ int dfr_run_make_workers(struct df_run *run, struct df_error *error)
     for (uint32_t k = 0; k < g->n_kernels; k++)
         n_ports = g->kernels[k].n_ports > n_ports ? g->kernels[k].n_ports : n_ports;
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (run->choice.able[v] & 1 && (bytes = g->works[g->nodes[v].work].tmp_bytes) > tmp_bytes)
+        if (run->options.rehearse == 0 && run->choice.able[v] & 1 && (bytes = g->works[g->nodes[v].work].tmp_bytes) > tmp_bytes)
             tmp_bytes = bytes;
     for (uint32_t i = 0; i < run->machine.n_workers; i++) {
         struct dfr_worker *w = &run->threads.workers[i];
         init_worker(run, w, i, run->machine.unit_of[i]);
-        if (i >= run->machine.n_cpu_workers)
+        if (i >= run->machine.n_cpu_workers && run->options.rehearse == 0)
             continue;
         w->ports = calloc(n_ports, sizeof *w->ports);
         w->tmp = tmp_bytes ? aligned_alloc(4096, (tmp_bytes + 4095) / 4096 * 4096) : NULL;
@@ -66,6 +67,8 @@ int dfr_run_make_workers(struct df_run *run, struct df_error *error)
             return dfr_error_memory(error);
     }
     init_worker(run, &run->threads.starter, DFR_NOBODY, UINT32_MAX);
+    if (run->options.rehearse != 0 && !(run->threads.starter.ports = calloc(n_ports, sizeof(void *))))
+        return dfr_error_memory(error);
     return DF_OK;
 }
 
@@ -83,6 +86,8 @@ int dfr_run_make_gang_and_cores(struct df_run *run, struct df_error *error)
         if (!run->threads.gang)
             return dfr_error_memory(error);
     }
+    if (run->options.rehearse != 0)     /* its threads wait, and compute nothing */
+        return DF_OK;
     if (!gangs && threads == cores && run->machine.n_cpu_workers > 1)
         run->machine.cores = dfr_cores_create();
     run->threads.spins = threads <= cores ? SPINS : 0;
@@ -101,7 +106,9 @@ static void choose_loop(struct df_run *run)
 {
     bool alone = run->machine.n_workers == 1;
 
-    if (alone && !run->watch.trace && !run->options.serial && !dfr_inspect_wanted(run))
+    if (run->options.rehearse != 0)
+        set_loop(run, DFR_LOOP_POLICY, "a rehearsal asks the policy for each job");
+    else if (alone && !run->watch.trace && !run->options.serial && !dfr_inspect_wanted(run))
         set_loop(run, DFR_LOOP_LIST, "one worker has one order, found before the run");
     else if (run->machine.n_gpus == 0 && run->choice.policy->any_worker)
         set_loop(run, DFR_LOOP_DEQUES, "the policy lets any worker run any job");
@@ -157,6 +164,10 @@ static void *worker_thread(void *arg)
     struct dfr_worker *w = arg;
     struct dfr_crash_frame frame;
     dfr_crash_enter(&frame, w->index < w->run->machine.n_cpu_workers ? &w->call : NULL);
+    if (w->run->rehearsal) {
+        dfr_nominal_enter(dfr_rehearsal_nominal(w->run->rehearsal));
+        dfr_nominal_be_prompt();
+    }
     pthread_cleanup_push(thread_ends, w->run);
     thread_main(w->run, w->index)(w);
     pthread_cleanup_pop(0);

@@ -260,7 +260,7 @@ static uint64_t slot_bytes(const struct df_run *run)
     if (run->machine.n_gpus > 0)
         bytes += (uint64_t)g->n_nodes * 32 + (uint64_t)g->n_in_values * 8 +
                  (uint64_t)g->n_values * 16 * run->machine.n_gpus;
-    for (uint32_t x = 0; x < g->n_values; x++)
+    for (uint32_t x = 0; x < g->n_values && run->options.rehearse == 0; x++)
         bytes = sum(bytes, dfr_buffers_lent(run, x) ? 0 : g->values[x].bytes);
     return bytes ? bytes : 1;
 }
@@ -317,6 +317,8 @@ static void size_gpu_jobs(struct df_run *run)
     uint64_t tmp = 1;
     if (n == 0 && run->machine.n_gpus)
         n = run->machine.platform.units[1].jobs;
+    if (n == 0 && run->options.rehearse != 0)
+        n = 1;                          /* as in virtual time */
     run->devices.jobs_found = n == 0 || n == DF_FIND_JOBS;
     if (run->devices.jobs_found) {
         for (uint32_t v = 0; v < run->graph->n_works; v++)

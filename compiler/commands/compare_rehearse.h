@@ -1,0 +1,32 @@
+/* compare_rehearse.h - `dfc compare --rehearse`: runs of a graph that call no kernel (docs/rehearse.md). They go on in dfc
+ * itself: no program is made, so a graph with costs and no code will do.
+ *
+ * Errors:   functions that give bool give false after they have reported why.
+ */
+#ifndef DFC_COMPARE_REHEARSE_H
+#define DFC_COMPARE_REHEARSE_H
+
+#include "compiler/commands/compare_stats.h"
+#include "compiler/load/load.h"
+
+struct dfc_rehearsal {                  /* of one policy */
+    const char *policy;
+    struct df_plan *plan;               /* made by the policy; else one that has times and platform alone */
+    bool places;                        /* the plan has places */
+    double scale;                       /* as asked for; after the first run, the one that was taken */
+    uint32_t waves, inflight;           /* inflight: after the first run */
+    double predicted_s;
+};
+
+/* Plans for the policy, on the loaded platform. scale: as in struct df_options. */
+bool dfc_rehearsal_make(const struct dfc_common *common, const struct dfc_loaded *loaded, const char *policy,
+                        uint32_t waves, double scale, struct dfc_rehearsal *rehearsal);
+/* One run. */
+bool dfc_rehearsal_run(const struct dfc_common *common, const struct dfc_loaded *loaded,
+                       struct dfc_rehearsal *rehearsal, struct dfc_run_stats *stats);
+/* Fills predicted_s: the makespan in virtual time. Called after a run. */
+bool dfc_rehearsal_predict(const struct dfc_common *common, const struct dfc_loaded *loaded,
+                           struct dfc_rehearsal *rehearsal);
+void dfc_rehearsal_free(struct dfc_rehearsal *rehearsal);
+
+#endif

@@ -1,0 +1,262 @@
+/* rehearsal.c - when jobs begin and end in a rehearsed run, and how late the threads are that wait for it
+ * (rehearsal.h). */
+#include "runtime/rehearse/rehearsal.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
+
+#define STEPS 16                        /* buckets of lateness for each power of two of microseconds */
+#define BUCKETS (STEPS * 32)
+
+struct dfr_rehearsal {
+    struct dfr_nominal nominal;
+    const struct df_graph *graph;
+    uint32_t n_slots;
+    _Atomic double *cause_s, *end_s;    /* by job: slot * n_nodes + node; once nodes have slot n_slots */
+    uint64_t *next;                     /* by job: the lists of dfr_rehearsal_push() */
+    _Atomic double told_s[DF_MAX_UNITS];
+    _Atomic double last_s;              /* the latest end of a job */
+    _Atomic double joined_s, parted_s;  /* of the gang */
+    _Atomic uint64_t late[BUCKETS];     /* wake-ups, by lateness */
+    _Atomic uint64_t n_late;            /* those later than DFR_LATE_S */
+    _Atomic double worst_s;
+};
+
+/* ---- making ---- */
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int dfr_rehearsal_scale(const double *job_s, uint32_t n_nodes, double run_s, double *scale, struct df_error *error)
+{
+    double *sorted = malloc(((size_t)n_nodes + 1) * sizeof *sorted);
+    uint32_t n = 0;
+
+    if (!sorted)
+        return dfr_error_memory(error);
+    for (uint32_t v = 0; v < n_nodes; v++)
+        if (job_s[v] > 0)
+            sorted[n++] = job_s[v];
+    qsort(sorted, n, sizeof *sorted, compare);
+    *scale = n ? DFR_REHEARSED_JOB_S / sorted[n / 2] : 1;
+    if (run_s > 0)
+        *scale = fmin(*scale, DFR_REHEARSED_RUN_S / run_s);
+    free(sorted);
+    return DF_OK;
+}
+
+int dfr_rehearsal_create(const struct df_graph *graph, uint32_t n_slots, double scale, struct dfr_rehearsal **rehearsal,
+                         struct df_error *error)
+{
+    struct dfr_rehearsal *r = calloc(1, sizeof *r);
+    size_t n = ((size_t)n_slots + 1) * graph->n_nodes + 1;
+
+    if (!r)
+        return dfr_error_memory(error);
+    r->nominal.scale = scale;
+    r->graph = graph;
+    r->n_slots = n_slots;
+    r->cause_s = calloc(n, sizeof *r->cause_s); /* all bits zero: 0.0 */
+    r->end_s = calloc(n, sizeof *r->end_s);
+    r->next = calloc(n, sizeof *r->next);
+    if (!r->cause_s || !r->end_s || !r->next) {
+        dfr_rehearsal_destroy(r);
+        return dfr_error_memory(error);
+    }
+    *rehearsal = r;
+    return DF_OK;
+}
+
+void dfr_rehearsal_destroy(struct dfr_rehearsal *r)
+{
+    if (!r)
+        return;
+    free((void *)r->cause_s);
+    free((void *)r->end_s);
+    free(r->next);
+    free(r);
+}
+
+void dfr_rehearsal_begin(struct dfr_rehearsal *r, double ahead_s)
+{
+    r->nominal.origin_s = dfr_clock_s() + ahead_s;
+}
+
+const struct dfr_nominal *dfr_rehearsal_nominal(const struct dfr_rehearsal *r)
+{
+    return &r->nominal;
+}
+
+/* ---- times ---- */
+
+/* What these times belong to is handed from thread to thread with release and acquire by whoever calls (the counters of
+ * releases, the policy's queue). So the times themselves need no order. */
+static double load(const _Atomic double *x)
+{
+    return atomic_load_explicit((_Atomic double *)x, memory_order_relaxed);
+}
+
+static void store(_Atomic double *x, double value)
+{
+    atomic_store_explicit(x, value, memory_order_relaxed);
+}
+
+static void raise(_Atomic double *x, double value)
+{
+    double old = load(x);
+    while (old < value && !atomic_compare_exchange_weak_explicit(x, &old, value, memory_order_relaxed,
+                                                                 memory_order_relaxed))
+        ;
+}
+
+static size_t index_of(const struct dfr_rehearsal *r, uint32_t slot, uint32_t node)
+{
+    return (size_t)slot * r->graph->n_nodes + node;
+}
+
+void dfr_rehearsal_ready(struct dfr_rehearsal *r, uint32_t slot, uint32_t node, bool now)
+{
+    const struct df_graph *g = r->graph;
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+    double cause_s = 0;
+
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
+        uint32_t producer = g->values[in[k]].producer;
+        bool once = g->nodes[producer].flags & DF_NODE_ONCE;
+        cause_s = fmax(cause_s, load(&r->end_s[index_of(r, once ? r->n_slots : slot, producer)]));
+        now = now || (once && slot != r->n_slots);  /* it may have waited for the wave, too */
+    }
+    if (now || df_node_n_in(g, node) == 0)
+        cause_s = fmax(cause_s, dfr_nominal_moment_s());
+    store(&r->cause_s[index_of(r, slot, node)], cause_s);
+}
+
+void dfr_rehearsal_arrived(struct dfr_rehearsal *r, uint32_t slot, uint32_t node)
+{
+    raise(&r->cause_s[index_of(r, slot, node)], dfr_nominal_moment_s());
+}
+
+double dfr_rehearsal_cause_s(const struct dfr_rehearsal *r, uint32_t slot, uint32_t node)
+{
+    return load(&r->cause_s[index_of(r, slot, node)]);
+}
+
+void dfr_rehearsal_take(const struct dfr_rehearsal *r, uint32_t slot, uint32_t node)
+{
+    dfr_nominal_move(dfr_rehearsal_cause_s(r, slot, node), true);
+}
+
+void dfr_rehearsal_wait(struct dfr_rehearsal *r, uint32_t slot, uint32_t node, double seconds)
+{
+    double end_s = dfr_nominal_moment_s() + seconds, late_s = dfr_nominal_sleep(&r->nominal, end_s, 0);
+
+    dfr_rehearsal_late(r, late_s);
+    if (late_s > DFR_FORGIVEN_S)
+        end_s = dfr_nominal_real_s(&r->nominal);
+    dfr_nominal_move(end_s, false);
+    dfr_rehearsal_ended(r, slot, node, end_s);
+}
+
+void dfr_rehearsal_ended(struct dfr_rehearsal *r, uint32_t slot, uint32_t node, double end_s)
+{
+    store(&r->end_s[index_of(r, slot, node)], end_s);
+    raise(&r->last_s, end_s);
+}
+
+double dfr_rehearsal_end_s(const struct dfr_rehearsal *r)
+{
+    return load(&r->last_s);
+}
+
+/* ---- lists ---- */
+
+void dfr_rehearsal_push(struct dfr_rehearsal *r, uint64_t *first, uint64_t job)
+{
+    r->next[index_of(r, (uint32_t)(job >> 32), (uint32_t)job)] = *first;
+    *first = job;
+}
+
+uint64_t dfr_rehearsal_pop(struct dfr_rehearsal *r, uint64_t *first)
+{
+    uint64_t job = *first;
+    if (job != DFR_NO_REHEARSED)
+        *first = r->next[index_of(r, (uint32_t)(job >> 32), (uint32_t)job)];
+    return job;
+}
+
+/* ---- threads that meet ---- */
+
+void dfr_rehearsal_tell(struct dfr_rehearsal *r, uint32_t unit)
+{
+    raise(&r->told_s[unit], dfr_nominal_moment_s());
+}
+
+void dfr_rehearsal_listen(const struct dfr_rehearsal *r, uint32_t unit)
+{
+    dfr_nominal_move(load(&r->told_s[unit]), false);
+}
+
+void dfr_rehearsal_settle(const struct dfr_rehearsal *r, uint32_t unit)
+{
+    dfr_nominal_sleep(&r->nominal, fmax(dfr_nominal_moment_s(), load(&r->told_s[unit])), DFR_SETTLE_S);
+}
+
+void dfr_rehearsal_join(struct dfr_rehearsal *r)
+{
+    raise(&r->joined_s, dfr_nominal_moment_s());
+}
+
+void dfr_rehearsal_lead(const struct dfr_rehearsal *r)
+{
+    dfr_nominal_move(load(&r->joined_s), true);
+}
+
+void dfr_rehearsal_part(struct dfr_rehearsal *r, bool leader)
+{
+    if (leader)
+        raise(&r->parted_s, dfr_nominal_moment_s());
+    else
+        dfr_nominal_move(load(&r->parted_s), false);
+}
+
+/* ---- lateness ---- */
+
+void dfr_rehearsal_late(struct dfr_rehearsal *r, double late_s)
+{
+    double bucket = STEPS * log2(1 + 1e6 * fmax(late_s, 0));
+
+    atomic_fetch_add_explicit(&r->late[bucket < BUCKETS ? (unsigned)bucket : BUCKETS - 1], 1, memory_order_relaxed);
+    if (late_s > DFR_LATE_S)
+        atomic_fetch_add_explicit(&r->n_late, 1, memory_order_relaxed);
+    raise(&r->worst_s, late_s);
+}
+
+/* The lateness that this part of all wake-ups does not exceed: the upper edge of its bucket. */
+static double quantile_s(const struct dfr_rehearsal *r, uint64_t n, double part)
+{
+    uint64_t below = 0;
+    unsigned b = 0;
+
+    while (b < BUCKETS - 1 && (below += r->late[b]) < part * (double)n)
+        b++;
+    return fmin(1e-6 * (exp2((b + 1.0) / STEPS) - 1), load(&r->worst_s));
+}
+
+void dfr_rehearsal_stats(const struct dfr_rehearsal *r, struct df_stats *stats)
+{
+    struct df_rehearsal_stats *s = &stats->rehearsal;
+
+    s->scale = r->nominal.scale;
+    for (unsigned b = 0; b < BUCKETS; b++)
+        s->waits += r->late[b];
+    s->late_median_s = quantile_s(r, s->waits, 0.5);
+    s->late_99_s = quantile_s(r, s->waits, 0.99);
+    s->late_worst_s = load(&r->worst_s);
+    s->n_late = r->n_late;
+}

@@ -1,0 +1,86 @@
+/* rehearsal.h - a run that is rehearsed: the engine, its threads, queues, policies, waves and the bookkeeping of memory
+ * are the real ones, but a kernel is a wait of its expected time, and a copy is a wait of its link's time. Waiting takes
+ * no core, so a machine with any number of workers and devices can be rehearsed on a few cores.
+ *
+ * Room:     runtime/rehearse/ has the times of jobs in a rehearsal, and the back end whose streams only wait
+ *           (rehearse_device.c). It knows graphs and devices, and no run: the engine calls it.
+ * Words:    *Nominal* time is what the rehearsed machine's clock would say (threads/clock.h). The *moment* of a thread
+ *           is the nominal time of what it does. A rehearsal's *scale* is how many real seconds a nominal one takes.
+ * Times:    A job's *cause* is the latest nominal end of the jobs and copies that it waited for. A job begins at the
+ *           later of its cause and the moment of its worker, and ends its expected time after that. The worker sleeps
+ *           until that absolute time, so the lateness of one wake-up is not added to the next one's.
+ * Lateness: a thread that is more than DFR_LATE_S too late has its moment moved to the real time. The others' lateness
+ *           is forgotten. All of it is counted.
+ * Settling: jobs that end at the same moment end a little apart in real time. So a worker waits for DFR_SETTLE_S real
+ *           seconds after a moment before it takes its next job: then it chooses among all jobs of that moment.
+ * Memory:   dfr_rehearsal_create() allocates all, dfr_rehearsal_destroy() frees it. The graph is borrowed.
+ * Threads:  all calls but create, begin, destroy and stats from any thread that has entered.
+ */
+#ifndef DFR_REHEARSAL_H
+#define DFR_REHEARSAL_H
+
+#include "runtime/device/device.h"
+#include "runtime/graph/graph.h"
+#include "runtime/threads/clock.h"
+
+#define DFR_REHEARSED_JOB_S 5e-3        /* without a stated scale: the median job takes so many real seconds, */
+#define DFR_REHEARSED_RUN_S 30.0        /* unless the run would take longer than this */
+
+struct dfr_rehearsal;
+
+/* The scale for a graph if none was stated. job_s: a time for each node; run_s: how long the run will take at most, in
+ * nominal seconds. DF_E_MEMORY. */
+int dfr_rehearsal_scale(const double *job_s, uint32_t n_nodes, double run_s, double *scale, struct df_error *error);
+
+/* n_slots: waves in flight. */
+int dfr_rehearsal_create(const struct df_graph *graph, uint32_t n_slots, double scale, struct dfr_rehearsal **rehearsal,
+                         struct df_error *error);
+void dfr_rehearsal_destroy(struct dfr_rehearsal *r);
+
+/* Nominal time 0 is `ahead_s` real seconds from now. */
+void dfr_rehearsal_begin(struct dfr_rehearsal *r, double ahead_s);
+const struct dfr_nominal *dfr_rehearsal_nominal(const struct dfr_rehearsal *r);
+
+/* ---- jobs; `slot` and `node` as in a policy's job ---- */
+
+/* The job has all that it waited for. `now`: it waited for more than its inputs, for the last of it until this thread's
+ * moment. */
+void dfr_rehearsal_ready(struct dfr_rehearsal *r, uint32_t slot, uint32_t node, bool now);
+/* The job's last input has come by a copy, which this thread has just seen to end. */
+void dfr_rehearsal_arrived(struct dfr_rehearsal *r, uint32_t slot, uint32_t node);
+/* This thread has taken the job: its moment becomes the job's beginning. */
+void dfr_rehearsal_take(const struct dfr_rehearsal *r, uint32_t slot, uint32_t node);
+/* Waits in place of the kernel, and ends the job. */
+void dfr_rehearsal_wait(struct dfr_rehearsal *r, uint32_t slot, uint32_t node, double seconds);
+/* The job has ended at that time. */
+void dfr_rehearsal_ended(struct dfr_rehearsal *r, uint32_t slot, uint32_t node, double end_s);
+double dfr_rehearsal_cause_s(const struct dfr_rehearsal *r, uint32_t slot, uint32_t node);
+
+/* A list of jobs that one thread has to end by itself; *first: DFR_NO_REHEARSED, or the newest one. */
+#define DFR_NO_REHEARSED UINT64_MAX
+void dfr_rehearsal_push(struct dfr_rehearsal *r, uint64_t *first, uint64_t job);
+uint64_t dfr_rehearsal_pop(struct dfr_rehearsal *r, uint64_t *first);
+
+/* ---- threads that meet ---- */
+
+/* This thread makes something known to the workers of the unit, at its moment. */
+void dfr_rehearsal_tell(struct dfr_rehearsal *r, uint32_t unit);
+/* A device's worker looks at what it was told: its moment is not before that. */
+void dfr_rehearsal_listen(const struct dfr_rehearsal *r, uint32_t unit);
+/* Called by a worker of the unit before it takes a job: waits until all of its moment has been seen. */
+void dfr_rehearsal_settle(const struct dfr_rehearsal *r, uint32_t unit);
+
+/* Gangs: a worker joins at its moment; the leader begins when all have joined, and they go on when it has ended. */
+void dfr_rehearsal_join(struct dfr_rehearsal *r);
+void dfr_rehearsal_lead(const struct dfr_rehearsal *r);
+void dfr_rehearsal_part(struct dfr_rehearsal *r, bool leader);
+
+/* ---- what is counted ---- */
+
+/* A thread saw something that happened at `end_s`, so many real seconds too late. */
+void dfr_rehearsal_late(struct dfr_rehearsal *r, double late_s);
+double dfr_rehearsal_end_s(const struct dfr_rehearsal *r); /* of the last job */
+/* Fills stats->rehearsal. */
+void dfr_rehearsal_stats(const struct dfr_rehearsal *r, struct df_stats *stats);
+
+#endif

@@ -1,0 +1,24 @@
+/* run_rehearse.h - the steps of df_run_start() that a rehearsed run has instead of others, or beside them. options.rehearse
+ * says that a run is rehearsed; run->rehearsal is made by dfr_rehearse_create(). */
+#ifndef DFR_RUN_REHEARSE_H
+#define DFR_RUN_REHEARSE_H
+
+#include "runtime/engine/engine.h"
+
+/* DF_E_REFUSED: something is asked for that cannot be rehearsed. */
+int dfr_rehearse_admit(const struct df_run *run, struct df_error *error);
+
+/* As dfr_machine_find(): the machine is the platform as it is described. */
+int dfr_rehearse_machine(struct df_run *run, const struct df_platform *described, struct df_error *error);
+
+/* The units that have a time for the node, a bit each. */
+uint32_t dfr_rehearse_units(const struct df_run *run, const struct df_times *times, uint32_t node);
+
+/* Makes run->rehearsal, and run->watch.call. Needs choice.time_s, choice.able and inflight. Does nothing if the run is
+ * not rehearsed. */
+int dfr_rehearse_create(struct df_run *run, struct df_error *error);
+
+/* Called just before the run's threads start. The calling thread is in nominal time from then on. */
+void dfr_rehearse_begin(struct df_run *run);
+
+#endif

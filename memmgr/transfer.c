@@ -133,6 +133,20 @@ static int prefetch(struct dfm_cache *c, uint32_t block, struct df_error *error)
     return dfm_load_issue(c, e, error);
 }
 
+/* Turns a stack round: the oldest item comes first. */
+static uint32_t oldest_first(uint32_t *next, uint32_t item)
+{
+    uint32_t first = DFM_NONE;
+
+    while (item != DFM_NONE) {
+        uint32_t after = next[item];
+        next[item] = first;
+        first = item;
+        item = after;
+    }
+    return first;
+}
+
 int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error)
 {
     uint32_t ahead = dfm_mail_take(&c->prefetches), asked = dfm_mail_take(&c->fetches), item = dfm_mail_take(&c->frees),
@@ -151,7 +165,7 @@ int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error)
         next = c->space->waiter_next[item];
         status = answer_fetch(c, item, error);
     }
-    for (item = ahead; item != DFM_NONE; item = next) {
+    for (item = oldest_first(c->prefetch_next, ahead); item != DFM_NONE; item = next) {
         next = c->prefetch_next[item];
         atomic_store_explicit(&c->prefetch_posted[item], 0, memory_order_release); /* it may be posted again */
         if (status == DF_OK)

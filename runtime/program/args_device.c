@@ -4,6 +4,7 @@
 #include "runtime/program/args_impl.h"
 #include "runtime/base/error.h"
 #include "runtime/base/text.h"
+#include "runtime/start/run_rehearse.h"
 
 static int set_device(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
@@ -55,7 +56,7 @@ int dfr_devices_together(const struct df_options *o, struct df_error *error)
 {
     if (o->learn && o->device == DF_DEVICE_SIM)
         return dfr_error(error, DF_E_ARGUMENT, "--learn: nothing is measured in the virtual time of --device=sim");
-    return DF_OK;
+    return dfr_rehearse_options(o, error);
 }
 
 const struct dfr_option dfr_options_device[] = {

@@ -73,6 +73,16 @@ static void report_caches(const struct df_stats *s, FILE *out)
     }
 }
 
+static void report_rehearsal(const struct df_rehearsal_stats *r, FILE *out)
+{
+    char median[24], most[24], worst[24];
+    fprintf(out, "rehearsed        at %.4gx; all figures at 1x, but lateness as it was:\n", r->scale);
+    fprintf(out, "wake-ups late    %s (median), %s (99 %%), %s (worst); %" PRIu64 " of %" PRIu64
+            " by more than 1 ms, which count as real\n", dfr_text_seconds(r->late_median_s, median, sizeof median),
+            dfr_text_seconds(r->late_99_s, most, sizeof most), dfr_text_seconds(r->late_worst_s, worst, sizeof worst),
+            r->n_late, r->waits);
+}
+
 void dfr_report_text(const struct df_stats *s, FILE *out)
 {
     char makespan[24];
@@ -84,6 +94,8 @@ void dfr_report_text(const struct df_stats *s, FILE *out)
     fprintf(out, "waves            %" PRIu64 "\n", s->waves);
     fprintf(out, "jobs             %" PRIu64 "\n", s->jobs);
     fprintf(out, "waves in flight  %u\n", s->inflight);
+    if (s->rehearsal.scale > 0)
+        report_rehearsal(&s->rehearsal, out);
     report_workers(s, out);
     if (s->n_memories)
         report_memories(s, out);
@@ -103,6 +115,11 @@ void dfr_report_json(const struct df_stats *s, FILE *out)
         dfr_text_json(out, s->loop_why);
         fputs(", ", out);
     }
+    if (s->rehearsal.scale > 0)
+        fprintf(out, "\"rehearsal\": {\"scale\": %.9g, \"waits\": %" PRIu64 ", \"late\": %" PRIu64
+                ", \"late_median_s\": %.9g, \"late_99_s\": %.9g, \"late_worst_s\": %.9g}, ", s->rehearsal.scale,
+                s->rehearsal.waits, s->rehearsal.n_late, s->rehearsal.late_median_s, s->rehearsal.late_99_s,
+                s->rehearsal.late_worst_s);
     fprintf(out,
             "\"makespan_s\": %.9g, \"waves\": %" PRIu64 ", \"jobs\": %" PRIu64 ", \"inflight\": %u, \"workers\": [",
             s->makespan_s, s->waves, s->jobs, s->inflight);

@@ -236,7 +236,9 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
     if (status != DF_OK)
         goto free_run;
     dfr_run_name_rows(run);
-    dfr_rehearse_begin(run);
+    status = dfr_rehearse_begin(run, error);
+    if (status != DF_OK)
+        goto free_run;
     run->watch.started_s = dfr_clock_s();
     status = dfr_inspect_start(run, error);
     if (status != DF_OK)

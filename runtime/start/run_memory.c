@@ -17,7 +17,7 @@ int dfr_run_make_staging(struct df_run *run, struct df_error *error)
 
     if (run->machine.n_gpus == 0)
         return DF_OK;
-    if (run->choice.policy->units && !dfr_inspect_wanted(run)) {
+    if (run->choice.policy->units && !dfr_inspect_wanted(run) && run->options.rehearse == 0) {
         run->devices.ahead = calloc(n_jobs + 1, sizeof *run->devices.ahead);
         if (!run->devices.ahead)
             return dfr_error_memory(error);

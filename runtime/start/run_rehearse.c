@@ -8,6 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/engine/log.h"
+#include "runtime/policy/order.h"
 #include "runtime/rehearse/rehearse_device.h"
 
 #define START_S 10e-3                   /* real seconds until nominal time 0, in which threads start, */
@@ -27,22 +28,33 @@ static const char *option_of_kernels(const struct df_options *o)
            : o->n_buffers     ? "a buffer of the caller's" : NULL;
 }
 
+int dfr_rehearse_options(const struct df_options *o, struct df_error *error)
+{
+    const char *why = option_of_kernels(o);
+
+    if (o->rehearse == 0)
+        return DF_OK;
+    if (!(o->rehearse > 0 && o->rehearse < INFINITY) && o->rehearse != DF_REHEARSE)
+        return dfr_error(error, DF_E_ARGUMENT, "--rehearse: the scale is a number above 0");
+    if (why)
+        return dfr_error(error, DF_E_ARGUMENT, "--rehearse calls no kernel: it does not go with %s", why);
+    if (o->device != DF_DEVICE_AUTO && o->device != DF_DEVICE_NONE)
+        return dfr_error(error, DF_E_ARGUMENT, "--rehearse has the platform's devices: it does not go with --device, "
+                                               "except for auto and none");
+    return DF_OK;
+}
+
 int dfr_rehearse_admit(const struct df_run *run, struct df_error *error)
 {
     const struct df_options *o = &run->options;
-    const char *why = option_of_kernels(o);
+    int status = dfr_rehearse_options(o, error);
 
-    if (!(o->rehearse > 0 && o->rehearse < INFINITY) && o->rehearse != DF_REHEARSE)
-        return dfr_error(error, DF_E_ARGUMENT, "a rehearsal's scale is a number above 0");
-    if (why)
-        return dfr_error(error, DF_E_REFUSED, "a rehearsal calls no kernel: %s cannot be rehearsed", why);
-    if (o->device != DF_DEVICE_AUTO && o->device != DF_DEVICE_NONE)
-        return dfr_error(error, DF_E_REFUSED, "a rehearsal has the devices of the platform, and no others: "
-                                              "it does not go with another device");
+    if (status != DF_OK)
+        return status;
     for (uint32_t v = 0; v < run->graph->n_nodes && o->waves < 0; v++)
         if (run->graph->kernels[run->graph->nodes[v].kernel].traits & DF_STREAM)
-            return dfr_error(error, DF_E_REFUSED, "when a stream ends is not known in a rehearsal, because no kernel is "
-                                                  "called: say how many waves to run (--waves)");
+            return dfr_error(error, DF_E_REFUSED, "--rehearse calls no kernel, so nobody knows when a stream ends: say how "
+                                                  "many waves to run, as in --waves=100");
     return DF_OK;
 }
 
@@ -160,11 +172,50 @@ int dfr_rehearse_create(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
-void dfr_rehearse_begin(struct df_run *run)
+/* The place of the first job that reads what the node makes, in the order of the device that it runs on. */
+static double first_reader(const struct df_run *run, uint32_t node)
 {
+    const struct df_graph *g = run->graph;
+    double first = g->n_nodes;
+
+    for (uint32_t y = g->nodes[node].first_out; y < g->nodes[node].first_out + df_node_n_out(g, node); y++)
+        for (uint32_t r = g->values[y].first_reader; r < g->values[y].first_reader + g->values[y].n_readers; r++) {
+            uint32_t reader = g->readers[r].node, units = run->choice.policy->units(run->choice.state, 0, reader) & ~1u;
+            if (units)
+                first = fmin(first, run->choice.policy->rank(run->choice.state, (uint32_t)__builtin_ctz(units), reader));
+        }
+    return first;
+}
+
+/* Initial data is sent to the devices in the order in which the sources end that make it. If the policy knows the order
+ * of jobs, the data that is needed first is sent first, as in virtual time. The list of jobs that end by themselves
+ * begins with its newest one, so that one comes last here. */
+static int sort_sources(struct df_run *run, struct df_error *error)
+{
+    const struct dfr_policy *policy = run->choice.policy;
+    double *rank = calloc((size_t)run->graph->n_nodes + 1, sizeof *rank);
+    bool good = rank != NULL;
+
+    for (uint32_t i = 0; good && policy->rank && i < run->firing.n_sources; i++) {
+        uint32_t v = run->firing.sources[i];
+        rank[v] = first_reader(run, v) + (double)v / run->graph->n_nodes;
+    }
+    good = good && dfr_order_sort(run->firing.sources, run->firing.n_sources, rank);
+    free(rank);
+    return good ? DF_OK : dfr_error_memory(error);
+}
+
+int dfr_rehearse_begin(struct df_run *run, struct df_error *error)
+{
+    int status;
+
     if (!run->rehearsal)
-        return;
+        return DF_OK;
+    status = sort_sources(run, error);
+    if (status != DF_OK)
+        return status;
     dfr_log(run, DF_LOG_INFO, "rehearsal: one second takes %.4g s", dfr_rehearsal_nominal(run->rehearsal)->scale);
     dfr_rehearsal_begin(run->rehearsal, START_S + START_THREAD_S * run->machine.n_workers);
     dfr_nominal_enter(dfr_rehearsal_nominal(run->rehearsal));
+    return DF_OK;
 }

@@ -5,7 +5,10 @@
 
 #include "runtime/engine/engine.h"
 
-/* DF_E_REFUSED: something is asked for that cannot be rehearsed. */
+/* Do the options go together? DF_E_ARGUMENT if not. */
+int dfr_rehearse_options(const struct df_options *options, struct df_error *error);
+
+/* DF_E_ARGUMENT, DF_E_REFUSED: something is asked for that cannot be rehearsed. */
 int dfr_rehearse_admit(const struct df_run *run, struct df_error *error);
 
 /* As dfr_machine_find(): the machine is the platform as it is described. */
@@ -19,6 +22,6 @@ uint32_t dfr_rehearse_units(const struct df_run *run, const struct df_times *tim
 int dfr_rehearse_create(struct df_run *run, struct df_error *error);
 
 /* Called just before the run's threads start. The calling thread is in nominal time from then on. */
-void dfr_rehearse_begin(struct df_run *run);
+int dfr_rehearse_begin(struct df_run *run, struct df_error *error);
 
 #endif

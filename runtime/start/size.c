@@ -331,6 +331,8 @@ static void size_gpu_jobs(struct df_run *run)
     run->devices.jobs = n < MAX_GPU_JOBS ? n : MAX_GPU_JOBS;
     run->devices.window = run->choice.policy->pull && !run->options.prefetch ? run->devices.jobs
                                                                              : 2 * run->devices.jobs;
+    if (run->options.rehearse != 0 && !run->options.prefetch)
+        run->devices.window = run->devices.jobs;
 }
 
 /* ---- all of it ---- */

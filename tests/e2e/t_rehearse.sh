@@ -1,0 +1,111 @@
+# --rehearse: waits in place of kernels and copies. Rehearsed makespans are compared with predicted ones, on platforms that this machine
+# is not; refusals; the figures' scale; memory that is never touched.
+graphs=$DF_SOURCE/examples/graphs
+export DFC_PROFILE=/nonexistent/profile.db
+
+# close NAME MOST POLICIES OPTIONS…: each policy's rehearsal is within MOST of its prediction. A run in which this machine was so late that
+# it counts as real says nothing of that, so it is repeated; on a machine that is always late the test is skipped.
+close() {
+    local name=$1 most=$2 policies=$3 try why=; shift 3
+    for try in 1 2 3 4 5 6; do
+        if ! "$DFC" compare "$@" --rehearse --runs=1 --policies="$policies" --csv=c.csv >out 2>err; then
+            fail "$name" "$(cat err)"; return
+        fi
+        why=$(awk -F, -v most="$most" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+            { off = $at["median_s"] / $at["predicted_s"] - 1; late += $at["late"]
+              if (off > most || off < -most) print $1 ": " off }
+            END { if (late) print "late" }' c.csv)
+        case $why in
+        '') pass "$name"; return ;;
+        *late*) ;;
+        *) fail "$name" "$why"; return ;;
+        esac
+    done
+    skip "$name" "this machine is late in each run"
+}
+
+close placed 0.03 gp,heft,peft,gp-thesis,all-cpu "$graphs/cholesky.df" -D T=5 --device=none --workers=8
+close online 0.10 dmda,dmdas,eager,ws "$graphs/cholesky.df" -D T=5 --device=none --workers=8
+close device 0.03 heft,gp-thesis,all-gpu "$graphs/cholesky.df" -D T=5
+close device-online 0.10 dmda,random "$graphs/cholesky.df" -D T=5
+
+# Waves, an ordered node, a gang of three, and a limited memory.
+cat > all.df <<'EOF'
+platform p {
+    cpu host { workers = 6; }
+    gpu a { memory = 24 MB; h2d = 10 GB/s, 10 us; d2h = 10 GB/s, 10 us; peer = 20 GB/s, 5 us; engines = 2; }
+    gpu b { memory = 24 MB; h2d = 10 GB/s, 10 us; d2h = 10 GB/s, 10 us; peer = 20 GB/s, 5 us; engines = 1; }
+}
+kernel make(out v: bytes[k])                cost cpu 2ms;
+kernel twist(in v: bytes[k], out w: bytes[k]) cost cpu 9ms gpu 3ms;
+kernel join(in v: bytes[k], in w: bytes[k], out s: bytes[k])  cost cpu 9ms gpu 3ms;
+kernel last(in v: bytes[k]) ordered        cost cpu 1ms;
+graph main {
+    for i in 0..4 { a[i]: bytes[4000000] = make(); b[i] = twist(a[i]); c[i] = twist(b[i]); s[i] = join(b[i], c[i]); last(s[i]); }
+}
+EOF
+expect waves 0 "1 run of 12 waves" "$DFC" compare all.df --rehearse=1x --runs=1 --waves=12 --policies=heft,dmda,ws,all-gpu --csv=w.csv
+expect jobs 0 '^([^,]+,){10}(240|[0-9]+,)' cat w.csv
+expect all-jobs 0 '^ok$' awk -F, 'NR > 1 && $11 + $12 != 240 { print "jobs: " $0; bad = 1 } END { print bad ? "not ok" : "ok" }' w.csv
+expect evictions 0 '^[1-9]' awk -F, '$1 == "all-gpu" { print $17 }' w.csv
+expect lateness 0 "rehearsed at [0-9.]+x, given at 1x; wake-ups late by" cat out
+expect chart 0 "rehearsed" sh -c '"$DFC" compare all.df --rehearse=1x --runs=1 --policies=heft --svg=r.svg >/dev/null && cat r.svg'
+
+# 10 tokens of 400 GB each: their addresses are reserved, and nothing of them is touched.
+cat > huge.df <<'EOF'
+platform p { cpu host { workers = 40; } gpu a { memory = 64 TB; h2d = 1 PB/s, 1 us; d2h = 1 PB/s, 1 us; engines = 2; } }
+kernel make(out v: bytes[400000000000]) cost cpu 3ms gpu 2ms;
+kernel take(in v: bytes[400000000000])  cost cpu 3ms gpu 2ms;
+graph main { for i in 0..10 { a[i] = make(); take(a[i]); } }
+EOF
+sed -i 's/1 PB/1000000 GB/g' huge.df
+expect huge 0 "^heft" sh -c 'ulimit -t 20; "$DFC" compare huge.df --rehearse=2x --runs=1 --policies=heft,dmda'
+
+# Programs.
+cat > p.df <<'EOF'
+platform p { cpu host { workers = 3; } gpu a { memory = 64 MiB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; engines = 2; } }
+kernel src(out v: i32[k]) stream cpu {{ if (df_wave(call) == 5) return DF_END; v[0] = 1; }} gpu {{ }} cost cpu 1ms gpu 1ms;
+kernel work(in v: i32[k], out w: i32[k]) cpu {{ w[0] = v[0]; }} gpu {{ }} cost cpu 4ms gpu 2ms;
+kernel team(in v: i32[k], out w: i32[k]) threads(3) cpu {{ w[0] = v[0]; }} cost cpu 4ms;
+kernel say(in v: i32[k]) ordered cpu {{ return df_fail(call, "called with %d", v[0]); }} cost cpu 1ms;
+graph main { a: i32[1000] = src(); b = work(a); c = team(b); say(c); }
+EOF
+check make-program "$DFC" p.df -o p --nvcc=none
+expect program 0 "^rehearsed +at 2x" sh -c './p --rehearse=2x --waves=10 --stats --policy=ws 2>&1'
+expect no-output 0 '^$' sh -c './p --rehearse=2x --waves=10 --policy=eager; echo'
+expect all-waves 0 "^waves +10$" sh -c './p --rehearse=2x --waves=10 --stats --policy=dmda 2>&1'
+expect json 0 '"rehearsal": \{"scale": 2, "waits": [0-9]+, "late": [0-9]+, "late_median_s": ' sh -c './p --rehearse=2x --waves=10 --stats=json 2>&1'
+expect chosen 0 "^rehearsed +at [0-9.]+x" sh -c './p --rehearse --waves=10 --stats 2>&1'
+# A trace is at 1x: a job of 4 ms takes 4 ms, and 10 waves on one line of an ordered 1 ms node take at least 10 ms.
+./p --rehearse=5x --waves=10 --policy=heft --trace=t.json
+expect trace 0 '^ok$' python3 - <<'EOF'
+import json
+events = [e for e in json.load(open("t.json"))["traceEvents"] if e.get("ph") == "X"]
+team = [e["dur"] for e in events if "team" in e["name"]]
+good = len(team) == 10 and all(abs(d - 4000) < 5 for d in team)
+print("ok" if good else f"{len(events)} events, {team}")
+EOF
+
+# What cannot be rehearsed.
+expect stream 1 "nobody knows when a stream ends: say how many waves to run" ./p --rehearse
+for option in --check=variants --dump=main/work --poison --watchdog=10s --serial --learn; do
+    expect "no$option" 2 "--rehearse calls no kernel: it does not go with ${option%%=*}" ./p --rehearse --waves=2 $option
+done
+for device in emu cuda sim; do
+    expect "no-$device" 2 "--rehearse has the platform's devices: it does not go with --device" ./p --rehearse --device=$device
+done
+for scale in 0x 10 x -1x nanx infx 1e10x ''; do
+    expect "scale-$scale" 2 "--rehearse: '$scale' is not a scale; write how many times longer" ./p "--rehearse=$scale"
+done
+expect compare-scale 2 "rehearse: 'fast' is not a scale" "$DFC" compare all.df --rehearse=fast
+expect compare-program 2 "no program is made" "$DFC" compare all.df --rehearse -- --seed=3
+expect compare-device 2 "does not go with --device=emu" "$DFC" compare all.df --rehearse --device=emu
+expect compare-waves 2 "--waves" "$DFC" compare all.df --rehearse --waves=0
+cat > many.df <<'EOF'
+platform two { cpu host { workers = 2; } mic mic { workers = 2; memory = 1 GiB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; engines = 2; } }
+kernel make(out v: i32[k]) cost cpu 1ms mic 1ms;
+kernel take(in v: i32[k])  cost cpu 1ms mic 1ms;
+graph main { a: i32[4] = make(); take(a); }
+EOF
+expect many-workers 1 "unit 'mic' of platform 'two' has 2 workers: only devices with one worker can be rehearsed" \
+    "$DFC" compare many.df --rehearse --runs=1 --policies=ws

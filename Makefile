@@ -257,6 +257,10 @@ coverage: deps
 	@python3 tests/coverage.py build/coverage $(if $(UPDATE),docs/results/coverage.md)
 mutate: deps
 	@python3 tests/mutate.py --n=$(or $(N),60) --seed=$(or $(SEED),1) --only='$(ONLY)' --cc='$(CC)'
+# Rehearses the graphs of a folder (DIR) and compares with what is predicted; minutes. RUNS=5 JOBS=4 TABLE=FILE.md
+check-rehearse: deps
+	@$(MAKE) --no-print-directory all
+	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(TABLE),--table=$(TABLE))
 check-model:
 	@tests/model/run.sh $(BUILDDIR)
 gpu-check: deps

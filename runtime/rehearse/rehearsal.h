@@ -1,6 +1,6 @@
-/* rehearsal.h - a run that is rehearsed: the engine, its threads, queues, policies, waves and the bookkeeping of memory
- * are the real ones, but a kernel is a wait of its expected time, and a copy is a wait of its link's time. Waiting takes
- * no core, so a machine with any number of workers and devices can be rehearsed on a few cores.
+/* rehearsal.h - a run that is rehearsed. Its engine, threads, queues, policies, waves and the bookkeeping of memory are
+ * the real ones. But a kernel is a wait of its expected time, and a copy is a wait of its link's time. Waiting takes no
+ * core, so a machine with any number of workers and devices can be rehearsed on a few cores.
  *
  * Room:     runtime/rehearse/ has the times of jobs in a rehearsal, and the back end whose streams only wait
  *           (rehearse_device.c). It knows graphs and devices, and no run: the engine calls it.

@@ -204,7 +204,8 @@ void dfr_rehearsal_listen(const struct dfr_rehearsal *r, uint32_t unit)
 
 void dfr_rehearsal_settle(const struct dfr_rehearsal *r, uint32_t unit)
 {
-    dfr_nominal_sleep(&r->nominal, fmax(dfr_nominal_moment_s(), load(&r->told_s[unit])), DFR_SETTLE_S);
+    double moment_s = fmax(dfr_nominal_moment_s(), load(&r->told_s[unit]));
+    dfr_nominal_sleep(&r->nominal, moment_s, unit == 0 ? 2 * DFR_SETTLE_S : DFR_SETTLE_S);
 }
 
 void dfr_rehearsal_join(struct dfr_rehearsal *r)

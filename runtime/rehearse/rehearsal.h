@@ -12,7 +12,8 @@
  * Lateness: a thread that is more than DFR_LATE_S too late has its moment moved to the real time. The others' lateness
  *           is forgotten. All of it is counted.
  * Settling: jobs that end at the same moment end a little apart in real time. So a worker waits for DFR_SETTLE_S real
- *           seconds after a moment before it takes its next job: then it chooses among all jobs of that moment.
+ *           seconds after a moment before it takes its next job: then it chooses among all jobs of that moment. Workers of
+ *           the host wait for twice as long, so that those of devices choose first, as in virtual time.
  * Memory:   dfr_rehearsal_create() allocates all, dfr_rehearsal_destroy() frees it. The graph is borrowed.
  * Threads:  all calls but create, begin, destroy and stats from any thread that has entered.
  */

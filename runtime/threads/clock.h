@@ -15,9 +15,10 @@ double dfr_clock_s(void);
  * its own from then on: dfr_clock_s() gives the *moment* of this thread, which is the nominal time of what it does now.
  * The moment moves when the thread says so, and when the thread has fallen more than DFR_FORGIVEN_S behind. So the
  * lateness of a wake-up below that is forgotten, and what is later counts as real. */
-#define DFR_SETTLE_S 0.25e-3            /* real seconds in which all that happens at one moment has been seen */
+#define DFR_SETTLE_S 0.5e-3             /* real seconds in which all that happens at one moment has been seen; a worker
+                                         * of the host waits for twice as long */
 #define DFR_LATE_S 1e-3                 /* real seconds beyond which a wake-up counts as late */
-#define DFR_FORGIVEN_S (DFR_SETTLE_S + DFR_LATE_S)
+#define DFR_FORGIVEN_S (2 * DFR_SETTLE_S + DFR_LATE_S)
 
 struct dfr_nominal {
     double origin_s;                    /* the real time of nominal time 0 */

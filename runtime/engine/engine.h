@@ -99,6 +99,7 @@ struct dfr_tokens;
 struct dfr_worker {
     _Alignas(64) struct df_run *run;
     uint32_t index, unit;
+    bool busy;                          /* devices: it has a job, and is counted in n_busy */
     bool alone;                         /* no other worker has a job: counters need no atomic operations (firing.h) */
     uint64_t kept;                      /* the successor to run next, or DFR_NO_JOB */
     struct dfr_deque *deque;            /* its own deque of ready jobs (steal.h); NULL: the policy has them */
@@ -225,6 +226,7 @@ struct dfr_run_devices {                /* all NULL and 0 in a run without devic
     uint32_t *waiter_node;              /* by input of the graph: the node that reads it */
     struct dfr_queue *arrived;          /* staged CPU jobs whose data has come; and kept values that have come */
     _Atomic uint32_t n_staged;          /* CPU jobs that are staged and not yet taken again */
+    _Atomic uint32_t n_busy;            /* CPU workers that have jobs */
     const struct dfr_device_ops *check_ops; /* --check=variants: the back end that runs gpu variants; NULL without it */
 };
 

@@ -142,12 +142,18 @@ static inline __attribute__((always_inline)) void run_job(struct df_run *run, st
 
 /* ---- the next job, from the policy ---- */
 
-/* Jobs whose data is on the way do not keep a worker from other jobs. But with policies that decide late, they must not
- * all be drawn to the host either. */
-static bool enough_staged(const struct df_run *run)
+/* Jobs whose data is on the way do not keep a worker from other jobs. But a policy that decides late gives a job to
+ * whoever asks first. So that jobs are not drawn to the host which a device would take sooner, no more are staged than
+ * workers are without a job: each of them waits for one. */
+static bool enough_staged(const struct df_run *run, const struct dfr_worker *w)
 {
-    return run->choice.policy->pull && atomic_load_explicit(&((struct df_run *)run)->devices.n_staged,
-                                                            memory_order_relaxed) >= 2 * run->machine.n_cpu_workers;
+    struct df_run *r = (struct df_run *)run;
+    uint32_t others;
+
+    if (!run->choice.policy->pull)
+        return false;
+    others = atomic_load_explicit(&r->devices.n_busy, memory_order_relaxed) - w->busy;
+    return atomic_load_explicit(&r->devices.n_staged, memory_order_relaxed) + others >= run->machine.n_cpu_workers;
 }
 
 /* A staged job's data has come. A policy that has placed the jobs has an order for them, too: it gets the job back, so
@@ -177,7 +183,7 @@ static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
             if (give_back_arrived(run, w, *job))
                 continue;
             return true;
-        } else if (enough_staged(run) || !run->choice.policy->pop(run->choice.state, w->index, job)) {
+        } else if (enough_staged(run, w) || !run->choice.policy->pop(run->choice.state, w->index, job)) {
             return false;
         }
         if (run->machine.n_gpus == 0 || !dfr_stage(run, *job, 0))
@@ -297,6 +303,15 @@ static __attribute__((noinline)) void run_any(struct df_run *run, struct dfr_wor
     run_jobs(run, w, job, (struct kind){ .lean = false });
 }
 
+/* Only runs with devices count the workers that have jobs. */
+static void set_busy(struct df_run *run, struct dfr_worker *w, bool busy)
+{
+    if (run->machine.n_gpus == 0)
+        return;
+    w->busy = busy;
+    atomic_fetch_add_explicit(&run->devices.n_busy, busy ? 1u : -1u, memory_order_relaxed);
+}
+
 static void be_busy(struct df_run *run, struct dfr_worker *w, uint64_t job, struct dfr_idle *idle)
 {
     uint64_t before = w->jobs;
@@ -305,7 +320,7 @@ static void be_busy(struct df_run *run, struct dfr_worker *w, uint64_t job, stru
     if (run->rehearsal)                 /* its first job begins when its causes were there, not when it was seen */
         dfr_rehearsal_take(run->rehearsal, dfr_job_slot(job), dfr_job_node(job));
     begin_s = dfr_clock_s();
-
+    set_busy(run, w, true);
     if (!w->deque || !run->memory.tokens || run->watch.trace || run->threads.gang)
         run_any(run, w, job);
     else if (run->graph->n_nodes < LARGE_NODES)
@@ -314,6 +329,7 @@ static void be_busy(struct df_run *run, struct dfr_worker *w, uint64_t job, stru
         run_lean_large(run, w, job);
     if (w->deque)
         w->jobs = atomic_load_explicit(&w->deque->n_done, memory_order_relaxed);
+    set_busy(run, w, false);
     w->last_s = dfr_clock_s();
     w->busy_s += w->last_s - begin_s;
     if (w->first_s < 0)

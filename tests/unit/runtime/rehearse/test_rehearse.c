@@ -1,0 +1,257 @@
+/* test_rehearse.c - the back end of rehearsed devices, and the nominal times of jobs. Nothing here depends on how late this machine is. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "runtime/rehearse/rehearsal.h"
+#include "runtime/rehearse/rehearse_device.h"
+
+#define SCALE 1e-3                      /* real seconds of a nominal one: waits are short */
+
+struct fixture {
+    struct df_graph *graph;
+    struct dfr_rehearsal *rehearsal;
+    struct dfr_device *device, *other;
+};
+
+/* A source and its reader. */
+static struct df_graph *pair(void)
+{
+    struct df_builder *b = df_builder_new("main");
+    const struct df_port_desc out = { "v", DF_OUT, DF_U8, 0 }, in = { "v", DF_IN, DF_U8, 0 };
+    const struct df_kernel_desc make = { .name = "make", .n_ports = 1, .ports = &out };
+    const struct df_kernel_desc take = { .name = "take", .n_ports = 1, .ports = &in };
+    const uint64_t extents[1][DF_MAX_RANK] = { { 1, 1, 1, 1 } };
+    uint32_t k[2], v[2];
+    struct df_graph *graph = NULL;
+
+    assert_int_equal(df_builder_kernel(b, &make, &k[0], NULL), DF_OK);
+    assert_int_equal(df_builder_kernel(b, &take, &k[1], NULL), DF_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(df_builder_node(b, k[i], NULL, extents, NULL, &v[i], NULL), DF_OK);
+    assert_int_equal(df_builder_connect(b, v[0], 0, v[1], 0, NULL), DF_OK);
+    assert_int_equal(df_builder_finish(b, &graph, NULL), DF_OK);
+    df_builder_free(b);
+    return graph;
+}
+
+static struct dfr_device *open_device(struct dfr_rehearsal *r, uint32_t engines)
+{
+    struct df_unit unit = { .name = "a", .workers = 1, .engines = engines, .h2d = { 1e6, 1, 0 }, .d2h = { 1e6, 2, 0 },
+                            .peer = { 2e6, 0, 0 } };
+    struct dfr_device_config config = { .unit = &unit, .pool_bytes = UINT64_C(1) << 40, .compute_streams = 2,
+                                        .rehearsal = r };
+    struct dfr_device *device = NULL;
+
+    assert_int_equal(dfr_rehearse_ops.open(0, &config, &device, NULL), DF_OK);
+    return device;
+}
+
+/* Nominal time 0 was 100 nominal seconds ago, so that all that begins before that time is known at once. */
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    f->graph = pair();
+    assert_int_equal(dfr_rehearsal_create(f->graph, 1, SCALE, &f->rehearsal, NULL), DF_OK);
+    f->device = open_device(f->rehearsal, 2);
+    f->other = open_device(f->rehearsal, 1);
+    dfr_rehearsal_begin(f->rehearsal, -100 * SCALE);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    dfr_nominal_enter(NULL);
+    dfr_rehearse_ops.close(f->device);
+    dfr_rehearse_ops.close(f->other);
+    dfr_rehearsal_destroy(f->rehearsal);
+    df_graph_free(f->graph);
+    free(f);
+    return 0;
+}
+
+static struct dfr_event *record(struct dfr_device *d, uint32_t stream)
+{
+    struct dfr_event *e = NULL;
+    assert_int_equal(d->ops->event_create(d, &e, NULL), DF_OK);
+    assert_int_equal(d->ops->event_record(d, e, stream, NULL), DF_OK);
+    return e;
+}
+
+static void launch(struct dfr_device *d, double seconds, uint32_t stream)
+{
+    struct dfr_launch l = { .seconds = seconds };
+    assert_int_equal(d->ops->launch(d, &l, stream, NULL), DF_OK);
+}
+
+static void copy(struct dfr_device *d, enum dfr_copy kind, uint32_t stream)
+{
+    assert_int_equal(d->ops->copy(d, kind, NULL, NULL, 1000000, stream, NULL), DF_OK);
+}
+
+/* When the command before the event began, counted from `zero_s`; and that it took so long. The event goes. */
+static void took(struct dfr_device *d, struct dfr_event *e, double zero_s, double begin_s, double end_s)
+{
+    bool complete = false;
+    double from_s = NAN, to_s = NAN;
+
+    for (int i = 0; i < 100000 && !complete; i++)
+        assert_int_equal(d->ops->event_query(d, e, &complete, NULL), DF_OK);
+    assert_true(complete);
+    assert_true(d->ops->event_times(d, e, &from_s, &to_s));
+    assert_float_equal(from_s - zero_s, begin_s, 1e-4);
+    assert_float_equal(to_s - zero_s, end_s, 1e-4);
+    d->ops->event_destroy(d, e);
+}
+
+/* This thread's moment when it gives commands: all of them are given at the same one. */
+static double enter(struct fixture *f)
+{
+    dfr_nominal_enter(dfr_rehearsal_nominal(f->rehearsal));
+    dfr_nominal_move(dfr_nominal_real_s(dfr_rehearsal_nominal(f->rehearsal)), false);
+    return dfr_nominal_moment_s();
+}
+
+/* A kernel waits for its copy; the other stream's, given later, goes before it; both directions copy at once. */
+static void test_streams(void **state)
+{
+    struct fixture *f = *state;
+    struct dfr_device *d = f->device;
+    double zero_s = enter(f);
+    struct dfr_event *in, *back, *first, *second;
+
+    copy(d, DFR_COPY_H2D, DFR_STREAM_H2D);
+    in = record(d, DFR_STREAM_H2D);
+    assert_int_equal(d->ops->stream_wait(d, DFR_STREAM_COMPUTE, in, NULL), DF_OK);
+    launch(d, 4, DFR_STREAM_COMPUTE);
+    first = record(d, DFR_STREAM_COMPUTE);
+    launch(d, 3, DFR_STREAM_COMPUTE + 1);
+    second = record(d, DFR_STREAM_COMPUTE + 1);
+    copy(d, DFR_COPY_D2H, DFR_STREAM_D2H);
+    back = record(d, DFR_STREAM_D2H);
+    took(d, second, zero_s, 0, 3);
+    took(d, first, zero_s, 3, 7);
+    took(d, in, zero_s, 0, 2);
+    took(d, back, zero_s, 0, 3);
+    assert_float_equal(dfr_nominal_moment_s() - zero_s, 7, 1e-4);
+}
+
+/* With one engine, the copies of both directions take turns. */
+static void test_one_engine(void **state)
+{
+    struct fixture *f = *state;
+    double zero_s = enter(f);
+    struct dfr_event *in, *back, *peer;
+
+    copy(f->other, DFR_COPY_H2D, DFR_STREAM_H2D);
+    in = record(f->other, DFR_STREAM_H2D);
+    copy(f->other, DFR_COPY_D2H, DFR_STREAM_D2H);
+    back = record(f->other, DFR_STREAM_D2H);
+    assert_true(f->other->ops->connect(f->other, f->device));
+    assert_int_equal(f->other->ops->copy_peer(f->other, f->device, NULL, NULL, 1000000, DFR_STREAM_PEER, NULL), DF_OK);
+    peer = record(f->other, DFR_STREAM_PEER);
+    took(f->other, peer, zero_s, 0, 0.5);
+    took(f->other, in, zero_s, 0, 2);
+    took(f->other, back, zero_s, 2, 5);
+}
+
+/* The worker is told to sleep until the next end, and not beyond one that it has missed. */
+static void test_next_event(void **state)
+{
+    struct fixture *f = *state;
+    struct dfr_device *d = f->device;
+    bool complete = true;
+    struct dfr_event *e;
+
+    enter(f);
+    assert_true(isinf(d->ops->next_event_s(d)));
+    launch(d, 1000, DFR_STREAM_COMPUTE);
+    e = record(d, DFR_STREAM_COMPUTE);
+    assert_int_equal(d->ops->event_query(d, e, &complete, NULL), DF_OK);
+    assert_false(complete);
+    double next_s = d->ops->next_event_s(d);
+    assert_true(next_s <= 1000 * SCALE);
+    d->ops->event_destroy(d, e);
+}
+
+/* A job begins when what it reads was made, and not when it is taken; a job that is taken far too late begins then. */
+static void test_jobs(void **state)
+{
+    struct fixture *f = *state;
+    struct dfr_rehearsal *r = f->rehearsal;
+    const struct dfr_nominal *nominal = dfr_rehearsal_nominal(r);
+
+    dfr_rehearsal_begin(r, 0);
+    dfr_nominal_enter(nominal);
+    dfr_rehearsal_ended(r, 0, 0, 10);
+    dfr_rehearsal_ready(r, 0, 1, false);
+    assert_float_equal(dfr_rehearsal_cause_s(r, 0, 1), 10, 0);
+    dfr_nominal_move(12, false);
+    dfr_rehearsal_arrived(r, 0, 1);
+    assert_float_equal(dfr_rehearsal_cause_s(r, 0, 1), 12, 0);
+    dfr_rehearsal_tell(r, 3);
+    dfr_nominal_enter(nominal);         /* as another thread would */
+    dfr_rehearsal_listen(r, 3);
+    assert_float_equal(dfr_nominal_moment_s(), 12, 0);
+    dfr_nominal_enter(NULL);
+    dfr_rehearsal_begin(r, -50 * SCALE); /* it is 50 s now: more than is forgiven */
+    dfr_nominal_enter(nominal);
+    dfr_rehearsal_take(r, 0, 1);
+    assert_true(dfr_nominal_moment_s() >= 50);
+    assert_float_equal(dfr_rehearsal_end_s(r), 10, 0);
+}
+
+static void test_lateness(void **state)
+{
+    struct fixture *f = *state;
+    struct df_stats *s = calloc(1, sizeof *s);
+
+    for (int i = 0; i < 98; i++)
+        dfr_rehearsal_late(f->rehearsal, 50e-6);
+    dfr_rehearsal_late(f->rehearsal, 900e-6);
+    dfr_rehearsal_late(f->rehearsal, 5e-3);
+    dfr_rehearsal_stats(f->rehearsal, s);
+    assert_int_equal(s->rehearsal.waits, 100);
+    assert_int_equal(s->rehearsal.n_late, 1);
+    assert_float_equal(s->rehearsal.late_median_s, 50e-6, 4e-6);
+    assert_float_equal(s->rehearsal.late_99_s, 900e-6, 50e-6);
+    assert_float_equal(s->rehearsal.late_worst_s, 5e-3, 0);
+    assert_float_equal(s->rehearsal.scale, SCALE, 0);
+    free(s);
+}
+
+/* The median of the jobs that take time lasts 5 ms, but the run no longer than 30 s. */
+static void test_scale(void **state)
+{
+    const double job_s[] = { 0, 1, 0, 4, 2 };
+    double scale = 0;
+
+    (void)state;
+    assert_int_equal(dfr_rehearsal_scale(job_s, 5, 7, &scale, NULL), DF_OK);
+    assert_float_equal(scale, 5e-3 / 2, 1e-12);
+    assert_int_equal(dfr_rehearsal_scale(job_s, 5, 60000, &scale, NULL), DF_OK);
+    assert_float_equal(scale, 30.0 / 60000, 1e-12);
+    assert_int_equal(dfr_rehearsal_scale(job_s, 1, 0, &scale, NULL), DF_OK);
+    assert_float_equal(scale, 1, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_streams, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_engine, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_next_event, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_jobs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lateness, set_up, tear_down),
+        cmocka_unit_test(test_scale),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

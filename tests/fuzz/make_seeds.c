@@ -71,7 +71,8 @@ static void make_known(struct dfw_known *known, struct dfw_kernel_points *kernel
     static char name[] = "add", none[] = "", dims[3][8] = { "k=128", "k=6400", "k=64" };
     static const uint64_t bytes[] = { 1536, 76800, 768 };
     for (unsigned i = 0; i < 3; i++)
-        points[i] = (struct dfw_point){ dims[i], none, bytes[i], 1e-6 + (double)bytes[i] * 1e-9 };
+        points[i] = (struct dfw_point){ dims[i], none, bytes[i], 1e-6 + (double)bytes[i] * 1e-9,
+                                         .demand = { 0 } };
     *kernel = (struct dfw_kernel_points){ name, { { 3, points }, { 1, points } } };
     *known = (struct dfw_known){ .emulated = true, .n_kernels = 1, .kernels = kernel };
 }

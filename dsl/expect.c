@@ -77,7 +77,8 @@ static void simplify(struct dfl_expectation *e, const char *after)
     static const char *const modes[] = {"'in'", "'out'", "'inout'", "'tmp'", "'acc'", NULL};
     static const char *const traits[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'", "'tolerance'", NULL};
     static const char *const only_else[] = {"'else'", NULL};
-    static const char *const continuations[] = {"'['", "'@'", "'split'", "'halo'", "'dynamic'", "':'", "'<<<'", NULL};
+    static const char *const continuations[] = {"'['", "'@'", "'split'", "'halo'", "'dynamic'", "':'", "'<<<'", "'->'",
+                                                NULL};
     static const char *const end[] = {"the end of the file", NULL};
 
     if (has(e, "a name") && has_all(e, soft_words))

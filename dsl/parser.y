@@ -102,7 +102,7 @@ static const struct dfl_tree no_tree = {0};
 %token <name> ORDERED "'ordered'" STREAM "'stream'" ONCE "'once'" SYNC "'sync'" THREADS "'threads'"
 %token <name> TOLERANCE "'tolerance'"
 %token <name> COST "'cost'" SPLIT "'split'" HALO "'halo'" DYNAMIC "'dynamic'"
-%token RANGE "'..'" LAUNCH "'<<<'" LAUNCH_END "'>>>'"
+%token RANGE "'..'" LAUNCH "'<<<'" LAUNCH_END "'>>>'" ARROW "'->'"
 %token LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'"
 
 %left OR
@@ -112,7 +112,7 @@ static const struct dfl_tree no_tree = {0};
 %left '+' '-'
 %left '*' '/' '%'
 
-%type <name> name
+%type <name> name result
 %type <flag> dynamic
 %type <number> number
 %type <tree> expr unary primary exprs exprs_opt dims indices launch launch_opt names
@@ -255,7 +255,7 @@ variant:
 ;
 
 target_call:
-  name launch_opt target_args           { $$ = $3; $$->has_target = true; $$->target = $1;
+  name launch_opt target_args result    { $$ = $3; $$->has_target = true; $$->target = $1; $$->result = $4;
                                           $$->has_launch = $2.e != NULL; $$->launch = dfl_build_exprs($2);
                                           if ($2.e) $$->launch_loc = @2; }
 ;
@@ -270,6 +270,8 @@ target_args:
 | '(' names ')'                         { $$ = dfl_build_variant(r, @$, no_name); $$->has_args = true;
                                           $$->args = dfl_build_exprs($2); }
 ;
+
+result: %empty { $$ = no_name; } | ARROW name { $$ = $2; };
 
 names:
   name                                  { $$ = dfl_build_list(dfl_build_ref(r, $1)); }

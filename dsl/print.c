@@ -197,6 +197,8 @@ static void print_variant(FILE *out, const struct dfl_variant *variant)
         print_exprs(out, "<<<", variant->launch, ">>>");
     if (variant->has_args)
         print_exprs(out, "(", variant->args, ")");
+    if (variant->result.text)
+        fprintf(out, " -> %s", variant->result.text);
 }
 
 static void print_kernel(FILE *out, const struct dfl_kernel *kernel)

@@ -194,6 +194,7 @@ static void c_flags(struct dfc_tools *tools, const struct dfc_common *common, co
     if (options->debug)
         dfc_list_add(flags, "-g");
     dfc_list_add(flags, "-pthread");
+    dfc_list_add(flags, "-Werror=return-type"); /* a kernel without its 'return' would give any status at all */
     if (isatty(STDERR_FILENO))
         dfc_list_add(flags, "-fdiagnostics-color=always");
     dfc_list_add_words(flags, DFC_DEFAULT_CFLAGS);
@@ -218,6 +219,7 @@ static void cu_flags(struct dfc_tools *tools, const struct dfc_common *common, c
     if (options->debug)
         dfc_list_add(flags, "-g"); /* not -lineinfo: it puts the unit's path, which is new in every build, into the
                                     * program */
+    dfc_list_add(flags, "--diag-error=940"); /* nvcc's -Werror=return-type */
     if (!names_architecture(options->nvcc_flags))
         dfc_list_add_words(flags, "-arch=all-major -Wno-deprecated-gpu-targets --threads=0");
     dfc_list_add_words(&defaults, DFC_DEFAULT_CFLAGS);

@@ -6,7 +6,7 @@
  * that it defines are put before the header, because they count only before the first system header.
  *
  * C:        an existing function returns void (which counts as DF_OK) or int. The compiler is asked which it is
- *           (__typeof__).
+ *           (__typeof__). If the call was written with '-> void', any value is ignored.
  * C++:      the same, by overloads. A function that differs from its prototype would be another overload there and no
  *           error. So the unit ends with an assertion that the name means one function.
  */
@@ -121,13 +121,19 @@ static void emit_call_c(FILE *out, const struct dfc_front *front, const struct d
 {
     const char *file = dfl_sink_file_name(front->sink, variant->target.loc.file);
     unsigned line = variant->target.loc.line;
-    fputs("#pragma GCC diagnostic push\n"
-          "#pragma GCC diagnostic error \"-Wimplicit-function-declaration\"\n"
-          "#pragma GCC diagnostic error \"-Wincompatible-pointer-types\"\n"
-          "#pragma GCC diagnostic error \"-Wint-conversion\"\n    typedef __typeof__(\n", out);
+    fprintf(out,
+            "#pragma GCC diagnostic push\n"
+            "#pragma GCC diagnostic error \"-Wimplicit-function-declaration\"\n"
+            "#pragma GCC diagnostic error \"-Wincompatible-pointer-types\"\n"
+            "#pragma GCC diagnostic error \"-Wint-conversion\"\n    %s(\n",
+            variant->result.text ? "(void)" : "typedef __typeof__");
     dfc_emit_line(out, line, file);
     fprintf(out, "%*s", (int)variant->target.loc.col - 1, "");
     emit_arguments(out, front, code, variant, gpu);
+    if (variant->result.text) {
+        fputs(");\n#pragma GCC diagnostic pop\n    return DF_OK;\n", out);
+        return;
+    }
     fputs(") df_result;\n#pragma GCC diagnostic pop\n#pragma GCC diagnostic push\n", out);
     fputs("#pragma GCC diagnostic ignored \"-Wincompatible-pointer-types\"\n"
           "#pragma GCC diagnostic ignored \"-Wint-conversion\"\n",
@@ -135,7 +141,8 @@ static void emit_call_c(FILE *out, const struct dfc_front *front, const struct d
     dfc_emit_line(out, line, file);
     fprintf(out,
             "    _Static_assert(__builtin_types_compatible_p(df_result, int) || "
-            "__builtin_types_compatible_p(df_result, void), \"'%s' returns neither int nor void\");\n",
+            "__builtin_types_compatible_p(df_result, void), \"'%s' returns neither int nor void; -> void after its "
+            "arguments ignores its value\");\n",
             variant->target.text);
     dfc_emit_line(out, line, file);
     fputs("    return __builtin_choose_expr(__builtin_types_compatible_p(df_result, void), (", out);
@@ -150,7 +157,7 @@ static void emit_call_c(FILE *out, const struct dfc_front *front, const struct d
 static void emit_call_cxx(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                           const struct dfl_variant *variant, bool gpu)
 {
-    fputs("    return (\n", out);
+    fprintf(out, "    return (%s\n", variant->result.text ? "(void)" : "");
     dfc_emit_line(out, variant->target.loc.line, dfl_sink_file_name(front->sink, variant->target.loc.file));
     fprintf(out, "%*s", (int)variant->target.loc.col - 1, "");
     emit_arguments(out, front, code, variant, gpu);
@@ -203,7 +210,9 @@ void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const stru
     const struct df_graph *g = front->graph;
     const char *name = df_graph_string(g, g->kernels[code->kernel].name), *cls = gpu ? "gpu" : "cpu";
     /* A name of its own for each prototype: two kernels may call one function with arguments of other types. */
-    fprintf(out, "/* In an object file: taken to return int. */\nextern int df_object_%s_%s(", name, cls);
+    bool is_void = variant->result.text;
+    fprintf(out, "/* In an object file: taken to return %s. */\nextern %s df_object_%s_%s(",
+            is_void ? "nothing" : "int", is_void ? "void" : "int", name, cls);
     if (variant->has_args) {
         for (const struct dfl_expr *a = variant->args; a; a = a->next) {
             emit_argument_type(out, g, code->kernel, a->s);
@@ -220,9 +229,9 @@ void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const stru
     if (asprintf(&own, "df_object_%s_%s", name, cls) < 0)
         return; /* no memory: the unit lacks this function, so compiling it fails with a message */
     call.target.text = own;
-    fputs("    return ", out);
+    fputs(is_void ? "    " : "    return ", out);
     emit_arguments(out, front, code, &call, gpu);
-    fputs(";\n}\n\n", out);
+    fputs(is_void ? ";\n    return DF_OK;\n}\n\n" : ";\n}\n\n", out);
     free(own);
 }
 

@@ -159,6 +159,25 @@ static bool check_target(struct dfc_unit *u, const struct dfc_callee *callee, co
     return ok;
 }
 
+/* What is written after '->': that the function's value is no status. */
+static bool check_result(struct dfc_unit *u, const struct dfl_variant *variant)
+{
+    const struct dfl_name *result = &variant->result;
+    if (!result->text)
+        return true;
+    if (strcmp(result->text, "void") != 0) {
+        dfl_error(u->sink, result->loc, "only 'void' can follow '->', but this is '%s'", result->text);
+        dfl_hint(u->sink, "'-> void' says that the value of '%s' is no status; without it, an int is the status",
+                 variant->target.text);
+        return false;
+    }
+    if (variant->has_launch) {
+        dfl_error(u->sink, result->loc, "a __global__ function gives no value, so '-> void' says nothing");
+        return false;
+    }
+    return true;
+}
+
 /* The class may be what other systems call the cpu or the gpu. */
 static void hint_class(struct dfc_unit *u, const char *cls)
 {
@@ -192,6 +211,7 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
     callee->code_classes |= 1u << (gpu ? DF_CLASS_GPU : DF_CLASS_CPU);
     bool ok = dfc_code_check(u, variant, dir, &callee->code_hash[gpu]);
     ok &= check_target(u, callee, variant, gpu);
+    ok &= check_result(u, variant);
     return dfc_launch_check(u, callee, variant, gpu) && ok;
 }
 

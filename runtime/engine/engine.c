@@ -383,7 +383,9 @@ bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *w, uint32_t node
 /* true: the job succeeded, or it was the end of a stream (*ended). false: it failed, and the run stops. */
 static bool succeeded(struct df_run *run, const struct df_call *call, int code, bool *ended)
 {
-    char text[64];
+    static const char also[] = "; if the .df calls a function whose value is no status, '-> void' after that call says "
+                               "so";
+    char text[256];
     const char *message = call->message;
     bool stream = run->firing.nodes[dfr_job_node(call->job)].flags & DFR_N_STREAM;
 
@@ -393,13 +395,13 @@ static bool succeeded(struct df_run *run, const struct df_call *call, int code, 
     if (!call->failed) {
         message = text;
         if (code == DF_END)
-            snprintf(text, sizeof text, "returned DF_END, which only a stream source may");
+            snprintf(text, sizeof text, "returned %d (DF_END), which only a stream source may%s", code, also);
         else if (code == DF_SKIP)
-            snprintf(text, sizeof text, "returned DF_SKIP, which is not yet supported");
+            snprintf(text, sizeof text, "returned %d (DF_SKIP), which is not yet supported%s", code, also);
         else if (code == DF_FAILED)
-            snprintf(text, sizeof text, "failed and gave no reason");
+            snprintf(text, sizeof text, "returned %d (DF_FAILED) and gave no reason%s", code, also);
         else
-            snprintf(text, sizeof text, "returned %d, which is no DF_... code", code);
+            snprintf(text, sizeof text, "returned %d, which is no DF_... code%s", code, also);
     }
     dfr_engine_fail_job(run, call->job, call->wave, message);
     return false;

@@ -23,7 +23,7 @@ expect profile-fails 1 "^fails: error: node 'main/middle', wave 0: no luck" "$DF
 expect profile-fails-unexplained 1 "^reason: error: node 'main/middle', wave 0: " "$DFC" profile reason.df $quick
 expect no-samples-of-failures 1 "^crash|^dfc: error: the program was ended" "$DFC" profile crash.df $quick
 for a in reason loose; do "$DFC" $a.df -o $a || fail "$a-compiles" "exit $?"; done
-expect reason-missing 1 "^reason: error: node 'main/middle', wave 0: failed and gave no reason" ./reason
+expect reason-missing 1 "^reason: error: node 'main/middle', wave 0: returned 3 \(DF_FAILED\) and gave no reason" ./reason
 expect code-unknown 1 "^loose: error: node 'main/middle', wave 0: returned 42, which is no DF_... code" ./loose
 # What ends the process says whose kernel it was, on the CPU and on the emulated GPU, whichever loop
 # the workers have; the status stays the signal's.

@@ -43,6 +43,19 @@ expect target-error-line 1 '^errors.df\(3\): error' said
 expect launch-arity 1 '^errors.df\(14\): error: too few arguments in function call' said
 expect launch-types 1 '^errors.df\(11\): error: argument of type "size_t".* is incompatible' said
 
+# A kernel or device function without its return; an existing function whose value is no status.
+cat > status.cu <<'X'
+__device__ int forgot(int x) { if (x > 3) return 1; }
+double squares(cudaStream_t, size_t, const int *, int *) { return 0.5; }
+X
+cat > status.df <<'X'
+kernel make(out a: i32[k]) cpu {{ memset(a, 0, k * 4); }};
+kernel square(in a: i32[k], out b: i32[k]) gpu "status.cu": squares(stream, k, a, b) -> void;
+graph main { a: i32[4] = make(); b = square(a); }
+X
+expect forgotten-return 1 '^status.cu\(1\): error: missing return statement' "$DFC" status.df -o status $one
+check no-status "$DFC" status.df -o status $one --nvcc-flags='-arch=compute_80 --diag-suppress=940'
+
 # What a launch is given is worked out on the host: that code is run here, with a launch that only says what it was given.
 cat > extents.df <<'X'
 param tile = 16;

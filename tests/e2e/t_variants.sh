@@ -42,6 +42,25 @@ expect status-type 1 "sdouble.df:3:.*squares_double" "$DFC" sdouble.df -o sdoubl
 printf '%s\n' "$count" "$show" "$(kernel 'cpu "old.c": nowhere(b, a, k)')" "$graph" > nowhere.df
 expect target-missing 1 "^nowhere.df:3:[0-9]+: error: .*nowhere" "$DFC" nowhere.df -o nowhere
 
+# Functions whose value is no status: "-> void" says so, and messages say how.
+build no-status 'cpu "old.c": squares_sum(b, a, k) -> void'
+build no-status-struct 'cpu "old.c": squares_count(b, a, k) -> void'
+build no-status-cpp 'cpu "old.cpp": squares_sum(b, a, k) -> void'
+build void-twice 'cpu "old.c": squares(k, b, a) -> void'
+printf '%s\n' "$count" "$show" "$(kernel 'cpu "old.c": squares_sum(b, a, k)')" "$graph" > sum.df
+check no-status-unsaid-compile "$DFC" sum.df -o sum
+expect no-status-unsaid 1 "^sum: error: node 'main/square', wave 0: returned 34, which is no DF_... code; if the .df calls a function whose value is no status, '-> void' after that call says so$" ./sum
+expect status-type-hint 1 "squares_double.* returns neither int nor void; -> void after its arguments ignores its value" "$DFC" sdouble.df -o sdouble
+
+# A function that may end without its return does not compile, in C and in C++; whoever wants it so says so.
+for suffix in c cpp; do
+    echo "int square_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *b) { (void)call; $body }" > forgot.$suffix
+    printf '%s\n' "$count" "$show" "$(kernel "cpu \"forgot.$suffix\"")" "$graph" > forgot-$suffix.df
+    expect forgotten-return-$suffix 1 "^forgot.$suffix:1:[0-9]+: error: .*return" "$DFC" forgot-$suffix.df -o forgot
+    [ -e forgot ] && fail forgotten-return-$suffix-program "forgot exists" || pass forgotten-return-$suffix-program
+    check forgotten-return-$suffix-wanted "$DFC" forgot-$suffix.df -o wanted-$suffix --cflags=-Wno-error=return-type
+done
+
 # One file used both ways, by two kernels.
 { cat old.c; cat plain.c; } > both.c
 printf '%s\n' "$count" "$show" 'kernel square(in a: i32[k], out b: i32[k]) cpu "both.c";' \
@@ -59,6 +78,7 @@ build object-target 'cpu "old.o": squares_status(b, a, k)'
 rm -f libold.a && ar rcs libold.a old.o plain.o
 build archive 'cpu "libold.a"'
 build archive-target 'cpu "libold.a": squares_status(b, a, k)'
+build object-no-status 'cpu "old.o": squares_sum(b, a, k) -> void'
 
 # A folder of its own: paths are relative to the .df, includes to the file.
 mkdir sub && cp old.c old.h plain.c sub/ && cp void.df sub/void.df

@@ -94,7 +94,7 @@ static const char canonical[] =
     " cost cpu 1.2 ms gpu (2 us + 0.5 ns * k) npu (3);\n"
     "kernel old(in a: f32[k]) ordered sync threads(n / 2) tolerance(0.001, 2 * n) cpu \"o.c\": f(a, k, stream, call)"
     " gpu \"k.cu\": g<<<(k + 1) / 2, 256>>>(a);\n"
-    "kernel bare() cpu \"p.c\": go cpu \"q.c\": go2() gpu \"r.cu\": go3<<<1>>>;\n"
+    "kernel bare() cpu \"p.c\": go cpu \"q.c\": go2() -> void cpu \"q.c\": go4 -> void gpu \"r.cu\": go3<<<1>>>;\n"
     "kernel inline() cpu {{ int x = '}'; { /* }} */ } // }}\n    puts(\"}}\"); }} gpu {{}};\n"
     "kernel wild(inout a: f32, tmp t: u8[4, 4], acc z: f32[2] split y halo 3, in y: f32 split z) cost cpu 0 us;\n"
     "graph inner(in a: vec, out b: f32[n]; k: i32) {\n"

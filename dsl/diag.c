@@ -22,6 +22,7 @@ struct source {
 
 struct dfl_sink {
     FILE *out;
+    const char *program;
     struct source *sources;
     uint32_t n_sources, room;
     unsigned errors, warnings;
@@ -34,6 +35,11 @@ struct dfl_sink *dfl_sink_new(FILE *out)
     if (sink)
         sink->out = out;
     return sink;
+}
+
+void dfl_sink_program(struct dfl_sink *sink, const char *name)
+{
+    sink->program = name;
 }
 
 void dfl_sink_free(struct dfl_sink *sink)
@@ -180,7 +186,7 @@ static void print_caret(FILE *out, const struct line *line, size_t from, size_t 
 static void print_source(const struct dfl_sink *sink, struct dfl_loc loc)
 {
     struct line line;
-    if (loc.file >= sink->n_sources || !line_find(&sink->sources[loc.file], loc.line, &line))
+    if (loc.file >= sink->n_sources || !sink->sources[loc.file].length || !line_find(&sink->sources[loc.file], loc.line, &line))
         return;
     size_t caret = loc.col > 0 ? loc.col - 1 : 0;
     if (caret > line.length)
@@ -217,6 +223,8 @@ static void print_message(const struct dfl_sink *sink, struct dfl_loc loc, const
         if (loc.line > 0)
             fprintf(sink->out, "%u:%u:", (unsigned)loc.line, (unsigned)loc.col);
         fputc(' ', sink->out);
+    } else if (sink->program && strcmp(kind, "note") != 0) {
+        fprintf(sink->out, "%s: ", sink->program);
     }
     print_text(sink, kind, format, args);
     if (loc.file != DFL_NO_FILE && loc.line > 0)

@@ -38,6 +38,9 @@ struct dfl_sink;
 struct dfl_sink *dfl_sink_new(FILE *out); /* out NULL: errors and warnings are counted and not printed */
 void dfl_sink_free(struct dfl_sink *sink);
 
+/* The name that stands before errors and warnings without a place: "dfc: error: …". Borrowed; NULL, as at first: none. */
+void dfl_sink_program(struct dfl_sink *sink, const char *name);
+
 /* Registers a source text under the name shown in messages (copied; text may hold any bytes). Returns its index. */
 uint32_t dfl_sink_file(struct dfl_sink *sink, const char *name, const char *text, size_t length);
 const char *dfl_sink_file_name(const struct dfl_sink *sink, uint32_t file);

@@ -237,6 +237,8 @@ int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const 
     if (!loaded->front->has_dynamic && !dfc_check_room(loaded)) /* with dynamic params, sizes are known only when the
                                                                  * program starts */
         return 1;
+    if (!loaded->front->has_dynamic)
+        dfc_warn_room(loaded);
     bool held = false, good = is_replaceable(output) && ((stem = dfc_stem(common->path)) || no_memory());
     program.stem = stem;
     good = good && prepare(&program) && dfc_output_open(&file, output);

@@ -12,6 +12,8 @@
 #include "compiler/build/emit.h"
 #include "runtime/base/message.h"
 
+#define LARGEST_COMPARED 100000         /* bytes of a log in which repetitions are looked for */
+
 /* ---- the list ---- */
 
 static bool no_memory(void)
@@ -224,17 +226,49 @@ static void command(const struct dfc_program *p, const struct dfc_build_unit *un
     dfc_list_add(argv, "%s", unit->source);
 }
 
+/* Does a new diagnostic begin with this line of a compiler's log? Source lines and carets are indented. */
+static bool begins_diagnostic(const char *line)
+{
+    size_t length = strcspn(line, "\n");
+    return *line != ' ' && (memmem(line, length, "error: ", 7) || memmem(line, length, "warning: ", 9));
+}
+
+/* The end of the diagnostic that begins at `at`, with its source lines and notes. */
+static const char *end_of_diagnostic(const char *at)
+{
+    do {
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    } while (*at && !begins_diagnostic(at));
+    return at;
+}
+
+static bool was_printed(const char *log, const char *from, size_t length)
+{
+    for (const char *at = log, *end; at < from; at = end) {
+        end = end_of_diagnostic(at);
+        if ((size_t)(end - at) == length && memcmp(at, from, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Prints what a compiler said. A diagnostic that is the same text as an earlier one is left out. */
 static void print_log(const char *path)
 {
-    FILE *log = fopen(path, "r");
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t n;
-    while (log && (n = getline(&line, &capacity, log)) > 0)
-        dfr_message_lines(stderr, line, (size_t)n);
-    free(line);
-    if (log)
-        fclose(log);
+    FILE *file = fopen(path, "r");
+    char *log = NULL;
+    size_t room = 0;
+    if (file && getdelim(&log, &room, '\0', file) > 0)
+        for (const char *at = log, *end; *at; at = end) {
+            end = end_of_diagnostic(at);
+            size_t length = (size_t)(end - at);
+            if (at - log > LARGEST_COMPARED || !was_printed(log, at, length))
+                dfr_message_lines(stderr, at, length);
+        }
+    free(log);
+    if (file)
+        fclose(file);
 }
 
 /* Reports what went wrong with one unit. true: nothing did. */

@@ -115,41 +115,47 @@ static void emit_arguments(FILE *out, const struct dfc_front *front, const struc
     fputc(')', out);
 }
 
-/* The call stands in the column in which it was written, so that a caret under it is right. */
+/* Prints the call on a line of its own, in the line and column in which it was written, so that a caret under it is
+ * right. */
+static void emit_placed(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                        const struct dfl_variant *variant, bool gpu)
+{
+    fputc('\n', out);
+    dfc_emit_line(out, variant->target.loc.line, dfl_sink_file_name(front->sink, variant->target.loc.file));
+    fprintf(out, "%*s", (int)variant->target.loc.col - 1, "");
+    emit_arguments(out, front, code, variant, gpu);
+}
+
+/* C has the call three times, since nothing else tells its type. All three stand in one place, so that what the
+ * compiler says of each is the same text, which is shown once (build_units.c). */
 static void emit_call_c(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                         const struct dfl_variant *variant, bool gpu)
 {
-    const char *file = dfl_sink_file_name(front->sink, variant->target.loc.file);
-    unsigned line = variant->target.loc.line;
     fprintf(out,
-            "#pragma GCC diagnostic push\n"
             "#pragma GCC diagnostic error \"-Wimplicit-function-declaration\"\n"
             "#pragma GCC diagnostic error \"-Wincompatible-pointer-types\"\n"
-            "#pragma GCC diagnostic error \"-Wint-conversion\"\n    %s(\n",
+            "#pragma GCC diagnostic error \"-Wint-conversion\"\n    %s(",
             variant->result.text ? "(void)" : "typedef __typeof__");
-    dfc_emit_line(out, line, file);
-    fprintf(out, "%*s", (int)variant->target.loc.col - 1, "");
-    emit_arguments(out, front, code, variant, gpu);
+    emit_placed(out, front, code, variant, gpu);
     if (variant->result.text) {
-        fputs(");\n#pragma GCC diagnostic pop\n    return DF_OK;\n", out);
+        fputs(");\n    return DF_OK;\n", out);
         return;
     }
-    fputs(") df_result;\n#pragma GCC diagnostic pop\n#pragma GCC diagnostic push\n", out);
-    fputs("#pragma GCC diagnostic ignored \"-Wincompatible-pointer-types\"\n"
+    fputs(") df_result;\n"
+          "#pragma GCC diagnostic ignored \"-Wincompatible-pointer-types\"\n"
           "#pragma GCC diagnostic ignored \"-Wint-conversion\"\n",
           out);
-    dfc_emit_line(out, line, file);
+    dfc_emit_line(out, variant->target.loc.line, dfl_sink_file_name(front->sink, variant->target.loc.file));
     fprintf(out,
             "    _Static_assert(__builtin_types_compatible_p(df_result, int) || "
             "__builtin_types_compatible_p(df_result, void), \"'%s' returns neither int nor void; -> void after its "
             "arguments ignores its value\");\n",
             variant->target.text);
-    dfc_emit_line(out, line, file);
     fputs("    return __builtin_choose_expr(__builtin_types_compatible_p(df_result, void), (", out);
-    emit_arguments(out, front, code, variant, gpu);
+    emit_placed(out, front, code, variant, gpu);
     fputs(", DF_OK), ", out);
-    emit_arguments(out, front, code, variant, gpu);
-    fputs(");\n#pragma GCC diagnostic pop\n", out);
+    emit_placed(out, front, code, variant, gpu);
+    fputs(");\n", out);
 }
 
 /* Prints (f(…), df_ok()). If f returns void, the comma is the built-in one and gives DF_OK; if it returns int, the
@@ -157,17 +163,17 @@ static void emit_call_c(FILE *out, const struct dfc_front *front, const struct d
 static void emit_call_cxx(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                           const struct dfl_variant *variant, bool gpu)
 {
-    fprintf(out, "    return (%s\n", variant->result.text ? "(void)" : "");
-    dfc_emit_line(out, variant->target.loc.line, dfl_sink_file_name(front->sink, variant->target.loc.file));
-    fprintf(out, "%*s", (int)variant->target.loc.col - 1, "");
-    emit_arguments(out, front, code, variant, gpu);
+    fprintf(out, "    return (%s", variant->result.text ? "(void)" : "");
+    emit_placed(out, front, code, variant, gpu);
     fputs(", df_generated::ok());\n", out);
 }
 
 static void emit_target(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                         const struct dfl_variant *variant, bool gpu, bool cxx)
 {
-    fputs(cxx ? "extern \"C\" " : "", out);
+    /* If the call is wrong, the function seems to have no 'return': that was said of the call. */
+    fputs(cxx ? "extern \"C\" "
+              : "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wreturn-type\"\n", out);
     dfc_emit_signature(out, front->graph, code->kernel, "df_target_", gpu, true);
     fputs(cxx ? ";\nextern \"C\" " : ";\n", out);
     dfc_emit_signature(out, front->graph, code->kernel, "df_target_", gpu, true);
@@ -177,7 +183,7 @@ static void emit_target(FILE *out, const struct dfc_front *front, const struct d
         dfc_emit_launch(out, front, code, variant);
     else
         (cxx ? emit_call_cxx : emit_call_c)(out, front, code, variant, gpu);
-    fputs("}\n", out);
+    fputs(cxx ? "}\n" : "}\n#pragma GCC diagnostic pop\n", out);
 }
 
 /* Prints the type of one argument, found by its name. */

@@ -37,6 +37,8 @@ static bool emit_ast(const struct dfc_common *common, FILE *out)
         return false;
     }
     struct dfl_sink *sink = dfl_sink_new(stderr);
+    if (sink)
+        dfl_sink_program(sink, "dfc");
     struct dfl_file *file = sink ? dfl_parse(sink, common->path, text, length) : NULL;
     if (!file)
         dfc_error("out of memory");

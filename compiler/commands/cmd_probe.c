@@ -70,6 +70,7 @@ static bool read_emulated(const struct dfc_common *common, struct df_platform *p
         dfc_error("out of memory");
         return false;
     }
+    dfl_sink_program(sink, "dfc");
     bool good = dfc_platform_read(sink, common->platform, platform);
     if (!good)
         dfl_sink_summary(sink);

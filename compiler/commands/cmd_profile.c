@@ -156,6 +156,10 @@ static int parse(int argc, char **argv, struct request *r)
         dfc_error("-o: profile writes to the database; --db=FILE names another one");
         return 2;
     }
+    if (r->common.policy) {
+        dfc_error("--policy: profile runs each kernel by itself, under no policy");
+        return 2;
+    }
     if (r->common.device && strcmp(r->common.device, "sim") == 0) {
         dfc_error("--device=sim: a simulated device has nothing to measure");
         return 2;

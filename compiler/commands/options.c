@@ -24,6 +24,10 @@ int dfc_option_value(const char *name, int argc, char **argv, int *i, const char
     }
     if (word[n] && is_long)
         return 0;
+    if (word[n] == '=') {
+        dfc_error("%s: no '=' stands between %s and its value: write '%s %s'", word, name, name, word + n + 1);
+        return -1;
+    }
     if (word[n]) { /* -Dn=4 */
         *value = word + n;
         return 1;
@@ -34,6 +38,16 @@ int dfc_option_value(const char *name, int argc, char **argv, int *i, const char
     }
     *value = argv[++*i];
     return 1;
+}
+
+/* The same for the name of a file, a folder or a library, which is never empty. */
+static int name_option(const char *name, int argc, char **argv, int *i, const char **value)
+{
+    int taken = dfc_option_value(name, argc, argv, i, value);
+    if (taken <= 0 || **value)
+        return taken;
+    dfc_error("%s needs a name, and this one is empty", name);
+    return -1;
 }
 
 bool dfc_parse_count(const char *name, const char *text, unsigned long least, unsigned long most,
@@ -54,7 +68,8 @@ static int parse_bytes(const char *name, const char *text, uint64_t *bytes)
 {
     if (dfr_parse_size(text, bytes))
         return 1;
-    dfc_error("%s=%s: a size is expected, such as 512MiB or 6GiB", name, text);
+    dfc_error("%s=%s: a size is expected, such as 512MiB or 6GiB; a number alone is bytes, at least %d", name, text,
+              DFR_LEAST_BYTES);
     return -1;
 }
 
@@ -228,7 +243,7 @@ static int text_option(struct dfc_common *common, int argc, char **argv, int *i)
         { "--platform", &common->platform }, { "--policy", &common->policy }, { "-o", &common->output },
     };
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
-        int taken = dfc_option_value(texts[t].name, argc, argv, i, texts[t].text);
+        int taken = name_option(texts[t].name, argc, argv, i, texts[t].text);
         if (taken)
             return taken;
     }
@@ -241,11 +256,11 @@ static int list_option(struct dfc_common *common, int argc, char **argv, int *i)
     int taken;
     if ((taken = dfc_option_value("-D", argc, argv, i, &value)) != 0)
         return taken < 0 ? -1 : define(common, value);
-    if ((taken = dfc_option_value("-I", argc, argv, i, &value)) != 0)
+    if ((taken = name_option("-I", argc, argv, i, &value)) != 0)
         return taken < 0 ? -1 : append(&common->import_dirs, &common->n_import_dirs, value);
-    if ((taken = dfc_option_value("-L", argc, argv, i, &value)) != 0)
+    if ((taken = name_option("-L", argc, argv, i, &value)) != 0)
         return taken < 0 ? -1 : append(&common->lib_dirs, &common->n_lib_dirs, value);
-    if ((taken = dfc_option_value("-l", argc, argv, i, &value)) != 0)
+    if ((taken = name_option("-l", argc, argv, i, &value)) != 0)
         return taken < 0 ? -1 : append(&common->lib_names, &common->n_lib_names, value);
     return 0;
 }

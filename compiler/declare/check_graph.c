@@ -329,7 +329,6 @@ static void hint_main(struct dfc_unit *u)
 
 bool dfc_check_graphs(struct dfc_unit *u)
 {
-    const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
     struct dfr_array edges = { 0 };
     uint32_t n = u->callee_items.n, id, *order = malloc(((size_t)n + 1) * sizeof *order);
     bool ok = order || dfc_no_memory(u);
@@ -343,7 +342,8 @@ bool dfc_check_graphs(struct dfc_unit *u)
     free(order);
     dfr_array_free(&edges);
     if (!dfc_index_find(&u->callees, "main", &id)) {
-        dfl_error(u->sink, nowhere, "no graph 'main' in '%s'", u->options->path);
+        const struct dfl_loc begin = { ((struct dfc_loaded_file *)u->files.items)[0].ast->file, 1, 1, 2 };
+        dfl_error(u->sink, begin, "no graph 'main' in '%s'", u->options->path);
         hint_main(u);
         ok = false;
     } else if (!dfc_callees(u)[id].graph) {

@@ -190,6 +190,12 @@ static bool enter_platform(struct dfc_unit *u, const struct dfl_decl *decl, stru
             dfl_note(u->sink, ((struct dfl_loc *)first->items)[i], "the first is here");
             return true;
         }
+    if (u->platforms.n) {
+        dfl_error(u->sink, decl->name.loc, "a program is planned for one platform, and this is the second");
+        dfl_note(u->sink, ((struct dfl_loc *)first->items)[0], "the first is here");
+        dfl_hint(u->sink, "keep each machine in a file of its own, and name one by --platform=FILE");
+        return true;
+    }
     struct df_platform platform;
     if (!dfc_platform_convert(u->sink, decl->platform, &platform))
         return true;
@@ -423,7 +429,48 @@ static bool check_callees(struct dfc_unit *u)
     return !u->no_memory;
 }
 
+/* ---- classes that nothing runs on ---- */
+
+static bool is_served(struct dfc_unit *u, const char *cls)
+{
+    uint32_t id, classes = 0;
+    bool emulated = u->options->emu_all && strcmp(cls, "gpu") == 0;
+    for (uint32_t i = 0; i < u->callee_items.n; i++)
+        classes |= dfc_callees(u)[i].code_classes | dfc_callees(u)[i].cost_classes;
+    return emulated || strcmp(cls, "cpu") == 0 || (dfc_index_find(&u->classes, cls, &id) && classes >> id & 1);
+}
+
+/* Warns, once for each class of a declared platform, that no kernel can run there. */
+static void check_classes(struct dfc_unit *u, const struct dfl_platform *platform)
+{
+    uint32_t id;
+    for (const struct dfl_device *device = platform->devices; device; device = device->next) {
+        const struct dfl_device *first = platform->devices;
+        while (strcmp(first->cls.text, device->cls.text) != 0)
+            first = first->next;
+        if (first == device && !is_served(u, device->cls.text)) {
+            dfl_warning(u->sink, device->cls.loc, "nothing can run on '%s': no kernel has %sa cost on class '%s'",
+                        device->name.text, strcmp(device->cls.text, "gpu") == 0 ? "a gpu variant or " : "",
+                        device->cls.text);
+            if (!dfc_index_find(&u->classes, device->cls.text, &id))
+                dfc_hint_name(u, device->cls.text, dfc_index_names(&u->classes), u->classes.names.n);
+        }
+    }
+}
+
+static bool check_platforms(struct dfc_unit *u)
+{
+    bool any = u->kernels.n > 0 && dfl_sink_errors(u->sink) == 0; /* a file may hold a platform alone, for --platform */
+    for (uint32_t f = 0; f < u->files.n && any; f++) {
+        const struct dfl_decl *decl = ((struct dfc_loaded_file *)u->files.items)[f].ast->decls;
+        for (; decl; decl = decl->next)
+            if (decl->kind == DFL_PLATFORM)
+                check_classes(u, decl->platform);
+    }
+    return true;
+}
+
 bool dfc_declare(struct dfc_unit *u)
 {
-    return enter_all(u) && evaluate_params(u) && evaluate_types(u) && check_callees(u);
+    return enter_all(u) && evaluate_params(u) && evaluate_types(u) && check_callees(u) && check_platforms(u);
 }

@@ -298,7 +298,15 @@ bool dfc_platform_read(struct dfl_sink *sink, const char *path, struct df_platfo
         decl = decl->next;
     bool ok = dfl_sink_errors(sink) == before;
     if (ok && !decl)
-        dfl_error(sink, nowhere, "'%s' declares no platform", path);
+        dfl_error(sink, (struct dfl_loc){ file->file, 1, 1, 2 }, "'%s' declares no platform", path);
+    const struct dfl_decl *second = decl ? decl->next : NULL;
+    while (second && second->kind != DFL_PLATFORM)
+        second = second->next;
+    if (ok && second) {
+        dfl_error(sink, second->name.loc, "a file for --platform declares one platform, and this is the second");
+        dfl_note(sink, decl->name.loc, "the first is here");
+        ok = false;
+    }
     ok = ok && decl && dfc_platform_convert(sink, decl->platform, platform);
     dfl_file_free(file);
     return ok;

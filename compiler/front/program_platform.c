@@ -5,12 +5,14 @@
 
 #include "compiler/front/front.h"
 #include "runtime/base/error.h"
+#include "runtime/engine/log.h"
 
 int dfc_program_platform(const char *path, struct df_platform *platform, struct df_error *error)
 {
     struct dfl_sink *sink = dfl_sink_new(stderr);
     if (!sink)
         return dfr_error_memory(error);
+    dfl_sink_program(sink, dfr_program_name());
     bool good = dfc_platform_read(sink, path, platform);
     dfl_sink_summary(sink);
     dfl_sink_free(sink);

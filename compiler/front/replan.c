@@ -16,6 +16,7 @@
 
 #include "profiles/estimate/known.h"
 #include "runtime/base/error.h"
+#include "runtime/engine/log.h"
 #include "runtime/graph/image.h"
 
 /* ---- the graph ---- */
@@ -79,6 +80,7 @@ static int make_graph(struct dfc_pack *pack, const struct values *values, struct
         free(said);
         return dfr_error_memory(error);
     }
+    dfl_sink_program(sink, dfr_program_name());
     bool ok = dfc_front_run(sink, &options, &front);
     dfl_sink_summary(sink);
     dfl_sink_free(sink);

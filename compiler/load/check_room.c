@@ -1,10 +1,13 @@
 /* check_room.c - reports nodes that fit into no unit's memory on this platform, at the place where they are called. A
- * program with such a node could not run there.
+ * program with such a node could not run there. If the platform does not say how much memory its host has, a warning
+ * compares with this machine's.
  */
 #include <string.h>
 
 #include "compiler/load/load.h"
 #include "partition/model/model.h"
+#include "runtime/base/text.h"
+#include "runtime/engine/host_room.h"
 
 /* The place of the node's call. Its file is one of the sources, which the sink knows by name. */
 static struct dfl_loc loc_of(const struct dfc_loaded *loaded, const struct df_node *node)
@@ -46,4 +49,29 @@ bool dfc_check_room(const struct dfc_loaded *loaded)
     if (first != DF_NONE)
         report(loaded, &model, first, more);
     return first == DF_NONE;
+}
+
+/* Is one job too large for the host, and can it run nowhere else? */
+static bool is_too_large_here(const struct dfc_loaded *loaded, const struct df_node *node)
+{
+    const struct df_graph *g = loaded->front->graph;
+    uint64_t bytes = g->works[node->work].job_bytes;
+    return g->kernels[node->kernel].code_classes == 1u << DF_CLASS_CPU && bytes > dfr_host_bytes() &&
+           bytes > loaded->platform.units[0].memory_bytes;
+}
+
+void dfc_warn_room(const struct dfc_loaded *loaded)
+{
+    const struct df_graph *g = loaded->front->graph;
+    char name[256], need[16], have[16];
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        if (!is_too_large_here(loaded, &g->nodes[v]))
+            continue;
+        df_node_name(g, v, name, sizeof name);
+        dfl_warning(loaded->sink, loc_of(loaded, &g->nodes[v]),
+                    "the program cannot run on this machine: one job of '%s' needs %s of memory, and it has %s", name,
+                    dfr_text_bytes(g->works[g->nodes[v].work].job_bytes, need, sizeof need),
+                    dfr_text_bytes(dfr_host_bytes(), have, sizeof have));
+        return;
+    }
 }

@@ -56,6 +56,9 @@ bool dfc_align_classes(struct df_platform *platform, const struct df_graph *grap
 
 /* Has some unit of the platform enough memory for each node's job? false: reported, at the call's place. */
 bool dfc_check_room(const struct dfc_loaded *loaded);
+/* Warns of the first node whose job needs more memory than this machine has and can run on the host alone, unless the
+ * platform says that its host has as much. */
+void dfc_warn_room(const struct dfc_loaded *loaded);
 /* Reports what opening the database took over from the files that programs wrote with --learn. NULL: does nothing. */
 void dfc_report_learned(const struct dfw_db *db);
 /* Warns if rows of the database were passed over, because their numbers make no sense. db NULL allowed. */

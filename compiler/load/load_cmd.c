@@ -55,6 +55,22 @@ static bool probed(struct dfw_db *db, bool emulated, struct df_platform *platfor
     return found;
 }
 
+/* Warns of classes of a --platform file on which nothing of this graph can run. A GPU without work is no mistake there:
+ * the machine has it. */
+static void warn_classes(const struct dfc_common *common, const struct df_platform *platform, const struct df_graph *g)
+{
+    for (uint32_t p = 0; p < platform->n_classes; p++) {
+        bool served = p == DF_CLASS_CPU || p == DF_CLASS_GPU;
+        for (uint32_t c = 0; c < g->n_classes; c++)
+            for (uint32_t k = 0; k < g->n_kernels; k++)
+                served |= (g->kernels[k].code_classes | g->kernels[k].cost_classes) >> c & 1 &&
+                          strcmp(platform->class_names[p], df_graph_string(g, g->class_names[c])) == 0;
+        if (!served)
+            dfc_warning("--platform=%s: nothing can run on class '%s': no kernel has a cost on it", common->platform,
+                        platform->class_names[p]);
+    }
+}
+
 static bool choose_platform(const struct dfc_common *common, struct dfw_db *db, struct dfc_loaded *loaded)
 {
     const struct dfc_front *front = loaded->front;
@@ -63,6 +79,7 @@ static bool choose_platform(const struct dfc_common *common, struct dfw_db *db, 
         loaded->platform_source = "file";
         if (!dfc_platform_read(loaded->sink, common->platform, &loaded->platform))
             return false;
+        warn_classes(common, &loaded->platform, front->graph);
     } else if (front->n_platforms) {
         loaded->platform_source = "graph";
         loaded->platform = front->platforms[0];
@@ -156,6 +173,7 @@ static bool run_front(const struct dfc_common *common, bool need_code, struct df
         .defines = common->defines, .n_defines = common->n_defines,
         .import_dirs = common->import_dirs, .n_import_dirs = common->n_import_dirs,
         .need_code_files = need_code,
+        .emu_all = common->emu_all,
     };
     return dfc_front_run(loaded->sink, &options, &loaded->front) && (!need_code || check_code(loaded));
 }
@@ -205,6 +223,7 @@ bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_
         dfc_error("out of memory");
         return false;
     }
+    dfl_sink_program(loaded->sink, "dfc");
     return (run_front(common, need_code, loaded) && dfc_output_check(common, loaded, common->output)) ||
            give_up(loaded);
 }

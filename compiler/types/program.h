@@ -25,6 +25,7 @@ struct dfc_front_options {
     void *read_arg;
     const char *const *import_dirs;     /* -I, searched after the importing file's own folder */
     size_t n_import_dirs;
+    bool emu_all;                       /* the emulated GPU runs cpu variants too, so a gpu has work without gpu code */
     bool need_code_files;               /* check that variants' files exist (for -o; --emit=graph does not need them) */
 };
 

@@ -37,7 +37,7 @@ bool dfr_parse_size(const char *text, uint64_t *bytes)
             return false;
         if (fraction)
             result += (uint64_t)(strtod(text + digits, NULL) * (double)units[i].bytes);
-        if (!result || result > INT64_MAX)
+        if (!result || result > INT64_MAX || (!*unit && result < DFR_LEAST_BYTES))
             return false;
         *bytes = result;
         return true;

@@ -7,8 +7,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A number of bytes, or a number with kB, MB, GB, TB, KiB, MiB, GiB or TiB; a space may stand between them. false: the
- * text is no size, or the size is 0, or it is 2^63 or more. */
+/* A number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB; a space may stand between them. A number alone is bytes, at
+ * least DFR_LEAST_BYTES: fewer than a page, and a unit was forgotten. false: the text is no size, or the size is 0, or
+ * it is 2^63 or more. */
+#define DFR_LEAST_BYTES 4096
 bool dfr_parse_size(const char *text, uint64_t *bytes);
 
 /* A number with s, ms, us, ns, min (or m) or h, as in 30s or 1.5min. false: the text is no time, or the time is 0, or

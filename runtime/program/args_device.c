@@ -34,7 +34,8 @@ static int set_gpu_mem(struct dfr_command_line *line, const char *name, const ch
     if (dfr_parse_size(text, &line->options.gpu_mem_bytes))
         return DF_OK;
     return dfr_error(error, DF_E_ARGUMENT,
-                     "--%s: '%s' is not a size; write bytes, or a number with kB, MB, GB, KiB, MiB or GiB", name, text);
+                     "--%s: '%s' is not a size; write a number with B, kB, MB, GB, KiB, MiB or GiB, or bytes alone, at "
+                     "least %d", name, text, DFR_LEAST_BYTES);
 }
 
 static int set_evict(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)

@@ -112,6 +112,9 @@ static int run_graph(const struct df_graph *graph, const struct dfr_command_line
     struct df_run *handle;
     int rc;
     if (line->options.device == DF_DEVICE_SIM) {
+        if (line->stats == DFR_STATS_NONE && !line->options.trace_path && line->options.log_level >= DF_LOG_WARNING)
+            fprintf(stderr, "%s: warning: --device=sim runs no kernel and nobody sees what it predicts: --stats or "
+                            "--trace=FILE shows it\n", dfr_program_name());
         rc = df_simulate(graph, &line->options, stats, error);
     } else {
         rc = df_run_start(graph, &line->options, &handle, error);

@@ -24,6 +24,11 @@ refused ratio "--ratio=half: one of total, per-worker is expected" partition sum
 refused vertex-weight "--vertex-weight=both: one of gpu, cpu is expected" partition sum.df --vertex-weight=both
 refused device "--device=gpu: one of auto, none, emu, cuda, sim is expected" sum.df -o sum --device=gpu
 refused seed "--seed=x: a whole number from 0 to 4294967295 is expected" partition sum.df --seed=x
+refused equals-after-letter "-o=x.svg: no '=' stands between -o and its value: write '-o x.svg'" sum.df -o=x.svg
+refused equals-in-folder "-I=lib: no '=' stands between -I and its value: write '-I lib'" sum.df -I=lib -o sum
+for o in -o -I -L -l --platform; do refused "empty$o" "$o needs a name, and this one is empty" sum.df $o '' --emit=graph; done
+refused empty-platform "--platform needs a name, and this one is empty" sum.df --platform= --emit=graph
+refused small-memory "--gpu-mem=12: a size is expected, such as 512MiB or 6GiB; a number alone is bytes, at least 4096" simulate sum.df --gpu-mem=12
 # An option that is not there, in every command, with the closest one it has.
 refused option "unknown option '--nowhere'; 'dfc compile --help' lists them" sum.df --nowhere
 refused option-close "unknown option '--kep'; did you mean '--keep'?" sum.df -o sum --kep
@@ -44,6 +49,7 @@ refused max-time "--max-time=2h: a time such as 2s or 500ms is expected" profile
 refused max-runs "--max-runs=0: a whole number from 1 to 10000000 is expected" profile sum.df --max-runs=0
 refused profile-output "-o: profile writes to the database; --db=FILE names another one" profile sum.df -o x
 refused profile-sim "--device=sim: a simulated device has nothing to measure" profile sum.df --device=sim
+refused profile-policy "--policy: profile runs each kernel by itself, under no policy" profile sum.df --policy=nonsense
 # partition
 refused picture-name "-o x.png: a name that ends in .dot, .gv or .svg is expected" partition sum.df -o x.png
 # Nothing is called a PNG that is none.
@@ -70,8 +76,8 @@ refused compare-sim "--device=sim: compare runs programs for real" compare sum.d
 expect compare-policy 2 "--policies: unknown policy 'egaer'; did you mean 'eager'" "$DFC" compare sum.df --policies=egaer
 
 # What is found out later ends with 1.
-expect platform-missing 1 "^error: cannot read 'no.df': No such file or directory" "$DFC" sum.df --emit=plan --platform=no.df
-expect platform-none 1 "^error: 'sum.df' declares no platform" "$DFC" sum.df --emit=plan --platform=sum.df
+expect platform-missing 1 "^dfc: error: cannot read 'no.df': No such file or directory" "$DFC" sum.df --emit=plan --platform=no.df
+expect platform-none 1 "^sum.df:1:1: error: 'sum.df' declares no platform" "$DFC" sum.df --emit=plan --platform=sum.df
 printf 'platform many { cpu host { workers = 1; }\n' > many.df
 for i in $(seq 6); do echo "fpga$i f$i { memory = 1 GiB; h2d = 1 GB/s, 1 us; d2h = 1 GB/s, 1 us; }" >> many.df; done; echo '}' >> many.df
 printf 'kernel a(out v: u8[4]) cost cpu 1us tpu 1us;\ngraph main { _ = a(); }\n' > tpu.df

@@ -16,8 +16,8 @@ build() { # NAME PLANTED TOLERANCE
 build good 0 ''; build bad 0.25f ''; build wide 0.25f 'tolerance(0, 0.5)'; build narrow 0 'tolerance(1e-9, 0)'; build dies -1 ''
 expect agree 0 '^good: --check=variants: 10 jobs of 2 kernels agree$' ./good --check=variants --device=emu --waves=5
 expect left-out 0 "^good: warning: node 'main/count' is not checked: its kernel is 'ordered'" ./good --check=variants --device=emu
-expect too-large 0 "^good: warning: node 'main/bump' \(and 1 more node\) is not checked: one job is larger than the device's memory$" ./good --check=variants --device=emu --gpu-mem=512
-expect nothing-compared 0 "^good: --check=variants: no job has two variants that could be compared$" ./good --check=variants --device=emu --gpu-mem=512
+expect too-large 0 "^good: warning: node 'main/bump' \(and 1 more node\) is not checked: one job is larger than the device's memory$" ./good --check=variants --device=emu --gpu-mem=512B
+expect nothing-compared 0 "^good: --check=variants: no job has two variants that could be compared$" ./good --check=variants --device=emu --gpu-mem=512B
 expect differs 1 "^bad: error: node 'main/half', wave 3: output 'o'\[4,17\] \(index 97\): cpu 50.5, gpu 50.7[0-9]*, differs by 0.25, allowed 0.000508; 1 of 160 elements differ$" ./bad --check=variants --device=emu --waves=5
 expect earlier-waves 0 'agree' ./bad --check=variants --device=emu --waves=3
 expect tolerance 0 '10 jobs of 2 kernels agree' ./wide --check=variants --device=emu --waves=5

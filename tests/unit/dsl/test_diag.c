@@ -54,7 +54,7 @@ static void test_line_and_caret(void **state)
     EXPECT("one\ntwo = three;\n", 2, 7, 12, "a.df:2:7: error: no\n    two = three;\n          ^~~~~\n");
     EXPECT("one\n", 1, 1, 2, "a.df:1:1: error: no\n    one\n    ^\n");
     EXPECT("one", 1, 4, 5, "a.df:1:4: error: no\n    one\n       ^\n");
-    EXPECT("", 1, 1, 2, "a.df:1:1: error: no\n    \n    ^\n");
+    EXPECT("", 1, 1, 2, "a.df:1:1: error: no\n"); /* an empty file has no line that could be shown */
     EXPECT("one\n\n", 2, 1, 2, "a.df:2:1: error: no\n    \n    ^\n");
 }
 

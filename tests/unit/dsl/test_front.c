@@ -496,6 +496,7 @@ static void test_platforms(void **state)
     (void)state;
     make_clean(
         &m, KERNELS
+        "kernel other(out a: i32) cost gpu 1us fpga 1us;\n"
         "platform titan {\n"
         "    gpu titan { memory = 6 GiB; h2d = 6 GB/s, 10 us; d2h = 5.5 GB/s, 12 us, 4 KiB;"
                "        engines = 1; launch = 8 us; }\n"
@@ -537,15 +538,19 @@ static void test_platform_file(void **state)
     fputs("param n = 1;\n", file);
     fflush(file);
     assert_false(dfc_platform_read(sink, path, &platform));
-    fputs("platform a { cpu h { workers = 5; } }\nplatform b { cpu h { workers = 6; } }\n", file);
-    fclose(file);
+    fputs("platform a { cpu h { workers = 5; } }\n", file);
+    fflush(file);
     assert_true(dfc_platform_read(sink, path, &platform));
     assert_string_equal(platform.name, "a");
     assert_int_equal(platform.units[0].workers, 5);
+    fputs("platform b { cpu h { workers = 6; } }\n", file);
+    fclose(file);
+    assert_false(dfc_platform_read(sink, path, &platform));
     unlink(path);
     assert_false(dfc_platform_read(sink, path, &platform));
     fflush(out);
     assert_non_null(strstr(said, "declares no platform"));
+    assert_non_null(strstr(said, ":3:10: error: a file for --platform declares one platform, and this is the second"));
     assert_non_null(strstr(said, "No such file or directory"));
     dfl_sink_free(sink);
     fclose(out);

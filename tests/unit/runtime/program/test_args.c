@@ -174,7 +174,8 @@ static void test_messages(void **state)
     bad("--emu-all=yes", "--emu-all takes no value");
     bad("--help=me", "--help takes no value");
     bad("--emu-check=maybe", "--emu-check: 'maybe' is neither on nor off");
-    bad("--gpu-mem=lots", "--gpu-mem: 'lots' is not a size; write bytes, or a number with kB, MB, GB, KiB, MiB or GiB");
+    bad("--gpu-mem=lots", "--gpu-mem: 'lots' is not a size; write a number with B, kB, MB, GB, KiB, MiB or GiB, or bytes "
+        "alone, at least 4096");
     bad("--stats=xml", "--stats: no form 'xml'; there is: json");
     bad("--trace=", "--trace needs the name of a file");
     bad("--log=loud", "--log: no level 'loud'; there are: error, warning, info, debug");
@@ -261,12 +262,13 @@ static void test_sizes(void **state)
     static const struct {
         const char *text;
         uint64_t bytes;                 /* 0: refused */
-    } cases[] = { { "1", 1 },           { "4096", 4096 },       { "64MiB", 64 << 20 }, { "64 MiB", 64 << 20 },
+    } cases[] = { { "1", 0 },           { "4096", 4096 },       { "64MiB", 64 << 20 }, { "64 MiB", 64 << 20 },
                   { "1GB", 1000000000 }, { "1.5KiB", 1536 },     { "2kB", 2000 },       { "3B", 3 },
                   { "1TiB", UINT64_C(1) << 40 },                 { "9223372036854775807", INT64_MAX },
                   { "0", 0 },           { "", 0 },              { "MiB", 0 },          { "-1", 0 },
                   { "1.MiB", 0 },       { "1KB", 0 },           { "1 MiB ", 0 },       { "9223372036854775808", 0 },
-                  { "99999999999GiB", 0 }, { "99999999999999999999", 0 }, { "0.1", 0 }, { "1e3", 0 } };
+                  { "99999999999GiB", 0 }, { "99999999999999999999", 0 }, { "0.1", 0 }, { "1e3", 0 },
+                  { "12", 0 }, { "4095", 0 }, { "12B", 12 }, { "12 B", 12 } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t bytes = 0;
         assert_int_equal(dfr_parse_size(cases[i].text, &bytes), cases[i].bytes != 0);

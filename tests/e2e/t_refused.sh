@@ -47,7 +47,7 @@ says too-large-runs-on-cpu 0 "free: warning: node 'main/both#1' (and 1 more node
 program elsewhere 'w = other(v) @tpu; show(w);'
 says hint-other-class 0 "elsewhere: warning: node 'main/other' is placed on a class of device that this program cannot use; the hint is ignored" ./elsewhere --device=none
 says trace-before-work 1 "free: error: cannot write 'no/where': No such file or directory" ./free --device=none --trace=no/where
-says platform-missing 1 "error: cannot read 'no.df': No such file or directory
+says platform-missing 1 "free: error: cannot read 'no.df': No such file or directory
 free: error: no platform could be read from 'no.df'" ./free --platform=no.df
 # df_log: levels, node and wave.
 says evict-belady-needs-places 1 "free: error: --evict=belady needs a policy that places jobs before the run: 'eager' does not" \

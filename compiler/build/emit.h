@@ -23,11 +23,18 @@ const char *dfc_variant_prefix(const struct dfl_variant *variant);
 /* Prints `int PREFIXNAME_cpu(struct df_call *call, …)` without a ';'. mutable_inputs: `in` ports are not const. */
 void dfc_emit_signature(FILE *out, const struct df_graph *graph, uint32_t kernel, const char *prefix, bool gpu,
                         bool mutable_inputs);
+/* Prints such a function's prototype with its ';'. The names stand in comments, where no macro can change them. */
+void dfc_emit_prototype(FILE *out, const struct df_graph *graph, uint32_t kernel, const char *prefix, bool gpu,
+                        bool mutable_inputs);
+/* Prints what takes away the macros that have the names of the kernel's dimensions, ports and scalars, and what puts
+ * them back. Both print whole lines. */
+void dfc_emit_names_free(FILE *out, const struct df_graph *graph, uint32_t kernel);
+void dfc_emit_names_back(FILE *out, const struct df_graph *graph, uint32_t kernel);
 /* Prints `(void)NAME;` for each argument of such a function, because its body may not use them all. */
 void dfc_emit_unused(FILE *out, const struct df_graph *graph, uint32_t kernel, bool gpu);
 /* Prints `#line N "file"`. */
 void dfc_emit_line(FILE *out, unsigned line, const char *file);
-/* Prints the function that holds the inline code of a variant. */
+/* Prints the function that holds the inline code of a variant: static in C, extern "C" in CUDA. */
 void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                      const struct dfl_variant *variant, bool gpu);
 /* Element and scalar types as C writes them; a scalar's with what parts it from the name: "float ", "const char *". */

@@ -24,12 +24,16 @@ void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_
                      const struct dfl_variant *variant, bool gpu)
 {
     const char *file = dfl_sink_file_name(front->sink, variant->code_loc.file);
+    dfc_emit_names_free(out, front->graph, code->kernel);
+    fputs(gpu ? "extern \"C\" " : "static ", out);
     dfc_emit_signature(out, front->graph, code->kernel, "df_inline_", gpu, false);
     fputs("\n{\n", out);
     dfc_emit_unused(out, front->graph, code->kernel, gpu);
     dfc_emit_line(out, variant->code_loc.line, file);
     fprintf(out, "%*s%s\n", (int)variant->code_loc.col - 1, "", variant->code);
-    fprintf(out, "#line 1 \"after the inline code of '%s'\"\n    ;\n    return DF_OK;\n}\n\n", code->ast->name.text);
+    fprintf(out, "#line 1 \"after the inline code of '%s'\"\n    ;\n    return DF_OK;\n}\n", code->ast->name.text);
+    dfc_emit_names_back(out, front->graph, code->kernel);
+    fputc('\n', out);
 }
 
 /* ---- calls ---- */
@@ -58,13 +62,12 @@ static void emit_variant(FILE *out, const struct dfc_front *front, const struct 
     const char *prefix = dfc_variant_prefix(variant),
                *name = df_graph_string(front->graph, front->graph->kernels[code->kernel].name);
     if (variant->code && !gpu) {
-        fputs("static ", out);
         dfc_emit_inline(out, front, code, variant, false);
     } else if (variant->has_target && dfc_code_kind_of(variant->path) == DFC_CODE_OBJECT) {
         dfc_emit_object_target(out, front, code, variant, gpu);
     } else if (*prefix) {
-        dfc_emit_signature(out, front->graph, code->kernel, prefix, gpu, variant->has_target);
-        fputs(";\n\n", out);
+        dfc_emit_prototype(out, front->graph, code->kernel, prefix, gpu, variant->has_target);
+        fputs("\n\n", out);
     }
     fprintf(out,
             "static int df_run_%s_%s(struct df_call *call, void *stream, const size_t *dims, void *const *ports,\n"

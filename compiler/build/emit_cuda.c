@@ -12,9 +12,7 @@ void dfc_emit_cuda(FILE *out, const struct dfc_front *front, const char *stem)
             stem, stem, stem, stem);
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
-        if (code->gpu && code->gpu->code) {
-            fputs("extern \"C\" ", out);
+        if (code->gpu && code->gpu->code)
             dfc_emit_inline(out, front, code, code->gpu, true);
-        }
     }
 }

@@ -10,8 +10,8 @@ static void emit_prototypes(FILE *out, const struct dfc_front *front, const stru
     const struct dfl_variant *const variants[] = { code->cpu, code->gpu };
     for (int gpu = 0; gpu < 2; gpu++)
         if (variants[gpu] && !variants[gpu]->code && !variants[gpu]->has_target) {
-            dfc_emit_signature(out, front->graph, code->kernel, "", gpu, false);
-            fputs(";\n", out);
+            dfc_emit_prototype(out, front->graph, code->kernel, "", gpu, false);
+            fputc('\n', out);
         }
 }
 

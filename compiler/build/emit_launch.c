@@ -84,17 +84,17 @@ void dfc_emit_launch(FILE *out, const struct dfc_front *front, const struct dfc_
     const char *kernel = code->ast->name.text, *file = dfl_sink_file_name(front->sink, variant->target.loc.file);
     fputs("    const df_generated::number df_extents[] = { ", out);
     n = dfc_launch_print(out, front, code, variant);
-    fputs(" };\n    dim3 df_grid, df_block;\n    size_t df_shared = 0;\n", out);
+    fputs(" };\n    ::dim3 df_grid, df_block;\n    size_t df_shared = 0;\n", out);
     emit_extents(out, kernel, n);
     if (n % 2 == 1) {
-        fprintf(out, "    if (df_shared > %d) {\n        cudaError_t df_asked = cudaFuncSetAttribute(\n",
+        fprintf(out, "    if (df_shared > %d) {\n        ::cudaError_t df_asked = ::cudaFuncSetAttribute(\n",
                 SHARED_WITHOUT_ASKING);
         dfc_emit_line(out, variant->target.loc.line, file);
-        fprintf(out, "%*s%s, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)df_shared);\n",
+        fprintf(out, "%*s%s, ::cudaFuncAttributeMaxDynamicSharedMemorySize, (int)df_shared);\n",
                 (int)variant->target.loc.col - 1, "", variant->target.text);
         fprintf(out,
-                "        if (df_asked != cudaSuccess)\n            return df_fail(call, \"launching '%s' with %%zu "
-                "bytes of shared memory: %%s\", df_shared, cudaGetErrorString(df_asked));\n    }\n",
+                "        if (df_asked != ::cudaSuccess)\n            return df_fail(call, \"launching '%s' with %%zu "
+                "bytes of shared memory: %%s\", df_shared, ::cudaGetErrorString(df_asked));\n    }\n",
                 kernel);
     }
     dfc_emit_line(out, variant->target.loc.line, file);

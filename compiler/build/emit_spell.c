@@ -2,6 +2,9 @@
  * that prints code calls it.
  *
  * Order:    `call`, the stream of a gpu variant, dimensions, ports as declared, scalars.
+ * Macros:   a name that the .df gave to a port, dimension or scalar may be a macro of some header, SIZE_MAX say. So
+ *           prototypes have their names in comments, and around each generated function the macros of its names are
+ *           taken away (dfc_emit_names_free) and put back.
  */
 #include "compiler/build/emit.h"
 
@@ -43,62 +46,94 @@ const char *dfc_variant_prefix(const struct dfl_variant *variant)
     return variant->code ? "df_inline_" : variant->has_target ? "df_target_" : "";
 }
 
-void dfc_emit_signature(FILE *out, const struct df_graph *g, uint32_t kernel, const char *prefix, bool gpu,
-                        bool mutable_inputs)
+static void emit_head(FILE *out, const struct df_graph *g, uint32_t kernel, const char *prefix, bool gpu)
+{
+    fprintf(out, "int %s%s_%s(struct df_call *call%s", prefix, df_graph_string(g, g->kernels[kernel].name),
+            gpu ? "gpu" : "cpu", gpu ? ", cudaStream_t stream" : "");
+}
+
+/* Prints the parameters. `open` and `close` stand around each name. */
+static void emit_parameters(FILE *out, const struct df_graph *g, uint32_t kernel, bool mutable_inputs,
+                            const char *open, const char *close)
 {
     const struct df_kernel *k = &g->kernels[kernel];
-    fprintf(out, "int %s%s_%s(struct df_call *call", prefix, df_graph_string(g, k->name), gpu ? "gpu" : "cpu");
-    if (gpu)
-        fputs(", cudaStream_t stream", out);
     for (unsigned d = 0; d < k->n_dims; d++)
-        fprintf(out, ", size_t %s", df_graph_string(g, g->dim_names[k->first_dim + d]));
+        fprintf(out, ", size_t %s%s%s", open, df_graph_string(g, g->dim_names[k->first_dim + d]), close);
     for (unsigned p = 0; p < k->n_ports; p++) {
         const struct df_kport *port = &g->kports[k->first_port + p];
-        fprintf(out, ", %s%s *%s", port->mode == DF_IN && !mutable_inputs ? "const " : "",
-                dfc_c_elem((enum df_elem)port->elem), df_graph_string(g, port->name));
+        fprintf(out, ", %s%s *%s%s%s", port->mode == DF_IN && !mutable_inputs ? "const " : "",
+                dfc_c_elem((enum df_elem)port->elem), open, df_graph_string(g, port->name), close);
     }
     for (unsigned s = 0; s < k->n_scalars; s++) {
         const struct df_kscalar *scalar = &g->kscalars[k->first_scalar + s];
-        fprintf(out, ", %s%s", dfc_c_scalar((enum df_scalar_type)scalar->type), df_graph_string(g, scalar->name));
+        fprintf(out, ", %s%s%s%s", dfc_c_scalar((enum df_scalar_type)scalar->type), open,
+                df_graph_string(g, scalar->name), close);
     }
     fputc(')', out);
 }
 
-void dfc_emit_unused(FILE *out, const struct df_graph *g, uint32_t kernel, bool gpu)
+void dfc_emit_signature(FILE *out, const struct df_graph *g, uint32_t kernel, const char *prefix, bool gpu,
+                        bool mutable_inputs)
 {
-    const struct df_kernel *k = &g->kernels[kernel];
-    fprintf(out, "    (void)call;%s", gpu ? " (void)stream;" : "");
-    for (unsigned d = 0; d < k->n_dims; d++)
-        fprintf(out, " (void)%s;", df_graph_string(g, g->dim_names[k->first_dim + d]));
-    for (unsigned p = 0; p < k->n_ports; p++)
-        fprintf(out, " (void)%s;", df_graph_string(g, g->kports[k->first_port + p].name));
-    for (unsigned s = 0; s < k->n_scalars; s++)
-        fprintf(out, " (void)%s;", df_graph_string(g, g->kscalars[k->first_scalar + s].name));
-    fputc('\n', out);
+    emit_head(out, g, kernel, prefix, gpu);
+    emit_parameters(out, g, kernel, mutable_inputs, "", "");
 }
 
-static const char *emit_argument(FILE *out, const char *comma, const struct df_graph *g, uint32_t name)
+void dfc_emit_prototype(FILE *out, const struct df_graph *g, uint32_t kernel, const char *prefix, bool gpu,
+                        bool mutable_inputs)
 {
-    fprintf(out, "%s%s", comma, df_graph_string(g, name));
-    return ", ";
+    emit_head(out, g, kernel, prefix, gpu);
+    emit_parameters(out, g, kernel, mutable_inputs, "/* ", " */");
+    fputc(';', out);
+}
+
+/* The i-th name of a kernel: dimensions, ports, scalars. NULL: it has no more. */
+static const char *name_of(const struct df_graph *g, uint32_t kernel, unsigned i)
+{
+    const struct df_kernel *k = &g->kernels[kernel];
+    if (i < k->n_dims)
+        return df_graph_string(g, g->dim_names[k->first_dim + i]);
+    i -= k->n_dims;
+    if (i < k->n_ports)
+        return df_graph_string(g, g->kports[k->first_port + i].name);
+    i -= k->n_ports;
+    return i < k->n_scalars ? df_graph_string(g, g->kscalars[k->first_scalar + i].name) : NULL;
+}
+
+void dfc_emit_names_free(FILE *out, const struct df_graph *g, uint32_t kernel)
+{
+    const char *name;
+    for (unsigned i = 0; (name = name_of(g, kernel, i)); i++)
+        fprintf(out, "#pragma push_macro(\"%s\")\n#undef %s\n", name, name);
+}
+
+void dfc_emit_names_back(FILE *out, const struct df_graph *g, uint32_t kernel)
+{
+    const char *name;
+    for (unsigned i = 0; (name = name_of(g, kernel, i)); i++)
+        fprintf(out, "#pragma pop_macro(\"%s\")\n", name);
+}
+
+void dfc_emit_unused(FILE *out, const struct df_graph *g, uint32_t kernel, bool gpu)
+{
+    const char *name;
+    fprintf(out, "    (void)call;%s", gpu ? " (void)stream;" : "");
+    for (unsigned i = 0; (name = name_of(g, kernel, i)); i++)
+        fprintf(out, " (void)%s;", name);
+    fputc('\n', out);
 }
 
 void dfc_emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                         const struct dfl_variant *variant, const char *first)
 {
     const struct df_graph *g = front->graph;
-    const struct df_kernel *k = &g->kernels[code->kernel];
+    const char *comma = *first ? ", " : "", *name;
     if (variant->has_args) {
         for (const struct dfl_expr *a = variant->args; a; a = a->next)
             fprintf(out, "%s%s", a->s, a->next ? ", " : "");
         return;
     }
-    const char *comma = *first ? ", " : ""; /* as a prototype made by dfc has them */
-    fputs(first, out);
-    for (unsigned d = 0; d < k->n_dims; d++)
-        comma = emit_argument(out, comma, g, g->dim_names[k->first_dim + d]);
-    for (unsigned p = 0; p < k->n_ports; p++)
-        comma = emit_argument(out, comma, g, g->kports[k->first_port + p].name);
-    for (unsigned s = 0; s < k->n_scalars; s++)
-        comma = emit_argument(out, comma, g, g->kscalars[k->first_scalar + s].name);
+    fputs(first, out); /* as a prototype made by dfc has them */
+    for (unsigned i = 0; (name = name_of(g, code->kernel, i)); i++, comma = ", ")
+        fprintf(out, "%s%s", comma, name);
 }

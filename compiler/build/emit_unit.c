@@ -171,19 +171,24 @@ static void emit_call_cxx(FILE *out, const struct dfc_front *front, const struct
 static void emit_target(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                         const struct dfl_variant *variant, bool gpu, bool cxx)
 {
+    const struct df_graph *g = front->graph;
     /* If the call is wrong, the function seems to have no 'return': that was said of the call. */
     fputs(cxx ? "extern \"C\" "
               : "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wreturn-type\"\n", out);
-    dfc_emit_signature(out, front->graph, code->kernel, "df_target_", gpu, true);
-    fputs(cxx ? ";\nextern \"C\" " : ";\n", out);
-    dfc_emit_signature(out, front->graph, code->kernel, "df_target_", gpu, true);
+    dfc_emit_prototype(out, g, code->kernel, "df_target_", gpu, true);
+    fputc('\n', out);
+    dfc_emit_names_free(out, g, code->kernel);
+    fputs(cxx ? "extern \"C\" " : "", out);
+    dfc_emit_signature(out, g, code->kernel, "df_target_", gpu, true);
     fputs("\n{\n", out);
-    dfc_emit_unused(out, front->graph, code->kernel, gpu);
+    dfc_emit_unused(out, g, code->kernel, gpu);
     if (variant->has_launch)
         dfc_emit_launch(out, front, code, variant);
     else
         (cxx ? emit_call_cxx : emit_call_c)(out, front, code, variant, gpu);
-    fputs(cxx ? "}\n" : "}\n#pragma GCC diagnostic pop\n", out);
+    fputs("}\n", out);
+    dfc_emit_names_back(out, g, code->kernel);
+    fputs(cxx ? "" : "#pragma GCC diagnostic pop\n", out);
 }
 
 /* Prints the type of one argument, found by its name. */
@@ -226,7 +231,9 @@ void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const stru
         }
         fputs(variant->args ? "" : "void", out);
     }
-    fprintf(out, ") __asm__(\"%s\");\nstatic ", variant->target.text);
+    fprintf(out, ") __asm__(\"%s\");\n", variant->target.text);
+    dfc_emit_names_free(out, g, code->kernel);
+    fputs("static ", out);
     dfc_emit_signature(out, g, code->kernel, "df_target_", gpu, true);
     fputs("\n{\n", out);
     dfc_emit_unused(out, g, code->kernel, gpu);
@@ -237,7 +244,9 @@ void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const stru
     call.target.text = own;
     fputs(is_void ? "    " : "    return ", out);
     emit_arguments(out, front, code, &call, gpu);
-    fputs(is_void ? ";\n    return DF_OK;\n}\n\n" : ";\n}\n\n", out);
+    fputs(is_void ? ";\n    return DF_OK;\n}\n" : ";\n}\n", out);
+    dfc_emit_names_back(out, g, code->kernel);
+    fputc('\n', out);
     free(own);
 }
 
@@ -269,8 +278,8 @@ static void emit_single_check(FILE *out, const struct dfc_front *front, const st
     char function[300];
     snprintf(function, sizeof function, "%s_%s", name, cls);
     fprintf(out, "namespace df_generated {\n");
-    dfc_emit_signature(out, g, code->kernel, "type_of_", gpu, false);
-    fprintf(out, ";\nmany count(decltype(type_of_%s) *, long);\n", function);
+    dfc_emit_prototype(out, g, code->kernel, "type_of_", gpu, false);
+    fprintf(out, "\nmany count(decltype(type_of_%s) *, long);\n", function);
     dfc_emit_line(out, line_of_function(text, function), path);
     fprintf(out, "static_assert(decltype(count(&::%s, 0))::value, \"'%s' differs from its declaration, ", function,
             function);

@@ -1,4 +1,5 @@
 /* names.c - tables of names, the unit's memory, and messages about names that are wrong. */
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,8 +96,7 @@ void dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *name
 }
 
 static const char *const reserved[] = {
-    "_Alignas", "_Alignof", "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn",
-    "_Static_assert", "_Thread_local", "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor",
+    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor",
     "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await",
     "co_return", "co_yield", "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit",
     "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit",
@@ -108,11 +108,8 @@ static const char *const reserved[] = {
     "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
 };
 
-/* Types of prototypes, and macros that are defined before any text of the file or of inline code. */
-static const char *const of_headers[] = {
-    "EOF", "INFINITY", "NAN", "NULL", "cudaStream_t", "errno", "int32_t", "int64_t", "linux", "size_t",
-    "uint16_t", "uint8_t", "unix",
-};
+/* The types of prototypes that are no keywords. Macros need not be known: generated code is safe from them. */
+static const char *const types[] = { "cudaStream_t", "int32_t", "int64_t", "size_t", "uint16_t", "uint8_t" };
 
 bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_name *name)
 {
@@ -127,9 +124,14 @@ bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_na
                   what, name->text);
         return true;
     }
-    for (size_t i = 0; i < sizeof of_headers / sizeof of_headers[0]; i++)
-        if (strcmp(of_headers[i], name->text) == 0) {
-            dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: it has a meaning in C's headers",
+    if (name->text[0] == '_' && (name->text[1] == '_' || isupper((unsigned char)name->text[1]))) {
+        dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: names that begin with '%.2s' belong to the C "
+                  "compiler", name->text, what, name->text);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strcmp(types[i], name->text) == 0) {
+            dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: kernels have arguments of that type",
                       name->text, what);
             return true;
         }

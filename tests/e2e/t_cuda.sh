@@ -56,6 +56,17 @@ X
 expect forgotten-return 1 '^status.cu\(1\): error: missing return statement' "$DFC" status.df -o status $one
 check no-status "$DFC" status.df -o status $one --nvcc-flags='-arch=compute_80 --diag-suppress=940'
 
+# Names of macros, and of what the code around a launch uses.
+echo '__global__ void go(size_t n, const int *a, int *b, int *c, int s) { if (n && c) b[0] = a[0] + s; }' > names.cu
+cat > names.df <<'X'
+kernel make(out a: i32[k]) cpu {{ memset(a, 0, k * 4); }};
+kernel f(in SIZE_MAX: i32[M_PI], out dim3: i32[M_PI], tmp cudaError_t: i32[70000]; cudaSuccess: i32)
+    gpu "names.cu": go<<<1, min(8, M_PI), M_PI * 20000 + cudaSuccess>>>(M_PI, SIZE_MAX, dim3, cudaError_t, cudaSuccess);
+kernel g(in SIZE_MAX: i32[M_PI], out INT_MAX: i32[M_PI]; stdin: i32) gpu {{ if (stdin + M_PI == 0) INT_MAX = (int *)SIZE_MAX; }};
+graph main { a: i32[4] = make(); b = f(a, 7); c = g(b, 7); }
+X
+check names "$DFC" names.df -o names $one
+
 # What a launch is given is worked out on the host: that code is run here, with a launch that only says what it was given.
 cat > extents.df <<'X'
 param tile = 16;
@@ -70,7 +81,7 @@ echo '__global__ void go(size_t, size_t, const int *, int *, int, long) {}' > f.
 check extents-compile "$DFC" extents.df -o extents --keep $one
 { cat "$programs/extents_head.cpp"
 sed -n '/^namespace df_generated/,$p' extents.dfc/*f.cu |
-    sed -e 's/^ *go<<<\(.*\), stream>>>.*/go(\1);/' -e 's/cudaFuncSetAttribute(/asked(df_shared);/' -e '/^ *go, cudaFunc/d'
+    sed -e 's/^ *go<<<\(.*\), stream>>>.*/go(\1);/' -e 's/cudaFuncSetAttribute(/asked(df_shared);/' -e '/^ *go, ::cudaFunc/d'
 cat "$programs/extents_main.cpp"
 } > extents.cpp
 cuda=$(realpath "$(echo >top.cu; "$nvcc" --dryrun top.cu 2>&1 | sed -n 's/^#\$ TOP=//p')")      # nvcc may be a script that calls another

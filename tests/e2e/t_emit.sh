@@ -10,7 +10,7 @@ expect graph-define 0 'f32\[12\]' "$DFC" sum.df -D n=12 --emit=graph
 "$DFC" sum.df --emit=graph > a; "$DFC" sum.df --emit=graph -o b
 same graph-to-file a b
 expect c 0 '^int main\(int argc, char \*\*argv\)$' "$DFC" sum.df --emit=c
-expect c-header 0 '^int add_gpu\(struct df_call \*call, cudaStream_t stream, size_t k, const float \*a, const float \*b, float \*c\);$' \
+expect c-header 0 '^int add_gpu\(struct df_call \*call, cudaStream_t stream, size_t /\* k \*/, const float \*/\* a \*/, const float \*/\* b \*/, float \*/\* c \*/\);$' \
     "$DFC" sum.df --emit=c
 expect dot 0 'add' "$DFC" sum.df --emit=dot
 if command -v dot >/dev/null; then

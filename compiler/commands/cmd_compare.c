@@ -158,7 +158,8 @@ static int check(struct request *r)
         dfc_error("--device=sim: compare runs programs for real");
         return 2;
     }
-    if (r->svg && !dfc_output_is_picture("--svg", r->svg, "SVG"))
+    if ((r->svg && !dfc_output_is_picture("--svg", r->svg, "SVG")) ||
+        !dfc_outputs_apart("--csv", r->csv, "--svg", r->svg))
         return 2;
     if (r->common.policy)               /* --policy=ws counts as a list of one */
         return parse_policies(r, r->common.policy) ? 0 : 2;

@@ -20,7 +20,7 @@
 enum form { FORM_DOT, FORM_SVG, FORM_MEMORY };
 
 struct wanted {                         /* one picture */
-    const char *path;
+    const char *option, *path;
     enum form form;
 };
 
@@ -46,7 +46,10 @@ static int add_picture(struct options *o, const char *option, const char *path, 
         dfc_error("more than %d pictures", MAX_PICTURES);
         return -1;
     }
-    o->pictures[o->n_pictures++] = (struct wanted){ path, form };
+    for (size_t i = 0; i < o->n_pictures; i++)
+        if (!dfc_outputs_apart(o->pictures[i].option, o->pictures[i].path, option, path))
+            return -1;
+    o->pictures[o->n_pictures++] = (struct wanted){ option, path, form };
     return 1;
 }
 

@@ -147,6 +147,8 @@ static int run(int argc, char **argv)
     struct request r = { .db = NULL };
     dfp_options_default(&r.common.partition);
     int status = parse(argc, argv, &r);
+    if (status == 0 && !dfc_outputs_apart("--db", r.db, "-o", r.common.output))
+        status = 2;
     if (status == 0)
         status = probe_into(&r);
     dfc_common_free(&r.common);

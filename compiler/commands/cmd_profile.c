@@ -151,7 +151,7 @@ static int parse(int argc, char **argv, struct request *r)
         return 2;
     }
     if (r->report)
-        return 0;
+        return dfc_outputs_apart("--db", r->db, "-o", r->common.output) ? 0 : 2;
     if (r->common.output) {
         dfc_error("-o: profile writes to the database; --db=FILE names another one");
         return 2;

@@ -13,6 +13,7 @@
 #include "partition/gp/gp.h"
 #include "runtime/program/args.h"
 #include "runtime/threads/clock.h"
+#include "runtime/policy/next_use.h"
 #include "runtime/policy/policy.h"
 
 #define RATE_STEPS (UINT64_C(1) << 26) /* arcs that the bound of many waves may look at: under a second */
@@ -176,6 +177,18 @@ static int own_option(void *request, int argc, char **argv, int *i)
     return dfc_option_value("--gantt", argc, argv, i, &r->gantt);
 }
 
+static bool check_evict(const struct request *r)
+{
+    struct df_error error = { "" };
+    bool wanted;
+    for (unsigned i = 0; i < r->n_policies; i++)
+        if (dfr_next_use_wanted(evict(r), dfr_policy_find(r->policies[i], &error), &wanted, &error) != DF_OK) {
+            dfc_error("%s", error.text);
+            return false;
+        }
+    return true;
+}
+
 static int parse(struct request *r, int argc, char **argv)
 {
     int status = dfc_parse_options(&dfc_command_simulate, argc, argv, &r->common, own_option, r);
@@ -189,7 +202,9 @@ static int parse(struct request *r, int argc, char **argv)
         dfc_error("--error: prints its table as text or csv, and draws no picture");
         status = 2;
     }
-    return status ? status : parse_policies(r) ? 0 : 2;
+    if (!status && !dfc_outputs_apart("-o", r->common.output, "--gantt", r->gantt))
+        status = 2;
+    return status ? status : parse_policies(r) && check_evict(r) ? 0 : 2;
 }
 
 /* Should the number of jobs in flight be found? --gpu-jobs decides. Without it, the number is found if the machine was

@@ -6,18 +6,31 @@
 
 #include "compiler/elab/elab.h"
 #include "compiler/front/front.h"
+#include "runtime/base/message.h"
 #include "runtime/graph/builder.h"
 
 /* ---- the unit ---- */
 
-/* The program is named after its main file, without folder and ".df". */
+/* The program is named after its main file, without folder and ".df". Bytes that no text has become '?', because the
+ * name stands in comments and pictures. */
 static struct df_builder *make_builder(struct dfc_unit *u)
 {
     const char *slash = strrchr(u->options->path, '/'), *name = slash ? slash + 1 : u->options->path;
     size_t length = strlen(name);
     if (length > 3 && strcmp(name + length - 3, ".df") == 0)
         length -= 3;
-    return df_builder_new(dfl_arena_copy(u->arena, name, length));
+    char *copy = dfl_arena_text(u->arena, length);
+    if (!copy)
+        return NULL;
+    memcpy(copy, name, length);
+    copy[length] = '\0';
+    for (size_t i = 0, n; i < length; i += n) {
+        n = dfr_shown_bytes(copy + i, length - i);
+        if (n == 0 || copy[i] == '\t')
+            copy[i] = '?';
+        n += n == 0;
+    }
+    return df_builder_new(copy);
 }
 
 static bool unit_open(struct dfc_unit *u, struct dfl_sink *sink, const struct dfc_front_options *options)

@@ -2,11 +2,15 @@
 #include "compiler/types/paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
 
 /* ---- names ---- */
 
@@ -102,16 +106,33 @@ enum dfc_code_kind dfc_code_kind_of(const char *path)
 
 /* ---- reading ---- */
 
+/* Opens a file for reading. A named pipe is refused, because a program that opens one waits until somebody writes to
+ * it. Pipes of the shell, such as <(…), have no file system but the kernel's own. */
+static FILE *open_input(const char *path, struct stat *info, const char **why)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct statfs where;
+    bool good = fd >= 0 && fstat(fd, info) == 0 && fstatfs(fd, &where) == 0;
+    if (good && S_ISFIFO(info->st_mode) && where.f_type != PIPEFS_MAGIC) {
+        close(fd);
+        *why = "it is a named pipe";
+        return NULL;
+    }
+    FILE *file = good && fcntl(fd, F_SETFL, O_RDONLY) == 0 ? fdopen(fd, "rb") : NULL;
+    if (!file) {
+        *why = strerrordesc_np(errno);
+        if (fd >= 0)
+            close(fd);
+    }
+    return file;
+}
+
 static bool read_disk(const char *path, char **text, size_t *length, const char **why)
 {
     struct stat info;
-    FILE *file = fopen(path, "rb");
-    if (!file || fstat(fileno(file), &info) != 0) {
-        *why = strerrordesc_np(errno);
-        if (file)
-            fclose(file);
+    FILE *file = open_input(path, &info, why);
+    if (!file)
         return false;
-    }
     size_t room = S_ISREG(info.st_mode) && info.st_size >= 0 && (uintmax_t)info.st_size < DFL_MAX_FILE
                       ? (size_t)info.st_size + 1 : 1u << 16;
     size_t n = 0;

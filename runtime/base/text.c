@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/message.h"
+
 bool dfr_parse_size(const char *text, uint64_t *bytes)
 {
     static const struct {
@@ -118,16 +120,27 @@ char *dfr_text_bytes(uint64_t bytes, char *text, size_t size)
     return text;
 }
 
+/* Puts '?' for a byte that is no UTF-8, since JSON and XML are UTF-8. Gives the bytes of the character at `text`. */
+static size_t put_utf8(FILE *out, const char *text)
+{
+    size_t length = dfr_shown_bytes(text, strnlen(text, 4));
+    if (length == 0)
+        fputc('?', out);
+    else
+        fwrite(text, 1, length, out);
+    return length ? length : 1;
+}
+
 void dfr_text_json(FILE *out, const char *text)
 {
     fputc('"', out);
     for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
         if (*p == '"' || *p == '\\')
             fprintf(out, "\\%c", *p);
-        else if (*p < 0x20)
+        else if (*p < 0x20 || *p == 0x7f)
             fprintf(out, "\\u%04x", *p);
         else
-            fputc(*p, out);
+            p += put_utf8(out, (const char *)p) - 1;
     }
     fputc('"', out);
 }
@@ -140,6 +153,6 @@ void dfr_text_xml(FILE *out, const char *text)
         case '<': fputs("&lt;", out); break;
         case '>': fputs("&gt;", out); break;
         case '"': fputs("&quot;", out); break;
-        default: fputc((unsigned char)*text < ' ' ? '?' : *text, out); /* XML has no control characters */
+        default: text += put_utf8(out, text) - 1;  /* XML has no control characters */
         }
 }

@@ -184,6 +184,8 @@ static int parse_all(struct parser *p)
     int rc = dfr_inspect_together(&p->line->options, p->error);
     if (rc == DF_OK)
         rc = dfr_devices_together(&p->line->options, p->error);
+    if (rc == DF_OK)
+        rc = dfr_outputs_together(p->line, p->error);
     if (rc != DF_OK)
         return rc;
     for (uint32_t i = 0; i < g->n_args; i++)

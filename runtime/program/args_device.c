@@ -4,6 +4,7 @@
 #include "runtime/program/args_impl.h"
 #include "runtime/base/error.h"
 #include "runtime/base/text.h"
+#include "runtime/policy/next_use.h"
 #include "runtime/start/run_rehearse.h"
 
 static int set_device(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
@@ -57,6 +58,10 @@ int dfr_devices_together(const struct df_options *o, struct df_error *error)
 {
     if (o->learn && o->device == DF_DEVICE_SIM)
         return dfr_error(error, DF_E_ARGUMENT, "--learn: nothing is measured in the virtual time of --device=sim");
+    const struct dfr_policy *policy = o->policy ? dfr_policy_find(o->policy, error) : NULL;
+    bool wanted;
+    if (policy && dfr_next_use_wanted(o->evict, policy, &wanted, error) != DF_OK)
+        return DF_E_ARGUMENT;
     return dfr_rehearse_options(o, error);
 }
 

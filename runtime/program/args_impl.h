@@ -35,5 +35,7 @@ int dfr_parse_on_off(const char *name, const char *text, int *value, struct df_e
 /* Do these options go together? DF_E_ARGUMENT with the sentence if not. */
 int dfr_inspect_together(const struct df_options *options, struct df_error *error);
 int dfr_devices_together(const struct df_options *options, struct df_error *error);
+/* Would a file that is written replace one that is read? */
+int dfr_outputs_together(const struct dfr_command_line *line, struct df_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 /* args_run.c - the options that say how a run goes, and what it reports. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "runtime/program/args_impl.h"
 #include "runtime/base/error.h"
@@ -87,6 +88,25 @@ static int set_help(struct dfr_command_line *line, const char *name, const char 
 {
     (void)name, (void)text, (void)error;
     line->help = true;
+    return DF_OK;
+}
+
+static bool is_file(const char *path, const struct stat *file)
+{
+    struct stat other;
+    return stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
+}
+
+int dfr_outputs_together(const struct dfr_command_line *line, struct df_error *error)
+{
+    const char *path = line->options.trace_path;
+    struct stat file;
+    if (!path || stat(path, &file) != 0 || !S_ISREG(file.st_mode))
+        return DF_OK;
+    if (is_file("/proc/self/exe", &file))
+        return dfr_error(error, DF_E_ARGUMENT, "--trace=%s: it would replace this program", path);
+    if (line->platform_path && is_file(line->platform_path, &file))
+        return dfr_error(error, DF_E_ARGUMENT, "--trace=%s: it would replace the platform that --platform reads", path);
     return DF_OK;
 }
 

@@ -128,10 +128,10 @@ same interrupted-keeps-output old old.copy
 [ "$got" = 1 ] && [ -z "$(ls tmp)$(ls -A | grep '^\.dfc-')" ] && pass file-limit || fail file-limit "exit $got: $(ls -A | tr '\n' ' ')"
 same pipe-keeps-output old old.copy
 # Interrupted while a graph is read for --emit, its output begun; and while it is planned for a program, before there is anything.
-mkfifo never.df && { sleep 60 > never.df & } && opener=$!
-"$DFC" never.df --emit=ast -o never.out & victim=$!
+exec 9< <(exec sleep 60); opener=$!
+"$DFC" /dev/fd/9 --emit=ast -o never.out & victim=$!
 for _ in $(seq 100); do ls -A | grep -q '^\.dfc-' && break; sleep 0.05; done
-kill -TERM $victim; wait $victim; got=$?; kill $opener
+kill -TERM $victim; wait $victim; got=$?; kill $opener; exec 9<&-
 [ "$got" = 143 ] && [ -z "$(ls -A | grep -e '^\.dfc-' -e '^never.out')" ] && pass interrupted-emit || fail interrupted-emit "exit $got: $(ls -A | tr '\n' ' ')"
 echo 'kernel f(inout a: f32[k]) cpu {{ }} cost cpu 9us gpu 8us; kernel src(out a: f32[k]) cpu {{ }} cost cpu 1us;
 graph main { for j in 0..40 { a[j, 0]: f32[99] = src(); for i in 0..50 { a[j, i + 1] = f(a[j, i]); } } }' > plan.df

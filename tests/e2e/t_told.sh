@@ -12,6 +12,18 @@ done
 "$DFC" sum.df -o sum --nvcc=none 2> note || cat note
 expect program-platform 1 "^sum: error: cannot read 'no.df': No such file or directory$" ./sum --platform=no.df
 
+# A named pipe is no file: reading it would wait for ever. What the shell pipes in is read.
+mkfifo pipe.df pipe.c
+expect pipe 1 "^dfc: error: cannot read 'pipe.df': it is a named pipe$" timeout 20 "$DFC" pipe.df --emit=graph
+expect pipe-platform 1 "^dfc: error: cannot read 'pipe.df': it is a named pipe$" timeout 20 "$DFC" sum.df --emit=plan --platform=pipe.df
+printf 'import "pipe.df";\ngraph main { }\n' > import.df
+expect pipe-import 1 "^import.df:1:8: error: cannot import 'pipe.df': it is a named pipe$" timeout 20 "$DFC" import.df --emit=graph
+printf 'kernel f(out a: i32) cpu "pipe.c";\ngraph main { _ = f(); }\n' > code.df
+expect pipe-code 1 "^code.df:1:26: error: cannot read 'pipe.c': it is not a file$" timeout 20 "$DFC" code.df -o code
+check pipe-code-graph timeout 20 "$DFC" code.df --emit=graph
+expect pipe-of-the-shell 0 "main/add" bash -c '"$DFC" <(cat sum.df) --emit=graph'
+expect piped 0 "main/add" bash -c 'cat sum.df | "$DFC" /dev/stdin --emit=graph'
+
 # A file of bytes gets one message.
 cp /bin/sh binary.df
 "$DFC" binary.df --emit=graph 2> said
@@ -46,3 +58,44 @@ for option in --stats --stats=json --trace=t.json --log=error; do
     ./sum --device=sim $option 2>&1 | grep -q warning && fail "sim$option" "$(./sum --device=sim $option 2>&1)" || pass "sim$option"
 done
 expect small-memory 2 "^sum: error: --gpu-mem: '12' is not a size; write a number with B, .*, or bytes alone, at least 4096$" ./sum --gpu-mem=12
+
+# A file is never written twice, nor over the program that writes it.
+cp sum sum.kept
+expect trace-program 2 "^sum: error: --trace=./sum: it would replace this program$" ./sum --trace=./sum
+ln -s sum link
+expect trace-program-link 2 "^sum: error: --trace=link: it would replace this program$" ./sum --trace=link
+same trace-program-kept sum sum.kept
+echo 'platform small { cpu host { workers = 2; } }' > small.df
+expect trace-platform 2 "^sum: error: --trace=small.df: it would replace the platform that --platform reads$" ./sum --trace=small.df --platform=small.df
+check trace-again bash -c './sum --trace=again.json && ./sum --trace=again.json'
+twice() { # NAME OPTION OTHER FILE COMMAND…
+    local name=$1 said="^dfc: error: $2 and $3 would both write '$4'$"; shift 4
+    expect "$name" 2 "$said" "$DFC" "$@"
+}
+twice picture-and-memory -o --memory q.svg partition sum.df -o q.svg --memory=q.svg
+twice picture-by-another-name --svg --memory ./q.svg partition sum.df --svg=folder/../q.svg --memory=./q.svg
+twice pictures-on-stdout --dot --svg - partition sum.df --dot=- --svg=-
+[ -e q.svg ] && fail no-picture "q.svg exists" || pass no-picture
+twice compare-twice --csv --svg q.svg compare sum.df --csv=q.svg --svg=q.svg
+twice simulate-twice -o --gantt q.svg simulate sum.df -o q.svg --gantt=q.svg
+twice probe-twice --db -o p.db probe --device=none --db=p.db -o p.db
+twice report-twice --db -o p.db profile --report --db=p.db -o p.db
+check nowhere-twice "$DFC" partition sum.df --dot=/dev/null --svg=/dev/null
+
+# Options that exclude each other end with 2.
+expect belady-program 2 "^sum: error: --evict=belady needs a policy that places jobs before the run: 'ws' does not$" ./sum --policy=ws --evict=belady --device=emu
+expect belady-simulate 2 "^dfc: error: --evict=belady needs a policy that places jobs before the run: 'ws' does not$" "$DFC" simulate sum.df --policy=gp,ws --evict=belady
+check belady-all "$DFC" simulate sum.df --evict=belady
+
+# A name that is no text stands in no output as it is: pictures are XML in UTF-8, JSON is JSON, a comment stays one line.
+check_forms() { # FILE, of Python
+    check "$1-xml" python3 -c 'import sys, xml.dom.minidom as m; [m.parse(f) for f in ("n.svg", "m.svg", "g.svg")]'
+    check "$1-json" python3 -c 'import json; json.load(open("n.json", encoding="utf-8"))'
+}
+printf 'kernel a(out v: f32[n]) cost cpu 1us gpu 2us;\nkernel c(in v: f32[n]) cost cpu 1us gpu 1us;\ngraph main { x: f32[10] = a(); c(x); }\n' > plain.df
+for name in $'new\nline' $'byte\xff' 'quote"<&>' $'tab\t\x01'; do
+    cp plain.df "$name.df"; label=${name//[^a-z]/}
+    "$DFC" partition "$name.df" -o n.svg --memory=m.svg > out 2>&1 && "$DFC" simulate "$name.df" --policy=gp --gantt=g.svg --format=json -o n.json >> out 2>&1 || fail "$label-made" "$(cat out)"
+    check_forms "$label"
+    "$DFC" "$name.df" --emit=metis | head -n 1 | grep -q '^% .*: 2 of 2 nodes' && pass "$label-comment" || fail "$label-comment" "$("$DFC" "$name.df" --emit=metis | head -n 2)"
+done

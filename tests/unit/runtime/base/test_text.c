@@ -29,6 +29,7 @@ static void test_json(void **state)
     becomes(dfr_text_json, "a \"b\" \\ c", "\"a \\\"b\\\" \\\\ c\"");
     becomes(dfr_text_json, "a\tb\nc\x01", "\"a\\u0009b\\u000ac\\u0001\"");
     becomes(dfr_text_json, "µ é", "\"µ é\"");
+    becomes(dfr_text_json, "\xff\xe2\x82", "\"???\"");
 }
 
 static void test_xml(void **state)
@@ -37,7 +38,8 @@ static void test_xml(void **state)
     becomes(dfr_text_xml, "", "");
     becomes(dfr_text_xml, "a < b && c > \"d\"", "a &lt; b &amp;&amp; c &gt; &quot;d&quot;");
     becomes(dfr_text_xml, "µs", "µs");
-    becomes(dfr_text_xml, "a\nb\x7f", "a?b\x7f");
+    becomes(dfr_text_xml, "a\nb\x7f", "a?b?");
+    becomes(dfr_text_xml, "\xff\xc3\xa4\xc3", "?ä?");
 }
 
 static void test_seconds(void **state)

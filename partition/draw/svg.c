@@ -3,13 +3,19 @@
  * Errors:   Graphviz would write its messages to stderr. Here they are collected, and told only if the layout fails.
  * Memory:   there is one context for the process, which is never freed. Graphviz's text plugin remembers a font's name
  *           longer than the context lives that owns it, so a second context would read freed memory (Graphviz 2.43).
+ * Room:     Fontconfig and GLib, which Graphviz measures text with, end the process or never return if they get no
+ *           memory. So nothing is laid out if the process may not have the address space that they and the layout take.
  */
 #include <graphviz/gvc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "partition/draw/picture.h"
 #include "runtime/base/error.h"
+
+#define START_BYTES ((size_t)96 << 20)  /* threads, their heaps and fonts: with 60 MiB they work, with 30 they do not */
+#define NODE_BYTES ((size_t)32 << 10)   /* more than a layout takes for each */
 
 static char complaint[256];             /* global, as Graphviz's hook has no argument: one picture at a time */
 static GVC_t *context;
@@ -21,6 +27,16 @@ static int keep_complaint(char *message)
     for (char *end = strchr(complaint, '\n'); end; end = strchr(end, '\n'))
         *end = ' ';                     /* each complaint is a line, and the error is one line */
     return 0;
+}
+
+/* Could the process get that much memory now? Nothing is touched. */
+static bool has_room(size_t bytes)
+{
+    void *room = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return false;
+    munmap(room, bytes);
+    return true;
 }
 
 static int render(Agraph_t *g, char **text, size_t *size, struct df_error *error)
@@ -55,6 +71,11 @@ int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, 
     int code = dfp_picture_make(problem, plan, &picture, error);
     if (code)
         return code;
+    size_t bytes = START_BYTES + (size_t)agnnodes(picture.g) * NODE_BYTES;
+    if (!has_room(bytes)) {
+        agclose(picture.g);
+        return dfr_error(error, DF_E_MEMORY, "out of memory: Graphviz needs %zu MiB to lay out the picture", bytes >> 20);
+    }
     complaint[0] = '\0';
     agusererrf previous = agseterrf(keep_complaint);
     if (!context)

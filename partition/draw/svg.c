@@ -14,7 +14,7 @@
 #include "partition/draw/picture.h"
 #include "runtime/base/error.h"
 
-#define START_BYTES ((size_t)96 << 20)  /* threads, their heaps and fonts: with 60 MiB they work, with 30 they do not */
+#define START_BYTES ((size_t)384 << 20) /* fonts, and three threads with heaps of 64 MiB: with 200 MiB it can still fail */
 #define NODE_BYTES ((size_t)32 << 10)   /* more than a layout takes for each */
 
 static char complaint[256];             /* global, as Graphviz's hook has no argument: one picture at a time */
@@ -74,7 +74,8 @@ int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, 
     size_t bytes = START_BYTES + (size_t)agnnodes(picture.g) * NODE_BYTES;
     if (!has_room(bytes)) {
         agclose(picture.g);
-        return dfr_error(error, DF_E_MEMORY, "out of memory: Graphviz needs %zu MiB to lay out the picture", bytes >> 20);
+        return dfr_error(error, DF_E_MEMORY, "out of memory: Graphviz needs %zu MiB of address space to lay out "
+                         "the picture; DOT can be written without", bytes >> 20);
     }
     complaint[0] = '\0';
     agusererrf previous = agseterrf(keep_complaint);

@@ -14,7 +14,7 @@
 #include "partition/draw/picture.h"
 #include "runtime/base/error.h"
 
-#define START_BYTES ((size_t)384 << 20) /* fonts, and three threads with heaps of 64 MiB: with 200 MiB it can still fail */
+#define START_BYTES ((size_t)384 << 20) /* three threads with heaps of 64 MiB, fonts: with 200 MiB it can still fail */
 #define NODE_BYTES ((size_t)32 << 10)   /* more than a layout takes for each */
 
 static char complaint[256];             /* global, as Graphviz's hook has no argument: one picture at a time */

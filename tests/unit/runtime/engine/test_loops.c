@@ -392,7 +392,8 @@ static void test_failures(void **state)
 static void test_codes(void **state)
 {
     static const struct { int code; const char *text; } cases[] = {
-        { DF_END, "returned 1 (DF_END), which only a stream source may" }, { 77, "returned 77, which is no DF_... code" },
+        { DF_END, "returned 1 (DF_END), which only a stream source may" },
+        { 77, "returned 77, which is no DF_... code" },
     };
 
     (void)state;

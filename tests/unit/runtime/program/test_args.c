@@ -174,8 +174,8 @@ static void test_messages(void **state)
     bad("--emu-all=yes", "--emu-all takes no value");
     bad("--help=me", "--help takes no value");
     bad("--emu-check=maybe", "--emu-check: 'maybe' is neither on nor off");
-    bad("--gpu-mem=lots", "--gpu-mem: 'lots' is not a size; write a number with B, kB, MB, GB, KiB, MiB or GiB, or bytes "
-        "alone, at least 4096");
+    bad("--gpu-mem=lots", "--gpu-mem: 'lots' is not a size; write a number with B, kB, MB, GB, KiB, MiB or GiB, or "
+        "bytes alone, at least 4096");
     bad("--stats=xml", "--stats: no form 'xml'; there is: json");
     bad("--trace=", "--trace needs the name of a file");
     bad("--log=loud", "--log: no level 'loud'; there are: error, warning, info, debug");

@@ -48,7 +48,7 @@ grep -q 'dfc-' one.d && fail dependencies-no-temporaries "$(grep dfc- one.d)" ||
 
 expect keep 0 "generated files are in 'kept.dfc/'" "$DFC" src/sum.df -o kept --keep --nvcc=none
 for f in sum.df.h sum.c sum.image; do check "keep-$f" test -s kept.dfc/$f; done
-expect keep-prototype 0 'int add_gpu\(struct df_call \*call, cudaStream_t stream, size_t k' cat kept.dfc/sum.df.h
+expect keep-prototype 0 'int add_gpu\(struct df_call \*call, cudaStream_t stream, size_t /\* k \*/' cat kept.dfc/sum.df.h
 same_bytes keep-same-program one kept
 echo '#include "sum.df.h"' > h.cpp && expect header-is-cpp 0 '^' g++ -Wall -Werror -I kept.dfc -I "$DF_BUILD/include" -c h.cpp -o h.o
 echo '#include "sum.df.h"' > h.c && expect header-is-c 0 '^' gcc -Wall -Wextra -Werror -std=c99 -I kept.dfc -I "$DF_BUILD/include" -c h.c -o h.o

@@ -434,16 +434,23 @@ static const struct parse_case parse_cases[] = {
      "            ^~\n"
      "hint: letters other than a-z and A-Z may stand in strings and comments only\n"},
     {"nul_bytes",
-     TEXT("param n\000\000\000\000 = 3;\n"
+     TEXT("param n\000 = 3;\n"
           "param m = 4\000;\n"),
-     "t.df:1:8: error: 4 bytes from 0x00 on are not part of the language\n"
-     "    param n\\x00\\x00\\x00\\x00 = 3;\n"
-     "           ^~~~~~~~~~~~~~~~\n"
+     "t.df:1:8: error: byte 0x00 is not part of the language\n"
+     "    param n\\x00 = 3;\n"
+     "           ^~~~\n"
      "hint: is this a text file?\n"
      "t.df:2:12: error: byte 0x00 is not part of the language\n"
      "    param m = 4\\x00;\n"
      "               ^~~~\n"
      "hint: is this a text file?\n"},
+    {"no_text",
+     TEXT("param n = 3;\n"
+          "param m\001 = \377\000;\n"
+          "param n\002\003 = ;\n"),
+     "t.df:2:8: error: this is no text file: from byte 0x01 on, 5 bytes in 4 KiB are no text in UTF-8\n"
+     "    param m\\x01 = \\xff\\x00;\n"
+     "           ^~~~\n"},
     {"crlf",
      TEXT("param n = 3;\r\n"
           "param m = ;\r\n"),

@@ -235,8 +235,8 @@ extern const char *const dfp_online[DFP_N_ONLINE];
 bool dfp_online_repeats(const struct df_platform *platform, size_t i);
 extern const struct dfp_partitioner *const dfp_others[]; /* all planners but gp; NULL-terminated */
 /* What another planner makes of the problem: places, and its own priorities, or upward ranks if it has none. */
-int dfp_replay_plan(const struct dfp_search *search, const struct dfp_partitioner *planner, uint16_t *place,
-                    float *priority, struct df_error *error);
+int dfp_replay_plan(const struct dfp_problem *problem, const struct dfp_options *options,
+                    const struct dfp_partitioner *planner, uint16_t *place, float *priority, struct df_error *error);
 
 /* Splits the nodes that are on devices among all devices, by METIS; search->place is input and output. For
  * platforms with two devices or more. */

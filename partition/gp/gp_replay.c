@@ -69,15 +69,15 @@ static int replay(struct dfp_search *search, const char *policy, bool is_start, 
     return DF_OK;
 }
 
-int dfp_replay_plan(const struct dfp_search *search, const struct dfp_partitioner *planner, uint16_t *place,
-                    float *priority, struct df_error *error)
+int dfp_replay_plan(const struct dfp_problem *problem, const struct dfp_options *options,
+                    const struct dfp_partitioner *planner, uint16_t *place, float *priority, struct df_error *error)
 {
     struct dfp_result result = { .place = place, .priority = priority };
     if (planner->solve)
-        return planner->solve(search->problem, search->options, &result, error);
-    int code = planner->run(search->problem, search->options, place, error);
+        return planner->solve(problem, options, &result, error);
+    int code = planner->run(problem, options, place, error);
     if (!code)
-        dfp_upward_rank(search->problem, place, priority);
+        dfp_upward_rank(problem, place, priority);
     return code;
 }
 
@@ -85,7 +85,7 @@ static int plan(struct dfp_search *search, const struct dfp_partitioner *planner
                 struct df_error *error)
 {
     uint64_t steps = search->state.steps;
-    int code = dfp_replay_plan(search, planner, search->place, priority, error);
+    int code = dfp_replay_plan(search->problem, search->options, planner, search->place, priority, error);
     if (code)
         return code == DF_E_MEMORY ? code : DF_OK;
     if (is_start || !planner->solve)

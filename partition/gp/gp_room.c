@@ -81,12 +81,11 @@ static int try_found(struct room *r, struct df_error *error)
 }
 
 /* A planner that refuses the problem is no candidate, and gp does not fail for that. */
-static int try_planners(struct room *r, struct df_error *error)
+static int try_planners(struct room *r, const struct dfp_problem *problem, struct df_error *error)
 {
-    const struct dfp_search *search = r->search;
     int code = DF_OK;
     for (size_t i = 0; dfp_others[i] && code != DF_E_MEMORY; i++) {
-        code = dfp_replay_plan(search, dfp_others[i], r->place, r->priority, error);
+        code = dfp_replay_plan(problem, r->search->options, dfp_others[i], r->place, r->priority, error);
         if (!code)
             code = try_placed(r, error);
     }
@@ -122,7 +121,9 @@ int dfp_room_answer(struct dfp_search *search, struct dfp_result *result, struct
     r.priority = malloc(n * sizeof *r.priority);
     int code = r.place && r.priority ? try_found(&r, error) : dfr_error_memory(error);
     if (!code)
-        code = try_planners(&r, error);
+        code = try_planners(&r, search->problem, error);
+    if (!code && search->problem != search->judge) /* by times at mean load, and by times alone */
+        code = try_planners(&r, search->judge, error);
     if (!code)
         code = try_online(&r, error);
     free(r.place);

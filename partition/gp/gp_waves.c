@@ -304,7 +304,7 @@ static int try_planner(struct waves *w, const struct dfp_partitioner *planner, s
     uint16_t *place = malloc((n + 1) * sizeof *place);
     if (!place)
         return dfr_error_memory(error);
-    int code = dfp_replay_plan(w->search, planner, place, w->priority, error);
+    int code = dfp_replay_plan(w->search->problem, w->search->options, planner, place, w->priority, error);
     bool refused = code && code != DF_E_MEMORY;
     if (!code) {
         dfp_state_set(&w->search->state, place, NULL, 1);

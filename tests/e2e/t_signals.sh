@@ -38,9 +38,8 @@ echo typed | "$DFC" app.df -o app --cc=./reads 2>/dev/null
 [ -e read.txt ] && [ ! -s read.txt ] && pass tool-has-no-input || fail tool-has-no-input "$(cat read.txt)"
 
 # SIGQUIT while dfc itself writes.
-mkfifo never.df && { sleep 60 > never.df & } && opener=$!
-(ulimit -c 0; exec env --default-signal=QUIT "$DFC" never.df --emit=ast -o never.out 2>/dev/null) & victim=$!
-within eval 'ls -A | grep -q "^\.dfc-"'; kill -QUIT $victim; wait $victim 2>/dev/null; got=$?; kill $opener
+(ulimit -c 0; exec env --default-signal=QUIT "$DFC" /dev/stdin --emit=ast -o never.out 2>/dev/null < <(exec sleep 15)) & victim=$!
+within eval 'ls -A | grep -q "^\.dfc-"'; kill -QUIT $victim; wait $victim 2>/dev/null; got=$?
 [ "$got" = 131 ] && [ -z "$(left)" ] && pass quit-emit || fail quit-emit "exit $got: $(left)"
 
 # A file that may not grow: a program says so, and neither a trace, a dump nor samples stay half-written.

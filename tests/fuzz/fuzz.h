@@ -17,6 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 _Noreturn void fuzz_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* What is said to a person holds no control bytes, and is no flood. */
+void fuzz_words(const char *text, size_t size);
+
 /* A copy of the bytes with a NUL after them, at an address that images may lie at. The caller frees it. */
 unsigned char *fuzz_copy(const void *bytes, size_t size);
 

@@ -195,6 +195,7 @@ static void must_fail_in_words(int status, const struct df_error *error)
 {
     if ((status != DF_E_IO && status != DF_E_FORMAT) || !error->text[0])
         fuzz_fail("status %d: %s", status, error->text);
+    fuzz_words(error->text, strlen(error->text));
 }
 
 static int found_group(void *arg, const struct dfw_group *group, struct df_error *error)
@@ -320,6 +321,7 @@ static void read_platform(const uint8_t *data, size_t size)
     fclose(out);
     if (good != (dfl_sink_errors(sink) == 0) || (!good && n_said == 0))
         fuzz_fail("a platform is %s with %u errors", good ? "taken" : "refused", dfl_sink_errors(sink));
+    fuzz_words(said, n_said);
     if (good)
         check_platform(&platform);
     dfl_sink_free(sink);

@@ -1,8 +1,8 @@
 /* platform_text.c - writes a platform in the language, with numbers that people can read and that read back as they
  * were.
  *
- * A number gets the unit that brings it between 1 and 1000. So none needs an exponent, which the language does not
- * have.
+ * A number gets the unit that brings it between 1 and 1000. So none needs an exponent, with which people read numbers
+ * less well.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,6 +33,9 @@ void dfw_identifier(char *to, size_t size, const char *from)
     to[n] = 0;
 }
 
+#define LEAST 0.001                     /* of a number in the smallest unit; less is written as 0 */
+#define LEAST_S (LEAST * 1e-9)
+
 struct scale {
     double factor;
     const char *name;
@@ -45,9 +48,9 @@ static void print_scaled(FILE *out, double value, const struct scale *scales, un
     while (i + 1 < n && value < scales[i].factor * 0.9999995)
         i++;
     double scaled = value / scales[i].factor;
-    if (!(scaled >= 0.001))             /* 0, or too small to write without an exponent */
+    if (!(scaled >= LEAST))             /* 0, or too small to write without an exponent */
         scaled = 0;
-    if (scaled < 1e6)
+    if (scaled < 999999.5)              /* %.6g would make an exponent of more */
         fprintf(out, "%.6g %s", scaled, scales[i].name);
     else
         fprintf(out, "%.0f %s", scaled, scales[i].name);
@@ -131,7 +134,7 @@ static void print_unit(FILE *out, const struct df_platform *p, uint32_t u)
             print_link(out, "peer", &unit->peer);
         fprintf(out, " engines = %" PRIu32 ";", unit->engines);
     }
-    if (unit->launch_s > 0) {
+    if (unit->launch_s >= LEAST_S) {
         fputs(" launch = ", out);
         print_time(out, unit->launch_s);
         fputc(';', out);

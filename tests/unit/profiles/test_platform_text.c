@@ -66,6 +66,7 @@ static void odd_values_need_no_exponent(void **state)
     p.units[1].memory_bytes = 6000000001;
     p.units[1].launch_s = 1e-20;
     p.units[2] = p.units[1];
+    p.units[2].h2d.bytes_per_s = 999999.7e9;
     p.n_units = 3;
     char *text = text_of(&p);
     assert_non_null(strstr(text, "platform AMD_EPYC_R_9B14_x2 {"));
@@ -73,6 +74,8 @@ static void odd_values_need_no_exponent(void **state)
     assert_non_null(strstr(text, "d2h = 3200 GB/s, 0 ns, 1024 GiB;"));
     assert_non_null(strstr(text, "memory = 6000000001 B;"));
     assert_non_null(strstr(text, "gpu titan_2 {"));
+    assert_non_null(strstr(text, "h2d = 1000000 GB/s, 1.5 s"));
+    assert_null(strstr(text, "launch")); /* as if it were 0 */
     assert_null(strstr(text, "e+"));
     assert_null(strstr(text, "e-"));
     free(text);

@@ -303,7 +303,7 @@ results-inner: all
 
 # In BUILD=fuzz libFuzzer drives the fuzz targets; in other builds they read the files that are named to them.
 $(call obj,$(wildcard tests/fuzz/*.c)): EXTRA = -UNDEBUG
-FUZZ_MAIN := $(OBJ)/tests/fuzz/fuzz.o $(if $(filter fuzz,$(BUILD)),,$(OBJ)/tests/fuzz/replay.o)
+FUZZ_MAIN := $(OBJ)/tests/fuzz/fuzz.o $(OBJ)/tests/fuzz/$(if $(filter fuzz,$(BUILD)),mutate_numbers,replay).o
 $(BUILDDIR)/tests/fuzz_files: FUZZ_WRAP = $(foreach name,dfw_machine_name dfr_learn_machine,-Wl,--wrap=$(name))
 $(FUZZ): $(BUILDDIR)/tests/%: $(OBJ)/tests/fuzz/%.o $(FUZZ_MAIN) $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)

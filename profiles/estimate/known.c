@@ -150,7 +150,7 @@ static int estimate(struct lookup *l, uint32_t work, uint32_t cls, struct df_err
         return status;
     bool other_known = times->n_classes > DF_CLASS_GPU && times->source[other] == DF_TIME_MEASURED;
     double time_s = dfw_kernel_estimate(l->estimates[kernel], cls, &key, other_known ? times->time_s[other] : NAN);
-    if (!isnan(time_s)) {
+    if (time_s >= 0 && time_s < DF_LIMIT_JOB_S) { /* a steep law, far from what was measured, may say any number */
         times->time_s[at] = time_s;
         times->source[at] = DF_TIME_ESTIMATED;
         struct df_demand demand = nearest_demand(&points->of[cls], key.job_bytes);

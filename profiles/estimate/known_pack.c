@@ -3,7 +3,6 @@
  * and the number of kernels. For each kernel follow its name, and for both classes the number of points and the points.
  * A point is dims, scalars, bytes and mean; and with flag 4 its demand and sensitivity.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,7 +112,8 @@ static bool get_points(struct dfr_bytes_reader *r, struct dfw_points *points, bo
             points->n++;
             return false;
         }
-        r->ok = r->ok && p->mean_s >= 0 && isfinite(p->mean_s) && (!points->n || dfw_point_compare(p - 1, p) < 0);
+        r->ok = r->ok && p->mean_s >= 0 && p->mean_s < DF_LIMIT_JOB_S &&
+                (!points->n || dfw_point_compare(p - 1, p) < 0);
     }
     return true;
 }

@@ -279,6 +279,7 @@ static bool opens(const unsigned char *bytes, size_t size)
 static void broken_bytes_are_refused(void **state)
 {
     static const unsigned char flips[] = { 0x01, 0x80, 0xff };
+    static const double no_times[] = { -1, NAN, INFINITY, DF_LIMIT_JOB_S };
     (void)state;
     struct dfw_known known = make_known();
     unsigned char *bytes;
@@ -299,12 +300,39 @@ static void broken_bytes_are_refused(void **state)
         }
     assert_true(refused > size);
     assert_true(opens(bytes, size));
-    known.kernels[0].of[0].at[1].mean_s = -1;
-    free(bytes);
-    assert_int_equal(dfw_known_pack(&known, &bytes, &size, NULL), DF_OK);
-    assert_false(opens(bytes, size));
+    for (unsigned i = 0; i < sizeof no_times / sizeof *no_times; i++) {
+        known.kernels[0].of[0].at[1].mean_s = no_times[i];
+        free(bytes);
+        assert_int_equal(dfw_known_pack(&known, &bytes, &size, NULL), DF_OK);
+        assert_false(opens(bytes, size));
+    }
     dfw_known_free(&known);
     free(bytes);
+}
+
+/* Times that grow by 10^12 with each doubling of the size would take 10^60 s at n = 512. */
+static void an_estimate_is_a_time(void **state)
+{
+    static char name[] = "src", seed[] = "seed=3", dims[3][8] = { "k=16", "k=32", "k=8" };
+    struct dfw_point points[] = { { .dims = dims[0], .scalars = seed, .job_bytes = 64, .mean_s = 1 },
+                                  { .dims = dims[1], .scalars = seed, .job_bytes = 128, .mean_s = 1e12 },
+                                  { .dims = dims[2], .scalars = seed, .job_bytes = 32, .mean_s = 1e-12 } };
+    struct dfw_kernel_points kernel = { name, { { 3, points } } };
+    const struct dfw_known known = { .n_kernels = 1, .kernels = &kernel };
+    (void)state;
+    for (int far = 0; far < 2; far++) {
+        struct dfl_sink *sink = dfl_sink_new(stderr);
+        struct dfc_front *front = make_front(sink, far ? "512" : "24");
+        const struct df_graph *g = front->graph;
+        struct df_times times;
+        assert_string_equal(df_graph_string(g, g->kernels[g->works[0].kernel].name), "src");
+        assert_int_equal(dfw_known_times(&known, g, &times, NULL), DF_OK);
+        assert_int_equal(times.source[0], far ? DF_TIME_DEFAULT : DF_TIME_ESTIMATED);
+        assert_true(times.time_s[0] > 0 && times.time_s[0] < DF_LIMIT_JOB_S);
+        dfr_times_free(&times);
+        dfc_front_free(front);
+        dfl_sink_free(sink);
+    }
 }
 
 int main(void)
@@ -312,6 +340,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_program_says_what_dfc_says, temp_folder_make, temp_folder_remove),
         cmocka_unit_test_setup_teardown(a_law_is_followed, temp_folder_make, temp_folder_remove),
+        cmocka_unit_test(an_estimate_is_a_time),
         cmocka_unit_test(bytes_there_and_back),
         cmocka_unit_test(demands_go_with_the_bytes),
         cmocka_unit_test(broken_bytes_are_refused),

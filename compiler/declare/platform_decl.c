@@ -73,7 +73,7 @@ static void bytes_of(struct convert *c, const struct dfl_value *value, const cha
     double n;
     if (!number_of(c, value, what, DFC_UNIT_BYTES, false, &n))
         return;
-    if (n < 1 || n >= 9.2e18) {
+    if (n < 1 || n >= (double)DF_LIMIT_BYTES) {
         dfl_error(c->sink, value->loc, "%s must be from 1 B to 8 EiB", what);
         c->ok = false;
         return;
@@ -114,7 +114,7 @@ static void link_of(struct convert *c, const struct dfl_property *property, stru
     if ((value = value->next))
         delay_of(c, value, "a link's latency", &link->latency_s);
     if (value && (value = value->next) && number_of(c, value, "a link's threshold", DFC_UNIT_BYTES, false, &n)) {
-        if (n < 9.2e18) {
+        if (n < (double)DF_LIMIT_BYTES) {
             link->threshold_bytes = (uint64_t)n;
         } else {
             dfl_error(c->sink, value->loc, "a link's threshold must be at most 8 EiB");

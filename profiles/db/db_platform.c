@@ -173,7 +173,7 @@ static bool usable(const struct df_unit *unit, bool host)
     bool own = host ? unit->launch_s == 0 && unit->jobs == 0
                     : unit->engines >= 1 && df_link_usable(&unit->h2d) && df_link_usable(&unit->d2h);
     return unit->cls != DF_NONE && host == (unit->cls == DF_CLASS_CPU) && unit->workers >= 1 &&
-           unit->workers <= DF_MAX_WORKERS && unit->memory_bytes <= INT64_MAX && unit->engines <= 2 &&
+           unit->workers <= DF_MAX_WORKERS && unit->memory_bytes < DF_LIMIT_BYTES && unit->engines <= 2 &&
            unit->launch_s >= 0 && unit->launch_s <= DF_MOST_DELAY_S && unit->jobs <= 65535 && own;
 }
 

@@ -37,7 +37,7 @@ void df_platform_default(struct df_platform *platform, uint32_t gpus)
 bool df_link_usable(const struct df_link *link)
 {
     return link->bytes_per_s >= DF_LEAST_RATE && link->bytes_per_s <= DF_MOST_RATE && link->latency_s >= 0 &&
-           link->latency_s <= DF_MOST_DELAY_S && link->threshold_bytes <= INT64_MAX;
+           link->latency_s <= DF_MOST_DELAY_S && link->threshold_bytes < DF_LIMIT_BYTES;
 }
 
 static bool links_alike(const struct df_link *a, const struct df_link *b)

@@ -53,11 +53,12 @@ struct df_platform {
 
 /* Limits of what a declaration or a database may say of a machine and its jobs, so that sums of times stay numbers:
  * bytes per second of a link, or of the host's memory; seconds of a latency or a launch; seconds of a job, which must
- * be fewer than DF_LIMIT_JOB_S. */
+ * be fewer than DF_LIMIT_JOB_S; bytes of a memory or a threshold, which must be fewer than DF_LIMIT_BYTES. */
 #define DF_LEAST_RATE 1.0
 #define DF_MOST_RATE 1e18
 #define DF_MOST_DELAY_S 1e9
 #define DF_LIMIT_JOB_S 1e18
+#define DF_LIMIT_BYTES UINT64_C(9200000000000000000)
 bool df_link_usable(const struct df_link *link);
 
 /* The stated default if nothing was measured or described: as many workers as this machine has cores, less one (at

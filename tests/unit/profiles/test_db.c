@@ -406,7 +406,8 @@ static void what_makes_no_sense_is_passed_over(void **state)
                                          "h2d_bytes_per_s = 1e-320", "d2h_bytes_per_s = 9e999",
                                          "h2d_threshold_bytes = -1", "memory_bytes = -1", "workers = 4294967297",
                                          "engines = 4294967297", "jobs = 4294967297", "class = 'g' || char(10)",
-                                         "class = 'npu'", "engines = 0" };
+                                         "class = 'npu'", "engines = 0", "memory_bytes = 9200000000000000000",
+                                         "d2h_threshold_bytes = 9200000000000000000" };
     static const char *const hosts[] = { "launch_s = 1", "jobs = 2", "class = 'gpu'", "workers = 0" };
     const size_t n_units = sizeof units / sizeof *units, n_hosts = sizeof hosts / sizeof *hosts;
     struct dfw_db *db = open_new("senseless.db");

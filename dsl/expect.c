@@ -83,6 +83,8 @@ static void simplify(struct dfl_expectation *e, const char *after)
 
     if (has(e, "a name") && has_all(e, soft_words))
         drop_all(e, soft_words);
+    if (strcmp(after, "'->'") == 0)
+        replace(e, (const char *const[]){"a name", NULL}, NULL, "'void'");
     if (has_all(e, operators)) { /* if operators fit, an expression has just ended */
         drop_all(e, operators);
         drop(e, "a name"); /* a unit */

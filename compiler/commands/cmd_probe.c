@@ -111,7 +111,8 @@ static int probe(const struct request *r, struct dfw_db *db)
             return 1;
         options.emulated = &emulated;
     }
-    if (!dfc_output_open(&output, r->common.output)) /* opened before measuring, so that a wrong path costs no time */
+    if (!dfc_output_check(&r->common, NULL, r->common.output) ||
+        !dfc_output_open(&output, r->common.output)) /* opened before measuring, so that a wrong path costs no time */
         return 1;
     int status = dfw_probe_with(&options, &platform, &report, tty ? show_progress : NULL, NULL, &error);
     if (tty)
@@ -147,7 +148,7 @@ static int run(int argc, char **argv)
     struct request r = { .db = NULL };
     dfp_options_default(&r.common.partition);
     int status = parse(argc, argv, &r);
-    if (status == 0 && !dfc_outputs_apart("--db", r.db, "-o", r.common.output))
+    if (status == 0 && !dfc_output_is_no_database(r.db, r.common.output))
         status = 2;
     if (status == 0)
         status = probe_into(&r);

@@ -48,7 +48,7 @@ static const char usage[] =
     "  -o FILE                  the file for the report; else it goes to standard output\n"
     "  --db=FILE                the profile database ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)\n"
     "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=    as when compiling\n"
-    "common options:\n" DFC_COMMON_USAGE;
+    "common options (no --policy: each kernel runs by itself):\n" DFC_COMMON_USAGE;
 
 struct request {
     struct dfc_common common;
@@ -151,7 +151,7 @@ static int parse(int argc, char **argv, struct request *r)
         return 2;
     }
     if (r->report)
-        return dfc_outputs_apart("--db", r->db, "-o", r->common.output) ? 0 : 2;
+        return dfc_output_is_no_database(r->db, r->common.output) ? 0 : 2;
     if (r->common.output) {
         dfc_error("-o: profile writes to the database; --db=FILE names another one");
         return 2;
@@ -169,12 +169,14 @@ static int parse(int argc, char **argv, struct request *r)
 
 /* ---- the program's results ---- */
 
+enum { WORK_BYTES = 400 };
+
 struct results {
     struct dfw_db *db;
     const struct dfc_loaded *loaded;
     uint32_t total, known, stored, skipped;
     struct dfr_load load;               /* of the next sample; workers 0: it has none */
-    char trying[160];                   /* what is being measured; a message names it if the program dies of it */
+    char trying[WORK_BYTES];            /* what is being measured; a message names it if the program dies of it */
     bool begun, ended, failed;
 };
 
@@ -213,10 +215,18 @@ static struct dfw_key key_of(char **f)
                                        .job_bytes = strtoull(f[F_JOB_BYTES], NULL, 10) } };
 }
 
+/* Writes "matmul k=1024 cpu". Gives the text. */
+static const char *work_text(char **f, char text[WORK_BYTES])
+{
+    snprintf(text, WORK_BYTES, "%s%s%s%s%s %s", f[F_KERNEL], *f[F_DIMS] ? " " : "", f[F_DIMS],
+             *f[F_SCALARS] ? " " : "", f[F_SCALARS], f[F_VARIANT]);
+    return text;
+}
+
 /* Prints "[12/38] matmul k=1024 cpu  2.13 ms ±0.8 % (14 runs)". */
 static void print_sample(const struct results *r, char **f, const struct dfr_sample *s)
 {
-    char mean[24], known[32] = "", dropped[32] = "", load[128] = "";
+    char work[WORK_BYTES], mean[24], known[32] = "", dropped[32] = "", load[128] = "";
     if (!isnan(s->ci_s) && s->mean_s > 0)
         snprintf(known, sizeof known, " ±%.1f %%", 100 * s->ci_s / s->mean_s);
     if (s->dropped)
@@ -224,9 +234,8 @@ static void print_sample(const struct results *r, char **f, const struct dfr_sam
     if (r->load.workers && s->mean_s > 0)
         snprintf(load, sizeof load, "; with %" PRIu32 " workers %.2fx as long beside itself, %.2fx beside the triad",
                  r->load.workers, r->load.self_s / s->mean_s, r->load.triad_s / s->mean_s);
-    dfr_message_print(stderr, "[%s/%" PRIu32 "] %s%s%s%s%s %s  %s%s (%" PRIu32 " run%s%s)%s", f[F_DONE], r->total,
-                      f[F_KERNEL], *f[F_DIMS] ? " " : "", f[F_DIMS], *f[F_SCALARS] ? " " : "", f[F_SCALARS],
-                      f[F_VARIANT], dfr_text_seconds(s->mean_s, mean, sizeof mean), known, s->runs,
+    dfr_message_print(stderr, "[%s/%" PRIu32 "] %s  %s%s (%" PRIu32 " run%s%s)%s", f[F_DONE], r->total,
+                      work_text(f, work), dfr_text_seconds(s->mean_s, mean, sizeof mean), known, s->runs,
                       s->runs == 1 ? "" : "s", dropped, load);
 }
 
@@ -278,25 +287,24 @@ static void report_late(struct results *r, char **f)
 
 static void take_line(struct results *r, char *line)
 {
-    char *f[N_FIELDS];
+    char *f[N_FIELDS], work[WORK_BYTES];
     unsigned n = split(line, f, N_FIELDS);
     if (strcmp(f[0], "begin") == 0 && n == 3) {
         r->begun = true;
         r->total = (uint32_t)strtoul(f[1], NULL, 10);
         r->known = (uint32_t)strtoul(f[2], NULL, 10);
     } else if (strcmp(f[0], "try") == 0 && n == F_JOB_BYTES + 1) {
-        snprintf(r->trying, sizeof r->trying, "%s%s%s%s%s %s", f[F_KERNEL], *f[F_DIMS] ? " " : "", f[F_DIMS],
-                 *f[F_SCALARS] ? " " : "", f[F_SCALARS], f[F_VARIANT]);
+        work_text(f, r->trying);
     } else if (strcmp(f[0], "sample") == 0 && n == N_FIELDS) {
         take_sample(r, f);
     } else if (strcmp(f[0], "loaded") == 0 && n == 6) {
         take_load(r, f);
     } else if (strcmp(f[0], "unloaded") == 0 && n == F_MEAN + 1) {
-        dfr_message_print(stderr, "%s %s %s  not measured under load: %s", f[F_KERNEL], f[F_DIMS], f[F_VARIANT], f[F_MEAN]);
+        dfr_message_print(stderr, "%s  not measured under load: %s", work_text(f, work), f[F_MEAN]);
     } else if (strcmp(f[0], "skip") == 0 && n == F_CI + 1) {
         r->skipped++;
-        dfr_message_print(stderr, "[%s/%" PRIu32 "] %s %s %s  not measured: %s", f[F_CI], r->total, f[F_KERNEL],
-                          f[F_DIMS], f[F_VARIANT], f[F_MEAN]);
+        dfr_message_print(stderr, "[%s/%" PRIu32 "] %s  not measured: %s", f[F_CI], r->total, work_text(f, work),
+                          f[F_MEAN]);
     } else if (strcmp(f[0], "late") == 0 && n == F_LIMIT + 1) {
         report_late(r, f);
     } else if (strcmp(f[0], "end") == 0 && n == 1) {

@@ -189,6 +189,32 @@ static bool check_evict(const struct request *r)
     return true;
 }
 
+/* Makes "g-dmda.svg" of "g.svg" and "dmda". NULL: no memory (reported). */
+static char *picture_path(const struct request *r, const char *policy)
+{
+    const char *slash = strrchr(r->gantt, '/'), *dot = strrchr(slash ? slash : r->gantt, '.');
+    int stem = (int)(dot ? (size_t)(dot - r->gantt) : strlen(r->gantt));
+    char *path = NULL;
+    if (r->n_policies == 1)
+        path = strdup(r->gantt);
+    else if (asprintf(&path, "%.*s-%s%s", stem, r->gantt, policy, dot ? dot : "") < 0)
+        path = NULL;
+    if (!path)
+        dfc_error("out of memory");
+    return path;
+}
+
+static bool check_apart(const struct request *r)
+{
+    bool good = true;
+    for (unsigned i = 0; r->gantt && i < r->n_policies && good; i++) {
+        char *path = picture_path(r, r->policies[i]);
+        good = path && dfc_outputs_apart("-o", r->common.output, "--gantt", path);
+        free(path);
+    }
+    return good;
+}
+
 static int parse(struct request *r, int argc, char **argv)
 {
     int status = dfc_parse_options(&dfc_command_simulate, argc, argv, &r->common, own_option, r);
@@ -202,9 +228,7 @@ static int parse(struct request *r, int argc, char **argv)
         dfc_error("--error: prints its table as text or csv, and draws no picture");
         status = 2;
     }
-    if (!status && !dfc_outputs_apart("-o", r->common.output, "--gantt", r->gantt))
-        status = 2;
-    return status ? status : parse_policies(r) && check_evict(r) ? 0 : 2;
+    return status ? status : parse_policies(r) && check_apart(r) && check_evict(r) ? 0 : 2;
 }
 
 /* Should the number of jobs in flight be found? --gpu-jobs decides. Without it, the number is found if the machine was
@@ -273,21 +297,6 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
     if (!code)
         sum_busy(problem->platform, row);
     return code;
-}
-
-/* Makes "g-dmda.svg" of "g.svg" and "dmda". NULL: no memory (reported). */
-static char *picture_path(const struct request *r, const char *policy)
-{
-    const char *slash = strrchr(r->gantt, '/'), *dot = strrchr(slash ? slash : r->gantt, '.');
-    int stem = (int)(dot ? (size_t)(dot - r->gantt) : strlen(r->gantt));
-    char *path = NULL;
-    if (r->n_policies == 1)
-        path = strdup(r->gantt);
-    else if (asprintf(&path, "%.*s-%s%s", stem, r->gantt, policy, dot ? dot : "") < 0)
-        path = NULL;
-    if (!path)
-        dfc_error("out of memory");
-    return path;
 }
 
 static bool check_pictures(const struct request *r, const struct dfc_loaded *loaded)

@@ -458,7 +458,7 @@ static void check_classes(struct dfc_unit *u, const struct dfl_platform *platfor
     }
 }
 
-static bool check_platforms(struct dfc_unit *u)
+static void check_platforms(struct dfc_unit *u)
 {
     bool any = u->kernels.n > 0 && dfl_sink_errors(u->sink) == 0; /* a file may hold a platform alone, for --platform */
     for (uint32_t f = 0; f < u->files.n && any; f++) {
@@ -467,10 +467,12 @@ static bool check_platforms(struct dfc_unit *u)
             if (decl->kind == DFL_PLATFORM)
                 check_classes(u, decl->platform);
     }
-    return true;
 }
 
 bool dfc_declare(struct dfc_unit *u)
 {
-    return enter_all(u) && evaluate_params(u) && evaluate_types(u) && check_callees(u) && check_platforms(u);
+    bool ok = enter_all(u) && evaluate_params(u) && evaluate_types(u) && check_callees(u);
+    if (ok)
+        check_platforms(u);
+    return ok;
 }

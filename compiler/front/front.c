@@ -26,9 +26,10 @@ static struct df_builder *make_builder(struct dfc_unit *u)
     copy[length] = '\0';
     for (size_t i = 0, n; i < length; i += n) {
         n = dfr_shown_bytes(copy + i, length - i);
-        if (n == 0 || copy[i] == '\t')
+        if (n == 0) {
             copy[i] = '?';
-        n += n == 0;
+            n = 1;
+        }
     }
     return df_builder_new(copy);
 }

@@ -70,12 +70,14 @@ const char *dfc_default_placer(const struct dfc_loaded *loaded);
 /* ---- outputs ---- */
 
 /* Checks an output's path before the work is done. A path is refused that cannot be written, or that is one of the
- * files the graph is made of: the .df, its imports, its kernels' code, the platform's file. If loaded is NULL, only the
- * .df counts. NULL and "-" are good. false: reported. */
+ * files the graph is made of: the .df, its imports, its kernels' code, the platform's file, the profile database. If
+ * loaded is NULL, only the .df and the platform's file count. NULL and "-" are good. false: reported. */
 bool dfc_output_check(const struct dfc_common *common, const struct dfc_loaded *loaded, const char *path);
 /* Refuses two outputs of one command that are one file. A path may be NULL. false: reported; the command exits with
  * 2. */
 bool dfc_outputs_apart(const char *a_option, const char *a, const char *b_option, const char *b);
+/* Refuses an output that is the profile database: `db`, or the default one if it is NULL. Otherwise the same. */
+bool dfc_output_is_no_database(const char *db, const char *path);
 /* Refuses a name that promises another form than `form` ("SVG" or "DOT"), such as g.png. A name that promises nothing
  * is good. false: reported; the command exits with 2. */
 bool dfc_output_is_picture(const char *option, const char *path, const char *form);

@@ -11,6 +11,7 @@
 #include "compiler/tools/messages.h"
 #include "compiler/types/paths.h"
 #include "runtime/base/output.h"
+#include "runtime/start/learn.h"
 
 /* ---- inputs ---- */
 
@@ -31,12 +32,29 @@ static char *is_variant(const struct dfc_kernel_code *code, const struct dfl_var
     return NULL;
 }
 
+/* If the profile database is the file `output`, gives its name, malloc'ed. NULL: it is not. */
+static char *is_database(const struct stat *output)
+{
+    struct df_error ignored;
+    char *path;
+    if (dfr_learn_database(&path, &ignored) != DF_OK)
+        return NULL;
+    if (is_file(path, output))
+        return path;
+    free(path);
+    return NULL;
+}
+
 /* The name of the input that is the file `output`, malloc'ed. NULL: no input is, or there is no memory to say so. */
 static char *find_input(const struct dfc_common *common, const struct dfc_front *front, const struct stat *output)
 {
+    const char *given[] = { common->path, common->platform };
     char *found = NULL;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (given[i] && is_file(given[i], output))
+            return strdup(given[i]);
     if (!front)
-        return is_file(common->path, output) ? strdup(common->path) : NULL;
+        return NULL;
     for (size_t i = 0; i < front->n_sources; i++)
         if (is_file(front->sources[i].path, output))
             return strdup(front->sources[i].path);
@@ -45,7 +63,7 @@ static char *find_input(const struct dfc_common *common, const struct dfc_front 
         if (!found)
             found = is_variant(&front->kernels[i], front->kernels[i].gpu, output);
     }
-    return found || !common->platform || !is_file(common->platform, output) ? found : strdup(common->platform);
+    return found ? found : is_database(output);
 }
 
 bool dfc_output_check(const struct dfc_common *common, const struct dfc_loaded *loaded, const char *path)
@@ -101,6 +119,17 @@ bool dfc_outputs_apart(const char *a_option, const char *a, const char *b_option
     if (same)
         dfc_error("%s and %s would both write '%s'", a_option, b_option, b);
     return !same;
+}
+
+bool dfc_output_is_no_database(const char *db, const char *path)
+{
+    struct df_error ignored;
+    char *own = NULL;
+    if (!db && dfr_learn_database(&own, &ignored) != DF_OK)
+        return true;                    /* opening the database tells why */
+    bool good = dfc_outputs_apart(db ? "--db" : "the profile database", db ? db : own, "-o", path);
+    free(own);
+    return good;
 }
 
 /* ---- pictures ---- */

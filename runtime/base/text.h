@@ -25,8 +25,8 @@ char *dfr_text_seconds(double seconds, char *text, size_t size);
 char *dfr_text_seconds_6(double seconds, char *text, size_t size);
 char *dfr_text_bytes(uint64_t bytes, char *text, size_t size);
 
-/* Writes any text inside JSON, with the quotes around it; or inside XML, SVG or HTML, as text or as an attribute. Bytes
- * that are no UTF-8, and in XML control characters, become '?'. */
+/* Writes any text inside JSON, with the quotes around it; or inside XML, SVG or HTML, as text or as an attribute. Each
+ * byte that message.h would escape becomes '?', but in JSON an ASCII control character is written as \u00NN. */
 void dfr_text_json(FILE *out, const char *text);
 void dfr_text_xml(FILE *out, const char *text);
 

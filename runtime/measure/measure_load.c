@@ -88,7 +88,7 @@ static int repeat_beside(struct dfr_measure_job *job, uint32_t n,
                          struct df_error *error)
 {
     struct dfr_beside *beside;
-    struct dfr_sample sample;
+    struct dfr_sample sample = { .mean_s = 0 };
     struct df_error other = { "" };
     dfr_measure_call_begins(job, DF_CLASS_CPU);
     int status = dfr_beside_start(n, once, arg, &beside, error);

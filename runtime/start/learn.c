@@ -181,17 +181,15 @@ static int print_sample(struct learning *l, FILE *out, uint32_t unit, uint32_t w
 
 static int print_all(struct learning *l, FILE *out, struct df_error *error)
 {
+    const struct df_run *run = l->run;
     char machine[224];
     int status = DF_OK;
     dfr_learn_machine(machine, sizeof machine);
     fprintf(out, "{\"learned\": %d, ", DFR_LEARN_VERSION);
     print_field(out, "machine", machine);
-    fputs("\"program\": \"", out);
-    for (const char *p = l->run->graph->name; *p; p++)
-        fputc(*p == '"' || *p == '\\' || (unsigned char)*p < 0x20 ? '_' : *p, out);
-    const struct df_run *run = l->run;
+    print_field(out, "program", run->graph->name);
     uint32_t emulated = run->machine.n_gpus && run->devices.ops->runs_cpu_code ? run->machine.n_gpus : 0;
-    fprintf(out, "\", \"workers\": %" PRIu32 "}\n", run->machine.n_cpu_workers + emulated);
+    fprintf(out, "\"workers\": %" PRIu32 "}\n", run->machine.n_cpu_workers + emulated);
     for (uint32_t u = 0; u < l->n_units && status == DF_OK; u++)
         for (uint32_t w = 0; w < l->n_works && status == DF_OK; w++)
             status = print_sample(l, out, u, w, error);

@@ -70,6 +70,9 @@ sed -e 's/v\[0\] < 0/v[0] > 0/' work.c > w2.c && sed -e 's/work.c/w2.c/' flow.df
 check build-bad "$DFC" bad.df -o bad --nvcc=none
 expect failed-run 1 "negative" ./bad --learn
 is failed-leaves-nothing "$(left 'bad*')" 0
+cp sum.df 'odd"name.df' && check odd-name "$DFC" 'odd"name.df' -o odd --nvcc=none && check odd-name-run ./odd --learn
+expect odd-name-program 0 '"program": "odd\\"name", "workers": [0-9]+}$' sh -c 'head -n 1 new/data.db.learned/odd*.jsonl'
+rm new/data.db.learned/odd*.jsonl
 echo 'no json' > new/data.db.learned/x.jsonl
 expect unreadable 0 "1 file in '.*data.db.learned' has no times that a program learned: renamed to end in .bad; 'x.jsonl', line 1: it is no JSON" \
     "$DFC" partition sum.df

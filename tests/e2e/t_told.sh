@@ -77,9 +77,19 @@ twice picture-by-another-name --svg --memory ./q.svg partition sum.df --svg=fold
 twice pictures-on-stdout --dot --svg - partition sum.df --dot=- --svg=-
 [ -e q.svg ] && fail no-picture "q.svg exists" || pass no-picture
 twice compare-twice --csv --svg q.svg compare sum.df --csv=q.svg --svg=q.svg
-twice simulate-twice -o --gantt q.svg simulate sum.df -o q.svg --gantt=q.svg
+twice simulate-twice -o --gantt q.svg simulate sum.df --policy=gp -o q.svg --gantt=q.svg
+check simulate-apart "$DFC" simulate sum.df --policy=gp,ws -o q.csv --gantt=q.svg; rm -f q.csv q-*.svg
+for o in q-gp.svg ./q-ws.svg; do twice "simulate-policy $o" -o --gantt "q${o#*q}" simulate sum.df --policy=gp,ws --gantt=q.svg -o $o; done
 twice probe-twice --db -o p.db probe --device=none --db=p.db -o p.db
 twice report-twice --db -o p.db profile --report --db=p.db -o p.db
+expect database-probe 2 "^dfc: error: the profile database and -o would both write 'own.db'$" env DFC_PROFILE=own.db "$DFC" probe --device=none -o own.db
+expect database-report 2 "^dfc: error: the profile database and -o would both write 'own.db'$" env DFC_PROFILE=own.db "$DFC" profile --report -o own.db
+echo kept > own.db
+expect database-plan 1 "^dfc: error: 'own.db' is not written: it would replace 'own.db', which it is made of$" env DFC_PROFILE=own.db "$DFC" sum.df --emit=plan -o own.db
+expect database-kept 0 '^kept$' cat own.db
+cp small.df kept.df
+expect probe-platform-twice 1 "^dfc: error: '.*' is not written: it would replace 'small.df', which it is made of$" "$DFC" probe --device=emu --platform=small.df --db=p.db -o ./small.df
+same probe-platform-kept small.df kept.df
 check nowhere-twice "$DFC" partition sum.df --dot=/dev/null --svg=/dev/null
 
 # Options that exclude each other end with 2.

@@ -50,6 +50,7 @@ refused max-runs "--max-runs=0: a whole number from 1 to 10000000 is expected" p
 refused profile-output "-o: profile writes to the database; --db=FILE names another one" profile sum.df -o x
 refused profile-sim "--device=sim: a simulated device has nothing to measure" profile sum.df --device=sim
 refused profile-policy "--policy: profile runs each kernel by itself, under no policy" profile sum.df --policy=nonsense
+expect profile-policy-help 0 "^common options \(no --policy: each kernel runs by itself\):$" "$DFC" profile --help
 # partition
 refused picture-name "-o x.png: a name that ends in .dot, .gv or .svg is expected" partition sum.df -o x.png
 # Nothing is called a PNG that is none.

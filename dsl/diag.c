@@ -3,7 +3,8 @@
  *
  * The source line is shown as it is, so that an editor finds it, with two exceptions. Bytes that a terminal may not
  * get are escaped (runtime/base/message.h), all but tabs. A long line is cut to a window around the caret. The caret's
- * line repeats the tabs of the source line, so both align at any tab width. Names and messages are escaped and shortened.
+ * line repeats the tabs of the source line, so both align at any tab width. Names and messages are escaped and
+ * shortened.
  */
 #include "dsl/diag.h"
 
@@ -186,7 +187,8 @@ static void print_caret(FILE *out, const struct line *line, size_t from, size_t 
 static void print_source(const struct dfl_sink *sink, struct dfl_loc loc)
 {
     struct line line;
-    if (loc.file >= sink->n_sources || !sink->sources[loc.file].length || !line_find(&sink->sources[loc.file], loc.line, &line))
+    const struct source *source = loc.file < sink->n_sources ? &sink->sources[loc.file] : NULL;
+    if (!source || source->length == 0 || !line_find(source, loc.line, &line))
         return;
     size_t caret = loc.col > 0 ? loc.col - 1 : 0;
     if (caret > line.length)

@@ -87,7 +87,8 @@ static void print_node(FILE *out, const struct dfc_explained *e, uint32_t node, 
     df_node_name(e->problem->graph, node, name, sizeof name);
     work_name(e->problem->graph, node, work, sizeof work);
     dfc_explain_reason(e, node, f, reason, sizeof reason);
-    fprintf(out, "%s (%s) on %s%s\n", name, work, unit_name(e, f->unit), e->on_way[node] && !e->inflight ? ", on the longest way" : "");
+    fprintf(out, "%s (%s) on %s%s\n", name, work, unit_name(e, f->unit),
+            e->on_way[node] && !e->inflight ? ", on the longest way" : "");
     if (!dfp_node_is_free(e->problem->graph, node)) {
         fprintf(out, "    time    %s here (%s)", dfp_text_time(a, f->time_s), source_name(e, node, f->unit));
         if (f->other != DF_NONE)

@@ -10,10 +10,10 @@
 
 static const char usage[] =
     "usage: dfc probe [options]\n\n"
-    "Measures this machine: its CPU cores and memories, and how many bytes all cores together read and write in memory\n"
-    "per second (STREAM's triad); for each GPU the latency, bandwidth and threshold of its link\n"
-    "in each direction, whether copies overlap, and what a launch costs; and the link from each GPU to each other\n"
-    "that it sends to directly. Writes a platform declaration and stores it, so that later commands use it.\n\n"
+    "Measures this machine: its CPU cores and memories, and how many bytes per second all cores together read and\n"
+    "write in memory (STREAM's triad); for each GPU the latency, bandwidth and threshold of its link in each\n"
+    "direction, whether copies overlap, and what a launch costs; and the link from each GPU to each other that it\n"
+    "sends to directly. Writes a platform declaration and stores it, so that later commands use it.\n\n"
     "  -o FILE                  the file for the platform; else it goes to standard output\n"
     "  --device=auto|none|emu|cuda         GPUs to measure (auto: cuda or none). emu: emulated GPUs, whose platform\n"
     "                           is stored apart and used by --device=emu alone\n"

@@ -55,8 +55,8 @@ struct dfc_job {
     int error;
     pid_t pid;
 };
-/* Runs all jobs as tools, at most `parallel` at a time. After a failure no further one is started; those keep status -1 and
- * error ECANCELED. */
+/* Runs all jobs as tools, at most `parallel` at a time. After a failure no further one is started; those keep status
+ * -1 and error ECANCELED. */
 void dfc_jobs_run(struct dfc_job *jobs, size_t n, unsigned parallel);
 
 /* ---- interruption ---- */

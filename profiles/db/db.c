@@ -334,7 +334,9 @@ void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_s
 int dfw_sample_any(struct dfw_db *db, const char *kernel, bool *any, struct df_error *error)
 {
     sqlite3_stmt *s;
-    int status = dfw_db_prepare(db, "SELECT 1 FROM samples WHERE machine = ?1 AND kernel = ?2 AND" DFW_USABLE " LIMIT 1", &s, error);
+    int status = dfw_db_prepare(db,
+                                "SELECT 1 FROM samples WHERE machine = ?1 AND kernel = ?2 AND" DFW_USABLE " LIMIT 1",
+                                &s, error);
     if (status != DF_OK)
         return status;
     sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
@@ -356,8 +358,8 @@ int dfw_sample_each(struct dfw_db *db, void (*known)(void *arg, const struct dfw
                                 db->version >= 4
                                     ? "SELECT device, variant, kernel, dims, scalars, hash, job_bytes,"
                                       " max(self_s IS NOT NULL) FROM samples LEFT JOIN loads ON sample = id"
-                                      " WHERE machine = ?1 AND" DFW_USABLE " GROUP BY device, variant, kernel, dims, scalars, hash,"
-                                      " job_bytes"
+                                      " WHERE machine = ?1 AND" DFW_USABLE
+                                      " GROUP BY device, variant, kernel, dims, scalars, hash, job_bytes"
                                     : "SELECT DISTINCT device, variant, kernel, dims, scalars, hash, job_bytes, 0"
                                       " FROM samples WHERE machine = ?1 AND" DFW_USABLE,
                                 &s, error);

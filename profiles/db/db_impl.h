@@ -1,6 +1,7 @@
 /* db_impl.h - the inside of the profile database, for the files of this room. db_schema.c makes the tables; db.c stores
- * samples; sample_range.c says what a sample may be; db_points.c reads them for all sizes of a kernel; db_platform.c stores and reads platforms; learned.c takes
- * in samples that programs left behind; times.c reads what is known of a graph's kernels.
+ * samples; sample_range.c says what a sample may be; db_points.c reads them for all sizes of a kernel; demand.c finds
+ * what a kernel draws from memory; db_platform.c stores and reads platforms; learned.c takes in samples that programs
+ * left behind; times.c reads what is known of a graph's kernels.
  *
  * This room is the only one that knows SQLite.
  *

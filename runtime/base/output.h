@@ -4,8 +4,8 @@
  * Something that is no regular file (a pipe, /dev/null) cannot be replaced, so it is written directly. A link is
  * followed, so that renaming never replaces the link itself (nor, say, /dev/stdout).
  *
- * Signals:  A file that grows beyond `ulimit -f` fails with an error, as a full disk does: SIGXFSZ is blocked in the thread
- *           that writes, from open to close. In a program that called dfr_unfinished_watch(), a signal that ends it
+ * Signals:  A file that grows beyond `ulimit -f` fails with an error, as a full disk does: SIGXFSZ is blocked in the
+ *           thread that writes, from open to close. In a program that called dfr_unfinished_watch(), a signal that ends it
  *           removes the temporary file.
  * Threads:  An output is opened, written and closed by one thread.
  * Memory:   An open output owns its strings and its file; dfr_output_close() returns them.

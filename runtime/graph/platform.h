@@ -7,8 +7,8 @@
  * Model:    A copy of s bytes takes latency_s if s <= threshold_bytes, else latency_s + (s - threshold_bytes) /
  *           bytes_per_s (Wu's thesis, eq. 3.1). With engines = 1 both directions share one engine. A peer copy takes
  *           the slower of the two units' peer links. It occupies the sender's peer engine, which serves one copy at a
- *           time. What jobs and copies draw from the host's memory at the same time is limited by memory_bytes_per_s; only
- *           the simulator knows that (simulate.h).
+ *           time. What jobs and copies draw from the host's memory at the same time is limited by memory_bytes_per_s;
+ *           only the simulator knows that (simulate.h).
  */
 #ifndef DF_PLATFORM_H
 #define DF_PLATFORM_H

@@ -65,8 +65,8 @@ struct dfr_load {
 /* Whether this process was asked to measure instead of to run. */
 bool dfr_measure_asked(void);
 
-/* Measures as the environment says. Of the options, device, emu_all, gpu_mem_bytes, waves, args, log_level, watchdog_s and expired
- * count. */
+/* Measures as the environment says. Of the options, device, emu_all, gpu_mem_bytes, workers, waves, args, log_level,
+ * watchdog_s and expired count. */
 int dfr_measure(const struct df_graph *graph, const struct df_options *options, struct df_error *error);
 
 /* The same, with all of that given by the caller. known may be NULL. */

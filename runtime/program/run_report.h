@@ -9,8 +9,9 @@
 void dfr_report_text(const struct df_stats *stats, FILE *out);
 
 /* Prints one line. Its keys: makespan_s, waves, jobs, inflight, workers: [{name, jobs, busy_s}], memories: [{name,
- * capacity_bytes, peak_bytes, h2d_copies, h2d_bytes, d2h_copies, d2h_bytes, and what the cache counts}]. A rehearsal's
- * line has rehearsal: {scale, waits, late, late_median_s, late_99_s, late_worst_s}, too. The keys of a memory are all members of struct df_memory_stats, by their names there. */
+ * capacity_bytes, peak_bytes, h2d_copies, h2d_bytes, d2h_copies, d2h_bytes, and what the cache counts}]. The keys of
+ * a memory are all members of struct df_memory_stats, by their names there. A rehearsal's line also has rehearsal:
+ * {scale, waits, late, late_median_s, late_99_s, late_worst_s}. */
 void dfr_report_json(const struct df_stats *stats, FILE *out);
 
 #endif

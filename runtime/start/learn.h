@@ -5,9 +5,10 @@
  *           with ".learned" added: ~/.local/share/dfc/profile.db.learned/. Any command of dfc that opens the database
  *           moves them into it.
  * File:     NAME.jsonl, one for each run. It is there whole or not at all: it is written under another name and then
- *           renamed. It has lines of JSON. The first is {"learned": 1, "machine": M, "program": P, "workers": N},
- *           where N workers computed on the host's cores, emulated GPUs included. Then there is one line for each work and device: {"device", "variant", "kernel", "dims", "scalars", "hash", "job_bytes",
- *           "median_s", "ci_s", "runs", "dropped"}. These are the fields of a sample's key (profiles.h; hash in 16
+ *           renamed. It has lines of JSON. The first is {"learned": 1, "machine": M, "program": P, "workers": N}:
+ *           N workers computed on the host's cores, emulated GPUs included. Then there is one line for each work and
+ *           device: {"device", "variant", "kernel", "dims", "scalars", "hash", "job_bytes", "median_s", "ci_s", "runs",
+ *           "dropped"}. These are the fields of a sample's key (profiles.h; hash in 16
  *           hex digits), and what was measured. ci_s is null if it is unknown.
  * Robust:   the time of a work is the median of its jobs. These are left out: jobs that shared a GPU with another;
  *           jobs that waited for their kernel's code to be loaded there; ends of streams; jobs with fewer threads

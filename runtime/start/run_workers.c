@@ -54,7 +54,8 @@ int dfr_run_make_workers(struct df_run *run, struct df_error *error)
     for (uint32_t k = 0; k < g->n_kernels; k++)
         n_ports = g->kernels[k].n_ports > n_ports ? g->kernels[k].n_ports : n_ports;
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (run->options.rehearse == 0 && run->choice.able[v] & 1 && (bytes = g->works[g->nodes[v].work].tmp_bytes) > tmp_bytes)
+        if (run->options.rehearse == 0 && run->choice.able[v] & 1 &&
+            (bytes = g->works[g->nodes[v].work].tmp_bytes) > tmp_bytes)
             tmp_bytes = bytes;
     for (uint32_t i = 0; i < run->machine.n_workers; i++) {
         struct dfr_worker *w = &run->threads.workers[i];

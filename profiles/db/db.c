@@ -262,14 +262,11 @@ int dfw_sample_store(struct dfw_db *db, const struct dfw_key *key, const struct 
     return status;
 }
 
-/* A number that is not there is NULL in the row. */
-int dfw_sample_store_loaded(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample,
-                            const struct dfr_load *load, struct df_error *error)
+/* Stores the load of the sample that was stored last. A number that is not there is NULL in the row. */
+static int store_load(struct dfw_db *db, const struct dfr_load *load, struct df_error *error)
 {
     sqlite3_stmt *s;
-    int status = dfw_sample_store(db, key, sample, error);
-    if (status == DF_OK)
-        status = dfw_db_prepare(db, "INSERT INTO loads VALUES (last_insert_rowid(),?1,?2,?3,?4,?5)", &s, error);
+    int status = dfw_db_prepare(db, "INSERT INTO loads VALUES (last_insert_rowid(),?1,?2,?3,?4,?5)", &s, error);
     if (status != DF_OK)
         return status;
     sqlite3_bind_int64(s, 1, load->workers);
@@ -280,6 +277,22 @@ int dfw_sample_store_loaded(struct dfw_db *db, const struct dfw_key *key, const 
     if (dfw_db_step(db, s) != SQLITE_DONE)
         status = dfw_db_fail(db, "store a sample", error);
     sqlite3_finalize(s);
+    return status;
+}
+
+int dfw_sample_store_loaded(struct dfw_db *db, const struct dfw_key *key, const struct dfr_sample *sample,
+                            const struct dfr_load *load, struct df_error *error)
+{
+    int status = dfw_db_exec(db, "SAVEPOINT loaded", "store a sample", error);
+    if (status != DF_OK)
+        return status;
+    status = dfw_sample_store(db, key, sample, error);
+    if (status == DF_OK)
+        status = store_load(db, load, error);
+    if (status == DF_OK)
+        status = dfw_db_exec(db, "RELEASE loaded", "store a sample", error);
+    if (status != DF_OK)                /* without its load the sample would count as one that was taken alone */
+        sqlite3_exec(db->sqlite, "ROLLBACK TO loaded; RELEASE loaded", NULL, NULL, NULL);
     return status;
 }
 

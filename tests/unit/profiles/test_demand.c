@@ -192,6 +192,28 @@ static void samples_of_runs_give_a_demand(void **state)
     dfw_db_close(db);
 }
 
+/* A sample whose load cannot be stored is not stored either, and nothing stays locked. */
+static void a_sample_and_its_load_are_stored_together(void **state)
+{
+    static const struct dfr_load in_run = { 2, NAN, NAN, NAN, NAN };
+    const struct dfr_sample sample = { .mean_s = 9e-3, .ci_s = NAN, .runs = 10 };
+    struct dfw_points points;
+    struct df_error error;
+    (void)state;
+    execute("DELETE FROM loads; DELETE FROM samples");
+    execute("CREATE TRIGGER full BEFORE INSERT ON loads BEGIN SELECT RAISE(ABORT, 'no room'); END");
+    struct dfw_db *db = open_db();
+    assert_int_equal(dfw_sample_store_loaded(db, &key, &sample, &in_run, &error), DF_E_IO);
+    assert_non_null(strstr(error.text, "cannot store a sample: no room"));
+    assert_int_equal(dfw_points_load(db, "cpu", "cpu", "k", 7, &points, NULL), DF_OK);
+    assert_int_equal(points.n, 0);
+    dfw_points_free(&points);
+    execute("DROP TRIGGER full");
+    store(db, 9e-3, &in_run);
+    near(point(db).mean_s, 9e-3);
+    dfw_db_close(db);
+}
+
 static int make_file(void **state)
 {
     (void)state;
@@ -219,6 +241,7 @@ int main(void)
         cmocka_unit_test(anything_gives_a_demand_in_range),
         cmocka_unit_test(samples_under_load_give_a_demand),
         cmocka_unit_test(samples_of_runs_give_a_demand),
+        cmocka_unit_test(a_sample_and_its_load_are_stored_together),
     };
     return cmocka_run_group_tests_name("demand", tests, make_file, remove_file);
 }

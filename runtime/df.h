@@ -56,8 +56,8 @@ unsigned df_threads(const struct df_call *call); /* threads that this job may us
 enum { DF_LOG_ERROR, DF_LOG_WARNING, DF_LOG_INFO, DF_LOG_DEBUG };
 
 /* Writes one line to stderr if the run was asked for this level (--log=LEVEL): "PROGRAM: warning: node 'main/blur',
- * wave 3: …". The line stays whole, whatever other threads write. The text is changed as that of
- * df_fail(). */
+ * wave 3: …". The line stays whole, whatever other threads write. The text is changed as that of df_fail(), but up to 511
+ * bytes of it stay. */
 void df_log(struct df_call *call, int level, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 3, 4)))

@@ -42,6 +42,8 @@ line fail 1 "r\\x1b[31m é: error: node 'main/a', wave 0: one é two\\x1b[2J\\xf
 line log 1 "r\\x1b[31m é: warning: node 'main/a', wave 0: one é two\\x1b[2J\\xff" "./$odd" --t="$text"
 line unknown-option 2 "r\\x1b[31m é: error: unknown option '--z\\x1b'; --help lists the options" "./$odd" $'--z\x1b'
 line help 0 "Usage: r\\x1b[31m é [--option[=value] ...]" "./$odd" --help
+kept=$("./$odd" --t="$(printf 'x%.0s' {1..5000})end" 2>&1 | sed -n 's/.*error: .*: x/x/p' | wc -c) # at most 255 bytes, and the end of the line
+[ "$kept" -gt 200 ] && [ "$kept" -le 256 ] && pass long-fail-length || fail long-fail-length "$kept"
 expect long-fail 1 "error: node 'main/a', wave 0: xxx+ \.\.\.\([0-9]+ bytes left out\)\.\.\. x+end$" "./$odd" --t="$(printf 'x%.0s' {1..5000})end"
 
 # ---- what compilers say, and headings ----

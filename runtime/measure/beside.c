@@ -6,12 +6,14 @@
 #include <stdlib.h>
 
 #include "runtime/base/error.h"
+#include "runtime/engine/crash.h"
 #include "runtime/threads/bind.h"
 
 struct thread {
     struct dfr_beside *beside;
     pthread_t id;
     uint32_t number;
+    bool first;                         /* its first call has not ended */
 };
 
 struct dfr_beside {
@@ -42,19 +44,30 @@ static void tell(struct dfr_beside *b, int code, const struct df_error *error, b
     pthread_mutex_unlock(&b->lock);
 }
 
-static void *work(void *arg)
+/* A handler of pthread_cleanup_push(): once() has ended its thread, as a kernel may. */
+static void thread_ends(void *arg)
 {
     const struct thread *t = arg;
+    struct df_error error;
+    dfr_crash_thread_ends();
+    tell(t->beside, dfr_error(&error, DF_E_KERNEL, "%s", dfr_crash_ended), &error, t->first);
+}
+
+static void *work(void *arg)
+{
+    struct thread *t = arg;
     struct dfr_beside *b = t->beside;
     int code = DF_OK;
     if (b->cores)
         dfr_cores_bind(b->cores, t->number + 1);
-    for (bool first = true; code == DF_OK && (first || !atomic_load_explicit(&b->stop, memory_order_relaxed));
-         first = false) {
+    pthread_cleanup_push(thread_ends, t);
+    while (code == DF_OK && (t->first || !atomic_load_explicit(&b->stop, memory_order_relaxed))) {
         struct df_error error = { "" };
         code = b->once(b->arg, t->number, &error);
-        tell(b, code, &error, first);
+        tell(b, code, &error, t->first);
+        t->first = false;
     }
+    pthread_cleanup_pop(0);
     return NULL;
 }
 
@@ -72,7 +85,7 @@ int dfr_beside_start(uint32_t n, int (*once)(void *arg, uint32_t thread, struct 
     pthread_cond_init(&b->all_begun, NULL);
     uint32_t made = 0;
     for (; made < n; made++) {
-        b->threads[made] = (struct thread){ .beside = b, .number = made };
+        b->threads[made] = (struct thread){ .beside = b, .number = made, .first = true };
         if (pthread_create(&b->threads[made].id, NULL, work, &b->threads[made]) != 0)
             break;
     }

@@ -3,7 +3,8 @@
  * Cores:    thread i is bound to core i + 1 of this process, as a run's workers are. The caller is not bound: the system
  *           finds that core 0 is free.
  * Threads:  one thread starts, stops and measures. once() is called from all others, each with its own number.
- * Errors:   DF_E_MEMORY if a thread cannot be made; else the first failure of once(), which ends that thread.
+ * Errors:   DF_E_MEMORY if a thread cannot be made; else the first failure of once(), which ends that thread. If once()
+ *           ends its thread itself, that is DF_E_KERNEL, or the end of the process (crash.h).
  */
 #ifndef DFR_BESIDE_H
 #define DFR_BESIDE_H

@@ -37,18 +37,18 @@ static int call_cpu(struct dfr_measure_job *job, void *const *ports, double *sec
     return dfr_single_outcome(&m->run, &job->job, &m->call, error);
 }
 
-int dfr_measure_call_beside(struct dfr_measure_job *job, void *const *ports, struct df_error *error)
+int dfr_measure_call_beside(struct dfr_measure_job *job, struct df_call *call, void *const *ports,
+                            struct df_error *error)
 {
     struct dfr_measure *m = job->m;
     const struct df_work *work = dfr_measure_work(job);
-    struct df_call call;
     restore_inouts(job, ports);
-    dfr_single_call(&m->run, &job->job, &call);
-    dfr_crash_call(&call);
+    dfr_single_call(&m->run, &job->job, call);
+    dfr_crash_call(call);
     job->job.code =
-        m->graph->functions[work->kernel].cpu(&call, NULL, m->dims, ports, m->run.memory.scalars + work->first_scalar);
+        m->graph->functions[work->kernel].cpu(call, NULL, m->dims, ports, m->run.memory.scalars + work->first_scalar);
     dfr_crash_call(NULL);
-    return dfr_single_outcome(&m->run, &job->job, &call, error);
+    return dfr_single_outcome(&m->run, &job->job, call, error);
 }
 
 int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df_error *error)

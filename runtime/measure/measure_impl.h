@@ -93,8 +93,9 @@ int dfr_measure_repeat_cpu(struct dfr_measure_job *job, struct dfr_sample *sampl
 int dfr_measure_copy_ports(struct dfr_measure_job *job, void **ports, struct df_error *error);
 void dfr_measure_free_ports(const struct dfr_measure_job *job, void **ports);
 /* Calls the cpu variant once on such ports, for a thread beside the measurement: no watchdog looks at the call. Its
- * inouts are given their inputs again before that. */
-int dfr_measure_call_beside(struct dfr_measure_job *job, void *const *ports, struct df_error *error);
+ * inouts are given their inputs again before that. *call is filled; it outlives the thread (crash.h). */
+int dfr_measure_call_beside(struct dfr_measure_job *job, struct df_call *call, void *const *ports,
+                            struct df_error *error);
 
 /* measure_load.c. Why a variant is not measured under load; NULL: it is. */
 const char *dfr_measure_unloaded(const struct dfr_measure *m, uint32_t work, uint32_t cls);

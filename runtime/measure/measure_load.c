@@ -48,6 +48,7 @@ const char *dfr_measure_unloaded(const struct dfr_measure *m, uint32_t work, uin
 struct copies {                         /* of a job, one for each thread beside it */
     uint32_t n;
     struct dfr_measure_job *jobs;
+    struct df_call *calls;
     void **ports;                       /* [thread * n_ports + port] */
     unsigned n_ports;
 };
@@ -56,8 +57,9 @@ static int make_copies(struct dfr_measure_job *job, struct copies *c, struct df_
 {
     c->n_ports = job->m->graph->kernels[dfr_measure_work(job)->kernel].n_ports;
     c->jobs = calloc(c->n, sizeof *c->jobs);
+    c->calls = calloc(c->n, sizeof *c->calls);
     c->ports = calloc((size_t)c->n * c->n_ports + 1, sizeof *c->ports);
-    int status = c->jobs && c->ports ? DF_OK : dfr_error_memory(error);
+    int status = c->jobs && c->calls && c->ports ? DF_OK : dfr_error_memory(error);
     for (uint32_t i = 0; i < c->n && status == DF_OK; i++) {
         c->jobs[i] = *job;
         status = dfr_measure_copy_ports(&c->jobs[i], c->ports + (size_t)i * c->n_ports, error);
@@ -70,13 +72,14 @@ static void free_copies(struct copies *c)
     for (size_t i = 0; c->ports && i < (size_t)c->n * c->n_ports; i++)
         free(c->ports[i]);
     free(c->ports);
+    free(c->calls);
     free(c->jobs);
 }
 
 static int call_copy(void *arg, uint32_t thread, struct df_error *error)
 {
     struct copies *c = arg;
-    return dfr_measure_call_beside(&c->jobs[thread], c->ports + (size_t)thread * c->n_ports, error);
+    return dfr_measure_call_beside(&c->jobs[thread], &c->calls[thread], c->ports + (size_t)thread * c->n_ports, error);
 }
 
 /* ---- measuring ---- */

@@ -92,6 +92,9 @@ expect ended-good 0 "" ./ends --waves=8 --how=9
 for run in "" --device=emu; do
     expect "profile-ended $run" 1 "^ends: error: node 'main/middle', wave 0: $ended" timeout 60 "$DFC" profile ends.df $quick --nvcc=none $run --db=ended.db -- --how=20
 done
+if [ "$(nproc)" -gt 1 ]; then
+    expect "profile-ended beside" 1 "^ends: error: node 'main/middle', wave 0: $ended" timeout 60 "$DFC" profile ends.df $quick --nvcc=none --loaded --db=ended.db -- --how=21 --workers=2
+else skip "profile-ended beside" "one core"; fi
 expect compare-ended 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 60 "$DFC" compare ends.df --policies=eager --runs=1 --nvcc=none -- --how=0 --waves=8
 if [ "${DF_BUILD##*/}" = release ]; then
     ./crash --device=none 2>/dev/null; [ $? = 134 ] && pass crash-status || fail crash-status "exit $?"

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -52,6 +53,30 @@ static void a_failure_is_told(void **state)
     assert_string_equal(error.text, "thread 1");
 }
 
+static int end_thread(void *arg, uint32_t thread, struct df_error *error)
+{
+    (void)error;
+    if (thread == 1 && atomic_fetch_add(&calls[1], 1) == *(const unsigned *)arg)
+        pthread_exit(NULL);
+    return DF_OK;
+}
+
+static void a_thread_that_is_ended_is_told(void **state)
+{
+    (void)state;
+    struct dfr_beside *beside;
+    struct df_error error = { "" };
+    unsigned first = 0, later = 3;
+    atomic_store(&calls[1], 0);
+    assert_int_equal(dfr_beside_start(THREADS, end_thread, &first, &beside, &error), DF_E_KERNEL);
+    assert_non_null(strstr(error.text, "the kernel ended its thread"));
+    atomic_store(&calls[1], 0);
+    assert_int_equal(dfr_beside_start(THREADS, end_thread, &later, &beside, &error), DF_OK);
+    while (atomic_load(&calls[1]) <= later)
+        ;
+    assert_int_equal(dfr_beside_stop(beside, &error), DF_E_KERNEL);
+}
+
 static void the_triad_moves_bytes(void **state)
 {
     (void)state;
@@ -70,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_works_until_it_is_stopped),
         cmocka_unit_test(a_failure_is_told),
+        cmocka_unit_test(a_thread_that_is_ended_is_told),
         cmocka_unit_test(the_triad_moves_bytes),
     };
     return cmocka_run_group_tests_name("triad", tests, NULL, NULL);

@@ -5,29 +5,21 @@
 #include <string.h>
 
 #include "compiler/tools/messages.h"
+#include "runtime/base/error.h"
 #include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
 
 /* A plan without places, for policies that need none: it carries the times and the platform. */
 static int bare_plan(const struct dfc_loaded *loaded, struct df_plan **plan, struct df_error *error)
 {
-    const struct df_times *from = &loaded->times;
-    size_t n = (size_t)from->n_classes * from->n_works;
     struct df_plan *made = calloc(1, sizeof *made);
+    int code = made ? dfr_times_copy(&loaded->times, &made->times, error) : dfr_error_memory(error);
 
-    if (made) {
-        made->platform = loaded->platform;
-        made->times = *from;
-        made->times.time_s = malloc((n + 1) * sizeof *made->times.time_s);
-        made->times.source = malloc(n + 1);
+    if (code != DF_OK) {
+        free(made);
+        return code;
     }
-    if (!made || !made->times.time_s || !made->times.source) {
-        dfr_plan_free(made);
-        snprintf(error->text, sizeof error->text, "out of memory");
-        return DF_E_MEMORY;
-    }
-    memcpy(made->times.time_s, from->time_s, n * sizeof *from->time_s);
-    memcpy(made->times.source, from->source, n);
+    made->platform = loaded->platform;
     *plan = made;
     return DF_OK;
 }

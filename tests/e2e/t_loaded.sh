@@ -52,6 +52,8 @@ expect no-line 0 "^eager" "$DFC" simulate g.df --platform=two.df --policy=eager
 if "$DFC" simulate g.df --platform=two.df --policy=eager | grep -q share; then fail nothing-said "a line too many"; else pass nothing-said; fi
 sql "INSERT INTO loads SELECT id, 2, 0.02, 0.02, 1e10, 1e10 FROM samples WHERE kernel = 'work'" >/dev/null
 is slower "$(simulated --platform=two.df)" 0.022
+check rehearsed "$DFC" compare g.df --platform=two.df --rehearse=1x --runs=1 --policies=eager,gp --csv=rehearsed.csv
+is rehearsed-alone "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { printf "%.3f ", $at["predicted_s"] }' rehearsed.csv)" "0.012 0.012 "
 is twice-the-bandwidth "$(simulated --platform=<(sed 's/10 GB/20 GB/' two.df))" 0.012
 is no-bandwidth "$(simulated --platform=old.df)" 0.012
 is one-at-a-time "$(simulated --platform=two.df --workers=1)" 0.022

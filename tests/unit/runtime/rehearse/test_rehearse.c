@@ -43,7 +43,7 @@ static struct dfr_device *open_device(struct dfr_rehearsal *r, uint32_t engines)
 {
     struct df_unit unit = { .name = "a", .workers = 1, .engines = engines, .h2d = { 1e6, 1, 0 }, .d2h = { 1e6, 2, 0 },
                             .peer = { 2e6, 0, 0 } };
-    struct dfr_device_config config = { .unit = &unit, .pool_bytes = UINT64_C(1) << 40, .compute_streams = 2,
+    struct dfr_device_config config = { .unit = &unit, .pool_bytes = UINT64_C(1) << 36, .compute_streams = 2,
                                         .rehearsal = r };
     struct dfr_device *device = NULL;
 

@@ -28,15 +28,34 @@ int dfr_cuda_record_begin(struct dfr_device *device, uint32_t stream, struct df_
     return status;
 }
 
+/* *graph is NULL if the capture is spoiled. */
+static cudaError_t end_capture(struct cuda_stream *s, cudaGraph_t *graph)
+{
+    *graph = NULL;
+    s->recording = false;
+    return cudaStreamEndCapture(s->handle, graph);
+}
+
+void dfr_cuda_record_drop(struct cuda_device *cuda, uint32_t stream)
+{
+    cudaGraph_t graph;
+
+    if (!cuda->streams[stream].recording)
+        return;
+    (void)end_capture(&cuda->streams[stream], &graph);
+    if (graph != NULL)
+        cudaGraphDestroy(graph);
+    (void)cudaGetLastError();
+}
+
 int dfr_cuda_record_end(struct dfr_device *device, uint32_t stream, struct dfr_recording **recording,
                         struct df_error *error)
 {
     struct cuda_device *cuda = dfr_cuda_of(device);
     struct dfr_recording *r = calloc(1, sizeof *r);
-    cudaGraph_t graph = NULL;
-    cudaError_t ended = cudaStreamEndCapture(cuda->streams[stream].handle, &graph), made = cudaErrorUnknown;
+    cudaGraph_t graph;
+    cudaError_t ended = end_capture(&cuda->streams[stream], &graph), made = cudaErrorUnknown;
 
-    cuda->streams[stream].recording = false;
     *recording = NULL;
     if (ended == cudaSuccess && graph != NULL && r != NULL) /* host code may have selected another GPU */
         made = dfr_cuda_select(cuda->index);

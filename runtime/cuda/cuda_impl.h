@@ -77,6 +77,9 @@ bool dfr_cuda_event_times(struct dfr_device *device, struct dfr_event *event, do
 int dfr_cuda_record_begin(struct dfr_device *device, uint32_t stream, struct df_error *error);
 int dfr_cuda_record_end(struct dfr_device *device, uint32_t stream, struct dfr_recording **recording,
                         struct df_error *error);
+/* Throws away what the stream records, if it does: host code has ended the thread, so record_end() is not called. It is
+ * called by the thread that records. */
+void dfr_cuda_record_drop(struct cuda_device *cuda, uint32_t stream);
 int dfr_cuda_replay(struct dfr_device *device, struct dfr_recording *recording, uint32_t stream,
                     struct df_error *error);
 void dfr_cuda_recording_destroy(struct dfr_device *device, struct dfr_recording *recording);

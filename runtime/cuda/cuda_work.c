@@ -125,6 +125,8 @@ int dfr_cuda_drain(struct dfr_device *device, struct df_error *error)
     struct cuda_device *cuda = dfr_cuda_of(device);
     int status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
 
+    for (uint32_t s = 0; s < cuda->n_streams; s++)
+        dfr_cuda_record_drop(cuda, s);  /* a thread that captures may wait for no stream */
     for (uint32_t s = 0; s < cuda->n_streams; s++) {
         cudaError_t drained = cudaStreamSynchronize(cuda->streams[s].handle);
         if (status == DF_OK)

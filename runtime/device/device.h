@@ -103,7 +103,8 @@ struct dfr_device_ops {
     /* true: some earlier work has made this device unusable for the process. An error that a call reports from now on
      * need not be the caller's own. NULL: an error always belongs to the call that reports it. */
     bool (*faulted)(struct dfr_device *device);
-    /* Waits for all that this device was given. It is used at the end and after failures. */
+    /* Waits for all that this device was given. It is used at the end and after failures. What a stream still records is
+     * dropped. */
     int (*drain)(struct dfr_device *device, struct df_error *error);
     /* Memory of the host that copies are fast with. The memory of any back end may be used with any other's copies. */
     void *(*host_alloc)(uint64_t bytes, struct df_error *error);

@@ -64,12 +64,17 @@ void mock_free_ops(struct ops *ops)
 
 static void free_object(struct object *o)
 {
-    if (o->kind == STREAM)
+    if (o->kind == STREAM) {
+        struct capture *capture = ((cudaStream_t)o)->capture;
         mock_free_ops(&((cudaStream_t)o)->queue);
-    else if (o->kind == GRAPH)
+        if (capture)
+            mock_free_ops(&capture->ops);
+        free(capture);
+    } else if (o->kind == GRAPH) {
         mock_free_ops(&((cudaGraph_t)o)->ops);
-    else if (o->kind == EXEC)
+    } else if (o->kind == EXEC) {
         mock_free_ops(&((cudaGraphExec_t)o)->ops);
+    }
     free(o);
 }
 
@@ -243,7 +248,7 @@ size_t mock_left(void)
     for (const struct range *r = mock.ranges; r; r = r->next)
         n++;
     for (const struct object *o = mock.objects; o; o = o->next)
-        n += !o->ended;
+        n += !o->ended || (o->kind == STREAM && ((cudaStream_t)o)->capture);
     pthread_mutex_unlock(&mock.lock);
     return n;
 }

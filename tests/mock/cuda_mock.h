@@ -29,7 +29,7 @@ enum { MOCK_OUT_OF_MEMORY = 2, MOCK_DRIVER_TOO_OLD = 35, MOCK_BUSY = 46, MOCK_NO
 
 /* A machine with so many GPUs; forgets all errors. What an earlier one has left (see mock_left) is returned. */
 MOCK void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed);
-/* Streams, events, graphs, allocations and pinned ranges that nobody has returned. */
+/* Streams, events, graphs, allocations and pinned ranges that nobody has returned, and captures not ended. */
 MOCK size_t mock_left(void);
 MOCK uint64_t mock_calls(void);         /* since mock_begin() */
 MOCK int mock_last_error(void);         /* of this thread; takes it */

@@ -16,6 +16,13 @@
 #if FAILING
 enum { N = 40 };
 
+/* Failures that the builder need not say. An assert() at its end calls df_graph_check(), which passes without memory. */
+#ifdef NDEBUG
+enum { SILENT = 0 };
+#else
+enum { SILENT = 1 };
+#endif
+
 struct building {
     int status;
     struct df_error error;
@@ -66,6 +73,7 @@ static void each_allocation_fails(void **state)
     (void)state;
 #if FAILING
     struct building t;
+    uint32_t n_silent = 0;
     long kept;
 
     failing_learn(build, &t);
@@ -77,9 +85,12 @@ static void each_allocation_fails(void **state)
             failing_set(place, n);
             build(&t);
             failing_end();
-            if (t.status != DF_E_MEMORY || !strstr(t.error.text, "memory"))
+            if (t.status == DF_OK)
+                n_silent++;
+            else if (t.status != DF_E_MEMORY || !strstr(t.error.text, "memory"))
                 fail_msg("call %llu at %p: status %d, '%s'", (unsigned long long)n, failing_places[place].address,
                          t.status, t.error.text);
+            assert_true(n_silent <= SILENT);
             assert_int_equal(failing_n_live, kept);
         }
 #else

@@ -13,7 +13,7 @@
 static void test_numbers(void **state)
 {
     static const uint32_t unit_of[] = { 0, 0, 0, 1, 2 }, first_worker[] = { 0, 3, 4, 5 };
-    struct df_run *run = malloc(sizeof *run);
+    struct df_run *run = aligned_alloc(_Alignof(struct df_run), sizeof *run);
 
     (void)state;
     assert_non_null(run);

@@ -98,7 +98,7 @@ help:
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'
 	@echo '                graphs of 10^6 nodes, each failure of a device at every call, and more of explain --what-if'
-	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes'
+	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
 	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
 	@echo 'make coverage   which lines and branches the tests reach, a row per room; UPDATE=1 into docs/results/coverage.md'
 	@echo 'make mutate     changes an operator or a constant in N=60 places, one at a time, and says which of them the tests notice;'
@@ -261,7 +261,7 @@ mutate: deps
 # Rehearses the graphs of a folder (DIR) and compares with what is predicted; minutes. RUNS=5 JOBS=4 TABLE=FILE.md
 check-rehearse: deps
 	@$(MAKE) --no-print-directory all
-	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(TABLE),--table=$(TABLE))
+	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(LIMIT),--limit=$(LIMIT)) $(if $(TABLE),--table=$(TABLE))
 check-model:
 	@tests/model/run.sh $(BUILDDIR)
 gpu-check: deps

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""Predicted against rehearsed makespans: tests/rehearse.py DFC FOLDER [--runs=5] [--jobs=4] [--table=FILE.md]
+"""Predicted against rehearsed makespans: tests/rehearse.py DFC FOLDER [--runs=5] [--jobs=4] [--limit=SECONDS]
+[--table=FILE.md]
 
 Rehearses every .df of the folder under ten policies, several files at a time, each at a scale that dfc chooses. Policies that place before the
 run are compared with their prediction: the median of all differences must be at most 3 %, the worst at most 10 %. Those that decide while the
 graph runs are compared with the range of 40 simulations in which times differ by 2 % (lognormal): the median rehearsal must be within 3 % of
-that range. Prints a line for each file and what is beyond the bounds; writes the table as Markdown. Exit status 1: something is beyond them.
+that range. The lead of gp over dmda and heft must be within 3 % of what is simulated, and gp at most 2 % behind the best policy of each file.
+With a limit, no run takes more real seconds than that, by its prediction. Prints a line for each file and what is beyond the bounds; writes the
+table as Markdown. Exit status 1: something is beyond them, or a file could not be rehearsed.
 """
 import argparse
 import concurrent.futures
 import csv
 import io
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -18,7 +22,8 @@ import tempfile
 
 PLACED = ["gp", "gp-thesis", "heft", "peft", "all-cpu"]
 ONLINE = ["dmda", "dmdas", "pats", "eager", "ws"]
-MEDIAN, WORST, RANGE = 0.03, 0.10, 0.03
+MEDIAN, WORST, RANGE, LEAD, BEHIND = 0.03, 0.10, 0.03, 0.03, 0.02
+JOB_S = 5e-3  # with a limit: the mean job takes at least so many real seconds, where the limit allows it
 DRAWS, SIGMA = 40, "sigma:0.02"
 
 
@@ -29,22 +34,35 @@ def output(command):
     return done.stdout
 
 
+def simulate(dfc, path, *options):
+    return list(csv.DictReader(io.StringIO(output([dfc, "simulate", path, "--format=csv", *options]))))
+
+
 def simulated_range(dfc, path):
     """The least and the longest makespan of each online policy, its prediction included."""
     found = {policy: [] for policy in ONLINE}
     for seed in range(1, DRAWS + 1):
-        text = output([dfc, "simulate", path, "--policy=" + ",".join(ONLINE), "--error=" + SIGMA, "--draws=1", f"--seed={seed}",
-                       "--format=csv"])
-        for row in csv.DictReader(io.StringIO(text)):
+        for row in simulate(dfc, path, "--policy=" + ",".join(ONLINE), "--error=" + SIGMA, "--draws=1", f"--seed={seed}"):
             found[row["policy"]] += [float(row["right_s"]), float(row["worst_s"])]
     return {policy: (min(times), max(times)) for policy, times in found.items()}
 
 
-def rehearse(dfc, path, runs):
+def scale(dfc, path, limit):
+    """--rehearse, with the scale at which no run takes longer than the limit."""
+    if limit is None:
+        return "--rehearse"
+    summaries = simulate(dfc, path, "--policy=" + ",".join(policy for policy in PLACED + ONLINE if policy != "gp"))
+    nodes = int(re.search(r": (\d+) nodes", output([dfc, "partition", path, "--policy=heft"])).group(1))
+    longest = max(float(row["makespan_s"]) for row in summaries)
+    mean = statistics.mean(float(row["cpu_busy_s"]) + float(row["gpu_busy_s"]) for row in summaries) / nodes
+    return f"--rehearse={min(limit / longest, JOB_S / mean):.9g}x"
+
+
+def rehearse(dfc, path, runs, limit):
     """{policy: row of the CSV}, and the simulated ranges."""
     with tempfile.TemporaryDirectory() as folder:
         table = pathlib.Path(folder) / "c.csv"
-        output([dfc, "compare", path, "--rehearse", f"--runs={runs}", "--policies=" + ",".join(PLACED + ONLINE), f"--csv={table}"])
+        output([dfc, "compare", path, scale(dfc, path, limit), f"--runs={runs}", "--policies=" + ",".join(PLACED + ONLINE), f"--csv={table}"])
         rows = {row["policy"]: row for row in csv.DictReader(table.open())}
     return rows, simulated_range(dfc, path)
 
@@ -56,17 +74,39 @@ def difference(policy, row, ranges):
     return median / high - 1 if median > high else median / low - 1 if median < low else 0.0
 
 
+def lead_off(other, rows, ranges):
+    """How far gp's rehearsed lead over the other policy is outside what is simulated."""
+    gp = float(rows["gp"]["predicted_s"])
+    low, high = (t / gp for t in ranges.get(other, (float(rows[other]["predicted_s"]),) * 2))
+    lead = float(rows[other]["median_s"]) / float(rows["gp"]["median_s"])
+    return lead / high - 1 if lead > high else lead / low - 1 if lead < low else 0.0
+
+
+def behind(rows):
+    """How much longer gp took than the best policy."""
+    return float(rows["gp"]["median_s"]) / min(float(row["median_s"]) for row in rows.values()) - 1
+
+
 def write_table(out, name, results, options):
     policies = PLACED + ONLINE
     out.write("# Predicted against rehearsed\n\n")
     out.write(f"Made by `make check-rehearse DIR={name}`: medians of {options.runs} runs. A cell says how much longer than predicted "
               "([rehearse.md](../rehearse.md)) the\nrehearsal took; right of `all-cpu`, how far it lies outside the range of "
               f"{DRAWS} simulations. `late` counts wake-ups that\nwere more than 1 ms late, in the runs in the middle; these count as real.\n\n")
-    out.write("| graph | scale | late | " + " | ".join(policies) + " |\n|---|---|---|" + "---|" * len(policies) + "\n")
+    out.write("`lead` is how far gp's lead over dmda and heft lies from what is simulated; `behind` how much longer gp took than the best policy.\n\n")
+    out.write("| graph | scale | late | " + " | ".join(policies) + " | lead dmda | lead heft | behind |\n|---|---|---|" +
+              "---|" * (len(policies) + 3) + "\n")
     for file, (rows, ranges) in sorted(results.items()):
         cells = [f"{100 * difference(p, rows[p], ranges):+.1f} %" for p in policies]
+        cells += [f"{100 * x:+.1f} %" for x in (lead_off("dmda", rows, ranges), lead_off("heft", rows, ranges), behind(rows))]
         late = sum(int(row["late"]) for row in rows.values())
         out.write(f"| {file} | {float(rows['gp']['scale']):.3g} | {late} | " + " | ".join(cells) + " |\n")
+
+
+def share(what, bound, offs):
+    """Prints how many are within the bound."""
+    within = sum(abs(off) <= bound for off in offs)
+    print(f"{what}: {within} of {len(offs)} within {100 * bound:.0f} %, worst {100 * max(offs, key=abs):+.1f} %")
 
 
 def judge(results):
@@ -74,6 +114,11 @@ def judge(results):
     all_placed = [abs(difference(p, rows[p], ranges)) for rows, ranges in results.values() for p in PLACED]
     median = statistics.median(all_placed)
     print(f"placed before the run: median {100 * median:.2f} %, worst {100 * max(all_placed):.1f} %, of {len(all_placed)}")
+    share("placed before the run", WORST, all_placed)
+    share("decided while the graph runs", RANGE, [difference(p, rows[p], ranges) for rows, ranges in results.values() for p in ONLINE])
+    for other in ("dmda", "heft"):
+        share(f"gp's lead over {other} against the simulated one", LEAD, [lead_off(other, *result) for result in results.values()])
+    share("gp behind the best policy", BEHIND, [behind(rows) for rows, _ in results.values()])
     if median > MEDIAN:
         wrong.append(f"the median of placed policies is {100 * median:.1f} %")
     for file, (rows, ranges) in sorted(results.items()):
@@ -81,6 +126,12 @@ def judge(results):
             off = difference(policy, rows[policy], ranges)
             if abs(off) > (WORST if policy in PLACED else RANGE):
                 wrong.append(f"{file}: {policy} is {100 * off:+.1f} % off")
+        for other in ("dmda", "heft"):
+            off = lead_off(other, rows, ranges)
+            if abs(off) > LEAD:
+                wrong.append(f"{file}: gp's lead over {other} is {100 * off:+.1f} % off")
+        if behind(rows) > BEHIND:
+            wrong.append(f"{file}: gp is {100 * behind(rows):.1f} % behind the best policy")
     return wrong
 
 
@@ -90,19 +141,23 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=4)
+    parser.add_argument("--limit", type=float)
     parser.add_argument("--table", type=pathlib.Path)
     options = parser.parse_args()
     files = sorted(f for f in options.folder.glob("*.df") if "graph main" in f.read_text())
     results, wrong = {}, []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        waiting = {pool.submit(rehearse, options.dfc, f, options.runs): f for f in files}
+        waiting = {pool.submit(rehearse, options.dfc, f, options.runs, options.limit): f for f in files}
         for done in concurrent.futures.as_completed(waiting):
             file = waiting[done].stem
             try:
-                results[file] = done.result()
-                print(f"{file}: rehearsed at {float(results[file][0]['gp']['scale']):.3g}x", flush=True)
+                rows, ranges = results[file] = done.result()
+                worst = max(PLACED + ONLINE, key=lambda policy: abs(difference(policy, rows[policy], ranges)))
+                print(f"{len(results)} of {len(files)}: {file}: rehearsed at {float(rows['gp']['scale']):.3g}x; furthest off: {worst}, "
+                      f"{100 * difference(worst, rows[worst], ranges):+.1f} %", flush=True)
             except RuntimeError as error:
                 print(f"{file}: not rehearsed: {error}", flush=True)
+                wrong.append(f"{file}: not rehearsed")
     if not results:
         sys.exit("rehearse: no graph was rehearsed")
     if options.table:
@@ -110,6 +165,7 @@ def main():
             write_table(out, options.folder.name, results, options)
     wrong += judge(results)
     print("\n".join(wrong) or "all within bounds")
+    print(f"{len(results)} of {len(files)} graphs rehearsed, {len(wrong)} beyond bounds")
     sys.exit(1 if wrong else 0)
 
 

@@ -54,6 +54,7 @@ struct rehearsed {
     struct dfr_rehearsal *rehearsal;
     void *pool;
     uint64_t pool_bytes, order;
+    uint32_t number;                    /* of the unit */
     double asked_s;                     /* since next_event_s() was called, the first event that was found incomplete was
                                          * asked for then; INFINITY: none was */
     uint32_t n_streams;
@@ -134,12 +135,12 @@ static int open_device(uint32_t index, const struct dfr_device_config *config, s
 {
     struct rehearsed *d = calloc(1, sizeof *d);
 
-    (void)index;
     if (!d)
         return dfr_error_memory(error);
     d->base.ops = &dfr_rehearse_ops;
     d->unit = *config->unit;
     d->rehearsal = config->rehearsal;
+    d->number = index + 1;
     d->asked_s = INFINITY;
     d->n_streams = DFR_STREAM_COMPUTE + config->compute_streams;
     d->streams = calloc(d->n_streams, sizeof *d->streams);
@@ -273,6 +274,7 @@ static int copy(struct dfr_device *device, enum dfr_copy kind, void *to, const v
     const struct df_link *link = kind == DFR_COPY_H2D ? &d->unit.h2d : &d->unit.d2h;
 
     (void)to, (void)from;
+    dfr_rehearsal_listen(d->rehearsal, d->number); /* a message asked for it */
     return give(d, stream, (struct command){ .kind = TIMED, .seconds = df_link_time_s(link, bytes) }, error);
 }
 
@@ -284,6 +286,7 @@ static int copy_peer(struct dfr_device *device, struct dfr_device *receiver, voi
     double a_s = df_link_time_s(&d->unit.peer, bytes), b_s = df_link_time_s(&of(receiver)->unit.peer, bytes);
 
     (void)to, (void)from;
+    dfr_rehearsal_listen(d->rehearsal, d->number);
     return give(d, stream, (struct command){ .kind = TIMED, .seconds = fmax(a_s, b_s) }, error);
 }
 

@@ -11,7 +11,7 @@
 #include "runtime/policy/order.h"
 #include "runtime/rehearse/rehearse_device.h"
 
-#define START_S 10e-3                   /* real seconds until nominal time 0, in which threads start, */
+#define START_S 50e-3                   /* real seconds until nominal time 0, in which threads start, */
 #define START_THREAD_S 50e-6            /* and for each of them */
 
 /* ---- what cannot be rehearsed ---- */

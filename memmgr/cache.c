@@ -49,6 +49,7 @@ struct dfm_entry *dfm_entry_new(struct dfm_cache *c, uint32_t block)
     *e = (struct dfm_entry){ .offset = offset, .block = block, .next = DFM_NONE,
                              .waiters = DFM_NONE, .out_next = DFM_NONE, .state = DFM_AWAITING };
     c->entry_of[block] = (uint32_t)(e - c->entries);
+    dfm_prefetch_cancel(c, block);
     return e;
 }
 
@@ -86,6 +87,7 @@ void dfm_cache_drop(struct dfm_cache *c, uint32_t block)
 {
     struct dfm_entry *e;
 
+    dfm_prefetch_cancel(c, block);
     if (c->entry_of[block] == DFM_NONE)
         return;                         /* it was evicted, or an output has taken it over */
     e = &c->entries[c->entry_of[block]];
@@ -354,6 +356,14 @@ int dfm_cache_load(struct dfm_cache *c, struct dfm_piece *piece, struct df_error
                      (e->state == DFM_AWAITING && (!(dfm_block_valid(&c->space->blocks[e->block]) & DFM_HOST) ||
                                                    dfm_link_room(&c->in) == 0));
     return e->state != DFM_AWAITING || piece->awaited ? DF_OK : dfm_load_issue(c, e, error);
+}
+
+bool dfm_cache_loads(const struct dfm_cache *c, uint32_t block)
+{
+    const struct dfm_entry *e = &c->entries[c->entry_of[block]];
+    if (c->entry_of[block] == DFM_NONE)
+        return dfm_cache_prefetch_pends(c, block);
+    return e->state == DFM_AWAITING || e->state == DFM_LOADING || e->state == DFM_COMING;
 }
 
 int dfm_cache_wait(struct dfm_cache *c, const struct dfm_claim *claim, uint32_t stream, struct df_error *error)

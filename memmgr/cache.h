@@ -68,6 +68,7 @@ struct dfm_cache_config {
     void (*arrived)(void *arg, uint32_t waiter);       /* the fetch that this waiter posted is complete */
     void (*answered)(void *arg, uint32_t memory);      /* wake the owner of that memory: it has a message from this
                                                         * cache; NULL: there are no peers */
+    void (*on_host)(void *arg, uint32_t block);        /* the host has it now, by a copy from here; NULL: not called */
     /* A copy is complete; for traces. NULL: not called. */
     void (*copied)(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s);
     void (*freed)(void *arg, void *address, uint64_t bytes); /* a block's memory was given back; NULL: not called */
@@ -122,6 +123,10 @@ bool dfm_cache_expect(struct dfm_cache *cache, const struct dfm_piece *piece, ui
 
 /* Whether a peer was asked for the piece and has not answered yet. */
 bool dfm_cache_is_coming(const struct dfm_cache *cache, const struct dfm_piece *piece);
+
+/* Whether the block comes to this memory: its copy is under way, or a claim awaits it, or a message asks for it that
+ * the owner has not looked at yet. */
+bool dfm_cache_loads(const struct dfm_cache *cache, uint32_t block);
 
 /* Makes all that follows on `stream` wait for the copies of the claim. */
 int dfm_cache_wait(struct dfm_cache *cache, const struct dfm_claim *claim, uint32_t stream, struct df_error *error);

@@ -61,7 +61,10 @@ struct dfm_cache {
     uint32_t out_first, out_last;       /* queue of entries whose copy to the host must be issued */
     struct dfm_mailbox frees, fetches, prefetches, answers;
     uint32_t *free_next, *prefetch_next;
-    _Atomic uint8_t *prefetch_posted;   /* of a block: 1, it is in the mailbox `prefetches` */
+    _Atomic uint8_t *prefetch_posted;   /* of a block: 1, it is in the mailbox `prefetches`, or waits in `later` */
+    uint32_t *later;                    /* a ring of n_blocks + 1: prefetches that wait for the link, oldest first */
+    uint32_t later_first, n_later;
+    uint8_t *is_later;                  /* of a block: 1, it waits there; 0: its place there counts no more */
     struct df_memory_stats stats;
 };
 
@@ -116,5 +119,6 @@ uint32_t dfm_out_sender(struct dfm_cache *c, uint32_t block);
 void dfm_out_queue(struct dfm_cache *c, struct dfm_entry *e);   /* for a block whose sender is this memory */
 int dfm_out_issue(struct dfm_cache *c, struct df_error *error); /* issues as many queued copies as fit */
 int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error);
+void dfm_prefetch_cancel(struct dfm_cache *c, uint32_t block); /* a claim loads it, or its life has ended */
 
 #endif

@@ -122,7 +122,7 @@ static int prefetch(struct dfm_cache *c, uint32_t block, struct df_error *error)
 {
     struct dfm_entry *e;
 
-    if (c->waiting || c->entry_of[block] != DFM_NONE || dfm_link_room(&c->in) < c->in.capacity / 2 ||
+    if (c->waiting || c->entry_of[block] != DFM_NONE ||
         !(dfm_block_valid(&c->space->blocks[block]) & DFM_HOST))
         return DF_OK;
     e = dfm_entry_new(c, block);
@@ -131,6 +131,40 @@ static int prefetch(struct dfm_cache *c, uint32_t block, struct df_error *error)
     c->stats.prefetches++;
     c->stats.prefetch_bytes += dfm_entry_bytes(c, e);
     return dfm_load_issue(c, e, error);
+}
+
+void dfm_prefetch_cancel(struct dfm_cache *c, uint32_t block)
+{
+    if (!c->is_later[block])
+        return;
+    c->is_later[block] = 0;
+    atomic_store_explicit(&c->prefetch_posted[block], 0, memory_order_release); /* it may be posted again */
+}
+
+static void prefetch_later(struct dfm_cache *c, uint32_t block)
+{
+    c->is_later[block] = 1;
+    if (c->n_later > c->n_blocks)       /* full: of places that count no more */
+        dfm_prefetch_cancel(c, block);
+    else
+        c->later[(c->later_first + c->n_later++) % (c->n_blocks + 1)] = block;
+}
+
+/* Half of the link is kept for what claims load. So prefetches wait until the other half has room. */
+static int prefetch_waiting(struct dfm_cache *c, struct df_error *error)
+{
+    int status = DF_OK;
+
+    while (c->n_later > 0 && dfm_link_room(&c->in) >= c->in.capacity / 2 && status == DF_OK) {
+        uint32_t block = c->later[c->later_first];
+        c->later_first = (c->later_first + 1) % (uint32_t)(c->n_blocks + 1);
+        c->n_later--;
+        if (!c->is_later[block])
+            continue;
+        dfm_prefetch_cancel(c, block);
+        status = prefetch(c, block, error);
+    }
+    return status;
 }
 
 /* Turns a stack round: the oldest item comes first. */
@@ -167,11 +201,9 @@ int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error)
     }
     for (item = oldest_first(c->prefetch_next, ahead); item != DFM_NONE; item = next) {
         next = c->prefetch_next[item];
-        atomic_store_explicit(&c->prefetch_posted[item], 0, memory_order_release); /* it may be posted again */
-        if (status == DF_OK)
-            status = prefetch(c, item, error);
+        prefetch_later(c, item);
     }
-    return status;
+    return status == DF_OK ? prefetch_waiting(c, error) : status;
 }
 
 /* ---- issuing ---- */
@@ -292,8 +324,11 @@ static void copied_out(struct dfm_cache *c, struct dfm_entry *e)
         c->stats.writeback_bytes += dfm_entry_bytes(c, e);
         atomic_fetch_and_explicit(&b->valid, ~c->bit, memory_order_acq_rel);
         dfm_evicted(c, e);
-    } else if (e->pins == 0) {
-        dfm_idle(c, e);
+    } else {
+        if (e->pins == 0)
+            dfm_idle(c, e);
+        if (c->config.on_host)
+            c->config.on_host(c->config.arg, e->block);
     }
     for (; waiter != DFM_NONE; waiter = next) {
         next = c->space->waiter_next[waiter];
@@ -412,7 +447,9 @@ int dfm_transfer_create(struct dfm_cache *c, struct df_error *error)
     c->free_next = malloc((c->n_blocks + 1) * sizeof *c->free_next);
     c->prefetch_next = malloc((c->n_blocks + 1) * sizeof *c->prefetch_next);
     c->prefetch_posted = calloc(c->n_blocks + 1, sizeof *c->prefetch_posted);
-    if (!c->free_next || !c->prefetch_next || !c->prefetch_posted)
+    c->later = malloc((c->n_blocks + 1) * sizeof *c->later);
+    c->is_later = calloc(c->n_blocks + 1, sizeof *c->is_later);
+    if (!c->free_next || !c->prefetch_next || !c->prefetch_posted || !c->later || !c->is_later)
         return dfr_error_memory(error);
     status = dfm_link_create(c, &c->in, DFR_COPY_H2D, DFR_STREAM_H2D, capacity, error);
     if (status == DF_OK)
@@ -431,4 +468,6 @@ void dfm_transfer_destroy(struct dfm_cache *c)
     free(c->free_next);
     free(c->prefetch_next);
     free(c->prefetch_posted);
+    free(c->later);
+    free(c->is_later);
 }

@@ -218,13 +218,15 @@ struct dfr_run_devices {                /* all NULL and 0 in a run without devic
     uint32_t window;                    /* jobs that a GPU's worker has taken at a time, at most: they are launched, or
                                          * have memory and wait for their copies */
     struct dfr_gpu *gpus[DF_MAX_UNITS]; /* by unit; [0] NULL */
+    bool hasty[DF_MAX_UNITS];           /* by unit, its worker's own: it takes jobs whose data is still coming, too */
     _Atomic uint32_t *missing;          /* of a staged job: inputs that are on the way */
     uint8_t *taker;                     /* of a staged job: the unit that waits for it */
     uint8_t *ahead;                     /* by job: not 0 if its GPU's worker has launched it already, behind the jobs
                                          * that make its inputs. Only this worker will release it, and the policy must
                                          * not get it. NULL: no job is launched in this way */
     uint32_t *waiter_node;              /* by input of the graph: the node that reads it */
-    struct dfr_queue *arrived;          /* staged CPU jobs whose data has come; and kept values that have come */
+    struct dfr_queue *arrived;          /* staged CPU jobs whose data has come, unless the policy has placed them; and kept
+                                         * values that have come */
     _Atomic uint32_t n_staged;          /* CPU jobs that are staged and not yet taken again */
     _Atomic uint32_t n_busy;            /* CPU workers that have jobs */
     const struct dfr_device_ops *check_ops; /* --check=variants: the back end that runs gpu variants; NULL without it */
@@ -269,11 +271,17 @@ static inline bool dfr_stopped(const struct df_run *run)
 
 #define DFR_NO_JOB UINT64_MAX
 
-/* Wakes a worker of the unit, for which something was made visible. false: nobody had announced. */
-static inline bool dfr_wake_unit(struct df_run *run, uint32_t unit)
+/* Called before a message to the unit: in a rehearsal what the unit does for it is not before this thread's moment. */
+static inline void dfr_tell_unit(struct df_run *run, uint32_t unit)
 {
     if (run->rehearsal)
         dfr_rehearsal_tell(run->rehearsal, unit);
+}
+
+/* Wakes a worker of the unit, for which something was made visible. false: nobody had announced. */
+static inline bool dfr_wake_unit(struct df_run *run, uint32_t unit)
+{
+    dfr_tell_unit(run, unit);
     return dfr_wake_one(&run->threads.wakes[unit]);
 }
 
@@ -332,6 +340,10 @@ void dfr_engine_stop(struct df_run *run, enum dfr_stop how);
 bool dfr_stage(void *run, uint64_t job, uint32_t unit);           /* struct dfr_view's */
 uint32_t dfr_holders(void *run, uint64_t job, uint32_t k);        /* struct dfr_view's */
 bool dfr_settled(void *run, uint64_t job, uint32_t unit);         /* struct dfr_view's */
+/* The block has come to the host from that memory: it is sent on to the devices that read it. The policy has placed all
+ * jobs. */
+void dfr_stage_onward(struct df_run *run, uint32_t block, uint32_t memory);
+bool dfr_comes(void *run, uint64_t job, uint32_t unit);           /* struct dfr_view's */
 void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory); /* towards readers whose unit is known */
 void dfr_arrived(void *run, uint32_t waiter);                     /* a device's copy to the host is complete */
 /* Asks device `memory`, which has it, for a value that is kept. */

@@ -2,8 +2,9 @@
  * engine.h declares its functions; policies call them through struct dfr_view.
  *
  * Words:  A CPU job whose inputs are only on devices is *staged*: the devices that own the inputs are asked for them,
- *         and the copy that completes last puts the job into `arrived`. If a job is given to a GPU before a worker
- *         takes it there, its inputs are *announced* to this GPU, which may prefetch them.
+ *         and the copy that completes last gives the job back to a policy that has placed it, else puts it into
+ *         `arrived`. If a job is given to a GPU before a worker takes it there, its inputs are *announced* to this GPU,
+ *         which may prefetch them. Until they have come, the GPU takes other jobs first (dfr_comes()).
  *
  * Orders: `missing` starts with one extra for the stager itself. So it reaches 0 once, after the last ask. The
  *         decrements are acq_rel, so the one that reaches 0 has acquired all copies.
@@ -40,6 +41,7 @@ void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holde
     m = (uint32_t)__builtin_ctz(holders & ~DFM_HOST);
     run->memory.space->asked[waiter] = block;
     run->memory.space->peer_asks[waiter].receiver = NULL;
+    dfr_tell_unit(run, m);
     dfm_cache_post_fetch(run->memory.space->caches[m], waiter);
     dfr_wake_unit(run, m);
 }
@@ -77,6 +79,7 @@ static bool stage_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
 
 static void announce(struct df_run *run, uint32_t unit, uint32_t block)
 {
+    dfr_tell_unit(run, unit);
     dfm_cache_post_prefetch(run->memory.space->caches[unit], block);
     dfr_wake_unit(run, unit);
 }
@@ -111,6 +114,17 @@ bool dfr_settled(void *arg, uint64_t job, uint32_t unit)
             return false;
     }
     return true;
+}
+
+bool dfr_comes(void *arg, uint64_t job, uint32_t unit)
+{
+    struct df_run *run = arg;
+    if (run->devices.hasty[unit])
+        return false;
+    for (uint32_t k = 0; k < df_node_n_in(run->graph, dfr_job_node(job)); k++)
+        if (dfm_cache_loads(run->memory.space->caches[unit], input_block(run, job, k)))
+            return true;
+    return false;
 }
 
 /* The units on which the value's readers are known to run, without the one whose memory the value is in. */
@@ -152,6 +166,16 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
     }
 }
 
+void dfr_stage_onward(struct df_run *run, uint32_t block, uint32_t memory)
+{
+    uint32_t units = reader_units(run, block / run->graph->n_values, dfm_space_value(run->memory.space, block), memory);
+
+    units &= ~(dfr_peers(run, memory) | dfm_block_valid(&run->memory.space->blocks[block]));
+    for (uint32_t u = 1; u < run->machine.n_units; u++)
+        if (units >> u & 1)
+            announce(run, u, block);
+}
+
 /* ---- kept values (buffers.h) ---- */
 
 /* Waiters for kept values have numbers after those of all inputs. Their items in `arrived` have node numbers after the
@@ -184,6 +208,20 @@ static void kept_arrived(struct df_run *run, uint32_t keeper)
     dfr_wake_unit(run, 0);
 }
 
+/* A policy that has placed the jobs has an order for them, too. It gets a job back whose data has come to the host, and at
+ * once: so no less urgent job overtakes it. */
+static void give_back(struct df_run *run, uint64_t job)
+{
+    uint32_t units = 0;
+
+    atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
+    if (run->choice.policy->push(run->choice.state, job, DFR_NOBODY, false, &units) != DFR_QUEUED)
+        return;                         /* its place has changed, and it is staged again */
+    for (uint32_t u = 0; units >> u; u++)
+        if (units >> u & 1)
+            dfr_wake_unit(run, u);
+}
+
 void dfr_arrived(void *arg, uint32_t waiter)
 {
     struct df_run *run = arg;
@@ -201,6 +239,10 @@ void dfr_arrived(void *arg, uint32_t waiter)
         return;
     if (run->rehearsal)
         dfr_rehearsal_arrived(run->rehearsal, slot, dfr_job_node(job));
+    if (run->devices.taker[index] == 0 && run->choice.policy->units) {
+        give_back(run, job);
+        return;
+    }
     if (run->devices.taker[index] == 0)
         dfr_queue_push(run->devices.arrived, job); /* has room for every job: never full */
     dfr_wake_unit(run, run->devices.taker[index]);

@@ -156,18 +156,6 @@ static bool enough_staged(const struct df_run *run, const struct dfr_worker *w)
     return atomic_load_explicit(&r->devices.n_staged, memory_order_relaxed) + others >= run->machine.n_cpu_workers;
 }
 
-/* A staged job's data has come. A policy that has placed the jobs has an order for them, too: it gets the job back, so
- * that a more urgent one is not overtaken. true: it has the job. */
-static bool give_back_arrived(struct df_run *run, const struct dfr_worker *w, uint64_t job)
-{
-    uint32_t units;
-
-    if (!run->choice.policy->units)
-        return false;
-    run->choice.policy->push(run->choice.state, job, w->index, false, &units);
-    return true;
-}
-
 static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
 {
     if (run->rehearsal)
@@ -180,8 +168,6 @@ static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
             if (dfr_stage_end_kept(run, w, *job))
                 continue;
             atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
-            if (give_back_arrived(run, w, *job))
-                continue;
             return true;
         } else if (enough_staged(run, w) || !run->choice.policy->pop(run->choice.state, w->index, job)) {
             return false;

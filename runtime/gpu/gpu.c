@@ -35,6 +35,12 @@ static void arrived(void *arg, uint32_t waiter)
     dfr_arrived(((struct dfr_gpu *)arg)->run, waiter);
 }
 
+static void on_host(void *arg, uint32_t block)
+{
+    const struct dfr_gpu *gpu = arg;
+    dfr_stage_onward(gpu->run, block, gpu->unit);
+}
+
 /* --poison: memory was given back. */
 static void freed(void *arg, void *address, uint64_t bytes)
 {
@@ -132,6 +138,7 @@ static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *er
         .scratch_of_job_bytes = room->scratch_of_job_bytes,
         .next_use = gpu->by_next_use ? next_use : NULL,
         .arrived = arrived,
+        .on_host = gpu->run->machine.n_gpus > 1 && gpu->run->choice.policy->units ? on_host : NULL,
         .answered = gpu->peers ? answered : NULL,
         .copied = gpu->run->watch.trace ? copied : NULL,
         .freed = gpu->run->options.poison ? freed : NULL,

@@ -69,6 +69,7 @@ static bool ask_peer(struct dfr_gpu *gpu, const struct dfm_piece *piece, uint32_
     if (!dfm_cache_expect(gpu->cache, piece, waiter))
         return true;
     m = (uint32_t)__builtin_ctz(holders & gpu->peers);
+    dfr_tell_unit(run, m);
     dfm_cache_post_fetch(run->memory.space->caches[m], waiter);
     dfr_wake_unit(run, m);
     return true;
@@ -128,19 +129,33 @@ static uint32_t room(const struct dfr_gpu *gpu)
     return gpu->window / gpu->run->devices.jobs * gpu->flight.jobs;
 }
 
+/* Gets a job from the policy; first one whose data is here. A job whose data is still coming may take any place but the
+ * last free one: that is for a job that can begin earlier. */
+static bool pop(struct dfr_gpu *gpu, struct dfr_worker *w, uint32_t n_free, uint64_t *job)
+{
+    struct df_run *run = gpu->run;
+    bool *hasty = &run->devices.hasty[gpu->unit];
+
+    *hasty = false;
+    if (run->choice.policy->pop(run->choice.state, w->index, job))
+        return true;
+    *hasty = n_free > 1;
+    return *hasty && run->choice.policy->pop(run->choice.state, w->index, job);
+}
+
 static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
 {
     struct df_run *run = gpu->run;
+    uint32_t n = gpu->n_jobs - gpu->n_ahead, i = 0;
     struct gpu_job *j;
-    uint32_t i = 0;
     uint64_t job;
 
-    if (gpu->n_jobs - gpu->n_ahead >= room(gpu))
+    if (n >= room(gpu))
         return false;
     if (run->rehearsal)
         dfr_rehearsal_settle(run->rehearsal, gpu->unit);
-    if (!run->choice.policy->pop(run->choice.state, w->index, &job)) {
-        if (gpu->n_jobs - gpu->n_ahead < gpu->flight.jobs)
+    if (!pop(gpu, w, room(gpu) - n, &job)) {
+        if (n < gpu->flight.jobs)
             dfr_flight_starved(&gpu->flight);
         return false;
     }

@@ -180,6 +180,28 @@ bool dfr_order_pop(struct dfr_order *o, uint64_t *job)
     }
 }
 
+/* The bit that is searched after this one, in a search that began at `from`. */
+static uint64_t bit_after(struct dfr_order *o, uint64_t bit, uint64_t from)
+{
+    uint64_t next = first_from(o, bit + 1);
+    if (bit < from)
+        return next < from ? next : NO_BIT;
+    return next == NO_BIT && from > 0 && (next = first_from(o, 0)) >= from ? NO_BIT : next;
+}
+
+bool dfr_order_pop_where(struct dfr_order *o, bool (*may_take)(void *arg, uint64_t job), void *arg, uint64_t *job)
+{
+    uint64_t from = front(o), bit = first_from(o, from);
+    if (bit == NO_BIT && from > 0)
+        bit = first_from(o, 0);
+    for (int i = 0; i < DFR_ORDER_LOOKS && bit != NO_BIT; i++, bit = bit_after(o, bit, from)) {
+        *job = job_of(o, bit);
+        if (may_take(arg, *job) && clear_bit(o, bit)) /* else somebody was quicker */
+            return true;
+    }
+    return false;
+}
+
 bool dfr_order_first(struct dfr_order *o, uint64_t *job)
 {
     uint64_t bit = first_bit(o);

@@ -7,7 +7,7 @@
  * Memory:   create() allocates all that can be needed. `nodes` (the members by rank) and `rank` (by node, filled in for
  *           the members) belong to the caller and are borrowed until destroy(). Several orders with different members
  *           may share one array `rank`.
- * Threads:  Any thread may call add, remove, pop and first, several at once. One thread calls create and destroy.
+ * Threads:  Any thread may call add, remove, pop, pop_where and first, several at once. One thread calls create and destroy.
  * Waking:   If a thread clears a bit that leads to jobs, and finds that a job has come meanwhile, it wakes the workers
  *           that take jobs from here (view->wake). They may have looked at that very moment, found nothing, and gone to
  *           sleep.
@@ -22,6 +22,7 @@
 
 #include "runtime/policy/policy.h"
 
+#define DFR_ORDER_LOOKS 64
 #define DFR_ORDER_LEVELS 6              /* of 64 each: more than there can be jobs */
 
 struct dfr_order {
@@ -48,6 +49,9 @@ bool dfr_order_remove(struct dfr_order *order, uint64_t job);   /* true: the job
                                                                  * it */
 /* false: the order was empty at some moment during the call, or see Waking. */
 bool dfr_order_pop(struct dfr_order *order, uint64_t *job);
+/* Takes the most urgent of those jobs of which may_take() says yes. It looks at DFR_ORDER_LOOKS jobs at most. false:
+ * there was none among them. */
+bool dfr_order_pop_where(struct dfr_order *order, bool (*may_take)(void *arg, uint64_t job), void *arg, uint64_t *job);
 bool dfr_order_first(struct dfr_order *order, uint64_t *job);   /* a glance */
 
 /* Finds the most urgent job at *place or after it, and moves *place just behind that job. Places begin at 0. Jobs that

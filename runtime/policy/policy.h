@@ -50,6 +50,10 @@ struct dfr_view {                       /* the machine, as a policy sees it */
     /* Has all the data come that was sent to that unit for this job? Only then may a policy that places jobs run it
      * elsewhere. */
     bool (*settled)(void *arg, uint64_t job, uint32_t unit);
+    /* Called by a worker of a device in pop(). Does data of this job come to that device, so that it is better to leave
+     * the job and to take another one? Once the data has come, the worker looks again. NULL: no data comes while jobs
+     * are queued. */
+    bool (*comes)(void *arg, uint64_t job, uint32_t unit);
     /* Called by a policy that makes a job visible to a unit outside of push(). Nobody else would wake that unit's
      * workers for it. */
     void (*wake)(void *arg, uint32_t unit);

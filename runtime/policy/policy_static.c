@@ -148,6 +148,27 @@ static enum dfr_pushed static_push(void *state, uint64_t job, uint32_t by, bool 
     return DFR_QUEUED;
 }
 
+struct unit_of_orders {
+    const struct dfr_view *view;
+    uint32_t unit;
+};
+
+static bool is_there(void *arg, uint64_t job)
+{
+    const struct unit_of_orders *u = arg;
+    return !u->view->comes(u->view->arg, job, u->unit);
+}
+
+/* The most urgent job of a device may wait for a copy that is under way. It does not keep the device from another job
+ * whose data is there. Data for the host is awaited before the job is queued. */
+static bool pop_own(const struct placed *s, uint32_t unit, uint64_t *job)
+{
+    struct unit_of_orders u = { s->view, unit };
+    if (unit == 0 || !s->view->comes)
+        return dfr_order_pop(&s->orders[unit], job);
+    return dfr_order_pop_where(&s->orders[unit], is_there, &u, job);
+}
+
 /* From now on the job waits for another unit, or is staged for it. */
 static void move(struct placed *s, uint64_t job, uint32_t unit)
 {
@@ -187,7 +208,7 @@ static bool take_over(struct placed *s, uint32_t worker, uint32_t unit, uint64_t
 static bool pop_guarded(struct placed *s, uint32_t worker, uint32_t unit, uint64_t *job)
 {
     bool found;
-    while ((found = dfr_order_pop(&s->orders[unit], job))) {
+    while ((found = pop_own(s, unit, job))) {
         uint32_t better = dfr_guard_reconsider(s->guard, *job, unit);
         if (better == unit)
             break;
@@ -203,7 +224,7 @@ static bool static_pop(void *state, uint32_t worker, uint64_t *job)
 {
     struct placed *s = state;
     uint32_t unit = s->view->unit_of[worker];
-    return s->guard ? pop_guarded(s, worker, unit, job) : dfr_order_pop(&s->orders[unit], job);
+    return s->guard ? pop_guarded(s, worker, unit, job) : pop_own(s, unit, job);
 }
 
 static void static_done(void *state, uint64_t job, uint32_t worker)

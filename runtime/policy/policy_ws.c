@@ -101,8 +101,8 @@ static enum dfr_pushed ws_push(void *state, uint64_t job, uint32_t by, bool lone
     bool pushed;
 
     if (by != DFR_NOBODY && able >> s->view->unit_of[by] & 1) {
-        if (lone)
-            return DFR_KEPT;
+        if (lone && s->view->platform->n_units == 1)
+            return DFR_KEPT;            /* else an idle device may take it */
         pushed = s->view->oldest_first ? dfr_queue_push(s->given[by * s->common.n_sets + set], job)
                                        : dfr_shared_deque_push(&s->own[by * s->common.n_sets + set], job);
     } else {

@@ -85,6 +85,7 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .wake = wake_unit,
                                    .steady_s = steady_s,
                                    .settled = dfr_settled,
+                                   .comes = dfr_comes,
                                    .guard = run->options.guard,
                                    .arg = run };
     return dfr_run_make_loop(run, run->plan.own ? run->plan.own : run->options.plan, error);

@@ -184,12 +184,94 @@ static void test_each_once(void **state)
     EXPLORE(3, 2, "aq", "12", "bq");
 }
 
+/* ---- taking some jobs only ---- */
+
+static bool is_even(void *arg, uint64_t job)
+{
+    (void)arg;
+    return dfr_job_node(job) % 2 == 0;
+}
+
+static bool is_none(void *arg, uint64_t job)
+{
+    ++*(unsigned *)arg;
+    (void)job;
+    return false;
+}
+
+/* The most urgent of those that may be taken, wherever they are; the others stay. */
+static void test_pop_where(void **state)
+{
+    static const uint32_t present[] = { 1, 3, 64, 65, 127, 4096, 8190 };
+    unsigned looks = 0;
+    uint64_t job;
+
+    (void)state;
+    for (uint32_t v = 0; v < NODES; v++)
+        by_rank[v] = v;
+    assert_true(dfr_order_create(&order, &view, 1, false, by_rank, NODES, ranks));
+    for (unsigned i = 0; i < sizeof present / sizeof *present; i++)
+        dfr_order_add(&order, dfr_job(0, present[i]));
+    for (unsigned i = 0; i < sizeof present / sizeof *present; i++) {
+        if (present[i] % 2)
+            continue;
+        assert_true(dfr_order_pop_where(&order, is_even, NULL, &job));
+        assert_int_equal(dfr_job_node(job), present[i]);
+    }
+    assert_false(dfr_order_pop_where(&order, is_even, NULL, &job));
+    assert_false(dfr_order_pop_where(&order, is_none, &looks, &job));
+    assert_int_equal(looks, 4);
+    for (unsigned i = 200; i < 400; i++)
+        dfr_order_add(&order, dfr_job(0, i));
+    looks = 0;
+    assert_false(dfr_order_pop_where(&order, is_none, &looks, &job));
+    assert_int_equal(looks, DFR_ORDER_LOOKS);
+    for (unsigned n = 0; n < 204; n++)
+        assert_true(dfr_order_pop(&order, &job));
+    assert_false(dfr_order_pop(&order, &job));
+    dfr_order_destroy(&order);
+}
+
+static int64_t wave_of_slot(void *arg, uint32_t slot)
+{
+    (void)arg;
+    return slot == 0 ? 3 : slot;        /* waves 1 and 2 are older than the one in slot 0 */
+}
+
+/* With waves the search begins at the oldest one, and goes round. */
+static void test_pop_where_by_wave(void **state)
+{
+    static const uint32_t list[] = { 0, 1, 2, 3 };
+    static const struct { uint32_t slot, node; } wanted[] = { { 1, 2 }, { 2, 0 }, { 0, 0 }, { 0, 2 } };
+    struct dfr_view waves = view;
+    struct dfr_order o;
+    uint32_t rank[4];
+    uint64_t job;
+
+    (void)state;
+    waves.n_slots = 3;
+    waves.wave = wave_of_slot;
+    assert_true(dfr_order_create(&o, &waves, 1, true, list, 4, rank));
+    for (unsigned i = 4; i-- > 0;)
+        dfr_order_add(&o, dfr_job(wanted[i].slot, wanted[i].node));
+    for (uint32_t slot = 0; slot < 3; slot++)
+        dfr_order_add(&o, dfr_job(slot, 1));
+    for (unsigned i = 0; i < 4; i++) {
+        assert_true(dfr_order_pop_where(&o, is_even, NULL, &job));
+        assert_true(job == dfr_job(wanted[i].slot, wanted[i].node));
+    }
+    assert_false(dfr_order_pop_where(&o, is_even, NULL, &job));
+    dfr_order_destroy(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hidden_beside_the_last),
         cmocka_unit_test(test_hidden_in_the_next_word),
         cmocka_unit_test(test_each_once),
+        cmocka_unit_test(test_pop_where),
+        cmocka_unit_test(test_pop_where_by_wave),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,10 +69,15 @@ static void test_ws_steals(void **state)
     uint32_t units;
 
     (void)state;
+    machine_begin(&m, 4, 2, 0);
+    machine_policy(&m, "ws", NULL);
+    assert_int_equal(machine_push(&m, 1, 0, true, &units), DFR_KEPT);
+    machine_end(&m);
     machine_begin(&m, 1000, 2, 1);
     m.able[7] = 2;
     machine_policy(&m, "ws", NULL);
-    assert_int_equal(machine_push(&m, 1, 0, true, &units), DFR_KEPT);
+    assert_int_equal(machine_push(&m, 1, 0, true, &units), DFR_QUEUED);
+    assert_int_equal(machine_pop(&m, 2), 1);    /* an idle device takes it */
     for (uint32_t v = 1; v < 6; v++)
         assert_int_equal(machine_push(&m, v, 0, false, &units), DFR_QUEUED);
     assert_int_equal(machine_push(&m, 7, 0, true, &units), DFR_QUEUED); /* worker 0 cannot */
@@ -411,6 +416,7 @@ struct meanwhile {
     struct machine m;
     uint32_t node;
     unsigned looks, wakes;
+    uint32_t coming[2];                 /* by node: its data is under way */
 };
 
 /* While an idle worker asks whether all has come for a job of the GPU, that does the job, and the next wave's, for
@@ -470,6 +476,47 @@ static void test_leaves_when_all_has_come(void **state)
     assert_int_equal(x.wakes, 1);
     assert_int_equal(machine_pop(&x.m, 1), 2);
     machine_end(&x.m);
+}
+
+/* ---- data that comes ---- */
+
+static bool comes(void *arg, uint64_t job, uint32_t unit)
+{
+    const uint32_t *coming = ((struct meanwhile *)arg)->coming;
+    assert_int_equal(unit, 1);          /* data for the host comes before a job is queued */
+    return dfr_job_node(job) < 2 && coming[dfr_job_node(job)];
+}
+
+/* A device's job whose data is under way is left for one whose data is there; it is the first again once that has come. */
+static void test_coming_data_holds_up_nobody(void **state)
+{
+    enum { N = 4 };
+    uint16_t place[N] = { 1, 1, 1, 0 };
+    float priority[N] = { 4, 3, 2, 1 };
+    struct df_plan plan = { .policy = "gp", .n_nodes = N, .n_waves = 1, .place = place, .priority = priority };
+    uint32_t units;
+
+    (void)state;
+    for (int guard = 0; guard < 2; guard++) {
+        struct meanwhile x = { .coming = { 1, 1 } };
+        machine_begin(&x.m, N, 1, 1);
+        x.m.holders = 3;
+        x.m.view.arg = &x;
+        x.m.view.guard = guard;
+        x.m.view.settled = settled;
+        x.m.view.comes = comes;
+        machine_policy(&x.m, guard ? "gp" : "heft", &plan);
+        for (uint32_t v = 0; v < N; v++)
+            machine_push(&x.m, v, DFR_NOBODY, false, &units);
+        assert_int_equal(machine_pop(&x.m, 0), 3);
+        assert_int_equal(machine_pop(&x.m, 1), 2);
+        assert_int_equal(machine_pop(&x.m, 1), -1);
+        x.coming[1] = 0;
+        assert_int_equal(machine_pop(&x.m, 1), 1);
+        x.coming[0] = 0;
+        assert_int_equal(machine_pop(&x.m, 1), 0);
+        machine_end(&x.m);
+    }
 }
 
 /* ---- nothing is lost ---- */
@@ -657,6 +704,7 @@ int main(void)
         cmocka_unit_test(test_static_follows_plan), cmocka_unit_test(test_all_on_one),
         cmocka_unit_test(test_older_waves_first), cmocka_unit_test(test_loading_is_no_drift),
         cmocka_unit_test(test_waves_placed_jointly), cmocka_unit_test(test_leaves_when_all_has_come),
+        cmocka_unit_test(test_coming_data_holds_up_nobody),
         cmocka_unit_test(test_nothing_is_lost), cmocka_unit_test(test_jobs_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # The main job, on real input: demo.sh BUILDDIR OUTDIR. Compiles matrix and photo, draws their partitions, compares the schedules on
-# the emulated GPU (and on the real one where there is one), runs photo, checks both results, and says where everything is.
+# the emulated GPU (and on a real one if there is one), rehearses the thesis's graphs on the platform that they are studied on, runs photo,
+# checks the results, and says where everything is.
 #   PHOTO=picture.png make demo      on a picture of yours (default: one that is made here)
-#   DEMO_N=384  DEMO_WAVES=5  DEMO_RUNS=5    rows of the matrices, waves in a run, runs of each policy
+#   DEMO_N=384  DEMO_WAVES=5  DEMO_RUNS=3    rows of the matrices, waves in a run, runs of each policy
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "$1") out=$2; mkdir -p "$out"
-dfc=$build/bin/dfc n=${DEMO_N:-384} runs=${DEMO_RUNS:-5} waves=${DEMO_WAVES:-5}
+dfc=$build/bin/dfc n=${DEMO_N:-384} runs=${DEMO_RUNS:-3} waves=${DEMO_WAVES:-5}
 say() { printf '\n== %s\n' "$*"; }
 host_cc=${CC:-cc}
 export DFC_PROFILE=${DFC_PROFILE:-$(realpath "$out")/profile.db}   # the demo's own: nothing of it stays in your home
@@ -20,14 +21,16 @@ for kind in mm ma; do
     mkdir -p "$out/$kind"; cp examples/matrix/matrix.c examples/matrix/matrix.cu "$out/$kind/"
     "$out/generate" --kind=$kind --n="$n" >"$out/$kind/$kind.df"
 done
-shown() { # GRAPH PICTURES [program's options]: measure its kernels, draw the partition, compare the schedules, on each device
-    local graph=$1 pictures=$2 device; shift 2
+shown() { # GRAPH PICTURES [program's options]: measure its kernels, draw the partitions, compare the schedules, on each device
+    local graph=$1 pictures=$2 device policy; shift 2
     for device in "${devices[@]}"; do
         say "$(basename "$pictures"): measuring each kernel on this machine (dfc profile, $device)"
         "$dfc" profile "$graph" --device="$device" --max-time=0.5 -- "$@"
-        say "$(basename "$pictures"): partition by gp-thesis ($device)"
-        "$dfc" partition "$graph" --policy=gp-thesis --device="$device" --svg="$pictures-partition-$device.svg"
-        say "$(basename "$pictures"): schedules ($device)"
+        for policy in gp gp-thesis; do
+            say "$(basename "$pictures"): partition by $policy ($device)"
+            "$dfc" partition "$graph" --policy=$policy --device="$device" --svg="$pictures-partition-$policy-$device.svg"
+        done
+        say "$(basename "$pictures"): schedules ($device), run for real"
         "$dfc" compare "$graph" --device="$device" --runs="$runs" --waves="$waves" --csv="$pictures-$device.csv" \
             --svg="$pictures-$device.svg" -- --emu-check=off "$@"
     done
@@ -41,6 +44,15 @@ for kind in mm ma; do
         "$out/$kind/small" --policy=gp-thesis --device=emu >"$out/$kind/small.txt"
         python3 examples/matrix/check.py "$out/$kind/$kind.df" "$out/$kind/small.txt" 96
     fi
+done
+
+# What no machine without a GPU can show by running: the schedules themselves, on the described platform of examples/graphs/study.df.
+for kind in ma mm; do
+    rehearsed=$out/rehearsed/thesis-$kind
+    mkdir -p "$out/rehearsed"; cp examples/graphs/study.df "$out/rehearsed/"
+    { echo 'import "study.df";'; "$out/generate" --kind=$kind --n=1024 --costs; } >"$rehearsed.df"
+    say "thesis-$kind: the thesis's graph of 1024 x 1024, rehearsed on its platform: 3 CPU workers, a GPU of 1.1 TF/s, 10 GB/s"
+    "$dfc" compare "$rehearsed.df" --rehearse --runs="$runs" --csv="$rehearsed.csv" --svg="$rehearsed.svg"
 done
 
 png=$(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng")
@@ -64,7 +76,8 @@ say 'What is where'
 cat <<EOT
 partitions as pictures    $(printf '%s ' "$out"/*-partition-*.svg)
 comparison charts         $(printf '%s\n' "$out"/*.svg | grep -v partition | tr '\n' ' ')
-                          (the figures as .csv beside them)
+predicted and rehearsed   $(printf '%s ' "$out"/rehearsed/*.svg)
+                          (the figures of both as .csv beside them)
 photo, in and out         $picture
                           $out/photo-out.png
 trace of photo's run      $out/photo-trace.json   (open it in ui.perfetto.dev or chrome://tracing)

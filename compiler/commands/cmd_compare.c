@@ -20,20 +20,22 @@
 
 #define MAX_POLICIES 32
 #define MAX_RUNS 1000
+#define DEFAULT_POLICIES "eager,ws,dmda,gp-thesis,gp,default"
 #define LEAST_SPREAD 0.01               /* relative spread of a policy's runs above which they are marked */
 
 static const char usage[] =
     "usage: dfc compare GRAPH.df [options] [-- PROGRAM'S OPTIONS]\n\n"
     "Runs the graph's program under several policies, in turns, and compares their makespans. A first run under each\n"
     "policy warms up and does not count. What the program prints is thrown away.\n\n"
-    "  --policies=A,B,…|all     policies to compare (eager,ws,dmda,gp-thesis)\n"
+    "  --policies=A,B,…|all     policies to compare (" DEFAULT_POLICIES ").\n"
+    "                           'default' is a run without --policy; its row says which policy that chose\n"
     "  --runs=N                 runs under each policy that count (7)\n"
     "  --waves=N                passed to the program\n"
     "  --rehearse[=10x]         no kernel is called and no program made: kernels and copies are waits of their times on\n"
     "                           the platform, here 10 times as long. The figures are given at 1x, beside predicted ones.\n"
     "                           If no number is given, one is chosen at which waiting is exact\n"
     "  --csv=FILE               write the figures as CSV\n"
-    "  --svg=FILE               draw a bar chart\n"
+    "  --svg=FILE               draw a bar chart; with --rehearse, of predicted and rehearsed makespans side by side\n"
     "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=    as when compiling\n"
     "common options:\n" DFC_COMMON_USAGE;
 
@@ -55,7 +57,7 @@ struct request {
 
 static bool add_policy(struct request *r, const char *name, struct df_error *error)
 {
-    if (!dfr_policy_find(name, error))
+    if (strcmp(name, DFC_NO_POLICY) && !dfr_policy_find(name, error))
         return false;
     if (r->n_policies == MAX_POLICIES) {
         snprintf(error->text, sizeof error->text, "at most %d policies are compared", MAX_POLICIES);
@@ -164,7 +166,7 @@ static int check(struct request *r)
     if (r->common.policy)               /* --policy=ws counts as a list of one */
         return parse_policies(r, r->common.policy) ? 0 : 2;
     if (!r->n_policies)
-        return parse_policies(r, "eager,ws,dmda,gp-thesis") ? 0 : 2;
+        return parse_policies(r, DEFAULT_POLICIES) ? 0 : 2;
     return 0;
 }
 
@@ -216,7 +218,8 @@ static bool run_once(const struct request *r, const struct dfc_trial *trial, con
     if (r->rehearsals)
         return rehearse_once(r, policy, stats);
     dfc_trial_arguments(trial, &r->common, &argv);
-    dfc_list_add(&argv, "--policy=%s", policy);
+    if (strcmp(policy, DFC_NO_POLICY))
+        dfc_list_add(&argv, "--policy=%s", policy);
     dfc_list_add(&argv, "--stats=json");
     if (emulated(r))
         dfc_list_add(&argv, "--emu-check=off"); /* protecting blocks takes time that no GPU takes */
@@ -365,6 +368,9 @@ static bool print_table(const struct request *r, const struct dfc_policy_stats *
            "ratio: to the best median; jobs, copies and bytes: those of the run in the middle\n");
     if (r->rehearsals)
         print_lateness(r, stats);
+    if (emulated(r))
+        printf("the emulated GPU computes on this machine's own cores: these times say nothing about schedules with a GPU;\n"
+               "--rehearse compares those\n");
     if (marked)
         printf("~ the spread exceeds %.0f %%: smaller differences mean nothing\n", 100 * LEAST_SPREAD);
     if (!good)
@@ -420,7 +426,8 @@ static bool write_svg(const struct request *r, const struct dfc_policy_stats *st
                                     .least_s = s->least_s,
                                     .most_s = s->most_s,
                                     .highlight = p == best,
-                                    .uncertain = uncertain(s) };
+                                    .uncertain = uncertain(s),
+                                    .predicted_s = r->rehearsals ? r->rehearsals[p].predicted_s : 0 };
         marked |= uncertain(s);
     }
     const char *slash = strrchr(r->common.path, '/');
@@ -433,6 +440,8 @@ static bool write_svg(const struct request *r, const struct dfc_policy_stats *st
         .subtitle = subtitle,
         .bars = bars,
         .n_bars = r->n_policies,
+        .predicted = r->rehearsals ? "predicted, in virtual time" : NULL,
+        .measured = "rehearsed, median (green: the best)",
         .footnote = marked ? "~ paler: the middle half of the runs spans more than 1 % of the median" : NULL
     };
     if (!dfc_output_open(&output, r->svg))

@@ -24,20 +24,33 @@ static int bare_plan(const struct dfc_loaded *loaded, struct df_plan **plan, str
     return DF_OK;
 }
 
+static int make_plan(const struct dfc_common *common, const struct dfc_loaded *loaded, const char *policy,
+                     uint32_t waves, struct df_plan **plan, struct df_error *error)
+{
+    struct dfp_options options = common->partition;
+
+    if (!dfp_partitioner_find(policy))
+        return bare_plan(loaded, plan, error);
+    if (waves > 1 && options.objective == DFP_BY_GRAPH)
+        options.objective = DFP_THROUGHPUT;
+    options.inflight = common->inflight ? common->inflight : waves > 1 ? DFP_DEFAULT_INFLIGHT : 1;
+    return dfp_plan_make(&loaded->problem, policy, &options, plan, error);
+}
+
 bool dfc_rehearsal_make(const struct dfc_common *common, const struct dfc_loaded *loaded, const char *policy,
                         uint32_t waves, double scale, struct dfc_rehearsal *rehearsal)
 {
     struct df_error error = { "" };
-    struct dfp_options options = common->partition;
+    bool chosen = strcmp(policy, DFC_NO_POLICY) == 0;
     int code;
 
     *rehearsal = (struct dfc_rehearsal){ .policy = policy, .waves = waves, .scale = scale };
-    rehearsal->places = dfp_partitioner_find(policy) != NULL;
-    if (waves > 1 && options.objective == DFP_BY_GRAPH)
-        options.objective = DFP_THROUGHPUT;
-    options.inflight = common->inflight ? common->inflight : waves > 1 ? DFP_DEFAULT_INFLIGHT : 1;
-    code = rehearsal->places ? dfp_plan_make(&loaded->problem, policy, &options, &rehearsal->plan, &error)
-                             : bare_plan(loaded, &rehearsal->plan, &error);
+    if (chosen)                         /* as a program would carry it */
+        code = dfp_plan_make(&loaded->problem, dfc_default_placer(loaded), &common->partition, &rehearsal->plan, &error);
+    else
+        code = make_plan(common, loaded, policy, waves, &rehearsal->plan, &error);
+    if (!chosen)
+        snprintf(rehearsal->ran, sizeof rehearsal->ran, "%s", policy);
     if (code != DF_OK)
         dfc_error("policy %s: %s", policy, error.text);
     return code == DF_OK;
@@ -55,6 +68,7 @@ static void take_stats(const struct df_stats *s, struct dfc_run_stats *stats)
         *(w < n_cpu ? &stats->cpu_jobs : &stats->gpu_jobs) += s->workers[w].jobs;
         *(w < n_cpu ? &stats->cpu_busy_s : &stats->gpu_busy_s) += s->workers[w].busy_s;
     }
+    memcpy(stats->policy, s->policy, sizeof stats->policy);
     for (uint32_t m = 0; m < s->n_memories; m++) {
         stats->h2d_copies += s->memories[m].h2d_copies;
         stats->h2d_bytes += s->memories[m].h2d_bytes;
@@ -77,7 +91,7 @@ bool dfc_rehearsal_run(const struct dfc_common *common, const struct dfc_loaded 
     int code = DF_E_MEMORY;
 
     df_options_default(&options);
-    options.policy = rehearsal->policy;
+    options.policy = strcmp(rehearsal->policy, DFC_NO_POLICY) ? rehearsal->policy : NULL;
     options.rehearse = rehearsal->scale;
     options.waves = rehearsal->waves;
     options.inflight = common->inflight;
@@ -90,6 +104,8 @@ bool dfc_rehearsal_run(const struct dfc_common *common, const struct dfc_loaded 
         take_stats(all, stats);
         rehearsal->scale = all->rehearsal.scale;
         rehearsal->inflight = all->inflight;
+        if (!options.policy)
+            memcpy(rehearsal->ran, all->policy, sizeof rehearsal->ran);
     } else {
         dfc_error("policy %s: %s", rehearsal->policy, error.text);
     }
@@ -102,11 +118,20 @@ bool dfc_rehearsal_predict(const struct dfc_common *common, const struct dfc_loa
 {
     struct df_error error = { "" };
     struct dfr_simulation simulation = { 0 };
-    struct dfr_simulate_options options = { .policy = rehearsal->policy, .waves = rehearsal->waves,
-                                            .plan = rehearsal->places ? rehearsal->plan : NULL,
+    struct dfr_simulate_options options = { .policy = rehearsal->ran, .waves = rehearsal->waves,
                                             .inflight = rehearsal->inflight, .seed = common->partition.seed };
-    int code = dfr_simulate(loaded->front->graph, &loaded->platform, &loaded->times, &options, &simulation, &error);
+    struct df_plan *own = NULL;
+    int code = DF_OK;
 
+    if (!strcmp(rehearsal->plan->policy, rehearsal->ran))
+        options.plan = rehearsal->plan;
+    else if (dfp_partitioner_find(rehearsal->ran)) /* the runs planned for themselves */
+        code = make_plan(common, loaded, rehearsal->ran, rehearsal->waves, &own, &error);
+    if (own)
+        options.plan = own;
+    if (code == DF_OK)
+        code = dfr_simulate(loaded->front->graph, &loaded->platform, &loaded->times, &options, &simulation, &error);
+    dfr_plan_free(own);
     if (code != DF_OK)
         dfc_error("policy %s: %s", rehearsal->policy, error.text);
     rehearsal->predicted_s = simulation.makespan_s;

@@ -10,9 +10,9 @@
 #include "compiler/load/load.h"
 
 struct dfc_rehearsal {                  /* of one policy */
-    const char *policy;
+    const char *policy;                 /* its name; or DFC_NO_POLICY, whose plan is what dfc would put into a program */
+    char ran[24];                       /* the policy that the runs go by; of DFC_NO_POLICY known after the first run */
     struct df_plan *plan;               /* made by the policy; else one that has times and platform alone */
-    bool places;                        /* the plan has places */
     double scale;                       /* as asked for; after the first run, the one that was taken */
     uint32_t waves, inflight;           /* inflight: after the first run */
     double predicted_s;

@@ -7,6 +7,7 @@
 #include "compiler/commands/compare_stats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,6 +208,8 @@ static void found(void *arg, const struct reader *r, const char *text, double nu
     const char *key = r->keys[r->depth - 1], *list = r->keys[0];
     if (r->depth == 1 && !text)
         found_top(c, key, number);
+    if (r->depth == 1 && text && strcmp(key, "policy") == 0)
+        snprintf(c->stats.policy, sizeof c->stats.policy, "%s", text);
     if (r->depth != 3)                  /* only {"workers": [{ … and such lists count */
         return;
     if (text && strcmp(key, "name") == 0)
@@ -288,8 +291,7 @@ static double quantile(const struct dfc_run_stats *sorted, unsigned n, double q)
 void dfc_policy_stats_of(const char *policy, struct dfc_run_stats *runs, unsigned n, struct dfc_policy_stats *stats)
 {
     qsort(runs, n, sizeof *runs, compare_runs);
-    *stats = (struct dfc_policy_stats){ .policy = policy,
-                                        .runs = n,
+    *stats = (struct dfc_policy_stats){ .runs = n,
                                         .median_s = quantile(runs, n, 0.5),
                                         .least_s = runs[0].makespan_s,
                                         .most_s = runs[n - 1].makespan_s,
@@ -297,6 +299,10 @@ void dfc_policy_stats_of(const char *policy, struct dfc_run_stats *runs, unsigne
                                         .third_quartile_s = quantile(runs, n, 0.75),
                                         .ratio = 1,
                                         .typical = runs[(n - 1) / 2] };
+    if (strcmp(policy, DFC_NO_POLICY) == 0 && stats->typical.policy[0])
+        snprintf(stats->policy, sizeof stats->policy, "%s (%s)", policy, stats->typical.policy);
+    else
+        snprintf(stats->policy, sizeof stats->policy, "%s", policy);
     if (stats->median_s > 0)
         stats->spread = (stats->third_quartile_s - stats->first_quartile_s) / stats->median_s;
 }

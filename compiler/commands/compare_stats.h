@@ -10,6 +10,7 @@
 
 struct dfc_run_stats {                  /* of one run */
     double makespan_s;
+    char policy[24];                    /* that the run went by; "" if it did not say */
     uint64_t waves, jobs;
     uint64_t cpu_jobs, gpu_jobs;        /* a worker with the name of a device's memory is a GPU */
     uint64_t h2d_copies, d2h_copies, peer_copies, h2d_bytes, d2h_bytes, peer_bytes, evictions, writebacks;
@@ -23,8 +24,10 @@ struct dfc_run_stats {                  /* of one run */
  * is no whole one. */
 bool dfc_run_stats_read(const char *text, struct dfc_run_stats *stats);
 
+#define DFC_NO_POLICY "default"         /* stands in lists of policies for a run without --policy */
+
 struct dfc_policy_stats {               /* of the runs of one policy */
-    const char *policy;
+    char policy[40];                    /* its name; of DFC_NO_POLICY "default (NAME)": NAME is what the runs went by */
     unsigned runs;
     double median_s, least_s, most_s, first_quartile_s, third_quartile_s;
     double spread;                      /* (third quartile - first) / median */
@@ -33,7 +36,7 @@ struct dfc_policy_stats {               /* of the runs of one policy */
 };
 
 /* Makes the statistics of n >= 1 runs of one policy and sorts the runs by makespan. The ratio is 1 until
- * dfc_policy_stats_rank() sets it. */
+ * dfc_policy_stats_rank() sets it. policy: a policy's name or DFC_NO_POLICY; not kept. */
 void dfc_policy_stats_of(const char *policy, struct dfc_run_stats *runs, unsigned n, struct dfc_policy_stats *stats);
 
 /* Sets the ratio of each of n policies to the best one. Gives the best one's index. */

@@ -7,16 +7,22 @@
 #include "runtime/base/text.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
-#define LEFT 76.0
+#define MARGIN 20.0                     /* left of the lines of text */
+#define LEFT 76.0                       /* of the plot */
 #define RIGHT 24.0
 #define TOP 70.0
 #define PLOT_HEIGHT 280.0
 #define BELOW 64.0                      /* labels and notes */
 #define FOOTNOTE 22.0
 #define LEAST_PLACE 92.0                /* the least width of a bar's place */
+#define LEAST_PAIR 156.0                /* the same of two bars */
 #define BAR_SHARE 0.56
+#define PAIR_SHARE 0.38                 /* of each of two bars */
+#define PAIR_GAP 0.04                   /* between them */
+#define HOLLOW "fill=\"#ffffff\" stroke=\"#7a7a7a\" stroke-width=\"1.5\" stroke-dasharray=\"4 3\""
 #define GLYPH 0.62
 #define TICKS 5
 
@@ -56,7 +62,7 @@ static double y_of(const struct axis *axis, double seconds)
 
 static double place_width(const struct dfc_chart *chart)
 {
-    double width = LEAST_PLACE;
+    double width = chart->predicted ? LEAST_PAIR : LEAST_PLACE;
     for (unsigned i = 0; i < chart->n_bars; i++) {
         double label = (double)strlen(chart->bars[i].label) * 14 * GLYPH + 12;
         double note = chart->bars[i].note ? (double)strlen(chart->bars[i].note) * 11 * GLYPH + 12 : 0;
@@ -87,25 +93,50 @@ static void write_whisker(FILE *out, double x, double least_y, double most_y)
             "fill=\"none\"/>\n", x, least_y, most_y, x - arm, most_y, x + arm, x - arm, least_y, x + arm);
 }
 
-/* Prints a bar's value with three digits. */
-static void write_value(FILE *out, const struct axis *axis, const struct dfc_bar *bar)
+/* Writes a value with three digits, above y. mark: what stands before it. */
+static void write_value(FILE *out, const struct axis *axis, double x, double y, const char *mark, double value_s)
 {
-    double value = bar->value_s * axis->scale;
+    double value = value_s * axis->scale;
     int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : value >= 0.9995 ? 2 : 3;
-    fprintf(out, "%s%.*f %s", bar->uncertain ? "~" : "", decimals, value, axis->unit);
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" fill=\"#222222\" text-anchor=\"middle\">%s%.*f %s"
+            "</text>\n", x, y - 7, mark, decimals, value, axis->unit);
 }
 
-static void write_bar(FILE *out, const struct axis *axis, const struct dfc_bar *bar, double x, double place)
+static void write_rect(FILE *out, double x, double y, double width, double height, const char *look)
 {
-    double width = place * BAR_SHARE, top = y_of(axis, bar->value_s), floor_y = TOP + PLOT_HEIGHT;
-    static const char *const colours[2][2] = { { "#4a78b0", "#9db8d6" }, { "#2f7d4f", "#8fbfa3" } };
-    fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x - width / 2, top,
-            width, floor_y - top, colours[bar->highlight != 0][bar->uncertain != 0]);
-    write_whisker(out, x, y_of(axis, bar->least_s), y_of(axis, bar->most_s));
-    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" fill=\"#222222\" text-anchor=\"middle\">", x,
-            y_of(axis, bar->most_s) - 7);
-    write_value(out, axis, bar);
-    fprintf(out, "</text>\n<text x=\"%.1f\" y=\"%.1f\" font-size=\"14\"%s fill=\"#111111\" text-anchor=\"middle\">", x,
+    fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" %s/>\n", x, y, width, height, look);
+}
+
+static const char *filled(const struct dfc_bar *bar)
+{
+    static const char *const looks[2][2] = { { "fill=\"#4a78b0\"", "fill=\"#9db8d6\"" },
+                                             { "fill=\"#2f7d4f\"", "fill=\"#8fbfa3\"" } };
+    return looks[bar->highlight != 0][bar->uncertain != 0];
+}
+
+static void write_predicted(FILE *out, const struct axis *axis, const struct dfc_bar *bar, double x, double width)
+{
+    double top = y_of(axis, bar->predicted_s);
+    write_rect(out, x - width / 2, top, width, TOP + PLOT_HEIGHT - top, HOLLOW);
+    write_value(out, axis, x, top, "", bar->predicted_s);
+}
+
+static void write_measured(FILE *out, const struct axis *axis, const struct dfc_bar *bar, double x, double width)
+{
+    double top = y_of(axis, bar->value_s), most_y = y_of(axis, bar->most_s);
+    write_rect(out, x - width / 2, top, width, TOP + PLOT_HEIGHT - top, filled(bar));
+    write_whisker(out, x, y_of(axis, bar->least_s), most_y);
+    write_value(out, axis, x, most_y, bar->uncertain ? "~" : "", bar->value_s);
+}
+
+/* Draws what stands in one place, whose middle is x. */
+static void write_bar(FILE *out, const struct axis *axis, const struct dfc_bar *bar, double x, double place, bool pair)
+{
+    double floor_y = TOP + PLOT_HEIGHT, aside = pair ? place * (PAIR_SHARE + PAIR_GAP) / 2 : 0;
+    if (pair)
+        write_predicted(out, axis, bar, x - aside, place * PAIR_SHARE);
+    write_measured(out, axis, bar, x + aside, place * (pair ? PAIR_SHARE : BAR_SHARE));
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"14\"%s fill=\"#111111\" text-anchor=\"middle\">", x,
             floor_y + 22, bar->highlight ? " font-weight=\"bold\"" : "");
     dfr_text_xml(out, bar->label);
     fputs("</text>\n", out);
@@ -117,11 +148,24 @@ static void write_bar(FILE *out, const struct axis *axis, const struct dfc_bar *
     }
 }
 
-static void write_line(FILE *out, double y, int size, const char *colour, const char *text)
+static void write_line(FILE *out, double x, double y, int size, const char *colour, const char *text)
 {
-    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" fill=\"%s\">", 20.0, y, size, colour);
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" fill=\"%s\">", x, y, size, colour);
     dfr_text_xml(out, text);
     fputs("</text>\n", out);
+}
+
+/* Two small boxes, each with its words behind it; y is the line on which the words stand. */
+static void write_legend(FILE *out, const struct dfc_chart *chart, double y)
+{
+    const struct { const char *look, *words; } parts[] = { { HOLLOW, chart->predicted },
+                                                           { "fill=\"#4a78b0\"", chart->measured } };
+    double x = LEFT;
+    for (unsigned i = 0; i < 2; i++) {
+        write_rect(out, x, y - 10, 18, 11, parts[i].look);
+        write_line(out, x + 24, y, 12, "#333333", parts[i].words);
+        x += 24 + (double)strlen(parts[i].words) * 12 * GLYPH + 24;
+    }
 }
 
 void dfc_chart_write(FILE *out, const struct dfc_chart *chart)
@@ -131,22 +175,27 @@ void dfc_chart_write(FILE *out, const struct dfc_chart *chart)
     if (chart->footnote)
         text = fmax(text, (double)strlen(chart->footnote) * 11);
     double width = fmax(LEFT + place * chart->n_bars + RIGHT, text * GLYPH + 40);
-    double height = TOP + PLOT_HEIGHT + BELOW + (chart->footnote ? FOOTNOTE : 0);
+    double legend_y = TOP + PLOT_HEIGHT + BELOW + 8;
+    double height = TOP + PLOT_HEIGHT + BELOW + (chart->predicted ? FOOTNOTE : 0) + (chart->footnote ? FOOTNOTE : 0);
     for (unsigned i = 0; i < chart->n_bars; i++)
-        most_s = fmax(most_s, chart->bars[i].most_s);
+        most_s = fmax(most_s, chart->predicted ? fmax(chart->bars[i].most_s, chart->bars[i].predicted_s)
+                                               : chart->bars[i].most_s);
     struct axis axis = make_axis(most_s);
 
     fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
             "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n", width, height, width, height);
     fprintf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
-    write_line(out, 28, 16, "#111111", chart->title);
+    write_line(out, MARGIN, 28, 16, "#111111", chart->title);
     if (chart->subtitle)
-        write_line(out, 47, 12, "#555555", chart->subtitle);
+        write_line(out, MARGIN, 47, 12, "#555555", chart->subtitle);
     write_axis(out, &axis, width);
     double share = (width - LEFT - RIGHT) / (chart->n_bars ? chart->n_bars : 1);
     for (unsigned i = 0; i < chart->n_bars; i++)
-        write_bar(out, &axis, &chart->bars[i], LEFT + share * (i + 0.5), fmin(share, place));
+        write_bar(out, &axis, &chart->bars[i], LEFT + share * (i + 0.5), fmin(share, place),
+                  chart->predicted != NULL);
+    if (chart->predicted)
+        write_legend(out, chart, legend_y);
     if (chart->footnote)
-        write_line(out, height - 14, 11, "#555555", chart->footnote);
+        write_line(out, MARGIN, height - 14, 11, "#555555", chart->footnote);
     fputs("</svg>\n", out);
 }

@@ -1,5 +1,5 @@
 /* chart.h - a bar chart of times as SVG: a bar up to the median, a whisker from the least to the most, the value above
- * it.
+ * it. If values were predicted, a hollow bar stands to the left of each, and a legend below says which is which.
  *
  * Output:   plain SVG 1.1 with no script, font or file of its own; the same input gives the same bytes.
  * Errors:   the caller checks the FILE.
@@ -15,11 +15,14 @@ struct dfc_bar {
     double value_s, least_s, most_s;    /* least <= value <= most */
     int highlight;                      /* the best one */
     int uncertain;                      /* drawn paler, "~" before the value */
+    double predicted_s;                 /* used if the chart has predictions */
 };
 
 struct dfc_chart {
     const char *title, *subtitle;       /* subtitle may be NULL */
     const char *footnote;               /* NULL: none */
+    const char *measured, *predicted;   /* the legend's words for the filled and the hollow bars; predicted NULL: no
+                                         * predictions, and no legend */
     const struct dfc_bar *bars;
     unsigned n_bars;
 };

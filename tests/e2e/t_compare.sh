@@ -6,15 +6,47 @@ quick="--runs=3 --nvcc=none"
 
 "$DFC" compare sum.df $quick --device=emu --csv=c.csv --svg=c.svg >table 2>err; rc=$?
 if [ $rc = 0 ]; then pass run; else fail run "exit $rc: $(cat err)"; fi
-for policy in eager ws dmda gp-thesis; do
+for policy in eager ws dmda gp-thesis gp 'default \((gp|dmda)\)'; do
     expect "row-$policy" 0 "^$policy +~?[0-9.]+ [mun]?s +[0-9.]+ % +[0-9.]+( +[0-9]+){3} +[0-9.]+ [KM]?i?B" cat table
 done
 expect head 0 "sum.df, with the emulated GPU: 3 runs of 1 wave" cat table
 expect warm-up 0 "^warming up" cat err
 if grep -q '^[0-9.]*$' table && grep -qE '^[0-9]+\.[0-9]{6}$' table; then fail output-thrown-away "$(head -n 3 table)"; else pass output-thrown-away; fi
 
+expect emulated-says-nothing 0 "^the emulated GPU computes on this machine's own cores: these times say nothing about schedules with a GPU;$" cat table
+expect help-names-the-default-list 0 "policies to compare \(eager,ws,dmda,gp-thesis,gp,default\)" "$DFC" compare --help
+
 cp "$programs/check.py" .
-check figures python3 check.py
+check figures python3 check.py c.csv c.svg 4 4
+
+# 'default' is a run without --policy. On one worker without devices that is all-cpu, with more of them ws.
+expect default-one 0 "^default \(all-cpu\) +" "$DFC" compare sum.df $quick --policies=default --device=none --workers=1
+expect default-two 0 "^default \(ws\) +" "$DFC" compare sum.df $quick --policies=default --device=none --workers=2 --waves=5
+"$DFC" compare sum.df $quick --policies=ws --device=none --workers=1 >table
+if grep -q 'emulated' table; then fail emulated-alone "$(cat table)"; else pass emulated-alone; fi
+
+# Rehearsed: predicted beside rehearsed, in the table, in the CSV and as pairs of bars. The default is what a program would choose: gp's
+# plan if all times are known; dmda for several waves, for which the program carries no plan.
+graphs=$DF_SOURCE/examples/graphs
+"$DFC" compare "$graphs/cholesky.df" -D T=3 --rehearse --runs=1 --csv=r.csv --svg=r.svg >table 2>err; rc=$?
+if [ $rc = 0 ]; then pass rehearse; else fail rehearse "exit $rc: $(cat err)"; fi
+for policy in eager ws dmda gp-thesis gp 'default \(gp\)'; do
+    expect "rehearsed-$policy" 0 "^$policy +[0-9.]+ [mun]?s +[0-9.]+ % +[0-9.]+ +[0-9.]+ [mun]?s +[+-][0-9.]+ %( +[0-9]+){3} " cat table
+done
+if grep -q 'emulated' table; then fail rehearsed-alone "$(cat table)"; else pass rehearsed-alone; fi
+check rehearsed-figures python3 check.py r.csv r.svg 10 22     # 12 of the 22 nodes cost nothing
+"$DFC" simulate "$graphs/cholesky.df" -D T=3 --policy=eager,ws,dmda,gp-thesis,gp --format=csv >s.csv
+expect predicted-as-simulated 0 '^6 agree$' python3 - <<'END'
+import csv
+simulated = {r["policy"]: float(r["makespan_s"]) for r in csv.DictReader(open("s.csv"))}
+rows = list(csv.DictReader(open("r.csv")))
+wrong = [r for r in rows if abs(float(r["predicted_s"]) / simulated["gp" if r["policy"] == "default (gp)" else r["policy"]] - 1) > 1e-6]
+print(wrong or f"{len(rows)} agree")
+END
+expect rehearsed-waves 0 "^default \(dmda\) +" "$DFC" compare "$graphs/cholesky.df" -D T=3 --rehearse --runs=1 --waves=3 --policies=default
+one="$graphs/cholesky.df -D T=3 --device=none --workers=1"
+predicted=$("$DFC" simulate $one --policy=all-cpu --format=csv | awk -F, 'NR == 2 { print $4 }')
+expect rehearsed-one 0 "^default \(all-cpu\),.*,$predicted," "$DFC" compare $one --rehearse --runs=1 --policies=default --csv=/dev/stdout
 
 # Two emulated GPUs, which send to each other what the plan has them exchange.
 cat > pair.df <<'END'

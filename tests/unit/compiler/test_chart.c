@@ -90,6 +90,21 @@ static void runs_are_summed_up(void **state)
     assert_true(s[0].spread == 0 && s[0].median_s == s[0].most_s);
 }
 
+static void the_default_names_what_it_ran(void **state)
+{
+    (void)state;
+    struct dfc_run_stats run;
+    struct dfc_policy_stats s;
+    assert_true(dfc_run_stats_read("{\"policy\": \"dmdas\", \"workers\": [{\"policy\": \"ws\"}], \"makespan_s\": 1}", &run));
+    dfc_policy_stats_of(DFC_NO_POLICY, &run, 1, &s);
+    assert_string_equal(s.policy, "default (dmdas)");
+    dfc_policy_stats_of("gp", &run, 1, &s);     /* whose plan had dmdas run: the row is gp's all the same */
+    assert_string_equal(s.policy, "gp");
+    run.policy[0] = 0;
+    dfc_policy_stats_of(DFC_NO_POLICY, &run, 1, &s);
+    assert_string_equal(s.policy, "default");
+}
+
 static void columns_line_up(void **state)
 {
     (void)state;
@@ -109,17 +124,26 @@ static void columns_line_up(void **state)
     dfc_table_free(&table);
 }
 
-static char *draw(const struct dfc_bar *bars, unsigned n)
+static char *draw_beside(const struct dfc_bar *bars, unsigned n, const char *predicted)
 {
-    struct dfc_chart chart = {
-        .title = "a<b> & \"c\"", .subtitle = "runs", .footnote = "note", .bars = bars, .n_bars = n
-    };
+    struct dfc_chart chart = { .title = "a<b> & \"c\"",
+                               .subtitle = "runs",
+                               .footnote = "note",
+                               .bars = bars,
+                               .n_bars = n,
+                               .predicted = predicted,
+                               .measured = "rehearsed" };
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     dfc_chart_write(out, &chart);
     fclose(out);
     return text;
+}
+
+static char *draw(const struct dfc_bar *bars, unsigned n)
+{
+    return draw_beside(bars, n, NULL);
 }
 
 static unsigned count(const char *text, const char *part)
@@ -142,8 +166,8 @@ static double attribute(const char *text, const char *element, unsigned k, const
 static void bars_are_as_high_as_they_say(void **state)
 {
     (void)state;
-    const struct dfc_bar bars[] = { { "slow & steady", "1 kB", 8e-3, 7e-3, 10e-3, 0, 1 },
-                                    { "quick", NULL, 4e-3, 4e-3, 4e-3, 1, 0 } };
+    const struct dfc_bar bars[] = { { "slow & steady", "1 kB", 8e-3, 7e-3, 10e-3, 0, 1, 0 },
+                                    { "quick", NULL, 4e-3, 4e-3, 4e-3, 1, 0, 0 } };
     char *text = draw(bars, 2);
     assert_int_equal(count(text, "<rect"), 3);  /* the paper and two bars */
     assert_int_equal(count(text, "<path"), 2);
@@ -164,12 +188,36 @@ static void bars_are_as_high_as_they_say(void **state)
     free(again);
 }
 
+static void predicted_bars_stand_beside_the_others(void **state)
+{
+    (void)state;
+    const struct dfc_bar bars[] = { { "eager", "1 kB", 8e-3, 8e-3, 8e-3, 0, 0, 20e-3 },
+                                    { "gp", NULL, 4e-3, 4e-3, 4e-3, 1, 0, 5e-3 } };
+    char *text = draw_beside(bars, 2, "predicted <");
+    assert_int_equal(count(text, "<rect"), 7);  /* the paper, two bars a place, the legend's two */
+    assert_int_equal(count(text, "<path"), 2);  /* what was predicted has no whisker */
+    assert_non_null(strstr(text, ">predicted &lt;<"));
+    assert_non_null(strstr(text, ">rehearsed<"));
+    double heights[4], lefts[5] = { [4] = attribute(text, "<svg", 0, "width") }, widths[4];
+    const double values[] = { 20, 8, 5, 4 };
+    for (unsigned i = 0; i < 4; i++) {
+        heights[i] = attribute(text, "<rect", i + 1, "height");
+        lefts[i] = attribute(text, "<rect", i + 1, "x");
+        widths[i] = attribute(text, "<rect", i + 1, "width");
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        assert_true(fabs(heights[i] / heights[3] - values[i] / 4) < 0.01);
+        assert_true(lefts[i] + widths[i] < lefts[i + 1]); /* beside each other, inside the picture */
+    }
+    free(text);
+}
+
 static void all_magnitudes_are_drawn(void **state)
 {
     (void)state;
     for (int power = -12; power <= 6; power++) {
         double value = 3.7 * pow(10, power);
-        const struct dfc_bar bar = { "x", NULL, value, value, value, 0, 0 };
+        const struct dfc_bar bar = { "x", NULL, value, value, value, 0, 0, 0 };
         char *text = draw(&bar, 1);
         assert_null(strstr(text, "nan"));
         assert_null(strstr(text, "inf"));
@@ -177,7 +225,7 @@ static void all_magnitudes_are_drawn(void **state)
         assert_in_range(ticks, 3, 12);
         free(text);
     }
-    const struct dfc_bar nothing = { "x", NULL, 0, 0, 0, 0, 0 };
+    const struct dfc_bar nothing = { "x", NULL, 0, 0, 0, 0, 0, 0 };
     char *text = draw(&nothing, 1);
     assert_null(strstr(text, "nan"));
     free(text);
@@ -190,6 +238,7 @@ int main(void)
         cmocka_unit_test(statistics_are_read),          cmocka_unit_test(broken_statistics_are_not),
         cmocka_unit_test(runs_are_summed_up),           cmocka_unit_test(columns_line_up),
         cmocka_unit_test(bars_are_as_high_as_they_say), cmocka_unit_test(all_magnitudes_are_drawn),
+        cmocka_unit_test(predicted_bars_stand_beside_the_others), cmocka_unit_test(the_default_names_what_it_ran),
     };
     return cmocka_run_group_tests_name("chart", tests, NULL, NULL);
 }

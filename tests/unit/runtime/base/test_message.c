@@ -41,6 +41,8 @@ static void utf_8_stays_and_else_is_escaped(void **state)
     SHOWN("\xFF \x80", "\\xff \\x80");
     SHOWN("\xC0\x9B \xE0\x82\x9B", "\\xc0\\x9b \\xe0\\x82\\x9b"); /* overlong */
     SHOWN("\xED\xA0\x80", "\\xed\\xa0\\x80");                       /* a surrogate */
+    SHOWN("\xF0\x82\x82\xAC", "\\xf0\\x82\\x82\\xac");           /* overlong, in four bytes */
+    SHOWN("\xF4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");           /* past U+10FFFF */
     SHOWN("\xF4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");              /* past U+10FFFF */
     SHOWN("\xE2\x80\xAE", "\\xe2\\x80\\xae");                       /* turns the direction of writing */
     SHOWN("\xE2\x82", "\\xe2\\x82");                                /* cut */

@@ -6,12 +6,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1 bundle=$2
 rm -rf "$bundle"; mkdir -p "$bundle"/{bin,lib/graphviz,include,tests/unit}
-cp "$build/bin/dfc" "$bundle/bin/"; strip -g "$bundle/bin/dfc"
+cp "$build/bin/dfc" "$bundle/bin/"; strip "$bundle/bin/dfc"
 # Of the unit tests those that meet the device: each carries all of libdf, and together they would be larger than the rest.
 for t in cuda emu engine; do cp "$build/tests/test_$t" "$bundle/tests/unit/"; strip "$bundle/tests/unit/test_$t"; done
 for a in "$build"/lib/*.a; do [ "${a##*/}" = libdfdriver.a ] || { cp "$a" "$bundle/lib/"; strip -g "$bundle/lib/${a##*/}"; }; done
 cp "$build"/include/*.h "$bundle/include/"
-git ls-files examples tests ':!tests/unit' ':!tests/golden' | while read -r f; do mkdir -p "$bundle/$(dirname "$f")"; cp "$f" "$bundle/$f"; done
+git ls-files examples tests ':!tests/unit' ':!tests/golden' ':!tests/fuzz' | while read -r f; do mkdir -p "$bundle/$(dirname "$f")"; cp "$f" "$bundle/$f"; done
 cp tests/bundle.mk "$bundle/Makefile"; cp LICENSE README.md "$bundle/"
 
 multiarch=$(gcc -print-multiarch)

@@ -258,7 +258,8 @@ static void show_progress(const struct request *r, unsigned round, const char *p
         fprintf(stderr, "%s\n", what);
 }
 
-/* Round 0 warms up; a rehearsal has nothing to warm. Each round begins with another policy, so that none is always the first. runs: [policy][run]. */
+/* Round 0 warms up; a rehearsal has nothing to warm. Each round begins with another policy, so that none is always the
+ * first. runs: [policy][run]. */
 static bool run_all(const struct request *r, const struct dfc_trial *trial, struct dfc_run_stats *runs)
 {
     bool good = true;

@@ -5,9 +5,9 @@
  *           types/ and runtime/graph/builder.h.
  * Words:    a *frame* is one instance of a graph. An *item* is one call in one frame for one round of its loops: a
  *           node, or the entry of a nested graph. A *stream* is one name with its indices in one frame. A *value* is
- *           one output of one node (struct dfc_output; a struct dfc_value is a scalar). Streams lead to values: the target of a node is a value; an in port stands for a
- *           stream outside; the target of a nested graph stands for its out port inside. Such a chain has at most twice
- *           as many links as graphs are nested.
+ *           one output of one node (struct dfc_output; a struct dfc_value is a scalar). Streams lead to values: the
+ *           target of a node is a value; an in port stands for a stream outside; the target of a nested graph stands
+ *           for its out port inside. Such a chain has at most twice as many links as graphs are nested.
  * Order:    dfc_elab_run() - dfc_resolve() - dfc_order_items() - dfc_number_items() - dfc_solve_dims(), each after the
  *           success of the one before. For a graph that nothing uses, dfc_order_items() is the last step.
  * Memory:   dfc_elab_free() returns everything but what is in the unit's arena (environments, dimensions).

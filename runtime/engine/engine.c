@@ -62,7 +62,7 @@ static void give(struct df_run *run, struct dfr_worker *w, uint64_t job, bool lo
         break;
     case DFR_QUEUED:
         w->n_pushed++;
-        for (uint32_t u = 0; units >> u; u++)
+        for (uint32_t u = 0; u < run->machine.n_units; u++)
             if (units >> u & 1)
                 w->pushed_units[u]++;
         break;

@@ -217,7 +217,7 @@ static void give_back(struct df_run *run, uint64_t job)
     atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
     if (run->choice.policy->push(run->choice.state, job, DFR_NOBODY, false, &units) != DFR_QUEUED)
         return;                         /* its place has changed, and it is staged again */
-    for (uint32_t u = 0; units >> u; u++)
+    for (uint32_t u = 0; u < run->machine.n_units; u++)
         if (units >> u & 1)
             dfr_wake_unit(run, u);
 }

@@ -7,7 +7,8 @@
  * Memory:   create() allocates all that can be needed. `nodes` (the members by rank) and `rank` (by node, filled in for
  *           the members) belong to the caller and are borrowed until destroy(). Several orders with different members
  *           may share one array `rank`.
- * Threads:  Any thread may call add, remove, pop, pop_where and first, several at once. One thread calls create and destroy.
+ * Threads:  Any thread may call add, remove, pop, pop_where and first, several at once. One thread calls create and
+ *           destroy.
  * Waking:   If a thread clears a bit that leads to jobs, and finds that a job has come meanwhile, it wakes the workers
  *           that take jobs from here (view->wake). They may have looked at that very moment, found nothing, and gone to
  *           sleep.

@@ -9,8 +9,8 @@
  * Times:    A job's *cause* is the latest nominal end of the jobs and copies that it waited for. A job begins at the
  *           later of its cause and the moment of its worker, and ends its expected time after that. The worker sleeps
  *           until that absolute time, so the lateness of one wake-up is not added to the next one's.
- * Lateness: a thread that is more than DFR_LATE_S too late has its moment moved to the real time. The others' lateness
- *           is forgotten. All of it is counted.
+ * Lateness: a thread that is more than DFR_FORGIVEN_S (clock.h: DFR_LATE_S and the settling) too late has its moment
+ *           moved to the real time. The others' lateness is forgotten. All of it is counted.
  * Settling: jobs that end at the same moment end a little apart in real time. So a worker waits for DFR_SETTLE_S real
  *           seconds after a moment before it takes its next job: then it chooses among all jobs of that moment. Workers of
  *           the host wait for twice as long, so that those of devices choose first, as in virtual time.

@@ -176,14 +176,14 @@ static bool keeps_places(const struct df_run *run, const struct df_plan *plan)
     return true;
 }
 
-/* Under an online policy: has every value a place that may come to a device? */
+/* Under an online policy: has every value a place in each wave that may come to a device? */
 static bool covers(const struct df_run *run, const struct df_plan *plan)
 {
     uint32_t n = run->graph->n_values;
-    for (uint32_t u = 1; u < run->machine.n_units; u++)
-        for (uint32_t x = 0; x < n; x++)
-            if (plan->devices.page[(size_t)(u - 1) * plan->n_waves * n + x] == DF_NONE && may_come(run, u, x))
-                return false;
+    for (uint64_t i = 0; i < plan->devices.n; i++)
+        if (plan->devices.page[i] == DF_NONE &&
+            may_come(run, 1 + (uint32_t)(i / ((uint64_t)plan->n_waves * n)), (uint32_t)(i % n)))
+            return false;
     return true;
 }
 

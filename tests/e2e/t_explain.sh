@@ -39,6 +39,9 @@ END
 expect balance 0 "why +balance: g would be faster for it alone, and is busy 67 % of the time; on g the wave would take 5 ms longer" "$DFC" explain wide.df
 expect hosts-worker 0 "^bottleneck +host: its 1 worker: 100 %" "$DFC" explain wide.df
 expect if-more 0 " 1.50x faster  one more GPU like g: 10 ms" "$DFC" explain wide.df --what-if
+# one engine copies both ways: 1 MB in and 2 MB out in a wave of 4.003 ms
+sed -e 's/250\]/250000]/' -e 's/gpu 10ms/gpu 1ms/' wide.df > large.df
+expect one-engine 0 "^g, copies +3 ms +75 %" "$DFC" explain large.df
 expect other-policy 0 "placed by all-gpu: 20 ms" "$DFC" explain wide.df --policy=all-gpu
 
 # Two devices at work on what one of them made, 1 MB: by way of the host 2.02 ms each time, directly 1.01.

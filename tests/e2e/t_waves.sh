@@ -16,6 +16,16 @@ expect latency 0 '^gp ' "$DFC" simulate image.df --policy=gp --waves=32 --object
 expect summary 0 'waves .* a wave with 8 in flight; the busiest unit or copy engine is loaded' "$DFC" partition image.df --objective=throughput -o image.svg
 expect explained 0 'waves .* a wave in steady state with 8 in flight; the busiest unit' "$DFC" explain image.df --objective=throughput
 
+# One wave in three on the host, two on the GPU: neither 2, 4, 8 … waves nor an online policy shares so evenly.
+cat >third.df <<'EOT'
+platform study { cpu host { workers = 1; } gpu g { memory = 1 GiB; h2d = 100 GB/s, 0 us; d2h = 100 GB/s, 0 us; engines = 2; } }
+kernel src(out v: f32[k]) stream cost cpu 0s;
+kernel job(in v: f32[k], out w: f32[k]) cost cpu 2ms gpu 1ms;
+kernel sink(in v: f32[k]) cost cpu 0s;
+graph main { a: f32[1] = src(); b = job(a); sink(b); }
+EOT
+expect thirds 0 'is loaded 667 us, 0.0 % above the bound; 3 waves are placed jointly' "$DFC" partition third.df
+
 # A program with a plan of several waves: the same results as on one CPU, whatever wave.
 cat >scale.c <<'EOT'
 int make_cpu(struct df_call *call, size_t k, int32_t *a) { for (size_t i = 0; i < k; i++) a[i] = (int32_t)(df_wave(call) * 100 + (int64_t)i); return DF_OK; }

@@ -183,6 +183,7 @@ static void three_kernels(struct machine *m, const char *policy)
     for (uint32_t v = 1; v <= 9; v++)
         machine_time(m, 1, v, 1 * MS / v);   /* v times as fast */
     m->able[4] = m->able[5] = m->able[6] = 1;
+    machine_time(m, 1, 4, 1 * MS / 9);   /* a time on a unit that cannot run it counts for nothing */
     machine_policy(m, policy, NULL);
 }
 

@@ -163,6 +163,10 @@ static int check(struct request *r)
     if ((r->svg && !dfc_output_is_picture("--svg", r->svg, "SVG")) ||
         !dfc_outputs_apart("--csv", r->csv, "--svg", r->svg))
         return 2;
+    if (r->common.policy && r->n_policies) {
+        dfc_error("--policy: --policies=A,B,… names the policies already");
+        return 2;
+    }
     if (r->common.policy)               /* --policy=ws counts as a list of one */
         return parse_policies(r, r->common.policy) ? 0 : 2;
     if (!r->n_policies)
@@ -306,7 +310,10 @@ static void print_row(struct dfc_table *t, const struct dfc_policy_stats *s, con
     dfc_table_cell(t, "%.2f", s->ratio);
     if (rehearsal) {
         dfc_table_cell(t, "%s", dfr_text_seconds(rehearsal->predicted_s, time, sizeof time));
-        dfc_table_cell(t, "%+.1f %%", 100 * (s->median_s / rehearsal->predicted_s - 1));
+        if (rehearsal->predicted_s > 0)
+            dfc_table_cell(t, "%+.1f %%", 100 * (s->median_s / rehearsal->predicted_s - 1));
+        else
+            dfc_table_cell(t, "-");
     }
     dfc_table_cell(t, "%" PRIu64, run->cpu_jobs);
     if (!gpu)

@@ -66,6 +66,14 @@ if grep -q between table; then fail no-between "copies between devices where the
 
 expect waves 0 "2 runs of 5 waves" "$DFC" compare sum.df --runs=2 --nvcc=none --policies=ws,dmda --waves=5 --device=none
 expect args 0 "1 run of 1 wave" "$DFC" compare sum.df --runs=1 --nvcc=none --policies=ws --device=none -- --seed=5
+expect twice-named 2 "^dfc: error: --policy: --policies=A,B,… names the policies already" "$DFC" compare sum.df --policies=ws --policy=eager
+cat >free.df <<'END'
+platform study { cpu host { workers = 1; } }
+kernel src(out v: f32[k]) cost cpu 0s;
+kernel sink(in v: f32[k]) cost cpu 0s;
+graph main { a: f32[1] = src(); sink(a); }
+END
+expect predicted-zero 0 "^ws +0 s +0.0 % +1.00 +0 s +- +0$" "$DFC" compare free.df --rehearse --runs=1 --policies=ws
 expect no-gpu-note 0 "compare with --device=emu|with one GPU|with several GPUs" "$DFC" compare sum.df --runs=1 --policies=ws --nvcc-flags=-arch=compute_80
 expect unknown-policy 2 "unknown policy 'eagre'; did you mean 'eager'" "$DFC" compare sum.df --policies=ws,eagre
 expect bad-runs 2 "--runs=0" "$DFC" compare sum.df --runs=0

@@ -1,5 +1,7 @@
-# Random graphs: valid programs with integer results known from generate.py, run under every policy and device, with all the GPU memory
-# and with just enough for the largest job, where the emulated GPU stirs the order too, on two that are peers, and with what looks into a run; compared bit for bit. DF_RANDOM_GRAPHS (default 6) of them, from DF_RANDOM_SEED (1) on.
+# Random graphs: valid programs with integer results known from generate.py, run under the default and four policies each, in turn all of
+# them, on every device, with all the GPU memory and with just enough for the largest job, where the emulated GPU stirs the order too, on
+# two that are peers, and with what looks into a run; compared bit for bit. DF_RANDOM_GRAPHS (default 6) of them, from DF_RANDOM_SEED (1) on.
+policies=(eager gp ws heft dmda gp-thesis peft dmdas random all-gpu pats dmdar ddwrr padas pams ddfcfs all-cpu)
 graphs=${DF_RANDOM_GRAPHS:-6} first=${DF_RANDOM_SEED:-1} waves=4
 cc -c -O1 -I "$DF_BUILD/include" -o kernels.o "$DF_SOURCE/tests/random/kernels.c"
 cp "$DF_SOURCE/tests/random/kernels.cu" .
@@ -14,14 +16,16 @@ for ((seed = first; seed < first + graphs; seed++)); do
     fi
     largest=$(sed -n 's/^# //p' expected); tail -n +2 expected >want
     bad=''
-    for policy in eager ws dmda gp-thesis; do
+    for ((turn = 4 * (seed - 1); turn <= 4 * seed; turn++)); do
+        policy=''
+        [ $turn -lt $((4 * seed)) ] && policy=${policies[turn % ${#policies[@]}]}
         for set in '--device=none --workers=1' '--device=none --workers=3 --poison' '--device=emu' '--device=emu --emu-all --gpu-jobs=3' \
                    "DF_EMU_TRIAL=reorder=$((seed * 4 + ${#policy})) --device=emu --emu-all" \
                    "DF_EMU_TRIAL=reorder=$seed --device=emu --emu-all --platform=pair.df" \
                    "--device=emu --gpu-mem=$largest" "--device=emu --gpu-mem=$((largest * 2)) --inflight=1"; do
             # shellcheck disable=SC2086
-            timeout 60 env ${set%%--*} ./app --policy=$policy --waves=$waves --${set#*--} >got 2>run.log || { bad="$policy $set: exit $?: $(tail -n 3 run.log)"; break 2; }
-            sort got | cmp -s - want || { bad="$policy $set: other result: $(sort got | diff - want | head -n 3 | tr '\n' ' ')"; break 2; }
+            timeout 60 env ${set%%--*} ./app ${policy:+--policy=$policy} --waves=$waves --${set#*--} >got 2>run.log || { bad="${policy:-default} $set: exit $?: $(tail -n 3 run.log)"; break 2; }
+            sort got | cmp -s - want || { bad="${policy:-default} $set: other result: $(sort got | diff - want | head -n 3 | tr '\n' ' ')"; break 2; }
         done
     done
     for set in '--serial --device=none' '--serial --device=emu' '--check=variants --device=emu' '--poison --device=none' \

@@ -32,6 +32,21 @@ else
 fi
 
 expect without-nvcc-note 0 "the nvcc that was named is not there: the gpu variant of 'add' is left out" "$DFC" src/sum.df -o one --nvcc=/nonexistent
+# a machine without nvcc, or this one where an empty folder hides it
+cat > bare <<'END'
+#!/bin/sh
+export PATH=/usr/bin:/bin
+[ ! -e /usr/local/cuda ] || mount -t tmpfs none /usr/local/cuda || exit 77
+command -v nvcc >/dev/null && exit 77
+[ $# = 0 ] || exec "$@"
+END
+chmod +x bare
+if unshare -rm ./bare 2>/dev/null; then
+    expect no-nvcc-note 0 "note: no nvcc: the gpu variant of 'add' is left out" unshare -rm ./bare "$DFC" src/sum.df -o one
+    expect empty-nvcc-note 0 "note: no nvcc: the gpu variant of 'add' is left out" unshare -rm ./bare "$DFC" src/sum.df -o one --nvcc=
+else
+    skip no-nvcc-note "nvcc cannot be hidden here"
+fi
 expect nvcc-none 0 "nvcc is 'none': the gpu variant of 'add' is left out" "$DFC" src/sum.df -o one --nvcc=none
 ./one --seed=3 > cpu.out && ./one --seed=3 --device=emu > emu.out
 same without-nvcc-emulated cpu.out emu.out

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "compiler/build/emit.h"
 #include "compiler/show/listing.h"
@@ -166,6 +168,7 @@ struct options {
     struct dfc_common common;
     struct dfc_build_options build;
     const struct emission *emission;
+    char *made;                         /* the program's name if -o gives none, or NULL */
 };
 
 static int emit_option(struct options *o, const char *value)
@@ -227,15 +230,32 @@ static int own_option(void *request, int argc, char **argv, int *i)
     return taken;
 }
 
+/* Without -o, DIR/graph.df becomes ./graph. What is there already and cannot be executed is no earlier program. */
+static bool name_program(struct options *o)
+{
+    struct stat there;
+    size_t n = strlen(o->common.path);
+    if (n <= 3 || strcmp(o->common.path + n - 3, ".df") != 0) {
+        dfc_error("the name of '%s' does not end in .df, so the program has none: give -o PROGRAM", o->common.path);
+        return false;
+    }
+    o->common.output = o->made = dfc_stem(o->common.path);
+    if (!o->made)
+        dfc_error("out of memory");
+    else if (stat(o->made, &there) == 0 && !(S_ISREG(there.st_mode) && access(o->made, X_OK) == 0))
+        dfc_error("'%s' is there already and is no program: give -o PROGRAM", o->made);
+    else
+        return true;
+    return false;
+}
+
 /* 0, or 2 for a usage error (reported). */
 static int parse(struct options *o, int argc, char **argv)
 {
     if (dfc_parse_options(&dfc_command_compile, argc, argv, &o->common, own_option, o) != 0)
         return 2;
-    if (!o->emission && !o->common.output) {
-        dfc_error("nothing to write: give -o PROGRAM, or --emit=ast, graph, dot, c, metis or plan");
+    if (!o->emission && !o->common.output && !name_program(o))
         return 2;
-    }
     if (!o->emission && strcmp(o->common.output, "-") == 0) {
         dfc_error("a program cannot be written to the standard output: give -o a name");
         return 2;
@@ -276,11 +296,12 @@ static int run(int argc, char **argv)
     if (status == 0)
         status = o.emission ? run_emission(&o) : run_build(&o);
     dfc_common_free(&o.common);
+    free(o.made);
     return status;
 }
 
 static const char usage[] =
-    "usage: dfc GRAPH.df -o PROGRAM [options]\n"
+    "usage: dfc GRAPH.df [-o PROGRAM] [options]\n"
     "       dfc GRAPH.df --emit=WHAT [-o FILE] [options]\n\n"
     "Compiles a graph to a program, or writes one of the steps on the way there to FILE or to standard output:\n"
     "  --emit=ast               the file as it was read, in canonical spelling\n"
@@ -302,9 +323,9 @@ static const char usage[] =
     "                           every major architecture that nvcc knows\n"
     "  -MD                      write PROGRAM.d, a make rule that names all files the program was made of\n"
     "  --keep                   keep the generated files in PROGRAM.dfc/\n"
-    "  -o FILE                  the file for the program, or for what --emit names\n"
+    "  -o FILE                  the file for the program (./GRAPH), or for what --emit names (standard output)\n"
     "common options:\n"
     DFC_COMMON_USAGE;
 
-const struct dfc_command dfc_command_compile = { NULL, "compile and link it with -o, or write what --emit names", usage,
+const struct dfc_command dfc_command_compile = { NULL, "compile and link it, or write what --emit names", usage,
                                                  run };

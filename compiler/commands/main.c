@@ -22,21 +22,21 @@ enum { N_COMMANDS = sizeof commands / sizeof *commands };
 static int help(void)
 {
     puts("dfc compiles static dataflow graphs to programs for CPUs and GPUs.\n\n"
-         "usage: dfc GRAPH.df -o PROGRAM [options]\n"
+         "usage: dfc GRAPH.df [-o PROGRAM] [options]\n"
          "       dfc COMMAND [options]\n\n"
          "commands:");
     for (size_t i = 0; i < N_COMMANDS; i++)
         printf("  %-24s %s\n", commands[i]->name ? commands[i]->name : "(none) GRAPH.df", commands[i]->about);
     puts("\nexamples:\n"
-         "  dfc sum.df -o sum && ./sum --seed=3      compile, link and run\n"
+         "  dfc sum.df && ./sum --seed=3             compile, link and run\n"
          "  dfc sum.df -D n=4096 -o sum              with another value of a param\n"
          "  dfc sum.df --emit=graph                  the elaborated graph as text\n"
          "  dfc partition sum.df -o sum.svg          a picture of where each node will run\n"
          "  dfc simulate sum.df                      predict its time under each policy\n"
          "  dfc explain sum.df --what-if             why nodes are where they are, and what would help\n"
          "  dfc compare sum.df                       run it under several policies and compare\n\n"
-         "dfc COMMAND --help lists the options of a command, dfc compile --help those of compiling. dfc --version "
-         "prints the version.");
+         "dfc help COMMAND lists the options of a command, dfc help compile those of compiling. dfc --version prints "
+         "the version.");
     return 0;
 }
 
@@ -75,6 +75,15 @@ static int unknown_command(const char *word)
     return 2;
 }
 
+static int help_of(const char *name)
+{
+    const struct dfc_command *command = find(name);
+    if (!command)
+        return unknown_command(name);
+    fputs(command->usage, stdout);
+    return 0;
+}
+
 /* Answers the options that are the same in every command, else runs the command. */
 static int run(const struct dfc_command *command, int argc, char **argv)
 {
@@ -97,7 +106,7 @@ static int dispatch(int argc, char **argv)
     }
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
-        return help();
+        return strcmp(word, "help") == 0 && argc > 2 ? help_of(argv[2]) : help();
     if (strcmp(word, "--version") == 0)
         return version();
     const struct dfc_command *command = find(word);

@@ -51,6 +51,9 @@ expect nvcc-none 0 "nvcc is 'none': the gpu variant of 'add' is left out" "$DFC"
 ./one --seed=3 > cpu.out && ./one --seed=3 --device=emu > emu.out
 same without-nvcc-emulated cpu.out emu.out
 
+# without -o: the file's name without .df, in this folder; a program there is replaced
+check no-name "$DFC" src/sum.df --nvcc=none && check no-name-again "$DFC" src/sum.df --nvcc=none -D n=10
+expect no-name-runs 0 . ./sum --seed=3
 check dependencies "$DFC" src/sum.df -o one -MD --nvcc=none
 printf 'all: one\ninclude one.d\none:\n\ttouch one\n' > check.mk
 check dependencies-up-to-date make -q -f check.mk

@@ -70,7 +70,7 @@ left=$(ls -A | grep -c '^\.dfc-')
 
 # The command line.
 expect usage-none 2 "nothing to do" "$DFC"
-expect usage-no-output 2 "nothing to write" "$DFC" sum.df
+expect no-file 1 "^dfc: error: cannot read 'nofile.df': No such file" "$DFC" nofile.df
 expect usage-two-files 2 "one .df file" "$DFC" sum.df cpp.df -o x
 expect usage-option 2 "unknown option '--emt=graph'; did you mean '--emit'" "$DFC" sum.df --emt=graph
 expect usage-value 2 "-o needs a value" "$DFC" sum.df -o

@@ -9,8 +9,14 @@ refused() {
 refused nothing "nothing to do: name a .df file or a command; 'dfc --help' lists them"
 refused no-file "a .df file is expected; 'dfc compile --help' says more" -o sum
 for c in profile partition compare simulate; do refused "$c-no-file" "a .df file is expected; 'dfc $c --help' says more" $c; done
+expect help-command 0 "^usage: dfc explain GRAPH.df" "$DFC" help explain
+expect help-compile 0 "^usage: dfc GRAPH.df " "$DFC" help compile
+refused help-unknown "there is no command 'explan'; did you mean 'explain'?" help explan
 refused two-files "one .df file is expected, and 'sum.df' and 'b.df' were given" sum.df b.df
-refused nothing-to-write "nothing to write: give -o PROGRAM, or --emit=ast, graph, dot, c, metis or plan" sum.df
+refused no-name "the name of './sum.graph' does not end in .df, so the program has none: give -o PROGRAM" ./sum.graph
+cp sum.df data.df && echo text >data && mkdir folder && cp sum.df folder.df
+refused no-program-there "'data' is there already and is no program: give -o PROGRAM" data.df
+refused folder-there "'folder' is there already and is no program: give -o PROGRAM" folder.df
 refused program-to-stdout "a program cannot be written to the standard output: give -o a name" sum.df -o -
 refused define "-D n: NAME=VALUE is expected" sum.df -D n --emit=plan
 refused define-empty "-D n=: NAME=VALUE is expected" sum.df -Dn= --emit=plan

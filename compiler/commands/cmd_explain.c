@@ -1,6 +1,7 @@
 /* cmd_explain.c - `dfc explain GRAPH.df`: prints why each node is where it is, what limits the wave, and what would
  * help. It runs no kernel.
  */
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,8 @@ static const char usage[] =
     "  --what-if                what would be gained by one more GPU, by one more CPU worker, by links twice as fast,\n"
     "                           by links between devices that have none, and by a gpu variant of each kernel that has\n"
     "                           none\n"
+    "  --node=PATTERN           explain the nodes whose name, or whose output's name, matches a shell pattern\n"
+    "                           (main/blur#2, blur, 'bl*', img), and say nothing else\n"
     "  --top=N                  explain the N nodes that matter most (20), 0: none; for one wave, those on the longest\n"
     "                           way come first\n"
     "  --format=text|csv        form of the output (text); csv: a line per node, or with --what-if a line per change\n"
@@ -33,6 +36,7 @@ static const char usage[] =
 
 struct request {
     struct dfc_common common;
+    const char *node;                   /* a pattern, or NULL: those that matter most */
     unsigned long top;
     bool what_if;
     enum dfc_form form;
@@ -45,6 +49,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
     int taken;
     if (strcmp(argv[*i], "--what-if") == 0)
         return r->what_if = true;
+    if ((taken = dfc_option_value("--node", argc, argv, i, &r->node)) != 0)
+        return taken;
     if ((taken = dfc_option_value("--top", argc, argv, i, &value)) != 0)
         return taken > 0 && dfc_parse_count("--top", value, 0, UINT32_MAX, &r->top) ? 1 : -1;
     return dfc_form_option(false, argc, argv, i, &r->form);
@@ -151,13 +157,54 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Prints the nodes that matter most; in the order of the graph if these are all nodes. */
+/* Does the pattern match the name, or a part of it that begins after a '/'? */
+static bool name_matches(const char *name, const char *pattern)
+{
+    for (const char *at = name; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+        if (fnmatch(pattern, at, 0) == 0)
+            return true;
+    return false;
+}
+
+/* Does the pattern match the node's name, with or without the number of the call, or the name of one of its outputs? */
+static bool is_meant(const struct df_graph *g, uint32_t node, const char *pattern)
+{
+    char name[256], *number;
+    df_node_name(g, node, name, sizeof name);
+    if (name_matches(name, pattern))
+        return true;
+    if ((number = strrchr(name, '#')) != NULL) {
+        *number = '\0';
+        if (name_matches(name, pattern))
+            return true;
+    }
+    for (uint32_t y = g->nodes[node].first_out; y < g->nodes[node].first_out + df_node_n_out(g, node); y++)
+        if (fnmatch(pattern, df_graph_string(g, g->values[y].name), 0) == 0)
+            return true;
+    return false;
+}
+
+/* The nodes that are meant, in the order of the graph. 0: none is (reported). */
+static uint32_t list_meant(const struct df_graph *g, const char *pattern, uint32_t *order)
+{
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (is_meant(g, v, pattern))
+            order[n++] = v;
+    if (n == 0)
+        dfc_error("--node=%s: no node has this name; 'dfc explain --top=%u' names all", pattern, (unsigned)g->n_nodes);
+    return n;
+}
+
+/* Prints the nodes that are asked for, or those that matter most; in the order of the graph if these are all nodes. */
 static bool print_nodes(FILE *out, const struct request *r, struct dfc_explained *e)
 {
     uint32_t n = e->problem->graph->n_nodes, shown = r->top < n ? (uint32_t)r->top : n;
     uint32_t *order = dfc_explain_order(e);
     bool good = order != NULL;
-    if (good && shown == n)
+    if (good && r->node)
+        good = (shown = n = list_meant(e->problem->graph, r->node, order)) > 0;
+    else if (good && shown == n)
         qsort(order, n, sizeof *order, compare_numbers);
     if (good && r->form == DFC_FORM_CSV)
         fputs("node,unit,time_s,source,copies_s,other,other_time_s,other_source,other_copies_s,moved_s,on_longest_way,"
@@ -307,7 +354,7 @@ static bool print_all(FILE *out, const struct request *r, struct dfc_explained *
 {
     if (r->form == DFC_FORM_CSV)
         return r->what_if ? print_changes(out, r, e, policy) : print_nodes(out, r, e);
-    return print_summary(out, r, e) && print_nodes(out, r, e) && (!r->what_if || print_changes(out, r, e, policy));
+    return (r->node || print_summary(out, r, e)) && print_nodes(out, r, e) && (!r->what_if || print_changes(out, r, e, policy));
 }
 
 static int explain(const struct request *r, const struct dfc_loaded *loaded)

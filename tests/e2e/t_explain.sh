@@ -21,6 +21,12 @@ expect copies 0 "copies +2.02 ms here, 0 s on host" "$DFC" explain chain.df
 expect no-variant 0 "why +lone has no gpu variant" "$DFC" explain chain.df
 expect top 0 "… and 3 more nodes: --top=4 shows all" "$DFC" explain chain.df --top=1
 # the median speedup is that of heavy: lone takes 0.5 ms there, and one copy each way is left
+expect node 0 "^main/heavy \\(heavy k=250000\\) on g" "$DFC" explain chain.df --node=heavy
+for pattern in main/heavy 'h*y' b; do
+    [ "$("$DFC" explain chain.df --node="$pattern" | grep -c '^[^ ]')" = 1 ] && pass "node-$pattern" || fail "node-$pattern" "not one node"
+done
+[ "$("$DFC" explain chain.df --node='*' | grep -c '^main/')" = 4 ] && pass node-all || fail node-all "not four nodes"
+expect node-unknown 1 "^dfc: error: --node=havy: no node has this name; 'dfc explain --top=4' names all" "$DFC" explain chain.df --node=havy
 expect if-variant 0 "2.28x faster  a gpu variant of lone, 10x as fast as its cpu variant: 3.52 ms" "$DFC" explain chain.df --what-if
 expect if-link 0 "1.14x faster  link twice as fast .*: 7.01 ms" "$DFC" explain chain.df --what-if
 expect if-gpu 0 "no gain +one more GPU like g$" "$DFC" explain chain.df --what-if
@@ -36,6 +42,8 @@ kernel job(in v: f32[k], out w: f32[k]) cost cpu 15ms gpu 10ms;
 kernel sink(in v: f32[k], in w: f32[k]) cost cpu 0s;
 graph main { a: f32[250] = src(); b = job(a); c = job(a); sink(b, c); }
 END
+for pattern in job b; do "$DFC" explain wide.df --node=$pattern | grep -o '^main/[^ ]*' | tr '\n' ' '; echo; done >nodes
+[ "$(cat nodes)" = $'main/job#1 main/job#2 \nmain/job#1 ' ] && pass node-calls || fail node-calls "$(cat nodes)"
 expect balance 0 "why +balance: g would be faster for it alone, and is busy 67 % of the time; on g the wave would take 5 ms longer" "$DFC" explain wide.df
 expect hosts-worker 0 "^bottleneck +host: its 1 worker: 100 %" "$DFC" explain wide.df
 expect if-more 0 " 1.50x faster  one more GPU like g: 10 ms" "$DFC" explain wide.df --what-if

@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 
-#define SHARED_WITHOUT_ASKING 49152     /* CUDA: more dynamic shared memory must be asked for by an attribute */
-
 static const char numbers[] =
     "struct number { long long v; bool good; explicit number(long long n, bool g = true) : v(n), good(g) {} };\n"
     "inline number both(number a, number b, long long v) { return number(v, a.good && b.good); }\n"
@@ -56,9 +54,47 @@ static const char numbers[] =
     "    return n <= most;\n"
     "}\n";
 
+/* Without asking, a block may have 48 KiB, static and dynamic bytes together. Beyond that, CUDA wants a function to ask
+ * once on each device. Threads that come here together ask for the same, so it does not matter which is first. */
+static const char shared_memory[] =
+    "/* dynamic bytes that a function may have on each device; 0: not yet known */\n"
+    "struct known { long long most[64]; };\n"
+    "template <class function>\n"
+    "inline bool shared_fits(struct df_call *call, const char *kernel, function *launched, size_t bytes, known *on)\n"
+    "{\n"
+    "    int device = 0, of_block = 0;\n"
+    "    ::cudaFuncAttributes has = ::cudaFuncAttributes();\n"
+    "    ::cudaError_t error = ::cudaGetDevice(&device);\n"
+    "    bool kept = error == ::cudaSuccess && (size_t)device < sizeof on->most / sizeof *on->most;\n"
+    "    if (kept && (long long)bytes <= __atomic_load_n(&on->most[device], __ATOMIC_ACQUIRE))\n"
+    "        return true;\n"
+    "    if (error == ::cudaSuccess)\n"
+    "        error = ::cudaFuncGetAttributes(&has, (const void *)launched);\n"
+    "    if (error == ::cudaSuccess && bytes > (size_t)has.maxDynamicSharedSizeBytes) {\n"
+    "        error = ::cudaDeviceGetAttribute(&of_block, ::cudaDevAttrMaxSharedMemoryPerBlockOptin, device);\n"
+    "        if (error == ::cudaSuccess && bytes + has.sharedSizeBytes > (size_t)of_block) {\n"
+    "            df_fail(call, \"launching '%s': %zu bytes of dynamic and %zu of static shared memory; a block of \"\n"
+    "                    \"this GPU has at most %d\", kernel, bytes, has.sharedSizeBytes, of_block);\n"
+    "            return false;\n"
+    "        }\n"
+    "        has.maxDynamicSharedSizeBytes = of_block - (int)has.sharedSizeBytes;\n"
+    "        if (error == ::cudaSuccess)\n"
+    "            error = ::cudaFuncSetAttribute((const void *)launched,\n"
+    "                                           ::cudaFuncAttributeMaxDynamicSharedMemorySize,\n"
+    "                                           has.maxDynamicSharedSizeBytes);\n"
+    "    }\n"
+    "    if (error != ::cudaSuccess) {\n"
+    "        (void)::cudaGetLastError();\n"
+    "        df_fail(call, \"launching '%s' with %zu bytes of shared memory: %s\", kernel, bytes,\n"
+    "                ::cudaGetErrorString(error));\n"
+    "    } else if (kept)\n"
+    "        __atomic_store_n(&on->most[device], (long long)has.maxDynamicSharedSizeBytes, __ATOMIC_RELEASE);\n"
+    "    return error == ::cudaSuccess;\n"
+    "}\n";
+
 void dfc_emit_launch_prelude(FILE *out)
 {
-    fprintf(out, "namespace df_generated {\n%s}\n", numbers);
+    fprintf(out, "namespace df_generated {\n%s%s}\n", numbers, shared_memory);
 }
 
 static void emit_extents(FILE *out, const char *kernel, unsigned n)
@@ -87,15 +123,11 @@ void dfc_emit_launch(FILE *out, const struct dfc_front *front, const struct dfc_
     fputs(" };\n    ::dim3 df_grid, df_block;\n    size_t df_shared = 0;\n", out);
     emit_extents(out, kernel, n);
     if (n % 2 == 1) {
-        fprintf(out, "    if (df_shared > %d) {\n        ::cudaError_t df_asked = ::cudaFuncSetAttribute(\n",
-                SHARED_WITHOUT_ASKING);
+        fprintf(out, "    static df_generated::known df_known;\n"
+                     "    if (!df_generated::shared_fits(call, \"%s\",\n", kernel);
         dfc_emit_line(out, variant->target.loc.line, file);
-        fprintf(out, "%*s%s, ::cudaFuncAttributeMaxDynamicSharedMemorySize, (int)df_shared);\n",
-                (int)variant->target.loc.col - 1, "", variant->target.text);
-        fprintf(out,
-                "        if (df_asked != ::cudaSuccess)\n            return df_fail(call, \"launching '%s' with %%zu "
-                "bytes of shared memory: %%s\", df_shared, ::cudaGetErrorString(df_asked));\n    }\n",
-                kernel);
+        fprintf(out, "%*s%s, df_shared, &df_known))\n        return DF_FAILED;\n", (int)variant->target.loc.col - 1, "",
+                variant->target.text);
     }
     dfc_emit_line(out, variant->target.loc.line, file);
     fprintf(out, "%*s%s<<<df_grid, df_block, df_shared, stream>>>(", (int)variant->target.loc.col - 1, "",

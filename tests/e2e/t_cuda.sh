@@ -81,16 +81,20 @@ echo '__global__ void go(size_t, size_t, const int *, int *, int, long) {}' > f.
 check extents-compile "$DFC" extents.df -o extents --keep $one
 { cat "$programs/extents_head.cpp"
 sed -n '/^namespace df_generated/,$p' extents.dfc/*f.cu |
-    sed -e 's/^ *go<<<\(.*\), stream>>>.*/go(\1);/' -e 's/cudaFuncSetAttribute(/asked(df_shared);/' -e '/^ *go, ::cudaFunc/d'
+    sed -e 's/^ *go<<<\(.*\), stream>>>.*/go(\1);/'
 cat "$programs/extents_main.cpp"
 } > extents.cpp
 cuda=$(realpath "$(echo >top.cu; "$nvcc" --dryrun top.cu 2>&1 | sed -n 's/^#\$ TOP=//p')")      # nvcc may be a script that calls another
 check extents-host-compile g++ -std=c++17 -Iextents.dfc -I"$DF_BUILD/include" -isystem "$cuda/include" -isystem /usr/local/cuda/include -o extents-host extents.cpp
 ./extents-host > extents.out
 cat > extents.want <<'X'
+(looked) 3 2 1, 16 4 1, 256
 3 2 1, 16 4 1, 256
-3 2 1, 16 4 1, 256
-asked for 80000: 3 250 1, 16 4 1, 80000
+3 2 1, 16 4 1, 40960
+(looked) (asked for 94208) 3 2 1, 16 4 1, 45056
+3 250 1, 16 4 1, 80000
+(looked) (asked for 94208) 3 2 1, 16 4 1, 45056
+(looked) launching 'f': 102400 bytes of dynamic and 8192 of static shared memory; a block of this GPU has at most 102400
 launching 'f': block x is 0, it must be from 1 to 1024
 launching 'f': grid y is 70000, it must be from 1 to 65535
 launching 'f': dynamic shared memory does not fit in 64 bits, or divides by zero

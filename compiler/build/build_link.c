@@ -27,8 +27,10 @@ static void add_bundled(struct dfc_list *argv, const char *lib)
     dfc_list_add(argv, "-Wl,--disable-new-dtags,-rpath,%s", lib);
 }
 
-static void add_objects(const struct dfc_program *p, struct dfc_list *argv, bool *cxx)
+/* Adds the units' objects. Tells of which kinds they are, a bit for each. */
+static unsigned add_objects(const struct dfc_program *p, struct dfc_list *argv)
 {
+    unsigned kinds = 0;
     for (int archives = 0; archives < 2; archives++) /* archives come last, because objects need what is in them */
         for (size_t i = 0; i < p->n_units; i++) {
             const struct dfc_build_unit *unit = &p->units[i];
@@ -36,8 +38,21 @@ static void add_objects(const struct dfc_program *p, struct dfc_list *argv, bool
             bool archive = n > 2 && strcmp(unit->object + n - 2, ".a") == 0;
             if (archive == archives)
                 dfc_list_add(argv, "%s", unit->object);
-            *cxx |= unit->kind == DFC_CODE_CXX || unit->kind == DFC_CODE_CUDA;
+            kinds |= 1u << unit->kind;
         }
+    return kinds;
+}
+
+/* What nvcc makes, its stubs of kernels too, needs the C++ runtime of its host compiler. The C compiler links that as
+ * well, so no C++ compiler need be there under any name. The file is named whole, because that of development packages,
+ * libstdc++.so, may be missing where objects were made elsewhere. --as-needed drops it if nothing needs it. */
+static void add_cxx_runtime(const struct dfc_tools *tools, struct dfc_list *argv)
+{
+    const char *name = "libstdc++.so.6";
+    for (size_t i = 0; i < tools->c_flags.n; i++)
+        if (strcmp(tools->c_flags.items[i], "-static-libstdc++") == 0) /* a C compiler takes no notice of it */
+            name = "libstdc++.a";
+    dfc_list_add(argv, "-l:%s", name);
 }
 
 /* Toolkits have their libraries in lib64, Python's packages in lib, conda under targets. The program's run path names
@@ -62,8 +77,8 @@ static void link_command(const struct dfc_program *p, const char *path, struct d
 {
     const struct dfc_tools *tools = &p->tools;
     struct dfc_list objects = { 0 };
-    bool cxx = false;
-    add_objects(p, &objects, &cxx);
+    unsigned kinds = add_objects(p, &objects);
+    bool cxx = kinds & 1u << DFC_CODE_CXX;
     dfc_list_add_all(argv, cxx ? &tools->cxx : &tools->cc);
     dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
     dfc_list_add_all(argv, &tools->c_flags); /* -fopenmp, -fsanitize and -flto count when linking, too */
@@ -82,6 +97,8 @@ static void link_command(const struct dfc_program *p, const char *path, struct d
     if (p->cuda)
         dfc_list_add(argv, "-lcudart_static");
     dfc_list_add_words(argv, "-lmetis -lhwloc -ldl -lrt -lm");
+    if (p->cuda && !cxx && kinds & (1u << DFC_CODE_CUDA | 1u << DFC_CODE_OBJECT))
+        add_cxx_runtime(tools, argv);
     argv->failed |= objects.failed;
     dfc_list_free(&objects);
 }

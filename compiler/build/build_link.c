@@ -1,5 +1,5 @@
-/* build_link.c - makes the link line of a program, says what its failures mean in terms of the .df, and looks at the
- * file that was made. */
+/* build_link.c - makes the link line of a program, and that of its device code if it is relocatable. Says what failures
+ * mean in terms of the .df, and looks at the file that was made. */
 #include "compiler/build/build_program.h"
 
 #include <errno.h>
@@ -12,7 +12,9 @@
 #include "compiler/build/emit.h"
 #include "runtime/base/message.h"
 
-/* ---- the line ---- */
+#define DEVICE_OBJECT "device-code.o"   /* in the work folder */
+
+/* ---- the lines ---- */
 
 /* A bundle brings shared libraries beside libdf.a. They must be found before the system's, both when the program is
  * linked and when it starts, and also for what they need in turn. Hence RPATH: RUNPATH would not serve the libraries'
@@ -27,10 +29,22 @@ static void add_bundled(struct dfc_list *argv, const char *lib)
     dfc_list_add(argv, "-Wl,--disable-new-dtags,-rpath,%s", lib);
 }
 
-/* Adds the units' objects. Tells of which kinds they are, a bit for each. */
-static unsigned add_objects(const struct dfc_program *p, struct dfc_list *argv)
+static bool has_unit(const struct dfc_program *p, enum dfc_code_kind kind)
 {
-    unsigned kinds = 0;
+    for (size_t i = 0; i < p->n_units; i++)
+        if (p->units[i].kind == kind)
+            return true;
+    return false;
+}
+
+/* Is there code that nvcc has made, or may have made? */
+static bool from_nvcc(const struct dfc_program *p)
+{
+    return p->cuda && (has_unit(p, DFC_CODE_CUDA) || has_unit(p, DFC_CODE_OBJECT));
+}
+
+static void add_objects(const struct dfc_program *p, struct dfc_list *argv)
+{
     for (int archives = 0; archives < 2; archives++) /* archives come last, because objects need what is in them */
         for (size_t i = 0; i < p->n_units; i++) {
             const struct dfc_build_unit *unit = &p->units[i];
@@ -38,9 +52,7 @@ static unsigned add_objects(const struct dfc_program *p, struct dfc_list *argv)
             bool archive = n > 2 && strcmp(unit->object + n - 2, ".a") == 0;
             if (archive == archives)
                 dfc_list_add(argv, "%s", unit->object);
-            kinds |= 1u << unit->kind;
         }
-    return kinds;
 }
 
 /* What nvcc makes, its stubs of kernels too, needs the C++ runtime of its host compiler. The C compiler links that as
@@ -53,6 +65,28 @@ static void add_cxx_runtime(const struct dfc_tools *tools, struct dfc_list *argv
         if (strcmp(tools->c_flags.items[i], "-static-libstdc++") == 0) /* a C compiler takes no notice of it */
             name = "libstdc++.a";
     dfc_list_add(argv, "-l:%s", name);
+}
+
+/* Kernels of relocatable device code may call and launch those of other files. nvcc links them to one more object, from
+ * which the CUDA runtime takes them all. */
+static bool has_device_link(const struct dfc_program *p)
+{
+    return p->tools.relocatable && from_nvcc(p);
+}
+
+static void device_link_command(const struct dfc_program *p, struct dfc_list *argv)
+{
+    dfc_list_add_all(argv, &p->tools.nvcc);
+    for (size_t i = 0; i < p->tools.cu_flags.n; i++)
+        if (!dfc_is_device_c(p->tools.cu_flags.items[i]))
+            dfc_list_add(argv, "%s", p->tools.cu_flags.items[i]);
+    dfc_list_add_words(argv, "-rdc=true -dlink --keep --keep-dir");
+    dfc_list_add(argv, "%s", p->work);
+    dfc_list_add(argv, "-o");
+    dfc_list_add(argv, "%s/" DEVICE_OBJECT, p->work);
+    for (size_t i = 0; i < p->n_units; i++)
+        if (p->units[i].kind == DFC_CODE_CUDA || p->units[i].kind == DFC_CODE_OBJECT)
+            dfc_list_add(argv, "%s", p->units[i].object);
 }
 
 /* Toolkits have their libraries in lib64, Python's packages in lib, conda under targets. The program's run path names
@@ -77,8 +111,10 @@ static void link_command(const struct dfc_program *p, const char *path, struct d
 {
     const struct dfc_tools *tools = &p->tools;
     struct dfc_list objects = { 0 };
-    unsigned kinds = add_objects(p, &objects);
-    bool cxx = kinds & 1u << DFC_CODE_CXX;
+    bool cxx = has_unit(p, DFC_CODE_CXX), device_link = has_device_link(p);
+    add_objects(p, &objects);
+    if (device_link)
+        dfc_list_add(&objects, "%s/" DEVICE_OBJECT, p->work);
     dfc_list_add_all(argv, cxx ? &tools->cxx : &tools->cc);
     dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
     dfc_list_add_all(argv, &tools->c_flags); /* -fopenmp, -fsanitize and -flto count when linking, too */
@@ -94,10 +130,12 @@ static void link_command(const struct dfc_program *p, const char *path, struct d
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         dfc_list_add(argv, "%s/lib%s.a", tools->lib, own[i]);
     dfc_list_add(argv, "-Wl,--end-group");
+    if (device_link)
+        dfc_list_add(argv, "-lcudadevrt");
     if (p->cuda)
         dfc_list_add(argv, "-lcudart_static");
     dfc_list_add_words(argv, "-lmetis -lhwloc -ldl -lrt -lm");
-    if (p->cuda && !cxx && kinds & (1u << DFC_CODE_CUDA | 1u << DFC_CODE_OBJECT))
+    if (!cxx && from_nvcc(p))
         add_cxx_runtime(tools, argv);
     argv->failed |= objects.failed;
     dfc_list_free(&objects);
@@ -207,32 +245,55 @@ static bool is_program(const struct dfc_program *p, const char *command, const c
     return false;
 }
 
-bool dfc_link(struct dfc_program *p, const char *path)
+/* Runs a linker and prints what it says. Gives its exit status; -1: it could not be run, which is reported. `said` takes
+ * its errors. */
+static int run_linker(const struct dfc_list *argv, char **said)
 {
-    struct dfc_list argv = { 0 };
-    char *out = NULL, *err = NULL;
-    link_command(p, path, &argv);
-    if (argv.failed) {
-        dfc_list_free(&argv);
+    char *out = NULL;
+    if (argv->failed) {
         dfc_error("out of memory");
-        return false;
+        return -1;
     }
-    int status = dfc_run_tool(argv.items, &out, &err);
+    int status = dfc_run_tool(argv->items, &out, said);
     int error = errno;
     if (out)
         dfr_message_lines(stderr, out, strlen(out));
-    if (err)
-        dfr_message_lines(stderr, err, strlen(err));
+    if (*said)
+        dfr_message_lines(stderr, *said, strlen(*said));
     if (status < 0)
-        dfc_error("cannot run '%s': %s", argv.items[0], strerror(error));
+        dfc_error("cannot run '%s': %s", argv->items[0], strerror(error));
+    free(out);
+    return status;
+}
+
+static bool link_device_code(const struct dfc_program *p)
+{
+    struct dfc_list argv = { 0 };
+    char *said = NULL;
+    device_link_command(p, &argv);
+    int status = run_linker(&argv, &said);
+    if (status > 0 && !dfc_signals_caught())
+        dfc_error("linking the device code of '%s' failed", p->output);
+    free(said);
+    dfc_list_free(&argv);
+    return status == 0;
+}
+
+bool dfc_link(struct dfc_program *p, const char *path)
+{
+    struct dfc_list argv = { 0 };
+    char *said = NULL;
+    if (has_device_link(p) && !link_device_code(p))
+        return false;
+    link_command(p, path, &argv);
+    int status = run_linker(&argv, &said);
     if (status > 0 && !dfc_signals_caught()) {
-        explain_missing(p, err ? err : "");
-        explain_libraries(p, err ? err : "");
+        explain_missing(p, said ? said : "");
+        explain_libraries(p, said ? said : "");
         dfc_error("linking '%s' failed", p->output);
     }
     bool good = status == 0 && is_program(p, argv.items[0], path);
-    free(out);
-    free(err);
+    free(said);
     dfc_list_free(&argv);
     return good;
 }

@@ -9,6 +9,7 @@
  *
  * Memory:   dfc_units_free() and dfc_tools_free() return what the program's units and tools hold.
  * Output:   the same input gives the same bytes: no temporary path, time or order of completion reaches the program.
+ *           Relocatable device code is an exception, because nvcc names parts of it after the unit's path.
  */
 #ifndef DFC_BUILD_PROGRAM_H
 #define DFC_BUILD_PROGRAM_H
@@ -26,6 +27,7 @@ struct dfc_tools {
                                          * none */
     struct dfc_list c_flags;            /* for every C and C++ unit: -O -g --cflags, sanitizers, pkg-config */
     struct dfc_list cu_flags;
+    bool relocatable;                   /* they ask for relocatable device code, which is linked in a step of its own */
     struct dfc_list link_flags;         /* pkg-config and -l */
     const char *include, *lib;          /* dfc_home_… */
     char *cuda;                         /* folder of the toolkit; NULL: none */
@@ -35,6 +37,8 @@ struct dfc_tools {
 bool dfc_tools_find(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options,
                     const struct dfc_front *front);
 void dfc_tools_free(struct dfc_tools *tools);
+/* Is it nvcc's -dc, which means -rdc=true, and which only compiling takes? */
+bool dfc_is_device_c(const char *flag);
 
 /* ---- units ---- */
 

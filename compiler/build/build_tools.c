@@ -204,9 +204,34 @@ static void c_flags(struct dfc_tools *tools, const struct dfc_common *common, co
     dfc_list_add_words(flags, options->cflags);
 }
 
+bool dfc_is_device_c(const char *flag)
+{
+    return strcmp(flag, "-dc") == 0 || strcmp(flag, "--device-c") == 0;
+}
+
 static bool names_architecture(const char *flags)
 {
     return flags && (strstr(flags, "-arch") || strstr(flags, "-gencode") || strstr(flags, "--gpu-"));
+}
+
+/* Do nvcc's flags ask for relocatable device code? The last one counts, as for nvcc. */
+static bool asks_relocatable(const struct dfc_list *flags)
+{
+    static const char *const names[] = { "-rdc", "--relocatable-device-code" };
+    bool relocatable = false;
+    for (size_t i = 0; i < flags->n; i++) {
+        relocatable |= dfc_is_device_c(flags->items[i]);
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            size_t n = strlen(names[k]);
+            const char *word = flags->items[i], *value = strncmp(word, names[k], n) != 0 ? NULL
+                                                         : word[n] == '='                ? word + n + 1
+                                                         : word[n] == '\0'               ? flags->items[i + 1]
+                                                                                         : NULL;
+            if (value)
+                relocatable = strcmp(value, "true") == 0;
+        }
+    }
+    return relocatable;
 }
 
 /* Code for every major architecture that this nvcc knows, and PTX for those to come. That takes about a second longer
@@ -231,6 +256,7 @@ static void cu_flags(struct dfc_tools *tools, const struct dfc_common *common, c
     for (size_t i = 0; i < common->n_import_dirs; i++)
         dfc_list_add_path(flags, "-I", common->import_dirs[i]);
     dfc_list_add_words(flags, options->nvcc_flags);
+    tools->relocatable = asks_relocatable(flags);
 }
 
 static void link_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_front *front,

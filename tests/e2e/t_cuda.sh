@@ -102,42 +102,6 @@ launching 'f': dynamic shared memory is -4, it must be from 0 to 1048576
 X
 same extents extents.out extents.want
 
-# A machine with cc and nvcc, which calls gcc, and no program of the name c++ or g++. Host code throws all the same; so does that of an object.
-mkdir no-cxx && for tool in cc gcc as ld; do ln -s "$(command -v $tool)" no-cxx/; done
-cat > throw.cu <<'X'
-#include <stdexcept>
-#include <string>
-static __global__ void one_more(size_t k, const int *a, int *b) { if (threadIdx.x < k) b[threadIdx.x] = a[threadIdx.x] + 1; }
-int plus_gpu(struct df_call *, cudaStream_t stream, size_t k, const int32_t *a, int32_t *b) { one_more<<<1, 32, 0, stream>>>(k, a, b); return DF_OK; }
-int plus_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *b)
-{
-    try {
-        if (a[0] == 7)
-            throw std::runtime_error("seven " + std::to_string(k));
-        b[0] = a[0] + 1;
-        return DF_OK;
-    } catch (const std::exception &e) {
-        return df_fail(call, "%s", e.what());
-    }
-}
-X
-cat > throw.df <<'X'
-arg first: i32 = 1;
-kernel make(out a: i32[k]; first: i32) cpu {{ for (size_t i = 0; i < k; i++) a[i] = first; }};
-kernel plus(in a: i32[k], out b: i32[k]) cpu "throw.cu" gpu "throw.cu";
-kernel show(in b: i32[k]) cpu {{ printf("%d\n", b[0]); (void)k; }};
-graph main { a: i32[4] = make(first); b = plus(a); show(b); }
-X
-without_cxx() { env -u CC -u CXX PATH="$PWD/no-cxx" "$DFC" "$@" --nvcc="$nvcc" $one; }
-check no-cxx-links without_cxx throw.df -o throw --keep --cflags='-static-libstdc++ -static-libgcc'
-expect no-cxx-runs 0 '^2$' ./throw --device=none
-expect no-cxx-throws 1 "^throw: error: node 'main/plus', wave 0: seven 4$" ./throw --device=none --first=7
-readelf -d throw | grep -E 'libstdc|libgcc' > needs; same no-cxx-static-runtime needs /dev/null
-mv throw.dfc/1_throw.cu.o throw.o && sed 's/throw.cu/throw.o/g' throw.df > object.df
-check no-cxx-links-objects without_cxx object.df -o object
-expect no-cxx-object-throws 1 'wave 0: seven 4$' ./object --device=none --first=7
-readelf -d object | grep -c 'libstdc++.so.6' > needs; echo 1 > one; same no-cxx-shared-runtime needs one
-
 # A toolkit with its libraries in lib alone, as Python's packages have it: linked from there, and found there when the program starts.
 mkdir -p kit/lib && ln -s "$cuda/include" kit/include && ln -s "$cuda"/lib*/libcudart_static.a kit/lib/
 printf '#!/bin/sh\necho "#$ TOP=%s" >&2\n' "$PWD/kit" >kit/nvcc && chmod +x kit/nvcc

@@ -1,0 +1,67 @@
+# What is asked of nvcc and of the linker: programs without a C++ compiler, and relocatable device code.
+nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+if [ -z "$nvcc" ]; then skip nvcc "no nvcc here"; exit 0; fi
+if [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip nvcc "this dfc was built without CUDA"; exit 0; fi
+
+# A machine with cc and nvcc, which calls gcc, and no program of the name c++ or g++. Host code throws all the same; so does that of an object.
+mkdir no-cxx && for tool in cc gcc as ld; do ln -s "$(command -v $tool)" no-cxx/; done
+cat > throw.cu <<'X'
+#include <stdexcept>
+#include <string>
+static __global__ void one_more(size_t k, const int *a, int *b) { if (threadIdx.x < k) b[threadIdx.x] = a[threadIdx.x] + 1; }
+int plus_gpu(struct df_call *, cudaStream_t stream, size_t k, const int32_t *a, int32_t *b) { one_more<<<1, 32, 0, stream>>>(k, a, b); return DF_OK; }
+int plus_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *b)
+{
+    try {
+        if (a[0] == 7)
+            throw std::runtime_error("seven " + std::to_string(k));
+        b[0] = a[0] + 1;
+        return DF_OK;
+    } catch (const std::exception &e) {
+        return df_fail(call, "%s", e.what());
+    }
+}
+X
+cat > throw.df <<'X'
+arg first: i32 = 1;
+kernel make(out a: i32[k]; first: i32) cpu {{ for (size_t i = 0; i < k; i++) a[i] = first; }};
+kernel plus(in a: i32[k], out b: i32[k]) cpu "throw.cu" gpu "throw.cu";
+kernel show(in b: i32[k]) cpu {{ printf("%d\n", b[0]); (void)k; }};
+graph main { a: i32[4] = make(first); b = plus(a); show(b); }
+X
+without_cxx() { env -u CC -u CXX PATH="$PWD/no-cxx" "$DFC" "$@" --nvcc="$nvcc" --nvcc-flags=-arch=compute_80; }
+check no-cxx-links without_cxx throw.df -o throw --keep --cflags='-static-libstdc++ -static-libgcc'
+expect no-cxx-runs 0 '^2$' ./throw --device=none
+expect no-cxx-throws 1 "^throw: error: node 'main/plus', wave 0: seven 4$" ./throw --device=none --first=7
+readelf -d throw | grep -E 'libstdc|libgcc' > needs; same no-cxx-static-runtime needs /dev/null
+mv throw.dfc/1_throw.cu.o throw.o && sed 's/throw.cu/throw.o/g' throw.df > object.df
+check no-cxx-links-objects without_cxx object.df -o object
+expect no-cxx-object-throws 1 'wave 0: seven 4$' ./object --device=none --first=7
+readelf -d object | grep -c 'libstdc++.so.6' > needs; echo 1 > one; same no-cxx-shared-runtime needs one
+
+# Relocatable device code: a kernel calls what another file, or an object, defines. It is linked in a step of its own.
+cat > calls.cu <<'X'
+__device__ int twice(int x);
+__global__ void f(size_t k, const int *a, int *b) { if (threadIdx.x < k) b[threadIdx.x] = twice(a[threadIdx.x]) + 1; }
+X
+cat > defines.cu <<'X'
+__device__ int twice(int x) { return 2 * x; }
+static __global__ void g(size_t k, const int *a, int *b) { if (threadIdx.x < k) b[threadIdx.x] = twice(a[threadIdx.x]); }
+int g_gpu(struct df_call *, cudaStream_t stream, size_t k, const int32_t *a, int32_t *b) { g<<<1, 32, 0, stream>>>(k, a, b); return DF_OK; }
+X
+cat > rdc.df <<'X'
+kernel make(out a: i32[k]) cpu {{ memset(a, 0, k * 4); }};
+kernel f(in a: i32[k], out b: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) b[i] = 2 * a[i] + 1; }} gpu "calls.cu": f<<<1, 32>>>(k, a, b);
+kernel g(in a: i32[k], out b: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) b[i] = 2 * a[i]; }} gpu "defines.cu";
+kernel show(in b: i32[k]) cpu {{ printf("%d\n", b[0]); (void)k; }};
+graph main { a: i32[4] = make(); b = f(a); c = g(b); show(c); }
+X
+check relocatable "$DFC" rdc.df -o rdc --keep --nvcc-flags='-arch=sm_80 -rdc true'
+expect relocatable-runs 0 '^2$' ./rdc --device=none
+cp rdc first; cp rdc.dfc/*_defines.cu.o defines.o
+"$DFC" rdc.df -o rdc --keep --nvcc-flags='-arch=sm_80 -rdc true' 2>/dev/null; same relocatable-same-bytes first rdc
+sed 's/defines.cu/defines.o/' rdc.df > rdc-object.df && rm -r rdc.dfc
+check relocatable-object "$DFC" rdc-object.df -o rdc --nvcc-flags='-arch=sm_80 -dc'
+sed 's/gpu "defines.cu"//' rdc.df > missing.df
+expect relocatable-missing 1 "^dfc: error: linking the device code of 'missing' failed" "$DFC" missing.df -o missing --nvcc-flags='-arch=sm_80 -rdc=true'
+expect relocatable-not 1 'nresolved extern function' "$DFC" rdc.df -o rdc --nvcc-flags='-arch=sm_80 -rdc=true --relocatable-device-code=false'

@@ -79,28 +79,33 @@ static bool faulted(struct dfr_device *device)
 
 /* ---- open and close ---- */
 
-static int make_pool(struct cuda_device *cuda, uint64_t bytes, struct df_error *error)
+int dfr_cuda_allocate(struct cuda_device *cuda, void **memory, uint64_t bytes, const char *what, struct df_error *error)
 {
-    cudaError_t status = cudaMalloc(&cuda->allocation, bytes + POOL_ALIGNMENT);
+    cudaError_t status = cudaMalloc(memory, bytes);
     size_t free_bytes = 0, total_bytes = 0;
     char doing[160];
 
-    if (status == cudaSuccess) {
-        uintptr_t address = (uintptr_t)cuda->allocation;
-
-        cuda->pool = (unsigned char *)((address + POOL_ALIGNMENT - 1) / POOL_ALIGNMENT * POOL_ALIGNMENT);
+    if (status == cudaSuccess)
         return DF_OK;
-    }
-    cuda->allocation = NULL;
+    *memory = NULL;
     (void)cudaGetLastError();
     if (cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess)
         snprintf(doing, sizeof doing,
-                 "allocating its pool of %.1f MiB, while %.1f of %.1f MiB are free (--gpu-mem takes less)",
+                 "allocating %s of %.1f MiB, while %.1f of %.1f MiB are free (--gpu-mem takes less)", what,
                  (double)bytes / MIB, (double)free_bytes / MIB, (double)total_bytes / MIB);
     else
-        snprintf(doing, sizeof doing, "allocating its pool of %.1f MiB", (double)bytes / MIB);
+        snprintf(doing, sizeof doing, "allocating %s of %.1f MiB", what, (double)bytes / MIB);
     dfr_cuda_failed(error, cuda->name, doing, status);
     return status == cudaErrorMemoryAllocation ? DF_E_MEMORY : DF_E_DEVICE;
+}
+
+static int make_pool(struct cuda_device *cuda, uint64_t bytes, struct df_error *error)
+{
+    int status = dfr_cuda_allocate(cuda, &cuda->allocation, bytes + POOL_ALIGNMENT, "its pool", error);
+    uintptr_t address = (uintptr_t)cuda->allocation;
+
+    cuda->pool = (unsigned char *)((address + POOL_ALIGNMENT - 1) / POOL_ALIGNMENT * POOL_ALIGNMENT);
+    return status;
 }
 
 static int make_streams(struct cuda_device *cuda, uint32_t compute_streams, struct df_error *error)
@@ -141,8 +146,10 @@ static int mark_opened(struct cuda_device *cuda, struct df_error *error)
 /* Called after a failed open, too. Errors are ignored here: who drained the device has been told of them. */
 static void free_all(struct cuda_device *cuda)
 {
+    dfr_cublas_end(&cuda->blas);
     for (uint32_t s = 0; s < cuda->n_streams; s++) {
-        dfr_cublas_end(&cuda->blas, cuda->streams[s].blas);
+        if (cuda->streams[s].workspace != NULL)
+            cudaFree(cuda->streams[s].workspace);
         if (cuda->streams[s].mark != NULL)
             cudaEventDestroy(cuda->streams[s].mark);
         if (cuda->streams[s].handle != NULL)
@@ -226,6 +233,7 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .host_free = dfr_cuda_host_free,
     .event_times = dfr_cuda_event_times,
     .blas = dfr_cuda_blas,
+    .blas_function = dfr_cuda_blas_function,
     .record_begin = dfr_cuda_record_begin,
     .record_end = dfr_cuda_record_end,
     .replay = dfr_cuda_replay,

@@ -1,7 +1,11 @@
-/* cuda_blas.h - cuBLAS for kernels that ask for it (df_cublas()). The library is looked for when the first kernel
- * asks, so no program needs it to start. This file needs none of CUDA's headers.
+/* cuda_blas.h - cuBLAS for kernels that ask for it (df_cublas(), df_cublas_function()). The library is looked for when
+ * the first kernel asks, so no program needs it to be made or to start. This file needs none of CUDA's headers.
  *
- * Memory:   a handle is given back by dfr_cublas_end(), while the GPU is selected that it was made on.
+ * Places:   the program itself, if it is linked with cuBLAS; the loader's path; beside $CUDA_HOME, $CUDA_PATH and the
+ *           folders of $PATH, where a toolkit, conda or Python's packages have it; /usr/local/cuda; $PYTHONPATH and the
+ *           user's own Python packages. The major version of the program's CUDA runtime comes before others.
+ * Memory:   one handle a device. It is given back by dfr_cublas_end(), while the GPU is selected that it was made on.
+ *           Workspaces are the caller's. cuBLAS forbids that calls on two streams use one at a time.
  * Threads:  a struct dfr_cublas belongs to one device and is used by that device's worker.
  * Errors:   DF_E_DEVICE with what is missing, or cuBLAS's status.
  */
@@ -13,14 +17,22 @@
 #include "runtime/df.h"
 
 struct dfr_cublas {                     /* all zero: not yet looked for */
-    bool found;
+    bool searched;
+    void *library;                      /* of dlopen(); NULL: there is none */
+    void *handle;                       /* NULL: not yet made */
     int (*create)(void **handle);
     int (*destroy)(void *handle);
     int (*set_stream)(void *handle, cudaStream_t stream);
+    int (*set_workspace)(void *handle, void *workspace, size_t bytes);
 };
 
-/* A handle bound to `stream`, on the GPU that is selected. */
-int dfr_cublas_begin(struct dfr_cublas *blas, cudaStream_t stream, void **handle, struct df_error *error);
-void dfr_cublas_end(struct dfr_cublas *blas, void *handle);
+/* Looks for cuBLAS, once. `major` is the version to prefer. */
+int dfr_cublas_find(struct dfr_cublas *blas, int major, struct df_error *error);
+/* A function of the library that was found; NULL: it has none of that name, or there is none. */
+void *dfr_cublas_function(const struct dfr_cublas *blas, const char *name);
+/* Binds the handle to a stream and its workspace, on the GPU that is selected. Makes the handle first if need be. */
+int dfr_cublas_bind(struct dfr_cublas *blas, cudaStream_t stream, void *workspace, size_t bytes,
+                    struct df_error *error);
+void dfr_cublas_end(struct dfr_cublas *blas);
 
 #endif

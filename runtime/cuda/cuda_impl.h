@@ -16,7 +16,7 @@ struct cuda_stream {
     cudaEvent_t mark;                   /* recorded before the latest copy or launch */
     bool marked;                        /* `mark` is recorded, and no event has taken it over yet */
     bool recording;                     /* what is enqueued is captured for a CUDA Graph */
-    void *blas;
+    void *workspace;                    /* cuBLAS's, for work on this stream; NULL: none yet */
 };
 
 struct cuda_device {
@@ -27,7 +27,8 @@ struct cuda_device {
     void *allocation;
     unsigned char *pool;                /* in `allocation`, aligned */
     cudaEvent_t opened;                 /* the moment that times count from */
-    struct dfr_cublas blas;
+    struct dfr_cublas blas;             /* its handle is bound to the stream of the job that asked last */
+    size_t workspace_bytes;             /* of each stream that has one */
     uint32_t n_streams;
     struct cuda_stream *streams;
 };
@@ -43,6 +44,10 @@ cudaError_t dfr_cuda_select(int index);
 int dfr_cuda_check(struct cuda_device *cuda, cudaError_t status, const char *doing, struct df_error *error);
 /* The error of a status that is not cudaSuccess; `device` is the name for the message. */
 int dfr_cuda_failed(struct df_error *error, const char *device, const char *doing, cudaError_t status);
+/* Allocates memory of the selected GPU; `what` is for the message. DF_E_MEMORY: there is too little. *memory is NULL
+ * then. */
+int dfr_cuda_allocate(struct cuda_device *cuda, void **memory, uint64_t bytes, const char *what,
+                      struct df_error *error);
 /* Called before each copy, launch or replay: checks the stream, selects the device, and marks when the work begins. */
 int dfr_cuda_begin_work(struct cuda_device *cuda, uint32_t stream, struct df_error *error);
 
@@ -66,6 +71,7 @@ int dfr_cuda_launch(struct dfr_device *device, const struct dfr_launch *launch, 
 int dfr_cuda_stream_wait(struct dfr_device *device, uint32_t stream, struct dfr_event *event, struct df_error *error);
 int dfr_cuda_drain(struct dfr_device *device, struct df_error *error);
 void *dfr_cuda_blas(struct dfr_device *device, uint32_t stream, struct df_error *error);
+void *dfr_cuda_blas_function(struct dfr_device *device, const char *name);
 int dfr_cuda_event_create(struct dfr_device *device, struct dfr_event **event, struct df_error *error);
 void dfr_cuda_event_destroy(struct dfr_device *device, struct dfr_event *event);
 int dfr_cuda_event_record(struct dfr_device *device, struct dfr_event *event, uint32_t stream,

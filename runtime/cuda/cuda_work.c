@@ -1,7 +1,9 @@
 /* cuda_work.c - copies, launches and events of an open CUDA device: operations of device.h that its worker calls.
  *
- * Handles:  each compute stream has a cuBLAS handle of its own. It is made when a kernel first asks for it
- *           (cuda_blas.c).
+ * cuBLAS:   a device has one handle, which is made when a kernel first asks for it (cuda_blas.c). Each time a kernel
+ *           asks, the handle is bound to the job's stream and to that stream's workspace. So two jobs that run at once
+ *           never use one workspace, and jobs of one stream use theirs in turn. Only the device's worker calls host
+ *           code of kernels, so nobody else binds the handle before that code has returned.
  * Ranges:   each launch is in an NVTX range with its node's name (cuda_nvtx.h).
  * Times:    events are made with timing. A stream marks with an event of its own when its latest copy or launch
  *           began. Recording an event takes over that mark, and leaves the event's old mark to the stream. Times
@@ -136,18 +138,63 @@ int dfr_cuda_drain(struct dfr_device *device, struct df_error *error)
     return status;
 }
 
+/* ---- cuBLAS ---- */
+
+static int find_blas(struct cuda_device *cuda, struct df_error *error)
+{
+    int version = 0;
+
+    if (cudaRuntimeGetVersion(&version) != cudaSuccess)
+        (void)cudaGetLastError();       /* it matters for the order of the search alone */
+    return dfr_cublas_find(&cuda->blas, version / 1000, error);
+}
+
+/* As much as cuBLAS's documentation recommends for a workspace of the caller's (cublasSetWorkspace). */
+static size_t workspace_bytes(int index)
+{
+    int major = 0;
+
+    if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index) != cudaSuccess)
+        (void)cudaGetLastError();
+    return (size_t)(major >= 9 ? 32 : 4) << 20;
+}
+
+/* Making a handle or a workspace allocates. That spoils a capture, and maybe the handle. */
+static bool records(const struct cuda_device *cuda)
+{
+    for (uint32_t s = 0; s < cuda->n_streams; s++)
+        if (cuda->streams[s].recording)
+            return true;
+    return false;
+}
+
 void *dfr_cuda_blas(struct dfr_device *device, uint32_t stream, struct df_error *error)
 {
     struct cuda_device *cuda = dfr_cuda_of(device);
     struct cuda_stream *s = &cuda->streams[stream];
+    int status;
 
-    if (s->recording) {                 /* making a handle allocates, which spoils the capture, and maybe the handle */
+    if (records(cuda)) {
         dfr_error(error, DF_E_DEVICE, "%s: what uses cuBLAS is not recorded", cuda->name);
         return NULL;
     }
-    if (s->blas == NULL && dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error) == DF_OK)
-        dfr_cublas_begin(&cuda->blas, s->handle, &s->blas, error);
-    return s->blas;
+    status = find_blas(cuda, error);
+    if (status == DF_OK)
+        status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
+    if (status == DF_OK && cuda->workspace_bytes == 0)
+        cuda->workspace_bytes = workspace_bytes(cuda->index);
+    if (status == DF_OK && s->workspace == NULL)
+        status = dfr_cuda_allocate(cuda, &s->workspace, cuda->workspace_bytes, "a workspace for cuBLAS", error);
+    if (status == DF_OK)
+        status = dfr_cublas_bind(&cuda->blas, s->handle, s->workspace, cuda->workspace_bytes, error);
+    return status == DF_OK ? cuda->blas.handle : NULL;
+}
+
+void *dfr_cuda_blas_function(struct dfr_device *device, const char *name)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+
+    return find_blas(cuda, NULL) == DF_OK ? dfr_cublas_function(&cuda->blas, name) : NULL;
 }
 
 /* ---- events ---- */

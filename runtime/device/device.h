@@ -112,8 +112,10 @@ struct dfr_device_ops {
     /* For traces: the times, in seconds since the device was opened, at which the copy or launch just before the event
      * in its stream began and ended. false: the back end cannot say yet. */
     bool (*event_times)(struct dfr_device *device, struct dfr_event *event, double *begin_s, double *end_s);
-    /* Handle of the BLAS library, bound to a stream. NULL: there is none. */
+    /* The device's handle of the BLAS library, bound to a stream until the next call. NULL: there is none. */
     void *(*blas)(struct dfr_device *device, uint32_t stream, struct df_error *error);
+    /* A function of that library by its name. NULL: there is none. The operation is NULL if there never is one. */
+    void *(*blas_function)(struct dfr_device *device, const char *name);
     /* Launches that are repeated. Between record_begin and record_end, what is launched on the stream (launches and D2D
      * copies only) is not carried out but recorded. A replay then does all of it: any number of times, but once at a
      * time. What a recorded launch points to must stay as long as the recording. If what was launched cannot be

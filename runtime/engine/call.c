@@ -1,5 +1,5 @@
-/* call.c - the functions of df.h that a kernel may call with its df_call: df_fail(), df_wave(), df_threads(), df_log()
- * and df_cublas(). */
+/* call.c - the functions of df.h that a kernel may call with its df_call: df_fail(), df_wave(), df_threads(), df_log(),
+ * df_cublas() and df_cublas_function(). */
 #include "runtime/engine/call.h"
 
 #include <stdarg.h>
@@ -71,4 +71,10 @@ struct cublasContext *df_cublas(struct df_call *call)
     if (!handle)
         df_fail(call, "%s", error.text[0] ? error.text : "there is no cuBLAS");
     return handle;
+}
+
+void *df_cublas_function(struct df_call *call, const char *name)
+{
+    const struct dfr_device_ops *ops = call->device ? call->device->ops : NULL;
+    return ops && ops->blas_function ? ops->blas_function(call->device, name) : NULL;
 }

@@ -233,6 +233,7 @@ void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed)
     mock.driver = 13000;
     mock.failed = NULL;
     mock.now_ms = 0;
+    mock.blas = (struct mock_blas){ 0 };
     memset(mock.lost, 0, sizeof mock.lost);
     memset(mock.peers, 0, sizeof mock.peers);
     mock.no_peers = false;

@@ -44,6 +44,13 @@ MOCK const char *mock_failed(void);     /* NULL: not reached yet */
 /* What the driver says when it is counted: its version (0: there is none), and the status of counting. */
 MOCK void mock_driver(int version, int status);
 
+/* What the latest cuBLAS handle is bound to, and how many were made since mock_begin(). */
+struct mock_blas {
+    unsigned handles;
+    void *stream, *workspace;
+};
+MOCK struct mock_blas mock_blas(void);
+
 /* ---- for kernels' host code ---- */
 
 /* A launch: fn(a copy of the bytes) when its turn comes. */

@@ -177,6 +177,14 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
     return leave(status);
 }
 
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
+{
+    cudaError_t status = enter(__func__, -1);
+    TRY(device >= 0 && (unsigned)device < mock.devices, cudaErrorInvalidDevice);
+    *value = attribute == cudaDevAttrComputeCapabilityMajor ? 6 : attribute == cudaDevAttrComputeCapabilityMinor ? 1 : 0;
+    return leave(status);
+}
+
 cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device)
 {
     cudaError_t status = enter(__func__, -1);
@@ -607,13 +615,17 @@ void mock_select(int device)
     (void)cudaSetDevice(device);
 }
 
-/* cuBLAS, as libdf finds it in the program: making a handle allocates. */
+/* ---- cuBLAS, as libdf finds it in the program ---- */
+
+/* Making a handle allocates, and a new stream takes the workspace off a handle. */
 int cublasCreate_v2(void **handle);
 int cublasDestroy_v2(void *handle);
 int cublasSetStream_v2(void *handle, cudaStream_t stream);
+int cublasSetWorkspace_v2(void *handle, void *workspace, size_t bytes);
 
 int cublasCreate_v2(void **handle)
 {
+    mock.blas.handles++;
     return cudaMalloc(handle, 4096) == cudaSuccess ? 0 : 1;
 }
 
@@ -625,6 +637,19 @@ int cublasDestroy_v2(void *handle)
 
 int cublasSetStream_v2(void *handle, cudaStream_t stream)
 {
-    (void)stream;
+    mock.blas.stream = stream;
+    mock.blas.workspace = NULL;
     return handle != NULL ? 0 : 1;
+}
+
+int cublasSetWorkspace_v2(void *handle, void *workspace, size_t bytes)
+{
+    struct range *range = mock_range_at(workspace, bytes);
+    mock.blas.workspace = workspace;
+    return handle != NULL && range && range->device == current && (uintptr_t)workspace % 256 == 0 ? 0 : 1;
+}
+
+struct mock_blas mock_blas(void)
+{
+    return mock.blas;
 }

@@ -65,6 +65,7 @@ struct mock {
     const char *failed;
     cudaError_t lost[MAX_DEVICES];      /* what ended its context */
     bool peers[MAX_DEVICES][MAX_DEVICES], no_peers, busy[MAX_DEVICES];
+    struct mock_blas blas;
     double now_ms;
     struct object *objects;
     struct range *ranges;

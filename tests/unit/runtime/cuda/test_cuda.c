@@ -179,8 +179,9 @@ static void test_blas(void **state)
     if (first == NULL) {
         assert_non_null(strstr(error.text, "cuBLAS"));
     } else {
-        assert_ptr_equal(ops->blas(device, DFR_STREAM_COMPUTE, &error), first);
-        assert_ptr_not_equal(ops->blas(device, DFR_STREAM_COMPUTE + 1, &error), first);
+        assert_ptr_equal(ops->blas(device, DFR_STREAM_COMPUTE + 1, &error), first);
+        assert_non_null(ops->blas_function(device, "cublasSgemm_v2"));
+        assert_null(ops->blas_function(device, "cublasNothing"));
     }
     ops->close(device);
 }

@@ -73,6 +73,8 @@ static int launches(struct df_call *call, void *stream, const size_t *dims, void
         pthread_exit(NULL);
     if (number == RIG_SPLIT && misbehaves == USES_BLAS && !df_cublas(call))
         return DF_FAILED;
+    if (number == RIG_SPLIT && misbehaves == USES_BLAS && mock_blas().stream != stream)
+        return df_fail(call, "the handle is bound to another job's stream");
     if (number == RIG_ADD1 && misbehaves == FAULTS_AND_TELLS)
         (void)mock_allocate();          /* waits for all that was launched before */
     mock_launch(stream, run_launched, &l, sizeof l);
@@ -493,7 +495,7 @@ static void test_fault_found_by_another(void **state)
 static struct dfr_device *open_device(uint32_t index)
 {
     struct df_unit unit = { .workers = 1 };
-    struct dfr_device_config config = { .unit = &unit, .pool_bytes = 1 << 20, .compute_streams = 1 };
+    struct dfr_device_config config = { .unit = &unit, .pool_bytes = 1 << 20, .compute_streams = 2 };
     struct dfr_device *device;
     struct df_error error = { "" };
     if (ops->open(index, &config, &device, &error) != DF_OK)
@@ -597,6 +599,67 @@ static void test_capture_beside_others(void **state)
         ops->close(ours);
         assert_nothing_left();
     }
+}
+
+/* ---- cuBLAS ---- */
+
+/* A device has one handle. Each stream has a workspace of its own, because cuBLAS forbids that work on two streams uses
+ * one; it is the same whenever the stream comes again. */
+static void test_one_blas_handle(void **state)
+{
+    void *first, *workspaces[2];
+    struct dfr_device *device, *other;
+    struct df_error error = { "" };
+
+    (void)state;
+    need_mock();
+    mock_begin(2, MEMORY, 1);
+    device = open_device(0);
+    first = ops->blas(device, DFR_STREAM_COMPUTE, &error);
+    assert_non_null(first);
+    workspaces[0] = mock_blas().workspace;
+    assert_non_null(workspaces[0]);
+    assert_ptr_equal(ops->blas(device, DFR_STREAM_COMPUTE + 1, &error), first);
+    workspaces[1] = mock_blas().workspace;
+    assert_non_null(workspaces[1]);
+    assert_true((char *)workspaces[1] >= (char *)workspaces[0] + (4 << 20) ||
+                (char *)workspaces[0] >= (char *)workspaces[1] + (4 << 20));
+    for (uint32_t s = 0; s < 4; s++) {
+        assert_ptr_equal(ops->blas(device, DFR_STREAM_COMPUTE + s % 2, &error), first);
+        assert_ptr_equal(mock_blas().workspace, workspaces[s % 2]);
+    }
+    assert_int_equal(mock_blas().handles, 1);
+    other = open_device(1);
+    assert_ptr_not_equal(ops->blas(other, DFR_STREAM_COMPUTE, &error), first);
+    assert_int_equal(mock_blas().handles, 2);
+    assert_non_null(ops->blas_function(device, "cublasSetStream_v2"));
+    assert_null(ops->blas_function(device, "cublasNothing"));
+    ops->close(other);
+    ops->close(device);
+    assert_nothing_left();
+}
+
+/* The pool has taken what there is: the message says what would help, and the next call asks again. */
+static void test_no_room_for_blas(void **state)
+{
+    struct df_unit unit = { .workers = 1 };
+    struct dfr_device_config config = { .unit = &unit, .pool_bytes = MEMORY - 65536, .compute_streams = 1 };
+    struct dfr_device *device;
+    struct df_error error = { "" };
+
+    (void)state;
+    need_mock();
+    mock_begin(1, MEMORY, 1);
+    assert_int_equal(ops->open(0, &config, &device, &error), DF_OK);
+    for (int i = 0; i < 2; i++) {
+        error.text[0] = '\0';
+        assert_null(ops->blas(device, DFR_STREAM_COMPUTE, &error));
+        assert_string_equal(error.text, "cuda0: allocating a workspace for cuBLAS of 4.0 MiB, while 0.1 of 64.0 MiB are "
+                                        "free (--gpu-mem takes less): an error of the mock (cudaErrorMemoryAllocation)");
+    }
+    assert_int_equal(mock_last_error(), 0);
+    ops->close(device);
+    assert_nothing_left();
 }
 
 /* Host code leaves another GPU selected. Nothing goes to that GPU. */
@@ -736,6 +799,7 @@ int main(void)
         cmocka_unit_test_setup(test_no_gpu, set_up),
         cmocka_unit_test_setup(test_plan_is_for_this_machine, set_up),
         cmocka_unit_test_setup(test_capture_beside_others, set_up),
+        cmocka_unit_test_setup(test_one_blas_handle, set_up), cmocka_unit_test_setup(test_no_room_for_blas, set_up),
         cmocka_unit_test_setup(test_other_gpu_selected, set_up),
         cmocka_unit_test_setup(test_peers, set_up),         cmocka_unit_test_setup(test_buffers, set_up),
     };

@@ -136,7 +136,7 @@ int main(int argc, char **argv)
            o.kind, o.kernels, o.deps, o.seed, o.kind, o.kernels, o.deps, o.seed);
     printf("param n = %ld;\ntype  matrix = f32[n, n];\n", o.n);
     if (!o.costs)
-        puts("link \"openblas\";\nlink \"cublas\";");
+        puts("link \"openblas\";");
     printf("\nkernel start(out a: f32[m, m]; seed: i32)                                %s;\n",
            o.costs ? "cost cpu 0us" : "cpu \"matrix.c\"");
     if (strcmp(o.kind, "mm"))

@@ -1,4 +1,4 @@
-# cuBLAS is found when a kernel asks for it, wherever it is installed. The libraries are stand-ins.
+# cuBLAS is found when a kernel asks for it, wherever it is installed, and examples/matrix does without it. The libraries are stand-ins.
 HERE=$PWD; export HERE
 base=(runtime/base/error.c runtime/base/message.c)
 compile() { "$@" -D_GNU_SOURCE -O1 -I"$DF_SOURCE" -I"$programs"; }
@@ -51,3 +51,21 @@ expect linked 0 '^found python$' env -i HERE="$HERE" LD_LIBRARY_PATH="$linked" C
 # One handle, bound anew each time: the stream first, because it takes the workspace off the handle.
 env -i HERE="$HERE" CUDA_HOME="$HERE/toolkit" ./find 13 > calls.out
 printf '%s\n' 'found toolkit' create 'stream 1' 'workspace 256' 'stream 1' 'workspace 256' destroy > calls.want; same calls calls.out calls.want
+
+# The gpu code of examples/matrix, on the host: with cuBLAS and without.
+{ cat "$programs/host.h"; sed -E 's/^( *)(average|multiply)<<<(.*)>>>\(/\1launch(\2, \3, /' "$DF_SOURCE/examples/matrix/matrix.cu"; cat "$programs/main.cpp"; } > matrix.cpp
+compile cc -std=c11 -c -include "$programs/here.h" "$DF_SOURCE/runtime/cuda/cuda_blas.c" && compile cc -std=c11 -c "${base[@]/#/$DF_SOURCE/}"
+check matrix-compiles compile g++ -std=c++17 -o matrix matrix.cpp cuda_blas.o error.o message.o -ldl -pthread
+env -i HERE="$HERE" ./matrix > plain.out
+printf '%s\n' 'log 1: no cuBLAS was found: a plain kernel multiplies, which takes longer' '70: 0 wrong' '16: 0 wrong' > plain.want; same matrix-plain plain.out plain.want
+env -i HERE="$HERE" CUDA_HOME="$HERE/toolkit" ./matrix > blas.out
+printf '%s\n' create 'stream 1' 'workspace 256' 'sgemm 70' '70: 0 wrong' 'stream 1' 'workspace 256' 'sgemm 16' '16: 0 wrong' > blas.want; same matrix-cublas blas.out blas.want
+
+# nvcc compiles it without a header of cuBLAS, and nothing is linked with the library.
+nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+if [ -z "$nvcc" ]; then skip matrix-cuda "no nvcc here"; exit 0; fi
+if [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip matrix-cuda "this dfc was built without CUDA"; exit 0; fi
+cp "$DF_SOURCE"/examples/matrix/matrix.c "$DF_SOURCE"/examples/matrix/matrix.cu . && cc -std=c11 -O2 -o generate "$DF_SOURCE/examples/matrix/generate.c"
+./generate --kind=mixed --n=24 > mixed.df
+check matrix-cuda "$DFC" mixed.df -o mixed --nvcc-flags='-arch=compute_80 -Werror all-warnings -Xcompiler=-Wall,-Wextra,-Werror'
+readelf -d mixed | grep -iE 'NEEDED.*cu(blas|solver)' > needs; same matrix-needs-no-cublas needs /dev/null

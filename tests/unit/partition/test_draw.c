@@ -297,6 +297,16 @@ static unsigned count_in_label(Agnode_t *node)
     return count;
 }
 
+/* One colour, or stripes of several, which begin with a colour. */
+static void check_fill(Agnode_t *node)
+{
+    const char *fill = get(node, "fillcolor");
+    bool striped = strcmp(get(node, "style"), "striped") == 0;
+    assert_true(fill[0] && fill[0] != ':');
+    assert_int_equal(strchr(fill, ':') != NULL, striped);
+    assert_int_equal(strchr(fill, ';') != NULL, striped);
+}
+
 /* `groups` 0: any number up to 60. */
 static void check_summary(const struct sample *s, int groups, const char *note)
 {
@@ -308,8 +318,10 @@ static void check_summary(const struct sample *s, int groups, const char *note)
         assert_int_equal(agnnodes(g), groups);
     assert_in_range(agnnodes(g), 1, 60);
     assert_in_range(agnedges(g), 1, 3 * agnnodes(g));
-    for (Agnode_t *node = agfstnode(g); node; node = agnxtnode(g, node))
+    for (Agnode_t *node = agfstnode(g); node; node = agnxtnode(g, node)) {
         sum += count_in_label(node);
+        check_fill(node);
+    }
     assert_int_equal(sum, s->graph->n_nodes);
     if (!strstr(get(g, "label"), note))
         fail_msg("'%s' does not say '%s'", get(g, "label"), note);

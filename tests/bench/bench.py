@@ -40,18 +40,18 @@ def row(part, shape, unit, ours, peer=None):
 def of_dispatch(out):
     """{shape and nodes: {threads: {system: its figures}}}, and a list of what a run of ours takes in memory."""
     found, sizes = {}, []
-    for name in ("dispatch.csv", "work.csv", "million.csv"):
+    for name in ("dispatch.csv", "work.csv", "million.csv", "session.csv", "session-work.csv"):
         for r in read(out, name):
             work, threads = int(r["work_ns"]), int(r["threads"])
             shape = f"{r['shape']}, {int(r['nodes']):,} nodes" + (f" of {work} ns, at best {work / threads:.0f}" if work else "")
             figures = (r["system"], float(r["ns_per_node"]), float(r["cpu_over_wall"]), int(r["rounds"]), int(r["clean"]))
             found.setdefault(shape, {}).setdefault(threads, {})[r["system"]] = figures
-            if r["bytes_per_node"] and threads == 1:
+            if r["bytes_per_node"] and threads == 1 and "+calls" not in r["system"]:
                 sizes.append(row("dispatch", shape + ", a run's memory", "bytes/node", (figures[0], float(r["bytes_per_node"]), *figures[2:])))
     return found, sizes
 
 
-PEERS = ["oneTBB", "OpenMP", "StarPU"]
+PEERS = ["oneTBB", "Taskflow", "OpenMP", "StarPU"]
 
 
 def workers(n):

@@ -4,7 +4,8 @@
  *
  * prints the line of shape_runs_print(), and the bytes a node that a run allocates beside the graph and the tokens. A run is
  * several waves, one after the other, so that its start and end do not count. One run before those is checked. POLICY is a
- * name, or `default` for no policy. With `+trace` behind it a trace is written to the file that DISPATCH_TRACE names.
+ * name, or `default` for no policy. With `+trace` behind it a trace is written to the file that DISPATCH_TRACE names. With
+ * `+calls` it is a session, and a run is some calls of one wave each (shape_calls()).
  *
  *   dispatch turns NS
  *
@@ -22,6 +23,7 @@
 #define EXPECTED_S 1e-6                 /* of each job: short, with work or without */
 
 static uint64_t turns;
+static bool in_calls;
 
 static int kernel_empty(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                         const union df_scalar *scalars)
@@ -156,13 +158,50 @@ static uint64_t turns_of(double ns)
 
 static void set_policy(struct df_options *options, char *word)
 {
-    char *trace = strstr(word, "+trace");
+    char *trace = strstr(word, "+trace"), *calls = strstr(word, "+calls");
 
+    in_calls = calls != NULL;
+    if (calls)
+        *calls = '\0';
     if (trace) {
         *trace = '\0';
         options->trace_path = getenv("DISPATCH_TRACE");
     }
     options->policy = strcmp(word, "default") == 0 ? NULL : word;
+}
+
+/* One run of the calls of a session: seconds for each, cpu time / wall time. */
+static double call_often(struct df_session *session, int n, double *share)
+{
+    static const struct df_session_call one = {.waves = 1};
+    struct df_error error;
+    double cpu_begin = shape_seconds(CLOCK_PROCESS_CPUTIME_ID), begin = shape_seconds(CLOCK_MONOTONIC), wall;
+
+    for (int i = 0; i < n; i++)
+        must(df_session_run(session, &one, &error), &error);
+    wall = shape_seconds(CLOCK_MONOTONIC) - begin;
+    *share = (shape_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin) / wall;
+    return wall / n;
+}
+
+static void run_calls(const struct df_graph *graph, const struct df_options *options, uint32_t n, int runs,
+                      struct shape_runs *found)
+{
+    struct df_session *session;
+    struct df_stats stats;
+    struct df_error error;
+    int calls = shape_calls(n, turns);
+    double share;
+
+    must(df_session_open(graph, options, &session, &error), &error);
+    call_often(session, calls, &share); /* to warm up */
+    for (int r = 0; r < runs; r++) {
+        double call_s = call_often(session, calls, &share);
+        shape_runs_add(found, call_s * 1e9 / n, share);
+    }
+    must(df_session_close(session, &stats, &error), &error);
+    if (stats.jobs != (uint64_t)n * (uint64_t)calls * (uint64_t)(runs + 1))
+        must(DF_FAILED, &(struct df_error){"not all jobs ran"});
 }
 
 static size_t allocated_bytes(void)
@@ -200,7 +239,9 @@ int main(int argc, char **argv)
                    : 5; /* as long as a wave of a slower system: a core is lost less often, and starting counts less */
     options.inflight = 1;
     check(argv[1], n, &options);
-    for (int r = 0; r < runs; r++) {
+    if (in_calls)
+        run_calls(graph, &options, shape_nodes(argv[1], n), runs, &found);
+    for (int r = 0; r < runs && !in_calls; r++) {
         struct df_stats stats;
         struct df_run *run;
         double cpu_begin = shape_seconds(CLOCK_PROCESS_CPUTIME_ID), begin = shape_seconds(CLOCK_MONOTONIC);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Dispatch of empty nodes, ours, oneTBB's flow graph, GCC's OpenMP tasks and StarPU's in turns: dispatch.sh BUILDDIR OUT.
 #   ROUNDS=5 NODES=10000 WORKERS="1 2" POLICIES="default" WORK_NS=0   turns of each program, nodes, threads, our policies, length of the kernels
-#   PEERS="oneTBB OpenMP StarPU"  SHAPES="chain tree wavefront independent random"   which of them
+#   PEERS="oneTBB OpenMP StarPU"  SHAPES="chain tree wavefront independent random"   which of them; also the shape pair, and Taskflow
+#   TASKFLOW=DIR                 a folder that holds taskflow/taskflow.hpp
 #   CSV=dispatch.csv             where in OUT the figures go
 # Prints, for each shape and number of threads, the median over the rounds of nanoseconds a node, cpu time / wall time (a stolen core
 # shows), bytes a node, and how many times faster ours is than oneTBB; the same as CSV in OUT, with the number of rounds,
@@ -25,12 +26,14 @@ peer() { # NAME PACKAGE COMMAND…: makes OUT/NAME_dispatch where the compiler f
     rm -f "$out/probe"
 }
 lang=c++ peer oneTBB libtbb-dev "${CXX:-c++}" -std=c++17 -E <<<'#include <oneapi/tbb/flow_graph.h>'
+lang=c++ peer Taskflow "TASKFLOW=DIR" "${CXX:-c++}" -std=c++20 -E -I"${TASKFLOW:-/nonexistent}" <<<'#include <taskflow/taskflow.hpp>'
 lang=c peer OpenMP "gcc with libgomp" ${CC:-cc} -fopenmp <<<$'#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }'
 # shellcheck disable=SC2046
 lang=c peer StarPU libstarpu-dev ${CC:-cc} -E $(pkg-config --cflags starpu-1.3 2>/dev/null || true) <<<'#include <starpu.h>'
 for p in "${peers[@]}"; do
     # shellcheck disable=SC2046
     case $p in
+    Taskflow) ${CXX:-c++} -std=c++20 -O2 -I"$TASKFLOW" -o "$out/Taskflow_dispatch" tests/bench/taskflow_dispatch.cpp -pthread ;;
     oneTBB) ${CXX:-c++} -std=c++17 -O2 -o "$out/oneTBB_dispatch" tests/bench/tbb_dispatch.cpp -ltbb ;;
     OpenMP) ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -fopenmp -o "$out/OpenMP_dispatch" tests/bench/omp_dispatch.c ;;
     StarPU) ${CC:-cc} -std=gnu11 -O2 -o "$out/StarPU_dispatch" tests/bench/starpu/starpu_dispatch.c $(pkg-config --cflags --libs starpu-1.3) ;;
@@ -40,7 +43,7 @@ turns=0; [ "$work_ns" = 0 ] || turns=$("$out/dispatch" turns "$work_ns")
 
 once() { # SHAPE THREADS SYSTEM: the line of one program's runs, fewer of the slower ones
     case $3 in
-    oneTBB) "$out/oneTBB_dispatch" "$1" "$nodes" "$2" "$turns" "$runs" ;;
+    oneTBB | Taskflow) "$out/$3_dispatch" "$1" "$nodes" "$2" "$turns" "$runs" ;;
     OpenMP) "$out/OpenMP_dispatch" "$1" "$nodes" "$2" "$turns" $((runs / 4)) ;;
     StarPU) "$out/StarPU_dispatch" "$1" "$nodes" "$2" "$turns" 3 ;;
     *) "$out/dispatch" "$1" "$nodes" "$2" "$turns" "$runs" "$3" ;;

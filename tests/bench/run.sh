@@ -2,17 +2,18 @@
 # Figures of this machine beside those of its peers: bench/run.sh BUILDDIR [OUT]. Each part leaves CSV in OUT (BUILDDIR/bench); bench.py puts
 # them into one table, bench.csv, bench.md and bench.svg.
 #   QUICK=1         shorter runs, in all less than a minute on an idle machine; without it about three, twice that on a busy one
-#   PARTS="…"       of dispatch work million queue plan memory large endtoend starpu gpu: these alone
+#   PARTS="…"       of dispatch work million session queue plan memory large endtoend starpu gpu: these alone
 #   POLICIES="…"    ours in the parts dispatch and work: what a run without --policy gets (`default`), the same with a trace, and some
 #                   policies that are asked for
 #   LIMIT_S=N       no part gets longer than that
+#   TASKFLOW=DIR    a folder that holds taskflow/taskflow.hpp: Taskflow in the part session, too
 #   UPDATE=1        puts the tables between their markers in docs/results/cpu.md, and the plot beside it
 # A part that runs past its time, or whose peer is not installed, is skipped and counted; one that fails, a check of its result included,
 # ends the whole with exit status 1.
 set -uo pipefail
 build=$(realpath "$1") && mkdir -p "${2:-$build/bench}" && out=$(realpath "${2:-$build/bench}") || exit 2
 cd "$(dirname "$0")/../.." || exit 1
-parts=${PARTS:-dispatch work million queue plan memory large endtoend starpu gpu} failed=0
+parts=${PARTS:-dispatch work million session queue plan memory large endtoend starpu gpu} failed=0
 export DFC_PROFILE=$out/profile.db OPENBLAS_NUM_THREADS=1 CCACHE_DISABLE=1
 rm -f "$out"/*.csv "$out"/*.log "$out/skipped.txt" "$out/scale.md" "$out/starpu/starpu.csv"
 cut -d' ' -f1-3 /proc/loadavg >"$out/load.txt"
@@ -49,6 +50,12 @@ part work 120 'nodes of 0.8 us on two workers' env CSV=work.csv WORK_NS=800 WORK
     ROUNDS="$(pick 5 1)" bash tests/bench/dispatch.sh "$build" "$out"
 [ -n "${QUICK:-}" ] || part million 90 'dispatch of a million nodes' env CSV=million.csv NODES=1000000 WORKERS=1 SHAPES=random PEERS=oneTBB \
     POLICIES=default ROUNDS=1 bash tests/bench/dispatch.sh "$build" "$out"
+session() { # CSV WORK_NS SHAPES: calls of a session; each is a wave of a graph of 20 nodes, as each round of the peers is
+    CSV=$1 WORK_NS=$2 SHAPES=$3 NODES=20 PEERS="oneTBB Taskflow" POLICIES=default+calls ROUNDS=$4 bash tests/bench/dispatch.sh "$build" "$out"
+}
+export -f session
+part session 120 'calls of a session, 20 nodes' bash -c 'session session.csv 0 "chain tree pair" "$1" && session session-work.csv 50000 pair "$1"' - \
+    "$(pick 5 1)"
 part queue 60 "the job queue beside Concurrency Kit's" bash -c 'csv "$out/queue.csv" bash tests/bench/queue.sh "$build" "$out" --csv "$@"' - \
     --runs="$(pick 301 51)"
 # shellcheck disable=SC2046

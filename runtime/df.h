@@ -342,7 +342,44 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
  * and has its message. `stats` may be NULL. */
 int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *error);
 
-/* The same in virtual time: no kernel is called, and no memory of tokens is made. The machine is the platform of the
+/* ---- sessions: a graph as a function ---- */
+
+/* A session opens the devices and makes plan, memory and threads once. Then each call runs some waves, on memory of the
+ * caller's, and returns when they have ended.
+ * Waves:    They are counted from 0 in each call. What fires once is made in the first call, for all. If a stream ends,
+ *           the call ends there, and the next call begins with new streams; that costs what opening costs.
+ * Threads:  The calling thread works as the first CPU worker. One thread at a time may be in a call. Several sessions may
+ *           be in calls at once, also of one graph.
+ * Memory:   A call allocates, opens and creates nothing, unless the call before failed or a stream ended. Buffers are
+ *           touched only during calls. Those that are known when the session is opened are pinned then, if that makes
+ *           copies faster.
+ * Errors:   DF_E_ARGUMENT: the call was refused, and nothing was run. Any other error is that of a run (df_run_wait()).
+ *           The buffers hold anything then. The session can be called again; it opens devices and makes threads anew.
+ */
+struct df_session;
+
+struct df_session_call {
+    int64_t waves;                      /* -1: as many as the session was opened for */
+    void *const *data;                  /* by buffer of the options: where it lies now. NULL, or NULL for one of them: where
+                                         * it was in the call before, or when the session was opened */
+    const union df_scalar *args;        /* the graph's args, in order; NULL: as they were. Their texts are borrowed until
+                                         * the next call with args, or the end of the session */
+};
+
+/* options: `waves` is the most that a call may ask for (-1: one, or until a stream ends). `data` of buffers may be NULL:
+ * then the first call says where they lie. Their `bytes` hold for each call. The array `buffers` is copied; what it and
+ * the other options point to is borrowed. Not for sessions: rehearse, trace_path, learn, dumps, watchdog_s and
+ * check_variants. NULL: the defaults. */
+int df_session_open(const struct df_graph *graph, const struct df_options *options, struct df_session **session,
+                    struct df_error *error);
+int df_session_run(struct df_session *session, const struct df_session_call *call, struct df_error *error);
+/* Returns everything and frees the session. Statistics are of all calls since the last failure; NULL: none are wanted.
+ * DF_E_ARGUMENT: a thread is in a call, and the session is still there. */
+int df_session_close(struct df_session *session, struct df_stats *stats, struct df_error *error);
+
+/* ---- in virtual time ---- */
+
+/* The same as a run, in virtual time: no kernel is called, and no memory of tokens is made. The machine is the platform of the
  * options; if that is NULL, the plan's. Times are the plan's; if there is no plan, the stated default. The call fills
  * *stats (may be NULL) and writes the trace that was asked for. A graph with streams runs as many waves as --waves says
  * (1, if it does not say). The same input gives the same answer. `device` does not matter here. */

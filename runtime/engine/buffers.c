@@ -19,10 +19,10 @@ struct find {
     const struct df_graph *g;
     struct dfr_buffers *b;
     const struct df_buffer *buffers;
-    uint32_t *order;                    /* buffers, sorted by the name of their node, later by address */
-    uint32_t *node;                     /* by buffer; DF_NONE: not found yet */
+    uint32_t *order;                    /* those of b: first sorted by the name of their node */
+    uint32_t *node;                     /* DF_NONE: not found yet */
+    uint64_t *span_bytes;
     uint32_t *taker;                    /* by value: the value that takes its memory over; DF_NONE: none does */
-    uint64_t *span_bytes;               /* by buffer: from data to the end of its last token */
     struct df_error *error;
 };
 
@@ -149,6 +149,12 @@ static int64_t count_waves(const struct find *f, uint32_t i)
     return f->g->nodes[f->node[i]].flags & DF_NODE_ONCE ? 1 : atomic_load(&f->run->firing.limit);
 }
 
+/* A call of a session says where the memory is. What fires once makes its value in the first call, for all. */
+static bool comes_later(const struct find *f, uint32_t i)
+{
+    return f->run->calls.on && !(f->g->nodes[f->node[i]].flags & DF_NODE_ONCE);
+}
+
 static int check_room(struct find *f, uint32_t i)
 {
     const struct df_buffer *from = &f->buffers[i];
@@ -156,7 +162,7 @@ static int check_room(struct find *f, uint32_t i)
     int64_t waves = count_waves(f, i);
     uint64_t n = from->n_tokens ? from->n_tokens : (uint64_t)waves, span;
 
-    if (!from->data)
+    if (!from->data && !comes_later(f, i))
         return refuse(f, i, "its data is NULL");
     if (!from->n_tokens && waves == INT64_MAX)
         return refuse(f, i, "nobody knows how many waves there will be: say how many the run has, or use places in "
@@ -247,7 +253,7 @@ static bool interleave(const struct find *f, uint32_t first, uint32_t second)
 
     if (a->stride_bytes != b->stride_bytes || a->stride_bytes == 0)
         return false;
-    offset = (uint64_t)(b->data - a->data) % a->stride_bytes;
+    offset = (uint64_t)((uintptr_t)f->buffers[second].data - (uintptr_t)f->buffers[first].data) % a->stride_bytes;
     return offset >= a_bytes && b_bytes <= a->stride_bytes - offset;
 }
 
@@ -257,7 +263,8 @@ static int check_apart(struct find *f)
     for (uint32_t k = 0; k < f->b->n; k++)
         for (uint32_t m = k + 1; m < f->b->n; m++) {
             uint32_t i = f->order[k], j = f->order[m];
-            if ((uintptr_t)f->buffers[j].data - (uintptr_t)f->buffers[i].data >= f->span_bytes[i])
+            if (!f->buffers[i].data ||  /* a session's that is not known yet */
+                (uintptr_t)f->buffers[j].data - (uintptr_t)f->buffers[i].data >= f->span_bytes[i])
                 break;
             if (f->span_bytes[j] > 0 && (is_changed(f, i) || is_changed(f, j)) && !interleave(f, i, j))
                 return refuse(f, j, "it has bytes in common with that of node '%.120s', output %u", f->buffers[i].node,
@@ -348,6 +355,9 @@ static struct dfr_buffers *make(const struct df_graph *g, uint32_t n)
     b->keeper = malloc(((size_t)g->n_values + 1) * sizeof *b->keeper);
     b->spared = calloc((size_t)g->n_nodes + 1, 1);
     b->value = malloc(n * sizeof *b->value);
+    b->node = malloc(n * sizeof *b->node);
+    b->order = malloc(n * sizeof *b->order);
+    b->span_bytes = calloc(n, sizeof *b->span_bytes);
     b->of = calloc(n, sizeof *b->of);
     b->pinned = calloc(n, sizeof *b->pinned);
     for (uint32_t y = 0; b->keeper && y < g->n_values; y++)
@@ -367,18 +377,37 @@ int dfr_buffers_create(struct df_run *run, struct df_error *error)
     if (!run->options.buffers)
         return dfr_error(error, DF_E_ARGUMENT, "%u buffers are said to be given, and none are", n);
     f.b = run->memory.buffers = make(g, n);
-    f.order = malloc(n * sizeof *f.order);
-    f.node = malloc(n * sizeof *f.node);
-    f.span_bytes = calloc(n, sizeof *f.span_bytes);
     f.taker = malloc(((size_t)g->n_values + 1) * sizeof *f.taker);
-    if (f.b && f.b->lent && f.b->keeper && f.b->spared && f.b->value && f.b->of && f.b->pinned && f.order && f.node &&
-        f.span_bytes && f.taker)
-        status = find_all(&f);
-    else
-        status = dfr_error_memory(error);
-    free(f.order);
-    free(f.node);
-    free(f.span_bytes);
+    if (!f.b || !f.b->lent || !f.b->keeper || !f.b->spared || !f.b->value || !f.b->of || !f.b->pinned || !f.b->order ||
+        !f.b->node || !f.b->span_bytes || !f.taker) {
+        free(f.taker);
+        return dfr_error_memory(error);
+    }
+    f.order = f.b->order;
+    f.node = f.b->node;
+    f.span_bytes = f.b->span_bytes;
+    status = find_all(&f);
     free(f.taker);
+    return status;
+}
+
+int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, struct df_error *error)
+{
+    struct dfr_buffers *b = run->memory.buffers;
+    struct find f = { .run = run, .g = run->graph, .b = b, .buffers = buffers, .error = error, .order = b->order,
+                      .node = b->node, .span_bytes = b->span_bytes };
+    int status = DF_OK;
+
+    for (uint32_t i = 0; i < b->n && status == DF_OK; i++)
+        if (!buffers[i].data)
+            status = refuse(&f, i, "its data is NULL, and no call before has said where it lies");
+        else if (buffers[i].data != b->of[i].data && !comes_later(&f, i))
+            status = refuse(&f, i, "its node fires once, so it stays where it was when the session was opened");
+        else
+            status = check_alignment(&f, i);
+    if (status == DF_OK)
+        status = check_apart(&f);
+    for (uint32_t i = 0; i < b->n && status == DF_OK; i++)
+        b->of[i].data = buffers[i].data;
     return status;
 }

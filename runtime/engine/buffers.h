@@ -15,7 +15,9 @@
  * Addresses: The wave in a slot says where the slot's lent tokens lie. space.h asks for the wave when a block gets
  *           memory. Pointers of fixed ports are set when a wave begins (tokens.h).
  * Memory:   dfr_buffers_create() allocates it. dfr_buffers_destroy() frees it, after the devices are closed.
- * Threads:  nothing changes between these two calls.
+ * Sessions: each call may lend other memory: dfr_buffers_move(). Memory that is not known when the session is opened
+ *           is not pinned.
+ * Threads:  nothing changes between these two calls, but for a session's memory between its calls.
  */
 #ifndef DFR_BUFFERS_H
 #define DFR_BUFFERS_H
@@ -27,7 +29,9 @@ struct dfr_buffers {
     const struct dfm_lent **lent;       /* by value; NULL: none */
     uint32_t *keeper;                   /* by value: the buffer that keeps it, if there are devices; DF_NONE: none */
     uint8_t *spared;                    /* by node */
-    uint32_t *value;                    /* by buffer: the value that it is for */
+    uint32_t *value, *node;             /* by buffer: the value that it is for, and the node that it names */
+    uint64_t *span_bytes;               /* by buffer: from data to the end of its last token */
+    uint32_t *order;                    /* buffers, sorted by address */
     struct dfm_lent *of;                /* by buffer */
     struct dfr_pinned *pinned;          /* n_pinned ranges */
     uint32_t n_pinned;
@@ -44,6 +48,10 @@ struct dfr_pinned {
  * given. DF_E_ARGUMENT, with the node's name, if a buffer cannot be what its fields say. */
 int dfr_buffers_create(struct df_run *run, struct df_error *error);
 void dfr_buffers_destroy(struct df_run *run);
+
+/* Lends the memory that these buffers have in place of what was lent. They are those of the run's options but for
+ * `data`. DF_E_ARGUMENT: nothing has changed then. */
+int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, struct df_error *error);
 
 /* The largest number of waves in flight, at most n, with which each wave has places of its own. */
 uint32_t dfr_buffers_inflight(const struct df_run *run, uint32_t n);

@@ -25,7 +25,7 @@ static uint32_t list_pages(const struct df_run *run, struct dfr_pinned *ranges)
         uint64_t token_bytes = run->graph->values[b->value[i]].bytes;
         uint64_t bytes = (b->of[i].n_tokens - 1) * b->of[i].stride_bytes + token_bytes;
         uint64_t before = (uintptr_t)b->of[i].data % page;
-        if (token_bytes > 0)
+        if (token_bytes > 0 && b->of[i].data)
             ranges[n++] = (struct dfr_pinned){ .memory = b->of[i].data - before,
                                                .bytes = (before + bytes + page - 1) / page * page };
     }
@@ -88,6 +88,9 @@ void dfr_buffers_destroy(struct df_run *run)
         run->devices.ops->host_unregister(b->pinned[i].memory, b->pinned[i].bytes);
     free(b->lent);
     free(b->keeper);
+    free(b->node);
+    free(b->order);
+    free(b->span_bytes);
     free(b->spared);
     free(b->value);
     free(b->of);

@@ -172,11 +172,23 @@ static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, 
         dfr_release(run, w, run->firing.sources, run->firing.n_sources, slot);
 }
 
-static void finish_if_complete(struct df_run *run)
+/* The run is over. In a session it is only this call. The thread that called may sleep, as a worker without jobs. */
+static void finish(struct df_run *run, const struct dfr_worker *w)
+{
+    if (!run->calls.on) {
+        dfr_engine_stop(run, DFR_FINISHED);
+        return;
+    }
+    atomic_store_explicit(&run->calls.over, true, memory_order_seq_cst);
+    if (!w->calls)
+        dfr_wake_all(&run->threads.wakes[0]);
+}
+
+static void finish_if_complete(struct df_run *run, const struct dfr_worker *w)
 {
     if (atomic_load_explicit(&run->firing.waves_done, memory_order_seq_cst) >=
         atomic_load_explicit(&run->firing.limit, memory_order_seq_cst))
-        dfr_engine_stop(run, DFR_FINISHED);
+        finish(run, w);
 }
 
 static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
@@ -188,29 +200,29 @@ static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
     if (next < atomic_load_explicit(&run->firing.limit, memory_order_seq_cst))
         begin_wave(run, w, slot, next);
     else
-        finish_if_complete(run);
+        finish_if_complete(run, w);
 }
 
 /* A stream has no wave `wave`. This wave and all later ones are discarded. None of them can end, because this stream
  * has not delivered it. */
-static void end_stream(struct df_run *run, int64_t wave)
+static void end_stream(struct df_run *run, const struct dfr_worker *w, int64_t wave)
 {
     int64_t limit = atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
     while (wave < limit && !atomic_compare_exchange_weak_explicit(&run->firing.limit, &limit, wave,
                                                                   memory_order_seq_cst, memory_order_seq_cst))
         ;
-    finish_if_complete(run);
+    finish_if_complete(run, w);
 }
 
 static void begin_waves(struct df_run *run, struct dfr_worker *w)
 {
     int64_t limit = atomic_load_explicit(&run->firing.limit, memory_order_relaxed);
     if (limit <= 0) {
-        dfr_engine_stop(run, DFR_FINISHED);
+        finish(run, w);
         return;
     }
-    for (uint32_t s = 0; s < run->inflight && s < limit; s++)
-        begin_wave(run, w, s, s);
+    for (int64_t wave = 0; wave < run->inflight && wave < limit; wave++)
+        begin_wave(run, w, dfr_slot_of(run, wave), wave);
 }
 
 void dfr_engine_terminal(struct df_run *run, struct dfr_worker *w, uint32_t slot, uint32_t n)
@@ -225,15 +237,16 @@ void dfr_engine_terminal(struct df_run *run, struct dfr_worker *w, uint32_t slot
 
 static void end_free_jobs(struct df_run *run, struct dfr_worker *w);
 
-void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
+static void begin_once(struct df_run *run, struct dfr_worker *w)
 {
-    if (run->firing.n_once == 0) {
-        begin_waves(run, w);
-    } else {
-        for (uint32_t v = 0; v < run->graph->n_nodes; v++)
-            if (dfr_is_once(run, v) && df_node_n_in(run->graph, v) == 0)
-                dfr_release(run, w, &v, 1, dfr_once_slot(run));
-    }
+    for (uint32_t v = 0; v < run->graph->n_nodes; v++)
+        if (dfr_is_once(run, v) && df_node_n_in(run->graph, v) == 0)
+            dfr_release(run, w, &v, 1, dfr_once_slot(run));
+}
+
+/* Called after the first releases: gives out what they have made ready. */
+static void settle(struct df_run *run, struct dfr_worker *w)
+{
     if (!w->deque) {
         end_free_jobs(run, w);
         flush(run, w);
@@ -241,6 +254,16 @@ void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
         dfr_deque_push(w->deque, w->kept);
         w->kept = DFR_NO_JOB;
     }
+}
+
+void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
+{
+    if (run->firing.n_once == 0 || run->calls.begun)
+        begin_waves(run, w);
+    else
+        begin_once(run, w);
+    run->calls.begun = true;
+    settle(run, w);
 }
 
 /* ---- the end of a job ---- */
@@ -293,8 +316,7 @@ static void give_back(struct df_run *run, struct dfr_worker *w, uint32_t x, uint
     producer = &run->firing.nodes[value->producer];
     if (producer->flags & DFR_N_BOUNDED && value->n_readers > 0)
         dfr_release(run, w, &value->producer, 1,
-                    (uint32_t)((run->firing.slots[slot].wave + run->graph->nodes[value->producer].depth) %
-                               run->inflight));
+                    dfr_slot_of(run, run->firing.slots[slot].wave + run->graph->nodes[value->producer].depth));
 }
 
 /* Does this reader count? What is made once stays until the run ends, because jobs of all waves read it. */
@@ -372,7 +394,7 @@ bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *w, uint32_t node
     uint32_t flags = run->firing.nodes[node].flags;
 
     if (flags & DFR_N_IN_ORDER)
-        dfr_release(run, w, &node, 1, (uint32_t)((wave + 1) % run->inflight));
+        dfr_release(run, w, &node, 1, dfr_slot_of(run, wave + 1));
     if (!(flags & DFR_N_STREAM))
         return true;
     if (dfr_count_down(w, &run->firing.slots[slot].streams_left, 1))
@@ -444,7 +466,7 @@ void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_c
     if (!succeeded(run, call, code, &ended))
         return;
     if (ended) {
-        end_stream(run, call->wave);
+        end_stream(run, w, call->wave);
         return;
     }
     end_tokens(run, w, call, memory);

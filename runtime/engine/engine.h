@@ -116,6 +116,7 @@ struct dfr_worker {
     uint32_t pushed_units[DF_MAX_UNITS];/* of these the queued ones, by unit that may take them */
     pthread_t thread;
     bool started;                       /* the thread exists */
+    bool calls;                         /* in a session: the thread that calls works as this one */
 };
 
 /* How a device's memory is divided: a piece for each slot, one for what is made once, scratch, and the rest
@@ -232,6 +233,19 @@ struct dfr_run_devices {                /* all NULL and 0 in a run without devic
     const struct dfr_device_ops *check_ops; /* --check=variants: the back end that runs gpu variants; NULL without it */
 };
 
+struct dfr_run_calls {                  /* a session (start/session.h): its waves come in calls */
+    bool on;                            /* it is a session. What follows is for sessions alone */
+    bool begun;                         /* there was a call, so what fires once has been given out */
+    uint32_t first_slot;                /* the slot of the call's wave 0 */
+    int64_t passed;                     /* waves of the call before that the firing rule has seen */
+    struct dfr_list *list;              /* of all jobs, for calls that are not worth sharing (list.h); NULL: none */
+    bool short_jobs;                    /* the jobs of the call before were not worth sharing */
+    uint32_t shared_left, next_shared;  /* calls that are shared whatever the one before was like: now, and after the next
+                                         * call by the list whose jobs were worth sharing after all */
+    _Atomic uint32_t n_ready;           /* threads that have made all that they need */
+    _Atomic bool over;                  /* the call's last wave has ended */
+};
+
 struct dfr_run_outcome {                /* how the run ends; written by the thread that stops it */
     _Atomic uint32_t stop;              /* enum dfr_stop */
     _Atomic bool failure_claimed;       /* one thread sets it first: it alone writes what follows */
@@ -259,6 +273,7 @@ struct df_run {
     struct dfr_run_memory memory;
     struct dfr_run_threads threads;
     struct dfr_run_devices devices;
+    struct dfr_run_calls calls;
     struct dfr_run_outcome outcome;
     struct dfr_run_watch watch;
     struct dfr_rehearsal *rehearsal;    /* NULL: kernels are called */
@@ -283,6 +298,12 @@ static inline bool dfr_wake_unit(struct df_run *run, uint32_t unit)
 {
     dfr_tell_unit(run, unit);
     return dfr_wake_one(&run->threads.wakes[unit]);
+}
+
+/* The slot of a wave. In a session, waves are counted from the beginning of the call, and slots go on in turn. */
+static inline uint32_t dfr_slot_of(const struct df_run *run, int64_t wave)
+{
+    return (uint32_t)((run->calls.first_slot + (uint64_t)wave) % run->inflight);
 }
 
 static inline uint32_t dfr_once_slot(const struct df_run *run) { return run->inflight; }
@@ -312,6 +333,7 @@ static inline int64_t dfr_job_wave(const struct df_run *run, uint64_t job)
 /* engine.c */
 int dfr_engine_create(struct df_run *run, struct df_error *error); /* needs inflight, limit and options */
 void dfr_engine_destroy(struct df_run *run);
+/* Releases the first jobs of the run, or of a session's next call. */
 void dfr_engine_start(struct df_run *run, struct dfr_worker *worker);
 /* The job ran, and its kernel returned `code`. Its outputs' blocks have memory; their bit `memory` becomes valid here.
  * If `code` is not a success, the run stops. */

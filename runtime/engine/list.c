@@ -5,9 +5,12 @@
 
 #include "runtime/base/error.h"
 #include "runtime/engine/ports.h"
+#include "runtime/engine/steal.h"
 #include "runtime/engine/tokens.h"
 #include "runtime/engine/worker.h"
 #include "runtime/threads/clock.h"
+
+#define MOST_SHARED 64                  /* calls */
 
 /* ---- making ---- */
 
@@ -162,12 +165,11 @@ static bool run_jobs(struct df_run *run, struct dfr_worker *w, const uint32_t *l
     return run->memory.tokens ? run_fixed(run, w, list, n, slot) : run_blocks(run, w, list, n, slot);
 }
 
-static void run_waves(struct df_run *run, struct dfr_worker *w)
+static void run_waves(struct df_run *run, struct dfr_worker *w, const struct dfr_list *list)
 {
-    const struct dfr_list *list = run->threads.list;
-
-    if (!run_jobs(run, w, list->nodes, list->n_once, dfr_once_slot(run)))
+    if (!run->calls.begun && !run_jobs(run, w, list->nodes, list->n_once, dfr_once_slot(run)))
         return;
+    run->calls.begun = true;
     for (int64_t wave = 0; list->n_wave > 0 && wave < atomic_load(&run->firing.limit); wave++) {
         w->call.wave = wave;
         atomic_store_explicit(&run->firing.slots[0].wave, wave, memory_order_relaxed);
@@ -181,18 +183,70 @@ static void run_waves(struct df_run *run, struct dfr_worker *w)
         atomic_store(&run->firing.waves_done, atomic_load(&run->firing.limit)); /* every wave is empty */
 }
 
+/* Gives the seconds that it took. */
+static double run_timed(struct dfr_worker *w, const struct dfr_list *list)
+{
+    double begin_s = dfr_clock_s();
+
+    run_waves(w->run, w, list);
+    if (w->jobs == 0)
+        return 0;
+    w->first_s = w->first_s < 0 ? begin_s : w->first_s;
+    w->last_s = dfr_clock_s();
+    w->busy_s += w->last_s - begin_s;
+    return w->last_s - begin_s;
+}
+
+void dfr_list_call(struct dfr_worker *w)
+{
+    run_timed(w, w->run->threads.list);
+}
+
 void *dfr_list_main(void *arg)
 {
     struct dfr_worker *w = arg;
     struct df_run *run = w->run;
-    double begin_s = dfr_clock_s();
 
-    run_waves(run, w);
-    if (w->jobs > 0) {
-        w->first_s = begin_s;
-        w->last_s = dfr_clock_s();
-        w->busy_s = w->last_s - begin_s;
-    }
+    dfr_list_call(w);
     dfr_engine_stop(run, DFR_FINISHED); /* unless it was stopped before */
     return NULL;
+}
+
+/* ---- calls of a session with several workers ---- */
+
+int dfr_list_for_calls(struct df_run *run, struct df_error *error)
+{
+    uint32_t n = run->graph->n_nodes, n_once = 0;
+    struct dfr_list *list;
+
+    if (!run->calls.on || !run->threads.deques || !run->memory.tokens || run->firing.n_streams > 0 || run->threads.gang)
+        return DF_OK;
+    list = run->calls.list = calloc(1, sizeof *list);
+    if (!list || !(list->nodes = malloc(((size_t)n + 1) * sizeof *list->nodes)))
+        return dfr_error_memory(error);
+    *list = (struct dfr_list){ run->firing.n_once, n - run->firing.n_once, list->nodes };
+    for (uint32_t v = 0; v < n; v++)    /* nodes are numbered in topological order */
+        list->nodes[dfr_is_once(run, v) ? n_once++ : list->n_once + v - n_once] = v;
+    run->calls.next_shared = 1;
+    return DF_OK;
+}
+
+bool dfr_list_short_call(struct dfr_worker *w)
+{
+    struct dfr_run_calls *calls = &w->run->calls;
+    uint64_t before = w->jobs;
+
+    if (!calls->list || !calls->short_jobs)
+        return false;
+    if (calls->shared_left > 0) {
+        calls->shared_left--;
+        return false;
+    }
+    calls->short_jobs = run_timed(w, calls->list) <= (double)(w->jobs - before) * DFR_WORTH_S;
+    atomic_store_explicit(&w->deque->n_done, w->jobs, memory_order_relaxed);
+    if (!calls->short_jobs) {
+        calls->shared_left = calls->next_shared;
+        calls->next_shared = 2 * calls->next_shared < MOST_SHARED ? 2 * calls->next_shared : MOST_SHARED;
+    }
+    return true;
 }

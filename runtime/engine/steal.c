@@ -25,7 +25,7 @@ int dfr_steal_create(struct df_run *run, struct df_error *error)
     }
     run->threads.starter.deque = &run->threads.deques[0];
     run->threads.fences = run->machine.n_workers > 1 && !dfr_deque_prepare();
-    atomic_init(&run->threads.n_active, 1);
+    atomic_init(&run->threads.n_active, run->calls.on ? 0 : 1);
     return DF_OK;
 }
 

@@ -326,6 +326,15 @@ static void be_busy(struct df_run *run, struct dfr_worker *w, uint64_t job, stru
 
 /* ---- without jobs ---- */
 
+/* Has this worker nothing to look for any more? In a session the thread that calls returns when the call is over. The
+ * other workers wait for the next call as they wait for jobs. */
+static bool is_over(const struct df_run *run, const struct dfr_worker *w)
+{
+    struct df_run *r = (struct df_run *)run;
+    /* seq_cst: after announcing its sleep, the worker sees this or is woken; acquire: all that the jobs wrote */
+    return dfr_stopped(run) || (w->calls && atomic_load_explicit(&r->calls.over, memory_order_seq_cst));
+}
+
 /* Sleeps until there may be a job. true: one was found at the last look, and *job is it. */
 static bool sleep_or_take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
 {
@@ -335,7 +344,7 @@ static bool sleep_or_take(struct df_run *run, struct dfr_worker *w, uint64_t *jo
 
     if (w->deque)
         dfr_deque_barrier(run->threads.fences); /* pairs with dfr_steal_wake(), which looks for sleepers after a push */
-    if (dfr_stopped(run) || gang_gathers(run) || (w->deque ? dfr_steal_victim(run, w) != NULL
+    if (is_over(run, w) || gang_gathers(run) || (w->deque ? dfr_steal_victim(run, w) != NULL
                                                           : (found = take(run, w, job))))
         dfr_wake_cancel(wake, key);
     else
@@ -356,7 +365,7 @@ static bool get_job(struct df_run *run, struct dfr_worker *w, uint64_t *job, str
 
     if (w->deque && !dfr_stopped(run) && dfr_deque_pop(w->deque, job))
         return true;                    /* it was ready before the workers started */
-    while (!dfr_stopped(run)) {
+    while (!is_over(run, w)) {
         uint32_t key = dfr_wake_key(&run->threads.wakes[0]);
         struct dfr_deque *victim = w->deque ? dfr_steal_victim(run, w) : NULL;
         if (gang_gathers(run)) {
@@ -390,4 +399,39 @@ void *dfr_worker_main(void *arg)
     while (get_job(run, w, &job, &idle))
         be_busy(run, w, job, &idle);
     return NULL;
+}
+
+/* ---- sessions ---- */
+
+/* The call's first jobs. Another worker may already have stolen them all. */
+static void take_first(struct df_run *run, struct dfr_worker *w, struct dfr_idle *idle)
+{
+    uint64_t job;
+
+    if (dfr_deque_pop(w->deque, &job))
+        be_busy(run, w, job, idle);
+    else
+        atomic_fetch_sub_explicit(&run->threads.n_active, 1, memory_order_acq_rel);
+}
+
+void dfr_worker_call(struct dfr_worker *w)
+{
+    struct df_run *run = w->run;
+    struct dfr_idle idle = { .long_jobs = false };
+    uint64_t job;
+
+    if (w->deque) {
+        dfr_deque_enter(w->deque, run->threads.fences);
+        atomic_fetch_add_explicit(&run->threads.n_active, 1, memory_order_acq_rel);
+        w->alone = run->machine.n_workers == 1;
+    }
+    dfr_engine_start(run, w);
+    if (w->deque)
+        take_first(run, w, &idle);
+    while (get_job(run, w, &job, &idle))
+        be_busy(run, w, job, &idle);
+    if (w->deque) {
+        run->calls.short_jobs = idle.short_jobs;
+        dfr_deque_leave(w->deque);
+    }
 }

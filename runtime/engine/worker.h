@@ -17,5 +17,8 @@
 #include "runtime/engine/engine.h"
 
 void *dfr_worker_main(void *worker);    /* the thread of a CPU worker, a struct dfr_worker */
+/* A call of a session: the calling thread works as this worker until the call's last wave has ended, or the run has
+ * stopped. */
+void dfr_worker_call(struct dfr_worker *worker);
 
 #endif

@@ -3,7 +3,7 @@
  * It knows the engine, the policies' view, the memory manager and device.h, but no back end.
  *
  * Threads:  create, destroy and stats are called by the thread that makes and ends the run. In between,
- *           dfr_gpu_main() is the worker.
+ *           dfr_gpu_main() is the worker. settle is called by the thread that calls a session.
  */
 #ifndef DFR_GPU_H
 #define DFR_GPU_H
@@ -23,6 +23,11 @@ void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats);
 /* The trace rows of its copies. Called before the worker starts. peer NULL: it has no peers. */
 void dfr_gpu_rows(struct dfr_gpu *gpu, struct dfr_trace_row *h2d, struct dfr_trace_row *d2h,
                   struct dfr_trace_row *peer);
+
+/* Between two calls of a session: waits until the device has nothing in flight, and its worker has seen all that jobs
+ * left behind. So no copy reads or writes the caller's memory any more. forget: recorded launches are not used again,
+ * since kernels' scalars change. Returns at once if the run has stopped. */
+void dfr_gpu_settle(struct dfr_gpu *gpu, bool forget);
 
 void *dfr_gpu_main(void *worker);       /* its struct dfr_worker */
 

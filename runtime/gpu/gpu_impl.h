@@ -71,6 +71,8 @@ struct dfr_gpu {
     struct dfr_trace_row *h2d_row, *d2h_row, *peer_row;
     double origin_s;                    /* what dfr_clock_s() said at the device's time 0 */
     double computed_until_s;            /* the latest end of a job so far */
+    _Atomic uint32_t asked, told;       /* dfr_gpu_settle(): the number of the last question, and of the last answer */
+    bool forget;                        /* part of the question; written before `asked`, with release */
 };
 
 /* ---- gpu_worker.c ---- */
@@ -98,6 +100,7 @@ int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call
 
 int dfr_gpu_recordings_create(struct dfr_gpu *gpu, struct df_error *error);
 void dfr_gpu_recordings_destroy(struct dfr_gpu *gpu);
+void dfr_gpu_recordings_forget(struct dfr_gpu *gpu);    /* none is in flight */
 /* Records or replays the batch if that is allowed and pays. *done becomes true if the batch was replayed and is in
  * flight; else it is to be launched job by job. */
 int dfr_gpu_replay(struct dfr_gpu *gpu, struct gpu_job **batch, uint32_t n, bool *done, struct df_error *error);

@@ -70,10 +70,15 @@ int dfr_gpu_recordings_create(struct dfr_gpu *gpu, struct df_error *error)
     return gpu->recordings ? DF_OK : dfr_error_memory(error);
 }
 
-void dfr_gpu_recordings_destroy(struct dfr_gpu *gpu)
+void dfr_gpu_recordings_forget(struct dfr_gpu *gpu)
 {
     for (uint32_t i = 0; gpu->recordings && i < DFR_GPU_RECORDINGS; i++)
         clear(gpu, &gpu->recordings[i]);
+}
+
+void dfr_gpu_recordings_destroy(struct dfr_gpu *gpu)
+{
+    dfr_gpu_recordings_forget(gpu);
     free(gpu->recordings);
 }
 

@@ -25,6 +25,7 @@
 #define SPIN_S 50e-6                    /* a back end that cannot wake the worker is asked without pause for so long */
 #define FIRST_PAUSE_NS 2000
 #define LONGEST_PAUSE_NS 50000
+#define LOOK_NS 1000000                /* how often a thread that waits for an answer looks whether the run has stopped */
 
 /* ---- 1 -> 2 ---- */
 
@@ -409,6 +410,41 @@ static void drain(void *device)
     ((struct dfr_device *)device)->ops->drain(device, &error);
 }
 
+/* ---- between calls of a session ---- */
+
+static bool is_quiet(const struct dfr_gpu *gpu)
+{
+    return gpu->n_jobs == 0 && !dfm_cache_busy(gpu->cache);
+}
+
+/* A step has changed nothing since `asked` was read, so all that jobs left behind before the question has been seen. */
+static void answer(struct dfr_gpu *gpu, uint32_t asked)
+{
+    if (asked == atomic_load_explicit(&gpu->told, memory_order_relaxed) || !is_quiet(gpu))
+        return;
+    if (gpu->forget)
+        dfr_gpu_recordings_forget(gpu);
+    /* release: what copies wrote to the caller's memory */
+    atomic_store_explicit(&gpu->told, asked, memory_order_release);
+    dfr_futex_wake(&gpu->told, 1);
+}
+
+static uint32_t question(struct dfr_gpu *gpu)
+{
+    return atomic_load_explicit(&gpu->asked, memory_order_seq_cst);
+}
+
+void dfr_gpu_settle(struct dfr_gpu *gpu, bool forget)
+{
+    uint32_t asked = atomic_load_explicit(&gpu->asked, memory_order_relaxed) + 1, told;
+
+    gpu->forget = forget;
+    atomic_store_explicit(&gpu->asked, asked, memory_order_seq_cst);
+    dfr_wake_unit(gpu->run, gpu->unit);
+    while ((told = atomic_load_explicit(&gpu->told, memory_order_acquire)) != asked && !dfr_stopped(gpu->run))
+        dfr_futex_wait(&gpu->told, told, LOOK_NS);
+}
+
 static void work(struct dfr_gpu *gpu, struct dfr_worker *w)
 {
     struct dfr_wake *wake = &w->run->threads.wakes[w->unit];
@@ -416,14 +452,15 @@ static void work(struct dfr_gpu *gpu, struct dfr_worker *w)
     double changed_s = 0;
 
     while (!dfr_stopped(w->run)) {
-        uint32_t key;
+        uint32_t key, asked = question(gpu);
         if (step(gpu, w)) {
             pause_ns = FIRST_PAUSE_NS;
             changed_s = gpu->device->ops->can_wakeup ? 0 : dfr_clock_s();
             continue;
         }
+        answer(gpu, asked);
         key = dfr_wake_announce(wake);
-        if (dfr_stopped(w->run) || step(gpu, w))
+        if (dfr_stopped(w->run) || step(gpu, w) || (question(gpu) != asked && is_quiet(gpu)))
             dfr_wake_cancel(wake, key);
         else
             rest(gpu, key, changed_s, &pause_ns);

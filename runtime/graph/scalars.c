@@ -76,37 +76,47 @@ static int say_where(const struct df_graph *g, uint32_t scalar, int status, cons
     return dfr_error(error, status, "%s", why->text);
 }
 
-int dfr_scalars_create(const struct df_graph *g, const union df_scalar *args, union df_scalar **scalars,
-                       struct df_error *error)
+bool dfr_scalars_scratch_make(const struct df_graph *g, struct dfr_scalars_scratch *scratch)
 {
-    struct df_number *numbers = malloc((g->n_args + 1) * sizeof *numbers);
-    union df_scalar *by_id = malloc((g->n_scalars + 1) * sizeof *by_id);
-    union df_scalar *all = malloc((g->n_node_scalars + 1) * sizeof *all);
-    struct df_error why = { "" };
-    int status = DF_E_MEMORY;
+    scratch->numbers = malloc((g->n_args + 1) * sizeof *scratch->numbers);
+    scratch->by_id = malloc((g->n_scalars + 1) * sizeof *scratch->by_id);
+    return scratch->numbers && scratch->by_id;
+}
 
-    if (!numbers || !by_id || !all) {
-        dfr_error_memory(error);
-        goto fail;
-    }
-    status = args_as_numbers(g, args, numbers, error);
+void dfr_scalars_scratch_free(struct dfr_scalars_scratch *scratch)
+{
+    free(scratch->numbers);
+    free(scratch->by_id);
+}
+
+int dfr_scalars_fill(const struct df_graph *g, const union df_scalar *args, const struct dfr_scalars_scratch *scratch,
+                     union df_scalar *scalars, struct df_error *error)
+{
+    struct df_error why = { "" };
+    int status = args_as_numbers(g, args, scratch->numbers, error);
+
     for (uint32_t i = 0; status == DF_OK && i < g->n_scalars; i++) {
-        status = evaluate(g, &g->scalars[i], numbers, &by_id[i], &why);
+        status = evaluate(g, &g->scalars[i], scratch->numbers, &scratch->by_id[i], &why);
         if (status != DF_OK)
             status = say_where(g, i, status, &why, error);
     }
-    if (status != DF_OK)
-        goto fail;
-    for (uint32_t i = 0; i < g->n_node_scalars; i++)
-        all[i] = by_id[g->node_scalars[i]];
-    free(numbers);
-    free(by_id);
-    *scalars = all;
-    return DF_OK;
+    for (uint32_t i = 0; status == DF_OK && i < g->n_node_scalars; i++)
+        scalars[i] = scratch->by_id[g->node_scalars[i]];
+    return status;
+}
 
-fail:
-    free(numbers);
-    free(by_id);
-    free(all);
+int dfr_scalars_create(const struct df_graph *g, const union df_scalar *args, union df_scalar **scalars,
+                       struct df_error *error)
+{
+    union df_scalar *all = malloc((g->n_node_scalars + 1) * sizeof *all);
+    struct dfr_scalars_scratch scratch;
+    bool good = dfr_scalars_scratch_make(g, &scratch) && all;
+    int status = good ? dfr_scalars_fill(g, args, &scratch, all, error) : dfr_error_memory(error);
+
+    dfr_scalars_scratch_free(&scratch);
+    if (status == DF_OK)
+        *scalars = all;
+    else
+        free(all);
     return status;
 }

@@ -10,4 +10,17 @@
 int dfr_scalars_create(const struct df_graph *g, const union df_scalar *args, union df_scalar **scalars,
                        struct df_error *error);
 
+struct df_number;
+
+struct dfr_scalars_scratch {            /* room to compute in */
+    struct df_number *numbers;
+    union df_scalar *by_id;
+};
+/* false: no memory, and what there is must be freed. */
+bool dfr_scalars_scratch_make(const struct df_graph *g, struct dfr_scalars_scratch *scratch);
+void dfr_scalars_scratch_free(struct dfr_scalars_scratch *scratch);
+/* As dfr_scalars_create(), into an array that is there. It allocates nothing. If it fails, the array is as before. */
+int dfr_scalars_fill(const struct df_graph *g, const union df_scalar *args, const struct dfr_scalars_scratch *scratch,
+                     union df_scalar *scalars, struct df_error *error);
+
 #endif

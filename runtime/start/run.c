@@ -140,6 +140,7 @@ static void run_free(struct df_run *run)
     dfr_tokens_destroy(run->memory.tokens);
     dfr_steal_destroy(run);
     dfr_list_destroy(run->threads.list);
+    dfr_list_destroy(run->calls.list);
     dfr_buffers_destroy(run);
     free(run->memory.scalars);
     free(run->choice.able);
@@ -206,6 +207,7 @@ static int prepare(struct df_run *run, struct df_error *error)
                                                                  * choice.state */
         (status = tell_gpus_order(run, error)) != DF_OK ||      /* the GPUs know what comes next on them */
         (status = dfr_run_make_gang_and_cores(run, error)) != DF_OK || /* threads.gang, machine.cores */
+        (status = dfr_list_for_calls(run, error)) != DF_OK ||   /* calls.list, in a session */
         (status = dfr_inspect_create(run, error)) != DF_OK)     /* watch.inspect */
         return status;
     if (run->rehearsal)
@@ -215,7 +217,7 @@ static int prepare(struct df_run *run, struct df_error *error)
     return dfr_engine_codes(run, error);                /* firing.codes: what kernels are called with */
 }
 
-int df_run_start(const struct df_graph *graph, const struct df_options *options, struct df_run **result,
+int dfr_run_open(const struct df_graph *graph, const struct df_options *options, bool calls, struct df_run **result,
                  struct df_error *error)
 {
     struct df_run *run = aligned_alloc(64, (sizeof *run + 63) / 64 * 64);
@@ -229,6 +231,7 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
     }
     memset(run, 0, sizeof *run);
     run->graph = graph;
+    run->calls.on = calls;
     if (options)
         run->options = *options;
     else
@@ -244,7 +247,7 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
     status = dfr_inspect_start(run, error);
     if (status != DF_OK)
         goto free_run;
-    if (!run->threads.list)
+    if (!run->threads.list && !calls)
         dfr_engine_start(run, &run->threads.starter);
     dfr_nominal_enter(NULL);
     status = dfr_run_start_threads(run, error);
@@ -256,6 +259,12 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
 free_run:
     run_free(run);
     return status;
+}
+
+int df_run_start(const struct df_graph *graph, const struct df_options *options, struct df_run **run,
+                 struct df_error *error)
+{
+    return dfr_run_open(graph, options, false, run, error);
 }
 
 /* ---- the end ---- */

@@ -6,6 +6,12 @@
 
 #include "runtime/engine/engine.h"
 
+/* run.c */
+/* Opens devices, makes memory and the plan, and starts the threads. calls: the run is a session's (session.c). Its waves
+ * come in calls, and so it has run nothing yet. */
+int dfr_run_open(const struct df_graph *graph, const struct df_options *options, bool calls, struct df_run **run,
+                 struct df_error *error);
+
 /* run_memory.c */
 int dfr_run_make_staging(struct df_run *run, struct df_error *error);
 int dfr_run_make_tokens(struct df_run *run, struct df_error *error);
@@ -18,6 +24,7 @@ int dfr_run_make_gang_and_cores(struct df_run *run, struct df_error *error);
 int dfr_run_make_loop(struct df_run *run, const struct df_plan *plan, struct df_error *error);
 int dfr_run_start_threads(struct df_run *run, struct df_error *error);
 void dfr_run_join(struct df_run *run);
+void dfr_run_call(struct df_run *run);                /* the waves of a session's call, on the calling thread too */
 
 /* run_trace.c */
 int dfr_run_make_trace(struct df_run *run, struct df_error *error);

@@ -40,6 +40,7 @@ static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index
     w->kept = w->ready = DFR_NO_JOB;
     w->free_jobs = DFR_NO_REHEARSED;
     w->alone = run->machine.n_workers == 1;
+    w->calls = run->calls.on && index == 0;
 }
 
 int dfr_run_make_workers(struct df_run *run, struct df_error *error)
@@ -89,7 +90,7 @@ int dfr_run_make_gang_and_cores(struct df_run *run, struct df_error *error)
     }
     if (run->options.rehearse != 0)     /* its threads wait, and compute nothing */
         return DF_OK;
-    if (!gangs && threads == cores && run->machine.n_cpu_workers > 1)
+    if (!gangs && threads == cores && run->machine.n_cpu_workers > 1 && !run->calls.on) /* no caller's thread is bound */
         run->machine.cores = dfr_cores_create();
     run->threads.spins = threads <= cores ? SPINS : 0;
     return DF_OK;
@@ -169,6 +170,10 @@ static void *worker_thread(void *arg)
         dfr_nominal_enter(dfr_rehearsal_nominal(w->run->rehearsal));
         dfr_nominal_be_prompt();
     }
+    if (w->run->calls.on) {
+        atomic_fetch_add(&w->run->calls.n_ready, 1);
+        dfr_futex_wake(&w->run->calls.n_ready, 1);
+    }
     pthread_cleanup_push(thread_ends, w->run);
     thread_main(w->run, w->index)(w);
     pthread_cleanup_pop(0);
@@ -176,9 +181,34 @@ static void *worker_thread(void *arg)
     return NULL;
 }
 
+void dfr_run_call(struct df_run *run)
+{
+    struct dfr_worker *w = &run->threads.workers[0];
+    const struct df_call *before = dfr_crash_call(&w->call);
+
+    pthread_cleanup_push(thread_ends, run);
+    if (run->threads.list)
+        dfr_list_call(w);
+    else if (dfr_list_short_call(w))
+        run->calls.passed = 0;
+    else
+        dfr_worker_call(w);
+    pthread_cleanup_pop(0);
+    dfr_crash_call(before);
+}
+
+/* A thread that begins allocates. In a session this comes before the first call. */
+static void wait_until_ready(struct df_run *run)
+{
+    uint32_t n;
+
+    while ((n = atomic_load(&run->calls.n_ready)) + 1 < run->machine.n_workers)
+        dfr_futex_wait(&run->calls.n_ready, n, -1);
+}
+
 int dfr_run_start_threads(struct df_run *run, struct df_error *error)
 {
-    for (uint32_t i = 0; i < run->machine.n_workers; i++) {
+    for (uint32_t i = run->calls.on ? 1 : 0; i < run->machine.n_workers; i++) {
         struct dfr_worker *w = &run->threads.workers[i];
         int code = pthread_create(&w->thread, NULL, worker_thread, w);
         if (code != 0) {
@@ -189,5 +219,7 @@ int dfr_run_start_threads(struct df_run *run, struct df_error *error)
         }
         w->started = true;
     }
+    if (run->calls.on)
+        wait_until_ready(run);
     return DF_OK;
 }

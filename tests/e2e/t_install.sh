@@ -29,6 +29,12 @@ for w in 0 1 2 3; do echo "$w: y[999] = $((1998 + w)), sum $((999000 + 1000 * w)
 grep -q '^gp: cpu 0: ' jobs && ! grep -q emu0 jobs && pass embed-planned || fail embed-planned "$(cat jobs)"
 ./embed emu >got 2>jobs; same embed-runs-emulated got want
 expect embed-planned-emulated 0 '^gp: emu0: [1-8] jobs$' cat jobs # 8: axpy and sum of four waves; gp's monitor may move some
+# A program that calls a graph as a function.
+# shellcheck disable=SC2046
+check session-compiles cc -std=c11 -Wall -Wextra -Werror $sanitize "$DF_SOURCE/examples/embed/session.c" -o session $(pkg-config --cflags --libs libdf)
+for c in 0 1 2 3 4; do echo "call $c: $(awk -v c=$c 'BEGIN { printf "%g %g %g", 2 * c / 3, 2 * c, 2 * c * (998 + 2 * 999) / 3 }')"; done >want
+./session >got; same session-runs got want
+./session emu >got; same session-runs-emulated got want
 printf '#include <df_plan.h>\n#include <df.h>\nconst struct df_planner *p = &dfp_planner;\n' >plan.cpp
 # shellcheck disable=SC2046
 check planner-in-c++ c++ -std=c++11 -Wall -Wextra -Werror -c plan.cpp -o plan.o $(pkg-config --cflags libdfplan)

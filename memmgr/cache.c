@@ -351,11 +351,15 @@ void dfm_cache_take_over(struct dfm_cache *c, struct dfm_claim *claim)
 int dfm_cache_load(struct dfm_cache *c, struct dfm_piece *piece, struct df_error *error)
 {
     struct dfm_entry *e = &c->entries[piece->entry];
+    int status = DF_OK;
 
     piece->awaited = e->state == DFM_COMING ||
                      (e->state == DFM_AWAITING && (!(dfm_block_valid(&c->space->blocks[e->block]) & DFM_HOST) ||
                                                    dfm_link_room(&c->in) == 0));
-    return e->state != DFM_AWAITING || piece->awaited ? DF_OK : dfm_load_issue(c, e, error);
+    if (e->state == DFM_AWAITING && !piece->awaited)
+        status = dfm_load_issue(c, e, error);
+    piece->awaited |= dfm_load_waits(c, e);
+    return status;
 }
 
 bool dfm_cache_loads(const struct dfm_cache *c, uint32_t block)

@@ -87,7 +87,8 @@ struct dfm_piece {
     uint32_t block;                     /* READ: the input; WRITE, TAKE: the output */
     uint32_t from;                      /* TAKE: the input whose memory the output takes over */
     uint32_t entry;                     /* set and used by the cache */
-    bool awaited;                       /* out: it is not on the host. Ask its holder, then call dfm_cache_load() */
+    bool awaited;                       /* out: its copy is not issued. Ask its holder if it is not on the host, then
+                                         * call dfm_cache_load() */
     bool missed;                        /* out: it was not in this memory */
 };
 
@@ -100,8 +101,9 @@ struct dfm_claim {
 
 enum dfm_reserved { DFM_RESERVED, DFM_WAIT, DFM_ERROR };
 
-/* DFM_RESERVED: all pieces have memory, and copies of the inputs that the host has are issued. DFM_WAIT: nothing is
- * reserved; try again after dfm_cache_poll() made progress or a claim was released. An owner reserves its claims in one
+/* DFM_RESERVED: all pieces have memory, and copies of the inputs that the host has are issued, unless `awaited` says
+ * that they wait. DFM_WAIT: nothing is reserved; try again after dfm_cache_poll() made progress or a claim was released.
+ * An owner reserves its claims in one
  * order: a claim that must wait is tried again before any other. */
 enum dfm_reserved dfm_cache_reserve(struct dfm_cache *cache, struct dfm_claim *claim, struct df_error *error);
 
@@ -113,8 +115,9 @@ enum dfm_reserved dfm_cache_reserve_ahead(struct dfm_cache *cache, struct dfm_cl
  * that follows finds them. */
 void dfm_cache_take_over(struct dfm_cache *cache, struct dfm_claim *claim);
 
-/* The awaited piece is on the host now: issues its copy, unless another claim did. If too many copies are under way,
- * the piece stays awaited, and the call must be repeated later. */
+/* The awaited piece is on the host now: issues its copy, unless another claim did. If too many copies are under way, or
+ * a part of its copy waits for pinned memory (staging.h), the piece stays awaited, and the call must be repeated after
+ * dfm_cache_poll() made progress. */
 int dfm_cache_load(struct dfm_cache *cache, struct dfm_piece *piece, struct df_error *error);
 
 /* For an awaited piece that a peer has: writes the address where the peer must send it into space->peer_asks[waiter].
@@ -128,7 +131,7 @@ bool dfm_cache_is_coming(const struct dfm_cache *cache, const struct dfm_piece *
  * the owner has not looked at yet. */
 bool dfm_cache_loads(const struct dfm_cache *cache, uint32_t block);
 
-/* Makes all that follows on `stream` wait for the copies of the claim. */
+/* Makes all that follows on `stream` wait for the copies of the claim, none of whose pieces is awaited. */
 int dfm_cache_wait(struct dfm_cache *cache, const struct dfm_claim *claim, uint32_t stream, struct df_error *error);
 
 void *dfm_cache_address(const struct dfm_cache *cache, const struct dfm_piece *piece);

@@ -1,10 +1,11 @@
 /* cache_impl.h - the inside of the cache. cache.c (entries, claims, eviction), transfer.c (copies under way, messages
- * from other threads) and peer.c (copies between devices) share it. It is private to memmgr.
+ * from other threads), link.c (one direction of copies) and peer.c (copies between devices) share it. It is private to memmgr.
  */
 #ifndef DFM_CACHE_IMPL_H
 #define DFM_CACHE_IMPL_H
 
 #include "memmgr/cache.h"
+#include "memmgr/staging.h"
 #include "memmgr/victims.h"
 
 enum dfm_state { DFM_FREE, DFM_AWAITING, DFM_LOADING, DFM_COMING, DFM_FILLING, DFM_VALID, DFM_LEAVING };
@@ -23,13 +24,19 @@ struct dfm_entry {
     uint8_t state, out;
 };
 
-/* One direction of copies. They are in order, with an event after each. Copy number n has event n % capacity. */
+/* One direction of copies. They are in order, with an event after each. Copy number n has event n % capacity. Copies
+ * from completed to issued are with the device; those from issued to queued wait. They wait only for the ring of a
+ * staged copy, all of whose parts must be given before the next copy is. */
 struct dfm_link {
     enum dfr_copy kind;
     uint32_t stream, capacity;
     struct dfr_event **events;
     uint32_t *entries;
-    uint64_t issued, completed;
+    uint64_t queued, issued, completed;
+    struct dfm_staging *staging;        /* NULL: copies go straight from host memory, or to it, be it pinned or not */
+    uint64_t given_bytes;               /* of copy number `issued`: in parts that were given to the stream */
+    uint64_t taken_bytes;               /* of copy number `completed`: in parts that were taken back */
+    double first_s;                     /* of copy number `completed`: when its first part began; for traces */
 };
 
 struct dfm_mailbox {                    /* a stack; the owner takes all of it at once, so there is no ABA problem */
@@ -73,10 +80,10 @@ static inline uint64_t dfm_entry_bytes(const struct dfm_cache *c, const struct d
     return c->space->bytes[dfm_space_value(c->space, e->block)];
 }
 
-static inline bool dfm_link_idle(const struct dfm_link *link) { return link->issued == link->completed; }
+static inline bool dfm_link_idle(const struct dfm_link *link) { return link->queued == link->completed; }
 static inline uint64_t dfm_link_room(const struct dfm_link *link)
 {
-    return link->capacity - (link->issued - link->completed);
+    return link->capacity - (link->queued - link->completed);
 }
 
 /* cache.c */
@@ -106,15 +113,30 @@ static inline struct dfm_entry *dfm_entry_held(const struct dfm_cache *c, uint32
     return e && e->state != DFM_AWAITING ? e : NULL;
 }
 
-/* transfer.c */
+/* link.c */
 int dfm_link_create(struct dfm_cache *c, struct dfm_link *link, enum dfr_copy kind, uint32_t stream, uint32_t capacity,
                     struct df_error *error);
+/* From now on, copies of memory that is not pinned go through pinned memory, if the system gives some. */
+int dfm_link_stage(struct dfm_cache *c, struct dfm_link *link, struct df_error *error);
+void dfm_link_destroy(struct dfm_cache *c, struct dfm_link *link);
+bool dfm_link_stages(const struct dfm_cache *c, const struct dfm_link *link, const struct dfm_entry *e);
+/* Gives queued copies to the stream, in their order, as many as there is pinned memory for. */
+int dfm_link_issue(struct dfm_cache *c, struct dfm_link *link, struct df_error *error);
+/* *done: the oldest copy is complete. *progress: more of it is than before. */
+int dfm_link_complete(struct dfm_cache *c, struct dfm_link *link, bool *done, bool *progress, struct df_error *error);
+
+/* transfer.c */
 void dfm_mail_post(struct dfm_mailbox *box, uint32_t *next, uint32_t item);
 uint32_t dfm_mail_take(struct dfm_mailbox *box);
 void dfm_entry_valid(struct dfm_cache *c, struct dfm_entry *e);     /* its bytes have arrived */
 int dfm_transfer_create(struct dfm_cache *c, struct df_error *error);
 void dfm_transfer_destroy(struct dfm_cache *c);
 int dfm_load_issue(struct dfm_cache *c, struct dfm_entry *e, struct df_error *error); /* AWAITING → LOADING */
+/* Its copy to this memory waits in the link, or was given to the stream only in part. So no stream can wait for it. */
+static inline bool dfm_load_waits(const struct dfm_cache *c, const struct dfm_entry *e)
+{
+    return e->state == DFM_LOADING && e->sequence >= c->in.issued;
+}
 uint32_t dfm_out_sender(struct dfm_cache *c, uint32_t block);
 void dfm_out_queue(struct dfm_cache *c, struct dfm_entry *e);   /* for a block whose sender is this memory */
 int dfm_out_issue(struct dfm_cache *c, struct df_error *error); /* issues as many queued copies as fit */

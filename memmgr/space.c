@@ -137,6 +137,7 @@ static int make_heap(struct dfm_space *s, const struct dfm_space_config *config,
     if (config->pinned && total <= config->pinned_limit_bytes) {
         s->source = (struct dfm_heap_source){ pinned_alloc, pinned_free, (void *)config->pinned };
         s->heap = dfm_heap_create(classes, n_classes, &s->source);
+        s->pinned = s->heap;
     }
     if (!s->heap)                       /* plain memory will do, too, but its copies are slower */
         s->heap = dfm_heap_create(classes, n_classes, NULL);
@@ -164,6 +165,7 @@ int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **s
     s->n_slots = config->n_slots;
     s->n_waiters = config->n_waiters;
     s->lent = config->lent;
+    s->staged = config->staged;
     s->wave = config->wave;
     s->wave_arg = config->wave_arg;
     s->blocks = calloc(n * config->n_slots, sizeof *s->blocks);
@@ -197,6 +199,14 @@ int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **s
 fail:
     dfm_space_destroy(s);
     return status;
+}
+
+bool dfm_space_stages(const struct dfm_space *s)
+{
+    for (uint32_t v = 0; v < s->n_values; v++)
+        if (dfm_space_staged(s, v) || (s->staged && dfm_space_lent(s, v) && dfm_space_lent(s, v)->moves))
+            return true;
+    return false;
 }
 
 void dfm_space_destroy(struct dfm_space *s)

@@ -61,6 +61,8 @@ struct dfm_lent {
     unsigned char *data;
     uint64_t stride_bytes, n_tokens;    /* n_tokens > 0 */
     bool given;                         /* the tokens are there before the run */
+    bool pinned;                        /* a device copies it by itself; set before caches are made, and when it moves */
+    bool moves;                         /* the memory may be another one later, which may not be pinned */
 };
 
 static inline void *dfm_lent_at(const struct dfm_lent *lent, int64_t wave)
@@ -89,6 +91,8 @@ struct dfm_space {
     void *wave_arg;
     struct dfm_heap *heap;
     struct dfm_heap_source source;
+    bool staged;                        /* as in the configuration */
+    bool pinned;                        /* the heap's memory is */
     uint32_t n_caches;                  /* memories 1 … n_caches */
     struct dfm_cache *caches[DF_MAX_UNITS + 1]; /* by memory; caches[0] is NULL */
     /* A *waiter* is a job that needs a block elsewhere and asks its holder (cache.h). Waiter w waits for asked[w]. */
@@ -116,6 +120,7 @@ struct dfm_space_config {
     uint32_t n_waiters;                 /* 0: there are no devices */
     const struct dfr_device_ops *pinned;/* its host_alloc gives host memory; NULL: plain memory */
     uint64_t pinned_limit_bytes;        /* if more than this would be pinned, plain memory is taken */
+    bool staged;                        /* copies of plain memory go through pinned memory: staging.h */
 };
 
 /* DF_E_MEMORY, with a sentence in *error. */
@@ -128,6 +133,14 @@ static inline const struct dfm_lent *dfm_space_lent(const struct dfm_space *s, u
 {
     return s->lent ? s->lent[value] : NULL;
 }
+
+/* The value's host memory is not pinned, so copies to a device and back go through pinned memory. */
+static inline bool dfm_space_staged(const struct dfm_space *s, uint32_t value)
+{
+    const struct dfm_lent *lent = dfm_space_lent(s, value);
+    return s->staged && !(lent ? lent->pinned : s->pinned);
+}
+bool dfm_space_stages(const struct dfm_space *s); /* copies of some value do */
 
 /* Host memory for the block; sets no bit. NULL only if more blocks are live than were declared. */
 static inline void *dfm_space_host_take(struct dfm_space *s, uint32_t block)

@@ -12,6 +12,7 @@
  * a block's new life is never acted on before the end of its old one. Answers of peers (peer.c) come before all others.
  */
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "memmgr/cache_impl.h"
@@ -208,29 +209,17 @@ int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error)
 
 /* ---- issuing ---- */
 
-static int issue(struct dfm_cache *c, struct dfm_link *link, struct dfm_entry *e, void *to, const void *from,
-                 struct df_error *error)
+static int queue_copy(struct dfm_cache *c, struct dfm_link *link, struct dfm_entry *e, struct df_error *error)
 {
-    const struct dfr_device_ops *ops = c->device->ops;
-    uint32_t at = (uint32_t)(link->issued % link->capacity);
-    int status = ops->copy(c->device, link->kind, to, from, dfm_entry_bytes(c, e), link->stream, error);
-
-    if (status == DF_OK)
-        status = ops->event_record(c->device, link->events[at], link->stream, error);
-    if (status != DF_OK) {
-        c->culprit = e->block;
-        return status;
-    }
-    link->entries[at] = (uint32_t)(e - c->entries);
-    link->issued++;
-    return DF_OK;
+    link->entries[link->queued++ % link->capacity] = (uint32_t)(e - c->entries);
+    return dfm_link_issue(c, link, error);
 }
 
 int dfm_load_issue(struct dfm_cache *c, struct dfm_entry *e, struct df_error *error)
 {
-    e->sequence = c->in.issued;
+    e->sequence = c->in.queued;
     e->state = DFM_LOADING;
-    return issue(c, &c->in, e, c->base + e->offset, c->space->blocks[e->block].host, error);
+    return queue_copy(c, &c->in, e, error);
 }
 
 void dfm_out_queue(struct dfm_cache *c, struct dfm_entry *e)
@@ -256,11 +245,11 @@ int dfm_out_issue(struct dfm_cache *c, struct df_error *error)
         e->host = dfm_space_host_take(c->space, e->block);
         if (!e->host)
             return dfr_error(error, DF_E_MEMORY, "internal error: more tokens live than were planned");
-        status = issue(c, &c->out, e, e->host, c->base + e->offset, error);
-        if (status != DF_OK)
-            return status;
         e->out = DFM_OUT_FLYING;
         c->out_first = e->out_next;
+        status = queue_copy(c, &c->out, e, error);
+        if (status != DF_OK)
+            return status;
     }
     return DF_OK;
 }
@@ -295,8 +284,12 @@ static void tell_copied(struct dfm_cache *c, struct dfm_link *link, const struct
         c->stats.peer_copies++;
         c->stats.peer_bytes += bytes;
     }
+    if (dfm_link_stages(c, link, e)) {
+        c->stats.staged_copies++;
+        c->stats.staged_bytes += bytes;
+    }
     if (c->config.copied && c->device->ops->event_times(c->device, event, &begin_s, &end_s))
-        c->config.copied(c->config.arg, link->kind, e->block, bytes, begin_s, end_s);
+        c->config.copied(c->config.arg, link->kind, e->block, bytes, fmin(begin_s, link->first_s), end_s);
 }
 
 void dfm_entry_valid(struct dfm_cache *c, struct dfm_entry *e)
@@ -342,10 +335,9 @@ static void copied_out(struct dfm_cache *c, struct dfm_entry *e)
 static int complete(struct dfm_cache *c, struct dfm_link *link, bool *progress, struct df_error *error)
 {
     while (!dfm_link_idle(link)) {
-        uint32_t at = (uint32_t)(link->completed % link->capacity);
-        struct dfm_entry *e = &c->entries[link->entries[at]];
-        bool done = false;
-        int status = c->device->ops->event_query(c->device, link->events[at], &done, error);
+        struct dfm_entry *e = &c->entries[link->entries[link->completed % link->capacity]];
+        bool done;
+        int status = dfm_link_complete(c, link, &done, progress, error);
         if (status != DF_OK)
             c->culprit = e->block;
         if (status != DF_OK || !done)
@@ -353,6 +345,8 @@ static int complete(struct dfm_cache *c, struct dfm_link *link, bool *progress, 
         *progress = true;
         tell_copied(c, link, e);
         link->completed++;
+        link->taken_bytes = 0;
+        link->first_s = INFINITY;
         if (link->kind == DFR_COPY_H2D)
             dfm_entry_valid(c, e);
         else if (link->kind == DFR_COPY_D2H)
@@ -361,6 +355,17 @@ static int complete(struct dfm_cache *c, struct dfm_link *link, bool *progress, 
             dfm_peer_sent(c, e);
     }
     return DF_OK;
+}
+
+/* Goes on with copies that wait for pinned memory. */
+static int issue_rest(struct dfm_cache *c, struct dfm_link *link, bool *progress, struct df_error *error)
+{
+    uint64_t issued = link->issued, bytes = link->given_bytes;
+    int status = dfm_link_issue(c, link, error);
+
+    if (link->issued != issued || link->given_bytes != bytes)
+        *progress = true;
+    return status;
 }
 
 int dfm_cache_poll(struct dfm_cache *c, bool *progress, struct df_error *error)
@@ -372,6 +377,10 @@ int dfm_cache_poll(struct dfm_cache *c, bool *progress, struct df_error *error)
         status = complete(c, &c->out, progress, error);
     if (status == DF_OK)
         status = complete(c, &c->peer, progress, error);
+    if (status == DF_OK)
+        status = issue_rest(c, &c->in, progress, error);
+    if (status == DF_OK)
+        status = issue_rest(c, &c->out, progress, error);
     if (status == DF_OK)
         status = dfm_out_issue(c, error);
     if (status == DF_OK)
@@ -409,31 +418,6 @@ bool dfm_cache_busy(const struct dfm_cache *c)
 
 /* ---- making ---- */
 
-int dfm_link_create(struct dfm_cache *c, struct dfm_link *link, enum dfr_copy kind, uint32_t stream, uint32_t capacity,
-                    struct df_error *error)
-{
-    link->kind = kind;
-    link->stream = stream;
-    link->entries = malloc(capacity * sizeof *link->entries);
-    link->events = calloc(capacity, sizeof *link->events);
-    if (!link->entries || !link->events)
-        return dfr_error_memory(error);
-    for (; link->capacity < capacity; link->capacity++) {
-        int status = c->device->ops->event_create(c->device, &link->events[link->capacity], error);
-        if (status != DF_OK)
-            return status;
-    }
-    return DF_OK;
-}
-
-static void link_destroy(struct dfm_cache *c, struct dfm_link *link)
-{
-    for (uint32_t i = 0; i < link->capacity; i++)
-        c->device->ops->event_destroy(c->device, link->events[i]);
-    free(link->entries);
-    free(link->events);
-}
-
 int dfm_transfer_create(struct dfm_cache *c, struct df_error *error)
 {
     uint32_t capacity = 2 * c->config.max_pieces > LINK_CAPACITY ? 2 * c->config.max_pieces : LINK_CAPACITY;
@@ -454,6 +438,10 @@ int dfm_transfer_create(struct dfm_cache *c, struct df_error *error)
     status = dfm_link_create(c, &c->in, DFR_COPY_H2D, DFR_STREAM_H2D, capacity, error);
     if (status == DF_OK)
         status = dfm_link_create(c, &c->out, DFR_COPY_D2H, DFR_STREAM_D2H, LINK_CAPACITY, error);
+    if (status == DF_OK && dfm_space_stages(c->space))
+        status = dfm_link_stage(c, &c->in, error);
+    if (status == DF_OK && dfm_space_stages(c->space))
+        status = dfm_link_stage(c, &c->out, error);
     if (status == DF_OK)
         status = dfm_peer_create(c, error);
     return status;
@@ -461,9 +449,9 @@ int dfm_transfer_create(struct dfm_cache *c, struct df_error *error)
 
 void dfm_transfer_destroy(struct dfm_cache *c)
 {
-    link_destroy(c, &c->in);
-    link_destroy(c, &c->out);
-    link_destroy(c, &c->peer);
+    dfm_link_destroy(c, &c->in);
+    dfm_link_destroy(c, &c->out);
+    dfm_link_destroy(c, &c->peer);
     free(c->sending);
     free(c->free_next);
     free(c->prefetch_next);

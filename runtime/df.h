@@ -193,6 +193,11 @@ enum df_device_kind { DF_DEVICE_AUTO, DF_DEVICE_NONE, DF_DEVICE_EMU, DF_DEVICE_C
  * and replayed. AUTO: where it pays; ON: wherever it is possible; OFF: never. */
 enum { DF_GRAPHS_AUTO, DF_GRAPHS_ON, DF_GRAPHS_OFF };
 
+/* Whether host memory of tokens is pinned, if there are devices. AUTO: it is if it is at most a quarter of the machine's
+ * memory, and the caller's buffers are as the platform says. Copies of memory that is not pinned go through a small ring
+ * of pinned memory. */
+enum { DF_PIN_AUTO, DF_PIN_ON, DF_PIN_OFF };
+
 /* Which block leaves a device's memory when room is needed. LRU: the one that was used longest ago. BELADY: the one
  * that is needed again last; a policy that does not know placement and order before the run is refused. AUTO: as BELADY
  * if the policy knows them, else as LRU. */
@@ -218,7 +223,7 @@ enum { DF_EVICT_AUTO, DF_EVICT_LRU, DF_EVICT_BELADY };
  *           in common, unless they are given and not changed. A kernel on a device finds a copy.
  * Pinning:  If copies are faster from pinned memory (`register` of the platform), the memory is pinned for the run, as
  *           far as the system allows. Whole pages are pinned, so buffers of two runs at once must not have bytes in one
- *           page. Else the memory is copied from as it is.
+ *           page. Else copies go through a ring of pinned memory.
  */
 struct df_buffer {
     const char *node;                   /* the node's name in messages: "main/segment[3]/open#2" */
@@ -240,6 +245,7 @@ struct df_options {
     int emu_all;                        /* every kernel with a cpu variant may run on the emulated GPU */
     int emu_check;                      /* protect blocks of the emulated GPU; default 1 */
     int cuda_graphs;                    /* DF_GRAPHS_… */
+    int pin;                            /* DF_PIN_… */
     int sync_kernels;                   /* each gpu job is waited for at once, so that an error is told of the job that
                                          * made it */
     uint64_t gpu_mem_bytes;             /* 0: what the device has */
@@ -303,6 +309,8 @@ struct df_memory_stats {                /* of one device's memory */
     unsigned jobs;                      /* jobs in flight on the device: as given, or as found last */
     uint64_t replayed;                  /* jobs that were replayed from a recording (a CUDA Graph) */
     uint64_t peer_copies, peer_bytes;   /* sent to other devices directly */
+    uint64_t staged_copies, staged_bytes; /* of the copies from the host and to it: those through a ring of pinned memory,
+                                         * because the token's own memory is not pinned */
 };
 
 struct df_rehearsal_stats {             /* of a rehearsal. Lateness is in real seconds: a wake-up that is more than 1 ms

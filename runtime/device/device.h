@@ -8,8 +8,8 @@
  *           *event* is a mark in a stream. It is complete when all that was enqueued before it is done.
  * Streams:  Each device has DFR_STREAM_H2D, DFR_STREAM_D2H, DFR_STREAM_PEER for what it sends to other devices, and
  *           `jobs` compute streams from DFR_STREAM_COMPUTE on.
- * Memory:   The pool (pool_bytes) is allocated once, by `open`, and returned by `close`. Host memory that takes part in
- *           copies comes from host_alloc. It is pinned if the back end can pin.
+ * Memory:   The pool (pool_bytes) is allocated once, by `open`, and returned by `close`. Memory from host_alloc is pinned
+ *           if the back end can pin. A copy may be of any host memory. If it is not pinned, the call may wait for the copy.
  * Threads:  A device is used by its one worker thread. The thread that makes and ends the run calls open, close,
  *           host_alloc and host_free. The back end's own threads may call `wakeup` until close has returned.
  * Errors:   DF_OK or a negative DF_E… with the cause in *error. A failure of earlier asynchronous work may show in a

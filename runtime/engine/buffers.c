@@ -180,7 +180,7 @@ static int check_room(struct find *f, uint32_t i)
                       (unsigned long long)bytes, (unsigned long long)stride, (unsigned long long)span);
     f->span_bytes[i] = span;
     f->b->of[i] = (struct dfm_lent){ .data = from->data, .stride_bytes = stride, .n_tokens = n ? n : 1,
-                                     .given = from->given };
+                                     .given = from->given, .moves = comes_later(f, i) };
     return DF_OK;
 }
 
@@ -409,5 +409,7 @@ int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, struct
         status = check_apart(&f);
     for (uint32_t i = 0; i < b->n && status == DF_OK; i++)
         b->of[i].data = buffers[i].data;
+    if (status == DF_OK)
+        dfr_buffers_mark_pinned(b);
     return status;
 }

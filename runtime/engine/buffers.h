@@ -17,7 +17,8 @@
  * Memory:   dfr_buffers_create() allocates it. dfr_buffers_destroy() frees it, after the devices are closed.
  * Sessions: each call may lend other memory: dfr_buffers_move(). Memory that is not known when the session is opened
  *           is not pinned.
- * Threads:  nothing changes between these two calls, but for a session's memory between its calls.
+ * Threads:  between these two calls nothing changes but `pinned`, by dfr_buffers_pin(); and a session's memory, between
+ *           its calls.
  */
 #ifndef DFR_BUFFERS_H
 #define DFR_BUFFERS_H
@@ -56,9 +57,11 @@ int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, struct
 /* The largest number of waves in flight, at most n, with which each wave has places of its own. */
 uint32_t dfr_buffers_inflight(const struct df_run *run, uint32_t n);
 
-/* Called when the devices are open. Pins the memory that is lent, if that makes copies faster. What cannot be pinned
- * stays as it is. */
+/* Called before the devices are open, because their caches look at what is pinned. Pins the memory that is lent, if that
+ * makes copies faster. What cannot be pinned stays as it is. */
 void dfr_buffers_pin(struct df_run *run);
+/* Notes which buffers lie in pinned memory. */
+void dfr_buffers_mark_pinned(struct dfr_buffers *buffers);
 
 static inline const struct dfm_lent *dfr_buffers_lent(const struct df_run *run, uint32_t value)
 {

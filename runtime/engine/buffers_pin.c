@@ -48,13 +48,29 @@ static uint32_t join(struct dfr_pinned *ranges, uint32_t n)
     return kept;
 }
 
-/* Is copying from pinned memory faster on some device, or does nobody know? */
+/* Was pinning asked for? If nothing was asked: is copying from pinned memory faster on some device, or does nobody
+ * know? */
 static bool is_wanted(const struct df_run *run)
 {
-    bool wanted = false;
-    for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
+    bool wanted = run->options.pin == DF_PIN_ON;
+    for (uint32_t u = 1; run->options.pin == DF_PIN_AUTO && u <= run->machine.n_gpus; u++)
         wanted = wanted || run->machine.platform.units[u].registers != DF_REGISTER_NO;
-    return wanted && run->devices.ops->host_register;
+    return wanted && run->machine.n_gpus > 0 && run->devices.ops->host_register;
+}
+
+static bool lies_in(const struct dfr_buffers *b, uint32_t i, const struct dfr_pinned *range)
+{
+    uintptr_t from = (uintptr_t)range->memory, data = (uintptr_t)b->of[i].data;
+    return data >= from && data - from <= range->bytes && b->span_bytes[i] <= range->bytes - (data - from);
+}
+
+void dfr_buffers_mark_pinned(struct dfr_buffers *b)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
+        b->of[i].pinned = false;
+        for (uint32_t k = 0; k < b->n_pinned && !b->of[i].pinned; k++)
+            b->of[i].pinned = lies_in(b, i, &b->pinned[k]);
+    }
 }
 
 void dfr_buffers_pin(struct df_run *run)
@@ -69,13 +85,14 @@ void dfr_buffers_pin(struct df_run *run)
         struct dfr_pinned range = b->pinned[i];
         struct df_error error;
         if (run->devices.ops->host_register(range.memory, range.bytes, &error) != DF_OK) {
-            dfr_log(run, DF_LOG_INFO, "%llu bytes of buffers are copied as they are, not pinned: %s",
+            dfr_log(run, DF_LOG_INFO, "%llu bytes of buffers are copied through pinned memory, not pinned: %s",
                     (unsigned long long)range.bytes, error.text);
             continue;
         }
         b->pinned[b->n_pinned++] = range;
         b->pinned_bytes += range.bytes;
     }
+    dfr_buffers_mark_pinned(b);
 }
 
 void dfr_buffers_destroy(struct df_run *run)

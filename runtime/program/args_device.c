@@ -19,15 +19,30 @@ static int set_emu_check(struct dfr_command_line *line, const char *name, const 
     return dfr_parse_on_off(name, text, &line->options.emu_check, error);
 }
 
-static int set_cuda_graphs(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+/* For DF_GRAPHS_… and DF_PIN_…, which have the same words. */
+static int parse_auto_on_off(const char *name, const char *text, int *value, struct df_error *error)
 {
     static const char *const words[] = { [DF_GRAPHS_AUTO] = "auto", [DF_GRAPHS_ON] = "on", [DF_GRAPHS_OFF] = "off" };
     for (int i = 0; i < 3; i++)
         if (!strcmp(text, words[i])) {
-            line->options.cuda_graphs = i;
+            *value = i;
             return DF_OK;
         }
     return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is neither auto nor on nor off", name, text);
+}
+
+_Static_assert((int)DF_PIN_AUTO == (int)DF_GRAPHS_AUTO && (int)DF_PIN_ON == (int)DF_GRAPHS_ON &&
+                   (int)DF_PIN_OFF == (int)DF_GRAPHS_OFF,
+               "the words are the same");
+
+static int set_cuda_graphs(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return parse_auto_on_off(name, text, &line->options.cuda_graphs, error);
+}
+
+static int set_pin(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return parse_auto_on_off(name, text, &line->options.pin, error);
 }
 
 static int set_gpu_mem(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
@@ -71,6 +86,8 @@ const struct dfr_option dfr_options_device[] = {
     { "gpu-mem", "SIZE", "memory to use of each GPU, as in 64MiB (default: all that it has)", set_gpu_mem, 0 },
     { "evict", "auto|lru|belady", "what leaves a GPU's memory if room is needed: what was used longest ago "
       "(lru), or what is needed again last (belady; auto: belady if the policy knows that, else lru)", set_evict, 0 },
+    { "pin", "auto|on|off", "pin the host's memory of tokens, so that GPUs copy it fast (auto: up to a quarter of the "
+      "machine's memory)", set_pin, 0 },
     { "gpu-jobs", "N", "jobs in flight per GPU; auto: the number is found during the run", set_gpu_jobs, 0 },
     { "cuda-graphs", "auto|on|off", "record launches and replay them in later waves (auto: of bare __global__ "
       "functions, if it pays; on: of all)", set_cuda_graphs, 0 },

@@ -101,6 +101,7 @@ static int tell_gpus_order(struct df_run *run, struct df_error *error)
 
 static int make_gpus(struct df_run *run, struct df_error *error)
 {
+    dfr_buffers_pin(run);
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++) {
         int status = dfr_gpu_create(run, u, &run->devices.gpus[u], error);
         if (status != DF_OK)
@@ -109,7 +110,6 @@ static int make_gpus(struct df_run *run, struct df_error *error)
     }
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
         dfr_gpu_connect(run->devices.gpus[u], run->devices.gpus);
-    dfr_buffers_pin(run);
     return DF_OK;
 }
 

@@ -36,7 +36,7 @@ int dfr_run_make_staging(struct df_run *run, struct df_error *error)
 
 /* Uses the plan's places for tokens in three cases. First, the run is serial: it then takes the places for a run in
  * sequence. With streams a serial run is not in sequence, because the streams come first in each wave. Second, there
- * are devices: host memory is pinned then, and all of it is real memory whether it is touched or not. Third, the plan
+ * are devices: host memory may be pinned then, so all of it is real memory whether it is touched or not. Third, the plan
  * takes no more memory than a heap would touch at least, or so little that it stays in the caches. */
 static void use_plan(const struct df_run *run, struct dfm_space_config *config)
 {
@@ -61,6 +61,13 @@ static void use_plan(const struct df_run *run, struct dfm_space_config *config)
 int64_t dfr_run_wave_of(void *arg, uint32_t slot)
 {
     return ((const struct df_run *)arg)->firing.slots[slot].wave;
+}
+
+static uint64_t most_pinned(const struct df_run *run)
+{
+    if (run->options.pin != DF_PIN_AUTO)
+        return run->options.pin == DF_PIN_ON ? UINT64_MAX : 0;
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static int make_space(struct df_run *run, struct df_error *error)
@@ -97,7 +104,8 @@ static int make_space(struct df_run *run, struct df_error *error)
     }
     if (run->machine.n_gpus > 0 && run->options.rehearse == 0) {
         config.pinned = run->devices.ops;
-        config.pinned_limit_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
+        config.pinned_limit_bytes = most_pinned(run);
+        config.staged = true;
     }
     use_plan(run, &config);
     status = dfm_space_create(&config, &run->memory.space, error);

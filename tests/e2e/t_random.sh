@@ -21,7 +21,7 @@ for ((seed = first; seed < first + graphs; seed++)); do
         [ $turn -lt $((4 * seed)) ] && policy=${policies[turn % ${#policies[@]}]}
         for set in '--device=none --workers=1' '--device=none --workers=3 --poison' '--device=emu' '--device=emu --emu-all --gpu-jobs=3' \
                    "DF_EMU_TRIAL=reorder=$((seed * 4 + ${#policy})) --device=emu --emu-all" \
-                   "DF_EMU_TRIAL=reorder=$seed --device=emu --emu-all --platform=pair.df" \
+                   "DF_EMU_TRIAL=reorder=$seed --device=emu --emu-all --platform=pair.df" '--device=emu --emu-all --pin=off' \
                    "--device=emu --gpu-mem=$largest" "--device=emu --gpu-mem=$((largest * 2)) --inflight=1"; do
             # shellcheck disable=SC2086
             timeout 60 env ${set%%--*} ./app ${policy:+--policy=$policy} --waves=$waves --${set#*--} >got 2>run.log || { bad="${policy:-default} $set: exit $?: $(tail -n 3 run.log)"; break 2; }

@@ -79,11 +79,42 @@ static int fake_stream_wait(struct dfr_device *device, uint32_t stream, struct d
     return DF_OK;
 }
 
+uint32_t fake_pinned;
+bool fake_refuses;
+
+static void *fake_host_alloc(uint64_t bytes, struct df_error *error)
+{
+    void *memory = fake_refuses ? NULL : malloc(bytes);
+    (void)error;
+    fake_pinned += memory != NULL;
+    return memory;
+}
+
+static void fake_host_free(void *memory, uint64_t bytes)
+{
+    (void)bytes;
+    fake_pinned--;
+    free(memory);
+}
+
 static const struct dfr_device_ops fake_ops = {
     .name = "fake", .pool = fake_pool, .copy = fake_copy, .copy_peer = fake_copy_peer,
     .event_create = fake_event_create, .event_destroy = fake_event_destroy, .event_record = fake_event_record,
-    .event_query = fake_event_query, .stream_wait = fake_stream_wait,
+    .event_query = fake_event_query, .stream_wait = fake_stream_wait, .host_alloc = fake_host_alloc,
+    .host_free = fake_host_free,
 };
+
+void fake_begin(struct fake *f, uint64_t pool_pages)
+{
+    *f = (struct fake){ .base.ops = &fake_ops, .pool = aligned_alloc(DFM_PAGE, pool_pages * DFM_PAGE) };
+    assert_non_null(f->pool);
+    memset(f->pool, 0xdd, pool_pages * DFM_PAGE);
+}
+
+void fake_end(struct fake *f)
+{
+    free(f->pool);
+}
 
 bool world_carry_out(struct fake *f, uint32_t stream)
 {
@@ -143,13 +174,11 @@ void world_begin(struct world *w, uint32_t n_devices, uint64_t pool_pages, uint3
         count[v] = 1;
     }
     assert_int_equal(dfm_space_create(&(struct dfm_space_config){ .n_values = N_VALUES, .n_slots = 2, .bytes = w->bytes,
-                                                                  .count = count, .n_waiters = 2 * N_JOBS },
+                                                                  .count = count, .n_waiters = 2 * N_JOBS,
+                                                                  .staged = w->staged },
                                       &w->space, &error), DF_OK);
     for (uint32_t m = 1; m <= n_devices; m++) {
-        w->fakes[m].base.ops = &fake_ops;
-        w->fakes[m].pool = aligned_alloc(DFM_PAGE, pool_pages * DFM_PAGE);
-        assert_non_null(w->fakes[m].pool);
-        memset(w->fakes[m].pool, 0xdd, pool_pages * DFM_PAGE);
+        fake_begin(&w->fakes[m], pool_pages);
         assert_int_equal(dfm_cache_create(&(struct dfm_cache_config){ .space = w->space,
                                                                       .memory = m,
                                                                       .device = &w->fakes[m].base,
@@ -186,7 +215,7 @@ void world_end(struct world *w)
     for (uint32_t m = 1; m <= w->n_devices; m++) {
         assert_true(dfm_cache_check(w->caches[m]));
         dfm_cache_destroy(w->caches[m]);
-        free(w->fakes[m].pool);
+        fake_end(&w->fakes[m]);
     }
     dfm_space_destroy(w->space);
 }

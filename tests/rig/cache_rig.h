@@ -59,6 +59,7 @@ struct world {
     uint32_t inside;                    /* devices that are in the midst of a call, a bit each */
     bool follows;                       /* jobs are launched before their inputs are made, if that is possible */
     bool sends_home;                    /* what the host will need is fetched at once, as policies with a plan do */
+    bool staged;                        /* copies of the host's memory go through pinned memory */
     uint64_t bytes[N_VALUES];
     struct dfm_space *space;
     struct fake fakes[MOST_DEVICES + 1];
@@ -82,6 +83,12 @@ struct df_memory_stats world_stats(const struct world *w, uint32_t memory);
 
 /* Carries out the oldest copy of the stream. false: there is none. */
 bool world_carry_out(struct fake *fake, uint32_t stream);
+
+/* A fake device by itself, with a pool that has nothing of use in it. */
+void fake_begin(struct fake *fake, uint64_t pool_pages);
+void fake_end(struct fake *fake);
+extern uint32_t fake_pinned;            /* pieces of pinned memory that nobody has returned */
+extern bool fake_refuses;               /* there is no pinned memory */
 
 /* ---- a device's worker ---- */
 

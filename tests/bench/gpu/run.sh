@@ -54,6 +54,8 @@ waves ./stream $copies --inflight=8
 bandwidth=$(calc "$n * $token / $s / 1e9"); echo "h2d through a graph,$bandwidth,GB/s"
 waves ./both $copies --inflight=8
 echo "h2d beside d2h through a graph,$(calc "$n * $token / $s / 1e9"),GB/s each"
+waves ./both $copies --inflight=8 --pin=off
+echo "h2d beside d2h through a graph of memory that is not pinned,$(calc "$n * $token / $s / 1e9"),GB/s each"
 us=$(awk "BEGIN { printf \"%d\", $token / $bandwidth / 1e3 + 0.5 }")
 [ "$device" = cuda ] || us=4204                 # what a copy takes there: 10 us and 4 MiB at 1 GB/s
 for jobs in 1 2 auto; do

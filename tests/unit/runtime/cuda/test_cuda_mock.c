@@ -139,7 +139,7 @@ static void test_results(void **state)
     static const char *const policies[] = { "eager", "ws", "dmda", "all-gpu" };
     static struct df_stats stats;
     struct df_error error;
-    uint64_t replayed = 0, evicted = 0, sent = 0;
+    uint64_t replayed = 0, evicted = 0, sent = 0, staged = 0;
     struct df_platform linked;
 
     (void)state;
@@ -159,6 +159,7 @@ static void test_results(void **state)
             o.sync_kernels = seed == 5;
             o.gpu_jobs = seed % 4;
             o.platform = seed % 4 == 1 ? &linked : NULL;
+            o.pin = (seed + p) % 2 ? DF_PIN_OFF : DF_PIN_AUTO;
             if (rig_run(&r, &o, &stats, &error) != DF_OK)
                 fail_msg("seed %u, %s: %s", seed, policies[p], error.text);
             assert_true(rig_same(&r, WAVES));
@@ -167,10 +168,11 @@ static void test_results(void **state)
                 replayed += stats.memories[m].replayed;
                 evicted += stats.memories[m].evictions;
                 sent += stats.memories[m].peer_copies;
+                staged += stats.memories[m].staged_copies;
             }
             rig_free(&r);
         }
-    assert_true(replayed > 0 && evicted > 0 && sent > 0);
+    assert_true(replayed > 0 && evicted > 0 && sent > 0 && staged > 0);
 }
 
 /* The second device of --check=variants, and what looks into a run on the first. */
@@ -371,30 +373,27 @@ static void test_no_gpu(void **state)
 
 /* Each call of CUDA's fails once. The run ends, says what failed, and returns everything; or it can do without that
  * call. */
-static void test_each_call_fails(void **state)
+static void fail_each_call(struct rig *r, int pin)
 {
     static const int statuses[] = { 1, MOCK_OUT_OF_MEMORY };
     unsigned failed = 0, done_without = 0;
-    struct rig r;
 
-    (void)state;
-    need_mock();
-    make_chain(&r, 6);
     for (uint64_t n = 1;; n += n < 100 ? 1 : 5) {
         struct df_options o = options_of("all-gpu");
         struct df_error error = { "" };
         o.waves = 3;
         o.inflight = 1;
+        o.pin = pin;
         mock_begin(1, MEMORY, 2);
         mock_fail(n, statuses[n % 2]);
-        int status = rig_run(&r, &o, NULL, &error);
+        int status = rig_run(r, &o, NULL, &error);
         const char *call = mock_failed();
         if (!call) {
             assert_int_equal(status, DF_OK);
             break;
         }
         if (status == DF_OK) {
-            assert_true(rig_same(&r, 3));
+            assert_true(rig_same(r, 3));
             done_without++;
         } else {
             if ((status != DF_E_DEVICE && status != DF_E_MEMORY) || !strstr(error.text, "cuda"))
@@ -405,6 +404,17 @@ static void test_each_call_fails(void **state)
             assert_nothing_left();
     }
     assert_true(failed > 50 && done_without > 0);
+}
+
+static void test_each_call_fails(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    need_mock();
+    make_chain(&r, 6);
+    fail_each_call(&r, DF_PIN_AUTO);
+    fail_each_call(&r, DF_PIN_OFF);
     rig_free(&r);
 }
 

@@ -46,6 +46,7 @@ static void test_again(void **state)
             int status;
 
             o.gpu_mem_bytes = n % 3 ? 0 : 6 * 4096;
+            o.pin = (n / 2 + (unsigned)call) % 2 ? DF_PIN_OFF : DF_PIN_AUTO;
             struct dfr_emu_trial trial = { .fail = { 0 } };
             trial.fail[call] = n;
             dfr_emu_trial_use(&trial);
@@ -117,6 +118,7 @@ static void test_reorder(void **state)
             struct dfr_emu_trial trial = { .reorder_seed = seed * 7 + p };
             struct df_error error;
             o.gpu_mem_bytes = seed % 2 ? 0 : 6 * 4096;
+            o.pin = seed / 2 % 2 ? DF_PIN_OFF : DF_PIN_AUTO;
             o.gpu_jobs = 1 + seed % 4;
             o.emu_check = seed % 3 == 0;
             dfr_emu_trial_use(&trial);

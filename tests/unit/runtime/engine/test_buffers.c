@@ -491,7 +491,7 @@ static void test_faults(void **state)
 /* ---- pinning ---- */
 
 /* Whole pages are pinned, joined to ranges, for the time of the run, unless the platform says that copies are no faster
- * then. If pages cannot be pinned, or are pinned already, copies are made all the same. */
+ * then, or somebody asks for it. If pages cannot be pinned, or are pinned already, copies go through pinned memory. */
 static void test_pinning(void **state)
 {
     struct df_graph *graph = make_graph(true);
@@ -518,7 +518,13 @@ static void test_pinning(void **state)
     memset(memory, 0, 64 * 4096);
     assert_int_equal(run_well(graph, &o).pinned_bytes, 0);
     EXPECT(memory + 2, BYTES, WAVES, expected_join);
+    o.pin = DF_PIN_ON;
+    assert_int_equal(run_well(graph, &o).pinned_bytes, 17 * 4096);
     platform.units[1].registers = DF_REGISTER_YES;
+    o.pin = DF_PIN_OFF;
+    assert_int_equal(run_well(graph, &o).pinned_bytes, 0);
+    o.pin = DF_PIN_AUTO;
+    assert_int_equal(run_well(graph, &o).memories[0].staged_copies, 0);
     assert_int_equal(emu->host_register(memory, 64 * 4096, &error), DF_OK);
     memset(memory, 0, 64 * 4096);
     {
@@ -527,6 +533,7 @@ static void test_pinning(void **state)
         assert_int_equal(df_run_start(graph, &o, &run, &error), DF_OK);
         assert_int_equal(df_run_wait(run, &stats, &error), DF_OK);
         assert_int_equal(stats.pinned_bytes, 0);
+        assert_int_equal(stats.memories[0].staged_copies, 2 * WAVES); /* of the buffers; other tokens are pinned */
     }
     EXPECT(memory + 2, BYTES, WAVES, expected_join);
     EXPECT(memory + 2 + WAVES * K, BYTES, WAVES, expected_bump1);

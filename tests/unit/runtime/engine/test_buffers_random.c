@@ -163,6 +163,7 @@ static void test_random(void **state)
                 o.gpu_mem_bytes = rig_rand(&x) % 2 ? (4 + rig_rand(&x) % 9) * 4096 : 0; /* 1 page a token, 4 a job */
                 struct dfr_emu_trial trial = { .reorder_seed = rig_rand(&x) % 2 ? 1 + x % 1000 : 0 };
                 o.poison = rig_rand(&x) % 4 == 0;
+                o.pin = (int)(rig_rand(&x) % 3);
                 dfr_emu_trial_use(&trial);
                 check(b, o, &x);
                 dfr_emu_trial_use(NULL);

@@ -50,10 +50,38 @@ static void test_random(void **state)
                 o.emu_check = rig_rand(&x) % 4 == 0;
                 o.platform = &platforms[rig_rand(&x) % 2];
                 o.gpu_mem_bytes = rig_rand(&x) % 2 ? (4 + rig_rand(&x) % 9) * PAGE : 0; /* 1 page a token, 4 a job */
+                o.pin = (int)(rig_rand(&x) % 3);
                 rig_check(&r, &o, waves);
             }
         rig_free(&r);
     }
+}
+
+/* Tokens of 1.3 MB in memory that is not pinned: every copy from the host and to it goes through pinned memory, in three
+ * parts; under every policy, with room and without. If the memory is pinned, none does. */
+static void test_not_pinned(void **state)
+{
+    uint64_t staged = 0;
+    struct rig r;
+
+    (void)state;
+    rig_random(&r, 3, 16, 160000, 0);
+    rig_expect(&r, 2);
+    for (int p = 0; p < N_POLICIES; p++)
+        for (int pin = DF_PIN_AUTO; pin <= DF_PIN_OFF; pin++) {
+            struct df_options o = rig_options(policies[p], DF_DEVICE_EMU, 2);
+            struct df_stats stats;
+            const struct df_memory_stats *m = &stats.memories[0];
+            o.waves = 2;
+            o.gpu_mem_bytes = p % 2 ? 5 * 313 * PAGE : 0;
+            o.pin = pin;
+            stats = rig_check(&r, &o, 2);
+            assert_int_equal(m->staged_copies, pin == DF_PIN_OFF ? m->h2d_copies + m->d2h_copies : 0);
+            assert_int_equal(m->staged_bytes, pin == DF_PIN_OFF ? m->h2d_bytes + m->d2h_bytes : 0);
+            staged += m->staged_copies;
+        }
+    assert_true(staged > 0);
+    rig_free(&r);
 }
 
 /* All jobs that can run on the GPU run there. Each input of each job was looked for once. Tokens came or went only for
@@ -100,6 +128,7 @@ static void test_small_memory(void **state)
                 o.inflight = 3;
                 o.gpu_mem_bytes = pages * PAGE;
                 o.emu_check = pages == 4;
+                o.pin = pages == 5 || pages == 12 ? DF_PIN_OFF : DF_PIN_AUTO;
                 stats = rig_check(&r, &o, 4);
                 assert_true(stats.memories[0].peak_bytes <= pages * PAGE);
                 if (!strcmp(policies[p], "all-gpu"))
@@ -268,7 +297,8 @@ static void test_plan_in_small_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random), cmocka_unit_test(test_small_memory), cmocka_unit_test(test_fragments),
+        cmocka_unit_test(test_random), cmocka_unit_test(test_small_memory),
+        cmocka_unit_test(test_not_pinned), cmocka_unit_test(test_fragments),
         cmocka_unit_test(test_many_gpus), cmocka_unit_test(test_plan_is_followed_or_made_again),
         cmocka_unit_test(test_plan_in_small_memory),
     };

@@ -42,7 +42,7 @@ static int teardown(void **state)
     return 0;
 }
 
-#define MAX_WORDS 16
+#define MAX_WORDS 20
 
 /* Words are separated by '|', so that values may hold spaces. */
 static int parse(const char *words, struct dfr_command_line *line, struct df_error *error)
@@ -99,13 +99,14 @@ static void test_options(void **state)
     (void)state;
     struct dfr_command_line line =
         good("--input|a b|--policy=ws|--device|emu|--emu-all|--emu-check=off|--gpu-mem|64 MiB|--workers=3|--inflight|2|"
-             "--gpu-jobs=4|--waves|100");
+             "--gpu-jobs=4|--waves|100|--pin=off");
     assert_string_equal(line.args[5].str, "a b");
     assert_string_equal(line.options.policy, "ws");
     assert_int_equal(line.options.device, DF_DEVICE_EMU);
     assert_int_equal(line.options.emu_all, 1);
     assert_int_equal(line.options.emu_check, 0);
     assert_int_equal(line.options.gpu_mem_bytes, 64 << 20);
+    assert_int_equal(line.options.pin, DF_PIN_OFF);
     assert_int_equal(line.options.workers, 3);
     assert_int_equal(line.options.inflight, 2);
     assert_int_equal(line.options.gpu_jobs, 4);
@@ -176,6 +177,7 @@ static void test_messages(void **state)
     bad("--emu-check=maybe", "--emu-check: 'maybe' is neither on nor off");
     bad("--gpu-mem=lots", "--gpu-mem: 'lots' is not a size; write a number with B, kB, MB, GB, KiB, MiB or GiB, or "
         "bytes alone, at least 4096");
+    bad("--pin=yes", "--pin: 'yes' is neither auto nor on nor off");
     bad("--stats=xml", "--stats: no form 'xml'; there is: json");
     bad("--trace=", "--trace needs the name of a file");
     bad("--log=loud", "--log: no level 'loud'; there are: error, warning, info, debug");
@@ -312,7 +314,7 @@ static struct df_stats *make_stats(void)
         .d2h_copies = 2, .d2h_bytes = 1024, .hits = 7, .hit_bytes = 7 << 20, .misses = 4, .miss_bytes = 2 << 20,
         .prefetches = 2, .prefetch_bytes = 1 << 20, .evictions = 4, .evicted_bytes = 4 << 20, .writebacks = 1,
         .writeback_bytes = 1 << 20, .evict = "belady", .jobs = 5, .replayed = 9,
-        .peer_copies = 7, .peer_bytes = 2048 };
+        .peer_copies = 7, .peer_bytes = 2048, .staged_copies = 3, .staged_bytes = 3 << 10 };
     return s;
 }
 
@@ -343,6 +345,7 @@ static void test_report(void **state)
               "\n"
               "memory       pool       peak     to it      bytes   from it      bytes  jobs  replayed\n"
               "gpu0     64.0 MiB   12.0 MiB         6   3.00 MiB         2   1.00 KiB     5         9\n"
+              "gpu0: 3 copies (3.00 KiB) went through pinned memory, because the host's is not pinned\n"
               "gpu0 sent 7 tokens (2.00 KiB) to other devices directly\n"
               "\n"
               "memory   evict       hits      bytes     misses      bytes      ahead      bytes  evictions      bytes  "
@@ -355,7 +358,7 @@ static void test_report(void **state)
               "{\"name\": \"gpu \\\"0\\\"\", \"jobs\": 3, \"busy_s\": 0.0005}], \"memories\": ["
               "{\"name\": \"gpu0\", \"capacity_bytes\": 67108864, \"peak_bytes\": 12582912, "
               "\"h2d_copies\": 6, \"h2d_bytes\": 3145728, \"d2h_copies\": 2, \"d2h_bytes\": 1024, "
-              "\"peer_copies\": 7, \"peer_bytes\": 2048, \"evictions\": 4, "
+              "\"peer_copies\": 7, \"peer_bytes\": 2048, \"staged_copies\": 3, \"staged_bytes\": 3072, \"evictions\": 4, "
               "\"writebacks\": 1, \"jobs\": 5, \"replayed\": 9, \"evict\": \"belady\", "
               "\"hits\": 7, \"hit_bytes\": 7340032, \"misses\": 4, \"miss_bytes\": 2097152, \"prefetches\": 2, "
               "\"prefetch_bytes\": 1048576, \"evicted_bytes\": 4194304, \"writeback_bytes\": 1048576}]}\n");

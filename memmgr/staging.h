@@ -1,0 +1,42 @@
+/* staging.h - a ring of pinned host memory, through which copies go between a device and plain host memory.
+ *
+ * A device copies pinned memory by itself. Plain memory is copied by the CPU into pinned memory first, or from there
+ * afterwards. A copy goes in parts of one chunk of the ring, so the device copies one part while the CPU copies another.
+ * transfer.c uses a ring for each direction of a device. The probe measures the same ring.
+ *
+ * Words:    a *part* is the piece of a copy that one chunk holds.
+ * Order:    parts are given to one stream and taken back in the order in which they were given.
+ * Memory:   a ring has DFM_STAGING_CHUNKS chunks of DFM_STAGING_CHUNK_BYTES, 4 MiB in all. dfm_staging_create()
+ *           allocates it; nothing allocates later. The device and the host memory of copies are borrowed.
+ * Threads:  the thread that owns the device.
+ * Errors:   those of the device are passed on.
+ */
+#ifndef DFM_STAGING_H
+#define DFM_STAGING_H
+
+#include "runtime/device/device.h"
+
+#define DFM_STAGING_CHUNK_BYTES (UINT64_C(512) << 10)
+#define DFM_STAGING_CHUNKS 8u
+
+struct dfm_staging;
+
+/* For copies of one kind, DFR_COPY_H2D or DFR_COPY_D2H, on one stream. DF_OK with *staging NULL: the system gives no
+ * pinned memory. */
+int dfm_staging_create(struct dfr_device *device, enum dfr_copy kind, uint32_t stream, struct dfm_staging **staging,
+                       struct df_error *error);
+/* After the device's drain. NULL is allowed. */
+void dfm_staging_destroy(struct dfm_staging *staging);
+
+/* Gives the first part of a copy to the stream; *given says how many of its `bytes` that is. 0: every chunk is in use.
+ * To a device: the part was read from `from` when the call returns. To the host: it is at `to` when
+ * dfm_staging_take() has told of it. */
+int dfm_staging_give(struct dfm_staging *staging, void *to, const void *from, uint64_t bytes, uint64_t *given,
+                     struct df_error *error);
+
+/* Takes the oldest part back if the device has copied it: its chunk is free, and its bytes are where they belong. *taken
+ * is their number; 0: the device is not done with it, or there is none. *event is the event after the part, valid until
+ * the next part is given; NULL: there is no part. */
+int dfm_staging_take(struct dfm_staging *staging, uint64_t *taken, struct dfr_event **event, struct df_error *error);
+
+#endif

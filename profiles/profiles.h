@@ -137,11 +137,13 @@ int dfw_known_load(struct dfw_db *db, const struct df_graph *graph, const char *
 
 /* ---- probing ---- */
 
-/* How fast bytes of host memory reach a device, in bytes per second, measured with 16 MiB. 0: not possible here. */
+/* How fast bytes of host memory reach a device, or come from it, in bytes per second, measured with 16 MiB, as a run
+ * copies them: what is pinned was pinned before the first copy. 0: not possible here. */
 struct dfw_paths {
-    double pinned;                      /* from memory that host_alloc gave */
-    double staged;                      /* from ordinary memory: copied into pinned memory, then sent */
-    double registered;                  /* from ordinary memory: pinned in its place, sent, and released again */
+    double pinned;                      /* memory that host_alloc gave */
+    double staged;                      /* ordinary memory, through the ring of memmgr/staging.h */
+    double registered;                  /* ordinary memory that was pinned in its place */
+    double pinning;                     /* pinning it there and undoing that, which a run does once */
 };
 
 struct dfw_probe_options {

@@ -157,7 +157,9 @@ static void print_paths(FILE *out, const char *unit, const char *direction, cons
     if (paths->registered > 0) {
         fputs(", registered ", out);
         print_rate(out, paths->registered);
-        fprintf(out, " (%s is faster)", paths->registered > paths->staged ? "registering" : "staging");
+        fprintf(out, " (%s is faster; registering, once, ", paths->registered > paths->staged ? "registered" : "staged");
+        print_rate(out, paths->pinning);
+        fputc(')', out);
     } else {
         fputs(", registering not supported", out);
     }

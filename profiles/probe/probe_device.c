@@ -1,10 +1,12 @@
 /* probe_device.c - measures one device through the device interface: its links by copies of 64 B to 64 MiB, whether
- * both directions overlap, what a launch costs, and the fastest way to copy memory that is not pinned.
+ * both directions overlap, what a launch costs, and the fastest way to copy memory that no driver gave. Copies are made
+ * as a run makes them. So memory is pinned once, and measured from then on; what pinning takes is measured apart.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "memmgr/staging.h"
 #include "profiles/probe/probe_impl.h"
 #include "runtime/threads/clock.h"
 #include "runtime/base/error.h"
@@ -25,7 +27,8 @@ struct bench {
     /* of the copy that is measured */
     enum dfr_copy kind;
     uint64_t bytes;
-    enum { PATH_PINNED, PATH_STAGED, PATH_REGISTERED } path;
+    enum { PATH_PINNED, PATH_STAGED, PATH_REGISTERED, PATH_PINNING } path;
+    struct dfm_staging *ring;           /* STAGED */
     double done;                        /* progress before the link that is measured now */
     dfw_progress *progress;
     void *progress_arg;
@@ -51,27 +54,45 @@ static int copy_and_wait(struct bench *b, void *host, struct df_error *error)
     return status == DF_OK ? dfr_event_wait(b->device, b->event, DFW_GIVE_UP_S, error) : status;
 }
 
+static int copy_staged(struct bench *b, struct df_error *error)
+{
+    unsigned char *to = b->kind == DFR_COPY_H2D ? b->pool : b->plain;
+    const unsigned char *from = b->kind == DFR_COPY_H2D ? b->plain : b->pool;
+    uint64_t given = 0, taken = 0;
+    int status = DF_OK;
+
+    while (taken < b->bytes && status == DF_OK) {
+        struct dfr_event *event;
+        uint64_t n = 0;
+        if (given < b->bytes)
+            status = dfm_staging_give(b->ring, to + given, from + given, b->bytes - given, &n, error);
+        given += n;
+        if (status != DF_OK || n > 0)
+            continue;
+        status = dfm_staging_take(b->ring, &n, &event, error);
+        taken += n;
+        if (status == DF_OK && n == 0)
+            status = dfr_event_wait(b->device, event, DFW_GIVE_UP_S, error);
+    }
+    return status;
+}
+
+static int pin_and_undo(struct bench *b, struct df_error *error)
+{
+    int status = b->ops->host_register(b->plain, b->bytes, error);
+    if (status == DF_OK)
+        b->ops->host_unregister(b->plain, b->bytes);
+    return status;
+}
+
 /* A callback of the sampler: measures one copy by b->path. */
 static int measure_copy(void *arg, double *seconds, struct df_error *error)
 {
     struct bench *b = arg;
     double begin_s = dfr_clock_s();
-    int status;
-    if (b->path == PATH_REGISTERED) {
-        status = b->ops->host_register(b->plain, b->bytes, error);
-        if (status == DF_OK) {
-            status = copy_and_wait(b, b->plain, error);
-            b->ops->host_unregister(b->plain, b->bytes);
-        }
-    } else if (b->path == PATH_STAGED) {
-        if (b->kind == DFR_COPY_H2D)
-            memcpy(b->pinned, b->plain, b->bytes);
-        status = copy_and_wait(b, b->pinned, error);
-        if (b->kind == DFR_COPY_D2H)
-            memcpy(b->plain, b->pinned, b->bytes);
-    } else {
-        status = copy_and_wait(b, b->pinned, error);
-    }
+    int status = b->path == PATH_STAGED    ? copy_staged(b, error)
+                 : b->path == PATH_PINNING ? pin_and_undo(b, error)
+                                           : copy_and_wait(b, b->path == PATH_PINNED ? b->pinned : b->plain, error);
     *seconds = status == DF_OK && b->path == PATH_PINNED ? dfw_copy_seconds(b->device, b->event, begin_s)
                                                          : dfr_clock_s() - begin_s;
     return status;
@@ -189,11 +210,12 @@ static int probe_launch(struct bench *b, double *launch_s, struct df_error *erro
 
 /* ---- paths of pageable memory ---- */
 
-static int probe_path(struct bench *b, double *bytes_per_s, struct df_error *error)
+static int probe_path(struct bench *b, int path, double *bytes_per_s, struct df_error *error)
 {
     static const struct dfr_sampler_options options = { .goal = 0.02, .min_runs = 3, .max_runs = 20, .max_s = 0.1 };
     struct dfr_sample sample;
     double warm_up;
+    b->path = path;
     int status = measure_copy(b, &warm_up, error);
     if (status == DF_OK)
         status = dfr_sample_until(&options, measure_copy, b, &sample, error);
@@ -202,27 +224,52 @@ static int probe_path(struct bench *b, double *bytes_per_s, struct df_error *err
     return status;
 }
 
+static int probe_staged(struct bench *b, double *bytes_per_s, struct df_error *error)
+{
+    int status = dfm_staging_create(b->device, b->kind, stream_of(b->kind), &b->ring, error);
+    if (status == DF_OK && !b->ring)
+        status = dfr_error(error, DF_E_MEMORY, "%s: no pinned memory to copy through", b->ops->name);
+    if (status == DF_OK)
+        status = probe_path(b, PATH_STAGED, bytes_per_s, error);
+    if (status != DF_OK)
+        b->ops->drain(b->device, NULL);
+    dfm_staging_destroy(b->ring);
+    b->ring = NULL;
+    return status;
+}
+
+/* If pinning is not allowed here (a limit on locked memory), both figures stay 0. */
+static int probe_registered(struct bench *b, struct dfw_paths *found, struct df_error *error)
+{
+    int status;
+    if (probe_path(b, PATH_PINNING, &found->pinning, NULL) != DF_OK ||
+        b->ops->host_register(b->plain, PATH_BYTES, NULL) != DF_OK) {
+        found->pinning = 0;
+        return b->ops->drain(b->device, error);
+    }
+    status = probe_path(b, PATH_REGISTERED, &found->registered, error);
+    if (status != DF_OK)
+        b->ops->drain(b->device, NULL);
+    b->ops->host_unregister(b->plain, PATH_BYTES);
+    return status;
+}
+
 static int probe_paths(struct bench *b, enum dfr_copy kind, struct dfw_paths *paths, struct df_error *error)
 {
     struct dfw_paths found = { 0 };
     b->kind = kind;
     b->bytes = PATH_BYTES;
-    b->path = PATH_PINNED;
-    int status = probe_path(b, &found.pinned, error);
-    b->path = PATH_STAGED;
+    int status = probe_path(b, PATH_PINNED, &found.pinned, error);
     if (status == DF_OK)
-        status = probe_path(b, &found.staged, error);
-    b->path = PATH_REGISTERED;
-    if (status == DF_OK && b->ops->host_register && probe_path(b, &found.registered, NULL) != DF_OK) {
-        found.registered = 0;           /* it is not allowed here (a limit on locked memory), so staging remains */
-        status = b->ops->drain(b->device, error);
-    }
+        status = probe_staged(b, &found.staged, error);
+    if (status == DF_OK && b->ops->host_register)
+        status = probe_registered(b, &found, error);
     if (status == DF_OK)
         *paths = found;
     return status;
 }
 
-/* Whether ordinary memory goes to the device and back faster if it is pinned in its place, or if it is staged. */
+/* Whether ordinary memory goes to the device and back faster if it has been pinned in its place, or if it is staged. */
 static uint32_t which_is_faster(const struct dfw_paths *h2d, const struct dfw_paths *d2h)
 {
     if (h2d->registered <= 0 || d2h->registered <= 0)

@@ -20,8 +20,8 @@
 enum { DF_GPU_JOBS = 2 };               /* one computes; for the other all inputs are brought and the kernel is
                                          * launched */
 
-/* Whether copies of a program's own buffers are faster if these are registered with the driver, which pins them where
- * they lie. */
+/* Whether copies of a program's own buffers are faster if these have been registered with the driver, which pins them
+ * where they lie, or through pinned memory. */
 enum { DF_REGISTER_UNKNOWN, DF_REGISTER_YES, DF_REGISTER_NO };
 
 struct df_link {

@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "memmgr/staging.h"
 #include "profiles/probe/probe_impl.h"
 #include "runtime/emu/back_end.h"
 
@@ -171,6 +173,71 @@ static void the_emulators_link_is_found_again(void **state)
             return;
     }
     fail_msg("%s", why);
+}
+
+/* What the probe does to a device, by its operations. */
+static struct {
+    const struct dfr_device_ops *ops;
+    bool pinned;
+    unsigned pins, copies, most_copies; /* copies since the memory was pinned; the most for which it was pinned once */
+    unsigned chunks[2];                 /* later chunks of staged copies, to the device and from it */
+} watched;
+
+static int watched_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t size,
+                        uint32_t stream, struct df_error *error)
+{
+    watched.copies += watched.pinned;
+    watched.most_copies = watched.copies > watched.most_copies ? watched.copies : watched.most_copies;
+    if (size == DFM_STAGING_CHUNK_BYTES && (kind == DFR_COPY_H2D ? to : from) != watched.ops->pool(device))
+        watched.chunks[kind == DFR_COPY_D2H]++;
+    return watched.ops->copy(device, kind, to, from, size, stream, error);
+}
+
+static int watched_register(void *memory, uint64_t size, struct df_error *error)
+{
+    watched.pinned = true;
+    watched.copies = 0;
+    watched.pins++;
+    usleep(20000);                      /* as long as the copy, or longer */
+    return watched.ops->host_register(memory, size, error);
+}
+
+static void watched_unregister(void *memory, uint64_t size)
+{
+    watched.pinned = false;
+    watched.ops->host_unregister(memory, size);
+}
+
+/* Memory is pinned once for several copies, and pinning is a figure of its own. Staged copies go in chunks. (Whole copies
+ * of that size are between the host and the begin of the pool.) */
+static void copies_are_made_as_a_run_makes_them(void **state)
+{
+    struct df_platform p = { .n_units = 2, .n_classes = 2, .class_names = { "cpu", "gpu" } };
+    struct dfr_device_config config = { .unit = &p.units[1], .pool_bytes = DFW_PROBE_POOL_BYTES, .compute_streams = 1 };
+    struct dfw_paths h2d, d2h;
+    struct dfr_device_ops ops;
+    struct dfr_device *device;
+    struct df_error error = { "" };
+
+    (void)state;
+    p.units[1] = (struct df_unit){ .name = "g", .cls = 1, .workers = 1, .memory_bytes = 256 << 20, .engines = 2,
+                                   .h2d = { 2e9, 1e-6, 0 }, .d2h = { 2e9, 1e-6, 0 } };
+    watched.ops = dfr_device_back_end(DF_DEVICE_EMU);
+    assert_int_equal(watched.ops->open(0, &config, &device, &error), DF_OK);
+    ops = *watched.ops;
+    ops.copy = watched_copy;
+    ops.host_register = watched_register;
+    ops.host_unregister = watched_unregister;
+    device->ops = &ops;
+    if (dfw_probe_device(&ops, device, &p.units[1], &h2d, &d2h, NULL, NULL, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    device->ops = watched.ops;
+    watched.ops->close(device);
+    assert_true(watched.pins > 2 && !watched.pinned);
+    assert_true(watched.most_copies >= 2); /* one to warm up */
+    assert_true(watched.chunks[0] > 30 && watched.chunks[1] > 30);
+    assert_true(h2d.pinning > 0 && d2h.pinning > 0);
+    assert_true(h2d.pinning < (16 << 20) / 20e-3 && d2h.pinning < (16 << 20) / 20e-3);
 }
 
 static void one_engine_is_seen(void **state)
@@ -354,7 +421,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_copies_give_the_link_back), cmocka_unit_test(noise_and_spikes_bend_it_little),
         cmocka_unit_test(what_is_no_link_is_refused),      cmocka_unit_test(the_emulators_link_is_found_again),
-        cmocka_unit_test(one_engine_is_seen),              cmocka_unit_test(a_machine_without_gpu_is_a_platform),
+        cmocka_unit_test(one_engine_is_seen),
+        cmocka_unit_test(copies_are_made_as_a_run_makes_them), cmocka_unit_test(a_machine_without_gpu_is_a_platform),
         cmocka_unit_test(pairs_give_the_units_links),      cmocka_unit_test(islands_are_not_joined),
         cmocka_unit_test(slow_pairs_count_where_they_are_most),
         cmocka_unit_test(the_emulators_peers_are_found_again),

@@ -311,6 +311,7 @@ static void test_calls(void **state)
         begin(&f, kinds[k].policy, kinds[k].device, kinds[k].workers);
         OK(df_session_close(f.session, NULL, &error));
         f.options.cuda_graphs = kinds[k].graphs;
+        f.options.pin = (int)(k % 3);   /* DF_PIN_… */
         OK(df_session_open(f.graph, &f.options, &f.session, &error));
         for (int64_t c = 0; c < (int64_t)(sizeof waves / sizeof *waves); c++) {
             struct arrays *a = malloc(sizeof *a);

@@ -105,6 +105,9 @@ typedef int df_function(struct df_call *call, void *stream, const size_t *dims, 
 struct df_functions {                   /* of one kernel; NULL: this program has no such variant */
     df_function *cpu;
     df_function *gpu;
+    /* Gives the address of a __global__ function, so that a device can be asked for its code: the one that the gpu
+     * variant launches or, if that is not known, another that was compiled with it. NULL: there is none. */
+    const void *(*device)(void);
 };
 
 /* ---- building a graph by hand ---- */
@@ -242,6 +245,7 @@ struct df_planner;
 struct df_options {
     const char *policy;                 /* NULL: the default */
     enum df_device_kind device;
+    uint64_t gpus;                      /* bit i: device i of that kind takes part. 0: all that can run the program */
     int emu_all;                        /* every kernel with a cpu variant may run on the emulated GPU */
     int emu_check;                      /* protect blocks of the emulated GPU; default 1 */
     int cuda_graphs;                    /* DF_GRAPHS_… */

@@ -7,6 +7,7 @@
  *   emit_cuda.c     NAME_gpu.cu
  *   emit_unit.c     the unit of one file of the user's
  *   emit_launch.c   launches of bare __global__ functions
+ *   emit_device.c   addresses of device code
  *
  * Output:   the same input gives the same bytes. The caller checks the FILE for errors.
  */
@@ -59,6 +60,12 @@ void dfc_emit_arguments(FILE *out, const struct dfc_front *front, const struct d
 void dfc_emit_launch(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                      const struct dfl_variant *variant);
 void dfc_emit_launch_prelude(FILE *out);
+/* emit_device.c. Is the gpu variant compiled by nvcc, so that its unit has code for devices? NULL has none. */
+bool dfc_has_device_code(const struct dfl_variant *gpu);
+/* Prints `const void *df_device_NAME(void)`, which gives a __global__ function of the kernel's gpu variant or of its
+ * unit (struct df_functions); and, once in a unit, what such functions need before them. */
+void dfc_emit_device(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code);
+void dfc_emit_device_prelude(FILE *out);
 /* For a function in an object file, where no compiler can ask for its type: prints a prototype by the names of the
  * arguments, and the call. It goes into the main unit. */
 void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,

@@ -88,6 +88,9 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
             emit_variant(out, front, &front->kernels[i], false);
         if (front->kernels[i].gpu && gpu)
             emit_variant(out, front, &front->kernels[i], true);
+        if (gpu && dfc_has_device_code(front->kernels[i].gpu))
+            fprintf(out, "extern const void *df_device_%s(void);\n\n",
+                    df_graph_string(g, g->kernels[front->kernels[i].kernel].name));
     }
     fprintf(out, "static const struct df_functions functions[%u] = {\n", g->n_kernels);
     for (size_t i = 0; i < front->n_kernels; i++) {
@@ -100,6 +103,8 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
             fprintf(out, " .cpu = df_run_%s_cpu%s", name, code->gpu && gpu ? "," : "");
         if (code->gpu && gpu)
             fprintf(out, " .gpu = df_run_%s_gpu", name);
+        if (gpu && dfc_has_device_code(code->gpu))
+            fprintf(out, ", .device = df_device_%s", name);
         fputs(" },\n", out);
     }
     fputs("};\n\n", out);

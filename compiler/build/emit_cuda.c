@@ -10,9 +10,12 @@ void dfc_emit_cuda(FILE *out, const struct dfc_front *front, const char *stem)
             "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
             "#include <string.h>\n\n#include \"%s.df.h\"\n\n",
             stem, stem, stem, stem);
+    dfc_emit_device_prelude(out);
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
-        if (code->gpu && code->gpu->code)
-            dfc_emit_inline(out, front, code, code->gpu, true);
+        if (!code->gpu || !code->gpu->code)
+            continue;
+        dfc_emit_inline(out, front, code, code->gpu, true);
+        dfc_emit_device(out, front, code);
     }
 }

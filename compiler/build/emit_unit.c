@@ -290,7 +290,7 @@ static void emit_single_check(FILE *out, const struct dfc_front *front, const st
 bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const char *path, bool cxx,
                    bool gpu_too)
 {
-    bool prelude = false, launches = false;
+    bool prelude = false, launches = false, device = false;
     char *text = NULL;
     if (!read_text(path, &text)) {
         free(text);
@@ -319,6 +319,12 @@ bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, c
                 emit_target(out, front, code, variant, gpu, cxx);
             else if (cxx)
                 emit_single_check(out, front, code, gpu, path, text);
+            if (!gpu || !dfc_has_device_code(variant))
+                continue;
+            if (!device)
+                dfc_emit_device_prelude(out);
+            device = true;
+            dfc_emit_device(out, front, code);
         }
     }
     free(text);

@@ -8,8 +8,8 @@
  *           selected another.
  * Errors:   CUDA reports what a kernel did wrong at some later call. Such an error ends the context, so every later
  *           call reports it too. faulted() says so from then on.
- * Files:    this one opens and closes a device, and puts errors into words. cuda_machine.c says what GPUs there are
- *           and pins memory; cuda_work.c copies, launches and has events; cuda_graph.c records; cuda_blas.c finds
+ * Files:    this one opens and closes a device, and puts errors into words. cuda_machine.c says what GPUs there are,
+ *           loads the program's code, and pins memory; cuda_work.c copies, launches and has events; cuda_graph.c records; cuda_blas.c finds
  *           cuBLAS.
  */
 #include <stdio.h>
@@ -215,6 +215,7 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .loads_late = true,
     .count = dfr_cuda_count,
     .describe = dfr_cuda_describe,
+    .load = dfr_cuda_load,
     .open = cuda_open,
     .close = cuda_close,
     .pool = cuda_pool,

@@ -1,5 +1,5 @@
 /* cuda_machine.c - what CUDA is asked without an open device: how many GPUs there are, or why there are none; what
- * they are; and host memory that they copy fast.
+ * they are; whether they can run the program; and host memory that they copy fast.
  */
 #include <stdio.h>
 
@@ -65,6 +65,50 @@ int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *err
     snprintf(unit->name, sizeof unit->name, "%.*s", (int)sizeof unit->name - 1, properties->name);
     unit->memory_bytes = (properties->totalGlobalMem - properties->totalGlobalMem / OTHERS_SHARE) & ~(MIB_BYTES - 1);
     return DF_OK;
+}
+
+/* ---- the program's code ---- */
+
+/* These say that there is none for this GPU: neither a binary nor PTX that its driver can compile. */
+static bool lacks_code(cudaError_t status)
+{
+    return status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction ||
+           status == cudaErrorInvalidPtx || status == cudaErrorUnsupportedPtxVersion;
+}
+
+static int no_code(uint32_t index, cudaError_t status, struct df_error *error)
+{
+    struct df_unit unit = { .name = "" };
+    int major = 0, minor = 0;
+    char name[32], doing[200];
+
+    snprintf(name, sizeof name, "cuda%u", index);
+    if (!lacks_code(status))
+        return dfr_cuda_failed(error, name, "loading the program's code", status);
+    (void)cudaGetLastError();
+    (void)dfr_cuda_describe(index, &unit, NULL);
+    (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, (int)index);
+    (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, (int)index);
+    snprintf(doing, sizeof doing,
+             "the program has no code for it (%s, sm_%d%d; dfc --nvcc-flags=-arch=sm_%d%d makes some, if nvcc knows it)",
+             unit.name, major, minor, major, minor);
+    return dfr_cuda_failed(error, name, doing, status);
+}
+
+/* Asking for a function's attributes loads it. Otherwise its first launch would: CUDA loads lazily. */
+int dfr_cuda_load(uint32_t index, const struct df_functions *functions, uint32_t n, struct df_error *error)
+{
+    struct cudaFuncAttributes attributes;
+    cudaError_t status = cudaSetDevice((int)index);
+    char name[32];
+
+    snprintf(name, sizeof name, "cuda%u", index);
+    if (status != cudaSuccess)
+        return dfr_cuda_failed(error, name, "selecting it", status);
+    for (uint32_t k = 0; k < n && status == cudaSuccess; k++)
+        if (functions[k].device != NULL)
+            status = cudaFuncGetAttributes(&attributes, functions[k].device());
+    return status == cudaSuccess ? DF_OK : no_code(index, status, error);
 }
 
 int dfr_cuda_bus_id(uint32_t index, char *text, size_t size, struct df_error *error)

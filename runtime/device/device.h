@@ -1,9 +1,9 @@
 /* device.h - what every device can do. The memory manager and the workers need this of a device, and nothing else:
  * memory, copies, launches, stream order, events.
  *
- * Room:     runtime/device/ has this interface, the wait for one event, and the rule that finds how many jobs a device
- *           has in flight. It knows the platform, and no back end: a back end is a room above this one and one line in
- *           the table of runtime/emu/back_end.c.
+ * Room:     runtime/device/ has this interface, the choice of the devices that take part, the wait for one event, and
+ *           the rule that finds how many jobs a device has in flight. It knows the platform, and no back end: a back end
+ *           is a room above this one and one line in the table of runtime/emu/back_end.c.
  * Words:    A *stream* is a queue of copies and launches that are executed in order; streams run beside each other. An
  *           *event* is a mark in a stream. It is complete when all that was enqueued before it is done.
  * Streams:  Each device has DFR_STREAM_H2D, DFR_STREAM_D2H, DFR_STREAM_PEER for what it sends to other devices, and
@@ -80,6 +80,9 @@ struct dfr_device_ops {
     /* Writes name and memory of device `index` into *unit; links are left as they are. The memory is what a run may
      * take. So it is what a probe stores and what a plan is made for. */
     int (*describe)(uint32_t index, struct df_unit *unit, struct df_error *error);
+    /* Loads the program's code to device `index`: of the n kernels' functions those that `device` gives. DF_E_DEVICE:
+     * the device cannot be used, or there is no code for it. NULL: every device can run the program. */
+    int (*load)(uint32_t index, const struct df_functions *functions, uint32_t n, struct df_error *error);
     int (*open)(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
                 struct df_error *error);
     void (*close)(struct dfr_device *device);

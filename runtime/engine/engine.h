@@ -212,6 +212,7 @@ struct dfr_run_threads {                /* the workers, and how they meet */
 
 struct dfr_run_devices {                /* all NULL and 0 in a run without devices */
     const struct dfr_device_ops *ops;   /* NULL: no devices */
+    uint32_t number[DF_MAX_UNITS];      /* by unit: which of the back end's devices it is */
     uint64_t limit_bytes[DF_MAX_UNITS]; /* by unit: memory that may be used */
     struct dfr_room rooms[DF_MAX_UNITS];/* by unit: what of it will be used, and for what */
     uint32_t jobs;                      /* jobs launched at a time on a GPU, at most */

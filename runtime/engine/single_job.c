@@ -111,7 +111,7 @@ static int open_device(struct dfr_single_gpu *gpu, uint64_t pool_bytes, struct d
     if (gpu->pool_bytes < ALIGNMENT)
         gpu->pool_bytes = ALIGNMENT;
     config.pool_bytes = gpu->pool_bytes;
-    return gpu->ops->open(0, &config, &gpu->device, error);
+    return gpu->ops->open(gpu->run->devices.number[1], &config, &gpu->device, error);
 }
 
 int dfr_single_gpu_open(struct df_run *run, const struct dfr_device_ops *ops, uint64_t pool_bytes,
@@ -126,7 +126,7 @@ int dfr_single_gpu_open(struct df_run *run, const struct dfr_device_ops *ops, ui
     gpu->ops = ops;
     gpu->unit = (struct df_unit){ .cls = DF_CLASS_GPU, .workers = 1, .engines = 2, .h2d = { .bytes_per_s = INFINITY },
                                   .d2h = { .bytes_per_s = INFINITY } };
-    status = allocate(gpu) ? ops->describe(0, &gpu->unit, error) : dfr_error_memory(error);
+    status = allocate(gpu) ? ops->describe(run->devices.number[1], &gpu->unit, error) : dfr_error_memory(error);
     if (status == DF_OK)
         status = open_device(gpu, pool_bytes, error);
     if (status == DF_OK)

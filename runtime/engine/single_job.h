@@ -2,8 +2,8 @@
  * (runtime/measure/) and --check=variants (runtime/inspect/check_variants.c) run jobs in this way.
  *
  * Words:    A *single GPU* is a device that its owner has opened for this purpose. It runs one job at a time.
- * Run:      the run that is passed here need not have been started. Only its graph, its options and memory.scalars are
- *           used.
+ * Run:      the run that is passed here need not have been started. Only its graph, its options, memory.scalars and
+ *           devices.number[1] are used.
  * Layout:   the ports of the job lie one after the other from the start of the pool. Behind an inout port lies a copy
  *           of its input, from which each launch restores it within the device. One stream does everything, so the
  *           order of commands needs no event but the last.
@@ -32,7 +32,7 @@ void dfr_single_call(struct df_run *run, const struct dfr_single_job *job, struc
 int dfr_single_outcome(const struct df_run *run, const struct dfr_single_job *job, const struct df_call *call,
                        struct df_error *error);
 
-/* Opens the back end's first device. Its pool has pool_bytes, or as many as the device and --gpu-mem allow if that is
+/* Opens the back end's device devices.number[1]. Its pool has pool_bytes, or as many as the device and --gpu-mem allow if that is
  * less. */
 int dfr_single_gpu_open(struct df_run *run, const struct dfr_device_ops *ops, uint64_t pool_bytes,
                         struct dfr_single_gpu **gpu, struct df_error *error);

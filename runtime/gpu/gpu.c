@@ -119,7 +119,7 @@ static int open_device(struct dfr_gpu *gpu, struct df_error *error)
         .wakeup_arg = &run->threads.wakes[gpu->unit],
     };
     gpu->origin_s = run->rehearsal ? 0 : dfr_clock_s();
-    return run->devices.ops->open(gpu->unit - 1, &config, &gpu->device, error);
+    return run->devices.ops->open(run->devices.number[gpu->unit], &config, &gpu->device, error);
 }
 
 static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *error)

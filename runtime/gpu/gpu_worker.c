@@ -397,8 +397,9 @@ static void bind_near(const struct dfr_gpu *gpu)
 {
     const struct dfr_device_ops *ops = gpu->device->ops;
     char bus_id[32];
+    uint32_t number = gpu->run->devices.number[gpu->unit];
 
-    if (ops->bus_id && ops->bus_id(gpu->unit - 1, bus_id, sizeof bus_id, NULL) == DF_OK && dfr_bind_near(bus_id))
+    if (ops->bus_id && ops->bus_id(number, bus_id, sizeof bus_id, NULL) == DF_OK && dfr_bind_near(bus_id))
         dfr_log(gpu->run, DF_LOG_INFO, "%s: its worker runs on the cores near %s",
                 gpu->run->machine.platform.units[gpu->unit].name, bus_id);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/device/can_run.h"
+#include "runtime/device/devices.h"
 #include "runtime/engine/buffers.h"
 #include "runtime/inspect/differ.h"
 #include "runtime/base/error.h"
@@ -35,7 +36,7 @@ int dfr_check_find(struct df_run *run, struct df_error *error)
     struct df_error reason = { "" };
     const struct dfr_device_ops *ops = kind == DF_DEVICE_NONE ? NULL : dfr_device_back_end(kind);
 
-    if (!ops || ops->count(&reason) == 0)
+    if (!ops || dfr_devices_first(ops, &run->options, run->graph, &run->devices.number[1], &reason) != DF_OK)
         return dfr_error(error, DF_E_DEVICE, "--check=variants: there is no device to run gpu variants on%s%s",
                          reason.text[0] ? ": " : "", reason.text);
     run->devices.check_ops = ops;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/device/can_run.h"
+#include "runtime/device/devices.h"
 #include "runtime/threads/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/emu/back_end.h"
@@ -315,13 +316,14 @@ int dfr_measure_report_flow(struct dfr_measure *m, bool all, struct df_error *er
 /* ---- set up ---- */
 
 /* The back end that was asked for. *ops NULL: there is none, and none is demanded. */
-static int find_device(const struct df_options *options, const struct dfr_device_ops **ops, struct df_error *error)
+static int find_device(const struct df_graph *graph, const struct df_options *options,
+                       const struct dfr_device_ops **ops, uint32_t *number, struct df_error *error)
 {
     struct df_error why = { "" };
     *ops = dfr_device_back_end(options->device);
-    if (*ops && (*ops)->count(&why) > 0)
+    if (*ops && dfr_devices_first(*ops, options, graph, number, &why) == DF_OK)
         return DF_OK;
-    if (options->device == DF_DEVICE_CUDA)
+    if (options->device == DF_DEVICE_CUDA || options->gpus)
         return dfr_error(error, DF_E_DEVICE, "no CUDA device: %s",
                          *ops ? why.text : "this program was linked without CUDA");
     *ops = NULL;
@@ -390,7 +392,8 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
     const struct dfr_device_ops *ops;
     if (!graph->functions)
         return dfr_error(error, DF_E_ARGUMENT, "a graph of costs alone has nothing to measure");
-    int status = find_device(options, &ops, error);
+    uint32_t number = 0;
+    int status = find_device(graph, options, &ops, &number, error);
     if (status != DF_OK)
         return status;
     struct dfr_measure *m = aligned_alloc(_Alignof(struct dfr_measure), sizeof *m);
@@ -400,6 +403,7 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
     m->graph = m->run.graph = graph;
     m->options = options;
     m->run.options = *options;
+    m->run.devices.number[1] = number;
     m->sampler = *sampler;
     m->emulated = ops && ops->runs_cpu_code;
     if (loaded)

@@ -18,7 +18,7 @@
 #include "runtime/graph/graph.h"
 
 /* The most that --inflight and --gpu-jobs take, for dfc's commands too. */
-enum { DFR_MAX_INFLIGHT = 1000000, DFR_MAX_GPU_JOBS = 1024 };
+enum { DFR_MAX_INFLIGHT = 1000000, DFR_MAX_GPU_JOBS = 1024, DFR_MAX_GPU_NUMBER = 63 };
 
 enum dfr_stats_form { DFR_STATS_NONE, DFR_STATS_TEXT, DFR_STATS_JSON };
 

@@ -1,4 +1,6 @@
 /* args_device.c - the options that say which devices a run has and what they may use. */
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/program/args_impl.h"
@@ -54,6 +56,29 @@ static int set_gpu_mem(struct dfr_command_line *line, const char *name, const ch
                      "least %d", name, text, DFR_LEAST_BYTES);
 }
 
+static int set_gpus(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    uint64_t gpus = 0;
+    for (const char *at = text;; at++) {
+        char *end;
+        unsigned long number = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
+        if (!isdigit((unsigned char)*at) || (*end && *end != ','))
+            return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is not a list of device numbers; write them with commas, "
+                                                   "as in 0,2", name, text);
+        if (number > DFR_MAX_GPU_NUMBER)
+            return dfr_error(error, DF_E_ARGUMENT, "--%s: %.*s is not between 0 and %d", name, (int)(end - at), at,
+                             DFR_MAX_GPU_NUMBER);
+        if (gpus >> number & 1)
+            return dfr_error(error, DF_E_ARGUMENT, "--%s: device %lu is named twice", name, number);
+        gpus |= UINT64_C(1) << number;
+        at = end;
+        if (!*at)
+            break;
+    }
+    line->options.gpus = gpus;
+    return DF_OK;
+}
+
 static int set_evict(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     if (dfr_parse_evict(text, &line->options.evict))
@@ -73,6 +98,9 @@ int dfr_devices_together(const struct df_options *o, struct df_error *error)
 {
     if (o->learn && o->device == DF_DEVICE_SIM)
         return dfr_error(error, DF_E_ARGUMENT, "--learn: nothing is measured in the virtual time of --device=sim");
+    if (o->gpus && (o->device == DF_DEVICE_NONE || o->device == DF_DEVICE_SIM || o->rehearse != 0))
+        return dfr_error(error, DF_E_ARGUMENT, "--gpus: no device is opened with --%s",
+                         o->rehearse != 0 ? "rehearse" : o->device == DF_DEVICE_SIM ? "device=sim" : "device=none");
     const struct dfr_policy *policy = o->policy ? dfr_policy_find(o->policy, error) : NULL;
     bool wanted;
     if (policy && dfr_next_use_wanted(o->evict, policy, &wanted, error) != DF_OK)
@@ -83,6 +111,8 @@ int dfr_devices_together(const struct df_options *o, struct df_error *error)
 const struct dfr_option dfr_options_device[] = {
     { "device", "KIND", "auto (cuda if there is a GPU), none, emu (emulated on the host), cuda, sim (virtual time)",
       set_device, 0 },
+    { "gpus", "LIST", "the numbers of the GPUs to use, from 0, as in 0,2; of those that CUDA_VISIBLE_DEVICES leaves, if it "
+      "is set (default: all that have code in this program)", set_gpus, 0 },
     { "gpu-mem", "SIZE", "memory to use of each GPU, as in 64MiB (default: all that it has)", set_gpu_mem, 0 },
     { "evict", "auto|lru|belady", "what leaves a GPU's memory if room is needed: what was used longest ago "
       "(lru), or what is needed again last (belady; auto: belady if the policy knows that, else lru)", set_evict, 0 },

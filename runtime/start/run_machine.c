@@ -10,6 +10,7 @@
 
 #include "runtime/threads/bind.h"
 #include "runtime/base/error.h"
+#include "runtime/device/devices.h"
 #include "runtime/emu/back_end.h"
 #include "runtime/engine/log.h"
 #include "runtime/policy/policy_default.h"
@@ -38,31 +39,52 @@ static const struct df_unit *described_gpu(const struct df_platform *p, uint32_t
     return last;                        /* a device beyond those described counts as like the last one */
 }
 
+/* Chooses from the devices that are there, and gives them their units. */
+static int choose_devices(struct df_run *run, uint32_t present, struct dfr_devices *chosen, struct df_error *error)
+{
+    int status = dfr_devices_choose(run->devices.ops, &run->options, run->graph, present, DF_MAX_UNITS - 1, chosen,
+                                    error);
+
+    if (status != DF_OK)
+        return status;
+    run->machine.n_gpus = chosen->n;
+    for (uint32_t i = 0; i < chosen->n; i++)
+        run->devices.number[i + 1] = chosen->number[i];
+    if (chosen->n > 0 && chosen->n_left_out > 0)
+        dfr_log(run, DF_LOG_INFO, "%u of %u devices left out; the last: %s", chosen->n_left_out, present,
+                chosen->left_out.text);
+    return DF_OK;
+}
+
 /* Finds the back end, and how many of its devices take part; 0: none. */
 static int find_devices(struct df_run *run, const struct df_platform *described, struct df_error *error)
 {
     enum df_device_kind kind = run->options.device;
-    struct df_error reason = { "" };
+    bool optional = kind == DF_DEVICE_AUTO && run->options.gpus == 0;
+    struct dfr_devices chosen = { 0 };
+    uint32_t present;
+    int status = DF_OK;
 
     run->machine.n_gpus = 0;
     if (kind == DF_DEVICE_NONE)
         return DF_OK;
     run->devices.ops = dfr_device_back_end(kind);
     if (!run->devices.ops)
-        return kind == DF_DEVICE_AUTO
-                   ? DF_OK
-                   : dfr_error(error, DF_E_DEVICE, "no CUDA device: this program was linked without CUDA");
-    run->machine.n_gpus = run->devices.ops->count(&reason);
-    if (run->machine.n_gpus == 0 && kind != DF_DEVICE_AUTO)
-        return dfr_error(error, DF_E_DEVICE, "no %s device: %s", run->devices.ops->name,
-                         reason.text[0] ? reason.text : "none was found");
-    /* Said aloud, so that a driver that is too old, say, is not found out by the time that the run takes. */
-    if (run->machine.n_gpus == 0)
-        dfr_log(run, DF_LOG_INFO, "runs on the CPU alone: %s", reason.text);
+        return optional ? DF_OK
+                        : dfr_error(error, DF_E_DEVICE, "no CUDA device: this program was linked without CUDA");
+    present = run->devices.ops->count(&chosen.left_out);
     if (kind == DF_DEVICE_EMU && described_gpus(described) > 1)
-        run->machine.n_gpus = described_gpus(described);
-    if (run->machine.n_gpus > DF_MAX_UNITS - 1)
-        run->machine.n_gpus = DF_MAX_UNITS - 1;
+        present = described_gpus(described);
+    if (present > 0)
+        status = choose_devices(run, present, &chosen, error);
+    if (status != DF_OK || run->machine.n_gpus > 0)
+        return status;
+    if (!optional)
+        return dfr_error(error, DF_E_DEVICE, "no %s device: %s", run->devices.ops->name,
+                         chosen.left_out.text[0] ? chosen.left_out.text : "none was found");
+    /* Said aloud, so that a driver that is too old, say, is not found out by the time that the run takes. A GPU that is
+     * there and cannot be used is a surprise, so it is a warning. */
+    dfr_log(run, present > 0 ? DF_LOG_WARNING : DF_LOG_INFO, "runs on the CPU alone: %s", chosen.left_out.text);
     return DF_OK;
 }
 
@@ -71,7 +93,7 @@ static int find_devices(struct df_run *run, const struct df_platform *described,
 static int describe_gpu(struct df_run *run, const struct df_platform *described, uint32_t u, struct df_error *error)
 {
     struct df_unit *unit = &run->machine.platform.units[u];
-    const struct df_unit *like = described_gpu(described, u - 1);
+    const struct df_unit *like = described_gpu(described, run->devices.number[u]);
 
     if (like) {
         *unit = *like;
@@ -80,7 +102,7 @@ static int describe_gpu(struct df_run *run, const struct df_platform *described,
     }
     unit->cls = DF_CLASS_GPU;
     unit->workers = 1;
-    return run->devices.ops->describe(u - 1, unit, error);
+    return run->devices.ops->describe(run->devices.number[u], unit, error);
 }
 
 static uint32_t choose_workers(const struct df_run *run)

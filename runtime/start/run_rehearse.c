@@ -80,6 +80,7 @@ int dfr_rehearse_machine(struct df_run *run, const struct df_platform *described
                              (unsigned)p->units[u].workers);
         if (limit && (*bytes == 0 || limit < *bytes))
             *bytes = limit;
+        run->devices.number[u] = u - 1;
         run->devices.ops->describe(u - 1, &p->units[u], error);
         run->devices.limit_bytes[u] = *bytes;
     }

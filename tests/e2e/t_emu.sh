@@ -34,3 +34,21 @@ expect sync-fails 1 "node 'main/work(#[0-9])?', wave 0: emu0.*late-launch 1" env
 DF_EMU_TRIAL=fail=late-launch:1 ./pair --device=emu --policy=all-gpu --gpu-jobs=2 --sync-kernels 2>err
 if grep -q '^ran' err; then fail sync-stops-there "$(cat err)"; else pass sync-stops-there; fi
 expect sync-runs 0 '^ran 2' ./pair --device=emu --policy=all-gpu --sync-kernels
+
+# --gpus: of the platform's GPUs, those that are named, each with its own memory.
+cat >three.platform <<'EOT'
+platform three {
+    cpu host { workers = 2; }
+    gpu a { memory = 1 MiB; h2d = 6 GB/s, 10 us; d2h = 6 GB/s, 10 us; }
+    gpu b { memory = 8 KiB; h2d = 6 GB/s, 10 us; d2h = 6 GB/s, 10 us; }
+    gpu c { memory = 1 MiB; h2d = 6 GB/s, 10 us; d2h = 6 GB/s, 10 us; }
+}
+EOT
+expect gpus-all 0 'emu2' ./pair --device=emu --platform=three.platform --policy=eager --stats
+./pair --device=emu --platform=three.platform --policy=eager --gpus=2,0 --stats=json 2>stats >/dev/null
+if grep -q emu0 stats && grep -q emu2 stats && ! grep -q emu1 stats; then pass gpus-two; else fail gpus-two "$(cat stats)"; fi
+expect gpus-own-memory 0 '^pair: emu1: 8192 bytes for up to' ./pair --device=emu --platform=three.platform --policy=eager --gpus=1 --log=info
+expect gpus-too-many 1 'error: there is no emu device 3: there are 3, from 0 to 2' ./pair --device=emu --platform=three.platform --gpus=0,3
+expect gpus-only-one 1 'error: there is no emu device 1, only device 0' ./pair --device=emu --gpus=1
+expect gpus-list 2 "error: --gpus: 'all' is not a list of device numbers" ./pair --device=emu --gpus=all
+expect gpus-demanded 1 'error: no (cuda|CUDA) device: ' env CUDA_VISIBLE_DEVICES= ./pair --gpus=0

@@ -238,6 +238,8 @@ void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed)
     memset(mock.peers, 0, sizeof mock.peers);
     mock.no_peers = false;
     memset(mock.busy, 0, sizeof mock.busy);
+    memset(mock.no_code, 0, sizeof mock.no_code);
+    memset(mock.loads, 0, sizeof mock.loads);
     pthread_mutex_unlock(&mock.lock);
     (void)cudaGetLastError();
 }
@@ -274,6 +276,16 @@ bool mock_peers(int from, int to)
 void mock_busy(int device)
 {
     mock.busy[device] = true;
+}
+
+void mock_no_code(int device)
+{
+    mock.no_code[device] = true;
+}
+
+uint64_t mock_loads(int device)
+{
+    return read_locked(&mock.loads[device]);
 }
 
 void mock_no_peers(void)

@@ -185,6 +185,17 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     return leave(status);
 }
 
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function)
+{
+    cudaError_t status = enter(__func__, here());
+    TRY(function, cudaErrorInvalidDeviceFunction);
+    TRY(!mock.no_code[current], cudaErrorNoKernelImageForDevice);
+    memset(attributes, 0, sizeof *attributes);
+    if (status == cudaSuccess)
+        mock.loads[current]++;
+    return leave(status);
+}
+
 cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device)
 {
     cudaError_t status = enter(__func__, -1);
@@ -228,6 +239,7 @@ const char *cudaGetErrorName(cudaError_t error)
     case cudaErrorDevicesUnavailable: return "cudaErrorDevicesUnavailable";
     case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
     case cudaErrorStreamCaptureUnsupported: return "cudaErrorStreamCaptureUnsupported";
+    case cudaErrorNoKernelImageForDevice: return "cudaErrorNoKernelImageForDevice";
     case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
     default: return "cudaErrorUnknown";
     }

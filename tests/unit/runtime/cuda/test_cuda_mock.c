@@ -87,6 +87,11 @@ static int launches(struct df_call *call, void *stream, const size_t *dims, void
     return DF_OK;
 }
 
+static const void *device_code(void)
+{
+    return &ops;                        /* stands for a __global__ function */
+}
+
 /* The rig's gpu variants become launches; those that do nothing else are told to the runtime. */
 static void use_launches(struct rig *r)
 {
@@ -94,6 +99,7 @@ static void use_launches(struct rig *r)
     struct df_functions *functions = (struct df_functions *)r->graph->functions;
     for (uint32_t k = 0; k < RIG_KERNELS; k++) {
         functions[k].gpu = launches;
+        functions[k].device = device_code;
         if (k != RIG_SOURCE && k != RIG_SINK && k != RIG_ORDERED && !(k == RIG_SPLIT && misbehaves != WELL))
             kernels[k].traits |= DF_LAUNCH;
     }
@@ -367,6 +373,128 @@ static void test_no_gpu(void **state)
     assert_int_equal(ops->open(0, &config, &device, &error), DF_E_MEMORY);
     assert_non_null(strstr(error.text, "128.0 MiB, while 64.0 of 64.0 MiB are free (--gpu-mem takes less)"));
     assert_nothing_left();
+}
+
+/* Runs the rig with what is written to stderr in said. */
+static int run_and_listen(struct rig *r, const struct df_options *o, struct df_stats *stats, char *said, size_t size,
+                          struct df_error *error)
+{
+    FILE *file = tmpfile();
+    int kept = dup(STDERR_FILENO), status;
+    size_t n;
+
+    assert_true(file && kept >= 0);
+    fflush(stderr);
+    dup2(fileno(file), STDERR_FILENO);
+    status = rig_run(r, o, stats, error);
+    fflush(stderr);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    rewind(file);
+    n = fread(said, 1, size - 1, file);
+    said[n] = 0;
+    fclose(file);
+    return status;
+}
+
+static void assert_has(const char *text, const char *expected)
+{
+    if (!strstr(text, expected))
+        fail_msg("'%s' is not in '%s'", expected, text);
+}
+
+/* A GPU for which the program was not compiled gets no work. If nothing else was asked for, the CPU does it, and the run
+ * says why. */
+static void test_no_code(void **state)
+{
+    static const char why[] = "cuda0: the program has no code for it (Mock GPU 0, sm_61; dfc --nvcc-flags=-arch=sm_61 ";
+    static struct df_stats stats;
+    struct df_error error = { "" };
+    struct rig r;
+    char said[1024];
+
+    (void)state;
+    need_mock();
+    make_chain(&r, 12);
+    mock_no_code(0);
+    struct df_options o = options_of("dmda");
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_DEVICE);
+    assert_has(error.text, "no cuda device: cuda0: the program has no code for it (");
+    assert_has(error.text, "cudaErrorNoKernelImageForDevice");
+    o.device = DF_DEVICE_AUTO;
+    o.log_level = DF_LOG_WARNING;
+    assert_int_equal(run_and_listen(&r, &o, &stats, said, sizeof said, &error), DF_OK);
+    assert_has(said, "warning: runs on the CPU alone: ");
+    assert_has(said, why);
+    assert_true(rig_same(&r, WAVES));
+    assert_int_equal(stats.n_memories, 0);
+    o.check_variants = 1;
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_DEVICE);
+    assert_has(error.text, "--check=variants: there is no device to run gpu variants on: cuda0: the program has no code ");
+
+    mock_begin(2, MEMORY, 1);
+    mock_no_code(0);
+    o = options_of("all-gpu");
+    o.log_level = DF_LOG_INFO;
+    assert_int_equal(run_and_listen(&r, &o, &stats, said, sizeof said, &error), DF_OK);
+    assert_has(said, ": 1 of 2 devices left out; the last: ");
+    assert_has(said, why);
+    assert_true(rig_same(&r, WAVES));
+    assert_int_equal(stats.n_memories, 1);
+    assert_string_equal(stats.memories[0].name, "Mock GPU 1");
+    assert_int_equal(mock_loads(1), RIG_KERNELS);
+    assert_nothing_left();
+    o.gpus = 1;
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_DEVICE);
+    assert_has(error.text, why);
+    rig_free(&r);
+}
+
+/* --gpus: of four, two. Nothing is asked of the others, and nothing is allocated there. */
+static void test_named_gpus(void **state)
+{
+    static struct df_stats stats;
+    struct df_error error = { "" };
+    struct df_platform linked;
+    struct rig r;
+
+    (void)state;
+    need_mock();
+    df_platform_default(&linked, 4);
+    for (uint32_t u = 1; u <= 4; u++)
+        linked.units[u].peer = (struct df_link){ 1e10, 1e-6, 0 };
+    mock_begin(4, MEMORY, 3);
+    mock_busy(0);
+    mock_busy(2);
+    rig_random(&r, 3, 40, 100, 0);
+    use_launches(&r);
+    rig_expect(&r, WAVES);
+    struct df_options o = options_of("eager");
+    o.platform = &linked;
+    o.gpus = 1 << 1 | 1 << 3;
+    if (rig_run(&r, &o, &stats, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    assert_true(rig_same(&r, WAVES));
+    assert_int_equal(stats.n_memories, 2);
+    assert_string_equal(stats.memories[0].name, "Mock GPU 1");
+    assert_string_equal(stats.memories[1].name, "Mock GPU 3");
+    assert_true(mock_peers(1, 3) && mock_peers(3, 1));
+    assert_nothing_left();
+    o.gpus = 0;                         /* those that another process has for itself are left out */
+    if (rig_run(&r, &o, &stats, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(stats.n_memories, 2);
+    o.gpus = 1 << 2;
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_DEVICE);
+    assert_has(error.text, "cuda2: selecting it: ");
+    o.gpus = 1 << 4;
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_DEVICE);
+    assert_has(error.text, "there is no cuda device 4: there are 4, from 0 to 3");
+    o.check_variants = 1;
+    o.gpus = 1 << 3;
+    rig_check(&r, &o, WAVES);
+    assert_int_equal(mock_loads(0) + mock_loads(2), 0);
+    rig_free(&r);
 }
 
 /* ---- trouble ---- */
@@ -808,6 +936,7 @@ int main(void)
         cmocka_unit_test_setup(test_looked_into, set_up),
         cmocka_unit_test_setup(test_no_gpu, set_up),
         cmocka_unit_test_setup(test_plan_is_for_this_machine, set_up),
+        cmocka_unit_test_setup(test_no_code, set_up),       cmocka_unit_test_setup(test_named_gpus, set_up),
         cmocka_unit_test_setup(test_capture_beside_others, set_up),
         cmocka_unit_test_setup(test_one_blas_handle, set_up), cmocka_unit_test_setup(test_no_room_for_blas, set_up),
         cmocka_unit_test_setup(test_other_gpu_selected, set_up),

@@ -33,7 +33,7 @@ static int nothing(struct df_call *call, void *stream, const size_t *dims, void 
     return DF_OK;
 }
 
-static const struct df_functions functions[] = { { nothing, NULL }, { nothing, nothing } };
+static const struct df_functions functions[] = { { .cpu = nothing }, { .cpu = nothing, .gpu = nothing } };
 
 static void add_node(struct df_builder *b, struct df_node_desc desc, uint64_t k, uint32_t *node)
 {
@@ -51,10 +51,10 @@ static struct df_graph *make_graph(void)
                                                                           { "t", DF_TMP, DF_U8, 1 } };
     const struct df_scalar_desc scalars[] = { { "seed", DF_S_I32 }, { "how", DF_S_STR } };
     const struct df_kernel_desc source = {
-        "source", 1, dims, 1, &out, 2, scalars, 0, { nothing, NULL }, { 0, 0, 0, 0 }
+        "source", 1, dims, 1, &out, 2, scalars, 0, { .cpu = nothing }, { 0, 0, 0, 0 }
     };
-    const struct df_kernel_desc change = { "change",      1, dims, 2, bump, 0, NULL, DF_ORDERED, { nothing, nothing },
-                                           { 0, 0, 0, 0 } };
+    const struct df_kernel_desc change = { "change",      1, dims, 2, bump, 0, NULL, DF_ORDERED,
+                                           { .cpu = nothing, .gpu = nothing }, { 0, 0, 0, 0 } };
     const struct df_kernel_info info = { "graph.df", 7, 5, 1, { 0x1234, 0 } };
     const uint64_t code[] = { DF_X_ARG, 0, DF_X_INT, 1, DF_X_ADD };
     const int32_t index = -3;

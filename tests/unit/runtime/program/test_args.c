@@ -119,6 +119,12 @@ static void test_options(void **state)
     assert_string_equal(line.options.trace_path, "t.json");
     assert_int_equal(line.options.log_level, DF_LOG_DEBUG);
     dfr_args_free(&line);
+    line = good("--input=x|--gpus=63,0,2");
+    assert_true(line.options.gpus == (UINT64_C(1) << 63 | 5));
+    dfr_args_free(&line);
+    line = good("--input=x|--gpus=1");
+    assert_true(line.options.gpus == 2);
+    dfr_args_free(&line);
     line = good("--input=x|--stats");
     assert_int_equal(line.stats, DFR_STATS_TEXT);
     dfr_args_free(&line);
@@ -178,6 +184,17 @@ static void test_messages(void **state)
     bad("--gpu-mem=lots", "--gpu-mem: 'lots' is not a size; write a number with B, kB, MB, GB, KiB, MiB or GiB, or "
         "bytes alone, at least 4096");
     bad("--pin=yes", "--pin: 'yes' is neither auto nor on nor off");
+    bad("--gpus=", "--gpus: '' is not a list of device numbers; write them with commas, as in 0,2");
+    bad("--gpus=0,,2", "--gpus: '0,,2' is not a list of device numbers; write them with commas, as in 0,2");
+    bad("--gpus=0,", "--gpus: '0,' is not a list of device numbers; write them with commas, as in 0,2");
+    bad("--gpus=0-2", "--gpus: '0-2' is not a list of device numbers; write them with commas, as in 0,2");
+    bad("--gpus=-1", "--gpus: '-1' is not a list of device numbers; write them with commas, as in 0,2");
+    bad("--gpus=0,64", "--gpus: 64 is not between 0 and 63");
+    bad("--gpus=99999999999999999999", "--gpus: 99999999999999999999 is not between 0 and 63");
+    bad("--gpus=1,2,1", "--gpus: device 1 is named twice");
+    bad("--gpus=0|--device=none", "--gpus: no device is opened with --device=none");
+    bad("--gpus=0|--device=sim", "--gpus: no device is opened with --device=sim");
+    bad("--gpus=0|--rehearse", "--gpus: no device is opened with --rehearse");
     bad("--stats=xml", "--stats: no form 'xml'; there is: json");
     bad("--trace=", "--trace needs the name of a file");
     bad("--log=loud", "--log: no level 'loud'; there are: error, warning, info, debug");

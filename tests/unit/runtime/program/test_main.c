@@ -41,7 +41,7 @@ static int check_cpu(struct df_call *call, void *stream, const size_t *dims, voi
     return v[0] == 13 ? df_fail(call, "unlucky %d", (int)v[0]) : DF_OK;
 }
 
-static const struct df_functions functions[] = { { source_cpu, NULL }, { check_cpu, NULL } };
+static const struct df_functions functions[] = { { .cpu = source_cpu }, { .cpu = check_cpu } };
 
 static int build(int64_t n, struct df_graph **graph, struct df_error *error)
 {

@@ -1,0 +1,25 @@
+/* devices.h - which devices of a back end take part in a run, a check or a measurement. */
+#ifndef DFR_DEVICES_H
+#define DFR_DEVICES_H
+
+#include "runtime/device/device.h"
+#include "runtime/graph/graph.h"
+
+struct dfr_devices {
+    uint32_t n;
+    uint32_t number[DF_MAX_UNITS];      /* the first n: which of the back end's devices they are, ascending */
+    uint32_t n_left_out;                /* those that cannot run the program, if no device was named */
+    struct df_error left_out;           /* why the last of them cannot */
+};
+
+/* Chooses at most `most` of the `present` devices of the back end: those that options->gpus names or, if it names none,
+ * all that can run the program. The program's code is loaded to them. DF_OK with n 0: none can, and left_out says why.
+ * DF_E_DEVICE: one that was named is not there, or cannot run the program. */
+int dfr_devices_choose(const struct dfr_device_ops *ops, const struct df_options *options, const struct df_graph *graph,
+                       uint32_t present, uint32_t most, struct dfr_devices *chosen, struct df_error *error);
+
+/* The first such device. DF_E_DEVICE: there is none, and *error says why. */
+int dfr_devices_first(const struct dfr_device_ops *ops, const struct df_options *options, const struct df_graph *graph,
+                      uint32_t *number, struct df_error *error);
+
+#endif

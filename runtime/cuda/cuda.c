@@ -216,6 +216,7 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .count = dfr_cuda_count,
     .describe = dfr_cuda_describe,
     .load = dfr_cuda_load,
+    .free_bytes = dfr_cuda_free_bytes,
     .open = cuda_open,
     .close = cuda_close,
     .pool = cuda_pool,

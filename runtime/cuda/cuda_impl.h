@@ -55,6 +55,7 @@ int dfr_cuda_begin_work(struct cuda_device *cuda, uint32_t stream, struct df_err
 uint32_t dfr_cuda_count(struct df_error *error);
 int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *error);
 int dfr_cuda_load(uint32_t index, const struct df_functions *functions, uint32_t n, struct df_error *error);
+int dfr_cuda_free_bytes(uint32_t index, uint64_t *bytes, struct df_error *error);
 int dfr_cuda_bus_id(uint32_t index, char *text, size_t size, struct df_error *error);
 void *dfr_cuda_host_alloc(uint64_t bytes, struct df_error *error);
 void dfr_cuda_host_free(void *memory, uint64_t bytes);

@@ -1,5 +1,5 @@
 /* cuda_machine.c - what CUDA is asked without an open device: how many GPUs there are, or why there are none; what
- * they are; whether they can run the program; and host memory that they copy fast.
+ * they are; whether they can run the program; what of their memory is free; and host memory that they copy fast.
  */
 #include <stdio.h>
 
@@ -7,6 +7,8 @@
 #include "runtime/base/error.h"
 
 #define OTHERS_SHARE 10                 /* a tenth of a GPU is left to contexts, libraries and other programs */
+#define RESERVE_SHARE 16                /* of what is free when a run begins, a sixteenth of the GPU is left to what */
+#define MOST_RESERVE_BYTES (UINT64_C(512) << 20) /* libraries, graphs and code take later, but no more than this */
 #define MIB_BYTES (UINT64_C(1) << 20)
 
 /* ---- what there is ---- */
@@ -64,6 +66,24 @@ int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *err
         return dfr_cuda_failed(error, name, "reading its properties", status);
     snprintf(unit->name, sizeof unit->name, "%.*s", (int)sizeof unit->name - 1, properties->name);
     unit->memory_bytes = (properties->totalGlobalMem - properties->totalGlobalMem / OTHERS_SHARE) & ~(MIB_BYTES - 1);
+    return DF_OK;
+}
+
+/* The device's context is made here, if it was not: what that takes is not free any more. */
+int dfr_cuda_free_bytes(uint32_t index, uint64_t *bytes, struct df_error *error)
+{
+    size_t free_bytes = 0, total_bytes = 0;
+    cudaError_t status = cudaSetDevice((int)index);
+    uint64_t reserve;
+    char name[32];
+
+    snprintf(name, sizeof name, "cuda%u", index);
+    if (status == cudaSuccess)
+        status = cudaMemGetInfo(&free_bytes, &total_bytes);
+    if (status != cudaSuccess)
+        return dfr_cuda_failed(error, name, "asking for its free memory", status);
+    reserve = total_bytes / RESERVE_SHARE < MOST_RESERVE_BYTES ? total_bytes / RESERVE_SHARE : MOST_RESERVE_BYTES;
+    *bytes = free_bytes > reserve ? free_bytes - reserve : 0;
     return DF_OK;
 }
 

@@ -83,6 +83,9 @@ struct dfr_device_ops {
     /* Loads the program's code to device `index`: of the n kernels' functions those that `device` gives. DF_E_DEVICE:
      * the device cannot be used, or there is no code for it. NULL: every device can run the program. */
     int (*load)(uint32_t index, const struct df_functions *functions, uint32_t n, struct df_error *error);
+    /* How much of the device's memory a run may take now: what others have left, less the back end's reserve. NULL: all
+     * that describe() says. */
+    int (*free_bytes)(uint32_t index, uint64_t *bytes, struct df_error *error);
     int (*open)(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
                 struct df_error *error);
     void (*close)(struct dfr_device *device);

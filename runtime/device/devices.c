@@ -2,6 +2,7 @@
 #include "runtime/device/devices.h"
 
 #include "runtime/base/error.h"
+#include "runtime/graph/plan.h"
 
 static int check_named(const struct dfr_device_ops *ops, uint64_t named, uint32_t present, struct df_error *error)
 {
@@ -50,4 +51,27 @@ int dfr_devices_first(const struct dfr_device_ops *ops, const struct df_options 
     if (status == DF_OK)
         *number = chosen.number[0];
     return status;
+}
+
+static bool lower(uint64_t *bytes, uint64_t limit)
+{
+    bool lowers = *bytes == 0 || limit < *bytes;
+
+    if (lowers)
+        *bytes = limit > DF_PAGE_BYTES ? limit : DF_PAGE_BYTES;
+    return lowers;
+}
+
+int dfr_devices_memory(const struct dfr_device_ops *ops, const struct df_options *options, uint32_t number,
+                       uint64_t *bytes, bool *others, struct df_error *error)
+{
+    uint64_t free_bytes = 0;
+    int status = ops->free_bytes ? ops->free_bytes(number, &free_bytes, error) : DF_OK;
+
+    if (status != DF_OK)
+        return status;
+    if (options->gpu_mem_bytes > 0 && (*bytes == 0 || options->gpu_mem_bytes < *bytes))
+        *bytes = options->gpu_mem_bytes;
+    *others = ops->free_bytes && lower(bytes, free_bytes);
+    return DF_OK;
 }

@@ -22,4 +22,10 @@ int dfr_devices_choose(const struct dfr_device_ops *ops, const struct df_options
 int dfr_devices_first(const struct dfr_device_ops *ops, const struct df_options *options, const struct df_graph *graph,
                       uint32_t *number, struct df_error *error);
 
+/* Lowers *bytes, the memory of device `number` by its description, to what a run may take of it now: what others have
+ * left, and no more than options->gpu_mem_bytes. It is never 0 then. *others: it was lowered for others. 0 in *bytes: not
+ * known; it stays 0 if nothing lowers it. */
+int dfr_devices_memory(const struct dfr_device_ops *ops, const struct df_options *options, uint32_t number,
+                       uint64_t *bytes, bool *others, struct df_error *error);
+
 #endif

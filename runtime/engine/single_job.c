@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/device/devices.h"
 #include "runtime/threads/clock.h"
 
 #define STREAM DFR_STREAM_COMPUTE
@@ -80,15 +81,6 @@ const char *dfr_single_gpu_name(const struct dfr_single_gpu *gpu)
 
 /* ---- open and close ---- */
 
-/* Bytes of the largest pool that the device and the options allow. */
-static uint64_t pool_limit(const struct df_run *run, const struct df_unit *unit)
-{
-    uint64_t limit = unit->memory_bytes ? unit->memory_bytes : UINT64_MAX;
-    if (run->options.gpu_mem_bytes && run->options.gpu_mem_bytes < limit)
-        limit = run->options.gpu_mem_bytes;
-    return limit;
-}
-
 static bool allocate(struct dfr_single_gpu *gpu)
 {
     const struct df_graph *g = gpu->run->graph;
@@ -104,14 +96,19 @@ static bool allocate(struct dfr_single_gpu *gpu)
 
 static int open_device(struct dfr_single_gpu *gpu, uint64_t pool_bytes, struct df_error *error)
 {
-    uint64_t limit = pool_limit(gpu->run, &gpu->unit);
+    uint32_t number = gpu->run->devices.number[1];
+    uint64_t limit = gpu->unit.memory_bytes;
     struct dfr_device_config config = { .unit = &gpu->unit, .compute_streams = 1 };
+    bool others;
+    int status = dfr_devices_memory(gpu->ops, &gpu->run->options, number, &limit, &others, error);
 
-    gpu->pool_bytes = pool_bytes < limit ? pool_bytes : limit;
+    if (status != DF_OK)
+        return status;
+    gpu->pool_bytes = limit == 0 || pool_bytes < limit ? pool_bytes : limit;
     if (gpu->pool_bytes < ALIGNMENT)
         gpu->pool_bytes = ALIGNMENT;
     config.pool_bytes = gpu->pool_bytes;
-    return gpu->ops->open(gpu->run->devices.number[1], &config, &gpu->device, error);
+    return gpu->ops->open(number, &config, &gpu->device, error);
 }
 
 int dfr_single_gpu_open(struct df_run *run, const struct dfr_device_ops *ops, uint64_t pool_bytes,

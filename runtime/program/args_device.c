@@ -113,7 +113,7 @@ const struct dfr_option dfr_options_device[] = {
       set_device, 0 },
     { "gpus", "LIST", "the numbers of the GPUs to use, from 0, as in 0,2; of those that CUDA_VISIBLE_DEVICES leaves, if it "
       "is set (default: all that have code in this program)", set_gpus, 0 },
-    { "gpu-mem", "SIZE", "memory to use of each GPU, as in 64MiB (default: all that it has)", set_gpu_mem, 0 },
+    { "gpu-mem", "SIZE", "memory to use of each GPU, as in 64MiB (default: nine tenths of it, or what others have left)", set_gpu_mem, 0 },
     { "evict", "auto|lru|belady", "what leaves a GPU's memory if room is needed: what was used longest ago "
       "(lru), or what is needed again last (belady; auto: belady if the policy knows that, else lru)", set_evict, 0 },
     { "pin", "auto|on|off", "pin the host's memory of tokens, so that GPUs copy it fast (auto: up to a quarter of the "

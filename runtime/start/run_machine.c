@@ -105,6 +105,21 @@ static int describe_gpu(struct df_run *run, const struct df_platform *described,
     return run->devices.ops->describe(run->devices.number[u], unit, error);
 }
 
+static int limit_memory(struct df_run *run, uint32_t u, struct df_error *error)
+{
+    struct df_unit *unit = &run->machine.platform.units[u];
+    uint64_t described = unit->memory_bytes;
+    bool others;
+    int status = dfr_devices_memory(run->devices.ops, &run->options, run->devices.number[u], &unit->memory_bytes, &others,
+                                    error);
+
+    run->devices.limit_bytes[u] = unit->memory_bytes;
+    if (status == DF_OK && others)
+        dfr_log(run, DF_LOG_INFO, "%s: this run takes at most %.1f MiB of its memory, not %.1f: others use it",
+                unit->name, (double)unit->memory_bytes / 1048576, (double)described / 1048576);
+    return status;
+}
+
 static uint32_t choose_workers(const struct df_run *run)
 {
     uint32_t cores = dfr_cores_count(), n = run->options.workers;
@@ -138,11 +153,9 @@ int dfr_machine_find(struct df_run *run, struct df_error *error)
         status = describe_gpu(run, described, u, error);
         if (status != DF_OK)
             return status;
-        run->devices.limit_bytes[u] = run->machine.platform.units[u].memory_bytes;
-        if (run->options.gpu_mem_bytes > 0 &&
-            (run->devices.limit_bytes[u] == 0 || run->options.gpu_mem_bytes < run->devices.limit_bytes[u]))
-            run->devices.limit_bytes[u] = run->options.gpu_mem_bytes;
-        run->machine.platform.units[u].memory_bytes = run->devices.limit_bytes[u];
+        status = limit_memory(run, u, error);
+        if (status != DF_OK)
+            return status;
     }
     return DF_OK;
 }
@@ -199,14 +212,22 @@ int dfr_machine_times(const struct df_run *run, const struct df_times **times, s
 
 /* ---- plan ---- */
 
+/* Has unit u the memory that the plan was made for, or at least what the plan needs of it? */
+static bool memory_serves(const struct df_plan *plan, uint32_t u, uint64_t has)
+{
+    uint64_t had = plan->platform.units[u].memory_bytes;
+    if (had == 0 || has == had)
+        return had > 0 || has >= plan->pool_bytes[u];
+    return has < had && has >= dfr_need_bytes(&plan->memory[u], plan->inflight ? plan->inflight : 1);
+}
+
 static bool same_machine(const struct df_run *run, const struct df_plan *plan)
 {
     const struct df_platform *was = &plan->platform, *is = &run->machine.platform;
     if (was->n_units != is->n_units || was->units[0].workers != is->units[0].workers)
         return false;
     for (uint32_t u = 1; u < is->n_units; u++) {
-        uint64_t had = was->units[u].memory_bytes, has = is->units[u].memory_bytes;
-        if (was->units[u].cls != is->units[u].cls || (had == 0 ? has < plan->pool_bytes[u] : had != has) ||
+        if (was->units[u].cls != is->units[u].cls || !memory_serves(plan, u, is->units[u].memory_bytes) ||
             !df_unit_links_alike(&was->units[u], &is->units[u]))
             return false;
     }

@@ -271,7 +271,7 @@ static struct range *add_range(int device, unsigned char *base, size_t bytes)
 
 static uint64_t used_bytes(int device)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = mock.others_bytes[device];
     for (const struct range *r = mock.ranges; r; r = r->next)
         bytes += r->device == device ? r->bytes : 0;
     return bytes;

@@ -65,6 +65,7 @@ struct mock {
     const char *failed;
     cudaError_t lost[MAX_DEVICES];      /* what ended its context */
     bool peers[MAX_DEVICES][MAX_DEVICES], no_peers, busy[MAX_DEVICES], no_code[MAX_DEVICES];
+    uint64_t others_bytes[MAX_DEVICES]; /* what other processes use */
     uint64_t loads[MAX_DEVICES];        /* questions for the attributes of functions */
     struct mock_blas blas;
     double now_ms;

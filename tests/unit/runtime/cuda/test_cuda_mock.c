@@ -450,6 +450,69 @@ static void test_no_code(void **state)
     rig_free(&r);
 }
 
+/* Others use the GPU: a run takes no more than they have left, less the reserve, and says so. A plan that needs no more
+ * stays in use. */
+static void test_shared_memory(void **state)
+{
+    const uint64_t reserve = MEMORY / 16, pages = 7 * 4096;
+    static struct df_stats stats;
+    struct df_error error = { "" };
+    struct df_platform probed;
+    struct df_times times;
+    struct df_plan *plan;
+    struct rig r;
+    char said[1024];
+    uint64_t bytes;
+
+    (void)state;
+    need_mock();
+    rig_random(&r, 3, 40, 100, 0);
+    use_launches(&r);
+    rig_expect(&r, WAVES);
+    struct df_options o = options_of("all-gpu");
+    assert_int_equal(rig_run(&r, &o, &stats, &error), DF_OK);
+    assert_int_equal(stats.memories[0].evictions, 0); /* the GPU for itself */
+    mock_others(0, MEMORY - reserve - pages);
+    o.log_level = DF_LOG_INFO;
+    if (run_and_listen(&r, &o, &stats, said, sizeof said, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    assert_has(said, "Mock GPU 0: this run takes at most 0.0 MiB of its memory, not 57.0: others use it");
+    assert_true(rig_same(&r, WAVES));
+    assert_int_equal(stats.memories[0].capacity_bytes, pages);
+    assert_true(stats.memories[0].evictions > 0);
+    o.gpu_mem_bytes = 6 * 4096;         /* the least of both */
+    rig_run(&r, &o, &stats, &error);
+    assert_int_equal(stats.memories[0].capacity_bytes, 6 * 4096);
+    rig_free(&r);
+
+    mock_begin(1, MEMORY, 4);
+    make_chain(&r, 12);
+    mock_others(0, MEMORY - reserve / 2); /* less than the reserve: nothing, so the CPU does it all */
+    assert_int_equal(ops->free_bytes(0, &bytes, &error), DF_OK);
+    assert_true(bytes == 0);
+    o = options_of("dmda");
+    assert_int_equal(rig_check(&r, &o, WAVES).memories[0].h2d_copies, 0);
+    df_platform_default(&probed, 1);
+    probed.units[0].workers = 2;
+    probed.units[1].h2d = probed.units[1].d2h = (struct df_link){ 1e15, 0, 0 }; /* so that the GPU gets all it can run */
+    probed.units[1].launch_s = 0;
+    assert_int_equal(ops->describe(0, &probed.units[1], &error), DF_OK);
+    assert_int_equal(dfr_times_default(r.graph, true, &times, &error), DF_OK);
+    assert_int_equal(dfp_planner.make(r.graph, &probed, &times, "heft", &plan, &error), DF_OK);
+    assert_true(dfr_need_bytes(&plan->memory[1], 1) > 4096);
+    o = options_of("heft");
+    o.platform = &probed;
+    o.plan = plan;
+    mock_others(0, MEMORY / 2);
+    rig_check(&r, &o, WAVES);           /* it has no planner to make another */
+    mock_others(0, MEMORY - reserve - 4096);
+    assert_int_equal(rig_run(&r, &o, &stats, &error), DF_E_REFUSED);
+    assert_has(error.text, "the one it has is for another machine or policy");
+    dfr_plan_free(plan);
+    dfr_times_free(&times);
+    rig_free(&r);
+}
+
 /* --gpus: of four, two. Nothing is asked of the others, and nothing is allocated there. */
 static void test_named_gpus(void **state)
 {
@@ -937,6 +1000,7 @@ int main(void)
         cmocka_unit_test_setup(test_no_gpu, set_up),
         cmocka_unit_test_setup(test_plan_is_for_this_machine, set_up),
         cmocka_unit_test_setup(test_no_code, set_up),       cmocka_unit_test_setup(test_named_gpus, set_up),
+        cmocka_unit_test_setup(test_shared_memory, set_up),
         cmocka_unit_test_setup(test_capture_beside_others, set_up),
         cmocka_unit_test_setup(test_one_blas_handle, set_up), cmocka_unit_test_setup(test_no_room_for_blas, set_up),
         cmocka_unit_test_setup(test_other_gpu_selected, set_up),

@@ -213,6 +213,7 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .runs_cpu_code = false,
     .results_at_once = true,
     .loads_late = true,
+    .begins_early = true,
     .count = dfr_cuda_count,
     .describe = dfr_cuda_describe,
     .load = dfr_cuda_load,

@@ -75,6 +75,8 @@ struct dfr_device_ops {
     bool results_at_once;               /* cuda: what the host code returned is known when launch() returns */
     bool loads_late;                    /* cuda: code comes to the device when it is first launched, and handles of
                                          * libraries are made then; so the first launch of a kernel takes long */
+    bool begins_early;                  /* cuda: event_times() gives as the begin when the stream came to the work. The
+                                         * device may have been at another stream's work until later */
     /* How many devices there are. If there are none, *error says why. */
     uint32_t (*count)(struct df_error *error);
     /* Writes name and memory of device `index` into *unit; links are left as they are. The memory is what a run may

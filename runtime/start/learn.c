@@ -84,6 +84,28 @@ static uint64_t alone_on_gpu(struct learning *l, const struct dfr_trace_row *row
     return kept;
 }
 
+static int compare_end(const void *a, const void *b)
+{
+    const struct dfr_trace_event *x = a, *y = b;
+    if (x->end_s != y->end_s)
+        return x->end_s < y->end_s ? -1 : 1;
+    return (x->begin_s > y->begin_s) - (x->begin_s < y->begin_s);
+}
+
+/* Puts a GPU's jobs into `sorted`, each from the end of the job before it if that is later than its begin. So the GPU's
+ * time counts once. A job that ran beside another counts with what it added. */
+static uint64_t one_by_one(struct learning *l, const struct dfr_trace_row *row)
+{
+    double end_s = -INFINITY;
+    memcpy(l->sorted, row->events, row->n * sizeof *l->sorted);
+    qsort(l->sorted, row->n, sizeof *l->sorted, compare_end);
+    for (uint64_t i = 0; i < row->n; i++) {
+        l->sorted[i].begin_s = fmax(l->sorted[i].begin_s, end_s);
+        end_s = l->sorted[i].end_s;
+    }
+    return row->n;
+}
+
 /* Calls take() for every job whose time counts. */
 static void each_job(struct learning *l, void (*take)(struct learning *l, size_t index, double time_s))
 {
@@ -92,7 +114,9 @@ static void each_job(struct learning *l, void (*take)(struct learning *l, size_t
         const struct dfr_trace_row *row = row_of(run, w);
         uint32_t unit = run->machine.unit_of[w], device = unit ? device_of(run, unit) : 0;
         const struct dfr_trace_event *events = unit ? l->sorted : row->events;
-        uint64_t n = unit ? alone_on_gpu(l, row) : row->n;
+        uint64_t n = !unit                          ? row->n
+                     : run->devices.ops->begins_early ? one_by_one(l, row)
+                                                      : alone_on_gpu(l, row);
         for (uint64_t i = 0; i < n; i++)
             if (counts(l, &events[i], unit))
                 take(l, (size_t)device * l->n_works + run->graph->nodes[events[i].id].work,

@@ -285,6 +285,35 @@ static void test_loading_is_not_learned(void **state)
     rig_free(&r);
 }
 
+/* CUDA says when a stream came to a job, not when the GPU began it. So nearly all jobs of several streams seem to overlap.
+ * Each is learned, and the GPU's time counts once. */
+static void test_overlap_is_learned(void **state)
+{
+    enum { N = 40, JOBS = 4 };
+    struct rig r;
+    struct rig_out from;
+    struct df_error error = { "" };
+
+    (void)state;
+    need_mock();
+    rig_begin(&r, 50);
+    from = rig_node(&r, RIG_SOURCE | RIG_CPU_ONLY, 1, RIG_NOTHING, RIG_NOTHING);
+    for (unsigned i = 0; i < N; i++)
+        rig_sink(&r, RIG_SINK | RIG_CPU_ONLY, rig_node(&r, RIG_ADD1, i, from, RIG_NOTHING));
+    rig_end(&r);
+    use_launches(&r);
+    rig_expect(&r, WAVES);
+    struct df_options o = options_of("all-gpu");
+    o.gpu_jobs = JOBS;
+    o.learn = 1;
+    setenv("DFC_PROFILE", temp_file, 1);
+    assert_int_equal(dfr_learn_check(&error), DF_OK);
+    rig_check(&r, &o, WAVES);
+    assert_in_range(learned(), N * WAVES - JOBS, N * WAVES - 1); /* without the first of each stream */
+    assert_nothing_left();
+    rig_free(&r);
+}
+
 /* Host code that a capture forbids: the capture is given up, and nothing is lost or done twice. */
 static void test_spoiled_captures(void **state)
 {
@@ -993,6 +1022,7 @@ int main(void)
         cmocka_unit_test_setup(test_spoiled_captures, set_up), cmocka_unit_test_setup(test_each_call_fails, set_up),
         cmocka_unit_test_setup(test_faults, set_up),          cmocka_unit_test_setup(test_thread_ended, set_up),
         cmocka_unit_test_setup(test_loading_is_not_learned, set_up),
+        cmocka_unit_test_setup(test_overlap_is_learned, set_up),
         cmocka_unit_test_setup(test_fault_found_by_another, set_up),
         cmocka_unit_test_setup(test_lost_devices, set_up), cmocka_unit_test_setup(test_first_is_busy, set_up),
         cmocka_unit_test_setup(test_pinning, set_up),

@@ -108,6 +108,12 @@ static int make_pool(struct cuda_device *cuda, uint64_t bytes, struct df_error *
     return status;
 }
 
+int dfr_cuda_make_event(struct cuda_device *cuda, cudaEvent_t *event, struct df_error *error)
+{
+    return dfr_cuda_check(cuda, cudaEventCreateWithFlags(event, cuda->times ? cudaEventDefault : cudaEventDisableTiming),
+                          "making an event", error);
+}
+
 static int make_streams(struct cuda_device *cuda, uint32_t compute_streams, struct df_error *error)
 {
     int status = DF_OK;
@@ -124,8 +130,8 @@ static int make_streams(struct cuda_device *cuda, uint32_t compute_streams, stru
 
         status = dfr_cuda_check(cuda, cudaStreamCreateWithFlags(&stream->handle, cudaStreamNonBlocking),
                                 "making a stream", error);
-        if (status == DF_OK)
-            status = dfr_cuda_check(cuda, cudaEventCreate(&stream->mark), "making an event", error);
+        if (status == DF_OK && cuda->times)
+            status = dfr_cuda_make_event(cuda, &stream->mark, error);
     }
     return status;
 }
@@ -133,7 +139,7 @@ static int make_streams(struct cuda_device *cuda, uint32_t compute_streams, stru
 /* The moment that times count from. */
 static int mark_opened(struct cuda_device *cuda, struct df_error *error)
 {
-    int status = dfr_cuda_check(cuda, cudaEventCreate(&cuda->opened), "making an event", error);
+    int status = dfr_cuda_make_event(cuda, &cuda->opened, error);
 
     if (status == DF_OK)
         status = dfr_cuda_check(cuda, cudaEventRecord(cuda->opened, cuda->streams[0].handle), "recording an event",
@@ -176,6 +182,7 @@ static int cuda_open(uint32_t index, const struct dfr_device_config *config, str
         return dfr_error_memory(error);
     cuda->base.ops = &dfr_cuda_ops;
     cuda->index = (int)index;
+    cuda->times = config->times;
     snprintf(cuda->name, sizeof cuda->name, "cuda%u", index);
     /* Always, even if the GPU seems to be selected: a thread that has set no device gets the first that works, which
      * may be another one. */
@@ -184,7 +191,7 @@ static int cuda_open(uint32_t index, const struct dfr_device_config *config, str
         status = make_streams(cuda, config->compute_streams, error);
     if (status == DF_OK)
         status = make_pool(cuda, config->pool_bytes, error);
-    if (status == DF_OK)
+    if (status == DF_OK && cuda->times)
         status = mark_opened(cuda, error);
     if (status != DF_OK) {
         free_all(cuda);

@@ -13,7 +13,7 @@
 
 struct cuda_stream {
     cudaStream_t handle;
-    cudaEvent_t mark;                   /* recorded before the latest copy or launch */
+    cudaEvent_t mark;                   /* recorded before the latest copy or launch; NULL: times are not wanted */
     bool marked;                        /* `mark` is recorded, and no event has taken it over yet */
     bool recording;                     /* what is enqueued is captured for a CUDA Graph */
     void *workspace;                    /* cuBLAS's, for work on this stream; NULL: none yet */
@@ -23,10 +23,11 @@ struct cuda_device {
     struct dfr_device base;
     int index;
     char name[32];                      /* "cuda0", for messages */
+    bool times;                         /* when work began and ended is wanted */
     bool faulted;                       /* an error has ended the context: the device is lost to this process */
     void *allocation;
     unsigned char *pool;                /* in `allocation`, aligned */
-    cudaEvent_t opened;                 /* the moment that times count from */
+    cudaEvent_t opened;                 /* the moment that times count from; NULL: they are not wanted */
     struct dfr_cublas blas;             /* its handle is bound to the stream of the job that asked last */
     size_t workspace_bytes;             /* of each stream that has one */
     uint32_t n_streams;
@@ -42,6 +43,8 @@ static inline struct cuda_device *dfr_cuda_of(struct dfr_device *device)
 cudaError_t dfr_cuda_select(int index);
 /* DF_OK for cudaSuccess; else an error of what CUDA says of `doing`. */
 int dfr_cuda_check(struct cuda_device *cuda, cudaError_t status, const char *doing, struct df_error *error);
+/* With timing if the device's times are wanted. Without, an event takes the GPU and the host less time. */
+int dfr_cuda_make_event(struct cuda_device *cuda, cudaEvent_t *event, struct df_error *error);
 /* The error of a status that is not cudaSuccess; `device` is the name for the message. */
 int dfr_cuda_failed(struct df_error *error, const char *device, const char *doing, cudaError_t status);
 /* Allocates memory of the selected GPU; `what` is for the message. DF_E_MEMORY: there is too little. *memory is NULL

@@ -5,10 +5,10 @@
  *           never use one workspace, and jobs of one stream use theirs in turn. Only the device's worker calls host
  *           code of kernels, so nobody else binds the handle before that code has returned.
  * Ranges:   each launch is in an NVTX range with its node's name (cuda_nvtx.h).
- * Times:    events are made with timing. A stream marks with an event of its own when its latest copy or launch
- *           began. Recording an event takes over that mark, and leaves the event's old mark to the stream. Times
- *           since the device was opened come as 32-bit floats. They are exact to 1 µs in the first 16 s, and to 0.1
- *           ms after half an hour; durations stay exact.
+ * Times:    if they are wanted, events are made with timing, and a stream marks with an event of its own when its latest
+ *           copy or launch began. Recording an event takes over that mark, and leaves the event's old mark to the
+ *           stream. Times since the device was opened come as 32-bit floats. They are exact to 1 µs in the first 16 s,
+ *           and to 0.1 ms after half an hour; durations stay exact.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@
 #include "runtime/engine/crash.h"
 
 struct cuda_event {
-    cudaEvent_t begin, end;             /* begin: taken over from a stream's mark */
+    cudaEvent_t begin, end;             /* begin: taken over from a stream's mark; NULL: times are not wanted */
     bool recorded, has_begin;           /* has_begin: there was a mark to take over */
 };
 
@@ -31,7 +31,7 @@ int dfr_cuda_begin_work(struct cuda_device *cuda, uint32_t stream, struct df_err
     if (stream >= cuda->n_streams)
         return dfr_error(error, DF_E_ARGUMENT, "%s: no stream %u", cuda->name, stream);
     status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
-    if (cuda->streams[stream].recording)
+    if (!cuda->times || cuda->streams[stream].recording)
         return status;                  /* a replay is marked as a whole, not its parts */
     if (status == DF_OK)
         status = dfr_cuda_check(cuda, cudaEventRecord(cuda->streams[stream].mark, cuda->streams[stream].handle),
@@ -208,10 +208,10 @@ int dfr_cuda_event_create(struct dfr_device *device, struct dfr_event **event, s
     if (e == NULL)
         return dfr_error_memory(error);
     status = dfr_cuda_check(cuda, dfr_cuda_select(cuda->index), "selecting it", error);
+    if (status == DF_OK && cuda->times)
+        status = dfr_cuda_make_event(cuda, &e->begin, error);
     if (status == DF_OK)
-        status = dfr_cuda_check(cuda, cudaEventCreate(&e->begin), "making an event", error);
-    if (status == DF_OK)
-        status = dfr_cuda_check(cuda, cudaEventCreate(&e->end), "making an event", error);
+        status = dfr_cuda_make_event(cuda, &e->end, error);
     if (status != DF_OK) {
         if (e->begin != NULL)
             cudaEventDestroy(e->begin);
@@ -229,7 +229,8 @@ void dfr_cuda_event_destroy(struct dfr_device *device, struct dfr_event *event)
     (void)device;
     if (e == NULL)
         return;
-    cudaEventDestroy(e->begin);
+    if (e->begin != NULL)
+        cudaEventDestroy(e->begin);
     cudaEventDestroy(e->end);
     free(e);
 }
@@ -284,7 +285,7 @@ bool dfr_cuda_event_times(struct dfr_device *device, struct dfr_event *event, do
     struct cuda_event *e = (struct cuda_event *)event;
     float end_ms = 0, lasted_ms = 0;
 
-    if (!e->recorded || cudaEventElapsedTime(&end_ms, cuda->opened, e->end) != cudaSuccess ||
+    if (!cuda->times || !e->recorded || cudaEventElapsedTime(&end_ms, cuda->opened, e->end) != cudaSuccess ||
         (e->has_begin && cudaEventElapsedTime(&lasted_ms, e->begin, e->end) != cudaSuccess)) {
         (void)cudaGetLastError();
         return false;

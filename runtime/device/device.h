@@ -63,6 +63,7 @@ struct dfr_device_config {
     uint32_t compute_streams;           /* jobs in flight */
     bool check;                         /* emu: protect blocks. A kernel that touches what it did not declare has
                                          * failed: its call says why (dfr_call_failed) and names node and port */
+    bool times;                         /* event_times() is wanted: it costs a back end something */
     struct dfr_rehearsal *rehearsal;    /* of rehearsed devices, which need it; others ignore it */
     void (*wakeup)(void *arg);          /* called by back ends that can, whenever an event may have become complete */
     void *wakeup_arg;
@@ -118,7 +119,7 @@ struct dfr_device_ops {
     void *(*host_alloc)(uint64_t bytes, struct df_error *error);
     void (*host_free)(void *memory, uint64_t bytes);
     /* For traces: the times, in seconds since the device was opened, at which the copy or launch just before the event
-     * in its stream began and ended. false: the back end cannot say yet. */
+     * in its stream began and ended. false: the back end cannot say yet, or times were not wanted. */
     bool (*event_times)(struct dfr_device *device, struct dfr_event *event, double *begin_s, double *end_s);
     /* The device's handle of the BLAS library, bound to a stream until the next call. NULL: there is none. */
     void *(*blas)(struct dfr_device *device, uint32_t stream, struct df_error *error);

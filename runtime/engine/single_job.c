@@ -98,7 +98,7 @@ static int open_device(struct dfr_single_gpu *gpu, uint64_t pool_bytes, struct d
 {
     uint32_t number = gpu->run->devices.number[1];
     uint64_t limit = gpu->unit.memory_bytes;
-    struct dfr_device_config config = { .unit = &gpu->unit, .compute_streams = 1 };
+    struct dfr_device_config config = { .unit = &gpu->unit, .compute_streams = 1, .times = true };
     bool others;
     int status = dfr_devices_memory(gpu->ops, &gpu->run->options, number, &limit, &others, error);
 

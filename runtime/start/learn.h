@@ -13,9 +13,10 @@
  * Overlap:  a job that shared an emulated GPU with another is left out. CUDA does not say when the GPU began a job, but
  *           when the job's stream came to it. So a job on CUDA counts from the end of the job before it on that GPU, if
  *           that is later. Jobs that truly ran side by side then count with what each added.
- * Robust:   the time of a work is the median of its jobs. These are left out: jobs that waited for their kernel's code to be loaded there; ends of streams; jobs with fewer threads
- *           than they asked for; all jobs of a failed run; variants with a cost clause. Scalars are those of the run,
- *           unlike in `dfc profile`, which gives args their defaults.
+ * Robust:   the time of a work is the median of its jobs. These are left out: jobs that waited for their kernel's code
+ *           to be loaded there; ends of streams; jobs with fewer threads than they asked for; all jobs of a failed run;
+ *           variants with a cost clause. Scalars are those of the run, unlike in `dfc profile`, which gives args their
+ *           defaults.
  * Cost:     a trace in memory of the first DFR_LEARN_EVENTS jobs of each worker.
  */
 #ifndef DFR_LEARN_H

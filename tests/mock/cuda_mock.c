@@ -229,6 +229,7 @@ void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed)
     mock.memory_bytes = memory_bytes;
     mock.random = seed;
     mock.calls = mock.until_failure = mock.graph_launches = mock.spoiled = 0;
+    mock.records = mock.timed_events = 0;
     mock.failure = mock.count_status = 0;
     mock.driver = 13000;
     mock.failed = NULL;
@@ -267,6 +268,8 @@ static uint64_t read_locked(const uint64_t *count)
 
 uint64_t mock_calls(void) { return read_locked(&mock.calls); }
 uint64_t mock_graph_launches(void) { return read_locked(&mock.graph_launches); }
+uint64_t mock_records(void) { return read_locked(&mock.records); }
+uint64_t mock_timed_events(void) { return read_locked(&mock.timed_events); }
 uint64_t mock_spoiled(void) { return read_locked(&mock.spoiled); }
 
 bool mock_peers(int from, int to)

@@ -35,6 +35,8 @@ MOCK uint64_t mock_calls(void);         /* since mock_begin() */
 MOCK int mock_last_error(void);         /* of this thread; takes it */
 MOCK uint64_t mock_graph_launches(void);
 MOCK uint64_t mock_spoiled(void);       /* calls that a capture forbids */
+MOCK uint64_t mock_records(void);       /* of events */
+MOCK uint64_t mock_timed_events(void);  /* events that were made with timing */
 MOCK bool mock_peers(int from, int to); /* access was enabled */
 MOCK void mock_no_peers(void);          /* none can be from now on */
 MOCK void mock_busy(int device);        /* another process has it for itself */

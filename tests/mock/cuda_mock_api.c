@@ -396,11 +396,15 @@ cudaError_t cudaDeviceSynchronize(void)
 
 /* ---- events ---- */
 
-cudaError_t cudaEventCreate(cudaEvent_t *event)
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
     cudaError_t status = enter(__func__, here());
-    if (status == cudaSuccess)
+    TRY(flags == cudaEventDefault || flags == cudaEventDisableTiming, cudaErrorInvalidValue);
+    if (status == cudaSuccess) {
         *event = mock_new(EVENT, sizeof **event, current);
+        (*event)->timed = flags == cudaEventDefault;
+        mock.timed_events += (*event)->timed;
+    }
     return leave(status);
 }
 
@@ -413,6 +417,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     TRY(mock_is(event, EVENT) && event->object.device == stream->object.device, cudaErrorInvalidResourceHandle);
     if (status == cudaSuccess && stream->capture)
         status = spoil(stream->capture);
+    mock.records++;
     if (status == cudaSuccess)
         status = enqueue(stream, (struct op){ .kind = OP_RECORD, .event = event, .number = ++event->recorded });
     return leave(status);
@@ -457,6 +462,7 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
     cudaError_t status = enter_for(__func__, from, EVENT);
     TRY(mock_is(to, EVENT) && from->object.device == to->object.device && from->recorded > 0 && to->recorded > 0,
         cudaErrorInvalidResourceHandle);
+    TRY(from->timed && to->timed, cudaErrorInvalidResourceHandle);
     TRY(from->done == from->recorded && to->done == to->recorded, cudaErrorNotReady);
     if (status == cudaSuccess)
         *ms = (float)(to->at_ms - from->at_ms);

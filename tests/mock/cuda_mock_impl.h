@@ -43,7 +43,7 @@ struct object {
 };
 
 struct CUstream_st { struct object object; struct ops queue; struct capture *capture; };
-struct CUevent_st { struct object object; uint64_t recorded, done; double at_ms; };
+struct CUevent_st { struct object object; uint64_t recorded, done; double at_ms; bool timed; };
 struct CUgraph_st { struct object object; struct ops ops; };
 struct CUgraphExec_st { struct object object; struct ops ops; };
 
@@ -59,7 +59,7 @@ struct range {                          /* of a device's memory, of pinned or re
 struct mock {
     pthread_mutex_t lock;
     unsigned devices;
-    uint64_t memory_bytes, calls, until_failure, graph_launches, spoiled;
+    uint64_t memory_bytes, calls, until_failure, graph_launches, spoiled, records, timed_events;
     uint32_t random;
     int failure, driver, count_status;
     const char *failed;

@@ -67,7 +67,8 @@ static void test_count_says_why(void **state)
 static struct dfr_device *open_device(uint32_t compute_streams)
 {
     static struct df_unit unit;
-    struct dfr_device_config config = {.unit = &unit, .pool_bytes = 4 * BYTES, .compute_streams = compute_streams};
+    struct dfr_device_config config = {.unit = &unit, .pool_bytes = 4 * BYTES, .compute_streams = compute_streams,
+                                       .times = true};
     struct dfr_device *device;
     struct df_error error = {""};
 

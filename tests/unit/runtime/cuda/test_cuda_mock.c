@@ -314,6 +314,34 @@ static void test_overlap_is_learned(void **state)
     rig_free(&r);
 }
 
+/* Events are made with timing, and the begin of work is marked, if somebody wants the times, and only then. */
+static void test_times_if_wanted(void **state)
+{
+    uint64_t records[2];
+    struct rig r;
+    struct df_error error = { "" };
+
+    (void)state;
+    need_mock();
+    make_chain(&r, 12);
+    setenv("DFC_PROFILE", temp_file, 1);
+    assert_int_equal(dfr_learn_check(&error), DF_OK);
+    for (int learn = 0; learn < 2; learn++) {
+        struct df_options o = options_of("all-gpu");
+        o.learn = learn;
+        o.gpu_jobs = 1;
+        o.cuda_graphs = DF_GRAPHS_OFF;
+        mock_begin(1, MEMORY, 1);
+        rig_check(&r, &o, WAVES);
+        records[learn] = mock_records();
+        assert_int_equal(mock_timed_events() > 0, learn);
+        assert_nothing_left();
+    }
+    assert_int_equal(learned(), 12 * WAVES - 3);
+    assert_true(records[0] >= 12 * WAVES && records[1] >= records[0] + 12 * WAVES);
+    rig_free(&r);
+}
+
 /* Host code that a capture forbids: the capture is given up, and nothing is lost or done twice. */
 static void test_spoiled_captures(void **state)
 {
@@ -1023,6 +1051,7 @@ int main(void)
         cmocka_unit_test_setup(test_faults, set_up),          cmocka_unit_test_setup(test_thread_ended, set_up),
         cmocka_unit_test_setup(test_loading_is_not_learned, set_up),
         cmocka_unit_test_setup(test_overlap_is_learned, set_up),
+        cmocka_unit_test_setup(test_times_if_wanted, set_up),
         cmocka_unit_test_setup(test_fault_found_by_another, set_up),
         cmocka_unit_test_setup(test_lost_devices, set_up), cmocka_unit_test_setup(test_first_is_busy, set_up),
         cmocka_unit_test_setup(test_pinning, set_up),

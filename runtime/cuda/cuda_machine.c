@@ -2,6 +2,7 @@
  * they are; whether they can run the program; what of their memory is free; and host memory that they copy fast.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "runtime/cuda/cuda_impl.h"
 #include "runtime/base/error.h"
@@ -13,11 +14,21 @@
 
 /* ---- what there is ---- */
 
+/* CUDA makes 8 queues to a GPU unless it is told another number, of at most 32, before it begins. Streams that share a
+ * queue wait for each other. What the user has set stays. */
+static void ask_for_queues(void)
+{
+    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+}
+
+/* This is the first call of all that use CUDA. */
 uint32_t dfr_cuda_count(struct df_error *error)
 {
     int driver = 0, runtime = 0, count = 0;
-    cudaError_t status = cudaDriverGetVersion(&driver);
+    cudaError_t status;
 
+    ask_for_queues();
+    status = cudaDriverGetVersion(&driver);
     if (status != cudaSuccess || driver == 0) {
         (void)cudaGetLastError();
         dfr_error(error, DF_E_DEVICE, "no CUDA driver found");

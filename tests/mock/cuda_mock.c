@@ -272,6 +272,11 @@ uint64_t mock_records(void) { return read_locked(&mock.records); }
 uint64_t mock_timed_events(void) { return read_locked(&mock.timed_events); }
 uint64_t mock_spoiled(void) { return read_locked(&mock.spoiled); }
 
+const char *mock_connections(void)
+{
+    return mock.connections;
+}
+
 bool mock_peers(int from, int to)
 {
     return mock.peers[from][to];

@@ -32,6 +32,7 @@ MOCK void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed);
 /* Streams, events, graphs, allocations and pinned ranges that nobody has returned, and captures not ended. */
 MOCK size_t mock_left(void);
 MOCK uint64_t mock_calls(void);         /* since mock_begin() */
+MOCK const char *mock_connections(void); /* CUDA_DEVICE_MAX_CONNECTIONS, as it was at the first call; "": not set */
 MOCK int mock_last_error(void);         /* of this thread; takes it */
 MOCK uint64_t mock_graph_launches(void);
 MOCK uint64_t mock_spoiled(void);       /* calls that a capture forbids */

@@ -30,7 +30,10 @@ static bool is_for_good(int status)
 static cudaError_t enter(const char *name, int device)
 {
     pthread_mutex_lock(&mock.lock);
-    mock.calls++;
+    if (mock.calls++ == 0) {
+        const char *text = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+        snprintf(mock.connections, sizeof mock.connections, "%s", text ? text : "");
+    }
     if (mock.until_failure > 0 && --mock.until_failure == 0) {
         mock.failed = name;
         if (is_for_good(mock.failure))

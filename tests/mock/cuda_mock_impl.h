@@ -63,6 +63,7 @@ struct mock {
     uint32_t random;
     int failure, driver, count_status;
     const char *failed;
+    char connections[8];                /* CUDA_DEVICE_MAX_CONNECTIONS at the first call */
     cudaError_t lost[MAX_DEVICES];      /* what ended its context */
     bool peers[MAX_DEVICES][MAX_DEVICES], no_peers, busy[MAX_DEVICES], no_code[MAX_DEVICES];
     uint64_t others_bytes[MAX_DEVICES]; /* what other processes use */

@@ -396,6 +396,27 @@ static void test_plan_is_for_this_machine(void **state)
     rig_free(&r);
 }
 
+/* CUDA reads this variable when it begins. */
+static void test_queues(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    need_mock();
+    make_chain(&r, 3);
+    for (int given = 0; given < 2; given++) {
+        struct df_options o = options_of("all-gpu");
+        mock_begin(1, MEMORY, 1);
+        if (given)
+            setenv("CUDA_DEVICE_MAX_CONNECTIONS", "4", 1);
+        else
+            unsetenv("CUDA_DEVICE_MAX_CONNECTIONS");
+        rig_check(&r, &o, WAVES);
+        assert_string_equal(mock_connections(), given ? "4" : "32");
+    }
+    rig_free(&r);
+}
+
 static void check_none(const char *expected)
 {
     struct df_error error = { "" };
@@ -1056,7 +1077,7 @@ int main(void)
         cmocka_unit_test_setup(test_lost_devices, set_up), cmocka_unit_test_setup(test_first_is_busy, set_up),
         cmocka_unit_test_setup(test_pinning, set_up),
         cmocka_unit_test_setup(test_looked_into, set_up),
-        cmocka_unit_test_setup(test_no_gpu, set_up),
+        cmocka_unit_test_setup(test_no_gpu, set_up),         cmocka_unit_test_setup(test_queues, set_up),
         cmocka_unit_test_setup(test_plan_is_for_this_machine, set_up),
         cmocka_unit_test_setup(test_no_code, set_up),       cmocka_unit_test_setup(test_named_gpus, set_up),
         cmocka_unit_test_setup(test_shared_memory, set_up),

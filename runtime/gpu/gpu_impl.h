@@ -1,6 +1,6 @@
 /* gpu_impl.h - the inside of one GPU's worker. gpu.c makes and ends it, gpu_worker.c has its loop, gpu_launch.c
- * launches jobs and those that follow them, gpu_record.c records and replays launches, and gpu_blame.c tells of
- * failures.
+ * launches jobs and those that follow them, gpu_record.c records and replays launches, gpu_pause.c says
+ * how long the worker sleeps, and gpu_blame.c tells of failures.
  *
  * Words:    a job is launched *ahead* if it is launched on the device behind the jobs that make its inputs, before
  *           the engine has made it ready. A *batch* is a job and those launched ahead behind it at the same time, on
@@ -78,6 +78,17 @@ struct dfr_gpu {
 /* ---- gpu_worker.c ---- */
 
 void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j);
+
+/* ---- gpu_pause.c ---- */
+
+#define DFR_GPU_FIRST_PAUSE_NS 2000
+
+/* When the next job is expected to end whose event can tell of it, by dfr_clock_s(). INFINITY: none is in flight, or times
+ * are not known. */
+double dfr_gpu_next_end_s(const struct dfr_gpu *gpu);
+/* For how many nanoseconds to sleep; 0: not at all. changed_s: when something changed last. next_s: when the next end is
+ * expected. *pause_ns: how long the next pause is; it begins with DFR_GPU_FIRST_PAUSE_NS after each change. */
+int64_t dfr_gpu_pause_ns(double now_s, double changed_s, double next_s, bool may_spin, int64_t *pause_ns);
 
 /* ---- gpu_blame.c: the run fails; the message has the error, and whose it is ---- */
 

@@ -22,9 +22,6 @@
 #include "runtime/inspect/inspect.h"
 #include "runtime/engine/log.h"
 
-#define SPIN_S 50e-6                    /* a back end that cannot wake the worker is asked without pause for so long */
-#define FIRST_PAUSE_NS 2000
-#define LONGEST_PAUSE_NS 50000
 #define LOOK_NS 1000000                /* how often a thread that waits for an answer looks whether the run has stopped */
 
 /* ---- 1 -> 2 ---- */
@@ -357,7 +354,7 @@ static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
 }
 
 /* Nothing has changed since `since_s`. The worker sleeps until it is woken. A back end that cannot wake it is asked
- * again: for a while at once if there is a core for that, then after a pause that grows. */
+ * again, at once or after a pause (gpu_pause.c). */
 static void rest(struct dfr_gpu *gpu, uint32_t key, double since_s, int64_t *pause_ns)
 {
     struct dfr_wake *wake = &gpu->run->threads.wakes[gpu->unit];
@@ -368,11 +365,13 @@ static void rest(struct dfr_gpu *gpu, uint32_t key, double since_s, int64_t *pau
         dfr_wake_sleep(wake, key, next_s < 1e9 ? (int64_t)(next_s * 1e9) : -1);
     } else if (!busy || gpu->device->ops->can_wakeup) {
         dfr_wake_sleep(wake, key, -1);
-    } else if (gpu->run->threads.spins > 0 && dfr_clock_s() < since_s + SPIN_S) {
-        dfr_wake_cancel(wake, key);
     } else {
-        dfr_wake_sleep(wake, key, *pause_ns);
-        *pause_ns = 2 * *pause_ns < LONGEST_PAUSE_NS ? 2 * *pause_ns : LONGEST_PAUSE_NS;
+        int64_t ns = dfr_gpu_pause_ns(dfr_clock_s(), since_s, dfr_gpu_next_end_s(gpu), gpu->run->threads.spins > 0,
+                                      pause_ns);
+        if (ns == 0)
+            dfr_wake_cancel(wake, key);
+        else
+            dfr_wake_sleep(wake, key, ns);
     }
 }
 
@@ -449,13 +448,13 @@ void dfr_gpu_settle(struct dfr_gpu *gpu, bool forget)
 static void work(struct dfr_gpu *gpu, struct dfr_worker *w)
 {
     struct dfr_wake *wake = &w->run->threads.wakes[w->unit];
-    int64_t pause_ns = FIRST_PAUSE_NS;
+    int64_t pause_ns = DFR_GPU_FIRST_PAUSE_NS;
     double changed_s = 0;
 
     while (!dfr_stopped(w->run)) {
         uint32_t key, asked = question(gpu);
         if (step(gpu, w)) {
-            pause_ns = FIRST_PAUSE_NS;
+            pause_ns = DFR_GPU_FIRST_PAUSE_NS;
             changed_s = gpu->device->ops->can_wakeup ? 0 : dfr_clock_s();
             continue;
         }

@@ -9,8 +9,8 @@
  * Errors:   CUDA reports what a kernel did wrong at some later call. Such an error ends the context, so every later
  *           call reports it too. faulted() says so from then on.
  * Files:    this one opens and closes a device, and puts errors into words. cuda_machine.c says what GPUs there are,
- *           loads the program's code, and pins memory; cuda_work.c copies, launches and has events; cuda_graph.c records; cuda_blas.c finds
- *           cuBLAS.
+ *           loads the program's code, and pins memory; cuda_work.c copies, launches and has events; cuda_graph.c
+ *           records; cuda_blas.c finds cuBLAS.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,8 +110,9 @@ static int make_pool(struct cuda_device *cuda, uint64_t bytes, struct df_error *
 
 int dfr_cuda_make_event(struct cuda_device *cuda, cudaEvent_t *event, struct df_error *error)
 {
-    return dfr_cuda_check(cuda, cudaEventCreateWithFlags(event, cuda->times ? cudaEventDefault : cudaEventDisableTiming),
-                          "making an event", error);
+    unsigned flags = cuda->times ? cudaEventDefault : cudaEventDisableTiming;
+
+    return dfr_cuda_check(cuda, cudaEventCreateWithFlags(event, flags), "making an event", error);
 }
 
 static int make_streams(struct cuda_device *cuda, uint32_t compute_streams, struct df_error *error)

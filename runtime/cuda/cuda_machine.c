@@ -8,8 +8,11 @@
 #include "runtime/base/error.h"
 
 #define OTHERS_SHARE 10                 /* a tenth of a GPU is left to contexts, libraries and other programs */
-#define RESERVE_SHARE 16                /* of what is free when a run begins, a sixteenth of the GPU is left to what */
-#define MOST_RESERVE_BYTES (UINT64_C(512) << 20) /* libraries, graphs and code take later, but no more than this */
+/* Of what is free when a run begins, a sixteenth of the GPU is left to what libraries, graphs and code take later, but no
+ * more than this. */
+#define RESERVE_SHARE 16
+#define MOST_RESERVE_BYTES (UINT64_C(512) << 20)
+#define SHARED_SHARE 2                  /* half of memory that a GPU shares with the host is the host's, for its tokens */
 #define MIB_BYTES (UINT64_C(1) << 20)
 
 /* ---- what there is ---- */
@@ -63,6 +66,16 @@ union properties {
     char room[4096];                    /* the structure of the linked runtime may be longer */
 };
 
+/* Is the GPU's memory the host's (Jetson, GB10)? A GPU that merely reaches the host's memory has its own (GH200). */
+static bool is_integrated(uint32_t index)
+{
+    int integrated = 0;
+
+    if (cudaDeviceGetAttribute(&integrated, cudaDevAttrIntegrated, (int)index) != cudaSuccess)
+        (void)cudaGetLastError();
+    return integrated != 0;
+}
+
 int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *error)
 {
     union properties all;
@@ -76,8 +89,26 @@ int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *err
     if (status != cudaSuccess)
         return dfr_cuda_failed(error, name, "reading its properties", status);
     snprintf(unit->name, sizeof unit->name, "%.*s", (int)sizeof unit->name - 1, properties->name);
-    unit->memory_bytes = (properties->totalGlobalMem - properties->totalGlobalMem / OTHERS_SHARE) & ~(MIB_BYTES - 1);
+    unit->memory_bytes = properties->totalGlobalMem;
+    unit->memory_bytes -= unit->memory_bytes / (is_integrated(index) ? SHARED_SHARE : OTHERS_SHARE);
+    unit->memory_bytes &= ~(MIB_BYTES - 1);
     return DF_OK;
+}
+
+/* What the system can give without swapping. CUDA counts what is free at once, without what the system would drop for
+ * it. */
+static uint64_t host_available_bytes(uint64_t otherwise)
+{
+    FILE *file = fopen("/proc/meminfo", "r");
+    unsigned long long kib = 0;
+    bool found = false;
+    char line[256];
+
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
+        found = sscanf(line, "MemAvailable: %llu kB", &kib) == 1;
+    if (file != NULL)
+        fclose(file);
+    return found ? 1024 * (uint64_t)kib : otherwise;
 }
 
 /* The device's context is made here, if it was not: what that takes is not free any more. */
@@ -93,6 +124,10 @@ int dfr_cuda_free_bytes(uint32_t index, uint64_t *bytes, struct df_error *error)
         status = cudaMemGetInfo(&free_bytes, &total_bytes);
     if (status != cudaSuccess)
         return dfr_cuda_failed(error, name, "asking for its free memory", status);
+    if (is_integrated(index)) {
+        *bytes = host_available_bytes(free_bytes) / SHARED_SHARE;
+        return DF_OK;
+    }
     reserve = total_bytes / RESERVE_SHARE < MOST_RESERVE_BYTES ? total_bytes / RESERVE_SHARE : MOST_RESERVE_BYTES;
     *bytes = free_bytes > reserve ? free_bytes - reserve : 0;
     return DF_OK;

@@ -184,7 +184,10 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 {
     cudaError_t status = enter(__func__, -1);
     TRY(device >= 0 && (unsigned)device < mock.devices, cudaErrorInvalidDevice);
-    *value = attribute == cudaDevAttrComputeCapabilityMajor ? 6 : attribute == cudaDevAttrComputeCapabilityMinor ? 1 : 0;
+    *value = attribute == cudaDevAttrComputeCapabilityMajor   ? 6
+             : attribute == cudaDevAttrComputeCapabilityMinor ? 1
+             : attribute == cudaDevAttrIntegrated             ? mock.integrated
+                                                              : 0;
     return leave(status);
 }
 

@@ -591,6 +591,34 @@ static void test_shared_memory(void **state)
     rig_free(&r);
 }
 
+/* The host's tokens lie in the same memory. So half is left to them: of all of it for a plan, of what is free for a run. */
+static void test_integrated(void **state)
+{
+    const uint64_t terabyte = UINT64_C(1) << 40;
+    uint64_t physical = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), bytes = 0;
+    struct df_unit unit = { .workers = 1 };
+    struct df_error error = { "" };
+    struct rig r;
+
+    (void)state;
+    need_mock();
+    mock_integrated();
+    assert_int_equal(ops->describe(0, &unit, &error), DF_OK);
+    assert_int_equal(unit.memory_bytes, MEMORY / 2);
+    make_chain(&r, 12);
+    struct df_options o = options_of("all-gpu");
+    rig_check(&r, &o, WAVES);
+    rig_free(&r);
+
+    mock_begin(1, 64 * terabyte, 1);    /* more than this machine has */
+    mock_integrated();
+    assert_int_equal(ops->free_bytes(0, &bytes, &error), DF_OK);
+    assert_true(bytes > 0 && bytes <= physical / 2);
+    mock_begin(1, 64 * terabyte, 1);
+    assert_int_equal(ops->free_bytes(0, &bytes, &error), DF_OK);
+    assert_true(bytes == 64 * terabyte - (UINT64_C(512) << 20));
+}
+
 /* --gpus: of four, two. Nothing is asked of the others, and nothing is allocated there. */
 static void test_named_gpus(void **state)
 {
@@ -1080,7 +1108,7 @@ int main(void)
         cmocka_unit_test_setup(test_no_gpu, set_up),         cmocka_unit_test_setup(test_queues, set_up),
         cmocka_unit_test_setup(test_plan_is_for_this_machine, set_up),
         cmocka_unit_test_setup(test_no_code, set_up),       cmocka_unit_test_setup(test_named_gpus, set_up),
-        cmocka_unit_test_setup(test_shared_memory, set_up),
+        cmocka_unit_test_setup(test_shared_memory, set_up), cmocka_unit_test_setup(test_integrated, set_up),
         cmocka_unit_test_setup(test_capture_beside_others, set_up),
         cmocka_unit_test_setup(test_one_blas_handle, set_up), cmocka_unit_test_setup(test_no_room_for_blas, set_up),
         cmocka_unit_test_setup(test_other_gpu_selected, set_up),

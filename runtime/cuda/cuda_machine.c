@@ -28,6 +28,7 @@ static void ask_for_queues(void)
 uint32_t dfr_cuda_count(struct df_error *error)
 {
     int driver = 0, runtime = 0, count = 0;
+    const char *visible;
     cudaError_t status;
 
     ask_for_queues();
@@ -45,7 +46,9 @@ uint32_t dfr_cuda_count(struct df_error *error)
         return 0;
     }
     if (status == cudaErrorNoDevice || (status == cudaSuccess && count <= 0)) {
-        dfr_error(error, DF_E_DEVICE, "there is a CUDA driver, but no CUDA GPU that this program may use");
+        visible = getenv("CUDA_VISIBLE_DEVICES");
+        dfr_error(error, DF_E_DEVICE, "there is a CUDA driver, but no CUDA GPU that this program may use%s%s%s",
+                  visible ? " (CUDA_VISIBLE_DEVICES is '" : "", visible ? visible : "", visible ? "')" : "");
         return 0;
     }
     if (status != cudaSuccess) {

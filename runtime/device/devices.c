@@ -16,18 +16,27 @@ static int check_named(const struct dfr_device_ops *ops, uint64_t named, uint32_
                      present - 1);
 }
 
+static bool has_gpu_variants(const struct df_graph *graph)
+{
+    for (uint32_t k = 0; graph->functions && k < graph->n_kernels; k++)
+        if (graph->functions[k].gpu)
+            return true;
+    return false;
+}
+
 int dfr_devices_choose(const struct dfr_device_ops *ops, const struct df_options *options, const struct df_graph *graph,
                        uint32_t present, uint32_t most, struct dfr_devices *chosen, struct df_error *error)
 {
     uint64_t named = options->gpus;
     int status = check_named(ops, named, present, error);
+    bool loads = ops->load && has_gpu_variants(graph);
 
     *chosen = (struct dfr_devices){ 0 };
     for (uint32_t i = 0; i < present && chosen->n < most && status == DF_OK; i++) {
         struct df_error why = { "" };
         if (named && (i > 63 || !(named >> i & 1)))
             continue;
-        if (!ops->load || !graph->functions || ops->load(i, graph->functions, graph->n_kernels, &why) == DF_OK) {
+        if (!loads || ops->load(i, graph->functions, graph->n_kernels, &why) == DF_OK) {
             chosen->number[chosen->n++] = i;
             continue;
         }
@@ -62,16 +71,17 @@ static bool lower(uint64_t *bytes, uint64_t limit)
     return lowers;
 }
 
-int dfr_devices_memory(const struct dfr_device_ops *ops, const struct df_options *options, uint32_t number,
-                       uint64_t *bytes, bool *others, struct df_error *error)
+int dfr_devices_memory(const struct dfr_device_ops *ops, const struct df_options *options, const struct df_graph *graph,
+                       uint32_t number, uint64_t *bytes, bool *others, struct df_error *error)
 {
+    bool asks = ops->free_bytes && (options->device != DF_DEVICE_AUTO || has_gpu_variants(graph));
     uint64_t free_bytes = 0;
-    int status = ops->free_bytes ? ops->free_bytes(number, &free_bytes, error) : DF_OK;
+    int status = asks ? ops->free_bytes(number, &free_bytes, error) : DF_OK;
 
     if (status != DF_OK)
         return status;
     if (options->gpu_mem_bytes > 0 && (*bytes == 0 || options->gpu_mem_bytes < *bytes))
         *bytes = options->gpu_mem_bytes;
-    *others = ops->free_bytes && lower(bytes, free_bytes);
+    *others = asks && lower(bytes, free_bytes);
     return DF_OK;
 }

@@ -1,4 +1,8 @@
-/* devices.h - which devices of a back end take part in a run, a check or a measurement. */
+/* devices.h - which devices of a back end take part in a run, a check or a measurement, and with how much memory.
+ *
+ * Cost:     a device is begun when it is first asked for code or for its free memory. On CUDA that takes some tenths of a
+ *           second. So the devices of a program without gpu variants are not asked.
+ */
 #ifndef DFR_DEVICES_H
 #define DFR_DEVICES_H
 
@@ -25,7 +29,7 @@ int dfr_devices_first(const struct dfr_device_ops *ops, const struct df_options 
 /* Lowers *bytes, the memory of device `number` by its description, to what a run may take of it now: what others have
  * left, and no more than options->gpu_mem_bytes. It is never 0 then. *others: it was lowered for others. 0 in *bytes: not
  * known; it stays 0 if nothing lowers it. */
-int dfr_devices_memory(const struct dfr_device_ops *ops, const struct df_options *options, uint32_t number,
-                       uint64_t *bytes, bool *others, struct df_error *error);
+int dfr_devices_memory(const struct dfr_device_ops *ops, const struct df_options *options, const struct df_graph *graph,
+                       uint32_t number, uint64_t *bytes, bool *others, struct df_error *error);
 
 #endif

@@ -100,7 +100,7 @@ static int open_device(struct dfr_single_gpu *gpu, uint64_t pool_bytes, struct d
     uint64_t limit = gpu->unit.memory_bytes;
     struct dfr_device_config config = { .unit = &gpu->unit, .compute_streams = 1, .times = true };
     bool others;
-    int status = dfr_devices_memory(gpu->ops, &gpu->run->options, number, &limit, &others, error);
+    int status = dfr_devices_memory(gpu->ops, &gpu->run->options, gpu->run->graph, number, &limit, &others, error);
 
     if (status != DF_OK)
         return status;

@@ -110,8 +110,8 @@ static int limit_memory(struct df_run *run, uint32_t u, struct df_error *error)
     struct df_unit *unit = &run->machine.platform.units[u];
     uint64_t described = unit->memory_bytes;
     bool others;
-    int status = dfr_devices_memory(run->devices.ops, &run->options, run->devices.number[u], &unit->memory_bytes, &others,
-                                    error);
+    int status = dfr_devices_memory(run->devices.ops, &run->options, run->graph, run->devices.number[u],
+                                    &unit->memory_bytes, &others, error);
 
     run->devices.limit_bytes[u] = unit->memory_bytes;
     if (status == DF_OK && others)

@@ -439,7 +439,11 @@ static void test_no_gpu(void **state)
     mock_driver(11040, MOCK_DRIVER_TOO_OLD);
     check_none("the CUDA driver is for CUDA 11.4, this program needs one for CUDA 1");
     mock_driver(13000, MOCK_NO_DEVICE);
+    unsetenv("CUDA_VISIBLE_DEVICES");
     check_none("no CUDA GPU that this program may use");
+    setenv("CUDA_VISIBLE_DEVICES", "7", 1);
+    check_none("no CUDA GPU that this program may use (CUDA_VISIBLE_DEVICES is '7')");
+    unsetenv("CUDA_VISIBLE_DEVICES");
     mock_driver(13000, 999);
     check_none("cuda: counting GPUs: ");
     mock_begin(1, MEMORY, 1);
@@ -525,6 +529,32 @@ static void test_no_code(void **state)
     o.gpus = 1;
     assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_DEVICE);
     assert_has(error.text, why);
+    rig_free(&r);
+}
+
+/* A program without gpu variants does not begin a GPU: that takes long, and may fail. */
+static void test_no_gpu_variants(void **state)
+{
+    static struct df_stats stats;
+    struct df_error error = { "" };
+    struct rig r;
+    char said[1024];
+
+    (void)state;
+    need_mock();
+    make_chain(&r, 3);
+    for (uint32_t k = 0; k < RIG_KERNELS; k++)
+        ((struct df_functions *)r.graph->functions)[k] =
+            (struct df_functions){ .cpu = r.graph->functions[k].cpu };
+    mock_busy(0);
+    struct df_options o = options_of("ws");
+    o.device = DF_DEVICE_AUTO;
+    o.log_level = DF_LOG_INFO;
+    assert_int_equal(run_and_listen(&r, &o, &stats, said, sizeof said, &error), DF_OK);
+    assert_null(strstr(said, "cuda"));
+    assert_true(rig_same(&r, WAVES));
+    assert_int_equal(stats.n_memories, 0);
+    assert_int_equal(mock_loads(0), 0);
     rig_free(&r);
 }
 
@@ -1108,6 +1138,7 @@ int main(void)
         cmocka_unit_test_setup(test_no_gpu, set_up),         cmocka_unit_test_setup(test_queues, set_up),
         cmocka_unit_test_setup(test_plan_is_for_this_machine, set_up),
         cmocka_unit_test_setup(test_no_code, set_up),       cmocka_unit_test_setup(test_named_gpus, set_up),
+        cmocka_unit_test_setup(test_no_gpu_variants, set_up),
         cmocka_unit_test_setup(test_shared_memory, set_up), cmocka_unit_test_setup(test_integrated, set_up),
         cmocka_unit_test_setup(test_capture_beside_others, set_up),
         cmocka_unit_test_setup(test_one_blas_handle, set_up), cmocka_unit_test_setup(test_no_room_for_blas, set_up),

@@ -324,7 +324,7 @@ static int find_device(const struct df_graph *graph, const struct df_options *op
     if (*ops && dfr_devices_first(*ops, options, graph, number, &why) == DF_OK)
         return DF_OK;
     if (options->device == DF_DEVICE_CUDA || options->gpus)
-        return dfr_error(error, DF_E_DEVICE, "no CUDA device: %s",
+        return dfr_error(error, DF_E_DEVICE, "no %s device: %s", *ops && (*ops)->runs_cpu_code ? (*ops)->name : "CUDA",
                          *ops ? why.text : "this program was linked without CUDA");
     *ops = NULL;
     return DF_OK;

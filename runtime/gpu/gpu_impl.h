@@ -37,6 +37,8 @@ struct gpu_job {
     uint32_t told_by;                   /* number of the job whose event tells of this one's end: itself, or the last
                                          * of its batch */
     uint32_t tells;                     /* other jobs in flight whose end this one's event tells of */
+    uint64_t looked;                    /* the look (of struct dfr_gpu) at which its event was last asked */
+    bool complete;                      /* its event is complete: it is not asked again */
     uint32_t part, parts;               /* this job is part `part` of `parts` equal parts of what the event times */
     struct gpu_recording *recording;    /* that it is replayed by; NULL: it was launched by itself */
     int result;
@@ -66,13 +68,15 @@ struct dfr_gpu {
     _Atomic bool broken;                /* a kernel failed: what was launched behind it does not run (emu) */
     uint32_t least_recorded;            /* a batch of so many jobs is recorded; 0: none is */
     bool record_at_once;                /* false: a batch is recorded when it comes for the second time */
-    struct gpu_recording *recordings;   /* DFR_GPU_RECORDINGS, by hash; NULL: none */
+    struct gpu_recording *recordings;   /* DFR_GPU_RECORDINGS places, from the hash on; NULL: none */
+    uint64_t n_batches;                 /* batches that might have been replayed */
     uint64_t n_replayed;                /* jobs that ran by a replay */
     struct dfr_trace_row *h2d_row, *d2h_row, *peer_row;
     double origin_s;                    /* what dfr_clock_s() said at the device's time 0 */
     double computed_until_s;            /* the latest end of a job so far */
     _Atomic uint32_t asked, told;       /* dfr_gpu_settle(): the number of the last question, and of the last answer */
     bool forget;                        /* part of the question; written before `asked`, with release */
+    uint64_t looks;                     /* how often the worker has looked for jobs that have ended */
 };
 
 /* ---- gpu_worker.c ---- */

@@ -97,6 +97,7 @@ static void prepare(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t stream)
     j->recording = NULL;
     j->told_by = (uint32_t)(j - gpu->jobs);
     j->tells = j->part = 0;
+    j->complete = false;
     j->loads = false;
     j->parts = 1;
     j->call = (struct df_call){ .run = run, .job = j->job, .wave = dfr_job_wave(run, j->job), .threads = 1,

@@ -2,13 +2,15 @@
  * once (on CUDA as a CUDA Graph), and from then on one call carries it out. gpu_launch.c asks for this for each
  * batch.
  *
- * A batch is known by its nodes and the addresses of their ports. Its place in the table follows from its hash.
- * States of a place:
+ * A batch is known by its nodes and the addresses of their ports. Its place in the table is the first one from its hash
+ * on that was empty when it came. States of a place:
  *     1  empty      no batch of this hash has come yet.
  *     2  seen       1 -> 2 when one has come; it was launched job by job.
  *     3  recorded   2 -> 3 when it comes again (1 -> 3 with --cuda-graphs=on); from then on it is replayed.
  *     4  never      2 -> 4 if it cannot be recorded, or if a kernel asked for something that differs from wave to wave.
- * Another batch with the same place takes the place over, unless a replay of it is in flight.
+ * If the table is full, another batch takes over the place that was used longest ago, unless a replay of it is in
+ * flight. Recordings are kept before batches that were only seen: so if more batches come in turn than there are places,
+ * some are always replayed.
  *
  * Pays:     a replay saves all launches but one and all events but one, so it pays from a few jobs on (LEAST_JOBS).
  *           There is one event for the whole batch. A batch ends with a job that another unit waits for, so that
@@ -26,10 +28,12 @@
 
 #define LEAST_JOBS 3u
 
+#define LOOKS_KEPT (8 * DFR_GPU_RECORDINGS) /* for so many batches a place in state 3 or 4 is kept without use */
+
 enum place { EMPTY, SEEN, RECORDED, NEVER };
 
 struct gpu_recording {
-    uint64_t hash;
+    uint64_t hash, used;                /* used: the count of batches (n_batches) when it last came */
     enum place state;
     uint32_t n, n_ports, left;          /* left: jobs of the replay in flight that have not ended yet */
     uint32_t *nodes;
@@ -97,6 +101,30 @@ static uint64_t hash_batch(const struct dfr_gpu *gpu, struct gpu_job *const *bat
             hash = (hash ^ (uint64_t)(uintptr_t)batch[i]->ports[p] >> 8) * 0x100000001b3u;
     }
     return hash ^ hash >> 32;
+}
+
+/* How badly the place is needed as it is: a smaller number is taken over first. UINT64_MAX: it may not be. */
+static uint64_t worth(const struct dfr_gpu *gpu, const struct gpu_recording *r)
+{
+    bool kept = r->state != SEEN && gpu->n_batches - r->used <= LOOKS_KEPT;
+    return r->left > 0 || kept ? UINT64_MAX : r->used;
+}
+
+/* The place of the batch, which may be empty. NULL: there is none for it now. */
+static struct gpu_recording *find(struct dfr_gpu *gpu, uint64_t hash)
+{
+    struct gpu_recording *least = NULL;
+
+    for (uint32_t i = 0; i < DFR_GPU_RECORDINGS; i++) {
+        struct gpu_recording *r = &gpu->recordings[(hash + i) % DFR_GPU_RECORDINGS];
+        if (r->state == EMPTY || r->hash == hash)
+            return r;
+        if (worth(gpu, r) < (least ? worth(gpu, least) : UINT64_MAX))
+            least = r;
+    }
+    if (least)
+        clear(gpu, least);
+    return least;
 }
 
 static bool is_of(const struct dfr_gpu *gpu, const struct gpu_recording *r, struct gpu_job *const *batch, uint32_t n)
@@ -185,6 +213,7 @@ static bool record(struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job 
     if (!good)
         clear(gpu, r);
     r->hash = hash;
+    r->used = gpu->n_batches;
     r->state = good ? RECORDED : NEVER;
     return good && *status == DF_OK;
 }
@@ -241,11 +270,12 @@ int dfr_gpu_replay(struct dfr_gpu *gpu, struct gpu_job **batch, uint32_t n, bool
     if (!gpu->recordings || n < gpu->least_recorded || !may_repeat(gpu, batch, n))
         return DF_OK;
     hash = hash_batch(gpu, batch, n);
-    r = &gpu->recordings[hash % DFR_GPU_RECORDINGS];
-    if (r->left > 0)
+    gpu->n_batches++;
+    r = find(gpu, hash);
+    if (!r || r->left > 0)
         return DF_OK;
-    if (r->state == EMPTY || r->hash != hash) {
-        clear(gpu, r);
+    r->used = gpu->n_batches;
+    if (r->state == EMPTY) {
         r->hash = hash;
         r->state = SEEN;
         if (!gpu->record_at_once)

@@ -302,28 +302,43 @@ static bool may_end(const struct dfr_gpu *gpu, const struct gpu_job *j)
            !(j->ahead && gpu->run->devices.ahead[dfr_job_index(gpu->run, j->job)]);
 }
 
-static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
+/* Is the event complete that tells of the job's end? An event that tells of several jobs is asked once in a look. Their
+ * inputs' copies are complete then, too. The cache must see that before these blocks may be given up. false: an error,
+ * and the run fails. */
+static bool look(struct dfr_gpu *gpu, const struct gpu_job *j, bool *complete)
 {
+    struct gpu_job *teller = &gpu->jobs[j->told_by];
     struct df_error error;
-    bool progress = false;
+    bool ignored;
 
-    for (uint32_t i = 0; i < gpu->n_jobs && !dfr_stopped(gpu->run);) {
-        uint32_t number = gpu->order[i];
-        struct gpu_job *j = &gpu->jobs[number];
-        bool complete = false, ignored;
-        if (may_end(gpu, j) &&
-            gpu->device->ops->event_query(gpu->device, gpu->jobs[j->told_by].event, &complete, &error) != DF_OK) {
+    if (!teller->complete && teller->looked != gpu->looks) {
+        teller->looked = gpu->looks;
+        if (gpu->device->ops->event_query(gpu->device, teller->event, &teller->complete, &error) != DF_OK) {
             dfr_gpu_job_failed(gpu, j, &error);
             return false;
         }
+        if (teller->complete && dfm_cache_poll(gpu->cache, &ignored, &error) != DF_OK) {
+            dfr_gpu_copies_failed(gpu, &error);
+            return false;
+        }
+    }
+    *complete = teller->complete;
+    return true;
+}
+
+static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
+{
+    bool progress = false;
+
+    gpu->looks++;
+    for (uint32_t i = 0; i < gpu->n_jobs && !dfr_stopped(gpu->run);) {
+        struct gpu_job *j = &gpu->jobs[gpu->order[i]];
+        bool complete = false;
+        if (may_end(gpu, j) && !look(gpu, j, &complete))
+            return false;
         if (!complete) {
             i++;
             continue;
-        }
-        /* The copies of its inputs are complete, too. The cache must see that before these blocks may be given up. */
-        if (dfm_cache_poll(gpu->cache, &ignored, &error) != DF_OK) {
-            dfr_gpu_copies_failed(gpu, &error);
-            return false;
         }
         gpu->n_jobs--;
         memmove(&gpu->order[i], &gpu->order[i + 1], (gpu->n_jobs - i) * sizeof *gpu->order);

@@ -1,0 +1,156 @@
+/* test_gpu_record.c - batches of launches on a GPU, and their recordings. The back end is the emulator with some
+ * operations replaced that count, put in the place of CUDA's, which is a weak symbol.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "run_rig.h"
+#include "runtime/device/device.h"
+
+#define WAVES 9
+
+extern const struct dfr_device_ops dfr_emu_ops;
+struct dfr_device_ops dfr_cuda_ops;     /* filled by each test before a run */
+
+/* The emulator's device says which back end it belongs to. That is replaced, too. */
+static int open_as_cuda(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
+                        struct df_error *error)
+{
+    int status = dfr_emu_ops.open(index, config, device, error);
+    if (status == DF_OK)
+        (*device)->ops = &dfr_cuda_ops;
+    return status;
+}
+
+static struct df_options begin(void)
+{
+    struct df_options o = rig_options("all-gpu", DF_DEVICE_CUDA, 1);
+
+    dfr_cuda_ops = dfr_emu_ops;
+    dfr_cuda_ops.name = "cuda";
+    dfr_cuda_ops.open = open_as_cuda;
+    o.waves = WAVES;
+    o.emu_check = 0;
+    o.gpu_jobs = 1;
+    o.inflight = 1;
+    o.cuda_graphs = DF_GRAPHS_ON;
+    return o;
+}
+
+/* n chains, each from the host, by way of `length` jobs of a GPU, to the host. */
+static void make_chains(struct rig *r, unsigned n, unsigned length)
+{
+    rig_begin(r, 10);
+    for (unsigned c = 0; c < n; c++) {
+        struct rig_out at = rig_node(r, RIG_SOURCE | RIG_CPU_ONLY, c, RIG_NOTHING, RIG_NOTHING);
+        for (unsigned i = 0; i < length; i++)
+            at = rig_node(r, RIG_ADD1, i, at, RIG_NOTHING);
+        rig_sink(r, RIG_SINK | RIG_CPU_ONLY, at);
+    }
+    rig_end(r);
+    rig_expect(r, WAVES);
+}
+
+/* ---- events ---- */
+
+static struct dfr_event *of_jobs[256];  /* events that were recorded behind jobs */
+static unsigned n_of_jobs;
+static _Atomic unsigned n_complete;     /* how often one of them was asked and was complete */
+
+static bool is_of_job(const struct dfr_event *event)
+{
+    for (unsigned i = 0; i < n_of_jobs; i++)
+        if (of_jobs[i] == event)
+            return true;
+    return false;
+}
+
+static int note_record(struct dfr_device *device, struct dfr_event *event, uint32_t stream, struct df_error *error)
+{
+    if (stream >= DFR_STREAM_COMPUTE && !is_of_job(event) && n_of_jobs < sizeof of_jobs / sizeof *of_jobs)
+        of_jobs[n_of_jobs++] = event;
+    return dfr_emu_ops.event_record(device, event, stream, error);
+}
+
+static int note_query(struct dfr_device *device, struct dfr_event *event, bool *complete, struct df_error *error)
+{
+    int status = dfr_emu_ops.event_query(device, event, complete, error);
+    n_complete += status == DF_OK && *complete && is_of_job(event);
+    return status;
+}
+
+/* One event tells of a replayed batch, and is not asked again once it has told. */
+static void test_event_is_asked_once(void **state)
+{
+    struct df_options o = begin();
+    struct rig r;
+
+    (void)state;
+    dfr_cuda_ops.event_record = note_record;
+    dfr_cuda_ops.event_query = note_query;
+    n_of_jobs = n_complete = 0;
+    make_chains(&r, 1, 12);
+    struct df_stats stats = rig_check(&r, &o, WAVES);
+    assert_int_equal(stats.memories[0].replayed, 12 * WAVES);
+    assert_int_equal(n_complete, WAVES);
+    rig_free(&r);
+}
+
+/* ---- the table ---- */
+
+static unsigned n_recorded;
+
+static int count_recorded(struct dfr_device *device, uint32_t stream, struct df_error *error)
+{
+    n_recorded++;
+    return dfr_emu_ops.record_begin(device, stream, error);
+}
+
+/* 60 batches have 128 places, so none is in the way of another. */
+static void test_each_batch_has_a_place(void **state)
+{
+    enum { CHAINS = 60, LENGTH = 3 };
+    struct df_options o = begin();
+    struct rig r;
+
+    (void)state;
+    dfr_cuda_ops.record_begin = count_recorded;
+    n_recorded = 0;
+    make_chains(&r, CHAINS, LENGTH);
+    struct df_stats stats = rig_check(&r, &o, WAVES);
+    assert_int_equal(n_recorded, CHAINS);
+    assert_int_equal(stats.memories[0].replayed, CHAINS * LENGTH * WAVES);
+    rig_free(&r);
+}
+
+/* 180 batches come in turn, more than there are places. Those that have one keep it. */
+static void test_recordings_are_kept(void **state)
+{
+    enum { CHAINS = 60, LENGTH = 3, SLOTS = 3 };
+    struct df_options o = begin();
+    struct rig r;
+
+    (void)state;
+    dfr_cuda_ops.record_begin = count_recorded;
+    n_recorded = 0;
+    make_chains(&r, CHAINS, LENGTH);
+    o.inflight = SLOTS;
+    struct df_stats stats = rig_check(&r, &o, WAVES);
+    assert_int_equal(n_recorded, 128);
+    assert_int_equal(stats.memories[0].replayed, 128 * LENGTH * WAVES / SLOTS);
+    rig_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_event_is_asked_once), cmocka_unit_test(test_each_batch_has_a_place),
+        cmocka_unit_test(test_recordings_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -19,6 +19,8 @@ void dfr_gpu_connect(struct dfr_gpu *gpu, struct dfr_gpu *const *gpus);
 void dfr_gpu_destroy(struct dfr_gpu *gpu);
 /* When one of its launches last loaded code or was recorded; 0: none has. For its worker alone. */
 double dfr_gpu_steady_s(const struct dfr_gpu *gpu);
+/* How long the job took that ends now; less than 0: it waited for copies or for code. For its worker alone. */
+double dfr_gpu_took_s(const struct dfr_gpu *gpu);
 void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats);
 /* The trace rows of its copies. Called before the worker starts. peer NULL: it has no peers. */
 void dfr_gpu_rows(struct dfr_gpu *gpu, struct dfr_trace_row *h2d, struct dfr_trace_row *d2h,

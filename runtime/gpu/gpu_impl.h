@@ -37,12 +37,14 @@ struct gpu_job {
     uint32_t told_by;                   /* number of the job whose event tells of this one's end: itself, or the last
                                          * of its batch */
     uint32_t tells;                     /* other jobs in flight whose end this one's event tells of */
-    uint64_t looked;                    /* the look (of struct dfr_gpu) at which its event was last asked */
     bool complete;                      /* its event is complete: it is not asked again */
+    uint64_t found;                     /* the look (of struct dfr_gpu) that found this */
     uint32_t part, parts;               /* this job is part `part` of `parts` equal parts of what the event times */
     struct gpu_recording *recording;    /* that it is replayed by; NULL: it was launched by itself */
     int result;
+    bool waits;                         /* some copies of its inputs were under way when it was launched */
     double launched_s;
+    double took_s;                      /* once its event is complete: gpu_worker.c; less than 0: not known */
 };
 
 struct gpu_recording;
@@ -76,6 +78,9 @@ struct dfr_gpu {
     double computed_until_s;            /* the latest end of a job so far */
     _Atomic uint32_t asked, told;       /* dfr_gpu_settle(): the number of the last question, and of the last answer */
     bool forget;                        /* part of the question; written before `asked`, with release */
+    const struct gpu_job *ending;       /* the job that ends now: the policy is being told */
+    double found_s;                     /* when jobs were last found to have ended */
+    uint64_t *stream_looked;            /* by compute stream: the look at which its first event was not complete */
     uint64_t looks;                     /* how often the worker has looked for jobs that have ended */
 };
 

@@ -87,6 +87,16 @@ int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call
     return status;
 }
 
+static bool waits_for_copies(const struct dfr_gpu *gpu, const struct gpu_job *j)
+{
+    for (uint32_t i = 0; i < j->claim.n; i++) {
+        const struct dfm_piece *p = &j->claim.pieces[i];
+        if (p->use != DFM_WRITE && dfm_cache_loads(gpu->cache, p->use == DFM_TAKE ? p->from : p->block))
+            return true;
+    }
+    return false;
+}
+
 /* Fills what a launch needs of the job itself. */
 static void prepare(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t stream)
 {
@@ -98,6 +108,7 @@ static void prepare(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t stream)
     j->told_by = (uint32_t)(j - gpu->jobs);
     j->tells = j->part = 0;
     j->complete = false;
+    j->waits = waits_for_copies(gpu, j);
     j->loads = false;
     j->parts = 1;
     j->call = (struct df_call){ .run = run, .job = j->job, .wave = dfr_job_wave(run, j->job), .threads = 1,

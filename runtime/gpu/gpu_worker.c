@@ -279,6 +279,11 @@ static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job 
     }
 }
 
+double dfr_gpu_took_s(const struct dfr_gpu *gpu)
+{
+    return gpu->ending->took_s;
+}
+
 static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
 {
     count_job(gpu, w, j);
@@ -292,6 +297,7 @@ static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
     if (gpu->flying)
         gpu->flying[dfr_job_index(gpu->run, j->job)] = 0;
     j->state = GPU_EMPTY;
+    gpu->ending = j;
     dfr_engine_done(gpu->run, w, &j->call, j->result, gpu->unit);
 }
 
@@ -302,41 +308,75 @@ static bool may_end(const struct dfr_gpu *gpu, const struct gpu_job *j)
            !(j->ahead && gpu->run->devices.ahead[dfr_job_index(gpu->run, j->job)]);
 }
 
-/* Is the event complete that tells of the job's end? An event that tells of several jobs is asked once in a look. Their
- * inputs' copies are complete then, too. The cache must see that before these blocks may be given up. false: an error,
- * and the run fails. */
-static bool look(struct dfr_gpu *gpu, const struct gpu_job *j, bool *complete)
+/* Asks events, each stream's oldest first, until one of the stream is not complete. An event that tells of several jobs
+ * is asked for the first of them alone. *failed: the job whose event could not be asked, or NULL. Gives how many events
+ * have become complete. */
+static uint32_t look_at_events(struct dfr_gpu *gpu, const struct gpu_job **failed, struct df_error *error)
 {
-    struct gpu_job *teller = &gpu->jobs[j->told_by];
-    struct df_error error;
-    bool ignored;
+    uint32_t n = 0;
 
-    if (!teller->complete && teller->looked != gpu->looks) {
-        teller->looked = gpu->looks;
-        if (gpu->device->ops->event_query(gpu->device, teller->event, &teller->complete, &error) != DF_OK) {
-            dfr_gpu_job_failed(gpu, j, &error);
-            return false;
+    *failed = NULL;
+    gpu->looks++;
+    for (uint32_t i = 0; i < gpu->n_jobs; i++) {
+        const struct gpu_job *j = &gpu->jobs[gpu->order[i]];
+        struct gpu_job *teller = &gpu->jobs[j->told_by];
+        if (j->state != GPU_LAUNCHED || teller->complete || gpu->stream_looked[j->stream] == gpu->looks)
+            continue;
+        if (gpu->device->ops->event_query(gpu->device, teller->event, &teller->complete, error) != DF_OK) {
+            *failed = j;
+            break;
         }
-        if (teller->complete && dfm_cache_poll(gpu->cache, &ignored, &error) != DF_OK) {
-            dfr_gpu_copies_failed(gpu, &error);
-            return false;
-        }
+        n += teller->complete;
+        if (teller->complete)
+            teller->found = gpu->looks;
+        else
+            gpu->stream_looked[j->stream] = gpu->looks;
     }
-    *complete = teller->complete;
-    return true;
+    return n;
 }
 
-static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
+static bool was_found_now(const struct dfr_gpu *gpu, const struct gpu_job *j)
+{
+    return j->state == GPU_LAUNCHED && gpu->jobs[j->told_by].complete && gpu->jobs[j->told_by].found == gpu->looks;
+}
+
+/* Jobs that are found to have ended at one look share the time since the one before, in proportion to what was expected
+ * of each. A replay spares all launches but one. They are added again: expected times have one each, and how jobs are
+ * launched says nothing of how long their kernels take. */
+static void share_time(struct dfr_gpu *gpu)
+{
+    double now_s = dfr_clock_s(), begin_s = now_s, expected_s = 0, took_s;
+    bool known = true;
+
+    for (uint32_t i = 0; i < gpu->n_jobs; i++) {
+        const struct gpu_job *j = &gpu->jobs[gpu->order[i]];
+        if (!was_found_now(gpu, j))
+            continue;
+        begin_s = fmin(begin_s, j->launched_s);
+        expected_s += expected_work(gpu, j->job);
+        known = known && !j->waits && j->launched_s > gpu->steady_s;
+    }
+    took_s = now_s - fmax(begin_s, gpu->found_s);
+    for (uint32_t i = 0; i < gpu->n_jobs; i++) {
+        const struct gpu_job *j = &gpu->jobs[gpu->order[i]];
+        if (was_found_now(gpu, j) && j->part > 0)
+            took_s += gpu->run->machine.platform.units[gpu->unit].launch_s;
+    }
+    for (uint32_t i = 0; i < gpu->n_jobs; i++) {
+        struct gpu_job *j = &gpu->jobs[gpu->order[i]];
+        if (was_found_now(gpu, j))
+            j->took_s = known ? took_s * expected_work(gpu, j->job) / expected_s : -1;
+    }
+    gpu->found_s = now_s;
+}
+
+static bool finish_jobs(struct dfr_gpu *gpu, struct dfr_worker *w)
 {
     bool progress = false;
 
-    gpu->looks++;
     for (uint32_t i = 0; i < gpu->n_jobs && !dfr_stopped(gpu->run);) {
         struct gpu_job *j = &gpu->jobs[gpu->order[i]];
-        bool complete = false;
-        if (may_end(gpu, j) && !look(gpu, j, &complete))
-            return false;
-        if (!complete) {
+        if (!may_end(gpu, j) || !gpu->jobs[j->told_by].complete) {
             i++;
             continue;
         }
@@ -345,6 +385,27 @@ static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
         finish(gpu, w, j);
         progress = true;
     }
+    return progress;
+}
+
+static bool finish_complete(struct dfr_gpu *gpu, struct dfr_worker *w)
+{
+    const struct gpu_job *failed;
+    struct df_error error, of_copies;
+    bool progress, ignored;
+
+    if (look_at_events(gpu, &failed, &error) > 0) {
+        /* The copies of these jobs' inputs are complete, too. The cache must see that before the blocks may be given
+         * up. */
+        if (dfm_cache_poll(gpu->cache, &ignored, &of_copies) != DF_OK) {
+            dfr_gpu_copies_failed(gpu, &of_copies);
+            return false;
+        }
+        share_time(gpu);
+    }
+    progress = finish_jobs(gpu, w);
+    if (failed)
+        dfr_gpu_job_failed(gpu, failed, &error);
     return progress;
 }
 

@@ -60,6 +60,10 @@ struct dfr_view {                       /* the machine, as a policy sees it */
     /* Gives a time. Jobs that a worker of the unit took before it do not say how long their like takes, because the
      * device was still loading code. A worker of that unit asks. NULL: all jobs say it. */
     double (*steady_s)(void *arg, uint32_t unit);
+    /* How long the job took, launch included, that a worker of the unit ends now; less than 0: that is not known. That
+     * worker asks, in done(). A device's worker may find that several jobs have ended: each has its share of the time
+     * then. NULL: jobs take from when they are taken, or from when the one before was done, until they are done. */
+    double (*took_s)(void *arg, uint32_t unit);
     void *arg;
 };
 

@@ -350,10 +350,18 @@ void dfr_guard_taken(struct dfr_guard *g, uint64_t job, uint32_t worker)
     j->clean = loading_s <= 0 && g->view->graph->works[g->view->graph->nodes[node].work].threads <= 1;
 }
 
-/* Did the job take as long as others like it will? */
-static bool is_sample(const struct dfr_guard *g, const struct job *j, uint32_t unit)
+/* How long the job took, if others like it will take as long; else less than 0. A device's worker launches jobs behind
+ * others without taking them. */
+static double sample_s(const struct dfr_guard *g, const struct job *j, uint32_t worker, double now)
 {
-    return j->clean && !(g->view->steady_s && j->taken_s < g->view->steady_s(g->view->arg, unit));
+    uint32_t unit = g->view->unit_of[worker];
+    bool ahead = j->state == AWAY && g->view->took_s && unit > 0, taken = j->state == TAKEN && j->taker == worker;
+    double s = g->view->took_s && unit > 0 ? g->view->took_s(g->view->arg, unit)
+                                           : now - fmax(j->taken_s, load(&g->workers[worker].last_s));
+
+    if (taken && (!j->clean || (g->view->steady_s && j->taken_s < g->view->steady_s(g->view->arg, unit))))
+        return -1;
+    return taken || ahead ? s : -1;
 }
 
 static void measure(struct dfr_guard *g, uint32_t node, uint32_t unit, double measured_s)
@@ -371,11 +379,10 @@ static void measure(struct dfr_guard *g, uint32_t node, uint32_t unit, double me
 void dfr_guard_done(struct dfr_guard *g, uint64_t job, uint32_t worker)
 {
     struct job *j = record(g, job);
-    struct worker *w = &g->workers[worker];
-    double now = g->view->now_s(g->view->arg);
+    double now = g->view->now_s(g->view->arg), s = sample_s(g, j, worker, now);
 
-    if (j->state == TAKEN && j->taker == worker && is_sample(g, j, g->view->unit_of[worker]))
-        measure(g, dfr_job_node(job), g->view->unit_of[worker], now - fmax(j->taken_s, load(&w->last_s)));
-    atomic_store_explicit(&w->last_s, now, memory_order_relaxed);
+    if (s >= 0)
+        measure(g, dfr_job_node(job), g->view->unit_of[worker], s);
+    atomic_store_explicit(&g->workers[worker].last_s, now, memory_order_relaxed);
     leave(g, j);
 }

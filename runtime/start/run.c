@@ -66,6 +66,12 @@ static double steady_s(void *arg, uint32_t unit)
     return unit > 0 ? dfr_gpu_steady_s(run->devices.gpus[unit]) : 0;
 }
 
+static double took_s(void *arg, uint32_t unit)
+{
+    const struct df_run *run = arg;
+    return dfr_gpu_took_s(run->devices.gpus[unit]);
+}
+
 static int make_policy(struct df_run *run, struct df_error *error)
 {
     run->choice.view = (struct dfr_view){ .graph = run->graph,
@@ -84,6 +90,7 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .stage = dfr_stage,
                                    .wake = wake_unit,
                                    .steady_s = steady_s,
+                                   .took_s = took_s,
                                    .settled = dfr_settled,
                                    .comes = dfr_comes,
                                    .guard = run->options.guard,

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "run_rig.h"
+#include "runtime/graph/plan.h"
 #include "runtime/device/device.h"
 
 #define WAVES 9
+#define MONITORED 3
 
 extern const struct dfr_device_ops dfr_emu_ops;
 struct dfr_device_ops dfr_cuda_ops;     /* filled by each test before a run */
@@ -146,11 +148,61 @@ static void test_recordings_are_kept(void **state)
     rig_free(&r);
 }
 
+/* ---- the monitor ---- */
+
+/* Jobs of 20 ms take 20 ms, as was expected. Twelve of them are replayed together, and end together: that is not 240 ms
+ * for the first one, which would be reason enough to run it on the CPU in the next wave. */
+static void test_replays_do_not_alarm(void **state)
+{
+    enum { LENGTH = 12, N = LENGTH + 5 };
+    struct df_options o = begin();
+    struct df_plan plan = { .policy = "gp", .n_nodes = N };
+    uint16_t place[N];
+    float priority[N] = { 0 };
+    struct rig_out at;
+    struct rig r;
+
+    (void)state;
+    rig_begin(&r, 10);
+    rig_cost_s = 1e-6;
+    at = rig_node(&r, RIG_SOURCE | RIG_CPU_ONLY, 1, RIG_NOTHING, RIG_NOTHING);
+    rig_cost_s = 20e-3;
+    at = rig_node(&r, RIG_SLOW | RIG_CPU_ONLY, 100, at, RIG_NOTHING);
+    r.hint = DF_CLASS_GPU;
+    at = rig_node(&r, RIG_SLOW, 101, at, RIG_NOTHING);
+    for (unsigned i = 0; i < LENGTH; i++) {
+        struct rig_out first = at;
+        at = rig_node(&r, RIG_SLOW, i, at, RIG_NOTHING);
+        if (i > 0)
+            continue;
+        rig_cost_s = 1e-6;
+        rig_sink(&r, RIG_SINK | RIG_CPU_ONLY, first); /* so the jobs that follow are a batch of their own */
+        rig_cost_s = 20e-3;
+    }
+    rig_cost_s = 1e-6;
+    rig_sink(&r, RIG_SINK | RIG_CPU_ONLY, at);
+    rig_cost_s = 0;
+    rig_end(&r);
+    rig_expect(&r, MONITORED);
+    for (unsigned v = 0; v < N; v++)
+        place[v] = v >= 2 && v != 4 && v < N - 1;
+    plan.place = place;
+    plan.priority = priority;
+    df_platform_default(&plan.platform, 1);
+    o.policy = "gp";
+    o.plan = &plan;
+    o.guard = 1;
+    o.waves = MONITORED;
+    struct df_stats stats = rig_check(&r, &o, MONITORED);
+    assert_int_equal(stats.memories[0].replayed, (1 + LENGTH) * MONITORED);
+    rig_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_event_is_asked_once), cmocka_unit_test(test_each_batch_has_a_place),
-        cmocka_unit_test(test_recordings_are_kept),
+        cmocka_unit_test(test_recordings_are_kept), cmocka_unit_test(test_replays_do_not_alarm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -246,6 +246,7 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .blas = dfr_cuda_blas,
     .blas_function = dfr_cuda_blas_function,
     .record_begin = dfr_cuda_record_begin,
+    .record_part = dfr_cuda_record_part,
     .record_end = dfr_cuda_record_end,
     .replay = dfr_cuda_replay,
     .recording_destroy = dfr_cuda_recording_destroy,

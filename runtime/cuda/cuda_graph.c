@@ -4,6 +4,10 @@
  * Only this thread is captured, so other GPUs' workers go on. A kernel's host code may do what a capture forbids:
  * wait for the stream, or allocate. That spoils the capture: then there is no recording, and nothing has been done on
  * the GPU.
+ *
+ * Parts: before each part the capture is told after which nodes it goes on: the last ones of the parts that it
+ * follows. So the graph has an edge where one is needed, and no other. The last nodes of a part are those that the next
+ * one would follow.
  */
 #include <stdlib.h>
 
@@ -13,6 +17,106 @@
 struct dfr_recording {
     cudaGraphExec_t exec;
 };
+
+struct cuda_parts {
+    uint32_t n;                         /* parts begun */
+    size_t n_last[DFR_RECORDED_PARTS];
+    cudaGraphNode_t *last[DFR_RECORDED_PARTS]; /* of each part that has ended: its last nodes */
+};
+
+/* ---- parts ---- */
+
+/* Edges have data since CUDA 13. What these calls cannot say without data is an error: cudaErrorLossyQuery. */
+static cudaError_t ask_last_nodes(cudaStream_t stream, const cudaGraphNode_t **nodes, size_t *n)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+#if CUDART_VERSION >= 13000
+    cudaError_t asked = cudaStreamGetCaptureInfo(stream, &status, NULL, NULL, nodes, NULL, n);
+#else
+    cudaError_t asked = cudaStreamGetCaptureInfo_v2(stream, &status, NULL, NULL, nodes, n);
+#endif
+    return asked == cudaSuccess && status != cudaStreamCaptureStatusActive ? cudaErrorStreamCaptureInvalidated : asked;
+}
+
+static cudaError_t go_on_after(cudaStream_t stream, cudaGraphNode_t *nodes, size_t n)
+{
+#if CUDART_VERSION >= 13000
+    return cudaStreamUpdateCaptureDependencies(stream, nodes, NULL, n, cudaStreamSetCaptureDependencies);
+#else
+    return cudaStreamUpdateCaptureDependencies(stream, nodes, n, cudaStreamSetCaptureDependencies);
+#endif
+}
+
+static void free_parts(struct cuda_stream *s)
+{
+    for (uint32_t p = 0; s->parts != NULL && p < s->parts->n; p++)
+        free(s->parts->last[p]);
+    free(s->parts);
+    s->parts = NULL;
+}
+
+/* Notes the last nodes of the part that has been launched. */
+static bool end_part(struct cuda_stream *s)
+{
+    struct cuda_parts *parts = s->parts;
+    const cudaGraphNode_t *nodes = NULL;
+    size_t n = 0;
+    cudaGraphNode_t *own;
+
+    if (parts->n == 0)
+        return true;
+    if (ask_last_nodes(s->handle, &nodes, &n) != cudaSuccess)
+        return false;
+    own = calloc(n + 1, sizeof *own);
+    if (own == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        own[i] = nodes[i];
+    parts->last[parts->n - 1] = own;
+    parts->n_last[parts->n - 1] = n;
+    return true;
+}
+
+static bool begin_part(struct cuda_stream *s, uint32_t after)
+{
+    struct cuda_parts *parts = s->parts;
+    size_t n = 0, most = 1;
+    cudaGraphNode_t *nodes;
+    bool good;
+
+    for (uint32_t p = 0; p < parts->n; p++)
+        most += parts->n_last[p];
+    nodes = calloc(most, sizeof *nodes);
+    for (uint32_t p = 0; nodes != NULL && p < parts->n; p++)
+        for (size_t i = 0; after >> p & 1 && i < parts->n_last[p]; i++)
+            nodes[n++] = parts->last[p][i];
+    good = nodes != NULL && (parts->n == 0 || go_on_after(s->handle, nodes, n) == cudaSuccess); /* 0: no nodes yet */
+    free(nodes);
+    parts->n++;
+    return good;
+}
+
+int dfr_cuda_record_part(struct dfr_device *device, uint32_t stream, uint32_t part, uint32_t after,
+                         struct df_error *error)
+{
+    struct cuda_stream *s = &dfr_cuda_of(device)->streams[stream];
+
+    if (!s->recording || part >= DFR_RECORDED_PARTS || part != (s->parts != NULL ? s->parts->n : 0) ||
+        (uint64_t)after >> part != 0)
+        return dfr_error(error, DF_E_ARGUMENT, "%s: stream %u cannot record part %u", dfr_cuda_of(device)->name, stream,
+                         part);
+    if (s->parts == NULL)
+        s->parts = calloc(1, sizeof *s->parts);
+    if (s->parts == NULL)
+        return dfr_error_memory(error);
+    if (!end_part(s) || !begin_part(s, after)) {
+        (void)cudaGetLastError();
+        return dfr_error(error, DF_E_DEVICE, "%s: part %u is not recorded", dfr_cuda_of(device)->name, part);
+    }
+    return DF_OK;
+}
+
+/* ---- recording ---- */
 
 int dfr_cuda_record_begin(struct dfr_device *device, uint32_t stream, struct df_error *error)
 {
@@ -33,6 +137,7 @@ static cudaError_t end_capture(struct cuda_stream *s, cudaGraph_t *graph)
 {
     *graph = NULL;
     s->recording = false;
+    free_parts(s);
     return cudaStreamEndCapture(s->handle, graph);
 }
 

@@ -16,6 +16,7 @@ struct cuda_stream {
     cudaEvent_t mark;                   /* recorded before the latest copy or launch; NULL: times are not wanted */
     bool marked;                        /* `mark` is recorded, and no event has taken it over yet */
     bool recording;                     /* what is enqueued is captured for a CUDA Graph */
+    struct cuda_parts *parts;           /* of that graph (cuda_graph.c); NULL: none was begun */
     void *workspace;                    /* cuBLAS's, for work on this stream; NULL: none yet */
 };
 
@@ -86,6 +87,8 @@ bool dfr_cuda_event_times(struct dfr_device *device, struct dfr_event *event, do
 
 /* cuda_graph.c */
 int dfr_cuda_record_begin(struct dfr_device *device, uint32_t stream, struct df_error *error);
+int dfr_cuda_record_part(struct dfr_device *device, uint32_t stream, uint32_t part, uint32_t after,
+                         struct df_error *error);
 int dfr_cuda_record_end(struct dfr_device *device, uint32_t stream, struct dfr_recording **recording,
                         struct df_error *error);
 /* Throws away what the stream records, if it does: host code has ended the thread, so record_end() is not called. It is

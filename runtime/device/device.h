@@ -22,6 +22,8 @@
 
 #include "runtime/graph/platform.h"
 
+#define DFR_RECORDED_PARTS 32u          /* of one recording, at most */
+
 enum { DFR_STREAM_H2D, DFR_STREAM_D2H, DFR_STREAM_PEER, DFR_STREAM_COMPUTE };
 
 enum dfr_copy { DFR_COPY_H2D, DFR_COPY_D2H, DFR_COPY_D2D, DFR_COPY_PEER }; /* PEER: by copy_peer only */
@@ -129,9 +131,16 @@ struct dfr_device_ops {
      * copies only) is not carried out but recorded. A replay then does all of it: any number of times, but once at a
      * time. What a recorded launch points to must stay as long as the recording. If what was launched cannot be
      * recorded, record_end gives DF_OK with *recording NULL (on CUDA: a kernel's host code did what a capture forbids).
-     * Nothing was done then, and the caller launches it again. On CUDA a replay does not call fn. All four NULL: this
+     * Nothing was done then, and the caller launches it again. On CUDA a replay does not call fn. All five NULL: this
      * back end cannot record. */
     int (*record_begin)(struct dfr_device *device, uint32_t stream, struct df_error *error);
+    /* What is launched from now on, up to the next such call, is part number `part` of the recording: 0, 1, 2 in turn.
+     * It starts when the parts `after` are done (bit p: part p), and not before what was on the replay's stream. Within
+     * a part launches are in order. Parts that are not ordered may run at the same time. Without such calls each launch
+     * starts after the one before. A replay is done when all its parts are. After an error here what record_end gives
+     * must not be replayed. */
+    int (*record_part)(struct dfr_device *device, uint32_t stream, uint32_t part, uint32_t after,
+                       struct df_error *error);
     int (*record_end)(struct dfr_device *device, uint32_t stream, struct dfr_recording **recording,
                       struct df_error *error);
     int (*replay)(struct dfr_device *device, struct dfr_recording *recording, uint32_t stream, struct df_error *error);

@@ -467,6 +467,7 @@ const struct dfr_device_ops dfr_emu_ops = {
     .event_times = emu_event_times,
     .blas = emu_blas,
     .record_begin = dfr_emu_record_begin,
+    .record_part = dfr_emu_record_part,
     .record_end = dfr_emu_record_end,
     .replay = dfr_emu_replay,
     .recording_destroy = dfr_emu_recording_destroy,

@@ -114,6 +114,8 @@ struct dfr_emu_device {
     struct dfr_emu_engine engines[4];
 };
 
+/* emu_engine.c: the next random number of this state, which is not 0. */
+uint64_t dfr_emu_draw(uint64_t *state);
 /* Starts the engines. DF_E_DEVICE if a thread cannot be made; those that had started are ended again. */
 int dfr_emu_engines_start(struct dfr_emu_device *device, struct df_error *error);
 /* Lets them finish what is enqueued, and ends them. */
@@ -134,6 +136,8 @@ uint32_t dfr_emu_host_registered(uint64_t *n_wrong);
 /* emu_record.c */
 void dfr_emu_record(struct dfr_recording *recording, const struct dfr_emu_command *command);
 int dfr_emu_record_begin(struct dfr_device *device, uint32_t stream, struct df_error *error);
+int dfr_emu_record_part(struct dfr_device *device, uint32_t stream, uint32_t part, uint32_t after,
+                        struct df_error *error);
 int dfr_emu_record_end(struct dfr_device *device, uint32_t stream, struct dfr_recording **recording,
                        struct df_error *error);
 int dfr_emu_replay(struct dfr_device *device, struct dfr_recording *recording, uint32_t stream, struct df_error *error);

@@ -32,15 +32,20 @@ static void wait_until(const struct dfr_emu_device *device, double at_s)
 
 /* ---- bad luck, if it is asked for ---- */
 
-static uint64_t draw(struct dfr_emu_engine *engine)
+uint64_t dfr_emu_draw(uint64_t *state)
 {
-    uint64_t x = engine->random;        /* xorshift64 */
+    uint64_t x = *state;                /* xorshift64 */
 
     x ^= x << 13;
     x ^= x >> 7;
     x ^= x << 17;
-    engine->random = x;
+    *state = x;
     return x >> 11;
+}
+
+static uint64_t draw(struct dfr_emu_engine *engine)
+{
+    return dfr_emu_draw(&engine->random);
 }
 
 static bool toss(struct dfr_emu_engine *engine)

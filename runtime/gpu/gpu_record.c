@@ -9,9 +9,13 @@
  *     3  recorded   2 -> 3 when it comes again (1 -> 3 with --cuda-graphs=on); from then on it is replayed.
  *     4  never      2 -> 4 if it cannot be recorded, or if a kernel asked for something that differs from wave to wave.
  * If the table is full, another batch takes over the place that was used longest ago, unless a replay of it is in
- * flight. Recordings are kept before batches that were only seen: so if more batches come in turn than there are places,
- * some are always replayed.
+ * flight. Recordings are kept before batches that were only seen: so if more batches come in turn than there are
+ * places, some are always replayed.
  *
+ * Order:    job j of a batch starts after the earlier jobs whose memory it touches: of two that touch the same bytes
+ *           one must write for that. So jobs that make each other's inputs are ordered, and siblings are not: they may
+ *           run at the same time in a replay. What is in the stream before and behind a replay is ordered with all of
+ *           it.
  * Pays:     a replay saves all launches but one and all events but one, so it pays from a few jobs on (LEAST_JOBS).
  *           There is one event for the whole batch. A batch ends with a job that another unit waits for, so that
  *           nobody waits longer because of this. With --trace or --learn each job's own times are wanted: then
@@ -27,6 +31,7 @@
 #include "runtime/gpu/gpu_impl.h"
 
 #define LEAST_JOBS 3u
+_Static_assert(DFR_GPU_BATCH <= DFR_RECORDED_PARTS, "each job of a batch is a part of its recording");
 
 #define LOOKS_KEPT (8 * DFR_GPU_RECORDINGS) /* for so many batches a place in state 3 or 4 is kept without use */
 
@@ -175,18 +180,53 @@ static void copy_jobs(const struct dfr_gpu *gpu, struct gpu_recording *r, struct
     }
 }
 
+static bool overlap(const struct dfr_range *a, const struct dfr_range *b)
+{
+    uintptr_t from = (uintptr_t)a->address, other = (uintptr_t)b->address;
+    return from < other + b->bytes && other < from + a->bytes;
+}
+
+/* Does one of the two jobs write what the other one touches? */
+static bool meet(const struct gpu_job *a, uint32_t n_a, const struct gpu_job *b, uint32_t n_b)
+{
+    for (uint32_t p = 0; p < n_a; p++)
+        for (uint32_t q = 0; q < n_b; q++)
+            if ((a->ranges[p].writable || b->ranges[q].writable) && overlap(&a->ranges[p], &b->ranges[q]))
+                return true;
+    return false;
+}
+
+/* Writes for each job of the batch those that it must follow, a bit each. What follows from others is left out. */
+static void find_order(const struct dfr_gpu *gpu, struct gpu_job *const *batch, uint32_t n, uint32_t *after)
+{
+    uint32_t before[DFR_GPU_BATCH];     /* all that a job follows, directly or not */
+
+    for (uint32_t j = 0; j < n; j++) {
+        after[j] = before[j] = 0;
+        for (uint32_t i = j; i-- > 0;) {
+            if (before[j] >> i & 1 || !meet(batch[i], n_ports_of(gpu, batch[i]), batch[j], n_ports_of(gpu, batch[j])))
+                continue;
+            after[j] |= 1u << i;
+            before[j] |= 1u << i | before[i];
+        }
+    }
+}
+
 static int record_launches(struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job *const *batch, bool *good,
                            struct df_error *error)
 {
     const struct dfr_device_ops *ops = gpu->device->ops;
-    uint32_t stream = DFR_STREAM_COMPUTE + batch[0]->stream, at = 0;
+    uint32_t stream = DFR_STREAM_COMPUTE + batch[0]->stream, at = 0, after[DFR_GPU_BATCH];
     int status = ops->record_begin(gpu->device, stream, error), launched = DF_OK;
 
     if (status != DF_OK)
         return status;
+    find_order(gpu, batch, r->n, after);
     for (uint32_t i = 0; i < r->n && launched == DF_OK; i++) {
-        launched = dfr_gpu_enqueue(gpu, batch[i], &r->calls[i], &r->results[i], r->ports + at, r->ranges + at,
-                                   r->names[i], NULL);
+        launched = ops->record_part(gpu->device, stream, i, after[i], NULL);
+        if (launched == DF_OK)
+            launched = dfr_gpu_enqueue(gpu, batch[i], &r->calls[i], &r->results[i], r->ports + at, r->ranges + at,
+                                       r->names[i], NULL);
         at += n_ports_of(gpu, batch[i]);
     }
     status = ops->record_end(gpu->device, stream, &r->device, error);

@@ -40,17 +40,65 @@ void mock_add(struct ops *ops, struct op op)
     ops->items[ops->n++] = op;
 }
 
+void mock_add_copy(struct ops *to, const struct op *op)
+{
+    struct op copy = *op;
+    if (copy.own) {
+        copy.own = malloc(copy.bytes);
+        if (!copy.own)
+            abort();
+        memcpy(copy.own, op->own, copy.bytes);
+    }
+    mock_add(to, copy);
+}
+
 void mock_copy_ops(struct ops *to, const struct ops *from)
 {
-    for (size_t i = 0; i < from->n; i++) {
-        struct op op = from->items[i];
-        if (op.own) {
-            op.own = malloc(op.bytes);
-            if (!op.own)
-                abort();
-            memcpy(op.own, from->items[i].own, op.bytes);
-        }
-        mock_add(to, op);
+    for (size_t i = 0; i < from->n; i++)
+        mock_add_copy(to, &from->items[i]);
+}
+
+/* ---- graphs ---- */
+
+bool mock_in(const struct nodes *nodes, size_t node)
+{
+    return nodes->bits[node / 64] >> node % 64 & 1;
+}
+
+void mock_put(struct nodes *nodes, size_t node)
+{
+    if (node >= 256)
+        abort();
+    nodes->bits[node / 64] |= UINT64_C(1) << node % 64;
+}
+
+static bool may_follow(const struct op *op, const struct nodes *done)
+{
+    for (size_t k = 0; k < 4; k++)
+        if (op->after.bits[k] & ~done->bits[k])
+            return false;
+    return true;
+}
+
+static uint32_t next_random(void)
+{
+    mock.random = mock.random * 1664525u + 1013904223u;
+    return mock.random >> 8;
+}
+
+void mock_copy_graph(struct ops *to, const struct ops *graph)
+{
+    struct nodes done = { { 0 } };
+    mock.graph_edges = 0;
+    for (size_t n = 0; n < graph->n; n++) {
+        size_t chosen = 0, n_able = 0;
+        for (size_t k = 0; k < 4; k++)
+            mock.graph_edges += (unsigned)__builtin_popcountll(graph->items[n].after.bits[k]);
+        for (size_t i = 0; i < graph->n; i++)
+            if (!mock_in(&done, i) && may_follow(&graph->items[i], &done) && next_random() % ++n_able == 0)
+                chosen = i;
+        mock_put(&done, chosen);
+        mock_add_copy(to, &graph->items[chosen]);
     }
 }
 
@@ -182,12 +230,6 @@ static void do_head(struct CUstream_st *s)
         s->queue.n = s->queue.done = 0;
 }
 
-static uint32_t next_random(void)
-{
-    mock.random = mock.random * 1664525u + 1013904223u;
-    return mock.random >> 8;
-}
-
 /* One head that may go; false: there is none. */
 static bool do_one(void)
 {
@@ -228,8 +270,8 @@ void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed)
     mock.devices = devices;
     mock.memory_bytes = memory_bytes;
     mock.random = seed;
-    mock.calls = mock.until_failure = mock.graph_launches = mock.spoiled = 0;
     mock.records = mock.timed_events = 0;
+    mock.calls = mock.until_failure = mock.graph_launches = mock.graph_edges = mock.spoiled = 0;
     mock.failure = mock.count_status = 0;
     mock.driver = 13000;
     mock.failed = NULL;
@@ -271,6 +313,7 @@ uint64_t mock_calls(void) { return read_locked(&mock.calls); }
 uint64_t mock_graph_launches(void) { return read_locked(&mock.graph_launches); }
 uint64_t mock_records(void) { return read_locked(&mock.records); }
 uint64_t mock_timed_events(void) { return read_locked(&mock.timed_events); }
+uint64_t mock_graph_edges(void) { return read_locked(&mock.graph_edges); }
 uint64_t mock_spoiled(void) { return read_locked(&mock.spoiled); }
 
 const char *mock_connections(void)

@@ -35,6 +35,7 @@ MOCK uint64_t mock_calls(void);         /* since mock_begin() */
 MOCK const char *mock_connections(void); /* CUDA_DEVICE_MAX_CONNECTIONS, as it was at the first call; "": not set */
 MOCK int mock_last_error(void);         /* of this thread; takes it */
 MOCK uint64_t mock_graph_launches(void);
+MOCK uint64_t mock_graph_edges(void);   /* of the graph that was launched last */
 MOCK uint64_t mock_spoiled(void);       /* calls that a capture forbids */
 MOCK uint64_t mock_records(void);       /* of events */
 MOCK uint64_t mock_timed_events(void);  /* events that were made with timing */

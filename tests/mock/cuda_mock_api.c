@@ -97,6 +97,11 @@ static cudaError_t enqueue(cudaStream_t stream, struct op op)
         free(op.own);
         return cudaErrorStreamCaptureInvalidated;
     }
+    if (stream->capture) {              /* the next node follows this one */
+        op.after = stream->capture->last;
+        stream->capture->last = (struct nodes){ { 0 } };
+        mock_put(&stream->capture->last, stream->capture->ops.n);
+    }
     mock_add(stream->capture ? &stream->capture->ops : &stream->queue, op);
     return cudaSuccess;
 }
@@ -547,6 +552,45 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     return leave(status);
 }
 
+/* A node's handle is its number in the graph, from 1. */
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *state, unsigned long long *id,
+                                     cudaGraph_t *graph, const cudaGraphNode_t **nodes,
+                                     const cudaGraphEdgeData **edges, size_t *n)
+{
+    cudaError_t status = enter_for(__func__, stream, STREAM);
+    struct capture *c = status == cudaSuccess ? stream->capture : NULL;
+    TRY(state && !id && !graph && nodes && !edges && n, cudaErrorInvalidValue);
+    if (status == cudaSuccess) {
+        *state = !c            ? cudaStreamCaptureStatusNone
+                 : !c->spoiled ? cudaStreamCaptureStatusActive
+                               : cudaStreamCaptureStatusInvalidated;
+        *n = 0;
+        for (size_t i = 0; *state == cudaStreamCaptureStatusActive && i < c->ops.n; i++)
+            if (mock_in(&c->last, i))
+                c->told[(*n)++] = (cudaGraphNode_t)(i + 1);
+        *nodes = c ? c->told : NULL;
+    }
+    return leave(status);
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,
+                                                const cudaGraphEdgeData *edges, size_t n, unsigned flags)
+{
+    cudaError_t status = enter_for(__func__, stream, STREAM);
+    struct nodes follow = { { 0 } };
+    TRY(stream->capture, cudaErrorIllegalState);
+    TRY(!stream->capture->spoiled, cudaErrorStreamCaptureInvalidated);
+    TRY(!edges && flags == cudaStreamSetCaptureDependencies, cudaErrorInvalidValue);
+    for (size_t i = 0; status == cudaSuccess && i < n; i++) {
+        TRY((uintptr_t)nodes[i] >= 1 && (uintptr_t)nodes[i] <= stream->capture->ops.n, cudaErrorInvalidValue);
+        if (status == cudaSuccess)
+            mock_put(&follow, (uintptr_t)nodes[i] - 1);
+    }
+    if (status == cudaSuccess)
+        stream->capture->last = follow;
+    return leave(status);
+}
+
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
     cudaError_t status = enter_for(__func__, stream, STREAM);
@@ -589,7 +633,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     TRY(mock_is(stream, STREAM) && stream->object.device == exec->object.device && !stream->capture,
         cudaErrorInvalidValue);
     if (status == cudaSuccess) {
-        mock_copy_ops(&stream->queue, &exec->ops);
+        mock_copy_graph(&stream->queue, &exec->ops);
         mock.graph_launches++;
     }
     return leave(status);

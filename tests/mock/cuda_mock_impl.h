@@ -12,7 +12,12 @@
 #define HOST (-1)
 #define PAGE 4096u
 
+struct nodes {                          /* of a graph: a bit for each */
+    uint64_t bits[4];
+};
+
 struct op {
+    struct nodes after;                 /* in a graph: the nodes that this one follows */
     enum { OP_COPY, OP_KERNEL, OP_RECORD, OP_WAIT, OP_FAULT } kind;
     void *to;
     const void *from;
@@ -32,6 +37,8 @@ struct capture {
     cudaStream_t stream;
     bool spoiled;
     struct ops ops;
+    struct nodes last;                  /* the next node follows these */
+    cudaGraphNode_t told[256];          /* the same, as cudaStreamGetCaptureInfo says it */
 };
 
 /* All objects stay until mock_begin(): so one that is used after its end is seen as such. */
@@ -59,7 +66,7 @@ struct range {                          /* of a device's memory, of pinned or re
 struct mock {
     pthread_mutex_t lock;
     unsigned devices;
-    uint64_t memory_bytes, calls, until_failure, graph_launches, spoiled, records, timed_events;
+    uint64_t memory_bytes, calls, until_failure, graph_launches, graph_edges, spoiled, records, timed_events;
     uint32_t random;
     int failure, driver, count_status;
     const char *failed;
@@ -81,7 +88,11 @@ extern struct mock mock;
 void *mock_new(int kind, size_t bytes, int device);
 bool mock_is(const void *object, int kind);             /* and not ended */
 void mock_add(struct ops *ops, struct op op);           /* takes op.own */
+void mock_add_copy(struct ops *to, const struct op *op);
 void mock_copy_ops(struct ops *to, const struct ops *from);
+bool mock_in(const struct nodes *nodes, size_t node);
+void mock_put(struct nodes *nodes, size_t node);
+void mock_copy_graph(struct ops *to, const struct ops *graph); /* in an order that its edges allow, by the seed */
 void mock_free_ops(struct ops *ops);
 struct range *mock_range_at(const void *address, size_t bytes); /* that holds all of it */
 bool mock_touches_device(const void *address, size_t bytes);

@@ -232,6 +232,35 @@ static void test_replay(void **state)
     rig_free(&r);
 }
 
+/* a, then b and c, then d: the graph has an edge for each input that is made in it, and no other. The mock does b and c in
+ * either order. */
+static void test_replay_of_a_diamond(void **state)
+{
+    (void)state;
+    need_mock();
+    for (uint32_t seed = 1; seed <= 8; seed++) {
+        struct rig r;
+        struct rig_out a, b, c;
+        mock_begin(1, MEMORY, seed);
+        rig_begin(&r, 50);
+        a = rig_node(&r, RIG_SOURCE | RIG_CPU_ONLY, 1, RIG_NOTHING, RIG_NOTHING);
+        a = rig_node(&r, RIG_ADD1, 1, a, RIG_NOTHING);
+        b = rig_node(&r, RIG_SCRATCH, 2, a, RIG_NOTHING);
+        c = rig_node(&r, RIG_ADD1, 3, a, RIG_NOTHING);
+        rig_sink(&r, RIG_SINK | RIG_CPU_ONLY, rig_node(&r, RIG_ADD2, 4, b, c));
+        rig_end(&r);
+        use_launches(&r);
+        rig_expect(&r, WAVES);
+        struct df_options o = options_of("all-gpu");
+        o.inflight = 1;
+        struct df_stats stats = rig_check(&r, &o, WAVES);
+        assert_int_equal(stats.memories[0].replayed, 4 * (WAVES - 1));
+        assert_int_equal(mock_graph_edges(), 4);
+        assert_nothing_left();
+        rig_free(&r);
+    }
+}
+
 /* How many jobs of gpu variants stand in the one file that the run left. */
 static unsigned learned(void)
 {
@@ -1126,6 +1155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_results, set_up),       cmocka_unit_test_setup(test_replay, set_up),
+        cmocka_unit_test_setup(test_replay_of_a_diamond, set_up),
         cmocka_unit_test_setup(test_spoiled_captures, set_up), cmocka_unit_test_setup(test_each_call_fails, set_up),
         cmocka_unit_test_setup(test_faults, set_up),          cmocka_unit_test_setup(test_thread_ended, set_up),
         cmocka_unit_test_setup(test_loading_is_not_learned, set_up),

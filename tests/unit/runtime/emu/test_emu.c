@@ -3,6 +3,7 @@
  * engine. So the tests hold on a busy machine, too.
  */
 #include "emu_rig.h"
+#include "runtime/emu/emu_trial.h"
 
 #include <string.h>
 #include <time.h>
@@ -326,6 +327,61 @@ static void test_copy_overlaps_computation(void **state)
     rig.ops->close(rig.device);
 }
 
+/* Part 3 follows 1 and 2, which follow 0; part 1 is two launches. The recorded order is one that this allows; a device that
+ * reorders takes others, too, and none that it forbids. */
+static void test_parts_of_a_replay(void **state)
+{
+    enum { N = 5, REPLAYS = 40 };
+    static const uint32_t after[] = { 0, 1, 1, 6 };
+    static const int part_of[N] = { 0, 1, 1, 2, 3 };
+    struct df_error error;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 2; seed++) {
+        struct dfr_emu_trial trial = {.reorder_seed = seed};
+        static struct df_call calls[N];
+        static int results[N];
+        static struct diary diary;
+        void *ports[] = {&diary};
+        struct dfr_recording *recording;
+        unsigned n_swapped = 0, n_between = 0;
+        struct rig rig;
+
+        atomic_init(&diary.n, 0);
+        dfr_emu_trial_use(&trial);
+        rig_open(&rig, &free_links, 1, false);
+        dfr_emu_trial_use(NULL);
+        assert_int_equal(rig.ops->record_begin(rig.device, DFR_STREAM_COMPUTE, &error), DF_OK);
+        assert_int_equal(rig.ops->record_part(rig.device, DFR_STREAM_COMPUTE, 1, 0, &error), DF_E_ARGUMENT);
+        for (int i = 0; i < N; i++) {
+            struct dfr_launch l = {.fn = write_diary, .call = &calls[i], .ports = ports, .result = &results[i]};
+
+            calls[i].number = i;
+            if (i == 0 || part_of[i] != part_of[i - 1])
+                assert_int_equal(rig.ops->record_part(rig.device, DFR_STREAM_COMPUTE, (uint32_t)part_of[i],
+                                                      after[part_of[i]], &error), DF_OK);
+            launch(&rig, &l, DFR_STREAM_COMPUTE);
+        }
+        assert_int_equal(rig.ops->record_end(rig.device, DFR_STREAM_COMPUTE, &recording, &error), DF_OK);
+        for (int i = 0; i < REPLAYS; i++)
+            assert_int_equal(rig.ops->replay(rig.device, recording, DFR_STREAM_COMPUTE, &error), DF_OK);
+        drain(&rig);
+        assert_int_equal(diary.n, N * REPLAYS);
+        for (int i = 0; i < REPLAYS; i++) {
+            int at[N];
+            for (int k = 0; k < N; k++)
+                at[diary.entries[i * N + k]] = k;
+            assert_true(at[0] == 0 && at[1] < at[2] && at[4] == N - 1);
+            n_swapped += at[3] < at[1];
+            n_between += at[1] < at[3] && at[3] < at[2];
+        }
+        assert_int_equal(n_swapped > 0, seed > 0);
+        assert_int_equal(n_between > 0, seed > 0);
+        rig.ops->recording_destroy(rig.device, recording);
+        rig.ops->close(rig.device);
+    }
+}
+
 /* A replay pays for one launch: its first command takes the time of a launch, and the others follow at no cost. */
 static void test_replay_costs_one_launch(void **state)
 {
@@ -411,7 +467,7 @@ int main(void)
         cmocka_unit_test(test_copy_takes_the_links_time),
         cmocka_unit_test(test_two_engines_overlap_and_one_does_not),
         cmocka_unit_test(test_copy_overlaps_computation),
-        cmocka_unit_test(test_replay_costs_one_launch),
+        cmocka_unit_test(test_replay_costs_one_launch), cmocka_unit_test(test_parts_of_a_replay),
         cmocka_unit_test(test_describe_and_refusals),
     };
 

@@ -12,9 +12,11 @@
 #include "run_rig.h"
 #include "runtime/graph/plan.h"
 #include "runtime/device/device.h"
+#include "runtime/emu/emu_trial.h"
 
 #define WAVES 9
 #define MONITORED 3
+#define DIAMONDS 30
 
 extern const struct dfr_device_ops dfr_emu_ops;
 struct dfr_device_ops dfr_cuda_ops;     /* filled by each test before a run */
@@ -148,6 +150,71 @@ static void test_recordings_are_kept(void **state)
     rig_free(&r);
 }
 
+/* ---- order ---- */
+
+static uint32_t noted[DFR_RECORDED_PARTS], n_noted;
+
+static int note_part(struct dfr_device *device, uint32_t stream, uint32_t part, uint32_t after, struct df_error *error)
+{
+    assert_true(part < DFR_RECORDED_PARTS);
+    noted[part] = after;
+    n_noted = part + 1;
+    return dfr_emu_ops.record_part(device, stream, part, after, error);
+}
+
+/* A wave of the form of a diamond, a device that does what it may in any order, and the edges that forbid it the wrong
+ * ones. */
+static void test_siblings_are_not_ordered(void **state)
+{
+    static const uint32_t expected[] = { 0, 1, 1, 6 };
+    const struct dfr_emu_trial trial = { .reorder_seed = 5 };
+    struct df_options o = begin();
+    struct rig_out a, b, c;
+    struct rig r;
+
+    (void)state;
+    dfr_cuda_ops.record_part = note_part;
+    rig_begin(&r, 100);
+    a = rig_node(&r, RIG_SOURCE | RIG_CPU_ONLY, 1, RIG_NOTHING, RIG_NOTHING);
+    a = rig_node(&r, RIG_ADD1, 1, a, RIG_NOTHING);
+    b = rig_node(&r, RIG_SCRATCH, 2, a, RIG_NOTHING);
+    c = rig_node(&r, RIG_ADD1, 3, a, RIG_NOTHING);
+    rig_sink(&r, RIG_SINK | RIG_CPU_ONLY, rig_node(&r, RIG_ADD2, 4, b, c));
+    rig_end(&r);
+    rig_expect(&r, DIAMONDS);
+    o.waves = DIAMONDS;
+    dfr_emu_trial_use(&trial);
+    struct df_stats stats = rig_check(&r, &o, DIAMONDS);
+    dfr_emu_trial_use(NULL);
+    assert_int_equal(stats.memories[0].replayed, 4 * DIAMONDS);
+    assert_int_equal(n_noted, 4);
+    assert_memory_equal(noted, expected, sizeof expected);
+    rig_free(&r);
+}
+
+/* The same for random graphs, with inputs that are changed in place, scratch and several readers. */
+static void test_random_order(void **state)
+{
+    const struct dfr_emu_trial trial = { .reorder_seed = 9 };
+    uint64_t replayed = 0;
+
+    (void)state;
+    for (uint32_t seed = 1; seed <= 12; seed++) {
+        struct df_options o = begin();
+        struct rig r;
+        rig_random(&r, seed, 40, 100, 0);
+        rig_expect(&r, WAVES);
+        o.gpu_jobs = seed % 3;
+        o.inflight = 1 + seed % 2;
+        dfr_emu_trial_use(&trial);
+        struct df_stats stats = rig_check(&r, &o, WAVES);
+        dfr_emu_trial_use(NULL);
+        replayed += stats.memories[0].replayed;
+        rig_free(&r);
+    }
+    assert_true(replayed > 0);
+}
+
 /* ---- the monitor ---- */
 
 /* Jobs of 20 ms take 20 ms, as was expected. Twelve of them are replayed together, and end together: that is not 240 ms
@@ -202,7 +269,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_event_is_asked_once), cmocka_unit_test(test_each_batch_has_a_place),
-        cmocka_unit_test(test_recordings_are_kept), cmocka_unit_test(test_replays_do_not_alarm),
+        cmocka_unit_test(test_recordings_are_kept), cmocka_unit_test(test_siblings_are_not_ordered),
+        cmocka_unit_test(test_random_order), cmocka_unit_test(test_replays_do_not_alarm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,7 @@ struct dfr_emu_stream {
     _Atomic uint64_t done;              /* released by the engine after each command, read anywhere */
     _Atomic uint64_t good;              /* the last command that was really carried out; released before `done` */
     double begin_s, end_s;              /* of the last copy or launch; the engine's own */
+    bool worked;                        /* since the last record; the engine's own */
     struct dfr_recording *recording;    /* not NULL: what is given to the stream goes there instead. The worker's own */
 };
 

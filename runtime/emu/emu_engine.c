@@ -97,6 +97,14 @@ static double copy_time_s(const struct dfr_emu_device *device, const struct dfr_
     return 0;
 }
 
+/* The commands of a replay count as one, which began with its first. */
+static void begin(struct dfr_emu_stream *stream, const struct dfr_emu_command *command, double at_s)
+{
+    if (!command->follows)
+        stream->begin_s = at_s;
+    stream->worked = true;
+}
+
 static void run_copy(struct dfr_emu_engine *engine, struct dfr_emu_stream *stream,
                      const struct dfr_emu_command *command)
 {
@@ -105,12 +113,13 @@ static void run_copy(struct dfr_emu_engine *engine, struct dfr_emu_stream *strea
     struct dfr_emu_device *receiver = command->copy.receiver ? command->copy.receiver : device;
     double time_s = device->slow * copy_time_s(device, command);
     bool last = toss(engine);           /* at the end: both ends of a copy belong to it until then */
+    double begin_s = now_s(device);
 
-    stream->begin_s = now_s(device);
+    begin(stream, command, begin_s);
     if (bytes > 0 && !last)
         move_bytes(device->check, receiver->check, command->copy.to, command->copy.from, bytes);
     if (time_s > 0)
-        wait_until(device, stream->begin_s + time_s);
+        wait_until(device, begin_s + time_s);
     if (last) {
         dawdle(engine);
         if (bytes > 0)
@@ -133,16 +142,19 @@ static void run_launch(struct dfr_emu_engine *engine, struct dfr_emu_stream *str
 {
     struct dfr_emu_device *device = engine->device;
     const struct dfr_launch *launch = &command->launch;
+    double begin_s;
 
     if (engine->ended)
         return;
     if (launch->broken != NULL && atomic_load_explicit(launch->broken, memory_order_relaxed)) {
-        stream->begin_s = stream->end_s = now_s(device);
+        stream->end_s = now_s(device);
+        begin(stream, command, stream->end_s);
         return;
     }
     if (device->unit.launch_s > 0 && !command->follows)
         wait_until(device, now_s(device) + device->slow * device->unit.launch_s);
-    stream->begin_s = now_s(device);
+    begin_s = now_s(device);
+    begin(stream, command, begin_s);
     dfr_crash_call(launch->call);
     pthread_cleanup_push(thread_ends, engine);
     end_launch(launch, device->check != NULL
@@ -151,12 +163,16 @@ static void run_launch(struct dfr_emu_engine *engine, struct dfr_emu_stream *str
     pthread_cleanup_pop(0);
     dfr_crash_call(NULL);
     if (device->slow > 1)
-        wait_until(device, stream->begin_s + device->slow * (now_s(device) - stream->begin_s));
+        wait_until(device, begin_s + device->slow * (now_s(device) - begin_s));
     stream->end_s = now_s(device);
 }
 
-static void run_record(struct dfr_emu_stream *stream, struct dfr_emu_event *event, uint64_t number)
+static void run_record(const struct dfr_emu_device *device, struct dfr_emu_stream *stream, struct dfr_emu_event *event,
+                       uint64_t number)
 {
+    if (!stream->worked)                /* there is nothing before it whose times it could tell */
+        stream->begin_s = stream->end_s = now_s(device);
+    stream->worked = false;
     atomic_store_explicit(&event->begin_s, stream->begin_s, memory_order_relaxed);
     /* Not the time of now: other streams' work may have been carried out between this stream's last work and its
      * record. */
@@ -200,7 +216,7 @@ static void run_command(struct dfr_emu_engine *engine, struct dfr_emu_stream *st
         run_launch(engine, stream, command);
         break;
     case DFR_EMU_RECORD:
-        run_record(stream, command->record, number);
+        run_record(device, stream, command->record, number);
         break;
     case DFR_EMU_WAIT:
         break; /* it could start, so what it waited for has happened */

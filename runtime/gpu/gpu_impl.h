@@ -3,8 +3,8 @@
  * how long the worker sleeps, and gpu_blame.c tells of failures.
  *
  * Words:    a job is launched *ahead* if it is launched on the device behind the jobs that make its inputs, before
- *           the engine has made it ready. A *batch* is a job and those launched ahead behind it at the same time, on
- *           one stream.
+ *           the engine has made it ready. A *batch* is what is launched at the same time on one stream: a job and
+ *           those ahead behind it, or jobs ahead alone.
  */
 #ifndef DFR_GPU_IMPL_H
 #define DFR_GPU_IMPL_H
@@ -25,6 +25,7 @@ struct gpu_job {
     bool asked;                         /* some inputs come from other devices; run->devices.missing counts them */
     bool loaded;                        /* all copies of its inputs are issued */
     bool ahead;                         /* not taken from the policy, but launched ahead */
+    bool open;                          /* in flight: some of its readers may have to be launched behind it */
     bool loads;                         /* its kernel had not been launched on its stream before */
     uint32_t stream;                    /* while GPU_LAUNCHED: its compute stream, from 0 */
     uint64_t job;
@@ -66,6 +67,7 @@ struct dfr_gpu {
     uint8_t *flying;                    /* by job index: launched and not ended; NULL: nothing is launched ahead */
     uint8_t *loaded;                    /* [stream * n_kernels + kernel]: launched there before; NULL: all code is
                                          * there from the start */
+    bool failed;                        /* a kernel is known to have failed: nothing is launched behind it */
     double steady_s;                    /* when a launch last took the time that it takes only once */
     _Atomic bool broken;                /* a kernel failed: what was launched behind it does not run (emu) */
     uint32_t least_recorded;            /* a batch of so many jobs is recorded; 0: none is */
@@ -112,6 +114,8 @@ void dfr_gpu_copies_failed(struct dfr_gpu *gpu, const struct df_error *error);
 /* Launches a loaded job on a free stream. Behind it, it launches ahead the jobs of this GPU that need nothing but what
  * is in flight here. */
 void dfr_gpu_launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j, uint32_t stream);
+/* Launches more batches behind those in flight, as far as there is room. false: it launched none. */
+bool dfr_gpu_launch_behind(struct dfr_gpu *gpu);
 /* Enqueues one job: its kernel, or the copy that it is. `call` and `result` may be a recording's. */
 int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call *call, int *result, void **ports,
                     const struct dfr_range *ranges, const char *name, struct df_error *error);

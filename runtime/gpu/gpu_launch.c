@@ -11,6 +11,10 @@
  *           They are taken from the policy when they are ready, like all others.
  * Batch:    a job, and those found behind it at its launch. They go to one stream in one order, and may be recorded
  *           (gpu_record.c). A job that another unit waits for is the last of its batch.
+ * Behind:   a batch may end before all that could follow is in it, since it is full or for want of room. Jobs whose
+ *           readers were not all launched are *open*. While they are in flight, the next batch is gathered from their
+ *           readers and launched behind them, on the same stream. So the device has it before it has done the one
+ *           before. That is left undone if another job waits for a stream and has none: it is more urgent.
  */
 #include "runtime/threads/clock.h"
 #include "runtime/gpu/gpu_impl.h"
@@ -110,6 +114,7 @@ static void prepare(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t stream)
     j->complete = false;
     j->waits = waits_for_copies(gpu, j);
     j->loads = false;
+    j->open = gpu->flying && dfr_job_slot(j->job) != dfr_once_slot(run) && !run->options.sync_kernels;
     j->parts = 1;
     j->call = (struct df_call){ .run = run, .job = j->job, .wave = dfr_job_wave(run, j->job), .threads = 1,
                                 .device = gpu->device, .stream = DFR_STREAM_COMPUTE + stream };
@@ -208,44 +213,65 @@ static bool is_awaited(const struct dfr_gpu *gpu, const struct gpu_job *j)
     return false;
 }
 
-/* Adds to batch[0], which is prepared, the jobs that may be launched behind it. Gives how many jobs the batch has. */
-static uint32_t gather(struct dfr_gpu *gpu, struct gpu_job **batch, uint32_t stream)
+/* Adds to the batch the jobs that may be launched behind `from`, which is in flight or in the batch. false: the batch
+ * ends. */
+static bool add_readers(struct dfr_gpu *gpu, struct gpu_job *from, struct gpu_job **batch, uint32_t *n)
 {
     const struct df_graph *g = gpu->run->graph;
-    uint32_t n = 1, slot = dfr_job_slot(batch[0]->job);
+    uint32_t node = dfr_job_node(from->job), slot = dfr_job_slot(from->job), first = g->nodes[node].first_out;
+    bool open = false;
 
-    if (!gpu->flying || slot == dfr_once_slot(gpu->run) || gpu->run->options.sync_kernels)
-        return 1;
-    for (uint32_t i = 0; i < n && n < DFR_GPU_BATCH; i++) {
-        uint32_t node = dfr_job_node(batch[i]->job), first = g->nodes[node].first_out;
-        if (is_awaited(gpu, batch[n - 1]))
+    for (uint32_t y = first; from->open && y < first + df_node_n_out(g, node); y++)
+        for (uint32_t r = 0; r < g->values[y].n_readers; r++) {
+            uint32_t reader = g->readers[g->values[y].first_reader + r].node;
+            if (*n == DFR_GPU_BATCH)
+                return false;
+            if (!may_follow(gpu, reader, slot))
+                continue;
+            batch[*n] = follow(gpu, reader, slot, from->stream);
+            open = open || !batch[*n];
+            if (batch[*n] && is_awaited(gpu, batch[(*n)++]))
+                return false;
+        }
+    from->open = open;
+    return true;
+}
+
+/* Adds to the batch, which has n jobs, what may be launched behind them. Gives how many jobs it has then. */
+static uint32_t gather(struct dfr_gpu *gpu, struct gpu_job **batch, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!add_readers(gpu, batch[i], batch, &n))
             break;
-        for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
-            for (uint32_t r = 0; r < g->values[y].n_readers && n < DFR_GPU_BATCH; r++) {
-                uint32_t reader = g->readers[g->values[y].first_reader + r].node;
-                struct gpu_job *j = may_follow(gpu, reader, slot) ? follow(gpu, reader, slot, stream) : NULL;
-                if (!j)
-                    continue;
-                batch[n++] = j;
-                if (is_awaited(gpu, j))
-                    return n;
-            }
-    }
     return n;
 }
 
 /* ---- launching ---- */
 
+/* The job in flight here that makes the value of input k. NULL: none does. */
+static const struct gpu_job *maker(const struct dfr_gpu *gpu, const struct gpu_job *j, uint32_t k)
+{
+    const struct df_graph *g = gpu->run->graph;
+    uint32_t slot = dfr_job_slot(j->job);
+    uint32_t producer = g->values[g->in_value[g->nodes[dfr_job_node(j->job)].first_in + k]].producer;
+
+    if (dfr_is_once(gpu->run, producer) || !gpu->flying[(size_t)slot * g->n_nodes + producer])
+        return NULL;
+    for (uint32_t i = 0; i < gpu->n_jobs; i++)
+        if (gpu->jobs[gpu->order[i]].job == dfr_job(slot, producer))
+            return &gpu->jobs[gpu->order[i]];
+    return NULL;
+}
+
 /* Makes the stream wait for the job's copies, and for what makes its inputs on other streams. */
 static int wait_inputs(struct dfr_gpu *gpu, struct gpu_job *j, struct df_error *error)
 {
-    uint32_t stream = DFR_STREAM_COMPUTE + j->stream;
+    uint32_t stream = DFR_STREAM_COMPUTE + j->stream, n_in = df_node_n_in(gpu->run->graph, dfr_job_node(j->job));
     int status = dfm_cache_wait(gpu->cache, &j->claim, stream, error);
 
-    for (uint32_t i = 0; j->ahead && i < gpu->n_jobs && status == DF_OK; i++) {
-        const struct gpu_job *other = &gpu->jobs[gpu->order[i]];
-        if (other->state == GPU_LAUNCHED && other->stream != j->stream &&
-            dfr_job_slot(other->job) == dfr_job_slot(j->job))
+    for (uint32_t k = 0; j->ahead && k < n_in && status == DF_OK; k++) {
+        const struct gpu_job *other = maker(gpu, j, k);
+        if (other && other->stream != j->stream)
             status = gpu->device->ops->stream_wait(gpu->device, stream, gpu->jobs[other->told_by].event, error);
     }
     return status;
@@ -276,25 +302,20 @@ static void launched(struct dfr_gpu *gpu, struct gpu_job *j, double now_s)
     gpu->stream_jobs[j->stream]++;
 }
 
-void dfr_gpu_launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j, uint32_t stream)
+/* Launches the jobs of the batch, which are prepared. If it cannot, the run fails. */
+static void launch_batch(struct dfr_gpu *gpu, struct gpu_job **batch, uint32_t n)
 {
-    struct gpu_job *batch[DFR_GPU_BATCH] = { j };
     struct df_error error;
     double now_s = dfr_clock_s();
     bool done = false;
-    uint32_t n;
 
-    prepare(gpu, j, stream);
-    n = gather(gpu, batch, stream);
-    if (w->first_s < 0)
-        w->first_s = now_s;
     for (uint32_t i = 0; i < n; i++)
         if (wait_inputs(gpu, batch[i], &error) != DF_OK) {
             dfr_gpu_job_failed(gpu, batch[i], &error);
             return;
         }
     if (dfr_gpu_replay(gpu, batch, n, &done, &error) != DF_OK) {
-        dfr_gpu_job_failed(gpu, j, &error);
+        dfr_gpu_job_failed(gpu, batch[0], &error);
         return;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -303,7 +324,67 @@ void dfr_gpu_launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j
             return;
         }
         launched(gpu, batch[i], now_s);
-        if (gpu->device->ops->results_at_once && batch[i]->result != DF_OK)
-            break;                      /* the failure is known already: what the job did not make is not read */
+        gpu->failed = gpu->device->ops->results_at_once && batch[i]->result != DF_OK;
+        if (gpu->failed)
+            break;                      /* it is known already: what the job did not make is not read */
     }
+}
+
+void dfr_gpu_launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j, uint32_t stream)
+{
+    struct gpu_job *batch[DFR_GPU_BATCH] = { j };
+
+    if (w->first_s < 0)
+        w->first_s = dfr_clock_s();
+    prepare(gpu, j, stream);
+    launch_batch(gpu, batch, j->open && !is_awaited(gpu, j) ? gather(gpu, batch, 1) : 1);
+}
+
+/* Does some job wait for a stream that is not there for it? */
+static bool is_stream_wanted(const struct dfr_gpu *gpu)
+{
+    uint32_t n_free = 0, n_waiting = 0;
+
+    for (uint32_t s = 0; s < gpu->flight.jobs; s++)
+        n_free += gpu->stream_jobs[s] == 0;
+    for (uint32_t i = 0; i < gpu->n_jobs; i++) {
+        const struct gpu_job *j = &gpu->jobs[gpu->order[i]];
+        n_waiting += j->state != GPU_LAUNCHED && !j->ahead;
+    }
+    return n_waiting > n_free;
+}
+
+/* Batches are whole unless there is no more to follow: those of later waves are then the same, and can be replayed. */
+static bool may_launch_behind(const struct dfr_gpu *gpu)
+{
+    return gpu->flying && !gpu->failed && !dfr_stopped(gpu->run) &&
+           gpu->n_ahead + DFR_GPU_BATCH <= DFR_GPU_AHEAD && !is_stream_wanted(gpu);
+}
+
+/* Gathers and launches one batch behind the open jobs of a stream. false: there is nothing to launch. */
+static bool launch_behind_stream(struct dfr_gpu *gpu, uint32_t stream)
+{
+    struct gpu_job *batch[DFR_GPU_BATCH];
+    uint32_t n = 0, n_before = gpu->n_jobs;
+    bool more = true;
+
+    for (uint32_t i = 0; i < n_before && more; i++) {
+        struct gpu_job *j = &gpu->jobs[gpu->order[i]];
+        if (j->state == GPU_LAUNCHED && j->open && j->stream == stream)
+            more = add_readers(gpu, j, batch, &n);
+    }
+    if (n == 0)
+        return false;
+    launch_batch(gpu, batch, more ? gather(gpu, batch, n) : n);
+    return true;
+}
+
+bool dfr_gpu_launch_behind(struct dfr_gpu *gpu)
+{
+    bool progress = false;
+
+    for (uint32_t stream = 0; stream < gpu->run->devices.jobs; stream++)
+        while (gpu->stream_jobs[stream] > 0 && may_launch_behind(gpu) && launch_behind_stream(gpu, stream))
+            progress = true;
+    return progress;
 }

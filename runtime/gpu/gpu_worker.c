@@ -239,7 +239,7 @@ static bool launch_ready(struct dfr_gpu *gpu, struct dfr_worker *w)
         dfr_gpu_launch(gpu, w, j, stream);
         progress = true;
     }
-    return progress;
+    return dfr_gpu_launch_behind(gpu) || progress;
 }
 
 /* ---- 3 -> 4 ---- */
@@ -274,8 +274,10 @@ static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job 
         uint64_t at = w->row->n;
         dfr_trace_add(w->row, dfr_job_node(j->job), j->call.wave, begin_s, end_s,
                       g->works[g->nodes[dfr_job_node(j->job)].work].job_bytes);
-        if (w->row->n > at)
+        if (w->row->n > at) {
             w->row->events[at].loads = j->loads;
+            w->row->events[at].launched_s = gpu->run->rehearsal ? 0 : j->launched_s;
+        }
     }
 }
 

@@ -96,7 +96,10 @@ static void write_row(FILE *file, const struct df_graph *g, const struct dfr_tra
         if (strcmp(row->what, "job") != 0)
             df_node_name(g, g->values[e->id].producer, name, sizeof name);
         dfr_text_json(file, name);
-        fprintf(file, ",\"wave\":%lld,\"bytes\":%llu}}", (long long)e->wave, (unsigned long long)e->bytes);
+        fprintf(file, ",\"wave\":%lld,\"bytes\":%llu", (long long)e->wave, (unsigned long long)e->bytes);
+        if (e->launched_s > 0)
+            fprintf(file, ",\"launched\":%.3f", (e->launched_s - origin_s) * 1e6);
+        fputs("}}", file);
     }
     if (row->dropped > 0)
         fprintf(file, ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%llu later events dropped\",\"pid\":%u,\"tid\":%u,"

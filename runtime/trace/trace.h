@@ -17,6 +17,7 @@ struct dfr_trace_event {
     bool loads;                         /* the job's code was loaded onto its device meanwhile */
     int64_t wave;
     double begin_s, end_s;              /* dfr_clock_s() */
+    double launched_s;                  /* when a device's worker launched the job; 0: none did, or nobody says */
     uint64_t bytes;
 };
 

@@ -13,6 +13,7 @@
 #include "runtime/graph/plan.h"
 #include "runtime/device/device.h"
 #include "runtime/emu/emu_trial.h"
+#include "runtime/threads/clock.h"
 
 #define WAVES 9
 #define MONITORED 3
@@ -150,6 +151,71 @@ static void test_recordings_are_kept(void **state)
     rig_free(&r);
 }
 
+/* ---- behind ---- */
+
+static _Atomic unsigned n_launched;
+static unsigned n_two;                  /* jobs of the first two batches */
+static double give_up_s;
+
+static int count_launch(struct dfr_device *device, const struct dfr_launch *l, uint32_t stream, struct df_error *error)
+{
+    n_launched++;
+    return dfr_emu_ops.launch(device, l, stream, error);
+}
+
+/* No job ends before two batches are launched. */
+static int hold_query(struct dfr_device *device, struct dfr_event *event, bool *complete, struct df_error *error)
+{
+    int status = dfr_emu_ops.event_query(device, event, complete, error);
+    if (is_of_job(event) && n_launched < n_two && dfr_clock_s() < give_up_s)
+        *complete = false;
+    return status;
+}
+
+static int open_unwoken(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
+                        struct df_error *error)
+{
+    struct dfr_device_config quiet = *config;
+    quiet.wakeup = NULL;
+    return open_as_cuda(index, &quiet, device, error);
+}
+
+/* A batch is full with 32 jobs. The next one is launched while the first is in flight, recorded or not, and also if the
+ * host waits for a job between them. */
+static void test_batches_behind_others(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct df_options o = begin();
+        struct rig_out at;
+        struct rig r;
+        dfr_cuda_ops.open = open_unwoken;
+        dfr_cuda_ops.can_wakeup = false;
+        dfr_cuda_ops.launch = count_launch;
+        dfr_cuda_ops.event_record = note_record;
+        dfr_cuda_ops.event_query = hold_query;
+        n_of_jobs = n_launched = 0;
+        n_two = i % 2 ? 21 + 32 : 32 + 32;
+        give_up_s = dfr_clock_s() + 5;
+        rig_begin(&r, 10);
+        at = rig_node(&r, RIG_SOURCE | RIG_CPU_ONLY, 1, RIG_NOTHING, RIG_NOTHING);
+        for (int k = 0; k < 100; k++) {
+            at = rig_node(&r, k % 3 == 2 ? RIG_BUMP : RIG_ADD1, k, at, RIG_NOTHING);
+            if (i % 2 && k == 20)
+                rig_sink(&r, RIG_SINK | RIG_CPU_ONLY, at);
+        }
+        rig_sink(&r, RIG_SINK | RIG_CPU_ONLY, at);
+        rig_end(&r);
+        rig_expect(&r, 1);
+        o.waves = 1;
+        o.cuda_graphs = i < 2 ? DF_GRAPHS_OFF : DF_GRAPHS_ON;
+        rig_check(&r, &o, 1);
+        if (dfr_clock_s() >= give_up_s)
+            fail_msg("case %d: %u jobs were launched before the first one ended", i, n_launched);
+        rig_free(&r);
+    }
+}
+
 /* ---- order ---- */
 
 static uint32_t noted[DFR_RECORDED_PARTS], n_noted;
@@ -270,7 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_event_is_asked_once), cmocka_unit_test(test_each_batch_has_a_place),
         cmocka_unit_test(test_recordings_are_kept), cmocka_unit_test(test_siblings_are_not_ordered),
-        cmocka_unit_test(test_random_order), cmocka_unit_test(test_replays_do_not_alarm),
+        cmocka_unit_test(test_batches_behind_others), cmocka_unit_test(test_random_order), cmocka_unit_test(test_replays_do_not_alarm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,8 @@
  * fail. An item is in its stack at most once. A block is freed once per life, and its next life here begins after the
  * owner has taken the message. A waiter asks again only after it was answered. Prefetches have a flag. The owner takes
  * the stack of prefetches, then that of fetches, then that of frees, and acts in the opposite order. So a message about
- * a block's new life is never acted on before the end of its old one. Answers of peers (peer.c) come before all others.
+ * a block's new life is never acted on before the end of its old one. Of prefetches, and of fetches, the oldest comes
+ * first. Answers of peers (peer.c) come before all others.
  */
 #include <assert.h>
 #include <math.h>
@@ -196,7 +197,7 @@ int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error)
         next = c->free_next[item];
         dfm_cache_drop(c, item);
     }
-    for (item = asked; item != DFM_NONE && status == DF_OK; item = next) {
+    for (item = oldest_first(c->space->waiter_next, asked); item != DFM_NONE && status == DF_OK; item = next) {
         next = c->space->waiter_next[item];
         status = answer_fetch(c, item, error);
     }
@@ -371,6 +372,8 @@ static int issue_rest(struct dfm_cache *c, struct dfm_link *link, bool *progress
 int dfm_cache_poll(struct dfm_cache *c, bool *progress, struct df_error *error)
 {
     int status = dfm_messages(c, progress, error);
+    if (status == DF_OK)
+        status = dfm_out_issue(c, error); /* what was asked for before anything ended goes first */
     if (status == DF_OK)
         status = complete(c, &c->in, progress, error);
     if (status == DF_OK)

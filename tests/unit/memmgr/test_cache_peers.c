@@ -85,6 +85,30 @@ static void test_home_once(void **state)
     world_end(&w);
 }
 
+/* Of two tokens that the host asked for before the device looked, the first comes home first. */
+static void test_home_in_order(void **state)
+{
+    static struct world w;
+
+    (void)state;
+    memset(&w, 0, sizeof w);
+    world_begin(&w, 1, 4, 1);
+    make_on(&w, 1, 0, 1);
+    make_on(&w, 1, 1, 1);
+    w.missing[1] = w.missing[2] = 1;
+    world_ask_home(&w, 2, 0, world_valid(&w, 0));
+    world_ask_home(&w, 4, 1, world_valid(&w, 1));
+    world_poll(&w, 1);
+    assert_true(world_carry_out(&w.fakes[1], DFR_STREAM_D2H));
+    world_poll(&w, 1);
+    assert_int_equal(world_valid(&w, 0), 3);
+    assert_int_equal(world_valid(&w, 1), 2);
+    carry_out_all(&w, 1);
+    read_at_home(&w, 1, 0);
+    read_at_home(&w, 2, 1);
+    world_end(&w);
+}
+
 /* Device 1 gives its copy of token 1 up, in favour of device 2, and at once has memory for it again: it had room for
  * what its job makes only in two pieces. Meanwhile it was asked for it: by the host, or by device 3. */
 static uint32_t ask_meanwhile(struct world *w)
@@ -421,6 +445,7 @@ static void test_random_jobs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_home_once),
+                                        cmocka_unit_test(test_home_in_order),
                                         cmocka_unit_test(test_asked_for_what_comes_again),
                                         cmocka_unit_test(test_random_jobs) };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@
 
 #include "runtime/policy/policy.h"
 
-#define DFR_ORDER_LOOKS 64
+#define DFR_ORDER_LOOKS 1024            /* some 10 us, when so many urgent jobs may not be taken yet */
 #define DFR_ORDER_LEVELS 6              /* of 64 each: more than there can be jobs */
 
 struct dfr_order {

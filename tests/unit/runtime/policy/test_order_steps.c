@@ -221,12 +221,12 @@ static void test_pop_where(void **state)
     assert_false(dfr_order_pop_where(&order, is_even, NULL, &job));
     assert_false(dfr_order_pop_where(&order, is_none, &looks, &job));
     assert_int_equal(looks, 4);
-    for (unsigned i = 200; i < 400; i++)
+    for (unsigned i = 200; i < 200 + 2 * DFR_ORDER_LOOKS; i++)
         dfr_order_add(&order, dfr_job(0, i));
     looks = 0;
     assert_false(dfr_order_pop_where(&order, is_none, &looks, &job));
     assert_int_equal(looks, DFR_ORDER_LOOKS);
-    for (unsigned n = 0; n < 204; n++)
+    for (unsigned n = 0; n < 4 + 2 * DFR_ORDER_LOOKS; n++)
         assert_true(dfr_order_pop(&order, &job));
     assert_false(dfr_order_pop(&order, &job));
     dfr_order_destroy(&order);

@@ -116,13 +116,25 @@ bool dfr_settled(void *arg, uint64_t job, uint32_t unit)
     return true;
 }
 
+/* Is the input on its way from another device to the host? It was sent when it was made, and is announced to the unit when
+ * it is there. What a peer can send directly is not sent before it is asked for. */
+static bool comes_to_host(struct df_run *run, uint64_t job, uint32_t k, uint32_t unit)
+{
+    return !(dfr_holders(run, job, k) & (DFM_HOST | 1u << unit | dfr_peers(run, unit)));
+}
+
 bool dfr_comes(void *arg, uint64_t job, uint32_t unit)
 {
     struct df_run *run = arg;
+    uint32_t node = dfr_job_node(job);
+    bool planned = run->choice.policy->units &&
+                   run->choice.policy->units(run->choice.state, dfr_job_slot(job), node) == 1u << unit;
+
     if (run->devices.hasty[unit])
         return false;
-    for (uint32_t k = 0; k < df_node_n_in(run->graph, dfr_job_node(job)); k++)
-        if (dfm_cache_loads(run->memory.space->caches[unit], input_block(run, job, k)))
+    for (uint32_t k = 0; k < df_node_n_in(run->graph, node); k++)
+        if (dfm_cache_loads(run->memory.space->caches[unit], input_block(run, job, k)) ||
+            (planned && comes_to_host(run, job, k, unit)))
             return true;
     return false;
 }

@@ -30,6 +30,22 @@ close online 0.10 dmda,dmdas,eager,ws "$graphs/cholesky.df" -D T=5 --device=none
 close device 0.03 heft,gp-thesis,all-gpu "$graphs/cholesky.df" -D T=5
 close device-online 0.10 dmda,random "$graphs/cholesky.df" -D T=5
 
+# A device does not take a job whose data is still on its way from another device to the host: it has a job that can run.
+cat > by_host.df <<'EOF'
+platform p {
+    cpu host { workers = 1; }
+    gpu a { memory = 1 GB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; engines = 2; }
+    fpga b { memory = 1 GB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; engines = 2; }
+}
+kernel make(out v: bytes[10000000])         cost gpu 2ms;
+kernel soon(out v: bytes[8])                cost cpu 3ms;
+kernel next(in v: bytes[10000000], out w: bytes[8]) cost fpga 5ms;
+kernel last(in w: bytes[8])                 cost fpga 20ms;
+kernel meanwhile(in v: bytes[8])            cost fpga 15ms;
+graph main { v = make(); w = next(v); last(w); s = soon(); meanwhile(s); }
+EOF
+close by-host 0.01 heft by_host.df
+
 # Waves, an ordered node, a gang of three, and a limited memory.
 cat > all.df <<'EOF'
 platform p {

@@ -100,6 +100,7 @@ struct dfr_worker {
     _Alignas(64) struct df_run *run;
     uint32_t index, unit;
     bool busy;                          /* devices: it has a job, and is counted in n_busy */
+    bool put_off;                       /* devices: it is counted in n_put_off */
     bool alone;                         /* no other worker has a job: counters need no atomic operations (firing.h) */
     uint64_t kept;                      /* the successor to run next, or DFR_NO_JOB */
     struct dfr_deque *deque;            /* its own deque of ready jobs (steal.h); NULL: the policy has them */
@@ -231,6 +232,7 @@ struct dfr_run_devices {                /* all NULL and 0 in a run without devic
                                          * values that have come */
     _Atomic uint32_t n_staged;          /* CPU jobs that are staged and not yet taken again */
     _Atomic uint32_t n_busy;            /* CPU workers that have jobs */
+    _Atomic uint32_t n_put_off;         /* CPU workers that at their last look took no job because enough were staged */
     const struct dfr_device_ops *check_ops; /* --check=variants: the back end that runs gpu variants; NULL without it */
 };
 

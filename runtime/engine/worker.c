@@ -152,8 +152,32 @@ static bool enough_staged(const struct df_run *run, const struct dfr_worker *w)
 
     if (!run->choice.policy->pull)
         return false;
-    others = atomic_load_explicit(&r->devices.n_busy, memory_order_relaxed) - w->busy;
-    return atomic_load_explicit(&r->devices.n_staged, memory_order_relaxed) + others >= run->machine.n_cpu_workers;
+    others = atomic_load_explicit(&r->devices.n_busy, memory_order_seq_cst) - w->busy;
+    return atomic_load_explicit(&r->devices.n_staged, memory_order_seq_cst) + others >= run->machine.n_cpu_workers;
+}
+
+static void set_put_off(struct df_run *run, struct dfr_worker *w, bool put_off)
+{
+    if (w->put_off == put_off)
+        return;
+    w->put_off = put_off;
+    atomic_fetch_add_explicit(&run->devices.n_put_off, put_off ? 1u : -1u, memory_order_seq_cst);
+}
+
+/* Does the worker leave the policy's jobs to others? It says so, and then looks again. Whoever makes enough_staged() false
+ * changes that first, and then looks for workers that were put off. So none of them sleeps beside a job. */
+static bool is_put_off(struct df_run *run, struct dfr_worker *w)
+{
+    set_put_off(run, w, enough_staged(run, w));
+    if (w->put_off)
+        set_put_off(run, w, enough_staged(run, w));
+    return w->put_off;
+}
+
+static void wake_put_off(struct df_run *run)
+{
+    if (atomic_load_explicit(&run->devices.n_put_off, memory_order_seq_cst) > 0)
+        dfr_wake_unit(run, 0);
 }
 
 static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
@@ -167,9 +191,11 @@ static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
         } else if (run->devices.arrived && dfr_queue_pop(run->devices.arrived, job)) {
             if (dfr_stage_end_kept(run, w, *job))
                 continue;
-            atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
+            atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_seq_cst);
+            if (w->busy)                /* else it becomes busy now in place of what was staged */
+                wake_put_off(run);
             return true;
-        } else if (enough_staged(run, w) || !run->choice.policy->pop(run->choice.state, w->index, job)) {
+        } else if (is_put_off(run, w) || !run->choice.policy->pop(run->choice.state, w->index, job)) {
             return false;
         }
         if (run->machine.n_gpus == 0 || !dfr_stage(run, *job, 0))
@@ -295,7 +321,9 @@ static void set_busy(struct df_run *run, struct dfr_worker *w, bool busy)
     if (run->machine.n_gpus == 0)
         return;
     w->busy = busy;
-    atomic_fetch_add_explicit(&run->devices.n_busy, busy ? 1u : -1u, memory_order_relaxed);
+    atomic_fetch_add_explicit(&run->devices.n_busy, busy ? 1u : -1u, memory_order_seq_cst);
+    if (!busy)
+        wake_put_off(run);
 }
 
 static void be_busy(struct df_run *run, struct dfr_worker *w, uint64_t job, struct dfr_idle *idle)

@@ -261,7 +261,7 @@ mutate: deps
 # Rehearses the graphs of a folder (DIR) and compares with what is predicted; minutes. RUNS=5 JOBS=4 TABLE=FILE.md
 check-rehearse: deps
 	@$(MAKE) --no-print-directory all
-	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(LIMIT),--limit=$(LIMIT)) $(if $(TABLE),--table=$(TABLE))
+	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(LIMIT),--limit=$(LIMIT)) $(if $(TABLE),--table=$(TABLE)) $(if $(SAVE),--save=$(SAVE))
 check-model:
 	@tests/model/run.sh $(BUILDDIR)
 gpu-check: deps

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Predicted against rehearsed makespans: tests/rehearse.py DFC FOLDER [--runs=5] [--jobs=4] [--limit=SECONDS]
-[--table=FILE.md]
+[--table=FILE.md] [--save=FILE.json]; or tests/rehearse.py --results=FILE.json [--table=FILE.md]
 
 Rehearses every .df of the folder under ten policies, several files at a time, each at a scale that dfc chooses. Policies that place before the
 run are compared with their prediction: the median of all differences must be at most 3 %, the worst at most 10 %. Those that decide while the
 graph runs are compared with the range of 40 simulations in which times differ by 2 % (lognormal): the median rehearsal must be within 3 % of
 that range. The lead of gp over dmda and heft must be within 3 % of what is simulated, and gp at most 2 % behind the best policy of each file.
 With a limit, no run takes more real seconds than that, by its prediction. Prints a line for each file and what is beyond the bounds; writes the
-table as Markdown. Exit status 1: something is beyond them, or a file could not be rehearsed.
+table as Markdown. With --save the figures are stored; with --results stored ones are judged, and nothing is rehearsed. Exit status 1: something
+is beyond the bounds, or a file could not be rehearsed.
 """
 import argparse
 import concurrent.futures
 import csv
 import io
+import json
 import pathlib
 import re
 import statistics
@@ -135,15 +137,8 @@ def judge(results):
     return wrong
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("dfc")
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--jobs", type=int, default=4)
-    parser.add_argument("--limit", type=float)
-    parser.add_argument("--table", type=pathlib.Path)
-    options = parser.parse_args()
+def rehearse_all(options):
+    """{file: (rows, ranges)}, the number of files, and what could not be rehearsed."""
     files = sorted(f for f in options.folder.glob("*.df") if "graph main" in f.read_text())
     results, wrong = {}, []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -158,14 +153,39 @@ def main():
             except RuntimeError as error:
                 print(f"{file}: not rehearsed: {error}", flush=True)
                 wrong.append(f"{file}: not rehearsed")
+            if options.save:
+                options.save.write_text(json.dumps({"folder": options.folder.name, "runs": options.runs, "results": results}))
+    return results, len(files), wrong
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("dfc", nargs="?")
+    parser.add_argument("folder", nargs="?", type=pathlib.Path)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=4)
+    parser.add_argument("--limit", type=float)
+    parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--save", type=pathlib.Path)
+    parser.add_argument("--results", type=pathlib.Path)
+    options = parser.parse_args()
+    if not options.results and not options.folder:
+        parser.error("a dfc and a folder, or --results")
+    if options.results:
+        stored = json.loads(options.results.read_text())
+        results, wrong, folder, options.runs = stored["results"], [], stored["folder"], stored["runs"]
+        n = len(results)
+    else:
+        results, n, wrong = rehearse_all(options)
+        folder = options.folder.name
     if not results:
         sys.exit("rehearse: no graph was rehearsed")
     if options.table:
         with options.table.open("w") as out:
-            write_table(out, options.folder.name, results, options)
+            write_table(out, folder, results, options)
     wrong += judge(results)
     print("\n".join(wrong) or "all within bounds")
-    print(f"{len(results)} of {len(files)} graphs rehearsed, {len(wrong)} beyond bounds")
+    print(f"{len(results)} of {n} graphs rehearsed, {len(wrong)} beyond bounds")
     sys.exit(1 if wrong else 0)
 
 

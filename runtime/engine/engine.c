@@ -71,22 +71,18 @@ static void give(struct df_run *run, struct dfr_worker *w, uint64_t job, bool lo
     }
 }
 
-/* A rehearsal ends jobs that cost nothing as soon as their inputs are on the host, on the thread that made them ready. So
- * they take no worker, as in virtual time. */
-static bool takes_no_worker(struct df_run *run, uint64_t job)
+/* A rehearsal ends jobs that cost nothing as soon as their inputs are on the host. So they take no worker, as in virtual
+ * time. */
+static bool takes_no_worker(const struct df_run *run, uint64_t job)
 {
     uint32_t node = dfr_job_node(job);
 
-    if (!(run->graph->nodes[node].flags & DF_NODE_ZERO_COST) || !(run->choice.able[node] & 1) ||
-        (run->choice.policy->units && !(run->choice.policy->units(run->choice.state, dfr_job_slot(job), node) & 1)))
-        return false;
-    for (uint32_t k = 0; k < df_node_n_in(run->graph, node); k++)
-        if (!(dfr_holders(run, job, k) & DFM_HOST))
-            return false;
-    return true;
+    return run->graph->nodes[node].flags & DF_NODE_ZERO_COST && run->choice.able[node] & 1 &&
+           (!run->choice.policy->units || run->choice.policy->units(run->choice.state, dfr_job_slot(job), node) & 1);
 }
 
-/* true: the job is in the list of those that end here. */
+/* true: the job takes no worker. If its inputs are on the host, it is in the list of those that end here. Else they are
+ * asked for; the thread that sees the last of them arrive ends it. */
 static bool rehearse_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
     bool more = run->firing.n_streams > 0 || run->firing.nodes[dfr_job_node(job)].flags & (DFR_N_IN_ORDER | DFR_N_BOUNDED);
@@ -94,20 +90,15 @@ static bool rehearse_ready(struct df_run *run, struct dfr_worker *w, uint64_t jo
     dfr_rehearsal_ready(run->rehearsal, dfr_job_slot(job), dfr_job_node(job), more);
     if (!takes_no_worker(run, job))
         return false;
-    dfr_rehearsal_push(run->rehearsal, &w->free_jobs, job);
+    if (!dfr_stage_free(run, job))
+        dfr_rehearsal_push(run->rehearsal, &w->free_jobs, job);
     return true;
 }
 
 /* If the end of a job makes only one job ready, this job is offered to the worker itself. So the first job is held back
  * in w->ready, until a second one comes or flush() is called. */
-void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
+static void hold_or_give(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
-    if (run->devices.ahead && run->devices.ahead[dfr_job_index(run, job)]) { /* by this thread: gpu_launch.c */
-        run->devices.ahead[dfr_job_index(run, job)] = 0;
-        return;
-    }
-    if (run->rehearsal && rehearse_ready(run, w, job))
-        return;
     if (w->n_pushed == 0 && w->ready == DFR_NO_JOB) {
         w->ready = job;
         return;
@@ -118,6 +109,20 @@ void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
         w->ready = DFR_NO_JOB;
     }
     give(run, w, job, false);
+}
+
+void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    if (run->devices.ahead && run->devices.ahead[dfr_job_index(run, job)]) { /* by this thread: gpu_launch.c */
+        run->devices.ahead[dfr_job_index(run, job)] = 0;
+        return;
+    }
+    if (run->rehearsal && rehearse_ready(run, w, job))
+        return;
+    if (w->ends_free_jobs)
+        dfr_rehearsal_push(run->rehearsal, &w->ready_jobs, job);
+    else
+        hold_or_give(run, w, job);
 }
 
 /* May this worker itself run the job next? Not if a gang gathers: the worker may join it, and the job would wait for
@@ -142,6 +147,11 @@ static void flush(struct df_run *run, struct dfr_worker *w)
     for (uint32_t u = 0; u < run->machine.n_units; u++) {
         uint32_t n = w->pushed_units[u];
         w->pushed_units[u] = 0;
+        if (n > 0 && u == 0 && run->rehearsal && run->choice.policy->any_worker) {
+            dfr_tell_unit(run, 0);      /* who takes a job matters: all look, and take in turn */
+            dfr_wake_all(&run->threads.wakes[0]);
+            continue;
+        }
         if (n > 0 && u == w->unit && w->kept == DFR_NO_JOB)
             n--;
         while (n > 0 && dfr_wake_unit(run, u))
@@ -443,20 +453,39 @@ static void end_tokens(struct df_run *run, struct dfr_worker *w, const struct df
     }
 }
 
-/* Each of them may make others ready. */
+static void end_free_job(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    uint32_t slot = dfr_job_slot(job), node = dfr_job_node(job);
+    struct df_call call = { .run = run, .job = job, .wave = dfr_job_wave(run, job), .threads = 1 };
+
+    if (!dfr_ports(run, w, job))
+        return;
+    dfr_rehearsal_ended(run->rehearsal, slot, node, dfr_rehearsal_cause_s(run->rehearsal, slot, node));
+    end_tokens(run, w, &call, 0);
+    dfr_released(run, w, node, slot, call.wave);
+}
+
+/* Each of them may make others ready. Those that take a worker are given to the policy afterwards, in the order of nodes:
+ * so the first jobs of a wave are in this order, as in virtual time. */
 static void end_free_jobs(struct df_run *run, struct dfr_worker *w)
 {
     uint64_t job;
 
-    while (run->rehearsal && (job = dfr_rehearsal_pop(run->rehearsal, &w->free_jobs)) != DFR_NO_REHEARSED) {
-        uint32_t slot = dfr_job_slot(job), node = dfr_job_node(job);
-        struct df_call call = { .run = run, .job = job, .wave = dfr_job_wave(run, job), .threads = 1 };
-        if (!dfr_ports(run, w, job))
-            return;
-        dfr_rehearsal_ended(run->rehearsal, slot, node, dfr_rehearsal_cause_s(run->rehearsal, slot, node));
-        end_tokens(run, w, &call, 0);
-        dfr_released(run, w, node, slot, call.wave);
-    }
+    if (w->free_jobs == DFR_NO_REHEARSED)
+        return;
+    w->ends_free_jobs = true;
+    while ((job = dfr_rehearsal_pop(run->rehearsal, &w->free_jobs)) != DFR_NO_REHEARSED)
+        end_free_job(run, w, job);
+    w->ends_free_jobs = false;
+    dfr_rehearsal_sort(run->rehearsal, &w->ready_jobs);
+    while ((job = dfr_rehearsal_pop(run->rehearsal, &w->ready_jobs)) != DFR_NO_REHEARSED)
+        hold_or_give(run, w, job);
+}
+
+void dfr_engine_end_free_jobs(struct df_run *run, struct dfr_worker *w)
+{
+    end_free_jobs(run, w);
+    flush(run, w);
 }
 
 void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_call *call, int code,

@@ -112,7 +112,11 @@ struct dfr_worker {
     double busy_s, first_s, last_s;     /* when its first job began and its last one ended; first_s < 0: no job yet */
     uint64_t ready;                     /* while jobs are released: the first one, which the policy does not have yet,
                                          * because it may turn out to be the only one */
-    uint64_t free_jobs;                 /* in a rehearsal: ready jobs that take no worker, as a list of rehearsal.h */
+    uint64_t free_jobs, ready_jobs;     /* in a rehearsal: ready jobs that take no worker; other jobs that became ready
+                                         * while those were ended. Both are lists of rehearsal.h */
+    bool ends_free_jobs;                /* it is ending these jobs */
+    bool holds;                         /* in a rehearsal: it has taken a job whose data is still to come (dfr_hold()) */
+    _Atomic uint64_t held;              /* that job, once its data has come; else DFR_NO_JOB */
     uint32_t n_pushed;                  /* jobs given to the policy since the last wake */
     uint32_t pushed_units[DF_MAX_UNITS];/* of these the queued ones, by unit that may take them */
     pthread_t thread;
@@ -224,6 +228,7 @@ struct dfr_run_devices {                /* all NULL and 0 in a run without devic
     bool hasty[DF_MAX_UNITS];           /* by unit, its worker's own: it takes jobs whose data is still coming, too */
     _Atomic uint32_t *missing;          /* of a staged job: inputs that are on the way */
     uint8_t *taker;                     /* of a staged job: the unit that waits for it */
+    uint32_t *holder;                   /* of a staged CPU job: the worker that holds it; NULL: no worker holds any */
     uint8_t *ahead;                     /* by job: not 0 if its GPU's worker has launched it already, behind the jobs
                                          * that make its inputs. Only this worker will release it, and the policy must
                                          * not get it. NULL: no job is launched in this way */
@@ -348,6 +353,8 @@ void dfr_engine_done(struct df_run *run, struct dfr_worker *worker, const struct
 void dfr_engine_pass_tokens(struct df_run *run, uint64_t job);
 /* The number of releases that the job (node, slot) still waits for. */
 uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t slot);
+/* In a rehearsal: ends the jobs of worker->free_jobs, and gives what they make ready to the policy. */
+void dfr_engine_end_free_jobs(struct df_run *run, struct dfr_worker *worker);
 /* Parts of dfr_engine_done(), for firing.h: */
 bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *worker, uint32_t node, uint32_t slot, int64_t wave);
 void dfr_engine_terminal(struct df_run *run, struct dfr_worker *worker, uint32_t slot, uint32_t n);
@@ -370,7 +377,15 @@ bool dfr_settled(void *run, uint64_t job, uint32_t unit);         /* struct dfr_
 void dfr_stage_onward(struct df_run *run, uint32_t block, uint32_t memory);
 bool dfr_comes(void *run, uint64_t job, uint32_t unit);           /* struct dfr_view's */
 void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory); /* towards readers whose unit is known */
-void dfr_arrived(void *run, uint32_t waiter);                     /* a device's copy to the host is complete */
+/* A copy to the host is complete; called by the worker of the device that it came from. */
+void dfr_arrived(struct df_run *run, struct dfr_worker *worker, uint32_t waiter);
+/* In a rehearsal: has the inputs brought to the host for a job that takes no worker. When they have come, the job is in
+ * free_jobs of the worker that calls dfr_arrived(). false: they are there. */
+bool dfr_stage_free(struct df_run *run, uint64_t job);
+/* In a rehearsal a CPU job whose data is still to come keeps its place in the policy's queue, and then a worker, as in
+ * virtual time; but under a policy that places jobs before the run it is queued when its data has come, as in every run.
+ * true: the worker holds the job, and finds it in `held` when its data has come. false: it has. */
+bool dfr_hold(struct df_run *run, uint64_t job, uint32_t worker);
 /* Asks device `memory`, which has it, for a value that is kept. */
 void dfr_stage_kept(struct df_run *run, uint32_t value, uint32_t slot, uint32_t memory);
 /* Looks at an item of run->devices.arrived. If it is a kept value that has come, ends the reader that waited for it and

@@ -11,6 +11,9 @@
  */
 #include "runtime/engine/buffers.h"
 
+#define NO_TAKER DF_MAX_UNITS           /* of a job that takes no worker */
+#define NOT_YET_HELD DF_NONE            /* in `holder`: data was asked for, and no worker has taken the job */
+
 static uint32_t input_block(const struct df_run *run, uint64_t job, uint32_t k)
 {
     const struct df_graph *g = run->graph;
@@ -46,24 +49,25 @@ void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holde
     dfr_wake_unit(run, m);
 }
 
-static bool all_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
+static bool all_on_host(struct df_run *run, uint64_t job)
 {
+    uint32_t n_in = df_node_n_in(run->graph, dfr_job_node(job));
+
     for (uint32_t k = 0; k < n_in; k++)
         if (!(dfr_holders(run, job, k) & DFM_HOST))
             return false;
     return true;
 }
 
-static bool stage_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
+/* Asks for the inputs that the host does not have. The job waits for them, and for `more` further decrements of
+ * `missing`. false: it waits for nothing. */
+static bool fetch(struct df_run *run, uint64_t job, uint32_t more, uint8_t taker)
 {
     _Atomic uint32_t *missing = &run->devices.missing[dfr_job_index(run, job)];
-    uint32_t present = 1;
+    uint32_t n_in = df_node_n_in(run->graph, dfr_job_node(job)), present = 1;
 
-    if (all_on_host(run, job, n_in))
-        return false;
-    run->devices.taker[dfr_job_index(run, job)] = 0;
-    atomic_fetch_add_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
-    atomic_store_explicit(missing, n_in + 1, memory_order_relaxed);
+    run->devices.taker[dfr_job_index(run, job)] = taker;
+    atomic_store_explicit(missing, n_in + 1 + more, memory_order_relaxed);
     for (uint32_t k = 0; k < n_in; k++) {
         uint32_t holders = dfr_holders(run, job, k);
         if (holders & DFM_HOST)
@@ -71,10 +75,40 @@ static bool stage_on_host(struct df_run *run, uint64_t job, uint32_t n_in)
         else
             dfr_ask(run, dfr_waiter(run, job, k), input_block(run, job, k), holders);
     }
-    if (atomic_fetch_sub_explicit(missing, present, memory_order_acq_rel) != present)
+    return atomic_fetch_sub_explicit(missing, present, memory_order_acq_rel) != present; /* else all came meanwhile */
+}
+
+static bool stage_on_host(struct df_run *run, uint64_t job)
+{
+    if (all_on_host(run, job))
+        return false;
+    if (run->devices.holder) {          /* one more decrement is that of dfr_hold() */
+        run->devices.holder[dfr_job_index(run, job)] = NOT_YET_HELD;
+        fetch(run, job, 1, 0);
+        return false;
+    }
+    atomic_fetch_add_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
+    if (fetch(run, job, 0, 0))
         return true;
     atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
-    return false;                       /* all of them came while they were asked for */
+    return false;
+}
+
+bool dfr_hold(struct df_run *run, uint64_t job, uint32_t worker)
+{
+    uint32_t index = dfr_job_index(run, job);
+
+    if (run->devices.holder[index] != NOT_YET_HELD)
+        stage_on_host(run, job);        /* nobody has staged it yet */
+    if (run->devices.holder[index] != NOT_YET_HELD)
+        return false;
+    run->devices.holder[index] = worker;
+    return atomic_fetch_sub_explicit(&run->devices.missing[index], 1, memory_order_acq_rel) != 1;
+}
+
+bool dfr_stage_free(struct df_run *run, uint64_t job)
+{
+    return run->machine.n_gpus > 0 && !all_on_host(run, job) && fetch(run, job, 0, NO_TAKER);
 }
 
 static void announce(struct df_run *run, uint32_t unit, uint32_t block)
@@ -92,7 +126,7 @@ bool dfr_stage(void *arg, uint64_t job, uint32_t unit)
     if (run->machine.n_gpus == 0)
         return false;
     if (unit == 0)
-        return stage_on_host(run, job, n_in);
+        return stage_on_host(run, job);
     for (uint32_t k = 0; k < n_in; k++) {
         uint32_t holders = dfr_holders(run, job, k);
         if (holders & DFM_HOST && !(holders >> unit & 1))
@@ -234,9 +268,18 @@ static void give_back(struct df_run *run, uint64_t job)
             dfr_wake_unit(run, u);
 }
 
-void dfr_arrived(void *arg, uint32_t waiter)
+/* Nobody can wake one certain worker. */
+static void give_to_holder(struct df_run *run, uint64_t job)
 {
-    struct df_run *run = arg;
+    struct dfr_worker *holder = &run->threads.workers[run->devices.holder[dfr_job_index(run, job)]];
+
+    atomic_store_explicit(&holder->held, job, memory_order_release);
+    dfr_tell_unit(run, 0);
+    dfr_wake_all(&run->threads.wakes[0]);
+}
+
+void dfr_arrived(struct df_run *run, struct dfr_worker *w, uint32_t waiter)
+{
     uint32_t n_in_values = run->graph->n_in_values, slot, index;
     uint64_t job;
 
@@ -251,8 +294,16 @@ void dfr_arrived(void *arg, uint32_t waiter)
         return;
     if (run->rehearsal)
         dfr_rehearsal_arrived(run->rehearsal, slot, dfr_job_node(job));
+    if (run->devices.taker[index] == NO_TAKER) {
+        dfr_rehearsal_push(run->rehearsal, &w->free_jobs, job);
+        return;
+    }
     if (run->devices.taker[index] == 0 && run->choice.policy->units) {
         give_back(run, job);
+        return;
+    }
+    if (run->devices.taker[index] == 0 && run->devices.holder) {
+        give_to_holder(run, job);
         return;
     }
     if (run->devices.taker[index] == 0)

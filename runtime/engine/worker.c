@@ -150,7 +150,7 @@ static bool enough_staged(const struct df_run *run, const struct dfr_worker *w)
     struct df_run *r = (struct df_run *)run;
     uint32_t others;
 
-    if (!run->choice.policy->pull)
+    if (!run->choice.policy->pull || run->devices.holder)
         return false;
     others = atomic_load_explicit(&r->devices.n_busy, memory_order_seq_cst) - w->busy;
     return atomic_load_explicit(&r->devices.n_staged, memory_order_seq_cst) + others >= run->machine.n_cpu_workers;
@@ -180,11 +180,31 @@ static void wake_put_off(struct df_run *run)
         dfr_wake_unit(run, 0);
 }
 
-static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
+/* true: the job waits for its data. */
+static bool stage(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
-    if (run->rehearsal)
-        dfr_rehearsal_settle(run->rehearsal, w->unit);
+    if (run->machine.n_gpus == 0)
+        return false;
+    if (!run->devices.holder)
+        return dfr_stage(run, job, 0);
+    w->holds = dfr_hold(run, job, w->index);
+    return w->holds;
+}
+
+static bool take_held(struct dfr_worker *w, uint64_t *job)
+{
+    *job = atomic_exchange_explicit(&w->held, DFR_NO_JOB, memory_order_acquire);
+    if (*job == DFR_NO_JOB)
+        return false;
+    w->holds = false;
+    return true;
+}
+
+static bool find(struct df_run *run, struct dfr_worker *w, uint64_t *job)
+{
     for (;;) {
+        if (w->holds)
+            return take_held(w, job);
         if (w->kept != DFR_NO_JOB) {
             *job = w->kept;
             w->kept = DFR_NO_JOB;
@@ -198,9 +218,23 @@ static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
         } else if (is_put_off(run, w) || !run->choice.policy->pop(run->choice.state, w->index, job)) {
             return false;
         }
-        if (run->machine.n_gpus == 0 || !dfr_stage(run, *job, 0))
+        if (run->rehearsal)             /* what it stages, it stages then */
+            dfr_rehearsal_take(run->rehearsal, dfr_job_slot(*job), dfr_job_node(*job));
+        if (!stage(run, w, *job))
             return true;
     }
+}
+
+static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
+{
+    bool found;
+
+    if (!run->rehearsal)
+        return find(run, w, job);
+    dfr_rehearsal_settle(run->rehearsal, w->unit, w->index);
+    found = find(run, w, job);
+    dfr_rehearsal_settled();
+    return found;
 }
 
 /* ---- the next job, from the worker's deque ---- */

@@ -32,7 +32,9 @@ static void copied(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes
 
 static void arrived(void *arg, uint32_t waiter)
 {
-    dfr_arrived(((struct dfr_gpu *)arg)->run, waiter);
+    struct dfr_gpu *gpu = arg;
+    struct df_run *run = gpu->run;
+    dfr_arrived(run, &run->threads.workers[run->machine.first_worker[gpu->unit]], waiter);
 }
 
 static void on_host(void *arg, uint32_t block)

@@ -147,12 +147,16 @@ static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
     uint32_t n = gpu->n_jobs - gpu->n_ahead, i = 0;
     struct gpu_job *j;
     uint64_t job;
+    bool found;
 
     if (n >= room(gpu))
         return false;
     if (run->rehearsal)
-        dfr_rehearsal_settle(run->rehearsal, gpu->unit);
-    if (!pop(gpu, w, room(gpu) - n, &job)) {
+        dfr_rehearsal_settle(run->rehearsal, gpu->unit, w->index);
+    found = pop(gpu, w, room(gpu) - n, &job);
+    if (run->rehearsal)
+        dfr_rehearsal_settled();
+    if (!found) {
         if (n < gpu->flight.jobs)
             dfr_flight_starved(&gpu->flight);
         return false;
@@ -426,6 +430,8 @@ static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
         return true;
     }
     progress |= finish_complete(gpu, w);
+    if (gpu->run->rehearsal)
+        dfr_engine_end_free_jobs(gpu->run, w);
     progress |= take_and_reserve(gpu, w);
     progress |= launch_ready(gpu, w);
     return progress;

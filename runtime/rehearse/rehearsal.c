@@ -7,12 +7,21 @@
 #include <stdlib.h>
 
 #include "runtime/base/error.h"
+#include "runtime/rehearse/turns.h"
 
 #define STEPS 16                        /* buckets of lateness for each power of two of microseconds */
 #define BUCKETS (STEPS * 32)
 
+/* What happens at one moment: devices see what has ended there, jobs of the host end, and workers take jobs; of each kind
+ * those of devices come first. */
+#define SEE UINT64_C(0)
+#define END (UINT64_C(1) << 32)
+#define TAKE (UINT64_C(2) << 32)
+#define TAKE_ON_HOST (UINT64_C(3) << 32)
+
 struct dfr_rehearsal {
     struct dfr_nominal nominal;
+    struct dfr_turns *turns;
     const struct df_graph *graph;
     uint32_t n_slots;
     _Atomic double *cause_s, *end_s;    /* by job: slot * n_nodes + node; once nodes have slot n_slots */
@@ -51,8 +60,8 @@ int dfr_rehearsal_scale(const double *job_s, uint32_t n_nodes, double run_s, dou
     return DF_OK;
 }
 
-int dfr_rehearsal_create(const struct df_graph *graph, uint32_t n_slots, double scale, struct dfr_rehearsal **rehearsal,
-                         struct df_error *error)
+int dfr_rehearsal_create(const struct df_graph *graph, uint32_t n_slots, uint32_t n_workers, double scale,
+                         struct dfr_rehearsal **rehearsal, struct df_error *error)
 {
     struct dfr_rehearsal *r = calloc(1, sizeof *r);
     size_t n = ((size_t)n_slots + 1) * graph->n_nodes + 1;
@@ -65,7 +74,8 @@ int dfr_rehearsal_create(const struct df_graph *graph, uint32_t n_slots, double 
     r->cause_s = calloc(n, sizeof *r->cause_s); /* all bits zero: 0.0 */
     r->end_s = calloc(n, sizeof *r->end_s);
     r->next = calloc(n, sizeof *r->next);
-    if (!r->cause_s || !r->end_s || !r->next) {
+    r->turns = dfr_turns_create(n_workers, &r->nominal);
+    if (!r->cause_s || !r->end_s || !r->next || !r->turns) {
         dfr_rehearsal_destroy(r);
         return dfr_error_memory(error);
     }
@@ -80,12 +90,19 @@ void dfr_rehearsal_destroy(struct dfr_rehearsal *r)
     free((void *)r->cause_s);
     free((void *)r->end_s);
     free(r->next);
+    dfr_turns_destroy(r->turns);
     free(r);
 }
 
 void dfr_rehearsal_begin(struct dfr_rehearsal *r, double ahead_s)
 {
     r->nominal.origin_s = dfr_clock_s() + ahead_s;
+}
+
+void dfr_rehearsal_enter(struct dfr_rehearsal *r, uint32_t worker)
+{
+    dfr_nominal_enter(&r->nominal);
+    dfr_turns_enter(r->turns, worker);
 }
 
 const struct dfr_nominal *dfr_rehearsal_nominal(const struct dfr_rehearsal *r)
@@ -154,10 +171,13 @@ void dfr_rehearsal_take(const struct dfr_rehearsal *r, uint32_t slot, uint32_t n
 
 void dfr_rehearsal_wait(struct dfr_rehearsal *r, uint32_t slot, uint32_t node, double seconds)
 {
-    double end_s = dfr_nominal_moment_s() + seconds, late_s = dfr_nominal_sleep(&r->nominal, end_s, 0);
+    double end_s = dfr_nominal_moment_s() + seconds, late_s;
 
+    dfr_turns_announce(end_s, END | node);
+    late_s = dfr_nominal_sleep(&r->nominal, end_s, 0);
+    dfr_turns_await();
     dfr_rehearsal_late(r, late_s);
-    if (late_s > DFR_FORGIVEN_S)
+    if (late_s > DFR_LATE_S)
         end_s = dfr_nominal_real_s(&r->nominal);
     dfr_nominal_move(end_s, false);
     dfr_rehearsal_ended(r, slot, node, end_s);
@@ -176,9 +196,14 @@ double dfr_rehearsal_end_s(const struct dfr_rehearsal *r)
 
 /* ---- lists ---- */
 
+static uint64_t *next_of(struct dfr_rehearsal *r, uint64_t job)
+{
+    return &r->next[index_of(r, (uint32_t)(job >> 32), (uint32_t)job)];
+}
+
 void dfr_rehearsal_push(struct dfr_rehearsal *r, uint64_t *first, uint64_t job)
 {
-    r->next[index_of(r, (uint32_t)(job >> 32), (uint32_t)job)] = *first;
+    *next_of(r, job) = *first;
     *first = job;
 }
 
@@ -186,8 +211,48 @@ uint64_t dfr_rehearsal_pop(struct dfr_rehearsal *r, uint64_t *first)
 {
     uint64_t job = *first;
     if (job != DFR_NO_REHEARSED)
-        *first = r->next[index_of(r, (uint32_t)(job >> 32), (uint32_t)job)];
+        *first = *next_of(r, job);
     return job;
+}
+
+/* Takes the first n jobs, or all if there are fewer, off *rest, and gives them as a list. */
+static uint64_t split(struct dfr_rehearsal *r, uint64_t *rest, uint64_t n)
+{
+    uint64_t first = *rest, *last = &first;
+
+    for (uint64_t i = 0; i < n && *last != DFR_NO_REHEARSED; i++)
+        last = next_of(r, *last);
+    *rest = *last;
+    *last = DFR_NO_REHEARSED;
+    return first;
+}
+
+/* Merges two sorted lists behind `end`; gives where the result ends. */
+static uint64_t *merge(struct dfr_rehearsal *r, uint64_t *end, uint64_t a, uint64_t b)
+{
+    while (a != DFR_NO_REHEARSED || b != DFR_NO_REHEARSED) {
+        bool take_a = b == DFR_NO_REHEARSED || (a != DFR_NO_REHEARSED && (uint32_t)a <= (uint32_t)b);
+        uint64_t *from = take_a ? &a : &b;
+        *end = *from;
+        end = next_of(r, *from);
+        *from = *end;
+    }
+    return end;
+}
+
+/* Merge sort: sorted runs of 1, 2, 4, … jobs. */
+void dfr_rehearsal_sort(struct dfr_rehearsal *r, uint64_t *first)
+{
+    uint64_t runs = 2;
+
+    for (uint64_t n = 1; runs > 1; n *= 2) {
+        uint64_t rest = *first, *end = first;
+        for (runs = 0; rest != DFR_NO_REHEARSED; runs++) {
+            uint64_t a = split(r, &rest, n), b = split(r, &rest, n);
+            end = merge(r, end, a, b);
+        }
+        *end = DFR_NO_REHEARSED;
+    }
 }
 
 /* ---- threads that meet ---- */
@@ -197,15 +262,39 @@ void dfr_rehearsal_tell(struct dfr_rehearsal *r, uint32_t unit)
     raise(&r->told_s[unit], dfr_nominal_moment_s());
 }
 
+double dfr_rehearsal_told_s(const struct dfr_rehearsal *r, uint32_t unit)
+{
+    return load(&r->told_s[unit]);
+}
+
 void dfr_rehearsal_listen(const struct dfr_rehearsal *r, uint32_t unit)
 {
     dfr_nominal_move(load(&r->told_s[unit]), false);
 }
 
-void dfr_rehearsal_settle(const struct dfr_rehearsal *r, uint32_t unit)
+void dfr_rehearsal_settle(const struct dfr_rehearsal *r, uint32_t unit, uint32_t worker)
 {
     double moment_s = fmax(dfr_nominal_moment_s(), load(&r->told_s[unit]));
+
+    dfr_turns_announce(moment_s, (unit == 0 ? TAKE_ON_HOST : TAKE) | worker);
     dfr_nominal_sleep(&r->nominal, moment_s, unit == 0 ? 2 * DFR_SETTLE_S : DFR_SETTLE_S);
+    dfr_turns_await();
+}
+
+void dfr_rehearsal_settled(void)
+{
+    dfr_turns_announce(INFINITY, 0);
+}
+
+void dfr_rehearsal_expect(double at_s)
+{
+    dfr_turns_announce(at_s, SEE);
+}
+
+bool dfr_rehearsal_see(double at_s)
+{
+    dfr_turns_announce(at_s, SEE);
+    return dfr_turns_await();
 }
 
 void dfr_rehearsal_join(struct dfr_rehearsal *r)

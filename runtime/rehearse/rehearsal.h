@@ -9,11 +9,15 @@
  * Times:    A job's *cause* is the latest nominal end of the jobs and copies that it waited for. A job begins at the
  *           later of its cause and the moment of its worker, and ends its expected time after that. The worker sleeps
  *           until that absolute time, so the lateness of one wake-up is not added to the next one's.
- * Lateness: a thread that is more than DFR_FORGIVEN_S (clock.h: DFR_LATE_S and the settling) too late has its moment
- *           moved to the real time. The others' lateness is forgotten. All of it is counted.
- * Settling: jobs that end at the same moment end a little apart in real time. So a worker waits for DFR_SETTLE_S real
- *           seconds after a moment before it takes its next job: then it chooses among all jobs of that moment. Workers of
- *           the host wait for twice as long, so that those of devices choose first, as in virtual time.
+ * Lateness: a worker that wakes from a job more than DFR_LATE_S too late ends the job at the real time. A thread that is
+ *           for any other reason more than DFR_FORGIVEN_S behind (clock.h) has its moment moved to the real time.
+ *           Less is forgotten. All of it is counted.
+ * Settling: who sleeps is told of a moment a little later in real time. So a worker waits for DFR_SETTLE_S real seconds
+ *           after a moment before it takes its next job: then all who take one have been told. Workers of the host wait
+ *           for twice as long.
+ * Order:    threads act in the order of nominal time (turns.h). At one moment all that ends there comes before all jobs
+ *           that are taken there: what devices see first, jobs of the host by their nodes' numbers; then devices take
+ *           jobs, and workers of the host by number. That is as in virtual time.
  * Memory:   dfr_rehearsal_create() allocates all, dfr_rehearsal_destroy() frees it. The graph is borrowed.
  * Threads:  all calls but create, begin, destroy and stats from any thread that has entered.
  */
@@ -34,10 +38,12 @@ struct dfr_rehearsal;
 int dfr_rehearsal_scale(const double *job_s, uint32_t n_nodes, double run_s, double *scale, struct df_error *error);
 
 /* n_slots: waves in flight. */
-int dfr_rehearsal_create(const struct df_graph *graph, uint32_t n_slots, double scale, struct dfr_rehearsal **rehearsal,
-                         struct df_error *error);
+int dfr_rehearsal_create(const struct df_graph *graph, uint32_t n_slots, uint32_t n_workers, double scale,
+                         struct dfr_rehearsal **rehearsal, struct df_error *error);
 void dfr_rehearsal_destroy(struct dfr_rehearsal *r);
 
+/* The calling thread is that worker's: it has its clock and its turns from now on. */
+void dfr_rehearsal_enter(struct dfr_rehearsal *r, uint32_t worker);
 /* Nominal time 0 is `ahead_s` real seconds from now. */
 void dfr_rehearsal_begin(struct dfr_rehearsal *r, double ahead_s);
 const struct dfr_nominal *dfr_rehearsal_nominal(const struct dfr_rehearsal *r);
@@ -57,19 +63,29 @@ void dfr_rehearsal_wait(struct dfr_rehearsal *r, uint32_t slot, uint32_t node, d
 void dfr_rehearsal_ended(struct dfr_rehearsal *r, uint32_t slot, uint32_t node, double end_s);
 double dfr_rehearsal_cause_s(const struct dfr_rehearsal *r, uint32_t slot, uint32_t node);
 
-/* A list of jobs that one thread has to end by itself; *first: DFR_NO_REHEARSED, or the newest one. */
+/* Lists of jobs; a job is in one at a time. *first: DFR_NO_REHEARSED, or the newest one. */
 #define DFR_NO_REHEARSED UINT64_MAX
 void dfr_rehearsal_push(struct dfr_rehearsal *r, uint64_t *first, uint64_t job);
 uint64_t dfr_rehearsal_pop(struct dfr_rehearsal *r, uint64_t *first);
+void dfr_rehearsal_sort(struct dfr_rehearsal *r, uint64_t *first); /* by node */
 
 /* ---- threads that meet ---- */
 
 /* This thread makes something known to the workers of the unit, at its moment. */
 void dfr_rehearsal_tell(struct dfr_rehearsal *r, uint32_t unit);
+/* The moment of the last thing that the unit's workers were told. */
+double dfr_rehearsal_told_s(const struct dfr_rehearsal *r, uint32_t unit);
 /* A device's worker looks at what it was told: its moment is not before that. */
 void dfr_rehearsal_listen(const struct dfr_rehearsal *r, uint32_t unit);
-/* Called by a worker of the unit before it takes a job: waits until all of its moment has been seen. */
-void dfr_rehearsal_settle(const struct dfr_rehearsal *r, uint32_t unit);
+/* Called by a worker of the unit before it takes a job: waits until all of its moment has been seen, and it is its turn.
+ * settled() is called when it has taken one, or none. */
+void dfr_rehearsal_settle(const struct dfr_rehearsal *r, uint32_t unit, uint32_t worker);
+void dfr_rehearsal_settled(void);
+/* A device's worker will see something then. INFINITY: nobody knows when. */
+void dfr_rehearsal_expect(double at_s);
+/* A device's worker sees something that happened at at_s, once it is its turn. false: others have acted meanwhile, so it
+ * looks first at what they have told it. */
+bool dfr_rehearsal_see(double at_s);
 
 /* Gangs: a worker joins at its moment; the leader begins when all have joined, and they go on when it has ended. */
 void dfr_rehearsal_join(struct dfr_rehearsal *r);

@@ -26,6 +26,8 @@
 struct event {
     uint64_t number;                    /* of its last record; 0: it was never recorded, which counts as complete */
     bool known, seen;                   /* its end is known; the worker has seen that it was complete */
+    bool counted;                       /* its lateness is: the worker was awake, and then waited for its turn */
+    struct event *next;                 /* of its device */
     double begin_s, end_s;              /* of the command before it; if known */
 };
 
@@ -55,8 +57,8 @@ struct rehearsed {
     void *pool;
     uint64_t pool_bytes, order;
     uint32_t number;                    /* of the unit */
-    double asked_s;                     /* since next_event_s() was called, the first event that was found incomplete was
-                                         * asked for then; INFINITY: none was */
+    struct event *events;               /* all of the device */
+    double limit_s;                     /* what ends after this is not shown yet (shown_s()) */
     uint32_t n_streams;
     struct stream *streams;
     double engine_free_s[4];
@@ -141,7 +143,7 @@ static int open_device(uint32_t index, const struct dfr_device_config *config, s
     d->unit = *config->unit;
     d->rehearsal = config->rehearsal;
     d->number = index + 1;
-    d->asked_s = INFINITY;
+    d->limit_s = INFINITY;
     d->n_streams = DFR_STREAM_COMPUTE + config->compute_streams;
     d->streams = calloc(d->n_streams, sizeof *d->streams);
     d->pool_bytes = config->pool_bytes;
@@ -247,6 +249,8 @@ static void look(struct rehearsed *d, double now_s)
 
 /* ---- commands ---- */
 
+/* A command is given at the moment of the worker. A copy is not given before the message that asks for it (given_s): the
+ * worker may read that one before its moment is as late. */
 static int give(struct rehearsed *d, uint32_t stream, struct command command, struct df_error *error)
 {
     struct stream *s = &d->streams[stream];
@@ -261,8 +265,10 @@ static int give(struct rehearsed *d, uint32_t stream, struct command command, st
         s->list = list;
         s->capacity = capacity;
     }
-    command.given_s = dfr_clock_s();
+    command.given_s = fmax(command.given_s, dfr_clock_s());
     command.order = ++d->order;
+    if (command.kind == TIMED)
+        d->limit_s = fmin(d->limit_s, command.given_s); /* its end may come before what would be shown next */
     s->list[s->n++] = command;
     return DF_OK;
 }
@@ -274,8 +280,8 @@ static int copy(struct dfr_device *device, enum dfr_copy kind, void *to, const v
     const struct df_link *link = kind == DFR_COPY_H2D ? &d->unit.h2d : &d->unit.d2h;
 
     (void)to, (void)from;
-    dfr_rehearsal_listen(d->rehearsal, d->number); /* a message asked for it */
-    return give(d, stream, (struct command){ .kind = TIMED, .seconds = df_link_time_s(link, bytes) }, error);
+    return give(d, stream, (struct command){ .kind = TIMED, .given_s = dfr_rehearsal_told_s(d->rehearsal, d->number),
+                                             .seconds = df_link_time_s(link, bytes) }, error);
 }
 
 /* As df_peer_time_s(). */
@@ -286,8 +292,8 @@ static int copy_peer(struct dfr_device *device, struct dfr_device *receiver, voi
     double a_s = df_link_time_s(&d->unit.peer, bytes), b_s = df_link_time_s(&of(receiver)->unit.peer, bytes);
 
     (void)to, (void)from;
-    dfr_rehearsal_listen(d->rehearsal, d->number);
-    return give(d, stream, (struct command){ .kind = TIMED, .seconds = fmax(a_s, b_s) }, error);
+    return give(d, stream, (struct command){ .kind = TIMED, .given_s = dfr_rehearsal_told_s(d->rehearsal, d->number),
+                                             .seconds = fmax(a_s, b_s) }, error);
 }
 
 static bool connect_peer(struct dfr_device *device, struct dfr_device *receiver)
@@ -323,16 +329,21 @@ static int event_create(struct dfr_device *device, struct dfr_event **event, str
 {
     struct event *e = calloc(1, sizeof *e);
 
-    (void)device;
     if (!e)
         return dfr_error_memory(error);
+    e->next = of(device)->events;
+    of(device)->events = e;
     *event = (struct dfr_event *)e;
     return DF_OK;
 }
 
 static void event_destroy(struct dfr_device *device, struct dfr_event *event)
 {
-    (void)device;
+    struct event **e = &of(device)->events;
+
+    while (*e != (struct event *)event)
+        e = &(*e)->next;
+    *e = (*e)->next;
     free(event);
 }
 
@@ -340,8 +351,16 @@ static int event_record(struct dfr_device *device, struct dfr_event *event, uint
 {
     struct event *e = (struct event *)event;
 
-    *e = (struct event){ .number = e->number + 1 };
+    *e = (struct event){ .number = e->number + 1, .next = e->next };
     return give(of(device), stream, (struct command){ .kind = RECORD, .event = e, .number = e->number }, error);
+}
+
+/* Up to when the worker sees what has happened. A worker that wakes late finds several ends in the past. It sees the first
+ * of them alone, and does all that follows from it, before next_event_s() lets it see the second: so it chooses its jobs
+ * as a worker that was in time. */
+static double shown_s(const struct rehearsed *d)
+{
+    return fmin(dfr_nominal_real_s(dfr_rehearsal_nominal(d->rehearsal)), d->limit_s);
 }
 
 /* The worker's moment is not before an event that it has seen. */
@@ -350,16 +369,20 @@ static int event_query(struct dfr_device *device, struct dfr_event *event, bool 
     struct rehearsed *d = of(device);
     struct event *e = (struct event *)event;
     const struct dfr_nominal *nominal = dfr_rehearsal_nominal(d->rehearsal);
-    double now_s = dfr_nominal_real_s(nominal);
+    double now_s = shown_s(d);
 
     (void)error;
     look(d, now_s);
     *complete = e->number == 0 || (e->known && e->end_s <= now_s);
-    if (!*complete)
-        d->asked_s = fmin(d->asked_s, now_s);
     if (*complete && e->known && !e->seen) {
+        if (!e->counted)
+            dfr_rehearsal_late(d->rehearsal, (dfr_nominal_real_s(nominal) - e->end_s) * nominal->scale);
+        e->counted = true;
+        if (!dfr_rehearsal_see(e->end_s)) {
+            *complete = false;
+            return DF_OK;
+        }
         e->seen = true;
-        dfr_rehearsal_late(d->rehearsal, (now_s - e->end_s) * nominal->scale);
         dfr_nominal_move(e->end_s, false);
     }
     return DF_OK;
@@ -377,20 +400,26 @@ static bool event_times(struct dfr_device *device, struct dfr_event *event, doub
     return true;
 }
 
-/* The next thing to happen is the end of a command that has begun: all others wait for one. It may have ended since the
- * worker asked. */
+/* What the worker can see next: the first event that it has not seen, or the beginning of a command that is given for
+ * later. All others wait for one of these. Nothing after it is shown until this is called again. */
 static double next_event_s(struct dfr_device *device)
 {
     struct rehearsed *d = of(device);
     const struct dfr_nominal *nominal = dfr_rehearsal_nominal(d->rehearsal);
-    double now_s = dfr_nominal_real_s(nominal), asked_s = fmin(d->asked_s, now_s), next_s = INFINITY;
+    double next_s = INFINITY;
 
-    d->asked_s = INFINITY;
-    look(d, now_s);
-    for (uint32_t s = 0; s < d->n_streams; s++)
-        if (d->streams[s].free_s > asked_s)
-            next_s = fmin(next_s, d->streams[s].free_s);
-    return fmax(next_s - now_s, 0) * nominal->scale;
+    look(d, shown_s(d));
+    for (const struct event *e = d->events; e; e = e->next)
+        if (e->known && !e->seen)
+            next_s = fmin(next_s, e->end_s);
+    for (uint32_t i = 0; i < d->n_streams; i++) {
+        const struct command *c = next_command(&d->streams[i]);
+        if (c && c->kind == TIMED)
+            next_s = fmin(next_s, begin_s(d, &d->streams[i], c));
+    }
+    d->limit_s = next_s;
+    dfr_rehearsal_expect(next_s);
+    return fmax(next_s - dfr_nominal_real_s(nominal), 0) * nominal->scale;
 }
 
 static void *blas(struct dfr_device *device, uint32_t stream, struct df_error *error)

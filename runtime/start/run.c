@@ -136,6 +136,7 @@ static void run_free(struct df_run *run)
     free(run->threads.wakes);
     free(run->devices.missing);
     free(run->devices.taker);
+    free(run->devices.holder);
     free(run->devices.ahead);
     free(run->devices.waiter_node);
     if (run->devices.arrived)

@@ -22,6 +22,11 @@ int dfr_run_make_staging(struct df_run *run, struct df_error *error)
         if (!run->devices.ahead)
             return dfr_error_memory(error);
     }
+    if (!run->choice.policy->units && run->options.rehearse != 0) {
+        run->devices.holder = calloc(n_jobs + 1, sizeof *run->devices.holder);
+        if (!run->devices.holder)
+            return dfr_error_memory(error);
+    }
     run->devices.missing = calloc(n_jobs + 1, sizeof *run->devices.missing);
     run->devices.taker = calloc(n_jobs + 1, sizeof *run->devices.taker);
     run->devices.waiter_node = malloc((g->n_in_values + 1) * sizeof *run->devices.waiter_node);

@@ -165,11 +165,11 @@ int dfr_rehearse_create(struct df_run *run, struct df_error *error)
     if (scale < 0)
         status = choose_scale(run, &scale, error);
     if (status == DF_OK)
-        status = dfr_rehearsal_create(run->graph, run->inflight, scale, &run->rehearsal, error);
+        status = dfr_rehearsal_create(run->graph, run->inflight, run->machine.n_workers, scale, &run->rehearsal, error);
     if (status != DF_OK)
         return status;
     run->watch.call = wait_for_kernel;
-    run->threads.starter.free_jobs = DFR_NO_REHEARSED;
+    run->threads.starter.free_jobs = run->threads.starter.ready_jobs = DFR_NO_REHEARSED;
     return DF_OK;
 }
 

@@ -38,7 +38,8 @@ static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index
     w->call.job = DFR_NO_JOB;
     w->first_s = w->last_s = -1;
     w->kept = w->ready = DFR_NO_JOB;
-    w->free_jobs = DFR_NO_REHEARSED;
+    atomic_init(&w->held, DFR_NO_JOB);
+    w->free_jobs = w->ready_jobs = DFR_NO_REHEARSED;
     w->alone = run->machine.n_workers == 1;
     w->calls = run->calls.on && index == 0;
 }
@@ -167,7 +168,7 @@ static void *worker_thread(void *arg)
     struct dfr_crash_frame frame;
     dfr_crash_enter(&frame, w->index < w->run->machine.n_cpu_workers ? &w->call : NULL);
     if (w->run->rehearsal) {
-        dfr_nominal_enter(dfr_rehearsal_nominal(w->run->rehearsal));
+        dfr_rehearsal_enter(w->run->rehearsal, w->index);
         dfr_nominal_be_prompt();
     }
     if (w->run->calls.on) {

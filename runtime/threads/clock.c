@@ -85,12 +85,17 @@ void dfr_nominal_move(double cause_s, bool late)
 
 double dfr_nominal_sleep(const struct dfr_nominal *nominal, double until_s, double more_s)
 {
-    double deadline_s = nominal->origin_s + until_s * nominal->scale + more_s;
+    double deadline_s = dfr_nominal_until_s(nominal, until_s) + more_s;
 
     if (real_s() >= deadline_s)
         return 0;
     sleep_until(deadline_s);
     return real_s() - deadline_s;
+}
+
+double dfr_nominal_until_s(const struct dfr_nominal *nominal, double nominal_s)
+{
+    return nominal->origin_s + nominal_s * nominal->scale;
 }
 
 double dfr_nominal_real_s(const struct dfr_nominal *nominal)

@@ -18,7 +18,7 @@ double dfr_clock_s(void);
 #define DFR_SETTLE_S 0.5e-3             /* real seconds in which all that happens at one moment has been seen; a worker
                                          * of the host waits for twice as long */
 #define DFR_LATE_S 1e-3                 /* real seconds beyond which a wake-up counts as late */
-#define DFR_FORGIVEN_S (2 * DFR_SETTLE_S + DFR_LATE_S)
+#define DFR_FORGIVEN_S (2 * DFR_SETTLE_S + 2 * DFR_LATE_S) /* it was late, or waited for another that was */
 
 struct dfr_nominal {
     double origin_s;                    /* the real time of nominal time 0 */
@@ -36,6 +36,7 @@ void dfr_nominal_move(double cause_s, bool late);
  * woke later than that; 0: there was nothing to sleep for. It does not move the moment. */
 double dfr_nominal_sleep(const struct dfr_nominal *nominal, double until_s, double more_s);
 double dfr_nominal_real_s(const struct dfr_nominal *nominal); /* the real time, as a nominal one */
+double dfr_nominal_until_s(const struct dfr_nominal *nominal, double nominal_s); /* that time, on CLOCK_MONOTONIC */
 
 /* Returns at `deadline_s` of that clock, or a little later. It sleeps for the long part, so that many waiting threads
  * do not burn the cores that others compute on, and spins for the last few microseconds only. */

@@ -30,6 +30,25 @@ close online 0.10 dmda,dmdas,eager,ws "$graphs/cholesky.df" -D T=5 --device=none
 close device 0.03 heft,gp-thesis,all-gpu "$graphs/cholesky.df" -D T=5
 close device-online 0.10 dmda,random "$graphs/cholesky.df" -D T=5
 
+# Threads act in the order of nominal time, so even policies that decide while the graph runs do what they do in virtual time.
+close exact 0.005 gp,heft,peft,gp-thesis,all-cpu,dmda,dmdas,pats,eager,ws "$graphs/cholesky.df" -D T=5
+
+# Data for jobs of the host comes from a device while the only CPU worker is busy. The first to come is for the less urgent job, which must
+# not be taken first: the other has a long job behind it.
+cat > urgent.df <<'EOF'
+platform p { cpu host { workers = 1; } gpu a { memory = 1 GB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; engines = 2; } }
+kernel busy(out v: bytes[8])                cost cpu 10ms;
+kernel one(out v: bytes[8])                 cost gpu 1ms;
+kernel two(in u: bytes[8], out v: bytes[8]) cost gpu 1ms;
+kernel low(in v: bytes[8])                  cost cpu 5ms;
+kernel high(in v: bytes[8], out w: bytes[8]) cost cpu 5ms;
+kernel long(in w: bytes[8])                 cost gpu 30ms;
+kernel end(in v: bytes[8])                  cost cpu 1ms;
+graph main { e = busy(); end(e); a = one(); b = two(a); low(a); h = high(b); long(h); }
+EOF
+close urgent 0.01 heft urgent.df
+expect urgent-s 0 '0\.045' sh -c '"$DFC" simulate urgent.df --policy=heft --format=csv'
+
 # A device does not take a job whose data is still on its way from another device to the host: it has a job that can run.
 cat > by_host.df <<'EOF'
 platform p {
@@ -45,6 +64,18 @@ kernel meanwhile(in v: bytes[8])            cost fpga 15ms;
 graph main { v = make(); w = next(v); last(w); s = soon(); meanwhile(s); }
 EOF
 close by-host 0.01 heft by_host.df
+
+# Sinks that cost nothing take no worker, even if their data is on a device and all workers are busy. Here they are among the copies that
+# others wait for.
+cat > sinks.df <<'EOF'
+platform p { cpu host { workers = 2; } gpu a { memory = 1 GB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; engines = 2; } }
+kernel init(out v: bytes[1000000])          cost cpu 0us;
+kernel step(in v: bytes[1000000], out w: bytes[1000000]) cost gpu 2ms;
+kernel host(in v: bytes[1000000], out w: bytes[1000000]) cost cpu 9ms;
+kernel fetch(in v: bytes[1000000])          cost cpu 0us;
+graph main { for i in 0..6 { a[i] = init(); b[i] = step(a[i]); fetch(b[i]); c[i] = host(b[i]); d[i] = step(c[i]); fetch(d[i]); } }
+EOF
+close sinks 0.005 eager,dmda,ws,heft sinks.df
 
 # Waves, an ordered node, a gang of three, and a limited memory.
 cat > all.df <<'EOF'

@@ -1,5 +1,6 @@
 /* test_rehearse.c - the back end of rehearsed devices, and the nominal times of jobs. Nothing here depends on how late this machine is. */
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <cmocka.h>
 
 #include "runtime/rehearse/rehearsal.h"
+#include "runtime/rehearse/turns.h"
 #include "runtime/rehearse/rehearse_device.h"
 
 #define SCALE 1e-3                      /* real seconds of a nominal one: waits are short */
@@ -57,7 +59,7 @@ static int set_up(void **state)
     struct fixture *f = calloc(1, sizeof *f);
 
     f->graph = pair();
-    assert_int_equal(dfr_rehearsal_create(f->graph, 1, SCALE, &f->rehearsal, NULL), DF_OK);
+    assert_int_equal(dfr_rehearsal_create(f->graph, 1, 1, SCALE, &f->rehearsal, NULL), DF_OK);
     f->device = open_device(f->rehearsal, 2);
     f->other = open_device(f->rehearsal, 1);
     dfr_rehearsal_begin(f->rehearsal, -100 * SCALE);
@@ -103,8 +105,11 @@ static void took(struct dfr_device *d, struct dfr_event *e, double zero_s, doubl
     bool complete = false;
     double from_s = NAN, to_s = NAN;
 
-    for (int i = 0; i < 100000 && !complete; i++)
+    for (int i = 0; i < 100000 && !complete; i++) {
         assert_int_equal(d->ops->event_query(d, e, &complete, NULL), DF_OK);
+        if (!complete)
+            d->ops->next_event_s(d);
+    }
     assert_true(complete);
     assert_true(d->ops->event_times(d, e, &from_s, &to_s));
     assert_float_equal(from_s - zero_s, begin_s, 1e-4);
@@ -137,10 +142,10 @@ static void test_streams(void **state)
     second = record(d, DFR_STREAM_COMPUTE + 1);
     copy(d, DFR_COPY_D2H, DFR_STREAM_D2H);
     back = record(d, DFR_STREAM_D2H);
-    took(d, second, zero_s, 0, 3);
-    took(d, first, zero_s, 3, 7);
     took(d, in, zero_s, 0, 2);
+    took(d, second, zero_s, 0, 3);
     took(d, back, zero_s, 0, 3);
+    took(d, first, zero_s, 3, 7);
     assert_float_equal(dfr_nominal_moment_s() - zero_s, 7, 1e-4);
 }
 
@@ -180,6 +185,138 @@ static void test_next_event(void **state)
     double next_s = d->ops->next_event_s(d);
     assert_true(next_s <= 1000 * SCALE);
     d->ops->event_destroy(d, e);
+}
+
+/* Asks for the event as a worker does. */
+static bool shows(struct dfr_device *d, struct dfr_event *e)
+{
+    bool complete = false;
+
+    for (int i = 0; i < 10 && !complete; i++) {
+        assert_int_equal(d->ops->event_query(d, e, &complete, NULL), DF_OK);
+        if (!complete)
+            assert_float_equal(d->ops->next_event_s(d), 0, 0);
+    }
+    return complete;
+}
+
+/* A worker that is late sees one end after the other. */
+static void test_one_at_a_time(void **state)
+{
+    struct fixture *f = *state;
+    struct dfr_device *d = f->device;
+    struct dfr_event *first, *second;
+
+    enter(f);
+    launch(d, 1, DFR_STREAM_COMPUTE);
+    first = record(d, DFR_STREAM_COMPUTE);
+    copy(d, DFR_COPY_H2D, DFR_STREAM_H2D);
+    second = record(d, DFR_STREAM_H2D);
+    dfr_rehearsal_begin(f->rehearsal, -200 * SCALE); /* both have ended long since */
+    assert_false(shows(d, second));
+    assert_true(shows(d, first));
+    assert_true(shows(d, second));
+    assert_true(isinf(d->ops->next_event_s(d)));
+    d->ops->event_destroy(d, first);
+    d->ops->event_destroy(d, second);
+}
+
+/* A copy begins when it was asked for, though the worker reads the message later; and what it computes does not wait for
+ * that message. */
+static void test_told(void **state)
+{
+    struct fixture *f = *state;
+    struct dfr_device *d = f->device;
+    double zero_s = enter(f);
+    struct dfr_event *in, *job;
+
+    dfr_nominal_move(zero_s + 1, false);
+    dfr_rehearsal_tell(f->rehearsal, 1);
+    dfr_nominal_enter(dfr_rehearsal_nominal(f->rehearsal)); /* as another thread would */
+    dfr_nominal_move(zero_s, false);
+    copy(d, DFR_COPY_H2D, DFR_STREAM_H2D);
+    in = record(d, DFR_STREAM_H2D);
+    launch(d, 2, DFR_STREAM_COMPUTE);
+    job = record(d, DFR_STREAM_COMPUTE);
+    took(d, job, zero_s, 0, 2);
+    took(d, in, zero_s, 1, 3);
+}
+
+/* ---- turns ---- */
+
+struct other {
+    struct dfr_turns *turns;
+    double at_s;
+    _Atomic bool announced, acted;
+};
+
+static void *act(void *arg)
+{
+    struct other *o = arg;
+
+    dfr_turns_enter(o->turns, 1);
+    dfr_turns_announce(o->at_s, 5);
+    o->announced = true;
+    dfr_clock_wait_until(dfr_clock_s() + 0.02);
+    o->acted = true;
+    dfr_turns_announce(INFINITY, 0);
+    dfr_turns_enter(NULL, 0);
+    return NULL;
+}
+
+/* This thread acts at 100 s and in place 6 of what happens then. Gives whether it waited for one that acts at at_s, in
+ * place 5. Now is 100 s less ahead_s. */
+static bool waits_for(double at_s, double ahead_s)
+{
+    struct dfr_nominal nominal = { .origin_s = dfr_clock_s() + ahead_s - 100, .scale = 1 };
+    struct other other = { .turns = dfr_turns_create(2, &nominal), .at_s = at_s };
+    pthread_t thread;
+    bool acted;
+
+    assert_non_null(other.turns);
+    assert_int_equal(pthread_create(&thread, NULL, act, &other), 0);
+    while (!other.announced)
+        ;
+    dfr_turns_enter(other.turns, 0);
+    dfr_turns_announce(100, 6);
+    assert_int_equal(dfr_turns_await(), !(at_s <= 100));
+    acted = other.acted;
+    dfr_turns_enter(NULL, 0);
+    pthread_join(thread, NULL);
+    dfr_turns_destroy(other.turns);
+    return acted;
+}
+
+static void test_turns(void **state)
+{
+    (void)state;
+    assert_true(waits_for(99, 60));
+    assert_true(waits_for(100, 60));
+    assert_false(waits_for(101, 60));
+    assert_false(waits_for(99, 0));     /* but no longer than DFR_AWAIT_S */
+    assert_true(dfr_turns_await());     /* who has not entered has no turn */
+}
+
+/* ---- */
+
+static void test_sort(void **state)
+{
+    struct dfr_rehearsal *r;
+    struct df_graph g = { .n_nodes = 64 };
+
+    (void)state;
+    for (uint64_t n = 0; n <= 64; n++) {
+        uint64_t list = DFR_NO_REHEARSED;
+        assert_int_equal(dfr_rehearsal_create(&g, 1, 1, 1, &r, NULL), DF_OK);
+        for (uint64_t i = 0; i < n; i++)
+            dfr_rehearsal_push(r, &list, (i * 29 + 7) % 64);
+        dfr_rehearsal_sort(r, &list);
+        for (uint64_t before = 0, i = 0, job; i <= n; i++, before = job) {
+            job = dfr_rehearsal_pop(r, &list);
+            assert_true(i == n ? job == DFR_NO_REHEARSED : i == 0 || job > before);
+        }
+        dfr_rehearsal_destroy(r);
+    }
 }
 
 /* A job begins when what it reads was made, and not when it is taken; a job that is taken far too late begins then. */
@@ -249,6 +386,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_streams, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_engine, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_next_event, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_at_a_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_told, set_up, tear_down),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_sort),
         cmocka_unit_test_setup_teardown(test_jobs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lateness, set_up, tear_down),
         cmocka_unit_test(test_scale),

@@ -1,0 +1,34 @@
+/* turns.h - the threads of a rehearsal act in the order of nominal time. Wake-ups come a little out of order, and jobs
+ * that end at one moment end in any order. So each thread *announces* when it will act next, and then *awaits* its turn:
+ * it waits until nobody has announced something earlier. What happens at one moment has an order, too.
+ *
+ * Late:     A thread waits no longer than DFR_AWAIT_S real seconds after its own moment. So a thread that is late holds
+ *           the others up for that long, and what it does then is a race, as it would be without turns.
+ * Memory:   create() allocates all.
+ * Threads:  A thread that has not entered has no turn, and all calls do nothing. create and destroy: one thread, while
+ *           nobody has entered.
+ */
+#ifndef DFR_TURNS_H
+#define DFR_TURNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/threads/clock.h"
+
+#define DFR_AWAIT_S (2 * DFR_SETTLE_S + DFR_LATE_S)
+
+struct dfr_turns;
+
+/* n: threads that may enter, with numbers below n. NULL: no memory. */
+struct dfr_turns *dfr_turns_create(uint32_t n, const struct dfr_nominal *nominal);
+void dfr_turns_destroy(struct dfr_turns *turns);        /* may be NULL */
+
+void dfr_turns_enter(struct dfr_turns *turns, uint32_t number); /* NULL: this thread leaves */
+/* This thread will act at that nominal time; INFINITY: nobody knows when. `order`: its place among those that act at the
+ * same time. */
+void dfr_turns_announce(double at_s, uint64_t order);
+/* Returns when this thread is the next one to act of those that have announced. false: others have acted meanwhile. */
+bool dfr_turns_await(void);
+
+#endif

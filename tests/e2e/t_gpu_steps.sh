@@ -1,0 +1,39 @@
+# The steps of a first run on a GPU (tests/bench/gpu/step4.sh, step5.sh, step6.sh) on the emulated one: the programs that they list are all that
+# they need; each figure is measured; a second call goes on where the first ended; and what fails or is not there is counted as what it is.
+# No figure is looked at.
+steps=$DF_SOURCE/tests/bench/gpu
+check sources sh "$steps/sources.sh" src
+mkdir -p programs
+for step in 4 5 6; do sh "$steps/step$step.sh" --programs; done | sort -u >listed
+while read -r name how; do
+    case $how in
+    *nvcc*) ;;                          # not on the emulator
+    'dfc itself:'*) printf '#!/bin/sh\nexec "%s" "$@"\n' "$DFC" >programs/dfc; chmod +x programs/dfc ;;
+    *)  read -ra arguments <<<"${how#dfc }"
+        arguments=("${arguments[@]//SOURCES/src}"); arguments[-1]=programs/${arguments[-1]}
+        check "builds-$name" "$DFC" "${arguments[@]}" --nvcc=none ;;
+    esac
+done <listed
+export SIZES='32 48' POLICIES=gp
+for step in 4 5 6; do
+    dash=$(command -v dash || echo sh)
+    "$dash" "$steps/step$step.sh" programs out$step emu >said 2>&1 && tail -n 1 said | grep -qE '^[1-9][0-9]* passed, 0 failed, 0 skipped$' && pass "step$step" ||
+        fail "step$step" "$(grep -v '^ok' said | head -n 5)"
+    n=$(ls "out$step" | wc -l)
+    if [ "$n" -le 4 ]; then pass "step$step-files"; else fail "step$step-files" "$n files"; fi
+    cp "out$step/step$step.csv" before
+    BUDGET_S=0 sh "$steps/step$step.sh" programs out$step emu >said 2>&1
+    same "step$step-goes-on" "out$step/step$step.csv" before
+    expect "step$step-without-a-gpu" 0 '^0 passed, 0 failed, [1-9][0-9]* skipped$' sh "$steps/step$step.sh" programs none cuda
+    expect "step$step-usage" 2 "^usage: step$step.sh PROGRAMS OUT cuda" sh "$steps/step$step.sh" programs out
+done
+expect no-time 0 '^0 passed, 0 failed, [1-9][0-9]* skipped$' env BUDGET_S=0 sh "$steps/step6.sh" programs late emu
+mkdir long few; cp out6/* long/; grep -v ' under gp,' out6/step6.csv >long/step6.csv # so the predictions are there, and gp itself is to be run
+expect too-long 0 '^skip matrix of 32 under gp: .* is predicted to take ' env WAVE_LIMIT_S=1e-9 sh "$steps/step6.sh" programs long emu
+TURNS=2 sh "$steps/step6.sh" programs out6 emu >said 2>&1
+if grep -q '^ok matrix of 48 under default = .* (median of 2)$' said; then pass turns; else fail turns "$(tail -n 3 said)"; fi
+cp programs/matrix programs/chain few/
+expect missing-program 1 '^skip product of 32 rows on the GPU: there is no program times in ' env SIZES=32 sh "$steps/step6.sh" few out7 emu
+printf '#!/bin/sh\necho broken >&2; exit 3\n' >programs/chain300
+cp out4/step4.csv before; grep -v ' of 300 ' before >out4/step4.csv
+expect broken-program 1 '^not ok chain of 300 with --cuda-graphs=off \(32 LAZY\): chain300 .* exit 3 broken' sh "$steps/step4.sh" programs out4 emu

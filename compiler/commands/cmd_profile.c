@@ -40,6 +40,10 @@ static const char usage[] =
     "                           workers of a run do the same; and while they run STREAM's triad. Simulations and gp\n"
     "                           then know how memory-bound jobs slow each other, once 'dfc probe' has measured the\n"
     "                           memory's bandwidth. The number of workers is that of a run, or the program's --workers\n"
+    "  --cold                   before each launch of a gpu variant that is repeated, write as many bytes as the GPU's\n"
+    "                           cache has, so that it reads its inputs from memory. The times are stored as this\n"
+    "                           kernel's like any others: what is known is not measured again without --force, and\n"
+    "                           both kinds are combined unless --db=FILE keeps them apart\n"
     "  --force                  measure again what is known\n"
     "  --report                 measure nothing; print how well times and speedups of sizes that were not measured\n"
     "                           are estimated from those that were: the error of each estimator by 10-fold\n"
@@ -55,7 +59,7 @@ struct request {
     struct dfc_build_options build;
     struct dfr_sampler_options sampler;
     const char *db, *watchdog;
-    bool force, report, loaded;
+    bool force, report, loaded, cold;
     bool form_given;
     enum dfc_form form;                 /* of the report */
     char **rest;                        /* options after "--", for the program */
@@ -99,6 +103,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
         return r->force = true;
     if (strcmp(argv[*i], "--loaded") == 0)
         return r->loaded = true;
+    if (strcmp(argv[*i], "--cold") == 0)
+        return r->cold = true;
     if (strcmp(argv[*i], "--report") == 0)
         return r->report = r->common.path_optional = true;
     if ((taken = dfc_form_option(false, argc, argv, i, &r->form)) != 0) {
@@ -146,8 +152,8 @@ static int parse(int argc, char **argv, struct request *r)
         dfc_error("--format: only the report has one; add --report");
         return 2;
     }
-    if (r->report && r->loaded) {
-        dfc_error("--loaded: the report measures nothing; leave out one of the two");
+    if (r->report && (r->loaded || r->cold)) {
+        dfc_error("%s: the report measures nothing; leave out one of the two", r->loaded ? "--loaded" : "--cold");
         return 2;
     }
     if (r->report)
@@ -395,8 +401,8 @@ static bool run_program(const struct request *r, char *const *argv, FILE *known,
     char setting[192];
     int pipe_fds[2] = { -1, -1 }, known_fd = dup(fileno(known)), status;
     pid_t pid = -1;
-    snprintf(setting, sizeof setting, "out=%d known=%d goal=%.9g max_runs=%" PRIu32 " max_s=%.9g loaded=%d", RESULTS_FD,
-             KNOWN_FD, r->sampler.goal, r->sampler.max_runs, r->sampler.max_s, r->loaded);
+    snprintf(setting, sizeof setting, "out=%d known=%d goal=%.9g max_runs=%" PRIu32 " max_s=%.9g loaded=%d cold=%d", RESULTS_FD,
+             KNOWN_FD, r->sampler.goal, r->sampler.max_runs, r->sampler.max_s, r->loaded, r->cold);
     setenv(DFR_MEASURE_VARIABLE, setting, 1);
     int error = known_fd < 0 || pipe2(pipe_fds, O_CLOEXEC) != 0 ? errno : 0;
     if (!error && (!clear_of_targets(&pipe_fds[1]) || !clear_of_targets(&known_fd)))

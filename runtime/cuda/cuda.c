@@ -251,6 +251,7 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .replay = dfr_cuda_replay,
     .recording_destroy = dfr_cuda_recording_destroy,
     .bus_id = dfr_cuda_bus_id,
+    .cache_bytes = dfr_cuda_cache_bytes,
     .host_register = dfr_cuda_host_register,
     .host_unregister = dfr_cuda_host_unregister,
 };

@@ -60,6 +60,7 @@ uint32_t dfr_cuda_count(struct df_error *error);
 int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *error);
 int dfr_cuda_load(uint32_t index, const struct df_functions *functions, uint32_t n, struct df_error *error);
 int dfr_cuda_free_bytes(uint32_t index, uint64_t *bytes, struct df_error *error);
+uint64_t dfr_cuda_cache_bytes(uint32_t index);
 int dfr_cuda_bus_id(uint32_t index, char *text, size_t size, struct df_error *error);
 void *dfr_cuda_host_alloc(uint64_t bytes, struct df_error *error);
 void dfr_cuda_host_free(void *memory, uint64_t bytes);

@@ -180,6 +180,16 @@ int dfr_cuda_load(uint32_t index, const struct df_functions *functions, uint32_t
     return status == cudaSuccess ? DF_OK : no_code(index, status, error);
 }
 
+uint64_t dfr_cuda_cache_bytes(uint32_t index)
+{
+    struct cudaDeviceProp properties;
+
+    if (cudaGetDeviceProperties(&properties, (int)index) == cudaSuccess && properties.l2CacheSize > 0)
+        return (uint64_t)properties.l2CacheSize;
+    (void)cudaGetLastError();
+    return 0;
+}
+
 int dfr_cuda_bus_id(uint32_t index, char *text, size_t size, struct df_error *error)
 {
     cudaError_t status = cudaDeviceGetPCIBusId(text, (int)size, (int)index);

@@ -153,6 +153,8 @@ struct dfr_device_ops {
      * pin. */
     int (*host_register)(void *memory, uint64_t bytes, struct df_error *error);
     void (*host_unregister)(void *memory, uint64_t bytes);
+    /* Bytes of device `index`'s last cache; 0: not known. NULL: it has none. */
+    uint64_t (*cache_bytes)(uint32_t index);
     /* In how many seconds the next event may become complete; INFINITY: none before something else is given to the device.
      * The worker sleeps for so long, and sees no other event until it asks again. NULL: the back end cannot say. */
     double (*next_event_s)(struct dfr_device *device);

@@ -443,6 +443,15 @@ static void *emu_blas(struct dfr_device *device, uint32_t stream, struct df_erro
     return NULL;
 }
 
+/* It computes on the host's cores. */
+static uint64_t emu_cache_bytes(uint32_t index)
+{
+    long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+
+    (void)index;
+    return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
 const struct dfr_device_ops dfr_emu_ops = {
     .name = "emu",
     .can_wakeup = true,
@@ -473,4 +482,5 @@ const struct dfr_device_ops dfr_emu_ops = {
     .recording_destroy = dfr_emu_recording_destroy,
     .host_register = dfr_emu_host_register,
     .host_unregister = dfr_emu_host_unregister,
+    .cache_bytes = emu_cache_bytes,
 };

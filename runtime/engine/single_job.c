@@ -1,7 +1,7 @@
 /* single_job.c - runs a job by itself (single_job.h): fills its call, and runs its gpu variant on a device of its own.
  * The emulator runs the cpu variant in place of the gpu variant.
  */
-#include "runtime/engine/single_job.h"
+#include "runtime/engine/single_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,19 +11,7 @@
 #include "runtime/device/devices.h"
 #include "runtime/threads/clock.h"
 
-#define STREAM DFR_STREAM_COMPUTE
 #define ALIGNMENT 256u
-
-struct dfr_single_gpu {
-    struct df_run *run;                 /* borrowed */
-    const struct dfr_device_ops *ops;
-    struct dfr_device *device;
-    struct dfr_event *event;
-    struct df_unit unit;
-    uint64_t pool_bytes;
-    void **places;                      /* by port of the present job: its address on the device */
-    size_t *dims;                       /* of the present job */
-};
 
 /* ---- a call ---- */
 
@@ -96,15 +84,15 @@ static bool allocate(struct dfr_single_gpu *gpu)
 
 static int open_device(struct dfr_single_gpu *gpu, uint64_t pool_bytes, struct df_error *error)
 {
+    uint64_t limit = gpu->unit.memory_bytes, wanted = aligned(pool_bytes) + gpu->spare_bytes;
     uint32_t number = gpu->run->devices.number[1];
-    uint64_t limit = gpu->unit.memory_bytes;
     struct dfr_device_config config = { .unit = &gpu->unit, .compute_streams = 1, .times = true };
     bool others;
     int status = dfr_devices_memory(gpu->ops, &gpu->run->options, gpu->run->graph, number, &limit, &others, error);
 
     if (status != DF_OK)
         return status;
-    gpu->pool_bytes = limit == 0 || pool_bytes < limit ? pool_bytes : limit;
+    gpu->pool_bytes = limit == 0 || wanted < limit ? wanted : limit;
     if (gpu->pool_bytes < ALIGNMENT)
         gpu->pool_bytes = ALIGNMENT;
     config.pool_bytes = gpu->pool_bytes;
@@ -112,7 +100,7 @@ static int open_device(struct dfr_single_gpu *gpu, uint64_t pool_bytes, struct d
 }
 
 int dfr_single_gpu_open(struct df_run *run, const struct dfr_device_ops *ops, uint64_t pool_bytes,
-                        struct dfr_single_gpu **result, struct df_error *error)
+                        uint64_t spare_bytes, struct dfr_single_gpu **result, struct df_error *error)
 {
     struct dfr_single_gpu *gpu = calloc(1, sizeof *gpu);
     int status;
@@ -121,6 +109,7 @@ int dfr_single_gpu_open(struct df_run *run, const struct dfr_device_ops *ops, ui
         return dfr_error_memory(error);
     gpu->run = run;
     gpu->ops = ops;
+    gpu->spare_bytes = spare_bytes;
     gpu->unit = (struct df_unit){ .cls = DF_CLASS_GPU, .workers = 1, .engines = 2, .h2d = { .bytes_per_s = INFINITY },
                                   .d2h = { .bytes_per_s = INFINITY } };
     status = allocate(gpu) ? ops->describe(run->devices.number[1], &gpu->unit, error) : dfr_error_memory(error);
@@ -144,6 +133,8 @@ void dfr_single_gpu_close(struct dfr_single_gpu *gpu)
         gpu->ops->drain(gpu->device, NULL);
         gpu->ops->event_destroy(gpu->device, gpu->event);
     }
+    for (uint32_t i = 0; i < gpu->n_ends; i++)
+        gpu->ops->event_destroy(gpu->device, gpu->ends[i]);
     if (gpu->device)
         gpu->ops->close(gpu->device);
     free(gpu->places);
@@ -153,15 +144,15 @@ void dfr_single_gpu_close(struct dfr_single_gpu *gpu)
 
 /* ---- one job on the device ---- */
 
-static int copy(struct dfr_single_gpu *gpu, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
-                struct df_error *error)
+int dfr_single_copy(struct dfr_single_gpu *gpu, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
+                    struct df_error *error)
 {
-    return bytes ? gpu->ops->copy(gpu->device, kind, to, from, bytes, STREAM, error) : DF_OK;
+    return bytes ? gpu->ops->copy(gpu->device, kind, to, from, bytes, DFR_SINGLE_STREAM, error) : DF_OK;
 }
 
 static int finish(struct dfr_single_gpu *gpu, struct df_error *error)
 {
-    int status = gpu->ops->event_record(gpu->device, gpu->event, STREAM, error);
+    int status = gpu->ops->event_record(gpu->device, gpu->event, DFR_SINGLE_STREAM, error);
     return status == DF_OK ? dfr_event_wait(gpu->device, gpu->event, 0, error) : status;
 }
 
@@ -189,69 +180,87 @@ int dfr_single_gpu_bring(struct dfr_single_gpu *gpu, const struct dfr_single_job
         gpu->places[i] = at;
         at += aligned(p.bytes[i]);
         if (mode == DF_IN || (mode == DF_OUT && job->outputs_too)) {
-            status = copy(gpu, DFR_COPY_H2D, gpu->places[i], job->ports[i], p.bytes[i], error);
+            status = dfr_single_copy(gpu, DFR_COPY_H2D, gpu->places[i], job->ports[i], p.bytes[i], error);
         } else if (mode == DF_INOUT) {
-            status = copy(gpu, DFR_COPY_H2D, at, job->ports[i], p.bytes[i], error);
+            status = dfr_single_copy(gpu, DFR_COPY_H2D, at, job->ports[i], p.bytes[i], error);
             at += aligned(p.bytes[i]);
         }
     }
     return status == DF_OK ? finish(gpu, error) : status;
 }
 
-static int restore_inouts(struct dfr_single_gpu *gpu, const struct dfr_single_job *job, struct df_error *error)
+int dfr_single_restore(struct dfr_single_gpu *gpu, const struct dfr_single_job *job, struct df_error *error)
 {
     struct job_ports p = ports_of(gpu->run->graph, job);
     int status = DF_OK;
 
     for (unsigned i = 0; i < p.n && status == DF_OK; i++)
         if (p.ports[i].mode == DF_INOUT)
-            status = copy(gpu, DFR_COPY_D2D, gpu->places[i], (unsigned char *)gpu->places[i] + aligned(p.bytes[i]),
-                          p.bytes[i], error);
+            status = dfr_single_copy(gpu, DFR_COPY_D2D, gpu->places[i],
+                                     (unsigned char *)gpu->places[i] + aligned(p.bytes[i]), p.bytes[i], error);
     return status;
+}
+
+void dfr_single_prepare(struct dfr_single_gpu *gpu, struct dfr_single_job *job, struct dfr_single_launch *l)
+{
+    const struct df_graph *g = gpu->run->graph;
+    const struct df_work *work = &g->works[g->nodes[job->node].work];
+    const struct df_kernel *kernel = &g->kernels[work->kernel];
+
+    for (unsigned d = 0; d < kernel->n_dims; d++)
+        gpu->dims[d] = g->dims[work->first_dim + d];
+    dfr_single_call(gpu->run, job, &l->call);
+    l->call.device = gpu->device;
+    l->call.stream = DFR_SINGLE_STREAM;
+    df_node_name(g, job->node, l->name, sizeof l->name);
+    l->copy_bytes = kernel->flags & DF_KERNEL_COPY ? g->port_bytes[work->first_port] : 0;
+    l->copies = kernel->flags & DF_KERNEL_COPY;
+    l->launch = (struct dfr_launch){
+        .fn = dfr_device_function(gpu->ops, &gpu->run->options, &g->functions[work->kernel]),
+        .call = &l->call,
+        .dims = gpu->dims,
+        .ports = gpu->places,
+        .scalars = gpu->run->memory.scalars + work->first_scalar,
+        .node_name = l->name
+    };
+}
+
+int dfr_single_enqueue(struct dfr_single_gpu *gpu, struct dfr_single_launch *l, int *result, struct df_error *error)
+{
+    *result = DF_OK;
+    l->launch.result = result;
+    if (l->copies)
+        return dfr_single_copy(gpu, DFR_COPY_D2D, gpu->places[1], gpu->places[0], l->copy_bytes, error);
+    return gpu->ops->launch(gpu->device, &l->launch, DFR_SINGLE_STREAM, error);
+}
+
+int dfr_single_failed(struct dfr_single_gpu *gpu, const struct dfr_single_job *job, const struct dfr_single_launch *l,
+                      int status, const struct df_error *why, struct df_error *error)
+{
+    gpu->ops->drain(gpu->device, NULL); /* call and name go away */
+    return dfr_error(error, status, "node '%s', wave %lld: %.340s", l->name, (long long)job->wave, why->text);
 }
 
 int dfr_single_gpu_launch(struct dfr_single_gpu *gpu, struct dfr_single_job *job, double *seconds,
                           struct df_error *error)
 {
-    const struct df_graph *g = gpu->run->graph;
-    const struct df_work *work = &g->works[g->nodes[job->node].work];
-    const struct df_kernel *kernel = &g->kernels[work->kernel];
-    int status = restore_inouts(gpu, job, error);
+    struct dfr_single_launch l;
+    struct df_error why = { "" };
+    int status = dfr_single_restore(gpu, job, error);
 
     if (status != DF_OK)
         return status;
-    for (unsigned d = 0; d < kernel->n_dims; d++)
-        gpu->dims[d] = g->dims[work->first_dim + d];
-    struct df_call call;
-    dfr_single_call(gpu->run, job, &call);
-    call.device = gpu->device;
-    call.stream = STREAM;
-    char name[128];
-    df_node_name(g, job->node, name, sizeof name);
-    struct dfr_launch l = { .fn = dfr_device_function(gpu->ops, &gpu->run->options, &g->functions[work->kernel]),
-                            .call = &call,
-                            .dims = gpu->dims,
-                            .ports = gpu->places,
-                            .scalars = gpu->run->memory.scalars + work->first_scalar,
-                            .result = &job->code,
-                            .node_name = name };
+    dfr_single_prepare(gpu, job, &l);
     double begin_s = dfr_clock_s(), event_begin_s, event_end_s;
-    struct df_error why = { "" };
-    job->code = DF_OK;
-    if (kernel->flags & DF_KERNEL_COPY)
-        status = copy(gpu, DFR_COPY_D2D, gpu->places[1], gpu->places[0], g->port_bytes[work->first_port], &why);
-    else
-        status = gpu->ops->launch(gpu->device, &l, STREAM, &why);
+    status = dfr_single_enqueue(gpu, &l, &job->code, &why);
     if (status == DF_OK)
         status = finish(gpu, &why);
-    if (status != DF_OK) {
-        gpu->ops->drain(gpu->device, NULL); /* call and name go away */
-        return dfr_error(error, status, "node '%s', wave %lld: %.340s", name, (long long)job->wave, why.text);
-    }
+    if (status != DF_OK)
+        return dfr_single_failed(gpu, job, &l, status, &why, error);
     *seconds = dfr_clock_s() - begin_s;
     if (gpu->ops->event_times(gpu->device, gpu->event, &event_begin_s, &event_end_s))
         *seconds = event_end_s - event_begin_s;
-    return dfr_single_outcome(gpu->run, job, &call, error);
+    return dfr_single_outcome(gpu->run, job, &l.call, error);
 }
 
 int dfr_single_gpu_fetch(struct dfr_single_gpu *gpu, const struct dfr_single_job *job, struct df_error *error)
@@ -261,6 +270,6 @@ int dfr_single_gpu_fetch(struct dfr_single_gpu *gpu, const struct dfr_single_job
 
     for (unsigned i = 0; i < p.n && status == DF_OK; i++)
         if (p.ports[i].mode == DF_OUT || p.ports[i].mode == DF_INOUT)
-            status = copy(gpu, DFR_COPY_D2H, job->ports[i], gpu->places[i], p.bytes[i], error);
+            status = dfr_single_copy(gpu, DFR_COPY_D2H, job->ports[i], gpu->places[i], p.bytes[i], error);
     return status == DF_OK ? finish(gpu, error) : status;
 }

@@ -7,7 +7,9 @@
  * Layout:   the ports of the job lie one after the other from the start of the pool. Behind an inout port lies a copy
  *           of its input, from which each launch restores it within the device. One stream does everything, so the
  *           order of commands needs no event but the last.
- * Time:     from the launch's begin to its end, by the device's own clock if it has one, otherwise by the host's.
+ * Time:     from the launch's begin to its end, by the device's own clock if it has one, otherwise by the host's. The
+ *           begin of a launch that finds its stream empty is before the host's work for it, which takes a few us on a
+ *           GPU. The measuring mode avoids that (measure_batch.c).
  * Threads:  one thread at a time for each single GPU.
  */
 #ifndef DFR_SINGLE_JOB_H
@@ -32,10 +34,10 @@ void dfr_single_call(struct df_run *run, const struct dfr_single_job *job, struc
 int dfr_single_outcome(const struct df_run *run, const struct dfr_single_job *job, const struct df_call *call,
                        struct df_error *error);
 
-/* Opens the back end's device devices.number[1]. Its pool has pool_bytes, or as many as the device and --gpu-mem allow if that is
- * less. */
+/* Opens the back end's device devices.number[1]. Its pool has pool_bytes and spare_bytes behind them for its owner's use,
+ * or as many as the device and --gpu-mem allow if that is less. */
 int dfr_single_gpu_open(struct df_run *run, const struct dfr_device_ops *ops, uint64_t pool_bytes,
-                        struct dfr_single_gpu **gpu, struct df_error *error);
+                        uint64_t spare_bytes, struct dfr_single_gpu **gpu, struct df_error *error);
 void dfr_single_gpu_close(struct dfr_single_gpu *gpu); /* NULL is allowed */
 const char *dfr_single_gpu_name(const struct dfr_single_gpu *gpu);
 uint64_t dfr_single_gpu_need(const struct df_graph *graph, uint32_t work); /* bytes of the pool that a work takes */

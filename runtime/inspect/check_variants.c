@@ -195,7 +195,7 @@ int dfr_check_create(struct df_run *run, struct dfr_check **check, struct df_err
         goto fail;
     }
     choose(c, &bytes);
-    status = dfr_single_gpu_open(run, run->devices.check_ops, bytes, &c->gpu, error);
+    status = dfr_single_gpu_open(run, run->devices.check_ops, bytes, 0, &c->gpu, error);
     if (status == DF_OK)
         status = leave_out_large(c, error);
     if (status != DF_OK)

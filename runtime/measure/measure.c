@@ -162,6 +162,8 @@ static int repeat(struct dfr_measure_job *job, uint32_t cls, struct df_error *er
     m->state[at(m, cls, work)] = DFR_M_DONE;
     if (cls == DF_CLASS_GPU && !dfr_single_gpu_fits(m->gpu, work))
         return dfr_measure_report_skip(m, work, cls, "larger than the device's memory", error);
+    if (cls == DF_CLASS_GPU && dfr_measure_uncold(m, work))
+        return dfr_measure_report_skip(m, work, cls, dfr_measure_uncold(m, work), error);
     int status = dfr_measure_report_try(m, work, cls, error);
     if (status == DF_OK)
         status = cls == DF_CLASS_GPU ? dfr_measure_repeat_gpu(job, &sample, error)
@@ -370,7 +372,7 @@ static int measure(struct dfr_measure *m, const struct dfr_device_ops *ops, stru
     uint32_t total, known;
     int status = choose(m, ops, &pool_bytes, error);
     if (status == DF_OK && pool_bytes > 0)
-        status = dfr_single_gpu_open(&m->run, ops, pool_bytes, &m->gpu, error);
+        status = dfr_single_gpu_open(&m->run, ops, pool_bytes, dfr_measure_gpu_spare(m, ops), &m->gpu, error);
     if (status == DF_OK)
         status = leave_out_known(m, &total, &known, error);
     if (status == DF_OK)
@@ -386,8 +388,8 @@ static int measure(struct dfr_measure *m, const struct dfr_device_ops *ops, stru
 }
 
 int dfr_measure_to(const struct df_graph *graph, const struct df_options *options,
-                   const struct dfr_sampler_options *sampler, bool loaded, FILE *out, FILE *known,
-                   struct df_error *error)
+                   const struct dfr_sampler_options *sampler, bool loaded, bool cold, FILE *out,
+                   FILE *known, struct df_error *error)
 {
     const struct dfr_device_ops *ops;
     if (!graph->functions)
@@ -406,6 +408,8 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
     m->run.devices.number[1] = number;
     m->sampler = *sampler;
     m->emulated = ops && ops->runs_cpu_code;
+    if (cold && ops)
+        m->flush_bytes = dfr_measure_cache(ops);
     if (loaded)
         dfr_measure_count_load(m);
     if (allocate_arrays(m))

@@ -21,7 +21,11 @@
  *           beside N - 1 threads that run the same variant on copies of their own, and beside N - 1 that run STREAM's
  *           triad (triad.h). N is the number of workers that compute on the host's cores in a run with these options;
  *           emulated GPUs count. It is at most the number of cores.
- * Devices:  --device as in a run. The emulator runs cpu variants, without the times of its links and launches.
+ * Devices:  --device as in a run. The emulator runs cpu variants, without the times of its links and launches. A gpu
+ *           variant's time is its own: several launches wait behind a delay until all of them are enqueued, so what a
+ *           launch costs the host is not in it. The model adds that for each job (struct df_unit, launch_s).
+ * Cold:     if asked for, as many bytes as the device's cache has are written before each repeated launch. Otherwise a
+ *           repetition finds its inputs there as far as they fit.
  * Not run:  variants with a cost clause; variants that are known already.
  * Limit:    no call may run longer than --watchdog, or else ten times max_s and at least 5 s. A thread of its own looks
  *           at that. It writes the samples that are known, and which call it is. Then it ends the process by
@@ -42,7 +46,7 @@
  *           KEY is DEVICE VARIANT KERNEL DIMS SCALARS HASH JOB_BYTES (HASH in 16 hex digits). DONE counts the results
  *           so far. On another descriptor the parent gives the keys that it knows, in the same form, one a line; and
  *           once more with a tab and "loaded" behind it, if it was measured under load.
- *           Environment: DF_MEASURE="out=3 known=4 goal=0.01 max_runs=1000 max_s=2 loaded=0".
+ *           Environment: DF_MEASURE="out=3 known=4 goal=0.01 max_runs=1000 max_s=2 loaded=0 cold=0".
  */
 #ifndef DFR_MEASURE_H
 #define DFR_MEASURE_H
@@ -71,8 +75,8 @@ int dfr_measure(const struct df_graph *graph, const struct df_options *options, 
 
 /* The same, with all of that given by the caller. known may be NULL. */
 int dfr_measure_to(const struct df_graph *graph, const struct df_options *options,
-                   const struct dfr_sampler_options *sampler, bool loaded, FILE *out, FILE *known,
-                   struct df_error *error);
+                   const struct dfr_sampler_options *sampler, bool loaded, bool cold, FILE *out,
+                   FILE *known, struct df_error *error);
 
 /* Writes KEY, without an end of line. */
 void dfr_measure_print_key(FILE *out, const char *device, const char *variant, const struct dfr_work_key *key);

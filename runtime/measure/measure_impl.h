@@ -4,7 +4,8 @@
  *   measure_tokens.c  the memory of tokens.
  *   measure_cpu.c     fires and repeats a cpu variant.
  *   measure_load.c    repeats it beside other threads.
- *   measure_gpu.c     does the same on a device.
+ *   measure_gpu.c     fires and repeats a gpu variant.
+ *   measure_batch.c   times several launches on a device together.
  *   measure_watch.c   ends the measuring mode at a kernel that does not return.
  *   measure_report.c  writes lines, reads known keys, reads the environment.
  */
@@ -38,6 +39,7 @@ struct dfr_measure {
     struct dfr_measure_report *report;
     struct dfr_single_gpu *gpu;         /* NULL: no device is needed, or there is none */
     bool emulated;
+    uint64_t flush_bytes;               /* of the GPU's cache, if it is to be cold before each launch; else 0 */
     int64_t n_waves;                    /* of the flow, at most */
     bool complete;                      /* a stream has ended: the flow was a whole run */
     struct df_run run;                  /* never started: what single_job.h and a kernel's calls look at */
@@ -105,9 +107,31 @@ void dfr_measure_count_load(struct dfr_measure *m);
 int dfr_measure_load_cpu(struct dfr_measure_job *job, struct dfr_load *load, struct df_error *error);
 
 const char *dfr_measure_gpu_name(const struct dfr_measure *m); /* DEVICE in a KEY (measure.h) */
+uint64_t dfr_measure_cache(const struct dfr_device_ops *ops); /* bytes that are written to have it cold */
+/* Bytes of the device's memory that are wanted beside a job. */
+uint64_t dfr_measure_gpu_spare(const struct dfr_measure *m, const struct dfr_device_ops *ops);
+/* Why a gpu variant that fits cannot be measured with a cold cache, if that is asked for; NULL: it can. */
+const char *dfr_measure_uncold(const struct dfr_measure *m, uint32_t work);
 /* The same two with the gpu variant. Inputs are copied to the device, and, after firing for the flow, outputs back. */
 int dfr_measure_fire_gpu(struct dfr_measure_job *job, double *seconds, struct df_error *error);
 int dfr_measure_repeat_gpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error);
+
+/* ---- measure_batch.c: several launches behind one another ---- */
+
+struct dfr_measure_batch {
+    uint32_t n;                         /* launches, 1 to DFR_SINGLE_MOST (single_impl.h) */
+    double delay_s;                     /* the copies before the first launch take about as long; 0: there are none */
+    bool warm;                          /* one launch more, after the delay, is not timed: the copies of the delay take
+                                         * the job's inputs out of the device's cache */
+    uint64_t flush_bytes;               /* as many are written before each launch, so that a cache of that size holds
+                                         * nothing of the job's; 0: none. dfr_measure_flushes() has to allow it */
+};
+
+bool dfr_measure_flushes(const struct dfr_single_gpu *gpu, uint32_t work, uint64_t bytes);
+/* Launches a job that was brought n times, each on the same inputs. *seconds: the mean of their own times. *full: the
+ * first launch still waited when the last one was enqueued. If it did not, the host's work is in the times. */
+int dfr_measure_batch(struct dfr_single_gpu *gpu, struct dfr_single_job *job, const struct dfr_measure_batch *batch,
+                      double *seconds, bool *full, struct df_error *error);
 
 /* The lines of measure.h's protocol. _new() reads all of `known`; _known() says whether a key was there. */
 int dfr_measure_report_new(FILE *out, FILE *known, struct dfr_measure_report **report, struct df_error *error);

@@ -247,7 +247,8 @@ int dfr_measure(const struct df_graph *graph, const struct df_options *options, 
         return dfr_error(error, DF_E_IO,
                          DFR_MEASURE_VARIABLE " names no open descriptor for results; it is set by 'dfc profile'");
     FILE *known = open_descriptor(text, "known", "r");
-    int status = dfr_measure_to(graph, options, &sampler, setting(text, "loaded", 0) > 0, out, known, error);
+    int status = dfr_measure_to(graph, options, &sampler, setting(text, "loaded", 0) > 0,
+                                setting(text, "cold", 0) > 0, out, known, error);
     if (known)
         fclose(known);
     fclose(out);

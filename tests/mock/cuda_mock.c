@@ -204,16 +204,19 @@ static void copy(const struct op *op)
 static void do_head(struct CUstream_st *s)
 {
     struct op op = s->queue.items[s->queue.done++];
-    mock.now_ms += 1e-3;
+    mock.now_ms = (mock.now_ms > op.at_ms ? mock.now_ms : op.at_ms) + 1e-3;
     switch (op.kind) {
     case OP_COPY:
         copy(&op);
+        mock.copied_bytes += op.bytes;
         mock.now_ms += 1e-6 * (double)op.bytes;
         break;
     case OP_KERNEL:
         open_memory(s->object.device, PROT_READ | PROT_WRITE);
         op.fn(op.own);
         open_memory(s->object.device, PROT_NONE);
+        mock.now_ms += mock.copied_bytes < mock.cache_bytes ? mock.kernel_ms : mock.cold_ms;
+        mock.copied_bytes = 0;
         break;
     case OP_RECORD:
         op.event->done = op.number;
@@ -275,8 +278,9 @@ void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed)
     mock.failure = mock.count_status = 0;
     mock.driver = 13000;
     mock.failed = NULL;
-    mock.now_ms = 0;
     mock.blas = (struct mock_blas){ 0 };
+    mock.now_ms = mock.host_ms = mock.call_ms = mock.kernel_ms = mock.cold_ms = 0;
+    mock.cache_bytes = mock.copied_bytes = 0;
     memset(mock.lost, 0, sizeof mock.lost);
     memset(mock.peers, 0, sizeof mock.peers);
     mock.no_peers = false;
@@ -374,4 +378,16 @@ void mock_driver(int version, int status)
 {
     mock.driver = version;
     mock.count_status = status;
+}
+
+void mock_times(double call_us, double kernel_us, double cold_us, size_t cache_bytes)
+{
+    pthread_mutex_lock(&mock.lock);
+    mock.host_ms = mock.now_ms;
+    mock.call_ms = 1e-3 * call_us;
+    mock.kernel_ms = 1e-3 * kernel_us;
+    mock.cold_ms = 1e-3 * cold_us;
+    mock.cache_bytes = cache_bytes;
+    mock.copied_bytes = 0;
+    pthread_mutex_unlock(&mock.lock);
 }

@@ -12,6 +12,8 @@
  *           device; an event is of its stream's device; an error of a kernel comes back from every later call of its
  *           device, for good; other errors stay a thread's last one until they are taken; the end of a cuBLAS handle
  *           waits for its device.
+ * Time:     the mock's own. Every operation takes 1 us, a copy 1 ns for each byte besides. mock_times() lets the host's
+ *           calls and kernels take some, too.
  * Use:      linked in place of the CUDA runtime. All is weak: NULL where CUDA's headers were not there to build it.
  */
 #ifndef CUDA_MOCK_H
@@ -51,6 +53,9 @@ MOCK void mock_fail(uint64_t n, int status);
 MOCK const char *mock_failed(void);     /* NULL: not reached yet */
 /* What the driver says when it is counted: its version (0: there is none), and the status of counting. */
 MOCK void mock_driver(int version, int status);
+/* From now on each call that enqueues takes the host call_us, and nothing begins before it was enqueued. A kernel takes
+ * kernel_us; or cold_us if cache_bytes or more were copied since the last one. mock_begin() ends that. */
+MOCK void mock_times(double call_us, double kernel_us, double cold_us, size_t cache_bytes);
 
 /* What the latest cuBLAS handle is bound to, and how many were made since mock_begin(). */
 struct mock_blas {

@@ -90,6 +90,14 @@ static cudaError_t nobody_captures(cudaError_t status, int device)
     return status;
 }
 
+/* Until the stream is empty; NULL: every stream. */
+static void host_waits(cudaStream_t stream)
+{
+    mock_until_empty(stream);
+    if (mock.host_ms < mock.now_ms)
+        mock.host_ms = mock.now_ms;
+}
+
 /* Appends to the stream, or to what it captures. */
 static cudaError_t enqueue(cudaStream_t stream, struct op op)
 {
@@ -102,6 +110,8 @@ static cudaError_t enqueue(cudaStream_t stream, struct op op)
         stream->capture->last = (struct nodes){ { 0 } };
         mock_put(&stream->capture->last, stream->capture->ops.n);
     }
+    mock.host_ms += mock.call_ms;
+    op.at_ms = mock.host_ms;
     mock_add(stream->capture ? &stream->capture->ops : &stream->queue, op);
     return cudaSuccess;
 }
@@ -182,6 +192,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
     memset(properties, 0, sizeof *properties);
     snprintf(properties->name, sizeof properties->name, "Mock GPU %d", device);
     properties->totalGlobalMem = mock.memory_bytes;
+    properties->l2CacheSize = (int)mock.cache_bytes;
     return leave(status);
 }
 
@@ -310,7 +321,7 @@ static cudaError_t free_range(void *memory, bool device, bool registered)
     struct range *r = mock_range_at(memory, 1);
     if (!r || r->base != memory || (r->device != HOST) != device || r->registered != registered)
         return registered ? cudaErrorHostMemoryNotRegistered : cudaErrorInvalidValue;
-    mock_until_empty(NULL);             /* CUDA waits for what may use it */
+    host_waits(NULL);             /* CUDA waits for what may use it */
     mock_range_free(r);
     return cudaSuccess;
 }
@@ -389,7 +400,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     if (status == cudaSuccess && stream->capture)
         status = spoil(stream->capture);
     if (status == cudaSuccess) {
-        mock_until_empty(stream);
+        host_waits(stream);
         status = mock.lost[stream->object.device];
     }
     return leave(status);
@@ -399,7 +410,7 @@ cudaError_t cudaDeviceSynchronize(void)
 {
     cudaError_t status = nobody_captures(unsafe(enter(__func__, here())), current);
     if (status == cudaSuccess) {
-        mock_until_empty(NULL);
+        host_waits(NULL);
         status = mock.lost[current];
     }
     return leave(status);
@@ -451,10 +462,14 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     cudaError_t status = unsafe(enter_for(__func__, event, EVENT));
     if (status == cudaSuccess) {
-        mock_some(3);
+        if (mock.call_ms > 0)
+            mock_until_empty(NULL); /* by the mock's time it may be done later than now */
+        else
+            mock_some(3);
+        mock.host_ms += mock.call_ms;
         status = mock.lost[event->object.device];
     }
-    TRY(event->done == event->recorded, cudaErrorNotReady);
+    TRY(event->done == event->recorded && (mock.call_ms == 0 || event->at_ms <= mock.host_ms), cudaErrorNotReady);
     return leave(status);
 }
 
@@ -462,7 +477,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     cudaError_t status = unsafe(enter_for(__func__, event, EVENT));
     if (status == cudaSuccess) {
-        mock_until_empty(NULL);
+        host_waits(NULL);
         status = mock.lost[event->object.device];
     }
     return leave(status);
@@ -522,7 +537,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
         }
         status = enqueue(stream, op);
         if (pageable && kind == cudaMemcpyDeviceToHost && status == cudaSuccess)
-            mock_until_empty(stream);
+            host_waits(stream);
     }
     return leave(status);
 }

@@ -26,6 +26,7 @@ struct op {
     void (*fn)(void *);
     cudaEvent_t event;
     uint64_t number;                    /* of the event's record */
+    double at_ms;                       /* when the host had enqueued it */
 };
 
 struct ops {
@@ -77,6 +78,8 @@ struct mock {
     uint64_t loads[MAX_DEVICES];        /* questions for the attributes of functions */
     struct mock_blas blas;
     double now_ms;
+    double host_ms, call_ms, kernel_ms, cold_ms; /* mock_times() */
+    uint64_t cache_bytes, copied_bytes; /* copied since the last kernel */
     struct object *objects;
     struct range *ranges;
 };

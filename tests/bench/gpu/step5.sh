@@ -17,7 +17,7 @@ EOT
 fi
 . "$(dirname "$0")/step.sh"
 set_up "$@"
-n=1024; [ "$device" = cuda ] || n=96
+n=1024; [ "$device" = cuda ] || n=48
 
 probe_h2d() { probe "$1" && probed "$1" h2d; } # FILE: GB/s to the device
 profile() { measure_times $n && time_us $n mm_gpu; }

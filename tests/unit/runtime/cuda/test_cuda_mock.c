@@ -21,6 +21,7 @@
 #include "runtime/device/device.h"
 #include "runtime/emu/back_end.h"
 #include "runtime/engine/engine.h"
+#include "runtime/measure/measure.h"
 #include "runtime/start/learn.h"
 #include "runtime/graph/plan.h"
 #include "temp_folder.h"
@@ -393,6 +394,167 @@ static void test_spoiled_captures(void **state)
         assert_nothing_left();
         rig_free(&r);
     }
+}
+
+/* ---- measured ---- */
+
+static int measure(const struct df_graph *graph, bool cold, uint32_t max_runs, char **text, struct df_error *error)
+{
+    struct dfr_sampler_options sampler = { .goal = 0.5, .min_runs = 4, .max_runs = max_runs, .max_s = 0.01 };
+    struct df_options o = options_of(NULL);
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+
+    o.waves = 1;
+    int status = dfr_measure_to(graph, &o, &sampler, false, cold, out, NULL, error);
+    fclose(out);
+    return status;
+}
+
+/* Microseconds that a gpu variant took; 0: there is no sample of it. *runs: how often. */
+static double measured_us(const char *text, const char *kernel, unsigned *runs)
+{
+    char key[64];
+    double mean_s = 0;
+
+    snprintf(key, sizeof key, "\tgpu\t%s\t", kernel);
+    for (const char *at = text; (at = strstr(at, "sample\t")); at++) {
+        const char *end = strchr(at, '\n'), *found = strstr(at, key);
+        if (found && found < end)       /* sample, device, variant, kernel, dims, scalars, hash, bytes */
+            assert_int_equal(sscanf(found + strlen(key), "%*[^\t]\t%*[^\t]\t%*[^\t]\t%*[^\t]\t%lf\t%*[^\t]\t%u", &mean_s,
+                                    runs), 2);
+    }
+    return 1e6 * mean_s;
+}
+
+static void assert_takes(const char *text, const char *kernel, double us)
+{
+    unsigned runs = 0;
+    double is_us = measured_us(text, kernel, &runs);
+    if (is_us < us - 0.05 || is_us > us + 0.05)
+        fail_msg("%s took %g us, not %g:\n%s", kernel, is_us, us, text);
+}
+
+/* The host takes 20 us for each call, and a kernel's launch is two of them. Nothing of that is the kernel's time: the
+ * launches wait until all are enqueued. (1 us is the mock's for the launch, and 1 us for the event behind it.) */
+static void test_measured_without_the_host(void **state)
+{
+    (void)state;
+    need_mock();
+    for (int cold = 0; cold < 2; cold++) {
+        struct rig r;
+        struct df_error error = { "" };
+        char *text;
+        unsigned runs;
+
+        mock_begin(1, MEMORY, 8);
+        make_chain(&r, 12);
+        mock_times(20, 3, 9, 1 << 20);
+        if (measure(r.graph, cold, 1000, &text, &error) != DF_OK)
+            fail_msg("%s", error.text);
+        assert_takes(text, "add1", cold ? 9 + 2 : 3 + 2);
+        assert_takes(text, "bump", cold ? 9 + 2 : 3 + 2); /* its input is restored before each launch */
+        if (measured_us(text, "split", &runs) <= 0) fail_msg("%s", text);
+        assert_true(runs >= 4 * 8);        /* several at a time */
+        assert_nothing_left();
+        free(text);
+        rig_free(&r);
+    }
+}
+
+/* No more launches than are allowed, whatever a batch has. A kernel that waits for the GPU itself is launched by
+ * itself; its time has the host's share in it. */
+static void test_measured_alone(void **state)
+{
+    struct rig r;
+    struct df_error error = { "" };
+    char *text;
+    unsigned runs;
+
+    (void)state;
+    need_mock();
+    make_chain(&r, 12);
+    ((struct df_kernel *)r.graph->kernels)[RIG_ADD1].traits |= DF_SYNC;
+    mock_times(20, 3, 9, 1 << 20);
+    if (measure(r.graph, false, 6, &text, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    assert_true(measured_us(text, "add1", &runs) > 20);
+    assert_in_range(runs, 4, 6);
+    assert_takes(text, "bump", 3 + 2);
+    measured_us(text, "bump", &runs);
+    assert_in_range(runs, 4, 6);
+    assert_nothing_left();
+    free(text);
+    rig_free(&r);
+    /* Nobody has said of this one that it waits. It is measured all the same, and the measuring ends. */
+    misbehaves = ALLOCATES;
+    mock_begin(1, MEMORY, 9);
+    make_chain(&r, 12);
+    mock_times(20, 3, 9, 1 << 20);
+    if (measure(r.graph, false, 1000, &text, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    if (measured_us(text, "split", &runs) <= 5)
+        fail_msg("%s", text);
+    free(text);
+    rig_free(&r);
+}
+
+/* Little memory: what a delay takes is what is left beside the job. A cold cache needs a buffer of its size. */
+static void test_measured_in_little_memory(void **state)
+{
+    (void)state;
+    need_mock();
+    for (int cold = 0; cold < 2; cold++) {
+        struct rig r;
+        struct df_error error = { "" };
+        char *text;
+
+        mock_begin(1, UINT64_C(3) << 20, 8);
+        make_chain(&r, 12);
+        mock_times(20, 3, 9, 2 << 20);
+        if (measure(r.graph, cold, 1000, &text, &error) != DF_OK)
+            fail_msg("%s", error.text);
+        if (!cold)
+            assert_takes(text, "add1", 3 + 2);
+        else if (!strstr(text, "skip\t") || !strstr(text, "\tthe device has no room for a buffer as large as its cache beside it\t"))
+            fail_msg("%s", text);
+        assert_nothing_left();
+        free(text);
+        rig_free(&r);
+    }
+}
+
+/* Each call of CUDA's fails once while kernels are measured: the cause is said, and all is returned. */
+static void test_each_call_of_measuring_fails(void **state)
+{
+    unsigned failed = 0;
+    struct rig r;
+
+    (void)state;
+    need_mock();
+    make_chain(&r, 3);
+    for (uint64_t n = 1;; n += n < 60 ? 1 : 53) {
+        struct df_error error = { "" };
+        char *text;
+
+        mock_begin(1, MEMORY, 2);
+        mock_fail(n, MOCK_OUT_OF_MEMORY);
+        int status = measure(r.graph, n % 2, 30, &text, &error);
+        free(text);
+        const char *call = mock_failed();
+        if (!call) {
+            assert_int_equal(status, DF_OK);
+            break;
+        }
+        if (status != DF_OK && !strstr(error.text, "cuda") && !strstr(error.text, "CUDA"))
+            fail_msg("call %llu, %s: status %d, '%s'", (unsigned long long)n, call, status, error.text);
+        failed += status != DF_OK;
+        if (!strstr(call, "Destroy") && !strstr(call, "Free"))
+            assert_nothing_left();
+    }
+    if (failed < 20)
+        fail_msg("only %u failed", failed);
+    rig_free(&r);
 }
 
 /* ---- the machine ---- */
@@ -1165,6 +1327,10 @@ int main(void)
         cmocka_unit_test_setup(test_lost_devices, set_up), cmocka_unit_test_setup(test_first_is_busy, set_up),
         cmocka_unit_test_setup(test_pinning, set_up),
         cmocka_unit_test_setup(test_looked_into, set_up),
+        cmocka_unit_test_setup(test_measured_without_the_host, set_up),
+        cmocka_unit_test_setup(test_measured_alone, set_up),
+        cmocka_unit_test_setup(test_measured_in_little_memory, set_up),
+        cmocka_unit_test_setup(test_each_call_of_measuring_fails, set_up),
         cmocka_unit_test_setup(test_no_gpu, set_up),         cmocka_unit_test_setup(test_queues, set_up),
         cmocka_unit_test_setup(test_plan_is_for_this_machine, set_up),
         cmocka_unit_test_setup(test_no_code, set_up),       cmocka_unit_test_setup(test_named_gpus, set_up),

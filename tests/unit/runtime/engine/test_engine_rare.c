@@ -475,13 +475,13 @@ static void test_single_job(void **state)
     refusing.open = open_refusing;
 
     refusing.event_create = refuse_event;
-    assert_int_equal(dfr_single_gpu_open(&alone, &refusing, 4096, &gpu, &error), DF_E_DEVICE);
+    assert_int_equal(dfr_single_gpu_open(&alone, &refusing, 4096, 0, &gpu, &error), DF_E_DEVICE);
     assert_string_equal(error.text, "no more events");
     assert_null(gpu);
     refusing.event_create = dfr_device_back_end(DF_DEVICE_EMU)->event_create;
 
     refusing.copy = refuse_copy;        /* before the launch an inout's input is restored, on the device */
-    assert_int_equal(dfr_single_gpu_open(&alone, &refusing, 4096, &gpu, &error), DF_OK);
+    assert_int_equal(dfr_single_gpu_open(&alone, &refusing, 4096, 0, &gpu, &error), DF_OK);
     assert_true(dfr_single_gpu_fits(gpu, alone.graph->nodes[changed].work));
     assert_int_equal(dfr_single_gpu_bring(gpu, &job, &error), DF_OK);
     assert_int_equal(dfr_single_gpu_launch(gpu, &job, &seconds, &error), DF_E_DEVICE);
@@ -490,7 +490,7 @@ static void test_single_job(void **state)
 
     gpu = NULL;                         /* nothing is asked for: there is a pool all the same */
     refusing.copy = dfr_device_back_end(DF_DEVICE_EMU)->copy;
-    assert_int_equal(dfr_single_gpu_open(&alone, &refusing, 0, &gpu, &error), DF_OK);
+    assert_int_equal(dfr_single_gpu_open(&alone, &refusing, 0, 0, &gpu, &error), DF_OK);
     assert_true(dfr_single_gpu_fits(gpu, alone.graph->nodes[made].work));
     assert_false(dfr_single_gpu_fits(gpu, alone.graph->nodes[changed].work)); /* twice as much */
     assert_non_null(dfr_single_gpu_name(gpu));

@@ -158,7 +158,7 @@ static struct df_graph *make_graph(void)
 }
 
 /* Measures a program that is told to run `waves`. *text is what was written; the caller frees it. */
-static bool loaded;                     /* what is measured next is measured under load, too */
+static bool loaded, cold;               /* what is measured next is measured under load, too; with a cold cache */
 
 static int measure_waves(const struct df_graph *graph, enum df_device_kind device, int64_t waves, const char *known,
                          char **text, struct df_error *error)
@@ -171,7 +171,7 @@ static int measure_waves(const struct df_graph *graph, enum df_device_kind devic
     df_options_default(&options);
     options.device = device;
     options.waves = waves;
-    int status = dfr_measure_to(graph, &options, &sampler, loaded, out, in, error);
+    int status = dfr_measure_to(graph, &options, &sampler, loaded, cold, out, in, error);
     fclose(out);
     if (in)
         fclose(in);
@@ -255,7 +255,7 @@ static void a_call_that_takes_too_long_is_told(void **state)
     options.watchdog_s = 0.3;
     options.expired = expire;
     bump_hangs = true;
-    int status = dfr_measure_to(graph, &options, &sampler, false, out, NULL, &error);
+    int status = dfr_measure_to(graph, &options, &sampler, false, false, out, NULL, &error);
     bump_hangs = false;
     fclose(out);
     if (status != DF_OK)
@@ -503,7 +503,7 @@ static void a_launch_that_fails_names_the_node(void **state)
         struct dfr_emu_trial trial = { .fail = { 0 } };
         trial.fail[kind ? DFR_EMU_CALL_LATE_LAUNCH : DFR_EMU_CALL_LAUNCH] = 1;
         dfr_emu_trial_use(&trial);
-        assert_int_equal(dfr_measure_to(graph, &options, &sampler, false, out, NULL, &error), DF_E_DEVICE);
+        assert_int_equal(dfr_measure_to(graph, &options, &sampler, false, false, out, NULL, &error), DF_E_DEVICE);
         assert_has(error.text, "node 'main/bump', wave 0: emu0: ");
         assert_has(error.text, "launch 1 failed, as asked for");
         dfr_emu_trial_use(NULL);
@@ -522,7 +522,7 @@ static void results_that_cannot_be_written_end_it(void **state)
     FILE *full = fopen("/dev/full", "w");
     df_options_default(&options);
     options.device = DF_DEVICE_NONE;
-    assert_int_equal(dfr_measure_to(graph, &options, &sampler, false, full, NULL, &error), DF_E_IO);
+    assert_int_equal(dfr_measure_to(graph, &options, &sampler, false, false, full, NULL, &error), DF_E_IO);
     assert_int_equal(bumps, 0);
     fclose(full);
     df_graph_free(graph);

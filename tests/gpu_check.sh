@@ -244,7 +244,7 @@ X
             [ $rc = 1 ] && grep -q "node 'main/.*cudaErrorIllegalAddress" <<<"$said" && pass kernel-error-ends-run || fail kernel-error-ends-run "exit $rc: $said"
         fi
     fi
-    for df in examples/sum/sum.df examples/photo/photo.df "$work"/matrix-mixed/g.df "$work"/random-1/g.df tests/bench/gpu/stream.df tests/bench/gpu/chain.df; do
+    for df in examples/sum/sum.df examples/photo/photo.df "$work"/matrix-mixed/g.df "$work"/random-1/g.df tests/bench/gpu/stream.df tests/bench/gpu/chain.df tests/bench/gpu/times.df; do
         [ -e "$df" ] || continue
         name=warnings-$(basename "$(dirname "$df")")-$(basename "$df" .df)
         "$dfc" "$df" -o "$work/strict" --nvcc-flags="$strict" "${blas[@]}" >"$work/log" 2>&1 && pass "$name" || fail "$name" "$(tail -n 5 "$work/log")"

@@ -66,9 +66,9 @@ part large 120 'large graphs: compile and run' bash -c 'csv "$out/large.csv" bas
 part endtoend 120 'end to end: examples/photo' python3 tests/bench/endtoend.py "$build" "$out" --rounds="$(pick 9 3)" --side="$(pick 2048 1024)"
 part starpu 120 'end to end: the matrix graph beside StarPU' env RUNS="$(pick 7 3)" SIZES="$(pick 64,256 64)" \
     bash tests/bench/starpu/run.sh "$build" "$out/starpu"
-part gpu 120 'the emulated GPU, links of 1 GB/s' bash -c 'csv "$out/gpu-emu.csv" bash tests/bench/gpu/run.sh "$build" "$out/gpu" emu'
+part gpu 180 'the emulated GPU, links of 1 GB/s' env TURNS="$(pick 3 1)" bash -c 'csv "$out/gpu-emu.csv" bash tests/bench/gpu/run.sh "$build" "$out/gpu" emu'
 if nvidia-smi -L >/dev/null 2>&1; then
-    part gpu 300 'the GPU' bash -c 'csv "$out/gpu.csv" bash tests/bench/gpu/run.sh "$build" "$out/gpu" cuda'
+    part gpu 600 'the GPU' bash -c 'csv "$out/gpu.csv" bash tests/bench/gpu/run.sh "$build" "$out/gpu" cuda'
 fi
 python3 tests/bench/bench.py "$out" ${UPDATE:+docs/results/cpu.md} || failed=1
 exit "$failed"

@@ -110,6 +110,9 @@ run() { # PROGRAM ARGS…: what it prints to $work/said, its statistics to $work
     { echo "$program $options $*: exit $?"; grep -v '^{' "$work/stats" | tail -n 2; } >&2
     return 1
 }
+policies_of() { # PROGRAM: the names of all policies, as it lists them
+    "$programs/$1" --policy=none 2>&1 | sed -n 's/.*; there are //p' | sed 's/,\| and//g'
+}
 statistic() { # NAME: of the last run
     sed -n "s/.*\"$1\": \([0-9.e+-]*\).*/\1/p" "$work/stats" | tail -n 1
 }
@@ -152,13 +155,17 @@ probed() { # FILE LINK: GB/s of h2d or d2h of the first GPU; or what a launch ta
 }
 plan_for() { [ ! -s "$1" ] || platform=$1; } # FILE: from here on programs plan for this platform
 biggest_cpu=1024 # beyond this size a plain product takes too long on one core; its time is then worked out from this one
+measure() { # PROGRAM N MORE: the lines of runtime/measure/measure.h in $work/lines
+    have "$1" || return
+    # shellcheck disable=SC2086
+    (cd "$work" && DF_MEASURE="out=3 goal=0.02 max_s=0.5$3" $timeout "$programs/$1" $options ${platform:+--platform="$platform"} --n="$2" 3>"$work/lines" >/dev/null) && return
+    echo "$1 --n=$2: exit $?" >&2
+    return 1
+}
 # measure_times N: measures the kernels by the programs' own measuring mode, as `dfc profile` does. $times gets lines N KERNEL_CLASS NANOSECONDS.
 measure_times() {
     program=times; [ "$1" -le $biggest_cpu ] || program=times-gpu
-    have $program || return
-    # shellcheck disable=SC2086
-    (cd "$work" && DF_MEASURE='out=3 goal=0.02 max_s=0.5' $timeout "$programs/$program" $options ${platform:+--platform="$platform"} --n="$1" 3>"$work/lines" >/dev/null) ||
-        { echo "$program --n=$1: exit $?" >&2; return 1; }
+    measure $program "$1" '' || return
     awk -F'\t' -v n="$1" '$1 == "sample" { ns = int(1e9 * $9 + 0.5); print n, $4 "_" $3, (ns > 1 ? ns : 1) }' "$work/lines" >"$work/now"
     if [ $program = times-gpu ]; then
         awk -v n="$1" -v from=$biggest_cpu '$1 == from && $2 == "mm_cpu" { printf "%d mm_cpu %.0f\n", n, $3 * n * n * n / (from * from * from) }

@@ -21,6 +21,9 @@ n=1024; [ "$device" = cuda ] || n=48
 
 probe_h2d() { probe "$1" && probed "$1" h2d; } # FILE: GB/s to the device
 profile() { measure_times $n && time_us $n mm_gpu; }
+cold() { # us of ma_gpu that finds nothing in the GPU's cache
+    measure times $n ' cold=1' && awk -F'\t' '$1 == "sample" && $3 == "gpu" && $4 == "ma" { printf "%.6g", 1e6 * $9 }' "$work/lines"
+}
 known() { # COMMAND…: once there are times
     grep -q "^$n " "$times" && { "$@"; return; }
     echo "no kernel was measured" >&2
@@ -63,6 +66,7 @@ turn() {
     once 'launch probed' us probed "$out/step5.probe.df" launch
     once 'product on the GPU' us profile
     for kernel in mm_cpu ma_gpu ma_cpu; do once "time of $kernel" us time_us $n $kernel; done
+    once 'time of ma_gpu with a cold cache' us cold
     once 'gp predicted' 'ms a wave' known predict_ms $n gp
     for guard in on off; do for graphs in auto on off; do
         figure "gp with --guard=$guard --cuda-graphs=$graphs" 'ms a wave' known gp $guard $graphs

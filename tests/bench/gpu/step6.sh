@@ -37,7 +37,7 @@ policy() { # N POLICY: ms a wave
     s=$(wave_s "1e-3 * ${ms:-0}" matrix $option --inflight=1 $(costs "$1")) || return
     calc "1e3 * $s"
 }
-policies=${POLICIES:-$("$programs/matrix" --policy=none 2>&1 | sed -n 's/.*; there are //p' | sed 's/,\| and//g')}
+policies=${POLICIES:-$(policies_of matrix)}
 turn() {
     once 'h2d probed' GB/s probe_h2d
     plan_for "$out/step6.probe.df"

@@ -87,6 +87,7 @@ summary() {
             echo "skip $why"; skipped=$((skipped + 1))
         fi
     done <"$work/wanted"
+    grep -m 1 'no cuBLAS was found' "$log"
     echo "$passed passed, $failed failed, $skipped skipped"
 }
 finish() {

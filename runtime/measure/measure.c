@@ -409,7 +409,7 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
     m->sampler = *sampler;
     m->emulated = ops && ops->runs_cpu_code;
     if (cold && ops)
-        m->flush_bytes = dfr_measure_cache(ops);
+        m->flush_bytes = dfr_measure_cache(&m->run, ops);
     if (loaded)
         dfr_measure_count_load(m);
     if (allocate_arrays(m))

@@ -23,9 +23,9 @@ const char *dfr_measure_gpu_name(const struct dfr_measure *m)
     return m->emulated ? DFR_KEY_EMULATOR : m->gpu ? dfr_single_gpu_name(m->gpu) : "gpu";
 }
 
-uint64_t dfr_measure_cache(const struct dfr_device_ops *ops)
+uint64_t dfr_measure_cache(const struct df_run *run, const struct dfr_device_ops *ops)
 {
-    uint64_t bytes = ops->cache_bytes ? ops->cache_bytes(0) : 0;
+    uint64_t bytes = ops->cache_bytes ? ops->cache_bytes(run->devices.number[1]) : 0;
     return bytes ? (bytes + 255) / 256 * 256 : SPARE_BYTES; /* more than what most have */
 }
 

@@ -107,7 +107,8 @@ void dfr_measure_count_load(struct dfr_measure *m);
 int dfr_measure_load_cpu(struct dfr_measure_job *job, struct dfr_load *load, struct df_error *error);
 
 const char *dfr_measure_gpu_name(const struct dfr_measure *m); /* DEVICE in a KEY (measure.h) */
-uint64_t dfr_measure_cache(const struct dfr_device_ops *ops); /* bytes that are written to have it cold */
+/* Bytes that are written to have the cache of the run's first device cold. */
+uint64_t dfr_measure_cache(const struct df_run *run, const struct dfr_device_ops *ops);
 /* Bytes of the device's memory that are wanted beside a job. */
 uint64_t dfr_measure_gpu_spare(const struct dfr_measure *m, const struct dfr_device_ops *ops);
 /* Why a gpu variant that fits cannot be measured with a cold cache, if that is asked for; NULL: it can. */

@@ -29,8 +29,8 @@ plain() { # NAME: one of the figures of plain.cu, which is run once a turn for a
     [ -s "$told" ] || $timeout "$programs/plain" $token 1000 30 1000 >"$told" || { rm -f "$told"; return 1; }
     sed -n "s/^$1,\([^,]*\),.*/\1/p" "$told"
 }
-bandwidth() { # PROGRAM
-    s=$(wave_s 0 "$1" --policy=all-gpu --inflight=8) || return
+bandwidth() { # PROGRAM [OPTIONS]
+    s=$(wave_s 0 "$@" --policy=all-gpu --inflight=8) || return
     calc "1e-9 * $token / $s"
 }
 overlap() { # SETTING JOBS: computing that takes as long as the copy; what copying and computing take together, of what could be best
@@ -63,6 +63,7 @@ turn() {
         figure "first wave of a chain ($setting)" ms under "$setting" start
         figure "h2d through a graph ($setting)" GB/s under "$setting" bandwidth stream
         figure "h2d beside d2h through a graph ($setting)" 'GB/s each' under "$setting" bandwidth both
+        figure "h2d beside d2h through a graph of memory that is not pinned ($setting)" 'GB/s each' under "$setting" bandwidth both --pin=off
         for jobs in $([ "$setting" = '32 LAZY' ] && echo 1 2) auto; do
             figure "overlap with --gpu-jobs=$jobs ($setting)" '% of max(copy; compute)' under "$setting" overlap "$setting" "$jobs"
         done

@@ -1,5 +1,8 @@
 /* emu_host.c - the host's memory as a driver of emulated GPUs would see it: memory that it gives, and memory that it
- * registers (pins). emu.c has these operations in its table.
+ * registers (pins). emu.c has these operations in its table, and takes its pool from here, too.
+ *
+ * Pages:    memory of a GPU and pinned memory have their pages from the beginning, so no kernel and no copy pays for
+ *           them. The same holds here (pages.h).
  *
  * Registering changes nothing here, but it is held to the rules of a real driver: a range is registered once; only
  * what was registered is unregistered; a copy lies in registered memory as a whole or not at all. Tests can ask for
@@ -12,6 +15,7 @@
 
 #include "runtime/emu/emu.h"
 #include "runtime/base/error.h"
+#include "runtime/threads/pages.h"
 
 struct range {
     uintptr_t begin, end;
@@ -41,6 +45,7 @@ void *dfr_emu_host_alloc(uint64_t bytes, struct df_error *error)
         dfr_error(error, DF_E_MEMORY, "cannot reserve %llu bytes of host memory", (unsigned long long)bytes);
         return NULL;
     }
+    dfr_pages_give(memory, bytes);
     return memory;
 }
 

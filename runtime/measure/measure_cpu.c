@@ -74,8 +74,9 @@ int dfr_measure_copy_ports(struct dfr_measure_job *job, void **ports, struct df_
         ports[p] = NULL;
     for (unsigned p = 0; p < kernel->n_ports; p++) {
         uint64_t bytes = m->graph->port_bytes[work->first_port + p];
-        if (posix_memalign(&ports[p], 4096, bytes ? bytes : 1) != 0)
-            return dfr_error_memory(error);
+        int status = dfr_measure_allocate(bytes, &ports[p], error);
+        if (status != DF_OK)
+            return status;
         if (m->graph->kports[kernel->first_port + p].mode == DF_IN)
             memcpy(ports[p], m->ports[p], bytes);
     }

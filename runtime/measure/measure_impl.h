@@ -80,6 +80,8 @@ int dfr_measure_report_flow(struct dfr_measure *m, bool all, struct df_error *er
 
 /* A wave begins: all readers of all values are still to come. */
 void dfr_measure_begin_wave(struct dfr_measure *m);
+/* Memory of a token, with its pages. *memory is NULL after a failure; free() gives it back. */
+int dfr_measure_allocate(uint64_t bytes, void **memory, struct df_error *error);
 /* Fills m->ports for a node: its inputs, new memory for outputs, scratch for tmp ports. */
 int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *error);
 /* After a node: frees its scratch, the values that it was the last to read, and its outputs that nobody reads. */

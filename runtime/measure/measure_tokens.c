@@ -1,11 +1,13 @@
 /* measure_tokens.c - the memory of tokens in the measuring mode. It is made for a node's ports, and freed after the
- * last reader.
+ * last reader. It has its pages before a kernel runs: in a run tokens lie where others lay before, and a kernel that
+ * is fired only once has no time of its own to warm up.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/error.h"
 #include "runtime/measure/measure_impl.h"
+#include "runtime/threads/pages.h"
 
 /* Values that are made once stay: later waves read them again. */
 static bool stays(const struct dfr_measure *m, uint32_t value)
@@ -19,12 +21,14 @@ static void release_value(struct dfr_measure *m, uint32_t value)
     m->memory[value] = NULL;
 }
 
-static int allocate(uint64_t bytes, void **memory, struct df_error *error)
+int dfr_measure_allocate(uint64_t bytes, void **memory, struct df_error *error)
 {
-    if (posix_memalign(memory, 4096, bytes ? bytes : 1) == 0)
-        return DF_OK;
-    *memory = NULL;
-    return dfr_error(error, DF_E_MEMORY, "out of memory: a token of %llu bytes", (unsigned long long)bytes);
+    if (posix_memalign(memory, 4096, bytes ? bytes : 1) != 0) {
+        *memory = NULL;
+        return dfr_error(error, DF_E_MEMORY, "out of memory: a token of %llu bytes", (unsigned long long)bytes);
+    }
+    dfr_pages_give(*memory, bytes);
+    return DF_OK;
 }
 
 /* The output of an inout has its input's memory, or a copy if the input is read again in later waves. */
@@ -35,7 +39,7 @@ static int take_over(struct dfr_measure *m, uint32_t input, uint32_t output, uin
         m->memory[input] = NULL;
         return DF_OK;
     }
-    int status = allocate(bytes, &m->memory[output], error);
+    int status = dfr_measure_allocate(bytes, &m->memory[output], error);
     if (status == DF_OK)
         memcpy(m->memory[output], m->memory[input], bytes);
     return status;
@@ -58,10 +62,10 @@ int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *erro
         if (port->mode == DF_IN)
             m->ports[p] = m->memory[input];
         else if (port->mode == DF_TMP)
-            status = allocate(bytes, &m->ports[p], error);
+            status = dfr_measure_allocate(bytes, &m->ports[p], error);
         else
             status = port->mode == DF_INOUT ? take_over(m, input, output, bytes, error)
-                                            : allocate(bytes, &m->memory[output], error);
+                                            : dfr_measure_allocate(bytes, &m->memory[output], error);
         if (output != DF_NONE)
             m->ports[p] = m->memory[output];
     }

@@ -32,17 +32,18 @@ try() { # NAME GRAPH WAVES INFLIGHT [program's options]
     local name=$1 graph=$2 waves=$3 inflight=$4; shift 4
     local same=(--device="$device" --inflight="$inflight" --waves="$waves" ${WORKERS:+"--workers=$WORKERS"} ${GPU_JOBS:+"--gpu-jobs=$GPU_JOBS"})
     echo "== $name" >&2
-    "$dfc" profile "$graph" --device="$device" "${nvcc[@]}" "${loaded[@]}" --max-time=2 -- ${WORKERS:+"--workers=$WORKERS"} "$@" >&2
+    "$dfc" profile "$graph" --device="$device" "${nvcc[@]}" "${loaded[@]}" --max-time=2 -- "${profiled[@]}" ${WORKERS:+"--workers=$WORKERS"} "$@" >&2
     "$dfc" simulate "$graph" "${same[@]}" --policy="$policies" --format=csv -o "$out/$name.simulated.csv"
     "$dfc" compare "$graph" "${same[@]}" "${nvcc[@]}" --runs="$runs" --policies="$policies" --csv="$out/$name.measured.csv" -- ${PROGRAM:-} "$@" >&2
     names+=("$name")
 }
-names=()
+names=() profiled=(--waves="${WAVES:-5}")
 for kind in ma mm; do for n in $(tr , ' ' <<<"$([ $kind = ma ] && echo "${MA:-1024}" || echo "${MM:-384}")"); do
     mkdir -p "$out/$kind-$n"; cp examples/matrix/matrix.c examples/matrix/matrix.cu "$out/$kind-$n/"
     "$out/generate" --kind=$kind --n="$n" >"$out/$kind-$n/graph.df"
     try $kind-$n "$out/$kind-$n/graph.df" "${WAVES:-5}" 1
 done; done
+profiled=()                             # until the stream ends
 tiles=$(((picture + tile - 1) / tile))
 try photo "$out/photo/photo.df" $((tiles * tiles)) 4 --input="$out/photo/in.png" --output="$out/photo/out.png"
 python3 tests/bench/predicted.py "$out" "${names[@]}"

@@ -52,3 +52,35 @@ expect gpus-too-many 1 'error: there is no emu device 3: there are 3, from 0 to 
 expect gpus-only-one 1 'error: there is no emu device 1, only device 0' ./pair --device=emu --gpus=1
 expect gpus-list 2 "error: --gpus: 'all' is not a list of device numbers" ./pair --device=emu --gpus=all
 expect gpus-demanded 1 'error: no (cuda|CUDA) device: ' env CUDA_VISIBLE_DEVICES= ./pair --gpus=0
+# Memory of the emulated GPU, and pinned memory, has its pages before a run, as on a GPU: no kernel pays for them. Nor does a kernel that is
+# measured: a source is called once, so it has no call to warm up.
+cat >paged.c <<'EOT'
+#include <sys/mman.h>
+#include <string.h>
+static int paged(struct df_call *call, const void *memory, size_t bytes)
+{
+    unsigned char pages[64];
+    if (mincore((void *)(uintptr_t)memory, bytes, pages) != 0)
+        return df_fail(call, "mincore");
+    for (size_t i = 0; i < bytes / 4096; i++)
+        if (!(pages[i] & 1))
+            return df_fail(call, "page %zu is missing", i);
+    return DF_OK;
+}
+int fresh_cpu(struct df_call *call, size_t k, unsigned char *a) { memset(a, 1, k > 9 ? 9 : k); return paged(call, a, k); }
+int work_cpu(struct df_call *call, size_t k, const unsigned char *a, unsigned char *b) { memcpy(b, a, 9); return paged(call, b, k); }
+int last_cpu(struct df_call *call, size_t k, const unsigned char *b) { (void)b, (void)k; return DF_OK; }
+EOT
+cat >paged.df <<'EOT'
+kernel fresh(out a: u8[k])              cpu "paged.c";
+kernel work(in a: u8[k], out b: u8[k])  cpu "paged.c" gpu "none.cu";
+kernel last(in b: u8[k])                cpu "paged.c";
+graph main { a: u8[262144] = fresh(); b = work(a); last(b); }
+EOT
+if [ "$(getconf PAGESIZE)" != 4096 ] || ! python3 -c 'import mmap; mmap.mmap(-1, 4096).madvise(23)' 2>/dev/null; then
+    skip pages "a Linux before 5.14, or other pages"
+else
+    check paged-compile "$DFC" paged.df -o paged --nvcc=none --cflags=-D_GNU_SOURCE
+    for policy in all-cpu all-gpu; do check paged-$policy ./paged --device=emu --policy=$policy; done
+    expect paged-measured 0 "^4 measured" env DFC_PROFILE=$PWD/paged.db "$DFC" profile paged.df --device=emu --nvcc=none --cflags=-D_GNU_SOURCE
+fi

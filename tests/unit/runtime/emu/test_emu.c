@@ -248,6 +248,26 @@ static void test_copy_takes_the_links_time(void **state)
     rig.ops->close(rig.device);
 }
 
+/* By such a record a run relates the device's clock to its own. */
+static void test_record_of_an_idle_stream_is_of_now(void **state)
+{
+    struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
+    struct rig rig;
+    struct dfr_event *event;
+    struct span span;
+
+    (void)state;
+    rig_open(&rig, &free_links, 1, true);
+    nanosleep(&pause, NULL);
+    event = new_event(&rig);
+    record(&rig, event, DFR_STREAM_COMPUTE);
+    drain(&rig);
+    span = span_of(&rig, event);
+    assert_true(span.begin_s >= 20e-3 && span.end_s >= span.begin_s);
+    rig.ops->event_destroy(rig.device, event);
+    rig.ops->close(rig.device);
+}
+
 static bool overlap(struct span a, struct span b)
 {
     return a.begin_s < b.end_s && b.begin_s < a.end_s;
@@ -465,6 +485,7 @@ int main(void)
         cmocka_unit_test(test_wait_is_for_the_record_before_it),
         cmocka_unit_test(test_record_overtakes_other_streams),
         cmocka_unit_test(test_copy_takes_the_links_time),
+        cmocka_unit_test(test_record_of_an_idle_stream_is_of_now),
         cmocka_unit_test(test_two_engines_overlap_and_one_does_not),
         cmocka_unit_test(test_copy_overlaps_computation),
         cmocka_unit_test(test_replay_costs_one_launch), cmocka_unit_test(test_parts_of_a_replay),

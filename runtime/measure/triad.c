@@ -1,8 +1,6 @@
 /* triad.c - STREAM's triad as a measure of memory bandwidth and as a load (triad.h). */
 #include "runtime/measure/triad.h"
 
-#include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,15 +16,16 @@
 #define SHARE_OF_MEMORY 16
 #define BLOCK 8192                      /* elements of one call */
 #define BYTES_EACH 24.0                 /* two reads and one write of 8 bytes */
-#define TRIES 4
-#define TRY_NS 50000000
+#define RATE_NS 200000000
+#define TIMED 16384                     /* calls of which a thread remembers the time: the last ones */
 
 struct own {                            /* a thread's arrays; alone on its cache lines */
     _Alignas(128) double *a;
     double *b, *c;
     size_t at;                          /* the next element */
     bool touched;
-    _Atomic uint64_t done;              /* elements so far */
+    float *seconds;                     /* of call n at [n % TIMED]; its thread's own while that runs */
+    uint64_t calls;
 };
 
 struct dfr_triad {
@@ -56,8 +55,8 @@ int dfr_triad_new(uint32_t threads, struct dfr_triad **triad, struct df_error *e
     bool good = true;
     for (uint32_t i = 0; i < threads; i++) {
         t->own[i] = (struct own){ .a = malloc(t->length * sizeof(double)), .b = malloc(t->length * sizeof(double)),
-                                  .c = malloc(t->length * sizeof(double)) };
-        good = good && t->own[i].a && t->own[i].b && t->own[i].c;
+                                  .c = malloc(t->length * sizeof(double)), .seconds = malloc(TIMED * sizeof(float)) };
+        good = good && t->own[i].a && t->own[i].b && t->own[i].c && t->own[i].seconds;
     }
     if (!good) {
         dfr_triad_free(t);
@@ -73,6 +72,7 @@ void dfr_triad_free(struct dfr_triad *t)
         free(t->own[i].a);
         free(t->own[i].b);
         free(t->own[i].c);
+        free(t->own[i].seconds);
     }
     free(t);
 }
@@ -97,37 +97,42 @@ int dfr_triad_once(void *triad, uint32_t thread, struct df_error *error)
         touch(own, t->length);
     double *restrict a = own->a + own->at;
     const double *restrict b = own->b + own->at, *restrict c = own->c + own->at;
+    double begin_s = dfr_clock_s();
     for (size_t i = 0; i < BLOCK; i++)
         a[i] = b[i] + 3 * c[i];
+    own->seconds[own->calls++ % TIMED] = (float)(dfr_clock_s() - begin_s);
     own->at = own->at + BLOCK < t->length ? own->at + BLOCK : 0;
-    atomic_fetch_add_explicit(&own->done, BLOCK, memory_order_relaxed);
     return DF_OK;
 }
 
-static uint64_t all_done(const struct dfr_triad *t, uint32_t n)
+static int compare_seconds(const void *a, const void *b)
 {
-    uint64_t done = 0;
-    for (uint32_t i = 0; i < n; i++)
-        done += atomic_load_explicit(&t->own[i].done, memory_order_relaxed);
-    return done;
+    float x = *(const float *)a, y = *(const float *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* By the median of its calls: a core that was taken away in the midst of some does not count. */
+static double rate_of(struct own *own)
+{
+    size_t n = own->calls < TIMED ? own->calls : TIMED;
+    qsort(own->seconds, n, sizeof *own->seconds, compare_seconds);
+    return BYTES_EACH * BLOCK / own->seconds[n / 2];
 }
 
 int dfr_triad_rate(struct dfr_triad *t, uint32_t n, double *bytes_per_s, struct df_error *error)
 {
     struct dfr_beside *beside;
-    double best = 0;
+    for (uint32_t i = 0; i < n; i++)
+        t->own[i].calls = 0;
     int code = dfr_beside_start(n, dfr_triad_once, t, &beside, error);
     if (code != DF_OK)
         return code;
-    for (int i = 0; i < TRIES; i++) {
-        uint64_t before = all_done(t, n);
-        double begin_s = dfr_clock_s();
-        nanosleep(&(struct timespec){ .tv_nsec = TRY_NS }, NULL);
-        double moved = BYTES_EACH * (double)(all_done(t, n) - before);
-        best = fmax(best, moved / (dfr_clock_s() - begin_s));
-    }
-    *bytes_per_s = best;
-    return dfr_beside_stop(beside, error);
+    nanosleep(&(struct timespec){ .tv_nsec = RATE_NS }, NULL);
+    code = dfr_beside_stop(beside, error);
+    *bytes_per_s = 0;
+    for (uint32_t i = 0; i < n; i++)
+        *bytes_per_s += rate_of(&t->own[i]);
+    return code;
 }
 
 int dfr_triad_bandwidth(double *bytes_per_s, struct df_error *error)

@@ -14,6 +14,7 @@
 #include "runtime/base/error.h"
 #include "runtime/measure/beside.h"
 #include "runtime/measure/triad.h"
+#include "runtime/threads/bind.h"
 
 enum { THREADS = 3 };
 
@@ -95,6 +96,37 @@ static void the_triad_moves_bytes(void **state)
     assert_true(two > one / 10);        /* also if another program takes most of the machine */
 }
 
+static atomic_bool spinning;
+
+static void *spin(void *arg)
+{
+    while (atomic_load_explicit(&spinning, memory_order_relaxed))
+        ;
+    return arg;
+}
+
+/* What a program that takes the cores leaves of them does not count. */
+static void others_do_not_change_the_rate(void **state)
+{
+    enum { MOST = 64 };
+    pthread_t others[MOST];
+    uint32_t n = 6 * dfr_cores_count() < MOST ? 6 * dfr_cores_count() : MOST;
+    struct dfr_triad *triad;
+    double alone, beside;
+    (void)state;
+    assert_int_equal(dfr_triad_new(1, &triad, NULL), DF_OK);
+    assert_int_equal(dfr_triad_rate(triad, 1, &alone, NULL), DF_OK);
+    atomic_store(&spinning, true);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(pthread_create(&others[i], NULL, spin, NULL), 0);
+    assert_int_equal(dfr_triad_rate(triad, 1, &beside, NULL), DF_OK);
+    atomic_store(&spinning, false);
+    for (uint32_t i = 0; i < n; i++)
+        pthread_join(others[i], NULL);
+    dfr_triad_free(triad);
+    assert_true(beside > alone / 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +134,7 @@ int main(void)
         cmocka_unit_test(a_failure_is_told),
         cmocka_unit_test(a_thread_that_is_ended_is_told),
         cmocka_unit_test(the_triad_moves_bytes),
+        cmocka_unit_test(others_do_not_change_the_rate),
     };
     return cmocka_run_group_tests_name("triad", tests, NULL, NULL);
 }

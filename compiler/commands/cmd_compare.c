@@ -506,6 +506,7 @@ static int rehearse(struct request *r, struct dfc_run_stats *runs)
     if (!dfc_load(&r->common, false, &loaded))
         return 1;
     loaded.platform.units[0].memory_bytes_per_s = 0; /* waits do not slow each other, so predictions must not either */
+    loaded.platform.units[0].cores = 0;
     r->rehearsals = calloc(r->n_policies, sizeof *r->rehearsals);
     if (!r->rehearsals)
         dfc_error("out of memory");

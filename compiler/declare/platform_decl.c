@@ -10,9 +10,9 @@
 #include "compiler/declare/platform_decl.h"
 #include "compiler/types/paths.h"
 
-enum property { WORKERS, MEMORY, BANDWIDTH, H2D, D2H, PEER, ENGINES, LAUNCH, JOBS, REGISTER, N_PROPERTIES };
+enum property { WORKERS, MEMORY, BANDWIDTH, CORES, H2D, D2H, PEER, ENGINES, LAUNCH, JOBS, REGISTER, N_PROPERTIES };
 static const char *const properties[N_PROPERTIES] = {
-    "workers", "memory", "bandwidth", "h2d", "d2h", "peer", "engines", "launch", "jobs", "register"
+    "workers", "memory", "bandwidth", "cores", "h2d", "d2h", "peer", "engines", "launch", "jobs", "register"
 };
 
 struct convert {
@@ -147,6 +147,7 @@ static void set_property(struct convert *c, struct df_unit *unit, enum property 
     case WORKERS: count_of(c, value, "'workers'", 1, DF_MAX_WORKERS, &unit->workers); break;
     case MEMORY: bytes_of(c, value, "'memory'", &unit->memory_bytes); break;
     case BANDWIDTH: rate_of(c, value, "'bandwidth'", &unit->memory_bytes_per_s); break;
+    case CORES: count_of(c, value, "'cores'", 1, DF_MAX_WORKERS, &unit->cores); break;
     case H2D: link_of(c, property, &unit->h2d); break;
     case D2H: link_of(c, property, &unit->d2h); break;
     case PEER: link_of(c, property, &unit->peer); break;
@@ -173,7 +174,7 @@ static void convert_properties(struct convert *c, const struct dfl_device *devic
             if (close)
                 dfl_hint(c->sink, "did you mean '%s'?", close);
             else
-                dfl_hint(c->sink, "the host has workers, memory and bandwidth; a device has workers, memory, h2d, d2h,"
+                dfl_hint(c->sink, "the host has workers, memory, bandwidth and cores; a device has workers, memory, h2d, d2h,"
                          " peer, engines, launch, jobs and register");
             c->ok = false;
         } else if (given[p]) {
@@ -188,6 +189,9 @@ static void convert_properties(struct convert *c, const struct dfl_device *devic
         } else if (!host && p == BANDWIDTH) {
             dfl_error(c->sink, property->name.loc, "only the host has a 'bandwidth', that of its memory");
             dfl_hint(c->sink, "a device's links have theirs: 'h2d = 12 GB/s, 10 us;'");
+            c->ok = false;
+        } else if (!host && p == CORES) {
+            dfl_error(c->sink, property->name.loc, "only the host has 'cores': those that emulated GPUs compute on");
             c->ok = false;
         } else {
             given[p] = property;

@@ -292,6 +292,16 @@ int dfw_bandwidth_load(struct dfw_db *db, double *bytes_per_s, struct df_error *
     return db->version >= 4 ? load_bandwidth(db, 0, bytes_per_s, error) : DF_OK;
 }
 
+/* They are no column: rows are of this machine. */
+static void set_cores(struct df_platform *p)
+{
+    char model[128];
+    uint64_t memory_bytes;
+    unsigned cores;
+    dfw_machine_cpu(model, sizeof model, &cores, &memory_bytes);
+    p->units[0].cores = cores < DF_MAX_WORKERS ? cores : DF_MAX_WORKERS;
+}
+
 int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found,
                           struct df_error *error)
 {
@@ -316,6 +326,8 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
             status = load_bandwidth(db, id, &p.units[0].memory_bytes_per_s, error);
         if (status == DF_OK && db->version >= 2)
             status = load_pairs(db, id, &p, error);
+        if (emulated)
+            set_cores(&p);
     } else if (code != SQLITE_DONE) {
         status = dfw_db_fail(db, "read the platform", error);
     }

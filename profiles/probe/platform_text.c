@@ -127,6 +127,8 @@ static void print_unit(FILE *out, const struct df_platform *p, uint32_t u)
         print_rate(out, unit->memory_bytes_per_s);
         fputc(';', out);
     }
+    if (unit->cores)
+        fprintf(out, " cores = %" PRIu32 ";", unit->cores);
     if (unit->cls != DF_CLASS_CPU) {
         print_link(out, "h2d", &unit->h2d);
         print_link(out, "d2h", &unit->d2h);

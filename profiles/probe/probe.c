@@ -3,6 +3,7 @@
  *
  * Host:     what all cores read and write in memory together, by STREAM's triad (runtime/measure/triad.h).
  * Workers:  the number of cores less one per GPU, as in a run. The emulator stands for as many GPUs as it is told.
+ * Cores:    those that emulated GPUs share with the workers; none are said if GPUs are real.
  * Memory:   a GPU is opened with a small pool, measured, and closed before the next one is opened. If there are
  *           several, all of them are then open at the same time with smaller pools, to measure what they send to each
  *           other.
@@ -182,6 +183,7 @@ int dfw_probe_with(const struct dfw_probe_options *options, struct df_platform *
     if (status != DF_OK)
         return status;
     probe_host(&p);
+    p.units[0].cores = options->device == DF_DEVICE_EMU ? p.units[0].workers : 0;
     probe_bandwidth(&p.units[0], progress, arg);
     if (ops)
         status = probe_devices(ops, options, n, &p, &found, progress, arg, error);

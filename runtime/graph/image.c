@@ -110,6 +110,7 @@ static void copy_platform(struct df_platform *to, const struct df_platform *from
         to->units[u].workers = unit->workers;
         to->units[u].memory_bytes = unit->memory_bytes;
         to->units[u].memory_bytes_per_s = unit->memory_bytes_per_s;
+        to->units[u].cores = unit->cores;
         copy_link(&to->units[u].h2d, &unit->h2d);
         copy_link(&to->units[u].d2h, &unit->d2h);
         copy_link(&to->units[u].peer, &unit->peer);

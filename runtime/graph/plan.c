@@ -143,9 +143,14 @@ int dfr_times_copy(const struct df_times *times, struct df_times *copy, struct d
     return DF_OK;
 }
 
-bool dfr_times_shared(const struct df_times *times, const struct df_platform *platform)
+bool dfr_times_share_memory(const struct df_times *times, const struct df_platform *platform)
 {
     return times->demand && platform->units[0].memory_bytes_per_s > 0;
+}
+
+bool dfr_times_shared(const struct df_times *times, const struct df_platform *platform)
+{
+    return dfr_times_share_memory(times, platform) || (platform->units[0].cores > 0 && platform->n_units > 1);
 }
 
 void dfr_times_free(struct df_times *times)

@@ -24,10 +24,18 @@ struct df_demand {
     double bytes_per_s;                 /* while it runs alone; 0: nothing is known */
     double sensitivity;                 /* 0 to 1: the share of its time that grows as bandwidth becomes short */
 };
-/* How many times as long as alone a job takes. shortage: max(1, demand of all that is under way / bandwidth). */
-static inline double dfr_stretch(const struct df_demand *demand, double shortage)
+/* What is under way at a moment asks for so many times what there is, at least 1. */
+struct df_shortage {
+    double memory;                      /* the bandwidth of the host's memory */
+    double cores;                       /* the cores that workers and emulated devices share */
+};
+/* How many times as long as alone a job or copy takes that computes on a core for the part `computes` of its time. What
+ * waits for a core asks for less bandwidth meanwhile. */
+static inline double dfr_stretch(const struct df_demand *demand, double computes, const struct df_shortage *shortage)
 {
-    return 1 - demand->sensitivity + demand->sensitivity * shortage;
+    double waits = computes * shortage->cores > 1 ? computes * shortage->cores : 1;
+    double memory = shortage->memory > shortage->cores ? shortage->memory / shortage->cores : 1;
+    return waits * (1 - demand->sensitivity + demand->sensitivity * memory);
 }
 
 struct df_times {
@@ -125,8 +133,10 @@ void dfr_times_free(struct df_times *times);
 int dfr_times_copy(const struct df_times *times, struct df_times *copy, struct df_error *error);
 
 /* Whether jobs of these times slow each other on this platform: some work has a known demand, and the bandwidth of the
- * host's memory is known. Then simulations follow the model in simulate.h; otherwise each job takes its own time. */
+ * host's memory is known; or devices are emulated. Then simulations follow the model in simulate.h; otherwise each job
+ * takes its own time. The second tells of the bandwidth alone. */
 bool dfr_times_shared(const struct df_times *times, const struct df_platform *platform);
+bool dfr_times_share_memory(const struct df_times *times, const struct df_platform *platform);
 
 /* Whether every time is known, which means that none is the stated default. Works that no node has do not count.
  * Neither do inserted copies: their default is as good as a measured time, because it depends on their bytes only. */

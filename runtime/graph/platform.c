@@ -59,7 +59,8 @@ bool df_unit_alike(const struct df_unit *a, const struct df_unit *b)
 
 bool df_platform_alike(const struct df_platform *a, const struct df_platform *b)
 {
-    bool alike = a->n_units == b->n_units && a->units[0].memory_bytes_per_s == b->units[0].memory_bytes_per_s;
+    bool alike = a->n_units == b->n_units && a->units[0].memory_bytes_per_s == b->units[0].memory_bytes_per_s &&
+                 a->units[0].cores == b->units[0].cores;
     for (uint32_t u = 0; u < a->n_units && alike; u++)
         alike = df_unit_alike(&a->units[u], &b->units[u]) &&
                 !strcmp(a->class_names[a->units[u].cls], b->class_names[b->units[u].cls]);

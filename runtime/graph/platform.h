@@ -9,6 +9,8 @@
  *           the slower of the two units' peer links. It occupies the sender's peer engine, which serves one copy at a
  *           time. What jobs and copies draw from the host's memory at the same time is limited by memory_bytes_per_s;
  *           only the simulator knows that (simulate.h).
+ * Cores:    emulated devices compute and copy on the cores of the host. If a platform's devices are emulated, the host
+ *           says how many cores they and its workers share. Only the simulator knows that, too.
  */
 #ifndef DF_PLATFORM_H
 #define DF_PLATFORM_H
@@ -36,6 +38,8 @@ struct df_unit {
     uint32_t workers;                   /* jobs at once: CPU workers; 1 for a GPU */
     uint64_t memory_bytes;              /* 0: unknown, taken as unlimited */
     double memory_bytes_per_s;          /* the host: what all its cores read and write together; 0: not known */
+    uint32_t cores;                     /* the host: that its workers share with emulated devices; 0: there are none
+                                         * of these */
     struct df_link h2d, d2h;            /* units > 0 */
     struct df_link peer;                /* the same; bytes_per_s is 0 if it has none */
     uint32_t engines;                   /* 1 or 2 */

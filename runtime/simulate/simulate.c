@@ -98,15 +98,25 @@ static bool take_one(struct sim *s, uint32_t w)
     return true;
 }
 
-/* The job ends after time_s, or later if it shares memory with others. */
+/* A launch takes no core. */
+static struct sim_need need_of_job(const struct sim *s, uint32_t unit, uint32_t node, double time_s)
+{
+    struct sim_need need = { .threads = sim_threads(s, node, unit) };
+    if (s->demand)
+        need.memory = s->demand[(size_t)unit * s->graph->n_works + s->graph->nodes[node].work];
+    if (s->sharing.cores && time_s > 0)
+        need.computes = 1 - s->platform->units[unit].launch_s / time_s;
+    return need;
+}
+
+/* The job ends after time_s, or later if it shares memory or cores with others. */
 static void begin_job(struct sim *s, uint32_t unit, uint32_t slot, uint32_t node, double time_s)
 {
-    const struct df_demand *demand =
-        s->demand ? &s->demand[(size_t)unit * s->graph->n_works + s->graph->nodes[node].work] : NULL;
+    struct sim_need need = need_of_job(s, unit, node, time_s);
     struct dfr_event end = { .time_s = s->now_s + time_s, .order = sim_order(s, slot, node), .slot = slot,
                              .arrives = DF_NONE };
-    if (demand && (demand->bytes_per_s > 0 || demand->sensitivity > 0))
-        sim_share_begin(s, time_s, demand, &end);
+    if (need.memory.bytes_per_s > 0 || need.memory.sensitivity > 0 || need.computes > 0)
+        sim_share_begin(s, time_s, &need, &end);
     else
         dfr_events_push(&s->events, end);
 }

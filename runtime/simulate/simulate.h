@@ -22,6 +22,13 @@
  *           are under way. A job of sensitivity s then runs 1 / (1 - s + s max(1, D / B)) times as fast as alone. When
  *           the set changes, what is left of each goes on at its new rate. A host copy demands its bytes over its
  *           time; its share beyond the latency is its sensitivity. Policies are told times alone, as in a run.
+ * Cores:    If the host says how many cores C emulated devices share with its workers, let R be the cores that all jobs
+ *           and host copies under way compute on, and q = max(1, R / C). A job then takes q times as long: all are
+ *           served alike. A job takes a core for each of its threads, but none while it is launched. A host copy takes a
+ *           core for the part c of its time in which it moves its bytes, and max(1, c q) times as long. A core reads
+ *           and writes B / C, so c is 2 bytes / (B / C) over the time, at most 1, and 1 if B is not known. Such a copy
+ *           demands twice its bytes, as the device's memory is the host's. While q is above 1, all ask for less
+ *           bandwidth, so D / B counts as D / (q B).
  * Determinism: The same input and seed give the same answer to the last digit, on every machine and build.
  * Memory:   Arrays of the result that the caller gave are filled. Scratch memory is returned before the call ends.
  * Threads:  reentrant.
@@ -59,7 +66,7 @@ struct dfr_simulation {
     uint32_t jobs[DF_MAX_UNITS];        /* in flight at the end, of a device's worker; of the host 0 */
     double busy_s[DF_MAX_UNITS], h2d_busy_s[DF_MAX_UNITS], d2h_busy_s[DF_MAX_UNITS];
     double peer_busy_s[DF_MAX_UNITS];   /* by the unit that sends */
-    double shortage;                    /* the mean of max(1, D / B) over jobs and host copies; 1: none, or no sharing */
+    struct df_shortage shortage;        /* the means over all jobs and host copies that share; 1: none */
     /* Given by the caller, or NULL; n_nodes entries each. With several waves they tell of the last one. */
     uint16_t *place;                    /* unit */
     double *start_s, *end_s;

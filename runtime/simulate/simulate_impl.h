@@ -73,11 +73,17 @@ struct sim_room {
     uint64_t claimant;
 };
 
-/* Sharing of the host's memory: simulate_share.c. */
+/* Sharing of the host's memory and cores: simulate_share.c. */
+struct sim_need {                       /* of a job or a copy */
+    struct df_demand memory;
+    double computes;                    /* the part of its time in which it takes cores of the host */
+    uint32_t threads;                   /* on how many cores it computes */
+};
+
 struct sim_share {                      /* a job or a copy that is under way */
     double left_s, since_s;             /* of its time alone, what was left at that moment */
     double stretch, end_s;              /* how many times as long it takes since then, and when it will end */
-    struct df_demand demand;
+    struct sim_need need;
     struct dfr_event event;             /* its end */
 };
 
@@ -93,14 +99,16 @@ struct sim_engine {                     /* copies[first] is under way, and the n
 };
 
 struct sim_sharing {
-    double bytes_per_s;                 /* 0: nothing is shared, and nothing of this is used */
-    struct sim_share *items;
+    double bytes_per_s;                 /* of the host's memory; 0: it is not shared */
+    uint32_t cores;                     /* of the host; 0: they are not shared */
+    struct sim_share *items;            /* NULL: nothing is shared, and nothing of this is used */
     uint32_t n;
     bool changed;                       /* the items are others than those that were rated */
-    double shortage;                    /* demand / bandwidth, at least 1, since changed_s */
+    struct df_shortage shortage;        /* since changed_s */
     double changed_s;
     double next_s;                      /* the next end of an item; INFINITY: none */
-    double item_s, short_s;             /* seconds of all items so far; the same, each times its shortage */
+    double item_s;                      /* seconds of all items so far */
+    struct df_shortage short_s;         /* the same, each times its shortage */
     struct sim_engine engines[DF_MAX_UNITS][2];
 };
 
@@ -119,7 +127,7 @@ struct sim {
     uint32_t cls[DF_MAX_UNITS];         /* as the times number classes; DF_NONE: they do not have the class */
     uint32_t *able;
     double *time_s, *true_s;            /* [unit * n_works + work], launch included */
-    struct df_demand *demand;           /* same index, averaged over time_s; NULL: nothing is shared */
+    struct df_demand *demand;           /* same index, averaged over time_s; NULL: memory is not shared */
     uint32_t unit_of[DF_MAX_WORKERS + DF_MAX_UNITS], first_worker[DF_MAX_UNITS + 1];
     uint8_t *place;                     /* [slot * n_nodes + node], if the policy is placed; else NULL */
     uint32_t *urgent;                   /* if the policy is placed: nodes by the plan's priority, then by number */
@@ -218,14 +226,14 @@ bool sim_settled(void *arg, uint64_t job, uint32_t unit);
 /* simulate_share.c. DF_E_MEMORY. */
 int sim_share_create(struct sim *s);
 void sim_share_destroy(struct sim *s);
-static inline bool sim_shares(const struct sim *s) { return s->sharing.bytes_per_s > 0; }
+static inline bool sim_shares(const struct sim *s) { return s->sharing.items != NULL; }
 /* Begins a job or copy that takes time_s alone. At its end the event happens. */
-void sim_share_begin(struct sim *s, double time_s, const struct df_demand *demand, const struct dfr_event *event);
+void sim_share_begin(struct sim *s, double time_s, const struct sim_need *need, const struct dfr_event *event);
 /* At the beginning of a moment: what ends now becomes events of this moment. At its end: what is under way gets its
  * rate. */
 void sim_share_ends(struct sim *s);
 void sim_share_rate(struct sim *s);
-double sim_share_mean_shortage(const struct sim *s);
+struct df_shortage sim_share_mean_shortage(const struct sim *s);
 /* Asks for a copy between the host and a device; its arrival is the event. sim_share_copied() is called when that
  * happens. It gives the copy, and begins the engine's next one. */
 void sim_share_copy(struct sim *s, uint32_t from, uint32_t to, uint32_t wave, struct dfr_event event);

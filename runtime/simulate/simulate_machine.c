@@ -150,9 +150,9 @@ int sim_machine_create(struct sim *s, struct df_error *error)
     s->able = malloc(((size_t)s->graph->n_nodes + 1) * sizeof *s->able);
     s->time_s = malloc(n_times * sizeof *s->time_s);
     s->true_s = malloc(n_times * sizeof *s->true_s);
-    if (dfr_times_shared(s->times, s->platform))
+    if (dfr_times_share_memory(s->times, s->platform))
         s->demand = calloc(n_times, sizeof *s->demand);
-    if (!s->able || !s->time_s || !s->true_s || (dfr_times_shared(s->times, s->platform) && !s->demand))
+    if (!s->able || !s->time_s || !s->true_s || (dfr_times_share_memory(s->times, s->platform) && !s->demand))
         return dfr_error_memory(error);
     if ((status = admit(s, error)) != DF_OK)
         return status;

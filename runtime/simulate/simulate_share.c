@@ -1,8 +1,8 @@
-/* simulate_share.c - jobs and copies that share the bandwidth of the host's memory: processor sharing in virtual time
- * (simulate.h has the model).
+/* simulate_share.c - jobs and copies that share the bandwidth of the host's memory, and the host's cores with emulated
+ * devices: processor sharing in virtual time (simulate.h has the model).
  *
  * Rates:    whenever the set of what is under way has changed in a moment, each item's stretch is computed again from
- *           the sum of all demands. If an item's stretch changes, what is left of its time goes on at the new rate; its
+ *           the sums of all needs. If an item's stretch changes, what is left of its time goes on at the new rate; its
  *           end is stored, and so the same at each look.
  * Ends:     they are not in the heap of events, since they move. They become events in the moment in which they fall.
  * Engines:  a copy's end is not known when the copy is asked for. So each engine has a queue, and begins the next copy
@@ -21,10 +21,12 @@ int sim_share_create(struct sim *s)
 {
     struct sim_sharing *share = &s->sharing;
     share->next_s = INFINITY;
-    share->shortage = 1;
+    share->shortage = (struct df_shortage){ 1, 1 };
     if (!dfr_times_shared(s->times, s->platform))
         return DF_OK;
-    share->bytes_per_s = s->platform->units[0].memory_bytes_per_s;
+    if (dfr_times_share_memory(s->times, s->platform))
+        share->bytes_per_s = s->platform->units[0].memory_bytes_per_s;
+    share->cores = s->platform->units[0].cores;
     share->items = malloc((s->n_workers + 2 * (size_t)s->n_units) * sizeof *share->items);
     return share->items ? DF_OK : DF_E_MEMORY;
 }
@@ -42,15 +44,16 @@ static void count_shortage(struct sim_sharing *share, double now_s)
 {
     double item_s = share->n * (now_s - share->changed_s);
     share->item_s += item_s;
-    share->short_s += item_s * share->shortage;
+    share->short_s.memory += item_s * share->shortage.memory;
+    share->short_s.cores += item_s * share->shortage.cores;
     share->changed_s = now_s;
 }
 
-void sim_share_begin(struct sim *s, double time_s, const struct df_demand *demand, const struct dfr_event *event)
+void sim_share_begin(struct sim *s, double time_s, const struct sim_need *need, const struct dfr_event *event)
 {
     struct sim_sharing *share = &s->sharing;
     count_shortage(share, s->now_s);
-    share->items[share->n++] = (struct sim_share){ .left_s = time_s, .since_s = s->now_s, .demand = *demand,
+    share->items[share->n++] = (struct sim_share){ .left_s = time_s, .since_s = s->now_s, .need = *need,
                                                    .event = *event };
     share->changed = true;
 }
@@ -76,19 +79,27 @@ void sim_share_ends(struct sim *s)
     share->next_s = INFINITY;
 }
 
+static struct df_shortage find_shortage(const struct sim_sharing *share)
+{
+    double bytes_per_s = 0, cores = 0;
+    for (uint32_t i = 0; i < share->n; i++) {
+        bytes_per_s += share->items[i].need.memory.bytes_per_s;
+        cores += share->items[i].need.computes * share->items[i].need.threads;
+    }
+    return (struct df_shortage){ share->bytes_per_s > 0 ? fmax(1, bytes_per_s / share->bytes_per_s) : 1,
+                                 share->cores > 0 ? fmax(1, cores / share->cores) : 1 };
+}
+
 void sim_share_rate(struct sim *s)
 {
     struct sim_sharing *share = &s->sharing;
-    double demand = 0;
     if (!share->changed)
         return;
-    for (uint32_t i = 0; i < share->n; i++)
-        demand += share->items[i].demand.bytes_per_s;
-    share->shortage = fmax(1, demand / share->bytes_per_s);
+    share->shortage = find_shortage(share);
     share->next_s = INFINITY;
     for (uint32_t i = 0; i < share->n; i++) {
         struct sim_share *item = &share->items[i];
-        double stretch = dfr_stretch(&item->demand, share->shortage);
+        double stretch = dfr_stretch(&item->need.memory, item->need.computes, &share->shortage);
         if (stretch != item->stretch) {
             if (item->stretch > 0)      /* it is 0 until the item is rated for the first time */
                 item->left_s = fmax(0, item->left_s - (s->now_s - item->since_s) / item->stretch);
@@ -101,9 +112,12 @@ void sim_share_rate(struct sim *s)
     share->changed = false;
 }
 
-double sim_share_mean_shortage(const struct sim *s)
+struct df_shortage sim_share_mean_shortage(const struct sim *s)
 {
-    return s->sharing.item_s > 0 ? s->sharing.short_s / s->sharing.item_s : 1;
+    const struct sim_sharing *share = &s->sharing;
+    if (!(share->item_s > 0))
+        return (struct df_shortage){ 1, 1 };
+    return (struct df_shortage){ share->short_s.memory / share->item_s, share->short_s.cores / share->item_s };
 }
 
 /* ---- copies ---- */
@@ -114,7 +128,20 @@ static struct sim_engine *engine_of(struct sim *s, uint32_t from, uint32_t to)
     return &s->sharing.engines[device][s->platform->units[device].engines == 1 ? 0 : to != 0];
 }
 
-/* Latency does not draw from memory; the rest does, at the rate of the link. */
+/* Latency does not draw from memory; the rest does, at the rate of the link. A device's memory is the host's if the
+ * device is emulated: then the copy reads and writes there, and a core does it as fast as its part of the bandwidth
+ * allows. It waits for the rest of the link's time. */
+static struct sim_need need_of_copy(const struct sim *s, uint64_t bytes, double time_s, double latency_s)
+{
+    double rate = (double)bytes / time_s, host_rate = s->platform->units[0].memory_bytes_per_s;
+    struct sim_need need = { .threads = 1 };
+    if (time_s > latency_s)
+        need.memory = (struct df_demand){ (s->sharing.cores ? 2 : 1) * rate, (time_s - latency_s) / time_s };
+    if (s->sharing.cores)
+        need.computes = host_rate > 0 ? fmin(1, 2 * rate / (host_rate / s->sharing.cores)) : 1;
+    return need;
+}
+
 static void begin_copy(struct sim *s, struct sim_engine *engine)
 {
     struct sim_copy *copy = &engine->copies[engine->first];
@@ -122,11 +149,9 @@ static void begin_copy(struct sim *s, struct sim_engine *engine)
     uint64_t bytes = s->graph->values[copy->event.arrives % s->graph->n_values].bytes;
     double time_s = df_platform_copy_s(s->platform, copy->from, copy->to, bytes);
     double latency_s = copy->from ? unit->d2h.latency_s : unit->h2d.latency_s;
-    struct df_demand demand = { 0 };
-    if (time_s > latency_s)
-        demand = (struct df_demand){ (double)bytes / time_s, (time_s - latency_s) / time_s };
+    struct sim_need need = need_of_copy(s, bytes, time_s, latency_s);
     copy->begin_s = s->now_s;
-    sim_share_begin(s, time_s, &demand, &copy->event);
+    sim_share_begin(s, time_s, &need, &copy->event);
 }
 
 void sim_share_copy(struct sim *s, uint32_t from, uint32_t to, uint32_t wave, struct dfr_event event)

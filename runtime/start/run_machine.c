@@ -148,6 +148,8 @@ int dfr_machine_find(struct df_run *run, struct df_error *error)
         memcpy(run->machine.platform.units[0].name, described->units[0].name,
                sizeof run->machine.platform.units[0].name);
         run->machine.platform.units[0].memory_bytes_per_s = described->units[0].memory_bytes_per_s;
+        if (run->options.device == DF_DEVICE_EMU)
+            run->machine.platform.units[0].cores = described->units[0].cores;
     }
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++) {
         status = describe_gpu(run, described, u, error);

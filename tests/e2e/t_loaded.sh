@@ -69,6 +69,23 @@ expect partition 0 "predicted  *22 ms" "$DFC" partition g.df --platform=two.df -
 "$DFC" simulate g.df --platform=two.df --format=csv | sed 's/,[^,]*$//' >twice
 same repetition twice once
 
+# An emulated GPU: its jobs and copies share the host's cores. Three jobs of 4 ms on two cores take 6; a real GPU computes by itself.
+cat > three.df <<'EOF'
+kernel start(out v: f32[k]) cost cpu 0s;
+kernel near(in v: f32[k]) cost cpu 4ms;
+kernel far(in v: f32[k]) cost gpu 4ms;
+graph main { v: f32[1] = start(); near(v); near(v); far(v); }
+EOF
+echo 'platform emulated { cpu host { workers = 2; cores = 2; } gpu e { h2d = 1 GB/s; d2h = 1 GB/s; launch = 0 us; } }' > emulated.df
+three() { "$DFC" simulate three.df "$@" --policy=eager --format=csv 2>err | awk -F, 'NR == 2 { printf "%.4g\n", $4 }'; }
+is three-on-two-cores "$(three --platform=emulated.df)" 0.006
+is a-core-each "$(three --platform=<(sed 's/cores = 2/cores = 3/' emulated.df))" 0.004
+is no-cores "$(three --platform=<(sed 's/cores = 2;//' emulated.df))" 0.004
+expect cores-line 0 "^The GPUs are emulated: their jobs and copies share 2 cores with the CPU workers.$" \
+    "$DFC" simulate three.df --platform=emulated.df --policy=eager
+check rehearsed-cores "$DFC" compare three.df --platform=emulated.df --rehearse=1x --runs=1 --policies=eager --csv=rehearsed.csv
+is rehearsed-by-itself "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { printf "%.3f", $at["predicted_s"] }' rehearsed.csv)" 0.004
+
 # A program carries the demands, also to other sizes.
 check build "$DFC" g.df -o g --platform=two.df --nvcc=none
 in_program() { ./g --device=sim --policy=eager --workers=2 --waves=1 --stats=json "$@" 2>&1 | sed -E 's/.*"makespan_s": ([0-9.e-]+).*/\1/'; }

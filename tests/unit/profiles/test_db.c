@@ -376,6 +376,11 @@ static void platforms_come_back(void **state)
     db = open_new("platform.db");
     assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_same_platform(&loaded, &p);
+    assert_int_equal(loaded.units[0].cores, 0);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, true, NULL), DF_OK);
+    assert_int_equal(dfw_platform_load_for(db, true, &loaded, &found, NULL), DF_OK);
+    assert_same_platform(&loaded, &p);
+    assert_true(loaded.units[0].cores > 0); /* emulated GPUs share this machine's */
     dfw_db_close(db);
 }
 

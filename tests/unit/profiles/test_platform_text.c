@@ -49,9 +49,10 @@ static void it_reads_well(void **state)
     assert_non_null(strstr(text, "launch = 8 us; register = 1; }"));
     free(text);
     p.units[0].memory_bytes_per_s = 2.05e10;
+    p.units[0].cores = 4;
     p.units[1].registers = DF_REGISTER_NO;
     text = text_of(&p);
-    assert_non_null(strstr(text, "cpu host { workers = 3; bandwidth = 20.5 GB/s; }"));
+    assert_non_null(strstr(text, "cpu host { workers = 3; bandwidth = 20.5 GB/s; cores = 4; }"));
     assert_non_null(strstr(text, "launch = 8 us; register = 0; }"));
     free(text);
 }

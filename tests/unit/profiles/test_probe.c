@@ -165,6 +165,7 @@ static void the_emulators_link_is_found_again(void **state)
         assert_true(probed.units[0].workers >= 1);
         assert_true(probed.units[0].memory_bytes_per_s > 1e8 && probed.units[0].memory_bytes_per_s < 1e13);
         assert_true(probed.units[0].memory_bytes > 0);
+        assert_true(probed.units[0].cores >= probed.units[0].workers);
         assert_string_equal(probed.units[1].name, "emu0");
         assert_int_equal(probed.units[1].memory_bytes, 256 << 20);
         assert_true(report.h2d[1].staged > 0);

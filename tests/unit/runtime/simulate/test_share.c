@@ -1,5 +1,5 @@
-/* test_share.c - jobs and host copies that share the bandwidth of the host's memory, computed by hand: simulate.h has
- * the model. B is 10 GB/s. */
+/* test_share.c - jobs and host copies that share the bandwidth of the host's memory, and its cores with emulated
+ * devices, computed by hand: simulate.h has the model. B is 10 GB/s. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static void two_that_ask_for_twice_the_bandwidth(void **state)
     demand(&s, 1, B, 1);
     struct dfr_simulation r = sim_policy(&s, "eager");
     assert_true(r.makespan_s == 8 * MS); /* exactly */
-    assert_true(r.shortage == 2);
+    assert_true(r.shortage.memory == 2 && r.shortage.cores == 1);
     sample_near(r.busy_s[0], 16 * MS);
     s.platform.units[0].memory_bytes_per_s = 2 * B; /* enough for both */
     assert_true(sim_policy(&s, "eager").makespan_s == 4 * MS);
@@ -71,7 +71,7 @@ static void a_part_of_the_time_together(void **state)
     assert_int_equal(dfr_simulate(s.graph, &s.platform, &s.times, &options, &r, NULL), DF_OK);
     sample_near(end_s[0], 4 * MS);
     sample_near(end_s[1], 7 * MS);
-    sample_near(r.shortage, (8 * 2 + 3) / 11.0); /* two items for 4 ms, one for 3 */
+    sample_near(r.shortage.memory, (8 * 2 + 3) / 11.0); /* two items for 4 ms, one for 3 */
     sample_free(&s);
 }
 
@@ -164,6 +164,149 @@ static void copies_wait_for_their_engine(void **state)
     }
 }
 
+/* ---- emulated devices ---- */
+
+/* Two CPU jobs and one of a GPU, of 4 ms each. */
+static void three_jobs(struct sample *s)
+{
+    sample_begin(s, 2, 1);
+    sample_node(s, "a", 4 * MS, NAN, 0, 0, NULL);
+    sample_node(s, "b", 4 * MS, NAN, 0, 0, NULL);
+    sample_node(s, "far", NAN, 4 * MS, 0, 0, NULL);
+    sample_end(s);
+}
+
+static void three_jobs_on_two_cores(void **state)
+{
+    struct sample s;
+    (void)state;
+    three_jobs(&s);
+    sample_near(sim_policy(&s, "eager").makespan_s, 4 * MS); /* a real GPU */
+    s.platform.units[0].cores = 2;
+    struct dfr_simulation r = sim_policy(&s, "eager");
+    sample_near(r.makespan_s, 6 * MS);
+    sample_near(r.busy_s[0], 12 * MS);
+    sample_near(r.busy_s[1], 6 * MS);
+    sample_near(r.shortage.cores, 1.5);
+    assert_true(r.shortage.memory == 1);
+    s.platform.units[0].cores = 3;
+    sample_near(sim_policy(&s, "eager").makespan_s, 4 * MS);
+    s.platform.units[0].cores = 2;
+    s.platform.n_units = 1;             /* nobody to share with */
+    s.times.time_s[s.graph->nodes[2].work] = 4 * MS;
+    sample_near(sim_policy(&s, "eager").makespan_s, 8 * MS);
+    sample_free(&s);
+}
+
+/* Half of the GPU's 8 ms are its launch, so R is 2.5 and q 1.25. The CPU jobs take 5 ms; the GPU's computes for 0.5 q of
+ * its time, and waits for cores in the rest. */
+static void a_launch_takes_no_core(void **state)
+{
+    struct sample s;
+    double end_s[3];
+    struct dfr_simulation r = { .end_s = end_s };
+    struct dfr_simulate_options options = { .policy = "eager" };
+    (void)state;
+    three_jobs(&s);
+    s.platform.units[0].cores = 2;
+    s.platform.units[1].launch_s = 4 * MS;
+    assert_int_equal(dfr_simulate(s.graph, &s.platform, &s.times, &options, &r, NULL), DF_OK);
+    sample_near(end_s[0], 5 * MS);
+    sample_near(end_s[1], 5 * MS);
+    sample_near(end_s[2], 8 * MS);
+    sample_free(&s);
+}
+
+/* A gang of 3 and a GPU on 2 cores: each takes twice as long. */
+static void a_gang_takes_a_core_for_each_thread(void **state)
+{
+    struct sample s;
+    (void)state;
+    sample_begin(&s, 3, 1);
+    s.threads = 3;
+    sample_node(&s, "gang", 4 * MS, NAN, 0, 0, NULL);
+    s.threads = 1;
+    sample_node(&s, "far", NAN, 4 * MS, 0, 0, NULL);
+    sample_end(&s);
+    s.platform.units[0].cores = 2;
+    sample_near(sim_policy(&s, "eager").makespan_s, 8 * MS);
+    sample_free(&s);
+}
+
+/* A copy of 1 MB: 1 ms of latency and 1 ms at 1 GB/s. Beside it two CPU jobs of 4 ms run on two cores. A core reads and
+ * writes B / 2 = 5 GB/s, so the copy's 2 MB take it 0.4 of the 2 ms: c is 0.2, R 2.2 and q 1.1. The copy has time to
+ * wait; the jobs have done 2 / 1.1 ms when it ends. */
+static void a_copy_takes_a_core_while_it_moves_bytes(void **state)
+{
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        struct sample s;
+        double end_s[4];
+        sample_begin(&s, 2, 1);
+        uint32_t d = sample_node(&s, "d", 0, NAN, MB, 0, NULL);
+        sample_node(&s, "far", NAN, 0.5 * MS, 0, 1, &d);
+        sample_node(&s, "a", 4 * MS, NAN, 0, 0, NULL);
+        sample_node(&s, "b", 4 * MS, NAN, 0, 0, NULL);
+        sample_end(&s);
+        s.platform.units[0].cores = 2;
+        s.platform.units[0].memory_bytes_per_s = known ? B : 0;
+        struct dfr_simulation r = { .end_s = end_s, .copied = copied };
+        struct dfr_simulate_options options = { .policy = "eager" };
+        assert_int_equal(dfr_simulate(s.graph, &s.platform, &s.times, &options, &r, NULL), DF_OK);
+        if (known) {
+            sample_near(copy_end_s, 2 * MS);
+            sample_near(end_s[1], 2.75 * MS);   /* 0.5 ms, and three compute on two cores */
+            sample_near(end_s[2], (2.75 + 4 - 2 / 1.1 - 0.5) * MS);
+        } else {                        /* it takes a core all the time: q is 1.5, as it is beside the GPU's job */
+            sample_near(copy_end_s, 3 * MS);
+            sample_near(end_s[1], 3.75 * MS);
+            sample_near(end_s[2], (3.75 + 4 - 2.5) * MS);
+        }
+        sample_near(end_s[3], end_s[2]);
+        sample_free(&s);
+    }
+}
+
+/* D is 3 B and q 1.5: while they wait for cores they ask for 2 B. So all take 1.5 * 2 times as long, and one whose time
+ * does not grow with bandwidth 1.5 times. */
+static void who_waits_for_a_core_asks_for_less(void **state)
+{
+    struct sample s;
+    double end_s[3];
+    struct dfr_simulation r = { .end_s = end_s };
+    struct dfr_simulate_options options = { .policy = "eager" };
+    (void)state;
+    three_jobs(&s);
+    s.platform.units[0].cores = 2;
+    demand(&s, 0, 1.5 * B, 0);
+    demand(&s, 1, 1.5 * B, 1);
+    demand(&s, 2, 0, 0);
+    assert_int_equal(dfr_simulate(s.graph, &s.platform, &s.times, &options, &r, NULL), DF_OK);
+    sample_near(end_s[0], 6 * MS);
+    sample_near(end_s[2], 6 * MS);
+    sample_near(end_s[1], 6 * MS + 2 * 1.5 * MS); /* 2 of its 4 ms were done; alone it asks for 1.5 B */
+    sample_free(&s);
+}
+
+/* Copies read and write the host's memory: 0.5 GB/s by the link are 1. Beside a job that asks for all of B, D is 1.1 B. */
+static void a_copy_reads_and_writes_the_hosts_memory(void **state)
+{
+    struct sample s;
+    (void)state;
+    sample_begin(&s, 1, 1);
+    uint32_t d = sample_node(&s, "d", 0, NAN, MB, 0, NULL);
+    sample_node(&s, "far", NAN, 1 * MS, 0, 1, &d);
+    uint32_t near = sample_node(&s, "near", 4 * MS, NAN, 0, 0, NULL);
+    sample_end(&s);
+    demand(&s, near, B, 1);
+    s.platform.units[0].cores = 8;
+    struct dfr_simulation r = { .copied = copied };
+    struct dfr_simulate_options options = { .policy = "eager" };
+    assert_int_equal(dfr_simulate(s.graph, &s.platform, &s.times, &options, &r, NULL), DF_OK);
+    sample_near(copy_end_s, 2.1 * MS);
+    sample_free(&s);
+}
+
 /* ---- any graph ---- */
 
 static void random_demands(struct sample *s, uint32_t seed)
@@ -186,6 +329,7 @@ static void any_graph_under_any_policy(void **state)
         if (seed % 5 == 0)              /* too little for everything */
             s.platform.units[1].memory_bytes = 8 * MB;
         random_demands(&s, seed);
+        s.platform.units[0].cores = seed % 3;
         assert_int_equal(dfp_lower_bound(&s.problem, &bound_s, NULL), DF_OK);
         for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
             struct df_plan *plan = sample_plan(&s, policies[p]);
@@ -196,7 +340,7 @@ static void any_graph_under_any_policy(void **state)
             assert_int_equal(dfr_simulate(s.graph, &s.platform, &s.times, &options, &twice, NULL), DF_OK);
             assert_memory_equal(&once, &twice, sizeof once);
             assert_true(once.makespan_s >= bound_s);
-            assert_true(once.shortage >= 1);
+            assert_true(once.shortage.memory >= 1 && once.shortage.cores >= 1);
             dfr_plan_free(plan);
         }
         sample_free(&s);
@@ -218,7 +362,7 @@ static void plenty_is_as_without(void **state)
             struct dfr_simulation after = sim_policy(&s, policies[p]);
             sample_near(after.makespan_s, before.makespan_s);
             sample_near(after.h2d_busy_s[1], before.h2d_busy_s[1]);
-            assert_true(after.shortage == 1);
+            assert_true(after.shortage.memory == 1);
             s.platform.units[0].memory_bytes_per_s = 0;
         }
         sample_free(&s);
@@ -233,7 +377,9 @@ static void planners_know_it(void **state)
     for (uint32_t seed = 1; seed <= 6; seed++) {
         struct sample s;
         sample_random(&s, seed, 30, 3, 1, false);
-        random_demands(&s, seed);
+        if (seed % 3)
+            random_demands(&s, seed);
+        s.platform.units[0].cores = seed % 3 == 1 ? 0 : 2; /* memory, both, cores */
         struct df_plan *heft = sample_plan(&s, "heft"), *gp = sample_plan(&s, "gp");
         struct dfr_simulate_options options = { .policy = "heft", .plan = heft };
         struct dfr_simulation r = { 0 };
@@ -264,6 +410,12 @@ int main(void)
         cmocka_unit_test(who_is_unknown_runs_as_before),
         cmocka_unit_test(copies_share_too),
         cmocka_unit_test(copies_wait_for_their_engine),
+        cmocka_unit_test(three_jobs_on_two_cores),
+        cmocka_unit_test(a_launch_takes_no_core),
+        cmocka_unit_test(a_gang_takes_a_core_for_each_thread),
+        cmocka_unit_test(a_copy_takes_a_core_while_it_moves_bytes),
+        cmocka_unit_test(who_waits_for_a_core_asks_for_less),
+        cmocka_unit_test(a_copy_reads_and_writes_the_hosts_memory),
         cmocka_unit_test(any_graph_under_any_policy),
         cmocka_unit_test(plenty_is_as_without),
         cmocka_unit_test(planners_know_it),

@@ -2,7 +2,7 @@
 
 error: predicted over measured, less one. jobs: the time that workers were busy in the measured run over the time that the simulation
 has them busy: what kernels took more than when they were measured, other places than predicted included. rest: what is left of the
-ratio of the makespans, that is, of the model of everything but kernels.
+ratio of the makespans, that is, of the model of everything but kernels. A run without --policy says which policy is the default; its row is not another policy's.
 """
 import csv, os, sys
 
@@ -14,6 +14,10 @@ def read(path):
         return {row["policy"]: row for row in csv.DictReader(f)}
 
 
+def default_of(measured):
+    return next((p[len("default ("):-1] for p in measured if p.startswith("default (")), None)
+
+
 def busy(row):
     return float(row["cpu_busy_s"]) + float(row["gpu_busy_s"])
 
@@ -21,10 +25,13 @@ def busy(row):
 def main():
     out, names = sys.argv[1], sys.argv[2:]
     head = ["graph", "policy", "predicted_s", "measured_s", "fastest_s", "spread", "error", "jobs", "rest"]
-    rows = []
+    rows, default = [], {}
     for name in names:
         simulated, measured = (read(os.path.join(out, f"{name}.{k}.csv")) for k in ("simulated", "measured"))
+        default[name] = default_of(measured)
         for policy, m in measured.items():
+            if policy not in simulated:
+                continue
             predicted, median = float(simulated[policy]["makespan_s"]), float(m["median_s"])
             jobs = busy(m) / busy(simulated[policy])
             rows.append([name, policy, predicted, median, float(m["min_s"]), float(m["spread"]), predicted / median - 1, jobs,
@@ -34,10 +41,14 @@ def main():
     lines = ["| graph | policy | predicted | measured, median | fastest | spread | error | jobs | rest |", "|" + "---|" * 9]
     for name, policy, predicted, median, fastest, spread, error, jobs, rest in rows:
         mark = f"**{100 * error:+.0f} %**" if abs(error) > LIMIT else f"{100 * error:+.0f} %"
-        lines.append(f"| {name} | `{policy}` | {1e3 * predicted:.3g} ms | {1e3 * median:.3g} ms | {1e3 * fastest:.3g} ms | "
+        lines.append(f"| {name} | `{policy}`{' (default)' if policy == default[name] else ''} | {1e3 * predicted:.3g} ms | {1e3 * median:.3g} ms | {1e3 * fastest:.3g} ms | "
                      f"{100 * spread:.0f} % | {mark} | × {jobs:.2f} | × {rest:.2f} |")
     off = sum(abs(r[6]) > LIMIT for r in rows)
     kernels = sum(abs(r[6]) > LIMIT and abs(r[8] - 1) <= LIMIT for r in rows)
+    for name in names:
+        errors = [r[6] for r in rows if r[0] == name]
+        within = sum(abs(e) <= LIMIT for e in errors)
+        lines.append(f"\n{name}: {within} of {len(errors)} policies within {100 * LIMIT:.0f} %")
     lines.append(f"\n{off} of {len(rows)} are more than {100 * LIMIT:.0f} % off; in {kernels} of these the jobs' own times explain it "
                  "(rest within 15 %).")
     text = "\n".join(lines) + "\n"

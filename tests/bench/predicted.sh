@@ -3,14 +3,15 @@
 #     predicted.sh BUILDDIR [OUT] [emu|cuda]
 # Measures links and kernels first (dfc probe, dfc profile), simulates with what was measured, then runs for real (dfc compare), in turns.
 #   RUNS=7 MA=1024 MM=384 WAVES=5 PICTURE=1024 POLICIES=eager,…   counted runs, rows of the matrices of either kind and waves of
-#                them (in the first all memory is touched for the first time, which no kernel's time has), pixels a side
+#                them, pixels a side
 #   WORKERS=1    CPU workers. The emulated GPU computes and copies on the host's cores: leave it one of these at least
 #   GPU_JOBS=N   jobs in flight on the GPU, if not what dfc probe says
 #   LOADED=0     kernels are measured alone only, so that no simulated job slows another
 #   PROGRAM=--guard=off      options of the measured runs: this one keeps gp to its plan whatever the times turn out to be
 #   NVCC=none    leaves the gpu variants out; the emulated GPU needs none
-# Writes predicted.csv and predicted.md in OUT. The machine should be idle: a core that is taken away for a while makes jobs longer than
-# they were when they were measured, which the column `jobs` shows.
+# Runs without --policy are measured, too: they say which of the policies is the default. Writes predicted.csv and predicted.md in OUT.
+# The machine should be idle: a core that is taken away for a while makes jobs longer than they were when they were measured, which the
+# column `jobs` shows.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 dfc=$(realpath "$1")/bin/dfc out=${2:-build/results/predicted} device=${3:-emu}
@@ -34,7 +35,7 @@ try() { # NAME GRAPH WAVES INFLIGHT [program's options]
     echo "== $name" >&2
     "$dfc" profile "$graph" --device="$device" "${nvcc[@]}" "${loaded[@]}" --max-time=2 -- "${profiled[@]}" ${WORKERS:+"--workers=$WORKERS"} "$@" >&2
     "$dfc" simulate "$graph" "${same[@]}" --policy="$policies" --format=csv -o "$out/$name.simulated.csv"
-    "$dfc" compare "$graph" "${same[@]}" "${nvcc[@]}" --runs="$runs" --policies="$policies" --csv="$out/$name.measured.csv" -- ${PROGRAM:-} "$@" >&2
+    "$dfc" compare "$graph" "${same[@]}" "${nvcc[@]}" --runs="$runs" --policies="$policies,default" --csv="$out/$name.measured.csv" -- ${PROGRAM:-} "$@" >&2
     names+=("$name")
 }
 names=() profiled=(--waves="${WAVES:-5}")

@@ -249,6 +249,7 @@ static int enqueue(struct dfr_emu_device *emu, uint32_t stream, const struct dfr
     slot = &s->ring[s->enqueued % DFR_EMU_RING];
     *slot = *command;
     slot->order = ++emu->order;
+    slot->given_s = dfr_clock_s() - emu->opened_s;
     *number = ++s->enqueued;
     if (engine->asleep)
         pthread_cond_signal(&engine->work);

@@ -43,6 +43,7 @@ struct dfr_emu_command {
     bool follows;                       /* in a replay: launched with the command before it, at no further cost */
     bool fails;                         /* when its turn comes: a late failure */
     uint64_t order;                     /* among all commands of the device, from 1 */
+    double given_s;                     /* when it was enqueued */
     union {
         struct {
             enum dfr_copy kind;
@@ -78,6 +79,7 @@ struct dfr_emu_engine {
     pthread_cond_t work;
     uint64_t random;                    /* state of its random numbers for reordering; 0: it does not reorder */
     bool asleep;                        /* under the lock */
+    double free_s;                      /* when its last copy, launch or wait ended */
     struct dfr_emu_stream *stream;      /* whose next command, the one below, it carries out now */
     const struct dfr_emu_command *command;
     bool ended;                         /* a kernel has ended its thread: it launches no more */

@@ -2,8 +2,9 @@
  * the time which a GPU's engines would take (emu.h).
  *
  * Time: a copy moves its bytes at once, and the engine then stays busy until the link model's time has passed. A
- * launch first waits for the unit's launch_s, then runs the cpu variant for as long as that takes. A slow device
- * (emu_trial.h) takes a multiple of either time.
+ * launch first waits for the unit's launch_s, then runs the cpu variant for as long as that takes. The engine's own work
+ * between two commands is a part of launch_s, and so is waking it. A slow device (emu_trial.h) takes a multiple of either
+ * time.
  */
 #include <math.h>
 #include <signal.h>
@@ -125,7 +126,7 @@ static void run_copy(struct dfr_emu_engine *engine, struct dfr_emu_stream *strea
         if (bytes > 0)
             move_bytes(device->check, receiver->check, command->copy.to, command->copy.from, bytes);
     }
-    stream->end_s = now_s(device);
+    engine->free_s = stream->end_s = now_s(device);
 }
 
 static void end_launch(const struct dfr_launch *launch, int result)
@@ -152,7 +153,7 @@ static void run_launch(struct dfr_emu_engine *engine, struct dfr_emu_stream *str
         return;
     }
     if (device->unit.launch_s > 0 && !command->follows)
-        wait_until(device, now_s(device) + device->slow * device->unit.launch_s);
+        wait_until(device, fmax(engine->free_s, command->given_s) + device->slow * device->unit.launch_s);
     begin_s = now_s(device);
     begin(stream, command, begin_s);
     dfr_crash_call(launch->call);
@@ -164,7 +165,7 @@ static void run_launch(struct dfr_emu_engine *engine, struct dfr_emu_stream *str
     dfr_crash_call(NULL);
     if (device->slow > 1)
         wait_until(device, begin_s + device->slow * (now_s(device) - begin_s));
-    stream->end_s = now_s(device);
+    engine->free_s = stream->end_s = now_s(device);
 }
 
 static void run_record(const struct dfr_emu_device *device, struct dfr_emu_stream *stream, struct dfr_emu_event *event,
@@ -219,7 +220,8 @@ static void run_command(struct dfr_emu_engine *engine, struct dfr_emu_stream *st
         run_record(device, stream, command->record, number);
         break;
     case DFR_EMU_WAIT:
-        break; /* it could start, so what it waited for has happened */
+        engine->free_s = now_s(device); /* it could start, so what it waited for has happened */
+        break;
     }
     dawdle(engine);
 }

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "runtime/device/device.h"
 #include "runtime/emu/back_end.h"
@@ -41,10 +42,13 @@ struct rig {
     _Atomic unsigned wakeups;
 };
 
+static struct timespec wakeup_pause;    /* what a call of wakeup takes */
+
 static inline void count_wakeup(void *arg)
 {
     struct rig *rig = arg;
 
+    nanosleep(&wakeup_pause, NULL);
     atomic_fetch_add(&rig->wakeups, 1);
 }
 

@@ -402,6 +402,44 @@ static void test_parts_of_a_replay(void **state)
     }
 }
 
+static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                   const union df_scalar *scalars)
+{
+    (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
+    return DF_OK;
+}
+
+/* What the engine does between two kernels, here waking the runtime for 60 ms, is no more than the launch of 100. */
+static void test_launch_has_the_engines_own_work_in_it(void **state)
+{
+    enum { LAUNCHES = 6 };
+    struct df_unit unit = free_links;
+    struct df_call call = {.number = 0};
+    int result = -1;
+    struct dfr_launch l = {.fn = nothing, .call = &call, .result = &result};
+    struct rig rig;
+    struct dfr_event *event;
+    double begin_s, took_s;
+
+    (void)state;
+    unit.launch_s = 0.1;
+    rig_open(&rig, &unit, 1, true);
+    event = new_event(&rig);
+    wakeup_pause.tv_nsec = 60 * 1000 * 1000;
+    begin_s = dfr_clock_s();
+    for (unsigned i = 0; i < LAUNCHES; i++) {
+        launch(&rig, &l, DFR_STREAM_COMPUTE);
+        record(&rig, event, DFR_STREAM_COMPUTE);
+    }
+    drain(&rig);
+    took_s = dfr_clock_s() - begin_s;
+    wakeup_pause.tv_nsec = 0;
+    assert_true(took_s >= LAUNCHES * 0.1);
+    assert_true(took_s < LAUNCHES * 0.1 + 0.25);
+    rig.ops->event_destroy(rig.device, event);
+    rig.ops->close(rig.device);
+}
+
 /* A replay pays for one launch: its first command takes the time of a launch, and the others follow at no cost. */
 static void test_replay_costs_one_launch(void **state)
 {
@@ -489,6 +527,7 @@ int main(void)
         cmocka_unit_test(test_two_engines_overlap_and_one_does_not),
         cmocka_unit_test(test_copy_overlaps_computation),
         cmocka_unit_test(test_replay_costs_one_launch), cmocka_unit_test(test_parts_of_a_replay),
+        cmocka_unit_test(test_launch_has_the_engines_own_work_in_it),
         cmocka_unit_test(test_describe_and_refusals),
     };
 

@@ -16,17 +16,28 @@
 
 /* ---- the lines ---- */
 
+/* Did the user name a run path? Then it is the only one: a program that is carried elsewhere, with its libraries beside
+ * it, names no folder of this machine. */
+static bool names_run_path(const struct dfc_tools *tools)
+{
+    for (size_t i = 0; i < tools->c_flags.n; i++)
+        if (strstr(tools->c_flags.items[i], "-rpath"))
+            return true;
+    return false;
+}
+
 /* A bundle brings shared libraries beside libdf.a. They must be found before the system's, both when the program is
  * linked and when it starts, and also for what they need in turn. Hence RPATH: RUNPATH would not serve the libraries'
  * own needs. */
-static void add_bundled(struct dfc_list *argv, const char *lib)
+static void add_bundled(const struct dfc_tools *tools, struct dfc_list *argv)
 {
+    const char *lib = tools->lib;
     char path[PATH_MAX];
     int n = snprintf(path, sizeof path, "%s/libhwloc.so", lib);
     if (n < 0 || (size_t)n >= sizeof path || access(path, R_OK) != 0)
         return;
     dfc_list_add(argv, "-L%s", lib);
-    dfc_list_add(argv, "-Wl,--disable-new-dtags,-rpath,%s", lib);
+    dfc_list_add(argv, "-Wl,--disable-new-dtags,%s,%s", names_run_path(tools) ? "-rpath-link" : "-rpath", lib);
 }
 
 static bool has_unit(const struct dfc_program *p, enum dfc_code_kind kind)
@@ -90,7 +101,7 @@ static void device_link_command(const struct dfc_program *p, struct dfc_list *ar
 }
 
 /* Toolkits have their libraries in lib64, Python's packages in lib, conda under targets. The program's run path names
- * that folder too, unless the system looks there anyway. */
+ * that folder too, unless the system looks there anyway or the user named a run path. */
 static void add_cuda(const struct dfc_program *p, struct dfc_list *argv)
 {
     static const char *const folders[] = { "lib64", "lib", "targets/x86_64-linux/lib" };
@@ -102,7 +113,7 @@ static void add_cuda(const struct dfc_program *p, struct dfc_list *argv)
         if (n < 0 || (size_t)n >= sizeof path || access(path, X_OK) != 0)
             continue;
         dfc_list_add(argv, "-L%s", path);
-        if (strcmp(p->tools.cuda, "/usr") != 0)
+        if (strcmp(p->tools.cuda, "/usr") != 0 && !names_run_path(&p->tools))
             dfc_list_add(argv, "-Wl,-rpath,%s", path);
     }
 }
@@ -121,7 +132,7 @@ static void link_command(const struct dfc_program *p, const char *path, struct d
     dfc_list_add(argv, "-o");
     dfc_list_add_path(argv, "", path);
     dfc_list_add_all(argv, &objects);
-    add_bundled(argv, tools->lib);
+    add_bundled(tools, argv);
     if (p->cuda)
         add_cuda(p, argv);
     dfc_list_add_all(argv, &tools->link_flags);

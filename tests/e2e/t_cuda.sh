@@ -120,6 +120,9 @@ graph main { a: i32[4] = count(); b = fourth(a); drop(b); }
 X
 check other-toolkit "$DFC" kit.df -o kit-program --nvcc="$PWD/kit/nvcc"
 expect other-toolkit-found 0 "R(UN)?PATH.*$PWD/kit/lib" readelf -d kit-program
+# A run path of the user's is the only one, so that the program may be carried with its libraries.
+check own-run-path "$DFC" kit.df -o kit-carried --nvcc="$PWD/kit/nvcc" --cflags='-Wl,-rpath,$ORIGIN/lib'
+readelf -d kit-carried | sed -n 's/.*R[A-Z]*PATH.*\[\(.*\)\]/\1/p' >paths; echo '$ORIGIN/lib' >want; same own-run-path-alone paths want
 # One whose CUDA calls a function by another name than the one that dfc was made with, as 12 and 13 do.
 mkdir -p kit12/lib && ln -s "$cuda/include" kit12/include
 names=$(nm -g kit/lib/libcudart_static.a 2>/dev/null | grep -oE ' T cudaGetDeviceProperties(_v2)?$')

@@ -83,7 +83,7 @@ UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all deps demo check check-asan check-ubsan check-tsan check-inner check-long check-model check-rehearse check-same coverage mutate gpu-check bench bench-scale bundle install \
+.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-model check-rehearse check-same coverage mutate gpu-check gpu-kit bench bench-scale bundle bundle-inner install \
         uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner
 .DELETE_ON_ERROR:
 
@@ -121,17 +121,23 @@ help:
 PACKAGES := gcc g++ libc6-dev make flex bison pkg-config libmetis-dev libgraphviz-dev graphviz libhwloc-dev libopenblas-dev \
             libcmocka-dev libsqlite3-dev libpng-dev python3
 
-# Where nothing is missing, neither apt-get nor sudo is called; else one line says what is installed, before it is.
-deps:
-	@command -v dpkg-query >/dev/null || { echo 'deps: no dpkg here; these are needed: $(PACKAGES)'; exit 0; }; \
+# Shell: $$missing is what is missing; where nothing is, or nobody can tell, that is the end.
+FIND_MISSING = command -v dpkg-query >/dev/null || { echo 'deps: no dpkg here; these are needed: $(PACKAGES)'; exit 0; }; \
 	there=" $$(dpkg-query -W -f='$${Status}=$${Package} ' $(PACKAGES) 2>/dev/null)"; missing=''; \
 	for p in $(PACKAGES); do case "$$there" in *" ok installed=$$p "*) ;; *) missing="$$missing $$p" ;; esac; done; \
-	[ -n "$$missing" ] || exit 0; \
+	[ -n "$$missing" ] || exit 0
+# Where nothing is missing, neither apt-get nor sudo is called; else one line says what is installed, before it is.
+deps:
+	@$(FIND_MISSING); \
 	if [ "$$(id -u)" = 0 ]; then as=''; elif sudo -n true 2>/dev/null; then as='sudo -n'; else \
 	    echo "Missing packages. Type this, then make again:"; echo "    sudo apt-get install -y$$missing"; exit 1; fi; \
 	echo "deps: apt-get installs what is missing:$$missing"; \
 	$$as apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$as apt-get install -y -qq --no-install-recommends$$missing >/dev/null || { \
 	    echo "That failed. Type this, then make again:"; echo "    sudo apt-get install -y$$missing"; exit 1; }
+
+# For what must run without a network: says what is missing, and goes on, because not everything needs all of it.
+deps-told:
+	@$(FIND_MISSING); echo "These packages are missing, and nothing is installed without a network: make deps installs$$missing"
 
 # ---- objects and libraries ----
 
@@ -264,7 +270,7 @@ check-rehearse: deps
 	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(LIMIT),--limit=$(LIMIT)) $(if $(TABLE),--table=$(TABLE)) $(if $(SAVE),--save=$(SAVE))
 check-model:
 	@tests/model/run.sh $(BUILDDIR)
-gpu-check: deps
+gpu-check: deps-told
 	@$(MAKE) --no-print-directory all $(BUILDDIR)/tests/test_cuda
 	@tests/gpu_check.sh $(BUILDDIR)
 

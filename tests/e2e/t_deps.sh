@@ -1,5 +1,5 @@
 # `make deps`, which `make check` begins with: it calls neither apt-get nor sudo when nothing is missing, and else says first what it installs.
-# The commands here are stand-ins that write down that they were called; nothing is installed.
+# `make gpu-check` only says what is missing, as it must run where there is no network. The commands here are stand-ins that write down that they were called; nothing is installed.
 if [ ! -d "$DF_SOURCE/compiler" ]; then skip deps 'not a source tree'; exit 0; fi
 stand_in() { # NAME COMMANDS
     printf '#!/bin/sh\n%s\n' "$2" >"bin/$1"; chmod +x "bin/$1"
@@ -21,3 +21,14 @@ printf '%s\n' 'apt-get update -qq' 'apt-get install -y -qq --no-install-recommen
 deps 1000 flex; rc=$?
 if [ $rc = 2 ] && grep -q '^    sudo apt-get install -y flex$' said && [ "$(cat calls)" = 'sudo -n true' ]; then pass says-what-to-type; else
     fail says-what-to-type "$rc: $(cat said calls)"; fi
+# What gpu-check asks first, with a package missing and with none.
+told() { # LACKS
+    : >calls; USER_ID=0 LACKS=$1 PATH=$PWD/bin:$PATH MAKEFLAGS='' make --no-print-directory -C "$DF_SOURCE" deps-told CUDA=0 >said 2>&1
+}
+told flex; rc=$?
+if [ $rc = 0 ] && [ ! -s calls ] && grep -q ': make deps installs flex$' said; then pass told-only; else fail told-only "$rc: $(cat said calls)"; fi
+told ''; rc=$?
+if [ $rc = 0 ] && [ ! -s calls ] && [ ! -s said ]; then pass told-nothing; else fail told-nothing "$rc: $(cat said calls)"; fi
+# The rules that gpu-check would run are those, and none that installs.
+PATH=$PWD/bin:$PATH LACKS=flex MAKEFLAGS='' make --no-print-directory -C "$DF_SOURCE" -n gpu-check CUDA=0 BUILDDIR="$PWD/none" >said 2>&1
+if grep -q 'gpu_check.sh' said && ! grep -q 'apt-get' said; then pass gpu-check-installs-nothing; else fail gpu-check-installs-nothing "$(grep -c apt-get said) lines"; fi

@@ -235,10 +235,14 @@ $(STEPS_OBJ): $(OBJ)/steps/%.o: %.c $(OBJ)/flags
 $(BUILDDIR)/tests/test_run_steps: MOCK = $(STEPS_OBJ)
 $(BUILDDIR)/tests/test_run_steps: $(STEPS_OBJ)
 
+# Tests that are carried to another machine: they find their libraries there, and those that call no CUDA have none in them.
+$(addprefix $(BUILDDIR)/tests/test_,cuda emu engine): CARRY_LINK = -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
+$(addprefix $(BUILDDIR)/tests/test_,emu engine): CUDA_LINK =
+
 .SECONDEXPANSION:
 $(UNIT): $(BUILDDIR)/tests/%: $$(call unit_obj,$$*) $(UNIT_HELP) $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) -o $@ $< $(MOCK) $(UNIT_HELP) $(LINK_ALL) $(LIBS) -lcmocka $(LDFLAGS)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CARRY_LINK) -o $@ $< $(MOCK) $(UNIT_HELP) $(LINK_ALL) $(LIBS) -lcmocka $(LDFLAGS)
 
 # The sub-make starts after deps, so that pkg-config and nvcc are looked for when they are there.
 check: deps
@@ -340,8 +344,9 @@ uninstall:
 	    $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(HEADERS))) $(addprefix $(DESTDIR)$(PREFIX)/lib/pkgconfig/,libdf.pc libdfplan.pc libdf-cuda.pc)
 
 bundle: deps
-	@$(MAKE) --no-print-directory tests
-	@tests/bundle.sh $(BUILDDIR) build/bundle
+	@$(MAKE) --no-print-directory bundle-inner
+bundle-inner: all $(addprefix $(BUILDDIR)/tests/test_,cuda emu engine parse)
+	@NVCC=$(or $(NVCC),none) tests/bundle.sh $(BUILDDIR) build/bundle
 
 clean:
 	rm -rf $(BUILDDIR)

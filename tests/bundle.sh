@@ -31,6 +31,13 @@ GVBINDIR=$(realpath "$bundle/lib/graphviz") dot -c                   # writes co
 for h in png.h pngconf.h pnglibconf.h zlib.h zconf.h "$multiarch"/zconf.h "$multiarch"/cblas.h "$multiarch"/openblas_config.h; do
     [ -e /usr/include/$h ] && cp -L "/usr/include/$h" "$bundle/include/"
 done
+# Programs made beforehand, for a GPU whose machine has no nvcc: packed, as each carries libdf and CUDA's runtime.
+nvcc=${NVCC:-$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)}
+if [ -n "$nvcc" ] && [ "$nvcc" != none ] && [ -e "$bundle/lib/libdf-cuda.a" ]; then
+    NVCC=$nvcc RUN_PATH='$ORIGIN/../../lib' tests/gpu/programs.sh "$bundle" "$bundle/programs" ways random-1 -- --cflags='-static-libstdc++ -static-libgcc -s' |
+        { ! grep -v '^ok'; } >&2
+    GZIP=-9 tar -czf "$bundle/programs.tar.gz" -C "$bundle" programs; rm -r "$bundle/programs"
+fi
 size=$(du -sm "$bundle" | cut -f1)
 needs=$(objdump -T "$bundle"/bin/dfc "$bundle"/lib/*.so.* "$bundle"/lib/graphviz/*.so.* | grep -oE 'GLIBC_2\.[0-9]+' | sort -uV | tail -n 1)
 echo "$bundle: $size MiB, for glibc ${needs#GLIBC_} or newer"

@@ -34,26 +34,6 @@ else
 fi
 [ -n "$nvcc" ] && "$nvcc" --version | tail -n 2 | head -n 1
 
-# cuBLAS and its header: the toolkit's, else those of Python's packages, where the name that the linker looks for is missing.
-blas=()
-find_blas() {
-    local top site dir lib
-    top=$("$nvcc" --dryrun -x cu -E /dev/null 2>&1 | sed -n 's/^...TOP=//p')
-    for dir in "$top" "$top/targets/x86_64-linux" /usr; do for lib in "$dir"/lib64 "$dir"/lib "$dir"/lib/x86_64-linux-gnu; do
-        [ -e "$dir/include/cublas_v2.h" ] && [ -e "$lib/libcublas.so" ] && return 0
-    done; done
-    while read -r site; do for dir in "$site"/nvidia/cu[0-9]* "$site"/nvidia/cublas; do
-        lib=$(ls "$dir"/lib/libcublas.so.* 2>/dev/null | head -n 1)
-        if [ -z "$lib" ] || [ ! -e "$dir/include/cublas_v2.h" ]; then continue; fi
-        mkdir -p "$work/blas/include" "$work/blas/lib"
-        ln -sf "$dir"/include/cublas*.h "$work/blas/include/"; ln -sf "$lib" "$work/blas/lib/libcublas.so"
-        blas=(-I "$work/blas/include" -L "$work/blas/lib")
-        export LD_LIBRARY_PATH=$dir/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-        return 0
-    done; done < <(python3 -c 'import sys; print("\n".join(p for p in sys.path if p))' 2>/dev/null)
-    return 1
-}
-
 unit() {
     [ -x "$cuda_unit" ] || return
     CMOCKA_MESSAGE_OUTPUT=TAP "$cuda_unit" >"$work/unit" 2>&1; rc=$?
@@ -63,17 +43,16 @@ unit() {
     else pass unit-cuda; fi
 }
 programs() { # in $kit/programs
-    local names='sum planted ways broken photo' seed
+    local names='sum planted ways broken photo matrix-mm matrix-ma matrix-mixed' seed
     if [ -z "$nvcc" ]; then
         if [ -e "$build/programs.tar.gz" ]; then tar -xzf "$build/programs.tar.gz" -C "$kit"; pass programs-made-beforehand
         else skip programs 'no nvcc, and no programs that were made beforehand'; fi
         return
     fi
-    if find_blas; then names+=' matrix-mm matrix-ma matrix-mixed'; else skip matrix 'no cuBLAS with its header, in the toolkit or among the packages of python3'; fi
     if command -v python3 >/dev/null; then for seed in ${DF_GPU_SEEDS:-1 2 3}; do names+=" random-$seed"; done; else
         skip random 'no python3, which makes the graphs'; fi
     # shellcheck disable=SC2086
-    tests/gpu/programs.sh "$build" "$kit/programs" $names -- "${blas[@]}"
+    tests/gpu/programs.sh "$build" "$kit/programs" $names
 }
 step() { # N: without its own sum
     BUDGET_S=${BUDGET_S:-100000} RANDOM_FLOWS='random-*' bash "tests/gpu/step$1.sh" "$kit" "$work/out" cuda | sed -u '1d; /^[0-9]* passed, /d; s/^figure /  figure: /'
@@ -83,7 +62,7 @@ warnings() { # every warning an error, for every architecture that this nvcc kno
     for df in examples/sum/sum.df examples/photo/photo.df "$kit"/programs/matrix-mixed/g.df "$kit"/programs/random-1/g.df tests/gpu/flows/ways.df tests/bench/gpu/stream.df tests/bench/gpu/chain.df; do
         [ -e "$df" ] || continue
         name=warnings-$(basename "$(dirname "$df")")-$(basename "$df" .df)
-        "$dfc" "$df" -o "$work/strict" --nvcc-flags="$strict" "${blas[@]}" >"$work/log" 2>&1 && pass "$name" || fail "$name" "$(tail -n 5 "$work/log")"
+        "$dfc" "$df" -o "$work/strict" --nvcc-flags="$strict" >"$work/log" 2>&1 && pass "$name" || fail "$name" "$(tail -n 5 "$work/log")"
     done
     "$nvcc" -std=c++17 -O2 $strict -o "$work/plain" tests/bench/gpu/plain.cu >"$work/log" 2>&1 && pass plain-compiles || fail plain-compiles "$(tail -n 5 "$work/log")"
 }
@@ -93,7 +72,7 @@ figures() {
         [ $? = 1 ] && grep -qi 'error: cuda' "$work/err" && pass plain-says-no-gpu || fail plain-says-no-gpu "$(cat "$work/err")"
         skip figures 'no GPU'
     else # each figure is shown as it comes: the last ones may take longer than somebody can wait
-        GPU_FLAGS="${blas[*]}" bash tests/bench/gpu/run.sh "$build" "$work/figures" cuda 2>"$work/err" | sed -u 's/^/  figure: /'
+        bash tests/bench/gpu/run.sh "$build" "$work/figures" cuda 2>"$work/err" | sed -u 's/^/  figure: /'
         if [ "${PIPESTATUS[0]}" = 0 ]; then pass figures; else fail figures "$(tail -n 5 "$work/err")"; fi
     fi
 }

@@ -11,7 +11,7 @@ cp "$build/bin/dfc" "$bundle/bin/"; strip "$bundle/bin/dfc"
 for t in cuda emu engine; do cp "$build/tests/test_$t" "$bundle/tests/unit/"; strip "$bundle/tests/unit/test_$t"; done
 for a in "$build"/lib/*.a; do [ "${a##*/}" = libdfdriver.a ] || { cp "$a" "$bundle/lib/"; strip -g "$bundle/lib/${a##*/}"; }; done
 cp "$build"/include/*.h "$bundle/include/"
-git ls-files examples tests ':!tests/unit' ':!tests/golden' ':!tests/fuzz' | while read -r f; do mkdir -p "$bundle/$(dirname "$f")"; cp "$f" "$bundle/$f"; done
+git ls-files examples tests ':!tests/unit' ':!tests/golden' ':!tests/fuzz' ':!tests/rig' ':!tests/mock' ':!tests/model' | while read -r f; do mkdir -p "$bundle/$(dirname "$f")"; cp "$f" "$bundle/$f"; done
 cp tests/bundle.mk "$bundle/Makefile"; cp LICENSE README.md "$bundle/"
 
 multiarch=$(gcc -print-multiarch)
@@ -36,7 +36,7 @@ nvcc=${NVCC:-$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || tru
 if [ -n "$nvcc" ] && [ "$nvcc" != none ] && [ -e "$bundle/lib/libdf-cuda.a" ]; then
     NVCC=$nvcc RUN_PATH='$ORIGIN/../../lib' tests/gpu/programs.sh "$bundle" "$bundle/programs" ways random-1 -- --cflags='-static-libstdc++ -static-libgcc -s' |
         { ! grep -v '^ok'; } >&2
-    GZIP=-9 tar -czf "$bundle/programs.tar.gz" -C "$bundle" programs; rm -r "$bundle/programs"
+    tar -cf - -C "$bundle" programs | gzip -9 >"$bundle/programs.tar.gz"; rm -r "$bundle/programs"
 fi
 size=$(du -sm "$bundle" | cut -f1)
 needs=$(objdump -T "$bundle"/bin/dfc "$bundle"/lib/*.so.* "$bundle"/lib/graphviz/*.so.* | grep -oE 'GLIBC_2\.[0-9]+' | sort -uV | tail -n 1)

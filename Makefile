@@ -97,13 +97,15 @@ help:
 	@echo 'make check      all tests (installs what is missing); T=name runs the tests whose name has it in'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'
-	@echo '                graphs of 10^6 nodes, each failure of a device at every call, and more of explain --what-if'
+	@echo '                graphs of 10^6 nodes, each failure of a device at every call, more of explain --what-if,'
+	@echo '                and make gpu-kit with all its steps in an empty root'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
 	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
 	@echo 'make coverage   which lines and branches the tests reach, a row per room; UPDATE=1 into docs/results/coverage.md'
 	@echo 'make mutate     changes an operator or a constant in N=60 places, one at a time, and says which of them the tests notice;'
 	@echo '                SEED=1, ONLY=runtime/engine'
 	@echo 'make gpu-check  the same flows on a real GPU, compared with the cpu; skipped and counted where there is none'
+	@echo 'make gpu-kit    build/gpu-kit/: all programs of gpu-check and of the GPU bench, to be carried to a machine with a GPU and run there by run.sh'
 	@echo 'make bench      figures of this machine, with oneTBB, OpenMP, StarPU and Concurrency Kit beside them where installed; QUICK=1, UPDATE=1'
 	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
 	@echo 'make check-same the same placements and simulations from every BUILD and compiler, byte for byte'
@@ -192,6 +194,12 @@ $(BIN)/dfc: $(call obj,$(MAIN_SRC)) $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) -Wl,--gc-sections -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $(call obj,$(MAIN_SRC)) $(LINK_ALL) $(LIBS) $(LDFLAGS)
 
+# The same for a machine with an older glibc than Graphviz's layout needs: it writes DOT, and no SVG.
+$(BUILDDIR)/gpu/dfc: $(call obj,$(MAIN_SRC) tests/gpu/no_graphviz.c) $(LIB)/libdfdriver.a $(LIBRARIES)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) -Wl,--gc-sections -Wl,--as-needed -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $(filter %.o,$^) $(LINK_ALL) \
+	    $(filter-out -lgvc,$(LIBS)) $(LDFLAGS)
+
 # ---- pkg-config files, in the build tree as in an installation ----
 
 .PHONY: $(BUILDDIR)/pkgconfig
@@ -211,7 +219,7 @@ endif
 
 # ---- tests ----
 
-tests: all $(UNIT) $(FUZZ) $(BUILDDIR)/tests/make_seeds
+tests: all $(UNIT) $(FUZZ) $(BUILDDIR)/tests/make_seeds $(if $(CUDA_HOME),$(BUILDDIR)/gpu/dfc)
 
 $(UNIT_HELP): $(call obj,$(wildcard tests/rig/*.c))
 	$(Q)rm -f $@ && ar rcsD $@ $^
@@ -260,6 +268,7 @@ check-long: deps
 	@SLOW_S=10 tests/run.sh $(BUILDDIR) wrong
 	@WHATIF=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-whatif
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults
+	@$(if $(NVCC),$(MAKE) --no-print-directory gpu-kit && tests/gpu/chroot.sh build/gpu-kit --device=emu 1-7 && tests/gpu/chroot.sh build/gpu-kit 1-7,echo 'skip gpu-kit: no nvcc')
 # Runs the tests (T=name: those) on a build that counts; a failed test is told, and does not keep the table back.
 coverage: deps
 	@$(MAKE) --no-print-directory tests BUILD=coverage BUILDDIR=build/coverage
@@ -347,6 +356,9 @@ bundle: deps
 	@$(MAKE) --no-print-directory bundle-inner
 bundle-inner: all $(addprefix $(BUILDDIR)/tests/test_,cuda emu engine parse)
 	@NVCC=$(or $(NVCC),none) tests/bundle.sh $(BUILDDIR) build/bundle
+gpu-kit: deps
+	@$(MAKE) --no-print-directory bundle-inner $(BUILDDIR)/gpu/dfc
+	@NVCC=$(or $(NVCC),none) tests/gpu/kit.sh $(BUILDDIR) build/bundle build/gpu-kit
 
 clean:
 	rm -rf $(BUILDDIR)

@@ -12,7 +12,7 @@ alone() { (cd "$work" && timeout 120 "$kit/programs/$1/app" --device=none "${@:2
 find_gpu() {
     gpu=yes why=''
     [ "$device" = cuda ] || return 0
-    local name; name=$(programs '*' | head -n 1)
+    local name; name=$({ programs sum; programs ways; programs 'random-*'; } | head -n 1)
     if [ -z "$name" ]; then gpu='' why='no program was made'; return; fi
     (cd "$work" && timeout 60 "$kit/programs/$name/app" --device=cuda --serial) >/dev/null 2>"$work/err"
     why=$(grep -iE 'no CUDA|CUDA driver' "$work/err" | sed 's/^app: error: //' | head -n 1)

@@ -21,11 +21,15 @@ static void tile_product(size_t m, size_t k0, size_t k1, size_t j0, size_t colum
 {
     for (size_t i = 0; i < m; i++) {
         float *restrict row = c + i * ldc + j0;
-        for (size_t k = k0; k < k1; k++) {
-            const float x = a[i * lda + k], *restrict with = b + k * ldb + j0;
+        size_t k = k0;
+        for (; k + 4 <= k1; k += 4) {   /* so that a row of c is read and written once for four of b */
+            const float *x = a + i * lda + k, *restrict with = b + k * ldb + j0;
             for (size_t j = 0; j < columns; j++)
-                row[j] += x * with[j];
+                row[j] += x[0] * with[j] + x[1] * with[ldb + j] + x[2] * with[2 * ldb + j] + x[3] * with[3 * ldb + j];
         }
+        for (; k < k1; k++)
+            for (size_t j = 0; j < columns; j++)
+                row[j] += a[i * lda + k] * b[k * ldb + j0 + j];
     }
 }
 

@@ -63,12 +63,54 @@ expect not-again 0 '^20 cases were done before$' elsewhere/run.sh --device=emu 7
 same not-again-file elsewhere/out-emu/step7.txt before
 sed -n '1,8p' before >elsewhere/out-emu/step7.txt; expect no-time 0 '^7 passed, 0 failed, 13 skipped$' env BUDGET_S=0 elsewhere/run.sh --device=emu 7
 expect goes-on 1 '^7 passed, 13 failed, 0 skipped$' elsewhere/run.sh --device=emu 7
-expect not-ok 1 '^not ok kernel: ' elsewhere/run.sh --device=emu 1-1 --out=broken
+expect not-ok 1 '^not ok kernel: ' env NVCC=none elsewhere/run.sh --device=emu 1-1 --out=broken
 echo 'other' >elsewhere/version; expect another-kit 1 '^0 passed, 20 failed, 0 skipped$' elsewhere/run.sh --device=emu 7
 for p in sum random-1; do mv elsewhere/programs/$p/app.good elsewhere/programs/$p/app; done
-expect mended 0 '^20 passed, 0 failed, 0 skipped$' elsewhere/run.sh --device=emu 7
-mkdir taken && expect out 0 '^20 passed' elsewhere/run.sh --device=emu --out=taken/here 7
-[ "$(ls taken/here)" = step7.txt ] && pass out-alone || fail out-alone "$(ls taken/here)"
+mkdir taken && expect out 0 '^4 passed, 0 failed, 0 skipped$' elsewhere/run.sh --device=emu --out=taken/here 2
+[ "$(ls taken/here)" = step2.txt ] && pass out-alone || fail out-alone "$(ls taken/here)"
+
+# The kit's dfc compiles where there is an nvcc.
+expect compiles 0 '^ok compile$' elsewhere/run.sh --device=emu --out=taken/first 1
+
+# A pretended GPU, which is the emulated one, and a pretended compute-sanitizer, which says what the file `report` has for the tool: how the steps
+# read what they are told.
+for p in sum random-1; do
+    mv elsewhere/programs/$p/app elsewhere/programs/$p/app.good
+    printf '#!/bin/bash\nexec "$0.good" "${@/--device=cuda/--device=emu}"\n' >elsewhere/programs/$p/app; chmod +x elsewhere/programs/$p/app
+done
+cp -r elsewhere/programs/sum elsewhere/programs/broken
+mkdir tools; printf '#!/bin/sh\necho "plain h2d,50.0,GB/s"\n' >elsewhere/bench/plain
+cat >tools/compute-sanitizer <<'X'
+#!/bin/bash
+while [ "$1" != --log-file ]; do [ "$1" != --tool ] || tool=$2; shift; done
+case $3 in */broken/app) tool=broken ;; */plain) tool=memcheck ;; esac
+sed -n "s/^$tool: /========= /p" "$REPORT" >"$2"
+shift 2; exec "$@"
+X
+chmod +x tools/compute-sanitizer elsewhere/bench/plain; export REPORT=$PWD/report
+cat >good <<'X'
+memcheck: COMPUTE-SANITIZER
+memcheck: Program hit cudaErrorNotReady (error 600) due to "device not ready" on CUDA API call to cudaEventQuery.
+memcheck: LEAK SUMMARY: 0 bytes leaked in 0 allocations
+memcheck: ERROR SUMMARY: 1 error
+racecheck: RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)
+initcheck: ERROR SUMMARY: 0 errors
+broken: Invalid __global__ write of size 4 bytes
+broken:     at crash(int *)+0x50
+broken: ERROR SUMMARY: 1 error
+X
+checked() { PATH=$PWD/tools:$PATH CUDA_VISIBLE_DEVICES=0 timeout 120 elsewhere/run.sh --out=taken/"$1" 2; }
+cp good report; expect sanitizer 0 '^13 passed, 0 failed, 6 skipped$' checked good # ways is not there
+sed 's/^memcheck: LEAK SUMMARY: 0/memcheck: LEAK SUMMARY: 64/; s/^racecheck: RACECHECK SUMMARY: 0/racecheck: RACECHECK SUMMARY: 2/; /^initcheck/d; /^broken/d' good >report
+expect sanitizer-faults 1 '^0 passed, 13 failed, 6 skipped$' checked faults
+for line in 'sum-memcheck-graphs-on: 64 errors' 'random-1-racecheck-graphs-off: 2 errors' 'sum-initcheck-graphs-on: no summary' 'finds-planted'; do
+    expect "sanitizer: $line" 0 "^not ok $line" cat taken/faults/step2.txt
+done
+sed 's/^memcheck:.*/memcheck: Device not supported/' good >report; expect sanitizer-not-here 0 '^skip sum-memcheck-graphs-on: compute-sanitizer does not run here: .*Device not supported' checked refused
+expect no-sanitizer 0 '^skip finds-planted: no compute-sanitizer' env PATH=/usr/bin:/bin elsewhere/run.sh --out=taken/none 2
+expect first 0 '^figure plain h2d,50.0,GB/s$' env NVCC=none elsewhere/run.sh --out=taken/cuda 1
+expect pretended 0 '^[1-9][0-9]* passed, 0 failed, 0 skipped$' elsewhere/run.sh --out=taken/cuda 7
+for p in sum random-1; do mv elsewhere/programs/$p/app.good elsewhere/programs/$p/app; done; rm -r elsewhere/programs/broken
 
 # A bundle where there is no nvcc: its own programs are started.
 mkdir -p bundle/tests/unit && cp -r "$gpu" "$DF_SOURCE/tests/gpu_check.sh" bundle/tests/ && cp "$DF_BUILD/tests/test_cuda" bundle/tests/unit/ && ln -s ../elsewhere/lib bundle/lib

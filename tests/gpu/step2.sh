@@ -14,6 +14,7 @@ arguments() { case $1 in sum) echo --seed=3 ;; *) echo --waves=4 ;; esac; } # NA
 under() { # TOOL PROGRAM ARG…: the sanitizer's report in $work/report; its status is the program's
     local tool=$1 name=$2 options=(); shift 2
     [ "$tool" != memcheck ] || options=(--leak-check full --report-api-errors explicit)
+    rm -f "$work/report"
     (cd "$work" && timeout 100 "$sanitizer" --tool "$tool" "${options[@]}" --log-file "$work/report" "$name" "$@") >"$work/got" 2>"$work/err"
 }
 errors() { # found by the last run: an unfinished event that is asked for is none
@@ -29,7 +30,6 @@ does_not_run() { # why the sanitizer is of no use here: tried on a program of CU
 clean() { # CASE TOOL NAME ARG…
     local one=$1 tool=$2 name=$3 begun=$SECONDS; shift 3
     want "$one" || return 0
-    rm -f "$work/report"
     if ! under "$tool" "$kit/programs/$name/app" --device=cuda --policy=all-gpu "$@"; then fail "$one" "$(tail -n 3 "$work/err") $(tail -n 5 "$work/report")"
     elif ! right "$name" "$work/$name.want"; then fail "$one" "other output: $(diff <(sort "$work/got") "$work/$name.want" | head -n 3)"
     elif ! grep -q SUMMARY "$work/report"; then fail "$one" "no summary: $(tail -n 3 "$work/report")"
@@ -54,15 +54,15 @@ emulated() { # the same flows under the emulator's own check
 }
 if [ "$device" = emu ]; then emulated; case_end; exit; fi
 not=$(does_not_run)
-[ -z "$not" ] || rm -f "$work/report"
+unable() { [ -x "$kit/programs/$1/app" ] && echo "$not" || echo "${not:-it was not made}"; } # NAME: why it cannot be done
 for name in $flows; do
     # shellcheck disable=SC2046
-    [ -n "$not" ] || expected_of "$name" $(arguments "$name")
+    [ -n "$(unable "$name")" ] || expected_of "$name" $(arguments "$name")
     for graphs in on off; do for tool in memcheck racecheck initcheck; do
-        if [ -n "$not" ]; then skip "$name-$tool-graphs-$graphs" "$not"; continue; fi
+        if [ -n "$(unable "$name")" ]; then skip "$name-$tool-graphs-$graphs" "$(unable "$name")"; continue; fi
         # shellcheck disable=SC2046
         clean "$name-$tool-graphs-$graphs" $tool "$name" $(arguments "$name") --cuda-graphs=$graphs
     done; done
 done
-if [ -n "$not" ]; then skip finds-planted "$not"; else planted; fi
+if [ -n "$(unable broken)" ]; then skip finds-planted "$(unable broken)"; else planted; fi
 case_end

@@ -1,6 +1,6 @@
 # The steps of a first run on a GPU (tests/bench/gpu/step4.sh, step5.sh, step6.sh) on the emulated one: the programs that they list are all that
 # they need; each figure is measured; a second call goes on where the first ended; and what fails or is not there is counted as what it is.
-# No figure is looked at.
+# No figure is looked at. GPU_STEPS=all (make check-long) runs the whole bench, too.
 steps=$DF_SOURCE/tests/bench/gpu
 check sources sh "$steps/sources.sh" src
 mkdir -p programs
@@ -40,6 +40,9 @@ printf '#!/bin/sh\necho broken >&2; exit 3\n' >programs/chain300
 cp out4/step4.csv before; grep -v ' of 300 ' before >out4/step4.csv
 expect broken-program 1 '^not ok chain of 300 with --cuda-graphs=off \(32 LAZY\): chain300 .* exit 3 broken' sh "$steps/step4.sh" programs out4 emu
 
+expect bench-usage 2 '^usage: run.sh BUILDDIR OUT cuda\|emu' "$steps/run.sh" "$DF_BUILD"
+[ "${GPU_STEPS:-}" = all ] || exit 0
+
 # The bench compares policies once the machine was probed and the kernels were profiled: so the default is gp, by times that were measured.
 TURNS=1 MATRIX_N=32 MATRIX_POLICIES='gp dmda' "$steps/run.sh" "$DF_BUILD" bench emu >bench.csv 2>said || fail bench "$(tail -n 3 said)"
 for line in 'h2d through a graph (32 LAZY),[0-9.]+,GB/s' 'times of the matrix graph measured,[1-9][0-9]*,times' 'matrix under gp predicted,[0-9.]+,ms a wave' \
@@ -47,4 +50,3 @@ for line in 'h2d through a graph (32 LAZY),[0-9.]+,GB/s' 'times of the matrix gr
     if grep -qE "^${line/(32 LAZY)/\\(32 LAZY\\)}\$" bench.csv; then pass "bench ${line%%,*}"; else fail "bench ${line%%,*}" "$(cat bench.csv said)"; fi
 done
 expect bench-plan 0 'times: +[0-9]+ measured|[0-9]+ measured' env DFC_PROFILE=bench/profile.db "$DFC" partition bench/src/measured.df -D n=32 --device=emu --platform=bench/probe.df
-expect bench-usage 2 '^usage: run.sh BUILDDIR OUT cuda\|emu' "$steps/run.sh" "$DF_BUILD"

@@ -10,6 +10,7 @@
 
 #define MAD_TO_SIGMA 1.4826             /* of a normal distribution */
 #define OUTLIER_SIGMAS 3.0
+#define MANY_RUNS 100u
 #define LEAST_RELATIVE_SIGMA 1e-3       /* if more than half are equal: what differs by less than 0.3 % is no outlier */
 
 /* Student's t for a two-sided 95 % interval. Beyond the table, 1.96 + 2.4/f is right within 0.002. */
@@ -68,7 +69,8 @@ void dfr_sample_of(const double *seconds, uint32_t n, double *scratch, struct df
 
 static bool options_are_sane(const struct dfr_sampler_options *o)
 {
-    return o->goal > 0 && o->min_runs >= 1 && o->max_runs >= o->min_runs && o->max_runs <= 10000000 && o->max_s > 0;
+    return o->goal > 0 && o->min_runs >= 1 && o->max_runs >= o->min_runs && o->max_runs <= 10000000 && o->max_s > 0 &&
+           o->least_s >= 0;
 }
 
 int dfr_sample_until(const struct dfr_sampler_options *options,
@@ -106,7 +108,7 @@ int dfr_sample_until(const struct dfr_sampler_options *options,
             continue;
         struct dfr_sample now;
         dfr_sample_of(seconds, n, seconds + capacity, &now);
-        if (last || now.ci_s <= options->goal * now.mean_s) {
+        if (last || ((total_s >= options->least_s || n >= MANY_RUNS) && now.ci_s <= options->goal * now.mean_s)) {
             *sample = now;
             break;
         }

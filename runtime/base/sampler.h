@@ -3,7 +3,8 @@
  *
  * Method:   measurements further than 3 scaled median deviations from the median are dropped: such a spike says
  *           something about the machine's other guests, not about the kernel. Of the rest it takes the mean, and its
- *           95 % interval by Student's t. It stops once half the interval is within `goal` of the mean, or at a cap.
+ *           95 % interval by Student's t. It stops once half the interval is within `goal` of the mean and some time
+ *           was measured, or at a cap.
  * Clock:    there is none here: the callback says how long a run took, so a test brings its own time.
  * Threads:  reentrant.
  */
@@ -24,10 +25,13 @@ struct dfr_sampler_options {
     double goal;                        /* 0.01: the interval is within 1 % of the mean */
     uint32_t min_runs, max_runs;
     double max_s;                       /* of measured time; the run that passes it is the last, min_runs or not */
+    double least_s;                     /* of measured time before the goal can be reached, unless there were 100 runs: a
+                                         * few runs that a busy core made alike, and slow, are not believed */
 };
 
 #define DFR_SAMPLER_DEFAULT                                                                                            \
-    ((struct dfr_sampler_options){ .goal = 0.01, .min_runs = 5, .max_runs = 1000, .max_s = 2.0 })
+    ((struct dfr_sampler_options){ .goal = 0.01, .min_runs = 5, .max_runs = 1000, .max_s = 2.0,           \
+                                    .least_s = 0.05 })
 
 /* Calls run(arg, &seconds, error) until the mean is known to options->goal or a cap is reached. Ends at once if run()
  * gives anything but DF_OK, and gives that. DF_E_ARGUMENT for options that make no sense; DF_E_MEMORY. */

@@ -148,8 +148,7 @@ static void flush(struct df_run *run, struct dfr_worker *w)
         uint32_t n = w->pushed_units[u];
         w->pushed_units[u] = 0;
         if (n > 0 && u == 0 && run->rehearsal && run->choice.policy->any_worker) {
-            dfr_tell_unit(run, 0);      /* who takes a job matters: all look, and take in turn */
-            dfr_wake_all(&run->threads.wakes[0]);
+            dfr_wake_host(run);         /* who takes a job matters */
             continue;
         }
         if (n > 0 && u == w->unit && w->kept == DFR_NO_JOB)

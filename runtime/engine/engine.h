@@ -305,7 +305,17 @@ static inline void dfr_tell_unit(struct df_run *run, uint32_t unit)
 static inline bool dfr_wake_unit(struct df_run *run, uint32_t unit)
 {
     dfr_tell_unit(run, unit);
+    if (run->rehearsal && unit > 0)     /* of the host's workers nobody knows which one wakes up */
+        dfr_rehearsal_call(run->rehearsal, unit, run->machine.first_worker[unit], 1);
     return dfr_wake_one(&run->threads.wakes[unit]);
+}
+
+/* Only in rehearsals: as dfr_wake_unit() for all workers of the host. All look, and take in turn. */
+static inline void dfr_wake_host(struct df_run *run)
+{
+    dfr_tell_unit(run, 0);
+    dfr_rehearsal_call(run->rehearsal, 0, 0, run->machine.n_cpu_workers);
+    dfr_wake_all(&run->threads.wakes[0]);
 }
 
 /* The slot of a wave. In a session, waves are counted from the beginning of the call, and slots go on in turn. */

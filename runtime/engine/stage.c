@@ -274,8 +274,7 @@ static void give_to_holder(struct df_run *run, uint64_t job)
     struct dfr_worker *holder = &run->threads.workers[run->devices.holder[dfr_job_index(run, job)]];
 
     atomic_store_explicit(&holder->held, job, memory_order_release);
-    dfr_tell_unit(run, 0);
-    dfr_wake_all(&run->threads.wakes[0]);
+    dfr_wake_host(run);
 }
 
 void dfr_arrived(struct df_run *run, struct dfr_worker *w, uint32_t waiter)

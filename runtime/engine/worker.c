@@ -56,7 +56,11 @@ static double join_gang(struct df_run *run, struct dfr_worker *w)
 static bool lead_gang(struct df_run *run, struct dfr_worker *w)
 {
     double begin_s = dfr_clock_s();
-    bool complete = dfr_gang_lead(run->threads.gang, w, w->call.threads);
+    bool complete;
+
+    if (run->rehearsal)
+        dfr_rehearsal_gather();
+    complete = dfr_gang_lead(run->threads.gang, w, w->call.threads);
     if (run->rehearsal)
         dfr_rehearsal_lead(run->rehearsal);
     w->busy_s -= dfr_clock_s() - begin_s;
@@ -233,7 +237,8 @@ static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
         return find(run, w, job);
     dfr_rehearsal_settle(run->rehearsal, w->unit, w->index);
     found = find(run, w, job);
-    dfr_rehearsal_settled();
+    if (!found)
+        dfr_rehearsal_idle();
     return found;
 }
 

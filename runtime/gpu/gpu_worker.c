@@ -151,11 +151,9 @@ static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
 
     if (n >= room(gpu))
         return false;
-    if (run->rehearsal)
-        dfr_rehearsal_settle(run->rehearsal, gpu->unit, w->index);
+    if (run->rehearsal && !dfr_rehearsal_settle(run->rehearsal, gpu->unit, w->index))
+        return false;
     found = pop(gpu, w, room(gpu) - n, &job);
-    if (run->rehearsal)
-        dfr_rehearsal_settled();
     if (!found) {
         if (n < gpu->flight.jobs)
             dfr_flight_starved(&gpu->flight);
@@ -444,6 +442,8 @@ static void rest(struct dfr_gpu *gpu, uint32_t key, double since_s, int64_t *pau
     struct dfr_wake *wake = &gpu->run->threads.wakes[gpu->unit];
     bool busy = gpu->n_jobs > 0 || dfm_cache_busy(gpu->cache);
 
+    if (!busy && gpu->run->rehearsal)
+        dfr_rehearsal_expect(gpu->run->rehearsal, gpu->unit, INFINITY);
     if (busy && gpu->device->ops->next_event_s) {
         double next_s = gpu->device->ops->next_event_s(gpu->device);
         dfr_wake_sleep(wake, key, next_s < 1e9 ? (int64_t)(next_s * 1e9) : -1);

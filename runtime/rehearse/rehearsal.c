@@ -27,6 +27,7 @@ struct dfr_rehearsal {
     _Atomic double *cause_s, *end_s;    /* by job: slot * n_nodes + node; once nodes have slot n_slots */
     uint64_t *next;                     /* by job: the lists of dfr_rehearsal_push() */
     _Atomic double told_s[DF_MAX_UNITS];
+    double called_s[DF_MAX_UNITS];      /* of a device's worker, its own: it was called for then, and has not yet looked */
     _Atomic double last_s;              /* the latest end of a job */
     _Atomic double joined_s, parted_s;  /* of the gang */
     _Atomic uint64_t late[BUCKETS];     /* wake-ups, by lateness */
@@ -71,6 +72,8 @@ int dfr_rehearsal_create(const struct df_graph *graph, uint32_t n_slots, uint32_
     r->nominal.scale = scale;
     r->graph = graph;
     r->n_slots = n_slots;
+    for (int u = 0; u < DF_MAX_UNITS; u++)
+        r->called_s[u] = INFINITY;
     r->cause_s = calloc(n, sizeof *r->cause_s); /* all bits zero: 0.0 */
     r->end_s = calloc(n, sizeof *r->end_s);
     r->next = calloc(n, sizeof *r->next);
@@ -267,27 +270,43 @@ double dfr_rehearsal_told_s(const struct dfr_rehearsal *r, uint32_t unit)
     return load(&r->told_s[unit]);
 }
 
-void dfr_rehearsal_listen(const struct dfr_rehearsal *r, uint32_t unit)
+void dfr_rehearsal_call(struct dfr_rehearsal *r, uint32_t unit, uint32_t first, uint32_t n)
 {
+    for (uint32_t w = first; w < first + n; w++)
+        dfr_turns_call(r->turns, w, dfr_nominal_moment_s(), unit == 0 ? TAKE_ON_HOST | w : SEE);
+}
+
+void dfr_rehearsal_listen(struct dfr_rehearsal *r, uint32_t unit)
+{
+    r->called_s[unit] = fmin(r->called_s[unit], dfr_turns_hear(true));
     dfr_nominal_move(load(&r->told_s[unit]), false);
 }
 
-void dfr_rehearsal_settle(const struct dfr_rehearsal *r, uint32_t unit, uint32_t worker)
+bool dfr_rehearsal_settle(const struct dfr_rehearsal *r, uint32_t unit, uint32_t worker)
 {
     double moment_s = fmax(dfr_nominal_moment_s(), load(&r->told_s[unit]));
 
+    if (unit == 0)
+        dfr_turns_hear(false);
     dfr_turns_announce(moment_s, (unit == 0 ? TAKE_ON_HOST : TAKE) | worker);
     dfr_nominal_sleep(&r->nominal, moment_s, unit == 0 ? 2 * DFR_SETTLE_S : DFR_SETTLE_S);
     dfr_turns_await();
+    return !dfr_turns_called();
 }
 
-void dfr_rehearsal_settled(void)
+void dfr_rehearsal_idle(void)
 {
-    dfr_turns_announce(INFINITY, 0);
+    dfr_turns_idle();
 }
 
-void dfr_rehearsal_expect(double at_s)
+double dfr_rehearsal_called_s(const struct dfr_rehearsal *r, uint32_t unit)
 {
+    return r->called_s[unit];
+}
+
+void dfr_rehearsal_expect(struct dfr_rehearsal *r, uint32_t unit, double at_s)
+{
+    r->called_s[unit] = INFINITY;
     dfr_turns_announce(at_s, SEE);
 }
 
@@ -297,9 +316,16 @@ bool dfr_rehearsal_see(double at_s)
     return dfr_turns_await();
 }
 
+void dfr_rehearsal_gather(void)
+{
+    dfr_turns_hear(false);
+    dfr_turns_announce(INFINITY, 0);
+}
+
 void dfr_rehearsal_join(struct dfr_rehearsal *r)
 {
     raise(&r->joined_s, dfr_nominal_moment_s());
+    dfr_rehearsal_gather();
 }
 
 void dfr_rehearsal_lead(const struct dfr_rehearsal *r)

@@ -73,21 +73,29 @@ void dfr_rehearsal_sort(struct dfr_rehearsal *r, uint64_t *first); /* by node */
 
 /* This thread makes something known to the workers of the unit, at its moment. */
 void dfr_rehearsal_tell(struct dfr_rehearsal *r, uint32_t unit);
+/* The unit's workers first … first + n - 1 will look at what this thread has made known, all of them: nobody acts after this
+ * moment before they have. Comes between making it known and waking them. */
+void dfr_rehearsal_call(struct dfr_rehearsal *r, uint32_t unit, uint32_t first, uint32_t n);
 /* The moment of the last thing that the unit's workers were told. */
 double dfr_rehearsal_told_s(const struct dfr_rehearsal *r, uint32_t unit);
-/* A device's worker looks at what it was told: its moment is not before that. */
-void dfr_rehearsal_listen(const struct dfr_rehearsal *r, uint32_t unit);
+/* A device's worker looks at what it was told: its moment is not before that. It looks at what it was called for before it
+ * sees anything that happened after called_s(), which is INFINITY once it has looked and expects something. */
+void dfr_rehearsal_listen(struct dfr_rehearsal *r, uint32_t unit);
+double dfr_rehearsal_called_s(const struct dfr_rehearsal *r, uint32_t unit);
 /* Called by a worker of the unit before it takes a job: waits until all of its moment has been seen, and it is its turn.
- * settled() is called when it has taken one, or none. */
-void dfr_rehearsal_settle(const struct dfr_rehearsal *r, uint32_t unit, uint32_t worker);
-void dfr_rehearsal_settled(void);
+ * Nobody acts after its moment before it waits for something else. If it has found no job, it calls idle().
+ * false: a device's worker was called for something else, at which it looks first. */
+bool dfr_rehearsal_settle(const struct dfr_rehearsal *r, uint32_t unit, uint32_t worker);
+void dfr_rehearsal_idle(void);
 /* A device's worker will see something then. INFINITY: nobody knows when. */
-void dfr_rehearsal_expect(double at_s);
+void dfr_rehearsal_expect(struct dfr_rehearsal *r, uint32_t unit, double at_s);
 /* A device's worker sees something that happened at at_s, once it is its turn. false: others have acted meanwhile, so it
  * looks first at what they have told it. */
 bool dfr_rehearsal_see(double at_s);
 
-/* Gangs: a worker joins at its moment; the leader begins when all have joined, and they go on when it has ended. */
+/* Gangs: a worker joins at its moment; the leader begins when all have joined, and they go on when it has ended. While the
+ * gang gathers, nobody waits for its members. The leader says when that begins. */
+void dfr_rehearsal_gather(void);
 void dfr_rehearsal_join(struct dfr_rehearsal *r);
 void dfr_rehearsal_lead(const struct dfr_rehearsal *r);
 void dfr_rehearsal_part(struct dfr_rehearsal *r, bool leader);

@@ -59,6 +59,7 @@ struct rehearsed {
     uint32_t number;                    /* of the unit */
     struct event *events;               /* all of the device */
     double limit_s;                     /* what ends after this is not shown yet (shown_s()) */
+    bool sleeps;                        /* the worker sleeps for what it sees next, so it may wake late */
     uint32_t n_streams;
     struct stream *streams;
     double engine_free_s[4];
@@ -357,10 +358,12 @@ static int event_record(struct dfr_device *device, struct dfr_event *event, uint
 
 /* Up to when the worker sees what has happened. A worker that wakes late finds several ends in the past. It sees the first
  * of them alone, and does all that follows from it, before next_event_s() lets it see the second: so it chooses its jobs
- * as a worker that was in time. */
+ * as a worker that was in time. If another thread has called it, it looks first at what that thread has made known. */
 static double shown_s(const struct rehearsed *d)
 {
-    return fmin(dfr_nominal_real_s(dfr_rehearsal_nominal(d->rehearsal)), d->limit_s);
+    double seen_s = fmin(d->limit_s, dfr_rehearsal_called_s(d->rehearsal, d->number));
+
+    return fmin(dfr_nominal_real_s(dfr_rehearsal_nominal(d->rehearsal)), seen_s);
 }
 
 /* The worker's moment is not before an event that it has seen. */
@@ -375,9 +378,10 @@ static int event_query(struct dfr_device *device, struct dfr_event *event, bool 
     look(d, now_s);
     *complete = e->number == 0 || (e->known && e->end_s <= now_s);
     if (*complete && e->known && !e->seen) {
-        if (!e->counted)
+        if (!e->counted && d->sleeps)
             dfr_rehearsal_late(d->rehearsal, (dfr_nominal_real_s(nominal) - e->end_s) * nominal->scale);
         e->counted = true;
+        d->sleeps = false;
         if (!dfr_rehearsal_see(e->end_s)) {
             *complete = false;
             return DF_OK;
@@ -418,7 +422,8 @@ static double next_event_s(struct dfr_device *device)
             next_s = fmin(next_s, begin_s(d, &d->streams[i], c));
     }
     d->limit_s = next_s;
-    dfr_rehearsal_expect(next_s);
+    d->sleeps = next_s > dfr_nominal_real_s(nominal);
+    dfr_rehearsal_expect(d->rehearsal, d->number, next_s);
     return fmax(next_s - dfr_nominal_real_s(nominal), 0) * nominal->scale;
 }
 

@@ -77,6 +77,45 @@ graph main { for i in 0..6 { a[i] = init(); b[i] = step(a[i]); fetch(b[i]); c[i]
 EOF
 close sinks 0.005 eager,dmda,ws,heft sinks.df
 
+# A device's worker has just taken a job of 10 us when a job of the host ends. The host's worker waits for it: the device takes p, because q
+# becomes ready 40 us after that. 16 times.
+cat > brief.df <<'EOF'
+platform p { cpu host { workers = 1; } gpu a { memory = 1 GB; h2d = 1 GB/s, 1 us; d2h = 1 GB/s, 1 us; engines = 2; } }
+kernel begin(out v: bytes[8])               cost cpu 0us;
+kernel x(in u: bytes[8], out v: bytes[8])   cost cpu 5.05ms;
+kernel a(in u: bytes[8], out v: bytes[8])   cost gpu 5ms;
+kernel b(in u: bytes[8], out v: bytes[8])   cost gpu 10us;
+kernel p(in u: bytes[8], out v: bytes[8])   cost cpu 15ms gpu 10ms;
+kernel q(in u: bytes[8], out v: bytes[8])   cost cpu 20ms gpu 10ms;
+kernel join(in u: bytes[8], in v: bytes[8], in w: bytes[8], out y: bytes[8]) cost cpu 0us;
+kernel end(in v: bytes[8])                  cost cpu 1ms;
+graph main {
+    j[0] = begin();
+    for i in 0..16 {
+        s[i] = a(j[i]); t[i] = b(s[i]); r[i] = p(j[i]); u[i] = x(j[i]); w[i] = q(u[i]);
+        j[i + 1] = join(t[i], r[i], w[i]);
+    }
+    end(j[16]);
+}
+EOF
+close brief 0.005 pats brief.df
+expect brief-s 0 'pats,0\.4018' sh -c '"$DFC" simulate brief.df --policy=pats --format=csv'
+
+# Two jobs of the host end 1 us after each other, and the second makes two jobs ready. The device takes the first of these, although its
+# thread sleeps then, and although it will see the end of a copy soon after.
+cat > asleep.df <<'EOF'
+platform p { cpu host { workers = 2; } gpu a { memory = 1 GB; h2d = 1 GB/s, 1 us; d2h = 1 GB/s, 1 us; engines = 2; } }
+kernel m(out v: bytes[8])                   cost cpu 10ms;
+kernel n(out v: bytes[8])                   cost cpu 10.001ms;
+kernel z(out v: bytes[100000])              cost gpu 9.95ms;
+kernel fetch(in v: bytes[100000])           cost cpu 0us;
+kernel first(in v: bytes[8])                cost cpu 30ms gpu 5ms;
+kernel second(in v: bytes[8])               cost cpu 5ms gpu 30ms;
+graph main { _ = m(); y = n(); w = z(); fetch(w); first(y); second(y); }
+EOF
+close asleep 0.005 eager asleep.df
+expect asleep-s 0 'eager,0\.01500' sh -c '"$DFC" simulate asleep.df --policy=eager --format=csv'
+
 # Waves, an ordered node, a gang of three, and a limited memory.
 cat > all.df <<'EOF'
 platform p {

@@ -297,6 +297,53 @@ static void test_turns(void **state)
     assert_true(dfr_turns_await());     /* who has not entered has no turn */
 }
 
+static void *hear(void *arg)
+{
+    struct other *o = arg;
+
+    dfr_turns_enter(o->turns, 1);
+    dfr_clock_wait_until(dfr_clock_s() + 0.02);
+    o->at_s = dfr_turns_hear(false);
+    o->acted = true;
+    dfr_turns_idle();
+    dfr_turns_enter(NULL, 0);
+    return NULL;
+}
+
+/* A thread that sleeps is called for 99 s. Whoever acts at 100 s waits until it has heard that, and acted. */
+static void test_call(void **state)
+{
+    struct dfr_nominal nominal = { .origin_s = dfr_clock_s() + 60 - 100, .scale = 1 };
+    struct other other = { .turns = dfr_turns_create(2, &nominal) };
+    pthread_t thread;
+
+    (void)state;
+    assert_non_null(other.turns);
+    dfr_turns_enter(other.turns, 0);
+    dfr_turns_announce(100, 6);
+    dfr_turns_call(other.turns, 1, 99, 7);
+    dfr_turns_call(other.turns, 1, 98, 7);
+    assert_int_equal(pthread_create(&thread, NULL, hear, &other), 0);
+    assert_false(dfr_turns_await());
+    assert_true(other.acted);
+    assert_float_equal(other.at_s, 98, 0);
+    pthread_join(thread, NULL);
+    dfr_turns_call(other.turns, 0, 100, 7);
+    assert_false(dfr_turns_called());   /* what it is called for comes after its own place */
+    dfr_turns_call(other.turns, 0, 100, 5);
+    assert_true(dfr_turns_called());
+    assert_false(dfr_turns_await());    /* it returns, so that this thread looks */
+    assert_float_equal(dfr_turns_hear(false), 100, 0);
+    dfr_turns_call(other.turns, 0, 50, 5);
+    assert_false(dfr_turns_called());   /* it does not listen before it is idle */
+    dfr_turns_idle();
+    dfr_turns_call(other.turns, 0, 50, 5);
+    assert_true(dfr_turns_called());
+    dfr_turns_enter(NULL, 0);
+    assert_false(dfr_turns_called());
+    dfr_turns_destroy(other.turns);
+}
+
 /* ---- */
 
 static void test_sort(void **state)
@@ -389,6 +436,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_one_at_a_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_told, set_up, tear_down),
         cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_call),
         cmocka_unit_test(test_sort),
         cmocka_unit_test_setup_teardown(test_jobs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lateness, set_up, tear_down),

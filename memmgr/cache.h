@@ -47,6 +47,15 @@
 #include "memmgr/pool.h"
 #include "memmgr/space.h"
 
+#define DFM_LINK_CAPACITY 64u           /* copies of one direction that are under way */
+
+/* Those to a device, whose claims have so many pieces at most. Prefetches wait while more than half of them are under
+ * way: the others are for what claims load. */
+static inline uint32_t dfm_link_capacity(uint32_t max_pieces)
+{
+    return 2 * max_pieces > DFM_LINK_CAPACITY ? 2 * max_pieces : DFM_LINK_CAPACITY;
+}
+
 #define DFM_PAGE 4096u                  /* every entry has pages of its own */
 
 struct dfm_cache_config {

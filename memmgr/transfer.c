@@ -19,8 +19,6 @@
 #include "memmgr/cache_impl.h"
 #include "runtime/base/error.h"
 
-#define LINK_CAPACITY 64u
-
 /* ---- messages ---- */
 
 void dfm_mail_post(struct dfm_mailbox *box, uint32_t *next, uint32_t item)
@@ -423,7 +421,7 @@ bool dfm_cache_busy(const struct dfm_cache *c)
 
 int dfm_transfer_create(struct dfm_cache *c, struct df_error *error)
 {
-    uint32_t capacity = 2 * c->config.max_pieces > LINK_CAPACITY ? 2 * c->config.max_pieces : LINK_CAPACITY;
+    uint32_t capacity = dfm_link_capacity(c->config.max_pieces);
     int status;
 
     atomic_init(&c->frees.head, DFM_NONE);
@@ -440,7 +438,7 @@ int dfm_transfer_create(struct dfm_cache *c, struct df_error *error)
         return dfr_error_memory(error);
     status = dfm_link_create(c, &c->in, DFR_COPY_H2D, DFR_STREAM_H2D, capacity, error);
     if (status == DF_OK)
-        status = dfm_link_create(c, &c->out, DFR_COPY_D2H, DFR_STREAM_D2H, LINK_CAPACITY, error);
+        status = dfm_link_create(c, &c->out, DFR_COPY_D2H, DFR_STREAM_D2H, DFM_LINK_CAPACITY, error);
     if (status == DF_OK && dfm_space_stages(c->space))
         status = dfm_link_stage(c, &c->in, error);
     if (status == DF_OK && dfm_space_stages(c->space))

@@ -352,6 +352,7 @@ static int make(struct sim *s, struct df_error *error)
         status = dfr_error_memory(error);
     if (status != DF_OK)
         return status;
+    s->most_ahead = sim_most_ahead(s->graph);
     s->blocks = calloc((size_t)s->n_blocks + 1, sizeof *s->blocks);
     if (!s->blocks)
         return dfr_error_memory(error);
@@ -380,6 +381,8 @@ static void unmake(struct sim *s)
     free(s->wave_left);
     free(s->ready);
     free(s->blocks);
+    for (uint32_t u = 0; u < DF_MAX_UNITS; u++)
+        free(s->inboxes[u].waiting);
     free(s);
 }
 

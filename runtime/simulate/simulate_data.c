@@ -6,8 +6,12 @@
  *           device to device directly if a peer has it and the host does not; else it goes through the host, and stays
  *           there.
  * Sending:  The tokens of a placed policy go to the memories of all their readers as soon as they are produced. For
- *           other policies they go when the policy stages a job, or when a worker takes one.
+ *           other policies they go when the policy stages a job, or when a worker takes one. What is staged for a device
+ *           waits while many copies to it are under way (struct sim_inbox); what a worker loads does not.
  */
+#include <stdlib.h>
+
+#include "memmgr/cache.h"
 #include "runtime/simulate/simulate_impl.h"
 
 static void count_copy(struct dfr_simulation *r, uint32_t from, uint32_t to, uint64_t bytes, double time_s)
@@ -25,8 +29,9 @@ static void copy(struct sim *s, uint32_t block, uint32_t from, uint32_t to)
     uint64_t bytes = s->graph->values[value].bytes;
     double end_s = s->now_s;
     struct dfr_event arrival = { .time_s = end_s, .order = sim_order(s, slot, s->graph->values[value].producer),
-                                 .arrives = block, .unit = to, .slot = slot, .life = s->blocks[block].life };
+                                 .arrives = block, .unit = to, .from = from, .slot = slot, .life = s->blocks[block].life };
     s->blocks[block].coming |= 1u << to;
+    s->inboxes[to].n_coming += from == 0;
     if (bytes && sim_shares(s) && !(from && to)) {
         sim_share_copy(s, from, to, sim_wave(s, slot), arrival);
         return;
@@ -177,12 +182,67 @@ static void arrive(struct sim *s, uint32_t block, uint32_t unit, bool produced, 
         send_on(s, block, unit, by);
 }
 
+/* ---- prefetches ---- */
+
+uint32_t sim_most_ahead(const struct df_graph *graph)
+{
+    uint32_t most = 0;
+    for (uint32_t v = 0; v < graph->n_nodes; v++) {
+        uint32_t n = df_node_n_in(graph, v) + df_node_n_out(graph, v);
+        most = n > most ? n : most;
+    }
+    return dfm_link_capacity(most) / 2;
+}
+
+static void wait_for_link(struct sim *s, uint32_t block, uint32_t unit)
+{
+    struct sim_inbox *in = &s->inboxes[unit];
+    if (in->n == in->capacity) {
+        uint32_t capacity = in->capacity ? 2 * in->capacity : 64;
+        struct sim_prefetch *waiting = realloc(in->waiting, capacity * sizeof *waiting);
+        if (!waiting) {
+            s->out_of_memory = true;
+            return;
+        }
+        in->waiting = waiting;
+        in->capacity = capacity;
+    }
+    in->waiting[in->n++] = (struct sim_prefetch){ block, s->blocks[block].life };
+}
+
+/* Only what the host has waits. What another device has is asked for there. */
+static void prefetch(struct sim *s, uint32_t block, uint32_t unit)
+{
+    if (unit > 0 && s->blocks[block].valid & 1 && s->inboxes[unit].n_coming > s->most_ahead)
+        wait_for_link(s, block, unit);
+    else if (sim_room_prefetch(s, unit, block))
+        sim_request(s, block, unit);
+}
+
+static void prefetch_waiting(struct sim *s, uint32_t unit)
+{
+    struct sim_inbox *in = &s->inboxes[unit];
+    while (in->first < in->n && in->n_coming <= s->most_ahead) {
+        struct sim_prefetch next = in->waiting[in->first++];
+        const struct sim_block *b = &s->blocks[next.block];
+        if (b->life == next.life && !((b->valid | b->coming | b->wanted) >> unit & 1))
+            prefetch(s, next.block, unit);
+    }
+    if (in->first == in->n)
+        in->first = in->n = 0;
+}
+
 void sim_copied(struct sim *s, const struct dfr_event *event)
 {
+    bool to_device = event->unit > 0 && event->from == 0;
     if (event->engine)
         end_copy(s, event);
     if (s->blocks[event->arrives].life == event->life)
         arrive(s, event->arrives, event->unit, false, DFR_NOBODY);
+    if (to_device) {
+        s->inboxes[event->unit].n_coming--;
+        prefetch_waiting(s, event->unit);
+    }
 }
 
 void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uint32_t by)
@@ -251,8 +311,8 @@ bool sim_stage(void *arg, uint64_t job, uint32_t unit)
         return false;                   /* the block is there already: it released the job */
     for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
         uint32_t block = sim_block_of(s, g->in_value[g->nodes[node].first_in + k], slot);
-        if (sim_room_prefetch(s, unit, block))
-            sim_request(s, block, unit);
+        if (!((s->blocks[block].valid | s->blocks[block].coming | s->blocks[block].wanted) >> unit & 1))
+            prefetch(s, block, unit);
     }
     return false;                       /* its worker waits for what is under way */
 }

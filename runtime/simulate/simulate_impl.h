@@ -45,6 +45,18 @@ struct sim_block {
     uint32_t life;                      /* counts the tokens that lived here: a copy of an earlier one is no news */
 };
 
+struct sim_prefetch {
+    uint32_t block, life;
+};
+
+/* The copies to a device that were asked for, and the prefetches that wait for their number to become less, as in
+ * memmgr/transfer.c. So a taken job's data does not wait behind all that was sent for others. */
+struct sim_inbox {
+    uint32_t n_coming;
+    struct sim_prefetch *waiting;       /* waiting[first … n) */
+    uint32_t first, n, capacity;
+};
+
 struct sim_worker {
     uint32_t unit, window, most;        /* jobs that it may have taken; the most that this number may become */
     uint32_t n_taken;
@@ -157,6 +169,8 @@ struct sim {
     uint64_t held_job;
 
     struct sim_block *blocks;
+    struct sim_inbox inboxes[DF_MAX_UNITS];
+    uint32_t most_ahead;                /* copies to a device beyond which prefetches wait */
     uint32_t peers[DF_MAX_UNITS];       /* bit u: the unit copies to u directly */
     double engine_free_s[DF_MAX_UNITS][3];
     struct sim_room *rooms[DF_MAX_UNITS]; /* NULL: everything fits */
@@ -222,6 +236,7 @@ void sim_drop(struct sim *s, uint32_t block);       /* called when all its reade
 uint32_t sim_holders(void *arg, uint64_t job, uint32_t k);        /* these three are for struct dfr_view */
 bool sim_stage(void *arg, uint64_t job, uint32_t unit);
 bool sim_settled(void *arg, uint64_t job, uint32_t unit);
+uint32_t sim_most_ahead(const struct df_graph *graph);
 
 /* simulate_share.c. DF_E_MEMORY. */
 int sim_share_create(struct sim *s);

@@ -116,6 +116,18 @@ EOF
 close asleep 0.005 eager asleep.df
 expect asleep-s 0 'eager,0\.01500' sh -c '"$DFC" simulate asleep.df --policy=eager --format=csv'
 
+# The data of 60 jobs is sent to a device at once. The most urgent job is taken first, and its data goes before what waits for the link.
+cat > ahead.df <<'EOF'
+platform p { cpu host { workers = 2; } gpu a { memory = 1 GB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; engines = 2; } }
+kernel init(out v: bytes[990000])           cost cpu 0us;
+kernel step(in v: bytes[990000])            cost gpu 100us;
+kernel urgent(in v: bytes[990000], out w: bytes[8]) cost gpu 100us;
+kernel long(in w: bytes[8])                 cost cpu 50ms;
+graph main { for i in 0..60 { a[i] = init(); step(a[i]); } b = init(); c = urgent(b); long(c); }
+EOF
+close ahead 0.005 dmdas ahead.df
+expect ahead-s 0 'dmdas,0\.084' sh -c '"$DFC" simulate ahead.df --policy=dmdas --format=csv'
+
 # Waves, an ordered node, a gang of three, and a limited memory.
 cat > all.df <<'EOF'
 platform p {

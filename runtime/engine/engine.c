@@ -147,8 +147,8 @@ static void flush(struct df_run *run, struct dfr_worker *w)
     for (uint32_t u = 0; u < run->machine.n_units; u++) {
         uint32_t n = w->pushed_units[u];
         w->pushed_units[u] = 0;
-        if (n > 0 && u == 0 && run->rehearsal && run->choice.policy->any_worker) {
-            dfr_wake_host(run);         /* who takes a job matters */
+        if (n > 0 && u == 0 && run->rehearsal) {
+            dfr_wake_host(run);         /* nobody acts before they have looked; and which of them takes a job may matter */
             continue;
         }
         if (n > 0 && u == w->unit && w->kept == DFR_NO_JOB)

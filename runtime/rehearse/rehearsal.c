@@ -282,14 +282,16 @@ void dfr_rehearsal_listen(struct dfr_rehearsal *r, uint32_t unit)
     dfr_nominal_move(load(&r->told_s[unit]), false);
 }
 
-bool dfr_rehearsal_settle(const struct dfr_rehearsal *r, uint32_t unit, uint32_t worker)
+bool dfr_rehearsal_settle(struct dfr_rehearsal *r, uint32_t unit, uint32_t worker)
 {
-    double moment_s = fmax(dfr_nominal_moment_s(), load(&r->told_s[unit]));
+    double moment_s = fmax(dfr_nominal_moment_s(), load(&r->told_s[unit])), late_s;
 
     if (unit == 0)
         dfr_turns_hear(false);
     dfr_turns_announce(moment_s, (unit == 0 ? TAKE_ON_HOST : TAKE) | worker);
-    dfr_nominal_sleep(&r->nominal, moment_s, unit == 0 ? 2 * DFR_SETTLE_S : DFR_SETTLE_S);
+    late_s = dfr_nominal_sleep(&r->nominal, moment_s, unit == 0 ? 2 * DFR_SETTLE_S : DFR_SETTLE_S);
+    if (late_s > 0)                     /* it slept */
+        dfr_rehearsal_late(r, late_s);
     dfr_turns_await();
     return !dfr_turns_called();
 }

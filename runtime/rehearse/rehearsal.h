@@ -85,7 +85,7 @@ double dfr_rehearsal_called_s(const struct dfr_rehearsal *r, uint32_t unit);
 /* Called by a worker of the unit before it takes a job: waits until all of its moment has been seen, and it is its turn.
  * Nobody acts after its moment before it waits for something else. If it has found no job, it calls idle().
  * false: a device's worker was called for something else, at which it looks first. */
-bool dfr_rehearsal_settle(const struct dfr_rehearsal *r, uint32_t unit, uint32_t worker);
+bool dfr_rehearsal_settle(struct dfr_rehearsal *r, uint32_t unit, uint32_t worker);
 void dfr_rehearsal_idle(void);
 /* A device's worker will see something then. INFINITY: nobody knows when. */
 void dfr_rehearsal_expect(struct dfr_rehearsal *r, uint32_t unit, double at_s);

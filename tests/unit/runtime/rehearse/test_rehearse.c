@@ -246,8 +246,8 @@ static void test_told(void **state)
 
 struct other {
     struct dfr_turns *turns;
-    double at_s;
-    _Atomic bool announced, acted;
+    double at_s, until_s;               /* it acts at until_s, or when it may */
+    _Atomic bool announced, acted, may;
 };
 
 static void *act(void *arg)
@@ -257,7 +257,8 @@ static void *act(void *arg)
     dfr_turns_enter(o->turns, 1);
     dfr_turns_announce(o->at_s, 5);
     o->announced = true;
-    dfr_clock_wait_until(dfr_clock_s() + 0.02);
+    while (!o->may && dfr_clock_s() < o->until_s)
+        dfr_clock_wait_until(dfr_clock_s() + 0.001);
     o->acted = true;
     dfr_turns_announce(INFINITY, 0);
     dfr_turns_enter(NULL, 0);
@@ -265,11 +266,11 @@ static void *act(void *arg)
 }
 
 /* This thread acts at 100 s and in place 6 of what happens then. Gives whether it waited for one that acts at at_s, in
- * place 5. Now is 100 s less ahead_s. */
-static bool waits_for(double at_s, double ahead_s)
+ * place 5, after delay_s of real time. Now is 100 s less ahead_s. */
+static bool waits_for(double at_s, double ahead_s, double delay_s)
 {
     struct dfr_nominal nominal = { .origin_s = dfr_clock_s() + ahead_s - 100, .scale = 1 };
-    struct other other = { .turns = dfr_turns_create(2, &nominal), .at_s = at_s };
+    struct other other = { .turns = dfr_turns_create(2, &nominal), .at_s = at_s, .until_s = dfr_clock_s() + delay_s };
     pthread_t thread;
     bool acted;
 
@@ -281,6 +282,7 @@ static bool waits_for(double at_s, double ahead_s)
     dfr_turns_announce(100, 6);
     assert_int_equal(dfr_turns_await(), !(at_s <= 100));
     acted = other.acted;
+    other.may = true;
     dfr_turns_enter(NULL, 0);
     pthread_join(thread, NULL);
     dfr_turns_destroy(other.turns);
@@ -290,10 +292,10 @@ static bool waits_for(double at_s, double ahead_s)
 static void test_turns(void **state)
 {
     (void)state;
-    assert_true(waits_for(99, 60));
-    assert_true(waits_for(100, 60));
-    assert_false(waits_for(101, 60));
-    assert_false(waits_for(99, 0));     /* but no longer than DFR_AWAIT_S */
+    assert_true(waits_for(99, 60, 0.02));
+    assert_true(waits_for(100, 60, 0.02));
+    assert_false(waits_for(101, 60, 10));
+    assert_false(waits_for(99, 0, 10));     /* but no longer than DFR_AWAIT_S */
     assert_true(dfr_turns_await());     /* who has not entered has no turn */
 }
 

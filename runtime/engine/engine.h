@@ -241,7 +241,7 @@ struct dfr_run_devices {                /* all NULL and 0 in a run without devic
     const struct dfr_device_ops *check_ops; /* --check=variants: the back end that runs gpu variants; NULL without it */
 };
 
-struct dfr_run_calls {                  /* a session (start/session.h): its waves come in calls */
+struct dfr_run_calls {                  /* a session (start/session.c): its waves come in calls */
     bool on;                            /* it is a session. What follows is for sessions alone */
     bool begun;                         /* there was a call, so what fires once has been given out */
     uint32_t first_slot;                /* the slot of the call's wave 0 */

@@ -187,6 +187,10 @@ int df_builder_connect(struct df_builder *builder, uint32_t from, unsigned from_
  * builder stays the caller's. df_graph_free() returns the graph. */
 int df_builder_finish(struct df_builder *builder, struct df_graph **graph, struct df_error *error);
 void df_graph_free(struct df_graph *graph);
+/* The graph's nodes are numbered in topological order, inserted copies included. df_node_name() writes the path of one,
+ * `main/segment[3]/open#2`, cut to `size` bytes. It gives the length of the whole path. */
+unsigned df_graph_nodes(const struct df_graph *graph);
+size_t df_node_name(const struct df_graph *graph, uint32_t node, char *buffer, size_t size);
 
 /* ---- running ---- */
 
@@ -238,6 +242,13 @@ struct df_buffer {
     int given;
 };
 
+/* What the jobs of one node took, by where they ran. A job on a GPU counts from its begin to its end there. Jobs that the
+ * GPU replays as one batch count as equally long. */
+struct df_node_stats {
+    uint64_t host_jobs, device_jobs;
+    double host_s, device_s;
+};
+
 struct df_platform;
 struct df_plan;
 struct df_planner;
@@ -265,6 +276,8 @@ struct df_options {
                                          * load their data */
     int log_level;                      /* DF_LOG_… */
     const char *trace_path;             /* NULL: no trace */
+    struct df_node_stats *node_stats;   /* df_graph_nodes() of them, zero, which the run adds to when it ends. Each job is
+                                         * timed by itself then. NULL: jobs are not. The caller's */
     int learn;                          /* leave the times of this run for dfc: runtime/start/learn.h */
     const struct df_platform *platform; /* NULL: a default. Plans and the emulator's links are made from it */
     const struct df_plan *plan;         /* NULL: none was made at compile time. Borrowed for the run */

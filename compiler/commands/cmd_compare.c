@@ -224,7 +224,8 @@ static bool run_once(const struct request *r, const struct dfc_trial *trial, con
     dfc_trial_arguments(trial, &r->common, &argv);
     if (strcmp(policy, DFC_NO_POLICY))
         dfc_list_add(&argv, "--policy=%s", policy);
-    dfc_list_add(&argv, "--stats=json");
+    dfc_list_add(&argv, "--stats=json,totals");
+    dfc_list_add(&argv, "--stats-file=/dev/stderr");
     if (emulated(r))
         dfc_list_add(&argv, "--emu-check=off"); /* protecting blocks takes time that no GPU takes */
     if (r->waves)

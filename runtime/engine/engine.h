@@ -108,6 +108,7 @@ struct dfr_worker {
     void **ports;                       /* room for the ports of any kernel */
     unsigned char *tmp;                 /* scratch, large enough for the tmp ports of any CPU job */
     struct dfr_trace_row *row;
+    struct df_node_stats *node_stats;   /* by node; NULL: jobs are not timed one by one for it */
     uint64_t jobs;
     double busy_s, first_s, last_s;     /* when its first job began and its last one ended; first_s < 0: no job yet */
     uint64_t ready;                     /* while jobs are released: the first one, which the policy does not have yet,

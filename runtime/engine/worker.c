@@ -76,6 +76,17 @@ static uint32_t threads_of(const struct df_run *run, uint64_t job)
 
 /* ---- one job ---- */
 
+struct dfr_trace_event *dfr_job_timed(struct dfr_worker *w, const struct df_call *call, double begin_s, double end_s)
+{
+    const struct df_graph *g = w->run->graph;
+    uint32_t node = dfr_job_node(call->job);
+
+    if (w->node_stats)
+        df_node_stats_add(&w->node_stats[node], w->unit > 0, end_s - begin_s);
+    return w->row ? dfr_trace_add(w->row, node, call->wave, begin_s, end_s, g->works[g->nodes[node].work].job_bytes)
+                  : NULL;
+}
+
 /* Calls the kernel of w->call in a run of any kind. false: the run stopped before the call. */
 static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
 {
@@ -91,11 +102,10 @@ static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
         dfr_deque_leave(w->deque);
     if (call->threads > 1 && !lead_gang(run, w))
         return false;
-    begin_s = w->row ? dfr_clock_s() : 0;
+    begin_s = dfr_times_jobs(w) ? dfr_clock_s() : 0;
     *code = !ports ? DF_FAILED : run->watch.call ? run->watch.call(run, w) : dfr_call_kernel(run, w, ports);
-    if (w->row)
-        dfr_trace_add(w->row, dfr_job_node(call->job), call->wave, begin_s, dfr_clock_s(),
-                      run->graph->works[run->graph->nodes[dfr_job_node(call->job)].work].job_bytes);
+    if (dfr_times_jobs(w))
+        dfr_job_timed(w, call, begin_s, dfr_clock_s());
     if (call->threads > 1 && run->rehearsal)
         dfr_rehearsal_part(run->rehearsal, true);
     if (call->threads > 1)
@@ -374,7 +384,7 @@ static void be_busy(struct df_run *run, struct dfr_worker *w, uint64_t job, stru
         dfr_rehearsal_take(run->rehearsal, dfr_job_slot(job), dfr_job_node(job));
     begin_s = dfr_clock_s();
     set_busy(run, w, true);
-    if (!w->deque || !run->memory.tokens || run->watch.trace || run->threads.gang)
+    if (!w->deque || !run->memory.tokens || dfr_times_jobs(w) || run->threads.gang)
         run_any(run, w, job);
     else if (run->graph->n_nodes < LARGE_NODES)
         run_lean(run, w, job);

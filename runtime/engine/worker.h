@@ -8,7 +8,7 @@
  *              and the firing rule. It gets its own copy of the loop, compiled from the same text, without those
  *              branches.
  * Times:       a worker is busy from when it has jobs until it has none. Waiting for a gang does not count. With a
- *              trace each call is timed by itself.
+ *              trace or statistics of nodes each call is timed by itself.
  * See also:    list.h, what a single worker does; gpu/gpu_worker.c, the loop of a GPU.
  */
 #ifndef DFR_WORKER_H
@@ -20,5 +20,15 @@ void *dfr_worker_main(void *worker);    /* the thread of a CPU worker, a struct 
 /* A call of a session: the calling thread works as this worker until the call's last wave has ended, or the run has
  * stopped. */
 void dfr_worker_call(struct dfr_worker *worker);
+
+/* ---- the times of single jobs: for the trace, --learn and df_options.node_stats ---- */
+
+static inline bool dfr_times_jobs(const struct dfr_worker *w)
+{
+    return w->row || w->node_stats;
+}
+
+/* Notes what the job of `call` took. Gives its event in the worker's row of the trace; NULL: it has none. */
+struct dfr_trace_event *dfr_job_timed(struct dfr_worker *w, const struct df_call *call, double begin_s, double end_s);
 
 #endif

@@ -21,6 +21,7 @@
 #include "runtime/gpu/gpu_impl.h"
 #include "runtime/inspect/inspect.h"
 #include "runtime/engine/log.h"
+#include "runtime/engine/worker.h"
 
 #define LOOK_NS 1000000                /* how often a thread that waits for an answer looks whether the run has stopped */
 
@@ -257,7 +258,6 @@ static double expected_work(const struct dfr_gpu *gpu, uint64_t job)
 
 static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
 {
-    const struct df_graph *g = gpu->run->graph;
     double begin_s = j->launched_s, end_s = dfr_clock_s(), device_begin_s, device_end_s;
 
     if (gpu->device->ops->event_times(gpu->device, gpu->jobs[j->told_by].event, &device_begin_s, &device_end_s)) {
@@ -272,13 +272,11 @@ static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job 
     gpu->computed_until_s = fmax(gpu->computed_until_s, end_s);
     w->last_s = fmax(w->last_s, end_s);
     dfr_flight_ended(&gpu->flight, expected_work(gpu, j->job), dfr_clock_s());
-    if (w->row) {
-        uint64_t at = w->row->n;
-        dfr_trace_add(w->row, dfr_job_node(j->job), j->call.wave, begin_s, end_s,
-                      g->works[g->nodes[dfr_job_node(j->job)].work].job_bytes);
-        if (w->row->n > at) {
-            w->row->events[at].loads = j->loads;
-            w->row->events[at].launched_s = gpu->run->rehearsal ? 0 : j->launched_s;
+    if (dfr_times_jobs(w)) {
+        struct dfr_trace_event *event = dfr_job_timed(w, &j->call, begin_s, end_s);
+        if (event) {
+            event->loads = j->loads;
+            event->launched_s = gpu->run->rehearsal ? 0 : j->launched_s;
         }
     }
 }

@@ -153,6 +153,11 @@ static void put_part(const struct df_graph *g, struct text *text, uint32_t name,
     }
 }
 
+unsigned df_graph_nodes(const struct df_graph *graph)
+{
+    return graph->n_nodes;
+}
+
 size_t df_node_name(const struct df_graph *g, uint32_t node, char *buffer, size_t size)
 {
     struct text text = { buffer, size, 0 };

@@ -178,8 +178,12 @@ static inline uint32_t df_node_n_out(const struct df_graph *g, uint32_t v)
     return g->kernels[g->nodes[v].kernel].n_out;
 }
 
-/* Writes the node's path, `main/segment[3]/open#2`, cut to `size` bytes. Gives the length of the whole path. */
-size_t df_node_name(const struct df_graph *g, uint32_t node, char *buffer, size_t size);
+
+static inline void df_node_stats_add(struct df_node_stats *stats, bool device, double seconds)
+{
+    *(device ? &stats->device_jobs : &stats->host_jobs) += 1;
+    *(device ? &stats->device_s : &stats->host_s) += seconds;
+}
 
 size_t df_elem_bytes(enum df_elem elem);
 const char *df_elem_name(enum df_elem elem);

@@ -30,6 +30,8 @@ struct dfr_command_line {
     const char **dumps;                 /* options.dumps: one for each --dump */
     bool params_changed;                /* a param differs from what the graph was made with */
     enum dfr_stats_form stats;
+    bool stats_totals;                  /* nothing is said of kernels and nodes, and no job is timed by itself */
+    const char *stats_path;             /* NULL: stderr for text, stdout for JSON */
     const char *platform_path;          /* NULL: none given */
     bool help, version;                 /* one of them was asked for: then args need no values */
 };

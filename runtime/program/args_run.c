@@ -50,9 +50,27 @@ static int set_rehearse(struct dfr_command_line *line, const char *name, const c
 
 static int set_stats(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
-    if (text && strcmp(text, "json"))
-        return dfr_error(error, DF_E_ARGUMENT, "--%s: no form '%s'; there is: json", name, text);
-    line->stats = text ? DFR_STATS_JSON : DFR_STATS_TEXT;
+    line->stats = DFR_STATS_TEXT;
+    line->stats_totals = false;
+    while (text && *text) {
+        size_t n = strcspn(text, ",");
+        if (n == 4 && !strncmp(text, "json", n))
+            line->stats = DFR_STATS_JSON;
+        else if (n == 6 && !strncmp(text, "totals", n))
+            line->stats_totals = true;
+        else
+            return dfr_error(error, DF_E_ARGUMENT, "--%s: no form '%.*s'; there are: json, totals", name, (int)n, text);
+        text += n + (text[n] == ',');
+    }
+    return DF_OK;
+}
+
+static int set_stats_file(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    if (!*text)
+        return dfr_error(error, DF_E_ARGUMENT, "--%s needs the name of a file", name);
+    line->stats_path = text;
+    line->stats = line->stats ? line->stats : DFR_STATS_TEXT;
     return DF_OK;
 }
 
@@ -97,17 +115,24 @@ static bool is_file(const char *path, const struct stat *file)
     return stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
 }
 
-int dfr_outputs_together(const struct dfr_command_line *line, struct df_error *error)
+static int output_replaces(const char *option, const char *path, const struct dfr_command_line *line,
+                           struct df_error *error)
 {
-    const char *path = line->options.trace_path;
     struct stat file;
     if (!path || stat(path, &file) != 0 || !S_ISREG(file.st_mode))
         return DF_OK;
     if (is_file("/proc/self/exe", &file))
-        return dfr_error(error, DF_E_ARGUMENT, "--trace=%s: it would replace this program", path);
+        return dfr_error(error, DF_E_ARGUMENT, "--%s=%s: it would replace this program", option, path);
     if (line->platform_path && is_file(line->platform_path, &file))
-        return dfr_error(error, DF_E_ARGUMENT, "--trace=%s: it would replace the platform that --platform reads", path);
+        return dfr_error(error, DF_E_ARGUMENT, "--%s=%s: it would replace the platform that --platform reads", option,
+                         path);
     return DF_OK;
+}
+
+int dfr_outputs_together(const struct dfr_command_line *line, struct df_error *error)
+{
+    int status = output_replaces("trace", line->options.trace_path, line, error);
+    return status == DF_OK ? output_replaces("stats-file", line->stats_path, line, error) : status;
 }
 
 const struct dfr_option dfr_options_run[] = {
@@ -122,7 +147,9 @@ const struct dfr_option dfr_options_run[] = {
     { "dl", NULL, "data locality: after a job, a GPU prefers one that reads what it made", DFR_FLAG(locality) },
     { "prefetch", NULL, "with policies that decide late: a GPU takes jobs early, to load their data",
       DFR_FLAG(prefetch) },
-    { "stats", "[json]", "print afterwards what ran where; --stats=json for programs", set_stats, 0 },
+    { "stats", "[json]", "print afterwards what ran where, and what kernels and nodes took; json: for programs, on stdout; "
+      "totals: no kernels and nodes, so that no job is timed by itself; json,totals: both", set_stats, 0 },
+    { "stats-file", "FILE", "write that to a file", set_stats_file, 0 },
     { "trace", "FILE", "write what ran when, for Perfetto or chrome://tracing", set_trace, 0 },
     { "learn", NULL, "keep how long kernels took, so that dfc knows their times better", DFR_FLAG(learn) },
     { "log", "LEVEL", "error, warning (default), info or debug", set_log, 0 },

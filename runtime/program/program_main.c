@@ -121,10 +121,44 @@ static int run_graph(const struct df_graph *graph, const struct dfr_command_line
         if (rc == DF_OK)
             rc = df_run_wait(handle, stats, error);
     }
-    if (rc == DF_OK && line->stats == DFR_STATS_TEXT)
-        dfr_report_text(stats, stderr);
-    if (rc == DF_OK && line->stats == DFR_STATS_JSON)
-        dfr_report_json(stats, stderr);
+    return rc;
+}
+
+/* Where the statistics go; NULL: a file that is to be opened. What was printed on a standard stream before stays there. */
+static FILE *stats_stream(const struct dfr_command_line *line)
+{
+    if (!line->stats_path)
+        return line->stats == DFR_STATS_JSON ? stdout : stderr;
+    return !strcmp(line->stats_path, "/dev/stdout") ? stdout : !strcmp(line->stats_path, "/dev/stderr") ? stderr : NULL;
+}
+
+static int write_stats(const struct df_graph *graph, const struct dfr_command_line *line, const struct df_stats *stats,
+                       struct df_error *error)
+{
+    struct dfr_output output = { .file = stats_stream(line) };
+    bool opens = !output.file;
+    int rc = opens ? dfr_output_open(&output, line->stats_path, error) : DF_OK;
+    if (rc != DF_OK)
+        return rc;
+    (line->stats == DFR_STATS_JSON ? dfr_report_json : dfr_report_text)(stats, graph, line->options.node_stats,
+                                                                        output.file);
+    return opens ? dfr_output_close(&output, true, error) : DF_OK;
+}
+
+static int run_and_report(const struct df_graph *graph, struct dfr_command_line *line, struct df_stats *stats,
+                          struct df_error *error)
+{
+    int rc = line->stats && !stats_stream(line) ? dfr_output_check(line->stats_path, error) : DF_OK;
+    if (rc != DF_OK)
+        return rc;
+    if (line->stats != DFR_STATS_NONE && !line->stats_totals &&
+        !(line->options.node_stats = calloc((size_t)graph->n_nodes + 1, sizeof *line->options.node_stats)))
+        return dfr_error_memory(error);
+    rc = run_graph(graph, line, stats, error);
+    if (rc == DF_OK && line->stats != DFR_STATS_NONE)
+        rc = write_stats(graph, line, stats, error);
+    free(line->options.node_stats);
+    line->options.node_stats = NULL;
     return rc;
 }
 
@@ -141,7 +175,7 @@ static int run(const struct df_program *program, const struct dfr_image *image, 
     line->options.plan = made.graph ? made.plan : image->plan;
     line->options.planner = program->planner;
     if (rc == DF_OK)
-        rc = dfr_measure_asked() ? dfr_measure(graph, &line->options, error) : run_graph(graph, line, stats, error);
+        rc = dfr_measure_asked() ? dfr_measure(graph, &line->options, error) : run_and_report(graph, line, stats, error);
     dfr_plan_free(made.plan);
     df_graph_free(made.graph);
     free(platform);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/text.h"
+#include "runtime/program/node_report.h"
 
 /* Width of the name column. */
 static int name_width(const char *heading, const char *first, size_t stride, unsigned n)
@@ -88,7 +89,7 @@ static void report_rehearsal(const struct df_rehearsal_stats *r, FILE *out)
             r->n_late, r->waits);
 }
 
-void dfr_report_text(const struct df_stats *s, FILE *out)
+void dfr_report_text(const struct df_stats *s, const struct df_graph *graph, const struct df_node_stats *nodes, FILE *out)
 {
     char makespan[24];
     if (s->policy[0])
@@ -106,11 +107,13 @@ void dfr_report_text(const struct df_stats *s, FILE *out)
         report_memories(s, out);
     if (s->n_memories)
         report_caches(s, out);
+    if (nodes)
+        dfr_report_nodes(graph, nodes, false, out);
 }
 
 /* ---- JSON ---- */
 
-void dfr_report_json(const struct df_stats *s, FILE *out)
+void dfr_report_json(const struct df_stats *s, const struct df_graph *graph, const struct df_node_stats *nodes, FILE *out)
 {
     fputc('{', out);
     if (s->policy[0]) {
@@ -153,5 +156,8 @@ void dfr_report_json(const struct df_stats *s, FILE *out)
                 m->evict, m->hits, m->hit_bytes, m->misses, m->miss_bytes, m->prefetches, m->prefetch_bytes,
                 m->evicted_bytes, m->writeback_bytes);
     }
-    fprintf(out, "]}\n");
+    fputc(']', out);
+    if (nodes)
+        dfr_report_nodes(graph, nodes, true, out);
+    fputs("}\n", out);
 }

@@ -4,14 +4,18 @@
 
 #include <stdio.h>
 
-#include "runtime/df.h"
+#include "runtime/graph/graph.h"
 
-void dfr_report_text(const struct df_stats *stats, FILE *out);
+/* nodes: of each node of `graph`, as df_options.node_stats; NULL: that was not asked for. */
+void dfr_report_text(const struct df_stats *stats, const struct df_graph *graph, const struct df_node_stats *nodes,
+                     FILE *out);
 
 /* Prints one line. Its keys: makespan_s, waves, jobs, inflight, workers: [{name, jobs, busy_s}], memories: [{name,
  * capacity_bytes, peak_bytes, h2d_copies, h2d_bytes, d2h_copies, d2h_bytes, and what the cache counts}]. The keys of
  * a memory are all members of struct df_memory_stats, by their names there. A rehearsal's line also has rehearsal:
- * {scale, waits, late, late_median_s, late_99_s, late_worst_s}. */
-void dfr_report_json(const struct df_stats *stats, FILE *out);
+ * {scale, waits, late, late_median_s, late_99_s, late_worst_s}. With `nodes`: kernels: [{name, on, jobs, mean_s, total_s,
+ * share}], and nodes: the same and `kernel`; `on` is cpu or gpu, and `share` is of the time of all jobs. */
+void dfr_report_json(const struct df_stats *stats, const struct df_graph *graph, const struct df_node_stats *nodes,
+                     FILE *out);
 
 #endif

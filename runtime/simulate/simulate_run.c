@@ -19,6 +19,7 @@ struct virtual_run {
     const struct df_graph *graph;
     struct df_platform platform;
     struct df_stats *stats;
+    struct df_node_stats *node_stats;   /* by node; NULL: not asked for */
     struct dfr_trace *trace; /* NULL: none was asked for */
     uint32_t n_workers;                 /* workers are numbered unit by unit; their rows of the trace come first */
 };
@@ -76,6 +77,8 @@ static void ran(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double
     if (worker < run->stats->n_workers) {
         run->stats->workers[worker].jobs++;
         run->stats->workers[worker].busy_s += end_s - begin_s;
+        if (run->node_stats)
+            df_node_stats_add(&run->node_stats[node], worker >= run->platform.units[0].workers, end_s - begin_s);
     }
     if (run->trace)
         dfr_trace_add(dfr_trace_row(run->trace, worker), node, wave, begin_s, end_s,
@@ -254,6 +257,7 @@ int df_simulate(const struct df_graph *graph, const struct df_options *options, 
         memset(scratch, 0, sizeof *scratch);
         run->graph = graph;
         run->stats = scratch;
+        run->node_stats = options->node_stats;
         choose_platform(run, options);
         status = name_rows(run, options, error);
     }

@@ -129,6 +129,7 @@ static void run_free(struct df_run *run)
         run->choice.policy->destroy(run->choice.state);
     for (uint32_t i = 0; run->threads.workers && i < run->machine.n_workers; i++) {
         free(run->threads.workers[i].ports);
+        free(run->threads.workers[i].node_stats);
         free(run->threads.workers[i].tmp);
     }
     free(run->threads.starter.ports);
@@ -319,6 +320,18 @@ static void fill_stats(const struct df_run *run, struct df_stats *stats)
         dfr_gpu_stats(run->devices.gpus[u], &stats->memories[u - 1]);
 }
 
+static void add_node_stats(const struct df_run *run, struct df_node_stats *sums)
+{
+    for (uint32_t i = 0; i < run->machine.n_workers; i++)
+        for (uint32_t v = 0; v < run->graph->n_nodes; v++) {
+            const struct df_node_stats *s = &run->threads.workers[i].node_stats[v];
+            sums[v].host_jobs += s->host_jobs;
+            sums[v].host_s += s->host_s;
+            sums[v].device_jobs += s->device_jobs;
+            sums[v].device_s += s->device_s;
+        }
+}
+
 static int write_trace(const struct df_run *run, struct df_error *error)
 {
     const char *names[DF_MAX_UNITS];
@@ -340,6 +353,8 @@ int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *err
     dfr_inspect_end(run, atomic_load(&run->outcome.stop) != DFR_FAILED);
     if (stats)
         fill_stats(run, stats);
+    if (run->options.node_stats)
+        add_node_stats(run, run->options.node_stats);
     if (atomic_load(&run->outcome.stop) == DFR_FAILED) {
         status = run->outcome.failure_status;
         if (error)

@@ -62,6 +62,8 @@ int dfr_run_make_workers(struct df_run *run, struct df_error *error)
     for (uint32_t i = 0; i < run->machine.n_workers; i++) {
         struct dfr_worker *w = &run->threads.workers[i];
         init_worker(run, w, i, run->machine.unit_of[i]);
+        if (run->options.node_stats && !(w->node_stats = calloc((size_t)g->n_nodes + 1, sizeof *w->node_stats)))
+            return dfr_error_memory(error);
         if (i >= run->machine.n_cpu_workers && run->options.rehearse == 0)
             continue;
         w->ports = calloc(n_ports, sizeof *w->ports);

@@ -36,14 +36,17 @@ int dfr_trace_create(uint32_t n_rows, uint64_t events, struct dfr_trace **trace,
 void dfr_trace_destroy(struct dfr_trace *trace);
 struct dfr_trace_row *dfr_trace_row(struct dfr_trace *trace, uint32_t row);
 
-static inline void dfr_trace_add(struct dfr_trace_row *row, uint32_t id, int64_t wave, double begin_s, double end_s,
-                                 uint64_t bytes)
+/* Gives the event; NULL: the row is full. */
+static inline struct dfr_trace_event *dfr_trace_add(struct dfr_trace_row *row, uint32_t id, int64_t wave, double begin_s,
+                                                    double end_s, uint64_t bytes)
 {
-    if (row->n == row->capacity)
+    if (row->n == row->capacity) {
         row->dropped++;
-    else
-        row->events[row->n++] = (struct dfr_trace_event){ .id = id, .wave = wave, .begin_s = begin_s, .end_s = end_s,
-                                                          .bytes = bytes };
+        return NULL;
+    }
+    row->events[row->n] = (struct dfr_trace_event){ .id = id, .wave = wave, .begin_s = begin_s, .end_s = end_s,
+                                                    .bytes = bytes };
+    return &row->events[row->n++];
 }
 
 /* Writes the trace to a file. unit_names: by process. Times are written relative to origin_s. */

@@ -11,16 +11,16 @@ for policy in all-gpu gp-thesis gp; do
         same "$policy $set" got want
     done
 done
-replayed() { ./chain --device=emu --policy=all-gpu --waves=40 --stats=json "$@" 2>&1 >/dev/null | sed -n 's/.*"replayed": \([0-9]*\).*/\1/p'; }
+replayed() { ./chain --device=emu --policy=all-gpu --waves=40 --stats=json --stats-file=/dev/stderr "$@" 2>&1 >/dev/null | sed -n 's/.*"replayed": \([0-9]*\).*/\1/p'; }
 [ "$(replayed --cuda-graphs=on --inflight=1)" -gt 1000 ] && pass replays || fail replays "$(replayed --cuda-graphs=on --inflight=1)"
 # One after another, so the same batch each time: launched in wave 0, recorded and replayed from wave 1 on.
 sed -e '/^graph/,$d' -e '/^kernel step/s/"none.cu"/"none.cu": step<<<1, 1>>>(a, b, k)/' chain.df |
     sed -e '/^kernel bump/,/^}}/s/"none.cu"/"none.cu": bump<<<1, 1>>>(a, k, i, bad)/' >line.df
 echo 'graph main { a: i32[n] = src(1); b = step(a); c = bump(b, 0, -1); d = step(c); e = bump(d, 1, -1); show(e); }' >>line.df
 check line-compile "$DFC" line.df -o line --nvcc=none
-auto=$(./line --device=emu --policy=all-gpu --waves=40 --inflight=1 --stats=json 2>&1 >got | sed -n 's/.*"replayed": \([0-9]*\).*/\1/p')
+auto=$(./line --device=emu --policy=all-gpu --waves=40 --inflight=1 --stats=json --stats-file=/dev/stderr 2>&1 >got | sed -n 's/.*"replayed": \([0-9]*\).*/\1/p')
 [ "$auto" = $((39 * 4)) ] && pass replays-unasked || fail replays-unasked "$auto"
-unasked=$(./chain --device=emu --policy=all-gpu --waves=40 --inflight=1 --stats=json 2>&1 >/dev/null | sed -n 's/.*"replayed": \([0-9]*\).*/\1/p')
+unasked=$(./chain --device=emu --policy=all-gpu --waves=40 --inflight=1 --stats=json --stats-file=/dev/stderr 2>&1 >/dev/null | sed -n 's/.*"replayed": \([0-9]*\).*/\1/p')
 [ "$unasked" = 0 ] && pass "host code runs for each job" || fail "host code runs for each job" "$unasked"
 ./line --device=none --waves=40 >want-line; same replays-unasked-right got want-line
 for set in --cuda-graphs=off --sync-kernels; do

@@ -45,7 +45,7 @@ platform three {
 }
 EOT
 expect gpus-all 0 'emu2' ./pair --device=emu --platform=three.platform --policy=eager --stats
-./pair --device=emu --platform=three.platform --policy=eager --gpus=2,0 --stats=json 2>stats >/dev/null
+./pair --device=emu --platform=three.platform --policy=eager --gpus=2,0 --stats=json --stats-file=/dev/stderr 2>stats >/dev/null
 if grep -q emu0 stats && grep -q emu2 stats && ! grep -q emu1 stats; then pass gpus-two; else fail gpus-two "$(cat stats)"; fi
 expect gpus-own-memory 0 '^pair: emu1: 8192 bytes for up to' ./pair --device=emu --platform=three.platform --policy=eager --gpus=1 --log=info
 expect gpus-too-many 1 'error: there is no emu device 3: there are 3, from 0 to 2' ./pair --device=emu --platform=three.platform --gpus=0,3

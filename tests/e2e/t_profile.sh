@@ -46,7 +46,7 @@ cp "$DF_SOURCE"/tests/bench/gpu/{chain.df,chain.c,turns.h,kernels.cu} .
 echo 'platform p { cpu host { workers = 2; } gpu e { memory = 1 GiB; h2d = 9 GB/s, 1 us; d2h = 9 GB/s, 1 us; engines = 2; launch = 2 ms; } }' >launch.df
 launch=(chain.df --device=emu --platform=launch.df --nvcc=none)
 DFC_PROFILE=$PWD/launch.db "$DFC" profile "${launch[@]}" --max-runs=20 >said 2>&1 && DFC_PROFILE=$PWD/launch.db "$DFC" "${launch[@]}" -o chain >said 2>&1
-./chain --device=sim --platform=launch.df --policy=all-gpu --stats=json 2>said
+./chain --device=sim --platform=launch.df --policy=all-gpu --stats=json --stats-file=/dev/stderr 2>said
 if sed -n 's/.*"makespan_s": \([0-9.e+-]*\).*/\1/p' said | awk '{ n = $1 > 0.06 && $1 < 0.07 } END { exit !n }'; then pass launch-once; else fail launch-once "$(cat said)"; fi
 expect estimated 0 "5 estimated from other sizes or devices" "$DFC" partition sum.df -D n=1500 --device=emu
 expect progress 0 '^\[1/4\] add k=3000 cpu +[0-9.]+ [mun]?s .*runs' "$DFC" profile sum.df -D n=3000 $quick

@@ -2,7 +2,7 @@
 cp "$DF_SOURCE"/examples/photo/*.df "$DF_SOURCE"/examples/photo/*.c "$DF_SOURCE"/examples/photo/*.cu .
 check compile "$DFC" photo.df --nvcc=none -o photo
 for policy in eager ws dmda gp-thesis; do
-    run() { ./photo --input=nowhere.png --device=sim --policy=$policy --waves=1 --workers=1 --stats=json; }
+    run() { ./photo --input=nowhere.png --device=sim --policy=$policy --waves=1 --workers=1 --stats=json --stats-file=/dev/stderr; }
     run 2>a; run 2>b
     same "repeatable-$policy" a b
     makespan=$(sed -E 's/.*"makespan_s": ([0-9.e-]+).*/\1/' a)
@@ -19,7 +19,7 @@ expect stats 0 '^waves +12' ./photo --input=nowhere.png --device=sim --waves=12 
 cp "$DF_SOURCE"/examples/graphs/study.df .
 sed -E 's/ cost cpu/ cpu {{ }} cost cpu/' "$DF_SOURCE"/examples/graphs/cholesky.df >cholesky.df
 check compile-known "$DFC" cholesky.df -D T=6 -D b=8 --nvcc=none -o cholesky
-seconds() { ./cholesky --device=sim --stats=json "$@" 2>&1 | sed -E 's/.*"makespan_s": ([0-9.e-]+).*/\1/'; }
+seconds() { ./cholesky --device=sim --stats=json --stats-file=/dev/stderr "$@" 2>&1 | sed -E 's/.*"makespan_s": ([0-9.e-]+).*/\1/'; }
 for waves in 1 2; do
     default=$(seconds --waves=$waves) gp=$(seconds --waves=$waves --policy=gp) dmda=$(seconds --waves=$waves --policy=dmda)
     if [ $waves = 1 ]; then want=$gp other=$dmda; else want=$dmda other=$gp; fi

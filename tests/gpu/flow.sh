@@ -42,7 +42,7 @@ right() { # NAME WANT: is the last run's output that?
 try() { # CASE NAME WANT ARG…: one run, and its output
     local one=$1 name=$2 expected=$3; shift 3
     want "$one" || return 0
-    if app "$name" --stats=json "$@" && right "$name" "$expected"; then pass "$one"; else
+    if app "$name" --stats=json --stats-file=/dev/stderr "$@" && right "$name" "$expected"; then pass "$one"; else
         fail "$one" "$(sort "$work/got" | diff "$expected" - | head -n 3) $(tail -n 3 "$work/err")"; return 1; fi
 }
 policies_of() { alone "$1" --policy=none >/dev/null; sed -n 's/.*; there are //p' "$work/err" | sed 's/,\| and//g'; } # NAME

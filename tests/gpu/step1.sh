@@ -33,7 +33,7 @@ kernel() { # by one kernel: it was the GPU that did it
     expected_of sum --seed=3
     try kernel sum "$work/sum.want" --seed=3 --policy=all-gpu || return
     want kernel-on-gpu || return 0
-    app sum --seed=3 --policy=all-gpu --stats=json
+    app sum --seed=3 --policy=all-gpu --stats=json --stats-file=/dev/stderr
     figure 'a run of one kernel, start to end' "$(awk -v a="$begun" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f", b - a }')" s
     if [ "$(gpu_jobs)" = 1 ]; then pass kernel-on-gpu; else fail kernel-on-gpu "$(gpu_jobs) jobs on a GPU: $(cat "$work/err")"; fi
 }

@@ -26,7 +26,7 @@ compare() { # NAME ARG…
 }
 on_gpu() { # NAME ARG…: under all-gpu it is the GPU that works
     want "$1-all-gpu-is-on-gpu" || return 0
-    app "$1" --policy=all-gpu --stats=json "${@:2}"
+    app "$1" --policy=all-gpu --stats=json --stats-file=/dev/stderr "${@:2}"
     figure "$1: jobs on the GPU" "$(gpu_jobs)" "jobs, $(stat_sum replayed) replayed"
     if [ "$(gpu_jobs)" -gt 0 ]; then pass "$1-all-gpu-is-on-gpu"; else fail "$1-all-gpu-is-on-gpu" "no job on a GPU: $(cat "$work/err")"; fi
 }
@@ -44,7 +44,7 @@ evicted() { # NAME ARG…: in the memory of the largest job and in twice that
         try "$name-$policy-in-$size" "$name" "$work/$name.want" --policy=$policy --gpu-mem="$size" "$@" && moved=$((moved + $(stat_sum evictions)))
     done; done
     want "$name-evicts" || return 0
-    app "$name" --policy=all-gpu --gpu-mem="$largest" --stats=json "$@"
+    app "$name" --policy=all-gpu --gpu-mem="$largest" --stats=json --stats-file=/dev/stderr "$@"
     figure "$name in the memory of its largest job" "$(stat_sum evictions)" "evictions, $(stat_sum h2d_bytes) bytes to the GPU"
     if [ "$(stat_sum evictions)" -gt 0 ]; then pass "$name-evicts"; else fail "$name-evicts" "nothing was evicted: $(cat "$work/err")"; fi
 }

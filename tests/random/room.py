@@ -125,7 +125,7 @@ def try_sizes(app, policy, sizes, extra, sums):
     for size in sizes:
         pair = {}
         for evict in ("auto", "lru") if policy in KNOW else ("auto",):
-            how = [f"--policy={policy}", f"--gpu-mem={size}", f"--evict={evict}", *extra, "--stats=json"]
+            how = [f"--policy={policy}", f"--gpu-mem={size}", f"--evict={evict}", *extra, "--stats=json", "--stats-file=/dev/stderr"]
             run = app.run(*how)
             text = run.stderr.decode(errors="replace")
             app.must_be_right(run, how)
@@ -193,7 +193,7 @@ def wave_needs(dfc, df, policy, folder, defines=()):
 
 def must_do(app, policy, size, waves, how):
     """In that memory: so many waves in flight, and nothing evicted. None: one, and whatever is evicted."""
-    options = [f"--policy={policy}", f"--gpu-mem={size}", "--guard=off", *how, "--stats=json"]
+    options = [f"--policy={policy}", f"--gpu-mem={size}", "--guard=off", *how, "--stats=json", "--stats-file=/dev/stderr"]
     run = app.run(*options)
     text = run.stderr.decode(errors="replace")
     if "--device=sim" not in how:

@@ -49,7 +49,7 @@ profile() { # how many times `dfc profile` has found
 }
 rebuild() { # ms of a wave by the plan that is built in then
     compile "${graph[@]}" -o "$top/programs/matrix" >&2 || return
-    "$top/programs/matrix" --device=sim --platform="$top/probe.df" --policy=gp --inflight=1 --stats=json 2>"$work/stats" >/dev/null || { cat "$work/stats" >&2; return 1; }
+    "$top/programs/matrix" --device=sim --platform="$top/probe.df" --policy=gp --inflight=1 --stats=json,totals --stats-file=/dev/stderr 2>"$work/stats" >/dev/null || { cat "$work/stats" >&2; return 1; }
     calc "1e3 * $(statistic makespan_s)"
 }
 policy() { # POLICY: ms a wave

@@ -107,7 +107,7 @@ run() { # PROGRAM ARGS…: what it prints to $work/said, its statistics to $work
     have "$1" || return
     program=$1; shift
     # shellcheck disable=SC2086
-    (cd "$work" && $timeout "$programs/$program" $options ${platform:+--platform="$platform"} --stats=json "$@") >"$work/said" 2>"$work/stats" && return
+    (cd "$work" && $timeout "$programs/$program" $options ${platform:+--platform="$platform"} --stats=json,totals --stats-file=/dev/stderr "$@") >"$work/said" 2>"$work/stats" && return
     { echo "$program $options $*: exit $?"; grep -v '^{' "$work/stats" | tail -n 2; } >&2
     return 1
 }
@@ -185,7 +185,7 @@ costs() { # N: options that give the program `matrix` its size and times
 predict_ms() { # N POLICY: one wave in virtual time
     have matrix || return
     # shellcheck disable=SC2046
-    (cd "$work" && "$programs/matrix" --device=sim ${platform:+--platform="$platform"} --policy="$2" --inflight=1 --stats=json $(costs "$1")) 2>"$work/stats" >/dev/null ||
+    (cd "$work" && "$programs/matrix" --device=sim ${platform:+--platform="$platform"} --policy="$2" --inflight=1 --stats=json,totals --stats-file=/dev/stderr $(costs "$1")) 2>"$work/stats" >/dev/null ||
         { tail -n 1 "$work/stats" >&2; return 1; }
     calc "1e3 * $(statistic makespan_s)"
 }

@@ -31,7 +31,7 @@ once() { # N SYSTEM POLICY RUN: one run; its output goes to out.txt, its line to
     local n=$1 system=$2 policy=$3 run=$4 option=(--policy="$3") s share TIMEFORMAT='%R %U %S'
     [ "$policy" != default ] || option=()
     {   time if [ "$system" = StarPU ]; then STARPU_SCHED=$policy "$out/matrix_starpu" "$out/graph.txt" "$n" "$waves" >"$out/out.txt" 2>"$out/err.txt"
-        else "$out/app-$n" "${option[@]}" --device=none --workers="$workers" --waves="$waves" --inflight=1 --stats=json >"$out/out.txt" 2>"$out/err.txt"; fi ||
+        else "$out/app-$n" "${option[@]}" --device=none --workers="$workers" --waves="$waves" --inflight=1 --stats=json,totals --stats-file=/dev/stderr >"$out/out.txt" 2>"$out/err.txt"; fi ||
             { echo "starpu: $system $policy, n = $n failed:"; cat "$out/err.txt"; exit 1; }
     } 2>"$out/time.txt"
     share=$(tail -n 1 "$out/time.txt" | awk '{ printf "%.2f", ($1 > 0 ? ($2 + $3) / $1 : 0) }')

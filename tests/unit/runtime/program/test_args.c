@@ -195,7 +195,7 @@ static void test_messages(void **state)
     bad("--gpus=0|--device=none", "--gpus: no device is opened with --device=none");
     bad("--gpus=0|--device=sim", "--gpus: no device is opened with --device=sim");
     bad("--gpus=0|--rehearse", "--gpus: no device is opened with --rehearse");
-    bad("--stats=xml", "--stats: no form 'xml'; there is: json");
+    bad("--stats=xml", "--stats: no form 'xml'; there are: json, totals");
     bad("--trace=", "--trace needs the name of a file");
     bad("--log=loud", "--log: no level 'loud'; there are: error, warning, info, debug");
     bad("--seed=2147483648", "--seed: 2147483648 does not fit in i32");
@@ -335,12 +335,13 @@ static struct df_stats *make_stats(void)
     return s;
 }
 
-static void report_is(void (*report)(const struct df_stats *, FILE *), const struct df_stats *s, const char *want)
+static void report_is(void (*report)(const struct df_stats *, const struct df_graph *, const struct df_node_stats *, FILE *),
+                      const struct df_stats *s, const char *want)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    report(s, out);
+    report(s, NULL, NULL, out);
     fclose(out);
     assert_string_equal(text, want);
     free(text);

@@ -174,7 +174,8 @@ static void test_stats(void **state)
     assert_non_null(strstr(err_text, "makespan"));
     assert_non_null(strstr(err_text, "jobs             2\n"));
     assert_int_equal(run("--stats=json", "--waves=2"), 0);
-    assert_non_null(strstr(err_text, "\"waves\": 2, \"jobs\": 4, "));
+    assert_non_null(strstr(out_text, "\"waves\": 2, \"jobs\": 4, "));
+    assert_string_equal(err_text, "");
 }
 
 static void test_help(void **state)

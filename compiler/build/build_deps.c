@@ -23,12 +23,10 @@ static void add(struct dfc_list *files, const char *name)
 }
 
 /* Adds the prerequisites of a rule as compilers write it: they stand after the first ": ", parted by blanks, with "\ "
- * for a blank in a name. Files in the work folder are dfc's own and are left out. nvcc also lists what #line calls
- * generated code, which is no file, so it is left out too. */
-static void add_rule(struct dfc_list *files, char *text, const char *work)
+ * for a blank in a name. nvcc also lists what #line calls generated code, which is no file, so it is left out. */
+static void add_rule(struct dfc_list *files, char *text)
 {
     char *p = strstr(text, ": ");
-    size_t n_work = strlen(work);
     for (p = p ? p + 2 : text + strlen(text); *p;) {
         char *name = p, *end = p;
         while (*p && !strchr(" \n\t", *p)) {
@@ -41,30 +39,43 @@ static void add_rule(struct dfc_list *files, char *text, const char *work)
         while (*p && strchr(" \n\t\\", *p))
             p++;
         *end = '\0';
-        if (strncmp(name, work, n_work) != 0 && access(name, F_OK) == 0)
+        if (access(name, F_OK) == 0)
             add(files, strncmp(name, "./", 2) == 0 ? name + 2 : name);
         if (end >= p)
             break;
     }
 }
 
-static bool add_unit(struct dfc_list *files, const struct dfc_program *p, const struct dfc_build_unit *unit)
+bool dfc_prerequisites(const char *rule, struct dfc_list *files)
 {
-    if (unit->path)
-        add(files, unit->path);
-    if (unit->kind == DFC_CODE_OBJECT)
-        return true;
-    FILE *file = fopen(unit->deps, "r");
+    FILE *file = fopen(rule, "r");
     char *text = NULL;
     size_t size = 0;
     bool good = file && getdelim(&text, &size, '\0', file) > 0;
     if (good)
-        add_rule(files, text, p->work);
-    else
-        dfc_error("cannot read '%s', where the compiler should have listed the files it read", unit->deps);
+        add_rule(files, text);
     if (file)
         fclose(file);
     free(text);
+    return good;
+}
+
+/* Files in the work folder are dfc's own and are left out. */
+static bool add_unit(struct dfc_list *files, const struct dfc_program *p, const struct dfc_build_unit *unit)
+{
+    struct dfc_list read = { 0 };
+    if (unit->path)
+        add(files, unit->path);
+    if (unit->kind == DFC_CODE_OBJECT)
+        return true;
+    bool good = dfc_prerequisites(unit->deps, &read);
+    if (!good)
+        dfc_error("cannot read '%s', where the compiler should have listed the files it read", unit->deps);
+    for (size_t i = 0; i < read.n; i++)
+        if (strncmp(read.items[i], p->work, strlen(p->work)) != 0)
+            add(files, read.items[i]);
+    files->failed |= read.failed;
+    dfc_list_free(&read);
     return good;
 }
 

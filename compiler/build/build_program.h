@@ -5,6 +5,8 @@
  *   - build_units.c   which files are compiled, and with which command.
  *   - build_link.c    the link line, and what its failures mean.
  *   - build_deps.c    -MD.
+ *   - object_cache.c  CUDA objects that were compiled before (object_cache.h).
+ *   - gpu_arch.c      the architectures that CUDA code is made for.
  *   - emit_*.c        the text that is compiled (emit.h).
  *
  * Memory:   dfc_units_free() and dfc_tools_free() return what the program's units and tools hold.
@@ -37,6 +39,9 @@ struct dfc_tools {
 bool dfc_tools_find(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options,
                     const struct dfc_front *front);
 void dfc_tools_free(struct dfc_tools *tools);
+/* The file that a command's name means: itself if it holds a slash, else the first such file in $PATH. malloc'ed; NULL:
+ * none. */
+char *dfc_find_program(const char *name);
 /* Is it nvcc's -dc, which means -rdc=true, and which only compiling takes? */
 bool dfc_is_device_c(const char *flag);
 
@@ -71,6 +76,9 @@ void dfc_units_free(struct dfc_program *p);
 
 /* Links the units to a program at `path`. false: reported. */
 bool dfc_link(struct dfc_program *p, const char *path);
+/* Adds the files that a rule of make, as a compiler wrote it, names as prerequisites, if they exist. false: it cannot be
+ * read. */
+bool dfc_prerequisites(const char *rule, struct dfc_list *files);
 /* -MD: writes OUTPUT.d. false: reported. */
 bool dfc_write_dependencies(const struct dfc_program *p);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler/build/gpu_arch.h"
 #include "compiler/tools/home.h"
 
 #ifndef DFC_DEFAULT_CFLAGS
@@ -21,9 +22,7 @@ static bool is_runnable(const char *path)
     return access(path, X_OK) == 0;
 }
 
-/* The file that `name` means: `name` itself if it holds a slash, else the first such file in $PATH. malloc'ed; NULL:
- * none. */
-static char *find_program(const char *name)
+char *dfc_find_program(const char *name)
 {
     if (strchr(name, '/'))
         return is_runnable(name) ? strdup(name) : NULL;
@@ -126,13 +125,13 @@ static const char *find_cuda(struct dfc_tools *tools, const struct dfc_build_opt
         dfc_list_add_words(&tools->nvcc, named);
     } else {
         for (size_t i = 0; i < 2 && tools->nvcc.n == 0; i++) {
-            char *found = find_program(places[i]);
+            char *found = dfc_find_program(places[i]);
             if (found)
                 dfc_list_add(&tools->nvcc, "%s", found);
             free(found);
         }
     }
-    char *nvcc = tools->nvcc.n ? find_program(tools->nvcc.items[tools->nvcc.n - 1]) : NULL;
+    char *nvcc = tools->nvcc.n ? dfc_find_program(tools->nvcc.items[tools->nvcc.n - 1]) : NULL;
     if (!nvcc)
         return named && *named ? "the nvcc that was named is not there" : "no nvcc";
     tools->cuda = toolkit_of(nvcc);
@@ -234,10 +233,17 @@ static bool asks_relocatable(const struct dfc_list *flags)
     return relocatable;
 }
 
-/* Code for every major architecture that this nvcc knows, and PTX for those to come. That takes about a second longer
- * than one architecture alone. nvcc warns that its next version will not know some of them; a user who named no
- * architecture need not hear that. */
-static void cu_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options)
+/* Adds the flags of the architectures, if the user's own flags do not name any. false: reported. */
+static bool arch_flags(struct dfc_tools *tools, const struct dfc_build_options *options)
+{
+    if (!names_architecture(options->nvcc_flags))
+        return dfc_gpu_arch_flags(&tools->cu_flags, options->gpu_arch, tools->nvcc.items[tools->nvcc.n - 1], options->quiet);
+    if (options->gpu_arch)
+        dfc_error("--gpu-arch=%s: --nvcc-flags names architectures already", options->gpu_arch);
+    return !options->gpu_arch;
+}
+
+static bool cu_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options)
 {
     struct dfc_list *flags = &tools->cu_flags, defaults = { 0 };
     dfc_list_add(flags, "%s", optimisation(options));
@@ -245,8 +251,8 @@ static void cu_flags(struct dfc_tools *tools, const struct dfc_common *common, c
         dfc_list_add(flags, "-g"); /* not -lineinfo: it puts the unit's path, which is new in every build, into the
                                     * program */
     dfc_list_add(flags, "--diag-error=940"); /* nvcc's -Werror=return-type */
-    if (!names_architecture(options->nvcc_flags))
-        dfc_list_add_words(flags, "-arch=all-major -Wno-deprecated-gpu-targets --threads=0");
+    if (!arch_flags(tools, options))
+        return false;
     dfc_list_add_words(&defaults, DFC_DEFAULT_CFLAGS);
     for (size_t i = 0; i < defaults.n; i++)
         dfc_list_add(flags, "-Xcompiler=%s", defaults.items[i]);
@@ -257,6 +263,7 @@ static void cu_flags(struct dfc_tools *tools, const struct dfc_common *common, c
         dfc_list_add_path(flags, "-I", common->import_dirs[i]);
     dfc_list_add_words(flags, options->nvcc_flags);
     tools->relocatable = asks_relocatable(flags);
+    return true;
 }
 
 static void link_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_front *front,
@@ -284,7 +291,8 @@ bool dfc_tools_find(struct dfc_tools *tools, const struct dfc_common *common, co
         tools->no_cuda = find_cuda(tools, options);
     gpu = gpu && !tools->no_cuda;
     c_flags(tools, common, options);
-    cu_flags(tools, common, options);
+    if (gpu && !cu_flags(tools, common, options))
+        return false;
     link_flags(tools, common, front, gpu);
     const struct dfc_list *const lists[] = { &tools->cc, &tools->cxx, &tools->nvcc, &tools->c_flags, &tools->cu_flags,
                                              &tools->link_flags };

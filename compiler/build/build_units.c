@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "compiler/build/emit.h"
+#include "compiler/build/object_cache.h"
 #include "runtime/base/message.h"
 
 #define LARGEST_COMPARED 100000         /* bytes of a log in which repetitions are looked for */
@@ -196,6 +197,12 @@ static void command_c(const struct dfc_program *p, const struct dfc_build_unit *
     }
 }
 
+/* --keep wants nvcc's own files, and -MD another list of includes than the cache. */
+static bool is_cached(const struct dfc_program *p, const struct dfc_build_unit *unit)
+{
+    return unit->kind == DFC_CODE_CUDA && !p->options->no_cache && !p->options->keep && !p->options->dependencies;
+}
+
 static void command_cu(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
 {
     dfc_list_add_all(argv, &p->tools.nvcc);
@@ -210,8 +217,8 @@ static void command_cu(const struct dfc_program *p, const struct dfc_build_unit 
     dfc_list_add(argv, "--keep"); /* else nvcc's own temporary names, which contain a process id, reach the object */
     dfc_list_add(argv, "--keep-dir");
     dfc_list_add(argv, "%s", p->work);
-    if (p->options->dependencies) {
-        dfc_list_add(argv, "-MMD");
+    if (p->options->dependencies || is_cached(p, unit)) {
+        dfc_list_add(argv, p->options->dependencies ? "-MMD" : "-MD");
         dfc_list_add(argv, "-MF");
         dfc_list_add(argv, "%s", unit->deps);
     }
@@ -296,24 +303,47 @@ static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *u
     return false;
 }
 
+struct compilation {
+    const struct dfc_build_unit *unit;
+    char *entry;                        /* in the cache; NULL: none */
+};
+
+/* Makes the job of a unit. false: its object was in the cache. */
+static bool needs_compiling(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_job *job,
+                            struct compilation *of)
+{
+    *job = (struct dfc_job){ .log = unit->log };
+    *of = (struct compilation){ .unit = unit };
+    command(p, unit, &job->argv);
+    if (is_cached(p, unit))
+        of->entry = dfc_cache_entry(p, unit, &job->argv);
+    if (!of->entry || !dfc_cache_get(p, unit, of->entry))
+        return true;
+    free(of->entry);
+    dfc_list_free(&job->argv);
+    *job = (struct dfc_job){ 0 };
+    return false;
+}
+
 bool dfc_units_compile(struct dfc_program *p)
 {
     struct dfc_job *jobs = calloc(p->n_units, sizeof *jobs);
-    const struct dfc_build_unit **of = calloc(p->n_units, sizeof *of);
+    struct compilation *of = calloc(p->n_units, sizeof *of);
     size_t n = 0;
     bool good = jobs && of;
     if (!good)
         no_memory();
     for (size_t i = 0; good && i < p->n_units; i++)
-        if (p->units[i].kind != DFC_CODE_OBJECT) {
-            command(p, &p->units[i], &jobs[n].argv);
-            jobs[n].log = p->units[i].log;
-            of[n++] = &p->units[i];
-        }
+        if (p->units[i].kind != DFC_CODE_OBJECT && needs_compiling(p, &p->units[i], &jobs[n], &of[n]))
+            n++;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     dfc_jobs_run(jobs, n, cores > 1 ? (unsigned)cores : 1);
     for (size_t i = 0; i < n; i++) {
-        good &= compiled(p, of[i], &jobs[i]);
+        bool done = compiled(p, of[i].unit, &jobs[i]);
+        if (done && of[i].entry)
+            dfc_cache_put(p, of[i].unit, of[i].entry);
+        good &= done;
+        free(of[i].entry);
         dfc_list_free(&jobs[i].argv);
     }
     free(jobs);

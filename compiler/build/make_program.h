@@ -13,7 +13,9 @@
 /* How dfc_build() compiles and links the loaded graph to the program `output`. It gives 0, or 1 (reported). */
 struct dfc_build_options {
     const char *cc, *nvcc, *cflags, *nvcc_flags, *optimise; /* NULL: the default; optimise: "-O3" */
+    const char *gpu_arch;               /* NULL: this machine's GPUs, or all if there is none; else "all", … (gpu_arch.h) */
     bool debug, keep, dependencies;     /* -g, --keep, -MD */
+    bool no_cache;                      /* --no-cache */
     bool emu_gpu_code;                  /* --emu-gpu-code: no CUDA; the emulator runs gpu variants that are C or C++ */
     const char *policy;
     bool quiet;

@@ -36,7 +36,8 @@ static const char usage[] =
     "                           If no number is given, one is chosen at which waiting is exact\n"
     "  --csv=FILE               write the figures as CSV\n"
     "  --svg=FILE               draw a bar chart; with --rehearse, of predicted and rehearsed makespans side by side\n"
-    "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=    as when compiling\n"
+    "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=, --gpu-arch=, --no-cache\n"
+    "                           as when compiling\n"
     "common options:\n" DFC_COMMON_USAGE;
 
 struct request {

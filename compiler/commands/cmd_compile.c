@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compiler/build/emit.h"
+#include "compiler/build/gpu_arch.h"
 #include "compiler/show/listing.h"
 #include "compiler/show/memory_report.h"
 #include "compiler/types/paths.h"
@@ -199,6 +200,8 @@ static int flag_option(struct dfc_build_options *build, const char *word)
         }
     if (strcmp(word, "-g") == 0)
         return build->debug = true;
+    if (strcmp(word, "--no-cache") == 0)
+        return build->no_cache = true;
     return 0;
 }
 
@@ -206,12 +209,12 @@ int dfc_build_option(struct dfc_build_options *build, int argc, char **argv, int
 {
     const struct { const char *name; const char **text; } texts[] = {
         { "--cc", &build->cc }, { "--nvcc", &build->nvcc }, { "--cflags", &build->cflags },
-        { "--nvcc-flags", &build->nvcc_flags },
+        { "--nvcc-flags", &build->nvcc_flags }, { "--gpu-arch", &build->gpu_arch },
     };
     int taken = flag_option(build, argv[*i]);
     for (size_t t = 0; !taken && t < sizeof texts / sizeof *texts; t++)
         taken = dfc_option_value(texts[t].name, argc, argv, i, texts[t].text);
-    return taken;
+    return taken > 0 && build->gpu_arch && !dfc_gpu_arch_check(build->gpu_arch) ? -1 : taken;
 }
 
 static int own_option(void *request, int argc, char **argv, int *i)
@@ -320,9 +323,11 @@ static const char usage[] =
     "                           instead of the cpu variants\n"
     "  --cflags=FLAGS           more flags for C and C++ files, and for linking; if there is an -rpath in them, it\n"
     "                           is the program's only run path\n"
-    "  --nvcc-flags=FLAGS       more flags for CUDA files; if there is no -arch or -gencode in them, code is made for\n"
-    "                           every major architecture that nvcc knows; with -rdc=true in them, device code may call\n"
-    "                           that of other files\n"
+    "  --gpu-arch=native|all|sm_XX,…   what CUDA code is made for: this machine's GPUs (the default if there are any),\n"
+    "                           every major architecture that nvcc knows, or those named\n"
+    "  --nvcc-flags=FLAGS       more flags for CUDA files, -arch and -gencode among them; with -rdc=true, device code\n"
+    "                           may call that of other files\n"
+    "  --no-cache               compile CUDA files anew even if nothing has changed since ($DFC_CACHE, ~/.cache/dfc)\n"
     "  -MD                      write PROGRAM.d, a make rule that names all files the program was made of\n"
     "  --keep                   keep the generated files in PROGRAM.dfc/\n"
     "  -o FILE                  the file for the program (./GRAPH), or for what --emit names (standard output)\n"

@@ -51,7 +51,8 @@ static const char usage[] =
     "  --format=text|csv        form of the report (text)\n"
     "  -o FILE                  the file for the report; else it goes to standard output\n"
     "  --db=FILE                the profile database ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)\n"
-    "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=    as when compiling\n"
+    "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=, --gpu-arch=, --no-cache\n"
+    "                           as when compiling\n"
     "common options (no --policy: each kernel runs by itself):\n" DFC_COMMON_USAGE;
 
 struct request {

@@ -14,6 +14,7 @@ programs=$(basename "${script%.sh}"); programs=$here/programs/${programs#t_}
 folder=$(mktemp -d)
 if [ -n "${DF_KEEP:-}" ]; then echo "# in $folder"; else trap 'rm -rf "$folder"' EXIT; fi
 export DFC_PROFILE=$folder/profile.db          # a probe in one test must not plan for another
+export DFC_CACHE=$folder/cache
 failures=0
 
 pass() { echo "ok $1"; }

@@ -230,8 +230,9 @@ $(MOCK_OBJ): EXTRA = -isystem $(CUDA_HOME)/include
 unit_obj = $(filter %/$(1).o,$(UNIT_OBJ))
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
 $(UNIT_OBJ): EXTRA = -UNDEBUG -Itests/rig $(GV_CFLAGS)
-$(BUILDDIR)/tests/test_cuda_mock: MOCK = $(MOCK_OBJ) -Wl,--export-dynamic-symbol='cublas*'
-$(BUILDDIR)/tests/test_cuda_mock: $(MOCK_OBJ)
+ON_MOCK := $(addprefix $(BUILDDIR)/tests/test_cuda_,mock times machine)
+$(ON_MOCK): MOCK = $(MOCK_OBJ) -Wl,--export-dynamic-symbol='cublas*'
+$(ON_MOCK): $(MOCK_OBJ)
 
 # Where threads meet in a run, compiled so that schedules can be explored, goes before what libdf.a has of it.
 STEPS_SRC := $(foreach name,run run_workers engine worker list ports steal wake gang deque policy policy_ws shared_deque policy_eager policy_dmda policy_static policy_speedup \

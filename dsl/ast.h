@@ -105,9 +105,10 @@ enum { DFL_ORDERED = 1, DFL_STREAM = 2, DFL_ONCE = 4, DFL_SYNC = 8, DFL_THREADS 
 
 struct dfl_variant {
     struct dfl_name cls;               /* cpu, gpu or another class */
-    const char *path;                  /* as written; NULL: inline code */
+    const char *path;                  /* as written; NULL: inline code and no file */
     struct dfl_loc path_loc;
-    const char *code;                  /* between {{ and }}; NULL: a file */
+    struct dfl_expr *more_files;       /* DFL_EXPR_STR each: files written after that one */
+    const char *code;                  /* between {{ and }}; NULL: none */
     struct dfl_loc code_loc;           /* first character after {{, for #line */
     bool has_target;                   /* STRING ":" target-call */
     struct dfl_name target;

@@ -126,6 +126,15 @@ struct dfl_variant *dfl_build_variant(struct dfl_reader *r, struct dfl_loc loc, 
     return variant;
 }
 
+struct dfl_variant *dfl_build_files(struct dfl_variant *variant, const char *path, struct dfl_loc loc,
+                                    struct dfl_tree more)
+{
+    variant->path = path;
+    variant->path_loc = loc;
+    variant->more_files = dfl_build_exprs(more);
+    return variant;
+}
+
 struct dfl_price *dfl_build_price(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls, struct dfl_expr *expr)
 {
     struct dfl_price *price = NEW(r, dfl_price);

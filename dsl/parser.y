@@ -115,7 +115,7 @@ static const struct dfl_tree no_tree = {0};
 %type <name> name result
 %type <flag> dynamic
 %type <number> number
-%type <tree> expr unary primary exprs exprs_opt dims indices launch launch_opt names
+%type <tree> expr unary primary exprs exprs_opt dims indices launch launch_opt names more_files
 %type <prefix> prefix prefixes
 %type <format> format annotation
 %type <mode> mode
@@ -248,10 +248,19 @@ kernel_head:
 ;
 
 variant:
-  NAME STRING                           { $$ = dfl_build_variant(r, @$, $1); $$->path = $2; $$->path_loc = @2; }
-| NAME STRING ':' target_call           { $$ = $4; $$->loc = @$; $$->cls = $1; $$->path = $2; $$->path_loc = @2; }
+  NAME STRING more_files                { $$ = dfl_build_files(dfl_build_variant(r, @$, $1), $2, @2, $3); }
+| NAME STRING more_files ':' target_call
+                                        { $$ = dfl_build_files($5, $2, @2, $3); $$->loc = @$; $$->cls = $1; }
+| NAME STRING more_files CODE           { $$ = dfl_build_files(dfl_build_variant(r, @$, $1), $2, @2, $3);
+                                          $$->code = $4.text; $$->code_loc = $4.loc; }
 | NAME CODE                             { $$ = dfl_build_variant(r, @$, $1);
                                           $$->code = $2.text; $$->code_loc = $2.loc; }
+;
+
+more_files:
+  %empty                                { $$ = no_tree; }
+| more_files STRING                     { $$ = dfl_build_string(r, @2, $2);
+                                          $$ = $1.e ? dfl_build_list_more($1, $$) : dfl_build_list($$); }
 ;
 
 target_call:

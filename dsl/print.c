@@ -185,11 +185,14 @@ static void print_traits(FILE *out, const struct dfl_kernel *kernel)
 static void print_variant(FILE *out, const struct dfl_variant *variant)
 {
     fprintf(out, " %s ", variant->cls.text);
-    if (variant->code) {
-        fprintf(out, "{{%s}}", variant->code);
-        return;
+    if (variant->path)
+        print_string(out, variant->path);
+    for (const struct dfl_expr *file = variant->more_files; file; file = file->next) {
+        fputc(' ', out);
+        print_string(out, file->s);
     }
-    print_string(out, variant->path);
+    if (variant->code)
+        fprintf(out, "%s{{%s}}", variant->path ? " " : "", variant->code);
     if (!variant->has_target)
         return;
     fprintf(out, ": %s", variant->target.text);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compiler/build/emit.h"
 #include "compiler/front/sources.h"
 #include "partition/planner/plan_report.h"
 #include "runtime/graph/image.h"
@@ -160,11 +161,16 @@ static bool is_replaceable(const char *path)
     return false;
 }
 
-/* Is the variant's code in a file that needs no nvcc? */
+/* Is the variant's code in files that need no nvcc? */
 static bool is_host_code(const struct dfl_variant *variant)
 {
-    return variant->path && !variant->has_launch &&
-           (dfc_code_kind_of(variant->path) == DFC_CODE_C || dfc_code_kind_of(variant->path) == DFC_CODE_CXX);
+    const char *file;
+    if (dfc_code_is_generated(variant) || variant->has_launch)
+        return false;
+    for (unsigned i = 0; (file = dfc_variant_file(variant, i, NULL)); i++)
+        if (dfc_code_kind_of(file) == DFC_CODE_CUDA || (i == 0 && dfc_code_kind_of(file) == DFC_CODE_OBJECT))
+            return false;
+    return true;
 }
 
 /* --emu-gpu-code: treats gpu variants that need nvcc as if they had not been written. */

@@ -64,23 +64,31 @@ static bool add_file(struct dfc_program *p, const char *dir, const char *as_writ
     return add_unit(p, dfc_code_kind_of(path), path, name);
 }
 
+static bool add_variant(struct dfc_program *p, const struct dfc_kernel_code *code, const struct dfl_variant *variant)
+{
+    struct dfl_loc loc;
+    const char *file;
+    for (unsigned i = 0; (file = dfc_variant_file(variant, i, &loc)); i++) {
+        if (!p->cuda && dfc_code_kind_of(file) == DFC_CODE_CUDA) {
+            dfl_error(p->loaded->sink, loc, "the cpu variant of '%s' is in a .cu file, which needs nvcc",
+                      code->ast->name.text);
+            return false;
+        }
+        if (!add_file(p, code->dir, file))
+            return false;
+    }
+    return true;
+}
+
 static bool add_user_files(struct dfc_program *p)
 {
     const struct dfc_front *front = p->loaded->front;
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
         const struct dfl_variant *const variants[] = { code->cpu, p->gpu ? code->gpu : NULL };
-        for (int v = 0; v < 2; v++) {
-            if (!variants[v] || !variants[v]->path)
-                continue;
-            if (!p->cuda && dfc_code_kind_of(variants[v]->path) == DFC_CODE_CUDA) {
-                dfl_error(p->loaded->sink, variants[v]->path_loc,
-                          "the cpu variant of '%s' is in a .cu file, which needs nvcc", code->ast->name.text);
+        for (int v = 0; v < 2; v++)
+            if (variants[v] && !add_variant(p, code, variants[v]))
                 return false;
-            }
-            if (!add_file(p, code->dir, variants[v]->path))
-                return false;
-        }
     }
     return true;
 }

@@ -35,9 +35,11 @@ void dfc_emit_names_back(FILE *out, const struct df_graph *graph, uint32_t kerne
 void dfc_emit_unused(FILE *out, const struct df_graph *graph, uint32_t kernel, bool gpu);
 /* Prints `#line N "file"`. */
 void dfc_emit_line(FILE *out, unsigned line, const char *file);
-/* Prints the function that holds the inline code of a variant: static in C, extern "C" in CUDA. */
+/* Prints the function that holds the inline code of a variant. linkage: "static ", "extern \"C\" " or "". */
 void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
-                     const struct dfl_variant *variant, bool gpu);
+                     const struct dfl_variant *variant, bool gpu, const char *linkage);
+/* Includes the headers that inline code has. */
+void dfc_emit_inline_headers(FILE *out);
 /* Element and scalar types as C writes them; a scalar's with what parts it from the name: "float ", "const char *". */
 const char *dfc_c_elem(enum df_elem elem);
 const char *dfc_c_scalar(enum df_scalar_type type);
@@ -46,7 +48,10 @@ const char *dfc_c_scalar(enum df_scalar_type type);
 void dfc_emit_header(FILE *out, const struct dfc_front *front, const char *stem);
 void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu, bool emu_gpu_code);
 void dfc_emit_cuda(FILE *out, const struct dfc_front *front, const char *stem);
-/* Is some cpu variant, or some gpu variant, written inline? */
+/* Is the variant inline code in a generated unit? It is not, if the code stands with a source file: then it is in that
+ * file's unit, after the file's text, and may use all that the file has. */
+bool dfc_code_is_generated(const struct dfl_variant *variant);
+/* Is some cpu variant, or some gpu variant, such code? */
 bool dfc_has_inline(const struct dfc_front *front, bool gpu);
 /* Prints the unit of a user's file: the header, the file's text, and the calls of its functions that `cpu "file": f(…)`
  * asks for. cxx: it is C++ or CUDA. gpu: gpu variants are compiled. false: reported. */

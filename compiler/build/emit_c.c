@@ -10,22 +10,33 @@ static const struct dfl_variant *variant_of(const struct dfc_kernel_code *code, 
     return gpu ? code->gpu : code->cpu;
 }
 
+bool dfc_code_is_generated(const struct dfl_variant *variant)
+{
+    return variant->code && (!variant->path || dfc_code_kind_of(variant->path) == DFC_CODE_OBJECT);
+}
+
 bool dfc_has_inline(const struct dfc_front *front, bool gpu)
 {
     for (size_t i = 0; i < front->n_kernels; i++)
-        if (variant_of(&front->kernels[i], gpu) && variant_of(&front->kernels[i], gpu)->code)
+        if (variant_of(&front->kernels[i], gpu) && dfc_code_is_generated(variant_of(&front->kernels[i], gpu)))
             return true;
     return false;
 }
 
 /* ---- inline code ---- */
 
+void dfc_emit_inline_headers(FILE *out)
+{
+    fputs("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+          "#include <string.h>\n\n", out);
+}
+
 void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
-                     const struct dfl_variant *variant, bool gpu)
+                     const struct dfl_variant *variant, bool gpu, const char *linkage)
 {
     const char *file = dfl_sink_file_name(front->sink, variant->code_loc.file);
     dfc_emit_names_free(out, front->graph, code->kernel);
-    fputs(gpu ? "extern \"C\" " : "static ", out);
+    fputs(linkage, out);
     dfc_emit_signature(out, front->graph, code->kernel, "df_inline_", gpu, false);
     fputs("\n{\n", out);
     dfc_emit_unused(out, front->graph, code->kernel, gpu);
@@ -61,8 +72,8 @@ static void emit_variant(FILE *out, const struct dfc_front *front, const struct 
     const struct dfl_variant *variant = variant_of(code, gpu);
     const char *prefix = dfc_variant_prefix(variant),
                *name = df_graph_string(front->graph, front->graph->kernels[code->kernel].name);
-    if (variant->code && !gpu) {
-        dfc_emit_inline(out, front, code, variant, false);
+    if (dfc_code_is_generated(variant) && !gpu) {
+        dfc_emit_inline(out, front, code, variant, false, "static ");
     } else if (variant->has_target && dfc_code_kind_of(variant->path) == DFC_CODE_OBJECT) {
         dfc_emit_object_target(out, front, code, variant, gpu);
     } else if (*prefix) {
@@ -115,8 +126,7 @@ void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool
     fprintf(out, "/* %s.c - made by dfc: how libdf calls the kernels of %s.df, and main(). */\n#line 2 \"%s.c\"\n",
             stem, stem, stem);
     if (dfc_has_inline(front, false))
-        fputs("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
-              "#include <string.h>\n\n", out);
+        dfc_emit_inline_headers(out);
     fprintf(out, "#include \"%s.df.h\"\n\n", stem);
     if (dfc_has_inline(front, false))   /* older compilers only warn of an undeclared function, and pass it a float as a
                                          * double */

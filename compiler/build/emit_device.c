@@ -12,7 +12,7 @@
 
 bool dfc_has_device_code(const struct dfl_variant *gpu)
 {
-    return gpu && (gpu->code || (gpu->path && dfc_code_kind_of(gpu->path) == DFC_CODE_CUDA));
+    return gpu && (dfc_code_is_generated(gpu) || (gpu->path && dfc_code_kind_of(gpu->path) == DFC_CODE_CUDA));
 }
 
 void dfc_emit_device_prelude(FILE *out)

@@ -1,5 +1,5 @@
 /* emit_unit.c - prints the unit of one user's file: NAME.df.h, the text of the file, and after it the calls of its
- * functions that the .df wrote as `cpu "file": f(a, b)`.
+ * functions that the .df wrote as `cpu "file": f(a, b)`, and the code that it wrote as `cpu "file" {{ … }}`.
  *
  * The text is pasted, not included, so that it stays a file of its own. Messages name only that file (#line), its own
  * includes work (-iquote its folder), and it need not be changed to be called. Feature test macros (_GNU_SOURCE, …)
@@ -191,6 +191,20 @@ static void emit_target(FILE *out, const struct dfc_front *front, const struct d
     fputs(cxx ? "" : "#pragma GCC diagnostic pop\n", out);
 }
 
+/* Inline code that stands with this file. */
+static void emit_attached(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                          const struct dfl_variant *variant, bool gpu, bool cxx)
+{
+    dfc_emit_inline_headers(out);
+    if (!cxx) {
+        fputs("#pragma GCC diagnostic push\n#pragma GCC diagnostic error \"-Wimplicit-function-declaration\"\n", out);
+        dfc_emit_prototype(out, front->graph, code->kernel, "df_inline_", gpu, false);
+        fputc('\n', out);
+    }
+    dfc_emit_inline(out, front, code, variant, gpu, cxx ? "extern \"C\" " : "");
+    fputs(cxx ? "" : "#pragma GCC diagnostic pop\n", out);
+}
+
 /* Prints the type of one argument, found by its name. */
 static void emit_argument_type(FILE *out, const struct df_graph *g, uint32_t kernel, const char *name)
 {
@@ -315,7 +329,9 @@ bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, c
             if (variant->has_launch && !launches)
                 dfc_emit_launch_prelude(out);
             launches |= variant->has_launch;
-            if (variant->has_target)
+            if (variant->code)
+                emit_attached(out, front, code, variant, gpu, cxx);
+            else if (variant->has_target)
                 emit_target(out, front, code, variant, gpu, cxx);
             else if (cxx)
                 emit_single_check(out, front, code, gpu, path, text);

@@ -78,33 +78,39 @@ static bool hash_file(struct dfc_unit *u, const char *path, uint64_t *hash)
     return true;
 }
 
-bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const char *dir, uint64_t *hash)
+/* Checks one file of a variant. *hash is 0 if it cannot be read and need not be. */
+static bool check_file(struct dfc_unit *u, const char *dir, const char *file, struct dfl_loc loc, uint64_t *hash)
 {
-    *hash = 0;
-    if (variant->code) {
-        *hash = hash_text(0xcbf29ce484222325u, variant->code);
-        *hash += !*hash;
-        return true;
-    }
     enum dfc_code_kind kind;
-    if (!dfc_code_kind(variant->path, &kind)) {
-        dfl_error(u->sink, variant->path_loc,
-                  "'%s' is not a file of code: its name must end in .c, .cpp, .cu, .o or .a", variant->path);
+    if (!dfc_code_kind(file, &kind)) {
+        dfl_error(u->sink, loc, "'%s' is not a file of code: its name must end in .c, .cpp, .cu, .o or .a", file);
         return false;
     }
-    const char *path = dfc_unit_path(u, dir, variant->path);
+    const char *path = dfc_unit_path(u, dir, file);
     if (u->options->need_code_files && !u->options->read) {
         const char *why = why_unreadable(path);
         if (why) {
-            dfl_error(u->sink, variant->path_loc, "cannot read '%s': %s", path, why);
+            dfl_error(u->sink, loc, "cannot read '%s': %s", path, why);
             return false;
         }
     }
-    if (!hash_file(u, path, hash))
-        return false;
-    if (*hash) {
-        *hash = hash_call(*hash, variant);
-        *hash += !*hash;
+    return hash_file(u, path, hash);
+}
+
+bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const char *dir, uint64_t *hash)
+{
+    bool ok = true, readable = true;
+    struct dfl_loc loc;
+    const char *file;
+    *hash = variant->code ? hash_text(0xcbf29ce484222325u, variant->code) : 0;
+    for (unsigned i = 0; (file = dfc_variant_file(variant, i, &loc)); i++) {
+        uint64_t one = 0;
+        ok &= check_file(u, dir, file, loc, &one);
+        readable &= one != 0;
+        *hash = *hash ? hash_bytes(*hash, (const char *)&one, sizeof one) : one;
     }
-    return true;
+    if (!variant->code && readable)
+        *hash = hash_call(*hash, variant);
+    *hash = readable ? *hash + !*hash : 0;
+    return ok;
 }

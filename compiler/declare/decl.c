@@ -12,6 +12,7 @@
 
 #include "compiler/declare/declare.h"
 #include "compiler/declare/platform_decl.h"
+#include "compiler/types/paths.h"
 #include "runtime/program/args.h"
 #include "runtime/graph/builder.h"
 
@@ -164,6 +165,14 @@ static void refuse_option(struct dfc_unit *u, const struct dfl_name *name)
         dfl_hint(u->sink, "'link' takes a name that pkg-config or -l knows; options go to --cflags");
 }
 
+/* A file of code belongs to the variant that calls its functions. */
+static void refuse_file(struct dfc_unit *u, const struct dfl_name *name)
+{
+    dfl_error(u->sink, name->loc, "'%s' is a file of code and not the name of a library", name->text);
+    dfl_hint(u->sink, "name it in the variant that calls its functions: 'cpu \"%s\": f(a, b)' or 'cpu \"%s\" {{ ... }}'",
+             name->text, name->text);
+}
+
 static bool enter_link(struct dfc_unit *u, const struct dfl_decl *decl)
 {
     const struct dfl_name *links = u->links.items;
@@ -175,8 +184,11 @@ static bool enter_link(struct dfc_unit *u, const struct dfl_decl *decl)
         return dfc_no_memory(u);
     if (!*decl->name.text || decl->name.text[strcspn(decl->name.text, "\n\r \t")])
         dfl_error(u->sink, decl->name.loc, "'%s' is not the name of a library", decl->name.text);
+    enum dfc_code_kind kind;
     if (*decl->name.text == '-')
         refuse_option(u, &decl->name);
+    else if (dfc_code_kind(decl->name.text, &kind))
+        refuse_file(u, &decl->name);
     *item = decl->name;
     return true;
 }

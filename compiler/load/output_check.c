@@ -25,10 +25,13 @@ static bool is_file(const char *path, const struct stat *output)
 static char *is_variant(const struct dfc_kernel_code *code, const struct dfl_variant *variant,
                         const struct stat *output)
 {
-    char *path = variant && variant->path ? dfc_path_join(code->dir, variant->path) : NULL;
-    if (path && is_file(path, output))
-        return path;
-    free(path);
+    const char *file;
+    for (unsigned i = 0; variant && (file = dfc_variant_file(variant, i, NULL)); i++) {
+        char *path = dfc_path_join(code->dir, file);
+        if (path && is_file(path, output))
+            return path;
+        free(path);
+    }
     return NULL;
 }
 

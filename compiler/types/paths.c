@@ -104,6 +104,20 @@ enum dfc_code_kind dfc_code_kind_of(const char *path)
     return kind;
 }
 
+const char *dfc_variant_file(const struct dfl_variant *variant, unsigned i, struct dfl_loc *loc)
+{
+    const struct dfl_expr *more = variant->more_files;
+    if (i == 0 && loc)
+        *loc = variant->path_loc;
+    if (i == 0)
+        return variant->path;
+    while (more && --i)
+        more = more->next;
+    if (more && loc)
+        *loc = more->loc;
+    return more ? more->s : NULL;
+}
+
 /* ---- reading ---- */
 
 /* Opens a file for reading. A named pipe is refused, because a program that opens one waits until somebody writes to

@@ -23,6 +23,9 @@ bool dfc_code_kind(const char *path, enum dfc_code_kind *kind);
 /* The same for the file of a variant that the front end has accepted, so its ending is one of these. */
 enum dfc_code_kind dfc_code_kind_of(const char *path);
 
+/* The i-th file that a variant names, as written; *loc (may be NULL): its place. NULL: it names no more. */
+const char *dfc_variant_file(const struct dfl_variant *variant, unsigned i, struct dfl_loc *loc);
+
 /* Reads a whole file by the options' `read`, or from the file system if that is NULL. The caller frees the text. */
 bool dfc_read_file(const struct dfc_front_options *options, const char *path, char **text, size_t *length,
                    const char **why);

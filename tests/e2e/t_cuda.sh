@@ -40,7 +40,7 @@ said() { cat errors.log; return $rc; }
 expect error-line 1 '^k2.cu\(6\): error: identifier "nonsense"' said
 expect inline-error-line 1 '^errors.df\(9\): error: identifier "nonsense"' said
 expect target-error-line 1 '^errors.df\(3\): error' said
-expect launch-arity 1 '^errors.df\(14\): error: too few arguments in function call' said
+expect launch-arity 1 '^errors.df\(17\): error: too few arguments in function call' said
 expect launch-types 1 '^errors.df\(11\): error: argument of type "size_t".* is incompatible' said
 
 # A kernel or device function without its return; an existing function whose value is no status.

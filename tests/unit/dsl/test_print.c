@@ -95,6 +95,8 @@ static const char canonical[] =
     "kernel old(in a: f32[k]) ordered sync threads(n / 2) tolerance(0.001, 2 * n) cpu \"o.c\": f(a, k, stream, call)"
     " gpu \"k.cu\": g<<<(k + 1) / 2, 256>>>(a);\n"
     "kernel bare() cpu \"p.c\": go cpu \"q.c\": go2() -> void cpu \"q.c\": go4 -> void gpu \"r.cu\": go3<<<1>>>;\n"
+    "kernel several() cpu \"a.c\" \"b.o\": f(k) gpu \"a.cu\" \"b.cu\" \"c.a\";\n"
+    "kernel with() cpu \"a.c\" {{ f(); }} gpu \"a.cu\" \"b.c\" {{ g(); }};\n"
     "kernel inline() cpu {{ int x = '}'; { /* }} */ } // }}\n    puts(\"}}\"); }} gpu {{}};\n"
     "kernel wild(inout a: f32, tmp t: u8[4, 4], acc z: f32[2] split y halo 3, in y: f32 split z) cost cpu 0 us;\n"
     "graph inner(in a: vec, out b: f32[n]; k: i32) {\n"

@@ -1,0 +1,6 @@
+int halve(int v);
+
+int halve(int v)
+{
+    return v / 2;
+}

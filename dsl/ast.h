@@ -116,7 +116,7 @@ struct dfl_variant {
     struct dfl_expr *launch;           /* list inside <<< >>> */
     struct dfl_loc launch_loc;
     bool has_args;                     /* "(" … ")" was written */
-    struct dfl_expr *args;             /* DFL_EXPR_NAME each */
+    struct dfl_expr *args;             /* names of the signature, and expressions */
     struct dfl_name result;            /* "->" NAME; .text NULL: none, so the function's value is its status */
     struct dfl_loc loc;
     struct dfl_variant *next;

@@ -102,8 +102,11 @@ struct dfl_tree dfl_build_function(struct dfl_reader *r, struct dfl_loc loc, str
         dfl_error(r->sink, loc, "there is no function 'range'");
     } else if (strcmp(name.text, "min") != 0 && strcmp(name.text, "max") != 0) {
         dfl_error(r->sink, loc, "calls do not nest: '%s' is called inside an expression", name.text);
-        dfl_hint(r->sink, "give its result a name in a statement of its own, as in 'x = %s(...);'; "
-                          "min() and max() are the only functions", name.text);
+        if (r->n_braces > 0)
+            dfl_hint(r->sink, "give its result a name in a statement of its own, as in 'x = %s(...);'; "
+                              "min() and max() are the only functions", name.text);
+        else
+            dfl_hint(r->sink, "min() and max() are the only functions; inline code can call any");
     }
     return (struct dfl_tree){.e = e, .depth = depth_above(r, loc, args.depth, 0)};
 }

@@ -143,7 +143,8 @@ static void name_before(const struct dfl_reader *r, char *text, size_t size, con
         {"exprs", "the expression"}, {"actual", "the argument"}, {"actuals", "the arguments"}, {"format", "the format"},
         {"dims", "the format"}, {"sig", "the signature"}, {"port", "the port"}, {"ports", "the ports"},
         {"hint", "the hint"}, {"hints", "the call"}, {"variant", "the variant"}, {"kernel_body", "the variant"},
-        {"target_call", "the call"}, {"price", "the cost"}, {"prices", "the cost"}, {"a string", "the string"}, {"more_files", "the string"},
+        {"target_call", "the call"}, {"price", "the cost"}, {"prices", "the cost"}, {"a string", "the string"},
+        {"more_files", "the string"},
         {"a code block", "the code block"}, {"literal", "the default"}, {"value", "the value"}, {"values", "the value"},
     };
 

@@ -191,9 +191,6 @@ static bool hint_target(const struct fault *f)
         return say(f, "'-> void' follows a function and its arguments, as in 'cpu \"old.c\": my_add(a, b) -> void'");
     if (is(f->found, "'>'") && is(f->after, "'>'"))
         return say(f, "a launch that begins with '<<<' ends with '>>>'");
-    if (f->r->n_brackets > 0 && has(f, "a name") && f->e->n <= 2 && (found_number(f) || is(f->found, "a string")))
-        return say(f, "a function is given ports, dimensions, scalars, 'call' and 'stream' by their names; inline "
-                      "code can pass it anything");
     return false;
 }
 

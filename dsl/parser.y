@@ -115,7 +115,7 @@ static const struct dfl_tree no_tree = {0};
 %type <name> name result
 %type <flag> dynamic
 %type <number> number
-%type <tree> expr unary primary exprs exprs_opt dims indices launch launch_opt names more_files
+%type <tree> expr unary primary exprs exprs_opt dims indices launch launch_opt more_files
 %type <prefix> prefix prefixes
 %type <format> format annotation
 %type <mode> mode
@@ -276,16 +276,11 @@ launch: LAUNCH exprs LAUNCH_END         { $$ = $2; };
 target_args:
   %empty                                { $$ = dfl_build_variant(r, @$, no_name); }
 | '(' ')'                               { $$ = dfl_build_variant(r, @$, no_name); $$->has_args = true; }
-| '(' names ')'                         { $$ = dfl_build_variant(r, @$, no_name); $$->has_args = true;
+| '(' exprs ')'                         { $$ = dfl_build_variant(r, @$, no_name); $$->has_args = true;
                                           $$->args = dfl_build_exprs($2); }
 ;
 
 result: %empty { $$ = no_name; } | ARROW name { $$ = $2; };
-
-names:
-  name                                  { $$ = dfl_build_list(dfl_build_ref(r, $1)); }
-| names ',' name                        { $$ = dfl_build_list_more($1, dfl_build_ref(r, $3)); }
-;
 
 prices:
   price                                 { $$ = $1; DFL_ONE($1); }

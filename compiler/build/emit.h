@@ -60,6 +60,11 @@ bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, c
 /* Prints the arguments of a call: as written; if none were written, `first` and then those of a prototype. */
 void dfc_emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                         const struct dfl_variant *variant, const char *first);
+/* Prints what computes the arguments that are expressions, at the beginning of a function that makes the call, and
+ * before such functions the helpers for it. The job fails if an integer overflows or is divided by zero. */
+void dfc_emit_argument_values(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                              const struct dfl_variant *variant);
+void dfc_emit_argument_prelude(FILE *out);
 /* emit_launch.c: prints the body of a function that launches a __global__ one, and what such bodies need before
  * them. */
 void dfc_emit_launch(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,

@@ -7,6 +7,7 @@
  *           taken away (dfc_emit_names_free) and put back.
  */
 #include "compiler/build/emit.h"
+#include "compiler/types/argument.h"
 
 void dfc_emit_line(FILE *out, unsigned line, const char *file)
 {
@@ -123,14 +124,59 @@ void dfc_emit_unused(FILE *out, const struct df_graph *g, uint32_t kernel, bool 
     fputc('\n', out);
 }
 
+static bool is_name(const struct dfc_front *front, const struct dfc_kernel_code *code, const struct dfl_expr *arg)
+{
+    return dfc_argument_is_name(&dfc_callee_of(front, code)->sig, arg);
+}
+
+void dfc_emit_argument_values(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                              const struct dfl_variant *variant)
+{
+    bool first = true;
+    unsigned n = 1;
+    for (const struct dfl_expr *a = variant->args; a; a = a->next, n++) {
+        if (is_name(front, code, a))
+            continue;
+        const struct dfc_value value = dfc_argument_value(front, code, a);
+        if (value.known)
+            continue;
+        if (first)
+            fputs("    int df_bad = 0;\n", out);
+        first = false;
+        fprintf(out, "    const %s df_argument_%u = ", value.n.kind == DF_KIND_I64 ? "int64_t" : "double", n);
+        dfc_argument_print(out, front, code, a);
+        fprintf(out, ";\n    if (df_bad)\n        return df_fail(call, \"calling '%s': argument %u does not fit in 64 bits, "
+                     "or divides by zero\");\n", variant->target.text, n);
+    }
+}
+
+void dfc_emit_argument_prelude(FILE *out)
+{
+    fprintf(out, "#ifndef DF_WRITTEN\n#define DF_WRITTEN\n%s#endif\n", dfc_argument_prelude);
+}
+
+static void emit_argument(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                          const struct dfl_expr *arg, unsigned n)
+{
+    if (is_name(front, code, arg))
+        fputs(arg->s, out);
+    else if (dfc_argument_value(front, code, arg).known)
+        dfc_argument_print(out, front, code, arg);
+    else
+        fprintf(out, "df_argument_%u", n);
+}
+
 void dfc_emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                         const struct dfl_variant *variant, const char *first)
 {
     const struct df_graph *g = front->graph;
     const char *comma = *first ? ", " : "", *name;
     if (variant->has_args) {
-        for (const struct dfl_expr *a = variant->args; a; a = a->next)
-            fprintf(out, "%s%s", a->s, a->next ? ", " : "");
+        unsigned n = 1;
+        for (const struct dfl_expr *a = variant->args; a; a = a->next, n++) {
+            emit_argument(out, front, code, a, n);
+            fputs(a->next ? ", " : "", out);
+        }
         return;
     }
     fputs(first, out); /* as a prototype made by dfc has them */

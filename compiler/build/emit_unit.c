@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "compiler/tools/messages.h"
+#include "compiler/types/argument.h"
 #include "compiler/types/paths.h"
 
 /* ---- the file's text ---- */
@@ -172,6 +173,7 @@ static void emit_target(FILE *out, const struct dfc_front *front, const struct d
                         const struct dfl_variant *variant, bool gpu, bool cxx)
 {
     const struct df_graph *g = front->graph;
+    dfc_emit_argument_prelude(out);
     /* If the call is wrong, the function seems to have no 'return': that was said of the call. */
     fputs(cxx ? "extern \"C\" "
               : "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wreturn-type\"\n", out);
@@ -182,6 +184,7 @@ static void emit_target(FILE *out, const struct dfc_front *front, const struct d
     dfc_emit_signature(out, g, code->kernel, "df_target_", gpu, true);
     fputs("\n{\n", out);
     dfc_emit_unused(out, g, code->kernel, gpu);
+    dfc_emit_argument_values(out, front, code, variant);
     if (variant->has_launch)
         dfc_emit_launch(out, front, code, variant);
     else
@@ -205,10 +208,19 @@ static void emit_attached(FILE *out, const struct dfc_front *front, const struct
     fputs(cxx ? "" : "#pragma GCC diagnostic pop\n", out);
 }
 
-/* Prints the type of one argument, found by its name. */
-static void emit_argument_type(FILE *out, const struct df_graph *g, uint32_t kernel, const char *name)
+/* Prints the type of one argument: that of its name, or of its value. */
+static void emit_argument_type(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                               const struct dfl_expr *arg)
 {
-    const struct df_kernel *k = &g->kernels[kernel];
+    const struct df_graph *g = front->graph;
+    const struct df_kernel *k = &g->kernels[code->kernel];
+    const char *name = arg->s;
+    if (!dfc_argument_is_name(&dfc_callee_of(front, code)->sig, arg)) {
+        static const char *const types[] = { [DF_KIND_I64] = "int64_t", [DF_KIND_F64] = "double",
+                                             [DF_KIND_STR] = "const char *" };
+        fputs(types[dfc_argument_value(front, code, arg).n.kind], out);
+        return;
+    }
     for (unsigned p = 0; p < k->n_ports; p++) {
         const struct df_kport *port = &g->kports[k->first_port + p];
         if (strcmp(df_graph_string(g, port->name), name) == 0) {
@@ -236,11 +248,12 @@ void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const stru
     const char *name = df_graph_string(g, g->kernels[code->kernel].name), *cls = gpu ? "gpu" : "cpu";
     /* A name of its own for each prototype: two kernels may call one function with arguments of other types. */
     bool is_void = variant->result.text;
+    dfc_emit_argument_prelude(out);
     fprintf(out, "/* In an object file: taken to return %s. */\nextern %s df_object_%s_%s(",
             is_void ? "nothing" : "int", is_void ? "void" : "int", name, cls);
     if (variant->has_args) {
         for (const struct dfl_expr *a = variant->args; a; a = a->next) {
-            emit_argument_type(out, g, code->kernel, a->s);
+            emit_argument_type(out, front, code, a);
             fputs(a->next ? ", " : "", out);
         }
         fputs(variant->args ? "" : "void", out);
@@ -251,6 +264,7 @@ void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const stru
     dfc_emit_signature(out, g, code->kernel, "df_target_", gpu, true);
     fputs("\n{\n", out);
     dfc_emit_unused(out, g, code->kernel, gpu);
+    dfc_emit_argument_values(out, front, code, variant);
     struct dfl_variant call = *variant;
     char *own;
     if (asprintf(&own, "df_object_%s_%s", name, cls) < 0)

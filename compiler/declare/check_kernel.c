@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "compiler/declare/declare.h"
+#include "compiler/types/argument.h"
 #include "compiler/types/launch.h"
 #include "runtime/graph/builder.h"
 #include "runtime/graph/platform.h"
@@ -102,20 +103,6 @@ static bool check_tolerance(struct dfc_unit *u, struct dfc_callee *callee)
 
 /* ---- variants ---- */
 
-static bool is_argument(const struct dfc_sig *sig, const char *name)
-{
-    for (unsigned i = 0; i < sig->n_ports; i++)
-        if (strcmp(sig->ports[i].ast->name.text, name) == 0)
-            return true;
-    for (unsigned i = 0; i < sig->n_variables; i++)
-        if (strcmp(sig->variables[i].name.text, name) == 0)
-            return true;
-    for (unsigned i = 0; i < sig->n_scalars; i++)
-        if (strcmp(sig->scalars[i]->name.text, name) == 0)
-            return true;
-    return false;
-}
-
 static void hint_argument(struct dfc_unit *u, const struct dfc_sig *sig, const char *name)
 {
     struct dfr_array list = { 0 };
@@ -137,18 +124,21 @@ static void hint_argument(struct dfc_unit *u, const struct dfc_sig *sig, const c
     dfr_array_free(&list);
 }
 
-/* The arguments with which an existing function is called: each must be a name of the signature. */
+/* The arguments with which an existing function is called: names of the signature, or expressions. */
 static bool check_target(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_variant *variant,
                          bool gpu)
 {
     bool ok = true;
+    uint32_t param;
     for (const struct dfl_expr *arg = variant->args; arg; arg = arg->next) {
-        if (is_argument(&callee->sig, arg->s) || strcmp(arg->s, "call") == 0)
+        bool name = dfc_argument_is_name(&callee->sig, arg);
+        if (name && (gpu || strcmp(arg->s, "stream") != 0))
             continue;
-        if (strcmp(arg->s, "stream") == 0) {
-            if (gpu)
-                continue;
+        if (name) {
             dfl_error(u->sink, arg->loc, "a cpu variant has no 'stream'");
+        } else if (arg->kind != DFL_EXPR_NAME || dfc_index_find(&u->params, arg->s, &param)) {
+            ok &= dfc_argument_check(u, callee, arg);
+            continue;
         } else {
             dfl_error(u->sink, arg->loc, "'%s' is not a port, dimension or scalar of kernel '%s'", arg->s,
                       callee->name);

@@ -40,8 +40,11 @@ static uint64_t hash_expr(uint64_t hash, const struct dfl_expr *e)
 static uint64_t hash_call(uint64_t hash, const struct dfl_variant *variant)
 {
     hash = hash_text(hash, variant->has_target ? variant->target.text : NULL);
-    for (const struct dfl_expr *arg = variant->args; arg; arg = arg->next)
-        hash = hash_text(hash, arg->s);
+    for (const struct dfl_expr *arg = variant->args; arg; arg = arg->next) {
+        const struct dfl_expr one = { .kind = arg->kind, .op = arg->op, .i = arg->i, .f = arg->f, .s = arg->s,
+                                      .a = arg->a, .b = arg->b, .args = arg->args };
+        hash = arg->kind == DFL_EXPR_NAME ? hash_text(hash, arg->s) : hash_expr(hash, &one);
+    }
     return hash_expr(hash, variant->launch);
 }
 

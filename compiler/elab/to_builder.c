@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/elab/elab.h"
+#include "compiler/types/argument.h"
 #include "compiler/types/launch.h"
 #include "runtime/graph/builder.h"
 
@@ -251,6 +252,7 @@ static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solv
     if (!build_costs(u, item->stmt, callee, solved, cost_s) ||
         !build_threads(u, item->stmt, callee, solved, &threads) ||
         !dfc_launch_check_use(u, item->stmt, callee, solved->dims) ||
+        !dfc_arguments_check_use(u, item->stmt, callee, solved->dims) ||
         !dfc_call_hints(u, item->stmt, callee, &names, &hints))
         return false;
     name_values(e, item, scratch);

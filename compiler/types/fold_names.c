@@ -21,6 +21,7 @@ const char *dfc_use_words(enum dfc_use use)
     case DFC_USE_THREADS: return "a number of threads";
     case DFC_USE_TOLERANCE: return "a tolerance";
     case DFC_USE_LAUNCH: return "the extent of a launch";
+    case DFC_USE_ARGUMENT: return "an argument of a function";
     }
     return "an expression";
 }
@@ -28,6 +29,12 @@ const char *dfc_use_words(enum dfc_use use)
 static bool is_structure(enum dfc_use use)
 {
     return use == DFC_USE_BOUND || use == DFC_USE_INDEX || use == DFC_USE_CONDITION;
+}
+
+/* Is it a part of the code, which is compiled once? */
+static bool is_compiled(enum dfc_use use)
+{
+    return use == DFC_USE_LAUNCH || use == DFC_USE_ARGUMENT;
 }
 
 /* ---- names ---- */
@@ -66,7 +73,7 @@ static bool fold_local(struct dfc_unit *u, const struct dfc_names *names, const 
     for (unsigned i = 0; i < sig->n_scalars; i++) {
         if (strcmp(sig->scalars[i]->name.text, e->s) != 0)
             continue;
-        if (names->use != DFC_USE_SCALAR && names->use != DFC_USE_LAUNCH) {
+        if (names->use != DFC_USE_SCALAR && !is_compiled(names->use)) {
             dfl_error(u->sink, e->loc, "scalar '%s' cannot be used in %s", e->s, dfc_use_words(names->use));
             return false;
         }
@@ -83,7 +90,7 @@ static bool fold_arg(struct dfc_unit *u, const struct dfc_names *names, const st
     if (names->use != DFC_USE_SCALAR) {
         dfl_error(u->sink, e->loc, "arg '%s' cannot be used in %s: it is known only when the program runs", e->s,
                   dfc_use_words(names->use));
-        if (names->use == DFC_USE_LAUNCH)
+        if (is_compiled(names->use))
             dfl_hint(u->sink, "give the kernel a scalar, and pass '%s' where it is called", e->s);
         else if (!is_structure(names->use) && names->use != DFC_USE_PARAM && names->use != DFC_USE_HINT)
             dfl_hint(u->sink, "to give a size when the program runs, write 'param %s = ... dynamic;'", e->s);
@@ -106,14 +113,14 @@ static bool fold_param(struct dfc_unit *u, const struct dfc_names *names, const 
 {
     if (!param->ready)
         return false; /* the error was reported at its declaration */
-    if (param->value.dynamic && (is_structure(names->use) || names->use == DFC_USE_LAUNCH)) {
+    if (param->value.dynamic && (is_structure(names->use) || is_compiled(names->use))) {
         if (strcmp(param->value.dynamic, e->s) == 0)
             dfl_error(u->sink, e->loc, "dynamic param '%s' cannot be used in %s", e->s, dfc_use_words(names->use));
         else
             dfl_error(u->sink, e->loc, "param '%s' depends on the dynamic param '%s' and cannot be used in %s", e->s,
                       param->value.dynamic, dfc_use_words(names->use));
-        if (names->use == DFC_USE_LAUNCH)
-            dfl_hint(u->sink, "the launch is compiled once: use a dimension, or give the kernel a scalar");
+        if (is_compiled(names->use))
+            dfl_hint(u->sink, "the code is compiled once: use a dimension, or give the kernel a scalar");
         else
             dfl_hint(u->sink, "a dynamic param may change formats and costs, not the structure of the graph");
         return false;
@@ -135,6 +142,11 @@ static void unknown_name(struct dfc_unit *u, const struct dfc_names *names, cons
             return;
         }
     }
+    for (unsigned i = 0; names->use == DFC_USE_ARGUMENT && i < names->callee->sig.n_ports; i++)
+        if (strcmp(names->callee->sig.ports[i].ast->name.text, e->s) == 0) {
+            dfl_error(u->sink, e->loc, "port '%s' is an array: as an argument it stands alone", e->s);
+            return;
+        }
     dfl_error(u->sink, e->loc, "unknown name '%s' in %s", e->s, dfc_use_words(names->use));
     if (!dfl_sink_shows(u->sink))
         return;

@@ -8,6 +8,7 @@
  * Limits:   those of every GPU that CUDA 12 and later support.
  */
 #include "compiler/types/launch.h"
+#include "compiler/types/argument.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -135,7 +136,12 @@ static bool check_arguments(struct dfc_unit *u, const struct dfc_callee *callee,
 {
     bool ok = true;
     for (const struct dfl_expr *arg = variant->args; arg; arg = arg->next)
-        ok &= check_device_argument(u, callee, arg->s, arg->loc);
+        if (dfc_argument_is_name(&callee->sig, arg)) {
+            ok &= check_device_argument(u, callee, arg->s, arg->loc);
+        } else if (arg->kind == DFL_EXPR_STR) {
+            dfl_error(u->sink, arg->loc, "a string is in the host's memory: a __global__ function cannot be given it");
+            ok = false;
+        }
     for (unsigned i = 0; !variant->has_args && i < callee->sig.n_scalars; i++)
         ok &= check_device_argument(u, callee, callee->sig.scalars[i]->name.text, variant->target.loc);
     return ok;
@@ -207,13 +213,9 @@ static void print(FILE *out, struct dfc_unit *u, const struct dfc_names *names, 
 unsigned dfc_launch_print(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                           const struct dfl_variant *variant)
 {
-    struct dfc_unit *u = front->owner;
-    uint32_t id;
-    if (!dfc_index_find(&u->callees, code->ast->name.text, &id))
-        return 0;
-    const struct dfc_names names = { .use = DFC_USE_LAUNCH, .callee = &dfc_callees(u)[id] };
+    const struct dfc_names names = { .use = DFC_USE_LAUNCH, .callee = dfc_callee_of(front, code) };
     for (const struct dfl_expr *e = variant->launch; e; e = e->next) {
-        print(out, u, &names, e);
+        print(out, front->owner, &names, e);
         fputs(e->next ? ", " : "", out);
     }
     return count(variant->launch);

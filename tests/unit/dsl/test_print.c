@@ -96,6 +96,7 @@ static const char canonical[] =
     " gpu \"k.cu\": g<<<(k + 1) / 2, 256>>>(a);\n"
     "kernel bare() cpu \"p.c\": go cpu \"q.c\": go2() -> void cpu \"q.c\": go4 -> void gpu \"r.cu\": go3<<<1>>>;\n"
     "kernel several() cpu \"a.c\" \"b.o\": f(k) gpu \"a.cu\" \"b.cu\" \"c.a\";\n"
+    "kernel sums(in a: f32[k]; x: f64) cpu \"a.c\": f(a, k * (k + 1), -x, 0, \"s\", min(k, 2)) -> void;\n"
     "kernel with() cpu \"a.c\" {{ f(); }} gpu \"a.cu\" \"b.c\" {{ g(); }};\n"
     "kernel inline() cpu {{ int x = '}'; { /* }} */ } // }}\n    puts(\"}}\"); }} gpu {{}};\n"
     "kernel wild(inout a: f32, tmp t: u8[4, 4], acc z: f32[2] split y halo 3, in y: f32 split z) cost cpu 0 us;\n"

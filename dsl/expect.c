@@ -211,6 +211,8 @@ void dfl_expect_report(struct dfl_reader *r, const char *after, const char *foun
     if (e.n == 1 && strcmp(after, "'='") == 0)
         replace(&e, (const char *const[]){"a name", NULL}, NULL, r->n_braces > 0 ? "a call" : "a format");
 
+    if (dfl_expect_misspelt(r, after, &e))
+        return;
     char wanted[256], before[128], what[128];
     list(wanted, sizeof wanted, &e);
     name_before(r, before, sizeof before, after);

@@ -21,4 +21,7 @@ bool dfl_expected(const struct dfl_expectation *e, const char *name);
  * shown. */
 void dfl_expect_hint(struct dfl_reader *r, const char *after, const char *found, const struct dfl_expectation *e);
 
+/* If the word before the token is a word of the language misspelt, reports that in place of the token. */
+bool dfl_expect_misspelt(struct dfl_reader *r, const char *after, const struct dfl_expectation *e);
+
 #endif

@@ -78,6 +78,17 @@ static bool say(const struct fault *f, const char *hint)
     return hint != NULL;
 }
 
+/* Prints the hint "did you mean …" if one of the words is close to the token. */
+static bool hint_close(const struct fault *f, const struct dfl_token_place *token, const char *const *words, size_t n)
+{
+    char text[DFL_MAX_NAME + 1];
+    text_of(f->r, token, text);
+    const char *close = dfl_suggest(text, words, n);
+    if (close)
+        dfl_hint(f->r->sink, "did you mean '%s'?", close);
+    return close != NULL;
+}
+
 /* ---- declarations ---- */
 
 /* Words that begin a declaration in other languages. */
@@ -111,12 +122,9 @@ static bool hint_declaration(const struct fault *f)
     if (f->r->lone_brace)
         return say(f, "there is no '{' that this '}' closes");
     if (is(f->found, "a name")) {
-        text_of(f->r, &f->r->token, text);
-        const char *close = dfl_suggest(text, words, sizeof words / sizeof words[0]);
-        if (close) {
-            dfl_hint(f->r->sink, "did you mean '%s'?", close);
+        if (hint_close(f, &f->r->token, words, sizeof words / sizeof words[0]))
             return true;
-        }
+        text_of(f->r, &f->r->token, text);
         if (say(f, foreign_declaration(text)))
             return true;
     }
@@ -150,28 +158,21 @@ static bool hint_constant(const struct fault *f)
 
 static bool hint_signature(const struct fault *f)
 {
+    static const char *const modes[] = {"in", "out", "inout", "tmp"};
+
     if (has(f, "a port") && is(f->found, "a name"))
-        return say(f, "a port begins with its mode, as in 'in x: f32[n]'; scalars come after a ';'");
+        return hint_close(f, &f->r->token, modes, sizeof modes / sizeof modes[0]) || say(f, "a port begins with its mode, as in 'in x: f32[n]'; scalars come after a ';'");
     if (f->r->n_braces > 0 || f->r->n_brackets == 0 || !is(f->after, "name") || !has(f, "':'"))
         return false;
     return say(f, is(f->found, "'['") || is(f->found, "a name") ? "the format stands after the name: 'in x: f32[n]'"
                                                                 : "a port has a format: 'in x: f32[n]'");
 }
 
-/* After a class a string or a code block must come. The class may be another word misspelt. */
+/* After a class a string or a code block must come. */
 static bool hint_variant(const struct fault *f)
 {
-    static const char *const traits[] = {"ordered", "stream", "once", "sync", "threads", "tolerance"};
-    char text[DFL_MAX_NAME + 1];
-
     if (!has(f, "a code block"))
         return false;
-    text_of(f->r, &f->r->previous, text);
-    const char *close = dfl_suggest(text, traits, sizeof traits / sizeof traits[0]);
-    if (close) {
-        dfl_hint(f->r->sink, "did you mean '%s'?", close);
-        return true;
-    }
     if (is(f->found, "'{'"))
         return say(f, "code stands between '{{' and '}}'");
     if (is(f->found, "'('") && byte_before(f->r, &f->r->previous) == '"')
@@ -260,6 +261,25 @@ static bool hint_word(const struct fault *f)
         return false;
     dfl_hint(f->r->sink, "'%.*s' is a word of the language and cannot be a name", (int)f->r->token.length,
              f->r->text + f->r->token.offset);
+    return true;
+}
+
+/* The word before the token may be another one misspelt: then that word is what is wrong. */
+bool dfl_expect_misspelt(struct dfl_reader *r, const char *after, const struct dfl_expectation *e)
+{
+    static const char *const heads[] = {"ordered", "stream", "once", "sync", "threads", "tolerance", "cost"},
+                             *const statements[] = {"for", "if", "else"};
+    const struct fault f = {.r = r, .after = after, .found = "", .e = e};
+    bool head = has(&f, "a code block"), statement = is(after, "name") && has(&f, "'('") && r->n_braces > 0;
+    const char *const *words = head ? heads : statements;
+    size_t n = head ? sizeof heads / sizeof heads[0] : sizeof statements / sizeof statements[0];
+    char text[DFL_MAX_NAME + 1];
+
+    text_of(r, &r->previous, text);
+    if (!(head || statement) || !dfl_suggest(text, words, n))
+        return false;
+    dfl_error(r->sink, r->previous.loc, head ? "unknown word '%s' in a kernel" : "unknown word '%s' in a graph", text);
+    hint_close(&f, &r->previous, words, n);
     return true;
 }
 

@@ -202,8 +202,13 @@ static bool fold_quantity(struct dfc_unit *u, const struct dfc_names *names, con
     double factor;
     if (!dfc_unit_find(e->s, &kind, &factor)) {
         dfl_error(u->sink, e->loc, "unknown unit '%s'", e->s);
-        if (names->use == DFC_USE_COST)
+        static const char *const dynamic[] = { "dynamic" };
+        if (names->use == DFC_USE_PARAM && dfl_suggest(e->s, dynamic, 1))
+            dfl_hint(u->sink, "did you mean 'dynamic'?");
+        else if (names->use == DFC_USE_COST)
             dfl_hint(u->sink, "units of time are s, ms, us and ns");
+        else
+            dfc_hint_name(u, e->s, dfc_unit_names, dfc_unit_n_names);
         return false;
     }
     double f = e->is_int ? (double)e->i : e->f;

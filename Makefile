@@ -45,7 +45,7 @@ BIN    := $(BUILDDIR)/bin
 LIB    := $(BUILDDIR)/lib
 INC    := $(BUILDDIR)/include
 # Floating point without contraction: planners and the evaluator give the same digits on every machine.
-FLAGS  := -std=c11 -D_GNU_SOURCE -ffp-contract=off -ffunction-sections -fdata-sections -pthread $(WARN) $(OPT_$(BUILD)) \
+FLAGS  := -std=c11 -D_GNU_SOURCE -ffp-contract=off -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -pthread $(WARN) $(OPT_$(BUILD)) \
           $(SANITIZE) -I. -I$(OBJ)/dsl
 DEFS   := -DDFC_VERSION='"$(VERSION)"' -DDFC_DEFAULT_CFLAGS='"$(SANITIZE)"'
 
@@ -149,7 +149,7 @@ $(OBJ)/dsl/parser.c $(OBJ)/dsl/parser.h &: dsl/parser.y
 $(OBJ)/dsl/lexer.c $(OBJ)/dsl/lexer.h &: dsl/lexer.l
 	@mkdir -p $(OBJ)/dsl
 	$(Q)flex -o $(OBJ)/dsl/lexer.c --header-file=$(OBJ)/dsl/lexer.h $<
-$(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o: $(OBJ)/dsl/%.o: $(OBJ)/dsl/%.c $(OBJ)/dsl/lexer.h $(OBJ)/dsl/parser.h
+$(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o: $(OBJ)/dsl/%.o: $(OBJ)/dsl/%.c $(OBJ)/dsl/lexer.h $(OBJ)/dsl/parser.h $(OBJ)/flags
 	$(Q)$(CC) $(FLAGS) -Wno-missing-prototypes -Wno-unused-but-set-variable -MMD -MP $(CFLAGS) -c -o $@ $<
 $(call obj,$(wildcard dsl/*.c)): $(OBJ)/dsl/lexer.h $(OBJ)/dsl/parser.h
 

@@ -25,6 +25,12 @@ struct df_graph dfr_builder_view(const struct df_builder *b)
     return view;
 }
 
+size_t df_builder_node_name(const struct df_builder *b, uint32_t node, char *buffer, size_t size)
+{
+    struct df_graph view = dfr_builder_view(b);
+    return df_node_name(&view, node, buffer, size);
+}
+
 /* ---- strings ---- */
 
 static bool same_string(const void *context, uint32_t id, const void *key)

@@ -55,6 +55,13 @@ struct df_node_desc {
 };
 int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *desc, uint32_t *node, struct df_error *error);
 
+/* Somebody outside the graph reads what this out slot yields, too. So no inout port changes it: a copy is inserted in
+ * front of such a port. */
+int df_builder_keep(struct df_builder *b, uint32_t node, unsigned out_slot, struct df_error *error);
+
+/* The name that df_node_name() will give this node. Gives the length of the whole name. */
+size_t df_builder_node_name(const struct df_builder *b, uint32_t node, char *buffer, size_t size);
+
 /* ---- shared by the builder and by whoever sorts before there is a graph ---- */
 
 /* Topological order of n items. The successors of item v are targets[offsets[v] … offsets[v+1]). order[k] is the k-th

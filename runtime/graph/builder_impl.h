@@ -22,6 +22,7 @@ struct dfr_work_cost {                  /* into costs: what nodes of this work c
 
 struct dfr_source {                     /* where a value comes from */
     uint32_t node, name;
+    uint32_t kept;                      /* 1: df_builder_keep() was called for it */
 };
 
 struct dfr_calls {                      /* nodes of one kernel that df_builder_node() added to the main graph */

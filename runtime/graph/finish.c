@@ -204,6 +204,8 @@ static int find_order(struct finish *f, struct df_error *error)
 
 static int spread_once(struct finish *f, struct df_error *error)
 {
+    for (uint32_t value = 0; value < f->n_sources; value++)
+        f->n_readers[value] = source_of(f, value)->kept;
     for (uint32_t i = 0; i < f->n; i++) {
         uint32_t v = f->order[i];
         const struct df_kernel *k = kernel_of(f, v);

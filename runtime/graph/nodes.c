@@ -414,3 +414,14 @@ int df_builder_connect(struct df_builder *b, uint32_t from, unsigned from_slot, 
     *input = source->first_out + from_slot;
     return DF_OK;
 }
+
+/* ---- what is read from outside ---- */
+
+int df_builder_keep(struct df_builder *b, uint32_t node, unsigned out_slot, struct df_error *error)
+{
+    if (node >= dfr_b_count(b, DFR_A_nodes) ||
+        out_slot >= dfr_b_kernels(b)[dfr_b_nodes(b)[node].kernel].n_out)
+        return dfr_error(error, DF_E_ARGUMENT, "node %u has no output %u to keep", (unsigned)node, out_slot);
+    ((struct dfr_source *)b->sources.items)[dfr_b_nodes(b)[node].first_out + out_slot].kept = 1;
+    return DF_OK;
+}

@@ -155,12 +155,21 @@ static bool comes_later(const struct find *f, uint32_t i)
     return f->run->calls.on && !(f->g->nodes[f->node[i]].flags & DF_NODE_ONCE);
 }
 
+/* Bytes from the first to the end of the last of n tokens. */
+static uint64_t span_of(uint64_t n, uint64_t stride, uint64_t bytes)
+{
+    uint64_t span = 0;                  /* if there is no wave, there is no token */
+    if (n > 0 && (__builtin_mul_overflow(n - 1, stride, &span) || __builtin_add_overflow(span, bytes, &span)))
+        span = UINT64_MAX;
+    return span;
+}
+
 static int check_room(struct find *f, uint32_t i)
 {
     const struct df_buffer *from = &f->buffers[i];
     uint64_t bytes = f->g->values[f->b->value[i]].bytes, stride = from->stride_bytes ? from->stride_bytes : bytes;
     int64_t waves = count_waves(f, i);
-    uint64_t n = from->n_tokens ? from->n_tokens : (uint64_t)waves, span;
+    uint64_t n = from->n_tokens ? from->n_tokens : (uint64_t)waves, span = span_of(n, stride, bytes);
 
     if (!from->data && !comes_later(f, i))
         return refuse(f, i, "its data is NULL");
@@ -170,10 +179,6 @@ static int check_room(struct find *f, uint32_t i)
     if (stride < bytes && n > 1)
         return refuse(f, i, "tokens of %llu bytes cannot lie %llu bytes apart", (unsigned long long)bytes,
                       (unsigned long long)stride);
-    if (n == 0)                         /* there is no wave, so there is no token */
-        span = 0;
-    else if (__builtin_mul_overflow(n - 1, stride, &span) || __builtin_add_overflow(span, bytes, &span))
-        span = UINT64_MAX;
     if (span > from->bytes)
         return refuse(f, i, "it has %llu bytes, and %llu token%s of %llu, %llu bytes from one to the next, take %llu",
                       (unsigned long long)from->bytes, (unsigned long long)n, n == 1 ? "" : "s",
@@ -391,7 +396,15 @@ int dfr_buffers_create(struct df_run *run, struct df_error *error)
     return status;
 }
 
-int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, struct df_error *error)
+/* The memory that these waves of a call use, of which there may be fewer than the session was opened for. */
+static void span_call(struct find *f, uint32_t i, int64_t waves)
+{
+    const struct dfm_lent *of = &f->b->of[i];
+    if (!f->buffers[i].n_tokens && comes_later(f, i))
+        f->span_bytes[i] = span_of((uint64_t)waves, of->stride_bytes, f->g->values[f->b->value[i]].bytes);
+}
+
+int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, int64_t waves, struct df_error *error)
 {
     struct dfr_buffers *b = run->memory.buffers;
     struct find f = { .run = run, .g = run->graph, .b = b, .buffers = buffers, .error = error, .order = b->order,
@@ -405,6 +418,8 @@ int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, struct
             status = refuse(&f, i, "its node fires once, so it stays where it was when the session was opened");
         else
             status = check_alignment(&f, i);
+    for (uint32_t i = 0; i < b->n; i++)
+        span_call(&f, i, waves);
     if (status == DF_OK)
         status = check_apart(&f);
     for (uint32_t i = 0; i < b->n && status == DF_OK; i++)

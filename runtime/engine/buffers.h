@@ -50,9 +50,9 @@ struct dfr_pinned {
 int dfr_buffers_create(struct df_run *run, struct df_error *error);
 void dfr_buffers_destroy(struct df_run *run);
 
-/* Lends the memory that these buffers have in place of what was lent. They are those of the run's options but for
- * `data`. DF_E_ARGUMENT: nothing has changed then. */
-int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, struct df_error *error);
+/* Lends the memory that these buffers have, in place of what was lent, for so many waves. They are those of the run's
+ * options but for `data`. DF_E_ARGUMENT: nothing has changed then. */
+int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, int64_t waves, struct df_error *error);
 
 /* The largest number of waves in flight, at most n, with which each wave has places of its own. */
 uint32_t dfr_buffers_inflight(const struct df_run *run, uint32_t n);

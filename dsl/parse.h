@@ -23,6 +23,9 @@ void dfl_check_supported(struct dfl_sink *sink, const struct dfl_file *file);
  * text gives the same tree. For --emit=ast. */
 void dfl_print(FILE *out, const struct dfl_file *file);
 
+/* Writes an expression in the same way. */
+void dfl_print_expr(FILE *out, const struct dfl_expr *expr);
+
 /* The names of the enumerations' values, as written in the language. */
 const char *dfl_mode_name(enum dfl_mode mode);
 const char *dfl_scalar_name(enum dfl_scalar scalar);

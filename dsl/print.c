@@ -137,6 +137,11 @@ static void print_expr(FILE *out, const struct dfl_expr *e, int least)
         fputc(')', out);
 }
 
+void dfl_print_expr(FILE *out, const struct dfl_expr *expr)
+{
+    print_expr(out, expr, 0);
+}
+
 /* ---- formats, signatures, kernels ---- */
 
 static void print_format(FILE *out, const struct dfl_format *format)

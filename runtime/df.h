@@ -433,6 +433,50 @@ struct df_program {
 /* main() of a generated program: reads the command line, runs, prints what was asked for. Gives the exit status. */
 int df_main(int argc, char **argv, const struct df_program *program);
 
+/* ---- the library that dfc makes ---- */
+
+/* A graph with ports is a function of the library: NAME_open() and the others of its header call these. They give DF_OK
+ * or a DF_E… code, and df_library_error() says why the last failing call of this thread failed.
+ * Sizes:    A call that brings new extents makes graph, plan and session for them. The last DF_LIBRARY_SIZES are kept; a
+ *           call with one of those allocates nothing. Calls of one wave and of several count apart.
+ * Threads:  One thread at a time may be in a call of a session. Several sessions may be in calls at once. */
+#define DF_LIBRARY_SIZES 4
+
+struct df_library_port {
+    const char *name;
+    enum df_mode mode;                  /* DF_IN or DF_OUT */
+    enum df_elem elem;
+};
+
+struct df_library_function {
+    const char *name;                   /* of the graph */
+    unsigned n_ports, n_dims, n_scalars;
+    const struct df_library_port *ports;
+    const char *const *dims;            /* names of its dimension variables */
+    const enum df_scalar_type *scalars;
+};
+
+struct df_library_session;
+
+/* `options` has the words that a program takes, "--workers=2 --policy=gp"; quotes keep blanks in a word. NULL: none. The
+ * image of `program` has the declarations of the sources, and no nodes. What `program` points to is borrowed until the
+ * session is closed, and so is the function. */
+int df_library_open(const struct df_program *program, const struct df_library_function *function, const char *options,
+                    struct df_library_session **session);
+/* data: by port; the tokens of one port lie one behind the other. dims: by dimension variable. scalars: in order; a text
+ * is borrowed for the call. */
+int df_library_run(struct df_library_session *session, const struct df_library_function *function, int64_t waves,
+                   void *const *data, const size_t *dims, const union df_scalar *scalars);
+/* Gives the extents of a port for these sizes, 1 past its rank. It makes what a call of one wave needs. */
+int df_library_shape(struct df_library_session *session, const struct df_library_function *function,
+                     const size_t *dims, unsigned port, size_t extents[DF_MAX_RANK]);
+/* One line of JSON, as --stats=json prints it, of the calls with the last call's sizes; it lives until the session's next
+ * call. The next call with these sizes opens devices and makes threads anew. NULL: failed. */
+const char *df_library_stats(struct df_library_session *session, const struct df_library_function *function);
+/* NULL does nothing. */
+int df_library_close(struct df_library_session *session, const struct df_library_function *function);
+const char *df_library_error(void);
+
 #ifdef __cplusplus
 }
 #endif

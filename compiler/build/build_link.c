@@ -12,6 +12,10 @@
 #include "compiler/build/emit.h"
 #include "runtime/base/message.h"
 
+#ifndef DFC_DEFAULT_CFLAGS
+#define DFC_DEFAULT_CFLAGS ""
+#endif
+
 #define DEVICE_OBJECT "device-code.o"   /* in the work folder */
 
 /* ---- the lines ---- */
@@ -118,38 +122,81 @@ static void add_cuda(const struct dfc_program *p, struct dfc_list *argv)
     }
 }
 
-static void link_command(const struct dfc_program *p, const char *path, struct dfc_list *argv)
+/* The libraries of this machine that the product is linked with. */
+void dfc_link_needs(const struct dfc_program *p, struct dfc_list *words)
 {
-    const struct dfc_tools *tools = &p->tools;
-    struct dfc_list objects = { 0 };
-    bool cxx = has_unit(p, DFC_CODE_CXX), device_link = has_device_link(p);
-    add_objects(p, &objects);
-    if (device_link)
-        dfc_list_add(&objects, "%s/" DEVICE_OBJECT, p->work);
-    dfc_list_add_all(argv, cxx ? &tools->cxx : &tools->cc);
-    dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
-    dfc_list_add_all(argv, &tools->c_flags); /* -fopenmp, -fsanitize and -flto count when linking, too */
-    dfc_list_add(argv, "-o");
-    dfc_list_add_path(argv, "", path);
-    dfc_list_add_all(argv, &objects);
-    add_bundled(tools, argv);
+    bool cxx = has_unit(p, DFC_CODE_CXX);
+    dfc_list_add_all(words, &p->tools.link_flags);
+    if (has_device_link(p))
+        dfc_list_add(words, "-lcudadevrt");
+    if (p->cuda)
+        dfc_list_add(words, "-lcudart_static");
+    dfc_list_add_words(words, "-lmetis -lhwloc -ldl -lrt -lm -pthread");
+    if (cxx || from_nvcc(p))
+        add_cxx_runtime(&p->tools, words);
+}
+
+/* Everything of dfc and of the user's, in the order in which the linker needs it. */
+static void add_inside(const struct dfc_program *p, struct dfc_list *argv)
+{
+    static const char *const own[] = { "df", "dfplan", "dffront" };
+    add_objects(p, argv);
+    if (has_device_link(p))
+        dfc_list_add(argv, "%s/" DEVICE_OBJECT, p->work);
+    add_bundled(&p->tools, argv);
     if (p->cuda)
         add_cuda(p, argv);
-    dfc_list_add_all(argv, &tools->link_flags);
+    dfc_list_add_all(argv, &p->tools.link_flags);
     dfc_list_add(argv, "-Wl,--start-group");
-    static const char *const own[] = { "df", "dfplan", "dffront" };
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        dfc_list_add(argv, "%s/lib%s.a", tools->lib, own[i]);
+        dfc_list_add(argv, "%s/lib%s.a", p->tools.lib, own[i]);
     dfc_list_add(argv, "-Wl,--end-group");
-    if (device_link)
+}
+
+/* Two libraries in one process have each their own of everything, and undefined functions are told as for a program. */
+static bool add_shared(const struct dfc_program *p, struct dfc_list *argv)
+{
+    char *exports = dfc_library_exports(p, true);
+    if (!exports)
+        return false;
+    dfc_list_add_words(argv, "-shared -Wl,-Bsymbolic");
+    if (!*DFC_DEFAULT_CFLAGS)           /* a sanitizer's functions are the program's */
+        dfc_list_add(argv, "-Wl,-z,defs");
+    dfc_list_add(argv, "-Wl,-soname,%s", dfc_library_file(p));
+    dfc_list_add(argv, "-Wl,--version-script,%s", exports);
+    free(exports);
+    return true;
+}
+
+/* -fopenmp, -fsanitize and -flto count when linking, too. */
+static bool link_command(const struct dfc_program *p, const char *path, struct dfc_list *argv)
+{
+    const struct dfc_tools *tools = &p->tools;
+    bool cxx = has_unit(p, DFC_CODE_CXX);
+    dfc_list_add_all(argv, cxx ? &tools->cxx : &tools->cc);
+    dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
+    dfc_list_add_all(argv, &tools->c_flags);
+    if (p->common->library && !add_shared(p, argv))
+        return false;
+    dfc_list_add(argv, "-o");
+    dfc_list_add_path(argv, "", path);
+    add_inside(p, argv);
+    if (has_device_link(p))
         dfc_list_add(argv, "-lcudadevrt");
     if (p->cuda)
         dfc_list_add(argv, "-lcudart_static");
     dfc_list_add_words(argv, "-lmetis -lhwloc -ldl -lrt -lm");
     if (!cxx && from_nvcc(p))
         add_cxx_runtime(tools, argv);
-    argv->failed |= objects.failed;
-    dfc_list_free(&objects);
+    return true;
+}
+
+void dfc_link_relocatable(const struct dfc_program *p, struct dfc_list *argv)
+{
+    dfc_list_add_all(argv, has_unit(p, DFC_CODE_CXX) ? &p->tools.cxx : &p->tools.cc);
+    dfc_list_add_words(argv, "-r -nostdlib -Wl,--force-group-allocation -o");
+    dfc_list_add(argv, "%s/all.o", p->work);
+    add_inside(p, argv);
 }
 
 /* ---- what failures mean ---- */
@@ -226,7 +273,7 @@ extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 /* What is wrong with a linked file of which `n` bytes were read into `header`. NULL: it is a program that this machine
  * can start. */
-static const char *why_no_program(const ElfW(Ehdr) *header, size_t n)
+static const char *why_no_program(const ElfW(Ehdr) *header, size_t n, bool library)
 {
     static const unsigned char own[] = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3 };
     if (n == 0)
@@ -237,28 +284,31 @@ static const char *why_no_program(const ElfW(Ehdr) *header, size_t n)
         return "a file for another machine";
     if (header->e_type != ET_EXEC && header->e_type != ET_DYN) /* ET_DYN: it may lie anywhere, as a library may */
         return "an object file";
+    if (library)
+        return header->e_type == ET_DYN ? NULL : "a program";
     return header->e_entry ? NULL : "a library";
 }
 
-/* Did the link command make a program? A compiler that only prints, preprocesses or compiles ends without an error,
- * too. */
-static bool is_program(const struct dfc_program *p, const char *command, const char *path)
+/* Did the link command make what it was to make? A compiler that only prints, preprocesses or compiles ends without an
+ * error, too. */
+static bool is_product(const struct dfc_program *p, const char *command, const char *path)
 {
     ElfW(Ehdr) header;
     FILE *file = fopen(path, "rb");
-    const char *why = file ? why_no_program(&header, fread(&header, 1, sizeof header, file)) : "no file";
+    const char *why = file ? why_no_program(&header, fread(&header, 1, sizeof header, file),
+                                             p->common->library) : "no file";
     if (file)
         fclose(file);
     if (!why)
         return true;
-    dfc_error("'%s' was to link '%s' and made %s, not a program for this machine", command, p->output, why);
-    dfc_note("look at --cc and --cflags (or $CC): with -c, -S, -E, -shared or --version a compiler makes no program");
+    const char *what = p->common->library ? "library" : "program";
+    dfc_error("'%s' was to link '%s' and made %s, not a %s for this machine", command, p->output, why, what);
+    dfc_note("look at --cc and --cflags (or $CC): with -c, -S, -E%s or --version a compiler makes no %s",
+             p->common->library ? "" : ", -shared", what);
     return false;
 }
 
-/* Runs a linker and prints what it says. Gives its exit status; -1: it could not be run, which is reported. `said` takes
- * its errors. */
-static int run_linker(const struct dfc_list *argv, char **said)
+int dfc_run_linker(const struct dfc_list *argv, char **said)
 {
     char *out = NULL;
     if (argv->failed) {
@@ -282,7 +332,7 @@ static bool link_device_code(const struct dfc_program *p)
     struct dfc_list argv = { 0 };
     char *said = NULL;
     device_link_command(p, &argv);
-    int status = run_linker(&argv, &said);
+    int status = dfc_run_linker(&argv, &said);
     if (status > 0 && !dfc_signals_caught())
         dfc_error("linking the device code of '%s' failed", p->output);
     free(said);
@@ -290,21 +340,35 @@ static bool link_device_code(const struct dfc_program *p)
     return status == 0;
 }
 
-bool dfc_link(struct dfc_program *p, const char *path)
+/* Links a program or a shared library. */
+static bool link_whole(const struct dfc_program *p, const char *path)
 {
     struct dfc_list argv = { 0 };
     char *said = NULL;
-    if (has_device_link(p) && !link_device_code(p))
-        return false;
-    link_command(p, path, &argv);
-    int status = run_linker(&argv, &said);
+    int status = link_command(p, path, &argv) ? dfc_run_linker(&argv, &said) : -1;
     if (status > 0 && !dfc_signals_caught()) {
         explain_missing(p, said ? said : "");
         explain_libraries(p, said ? said : "");
         dfc_error("linking '%s' failed", p->output);
     }
-    bool good = status == 0 && is_program(p, argv.items[0], path);
+    bool good = status == 0 && is_product(p, argv.items[0], path);
     free(said);
     dfc_list_free(&argv);
+    return good;
+}
+
+bool dfc_link(struct dfc_program *p, const char *path)
+{
+    char *trial;
+    if (has_device_link(p) && !link_device_code(p))
+        return false;
+    if (dfc_product_of(p->output) != DFC_ARCHIVE || !p->common->library)
+        return link_whole(p, path);
+    if (asprintf(&trial, "%s/trial.so", p->work) < 0) { /* what is missing would be found by whoever links the archive */
+        dfc_error("out of memory");
+        return false;
+    }
+    bool good = link_whole(p, trial) && dfc_link_archive(p, path);
+    free(trial);
     return good;
 }

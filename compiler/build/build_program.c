@@ -80,6 +80,24 @@ static void note_promises(const struct dfc_program *p, const struct df_plan *pla
     }
 }
 
+/* A library has no graph yet. It carries what plans are made from: the platform, and the policy if one was named. */
+static struct df_plan *make_empty_plan(const struct dfc_program *p)
+{
+    struct df_plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return NULL;
+    if (p->options->policy)
+        snprintf(plan->policy, sizeof plan->policy, "%s", p->options->policy);
+    plan->platform = p->loaded->platform;
+    plan->n_waves = 1;
+    plan->times.n_classes = p->loaded->front->graph->n_classes;
+    plan->times.time_s = malloc(1);     /* arrays of nothing are there, too */
+    plan->times.source = malloc(1);
+    plan->place = malloc(1);
+    plan->priority = malloc(1);
+    return plan;
+}
+
 /* The plan that the program carries. A run on the platform that the plan was made for need not plan again. If the graph
  * cannot run on this platform, the program carries no plan: it may run on another machine. */
 static struct df_plan *make_plan(const struct dfc_program *p)
@@ -135,7 +153,7 @@ static bool write_image(const struct dfc_program *p)
     struct dfr_image image = { .graph = p->loaded->front->graph, .default_waves = -1 };
     unsigned char *sources = NULL, *known = NULL;
     bool good = true;
-    if (p->loaded->front->has_dynamic) { /* what the program needs to make its graph again for other sizes */
+    if (p->loaded->front->has_dynamic || p->common->library) { /* what it needs to make its graph for other sizes */
         good = (dfc_sources_pack(p->loaded->front, p->common->defines, p->common->n_defines, &sources,
                                  &image.source_bytes) &&
                 dfw_known_pack(&p->loaded->known, &known, &image.known_bytes, NULL) == DF_OK) ||
@@ -219,7 +237,7 @@ static bool prepare(struct dfc_program *p)
         note_left_out(p);
     if (p->options->emu_gpu_code)
         leave_out_cuda(p);
-    p->plan = make_plan(p);
+    p->plan = p->common->library ? make_empty_plan(p) : make_plan(p);
     return true;
 }
 
@@ -228,9 +246,12 @@ static bool run_steps(struct dfc_program *p, struct dfc_output *program)
     if (!work_open(p) || !write_image(p) || !dfc_units_make(p) || dfc_signals_caught() || !dfc_units_compile(p) ||
         dfc_signals_caught())
         return false;
+    struct dfc_library_files beside = { .n = 0 };
+    bool good = !p->common->library || dfc_library_open(p, &beside);
     fclose(program->to.file); /* the linker writes it by name */
     program->file = program->to.file = NULL;
-    return dfc_link(p, program->to.temporary) && (!p->options->dependencies || dfc_write_dependencies(p));
+    good = good && dfc_link(p, program->to.temporary) && (!p->options->dependencies || dfc_write_dependencies(p));
+    return dfc_library_close(&beside, good) && good;
 }
 
 int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *options,
@@ -240,10 +261,10 @@ int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const 
     struct dfc_output file;
     struct dfc_signals signals;
     char *stem = NULL;
-    if (!loaded->front->has_dynamic && !dfc_check_room(loaded)) /* with dynamic params, sizes are known only when the
-                                                                 * program starts */
+    bool sized = !loaded->front->has_dynamic && !common->library; /* else sizes are known only when it runs */
+    if (sized && !dfc_check_room(loaded))
         return 1;
-    if (!loaded->front->has_dynamic)
+    if (sized)
         dfc_warn_room(loaded);
     bool held = false, good = is_replaceable(output) && ((stem = dfc_stem(common->path)) || no_memory());
     program.stem = stem;

@@ -4,6 +4,7 @@
  *   - build_tools.c   compilers, CUDA toolkit and libraries of this machine.
  *   - build_units.c   which files are compiled, and with which command.
  *   - build_link.c    the link line, and what its failures mean.
+ *   - build_library.c what a library has in place of a program's link.
  *   - build_deps.c    -MD.
  *   - object_cache.c  CUDA objects that were compiled before (object_cache.h).
  *   - gpu_arch.c      the architectures that CUDA code is made for.
@@ -79,6 +80,27 @@ bool dfc_link(struct dfc_program *p, const char *path);
 /* Adds the files that a rule of make, as a compiler wrote it, names as prerequisites, if they exist. false: it cannot be
  * read. */
 bool dfc_prerequisites(const char *rule, struct dfc_list *files);
+/* build_link.c, for build_library.c: the line that links all to `all.o` in the work folder; the libraries that the
+ * product needs and does not have in itself; and a line that is run, with what it says printed. Gives its exit status; -1:
+ * it could not be run, which is reported. `said` takes its errors. */
+void dfc_link_relocatable(const struct dfc_program *p, struct dfc_list *argv);
+void dfc_link_needs(const struct dfc_program *p, struct dfc_list *words);
+int dfc_run_linker(const struct dfc_list *argv, char **said);
+
+/* ---- libraries ---- */
+
+enum { DFC_LIBRARY_FILES = 3 };
+struct dfc_library_files {              /* header, pkg-config file, CMake package */
+    struct dfc_output output[DFC_LIBRARY_FILES];
+    size_t n;                           /* that are open */
+};
+/* Writes them, under temporary names. false: reported. Close them in either case. */
+bool dfc_library_open(const struct dfc_program *p, struct dfc_library_files *files);
+bool dfc_library_close(struct dfc_library_files *files, bool keep);
+const char *dfc_library_file(const struct dfc_program *p); /* the library's name without its folder */
+char *dfc_library_exports(const struct dfc_program *p, bool script); /* a file of its symbols; malloc'ed; NULL: reported */
+bool dfc_link_archive(const struct dfc_program *p, const char *path);
+
 /* -MD: writes OUTPUT.d. false: reported. */
 bool dfc_write_dependencies(const struct dfc_program *p);
 

@@ -8,6 +8,7 @@
  *   emit_unit.c     the unit of one file of the user's
  *   emit_launch.c   launches of bare __global__ functions
  *   emit_device.c   addresses of device code
+ *   emit_library.c  the functions and the header of a library, and how other programs find it
  *
  * Output:   the same input gives the same bytes. The caller checks the FILE for errors.
  */
@@ -17,6 +18,7 @@
 #include <stdio.h>
 
 #include "compiler/front/front.h"
+#include "compiler/tools/spawn.h"
 
 /* What precedes NAME_cpu in the name of a variant's function: "" for a function in a file; "df_inline_" or "df_target_"
  * for a generated one. */
@@ -76,6 +78,18 @@ bool dfc_has_device_code(const struct dfl_variant *gpu);
  * unit (struct df_functions); and, once in a unit, what such functions need before them. */
 void dfc_emit_device(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code);
 void dfc_emit_device_prelude(FILE *out);
+/* Prints the definition of a local `program` (struct df_program), in a function's body. */
+void dfc_emit_program(FILE *out, const struct dfc_front *front, bool emu_gpu_code);
+/* emit_library.c: the functions of front->exports; the header STEM.h; the names of all functions, as a version script or one
+ * a line. `source` is the name of the .df. */
+void dfc_emit_library(FILE *out, const struct dfc_front *front, bool emu_gpu_code);
+void dfc_emit_library_header(FILE *out, const struct dfc_front *front, const char *stem, const char *source);
+void dfc_emit_exports(FILE *out, const struct dfc_front *front, bool script);
+/* STEM.pc and STEMConfig.cmake for the library `file`, beside them. needs: what a program links with it. */
+void dfc_emit_pkg_config(FILE *out, const char *stem, const char *file, const char *source,
+                         const struct dfc_list *needs);
+void dfc_emit_cmake(FILE *out, const char *stem, const char *file, const char *source, bool archive,
+                    const struct dfc_list *needs);
 /* For a function in an object file, where no compiler can ask for its type: prints a prototype by the names of the
  * arguments, and the call. It goes into the main unit. */
 void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,

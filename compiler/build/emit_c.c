@@ -121,6 +121,26 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
     fputs("};\n\n", out);
 }
 
+/* Is the graph made again, or at all, when the program runs? */
+static bool needs_front(const struct dfc_front *front)
+{
+    return front->has_dynamic || front->n_exports > 0;
+}
+
+void dfc_emit_program(FILE *out, const struct dfc_front *front, bool emu_gpu_code)
+{
+    fputs("    const struct df_program program = {\n"
+          "        .image = df_image,\n        .image_bytes = (size_t)(df_image_end - df_image),\n"
+          "        .functions = functions,\n        .n_functions = sizeof functions / sizeof *functions,\n"
+          "        .planner = &dfp_planner,\n        .read_platform = dfc_program_platform,\n",
+          out);
+    if (needs_front(front))
+        fputs("        .replanner = &dfc_replanner,\n", out);
+    if (emu_gpu_code)
+        fputs("        .emu_gpu_code = 1,\n", out);
+    fputs("    };\n", out);
+}
+
 void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu, bool emu_gpu_code)
 {
     fprintf(out, "/* %s.c - made by dfc: how libdf calls the kernels of %s.df, and main(). */\n#line 2 \"%s.c\"\n",
@@ -140,16 +160,14 @@ void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool
     fputs("extern const struct df_planner dfp_planner;\n"
           "extern int dfc_program_platform(const char *path, struct df_platform *platform, struct df_error *error);\n",
           out);
-    if (front->has_dynamic)
+    if (needs_front(front))
         fputs("extern const struct df_replanner dfc_replanner;\n", out);
-    fputs("\nint main(int argc, char **argv)\n{\n    const struct df_program program = {\n"
-          "        .image = df_image,\n        .image_bytes = (size_t)(df_image_end - df_image),\n"
-          "        .functions = functions,\n        .n_functions = sizeof functions / sizeof *functions,\n"
-          "        .planner = &dfp_planner,\n        .read_platform = dfc_program_platform,\n",
-          out);
-    if (front->has_dynamic)
-        fputs("        .replanner = &dfc_replanner,\n", out);
-    if (emu_gpu_code)
-        fputs("        .emu_gpu_code = 1,\n", out);
-    fputs("    };\n    return df_main(argc, argv, &program);\n}\n", out);
+    fputc('\n', out);
+    if (front->n_exports > 0) {
+        dfc_emit_library(out, front, emu_gpu_code);
+        return;
+    }
+    fputs("int main(int argc, char **argv)\n{\n", out);
+    dfc_emit_program(out, front, emu_gpu_code);
+    fputs("    return df_main(argc, argv, &program);\n}\n", out);
 }

@@ -169,6 +169,9 @@ struct options {
     struct dfc_common common;
     struct dfc_build_options build;
     const struct emission *emission;
+    struct dfc_library library;         /* --graph */
+    const char **graphs;
+    bool lib;                           /* --lib */
     char *made;                         /* the program's name if -o gives none, or NULL */
 };
 
@@ -217,6 +220,18 @@ int dfc_build_option(struct dfc_build_options *build, int argc, char **argv, int
     return taken > 0 && build->gpu_arch && !dfc_gpu_arch_check(build->gpu_arch) ? -1 : taken;
 }
 
+static int graph_option(struct options *o, const char *value)
+{
+    const char **grown = realloc(o->graphs, (o->library.n_graphs + 1) * sizeof *grown);
+    if (!grown) {
+        dfc_error("out of memory");
+        return -1;
+    }
+    o->library.graphs = o->graphs = grown;
+    grown[o->library.n_graphs++] = value;
+    return 1;
+}
+
 static int own_option(void *request, int argc, char **argv, int *i)
 {
     struct options *o = request;
@@ -227,9 +242,13 @@ static int own_option(void *request, int argc, char **argv, int *i)
         return o->build.keep = true;
     if (strcmp(argv[*i], "--emu-gpu-code") == 0)
         return o->build.emu_gpu_code = true;
+    if (strcmp(argv[*i], "--lib") == 0)
+        return o->lib = true;
     int taken = dfc_build_option(&o->build, argc, argv, i);
     if (!taken && (taken = dfc_option_value("--emit", argc, argv, i, &value)) > 0)
         taken = emit_option(o, value);
+    if (!taken && (taken = dfc_option_value("--graph", argc, argv, i, &value)) > 0)
+        taken = graph_option(o, value);
     return taken;
 }
 
@@ -252,11 +271,32 @@ static bool name_program(struct options *o)
     return false;
 }
 
+/* false: reported. */
+static bool check_library(struct options *o)
+{
+    if (!o->lib && o->library.n_graphs > 0)
+        dfc_error("--graph chooses the graphs of a library: it goes with --lib");
+    else if (o->lib && o->emission)
+        dfc_error("--lib makes a library, and --emit=%s writes a step on the way to a program: give one of them",
+                  o->emission->name);
+    else if (o->lib && !o->common.output)
+        dfc_error("--lib needs a name for the library: -o libNAME.so or -o libNAME.a");
+    else if (o->lib && dfc_product_of(o->common.output) == DFC_PROGRAM)
+        dfc_error("--lib: the name '%s' does not say what library it is: it ends in .so or in .a", o->common.output);
+    else
+        return true;
+    return false;
+}
+
 /* 0, or 2 for a usage error (reported). */
 static int parse(struct options *o, int argc, char **argv)
 {
     if (dfc_parse_options(&dfc_command_compile, argc, argv, &o->common, own_option, o) != 0)
         return 2;
+    if (!check_library(o))
+        return 2;
+    if (o->lib)
+        o->common.library = &o->library;
     if (!o->emission && !o->common.output && !name_program(o))
         return 2;
     if (!o->emission && strcmp(o->common.output, "-") == 0) {
@@ -299,12 +339,14 @@ static int run(int argc, char **argv)
     if (status == 0)
         status = o.emission ? run_emission(&o) : run_build(&o);
     dfc_common_free(&o.common);
+    free(o.graphs);
     free(o.made);
     return status;
 }
 
 static const char usage[] =
     "usage: dfc GRAPH.df [-o PROGRAM] [options]\n"
+    "       dfc GRAPH.df --lib -o libNAME.so|libNAME.a [--graph=NAME …] [options]\n"
     "       dfc GRAPH.df --emit=WHAT [-o FILE] [options]\n\n"
     "Compiles a graph to a program, or writes one of the steps on the way there to FILE or to standard output:\n"
     "  --emit=ast               the file as it was read, in canonical spelling\n"
@@ -313,6 +355,10 @@ static const char usage[] =
     "  --emit=c                 the header and the C code of the program\n"
     "  --emit=metis             the weighted graph that METIS partitions, in its file format\n"
     "  --emit=plan              times, placement, predicted makespan, and the memory plan: where each token lies\n\n"
+    "libraries:\n"
+    "  --lib                    make each graph with ports a C function NAME_run() of a library; beside it are written\n"
+    "                           NAME.h, a pkg-config file and a CMake package\n"
+    "  --graph=NAME             put this graph into the library, and no others but those that are named so, too\n"
     "compiling:\n"
     "  -O0 … -O3, -g            passed to the compilers (-O2)\n"
     "  --cc=COMMAND             the C compiler (else $CC, else cc); the C++ compiler is the one that belongs to it,\n"

@@ -264,7 +264,8 @@ bool dfc_solve_dims(struct dfc_elab *e)
             mark_bad(&s);
         ok &= solved;
     }
-    ok = !e->u->no_memory && check_exits(&s) && ok && dfc_fill_finish(&s.fill);
+    ok = !e->u->no_memory && check_exits(&s) && ok && (!e->u->options->root || dfc_root_ports(&s.fill, s.formats)) &&
+         dfc_fill_finish(&s.fill);
     dfc_fill_free(&s.fill);
     dfr_table_free(&s.reported);
     dfr_array_free(&s.reported_items);

@@ -136,4 +136,16 @@ bool dfc_fill_node(struct dfc_fill *fill, uint32_t item, const struct dfc_solved
 bool dfc_fill_finish(struct dfc_fill *fill);
 void dfc_fill_free(struct dfc_fill *fill);
 
+/* ---- root.c: a graph with ports as the root, called by a program that has its tokens ---- */
+
+/* Makes a main graph around graph number `id` of the unit's callees; its declarations are added to the unit's. dims: by
+ * dimension variable; NULL: the graph is not made but only checked, which needs none. NULL: no memory, or an extent
+ * cannot be (reported). */
+struct dfc_callee *dfc_root_make(struct dfc_unit *u, uint32_t id, const uint64_t *dims);
+/* After dfc_order_items(): can the graph be called, and give the same whenever it is given the same? false: reported. */
+bool dfc_root_check(struct dfc_elab *e);
+/* Once all nodes are with the builder: finds the unit's `ports`, and has the builder keep their tokens as they are. formats:
+ * by value. false: no memory. */
+bool dfc_root_ports(const struct dfc_fill *fill, const struct dfc_format *formats);
+
 #endif

@@ -1,10 +1,12 @@
 /* front.c - the front end from beginning to end, step by step. Each step relies on what the step before it has checked.
  * The step that reports errors is the last one, except that unused graphs are checked even if main is wrong.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler/elab/elab.h"
+#include "compiler/front/exports.h"
 #include "compiler/front/front.h"
 #include "runtime/base/message.h"
 #include "runtime/graph/builder.h"
@@ -70,6 +72,7 @@ static void unit_free(struct dfc_unit *u)
     dfr_array_free(&u->links);
     dfr_array_free(&u->platforms);
     dfr_array_free(&u->import_dirs);
+    dfr_array_free(&u->exports);
     df_builder_free(u->builder);
     df_graph_free(u->graph);
     dfl_arena_free(u->arena);
@@ -77,17 +80,47 @@ static void unit_free(struct dfc_unit *u)
 
 /* ---- steps ---- */
 
-/* Makes the program of graph `main`: flattened, connected, ordered, with formats, and given to the builder. */
-static bool elaborate_main(struct dfc_unit *u)
+/* The root of the program: graph `main`, or what is made around options->root. NULL: reported. */
+static struct dfc_callee *find_root(struct dfc_unit *u)
+{
+    const struct dfc_root *root = u->options->root;
+    uint32_t id;
+    if (!dfc_index_find(&u->callees, root ? root->graph : "main", &id))
+        return NULL;
+    assert(!root || root->n_dims == dfc_callees(u)[id].sig.n_variables);
+    return root ? dfc_root_make(u, id, root->dims) : &dfc_callees(u)[id];
+}
+
+/* Makes the program: flattened, connected, ordered, with formats, and given to the builder. */
+static bool elaborate_root(struct dfc_unit *u)
 {
     struct dfc_elab e;
-    uint32_t id;
-    if (!dfc_index_find(&u->callees, "main", &id) || !dfc_fill_kernels(u))
+    struct dfc_callee *root = find_root(u);
+    if (!root || !dfc_fill_kernels(u))
         return false;
-    bool ok = dfc_elab_run(&e, u, &dfc_callees(u)[id]) && dfc_resolve(&e) && dfc_order_items(&e) &&
-              dfc_number_items(&e) && dfc_solve_dims(&e);
+    bool ok = dfc_elab_run(&e, u, root) && dfc_resolve(&e) && dfc_order_items(&e) && dfc_number_items(&e) &&
+              dfc_solve_dims(&e);
     dfc_elab_free(&e);
     return ok;
+}
+
+/* Checks the graphs of a library, as far as that is possible without dimensions. The builder gets kernels and no
+ * nodes. */
+static bool check_library(struct dfc_unit *u)
+{
+    struct df_error error;
+    if (!dfc_choose_exports(u) || !dfc_fill_kernels(u))
+        return false;
+    bool ok = true;
+    for (uint32_t i = 0; i < u->exports.n && !u->no_memory; i++) {
+        struct dfc_callee *root = dfc_root_make(u, ((const uint32_t *)u->exports.items)[i], NULL);
+        struct dfc_elab e;
+        if (!root)
+            return false;
+        ok &= dfc_elab_run(&e, u, root) && dfc_resolve(&e) && dfc_order_items(&e) && dfc_root_check(&e);
+        dfc_elab_free(&e);
+    }
+    return ok && (df_builder_finish(u->builder, &u->graph, &error) == DF_OK || dfc_no_memory(u));
 }
 
 /* Checks graphs that the program does not use, as far as that is possible without dimensions. */
@@ -121,7 +154,7 @@ static bool run_steps(struct dfc_unit *u)
     unsigned before = dfl_sink_errors(u->sink);
     if (!dfc_load_files(u) || !dfc_declare(u) || !dfc_check_graphs(u) || dfl_sink_errors(u->sink) != before)
         return false;
-    bool ok = elaborate_main(u);
+    bool ok = u->options->library ? check_library(u) : elaborate_root(u);
     return check_unused(u) && ok && keep_import_dirs(u);
 }
 
@@ -143,8 +176,19 @@ static void fill_front(struct dfc_front *front, struct dfc_unit *u)
     front->has_dynamic = u->has_dynamic;
     front->import_dirs = u->import_dirs.items;
     front->n_import_dirs = u->import_dirs.n;
+    front->ports = u->ports;
+    front->n_ports = u->n_ports;
     front->sink = u->sink;
     front->owner = u;
+}
+
+/* The numbers of the exports become pointers, now that the array of callees does not grow any more. */
+static bool fill_exports(struct dfc_front *front, struct dfc_unit *u)
+{
+    front->exports = dfc_alloc(u, (u->exports.n + 1) * sizeof *front->exports);
+    for (; front->exports && front->n_exports < u->exports.n; front->n_exports++)
+        front->exports[front->n_exports] = &dfc_callees(u)[((const uint32_t *)u->exports.items)[front->n_exports]];
+    return front->exports;
 }
 
 bool dfc_front_run(struct dfl_sink *sink, const struct dfc_front_options *options, struct dfc_front **front)
@@ -152,7 +196,8 @@ bool dfc_front_run(struct dfl_sink *sink, const struct dfc_front_options *option
     const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
     struct dfc_unit *u = calloc(1, sizeof *u);
     struct dfc_front *result = calloc(1, sizeof *result);
-    bool opened = u && result, ok = opened && unit_open(u, sink, options) && run_steps(u);
+    bool opened = u && result, ok = opened && unit_open(u, sink, options) && run_steps(u) &&
+                                          fill_exports(result, u);
     if (!u || !result || u->no_memory || dfl_arena_failed(u->arena)) {
         dfl_error(sink, opened ? u->at : nowhere, "out of memory");
         ok = false;

@@ -1,5 +1,5 @@
-/* replan.c - in a program with dynamic params: makes the graph for other sizes by the same front end from the same
- * sources, and finds the times of its works.
+/* replan.c - in a program with dynamic params, and in a library: makes the graph for other sizes by the same front end
+ * from the same sources, and finds the times of its works.
  *
  * Times:    what the program knows of its kernels (profiles/estimate/known.h) gives the times that dfc would find for
  *           these sizes. If it knows nothing of a work but the old graph has times, the nearest work of the same kernel
@@ -62,18 +62,32 @@ static bool make_defines(const struct dfc_pack *pack, const struct df_graph *old
     return true;
 }
 
-static int make_graph(struct dfc_pack *pack, const struct values *values, struct df_graph **graph,
-                      struct df_error *error)
+/* The first error that the front end wrote, without what stands below it. */
+static int first_error(const char *said, struct df_error *error)
+{
+    static const char mark[] = "error: ";
+    const char *at = strstr(said, mark);
+    if (!at)
+        return dfr_error(error, DF_E_ARGUMENT, "the graph cannot be made for these sizes");
+    const char *line = at;
+    while (line > said && line[-1] != '\n')
+        line--;
+    return dfr_error(error, DF_E_ARGUMENT, "%.*s%.*s", (int)(at - line), line, (int)strcspn(at + strlen(mark), "\n"),
+                     at + strlen(mark));
+}
+
+/* Runs the front end. Its errors go to stderr; if there is a root, the first goes to *error. */
+static int run_front(struct dfc_pack *pack, const struct values *values, const struct dfc_root *root,
+                     struct dfc_front **front, struct df_error *error)
 {
     const struct dfc_front_options options = {
         .path = pack->files[0].path, .defines = values->defines, .n_defines = values->n, .read = read_pack,
-        .read_arg = pack, .import_dirs = pack->dirs, .n_import_dirs = pack->n_dirs,
+        .read_arg = pack, .import_dirs = pack->dirs, .n_import_dirs = pack->n_dirs, .root = root,
     };
     char *said = NULL;
     size_t said_bytes;
     FILE *out = open_memstream(&said, &said_bytes);
     struct dfl_sink *sink = out ? dfl_sink_new(out) : NULL;
-    struct dfc_front *front;
     if (!sink) {
         if (out)
             fclose(out);
@@ -81,14 +95,25 @@ static int make_graph(struct dfc_pack *pack, const struct values *values, struct
         return dfr_error_memory(error);
     }
     dfl_sink_program(sink, dfr_program_name());
-    bool ok = dfc_front_run(sink, &options, &front);
+    bool ok = dfc_front_run(sink, &options, front);
     dfl_sink_summary(sink);
     dfl_sink_free(sink);
-    if (fclose(out) == 0 && !ok)        /* if it is right: only warnings, which dfc gave before */
+    int rc = ok ? DF_OK : dfr_error(error, DF_E_ARGUMENT, "the program cannot be made for these sizes");
+    if (fclose(out) == 0 && !ok && root) /* if it is right: only warnings, which dfc gave before */
+        rc = first_error(said, error);
+    else if (!ok && said)
         fputs(said, stderr);
     free(said);
-    if (!ok)
-        return dfr_error(error, DF_E_ARGUMENT, "the program cannot be made for these sizes");
+    return rc;
+}
+
+static int make_graph(struct dfc_pack *pack, const struct values *values, struct df_graph **graph,
+                      struct df_error *error)
+{
+    struct dfc_front *front;
+    int rc = run_front(pack, values, NULL, &front, error);
+    if (rc != DF_OK)
+        return rc;
     *graph = front->graph;
     front->graph = NULL;
     dfc_front_free(front);
@@ -183,7 +208,62 @@ static int make_times(const struct df_graph *graph, const struct dfr_image *old,
     return rc;
 }
 
-/* ---- the hook ---- */
+/* ---- a library's graph ---- */
+
+/* Takes the graph and the ports over. */
+static int take_function(struct dfc_front *front, struct dfr_function *f, struct df_error *error)
+{
+    f->graph = front->graph;
+    front->graph = NULL;
+    f->n_ports = front->n_ports;
+    f->ports = calloc((size_t)front->n_ports + 1, sizeof *f->ports);
+    for (uint32_t p = 0; f->ports && p < f->n_ports; p++) {
+        f->ports[p] = front->ports[p];
+        if (!(f->ports[p].node = strdup(front->ports[p].node)))
+            return dfr_error_memory(error);
+    }
+    return f->ports ? DF_OK : dfr_error_memory(error);
+}
+
+static int known_times(const struct dfr_image *image, struct dfr_function *f, struct df_error *error)
+{
+    struct dfw_known known = { 0 };
+    int rc = image->known ? dfw_known_open(image->known, image->known_bytes, &known, error) : DF_OK;
+    if (rc == DF_OK)
+        rc = dfw_known_times(&known, f->graph, &f->times, error);
+    dfw_known_free(&known);
+    return rc;
+}
+
+static int make_function(const struct dfr_image *image, const char *graph, const uint64_t *dims, size_t n_dims,
+                         const int64_t *values, size_t n_values, struct dfr_function *function, struct df_error *error)
+{
+    const struct dfc_root root = { .graph = graph, .dims = dims, .n_dims = n_dims };
+    struct dfr_function made = { 0 };
+    struct values all = { 0 };
+    struct dfc_front *front = NULL;
+    struct dfc_pack pack;
+    int rc = dfc_pack_open(image->sources, image->source_bytes, &pack, error);
+    if (rc != DF_OK)
+        return rc;
+    rc = make_defines(&pack, image->graph, values, n_values, &all) ? run_front(&pack, &all, &root, &front, error)
+                                                                  : dfr_error_memory(error);
+    if (rc == DF_OK)
+        rc = take_function(front, &made, error);
+    if (rc == DF_OK)
+        rc = known_times(image, &made, error);
+    dfc_front_free(front);
+    if (rc == DF_OK)
+        *function = made;
+    else
+        dfr_function_free(&made);
+    free(all.defines);
+    free(all.texts);
+    dfc_pack_close(&pack);
+    return rc;
+}
+
+/* ---- the hooks ---- */
 
 static int make(const struct dfr_image *old, const struct df_times *old_times, const int64_t *values, size_t n_values,
                 struct df_graph **graph, struct df_times *times, struct df_error *error)
@@ -211,4 +291,4 @@ static int make(const struct dfr_image *old, const struct df_times *old_times, c
     return rc;
 }
 
-const struct df_replanner dfc_replanner = { make };
+const struct df_replanner dfc_replanner = { make, make_function };

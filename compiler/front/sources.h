@@ -16,7 +16,7 @@
 bool dfc_sources_pack(const struct dfc_front *front, const struct dfc_define *defines, size_t n_defines,
                       unsigned char **bytes, size_t *size);
 
-/* For df_program.replanner: reads a pack that dfc_sources_pack() wrote, and makes the graph for other values. */
+/* For df_program.replanner and df_library.replanner: reads a pack that dfc_sources_pack() wrote, and makes the graph for other values. */
 extern const struct df_replanner dfc_replanner;
 
 #endif

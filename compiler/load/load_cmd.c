@@ -172,6 +172,7 @@ static bool run_front(const struct dfc_common *common, bool need_code, struct df
         .path = common->path,
         .defines = common->defines, .n_defines = common->n_defines,
         .import_dirs = common->import_dirs, .n_import_dirs = common->n_import_dirs,
+        .library = common->library,
         .need_code_files = need_code,
         .emu_all = common->emu_all,
     };

@@ -162,6 +162,9 @@ struct dfc_unit {
     struct dfc_index code_paths;        /* files of variants, and the hashes of what is in them (0: not readable) */
     struct dfr_array code_hashes;
     bool has_dynamic;
+    struct dfr_function_port *ports;    /* of options->root, n_ports of them */
+    uint32_t n_ports;
+    struct dfr_array exports;           /* uint32_t: the graphs of a library, by number of callee */
     struct df_builder *builder;
     struct df_graph *graph;
 };

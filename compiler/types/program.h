@@ -8,11 +8,22 @@
 
 #include "dsl/parse.h"
 #include "runtime/graph/builder.h"
-#include "runtime/graph/platform.h"
+#include "runtime/graph/plan.h"
 
 struct dfc_define {                     /* -D name=value; or a dynamic param's value */
     const char *name;
     const char *value;                  /* text of an i64 or f64 */
+};
+
+struct dfc_root {                       /* a graph with ports that is called, in place of main */
+    const char *graph;
+    const uint64_t *dims;               /* by dimension variable, n_dims of them */
+    size_t n_dims;
+};
+
+struct dfc_library {                    /* graphs with ports that are to be called, for sizes that are not known yet */
+    const char *const *graphs;          /* n_graphs of them; none: those of the main file that have ports */
+    size_t n_graphs;
 };
 
 struct dfc_front_options {
@@ -26,6 +37,8 @@ struct dfc_front_options {
     const char *const *import_dirs;     /* -I, searched after the importing file's own folder */
     size_t n_import_dirs;
     bool emu_all;                       /* the emulated GPU runs cpu variants too, so a gpu has work without gpu code */
+    const struct dfc_root *root;        /* NULL: the root is main */
+    const struct dfc_library *library;  /* not NULL: the result has `exports`, and its graph has kernels and no nodes */
     bool need_code_files;               /* check that variants' files exist (for -o; --emit=graph does not need them) */
 };
 
@@ -43,6 +56,8 @@ struct dfc_kernel_code {
     const struct dfl_variant *cpu, *gpu; /* NULL: none */
 };
 
+struct dfc_callee;
+
 struct dfc_front {
     struct df_graph *graph;
     struct dfc_kernel_code *kernels; /* every declared kernel with code or cost, used or not, in order of declaration */
@@ -54,6 +69,10 @@ struct dfc_front {
     struct df_platform *platforms;      /* declared platforms, in order */
     size_t n_platforms;
     bool has_dynamic;
+    const struct dfr_function_port *ports; /* of options.root, as declared */
+    uint32_t n_ports;
+    const struct dfc_callee **exports;  /* of options.library: the graphs, in order of declaration or as named */
+    size_t n_exports;
     const char **import_dirs;           /* as given, for dfc_sources_pack() */
     size_t n_import_dirs;
     struct dfl_sink *sink;              /* borrowed from the caller */

@@ -179,3 +179,13 @@ void dfr_plan_free(struct df_plan *plan)
     }
     free(plan);
 }
+
+void dfr_function_free(struct dfr_function *function)
+{
+    for (uint32_t p = 0; function->ports && p < function->n_ports; p++)
+        free(function->ports[p].node);
+    free(function->ports);
+    dfr_times_free(&function->times);
+    df_graph_free(function->graph);
+    *function = (struct dfr_function){ 0 };
+}

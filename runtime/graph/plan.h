@@ -119,6 +119,21 @@ uint64_t dfr_need_waves(const struct df_memory_need *need, uint64_t memory_bytes
 /* How many of `wanted` waves fit in the memory of each device of the platform; at least 1. */
 uint32_t dfr_plan_waves(const struct df_plan *plan, const struct df_platform *platform, uint32_t wanted);
 
+struct dfr_function_port {              /* a port of a graph that is called as a function */
+    char *node;                         /* the node whose out slot it is: one that stands for the caller, or the node that
+                                         * makes the result. Its name, as df_node_name() gives it */
+    uint32_t out_slot;
+    uint64_t dims[DF_MAX_RANK];         /* 1 past its rank */
+    uint64_t bytes;                     /* of one token */
+};
+struct dfr_function {                   /* such a graph, made for certain sizes */
+    struct df_graph *graph;
+    struct df_times times;
+    uint32_t n_ports;
+    struct dfr_function_port *ports;    /* as declared */
+};
+void dfr_function_free(struct dfr_function *function);
+
 struct df_planner {
     /* Gives *plan for this graph, platform and times. All are borrowed for the call; times are copied. `policy` names a
      * static policy. Errors: DF_E_ARGUMENT (no such policy), DF_E_MEMORY, DF_E_REFUSED (a node fits nowhere). */
@@ -160,6 +175,11 @@ struct df_replanner {
      * as the compiler would print them. */
     int (*make)(const struct dfr_image *old, const struct df_times *old_times, const int64_t *values, size_t n_values,
                 struct df_graph **graph, struct df_times *times, struct df_error *error);
+    /* The same for a library's graph with ports, for these extents of its dimension variables. What is wrong with them is
+     * said in *error alone. dfr_function_free() returns what it gives. */
+    int (*make_function)(const struct dfr_image *image, const char *graph, const uint64_t *dims, size_t n_dims,
+                         const int64_t *values, size_t n_values, struct dfr_function *function,
+                         struct df_error *error);
 };
 
 #endif

@@ -1,0 +1,364 @@
+/* emit_library.c - prints what a library has beside its kernels: the functions of its graphs, and the header that a
+ * program in C or C++ includes. The header needs no other file of dfc.
+ *
+ * Arguments: each port in order; behind the first port in which a dimension variable stands alone, that variable; then
+ *           the scalars. In the header names stand in comments, where no macro can change them.
+ */
+#include "compiler/build/emit.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "compiler/types/frontend.h"
+
+#ifndef DFC_VERSION
+#define DFC_VERSION "0"
+#endif
+
+/* ---- names ---- */
+
+static void emit_identifier(FILE *out, const char *text, bool capitals)
+{
+    if (isdigit((unsigned char)*text))
+        fputc('_', out);
+    for (; *text; text++)
+        fputc(!isalnum((unsigned char)*text) ? '_' : capitals ? toupper((unsigned char)*text) : *text, out);
+}
+
+/* The element types of a header that knows no df.h. */
+static const char *elem_type(enum df_elem elem)
+{
+    return elem == DF_F16 ? "uint16_t" : dfc_c_elem(elem);
+}
+
+static bool is_input(const struct dfc_port *port)
+{
+    return port->in_slot >= 0;
+}
+
+/* ---- arguments ---- */
+
+/* Prints the arguments of a call. named: as in a header, names in comments; else as in a definition, p0 h0 and the
+ * like. */
+static void emit_arguments(FILE *out, const struct dfc_sig *sig, bool named)
+{
+    unsigned next = 0;                  /* variables are numbered in this order */
+    for (unsigned p = 0; p < sig->n_ports; p++) {
+        const struct dfc_port *port = &sig->ports[p];
+        fprintf(out, ", %s%s *", is_input(port) ? "const " : "", elem_type(port->elem));
+        if (named)
+            fprintf(out, "/* %s */", port->ast->name.text);
+        else
+            fprintf(out, "p%u", p);
+        for (unsigned i = 0; i < port->rank; i++)
+            if (port->dims[i].kind == DFC_DIM_VARIABLE && port->dims[i].variable == next) {
+                if (named)
+                    fprintf(out, ", size_t /* %s */", sig->variables[next].name.text);
+                else
+                    fprintf(out, ", size_t d%u", next);
+                next++;
+            }
+    }
+    for (unsigned s = 0; s < sig->n_scalars; s++) {
+        fprintf(out, ", %s", dfc_c_scalar(dfc_scalar_type(sig->scalars[s]->type)));
+        if (named)
+            fprintf(out, "/* %s */", sig->scalars[s]->name.text);
+        else
+            fprintf(out, "s%u", s);
+    }
+}
+
+static void emit_dims(FILE *out, const struct dfc_sig *sig, bool named)
+{
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        if (named)
+            fprintf(out, ", size_t /* %s */", sig->variables[v].name.text);
+        else
+            fprintf(out, ", size_t d%u", v);
+}
+
+static void emit_prototype(FILE *out, const struct dfc_callee *graph, const char *verb, bool named)
+{
+    const char *name = graph->name;
+    fprintf(out, "int %s_%s(struct %s_session *session", name, verb, name);
+    if (verb[3])
+        fputs(", int64_t waves", out);
+    emit_arguments(out, &graph->sig, named);
+    fputc(')', out);
+}
+
+static void emit_format(FILE *out, const struct dfc_port *port)
+{
+    fputs(df_elem_name(port->elem), out);
+    for (unsigned i = 0; i < port->rank; i++) {
+        fputs(i ? ", " : "[", out);
+        if (port->dims[i].kind == DFC_DIM_NUMBER)
+            fprintf(out, "%llu", (unsigned long long)port->dims[i].number);
+        else
+            dfl_print_expr(out, port->dims[i].expr);
+    }
+    if (port->rank)
+        fputc(']', out);
+}
+
+/* ---- the header ---- */
+
+static void emit_declarations(FILE *out, const struct dfc_callee *graph)
+{
+    const struct dfc_sig *sig = &graph->sig;
+    const char *name = graph->name;
+    fprintf(out, "/* graph %s:\n", name);
+    for (unsigned p = 0; p < sig->n_ports; p++) {
+        fprintf(out, " *     port %u, %s  %s: ", p, is_input(&sig->ports[p]) ? "in " : "out",
+                sig->ports[p].ast->name.text);
+        emit_format(out, &sig->ports[p]);
+        fputc('\n', out);
+    }
+    for (unsigned s = 0; s < sig->n_scalars; s++)
+        fprintf(out, " *     scalar       %s: %s\n", sig->scalars[s]->name.text,
+                dfl_scalar_name(sig->scalars[s]->type));
+    fprintf(out, " */\nstruct %s_session;\n\nint %s_open(const char *options, struct %s_session **session);\n", name, name,
+            name);
+    emit_prototype(out, graph, "run", true);
+    fputs(";\n", out);
+    emit_prototype(out, graph, "run_waves", true);
+    fprintf(out, ";\nint %s_shape(struct %s_session *session", name, name);
+    emit_dims(out, sig, true);
+    fprintf(out, ", unsigned port, size_t extents[4]);\nconst char *%s_stats(struct %s_session *session);\n"
+                 "int %s_close(struct %s_session *session);\nconst char *%s_error(void);\n"
+                 "const char *%s_signature(void);\n\n", name, name, name, name, name, name);
+}
+
+static const char about[] =
+    " *\n"
+    " * GRAPH_open       Opens a session. `options` has the words that a program made by dfc takes, or is NULL:\n"
+    " *                  \"--workers=2 --policy=gp --device=emu\". *session is set only if 0 is given.\n"
+    " * GRAPH_run        Runs one wave. Inputs are read where they lie, and outputs are written where they are to be; no\n"
+    " *                  two arrays may have bytes in common, unless both are inputs. A call with sizes of one of the\n"
+    " *                  last 4 calls with other sizes allocates nothing.\n"
+    " * GRAPH_run_waves  Runs several. In each array the tokens of the waves lie one behind the other.\n"
+    " * GRAPH_shape      Gives the extents of a port for these sizes; those past its rank are 1. What the next call with\n"
+    " *                  these sizes needs is made then.\n"
+    " * GRAPH_stats      What ran where, as one line of JSON, since this was asked last; good until the session's next\n"
+    " *                  call. The next call is slower. NULL: GRAPH_error() says why.\n"
+    " * GRAPH_close      Ends the session and its threads. NULL does nothing.\n"
+    " * GRAPH_error      Why this thread's last failing call failed, as a sentence.\n"
+    " * GRAPH_signature  The ports and scalars as JSON, for programs.\n"
+    " *\n"
+    " * Errors:   0 or one of the codes below. If a kernel fails, the outputs hold anything; the next call begins anew.\n"
+    " * Threads:  one thread at a time may use a session. Sessions do not disturb each other.\n"
+    " */\n";
+
+static void emit_codes(FILE *out, const char *stem)
+{
+    static const struct { const char *name; int code; const char *means; } codes[] = {
+        { "OK", DF_OK, "" },
+        { "E_MEMORY", DF_E_MEMORY, "out of memory" },
+        { "E_ARGUMENT", DF_E_ARGUMENT, "the call is wrong, and nothing was run" },
+        { "E_CYCLE", DF_E_CYCLE, "a cycle in the graph" },
+        { "E_FORMAT", DF_E_FORMAT, "a file that is read, or the library itself, is damaged" },
+        { "E_DEVICE", DF_E_DEVICE, "a device failed" },
+        { "E_KERNEL", DF_E_KERNEL, "a kernel failed" },
+        { "E_IO", DF_E_IO, "a file cannot be read or written" },
+        { "E_REFUSED", DF_E_REFUSED, "this machine cannot run it" },
+    };
+    fputs("enum {\n", out);
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        fputs("    ", out);
+        emit_identifier(out, stem, true);
+        fprintf(out, "_%s = %d,", codes[i].name, codes[i].code);
+        fprintf(out, *codes[i].means ? " /* %s */\n" : "%s\n", codes[i].means);
+    }
+    fputs("};\n\n", out);
+}
+
+void dfc_emit_library_header(FILE *out, const struct dfc_front *front, const char *stem, const char *source)
+{
+    fprintf(out, "/* %s.h - made by dfc of %s: graphs as functions.\n%s#ifndef DF_LIBRARY_", stem, source, about);
+    emit_identifier(out, stem, true);
+    fputs("_H\n#define DF_LIBRARY_", out);
+    emit_identifier(out, stem, true);
+    fputs("_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", out);
+    emit_codes(out, stem);
+    for (size_t i = 0; i < front->n_exports; i++)
+        emit_declarations(out, front->exports[i]);
+    fputs("#ifdef __cplusplus\n}\n#endif\n\n#endif\n", out);
+}
+
+/* ---- the description as JSON, in a string of C ---- */
+
+static void emit_json_extents(FILE *out, const struct dfc_port *port)
+{
+    fputs("\\\"dims\\\": [", out);
+    for (unsigned i = 0; i < port->rank; i++) {
+        fputs(i ? ", " : "", out);
+        if (port->dims[i].kind == DFC_DIM_NUMBER) {
+            fprintf(out, "%llu", (unsigned long long)port->dims[i].number);
+            continue;
+        }
+        fputs("\\\"", out);
+        dfl_print_expr(out, port->dims[i].expr);
+        fputs("\\\"", out);
+    }
+    fputc(']', out);
+}
+
+static void emit_json(FILE *out, const struct dfc_callee *graph)
+{
+    const struct dfc_sig *sig = &graph->sig;
+    fprintf(out, "    return \"{\\\"name\\\": \\\"%s\\\", \\\"dims\\\": [", graph->name);
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        fprintf(out, "%s\\\"%s\\\"", v ? ", " : "", sig->variables[v].name.text);
+    fputs("], \\\"ports\\\": [\"\n", out);
+    for (unsigned p = 0; p < sig->n_ports; p++) {
+        const struct dfc_port *port = &sig->ports[p];
+        fprintf(out, "        \"%s{\\\"name\\\": \\\"%s\\\", \\\"mode\\\": \\\"%s\\\", \\\"type\\\": \\\"%s\\\", ",
+                p ? ", " : "", port->ast->name.text, is_input(port) ? "in" : "out", df_elem_name(port->elem));
+        emit_json_extents(out, port);
+        fputs("}\"\n", out);
+    }
+    fputs("        \"], \\\"scalars\\\": [", out);
+    for (unsigned s = 0; s < sig->n_scalars; s++)
+        fprintf(out, "%s{\\\"name\\\": \\\"%s\\\", \\\"type\\\": \\\"%s\\\"}", s ? ", " : "",
+                sig->scalars[s]->name.text, dfl_scalar_name(sig->scalars[s]->type));
+    fputs("]}\";\n", out);
+}
+
+/* ---- the functions ---- */
+
+/* Elements of an array that C does not allow to be empty. */
+static void emit_tables(FILE *out, const struct dfc_callee *graph)
+{
+    static const char *const elems[DF_N_ELEMS] = {
+        [DF_U8] = "DF_U8", [DF_U16] = "DF_U16", [DF_I32] = "DF_I32", [DF_I64] = "DF_I64", [DF_F16] = "DF_F16",
+        [DF_F32] = "DF_F32", [DF_F64] = "DF_F64",
+    };
+    static const char *const scalars[] = { [DF_S_I32] = "DF_S_I32", [DF_S_I64] = "DF_S_I64", [DF_S_F32] = "DF_S_F32",
+                                           [DF_S_F64] = "DF_S_F64", [DF_S_STR] = "DF_S_STR" };
+    const struct dfc_sig *sig = &graph->sig;
+    fprintf(out, "static const struct df_library_port df_ports_%s[] = {\n", graph->name);
+    for (unsigned p = 0; p < sig->n_ports; p++)
+        fprintf(out, "    { \"%s\", %s, %s },\n", sig->ports[p].ast->name.text,
+                is_input(&sig->ports[p]) ? "DF_IN" : "DF_OUT", elems[sig->ports[p].elem]);
+    fprintf(out, "};\nstatic const char *const df_dims_%s[] = { ", graph->name);
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        fprintf(out, "\"%s\", ", sig->variables[v].name.text);
+    fprintf(out, "NULL };\nstatic const enum df_scalar_type df_scalars_%s[] = { ", graph->name);
+    for (unsigned s = 0; s < sig->n_scalars; s++)
+        fprintf(out, "%s, ", scalars[dfc_scalar_type(sig->scalars[s]->type)]);
+    fprintf(out, "DF_S_I32 };\nstatic const struct df_library_function df_function_%s = {\n"
+                 "    \"%s\", %u, %u, %u, df_ports_%s, df_dims_%s, df_scalars_%s\n};\n\n",
+            graph->name, graph->name, sig->n_ports, sig->n_variables, sig->n_scalars, graph->name, graph->name,
+            graph->name);
+}
+
+static void emit_run(FILE *out, const struct dfc_callee *graph, bool many)
+{
+    static const char *const members[] = {
+        [DF_S_I32] = "i32", [DF_S_I64] = "i64", [DF_S_F32] = "f32", [DF_S_F64] = "f64", [DF_S_STR] = "str"
+    };
+    const struct dfc_sig *sig = &graph->sig;
+    emit_prototype(out, graph, many ? "run_waves" : "run", false);
+    fputs("\n{\n    void *const df_data[] = { ", out);
+    for (unsigned p = 0; p < sig->n_ports; p++)
+        fprintf(out, "(void *)p%u, ", p);
+    fputs("NULL };\n    const size_t df_sizes[] = { ", out);
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        fprintf(out, "d%u, ", v);
+    fputs("0 };\n    const union df_scalar df_values[] = { ", out);
+    for (unsigned s = 0; s < sig->n_scalars; s++)
+        fprintf(out, "{ .%s = s%u }, ", members[dfc_scalar_type(sig->scalars[s]->type)], s);
+    fprintf(out, "{ .i64 = 0 } };\n    return df_library_run((struct df_library_session *)session, &df_function_%s, %s, "
+                 "df_data, df_sizes,\n                          df_values);\n}\n\n", graph->name, many ? "waves" : "1");
+}
+
+static void emit_shape(FILE *out, const struct dfc_callee *graph)
+{
+    fprintf(out, "int %s_shape(struct %s_session *session", graph->name, graph->name);
+    emit_dims(out, &graph->sig, false);
+    fputs(", unsigned port, size_t extents[4])\n{\n    const size_t df_sizes[] = { ", out);
+    for (unsigned v = 0; v < graph->sig.n_variables; v++)
+        fprintf(out, "d%u, ", v);
+    fprintf(out, "0 };\n    return df_library_shape((struct df_library_session *)session, &df_function_%s, df_sizes, "
+                 "port, extents);\n}\n\n", graph->name);
+}
+
+static void emit_functions(FILE *out, const struct dfc_front *front, const struct dfc_callee *graph,
+                           bool emu_gpu_code)
+{
+    const char *name = graph->name;
+    emit_tables(out, graph);
+    fprintf(out, "int %s_open(const char *options, struct %s_session **session)\n{\n", name, name);
+    dfc_emit_program(out, front, emu_gpu_code);
+    fprintf(out, "    return df_library_open(&program, &df_function_%s, options, (struct df_library_session **)session);\n"
+                 "}\n\n", name);
+    emit_run(out, graph, false);
+    emit_run(out, graph, true);
+    emit_shape(out, graph);
+    fprintf(out, "const char *%s_stats(struct %s_session *session)\n{\n    return df_library_stats((struct "
+                 "df_library_session *)session, &df_function_%s);\n}\n\n", name, name, name);
+    fprintf(out, "int %s_close(struct %s_session *session)\n{\n    return df_library_close((struct df_library_session "
+                 "*)session, &df_function_%s);\n}\n\n", name, name, name);
+    fprintf(out, "const char *%s_error(void)\n{\n    return df_library_error();\n}\n\n", name);
+    fprintf(out, "const char *%s_signature(void)\n{\n", name);
+    emit_json(out, graph);
+    fputs("}\n\n", out);
+}
+
+void dfc_emit_library(FILE *out, const struct dfc_front *front, bool emu_gpu_code)
+{
+    for (size_t i = 0; i < front->n_exports; i++) {
+        fprintf(out, "struct %s_session;\n", front->exports[i]->name);
+        emit_functions(out, front, front->exports[i], emu_gpu_code);
+    }
+}
+
+/* ---- what is exported ---- */
+
+static const char *const suffixes[] = { "open", "run", "run_waves", "shape", "stats", "close", "error", "signature" };
+enum { N_SUFFIXES = sizeof suffixes / sizeof *suffixes };
+
+void dfc_emit_exports(FILE *out, const struct dfc_front *front, bool script)
+{
+    fputs(script ? "{ global:\n" : "", out);
+    for (size_t i = 0; i < front->n_exports; i++)
+        for (unsigned k = 0; k < N_SUFFIXES; k++)
+            fprintf(out, "%s_%s%s\n", front->exports[i]->name, suffixes[k], script ? ";" : "");
+    fputs(script ? "local: *; };\n" : "", out);
+}
+
+/* ---- how other programs find it ---- */
+
+/* Prints the words of the link line that an archive leaves to whoever links it. */
+static void emit_words(FILE *out, const char *before, const struct dfc_list *words, const char *between)
+{
+    for (size_t i = 0; i < words->n; i++)
+        fprintf(out, "%s%s", i ? between : before, words->items[i]);
+}
+
+void dfc_emit_pkg_config(FILE *out, const char *stem, const char *file, const char *source,
+                         const struct dfc_list *needs)
+{
+    fprintf(out, "# %s.pc - made by dfc of %s\nprefix=${pcfiledir}\n\nName: %s\nDescription: graphs of %s as functions\n"
+                 "Version: %s\nCflags: -I${prefix}\nLibs: -L${prefix} -l:%s", stem, source, stem, source, DFC_VERSION,
+            file);
+    emit_words(out, " ", needs, " ");
+    fputc('\n', out);
+}
+
+void dfc_emit_cmake(FILE *out, const char *stem, const char *file, const char *source, bool archive,
+                    const struct dfc_list *needs)
+{
+    fprintf(out, "# %sConfig.cmake - made by dfc of %s\nif(NOT TARGET %s::%s)\n"
+                 "  add_library(%s::%s %s IMPORTED)\n  set_target_properties(%s::%s PROPERTIES\n"
+                 "    IMPORTED_LOCATION \"${CMAKE_CURRENT_LIST_DIR}/%s\"\n",
+            stem, source, stem, stem, stem, stem, archive ? "STATIC" : "SHARED", stem, stem, file);
+    if (!archive)
+        fprintf(out, "    IMPORTED_SONAME \"%s\"\n", file);
+    if (needs->n) {
+        fputs("    IMPORTED_LINK_INTERFACE_LANGUAGES C\n    INTERFACE_LINK_LIBRARIES \"", out);
+        emit_words(out, "", needs, ";");
+        fputs("\"\n", out);
+    }
+    fputs("    INTERFACE_INCLUDE_DIRECTORIES \"${CMAKE_CURRENT_LIST_DIR}\")\nendif()\n", out);
+}

@@ -1,0 +1,342 @@
+/* root.c - a graph with ports as the root of a program, for a caller who has its tokens. Around it a main graph is made,
+ * as if this had been written (`image` and `e` are ports, `t` is a scalar; no name of a source has a dot):
+ *
+ *     arg edges.t: f32;
+ *     kernel edges.image(out image: u8[480, 640]) cost cpu 0s;
+ *     graph main { image = edges.image(); _ = edges(image, edges.t); }
+ *
+ * The node `edges.image` is not called: the caller gives what it would make. Elaboration then goes as for any program,
+ * and says what it says of any. dfc_root_check() refuses what a call cannot do.
+ */
+#include <string.h>
+
+#include "compiler/elab/elab.h"
+
+/* ---- the syntax tree of main ---- */
+
+static const char *inner_name(struct dfc_unit *u, const char *graph, const char *name)
+{
+    return dfc_printf(u, "%s.%s", graph, name);
+}
+
+static struct dfl_expr *make_expr(struct dfc_unit *u, enum dfl_expr_kind kind, const char *s, int64_t i,
+                                  struct dfl_loc loc)
+{
+    struct dfl_expr *e = dfc_alloc(u, sizeof *e);
+    if (e)
+        *e = (struct dfl_expr){ .kind = kind, .is_int = true, .loc = loc, .i = i, .f = (double)i, .s = s };
+    return e;
+}
+
+static bool add_actual(struct dfc_unit *u, struct dfl_actual ***end, const char *name, struct dfl_loc loc)
+{
+    struct dfl_actual *actual = dfc_alloc(u, sizeof *actual);
+    struct dfl_expr *expr = make_expr(u, DFL_EXPR_NAME, name, 0, loc);
+    if (!actual || !expr)
+        return false;
+    actual->expr = expr;
+    **end = actual;
+    *end = &actual->next;
+    return true;
+}
+
+/* A target that is annotated with these extents, because not all of them need follow from inputs. */
+static struct dfl_target *make_target(struct dfc_unit *u, const char *name, const struct dfc_port *port,
+                                      const uint64_t *extents)
+{
+    struct dfl_target *target = dfc_alloc(u, sizeof *target);
+    struct dfl_format *format = dfc_alloc(u, sizeof *format);
+    const struct dfl_loc loc = port->ast->name.loc;
+    if (!target || !format)
+        return NULL;
+    *format = (struct dfl_format){ .name = { df_elem_name(port->elem), loc }, .rank = port->rank, .loc = loc };
+    for (unsigned i = port->rank; i-- > 0;) {
+        struct dfl_expr *dim = make_expr(u, DFL_EXPR_INT, NULL, (int64_t)extents[i], loc);
+        if (!dim)
+            return NULL;
+        dim->next = format->dims;
+        format->dims = dim;
+    }
+    *target = (struct dfl_target){ .name = { name, loc }, .annotation = format, .loc = loc };
+    return target;
+}
+
+static struct dfl_stmt *add_call(struct dfc_unit *u, struct dfl_stmt ***end, const char *callee, struct dfl_loc loc)
+{
+    struct dfl_stmt *stmt = dfc_alloc(u, sizeof *stmt);
+    if (!stmt)
+        return NULL;
+    *stmt = (struct dfl_stmt){ .kind = DFL_STMT_CALL, .loc = loc, .callee = { callee, loc }, .call_loc = loc };
+    **end = stmt;
+    *end = &stmt->next;
+    return stmt;
+}
+
+/* ---- its declarations ---- */
+
+static bool find_extents(struct dfc_unit *u, const struct dfc_callee *graph, const struct dfc_port *port,
+                         const uint64_t *dims, uint64_t extents[DF_MAX_RANK])
+{
+    const struct dfc_names names = { .use = DFC_USE_PORT, .callee = graph, .dims = dims };
+    bool known;
+    for (unsigned i = 0; i < port->rank; i++) {
+        const struct dfc_dim *dim = &port->dims[i];
+        extents[i] = !dims ? 1 : dim->kind == DFC_DIM_VARIABLE ? dims[dim->variable] : dim->number;
+        if (dims && dim->kind == DFC_DIM_EXPR && !dfc_fold_extent(u, &names, dim->expr, &extents[i], &known))
+            return false;
+    }
+    return true;
+}
+
+/* Did add_source() make it? */
+static bool is_source(const struct dfc_callee *kernel)
+{
+    return strchr(kernel->name, '.') != NULL;
+}
+
+static bool add_callee(struct dfc_unit *u, const struct dfc_callee *callee)
+{
+    uint32_t id;
+    bool fresh;
+    if (!dfc_index_add(&u->callees, callee->name, &id, &fresh))
+        return dfc_no_memory(u);
+    struct dfc_callee *item = fresh ? dfr_array_add(&u->callee_items, sizeof *item, 1) : NULL;
+    if (!item)
+        return !fresh || dfc_no_memory(u);
+    *item = *callee;
+    return true;
+}
+
+/* The kernel that stands for what the caller gives to an in port. It costs nothing, on the host. */
+static bool add_source(struct dfc_unit *u, const char *name, const struct dfc_port *given, const uint64_t *extents,
+                       uint32_t id)
+{
+    const struct dfl_loc loc = given->ast->name.loc;
+    struct dfl_port *ast = dfc_alloc(u, sizeof *ast);
+    struct dfc_port *port = dfc_alloc(u, sizeof *port);
+    struct dfl_kernel *kernel = dfc_alloc(u, sizeof *kernel);
+    struct dfl_expr *cost = make_expr(u, DFL_EXPR_QUANTITY, "s", 0, loc);
+    uint16_t *slots = dfc_alloc(u, sizeof *slots);
+    if (!ast || !port || !kernel || !cost || !slots)
+        return false;
+    *ast = (struct dfl_port){ .mode = DFL_OUT, .name = given->ast->name, .format = given->ast->format, .loc = loc };
+    *port = (struct dfc_port){ .ast = ast, .elem = given->elem, .rank = given->rank, .in_slot = -1 };
+    for (unsigned i = 0; i < port->rank; i++)
+        port->dims[i] = (struct dfc_dim){ .kind = DFC_DIM_NUMBER, .number = extents[i] };
+    const struct dfc_callee callee = {
+        .name = name, .loc = loc, .ready = true, .kernel = kernel, .id = id, .cost_classes = 1, .cost = { cost },
+        .sig = { .n_ports = 1, .n_out = 1, .ports = port, .in_port = slots, .out_port = slots },
+    };
+    return add_callee(u, &callee);
+}
+
+/* The arg that stands for a scalar that the caller gives. */
+static bool add_arg(struct dfc_unit *u, const char *name, const struct dfl_scalar_decl *scalar)
+{
+    uint32_t id;
+    bool fresh;
+    struct dfl_decl *decl = dfc_alloc(u, sizeof *decl);
+    if (!decl || !dfc_index_add(&u->params, name, &id, &fresh))
+        return dfc_no_memory(u);
+    struct dfc_param *param = fresh ? dfr_array_add(&u->param_items, sizeof *param, 1) : NULL;
+    if (!param)
+        return !fresh || dfc_no_memory(u);
+    *decl = (struct dfl_decl){ .kind = DFL_ARG, .loc = scalar->loc, .name = { name, scalar->name.loc },
+                               .scalar = scalar->type };
+    *param = (struct dfc_param){ .decl = decl, .ready = true, .arg = u->n_args++ };
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static bool add_inputs(struct dfc_unit *u, const struct dfc_callee *graph, const uint64_t *dims,
+                       struct dfl_stmt ***stmts, struct dfl_actual ***actuals)
+{
+    const struct dfc_sig *sig = &graph->sig;
+    for (unsigned i = 0; i < sig->n_in; i++) {
+        const struct dfc_port *port = &sig->ports[sig->in_port[i]];
+        const struct dfl_name *name = &port->ast->name;
+        uint64_t extents[DF_MAX_RANK];
+        const char *source = inner_name(u, graph->name, name->text);
+        if (!find_extents(u, graph, port, dims, extents) || !add_source(u, source, port, extents, u->kernels.n + i))
+            return false;
+        struct dfl_stmt *stmt = add_call(u, stmts, source, name->loc);
+        if (!stmt || !(stmt->targets = make_target(u, name->text, port, extents)) ||
+            !add_actual(u, actuals, name->text, name->loc))
+            return false;
+    }
+    for (unsigned i = 0; i < sig->n_scalars; i++) {
+        const char *arg = inner_name(u, graph->name, sig->scalars[i]->name.text);
+        if (!add_arg(u, arg, sig->scalars[i]) || !add_actual(u, actuals, arg, sig->scalars[i]->loc))
+            return false;
+    }
+    return true;
+}
+
+static bool add_targets(struct dfc_unit *u, const struct dfc_callee *graph, const uint64_t *dims,
+                        struct dfl_target **end)
+{
+    const struct dfc_sig *sig = &graph->sig;
+    for (unsigned i = 0; i < sig->n_out; i++) {
+        const struct dfc_port *port = &sig->ports[sig->out_port[i]];
+        uint64_t extents[DF_MAX_RANK];
+        if (!find_extents(u, graph, port, dims, extents) || !(*end = make_target(u, "_", port, extents)))
+            return false;
+        end = &(*end)->next;
+    }
+    return true;
+}
+
+struct dfc_callee *dfc_root_make(struct dfc_unit *u, uint32_t id, const uint64_t *dims)
+{
+    const struct dfc_callee graph = dfc_callees(u)[id]; /* a copy, because the array grows */
+    struct dfc_callee *root = dfc_alloc(u, sizeof *root);
+    struct dfl_graph *ast = dfc_alloc(u, sizeof *ast);
+    struct dfl_block *body = dfc_alloc(u, sizeof *body);
+    struct dfl_actual *actuals = NULL, **actual_end = &actuals;
+    struct dfl_target *targets = NULL;
+    if (!root || !ast || !body)
+        return NULL;
+    body->loc = graph.loc;
+    struct dfl_stmt **end = &body->stmts;
+    if (!add_inputs(u, &graph, dims, &end, &actual_end) || !add_targets(u, &graph, dims, &targets))
+        return NULL;
+    struct dfl_stmt *call = add_call(u, &end, graph.name, graph.loc);
+    if (!call)
+        return NULL;
+    call->actuals = actuals;
+    call->targets = targets;
+    *ast = (struct dfl_graph){ .name = { "main", graph.loc }, .body = body, .loc = graph.loc };
+    *root = (struct dfc_callee){ .name = "main", .loc = graph.loc, .ready = true, .graph = ast };
+    return root;
+}
+
+/* ---- its ports, once it is elaborated ---- */
+
+/* The value that the port's tokens are of. The items of main are the sources, in order, and the call. */
+static uint32_t port_value(const struct dfc_elab *e, const struct dfc_port *port)
+{
+    const struct dfc_item *items = dfc_items(e);
+    uint32_t last;
+    if (port->in_slot >= 0)
+        return items[port->in_slot].first_out;
+    uint32_t call = dfc_frames(e)[1].item;
+    return dfc_stream_value(e, dfc_port_streams(e)[items[call].first_out + (uint32_t)port->out_slot], &last);
+}
+
+bool dfc_root_ports(const struct dfc_fill *fill, const struct dfc_format *formats)
+{
+    struct dfc_elab *e = fill->e;
+    struct dfc_unit *u = e->u;
+    const struct dfc_sig *sig = &dfc_frames(e)[1].graph->sig;
+    struct df_error error;
+    u->ports = dfc_alloc(u, (sig->n_ports + 1) * sizeof *u->ports);
+    if (!u->ports)
+        return false;
+    for (unsigned p = 0; p < sig->n_ports; p++) {
+        uint32_t value = port_value(e, &sig->ports[p]), item = dfc_outputs(e)[value].item;
+        uint32_t slot = value - dfc_items(e)[item].first_out, node = fill->node[item];
+        struct dfr_function_port *port = &u->ports[u->n_ports++];
+        size_t n = df_builder_node_name(u->builder, node, NULL, 0) + 1;
+        if (!(port->node = dfc_alloc(u, n)) || df_builder_keep(u->builder, node, slot, &error) != DF_OK)
+            return dfc_no_memory(u);
+        df_builder_node_name(u->builder, node, port->node, n);
+        port->out_slot = slot;
+        for (unsigned i = 0; i < DF_MAX_RANK; i++)
+            port->dims[i] = i < formats[value].rank ? formats[value].dims[i] : 1;
+        dfc_format_bytes(&formats[value], &port->bytes); /* fits: it was checked */
+    }
+    return true;
+}
+
+/* ---- what a call cannot do ---- */
+
+/* Does the value of this expression, in that frame, depend on a scalar of the call? */
+static bool varies(const struct dfc_elab *e, uint32_t frame, const struct dfl_expr *x)
+{
+    const struct dfc_frame *f = &dfc_frames(e)[frame];
+    if (!x)
+        return false;
+    if (x->kind == DFL_EXPR_NAME) {
+        const struct dfc_sig *sig = &f->graph->sig;
+        for (unsigned i = 0; i < sig->n_scalars; i++)
+            if (strcmp(sig->scalars[i]->name.text, x->s) == 0) {
+                const struct dfc_item *item = &dfc_items(e)[f->item];
+                return varies(e, item->frame, dfc_call_scalar(item->stmt, sig, i));
+            }
+        return strchr(x->s, '.') != NULL; /* an arg that add_arg() made */
+    }
+    for (const struct dfl_expr *arg = x->args; arg; arg = arg->next)
+        if (varies(e, frame, arg))
+            return true;
+    return varies(e, frame, x->a) || varies(e, frame, x->b);
+}
+
+/* A node that fires once, in the first call, must give the same in every call. */
+static bool check_once(struct dfc_elab *e, const struct dfc_item *item)
+{
+    const struct dfc_sig *sig = &item->callee->sig;
+    for (unsigned i = 0; i < sig->n_scalars; i++) {
+        const struct dfl_expr *expr = dfc_call_scalar(item->stmt, sig, i);
+        if (!varies(e, item->frame, expr))
+            continue;
+        dfl_error(e->u->sink, expr->loc, "'%s' fires once, so its scalar '%s' cannot be another in each call",
+                  item->callee->name, sig->scalars[i]->name.text);
+        dfl_hint(e->u->sink, "give it an 'arg', which is said when a session is opened, or leave out 'once'");
+        return false;
+    }
+    return true;
+}
+
+static bool check_node(struct dfc_elab *e, const struct dfc_item *item, bool *once)
+{
+    const struct dfc_sig *sig = &item->callee->sig;
+    unsigned traits = item->callee->kernel->traits;
+    bool all = sig->n_in > 0;
+    if (traits & DFL_STREAM) {
+        dfl_error(e->u->sink, item->stmt->call_loc, "'%s' is a stream, and a graph in a library has none",
+                  item->callee->name);
+        dfl_hint(e->u->sink, "each call says how many waves it has: make an in port of what '%s' gives",
+                 item->callee->name);
+        return false;
+    }
+    if (e->u->options->need_code_files && !item->callee->code_classes && !is_source(item->callee)) {
+        dfl_error(e->u->sink, item->callee->loc, "kernel '%s' has costs and no code, so no library can be made of it",
+                  item->callee->name);
+        return false;
+    }
+    for (unsigned i = 0; i < sig->n_in; i++)
+        all &= once[e->in_values[item->first_in + i]];
+    all |= (traits & DFL_ONCE) != 0;
+    for (unsigned i = 0; i < sig->n_out; i++)
+        once[item->first_out + i] = all;
+    return !all || check_once(e, item);
+}
+
+static bool check_results(struct dfc_elab *e, const bool *once)
+{
+    const struct dfc_callee *graph = dfc_frames(e)[1].graph;
+    for (unsigned i = 0; i < graph->sig.n_out; i++) {
+        const struct dfc_port *port = &graph->sig.ports[graph->sig.out_port[i]];
+        uint32_t value = port_value(e, port);
+        if (value == DF_NONE || !once[value])
+            continue;
+        dfl_error(e->u->sink, port->ast->name.loc, "'%s' is made once, in the first call of '%s', and later calls "
+                  "have other memory for it", port->ast->name.text, graph->name);
+        return false;
+    }
+    return true;
+}
+
+bool dfc_root_check(struct dfc_elab *e)
+{
+    bool *once = dfc_alloc(e->u, (size_t)e->values.n + 1);
+    if (!once)
+        return false;
+    for (uint32_t k = 0; k < e->items.n; k++) {
+        const struct dfc_item *item = &dfc_items(e)[e->order[k]];
+        if (item->inner == DF_NONE && !check_node(e, item, once))
+            return false;
+    }
+    return check_results(e, once);
+}

@@ -1,0 +1,314 @@
+/* library.c - the calls of a generated library (df_library_… of the public df.h): who may make one, and whether what it
+ * brings can be used. library.h lists the other files.
+ *
+ * Closed:   a handle that was closed keeps its memory until CLOSED_KEPT others have been closed. So a call with a closed
+ *           one is told so, as long as it can be known.
+ */
+#include "runtime/library/library.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/program/run_report.h"
+
+enum { FREE, BUSY, CLOSED };            /* of a handle */
+enum { CLOSED_KEPT = 16 };
+
+struct df_library_session {             /* the handle */
+    _Atomic int state;
+    struct dfr_library library;
+};
+
+static _Thread_local struct df_error said;
+
+const char *df_library_error(void)
+{
+    return said.text;
+}
+
+/* ---- handles ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct df_library_session *closed[CLOSED_KEPT]; /* in turn */
+static unsigned n_closed;
+
+static void keep_closed(struct df_library_session *session)
+{
+    pthread_mutex_lock(&lock);
+    struct df_library_session *oldest = closed[n_closed];
+    closed[n_closed] = session;
+    n_closed = (n_closed + 1) % CLOSED_KEPT;
+    pthread_mutex_unlock(&lock);
+    free(oldest);
+}
+
+__attribute__((destructor)) static void free_closed(void)
+{
+    for (unsigned i = 0; i < CLOSED_KEPT; i++) {
+        free(closed[i]);
+        closed[i] = NULL;
+    }
+}
+
+/* Begins a call. Nothing of a handle but its state may be read before. */
+static int enter(struct df_library_session *session, const struct df_library_function *f)
+{
+    int state = FREE;
+    if (!session)
+        return dfr_error(&said, DF_E_ARGUMENT, "%s: the session is NULL", f->name);
+    if (atomic_compare_exchange_strong_explicit(&session->state, &state, BUSY, memory_order_acquire,
+                                                memory_order_relaxed))
+        return DF_OK;
+    if (state == CLOSED)
+        return dfr_error(&said, DF_E_ARGUMENT, "%s: the session is closed", f->name);
+    return dfr_error(&said, DF_E_ARGUMENT, "%s: another thread is in a call of this session: each thread opens its own",
+                     f->name);
+}
+
+static void leave(void *session)
+{
+    atomic_store_explicit(&((struct df_library_session *)session)->state, FREE, memory_order_release);
+}
+
+/* ---- open and close ---- */
+
+static void library_free(struct dfr_library *l)
+{
+    for (unsigned i = 0; i < DF_LIBRARY_SIZES; i++)
+        dfr_sized_close(&l->sizes[i], NULL);
+    dfr_library_options_free(l);
+    dfr_plan_free(l->image.plan);
+    df_graph_free(l->image.graph);
+    free(l->stats);
+    *l = (struct dfr_library){ 0 };
+}
+
+int df_library_open(const struct df_program *program, const struct df_library_function *f, const char *options,
+                    struct df_library_session **session)
+{
+    struct df_error why = { "" };
+    if (!session)
+        return dfr_error(&said, DF_E_ARGUMENT, "%s: there is no place to put the session: it is NULL", f->name);
+    struct df_library_session *made = calloc(1, sizeof *made);
+    if (!made)
+        return dfr_error_memory(&said);
+    struct dfr_library *l = &made->library;
+    l->program = *program;
+    l->function = f;
+    int rc = dfr_image_open(program->image, program->image_bytes, program->functions, program->n_functions, &l->image,
+                            &why);
+    if (rc == DF_OK)
+        rc = dfr_library_options(l, options, &why);
+    if (rc != DF_OK) {
+        library_free(l);
+        free(made);
+        return dfr_error(&said, rc, "%s: %s", f->name, why.text);
+    }
+    *session = made;
+    return DF_OK;
+}
+
+int df_library_close(struct df_library_session *session, const struct df_library_function *f)
+{
+    int rc = session ? enter(session, f) : DF_OK;
+    if (!session || rc != DF_OK)
+        return rc;
+    library_free(&session->library);
+    atomic_store_explicit(&session->state, CLOSED, memory_order_release);
+    keep_closed(session);
+    return DF_OK;
+}
+
+/* ---- what a call brings ---- */
+
+static int check_dims(const struct df_library_function *f, const size_t *dims)
+{
+    for (unsigned i = 0; i < f->n_dims; i++) {
+        if (dims[i] == 0)
+            return dfr_error(&said, DF_E_ARGUMENT, "%s: %s is 0: a dimension is at least 1", f->name, f->dims[i]);
+        if (dims[i] > INT64_MAX)
+            return dfr_error(&said, DF_E_ARGUMENT, "%s: %s is %zu: it does not fit in 63 bits", f->name, f->dims[i],
+                             dims[i]);
+    }
+    return DF_OK;
+}
+
+/* The bytes of all tokens of a port. */
+static uint64_t span_of(const struct dfr_sized *s, unsigned port, int64_t waves)
+{
+    uint64_t bytes;
+    return __builtin_mul_overflow(s->made.ports[port].bytes, (uint64_t)waves, &bytes) ? UINT64_MAX : bytes;
+}
+
+static int check_apart(const struct df_library_function *f, const struct dfr_sized *s, int64_t waves,
+                       void *const *data, unsigned p)
+{
+    uintptr_t at = (uintptr_t)data[p];
+    uint64_t span = span_of(s, p, waves);
+    for (unsigned q = 0; q < p; q++) {
+        uintptr_t other = (uintptr_t)data[q];
+        bool apart = at < other ? other - at >= span : at - other >= span_of(s, q, waves);
+        if (!apart && (f->ports[p].mode != DF_IN || f->ports[q].mode != DF_IN))
+            return dfr_error(&said, DF_E_ARGUMENT, "%s: '%s' and '%s' have bytes in common", f->name, f->ports[q].name,
+                             f->ports[p].name);
+    }
+    return DF_OK;
+}
+
+static int check_data(const struct df_library_function *f, const struct dfr_sized *s, int64_t waves,
+                      void *const *data)
+{
+    int rc = DF_OK;
+    for (unsigned p = 0; p < f->n_ports && rc == DF_OK; p++) {
+        size_t elem_bytes = df_elem_bytes(f->ports[p].elem);
+        uint64_t span = span_of(s, p, waves);
+        if ((uintptr_t)data[p] % elem_bytes)
+            return dfr_error(&said, DF_E_ARGUMENT, "%s: '%s' is at %p, and its elements of %zu bytes begin at multiples "
+                             "of that", f->name, f->ports[p].name, data[p], elem_bytes);
+        if (span > (uint64_t)INT64_MAX || span > UINTPTR_MAX - (uintptr_t)data[p])
+            return dfr_error(&said, DF_E_ARGUMENT, "%s: %lld tokens of %llu bytes in '%s' are more than there are "
+                             "addresses", f->name, (long long)waves, (unsigned long long)s->made.ports[p].bytes,
+                             f->ports[p].name);
+        rc = check_apart(f, s, waves, data, p);
+    }
+    return rc;
+}
+
+static int check_call(const struct df_library_function *f, int64_t waves, void *const *data, const size_t *dims)
+{
+    if (waves < 1)
+        return dfr_error(&said, DF_E_ARGUMENT, "%s: a call of %lld waves: it is at least 1", f->name,
+                         (long long)waves);
+    for (unsigned p = 0; p < f->n_ports; p++)
+        if (!data[p])
+            return dfr_error(&said, DF_E_ARGUMENT, "%s: '%s' is NULL", f->name, f->ports[p].name);
+    return check_dims(f, dims);
+}
+
+/* Notes the scalars. true: some differ from those of the call before. A text counts as another each time. */
+static bool take_scalars(const struct df_library_function *f, union df_scalar *args, const union df_scalar *scalars)
+{
+    bool changed = false;
+    for (unsigned i = 0; i < f->n_scalars; i++) {
+        bool wide = f->scalars[i] == DF_S_I64 || f->scalars[i] == DF_S_F64;
+        size_t n = f->scalars[i] == DF_S_STR ? sizeof(const char *) : wide ? 8 : 4;
+        changed |= f->scalars[i] == DF_S_STR || memcmp(&args[i], &scalars[i], n) != 0;
+        memcpy(&args[i], &scalars[i], n);
+    }
+    return changed;
+}
+
+static int check_scalars(const struct df_library_function *f, const union df_scalar *scalars)
+{
+    for (unsigned i = 0; i < f->n_scalars; i++)
+        if (f->scalars[i] == DF_S_STR && !scalars[i].str)
+            return dfr_error(&said, DF_E_ARGUMENT, "%s: scalar number %u, a text, is NULL", f->name, i + 1);
+    return DF_OK;
+}
+
+/* ---- calls ---- */
+
+static int find_sized(struct dfr_library *l, const size_t *dims, bool many, struct dfr_sized **sized)
+{
+    struct df_error why = { "" };
+    int rc = dfr_sized_get(l, dims, many, sized, &why);
+    if (rc != DF_OK)
+        return dfr_error(&said, rc, "%s: %s", l->function->name, why.text);
+    return DF_OK;
+}
+
+static int run(struct dfr_library *l, int64_t waves, void *const *data, const size_t *dims,
+               const union df_scalar *scalars)
+{
+    const struct df_library_function *f = l->function;
+    struct df_error why = { "" };
+    struct dfr_sized *s;
+    int rc = check_call(f, waves, data, dims);
+    if (rc == DF_OK)
+        rc = check_scalars(f, scalars);
+    if (rc == DF_OK)
+        rc = find_sized(l, dims, waves > 1, &s);
+    if (rc == DF_OK)
+        rc = check_data(f, s, waves, data);
+    if (rc != DF_OK)
+        return rc;
+    l->last = s;
+    if (take_scalars(f, s->args + l->image.graph->n_args, scalars))
+        s->has_args = false;
+    rc = s->session ? DF_OK : dfr_sized_open(l, s, &why);
+    if (rc == DF_OK) {
+        const struct df_session_call call = { .waves = waves, .data = data, .args = s->has_args ? NULL : s->args };
+        rc = df_session_run(s->session, &call, &why);
+        s->has_args = rc == DF_OK;
+    }
+    return rc == DF_OK ? DF_OK : dfr_error(&said, rc, "%s: %s", f->name, why.text);
+}
+
+int df_library_run(struct df_library_session *session, const struct df_library_function *f, int64_t waves,
+                   void *const *data, const size_t *dims, const union df_scalar *scalars)
+{
+    int rc = enter(session, f);
+    if (rc != DF_OK)
+        return rc;
+    pthread_cleanup_push(leave, session); /* a kernel may end this thread */
+    rc = run(&session->library, waves, data, dims, scalars);
+    pthread_cleanup_pop(1);
+    return rc;
+}
+
+int df_library_shape(struct df_library_session *session, const struct df_library_function *f, const size_t *dims,
+                     unsigned port, size_t extents[DF_MAX_RANK])
+{
+    struct dfr_sized *s;
+    int rc = enter(session, f);
+    if (rc != DF_OK)
+        return rc;
+    if (port >= f->n_ports)
+        rc = dfr_error(&said, DF_E_ARGUMENT, "%s: there is no port %u: it has %u", f->name, port, f->n_ports);
+    if (rc == DF_OK)
+        rc = check_dims(f, dims);
+    if (rc == DF_OK)
+        rc = find_sized(&session->library, dims, false, &s);
+    for (unsigned i = 0; rc == DF_OK && i < DF_MAX_RANK; i++)
+        extents[i] = (size_t)s->made.ports[port].dims[i];
+    leave(session);
+    return rc;
+}
+
+/* ---- statistics ---- */
+
+static int make_stats(struct dfr_library *l)
+{
+    struct df_stats *stats = calloc(1, sizeof *stats);
+    size_t size;
+    free(l->stats);
+    l->stats = NULL;
+    FILE *out = stats ? open_memstream(&l->stats, &size) : NULL;
+    if (out) {
+        dfr_sized_close(l->last, stats);
+        l->last = NULL;
+        dfr_report_json(stats, out);
+        if (fclose(out) == 0) {
+            free(stats);
+            return DF_OK;
+        }
+    }
+    free(stats);
+    return dfr_error_memory(&said);
+}
+
+const char *df_library_stats(struct df_library_session *session, const struct df_library_function *f)
+{
+    int rc = enter(session, f);
+    if (rc != DF_OK)
+        return NULL;
+    struct dfr_library *l = &session->library;
+    rc = l->last ? make_stats(l) : dfr_error(&said, DF_E_ARGUMENT, "%s: there was no call since", f->name);
+    const char *stats = rc == DF_OK ? l->stats : NULL;
+    leave(session);
+    return stats;
+}

@@ -1,0 +1,55 @@
+/* library.h - what the files of this room share: the sizes that a session of a generated library knows.
+ *
+ * Room:     runtime/library/ is what a generated library does with a call (df_library_… of the public df.h). It knows
+ *           the command line of programs, whose options a session takes, and the sessions of libdf. The compiler's
+ *           front end is called through df_program.replanner.
+ *   library.c  the public calls, and who may make one
+ *   options.c  a session's options
+ *   sizes.c    what is made for certain sizes
+ */
+#ifndef DF_LIBRARY_H
+#define DF_LIBRARY_H
+
+#include "runtime/graph/image.h"
+#include "runtime/program/args.h"
+
+/* What is made for certain sizes, for calls of one wave or of several. */
+struct dfr_sized {
+    bool many;
+    size_t *dims;                       /* n_dims of the function */
+    uint64_t used;                      /* when: a count of calls; 0: there is nothing here */
+    struct dfr_function made;
+    struct df_plan *plan;               /* NULL: none could be made */
+    struct df_buffer *buffers;          /* by port */
+    union df_scalar *args;              /* those of the file, then the function's scalars; as the last call had them */
+    struct df_session *session;         /* NULL: the next call opens it */
+    bool has_args;                      /* the session has `args` as they are */
+};
+
+struct dfr_library {                    /* what an open session has */
+    struct df_program program;
+    const struct df_library_function *function;
+    struct dfr_image image;
+    char **words;                       /* of the options */
+    struct dfr_command_line line;
+    struct df_platform *platform;       /* of --platform */
+    struct dfr_sized sizes[DF_LIBRARY_SIZES];
+    struct dfr_sized *last;             /* of the last call, or NULL */
+    uint64_t calls;
+    char *stats;
+};
+
+/* options.c. Fills words, line and platform. DF_E_ARGUMENT: an option that no session takes, or a wrong one. */
+int dfr_library_options(struct dfr_library *library, const char *text, struct df_error *error);
+void dfr_library_options_free(struct dfr_library *library);
+
+/* sizes.c. Gives what there is for these sizes; makes it, but for its session, if there is nothing, in place of what was
+ * used longest ago. */
+int dfr_sized_get(struct dfr_library *library, const size_t *dims, bool many, struct dfr_sized **sized,
+                  struct df_error *error);
+/* Opens its session, for which `args` must be set. */
+int dfr_sized_open(struct dfr_library *library, struct dfr_sized *sized, struct df_error *error);
+/* Ends the session of these sizes and forgets them; stats may be NULL. */
+void dfr_sized_close(struct dfr_sized *sized, struct df_stats *stats);
+
+#endif

@@ -1,0 +1,153 @@
+/* sizes.c - what a session of a library makes for certain sizes: the graph, by the compiler's front end; its plan; and a
+ * session of libdf, which has the threads and the devices (library.h). */
+#include "runtime/library/library.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/graph/arrays.h"
+
+#define MOST_WAVES (INT64_C(1) << 40)   /* of a call of several */
+
+/* ---- the parts, in order ---- */
+
+static int make_function(struct dfr_library *l, const size_t *dims, struct dfr_sized *s, struct df_error *error)
+{
+    const struct df_library_function *f = l->function;
+    uint64_t *extents = malloc((f->n_dims + 1) * sizeof *extents);
+    s->dims = malloc((f->n_dims + 1) * sizeof *s->dims);
+    int rc = extents && s->dims ? DF_OK : dfr_error_memory(error);
+    for (unsigned i = 0; rc == DF_OK && i < f->n_dims; i++)
+        extents[i] = s->dims[i] = dims[i];
+    if (rc == DF_OK)
+        rc = l->program.replanner->make_function(&l->image, f->name, extents, f->n_dims, l->line.params,
+                                                  l->image.graph->n_params, &s->made, error);
+    free(extents);
+    return rc;
+}
+
+/* The kernels have the numbers that they have in the image. Those behind them stand for the caller and have no code. */
+static int attach_functions(const struct df_program *program, const struct df_graph *graph, struct df_error *error)
+{
+    struct df_functions *functions = calloc((size_t)graph->n_kernels + 1, sizeof *functions);
+    if (!functions)
+        return dfr_error_memory(error);
+    for (size_t k = 0; k < program->n_functions && k < graph->n_kernels; k++)
+        functions[k] = program->functions[k];
+    int rc = dfr_graph_set_functions((struct df_graph *)graph, functions, graph->n_kernels, error);
+    free(functions);
+    return rc;
+}
+
+/* If there can be no plan for this platform, there may be one for the machine: then the session makes it. */
+static void make_plan(struct dfr_library *l, struct dfr_sized *s)
+{
+    const struct df_plan *empty = l->image.plan;
+    const char *policy = empty->policy[0] ? empty->policy
+                         : dfr_times_known(s->made.graph, &s->made.times) ? "gp" : "gp-thesis";
+    const struct df_platform *platform = l->platform ? l->platform : &empty->platform;
+    if (l->program.planner->make(s->made.graph, platform, &s->made.times, policy, &s->plan, NULL) != DF_OK)
+        s->plan = NULL;
+}
+
+static int make_buffers(struct dfr_library *l, struct dfr_sized *s, struct df_error *error)
+{
+    const struct df_library_function *f = l->function;
+    uint32_t n_own = l->image.graph->n_args;
+    s->buffers = calloc(f->n_ports + 1, sizeof *s->buffers);
+    s->args = calloc((size_t)n_own + f->n_scalars + 1, sizeof *s->args);
+    if (!s->buffers || !s->args)
+        return dfr_error_memory(error);
+    for (unsigned p = 0; p < f->n_ports; p++)
+        s->buffers[p] = (struct df_buffer){ .node = s->made.ports[p].node, .out_slot = s->made.ports[p].out_slot,
+                                            .bytes = UINT64_MAX, .given = f->ports[p].mode == DF_IN };
+    memcpy(s->args, l->line.args, n_own * sizeof *s->args);
+    return DF_OK;
+}
+
+static int open_session(struct dfr_library *l, struct dfr_sized *s, struct df_error *error)
+{
+    struct df_options options = l->line.options;
+    options.emu_gpu_code = l->program.emu_gpu_code;
+    options.plan = s->plan;
+    options.planner = l->program.planner;
+    options.args = s->args;
+    options.waves = s->many ? MOST_WAVES : 1;
+    options.buffers = s->buffers;
+    options.n_buffers = l->function->n_ports;
+    return df_session_open(s->made.graph, &options, &s->session, error);
+}
+
+/* ---- the session ---- */
+
+/* If there is too little memory beside the sessions of other sizes, these end. */
+int dfr_sized_open(struct dfr_library *l, struct dfr_sized *s, struct df_error *error)
+{
+    int rc = open_session(l, s, error);
+    if (rc != DF_E_MEMORY && rc != DF_E_DEVICE && rc != DF_E_REFUSED)
+        return rc;
+    bool others = false;
+    for (unsigned i = 0; i < DF_LIBRARY_SIZES; i++)
+        if (&l->sizes[i] != s && l->sizes[i].used > 0) {
+            others = true;
+            dfr_sized_close(&l->sizes[i], NULL);
+        }
+    return others ? open_session(l, s, error) : rc;
+}
+
+/* ---- one of them ---- */
+
+void dfr_sized_close(struct dfr_sized *s, struct df_stats *stats)
+{
+    if (s->session)
+        df_session_close(s->session, stats, NULL);
+    dfr_plan_free(s->plan);
+    dfr_function_free(&s->made);
+    free(s->dims);
+    free(s->buffers);
+    free(s->args);
+    *s = (struct dfr_sized){ 0 };
+}
+
+static int make(struct dfr_library *l, const size_t *dims, bool many, struct dfr_sized *s, struct df_error *error)
+{
+    s->many = many;
+    int rc = make_function(l, dims, s, error);
+    if (rc == DF_OK)
+        rc = attach_functions(&l->program, s->made.graph, error);
+    if (rc == DF_OK) {
+        make_plan(l, s);
+        rc = make_buffers(l, s, error);
+    }
+    if (rc != DF_OK)
+        dfr_sized_close(s, NULL);
+    return rc;
+}
+
+/* ---- all of them ---- */
+
+int dfr_sized_get(struct dfr_library *l, const size_t *dims, bool many, struct dfr_sized **sized,
+                  struct df_error *error)
+{
+    struct dfr_sized *oldest = &l->sizes[0];
+    for (unsigned i = 0; i < DF_LIBRARY_SIZES; i++) {
+        struct dfr_sized *s = &l->sizes[i];
+        if (s->used > 0 && s->many == many && memcmp(s->dims, dims, l->function->n_dims * sizeof *dims) == 0) {
+            s->used = ++l->calls;
+            *sized = s;
+            return DF_OK;
+        }
+        if (s->used < oldest->used)
+            oldest = s;
+    }
+    if (l->last == oldest)
+        l->last = NULL;
+    dfr_sized_close(oldest, NULL);
+    int rc = make(l, dims, many, oldest, error);
+    if (rc != DF_OK)
+        return rc;
+    oldest->used = ++l->calls;
+    *sized = oldest;
+    return DF_OK;
+}

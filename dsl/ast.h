@@ -107,7 +107,8 @@ struct dfl_variant {
     struct dfl_name cls;               /* cpu, gpu or another class */
     const char *path;                  /* as written; NULL: inline code and no file */
     struct dfl_loc path_loc;
-    struct dfl_expr *more_files;       /* DFL_EXPR_STR each: files written after that one */
+    struct dfl_expr *flags;            /* DFL_EXPR_STR: how that file is compiled, as written; NULL: nothing is */
+    struct dfl_expr *more_files;       /* DFL_EXPR_STR each: files written after that one; `args`: their flags */
     const char *code;                  /* between {{ and }}; NULL: none */
     struct dfl_loc code_loc;           /* first character after {{, for #line */
     bool has_target;                   /* STRING ":" target-call */

@@ -126,11 +126,11 @@ struct dfl_variant *dfl_build_variant(struct dfl_reader *r, struct dfl_loc loc, 
     return variant;
 }
 
-struct dfl_variant *dfl_build_files(struct dfl_variant *variant, const char *path, struct dfl_loc loc,
-                                    struct dfl_tree more)
+struct dfl_variant *dfl_build_files(struct dfl_variant *variant, struct dfl_tree first, struct dfl_tree more)
 {
-    variant->path = path;
-    variant->path_loc = loc;
+    variant->path = first.e->s;
+    variant->path_loc = first.e->loc;
+    variant->flags = first.e->args;
     variant->more_files = dfl_build_exprs(more);
     return variant;
 }

@@ -47,9 +47,8 @@ struct dfl_kernel *dfl_build_kernel(struct dfl_reader *r, struct dfl_loc loc, st
 void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_loc loc, unsigned trait,
                      struct dfl_expr *args);
 struct dfl_variant *dfl_build_variant(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls);
-/* Gives a variant its files: the first, and a ring of those after it. */
-struct dfl_variant *dfl_build_files(struct dfl_variant *variant, const char *path, struct dfl_loc loc,
-                                    struct dfl_tree more);
+/* Gives a variant its files: the first, and a ring of those after it. Each is a string whose `args` are its flags. */
+struct dfl_variant *dfl_build_files(struct dfl_variant *variant, struct dfl_tree first, struct dfl_tree more);
 struct dfl_price *dfl_build_price(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls, struct dfl_expr *expr);
 
 /* ---- graphs ---- */

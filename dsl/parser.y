@@ -101,7 +101,7 @@ static const struct dfl_tree no_tree = {0};
 %token <name> FOR "'for'" IF "'if'" ELSE "'else'"
 %token <name> ORDERED "'ordered'" STREAM "'stream'" ONCE "'once'" SYNC "'sync'" THREADS "'threads'"
 %token <name> TOLERANCE "'tolerance'"
-%token <name> COST "'cost'" SPLIT "'split'" HALO "'halo'" DYNAMIC "'dynamic'"
+%token <name> FLAGS "'flags'" COST "'cost'" SPLIT "'split'" HALO "'halo'" DYNAMIC "'dynamic'"
 %token RANGE "'..'" LAUNCH "'<<<'" LAUNCH_END "'>>>'" ARROW "'->'"
 %token LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'"
 
@@ -115,7 +115,7 @@ static const struct dfl_tree no_tree = {0};
 %type <name> name result
 %type <flag> dynamic
 %type <number> number
-%type <tree> expr unary primary exprs exprs_opt dims indices launch launch_opt more_files
+%type <tree> expr unary primary exprs exprs_opt dims indices launch launch_opt code_file flags more_files
 %type <prefix> prefix prefixes
 %type <format> format annotation
 %type <mode> mode
@@ -179,7 +179,7 @@ literal:
 
 number: INT | FLOAT;
 
-name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | TOLERANCE | COST | SPLIT | HALO | DYNAMIC;
+name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | TOLERANCE | FLAGS | COST | SPLIT | HALO | DYNAMIC;
 
 /* ---- formats and signatures ---- */
 
@@ -248,10 +248,10 @@ kernel_head:
 ;
 
 variant:
-  NAME STRING more_files                { $$ = dfl_build_files(dfl_build_variant(r, @$, $1), $2, @2, $3); }
-| NAME STRING more_files ':' target_call
-                                        { $$ = dfl_build_files($5, $2, @2, $3); $$->loc = @$; $$->cls = $1; }
-| NAME STRING more_files CODE           { $$ = dfl_build_files(dfl_build_variant(r, @$, $1), $2, @2, $3);
+  NAME code_file more_files             { $$ = dfl_build_files(dfl_build_variant(r, @$, $1), $2, $3); }
+| NAME code_file more_files ':' target_call
+                                        { $$ = dfl_build_files($5, $2, $3); $$->loc = @$; $$->cls = $1; }
+| NAME code_file more_files CODE        { $$ = dfl_build_files(dfl_build_variant(r, @$, $1), $2, $3);
                                           $$->code = $4.text; $$->code_loc = $4.loc; }
 | NAME CODE                             { $$ = dfl_build_variant(r, @$, $1);
                                           $$->code = $2.text; $$->code_loc = $2.loc; }
@@ -259,9 +259,12 @@ variant:
 
 more_files:
   %empty                                { $$ = no_tree; }
-| more_files STRING                     { $$ = dfl_build_string(r, @2, $2);
-                                          $$ = $1.e ? dfl_build_list_more($1, $$) : dfl_build_list($$); }
+| more_files code_file                  { $$ = $1.e ? dfl_build_list_more($1, $2) : dfl_build_list($2); }
 ;
+
+code_file: STRING flags                 { $$ = dfl_build_string(r, @1, $1); $$.e->args = $2.e; };
+
+flags: %empty { $$ = no_tree; } | FLAGS STRING { $$ = dfl_build_string(r, @2, $2); };
 
 target_call:
   name launch_opt target_args result    { $$ = $3; $$->has_target = true; $$->target = $1; $$->result = $4;

@@ -187,14 +187,23 @@ static void print_traits(FILE *out, const struct dfl_kernel *kernel)
         print_exprs(out, " tolerance(", kernel->tolerance, ")");
 }
 
+static void print_file(FILE *out, const char *path, const struct dfl_expr *flags)
+{
+    print_string(out, path);
+    if (!flags)
+        return;
+    fputs(" flags ", out);
+    print_string(out, flags->s);
+}
+
 static void print_variant(FILE *out, const struct dfl_variant *variant)
 {
     fprintf(out, " %s ", variant->cls.text);
     if (variant->path)
-        print_string(out, variant->path);
+        print_file(out, variant->path, variant->flags);
     for (const struct dfl_expr *file = variant->more_files; file; file = file->next) {
         fputc(' ', out);
-        print_string(out, file->s);
+        print_file(out, file->s, file->args);
     }
     if (variant->code)
         fprintf(out, "%s{{%s}}", variant->path ? " " : "", variant->code);

@@ -176,6 +176,7 @@ static bool link_command(const struct dfc_program *p, const char *path, struct d
     dfc_list_add_all(argv, cxx ? &tools->cxx : &tools->cc);
     dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
     dfc_list_add_all(argv, &tools->c_flags);
+    dfc_flags_add_for_linking(p, argv);
     if (p->common->library && !add_shared(p, argv))
         return false;
     dfc_list_add(argv, "-o");

@@ -3,6 +3,8 @@
  *   - build_program.c the steps, in order.
  *   - build_tools.c   compilers, CUDA toolkit and libraries of this machine.
  *   - build_units.c   which files are compiled, and with which command.
+ *   - build_flags.c   flags that the .df gives to one file.
+ *   - build_main.c    files that have a main() of their own.
  *   - build_link.c    the link line, and what its failures mean.
  *   - build_library.c what a library has in place of a program's link.
  *   - build_deps.c    -MD.
@@ -51,6 +53,7 @@ bool dfc_is_device_c(const char *flag);
 struct dfc_build_unit {
     enum dfc_code_kind kind;
     char *path;                         /* the user's file; NULL: the unit is wholly generated */
+    const char *flags, *dir;            /* what the .df gives to that file's compiler (NULL: nothing), and its folder */
     char *source, *object, *log, *deps; /* in the work folder; if the user's file is an object, `object` is that file */
 };
 
@@ -74,6 +77,18 @@ bool dfc_units_make(struct dfc_program *p);
 /* Compiles all units, as many at a time as there are cores. false: reported. */
 bool dfc_units_compile(struct dfc_program *p);
 void dfc_units_free(struct dfc_program *p);
+
+/* ---- what is special about one unit ---- */
+
+/* Adds the flags that the .df gives to the unit's file. Folders after -I are looked for beside the .df. */
+void dfc_flags_add(const struct dfc_build_unit *unit, struct dfc_list *argv);
+/* Adds those flags of all units that count when linking, too: -fopenmp, -fsanitize and the like. */
+void dfc_flags_add_for_linking(const struct dfc_program *p, struct dfc_list *argv);
+/* Does the source, as it is written, seem to have a main()? */
+bool dfc_may_have_main(const char *source);
+/* If the unit's object or archive has a main(), replaces it by a copy in the work folder where that is local. false:
+ * reported. */
+bool dfc_hide_main(const struct dfc_program *p, struct dfc_build_unit *unit);
 
 /* Links the units to a program at `path`. false: reported. */
 bool dfc_link(struct dfc_program *p, const char *path);

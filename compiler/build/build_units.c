@@ -48,7 +48,7 @@ static bool add_unit(struct dfc_program *p, enum dfc_code_kind kind, char *path,
     return (u->source && u->object && u->log && u->deps) || no_memory();
 }
 
-static bool add_file(struct dfc_program *p, const char *dir, const char *as_written)
+static bool add_file(struct dfc_program *p, const char *dir, const char *as_written, const struct dfl_expr *flags)
 {
     char *path = dfc_path_join(dir, as_written);
     if (!path)
@@ -61,7 +61,11 @@ static bool add_file(struct dfc_program *p, const char *dir, const char *as_writ
     const char *slash = strrchr(path, '/');
     char name[300]; /* numbered, because two folders may each have a vec.c */
     snprintf(name, sizeof name, "%zu_%.250s", p->n_units, slash ? slash + 1 : path);
-    return add_unit(p, dfc_code_kind_of(path), path, name);
+    if (!add_unit(p, dfc_code_kind_of(path), path, name))
+        return false;
+    p->units[p->n_units - 1].dir = dir;
+    p->units[p->n_units - 1].flags = flags ? flags->s : NULL;
+    return true;
 }
 
 static bool add_variant(struct dfc_program *p, const struct dfc_kernel_code *code, const struct dfl_variant *variant)
@@ -74,7 +78,7 @@ static bool add_variant(struct dfc_program *p, const struct dfc_kernel_code *cod
                       code->ast->name.text);
             return false;
         }
-        if (!add_file(p, code->dir, file))
+        if (!add_file(p, code->dir, file, dfc_variant_flags(variant, i)))
             return false;
     }
     return true;
@@ -232,9 +236,22 @@ static void command_cu(const struct dfc_program *p, const struct dfc_build_unit 
     }
 }
 
+/* What only a file's own main() calls may be missing in the program: with sections apart, the linker drops the main()
+ * with all that it needs. objcopy cannot change what link-time optimisation reads (build_main.c). */
+static void add_for_main(const struct dfc_build_unit *unit, struct dfc_list *argv)
+{
+    if (!unit->path || !dfc_may_have_main(unit->source))
+        return;
+    dfc_list_add(argv, unit->kind == DFC_CODE_CUDA ? "-Xcompiler=-ffunction-sections" : "-ffunction-sections");
+    if (unit->kind != DFC_CODE_CUDA)
+        dfc_list_add(argv, "-fno-lto");
+}
+
 static void command(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
 {
     (unit->kind == DFC_CODE_CUDA ? command_cu : command_c)(p, unit, argv);
+    dfc_flags_add(unit, argv);
+    add_for_main(unit, argv);
     dfc_list_add(argv, "-c");
     dfc_list_add(argv, "-o");
     dfc_list_add(argv, "%s", unit->object);
@@ -354,6 +371,8 @@ bool dfc_units_compile(struct dfc_program *p)
         free(of[i].entry);
         dfc_list_free(&jobs[i].argv);
     }
+    for (size_t i = 0; good && i < p->n_units; i++)
+        good = dfc_hide_main(p, &p->units[i]);
     free(jobs);
     free(of);
     return good;

@@ -56,15 +56,14 @@ static const char *why_unreadable(const char *path)
     return S_ISREG(info.st_mode) ? NULL : "it is not a file";
 }
 
-/* A file is read once, for all kernels that are in it. *hash is 0 if it cannot be read. */
-static bool hash_file(struct dfc_unit *u, const char *path, uint64_t *hash)
+/* A file is read once, for all kernels that are in it. *id is its number. *hash is 0 if it cannot be read. */
+static bool hash_file(struct dfc_unit *u, const char *path, uint32_t *id, uint64_t *hash)
 {
-    uint32_t id;
     bool fresh;
-    if (!dfc_index_add(&u->code_paths, path, &id, &fresh))
+    if (!dfc_index_add(&u->code_paths, path, id, &fresh))
         return dfc_no_memory(u);
     if (!fresh) {
-        *hash = ((const uint64_t *)u->code_hashes.items)[id];
+        *hash = ((const uint64_t *)u->code_hashes.items)[*id];
         return true;
     }
     uint64_t *item = dfr_array_add(&u->code_hashes, sizeof *item, 1);
@@ -82,9 +81,11 @@ static bool hash_file(struct dfc_unit *u, const char *path, uint64_t *hash)
 }
 
 /* Checks one file of a variant. *hash is 0 if it cannot be read and need not be. */
-static bool check_file(struct dfc_unit *u, const char *dir, const char *file, struct dfl_loc loc, uint64_t *hash)
+static bool check_file(struct dfc_unit *u, const char *dir, const char *file, struct dfl_loc loc,
+                       const struct dfl_expr *flags, uint64_t *hash)
 {
     enum dfc_code_kind kind;
+    uint32_t id;
     if (!dfc_code_kind(file, &kind)) {
         dfl_error(u->sink, loc, "'%s' is not a file of code: its name must end in .c, .cpp, .cu, .o or .a", file);
         return false;
@@ -97,7 +98,13 @@ static bool check_file(struct dfc_unit *u, const char *dir, const char *file, st
             return false;
         }
     }
-    return hash_file(u, path, hash);
+    if (!hash_file(u, path, &id, hash) || !dfc_flags_check(u, id, file, kind == DFC_CODE_OBJECT, loc, flags))
+        return false;
+    if (*hash && flags) { /* how it is compiled is part of what is measured */
+        *hash = hash_text(*hash, flags->s);
+        *hash += !*hash;
+    }
+    return true;
 }
 
 bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const char *dir, uint64_t *hash)
@@ -108,7 +115,7 @@ bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const
     *hash = variant->code ? hash_text(0xcbf29ce484222325u, variant->code) : 0;
     for (unsigned i = 0; (file = dfc_variant_file(variant, i, &loc)); i++) {
         uint64_t one = 0;
-        ok &= check_file(u, dir, file, loc, &one);
+        ok &= check_file(u, dir, file, loc, dfc_variant_flags(variant, i), &one);
         readable &= one != 0;
         *hash = *hash ? hash_bytes(*hash, (const char *)&one, sizeof one) : one;
     }

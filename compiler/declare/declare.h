@@ -42,6 +42,10 @@ bool dfc_check_graphs(struct dfc_unit *u);
 /* code_files.c: checks that a variant's file can be read (if need_code_files is set) and hashes the variant's code.
  * *hash is 0 if there is nothing to read. */
 bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const char *dir, uint64_t *hash);
+/* code_flags.c: checks the flags that are written with a variant's file, at loc. `file_id` is the file's number in
+ * code_paths. flags NULL: none are written. */
+bool dfc_flags_check(struct dfc_unit *u, uint32_t file_id, const char *file, bool is_object, struct dfl_loc loc,
+                     const struct dfl_expr *flags);
 
 /* call_check.c: checks a call against its callee's signature. */
 bool dfc_call_check(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "compiler/types/words.h"
+
 extern char **environ;
 
 /* ---- word lists ---- */
@@ -67,36 +69,13 @@ void dfc_list_add_all(struct dfc_list *list, const struct dfc_list *other)
     list->failed |= other->failed;
 }
 
-/* Copies the word at *text to `word` without its quotes, and moves *text past it. */
-static void unquote(const char **text, char *word)
-{
-    char quote = 0;
-    const char *p = *text;
-    for (; *p && (quote || !strchr(" \t\n", *p)); p++) {
-        if (!quote && (*p == '\'' || *p == '"'))
-            quote = *p;
-        else if (quote && *p == quote)
-            quote = 0;
-        else if (*p == '\\' && quote != '\'' && p[1])
-            *word++ = *++p;
-        else
-            *word++ = *p;
-    }
-    *word = '\0';
-    *text = p;
-}
-
 void dfc_list_add_words(struct dfc_list *list, const char *text)
 {
-    while (text && *(text += strspn(text, " \t\n"))) {
-        char *word = malloc(strlen(text) + 1);
-        if (!word) {
-            list->failed = true;
-            return;
-        }
-        unquote(&text, word);
-        list_take(list, word);
-    }
+    char *word = text ? malloc(strlen(text) + 1) : NULL;
+    list->failed |= text && !word;
+    while (word && dfc_next_word(&text, word, NULL))
+        dfc_list_add(list, "%s", word);
+    free(word);
 }
 
 void dfc_list_free(struct dfc_list *list)

@@ -161,6 +161,7 @@ struct dfc_unit {
     struct dfr_array import_dirs;       /* const char * */
     struct dfc_index code_paths;        /* files of variants, and the hashes of what is in them (0: not readable) */
     struct dfr_array code_hashes;
+    struct dfr_array code_uses;         /* the first use of each (code_flags.c) */
     bool has_dynamic;
     struct dfr_function_port *ports;    /* of options->root, n_ports of them */
     uint32_t n_ports;

@@ -104,18 +104,31 @@ enum dfc_code_kind dfc_code_kind_of(const char *path)
     return kind;
 }
 
-const char *dfc_variant_file(const struct dfl_variant *variant, unsigned i, struct dfl_loc *loc)
+/* The i-th file after the first, from 1. */
+static const struct dfl_expr *further_file(const struct dfl_variant *variant, unsigned i)
 {
     const struct dfl_expr *more = variant->more_files;
+    while (more && --i)
+        more = more->next;
+    return more;
+}
+
+const char *dfc_variant_file(const struct dfl_variant *variant, unsigned i, struct dfl_loc *loc)
+{
     if (i == 0 && loc)
         *loc = variant->path_loc;
     if (i == 0)
         return variant->path;
-    while (more && --i)
-        more = more->next;
+    const struct dfl_expr *more = further_file(variant, i);
     if (more && loc)
         *loc = more->loc;
     return more ? more->s : NULL;
+}
+
+const struct dfl_expr *dfc_variant_flags(const struct dfl_variant *variant, unsigned i)
+{
+    const struct dfl_expr *more = i > 0 ? further_file(variant, i) : NULL;
+    return i == 0 ? variant->flags : more ? more->args : NULL;
 }
 
 /* ---- reading ---- */

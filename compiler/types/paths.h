@@ -25,6 +25,8 @@ enum dfc_code_kind dfc_code_kind_of(const char *path);
 
 /* The i-th file that a variant names, as written; *loc (may be NULL): its place. NULL: it names no more. */
 const char *dfc_variant_file(const struct dfl_variant *variant, unsigned i, struct dfl_loc *loc);
+/* The flags that are written with it. NULL: none are. */
+const struct dfl_expr *dfc_variant_flags(const struct dfl_variant *variant, unsigned i);
 
 /* Reads a whole file by the options' `read`, or from the file system if that is NULL. The caller frees the text. */
 bool dfc_read_file(const struct dfc_front_options *options, const char *path, char **text, size_t *length,

@@ -1,0 +1,76 @@
+/* build_flags.c - the flags that the .df gives to one file: how they reach its compiler, and which of them the linker
+ * needs, too. The front end has checked them (declare/code_flags.c).
+ */
+#include "compiler/build/build_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What follows the first of `beginnings` that the word begins with; *n is that one's length. NULL: with none. */
+static const char *after_one_of(const char *word, const char *const *beginnings, size_t *n)
+{
+    for (; *beginnings; beginnings++) {
+        *n = strlen(*beginnings);
+        if (strncmp(word, *beginnings, *n) == 0)
+            return word + *n;
+    }
+    return NULL;
+}
+
+void dfc_flags_add(const struct dfc_build_unit *unit, struct dfc_list *argv)
+{
+    static const char *const folders[] = { "-I", "-iquote", "-isystem", "-idirafter", NULL };
+    struct dfc_list words = { 0 };
+    dfc_list_add_words(&words, unit->flags);
+    for (size_t i = 0; i < words.n; i++) {
+        size_t n = 0;
+        const char *folder = after_one_of(words.items[i], folders, &n);
+        char *path = folder && *folder ? dfc_path_join(unit->dir, folder) : NULL;
+        if (path)
+            dfc_list_add(argv, "%.*s%s", (int)n, words.items[i], path);
+        else
+            dfc_list_add(argv, "%s", words.items[i]);
+        argv->failed |= folder && *folder && !path;
+        free(path);
+    }
+    argv->failed |= words.failed;
+    dfc_list_free(&words);
+}
+
+/* Does the compiler that links need this option too, because of a library that comes with it? */
+static bool is_for_linking_too(const char *word)
+{
+    static const char *const beginnings[] = { "-fopenmp", "-fopenacc", "-fsanitize", "-fprofile", "--coverage",
+                                              "-coverage", "-pthread", "-flto", "-ftree-parallelize-loops", "-fgnu-tm",
+                                              "-stdlib=", NULL };
+    size_t n;
+    return after_one_of(word, beginnings, &n) != NULL;
+}
+
+/* nvcc takes options of its host compiler as -Xcompiler=-fopenmp,-O3, or in a word after -Xcompiler. */
+static void add_host_options(const char *word, struct dfc_list *argv)
+{
+    static const char *const beginnings[] = { "-Xcompiler=", "--compiler-options=", NULL };
+    size_t n;
+    const char *list = after_one_of(word, beginnings, &n);
+    for (list = list ? list : word; *list; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        if (is_for_linking_too(list))
+            dfc_list_add(argv, "%.*s", (int)n, list);
+    }
+}
+
+void dfc_flags_add_for_linking(const struct dfc_program *p, struct dfc_list *argv)
+{
+    for (size_t u = 0; u < p->n_units; u++) {
+        struct dfc_list words = { 0 };
+        dfc_list_add_words(&words, p->units[u].flags);
+        for (size_t i = 0; i < words.n; i++)
+            if (p->units[u].kind == DFC_CODE_CUDA)
+                add_host_options(words.items[i], argv);
+            else if (is_for_linking_too(words.items[i]))
+                dfc_list_add(argv, "%s", words.items[i]);
+        argv->failed |= words.failed;
+        dfc_list_free(&words);
+    }
+}

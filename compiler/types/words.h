@@ -1,0 +1,13 @@
+/* words.h - a text split into words as a shell splits a command line, without a shell: at blanks, with quotes and
+ * backslashes. Nothing else means anything special.
+ */
+#ifndef DFC_WORDS_H
+#define DFC_WORDS_H
+
+#include <stdbool.h>
+
+/* Copies the next word of *text, without its quotes, to `word`, which has room for strlen(*text) + 1 bytes, and moves
+ * *text past it. *unclosed (may be NULL): does a quote begin that does not end? false: there is no further word. */
+bool dfc_next_word(const char **text, char *word, bool *unclosed);
+
+#endif

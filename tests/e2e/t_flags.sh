@@ -1,0 +1,44 @@
+# Files as they are found: with a main() of their own, and with flags that only they are compiled with.
+cp -r "$programs"/* .
+program() { # NAME SCALE SHIFT: their variants
+    printf '%s\n' 'kernel count(out v: f32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = (float)i; }};' \
+        "kernel scale(in v: f32[k], out w: f32[k]) $2;" "kernel shift(inout v: f32[k]) $3;" \
+        'kernel show(in v: f32[k]) cpu {{ printf("%g\n", v[k - 1]); }};' \
+        'graph main { v: f32[10] = count(); w = scale(v); x = shift(w); show(x); }' > "$1.df"
+}
+scale='cpu "scale.c" flags "-Iinclude -DADDED=2 -O3": scale(w, v, k)'
+shift='cpu "threads.cpp" flags "-fopenmp": shift(v, k)'
+build() { # NAME [OPTION…]
+    check "$1-compile" "$DFC" "$1.df" -o "$1" "${@:2}"
+    expect "$1" 0 '^30$' "./$1"
+}
+program both "$scale" "$shift" && build both
+cp both.df lto.df && build lto --cflags='-flto -O2'
+mkdir -p elsewhere && (cd elsewhere && check from-elsewhere "$DFC" ../both.df -o both && expect from-elsewhere-runs 0 '^30$' ./both)
+grep -q start_timer scale.c && cmp -s scale.c "$programs/scale.c" && pass unedited || fail unedited
+
+# Objects and archives, too. A function of a C++ object goes by its symbol.
+gcc -Iinclude -DADDED=2 -ffunction-sections -c scale.c && g++ -fopenmp -c threads.cpp && ar rc libthreads.a threads.o
+objects='cpu "scale.o": scale(w, v, k) -> void'
+program object "$objects" 'cpu "threads.o": _Z5shiftPfi(v, k) -> void' && build object --cflags=-fopenmp
+program archive "$objects" 'cpu "libthreads.a": _Z5shiftPfi(v, k) -> void' && build archive --cflags=-fopenmp
+cp scale.o kept.o && "$DFC" object.df -o object --cflags=-fopenmp && same objects-unchanged scale.o kept.o
+
+# The other file of a variant has flags of its own, and -MD still names the files.
+program more 'cpu "call.c" flags "-DCALLED=scale" "scale.c" flags "-Iinclude -DADDED=2": through(w, v, k)' "$shift"
+echo 'void CALLED(float *, const float *, int); void through(float *w, const float *v, int k); void through(float *w, const float *v, int k) { CALLED(w, v, k); }' > call.c
+build more -MD
+expect more-dependencies 0 'scale\.c.*include/factor\.h|include/factor\.h' cat more.d
+
+if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+    cp threads.cpp threads.cu
+    program cuda "$scale" 'cpu "threads.cu" flags "-Xcompiler=-fopenmp,-Wall -DUNUSED -arch=sm_80": shift(v, k)'
+    sed -i 's/^graph/kernel other(in a: f32[k]) gpu {{ (void)a; }};\n&/' cuda.df
+    build cuda --nvcc-flags=-arch=sm_80
+else
+    skip cuda 'no nvcc'
+fi
+
+# A main() that cannot be hidden is said.
+mkdir bin && for tool in gcc g++ cc c++ as ld collect2; do ln -s "$(command -v $tool)" bin/ 2>/dev/null; done
+expect no-objcopy 1 "^dfc: error: 'scale.c' may have a main\(\) of its own, and objcopy" env PATH="$PWD/bin" "$DFC" both.df -o none --cc=gcc --nvcc=none

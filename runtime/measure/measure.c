@@ -345,9 +345,8 @@ static bool allocate_arrays(struct dfr_measure *m)
     m->memory = calloc((size_t)g->n_values + 1, sizeof *m->memory);
     m->left = calloc((size_t)g->n_values + 1, sizeof *m->left);
     m->ports = calloc(ports, sizeof *m->ports);
-    m->scratch = calloc(ports, sizeof *m->scratch);
     m->dims = calloc(dims, sizeof *m->dims);
-    return m->state && m->flow && m->memory && m->left && m->ports && m->scratch && m->dims;
+    return m->state && m->flow && m->memory && m->left && m->ports && m->dims;
 }
 
 static void free_arrays(struct dfr_measure *m)
@@ -361,7 +360,6 @@ static void free_arrays(struct dfr_measure *m)
     free(m->memory);
     free(m->left);
     free(m->ports);
-    free(m->scratch);
     free(m->dims);
     free(m->run.memory.scalars);
 }
@@ -412,10 +410,12 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
         m->flush_bytes = dfr_measure_cache(&m->run, ops);
     if (loaded)
         dfr_measure_count_load(m);
-    if (allocate_arrays(m))
+    if (allocate_arrays(m)) {
+        m->wave_bytes = dfr_measure_wave_bytes(m);
         status = dfr_scalars_create(graph, options->args, &m->run.memory.scalars, error);
-    else
+    } else {
         status = dfr_error_memory(error);
+    }
     if (status == DF_OK)
         status = dfr_measure_report_new(out, known, &m->report, error);
     if (status == DF_OK)

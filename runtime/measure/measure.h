@@ -24,8 +24,11 @@
  * Devices:  --device as in a run. The emulator runs cpu variants, without the times of its links and launches. A gpu
  *           variant's time is its own: several launches wait behind a delay until all of them are enqueued, so what a
  *           launch costs the host is not in it. The model adds that for each job (struct df_unit, launch_s).
+ * Caches:   a cpu variant is repeated on several copies of its ports in turns, which take as much memory as the tokens
+ *           of a wave. So the caches hold as much of its inputs as in a run. The emulator copies as many bytes as other
+ *           tokens have before each repeated launch.
  * Cold:     if asked for, as many bytes as the device's cache has are written before each repeated launch. Otherwise a
- *           repetition finds its inputs there as far as they fit.
+ *           repetition on a real GPU finds its inputs there as far as they fit.
  * Not run:  variants with a cost clause; variants that are known already.
  * Limit:    no call may run longer than --watchdog, or else ten times max_s and at least 5 s. A thread of its own looks
  *           at that. It writes the samples that are known, and which call it is. Then it ends the process by

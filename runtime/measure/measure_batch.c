@@ -14,21 +14,16 @@ struct spare {                          /* two halves behind the present job */
     uint64_t bytes;                     /* of each */
 };
 
-static uint64_t half_behind(const struct dfr_single_gpu *gpu, uint32_t work)
+uint64_t dfr_measure_most_flushed(const struct dfr_single_gpu *gpu, uint32_t work)
 {
     uint64_t need = dfr_single_gpu_need(gpu->run->graph, work);
     return need < gpu->pool_bytes ? (gpu->pool_bytes - need) / 512 * 256 : 0;
 }
 
-bool dfr_measure_flushes(const struct dfr_single_gpu *gpu, uint32_t work, uint64_t bytes)
-{
-    return bytes <= half_behind(gpu, work);
-}
-
 static struct spare spare_of(const struct dfr_single_gpu *gpu, uint32_t node)
 {
     uint32_t work = gpu->run->graph->nodes[node].work;
-    uint64_t half = half_behind(gpu, work);
+    uint64_t half = dfr_measure_most_flushed(gpu, work);
     unsigned char *from =
         (unsigned char *)gpu->ops->pool(gpu->device) + dfr_single_gpu_need(gpu->run->graph, work);
     return (struct spare){ from, from + half, half };

@@ -1,5 +1,8 @@
 /* measure_cpu.c - fires a cpu variant once for the flow, and repeats it on copies until its mean is known. measure.c
  * calls both.
+ *
+ * Turns:    if one copy of a job's ports were used again and again, the caches would hold all of it. In a run they hold
+ *           what other jobs read and wrote since. So there are as many copies as take the memory of a wave's tokens.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +11,8 @@
 #include "runtime/engine/crash.h"
 #include "runtime/base/error.h"
 #include "runtime/measure/measure_impl.h"
+
+#define MOST_TURNS 1024u                /* copies; tokens so small that this matters stay in the caches in a run, too */
 
 /* The flow's own values do not change. An inout port is given its input again; that is no part of the measured time. */
 static void restore_inouts(struct dfr_measure_job *job, void *const *ports)
@@ -58,11 +63,21 @@ int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df
 
 /* ---- repetitions ---- */
 
+struct turns {                          /* copies of a job's ports, used in turns */
+    struct dfr_measure_job *job;
+    uint32_t n, next;
+    unsigned n_ports;
+    void **ports;                       /* [copy * n_ports + port] */
+};
+
+/* A callback of the sampler. */
 static int repeat(void *arg, double *seconds, struct df_error *error)
 {
-    struct dfr_measure_job *job = arg;
-    restore_inouts(job, job->m->scratch);
-    return call_cpu(job, job->m->scratch, seconds, error);
+    struct turns *t = arg;
+    void **ports = t->ports + (size_t)t->next * t->n_ports;
+    t->next = (t->next + 1) % t->n;
+    restore_inouts(t->job, ports);
+    return call_cpu(t->job, ports, seconds, error);
 }
 
 int dfr_measure_copy_ports(struct dfr_measure_job *job, void **ports, struct df_error *error)
@@ -90,18 +105,41 @@ void dfr_measure_free_ports(const struct dfr_measure_job *job, void **ports)
         free(ports[p]);
 }
 
+static int make_turns(struct dfr_measure_job *job, struct turns *t, struct df_error *error)
+{
+    const struct dfr_measure *m = job->m;
+    uint32_t work = m->graph->nodes[job->job.node].work;
+    uint64_t own = dfr_measure_port_bytes(m->graph, work);
+    *t = (struct turns){ .job = job, .n_ports = m->graph->kernels[dfr_measure_work(job)->kernel].n_ports };
+    t->n = 1 + (uint32_t)(own ? dfr_measure_other_bytes(m, work) / own : 0);
+    t->n = t->n < MOST_TURNS ? t->n : MOST_TURNS;
+    t->ports = calloc((size_t)t->n * t->n_ports + 1, sizeof *t->ports);
+    int status = t->ports ? DF_OK : dfr_error_memory(error);
+    for (uint32_t i = 0; i < t->n && status == DF_OK; i++)
+        status = dfr_measure_copy_ports(job, t->ports + (size_t)i * t->n_ports, error);
+    return status;
+}
+
+static void free_turns(struct turns *t)
+{
+    for (uint32_t i = 0; t->ports && i < t->n; i++)
+        dfr_measure_free_ports(t->job, t->ports + (size_t)i * t->n_ports);
+    free(t->ports);
+}
+
 int dfr_measure_repeat_cpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error)
 {
     struct dfr_measure *m = job->m;
     double warm_up;                     /* the first run touches pages, fills caches, and may set up libraries */
     struct dfr_sampler_options sampler = m->sampler;
+    struct turns turns;
     if (m->n_loaded)
         sampler.max_s /= 3;             /* alone, beside itself, beside the triad */
-    int status = dfr_measure_copy_ports(job, m->scratch, error);
+    int status = make_turns(job, &turns, error);
     if (status == DF_OK)
-        status = repeat(job, &warm_up, error);
+        status = repeat(&turns, &warm_up, error);
     if (status == DF_OK)
-        status = dfr_sample_until(&sampler, repeat, job, sample, error);
-    dfr_measure_free_ports(job, m->scratch);
+        status = dfr_sample_until(&sampler, repeat, &turns, sample, error);
+    free_turns(&turns);
     return status;
 }

@@ -17,6 +17,8 @@
 #define BATCH_S 500e-6                  /* as many launches as take so long together */
 #define ENQUEUE_S 20e-6                 /* the host may take so long for one launch, at least */
 #define LONGEST_DELAY_S 8e-3
+#define FLUSH_S 1.0                     /* on the emulator all flushes of a work together take about so long, */
+#define FLUSH_BYTES_PER_S 2e9           /* as a slow core copies */
 
 const char *dfr_measure_gpu_name(const struct dfr_measure *m)
 {
@@ -31,13 +33,14 @@ uint64_t dfr_measure_cache(const struct df_run *run, const struct dfr_device_ops
 
 uint64_t dfr_measure_gpu_spare(const struct dfr_measure *m, const struct dfr_device_ops *ops)
 {
-    uint64_t half = ops->runs_cpu_code ? 0 : SPARE_BYTES; /* the emulator's clock sees nothing of the host */
+    uint64_t others = m->wave_bytes < DFR_MEASURE_OTHERS ? m->wave_bytes : DFR_MEASURE_OTHERS;
+    uint64_t half = ops->runs_cpu_code ? others / 2 : SPARE_BYTES; /* the emulator's clock sees nothing of the host */
     return 2 * (m->flush_bytes > half ? m->flush_bytes : half);
 }
 
 const char *dfr_measure_uncold(const struct dfr_measure *m, uint32_t work)
 {
-    return m->flush_bytes && !dfr_measure_flushes(m->gpu, work, m->flush_bytes)
+    return m->flush_bytes && m->flush_bytes > dfr_measure_most_flushed(m->gpu, work)
                ? "the device has no room for a buffer as large as its cache beside it"
                : NULL;
 }
@@ -96,6 +99,16 @@ static bool can_wait(const struct dfr_measure_job *job)
     return !m->emulated && !(m->graph->kernels[m->graph->nodes[job->job.node].kernel].traits & DF_SYNC);
 }
 
+/* Bytes that are copied within the device before each launch. On the emulator they read and write as many bytes as other
+ * tokens have there, as measure_cpu.c does with turns. */
+static uint64_t flush_bytes(const struct dfr_measure_job *job)
+{
+    const struct dfr_measure *m = job->m;
+    uint32_t work = m->graph->nodes[job->job.node].work;
+    uint64_t half = dfr_measure_other_bytes(m, work) / 2, most = m->emulated ? dfr_measure_most_flushed(m->gpu, work) : 0;
+    return m->flush_bytes ? m->flush_bytes : half < most ? half : most;
+}
+
 /* one_s: what a launch takes, host_s: what it takes the host. What takes so long that the host's share is no matter is
  * launched by itself. */
 static struct batches plan_batches(struct dfr_measure_job *job, double one_s, double host_s)
@@ -109,7 +122,7 @@ static struct batches plan_batches(struct dfr_measure_job *job, double one_s, do
     n = waits ? fmax(1, fmin(n, most < DFR_SINGLE_MOST ? most : DFR_SINGLE_MOST)) : 1;
     if (waits)
         delay_s = fmin((n + 1) * fmax(ENQUEUE_S, 2 * host_s), LONGEST_DELAY_S / 4);
-    return (struct batches){ job, { (uint32_t)n, delay_s, !m->flush_bytes, m->flush_bytes } };
+    return (struct batches){ job, { (uint32_t)n, delay_s, !m->flush_bytes, flush_bytes(job) } };
 }
 
 int dfr_measure_fire_gpu(struct dfr_measure_job *job, double *seconds, struct df_error *error)
@@ -138,6 +151,9 @@ int dfr_measure_repeat_gpu(struct dfr_measure_job *job, struct dfr_sample *sampl
     struct batches batches = plan_batches(job, one_s, dfr_clock_s() - begin_s - one_s);
     options.max_runs /= batches.batch.n;
     options.max_s /= batches.batch.n;
+    if (job->m->emulated && options.max_runs > 0)
+        options.max_runs = (uint32_t)fmax(options.min_runs, fmin(options.max_runs, FLUSH_S * FLUSH_BYTES_PER_S /
+                                                                                       (double)(batches.batch.flush_bytes + 1)));
     status = fit_delay(&batches, error);
     if (status == DF_OK)
         status = dfr_sample_until(&options, launch_batch, &batches, sample, error);

@@ -49,7 +49,7 @@ struct dfr_measure {
     void **memory;                      /* by value; NULL: it has none now */
     uint32_t *left;                     /* by value: readers that have not run yet in this wave */
     void **ports;                       /* of the node at hand */
-    void **scratch;                     /* the same for the cpu variant's repetitions */
+    uint64_t wave_bytes;                /* of a wave's tokens that are there at the same time, at most */
     size_t *dims;
     struct dfr_watchdog *watchdog;
     pthread_mutex_t lock;               /* measure_watch.c */
@@ -80,6 +80,14 @@ int dfr_measure_report_flow(struct dfr_measure *m, bool all, struct df_error *er
 
 /* A wave begins: all readers of all values are still to come. */
 void dfr_measure_begin_wave(struct dfr_measure *m);
+/* Bytes of a wave's tokens that are there at the same time, at most, if nodes run in the order of their numbers. It uses
+ * m->left. */
+uint64_t dfr_measure_wave_bytes(struct dfr_measure *m);
+/* Of these, bytes of tokens that no job of the work touches; at most DFR_MEASURE_OTHERS. In a run they pass through the
+ * caches between two of its jobs. */
+#define DFR_MEASURE_OTHERS (UINT64_C(64) << 20) /* more than what most caches have */
+uint64_t dfr_measure_other_bytes(const struct dfr_measure *m, uint32_t work);
+uint64_t dfr_measure_port_bytes(const struct df_graph *graph, uint32_t work); /* of all ports of one job */
 /* Memory of a token, with its pages. *memory is NULL after a failure; free() gives it back. */
 int dfr_measure_allocate(uint64_t bytes, void **memory, struct df_error *error);
 /* Fills m->ports for a node: its inputs, new memory for outputs, scratch for tmp ports. */
@@ -89,7 +97,8 @@ void dfr_measure_release(struct dfr_measure *m, uint32_t node);
 
 /* Fires the cpu variant on m->ports. */
 int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df_error *error);
-/* Repeats the cpu variant on copies of these, until its mean is known. */
+/* Repeats the cpu variant on copies of these, until its mean is known. There are so many copies, used in turns, as take
+ * the memory of a wave's tokens: the caches hold as much of a job's inputs as in a run. */
 int dfr_measure_repeat_cpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error);
 
 /* Makes memory for all ports of a job, with copies of its inputs. What was made is in ports[] after failures, too; the
@@ -127,10 +136,11 @@ struct dfr_measure_batch {
     bool warm;                          /* one launch more, after the delay, is not timed: the copies of the delay take
                                          * the job's inputs out of the device's cache */
     uint64_t flush_bytes;               /* as many are written before each launch, so that a cache of that size holds
-                                         * nothing of the job's; 0: none. dfr_measure_flushes() has to allow it */
+                                         * nothing of the job's; 0: none. At most dfr_measure_most_flushed() */
 };
 
-bool dfr_measure_flushes(const struct dfr_single_gpu *gpu, uint32_t work, uint64_t bytes);
+/* The most flush_bytes that the device's memory has room for beside a job of the work. */
+uint64_t dfr_measure_most_flushed(const struct dfr_single_gpu *gpu, uint32_t work);
 /* Launches a job that was brought n times, each on the same inputs. *seconds: the mean of their own times. *full: the
  * first launch still waited when the last one was enqueued. If it did not, the host's work is in the times. */
 int dfr_measure_batch(struct dfr_single_gpu *gpu, struct dfr_single_job *job, const struct dfr_measure_batch *batch,

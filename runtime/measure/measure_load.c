@@ -21,15 +21,6 @@ void dfr_measure_count_load(struct dfr_measure *m)
     m->n_loaded = workers + emulated < cores ? workers + emulated : cores;
 }
 
-static uint64_t ports_bytes(const struct df_graph *g, uint32_t work)
-{
-    const struct df_kernel *kernel = &g->kernels[g->works[work].kernel];
-    uint64_t bytes = 0;
-    for (unsigned p = 0; p < kernel->n_ports; p++)
-        bytes += g->port_bytes[g->works[work].first_port + p];
-    return bytes;
-}
-
 const char *dfr_measure_unloaded(const struct dfr_measure *m, uint32_t work, uint32_t cls)
 {
     if (cls != DF_CLASS_CPU)
@@ -38,7 +29,7 @@ const char *dfr_measure_unloaded(const struct dfr_measure *m, uint32_t work, uin
         return "no other worker runs beside it";
     if (m->graph->works[work].threads > 1)
         return "one job of it takes several workers";
-    if (ports_bytes(m->graph, work) > dfr_host_bytes() / SHARE_OF_MEMORY / m->n_loaded)
+    if (dfr_measure_port_bytes(m->graph, work) > dfr_host_bytes() / SHARE_OF_MEMORY / m->n_loaded)
         return "the machine has no memory for so many copies";
     return NULL;
 }

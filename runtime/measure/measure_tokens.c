@@ -99,3 +99,40 @@ void dfr_measure_begin_wave(struct dfr_measure *m)
     for (uint32_t y = 0; y < m->graph->n_values; y++)
         m->left[y] = m->graph->values[y].n_readers;
 }
+
+/* ---- how much there is ---- */
+
+uint64_t dfr_measure_wave_bytes(struct dfr_measure *m)
+{
+    const struct df_graph *g = m->graph;
+    uint64_t now = 0, most = 0;
+    dfr_measure_begin_wave(m);
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        uint32_t first_out = g->nodes[v].first_out, end = first_out + df_node_n_out(g, v);
+        for (uint32_t y = first_out; y < end; y++)
+            now += g->values[y].bytes;
+        most = now > most ? now : most;
+        for (uint32_t k = 0; k < df_node_n_in(g, v); k++) {
+            uint32_t value = g->in_value[g->nodes[v].first_in + k];
+            now -= --m->left[value] == 0 ? g->values[value].bytes : 0;
+        }
+        for (uint32_t y = first_out; y < end; y++)
+            now -= g->values[y].n_readers == 0 ? g->values[y].bytes : 0;
+    }
+    return most;
+}
+
+uint64_t dfr_measure_port_bytes(const struct df_graph *g, uint32_t work)
+{
+    const struct df_kernel *kernel = &g->kernels[g->works[work].kernel];
+    uint64_t bytes = 0;
+    for (unsigned p = 0; p < kernel->n_ports; p++)
+        bytes += g->port_bytes[g->works[work].first_port + p];
+    return bytes;
+}
+
+uint64_t dfr_measure_other_bytes(const struct dfr_measure *m, uint32_t work)
+{
+    uint64_t own = dfr_measure_port_bytes(m->graph, work), others = m->wave_bytes > own ? m->wave_bytes - own : 0;
+    return others < DFR_MEASURE_OTHERS ? others : DFR_MEASURE_OTHERS;
+}

@@ -29,6 +29,7 @@ static bool bump_hangs;                 /* on a device, until the watchdog tells
 static atomic_uint expiries;
 static bool bump_fails;
 static float result;
+static bool loaded, cold;               /* what is measured next is measured under load, too; with a cold cache */
 
 static int source(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                   const union df_scalar *scalars)
@@ -59,12 +60,26 @@ static int bump(struct df_call *call, void *stream, const size_t *dims, void *co
     return DF_OK;
 }
 
+static const void *read_from[8];        /* where add found its first input */
+static unsigned n_read_from;
+
+static void note_place(const void *input)
+{
+    for (unsigned i = 0; i < n_read_from; i++)
+        if (read_from[i] == input)
+            return;
+    if (n_read_from < 8)
+        read_from[n_read_from++] = input;
+}
+
 static int add(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                const union df_scalar *scalars)
 {
     const float *a = ports[0], *b = ports[1];
     float *c = ports[2];
     (void)call, (void)stream, (void)scalars;
+    if (!loaded)
+        note_place(a);
     adds++;
     for (size_t i = 0; i < dims[0]; i++)
         c[i] = a[i] + b[i];
@@ -151,15 +166,13 @@ static struct df_graph *make_graph(void)
     if (df_builder_finish(b, &graph, &error) != DF_OK)
         fail_msg("%s", error.text);
     df_builder_free(b);
-    sources = bumps = adds = taps = sinks = 0;
+    sources = bumps = adds = taps = sinks = n_read_from = 0;
     bump_fails = false;
     result = 0;
     return graph;
 }
 
 /* Measures a program that is told to run `waves`. *text is what was written; the caller frees it. */
-static bool loaded, cold;               /* what is measured next is measured under load, too; with a cold cache */
-
 static int measure_waves(const struct df_graph *graph, enum df_device_kind device, int64_t waves, const char *known,
                          char **text, struct df_error *error)
 {
@@ -230,6 +243,49 @@ static void the_emulator_is_measured_too(void **state)
     assert_has(text, "sample\temu\tgpu\tcopy\t");
     free(text);
     df_graph_free(graph);
+}
+
+/* One source, 8 additions of its token and itself, and a sink for each. */
+static struct df_graph *make_wide_graph(void)
+{
+    struct df_builder *b = df_builder_new("wide");
+    struct df_graph *graph;
+    union df_scalar seed = { .i32 = 1 };
+    uint32_t add_number = add_kernel(b, "add", 3, add_ports, 0, add, false), sums[8];
+    uint32_t a = add_node(b, add_kernel(b, "source", 1, source_ports, 0, source, false), &seed);
+    uint32_t sink_number = add_kernel(b, "sink", 1, sink_ports, 0, sink, false);
+    for (int i = 0; i < 8; i++) {
+        sums[i] = add_node(b, add_number, NULL);
+        connect(b, a, sums[i], 0);
+        connect(b, a, sums[i], 1);
+    }
+    for (int i = 0; i < 8; i++)
+        connect(b, sums[i], add_node(b, sink_number, NULL), 0);
+    assert_int_equal(df_builder_finish(b, &graph, NULL), DF_OK);
+    df_builder_free(b);
+    sources = sinks = adds = n_read_from = 0;
+    return graph;
+}
+
+/* Nine tokens are there at the same time, of which an addition has three: three copies in turns take as much memory. In
+ * the other graph three tokens are there, so one copy does. */
+static void repetitions_use_as_much_memory_as_a_wave(void **state)
+{
+    (void)state;
+    struct df_graph *wide = make_wide_graph(), *narrow;
+    struct df_error error = { "" };
+    char *text;
+    if (measure(wide, DF_DEVICE_NONE, NULL, &text, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(n_read_from, 3 + 1); /* and the token of the flow */
+    free(text);
+    df_graph_free(wide);
+    narrow = make_graph();
+    if (measure(narrow, DF_DEVICE_NONE, NULL, &text, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(n_read_from, 1 + 1);
+    free(text);
+    df_graph_free(narrow);
 }
 
 static void expire(void *arg)
@@ -533,6 +589,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(works_are_measured_and_the_flow_is_right),
         cmocka_unit_test(the_emulator_is_measured_too),
+        cmocka_unit_test(repetitions_use_as_much_memory_as_a_wave),
         cmocka_unit_test(a_call_that_takes_too_long_is_told),
         cmocka_unit_test(load_is_measured_beside_others),
         cmocka_unit_test(no_wave_leaves_memory),

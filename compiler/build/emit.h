@@ -1,7 +1,7 @@
 /* emit.h - the C and CUDA C of a program, printed from the graph and the declarations of its kernels. build_units.c
  * calls it.
  *
- *   emit_spell.c    how C spells what a graph declares: types, signatures, arguments, #line
+ *   emit_spell.c    how C spells what a graph declares: types, signatures, arguments, #line.
  *   emit_header.c   NAME.df.h
  *   emit_c.c        NAME.c
  *   emit_cuda.c     NAME_gpu.cu

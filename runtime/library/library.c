@@ -291,7 +291,7 @@ static int make_stats(struct dfr_library *l)
     if (out) {
         dfr_sized_close(l->last, stats);
         l->last = NULL;
-        dfr_report_json(stats, out);
+        dfr_report_json(stats, NULL, NULL, out);
         if (fclose(out) == 0) {
             free(stats);
             return DF_OK;

@@ -96,7 +96,7 @@ static int read_platform(const char *path, struct df_platform *platform, struct 
     return DF_OK;
 }
 
-static const struct df_replanner replanner = { remake };
+static const struct df_replanner replanner = { .make = remake };
 static struct df_program program = { .functions = functions, .n_functions = 2 };
 
 static int setup(void **state)

@@ -470,8 +470,8 @@ int df_library_run(struct df_library_session *session, const struct df_library_f
 /* Gives the extents of a port for these sizes, 1 past its rank. It makes what a call of one wave needs. */
 int df_library_shape(struct df_library_session *session, const struct df_library_function *function,
                      const size_t *dims, unsigned port, size_t extents[DF_MAX_RANK]);
-/* One line of JSON, as --stats=json prints it, of the calls with the last call's sizes; it lives until the session's next
- * call. The next call with these sizes opens devices and makes threads anew. NULL: failed. */
+/* One line of JSON, as --stats=json prints it, of the calls with the last call's sizes; it lives until this is called again
+ * or the session is closed. The next call with these sizes opens devices and makes threads anew. NULL: failed. */
 const char *df_library_stats(struct df_library_session *session, const struct df_library_function *function);
 /* NULL does nothing. */
 int df_library_close(struct df_library_session *session, const struct df_library_function *function);

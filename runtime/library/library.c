@@ -79,7 +79,7 @@ static void leave(void *session)
 static void library_free(struct dfr_library *l)
 {
     for (unsigned i = 0; i < DF_LIBRARY_SIZES; i++)
-        dfr_sized_close(&l->sizes[i], NULL);
+        dfr_sized_close(&l->sizes[i]);
     dfr_library_options_free(l);
     dfr_plan_free(l->image.plan);
     df_graph_free(l->image.graph);
@@ -281,24 +281,25 @@ int df_library_shape(struct df_library_session *session, const struct df_library
 
 /* ---- statistics ---- */
 
+/* Ends the session, which says then what it did. */
 static int make_stats(struct dfr_library *l)
 {
+    struct dfr_sized *s = l->last;
     struct df_stats *stats = calloc(1, sizeof *stats);
     size_t size;
     free(l->stats);
     l->stats = NULL;
     FILE *out = stats ? open_memstream(&l->stats, &size) : NULL;
+    int rc = out ? DF_OK : dfr_error_memory(&said);
     if (out) {
-        dfr_sized_close(l->last, stats);
-        l->last = NULL;
-        dfr_report_json(stats, NULL, NULL, out);
-        if (fclose(out) == 0) {
-            free(stats);
-            return DF_OK;
-        }
+        dfr_sized_end(s, stats);
+        dfr_report_json(stats, s->made.graph, s->node_stats, out);
+        if (s->node_stats)
+            memset(s->node_stats, 0, s->made.graph->n_nodes * sizeof *s->node_stats);
+        rc = fclose(out) == 0 ? DF_OK : dfr_error_memory(&said);
     }
     free(stats);
-    return dfr_error_memory(&said);
+    return rc;
 }
 
 const char *df_library_stats(struct df_library_session *session, const struct df_library_function *f)
@@ -307,7 +308,10 @@ const char *df_library_stats(struct df_library_session *session, const struct df
     if (rc != DF_OK)
         return NULL;
     struct dfr_library *l = &session->library;
-    rc = l->last ? make_stats(l) : dfr_error(&said, DF_E_ARGUMENT, "%s: there was no call since", f->name);
+    if (l->last && l->last->session)
+        rc = make_stats(l);
+    else
+        rc = dfr_error(&said, DF_E_ARGUMENT, "%s: there was no call of which something could be said", f->name);
     const char *stats = rc == DF_OK ? l->stats : NULL;
     leave(session);
     return stats;

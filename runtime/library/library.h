@@ -21,6 +21,7 @@ struct dfr_sized {
     struct dfr_function made;
     struct df_plan *plan;               /* NULL: none could be made */
     struct df_buffer *buffers;          /* by port */
+    struct df_node_stats *node_stats;   /* with --stats; else NULL */
     union df_scalar *args;              /* those of the file, then the function's scalars; as the last call had them */
     struct df_session *session;         /* NULL: the next call opens it */
     bool has_args;                      /* the session has `args` as they are */
@@ -49,7 +50,8 @@ int dfr_sized_get(struct dfr_library *library, const size_t *dims, bool many, st
                   struct df_error *error);
 /* Opens its session, for which `args` must be set. */
 int dfr_sized_open(struct dfr_library *library, struct dfr_sized *sized, struct df_error *error);
-/* Ends the session of these sizes and forgets them; stats may be NULL. */
-void dfr_sized_close(struct dfr_sized *sized, struct df_stats *stats);
+/* Ends the session of these sizes, if there is one; stats may be NULL. The second forgets the sizes, too. */
+void dfr_sized_end(struct dfr_sized *sized, struct df_stats *stats);
+void dfr_sized_close(struct dfr_sized *sized);
 
 #endif

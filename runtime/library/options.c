@@ -60,7 +60,7 @@ static int refuse(const struct dfr_command_line *line, struct df_error *error)
     } refused[] = {
         { line->help, "help", "a library prints nothing" },
         { line->version, "version", "a library prints nothing" },
-        { line->stats != DFR_STATS_NONE, "stats", "the function whose name ends in _stats gives them" },
+        { line->stats_path != NULL, "stats-file", "the function whose name ends in _stats gives them" },
         { o->waves >= 0, "waves", "each call says how many it runs" },
         { o->device == DF_DEVICE_SIM, "device=sim", "a call is to have results" },
         { o->rehearse != 0, "rehearse", "a call is to have results" },

@@ -51,13 +51,17 @@ static void make_plan(struct dfr_library *l, struct dfr_sized *s)
         s->plan = NULL;
 }
 
+/* Allocates what a session is opened with. */
 static int make_buffers(struct dfr_library *l, struct dfr_sized *s, struct df_error *error)
 {
     const struct df_library_function *f = l->function;
     uint32_t n_own = l->image.graph->n_args;
+    bool by_node = l->line.stats != DFR_STATS_NONE && !l->line.stats_totals;
     s->buffers = calloc(f->n_ports + 1, sizeof *s->buffers);
     s->args = calloc((size_t)n_own + f->n_scalars + 1, sizeof *s->args);
-    if (!s->buffers || !s->args)
+    if (by_node)
+        s->node_stats = calloc((size_t)s->made.graph->n_nodes + 1, sizeof *s->node_stats);
+    if (!s->buffers || !s->args || (by_node && !s->node_stats))
         return dfr_error_memory(error);
     for (unsigned p = 0; p < f->n_ports; p++)
         s->buffers[p] = (struct df_buffer){ .node = s->made.ports[p].node, .out_slot = s->made.ports[p].out_slot,
@@ -73,6 +77,7 @@ static int open_session(struct dfr_library *l, struct dfr_sized *s, struct df_er
     options.plan = s->plan;
     options.planner = l->program.planner;
     options.args = s->args;
+    options.node_stats = s->node_stats;
     options.waves = s->many ? MOST_WAVES : 1;
     options.buffers = s->buffers;
     options.n_buffers = l->function->n_ports;
@@ -91,21 +96,28 @@ int dfr_sized_open(struct dfr_library *l, struct dfr_sized *s, struct df_error *
     for (unsigned i = 0; i < DF_LIBRARY_SIZES; i++)
         if (&l->sizes[i] != s && l->sizes[i].used > 0) {
             others = true;
-            dfr_sized_close(&l->sizes[i], NULL);
+            dfr_sized_close(&l->sizes[i]);
         }
     return others ? open_session(l, s, error) : rc;
 }
 
 /* ---- one of them ---- */
 
-void dfr_sized_close(struct dfr_sized *s, struct df_stats *stats)
+void dfr_sized_end(struct dfr_sized *s, struct df_stats *stats)
 {
     if (s->session)
         df_session_close(s->session, stats, NULL);
+    s->session = NULL;
+}
+
+void dfr_sized_close(struct dfr_sized *s)
+{
+    dfr_sized_end(s, NULL);
     dfr_plan_free(s->plan);
     dfr_function_free(&s->made);
     free(s->dims);
     free(s->buffers);
+    free(s->node_stats);
     free(s->args);
     *s = (struct dfr_sized){ 0 };
 }
@@ -121,7 +133,7 @@ static int make(struct dfr_library *l, const size_t *dims, bool many, struct dfr
         rc = make_buffers(l, s, error);
     }
     if (rc != DF_OK)
-        dfr_sized_close(s, NULL);
+        dfr_sized_close(s);
     return rc;
 }
 
@@ -143,7 +155,7 @@ int dfr_sized_get(struct dfr_library *l, const size_t *dims, bool many, struct d
     }
     if (l->last == oldest)
         l->last = NULL;
-    dfr_sized_close(oldest, NULL);
+    dfr_sized_close(oldest);
     int rc = make(l, dims, many, oldest, error);
     if (rc != DF_OK)
         return rc;

@@ -26,19 +26,23 @@
 static const char usage[] =
     "usage: dfc compare GRAPH.df [options] [-- PROGRAM'S OPTIONS]\n\n"
     "Runs the graph's program under several policies, in turns, and compares their makespans. A first run under each\n"
-    "policy warms up and does not count. What the program prints is thrown away.\n\n"
-    "  --policies=A,B,…|all     policies to compare (" DEFAULT_POLICIES ").\n"
-    "                           'default' is a run without --policy; its row says which policy that chose\n"
-    "  --runs=N                 runs under each policy that count (7)\n"
-    "  --waves=N                passed to the program\n"
-    "  --rehearse[=10x]         no kernel is called and no program made: kernels and copies are waits of their times on\n"
-    "                           the platform, here 10 times as long. The figures are given at 1x, beside predicted ones.\n"
-    "                           If no number is given, one is chosen at which waiting is exact\n"
-    "  --csv=FILE               write the figures as CSV\n"
-    "  --svg=FILE               draw a bar chart; with --rehearse, of predicted and rehearsed makespans side by side\n"
-    "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=, --gpu-arch=, --no-cache\n"
-    "                           as when compiling\n"
-    "common options:\n" DFC_COMMON_USAGE;
+    "policy warms up and does not count. What the program prints is thrown away.\n";
+
+static const struct dfc_option own_options[] = {
+    { NULL, NULL, "options" },
+    { "--policies", "POLICY,…|all", "policies to compare (" DEFAULT_POLICIES "). 'default' is a run without --policy; its "
+                                    "row says which policy that chose" },
+    { "--policy", "POLICY", NULL },     /* a list of one */
+    { "-o", "FILE", NULL },             /* refused with a sentence */
+    { "--runs", "N", "runs under each policy that count (7)" },
+    { "--waves", "N", "passed to the program" },
+    { "--rehearse", "[10x]", "no kernel is called and no program made: kernels and copies are waits of their times on the "
+                             "platform, here 10 times as long. The figures are given at 1x, beside predicted ones. If no "
+                             "number is given, one is chosen at which waiting is exact" },
+    { "--csv", "FILE", "write the figures as CSV" },
+    { "--svg", "FILE", "draw a bar chart; with --rehearse, of predicted and rehearsed makespans side by side" },
+    { 0 }
+};
 
 struct request {
     struct dfc_common common;
@@ -561,4 +565,4 @@ static int run(int argc, char **argv)
 }
 
 const struct dfc_command dfc_command_compare = { "compare", "run a graph under several policies and compare them",
-                                                 usage, run };
+                                                 usage, run, { own_options, dfc_options_build, dfc_options_common } };

@@ -208,6 +208,27 @@ static int flag_option(struct dfc_build_options *build, const char *word)
     return 0;
 }
 
+const struct dfc_option dfc_options_build[] = {
+    { NULL, NULL, "compiling" },
+    { "-O0", NULL, "do not optimise, for debuggers" },
+    { "-O1", NULL, "optimise a little" },
+    { "-O2", NULL, "optimise: the default" },
+    { "-O3", NULL, "optimise more" },
+    { "-O", NULL, NULL },
+    { "-g", NULL, "tell debuggers about the code" },
+    { "--cc", "COMMAND", "the C compiler (else $CC, else cc); the C++ compiler is the one that belongs to it, or $CXX" },
+    { "--nvcc", "COMMAND", "the CUDA compiler (else $NVCC, nvcc in $PATH, /usr/local/cuda/bin/nvcc); if there is none, or "
+                           "with 'none', the gpu variants are left out" },
+    { "--cflags", "FLAGS", "more flags for C and C++ files, and for linking; if there is an -rpath in them, it is the "
+                           "program's only run path" },
+    { "--gpu-arch", "native|all|sm_XX,…", "what CUDA code is made for: this machine's GPUs (the default if there are any), "
+                                         "every major architecture that nvcc knows, or those named" },
+    { "--nvcc-flags", "FLAGS", "more flags for CUDA files, -arch and -gencode among them; with -rdc=true, device code may "
+                               "call that of other files" },
+    { "--no-cache", NULL, "compile CUDA files anew even if nothing has changed since ($DFC_CACHE, ~/.cache/dfc)" },
+    { 0 }
+};
+
 int dfc_build_option(struct dfc_build_options *build, int argc, char **argv, int *i)
 {
     const struct { const char *name; const char **text; } texts[] = {
@@ -349,36 +370,26 @@ static const char usage[] =
     "       dfc GRAPH.df --lib -o libNAME.so|libNAME.a [--graph=NAME …] [options]\n"
     "       dfc GRAPH.df --emit=WHAT [-o FILE] [options]\n\n"
     "Compiles a graph to a program, or writes one of the steps on the way there to FILE or to standard output:\n"
-    "  --emit=ast               the file as it was read, in canonical spelling\n"
-    "  --emit=graph             the elaborated graph: kernels, works, nodes, values\n"
-    "  --emit=dot               the elaborated graph as a picture, for Graphviz\n"
-    "  --emit=c                 the header and the C code of the program\n"
-    "  --emit=metis             the weighted graph that METIS partitions, in its file format\n"
-    "  --emit=plan              times, placement, predicted makespan, and the memory plan: where each token lies\n\n"
-    "libraries:\n"
-    "  --lib                    make each graph with ports a C function NAME_run() of a library; beside it are written\n"
-    "                           NAME.h, a pkg-config file and a CMake package\n"
-    "  --graph=NAME             put this graph into the library, and no others but those that are named so, too\n"
-    "compiling:\n"
-    "  -O0 … -O3, -g            passed to the compilers (-O2)\n"
-    "  --cc=COMMAND             the C compiler (else $CC, else cc); the C++ compiler is the one that belongs to it,\n"
-    "                           or $CXX\n"
-    "  --nvcc=COMMAND           the CUDA compiler (else $NVCC, nvcc in $PATH, /usr/local/cuda/bin/nvcc); if there is\n"
-    "                           none, or with 'none', the gpu variants are left out\n"
-    "  --emu-gpu-code           build without CUDA: the emulated GPU runs gpu variants that are in C and C++ files,\n"
-    "                           instead of the cpu variants\n"
-    "  --cflags=FLAGS           more flags for C and C++ files, and for linking; if there is an -rpath in them, it\n"
-    "                           is the program's only run path\n"
-    "  --gpu-arch=native|all|sm_XX,…   what CUDA code is made for: this machine's GPUs (the default if there are any),\n"
-    "                           every major architecture that nvcc knows, or those named\n"
-    "  --nvcc-flags=FLAGS       more flags for CUDA files, -arch and -gencode among them; with -rdc=true, device code\n"
-    "                           may call that of other files\n"
-    "  --no-cache               compile CUDA files anew even if nothing has changed since ($DFC_CACHE, ~/.cache/dfc)\n"
-    "  -MD                      write PROGRAM.d, a make rule that names all files the program was made of\n"
-    "  --keep                   keep the generated files in PROGRAM.dfc/\n"
-    "  -o FILE                  the file for the program (./GRAPH), or for what --emit names (standard output)\n"
-    "common options:\n"
-    DFC_COMMON_USAGE;
+    "  ast      the file as it was read, in canonical spelling\n"
+    "  graph    the elaborated graph: kernels, works, nodes, values\n"
+    "  dot      the elaborated graph as a picture, for Graphviz\n"
+    "  c        the header and the C code of the program\n"
+    "  metis    the weighted graph that METIS partitions, in its file format\n"
+    "  plan     times, placement, predicted makespan, and the memory plan: where each token lies\n";
 
-const struct dfc_command dfc_command_compile = { NULL, "compile and link it, or write what --emit names", usage,
-                                                 run };
+static const struct dfc_option own_options[] = {
+    { NULL, NULL, "outputs" },
+    { "-o", "FILE", "the file for the program (./GRAPH), or for what --emit names (standard output)" },
+    { "--emit", "ast|graph|dot|c|metis|plan", "write this step, and make no program" },
+    { "--lib", NULL, "make each graph with ports a C function NAME_run() of a library; beside it are written NAME.h, a "
+                     "pkg-config file and a CMake package" },
+    { "--graph", "NAME", "put this graph into the library, and no others but those that are named so, too" },
+    { "-MD", NULL, "write PROGRAM.d, a make rule that names all files the program was made of" },
+    { "--keep", NULL, "keep the generated files in PROGRAM.dfc/" },
+    { "--emu-gpu-code", NULL, "build without CUDA: the emulated GPU runs gpu variants that are in C and C++ files, instead "
+                              "of the cpu variants" },
+    { 0 }
+};
+
+const struct dfc_command dfc_command_compile = { NULL, "compile and link it, or write what --emit names", usage, run,
+                                                 { own_options, dfc_options_build, dfc_options_common } };

@@ -22,17 +22,20 @@ static const char usage[] =
     "Places the nodes of a graph. Says for each node why it is where it is: its times on both units and where they\n"
     "come from, the copies it needs, and what a wave would take if that node alone were moved. Also says what\n"
     "limits the time of a wave. For one wave that is its makespan; for throughput (a graph with a stream, or\n"
-    "--objective) it is the time per wave in steady state. Runs no kernel.\n\n"
-    "  --what-if                what would be gained by one more GPU, by one more CPU worker, by links twice as fast,\n"
-    "                           by links between devices that have none, and by a gpu variant of each kernel that has\n"
-    "                           none\n"
-    "  --node=PATTERN           explain the nodes whose name, or whose output's name, matches a shell pattern\n"
-    "                           (main/blur#2, blur, 'bl*', img), and say nothing else\n"
-    "  --top=N                  explain the N nodes that matter most (20), 0: none; for one wave, those on the longest\n"
-    "                           way come first\n"
-    "  --format=text|csv        form of the output (text); csv: a line per node, or with --what-if a line per change\n"
-    "  -o FILE                  the file for the output; else it goes to standard output\n"
-    "common options (--policy: gp, unless given):\n" DFC_COMMON_USAGE;
+    "--objective) it is the time per wave in steady state. Runs no kernel.\n";
+
+static const struct dfc_option own_options[] = {
+    { NULL, NULL, "options" },
+    { "--what-if", NULL, "what would be gained by one more GPU, by one more CPU worker, by links twice as fast, by links "
+                         "between devices that have none, and by a gpu variant of each kernel that has none" },
+    { "--node", "PATTERN", "explain the nodes whose name, or whose output's name, matches a shell pattern (main/blur#2, "
+                           "blur, 'bl*', img), and say nothing else" },
+    { "--top", "N", "explain the N nodes that matter most (20), 0: none; for one wave, those on the longest way come first" },
+    { "--format", "text|csv", "form of the output (text); csv: a line per node, or with --what-if a line per change" },
+    { "-o", "FILE", "the file for the output; else it goes to standard output" },
+    { "--policy", "POLICY", "the policy that places nodes (" DEFAULT_POLICY ")" },
+    { 0 }
+};
 
 struct request {
     struct dfc_common common;
@@ -400,4 +403,4 @@ static int run(int argc, char **argv)
 }
 
 const struct dfc_command dfc_command_explain = { "explain", "say why each node is where it is, and what would help",
-                                                 usage, run };
+                                                 usage, run, { own_options, dfc_options_common } };

@@ -351,14 +351,17 @@ static int run(int argc, char **argv)
 static const char usage[] =
     "usage: dfc partition GRAPH.df [-o FILE.dot|FILE.svg]… [options]\n\n"
     "Places the nodes of a graph on the units of a platform and prints what follows: load, cut and predicted time.\n"
-    "Runs no kernel. Every policy may be named; one that decides while a program runs is shown by a simulated run.\n\n"
-    "pictures, any number of them, coloured by unit, with the cut dashed and the critical path heavy:\n"
-    "  -o FILE                  DOT if FILE ends in .dot or .gv, SVG if it ends in .svg\n"
-    "  --dot=FILE, --svg=FILE   the same if FILE has no such ending; '-' is standard output, and the summary goes to\n"
-    "                           stderr then\n"
-    "  --memory=FILE            the memory plan as SVG: offset against time, with the bound dashed\n"
-    "common options:\n" DFC_COMMON_USAGE;
+    "Runs no kernel. Every policy may be named; one that decides while a program runs is shown by a simulated run.\n";
+
+static const struct dfc_option own_options[] = {
+    { NULL, NULL, "pictures, any number of them, coloured by unit, with the cut dashed and the critical path heavy" },
+    { "-o", "FILE", "DOT if FILE ends in .dot or .gv, SVG if it ends in .svg" },
+    { "--dot", "FILE", "DOT, whatever its ending; '-' is standard output, and the summary goes to stderr then" },
+    { "--svg", "FILE", "the same as SVG" },
+    { "--memory", "FILE", "the memory plan as SVG: offset against time, with the bound dashed" },
+    { 0 }
+};
 
 const struct dfc_command dfc_command_partition = {
-    "partition", "show where each node will run, in figures and as a picture", usage, run
+    "partition", "show where each node will run, in figures and as a picture", usage, run, { own_options, dfc_options_common }
 };

@@ -13,39 +13,33 @@ static const char usage[] =
     "Measures this machine: its CPU cores and memories, and how many bytes per second all cores together read and\n"
     "write in memory (STREAM's triad); for each GPU the latency, bandwidth and threshold of its link in each\n"
     "direction, whether copies overlap, and what a launch costs; and the link from each GPU to each other that it\n"
-    "sends to directly. Writes a platform declaration and stores it, so that later commands use it.\n\n"
-    "  -o FILE                  the file for the platform; else it goes to standard output\n"
-    "  --device=auto|none|emu|cuda         GPUs to measure (auto: cuda or none). emu: emulated GPUs, whose platform\n"
-    "                           is stored apart and used by --device=emu alone\n"
-    "  --platform=FILE          with emu: the platform whose GPUs are emulated (else a stated default)\n"
-    "  --db=FILE                profile database to store it in ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)\n";
+    "sends to directly. Writes a platform declaration and stores it, so that later commands use it.\n";
+
+static const struct dfc_option own_options[] = {
+    { NULL, NULL, "options" },
+    { "-o", "FILE", "the file for the platform; else it goes to standard output" },
+    { "--device", "auto|none|emu|cuda", "GPUs to measure (auto: cuda or none). emu: emulated GPUs, whose platform is stored "
+                                        "apart and used by --device=emu alone" },
+    { "--platform", "FILE", "with emu: the platform whose GPUs are emulated (else a stated default)" },
+    { "--db", "FILE", "profile database to store it in ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)" },
+    { 0 }
+};
 
 struct request {
     struct dfc_common common;
     const char *db;
 };
 
-/* Which of the common options this command takes. The others are about a graph and would do nothing here. */
-static bool takes(const char *word)
+static int own_option(void *request, int argc, char **argv, int *i)
 {
-    static const char *const names[] = { "-o", "--device", "--platform" };
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (strncmp(word, names[k], strlen(names[k])) == 0)
-            return true;
-    return word[0] != '-' || !word[1];
+    struct request *r = request;
+    return dfc_option_value("--db", argc, argv, i, &r->db);
 }
 
 static int parse(int argc, char **argv, struct request *r)
 {
-    for (int i = 1; i < argc; i++) {
-        int taken = dfc_option_value("--db", argc, argv, &i, &r->db);
-        if (taken == 0 && takes(argv[i]))
-            taken = dfc_common_option(&r->common, argc, argv, &i);
-        if (taken < 0)
-            return 2;
-        if (taken == 0)
-            return dfc_unknown_option(&dfc_command_probe, argv[i]);
-    }
+    if (dfc_parse_options(&dfc_command_probe, argc, argv, &r->common, own_option, r) != 0)
+        return 2;
     if (r->common.path) {
         dfc_error("probe: '%s' is one argument too many: it measures the machine and reads no graph", r->common.path);
         return 2;
@@ -145,7 +139,7 @@ static int probe_into(const struct request *r)
 
 static int run(int argc, char **argv)
 {
-    struct request r = { .db = NULL };
+    struct request r = { .common.path_optional = true };
     dfp_options_default(&r.common.partition);
     int status = parse(argc, argv, &r);
     if (status == 0 && !dfc_output_is_no_database(r.db, r.common.output))
@@ -156,4 +150,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct dfc_command dfc_command_probe = { "probe", "measure this machine and write it as a platform", usage, run };
+const struct dfc_command dfc_command_probe = { "probe", "measure this machine and write it as a platform", usage, run,
+                                               { own_options } };

@@ -30,30 +30,33 @@ static const char usage[] =
     "stores the times, so that later commands place nodes by them. Sources, sinks and `ordered` kernels run once a\n"
     "wave, for as many waves as a run has (the program's option --waves, or until a stream ends) or for --max-time.\n"
     "Others are repeated on copies of real inputs. A time is not measured again if it is known for the same source\n"
-    "and sizes, whether it was measured before or learned by a run with --learn.\n\n"
-    "  --goal=1%                how well a mean must be known: half of its 95 % interval\n"
-    "  --max-runs=1000          run one variant at most so often\n"
-    "  --max-time=2s            spend at most that time on one variant\n"
-    "  --watchdog=TIME          end if one call of a kernel takes longer (ten times --max-time, and at least 5 s);\n"
-    "                           what was measured before that is kept\n"
-    "  --loaded                 measure cpu variants three times, each for a third of --max-time: alone; while the other\n"
-    "                           workers of a run do the same; and while they run STREAM's triad. Simulations and gp\n"
-    "                           then know how memory-bound jobs slow each other, once 'dfc probe' has measured the\n"
-    "                           memory's bandwidth. The number of workers is that of a run, or the program's --workers\n"
-    "  --cold                   before each launch of a gpu variant that is repeated, write as many bytes as the GPU's\n"
-    "                           cache has, so that it reads its inputs from memory. The times are stored as this\n"
-    "                           kernel's like any others: what is known is not measured again without --force, and\n"
-    "                           both kinds are combined unless --db=FILE keeps them apart\n"
-    "  --force                  measure again what is known\n"
-    "  --report                 measure nothing; print how well times and speedups of sizes that were not measured\n"
-    "                           are estimated from those that were: the error of each estimator by 10-fold\n"
-    "                           cross-validation, for the kernels of a graph or for all of this machine\n"
-    "  --format=text|csv        form of the report (text)\n"
-    "  -o FILE                  the file for the report; else it goes to standard output\n"
-    "  --db=FILE                the profile database ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)\n"
-    "  -O0 … -O3, -g, --cc=, --cflags=, --nvcc=, --nvcc-flags=, --gpu-arch=, --no-cache\n"
-    "                           as when compiling\n"
-    "common options (no --policy: each kernel runs by itself):\n" DFC_COMMON_USAGE;
+    "and sizes, whether it was measured before or learned by a run with --learn.\n";
+
+static const struct dfc_option own_options[] = {
+    { NULL, NULL, "options" },
+    { "--goal", "1%", "how well a mean must be known: half of its 95 % interval" },
+    { "--max-runs", "1000", "run one variant at most so often" },
+    { "--max-time", "2s", "spend at most that time on one variant" },
+    { "--watchdog", "TIME", "end if one call of a kernel takes longer (ten times --max-time, and at least 5 s); what was "
+                            "measured before that is kept" },
+    { "--loaded", NULL, "measure cpu variants three times, each for a third of --max-time: alone; while the other workers "
+                        "of a run do the same; and while they run STREAM's triad. Simulations and gp then know how "
+                        "memory-bound jobs slow each other, once 'dfc probe' has measured the memory's bandwidth. The "
+                        "number of workers is that of a run, or the program's --workers" },
+    { "--cold", NULL, "before each launch of a gpu variant that is repeated, write as many bytes as the GPU's cache has, so "
+                      "that it reads its inputs from memory. The times are stored as this kernel's like any others: what "
+                      "is known is not measured again without --force, and both kinds are combined unless --db=FILE keeps "
+                      "them apart" },
+    { "--force", NULL, "measure again what is known" },
+    { "--report", NULL, "measure nothing; print how well times and speedups of sizes that were not measured are estimated "
+                        "from those that were: the error of each estimator by 10-fold cross-validation, for the kernels "
+                        "of a graph or for all of this machine" },
+    { "--format", "text|csv", "form of the report (text)" },
+    { "-o", "FILE", "the file for the report; else it goes to standard output" },
+    { "--db", "FILE", "the profile database ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)" },
+    { "--policy", "POLICY", NULL },     /* refused with a sentence: each kernel runs by itself */
+    { 0 }
+};
 
 struct request {
     struct dfc_common common;
@@ -539,5 +542,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct dfc_command dfc_command_profile = { "profile", "measure how long the kernels of a graph take here", usage,
-                                                 run };
+const struct dfc_command dfc_command_profile = { "profile", "measure how long the kernels of a graph take here", usage, run,
+                                                 { own_options, dfc_options_build, dfc_options_common } };

@@ -25,25 +25,29 @@ static const char usage[] =
     "usage: dfc simulate GRAPH.df [options]\n\n"
     "Runs a graph in virtual time under several policies, by its times (cost clauses, else measured, else a stated\n"
     "default), and compares their makespans, transfers and utilisation. Runs no kernel. The same input gives the same\n"
-    "output, except for the time that planning takes.\n\n"
-    "  --policy=A,B,…|all       policies to simulate (all)\n"
-    "  --format=text|csv|json   form of the output (text)\n"
-    "  --waves=N                waves to run (1); several are in flight together, and gp plans for throughput\n"
-    "  --dl                     data locality: after a job, a device prefers one that reads what that job made\n"
-    "  --prefetch               a device takes one job more than it runs, and loads its data meanwhile\n"
-    "  --guard=on|off           gp leaves its plan if times turn out wrong (on)\n"
-    "  --evict=auto|lru|belady  what leaves a device's memory when room is needed: what was used longest ago (lru),\n"
-    "                           or what is needed again last (belady). auto: belady under policies that place jobs\n"
-    "                           before the run, else lru\n"
-    "  --error=KIND             compare the policies with dmda in runs with wrong times. sigma:S: the times that jobs\n"
-    "                           take are drawn around those that policies are told (lognormal); off:PERCENT: policies\n"
-    "                           are told times that much above or below those that jobs take; confound:PERCENT: they\n"
-    "                           are told low speedups that much higher, and high ones that much lower\n"
-    "  --draws=N                how many times wrong times are drawn, from --seed on (40)\n"
-    "  --gantt=FILE.svg         a picture of who does what and when: a row for each worker and copy engine, with the\n"
-    "                           critical path heavy; with several policies, a file for each: FILE-POLICY.svg\n"
-    "  -o FILE                  the file for the figures; else they go to standard output\n"
-    "common options:\n" DFC_COMMON_USAGE;
+    "output, except for the time that planning takes.\n";
+
+static const struct dfc_option own_options[] = {
+    { NULL, NULL, "options" },
+    { "--policy", "POLICY,…|all", "policies to simulate (all)" },
+    { "--format", "text|csv|json", "form of the output (text)" },
+    { "-o", "FILE", "the file for the figures; else they go to standard output" },
+    { "--gantt", "FILE.svg", "a picture of who does what and when: a row for each worker and copy engine, with the "
+                             "critical path heavy; with several policies, a file for each: FILE-POLICY.svg" },
+    { "--waves", "N", "waves to run (1); several are in flight together, and gp plans for throughput" },
+    { "--dl", NULL, "data locality: after a job, a device prefers one that reads what that job made" },
+    { "--prefetch", NULL, "a device takes one job more than it runs, and loads its data meanwhile" },
+    { "--guard", "on|off", "gp leaves its plan if times turn out wrong (on)" },
+    { "--evict", "auto|lru|belady", "what leaves a device's memory when room is needed: what was used longest ago (lru), or "
+                                    "what is needed again last (belady). auto: belady under policies that place jobs "
+                                    "before the run, else lru" },
+    { "--error", "KIND", "compare the policies with dmda in runs with wrong times. sigma:S: the times that jobs take are "
+                         "drawn around those that policies are told (lognormal); off:PERCENT: policies are told times "
+                         "that much above or below those that jobs take; confound:PERCENT: they are told low speedups "
+                         "that much higher, and high ones that much lower" },
+    { "--draws", "N", "how many times wrong times are drawn, from --seed on (40)" },
+    { 0 }
+};
 
 struct request {
     struct dfc_common common;
@@ -468,4 +472,4 @@ static int run(int argc, char **argv)
 
 const struct dfc_command dfc_command_simulate = { "simulate",
                                                   "predict what each policy makes of a graph, in virtual time",
-                                                  usage, run };
+                                                  usage, run, { own_options, dfc_options_common } };

@@ -36,7 +36,7 @@ static int help(void)
          "  dfc explain sum.df --what-if             why nodes are where they are, and what would help\n"
          "  dfc compare sum.df                       run it under several policies and compare\n\n"
          "dfc help COMMAND lists the options of a command, dfc help compile those of compiling. dfc --version prints "
-         "the version.");
+         "the version,\ndfc --completion=bash (or zsh) a script that completes command lines.");
     return 0;
 }
 
@@ -49,7 +49,7 @@ static int version(void)
 static const struct dfc_command *find(const char *name)
 {
     for (size_t i = 0; i < N_COMMANDS; i++)
-        if (strcmp(name, commands[i]->name ? commands[i]->name : "compile") == 0)
+        if (strcmp(name, dfc_command_name(commands[i])) == 0)
             return commands[i];
     return NULL;
 }
@@ -66,7 +66,7 @@ static int unknown_command(const char *word)
 {
     const char *names[N_COMMANDS];
     for (size_t i = 0; i < N_COMMANDS; i++)
-        names[i] = commands[i]->name ? commands[i]->name : "compile";
+        names[i] = dfc_command_name(commands[i]);
     const char *close = dfl_suggest(word, names, N_COMMANDS);
     if (close)
         dfc_error("there is no command '%s'; did you mean '%s'?", word, close);
@@ -80,7 +80,7 @@ static int help_of(const char *name)
     const struct dfc_command *command = find(name);
     if (!command)
         return unknown_command(name);
-    fputs(command->usage, stdout);
+    dfc_print_help(stdout, command);
     return 0;
 }
 
@@ -89,7 +89,7 @@ static int run(const struct dfc_command *command, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(command->usage, stdout);
+            dfc_print_help(stdout, command);
             return 0;
         }
         if (strcmp(argv[i], "--") == 0)
@@ -109,6 +109,8 @@ static int dispatch(int argc, char **argv)
         return strcmp(word, "help") == 0 && argc > 2 ? help_of(argv[2]) : help();
     if (strcmp(word, "--version") == 0)
         return version();
+    if (strncmp(word, "--completion=", 13) == 0)
+        return dfc_print_completion(stdout, word + 13, commands, N_COMMANDS) ? 0 : 2;
     const struct dfc_command *command = find(word);
     if (command)
         return run(command, argc - 1, argv + 1);

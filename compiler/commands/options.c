@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "runtime/program/args.h"
-#include "runtime/base/suggest.h"
 #include "runtime/base/text.h"
 
 /* ---- values ---- */
@@ -146,6 +145,32 @@ static int define(struct dfc_common *common, const char *text)
 }
 
 /* ---- the options ---- */
+
+const struct dfc_option dfc_options_common[] = {
+    { NULL, NULL, "common options" },
+    { "-D", "NAME=VALUE", "gives a param another value" },
+    { "-I", "DIR", "a folder in which imported files are looked for, after the importing file's own" },
+    { "-L", "DIR", "a folder with libraries for the linker" },
+    { "-l", "NAME", "a library for the linker" },
+    { "--platform", "FILE", "the machine to plan for, in a file that 'dfc probe' writes; if it is not given, the platform "
+                            "in the .df, else the stored probe, else a stated default" },
+    { "--policy", "POLICY", "the policy that places nodes (gp if all times are known, else gp-thesis)" },
+    { "--ratio", "total|per-worker", "the CPU's share of the work follows from total times, or from times per worker "
+                                     "(gp-thesis)" },
+    { "--vertex-weight", "gpu|cpu", "the times by which the partition is balanced (gp-thesis)" },
+    { "--seed", "N", "seed of the partitioner" },
+    { "--objective", "latency|throughput", "one wave soon, or many waves a second (gp; by default throughput if the graph "
+                                           "has streams)" },
+    { "--budget", "N|Nx", "plan with N evaluations, or with N times as many as by default (gp)" },
+    { "--time-cap", "SECONDS", "plan no longer than that; the plan may then depend on the machine (gp)" },
+    { "--device", "auto|none|emu|cuda|sim", "GPUs to use (auto: cuda or none)" },
+    { "--emu-all", NULL, "every kernel with a cpu variant may run on the emulated GPU" },
+    { "--gpu-mem", "SIZE", "use no more of each GPU's memory (6GiB, 512MiB, …)" },
+    { "--workers", "N", "CPU workers" },
+    { "--inflight", "N", "waves in flight" },
+    { "--gpu-jobs", "N|auto", "jobs in flight per GPU" },
+    { 0 }
+};
 
 static int count_option(struct dfc_common *common, int argc, char **argv, int *i)
 {
@@ -311,48 +336,24 @@ bool dfc_policy_places(const char *policy)
 
 /* ---- whole command lines ---- */
 
-int dfc_unknown_option(const struct dfc_command *command, const char *word)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
-    char written[64], name[64], close[64] = "";
-    struct dfr_suggestion best = { .name = written };
-    snprintf(written, sizeof written, "%.*s", (int)strcspn(word, "="), word);
-    for (const char *at = command->usage; (at = strstr(at, "--"));) {
-        size_t n = strspn(at, letters);
-        if (n < sizeof name) {
-            snprintf(name, sizeof name, "%.*s", (int)n, at);
-            dfr_suggest(&best, name);
-            if (best.closest == name) { /* `name` is overwritten in the next round */
-                strcpy(close, name);
-                best.closest = close;
-            }
-        }
-        at += n;
-    }
-    if (best.closest)
-        dfc_error("unknown option '%s'; did you mean '%s'?", word, close);
-    else
-        dfc_error("unknown option '%s'; 'dfc %s --help' lists them", word, command->name ? command->name : "compile");
-    return 2;
-}
-
 int dfc_parse_options(const struct dfc_command *command, int argc, char **argv, struct dfc_common *common,
                       int (*own)(void *request, int argc, char **argv, int *i), void *request)
 {
     for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-' && argv[i][1] && !dfc_option_known(command, argv[i]))
+            return 2;
         int taken = own(request, argc, argv, &i);
         if (!taken)
             taken = dfc_common_option(common, argc, argv, &i);
         if (!taken)
-            return dfc_unknown_option(command, argv[i]);
-        if (taken < 0)
+            dfc_error("internal error: '%s' is in the table, and nothing takes it", argv[i]);
+        if (taken <= 0)
             return 2;
     }
     common->partition.inflight = common->inflight;
     if (common->path || common->path_optional)
         return 0;
-    dfc_error("a .df file is expected; 'dfc %s --help' says more",
-              command->name ? command->name : "compile");
+    dfc_error("a .df file is expected; 'dfc %s --help' says more", dfc_command_name(command));
     return 2;
 }
 

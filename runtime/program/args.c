@@ -10,6 +10,7 @@
 
 #include "runtime/program/args_impl.h"
 #include "runtime/base/error.h"
+#include "runtime/base/help_line.h"
 #include "runtime/graph/expr.h"
 #include "runtime/policy/policy.h"
 #include "runtime/base/suggest.h"
@@ -236,43 +237,11 @@ void dfr_args_free(struct dfr_command_line *line)
 
 /* ---- help ---- */
 
-#define HELP_COLUMN 24                  /* where texts begin */
-#define HELP_WIDTH 100
-
-/* Prints the words of `text` from column `at` on, on as many lines as they need. Gives the column behind the last. */
-static int help_words(FILE *out, int at, const char *text)
-{
-    while (*text) {
-        int n = (int)strcspn(text, " ");
-        if (at > HELP_COLUMN && at + 1 + n > HELP_WIDTH) {
-            fprintf(out, "\n%*s", HELP_COLUMN, "");
-            at = HELP_COLUMN;
-        } else if (at > HELP_COLUMN) {
-            fputc(' ', out);
-            at++;
-        }
-        fprintf(out, "%.*s", n, text);
-        at += n;
-        text += n;
-        text += strspn(text, " ");
-    }
-    return at;
-}
-
-/* The text begins beside the option's name, or below it if the name is too long. */
 static int help_line(FILE *out, const char *name, const char *value, const char *help)
 {
-    char left[300];
-    int n;
-    if (value && value[0] == '[')
-        n = snprintf(left, sizeof left, "  --%s[=%.*s]", name, (int)strlen(value) - 2, value + 1);
-    else
-        n = snprintf(left, sizeof left, "  --%s%s%s", name, value ? "=" : "", value ? value : "");
-    if (n < HELP_COLUMN)
-        fprintf(out, "%-*s", HELP_COLUMN, left);
-    else
-        fprintf(out, "%s\n%*s", left, HELP_COLUMN, "");
-    return help_words(out, HELP_COLUMN, help);
+    char dashed[280];
+    snprintf(dashed, sizeof dashed, "--%s", name);
+    return dfr_help_line(out, dashed, value, help);
 }
 
 static void help_arg(const struct df_graph *g, const struct df_arg *arg, FILE *out)
@@ -294,10 +263,10 @@ static void help_option(const struct dfr_option *option, FILE *out)
     for (const char *const *p = dfr_policy_names(); option->set == dfr_set_policy && *p; p++) {
         char text[32];
         snprintf(text, sizeof text, "%s%s", *p, p[1] ? "," : "");
-        at = help_words(out, at, text);
+        at = dfr_help_words(out, at, text);
     }
     if (option->set == dfr_set_policy)
-        help_words(out, at, "(default: with devices gp if the program's plan fits, else dmda; without devices ws, but gp or "
+        dfr_help_words(out, at, "(default: with devices gp if the program's plan fits, else dmda; without devices ws, but gp or "
                             "dmdas for one wave of long jobs, and all-cpu with one worker; --stats says why)");
     fprintf(out, "\n");
 }

@@ -81,7 +81,7 @@ expect command-unknown 2 "no command 'compre'; did you mean 'compare'" "$DFC" co
 expect command-none 2 "there is no command and no file 'elaborate'" "$DFC" elaborate sum.df
 expect file-missing 1 "nofile.df" "$DFC" nofile.df -o x
 expect help 0 "^  compare +" "$DFC" --help
-expect help-compile 0 "--emit=plan" "$DFC" compile --help
+expect help-compile 0 "--emit=ast.*plan" "$DFC" compile --help
 expect version 0 "^dfc [0-9]+\.[0-9]+" "$DFC" --version
 for c in probe profile partition compare; do expect "help-$c" 0 "usage: dfc $c" "$DFC" $c --help; done
 

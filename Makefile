@@ -72,6 +72,12 @@ PLAN_SRC     := $(call src,partition)
 FRONT_SRC    := $(call src,dsl) $(foreach room,types declare elab front,$(call src,compiler/$(room))) $(call src,profiles/estimate)
 DRIVER_SRC   := $(filter-out $(FRONT_SRC),$(call src,compiler) $(call src,profiles))
 MAIN_SRC     := compiler/commands/main.c
+# dfc wrap reads debug information with libdw; without that it says so, and all else is built.
+DW_SRC       := compiler/wrap/prototypes_dwarf.c
+HAVE_DW      := $(shell pkg-config --exists libdw 2>/dev/null && echo 1)
+ifeq ($(HAVE_DW),)
+DRIVER_SRC   := $(filter-out $(DW_SRC),$(DRIVER_SRC))
+endif
 
 obj = $(patsubst %.c,$(OBJ)/%.o,$(1))
 PARSER_OBJ := $(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o
@@ -88,6 +94,7 @@ FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz
 .DELETE_ON_ERROR:
 
 all: $(BIN)/dfc $(LIBRARIES) $(HEADERS) $(BUILDDIR)/pkgconfig
+	@$(if $(HAVE_DW),:,echo 'dfc wrap is left out: it needs libdw (libdw-dev), which is not installed')
 
 lib: $(LIBRARIES) $(HEADERS)
 
@@ -121,7 +128,7 @@ help:
 # ---- packages ----
 
 PACKAGES := gcc g++ libc6-dev make flex bison pkg-config libmetis-dev libgraphviz-dev graphviz libhwloc-dev libopenblas-dev \
-            libcmocka-dev libsqlite3-dev libpng-dev python3
+            libcmocka-dev libdw-dev libsqlite3-dev libpng-dev python3
 
 # Shell: $$missing is what is missing; where nothing is, or nobody can tell, that is the end.
 FIND_MISSING = command -v dpkg-query >/dev/null || { echo 'deps: no dpkg here; these are needed: $(PACKAGES)'; exit 0; }; \
@@ -187,12 +194,14 @@ $(HEADERS):
 	$(Q)cp $< $@
 
 comma := ,
+# prototypes.h refers to the reader weakly, so it is asked for by name.
+DW_LINK   = $(if $(HAVE_DW),-Wl$(comma)-u$(comma)dfc_prototypes_read)
 CUDA_LINK = $(if $(CUDA_HOME),-Wl$(comma)-u$(comma)dfr_cuda_ops $(LIB)/libdf-cuda.a -L$(CUDA_HOME)/lib64 -L$(CUDA_HOME)/lib -lcudart_static)
 LINK_ALL  = $(LIB)/libdfdriver.a $(LIB)/libdffront.a $(LIB)/libdfplan.a $(CUDA_LINK) $(LIB)/libdf.a
 
 $(BIN)/dfc: $(call obj,$(MAIN_SRC)) $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) -Wl,--gc-sections -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $(call obj,$(MAIN_SRC)) $(LINK_ALL) $(LIBS) $(LDFLAGS)
+	$(Q)$(CC) $(FLAGS) -Wl,--gc-sections -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $(call obj,$(MAIN_SRC)) $(DW_LINK) $(LINK_ALL) $(LIBS) $(if $(HAVE_DW),$(call pc,--libs,libdw)) $(LDFLAGS)
 
 # The same for a machine with an older glibc than Graphviz's layout needs: it writes DOT, and no SVG.
 $(BUILDDIR)/gpu/dfc: $(call obj,$(MAIN_SRC) tests/gpu/no_graphviz.c) $(LIB)/libdfdriver.a $(LIBRARIES)

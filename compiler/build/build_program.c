@@ -254,6 +254,26 @@ static bool run_steps(struct dfc_program *p, struct dfc_output *program)
     return dfc_library_close(&beside, good) && good;
 }
 
+int dfc_build_object(const struct dfc_common *common, const struct dfc_build_options *options, const char *path,
+                     int (*use)(void *arg, const char *object), void *arg)
+{
+    static const struct dfc_front no_kernels;
+    struct dfc_program program = { .common = common, .options = options, .output = path };
+    struct dfc_signals signals;
+    int status = 1;
+    dfc_signals_hold(&signals);
+    bool found = dfc_tools_find(&program.tools, common, options, &no_kernels);
+    dfc_list_add(&program.tools.c_flags, "-fno-lto"); /* or its information is for the linker, and no debug information */
+    if (found && work_open(&program) &&
+        dfc_units_make_alone(&program, path) && dfc_units_compile(&program) && !dfc_signals_caught())
+        status = use(arg, program.units[0].object);
+    work_close(&program);
+    dfc_units_free(&program);
+    dfc_tools_free(&program.tools);
+    dfc_signals_release(&signals);
+    return status;
+}
+
 int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *options,
               const char *output)
 {

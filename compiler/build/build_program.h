@@ -74,6 +74,8 @@ struct dfc_program {
 
 /* Lists the units and writes their sources into the work folder. false: reported. */
 bool dfc_units_make(struct dfc_program *p);
+/* Lists one unit, which is the user's file as it stands. false: reported. */
+bool dfc_units_make_alone(struct dfc_program *p, const char *path);
 /* Compiles all units, as many at a time as there are cores. false: reported. */
 bool dfc_units_compile(struct dfc_program *p);
 void dfc_units_free(struct dfc_program *p);

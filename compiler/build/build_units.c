@@ -161,6 +161,20 @@ bool dfc_units_make(struct dfc_program *p)
     return true;
 }
 
+bool dfc_units_make_alone(struct dfc_program *p, const char *path)
+{
+    char *own = strdup(path), *source = NULL;
+    if (asprintf(&source, "%s%s", dfc_path_prefix(path), path) < 0)
+        source = NULL;
+    if (!own || !source || !add_unit(p, dfc_code_kind_of(path), own, "alone")) {
+        free(source);
+        return (own && source) || no_memory();
+    }
+    free(p->units[0].source);
+    p->units[0].source = source;
+    return true;
+}
+
 void dfc_units_free(struct dfc_program *p)
 {
     for (size_t i = 0; i < p->n_units; i++) {

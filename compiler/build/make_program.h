@@ -26,5 +26,9 @@ enum dfc_product dfc_product_of(const char *path);
 /* If common->library is set, `output` is a library, and its header and the like are made beside it. */
 int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *options,
               const char *output);
+/* Compiles one file of C or C++ alone, with debug information, to an object in a folder of its own, and gives its path
+ * to use(), whose value is given on. 1: there was an error before (reported). */
+int dfc_build_object(const struct dfc_common *common, const struct dfc_build_options *options, const char *path,
+                     int (*use)(void *arg, const char *object), void *arg);
 
 #endif

@@ -15,7 +15,7 @@
 
 static const struct dfc_command *const commands[] = {
     &dfc_command_compile, &dfc_command_probe, &dfc_command_profile, &dfc_command_partition, &dfc_command_simulate,
-    &dfc_command_compare, &dfc_command_explain,
+    &dfc_command_compare, &dfc_command_explain, &dfc_command_wrap,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

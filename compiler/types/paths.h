@@ -17,7 +17,7 @@ const char *dfc_unit_path(struct dfc_unit *u, const char *dir, const char *path)
  * specially. malloc'ed; NULL: no memory. */
 char *dfc_stem(const char *path);
 
-/* The kind of code in a variant's file, by its ending: .c, .cpp, .cu, or .o and .a. false: it has another ending. */
+/* The kind of code in a variant's file, by its ending: .c; .cpp .cc .cxx; .cu; .o .a. false: it has another ending. */
 enum dfc_code_kind { DFC_CODE_C, DFC_CODE_CXX, DFC_CODE_CUDA, DFC_CODE_OBJECT };
 bool dfc_code_kind(const char *path, enum dfc_code_kind *kind);
 /* The same for the file of a variant that the front end has accepted, so its ending is one of these. */

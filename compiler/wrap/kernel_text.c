@@ -1,0 +1,360 @@
+/* kernel_text.c - prints a kernel declaration for a function.
+ *
+ * If the function's types are those that a kernel has, the variant is the call as it is written: cpu "f.c": f(a, n).
+ * Else it is inline code with the file, which makes the casts, names a function in a namespace, keeps a result, or
+ * declares a function of an object.
+ */
+#include "compiler/wrap/kernel_text.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dfc_prototypes_free(struct dfc_prototypes *prototypes)
+{
+    dfl_arena_free(prototypes->arena);
+}
+
+/* ---- what is refused ---- */
+
+static const char *why_not_type(const struct dfc_ctype *type)
+{
+    bool to = type->kind == DFC_CTYPE_POINTER || type->kind == DFC_CTYPE_REFERENCE;
+    unsigned rank = to;
+    for (type = to ? type->of : type; type->kind == DFC_CTYPE_ARRAY; type = type->of)
+        rank++;
+    if (rank > 4)
+        return "has more than four dimensions";
+    switch (type->kind) {
+    case DFC_CTYPE_POINTER: return "is an array of pointers, and a port is one array of numbers";
+    case DFC_CTYPE_STRUCT: return to ? "points to a struct or object, and a port is an array of numbers"
+                                     : "is a struct or object, and scalars are numbers and text";
+    case DFC_CTYPE_FUNCTION: return "is a function";
+    case DFC_CTYPE_VOID: return NULL;
+    default: return (to ? dfc_ctype_elem(type) : dfc_ctype_scalar(type)) ? NULL : "is of a type that kernels do not have";
+    }
+}
+
+const char *dfc_kernel_refused(const struct dfc_function *f, const struct dfc_wrapped_file *file,
+                               char why[DFC_WHY_BYTES])
+{
+    if (strcmp(f->name, "main") == 0)
+        return "the program that dfc makes has a main() of its own";
+    if (!f->is_external && !file->is_source)
+        return "it is static, so only its own file can call it: name the source in place of the object";
+    if (f->is_member || strncmp(f->name, "operator", 8) == 0)
+        return "it is a member function or an operator, and needs an object";
+    if (f->is_variadic)
+        return "it takes any number of arguments";
+    for (const struct dfc_parameter *p = f->parameters; p; p = p->next) {
+        const char *type = why_not_type(p->type);
+        if (type) {
+            snprintf(why, DFC_WHY_BYTES, "'%.200s' %s", p->name, type);
+            return why;
+        }
+    }
+    return NULL;
+}
+
+static enum dfc_spelling spelling_of(const struct dfc_function *f, bool is_source)
+{
+    return !is_source ? DFC_SPELL_ALONE : f->is_cxx ? DFC_SPELL_CXX : DFC_SPELL_C;
+}
+
+/* ---- names ---- */
+
+/* Prints a name of C as a name of the kernel language: its words, and those that generated code has, get a '_'. */
+static void print_name(FILE *out, const char *name)
+{
+    static const char *const words[] = { "acc", "arg", "else", "for", "graph", "if", "import", "in", "inout", "kernel",
+                                         "link", "out", "param", "platform", "tmp", "type", "call", "stream", NULL };
+    for (const char *p = name; *p; p++)
+        if (p[0] == ':' && p[1] == ':')
+            fputc('_', out), p++;
+        else
+            fputc(isalnum((unsigned char)*p) ? *p : '_', out);
+    for (const char *const *word = words; *word; word++)
+        if (strcmp(name, *word) == 0)
+            fputc('_', out);
+    if (strncasecmp(name, "df_", 3) == 0)
+        fputc('_', out);
+}
+
+static void print_kernel_name(FILE *out, const struct dfc_function *f)
+{
+    print_name(out, f->qualified);
+    if (f->overload)
+        fprintf(out, "_%u", f->overload);
+}
+
+/* ---- the signature ---- */
+
+struct text {
+    FILE *out;
+    const struct dfc_function *f;
+    const struct dfc_wrapped_file *file;
+    struct dfc_role *roles;
+    bool has_result;                    /* the value is an output of the kernel */
+};
+
+static bool is_input(const struct dfc_parameter *p)
+{
+    const struct dfc_ctype *type = p->type->of;
+    while (type->kind == DFC_CTYPE_ARRAY)
+        type = type->of;
+    return type->is_const;
+}
+
+/* A number that a function gives is an output. But an int beside outputs is more often a status or a count. */
+static bool has_result(const struct dfc_function *f, const struct dfc_role *roles)
+{
+    unsigned i = 0;
+    if (!dfc_ctype_elem(f->result))
+        return false;
+    if (f->result->kind == DFC_CTYPE_FLOAT)
+        return true;
+    for (const struct dfc_parameter *p = f->parameters; p; p = p->next, i++)
+        if (roles[i].kind == DFC_ROLE_PORT && !is_input(p))
+            return false;
+    return true;
+}
+
+static const char *result_name(const struct dfc_function *f)
+{
+    for (const struct dfc_parameter *p = f->parameters; p; p = p->next)
+        if (strcmp(p->name, "result") == 0)
+            return "value";
+    return "result";
+}
+
+static void print_port(const struct text *t, const struct dfc_parameter *p, const struct dfc_role *role)
+{
+    const char *elem = role->elem ? dfc_ctype_elem(role->elem) : "bytes";
+    fputs(is_input(p) ? "in " : "inout? ", t->out);
+    print_name(t->out, p->name);
+    fprintf(t->out, ": %s[", elem);
+    for (unsigned d = 0; d < role->rank; d++) {
+        fputs(d ? ", " : "", t->out);
+        if (role->extents[d].name)
+            print_name(t->out, role->extents[d].name);
+        else if (role->extents[d].number)
+            fprintf(t->out, "%ld", role->extents[d].number);
+        else
+            fputc('?', t->out);
+    }
+    fputs(role->guessed ? " /* a guess */]" : "]", t->out);
+}
+
+static void print_signature(const struct text *t)
+{
+    unsigned i = 0, n = 0, n_ports = t->has_result;
+    for (unsigned k = 0; k < t->f->n_parameters; k++)
+        n_ports += t->roles[k].kind == DFC_ROLE_PORT;
+    const char *before = n_ports > 2 ? ",\n        " : ", "; /* many ports are easier to complete one below the other */
+    fputs(n_ports > 2 ? "(\n        " : "(", t->out);
+    for (const struct dfc_parameter *p = t->f->parameters; p; p = p->next, i++)
+        if (t->roles[i].kind == DFC_ROLE_PORT) {
+            fputs(n++ ? before : "", t->out);
+            print_port(t, p, &t->roles[i]);
+        }
+    if (t->has_result)
+        fprintf(t->out, "%sout %s: %s[1]", n ? before : "", result_name(t->f), dfc_ctype_elem(t->f->result));
+    i = n = 0;
+    for (const struct dfc_parameter *p = t->f->parameters; p; p = p->next, i++) {
+        const struct dfc_ctype *type = p->type->kind == DFC_CTYPE_REFERENCE ? p->type->of : p->type;
+        if (t->roles[i].kind != DFC_ROLE_SCALAR && t->roles[i].kind != DFC_ROLE_TEXT)
+            continue;
+        fputs(n++ ? ", " : "; ", t->out);
+        print_name(t->out, p->name);
+        fprintf(t->out, ": %s", t->roles[i].kind == DFC_ROLE_TEXT ? "str /* a guess */" : dfc_ctype_scalar(type));
+    }
+    fputc(')', t->out);
+}
+
+/* ---- the variant ---- */
+
+/* Does C, or C++, take what the kernel has for this parameter, without a cast? */
+static bool fits(const struct text *t, const struct dfc_parameter *p, const struct dfc_role *role)
+{
+    const struct dfc_ctype *type = p->type;
+    if (role->kind == DFC_ROLE_PORT)
+        return type->kind == DFC_CTYPE_POINTER && (type->of->kind == DFC_CTYPE_VOID || type->of->is_exact);
+    if (role->kind == DFC_ROLE_TEXT)
+        return type->of->is_const;
+    return !t->f->is_cxx || type->kind != DFC_CTYPE_ENUM;
+}
+
+static bool needs_code(const struct text *t)
+{
+    const struct dfc_function *f = t->f;
+    unsigned i = 0;
+    if (t->has_result || !t->file->is_source || f->overload || strcmp(f->name, f->qualified) != 0 || strchr(f->name, '<'))
+        return true;
+    for (const struct dfc_parameter *p = f->parameters; p; p = p->next, i++)
+        if (!fits(t, p, &t->roles[i]))
+            return true;
+    return false;
+}
+
+/* What inline code writes for a parameter: its name, with a cast if the types differ or may choose an overload. */
+static void print_argument(const struct text *t, const struct dfc_parameter *p, const struct dfc_role *role)
+{
+    bool is_port = role->kind == DFC_ROLE_PORT, is_reference = p->type->kind == DFC_CTYPE_REFERENCE;
+    const struct dfc_ctype *type = is_reference ? p->type->of : p->type, *element = is_port && !is_reference ? type->of
+                                                                                                            : type;
+    enum dfc_spelling spelling = spelling_of(t->f, t->file->is_source);
+    bool unknown = false;
+    for (; element->kind == DFC_CTYPE_ARRAY; element = element->of)
+        unknown |= element->extent == 0; /* its extents are other parameters */
+    if (is_reference && spelling == DFC_SPELL_ALONE) { /* declared as a pointer, which it is for the machine */
+        fputs(is_port ? "" : "&", t->out);
+    } else if (is_port && is_reference) {
+        struct dfc_ctype pointer = { .kind = DFC_CTYPE_POINTER, .of = type };
+        fputs("*(", t->out);
+        dfc_ctype_print(t->out, &pointer, "", spelling);
+        fputc(')', t->out);
+    } else if (unknown) {
+        fputs("(void *)", t->out);
+    } else if (t->f->is_cxx || !fits(t, p, role)) {
+        fputc('(', t->out);
+        dfc_ctype_print(t->out, type, "", spelling);
+        fputc(')', t->out);
+    }
+    print_name(t->out, p->name);
+}
+
+/* The name under which inline code calls the function. One of an object has its own, because C has no namespaces. */
+static void print_callee(const struct text *t)
+{
+    if (t->file->is_source)
+        fputs(t->f->qualified, t->out);
+    else if (strcmp(t->f->symbol, t->f->name) == 0)
+        fputs(t->f->name, t->out);
+    else
+        print_kernel_name(t->out, t->f);
+}
+
+static void print_declaration(const struct text *t)
+{
+    char *name = NULL;
+    size_t size;
+    struct text own = *t;
+    own.out = open_memstream(&name, &size);
+    if (!own.out)
+        return;
+    print_callee(&own);
+    fclose(own.out);
+    dfc_prototype_print(t->out, t->f, name, DFC_SPELL_ALONE);
+    if (strcmp(t->f->symbol, t->f->name) != 0)
+        fprintf(t->out, " __asm__(\"%s\")", t->f->symbol);
+    fputs("; ", t->out);
+    free(name);
+}
+
+static void print_code(const struct text *t)
+{
+    unsigned i = 0;
+    fputs(" {{ ", t->out);
+    if (!t->file->is_source)
+        print_declaration(t);
+    if (t->has_result)
+        fprintf(t->out, "%s[0] = ", result_name(t->f));
+    print_callee(t);
+    fputc('(', t->out);
+    for (const struct dfc_parameter *p = t->f->parameters; p; p = p->next, i++) {
+        print_argument(t, p, &t->roles[i]);
+        fputs(p->next ? ", " : "", t->out);
+    }
+    fputs("); }};\n", t->out);
+}
+
+static void print_call(const struct text *t)
+{
+    fprintf(t->out, ": %s(", t->f->name);
+    for (const struct dfc_parameter *p = t->f->parameters; p; p = p->next) {
+        print_name(t->out, p->name);
+        fputs(p->next ? ", " : "", t->out);
+    }
+    fprintf(t->out, ")%s;\n", t->f->result->kind == DFC_CTYPE_VOID ? "" : " -> void");
+}
+
+static void print_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++)
+        fprintf(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    fputc('"', out);
+}
+
+static void print_file(FILE *out, const struct dfc_wrapped_file *file)
+{
+    fputs("cpu ", out);
+    print_string(out, file->path);
+    if (file->flags && file->is_source) {
+        fputs(" flags ", out);
+        print_string(out, file->flags);
+    }
+}
+
+static void print_prototype(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file)
+{
+    fprintf(out, "// %s:%u: ", file->path, f->line);
+    dfc_prototype_print(out, f, f->qualified, spelling_of(f, true));
+    fputc('\n', out);
+}
+
+void dfc_kernel_print(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file)
+{
+    struct text t = { .out = out, .f = f, .file = file, .roles = calloc(f->n_parameters + 1, sizeof *t.roles) };
+    if (!t.roles)
+        return;
+    dfc_roles(f, t.roles);
+    t.has_result = has_result(f, t.roles);
+    print_prototype(out, f, file);
+    if (f->result->kind != DFC_CTYPE_VOID && !t.has_result)
+        fputs("// Its value is ignored. If it is a status, 0 for success, a call without '-> void' makes others fail.\n", out);
+    fputs("kernel ", out);
+    print_kernel_name(out, f);
+    print_signature(&t);
+    fputs("\n    ", out);
+    print_file(out, file);
+    (needs_code(&t) ? print_code : print_call)(&t);
+    free(t.roles);
+}
+
+/* ---- functions for which a person writes inline code ---- */
+
+static const struct dfc_parameter *first_of(const struct dfc_function *f, enum dfc_ctype_kind kind)
+{
+    for (const struct dfc_parameter *p = f->parameters; p; p = p->next)
+        if (p->type->kind == kind || (p->type->of && p->type->of->kind == kind))
+            return p;
+    return NULL;
+}
+
+void dfc_kernel_print_refused(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file,
+                              const char *why)
+{
+    const struct dfc_parameter *rows = first_of(f, DFC_CTYPE_POINTER), *object = first_of(f, DFC_CTYPE_STRUCT);
+    print_prototype(out, f, file);
+    fprintf(out, "// Not wrapped: %s.\n", why);
+    if (!file->is_source || strcmp(f->name, "main") == 0)
+        return;
+    fputs("// Inline code of yours can call it, in the file's own unit, for example:\n//     ", out);
+    print_file(out, file);
+    fputs(" {{ ", out);
+    if (rows && rows->type->of && rows->type->of->kind == DFC_CTYPE_POINTER) {
+        dfc_ctype_print(out, rows->type->of, "", spelling_of(f, true));
+        fprintf(out, "%s[h]; for (size_t i = 0; i < h; i++) %s[i] = data + i * w; %s(%s, ...);", rows->name, rows->name,
+                f->qualified, rows->name);
+    } else if (object) {
+        const struct dfc_ctype *type = object->type->kind == DFC_CTYPE_STRUCT ? object->type : object->type->of;
+        struct dfc_ctype plain = *type;
+        plain.is_const = false;
+        dfc_ctype_print(out, &plain, object->name, spelling_of(f, true));
+        fprintf(out, " = { data, w, h }; %s(%s%s, ...);", f->qualified, object->type->kind == DFC_CTYPE_POINTER ? "&" : "",
+                object->name);
+    } else
+        fprintf(out, "%s%s(...);", f->is_member ? "object." : "", f->is_member ? f->name : f->qualified);
+    fputs(" }}\n", out);
+}

@@ -1,0 +1,114 @@
+# dfc wrap: functions that exist become kernels. What a prototype does not tell is marked and refused until it is written.
+cp "$programs"/* .
+if "$DFC" wrap heat.cpp 2>&1 | grep -q 'built without libdw'; then
+    skip wrap 'dfc was built without libdw'
+    return 0
+fi
+
+# What is written of C, of C++ and of an object.
+for name in stencil.c shapes.cpp; do
+    "$DFC" wrap $name > got 2> said
+    same "text-$name" got "$name.expected"
+done
+gcc -g -c stencil.c && g++ -g -c shapes.cpp && ar rc libshapes.a shapes.o
+"$DFC" wrap shapes.o > got && same text-object got shapes.o.expected
+"$DFC" wrap libshapes.a | sed 's/libshapes\.a/shapes.o/g' > got && same text-archive got shapes.o.expected
+cp heat.cpp heat.cc && "$DFC" wrap heat.cc --cflags='-fopenmp -w' -o heat.df && pass text-cc || fail text-cc
+expect globals 0 '^// The file has variables: n_threads\.' cat heat.df
+expect flags 0 'cpu "heat.cc" flags "-fopenmp -w": heat\(' cat heat.df
+
+# The marks are refused, at their places; once they are written, the program does what the file's own main() does.
+cat > heat-main.df <<'X'
+import "heat.df";
+type grid = f32[8, 16];
+graph main {
+    t: grid = fill(1);
+    p: grid = fill(2);
+    (_: grid, u) = heat(t, p, 4);
+    s = sum(u);
+    show(s, "total");
+}
+kernel sum(in v: f32[h, w], out s: f32[1]) cpu "heat.cc" flags "-fopenmp -w" {{ s[0] = total(v, (int)(h * w)); }};
+X
+expect marks 1 "^heat.df:[0-9]+:[0-9]+: error: '\?' stands where 'dfc wrap' could not know what to write" "$DFC" heat-main.df -o heat
+sed -i '/kernel fill/s/inout? v/out v/; s/inout? result/out result/; s/inout? temp/inout temp/; s/inout? power/in power/' heat.df
+check heat-compile "$DFC" heat-main.df -o heat
+g++ -fopenmp -w heat.cpp -o heat-own && ./heat-own total > expected
+for policy in ws gp eager; do ./heat --policy=$policy > got && same "heat-$policy" got expected; done
+
+"$DFC" wrap stencil.c -o stencil.df
+cat > stencil-main.df <<'X'
+import "stencil.df";
+param h = 12;
+param w = 20;
+graph main {
+    (alpha, a: f64[12, 20]) = init_array(h, w);
+    use(alpha);
+    b = kernel_stencil(a, 3, h, w, 0.25);
+    print_array(b, h, w);
+}
+kernel use(in alpha: f64[1]) cpu {{ if (alpha[0] != 0.25) return df_fail(call, "alpha"); }};
+X
+sed -i '/init_array(/s/inout? alpha: f64\[?\], inout? A: f64\[?/out alpha: f64[1], out A: f64[n/; /print_array(/s/inout? A: f64\[?/in A: f64[n/
+    /kernel_stencil(/s/A: f64\[?, 20\], inout? B: f64\[?/A: f64[n, 20], out B: f64[n/' stencil.df
+check stencil-compile "$DFC" stencil-main.df -o stencil
+gcc stencil.c -o stencil-own && ./stencil-own > expected && ./stencil > got && same stencil got expected
+
+# Every form of C++, from the source and from an object.
+for from in shapes.cpp shapes.o; do
+    "$DFC" wrap $from | sed 's/inout? sum/out sum/; s/inout? out_/out out_/; s/inout? v/inout v/' > all.df
+    cat > shapes-main.df <<'X'
+import "all.df";
+kernel make(out f: f32[n], out d: f64[n], out i: i32[n], out m: u8[n]) cpu {{
+    for (size_t k = 0; k < n; k++) { f[k] = d[k] = i[k] = (int)k; m[k] = k % 2; }
+}};
+kernel show(in f: f32[n], in d: f64[n], in best: f32[1], in o: u16[n], in s: f64[1]) cpu {{
+    printf("%g %g %g %d %g\n", f[n - 1], d[n - 1], best[0], o[n - 1], s[0]);
+}};
+graph main {
+    (f: f32[6], d: f64[6], i: i32[6], m: u8[6]) = make();
+    f2 = image_scale_1(f, 2.0);
+    d2 = image_scale_2(d, 3.0);
+    b = most_float_(f2);
+    (o, s) = mix(i, m, 1, 2.0);
+    g = use(Filter_clear(f2));
+    show(f2, d2, b, o, s);
+}
+X
+    sed -i 's/g = use(Filter_clear(f2));/c = Filter_clear(f2);\n    _ = use(c);/' shapes-main.df
+    check "$from-compile" "$DFC" shapes-main.df -o shapes -l stdc++
+    expect "$from" 0 '^10 15 10 20 37$' ./shapes
+done
+
+# What no kernel can call is said in words, with what a person could write.
+expect refused-struct 1 "^dfc: error: 'blur' cannot be wrapped as it is: 'image' points to a struct" "$DFC" wrap refused.c
+expect refused-rows 1 "^dfc: error: 'rows' cannot be .*: 'm' is an array of pointers" "$DFC" wrap refused.c
+expect refused-function 1 "^dfc: error: 'each' cannot be .*: 'f' is a function" "$DFC" wrap refused.c
+expect refused-variadic 1 "^dfc: error: 'say' cannot be .*: it takes any number of arguments" "$DFC" wrap refused.c
+expect refused-value 1 "^dfc: error: 'area' cannot be .*: 'image' is a struct" "$DFC" wrap refused.c
+expect refused-type 1 "^dfc: error: 'wide' cannot be .*: 'x' is of a type that kernels do not have" "$DFC" wrap refused.c
+expect refused-member 1 "^dfc: error: 'Filter::apply' cannot be .*: it is a member function" "$DFC" wrap shapes.cpp --function=Filter::apply
+expect refused-static 1 "'kernel_stencil' cannot be .*: it is static, .*name the source" "$DFC" wrap stencil.o --function=kernel_stencil
+echo 'void fine(int *v, int n) { v[n - 1] = 0; }' >> refused.c
+expect shim-struct 0 '^//     cpu "refused.c" \{\{ struct image image = \{ data, w, h \}; blur\(&image, \.\.\.\); \}\}$' "$DFC" wrap refused.c
+expect shim-rows 0 'float \*m\[h\]; for \(size_t i = 0; i < h; i\+\+\) m\[i\] = data \+ i \* w; rows\(m, ' "$DFC" wrap refused.c
+
+# Mistakes.
+expect unknown 1 "^dfc: error: 'heat.cpp' defines no function 'haet'; did you mean 'heat'\?" "$DFC" wrap heat.cpp --function=haet --cflags=-fopenmp
+gcc -c stencil.c -o plain.o
+expect no-debug 1 "^dfc: error: 'plain.o' has no debug information" "$DFC" wrap plain.o
+expect no-debug-note 1 '^dfc: note: compile it with -g' "$DFC" wrap plain.o
+echo text > text.o
+expect no-object 1 "^dfc: error: cannot read 'text.o' as an object file or archive" "$DFC" wrap text.o
+expect no-file 1 "^dfc: error: cannot read 'none.c': No such file" "$DFC" wrap none.c
+expect no-kind 1 "^dfc: error: 'heat.h' cannot be wrapped: its name must end in" "$DFC" wrap heat.h
+expect nothing 2 '^dfc: error: a file of C or C\+\+, an object or an archive is expected' "$DFC" wrap
+expect two 2 "'b.c' were given" "$DFC" wrap a.c b.c
+expect option 2 "^dfc: error: unknown option '--functoin=f'; did you mean '--function'\?" "$DFC" wrap heat.cpp --functoin=f
+cp heat.df kept && echo 'int f(' > broken.c
+expect broken 1 "^dfc: error: the C compiler failed on 'broken.c'" "$DFC" wrap broken.c -o heat.df
+expect over-itself 1 "would replace 'stencil.c'" "$DFC" wrap stencil.c -o stencil.c
+expect refused-output 1 'cannot be wrapped' "$DFC" wrap heat.cpp --cflags='-fopenmp -w' --function=main -o heat.df
+same output-kept heat.df kept
+mkdir -p sub && "$DFC" wrap stencil.c -o sub/s.df && expect elsewhere 0 "cpu \"$(realpath stencil.c)\"" cat sub/s.df
+cp stencil.c sub && "$DFC" wrap sub/stencil.c -o sub/s.df && expect beside 0 'cpu "stencil.c"' cat sub/s.df

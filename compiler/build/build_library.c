@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/build/emit.h"
+#include "compiler/emit/emit.h"
 
 static bool no_memory(void)
 {

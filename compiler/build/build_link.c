@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compiler/build/emit.h"
+#include "compiler/emit/emit.h"
 #include "runtime/base/message.h"
 
 #ifndef DFC_DEFAULT_CFLAGS

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compiler/build/emit.h"
+#include "compiler/emit/emit.h"
 #include "compiler/front/sources.h"
 #include "partition/planner/plan_report.h"
 #include "runtime/graph/image.h"

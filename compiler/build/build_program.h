@@ -10,7 +10,7 @@
  *   - build_deps.c    -MD.
  *   - object_cache.c  CUDA objects that were compiled before (object_cache.h).
  *   - gpu_arch.c      the architectures that CUDA code is made for.
- *   - emit_*.c        the text that is compiled (emit.h).
+ *   - compiler/emit/  the text that is compiled.
  *
  * Memory:   dfc_units_free() and dfc_tools_free() return what the program's units and tools hold.
  * Output:   the same input gives the same bytes: no temporary path, time or order of completion reaches the program.

@@ -1,9 +1,8 @@
 /* make_program.h - from a loaded graph to a linked program, as one call. The commands compile, compare and profile make
  * it.
  *
- * Room:     compiler/build/ prints C and CUDA C, and runs compilers and the linker. It knows the loaded graph and its
- *           plan. It decides nothing about the graph: what it prints is in there already. Its own files share
- *           build_program.h and emit.h.
+ * Room:     compiler/build/ runs compilers and the linker on what compiler/emit/ prints. It knows the loaded graph and its
+ *           plan. Its own files share build_program.h.
  */
 #ifndef DFC_MAKE_PROGRAM_H
 #define DFC_MAKE_PROGRAM_H

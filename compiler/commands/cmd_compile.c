@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compiler/build/emit.h"
+#include "compiler/emit/emit.h"
 #include "compiler/build/gpu_arch.h"
 #include "compiler/show/listing.h"
 #include "compiler/show/memory_report.h"

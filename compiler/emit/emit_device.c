@@ -7,7 +7,7 @@
  * set has the type of a __global__ function, that one is deduced. Else code() gives a function of the unit, which was
  * compiled for the same architectures.
  */
-#include "compiler/build/emit.h"
+#include "compiler/emit/emit.h"
 #include "compiler/types/paths.h"
 
 bool dfc_has_device_code(const struct dfl_variant *gpu)

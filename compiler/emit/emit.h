@@ -1,15 +1,17 @@
-/* emit.h - the C and CUDA C of a program, printed from the graph and the declarations of its kernels. build_units.c
- * calls it.
+/* emit.h - the C and CUDA C of a program, printed from the graph and the declarations of its kernels. The
+ * build calls it.
  *
  *   emit_spell.c    how C spells what a graph declares: types, signatures, arguments, #line.
- *   emit_header.c   NAME.df.h
- *   emit_c.c        NAME.c
- *   emit_cuda.c     NAME_gpu.cu
- *   emit_unit.c     the unit of one file of the user's
- *   emit_launch.c   launches of bare __global__ functions
- *   emit_device.c   addresses of device code
- *   emit_library.c  the functions and the header of a library, and how other programs find it
+ *   emit_header.c   NAME.df.h.
+ *   emit_c.c        NAME.c.
+ *   emit_cuda.c     NAME_gpu.cu.
+ *   emit_unit.c     the unit of one file of the user's.
+ *   emit_launch.c   launches of bare __global__ functions.
+ *   emit_device.c   addresses of device code.
+ *   emit_library.c  the functions and the header of a library, and how other programs find it.
  *
+ * Room:     compiler/emit/ knows the front end's result and messages. It runs no compiler and decides nothing about the
+ *           graph.
  * Output:   the same input gives the same bytes. The caller checks the FILE for errors.
  */
 #ifndef DFC_EMIT_H

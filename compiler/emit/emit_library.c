@@ -4,7 +4,7 @@
  * Arguments: each port in order; behind the first port in which a dimension variable stands alone, that variable; then
  *           the scalars. In the header names stand in comments, where no macro can change them.
  */
-#include "compiler/build/emit.h"
+#include "compiler/emit/emit.h"
 
 #include <ctype.h>
 #include <string.h>

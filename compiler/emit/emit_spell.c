@@ -6,7 +6,7 @@
  *           prototypes have their names in comments, and around each generated function the macros of its names are
  *           taken away (dfc_emit_names_free) and put back.
  */
-#include "compiler/build/emit.h"
+#include "compiler/emit/emit.h"
 #include "compiler/types/argument.h"
 
 void dfc_emit_line(FILE *out, unsigned line, const char *file)

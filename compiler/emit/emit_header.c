@@ -1,7 +1,7 @@
 /* emit_header.c - prints NAME.df.h: one prototype for each variant that is a function in a user's file. So a kernel
  * that disagrees with its declaration does not compile.
  */
-#include "compiler/build/emit.h"
+#include "compiler/emit/emit.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* emit_cuda.c - prints NAME_gpu.cu: the gpu variants that were written inline, as host functions with `stream` in
  * scope.
  */
-#include "compiler/build/emit.h"
+#include "compiler/emit/emit.h"
 
 void dfc_emit_cuda(FILE *out, const struct dfc_front *front, const char *stem)
 {

@@ -2,7 +2,7 @@
  * for each variant, by which libdf calls it; the code that was written inline; and main(). Nothing is decided here:
  * nodes, times and placement are in the image.
  */
-#include "compiler/build/emit.h"
+#include "compiler/emit/emit.h"
 #include "compiler/types/paths.h"
 
 static const struct dfl_variant *variant_of(const struct dfc_kernel_code *code, bool gpu)

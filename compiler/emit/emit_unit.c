@@ -10,7 +10,7 @@
  * C++:      the same, by overloads. A function that differs from its prototype would be another overload there and no
  *           error. So the unit ends with an assertion that the name means one function.
  */
-#include "compiler/build/emit.h"
+#include "compiler/emit/emit.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * after the file's text. Extents are computed as the .df says, in 64 bits, and an overflow is noticed: so no launch
  * gets a number that wrapped.
  */
-#include "compiler/build/emit.h"
+#include "compiler/emit/emit.h"
 #include "compiler/types/launch.h"
 
 #include <inttypes.h>

@@ -256,7 +256,7 @@ static bool print_resources(FILE *out, const struct dfc_explained *e)
         if (u && p->units[u].engines == 1)
             add_resource(&table, e, p->units[u].name, ", copies", e->copy_s[u][0] + e->copy_s[u][1],
                          (e->copy_s[u][0] + e->copy_s[u][1]) / all_s);
-        if (u && p->units[u].engines != 1) {
+        if (u && p->units[u].engines == 2) {
             add_resource(&table, e, p->units[u].name, ", copies to it", e->copy_s[u][1], e->copy_s[u][1] / all_s);
             add_resource(&table, e, p->units[u].name, ", copies from it", e->copy_s[u][0], e->copy_s[u][0] / all_s);
         }

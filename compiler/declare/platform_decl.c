@@ -10,9 +10,9 @@
 #include "compiler/declare/platform_decl.h"
 #include "compiler/types/paths.h"
 
-enum property { WORKERS, MEMORY, BANDWIDTH, CORES, H2D, D2H, PEER, ENGINES, LAUNCH, JOBS, REGISTER, N_PROPERTIES };
+enum property { WORKERS, MEMORY, BANDWIDTH, CORES, H2D, D2H, PEER, ENGINES, LAUNCH, JOBS, REGISTER, UNIFIED, N_PROPERTIES };
 static const char *const properties[N_PROPERTIES] = {
-    "workers", "memory", "bandwidth", "cores", "h2d", "d2h", "peer", "engines", "launch", "jobs", "register"
+    "workers", "memory", "bandwidth", "cores", "h2d", "d2h", "peer", "engines", "launch", "jobs", "register", "unified"
 };
 
 struct convert {
@@ -158,8 +158,26 @@ static void set_property(struct convert *c, struct df_unit *unit, enum property 
         if (count_of(c, value, "'register'", 0, 1, &unit->registers))
             unit->registers = unit->registers ? DF_REGISTER_YES : DF_REGISTER_NO;
         break;
+    case UNIFIED: count_of(c, value, "'unified'", 0, 1, &unit->unified); break;
     case N_PROPERTIES: break;
     }
+}
+
+/* A unified device uses the host's memory, so it has none of its own, and no link. */
+static void convert_unified(struct convert *c, const struct dfl_device *device,
+                            const struct dfl_property *const *given, struct df_unit *unit)
+{
+    static const enum property others[] = { MEMORY, H2D, D2H, PEER, ENGINES, REGISTER };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const struct dfl_property *other = given[others[i]];
+        if (!other)
+            continue;
+        dfl_error(c->sink, other->name.loc, "device '%s' is unified, so it has no '%s'", device->name.text,
+                  properties[others[i]]);
+        dfl_note(c->sink, given[UNIFIED]->name.loc, "its jobs use the host's memory, says this");
+        c->ok = false;
+    }
+    df_unit_unify(unit);
 }
 
 static void convert_properties(struct convert *c, const struct dfl_device *device, struct df_unit *unit)
@@ -175,16 +193,16 @@ static void convert_properties(struct convert *c, const struct dfl_device *devic
                 dfl_hint(c->sink, "did you mean '%s'?", close);
             else
                 dfl_hint(c->sink, "the host has workers, memory, bandwidth and cores; a device has workers, memory, h2d, d2h,"
-                         " peer, engines, launch, jobs and register");
+                         " peer, engines, launch, jobs, register and unified");
             c->ok = false;
         } else if (given[p]) {
             dfl_error(c->sink, property->name.loc, "'%s' is given twice", property->name.text);
             dfl_note(c->sink, given[p]->name.loc, "the first is here");
             c->ok = false;
         } else if (host && (p == H2D || p == D2H || p == PEER || p == ENGINES || p == LAUNCH || p == JOBS ||
-                            p == REGISTER)) {
-            dfl_error(c->sink, property->name.loc, "the host has no '%s': that is for devices with their own memory",
-                      properties[p]);
+                            p == REGISTER || p == UNIFIED)) {
+            dfl_error(c->sink, property->name.loc, "the host has no '%s': that is for devices%s", properties[p],
+                      p == UNIFIED ? "" : " with their own memory");
             c->ok = false;
         } else if (!host && p == BANDWIDTH) {
             dfl_error(c->sink, property->name.loc, "only the host has a 'bandwidth', that of its memory");
@@ -198,7 +216,9 @@ static void convert_properties(struct convert *c, const struct dfl_device *devic
             set_property(c, unit, p, property);
         }
     }
-    if (!host && (!given[H2D] || !given[D2H])) {
+    if (unit->unified) {
+        convert_unified(c, device, given, unit);
+    } else if (!host && (!given[H2D] || !given[D2H])) {
         dfl_error(c->sink, device->name.loc, "device '%s' has no '%s'", device->name.text, given[H2D] ? "d2h" : "h2d");
         dfl_hint(c->sink, "its link to the host: '%s = 12 GB/s, 10 us;'", given[H2D] ? "d2h" : "h2d");
         c->ok = false;

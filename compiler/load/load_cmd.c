@@ -108,7 +108,8 @@ static void apply_limits(const struct dfc_common *common, struct df_platform *pl
         struct df_unit *unit = &platform->units[u];
         if (unit->cls != DF_CLASS_GPU)
             continue;
-        if (common->gpu_mem_bytes && (!unit->memory_bytes || common->gpu_mem_bytes < unit->memory_bytes))
+        if (!unit->unified && common->gpu_mem_bytes &&
+            (!unit->memory_bytes || common->gpu_mem_bytes < unit->memory_bytes))
             unit->memory_bytes = common->gpu_mem_bytes;
         if (common->gpu_jobs)
             unit->jobs = common->gpu_jobs == DF_FIND_JOBS ? 0 : common->gpu_jobs;

@@ -31,7 +31,9 @@ static void emit_units(FILE *out, const struct dfc_loaded *loaded, const struct 
         const struct df_unit *unit = &p->units[u];
         fprintf(out, "u%u %s %s: %u worker%s", u, p->class_names[unit->cls], unit->name, unit->workers,
                 unit->workers == 1 ? "" : "s");
-        if (u) {
+        if (unit->unified) {
+            fputs(", unified", out);
+        } else if (u) {
             emit_link(out, "h2d", &unit->h2d);
             emit_link(out, "d2h", &unit->d2h);
             if (unit->peer.bytes_per_s > 0)

@@ -164,8 +164,8 @@ static bool try_link(struct trial *t)
 {
     struct dfp_problem problem = *t->e->problem;
     struct df_platform platform = *problem.platform;
-    if (platform.n_units == 1)
-        return true;
+    if (df_platform_on_host(&platform) == (1u << platform.n_units) - 1)
+        return true;                    /* there is no link */
     for (uint32_t u = 1; u < platform.n_units; u++) {
         halve(&platform.units[u].h2d);
         halve(&platform.units[u].d2h);
@@ -188,7 +188,7 @@ static bool try_peers(struct trial *t)
         n_of_class[platform.units[u].cls]++;
     for (uint32_t u = 1; u < platform.n_units; u++) {
         struct df_unit *unit = &platform.units[u];
-        if (n_of_class[unit->cls] < 2 || unit->peer.bytes_per_s > 0)
+        if (n_of_class[unit->cls] < 2 || unit->peer.bytes_per_s > 0 || unit->unified)
             continue;
         unit->peer = unit->d2h;
         n_new++;

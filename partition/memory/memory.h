@@ -49,7 +49,8 @@ void dfp_memory_free(struct dfp_memory *memory);
 
 /* partition/planner/make_plan.c: the memory plan of the unit for waves of that row of the plan. If the plan says that
  * an online policy runs it, a node may run on any unit that can run it. Then all values that may come to the unit
- * count, so the memory is enough for whatever that policy decides. */
+ * count, so the memory is enough for whatever that policy decides. In the memory of a unified device there are no
+ * values. */
 int dfp_plan_memory(const struct dfp_problem *problem, const struct df_plan *plan, uint32_t unit, uint32_t row,
                     struct dfp_memory *memory, struct df_error *error);
 

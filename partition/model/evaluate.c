@@ -66,11 +66,12 @@ static void become_ready(struct simulation *s, uint32_t node, double now_s)
         ready_push(s, &s->ready[s->place[node]], node);
 }
 
-/* Copies the value from the host to `device`, or back (to_device false). Its arrival is an event. */
+/* Copies the value from the host to `device`, or back (to_device false). Its arrival is an event. A unified device has the
+ * host's memory, so there is nothing to be copied. */
 static void copy(struct simulation *s, uint32_t value, uint32_t device, bool to_device, double now_s)
 {
     const struct df_unit *unit = &s->platform->units[device];
-    uint64_t bytes = s->graph->values[value].bytes;
+    uint64_t bytes = unit->unified ? 0 : s->graph->values[value].bytes;
     double end_s = now_s;
     if (bytes) {
         double *free_s = &s->engine_free_s[device][unit->engines == 1 ? 0 : to_device];

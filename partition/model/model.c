@@ -33,10 +33,13 @@ int dfp_model_init(struct dfp_model *model, const struct dfp_problem *problem, s
 
 /* ---- sizes ---- */
 
+/* Whether the unit's memory is enough. What lies in the host's memory is copied by the host (platform.h). */
 static bool job_fits(const struct dfp_model *model, uint32_t node, uint32_t unit)
 {
     const struct df_graph *g = model->problem->graph;
     uint64_t memory = model->problem->platform->units[unit].memory_bytes;
+    if (model->problem->platform->units[unit].unified)
+        return !(g->kernels[g->nodes[node].kernel].flags & DF_KERNEL_COPY);
     if (!unit || !memory)
         return true;
     const struct df_work *work = &g->works[g->nodes[node].work];

@@ -37,7 +37,8 @@ static int need_of_jobs(const struct dfp_problem *problem, struct df_plan *plan,
     struct dfp_model model;
     for (uint64_t i = 0; i < (uint64_t)g->n_nodes * plan->n_waves; i++) {
         uint32_t v = (uint32_t)(i % g->n_nodes), u = plan->place[i];
-        uint64_t job = dfr_job_bytes(g, v);
+        uint64_t job = plan->platform.units[u].unified ? dfr_whole_pages(g->works[g->nodes[v].work].tmp_bytes)
+                                                       : dfr_job_bytes(g, v);
         plan->largest_job_bytes[u] = job > plan->largest_job_bytes[u] ? job : plan->largest_job_bytes[u];
         need_scratch(g, v, u, plan);
     }
@@ -54,12 +55,13 @@ int dfp_plan_memory(const struct dfp_problem *problem, const struct df_plan *pla
 {
     const struct df_graph *g = problem->graph;
     struct dfp_model model;
-    if (unit == 0 || !is_online(plan))
+    bool unified = plan->platform.units[unit].unified;
+    if (unit == 0 || (!is_online(plan) && !unified))
         return dfp_memory_of_unit(g, plan->place + (size_t)row * g->n_nodes, unit, memory, error);
     uint16_t *place = calloc((size_t)g->n_nodes + 1, sizeof *place);
     int code = place ? dfp_model_init(&model, problem, error) : dfr_error_memory(error);
     for (uint32_t v = 0; v < g->n_nodes && !code; v++)
-        place[v] = isnan(dfp_model_time_s(&model, v, unit)) ? 0 : (uint16_t)unit;
+        place[v] = unified || isnan(dfp_model_time_s(&model, v, unit)) ? 0 : (uint16_t)unit;
     if (!code)
         code = dfp_memory_of_unit(g, place, unit, memory, error);
     free(place);

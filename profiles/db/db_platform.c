@@ -171,7 +171,7 @@ static uint32_t find_class(const struct df_platform *p, const char *name)
 static bool usable(const struct df_unit *unit, bool host)
 {
     bool own = host ? unit->launch_s == 0 && unit->jobs == 0
-                    : unit->engines >= 1 && df_link_usable(&unit->h2d) && df_link_usable(&unit->d2h);
+                    : (unit->engines >= 1 || unit->unified) && df_link_usable(&unit->h2d) && df_link_usable(&unit->d2h);
     return unit->cls != DF_NONE && host == (unit->cls == DF_CLASS_CPU) && unit->workers >= 1 &&
            unit->workers <= DF_MAX_WORKERS && unit->memory_bytes < DF_LIMIT_BYTES && unit->engines <= 2 &&
            unit->launch_s >= 0 && unit->launch_s <= DF_MOST_DELAY_S && unit->jobs <= 65535 && own;
@@ -180,6 +180,7 @@ static bool usable(const struct df_unit *unit, bool host)
 static int load_unit(struct dfw_db *db, sqlite3_stmt *s, struct df_platform *p, struct df_error *error)
 {
     char cls[32];
+    struct df_unit unified;
     column_text(s, 0, cls, sizeof cls);
     struct df_unit unit = { .cls = find_class(p, cls),
                             .workers = column_count(s, 2),
@@ -190,6 +191,10 @@ static int load_unit(struct dfw_db *db, sqlite3_stmt *s, struct df_platform *p, 
                             .h2d = column_link(s, 7),
                             .d2h = column_link(s, 10) };
     column_text(s, 1, unit.name, sizeof unit.name);
+    unified = unit;                     /* such a device has no engine, and the link that df_unit_unify() gives it */
+    df_unit_unify(&unified);
+    if (p->n_units > 0 && memcmp(&unit.h2d, &unified.h2d, sizeof unit.h2d) == 0 && unit.engines == 0)
+        unit = unified;
     if (p->n_units == DF_MAX_UNITS || !usable(&unit, p->n_units == 0))
         return dfr_error(error, DF_E_IO,
                          "profile database '%s': the stored platform '%s' makes no sense; run 'dfc probe' again",

@@ -129,7 +129,9 @@ static void print_unit(FILE *out, const struct df_platform *p, uint32_t u)
     }
     if (unit->cores)
         fprintf(out, " cores = %" PRIu32 ";", unit->cores);
-    if (unit->cls != DF_CLASS_CPU) {
+    if (unit->unified) {
+        fputs(" unified = 1;", out);
+    } else if (unit->cls != DF_CLASS_CPU) {
         print_link(out, "h2d", &unit->h2d);
         print_link(out, "d2h", &unit->d2h);
         if (unit->peer.bytes_per_s > 0)
@@ -143,7 +145,7 @@ static void print_unit(FILE *out, const struct df_platform *p, uint32_t u)
     }
     if (unit->jobs)
         fprintf(out, " jobs = %" PRIu32 ";", unit->jobs);
-    if (unit->registers)
+    if (unit->registers && !unit->unified)
         fprintf(out, " register = %d;", unit->registers == DF_REGISTER_YES);
     fputs(" }\n", out);
 }

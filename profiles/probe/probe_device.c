@@ -280,6 +280,16 @@ static uint32_t which_is_faster(const struct dfw_paths *h2d, const struct dfw_pa
 
 /* ---- the device ---- */
 
+/* A unified device has no link. */
+static int probe_unified(struct bench *b, struct df_unit *unit, struct df_error *error)
+{
+    int status = probe_launch(b, &unit->launch_s, error);
+    df_unit_unify(unit);
+    if (b->progress)
+        b->progress(b->progress_arg, "done", 1);
+    return status;
+}
+
 static int probe_all(struct bench *b, struct df_unit *unit, struct dfw_paths *h2d, struct dfw_paths *d2h,
                      struct df_error *error)
 {
@@ -324,7 +334,8 @@ int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device
         status = ops->event_create(device, &b.event, error);
     }
     if (status == DF_OK) {
-        status = probe_all(&b, &probed, &paths[0], &paths[1], error);
+        status = unit->unified ? probe_unified(&b, &probed, error)
+                               : probe_all(&b, &probed, &paths[0], &paths[1], error);
         if (status != DF_OK)
             ops->drain(device, NULL);
         ops->event_destroy(device, b.event);

@@ -57,7 +57,8 @@ int dfw_probe_peers(const struct dfr_device_ops *ops, struct dfr_device *const *
         for (uint32_t to = 1; to < n; to++) {
             if (from == to)
                 continue;
-            if (ops->connect(devices[from], devices[to])) {
+            if (!platform->units[from].unified && !platform->units[to].unified &&
+                ops->connect(devices[from], devices[to])) {
                 int status = probe_pair(devices[from], devices[to], &pairs->link[from][to], error);
                 if (status != DF_OK)
                     return status;

@@ -34,6 +34,24 @@ void df_platform_default(struct df_platform *platform, uint32_t gpus)
     }
 }
 
+void df_unit_unify(struct df_unit *unit)
+{
+    unit->unified = 1;
+    unit->memory_bytes = 0;
+    unit->h2d = unit->d2h = (struct df_link){ .bytes_per_s = DF_MOST_RATE, .threshold_bytes = DF_LIMIT_BYTES - 1 };
+    unit->peer = (struct df_link){ 0 };
+    unit->engines = 0;
+    unit->registers = DF_REGISTER_NO;
+}
+
+uint32_t df_platform_on_host(const struct df_platform *platform)
+{
+    uint32_t units = 1;
+    for (uint32_t u = 1; u < platform->n_units; u++)
+        units |= platform->units[u].unified ? 1u << u : 0;
+    return units;
+}
+
 bool df_link_usable(const struct df_link *link)
 {
     return link->bytes_per_s >= DF_LEAST_RATE && link->bytes_per_s <= DF_MOST_RATE && link->latency_s >= 0 &&
@@ -48,7 +66,7 @@ static bool links_alike(const struct df_link *a, const struct df_link *b)
 bool df_unit_links_alike(const struct df_unit *a, const struct df_unit *b)
 {
     return links_alike(&a->h2d, &b->h2d) && links_alike(&a->d2h, &b->d2h) && links_alike(&a->peer, &b->peer) &&
-           a->engines == b->engines && a->launch_s == b->launch_s;
+           a->engines == b->engines && a->launch_s == b->launch_s && a->unified == b->unified;
 }
 
 bool df_unit_alike(const struct df_unit *a, const struct df_unit *b)

@@ -2,7 +2,10 @@
  *
  * Words:    A *unit* is one line of a platform: the host with its CPU workers, or one device with its memory, its link
  *           to the host in each direction and its copy engines. Unit 0 is the host; unit u > 0 owns memory u. Two units
- *           of one class that both have a *peer* link copy to each other directly.
+ *           of one class that both have a *peer* link copy to each other directly. A device is *unified* if its jobs
+ *           read and write tokens in the host's memory. Its memory is memory 0 then, and it has no link. The copies of
+ *           tokens that stand before inout ports are made by the host: if CUDA copies pageable memory, it may read it
+ *           before the copy's turn, or make the thread wait.
  * Memory:   plain values, copied by assignment.
  * Model:    A copy of s bytes takes latency_s if s <= threshold_bytes, else latency_s + (s - threshold_bytes) /
  *           bytes_per_s (Wu's thesis, eq. 3.1). With engines = 1 both directions share one engine. A peer copy takes
@@ -42,10 +45,11 @@ struct df_unit {
                                          * of these */
     struct df_link h2d, d2h;            /* units > 0 */
     struct df_link peer;                /* the same; bytes_per_s is 0 if it has none */
-    uint32_t engines;                   /* 1 or 2 */
+    uint32_t engines;                   /* 1 or 2; 0 if it is unified */
     double launch_s;                    /* added to each job */
     uint32_t jobs;                      /* in flight; 0: a run finds the number, the simulator takes one or finds it */
     uint32_t registers;                 /* DF_REGISTER_…; no plan depends on it */
+    uint32_t unified;                   /* 1: see above; df_unit_unify() sets the rest */
 };
 
 struct df_platform {
@@ -68,6 +72,12 @@ bool df_link_usable(const struct df_link *link);
 /* The stated default if nothing was measured or described: as many workers as this machine has cores, less one (at
  * least 1); and `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, memory unknown. */
 void df_platform_default(struct df_platform *platform, uint32_t gpus);
+
+/* Makes the device unified. A link of it takes no time, so that whoever adds up times of copies need not ask. Its memory is
+ * not known, so nobody counts the host's a second time. */
+void df_unit_unify(struct df_unit *unit);
+/* The units whose tokens lie in the host's memory, a bit for each: the host, and unified devices. */
+uint32_t df_platform_on_host(const struct df_platform *platform);
 
 /* The first: whether copies and launches take the same time on both units. The second: whether the units differ in
  * nothing that a plan depends on. */

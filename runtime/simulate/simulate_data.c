@@ -59,9 +59,16 @@ static void end_copy(struct sim *s, const struct dfr_event *event)
         s->result->copied(s->result->arg, copy.from, copy.to, value, copy.wave, copy.begin_s, s->now_s);
 }
 
+/* Unified devices have the host's memory. */
+static uint32_t memory_of(const struct sim *s, uint32_t unit)
+{
+    return s->on_host >> unit & 1 ? 0 : unit;
+}
+
 void sim_request(struct sim *s, uint32_t block, uint32_t unit)
 {
     struct sim_block *b = &s->blocks[block];
+    unit = memory_of(s, unit);
     if ((b->valid | b->coming | b->wanted) >> unit & 1)
         return;
     if (unit == 0) {
@@ -162,16 +169,19 @@ void sim_send_to(struct sim *s, uint32_t block, uint32_t unit)
         sim_request(s, block, 0);       /* and from there on to the others */
 }
 
-/* The bytes are in the memory of `unit`: they were produced there, or copied. */
+/* The bytes are in the memory of `unit`: they were produced there, or copied. All units with this memory learn it. Readers
+ * that have no place are released by the first of them. */
 static void arrive(struct sim *s, uint32_t block, uint32_t unit, bool produced, uint32_t by)
 {
     struct sim_block *b = &s->blocks[block];
-    bool release = s->place ? !(b->released >> unit & 1) : produced;
-    b->valid |= 1u << unit;
-    b->coming &= ~(1u << unit);
-    b->released |= 1u << unit;
+    uint32_t units = unit == 0 ? s->on_host : 1u << unit, known = b->released;
+    b->valid |= units;
+    b->coming &= ~units;
+    b->released |= units;
     sim_room_arrived(s, block, unit);
-    tell_readers(s, block, unit, release, by);
+    for (uint32_t u = unit; units >> u; u++)
+        if (units >> u & 1)
+            tell_readers(s, block, u, s->place ? !(known >> u & 1) : produced && u == unit, by);
     if (unit == 0)
         for (uint32_t u = 1; b->wanted >> u; u++)
             if (b->wanted >> u & 1) {
@@ -252,8 +262,8 @@ void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uin
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
         uint32_t block = slot * g->n_values + y;
         struct sim_block *b = &s->blocks[block];
-        *b = (struct sim_block){ .left = g->values[y].n_readers, .life = b->life + 1, .home = unit };
-        arrive(s, block, unit, true, by);
+        *b = (struct sim_block){ .left = g->values[y].n_readers, .life = b->life + 1, .home = memory_of(s, unit) };
+        arrive(s, block, memory_of(s, unit), true, by);
         if (!b->left && slot != s->inflight)
             sim_drop(s, block);
     }

@@ -136,6 +136,7 @@ struct sim {
     uint32_t waves, inflight, n_units, n_workers, n_blocks;
 
     /* the machine: simulate_machine.c */
+    uint32_t on_host;                   /* bit u: unit u has the host's memory */
     uint32_t cls[DF_MAX_UNITS];         /* as the times number classes; DF_NONE: they do not have the class */
     uint32_t *able;
     double *time_s, *true_s;            /* [unit * n_works + work], launch included */

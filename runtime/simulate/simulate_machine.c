@@ -18,6 +18,7 @@ static int check_platform(struct sim *s, struct df_error *error)
         return dfr_error(error, DF_E_ARGUMENT, "times of %u works were given for a graph that has %u",
                          (unsigned)s->times->n_works, (unsigned)s->graph->n_works);
     s->n_units = p->n_units;
+    s->on_host = df_platform_on_host(p);
     for (uint32_t u = 0; u < p->n_units; u++) {
         const struct df_unit *unit = &p->units[u];
         if (!unit->workers || unit->workers > DF_MAX_WORKERS || unit->cls >= DF_MAX_CLASSES ||
@@ -43,6 +44,8 @@ static uint32_t units_with_time(const struct sim *s, uint32_t node)
     uint32_t units = 0, hinted = 0;
     for (uint32_t u = 0; u < s->n_units; u++) {
         if (s->cls[u] == DF_NONE || isnan(s->times->time_s[(size_t)s->cls[u] * s->times->n_works + n->work]))
+            continue;
+        if (u && s->on_host >> u & 1 && s->graph->kernels[n->kernel].flags & DF_KERNEL_COPY)
             continue;
         units |= 1u << u;
         if (n->hint_class >= 0 && s->cls[u] == (uint32_t)n->hint_class)

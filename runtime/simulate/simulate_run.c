@@ -48,7 +48,8 @@ static void choose_platform(struct virtual_run *run, const struct df_options *op
         p->units[0].workers = options->workers;
     for (uint32_t u = 1; u < p->n_units; u++) {
         struct df_unit *unit = &p->units[u];
-        if (options->gpu_mem_bytes && (!unit->memory_bytes || options->gpu_mem_bytes < unit->memory_bytes))
+        if (!unit->unified && options->gpu_mem_bytes &&
+            (!unit->memory_bytes || options->gpu_mem_bytes < unit->memory_bytes))
             unit->memory_bytes = options->gpu_mem_bytes;
         if (options->gpu_jobs)
             unit->jobs = options->gpu_jobs == DF_FIND_JOBS ? 0 : options->gpu_jobs;

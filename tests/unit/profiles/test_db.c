@@ -332,6 +332,7 @@ static void assert_same_platform(const struct df_platform *a, const struct df_pl
         assert_int_equal(x->engines, y->engines);
         assert_int_equal(x->jobs, y->jobs);
         assert_int_equal(x->registers, y->registers);
+        assert_int_equal(x->unified, y->unified);
         assert_true(x->launch_s == y->launch_s);
         assert_memory_equal(&x->h2d, &y->h2d, sizeof x->h2d);
         assert_memory_equal(&x->d2h, &y->d2h, sizeof x->d2h);
@@ -366,6 +367,11 @@ static void platforms_come_back(void **state)
         assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
         assert_same_platform(&loaded, &p);
     }
+    df_unit_unify(&p.units[1]);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
+    assert_true(loaded.units[1].unified);
+    assert_same_platform(&loaded, &p);
     p.units[0].memory_bytes_per_s = 2.5e10;
     assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
     assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);

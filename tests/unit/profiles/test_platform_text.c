@@ -55,6 +55,10 @@ static void it_reads_well(void **state)
     assert_non_null(strstr(text, "cpu host { workers = 3; bandwidth = 20.5 GB/s; cores = 4; }"));
     assert_non_null(strstr(text, "launch = 8 us; register = 0; }"));
     free(text);
+    df_unit_unify(&p.units[1]);
+    text = text_of(&p);
+    assert_non_null(strstr(text, "gpu titan { unified = 1; launch = 8 us; }"));
+    free(text);
 }
 
 static void odd_values_need_no_exponent(void **state)

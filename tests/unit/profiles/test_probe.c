@@ -401,6 +401,30 @@ static void the_emulators_peers_are_found_again(void **state)
     fail_msg("%s", why);
 }
 
+/* Of a unified device nothing is measured but its launches. It has no memory of its own, and no peers. */
+static void a_unified_device_has_no_link(void **state)
+{
+    (void)state;
+    struct df_link link = { 1e9, 1e-5, 0 };
+    struct df_platform emulated = { .n_units = 3, .n_classes = 2, .class_names = { "cpu", "gpu" } }, probed;
+    emulated.units[1] = (struct df_unit){ .name = "u", .cls = 1, .workers = 1, .launch_s = 1e-3 };
+    df_unit_unify(&emulated.units[1]);
+    emulated.units[2] = (struct df_unit){ .name = "g", .cls = 1, .workers = 1, .memory_bytes = 64 << 20, .engines = 2,
+                                          .h2d = link, .d2h = link, .peer = link };
+    struct dfw_probe_options options = { .device = DF_DEVICE_EMU, .emulated = &emulated };
+    struct dfw_probe_report report;
+    struct df_error error = { "" };
+    if (dfw_probe_with(&options, &probed, &report, NULL, NULL, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    assert_true(probed.units[1].unified && !probed.units[2].unified);
+    assert_true(df_link_time_s(&probed.units[1].h2d, 1 << 30) == 0);
+    assert_int_equal(probed.units[1].memory_bytes, 0);
+    assert_true(probed.units[1].launch_s >= 1e-3);
+    assert_true(report.h2d[1].pinned == 0 && report.h2d[2].pinned > 0);
+    assert_int_equal(df_platform_peers(&probed, 2), 0);
+    assert_int_equal(df_platform_on_host(&probed), 3);
+}
+
 static void a_machine_without_gpu_is_a_platform(void **state)
 {
     (void)state;
@@ -422,7 +446,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_copies_give_the_link_back), cmocka_unit_test(noise_and_spikes_bend_it_little),
         cmocka_unit_test(what_is_no_link_is_refused),      cmocka_unit_test(the_emulators_link_is_found_again),
-        cmocka_unit_test(one_engine_is_seen),
+        cmocka_unit_test(one_engine_is_seen),              cmocka_unit_test(a_unified_device_has_no_link),
         cmocka_unit_test(copies_are_made_as_a_run_makes_them), cmocka_unit_test(a_machine_without_gpu_is_a_platform),
         cmocka_unit_test(pairs_give_the_units_links),      cmocka_unit_test(islands_are_not_joined),
         cmocka_unit_test(slow_pairs_count_where_they_are_most),

@@ -135,11 +135,6 @@ static void evict(struct dfm_cache *c, struct dfm_entry *e)
 
 /* ---- reserving ---- */
 
-static uint32_t present_as(const struct dfm_piece *piece)
-{
-    return piece->use == DFM_TAKE ? piece->from : piece->block;
-}
-
 /* Evicts one more victim. false: enough is leaving already, or there is no victim, or this claim may not evict. */
 static bool evict_one(struct dfm_cache *c, uint64_t bytes)
 {
@@ -157,7 +152,7 @@ static bool in_the_way(const struct dfm_cache *c, const struct dfm_claim *claim)
 {
     for (uint32_t i = 0; i < claim->n; i++) {
         const struct dfm_piece *p = &claim->pieces[i];
-        uint32_t number = p->use == DFM_WRITE ? DFM_NONE : c->entry_of[present_as(p)];
+        uint32_t number = p->use == DFM_WRITE ? DFM_NONE : c->entry_of[dfm_present_as(p)];
         if (number == DFM_NONE)
             continue;
         if (c->entries[number].state == DFM_LEAVING ||
@@ -169,7 +164,7 @@ static bool in_the_way(const struct dfm_cache *c, const struct dfm_claim *claim)
 
 static bool reserve_piece(struct dfm_cache *c, struct dfm_piece *p)
 {
-    uint32_t block = present_as(p);
+    uint32_t block = dfm_present_as(p);
     struct dfm_entry *e;
 
     if (p->entry != DFM_NONE)
@@ -245,8 +240,8 @@ static bool try_reserve(struct dfm_cache *c, struct dfm_claim *claim)
         struct dfm_piece *p = &claim->pieces[i];
         p->entry = DFM_NONE;
         p->awaited = p->missed = false;
-        if (complete && p->use != DFM_WRITE && c->entry_of[present_as(p)] != DFM_NONE) {
-            p->entry = c->entry_of[present_as(p)];
+        if (complete && p->use != DFM_WRITE && c->entry_of[dfm_present_as(p)] != DFM_NONE) {
+            p->entry = c->entry_of[dfm_present_as(p)];
             dfm_pin(c, &c->entries[p->entry]);
         }
     }
@@ -284,6 +279,8 @@ enum dfm_reserved dfm_cache_reserve(struct dfm_cache *c, struct dfm_claim *claim
 {
     bool progress = false;
 
+    if (c->config.unified)
+        return dfm_unified_reserve(c, claim, false, error);
     if (dfm_messages(c, &progress, error) != DF_OK)
         return DFM_ERROR;
     for (int attempt = 0; attempt < 2; attempt++) {
@@ -315,7 +312,7 @@ enum dfm_reserved dfm_cache_reserve(struct dfm_cache *c, struct dfm_claim *claim
 /* Whether the piece is here, or is being filled by a job in flight. */
 static bool is_here(const struct dfm_cache *c, const struct dfm_piece *p)
 {
-    uint32_t number = c->entry_of[present_as(p)];
+    uint32_t number = c->entry_of[dfm_present_as(p)];
     return p->use == DFM_WRITE ||
            (number != DFM_NONE && (c->entries[number].state == DFM_VALID || c->entries[number].state == DFM_FILLING));
 }
@@ -323,6 +320,8 @@ static bool is_here(const struct dfm_cache *c, const struct dfm_piece *p)
 enum dfm_reserved dfm_cache_reserve_ahead(struct dfm_cache *c, struct dfm_claim *claim, struct df_error *error)
 {
     bool progress = false;
+    if (c->config.unified)
+        return dfm_unified_reserve(c, claim, true, error);
     if (dfm_messages(c, &progress, error) != DF_OK) /* one may say that an input's earlier life has ended */
         return DFM_ERROR;
     for (uint32_t i = 0; i < claim->n; i++)
@@ -335,6 +334,10 @@ enum dfm_reserved dfm_cache_reserve_ahead(struct dfm_cache *c, struct dfm_claim 
 
 void dfm_cache_take_over(struct dfm_cache *c, struct dfm_claim *claim)
 {
+    if (c->config.unified) {
+        dfm_unified_take_over(c, claim);
+        return;
+    }
     for (uint32_t i = 0; i < claim->n; i++) {
         struct dfm_piece *p = &claim->pieces[i];
         struct dfm_entry *e = &c->entries[p->entry];
@@ -350,9 +353,14 @@ void dfm_cache_take_over(struct dfm_cache *c, struct dfm_claim *claim)
 
 int dfm_cache_load(struct dfm_cache *c, struct dfm_piece *piece, struct df_error *error)
 {
-    struct dfm_entry *e = &c->entries[piece->entry];
+    struct dfm_entry *e;
     int status = DF_OK;
 
+    if (c->config.unified) {
+        dfm_unified_load(c, piece);
+        return DF_OK;
+    }
+    e = &c->entries[piece->entry];
     piece->awaited = e->state == DFM_COMING ||
                      (e->state == DFM_AWAITING && (!(dfm_block_valid(&c->space->blocks[e->block]) & DFM_HOST) ||
                                                    dfm_link_room(&c->in) == 0));
@@ -375,7 +383,7 @@ int dfm_cache_wait(struct dfm_cache *c, const struct dfm_claim *claim, uint32_t 
     uint64_t last = 0;
     bool any = false;
 
-    for (uint32_t i = 0; i < claim->n; i++) {
+    for (uint32_t i = 0; i < claim->n && !c->config.unified; i++) {
         const struct dfm_entry *e = &c->entries[claim->pieces[i].entry];
         if (e->state != DFM_LOADING)
             continue;
@@ -389,7 +397,7 @@ int dfm_cache_wait(struct dfm_cache *c, const struct dfm_claim *claim, uint32_t 
 
 void *dfm_cache_address(const struct dfm_cache *c, const struct dfm_piece *piece)
 {
-    return c->base + c->entries[piece->entry].offset;
+    return c->config.unified ? dfm_unified_address(c, piece) : c->base + c->entries[piece->entry].offset;
 }
 
 void *dfm_cache_tmp_address(const struct dfm_cache *c, const struct dfm_claim *claim)
@@ -399,6 +407,10 @@ void *dfm_cache_tmp_address(const struct dfm_cache *c, const struct dfm_claim *c
 
 void dfm_cache_release(struct dfm_cache *c, struct dfm_claim *claim)
 {
+    if (c->config.unified) {
+        dfm_unified_release(c, claim);
+        return;
+    }
     for (uint32_t i = 0; i < claim->n; i++) {
         struct dfm_piece *p = &claim->pieces[i];
         struct dfm_entry *e = &c->entries[p->entry];
@@ -423,7 +435,7 @@ static int make_entries(struct dfm_cache *c, struct df_error *error)
 {
     uint64_t pages = c->config.pool_bytes / DFM_PAGE;
 
-    c->n_entries = pages < c->n_blocks ? (uint32_t)pages : c->n_blocks;
+    c->n_entries = c->config.unified ? 0 : pages < c->n_blocks ? (uint32_t)pages : c->n_blocks;
     c->entries = calloc(c->n_entries + 1, sizeof *c->entries);
     c->entry_of = malloc((c->n_blocks + 1) * sizeof *c->entry_of);
     if (!dfm_victims_create(&c->victims, c->n_entries) || !c->entries || !c->entry_of)

@@ -31,6 +31,12 @@
  *           and there is none above, it takes any free room, places included, and evicts. A claim that lacks nothing
  *           but scratch waits for the scratch of another job.
  *
+ * Unified:  the jobs of a unified device (platform.h) read and write the host's memory. Such a device has no entries.
+ *           A claim gets host memory for its outputs, and scratch of the pool, which has nothing else. Its inputs are
+ *           where the host has them, and count as hits. So nothing is copied, sent, fetched or evicted. The engine says
+ *           that memory 0 holds what its jobs make. Only an input that another device alone has is awaited, until
+ *           that device has copied it to the host.
+ *
  * Memory:   dfm_cache_create() allocates everything, dfm_cache_destroy() returns it. The device is borrowed.
  * Threads:  the owner thread calls everything but dfm_cache_post_…() and dfm_cache_prefetch_pends(), which any thread
  *           may call. Messages that were posted before a job became ready are acted on before that job's claim is
@@ -65,6 +71,7 @@ struct dfm_cache_config {
     uint64_t pool_bytes;
     uint32_t max_pieces;                /* of one claim */
     uint32_t max_claims;                /* that are reserved at the same time */
+    bool unified;                       /* the device uses the host's memory */
     /* When a job of this device will next read the block: victims.h. The owner thread calls it when the block's last
      * pin goes, so nobody reads the block then. NULL: next uses are not known, and eviction is LRU. */
     uint64_t (*next_use)(void *arg, uint32_t block);

@@ -1,5 +1,6 @@
 /* cache_impl.h - the inside of the cache. cache.c (entries, claims, eviction), transfer.c (copies under way, messages
- * from other threads), link.c (one direction of copies) and peer.c (copies between devices) share it. It is private to memmgr.
+ * from other threads), link.c (one direction of copies), peer.c (copies between devices) and unified.c (devices without
+ * copies) share it. It is private to memmgr.
  */
 #ifndef DFM_CACHE_IMPL_H
 #define DFM_CACHE_IMPL_H
@@ -75,6 +76,12 @@ struct dfm_cache {
     struct df_memory_stats stats;
 };
 
+/* The block that the piece is before its job runs. */
+static inline uint32_t dfm_present_as(const struct dfm_piece *piece)
+{
+    return piece->use == DFM_TAKE ? piece->from : piece->block;
+}
+
 static inline uint64_t dfm_entry_bytes(const struct dfm_cache *c, const struct dfm_entry *e)
 {
     return c->space->bytes[dfm_space_value(c->space, e->block)];
@@ -96,6 +103,13 @@ void dfm_evicted(struct dfm_cache *c, struct dfm_entry *e);
 
 void dfm_pin(struct dfm_cache *c, struct dfm_entry *e);
 void dfm_unpin(struct dfm_cache *c, struct dfm_entry *e);
+
+/* unified.c: what the functions of cache.h do for a unified device. `ahead`: as dfm_cache_reserve_ahead() */
+enum dfm_reserved dfm_unified_reserve(struct dfm_cache *c, struct dfm_claim *claim, bool ahead, struct df_error *error);
+void dfm_unified_take_over(struct dfm_cache *c, const struct dfm_claim *claim);
+void dfm_unified_load(struct dfm_cache *c, struct dfm_piece *piece);
+void *dfm_unified_address(const struct dfm_cache *c, const struct dfm_piece *piece);
+void dfm_unified_release(struct dfm_cache *c, const struct dfm_claim *claim);
 
 /* peer.c */
 int dfm_peer_create(struct dfm_cache *c, struct df_error *error);

@@ -35,7 +35,7 @@ bool dfm_cache_expect(struct dfm_cache *c, const struct dfm_piece *piece, uint32
 
 bool dfm_cache_is_coming(const struct dfm_cache *c, const struct dfm_piece *piece)
 {
-    return c->entries[piece->entry].state == DFM_COMING;
+    return !c->config.unified && c->entries[piece->entry].state == DFM_COMING;
 }
 
 void dfm_peer_answers(struct dfm_cache *c, uint32_t waiter)

@@ -436,6 +436,8 @@ int dfm_transfer_create(struct dfm_cache *c, struct df_error *error)
     c->is_later = calloc(c->n_blocks + 1, sizeof *c->is_later);
     if (!c->free_next || !c->prefetch_next || !c->prefetch_posted || !c->later || !c->is_later)
         return dfr_error_memory(error);
+    if (c->config.unified)              /* the links stay empty and idle */
+        return DF_OK;
     status = dfm_link_create(c, &c->in, DFR_COPY_H2D, DFR_STREAM_H2D, capacity, error);
     if (status == DF_OK)
         status = dfm_link_create(c, &c->out, DFR_COPY_D2H, DFR_STREAM_D2H, DFM_LINK_CAPACITY, error);

@@ -8,6 +8,9 @@
  *           *event* is a mark in a stream. It is complete when all that was enqueued before it is done.
  * Streams:  Each device has DFR_STREAM_H2D, DFR_STREAM_D2H, DFR_STREAM_PEER for what it sends to other devices, and
  *           `jobs` compute streams from DFR_STREAM_COMPUTE on.
+ * Unified:  The jobs of a unified device (platform.h) get addresses of the host's memory for tokens. They read what the
+ *           host wrote before the launch, and the host reads what they wrote when the event after the launch is
+ *           complete. Copies are between such memory and the pool, never within it.
  * Memory:   The pool (pool_bytes) is allocated once, by `open`, and returned by `close`. Memory from host_alloc is pinned
  *           if the back end can pin. A copy may be of any host memory. If it is not pinned, the call may wait for the copy.
  * Threads:  A device is used by its one worker thread. The thread that makes and ends the run calls open, close,
@@ -32,7 +35,8 @@ struct dfr_device;                      /* each back end has its own struct, whi
 struct dfr_event;                       /* from event_create */
 struct dfr_recording;                   /* from record_end */
 
-/* One launch. The back end calls fn(call, stream, dims, ports, scalars); `ports` are addresses in the device's memory.
+/* One launch. The back end calls fn(call, stream, dims, ports, scalars); `ports` are addresses in the device's memory,
+ * or for tokens of a unified device in the host's.
  * All pointers stay valid until the event after the launch is complete. */
 struct dfr_launch {
     df_function *fn;                    /* the gpu variant; on emu usually the cpu variant */
@@ -82,8 +86,9 @@ struct dfr_device_ops {
                                          * device may have been at another stream's work until later */
     /* How many devices there are. If there are none, *error says why. */
     uint32_t (*count)(struct df_error *error);
-    /* Writes name and memory of device `index` into *unit; links are left as they are. The memory is what a run may
-     * take. So it is what a probe stores and what a plan is made for. */
+    /* Writes name and memory of device `index` into *unit, and whether it is unified, unless that is up to the platform
+     * (emu); links are left as they are. The memory is what a run may take. So it is what a probe stores and what a plan
+     * is made for; of a unified device it is for scratch alone. */
     int (*describe)(uint32_t index, struct df_unit *unit, struct df_error *error);
     /* Loads the program's code to device `index`: of the n kernels' functions those that `device` gives. DF_E_DEVICE:
      * the device cannot be used, or there is no code for it. NULL: every device can run the program. */

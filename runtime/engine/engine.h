@@ -152,6 +152,7 @@ struct dfr_inspect;
 struct dfr_run_machine {                /* the units and workers of this run */
     uint32_t n_units, n_cpu_workers, n_workers, n_gpus;
     struct df_platform platform;        /* the machine as it is, not as a plan says */
+    uint32_t on_host;                   /* bit u: the tokens of unit u are in memory 0 (df_platform_on_host()) */
     uint32_t unit_of[DF_MAX_WORKERS + DF_MAX_UNITS], first_worker[DF_MAX_UNITS + 1];
     struct dfr_cores *cores;            /* NULL: workers are not bound */
 };
@@ -191,6 +192,7 @@ struct dfr_run_memory {                 /* where tokens lie on the host */
     struct dfm_space *space;            /* NULL: tokens have fixed addresses */
     struct dfr_tokens *tokens;          /* tokens at fixed addresses (tokens.h); NULL: they are blocks in `space` */
     struct dfr_buffers *buffers;        /* the caller's memory (buffers.h); NULL: none */
+    uint32_t *own_line;                 /* where `space` has its tokens, if this run laid them out; NULL: it did not */
     union df_scalar *scalars;           /* values of graph->node_scalars */
 };
 
@@ -332,6 +334,12 @@ static inline uint32_t dfr_job_index(const struct df_run *run, uint64_t job)
     return dfr_job_slot(job) * run->graph->n_nodes + dfr_job_node(job);
 }
 
+/* The memory in which the unit's jobs find their tokens. */
+static inline uint32_t dfr_memory_of(const struct df_run *run, uint32_t unit)
+{
+    return run->machine.on_host >> unit & 1 ? 0 : unit;
+}
+
 static inline bool dfr_is_once(const struct df_run *run, uint32_t node)
 {
     return run->firing.nodes[node].flags & DFR_N_ONCE;
@@ -381,7 +389,8 @@ void dfr_engine_stop(struct df_run *run, enum dfr_stop how);
 
 /* stage.c: bringing a job's inputs to the memory of the unit that will run it. */
 bool dfr_stage(void *run, uint64_t job, uint32_t unit);           /* struct dfr_view's */
-uint32_t dfr_holders(void *run, uint64_t job, uint32_t k);        /* struct dfr_view's */
+/* struct dfr_view's. What the host has, unified devices have too. */
+uint32_t dfr_holders(void *run, uint64_t job, uint32_t k);
 bool dfr_settled(void *run, uint64_t job, uint32_t unit);         /* struct dfr_view's */
 /* The block has come to the host from that memory: it is sent on to the devices that read it. The policy has placed all
  * jobs. */

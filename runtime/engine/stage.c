@@ -28,9 +28,11 @@ uint32_t dfr_peers(const struct df_run *run, uint32_t unit)
 uint32_t dfr_holders(void *arg, uint64_t job, uint32_t k)
 {
     struct df_run *run = arg;
+    uint32_t valid;
     if (!run->memory.space)
         return DFM_HOST;
-    return dfm_block_valid(&run->memory.space->blocks[input_block(run, job, k)]);
+    valid = dfm_block_valid(&run->memory.space->blocks[input_block(run, job, k)]);
+    return valid & DFM_HOST ? valid | run->machine.on_host : valid;
 }
 
 void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holders)
@@ -173,13 +175,15 @@ bool dfr_comes(void *arg, uint64_t job, uint32_t unit)
     return false;
 }
 
-/* The units on which the value's readers are known to run, without the one whose memory the value is in. */
-static uint32_t reader_units(struct df_run *run, uint32_t slot, uint32_t value, uint32_t memory)
+/* The memories in which the value's known readers look for it, without the one that it is in. */
+static uint32_t reader_memories(struct df_run *run, uint32_t slot, uint32_t value, uint32_t memory)
 {
     const struct df_value *y = &run->graph->values[value];
     uint32_t units = 0;
     for (uint32_t i = 0; i < y->n_readers; i++)
         units |= run->choice.policy->units(run->choice.state, slot, run->graph->readers[y->first_reader + i].node);
+    if (units & run->machine.on_host)
+        units = (units & ~run->machine.on_host) | DFM_HOST;
     return units & ~(1u << memory);
 }
 
@@ -199,27 +203,30 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
     if (!run->choice.policy->units)
         return;
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
-        uint32_t units = reader_units(run, dfr_job_slot(job), y, memory), block = dfr_job_slot(job) * g->n_values + y;
+        uint32_t others = reader_memories(run, dfr_job_slot(job), y, memory), block = dfr_job_slot(job) * g->n_values + y;
         struct df_error error;
-        if (units == 0)
+        if (others == 0)
             continue;
-        if (memory > 0 && units & ~dfr_peers(run, memory) &&
+        if (memory > 0 && others & ~dfr_peers(run, memory) &&
             dfm_cache_to_host(run->memory.space->caches[memory], block, &error) != DF_OK)
             copy_failed(run, node, job, &error);
         for (uint32_t u = 1; memory == 0 && u < run->machine.n_units; u++)
-            if (units >> u & 1)
+            if (others >> u & 1)
                 announce(run, u, block);
     }
 }
 
 void dfr_stage_onward(struct df_run *run, uint32_t block, uint32_t memory)
 {
-    uint32_t units = reader_units(run, block / run->graph->n_values, dfm_space_value(run->memory.space, block), memory);
+    uint32_t others = reader_memories(run, block / run->graph->n_values, dfm_space_value(run->memory.space, block),
+                                      memory);
 
-    units &= ~(dfr_peers(run, memory) | dfm_block_valid(&run->memory.space->blocks[block]));
+    others &= ~(dfr_peers(run, memory) | dfm_block_valid(&run->memory.space->blocks[block]));
     for (uint32_t u = 1; u < run->machine.n_units; u++)
-        if (units >> u & 1)
+        if (others >> u & 1)
             announce(run, u, block);
+        else if (run->machine.on_host >> u & 1)
+            dfr_wake_unit(run, u);      /* it may have put off a job that reads this */
 }
 
 /* ---- kept values (buffers.h) ---- */

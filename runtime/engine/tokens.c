@@ -61,9 +61,7 @@ static bool are_fixed(const struct df_run *run)
     return dfr_tokens_plan(run) || are_small(run);
 }
 
-/* Lays values side by side: gives their offsets in a slot, or those of once values in the once slot. An inout output
- * has the offset of its input. */
-static uint64_t lay_out(const struct df_run *run, uint64_t *offset, bool once)
+uint64_t dfr_tokens_lay_out(const struct df_run *run, uint64_t *offset, bool once)
 {
     const struct df_graph *g = run->graph;
     uint64_t bytes = 0;
@@ -86,8 +84,8 @@ static void find_places(const struct df_run *run, uint64_t *offset, uint64_t *sl
     const struct df_plan *plan = dfr_tokens_plan(run);
 
     if (!plan) {
-        *slot_bytes = lay_out(run, offset, false);
-        *once_bytes = lay_out(run, offset, true);
+        *slot_bytes = dfr_tokens_lay_out(run, offset, false);
+        *once_bytes = dfr_tokens_lay_out(run, offset, true);
         return;
     }
     *slot_bytes = plan->memory[0].wave_bytes;

@@ -34,6 +34,10 @@ struct dfr_tokens {
  * takes more memory than a heap would, and more than what stays in the caches. */
 const struct df_plan *dfr_tokens_plan(const struct df_run *run);
 
+/* Lays values side by side, in whole lines: gives their offsets in a slot, or those of once values in the once slot, and how
+ * many bytes all take. An inout output has the offset of its input. Lent values have none. */
+uint64_t dfr_tokens_lay_out(const struct df_run *run, uint64_t *offset, bool once);
+
 /* Leaves *tokens unchanged if addresses are not to be fixed. */
 int dfr_tokens_create(const struct df_run *run, struct dfr_tokens **tokens, struct df_error *error);
 void dfr_tokens_destroy(struct dfr_tokens *tokens);     /* NULL is allowed */

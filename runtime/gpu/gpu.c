@@ -135,6 +135,7 @@ static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *er
         .pool_bytes = room->pool_bytes,
         .max_pieces = n_ports,
         .max_claims = gpu->capacity,
+        .unified = gpu->run->machine.platform.units[gpu->unit].unified,
         .place = room->page ? place : NULL,
         .planned_bytes = room->planned_bytes,
         .scratch_bytes = room->scratch_bytes,

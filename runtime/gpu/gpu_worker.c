@@ -300,7 +300,7 @@ static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
         gpu->flying[dfr_job_index(gpu->run, j->job)] = 0;
     j->state = GPU_EMPTY;
     gpu->ending = j;
-    dfr_engine_done(gpu->run, w, &j->call, j->result, gpu->unit);
+    dfr_engine_done(gpu->run, w, &j->call, j->result, dfr_memory_of(gpu->run, gpu->unit));
 }
 
 /* A job ends neither before the jobs that make its inputs, nor before the others that its event tells of. */

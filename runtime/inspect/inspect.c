@@ -269,7 +269,7 @@ int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const 
 
     for (uint32_t p = 0; run->options.poison && p < kernel->n_ports && status == DF_OK; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
-        if (port->mode == DF_OUT || port->mode == DF_TMP)
+        if (port->mode == DF_TMP || (port->mode == DF_OUT && dfr_memory_of(run, unit) > 0)) /* the host poisons its own */
             status = fill(run->watch.inspect, call->device, call->stream, (enum df_elem)port->elem, ports[p], bytes[p],
                           error);
     }
@@ -311,6 +311,8 @@ int dfr_inspect_finished(struct df_run *run, uint32_t unit, uint32_t place, stru
         dfr_watchdog_end(run->watch.inspect->watchdog, gpu_post(run, unit, place));
     if (code != DF_OK || call->failed || !dumps(run, call))
         return code;
+    if (dfr_memory_of(run, unit) == 0)
+        return dump_ports(run, call, ports);
     for (uint32_t p = 0; p < kernel->n_ports && code == DF_OK; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
         if (port->out_slot >= 0)

@@ -76,16 +76,14 @@ static int apply_hint(struct admission *a, uint32_t node, uint32_t *units, struc
 static int apply_memory(struct admission *a, uint32_t node, uint32_t *units, struct df_error *error)
 {
     const struct df_run *run = a->run;
-    uint64_t bytes, most = 0;
+    uint64_t bytes = 0, most = 0;
     uint32_t fits = *units;
 
-    if (!(*units & all_gpus(run)))
-        return DF_OK;
-    bytes = dfr_job_paged_bytes(run->graph, node);
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++) {
         uint64_t limit = run->devices.limit_bytes[u] / DFM_PAGE * DFM_PAGE;
         if (!(*units >> u & 1))
             continue;
+        bytes = dfr_job_own_bytes(run, u, node);
         if (bytes > limit)
             fits &= ~(1u << u);
         most = limit > most ? limit : most;
@@ -132,6 +130,8 @@ static int admit_node(struct admission *a, uint32_t node, struct df_error *error
         run->choice.able[node] = 1u;
         return DF_OK;
     }
+    if (run->graph->kernels[run->graph->nodes[node].kernel].flags & DF_KERNEL_COPY)
+        units &= ~df_platform_on_host(&run->machine.platform) | 1u; /* see there */
     if (units == 0) {
         const struct df_kernel *k = &run->graph->kernels[run->graph->nodes[node].kernel];
         return refuse(run, node,

@@ -146,6 +146,7 @@ static void run_free(struct df_run *run)
     dfr_cores_destroy(run->machine.cores);
     dfr_engine_destroy(run);
     dfm_space_destroy(run->memory.space);
+    free(run->memory.own_line);
     dfr_tokens_destroy(run->memory.tokens);
     dfr_steal_destroy(run);
     dfr_list_destroy(run->threads.list);

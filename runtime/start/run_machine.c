@@ -88,17 +88,18 @@ static int find_devices(struct df_run *run, const struct df_platform *described,
     return DF_OK;
 }
 
-/* Fills unit u of the actual platform. Its link is the described one; its name and memory are what the device says.
- * An emulated GPU has the memory that was described, if any. */
+/* Fills unit u of the actual platform. Its link is the described one; its name and memory are what the device says, and
+ * whether it is unified. An emulated GPU is unified, and has memory, as it was described. */
 static int describe_gpu(struct df_run *run, const struct df_platform *described, uint32_t u, struct df_error *error)
 {
     struct df_unit *unit = &run->machine.platform.units[u];
     const struct df_unit *like = described_gpu(described, run->devices.number[u]);
 
-    if (like) {
+    if (like && run->options.device == DF_DEVICE_EMU) {
         *unit = *like;
-        if (run->options.device != DF_DEVICE_EMU)
-            unit->memory_bytes = 0;
+    } else if (like && !like->unified) { /* else the default's links */
+        *unit = *like;
+        unit->memory_bytes = 0;
     }
     unit->cls = DF_CLASS_GPU;
     unit->workers = 1;
@@ -114,7 +115,9 @@ static int limit_memory(struct df_run *run, uint32_t u, struct df_error *error)
                                     &unit->memory_bytes, &others, error);
 
     run->devices.limit_bytes[u] = unit->memory_bytes;
-    if (status == DF_OK && others)
+    if (unit->unified)
+        df_unit_unify(unit);
+    else if (status == DF_OK && others)
         dfr_log(run, DF_LOG_INFO, "%s: this run takes at most %.1f MiB of its memory, not %.1f: others use it",
                 unit->name, (double)unit->memory_bytes / 1048576, (double)described / 1048576);
     return status;
@@ -166,6 +169,7 @@ void dfr_machine_number(struct df_run *run)
 {
     run->machine.n_units = 1 + run->machine.n_gpus;
     run->machine.platform.n_units = run->machine.n_units;
+    run->machine.on_host = df_platform_on_host(&run->machine.platform);
     run->machine.n_cpu_workers = choose_workers(run);
     run->machine.platform.units[0].workers = run->machine.n_cpu_workers;
     run->machine.n_workers = run->machine.n_cpu_workers + run->machine.n_gpus;
@@ -229,8 +233,8 @@ static bool same_machine(const struct df_run *run, const struct df_plan *plan)
     if (was->n_units != is->n_units || was->units[0].workers != is->units[0].workers)
         return false;
     for (uint32_t u = 1; u < is->n_units; u++) {
-        if (was->units[u].cls != is->units[u].cls || !memory_serves(plan, u, is->units[u].memory_bytes) ||
-            !df_unit_links_alike(&was->units[u], &is->units[u]))
+        if (was->units[u].cls != is->units[u].cls || !df_unit_links_alike(&was->units[u], &is->units[u]) ||
+            !(is->units[u].unified || memory_serves(plan, u, is->units[u].memory_bytes)))
             return false;
     }
     return true;

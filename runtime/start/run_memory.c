@@ -63,6 +63,46 @@ static void use_plan(const struct df_run *run, struct dfm_space_config *config)
     config->slot_bytes = need->wave_bytes;
 }
 
+/* The most that tokens may take if a unified device wants them in the same place in each wave. It is what the device may
+ * take of the host's memory; 0: there is no such device. */
+static uint64_t most_fixed(const struct df_run *run)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint32_t u = 1; u < run->machine.n_units; u++)
+        if (run->machine.on_host >> u & 1 && run->devices.limit_bytes[u] < least)
+            least = run->devices.limit_bytes[u];
+    return least < UINT64_MAX ? least : 0;
+}
+
+/* A recording on a unified device needs the same addresses again, which a heap does not give. If the plan has no places
+ * for the tokens, they lie side by side. */
+static int fix_places(struct df_run *run, struct dfm_space_config *config, struct df_error *error)
+{
+    uint32_t n = run->graph->n_values;
+    uint64_t most = most_fixed(run), wave_bytes, once_bytes, *offset;
+
+    if (config->line || !run->devices.ahead || most == 0)
+        return DF_OK;
+    offset = calloc((size_t)n + 1, sizeof *offset);
+    run->memory.own_line = malloc(((size_t)n + 1) * sizeof *run->memory.own_line);
+    if (!offset || !run->memory.own_line) {
+        free(offset);
+        return dfr_error_memory(error);
+    }
+    wave_bytes = dfr_tokens_lay_out(run, offset, false);
+    once_bytes = dfr_tokens_lay_out(run, offset, true);
+    for (uint32_t x = 0; x < n; x++)
+        run->memory.own_line[x] = (uint32_t)(offset[x] / DFM_LINE);
+    free(offset);
+    if (wave_bytes / DFM_LINE >= DFM_NONE || once_bytes / DFM_LINE >= DFM_NONE || once_bytes > most ||
+        wave_bytes > (most - once_bytes) / run->inflight)
+        return DF_OK;
+    config->line = run->memory.own_line;
+    config->slot_bytes = wave_bytes;
+    config->once_bytes = once_bytes;
+    return DF_OK;
+}
+
 int64_t dfr_run_wave_of(void *arg, uint32_t slot)
 {
     return ((const struct df_run *)arg)->firing.slots[slot].wave;
@@ -73,6 +113,12 @@ static uint64_t most_pinned(const struct df_run *run)
     if (run->options.pin != DF_PIN_AUTO)
         return run->options.pin == DF_PIN_ON ? UINT64_MAX : 0;
     return (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Is there a device that copies? A unified device uses plain memory where it lies, by the host's own page tables. */
+static bool any_copies(const struct df_run *run)
+{
+    return run->machine.on_host != (1u << run->machine.n_units) - 1;
 }
 
 static int make_space(struct df_run *run, struct df_error *error)
@@ -107,13 +153,15 @@ static int make_space(struct df_run *run, struct df_error *error)
     if (run->machine.n_gpus > 0) {
         config.n_waiters = (g->n_in_values + dfr_buffers_count(run)) * (run->inflight + 1);
     }
-    if (run->machine.n_gpus > 0 && run->options.rehearse == 0) {
+    if (any_copies(run) && run->options.rehearse == 0) {
         config.pinned = run->devices.ops;
         config.pinned_limit_bytes = most_pinned(run);
         config.staged = true;
     }
     use_plan(run, &config);
-    status = dfm_space_create(&config, &run->memory.space, error);
+    status = fix_places(run, &config, error);
+    if (status == DF_OK)
+        status = dfm_space_create(&config, &run->memory.space, error);
 done:
     free(bytes);
     free(count);

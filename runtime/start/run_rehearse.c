@@ -83,6 +83,8 @@ int dfr_rehearse_machine(struct df_run *run, const struct df_platform *described
         run->devices.number[u] = u - 1;
         run->devices.ops->describe(u - 1, &p->units[u], error);
         run->devices.limit_bytes[u] = *bytes;
+        if (p->units[u].unified)
+            df_unit_unify(&p->units[u]);
     }
     return DF_OK;
 }

@@ -7,6 +7,8 @@
  *           plan was made for. There are fewer if the tables and tokens of so many slots would take more than
  *           SLOT_BYTES of the host, and fewer if not so many fit in the memory of each device. There are only as many
  *           as the caller's buffers have places for. One wave is always in flight.
+ * Unified:  the pool of a unified device (platform.h) has scratch and nothing else. Who finds no scratch waits for it. So
+ *           the ladder is for other devices.
  * Ladder:   each device takes the first of these ways that fits in its memory:
  *           1  roomy     Every value that may come there has a place, for each wave in flight, and each job that is
  *                        taken has scratch. Then nobody ever waits for room: neither jobs launched ahead, nor values
@@ -83,6 +85,13 @@ uint64_t dfr_job_paged_bytes(const struct df_graph *g, uint32_t node)
     return bytes;
 }
 
+uint64_t dfr_job_own_bytes(const struct df_run *run, uint32_t unit, uint32_t node)
+{
+    const struct df_graph *g = run->graph;
+    return run->machine.platform.units[unit].unified ? page_rounded(g->works[g->nodes[node].work].tmp_bytes)
+                                                     : dfr_job_paged_bytes(g, node);
+}
+
 static uint64_t limit_of(const struct df_run *run, uint32_t u)
 {
     uint64_t pages = run->devices.limit_bytes[u] / DFM_PAGE;
@@ -105,6 +114,8 @@ static bool may_come(const struct df_run *run, uint32_t u, uint32_t value)
     const struct df_graph *g = run->graph;
     const struct df_value *v = &g->values[value];
     bool comes = run->choice.able[v->producer] >> u & 1;
+    if (run->machine.platform.units[u].unified)
+        return false;
     for (uint32_t r = v->first_reader; !comes && r < v->first_reader + v->n_readers; r++)
         comes = run->choice.able[g->readers[r].node] >> u & 1;
     return comes;
@@ -295,7 +306,7 @@ static int lower_waves(const struct df_run *run, uint32_t u, const struct wants 
     uint64_t limit = limit_of(run, u), peak = 0;
     int status;
 
-    if (roomy_bytes(run, w, *n) <= limit)
+    if (roomy_bytes(run, w, *n) <= limit || run->machine.platform.units[u].unified)
         return DF_OK;
     if (plan) {
         *n = dfr_need_waves(&plan->memory[u], limit, *n);
@@ -343,6 +354,11 @@ static int make_room(struct df_run *run, uint32_t u, const struct wants *w, cons
     struct dfr_room *room = &run->devices.rooms[u];
     uint64_t limit = limit_of(run, u), most = roomy_bytes(run, w, run->inflight);
 
+    if (run->machine.platform.units[u].unified) {
+        room->roomy = room->fits = true;
+        room->pool_bytes = most < limit ? most : limit;
+        return DF_OK;
+    }
     if (most <= limit)
         return make_roomy(run, u, w, error);
     room->pool_bytes = limit;
@@ -365,7 +381,8 @@ int dfr_size(struct df_run *run, struct df_error *error)
     size_gpu_jobs(run);
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++) {
         wants[u] = wants_of(run, u);
-        roomy = roomy && roomy_bytes(run, &wants[u], wanted) <= limit_of(run, u);
+        roomy = roomy && (run->machine.platform.units[u].unified ||
+                          roomy_bytes(run, &wants[u], wanted) <= limit_of(run, u));
     }
     if (!roomy)
         status = dfr_machine_places(run, &plan, error);

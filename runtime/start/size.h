@@ -12,6 +12,9 @@
  * over an input's memory, and scratch. */
 uint64_t dfr_job_paged_bytes(const struct df_graph *graph, uint32_t node);
 
+/* What of that is in the unit's own memory: on a unified device the scratch alone. */
+uint64_t dfr_job_own_bytes(const struct df_run *run, uint32_t unit, uint32_t node);
+
 /* Fills run->inflight; of run->devices, jobs, jobs_found and window; and each GPU's room. */
 int dfr_size(struct df_run *run, struct df_error *error);
 void dfr_rooms_free(struct df_run *run);

@@ -69,14 +69,27 @@ union properties {
     char room[4096];                    /* the structure of the linked runtime may be longer */
 };
 
+static bool has(enum cudaDeviceAttr attribute, uint32_t index)
+{
+    int value = 0;
+
+    if (cudaDeviceGetAttribute(&value, attribute, (int)index) != cudaSuccess)
+        (void)cudaGetLastError();
+    return value != 0;
+}
+
 /* Is the GPU's memory the host's (Jetson, GB10)? A GPU that merely reaches the host's memory has its own (GH200). */
 static bool is_integrated(uint32_t index)
 {
-    int integrated = 0;
+    return has(cudaDevAttrIntegrated, index);
+}
 
-    if (cudaDeviceGetAttribute(&integrated, cudaDevAttrIntegrated, (int)index) != cudaSuccess)
-        (void)cudaGetLastError();
-    return integrated != 0;
+/* Do kernels read and write any memory of the host where it lies, coherently and at full speed (GB10, Thor)? CUDA calls
+ * such a system hardware-coherent: CPU and GPU have one page table. An integrated GPU without that (Orin) reaches pinned
+ * memory alone, and without its caches, so tokens are copied there. */
+static bool is_unified(uint32_t index)
+{
+    return is_integrated(index) && has(cudaDevAttrPageableMemoryAccessUsesHostPageTables, index);
 }
 
 int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *error)
@@ -95,6 +108,7 @@ int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *err
     unit->memory_bytes = properties->totalGlobalMem;
     unit->memory_bytes -= unit->memory_bytes / (is_integrated(index) ? SHARED_SHARE : OTHERS_SHARE);
     unit->memory_bytes &= ~(MIB_BYTES - 1);
+    unit->unified = is_unified(index);
     return DF_OK;
 }
 

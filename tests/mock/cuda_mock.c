@@ -285,7 +285,7 @@ void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed)
     memset(mock.peers, 0, sizeof mock.peers);
     mock.no_peers = false;
     memset(mock.busy, 0, sizeof mock.busy);
-    mock.integrated = false;
+    mock.integrated = mock.coherent = false;
     memset(mock.others_bytes, 0, sizeof mock.others_bytes);
     memset(mock.no_code, 0, sizeof mock.no_code);
     memset(mock.loads, 0, sizeof mock.loads);
@@ -343,6 +343,11 @@ void mock_others(int device, uint64_t bytes)
 void mock_integrated(void)
 {
     mock.integrated = true;
+}
+
+void mock_coherent(void)
+{
+    mock.coherent = true;
 }
 
 void mock_no_code(int device)

@@ -46,6 +46,7 @@ MOCK void mock_no_peers(void);          /* none can be from now on */
 MOCK void mock_busy(int device);        /* another process has it for itself */
 MOCK void mock_others(int device, uint64_t bytes); /* other processes use so much of its memory */
 MOCK void mock_integrated(void);        /* the GPUs' memory is the host's */
+MOCK void mock_coherent(void);          /* they use the host's page tables */
 MOCK void mock_no_code(int device);     /* the program has none for it */
 MOCK uint64_t mock_loads(int device);   /* functions that were asked for there, so that their code was loaded */
 /* The n-th call from now, from 1, fails with this status; its name is then in mock_failed(). 0: none does. */

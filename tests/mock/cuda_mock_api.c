@@ -203,6 +203,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     *value = attribute == cudaDevAttrComputeCapabilityMajor   ? 6
              : attribute == cudaDevAttrComputeCapabilityMinor ? 1
              : attribute == cudaDevAttrIntegrated             ? mock.integrated
+             : attribute == cudaDevAttrPageableMemoryAccessUsesHostPageTables ? mock.coherent
                                                               : 0;
     return leave(status);
 }

@@ -73,7 +73,8 @@ struct mock {
     const char *failed;
     char connections[8];                /* CUDA_DEVICE_MAX_CONNECTIONS at the first call */
     cudaError_t lost[MAX_DEVICES];      /* what ended its context */
-    bool peers[MAX_DEVICES][MAX_DEVICES], no_peers, busy[MAX_DEVICES], no_code[MAX_DEVICES], integrated;
+    bool peers[MAX_DEVICES][MAX_DEVICES], no_peers, busy[MAX_DEVICES], no_code[MAX_DEVICES];
+    bool integrated, coherent;
     uint64_t others_bytes[MAX_DEVICES]; /* what other processes use */
     uint64_t loads[MAX_DEVICES];        /* questions for the attributes of functions */
     struct mock_blas blas;

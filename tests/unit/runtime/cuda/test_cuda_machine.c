@@ -301,6 +301,57 @@ static void test_integrated(void **state)
     assert_true(bytes == 64 * terabyte - (UINT64_C(512) << 20));
 }
 
+/* Kernels that reach the host's memory where it lies, by the host's page tables, find their tokens there. Nothing is copied,
+ * and nothing is pinned. A GPU with memory of its own copies all the same (GH200). */
+static void test_unified(void **state)
+{
+    static const char *const policies[] = { "eager", "ws", "dmda", "all-gpu", "heft" };
+    static struct df_stats stats;
+    struct df_unit unit = { .workers = 1 };
+    struct df_error error = { "" };
+    uint64_t jobs = 0, replayed = 0;
+    struct rig r;
+
+    (void)state;
+    need_mock();
+    mock_coherent();
+    assert_int_equal(cuda->describe(0, &unit, &error), DF_OK);
+    assert_false(unit.unified);
+    make_chain(&r, 12);
+    struct df_options o = options_of("all-gpu");
+    assert_true(rig_check(&r, &o, WAVES).memories[0].h2d_copies > 0);
+    mock_begin(1, MEMORY, 1);
+    mock_integrated();
+    mock_coherent();
+    o.inflight = 1;
+    stats = rig_check(&r, &o, WAVES);
+    assert_int_equal(stats.memories[0].replayed, 12 * (WAVES - 1)); /* tokens lie in the same place in each wave */
+    rig_free(&r);
+    for (uint32_t seed = 1; seed <= 6; seed++) {
+        mock_begin(1, MEMORY, seed);
+        mock_integrated();
+        mock_coherent();
+        rig_random(&r, seed, 40, 100, 0);
+        use_launches(&r);
+        rig_expect(&r, WAVES);
+        for (unsigned p = 0; p < 5; p++) {
+            o = options_of(policies[p]);
+            o.planner = &dfp_planner;
+            o.poison = p == seed % 5;
+            o.inflight = seed % 3;
+            o.gpu_mem_bytes = seed % 2 ? 2 * 4096 : 0;
+            stats = rig_check(&r, &o, WAVES);
+            const struct df_memory_stats *m = &stats.memories[0];
+            assert_int_equal(m->h2d_copies + m->d2h_copies + m->staged_copies + m->evictions, 0);
+            jobs += stats.workers[stats.n_workers - 1].jobs;
+            replayed += m->replayed;
+            assert_nothing_left();
+        }
+        rig_free(&r);
+    }
+    assert_true(jobs > 500 && replayed > 0);
+}
+
 /* --gpus: of four, two. Nothing is asked of the others, and nothing is allocated there. */
 static void test_named_gpus(void **state)
 {
@@ -592,6 +643,7 @@ int main(void)
         cmocka_unit_test_setup(test_no_gpu_variants, cuda_set_up),
         cmocka_unit_test_setup(test_shared_memory, cuda_set_up),
         cmocka_unit_test_setup(test_integrated, cuda_set_up),
+        cmocka_unit_test_setup(test_unified, cuda_set_up),
         cmocka_unit_test_setup(test_named_gpus, cuda_set_up),
         cmocka_unit_test_setup(test_lost_devices, cuda_set_up),
         cmocka_unit_test_setup(test_first_is_busy, cuda_set_up),

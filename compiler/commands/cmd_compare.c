@@ -513,6 +513,8 @@ static int rehearse(struct request *r, struct dfc_run_stats *runs)
         return 1;
     loaded.platform.units[0].memory_bytes_per_s = 0; /* waits do not slow each other, so predictions must not either */
     loaded.platform.units[0].cores = 0;
+    for (uint32_t u = 1; u < loaded.platform.n_units; u++)
+        loaded.platform.units[u].handover_s = 0; /* wake-ups are no part of nominal time */
     r->rehearsals = calloc(r->n_policies, sizeof *r->rehearsals);
     if (!r->rehearsals)
         dfc_error("out of memory");

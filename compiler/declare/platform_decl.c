@@ -10,9 +10,11 @@
 #include "compiler/declare/platform_decl.h"
 #include "compiler/types/paths.h"
 
-enum property { WORKERS, MEMORY, BANDWIDTH, CORES, H2D, D2H, PEER, ENGINES, LAUNCH, JOBS, REGISTER, UNIFIED, N_PROPERTIES };
+enum property { WORKERS, MEMORY, BANDWIDTH, CORES, H2D, D2H, PEER, ENGINES, LAUNCH, HANDOVER, JOBS, REGISTER, UNIFIED,
+                N_PROPERTIES };
 static const char *const properties[N_PROPERTIES] = {
-    "workers", "memory", "bandwidth", "cores", "h2d", "d2h", "peer", "engines", "launch", "jobs", "register", "unified"
+    "workers", "memory", "bandwidth", "cores", "h2d", "d2h", "peer", "engines", "launch", "handover", "jobs", "register",
+    "unified"
 };
 
 struct convert {
@@ -153,6 +155,7 @@ static void set_property(struct convert *c, struct df_unit *unit, enum property 
     case PEER: link_of(c, property, &unit->peer); break;
     case ENGINES: count_of(c, value, "'engines'", 1, 2, &unit->engines); break;
     case LAUNCH: delay_of(c, value, "'launch'", &unit->launch_s); break;
+    case HANDOVER: delay_of(c, value, "'handover'", &unit->handover_s); break;
     case JOBS: count_of(c, value, "'jobs'", 1, 65535, &unit->jobs); break;
     case REGISTER:
         if (count_of(c, value, "'register'", 0, 1, &unit->registers))
@@ -193,14 +196,14 @@ static void convert_properties(struct convert *c, const struct dfl_device *devic
                 dfl_hint(c->sink, "did you mean '%s'?", close);
             else
                 dfl_hint(c->sink, "the host has workers, memory, bandwidth and cores; a device has workers, memory, h2d, d2h,"
-                         " peer, engines, launch, jobs, register and unified");
+                         " peer, engines, launch, handover, jobs, register and unified");
             c->ok = false;
         } else if (given[p]) {
             dfl_error(c->sink, property->name.loc, "'%s' is given twice", property->name.text);
             dfl_note(c->sink, given[p]->name.loc, "the first is here");
             c->ok = false;
-        } else if (host && (p == H2D || p == D2H || p == PEER || p == ENGINES || p == LAUNCH || p == JOBS ||
-                            p == REGISTER || p == UNIFIED)) {
+        } else if (host && (p == H2D || p == D2H || p == PEER || p == ENGINES || p == LAUNCH || p == HANDOVER ||
+                            p == JOBS || p == REGISTER || p == UNIFIED)) {
             dfl_error(c->sink, property->name.loc, "the host has no '%s': that is for devices%s", properties[p],
                       p == UNIFIED ? "" : " with their own memory");
             c->ok = false;

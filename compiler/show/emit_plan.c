@@ -38,6 +38,10 @@ static void emit_units(FILE *out, const struct dfc_loaded *loaded, const struct 
             emit_link(out, "d2h", &unit->d2h);
             if (unit->peer.bytes_per_s > 0)
                 emit_link(out, "peer", &unit->peer);
+            if (unit->handover_s > 0) {
+                fputs(", handover ", out);
+                emit_seconds(out, unit->handover_s);
+            }
         }
         fprintf(out, "; %u nodes, busy ", e->nodes[u]);
         emit_seconds(out, e->busy_s[u]);

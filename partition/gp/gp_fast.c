@@ -117,9 +117,10 @@ static void copy_by(struct run *r, uint32_t value, uint32_t unit, uint32_t devic
     }
     struct dfp_fifo *fifo = &r->s->fifo[device][way];
     double start_s = fifo->free_s > r->now_s ? fifo->free_s : r->now_s, before_s = fifo->free_s;
-    fifo->free_s = event.time_s = start_s + time_s;
+    fifo->free_s = start_s + time_s;
+    event.time_s = fifo->free_s + c->handover_s[device];
     event.engine = (uint16_t)(device * 3 + way);
-    if (!fifo->flying || (fifo->head == fifo->tail && event.time_s == before_s)) {
+    if (!fifo->flying || (fifo->head == fifo->tail && fifo->free_s == before_s)) {
         fifo->flying++;                 /* copies that end at the same moment must be ordered by the heap */
         event_push(r, &event);
     } else {

@@ -30,7 +30,7 @@ bool dfp_online_repeats(const struct df_platform *platform, size_t i)
     const struct df_unit *units = platform->units;
     for (uint32_t u = 2; u < platform->n_units; u++)
         if (units[u].cls != units[1].cls || units[u].launch_s != units[1].launch_s ||
-            units[u].memory_bytes != units[1].memory_bytes)
+            units[u].handover_s != units[1].handover_s || units[u].memory_bytes != units[1].memory_bytes)
             return false;
     return !strcmp(dfp_online[i], "pams") || !strcmp(dfp_online[i], "padas");
 }

@@ -123,6 +123,7 @@ int dfp_compact_make(const struct dfp_problem *problem, struct dfp_compact *comp
     c.host_workers = problem->platform->units[0].workers;
     for (uint32_t u = 0; u < c.n_units; u++) {
         c.workers[u] = problem->platform->units[u].workers;
+        c.handover_s[u] = problem->platform->units[u].handover_s;
         c.shared_engine[u] = problem->platform->units[u].engines == 1;
         c.peers[u] = df_platform_peers(problem->platform, u);
         c.has_peers = c.has_peers || c.peers[u];
@@ -218,6 +219,7 @@ int dfp_compact_repeat(const struct dfp_compact *c, uint32_t n, struct dfp_compa
                               .n_units = c->n_units, .n_costed = n * c->n_costed, .host_workers = c->host_workers,
                               .has_peers = c->has_peers };
     memcpy(to.workers, c->workers, sizeof to.workers);
+    memcpy(to.handover_s, c->handover_s, sizeof to.handover_s);
     memcpy(to.peers, c->peers, sizeof to.peers);
     memcpy(to.shared_engine, c->shared_engine, sizeof to.shared_engine);
     if (!allocate(&to, &size)) {

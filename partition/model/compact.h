@@ -17,6 +17,7 @@ struct dfp_compact {
     uint32_t n_nodes, n_units, n_values, n_movable, n_costed; /* n_costed: nodes that are not free */
     uint32_t host_workers;
     uint32_t workers[DF_MAX_UNITS];     /* of each unit */
+    double handover_s[DF_MAX_UNITS];    /* of each unit: from the end of a copy by its engines until others see it */
     uint8_t shared_engine[DF_MAX_UNITS]; /* of each unit: one copy engine serves both directions */
     uint32_t peers[DF_MAX_UNITS];       /* of each unit: bit u, it copies directly to unit u */
     bool has_peers;                     /* some unit has a peer */

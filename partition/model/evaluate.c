@@ -4,7 +4,7 @@
  *           value is sent the moment it is produced, once to every memory that has a reader. From device to device it
  *           goes directly between peers. Else it goes through the host and stays there, too. Each device has a copy
  *           engine per direction, or one for both, and one more for what it sends to peers. Engines serve first come
- *           first served.
+ *           first served. A copy's data is there the hand-over time of its device after the copy has ended.
  * Events:   a job ends, or a copy arrives. Engines serve in order of request, and requests come in order of time. So
  *           the end of a copy is known when it is asked for. Events of one moment are taken in order of the node that
  *           caused them, then in the order in which they were made. Workers choose only after all events of that
@@ -85,7 +85,8 @@ static void copy(struct simulation *s, uint32_t value, uint32_t device, bool to_
             s->result->d2h_copies++;
         }
     }
-    event_push(s, end_s, s->graph->values[value].producer, value, to_device ? device : 0);
+    event_push(s, bytes ? end_s + unit->handover_s : end_s, s->graph->values[value].producer, value,
+               to_device ? device : 0);
 }
 
 /* Copies the value directly from one device to its peer. */
@@ -100,7 +101,8 @@ static void copy_peer(struct simulation *s, uint32_t value, uint32_t from, uint3
         s->result->peer_bytes += bytes;
         s->result->peer_copies++;
     }
-    event_push(s, end_s, s->graph->values[value].producer, value, to);
+    event_push(s, bytes ? end_s + df_handover_s(s->platform, from, to) : end_s, s->graph->values[value].producer, value,
+               to);
 }
 
 /* The value is now valid in the memory of `unit`: jobs there may become ready. */

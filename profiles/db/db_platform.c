@@ -87,6 +87,24 @@ static int store_registers(struct dfw_db *db, sqlite3_int64 id, const struct df_
     return status;
 }
 
+static int store_handovers(struct dfw_db *db, sqlite3_int64 id, const struct df_platform *p, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db, "INSERT INTO handovers VALUES (?1,?2,?3)", &s, error);
+    if (status != DF_OK)
+        return status;
+    for (uint32_t u = 1; u < p->n_units && status == DF_OK; u++) {
+        sqlite3_bind_int64(s, 1, id);
+        sqlite3_bind_int64(s, 2, u);
+        sqlite3_bind_double(s, 3, p->units[u].handover_s);
+        if (dfw_db_step(db, s) != SQLITE_DONE)
+            status = dfw_db_fail(db, "store the platform", error);
+        sqlite3_reset(s);
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
 static int store_bandwidth(struct dfw_db *db, sqlite3_int64 id, const struct df_platform *p, struct df_error *error)
 {
     sqlite3_stmt *s;
@@ -126,6 +144,8 @@ int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, co
         status = store_units(db, id, platform, error);
     if (status == DF_OK)
         status = store_registers(db, id, platform, error);
+    if (status == DF_OK)
+        status = store_handovers(db, id, platform, error);
     if (status == DF_OK)
         status = store_bandwidth(db, id, platform, error);
     if (status == DF_OK && pairs)
@@ -269,6 +289,25 @@ static int load_registers(struct dfw_db *db, sqlite3_int64 id, struct df_platfor
 }
 
 /* Of the platform with this id; of this machine's latest if id is 0. 0: not known, or the row makes no sense. */
+static int load_handovers(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db, "SELECT unit, seconds FROM handovers WHERE platform = ?1", &s, error), code;
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_int64(s, 1, id);
+    for (code = dfw_db_step(db, s); code == SQLITE_ROW; code = dfw_db_step(db, s)) {
+        sqlite3_int64 unit = sqlite3_column_int64(s, 0);
+        double seconds = sqlite3_column_double(s, 1);
+        if (unit > 0 && unit < p->n_units && seconds >= 0 && seconds <= DF_MOST_DELAY_S)
+            p->units[unit].handover_s = seconds;
+    }
+    if (code != SQLITE_DONE)
+        status = dfw_db_fail(db, "read the platform", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
 static int load_bandwidth(struct dfw_db *db, sqlite3_int64 id, double *bytes_per_s, struct df_error *error)
 {
     sqlite3_stmt *s;
@@ -329,6 +368,8 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
             status = load_registers(db, id, &p, error);
         if (status == DF_OK && db->version >= 4)
             status = load_bandwidth(db, id, &p.units[0].memory_bytes_per_s, error);
+        if (status == DF_OK && db->version >= 5)
+            status = load_handovers(db, id, &p, error);
         if (status == DF_OK && db->version >= 2)
             status = load_pairs(db, id, &p, error);
         if (emulated)

@@ -1,14 +1,14 @@
 /* db_schema.c - the tables of the profile database, and the versions of them.
  *
  * Versions: 1 has samples, platforms and units. 2 adds links between devices. 3 adds whether registering memory is
- *           faster. 4 adds the bandwidth of the host's memory, and what was measured while other workers ran. If a
+ *           faster. 4 adds the bandwidth of the host's memory, and what was measured while other workers ran. 5 adds hand-overs. If a
  *           file of an older version can be written, it is brought to this version when it is opened, by steps that
  *           only add. If it cannot be written, it is read as it is.
  */
 #include "profiles/db/db_impl.h"
 #include "runtime/base/error.h"
 
-#define SCHEMA_VERSION 4
+#define SCHEMA_VERSION 5
 #define APPLICATION_ID 0x64667077       /* "dfpw" */
 
 static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the next */
@@ -41,6 +41,9 @@ static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the
     "CREATE TABLE bandwidths (platform INTEGER PRIMARY KEY REFERENCES platforms (id), bytes_per_s REAL NOT NULL);"
     "CREATE TABLE loads (sample INTEGER PRIMARY KEY REFERENCES samples (id), workers INTEGER NOT NULL, self_s REAL,"
     " triad_s REAL, one_bytes_per_s REAL, all_bytes_per_s REAL);",
+
+    "CREATE TABLE handovers (platform INTEGER NOT NULL REFERENCES platforms (id), unit INTEGER NOT NULL,"
+    " seconds REAL NOT NULL, PRIMARY KEY (platform, unit)) WITHOUT ROWID;",
 };
 
 static int pragma_int(struct dfw_db *db, const char *sql, int64_t *value, struct df_error *error)

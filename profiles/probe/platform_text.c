@@ -143,6 +143,11 @@ static void print_unit(FILE *out, const struct df_platform *p, uint32_t u)
         print_time(out, unit->launch_s);
         fputc(';', out);
     }
+    if (unit->handover_s >= LEAST_S) {
+        fputs(" handover = ", out);
+        print_time(out, unit->handover_s);
+        fputc(';', out);
+    }
     if (unit->jobs)
         fprintf(out, " jobs = %" PRIu32 ";", unit->jobs);
     if (unit->registers && !unit->unified)

@@ -4,6 +4,7 @@
  * Host:     what all cores read and write in memory together, by STREAM's triad (runtime/measure/triad.h).
  * Workers:  the number of cores less one per GPU, as in a run. The emulator stands for as many GPUs as it is told.
  * Cores:    those that emulated GPUs share with the workers; none are said if GPUs are real.
+ * Handover: a chain of empty jobs runs on each GPU after it was measured.
  * Memory:   a GPU is opened with a small pool, measured, and closed before the next one is opened. If there are
  *           several, all of them are then open at the same time with smaller pools, to measure what they send to each
  *           other.
@@ -77,20 +78,17 @@ static int open_and_probe(const struct dfr_device_ops *ops, uint32_t index, stru
     return status;
 }
 
-/* The units that the emulator stands for: the gpus of the given platform, or if it has none, that of the default
- * one. */
-static uint32_t emulated_units(const struct df_platform *given, struct df_unit *units)
+/* Fills the platform that the emulator stands for: the gpus of the given one, or if it has none, the default one. Gives
+ * how many gpus it has. */
+static uint32_t emulated_units(const struct df_platform *given, struct df_platform *emulated)
 {
-    struct df_platform fallback;
+    df_platform_default(emulated, 1);
     uint32_t n = 0;
     for (uint32_t u = 1; given && u < given->n_units; u++)
         if (given->units[u].cls == DF_CLASS_GPU)
-            units[n++] = given->units[u];
-    if (n)
-        return n;
-    df_platform_default(&fallback, 1);
-    units[0] = fallback.units[1];
-    return 1;
+            emulated->units[++n] = given->units[u];
+    emulated->n_units = n ? 1 + n : emulated->n_units;
+    return emulated->n_units - 1;
 }
 
 /* Measures all pairs of devices. units[]: the units as which they are opened. */
@@ -117,16 +115,17 @@ static int probe_devices(const struct dfr_device_ops *ops, const struct dfw_prob
                          struct df_platform *p, struct dfw_probe_report *report, dfw_progress *progress, void *arg,
                          struct df_error *error)
 {
-    struct df_unit emulated[DF_MAX_UNITS];
-    if (options->device == DF_DEVICE_EMU)
-        n = emulated_units(options->emulated, emulated);
+    struct df_platform emulated;
+    bool emulates = options->device == DF_DEVICE_EMU;
+    if (emulates)
+        n = emulated_units(options->emulated, &emulated);
     n = n < DF_MAX_UNITS ? n : DF_MAX_UNITS - 1;
     uint32_t steps = n > 1 ? n + 1 : n;
     for (uint32_t i = 0; i < n; i++) {
         struct df_unit *unit = &p->units[p->n_units];
         memset(unit, 0, sizeof *unit);
-        if (options->device == DF_DEVICE_EMU)
-            *unit = emulated[i];
+        if (emulates)
+            *unit = emulated.units[i + 1];
         else
             *unit = (struct df_unit){ .h2d = { 1e10, 1e-5, 0 }, .d2h = { 1e10, 1e-5, 0 }, .engines = 2 };
         unit->cls = DF_CLASS_GPU;
@@ -139,6 +138,9 @@ static int probe_devices(const struct dfr_device_ops *ops, const struct dfw_prob
         snprintf(name, sizeof name, "%s", unit->name);
         struct step step = { progress, arg, name, i, steps };
         status = open_and_probe(ops, i, unit, &report->h2d[p->n_units], &report->d2h[p->n_units], &step, error);
+        if (status == DF_OK)
+            status = dfw_probe_handover(emulates ? DF_DEVICE_EMU : DF_DEVICE_CUDA, i, emulates ? &emulated : NULL, unit,
+                                        error);
         if (status != DF_OK)
             return status;
         dfw_identifier(unit->name, sizeof unit->name, name);
@@ -146,7 +148,7 @@ static int probe_devices(const struct dfr_device_ops *ops, const struct dfw_prob
         p->n_units++;
     }
     struct step step = { progress, arg, NULL, n, steps };
-    return n > 1 ? probe_pairs(ops, options->device == DF_DEVICE_EMU ? emulated : p->units + 1, p, report, &step, error)
+    return n > 1 ? probe_pairs(ops, emulates ? emulated.units + 1 : p->units + 1, p, report, &step, error)
                  : DF_OK;
 }
 

@@ -31,6 +31,13 @@ double dfw_copy_seconds(struct dfr_device *device, struct dfr_event *event, doub
 int dfw_probe_peers(const struct dfr_device_ops *ops, struct dfr_device *const *devices, struct df_platform *platform,
                     struct dfw_pairs *pairs, dfw_progress *progress, void *arg, struct df_error *error);
 
+/* ---- probe_handover.c ---- */
+
+/* Fills unit->handover_s, of device `index` of that kind. Its links and launch are known. platform: for the emulator, the
+ * units that it stands for; else NULL. The device is opened for it, so nobody else may have it open. */
+int dfw_probe_handover(enum df_device_kind kind, uint32_t index, const struct df_platform *platform,
+                       struct df_unit *unit, struct df_error *error);
+
 /* ---- platform_text.c ---- */
 
 /* Makes a name of the language of any text: letters, digits and single underscores, with no digit first, never

@@ -116,6 +116,7 @@ static void copy_platform(struct df_platform *to, const struct df_platform *from
         copy_link(&to->units[u].peer, &unit->peer);
         to->units[u].engines = unit->engines;
         to->units[u].launch_s = unit->launch_s;
+        to->units[u].handover_s = unit->handover_s;
         to->units[u].jobs = unit->jobs;
         to->units[u].registers = unit->registers;
         to->units[u].unified = unit->unified;
@@ -324,7 +325,8 @@ static bool check_platform(const struct df_platform *p)
     for (uint32_t u = 0; u < p->n_units; u++) {
         const struct df_unit *unit = &p->units[u];
         if (!ends(unit->name, sizeof unit->name) || unit->cls >= p->n_classes || !unit->workers ||
-            unit->registers > DF_REGISTER_NO || unit->unified > (u > 0) || !(unit->launch_s >= 0) || !is_rate(unit->memory_bytes_per_s) ||
+            unit->registers > DF_REGISTER_NO || unit->unified > (u > 0) || !(unit->launch_s >= 0) ||
+            !(unit->handover_s >= 0) || !is_rate(unit->memory_bytes_per_s) ||
             (u && (!is_link(&unit->h2d) || !is_link(&unit->d2h))) ||
             (unit->peer.bytes_per_s != 0 && !is_link(&unit->peer)))
             return false;

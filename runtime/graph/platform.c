@@ -66,7 +66,8 @@ static bool links_alike(const struct df_link *a, const struct df_link *b)
 bool df_unit_links_alike(const struct df_unit *a, const struct df_unit *b)
 {
     return links_alike(&a->h2d, &b->h2d) && links_alike(&a->d2h, &b->d2h) && links_alike(&a->peer, &b->peer) &&
-           a->engines == b->engines && a->launch_s == b->launch_s && a->unified == b->unified;
+           a->engines == b->engines && a->launch_s == b->launch_s && a->handover_s == b->handover_s &&
+           a->unified == b->unified;
 }
 
 bool df_unit_alike(const struct df_unit *a, const struct df_unit *b)

@@ -12,6 +12,9 @@
  *           the slower of the two units' peer links. It occupies the sender's peer engine, which serves one copy at a
  *           time. What jobs and copies draw from the host's memory at the same time is limited by memory_bytes_per_s;
  *           only the simulator knows that (simulate.h).
+ * Handover: the host's worker and the device's engines are told of what the others did by waking up, which takes time. So
+ *           a copy between host and device, or between peers, is seen handover_s after it has ended. Its engine is free
+ *           from its end on. Of a copy between peers the sender's counts.
  * Cores:    emulated devices compute and copy on the cores of the host. If a platform's devices are emulated, the host
  *           says how many cores they and its workers share. Only the simulator knows that, too.
  */
@@ -47,6 +50,7 @@ struct df_unit {
     struct df_link peer;                /* the same; bytes_per_s is 0 if it has none */
     uint32_t engines;                   /* 1 or 2; 0 if it is unified */
     double launch_s;                    /* added to each job */
+    double handover_s;                  /* devices: from a copy's end until others act on it, and until it begins */
     uint32_t jobs;                      /* in flight; 0: a run finds the number, the simulator takes one or finds it */
     uint32_t registers;                 /* DF_REGISTER_…; no plan depends on it */
     uint32_t unified;                   /* 1: see above; df_unit_unify() sets the rest */
@@ -101,6 +105,12 @@ static inline double df_peer_time_s(const struct df_platform *platform, uint32_t
     double a_s = df_link_time_s(&platform->units[from].peer, bytes);
     double b_s = df_link_time_s(&platform->units[to].peer, bytes);
     return a_s > b_s ? a_s : b_s;
+}
+
+/* After the end of a copy by an engine of this pair's device, the time until others see it. A copy of no bytes is no copy. */
+static inline double df_handover_s(const struct df_platform *platform, uint32_t from, uint32_t to)
+{
+    return platform->units[from ? from : to].handover_s;
 }
 
 /* Time of a copy from one unit's memory to another's: directly between peers, else through the host. */

@@ -7,6 +7,7 @@
  * Machine:  CPU workers share host memory. Each device has its own memory, one compute stream, an H2D and a D2H copy
  *           engine (one for both with engines = 1). A copy takes df_link_time_s(). Engines serve first come, first
  *           served.
+ * Handover: A copy's data is there handover_s of its device after the copy has ended. The engine is free before.
  * Copies:   If the host does not have the data already, and both devices are peers, it goes from device to device
  *           directly, by an engine of the sender's. Else it goes through the host. Replicas are kept. What a CPU job
  *           reads must have come back to the host.

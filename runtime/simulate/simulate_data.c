@@ -45,11 +45,11 @@ static void copy(struct sim *s, uint32_t block, uint32_t from, uint32_t to)
         if (s->result->copied)
             s->result->copied(s->result->arg, from, to, value, sim_wave(s, slot), start_s, end_s);
     }
-    arrival.time_s = end_s;
+    arrival.time_s = end_s + (bytes ? df_handover_s(s->platform, from, to) : 0);
     dfr_events_push(&s->events, arrival);
 }
 
-/* A copy whose end was not known when it was asked for. */
+/* A copy ends whose end was not known when it was asked for. */
 static void end_copy(struct sim *s, const struct dfr_event *event)
 {
     struct sim_copy copy = sim_share_copied(s, event);
@@ -245,8 +245,15 @@ static void prefetch_waiting(struct sim *s, uint32_t unit)
 void sim_copied(struct sim *s, const struct dfr_event *event)
 {
     bool to_device = event->unit > 0 && event->from == 0;
+    struct dfr_event arrival = *event;
+    arrival.time_s += df_handover_s(s->platform, event->from, event->unit);
+    arrival.engine = false;
     if (event->engine)
         end_copy(s, event);
+    if (event->engine && arrival.time_s > s->now_s) {
+        dfr_events_push(&s->events, arrival);
+        return;
+    }
     if (s->blocks[event->arrives].life == event->life)
         arrive(s, event->arrives, event->unit, false, DFR_NOBODY);
     if (to_device) {

@@ -53,6 +53,25 @@ static void chain_is_exact(void **state)
     sample_free(&s);
 }
 
+/* A copy's data is there 0.5 ms after the copy, but the copy after it begins at its end. */
+static void data_is_handed_over(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_begin(&s, 1, 1);
+    uint32_t a = sample_node(&s, "a", 1 * MS, NAN, MB, 0, NULL);
+    uint32_t b = sample_node(&s, "b", 1 * MS, NAN, MB, 0, NULL);
+    sample_node(&s, "c", NAN, 1 * MS, 0, 2, (uint32_t[]){ a, b });
+    sample_end(&s);
+    uint16_t place[] = { 0, 0, 1 };
+    sample_near(evaluate(&s, place, NULL).makespan_s, (1 + 2 * 2 + 1) * MS);
+    s.platform.units[1].handover_s = 0.5 * MS;
+    sample_near(evaluate(&s, place, NULL).makespan_s, (1 + 2 * 2 + 0.5 + 1) * MS);
+    s.platform.units[0].cores = 8;      /* so the simulator says it, with ends of copies that are not known before */
+    sample_near(evaluate(&s, place, NULL).makespan_s, (1 + 2 * 2 + 0.5 + 1) * MS);
+    sample_free(&s);
+}
+
 /* Three GPUs, of which the first two are peers by links of 2 and 4 GB/s: the slower counts. */
 static void peers_copy_directly(void **state)
 {
@@ -362,6 +381,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chain_is_exact),
+        cmocka_unit_test(data_is_handed_over),
         cmocka_unit_test(peers_copy_directly),
         cmocka_unit_test(copies_overlap_work),
         cmocka_unit_test(replicas_are_copied_once),

@@ -43,6 +43,7 @@ static void any_graph(struct sample *s, uint32_t seed)
         struct df_unit *unit = &s->platform.units[u];
         unit->engines = 1 + (seed & 1);
         unit->launch_s = seed % 3 ? 0 : 1e-5;
+        unit->handover_s = seed / 2 % 2 ? u * 7e-5 : 0;
         if (seed % 5 == 0)              /* copies that take no time, and end at one moment */
             unit->h2d = unit->d2h = (struct df_link){ 1e9, 0, 2 * SAMPLE_MB };
     }

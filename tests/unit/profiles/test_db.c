@@ -373,11 +373,14 @@ static void platforms_come_back(void **state)
     assert_true(loaded.units[1].unified);
     assert_same_platform(&loaded, &p);
     p.units[0].memory_bytes_per_s = 2.5e10;
+    p.units[1].handover_s = 41e-6;
     assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
     assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_same_platform(&loaded, &p);
+    assert_true(loaded.units[1].handover_s == 41e-6);
     dfw_db_close(db);
-    execute(in_folder("platform.db"), "UPDATE bandwidths SET bytes_per_s = -1");
+    execute(in_folder("platform.db"), "UPDATE bandwidths SET bytes_per_s = -1; UPDATE handovers SET seconds = -1");
+    p.units[1].handover_s = 0;
     p.units[0].memory_bytes_per_s = 0;  /* no rate, so it is not known */
     db = open_new("platform.db");
     assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
@@ -556,7 +559,7 @@ static void an_older_database_keeps_what_it_has(void **state)
     assert_int_equal(dfw_db_open(path, false, &db, NULL), DF_OK);
     holds_what_version_1_held(db);
     dfw_db_close(db);
-    assert_int_equal(version_of(path), 4);
+    assert_int_equal(version_of(path), 5);
     db = open_new("old.db");            /* and takes what is new */
     holds_what_version_1_held(db);
     struct df_platform p = { .n_units = 3, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
@@ -588,9 +591,9 @@ static void version_2_with_and_without_registers(void **state)
         dfw_db_close(db);
         if (!with)
             execute(in_folder(name), "DROP TABLE registers");
-        execute(in_folder(name), "DROP TABLE bandwidths; DROP TABLE loads; PRAGMA user_version = 2");
+        execute(in_folder(name), "DROP TABLE bandwidths; DROP TABLE loads; DROP TABLE handovers; PRAGMA user_version = 2");
         db = open_new(name);
-        assert_int_equal(version_of(in_folder(name)), 4);
+        assert_int_equal(version_of(in_folder(name)), 5);
         assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
         assert_true(found && loaded.units[1].registers == (with ? DF_REGISTER_NO : DF_REGISTER_UNKNOWN));
         assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);

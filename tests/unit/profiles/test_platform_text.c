@@ -48,6 +48,11 @@ static void it_reads_well(void **state)
     text = text_of(&p);
     assert_non_null(strstr(text, "launch = 8 us; register = 1; }"));
     free(text);
+    p.units[1].handover_s = 41.5e-6;
+    text = text_of(&p);
+    assert_non_null(strstr(text, "launch = 8 us; handover = 41.5 us; register = 1; }"));
+    free(text);
+    p.units[1].handover_s = 0;
     p.units[0].memory_bytes_per_s = 2.05e10;
     p.units[0].cores = 4;
     p.units[1].registers = DF_REGISTER_NO;

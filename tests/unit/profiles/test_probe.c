@@ -170,8 +170,11 @@ static void the_emulators_link_is_found_again(void **state)
         assert_int_equal(probed.units[1].memory_bytes, 256 << 20);
         assert_true(report.h2d[1].staged > 0);
         assert_true(says_what_is_faster(&probed.units[1], &report.h2d[1], &report.d2h[1]));
-        if (is_as_emulated(&probed.units[1], &emulated.units[1], &report, met, why, sizeof why))
+        double handover_s = probed.units[1].handover_s; /* of it the 1.7 ms that a pair of jobs takes besides are no part */
+        if (is_as_emulated(&probed.units[1], &emulated.units[1], &report, met, why, sizeof why) &&
+            handover_s > 1e-6 && handover_s < 5e-4)
             return;
+        snprintf(why + strlen(why), sizeof why - strlen(why), "; handover %g s", handover_s);
     }
     fail_msg("%s", why);
 }

@@ -119,6 +119,7 @@ static struct df_plan *make_plan(const struct df_graph *g)
     plan->owner = NULL;
     plan->platform.units[0].memory_bytes_per_s = 2e10;
     plan->platform.units[0].cores = 5;
+    plan->platform.units[1].handover_s = 4e-5;
     OK(dfr_times_default(g, true, &plan->times, error));
     plan->times.demand = calloc((size_t)g->n_classes * g->n_works, sizeof *plan->times.demand);
     assert_non_null(plan->times.demand);
@@ -237,6 +238,7 @@ static void test_content(void **state)
     assert_int_equal(image.plan->platform.units[0].workers, 3);
     assert_true(image.plan->platform.units[0].memory_bytes_per_s == 2e10);
     assert_int_equal(image.plan->platform.units[0].cores, 5);
+    assert_true(image.plan->platform.units[1].handover_s == 4e-5);
     assert_true(image.plan->times.demand[1].bytes_per_s == 5e9 && image.plan->times.demand[1].sensitivity == 0.75);
     assert_true(dfr_times_shared(&image.plan->times, &image.plan->platform));
     assert_true(image.plan->platform.units[1].h2d.bytes_per_s > 11e9);

@@ -34,6 +34,7 @@ static void any_run_is_possible(void **state)
             s.platform.units[u].jobs = seed % 3;
             s.platform.units[u].workers = 1 + (seed % 5 == 0);
             s.platform.units[u].launch_s = seed % 2 ? 0.05 * MS : 0;
+            s.platform.units[u].handover_s = seed / 2 % 2 ? 0.03 * MS * u : 0;
         }
         sample_peers(&s, seed);
         sim_check_policies(&s, 1, 1);
@@ -201,6 +202,7 @@ static void static_runs_agree_with_the_evaluator(void **state)
             s.platform.units[u].workers = 1 + (seed % 9 == 0);
             s.platform.units[u].jobs = seed % 3;
             s.platform.units[u].launch_s = seed % 2 ? 0.05 * MS : 0;
+            s.platform.units[u].handover_s = seed / 2 % 2 ? 0.03 * MS * u : 0;
         }
         sample_peers(&s, seed);
         uint32_t n = s.graph->n_nodes;

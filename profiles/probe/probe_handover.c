@@ -1,0 +1,96 @@
+/* probe_handover.c - measures how long after the end of a copy others act on its data, by runs of a chain of empty jobs.
+ * Every second job is on the device, so between two jobs lies one copy.
+ *
+ * Chain:    the jobs compute nothing and the tokens are as small as can be. So what a pair of jobs takes, less its launch
+ *           and its two copies, is waking up: the host's worker, the device's worker and its engines are told of what the
+ *           others did, in the ways of a run. Half of it belongs to each copy.
+ * Result:   the median of several runs. What the beginning and the end of a run take is spread over its pairs.
+ */
+#include <math.h>
+
+#include "profiles/probe/probe_impl.h"
+#include "runtime/base/error.h"
+#include "runtime/graph/builder.h"
+
+#define PAIRS 48
+#define RUNS 9
+#define TOKEN_BYTES 64
+
+static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                   const union df_scalar *scalars)
+{
+    (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
+    return DF_OK;
+}
+
+static int add_job(struct df_builder *b, uint32_t kernel, int cls, uint32_t *job, struct df_error *error)
+{
+    static const uint64_t port_dims[2][DF_MAX_RANK] = { { TOKEN_BYTES }, { TOKEN_BYTES } };
+    struct df_node_desc desc = { .kernel = kernel, .port_dims = port_dims, .hint_class = cls };
+    return df_builder_node_desc(b, &desc, job, error);
+}
+
+static int build(struct df_builder *b, struct df_graph **chain, struct df_error *error)
+{
+    static const struct df_port_desc ports[] = { { "in", DF_IN, DF_U8, 1 }, { "out", DF_OUT, DF_U8, 1 } };
+    const struct df_kernel_desc descs[] = {
+        { .name = "first", .n_ports = 1, .ports = ports + 1, .functions = { .cpu = nothing } },
+        { .name = "host", .n_ports = 2, .ports = ports, .functions = { .cpu = nothing } },
+        { .name = "device", .n_ports = 2, .ports = ports, .functions = { .cpu = nothing, .gpu = nothing } },
+    };
+    const struct df_kernel_info both = { .code_classes = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU };
+    uint32_t kernels[3], last, next;
+    int status = DF_OK;
+    for (int k = 0; k < 3 && status == DF_OK; k++)
+        status = df_builder_kernel(b, &descs[k], &kernels[k], error);
+    if (status == DF_OK)
+        status = df_builder_kernel_info(b, kernels[2], &both, error);
+    if (status == DF_OK)
+        status = add_job(b, kernels[0], DF_CLASS_CPU, &last, error);
+    for (int i = 0; i < 2 * PAIRS && status == DF_OK; i++, last = next) {
+        int cls = i % 2 ? DF_CLASS_CPU : DF_CLASS_GPU;
+        status = add_job(b, kernels[i % 2 ? 1 : 2], cls, &next, error);
+        if (status == DF_OK)
+            status = df_builder_connect(b, last, 0, next, 0, error);
+    }
+    return status == DF_OK ? df_builder_finish(b, chain, error) : status;
+}
+
+static int run_chain(const struct df_graph *chain, const struct df_options *options, double *makespan_s,
+                     struct df_error *error)
+{
+    struct df_run *run;
+    struct df_stats stats;
+    int status = df_run_start(chain, options, &run, error);
+    if (status == DF_OK)
+        status = df_run_wait(run, &stats, error);
+    if (status == DF_OK)
+        *makespan_s = stats.makespan_s;
+    return status;
+}
+
+int dfw_probe_handover(enum df_device_kind kind, uint32_t index, const struct df_platform *platform,
+                       struct df_unit *unit, struct df_error *error)
+{
+    struct df_builder *b = df_builder_new("handover");
+    struct df_graph *chain = NULL;
+    struct df_options options;
+    double makespan_s[RUNS];
+    int status = b ? build(b, &chain, error) : dfr_error_memory(error);
+    df_options_default(&options);
+    options.policy = "eager";
+    options.device = kind;
+    options.gpus = UINT64_C(1) << index;
+    options.platform = platform;
+    options.emu_check = 0;
+    options.workers = 1;
+    for (int i = 0; i < RUNS && status == DF_OK; i++)
+        status = run_chain(chain, &options, &makespan_s[i], error);
+    if (status == DF_OK) {
+        double copies_s = df_link_time_s(&unit->h2d, TOKEN_BYTES) + df_link_time_s(&unit->d2h, TOKEN_BYTES);
+        unit->handover_s = fmax(0, (dfr_median(makespan_s, RUNS) / PAIRS - unit->launch_s - copies_s) / 2);
+    }
+    df_graph_free(chain);
+    df_builder_free(b);
+    return status;
+}

@@ -17,12 +17,17 @@ static const char usage[] =
     "that was compiled with -g (.o .a). Types, names and const come from the debug information. What that does not tell\n"
     "is marked with '?' for you to write: 'in', 'out' or 'inout' for a port, and its extents. Extents that are guessed\n"
     "from names are marked in a comment. Without --function all functions that other files can call are written; of a\n"
-    "source that has none but main(), the static ones.\n\n"
-    "  --function=NAME          only this function; may be given several times, and name a static one\n"
-    "  -o FILE                  the file for the declarations; else they go to standard output\n"
-    "  --cflags=FLAGS           flags for the compiler, which are also written into the declarations\n"
-    "  --cc=CC                  C compiler ($CC, else cc)\n"
-    "  -I DIR                   a folder in which the file's headers are looked for\n";
+    "source that has none but main(), the static ones.\n";
+
+static const struct dfc_option own_options[] = {
+    { NULL, NULL, "options" },
+    { "--function", "NAME", "only this function; may be given several times, and name a static one" },
+    { "-o", "FILE", "the file for the declarations; else they go to standard output" },
+    { "--cflags", "FLAGS", "flags for the compiler, which are also written into the declarations" },
+    { "--cc", "COMMAND", "the C compiler ($CC, else cc)" },
+    { "-I", "DIR", "a folder in which the file's headers are looked for" },
+    { NULL, NULL, NULL },
+};
 
 struct request {
     struct dfc_common common;
@@ -32,8 +37,9 @@ struct request {
     bool statics;                       /* static functions are written, because the source has no others */
 };
 
-static int own_option(struct request *r, int argc, char **argv, int *i)
+static int own_option(void *request, int argc, char **argv, int *i)
 {
+    struct request *r = request;
     const char *value;
     int taken = dfc_option_value("--function", argc, argv, i, &value);
     if (taken > 0) {
@@ -45,26 +51,17 @@ static int own_option(struct request *r, int argc, char **argv, int *i)
         r->names = names;
         names[r->n_names++] = value;
     }
-    return taken ? taken : dfc_option_value("--cflags", argc, argv, i, &r->build.cflags);
+    if (!taken)
+        taken = dfc_option_value("--cflags", argc, argv, i, &r->build.cflags);
+    return taken ? taken : dfc_option_value("--cc", argc, argv, i, &r->build.cc);
 }
 
 static int parse(int argc, char **argv, struct request *r)
 {
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
-        bool shared = word[0] != '-' || strncmp(word, "-o", 2) == 0 || strncmp(word, "-I", 2) == 0;
-        int taken = own_option(r, argc, argv, &i);
-        if (!taken)
-            taken = dfc_option_value("--cc", argc, argv, &i, &r->build.cc);
-        if (!taken && shared)
-            taken = dfc_common_option(&r->common, argc, argv, &i);
-        if (taken < 0)
-            return 2;
-        if (!taken)
-            return dfc_unknown_option(&dfc_command_wrap, argv[i]);
-    }
-    if (r->common.path)
-        return 0;
+    r->common.path_optional = true;
+    int status = dfc_parse_options(&dfc_command_wrap, argc, argv, &r->common, own_option, r);
+    if (status || r->common.path)
+        return status;
     dfc_error("a file of C or C++, an object or an archive is expected; 'dfc wrap --help' says more");
     return 2;
 }
@@ -259,4 +256,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct dfc_command dfc_command_wrap = { "wrap", "write kernel declarations for functions that exist", usage, run };
+const struct dfc_command dfc_command_wrap = { "wrap", "write kernel declarations for functions that exist", usage, run,
+                                              { own_options } };

@@ -23,7 +23,7 @@ for ((wave = 0; wave < 8; wave++)); do echo 5998 11998; done >want
 
 # Tokens are not copied, and nothing is said to be copied.
 for policy in eager ws dmda heft gp all-gpu; do
-    ./g --device=emu --platform=thor.df --policy=$policy --waves=8 --stats=json >got 2>stats
+    ./g --device=emu --platform=thor.df --policy=$policy --waves=8 --stats=json --stats-file=/dev/stderr >got 2>stats
     same "$policy" got want
     if grep -q '"h2d_copies": 0, .*"d2h_copies": 0, .*"evictions": 0, .*"misses": 0, .*"prefetches": 0' stats &&
        ! grep -q '"jobs": 0, "busy_s": 0}], "memories"' stats; then pass "$policy-copies"; else fail "$policy-copies" "$(cat stats)"; fi

@@ -179,3 +179,18 @@ cp once.df 'o\.df' && cp once.df $'\033.df'
 if command -v dot >/dev/null; then check picture-name bash -c '"$DFC" "o\\.df" --emit=dot | dot -Tplain'; else skip picture-name "no dot here"; fi
 check picture-control "$DFC" partition $'\033.df' --svg=control.svg
 grep -q $'\033' control.svg && fail picture-no-control "$(grep -n $'\033' control.svg | cat -v | head -n 1)" || pass picture-no-control
+
+# Hand-overs: a kernel on a device and the way there and back. Each of the two copies is seen 2 ms later, by every policy and in the plan.
+cat >over.df <<'DF'
+kernel load(out a: f32[k]) cost cpu 1ms;
+kernel work(in a: f32[k], out b: f32[k]) cost gpu 3ms;
+kernel save(in a: f32[k]) cost cpu 1ms;
+graph main { a: f32[250000] = load(); b = work(a); save(b); }
+DF
+for over in '' ' handover = 2 ms;'; do
+    echo "platform over { cpu h { workers = 1; } gpu g { h2d = 1 GB/s; d2h = 1 GB/s;$over } }" >over-platform.df
+    "$DFC" simulate over.df --platform=over-platform.df --policy=all --format=csv 2>>err | tail -n +2 | cut -d, -f4 | sort -u >>over.got
+    "$DFC" over.df --platform=over-platform.df --policy=heft --emit=plan 2>>err | grep -o ', handover [^;]*' >>over.plan
+done
+printf '0.007\n0.011\n' >over.want; same handover over.got over.want
+echo ', handover 2 ms' >over.want; same handover-plan over.plan over.want

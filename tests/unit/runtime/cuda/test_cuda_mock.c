@@ -12,7 +12,25 @@
 #include <string.h>
 
 #include "cuda_rig.h"
+#include "profiles/probe/probe_impl.h"
 #include "runtime/device/device.h"
+
+/* ---- the probe's chain ---- */
+
+/* The chain of empty jobs runs on a GPU, too, although dfc has no code for it; the second one is measured by itself. */
+static void test_handover(void **state)
+{
+    struct df_unit unit = { .h2d = { 1e15, 0, 0 }, .d2h = { 1e15, 0, 0 } };
+    struct df_error error = { "" };
+
+    (void)state;
+    need_mock();
+    mock_begin(2, MEMORY, 1);
+    if (dfw_probe_handover(DF_DEVICE_CUDA, 1, NULL, &unit, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    assert_true(unit.handover_s > 0 && unit.handover_s < 0.1);
+    assert_nothing_left();
+}
 
 /* ---- the same results ---- */
 
@@ -345,6 +363,7 @@ static void test_fault_found_by_another(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_handover, cuda_set_up),
         cmocka_unit_test_setup(test_results, cuda_set_up),
         cmocka_unit_test_setup(test_looked_into, cuda_set_up),
         cmocka_unit_test_setup(test_replay, cuda_set_up),

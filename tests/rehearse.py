@@ -64,7 +64,7 @@ def rehearse(dfc, path, runs, limit):
     """{policy: row of the CSV}, and the simulated ranges."""
     with tempfile.TemporaryDirectory() as folder:
         table = pathlib.Path(folder) / "c.csv"
-        output([dfc, "compare", path, scale(dfc, path, limit), f"--runs={runs}", "--policies=" + ",".join(PLACED + ONLINE), f"--csv={table}"])
+        output([dfc, "compare", path, scale(dfc, path, limit), f"--runs={runs}", "--policy=" + ",".join(PLACED + ONLINE), f"--csv={table}"])
         rows = {row["policy"]: row for row in csv.DictReader(table.open())}
     return rows, simulated_range(dfc, path)
 

@@ -30,17 +30,18 @@ static const char usage[] =
 
 static const struct dfc_option own_options[] = {
     { NULL, NULL, "options" },
-    { "--policies", "POLICY,…|all", "policies to compare (" DEFAULT_POLICIES "). 'default' is a run without --policy; its "
-                                    "row says which policy that chose" },
-    { "--policy", "POLICY", NULL },     /* a list of one */
-    { "-o", "FILE", NULL },             /* refused with a sentence */
+    { "--policy", "POLICY,…|all", "policies to compare (" DEFAULT_POLICIES "). 'default' is a run without --policy; its "
+                                  "row says which policy that chose" },
+    { "--policies", "POLICY,…|all", NULL }, /* the same; its name before */
+    { "--format", "text|csv", "form of the output (text)" },
+    { "-o", "FILE", "the file for the output; else it goes to standard output" },
     { "--runs", "N", "runs under each policy that count (7)" },
     { "--waves", "N", "passed to the program" },
     { "--rehearse", "[10x]", "no kernel is called and no program made: kernels and copies are waits of their times on the "
                              "platform, here 10 times as long. The figures are given at 1x, beside predicted ones. If no "
                              "number is given, one is chosen at which waiting is exact" },
-    { "--csv", "FILE", "write the figures as CSV" },
-    { "--svg", "FILE", "draw a bar chart; with --rehearse, of predicted and rehearsed makespans side by side" },
+    { "--csv", "FILE", "write the figures as CSV, too" },
+    { "--svg", "FILE", "draw a bar chart, too; with --rehearse, of predicted and rehearsed makespans side by side" },
     { 0 }
 };
 
@@ -50,6 +51,7 @@ struct request {
     char *policies[MAX_POLICIES];
     unsigned n_policies, runs;
     const char *waves, *csv, *svg;
+    enum dfc_form form;
     double rehearse;                    /* as in struct df_options; 0: programs are run */
     unsigned long n_waves;              /* of a rehearsal */
     const struct dfc_loaded *loaded;
@@ -96,7 +98,7 @@ static bool parse_policies(struct request *r, const char *text)
         good = false;
     }
     if (!good)
-        dfc_error("--policies: %s", error.text[0] ? error.text : "out of memory");
+        dfc_error("--policy: %s", error.text[0] ? error.text : "out of memory");
     free(copy);
     return good;
 }
@@ -121,6 +123,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
     const char *value;
     int taken = rehearse_option(r, argv[*i]);
     if (taken)
+        return taken;
+    if ((taken = dfc_form_option(false, argc, argv, i, &r->form)) != 0)
         return taken;
     taken = dfc_option_value("--policies", argc, argv, i, &value);
     if (taken > 0)
@@ -157,22 +161,19 @@ static int check(struct request *r)
 {
     if (check_rehearsal(r))
         return 2;
-    if (r->common.output) {
-        dfc_error("-o: compare prints a table; --csv=FILE and --svg=FILE write it to files");
-        return 2;
-    }
     if (r->common.device && strcmp(r->common.device, "sim") == 0) {
         dfc_error("--device=sim: compare runs programs for real");
         return 2;
     }
     if ((r->svg && !dfc_output_is_picture("--svg", r->svg, "SVG")) ||
-        !dfc_outputs_apart("--csv", r->csv, "--svg", r->svg))
+        !dfc_outputs_apart("--csv", r->csv, "--svg", r->svg) || !dfc_outputs_apart("-o", r->common.output, "--csv", r->csv) ||
+        !dfc_outputs_apart("-o", r->common.output, "--svg", r->svg))
         return 2;
     if (r->common.policy && r->n_policies) {
-        dfc_error("--policy: --policies=A,B,… names the policies already");
+        dfc_error("--policy and --policies are one option: give one of them");
         return 2;
     }
-    if (r->common.policy)               /* --policy=ws counts as a list of one */
+    if (r->common.policy)
         return parse_policies(r, r->common.policy) ? 0 : 2;
     if (!r->n_policies)
         return parse_policies(r, DEFAULT_POLICIES) ? 0 : 2;
@@ -337,7 +338,7 @@ static void print_row(struct dfc_table *t, const struct dfc_policy_stats *s, con
 }
 
 /* Of the runs in the middle, the worst figures. */
-static void print_lateness(const struct request *r, const struct dfc_policy_stats *stats)
+static void print_lateness(FILE *out, const struct request *r, const struct dfc_policy_stats *stats)
 {
     double median_s = 0, most_s = 0, worst_s = 0;
     uint64_t waits = 0, late = 0;
@@ -350,14 +351,14 @@ static void print_lateness(const struct request *r, const struct dfc_policy_stat
         late += t->n_late;
     }
     char median[24], most[24], worst[24];
-    printf("predicted: in virtual time; off: how much longer the rehearsal took\n"
-           "rehearsed at %.4gx, given at 1x; wake-ups late by %s (median), %s (99 %%), %s (worst) of real time;\n"
-           "%" PRIu64 " of %" PRIu64 " by more than 1 ms, which count as real\n",
-           r->rehearsals[0].scale, dfr_text_seconds(median_s, median, sizeof median),
-           dfr_text_seconds(most_s, most, sizeof most), dfr_text_seconds(worst_s, worst, sizeof worst), late, waits);
+    fprintf(out, "predicted: in virtual time; off: how much longer the rehearsal took\n"
+                 "rehearsed at %.4gx, given at 1x; wake-ups late by %s (median), %s (99 %%), %s (worst) of real time;\n"
+                 "%" PRIu64 " of %" PRIu64 " by more than 1 ms, which count as real\n",
+                 r->rehearsals[0].scale, dfr_text_seconds(median_s, median, sizeof median),
+                 dfr_text_seconds(most_s, most, sizeof most), dfr_text_seconds(worst_s, worst, sizeof worst), late, waits);
 }
 
-static bool print_table(const struct request *r, const struct dfc_policy_stats *stats)
+static bool print_table(FILE *out, const struct request *r, const struct dfc_policy_stats *stats)
 {
     static const char *const heads[] = { "policy", "median", "spread", "ratio", "predicted", "off", "cpu jobs",
                                          "gpu jobs", "to gpu", "bytes", "from gpu", "bytes", "between", "bytes",
@@ -366,9 +367,9 @@ static bool print_table(const struct request *r, const struct dfc_policy_stats *
     for (unsigned p = 0; p < r->n_policies; p++)
         peers |= stats[p].typical.peer_copies > 0;
     struct dfc_table table = { .n_columns = (!gpu ? 5 : peers ? 13 : 11) + (r->rehearsals ? 2 : 0) };
-    dfr_message_name(stdout, r->common.path);
-    printf(", %s: %u run%s of %" PRIu64 " wave%s under each policy\n\n", device_words(r, stats), r->runs,
-           r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
+    dfr_message_name(out, r->common.path);
+    fprintf(out, ", %s: %u run%s of %" PRIu64 " wave%s under each policy\n\n", device_words(r, stats), r->runs,
+                 r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
     for (unsigned c = 0; c < sizeof heads / sizeof *heads; c++)
         if ((r->rehearsals || (c != 4 && c != 5)) && (gpu || c < 7) && (peers || (c != 12 && c != 13)))
             dfc_table_cell(&table, "%s", heads[c]);
@@ -376,50 +377,59 @@ static bool print_table(const struct request *r, const struct dfc_policy_stats *
         print_row(&table, &stats[p], r->rehearsals ? &r->rehearsals[p] : NULL, gpu, peers);
         marked |= uncertain(&stats[p]);
     }
-    bool good = dfc_table_print(&table, stdout);
+    bool good = dfc_table_print(&table, out);
     dfc_table_free(&table);
-    printf("\nmedian: of the makespans; spread: the range of the middle half of the runs, divided by the median;\n"
-           "ratio: to the best median; jobs, copies and bytes: those of the run in the middle\n");
+    fprintf(out, "\nmedian: of the makespans; spread: the range of the middle half of the runs, divided by the median;\n"
+                 "ratio: to the best median; jobs, copies and bytes: those of the run in the middle\n");
     if (r->rehearsals)
-        print_lateness(r, stats);
+        print_lateness(out, r, stats);
     if (emulated(r))
-        printf("the emulated GPU computes on this machine's own cores: these times say nothing about schedules with a GPU;\n"
-               "--rehearse compares those\n");
+        fprintf(out, "the emulated GPU computes on this machine's own cores: these times say nothing about schedules with a GPU;\n"
+                     "--rehearse compares those\n");
     if (marked)
-        printf("~ the spread exceeds %.0f %%: smaller differences mean nothing\n", 100 * LEAST_SPREAD);
+        fprintf(out, "~ the spread exceeds %.0f %%: smaller differences mean nothing\n", 100 * LEAST_SPREAD);
     if (!good)
         dfc_error("out of memory");
-    return good && fflush(stdout) == 0;
+    return good;
 }
 
-static bool write_csv(const struct request *r, const struct dfc_policy_stats *stats)
+static void print_csv(FILE *out, const struct request *r, const struct dfc_policy_stats *stats)
 {
-    struct dfc_output output;
-    if (!r->csv)
-        return true;
-    if (!dfc_output_open(&output, r->csv))
-        return false;
     fputs("policy,runs,waves,median_s,min_s,max_s,q1_s,q3_s,spread,ratio,cpu_jobs,gpu_jobs,h2d_copies,h2d_bytes,"
           "d2h_copies,d2h_bytes,evictions,writebacks,cpu_busy_s,gpu_busy_s,peer_copies,peer_bytes",
-          output.file);
-    fputs(r->rehearsals ? ",predicted_s,scale,late_median_s,late_99_s,late_worst_s,late\n" : "\n", output.file);
+          out);
+    fputs(r->rehearsals ? ",predicted_s,scale,late_median_s,late_99_s,late_worst_s,late\n" : "\n", out);
     for (unsigned p = 0; p < r->n_policies; p++) {
         const struct dfc_policy_stats *s = &stats[p];
         const struct dfc_run_stats *t = &s->typical;
-        fprintf(output.file, "%s,%u,%" PRIu64 ",%.9g,%.9g,%.9g,%.9g,%.9g,%.4f,%.4f", s->policy, s->runs, t->waves,
+        fprintf(out, "%s,%u,%" PRIu64 ",%.9g,%.9g,%.9g,%.9g,%.9g,%.4f,%.4f", s->policy, s->runs, t->waves,
                 s->median_s, s->least_s, s->most_s, s->first_quartile_s, s->third_quartile_s, s->spread, s->ratio);
         const uint64_t counts[] = { t->cpu_jobs, t->gpu_jobs, t->h2d_copies, t->h2d_bytes, t->d2h_copies, t->d2h_bytes,
                                     t->evictions, t->writebacks };
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-            fprintf(output.file, ",%" PRIu64, counts[i]);
-        fprintf(output.file, ",%.9g,%.9g,%" PRIu64 ",%" PRIu64, t->cpu_busy_s, t->gpu_busy_s, t->peer_copies,
+            fprintf(out, ",%" PRIu64, counts[i]);
+        fprintf(out, ",%.9g,%.9g,%" PRIu64 ",%" PRIu64, t->cpu_busy_s, t->gpu_busy_s, t->peer_copies,
                 t->peer_bytes);
         if (r->rehearsals)
-            fprintf(output.file, ",%.9g,%.9g,%.9g,%.9g,%.9g,%" PRIu64, r->rehearsals[p].predicted_s,
+            fprintf(out, ",%.9g,%.9g,%.9g,%.9g,%.9g,%" PRIu64, r->rehearsals[p].predicted_s,
                     r->rehearsals[p].scale, t->late_median_s, t->late_99_s, t->late_worst_s, t->n_late);
-        fputc('\n', output.file);
+        fputc('\n', out);
     }
-    return dfc_output_close(&output, true);
+}
+
+/* Writes the table, or the figures as CSV, to a file or to standard output. */
+static bool write_figures(const struct request *r, const struct dfc_policy_stats *stats, enum dfc_form form,
+                          const char *path)
+{
+    struct dfc_output output;
+    bool good = true;
+    if (!dfc_output_open(&output, path))
+        return false;
+    if (form == DFC_FORM_CSV)
+        print_csv(output.file, r, stats);
+    else
+        good = print_table(output.file, r, stats);
+    return dfc_output_close(&output, good) && good;
 }
 
 static bool write_svg(const struct request *r, const struct dfc_policy_stats *stats, unsigned best)
@@ -479,11 +489,11 @@ static bool show(const struct request *r, const struct df_graph *graph, struct d
     for (unsigned p = 0; p < r->n_policies; p++)
         dfc_policy_stats_of(r->policies[p], runs + (size_t)p * r->runs, r->runs, &stats[p]);
     unsigned best = dfc_policy_stats_rank(stats, r->n_policies);
-    bool good = print_table(r, stats);
+    bool good = write_figures(r, stats, r->form, r->common.output);
     bool automatic = !r->common.device || strcmp(r->common.device, "auto") == 0;
     if (!r->rehearsals && stats[0].typical.n_gpus == 0 && automatic && has_gpu_variant(graph))
         dfc_note("no GPU: compare with --device=emu to see the emulated GPU");
-    good &= write_csv(r, stats);
+    good = (!r->csv || write_figures(r, stats, DFC_FORM_CSV, r->csv)) && good;
     return write_svg(r, stats, best) && good;
 }
 

@@ -167,7 +167,7 @@ static int parse_all(struct parser *p)
 {
     const struct df_graph *g = p->g;
     for (p->i = 1; p->i < p->argc; p->i++) {
-        const char *word = p->argv[p->i];
+        const char *word = strcmp(p->argv[p->i], "-h") ? p->argv[p->i] : "--help";
         if (strncmp(word, "--", 2) || !word[2])
             return dfr_error(p->error, DF_E_ARGUMENT, "unexpected argument '%s'; --help lists the options", word);
         size_t n = strcspn(word + 2, "=");

@@ -5,8 +5,8 @@
  *
  * Words:    an *arg* is a scalar of the graph that is given at each start. A *dynamic param* is a size that may be
  *           given at the start; graph and plan are then made again.
- * Forms:    --name=VALUE, --name VALUE, --flag. If an option is given several times, the last one counts. Nothing
- *           else is accepted.
+ * Forms:    --name=VALUE, --name VALUE, --flag. -h for --help. If an option is given several times, the last one
+ *           counts. Nothing else is accepted.
  * Memory:   dfr_args_parse() gives arrays that dfr_args_free() returns. Strings borrow from argv and the graph.
  * Errors:   DF_E_ARGUMENT with the sentence that the user sees (exit status 2).
  */

@@ -154,6 +154,6 @@ const struct dfr_option dfr_options_run[] = {
     { "learn", NULL, "keep how long kernels took, so that dfc knows their times better", DFR_FLAG(learn) },
     { "log", "LEVEL", "error, warning (default), info or debug", set_log, 0 },
     { "version", NULL, "print the version", set_version, 0 },
-    { "help", NULL, "print this", set_help, 0 },
+    { "help", NULL, "print this; so does -h", set_help, 0 },
     { NULL, NULL, NULL, NULL, 0 }
 };

@@ -35,7 +35,7 @@ try() { # NAME GRAPH WAVES INFLIGHT [program's options]
     echo "== $name" >&2
     "$dfc" profile "$graph" --device="$device" "${nvcc[@]}" "${loaded[@]}" --max-time=2 -- "${profiled[@]}" ${WORKERS:+"--workers=$WORKERS"} "$@" >&2
     "$dfc" simulate "$graph" "${same[@]}" --policy="$policies" --format=csv -o "$out/$name.simulated.csv"
-    "$dfc" compare "$graph" "${same[@]}" "${nvcc[@]}" --runs="$runs" --policies="$policies,default" --csv="$out/$name.measured.csv" -- ${PROGRAM:-} "$@" >&2
+    "$dfc" compare "$graph" "${same[@]}" "${nvcc[@]}" --runs="$runs" --policy="$policies,default" --csv="$out/$name.measured.csv" -- ${PROGRAM:-} "$@" >&2
     names+=("$name")
 }
 names=() profiled=(--waves="${WAVES:-5}")

@@ -21,9 +21,13 @@ check figures python3 check.py c.csv c.svg 4 4
 
 # 'default' is a run without --policy. On one worker without devices that is all-cpu, with more of them ws.
 expect default-one 0 "^default \(all-cpu\) +" "$DFC" compare sum.df $quick --policies=default --device=none --workers=1
-expect default-two 0 "^default \(ws\) +" "$DFC" compare sum.df $quick --policies=default --device=none --workers=2 --waves=5
-"$DFC" compare sum.df $quick --policies=ws --device=none --workers=1 >table
+expect default-two 0 "^default \(ws\) +" "$DFC" compare sum.df $quick --policy=default --device=none --workers=2 --waves=5
+"$DFC" compare sum.df $quick --policy=ws --device=none --workers=1 >table
 if grep -q 'emulated' table; then fail emulated-alone "$(cat table)"; else pass emulated-alone; fi
+
+check form "$DFC" compare "$DF_SOURCE/examples/graphs/cholesky.df" -D T=3 --rehearse=1x --runs=1 --policy=gp,ws --format=csv -o form.csv --csv=too.csv
+expect form-csv 0 "^ws,1,1,[0-9.e-]+," cat form.csv
+same form-too form.csv too.csv
 
 # Rehearsed: predicted beside rehearsed, in the table, in the CSV and as pairs of bars. The default is what a program would choose: gp's
 # plan if all times are known; dmda for several waves, for which the program carries no plan.
@@ -43,10 +47,10 @@ rows = list(csv.DictReader(open("r.csv")))
 wrong = [r for r in rows if abs(float(r["predicted_s"]) / simulated["gp" if r["policy"] == "default (gp)" else r["policy"]] - 1) > 1e-6]
 print(wrong or f"{len(rows)} agree")
 END
-expect rehearsed-waves 0 "^default \(dmda\) +" "$DFC" compare "$graphs/cholesky.df" -D T=3 --rehearse --runs=1 --waves=3 --policies=default
+expect rehearsed-waves 0 "^default \(dmda\) +" "$DFC" compare "$graphs/cholesky.df" -D T=3 --rehearse --runs=1 --waves=3 --policy=default
 one="$graphs/cholesky.df -D T=3 --device=none --workers=1"
 predicted=$("$DFC" simulate $one --policy=all-cpu --format=csv | awk -F, 'NR == 2 { print $4 }')
-expect rehearsed-one 0 "^default \(all-cpu\),.*,$predicted," "$DFC" compare $one --rehearse --runs=1 --policies=default --csv=/dev/stdout
+expect rehearsed-one 0 "^default \(all-cpu\),.*,$predicted," "$DFC" compare $one --rehearse --runs=1 --policy=default --csv=/dev/stdout
 
 # Two emulated GPUs, which send to each other what the plan has them exchange.
 cat > pair.df <<'END'
@@ -60,22 +64,22 @@ kernel twist(in v: f32[k], out w: f32[k]) cpu {{ for (size_t i = 0; i < k; i++) 
 kernel join(in v: f32[k], in w: f32[k])   cpu {{ (void)v, (void)w; }} gpu {{ }} cost gpu 1ms;
 graph main { v: f32[1000] = make() @gpu; a = twist(v) @gpu; b = twist(v) @gpu; join(a, b) @gpu; }
 END
-expect between 0 "from gpu +bytes +between +bytes +evictions" "$DFC" compare pair.df --runs=1 --nvcc=none --policies=heft --device=emu --csv=p.csv
+expect between 0 "from gpu +bytes +between +bytes +evictions" "$DFC" compare pair.df --runs=1 --nvcc=none --policy=heft --device=emu --csv=p.csv
 expect between-csv 0 "^heft,.*,2,8000$" cat p.csv
 if grep -q between table; then fail no-between "copies between devices where there is one"; else pass no-between; fi
 
-expect waves 0 "2 runs of 5 waves" "$DFC" compare sum.df --runs=2 --nvcc=none --policies=ws,dmda --waves=5 --device=none
-expect args 0 "1 run of 1 wave" "$DFC" compare sum.df --runs=1 --nvcc=none --policies=ws --device=none -- --seed=5
-expect twice-named 2 "^dfc: error: --policy: --policies=A,B,… names the policies already" "$DFC" compare sum.df --policies=ws --policy=eager
+expect waves 0 "2 runs of 5 waves" "$DFC" compare sum.df --runs=2 --nvcc=none --policy=ws,dmda --waves=5 --device=none
+expect args 0 "1 run of 1 wave" "$DFC" compare sum.df --runs=1 --nvcc=none --policy=ws --device=none -- --seed=5
+expect twice-named 2 "^dfc: error: --policy and --policies are one option: give one of them$" "$DFC" compare sum.df --policies=ws --policy=eager
 cat >free.df <<'END'
 platform study { cpu host { workers = 1; } }
 kernel src(out v: f32[k]) cost cpu 0s;
 kernel sink(in v: f32[k]) cost cpu 0s;
 graph main { a: f32[1] = src(); sink(a); }
 END
-expect predicted-zero 0 "^ws +0 s +0.0 % +1.00 +0 s +- +0$" "$DFC" compare free.df --rehearse --runs=1 --policies=ws
-expect no-gpu-note 0 "compare with --device=emu|with one GPU|with several GPUs" "$DFC" compare sum.df --runs=1 --policies=ws --nvcc-flags=-arch=compute_80
-expect unknown-policy 2 "unknown policy 'eagre'; did you mean 'eager'" "$DFC" compare sum.df --policies=ws,eagre
+expect predicted-zero 0 "^ws +0 s +0.0 % +1.00 +0 s +- +0$" "$DFC" compare free.df --rehearse --runs=1 --policy=ws
+expect no-gpu-note 0 "compare with --device=emu|with one GPU|with several GPUs" "$DFC" compare sum.df --runs=1 --policy=ws --nvcc-flags=-arch=compute_80
+expect unknown-policy 2 "unknown policy 'eagre'; did you mean 'eager'" "$DFC" compare sum.df --policy=ws,eagre
 expect bad-runs 2 "--runs=0" "$DFC" compare sum.df --runs=0
 expect no-file 2 "a .df file is expected" "$DFC" compare
 expect unwritable 1 "cannot write '/nowhere/c.svg'" "$DFC" compare sum.df --svg=/nowhere/c.svg

@@ -13,10 +13,10 @@ app leave 'exit(0);'
 app fails 'return df_fail(call, "no luck");'
 app reason 'return DF_FAILED;'
 app loose 'return 42;'
-expect compare-crash 1 "^dfc: error: policy eager: the program was ended by signal 6 \(Aborted\)" "$DFC" compare crash.df --policies=eager --runs=1
-expect compare-exit 1 "^leave: error: node 'main/middle', wave 0: the kernel called exit\(0\)" "$DFC" compare leave.df --policies=eager --runs=1
-expect compare-fails 1 "^dfc: error: policy eager: the program failed with status 1" "$DFC" compare fails.df --policies=eager --runs=1
-expect compare-fails-why 1 "^fails: error: node 'main/middle', wave 0: no luck" "$DFC" compare fails.df --policies=eager --runs=1
+expect compare-crash 1 "^dfc: error: policy eager: the program was ended by signal 6 \(Aborted\)" "$DFC" compare crash.df --policy=eager --runs=1
+expect compare-exit 1 "^leave: error: node 'main/middle', wave 0: the kernel called exit\(0\)" "$DFC" compare leave.df --policy=eager --runs=1
+expect compare-fails 1 "^dfc: error: policy eager: the program failed with status 1" "$DFC" compare fails.df --policy=eager --runs=1
+expect compare-fails-why 1 "^fails: error: node 'main/middle', wave 0: no luck" "$DFC" compare fails.df --policy=eager --runs=1
 expect profile-crash 1 "^dfc: error: the program was ended by signal 6 \(Aborted\) while it ran middle k=8 cpu" "$DFC" profile crash.df $quick
 expect profile-exit 1 "^leave: error: node 'main/middle', wave 0: the kernel called exit\(0\)" "$DFC" profile leave.df $quick
 expect profile-fails 1 "^fails: error: node 'main/middle', wave 0: no luck" "$DFC" profile fails.df $quick
@@ -99,7 +99,7 @@ done
 if [ "$(nproc)" -gt 1 ]; then
     expect "profile-ended beside" 1 "^ends: error: node 'main/middle', wave 0: $ended" timeout 60 "$DFC" profile ends.df $quick --nvcc=none --loaded --db=ended.db -- --how=21 --workers=2
 else skip "profile-ended beside" "one core"; fi
-expect compare-ended 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 60 "$DFC" compare ends.df --policies=eager --runs=1 --nvcc=none -- --how=0 --waves=8
+expect compare-ended 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 60 "$DFC" compare ends.df --policy=eager --runs=1 --nvcc=none -- --how=0 --waves=8
 if [ "${DF_BUILD##*/}" = release ]; then
     ./crash --device=none 2>/dev/null; [ $? = 134 ] && pass crash-status || fail crash-status "exit $?"
 else

@@ -52,7 +52,7 @@ expect no-line 0 "^eager" "$DFC" simulate g.df --platform=two.df --policy=eager
 if "$DFC" simulate g.df --platform=two.df --policy=eager | grep -q share; then fail nothing-said "a line too many"; else pass nothing-said; fi
 sql "INSERT INTO loads SELECT id, 2, 0.02, 0.02, 1e10, 1e10 FROM samples WHERE kernel = 'work'" >/dev/null
 is slower "$(simulated --platform=two.df)" 0.022
-check rehearsed "$DFC" compare g.df --platform=two.df --rehearse=1x --runs=1 --policies=eager,gp --csv=rehearsed.csv
+check rehearsed "$DFC" compare g.df --platform=two.df --rehearse=1x --runs=1 --policy=eager,gp --csv=rehearsed.csv
 is rehearsed-alone "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { printf "%.3f ", $at["predicted_s"] }' rehearsed.csv)" "0.012 0.012 "
 is twice-the-bandwidth "$(simulated --platform=<(sed 's/10 GB/20 GB/' two.df))" 0.012
 is no-bandwidth "$(simulated --platform=old.df)" 0.012
@@ -83,7 +83,7 @@ is a-core-each "$(three --platform=<(sed 's/cores = 2/cores = 3/' emulated.df))"
 is no-cores "$(three --platform=<(sed 's/cores = 2;//' emulated.df))" 0.004
 expect cores-line 0 "^The GPUs are emulated: their jobs and copies share 2 cores with the CPU workers.$" \
     "$DFC" simulate three.df --platform=emulated.df --policy=eager
-check rehearsed-cores "$DFC" compare three.df --platform=emulated.df --rehearse=1x --runs=1 --policies=eager --csv=rehearsed.csv
+check rehearsed-cores "$DFC" compare three.df --platform=emulated.df --rehearse=1x --runs=1 --policy=eager --csv=rehearsed.csv
 is rehearsed-by-itself "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { printf "%.3f", $at["predicted_s"] }' rehearsed.csv)" 0.004
 
 # A program carries the demands, also to other sizes.

@@ -8,7 +8,7 @@ export DFC_PROFILE=/nonexistent/profile.db
 close() {
     local name=$1 most=$2 policies=$3 try why off=; shift 3
     for try in 1 2 3 4 5 6; do
-        if ! "$DFC" compare "$@" --rehearse --runs=1 --policies="$policies" --csv=c.csv >out 2>err; then
+        if ! "$DFC" compare "$@" --rehearse --runs=1 --policy="$policies" --csv=c.csv >out 2>err; then
             fail "$name" "$(cat err)"; return
         fi
         why=$(awk -F, -v most="$most" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -143,12 +143,12 @@ graph main {
     for i in 0..4 { a[i]: bytes[4000000] = make(); b[i] = twist(a[i]); c[i] = twist(b[i]); s[i] = join(b[i], c[i]); last(s[i]); }
 }
 EOF
-expect waves 0 "1 run of 12 waves" "$DFC" compare all.df --rehearse=1x --runs=1 --waves=12 --policies=heft,dmda,ws,all-gpu --csv=w.csv
+expect waves 0 "1 run of 12 waves" "$DFC" compare all.df --rehearse=1x --runs=1 --waves=12 --policy=heft,dmda,ws,all-gpu --csv=w.csv
 expect jobs 0 '^([^,]+,){10}(240|[0-9]+,)' cat w.csv
 expect all-jobs 0 '^ok$' awk -F, 'NR > 1 && $11 + $12 != 240 { print "jobs: " $0; bad = 1 } END { print bad ? "not ok" : "ok" }' w.csv
 expect evictions 0 '^[1-9]' awk -F, '$1 == "all-gpu" { print $17 }' w.csv
 expect lateness 0 "rehearsed at [0-9.]+x, given at 1x; wake-ups late by" cat out
-expect chart 0 "rehearsed" sh -c '"$DFC" compare all.df --rehearse=1x --runs=1 --policies=heft --svg=r.svg >/dev/null && cat r.svg'
+expect chart 0 "rehearsed" sh -c '"$DFC" compare all.df --rehearse=1x --runs=1 --policy=heft --svg=r.svg >/dev/null && cat r.svg'
 
 # 10 tokens of 50 GB each: their addresses are reserved, and nothing of them is touched. The thread sanitizer has room for no larger ones.
 cat > huge.df <<'EOF'
@@ -158,7 +158,7 @@ kernel take(in v: bytes[50000000000])  cost cpu 3ms gpu 2ms;
 graph main { for i in 0..10 { a[i] = make(); take(a[i]); } }
 EOF
 sed -i 's/1 PB/1000000 GB/g' huge.df
-expect huge 0 "^heft" sh -c 'ulimit -t 20; "$DFC" compare huge.df --rehearse=2x --runs=1 --policies=heft,dmda'
+expect huge 0 "^heft" sh -c 'ulimit -t 20; "$DFC" compare huge.df --rehearse=2x --runs=1 --policy=heft,dmda'
 
 # Programs.
 cat > p.df <<'EOF'
@@ -207,4 +207,4 @@ kernel take(in v: i32[k])  cost cpu 1ms mic 1ms;
 graph main { a: i32[4] = make(); take(a); }
 EOF
 expect many-workers 1 "unit 'mic' of platform 'two' has 2 workers: only devices with one worker can be rehearsed" \
-    "$DFC" compare many.df --rehearse --runs=1 --policies=ws
+    "$DFC" compare many.df --rehearse --runs=1 --policy=ws

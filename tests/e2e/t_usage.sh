@@ -41,7 +41,7 @@ refused option-close "unknown option '--kep'; did you mean '--keep'?" sum.df -o 
 refused option-value "unknown option '--polcy=gp'; did you mean '--policy'?" sum.df -o sum --polcy=gp
 refused option-profile "unknown option '--max-rus=3'; did you mean '--max-runs'?" profile sum.df --max-rus=3
 refused option-partition "unknown option '--svgg=x'; did you mean '--svg'?" partition sum.df --svgg=x
-refused option-compare "unknown option '--polices=ws'; did you mean '--policies'?" compare sum.df --polices=ws
+refused option-compare "unknown option '--polcy=ws'; did you mean '--policy'?" compare sum.df --polcy=ws
 refused option-probe "unknown option '--devic=none'; did you mean '--device'?" probe --devic=none
 refused option-short "unknown option '-z'; 'dfc compile --help' lists them" sum.df -z
 # probe
@@ -77,10 +77,9 @@ done
 expect unwritable-gantt 1 "^dfc: error: cannot write 'no/x-ws.svg': No such file or directory" "$DFC" simulate sum.df --gantt=no/x.svg --policy=ws,gp
 # compare
 refused compare-runs "--runs=0: a whole number from 1 to 1000 is expected" compare sum.df --runs=0
-refused compare-none "--policies: no policy is named" compare sum.df --policies=
-refused compare-output "-o: compare prints a table; --csv=FILE and --svg=FILE write it to files" compare sum.df -o x
+refused compare-none "--policy: no policy is named" compare sum.df --policy=,
 refused compare-sim "--device=sim: compare runs programs for real" compare sum.df --device=sim
-expect compare-policy 2 "--policies: unknown policy 'egaer'; did you mean 'eager'" "$DFC" compare sum.df --policies=egaer
+expect compare-policy 2 "--policy: unknown policy 'egaer'; did you mean 'eager'" "$DFC" compare sum.df --policy=egaer
 
 # What is found out later ends with 1.
 expect platform-missing 1 "^dfc: error: cannot read 'no.df': No such file or directory" "$DFC" sum.df --emit=plan --platform=no.df
@@ -94,7 +93,7 @@ for c in "probe --device=none" "profile sum.df" "profile --report"; do expect "d
 printf 'not a database, but long enough to be taken for one by its size\n' > bad.db
 expect database-broken 0 "warning: the profile database is not used: .*'bad.db'.*is not a database" env DFC_PROFILE=bad.db "$DFC" sum.df --emit=plan
 # --help says -o once where the command takes it, and not at all where it does not.
-for c in "compile 1" "probe 1" "profile 1" "partition 1" "compare 0" "simulate 1" "explain 1"; do
+for c in "compile 1" "probe 1" "profile 1" "partition 1" "compare 1" "simulate 1" "explain 1"; do
     n=$("$DFC" ${c% *} --help | grep -c '^  -o FILE')
     [ "$n" = "${c#* }" ] && pass "help-output-${c% *}" || fail "help-output-${c% *}" "$n lines"
 done

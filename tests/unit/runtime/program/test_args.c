@@ -131,6 +131,9 @@ static void test_options(void **state)
     line = good("--help");              /* needs no --input */
     assert_true(line.help);
     dfr_args_free(&line);
+    line = good("-h");
+    assert_true(line.help);
+    dfr_args_free(&line);
     line = good("--version");
     assert_true(line.version);
     dfr_args_free(&line);
@@ -165,7 +168,7 @@ static void test_messages(void **state)
     bad("--polcy=ws", "unknown option '--polcy'; did you mean '--policy'?");
     bad("--nowhere", "unknown option '--nowhere'; --help lists the options");
     bad("file", "unexpected argument 'file'; --help lists the options");
-    bad("-h", "unexpected argument '-h'; --help lists the options");
+    bad("-w", "unexpected argument '-w'; --help lists the options");
     bad("--", "unexpected argument '--'; --help lists the options");
     bad("--workers", "--workers needs a value");
     bad("--workers|--stats", "--workers needs a value");

@@ -121,7 +121,7 @@ help:
 	@echo '                that one; says executions, coverage and findings'
 	@echo 'make deps       install the Debian packages needed, or print the line to type'
 	@echo 'make bundle     build/bundle/: runs on a Linux x86-64 machine that has only a C compiler and nvcc'
-	@echo 'make install    into PREFIX=$(PREFIX) (DESTDIR= honoured); make uninstall'
+	@echo 'make install    into PREFIX=$(PREFIX) (DESTDIR= honoured), with docs, examples and completions; make uninstall'
 	@echo 'make clean      remove $(BUILDDIR)'
 	@echo 'options:        BUILD=release|debug|asan|ubsan|tsan|coverage  CUDA=0  CFLAGS= LDFLAGS=  V=1'
 
@@ -353,15 +353,30 @@ fuzz-inner: $(FUZZ) $(BUILDDIR)/tests/make_seeds
 # ---- installation and bundle ----
 
 HERE_FILES = $(BIN)/dfc $(LIBRARIES) $(HEADERS)
+# The README stands beside docs/, so that its links hold.
+DOC_DIR       = $(DESTDIR)$(PREFIX)/share/doc/dfc
+DOC_FILES     = README.md LICENSE $(wildcard docs/*.md docs/*/*)
+EXAMPLE_DIR   = $(DESTDIR)$(PREFIX)/share/dfc
+EXAMPLE_FILES = $(wildcard examples/*/*)
+BASH_FILE     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dfc
+ZSH_FILE      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dfc
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(BIN)/dfc $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(LIBRARIES) $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(LIB)/pkgconfig/*.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	@for file in $(DOC_FILES); do install -D -m 644 $$file $(DOC_DIR)/$$file || exit 1; done
+	@for file in $(EXAMPLE_FILES); do install -D -m 644 $$file $(EXAMPLE_DIR)/$$file || exit 1; done
+	install -d $(dir $(BASH_FILE)) $(dir $(ZSH_FILE))
+	$(BIN)/dfc --completion=bash > $(BASH_FILE)
+	$(BIN)/dfc --completion=zsh > $(ZSH_FILE)
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/dfc $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(notdir $(LIBRARIES))) \
 	    $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(HEADERS))) $(addprefix $(DESTDIR)$(PREFIX)/lib/pkgconfig/,libdf.pc libdfplan.pc libdf-cuda.pc)
+	rm -f $(BASH_FILE) $(ZSH_FILE)
+	@rm -f $(addprefix $(DOC_DIR)/,$(DOC_FILES)) $(addprefix $(EXAMPLE_DIR)/,$(EXAMPLE_FILES))
+	@for folder in $(DOC_DIR) $(EXAMPLE_DIR); do [ ! -d $$folder ] || find $$folder -type d -empty -delete; done
 
 bundle: deps
 	@$(MAKE) --no-print-directory bundle-inner

@@ -13,6 +13,18 @@ cp "$DF_SOURCE"/examples/sum/{sum.df,vec.c,vec.cu,check.py} .
 check compile usr/bin/dfc sum.df -o sum --nvcc=none
 ./sum --seed=3 >out; check run python3 check.py 3 1024 <out
 
+# Pages whose links hold, the licence, examples that compile, completions; all under DESTDIR where that is given.
+check docs cmp usr/share/doc/dfc/LICENSE "$DF_SOURCE/LICENSE"
+lost=$(cd usr/share/doc/dfc && grep -oE '\]\([^):#]+' README.md docs/*.md | sed 's/\](//' |
+    while IFS=: read -r page to; do [ -e "$(dirname "$page")/$to" ] || echo "$page: $to"; done)
+[ -z "$lost" ] && pass docs-links || fail docs-links "$lost"
+check example-compiles bash -c 'usr/bin/dfc usr/share/dfc/examples/sum/sum.df -o example --nvcc=none && ./example --seed=3 | cmp - out'
+check completion-bash bash -c '. usr/share/bash-completion/completions/dfc && complete -p dfc'
+expect completion-zsh 0 '^#compdef dfc$' cat usr/share/zsh/site-functions/_dfc
+check destdir make --no-print-directory -C "$DF_SOURCE" install "${like[@]}" PREFIX=/opt/df DESTDIR="$PWD/stage"
+[ -x stage/opt/df/bin/dfc ] && [ -e stage/opt/df/share/dfc/examples/sum/sum.df ] && [ -e stage/opt/df/share/zsh/site-functions/_dfc ] &&
+    pass destdir-files || fail destdir-files "$(find stage -type f | head -n 20)"
+
 cp "$programs/by_hand.c" .
 export PKG_CONFIG_PATH=$PWD/usr/lib/pkgconfig
 sanitize=$(grep -oE -- '-fsanitize=[a-z]+' "$DF_BUILD/obj/flags" | head -n 1)

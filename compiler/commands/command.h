@@ -15,7 +15,11 @@
 #include "compiler/tools/output_file.h"
 
 extern const struct dfc_command dfc_command_compile, dfc_command_probe, dfc_command_profile, dfc_command_partition,
-    dfc_command_compare, dfc_command_simulate, dfc_command_explain, dfc_command_wrap;
+    dfc_command_run,
+    dfc_command_simulate,
+    dfc_command_compare,
+    dfc_command_explain,
+    dfc_command_wrap;
 
 /* Takes argv[*i], and its value (moving *i), if it is an option that commands for a graph share. 1: taken. 0: it is
  * none of them. -1: it is wrong (reported; the command exits with 2). */

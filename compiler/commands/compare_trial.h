@@ -1,5 +1,5 @@
-/* compare_trial.h - a graph's program that is built for one command, in a temporary folder of its own. `dfc compare`
- * and `dfc profile` run such a program.
+/* compare_trial.h - a graph's program that is built for one command, in a temporary folder of its own. `dfc compare`,
+ * `dfc profile` and `dfc run` run such a program.
  *
  * Signals:  one of dfr_ending_signals ends the running program, removes the folder and then ends the command.
  * Threads:  one program at a time.

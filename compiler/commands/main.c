@@ -14,8 +14,15 @@
 #endif
 
 static const struct dfc_command *const commands[] = {
-    &dfc_command_compile, &dfc_command_probe, &dfc_command_profile, &dfc_command_partition, &dfc_command_simulate,
-    &dfc_command_compare, &dfc_command_explain, &dfc_command_wrap,
+    &dfc_command_compile,
+    &dfc_command_run,
+    &dfc_command_probe,
+    &dfc_command_profile,
+    &dfc_command_partition,
+    &dfc_command_simulate,
+    &dfc_command_compare,
+    &dfc_command_explain,
+    &dfc_command_wrap,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -29,6 +36,7 @@ static int help(void)
         printf("  %-24s %s\n", commands[i]->name ? commands[i]->name : "(none) GRAPH.df", commands[i]->about);
     puts("\nexamples:\n"
          "  dfc sum.df && ./sum --seed=3             compile, link and run\n"
+         "  dfc run sum.df -- --seed=3               the same, and no program stays\n"
          "  dfc sum.df -D n=4096 -o sum              with another value of a param\n"
          "  dfc sum.df --emit=graph                  the elaborated graph as text\n"
          "  dfc partition sum.df -o sum.svg          a picture of where each node will run\n"

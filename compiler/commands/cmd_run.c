@@ -1,0 +1,99 @@
+/* cmd_run.c - `dfc run GRAPH.df -- ARGS`: builds the graph's program in a temporary folder, runs it there, and removes it. */
+#include "compiler/commands/command.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "compiler/commands/compare_trial.h"
+#include "runtime/policy/policy.h"
+
+static const char usage[] =
+    "usage: dfc run GRAPH.df [options] [-- PROGRAM'S OPTIONS]\n\n"
+    "Compiles a graph, runs its program, and keeps no file. The program has the standard input and outputs, and its\n"
+    "exit status is that of the command. Without '--' it runs with the options that it shares with dfc.\n";
+
+static const struct dfc_option own_options[] = {
+    { NULL, NULL, "options" },
+    { "--policy", "POLICY", "the policy of the run; if it places nodes before a run, the program's plan is its, too" },
+    { "-o", "FILE", NULL },             /* refused with a sentence */
+    { 0 }
+};
+
+struct request {
+    struct dfc_common common;
+    struct dfc_build_options build;
+    char **rest;                        /* options after "--", for the program */
+    int n_rest;
+};
+
+static int own_option(void *request, int argc, char **argv, int *i)
+{
+    struct request *r = request;
+    return dfc_build_option(&r->build, argc, argv, i);
+}
+
+static int parse(struct request *r, int argc, char **argv)
+{
+    struct df_error error = { "" };
+    int end = dfc_trial_split(argc, argv);
+    if (dfc_parse_options(&dfc_command_run, end, argv, &r->common, own_option, r) != 0)
+        return 2;
+    r->rest = argv + end + (end < argc);
+    r->n_rest = argc - end - (end < argc);
+    if (r->common.output)
+        dfc_error("-o: run keeps no program; 'dfc %s -o %s' makes one", r->common.path, r->common.output);
+    else if (r->common.policy && !dfr_policy_find(r->common.policy, &error))
+        dfc_error("--policy: %s", error.text);
+    else
+        return 0;
+    return 2;
+}
+
+/* Gives the program's exit status, or 128 + the number of the signal that ended it. */
+static int run_program(const struct request *r, const struct dfc_trial *trial)
+{
+    struct dfc_list argv = { 0 };
+    int status = -1;
+    dfc_trial_arguments(trial, &r->common, &argv);
+    if (r->common.policy)
+        dfc_list_add(&argv, "--policy=%s", r->common.policy);
+    for (int i = 0; i < r->n_rest; i++)
+        dfc_list_add(&argv, "%s", r->rest[i]);
+    if (argv.failed)
+        dfc_error("out of memory");
+    else if ((status = dfc_run_program(argv.items, NULL, NULL)) < 0)
+        dfc_error("cannot run '%s': %s", argv.items[0], strerror(errno));
+    dfc_list_free(&argv);
+    return status < 0 ? 1 : status;
+}
+
+static int build_and_run(struct request *r)
+{
+    struct dfc_loaded loaded;
+    struct dfc_trial trial;
+    if (!dfc_load(&r->common, true, &loaded))
+        return 1;
+    if (r->common.policy && dfp_partitioner_find(r->common.policy))
+        r->build.policy = r->common.policy;
+    bool built = dfc_trial_build(&r->common, &loaded, &r->build, &trial);
+    dfc_unload(&loaded);
+    if (!built)
+        return 1;
+    int status = run_program(r, &trial);
+    dfc_trial_remove(&trial);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request r = { .build = { .quiet = true } };
+    dfp_options_default(&r.common.partition);
+    int status = parse(&r, argc, argv);
+    if (status == 0)
+        status = build_and_run(&r);
+    dfc_common_free(&r.common);
+    return status;
+}
+
+const struct dfc_command dfc_command_run = { "run", "compile it, run it, and keep no program", usage, run,
+                                             { own_options, dfc_options_build, dfc_options_common } };

@@ -1,0 +1,34 @@
+# dfc run: compiles, runs, passes on what the program gets and gives, and leaves nothing behind.
+export TMPDIR=$PWD/tmp; mkdir tmp
+cp "$DF_SOURCE"/examples/sum/{sum.df,vec.c,vec.cu} .
+check build "$DFC" sum.df -o sum --nvcc=none
+./sum --seed=3 >want
+"$DFC" run sum.df --nvcc=none -- --seed=3 >got 2>err; same output got want
+[ ! -s err ] && pass silent || fail silent "$(cat err)"
+expect shared 0 '^policy +ws' sh -c '"$DFC" run sum.df --nvcc=none --workers=2 --policy=ws -- --stats 2>&1 >/dev/null'
+expect help 0 '^usage: dfc run GRAPH.df' "$DFC" run --help
+expect output 2 "^dfc: error: -o: run keeps no program; 'dfc sum.df -o x' makes one$" "$DFC" run sum.df -o x
+expect policy 2 "^dfc: error: --policy: unknown policy 'wss'" "$DFC" run sum.df --policy=wss
+expect programs-option 2 "^sum: error: unknown option '--sed'; did you mean '--seed'\?$" "$DFC" run sum.df --nvcc=none -- --sed=3
+expect no-file 1 "no such file|No such file" "$DFC" run nofile.df
+
+cat >ends.df <<'END'
+arg how: i32 = 0;
+kernel a(out v: i32[1]; how: i32) cpu {{
+    v[0] = getchar();
+    if (how == 1) raise(SIGKILL);
+    if (how == 2) { fputs("ready\n", stderr); sleep(60); }
+    return 0;
+}};
+kernel b(in v: i32[1]) cpu {{ printf("%c\n", v[0]); }};
+graph main { x: i32[1] = a(how); b(x); }
+END
+flags="--cflags=-include stdio.h -include signal.h -include unistd.h"
+[ "$(echo Q | "$DFC" run ends.df "$flags")" = Q ] && pass stdin || fail stdin "$(echo Q | "$DFC" run ends.df "$flags" 2>&1)"
+expect signal 137 "" "$DFC" run ends.df "$flags" -- --how=1
+"$DFC" run ends.df "$flags" -- --how=2 </dev/null 2>said & pid=$!
+for _ in $(seq 200); do grep -q ready said && break; sleep 0.05; done
+kill -TERM $pid; wait $pid; status=$?
+[ "$status" = 143 ] && pass ended || fail ended "exit $status: $(cat said)"
+for _ in $(seq 40); do [ -z "$(ls tmp)" ] && break; sleep 0.05; done
+[ -z "$(ls tmp)" ] && [ ! -e ends ] && pass nothing-left || fail nothing-left "$(ls tmp)"

@@ -129,6 +129,10 @@ static bool needs_front(const struct dfc_front *front)
 
 void dfc_emit_program(FILE *out, const struct dfc_front *front, bool emu_gpu_code)
 {
+    for (size_t i = 0; i < front->n_params; i++)
+        fprintf(out, "%s\"%s\"", i ? ", " : "    static const char *const params[] = { ", front->params[i]);
+    if (front->n_params)
+        fputs(", NULL };\n", out);
     fputs("    const struct df_program program = {\n"
           "        .image = df_image,\n        .image_bytes = (size_t)(df_image_end - df_image),\n"
           "        .functions = functions,\n        .n_functions = sizeof functions / sizeof *functions,\n"
@@ -138,6 +142,8 @@ void dfc_emit_program(FILE *out, const struct dfc_front *front, bool emu_gpu_cod
         fputs("        .replanner = &dfc_replanner,\n", out);
     if (emu_gpu_code)
         fputs("        .emu_gpu_code = 1,\n", out);
+    if (front->n_params)
+        fputs("        .params = params,\n", out);
     fputs("    };\n", out);
 }
 

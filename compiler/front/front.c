@@ -192,13 +192,22 @@ static bool fill_exports(struct dfc_front *front, struct dfc_unit *u)
     return front->exports;
 }
 
+static bool fill_params(struct dfc_front *front, struct dfc_unit *u)
+{
+    front->params = dfc_alloc(u, (u->param_items.n + 1) * sizeof *front->params);
+    for (uint32_t i = 0; front->params && i < u->param_items.n; i++)
+        if (dfc_params(u)[i].arg == DF_NONE && !dfc_params(u)[i].decl->dynamic)
+            front->params[front->n_params++] = dfc_params(u)[i].decl->name.text;
+    return front->params;
+}
+
 bool dfc_front_run(struct dfl_sink *sink, const struct dfc_front_options *options, struct dfc_front **front)
 {
     const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
     struct dfc_unit *u = calloc(1, sizeof *u);
     struct dfc_front *result = calloc(1, sizeof *result);
     bool opened = u && result, ok = opened && unit_open(u, sink, options) && run_steps(u) &&
-                                          fill_exports(result, u);
+                                          fill_exports(result, u) && fill_params(result, u);
     if (!u || !result || u->no_memory || dfl_arena_failed(u->arena)) {
         dfl_error(sink, opened ? u->at : nowhere, "out of memory");
         ok = false;

@@ -73,6 +73,8 @@ struct dfc_front {
     uint32_t n_ports;
     const struct dfc_callee **exports;  /* of options.library: the graphs, in order of declaration or as named */
     size_t n_exports;
+    const char **params;                /* names of the compile-time params */
+    size_t n_params;
     const char **import_dirs;           /* as given, for dfc_sources_pack() */
     size_t n_import_dirs;
     struct dfl_sink *sink;              /* borrowed from the caller */

@@ -92,7 +92,7 @@ int dfr_library_options(struct dfr_library *l, const char *text, struct df_error
 {
     int n = 0, rc = split(text ? text : "", &l->words, &n, error);
     if (rc == DF_OK)
-        rc = dfr_args_parse(l->image.graph, n, l->words, &l->line, error);
+        rc = dfr_args_parse(l->image.graph, l->program.params, n, l->words, &l->line, error);
     if (rc == DF_OK)
         rc = refuse(&l->line, error);
     return rc == DF_OK ? read_platform(l, error) : rc;

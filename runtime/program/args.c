@@ -102,6 +102,7 @@ static const char *suggest(const struct df_graph *g, const char *name)
 
 struct parser {
     const struct df_graph *g;
+    const char *const *params;          /* as dfr_args_parse() gets them */
     int argc, i;
     char **argv;
     char name[256];                     /* of the option at argv[i], without dashes */
@@ -137,6 +138,10 @@ static int parse_own(struct parser *p, const struct dfr_option *option)
 static int parse_unknown(struct parser *p)
 {
     const char *closest = suggest(p->g, p->name);
+    for (const char *const *param = p->params; param && *param; param++)
+        if (!strcmp(p->name, *param))
+            return dfr_error(p->error, DF_E_ARGUMENT, "--%s: '%s' is a compile-time param: compile with 'dfc -D %s=%s', or "
+                             "declare it dynamic", p->name, p->name, p->name, p->text ? p->text : "VALUE");
     if (closest)
         return dfr_error(p->error, DF_E_ARGUMENT, "unknown option '--%s'; did you mean '--%s'?", p->name, closest);
     return dfr_error(p->error, DF_E_ARGUMENT, "unknown option '--%s'; --help lists the options", p->name);
@@ -196,11 +201,11 @@ static int parse_all(struct parser *p)
     return DF_OK;
 }
 
-int dfr_args_parse(const struct df_graph *g, int argc, char **argv, struct dfr_command_line *line,
-                   struct df_error *error)
+int dfr_args_parse(const struct df_graph *g, const char *const *params, int argc, char **argv,
+                   struct dfr_command_line *line, struct df_error *error)
 {
     struct dfr_command_line made = { 0 };
-    struct parser p = { .g = g, .argc = argc, .argv = argv, .line = &made, .error = error };
+    struct parser p = { .g = g, .params = params, .argc = argc, .argv = argv, .line = &made, .error = error };
     df_options_default(&made.options);
     made.args = calloc((size_t)g->n_args + 1, sizeof *made.args);
     made.params = calloc((size_t)g->n_params + 1, sizeof *made.params);

@@ -36,7 +36,8 @@ struct dfr_command_line {
     bool help, version;                 /* one of them was asked for: then args need no values */
 };
 
-int dfr_args_parse(const struct df_graph *g, int argc, char **argv, struct dfr_command_line *line,
+/* `params`: names of compile-time params, up to NULL, which are no options and are told so. NULL: there are none. */
+int dfr_args_parse(const struct df_graph *g, const char *const *params, int argc, char **argv, struct dfr_command_line *line,
                    struct df_error *error);
 void dfr_args_free(struct dfr_command_line *line);
 

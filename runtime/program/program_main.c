@@ -237,7 +237,7 @@ int df_main(int argc, char **argv, const struct df_program *program)
         say_error(&error);
         return 1;
     }
-    int parsed = dfr_args_parse(image.graph, argc, argv, &line, &error);
+    int parsed = dfr_args_parse(image.graph, program->params, argc, argv, &line, &error);
     if (parsed != DF_OK) {
         say_error(&error);
         status = parsed == DF_E_ARGUMENT ? 2 : 1;

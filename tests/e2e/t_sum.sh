@@ -30,6 +30,8 @@ expect dynamic-warns-once 0 "warning: 'w' is never read" "$DFC" warns.df -o warn
 expect dynamic-negative 1 "error" ./dyn --n=-4
 expect help-dynamic 0 "--n" ./dyn --help
 
+expect param-at-start 2 "^sum: error: --n: 'n' is a compile-time param: compile with 'dfc -D n=5', or declare it dynamic$" ./sum --n=5
+
 # Waves: the same line count for each, in order.
 ./sum --waves=3 > waves && ./sum > once && cat once once once > thrice
 same waves waves thrice

@@ -282,16 +282,16 @@ static void test_option(void **state)
     char *on[] = { "p", "--guard=on" }, *off[] = { "p", "--guard", "off" }, *bad[] = { "p", "--guard=maybe" };
     (void)state;
     rig_random(&r, 1, 5, 1, 0);
-    assert_int_equal(dfr_args_parse(r.graph, 1, on, &line, &e), DF_OK);
+    assert_int_equal(dfr_args_parse(r.graph, NULL, 1, on, &line, &e), DF_OK);
     assert_int_equal(line.options.guard, 1);
     dfr_args_free(&line);
-    assert_int_equal(dfr_args_parse(r.graph, 2, on, &line, &e), DF_OK);
+    assert_int_equal(dfr_args_parse(r.graph, NULL, 2, on, &line, &e), DF_OK);
     assert_int_equal(line.options.guard, 1);
     dfr_args_free(&line);
-    assert_int_equal(dfr_args_parse(r.graph, 3, off, &line, &e), DF_OK);
+    assert_int_equal(dfr_args_parse(r.graph, NULL, 3, off, &line, &e), DF_OK);
     assert_int_equal(line.options.guard, 0);
     dfr_args_free(&line);
-    assert_int_equal(dfr_args_parse(r.graph, 2, bad, &line, &e), DF_E_ARGUMENT);
+    assert_int_equal(dfr_args_parse(r.graph, NULL, 2, bad, &line, &e), DF_E_ARGUMENT);
     assert_string_equal(e.text, "--guard: 'maybe' is neither on nor off");
     rig_free(&r);
 }

@@ -53,7 +53,7 @@ static int parse(const char *words, struct dfr_command_line *line, struct df_err
     snprintf(buffer, sizeof buffer, "%s", words);
     for (char *word = strtok(buffer, "|"); word; word = strtok(NULL, "|"))
         argv[argc++] = word;
-    return dfr_args_parse(graph, argc, argv, line, error);
+    return dfr_args_parse(graph, (const char *const[]){ "rows", NULL }, argc, argv, line, error);
 }
 
 static struct dfr_command_line good(const char *words)
@@ -166,6 +166,8 @@ static void test_messages(void **state)
     bad("", "--input=str must be given: it has no default");
     bad("--sed=3", "unknown option '--sed'; did you mean '--seed'?");
     bad("--polcy=ws", "unknown option '--polcy'; did you mean '--policy'?");
+    bad("--rows=5", "--rows: 'rows' is a compile-time param: compile with 'dfc -D rows=5', or declare it dynamic");
+    bad("--rows", "--rows: 'rows' is a compile-time param: compile with 'dfc -D rows=VALUE', or declare it dynamic");
     bad("--nowhere", "unknown option '--nowhere'; --help lists the options");
     bad("file", "unexpected argument 'file'; --help lists the options");
     bad("-w", "unexpected argument '-w'; --help lists the options");

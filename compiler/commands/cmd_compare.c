@@ -552,7 +552,7 @@ static int compare(struct request *r)
         status = rehearse(r, runs);
     } else if (dfc_load(&r->common, true, &loaded)) {
         if (dfc_output_check(&r->common, &loaded, r->csv) && dfc_output_check(&r->common, &loaded, r->svg) &&
-            dfc_trial_build(&r->common, &loaded, &r->build, &trial)) {
+            dfc_trial_args(loaded.front->graph, r->rest, r->n_rest) && dfc_trial_build(&r->common, &loaded, &r->build, &trial)) {
             if (run_all(r, &trial, runs))
                 status = show(r, loaded.front->graph, runs) ? 0 : 1;
             dfc_trial_remove(&trial);

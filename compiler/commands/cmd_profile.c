@@ -482,7 +482,8 @@ static int profile(const struct request *r)
     dfc_report_learned(db);
     int status = 1;
     if (dfc_load(&r->common, true, &loaded)) {
-        if (dfc_trial_build(&r->common, &loaded, &r->build, &program)) {
+        if (dfc_trial_args(loaded.front->graph, r->rest, r->n_rest) &&
+            dfc_trial_build(&r->common, &loaded, &r->build, &program)) {
             status = measure(r, &loaded, &program, db);
             dfc_trial_remove(&program);
         }

@@ -75,7 +75,8 @@ static int build_and_run(struct request *r)
         return 1;
     if (r->common.policy && dfp_partitioner_find(r->common.policy))
         r->build.policy = r->common.policy;
-    bool built = dfc_trial_build(&r->common, &loaded, &r->build, &trial);
+    bool built = dfc_trial_args(loaded.front->graph, r->rest, r->n_rest) &&
+                 dfc_trial_build(&r->common, &loaded, &r->build, &trial);
     dfc_unload(&loaded);
     if (!built)
         return 1;

@@ -19,6 +19,33 @@ int dfc_trial_split(int argc, char **argv)
     return i;
 }
 
+static bool is_given(const char *name, char *const *words, int n)
+{
+    size_t length = strlen(name);
+    for (int i = 0; i < n; i++) {
+        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0 || strcmp(words[i], "--version") == 0)
+            return true;                /* with these the program needs no args */
+        if (strncmp(words[i], "--", 2) == 0 && strncmp(words[i] + 2, name, length) == 0 &&
+            (!words[i][2 + length] || words[i][2 + length] == '='))
+            return true;
+    }
+    return false;
+}
+
+bool dfc_trial_args(const struct df_graph *graph, char *const *words, int n)
+{
+    char missing[512] = "";
+    for (uint32_t i = 0; i < graph->n_args; i++) {
+        const char *name = df_graph_string(graph, graph->args[i].name);
+        size_t used = strlen(missing);
+        if (!graph->args[i].has_default && !is_given(name, words, n))
+            snprintf(missing + used, sizeof missing - used, " --%s=…", name);
+    }
+    if (*missing)
+        dfc_error("the graph has args without defaults: add --%s%s", n ? " …" : "", missing);
+    return !*missing;
+}
+
 /* Makes DIR/dfc-XXXXXX/ and the path of the program in it. The program has the graph's name, because its messages begin
  * with it. */
 static bool make_folder(const struct dfc_common *common, struct dfc_trial *trial)

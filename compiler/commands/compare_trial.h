@@ -17,6 +17,10 @@ struct dfc_trial {
 /* Splits a command line: words before "--" are for the command, words after it for the program. */
 int dfc_trial_split(int argc, char **argv); /* index of "--"; argc if there is none */
 
+/* Is each arg of the graph that has no default among the program's options, words[0..n)? It is told before anything is
+ * compiled. false: reported. */
+bool dfc_trial_args(const struct df_graph *graph, char *const *words, int n);
+
 /* false: reported. */
 bool dfc_trial_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *build,
                        struct dfc_trial *trial);

@@ -131,3 +131,10 @@ if command -v zsh >/dev/null; then
 else
     skip completion-zsh 'no zsh'
 fi
+# Args without defaults are asked for before anything is compiled: the compiler here would fail.
+printf 'arg input: str; arg n: i32;\nkernel a(out v: i32[4]; input: str, n: i32) cpu {{ v[0] = n; (void)input; }};\ngraph main { _ = a(input, n); }\n' >args.df
+for c in profile compare run; do
+    expect "$c-args" 1 "^dfc: error: the graph has args without defaults: add -- --input=… --n=…$" "$DFC" $c args.df --cc=false
+    expect "$c-args-one" 1 "^dfc: error: the graph has args without defaults: add -- … --n=…$" "$DFC" $c args.df --cc=false -- --input=x
+    expect "$c-args-both" 1 "^dfc: error: .*compiler" "$DFC" $c args.df --cc=false -- --input x --n=3
+done

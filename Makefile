@@ -235,7 +235,7 @@ $(UNIT_HELP): $(call obj,$(wildcard tests/rig/*.c))
 
 # The CUDA back end on a stand-in for the CUDA runtime, which goes before the real one: where CUDA's headers are.
 MOCK_OBJ := $(if $(CUDA_HOME),$(call obj,$(wildcard tests/mock/*.c)))
-$(MOCK_OBJ): EXTRA = -isystem $(CUDA_HOME)/include
+$(MOCK_OBJ): EXTRA = -isystem $(CUDA_HOME)/include -fvisibility=default
 unit_obj = $(filter %/$(1).o,$(UNIT_OBJ))
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
 $(UNIT_OBJ): EXTRA = -UNDEBUG -Itests/rig $(GV_CFLAGS)

@@ -131,7 +131,7 @@ static int admit_node(struct admission *a, uint32_t node, struct df_error *error
         return DF_OK;
     }
     if (run->graph->kernels[run->graph->nodes[node].kernel].flags & DF_KERNEL_COPY)
-        units &= ~df_platform_on_host(&run->machine.platform) | 1u; /* see there */
+        units &= ~df_platform_on_host(&run->machine.platform) | 1u; /* platform.h says why */
     if (units == 0) {
         const struct df_kernel *k = &run->graph->kernels[run->graph->nodes[node].kernel];
         return refuse(run, node,

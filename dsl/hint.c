@@ -161,7 +161,8 @@ static bool hint_signature(const struct fault *f)
     static const char *const modes[] = {"in", "out", "inout", "tmp"};
 
     if (has(f, "a port") && is(f->found, "a name"))
-        return hint_close(f, &f->r->token, modes, sizeof modes / sizeof modes[0]) || say(f, "a port begins with its mode, as in 'in x: f32[n]'; scalars come after a ';'");
+        return hint_close(f, &f->r->token, modes, sizeof modes / sizeof modes[0]) ||
+               say(f, "a port begins with its mode, as in 'in x: f32[n]'; scalars come after a ';'");
     if (f->r->n_braces > 0 || f->r->n_brackets == 0 || !is(f->after, "name") || !has(f, "':'"))
         return false;
     return say(f, is(f->found, "'['") || is(f->found, "a name") ? "the format stands after the name: 'in x: f32[n]'"

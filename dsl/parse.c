@@ -34,6 +34,12 @@ static bool read_text(struct dfl_reader *r)
 
 struct dfl_file *dfl_parse(struct dfl_sink *sink, const char *name, const char *text, size_t length)
 {
+    return dfl_parse_tokens(sink, name, text, length, NULL);
+}
+
+struct dfl_file *dfl_parse_tokens(struct dfl_sink *sink, const char *name, const char *text, size_t length,
+                                  struct dfl_tokens *tokens)
+{
     struct dfl_arena *arena = dfl_arena_new();
     if (!arena)
         return NULL;
@@ -54,7 +60,7 @@ struct dfl_file *dfl_parse(struct dfl_sink *sink, const char *name, const char *
         length -= 3;
     }
     *r = (struct dfl_reader){.sink = sink, .arena = arena, .file = file->file, .text = text, .length = length,
-                             .line = 1, .col = 1};
+                             .line = 1, .col = 1, .tokens = tokens};
     if (!read_text(r))
         goto no_memory;
     DFL_FIRST(file->decls, r->decls);

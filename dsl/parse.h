@@ -14,6 +14,20 @@
 #include "ast.h"
 
 struct dfl_file *dfl_parse(struct dfl_sink *sink, const char *name, const char *text, size_t length);
+
+/* The same, and the places of all tokens in the text, after a byte order mark. The caller frees `items`. no_memory:
+ * there are more. */
+struct dfl_token {
+    size_t offset, length;
+};
+struct dfl_tokens {
+    struct dfl_token *items;
+    size_t n, room;
+    bool no_memory;
+};
+struct dfl_file *dfl_parse_tokens(struct dfl_sink *sink, const char *name, const char *text, size_t length,
+                                  struct dfl_tokens *tokens);
+
 void dfl_file_free(struct dfl_file *file);
 
 /* Reports each thing that the grammar has and this version does not implement, at its place. */

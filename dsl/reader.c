@@ -7,8 +7,10 @@
  * file's end.
  */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "dsl/parse.h"
 #include "dsl/reader.h"
 
 #include "parser.h"
@@ -151,6 +153,21 @@ static int give_missing(struct dfl_reader *r, DFL_YYSTYPE *value, struct dfl_loc
     return '}';
 }
 
+static void keep_token(struct dfl_tokens *tokens, const struct dfl_token_place *token)
+{
+    if (tokens->n == tokens->room) {
+        size_t room = tokens->room ? 2 * tokens->room : 256;
+        struct dfl_token *more = realloc(tokens->items, room * sizeof *more);
+        if (!more) {
+            tokens->no_memory = true;
+            return;
+        }
+        tokens->items = more;
+        tokens->room = room;
+    }
+    tokens->items[tokens->n++] = (struct dfl_token){token->offset, token->length};
+}
+
 int dfl_yylex(DFL_YYSTYPE *value, struct dfl_loc *loc, struct dfl_reader *r)
 {
     if (r->stopped || dfl_arena_failed(r->arena))
@@ -172,6 +189,8 @@ int dfl_yylex(DFL_YYSTYPE *value, struct dfl_loc *loc, struct dfl_reader *r)
     r->token.loc = *loc;
     if (r->stopped)
         return DFL_T_END;
+    if (r->tokens && kind != DFL_T_END)
+        keep_token(r->tokens, &r->token);
     if (kind == DFL_T_END || begins_declaration(r, kind)) {
         track_end(r, 0);
         if (r->n_braces > 0) {

@@ -51,6 +51,8 @@ struct dfl_chain {
 
 /* ---- the reader ---- */
 
+struct dfl_tokens; /* parse.h */
+
 struct dfl_token_place { /* of one token, for messages */
     struct dfl_loc loc;
     size_t offset, length; /* in text; length 0: none, or the end of the file */
@@ -78,6 +80,7 @@ struct dfl_reader {
     unsigned code_braces;
 
     /* tokens */
+    struct dfl_tokens *tokens; /* NULL: they are not kept */
     struct dfl_token_place token, previous;
     struct dfl_bracket brackets[DFL_MAX_NESTING]; /* '(' and '[' open since the last brace or statement */
     struct dfl_loc braces[DFL_MAX_NESTING];

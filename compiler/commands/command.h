@@ -14,8 +14,12 @@
 #include "compiler/tools/messages.h"
 #include "compiler/tools/output_file.h"
 
-extern const struct dfc_command dfc_command_compile, dfc_command_probe, dfc_command_profile, dfc_command_partition,
+extern const struct dfc_command
+    dfc_command_compile,
     dfc_command_run,
+    dfc_command_probe,
+    dfc_command_profile,
+    dfc_command_partition,
     dfc_command_simulate,
     dfc_command_compare,
     dfc_command_explain,

@@ -1,5 +1,6 @@
 /* main.c - main() of dfc: the table of commands, and the choice of the one that a command line means. */
 #include "compiler/commands/command.h"
+#include "compiler/format/format_command.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ static const struct dfc_command *const commands[] = {
     &dfc_command_compare,
     &dfc_command_explain,
     &dfc_command_wrap,
+    &dfc_command_format,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -42,7 +44,8 @@ static int help(void)
          "  dfc partition sum.df -o sum.svg          a picture of where each node will run\n"
          "  dfc simulate sum.df                      predict its time under each policy\n"
          "  dfc explain sum.df --what-if             why nodes are where they are, and what would help\n"
-         "  dfc compare sum.df                       run it under several policies and compare\n\n"
+         "  dfc compare sum.df                       run it under several policies and compare\n"
+         "  dfc --format -i sum.df                   bring the file into canonical layout\n\n"
          "dfc help COMMAND lists the options of a command, dfc help compile those of compiling. dfc --version prints "
          "the version,\ndfc --completion=bash (or zsh) a script that completes command lines.");
     return 0;

@@ -145,8 +145,8 @@ void dfc_emit_argument_values(FILE *out, const struct dfc_front *front, const st
         first = false;
         fprintf(out, "    const %s df_argument_%u = ", value.n.kind == DF_KIND_I64 ? "int64_t" : "double", n);
         dfc_argument_print(out, front, code, a);
-        fprintf(out, ";\n    if (df_bad)\n        return df_fail(call, \"calling '%s': argument %u does not fit in 64 bits, "
-                     "or divides by zero\");\n", variant->target.text, n);
+        fprintf(out, ";\n    if (df_bad)\n        return df_fail(call, \"calling '%s': argument %u does not fit in 64 "
+                     "bits, or divides by zero\");\n", variant->target.text, n);
     }
 }
 

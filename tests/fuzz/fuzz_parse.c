@@ -1,11 +1,12 @@
 /* fuzz_parse.c - the front of the compiler on any bytes: it ends, it does not crash, it says something where the text
- * is wrong, and what is right prints to text that reads back as the same.
+ * is wrong, and what is right prints to text that reads back as the same, and is formatted to text that stays as it is.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "dsl/format.h"
 #include "dsl/parse.h"
 #include "fuzz.h"
 
@@ -40,6 +41,21 @@ static void check_round_trip(const struct dfl_file *file)
     free(second);
 }
 
+static void check_format(const char *text, size_t length)
+{
+    struct dfl_sink *sink = dfl_sink_new(stderr);
+    char *once, *twice;
+    size_t n_once, n_twice;
+    if (!sink || !dfl_format(sink, "fuzz.df", text, length, &once, &n_once) ||
+        !dfl_format(sink, "formatted.df", once, n_once, &twice, &n_twice))
+        fuzz_fail("a right text is not formatted");
+    if (n_once != n_twice || memcmp(once, twice, n_once) != 0)
+        fuzz_fail("what was formatted is formatted to something else");
+    dfl_sink_free(sink);
+    free(once);
+    free(twice);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *messages = NULL;
@@ -52,8 +68,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned errors = dfl_sink_errors(sink);
     dfl_check_supported(sink, file);
     dfl_sink_summary(sink);
-    if (errors == 0)
+    if (errors == 0) {
         check_round_trip(file);
+        check_format((const char *)data, size);
+    }
     fclose(out);
     if (errors > 0 && n_messages == 0)
         fuzz_fail("errors were counted and none was shown");

@@ -1,5 +1,8 @@
 /* test_print.c - a tree printed and read again is the same tree: on every construct of the language, and on programs
- * drawn at random from the grammar. Trees are compared by what they print and, for expressions, node by node. */
+ * drawn at random from the grammar. Trees are compared by what they print and, for expressions, node by node.
+ *
+ * The same programs with blanks and comments strewn in keep all of it but blanks when they are formatted, and what was
+ * formatted is formatted to itself. test_format.c says how it looks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "dsl/format.h"
 #include "dsl/parse.h"
 
 static struct dfl_file *read_text(struct dfl_sink *sink, const char *text)
@@ -283,6 +287,112 @@ static void put_program(struct generator *g)
     put_block(g, 3);
 }
 
+/* ---- formatted ---- */
+
+static char *format(const char *text)
+{
+    struct dfl_sink *sink = dfl_sink_new(stderr);
+    char *formatted;
+    size_t n;
+    assert_non_null(sink);
+    if (!dfl_format(sink, "t.df", text, strlen(text), &formatted, &n))
+        fail_msg("is not formatted:\n%s", text);
+    assert_int_equal(strlen(formatted), n);
+    dfl_sink_free(sink);
+    return formatted;
+}
+
+static void put_gap(struct generator *g, unsigned *comments)
+{
+    static const char *const blanks[] = {" ", "\n", "\n\n\n    ", "\t", "\r\n"};
+    static const char *const shapes[] = {" /* c%u; */ ", "// c%u {\n", " \n// c%u \n", "\n/* c%u \"\n  } */\n",
+                                         "\n\n/* c%u */"};
+    fputs(one_of(g, blanks, 5), g->out);
+    for (uint32_t n = below(g, 6) ? 0 : 1 + below(g, 2); n > 0; n--)
+        fprintf(g->out, one_of(g, shapes, 5), ++*comments); /* one number in each */
+}
+
+/* Strews blanks and comments between the tokens of a text. */
+static char *strew(struct generator *g, const char *text, bool comments_too, unsigned *comments)
+{
+    struct dfl_tokens tokens = {0};
+    struct dfl_sink *sink = dfl_sink_new(stderr);
+    char *strewn = NULL;
+    size_t length;
+    dfl_file_free(dfl_parse_tokens(sink, "t.df", text, strlen(text), &tokens));
+    g->out = open_memstream(&strewn, &length);
+    for (size_t i = 0; i < tokens.n; i++) {
+        if (comments_too)
+            put_gap(g, comments);
+        else
+            fputs(below(g, 3) ? " " : "\n", g->out);
+        fwrite(text + tokens.items[i].offset, 1, tokens.items[i].length, g->out);
+    }
+    fclose(g->out);
+    free(tokens.items);
+    dfl_sink_free(sink);
+    return strewn;
+}
+
+static char *tree_of(const char *text)
+{
+    struct dfl_sink *sink = dfl_sink_new(stderr);
+    struct dfl_file *file = read_text(sink, text);
+    char *printed = print(file);
+    dfl_file_free(file);
+    dfl_sink_free(sink);
+    return printed;
+}
+
+static void expect_formatted(const char *text, unsigned comments)
+{
+    char *once = format(text), *twice = format(once), *tree = tree_of(text), *formatted_tree = tree_of(once);
+    const char *at = once;
+    if (strcmp(once, twice) != 0) {     /* too long for a message of cmocka */
+        fprintf(stderr, "formatted again it differs:\n%s\nonce:\n%s\ntwice:\n%s\n", text, once, twice);
+        fail();
+    }
+    assert_string_equal(tree, formatted_tree);
+    for (unsigned i = 1; i <= comments; i++) {
+        char comment[20];
+        snprintf(comment, sizeof comment, "c%u", i);
+        at = strstr(at, comment);
+        if (!at)
+            fail_msg("comment c%u is lost:\n%s\nformatted:\n%s", i, text, once);
+    }
+    free(once);
+    free(twice);
+    free(tree);
+    free(formatted_tree);
+}
+
+static void expect_all_formatted(struct generator *g, const char *text)
+{
+    expect_formatted(text, 0);
+    for (int comments_too = 0; comments_too < 2; comments_too++) {
+        unsigned comments = 0;
+        char *strewn = strew(g, text, comments_too, &comments);
+        expect_formatted(strewn, comments);
+        free(strewn);
+    }
+}
+
+static void test_formatting_keeps_all(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 100; seed++) {
+        char *text = NULL;
+        size_t length;
+        struct generator g = {open_memstream(&text, &length), seed * 104729u};
+        assert_non_null(g.out);
+        put_program(&g);
+        fclose(g.out);
+        expect_all_formatted(&g, text);
+        expect_all_formatted(&g, canonical);
+        free(text);
+    }
+}
+
 static void test_random_programs(void **state)
 {
     (void)state;
@@ -303,6 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_canonical_text_prints_as_it_is),
         cmocka_unit_test(test_random_programs),
+        cmocka_unit_test(test_formatting_keeps_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,12 +21,23 @@ struct source {
     size_t length;
 };
 
+enum { KINDS = 16, PLACES = 8 }; /* of warnings that are folded; of each, how many lines are named */
+
+struct kind { /* warnings with one format */
+    const char *format;
+    unsigned n;
+    char text[160]; /* the last that was shown */
+    struct dfl_loc left_out[PLACES];
+};
+
 struct dfl_sink {
     FILE *out;
     const char *program;
     struct source *sources;
     uint32_t n_sources, room;
-    unsigned errors, warnings;
+    unsigned errors, warnings, errors_told;
+    struct kind kinds[KINDS];
+    bool no_warnings;
     bool muted; /* the last error or warning was not shown, so its notes and hints are not shown either */
 };
 
@@ -244,15 +255,54 @@ void dfl_error(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ..
     va_end(args);
 }
 
+/* The warnings of this format. NULL: there are too many formats, and the warning is shown. */
+static struct kind *kind_of(struct dfl_sink *sink, const char *format)
+{
+    for (int i = 0; i < KINDS; i++) {
+        struct kind *kind = &sink->kinds[i];
+        if (!kind->format)
+            kind->format = format;
+        if (kind->format == format)
+            return kind;
+    }
+    return NULL;
+}
+
+/* Counts a warning. true: enough like it were shown. */
+static bool fold(struct dfl_sink *sink, struct dfl_loc loc, const char *format, va_list args)
+{
+    struct kind *kind = kind_of(sink, format);
+    if (!kind)
+        return false;
+    if (kind->n++ < DFL_MAX_ALIKE) {
+        dfr_message(kind->text, sizeof kind->text, format, args);
+        return false;
+    }
+    if (kind->n <= DFL_MAX_ALIKE + PLACES)
+        kind->left_out[kind->n - DFL_MAX_ALIKE - 1] = loc;
+    return true;
+}
+
 void dfl_warning(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...)
 {
-    sink->muted = sink->warnings++ >= DFL_MAX_WARNINGS || !sink->out;
+    va_list args;
+    sink->warnings++;
+    sink->muted = sink->no_warnings || !sink->out;
     if (sink->muted)
         return;
-    va_list args;
+    va_start(args, format);
+    sink->muted = fold(sink, loc, format, args);
+    va_end(args);
+    if (sink->muted)
+        return;
     va_start(args, format);
     print_message(sink, loc, "warning", format, args);
     va_end(args);
+}
+
+void dfl_sink_no_warnings(struct dfl_sink *sink)
+{
+    sink->no_warnings = true;
 }
 
 void dfl_note(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...)
@@ -290,11 +340,42 @@ unsigned dfl_sink_warnings(const struct dfl_sink *sink)
     return sink->warnings;
 }
 
+/* "and 27 more like \"'x2' is never read\": g.df lines 8, 9 and others" */
+static void print_left_out(const struct dfl_sink *sink, const struct kind *kind)
+{
+    unsigned n = kind->n - DFL_MAX_ALIKE, shown = 0;
+    const struct dfl_loc *first = &kind->left_out[0], *before = NULL;
+    char name[DFR_MESSAGE_BYTES];
+    if (sink->program)
+        fprintf(sink->out, "%s: ", sink->program);
+    fprintf(sink->out, "warning: and %u more like \"%s\"", n, kind->text);
+    if (first->file != DFL_NO_FILE) {
+        const char *file = dfl_sink_file_name(sink, first->file);
+        dfr_shown(name, sizeof name, file, strlen(file));
+        for (unsigned i = 0; i < n && i < PLACES; i++) {
+            const struct dfl_loc *loc = &kind->left_out[i];
+            if (loc->file != first->file || (before && before->line == loc->line))
+                continue;
+            if (!before)
+                fprintf(sink->out, ": %s:%u", name, (unsigned)loc->line);
+            else
+                fprintf(sink->out, ", %u", (unsigned)loc->line);
+            before = loc;
+            shown = i + 1;
+        }
+    }
+    fputs(shown && shown < n ? " and others\n" : "\n", sink->out);
+}
+
 void dfl_sink_summary(struct dfl_sink *sink)
 {
-    if (sink->errors > DFL_MAX_ERRORS)
+    if (sink->errors > DFL_MAX_ERRORS && sink->errors > sink->errors_told)
         fprintf(sink->out, "%u errors shown, %u more\n", (unsigned)DFL_MAX_ERRORS, sink->errors - DFL_MAX_ERRORS);
-    if (sink->warnings > DFL_MAX_WARNINGS)
-        fprintf(sink->out, "%u warnings shown, %u more\n", (unsigned)DFL_MAX_WARNINGS,
-                sink->warnings - DFL_MAX_WARNINGS);
+    sink->errors_told = sink->errors;
+    for (int i = 0; i < KINDS; i++) {
+        if (sink->kinds[i].n > DFL_MAX_ALIKE)
+            print_left_out(sink, &sink->kinds[i]);
+        if (sink->kinds[i].n > DFL_MAX_ALIKE)
+            sink->kinds[i].n = DFL_MAX_ALIKE;
+    }
 }

@@ -10,8 +10,9 @@
  * Shown:    names and messages are escaped and shortened as runtime/base/message.h says. So is the source line, where
  *           the caret stays below its place.
  * Threads:  one thread per sink.
- * Errors:   reporting never fails and never exits. After DFL_MAX_ERRORS errors (DFL_MAX_WARNINGS warnings) further ones
- *           are counted and not shown. Callers ask dfl_sink_errors() and decide.
+ * Errors:   reporting never fails and never exits. After DFL_MAX_ERRORS errors further ones are counted and not shown.
+ *           Of warnings that differ in names only, the first DFL_MAX_ALIKE are shown; dfl_sink_summary() says how many
+ *           more there are, and where. Callers ask dfl_sink_errors() and decide.
  */
 #ifndef DFL_DIAG_H
 #define DFL_DIAG_H
@@ -23,7 +24,7 @@
 #include <stdio.h>
 
 #define DFL_MAX_ERRORS 20
-#define DFL_MAX_WARNINGS 100
+#define DFL_MAX_ALIKE 3
 
 struct dfl_loc {
     uint32_t file;    /* index given by dfl_sink_file(); DFL_NO_FILE: a message without a place */
@@ -40,6 +41,9 @@ void dfl_sink_free(struct dfl_sink *sink);
 
 /* The name that stands before errors and warnings without a place: "dfc: error: …". Borrowed; NULL, as at first: none. */
 void dfl_sink_program(struct dfl_sink *sink, const char *name);
+
+/* From now on no warning is shown. */
+void dfl_sink_no_warnings(struct dfl_sink *sink);
 
 /* Registers a source text under the name shown in messages (copied; text may hold any bytes). Returns its index. */
 uint32_t dfl_sink_file(struct dfl_sink *sink, const char *name, const char *text, size_t length);
@@ -60,7 +64,7 @@ bool dfl_sink_shows(const struct dfl_sink *sink);
 unsigned dfl_sink_errors(const struct dfl_sink *sink);
 unsigned dfl_sink_warnings(const struct dfl_sink *sink);
 
-/* If errors were left out, prints "N errors shown, M more". Call it once, at the end. */
+/* Says how many errors and warnings were left out since it was called last. Call it where a reading ends. */
 void dfl_sink_summary(struct dfl_sink *sink);
 
 /* The name among names[0..n) that is closest to `name` (edit distance, at most a third of its length), or NULL. */

@@ -243,15 +243,16 @@ static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const st
         for (uint32_t c = 0; c < u->classes.names.n && !hint->arg; c++)
             if ((item = dfr_array_add(&list, sizeof *item, 1)))
                 *item = dfc_index_names(&u->classes)[c];
-        if ((item = dfr_array_add(&list, sizeof *item, 2))) {
+        if ((item = dfr_array_add(&list, sizeof *item, 3))) {
             item[0] = "depth";
             item[1] = "rate";
+            item[2] = "quiet";
         }
         const char *close = list.n ? dfl_suggest(name, list.items, list.n) : NULL;
         if (close)
             dfl_hint(u->sink, "did you mean '@%s'?", close);
         else
-            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n) and @rate(p)");
+            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n), @rate(p) and @quiet");
         dfr_array_free(&list);
         return false;
     }
@@ -264,21 +265,44 @@ static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const st
     return true;
 }
 
+static bool is_quiet(const struct dfl_hint *hint)
+{
+    return strcmp(hint->name.text, "quiet") == 0;
+}
+
+static bool hint_quiet(struct dfc_unit *u, const struct dfl_hint *hint)
+{
+    if (hint->arg)
+        dfl_error(u->sink, hint->loc, "'@quiet' takes no value");
+    return !hint->arg;
+}
+
+bool dfc_call_is_quiet(const struct dfl_stmt *stmt)
+{
+    const struct dfl_hint *hint = stmt->hints;
+    while (hint && !is_quiet(hint))
+        hint = hint->next;
+    return hint != NULL;
+}
+
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *scope, struct dfc_hints *hints)
 {
-    const struct dfl_hint *given[3] = { NULL };         /* class, depth, rate */
+    const struct dfl_hint *given[4] = { NULL };         /* class, depth, rate, quiet */
     struct dfc_names names = *scope;
     bool ok = true;
     names.use = DFC_USE_HINT;
     *hints = (struct dfc_hints){ .cls = -1, .rate = 1 };
-    if (stmt->hints && callee->graph) {
-        dfl_error(u->sink, stmt->hints->loc, "'%s' is a graph: hints belong to the nodes inside it", callee->name);
-        return false;
-    }
     for (const struct dfl_hint *hint = stmt->hints; hint; hint = hint->next) {
-        unsigned which = strcmp(hint->name.text, "depth") == 0 ? 1 : strcmp(hint->name.text, "rate") == 0 ? 2 : 0;
-        ok &= which ? hint_value(u, hint, &names, hints) : hint_class(u, hint, callee, hints);
+        unsigned which = strcmp(hint->name.text, "depth") == 0 ? 1 : strcmp(hint->name.text, "rate") == 0 ? 2
+                       : is_quiet(hint) ? 3 : 0;
+        if (callee->graph && which != 3) {
+            dfl_error(u->sink, hint->loc, "'%s' is a graph: hints belong to the nodes inside it", callee->name);
+            return false;
+        }
+        ok &= which == 3 ? hint_quiet(u, hint)
+            : which      ? hint_value(u, hint, &names, hints)
+                         : hint_class(u, hint, callee, hints);
         if (given[which] && ok) {
             dfl_error(u->sink, hint->loc, which ? "'@%s' is given twice" : "'@%s' names a second class for one node",
                       hint->name.text);

@@ -63,6 +63,9 @@ struct dfc_hints {
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *names, struct dfc_hints *hints);
 
+/* Is `@quiet` on the call: may its outputs stay unread without a warning? */
+bool dfc_call_is_quiet(const struct dfl_stmt *stmt);
+
 /* check_graph.c: if this `else` holds one `if`, gives that: the next arm of an else-if chain of any length. NULL: it
  * does not. */
 const struct dfl_stmt *dfc_next_arm(const struct dfl_block *otherwise);

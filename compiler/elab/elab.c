@@ -154,6 +154,13 @@ static bool assign_target(struct dfc_elab *e, const struct dfl_target *target, u
 
 /* ---- calls ---- */
 
+/* Notes that a stream may stay unread if the call says so. DF_NONE: the target is `_`. */
+static void hush(struct dfc_elab *e, uint32_t stream, const struct dfl_stmt *stmt)
+{
+    if (stream != DF_NONE && dfc_call_is_quiet(stmt))
+        dfc_streams(e)[stream].flags |= DFC_STREAM_QUIET;
+}
+
 static bool node_outputs(struct dfc_elab *e, uint32_t item, const struct dfl_stmt *stmt, uint32_t frame,
                          const struct dfc_env *env)
 {
@@ -168,6 +175,7 @@ static bool node_outputs(struct dfc_elab *e, uint32_t item, const struct dfl_stm
         values[i].item = item;
         if (!assign_target(e, target, frame, env, DFC_SOURCE_VALUE, first + i, &values[i].stream))
             return false;
+        hush(e, values[i].stream, stmt);
     }
     return true;
 }
@@ -194,6 +202,7 @@ static bool graph_ports(struct dfc_elab *e, uint32_t item, uint32_t inner, const
         if ((id = dfc_stream_get(e, inner, sig->ports[sig->out_port[i]].ast->name.text, NULL, 0)) == DF_NONE ||
             !assign_target(e, target, frame, env, DFC_SOURCE_STREAM, id, &outside))
             return false;
+        hush(e, outside, stmt);
         dfc_streams(e)[id].flags |= DFC_STREAM_OUT_PORT | DFC_STREAM_READ;
         dfc_port_streams(e)[first_out + i] = id;
     }

@@ -36,7 +36,8 @@ struct dfc_item {
     uint32_t ordinal;
 };
 
-enum { DFC_STREAM_READ = 1, DFC_STREAM_IN_PORT = 2, DFC_STREAM_OUT_PORT = 4 };
+enum { DFC_STREAM_READ = 1, DFC_STREAM_IN_PORT = 2, DFC_STREAM_OUT_PORT = 4,
+       DFC_STREAM_QUIET = 8 };
 enum dfc_source_kind { DFC_SOURCE_NONE, DFC_SOURCE_VALUE, DFC_SOURCE_STREAM };
 
 struct dfc_stream {

@@ -147,8 +147,9 @@ static void warn_unread(struct dfc_elab *e, const struct group *group)
         dfl_warning(e->u->sink, target->name.loc,
                     "'%s' is never read, and neither are %u more of '%s' that are assigned here", text,
                     (unsigned)(group->count - 1), stream_name(e, group->stream));
-    if (!target->indices)
-        dfl_hint(e->u->sink, "'_' in its place discards the output");
+    dfl_hint(e->u->sink, target->indices ? "'@quiet' after the call says that its outputs may stay unread"
+                                         : "'_' in its place discards the output; '@quiet' after the call says that "
+                                           "it may stay unread");
 }
 
 static bool check_read(struct dfc_elab *e)
@@ -157,7 +158,7 @@ static bool check_read(struct dfc_elab *e)
     bool ok = true;
     for (uint32_t i = 0; i < e->streams.n && ok; i++) {
         const struct dfc_stream *s = &dfc_streams(e)[i];
-        if (s->target && !(s->flags & DFC_STREAM_READ))
+        if (s->target && !(s->flags & (DFC_STREAM_READ | DFC_STREAM_QUIET)))
             ok = group_add(e, &groups, s->target, i);
     }
     for (uint32_t i = 0; i < groups.items.n; i++)

@@ -209,10 +209,8 @@ static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
     return good;
 }
 
-/* Says how many errors were left out, and frees everything. */
 static bool give_up(struct dfc_loaded *loaded)
 {
-    dfl_sink_summary(loaded->sink);
     dfc_unload(loaded);
     return false;
 }
@@ -226,8 +224,12 @@ bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_
         return false;
     }
     dfl_sink_program(loaded->sink, "dfc");
-    return (run_front(common, need_code, loaded) && dfc_output_check(common, loaded, common->output)) ||
-           give_up(loaded);
+    if (common->no_warnings)
+        dfl_sink_no_warnings(loaded->sink);
+    if (!run_front(common, need_code, loaded) || !dfc_output_check(common, loaded, common->output))
+        return give_up(loaded);
+    dfl_sink_summary(loaded->sink);
+    return true;
 }
 
 bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
@@ -242,6 +244,8 @@ bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded
 
 void dfc_unload(struct dfc_loaded *loaded)
 {
+    if (loaded->sink)
+        dfl_sink_summary(loaded->sink);
     dfr_times_free(&loaded->times);
     dfw_known_free(&loaded->known);
     dfc_front_free(loaded->front);

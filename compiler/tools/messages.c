@@ -4,6 +4,7 @@
 #include "compiler/tools/messages.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "runtime/base/message.h"
@@ -24,9 +25,18 @@ void dfc_error(const char *format, ...)
     va_end(list);
 }
 
+static bool no_warnings;
+
+void dfc_no_warnings(void)
+{
+    no_warnings = true;
+}
+
 void dfc_warning(const char *format, ...)
 {
     va_list list;
+    if (no_warnings)
+        return;
     va_start(list, format);
     report("warning", format, list);
     va_end(list);

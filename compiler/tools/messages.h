@@ -10,6 +10,7 @@
 #define DFC_MESSAGES_H
 
 void dfc_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void dfc_no_warnings(void); /* from now on dfc_warning() prints nothing */
 void dfc_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void dfc_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -194,6 +194,53 @@ static void test_limits_of_what_is_shown(void **state)
     said_end(&s);
 }
 
+static void warn(struct dfl_sink *sink, const char *name, struct dfl_loc loc)
+{
+    dfl_warning(sink, loc, "'%s' is never read", name);
+    dfl_hint(sink, "of %s", name);
+}
+
+static void test_equal_warnings_are_folded(void **state)
+{
+    (void)state;
+    struct said s;
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    said_start(&s);
+    uint32_t file = dfl_sink_file(s.sink, "g.df", "", 0);
+    for (uint32_t i = 0; i < 5; i++)
+        warn(s.sink, names[i], (struct dfl_loc){file, 2 * i + 1, 1, 2});
+    dfl_warning(s.sink, (struct dfl_loc){.file = DFL_NO_FILE}, "another");
+    dfl_sink_summary(s.sink);
+    fflush(s.out);
+    assert_int_equal(count(s.text, "is never read\n"), DFL_MAX_ALIKE);
+    assert_int_equal(count(s.text, "hint: of"), DFL_MAX_ALIKE);
+    assert_non_null(strstr(s.text, "warning: another\nwarning: and 2 more like \"'c' is never read\": g.df:7, 9\n"));
+    assert_int_equal(dfl_sink_warnings(s.sink), 6);
+    for (uint32_t i = 0; i < 20; i++)   /* after a summary only what came since is told */
+        warn(s.sink, "x", (struct dfl_loc){file, i + 10, 1, 2});
+    dfl_sink_summary(s.sink);
+    dfl_sink_summary(s.sink);
+    fflush(s.out);
+    assert_int_equal(count(s.text, "and 20 more like \"'c' is never read\": g.df:10, 11, 12, 13, 14, 15, 16, 17 and "
+                                   "others\n"), 1);
+    said_end(&s);
+}
+
+static void test_no_warnings(void **state)
+{
+    (void)state;
+    struct said s;
+    said_start(&s);
+    dfl_sink_no_warnings(s.sink);
+    for (uint32_t i = 0; i < 9; i++)
+        warn(s.sink, "a", (struct dfl_loc){.file = DFL_NO_FILE});
+    dfl_sink_summary(s.sink);
+    fflush(s.out);
+    assert_string_equal(s.text ? s.text : "", "");
+    assert_int_equal(dfl_sink_warnings(s.sink), 9);
+    said_end(&s);
+}
+
 static void test_summary_says_nothing_where_all_was_shown(void **state)
 {
     (void)state;
@@ -259,6 +306,8 @@ int main(void)
         cmocka_unit_test(test_long_lines_are_cut_to_a_window),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_limits_of_what_is_shown),
+        cmocka_unit_test(test_equal_warnings_are_folded),
+        cmocka_unit_test(test_no_warnings),
         cmocka_unit_test(test_summary_says_nothing_where_all_was_shown),
         cmocka_unit_test(test_many_files),
         cmocka_unit_test(test_suggestions),

@@ -17,9 +17,14 @@ struct formatter {
     bool no_memory;
 };
 
-static bool is(const struct dfl_item *item, const char *text)
+bool dfl_item_is(const struct dfl_item *item, const char *text)
 {
     return item->length == strlen(text) && memcmp(item->text, text, item->length) == 0;
+}
+
+static bool is(const struct dfl_item *item, const char *text)
+{
+    return dfl_item_is(item, text);
 }
 
 static bool is_word(const struct dfl_item *item)

@@ -38,6 +38,7 @@ struct dfl_line {
     bool blank;                         /* an empty line stands before it */
 };
 
+bool dfl_item_is(const struct dfl_item *item, const char *text);
 /* Does a token open or close a bracket that a line may be broken in? */
 bool dfl_item_opens(const struct dfl_item *item);
 bool dfl_item_closes(const struct dfl_item *item);

@@ -270,13 +270,13 @@ static void put_items(struct printer *p, size_t first, size_t end)
 static size_t tail_end(const struct dfl_item *items, size_t first, size_t end)
 {
     size_t i = first + 1;
-    if (items[first].length == 4 && memcmp(items[first].text, "cost", 4) == 0)
+    if (dfl_item_is(&items[first], "cost"))
         return end;
-    /* a class follows a variant; a name in one follows ':' or '->' */
+    /* a class follows a variant; a name in one follows ':' or '->', and flags follow a file */
     for (; i < end; i++) {
         const char c = *items[i].text, before = *items[i - 1].text;
         bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (word && items[i].depth == 0 && before != ':' && before != '-')
+        if (word && items[i].depth == 0 && before != ':' && before != '-' && !dfl_item_is(&items[i], "flags"))
             break;
     }
     return i;

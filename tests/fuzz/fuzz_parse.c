@@ -1,5 +1,5 @@
 /* fuzz_parse.c - the front of the compiler on any bytes: it ends, it does not crash, it says something where the text
- * is wrong, and what is right prints to text that reads back as the same, and is formatted to text that stays as it is.
+ * is wrong. What is right prints to text that reads back as the same, and is formatted to text that stays as it is.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -113,6 +113,9 @@ static void test_long_lines(void **state)
            "kernel f(in a: f32[k])\n"
            "    cpu {{ a_longer_call_of_a_function(a, k, 1, 2, 3, 4, 5, 6); }}\n"
            "    gpu \"kernels.cu\": launched<<<(k + 255) / 256, 256>>>(a, k);\n");
+    expect("kernel gather(in first_one: f32[height, width], in second_one: f32[height, width]) cpu \"gather.c\" flags \"-O3 -ffast-math\" \"two.c\" gpu \"g.cu\";",
+           "kernel gather(in first_one: f32[height, width], in second_one: f32[height, width])\n"
+           "    cpu \"gather.c\" flags \"-O3 -ffast-math\" \"two.c\" gpu \"g.cu\";\n");
     expect("kernel f(in a: f32[k])   cpu {{\n  one();\n\t}}   gpu \"f.cu\" ;\n",
            "kernel f(in a: f32[k]) cpu {{\n  one();\n\t}} gpu \"f.cu\";\n");
     expect("graph main { some_result = some_kernel(first_argument_of_it, second_argument_of_it, third_argument_of_it, min(4, 5, 6)); }\n",

@@ -201,18 +201,9 @@ struct dfl_graph {
 
 /* ---- platforms ---- */
 
-struct dfl_value {                     /* NUMBER [NAME ["/" NAME]] */
-    double number;
-    bool is_int;
-    int64_t i;
-    const char *unit, *per;            /* NULL: none */
-    struct dfl_loc loc;
-    struct dfl_value *next;
-};
-
 struct dfl_property {
     struct dfl_name name;
-    struct dfl_value *values;
+    struct dfl_expr *values;           /* 6 GB/s is (6 GB) / s */
     struct dfl_property *next;
 };
 

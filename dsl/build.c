@@ -231,24 +231,11 @@ struct dfl_graph *dfl_build_graph(struct dfl_reader *r, struct dfl_loc loc, stru
 
 /* ---- platforms and declarations ---- */
 
-struct dfl_value *dfl_build_value(struct dfl_reader *r, struct dfl_loc loc, struct dfl_number number, const char *unit,
-                                  const char *per)
-{
-    struct dfl_value *value = NEW(r, dfl_value);
-    value->loc = loc;
-    value->number = number.f;
-    value->is_int = number.is_int && !number.is_min;
-    value->i = value->is_int ? number.i : 0;
-    value->unit = unit;
-    value->per = per;
-    return value;
-}
-
-struct dfl_property *dfl_build_property(struct dfl_reader *r, struct dfl_name name, struct dfl_value *values)
+struct dfl_property *dfl_build_property(struct dfl_reader *r, struct dfl_name name, struct dfl_tree values)
 {
     struct dfl_property *property = NEW(r, dfl_property);
     property->name = name;
-    DFL_FIRST(property->values, values);
+    property->values = dfl_build_exprs(values);
     return property;
 }
 

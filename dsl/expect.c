@@ -145,8 +145,7 @@ static void name_before(const struct dfl_reader *r, char *text, size_t size, con
         {"hint", "the hint"}, {"hints", "the call"}, {"variant", "the variant"}, {"kernel_body", "the variant"},
         {"target_call", "the call"}, {"price", "the cost"}, {"prices", "the cost"}, {"a string", "the string"},
         {"more_files", "the string"}, {"code_file", "the string"}, {"flags", "the string"},
-        {"a code block", "the code block"}, {"literal", "the default"}, {"value", "the value"}, {"values", "the value"},
-    };
+        {"a code block", "the code block"}, {"literal", "the default"},     };
 
     text[0] = '\0';
     for (size_t i = 0; i < sizeof phrases / sizeof phrases[0]; i++)

@@ -54,7 +54,6 @@
     struct dfl_chain chain;
     struct dfl_block *block;
     struct dfl_graph *graph;
-    struct dfl_value *value;
     struct dfl_property *property;
     struct dfl_device *device;
     struct dfl_platform *platform;
@@ -134,7 +133,6 @@ static const struct dfl_tree no_tree = {0};
 %type <chain> ifs
 %type <block> block
 %type <graph> graph
-%type <value> value values
 %type <property> property properties
 %type <device> device devices
 %type <platform> platform
@@ -445,18 +443,7 @@ properties:
 | properties error ';'                  { $$ = $1; yyerrok; }
 ;
 
-property: name '=' values ';'           { $$ = dfl_build_property(r, $1, $3); };
-
-values:
-  value                                 { $$ = $1; DFL_ONE($1); }
-| values ',' value                      { $$ = $3; DFL_MORE($1, $3); }
-;
-
-value:
-  number                                { $$ = dfl_build_value(r, @$, $1, NULL, NULL); }
-| number NAME                           { $$ = dfl_build_value(r, @$, $1, $2.text, NULL); }
-| number NAME '/' NAME                  { $$ = dfl_build_value(r, @$, $1, $2.text, $4.text); }
-;
+property: name '=' exprs ';'            { $$ = dfl_build_property(r, $1, $3); };
 
 %%
 

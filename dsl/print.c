@@ -345,6 +345,15 @@ static void print_graph(FILE *out, const struct dfl_graph *graph)
 
 /* ---- platforms and declarations ---- */
 
+/* A rate is printed as it is read aloud: 6 GB/s. */
+static void print_value(FILE *out, const struct dfl_expr *value)
+{
+    bool rate = value->kind == DFL_EXPR_BINARY && value->op == DFL_OP_DIV && value->b->kind == DFL_EXPR_NAME;
+    print_expr(out, rate ? value->a : value, rate ? precedence(value) : 0);
+    if (rate)
+        fprintf(out, "/%s", value->b->s);
+}
+
 static void print_platform(FILE *out, const struct dfl_platform *platform)
 {
     fprintf(out, "platform %s {\n", platform->name.text);
@@ -352,12 +361,8 @@ static void print_platform(FILE *out, const struct dfl_platform *platform)
         fprintf(out, "    %s %s {", device->cls.text, device->name.text);
         for (const struct dfl_property *property = device->properties; property; property = property->next) {
             fprintf(out, " %s = ", property->name.text);
-            for (const struct dfl_value *value = property->values; value; value = value->next) {
-                print_number(out, value->is_int, value->i, value->number);
-                if (value->unit)
-                    fprintf(out, " %s", value->unit);
-                if (value->per)
-                    fprintf(out, "/%s", value->per);
+            for (const struct dfl_expr *value = property->values; value; value = value->next) {
+                print_value(out, value);
                 fputs(value->next ? ", " : ";", out);
             }
         }

@@ -141,10 +141,22 @@ static int own_option(void *request, int argc, char **argv, int *i)
     return taken ? taken : dfc_build_option(&r->build, argc, argv, i);
 }
 
+/* The programs that are compared read the platform's file themselves, without -D. */
+static bool check_platform(const struct dfc_common *common)
+{
+    for (size_t i = 0; common->platform && i < common->n_defines; i++)
+        if (dfc_platform_has_param(common->platform, common->defines[i].name)) {
+            dfc_error("-D %s: it is a param of '%s', which the programs read without it: write the value there, or use "
+                      "--rehearse", common->defines[i].name, common->platform);
+            return false;
+        }
+    return true;
+}
+
 static int check_rehearsal(struct request *r)
 {
     if (r->rehearse == 0)
-        return 0;
+        return check_platform(&r->common) ? 0 : 2;
     if (r->n_rest) {
         dfc_error("--rehearse: no program is made, so there are no options of one after '--'");
         return 2;

@@ -65,7 +65,7 @@ static bool read_emulated(const struct dfc_common *common, struct df_platform *p
         return false;
     }
     dfl_sink_program(sink, "dfc");
-    bool good = dfc_platform_read(sink, common->platform, platform);
+    bool good = dfc_platform_read(sink, common->platform, common->defines, common->n_defines, platform);
     if (!good)
         dfl_sink_summary(sink);
     dfl_sink_free(sink);

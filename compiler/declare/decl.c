@@ -209,7 +209,7 @@ static bool enter_platform(struct dfc_unit *u, const struct dfl_decl *decl, stru
         return true;
     }
     struct df_platform platform;
-    if (!dfc_platform_convert(u->sink, decl->platform, &platform))
+    if (!dfc_platform_convert(u, decl->platform, &platform))
         return true;
     struct df_platform *item = dfr_array_add(&u->platforms, sizeof *item, 1);
     struct dfl_loc *loc = item ? dfr_array_add(first, sizeof *loc, 1) : NULL;
@@ -222,7 +222,6 @@ static bool enter_platform(struct dfc_unit *u, const struct dfl_decl *decl, stru
 
 static bool enter_all(struct dfc_unit *u)
 {
-    struct dfr_array platform_locs = { 0 };
     bool ok = true;
     for (uint32_t f = 0; f < u->files.n && ok; f++) {
         const struct dfl_decl *decl = ((struct dfc_loaded_file *)u->files.items)[f].ast->decls;
@@ -235,12 +234,26 @@ static bool enter_all(struct dfc_unit *u)
             case DFL_KERNEL:
             case DFL_GRAPH: ok = enter_callee(u, decl); break;
             case DFL_LINK: ok = enter_link(u, decl); break;
-            case DFL_PLATFORM: ok = enter_platform(u, decl, &platform_locs); break;
+            case DFL_PLATFORM:
             case DFL_IMPORT: break;
             }
         }
     }
-    dfr_array_free(&platform_locs);
+    return ok;
+}
+
+/* Platforms come after params, which their values may hold. */
+static bool enter_platforms(struct dfc_unit *u)
+{
+    struct dfr_array locs = { 0 };
+    bool ok = true;
+    for (uint32_t f = 0; f < u->files.n && ok; f++) {
+        const struct dfl_decl *decl = ((struct dfc_loaded_file *)u->files.items)[f].ast->decls;
+        for (; decl && ok; decl = decl->next)
+            if (decl->kind == DFL_PLATFORM)
+                ok = enter_platform(u, decl, &locs);
+    }
+    dfr_array_free(&locs);
     return ok;
 }
 
@@ -352,8 +365,11 @@ static void check_defines(struct dfc_unit *u)
         bool found = dfc_index_find(&u->params, name, &id);
         if (found && dfc_params(u)[id].arg == DF_NONE)
             continue;
-        dfl_error(u->sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "-D %s=%s: there is no param '%s'", name,
-                  o->defines[i].value, name);
+        if (!found && o->platform && dfc_platform_has_param(o->platform, name))
+            continue;
+        dfl_error(u->sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "-D %s=%s: there is no param '%s'%s%s%s", name,
+                  o->defines[i].value, name, o->platform ? ", nor in '" : "", o->platform ? o->platform : "",
+                  o->platform ? "'" : "");
         if (found)
             dfl_hint(u->sink, "'%s' is an arg: it is given when the program runs, as --%s=%s", name, name,
                      o->defines[i].value);
@@ -369,8 +385,6 @@ static bool evaluate_params(struct dfc_unit *u)
     bool ok = order || dfc_no_memory(u);
     for (uint32_t i = 0; i < n && ok; i++)
         ok = dfc_params(u)[i].arg != DF_NONE || param_edges(u, i, dfc_params(u)[i].decl->value, &edges);
-    if (ok)
-        check_defines(u);
     if (ok && dfc_order_references(u, "param", "refers to", dfc_index_names(&u->params), n, &edges, order)) {
         for (uint32_t k = 0; k < n; k++) {
             struct dfc_param *param = &dfc_params(u)[order[k]];
@@ -386,6 +400,14 @@ static bool evaluate_params(struct dfc_unit *u)
     dfr_array_free(&edges);
     free(order);
     return !u->no_memory;
+}
+
+bool dfc_declare_params(struct dfc_unit *u, const struct dfl_file *file)
+{
+    for (const struct dfl_decl *decl = file->decls; decl; decl = decl->next)
+        if (decl->kind == DFL_PARAM && !enter_param(u, decl))
+            return false;
+    return evaluate_params(u);
 }
 
 /* ---- types ---- */
@@ -483,7 +505,10 @@ static void check_platforms(struct dfc_unit *u)
 
 bool dfc_declare(struct dfc_unit *u)
 {
-    bool ok = enter_all(u) && evaluate_params(u) && evaluate_types(u) && check_callees(u);
+    if (!enter_all(u))
+        return false;
+    check_defines(u);
+    bool ok = evaluate_params(u) && enter_platforms(u) && evaluate_types(u) && check_callees(u);
     if (ok)
         check_platforms(u);
     return ok;

@@ -20,6 +20,8 @@ bool dfc_load_files(struct dfc_unit *u);
 /* Enters the names of all declarations; finds the values of params, the formats of types, the signatures and the
  * kernels. */
 bool dfc_declare(struct dfc_unit *u);
+/* Enters and evaluates the params of one file, and nothing else of it. */
+bool dfc_declare_params(struct dfc_unit *u, const struct dfl_file *file);
 /* Orders declarations that refer to each other, so that each comes after those it needs. `edges` holds struct dfc_edge:
  * `from` refers to `to` at loc. A cycle is reported at its first reference: "<what> 'a' <verb> itself by way of 'b'".
  * Notes name the other references. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/declare/declare.h"
 #include "compiler/declare/platform_decl.h"
 #include "compiler/types/paths.h"
 
@@ -18,44 +19,170 @@ static const char *const properties[N_PROPERTIES] = {
 };
 
 struct convert {
+    struct dfc_unit *u;
     struct dfl_sink *sink;
     struct df_platform *platform;
     bool ok;
 };
 
+/* ---- values ---- */
+
+struct measure { /* a number and the powers of its units */
+    double n;
+    int bytes, seconds;
+};
+
+static const struct dfc_names in_platform = { .use = DFC_USE_PLATFORM };
+
+static bool is_param(const struct convert *c, const struct dfl_expr *e)
+{
+    uint32_t id;
+    return dfc_index_find(&c->u->params, e->s, &id);
+}
+
+/* Is it the unit under the line of a rate: the s of 6 GB/s? */
+static bool is_rate(const struct convert *c, const struct dfl_expr *e)
+{
+    return e->kind == DFL_EXPR_BINARY && e->op == DFL_OP_DIV && e->b->kind == DFL_EXPR_NAME && !is_param(c, e->b);
+}
+
+static bool has_units(const struct convert *c, const struct dfl_expr *e)
+{
+    if (!e)
+        return false;
+    bool has = e->kind == DFL_EXPR_QUANTITY || has_units(c, e->a) || (!is_rate(c, e) && has_units(c, e->b));
+    for (const struct dfl_expr *arg = e->args; arg; arg = arg->next)
+        has |= has_units(c, arg);
+    return has;
+}
+
+static bool unknown_unit(struct convert *c, struct dfl_loc loc, const char *unit)
+{
+    dfl_error(c->sink, loc, "unknown unit '%s'", unit);
+    dfc_hint_name(c->u, unit, dfc_unit_names, dfc_unit_n_names);
+    return false;
+}
+
+/* One rounding: 1.2ms is the double nearest to 0.0012. */
+static double scaled(double n, double factor)
+{
+    return factor < 1 ? n / (factor == 1e-3 ? 1e3 : factor == 1e-6 ? 1e6 : 1e9) : n * factor;
+}
+
+static bool measure(struct convert *c, const struct dfl_expr *e, struct measure *m);
+
+static bool measure_number(struct convert *c, const struct dfl_expr *e, struct measure *m)
+{
+    struct dfc_value value;
+    enum dfc_unit_kind kind;
+    double factor;
+    if (e->kind == DFL_EXPR_NAME && !is_param(c, e) && dfc_unit_find(e->s, &kind, &factor)) {
+        dfl_error(c->sink, e->loc, "a number is missing before the unit '%s'", e->s);
+        return false;
+    }
+    if (!dfc_fold(c->u, &in_platform, e, &value))
+        return false;
+    if (value.n.kind == DF_KIND_STR) {
+        dfl_error(c->sink, e->loc, "a string is not a number");
+        return false;
+    }
+    *m = (struct measure){ .n = value.n.kind == DF_KIND_I64 ? (double)value.n.i : value.n.f };
+    return true;
+}
+
+static bool measure_quantity(struct convert *c, const struct dfl_expr *e, struct measure *m)
+{
+    enum dfc_unit_kind kind;
+    double factor;
+    if (!dfc_unit_find(e->s, &kind, &factor))
+        return unknown_unit(c, e->loc, e->s);
+    *m = (struct measure){ scaled(e->is_int ? (double)e->i : e->f, factor), kind == DFC_UNIT_BYTES,
+                           kind == DFC_UNIT_TIME };
+    return true;
+}
+
+static bool measure_rate(struct convert *c, const struct dfl_expr *e, struct measure *m)
+{
+    enum dfc_unit_kind kind;
+    double factor;
+    if (!measure(c, e->a, m))
+        return false;
+    if (!dfc_unit_find(e->b->s, &kind, &factor))
+        return unknown_unit(c, e->loc, e->b->s);
+    m->n /= factor;
+    m->bytes -= kind == DFC_UNIT_BYTES;
+    m->seconds -= kind == DFC_UNIT_TIME;
+    return true;
+}
+
+static bool combine(struct convert *c, const struct dfl_expr *e, enum dfl_op op, const struct measure *b,
+                    struct measure *a)
+{
+    int sign = op == DFL_OP_MUL ? 1 : -1;
+    if (op == DFL_OP_MUL || op == DFL_OP_DIV) {
+        if (op == DFL_OP_DIV && b->n == 0) {
+            dfl_error(c->sink, e->loc, "division by zero");
+            return false;
+        }
+        *a = (struct measure){ op == DFL_OP_MUL ? a->n * b->n : a->n / b->n, a->bytes + sign * b->bytes,
+                               a->seconds + sign * b->seconds };
+        return true;
+    }
+    if (op != DFL_OP_ADD && op != DFL_OP_SUB) {
+        dfl_error(c->sink, e->loc, "values with units can be added, subtracted, multiplied and divided");
+        return false;
+    }
+    if (a->bytes != b->bytes || a->seconds != b->seconds) {
+        dfl_error(c->sink, e->loc, "values with different units cannot be added");
+        return false;
+    }
+    a->n = op == DFL_OP_ADD ? a->n + b->n : a->n - b->n;
+    return true;
+}
+
+static bool measure(struct convert *c, const struct dfl_expr *e, struct measure *m)
+{
+    struct measure b;
+    if (is_rate(c, e))
+        return measure_rate(c, e, m);
+    if (!has_units(c, e))
+        return measure_number(c, e, m);
+    if (e->kind == DFL_EXPR_QUANTITY)
+        return measure_quantity(c, e, m);
+    if (e->kind == DFL_EXPR_UNARY && e->op == DFL_OP_NEG) {
+        if (!measure(c, e->a, m))
+            return false;
+        m->n = -m->n;
+        return true;
+    }
+    if (e->kind == DFL_EXPR_BINARY)
+        return measure(c, e->a, m) && measure(c, e->b, &b) && combine(c, e, e->op, &b, m);
+    dfl_error(c->sink, e->loc, "values with units can be added, subtracted, multiplied and divided");
+    return false;
+}
+
 #define NO_UNIT (-1)
 
 /* Gives a value in its base unit (seconds, bytes, or none). `rate`: it is per second. */
-static bool number_of(struct convert *c, const struct dfl_value *value, const char *what, int want, bool rate,
+static bool number_of(struct convert *c, const struct dfl_expr *value, const char *what, int want, bool rate,
                       double *result)
 {
     static const char *const examples[] = { "10 us", "6 GiB" };
-    enum dfc_unit_kind kind = DFC_UNIT_TIME, per_kind = DFC_UNIT_TIME;
-    double factor = 1, per = 1;
-    bool known = !value->unit || dfc_unit_find(value->unit, &kind, &factor);
-    bool per_known = !value->per || dfc_unit_find(value->per, &per_kind, &per);
-    const char *unknown = !known ? value->unit : !per_known ? value->per : NULL;
-    if (unknown) {
-        dfl_error(c->sink, value->loc, "unknown unit '%s'", unknown);
-        const char *close = dfl_suggest(unknown, dfc_unit_names, dfc_unit_n_names);
-        if (close)
-            dfl_hint(c->sink, "did you mean '%s'?", close);
-    } else if ((want == NO_UNIT) != !value->unit || (value->unit && (int)kind != want) ||
-               rate != (value->per != NULL) || (value->per && (per_kind != DFC_UNIT_TIME))) {
-        if (want == NO_UNIT)
-            dfl_error(c->sink, value->loc, "%s must be a number without a unit", what);
-        else
-            dfl_error(c->sink, value->loc, "%s must be given like '%s'", what, rate ? "6 GB/s" : examples[want]);
-    } else {
-        double scaled = factor < 1 ? value->number / (factor == 1e-3 ? 1e3 : factor == 1e-6 ? 1e6 : 1e9)
-                                   : value->number * factor;
-        *result = scaled / per;
+    struct measure m;
+    if (!measure(c, value, &m))
+        return c->ok = false;
+    if (m.bytes == (want == DFC_UNIT_BYTES) && m.seconds == (want == DFC_UNIT_TIME) - rate) {
+        *result = m.n;
         return true;
     }
+    if (want == NO_UNIT)
+        dfl_error(c->sink, value->loc, "%s must be a number without a unit", what);
+    else
+        dfl_error(c->sink, value->loc, "%s must be given like '%s'", what, rate ? "6 GB/s" : examples[want]);
     return c->ok = false;
 }
 
-static bool count_of(struct convert *c, const struct dfl_value *value, const char *what, uint32_t least, uint32_t most,
+static bool count_of(struct convert *c, const struct dfl_expr *value, const char *what, uint32_t least, uint32_t most,
                      uint32_t *result)
 {
     double n;
@@ -70,7 +197,7 @@ static bool count_of(struct convert *c, const struct dfl_value *value, const cha
     return true;
 }
 
-static void bytes_of(struct convert *c, const struct dfl_value *value, const char *what, uint64_t *result)
+static void bytes_of(struct convert *c, const struct dfl_expr *value, const char *what, uint64_t *result)
 {
     double n;
     if (!number_of(c, value, what, DFC_UNIT_BYTES, false, &n))
@@ -83,20 +210,20 @@ static void bytes_of(struct convert *c, const struct dfl_value *value, const cha
     *result = (uint64_t)n;
 }
 
-static void delay_of(struct convert *c, const struct dfl_value *value, const char *what, double *result)
+static void delay_of(struct convert *c, const struct dfl_expr *value, const char *what, double *result)
 {
     double n;
     if (!number_of(c, value, what, DFC_UNIT_TIME, false, &n))
         return;
-    if (n > DF_MOST_DELAY_S) {
-        dfl_error(c->sink, value->loc, "%s must be at most %.0f s", what, DF_MOST_DELAY_S);
+    if (n < 0 || n > DF_MOST_DELAY_S) {
+        dfl_error(c->sink, value->loc, n < 0 ? "%s must be from 0 to %.0f s" : "%s must be at most %.0f s", what, DF_MOST_DELAY_S);
         c->ok = false;
         return;
     }
     *result = n;
 }
 
-static bool rate_of(struct convert *c, const struct dfl_value *value, const char *what, double *bytes_per_s)
+static bool rate_of(struct convert *c, const struct dfl_expr *value, const char *what, double *bytes_per_s)
 {
     if (!number_of(c, value, what, DFC_UNIT_BYTES, true, bytes_per_s))
         return false;
@@ -109,17 +236,17 @@ static bool rate_of(struct convert *c, const struct dfl_value *value, const char
 /* BANDWIDTH [, LATENCY [, THRESHOLD]] */
 static void link_of(struct convert *c, const struct dfl_property *property, struct df_link *link)
 {
-    const struct dfl_value *value = property->values;
+    const struct dfl_expr *value = property->values;
     double n;
     if (!rate_of(c, value, "a link's bandwidth", &link->bytes_per_s))
         return;
     if ((value = value->next))
         delay_of(c, value, "a link's latency", &link->latency_s);
     if (value && (value = value->next) && number_of(c, value, "a link's threshold", DFC_UNIT_BYTES, false, &n)) {
-        if (n < (double)DF_LIMIT_BYTES) {
+        if (n >= 0 && n < (double)DF_LIMIT_BYTES) {
             link->threshold_bytes = (uint64_t)n;
         } else {
-            dfl_error(c->sink, value->loc, "a link's threshold must be at most 8 EiB");
+            dfl_error(c->sink, value->loc, n < 0 ? "a link's threshold must not be negative" : "a link's threshold must be at most 8 EiB");
             c->ok = false;
         }
     }
@@ -139,7 +266,7 @@ static enum property find_property(const char *name)
 
 static void set_property(struct convert *c, struct df_unit *unit, enum property p, const struct dfl_property *property)
 {
-    const struct dfl_value *value = property->values;
+    const struct dfl_expr *value = property->values;
     if (p != H2D && p != D2H && p != PEER && value->next) {
         dfl_error(c->sink, value->next->loc, "'%s' takes one value", properties[p]);
         c->ok = false;
@@ -283,9 +410,10 @@ static void convert_device(struct convert *c, const struct dfl_device *device, c
         convert_properties(c, device, unit);
 }
 
-bool dfc_platform_convert(struct dfl_sink *sink, const struct dfl_platform *ast, struct df_platform *platform)
+bool dfc_platform_convert(struct dfc_unit *u, const struct dfl_platform *ast, struct df_platform *platform)
 {
-    struct convert c = { .sink = sink, .platform = platform, .ok = true };
+    struct dfl_sink *sink = u->sink;
+    struct convert c = { .u = u, .sink = sink, .platform = platform, .ok = true };
     memset(platform, 0, sizeof *platform);
     platform->n_units = 1;
     platform->n_classes = 2;
@@ -302,39 +430,73 @@ bool dfc_platform_convert(struct dfl_sink *sink, const struct dfl_platform *ast,
     return c.ok;
 }
 
-bool dfc_platform_read(struct dfl_sink *sink, const char *path, struct df_platform *platform)
+/* ---- files ---- */
+
+static struct dfl_file *read_file(struct dfl_sink *sink, const char *path)
 {
     const struct dfc_front_options options = { .path = path };
     const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
-    unsigned before = dfl_sink_errors(sink);
     const char *why;
     char *text;
     size_t length;
     if (!dfc_read_file(&options, path, &text, &length, &why)) {
         dfl_error(sink, nowhere, "cannot read '%s': %s", path, why);
-        return false;
+        return NULL;
     }
     struct dfl_file *file = dfl_parse(sink, path, text, length);
     free(text);
-    if (!file) {
+    if (!file)
         dfl_error(sink, nowhere, "out of memory");
-        return false;
+    return file;
+}
+
+/* The platform that the file declares. NULL: it declares none, or two (reported). */
+static const struct dfl_platform *find_platform(struct dfl_sink *sink, const char *path, const struct dfl_file *file)
+{
+    const struct dfl_decl *first = NULL;
+    for (const struct dfl_decl *decl = file->decls; decl; decl = decl->next) {
+        if (decl->kind != DFL_PLATFORM)
+            continue;
+        if (first) {
+            dfl_error(sink, decl->name.loc, "a file for --platform declares one platform, and this is the second");
+            dfl_note(sink, first->name.loc, "the first is here");
+            return NULL;
+        }
+        first = decl;
     }
-    const struct dfl_decl *decl = file->decls;
-    while (decl && decl->kind != DFL_PLATFORM)
-        decl = decl->next;
-    bool ok = dfl_sink_errors(sink) == before;
-    if (ok && !decl)
+    if (!first)
         dfl_error(sink, (struct dfl_loc){ file->file, 1, 1, 2 }, "'%s' declares no platform", path);
-    const struct dfl_decl *second = decl ? decl->next : NULL;
-    while (second && second->kind != DFL_PLATFORM)
-        second = second->next;
-    if (ok && second) {
-        dfl_error(sink, second->name.loc, "a file for --platform declares one platform, and this is the second");
-        dfl_note(sink, decl->name.loc, "the first is here");
-        ok = false;
-    }
-    ok = ok && decl && dfc_platform_convert(sink, decl->platform, platform);
+    return first ? first->platform : NULL;
+}
+
+bool dfc_platform_read(struct dfl_sink *sink, const char *path, const struct dfc_define *defines, size_t n_defines,
+                       struct df_platform *platform)
+{
+    const struct dfc_front_options options = { .path = path, .defines = defines, .n_defines = n_defines };
+    unsigned before = dfl_sink_errors(sink);
+    struct dfl_file *file = read_file(sink, path);
+    struct dfc_unit u = { .sink = sink, .options = &options, .arena = dfl_arena_new() };
+    const struct dfl_platform *declared =
+        file && u.arena && dfl_sink_errors(sink) == before ? find_platform(sink, path, file) : NULL;
+    bool ok = declared && dfc_declare_params(&u, file) && dfl_sink_errors(sink) == before &&
+              dfc_platform_convert(&u, declared, platform);
+    if (!u.arena || u.no_memory)
+        dfl_error(sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "out of memory");
+    dfc_index_free(&u.params);
+    dfr_array_free(&u.param_items);
+    dfl_arena_free(u.arena);
     dfl_file_free(file);
-    return ok;
+    return ok && !u.no_memory;
+}
+
+bool dfc_platform_has_param(const char *path, const char *name)
+{
+    struct dfl_sink *sink = dfl_sink_new(NULL);
+    struct dfl_file *file = sink ? read_file(sink, path) : NULL;
+    bool found = false;
+    for (const struct dfl_decl *decl = file ? file->decls : NULL; decl; decl = decl->next)
+        found |= decl->kind == DFL_PARAM && strcmp(decl->name.text, name) == 0;
+    dfl_file_free(file);
+    dfl_sink_free(sink);
+    return found;
 }

@@ -236,3 +236,9 @@ void dfc_front_free(struct dfc_front *front)
     free(u);
     free(front);
 }
+
+bool dfc_front_has_param(const struct dfc_front *front, const char *name)
+{
+    uint32_t id;
+    return dfc_index_find(&((const struct dfc_unit *)front->owner)->params, name, &id);
+}

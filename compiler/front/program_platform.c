@@ -13,7 +13,7 @@ int dfc_program_platform(const char *path, struct df_platform *platform, struct 
     if (!sink)
         return dfr_error_memory(error);
     dfl_sink_program(sink, dfr_program_name());
-    bool good = dfc_platform_read(sink, path, platform);
+    bool good = dfc_platform_read(sink, path, NULL, 0, platform);
     dfl_sink_summary(sink);
     dfl_sink_free(sink);
     return good ? DF_OK : dfr_error(error, DF_E_FORMAT, "no platform could be read from '%s'", path);

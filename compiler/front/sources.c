@@ -36,14 +36,19 @@ bool dfc_sources_pack(const struct dfc_front *front, const struct dfc_define *de
                       unsigned char **bytes, size_t *size)
 {
     struct dfr_bytes_writer count = { NULL, 0 };
-    put_all(&count, front, defines, n_defines);
-    struct dfr_bytes_writer fill = { malloc(count.n), 0 };
-    if (!fill.to)
-        return false;
-    put_all(&fill, front, defines, n_defines);
+    size_t n = 0;
+    struct dfc_define *own = calloc(n_defines + 1, sizeof *own);
+    for (size_t i = 0; own && i < n_defines; i++)       /* others are of the file of --platform */
+        if (dfc_front_has_param(front, defines[i].name))
+            own[n++] = defines[i];
+    put_all(&count, front, own, own ? n : 0);
+    struct dfr_bytes_writer fill = { own ? malloc(count.n) : NULL, 0 };
+    if (fill.to)
+        put_all(&fill, front, own, n);
+    free(own);
     *bytes = fill.to;
     *size = fill.n;
-    return true;
+    return fill.to != NULL;
 }
 
 /* ---- reading ---- */

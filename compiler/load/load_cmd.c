@@ -77,7 +77,8 @@ static bool choose_platform(const struct dfc_common *common, struct dfw_db *db, 
     bool emulated = common->device && strcmp(common->device, "emu") == 0;
     if (common->platform) {
         loaded->platform_source = "file";
-        if (!dfc_platform_read(loaded->sink, common->platform, &loaded->platform))
+        if (!dfc_platform_read(loaded->sink, common->platform, common->defines, common->n_defines,
+                               &loaded->platform))
             return false;
         warn_classes(common, &loaded->platform, front->graph);
     } else if (front->n_platforms) {
@@ -174,6 +175,7 @@ static bool run_front(const struct dfc_common *common, bool need_code, struct df
         .defines = common->defines, .n_defines = common->n_defines,
         .import_dirs = common->import_dirs, .n_import_dirs = common->n_import_dirs,
         .library = common->library,
+        .platform = common->platform,
         .need_code_files = need_code,
         .emu_all = common->emu_all,
     };

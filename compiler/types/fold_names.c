@@ -21,6 +21,7 @@ const char *dfc_use_words(enum dfc_use use)
     case DFC_USE_THREADS: return "a number of threads";
     case DFC_USE_TOLERANCE: return "a tolerance";
     case DFC_USE_LAUNCH: return "the extent of a launch";
+    case DFC_USE_PLATFORM: return "a platform";
     case DFC_USE_ARGUMENT: return "an argument of a function";
     }
     return "an expression";
@@ -92,7 +93,8 @@ static bool fold_arg(struct dfc_unit *u, const struct dfc_names *names, const st
                   dfc_use_words(names->use));
         if (is_compiled(names->use))
             dfl_hint(u->sink, "give the kernel a scalar, and pass '%s' where it is called", e->s);
-        else if (!is_structure(names->use) && names->use != DFC_USE_PARAM && names->use != DFC_USE_HINT)
+        else if (!is_structure(names->use) && names->use != DFC_USE_PARAM && names->use != DFC_USE_HINT &&
+                 names->use != DFC_USE_PLATFORM)
             dfl_hint(u->sink, "to give a size when the program runs, write 'param %s = ... dynamic;'", e->s);
         return false;
     }
@@ -113,7 +115,8 @@ static bool fold_param(struct dfc_unit *u, const struct dfc_names *names, const 
 {
     if (!param->ready)
         return false; /* the error was reported at its declaration */
-    if (param->value.dynamic && (is_structure(names->use) || is_compiled(names->use))) {
+    bool fixed = is_structure(names->use) || is_compiled(names->use) || names->use == DFC_USE_PLATFORM;
+    if (param->value.dynamic && fixed) {
         if (strcmp(param->value.dynamic, e->s) == 0)
             dfl_error(u->sink, e->loc, "dynamic param '%s' cannot be used in %s", e->s, dfc_use_words(names->use));
         else
@@ -121,6 +124,8 @@ static bool fold_param(struct dfc_unit *u, const struct dfc_names *names, const 
                       param->value.dynamic, dfc_use_words(names->use));
         if (is_compiled(names->use))
             dfl_hint(u->sink, "the code is compiled once: use a dimension, or give the kernel a scalar");
+        else if (names->use == DFC_USE_PLATFORM)
+            dfl_hint(u->sink, "a program is planned for its platform before sizes are known");
         else
             dfl_hint(u->sink, "a dynamic param may change formats and costs, not the structure of the graph");
         return false;

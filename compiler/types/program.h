@@ -30,6 +30,7 @@ struct dfc_front_options {
     const char *path;                   /* the .df file */
     const struct dfc_define *defines;   /* each must name a param of the files; if not, an error suggests the closest */
     size_t n_defines;
+    const char *platform;               /* --platform; a define may name a param of that file instead. NULL: none */
     /* Reads a whole file, malloc'ed into *text. Relative paths are resolved already, against the importing file. NULL:
      * the file system is read. false: it cannot be read, and *why says why (a static string). */
     bool (*read)(void *arg, const char *path, char **text, size_t *length, const char **why);

@@ -177,7 +177,7 @@ static void check_platform(const struct df_platform *platform)
         if (!out || !sink || dfw_platform_print_report(out, &read, NULL) != DF_OK || fclose(out) != 0)
             fuzz_fail("no memory");
         write_file(file, text[i], size[i]);
-        if (!dfc_platform_read(sink, file, &read))
+        if (!dfc_platform_read(sink, file, NULL, 0, &read))
             fuzz_fail("what was written of a platform is refused: %s", text[i]);
         dfl_sink_free(sink);
     }
@@ -316,7 +316,7 @@ static void read_platform(const uint8_t *data, size_t size)
     if (!sink)
         fuzz_fail("no memory");
     write_file(file, data, size);
-    bool good = dfc_platform_read(sink, file, &platform);
+    bool good = dfc_platform_read(sink, file, NULL, 0, &platform);
     dfl_sink_summary(sink);
     fclose(out);
     if (good != (dfl_sink_errors(sink) == 0) || (!good && n_said == 0))

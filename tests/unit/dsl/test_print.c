@@ -133,6 +133,7 @@ static const char canonical[] =
     "    cpu host { workers = 3; }\n"
     "    gpu titan { memory = 6 GiB; h2d = 6.5 GB/s, 10 us, 4 KiB; none = 0; }\n"
     "    npu idle { }\n"
+    "    mic a { workers = n / 2 + 1; h2d = 2 * b * 1 GB/s, (t + 1 us) * 2; d2h = (1 GB + b)/s; memory = min(n, 3) * 1 GiB; }\n"
     "}\n"
     "platform none {\n"
     "}\n";

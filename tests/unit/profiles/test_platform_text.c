@@ -122,7 +122,7 @@ static void read_back(const struct df_platform *p, const struct dfw_probe_report
     fclose(out);
     struct dfl_sink *sink = dfl_sink_new(stderr);
     struct df_platform got;
-    bool good = dfc_platform_read(sink, path, &got);
+    bool good = dfc_platform_read(sink, path, NULL, 0, &got);
     dfl_sink_free(sink);
     unlink(path);
     assert_true(good);

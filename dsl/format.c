@@ -446,8 +446,8 @@ bool dfl_format(struct dfl_sink *sink, const char *name, const char *text, size_
     if (!good && dfl_sink_errors(sink) == before)
         dfl_error(sink, nowhere, "out of memory");
     if (good && !is_the_same(&f, tree, name, *formatted, *n)) {
-        dfl_error(sink, nowhere, "'%s' cannot be formatted: the result would be another program; this is a mistake in dfc",
-                  name);
+        dfl_error(sink, nowhere,
+                  "'%s' cannot be formatted: the result would be another program; this is a mistake in dfc", name);
         good = false;
     }
     formatter_free(&f);

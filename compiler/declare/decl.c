@@ -169,7 +169,8 @@ static void refuse_option(struct dfc_unit *u, const struct dfl_name *name)
 static void refuse_file(struct dfc_unit *u, const struct dfl_name *name)
 {
     dfl_error(u->sink, name->loc, "'%s' is a file of code and not the name of a library", name->text);
-    dfl_hint(u->sink, "name it in the variant that calls its functions: 'cpu \"%s\": f(a, b)' or 'cpu \"%s\" {{ ... }}'",
+    dfl_hint(u->sink,
+             "name it in the variant that calls its functions: 'cpu \"%s\": f(a, b)' or 'cpu \"%s\" {{ ... }}'",
              name->text, name->text);
 }
 

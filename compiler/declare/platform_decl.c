@@ -216,7 +216,8 @@ static void delay_of(struct convert *c, const struct dfl_expr *value, const char
     if (!number_of(c, value, what, DFC_UNIT_TIME, false, &n))
         return;
     if (n < 0 || n > DF_MOST_DELAY_S) {
-        dfl_error(c->sink, value->loc, n < 0 ? "%s must be from 0 to %.0f s" : "%s must be at most %.0f s", what, DF_MOST_DELAY_S);
+        dfl_error(c->sink, value->loc, n < 0 ? "%s must be from 0 to %.0f s" : "%s must be at most %.0f s", what,
+                  DF_MOST_DELAY_S);
         c->ok = false;
         return;
     }
@@ -246,7 +247,8 @@ static void link_of(struct convert *c, const struct dfl_property *property, stru
         if (n >= 0 && n < (double)DF_LIMIT_BYTES) {
             link->threshold_bytes = (uint64_t)n;
         } else {
-            dfl_error(c->sink, value->loc, n < 0 ? "a link's threshold must not be negative" : "a link's threshold must be at most 8 EiB");
+            dfl_error(c->sink, value->loc, n < 0 ? "a link's threshold must not be negative"
+                                                 : "a link's threshold must be at most 8 EiB");
             c->ok = false;
         }
     }

@@ -117,5 +117,6 @@ static const struct dfc_option own_options[] = {
     { NULL, NULL, NULL },
 };
 
-const struct dfc_command dfc_command_format = { "--format", "print files in canonical layout, or change them (-i)", usage,
-                                                run, { own_options } };
+const struct dfc_command dfc_command_format = {
+    "--format", "print files in canonical layout, or change them (-i)", usage, run, { own_options }
+};

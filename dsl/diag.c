@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/colour.h"
 #include "runtime/base/message.h"
 
 enum { WINDOW = 110, LEAD = 60 }; /* columns of a source line that are shown; how many of them come before the caret */
@@ -188,11 +189,11 @@ static void print_caret(FILE *out, const struct line *line, size_t from, size_t 
         bool tab = at < line->length && line->text[at] == '\t';
         repeat(out, tab ? '\t' : ' ', pass(line, &at));
     }
-    fputc('^', out);
+    fprintf(out, "%s^", dfr_colour_begin("caret"));
     repeat(out, '~', pass(line, &at) - 1);
     while (at < stop)
         repeat(out, '~', pass(line, &at));
-    fputc('\n', out);
+    fprintf(out, "%s\n", dfr_colour_end());
 }
 
 static void print_source(const struct dfl_sink *sink, struct dfl_loc loc)
@@ -222,7 +223,7 @@ static void print_text(const struct dfl_sink *sink, const char *kind, const char
 {
     char text[DFR_MESSAGE_BYTES];
     dfr_message(text, sizeof text, format, args);
-    fprintf(sink->out, "%s: %s\n", kind, text);
+    fprintf(sink->out, "%s%s:%s %s\n", dfr_colour_begin(kind), kind, dfr_colour_end(), text);
 }
 
 static void print_message(const struct dfl_sink *sink, struct dfl_loc loc, const char *kind, const char *format,

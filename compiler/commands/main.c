@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compiler/tools/spawn.h"
+#include "runtime/base/colour.h"
 #include "runtime/threads/bind.h"
 
 #ifndef DFC_VERSION
@@ -135,6 +136,7 @@ int main(int argc, char **argv)
     dfr_standard_files_hold();
     dfr_unfinished_watch(dfc_programs_end);
     dfr_cores_quiet();
+    dfr_colour_set(dfr_colour_wanted());
     signal(SIGXFSZ, SIG_IGN);           /* so that writing beyond `ulimit -f` fails with an error that is reported */
     int status = dispatch(argc, argv);
     return dfc_stdout_flush() || status != 0 ? status : 1;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/program/args.h"
+#include "runtime/base/colour.h"
 #include "runtime/base/text.h"
 
 /* ---- values ---- */
@@ -342,13 +343,25 @@ bool dfc_policy_places(const char *policy)
 
 /* ---- whole command lines ---- */
 
+/* Takes --color, which counts from here on. Gives 1, 0 and -1 as dfc_common_option() does. */
+static int colour_option(int argc, char **argv, int *i)
+{
+    static const char *const whens[] = { "auto", "always", "never", NULL };
+    int choice, taken = choice_option("--color", whens, argc, argv, i, &choice);
+    if (taken > 0)
+        dfr_colour_set(choice == 0 ? dfr_colour_wanted() : choice == 1);
+    return taken;
+}
+
 int dfc_parse_options(const struct dfc_command *command, int argc, char **argv, struct dfc_common *common,
                       int (*own)(void *request, int argc, char **argv, int *i), void *request)
 {
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] == '-' && argv[i][1] && !dfc_option_known(command, argv[i]))
             return 2;
-        int taken = own(request, argc, argv, &i);
+        int taken = colour_option(argc, argv, &i);
+        if (!taken)
+            taken = own(request, argc, argv, &i);
         if (!taken)
             taken = dfc_common_option(common, argc, argv, &i);
         if (!taken)

@@ -8,6 +8,7 @@
 #include "runtime/base/suggest.h"
 
 const struct dfc_option dfc_options_everywhere[] = {
+    { "--color", "auto|always|never", "colours in messages (auto: if stderr is a terminal and $NO_COLOR is not set)" },
     { "--help", NULL, "print this; so does -h" },
     { "-h", NULL, NULL },
     { 0 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "runtime/base/colour.h"
 #include "runtime/base/message.h"
 
 static void report(const char *kind, const char *format, va_list list)
@@ -14,7 +15,7 @@ static void report(const char *kind, const char *format, va_list list)
     char text[DFR_MESSAGE_BYTES];
     fflush(stdout);
     dfr_message(text, sizeof text, format, list);
-    fprintf(stderr, "dfc: %s: %s\n", kind, text);
+    fprintf(stderr, "dfc: %s%s:%s %s\n", dfr_colour_begin(kind), kind, dfr_colour_end(), text);
 }
 
 void dfc_error(const char *format, ...)

@@ -56,3 +56,17 @@ for command in explain simulate; do
     "$DFC" $command "$odd.df" >said 2>&1
     if grep -q '^r\\x1b\[31m é.df on default' said; then pass $command; else fail $command "$(head -n 2 said | cat -v)"; fi
 done
+
+# ---- colours: none unless stderr is a terminal or they are asked for; without them the same bytes ----
+echo 'graph main { x = ; }' >c.df
+"$DFC" c.df --emit=graph 2>plain
+"$DFC" c.df --emit=graph --color=always 2>coloured
+expect colours-error 0 $'^c.df:1:18: \x1b\\[1;31merror:\x1b\\[m expected' cat coloured
+expect colours-caret 0 $'^ +\x1b\\[1;32m\\^\x1b\\[m$' cat coloured
+sed $'s/\x1b\\[[0-9;]*m//g' coloured >stripped; same colours-alone stripped plain
+expect colours-dfc 2 $'^dfc: \x1b\\[1;31merror:\x1b\\[m' "$DFC" --color=always --nowhere
+expect colours-when 2 "^dfc: error: --color=yes: one of auto, always, never is expected$" "$DFC" c.df --color=yes
+terminal() { python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" </dev/null | tr -d '\r'; }
+TERM=xterm NO_COLOR='' terminal "$DFC" c.df --emit=graph >got; same colours-terminal got coloured
+TERM=xterm NO_COLOR=1 terminal "$DFC" c.df --emit=graph >got; same colours-no-color got plain
+TERM=xterm NO_COLOR='' terminal "$DFC" c.df --emit=graph --color=never >got; same colours-never got plain

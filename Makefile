@@ -59,7 +59,7 @@ CUDA_HOME := $(firstword $(foreach d,$(CUDA_HOME),$(if $(wildcard $(d)/include/c
 pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
 GV_CFLAGS = $(call pc,--cflags,libgvc libcgraph)
 GV_LIBS   = $(or $(call pc,--libs,libgvc libcgraph),-lgvc -lcgraph -lcdt)
-LIBS      = -lmetis $(GV_LIBS) -lsqlite3 -lhwloc -lm -ldl -lrt
+LIBS      = -lmetis $(GV_LIBS) -ljansson -lsqlite3 -lhwloc -lm -ldl -lrt
 
 # ---- sources: a new file is found by its folder ----
 
@@ -128,7 +128,7 @@ help:
 # ---- packages ----
 
 PACKAGES := gcc g++ libc6-dev make flex bison pkg-config libmetis-dev libgraphviz-dev graphviz libhwloc-dev libopenblas-dev \
-            libcmocka-dev libdw-dev libsqlite3-dev libpng-dev python3
+            libcmocka-dev libdw-dev libsqlite3-dev libjansson-dev libpng-dev librsvg2-bin python3
 
 # Shell: $$missing is what is missing; where nothing is, or nobody can tell, that is the end.
 FIND_MISSING = command -v dpkg-query >/dev/null || { echo 'deps: no dpkg here; these are needed: $(PACKAGES)'; exit 0; }; \

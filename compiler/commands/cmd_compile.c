@@ -107,9 +107,9 @@ static bool emit_dot(const struct dfc_common *common, FILE *out)
     bool summarised = false;
     if (!dfc_load(common, false, &loaded))
         return false;
-    int status = dfp_draw_dot(&loaded.problem, NULL, &text, &size, &summarised, &error);
+    int status = dfp_draw_dot(&loaded.problem, NULL, false, &text, &size, &summarised, &error);
     if (status == DF_OK && summarised)
-        dfc_note("%u nodes are too many for a picture: this is the summary by nested graph or kernel",
+        dfc_note("%u nodes are too many for a picture: this is the summary by nested graph or level",
                  loaded.front->graph->n_nodes);
     bool good = emit_text(out, text, size, status, &error);
     dfc_unload(&loaded);

@@ -7,6 +7,7 @@
 
 #include "compiler/show/memory_report.h"
 #include "compiler/tools/home.h"
+#include "compiler/tools/picture_file.h"
 #include "partition/draw/draw.h"
 #include "partition/cut/metis_graph.h"
 #include "partition/planner/plan_report.h"
@@ -15,7 +16,6 @@
 #include "runtime/simulate/simulate.h"
 
 #define MAX_PICTURES 16
-#define SLOW_LAYOUT_NODES 1000
 
 enum form { FORM_DOT, FORM_SVG, FORM_MEMORY };
 
@@ -28,6 +28,7 @@ struct options {
     struct dfc_common common;
     struct wanted pictures[MAX_PICTURES];
     size_t n_pictures;
+    bool waits;
 };
 
 /* ---- the command line ---- */
@@ -53,11 +54,15 @@ static int add_picture(struct options *o, const char *option, const char *path, 
     return 1;
 }
 
-/* Takes -o, --dot, --svg and --memory. Gives 1, 0 and -1 as dfc_common_option() does. */
+/* Takes -o, --dot, --svg, --memory and --waits. Gives 1, 0 and -1 as dfc_common_option() does. */
 static int picture_option(void *request, int argc, char **argv, int *i)
 {
     struct options *o = request;
     const char *path;
+    if (strcmp(argv[*i], "--waits") == 0) {
+        o->waits = true;
+        return 1;
+    }
     int taken = dfc_option_value("--dot", argc, argv, i, &path);
     if (taken)
         return taken < 0 ? -1 : add_picture(o, "--dot", path, FORM_DOT);
@@ -70,11 +75,11 @@ static int picture_option(void *request, int argc, char **argv, int *i)
     taken = dfc_option_value("-o", argc, argv, i, &path);
     if (taken <= 0)
         return taken;
-    if (has_suffix(path, ".svg"))
+    if (has_suffix(path, ".svg") || has_suffix(path, ".png"))
         return add_picture(o, "-o", path, FORM_SVG);
     if (has_suffix(path, ".dot") || has_suffix(path, ".gv"))
         return add_picture(o, "-o", path, FORM_DOT);
-    dfc_error("-o %s: a name that ends in .dot, .gv or .svg is expected", path);
+    dfc_error("-o %s: a name that ends in .dot, .gv, .svg or .png is expected", path);
     return -1;
 }
 
@@ -267,17 +272,17 @@ static bool print_summary(FILE *out, const struct options *o, const struct dfc_l
 static bool draw_memory(const char *path, const struct dfp_problem *problem, const struct df_plan *plan,
                         struct df_error *error)
 {
-    struct dfc_output output;
-    if (!dfc_output_open(&output, path))
+    struct dfc_picture picture;
+    if (!dfc_picture_open(&picture, path))
         return false;
-    bool drawn = dfc_emit_memory_picture(output.file, problem, plan, error) == DF_OK;
+    bool drawn = dfc_emit_memory_picture(picture.file, problem, plan, error) == DF_OK;
     if (!drawn)
         dfc_error("%s", error->text);
-    return dfc_output_close(&output, drawn) && drawn;
+    return dfc_picture_close(&picture, drawn);
 }
 
-static bool draw(const struct wanted *wanted, const struct dfp_problem *problem, const struct df_plan *plan,
-                 struct df_error *error)
+static bool draw(const struct wanted *wanted, bool waits, const struct dfp_problem *problem,
+                 const struct df_plan *plan, struct df_error *error)
 {
     char *text;
     size_t size;
@@ -285,21 +290,17 @@ static bool draw(const struct wanted *wanted, const struct dfp_problem *problem,
     uint32_t n = problem->graph->n_nodes;
     if (wanted->form == FORM_MEMORY)
         return draw_memory(wanted->path, problem, plan, error);
-    if (wanted->form == FORM_SVG && n > SLOW_LAYOUT_NODES && n <= DFP_DRAW_MAX_NODES)
-        dfc_note("laying out %u nodes takes a while", (unsigned)n);
     dfc_home_graphviz();
-    int code = wanted->form == FORM_SVG ? dfp_draw_svg(problem, plan, &text, &size, &summarised, error)
-                                        : dfp_draw_dot(problem, plan, &text, &size, &summarised, error);
+    int code = wanted->form == FORM_SVG ? dfp_draw_svg(problem, plan, waits, &text, &size, &summarised, error)
+                                        : dfp_draw_dot(problem, plan, waits, &text, &size, &summarised, error);
     if (code != DF_OK) {
         dfc_error("%s", error->text);
         return false;
     }
-    struct dfc_output output;
-    bool good = dfc_output_open(&output, wanted->path);
-    if (good) {
-        bool written = fwrite(text, 1, size, output.file) == size;
-        good = dfc_output_close(&output, written) && written;
-    }
+    struct dfc_picture picture;
+    bool good = dfc_picture_open(&picture, wanted->path);
+    if (good)
+        good = dfc_picture_close(&picture, fwrite(text, 1, size, picture.file) == size);
     free(text);
     if (good && summarised)
         dfc_note("%u nodes are too many to draw: '%s' shows groups of them, with counts and loads", (unsigned)n,
@@ -327,7 +328,7 @@ static int show(const struct options *o, const struct dfc_loaded *loaded)
     if (!good)
         dfc_error("%s", error.text);
     for (size_t i = 0; i < o->n_pictures && good; i++)
-        good = draw(&o->pictures[i], &loaded->problem, plan, &error);
+        good = draw(&o->pictures[i], o->waits, &loaded->problem, plan, &error);
     dfr_plan_free(plan);
     return good ? 0 : 1;
 }
@@ -349,16 +350,19 @@ static int run(int argc, char **argv)
 }
 
 static const char usage[] =
-    "usage: dfc partition GRAPH.df [-o FILE.dot|FILE.svg]… [options]\n\n"
+    "usage: dfc partition GRAPH.df [-o FILE.svg|FILE.png|FILE.dot]… [options]\n\n"
     "Places the nodes of a graph on the units of a platform and prints what follows: load, cut and predicted time.\n"
-    "Runs no kernel. Every policy may be named; one that decides while a program runs is shown by a simulated run.\n";
+    "Runs no kernel. Every policy may be named; one that decides while a program runs is shown by a simulated run.\n"
+    "A picture of more than 60 nodes has fewer words, one of more than 300 shows groups of nodes.\n";
 
 static const struct dfc_option own_options[] = {
-    { NULL, NULL, "pictures, any number of them, coloured by unit, with the cut dashed and the critical path heavy" },
-    { "-o", "FILE", "DOT if FILE ends in .dot or .gv, SVG if it ends in .svg" },
+    { NULL, NULL, "pictures, any number of them, coloured by unit, with the cut dashed and the longest path of dependencies heavy" },
+    { "-o", "FILE", "SVG, PNG or DOT, as FILE ends in .svg, .png, or .dot or .gv" },
     { "--dot", "FILE", "DOT, whatever its ending; '-' is standard output, and the summary goes to stderr then" },
-    { "--svg", "FILE", "the same as SVG" },
-    { "--memory", "FILE", "the memory plan as SVG: offset against time, with the bound dashed" },
+    { "--svg", "FILE", "the same as SVG; PNG if FILE ends in .png" },
+    { "--waits", NULL, "the heavy path is the chain of jobs that takes as long as the wave; a dotted line says that a job waits for "
+                       "another's worker" },
+    { "--memory", "FILE", "the memory plan as SVG or PNG: offset against time, with the bound dashed" },
     { 0 }
 };
 

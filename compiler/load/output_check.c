@@ -140,7 +140,7 @@ bool dfc_output_is_no_database(const char *db, const char *path)
 bool dfc_output_is_picture(const char *option, const char *path, const char *form)
 {
     static const struct { const char *suffix, *form; } known[] = {
-        { ".svg", "SVG" }, { ".dot", "DOT" }, { ".gv", "DOT" },   { ".png", NULL }, { ".jpg", NULL },
+        { ".svg", "SVG" }, { ".dot", "DOT" }, { ".gv", "DOT" },   { ".png", "SVG" }, { ".jpg", NULL },
         { ".jpeg", NULL }, { ".pdf", NULL },  { ".gif", NULL },   { ".ps", NULL },  { ".eps", NULL },
         { ".webp", NULL }, { ".tif", NULL },  { ".tiff", NULL },  { ".bmp", NULL }, { ".svgz", NULL },
         { ".html", NULL }, { ".df", NULL },
@@ -149,7 +149,7 @@ bool dfc_output_is_picture(const char *option, const char *path, const char *for
     for (size_t i = 0; dot && i < sizeof known / sizeof *known; i++)
         if (strcasecmp(dot, known[i].suffix) == 0 && (!known[i].form || strcmp(known[i].form, form) != 0)) {
             dfc_error("%s%s%s: %s is written, so a name that ends in %s is expected", option,
-                      option[1] == '-' ? "=" : " ", path, form, strcmp(form, "SVG") ? ".dot or .gv" : ".svg");
+                      option[1] == '-' ? "=" : " ", path, form, strcmp(form, "SVG") ? ".dot or .gv" : ".svg or .png");
             return false;
         }
     return true;

@@ -1,5 +1,5 @@
 /* detail.c - the picture with every node and every arc of a graph. Nested graphs are clusters, and the critical path is
- * drawn heavy.
+ * drawn heavy. Nodes have their names in bold, and more below if the graph is small.
  */
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +8,6 @@
 
 #include "partition/draw/picture.h"
 
-#define MAX_LABELLED_NODES 400          /* with more nodes, only arcs of the cut have labels; all would hide it */
-#define BESIDE "\u00a0\u00a0"           /* room between an arc, which may be heavy, and the label to its right */
 
 /* ---- clusters ---- */
 
@@ -53,6 +51,7 @@ static Agraph_t **make_clusters(const struct dfp_picture *picture)
         cluster[s] = agsubg(cluster[g->scopes[s].parent], id, 1);
         dfp_set(cluster[s], "label", dfp_label_name(label, sizeof label, name));
         dfp_set(cluster[s], "style", "rounded");
+        dfp_set(cluster[s], "labeljust", "l");  /* arcs enter and leave in the middle */
         dfp_set(cluster[s], "color", "#909090");
     }
     free(used);
@@ -61,22 +60,20 @@ static Agraph_t **make_clusters(const struct dfp_picture *picture)
 
 /* ---- nodes ---- */
 
-/* Adds a line as "k=1024 n=3" to the label, or nothing if the kernel has no dimensions. */
-static void put_dims(const struct df_graph *g, uint32_t node, char *label, size_t size)
+/* Writes a line as "k=1024 n=3", or nothing if the kernel has no dimensions. */
+static void put_dims(const struct df_graph *g, uint32_t node, FILE *out)
 {
     const struct df_work *work = &g->works[g->nodes[node].work];
     const struct df_kernel *kernel = &g->kernels[work->kernel];
-    char name[40];
     for (uint32_t d = 0; d < kernel->n_dims && d < DF_MAX_RANK; d++) {
-        size_t n = strlen(label);
-        snprintf(label + n, size - n, "%s%s=%llu", d ? " " : "\\n",
-                 dfp_label_name(name, sizeof name, df_graph_string(g, g->dim_names[kernel->first_dim + d])),
-                 (unsigned long long)g->dims[work->first_dim + d]);
+        fputs(d ? " " : "<BR/>", out);
+        dfp_label_text(out, df_graph_string(g, g->dim_names[kernel->first_dim + d]));
+        fprintf(out, "=%llu", (unsigned long long)g->dims[work->first_dim + d]);
     }
 }
 
-/* Adds "cpu 1.2 ms, gpu 80 us": a time for each class that the platform has, whatever a hint says. The hint follows. */
-static void put_times(const struct dfp_model *model, uint32_t node, char *label, size_t size)
+/* Writes "cpu 1.2 ms, gpu 80 us": a time for each class that the platform has, whatever a hint says. The hint follows. */
+static void put_times(const struct dfp_model *model, uint32_t node, FILE *out)
 {
     const struct df_graph *g = model->problem->graph;
     const struct df_times *times = model->problem->times;
@@ -90,33 +87,59 @@ static void put_times(const struct dfp_model *model, uint32_t node, char *label,
         double time_s = times->time_s[(size_t)cls * times->n_works + g->nodes[node].work] + platform->units[u].launch_s;
         if (isnan(time_s))
             continue;
-        size_t n = strlen(label);
-        snprintf(label + n, size - n, "%s%s %s", seen ? ", " : "\\n", df_graph_string(g, g->class_names[cls]),
-                 dfp_text_time(text, time_s));
+        fputs(seen ? ", " : "", out);
+        dfp_label_text(out, df_graph_string(g, g->class_names[cls]));
+        fprintf(out, " %s", dfp_text_time(text, time_s));
         seen |= 1u << cls;
     }
     int hint = g->nodes[node].hint_class;
-    size_t n = strlen(label);
-    if (hint >= 0)
-        snprintf(label + n, size - n, " @%s", df_graph_string(g, g->class_names[hint]));
+    if (hint >= 0) {
+        fputs(" @", out);
+        dfp_label_text(out, df_graph_string(g, g->class_names[hint]));
+    }
+}
+
+/* Writes a node's label: its name in bold. In a small graph its dimensions and times follow, in a larger one the time
+ * where it is placed; a node that costs nothing has none. */
+static void put_label(const struct dfp_picture *picture, uint32_t v, const char *name, FILE *out)
+{
+    const struct dfp_model *model = &picture->model;
+    const struct df_graph *g = model->problem->graph;
+    bool free_node = dfp_node_is_free(g, v), small = g->n_nodes <= DFP_DRAW_LABELLED_NODES;
+    char time[32];
+    fputs("<B>", out);
+    dfp_label_text(out, name);
+    fputs("</B>", out);
+    if (small)
+        put_dims(g, v, out);
+    if (!free_node && small) {
+        fputs("<BR/>", out);
+        put_times(model, v, out);
+    } else if (!free_node && picture->plan) {
+        fprintf(out, "<BR/>%s", dfp_text_time(time, dfp_model_time_s(model, v, picture->plan->place[v])));
+    }
+}
+
+static bool set_label(const struct dfp_picture *picture, Agnode_t *node, uint32_t v, const char *name)
+{
+    struct dfp_label label;
+    if (!dfp_label_begin(&label))
+        return false;
+    put_label(picture, v, name, label.out);
+    return dfp_label_end(&label, picture->g, node);
 }
 
 static Agnode_t *draw_node(const struct dfp_picture *picture, Agraph_t *cluster, uint32_t v)
 {
     const struct df_graph *g = picture->model.problem->graph;
-    char path[300], label[400], tooltip[400];
+    char path[300], tooltip[400];
     df_node_name(g, v, path, sizeof path);
     const char *last = strrchr(path, '/'); /* the clusters around the node say the rest of the path */
     Agnode_t *node = dfp_picture_node(cluster, path);
-    if (!node)
+    if (!node || !set_label(picture, node, v, last ? last + 1 : path))
         return NULL;
-    dfp_label_name(label, sizeof label / 2, last ? last + 1 : path);
-    put_dims(g, v, label, sizeof label);
     if (dfp_node_is_free(g, v))
         dfp_set(node, "shape", "ellipse");
-    else
-        put_times(&picture->model, v, label, sizeof label);
-    dfp_set(node, "label", label);
     dfp_label_name(tooltip, sizeof tooltip - 80, path);
     if (picture->plan) {
         uint32_t unit = picture->plan->place[v];
@@ -145,9 +168,9 @@ static bool draw_arc(const struct dfp_picture *picture, const struct df_value *v
         uint32_t from = cut ? place[value->producer] : 0, to = cut ? place[reader] : 1;
         dfp_text_time(time, dfp_copy_time_s(platform, from, to, value->bytes));
     }
-    snprintf(label, sizeof label, BESIDE "%s\\r%s%s%s", bytes, *time ? BESIDE : "", time, *time ? "\\r" : "");
+    snprintf(label, sizeof label, DFP_BESIDE "%s\\r%s%s%s", bytes, *time ? DFP_BESIDE : "", time, *time ? "\\r" : "");
     snprintf(tooltip, sizeof tooltip, "%s%s%s", bytes, *time ? ", " : "", time);
-    if (cut || picture->model.problem->graph->n_nodes <= MAX_LABELLED_NODES)
+    if (picture->model.problem->graph->n_nodes <= DFP_DRAW_LABELLED_NODES)
         dfp_set(edge, "label", label);
     dfp_set(edge, "edgetooltip", tooltip);
     if (cut) {
@@ -212,9 +235,8 @@ bool dfp_picture_detail(struct dfp_picture *picture)
             if (dfp_reader_is_first(g, &g->values[v], r))
                 good = draw_arc(picture, &g->values[v], g->readers[g->values[v].first_reader + r].node, nodes);
     good = good && draw_chain(picture, nodes);
-    if (g->n_nodes > MAX_LABELLED_NODES)
-        snprintf(picture->note, sizeof picture->note, "%s",
-                 "Only arcs of the cut are labelled; the others tell their weight when pointed at.");
+    if (g->n_nodes > DFP_DRAW_LABELLED_NODES)
+        snprintf(picture->note, sizeof picture->note, "Arcs tell their weight when pointed at.");
     free(cluster);
     free(nodes);
     return good;

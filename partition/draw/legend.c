@@ -2,15 +2,13 @@
  * that the layout leaves room for it.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "partition/draw/picture.h"
-#include "runtime/base/text.h"
 
 static void put_line(FILE *out, const char *text, const char *colour)
 {
     fprintf(out, "<TR><TD ALIGN=\"LEFT\"><FONT COLOR=\"%s\">", colour);
-    dfr_text_xml(out, text);
+    dfp_label_text(out, text);
     fputs("</FONT></TD></TR>", out);
 }
 
@@ -21,7 +19,7 @@ static void put_unit(FILE *out, const struct dfp_picture *picture, uint32_t u)
     char load[32];
     double whole_s = e->makespan_s * unit->workers;
     fprintf(out, "<TR><TD BGCOLOR=\"%s\">", dfp_unit_colour(u));
-    dfr_text_xml(out, unit->name);
+    dfp_label_text(out, unit->name);
     fprintf(out, "</TD><TD ALIGN=\"RIGHT\">%u node%s</TD><TD ALIGN=\"RIGHT\">load %s</TD>", (unsigned)e->nodes[u],
             e->nodes[u] == 1 ? "" : "s", dfp_text_time(load, e->busy_s[u]));
     fprintf(out, "<TD ALIGN=\"RIGHT\">%u worker%s, %.0f %% busy</TD></TR>", (unsigned)unit->workers,
@@ -41,8 +39,13 @@ static void put_plan(FILE *out, const struct dfp_picture *picture)
              (unsigned)report->n_arcs, dfp_text_bytes(bytes, e->cut_bytes), dfp_text_time(time, e->cut_s));
     put_line(out, text, DFP_CUT_COLOUR);
     if (picture->n_chain) {
-        snprintf(text, sizeof text, "Critical path: %u node%s (dark red; dotted: waits for its worker)",
-                 (unsigned)picture->n_chain, picture->n_chain == 1 ? "" : "s");
+        size_t n = (size_t)snprintf(text, sizeof text, "Critical path: %u node%s", (unsigned)picture->n_chain,
+                                    picture->n_chain == 1 ? "" : "s");
+        if (picture->waits)
+            snprintf(text + n, sizeof text - n, " (dark red; dotted: waits for its worker)");
+        else
+            snprintf(text + n, sizeof text - n, ", %s of dependencies (dark red)",
+                     dfp_text_time(time, picture->chain_s));
         put_line(out, text, DFP_CHAIN_COLOUR);
     }
     dfp_text_remark(remark, picture->model.problem, report);
@@ -58,10 +61,10 @@ static void put_table(FILE *out, const struct dfp_picture *picture)
     fputs("<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"1\" CELLPADDING=\"2\">", out);
     fputs("<TR><TD ALIGN=\"LEFT\"><B>", out);
     snprintf(text, sizeof text, "%s: %u nodes", problem->graph->name, (unsigned)problem->graph->n_nodes);
-    dfr_text_xml(out, text);
+    dfp_label_text(out, text);
     if (picture->plan) {
         snprintf(text, sizeof text, ", placed by %s on platform %s", picture->plan->policy, problem->platform->name);
-        dfr_text_xml(out, text);
+        dfp_label_text(out, text);
     }
     fputs("</B></TD></TR>", out);
     if (picture->plan)
@@ -73,19 +76,11 @@ static void put_table(FILE *out, const struct dfp_picture *picture)
 
 bool dfp_picture_legend(struct dfp_picture *picture)
 {
-    char *html = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&html, &size);
-    if (!out)
+    struct dfp_label label;
+    if (!dfp_label_begin(&label))
         return false;
-    put_table(out, picture);
-    bool good = !ferror(out);
-    good = fclose(out) == 0 && good;
-    if (good) {
-        dfp_set_html(picture, "label", html);
-        dfp_set(picture->g, "labelloc", "t");
-        dfp_set(picture->g, "labeljust", "l");
-    }
-    free(html);
-    return good;
+    put_table(label.out, picture);
+    dfp_set(picture->g, "labelloc", "t");
+    dfp_set(picture->g, "labeljust", "l");
+    return dfp_label_end(&label, picture->g, picture->g);
 }

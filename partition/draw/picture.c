@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/draw/text_width.h"
 #include "runtime/base/error.h"
+#include "runtime/base/text.h"
 
-#define LARGE 400
+#define LARGE 150
 
-static const char *const colours[] = { "#56B4E9", "#E69F00", "#2DB88A", "#F0E442", "#DE9FC3", "#BDBDBD" };
+static const char *const colours[] = { "#BFE3F7", "#E69F00", "#23936E", "#FFF3A0", "#DE9FC3", "#BDBDBD" };
 
 const char *dfp_unit_colour(uint32_t unit)
 {
@@ -22,11 +24,41 @@ void dfp_set(void *object, const char *name, const char *value)
     agsafeset(object, (char *)name, (char *)value, "");
 }
 
-void dfp_set_html(struct dfp_picture *picture, const char *name, const char *html)
+bool dfp_label_begin(struct dfp_label *label)
 {
-    char *string = agstrdup_html(picture->g, (char *)html);
-    agsafeset(picture->g, (char *)name, string, "");
-    agstrfree(picture->g, string);
+    label->html = NULL;
+    label->out = open_memstream(&label->html, &label->size);
+    return label->out != NULL;
+}
+
+/* Even in HTML Graphviz takes "\N" and the like for escapes. */
+void dfp_label_text(FILE *out, const char *text)
+{
+    char piece[200];
+    while (*text) {
+        size_t n = strcspn(text, "\\");
+        n = n < sizeof piece ? n : sizeof piece - 1;
+        snprintf(piece, n + 1, "%s", text);
+        dfr_text_xml(out, piece);
+        text += n;
+        if (*text == '\\') {
+            fputs("\\\\", out);
+            text++;
+        }
+    }
+}
+
+bool dfp_label_end(struct dfp_label *label, Agraph_t *g, void *object)
+{
+    bool good = !ferror(label->out);
+    good = fclose(label->out) == 0 && good;
+    if (good) {
+        char *string = agstrdup_html(g, label->html);
+        agsafeset(object, "label", string, "");
+        agstrfree(g, string);
+    }
+    free(label->html);
+    return good;
 }
 
 const char *dfp_label_name(char *buffer, size_t size, const char *name)
@@ -50,8 +82,8 @@ Agnode_t *dfp_picture_node(Agraph_t *g, const char *title)
     return agnode(g, distinct, 1);
 }
 
-/* dot searches for few crossings and short arcs, and would search very long. With these limits, 2000 nodes take seconds
- * and not minutes. */
+/* dot searches for few crossings and short arcs, and would search very long. With these limits, 300 nodes take less than a
+ * second. */
 static void limit_effort(Agraph_t *g)
 {
     dfp_set(g, "mclimit", "0.2");
@@ -62,17 +94,17 @@ static void limit_effort(Agraph_t *g)
 static void style(Agraph_t *g)
 {
     static const struct { int kind; const char *name, *value; } defaults[] = {
-        { AGRAPH, "rankdir", "TB" },        { AGRAPH, "fontname", "Helvetica,Arial,sans-serif" },
+        { AGRAPH, "rankdir", "TB" },        { AGRAPH, "fontname", DFP_FONTS },
         { AGRAPH, "fontsize", "11" },       { AGRAPH, "nodesep", "0.2" },
         { AGRAPH, "ranksep", "0.35" },      { AGRAPH, "label", "" },
         { AGRAPH, "labelloc", "t" },        { AGRAPH, "labeljust", "l" },
         { AGRAPH, "style", "" },            { AGRAPH, "color", "" },
         { AGRAPH, "bgcolor", "white" },
         { AGNODE, "shape", "box" },         { AGNODE, "style", "filled" },
-        { AGNODE, "fontname", "Helvetica,Arial,sans-serif" }, { AGNODE, "fontsize", "10" },
-        { AGNODE, "margin", "0.08,0.04" },  { AGNODE, "fillcolor", "white" },
+        { AGNODE, "fontname", DFP_FONTS }, { AGNODE, "fontsize", "10" },
+        { AGNODE, "margin", "0.09,0.09" },  { AGNODE, "fillcolor", "white" },
         { AGNODE, "label", "\\N" },         { AGNODE, "height", "0.2" },
-        { AGEDGE, "fontname", "Helvetica,Arial,sans-serif" }, { AGEDGE, "fontsize", "8" },
+        { AGEDGE, "fontname", DFP_FONTS }, { AGEDGE, "fontsize", "8" },
         { AGEDGE, "color", DFP_ARC_COLOUR }, { AGEDGE, "arrowsize", "0.6" },
         { AGEDGE, "label", "" },
     };
@@ -88,6 +120,9 @@ static int find_chain(struct dfp_picture *picture, struct df_error *error)
     picture->chain = malloc(((size_t)problem->graph->n_nodes + 1) * sizeof *picture->chain);
     if (!picture->chain)
         return dfr_error_memory(error);
+    if (!picture->waits)
+        return dfp_dependency_chain(&picture->model, picture->plan->place, picture->chain, &picture->n_chain,
+                                    &picture->chain_s, error);
     return dfp_critical_chain(problem, picture->plan->place, picture->plan->priority, picture->chain,
                               &picture->n_chain, error);
 }
@@ -121,10 +156,11 @@ static int draw(struct dfp_picture *picture, struct df_error *error)
     return dfr_error_memory(error);
 }
 
-int dfp_picture_make(const struct dfp_problem *problem, const struct df_plan *plan, struct dfp_picture *picture,
-                     struct df_error *error)
+int dfp_picture_make(const struct dfp_problem *problem, const struct df_plan *plan, bool waits,
+                     struct dfp_picture *picture, struct df_error *error)
 {
-    *picture = (struct dfp_picture){ .plan = plan, .summarised = problem->graph->n_nodes > DFP_DRAW_MAX_NODES };
+    *picture = (struct dfp_picture){ .plan = plan, .waits = waits,
+                                     .summarised = problem->graph->n_nodes > DFP_DRAW_MAX_NODES };
     int code = dfp_model_init(&picture->model, problem, error);
     if (code || (plan && (code = dfp_report_make(problem, plan, &picture->report, error))))
         return code;

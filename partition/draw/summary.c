@@ -1,9 +1,10 @@
 /* summary.c - the picture of a graph that is too large to draw: its nodes in groups, with counts and load per unit, and
  * the sums of the arcs between groups.
  *
- * Groups:   one for each instance of a nested graph directly in the main graph, and one for each kernel of the main
- *           graph's own nodes. If these are too many, all instances of a nested graph are one group. If these are too
- *           many as well, the groups are bands of depth in the graph.
+ * Groups:   if most nodes are in nested graphs: one for each instance of a nested graph directly in the main graph, and
+ *           one for each kernel of the main graph's own nodes. If these are too many, all instances of a nested graph are
+ *           one group. If these are too many as well, or most nodes are the main graph's own, the groups are bands of
+ *           levels. A node's level is the longest way to it from a source.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,9 @@
 #include "partition/draw/picture.h"
 
 #define MAX_GROUPS 60
-#define BANDS 16
+#define BANDS 12
+#define NAMED_KERNELS 3                 /* of a band: those with most nodes */
+#define BAR_WIDTH 150.0                 /* of a group's bar, in points */
 #define FLOWS_PER_GROUP 3                /* how many are drawn: with all of them nothing could be told apart */
 
 struct group {
@@ -34,6 +37,7 @@ struct summary {
     const struct df_graph *graph;
     uint32_t *group_of;                 /* of a node */
     uint32_t n_groups;
+    bool levels;                        /* groups are bands of levels */
     struct group *groups;               /* MAX_GROUPS */
     struct flow *flows;                 /* MAX_GROUPS * MAX_GROUPS */
 };
@@ -102,29 +106,38 @@ static bool group_by_scope(struct summary *s, uint32_t *key, bool by_name, bool 
     return true;
 }
 
-/* A node's depth is the longest way from a source. Makes groups that are bands of equal depth. */
-static void group_by_depth(struct summary *s, uint32_t *depth)
+static void group_by_level(struct summary *s, uint32_t *level)
 {
     const struct df_graph *g = s->graph;
-    uint32_t deepest = 0;
-    memset(depth, 0, g->n_nodes * sizeof *depth);
+    uint32_t highest = 0;
+    memset(level, 0, g->n_nodes * sizeof *level);
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         uint32_t first = g->nodes[v].first_in, n_in = df_node_n_in(g, v);
         for (uint32_t i = first; i < first + n_in; i++) {
-            uint32_t before = depth[g->values[g->in_value[i]].producer] + 1;
-            depth[v] = before > depth[v] ? before : depth[v];
+            uint32_t after = level[g->values[g->in_value[i]].producer] + 1;
+            level[v] = after > level[v] ? after : level[v];
         }
-        deepest = depth[v] > deepest ? depth[v] : deepest;
+        highest = level[v] > highest ? level[v] : highest;
     }
-    uint32_t step = deepest / BANDS + 1;
-    s->n_groups = deepest / step + 1;
+    uint32_t step = highest / BANDS + 1;
+    s->n_groups = highest / step + 1;
+    s->levels = true;
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        s->group_of[v] = depth[v] / step;
+        s->group_of[v] = level[v] / step;
     for (uint32_t i = 0; i < s->n_groups; i++) {
         uint32_t last = (i + 1) * step - 1;
-        snprintf(s->groups[i].name, sizeof s->groups[i].name, step > 1 ? "depth %u to %u" : "depth %u",
-                 (unsigned)(i * step), (unsigned)(last < deepest ? last : deepest));
+        last = last < highest ? last : highest;
+        snprintf(s->groups[i].name, sizeof s->groups[i].name, last > i * step ? "levels %u to %u" : "level %u",
+                 (unsigned)(i * step), (unsigned)last);
     }
+}
+
+static bool is_nested(const struct df_graph *g)
+{
+    uint32_t nested = 0;
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        nested += g->nodes[v].scope != 0;
+    return nested > g->n_nodes / 2;
 }
 
 /* ---- adding up ---- */
@@ -166,49 +179,76 @@ static void add_arcs(struct summary *s)
 
 /* ---- drawing ---- */
 
-/* Fills a group's box with one colour, or with stripes in proportion to the nodes on each unit. */
-static void set_colours(const struct summary *s, const struct group *group)
+/* Writes a bar: for each unit a part as wide as its share of the nodes. */
+static void put_bar(const struct summary *s, const struct group *group, FILE *out)
 {
-    char fill[DF_MAX_UNITS * 20] = "";
-    unsigned units = 0;
-    for (uint32_t u = 0; u < s->picture->model.n_units; u++) {
-        if (!group->nodes[u])
-            continue;
-        size_t n = strlen(fill);
-        snprintf(fill + n, sizeof fill - n, "%s%s;%.4f", units++ ? ":" : "", dfp_unit_colour(u),
-                 (double)group->nodes[u] / group->n_nodes);
+    fprintf(out, "<TR><TD><TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\" CELLPADDING=\"0\" FIXEDSIZE=\"TRUE\" "
+            "WIDTH=\"%.0f\" HEIGHT=\"9\"><TR>", BAR_WIDTH);
+    for (uint32_t u = 0; u < s->picture->model.n_units; u++)
+        if (group->nodes[u])
+            fprintf(out, "<TD FIXEDSIZE=\"TRUE\" WIDTH=\"%.0f\" HEIGHT=\"9\" BGCOLOR=\"%s\"></TD>",
+                    fmax(BAR_WIDTH * group->nodes[u] / group->n_nodes, 2), dfp_unit_colour(u));
+    fputs("</TR></TABLE></TD></TR>", out);
+}
+
+/* Writes "60 gemm, 30 trsm, 12 of others": the nodes of a band. false: no memory. */
+static bool put_kernels(const struct summary *s, uint32_t group, FILE *out)
+{
+    const struct df_graph *g = s->graph;
+    uint32_t *count = calloc((size_t)g->n_kernels + 1, sizeof *count), rest = s->groups[group].n_nodes;
+    if (!count)
+        return false;
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        count[g->nodes[v].kernel] += s->group_of[v] == group;
+    for (uint32_t i = 0; i < NAMED_KERNELS && rest; i++) {
+        uint32_t most = 0;
+        for (uint32_t k = 1; k < g->n_kernels; k++)
+            most = count[k] > count[most] ? k : most;
+        fprintf(out, "%s%u ", i ? ", " : "<BR/>", (unsigned)count[most]);
+        dfp_label_text(out, df_graph_string(g, g->kernels[most].name));
+        rest -= count[most];
+        count[most] = 0;
     }
-    if (units == 1)
-        *strchr(fill, ';') = '\0';
-    else
-        dfp_set(group->node, "style", "striped");
-    dfp_set(group->node, "fillcolor", fill);
+    if (rest)
+        fprintf(out, ", %u of others", (unsigned)rest);
+    free(count);
+    return true;
+}
+
+static bool put_label(const struct summary *s, uint32_t i, FILE *out)
+{
+    const struct group *group = &s->groups[i];
+    const struct flow *inside = &s->flows[i * MAX_GROUPS + i];
+    char bytes[32], time[32];
+    fputs("<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\" CELLPADDING=\"2\"><TR><TD><B>", out);
+    dfp_label_text(out, group->name);
+    fputs("</B></TD></TR>", out);
+    if (s->picture->plan)
+        put_bar(s, group, out);
+    fprintf(out, "<TR><TD>%u node%s", (unsigned)group->n_nodes, group->n_nodes == 1 ? "" : "s");
+    bool good = !s->levels || put_kernels(s, i, out);
+    for (uint32_t u = 0; u < s->picture->model.n_units && s->picture->plan; u++)
+        if (group->nodes[u]) {
+            fputs("<BR/>", out);
+            dfp_label_text(out, s->picture->model.problem->platform->units[u].name);
+            fprintf(out, ": %u, %s", (unsigned)group->nodes[u], dfp_text_time(time, group->load_s[u]));
+        }
+    if (inside->cut_arcs)
+        fprintf(out, "<BR/>cut inside: %u of %u arcs, %s", (unsigned)inside->cut_arcs, (unsigned)inside->arcs,
+                dfp_text_bytes(bytes, inside->cut_bytes));
+    fputs("</TD></TR></TABLE>", out);
+    return good;
 }
 
 static bool draw_group(struct summary *s, uint32_t i)
 {
     struct group *group = &s->groups[i];
-    const struct flow *inside = &s->flows[i * MAX_GROUPS + i];
-    char label[1600], bytes[32], time[32];
+    struct dfp_label label;
     group->node = dfp_picture_node(s->picture->g, group->name);
-    if (!group->node)
+    if (!group->node || !dfp_label_begin(&label))
         return false;
-    dfp_label_name(label, 300, group->name);
-    size_t n = strlen(label);
-    n += (size_t)snprintf(label + n, sizeof label - n, "\\n%u node%s", (unsigned)group->n_nodes,
-                          group->n_nodes == 1 ? "" : "s");
-    for (uint32_t u = 0; u < s->picture->model.n_units && s->picture->plan; u++)
-        if (group->nodes[u] && n < sizeof label)
-            n += (size_t)snprintf(label + n, sizeof label - n, "\\n%s: %u, %s",
-                                  s->picture->model.problem->platform->units[u].name, (unsigned)group->nodes[u],
-                                  dfp_text_time(time, group->load_s[u]));
-    if (inside->cut_arcs && n < sizeof label)
-        snprintf(label + n, sizeof label - n, "\\ncut inside: %u of %u arcs, %s", (unsigned)inside->cut_arcs,
-                 (unsigned)inside->arcs, dfp_text_bytes(bytes, inside->cut_bytes));
-    dfp_set(group->node, "label", label);
-    if (s->picture->plan)
-        set_colours(s, group);
-    return true;
+    bool good = put_label(s, i, label.out);
+    return dfp_label_end(&label, s->picture->g, group->node) && good;
 }
 
 static bool draw_flow(const struct summary *s, uint32_t from, uint32_t to)
@@ -220,10 +260,10 @@ static bool draw_flow(const struct summary *s, uint32_t from, uint32_t to)
     if (!edge)
         return false;
     char label[160], bytes[32];
-    size_t n = (size_t)snprintf(label, sizeof label, " %u arc%s, %s", (unsigned)flow->arcs, flow->arcs == 1 ? "" : "s",
+    size_t n = (size_t)snprintf(label, sizeof label, DFP_BESIDE "%u arc%s, %s\\l", (unsigned)flow->arcs, flow->arcs == 1 ? "" : "s",
                                 dfp_text_bytes(bytes, flow->bytes));
     if (flow->cut_arcs) {
-        snprintf(label + n, sizeof label - n, "\\n cut: %u, %s", (unsigned)flow->cut_arcs,
+        snprintf(label + n, sizeof label - n, DFP_BESIDE "cut: %u, %s\\l", (unsigned)flow->cut_arcs,
                  dfp_text_bytes(bytes, flow->cut_bytes));
         dfp_set(edge, "color", DFP_CUT_COLOUR);
         dfp_set(edge, "fontcolor", DFP_CUT_COLOUR);
@@ -283,13 +323,12 @@ bool dfp_picture_summary(struct dfp_picture *picture)
     s.groups = calloc(MAX_GROUPS, sizeof *s.groups);
     s.flows = calloc((size_t)MAX_GROUPS * MAX_GROUPS, sizeof *s.flows);
     bool good = key && s.group_of && s.groups && s.flows;
-    const char *boxes = "nested graphs and kernels";
-    if (good && !group_by_scope(&s, key, false, &good) && good && !group_by_scope(&s, key, true, &good) && good) {
-        group_by_depth(&s, key);
-        boxes = "bands of depth in the graph";
-    }
+    if (good && (!is_nested(s.graph) || (!group_by_scope(&s, key, false, &good) && good &&
+                                         !group_by_scope(&s, key, true, &good) && good)))
+        group_by_level(&s, key);
     snprintf(picture->note, sizeof picture->note,
-             "Too large to draw each of %zu nodes: %s as one box each, striped by unit.", n_nodes, boxes);
+             "Too large to draw each of %zu nodes: %s as one box each, with a bar of the units.", n_nodes,
+             s.levels ? "bands of levels" : "nested graphs and kernels");
     if (good) {
         add_nodes(&s);
         add_arcs(&s);

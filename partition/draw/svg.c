@@ -1,20 +1,23 @@
 /* svg.c - lays a drawing out by Graphviz's dot, in this process, and writes it as SVG.
  *
+ * Text:     is measured by text_width.h, in place of Graphviz's plugin, which measures with this machine's fonts. So
+ *           the same drawing has the same bytes on every machine, and its text fits in a reader's font.
  * Errors:   Graphviz would write its messages to stderr. Here they are collected, and told only if the layout fails.
- * Memory:   there is one context for the process, which is never freed. Graphviz's text plugin remembers a font's name
- *           longer than the context lives that owns it, so a second context would read freed memory (Graphviz 2.43).
- * Room:     Fontconfig and GLib, which Graphviz measures text with, end the process or never return if they get no
- *           memory. So nothing is laid out if the process may not have the address space that they and the layout take.
+ * Memory:   there is one context for the process, which is never freed.
+ * Room:     Graphviz ends the process if it gets no memory. So nothing is laid out if the process may not have the
+ *           address space that the layout takes.
  */
 #include <graphviz/gvc.h>
+#include <graphviz/gvplugin_textlayout.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "partition/draw/picture.h"
+#include "partition/draw/text_width.h"
 #include "runtime/base/error.h"
 
-#define START_BYTES ((size_t)384 << 20) /* three threads with heaps of 64 MiB, fonts: with 200 MiB it can still fail */
+#define START_BYTES ((size_t)64 << 20)  /* Graphviz, its plugins and a small layout */
 #define NODE_BYTES ((size_t)32 << 10)   /* more than a layout takes for each */
 
 static char complaint[256];             /* global, as Graphviz's hook has no argument: one picture at a time */
@@ -28,6 +31,30 @@ static int keep_complaint(char *message)
         *end = ' ';                     /* each complaint is a line, and the error is one line */
     return 0;
 }
+
+/* ---- the measure of text, as a plugin that Graphviz prefers to its own ---- */
+
+static boolean measure(textspan_t *span, char **font)
+{
+    const textfont_t *f = span->font;
+    span->layout = NULL;
+    span->free_layout = NULL;
+    span->size.x = dfp_text_width(span->str, f->size, f->flags & HTML_BF);
+    span->size.y = 1.2 * f->size;
+    span->yoffset_centerline = 0.1 * f->size;
+    span->yoffset_layout = 0;
+    if (font)
+        *font = NULL;                   /* no file of a font */
+    return 1;
+}
+
+static gvtextlayout_engine_t engine = { measure };
+static gvplugin_installed_t measures[] = { { 0, "textlayout", 1000, &engine, NULL }, { 0, NULL, 0, NULL, NULL } };
+static gvplugin_api_t offers[] = { { API_textlayout, measures }, { (api_t)0, NULL } };
+static gvplugin_library_t library = { "dfc", offers };
+static const lt_symlist_t plugins[] = { { "gvplugin_dfc_LTX_library", &library }, { NULL, NULL } };
+
+/* ---- layout ---- */
 
 /* Could the process get that much memory now? Nothing is touched. */
 static bool has_room(size_t bytes)
@@ -64,11 +91,11 @@ static int render(Agraph_t *g, char **text, size_t *size, struct df_error *error
     return DF_OK;
 }
 
-int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, char **text, size_t *size,
+int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, bool waits, char **text, size_t *size,
                  bool *summarised, struct df_error *error)
 {
     struct dfp_picture picture;
-    int code = dfp_picture_make(problem, plan, &picture, error);
+    int code = dfp_picture_make(problem, plan, waits, &picture, error);
     if (code)
         return code;
     size_t bytes = START_BYTES + (size_t)agnnodes(picture.g) * NODE_BYTES;
@@ -80,7 +107,7 @@ int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, 
     complaint[0] = '\0';
     agusererrf previous = agseterrf(keep_complaint);
     if (!context)
-        context = gvContext();
+        context = gvContextPlugins(plugins, 1);
     code = context ? render(picture.g, text, size, error)
                    : dfr_error(error, DF_E_IO, "Graphviz does not start: %s", complaint);
     agclose(picture.g);

@@ -58,14 +58,14 @@ refused profile-sim "--device=sim: a simulated device has nothing to measure" pr
 refused profile-policy "--policy: profile runs each kernel by itself, under no policy" profile sum.df --policy=nonsense
 "$DFC" profile --help | grep -q -- --policy && fail profile-policy-help "--help offers --policy" || pass profile-policy-help
 # partition
-refused picture-name "-o x.png: a name that ends in .dot, .gv or .svg is expected" partition sum.df -o x.png
+refused picture-name "-o x.jpg: a name that ends in .dot, .gv, .svg or .png is expected" partition sum.df -o x.jpg
 # Nothing is called a PNG that is none.
-refused picture-svg "--svg=x.png: SVG is written, so a name that ends in .svg is expected" partition sum.df --svg=x.png
+refused picture-svg "--svg=x.gif: SVG is written, so a name that ends in .svg or .png is expected" partition sum.df --svg=x.gif
 refused picture-dot "--dot=a/x.SVG: DOT is written, so a name that ends in .dot or .gv is expected" partition sum.df --dot=a/x.SVG
-refused picture-memory "--memory=x.pdf: SVG is written, so a name that ends in .svg is expected" partition sum.df --memory=x.pdf
+refused picture-memory "--memory=x.pdf: SVG is written, so a name that ends in .svg or .png is expected" partition sum.df --memory=x.pdf
 refused picture-emit "-o x.svg: DOT is written, so a name that ends in .dot or .gv is expected" sum.df --emit=dot -o x.svg
-refused picture-compare "--svg=x.jpg: SVG is written, so a name that ends in .svg is expected" compare sum.df --svg=x.jpg
-refused picture-gantt "--gantt=x.png: SVG is written, so a name that ends in .svg is expected" simulate sum.df --gantt=x.png
+refused picture-compare "--svg=x.jpg: SVG is written, so a name that ends in .svg or .png is expected" compare sum.df --svg=x.jpg
+refused picture-gantt "--gantt=x.eps: SVG is written, so a name that ends in .svg or .png is expected" simulate sum.df --gantt=x.eps
 refused gantt-empty "--gantt needs the name of a file" simulate sum.df --gantt=
 for o in --format=json --gantt=x.svg; do
     refused "simulate-error$o" "--error: prints its table as text or csv, and draws no picture" simulate sum.df --error=sigma:0.1 $o

@@ -9,7 +9,7 @@
 
 #include "compiler/commands/command.h"
 #include "compiler/commands/compare_rehearse.h"
-#include "compiler/commands/compare_stats.h"
+#include "compiler/show/compare_stats.h"
 #include "compiler/commands/compare_trial.h"
 #include "compiler/show/chart.h"
 #include "compiler/show/table.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/show/gantt.h"
+#include "compiler/tools/picture_file.h"
 #include "compiler/commands/simulate_error.h"
 #include "compiler/show/shared.h"
 #include "compiler/show/simulate_report.h"
@@ -32,8 +33,9 @@ static const struct dfc_option own_options[] = {
     { "--policy", "POLICY,…|all", "policies to simulate (all)" },
     { "--format", "text|csv|json", "form of the output (text)" },
     { "-o", "FILE", "the file for the figures; else they go to standard output" },
-    { "--gantt", "FILE.svg", "a picture of who does what and when: a row for each worker and copy engine, with the "
-                             "critical path heavy; with several policies, a file for each: FILE-POLICY.svg" },
+    { "--gantt", "FILE.svg", "a picture of who does what and when, PNG if FILE ends in .png: a row for each worker and "
+                             "copy engine, with the critical path outlined; with several policies, a file for each: "
+                             "FILE-POLICY.svg" },
     { "--waves", "N", "waves to run (1); several are in flight together, and gp plans for throughput" },
     { "--dl", NULL, "data locality: after a job, a device prefers one that reads what that job made" },
     { "--prefetch", NULL, "a device takes one job more than it runs, and loads its data meanwhile" },
@@ -317,14 +319,14 @@ static bool check_pictures(const struct request *r, const struct dfc_loaded *loa
 static bool draw(const struct request *r, const struct dfc_loaded *loaded, const struct dfc_simulated *row,
                  struct dfc_gantt *gantt)
 {
-    struct dfc_output output;
+    struct dfc_picture picture;
     char *path = picture_path(r, row->policy);
-    bool good = path && dfc_output_open(&output, path);
+    bool good = path && dfc_picture_open(&picture, path);
     if (good) {
-        bool written = dfc_gantt_write(gantt, &loaded->problem, row->policy, row->simulation.makespan_s, output.file);
-        if (!written)
+        bool drawn = dfc_gantt_write(gantt, &loaded->problem, row->policy, row->simulation.makespan_s, picture.file);
+        if (!drawn)
             dfc_error("out of memory");
-        good = dfc_output_close(&output, written) && written;
+        good = dfc_picture_close(&picture, drawn);
     }
     free(path);
     return good;

@@ -23,6 +23,7 @@ extern const struct dfc_command
     dfc_command_simulate,
     dfc_command_compare,
     dfc_command_explain,
+    dfc_command_gantt,
     dfc_command_wrap;
 
 /* Takes argv[*i], and its value (moving *i), if it is an option that commands for a graph share. 1: taken. 0: it is

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/text.h"
+
 /* ---- bars ---- */
 
 struct dfc_gantt *dfc_gantt_new(void)
@@ -24,7 +26,7 @@ void dfc_gantt_free(struct dfc_gantt *gantt)
     free(gantt);
 }
 
-static void add(struct dfc_gantt *gantt, struct dfc_gantt_bar bar)
+void dfc_gantt_add(struct dfc_gantt *gantt, struct dfc_gantt_bar bar)
 {
     if (gantt->n_bars == gantt->capacity) {
         size_t capacity = gantt->capacity ? 2 * gantt->capacity : 256;
@@ -42,12 +44,14 @@ static void add(struct dfc_gantt *gantt, struct dfc_gantt_bar bar)
 static void copied(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32_t wave, double begin_s, double end_s)
 {
     enum dfc_bar_kind kind = from == 0 ? DFC_BAR_TO_DEVICE : to == 0 ? DFC_BAR_FROM_DEVICE : DFC_BAR_TO_PEER;
-    add(arg, (struct dfc_gantt_bar){ kind, from ? from : to, to, value, wave, begin_s, end_s, false });
+    dfc_gantt_add(arg, (struct dfc_gantt_bar){ .kind = kind, .row = from ? from : to, .to = to, .what = value,
+                                               .wave = wave, .begin_s = begin_s, .end_s = end_s });
 }
 
 static void ran(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double begin_s, double end_s)
 {
-    add(arg, (struct dfc_gantt_bar){ DFC_BAR_JOB, worker, 0, node, wave, begin_s, end_s, false });
+    dfc_gantt_add(arg, (struct dfc_gantt_bar){ .kind = DFC_BAR_JOB, .row = worker, .what = node, .wave = wave,
+                                               .begin_s = begin_s, .end_s = end_s });
 }
 
 void dfc_gantt_listen(struct dfc_gantt *gantt, struct dfr_simulation *simulation)
@@ -89,11 +93,12 @@ static size_t first_ending(const struct walk *w, double time_s)
     return low;
 }
 
-static uint32_t unit_of_worker(const struct df_platform *platform, uint32_t worker)
+/* The worker's unit; *worker becomes its number there. */
+static uint32_t unit_of_worker(const struct df_platform *platform, uint32_t *worker)
 {
     uint32_t unit = 0;
-    while (worker >= platform->units[unit].workers)
-        worker -= platform->units[unit++].workers;
+    while (*worker >= platform->units[unit].workers)
+        *worker -= platform->units[unit++].workers;
     return unit;
 }
 
@@ -136,11 +141,12 @@ static int reason(const struct walk *w, const struct dfc_gantt_bar *bar, const s
 {
     const struct df_graph *g = w->graph;
     bool same_wave = cause->wave == bar->wave;
+    uint32_t worker = bar->row;
     if (cause->end_s <= cause->begin_s)
         return 0;                       /* it took no time, so nothing waited for it */
     if (bar->kind == DFC_BAR_JOB) {
         if (cause->kind != DFC_BAR_JOB)
-            return reads(g, bar->what, cause->what) && same_wave && cause->to == unit_of_worker(w->platform, bar->row)
+            return reads(g, bar->what, cause->what) && same_wave && cause->to == unit_of_worker(w->platform, &worker)
                        ? 5
                        : 1;
         return same_wave && follows(g, bar->what, cause->what, 2) ? 4 : cause->row == bar->row ? 3 : 2;
@@ -197,4 +203,112 @@ size_t dfc_gantt_chain(const struct dfc_gantt *gantt, const struct dfp_problem *
     }
     free(w.by_end);
     return n;
+}
+
+/* ---- the view ---- */
+
+struct simulated {                      /* a view of a simulated run, with what it points to */
+    struct dfc_gantt_view view;
+    const struct dfp_problem *problem;
+    struct dfc_gantt_line *lines;
+    uint32_t *first_line;               /* of a unit: its workers; of a device also, behind them, in, out, to peers */
+    const char **kernels;
+    size_t *chain;
+    char title[600];
+};
+
+static void name_of(const struct dfc_gantt_view *view, const struct dfc_gantt_bar *bar, char *name, size_t size)
+{
+    const struct df_graph *g = ((const struct dfp_problem *)view->arg)->graph;
+    df_node_name(g, bar->kind == DFC_BAR_JOB ? bar->what : g->values[bar->what].producer, name, size);
+}
+
+static const char *peer_of(const struct dfc_gantt_view *view, const struct dfc_gantt_bar *bar)
+{
+    return ((const struct dfp_problem *)view->arg)->platform->units[bar->to].name;
+}
+
+static void add_line(struct simulated *s, const char *name, const char *what, bool copies)
+{
+    struct dfc_gantt_line *line = &s->lines[s->view.n_lines];
+    snprintf(line->name, sizeof line->name, "%s%s", name, what);
+    line->copies = copies;
+    s->view.n_lines++;
+}
+
+/* A line for each worker; below a device's, one for each direction of its copies. */
+static void make_lines(struct simulated *s)
+{
+    static const char *const engines[] = { " in", " out", " peers" };
+    const struct df_platform *p = s->problem->platform;
+    unsigned n_engines = 2;
+    char number[16];
+    for (uint32_t u = 1; u < p->n_units; u++)
+        n_engines = df_platform_peers(p, u) ? 3 : n_engines;
+    for (uint32_t u = 0; u < p->n_units; u++) {
+        s->first_line[u] = s->view.n_lines;
+        s->lines[s->view.n_lines].begins = true;
+        for (uint32_t i = 0; i < p->units[u].workers; i++) {
+            snprintf(number, sizeof number, " %u", (unsigned)i);
+            add_line(s, p->units[u].name, p->units[u].workers > 1 || !u ? number : "", false);
+        }
+        for (unsigned i = 0; u && i < n_engines; i++)
+            add_line(s, p->units[u].name, engines[i], true);
+    }
+}
+
+static void place_bar(const struct simulated *s, struct dfc_gantt_bar *bar)
+{
+    const struct df_platform *p = s->problem->platform;
+    uint32_t worker = bar->row;
+    if (bar->kind == DFC_BAR_JOB) {
+        uint32_t unit = unit_of_worker(p, &worker);
+        bar->line = s->first_line[unit] + worker;
+        bar->kernel = s->problem->graph->nodes[bar->what].kernel;
+    } else {
+        bar->line = s->first_line[bar->row] + p->units[bar->row].workers + bar->kind - DFC_BAR_TO_DEVICE;
+    }
+}
+
+static bool allocate(struct simulated *s)
+{
+    const struct df_platform *p = s->problem->platform;
+    size_t n_lines = 1;
+    for (uint32_t u = 0; u < p->n_units; u++)
+        n_lines += p->units[u].workers + 3;
+    s->lines = calloc(n_lines, sizeof *s->lines);
+    s->first_line = calloc((size_t)p->n_units + 1, sizeof *s->first_line);
+    s->kernels = calloc((size_t)s->problem->graph->n_kernels + 1, sizeof *s->kernels);
+    return s->lines && s->first_line && s->kernels;
+}
+
+bool dfc_gantt_write(struct dfc_gantt *gantt, const struct dfp_problem *problem, const char *policy, double makespan_s,
+                     FILE *out)
+{
+    const struct df_graph *g = problem->graph;
+    struct simulated s = { .problem = problem };
+    char time[32];
+    bool good = !gantt->failed && allocate(&s);
+    if (good) {
+        make_lines(&s);
+        for (size_t i = 0; i < gantt->n_bars; i++)
+            place_bar(&s, &gantt->bars[i]);
+        for (uint32_t k = 0; k < g->n_kernels; k++)
+            s.kernels[k] = df_graph_string(g, g->kernels[k].name);
+        snprintf(s.title, sizeof s.title, "%s on %s, %s: %s", g->name, problem->platform->name, policy,
+                 dfr_text_seconds(makespan_s, time, sizeof time));
+        s.view.n_chain = dfc_gantt_chain(gantt, problem, &s.chain);
+        good = s.view.n_chain != SIZE_MAX;
+    }
+    if (good) {
+        s.view = (struct dfc_gantt_view){ s.title, makespan_s, s.lines, s.view.n_lines, s.kernels, g->n_kernels,
+                                          gantt->bars, gantt->n_bars, s.chain, s.view.n_chain, name_of, peer_of,
+                                          problem };
+        good = dfc_gantt_draw(&s.view, out);
+    }
+    free(s.chain);
+    free(s.kernels);
+    free(s.first_line);
+    free(s.lines);
+    return good;
 }

@@ -1,9 +1,10 @@
-/* gantt.h - who does what and when in a simulated run, as SVG. There is a row for each worker and each copy engine;
- * jobs are coloured by kernel. The chain of jobs and copies that made the run so long is drawn heavy, with arrows. `dfc
- * simulate --gantt` calls it.
+/* gantt.h - who does what and when, as SVG: in a simulated run (`dfc simulate --gantt`), or in a real one, of which a
+ * program wrote a trace (`dfc gantt`). There is a row for each worker and each copy engine; jobs are coloured by kernel.
  *
+ * Outlines: are around the chain of jobs and copies that made a simulated run so long, with arrows. If one row is busy
+ *           all the time, or the chain changes its row too often, words say so in place of outlines.
  * Memory:   dfc_gantt_free() returns a chart. It hears of the simulation through callbacks of its own.
- * Output:   plain SVG 1.1 with no script, font or file of its own; the same input gives the same bytes.
+ * Output:   as svg.h says.
  * Errors:   NULL and false: no memory. The caller checks the FILE.
  */
 #ifndef DFC_GANTT_H
@@ -22,7 +23,15 @@ void dfc_gantt_free(struct dfc_gantt *gantt);
 /* Sets the simulation's callbacks, so that the chart collects its bars. Before the simulation runs. */
 void dfc_gantt_listen(struct dfc_gantt *gantt, struct dfr_simulation *simulation);
 /* Draws what was collected, for a run of that policy and makespan. */
-bool dfc_gantt_write(const struct dfc_gantt *gantt, const struct dfp_problem *problem, const char *policy,
-                     double makespan_s, FILE *out);
+bool dfc_gantt_write(struct dfc_gantt *gantt, const struct dfp_problem *problem, const char *policy, double makespan_s,
+                     FILE *out);
+
+/* A trace, as a program writes it with --trace=FILE, of at most 64 MiB. NULL: it cannot be read, or it is none (reported
+ * with its place). The path is borrowed. */
+struct dfc_trace;
+struct dfc_trace *dfc_trace_read(const char *path);
+void dfc_trace_free(struct dfc_trace *trace);
+/* Draws it, once. Time 0 is when the first job began. */
+bool dfc_trace_draw(struct dfc_trace *trace, FILE *out);
 
 #endif

@@ -96,6 +96,10 @@ static void write_row(FILE *file, const struct df_graph *g, const struct dfr_tra
         if (strcmp(row->what, "job") != 0)
             df_node_name(g, g->values[e->id].producer, name, sizeof name);
         dfr_text_json(file, name);
+        if (strcmp(row->what, "job") == 0) {
+            fputs(",\"kernel\":", file);
+            dfr_text_json(file, df_graph_string(g, g->kernels[g->nodes[e->id].kernel].name));
+        }
         fprintf(file, ",\"wave\":%lld,\"bytes\":%llu", (long long)e->wave, (unsigned long long)e->bytes);
         if (e->launched_s > 0)
             fprintf(file, ",\"launched\":%.3f", (e->launched_s - origin_s) * 1e6);

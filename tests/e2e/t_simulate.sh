@@ -98,8 +98,8 @@ DF
 in_legend() { grep -c 'width="14" height="12".*>'"$2<" "$1"; }
 "$DFC" simulate stream.df --workers=1 --policy=ws --gantt=s.svg >/dev/null 2>err || fail gantt-alone "$(cat err)"
 "$DFC" simulate stream.df --workers=1 --policy=ws --waves=3000 --gantt=m.svg >/dev/null 2>err || fail gantt-many "$(cat err)"
-keys="$(for f in s m g; do for key in work copy 'several short jobs'; do in_legend $f.svg "$key"; done; done | tr '\n' ' ')"
-if [ "$keys" = "1 0 0 1 0 1 0 1 0 " ]; then pass gantt-legend; else fail gantt-legend "keys: $keys"; fi
+keys="$(for f in s m g; do for key in work copy; do in_legend $f.svg "$key"; done; grep -c ' short ones<' $f.svg; done | tr '\n' ' ')"
+if [[ "$keys" =~ ^1\ 0\ 0\ 1\ 0\ [1-9][0-9]*\ 0\ 1\ 0\ $ ]]; then pass gantt-legend; else fail gantt-legend "keys: $keys"; fi
 expect no-less-than-bound 0 'loaded .* a wave, 0.00 % above the bound' "$DFC" simulate stream.df --workers=3 --policy=gp --waves=9
 # Long names: rows and legend have room.
 python3 - >long.df <<'PY'

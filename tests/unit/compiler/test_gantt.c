@@ -49,11 +49,11 @@ static void a_job_waits_for_what_came_to_it(void **state)
     struct sample s;
     make_problem(&s);
     struct dfc_gantt_bar bars[] = {
-        { DFC_BAR_JOB, A, 0, 0, 0, 0, 1, false },
-        { DFC_BAR_JOB, C, 0, 1, 0, 0, 2, false },
-        { DFC_BAR_TO_PEER, A, C, 0, 0, 1, 3, false }, /* x to C, where nobody waits for it */
-        { DFC_BAR_TO_PEER, C, B, 1, 0, 2, 3, false },
-        { DFC_BAR_JOB, B, 0, 2, 0, 3, 4, false },
+        { DFC_BAR_JOB, A, 0, 0, 0, 0, 1, .line = 0 },
+        { DFC_BAR_JOB, C, 0, 1, 0, 0, 2, .line = 0 },
+        { DFC_BAR_TO_PEER, A, C, 0, 0, 1, 3, .line = 0 }, /* x to C, where nobody waits for it */
+        { DFC_BAR_TO_PEER, C, B, 1, 0, 2, 3, .line = 0 },
+        { DFC_BAR_JOB, B, 0, 2, 0, 3, 4, .line = 0 },
     };
     chain_is(&s, bars, 5, (size_t[]){ 4, 3, 1 }, 3);
     bars[2].kind = DFC_BAR_FROM_DEVICE; /* nor at the host */
@@ -69,11 +69,11 @@ static void a_copy_waits_for_what_it_sends(void **state)
     struct sample s;
     make_problem(&s);
     struct dfc_gantt_bar bars[] = {
-        { DFC_BAR_JOB, A, 0, 1, 0, 0, 1, false },
-        { DFC_BAR_TO_PEER, A, C, 1, 0, 1, 2, false },
-        { DFC_BAR_FROM_DEVICE, A, 0, 1, 0, 1, 2, false },
-        { DFC_BAR_TO_DEVICE, B, B, 1, 0, 2, 3, false },
-        { DFC_BAR_JOB, B, 0, 2, 0, 3, 4, false },
+        { DFC_BAR_JOB, A, 0, 1, 0, 0, 1, .line = 0 },
+        { DFC_BAR_TO_PEER, A, C, 1, 0, 1, 2, .line = 0 },
+        { DFC_BAR_FROM_DEVICE, A, 0, 1, 0, 1, 2, .line = 0 },
+        { DFC_BAR_TO_DEVICE, B, B, 1, 0, 2, 3, .line = 0 },
+        { DFC_BAR_JOB, B, 0, 2, 0, 3, 4, .line = 0 },
     };
     chain_is(&s, bars, 5, (size_t[]){ 4, 3, 2, 0 }, 4);
     sample_free(&s);
@@ -86,13 +86,13 @@ static void a_copy_waits_for_its_engine(void **state)
     struct sample s;
     make_problem(&s);
     struct dfc_gantt_bar bars[] = {
-        { DFC_BAR_TO_PEER, A, B, 0, 0, 0, 2, false },
-        { DFC_BAR_TO_DEVICE, A, A, 0, 0, 0, 2, false },
-        { DFC_BAR_FROM_DEVICE, A, 0, 1, 0, 2, 3, false },
-        { DFC_BAR_JOB, 0, 0, 2, 0, 3, 4, false },
+        { DFC_BAR_TO_PEER, A, B, 0, 0, 0, 2, .line = 0 },
+        { DFC_BAR_TO_DEVICE, A, A, 0, 0, 0, 2, .line = 0 },
+        { DFC_BAR_FROM_DEVICE, A, 0, 1, 0, 2, 3, .line = 0 },
+        { DFC_BAR_JOB, 0, 0, 2, 0, 3, 4, .line = 0 },
     };
     chain_is(&s, bars, 4, (size_t[]){ 3, 2, 1 }, 3);
-    bars[2] = (struct dfc_gantt_bar){ DFC_BAR_TO_PEER, A, B, 1, 0, 2, 3, false };
+    bars[2] = (struct dfc_gantt_bar){ DFC_BAR_TO_PEER, A, B, 1, 0, 2, 3, .line = 0 };
     bars[3].row = B;
     chain_is(&s, bars, 4, (size_t[]){ 3, 2, 0 }, 3);
     sample_free(&s);

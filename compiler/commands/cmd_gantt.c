@@ -1,0 +1,78 @@
+/* cmd_gantt.c - `dfc gantt TRACE.json`: draws what a program did, from the trace that it wrote. */
+#include "compiler/commands/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/show/gantt.h"
+#include "compiler/tools/picture_file.h"
+#include "runtime/base/output.h"
+
+struct request {
+    const char *trace, *output;
+};
+
+static int parse(int argc, char **argv, struct request *r)
+{
+    for (int i = 1; i < argc; i++) {
+        int taken = dfc_option_value("-o", argc, argv, &i, &r->output);
+        if (taken < 0)
+            return 2;
+        if (taken)
+            continue;
+        if (argv[i][0] == '-' && argv[i][1]) {
+            dfc_option_known(&dfc_command_gantt, argv[i]);
+            return 2;
+        }
+        if (r->trace) {
+            dfc_error("one trace at a time: '%s' and '%s' are given", r->trace, argv[i]);
+            return 2;
+        }
+        r->trace = argv[i];
+    }
+    if (r->trace && r->output)
+        return dfc_output_is_picture("-o", r->output, "SVG") ? 0 : 2;
+    dfc_error(r->trace ? "-o FILE.svg or -o FILE.png is expected; 'dfc gantt --help' says more"
+                       : "a trace is expected, as a program writes it with --trace=FILE; 'dfc gantt --help' says more");
+    return 2;
+}
+
+static int draw(const struct request *r, struct dfc_trace *trace)
+{
+    struct dfc_picture picture;
+    if (!dfc_picture_open(&picture, r->output))
+        return 1;
+    bool drawn = dfc_trace_draw(trace, picture.file);
+    if (!drawn)
+        dfc_error("out of memory");
+    return dfc_picture_close(&picture, drawn) ? 0 : 1;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request r = { NULL, NULL };
+    int status = parse(argc, argv, &r);
+    if (status)
+        return status;
+    const struct dfc_common inputs = { .path = r.trace };
+    struct dfc_trace *trace = dfc_output_check(&inputs, NULL, r.output) ? dfc_trace_read(r.trace) : NULL;
+    status = trace ? draw(&r, trace) : 1;
+    if (trace)
+        dfc_trace_free(trace);
+    return status;
+}
+
+static const char usage[] =
+    "usage: dfc gantt TRACE.json -o FILE.svg|FILE.png\n\n"
+    "Draws who did what and when in a run of a program, from the trace that it wrote with --trace=TRACE.json: a row for\n"
+    "each worker and copy engine, jobs coloured by kernel. 'dfc simulate --gantt' draws a simulated run.\n";
+
+static const struct dfc_option own_options[] = {
+    { NULL, NULL, "options" },
+    { "-o", "FILE.svg|FILE.png", "PNG if FILE ends in .png, else SVG; '-' is standard output" },
+    { 0 }
+};
+
+const struct dfc_command dfc_command_gantt = {
+    "gantt", "draw what a program did and when, from its trace", usage, run, { own_options }
+};

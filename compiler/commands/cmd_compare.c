@@ -9,10 +9,11 @@
 
 #include "compiler/commands/command.h"
 #include "compiler/commands/compare_rehearse.h"
-#include "compiler/show/compare_stats.h"
 #include "compiler/commands/compare_trial.h"
 #include "compiler/show/chart.h"
+#include "compiler/show/compare_stats.h"
 #include "compiler/show/table.h"
+#include "compiler/tools/picture_file.h"
 #include "runtime/policy/policy.h"
 #include "runtime/base/message.h"
 #include "runtime/program/args.h"
@@ -41,7 +42,8 @@ static const struct dfc_option own_options[] = {
                              "platform, here 10 times as long. The figures are given at 1x, beside predicted ones. If no "
                              "number is given, one is chosen at which waiting is exact" },
     { "--csv", "FILE", "write the figures as CSV, too" },
-    { "--svg", "FILE", "draw a bar chart, too; with --rehearse, of predicted and rehearsed makespans side by side" },
+    { "--svg", "FILE", "draw a bar chart, too, PNG if FILE ends in .png; with --rehearse, of predicted and rehearsed "
+                       "makespans side by side" },
     { 0 }
 };
 
@@ -446,7 +448,7 @@ static bool write_figures(const struct request *r, const struct dfc_policy_stats
 
 static bool write_svg(const struct request *r, const struct dfc_policy_stats *stats, unsigned best)
 {
-    struct dfc_output output;
+    struct dfc_picture picture;
     struct dfc_bar bars[MAX_POLICIES];
     char notes[MAX_POLICIES][48], title[512], subtitle[128], moved[24];
     bool marked = false;
@@ -480,10 +482,12 @@ static bool write_svg(const struct request *r, const struct dfc_policy_stats *st
         .measured = "rehearsed, median (green: the best)",
         .footnote = marked ? "~ paler: the middle half of the runs spans more than 1 % of the median" : NULL
     };
-    if (!dfc_output_open(&output, r->svg))
+    if (!dfc_picture_open(&picture, r->svg))
         return false;
-    dfc_chart_write(output.file, &chart);
-    return dfc_output_close(&output, true);
+    bool drawn = dfc_chart_write(picture.file, &chart);
+    if (!drawn)
+        dfc_error("out of memory");
+    return dfc_picture_close(&picture, drawn);
 }
 
 static bool has_gpu_variant(const struct df_graph *g)

@@ -15,15 +15,13 @@ struct request {
 static int parse(int argc, char **argv, struct request *r)
 {
     for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-' && argv[i][1] && !dfc_option_known(&dfc_command_gantt, argv[i]))
+            return 2;
         int taken = dfc_option_value("-o", argc, argv, &i, &r->output);
         if (taken < 0)
             return 2;
         if (taken)
             continue;
-        if (argv[i][0] == '-' && argv[i][1]) {
-            dfc_option_known(&dfc_command_gantt, argv[i]);
-            return 2;
-        }
         if (r->trace) {
             dfc_error("one trace at a time: '%s' and '%s' are given", r->trace, argv[i]);
             return 2;

@@ -1,14 +1,11 @@
-/* chart.c - draws the bar chart's SVG. `dfc compare` calls it.
- *
- * The width of text is guessed: the widest sans-serif fonts take 0.62 of their size per character on average. The guess
- * only decides how wide a bar's place is. So labels cannot overlap by much in a reader's own font.
- */
+/* chart.c - draws the bar chart's SVG. `dfc compare` calls it. */
 #include "compiler/show/chart.h"
+#include "compiler/show/svg.h"
 #include "runtime/base/text.h"
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
+#include <stdlib.h>
 
 #define MARGIN 20.0                     /* left of the lines of text */
 #define LEFT 76.0                       /* of the plot */
@@ -23,7 +20,6 @@
 #define PAIR_SHARE 0.38                 /* of each of two bars */
 #define PAIR_GAP 0.04                   /* between them */
 #define HOLLOW "fill=\"#ffffff\" stroke=\"#7a7a7a\" stroke-width=\"1.5\" stroke-dasharray=\"4 3\""
-#define GLYPH 0.62
 #define TICKS 5
 
 struct axis {
@@ -47,8 +43,7 @@ static struct axis make_axis(double most_s)
         u++;
     axis.scale = units[u].scale;
     axis.unit = units[u].unit;
-    double rough = most_s * axis.scale / TICKS, power = pow(10, floor(log10(rough)));
-    double step = rough <= power ? power : rough <= 2 * power ? 2 * power : rough <= 5 * power ? 5 * power : 10 * power;
+    double step = dfc_svg_step(most_s * axis.scale / TICKS);
     axis.decimals = step < 0.99 ? (int)ceil(-log10(step) - 1e-9) : 0;
     axis.step_s = step / axis.scale;
     axis.top_s = ceil(most_s / axis.step_s - 1e-9) * axis.step_s;
@@ -64,9 +59,9 @@ static double place_width(const struct dfc_chart *chart)
 {
     double width = chart->predicted ? LEAST_PAIR : LEAST_PLACE;
     for (unsigned i = 0; i < chart->n_bars; i++) {
-        double label = (double)strlen(chart->bars[i].label) * 14 * GLYPH + 12;
-        double note = chart->bars[i].note ? (double)strlen(chart->bars[i].note) * 11 * GLYPH + 12 : 0;
-        width = fmax(width, fmax(label, note));
+        double label = dfp_text_width(chart->bars[i].label, 14, true);
+        double note = chart->bars[i].note ? dfp_text_width(chart->bars[i].note, 11, false) : 0;
+        width = fmax(width, fmax(label, note) + 12);
     }
     return width;
 }
@@ -74,20 +69,24 @@ static double place_width(const struct dfc_chart *chart)
 static void write_axis(FILE *out, const struct axis *axis, double width)
 {
     unsigned n = (unsigned)lround(axis->top_s / axis->step_s);
+    char words[32];
     for (unsigned i = 0; i <= n; i++) {
         double value = axis->step_s * i, y = y_of(axis, value);
         fprintf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", LEFT, y, width - RIGHT,
                 y, i ? "#e3e3e3" : "#666666");
-        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" fill=\"#444444\" text-anchor=\"end\">%.*f</text>\n",
-                LEFT - 8, y + 4, axis->decimals, value * axis->scale);
+        snprintf(words, sizeof words, "%.*f", axis->decimals, value * axis->scale);
+        dfc_svg_text(out, LEFT - 8, y + 4, 12, "end", "#444444", words);
     }
     double middle = TOP + PLOT_HEIGHT / 2;
     fprintf(out, "<text x=\"20\" y=\"%.1f\" font-size=\"12\" fill=\"#444444\" text-anchor=\"middle\" "
             "transform=\"rotate(-90 20 %.1f)\">makespan, %s</text>\n", middle, middle, axis->unit);
 }
 
+/* From the least to the most; nothing if they are one. */
 static void write_whisker(FILE *out, double x, double least_y, double most_y)
 {
+    if (least_y - most_y < 0.1)
+        return;
     const double arm = 7;
     fprintf(out, "<path d=\"M%.1f %.1fV%.1fM%.1f %.1fH%.1fM%.1f %.1fH%.1f\" stroke=\"#222222\" stroke-width=\"1.5\" "
             "fill=\"none\"/>\n", x, least_y, most_y, x - arm, most_y, x + arm, x - arm, least_y, x + arm);
@@ -98,8 +97,9 @@ static void write_value(FILE *out, const struct axis *axis, double x, double y, 
 {
     double value = value_s * axis->scale;
     int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : value >= 0.9995 ? 2 : 3;
-    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" fill=\"#222222\" text-anchor=\"middle\">%s%.*f %s"
-            "</text>\n", x, y - 7, mark, decimals, value, axis->unit);
+    char words[64];
+    snprintf(words, sizeof words, "%s%.*f %s", mark, decimals, value, axis->unit);
+    dfc_svg_text(out, x, y - 7, 12, "middle", "#222222", words);
 }
 
 static void write_rect(FILE *out, double x, double y, double width, double height, const char *look)
@@ -109,8 +109,8 @@ static void write_rect(FILE *out, double x, double y, double width, double heigh
 
 static const char *filled(const struct dfc_bar *bar)
 {
-    static const char *const looks[2][2] = { { "fill=\"#4a78b0\"", "fill=\"#9db8d6\"" },
-                                             { "fill=\"#2f7d4f\"", "fill=\"#8fbfa3\"" } };
+    static const char *const looks[2][2] = { { "fill=\"#7fa6d6\"", "fill=\"#c3d5ea\"" },
+                                             { "fill=\"#1f6b42\"", "fill=\"#6fae8b\"" } };
     return looks[bar->highlight != 0][bar->uncertain != 0];
 }
 
@@ -140,62 +140,70 @@ static void write_bar(FILE *out, const struct axis *axis, const struct dfc_bar *
             floor_y + 22, bar->highlight ? " font-weight=\"bold\"" : "");
     dfr_text_xml(out, bar->label);
     fputs("</text>\n", out);
-    if (bar->note) {
-        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"11\" fill=\"#555555\" text-anchor=\"middle\">", x,
-                floor_y + 40);
-        dfr_text_xml(out, bar->note);
-        fputs("</text>\n", out);
-    }
-}
-
-static void write_line(FILE *out, double x, double y, int size, const char *colour, const char *text)
-{
-    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" fill=\"%s\">", x, y, size, colour);
-    dfr_text_xml(out, text);
-    fputs("</text>\n", out);
+    if (bar->note)
+        dfc_svg_text(out, x, floor_y + 40, 11, "middle", "#555555", bar->note);
 }
 
 /* Two small boxes, each with its words behind it; y is the line on which the words stand. */
 static void write_legend(FILE *out, const struct dfc_chart *chart, double y)
 {
     const struct { const char *look, *words; } parts[] = { { HOLLOW, chart->predicted },
-                                                           { "fill=\"#4a78b0\"", chart->measured } };
+                                                           { "fill=\"#7fa6d6\"", chart->measured } };
     double x = LEFT;
     for (unsigned i = 0; i < 2; i++) {
         write_rect(out, x, y - 10, 18, 11, parts[i].look);
-        write_line(out, x + 24, y, 12, "#333333", parts[i].words);
-        x += 24 + (double)strlen(parts[i].words) * 12 * GLYPH + 24;
+        dfc_svg_text(out, x + 24, y, 12, "start", "#333333", parts[i].words);
+        x += 24 + dfp_text_width(parts[i].words, 12, false) + 24;
     }
 }
 
-void dfc_chart_write(FILE *out, const struct dfc_chart *chart)
+static int by_time(const void *a, const void *b)
+{
+    const struct dfc_bar *x = *(const struct dfc_bar *const *)a, *y = *(const struct dfc_bar *const *)b;
+    if (x->value_s != y->value_s)
+        return x->value_s < y->value_s ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static double widest_line(const struct dfc_chart *chart)
+{
+    double width = dfp_text_width(chart->title, 16, false);
+    if (chart->subtitle)
+        width = fmax(width, dfp_text_width(chart->subtitle, 12, false));
+    if (chart->footnote)
+        width = fmax(width, dfp_text_width(chart->footnote, 11, false));
+    return width;
+}
+
+bool dfc_chart_write(FILE *out, const struct dfc_chart *chart)
 {
     double place = place_width(chart), most_s = 0;
-    double text = fmax((double)strlen(chart->title) * 16, chart->subtitle ? (double)strlen(chart->subtitle) * 12 : 0);
-    if (chart->footnote)
-        text = fmax(text, (double)strlen(chart->footnote) * 11);
-    double width = fmax(LEFT + place * chart->n_bars + RIGHT, text * GLYPH + 40);
+    double width = fmax(LEFT + place * chart->n_bars + RIGHT, widest_line(chart) + 2 * MARGIN);
     double legend_y = TOP + PLOT_HEIGHT + BELOW + 8;
     double height = TOP + PLOT_HEIGHT + BELOW + (chart->predicted ? FOOTNOTE : 0) + (chart->footnote ? FOOTNOTE : 0);
-    for (unsigned i = 0; i < chart->n_bars; i++)
-        most_s = fmax(most_s, chart->predicted ? fmax(chart->bars[i].most_s, chart->bars[i].predicted_s)
-                                               : chart->bars[i].most_s);
+    const struct dfc_bar **order = malloc((chart->n_bars + (size_t)1) * sizeof *order);
+    if (!order)
+        return false;
+    for (unsigned i = 0; i < chart->n_bars; i++) {
+        order[i] = &chart->bars[i];
+        most_s = fmax(most_s, fmax(chart->bars[i].most_s, chart->predicted ? chart->bars[i].predicted_s : 0));
+    }
+    qsort(order, chart->n_bars, sizeof *order, by_time);
     struct axis axis = make_axis(most_s);
 
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-            "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n", width, height, width, height);
-    fprintf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
-    write_line(out, MARGIN, 28, 16, "#111111", chart->title);
+    dfc_svg_begin(out, width, height);
+    dfc_svg_text(out, MARGIN, 28, 16, "start", "#111111", chart->title);
     if (chart->subtitle)
-        write_line(out, MARGIN, 47, 12, "#555555", chart->subtitle);
+        dfc_svg_text(out, MARGIN, 47, 12, "start", "#555555", chart->subtitle);
     write_axis(out, &axis, width);
     double share = (width - LEFT - RIGHT) / (chart->n_bars ? chart->n_bars : 1);
     for (unsigned i = 0; i < chart->n_bars; i++)
-        write_bar(out, &axis, &chart->bars[i], LEFT + share * (i + 0.5), fmin(share, place),
-                  chart->predicted != NULL);
+        write_bar(out, &axis, order[i], LEFT + share * (i + 0.5), fmin(share, place), chart->predicted != NULL);
     if (chart->predicted)
         write_legend(out, chart, legend_y);
     if (chart->footnote)
-        write_line(out, MARGIN, height - 14, 11, "#555555", chart->footnote);
+        dfc_svg_text(out, MARGIN, height - 14, 11, "start", "#555555", chart->footnote);
     fputs("</svg>\n", out);
+    free(order);
+    return true;
 }

@@ -1,12 +1,14 @@
-/* chart.h - a bar chart of times as SVG: a bar up to the median, a whisker from the least to the most, the value above
- * it. If values were predicted, a hollow bar stands to the left of each, and a legend below says which is which.
+/* chart.h - a bar chart of times as SVG, the least first: a bar up to the median, a whisker from the least to the most,
+ * the value above it. If values were predicted, a hollow bar stands to the left of each, and a legend below says which is
+ * which.
  *
- * Output:   plain SVG 1.1 with no script, font or file of its own; the same input gives the same bytes.
- * Errors:   the caller checks the FILE.
+ * Output:   as svg.h says.
+ * Errors:   false: no memory. The caller checks the FILE.
  */
 #ifndef DFC_CHART_H
 #define DFC_CHART_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct dfc_bar {
@@ -27,6 +29,6 @@ struct dfc_chart {
     unsigned n_bars;
 };
 
-void dfc_chart_write(FILE *out, const struct dfc_chart *chart);
+bool dfc_chart_write(FILE *out, const struct dfc_chart *chart);
 
 #endif

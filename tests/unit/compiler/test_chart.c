@@ -133,10 +133,10 @@ static char *draw_beside(const struct dfc_bar *bars, unsigned n, const char *pre
                                .n_bars = n,
                                .predicted = predicted,
                                .measured = "rehearsed" };
-    char *text;
+    char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    dfc_chart_write(out, &chart);
+    assert_true(dfc_chart_write(out, &chart));
     fclose(out);
     return text;
 }
@@ -170,7 +170,7 @@ static void bars_are_as_high_as_they_say(void **state)
                                     { "quick", NULL, 4e-3, 4e-3, 4e-3, 1, 0, 0 } };
     char *text = draw(bars, 2);
     assert_int_equal(count(text, "<rect"), 3);  /* the paper and two bars */
-    assert_int_equal(count(text, "<path"), 2);
+    assert_int_equal(count(text, "<path"), 1);  /* all runs of the quick one took as long */
     assert_int_equal(count(text, "<svg"), count(text, "</svg>"));
     assert_int_equal(count(text, "<text"), count(text, "</text>"));
     assert_non_null(strstr(text, "a&lt;b&gt; &amp; &quot;c&quot;"));
@@ -178,8 +178,14 @@ static void bars_are_as_high_as_they_say(void **state)
     assert_non_null(strstr(text, ">~8.00 ms<"));
     assert_non_null(strstr(text, ">4.00 ms<"));
     assert_non_null(strstr(text, ">makespan, ms<"));
-    double slow = attribute(text, "<rect", 1, "height"), quick = attribute(text, "<rect", 2, "height");
-    assert_true(fabs(slow / quick - 2) < 0.01);
+    double quick = attribute(text, "<rect", 1, "height"), slow = attribute(text, "<rect", 2, "height");
+    assert_true(fabs(slow / quick - 2) < 0.01); /* the quick one stands first */
+    double least = quick * 7 / 4, most = quick * 10 / 4, floor_y = attribute(text, "<rect", 1, " y") + quick;
+    double from, to;
+    const char *whisker = strstr(text, "<path d");
+    assert_non_null(whisker);
+    assert_int_equal(sscanf(whisker, "<path d=\"M%*f %lfV%lf", &from, &to), 2);
+    assert_true(fabs(floor_y - from - least) < 0.2 && fabs(floor_y - to - most) < 0.2);
     double right = attribute(text, "<rect", 2, "x") + attribute(text, "<rect", 2, "width");
     assert_true(right < attribute(text, "<svg", 0, "width")); /* inside the picture */
     char *again = draw(bars, 2);
@@ -191,22 +197,22 @@ static void bars_are_as_high_as_they_say(void **state)
 static void predicted_bars_stand_beside_the_others(void **state)
 {
     (void)state;
-    const struct dfc_bar bars[] = { { "eager", "1 kB", 8e-3, 8e-3, 8e-3, 0, 0, 20e-3 },
-                                    { "gp", NULL, 4e-3, 4e-3, 4e-3, 1, 0, 5e-3 } };
+    const struct dfc_bar bars[] = { { "eager", "1 kB", 8e-3, 7e-3, 9e-3, 0, 0, 20e-3 },
+                                    { "gp", NULL, 4e-3, 3e-3, 5e-3, 1, 0, 5e-3 } };
     char *text = draw_beside(bars, 2, "predicted <");
     assert_int_equal(count(text, "<rect"), 7);  /* the paper, two bars a place, the legend's two */
     assert_int_equal(count(text, "<path"), 2);  /* what was predicted has no whisker */
     assert_non_null(strstr(text, ">predicted &lt;<"));
     assert_non_null(strstr(text, ">rehearsed<"));
     double heights[4], lefts[5] = { [4] = attribute(text, "<svg", 0, "width") }, widths[4];
-    const double values[] = { 20, 8, 5, 4 };
+    const double values[] = { 5, 4, 20, 8 };
     for (unsigned i = 0; i < 4; i++) {
         heights[i] = attribute(text, "<rect", i + 1, "height");
         lefts[i] = attribute(text, "<rect", i + 1, "x");
         widths[i] = attribute(text, "<rect", i + 1, "width");
     }
     for (unsigned i = 0; i < 4; i++) {
-        assert_true(fabs(heights[i] / heights[3] - values[i] / 4) < 0.01);
+        assert_true(fabs(heights[i] / heights[1] - values[i] / 4) < 0.01);
         assert_true(lefts[i] + widths[i] < lefts[i + 1]); /* beside each other, inside the picture */
     }
     free(text);

@@ -13,7 +13,7 @@ words = "".join(t.firstChild.data for t in svg.getElementsByTagName("text"))
 for r in rows:
     assert r["policy"] in words, words
 rehearsed = "predicted_s" in rows[0]
-values = [float(r[c]) for r in rows for c in (["predicted_s"] if rehearsed else []) + ["median_s"]]
+values = [float(r[c]) for r in sorted(rows, key=lambda r: float(r["median_s"])) for c in (["predicted_s"] if rehearsed else []) + ["median_s"]]
 rects = svg.getElementsByTagName("rect")[1:]
 assert len(rects) == len(values) + (2 if rehearsed else 0), len(rects)
 assert ("predicted, in virtual time" in words) == rehearsed, words
@@ -23,3 +23,5 @@ for height, value in zip(heights, values):
     assert abs(height - heights[tallest] * value / values[tallest]) < 0.2, (heights, values)
 lefts = [float(rect.getAttribute("x")) for rect in rects[:len(values)]]
 assert lefts == sorted(set(lefts)), lefts
+spread = sum(float(r["max_s"]) - float(r["min_s"]) > 0.002 * max(values) for r in rows)
+assert len(svg.getElementsByTagName("path")) >= spread, "a whisker wherever runs differ"

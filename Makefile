@@ -90,7 +90,7 @@ UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-model check-rehearse check-same coverage mutate gpu-check gpu-kit bench bench-scale bundle bundle-inner install \
-        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner
+        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner pictures pictures-inner
 .DELETE_ON_ERROR:
 
 all: $(BIN)/dfc $(LIBRARIES) $(HEADERS) $(BUILDDIR)/pkgconfig
@@ -117,6 +117,8 @@ help:
 	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
 	@echo 'make check-same the same placements and simulations from every BUILD and compiler, byte for byte'
 	@echo 'make results    tables and plots of docs/scheduling.md into build/results/; UPDATE=1 into the page; DAGS=dir adds its graphs'
+	@echo 'make pictures   every kind of picture at 5, 50, 300 and 5,000 nodes into docs/results/pictures/; SVG, and what Chromium makes of it, into'
+	@echo '                build/pictures/; a minute or two'
 	@echo 'make fuzz       libFuzzer for FUZZ_S=60 seconds on the parser, on whole programs and on the files that are read (clang); T=files runs'
 	@echo '                that one; says executions, coverage and findings'
 	@echo 'make deps       install the Debian packages needed, or print the line to type'
@@ -330,6 +332,11 @@ results: deps
 	@$(MAKE) --no-print-directory results-inner
 results-inner: all
 	@tests/bench/results.sh $(BUILDDIR) build/results
+
+pictures: deps
+	@$(MAKE) --no-print-directory pictures-inner
+pictures-inner: all
+	@tests/pictures/make.sh $(BUILDDIR) docs/results/pictures build/pictures
 
 # In BUILD=fuzz libFuzzer drives the fuzz targets; in other builds they read the files that are named to them.
 $(call obj,$(wildcard tests/fuzz/*.c)): EXTRA = -UNDEBUG

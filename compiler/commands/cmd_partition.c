@@ -356,7 +356,8 @@ static const char usage[] =
     "A picture of more than 60 nodes has fewer words, one of more than 300 shows groups of nodes.\n";
 
 static const struct dfc_option own_options[] = {
-    { NULL, NULL, "pictures, any number of them, coloured by unit, with the cut dashed and the longest path of dependencies heavy" },
+    { NULL, NULL, "pictures, any number of them, coloured by unit, with the cut dashed and the longest path of "
+                  "dependencies heavy" },
     { "-o", "FILE", "SVG, PNG or DOT, as FILE ends in .svg, .png, or .dot or .gv" },
     { "--dot", "FILE", "DOT, whatever its ending; '-' is standard output, and the summary goes to stderr then" },
     { "--svg", "FILE", "the same as SVG; PNG if FILE ends in .png" },

@@ -145,10 +145,11 @@ static void box(const struct picture *d, const struct panel *p, uint32_t number)
     uint32_t begin = dfp_tenant_writer(d->g, t), end = dfp_tenant_last_end(d->g, t) + 1;
     double top = y_of(p, (double)(offset + t->bytes)), left = x_of(d, begin);
     double width = x_of(d, end) - left, height = y_of(p, (double)offset) - top;
+    double least = fmin(width, height), border = least < 2 ? 0 : least < 5 ? 0.3 : 0.8; /* its colour must show */
     char size[32];
     fprintf(d->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\" stroke=\"#444444\" "
-            "stroke-width=\"%s\"><title>v%u ", left, top, width, height, dfc_palette_colour(&d->palette, kernel_of(d, t)),
-            height < 4 || width < 4 ? "0.4" : "0.8", t->first);
+            "stroke-width=\"%.1f\"><title>v%u ", left, top, width, height,
+            dfc_palette_colour(&d->palette, kernel_of(d, t)), border, t->first);
     dfr_text_xml(d->out, df_graph_string(d->g, d->g->values[t->first].name));
     fprintf(d->out, ": %s at %" PRIu64 ", n%u to n%u</title></rect>\n", dfp_text_bytes(size, t->bytes), offset, begin,
             end - 1);

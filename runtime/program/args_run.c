@@ -150,7 +150,7 @@ const struct dfr_option dfr_options_run[] = {
     { "stats", "[json]", "print afterwards what ran where, and what kernels and nodes took; json: for programs, on stdout; "
       "totals: no kernels and nodes, so that no job is timed by itself; json,totals: both", set_stats, 0 },
     { "stats-file", "FILE", "write that to a file", set_stats_file, 0 },
-    { "trace", "FILE", "write what ran when, for Perfetto or chrome://tracing", set_trace, 0 },
+    { "trace", "FILE", "write what ran when, for 'dfc gantt', Perfetto or chrome://tracing", set_trace, 0 },
     { "learn", NULL, "keep how long kernels took, so that dfc knows their times better", DFR_FLAG(learn) },
     { "log", "LEVEL", "error, warning (default), info or debug", set_log, 0 },
     { "version", NULL, "print the version", set_version, 0 },

@@ -135,5 +135,5 @@ kernel f(in a: f32[k], out b: f32[k]) cost cpu 1us gpu 1us;
 kernel sink(in a: f32[k]) cost cpu 1us;
 graph main { a[0]: f32[9] = src(); for i in 0..6000 { a[i + 1] = f(a[i]); } sink(a[6000]); }
 X
-expect too-many-nodes-emit 0 "^dfc: note: 6002 nodes are too many for a picture: this is the summary by nested graph or kernel" "$DFC" many.df --emit=dot
+expect too-many-nodes-emit 0 "^dfc: note: 6002 nodes are too many for a picture: this is the summary by nested graph or level" "$DFC" many.df --emit=dot
 expect too-many-nodes 0 "^dfc: note: 6002 nodes are too many to draw: 'many.dot' shows groups of them" "$DFC" partition many.df --dot=many.dot

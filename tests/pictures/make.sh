@@ -45,7 +45,7 @@ ran 300 10 28
 ran 5000 20 248
 
 if command -v pngquant >/dev/null; then
-    for p in *.png; do pngquant --force --skip-if-larger --ext .png 32 -- "$p" || [ $? -ge 98 ]; done
+    for p in *.png; do pngquant --nofs --force --skip-if-larger --ext .png 64 -- "$p" || [ $? -ge 98 ]; done
 else
     echo "pictures: pngquant is not installed, so the files are larger than they need be"
 fi

@@ -14,6 +14,7 @@
 
 #include "runtime/base/colour.h"
 #include "runtime/base/message.h"
+#include "runtime/base/text.h"
 
 enum { WINDOW = 110, LEAD = 60 }; /* columns of a source line that are shown; how many of them come before the caret */
 
@@ -39,6 +40,8 @@ struct dfl_sink {
     unsigned errors, warnings, errors_told;
     struct kind kinds[KINDS];
     bool no_warnings;
+    bool json, open; /* open: the last JSON object still lacks the end of its notes */
+    unsigned n_json, n_notes; /* objects so far; notes of the last one */
     bool muted; /* the last error or warning was not shown, so its notes and hints are not shown either */
 };
 
@@ -55,10 +58,27 @@ void dfl_sink_program(struct dfl_sink *sink, const char *name)
     sink->program = name;
 }
 
+void dfl_sink_json(struct dfl_sink *sink, FILE *out)
+{
+    sink->out = out;
+    sink->json = true;
+    fputc('[', out);
+}
+
+static void json_close(struct dfl_sink *sink)
+{
+    if (sink->open)
+        fputs("] }", sink->out);
+    sink->open = false;
+}
+
 void dfl_sink_free(struct dfl_sink *sink)
 {
     if (!sink)
         return;
+    json_close(sink);
+    if (sink->json)
+        fputs("]\n", sink->out);
     for (uint32_t i = 0; i < sink->n_sources; i++) {
         free(sink->sources[i].name);
         free(sink->sources[i].text);
@@ -219,6 +239,40 @@ static void print_source(const struct dfl_sink *sink, struct dfl_loc loc)
 
 /* ---- messages ---- */
 
+static void json_place(const struct dfl_sink *sink, struct dfl_loc loc)
+{
+    if (loc.file == DFL_NO_FILE)
+        return;
+    fputs("\"file\": ", sink->out);
+    dfr_text_json(sink->out, dfl_sink_file_name(sink, loc.file));
+    fputs(", ", sink->out);
+    if (loc.line > 0)
+        fprintf(sink->out, "\"line\": %u, \"column\": %u, \"end_column\": %u, ", (unsigned)loc.line, (unsigned)loc.col,
+                (unsigned)(loc.end_col > loc.col ? loc.end_col : loc.col + 1));
+}
+
+/* Notes and hints go into the array of the error or warning before them. */
+static void print_json(struct dfl_sink *sink, struct dfl_loc loc, const char *kind, const char *format, va_list args)
+{
+    char text[DFR_MESSAGE_BYTES];
+    bool note = sink->open && (strcmp(kind, "note") == 0 || strcmp(kind, "hint") == 0);
+    dfr_message(text, sizeof text, format, args);
+    if (note) {
+        fputs(sink->n_notes++ ? ", { " : "{ ", sink->out);
+    } else {
+        json_close(sink);
+        fputs(sink->n_json++ ? ",\n { " : " { ", sink->out);
+    }
+    json_place(sink, loc);
+    fprintf(sink->out, "\"severity\": \"%s\", \"message\": ", kind);
+    dfr_text_json(sink->out, text);
+    fputs(note ? " }" : ", \"notes\": [", sink->out);
+    if (!note) {
+        sink->open = true;
+        sink->n_notes = 0;
+    }
+}
+
 static void print_text(const struct dfl_sink *sink, const char *kind, const char *format, va_list args)
 {
     char text[DFR_MESSAGE_BYTES];
@@ -226,9 +280,13 @@ static void print_text(const struct dfl_sink *sink, const char *kind, const char
     fprintf(sink->out, "%s%s:%s %s\n", dfr_colour_begin(kind), kind, dfr_colour_end(), text);
 }
 
-static void print_message(const struct dfl_sink *sink, struct dfl_loc loc, const char *kind, const char *format,
+static void print_message(struct dfl_sink *sink, struct dfl_loc loc, const char *kind, const char *format,
                           va_list args)
 {
+    if (sink->json) {
+        print_json(sink, loc, kind, format, args);
+        return;
+    }
     if (loc.file != DFL_NO_FILE) {
         const char *name = dfl_sink_file_name(sink, loc.file);
         char shown[DFR_MESSAGE_BYTES];
@@ -292,7 +350,7 @@ void dfl_warning(struct dfl_sink *sink, struct dfl_loc loc, const char *format, 
     if (sink->muted)
         return;
     va_start(args, format);
-    sink->muted = fold(sink, loc, format, args);
+    sink->muted = !sink->json && fold(sink, loc, format, args); /* an editor has room for all */
     va_end(args);
     if (sink->muted)
         return;
@@ -322,7 +380,10 @@ void dfl_hint(struct dfl_sink *sink, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    print_text(sink, "hint", format, args);
+    if (sink->json)
+        print_json(sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "hint", format, args);
+    else
+        print_text(sink, "hint", format, args);
     va_end(args);
 }
 
@@ -370,6 +431,8 @@ static void print_left_out(const struct dfl_sink *sink, const struct kind *kind)
 
 void dfl_sink_summary(struct dfl_sink *sink)
 {
+    if (sink->json)
+        return;
     if (sink->errors > DFL_MAX_ERRORS && sink->errors > sink->errors_told)
         fprintf(sink->out, "%u errors shown, %u more\n", (unsigned)DFL_MAX_ERRORS, sink->errors - DFL_MAX_ERRORS);
     sink->errors_told = sink->errors;

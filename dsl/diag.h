@@ -39,6 +39,11 @@ struct dfl_sink;
 struct dfl_sink *dfl_sink_new(FILE *out); /* out NULL: errors and warnings are counted and not printed */
 void dfl_sink_free(struct dfl_sink *sink);
 
+/* From now on messages go to `out` as one JSON array, whose end dfl_sink_free() writes: objects with "file", "line",
+ * "column", "end_column" (none of them: without a place), "severity" ("error", "warning"), "message" and "notes". Notes
+ * are such objects, too, with "note" or "hint" as severity. Columns are bytes, from 1. */
+void dfl_sink_json(struct dfl_sink *sink, FILE *out);
+
 /* The name that stands before errors and warnings without a place: "dfc: error: …". Borrowed; NULL, as at first: none. */
 void dfl_sink_program(struct dfl_sink *sink, const char *name);
 

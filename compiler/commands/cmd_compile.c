@@ -172,6 +172,7 @@ struct options {
     struct dfc_library library;         /* --graph */
     const char **graphs;
     bool lib;                           /* --lib */
+    bool syntax_only;
     char *made;                         /* the program's name if -o gives none, or NULL */
 };
 
@@ -263,6 +264,10 @@ static int own_option(void *request, int argc, char **argv, int *i)
         return o->build.keep = true;
     if (strcmp(argv[*i], "--emu-gpu-code") == 0)
         return o->build.emu_gpu_code = true;
+    if (strcmp(argv[*i], "--syntax-only") == 0)
+        return o->syntax_only = true;
+    if (strcmp(argv[*i], "--json") == 0)
+        return o->common.json = true;
     if (strcmp(argv[*i], "--lib") == 0)
         return o->lib = true;
     int taken = dfc_build_option(&o->build, argc, argv, i);
@@ -316,6 +321,12 @@ static int parse(struct options *o, int argc, char **argv)
         return 2;
     if (!check_library(o))
         return 2;
+    if (o->common.json && !o->syntax_only)
+        dfc_error("--json is for editors: it goes with --syntax-only");
+    else if (o->syntax_only && (o->emission || o->common.output))
+        dfc_error("--syntax-only writes nothing: it does not go with -o and --emit");
+    if (o->syntax_only || o->common.json)
+        return o->syntax_only && !o->emission && !o->common.output ? 0 : 2;
     if (o->lib)
         o->common.library = &o->library;
     if (!o->emission && !o->common.output && !name_program(o))
@@ -352,13 +363,23 @@ static int run_build(const struct options *o)
     return status;
 }
 
+/* Everything is checked that a compilation would check before it runs a compiler, and nothing is written. */
+static int check_syntax(const struct options *o)
+{
+    struct dfc_loaded loaded;
+    if (!dfc_load_graph(&o->common, true, &loaded))
+        return 1;
+    dfc_unload(&loaded);
+    return 0;
+}
+
 static int run(int argc, char **argv)
 {
     struct options o = { 0 };
     dfp_options_default(&o.common.partition);
     int status = parse(&o, argc, argv);
     if (status == 0)
-        status = o.emission ? run_emission(&o) : run_build(&o);
+        status = o.syntax_only ? check_syntax(&o) : o.emission ? run_emission(&o) : run_build(&o);
     dfc_common_free(&o.common);
     free(o.graphs);
     free(o.made);
@@ -384,6 +405,8 @@ static const struct dfc_option own_options[] = {
     { "--lib", NULL, "make each graph with ports a C function NAME_run() of a library; beside it are written NAME.h, a "
                      "pkg-config file and a CMake package" },
     { "--graph", "NAME", "put this graph into the library, and no others but those that are named so, too" },
+    { "--syntax-only", NULL, "check the graph and that its files are there, and write nothing" },
+    { "--json", NULL, "with --syntax-only: what is found as a JSON array on standard output, for editors" },
     { "-MD", NULL, "write PROGRAM.d, a make rule that names all files the program was made of" },
     { "--keep", NULL, "keep the generated files in PROGRAM.dfc/" },
     { "--emu-gpu-code", NULL, "build without CUDA: the emulated GPU runs gpu variants that are in C and C++ files, instead "

@@ -15,6 +15,7 @@
 /* What the user asked for, by the options that all commands for one graph share. */
 struct dfc_common {
     const char *path;                   /* the .df, the only positional argument */
+    bool json;                          /* diagnostics go to stdout as JSON (dsl/diag.h) */
     bool path_optional;                 /* true: the command can do without a .df */
     struct dfc_define *defines;
     size_t n_defines;

@@ -228,6 +228,8 @@ bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_
     dfl_sink_program(loaded->sink, "dfc");
     if (common->no_warnings)
         dfl_sink_no_warnings(loaded->sink);
+    if (common->json)
+        dfl_sink_json(loaded->sink, stdout);
     if (!run_front(common, need_code, loaded) || !dfc_output_check(common, loaded, common->output))
         return give_up(loaded);
     dfl_sink_summary(loaded->sink);

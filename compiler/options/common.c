@@ -1,10 +1,11 @@
-/* options.c - the options that mean the same in every command that reads a graph, and how options are parsed. */
-#include "compiler/commands/command.h"
+/* common.c - the options that mean the same in every command that reads a graph, and how options are parsed. */
+#include "compiler/options/common.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/tools/messages.h"
 #include "runtime/program/args.h"
 #include "runtime/base/colour.h"
 #include "runtime/base/text.h"

@@ -44,6 +44,7 @@ OBJ    := $(BUILDDIR)/obj
 BIN    := $(BUILDDIR)/bin
 LIB    := $(BUILDDIR)/lib
 INC    := $(BUILDDIR)/include
+STD    := $(BUILDDIR)/share/dfc/std
 # Floating point without contraction: planners and the evaluator give the same digits on every machine.
 FLAGS  := -std=c11 -D_GNU_SOURCE -ffp-contract=off -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -pthread $(WARN) $(OPT_$(BUILD)) \
           $(SANITIZE) -I. -I$(OBJ)/dsl
@@ -67,7 +68,8 @@ LIBS      = -lmetis $(GV_LIBS) -ljansson -lsqlite3 -lhwloc -lm -ldl -lrt
 # dfc command needs, SQLite above all, stays out of them.
 src          = $(wildcard $(1)/*.c $(1)/*/*.c)
 CUDA_SRC     := $(call src,runtime/cuda)
-RUNTIME_SRC  := $(filter-out $(CUDA_SRC),$(call src,runtime)) $(call src,memmgr)
+STD_SRC      := $(call src,runtime/std)
+RUNTIME_SRC  := $(filter-out $(CUDA_SRC) $(STD_SRC),$(call src,runtime)) $(call src,memmgr)
 PLAN_SRC     := $(call src,partition)
 FRONT_SRC    := $(call src,dsl) $(foreach room,types declare elab front,$(call src,compiler/$(room))) $(call src,profiles/estimate)
 DRIVER_SRC   := $(filter-out $(FRONT_SRC),$(call src,compiler) $(call src,profiles))
@@ -83,7 +85,9 @@ obj = $(patsubst %.c,$(OBJ)/%.o,$(1))
 PARSER_OBJ := $(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o
 
 LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_HOME),$(LIB)/libdf-cuda.a)
-HEADERS := $(INC)/df.h $(INC)/df_plan.h
+HEADERS := $(INC)/df.h $(INC)/df_io.h $(INC)/df_plan.h
+# What programs import, and dfc compiles into them.
+IMPORTS := $(addprefix $(STD)/,io.df raw.df npy.df png.df tiff.df csv.df $(notdir $(STD_SRC) $(wildcard runtime/std/*.h)))
 UNIT_SRC  := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
 UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
@@ -93,7 +97,7 @@ FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz
         uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner pictures pictures-inner
 .DELETE_ON_ERROR:
 
-all: $(BIN)/dfc $(LIBRARIES) $(HEADERS) $(BUILDDIR)/pkgconfig
+all: $(BIN)/dfc $(LIBRARIES) $(HEADERS) $(IMPORTS) $(BUILDDIR)/pkgconfig
 	@$(if $(HAVE_DW),:,echo 'dfc wrap is left out: it needs libdw (libdw-dev), which is not installed')
 
 lib: $(LIBRARIES) $(HEADERS)
@@ -130,7 +134,7 @@ help:
 # ---- packages ----
 
 PACKAGES := gcc g++ libc6-dev make flex bison pkg-config libmetis-dev libgraphviz-dev graphviz libhwloc-dev libopenblas-dev \
-            libcmocka-dev libdw-dev libsqlite3-dev libjansson-dev libpng-dev librsvg2-bin python3
+            libcmocka-dev libdw-dev libsqlite3-dev libjansson-dev libpng-dev libtiff-dev librsvg2-bin python3
 
 # Shell: $$missing is what is missing; where nothing is, or nobody can tell, that is the end.
 FIND_MISSING = command -v dpkg-query >/dev/null || { echo 'deps: no dpkg here; these are needed: $(PACKAGES)'; exit 0; }; \
@@ -190,10 +194,17 @@ $(LIB)/libdf.a: ADD_GCOV = @printf '%s\n' 'open $@' 'addlib $(shell $(CC) -print
 endif
 
 $(INC)/df.h: runtime/df.h
+$(INC)/df_io.h: runtime/df_io.h
 $(INC)/df_plan.h: partition/df_plan.h
 $(HEADERS):
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
+$(filter-out %.df,$(IMPORTS)) $(STD)/io.df: $(STD)/%: runtime/std/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+$(filter-out %/io.df,$(filter %.df,$(IMPORTS))): $(STD)/%.df: runtime/std/kernels.sh
+	@mkdir -p $(@D)
+	$(Q)sh $< $* > $@
 
 comma := ,
 # prototypes.h refers to the reader weakly, so it is asked for by name.
@@ -368,10 +379,12 @@ EXAMPLE_FILES = $(wildcard examples/*/*)
 BASH_FILE     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dfc
 ZSH_FILE      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dfc
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
+	    $(DESTDIR)$(PREFIX)/share/dfc/std
 	install -m 755 $(BIN)/dfc $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(LIBRARIES) $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(IMPORTS) $(DESTDIR)$(PREFIX)/share/dfc/std/
 	install -m 644 $(LIB)/pkgconfig/*.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	@for file in $(DOC_FILES); do install -D -m 644 $$file $(DOC_DIR)/$$file || exit 1; done
 	@for file in $(EXAMPLE_FILES); do install -D -m 644 $$file $(EXAMPLE_DIR)/$$file || exit 1; done
@@ -381,7 +394,7 @@ install: all
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/dfc $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(notdir $(LIBRARIES))) \
 	    $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(HEADERS))) $(addprefix $(DESTDIR)$(PREFIX)/lib/pkgconfig/,libdf.pc libdfplan.pc libdf-cuda.pc)
-	rm -f $(BASH_FILE) $(ZSH_FILE)
+	rm -f $(BASH_FILE) $(ZSH_FILE) $(addprefix $(EXAMPLE_DIR)/std/,$(notdir $(IMPORTS)))
 	@rm -f $(addprefix $(DOC_DIR)/,$(DOC_FILES)) $(addprefix $(EXAMPLE_DIR)/,$(EXAMPLE_FILES))
 	@for folder in $(DOC_DIR) $(EXAMPLE_DIR); do [ ! -d $$folder ] || find $$folder -type d -empty -delete; done
 

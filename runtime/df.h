@@ -64,6 +64,20 @@ void df_log(struct df_call *call, int level, const char *format, ...)
 #endif
     ;
 
+/* Memory that stays with the node from wave to wave: `bytes` of it, zeroed at the node's first call; the same memory at
+ * each later one. It is for cpu variants. If the kernel has no trait, several jobs may be in it at once.
+ * End:      After the last wave `end` is called once, unless it is NULL, on the thread that waits for the run; in a
+ *           session, after each call. `good` is 0 if the run has failed: then what was begun is to be undone. It gives
+ *           DF_OK, or a DF_E… code with a sentence in *error, and the run fails. Then the memory is freed.
+ * Errors:   NULL: there is no memory. The failure is recorded, so the kernel can return DF_FAILED. */
+struct df_error;
+typedef int df_state_end(void *state, int good, struct df_error *error);
+void *df_state(struct df_call *call, size_t bytes, df_state_end *end);
+
+/* A stream says how many waves it expects to deliver in all, so that --progress can say how long the run will take. It
+ * changes nothing else. If several streams say it, the smallest number counts. */
+void df_expect_waves(struct df_call *call, int64_t waves);
+
 /* The cuBLAS handle of this job's GPU. It is bound to the job's stream until the kernel returns; other jobs of the GPU
  * have the same handle, with what a kernel has set on it, such as its math mode. If there is no cuBLAS, the call gives
  * NULL and records a failure. cuBLAS is found when the first kernel asks: docs/gpu.md says where. */

@@ -11,6 +11,7 @@ cp "$build/bin/dfc" "$bundle/bin/"; strip "$bundle/bin/dfc"
 for t in cuda emu engine; do cp "$build/tests/test_$t" "$bundle/tests/unit/"; strip "$bundle/tests/unit/test_$t"; done
 for a in "$build"/lib/*.a; do [ "${a##*/}" = libdfdriver.a ] || { cp "$a" "$bundle/lib/"; strip -g "$bundle/lib/${a##*/}"; }; done
 cp "$build"/include/*.h "$bundle/include/"
+cp -r "$build/share" "$bundle/"
 git ls-files examples tests ':!tests/unit' ':!tests/golden' ':!tests/fuzz' ':!tests/rig' ':!tests/mock' ':!tests/model' | while read -r f; do mkdir -p "$bundle/$(dirname "$f")"; cp "$f" "$bundle/$f"; done
 cp tests/bundle.mk "$bundle/Makefile"; cp LICENSE README.md "$bundle/"
 

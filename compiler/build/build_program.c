@@ -201,6 +201,18 @@ static void leave_out_cuda(struct dfc_program *p)
     }
 }
 
+/* Kernels of imported files that no graph calls are not compiled: a library may have many, and need what is not here. */
+static void leave_out_uncalled(struct dfc_program *p)
+{
+    struct dfc_front *front = p->loaded->front;
+    uint32_t main_file = 0;
+    while (strcmp(dfl_sink_file_name(front->sink, main_file), front->sources[0].path) != 0)
+        main_file++;
+    for (size_t i = 0; i < front->n_kernels; i++)
+        if (!front->kernels[i].called && front->kernels[i].ast->name.loc.file != main_file)
+            front->kernels[i].cpu = front->kernels[i].gpu = NULL;
+}
+
 /* Says which kernels' gpu variants this build leaves out, and why. */
 static void note_left_out(const struct dfc_program *p)
 {
@@ -229,6 +241,7 @@ static void note_left_out(const struct dfc_program *p)
 /* The steps that may take long and leave no file. Signals are not held here, so Ctrl-C ends dfc at once. */
 static bool prepare(struct dfc_program *p)
 {
+    leave_out_uncalled(p);
     if (!dfc_tools_find(&p->tools, p->common, p->options, p->loaded->front))
         return false;
     p->cuda = !p->tools.no_cuda && p->tools.cuda;

@@ -270,13 +270,39 @@ static bool cu_flags(struct dfc_tools *tools, const struct dfc_common *common, c
     return true;
 }
 
+/* A library counts unless it is a matter of kernels that are not in the program: its file declares some, and none of them
+ * has code here. */
+static bool link_counts(const struct dfc_front *front, const struct dfl_name *link)
+{
+    bool declares = false;
+    for (size_t i = 0; i < front->n_kernels; i++) {
+        const struct dfc_kernel_code *code = &front->kernels[i];
+        if (code->ast->name.loc.file != link->loc.file)
+            continue;
+        if (code->cpu || code->gpu)
+            return true;
+        declares = true;
+    }
+    return !declares;
+}
+
+/* Several files may name one library. */
+static bool link_is_new(const struct dfc_front *front, size_t link)
+{
+    for (size_t i = 0; i < link; i++)
+        if (strcmp(front->links[i].text, front->links[link].text) == 0 && link_counts(front, &front->links[i]))
+            return false;
+    return link_counts(front, &front->links[link]);
+}
+
 static void link_flags(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_front *front,
                        bool gpu)
 {
     for (size_t i = 0; i < common->n_lib_dirs; i++)
         dfc_list_add_path(&tools->link_flags, "-L", common->lib_dirs[i]);
     for (size_t i = 0; i < front->n_links; i++)
-        add_library(tools, front->links[i].text, gpu);
+        if (link_is_new(front, i))
+            add_library(tools, front->links[i].text, gpu);
     for (size_t i = 0; i < common->n_lib_names; i++)
         dfc_list_add(&tools->link_flags, "-l%s", common->lib_names[i]);
 }

@@ -181,6 +181,8 @@ static struct dfc_callee *find_callee(struct walk *w, const struct dfl_stmt *stm
         else
             dfc_no_memory(u);
     }
+    if (callee->kernel && callee->ready)
+        ((struct dfc_kernel_code *)u->kernels.items)[callee->id].called = true;
     return callee;
 }
 

@@ -178,7 +178,7 @@ static bool enter_link(struct dfc_unit *u, const struct dfl_decl *decl)
 {
     const struct dfl_name *links = u->links.items;
     for (uint32_t i = 0; i < u->links.n; i++)
-        if (strcmp(links[i].text, decl->name.text) == 0)
+        if (links[i].loc.file == decl->name.loc.file && strcmp(links[i].text, decl->name.text) == 0)
             return true;
     struct dfl_name *item = dfr_array_add(&u->links, sizeof *item, 1);
     if (!item)

@@ -1,6 +1,6 @@
 /* imports.c - the files of one program: the main file, and each imported file once, even if it is imported by several
- * names. An import is looked for beside the file that names it, then in the folders of -I. Files that import each other
- * in a circle are an error.
+ * names. An import is looked for beside the file that names it, then in the folders of -I, then in dfc's own. Files that
+ * import each other in a circle are an error.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,18 +67,30 @@ static bool add_import(struct dfc_unit *u, const char *path, char *text, size_t 
     return add_file(u, path, text, length);
 }
 
+/* Folder i in which an import is looked for: the importing file's, those of -I, dfc's own. NULL: there are no more. */
+static const char *import_dir(const struct dfc_unit *u, const char *dir, const char *name, size_t i)
+{
+    size_t n = u->options->n_import_dirs;
+    if (i == 0)
+        return dir;
+    if (name[0] == '/' || i > n + 1)
+        return NULL;
+    return i <= n ? u->options->import_dirs[i - 1] : u->options->own_dir;
+}
+
 /* Finds the file that an import names: one that is loaded already, or a new one, which is added. */
 static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struct dfl_decl *import, const char *dir,
                         uint32_t *file)
 {
     const char *first_why = NULL, *name = import->name.text;
     size_t n_dirs = name[0] == '/' ? 0 : u->options->n_import_dirs;
+    const char *folder;
     if (!*name) {
         dfl_error(u->sink, import->name.loc, "an import names a file, but this name is empty");
         return false;
     }
-    for (size_t i = 0; i <= n_dirs; i++) {
-        const char *path = dfc_unit_path(u, i ? u->options->import_dirs[i - 1] : dir, name), *why;
+    for (size_t i = 0; (folder = import_dir(u, dir, name, i)); i++) {
+        const char *path = dfc_unit_path(u, folder, name), *why;
         char *text;
         size_t length;
         bool fresh;

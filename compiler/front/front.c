@@ -139,15 +139,22 @@ static bool check_unused(struct dfc_unit *u)
     return ok && !u->no_memory;
 }
 
+static bool keep_import_dir(struct dfc_unit *u, const char *given)
+{
+    const char **dir = dfr_array_add(&u->import_dirs, sizeof *dir, 1);
+    if (!dir)
+        return dfc_no_memory(u);
+    *dir = dfl_arena_copy(u->arena, given, strlen(given));
+    return true;
+}
+
+/* dfc's own folder is one of them when the program plans again: there nobody else looks for it. */
 static bool keep_import_dirs(struct dfc_unit *u)
 {
-    for (size_t i = 0; i < u->options->n_import_dirs; i++) {
-        const char **dir = dfr_array_add(&u->import_dirs, sizeof *dir, 1), *given = u->options->import_dirs[i];
-        if (!dir)
-            return dfc_no_memory(u);
-        *dir = dfl_arena_copy(u->arena, given, strlen(given));
-    }
-    return true;
+    for (size_t i = 0; i < u->options->n_import_dirs; i++)
+        if (!keep_import_dir(u, u->options->import_dirs[i]))
+            return false;
+    return !u->options->own_dir || keep_import_dir(u, u->options->own_dir);
 }
 
 static bool run_steps(struct dfc_unit *u)

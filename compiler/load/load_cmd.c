@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/tools/home.h"
 #include "compiler/tools/messages.h"
 
 /* ---- the platform ---- */
@@ -176,6 +177,7 @@ static bool run_front(const struct dfc_common *common, bool need_code, struct df
         .import_dirs = common->import_dirs, .n_import_dirs = common->n_import_dirs,
         .library = common->library,
         .platform = common->platform,
+        .own_dir = dfc_home_share(),
         .need_code_files = need_code,
         .emu_all = common->emu_all,
     };

@@ -1,5 +1,5 @@
 /* home.c - finds dfc's own header, libraries and plugins. The build tree, a bundle and an installation have one layout:
- * bin/dfc, lib/ and include/. So the place follows from the executable's own path. $DFC_HOME names another such folder.
+ * bin/dfc, lib/, include/ and share/dfc/. So the place follows from the executable's own path. $DFC_HOME names another such folder.
  */
 #include "compiler/tools/home.h"
 
@@ -12,7 +12,7 @@
 
 #include "compiler/tools/messages.h"
 
-static char include_dir[PATH_MAX], lib_dir[PATH_MAX];
+static char include_dir[PATH_MAX], lib_dir[PATH_MAX], share_dir[PATH_MAX];
 
 /* The folder above the executable's folder. false: the system does not tell. */
 static bool beside_executable(char *root, size_t size)
@@ -73,12 +73,24 @@ const char *dfc_home_lib(void)
     return find(lib_dir, sizeof lib_dir, "lib", "libdf.a");
 }
 
+/* The folder that holds bin/, lib/ and the others. NULL: nobody tells. */
+static const char *home(char *root, size_t size)
+{
+    const char *named = getenv("DFC_HOME");
+    return named && *named ? named : beside_executable(root, size) ? root : NULL;
+}
+
+const char *dfc_home_share(void)
+{
+    char root[PATH_MAX];
+    const char *named = home(root, sizeof root);
+    return named && holds(share_dir, sizeof share_dir, named, "share/dfc", "std/io.df") ? share_dir : NULL;
+}
+
 void dfc_home_graphviz(void)
 {
     char root[PATH_MAX], dir[PATH_MAX];
-    const char *named = getenv("DFC_HOME");
-    if (!named || !*named)
-        named = beside_executable(root, sizeof root) ? root : NULL;
+    const char *named = home(root, sizeof root);
     if (named && holds(dir, sizeof dir, named, "lib/graphviz", "config6a"))
         setenv("GVBINDIR", dir, 0);
 }

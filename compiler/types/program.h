@@ -37,6 +37,7 @@ struct dfc_front_options {
     void *read_arg;
     const char *const *import_dirs;     /* -I, searched after the importing file's own folder */
     size_t n_import_dirs;
+    const char *own_dir;                /* dfc's own folder of imports, searched last; NULL: none */
     bool emu_all;                       /* the emulated GPU runs cpu variants too, so a gpu has work without gpu code */
     const struct dfc_root *root;        /* NULL: the root is main */
     const struct dfc_library *library;  /* not NULL: the result has `exports`, and its graph has kernels and no nodes */
@@ -55,6 +56,7 @@ struct dfc_kernel_code {
     uint32_t kernel;                    /* id in the graph; ids are the order of this array */
     const char *dir;                    /* folder of the .df that declared it: variant paths are relative to it */
     const struct dfl_variant *cpu, *gpu; /* NULL: none */
+    bool called;                        /* by a graph, used or not */
 };
 
 struct dfc_callee;
@@ -65,7 +67,7 @@ struct dfc_front {
     size_t n_kernels;
     struct dfc_source *sources;         /* every file read */
     size_t n_sources;
-    const struct dfl_name *links;       /* link "…"; in order, each once */
+    const struct dfl_name *links;       /* link "…"; in order, each once a file */
     size_t n_links;
     struct df_platform *platforms;      /* declared platforms, in order */
     size_t n_platforms;

@@ -36,6 +36,18 @@ static void release_limit(const struct dfr_output *output)
     pthread_sigmask(SIG_UNBLOCK, &limit, NULL);
 }
 
+void dfr_output_pause(struct dfr_output *output)
+{
+    release_limit(output);
+    output->blocks = false;
+}
+
+void dfr_output_resume(struct dfr_output *output)
+{
+    if (!output->blocks)
+        block_limit(output);
+}
+
 /* ---- opening ---- */
 
 static int fail(struct dfr_output *output, const char *path, const char *why, struct df_error *error)

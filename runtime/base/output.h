@@ -7,7 +7,7 @@
  * Signals:  A file that grows beyond `ulimit -f` fails with an error, as a full disk does: SIGXFSZ is blocked in the
  *           thread that writes, from open to close. In a program that called dfr_unfinished_watch(), a signal that ends it
  *           removes the temporary file.
- * Threads:  An output is opened, written and closed by one thread.
+ * Threads:  An output is opened, written and closed by one thread. Another one may go on if the first has paused it.
  * Memory:   An open output owns its strings and its file; dfr_output_close() returns them.
  * Errors:   DF_E_IO or DF_E_MEMORY with "cannot write 'PATH': why". After an error nothing is open, and no file is left
  *           behind.
@@ -29,6 +29,10 @@ struct dfr_output {
 int dfr_output_open(struct dfr_output *output, const char *path, struct df_error *error);
 /* If `keep` is false, what was written is removed, and the call cannot fail. */
 int dfr_output_close(struct dfr_output *output, bool keep, struct df_error *error);
+
+/* Between pause and resume nobody writes, and the thread's signals are as before. */
+void dfr_output_pause(struct dfr_output *output);
+void dfr_output_resume(struct dfr_output *output);
 
 /* Whether opening would succeed now. It is asked before long work, so that a wrong path is told before the work and not
  * after it. It leaves nothing behind. */

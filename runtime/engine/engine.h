@@ -264,6 +264,13 @@ struct dfr_run_outcome {                /* how the run ends; written by the thre
     struct df_error failure;            /* read after all threads have ended */
 };
 
+struct dfr_state;
+
+struct dfr_run_states {                 /* what kernels keep from wave to wave, and say of the waves to come (io/state.h) */
+    _Atomic(_Atomic(struct dfr_state *) *) of_node; /* by node; NULL: no kernel has asked yet */
+    _Atomic int64_t expected_waves;     /* 0: no stream has said how many */
+};
+
 struct dfr_run_watch {                  /* for people who look at the run */
     double started_s;
     struct dfr_trace *trace;            /* NULL: none asked for */
@@ -285,6 +292,7 @@ struct df_run {
     struct dfr_run_threads threads;
     struct dfr_run_devices devices;
     struct dfr_run_calls calls;
+    struct dfr_run_states states;
     struct dfr_run_outcome outcome;
     struct dfr_run_watch watch;
     struct dfr_rehearsal *rehearsal;    /* NULL: kernels are called */

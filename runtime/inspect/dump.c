@@ -1,5 +1,4 @@
-/* dump.c - which tokens are to be written, and how they are written in the format of numpy (NEP 1, version 1.0;
- * dump.h). */
+/* dump.c - which tokens are to be written, as .npy files (dump.h). */
 #include "runtime/inspect/dump.h"
 
 #include <errno.h>
@@ -12,6 +11,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
+#include "runtime/df_io.h"
 #include "runtime/graph/poison.h"
 #include "runtime/base/suggest.h"
 
@@ -193,35 +193,6 @@ const char *dfr_dump_unmet(const struct dfr_dump *d, unsigned i)
 
 /* ---- files ---- */
 
-static bool little_endian(void)
-{
-    const uint16_t one = 1;
-    return *(const unsigned char *)&one == 1;
-}
-
-/* Writes "\x93NUMPY", the version, the length of the rest, and a Python literal. Blanks follow the literal, so that
- * the data begins at a multiple of 64 bytes. */
-static void write_header(FILE *file, enum df_elem elem, const uint64_t *dims, unsigned rank)
-{
-    static const char *const types[DF_N_ELEMS] = {
-        [DF_U8] = "|u1", [DF_U16] = "<u2", [DF_I32] = "<i4", [DF_I64] = "<i8", [DF_F16] = "<f2", [DF_F32] = "<f4",
-        [DF_F64] = "<f8",
-    };
-    char shape[32 * DF_MAX_RANK] = "", text[64 * 4] = "";
-    size_t n = 0;
-    for (unsigned i = 0; i < rank; i++)
-        n += (size_t)snprintf(shape + n, sizeof shape - n, "%llu%s", (unsigned long long)dims[i],
-                              rank == 1 ? "," : i + 1 < rank ? ", " : "");
-    const char *type = types[elem];
-    n = (size_t)snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
-                         type[0] == '<' && !little_endian() ? '>' : type[0], type + 1, shape);
-    size_t padded = (10 + n + 1 + 63) / 64 * 64 - 10;
-    const unsigned char begin[10] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)padded,
-                                      (unsigned char)(padded >> 8) };
-    fwrite(begin, 1, sizeof begin, file);
-    fprintf(file, "%-*s\n", (int)padded - 1, text);
-}
-
 static int make_path(const struct dfr_dump *d, uint32_t node, int64_t wave, const char *port, char **path,
                      struct df_error *error)
 {
@@ -244,6 +215,7 @@ int dfr_dump_write(struct dfr_dump *d, uint32_t node, int64_t wave, uint32_t out
     const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
     const struct df_kport *port = dfr_out_port(g, node, out_slot);
     uint32_t wport = g->works[g->nodes[node].work].first_port + (uint32_t)(port - (g->kports + kernel->first_port));
+    struct df_npy npy = { .elem = (enum df_elem)port->elem, .rank = port->rank };
     struct dfr_output output;
     char *path;
     int status = make_path(d, node, wave, df_graph_string(g, port->name), &path, error);
@@ -253,7 +225,8 @@ int dfr_dump_write(struct dfr_dump *d, uint32_t node, int64_t wave, uint32_t out
     free(path);
     if (status != DF_OK)
         return status;
-    write_header(output.file, (enum df_elem)port->elem, g->port_dims + (size_t)wport * DF_MAX_RANK, port->rank);
+    memcpy(npy.extents, g->port_dims + (size_t)wport * DF_MAX_RANK, port->rank * sizeof *npy.extents);
+    df_npy_write(output.file, &npy);
     fwrite(memory, 1, g->port_bytes[wport], output.file); /* closing the file tells of a failure */
     status = dfr_output_close(&output, true, error);
     for (unsigned i = 0; i < d->n_requests && status == DF_OK && out_slot == 0; i++) {

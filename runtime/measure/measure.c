@@ -15,6 +15,7 @@
 #include "runtime/engine/host_room.h"
 #include "runtime/measure/measure_impl.h"
 #include "runtime/graph/scalars.h"
+#include "runtime/io/state.h"
 
 static const struct df_kernel *kernel_of(const struct dfr_measure *m, uint32_t work)
 {
@@ -381,6 +382,7 @@ static int measure(struct dfr_measure *m, const struct dfr_device_ops *ops, stru
         status = run_waves(m, error);
         if (status == DF_OK)
             status = dfr_measure_report_flow(m, true, error);
+        dfr_states_end(&m->run, DF_E_REFUSED, NULL); /* files that kernels have begun are not kept */
     }
     return status == DF_OK ? dfr_measure_report_end(m, error) : status;
 }

@@ -17,6 +17,7 @@
 #include "runtime/graph/scalars.h"
 #include "runtime/inspect/check_variants.h"
 #include "runtime/inspect/inspect.h"
+#include "runtime/io/state.h"
 #include "runtime/start/learn.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/start/run_machine.h"
@@ -361,6 +362,7 @@ int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *err
         if (error)
             *error = run->outcome.failure;
     }
+    status = dfr_states_end(run, status, error);
     trace_status = write_trace(run, status == DF_OK ? error : NULL);
     if (status == DF_OK && trace_status == DF_OK && run->options.learn)
         status = dfr_learn_write(run, error);

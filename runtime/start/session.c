@@ -14,6 +14,7 @@
 #include "runtime/engine/buffers.h"
 #include "runtime/gpu/gpu.h"
 #include "runtime/graph/scalars.h"
+#include "runtime/io/state.h"
 #include "runtime/start/run_impl.h"
 
 struct df_session {
@@ -210,7 +211,7 @@ static int run_waves(struct df_session *s, int64_t waves, struct df_error *error
         dfr_gpu_settle(run->devices.gpus[u], false);
     s->waves += (uint64_t)atomic_load_explicit(&run->firing.waves_done, memory_order_relaxed);
     s->broken = dfr_stopped(run) || atomic_load_explicit(&run->firing.limit, memory_order_relaxed) < limit;
-    return s->broken ? end_run(s, NULL, error) : DF_OK;
+    return s->broken ? end_run(s, NULL, error) : dfr_states_end(run, DF_OK, error);
 }
 
 static int call(struct df_session *s, const struct df_session_call *c, struct df_error *error)

@@ -24,6 +24,9 @@ expect completion-zsh 0 '^#compdef dfc$' cat usr/share/zsh/site-functions/_dfc
 check destdir make --no-print-directory -C "$DF_SOURCE" install "${like[@]}" PREFIX=/opt/df DESTDIR="$PWD/stage"
 [ -x stage/opt/df/bin/dfc ] && [ -e stage/opt/df/share/dfc/examples/sum/sum.df ] && [ -e stage/opt/df/share/zsh/site-functions/_dfc ] &&
     pass destdir-files || fail destdir-files "$(find stage -type f | head -n 20)"
+printf 'import "std/io.df";\ngraph main { v: u8[4] = read_raw_u8("in"); write_raw_u8(v, "out"); }\n' >io.df; printf abcdefgh >in
+check import-compiles usr/bin/dfc io.df -o io --nvcc=none
+./io; same import-runs in out
 
 cp "$programs/by_hand.c" .
 export PKG_CONFIG_PATH=$PWD/usr/lib/pkgconfig

@@ -1,0 +1,194 @@
+/* files.c - files that kernels read, and what is said of them: lists of paths, opening, extents (df_io.h). */
+#include "runtime/df_io.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtime/engine/engine.h"
+
+/* ---- lists of files ---- */
+
+struct df_files {
+    char *text;                         /* the list, cut into paths by NULs; or the one path */
+    const char **paths;
+    size_t n;
+};
+
+/* Reads a whole file that may be a pipe. */
+static int read_text(struct df_call *call, const char *path, char **text)
+{
+    FILE *file;
+    size_t room = 0;
+    int status = df_file_open(call, path, &file);
+    if (status != DF_OK)
+        return status;
+    errno = 0;
+    if (getdelim(text, &room, '\0', file) < 0 && !feof(file))
+        status = df_fail(call, "cannot read the list '%s': %s", path, strerror(errno ? errno : EIO));
+    else if (fgetc(file) != EOF)
+        status = df_fail(call, "'%s' is no list of files: it holds a zero byte", path);
+    else if (!*text)
+        status = df_fail(call, "out of memory for the list '%s'", path);
+    fclose(file);
+    return status;
+}
+
+/* Makes `paths` of the lines of `text`. false: no memory. */
+static bool cut_lines(struct df_files *files, bool fill)
+{
+    files->n = 0;
+    for (char *line = files->text, *end; *line; line = end) {
+        size_t length = strcspn(line, "\n");
+        end = line + length + (line[length] == '\n');
+        if (length > 0 && line[length - 1] == '\r')
+            length--;
+        if (length == 0)
+            continue;
+        if (fill) {
+            line[length] = '\0';
+            files->paths[files->n] = line;
+        }
+        files->n++;
+    }
+    if (!fill)
+        files->paths = calloc(files->n + 1, sizeof *files->paths);
+    return files->paths;
+}
+
+static int read_list(struct df_call *call, struct df_files *files, const char *path)
+{
+    int status = read_text(call, path, &files->text);
+    if (status != DF_OK)
+        return status;
+    if (!cut_lines(files, false) || !cut_lines(files, true))
+        return df_fail(call, "out of memory for the list '%s'", path);
+    return files->n ? DF_OK : df_fail(call, "the list '%s' names no file", path);
+}
+
+static int take_path(struct df_call *call, struct df_files *files, const char *path)
+{
+    files->text = strdup(path);
+    files->paths = calloc(1, sizeof *files->paths);
+    files->n = 1;
+    if (!files->text || !files->paths)
+        return df_fail(call, "out of memory");
+    files->paths[0] = files->text;
+    return DF_OK;
+}
+
+int df_files_open(struct df_call *call, const char *path, struct df_files **files)
+{
+    struct df_files *made = calloc(1, sizeof *made);
+    int status = !made            ? df_fail(call, "out of memory")
+                 : path[0] == '@' ? read_list(call, made, path + 1)
+                                  : take_path(call, made, path);
+    if (status == DF_OK)
+        *files = made;
+    else
+        df_files_close(made);
+    return status;
+}
+
+size_t df_files_n(const struct df_files *files)
+{
+    return files->n;
+}
+
+const char *df_files_path(const struct df_files *files, size_t i)
+{
+    return files->paths[i];
+}
+
+void df_files_close(struct df_files *files)
+{
+    if (!files)
+        return;
+    free(files->text);
+    free(files->paths);
+    free(files);
+}
+
+/* ---- opening ---- */
+
+int df_file_open(struct df_call *call, const char *path, FILE **file)
+{
+    struct stat info;
+    FILE *opened = fopen(path, "rbe");
+    if (!opened)
+        return df_fail(call, "cannot read '%s': %s", path, *path ? strerror(errno) : "the name is empty");
+    if (fstat(fileno(opened), &info) == 0 && S_ISDIR(info.st_mode)) {
+        fclose(opened);
+        return df_fail(call, "cannot read '%s': it is a folder", path);
+    }
+    *file = opened;
+    return DF_OK;
+}
+
+/* ---- extents ---- */
+
+char *df_extents_text(char *text, size_t size, enum df_elem elem, unsigned rank, const uint64_t *extents)
+{
+    static const char *const names[DF_N_ELEMS] = { [DF_U8] = "u8",   [DF_U16] = "u16", [DF_I32] = "i32", [DF_I64] = "i64",
+                                                   [DF_F16] = "f16", [DF_F32] = "f32", [DF_F64] = "f64" };
+    size_t n = (size_t)snprintf(text, size, "%s%s", names[elem], rank ? "[" : "");
+    for (unsigned i = 0; i < rank && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%llu%s", (unsigned long long)extents[i], i + 1 < rank ? ", " : "]");
+    return text;
+}
+
+/* The dynamic param that gives this extent, as far as names and values tell: one that is called as the kernel's
+ * dimension, else the only one with this value. NULL: none does. */
+static const char *param_of(const struct df_graph *g, const char *dimension, uint64_t extent)
+{
+    const char *only = NULL;
+    unsigned n = 0;
+    for (uint32_t i = 0; i < g->n_params; i++) {
+        const char *name = df_graph_string(g, g->params[i].name);
+        if ((uint64_t)g->params[i].value != extent)
+            continue;
+        if (strcmp(name, dimension) == 0)
+            return name;
+        only = name;
+        n++;
+    }
+    return n == 1 ? only : NULL;
+}
+
+/* Writes "give --h=480 --w=640" into text, or what can be done if nothing shows which params they are. */
+static void advise(const struct df_call *call, unsigned rank, const size_t *token, const uint64_t *in_file, char *text,
+                   size_t size)
+{
+    const struct df_graph *g = call->run->graph;
+    const struct df_kernel *k = &g->kernels[g->nodes[dfr_job_node(call->job)].kernel];
+    size_t n = (size_t)snprintf(text, size, "give");
+    for (unsigned i = 0; i < rank; i++) {
+        if (token[i] == in_file[i])
+            continue;
+        const char *name = param_of(g, df_graph_string(g, g->dim_names[k->first_dim + i]), token[i]);
+        if (!name || n >= size) {
+            snprintf(text, size, "a 'param ... dynamic' makes a size one that is given at the start");
+            return;
+        }
+        n += (size_t)snprintf(text + n, size - n, " --%s=%llu", name, (unsigned long long)in_file[i]);
+    }
+}
+
+int df_extents_check(struct df_call *call, const char *path, enum df_elem elem, unsigned rank, const size_t *token,
+                     const uint64_t *in_file)
+{
+    char has[96], wanted[96], advice[160];
+    uint64_t extents[DF_MAX_RANK];
+    bool same = true;
+    for (unsigned i = 0; i < rank; i++) {
+        extents[i] = token[i];
+        same &= token[i] == in_file[i];
+    }
+    if (same)
+        return DF_OK;
+    advise(call, rank, token, in_file, advice, sizeof advice);
+    return df_fail(call, "'%s' is %s, and the token is %s: %s", path,
+                   df_extents_text(has, sizeof has, elem, rank, in_file),
+                   df_extents_text(wanted, sizeof wanted, elem, rank, extents), advice);
+}

@@ -1,0 +1,141 @@
+/* npy.c - the header of NumPy's format, versions 1 to 3 (NEP 1): read, and written as version 1 (df_io.h). */
+#include "runtime/df_io.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+
+#define LARGEST_HEADER 65536u
+
+static const char *const types[DF_N_ELEMS] = { [DF_U8] = "|u1",  [DF_U16] = "<u2", [DF_I32] = "<i4", [DF_I64] = "<i8",
+                                               [DF_F16] = "<f2", [DF_F32] = "<f4", [DF_F64] = "<f8" };
+
+static char own_order(void)
+{
+    const uint16_t one = 1;
+    return *(const unsigned char *)&one == 1 ? '<' : '>';
+}
+
+/* ---- writing ---- */
+
+void df_npy_write(FILE *file, const struct df_npy *npy)
+{
+    char shape[32 * (DF_MAX_RANK + 1)] = "", text[DF_NPY_HEADER_BYTES];
+    size_t n = 0, length = DF_NPY_HEADER_BYTES - 10;
+    for (unsigned i = 0; i < npy->rank; i++)
+        n += (size_t)snprintf(shape + n, sizeof shape - n, "%llu%s", (unsigned long long)npy->extents[i],
+                              npy->rank == 1 ? "," : i + 1 < npy->rank ? ", " : "");
+    const char *type = types[npy->elem];
+    snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
+             type[0] == '|' ? '|' : own_order(), type + 1, shape);
+    const unsigned char begin[10] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)length,
+                                      (unsigned char)(length >> 8) };
+    fwrite(begin, 1, sizeof begin, file);
+    fprintf(file, "%-*s\n", (int)length - 1, text);
+}
+
+/* ---- reading: a Python literal, {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } ---- */
+
+/* Is `word` the next thing but blanks at *at? Then goes behind it. */
+static int next(const char **at, const char *word)
+{
+    const char *p = *at + strspn(*at, " \t\n");
+    size_t n = strlen(word);
+    if (strncmp(p, word, n) != 0)
+        return 0;
+    *at = p + n;
+    return 1;
+}
+
+static int read_type(struct df_call *call, const char *path, const char **at, struct df_npy *npy)
+{
+    char name[32];
+    if (!next(at, "'"))
+        return df_fail(call, "'%s' holds records, and a token has one type of element", path);
+    size_t n = strcspn(*at, "'");
+    snprintf(name, sizeof name, "%.*s", (int)n, *at);
+    *at += n + ((*at)[n] == '\'');
+    for (int e = 0; e < DF_N_ELEMS; e++)
+        if (name[0] && strcmp(name + 1, types[e] + 1) == 0) {
+            npy->elem = (enum df_elem)e;
+            if (name[0] == own_order() || name[0] == '|' || name[0] == '=')
+                return DF_OK;
+            return df_fail(call, "'%s' has the bytes of its numbers in the other order ('%s'): save a.astype('%c%s')",
+                           path, name, own_order(), name + 1);
+        }
+    return df_fail(call, "'%s' has elements of the type '%s', and tokens have u1 u2 i4 i8 f2 f4 f8", path, name);
+}
+
+static int read_shape(const char **at, struct df_npy *npy)
+{
+    npy->rank = 0;
+    if (!next(at, "("))
+        return 0;
+    while (!next(at, ")")) {
+        char *end;
+        const char *p = *at + strspn(*at, " ");
+        errno = 0;
+        unsigned long long extent = strtoull(p, &end, 10);
+        if (*p < '0' || *p > '9' || errno || npy->rank == DF_NPY_MAX_RANK)
+            return 0;
+        npy->extents[npy->rank++] = extent;
+        *at = end;
+        if (!next(at, ",") && *(*at + strspn(*at, " ")) != ')')
+            return 0;
+    }
+    return 1;
+}
+
+static int malformed(struct df_call *call, const char *path)
+{
+    return df_fail(call, "the header of '%s' is not as NumPy writes it", path);
+}
+
+static int parse(struct df_call *call, const char *path, const char *at, struct df_npy *npy)
+{
+    unsigned seen = 0;
+    if (!next(&at, "{"))
+        return malformed(call, path);
+    while (!next(&at, "}")) {
+        if (next(&at, "'descr':")) {
+            if (read_type(call, path, &at, npy) != DF_OK)
+                return DF_FAILED;
+            seen |= 1;
+        } else if (next(&at, "'fortran_order':")) {
+            if (next(&at, "True"))
+                return df_fail(call, "'%s' is in Fortran order, columns first: save np.ascontiguousarray(a)", path);
+            seen |= next(&at, "False") ? 2 : 0;
+        } else if (next(&at, "'shape':")) {
+            seen |= read_shape(&at, npy) ? 4 : 0;
+        } else {
+            return malformed(call, path);
+        }
+        next(&at, ",");
+    }
+    return seen == 7 ? DF_OK : malformed(call, path);
+}
+
+int df_npy_read(struct df_call *call, const char *path, FILE *file, struct df_npy *npy)
+{
+    unsigned char begin[12];
+    if (fread(begin, 1, 10, file) != 10 || memcmp(begin, "\x93NUMPY", 6) != 0)
+        return df_fail(call, "'%s' is not a .npy file", path);
+    if (begin[6] < 1 || begin[6] > 3)
+        return df_fail(call, "'%s' is of version %d of the .npy format, and 1 to 3 are known", path, begin[6]);
+    size_t length = begin[8] + 256u * begin[9];
+    if (begin[6] > 1) {
+        if (fread(begin + 10, 1, 2, file) != 2)
+            return df_fail(call, "'%s' ends in its header", path);
+        length += 65536u * begin[10] + 16777216u * (size_t)begin[11];
+    }
+    if (length > LARGEST_HEADER)
+        return malformed(call, path);
+    char *text = calloc(1, length + 1);
+    int status = !text                                       ? df_fail(call, "out of memory")
+                 : fread(text, 1, length, file) != length    ? df_fail(call, "'%s' ends in its header", path)
+                                                             : parse(call, path, text, npy);
+    free(text);
+    return status;
+}

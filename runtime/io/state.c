@@ -1,0 +1,92 @@
+/* state.c - df_state() and df_expect_waves() of df.h. The table by node is made when the first kernel asks. Who adds a
+ * table or a state holds a lock; who finds one there takes none.
+ */
+#include "runtime/io/state.h"
+
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
+#include "runtime/engine/engine.h"
+
+struct dfr_state {
+    df_state_end *end;
+    alignas(max_align_t) unsigned char bytes[];
+};
+
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+
+/* The node's place in the table. NULL: no memory. */
+static _Atomic(struct dfr_state *) *place_of(struct df_run *run, uint32_t node)
+{
+    _Atomic(struct dfr_state *) *table = atomic_load(&run->states.of_node);
+    if (!table) {
+        table = calloc(run->graph->n_nodes, sizeof *table);
+        atomic_store(&run->states.of_node, table);
+    }
+    return table ? &table[node] : NULL;
+}
+
+static struct dfr_state *add_state(struct df_run *run, uint32_t node, size_t bytes, df_state_end *end)
+{
+    struct dfr_state *state = NULL;
+    pthread_mutex_lock(&adding);
+    _Atomic(struct dfr_state *) *place = place_of(run, node);
+    if (place && !(state = atomic_load(place)) && (state = calloc(1, sizeof *state + bytes))) {
+        state->end = end;
+        atomic_store(place, state);
+    }
+    pthread_mutex_unlock(&adding);
+    return state;
+}
+
+void *df_state(struct df_call *call, size_t bytes, df_state_end *end)
+{
+    struct df_run *run = call->run;
+    uint32_t node = dfr_job_node(call->job);
+    _Atomic(struct dfr_state *) *table = atomic_load_explicit(&run->states.of_node, memory_order_acquire);
+    struct dfr_state *state = table ? atomic_load_explicit(&table[node], memory_order_acquire) : NULL;
+    call->varies = true;
+    if (!state && !(state = add_state(run, node, bytes, end))) {
+        df_fail(call, "out of memory for the node's state, %zu bytes", bytes);
+        return NULL;
+    }
+    return state->bytes;
+}
+
+void df_expect_waves(struct df_call *call, int64_t waves)
+{
+    _Atomic int64_t *expected = &call->run->states.expected_waves;
+    int64_t before = atomic_load(expected);
+    while (waves > 0 && (before == 0 || waves < before) && !atomic_compare_exchange_weak(expected, &before, waves))
+        ;
+}
+
+/* Ends one state. Gives the code of a failure that is the run's first. */
+static int end_state(const struct df_run *run, uint32_t node, struct dfr_state *state, int status,
+                     struct df_error *error)
+{
+    struct df_error why = { "" };
+    char name[256];
+    int ended = state->end ? state->end(state->bytes, status == DF_OK, &why) : DF_OK;
+    free(state);
+    if (status != DF_OK || ended == DF_OK)
+        return status;
+    df_node_name(run->graph, node, name, sizeof name);
+    return dfr_error(error, ended, "node '%s', after the last wave: %s", name, why.text);
+}
+
+int dfr_states_end(struct df_run *run, int status, struct df_error *error)
+{
+    _Atomic(struct dfr_state *) *table = atomic_exchange(&run->states.of_node, NULL);
+    atomic_store(&run->states.expected_waves, 0);
+    for (uint32_t v = 0; table && v < run->graph->n_nodes; v++) {
+        struct dfr_state *state = atomic_load(&table[v]);
+        if (state)
+            status = end_state(run, v, state, status, error);
+    }
+    free((void *)table);
+    return status;
+}

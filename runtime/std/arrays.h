@@ -1,0 +1,214 @@
+/* arrays.h - what raw.c and npy.c share: tokens one after the other in files. A file that includes it gives begin_file() and
+ * begin_output(), which are all that differs.
+ */
+#ifndef STD_ARRAYS_H
+#define STD_ARRAYS_H
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <df_io.h>
+
+#include "elements.h"
+
+/* Reads up to the first token, and checks that the file holds tokens like this one. *n: how many; -1: as many as come,
+ * because the file is a pipe. */
+static int begin_file(struct df_call *call, const char *path, FILE *file, const struct token *token, int64_t *n);
+/* Writes what precedes n tokens. */
+static void begin_output(FILE *file, const struct token *token, int64_t n);
+/* Is that text other for other n? Then it is written again at the end, at the beginning of the file. */
+static const int counts_tokens;
+
+/* -1: the file is none whose size says anything. */
+static inline int64_t size_of(FILE *file)
+{
+    struct stat info;
+    return fstat(fileno(file), &info) == 0 && S_ISREG(info.st_mode) ? (int64_t)info.st_size : -1;
+}
+
+/* ---- reading ---- */
+
+struct source {
+    struct df_files *files;
+    size_t next;                        /* number of the file to open */
+    const char *path;
+    FILE *file;                         /* NULL: none is open */
+    int64_t left;                       /* tokens in it; -1: until it ends */
+};
+
+static int end_source(void *state, int good, struct df_error *error)
+{
+    struct source *s = state;
+    (void)good, (void)error;
+    if (s->file)
+        fclose(s->file);
+    df_files_close(s->files);
+    return DF_OK;
+}
+
+static int next_file(struct df_call *call, struct source *s, const struct token *token)
+{
+    if (s->file)
+        fclose(s->file);
+    s->file = NULL;
+    s->path = df_files_path(s->files, s->next++);
+    return df_file_open(call, s->path, &s->file) == DF_OK ? begin_file(call, s->path, s->file, token, &s->left)
+                                                          : DF_FAILED;
+}
+
+/* Looks at all files before the first wave, so that a wrong one is told at once and the number of waves is known. Pipes
+ * are read only once. */
+static int look_ahead(struct df_call *call, const struct df_files *files, const struct token *token)
+{
+    struct source s = { .files = (struct df_files *)files };
+    struct stat info;
+    int64_t waves = 0;
+    int status = DF_OK, known = 1;
+    for (size_t i = 0; i < df_files_n(files) && status == DF_OK; i++) {
+        s.next = i;
+        if (stat(df_files_path(files, i), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+            known = 0;
+        else if ((status = next_file(call, &s, token)) == DF_OK)
+            waves += s.left;
+    }
+    if (s.file)
+        fclose(s.file);
+    if (status == DF_OK && known)
+        df_expect_waves(call, waves);
+    return status;
+}
+
+/* Reads one token. DF_END: a pipe has ended before it. */
+static int read_token(struct df_call *call, struct source *s, size_t bytes, void *v)
+{
+    size_t n = fread(v, 1, bytes, s->file);
+    if (n == bytes)
+        return DF_OK;
+    if (ferror(s->file))
+        return df_fail(call, "cannot read '%s': %s", s->path, strerror(errno));
+    if (n == 0 && s->left < 0)
+        return DF_END;
+    return df_fail(call, "'%s' ends within a token: %zu of its %zu bytes are there", s->path, n, bytes);
+}
+
+static int read_array(struct df_call *call, const struct token *token, void *v, const char *path)
+{
+    struct source *s = df_state(call, sizeof *s, end_source);
+    int status = s ? DF_OK : DF_FAILED;
+    if (s && !s->files && ((status = df_files_open(call, path, &s->files)) == DF_OK))
+        status = look_ahead(call, s->files, token);
+    while (status == DF_OK) {
+        if (s->file && s->left != 0 && (status = read_token(call, s, token_bytes(token), v)) != DF_END) {
+            s->left -= s->left > 0;
+            return status;
+        }
+        if (s->next == df_files_n(s->files))
+            return DF_END;
+        status = next_file(call, s, token);
+    }
+    return status;
+}
+
+/* The file holds this one token. */
+static int load_array(struct df_call *call, const struct token *token, void *v, const char *path)
+{
+    struct source s = { .path = path };
+    int status = df_file_open(call, path, &s.file);
+    if (status != DF_OK)
+        return status;
+    status = begin_file(call, path, s.file, token, &s.left);
+    if (status == DF_OK && s.left >= 0 && s.left != 1)
+        status = df_fail(call, "'%s' holds %lld tokens, and one is loaded: a kernel read_... reads one a wave", path,
+                         (long long)s.left);
+    if (status == DF_OK && (status = read_token(call, &s, token_bytes(token), v)) == DF_END)
+        status = df_fail(call, "'%s' is empty", path);
+    fclose(s.file);
+    return status;
+}
+
+/* ---- writing ---- */
+
+struct sink {
+    struct df_output *output;           /* NULL: none is open */
+    struct token token;
+    size_t extents[DF_MAX_RANK];
+    int64_t n;                          /* tokens in it */
+};
+
+static int end_sink(void *state, int good, struct df_error *error)
+{
+    struct sink *s = state;
+    if (good && s->output && counts_tokens) {
+        FILE *file = df_output_resume(s->output);
+        if (fseek(file, 0, SEEK_SET) != 0) {
+            int code = errno;
+            df_output_close(s->output, 0, NULL);
+            snprintf(error->text, sizeof error->text, "the number of waves cannot be written at the beginning: %s",
+                     strerror(code));
+            return DF_E_IO;
+        }
+        begin_output(file, &s->token, s->n);
+    }
+    return df_output_close(s->output, good, error);
+}
+
+static int open_sink(struct df_call *call, struct sink *s, const struct token *token, const char *pattern)
+{
+    char *path;
+    if (df_wave_path(call, pattern, &path) != DF_OK)
+        return DF_FAILED;
+    int status = df_output_open(call, path, &s->output);
+    free(path);
+    if (status != DF_OK)
+        return status;
+    memcpy(s->extents, token->extents, token->rank * sizeof *s->extents);
+    s->token = (struct token){ token->elem, token->rank, s->extents };
+    s->n = 0;
+    begin_output(df_output_resume(s->output), token, 1);
+    return DF_OK;
+}
+
+/* One file for each wave if the path has a %d, else one for all. */
+static int write_array(struct df_call *call, const struct token *token, const void *v, const char *pattern)
+{
+    struct sink *s = df_state(call, sizeof *s, end_sink);
+    int status = !s ? DF_FAILED : s->output ? DF_OK : open_sink(call, s, token, pattern);
+    if (status != DF_OK)
+        return status;
+    fwrite(v, 1, token_bytes(token), df_output_resume(s->output)); /* df_output_pause() tells of a failure */
+    s->n++;
+    status = df_output_pause(call, s->output);
+    if (df_path_has_wave(pattern)) {
+        struct df_output *done = s->output;
+        s->output = NULL;
+        int closed = df_output_close_job(call, done, status == DF_OK);
+        return status == DF_OK ? closed : status;
+    }
+    return status;
+}
+
+/* ---- the kernels ---- */
+
+#define ARRAY(FORMAT, NAME, TYPE, NUMBER, RANK, EXTENTS, ...)                                                       \
+    int read_##FORMAT##_##NAME##_cpu(struct df_call *call, EXTENTS, TYPE *v, const char *path)                            \
+    {                                                                                                                     \
+        return read_array(call, &(struct token){ NUMBER, RANK, (size_t[]){ __VA_ARGS__ } }, v, path);                     \
+    }                                                                                                                     \
+    int load_##FORMAT##_##NAME##_cpu(struct df_call *call, EXTENTS, TYPE *v, const char *path)                            \
+    {                                                                                                                     \
+        return load_array(call, &(struct token){ NUMBER, RANK, (size_t[]){ __VA_ARGS__ } }, v, path);                     \
+    }                                                                                                                     \
+    int write_##FORMAT##_##NAME##_cpu(struct df_call *call, EXTENTS, const TYPE *v, const char *path)                     \
+    {                                                                                                                     \
+        return write_array(call, &(struct token){ NUMBER, RANK, (size_t[]){ __VA_ARGS__ } }, v, path);                    \
+    }
+#define COMMA ,
+#define ARRAYS(FORMAT, ELEM, TYPE, NUMBER)                                                                                \
+    ARRAY(FORMAT, ELEM, TYPE, NUMBER, 1, size_t n, n)                                                               \
+    ARRAY(FORMAT, ELEM##_2d, TYPE, NUMBER, 2, size_t h COMMA size_t w, h, w)                                        \
+    ARRAY(FORMAT, ELEM##_3d, TYPE, NUMBER, 3, size_t d COMMA size_t h COMMA size_t w, d, h, w)                      \
+    ARRAY(FORMAT, ELEM##_4d, TYPE, NUMBER, 4, size_t t COMMA size_t d COMMA size_t h COMMA size_t w, t, d, h, w)
+
+#endif

@@ -1,0 +1,39 @@
+#!/bin/sh
+# Writes the declarations of std/raw.df, std/npy.df, std/png.df, std/tiff.df and std/csv.df: kernels.sh NAME. A kernel is typed by element and
+# number of extents, so there are many; elements.h and the .c files have their C side. docs/io.md explains them.
+set -eu
+format=$1
+
+arrays() { # raw and npy: each element, one to four extents
+    for elem in u8 u16 i32 i64 f16 f32 f64; do
+        for extents in n 'h, w' 'd, h, w' 't, d, h, w'; do
+            case $extents in n) rank= ;; h*) rank=_2d ;; d*) rank=_3d ;; *) rank=_4d ;; esac
+            three "_$elem$rank" "v: $elem[$extents]"
+        done
+    done
+}
+three() { # SUFFIX PORT
+    echo "kernel read_$format$1(out $2; path: str) stream cpu \"$format.c\";"
+    echo "kernel load_$format$1(out $2; path: str) once cpu \"$format.c\";"
+    echo "kernel write_$format$1(in $2; path: str) ordered cpu \"$format.c\";"
+}
+pictures() { # png and tiff: grey and with channels, whole and as tiles
+    for elem in u8 u16 f32; do
+        suffix=$([ $elem = u8 ] || echo _$elem)
+        for kind in '' _rgb; do
+            extents=$([ "$kind" ] && echo 'h, w, c' || echo 'h, w')
+            three "$kind$suffix" "image: $elem[$extents]"
+            echo "kernel read_${format}_tiles$kind$suffix(out tile: $elem[$extents], out at: i64[4]; path: str, halo: i32) stream cpu \"$format.c\";"
+            echo "kernel write_${format}_tiles$kind$suffix(in tile: $elem[$extents], in at: i64[4]; path: str) ordered cpu \"$format.c\";"
+        done
+    done
+}
+
+echo "// $format.df: made by kernels.sh; docs/io.md explains the kernels"
+case $format in
+raw | npy) arrays ;;
+png) echo 'link "png";'; pictures ;;
+tiff) echo 'link "tiff";'; pictures ;;
+csv) for elem in u8 u16 i32 i64 f32 f64; do echo "kernel write_csv_$elem(in row: $elem[n]; path: str, header: str) ordered cpu \"csv.c\";"; done ;;
+*) echo "kernels.sh: no format '$format'" >&2; exit 2 ;;
+esac

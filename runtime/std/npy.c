@@ -1,0 +1,49 @@
+/* npy.c - NumPy's format. An array as large as a token is one wave; if it has one more extent before those, that is the
+ * number of waves. Written so, too: one wave gives the token's shape, several give that extent before it.
+ */
+#include "arrays.h"
+
+static const int counts_tokens = 1;
+
+static int wrong_type(struct df_call *call, const char *path, enum df_elem in_file, enum df_elem wanted)
+{
+    char has[8], wants[8];
+    df_extents_text(has, sizeof has, in_file, 0, NULL);
+    df_extents_text(wants, sizeof wants, wanted, 0, NULL);
+    return df_fail(call, "'%s' holds %s, and the token %s: a kernel ..._npy_%s reads it", path, has, wants, has);
+}
+
+static int begin_file(struct df_call *call, const char *path, FILE *file, const struct token *token, int64_t *n)
+{
+    struct df_npy npy;
+    if (df_npy_read(call, path, file, &npy) != DF_OK)
+        return DF_FAILED;
+    if (npy.elem != token->elem)
+        return wrong_type(call, path, npy.elem, token->elem);
+    int waves = npy.rank == token->rank + 1;
+    if (npy.rank != token->rank && !waves)
+        return df_fail(call, "'%s' has %u extents, and the token has %u (one more would be the waves)", path, npy.rank,
+                       token->rank);
+    if (df_extents_check(call, path, npy.elem, token->rank, token->extents, npy.extents + waves) != DF_OK)
+        return DF_FAILED;
+    uint64_t tokens = waves ? npy.extents[0] : 1;
+    int64_t size = size_of(file), header = ftell(file), bytes = (int64_t)token_bytes(token);
+    if (tokens > INT64_MAX || (size >= 0 && (uint64_t)((size - header) / bytes) < tokens))
+        return df_fail(call, "'%s' is cut off: its header says %llu tokens of %lld bytes, and %lld bytes are there", path,
+                       (unsigned long long)tokens, (long long)bytes, (long long)(size - header));
+    *n = (int64_t)tokens;
+    return DF_OK;
+}
+
+static void begin_output(FILE *file, const struct token *token, int64_t n)
+{
+    struct df_npy npy = { .elem = token->elem };
+    if (n != 1)
+        npy.extents[npy.rank++] = (uint64_t)n;
+    for (unsigned i = 0; i < token->rank; i++)
+        npy.extents[npy.rank++] = token->extents[i];
+    df_npy_write(file, &npy);
+}
+
+#define NPY(ELEM, TYPE, NUMBER) ARRAYS(npy, ELEM, TYPE, NUMBER)
+EACH_ELEMENT(NPY)

@@ -1,0 +1,275 @@
+/* pictures.h - what png.c and tiff.c share: whole pictures and tiles, in and out. A file that includes it gives what is
+ * declared first, and makes its kernels by PICTURES().
+ *
+ * Extents:  height, width, channels. A kernel whose picture has two extents has one channel, a grey.
+ * Elements: u8, u16, f32.
+ */
+#ifndef STD_PICTURES_H
+#define STD_PICTURES_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <df_io.h>
+
+#include "elements.h"
+
+/* ---- given by the format ---- */
+
+struct picture;                         /* a file that is read or written, at some row */
+
+/* Opens a file for `channels` of `elem`; its rows will come so. Gives its extents, with as many channels as it can give
+ * in this way. */
+static int picture_open(struct df_call *call, const char *path, enum df_elem elem, size_t channels,
+                        struct picture **picture, uint64_t *extents);
+/* Goes on to the file's next picture. *more is 0 if there is none. */
+static int picture_turn(struct df_call *call, struct picture *picture, int *more, uint64_t *extents);
+static int64_t picture_pages(const struct picture *picture);
+static df_next_row picture_row;
+
+/* Begins to write to a file. */
+static int picture_create(struct df_call *call, FILE *file, const char *path, enum df_elem elem, const uint64_t *extents,
+                          struct picture **picture);
+static df_put_row picture_put;
+/* Writes what follows the last row. */
+static int picture_finish(struct df_call *call, struct picture *picture);
+
+static void picture_close(struct picture *picture); /* NULL: nothing is open */
+
+/* ---- whole pictures ---- */
+
+static size_t channels_of(const struct token *token)
+{
+    return token->rank == 3 ? token->extents[2] : 1;
+}
+
+static size_t pixel_bytes_of(const struct token *token)
+{
+    return channels_of(token) * element_bytes[token->elem];
+}
+
+struct source {
+    struct df_files *files;
+    size_t next;                        /* number of the file to open */
+    struct picture *picture;            /* NULL: none is open */
+};
+
+static int end_source(void *state, int good, struct df_error *error)
+{
+    struct source *s = state;
+    (void)good, (void)error;
+    picture_close(s->picture);
+    df_files_close(s->files);
+    return DF_OK;
+}
+
+static int read_rows(struct df_call *call, struct picture *picture, const char *path, const uint64_t *extents,
+                     const struct token *token, void *image)
+{
+    size_t row_bytes = token->extents[1] * pixel_bytes_of(token);
+    int status = df_extents_check(call, path, token->elem, token->rank, token->extents, extents);
+    for (size_t y = 0; y < token->extents[0] && status == DF_OK; y++)
+        status = picture_row(picture, (unsigned char *)image + y * row_bytes, call);
+    return status;
+}
+
+/* Opens the next picture of the files. DF_END: there is none. */
+static int next_picture(struct df_call *call, struct source *s, const struct token *token, uint64_t *extents)
+{
+    int more = 0, first = s->next == 0;
+    if (s->picture && picture_turn(call, s->picture, &more, extents) != DF_OK)
+        return DF_FAILED;
+    if (more)
+        return DF_OK;
+    picture_close(s->picture);
+    s->picture = NULL;
+    if (s->next == df_files_n(s->files))
+        return DF_END;
+    if (picture_open(call, df_files_path(s->files, s->next++), token->elem, channels_of(token), &s->picture,
+                     extents) != DF_OK)
+        return DF_FAILED;
+    if (first && df_files_n(s->files) == 1)
+        df_expect_waves(call, picture_pages(s->picture));
+    else if (first && picture_pages(s->picture) == 1)
+        df_expect_waves(call, (int64_t)df_files_n(s->files));
+    return DF_OK;
+}
+
+static int read_picture(struct df_call *call, const struct token *token, void *image, const char *path)
+{
+    struct source *s = df_state(call, sizeof *s, end_source);
+    uint64_t extents[3];
+    if (!s || (!s->files && df_files_open(call, path, &s->files) != DF_OK))
+        return DF_FAILED;
+    int status = next_picture(call, s, token, extents);
+    return status != DF_OK ? status
+                           : read_rows(call, s->picture, df_files_path(s->files, s->next - 1), extents, token, image);
+}
+
+static int load_picture(struct df_call *call, const struct token *token, void *image, const char *path)
+{
+    struct picture *picture;
+    uint64_t extents[3];
+    int status = picture_open(call, path, token->elem, channels_of(token), &picture, extents);
+    if (status != DF_OK)
+        return status;
+    status = read_rows(call, picture, path, extents, token, image);
+    picture_close(picture);
+    return status;
+}
+
+static int write_rows(struct df_call *call, FILE *file, const char *path, const struct token *token, const void *image)
+{
+    size_t row_bytes = token->extents[1] * pixel_bytes_of(token);
+    const uint64_t extents[3] = { token->extents[0], token->extents[1], channels_of(token) };
+    struct picture *picture;
+    int status = picture_create(call, file, path, token->elem, extents, &picture);
+    if (status != DF_OK)
+        return status;
+    for (size_t y = 0; y < token->extents[0] && status == DF_OK; y++)
+        status = picture_put(picture, (const unsigned char *)image + y * row_bytes, call);
+    if (status == DF_OK)
+        status = picture_finish(call, picture);
+    picture_close(picture);
+    return status;
+}
+
+static int write_picture(struct df_call *call, const struct token *token, const void *image, const char *pattern)
+{
+    struct df_output *output;
+    char *path;
+    if (df_wave_path(call, pattern, &path) != DF_OK)
+        return DF_FAILED;
+    int status = df_output_open(call, path, &output);
+    if (status == DF_OK) {
+        status = write_rows(call, df_output_resume(output), path, token, image);
+        int closed = df_output_close_job(call, output, status == DF_OK);
+        status = status == DF_OK ? closed : status;
+    }
+    free(path);
+    return status;
+}
+
+/* ---- tiles ---- */
+
+struct tile_source {
+    struct picture *picture;
+    struct df_tiles_read *tiles;
+};
+
+static int end_tile_source(void *state, int good, struct df_error *error)
+{
+    struct tile_source *s = state;
+    (void)good, (void)error;
+    picture_close(s->picture);
+    df_tiles_read_close(s->tiles);
+    return DF_OK;
+}
+
+static int begin_tiles(struct df_call *call, struct tile_source *s, const struct token *token, const char *path,
+                       int32_t halo)
+{
+    uint64_t extents[3];
+    size_t wanted[3] = { token->extents[0], token->extents[1], channels_of(token) };
+    if (picture_open(call, path, token->elem, wanted[2], &s->picture, extents) != DF_OK)
+        return DF_FAILED;
+    if (extents[2] != wanted[2])
+        return df_fail(call, "'%s' has %llu channels, and a tile has %zu", path, (unsigned long long)extents[2],
+                       wanted[2]);
+    if (df_tiles_read_open(call, extents[0], extents[1], pixel_bytes_of(token), wanted[0], wanted[1], halo,
+                           &s->tiles) != DF_OK)
+        return DF_FAILED;
+    df_expect_waves(call, df_tiles_read_n(s->tiles));
+    return DF_OK;
+}
+
+static int read_tile(struct df_call *call, const struct token *token, void *tile, int64_t *at, const char *path,
+                     int32_t halo)
+{
+    struct tile_source *s = df_state(call, sizeof *s, end_tile_source);
+    if (!s || (!s->tiles && begin_tiles(call, s, token, path, halo) != DF_OK))
+        return DF_FAILED;
+    if (df_wave(call) >= df_tiles_read_n(s->tiles))
+        return DF_END;
+    return df_tiles_read(call, s->tiles, df_wave(call), picture_row, s->picture, tile, at);
+}
+
+struct tile_sink {
+    struct df_output *output;
+    struct picture *picture;
+    struct df_tiles_write *tiles;
+};
+
+static int end_tile_sink(void *state, int good, struct df_error *error)
+{
+    struct tile_sink *s = state;
+    int status = good ? df_tiles_write_done(s->tiles, error) : DF_OK;
+    picture_close(s->picture);
+    df_tiles_write_close(s->tiles);
+    if (s->output)                      /* the last tile has closed it if all have come */
+        df_output_close(s->output, 0, NULL);
+    return status;
+}
+
+static int begin_picture(struct df_call *call, struct tile_sink *s, const struct token *token, const int64_t *at,
+                         const char *path)
+{
+    const uint64_t extents[3] = { (uint64_t)at[2], (uint64_t)at[3], channels_of(token) };
+    if (df_tiles_write_open(call, at, pixel_bytes_of(token), token->extents[0], token->extents[1], &s->tiles) != DF_OK ||
+        df_output_open(call, path, &s->output) != DF_OK)
+        return DF_FAILED;
+    return picture_create(call, df_output_resume(s->output), path, token->elem, extents, &s->picture);
+}
+
+static int write_tile(struct df_call *call, const struct token *token, const void *tile, const int64_t *at,
+                      const char *path)
+{
+    struct tile_sink *s = df_state(call, sizeof *s, end_tile_sink);
+    if (!s || (!s->picture && begin_picture(call, s, token, at, path) != DF_OK))
+        return DF_FAILED;
+    df_output_resume(s->output);
+    int status = df_tiles_write(call, s->tiles, tile, at, picture_put, s->picture);
+    if (status == DF_OK && df_tiles_write_done(s->tiles, NULL) != DF_OK)
+        return df_output_pause(call, s->output);
+    if (status == DF_OK)
+        status = picture_finish(call, s->picture);
+    struct df_output *output = s->output;
+    s->output = NULL;
+    int closed = df_output_close_job(call, output, status == DF_OK);
+    return status == DF_OK ? closed : status;
+}
+
+/* ---- the kernels ---- */
+
+#define PICTURE(NAME, TILES, TYPE, NUMBER, RANK, EXTENTS, ...)                                                            \
+    int read_##NAME##_cpu(struct df_call *call, EXTENTS, TYPE *image, const char *path)                                   \
+    {                                                                                                                     \
+        return read_picture(call, &(struct token){ NUMBER, RANK, (size_t[]){ __VA_ARGS__ } }, image, path);               \
+    }                                                                                                                     \
+    int load_##NAME##_cpu(struct df_call *call, EXTENTS, TYPE *image, const char *path)                                   \
+    {                                                                                                                     \
+        return load_picture(call, &(struct token){ NUMBER, RANK, (size_t[]){ __VA_ARGS__ } }, image, path);               \
+    }                                                                                                                     \
+    int write_##NAME##_cpu(struct df_call *call, EXTENTS, const TYPE *image, const char *path)                            \
+    {                                                                                                                     \
+        return write_picture(call, &(struct token){ NUMBER, RANK, (size_t[]){ __VA_ARGS__ } }, image, path);              \
+    }                                                                                                                     \
+    int read_##TILES##_cpu(struct df_call *call, EXTENTS, TYPE *tile, int64_t *at, const char *path, int32_t halo)        \
+    {                                                                                                                     \
+        return read_tile(call, &(struct token){ NUMBER, RANK, (size_t[]){ __VA_ARGS__ } }, tile, at, path, halo);         \
+    }                                                                                                                     \
+    int write_##TILES##_cpu(struct df_call *call, EXTENTS, const TYPE *tile, const int64_t *at, const char *path)         \
+    {                                                                                                                     \
+        return write_tile(call, &(struct token){ NUMBER, RANK, (size_t[]){ __VA_ARGS__ } }, tile, at, path);              \
+    }
+#define COMMA ,
+#define PICTURE_OF(FORMAT, SUFFIX, TYPE, NUMBER)                                                                          \
+    PICTURE(FORMAT##SUFFIX, FORMAT##_tiles##SUFFIX, TYPE, NUMBER, 2, size_t h COMMA size_t w, h, w)                       \
+    PICTURE(FORMAT##_rgb##SUFFIX, FORMAT##_tiles_rgb##SUFFIX, TYPE, NUMBER, 3, size_t h COMMA size_t w COMMA size_t c,    \
+            h, w, c)
+#define PICTURES(FORMAT)                                                                                                  \
+    PICTURE_OF(FORMAT, , uint8_t, DF_U8)                                                                                  \
+    PICTURE_OF(FORMAT, _u16, uint16_t, DF_U16)                                                                            \
+    PICTURE_OF(FORMAT, _f32, float, DF_F32)
+
+#endif

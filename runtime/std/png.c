@@ -1,0 +1,262 @@
+/* png.c - PNG, through libpng.
+ *
+ * Samples:  The file's full range becomes that of the element: 0 .. 255, 0 .. 65535, or 0 .. 1 for f32. f32 is written
+ *           with 16 bits. Nothing is done about gamma or colour profiles.
+ * Channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. Grey is read as RGB if that is asked for, and palettes always. A
+ *           picture with alpha is laid on white if no alpha is asked for.
+ */
+#if !__has_include(<png.h>)
+#error "std/png.df needs libpng: sudo apt-get install libpng-dev"
+#endif
+#include <png.h>
+
+#include "pictures.h"
+
+struct picture {
+    struct df_call *call;               /* the job that runs */
+    char *path;
+    FILE *file;                         /* reading: its own; writing: the output's */
+    png_structp png;
+    png_infop info;
+    int writes;
+    enum df_elem elem;
+    size_t samples;                     /* in a row */
+    uint16_t *wide;                     /* f32: a row of 16 bits */
+    unsigned char *whole;               /* an interlaced picture, which comes as a whole; NULL: rows come one by one */
+    size_t row_bytes, y;
+};
+
+static void on_error(png_structp png, png_const_charp why)
+{
+    struct picture *p = png_get_error_ptr(png);
+    df_fail(p->call, "cannot %s '%s': %s", p->writes ? "write" : "read", p->path, why);
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp why)
+{
+    (void)png, (void)why;
+}
+
+static void picture_close(struct picture *p)
+{
+    if (!p)
+        return;
+    if (p->png && p->writes)
+        png_destroy_write_struct(&p->png, &p->info);
+    else if (p->png)
+        png_destroy_read_struct(&p->png, &p->info, NULL);
+    if (p->file && !p->writes)
+        fclose(p->file);
+    free(p->path);
+    free(p->wide);
+    free(p->whole);
+    free(p);
+}
+
+/* Makes what reading and writing have in common. NULL: no memory (recorded). */
+static struct picture *picture_new(struct df_call *call, const char *path, enum df_elem elem, int writes)
+{
+    struct picture *p = calloc(1, sizeof *p);
+    if (p) {
+        p->call = call;
+        p->elem = elem;
+        p->writes = writes;
+        p->path = strdup(path);
+        p->png = (writes ? png_create_write_struct : png_create_read_struct)(PNG_LIBPNG_VER_STRING, p, on_error, on_warning);
+        p->info = p->png ? png_create_info_struct(p->png) : NULL;
+    }
+    if (p && p->path && p->info)
+        return p;
+    picture_close(p);
+    df_fail(call, "out of memory for '%s'", path);
+    return NULL;
+}
+
+static int make_wide(struct df_call *call, struct picture *p, size_t samples)
+{
+    p->samples = samples;
+    if (p->elem == DF_F32 && !(p->wide = calloc(samples, sizeof *p->wide)))
+        return df_fail(call, "out of memory for a row of '%s'", p->path);
+    return DF_OK;
+}
+
+/* ---- reading ---- */
+
+/* Has libpng give `channels` of the element. */
+static int transform(struct df_call *call, struct picture *p, size_t channels)
+{
+    int type = png_get_color_type(p->png, p->info), depth = png_get_bit_depth(p->png, p->info);
+    int colour = type & PNG_COLOR_MASK_COLOR, alpha = type & PNG_COLOR_MASK_ALPHA;
+    alpha |= png_get_valid(p->png, p->info, PNG_INFO_tRNS);
+    png_uint_16 most = depth == 16 ? 65535 : 255;
+    if (channels < 1 || channels > 4)
+        return df_fail(call, "a PNG has 1 to 4 channels, and the token has %zu", channels);
+    if (colour && channels < 3)
+        return df_fail(call, "'%s' is in colour: a kernel ..._rgb reads it, and one of yours says what is grey", p->path);
+    png_set_expand(p->png);
+    if (!colour && channels > 2)
+        png_set_gray_to_rgb(p->png);
+    if (alpha && channels % 2 == 1)
+        png_set_background(p->png, &(png_color_16){ .red = most, .green = most, .blue = most, .gray = most },
+                           PNG_BACKGROUND_GAMMA_SCREEN, 0, 1.0);
+    else if (!alpha && channels % 2 == 0)
+        png_set_add_alpha(p->png, p->elem == DF_U8 ? 255 : 65535, PNG_FILLER_AFTER);
+    if (p->elem == DF_U8)
+        png_set_scale_16(p->png);
+    else
+        png_set_expand_16(p->png);
+    const uint16_t one = 1;
+    if (p->elem != DF_U8 && *(const unsigned char *)&one)
+        png_set_swap(p->png);
+    return DF_OK;
+}
+
+/* An interlaced picture can only be read as a whole. */
+static int read_whole(struct df_call *call, struct picture *p, int passes)
+{
+    size_t height = png_get_image_height(p->png, p->info);
+    if (passes == 1)
+        return DF_OK;
+    p->whole = calloc(height, p->row_bytes);
+    if (!p->whole)
+        return df_fail(call, "out of memory for '%s', which is interlaced", p->path);
+    for (int pass = 0; pass < passes; pass++)
+        for (size_t y = 0; y < height; y++)
+            png_read_row(p->png, p->whole + y * p->row_bytes, NULL);
+    return DF_OK;
+}
+
+static int read_header(struct df_call *call, struct picture *p, size_t channels, uint64_t *extents)
+{
+    if (setjmp(png_jmpbuf(p->png)))
+        return DF_FAILED;
+    png_init_io(p->png, p->file);
+    png_set_sig_bytes(p->png, 8);
+    png_read_info(p->png, p->info);
+    if (transform(call, p, channels) != DF_OK)
+        return DF_FAILED;
+    int passes = png_set_interlace_handling(p->png);
+    png_read_update_info(p->png, p->info);
+    extents[0] = png_get_image_height(p->png, p->info);
+    extents[1] = png_get_image_width(p->png, p->info);
+    extents[2] = png_get_channels(p->png, p->info);
+    p->row_bytes = png_get_rowbytes(p->png, p->info);
+    if (make_wide(call, p, (size_t)extents[1] * channels) != DF_OK)
+        return DF_FAILED;
+    return read_whole(call, p, passes);
+}
+
+static int picture_open(struct df_call *call, const char *path, enum df_elem elem, size_t channels,
+                        struct picture **picture, uint64_t *extents)
+{
+    unsigned char signature[8];
+    struct picture *p = picture_new(call, path, elem, 0);
+    int status = p ? df_file_open(call, path, &p->file) : DF_FAILED;
+    if (status == DF_OK && (fread(signature, 1, 8, p->file) != 8 || png_sig_cmp(signature, 0, 8) != 0))
+        status = df_fail(call, "'%s' is not a PNG file", path);
+    if (status == DF_OK)
+        status = read_header(call, p, channels, extents);
+    if (status != DF_OK) {
+        picture_close(p);
+        return status;
+    }
+    *picture = p;
+    return DF_OK;
+}
+
+static int picture_turn(struct df_call *call, struct picture *p, int *more, uint64_t *extents)
+{
+    (void)call, (void)p, (void)extents;
+    *more = 0;
+    return DF_OK;
+}
+
+static int64_t picture_pages(const struct picture *p)
+{
+    (void)p;
+    return 1;
+}
+
+static int picture_row(void *source, void *row, struct df_call *call)
+{
+    struct picture *p = source;
+    void *to = p->wide ? (void *)p->wide : row;
+    p->call = call;
+    if (setjmp(png_jmpbuf(p->png)))
+        return DF_FAILED;
+    if (p->whole)
+        memcpy(to, p->whole + p->y++ * p->row_bytes, p->row_bytes);
+    else
+        png_read_row(p->png, to, NULL);
+    for (size_t i = 0; p->wide && i < p->samples; i++)
+        ((float *)row)[i] = (float)p->wide[i] / 65535;
+    return DF_OK;
+}
+
+/* ---- writing ---- */
+
+static int write_header(struct df_call *call, struct picture *p, const uint64_t *extents)
+{
+    static const int types[] = { PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                                 PNG_COLOR_TYPE_RGB_ALPHA };
+    const uint16_t one = 1;
+    if (extents[2] < 1 || extents[2] > 4)
+        return df_fail(call, "a PNG has 1 to 4 channels, and the token has %llu", (unsigned long long)extents[2]);
+    if (extents[0] > PNG_UINT_31_MAX || extents[1] > PNG_UINT_31_MAX)
+        return df_fail(call, "a PNG has at most %d x %d pixels", PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    if (make_wide(call, p, (size_t)extents[1] * (size_t)extents[2]) != DF_OK)
+        return DF_FAILED;
+    if (setjmp(png_jmpbuf(p->png)))
+        return DF_FAILED;
+    png_init_io(p->png, p->file);
+    png_set_IHDR(p->png, p->info, (png_uint_32)extents[1], (png_uint_32)extents[0], p->elem == DF_U8 ? 8 : 16,
+                 types[extents[2] - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(p->png, p->info);
+    if (p->elem != DF_U8 && *(const unsigned char *)&one)
+        png_set_swap(p->png);
+    return DF_OK;
+}
+
+static int picture_create(struct df_call *call, FILE *file, const char *path, enum df_elem elem, const uint64_t *extents,
+                          struct picture **picture)
+{
+    struct picture *p = picture_new(call, path, elem, 1);
+    if (!p)
+        return DF_FAILED;
+    p->file = file;
+    if (write_header(call, p, extents) != DF_OK) {
+        picture_close(p);
+        return DF_FAILED;
+    }
+    *picture = p;
+    return DF_OK;
+}
+
+static uint16_t wide_of(float v)
+{
+    return v > 0 ? v < 1 ? (uint16_t)(v * 65535 + 0.5f) : 65535 : 0; /* NaN: 0 */
+}
+
+static int picture_put(void *sink, const void *row, struct df_call *call)
+{
+    struct picture *p = sink;
+    p->call = call;
+    for (size_t i = 0; p->wide && i < p->samples; i++)
+        p->wide[i] = wide_of(((const float *)row)[i]);
+    if (setjmp(png_jmpbuf(p->png)))
+        return DF_FAILED;
+    png_write_row(p->png, p->wide ? (const unsigned char *)p->wide : row);
+    return DF_OK;
+}
+
+static int picture_finish(struct df_call *call, struct picture *p)
+{
+    p->call = call;
+    if (setjmp(png_jmpbuf(p->png)))
+        return DF_FAILED;
+    png_write_end(p->png, p->info);
+    return DF_OK;
+}
+
+PICTURES(png)

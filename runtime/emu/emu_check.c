@@ -6,6 +6,7 @@
  * second table, indexed by that first page. Both tables are reserved as a whole, but take memory only for pages where
  * blocks lie.
  */
+#include "runtime/base/status_line.h"
 #include "runtime/emu/emu_check.h"
 
 #include <pthread.h>
@@ -80,6 +81,7 @@ static void give_up(struct dfr_emu_check *check)
 {
     check->off = true;
     mprotect(check->pool, check->n_pages * check->page_bytes, PROT_READ | PROT_WRITE);
+    dfr_status_clear();
     fprintf(stderr,
             "%s: warning: %s: the system refused to protect its memory (vm.max_map_count?): blocks are not checked\n",
             dfr_program_name(), check->watched.device_name);

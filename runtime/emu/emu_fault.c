@@ -1,5 +1,6 @@
 /* emu_fault.c - the SIGSEGV handler of the emulated GPUs (emu_fault.h). The handler itself only finds out whose fault
  * it is, and leaves. The message is made by emu_check.c, which called the kernel. */
+#include "runtime/base/status_line.h"
 #include "runtime/emu/emu_fault.h"
 
 #include <pthread.h>
@@ -58,6 +59,7 @@ static void report(const struct dfr_emu_pool *pool, uintptr_t address)
                           "%s: error: code on the CPU touched memory of the emulated GPU %s, byte %llu\n",
                           dfr_program_name(), pool->device_name, (unsigned long long)(address - (uintptr_t)pool->base));
 
+    dfr_status_clear_in_signal();
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
         return; /* there is nobody to tell */
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/output.h"
+#include "runtime/base/status_line.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/log.h"
 
@@ -84,6 +85,7 @@ static void tell(const siginfo_t *info)
     length = snprintf(line, sizeof line, "%s: error: %scrashed: %s\n", dfr_program_name(), job, why);
     if (length >= (int)sizeof line)
         length = (int)sizeof line - 1;
+    dfr_status_clear_in_signal();
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
         return;                         /* nobody can be told */
 }
@@ -118,6 +120,7 @@ static _Noreturn void leave(const char *what)
     while (atomic_flag_test_and_set(&told))
         pause();
     name_job(job, sizeof job);
+    dfr_status_clear();
     fprintf(stderr, "%s: error: %s%s; " HOW_TO_END "\n", dfr_program_name(), job[0] ? job : "a kernel's code ", what);
     dfr_output_leave(1);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/message.h"
+#include "runtime/base/status_line.h"
 #include "runtime/engine/engine.h"
 
 const char *dfr_program_name(void)
@@ -25,6 +26,7 @@ static void put(const char *word, const char *format, va_list list)
     char text[1024];
 
     dfr_message_text(text, sizeof text, format, list);
+    dfr_status_clear();
     fprintf(stderr, "%s: %s%s\n", dfr_program_name(), word, text);
 }
 

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "runtime/graph/graph.h"
+#include "runtime/program/progress.h"
 
 /* The most that --inflight and --gpu-jobs take, for dfc's commands too. */
 enum { DFR_MAX_INFLIGHT = 1000000, DFR_MAX_GPU_JOBS = 1024, DFR_MAX_GPU_NUMBER = 63 };
@@ -32,6 +33,7 @@ struct dfr_command_line {
     enum dfr_stats_form stats;
     bool stats_totals;                  /* nothing is said of kernels and nodes, and no job is timed by itself */
     const char *stats_path;             /* NULL: stderr for text, stdout for JSON */
+    enum dfr_progress_form progress;
     const char *platform_path;          /* NULL: none given */
     bool help, version;                 /* one of them was asked for: then args need no values */
 };

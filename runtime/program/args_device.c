@@ -21,30 +21,18 @@ static int set_emu_check(struct dfr_command_line *line, const char *name, const 
     return dfr_parse_on_off(name, text, &line->options.emu_check, error);
 }
 
-/* For DF_GRAPHS_… and DF_PIN_…, which have the same words. */
-static int parse_auto_on_off(const char *name, const char *text, int *value, struct df_error *error)
-{
-    static const char *const words[] = { [DF_GRAPHS_AUTO] = "auto", [DF_GRAPHS_ON] = "on", [DF_GRAPHS_OFF] = "off" };
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(text, words[i])) {
-            *value = i;
-            return DF_OK;
-        }
-    return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is neither auto nor on nor off", name, text);
-}
-
 _Static_assert((int)DF_PIN_AUTO == (int)DF_GRAPHS_AUTO && (int)DF_PIN_ON == (int)DF_GRAPHS_ON &&
                    (int)DF_PIN_OFF == (int)DF_GRAPHS_OFF,
                "the words are the same");
 
 static int set_cuda_graphs(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
-    return parse_auto_on_off(name, text, &line->options.cuda_graphs, error);
+    return dfr_parse_auto_on_off(name, text, &line->options.cuda_graphs, error);
 }
 
 static int set_pin(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
-    return parse_auto_on_off(name, text, &line->options.pin, error);
+    return dfr_parse_auto_on_off(name, text, &line->options.pin, error);
 }
 
 static int set_gpu_mem(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)

@@ -31,6 +31,8 @@ int dfr_parse_int(const char *name, const char *text, int64_t *value, struct df_
 int dfr_parse_count(const char *name, const char *text, int64_t most, int64_t *value, struct df_error *error);
 int dfr_parse_unsigned(const char *name, const char *text, unsigned most, unsigned *value, struct df_error *error);
 int dfr_parse_on_off(const char *name, const char *text, int *value, struct df_error *error);
+/* DF_GRAPHS_…, DF_PIN_… and DFR_PROGRESS_…, which have the same words. */
+int dfr_parse_auto_on_off(const char *name, const char *text, int *value, struct df_error *error);
 
 /* Do these options go together? DF_E_ARGUMENT with the sentence if not. */
 int dfr_inspect_together(const struct df_options *options, struct df_error *error);

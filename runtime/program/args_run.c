@@ -74,6 +74,19 @@ static int set_stats_file(struct dfr_command_line *line, const char *name, const
     return DF_OK;
 }
 
+_Static_assert((int)DFR_PROGRESS_AUTO == (int)DF_GRAPHS_AUTO && (int)DFR_PROGRESS_ON == (int)DF_GRAPHS_ON &&
+                   (int)DFR_PROGRESS_OFF == (int)DF_GRAPHS_OFF,
+               "the words are the same");
+
+static int set_progress(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    int value;
+    int rc = dfr_parse_auto_on_off(name, text, &value, error);
+    if (rc == DF_OK)
+        line->progress = (enum dfr_progress_form)value;
+    return rc;
+}
+
 static int set_trace(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     if (!*text)
@@ -150,6 +163,8 @@ const struct dfr_option dfr_options_run[] = {
     { "stats", "[json]", "print afterwards what ran where, and what kernels and nodes took; json: for programs, on stdout; "
       "totals: no kernels and nodes, so that no job is timed by itself; json,totals: both", set_stats, 0 },
     { "stats-file", "FILE", "write that to a file", set_stats_file, 0 },
+    { "progress", "auto|on|off", "a line on stderr with the waves that are done, their rate and the time left (default auto: if "
+      "stderr is a terminal)", set_progress, 0 },
     { "trace", "FILE", "write what ran when, for 'dfc gantt', Perfetto or chrome://tracing", set_trace, 0 },
     { "learn", NULL, "keep how long kernels took, so that dfc knows their times better", DFR_FLAG(learn) },
     { "log", "LEVEL", "error, warning (default), info or debug", set_log, 0 },

@@ -87,3 +87,14 @@ bool dfr_parse_evict(const char *text, int *evict)
         }
     return false;
 }
+
+int dfr_parse_auto_on_off(const char *name, const char *text, int *value, struct df_error *error)
+{
+    static const char *const words[] = { [DF_GRAPHS_AUTO] = "auto", [DF_GRAPHS_ON] = "on", [DF_GRAPHS_OFF] = "off" };
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, words[i])) {
+            *value = i;
+            return DF_OK;
+        }
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is neither auto nor on nor off", name, text);
+}

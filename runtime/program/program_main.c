@@ -19,8 +19,11 @@
 #include "runtime/engine/log.h"
 #include "runtime/measure/measure.h"
 #include "runtime/base/output.h"
+#include "runtime/base/status_line.h"
 #include "runtime/base/unfinished.h"
+#include "runtime/program/progress.h"
 #include "runtime/program/run_report.h"
+#include "runtime/start/run_impl.h"
 
 #ifndef DFC_VERSION
 #define DFC_VERSION "of unknown version"
@@ -118,8 +121,12 @@ static int run_graph(const struct df_graph *graph, const struct dfr_command_line
         rc = df_simulate(graph, &line->options, stats, error);
     } else {
         rc = df_run_start(graph, &line->options, &handle, error);
-        if (rc == DF_OK)
+        if (rc == DF_OK) {
+            struct dfr_progress *progress = dfr_progress_begin(handle, line->progress);
+            dfr_run_join(handle);
+            dfr_progress_end(progress);
             rc = df_run_wait(handle, stats, error);
+        }
     }
     return rc;
 }
@@ -229,7 +236,7 @@ int df_main(int argc, char **argv, const struct df_program *program)
     struct dfr_command_line line = { 0 };
     int status = 0;
     dfr_standard_files_hold();
-    dfr_unfinished_watch(NULL);
+    dfr_unfinished_watch(dfr_status_clear_in_signal);
     dfr_cores_quiet();
     dfr_crash_watch();
     if (dfr_image_open(program->image, program->image_bytes, program->functions, program->n_functions, &image,

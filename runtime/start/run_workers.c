@@ -142,8 +142,10 @@ int dfr_run_make_loop(struct df_run *run, const struct df_plan *plan, struct df_
 void dfr_run_join(struct df_run *run)
 {
     for (uint32_t i = 0; run->threads.workers && i < run->machine.n_workers; i++)
-        if (run->threads.workers[i].started)
+        if (run->threads.workers[i].started) {
             pthread_join(run->threads.workers[i].thread, NULL);
+            run->threads.workers[i].started = false;
+        }
 }
 
 static void *(*thread_main(const struct df_run *run, uint32_t worker))(void *)

@@ -1,0 +1,61 @@
+/* status_line.c - the line that is drawn again and again: status_line.h. Each change is one write(), because stderr has no
+ * buffer that another thread's line could stand in. */
+#include "runtime/base/status_line.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define CLEAR "\r\033[K"                /* to the line's begin, and erase to its end */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool drawn;
+
+static void put(const char *text, size_t n)
+{
+    if (write(STDERR_FILENO, text, n) < 0)
+        atomic_store(&drawn, false);    /* nobody sees it */
+}
+
+static size_t width(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 79;
+}
+
+void dfr_status_draw(const char *text)
+{
+    char line[256];
+    int n = snprintf(line, sizeof line, CLEAR "%.*s", (int)width(), text);
+    pthread_mutex_lock(&lock);
+    atomic_store(&drawn, true);
+    put(line, n < (int)sizeof line ? (size_t)n : sizeof line - 1);
+    pthread_mutex_unlock(&lock);
+}
+
+void dfr_status_clear_in_signal(void)
+{
+    if (atomic_exchange(&drawn, false))
+        put(CLEAR, strlen(CLEAR));
+}
+
+void dfr_status_clear(void)
+{
+    if (!atomic_load_explicit(&drawn, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&lock);
+    dfr_status_clear_in_signal();
+    pthread_mutex_unlock(&lock);
+}
+
+void dfr_status_end(void)
+{
+    pthread_mutex_lock(&lock);
+    if (atomic_exchange(&drawn, false))
+        put("\n", 1);
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,18 @@
+/* status_line.h - one line on the terminal that is drawn again and again, below what the program prints on stderr.
+ *
+ * Others:   Who prints a line on stderr calls dfr_status_clear() first, so that its line begins where the status line
+ *           was. The next dfr_status_draw() draws below it.
+ * Threads:  any. Drawing and clearing exclude each other. dfr_status_clear_in_signal() may be called in a handler.
+ */
+#ifndef DFR_STATUS_LINE_H
+#define DFR_STATUS_LINE_H
+
+/* Draws the line, in place of the one before, cut to the terminal's width. */
+void dfr_status_draw(const char *text);
+/* Removes the line, if one is drawn. */
+void dfr_status_clear(void);
+void dfr_status_clear_in_signal(void);
+/* Leaves the line where it is and ends it: what follows stands below. */
+void dfr_status_end(void);
+
+#endif

@@ -1,0 +1,28 @@
+/* progress.h - --progress: a line on stderr with the waves that are done, their rate and the time that is left. program_main.c
+ * begins and ends it around a run.
+ *
+ * Length:   --waves says how many waves there are, or a stream does (df_expect_waves()), whichever is less. If nobody
+ *           does, the line has waves and rate alone. A run of one wave has no line.
+ * Means:    a thread of its own reads the run's counters, ten times a second. Nothing is done for it in a job.
+ * Forms:    AUTO draws if stderr is a terminal, from half a second after the start on. ON draws in any case. OFF starts
+ *           no thread.
+ */
+#ifndef DFR_PROGRESS_H
+#define DFR_PROGRESS_H
+
+#include "runtime/df.h"
+
+enum dfr_progress_form { DFR_PROGRESS_AUTO, DFR_PROGRESS_ON, DFR_PROGRESS_OFF };
+
+struct dfr_progress;
+
+/* The run is borrowed until the end. NULL: no line is wanted, or there is no thread for it. */
+struct dfr_progress *dfr_progress_begin(const struct df_run *run, enum dfr_progress_form form);
+/* To be called when all workers have ended and the run is still there. If the line was drawn it stays, with the last
+ * numbers; but if the run has failed it goes, because an error follows. NULL is no progress. */
+void dfr_progress_end(struct dfr_progress *progress);
+
+/* The line, without the program's name, for `done` waves after `seconds`. total 0: it is not known. */
+void dfr_progress_text(char *text, unsigned size, int64_t done, int64_t total, double seconds);
+
+#endif

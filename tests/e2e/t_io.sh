@@ -1,0 +1,143 @@
+# std/io.df: each format written and read again, against NumPy, libtiff's tools or libpng; wrong files, in words; nothing half-written.
+cp "$programs"/* .
+python=/usr/bin/python3; "$python" -c 'import numpy' 2>/dev/null || python=
+compile() { check "compile-$1" "$DFC" "$1.df" --nvcc=none -o "$1" "${@:2}"; }
+nothing_left() { [ -z "$(ls -A | grep -E "^([.]dfc-|$2)")" ] && pass "$1" || fail "$1" "$(ls -A | grep -E "^([.]dfc-|$2)")"; }
+
+# All kernels compile, and a program is linked with what it uses.
+{ echo 'import "std/io.df";'; echo 'graph main {'; n=0
+  for format in raw npy png tiff csv; do
+      sed -n 's/^kernel \([a-z0-9_]*\)(\(in\|out\) [a-z]*: \([a-z0-9]*\)\[\([^]]*\)\]\(, [a-z]* at: i64\[4\]\)*; \(.*\)) \([a-z]*\) cpu.*/\1 \2 \3 \4 | \7 \5/p' \
+          "$DF_BUILD/share/dfc/std/$format.df"
+  done | sed 's/, /,/g' | while read -r name mode elem extents _ trait at; do
+      n=$((n + 1)); ones=$(echo "$extents" | sed 's/[a-z]/1/g')
+      case $name in
+          write_*tiles*) echo "w$n: $elem[$ones] = load_raw_${elem}_$(echo "$extents" | awk -F, '{ print NF }')d(\"x\"); p$n: i64[4] = load_raw_i64(\"x\"); $name(w$n, p$n, \"y\");" ;;
+          write_csv*) echo "w$n: $elem[1] = load_raw_$elem(\"x\"); $name(w$n, \"y\", \"\");" ;;
+          write_*) d=$(echo "$extents" | awk -F, 'NF > 1 { print "_" NF "d" }'); echo "w$n: $elem[$ones] = load_raw_$elem$d(\"x\"); $name(w$n, \"y\");" ;;
+          read_*tiles*) echo "(r$n: $elem[$ones], q$n: i64[4]) = $name(\"x\", 0);" ;;
+          *) echo "r$n: $elem[$ones] = $name(\"x\");" ;;
+      esac
+  done; echo '}'; } >all.df
+[ "$(grep -c '= \|write' all.df)" -ge 230 ] && pass all-kernels || fail all-kernels "$(grep -c = all.df) lines"
+compile all
+compile raw
+expect raw-needs-no-library 1 '^$' sh -c 'ldd ./raw | grep -E "png|tiff"'
+
+# raw: three tokens of four floats; a list of files; a pipe
+printf 'abcdefghijkl' >a.raw; printf 'mnop' >b.raw; printf 'a.raw\r\n\nb.raw\n' >list.txt
+./raw --input=a.raw; same raw a.raw out.raw
+./raw --input=@list.txt; cat a.raw b.raw >want; same raw-list want out.raw
+cat a.raw b.raw | ./raw --input=/dev/stdin; same raw-pipe want out.raw
+./raw --input=a.raw --output='part%03d.raw'; cat part000.raw part001.raw part002.raw >got; same raw-file-a-wave a.raw got
+rm -f out.raw; printf 'abcde' >odd.raw; : >empty.raw; : >empty.txt
+expect raw-odd 1 "main/read_raw_u8', wave 0: 'odd.raw' has 5 bytes, and a token u8.4. has 4$" ./raw --input=odd.raw
+expect raw-empty 1 "'empty.raw' has 0 bytes" ./raw --input=empty.raw
+expect raw-missing 1 "cannot read 'nowhere': No such file" ./raw --input=nowhere
+expect raw-folder 1 "cannot read '[.]': it is a folder" ./raw --input=.
+expect list-empty 1 "the list 'empty.txt' names no file" ./raw --input=@empty.txt
+expect list-missing 1 "cannot read 'nowhere'" ./raw --input=@nowhere
+expect list-binary 1 "it holds a zero byte" ./raw --input=@raw
+expect pipe-ends-within 1 "ends within a token: 2 of its 4 bytes" sh -c 'printf abcdef | ./raw --input=/dev/stdin'
+expect full-disk 1 "main/write_raw_u8', wave 0: cannot write '/dev/full': No space left" ./raw --input=a.raw --output=/dev/full
+expect no-folder 1 "wave 0: cannot write 'no/out': No such file" ./raw --input=a.raw --output=no/out
+expect bad-pattern 1 "after a % stands d" ./raw --input=a.raw --output=x%s
+expect percent 0 '^$' ./raw --input=a.raw --output=100%%
+same percent-name a.raw '100%'; rm -f '100%'
+nothing_left nothing-half-written 'out[.]raw'
+printf 'a.raw\nodd.raw\n' >wrong.txt
+expect list-looked-at-first 1 "wave 0: 'odd.raw'" ./raw --input=@wrong.txt
+
+# npy, both ways, all elements; dynamic sizes; what is refused
+compile npy
+compile elements
+if [ "$python" ]; then
+    check npy-made "$python" npy.py make
+    ./npy --input=a.npy --n=3 --h=4; check npy "$python" npy.py compare a.npy out.npy
+    ./npy --input=one.npy --n=3 --h=4; check npy-one "$python" npy.py compare one.npy out.npy
+    ./npy --input=v2.npy --n=3 --h=4; check npy-version-2 "$python" npy.py compare v2.npy out.npy
+    rm -f out.npy
+    expect npy-extents 1 "'a.npy' is f32\[3, 4\], and the token is f32\[5, 6\]: give --n=3 --h=4$" ./npy --input=a.npy
+    expect npy-fortran 1 "'fortran.npy' is in Fortran order.*ascontiguousarray" ./npy --input=fortran.npy
+    expect npy-dtype 1 "'f64.npy' holds f64, and the token f32: a kernel ..._npy_f64" ./npy --input=f64.npy
+    expect npy-complex 1 "has elements of the type '<c8'" ./npy --input=complex.npy
+    expect npy-records 1 "'records.npy' holds records" ./npy --input=records.npy
+    expect npy-big 1 "in the other order .*save a.astype\('<f4'\)" ./npy --input=big.npy
+    expect npy-rank 1 "'rank.npy' has 1 extents, and the token has 2" ./npy --input=rank.npy
+    expect npy-not 1 "'a.raw' is not a .npy file" ./npy --input=a.raw
+    head -c 200 a.npy >cut.npy
+    expect npy-cut 1 "'cut.npy' is cut off: its header says 2 tokens of 48 bytes, and 72 bytes are there" ./npy --input=cut.npy --n=3 --h=4
+    head -c 40 a.npy >cut.npy; expect npy-cut-header 1 "'cut.npy' ends in its header" ./npy --input=cut.npy
+    nothing_left npy-nothing-half-written 'out[.]npy'
+    ./elements && for e in u8 u16 i32 i64 f16 f32 f64; do check "npy-$e" "$python" npy.py compare "$e.npy" "out-$e.npy"; done
+else skip npy 'no NumPy'; fi
+
+# csv
+compile csv
+./csv; printf 'wave,third\n0,0\n1,0.33333334\n2,0.6666667\n' >want; same csv want out.csv
+expect csv-header 1 "the header 'a,b,c' names 3 columns, and a row has 2" ./csv --header=a,b,c
+expect csv-to-stdout 0 '^2,0.6666667$' ./csv --output=/dev/stdout
+
+# PNG and TIFF: what was written comes back, in each element and number of channels; other programs agree
+for format in png tiff; do
+    for step in made read; do
+        sed "s/FORMAT/$format/g" "$programs/$step.df" >$format-$step.df; compile $format-$step
+        check $format-is-$step ./$format-$step
+    done
+done
+if command -v tiffcp >/dev/null; then
+    tiffcp -t -w 16 -l 16 -c lzw tiff.rgb tiled.tif; sed 's/FORMAT/tiff/g' "$programs/tiles.df" >tiles.df; compile tiles
+    ./tiles --input=tiled.tif --output=again.tif; check tiff-tiles tiffcmp tiff.rgb again.tif
+    tiffcp tiff.rgb tiff.rgb tiff.rgb pages.tif; sed 's/FORMAT/tiff/g' "$programs/copy.df" >copy.df; compile copy
+    ./copy --input=pages.tif --output=page%d.tif; check tiff-pages tiffcmp tiff.rgb page2.tif
+    [ ! -e page3.tif ] && pass tiff-pages-end || fail tiff-pages-end 'a fourth page'
+    expect tiff-element 1 "has samples of 16 bits: the kernel for it is ..._u16" ./copy --input=tiff.u16
+    head -c 300 tiff.rgb >cut.tif
+    expect tiff-cut 1 "'cut.tif'" ./copy --input=cut.tif
+    expect tiff-not 1 "'a.raw' is not a TIFF file" ./copy --input=a.raw
+    expect tiff-full-disk 1 "cannot write '/dev/full'" ./copy --input=tiff.rgb --output=/dev/full
+else skip tiff 'no libtiff-tools'; fi
+sed 's/FORMAT/png/g' "$programs/tiles.df" >tiles.df; compile tiles; sed 's/FORMAT/png/g' "$programs/copy.df" >copy.df; compile copy
+./tiles --input=png.rgb --output=again.png; cmp png.rgb again.png >/dev/null && pass png-tiles || fail png-tiles differs
+printf 'png.rgb\npng.rgb\n' >list.txt
+./copy --input=@list.txt --output='page%d.png'; same png-list png.rgb page1.png
+rm -f out.png
+expect png-one-file-for-two 1 "wave 1: 'out.png' is written already: with %d" ./copy --input=@list.txt
+rm -f out.png
+expect png-extents 1 "'png.grey' is u8\[37, 53, 3\], and the token is u8\[38, 53, 3\]: give --h=37$" ./copy --input=png.grey --h=38
+head -c 300 png.rgb >cut.png; expect png-cut 1 "cannot read 'cut.png'" ./copy --input=cut.png
+expect png-full-disk 1 "wave 0: cannot write '/dev/full': No space left" ./copy --input=png.rgb --output=/dev/full
+nothing_left png-nothing-half-written 'out[.]png'
+expect tiles-halo 1 "a tile of 16 x 16 has no pixel inside a halo of 8" ./tiles --input=png.rgb --halo=8
+expect tiles-of-another-size 1 "is the token as large as a core" ./tiles --input=png.rgb --halo=1
+compile grey
+expect png-in-colour 1 "'png.rgb' is in colour: a kernel ..._rgb reads it" ./grey --input=png.rgb
+
+# A folder of one's own called std/ comes first.
+mkdir -p own/std; echo 'kernel read_raw_u8(out v: u8[n]; path: str) stream cpu "mine.c";' >own/std/io.df
+echo 'int read_raw_u8_cpu(struct df_call *c, size_t n, unsigned char *v, const char *p) { return df_fail(c, "mine"); }' >own/std/mine.c
+printf 'import "std/io.df";\nkernel drop(in v: u8[n]) cpu {{ }};\ngraph main { v: u8[4] = read_raw_u8("x"); drop(v); }\n' >own/own.df
+"$DFC" own/own.df --nvcc=none -o own/own; expect own-std-first 1 ': mine$' own/own
+
+# What an imported file declares and nobody uses is not compiled, and its libraries are not linked.
+printf 'link "no_such_library";\nkernel a(out v: u8[n]) cpu "broken.c";\n' >one.df; echo 'int a_cpu(' >broken.c
+printf 'link "m";\nkernel b(out v: u8[n]) cpu "b.c";\n' >two.df
+printf '#include <math.h>\nint b_cpu(struct df_call *c, size_t n, uint8_t *v) { v[0] = (uint8_t)cbrt((double)n); return DF_OK; }\n' >b.c
+printf 'import "one.df";\nimport "two.df";\ngraph main { v: u8[8] = %%s(); drop(v); }\nkernel drop(in v: u8[n]) cpu {{ }};\n' >use
+printf "$(cat use)" b >use-b.df; compile use-b
+printf "$(cat use)" a >use-a.df; expect used-is-compiled 1 "the C compiler failed on 'broken.c'" "$DFC" use-a.df --nvcc=none -o use-a
+
+# --progress: on a terminal, and not without one
+slow='./slow --waves=8'; compile slow
+expect progress-no-terminal 0 '^$' sh -c "$slow 2>&1"
+if command -v script >/dev/null; then
+    script -qec "$slow" /dev/null </dev/null | tr '\r' '\n' >tty.txt
+    expect progress 0 'slow: [5-7] of 8 waves, (9[.]?[0-9]*|10|8[.][0-9]*|[0-9.]+)/s, [01] s left' cat tty.txt
+    expect progress-last 0 'slow: 8 of 8 waves, ' cat tty.txt
+    expect progress-off 0 '^$' script -qec "$slow --progress=off" /dev/null </dev/null
+    script -qec "$slow --fail=7" /dev/null </dev/null | tr '\r' '\n' | tail -n 2 >tty.txt
+    expect progress-before-error 0 "^.\[Kslow: error: .*wave 7: as asked" cat tty.txt
+else skip progress 'no script(1)'; fi
+expect progress-on 0 'of 8 waves' sh -c "$slow --progress=on 2>&1"
+expect progress-stream 0 'raw: 3 of 3 waves' sh -c './raw --input=a.raw --progress=on 2>&1'
+expect progress-wrong 2 "neither auto nor on nor off" ./slow --progress=x

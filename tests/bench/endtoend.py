@@ -23,23 +23,26 @@ def has_tbb():
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
-def build(dfc, out):
+def build(home, out):
     """The programs: name → command that takes the number of threads."""
-    plain = os.path.join(HERE, "photo")
+    plain, dfc = os.path.join(HERE, "photo"), os.path.join(home, "bin/dfc")
     objects = []
-    for source in (os.path.join(PHOTO, "filter.c"), os.path.join(PHOTO, "png.c"), os.path.join(plain, "call.c")):
+    for source, header in ((os.path.join(PHOTO, "filter.c"), "plain.h"), (os.path.join(home, "share/dfc/std/png.c"), "df.h"),
+                           (os.path.join(plain, "call.c"), "plain.h")):
         objects.append(os.path.join(out, os.path.basename(source)[:-1] + "o"))
-        make(*CC, "-std=c11", "-D_GNU_SOURCE", "-O2", "-I", plain, "-include", "plain.h", "-c", "-o", objects[-1], source)
+        make(*CC, "-std=c11", "-D_GNU_SOURCE", "-O2", "-I", plain, "-I", os.path.join(home, "include"), "-include", header, "-c", "-o", objects[-1],
+             source)
+    libraries = [os.path.join(home, "lib/libdf.a"), "-lpng", "-lhwloc", "-lm", "-pthread"]
     make(*CC, "-std=c11", "-D_GNU_SOURCE", "-O2", "-o", out + "/synthetic", os.path.join(PHOTO, "synthetic.c"), "-lpng", "-lm")
-    make(*CC, "-std=c11", "-O2", "-o", out + "/plain", os.path.join(plain, "plain.c"), *objects, "-lpng", "-lm")
-    for name in ("photo.df", "filter.c", "filter.cu", "png.c"):
+    make(*CC, "-std=c11", "-O2", "-o", out + "/plain", os.path.join(plain, "plain.c"), *objects, *libraries)
+    for name in ("photo.df", "filter.c", "filter.cu"):
         shutil.copy(os.path.join(PHOTO, name), out)
     make(dfc, out + "/photo.df", "--device=none", "--nvcc=none", "-o", out + "/photo")
     picture, made = out + "/in.png", out + "/out.png"
     programs = {"dfc": lambda n: [out + "/photo", "--input=" + picture, "--output=" + made, "--device=none", f"--workers={n}"],
                 "plain loop": lambda n: [out + "/plain", picture, made] if n == 1 else None}
     if has_tbb():
-        make(*CXX, "-std=c++17", "-O2", "-o", out + "/tbb", os.path.join(plain, "tbb.cpp"), *objects, "-ltbb", "-lpng", "-lm")
+        make(*CXX, "-std=c++17", "-O2", "-o", out + "/tbb", os.path.join(plain, "tbb.cpp"), *objects, "-ltbb", *libraries)
         programs["oneTBB"] = lambda n: [out + "/tbb", picture, made, str(n)]
     else:
         print("skip end to end beside oneTBB: libtbb-dev is not installed")
@@ -69,7 +72,7 @@ def main():
     out = os.path.join(os.path.realpath(options.out), "photo")
     os.makedirs(out, exist_ok=True)
     os.environ["DFC_PROFILE"] = out + "/profile.db"
-    programs = build(os.path.realpath(options.build) + "/bin/dfc", out)
+    programs = build(os.path.realpath(options.build), out)
     make(out + "/synthetic", str(options.side), str(options.side), "7", out + "/in.png")
     first = None
     with open(os.path.join(options.out, "endtoend.csv"), "w") as to:

@@ -35,9 +35,11 @@ expect @gpu-too-little 1 "error: .*main/edges/blur.*(needs|bytes|KiB)" ./gpu --i
 expect small-without-@gpu-warns 0 "warning: .*cpu|warning: .*CPU" ./photo --input=1.png --output=out.png --device=emu --policy=all-gpu --gpu-mem=8192
 
 printf 'not a picture' >bad.png
-expect bad-picture 1 "main/read.*wave 0.*bad.png" ./photo --input=bad.png --output=out.png
+expect bad-picture 1 "main/read_png_tiles_rgb.*wave 0.*'bad.png' is not a PNG file" ./photo --input=bad.png --output=out.png
 expect no-such-picture 1 "main/read.*nowhere.png" ./photo --input=nowhere.png --output=out.png
 expect unwritable 1 "main/write.*wave.*/nowhere/out.png" ./photo --input=1.png --output=/nowhere/out.png
+expect too-few-tiles 1 "main/write_png_tiles', after the last wave: 3 of 6 tiles came, so no picture is written" ./photo --input=1.png --output=few.png --waves=3
+[ -z "$(ls -A | grep -E '^(few.png|[.]dfc-)')" ] && pass too-few-tiles-writes-nothing || fail too-few-tiles-writes-nothing "$(ls -A)"
 expect input-missing 2 "input" ./photo
 
 # The link is so slow that copies take most of the time, also where a sanitizer slows the filters down.

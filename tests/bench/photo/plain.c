@@ -13,8 +13,8 @@ int main(int argc, char **argv)
         fputs("usage: plain IN.png OUT.png\n", stderr);
         return 2;
     }
-    while ((status = read_cpu(&t->call, BIG, BIG, t->rgb, argv[1], TILE)) == DF_OK) {
-        if (!tile_filter(t) || write_cpu(&t->call, TILE, TILE, t->edges, argv[2]) != DF_OK)
+    while ((status = tile_read(t, argv[1])) == DF_OK) {
+        if (!tile_filter(t) || tile_write(t, argv[2]) != DF_OK)
             return 1;
         t->call.wave++;
     }

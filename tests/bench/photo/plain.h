@@ -1,5 +1,6 @@
 /* plain.h - the kernels of examples/photo called by hand, from C or C++: what a kernel is given, and what it may ask.
- * The kernels are the example's own files, compiled with this header before them (../endtoend.py).
+ * The filters are the example's own file, compiled with this header before it; source and sink are those of std/png.c
+ * (../endtoend.py).
  */
 #ifndef PLAIN_H
 #define PLAIN_H
@@ -20,18 +21,31 @@ struct df_call {
 
 struct tile {
     struct df_call call;
+    int64_t at[4];
     uint8_t rgb[BIG * BIG * 3], grey[BIG * BIG], blurred[(BIG - 4) * (BIG - 4)], edges[TILE * TILE];
 };
 
 int64_t df_wave(const struct df_call *call);
 int df_fail(struct df_call *call, const char *format, ...);
-int read_cpu(struct df_call *call, size_t h, size_t w, uint8_t *t, const char *path, int32_t size);
+int read_png_tiles_rgb_cpu(struct df_call *call, size_t h, size_t w, size_t c, uint8_t *tile, int64_t *at,
+                           const char *path, int32_t halo);
 int grey_cpu(struct df_call *call, size_t h, size_t w, const uint8_t *t, uint8_t *g);
 int blur_cpu(struct df_call *call, size_t h, size_t w, const uint8_t *g, uint8_t *b);
 int sobel_cpu(struct df_call *call, size_t h, size_t w, const uint8_t *b, uint8_t *e);
-int write_cpu(struct df_call *call, size_t h, size_t w, const uint8_t *e, const char *path);
+int write_png_tiles_cpu(struct df_call *call, size_t h, size_t w, const uint8_t *tile, const int64_t *at,
+                        const char *path);
 
-/* What a wave does between read and write; true where all went well. */
+static inline int tile_read(struct tile *t, const char *path)
+{
+    return read_png_tiles_rgb_cpu(&t->call, BIG, BIG, 3, t->rgb, t->at, path, HALO);
+}
+
+static inline int tile_write(struct tile *t, const char *path)
+{
+    return write_png_tiles_cpu(&t->call, TILE, TILE, t->edges, t->at, path);
+}
+
+/* What a wave does between read and write; true if all went well. */
 static inline int tile_filter(struct tile *t)
 {
     return grey_cpu(&t->call, BIG, BIG, t->rgb, t->grey) == DF_OK &&

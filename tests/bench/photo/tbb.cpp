@@ -32,7 +32,7 @@ int main(int argc, char **argv)
                                   [&](flow_control &flow) -> tile * {
                                       tile *t = tiles[static_cast<std::size_t>(wave) % inflight].get();
                                       t->call.wave = wave++;
-                                      int status = failed ? DF_END : read_cpu(&t->call, BIG, BIG, t->rgb, argv[1], TILE);
+                                      int status = failed ? DF_END : tile_read(t, argv[1]);
                                       if (status == DF_OK)
                                           return t;
                                       if (status == DF_END)
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
                                             return t;
                                         }) &
             make_filter<tile *, void>(filter_mode::serial_in_order, [&](tile *t) {
-                if (write_cpu(&t->call, TILE, TILE, t->edges, argv[2]) != DF_OK)
+                if (tile_write(t, argv[2]) != DF_OK)
                     failed = true;
             }));
     return !ended || failed;

@@ -127,10 +127,6 @@ void dfc_link_needs(const struct dfc_program *p, struct dfc_list *words)
 {
     bool cxx = has_unit(p, DFC_CODE_CXX);
     dfc_list_add_all(words, &p->tools.link_flags);
-    if (has_device_link(p))
-        dfc_list_add(words, "-lcudadevrt");
-    if (p->cuda)
-        dfc_list_add(words, "-lcudart_static");
     dfc_list_add_words(words, "-lmetis -lhwloc -ldl -lrt -lm -pthread");
     if (cxx || from_nvcc(p))
         add_cxx_runtime(&p->tools, words);
@@ -151,6 +147,10 @@ static void add_inside(const struct dfc_program *p, struct dfc_list *argv)
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         dfc_list_add(argv, "%s/lib%s.a", p->tools.lib, own[i]);
     dfc_list_add(argv, "-Wl,--end-group");
+    if (has_device_link(p))
+        dfc_list_add(argv, "-lcudadevrt");
+    if (p->cuda)
+        dfc_list_add(argv, "-lcudart_static");
 }
 
 /* Two libraries in one process have each their own of everything, and undefined functions are told as for a program. */
@@ -182,10 +182,6 @@ static bool link_command(const struct dfc_program *p, const char *path, struct d
     dfc_list_add(argv, "-o");
     dfc_list_add_path(argv, "", path);
     add_inside(p, argv);
-    if (has_device_link(p))
-        dfc_list_add(argv, "-lcudadevrt");
-    if (p->cuda)
-        dfc_list_add(argv, "-lcudart_static");
     dfc_list_add_words(argv, "-lmetis -lhwloc -ldl -lrt -lm");
     if (!cxx && from_nvcc(p))
         add_cxx_runtime(tools, argv);

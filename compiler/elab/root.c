@@ -107,9 +107,22 @@ static bool add_callee(struct dfc_unit *u, const struct dfc_callee *callee)
     return true;
 }
 
-/* The kernel that stands for what the caller gives to an in port. It costs nothing, on the host. */
+/* The next number of a kernel. DF_NONE: no memory. */
+static uint32_t add_kernel(struct dfc_unit *u, const struct dfl_kernel *kernel)
+{
+    struct dfc_kernel_code *code = dfr_array_add(&u->kernels, sizeof *code, 1);
+    if (!code) {
+        dfc_no_memory(u);
+        return DF_NONE;
+    }
+    *code = (struct dfc_kernel_code){ .ast = kernel, .kernel = u->kernels.n - 1, .dir = "." };
+    return code->kernel;
+}
+
+/* The kernel that stands for what the caller gives to an in port. It costs nothing, on the host. If the graph is only
+ * checked, the kernel gets no number. */
 static bool add_source(struct dfc_unit *u, const char *name, const struct dfc_port *given, const uint64_t *extents,
-                       uint32_t id)
+                       bool numbered)
 {
     const struct dfl_loc loc = given->ast->name.loc;
     struct dfl_port *ast = dfc_alloc(u, sizeof *ast);
@@ -123,11 +136,13 @@ static bool add_source(struct dfc_unit *u, const char *name, const struct dfc_po
     *port = (struct dfc_port){ .ast = ast, .elem = given->elem, .rank = given->rank, .in_slot = -1 };
     for (unsigned i = 0; i < port->rank; i++)
         port->dims[i] = (struct dfc_dim){ .kind = DFC_DIM_NUMBER, .number = extents[i] };
+    *kernel = (struct dfl_kernel){ .name = { name, loc }, .loc = loc };
     const struct dfc_callee callee = {
-        .name = name, .loc = loc, .ready = true, .kernel = kernel, .id = id, .cost_classes = 1, .cost = { cost },
+        .name = name, .loc = loc, .ready = true, .kernel = kernel,
+        .id = numbered ? add_kernel(u, kernel) : DF_NONE, .cost_classes = 1, .cost = { cost },
         .sig = { .n_ports = 1, .n_out = 1, .ports = port, .in_port = slots, .out_port = slots },
     };
-    return add_callee(u, &callee);
+    return !u->no_memory && add_callee(u, &callee);
 }
 
 /* The arg that stands for a scalar that the caller gives. */
@@ -158,7 +173,7 @@ static bool add_inputs(struct dfc_unit *u, const struct dfc_callee *graph, const
         const struct dfl_name *name = &port->ast->name;
         uint64_t extents[DF_MAX_RANK];
         const char *source = inner_name(u, graph->name, name->text);
-        if (!find_extents(u, graph, port, dims, extents) || !add_source(u, source, port, extents, u->kernels.n + i))
+        if (!find_extents(u, graph, port, dims, extents) || !add_source(u, source, port, extents, dims != NULL))
             return false;
         struct dfl_stmt *stmt = add_call(u, stmts, source, name->loc);
         if (!stmt || !(stmt->targets = make_target(u, name->text, port, extents)) ||

@@ -118,7 +118,7 @@ static bool check_library(struct dfc_unit *u)
         struct dfc_elab e;
         if (!root)
             return false;
-        ok &= dfc_elab_run(&e, u, root) && dfc_resolve(&e) && dfc_order_items(&e) && dfc_root_check(&e);
+        ok = dfc_elab_run(&e, u, root) && dfc_resolve(&e) && dfc_order_items(&e) && ok && dfc_root_check(&e);
         dfc_elab_free(&e);
     }
     return ok && (df_builder_finish(u->builder, &u->graph, &error) == DF_OK || dfc_no_memory(u));

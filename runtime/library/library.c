@@ -54,24 +54,27 @@ __attribute__((destructor)) static void free_closed(void)
     }
 }
 
+static void leave(void *session)
+{
+    atomic_store_explicit(&((struct df_library_session *)session)->state, FREE, memory_order_release);
+}
+
 /* Begins a call. Nothing of a handle but its state may be read before. */
 static int enter(struct df_library_session *session, const struct df_library_function *f)
 {
     int state = FREE;
     if (!session)
         return dfr_error(&said, DF_E_ARGUMENT, "%s: the session is NULL", f->name);
-    if (atomic_compare_exchange_strong_explicit(&session->state, &state, BUSY, memory_order_acquire,
-                                                memory_order_relaxed))
+    if (!atomic_compare_exchange_strong_explicit(&session->state, &state, BUSY, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return dfr_error(&said, DF_E_ARGUMENT, state == CLOSED
+                         ? "%s: the session is closed"
+                         : "%s: another thread is in a call of this session: each thread opens its own", f->name);
+    const struct df_library_function *own = session->library.function;
+    if (own == f)
         return DF_OK;
-    if (state == CLOSED)
-        return dfr_error(&said, DF_E_ARGUMENT, "%s: the session is closed", f->name);
-    return dfr_error(&said, DF_E_ARGUMENT, "%s: another thread is in a call of this session: each thread opens its own",
-                     f->name);
-}
-
-static void leave(void *session)
-{
-    atomic_store_explicit(&((struct df_library_session *)session)->state, FREE, memory_order_release);
+    leave(session);
+    return dfr_error(&said, DF_E_ARGUMENT, "%s: the session was opened for '%s'", f->name, own->name);
 }
 
 /* ---- open and close ---- */
@@ -212,13 +215,25 @@ static int check_scalars(const struct df_library_function *f, const union df_sca
 
 /* ---- calls ---- */
 
+/* "edges(h = 480, w = 640)" */
+static void print_sizes(const struct df_library_function *f, const size_t *dims, char *text, size_t size)
+{
+    size_t n = (size_t)snprintf(text, size, "%s(", f->name);
+    for (unsigned i = 0; i < f->n_dims && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%s = %zu", i ? ", " : "", f->dims[i], dims[i]);
+    if (n < size)
+        snprintf(text + n, size - n, ")");
+}
+
 static int find_sized(struct dfr_library *l, const size_t *dims, bool many, struct dfr_sized **sized)
 {
     struct df_error why = { "" };
+    char sizes[200];
     int rc = dfr_sized_get(l, dims, many, sized, &why);
-    if (rc != DF_OK)
-        return dfr_error(&said, rc, "%s: %s", l->function->name, why.text);
-    return DF_OK;
+    if (rc == DF_OK)
+        return DF_OK;
+    print_sizes(l->function, dims, sizes, sizeof sizes);
+    return dfr_error(&said, rc, "%s: %s", sizes, why.text);
 }
 
 static int run(struct dfr_library *l, int64_t waves, void *const *data, const size_t *dims,

@@ -298,6 +298,30 @@ static void test_copy_where_others_read(void **state)
     df_graph_free(g);
 }
 
+/* What is kept for a reader outside is not changed, though nobody inside reads it; the other one is. */
+static void test_copy_of_kept(void **state)
+{
+    (void)state;
+    struct df_error e = { "" };
+    struct df_builder *b = df_builder_new("g");
+    uint32_t bump = add_kernel(b, "bump", "b", 0);
+    uint32_t src = add_node(b, add_kernel(b, "src", "oo", 0), 8), x = add_node(b, bump, 8), y = add_node(b, bump, 8);
+    arc(b, src, 0, x, 0);
+    arc(b, src, 1, y, 0);
+    assert_int_equal(df_builder_keep(b, src, 1, &e), DF_OK);
+    assert_int_equal(df_builder_keep(b, src, 1, &e), DF_OK);
+    assert_int_equal(df_builder_keep(b, src, 2, &e), DF_E_ARGUMENT);
+    assert_int_equal(df_builder_keep(b, 3, 0, &e), DF_E_ARGUMENT);
+    assert_string_equal(e.text, "node 3 has no output 0 to keep");
+    char name[20];
+    assert_int_equal(df_builder_node_name(b, y, name, sizeof name), strlen("main/bump#2"));
+    assert_string_equal(name, "main/bump#2");
+    struct df_graph *g = finish(b);
+    order_is(g, "src bump#1 copy bump#2");
+    assert_int_equal(g->values[1].n_readers, 1);
+    df_graph_free(g);
+}
+
 /* f(a, a) with one of them inout; and one port in, one inout with two inout ports around it. */
 static void test_copy_for_itself(void **state)
 {
@@ -753,6 +777,7 @@ int main(void)
         cmocka_unit_test(test_scalars),
         cmocka_unit_test(test_no_copy),
         cmocka_unit_test(test_copy_where_others_read),
+        cmocka_unit_test(test_copy_of_kept),
         cmocka_unit_test(test_copy_for_itself),
         cmocka_unit_test(test_once),
         cmocka_unit_test(test_once_copy_and_sink),

@@ -60,6 +60,13 @@ static void add_host_options(const char *word, struct dfc_list *argv)
     }
 }
 
+void dfc_flags_keep_for_linking(const struct dfc_list *flags, struct dfc_list *argv)
+{
+    for (size_t i = 0; i < flags->n; i++)
+        if (is_for_linking_too(flags->items[i]))
+            dfc_list_add(argv, "%s", flags->items[i]);
+}
+
 void dfc_flags_add_for_linking(const struct dfc_program *p, struct dfc_list *argv)
 {
     for (size_t u = 0; u < p->n_units; u++) {

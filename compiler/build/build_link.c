@@ -127,7 +127,9 @@ void dfc_link_needs(const struct dfc_program *p, struct dfc_list *words)
 {
     bool cxx = has_unit(p, DFC_CODE_CXX);
     dfc_list_add_all(words, &p->tools.link_flags);
-    dfc_list_add_words(words, "-lmetis -lhwloc -ldl -lrt -lm -pthread");
+    dfc_list_add_words(words, "-lmetis -lhwloc -ldl -lrt -lm");
+    dfc_flags_keep_for_linking(&p->tools.c_flags, words); /* -pthread, for one */
+    dfc_flags_add_for_linking(p, words);
     if (cxx || from_nvcc(p))
         add_cxx_runtime(&p->tools, words);
 }

@@ -84,7 +84,9 @@ void dfc_units_free(struct dfc_program *p);
 
 /* Adds the flags that the .df gives to the unit's file. Folders after -I are looked for beside the .df. */
 void dfc_flags_add(const struct dfc_build_unit *unit, struct dfc_list *argv);
-/* Adds those flags of all units that count when linking, too: -fopenmp, -fsanitize and the like. */
+/* Adds those flags that count when linking, too: -fopenmp, -fsanitize and the like. The second: of what the .df gives to
+ * all units. */
+void dfc_flags_keep_for_linking(const struct dfc_list *flags, struct dfc_list *argv);
 void dfc_flags_add_for_linking(const struct dfc_program *p, struct dfc_list *argv);
 /* Does the source, as it is written, seem to have a main()? */
 bool dfc_may_have_main(const char *source);

@@ -12,11 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "compiler/commands/compare_stats.h"
 #include "compiler/commands/compare_trial.h"
 #include "compiler/commands/profile_report.h"
+#include "compiler/show/pays.h"
 #include "runtime/measure/measure.h"
 #include "runtime/base/message.h"
 #include "runtime/base/text.h"
+#include "runtime/threads/bind.h"
 
 extern char **environ;
 
@@ -30,7 +33,10 @@ static const char usage[] =
     "stores the times, so that later commands place nodes by them. Sources, sinks and `ordered` kernels run once a\n"
     "wave, for as many waves as a run has (the program's option --waves, or until a stream ends) or for --max-time.\n"
     "Others are repeated on copies of real inputs. A time is not measured again if it is known for the same source\n"
-    "and sizes, whether it was measured before or learned by a run with --learn.\n";
+    "and sizes, whether it was measured before or learned by a run with --learn.\n\n"
+    "At the end it says for each kernel what a job takes here and on the GPU, with its copies; what a wave takes with\n"
+    "one worker, with all, and with --device=cuda or emu on the GPU, too: predicted in virtual time, and measured by\n"
+    "short runs of the program; and in words whether dividing and offloading pay.\n";
 
 static const struct dfc_option own_options[] = {
     { NULL, NULL, "options" },
@@ -469,6 +475,88 @@ static int measure(const struct request *r, const struct dfc_loaded *loaded, con
     return good ? 0 : 1;
 }
 
+/* ---- does it pay? ---- */
+
+#define TRY_S 0.03                      /* a run that only shows what dividing gives is so long */
+#define MOST_TRY_S 2.0                  /* and a longer one is left out */
+enum { LEAST_WAVES = 8, MOST_WAVES = 1000, TRIES = 3 };
+
+/* Runs the program one way, and takes the mean of a wave. It stays unknown if the program fails: then what it says is
+ * what it says of any run. */
+static void try_way(const struct request *r, const struct dfc_trial *program, struct dfc_way *way)
+{
+    struct dfc_common common = r->common;
+    struct dfc_list argv = { 0 };
+    struct dfc_run_stats stats;
+    char *err = NULL;
+    common.workers = way->workers;
+    common.device = way->devices ? r->common.device : "none";
+    dfc_trial_arguments(program, &common, &argv);
+    dfc_list_add(&argv, "--policy=%s", dfc_way_policy(way));
+    dfc_list_add_words(&argv, "--stats=json,totals --stats-file=/dev/stderr");
+    dfc_list_add(&argv, "--waves=%" PRIu32, way->waves);
+    for (int i = 0; i < r->n_rest; i++)
+        dfc_list_add(&argv, "%s", r->rest[i]);
+    if (!argv.failed && dfc_run_program(argv.items, &dfc_discard, &err) == 0 && dfc_run_stats_read(err, &stats) &&
+        stats.waves > 0) {
+        way->waves = (uint32_t)(stats.waves < MOST_WAVES ? stats.waves : MOST_WAVES); /* a stream may end earlier */
+        way->measured_s = fmin(way->measured_s, stats.makespan_s / (double)stats.waves);
+    }
+    dfc_list_free(&argv);
+    free(err);
+}
+
+static void find_way(const struct request *r, const struct dfc_trial *program, const struct dfc_pays *pays,
+                     struct dfc_way *way)
+{
+    way->waves = LEAST_WAVES;
+    dfc_way_predict(pays, way);
+    bool short_enough = way->predicted_s * LEAST_WAVES < MOST_TRY_S; /* not if it is unknown */
+    if (short_enough && way->predicted_s * MOST_WAVES > TRY_S)
+        way->waves = (uint32_t)fmax(TRY_S / way->predicted_s, LEAST_WAVES);
+    else if (short_enough)
+        way->waves = MOST_WAVES;
+    way->measured_s = INFINITY;
+    for (int i = 0; short_enough && i < TRIES; i++)
+        try_way(r, program, way);
+    if (isinf(way->measured_s))
+        way->measured_s = NAN;
+    dfc_way_predict(pays, way);
+}
+
+/* Says whether dividing and offloading pay, by the times that are known now. */
+static bool judge(const struct request *r, const struct dfc_loaded *loaded, const struct dfc_trial *program,
+                  struct dfw_db *db)
+{
+    const char *device = r->common.device, *gpu = device && strcmp(device, "emu") == 0 ? DFW_EMULATOR : NULL;
+    const struct df_graph *graph = loaded->front->graph;
+    struct df_error error = { "out of memory" };
+    struct dfw_known known = { 0 };
+    struct df_times times = { 0 };
+    const struct dfp_problem problem = { graph, &loaded->platform, &times };
+    struct dfc_pays pays = { .problem = &problem, .inflight = r->common.inflight, .emulated = gpu };
+    uint32_t cores = r->common.workers ? r->common.workers : dfr_cores_count();
+    bool with_devices = device && strcmp(device, "none") != 0 && loaded->platform.n_units > 1;
+    pays.ways[pays.n_ways++] = (struct dfc_way){ .workers = 1 };
+    if (cores > 1)
+        pays.ways[pays.n_ways++] = (struct dfc_way){ .workers = cores < DF_MAX_WORKERS ? cores : DF_MAX_WORKERS };
+    if (with_devices)
+        pays.ways[pays.n_ways++] = (struct dfc_way){ .workers = cores, .devices = true };
+    bool good = dfw_known_load(db, graph, gpu, r->common.emu_all, &known, &error) == DF_OK &&
+                dfw_known_times(&known, graph, &times, &error) == DF_OK;
+    for (unsigned i = 0; good && i < pays.n_ways; i++)
+        find_way(r, program, &pays, &pays.ways[i]);
+    if (good) {
+        putchar('\n');
+        good = dfc_pays_print(&pays, stdout);
+    }
+    if (!good)
+        dfc_error("%s", error.text);
+    dfr_times_free(&times);
+    dfw_known_free(&known);
+    return good;
+}
+
 static int profile(const struct request *r)
 {
     struct df_error error = { "" };
@@ -485,6 +573,9 @@ static int profile(const struct request *r)
         if (dfc_trial_args(loaded.front->graph, r->rest, r->n_rest) &&
             dfc_trial_build(&r->common, &loaded, &r->build, &program)) {
             status = measure(r, &loaded, &program, db);
+            bool other_sizes = loaded.front->has_dynamic && r->n_rest; /* which the loaded graph does not have */
+            if (status == 0 && !other_sizes && !judge(r, &loaded, &program, db))
+                status = 1;
             dfc_trial_remove(&program);
         }
         dfc_unload(&loaded);

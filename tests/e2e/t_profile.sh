@@ -179,3 +179,35 @@ waited released 0 1 "$(says released.db)" "4 measured"
 kill "${holders[@]}" 2>/dev/null
 wait "${holders[@]}" 2>/dev/null
 true
+
+# ---- does it pay? Kernels that sleep divide on any machine, however busy. ----
+divided() { # NAME WORK LAST: what the kernels do in the graph
+    printf '%s\n' 'kernel src(out v: i32[k]) cpu {{ v[0] = 1; }};' \
+        "kernel work(in v: i32[k], out w: i32[k]) cpu {{ int usleep(unsigned); w[0] = v[0]; $2 }};" \
+        "kernel last(in v: i32[k]) ordered cpu {{ int usleep(unsigned); (void)v; $3 }};" \
+        'graph main { a: i32[4] = src(); b = work(a); last(b); }' > "$1.df"
+    "$DFC" profile "$1.df" --workers=2 --max-time=20ms --db="$1.db" > "$1.out" 2>&1
+}
+divided waits 'usleep(3000);' ''
+expect pays-kernel 0 '^work +1 +[3-9]\.[0-9]+ ms$' cat waits.out
+expect pays-one 0 '^1 worker +[3-9]\.[0-9]+ ms +[3-9]\.[0-9]+ ms +1\.00x +1\.00x$' cat waits.out
+expect pays-two 0 '^2 workers +[1-9].*x +[1-9]\.[0-9]+x$' cat waits.out
+expect pays-words 0 '^Dividing pays: 2 workers are [1-9]\.[0-9]+ times as fast as one\.$' cat waits.out
+divided turns '' 'usleep(3000);'
+expect pays-ordered 0 "^Dividing does not pay: 2 workers are .* times as fast as one\. 'last' runs one wave at a time and takes [3-9]\.[0-9]+ ms of the" cat turns.out
+cat > away.df <<'END'
+platform p { cpu host { workers = 2; } gpu g { memory = 1 GiB; h2d = 1 GB/s, 0 us; d2h = 1 GB/s, 0 us; engines = 2; launch = 0 us; } }
+kernel src(out v: u8[k]) cpu {{ v[0] = 1; }} cost cpu 1us;
+kernel far(in v: u8[k], out w: u8[k]) cpu {{ w[0] = v[0]; }} cost cpu 10ms gpu 100us;
+kernel near(in v: u8[k], out w: u8[k]) cpu {{ w[0] = v[0]; }} cost cpu 1ms gpu 100us;
+kernel here(in v: u8[k], out w: u8[k]) cpu {{ w[0] = v[0]; }} cost cpu 1ms gpu 2ms;
+kernel last(in v: u8[k]) cpu {{ (void)v; }} cost cpu 1us;
+graph main { a: u8[1000000] = src(); b = far(a); c = near(b); d = here(c); last(d); }
+END
+"$DFC" profile away.df --max-time=20ms --db=away.db > away.out 2>&1
+expect pays-gpu 0 '^far +1 +10\.0 ms +100 us +2\.00 ms$' cat away.out
+expect pays-far 0 "^Offloading 'far' pays, even if all its data is copied: 100 us and 2\.00 ms of copies, instead of 10\.0 ms\.$" cat away.out
+expect pays-near 0 "^Offloading 'near' pays only where its data is on the GPU already: 100 us instead of 1\.00 ms, but 2\.00 ms of copies\.$" cat away.out
+expect pays-here 0 "^Offloading 'here' does not pay: 2\.00 ms on the GPU, 1\.00 ms here\.$" cat away.out
+"$DFC" profile waits.df --workers=1 --max-time=20ms --db=waits.db > one.out 2>&1
+if grep -q '^1 worker ' one.out && ! grep -q Dividing one.out; then pass pays-one-alone; else fail pays-one-alone "$(tail -n 4 one.out)"; fi

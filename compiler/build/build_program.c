@@ -277,8 +277,8 @@ int dfc_build_object(const struct dfc_common *common, const struct dfc_build_opt
     dfc_signals_hold(&signals);
     bool found = dfc_tools_find(&program.tools, common, options, &no_kernels);
     dfc_list_add(&program.tools.c_flags, "-fno-lto"); /* or its information is for the linker, and no debug information */
-    if (found && work_open(&program) &&
-        dfc_units_make_alone(&program, path) && dfc_units_compile(&program) && !dfc_signals_caught())
+    if (found && work_open(&program) && dfc_units_make_alone(&program, path) && dfc_units_compile(&program) &&
+        !dfc_signals_caught())
         status = use(arg, program.units[0].object);
     work_close(&program);
     dfc_units_free(&program);

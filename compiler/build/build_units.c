@@ -163,12 +163,13 @@ bool dfc_units_make(struct dfc_program *p)
 
 bool dfc_units_make_alone(struct dfc_program *p, const char *path)
 {
-    char *own = strdup(path), *source = NULL;
+    char *own, *source;
     if (asprintf(&source, "%s%s", dfc_path_prefix(path), path) < 0)
-        source = NULL;
-    if (!own || !source || !add_unit(p, dfc_code_kind_of(path), own, "alone")) {
+        return no_memory();
+    own = strdup(path);
+    if (!own || !add_unit(p, dfc_code_kind_of(path), own, "alone")) {
         free(source);
-        return (own && source) || no_memory();
+        return own ? false : no_memory();
     }
     free(p->units[0].source);
     p->units[0].source = source;

@@ -140,7 +140,7 @@ static void print_static(FILE *out, const struct request *r, const struct dfc_pr
     fputs(*before == ',' ? "\n" : "", out);
 }
 
-static void print_all(FILE *out, const struct request *r, const struct dfc_prototypes *prototypes,
+static bool print_all(FILE *out, const struct request *r, const struct dfc_prototypes *prototypes,
                       const struct dfc_wrapped_file *file)
 {
     char text[DFC_WHY_BYTES];
@@ -157,9 +157,12 @@ static void print_all(FILE *out, const struct request *r, const struct dfc_proto
         fputc('\n', out);
         if (why)
             dfc_kernel_print_refused(out, f, file, why);
-        else
-            dfc_kernel_print(out, f, file);
+        else if (!dfc_kernel_print(out, f, file)) {
+            dfc_error("out of memory");
+            return false;
+        }
     }
+    return true;
 }
 
 /* The file as the .df will name it: beside the .df it is named without a folder, elsewhere by its whole path. */
@@ -199,8 +202,8 @@ static int write_kernels(struct request *r, const struct dfc_prototypes *prototy
         dfc_error("'%s' has no function that can be wrapped as it is", r->common.path);
         good = false;
     } else if ((good = dfc_output_open(&output, r->common.output))) {
-        print_all(output.file, r, prototypes, &file);
-        good = dfc_output_close(&output, true);
+        good = print_all(output.file, r, prototypes, &file);
+        good = dfc_output_close(&output, good) && good;
     }
     free(path);
     return good ? 0 : 1;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_NAME = 300 };
+
 void dfc_prototypes_free(struct dfc_prototypes *prototypes)
 {
     dfl_arena_free(prototypes->arena);
@@ -63,28 +65,36 @@ static enum dfc_spelling spelling_of(const struct dfc_function *f, bool is_sourc
 
 /* ---- names ---- */
 
-/* Prints a name of C as a name of the kernel language: its words, and those that generated code has, get a '_'. */
-static void print_name(FILE *out, const char *name)
+/* Writes a name of C as a name of the kernel language: its words, and those that generated code has, get a '_'. */
+static void write_name(char to[MOST_NAME], const char *name)
 {
     static const char *const words[] = { "acc", "arg", "else", "for", "graph", "if", "import", "in", "inout", "kernel",
                                          "link", "out", "param", "platform", "tmp", "type", "call", "stream", NULL };
-    for (const char *p = name; *p; p++)
-        if (p[0] == ':' && p[1] == ':')
-            fputc('_', out), p++;
-        else
-            fputc(isalnum((unsigned char)*p) ? *p : '_', out);
+    size_t n = 0;
+    bool taken = strncasecmp(name, "df_", 3) == 0;
     for (const char *const *word = words; *word; word++)
-        if (strcmp(name, *word) == 0)
-            fputc('_', out);
-    if (strncasecmp(name, "df_", 3) == 0)
-        fputc('_', out);
+        taken |= strcmp(name, *word) == 0;
+    for (const char *p = name; *p && n + 2 < MOST_NAME; p++) {
+        p += p[0] == ':' && p[1] == ':';
+        to[n++] = isalnum((unsigned char)*p) ? *p : '_';
+    }
+    to[n] = '\0';
+    strcat(to, taken ? "_" : "");
 }
 
-static void print_kernel_name(FILE *out, const struct dfc_function *f)
+static void print_name(FILE *out, const char *name)
 {
-    print_name(out, f->qualified);
+    char text[MOST_NAME];
+    write_name(text, name);
+    fputs(text, out);
+}
+
+/* The kernel's name; overloads are numbered. */
+static void write_kernel_name(char to[MOST_NAME], const struct dfc_function *f)
+{
+    write_name(to, f->qualified);
     if (f->overload)
-        fprintf(out, "_%u", f->overload);
+        snprintf(to + strlen(to), MOST_NAME - strlen(to), "_%u", f->overload);
 }
 
 /* ---- the signature ---- */
@@ -224,43 +234,35 @@ static void print_argument(const struct text *t, const struct dfc_parameter *p, 
 }
 
 /* The name under which inline code calls the function. One of an object has its own, because C has no namespaces. */
-static void print_callee(const struct text *t)
+static const char *callee(const struct text *t, char room[MOST_NAME])
 {
     if (t->file->is_source)
-        fputs(t->f->qualified, t->out);
-    else if (strcmp(t->f->symbol, t->f->name) == 0)
-        fputs(t->f->name, t->out);
-    else
-        print_kernel_name(t->out, t->f);
+        return t->f->qualified;
+    if (strcmp(t->f->symbol, t->f->name) == 0)
+        return t->f->name;
+    write_kernel_name(room, t->f);
+    return room;
 }
 
-static void print_declaration(const struct text *t)
+static void print_declaration(const struct text *t, const char *name)
 {
-    char *name = NULL;
-    size_t size;
-    struct text own = *t;
-    own.out = open_memstream(&name, &size);
-    if (!own.out)
-        return;
-    print_callee(&own);
-    fclose(own.out);
     dfc_prototype_print(t->out, t->f, name, DFC_SPELL_ALONE);
     if (strcmp(t->f->symbol, t->f->name) != 0)
         fprintf(t->out, " __asm__(\"%s\")", t->f->symbol);
     fputs("; ", t->out);
-    free(name);
 }
 
 static void print_code(const struct text *t)
 {
+    char room[MOST_NAME];
+    const char *name = callee(t, room);
     unsigned i = 0;
     fputs(" {{ ", t->out);
     if (!t->file->is_source)
-        print_declaration(t);
+        print_declaration(t, name);
     if (t->has_result)
         fprintf(t->out, "%s[0] = ", result_name(t->f));
-    print_callee(t);
-    fputc('(', t->out);
+    fprintf(t->out, "%s(", name);
     for (const struct dfc_parameter *p = t->f->parameters; p; p = p->next, i++) {
         print_argument(t, p, &t->roles[i]);
         fputs(p->next ? ", " : "", t->out);
@@ -303,23 +305,25 @@ static void print_prototype(FILE *out, const struct dfc_function *f, const struc
     fputc('\n', out);
 }
 
-void dfc_kernel_print(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file)
+bool dfc_kernel_print(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file)
 {
     struct text t = { .out = out, .f = f, .file = file, .roles = calloc(f->n_parameters + 1, sizeof *t.roles) };
+    char name[MOST_NAME];
     if (!t.roles)
-        return;
+        return false;
     dfc_roles(f, t.roles);
     t.has_result = has_result(f, t.roles);
     print_prototype(out, f, file);
     if (f->result->kind != DFC_CTYPE_VOID && !t.has_result)
         fputs("// Its value is ignored. If it is a status, 0 for success, a call without '-> void' makes others fail.\n", out);
-    fputs("kernel ", out);
-    print_kernel_name(out, f);
+    write_kernel_name(name, f);
+    fprintf(out, "kernel %s", name);
     print_signature(&t);
     fputs("\n    ", out);
     print_file(out, file);
     (needs_code(&t) ? print_code : print_call)(&t);
     free(t.roles);
+    return true;
 }
 
 /* ---- functions for which a person writes inline code ---- */

@@ -20,8 +20,8 @@ struct dfc_wrapped_file {
 enum { DFC_WHY_BYTES = 400 };
 const char *dfc_kernel_refused(const struct dfc_function *f, const struct dfc_wrapped_file *file,
                                char why[DFC_WHY_BYTES]);
-/* Prints the declaration of a function that is not refused, under a comment with its prototype. */
-void dfc_kernel_print(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file);
+/* Prints the declaration of a function that is not refused, under a comment with its prototype. false: no memory. */
+bool dfc_kernel_print(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file);
 /* Prints, in comments, that a function is refused, and what a person could write. */
 void dfc_kernel_print_refused(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file,
                               const char *why);

@@ -477,9 +477,9 @@ static int measure(const struct request *r, const struct dfc_loaded *loaded, con
 
 /* ---- does it pay? ---- */
 
-#define TRY_S 0.03                      /* a run that only shows what dividing gives is so long */
+#define TRY_S 0.02                      /* a run that only shows what dividing gives is so long */
 #define MOST_TRY_S 2.0                  /* and a longer one is left out */
-enum { LEAST_WAVES = 8, MOST_WAVES = 1000, TRIES = 3 };
+enum { LEAST_WAVES = 16, MOST_WAVES = 1000, TRIES = 3 };
 
 /* Runs the program one way, and takes the mean of a wave. It stays unknown if the program fails: then what it says is
  * what it says of any run. */

@@ -62,6 +62,17 @@ static bool is_pair(const char *a, const char *b)
     return false;
 }
 
+/* A name that a single number or a few often have. */
+static bool is_few_name(const char *name)
+{
+    static const char *const parts[] = { "max", "min", "sum", "mean", "norm", "taps", "coef", "weight", "alpha", "beta",
+                                         NULL };
+    for (const char *const *part = parts; *part; part++)
+        if (strcasestr(name, *part))
+            return true;
+    return false;
+}
+
 /* A name that a matrix often has: one size does not tell how much it holds. */
 static bool is_matrix_name(const char *name)
 {
@@ -73,6 +84,8 @@ static void guess_extents(struct dfc_role *role, const struct dfc_parameter *p, 
 {
     bool swapped = n_sizes == 2 && is_pair(sizes[1]->name, sizes[0]->name);
     role->rank = 1;
+    if (is_few_name(p->name))
+        return;
     if (swapped || (n_sizes == 2 && is_pair(sizes[0]->name, sizes[1]->name))) {
         role->rank = 2;
         role->extents[0].name = sizes[swapped]->name;

@@ -188,13 +188,13 @@ divided() { # NAME WORK LAST: what the kernels do in the graph
         'graph main { a: i32[4] = src(); b = work(a); last(b); }' > "$1.df"
     "$DFC" profile "$1.df" --workers=2 --max-time=20ms --db="$1.db" > "$1.out" 2>&1
 }
-divided waits 'usleep(3000);' ''
-expect pays-kernel 0 '^work +1 +[3-9]\.[0-9]+ ms$' cat waits.out
-expect pays-one 0 '^1 worker +[3-9]\.[0-9]+ ms +[3-9]\.[0-9]+ ms +1\.00x +1\.00x$' cat waits.out
+divided waits 'usleep(10000);' ''
+expect pays-kernel 0 '^work +1 +[1-9][0-9]\.[0-9]+ ms$' cat waits.out
+expect pays-one 0 '^1 worker +[1-9][0-9]\.[0-9]+ ms +[1-9][0-9]\.[0-9]+ ms +1\.00x +1\.00x$' cat waits.out
 expect pays-two 0 '^2 workers +[1-9].*x +[1-9]\.[0-9]+x$' cat waits.out
 expect pays-words 0 '^Dividing pays: 2 workers are [1-9]\.[0-9]+ times as fast as one\.$' cat waits.out
-divided turns '' 'usleep(3000);'
-expect pays-ordered 0 "^Dividing does not pay: 2 workers are .* times as fast as one\. 'last' runs one wave at a time and takes [3-9]\.[0-9]+ ms of the" cat turns.out
+divided turns '' 'usleep(10000);'
+expect pays-ordered 0 "^Dividing does not pay: 2 workers are .* times as fast as one\. 'last' runs one wave at a time and takes [1-9][0-9]\.[0-9]+ ms of the" cat turns.out
 cat > away.df <<'END'
 platform p { cpu host { workers = 2; } gpu g { memory = 1 GiB; h2d = 1 GB/s, 0 us; d2h = 1 GB/s, 0 us; engines = 2; launch = 0 us; } }
 kernel src(out v: u8[k]) cpu {{ v[0] = 1; }} cost cpu 1us;

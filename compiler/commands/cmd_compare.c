@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "compiler/commands/command.h"
-#include "compiler/commands/compare_rehearse.h"
-#include "compiler/commands/compare_trial.h"
+#include "compiler/trial/compare_rehearse.h"
+#include "compiler/trial/compare_trial.h"
 #include "compiler/show/chart.h"
-#include "compiler/show/compare_stats.h"
+#include "compiler/trial/compare_stats.h"
 #include "compiler/show/table.h"
 #include "compiler/tools/picture_file.h"
 #include "runtime/policy/policy.h"

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compiler/commands/compare_stats.h"
-#include "compiler/commands/compare_trial.h"
+#include "compiler/trial/compare_stats.h"
+#include "compiler/trial/compare_trial.h"
 #include "compiler/commands/profile_report.h"
 #include "compiler/show/pays.h"
 #include "runtime/measure/measure.h"

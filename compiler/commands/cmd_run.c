@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "compiler/commands/compare_trial.h"
+#include "compiler/trial/compare_trial.h"
 #include "runtime/policy/policy.h"
 
 static const char usage[] =

@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compiler/show/compare_stats.h"
+#include "compiler/trial/compare_stats.h"
 #include "compiler/front/front.h"
 #include "compiler/front/pack.h"
 #include "fuzz.h"

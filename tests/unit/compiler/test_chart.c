@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "compiler/show/chart.h"
-#include "compiler/show/compare_stats.h"
+#include "compiler/trial/compare_stats.h"
 #include "compiler/show/table.h"
 
 static const char stats_text[] =

@@ -1,5 +1,5 @@
 /* compare_trial.c - builds a program in a temporary folder, and removes that folder whatever happens. */
-#include "compiler/commands/compare_trial.h"
+#include "compiler/trial/compare_trial.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  * present one in a stack of fixed depth, and picks the numbers and names that it knows. What it does not know it skips.
  * So it can read the statistics of a program that prints more than these.
  */
-#include "compiler/show/compare_stats.h"
+#include "compiler/trial/compare_stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* compare_rehearse.c - plans, runs and predicts one policy of a rehearsed comparison (compare_rehearse.h). */
-#include "compiler/commands/compare_rehearse.h"
+#include "compiler/trial/compare_rehearse.h"
 
 #include <stdlib.h>
 #include <string.h>

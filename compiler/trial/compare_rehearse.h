@@ -6,7 +6,7 @@
 #ifndef DFC_COMPARE_REHEARSE_H
 #define DFC_COMPARE_REHEARSE_H
 
-#include "compiler/show/compare_stats.h"
+#include "compiler/trial/compare_stats.h"
 #include "compiler/load/load.h"
 
 struct dfc_rehearsal {                  /* of one policy */

@@ -131,7 +131,7 @@ struct df_error {
 };
 
 enum { DF_E_MEMORY = -1, DF_E_ARGUMENT = -2, DF_E_CYCLE = -3, DF_E_FORMAT = -4, DF_E_DEVICE = -5, DF_E_KERNEL = -6,
-       DF_E_IO = -7, DF_E_REFUSED = -8 };
+       DF_E_IO = -7, DF_E_REFUSED = -8, DF_E_STOPPED = -9 };
 
 struct df_port_desc {
     const char *name;
@@ -412,6 +412,11 @@ struct df_session_call {
 int df_session_open(const struct df_graph *graph, const struct df_options *options, struct df_session **session,
                     struct df_error *error);
 int df_session_run(struct df_session *session, const struct df_session_call *call, struct df_error *error);
+/* From any thread, while the session is open. The call that is going on ends when the jobs that run now have ended, and
+ * gives DF_E_STOPPED. If no waves run, nothing happens. Not for signal handlers. */
+void df_session_stop(struct df_session *session);
+/* From any thread, while the session is open: how many waves of the call that is going on have ended; -1: none runs. */
+int64_t df_session_progress(struct df_session *session);
 /* Returns everything and frees the session. Statistics are of all calls since the last failure; NULL: none are wanted.
  * DF_E_ARGUMENT: a thread is in a call, and the session is still there. */
 int df_session_close(struct df_session *session, struct df_stats *stats, struct df_error *error);
@@ -489,6 +494,9 @@ int df_library_shape(struct df_library_session *session, const struct df_library
  * or the session is closed. The next call with these sizes opens devices and makes threads anew. NULL: failed. */
 const char *df_library_stats(struct df_library_session *session, const struct df_library_function *function);
 /* NULL does nothing. */
+/* From any thread, while the session is open. As df_session_stop() and df_session_progress(). */
+void df_library_stop(struct df_library_session *session);
+int64_t df_library_progress(struct df_library_session *session);
 int df_library_close(struct df_library_session *session, const struct df_library_function *function);
 const char *df_library_error(void);
 

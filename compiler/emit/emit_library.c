@@ -126,7 +126,8 @@ static void emit_declarations(FILE *out, const struct dfc_callee *graph)
     emit_dims(out, sig, true);
     fprintf(out, ", unsigned port, size_t extents[4]);\nconst char *%s_stats(struct %s_session *session);\n"
                  "int %s_close(struct %s_session *session);\nconst char *%s_error(void);\n"
-                 "const char *%s_signature(void);\n\n", name, name, name, name, name, name);
+                 "void %s_stop(struct %s_session *session);\nint64_t %s_progress(struct %s_session *session);\n"
+                 "const char *%s_signature(void);\n\n", name, name, name, name, name, name, name, name, name, name);
 }
 
 static const char about[] =
@@ -142,6 +143,9 @@ static const char about[] =
     " * GRAPH_stats      What ran where in the calls with the last call's sizes, since this was asked last: a line of JSON,\n"
     " *                  good until it is asked again or the session is closed. If the session was opened with --stats,\n"
     " *                  it says what each kernel and node took. The next call is slower. NULL: GRAPH_error() says why.\n"
+    " * GRAPH_stop       Ends the call of another thread, as soon as the jobs that run now have ended. If no waves run,\n"
+    " *                  nothing happens. From any thread, while the session is open.\n"
+    " * GRAPH_progress   How many waves of another thread's call have ended; -1: there is no call. As GRAPH_stop.\n"
     " * GRAPH_close      Ends the session and its threads. NULL does nothing.\n"
     " * GRAPH_error      Why this thread's last failing call failed, as a sentence.\n"
     " * GRAPH_signature  The ports and scalars as JSON, for programs.\n"
@@ -162,6 +166,7 @@ static void emit_codes(FILE *out, const char *stem)
         { "E_KERNEL", DF_E_KERNEL, "a kernel failed" },
         { "E_IO", DF_E_IO, "a file cannot be read or written" },
         { "E_REFUSED", DF_E_REFUSED, "this machine cannot run it" },
+        { "E_STOPPED", DF_E_STOPPED, "another thread stopped the call; the next one begins anew" },
     };
     fputs("enum {\n", out);
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
@@ -300,6 +305,9 @@ static void emit_functions(FILE *out, const struct dfc_front *front, const struc
                  "df_library_session *)session, &df_function_%s);\n}\n\n", name, name, name);
     fprintf(out, "int %s_close(struct %s_session *session)\n{\n    return df_library_close((struct df_library_session "
                  "*)session, &df_function_%s);\n}\n\n", name, name, name);
+    fprintf(out, "void %s_stop(struct %s_session *session)\n{\n    df_library_stop((struct df_library_session *)session);\n"
+                 "}\n\nint64_t %s_progress(struct %s_session *session)\n{\n    return df_library_progress((struct "
+                 "df_library_session *)session);\n}\n\n", name, name, name, name);
     fprintf(out, "const char *%s_error(void)\n{\n    return df_library_error();\n}\n\n", name);
     fprintf(out, "const char *%s_signature(void)\n{\n", name);
     emit_json(out, graph);
@@ -316,7 +324,7 @@ void dfc_emit_library(FILE *out, const struct dfc_front *front, bool emu_gpu_cod
 
 /* ---- what is exported ---- */
 
-static const char *const suffixes[] = { "open", "run", "run_waves", "shape", "stats", "close", "error", "signature" };
+static const char *const suffixes[] = { "open", "run", "run_waves", "shape", "stats", "stop", "progress", "close", "error", "signature" };
 enum { N_SUFFIXES = sizeof suffixes / sizeof *suffixes };
 
 void dfc_emit_exports(FILE *out, const struct dfc_front *front, bool script)

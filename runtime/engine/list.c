@@ -11,6 +11,7 @@
 #include "runtime/threads/clock.h"
 
 #define MOST_SHARED 64                  /* calls */
+#define LOOK_JOBS 4u
 
 /* ---- making ---- */
 
@@ -176,11 +177,16 @@ static bool run_each(struct df_run *run, struct dfr_worker *w, const uint32_t *l
     return true;
 }
 
+/* Looks now and then whether another thread has stopped the run. */
 static bool run_jobs(struct df_run *run, struct dfr_worker *w, const uint32_t *list, uint32_t n, uint32_t slot)
 {
-    if (dfr_times_jobs(w))
-        return run_each(run, w, list, n, slot);
-    return run->memory.tokens ? run_fixed(run, w, list, n, slot) : run_blocks(run, w, list, n, slot);
+    bool (*run_some)(struct df_run *run, struct dfr_worker *w, const uint32_t *list, uint32_t n, uint32_t slot) =
+        dfr_times_jobs(w) ? run_each : run->memory.tokens ? run_fixed : run_blocks;
+
+    for (uint32_t i = 0; i < n; i += LOOK_JOBS)
+        if (dfr_stopped(run) || !run_some(run, w, list + i, n - i < LOOK_JOBS ? n - i : LOOK_JOBS, slot))
+            return false;
+    return true;
 }
 
 static void run_waves(struct df_run *run, struct dfr_worker *w, const struct dfr_list *list)

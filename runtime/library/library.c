@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@ enum { CLOSED_KEPT = 16 };
 struct df_library_session {             /* the handle */
     _Atomic int state;
     struct dfr_library library;
+    _Atomic(struct df_session *) running; /* of the call that is going on; NULL: none */
+    _Atomic unsigned n_lookers;         /* threads that may use it */
 };
 
 static _Thread_local struct df_error said;
@@ -77,6 +80,36 @@ static int enter(struct df_library_session *session, const struct df_library_fun
     return dfr_error(&said, DF_E_ARGUMENT, "%s: the session was opened for '%s'", f->name, own->name);
 }
 
+/* ---- from other threads ---- */
+
+/* After this no other thread uses the session of these sizes. */
+static void end_looks(struct df_library_session *handle)
+{
+    atomic_store(&handle->running, NULL);
+    while (atomic_load(&handle->n_lookers) > 0)
+        sched_yield();
+}
+
+void df_library_stop(struct df_library_session *handle)
+{
+    struct df_session *session;
+    atomic_fetch_add(&handle->n_lookers, 1); /* before `running` is read: end_looks() waits for it */
+    session = atomic_load(&handle->running);
+    if (session)
+        df_session_stop(session);
+    atomic_fetch_sub(&handle->n_lookers, 1);
+}
+
+int64_t df_library_progress(struct df_library_session *handle)
+{
+    struct df_session *session;
+    atomic_fetch_add(&handle->n_lookers, 1);
+    session = atomic_load(&handle->running);
+    int64_t waves = session ? df_session_progress(session) : -1;
+    atomic_fetch_sub(&handle->n_lookers, 1);
+    return waves;
+}
+
 /* ---- open and close ---- */
 
 static void library_free(struct dfr_library *l)
@@ -120,6 +153,7 @@ int df_library_close(struct df_library_session *session, const struct df_library
     int rc = session ? enter(session, f) : DF_OK;
     if (!session || rc != DF_OK)
         return rc;
+    end_looks(session);
     library_free(&session->library);
     atomic_store_explicit(&session->state, CLOSED, memory_order_release);
     keep_closed(session);
@@ -236,12 +270,14 @@ static int find_sized(struct dfr_library *l, const size_t *dims, bool many, stru
     return dfr_error(&said, rc, "%s: %s", sizes, why.text);
 }
 
-static int run(struct dfr_library *l, int64_t waves, void *const *data, const size_t *dims,
+static int run(struct df_library_session *handle, int64_t waves, void *const *data, const size_t *dims,
                const union df_scalar *scalars)
 {
+    struct dfr_library *l = &handle->library;
     const struct df_library_function *f = l->function;
     struct df_error why = { "" };
     struct dfr_sized *s;
+    end_looks(handle);                  /* a kernel may have ended the thread of the call before */
     int rc = check_call(f, waves, data, dims);
     if (rc == DF_OK)
         rc = check_scalars(f, scalars);
@@ -257,7 +293,9 @@ static int run(struct dfr_library *l, int64_t waves, void *const *data, const si
     rc = s->session ? DF_OK : dfr_sized_open(l, s, &why);
     if (rc == DF_OK) {
         const struct df_session_call call = { .waves = waves, .data = data, .args = s->has_args ? NULL : s->args };
+        atomic_store(&handle->running, s->session);
         rc = df_session_run(s->session, &call, &why);
+        end_looks(handle);
         s->has_args = rc == DF_OK;
     }
     return rc == DF_OK ? DF_OK : dfr_error(&said, rc, "%s: %s", f->name, why.text);
@@ -270,7 +308,7 @@ int df_library_run(struct df_library_session *session, const struct df_library_f
     if (rc != DF_OK)
         return rc;
     pthread_cleanup_push(leave, session); /* a kernel may end this thread */
-    rc = run(&session->library, waves, data, dims, scalars);
+    rc = run(session, waves, data, dims, scalars);
     pthread_cleanup_pop(1);
     return rc;
 }

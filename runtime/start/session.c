@@ -28,6 +28,8 @@ struct df_session {
     uint64_t waves;                     /* of all calls of this run */
     bool broken;
     _Atomic bool busy;                  /* a thread is in a call */
+    _Atomic(struct df_run *) running;   /* the run of the call; NULL: no waves run now */
+    _Atomic uint32_t n_lookers;         /* threads that may use it */
 };
 
 /* ---- opening ---- */
@@ -118,6 +120,46 @@ int df_session_open(const struct df_graph *graph, const struct df_options *optio
     return status;
 }
 
+/* ---- from other threads ---- */
+
+/* The run of the call that is going on. It stays until look_end(). NULL: none. */
+static struct df_run *look_begin(struct df_session *s)
+{
+    atomic_fetch_add(&s->n_lookers, 1); /* before `running` is read: end_looks() waits for it */
+    return atomic_load(&s->running);
+}
+
+static void look_end(struct df_session *s)
+{
+    atomic_fetch_sub(&s->n_lookers, 1);
+}
+
+/* After this no other thread uses the run. */
+static void end_looks(struct df_session *s)
+{
+    atomic_store(&s->running, NULL);
+    while (atomic_load(&s->n_lookers) > 0)
+        dfr_relax();
+}
+
+void df_session_stop(struct df_session *session)
+{
+    struct df_run *run = look_begin(session);
+
+    if (run)
+        dfr_engine_fail(run, DF_E_STOPPED, "the call was stopped");
+    look_end(session);
+}
+
+int64_t df_session_progress(struct df_session *session)
+{
+    struct df_run *run = look_begin(session);
+    int64_t waves = run ? (int64_t)atomic_load_explicit(&run->firing.waves_done, memory_order_relaxed) : -1;
+
+    look_end(session);
+    return waves;
+}
+
 /* ---- a call ---- */
 
 /* The most waves of a call. INT64_MAX: until a stream ends. */
@@ -191,6 +233,7 @@ static int end_run(struct df_session *s, struct df_stats *stats, struct df_error
     struct df_run *run = s->run;
     int status;
 
+    end_looks(s);
     s->run = NULL;
     dfr_engine_stop(run, DFR_FINISHED); /* unless it has failed */
     status = df_run_wait(run, stats, error);
@@ -206,7 +249,9 @@ static int run_waves(struct df_session *s, int64_t waves, struct df_error *error
 
     begin(run, limit);
     s->broken = true;                   /* until it is seen that it is not: a kernel may end this thread */
+    atomic_store(&s->running, run);
     dfr_run_call(run);
+    end_looks(s);
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
         dfr_gpu_settle(run->devices.gpus[u], false);
     s->waves += (uint64_t)atomic_load_explicit(&run->firing.waves_done, memory_order_relaxed);

@@ -88,6 +88,9 @@ LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_H
 HEADERS := $(INC)/df.h $(INC)/df_io.h $(INC)/df_plan.h
 # What programs import, and dfc compiles into them.
 IMPORTS := $(addprefix $(STD)/,io.df raw.df npy.df png.df tiff.df csv.df $(notdir $(STD_SRC) $(wildcard runtime/std/*.h)))
+# The Python package. dfc copies graphs.py into the modules that it makes.
+PYTHON_DIR := $(BUILDDIR)/share/dfc/python/dfc
+PYTHON    := $(addprefix $(PYTHON_DIR)/,$(notdir $(wildcard compiler/python/dfc/*.py)))
 UNIT_SRC  := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
 UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
@@ -97,7 +100,7 @@ FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz
         uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner pictures pictures-inner
 .DELETE_ON_ERROR:
 
-all: $(BIN)/dfc $(LIBRARIES) $(HEADERS) $(IMPORTS) $(BUILDDIR)/pkgconfig
+all: $(BIN)/dfc $(LIBRARIES) $(HEADERS) $(IMPORTS) $(PYTHON) $(BUILDDIR)/pkgconfig
 	@$(if $(HAVE_DW),:,echo 'dfc wrap is left out: it needs libdw (libdw-dev), which is not installed')
 
 lib: $(LIBRARIES) $(HEADERS)
@@ -200,6 +203,9 @@ $(HEADERS):
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 $(filter-out %.df,$(IMPORTS)) $(STD)/io.df: $(STD)/%: runtime/std/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+$(PYTHON): $(PYTHON_DIR)/%: compiler/python/dfc/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 $(filter-out %/io.df,$(filter %.df,$(IMPORTS))): $(STD)/%.df: runtime/std/kernels.sh
@@ -380,11 +386,12 @@ BASH_FILE     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dfc
 ZSH_FILE      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dfc
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
-	    $(DESTDIR)$(PREFIX)/share/dfc/std
+	    $(DESTDIR)$(PREFIX)/share/dfc/std $(DESTDIR)$(PREFIX)/share/dfc/python/dfc
 	install -m 755 $(BIN)/dfc $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(LIBRARIES) $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(IMPORTS) $(DESTDIR)$(PREFIX)/share/dfc/std/
+	install -m 644 $(PYTHON) $(DESTDIR)$(PREFIX)/share/dfc/python/dfc/
 	install -m 644 $(LIB)/pkgconfig/*.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	@for file in $(DOC_FILES); do install -D -m 644 $$file $(DOC_DIR)/$$file || exit 1; done
 	@for file in $(EXAMPLE_FILES); do install -D -m 644 $$file $(EXAMPLE_DIR)/$$file || exit 1; done
@@ -394,7 +401,8 @@ install: all
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/dfc $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(notdir $(LIBRARIES))) \
 	    $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(HEADERS))) $(addprefix $(DESTDIR)$(PREFIX)/lib/pkgconfig/,libdf.pc libdfplan.pc libdf-cuda.pc)
-	rm -f $(BASH_FILE) $(ZSH_FILE) $(addprefix $(EXAMPLE_DIR)/std/,$(notdir $(IMPORTS)))
+	rm -f $(BASH_FILE) $(ZSH_FILE) $(addprefix $(EXAMPLE_DIR)/std/,$(notdir $(IMPORTS))) \
+	    $(addprefix $(EXAMPLE_DIR)/python/dfc/,$(notdir $(PYTHON)))
 	@rm -f $(addprefix $(DOC_DIR)/,$(DOC_FILES)) $(addprefix $(EXAMPLE_DIR)/,$(EXAMPLE_FILES))
 	@for folder in $(DOC_DIR) $(EXAMPLE_DIR); do [ ! -d $$folder ] || find $$folder -type d -empty -delete; done
 

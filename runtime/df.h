@@ -291,7 +291,8 @@ struct df_options {
     int log_level;                      /* DF_LOG_… */
     const char *trace_path;             /* NULL: no trace */
     struct df_node_stats *node_stats;   /* df_graph_nodes() of them, zero, which the run adds to when it ends. Each job is
-                                         * timed by itself then. NULL: jobs are not. The caller's */
+                                         * timed by itself then; nodes whose output is given have none. NULL: jobs are
+                                         * not timed. The caller's */
     int learn;                          /* leave the times of this run for dfc: runtime/start/learn.h */
     const struct df_platform *platform; /* NULL: a default. Plans and the emulator's links are made from it */
     const struct df_plan *plan;         /* NULL: none was made at compile time. Borrowed for the run */

@@ -6,10 +6,12 @@
 #include "compiler/build/build_program.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler/emit/emit.h"
+#include "compiler/tools/home.h"
 
 static bool no_memory(void)
 {
@@ -129,24 +131,55 @@ static bool open_beside(const struct dfc_program *p, const char *stem, const cha
     return good;
 }
 
+/* Can the module be made? graphs.py, opened; NULL: reported. */
+static FILE *open_python(const struct dfc_program *p, const char *stem)
+{
+    const struct dfc_front *front = p->loaded->front;
+    const char *share = dfc_home_share();
+    char path[PATH_MAX];
+    for (size_t i = 0; i < front->n_exports; i++)
+        if (!dfc_python_name(front->exports[i]->name)) {
+            dfc_error("--python: the module cannot have a graph of the name '%s'", front->exports[i]->name);
+            return NULL;
+        }
+    if (stem[strspn(stem, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] || !dfc_python_name(stem) ||
+        (stem[0] >= '0' && stem[0] <= '9')) {
+        dfc_error("--python: '%s' is no name of a module: give the library another", stem);
+        return NULL;
+    }
+    snprintf(path, sizeof path, "%s/python/dfc/graphs.py", share ? share : "");
+    FILE *text = fopen(path, "r");
+    if (!text)
+        dfc_error("--python: '%s' is missing: install dfc again", path);
+    return text;
+}
+
 bool dfc_library_open(const struct dfc_program *p, struct dfc_library_files *files)
 {
-    static const char *const endings[DFC_LIBRARY_FILES] = { ".h", ".pc", "Config.cmake" };
+    static const char *const endings[DFC_LIBRARY_FILES] = { ".h", ".pc", "Config.cmake", ".py" };
+    size_t n = p->options->python ? DFC_LIBRARY_FILES : DFC_LIBRARY_FILES - 1;
     struct dfc_list needs = { 0 };
+    FILE *text = NULL;
     char *stem = library_stem(p);
     bool archive = dfc_product_of(p->output) == DFC_ARCHIVE, good = stem || no_memory();
     const char *source = strrchr(p->common->path, '/'), *file = dfc_library_file(p);
     source = source ? source + 1 : p->common->path;
-    while (good && files->n < DFC_LIBRARY_FILES && open_beside(p, stem, endings[files->n], &files->output[files->n]))
+    if (good && p->options->python)
+        good = (text = open_python(p, stem)) != NULL;
+    while (good && files->n < n && open_beside(p, stem, endings[files->n], &files->output[files->n]))
         files->n++;
-    good = good && files->n == DFC_LIBRARY_FILES;
+    good = good && files->n == n;
     if (good) {
         if (archive)
             dfc_link_needs(p, &needs);
         dfc_emit_library_header(files->output[0].file, p->loaded->front, stem, source);
         dfc_emit_pkg_config(files->output[1].file, stem, file, source, &needs);
         dfc_emit_cmake(files->output[2].file, stem, file, source, archive, &needs);
+        if (text)
+            dfc_emit_python(files->output[3].file, p->loaded->front, stem, file, source, text);
     }
+    if (text)
+        fclose(text);
     dfc_list_free(&needs);
     free(stem);
     return good;

@@ -108,8 +108,8 @@ int dfc_run_linker(const struct dfc_list *argv, char **said);
 
 /* ---- libraries ---- */
 
-enum { DFC_LIBRARY_FILES = 3 };
-struct dfc_library_files {              /* header, pkg-config file, CMake package */
+enum { DFC_LIBRARY_FILES = 4 };
+struct dfc_library_files {              /* header, pkg-config file, CMake package, Python module if asked for */
     struct dfc_output output[DFC_LIBRARY_FILES];
     size_t n;                           /* that are open */
 };

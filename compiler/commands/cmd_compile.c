@@ -270,6 +270,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
         return o->common.json = true;
     if (strcmp(argv[*i], "--lib") == 0)
         return o->lib = true;
+    if (strcmp(argv[*i], "--python") == 0)
+        return o->build.python = true;
     int taken = dfc_build_option(&o->build, argc, argv, i);
     if (!taken && (taken = dfc_option_value("--emit", argc, argv, i, &value)) > 0)
         taken = emit_option(o, value);
@@ -302,6 +304,8 @@ static bool check_library(struct options *o)
 {
     if (!o->lib && o->library.n_graphs > 0)
         dfc_error("--graph chooses the graphs of a library: it goes with --lib");
+    else if (!o->lib && o->build.python)
+        dfc_error("--python makes a module that calls a library: it goes with --lib");
     else if (o->lib && o->emission)
         dfc_error("--lib makes a library, and --emit=%s writes a step on the way to a program: give one of them",
                   o->emission->name);
@@ -309,6 +313,8 @@ static bool check_library(struct options *o)
         dfc_error("--lib needs a name for the library: -o libNAME.so or -o libNAME.a");
     else if (o->lib && dfc_product_of(o->common.output) == DFC_PROGRAM)
         dfc_error("--lib: the name '%s' does not say what library it is: it ends in .so or in .a", o->common.output);
+    else if (o->build.python && dfc_product_of(o->common.output) != DFC_SHARED)
+        dfc_error("--python: Python loads a shared library, and '%s' is an archive", o->common.output);
     else
         return true;
     return false;
@@ -388,7 +394,7 @@ static int run(int argc, char **argv)
 
 static const char usage[] =
     "usage: dfc GRAPH.df [-o PROGRAM] [options]\n"
-    "       dfc GRAPH.df --lib -o libNAME.so|libNAME.a [--graph=NAME …] [options]\n"
+    "       dfc GRAPH.df --lib -o libNAME.so|libNAME.a [--graph=NAME …] [--python] [options]\n"
     "       dfc GRAPH.df --emit=WHAT [-o FILE] [options]\n\n"
     "Compiles a graph to a program, or writes one of the steps on the way there to FILE or to standard output:\n"
     "  ast      the file as it was read, in canonical spelling\n"
@@ -404,6 +410,7 @@ static const struct dfc_option own_options[] = {
     { "--emit", "ast|graph|dot|c|metis|plan", "write this step, and make no program" },
     { "--lib", NULL, "make each graph with ports a C function NAME_run() of a library; beside it are written NAME.h, a "
                      "pkg-config file and a CMake package" },
+    { "--python", NULL, "a Python module beside the library, too, whose functions take arrays" },
     { "--graph", "NAME", "put this graph into the library, and no others but those that are named so, too" },
     { "--syntax-only", NULL, "check the graph and that its files are there, and write nothing" },
     { "--json", NULL, "with --syntax-only: what is found as a JSON array on standard output, for editors" },

@@ -34,6 +34,7 @@ static const struct dfc_option own_options[] = {
     { "--format", "text|csv", "form of the output (text); csv: a line per node, or with --what-if a line per change" },
     { "-o", "FILE", "the file for the output; else it goes to standard output" },
     { "--policy", "POLICY", "the policy that places nodes (" DEFAULT_POLICY ")" },
+    { "--graph", "NAME:DIM=SIZE,…", "a graph with ports in place of main, for these sizes; its inputs are there at the start" },
     { 0 }
 };
 
@@ -52,7 +53,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
     int taken;
     if (strcmp(argv[*i], "--what-if") == 0)
         return r->what_if = true;
-    if ((taken = dfc_option_value("--node", argc, argv, i, &r->node)) != 0)
+    if ((taken = dfc_option_value("--node", argc, argv, i, &r->node)) != 0 ||
+        (taken = dfc_option_value("--graph", argc, argv, i, &r->common.graph)) != 0)
         return taken;
     if ((taken = dfc_option_value("--top", argc, argv, i, &value)) != 0)
         return taken > 0 && dfc_parse_count("--top", value, 0, UINT32_MAX, &r->top) ? 1 : -1;

@@ -63,7 +63,10 @@ static int picture_option(void *request, int argc, char **argv, int *i)
         o->waits = true;
         return 1;
     }
-    int taken = dfc_option_value("--dot", argc, argv, i, &path);
+    int taken = dfc_option_value("--graph", argc, argv, i, &o->common.graph);
+    if (taken)
+        return taken;
+    taken = dfc_option_value("--dot", argc, argv, i, &path);
     if (taken)
         return taken < 0 ? -1 : add_picture(o, "--dot", path, FORM_DOT);
     taken = dfc_option_value("--svg", argc, argv, i, &path);
@@ -364,6 +367,7 @@ static const struct dfc_option own_options[] = {
     { "--waits", NULL, "the heavy path is the chain of jobs that takes as long as the wave; a dotted line says that a job waits for "
                        "another's worker" },
     { "--memory", "FILE", "the memory plan as SVG or PNG: offset against time, with the bound dashed" },
+    { "--graph", "NAME:DIM=SIZE,…", "a graph with ports in place of main, for these sizes; its inputs are there at the start" },
     { 0 }
 };
 

@@ -48,6 +48,7 @@ static const struct dfc_option own_options[] = {
                          "that much above or below those that jobs take; confound:PERCENT: they are told low speedups "
                          "that much higher, and high ones that much lower" },
     { "--draws", "N", "how many times wrong times are drawn, from --seed on (40)" },
+    { "--graph", "NAME:DIM=SIZE,…", "a graph with ports in place of main, for these sizes; its inputs are there at the start" },
     { 0 }
 };
 
@@ -160,6 +161,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
     struct request *r = request;
     const char *value;
     int taken = dfc_form_option(true, argc, argv, i, &r->form);
+    if (!taken)
+        taken = dfc_option_value("--graph", argc, argv, i, &r->common.graph);
     if (taken)
         return taken;
     if (strcmp(argv[*i], "--dl") == 0) {

@@ -143,6 +143,8 @@ void dfc_fill_free(struct dfc_fill *fill);
  * dimension variable; NULL: the graph is not made but only checked, which needs none. NULL: no memory, or an extent
  * cannot be (reported). */
 struct dfc_callee *dfc_root_make(struct dfc_unit *u, uint32_t id, const uint64_t *dims);
+/* The same for a text such as "edges:h=480,w=640", a graph's name and its dimension variables. NULL: reported. */
+struct dfc_callee *dfc_root_named(struct dfc_unit *u, const char *text);
 /* After dfc_order_items(): can the graph be called, and give the same whenever it is given the same? false: reported. */
 bool dfc_root_check(struct dfc_elab *e);
 /* Once all nodes are with the builder: finds the unit's `ports`, and has the builder keep their tokens as they are. formats:

@@ -8,6 +8,8 @@
  * The node `edges.image` is not called: the caller gives what it would make. Elaboration then goes as for any program,
  * and says what it says of any. dfc_root_check() refuses what a call cannot do.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/elab/elab.h"
@@ -224,6 +226,62 @@ struct dfc_callee *dfc_root_make(struct dfc_unit *u, uint32_t id, const uint64_t
     *ast = (struct dfl_graph){ .name = { "main", graph.loc }, .body = body, .loc = graph.loc };
     *root = (struct dfc_callee){ .name = "main", .loc = graph.loc, .ready = true, .graph = ast };
     return root;
+}
+
+/* Reads one "h=480" of the text. false: reported. */
+static bool read_dim(struct dfc_unit *u, const struct dfc_callee *graph, const char *word, size_t length, uint64_t *dims)
+{
+    const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
+    const char *equals = memchr(word, '=', length);
+    size_t n = equals ? (size_t)(equals - word) : length;
+    unsigned v = 0;
+    char *end;
+    while (v < graph->sig.n_variables && (strlen(graph->sig.variables[v].name.text) != n ||
+                                          strncmp(graph->sig.variables[v].name.text, word, n) != 0))
+        v++;
+    if (v == graph->sig.n_variables) {
+        dfl_error(u->sink, nowhere, "--graph: graph '%s' has no dimension '%.*s'", graph->name, (int)n, word);
+        return false;
+    }
+    errno = 0;
+    long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
+    if (value < 1 || errno || end != word + length) {
+        dfl_error(u->sink, nowhere, "--graph: '%.*s': a size from 1 on is expected, as in %s=480", (int)length, word,
+                  graph->sig.variables[v].name.text);
+        return false;
+    }
+    dims[v] = (uint64_t)value;
+    return true;
+}
+
+struct dfc_callee *dfc_root_named(struct dfc_unit *u, const char *text)
+{
+    const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
+    const char *name = dfc_printf(u, "%.*s", (int)strcspn(text, ":"), text);
+    uint32_t id;
+    if (!name)
+        return NULL;
+    if (!dfc_index_find(&u->callees, name, &id) || !dfc_callees(u)[id].graph || !dfc_callees(u)[id].sig.n_ports) {
+        dfl_error(u->sink, nowhere, "--graph: there is no graph '%s' with ports", name);
+        return NULL;
+    }
+    const struct dfc_callee *graph = &dfc_callees(u)[id];
+    uint64_t *dims = dfc_alloc(u, (graph->sig.n_variables + 1) * sizeof *dims);
+    if (!dims)
+        return NULL;
+    memset(dims, 0, (graph->sig.n_variables + 1) * sizeof *dims);
+    for (const char *word = text + strcspn(text, ":"); *word; word += strcspn(word, ",")) {
+        word++;                         /* the colon or a comma */
+        if (!read_dim(u, graph, word, strcspn(word, ","), dims))
+            return NULL;
+    }
+    for (unsigned v = 0; v < graph->sig.n_variables; v++)
+        if (!dims[v]) {
+            dfl_error(u->sink, nowhere, "--graph: graph '%s' has a dimension '%s': say how large it is, as in --graph=%s:%s=480",
+                      name, graph->sig.variables[v].name.text, name, graph->sig.variables[v].name.text);
+            return NULL;
+        }
+    return dfc_root_make(u, id, dims);
 }
 
 /* ---- its ports, once it is elaborated ---- */

@@ -8,6 +8,7 @@
  *   emit_unit.c     the unit of one file of the user's.
  *   emit_launch.c   launches of bare __global__ functions.
  *   emit_device.c   addresses of device code.
+ *   emit_python.c   the Python module of a library
  *   emit_library.c  the functions and the header of a library, and how other programs find it.
  *
  * Room:     compiler/emit/ knows the front end's result and messages. It runs no compiler and decides nothing about the
@@ -90,6 +91,11 @@ void dfc_emit_exports(FILE *out, const struct dfc_front *front, bool script);
 /* STEM.pc and STEMConfig.cmake for the library `file`, beside them. needs: what a program links with it. */
 void dfc_emit_pkg_config(FILE *out, const char *stem, const char *file, const char *source,
                          const struct dfc_list *needs);
+/* May a graph of a Python module have this name? */
+bool dfc_python_name(const char *name);
+/* text: graphs.py, which is read to its end. */
+void dfc_emit_python(FILE *out, const struct dfc_front *front, const char *stem, const char *file, const char *source,
+                     FILE *text);
 void dfc_emit_cmake(FILE *out, const char *stem, const char *file, const char *source, bool archive,
                     const struct dfc_list *needs);
 /* For a function in an object file, where no compiler can ask for its type: prints a prototype by the names of the

@@ -86,6 +86,8 @@ static struct dfc_callee *find_root(struct dfc_unit *u)
 {
     const struct dfc_root *root = u->options->root;
     uint32_t id;
+    if (root && !root->dims)
+        return dfc_root_named(u, root->graph);
     if (!dfc_index_find(&u->callees, root ? root->graph : "main", &id))
         return NULL;
     assert(!root || root->n_dims == dfc_callees(u)[id].sig.n_variables);

@@ -171,8 +171,10 @@ void dfc_report_senseless(const struct dfw_db *db)
 
 static bool run_front(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
 {
+    const struct dfc_root root = { .graph = common->graph };
     const struct dfc_front_options options = {
         .path = common->path,
+        .root = common->graph ? &root : NULL,
         .defines = common->defines, .n_defines = common->n_defines,
         .import_dirs = common->import_dirs, .n_import_dirs = common->n_import_dirs,
         .library = common->library,

@@ -326,6 +326,8 @@ static void add_node_stats(const struct df_run *run, struct df_node_stats *sums)
 {
     for (uint32_t i = 0; i < run->machine.n_workers; i++)
         for (uint32_t v = 0; v < run->graph->n_nodes; v++) {
+            if (dfr_buffers_spare(run, v))
+                continue;               /* its output is given, so it is not called */
             const struct df_node_stats *s = &run->threads.workers[i].node_stats[v];
             sums[v].host_jobs += s->host_jobs;
             sums[v].host_s += s->host_s;

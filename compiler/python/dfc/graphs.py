@@ -1,0 +1,397 @@
+"""Graphs of a library that `dfc --lib` made, as functions on arrays.
+
+load(path) gives an object with one Graph for each graph of the library. A Graph is called with its inputs and gives its outputs:
+
+    edges = load("libedges.so", ["edges"]).edges
+    out = edges(image, t=0.5)               # one output: an array; several: a tuple of arrays
+
+Inputs:   anything with the buffer protocol, or with DLPack on a CPU. An array in another order than C's is copied, and nothing else is.
+          Elements of another type are refused, never converted.
+Outputs:  new arrays, or those given as out=. Extents follow from the inputs'. A dimension that is found in none is a keyword: h=480.
+Waves:    edges(stack, waves=10) takes ten tokens behind one another, with one more extent in front of every array.
+Threads:  a Graph may be called by one thread at a time. copy() gives another one, with a session of its own. Calls release the GIL.
+Ctrl-C:   ends a call as soon as the jobs that run have ended.
+Errors:   TypeError and ValueError for a wrong call, GraphError for one that failed. The next call begins anew.
+"""
+
+import ctypes as _ctypes
+import json as _json
+import os as _os
+import sys as _sys
+import threading as _threading
+import time as _time
+
+import numpy as _numpy
+
+_DTYPES = {"u8": "uint8", "u16": "uint16", "i32": "int32", "i64": "int64", "f16": "float16", "f32": "float32", "f64": "float64"}
+_SCALARS = {"i32": _ctypes.c_int32, "i64": _ctypes.c_int64, "f32": _ctypes.c_float, "f64": _ctypes.c_double, "str": _ctypes.c_char_p}
+_RANGES = {"i32": 31, "i64": 63}
+_E_ARGUMENT = -2
+_SHORT_S = 0.05                         # calls that take no longer are made by the calling thread: Ctrl-C waits for them
+_TURN_S = 0.05                          # how often a long call is looked at
+
+
+class GraphError(Exception):
+    """A call that failed, with the sentence that libdf gave."""
+
+
+def _format(port):
+    dims = ", ".join(str(extent) for extent in port["dims"])
+    return f"{port['type']}[{dims}]" if dims else port["type"]
+
+
+def _array(value):
+    """The value as an array of NumPy on the same memory."""
+    if isinstance(value, _numpy.ndarray):
+        return value
+    if hasattr(value, "__dlpack__"):
+        device = value.__dlpack_device__()[0]
+        if device != 1:                 # kDLCPU
+            raise TypeError(f"it lies on a device (DLPack's number {int(device)}), and not in the memory of the CPU")
+        return _numpy.from_dlpack(value)
+    return _numpy.frombuffer(value, "uint8") if isinstance(value, (bytes, bytearray)) else _numpy.asarray(memoryview(value))
+
+
+class Stats(dict):
+    """What the last calls did: the object that --stats=json prints. In a notebook it shows as a table."""
+
+    def _repr_html_(self):
+        rows = "".join(f"<tr><td>{row['name']}</td><td>{row['on']}</td><td>{row['jobs']}</td><td>{1e6 * row['mean_s']:.1f}</td>"
+                       f"<td>{100 * row['share']:.1f}</td></tr>" for row in self.get("kernels", []))
+        return ("<table><tr><th>kernel</th><th>on</th><th>jobs</th><th>mean, us</th><th>share, %</th></tr>" + rows + "</table>")
+
+
+class Graph:
+    """A graph as a function. `options` has the words that a program of dfc takes: "--workers=2 --policy=gp"."""
+
+    def __init__(self, library, signature, options="", source=None):
+        self._library, self._signature, self._options, self._source = library, signature, options, source
+        self._session, self._calling, self._seconds, self._sizes = None, _threading.Lock(), 0.0, {}
+        self.__name__ = signature["name"]
+        self.__doc__ = f"{self.signature}\n\nA graph that dfc compiled; options: {options or 'none'}."
+
+    @property
+    def signature(self):
+        """The graph's ports and scalars, as in its declaration."""
+        ports = ", ".join(f"{p['mode']} {p['name']}: {_format(p)}" for p in self._signature["ports"])
+        scalars = ", ".join(f"{s['name']}: {s['type']}" for s in self._signature["scalars"])
+        return f"{self.__name__}({ports}{'; ' if scalars else ''}{scalars})"
+
+    def __repr__(self):
+        return f"<dfc graph {self.signature}>"
+
+    def copy(self, options=None):
+        """Another Graph of the same library, with a session of its own; options=None: with the same options."""
+        return Graph(self._library, self._signature, self._options if options is None else options, self._source)
+
+    # ---- the session ----
+
+    def _function(self, verb, result=_ctypes.c_int):
+        function = getattr(self._library, f"{self.__name__}_{verb}")
+        function.restype = result
+        return function
+
+    def _tell(self, code):
+        """Raises what a call of this thread gave, if that is an error."""
+        if code:
+            text = self._function("error", _ctypes.c_char_p)().decode(errors="replace")
+            raise ValueError(text) if code == _E_ARGUMENT else GraphError(text)
+
+    def _open(self):
+        if self._session is None:
+            session = _ctypes.c_void_p()
+            self._tell(self._function("open")(f"--stats {self._options}".encode(), _ctypes.byref(session)))
+            self._session = session
+
+    def close(self):
+        """Ends the session and its threads. The next call opens another one."""
+        with _once(self):
+            session, self._session = self._session, None
+            if session is not None:
+                self._function("close")(session)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def __del__(self):
+        if getattr(self, "_session", None) is not None:
+            self._function("close")(self._session)
+
+    # ---- what a call brings ----
+
+    def _ports(self, mode):
+        return [port for port in self._signature["ports"] if port["mode"] == mode]
+
+    def _take_arrays(self, inputs, keywords):
+        """The input arrays by name."""
+        ports = self._ports("in")
+        if len(inputs) > len(ports):
+            raise TypeError(f"{self.__name__}: {len(inputs)} inputs are given, and it has {len(ports)}: {self.signature}")
+        values = {port["name"]: value for port, value in zip(ports, inputs)}
+        for port in ports:
+            name = port["name"]
+            if name in keywords and name in values:
+                raise TypeError(f"{self.__name__}: '{name}' is given twice")
+            if name in keywords:
+                values[name] = keywords.pop(name)
+            if name not in values:
+                raise TypeError(f"{self.__name__}: input '{name}' is missing: {self.signature}")
+        return values
+
+    def _check(self, port, value, waves, writes):
+        """The array of a port, of the right type and rank, in C's order."""
+        name, dtype, rank = port["name"], _numpy.dtype(_DTYPES[port["type"]]), len(port["dims"]) + (waves is not None)
+        try:
+            array = _array(value)
+        except (TypeError, ValueError, BufferError) as error:
+            raise TypeError(f"{self.__name__}: '{name}' is no array: {error}") from None
+        if array.dtype != dtype:
+            raise TypeError(f"{self.__name__}: '{name}' is {_format(port)}, and the array has elements of type {array.dtype}, not "
+                            f"{dtype}: convert it yourself, as in a.astype('{dtype}')")
+        if array.ndim != rank:
+            waves_words = f" for each of {waves} waves" if waves is not None else ""
+            raise ValueError(f"{self.__name__}: '{name}' is {_format(port)}{waves_words}, so {rank} extents are expected, and the array's "
+                             f"shape is {array.shape}")
+        if waves is not None and array.shape[0] != waves:
+            raise ValueError(f"{self.__name__}: '{name}' has tokens for {array.shape[0]} waves, and the call is of {waves}")
+        if writes and not (array.flags.c_contiguous and array.flags.writeable):
+            raise ValueError(f"{self.__name__}: '{name}' is written, so its array must be contiguous and writable")
+        return array if array.flags.c_contiguous else _numpy.ascontiguousarray(array)
+
+    def _take_dims(self, arrays, waves, keywords):
+        """The dimension variables by name: those that stand alone in a port, or are given as keywords."""
+        dims, where = {}, {}
+        for port in self._signature["ports"]:
+            array = arrays.get(port["name"])
+            for extent, size in zip(port["dims"], array.shape[waves is not None:] if array is not None else ()):
+                if extent not in self._signature["dims"]:
+                    continue
+                if dims.setdefault(extent, size) != size:
+                    raise ValueError(f"{self.__name__}: {extent} is {dims[extent]} in '{where[extent]}' and {size} in '{port['name']}'")
+                where.setdefault(extent, port["name"])
+        for name in self._signature["dims"]:
+            given = keywords.pop(name, None)
+            if given is not None and dims.setdefault(name, given) != given:
+                raise ValueError(f"{self.__name__}: {name} is {dims[name]} in '{where[name]}' and is given as {given}")
+            if name not in dims:
+                raise TypeError(f"{self.__name__}: no input says what {name} is: give it, as in {name}=100")
+            if not isinstance(dims[name], (int, _numpy.integer)) or dims[name] < 0:
+                raise TypeError(f"{self.__name__}: {name}={dims[name]!r} is no size")
+        return dims
+
+    def _take_scalars(self, keywords):
+        values = []
+        for scalar in self._signature["scalars"]:
+            name, kind = scalar["name"], scalar["type"]
+            if name not in keywords:
+                raise TypeError(f"{self.__name__}: scalar '{name}' is missing: give {name}=…")
+            value = keywords.pop(name)
+            values.append(self._scalar(name, kind, value))
+        return values
+
+    def _scalar(self, name, kind, value):
+        wants = {"str": str, "f32": (int, float, _numpy.floating, _numpy.integer), "f64": (int, float, _numpy.floating, _numpy.integer)}
+        if not isinstance(value, wants.get(kind, (int, _numpy.integer))) or isinstance(value, bool):
+            raise TypeError(f"{self.__name__}: scalar '{name}' is {kind}, and {value!r} is a {type(value).__name__}")
+        bits = _RANGES.get(kind)
+        if bits and not -1 << bits <= value < 1 << bits:
+            raise ValueError(f"{self.__name__}: scalar '{name}': {value} does not fit in {kind}")
+        if kind == "str" and "\0" in value:
+            raise ValueError(f"{self.__name__}: scalar '{name}': a text has no zero bytes")
+        return _SCALARS[kind](value.encode() if kind == "str" else value)
+
+    # ---- extents ----
+
+    def _shapes(self, dims):
+        """The extents of every port for these dimensions, as the library finds them."""
+        key = tuple(dims[name] for name in self._signature["dims"])
+        if key not in self._sizes:
+            shapes = []
+            for number, port in enumerate(self._signature["ports"]):
+                extents = (_ctypes.c_size_t * 4)()
+                self._tell(self._function("shape")(self._session, *map(_ctypes.c_size_t, key), _ctypes.c_uint(number), extents))
+                shapes.append(tuple(extents[:len(port["dims"])]))
+            if len(self._sizes) >= 64:
+                self._sizes.clear()
+            self._sizes[key] = shapes
+        return self._sizes[key]
+
+    def _take_outputs(self, given, dims, waves):
+        """All arrays by name. Those that are not given are made."""
+        arrays, before = dict(given), () if waves is None else (waves,)
+        for port, shape in zip(self._signature["ports"], self._shapes(dims)):
+            name, shape = port["name"], before + shape
+            if name not in arrays:
+                arrays[name] = _numpy.empty(shape, _DTYPES[port["type"]])
+            elif arrays[name].shape != shape:
+                raise ValueError(f"{self.__name__}: '{name}' is {_format(port)}, here {shape}, and the array's shape is {arrays[name].shape}")
+        return arrays
+
+    # ---- a call ----
+
+    def __call__(self, *inputs, out=None, waves=None, progress=False, **keywords):
+        """Runs one wave, or `waves` of them. progress=True: a line on stderr while it runs."""
+        if waves is not None and (not isinstance(waves, (int, _numpy.integer)) or waves < 1):
+            raise ValueError(f"{self.__name__}: waves={waves!r}: a number from 1 on is expected")
+        values = self._take_arrays(inputs, keywords)
+        outputs = self._take_out(out)
+        scalars = self._take_scalars(keywords)
+        values.update(outputs)
+        arrays = {port["name"]: self._check(port, values[port["name"]], waves, port["mode"] == "out")
+                  for port in self._signature["ports"] if port["name"] in values}
+        dims = self._take_dims(arrays, waves, keywords)
+        if keywords:
+            raise TypeError(f"{self.__name__}: it has no '{next(iter(keywords))}': {self.signature}")
+        with _once(self):
+            self._open()
+            arrays = self._take_outputs(arrays, dims, waves)
+            self._run(arrays, dims, scalars, waves, progress)
+        self._last = dims
+        results = tuple(arrays[port["name"]] for port in self._ports("out"))
+        return results[0] if len(results) == 1 else results
+
+    def _take_out(self, out):
+        ports = self._ports("out")
+        if out is None:
+            return {}
+        if isinstance(out, dict):
+            unknown = [name for name in out if name not in [port["name"] for port in ports]]
+            if unknown:
+                raise TypeError(f"{self.__name__}: it has no output '{unknown[0]}': {self.signature}")
+            return dict(out)
+        out = out if isinstance(out, (tuple, list)) else (out,)
+        if len(out) != len(ports):
+            raise TypeError(f"{self.__name__}: out has {len(out)} arrays, and there are {len(ports)} outputs")
+        return {port["name"]: array for port, array in zip(ports, out)}
+
+    def _arguments(self, arrays, dims, scalars, waves):
+        arguments, said = [self._session], set()
+        if waves is not None:
+            arguments.append(_ctypes.c_int64(waves))
+        for port in self._signature["ports"]:
+            arguments.append(_ctypes.c_void_p(arrays[port["name"]].ctypes.data))
+            for extent in port["dims"]:
+                if extent in dims and extent not in said:
+                    arguments.append(_ctypes.c_size_t(dims[extent]))
+                    said.add(extent)
+        return arguments + scalars
+
+    def _run(self, arrays, dims, scalars, waves, progress):
+        function = self._function("run" if waves is None else "run_waves")
+        arguments = self._arguments(arrays, dims, scalars, waves)
+        begin = _time.monotonic()
+        if 0 < self._seconds <= _SHORT_S and not progress:
+            self._tell(function(*arguments))
+        else:
+            self._run_beside(function, arguments, waves or 1, progress)
+        self._seconds = max(_time.monotonic() - begin, 1e-9)
+
+    def _run_beside(self, function, arguments, waves, progress):
+        """Calls in a thread of its own, so that Ctrl-C is seen here."""
+        failed, ended = [], _threading.Event()
+
+        def call():                     # the library keeps the sentence for the thread that called
+            try:
+                self._tell(function(*arguments))
+            except (ValueError, GraphError) as error:
+                failed.append(error)
+            finally:
+                ended.set()
+        line = _Progress(self.__name__, waves) if progress else None
+        _threading.Thread(target=call, daemon=True).start()
+        try:
+            while not ended.wait(_TURN_S):
+                if line:
+                    line.show(self._function("progress", _ctypes.c_int64)(self._session))
+        except BaseException:           # Ctrl-C, say. The arrays are in use until the call has ended
+            while not ended.is_set():
+                self._function("stop", None)(self._session)
+                ended.wait(_TURN_S)
+            if line:
+                line.end("it was stopped")
+            raise
+        if line:
+            line.end("it failed" if failed else f"{waves} waves")
+        if failed:
+            raise failed[0]
+
+    # ---- looking ----
+
+    @property
+    def stats(self):
+        """What ran where, in the calls with the last sizes since this was asked last (Stats). The next call is slower."""
+        with _once(self):
+            if self._session is None:
+                raise ValueError(f"{self.__name__}: there was no call yet")
+            text = self._function("stats", _ctypes.c_char_p)(self._session)
+            if text is None:
+                self._tell(_E_ARGUMENT)
+            self._seconds = 0.0
+            return Stats(_json.loads(text))
+
+
+class _once:
+    """Refuses a second thread in a Graph, in words."""
+
+    def __init__(self, graph):
+        self.graph = graph
+
+    def __enter__(self):
+        if not self.graph._calling.acquire(blocking=False):
+            raise ValueError(f"{self.graph.__name__}: another thread is in a call of this graph: each thread takes a copy()")
+
+    def __exit__(self, *error):
+        self.graph._calling.release()
+
+
+class _Progress:
+    """A line on stderr, which a terminal shows over the one before; elsewhere it comes once in ten seconds."""
+
+    def __init__(self, name, waves):
+        self.name, self.waves, self.begin = name, waves, _time.monotonic()
+        self.terminal = _sys.stderr.isatty()
+        self.next = self.begin + (0 if self.terminal else 10)
+
+    def show(self, done):
+        now = _time.monotonic()
+        if done > 0 and now >= self.next:
+            self.next = now + (0.1 if self.terminal else 10)
+            rate = done / (now - self.begin)
+            self.write(f"{self.name}: {done} of {self.waves} waves, {rate:.3g}/s, {(self.waves - done) / rate:.0f} s left", False)
+
+    def end(self, how):
+        self.write(f"{self.name}: {how}, {_time.monotonic() - self.begin:.3g} s", True)
+
+    def write(self, text, last):
+        if self.terminal:
+            print(f"\r{text}\x1b[K", end="\n" if last else "", file=_sys.stderr, flush=True)
+        else:
+            print(text, file=_sys.stderr, flush=True)
+
+
+class Library:
+    """The graphs of a library, each as an attribute."""
+
+    def __init__(self, graphs):
+        self._graphs = graphs
+        self.__dict__.update(graphs)
+
+    def __iter__(self):
+        return iter(self._graphs.values())
+
+    def __repr__(self):
+        return "\n".join(map(repr, self))
+
+
+def load(path, names, options="", source=None):
+    """The graphs `names` of the library at `path`."""
+    library = _ctypes.CDLL(_os.path.abspath(path))
+    graphs = {}
+    for name in names:
+        signature = getattr(library, f"{name}_signature")
+        signature.restype = _ctypes.c_char_p
+        graphs[name] = Graph(library, _json.loads(signature()), options, source)
+    return Library(graphs)

@@ -1,0 +1,109 @@
+"""Calls the module that dfc made of edges.df, as it should be called and as it should not. Says `ok NAME` or `not ok NAME: why`."""
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+
+sys.path.insert(0, ".")
+import edges  # noqa: E402
+
+
+def case(name, good, why=""):
+    print(f"ok {name}" if good else f"not ok {name}: {why}")
+
+
+def says(name, kind, words, call):
+    try:
+        call()
+        case(name, False, "it was accepted")
+    except Exception as error:
+        case(name, isinstance(error, kind) and words in str(error), f"{type(error).__name__}: {error}")
+
+
+f = edges.edges
+image = np.fromfile("image.raw", "u1").reshape(3, 4)
+e, c = f(image, t=2.5)
+case("program-bits", e.tobytes() == open("e.raw", "rb").read() and c.tobytes() == open("c.raw", "rb").read())
+stack = np.stack([image, image[::-1], image // 2])
+many = f(stack, t=2.5, waves=3)
+case("waves", all(np.array_equal(many[k][w], f(stack[w], t=2.5)[k]) for w in range(3) for k in range(2)))
+case("sizes", all(f(np.ones(shape, "u1"), t=1)[1].shape == (shape[0] - 2, 2 * shape[1]) for shape in [(3, 1), (9, 5), (4, 4), (3, 1), (50, 2), (8, 8)]))
+out = np.empty_like(e), np.empty_like(c)
+given = f(image, t=2.5, out=out)
+case("out", given[0] is out[0] and np.array_equal(out[1], c))
+case("out-dict", f(image, t=2.5, out={"c": out[1]})[1] is out[1])
+case("buffer", np.array_equal(f(memoryview(image), t=2.5)[0], e) and np.array_equal(f(image.T.copy().T, t=2.5)[0], e))
+case("names", np.array_equal(f(image=image, t=2.5)[0], e) and edges.__all__ == ["edges", "slow"] and "u8[h, w]" in f.__doc__)
+
+
+class Tensor:                            # DLPack alone, as of another library
+    def __init__(self, device):
+        self.device = device
+
+    def __dlpack__(self, stream=None):
+        return image.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.device, 0
+
+
+case("dlpack", np.array_equal(f(Tensor(1), t=2.5)[0], e))
+says("dlpack-device", TypeError, "it lies on a device (DLPack's number 2)", lambda: f(Tensor(2), t=1))
+says("no-scalar", TypeError, "scalar 't' is missing: give t=…", lambda: f(image))
+says("type", TypeError, "'image' is u8[h, w], and the array has elements of type float64, not uint8", lambda: f(image * 1.0, t=1))
+says("rank", ValueError, "so 2 extents are expected, and the array's shape is (4,)", lambda: f(image[0], t=1))
+says("missing", TypeError, "input 'image' is missing", lambda: f(t=1))
+says("too-many", TypeError, "2 inputs are given, and it has 1", lambda: f(image, image, t=1))
+says("twice", TypeError, "'image' is given twice", lambda: f(image, image=image, t=1))
+says("scalar-type", TypeError, "scalar 't' is f32, and 'x' is a str", lambda: f(image, t="x"))
+says("unknown", TypeError, "it has no 'z'", lambda: f(image, t=1, z=3))
+says("no-array", TypeError, "'image' is no array", lambda: f(3, t=1))
+says("too-small", ValueError, "dimension is -1: it must be at least 1", lambda: f(np.zeros((1, 1), "u1"), t=1))
+says("empty", ValueError, "h is 0", lambda: f(np.zeros((0, 4), "u1"), t=1))
+says("dims", ValueError, "h is 3 in 'image' and is given as 5", lambda: f(image, t=1, h=5))
+says("out-shape", ValueError, "h is 3 in 'image' and 2 in 'e'", lambda: f(image, t=1, out=(image[:2], c)))
+says("out-extents", ValueError, "'c' is f32[h - 2, 2 * w], here (1, 8), and the array's shape is (2, 8)", lambda: f(image, t=1, out=(e, np.ones((2, 8), "f4"))))
+says("out-order", ValueError, "its array must be contiguous and writable", lambda: f(image, t=1, out=(np.ones((4, 3), "u1").T, c)))
+says("out-count", TypeError, "out has 1 arrays, and there are 2 outputs", lambda: f(image, t=1, out=e))
+says("out-unknown", TypeError, "it has no output 'q'", lambda: f(image, t=1, out={"q": e}))
+says("overlap", ValueError, "have bytes in common", lambda: f(e, t=1, out=(e, c)))
+says("waves-none", ValueError, "waves=0: a number from 1 on is expected", lambda: f(image, t=1, waves=0))
+says("waves-other", ValueError, "'image' has tokens for 3 waves, and the call is of 2", lambda: f(stack, t=1, waves=2))
+says("options", ValueError, "unknown option '--nonsense'", lambda: f.copy("--nonsense")(image, t=1))
+says("attribute", AttributeError, "has no attribute 'nothing'", lambda: edges.nothing)
+
+s = edges.slow
+says("kernel-fails", edges.GraphError, "node 'main/slow/wait', wave 0: 13 is refused", lambda: s(np.full((1, 1), 13, "u1")))
+case("after-failure", s(image).tobytes() == image.tobytes())
+threads = [threading.Thread(target=lambda k=k: good.append(np.array_equal(mine[k](image, t=2.5)[0], e))) for k in range(4) for _ in range(50)]
+mine, good = [f.copy() for _ in range(4)], []
+for k in range(50):
+    for t in threads[k::50]:
+        t.start()
+    for t in threads[k::50]:
+        t.join()
+case("threads", len(good) == 200 and all(good))
+
+busy = threading.Thread(target=lambda: s(np.ones((40, 1, 1), "u1"), waves=40))
+busy.start()
+time.sleep(0.2)
+says("second-thread", ValueError, "another thread is in a call of this graph: each thread takes a copy()", lambda: s(image))
+busy.join()
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+begin = time.monotonic()
+try:
+    s(np.ones((3000, 1, 1), "u1"), waves=3000)
+    case("ctrl-c", False, "it was not seen")
+except KeyboardInterrupt:
+    case("ctrl-c", time.monotonic() - begin < 10, f"after {time.monotonic() - begin} s")
+case("after-ctrl-c", s(image).tobytes() == image.tobytes())
+with f.copy("--workers=1") as one:
+    one(image, t=1)
+    stats = one.stats
+    case("stats", {k["name"] for k in stats["kernels"]} == {"blur", "crop"} and "<td>blur</td>" in stats._repr_html_(), str(stats))
+    says("stats-twice", ValueError, "there was no call of which something could be said", lambda: one.stats)
+says("no-call", ValueError, "there was no call yet", lambda: f.copy().stats)
+case("closed-opens", np.array_equal(one(image, t=2.5)[0], e))

@@ -1,0 +1,43 @@
+# Graphs called from Python: the module that --python makes, and the package, from a wheel that is built and installed without a network.
+python=/usr/bin/python3
+if ! "$python" -c 'import numpy' 2>/dev/null; then skip python "$python has no NumPy (python3-numpy)"; exit 0; fi
+if grep -q 'fsanitize' "$DF_BUILD/obj/flags" 2>/dev/null; then skip python "Python is not linked with the sanitizer"; exit 0; fi
+cp "$programs"/* .
+printf '\1\2\3\4\5\6\7\10\11\12\13\14' >image.raw
+check program "$DFC" edges.df -o program --nvcc=none --cflags='-include time.h'
+check run ./program
+check module "$DFC" edges.df --lib --python -o libedges.so --nvcc=none --cflags='-include time.h'
+"$python" calls.py >said 2>err || fail calls "$(tail -n 3 err | tr '\n' ' ')"
+cat said; grep -q '^not ok' said && failures=1
+
+# What has no name in Python, and what is no module.
+printf 'kernel f(in a: u8[n], out b: u8[n]) cpu {{ *b = *a; }};\ngraph lambda(in a: u8[n], out b: u8[n]) { b = f(a); }\n' >l.df
+expect name 1 "^dfc: error: --python: the module cannot have a graph of the name 'lambda'$" "$DFC" l.df --lib --python -o libl.so
+[ -e libl.so ] || [ -e l.h ] && fail name-leaves-nothing "$(ls)" || pass name-leaves-nothing
+sed -i 's/lambda/map/' l.df
+expect module-name 1 "^dfc: error: --python: 'a-b' is no name of a module: give the library another$" "$DFC" l.df --lib --python -o liba-b.so
+expect archive 2 "^dfc: error: --python: Python loads a shared library, and 'libl.a' is an archive$" "$DFC" l.df --lib --python -o libl.a
+expect no-lib 2 "^dfc: error: --python makes a module that calls a library: it goes with --lib$" "$DFC" l.df --python -o libl.so
+check builtin-name "$DFC" l.df --lib --python -o libm.so --nvcc=none
+expect builtin-name-runs 0 '^b.\\x07.$' "$python" -c 'import m, numpy; print(m.map(numpy.full(1, 7, "u1")).tobytes())'
+
+# A graph with ports in place of main.
+expect root 0 '^edges.df: 4 nodes, 3 arcs$' "$DFC" partition edges.df --graph=edges:h=480,w=640
+expect root-simulate 0 '^gp ' "$DFC" simulate edges.df --graph=edges:h=480,w=640
+expect root-explain 0 'edges.df on default, placed by gp' "$DFC" explain edges.df --graph=edges:h=480,w=640
+expect root-dim 1 "error: --graph: graph 'edges' has a dimension 'w': say how large it is, as in --graph=edges:w=480" "$DFC" partition edges.df --graph=edges:h=3
+expect root-size 1 "error: --graph: 'w=0': a size from 1 on is expected, as in w=480" "$DFC" partition edges.df --graph=edges:h=3,w=0
+expect root-unknown-dim 1 "error: --graph: graph 'edges' has no dimension 'q'" "$DFC" partition edges.df --graph=edges:q=3
+expect root-unknown 1 "error: --graph: there is no graph 'main' with ports" "$DFC" partition edges.df --graph=main
+
+# The package.
+if ! "$python" -c 'import setuptools, wheel, venv, ensurepip' 2>/dev/null; then skip wheel "python3-setuptools, python3-wheel or python3-venv is missing"; exit 0; fi
+check venv "$python" -m venv --system-site-packages venv
+check wheel env DFC_BUILD="$DF_BUILD" venv/bin/pip wheel --no-build-isolation --no-deps -q -w . "$DF_SOURCE/compiler/python"
+check install venv/bin/pip install -q --no-index --no-deps dfc-*.whl
+expect installed 0 "^$PWD/venv/.*/dfc/home/bin/dfc$" venv/bin/python -c 'import dfc; print(dfc.command())'
+expect command 0 '^dfc [0-9.]+$' venv/bin/dfc --version
+venv/bin/python notebook.py >notebook.got 2>err && same notebook notebook.got notebook.out || fail notebook "$(tail -n 3 err)"
+sed -n '/^```python$/,/^```$/p' "$DF_SOURCE/README.md" | grep -v '^```' >readme.py
+venv/bin/python readme.py >readme.got 2>err; expect readme 0 '^\[0\. +2\.5 +5\. +7\.5\]$' cat readme.got
+expect layout 0 "^$DF_BUILD/bin/dfc$" env PYTHONPATH="$DF_BUILD/share/dfc/python" "$python" -c 'import dfc; print(dfc.command())'

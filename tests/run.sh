@@ -20,6 +20,7 @@ export LC_ALL=C
 export CMOCKA_MESSAGE_OUTPUT=TAP DFC=$build/bin/dfc DF_BUILD=$build DF_SOURCE=$PWD
 export DFC_PROFILE=$logs/profile.db DFC_CACHE=none         # never the user's own
 export OPENBLAS_NUM_THREADS=1
+export CCACHE_DISABLE=1                                    # CC may be "ccache gcc": it would write other paths into what is compared
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:suppressions=$PWD/tests/tsan.supp} ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allow_user_segv_handler=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
 limit=${DF_TEST_LIMIT_S:-300}

@@ -59,19 +59,20 @@ bool dfc_arguments_check_use(struct dfc_unit *u, const struct dfl_stmt *stmt, co
 
 /* ---- as C ---- */
 
+/* Their own names begin with df_, because a user's file may define any other as a macro. */
 const char dfc_argument_prelude[] =
-    "static inline int64_t df_written_add(int64_t a, int64_t b, int *bad)\n"
-    "{ int64_t v; *bad |= __builtin_add_overflow(a, b, &v); return v; }\n"
-    "static inline int64_t df_written_sub(int64_t a, int64_t b, int *bad)\n"
-    "{ int64_t v; *bad |= __builtin_sub_overflow(a, b, &v); return v; }\n"
-    "static inline int64_t df_written_mul(int64_t a, int64_t b, int *bad)\n"
-    "{ int64_t v; *bad |= __builtin_mul_overflow(a, b, &v); return v; }\n"
-    "static inline int64_t df_written_div(int64_t a, int64_t b, int *bad)\n"
-    "{ *bad |= b == 0; return b == 0 ? 0 : b == -1 ? df_written_sub(0, a, bad) : a / b; }\n"
-    "static inline int64_t df_written_mod(int64_t a, int64_t b, int *bad)\n"
-    "{ *bad |= b == 0; return b == 0 || b == -1 ? 0 : a % b; }\n"
-    "static inline int64_t df_written_min(int64_t a, int64_t b) { return a < b ? a : b; }\n"
-    "static inline int64_t df_written_max(int64_t a, int64_t b) { return a > b ? a : b; }\n";
+    "static inline int64_t df_written_add(int64_t df_a, int64_t df_b, int *df_bad)\n"
+    "{ int64_t df_v; *df_bad |= __builtin_add_overflow(df_a, df_b, &df_v); return df_v; }\n"
+    "static inline int64_t df_written_sub(int64_t df_a, int64_t df_b, int *df_bad)\n"
+    "{ int64_t df_v; *df_bad |= __builtin_sub_overflow(df_a, df_b, &df_v); return df_v; }\n"
+    "static inline int64_t df_written_mul(int64_t df_a, int64_t df_b, int *df_bad)\n"
+    "{ int64_t df_v; *df_bad |= __builtin_mul_overflow(df_a, df_b, &df_v); return df_v; }\n"
+    "static inline int64_t df_written_div(int64_t df_a, int64_t df_b, int *df_bad)\n"
+    "{ *df_bad |= df_b == 0; return df_b == 0 ? 0 : df_b == -1 ? df_written_sub(0, df_a, df_bad) : df_a / df_b; }\n"
+    "static inline int64_t df_written_mod(int64_t df_a, int64_t df_b, int *df_bad)\n"
+    "{ *df_bad |= df_b == 0; return df_b == 0 || df_b == -1 ? 0 : df_a % df_b; }\n"
+    "static inline int64_t df_written_min(int64_t df_a, int64_t df_b) { return df_a < df_b ? df_a : df_b; }\n"
+    "static inline int64_t df_written_max(int64_t df_a, int64_t df_b) { return df_a > df_b ? df_a : df_b; }\n";
 
 static void print_text(FILE *out, const char *text)
 {

@@ -23,13 +23,13 @@ limits() {
             done_well=$((done_well + 1))
         elif [ $status = 1 ] && grep -q 'error: ' <<<"$said"; then
             refused=$((refused + 1))
-        elif [ $status != 127 ] || ! grep -q 'shared librar' <<<"$said"; then # not even the loader had enough
+        elif [ $status != 127 ] || ! grep -qE 'shared librar|initial thread' <<<"$said"; then # not even the loader had enough
             fail "$name" "with $kib KiB: exit $status: $said"; return
         fi
     done
     [ $refused -gt 0 ] && [ $done_well -gt 0 ] && pass "$name" || fail "$name" "$refused refused, $done_well done: the limits test nothing"
 }
-limits partition 12000 700 17600 "$DFC" partition wave.df
-limits partition-picture 12000 2000 20000 "$DFC" partition wave.df --dot=wave.dot
+limits partition 12000 1400 24600 "$DFC" partition wave.df
+limits partition-picture 12000 3000 24000 "$DFC" partition wave.df --dot=wave.dot
 limits app 5000 12000 101000 ./sum
 limits app-emulated 5000 12000 101000 ./sum --device=emu

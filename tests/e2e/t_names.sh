@@ -20,6 +20,6 @@ kernel count(out v: i32[n]) cpu {{ for (size_t i = 0; i < n; i++) v[i] = 400; }}
 kernel total(in a_b: i32[n]) cpu "own.c": sum(n, a_b);
 graph main { v: i32[3] = count(); total(v); }
 X
-check own-compile "$DFC" own.df -o own --cflags='-Dcount=7 -Dv=8'
+check own-compile "$DFC" own.df -o own --cflags='-Dcount=7 -Da=1 -Db=2 -Dv=8 -Dbad=9'
 expect own 1 "node 'main/total', wave 0: returned 200, which" ./own
 if command -v clang > clang.path; then check own-clang "$DFC" own.df -o own --cc=clang; else skip own-clang "no clang here"; fi

@@ -83,7 +83,7 @@ kernel priced(inout v: f32[k]) cpu {{ v[0] += 1; }} cost cpu 1ms;
 kernel last(in v: f32[k]) ordered cpu {{ if (v[0] != 3) return df_fail(call, "got %g", v[0]); if (k == 13) return df_fail(call, "thirteen"); }};
 graph main { a: f32[n] = src(path); b = work(a); c = priced(b); last(c); }
 END
-expect no-default 1 "path=str must be given" "$DFC" profile flow.df $quick
+expect no-default 1 "^dfc: error: the graph has args without defaults: add -- --path=…$" "$DFC" profile flow.df $quick
 expect flow 0 "^3 measured" "$DFC" profile flow.df $quick -- --path=x
 expect flow-other-size 0 "work k=100 cpu" "$DFC" profile flow.df $quick -- --path=x --n=100
 expect fails 1 "node 'main/last', wave 0: thirteen" "$DFC" profile flow.df $quick -- --path=x --n=13

@@ -48,7 +48,7 @@ plain() { # CUDA without dfc: if this fails too, it is the machine
 compile() { # the whole way on this machine
     want compile || return 0
     if [ -z "$nvcc" ]; then skip compile 'no nvcc'; return; fi
-    command -v "${CC:-cc}" >/dev/null || { skip compile 'no C compiler'; return; }
+    read -ra cc <<<"${CC:-cc}"; command -v "${cc[0]}" >/dev/null || { skip compile 'no C compiler'; return; }
     cp -r "$kit/programs/sum" "$work/compiled"; rm -f "$work/compiled/app"
     if ! (cd "$work/compiled" && DFC_PROFILE=$work/profile.db timeout 80 "$kit/bin/dfc" sum.df -o app --nvcc="$nvcc") >"$work/err" 2>&1; then
         fail compile "$(tail -n 5 "$work/err")"; return; fi

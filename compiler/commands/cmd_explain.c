@@ -12,6 +12,7 @@
 #include "compiler/show/table.h"
 #include "partition/planner/plan_report.h"
 #include "runtime/base/message.h"
+#include "runtime/base/text.h"
 
 #define DEFAULT_TOP 20
 #define DEFAULT_POLICY "gp"
@@ -116,17 +117,6 @@ static void print_node(FILE *out, const struct dfc_explained *e, uint32_t node, 
     fprintf(out, "    why     %s\n", reason);
 }
 
-static void csv_text(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 static void csv_number(FILE *out, double value)
 {
     if (isnan(value))
@@ -141,7 +131,7 @@ static void csv_node(FILE *out, const struct dfc_explained *e, uint32_t node, co
     bool choice = f->other != DF_NONE;
     df_node_name(e->problem->graph, node, name, sizeof name);
     dfc_explain_reason(e, node, f, reason, sizeof reason);
-    csv_text(out, name);
+    dfr_text_csv(out, name);
     fprintf(out, ",%s", unit_name(e, f->unit));
     csv_number(out, f->time_s);
     fprintf(out, ",%s", source_name(e, node, f->unit));
@@ -152,7 +142,7 @@ static void csv_node(FILE *out, const struct dfc_explained *e, uint32_t node, co
     csv_number(out, choice ? f->other_copies_s : NAN);
     csv_number(out, f->moved_s);
     fprintf(out, ",%d,", e->on_way[node]);
-    csv_text(out, reason);
+    dfr_text_csv(out, reason);
     fputc('\n', out);
 }
 
@@ -336,14 +326,14 @@ static bool print_changes(FILE *out, const struct request *r, const struct dfc_e
     double now_s = e->run_s;
     int n = dfc_explain_changes(e, policy, changes);
     if (r->form == DFC_FORM_CSV && n >= 0)
-        fprintf(out, "change,predicted_s,speedup\n\"none\",%.9g,1\n", now_s);
+        fprintf(out, "change,predicted_s,speedup\nnone,%.9g,1\n", now_s);
     else if (n >= 0)
         fputs("what if there were\n", out);
     for (int i = 0; i < n; i++) {
         char time[32];
         double gain = changes[i].predicted_s > 0 ? now_s / changes[i].predicted_s : 1;
         if (r->form == DFC_FORM_CSV) {
-            csv_text(out, changes[i].what);
+            dfr_text_csv(out, changes[i].what);
             fprintf(out, ",%.9g,%.6g\n", changes[i].predicted_s, gain);
         } else if (gain < 1.001) {
             fprintf(out, "    no gain        %s\n", changes[i].what);

@@ -9,6 +9,7 @@
 #include "compiler/commands/profile_report.h"
 #include "compiler/show/table.h"
 #include "profiles/estimate/estimate.h"
+#include "runtime/base/text.h"
 
 struct group {                          /* a dfw_group with its own copies of the strings */
     char *kernel, *device;
@@ -88,18 +89,6 @@ static void csv_cell(const struct report *r, double error)
         fprintf(r->out, ",%.6g", 100 * error);
 }
 
-static void csv_name(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++)
-        fputs((char[]){ *text, *text == '"' ? '"' : 0, 0 }, out);
-    fputc('"', out);
-}
-
 static void put_row(struct report *r, const char *kernel, const char *device, enum dfw_quantity quantity,
                     const struct dfw_estimator *e)
 {
@@ -116,9 +105,9 @@ static void put_row(struct report *r, const char *kernel, const char *device, en
             r->n[quantity][i]++;
         }
     if (r->form == DFC_FORM_CSV) {
-        csv_name(r->out, kernel);
+        dfr_text_csv(r->out, kernel);
         fputc(',', r->out);
-        csv_name(r->out, device);
+        dfr_text_csv(r->out, device);
         fprintf(r->out, ",%s,%u", what[quantity], (unsigned)dfw_estimator_count(e));
         csv_cell(r, errors[0]);
         csv_cell(r, errors[1]);

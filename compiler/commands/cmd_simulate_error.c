@@ -112,7 +112,7 @@ static void write_csv(FILE *out, const struct dfp_problem *problem, const char *
 {
     fputs("graph,platform,policy,right_s,median_s,worst_s,speed_beside_dmda,least_speed_beside_dmda\n", out);
     for (unsigned i = 0; i < n; i++) {
-        dfc_csv_name(out, problem->graph->name);
+        dfr_text_csv(out, problem->graph->name);
         fprintf(out, ",%s,%s,%.9g,%.9g,%.9g,%.6g,%.6g\n", problem->platform->name, policies[i], o[i].right_s,
                 o[i].median_s, o[i].worst_s, o[i].speed, o[i].least_speed);
     }

@@ -4,24 +4,11 @@
 #include "compiler/show/simulate_report.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "compiler/show/table.h"
 #include "partition/planner/plan_report.h"
 #include "runtime/base/message.h"
 #include "runtime/base/text.h"
-
-void dfc_csv_name(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++)
-        fprintf(out, "%s%c", *text == '"' ? "\"" : "", *text);
-    fputc('"', out);
-}
 
 static uint32_t copies_of(const struct dfr_simulation *s)
 {
@@ -34,7 +21,7 @@ void dfc_simulate_csv(const struct dfc_simulate_report *r, FILE *out)
           "plan_ms\n", out);
     for (unsigned i = 0; i < r->n_rows; i++) {
         const struct dfr_simulation *s = &r->rows[i].simulation;
-        dfc_csv_name(out, r->graph);
+        dfr_text_csv(out, r->graph);
         fprintf(out, ",%s,%s,%.9g,%.9g,%" PRIu64 ",%" PRIu64 ",%u,%u,%.9g,%.9g,%.3f\n", r->platform->name,
                 r->rows[i].policy, s->makespan_s, r->bound_s, s->h2d_bytes, s->d2h_bytes,
                 (unsigned)copies_of(s), (unsigned)s->evictions, r->rows[i].cpu_busy_s,

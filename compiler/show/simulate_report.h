@@ -35,7 +35,4 @@ void dfc_simulate_csv(const struct dfc_simulate_report *report, FILE *out);
 void dfc_simulate_json(const struct dfc_simulate_report *report, FILE *out);
 bool dfc_simulate_text(const struct dfc_simulate_report *report, FILE *out);
 
-/* Prints one field of CSV. A graph is named after its file, so the name may hold anything. */
-void dfc_csv_name(FILE *out, const char *text);
-
 #endif

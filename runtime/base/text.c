@@ -120,6 +120,18 @@ char *dfr_text_bytes(uint64_t bytes, char *text, size_t size)
     return text;
 }
 
+void dfr_text_csv(FILE *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++)
+        fprintf(out, "%s%c", *text == '"' ? "\"" : "", *text);
+    fputc('"', out);
+}
+
 /* Puts '?' for a byte that is no UTF-8, since JSON and XML are UTF-8. Gives the bytes of the character at `text`. */
 static size_t put_utf8(FILE *out, const char *text)
 {

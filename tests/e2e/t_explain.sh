@@ -31,7 +31,7 @@ expect if-variant 0 "2.28x faster  a gpu variant of lone, 10x as fast as its cpu
 expect if-link 0 "1.14x faster  link twice as fast .*: 7.01 ms" "$DFC" explain chain.df --what-if
 expect if-gpu 0 "no gain +one more GPU like g$" "$DFC" explain chain.df --what-if
 expect if-worker 0 "no gain +one more CPU worker \(2\)$" "$DFC" explain chain.df --what-if
-expect csv 0 '^"main/heavy",g,0.001,cost,0.00202,host,0.01,cost,0,0.00698,1,"10x faster here' "$DFC" explain chain.df --format=csv
+expect csv 0 '^main/heavy,g,0.001,cost,0.00202,host,0.01,cost,0,0.00698,1,10x faster here' "$DFC" explain chain.df --format=csv
 expect csv-if 0 '^"a gpu variant of lone.*",0.00352,2.27' "$DFC" explain chain.df --format=csv --what-if
 
 # Side by side: two alike jobs, one worker and a GPU; the host takes one although it is slower. Two would be too many.
@@ -109,7 +109,7 @@ for line in 'waves +2 ms a wave in steady state with 8 in flight; .* 2 ms, 0.0 %
 done
 if grep -qE 'better than|decides|on the longest way$' st.txt; then fail rate-quiet "$(cat st.txt)"; else pass rate-quiet; fi
 expect rate-latency 0 'no gain +one more CPU worker' "$DFC" explain st.df --workers=1 --what-if --objective=latency
-expect rate-csv 0 '^"one more CPU worker \(2\)",0.001001' "$DFC" explain st.df --workers=1 --what-if --format=csv
+expect rate-csv 0 '^one more CPU worker \(2\),0.001001' "$DFC" explain st.df --workers=1 --what-if --format=csv
 expect rate-policy 0 '2.00x faster  one more CPU worker' "$DFC" explain st.df --workers=1 --what-if --policy=all-cpu
 # 34 ms of work for six workers, of which whoever is in order does 9 ms for each wave; alone in flight a wave goes the longest way.
 sed -e 's/cpu 1us;/cpu 9ms;/' -e 's/cpu 1ms/cpu 8ms/' st.df > order.df

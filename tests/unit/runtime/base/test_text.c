@@ -1,4 +1,4 @@
-/* test_text.c - names of users inside JSON and XML; times as people write them. */
+/* test_text.c - names of users inside JSON, CSV and XML; times as people write them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,6 +30,17 @@ static void test_json(void **state)
     becomes(dfr_text_json, "a\tb\nc\x01", "\"a\\u0009b\\u000ac\\u0001\"");
     becomes(dfr_text_json, "µ é", "\"µ é\"");
     becomes(dfr_text_json, "\xff\xe2\x82", "\"???\"");
+}
+
+static void test_csv(void **state)
+{
+    (void)state;
+    becomes(dfr_text_csv, "", "");
+    becomes(dfr_text_csv, "main/blur[3]#2 µ", "main/blur[3]#2 µ");
+    becomes(dfr_text_csv, "a,b", "\"a,b\"");
+    becomes(dfr_text_csv, "a \"b\"", "\"a \"\"b\"\"\"");
+    becomes(dfr_text_csv, "a\nb", "\"a\nb\"");
+    becomes(dfr_text_csv, "a\rb", "\"a\rb\"");
 }
 
 static void test_xml(void **state)
@@ -97,7 +108,7 @@ static void test_six_digits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_json), cmocka_unit_test(test_xml),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_json), cmocka_unit_test(test_csv), cmocka_unit_test(test_xml),
                                         cmocka_unit_test(test_seconds), cmocka_unit_test(test_quantities),
                                         cmocka_unit_test(test_six_digits) };
     return cmocka_run_group_tests(tests, NULL, NULL);

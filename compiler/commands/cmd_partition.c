@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/schedule/placement.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/show/memory_report.h"
 #include "compiler/tools/home.h"
 #include "compiler/tools/picture_file.h"
 #include "partition/draw/draw.h"
 #include "partition/cut/metis_graph.h"
 #include "partition/planner/plan_report.h"
+#include "runtime/base/error.h"
 #include "runtime/base/message.h"
 #include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
@@ -29,6 +32,8 @@ struct options {
     struct wanted pictures[MAX_PICTURES];
     size_t n_pictures;
     bool waits;
+    enum dfc_form form;
+    const char *schedule;
 };
 
 /* ---- the command line ---- */
@@ -54,8 +59,8 @@ static int add_picture(struct options *o, const char *option, const char *path, 
     return 1;
 }
 
-/* Takes -o, --dot, --svg, --memory and --waits. Gives 1, 0 and -1 as dfc_common_option() does. */
-static int picture_option(void *request, int argc, char **argv, int *i)
+/* Takes --format, --schedule, -o, --dot, --svg, --memory and --waits. Gives 1, 0 and -1 as dfc_common_option() does. */
+static int own_option(void *request, int argc, char **argv, int *i)
 {
     struct options *o = request;
     const char *path;
@@ -63,9 +68,14 @@ static int picture_option(void *request, int argc, char **argv, int *i)
         o->waits = true;
         return 1;
     }
-    int taken = dfc_option_value("--graph", argc, argv, i, &o->common.graph);
+    int taken = dfc_form_option(true, argc, argv, i, &o->form);
+    if (!taken)
+        taken = dfc_option_value("--graph", argc, argv, i, &o->common.graph);
     if (taken)
         return taken;
+    taken = dfc_option_value("--schedule", argc, argv, i, &o->schedule);
+    if (taken)
+        return taken < 0 || !dfc_schedule_is_named(o->schedule) ? -1 : 1;
     taken = dfc_option_value("--dot", argc, argv, i, &path);
     if (taken)
         return taken < 0 ? -1 : add_picture(o, "--dot", path, FORM_DOT);
@@ -88,8 +98,11 @@ static int picture_option(void *request, int argc, char **argv, int *i)
 
 static int parse(struct options *o, int argc, char **argv)
 {
-    int status = dfc_parse_options(&dfc_command_partition, argc, argv, &o->common, picture_option, o);
+    int status = dfc_parse_options(&dfc_command_partition, argc, argv, &o->common, own_option, o);
     struct df_error error = { "" };
+    for (size_t i = 0; i < o->n_pictures && !status; i++)
+        if (!dfc_outputs_apart(o->pictures[i].option, o->pictures[i].path, "--schedule", o->schedule))
+            status = 2;
     if (status || !o->common.policy || dfp_partitioner_find(o->common.policy))
         return status;
     if (dfr_policy_find(o->common.policy, &error))
@@ -98,39 +111,58 @@ static int parse(struct options *o, int argc, char **argv)
     return 2;
 }
 
-/* ---- the plan ---- */
+/* ---- the plan, and a wave of it ---- */
 
-/* Makes a plan of what an online policy does with the graph in a simulated run. The priorities are the order in which
- * its jobs start. */
-static int plan_of_run(const struct dfp_problem *problem, const char *policy, uint32_t seed, struct df_plan **plan,
-                       struct df_error *error)
+static bool allocate_run(struct dfr_simulation *run, size_t n_nodes, struct df_error *error)
 {
-    size_t n = problem->graph->n_nodes + (size_t)1;
-    struct dfr_simulate_options options = { .policy = policy, .waves = 1, .inflight = 1, .seed = seed };
-    struct dfr_simulation run = { .place = calloc(n, sizeof *run.place), .start_s = calloc(n, sizeof *run.start_s) };
-    float *priority = calloc(n, sizeof *priority);
-    int code = DF_E_MEMORY;
-    if (!run.place || !run.start_s || !priority)
-        snprintf(error->text, sizeof error->text, "out of memory");
-    else
-        code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &run, error);
-    if (!code) {
-        for (uint32_t v = 0; v < problem->graph->n_nodes; v++)
-            priority[v] = (float)-run.start_s[v];
-        code = dfp_plan_of_run(problem, policy, run.place, priority, run.makespan_s, plan, error);
-    }
+    size_t n = n_nodes + 1;
+    *run = (struct dfr_simulation){ .place = calloc(n, sizeof *run->place), .worker = calloc(n, sizeof *run->worker),
+                                    .start_s = calloc(n, sizeof *run->start_s), .end_s = calloc(n, sizeof *run->end_s) };
+    if (run->place && run->worker && run->start_s && run->end_s)
+        return true;
+    dfr_error_memory(error);
+    return false;
+}
+
+static void free_run(struct dfr_simulation *run)
+{
+    free(run->place);
+    free(run->worker);
+    free(run->start_s);
+    free(run->end_s);
+}
+
+/* Makes a plan of what an online policy did in a simulated run. The priorities are the order in which its jobs
+ * started. */
+static int plan_of_run(const struct dfp_problem *problem, const char *policy, const struct dfr_simulation *run,
+                       struct df_plan **plan, struct df_error *error)
+{
+    float *priority = calloc(problem->graph->n_nodes + (size_t)1, sizeof *priority);
+    if (!priority)
+        return dfr_error_memory(error);
+    for (uint32_t v = 0; v < problem->graph->n_nodes; v++)
+        priority[v] = (float)-run->start_s[v];
+    int code = dfp_plan_of_run(problem, policy, run->place, priority, run->makespan_s, plan, error);
     free(priority);
-    free(run.start_s);
-    free(run.place);
     return code;
 }
 
+/* Makes the plan. Simulates a wave of it if that wave is shown. An online policy's plan is made of its wave. */
 static int make_plan(const struct options *o, const struct dfp_problem *problem, const char *policy,
-                     struct df_plan **plan, struct df_error *error)
+                     struct dfc_schedule *schedule, struct dfr_simulation *run, struct df_plan **plan,
+                     struct df_error *error)
 {
-    if (dfp_partitioner_find(policy))
-        return dfp_plan_make(problem, policy, &o->common.partition, plan, error);
-    return plan_of_run(problem, policy, o->common.partition.seed, plan, error);
+    struct dfr_simulate_options options = { .policy = policy, .waves = 1, .inflight = 1,
+                                            .seed = o->common.partition.seed };
+    bool online = !dfp_partitioner_find(policy);
+    int code = online ? DF_OK : dfp_plan_make(problem, policy, &o->common.partition, plan, error);
+    if (code || !(online || o->schedule || o->form != DFC_FORM_TEXT))
+        return code;
+    options.plan = *plan;
+    dfc_schedule_begin(schedule, policy, run);
+    code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, run, error);
+    dfc_schedule_end(schedule, run);
+    return code || !online ? code : plan_of_run(problem, policy, run, plan, error);
 }
 
 /* ---- the summary ---- */
@@ -311,25 +343,49 @@ static bool draw(const struct wanted *wanted, bool waits, const struct dfp_probl
     return good;
 }
 
+static bool print_figures(FILE *out, const struct options *o, const struct dfc_loaded *loaded,
+                          const struct df_plan *plan, const struct dfr_simulation *run, struct df_error *error)
+{
+    const struct dfc_placement placement = { &loaded->problem, plan, run };
+    if (o->form == DFC_FORM_JSON)
+        return dfc_placement_json(out, &placement, error) == DF_OK;
+    if (o->form == DFC_FORM_TEXT)
+        return print_summary(out, o, loaded, plan, error);
+    dfc_placement_csv(out, &placement);
+    return true;
+}
+
+/* Makes the plan, and prints its figures and its schedule. */
+static bool find_out(FILE *out, const struct options *o, const struct dfc_loaded *loaded, struct df_plan **plan,
+                     struct df_error *error)
+{
+    const char *policy = o->common.policy ? o->common.policy : dfc_default_placer(loaded);
+    const struct dfp_problem *problem = &loaded->problem;
+    struct dfr_simulation run;
+    struct dfc_schedule schedule;
+    if (!dfc_schedule_open(&schedule, o->schedule, problem, 1))
+        return false;
+    bool good = allocate_run(&run, problem->graph->n_nodes, error) &&
+                make_plan(o, problem, policy, &schedule, &run, plan, error) == DF_OK &&
+                print_figures(out, o, loaded, *plan, &run, error);
+    free_run(&run);
+    if (!good)
+        dfc_error("%s", error->text);
+    return dfc_schedule_close(&schedule, good) && good;
+}
+
 static int show(const struct options *o, const struct dfc_loaded *loaded)
 {
     struct df_error error = { "" };
-    struct df_plan *plan;
-    const char *policy = o->common.policy ? o->common.policy : dfc_default_placer(loaded);
+    struct df_plan *plan = NULL;
     FILE *out = stdout;
+    bool good = dfc_output_check(&o->common, loaded, o->schedule);
+    for (size_t i = 0; i < o->n_pictures && good; i++)
+        good = dfc_output_check(&o->common, loaded, o->pictures[i].path);
     for (size_t i = 0; i < o->n_pictures; i++)
         if (!strcmp(o->pictures[i].path, "-"))
             out = stderr;               /* the picture goes to standard output */
-    for (size_t i = 0; i < o->n_pictures; i++)
-        if (!dfc_output_check(&o->common, loaded, o->pictures[i].path))
-            return 1;
-    if (make_plan(o, &loaded->problem, policy, &plan, &error) != DF_OK) {
-        dfc_error("%s", error.text);
-        return 1;
-    }
-    bool good = print_summary(out, o, loaded, plan, &error);
-    if (!good)
-        dfc_error("%s", error.text);
+    good = good && find_out(out, o, loaded, &plan, &error);
     for (size_t i = 0; i < o->n_pictures && good; i++)
         good = draw(&o->pictures[i], o->waits, &loaded->problem, plan, &error);
     dfr_plan_free(plan);
@@ -367,6 +423,11 @@ static const struct dfc_option own_options[] = {
     { "--waits", NULL, "the heavy path is the chain of jobs that takes as long as the wave; a dotted line says that a job waits for "
                        "another's worker" },
     { "--memory", "FILE", "the memory plan as SVG or PNG: offset against time, with the bound dashed" },
+    { NULL, NULL, "figures" },
+    { "--format", "text|csv|json", "form of the output (text); csv: a line per node, with unit, worker, start and end; "
+                                   "json: these, units, cut and predicted times" },
+    { "--schedule", "FILE", "the jobs and copies of one wave, with unit, worker, start and end: CSV if FILE ends in .csv, "
+                            "JSON if it ends in .json" },
     { "--graph", "NAME:DIM=SIZE,…", "a graph with ports in place of main, for these sizes; its inputs are there at the start" },
     { 0 }
 };

@@ -9,6 +9,7 @@
 #include "compiler/show/gantt.h"
 #include "compiler/tools/picture_file.h"
 #include "compiler/commands/simulate_error.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/show/shared.h"
 #include "compiler/show/simulate_report.h"
 #include "partition/gp/gp.h"
@@ -36,6 +37,8 @@ static const struct dfc_option own_options[] = {
     { "--gantt", "FILE.svg", "a picture of who does what and when, PNG if FILE ends in .png: a row for each worker and "
                              "copy engine, with the critical path outlined; with several policies, a file for each: "
                              "FILE-POLICY.svg" },
+    { "--schedule", "FILE", "the jobs of all waves and the copies, with unit, worker, start and end: CSV if FILE ends in "
+                            ".csv, JSON if it ends in .json; all policies in one file" },
     { "--waves", "N", "waves to run (1); several are in flight together, and gp plans for throughput" },
     { "--dl", NULL, "data locality: after a job, a device prefers one that reads what that job made" },
     { "--prefetch", NULL, "a device takes one job more than it runs, and loads its data meanwhile" },
@@ -62,7 +65,7 @@ struct request {
     bool locality, prefetch, all;       /* all: --policy=all, of which some may not apply */
     bool fewer;                         /* no --inflight was given: fewer waves are in flight if more do not fit, as in
                                          * a run */
-    const char *gantt;
+    const char *gantt, *schedule;
     bool no_guard;
     int evict;
     struct dfc_error_study error;
@@ -183,6 +186,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
         return taken > 0 && parse_error(value, &r->error) ? 1 : -1;
     if ((taken = dfc_option_value("--draws", argc, argv, i, &value)))
         return taken > 0 && parse_number("--draws", value, MAX_DRAWS, &r->error.draws) ? 1 : -1;
+    if ((taken = dfc_option_value("--schedule", argc, argv, i, &r->schedule)))
+        return taken > 0 && dfc_schedule_is_named(r->schedule) ? 1 : -1;
     return dfc_option_value("--gantt", argc, argv, i, &r->gantt);
 }
 
@@ -215,10 +220,11 @@ static char *picture_path(const struct request *r, const char *policy)
 
 static bool check_apart(const struct request *r)
 {
-    bool good = true;
+    bool good = dfc_outputs_apart("-o", r->common.output, "--schedule", r->schedule);
     for (unsigned i = 0; r->gantt && i < r->n_policies && good; i++) {
         char *path = picture_path(r, r->policies[i]);
-        good = path && dfc_outputs_apart("-o", r->common.output, "--gantt", path);
+        good = path && dfc_outputs_apart("-o", r->common.output, "--gantt", path) &&
+               dfc_outputs_apart("--gantt", path, "--schedule", r->schedule);
         free(path);
     }
     return good;
@@ -233,8 +239,8 @@ static int parse(struct request *r, int argc, char **argv)
     }
     if (!status && r->gantt && !dfc_output_is_picture("--gantt", r->gantt, "SVG"))
         status = 2;
-    if (!status && r->error.kind && (r->gantt || r->form == DFC_FORM_JSON)) {
-        dfc_error("--error: prints its table as text or csv, and draws no picture");
+    if (!status && r->error.kind && (r->gantt || r->schedule || r->form == DFC_FORM_JSON)) {
+        dfc_error("--error: prints its table as text or csv, draws no picture and writes no schedule");
         status = 2;
     }
     return status ? status : parse_policies(r) && check_apart(r) && check_evict(r) ? 0 : 2;
@@ -276,8 +282,7 @@ static void sum_busy(const struct df_platform *platform, struct dfc_simulated *r
 }
 
 static int simulate(const struct request *r, const struct dfc_loaded *loaded, struct dfc_simulated *row,
-                    struct dfc_gantt *gantt,
-                    struct df_error *error)
+                    struct dfc_gantt *gantt, struct dfc_schedule *schedule, struct df_error *error)
 {
     const struct dfp_problem *problem = &loaded->problem;
     struct df_plan *plan = NULL;
@@ -301,16 +306,18 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
     }
     if (gantt)
         dfc_gantt_listen(gantt, &row->simulation);
+    dfc_schedule_begin(schedule, row->policy, &row->simulation);
     int code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &row->simulation, error);
+    dfc_schedule_end(schedule, &row->simulation);
     dfr_plan_free(plan);
     if (!code)
         sum_busy(problem->platform, row);
     return code;
 }
 
-static bool check_pictures(const struct request *r, const struct dfc_loaded *loaded)
+static bool check_outputs(const struct request *r, const struct dfc_loaded *loaded)
 {
-    bool good = true;
+    bool good = dfc_output_check(&r->common, loaded, r->schedule);
     for (unsigned i = 0; r->gantt && i < r->n_policies && good; i++) {
         char *path = picture_path(r, r->policies[i]);
         good = path && dfc_output_check(&r->common, loaded, path);
@@ -335,7 +342,8 @@ static bool draw(const struct request *r, const struct dfc_loaded *loaded, const
     return good;
 }
 
-static bool simulate_all(const struct request *r, const struct dfc_loaded *loaded, struct dfc_simulated *rows)
+static bool simulate_each(const struct request *r, const struct dfc_loaded *loaded, struct dfc_schedule *schedule,
+                          struct dfc_simulated *rows)
 {
     struct df_error error = { "" };
     for (unsigned i = 0; i < r->n_policies; i++) {
@@ -345,7 +353,7 @@ static bool simulate_all(const struct request *r, const struct dfc_loaded *loade
             dfc_error("out of memory");
             return false;
         }
-        bool good = simulate(r, loaded, &rows[i], gantt, &error) == DF_OK;
+        bool good = simulate(r, loaded, &rows[i], gantt, schedule, &error) == DF_OK;
         if (!good)
             dfc_error("policy %s: %s", r->policies[i], error.text);
         else if (gantt)
@@ -355,6 +363,15 @@ static bool simulate_all(const struct request *r, const struct dfc_loaded *loade
             return false;
     }
     return true;
+}
+
+static bool simulate_all(const struct request *r, const struct dfc_loaded *loaded, struct dfc_simulated *rows)
+{
+    struct dfc_schedule schedule;
+    if (!dfc_schedule_open(&schedule, r->schedule, &loaded->problem, r->waves))
+        return false;
+    bool good = simulate_each(r, loaded, &schedule, rows);
+    return dfc_schedule_close(&schedule, good) && good;
 }
 
 /* ---- results ---- */
@@ -466,7 +483,7 @@ static int run(int argc, char **argv)
         else if (r.error.kind)
             status = study_errors(&r, &loaded) ? 0 : 1;
         else
-            status = check_pictures(&r, &loaded) && simulate_all(&r, &loaded, rows) && write_result(&r, &loaded, rows)
+            status = check_outputs(&r, &loaded) && simulate_all(&r, &loaded, rows) && write_result(&r, &loaded, rows)
                          ? 0 : 1;
         dfc_unload(&loaded);
     }

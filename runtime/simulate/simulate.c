@@ -406,7 +406,7 @@ static void clear(struct dfr_simulation *result)
     struct dfr_simulation given = *result;
     *result = (struct dfr_simulation){ .place = given.place, .start_s = given.start_s, .end_s = given.end_s,
                                        .worker = given.worker, .copied = given.copied, .ran = given.ran,
-                                       .arg = given.arg };
+                                       .passed = given.passed, .arg = given.arg };
 }
 
 int dfr_simulate(const struct df_graph *graph, const struct df_platform *platform, const struct df_times *times,

@@ -73,9 +73,10 @@ struct dfr_simulation {
     double *start_s, *end_s;
     uint32_t *worker;                   /* DF_NONE: the node took no worker */
     /* Called for each copy when it is asked for, or when it ends if it shares the host's memory; and for each job with a
-     * worker when it ends. NULL: nobody listens. */
+     * worker when it ends. A job that costs nothing has no worker; it is told by `passed`. NULL: nobody listens. */
     void (*copied)(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32_t wave, double begin_s, double end_s);
     void (*ran)(void *arg, uint32_t worker, uint32_t node, uint32_t wave, double begin_s, double end_s);
+    void (*passed)(void *arg, uint32_t unit, uint32_t node, uint32_t wave, double time_s);
     void *arg;
 };
 

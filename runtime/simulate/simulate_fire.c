@@ -271,6 +271,8 @@ void sim_job_ends(struct sim *s, uint32_t slot, uint32_t node)
     s->done++;
     s->result->makespan_s = s->now_s;
     record(s, slot, node);
+    if (worker == DF_NONE && s->result->passed)
+        s->result->passed(s->result->arg, unit, node, sim_wave(s, slot), s->now_s);
     job->state = SIM_WAITING;
     sim_room_release(s, unit, dfr_job(slot, node));
     sim_produce(s, slot, node, unit, by);

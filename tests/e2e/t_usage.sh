@@ -67,8 +67,8 @@ refused picture-emit "-o x.svg: DOT is written, so a name that ends in .dot or .
 refused picture-compare "--svg=x.jpg: SVG is written, so a name that ends in .svg or .png is expected" compare sum.df --svg=x.jpg
 refused picture-gantt "--gantt=x.eps: SVG is written, so a name that ends in .svg or .png is expected" simulate sum.df --gantt=x.eps
 refused gantt-empty "--gantt needs the name of a file" simulate sum.df --gantt=
-for o in --format=json --gantt=x.svg; do
-    refused "simulate-error$o" "--error: prints its table as text or csv, and draws no picture" simulate sum.df --error=sigma:0.1 $o
+for o in --format=json --gantt=x.svg --schedule=x.csv; do
+    refused "simulate-error$o" "--error: prints its table as text or csv, draws no picture and writes no schedule" simulate sum.df --error=sigma:0.1 $o
 done
 # A place that cannot be written is told before any work.
 for c in "partition sum.df --svg" "partition sum.df --memory" "compare sum.df --csv"; do

@@ -1,0 +1,26 @@
+/* placement.h - where each node runs and when, and what follows from it, for other programs: `dfc partition
+ * --format=csv|json`.
+ *
+ * CSV:      a row for each node, in the order of the graph: node, kernel, unit, worker, time_s, start_s, end_s.
+ * JSON:     the same rows (`nodes`), the units, the cut, the copies, and the predicted times.
+ * Output:   the same input gives the same bytes. The caller checks the FILE for errors.
+ */
+#ifndef DFC_PLACEMENT_H
+#define DFC_PLACEMENT_H
+
+#include <stdio.h>
+
+#include "partition/partition.h"
+#include "runtime/simulate/simulate.h"
+
+struct dfc_placement {                  /* all is borrowed */
+    const struct dfp_problem *problem;
+    const struct df_plan *plan;
+    const struct dfr_simulation *run;   /* of one wave of the plan, with place, worker, start_s and end_s */
+};
+
+void dfc_placement_csv(FILE *out, const struct dfc_placement *placement);
+/* Errors: those of dfp_evaluate(). */
+int dfc_placement_json(FILE *out, const struct dfc_placement *placement, struct df_error *error);
+
+#endif

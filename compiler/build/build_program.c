@@ -276,6 +276,7 @@ int dfc_build_object(const struct dfc_common *common, const struct dfc_build_opt
     int status = 1;
     dfc_signals_hold(&signals);
     bool found = dfc_tools_find(&program.tools, common, options, &no_kernels);
+    dfc_list_add(&program.tools.c_flags, "-w");       /* warnings come when the file is compiled for a program */
     dfc_list_add(&program.tools.c_flags, "-fno-lto"); /* or its information is for the linker, and no debug information */
     if (found && work_open(&program) && dfc_units_make_alone(&program, path) && dfc_units_compile(&program) &&
         !dfc_signals_caught())

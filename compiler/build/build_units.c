@@ -300,9 +300,10 @@ static bool was_printed(const char *log, const char *from, size_t length)
     return false;
 }
 
-/* Prints what a compiler said. A diagnostic that is the same text as an earlier one is left out. */
-static void print_log(const char *path)
+/* Prints what a compiler said. A diagnostic that is the same text as an earlier one is left out. true: `text` is in it. */
+static bool print_log(const char *path, const char *text)
 {
+    bool found = false;
     FILE *file = fopen(path, "r");
     char *log = NULL;
     size_t room = 0;
@@ -313,9 +314,12 @@ static void print_log(const char *path)
             if (at - log > LARGEST_COMPARED || !was_printed(log, at, length))
                 dfr_message_lines(stderr, at, length);
         }
+    if (log)
+        found = strstr(log, text) != NULL;
     free(log);
     if (file)
         fclose(file);
+    return found;
 }
 
 /* Reports what went wrong with one unit. true: nothing did. */
@@ -324,7 +328,7 @@ static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *u
     const char *what = unit->kind == DFC_CODE_CUDA  ? "nvcc"
                        : unit->kind == DFC_CODE_CXX ? "the C++ compiler"
                                                      : "the C compiler";
-    print_log(unit->log);
+    bool forgot_return = print_log(unit->log, "-Werror=return-type");
     if (job->status == 0)
         return true;
     if (dfc_signals_caught() || (job->error == ECANCELED && job->status < 0))
@@ -340,6 +344,9 @@ static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *u
         dfc_error("%s failed on the code that dfc made of '%s'%s", what, p->common->path,
                   dfc_has_inline(p->loaded->front, unit->kind == DFC_CODE_CUDA) ? " (the inline code of its kernels)"
                                                                                  : "");
+    if (forgot_return && unit->path)
+        dfc_note("if the file is to stay as it is, and that function is no kernel's, write flags \"-Wno-error=return-type\" "
+                 "after its name in the .df");
     return false;
 }
 

@@ -219,11 +219,24 @@ static int wrap_object(void *arg, const char *object)
 
 /* ---- the command ---- */
 
+/* Headers and CUDA have another way into a graph. */
+static void say_why_not(const char *path)
+{
+    const char *name = strrchr(path, '/'), *dot = strrchr(path, '.');
+    name = name ? name + 1 : path;
+    dfc_error("'%s' cannot be wrapped: its name must end in .c, .cpp, .cc, .cxx, .o or .a", path);
+    if (dot && (strcmp(dot, ".h") == 0 || strcmp(dot, ".hpp") == 0))
+        dfc_note("a header is wrapped by way of a source that includes it: a file with '#include \"%s\"', below the macros "
+                 "that it asks for", name);
+    else if (dot && strcmp(dot, ".cu") == 0)
+        dfc_note("a __global__ function needs no wrapping: gpu \"%s\": NAME<<<blocks, threads>>>(arguments)", name);
+}
+
 static bool is_readable(const char *path, enum dfc_code_kind *kind)
 {
     struct stat info;
     if (!dfc_code_kind(path, kind) || *kind == DFC_CODE_CUDA)
-        dfc_error("'%s' cannot be wrapped: its name must end in .c, .cpp, .cc, .cxx, .o or .a", path);
+        say_why_not(path);
     else if (stat(path, &info) != 0 || access(path, R_OK) != 0)
         dfc_error("cannot read '%s': %s", path, strerror(errno));
     else if (!S_ISREG(info.st_mode))

@@ -29,6 +29,8 @@ static void check_name(struct dfc_unit *u, struct seen *seen, unsigned *n, const
         else
             dfl_error(u->sink, name->loc, "'%s' is the name of a %s and of a %s", name->text, seen[i].what, what);
         dfl_note(u->sink, seen[i].name.loc, "the first is here");
+        if (strcmp(seen[i].what, "dimension") == 0 && strcmp(what, "scalar") == 0)
+            dfl_hint(u->sink, "leave out the scalar: code and calls have the dimension '%s' by its name", name->text);
         return;
     }
     seen[(*n)++] = (struct seen){ *name, what };

@@ -102,9 +102,15 @@ echo text > text.o
 expect no-object 1 "^dfc: error: cannot read 'text.o' as an object file or archive" "$DFC" wrap text.o
 expect no-file 1 "^dfc: error: cannot read 'none.c': No such file" "$DFC" wrap none.c
 expect no-kind 1 "^dfc: error: 'heat.h' cannot be wrapped: its name must end in" "$DFC" wrap heat.h
+expect no-kind-header 1 '^dfc: note: a header is wrapped by way of a source .*#include "heat.h"' "$DFC" wrap heat.h
+expect no-kind-cuda 1 '^dfc: note: a __global__ function needs no wrapping: gpu "heat.cu": NAME<<<' "$DFC" wrap heat.cu
 expect nothing 2 '^dfc: error: a file of C or C\+\+, an object or an archive is expected' "$DFC" wrap
 expect two 2 "'b.c' were given" "$DFC" wrap a.c b.c
 expect option 2 "^dfc: error: unknown option '--functoin=f'; did you mean '--function'\?" "$DFC" wrap heat.cpp --functoin=f
+
+# What the compiler dislikes about the file is no matter: it is said when the file is compiled for a program.
+echo 'int forgets(int n) { if (n) return 1; } void fill(float *v, int n) { v[n - 1] = putchar(n); }' > sloppy.c
+"$DFC" wrap sloppy.c > got 2> said && [ ! -s said ] && pass quiet || fail quiet "$(cat said)"
 cp heat.df kept && echo 'int f(' > broken.c
 expect broken 1 "^dfc: error: the C compiler failed on 'broken.c'" "$DFC" wrap broken.c -o heat.df
 expect over-itself 1 "would replace 'stencil.c'" "$DFC" wrap stencil.c -o stencil.c

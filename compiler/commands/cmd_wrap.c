@@ -11,13 +11,15 @@
 #include "compiler/wrap/kernel_text.h"
 #include "runtime/base/suggest.h"
 
+enum { MOST_GLOBALS = 8 };
+
 static const char usage[] =
     "usage: dfc wrap FILE [options]\n\n"
     "Writes kernel declarations for functions that exist. FILE is C or C++ (.c .cpp .cc .cxx), or an object or archive\n"
     "that was compiled with -g (.o .a). Types, names and const come from the debug information. What that does not tell\n"
     "is marked with '?' for you to write: 'in', 'out' or 'inout' for a port, and its extents. Extents that are guessed\n"
     "from names are marked in a comment. Without --function all functions that other files can call are written; of a\n"
-    "source that has none but main(), the static ones.\n";
+    "source that has none but main(), the static ones; of a source that has none at all, those of its headers.\n";
 
 static const struct dfc_option own_options[] = {
     { NULL, NULL, "options" },
@@ -35,6 +37,7 @@ struct request {
     const char **names;
     size_t n_names;
     bool statics;                       /* static functions are written, because the source has no others */
+    bool headers;                       /* those of headers are written, because the source has none at all */
 };
 
 static int own_option(void *request, int argc, char **argv, int *i)
@@ -78,7 +81,9 @@ static bool is_named(const struct request *r, const struct dfc_function *f)
 
 static bool is_wanted(const struct request *r, const struct dfc_function *f)
 {
-    return r->n_names ? is_named(r, f) : (f->is_external || r->statics) && strcmp(f->name, "main") != 0;
+    if (r->n_names)
+        return is_named(r, f);
+    return f->header ? r->headers && f->is_external : (f->is_external || r->statics) && strcmp(f->name, "main") != 0;
 }
 
 /* Is there a function for each --function? */
@@ -116,13 +121,18 @@ static size_t count_wrapped(const struct request *r, const struct dfc_prototypes
     return n;
 }
 
-/* A benchmark often is one source, with a main() and static functions. */
-static bool has_static_alone(const struct dfc_prototypes *prototypes)
+/* A benchmark often is one source with a main() and static functions; a library that is a header needs a source of two
+ * lines. So what is written depends on what the source itself has. */
+static void choose(struct request *r, const struct dfc_prototypes *prototypes)
 {
+    size_t n = 0, n_external = 0;
     for (const struct dfc_function *f = prototypes->functions; f; f = f->next)
-        if (f->is_external && strcmp(f->name, "main") != 0)
-            return false;
-    return true;
+        if (!f->header && strcmp(f->name, "main") != 0) {
+            n++;
+            n_external += f->is_external;
+        }
+    r->statics = n_external == 0;
+    r->headers = n == 0;
 }
 
 /* Names the static functions of a source, which are not written unless they are asked for. */
@@ -133,11 +143,22 @@ static void print_static(FILE *out, const struct request *r, const struct dfc_pr
     if (r->n_names || r->statics || !file->is_source)
         return;
     for (const struct dfc_function *f = prototypes->functions; f; f = f->next)
-        if (!f->is_external) {
+        if (!f->is_external && !f->header) {
             fprintf(out, "%s%s", before, f->qualified);
             before = ", ";
         }
     fputs(*before == ',' ? "\n" : "", out);
+}
+
+/* Names the first variables of "a, b, c". */
+static void print_globals(FILE *out, const char *names)
+{
+    const char *end = names;
+    for (unsigned i = 0; end && *end && i < MOST_GLOBALS; i++)
+        end += strcspn(end + (i > 0), ",") + (i > 0);
+    if (names)
+        fprintf(out, "// The file has variables: %.*s%s. A kernel whose function writes such needs the trait 'ordered'.\n",
+                (int)(end - names), names, *end ? " and others" : "");
 }
 
 static bool print_all(FILE *out, const struct request *r, const struct dfc_prototypes *prototypes,
@@ -146,9 +167,7 @@ static bool print_all(FILE *out, const struct request *r, const struct dfc_proto
     char text[DFC_WHY_BYTES];
     fprintf(out, "// Kernels for the functions of %s, written by 'dfc wrap'. Each '?' is for you to replace: in 'inout?' by\n"
                  "// 'in', 'out' or 'inout', and in '[?]' by an extent in elements, such as n, h * w or 1024.\n", file->path);
-    if (prototypes->globals)
-        fprintf(out, "// The file has variables: %s. A kernel whose function writes such needs the trait 'ordered'.\n",
-                prototypes->globals);
+    print_globals(out, r->headers ? prototypes->header_globals : prototypes->globals);
     print_static(out, r, prototypes, file);
     for (const struct dfc_function *f = prototypes->functions; f; f = f->next) {
         if (!is_wanted(r, f))
@@ -192,7 +211,8 @@ static int write_kernels(struct request *r, const struct dfc_prototypes *prototy
     struct dfc_wrapped_file file = { path, r->build.cflags, kind != DFC_CODE_OBJECT };
     struct dfc_output output;
     bool good = path != NULL;
-    r->statics = file.is_source && has_static_alone(prototypes);
+    if (file.is_source)
+        choose(r, prototypes);
     if (!path)
         dfc_error("out of memory");
     else if (!find_named(r, prototypes))

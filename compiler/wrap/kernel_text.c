@@ -300,7 +300,7 @@ static void print_file(FILE *out, const struct dfc_wrapped_file *file)
 
 static void print_prototype(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file)
 {
-    fprintf(out, "// %s:%u: ", file->path, f->line);
+    fprintf(out, "// %s:%u: ", f->header ? f->header : file->path, f->line);
     dfc_prototype_print(out, f, f->qualified, spelling_of(f, true));
     fputc('\n', out);
 }

@@ -37,6 +37,7 @@ struct dfc_parameter {
 struct dfc_function {
     const char *name, *qualified;       /* "scale", "image::scale" */
     const char *symbol;                 /* what the linker calls it */
+    const char *header;                 /* the header that it stands in; NULL: the source itself */
     unsigned line;
     bool is_cxx, is_external, is_variadic;
     bool is_member;                     /* it needs an object */
@@ -49,11 +50,12 @@ struct dfc_function {
 
 struct dfc_prototypes {
     struct dfl_arena *arena;
-    struct dfc_function *functions;     /* in the order of their lines */
+    struct dfc_function *functions;     /* in the order of their lines, those of headers last */
     const char *globals;                /* names of variables that functions may share, "a, b"; NULL: none */
+    const char *header_globals;         /* those of headers */
 };
 
-/* Reads the functions that `object` defines in the files it was compiled from, headers left out. false: reported. The caller
+/* Reads the functions that `object` defines in the files it was compiled from, the system's headers left out. false: reported. The caller
  * frees with dfc_prototypes_free(), whatever is given.
  *
  * It is there only if dfc was built with libdw; else its address is NULL. */

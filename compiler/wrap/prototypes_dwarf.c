@@ -215,27 +215,41 @@ static void read_parameters(struct reading *r, struct dfc_function *f, Dwarf_Die
     }
 }
 
-/* Is it defined here, in the source itself and not in a header, and is it no copy of another entry? */
-static bool is_of_source(const struct reading *r, Dwarf_Die *die)
+/* The header that the entry stands in; NULL: it is in the source itself. */
+static const char *header_of(const struct reading *r, Dwarf_Die *die)
 {
-    const char *name = dwarf_diename(die), *file = dwarf_decl_file(die);
+    const char *file = dwarf_decl_file(die);
+    return file && strcmp(base_name(file), r->file) != 0 ? file : NULL;
+}
+
+/* Does the entry have a name, and stand in a file that is not the system's? */
+static bool is_of_user(Dwarf_Die *die)
+{
+    const char *file = dwarf_decl_file(die);
+    return dwarf_diename(die) && file && strncmp(file, "/usr/include/", 13) != 0 && strncmp(file, "/usr/lib", 8) != 0;
+}
+
+/* Is it defined here, and is it no copy of another entry? */
+static bool is_definition(Dwarf_Die *die)
+{
     bool defined = dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges) ||
                    dwarf_hasattr(die, DW_AT_inline);
-    return defined && name && file && !dwarf_hasattr(die, DW_AT_abstract_origin) && !has(die, DW_AT_artificial) &&
-           strcmp(base_name(file), r->file) == 0;
+    return defined && is_of_user(die) && !dwarf_hasattr(die, DW_AT_abstract_origin) && !has(die, DW_AT_artificial);
 }
 
 static void read_function(struct reading *r, Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
     int line = 0;
-    if (!is_of_source(r, die))
+    if (!is_definition(die))
         return;
     struct dfc_function *f = dfl_arena_alloc(r->prototypes->arena, sizeof *f);
+    const char *header = header_of(r, die);
     const char *symbol = dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ? dwarf_formstring(&attribute) : NULL;
     f->name = copy(r, dwarf_diename(die));
     f->qualified = qualified_name(r, die, f->name);
     f->symbol = symbol ? copy(r, symbol) : f->name;
+    f->header = header ? copy(r, header) : NULL;
     dwarf_decl_line(die, &line);
     f->line = (unsigned)line;
     f->is_cxx = r->is_cxx;
@@ -250,16 +264,17 @@ static void read_function(struct reading *r, Dwarf_Die *die)
 /* A variable of the file that can be written: what makes calls depend on each other. */
 static void read_variable(struct reading *r, Dwarf_Die *die)
 {
-    const char *name = dwarf_diename(die), *file = dwarf_decl_file(die), *before = r->prototypes->globals;
+    const char **names = header_of(r, die) ? &r->prototypes->header_globals : &r->prototypes->globals, *before = *names;
     char *text;
-    if (!name || !file || strcmp(base_name(file), r->file) != 0 || !dwarf_hasattr(die, DW_AT_location))
+    if (!is_of_user(die) || !dwarf_hasattr(die, DW_AT_location))
         return;
     const struct dfc_ctype *type = type_of(r, die, MOST_LEVELS);
     while (type->kind == DFC_CTYPE_ARRAY)
         type = type->of;
-    if (type->is_const || asprintf(&text, "%s%s%s", before ? before : "", before ? ", " : "", name) < 0)
+    if (type->is_const || asprintf(&text, "%s%s%s", before ? before : "", before ? ", " : "",
+                                   dwarf_diename(die)) < 0)
         return;
-    r->prototypes->globals = copy(r, text);
+    *names = copy(r, text);
     free(text);
 }
 
@@ -289,6 +304,9 @@ static bool is_cxx(Dwarf_Die *unit)
 static int by_line(const void *a, const void *b)
 {
     const struct dfc_function *const *f = a, *const *g = b;
+    int files = strcmp((*f)->header ? (*f)->header : "", (*g)->header ? (*g)->header : "");
+    if (files)
+        return files;
     return ((*f)->line > (*g)->line) - ((*f)->line < (*g)->line);
 }
 

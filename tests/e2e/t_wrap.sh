@@ -80,6 +80,21 @@ X
     expect "$from" 0 '^10 15 10 20 37$' ./shapes
 done
 
+# A library that is a header comes by a source that includes it. The functions of that header are written, and none of it
+# where the source has its own.
+"$DFC" wrap waves.c -o waves.df
+expect header-globals 0 "^// The file has variables: waves_a, .*, waves_h and others. A kernel" cat waves.df
+expect header-line 0 '^// .*waves\.h:7: void waves_fill\(float \*v, int n\)$' cat waves.df
+grep -q 'kernel waves_at\|kernel main' waves.df && fail header-static || pass header-static
+sed -i 's/waves_fill(inout? v/waves_fill(out v/' waves.df
+printf '%s\n' 'import "waves.df";' 'kernel show(in peak: f32[1]) cpu {{ printf("%g\n", peak[0]); }};' \
+    'graph main { v: f32[20] = waves_fill(); p = waves_peak(v); show(p); }' > waves-main.df
+check header-compile "$DFC" waves-main.df -o waves
+expect header 0 '^7$' ./waves
+{ cat waves.c; echo 'void own(float *v, int n) { waves_fill(v, n); }'; } > mixed.c
+"$DFC" wrap mixed.c > got && grep -q '^kernel own' got && ! grep -q waves_fill got && pass header-left-out || fail header-left-out "$(cat got)"
+expect header-named 0 '^kernel waves_peak\(' "$DFC" wrap mixed.c --function=waves_peak
+
 # What no kernel can call is said in words, with what a person could write.
 expect refused-struct 1 "^dfc: error: 'blur' cannot be wrapped as it is: 'image' points to a struct" "$DFC" wrap refused.c
 expect refused-rows 1 "^dfc: error: 'rows' cannot be .*: 'm' is an array of pointers" "$DFC" wrap refused.c

@@ -1,0 +1,2 @@
+#define WAVES_IMPLEMENTATION
+#include "waves.h"

@@ -175,7 +175,7 @@ static bool print_all(FILE *out, const struct request *r, const struct dfc_proto
         const char *why = dfc_kernel_refused(f, file, text);
         fputc('\n', out);
         if (why)
-            dfc_kernel_print_refused(out, f, file, why);
+            dfc_kernel_print_refused(out, f, file, why, prototypes->functions);
         else if (!dfc_kernel_print(out, f, file)) {
             dfc_error("out of memory");
             return false;

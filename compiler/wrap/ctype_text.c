@@ -5,11 +5,6 @@
 
 enum { MOST_TEXT = 512 };
 
-bool dfc_ctype_is_number(const struct dfc_ctype *type)
-{
-    return type->kind >= DFC_CTYPE_SIGNED && type->kind <= DFC_CTYPE_ENUM;
-}
-
 const char *dfc_ctype_elem(const struct dfc_ctype *type)
 {
     bool is_float = type->kind == DFC_CTYPE_FLOAT;
@@ -37,7 +32,9 @@ const char *dfc_ctype_scalar(const struct dfc_ctype *type)
 static void print_base(FILE *out, const struct dfc_ctype *type, const char *declarator, enum dfc_spelling spelling)
 {
     const char *before = "", *word = type->kind == DFC_CTYPE_VOID ? "void" : *type->name ? type->name : "…";
-    if (spelling == DFC_SPELL_C)
+    if (spelling == DFC_SPELL_ALONE && type->number)
+        word = type->number->name;
+    if (spelling == DFC_SPELL_C && !type->is_alias)
         before = type->kind == DFC_CTYPE_STRUCT ? "struct " : type->kind == DFC_CTYPE_ENUM ? "enum " : "";
     if (spelling == DFC_SPELL_ALONE)
         word = type->kind == DFC_CTYPE_ENUM ? "int" : type->kind == DFC_CTYPE_BOOL ? "_Bool" : word;

@@ -25,12 +25,15 @@ static const char *why_not_type(const struct dfc_ctype *type)
     unsigned rank = to;
     for (type = to ? type->of : type; type->kind == DFC_CTYPE_ARRAY; type = type->of)
         rank++;
-    if (rank > 4)
+    if (rank + (type->number != NULL) > 4)
         return "has more than four dimensions";
     switch (type->kind) {
     case DFC_CTYPE_POINTER: return "is an array of pointers, and a port is one array of numbers";
-    case DFC_CTYPE_STRUCT: return to ? "points to a struct or object, and a port is an array of numbers"
-                                     : "is a struct or object, and scalars are numbers and text";
+    case DFC_CTYPE_STRUCT:
+        if (to && type->number && *type->name && dfc_ctype_elem(type->number))
+            return NULL;
+        return to ? "points to a struct or object, and a port is an array of numbers"
+                  : "is a struct or object, and scalars are numbers and text";
     case DFC_CTYPE_FUNCTION: return "is a function";
     case DFC_CTYPE_VOID: return NULL;
     default: return (to ? dfc_ctype_elem(type) : dfc_ctype_scalar(type)) ? NULL : "is of a type that kernels do not have";
@@ -314,7 +317,9 @@ bool dfc_kernel_print(FILE *out, const struct dfc_function *f, const struct dfc_
     dfc_roles(f, t.roles);
     t.has_result = has_result(f, t.roles);
     print_prototype(out, f, file);
-    if (f->result->kind != DFC_CTYPE_VOID && !t.has_result)
+    if (f->result->kind == DFC_CTYPE_POINTER)
+        fputs("// Its value, a pointer, is ignored. If the caller is to free what it points to, write inline code that does.\n", out);
+    else if (f->result->kind != DFC_CTYPE_VOID && !t.has_result)
         fputs("// Its value is ignored. If it is a status, 0 for success, a call without '-> void' makes others fail.\n", out);
     write_kernel_name(name, f);
     fprintf(out, "kernel %s", name);
@@ -331,13 +336,40 @@ bool dfc_kernel_print(FILE *out, const struct dfc_function *f, const struct dfc_
 static const struct dfc_parameter *first_of(const struct dfc_function *f, enum dfc_ctype_kind kind)
 {
     for (const struct dfc_parameter *p = f->parameters; p; p = p->next)
-        if (p->type->kind == kind || (p->type->of && p->type->of->kind == kind))
+        if ((p->type->kind == kind || (p->type->of && p->type->of->kind == kind)) && !(p->type->of && p->type->of->number))
             return p;
     return NULL;
 }
 
+/* The function among `all` that gives a pointer to such a struct, as the maker of a plan or a handle does. */
+static const struct dfc_function *maker_of(const struct dfc_ctype *type, const struct dfc_function *all)
+{
+    for (; all; all = all->next)
+        if (all->result->kind == DFC_CTYPE_POINTER && all->result->of->kind == DFC_CTYPE_STRUCT && *type->name &&
+            strcmp(all->result->of->name, type->name) == 0)
+            return all;
+    return NULL;
+}
+
+/* A struct that a function of the file makes is made once for each thread, since calls may write to it. Else the person
+ * fills one. */
+static void print_object(FILE *out, const struct dfc_function *f, const struct dfc_parameter *p, const struct dfc_function *all)
+{
+    struct dfc_ctype type = p->type->kind == DFC_CTYPE_STRUCT ? *p->type : *p->type->of;
+    const struct dfc_function *maker = p->type->kind == DFC_CTYPE_POINTER ? maker_of(&type, all) : NULL;
+    type.is_const = false;
+    if (maker) {
+        fprintf(out, "static %s ", f->is_cxx ? "thread_local" : "_Thread_local");
+        dfc_ctype_print(out, maker->result, p->name, spelling_of(f, true));
+        fprintf(out, "; if (!%s) %s = %s(...); %s(%s, ...);", p->name, p->name, maker->qualified, f->qualified, p->name);
+        return;
+    }
+    dfc_ctype_print(out, &type, p->name, spelling_of(f, true));
+    fprintf(out, " = { data, w, h }; %s(%s%s, ...);", f->qualified, p->type->kind == DFC_CTYPE_POINTER ? "&" : "", p->name);
+}
+
 void dfc_kernel_print_refused(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file,
-                              const char *why)
+                              const char *why, const struct dfc_function *all)
 {
     const struct dfc_parameter *rows = first_of(f, DFC_CTYPE_POINTER), *object = first_of(f, DFC_CTYPE_STRUCT);
     print_prototype(out, f, file);
@@ -352,12 +384,7 @@ void dfc_kernel_print_refused(FILE *out, const struct dfc_function *f, const str
         fprintf(out, "%s[h]; for (size_t i = 0; i < h; i++) %s[i] = data + i * w; %s(%s, ...);", rows->name, rows->name,
                 f->qualified, rows->name);
     } else if (object) {
-        const struct dfc_ctype *type = object->type->kind == DFC_CTYPE_STRUCT ? object->type : object->type->of;
-        struct dfc_ctype plain = *type;
-        plain.is_const = false;
-        dfc_ctype_print(out, &plain, object->name, spelling_of(f, true));
-        fprintf(out, " = { data, w, h }; %s(%s%s, ...);", f->qualified, object->type->kind == DFC_CTYPE_POINTER ? "&" : "",
-                object->name);
+        print_object(out, f, object, all);
     } else
         fprintf(out, "%s%s(...);", f->is_member ? "object." : "", f->is_member ? f->name : f->qualified);
     fputs(" }}\n", out);

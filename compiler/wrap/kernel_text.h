@@ -22,9 +22,9 @@ const char *dfc_kernel_refused(const struct dfc_function *f, const struct dfc_wr
                                char why[DFC_WHY_BYTES]);
 /* Prints the declaration of a function that is not refused, under a comment with its prototype. false: no memory. */
 bool dfc_kernel_print(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file);
-/* Prints, in comments, that a function is refused, and what a person could write. */
+/* Prints, in comments, that a function is refused, and what a person could write, given `all` functions of the file. */
 void dfc_kernel_print_refused(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file,
-                              const char *why);
+                              const char *why, const struct dfc_function *all);
 
 /* ---- shared by this room's files ---- */
 
@@ -43,7 +43,6 @@ void dfc_roles(const struct dfc_function *f, struct dfc_role *roles);
 /* ctype_text.c: the kernel language's name of a number, as a port's element and as a scalar. NULL: there is none. */
 const char *dfc_ctype_elem(const struct dfc_ctype *type);
 const char *dfc_ctype_scalar(const struct dfc_ctype *type);
-bool dfc_ctype_is_number(const struct dfc_ctype *type);
 /* Prints "const float *a" for a type and a name, as C or C++ spells it; name "" gives the type alone. DFC_SPELL_ALONE: as
  * C spells it where nothing of the file is declared, so an enum is an int. */
 enum dfc_spelling { DFC_SPELL_C, DFC_SPELL_CXX, DFC_SPELL_ALONE };

@@ -25,8 +25,16 @@ struct dfc_ctype {                      /* typedefs are followed to what they st
     unsigned size_bytes;
     long extent;                        /* array: its elements; 0: not known when it is compiled */
     const char *name;                   /* of a number, enum, struct or class, as C or C++ spells it */
+    bool is_alias;                      /* the name is a typedef's, or a word of C: no "struct" or "enum" goes before it */
     const struct dfc_ctype *of;         /* what is pointed or referred to; an array's element; NULL: none of these */
+    const struct dfc_ctype *number;     /* of a struct of n_numbers equal numbers and nothing else, and of a complex */
+    unsigned n_numbers;                 /* number: which one; else NULL and 0 */
 };
+
+static inline bool dfc_ctype_is_number(const struct dfc_ctype *type)
+{
+    return type->kind >= DFC_CTYPE_SIGNED && type->kind <= DFC_CTYPE_ENUM;
+}
 
 struct dfc_parameter {
     const char *name;                   /* never NULL */

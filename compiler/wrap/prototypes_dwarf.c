@@ -72,13 +72,23 @@ static struct dfc_ctype *new_type(struct reading *r, enum dfc_ctype_kind kind)
     return type;
 }
 
-static enum dfc_ctype_kind kind_of_number(Dwarf_Die *die)
+static Dwarf_Word encoding_of(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word encoding = 0;
     if (dwarf_attr(die, DW_AT_encoding, &attribute))
         dwarf_formudata(&attribute, &encoding);
-    switch (encoding) {
+    return encoding;
+}
+
+static bool is_complex(Dwarf_Die *die)
+{
+    return encoding_of(die) == DW_ATE_complex_float;
+}
+
+static enum dfc_ctype_kind kind_of_number(Dwarf_Die *die)
+{
+    switch (encoding_of(die)) {
     case DW_ATE_boolean: return DFC_CTYPE_BOOL;
     case DW_ATE_float: return DFC_CTYPE_FLOAT;
     case DW_ATE_signed: return DFC_CTYPE_SIGNED;
@@ -126,7 +136,7 @@ static const struct dfc_ctype *array_of(struct reading *r, Dwarf_Die *range, int
     return type;
 }
 
-static const struct dfc_ctype *named(struct reading *r, Dwarf_Die *die, enum dfc_ctype_kind kind)
+static struct dfc_ctype *named(struct reading *r, Dwarf_Die *die, enum dfc_ctype_kind kind)
 {
     struct dfc_ctype *type = new_type(r, kind);
     const char *name = dwarf_diename(die);
@@ -135,6 +145,81 @@ static const struct dfc_ctype *named(struct reading *r, Dwarf_Die *die, enum dfc
     type->name = !name ? "" : dwarf_tag(die) == DW_TAG_base_type ? copy(r, name) : qualified_name(r, die, name);
     type->is_exact = is_exact(type);
     return type;
+}
+
+/* The number that a member is; NULL: it is something else. Types of other members are not followed, because they may
+ * lead back to the struct. */
+static const struct dfc_ctype *number_of(struct reading *r, Dwarf_Die *member)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die type = *member;
+    int tag = DW_TAG_typedef;
+    for (int i = 0; i < MOST_LEVELS && (tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type); i++) {
+        if (!dwarf_attr_integrate(&type, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, &type))
+            return NULL;
+        tag = dwarf_tag(&type);
+    }
+    const struct dfc_ctype *number = tag == DW_TAG_base_type ? named(r, &type, kind_of_number(&type)) : NULL;
+    return number && dfc_ctype_is_number(number) ? number : NULL;
+}
+
+/* If the struct holds equal numbers and nothing else, an array of it is an array of such numbers. */
+static void find_numbers(struct reading *r, Dwarf_Die *die, struct dfc_ctype *type)
+{
+    const struct dfc_ctype *first = NULL;
+    unsigned n = 0;
+    Dwarf_Die child;
+    for (int status = dwarf_child(die, &child); status == 0; status = dwarf_siblingof(&child, &child)) {
+        if (dwarf_tag(&child) != DW_TAG_member || dwarf_hasattr(&child, DW_AT_external))
+            continue;                   /* functions, types and static members take no room */
+        const struct dfc_ctype *member = number_of(r, &child);
+        if (!member || (first && (first->kind != member->kind || first->size_bytes != member->size_bytes)))
+            return;
+        first = member;
+        n++;
+    }
+    if (!first || n * first->size_bytes != type->size_bytes)
+        return;
+    type->number = first;
+    type->n_numbers = n;
+}
+
+static const struct dfc_ctype *structure(struct reading *r, Dwarf_Die *die)
+{
+    struct dfc_ctype *type = named(r, die, DFC_CTYPE_STRUCT);
+    if (dwarf_tag(die) == DW_TAG_structure_type)
+        find_numbers(r, die, type);
+    return type;
+}
+
+/* C's complex numbers are two numbers each. */
+static const struct dfc_ctype *complex_number(struct reading *r, Dwarf_Die *die)
+{
+    struct dfc_ctype *type = named(r, die, DFC_CTYPE_STRUCT), *number = new_type(r, DFC_CTYPE_FLOAT);
+    bool is_float = type->size_bytes == 2 * sizeof(float);
+    if (!is_float && type->size_bytes != 2 * sizeof(double))
+        return new_type(r, DFC_CTYPE_OTHER);
+    type->name = is_float ? "_Complex float" : "_Complex double";
+    type->is_alias = true;
+    number->name = is_float ? "float" : "double";
+    number->size_bytes = type->size_bytes / 2;
+    number->is_exact = true;
+    type->number = number;
+    type->n_numbers = 2;
+    return type;
+}
+
+/* A struct goes by its typedef's name, and so does an enum without a name of its own. */
+static const struct dfc_ctype *alias(struct reading *r, Dwarf_Die *die, int levels)
+{
+    const struct dfc_ctype *type = type_of(r, die, levels);
+    if (type->is_alias || !(type->kind == DFC_CTYPE_STRUCT || (type->kind == DFC_CTYPE_ENUM && !*type->name)))
+        return type;
+    struct dfc_ctype *renamed = new_type(r, type->kind);
+    *renamed = *type;
+    renamed->name = qualified_name(r, die, dwarf_diename(die));
+    renamed->is_alias = true;
+    return renamed;
 }
 
 static const struct dfc_ctype *with_const(struct reading *r, const struct dfc_ctype *type)
@@ -156,11 +241,12 @@ static const struct dfc_ctype *type_of_entry(struct reading *r, Dwarf_Die *die, 
 {
     Dwarf_Die range;
     switch (dwarf_tag(die)) {
-    case DW_TAG_typedef: case DW_TAG_volatile_type: case DW_TAG_restrict_type: return type_of(r, die, levels);
+    case DW_TAG_typedef: return alias(r, die, levels);
+    case DW_TAG_volatile_type: case DW_TAG_restrict_type: return type_of(r, die, levels);
     case DW_TAG_const_type: return with_const(r, type_of(r, die, levels));
-    case DW_TAG_base_type: return named(r, die, kind_of_number(die));
+    case DW_TAG_base_type: return is_complex(die) ? complex_number(r, die) : named(r, die, kind_of_number(die));
     case DW_TAG_enumeration_type: return named(r, die, DFC_CTYPE_ENUM);
-    case DW_TAG_structure_type: case DW_TAG_class_type: case DW_TAG_union_type: return named(r, die, DFC_CTYPE_STRUCT);
+    case DW_TAG_structure_type: case DW_TAG_class_type: case DW_TAG_union_type: return structure(r, die);
     case DW_TAG_subroutine_type: return new_type(r, DFC_CTYPE_FUNCTION);
     case DW_TAG_pointer_type: return to_what(r, die, DFC_CTYPE_POINTER, levels);
     case DW_TAG_reference_type: return to_what(r, die, DFC_CTYPE_REFERENCE, levels);

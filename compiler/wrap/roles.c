@@ -116,7 +116,9 @@ static void port_role(struct dfc_role *role, const struct dfc_parameter *p, cons
             role->extents[role->rank++].number = type->extent;
     } else
         guess_extents(role, p, sizes, n_sizes);
-    role->elem = type->kind == DFC_CTYPE_VOID ? NULL : type;
+    if (type->number && role->rank < 4)
+        role->extents[role->rank++].number = type->n_numbers;
+    role->elem = type->kind == DFC_CTYPE_VOID ? NULL : type->number ? type->number : type;
 }
 
 /* Is it text and no array of bytes, by its name? */

@@ -80,6 +80,42 @@ X
     expect "$from" 0 '^10 15 10 20 37$' ./shapes
 done
 
+# Structs of equal numbers and complex numbers are arrays of numbers, from the source and from an object; a plan is made
+# by the function that makes it.
+gcc -g -c signal.c
+for from in signal.c signal.o; do
+    "$DFC" wrap $from > pairs.df
+    expect "pairs-$from" 0 '^kernel swap_pairs\(in in_: f32\[n, 2 /\* a guess \*/\], inout\? out_: f32\[n, 2 ' cat pairs.df
+    sed -i 's/inout? out_/out out_/; s/inout? z/inout z/' pairs.df
+    cat > pairs-main.df <<'X'
+import "pairs.df";
+kernel make(out p: f32[n, 2], out z: f64[n, 2]) cpu {{ for (size_t i = 0; i < 2 * n; i++) p[i] = z[i] = i; }};
+kernel show(in p: f32[n, 2], in z: f64[n, 2]) cpu {{ printf("%g %g %g %g\n", p[2 * n - 2], p[2 * n - 1], z[2 * n - 2], z[2 * n - 1]); }};
+graph main {
+    (p: f32[4, 2], z: f64[4, 2]) = make();
+    q = swap_pairs(p);
+    y = turn(z);
+    show(q, y);
+}
+X
+    check "pairs-$from-compile" "$DFC" pairs-main.df -o pairs
+    expect "pairs-$from-run" 0 '^7 6 -7 6$' ./pairs
+done
+"$DFC" wrap signal.c > pairs.df
+expect plan-made 0 'static _Thread_local struct plan \*plan; if \(!plan\) plan = plan_make\(\.\.\.\); plan_run\(plan, \.\.\.\);' cat pairs.df
+expect plan-value 0 '^// Its value, a pointer, is ignored\. If the caller is to free what it points to' cat pairs.df
+expect pairs-mixed 0 "^// Not wrapped: 'm' points to a struct" cat pairs.df
+
+# An input that a function writes to, because nothing in C stops it, is found on the emulated GPU.
+cat > sly.df <<'X'
+kernel make(out v: f32[n]) cpu {{ for (size_t i = 0; i < n; i++) v[i] = i; }};
+kernel sly(in v: f32[n], out w: f32[n]) cpu {{ ((float *)v)[0] = w[0] = 1; }};
+kernel show(in v: f32[n], in w: f32[n]) cpu {{ printf("%g\n", v[0]); }};
+graph main { v: f32[8] = make(); w = sly(v); show(v, w); }
+X
+check sly-compile "$DFC" sly.df -o sly
+expect sly 1 "^sly: error: node 'main/sly', wave 0: it wrote to its input port 'v', which is read-only" ./sly --device=emu --emu-all --policy=all-gpu
+
 # A library that is a header comes by a source that includes it. The functions of that header are written, and none of it
 # where the source has its own.
 "$DFC" wrap waves.c -o waves.df

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "run_rig.h"
 #include "runtime/graph/expr.h"
@@ -355,6 +356,55 @@ static void test_failure(void **state)
     }
 }
 
+static _Atomic bool stopped, wrong_progress;
+
+static void *stop_calls(void *arg)
+{
+    struct fixture *f = arg;
+    while (!atomic_load(&stopped)) {
+        int64_t waves = df_session_progress(f->session);
+        if (waves < -1 || waves > MOST)
+            atomic_store(&wrong_progress, true);
+        df_session_stop(f->session);
+        usleep(20);
+    }
+    return NULL;
+}
+
+/* Another thread stops calls at any moment. Such a call says so, and each later one is right. */
+static void test_stop(void **state)
+{
+    static struct arrays a;
+
+    (void)state;
+    for (unsigned k = 0; k < KINDS; k++) {
+        unsigned n_stopped = 0;
+        pthread_t thread;
+        struct fixture f;
+        begin(&f, kinds[k].policy, kinds[k].device, kinds[k].workers);
+        fill(&a, 1);
+        OK(run(&f, &a, MOST, NULL, &error));
+        atomic_store(&stopped, false);
+        assert_int_equal(pthread_create(&thread, NULL, stop_calls, &f), 0);
+        for (int call = 0; call < 3000 && n_stopped < 3; call++) {
+            int status = run(&f, &a, MOST, NULL, &error);
+            if (status == DF_E_STOPPED)
+                assert_string_equal(error.text, "the call was stopped");
+            else
+                assert_true(status == DF_OK && is_right(&a, MOST, 3));
+            n_stopped += status == DF_E_STOPPED;
+        }
+        atomic_store(&stopped, true);
+        pthread_join(thread, NULL);
+        assert_true(n_stopped > 0);
+        assert_false(atomic_load(&wrong_progress));
+        assert_int_equal(df_session_progress(f.session), -1);
+        OK(run(&f, &a, MOST, NULL, &error));
+        assert_true(is_right(&a, MOST, 3));
+        end(&f);
+    }
+}
+
 static void refused(struct fixture *f, const struct df_session_call *call, const char *why)
 {
     assert_int_equal(df_session_run(f->session, call, &error), DF_E_ARGUMENT);
@@ -565,7 +615,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_failure),     cmocka_unit_test(test_stop),
         cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_given_once),
         cmocka_unit_test(test_refused_options),

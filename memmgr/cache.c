@@ -258,12 +258,30 @@ static bool try_reserve(struct dfm_cache *c, struct dfm_claim *claim)
     return complete;
 }
 
-/* Issues the copies of inputs that are on the host. */
-static int load_pieces(struct dfm_cache *c, struct dfm_claim *claim, struct df_error *error)
+/* Queues the copy of the piece's block, if the host has it. */
+static void queue_load(struct dfm_cache *c, struct dfm_piece *piece)
 {
+    struct dfm_entry *e = &c->entries[piece->entry];
+
+    piece->awaited = e->state == DFM_COMING ||
+                     (e->state == DFM_AWAITING && (!(dfm_block_valid(&c->space->blocks[e->block]) & DFM_HOST) ||
+                                                   dfm_link_room(&c->in) == 0));
+    if (e->state == DFM_AWAITING && !piece->awaited)
+        dfm_load_queue(c, e);
+}
+
+/* Issues the copies of those of the n pieces that the host has. */
+static int load_pieces(struct dfm_cache *c, struct dfm_piece *pieces, uint32_t n, struct df_error *error)
+{
+    uint64_t queued = c->in.queued;
     int status = DF_OK;
-    for (uint32_t i = 0; i < claim->n && status == DF_OK; i++)
-        status = dfm_cache_load(c, &claim->pieces[i], error);
+
+    for (uint32_t i = 0; i < n; i++)
+        queue_load(c, &pieces[i]);
+    if (c->in.queued > queued)
+        status = dfm_link_issue(c, &c->in, error);
+    for (uint32_t i = 0; i < n; i++)
+        pieces[i].awaited |= dfm_load_waits(c, &c->entries[pieces[i].entry]);
     return status;
 }
 
@@ -292,7 +310,7 @@ enum dfm_reserved dfm_cache_reserve(struct dfm_cache *c, struct dfm_claim *claim
         c->by_place = c->config.place;
         if (reserved) {
             c->waiting = false;
-            return load_pieces(c, claim, error) == DF_OK ? DFM_RESERVED : DFM_ERROR;
+            return load_pieces(c, claim->pieces, claim->n, error) == DF_OK ? DFM_RESERVED : DFM_ERROR;
         }
         c->waiting = true;
         if (c->n_pinned > 0 || c->n_tmp > 0 || dfm_cache_busy(c))
@@ -353,21 +371,10 @@ void dfm_cache_take_over(struct dfm_cache *c, struct dfm_claim *claim)
 
 int dfm_cache_load(struct dfm_cache *c, struct dfm_piece *piece, struct df_error *error)
 {
-    struct dfm_entry *e;
-    int status = DF_OK;
-
-    if (c->config.unified) {
-        dfm_unified_load(c, piece);
-        return DF_OK;
-    }
-    e = &c->entries[piece->entry];
-    piece->awaited = e->state == DFM_COMING ||
-                     (e->state == DFM_AWAITING && (!(dfm_block_valid(&c->space->blocks[e->block]) & DFM_HOST) ||
-                                                   dfm_link_room(&c->in) == 0));
-    if (e->state == DFM_AWAITING && !piece->awaited)
-        status = dfm_load_issue(c, e, error);
-    piece->awaited |= dfm_load_waits(c, e);
-    return status;
+    if (!c->config.unified)
+        return load_pieces(c, piece, 1, error);
+    dfm_unified_load(c, piece);
+    return DF_OK;
 }
 
 bool dfm_cache_loads(const struct dfm_cache *c, uint32_t block)
@@ -392,7 +399,7 @@ int dfm_cache_wait(struct dfm_cache *c, const struct dfm_claim *claim, uint32_t 
     }
     if (!any)
         return DF_OK;
-    return c->device->ops->stream_wait(c->device, stream, c->in.events[last % c->in.capacity], error);
+    return c->device->ops->stream_wait(c->device, stream, dfm_link_event(&c->in, last), error);
 }
 
 void *dfm_cache_address(const struct dfm_cache *c, const struct dfm_piece *piece)

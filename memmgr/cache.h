@@ -85,6 +85,10 @@ struct dfm_cache_config {
     void (*answered)(void *arg, uint32_t memory);      /* wake the owner of that memory: it has a message from this
                                                         * cache; NULL: there are no peers */
     void (*on_host)(void *arg, uint32_t block);        /* the host has it now, by a copy from here; NULL: not called */
+    /* The most bytes that are copied to the device as one batch, and from it. The first copy of a batch counts as
+     * complete when the last is. 0: each copy is given to the device alone. So they are, too, if `copied` asks for the
+     * times of each. */
+    uint64_t to_batch_bytes, from_batch_bytes;
     /* A copy is complete; for traces. NULL: not called. */
     void (*copied)(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes, double begin_s, double end_s);
     void (*freed)(void *arg, void *address, uint64_t bytes); /* a block's memory was given back; NULL: not called */
@@ -161,8 +165,9 @@ void dfm_cache_release(struct dfm_cache *cache, struct dfm_claim *claim);
 /* Acts on messages, issues copies and completes them. *progress: something changed. */
 int dfm_cache_poll(struct dfm_cache *cache, bool *progress, struct df_error *error);
 bool dfm_cache_busy(const struct dfm_cache *cache); /* copies are in flight */
-/* After an error of poll: the block whose copy failed; DFM_NONE: the error was not of a block's copy. */
-uint32_t dfm_cache_culprit(const struct dfm_cache *cache);
+/* After an error of poll: the block whose copy failed; DFM_NONE: the error was not of a block's copy. *others: so many
+ * more copies were given to the device with it, and it may be any of these. */
+uint32_t dfm_cache_culprit(const struct dfm_cache *cache, uint32_t *others);
 /* The block's life has ended: its memory here, if it has any, becomes free. */
 void dfm_cache_drop(struct dfm_cache *cache, uint32_t block);
 /* Copies the block to the host; nobody waits for it. */

@@ -25,15 +25,19 @@ struct dfm_entry {
     uint8_t state, out;
 };
 
-/* One direction of copies. They are in order, with an event after each. Copy number n has event n % capacity. Copies
- * from completed to issued are with the device; those from issued to queued wait. They wait only for the ring of a
- * staged copy, all of whose parts must be given before the next copy is. */
+/* One direction of copies. They are complete in their order. Copy number n is at n % capacity in the lists. Copies from
+ * completed to issued are with the device; those from issued to queued wait: until all that one call queues is queued, or
+ * for the ring of a staged copy, all of whose parts must be given before the next copy is. Copies that are given
+ * together have one event, that of the last of them. */
 struct dfm_link {
     enum dfr_copy kind;
     uint32_t stream, capacity;
     struct dfr_event **events;
     uint32_t *entries;
+    uint64_t *last;                     /* of a copy that was issued: the number of the last that was given with it */
     uint64_t queued, issued, completed;
+    uint64_t ended;                     /* copies before this number are known to be complete */
+    uint64_t batch_bytes;               /* the most that are given together; 0: each copy is given alone */
     struct dfm_staging *staging;        /* NULL: copies go straight from host memory, or to it, be it pinned or not */
     uint64_t given_bytes;               /* of copy number `issued`: in parts that were given to the stream */
     uint64_t taken_bytes;               /* of copy number `completed`: in parts that were taken back */
@@ -60,6 +64,7 @@ struct dfm_cache {
     uint32_t n_tmp;                     /* claims with scratch reserved */
     uint64_t leaving_bytes;
     uint32_t culprit;                   /* the block whose copy failed; DFM_NONE: none */
+    uint32_t n_suspects;                /* how many other copies it may have been */
     bool must;                          /* the claim must have room: it takes others' places, and evicts */
     bool by_place;                      /* places are kept; false for a claim that is alone and does not fit so */
     bool waiting;                       /* a claim waits for room, so nothing is prefetched */
@@ -85,6 +90,12 @@ static inline uint32_t dfm_present_as(const struct dfm_piece *piece)
 static inline uint64_t dfm_entry_bytes(const struct dfm_cache *c, const struct dfm_entry *e)
 {
     return c->space->bytes[dfm_space_value(c->space, e->block)];
+}
+
+/* The event of copy number n, which was issued. */
+static inline struct dfr_event *dfm_link_event(const struct dfm_link *link, uint64_t n)
+{
+    return link->events[link->last[n % link->capacity] % link->capacity];
 }
 
 static inline bool dfm_link_idle(const struct dfm_link *link) { return link->queued == link->completed; }
@@ -145,7 +156,7 @@ uint32_t dfm_mail_take(struct dfm_mailbox *box);
 void dfm_entry_valid(struct dfm_cache *c, struct dfm_entry *e);     /* its bytes have arrived */
 int dfm_transfer_create(struct dfm_cache *c, struct df_error *error);
 void dfm_transfer_destroy(struct dfm_cache *c);
-int dfm_load_issue(struct dfm_cache *c, struct dfm_entry *e, struct df_error *error); /* AWAITING → LOADING */
+void dfm_load_queue(struct dfm_cache *c, struct dfm_entry *e); /* AWAITING → LOADING; dfm_link_issue() must follow */
 /* Its copy to this memory waits in the link, or was given to the stream only in part. So no stream can wait for it. */
 static inline bool dfm_load_waits(const struct dfm_cache *c, const struct dfm_entry *e)
 {

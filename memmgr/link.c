@@ -4,6 +4,9 @@
  * Staging: a copy of host memory that is not pinned goes in parts through a ring of pinned memory (staging.h). If the
  * ring is full, the rest of the copy waits, and the copies behind it. Each poll of the cache goes on with them. The parts
  * of a copy are followed by the link's own event, as a whole copy is.
+ *
+ * Batches: copies that are queued at the same time and need no ring are given to the device together, with one event after
+ * them, if they are small (batch_bytes). Those that lie next to each other on both sides are one copy.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,21 +21,90 @@ bool dfm_link_stages(const struct dfm_cache *c, const struct dfm_link *link, con
     return link->staging && dfm_space_staged(c->space, dfm_space_value(c->space, e->block));
 }
 
+static struct dfm_entry *entry_of(const struct dfm_cache *c, const struct dfm_link *link, uint64_t copy)
+{
+    return &c->entries[link->entries[copy % link->capacity]];
+}
+
+/* The last `bytes` of the entry's copy. */
+static struct dfr_transfer transfer_of(const struct dfm_cache *c, const struct dfm_link *link, const struct dfm_entry *e,
+                                       uint64_t bytes)
+{
+    uint64_t at = dfm_entry_bytes(c, e) - bytes;
+    unsigned char *here = c->base + e->offset + at;
+    unsigned char *host = (unsigned char *)(link->kind == DFR_COPY_H2D ? c->space->blocks[e->block].host : e->host) + at;
+
+    return link->kind == DFR_COPY_H2D ? (struct dfr_transfer){ .to = here, .from = host, .bytes = bytes }
+                                      : (struct dfr_transfer){ .to = host, .from = here, .bytes = bytes };
+}
+
 /* Gives the last `bytes` of copy number link->issued to the stream, or the first part of them. *given: so many of them;
  * 0: the ring is full. */
 static int give(struct dfm_cache *c, struct dfm_link *link, const struct dfm_entry *e, uint64_t bytes, uint64_t *given,
                 struct df_error *error)
 {
-    uint64_t at = dfm_entry_bytes(c, e) - bytes;
-    unsigned char *here = c->base + e->offset + at;
-    unsigned char *host = (unsigned char *)(link->kind == DFR_COPY_H2D ? c->space->blocks[e->block].host : e->host) + at;
-    void *to = link->kind == DFR_COPY_H2D ? here : host;
-    const void *from = link->kind == DFR_COPY_H2D ? host : here;
+    struct dfr_transfer t = transfer_of(c, link, e, bytes);
 
     if (dfm_link_stages(c, link, e))
-        return dfm_staging_give(link->staging, to, from, bytes, given, error);
+        return dfm_staging_give(link->staging, t.to, t.from, bytes, given, error);
     *given = bytes;
-    return c->device->ops->copy(c->device, link->kind, to, from, bytes, link->stream, error);
+    return c->device->ops->copy(c->device, link->kind, t.to, t.from, bytes, link->stream, error);
+}
+
+/* How many copies from number link->issued on are given together. 0: the next is staged, or large. */
+static uint32_t n_together(const struct dfm_cache *c, const struct dfm_link *link)
+{
+    uint64_t bytes = 0;
+    uint32_t n = 0;
+
+    for (; link->issued + n < link->queued && n < DFR_BATCH; n++) {
+        const struct dfm_entry *e = entry_of(c, link, link->issued + n);
+        bytes += dfm_entry_bytes(c, e);
+        if (bytes > link->batch_bytes || dfm_link_stages(c, link, e))
+            break;
+    }
+    return n;
+}
+
+/* Memory that somebody has lent may be pinned apart from its neighbours, and no copy may be of both. */
+static bool is_lent(const struct dfm_cache *c, const struct dfm_entry *e)
+{
+    return dfm_space_lent(c->space, dfm_space_value(c->space, e->block)) != NULL;
+}
+
+static int give_together(struct dfm_cache *c, struct dfm_link *link, uint32_t n, struct df_error *error)
+{
+    struct dfr_transfer copies[DFR_BATCH];
+    uint32_t n_copies = 0;
+    bool joins = false;                 /* the last of them may have a neighbour */
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct dfm_entry *e = entry_of(c, link, link->issued + i);
+        struct dfr_transfer t = transfer_of(c, link, e, dfm_entry_bytes(c, e));
+        struct dfr_transfer *before = joins && !is_lent(c, e) ? &copies[n_copies - 1] : NULL;
+        if (before && (unsigned char *)before->to + before->bytes == t.to &&
+            (const unsigned char *)before->from + before->bytes == t.from)
+            before->bytes += t.bytes;
+        else
+            copies[n_copies++] = t;
+        joins = !is_lent(c, e);
+    }
+    c->stats.batched_copies += n;
+    c->stats.joined_copies += n - n_copies;
+    return c->device->ops->copy_batch(c->device, link->kind, copies, n_copies, link->stream, error);
+}
+
+/* What was given last are the next n copies. */
+static int issued(struct dfm_cache *c, struct dfm_link *link, uint32_t n, struct df_error *error)
+{
+    uint64_t last = link->issued + n - 1;
+    int status = c->device->ops->event_record(c->device, link->events[last % link->capacity], link->stream, error);
+
+    if (status != DF_OK)
+        return status;
+    for (; link->issued <= last; link->issued++)
+        link->last[link->issued % link->capacity] = last;
+    return DF_OK;
 }
 
 /* After about a chunk of staged bytes it lets the worker do other things: the device has work then. */
@@ -41,27 +113,31 @@ int dfm_link_issue(struct dfm_cache *c, struct dfm_link *link, struct df_error *
     uint64_t staged_bytes = 0;
 
     while (link->issued < link->queued && staged_bytes < DFM_STAGING_CHUNK_BYTES) {
-        uint32_t at = (uint32_t)(link->issued % link->capacity);
-        const struct dfm_entry *e = &c->entries[link->entries[at]];
+        const struct dfm_entry *e = entry_of(c, link, link->issued);
         uint64_t left = dfm_entry_bytes(c, e) - link->given_bytes, given = 0;
-        int status = left > 0 ? give(c, link, e, left, &given, error) : DF_OK;
+        uint32_t n = n_together(c, link);
+        int status;
 
+        if (n > 1) {
+            given = left;
+            status = give_together(c, link, n, error);
+        } else {
+            n = 1;
+            status = left > 0 ? give(c, link, e, left, &given, error) : DF_OK;
+        }
         if (status == DF_OK) {
             staged_bytes += dfm_link_stages(c, link, e) ? given : 0;
-            link->given_bytes += given;
+            link->given_bytes = given < left ? link->given_bytes + given : 0;
         }
         if (status == DF_OK && given == left)
-            status = c->device->ops->event_record(c->device, link->events[at], link->stream, error);
+            status = issued(c, link, n, error);
         if (status != DF_OK) {
             c->culprit = e->block;
+            c->n_suspects = n - 1;
             return status;
         }
         if (given == 0 && left > 0)
             return DF_OK;
-        if (given < left)
-            continue;
-        link->given_bytes = 0;
-        link->issued++;
     }
     return DF_OK;
 }
@@ -72,7 +148,7 @@ int dfm_link_issue(struct dfm_cache *c, struct dfm_link *link, struct df_error *
 static int take_parts(struct dfm_cache *c, struct dfm_link *link, bool *progress, struct df_error *error)
 {
     const struct dfr_device_ops *ops = c->device->ops;
-    uint64_t bytes = dfm_entry_bytes(c, &c->entries[link->entries[link->completed % link->capacity]]);
+    uint64_t bytes = dfm_entry_bytes(c, entry_of(c, link, link->completed));
 
     while (link->taken_bytes < bytes) {
         struct dfr_event *event;
@@ -92,16 +168,19 @@ static int take_parts(struct dfm_cache *c, struct dfm_link *link, bool *progress
 
 int dfm_link_complete(struct dfm_cache *c, struct dfm_link *link, bool *done, bool *progress, struct df_error *error)
 {
-    const struct dfm_entry *e = &c->entries[link->entries[link->completed % link->capacity]];
+    const struct dfm_entry *e = entry_of(c, link, link->completed);
     bool staged = dfm_link_stages(c, link, e);
     int status = staged ? take_parts(c, link, progress, error) : DF_OK;
 
-    *done = false;
-    if (status != DF_OK || link->completed == link->issued)
+    *done = link->completed < link->ended;
+    if (*done || status != DF_OK || link->completed == link->issued)
         return status;
     if (staged && link->taken_bytes < dfm_entry_bytes(c, e))
         return DF_OK;
-    return c->device->ops->event_query(c->device, link->events[link->completed % link->capacity], done, error);
+    status = c->device->ops->event_query(c->device, dfm_link_event(link, link->completed), done, error);
+    if (status == DF_OK && *done)
+        link->ended = link->last[link->completed % link->capacity] + 1;
+    return status;
 }
 
 /* ---- making ---- */
@@ -114,7 +193,8 @@ int dfm_link_create(struct dfm_cache *c, struct dfm_link *link, enum dfr_copy ki
     link->first_s = INFINITY;
     link->entries = malloc(capacity * sizeof *link->entries);
     link->events = calloc(capacity, sizeof *link->events);
-    if (!link->entries || !link->events)
+    link->last = calloc(capacity, sizeof *link->last);
+    if (!link->entries || !link->events || !link->last)
         return dfr_error_memory(error);
     for (; link->capacity < capacity; link->capacity++) {
         int status = c->device->ops->event_create(c->device, &link->events[link->capacity], error);
@@ -136,4 +216,5 @@ void dfm_link_destroy(struct dfm_cache *c, struct dfm_link *link)
     dfm_staging_destroy(link->staging);
     free(link->entries);
     free(link->events);
+    free(link->last);
 }

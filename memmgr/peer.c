@@ -114,6 +114,7 @@ int dfm_peer_issue(struct dfm_cache *c, struct df_error *error)
         c->send_first = c->space->waiter_next[waiter];
         c->sending[at] = waiter;
         c->peer.entries[at] = (uint32_t)(e - c->entries);
+        c->peer.last[at] = c->peer.issued;
         c->peer.queued = ++c->peer.issued;
     }
     return DF_OK;

@@ -118,19 +118,19 @@ static int answer_fetch(struct dfm_cache *c, uint32_t waiter, struct df_error *e
     return DF_OK;
 }
 
-static int prefetch(struct dfm_cache *c, uint32_t block, struct df_error *error)
+static void prefetch(struct dfm_cache *c, uint32_t block)
 {
     struct dfm_entry *e;
 
     if (c->waiting || c->entry_of[block] != DFM_NONE ||
         !(dfm_block_valid(&c->space->blocks[block]) & DFM_HOST))
-        return DF_OK;
+        return;
     e = dfm_entry_new(c, block);
     if (!e)
-        return DF_OK;
+        return;
     c->stats.prefetches++;
     c->stats.prefetch_bytes += dfm_entry_bytes(c, e);
-    return dfm_load_issue(c, e, error);
+    dfm_load_queue(c, e);
 }
 
 void dfm_prefetch_cancel(struct dfm_cache *c, uint32_t block)
@@ -153,18 +153,18 @@ static void prefetch_later(struct dfm_cache *c, uint32_t block)
 /* Half of the link is kept for what claims load. So prefetches wait until the other half has room. */
 static int prefetch_waiting(struct dfm_cache *c, struct df_error *error)
 {
-    int status = DF_OK;
+    uint64_t queued = c->in.queued;
 
-    while (c->n_later > 0 && dfm_link_room(&c->in) >= c->in.capacity / 2 && status == DF_OK) {
+    while (c->n_later > 0 && dfm_link_room(&c->in) >= c->in.capacity / 2) {
         uint32_t block = c->later[c->later_first];
         c->later_first = (c->later_first + 1) % (uint32_t)(c->n_blocks + 1);
         c->n_later--;
         if (!c->is_later[block])
             continue;
         dfm_prefetch_cancel(c, block);
-        status = prefetch(c, block, error);
+        prefetch(c, block);
     }
-    return status;
+    return c->in.queued > queued ? dfm_link_issue(c, &c->in, error) : DF_OK;
 }
 
 /* Turns a stack round: the oldest item comes first. */
@@ -208,17 +208,16 @@ int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error)
 
 /* ---- issuing ---- */
 
-static int queue_copy(struct dfm_cache *c, struct dfm_link *link, struct dfm_entry *e, struct df_error *error)
+static void queue_copy(struct dfm_cache *c, struct dfm_link *link, struct dfm_entry *e)
 {
     link->entries[link->queued++ % link->capacity] = (uint32_t)(e - c->entries);
-    return dfm_link_issue(c, link, error);
 }
 
-int dfm_load_issue(struct dfm_cache *c, struct dfm_entry *e, struct df_error *error)
+void dfm_load_queue(struct dfm_cache *c, struct dfm_entry *e)
 {
     e->sequence = c->in.queued;
     e->state = DFM_LOADING;
-    return queue_copy(c, &c->in, e, error);
+    queue_copy(c, &c->in, e);
 }
 
 void dfm_out_queue(struct dfm_cache *c, struct dfm_entry *e)
@@ -238,19 +237,18 @@ void dfm_out_queue(struct dfm_cache *c, struct dfm_entry *e)
 
 int dfm_out_issue(struct dfm_cache *c, struct df_error *error)
 {
+    uint64_t queued = c->out.queued;
+
     while (c->out_first != DFM_NONE && dfm_link_room(&c->out) > 0) {
         struct dfm_entry *e = &c->entries[c->out_first];
-        int status;
         e->host = dfm_space_host_take(c->space, e->block);
         if (!e->host)
             return dfr_error(error, DF_E_MEMORY, "internal error: more tokens live than were planned");
         e->out = DFM_OUT_FLYING;
         c->out_first = e->out_next;
-        status = queue_copy(c, &c->out, e, error);
-        if (status != DF_OK)
-            return status;
+        queue_copy(c, &c->out, e);
     }
-    return DF_OK;
+    return c->out.queued > queued ? dfm_link_issue(c, &c->out, error) : DF_OK;
 }
 
 int dfm_cache_to_host(struct dfm_cache *c, uint32_t block, struct df_error *error)
@@ -271,7 +269,7 @@ static void tell_copied(struct dfm_cache *c, struct dfm_link *link, const struct
 {
     double begin_s, end_s;
     uint64_t bytes = dfm_entry_bytes(c, e);
-    struct dfr_event *event = link->events[link->completed % link->capacity];
+    struct dfr_event *event = dfm_link_event(link, link->completed);
 
     if (link->kind == DFR_COPY_H2D) {
         c->stats.h2d_copies++;
@@ -337,8 +335,11 @@ static int complete(struct dfm_cache *c, struct dfm_link *link, bool *progress, 
         struct dfm_entry *e = &c->entries[link->entries[link->completed % link->capacity]];
         bool done;
         int status = dfm_link_complete(c, link, &done, progress, error);
-        if (status != DF_OK)
+        if (status != DF_OK) {
             c->culprit = e->block;
+            c->n_suspects = link->completed < link->issued
+                                ? (uint32_t)(link->last[link->completed % link->capacity] - link->completed) : 0;
+        }
         if (status != DF_OK || !done)
             return status;
         *progress = true;
@@ -389,8 +390,9 @@ int dfm_cache_poll(struct dfm_cache *c, bool *progress, struct df_error *error)
     return status;
 }
 
-uint32_t dfm_cache_culprit(const struct dfm_cache *c)
+uint32_t dfm_cache_culprit(const struct dfm_cache *c, uint32_t *others)
 {
+    *others = c->n_suspects;
     return c->culprit;
 }
 
@@ -422,6 +424,7 @@ bool dfm_cache_busy(const struct dfm_cache *c)
 int dfm_transfer_create(struct dfm_cache *c, struct df_error *error)
 {
     uint32_t capacity = dfm_link_capacity(c->config.max_pieces);
+    bool batches = c->device->ops->copy_batch && !c->config.copied;
     int status;
 
     atomic_init(&c->frees.head, DFM_NONE);
@@ -436,6 +439,8 @@ int dfm_transfer_create(struct dfm_cache *c, struct df_error *error)
     c->is_later = calloc(c->n_blocks + 1, sizeof *c->is_later);
     if (!c->free_next || !c->prefetch_next || !c->prefetch_posted || !c->later || !c->is_later)
         return dfr_error_memory(error);
+    c->in.batch_bytes = batches ? c->config.to_batch_bytes : 0;
+    c->out.batch_bytes = batches ? c->config.from_batch_bytes : 0;
     if (c->config.unified)              /* the links stay empty and idle */
         return DF_OK;
     status = dfm_link_create(c, &c->in, DFR_COPY_H2D, DFR_STREAM_H2D, capacity, error);

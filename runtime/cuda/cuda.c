@@ -230,6 +230,7 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .close = cuda_close,
     .pool = cuda_pool,
     .copy = dfr_cuda_copy,
+    .copy_batch = dfr_cuda_copy_batch,
     .copy_peer = dfr_cuda_copy_peer,
     .connect = dfr_cuda_connect,
     .launch = dfr_cuda_launch,

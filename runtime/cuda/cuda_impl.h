@@ -26,6 +26,7 @@ struct cuda_device {
     char name[32];                      /* "cuda0", for messages */
     bool times;                         /* when work began and ended is wanted */
     bool faulted;                       /* an error has ended the context: the device is lost to this process */
+    bool no_batches;                    /* the driver has no batches of copies */
     void *allocation;
     unsigned char *pool;                /* in `allocation`, aligned */
     cudaEvent_t opened;                 /* the moment that times count from; NULL: they are not wanted */
@@ -73,6 +74,8 @@ int dfr_cuda_copy_peer(struct dfr_device *device, struct dfr_device *receiver, v
 bool dfr_cuda_connect(struct dfr_device *device, struct dfr_device *receiver);
 int dfr_cuda_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
                   uint32_t stream, struct df_error *error);
+int dfr_cuda_copy_batch(struct dfr_device *device, enum dfr_copy kind, const struct dfr_transfer *copies, uint32_t n,
+                        uint32_t stream, struct df_error *error);
 int dfr_cuda_launch(struct dfr_device *device, const struct dfr_launch *launch, uint32_t stream,
                     struct df_error *error);
 int dfr_cuda_stream_wait(struct dfr_device *device, uint32_t stream, struct dfr_event *event, struct df_error *error);

@@ -4,6 +4,8 @@
  *           asks, the handle is bound to the job's stream and to that stream's workspace. So two jobs that run at once
  *           never use one workspace, and jobs of one stream use theirs in turn. Only the device's worker calls host
  *           code of kernels, so nobody else binds the handle before that code has returned.
+ * Batches:  CUDA takes a batch of copies as one call from 12.8 on. Before that, or if the driver is older than that, a
+ *           batch is a call for each copy.
  * Ranges:   each launch is in an NVTX range with its node's name (cuda_nvtx.h).
  * Times:    if they are wanted, events are made with timing, and a stream marks with an event of its own when its latest
  *           copy or launch began. Recording an event takes over that mark, and leaves the event's old mark to the
@@ -67,17 +69,18 @@ bool dfr_cuda_connect(struct dfr_device *device, struct dfr_device *receiver)
     return can && (status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled);
 }
 
+static const struct {
+    enum cudaMemcpyKind kind;
+    const char *doing;
+} kinds[] = {
+    [DFR_COPY_H2D] = {cudaMemcpyHostToDevice, "copying to it"},
+    [DFR_COPY_D2H] = {cudaMemcpyDeviceToHost, "copying from it"},
+    [DFR_COPY_D2D] = {cudaMemcpyDeviceToDevice, "copying within it"},
+};
+
 int dfr_cuda_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
                   uint32_t stream, struct df_error *error)
 {
-    static const struct {
-        enum cudaMemcpyKind kind;
-        const char *doing;
-    } kinds[] = {
-        [DFR_COPY_H2D] = {cudaMemcpyHostToDevice, "copying to it"},
-        [DFR_COPY_D2H] = {cudaMemcpyDeviceToHost, "copying from it"},
-        [DFR_COPY_D2D] = {cudaMemcpyDeviceToDevice, "copying within it"},
-    };
     struct cuda_device *cuda = dfr_cuda_of(device);
     int status = dfr_cuda_begin_work(cuda, stream, error);
 
@@ -85,6 +88,51 @@ int dfr_cuda_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const
         return status;
     return dfr_cuda_check(cuda, cudaMemcpyAsync(to, from, bytes, kinds[kind].kind, cuda->streams[stream].handle),
                  kinds[kind].doing, error);
+}
+
+/* Memory is read in stream order, as by cudaMemcpyAsync(). cudaErrorNotSupported: this CUDA has no batches. */
+static cudaError_t copy_as_batch(const struct dfr_transfer *copies, uint32_t n, cudaStream_t stream)
+{
+#if CUDART_VERSION >= 12080
+    struct cudaMemcpyAttributes attributes = {.srcAccessOrder = cudaMemcpySrcAccessOrderStream};
+    void *to[DFR_BATCH], *from[DFR_BATCH];
+    size_t bytes[DFR_BATCH], first = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        to[i] = copies[i].to;
+        from[i] = (void *)copies[i].from;
+        bytes[i] = copies[i].bytes;
+    }
+#if CUDART_VERSION >= 13000
+    return cudaMemcpyBatchAsync(to, (const void *const *)from, bytes, n, &attributes, &first, 1, stream);
+#else
+    size_t failed;
+    return cudaMemcpyBatchAsync(to, from, bytes, n, &attributes, &first, 1, &failed, stream);
+#endif
+#else
+    (void)copies, (void)n, (void)stream;
+    return cudaErrorNotSupported;
+#endif
+}
+
+int dfr_cuda_copy_batch(struct dfr_device *device, enum dfr_copy kind, const struct dfr_transfer *copies, uint32_t n,
+                        uint32_t stream, struct df_error *error)
+{
+    struct cuda_device *cuda = dfr_cuda_of(device);
+    int status = dfr_cuda_begin_work(cuda, stream, error);
+
+    if (status == DF_OK && n > 1 && !cuda->no_batches) {
+        cudaError_t copied = copy_as_batch(copies, n, cuda->streams[stream].handle);
+
+        if (copied != cudaErrorNotSupported && copied != cudaErrorCallRequiresNewerDriver)
+            return dfr_cuda_check(cuda, copied, kinds[kind].doing, error);
+        (void)cudaGetLastError();
+        cuda->no_batches = true;
+    }
+    for (uint32_t i = 0; i < n && status == DF_OK; i++)
+        status = dfr_cuda_check(cuda, cudaMemcpyAsync(copies[i].to, copies[i].from, copies[i].bytes, kinds[kind].kind,
+                                                      cuda->streams[stream].handle), kinds[kind].doing, error);
+    return status;
 }
 
 int dfr_cuda_launch(struct dfr_device *device, const struct dfr_launch *launch, uint32_t stream,

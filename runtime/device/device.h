@@ -26,10 +26,17 @@
 #include "runtime/graph/platform.h"
 
 #define DFR_RECORDED_PARTS 32u          /* of one recording, at most */
+#define DFR_BATCH 32u                   /* copies of one batch, at most */
 
 enum { DFR_STREAM_H2D, DFR_STREAM_D2H, DFR_STREAM_PEER, DFR_STREAM_COMPUTE };
 
 enum dfr_copy { DFR_COPY_H2D, DFR_COPY_D2H, DFR_COPY_D2D, DFR_COPY_PEER }; /* PEER: by copy_peer only */
+
+struct dfr_transfer {
+    void *to;
+    const void *from;
+    uint64_t bytes;                     /* > 0 */
+};
 
 struct dfr_device;                      /* each back end has its own struct, which begins with the one below */
 struct dfr_event;                       /* from event_create */
@@ -102,6 +109,11 @@ struct dfr_device_ops {
     void *(*pool)(struct dfr_device *device);   /* base of the pool, aligned to at least 4096 */
     int (*copy)(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
                 uint32_t stream, struct df_error *error);
+    /* n copies of one kind, H2D or D2H, 1 <= n <= DFR_BATCH: as n calls of copy(), but in any order among themselves. So
+     * none may touch what another writes. The copies are borrowed for the call. After an error it is not known which of
+     * them it is of, or how many are under way. NULL: this back end gains nothing by it. */
+    int (*copy_batch)(struct dfr_device *device, enum dfr_copy kind, const struct dfr_transfer *copies, uint32_t n,
+                      uint32_t stream, struct df_error *error);
     /* Copies from this device's memory to another device's of the same back end, whose worker may be using that device
      * meanwhile. NULL: this back end cannot. */
     int (*copy_peer)(struct dfr_device *device, struct dfr_device *receiver, void *to, const void *from,

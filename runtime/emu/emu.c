@@ -283,9 +283,9 @@ int dfr_emu_repeat(struct dfr_emu_device *emu, const struct dfr_emu_command *com
 }
 
 static int enqueue_copy(struct dfr_device *device, enum dfr_copy kind, struct dfr_emu_device *receiver, void *to,
-                        const void *from, uint64_t bytes, uint32_t stream, struct df_error *error)
+                        const void *from, uint64_t bytes, bool follows, uint32_t stream, struct df_error *error)
 {
-    struct dfr_emu_command command = {.kind = DFR_EMU_COPY};
+    struct dfr_emu_command command = {.kind = DFR_EMU_COPY, .follows = follows};
 
     command.copy.kind = kind;
     command.copy.to = to;
@@ -295,21 +295,39 @@ static int enqueue_copy(struct dfr_device *device, enum dfr_copy kind, struct df
     return give(emu_of(device), &command, stream, error);
 }
 
+static int copy(struct dfr_device *device, enum dfr_copy kind, const struct dfr_transfer *t, bool follows,
+                uint32_t stream, struct df_error *error)
+{
+    const void *host = kind == DFR_COPY_H2D ? t->from : kind == DFR_COPY_D2H ? t->to : NULL;
+
+    if (host && dfr_emu_host_split(host, t->bytes))
+        return dfr_error(error, DF_E_DEVICE, "%s: a copy of %llu bytes of which only some are registered",
+                         emu_of(device)->name, (unsigned long long)t->bytes);
+    return enqueue_copy(device, kind, NULL, t->to, t->from, t->bytes, follows, stream, error);
+}
+
 static int emu_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
                     uint32_t stream, struct df_error *error)
 {
-    const void *host = kind == DFR_COPY_H2D ? from : kind == DFR_COPY_D2H ? to : NULL;
+    return copy(device, kind, &(struct dfr_transfer){.to = to, .from = from, .bytes = bytes}, false, stream, error);
+}
 
-    if (host && dfr_emu_host_split(host, bytes))
-        return dfr_error(error, DF_E_DEVICE, "%s: a copy of %llu bytes of which only some are registered",
-                         emu_of(device)->name, (unsigned long long)bytes);
-    return enqueue_copy(device, kind, NULL, to, from, bytes, stream, error);
+/* A reordering device begins with the last. */
+static int emu_copy_batch(struct dfr_device *device, enum dfr_copy kind, const struct dfr_transfer *copies, uint32_t n,
+                          uint32_t stream, struct df_error *error)
+{
+    bool reorders = emu_of(device)->trial.reorder_seed > 0;
+    int status = DF_OK;
+
+    for (uint32_t i = 0; i < n && status == DF_OK; i++)
+        status = copy(device, kind, &copies[reorders ? n - 1 - i : i], i > 0, stream, error);
+    return status;
 }
 
 static int emu_copy_peer(struct dfr_device *device, struct dfr_device *receiver, void *to, const void *from,
                          uint64_t bytes, uint32_t stream, struct df_error *error)
 {
-    return enqueue_copy(device, DFR_COPY_PEER, emu_of(receiver), to, from, bytes, stream, error);
+    return enqueue_copy(device, DFR_COPY_PEER, emu_of(receiver), to, from, bytes, false, stream, error);
 }
 
 static bool emu_connect(struct dfr_device *device, struct dfr_device *receiver)
@@ -463,6 +481,7 @@ const struct dfr_device_ops dfr_emu_ops = {
     .close = emu_close,
     .pool = emu_pool,
     .copy = emu_copy,
+    .copy_batch = emu_copy_batch,
     .copy_peer = emu_copy_peer,
     .connect = emu_connect,
     .launch = emu_launch,

@@ -40,7 +40,8 @@ enum dfr_emu_kind { DFR_EMU_COPY, DFR_EMU_LAUNCH, DFR_EMU_RECORD, DFR_EMU_WAIT }
 
 struct dfr_emu_command {
     enum dfr_emu_kind kind;
-    bool follows;                       /* in a replay: launched with the command before it, at no further cost */
+    bool follows;                       /* in a replay or batch: given with the command before it, and so without a launch
+                                         * or a link's latency of its own */
     bool fails;                         /* when its turn comes: a late failure */
     uint64_t order;                     /* among all commands of the device, from 1 */
     double given_s;                     /* when it was enqueued */

@@ -80,15 +80,21 @@ static void move_bytes(struct dfr_emu_check *from_check, struct dfr_emu_check *t
         dfr_emu_check_close(from_check, from, bytes, false);
 }
 
+/* A batch takes the latency once. */
+static double link_time_s(const struct df_link *link, const struct dfr_emu_command *command)
+{
+    return command->follows ? (double)command->copy.bytes / link->bytes_per_s : df_link_time_s(link, command->copy.bytes);
+}
+
 static double copy_time_s(const struct dfr_emu_device *device, const struct dfr_emu_command *command)
 {
     uint64_t bytes = command->copy.bytes;
 
     switch (command->copy.kind) {
     case DFR_COPY_H2D:
-        return df_link_time_s(&device->unit.h2d, bytes);
+        return link_time_s(&device->unit.h2d, command);
     case DFR_COPY_D2H:
-        return df_link_time_s(&device->unit.d2h, bytes);
+        return link_time_s(&device->unit.d2h, command);
     case DFR_COPY_PEER:
         return fmax(df_link_time_s(&device->unit.peer, bytes),
                     df_link_time_s(&command->copy.receiver->unit.peer, bytes));
@@ -98,7 +104,7 @@ static double copy_time_s(const struct dfr_emu_device *device, const struct dfr_
     return 0;
 }
 
-/* The commands of a replay count as one, which began with its first. */
+/* The commands of a replay or a batch count as one, which began with its first. */
 static void begin(struct dfr_emu_stream *stream, const struct dfr_emu_command *command, double at_s)
 {
     if (!command->follows)

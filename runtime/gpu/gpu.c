@@ -1,6 +1,7 @@
 /* gpu.c - one GPU of a run: opens its device, makes the cache of its memory and the records of its jobs, and returns
  * them. df_run_start() and df_run_wait() call it.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -125,6 +126,12 @@ static int open_device(struct dfr_gpu *gpu, struct df_error *error)
     return run->devices.ops->open(run->devices.number[gpu->unit], &config, &gpu->device, error);
 }
 
+/* As many bytes keep the first copy of a batch back for no longer than the link's latency. */
+static uint64_t batch_bytes(const struct df_link *link)
+{
+    return link->threshold_bytes + (uint64_t)fmin(link->latency_s * link->bytes_per_s, 1 << 30);
+}
+
 static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *error)
 {
     const struct dfr_room *room = &gpu->run->devices.rooms[gpu->unit];
@@ -144,6 +151,8 @@ static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *er
         .arrived = arrived,
         .on_host = gpu->run->machine.n_gpus > 1 && gpu->run->choice.policy->units ? on_host : NULL,
         .answered = gpu->peers ? answered : NULL,
+        .to_batch_bytes = batch_bytes(&gpu->run->machine.platform.units[gpu->unit].h2d),
+        .from_batch_bytes = batch_bytes(&gpu->run->machine.platform.units[gpu->unit].d2h),
         .copied = gpu->run->watch.trace ? copied : NULL,
         .freed = gpu->run->options.poison ? freed : NULL,
         .arg = gpu,

@@ -55,8 +55,8 @@ void dfr_gpu_job_failed(struct dfr_gpu *gpu, const struct gpu_job *j, const stru
 void dfr_gpu_copies_failed(struct dfr_gpu *gpu, const struct df_error *error)
 {
     const struct df_graph *g = gpu->run->graph;
-    uint32_t block = dfm_cache_culprit(gpu->cache), slot = block / g->n_values;
-    char name[DFR_GPU_NAME_BYTES];
+    uint32_t n_others, block = dfm_cache_culprit(gpu->cache, &n_others), slot = block / g->n_values;
+    char name[DFR_GPU_NAME_BYTES], others[64] = "";
 
     if (blame_launched(gpu, NULL, error))
         return;
@@ -65,6 +65,8 @@ void dfr_gpu_copies_failed(struct dfr_gpu *gpu, const struct df_error *error)
         return;
     }
     df_node_name(g, g->values[dfm_space_value(gpu->run->memory.space, block)].producer, name, sizeof name);
-    dfr_engine_fail(gpu->run, DF_E_DEVICE, "node '%s', wave %lld, copying what it made: %s", name,
-                    (long long)dfr_job_wave(gpu->run, dfr_job(slot, 0)), error->text);
+    if (n_others > 0)
+        snprintf(others, sizeof others, ", or another of %u tokens", n_others + 1);
+    dfr_engine_fail(gpu->run, DF_E_DEVICE, "node '%s', wave %lld, copying what it made%s: %s", name,
+                    (long long)dfr_job_wave(gpu->run, dfr_job(slot, 0)), others, error->text);
 }

@@ -3,6 +3,7 @@ cat > traffic.df <<'X'
 param n = 4096;
 kernel make(out v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = (int32_t)i; }};
 kernel table(out v: i32[k]) once cpu {{ for (size_t i = 0; i < k; i++) v[i] = 1; }};
+kernel zero(out v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = 0; }};
 kernel add(in a: i32[k], in b: i32[k], out c: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) c[i] = a[i] + b[i]; }} gpu {{ }};
 kernel bump(inout v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i]++; }} gpu {{ }};
 kernel check(in v: i32[k]; more: i32) ordered cpu {{
@@ -34,3 +35,15 @@ for policy in eager ws dmda; do traffic "host-$policy" 10 0 0 --policy=$policy; 
 graph tight 'v: i32[n] = make(); t: i32[n] = table(); a = add(v, t) @gpu; b = bump(a) @gpu; check(b, 2);'
 traffic tight-once 1 2 1 --policy=all-gpu --gpu-mem=$((3 * block))
 traffic tight-waves 10 11 10 --policy=all-gpu --inflight=1 --gpu-mem=$((3 * block))
+# A job's inputs that the host has go to the device together, if the link can move them in its latency. A trace wants each copy's own times.
+graph pair 'v: i32[n] = make(); w: i32[n] = zero(); a = add(v, w) @gpu; check(a, 0);'
+check far-compiles "$DFC" pair.df -o far --nvcc=none -D n=65536
+batched() { # NAME PROGRAM COPIES OPTIONS…
+    local name=$1 program=$2 want=$3 got; shift 3
+    got=$("./$program" --device=emu --policy=ws --waves=10 --inflight=1 --stats=json "$@" 2>&1 | sed -n 's/.*"batched_copies": \([0-9]*\).*/\1/p')
+    [ "$got" = "$want" ] && pass "$name" || fail "$name" "copies in batches: $got; expected $want"
+}
+batched together pair 20
+batched too-large far 0
+batched traced pair 0 --trace=t.json
+expect together-said 0 '^emu0: 20 copies went in batches ' ./pair --device=emu --policy=ws --waves=10 --inflight=1 --stats=totals

@@ -273,7 +273,7 @@ void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed)
     mock.devices = devices;
     mock.memory_bytes = memory_bytes;
     mock.random = seed;
-    mock.records = mock.timed_events = 0;
+    mock.records = mock.timed_events = mock.batches = 0;
     mock.calls = mock.until_failure = mock.graph_launches = mock.graph_edges = mock.spoiled = 0;
     mock.failure = mock.count_status = 0;
     mock.driver = 13000;
@@ -285,7 +285,7 @@ void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed)
     memset(mock.peers, 0, sizeof mock.peers);
     mock.no_peers = false;
     memset(mock.busy, 0, sizeof mock.busy);
-    mock.integrated = mock.coherent = false;
+    mock.integrated = mock.coherent = mock.no_batches = false;
     memset(mock.others_bytes, 0, sizeof mock.others_bytes);
     memset(mock.no_code, 0, sizeof mock.no_code);
     memset(mock.loads, 0, sizeof mock.loads);
@@ -316,6 +316,7 @@ static uint64_t read_locked(const uint64_t *count)
 uint64_t mock_calls(void) { return read_locked(&mock.calls); }
 uint64_t mock_graph_launches(void) { return read_locked(&mock.graph_launches); }
 uint64_t mock_records(void) { return read_locked(&mock.records); }
+uint64_t mock_batches(void) { return read_locked(&mock.batches); }
 uint64_t mock_timed_events(void) { return read_locked(&mock.timed_events); }
 uint64_t mock_graph_edges(void) { return read_locked(&mock.graph_edges); }
 uint64_t mock_spoiled(void) { return read_locked(&mock.spoiled); }
@@ -358,6 +359,16 @@ void mock_no_code(int device)
 uint64_t mock_loads(int device)
 {
     return read_locked(&mock.loads[device]);
+}
+
+bool mock_has_batches(void)
+{
+    return CUDART_VERSION >= 12080 && !mock.no_batches;
+}
+
+void mock_no_batches(void)
+{
+    mock.no_batches = true;
 }
 
 void mock_no_peers(void)

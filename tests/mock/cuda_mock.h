@@ -42,6 +42,9 @@ MOCK uint64_t mock_spoiled(void);       /* calls that a capture forbids */
 MOCK uint64_t mock_records(void);       /* of events */
 MOCK uint64_t mock_timed_events(void);  /* events that were made with timing */
 MOCK bool mock_peers(int from, int to); /* access was enabled */
+MOCK uint64_t mock_batches(void);       /* calls that were given several copies */
+MOCK bool mock_has_batches(void);       /* the runtime has such calls, and the driver */
+MOCK void mock_no_batches(void);        /* the driver has none from now on */
 MOCK void mock_no_peers(void);          /* none can be from now on */
 MOCK void mock_busy(int device);        /* another process has it for itself */
 MOCK void mock_others(int device, uint64_t bytes); /* other processes use so much of its memory */

@@ -543,6 +543,68 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     return leave(status);
 }
 
+#if CUDART_VERSION >= 12080
+/* A copy of host memory and a device's, or within the device's. */
+static bool is_copy(void *to, const void *from, size_t bytes, int device)
+{
+    return bytes > 0 && (right_sides(to, from, bytes, cudaMemcpyHostToDevice, device) ||
+                         right_sides(to, from, bytes, cudaMemcpyDeviceToHost, device) ||
+                         right_sides(to, from, bytes, cudaMemcpyDeviceToDevice, device));
+}
+
+static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+    return (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
+}
+
+/* None reads or writes what another writes: that would not be defined. */
+static bool independent(void *const *to, const void *const *from, const size_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            if (overlap(to[i], bytes[i], from[k], bytes[k]) || (i != k && overlap(to[i], bytes[i], to[k], bytes[k])))
+                return false;
+    return true;
+}
+
+/* The copies are done in stream order as a whole, and in an order of the mock's among themselves. */
+static cudaError_t memcpy_batch(void *const *to, const void *const *from, const size_t *bytes, size_t n,
+                                const struct cudaMemcpyAttributes *attributes, const size_t *first, size_t n_attributes,
+                                cudaStream_t stream)
+{
+    cudaError_t status = enter_for("cudaMemcpyBatchAsync", stream, STREAM);
+    size_t begin = mock.calls % (n ? n : 1);
+    TRY(!mock.no_batches, cudaErrorCallRequiresNewerDriver);
+    TRY(n > 0 && n_attributes == 1 && first[0] == 0 && attributes->flags == 0 &&
+        attributes->srcAccessOrder == cudaMemcpySrcAccessOrderStream, cudaErrorInvalidValue);
+    for (size_t i = 0; status == cudaSuccess && i < n; i++)
+        TRY(is_copy(to[i], from[i], bytes[i], stream->object.device), cudaErrorInvalidValue);
+    TRY(independent(to, from, bytes, n), cudaErrorInvalidValue);
+    mock.batches += status == cudaSuccess && n > 1;
+    for (size_t i = 0; status == cudaSuccess && i < n; i++) {
+        size_t k = (begin + i) % n;
+        status = enqueue(stream, (struct op){ .kind = OP_COPY, .to = to[k], .from = from[k], .bytes = bytes[k] });
+    }
+    return leave(status);
+}
+
+#if CUDART_VERSION >= 13000
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *bytes, size_t n,
+                                 struct cudaMemcpyAttributes *attributes, size_t *first, size_t n_attributes,
+                                 cudaStream_t stream)
+{
+    return memcpy_batch(to, from, bytes, n, attributes, first, n_attributes, stream);
+}
+#else
+cudaError_t cudaMemcpyBatchAsync(void **to, void **from, size_t *bytes, size_t n, struct cudaMemcpyAttributes *attributes,
+                                 size_t *first, size_t n_attributes, size_t *failed, cudaStream_t stream)
+{
+    *failed = SIZE_MAX;                 /* the error is of no copy of them */
+    return memcpy_batch(to, (const void *const *)from, bytes, n, attributes, first, n_attributes, stream);
+}
+#endif
+#endif
+
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
                                 cudaStream_t stream)
 {

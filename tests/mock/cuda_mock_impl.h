@@ -67,14 +67,14 @@ struct range {                          /* of a device's memory, of pinned or re
 struct mock {
     pthread_mutex_t lock;
     unsigned devices;
-    uint64_t memory_bytes, calls, until_failure, graph_launches, graph_edges, spoiled, records, timed_events;
+    uint64_t memory_bytes, calls, until_failure, graph_launches, graph_edges, spoiled, records, timed_events, batches;
     uint32_t random;
     int failure, driver, count_status;
     const char *failed;
     char connections[8];                /* CUDA_DEVICE_MAX_CONNECTIONS at the first call */
     cudaError_t lost[MAX_DEVICES];      /* what ended its context */
     bool peers[MAX_DEVICES][MAX_DEVICES], no_peers, busy[MAX_DEVICES], no_code[MAX_DEVICES];
-    bool integrated, coherent;
+    bool integrated, coherent, no_batches;
     uint64_t others_bytes[MAX_DEVICES]; /* what other processes use */
     uint64_t loads[MAX_DEVICES];        /* questions for the attributes of functions */
     struct mock_blas blas;

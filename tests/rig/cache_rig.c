@@ -34,6 +34,17 @@ static int fake_copy(struct dfr_device *device, enum dfr_copy kind, void *to, co
     return DF_OK;
 }
 
+/* The last comes first: the order within a batch is the device's. */
+static int fake_copy_batch(struct dfr_device *device, enum dfr_copy kind, const struct dfr_transfer *copies, uint32_t n,
+                           uint32_t stream, struct df_error *error)
+{
+    assert_true(n > 0 && n <= DFR_BATCH);
+    fake_of(device)->batches++;
+    for (uint32_t i = n; i-- > 0;)
+        (void)fake_copy(device, kind, copies[i].to, copies[i].from, copies[i].bytes, stream, error);
+    return DF_OK;
+}
+
 static int fake_copy_peer(struct dfr_device *device, struct dfr_device *receiver, void *to, const void *from,
                           uint64_t bytes, uint32_t stream, struct df_error *error)
 {
@@ -59,6 +70,7 @@ static int fake_event_record(struct dfr_device *device, struct dfr_event *event,
                              struct df_error *error)
 {
     (void)error;
+    fake_of(device)->records++;
     *event = (struct dfr_event){ stream, fake_of(device)->issued[stream] };
     return DF_OK;
 }
@@ -98,7 +110,7 @@ static void fake_host_free(void *memory, uint64_t bytes)
 }
 
 static const struct dfr_device_ops fake_ops = {
-    .name = "fake", .pool = fake_pool, .copy = fake_copy, .copy_peer = fake_copy_peer,
+    .name = "fake", .pool = fake_pool, .copy = fake_copy, .copy_batch = fake_copy_batch, .copy_peer = fake_copy_peer,
     .event_create = fake_event_create, .event_destroy = fake_event_destroy, .event_record = fake_event_record,
     .event_query = fake_event_query, .stream_wait = fake_stream_wait, .host_alloc = fake_host_alloc,
     .host_free = fake_host_free,
@@ -191,6 +203,8 @@ void world_begin(struct world *w, uint32_t n_devices, uint64_t pool_pages, uint3
                                                                       .scratch_bytes = w->scratch_pages * DFM_PAGE,
                                                                       .scratch_of_job_bytes =
                                                                           w->scratch_pages ? DFM_PAGE : 0,
+                                                                      .to_batch_bytes = w->batches ? 2 * DFM_PAGE : 0,
+                                                                      .from_batch_bytes = w->batches ? 4 * DFM_PAGE : 0,
                                                                       .arrived = arrived,
                                                                       .answered = answered,
                                                                       .arg = w },

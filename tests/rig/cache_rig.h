@@ -26,6 +26,7 @@ struct fake {
     unsigned char *pool;
     struct copy copies[N_STREAMS][N_COPIES];
     uint64_t issued[N_STREAMS], done[N_STREAMS];
+    uint64_t records, batches;          /* calls */
     uint64_t waited;                    /* the number of copies from the host that a launch waits for */
 };
 
@@ -59,6 +60,7 @@ struct world {
     uint32_t inside;                    /* devices that are in the midst of a call, a bit each */
     bool follows;                       /* jobs are launched before their inputs are made, if that is possible */
     bool sends_home;                    /* what the host will need is fetched at once, as policies with a plan do */
+    bool batches;                       /* small copies are given together */
     bool staged;                        /* copies of the host's memory go through pinned memory */
     uint64_t bytes[N_VALUES];
     struct dfm_space *space;

@@ -393,7 +393,7 @@ static bool is_idle(const struct world *w)
 static void test_random_jobs(void **state)
 {
     unsigned first = 1, last = 40;
-    uint64_t sent = 0, evictions = 0, followed = 0, staged = 0;
+    uint64_t sent = 0, evictions = 0, followed = 0, staged = 0, batched = 0, joined = 0;
 
     (void)state;
     rig_seeds(&first, &last);
@@ -412,6 +412,7 @@ static void test_random_jobs(void **state)
                 }
         w.sends_home = seed % 2;
         w.staged = seed % 4 < 2;
+        w.batches = seed % 3 < 2;
         w.limit = 400;
         w.follows = world_pick(&w, 2);
         room = N_PIECES * pages + 1;    /* for the largest job */
@@ -434,11 +435,13 @@ static void test_random_jobs(void **state)
             sent += world_stats(&w, m).peer_copies;
             evictions += world_stats(&w, m).evictions;
             staged += world_stats(&w, m).staged_copies;
+            batched += world_stats(&w, m).batched_copies;
+            joined += world_stats(&w, m).joined_copies;
         }
         followed += w.followed;
         world_end(&w);
     }
-    assert_true(sent > 0 && evictions > 0 && followed > 0 && staged > 0);
+    assert_true(sent > 0 && evictions > 0 && followed > 0 && staged > 0 && batched > 0 && joined > 0);
     assert_int_equal(fake_pinned, 0);
 }
 

@@ -141,6 +141,7 @@ static void test_peer_refused(void **state)
     const struct dfr_device_ops *whole;
     struct df_error error;
     struct job *j;
+    uint32_t others;
     bool progress;
 
     (void)state;
@@ -151,10 +152,11 @@ static void test_peer_refused(void **state)
     make_on(2, 7, 1);
     j = ask_peer(1, 2, 7);
     w.fakes[2].base.ops = &broken;
-    assert_int_equal(dfm_cache_culprit(w.caches[2]), DFM_NONE);
+    assert_int_equal(dfm_cache_culprit(w.caches[2], &others), DFM_NONE);
     assert_int_equal(dfm_cache_poll(w.caches[2], &progress, &error), DF_E_DEVICE);
     assert_string_equal(error.text, "the link is gone");
-    assert_int_equal(dfm_cache_culprit(w.caches[2]), 7);
+    assert_int_equal(dfm_cache_culprit(w.caches[2], &others), 7);
+    assert_int_equal(others, 0);
 
     w.fakes[2].base.ops = whole;        /* it was not lost: it goes later */
     carry_out_all(2);

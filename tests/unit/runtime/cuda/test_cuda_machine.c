@@ -539,6 +539,53 @@ static void test_peers(void **state)
     assert_nothing_left();
 }
 
+/* ---- batches of copies ---- */
+
+/* Two batches are two calls. The second time the driver has no batches. That is found out once, and each copy is a call. */
+static void test_batches(void **state)
+{
+    enum { N = 3, APART = 8192, BYTES = 100 };
+    struct dfr_device *device;
+    struct df_error error = { "" };
+
+    (void)state;
+    need_mock();
+    for (int missing = 0; missing < 2; missing++) {
+        struct dfr_transfer there[N], back[N];
+        unsigned char *host, *pool;
+        mock_begin(1, MEMORY, 1);
+        if (missing)
+            mock_no_batches();
+        bool whole = mock_has_batches();
+        device = open_device(0);
+        pool = cuda->pool(device);
+        host = cuda->host_alloc(2 * N * BYTES, &error);
+        assert_non_null(host);
+        for (unsigned i = 0; i < N * BYTES; i++)
+            host[i] = (unsigned char)(7 * i + 1);
+        for (unsigned i = 0; i < N; i++) {
+            there[i] = (struct dfr_transfer){ pool + i * APART, host + i * BYTES, BYTES };
+            back[i] = (struct dfr_transfer){ host + (N + i) * BYTES, pool + i * APART, BYTES };
+        }
+        assert_int_equal(cuda->copy_batch(device, DFR_COPY_H2D, there, N, DFR_STREAM_H2D, &error), DF_OK);
+        assert_int_equal(cuda->drain(device, &error), DF_OK);
+        uint64_t calls = mock_calls();
+        assert_int_equal(cuda->copy_batch(device, DFR_COPY_D2H, back, N, DFR_STREAM_H2D, &error), DF_OK);
+        assert_int_equal(mock_calls() - calls, 1 + (whole ? 1 : N)); /* the first asks for the current device */
+        assert_int_equal(cuda->drain(device, &error), DF_OK);
+        assert_memory_equal(host, host + N * BYTES, N * BYTES);
+        assert_int_equal(mock_batches(), whole ? 2 : 0);
+        assert_int_equal(mock_last_error(), 0);
+        there[1].to = host;             /* no address of the device */
+        assert_int_equal(cuda->copy_batch(device, DFR_COPY_H2D, there, N, DFR_STREAM_H2D, &error), DF_E_DEVICE);
+        assert_has(error.text, "cuda0: copying to it: ");
+        assert_int_equal(cuda->drain(device, &error), DF_OK);
+        cuda->host_free(host, 2 * N * BYTES);
+        cuda->close(device);
+        assert_nothing_left();
+    }
+}
+
 /* ---- cuBLAS ---- */
 
 /* A device has one handle. Each stream has a workspace of its own, because cuBLAS forbids that work on two streams uses
@@ -649,6 +696,7 @@ int main(void)
         cmocka_unit_test_setup(test_first_is_busy, cuda_set_up),
         cmocka_unit_test_setup(test_capture_beside_others, cuda_set_up),
         cmocka_unit_test_setup(test_peers, cuda_set_up),
+        cmocka_unit_test_setup(test_batches, cuda_set_up),
         cmocka_unit_test_setup(test_one_blas_handle, cuda_set_up),
         cmocka_unit_test_setup(test_no_room_for_blas, cuda_set_up),
         cmocka_unit_test_setup(test_pinning, cuda_set_up),

@@ -39,7 +39,7 @@ static void test_results(void **state)
     static const char *const policies[] = { "eager", "ws", "dmda", "all-gpu" };
     static struct df_stats stats;
     struct df_error error;
-    uint64_t replayed = 0, evicted = 0, sent = 0, staged = 0;
+    uint64_t replayed = 0, evicted = 0, sent = 0, staged = 0, batched = 0, in_one_call = 0;
     struct df_platform linked;
 
     (void)state;
@@ -50,6 +50,8 @@ static void test_results(void **state)
         for (unsigned p = 0; p < 4; p++) {
             struct rig r;
             mock_begin(1 + seed % 2, MEMORY, seed);
+            if (seed == 4)
+                mock_no_batches();
             rig_random(&r, seed, 40, 100, 0);
             use_launches(&r);
             rig_expect(&r, WAVES);
@@ -69,10 +71,15 @@ static void test_results(void **state)
                 evicted += stats.memories[m].evictions;
                 sent += stats.memories[m].peer_copies;
                 staged += stats.memories[m].staged_copies;
+                batched += stats.memories[m].batched_copies;
             }
+            in_one_call += mock_batches();
+            assert_true(seed != 4 || mock_batches() == 0);
             rig_free(&r);
         }
-    assert_true(replayed > 0 && evicted > 0 && sent > 0 && staged > 0);
+    mock_begin(1, MEMORY, 1);
+    assert_true(replayed > 0 && evicted > 0 && sent > 0 && staged > 0 && batched > 0);
+    assert_true(in_one_call > 0 || !mock_has_batches());
 }
 
 /* The second device of --check=variants, and what looks into a run on the first. */

@@ -480,6 +480,80 @@ static void test_replay_costs_one_launch(void **state)
 
 /* ---- what there is, and what is refused ---- */
 
+/* Bytes both ways, and what a batch takes: the link's latency once. As many copies by themselves would take 0.8 s at
+ * least. */
+static void test_batch_takes_one_latency(void **state)
+{
+    enum { N = 8 };
+    struct df_unit slow = free_links;
+    struct dfr_transfer there[N], back[N];
+    struct df_error error;
+    unsigned char *host;
+    struct dfr_event *end;
+    struct rig rig;
+    double begin_s, end_s;
+
+    (void)state;
+    slow.h2d = (struct df_link){.latency_s = 0.1, .bytes_per_s = 1e12};
+    for (uint32_t seed = 0; seed < 2; seed++) {
+        dfr_emu_trial_use(&(struct dfr_emu_trial){.reorder_seed = seed});
+        rig_open(&rig, &slow, 1, true);
+        host = rig.ops->host_alloc(2 * N * 64, &error);
+        assert_non_null(host);
+        for (unsigned i = 0; i < N * 64; i++)
+            host[i] = (unsigned char)(i * 7);
+        for (unsigned i = 0; i < N; i++) {
+            there[i] = (struct dfr_transfer){rig.pool + i * PAGE, host + i * 64, 64};
+            back[i] = (struct dfr_transfer){host + (N + i) * 64, rig.pool + i * PAGE, 64};
+        }
+        end = new_event(&rig);
+        assert_int_equal(rig.ops->copy_batch(rig.device, DFR_COPY_H2D, there, N, DFR_STREAM_H2D, &error), DF_OK);
+        record(&rig, end, DFR_STREAM_H2D);
+        wait_for(&rig, DFR_STREAM_D2H, end);
+        assert_int_equal(rig.ops->copy_batch(rig.device, DFR_COPY_D2H, back, N, DFR_STREAM_D2H, &error), DF_OK);
+        drain(&rig);
+        assert_memory_equal(host, host + N * 64, N * 64);
+        assert_true(rig.ops->event_times(rig.device, end, &begin_s, &end_s));
+        assert_true(end_s - begin_s >= 0.1 && end_s - begin_s < N * 0.1);
+        rig.ops->event_destroy(rig.device, end);
+        rig.ops->host_free(host, 2 * N * 64);
+        rig.ops->close(rig.device);
+        dfr_emu_trial_use(NULL);
+    }
+}
+
+/* Each copy of a batch counts as a call that may fail, at once or late. */
+static void test_batch_fails_as_its_copies(void **state)
+{
+    static const enum dfr_emu_call calls[] = {DFR_EMU_CALL_COPY, DFR_EMU_CALL_LATE_COPY};
+    struct df_error error;
+    struct rig rig;
+
+    (void)state;
+    for (unsigned late = 0; late < 2; late++) {
+        struct dfr_transfer copies[3];
+        struct dfr_emu_trial trial = {.fail = {0}};
+        unsigned char host[3] = {1, 2, 3};
+        int status;
+
+        trial.fail[calls[late]] = 2;
+        dfr_emu_trial_use(&trial);
+        rig_open(&rig, &free_links, 1, false);
+        for (unsigned i = 0; i < 3; i++)
+            copies[i] = (struct dfr_transfer){rig.pool + i, host + i, 1};
+        status = rig.ops->copy_batch(rig.device, DFR_COPY_H2D, copies, 3, DFR_STREAM_H2D, &error);
+        assert_int_equal(status, late ? DF_OK : DF_E_DEVICE);
+        status = rig.ops->drain(rig.device, late ? &error : NULL);
+        assert_int_equal(status, late ? DF_E_DEVICE : DF_OK);
+        assert_string_equal(error.text, late ? "emu0: late-copy 2 failed, as asked for" : "emu0: copy 2 failed, as asked for");
+        assert_int_equal(rig.pool[0], 1);
+        assert_int_equal(rig.pool[1], 0);
+        assert_int_equal(rig.pool[2], 0);
+        rig.ops->close(rig.device);
+        dfr_emu_trial_use(NULL);
+    }
+}
+
 static void test_describe_and_refusals(void **state)
 {
     const struct dfr_device_ops *ops = dfr_device_back_end(DF_DEVICE_EMU);
@@ -528,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_copy_overlaps_computation),
         cmocka_unit_test(test_replay_costs_one_launch), cmocka_unit_test(test_parts_of_a_replay),
         cmocka_unit_test(test_launch_has_the_engines_own_work_in_it),
+        cmocka_unit_test(test_batch_takes_one_latency), cmocka_unit_test(test_batch_fails_as_its_copies),
         cmocka_unit_test(test_describe_and_refusals),
     };
 

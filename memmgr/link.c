@@ -89,13 +89,14 @@ static int give_together(struct dfm_cache *c, struct dfm_link *link, uint32_t n,
             copies[n_copies++] = t;
         joins = !is_lent(c, e);
     }
+    c->stats.batches++;
     c->stats.batched_copies += n;
     c->stats.joined_copies += n - n_copies;
     return c->device->ops->copy_batch(c->device, link->kind, copies, n_copies, link->stream, error);
 }
 
 /* What was given last are the next n copies. */
-static int issued(struct dfm_cache *c, struct dfm_link *link, uint32_t n, struct df_error *error)
+static int mark_issued(struct dfm_cache *c, struct dfm_link *link, uint32_t n, struct df_error *error)
 {
     uint64_t last = link->issued + n - 1;
     int status = c->device->ops->event_record(c->device, link->events[last % link->capacity], link->stream, error);
@@ -130,7 +131,7 @@ int dfm_link_issue(struct dfm_cache *c, struct dfm_link *link, struct df_error *
             link->given_bytes = given < left ? link->given_bytes + given : 0;
         }
         if (status == DF_OK && given == left)
-            status = issued(c, link, n, error);
+            status = mark_issued(c, link, n, error);
         if (status != DF_OK) {
             c->culprit = e->block;
             c->n_suspects = n - 1;

@@ -343,8 +343,8 @@ struct df_memory_stats {                /* of one device's memory */
     uint64_t peer_copies, peer_bytes;   /* sent to other devices directly */
     uint64_t staged_copies, staged_bytes; /* of the copies from the host and to it: those through a ring of pinned memory,
                                          * because the token's own memory is not pinned */
-    uint64_t batched_copies, joined_copies; /* of the copies from the host and to it: those that were given to the device
-                                         * together with others; of these, those that were one copy with the one before */
+    uint64_t batches;                   /* calls that gave several copies, from the host or to it, to the device */
+    uint64_t batched_copies, joined_copies; /* the copies of these; of them, those that were one with the copy before */
 };
 
 struct df_rehearsal_stats {             /* of a rehearsal. Lateness is in real seconds: a wake-up that is more than 1 ms

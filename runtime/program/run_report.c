@@ -51,8 +51,9 @@ static void report_memories(const struct df_stats *s, FILE *out)
                     dfr_text_bytes(s->memories[i].staged_bytes, in, sizeof in));
     for (unsigned i = 0; i < s->n_memories; i++)
         if (s->memories[i].batched_copies > 0)
-            fprintf(out, "%s: %" PRIu64 " copies went in batches (%" PRIu64 " joined to a neighbour)\n",
-                    s->memories[i].name, s->memories[i].batched_copies, s->memories[i].joined_copies);
+            fprintf(out, "%s: %" PRIu64 " copies went in %" PRIu64 " batches (%" PRIu64 " joined to a neighbour)\n",
+                    s->memories[i].name, s->memories[i].batched_copies, s->memories[i].batches,
+                    s->memories[i].joined_copies);
     for (unsigned i = 0; i < s->n_memories; i++)
         if (s->memories[i].peer_copies > 0)
             fprintf(out, "%s sent %" PRIu64 " tokens (%s) to other devices directly\n", s->memories[i].name,
@@ -149,10 +150,11 @@ void dfr_report_json(const struct df_stats *s, const struct df_graph *graph, con
                 ", \"capacity_bytes\": %" PRIu64 ", \"peak_bytes\": %" PRIu64 ", \"h2d_copies\": %" PRIu64
                 ", \"h2d_bytes\": %" PRIu64 ", \"d2h_copies\": %" PRIu64 ", \"d2h_bytes\": %" PRIu64
                 ", \"peer_copies\": %" PRIu64 ", \"peer_bytes\": %" PRIu64 ", \"staged_copies\": %" PRIu64
-                ", \"staged_bytes\": %" PRIu64 ", \"batched_copies\": %" PRIu64 ", \"joined_copies\": %" PRIu64
+                ", \"staged_bytes\": %" PRIu64 ", \"batches\": %" PRIu64 ", \"batched_copies\": %" PRIu64
+                ", \"joined_copies\": %" PRIu64
                 ", \"evictions\": %" PRIu64 ", \"writebacks\": %" PRIu64 ", \"jobs\": %u, \"replayed\": %" PRIu64,
                 m->capacity_bytes, m->peak_bytes, m->h2d_copies, m->h2d_bytes, m->d2h_copies, m->d2h_bytes,
-                m->peer_copies, m->peer_bytes, m->staged_copies, m->staged_bytes, m->batched_copies, m->joined_copies,
+                m->peer_copies, m->peer_bytes, m->staged_copies, m->staged_bytes, m->batches, m->batched_copies, m->joined_copies,
                 m->evictions, m->writebacks, m->jobs, m->replayed);
         fprintf(out,
                 ", \"evict\": \"%s\", \"hits\": %" PRIu64 ", \"hit_bytes\": %" PRIu64 ", \"misses\": %" PRIu64

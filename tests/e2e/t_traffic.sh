@@ -46,4 +46,4 @@ batched() { # NAME PROGRAM COPIES OPTIONS…
 batched together pair 20
 batched too-large far 0
 batched traced pair 0 --trace=t.json
-expect together-said 0 '^emu0: 20 copies went in batches ' ./pair --device=emu --policy=ws --waves=10 --inflight=1 --stats=totals
+expect together-said 0 '^emu0: 20 copies went in 10 batches ' ./pair --device=emu --policy=ws --waves=10 --inflight=1 --stats=totals

@@ -190,6 +190,7 @@ static void test_neighbours_are_one_copy(void **state)
         check_on_device(b, v);
     assert_int_equal(stats_of(b).h2d_copies, PAGES);
     assert_int_equal(stats_of(b).h2d_bytes, PAGES * DFM_PAGE);
+    assert_int_equal(stats_of(b).batches, 2);
     assert_int_equal(stats_of(b).batched_copies, PAGES);
     assert_int_equal(stats_of(b).joined_copies, PAGES - 2);
     bench_end(b);

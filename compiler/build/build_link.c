@@ -346,9 +346,13 @@ static bool link_whole(const struct dfc_program *p, const char *path)
     char *said = NULL;
     int status = link_command(p, path, &argv) ? dfc_run_linker(&argv, &said) : -1;
     if (status > 0 && !dfc_signals_caught()) {
+        unsigned before = dfl_sink_errors(p->loaded->sink);
         explain_missing(p, said ? said : "");
         explain_libraries(p, said ? said : "");
         dfc_error("linking '%s' failed", p->output);
+        if (said && strstr(said, "undefined reference") && dfl_sink_errors(p->loaded->sink) == before)
+            dfc_note("what a file needs from other files comes with them: cpu \"first.c\" \"other.c\": f(…); what it needs from "
+                     "a library, with link \"NAME\";");
     }
     bool good = status == 0 && is_product(p, argv.items[0], path);
     free(said);

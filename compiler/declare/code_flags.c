@@ -53,7 +53,8 @@ static bool check_word(struct dfc_unit *u, const struct dfl_expr *flags, const c
 {
     if (word[0] != '-' || !word[1]) {
         dfl_error(u->sink, flags->loc, "'%s' is not an option for a compiler: those begin with '-'", word);
-        dfl_hint(u->sink, "an option and its value are one word, as in '-Iinclude' and '-includefile.h'");
+        dfl_hint(u->sink, "an option and its value are one word, as in '-Iinclude' and '-includefile.h' (for nvcc "
+                          "'-include=file.h')");
     } else if (changes_what_is_made(word)) {
         dfl_error(u->sink, flags->loc, "'%s' changes what a compiler makes, and dfc needs an object file", word);
         dfl_hint(u->sink, "flags say how a file is compiled, as in '-O3', '-fopenmp', '-DNAME=4', '-Iinclude'");

@@ -46,6 +46,14 @@ printf 'kernel a(out v: i32) cpu {{ int seven(void); v[0] = seven(); }};\nkernel
 check L-and-l "$DFC" seven.df -o seven -Llibs -l seven && expect L-and-l-run 0 '^7$' ./seven
 expect L-missing 1 "^dfc: error: linking 'seven2' failed" "$DFC" seven.df -o seven2 -lseven
 
+# What a file takes from another file of its program is asked for; with that file named, the program is made.
+echo 'extern int n_parts; void part(float *v); void part(float *v) { v[0] = n_parts; }' > part.c
+echo 'int n_parts = 3; int main(void) { return n_parts; }' > whole.c
+printf 'kernel a(out v: f32[k]) cpu "part.c": part(v);\nkernel b(in v: f32[k]) cpu {{ printf("%%g\\n", v[0]); }};\ngraph main { x: f32[4] = a(); b(x); }\n' > part.df
+expect other-file 1 '^dfc: note: what a file needs from other files comes with them: cpu "first.c" "other.c": f' "$DFC" part.df -o part
+sed -i 's/"part.c"/"part.c" "whole.c"/' part.df && check other-file-compile "$DFC" part.df -o part && expect other-file-named 0 '^3$' ./part
+"$DFC" sum.df -o sum --nvcc=none -l no-such-lib 2>&1 | grep -q 'comes with them' && fail other-file-only-then || pass other-file-only-then
+
 # Outputs.
 expect output-folder-missing 1 "cannot write 'no/where/sum': No such file or directory" "$DFC" sum.df -o no/where/sum --nvcc=none
 mkdir folder

@@ -147,51 +147,6 @@ static struct dfc_ctype *named(struct reading *r, Dwarf_Die *die, enum dfc_ctype
     return type;
 }
 
-/* The number that a member is; NULL: it is something else. Types of other members are not followed, because they may
- * lead back to the struct. */
-static const struct dfc_ctype *number_of(struct reading *r, Dwarf_Die *member)
-{
-    Dwarf_Attribute attribute;
-    Dwarf_Die type = *member;
-    int tag = DW_TAG_typedef;
-    for (int i = 0; i < MOST_LEVELS && (tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type); i++) {
-        if (!dwarf_attr_integrate(&type, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, &type))
-            return NULL;
-        tag = dwarf_tag(&type);
-    }
-    const struct dfc_ctype *number = tag == DW_TAG_base_type ? named(r, &type, kind_of_number(&type)) : NULL;
-    return number && dfc_ctype_is_number(number) ? number : NULL;
-}
-
-/* If the struct holds equal numbers and nothing else, an array of it is an array of such numbers. */
-static void find_numbers(struct reading *r, Dwarf_Die *die, struct dfc_ctype *type)
-{
-    const struct dfc_ctype *first = NULL;
-    unsigned n = 0;
-    Dwarf_Die child;
-    for (int status = dwarf_child(die, &child); status == 0; status = dwarf_siblingof(&child, &child)) {
-        if (dwarf_tag(&child) != DW_TAG_member || dwarf_hasattr(&child, DW_AT_external))
-            continue;                   /* functions, types and static members take no room */
-        const struct dfc_ctype *member = number_of(r, &child);
-        if (!member || (first && (first->kind != member->kind || first->size_bytes != member->size_bytes)))
-            return;
-        first = member;
-        n++;
-    }
-    if (!first || n * first->size_bytes != type->size_bytes)
-        return;
-    type->number = first;
-    type->n_numbers = n;
-}
-
-static const struct dfc_ctype *structure(struct reading *r, Dwarf_Die *die)
-{
-    struct dfc_ctype *type = named(r, die, DFC_CTYPE_STRUCT);
-    if (dwarf_tag(die) == DW_TAG_structure_type)
-        find_numbers(r, die, type);
-    return type;
-}
-
 /* C's complex numbers are two numbers each. */
 static const struct dfc_ctype *complex_number(struct reading *r, Dwarf_Die *die)
 {
@@ -206,6 +161,54 @@ static const struct dfc_ctype *complex_number(struct reading *r, Dwarf_Die *die)
     number->is_exact = true;
     type->number = number;
     type->n_numbers = 2;
+    return type;
+}
+
+/* The number, plain or complex, that a member is; NULL: it is something else. Types of other members are not followed,
+ * because they may lead back to the struct. */
+static const struct dfc_ctype *number_of(struct reading *r, Dwarf_Die *member)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die type = *member;
+    int tag = DW_TAG_typedef;
+    for (int i = 0; i < MOST_LEVELS && (tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type); i++) {
+        if (!dwarf_attr_integrate(&type, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, &type))
+            return NULL;
+        tag = dwarf_tag(&type);
+    }
+    if (tag != DW_TAG_base_type)
+        return NULL;
+    const struct dfc_ctype *number = is_complex(&type) ? complex_number(r, &type) : named(r, &type, kind_of_number(&type));
+    return number->number || dfc_ctype_is_number(number) ? number : NULL;
+}
+
+/* If the struct holds equal numbers and nothing else, an array of it is an array of such numbers. */
+static void find_numbers(struct reading *r, Dwarf_Die *die, struct dfc_ctype *type)
+{
+    const struct dfc_ctype *first = NULL;
+    unsigned n = 0;
+    Dwarf_Die child;
+    for (int status = dwarf_child(die, &child); status == 0; status = dwarf_siblingof(&child, &child)) {
+        if (dwarf_tag(&child) != DW_TAG_member || dwarf_hasattr(&child, DW_AT_external))
+            continue;                   /* functions, types and static members take no room */
+        const struct dfc_ctype *member = number_of(r, &child);
+        const struct dfc_ctype *number = member && member->number ? member->number : member;
+        if (!number || (first && (first->kind != number->kind || first->size_bytes != number->size_bytes)))
+            return;
+        first = number;
+        n += member->number ? member->n_numbers : 1;
+    }
+    if (!first || n * first->size_bytes != type->size_bytes)
+        return;
+    type->number = first;
+    type->n_numbers = n;
+}
+
+static const struct dfc_ctype *structure(struct reading *r, Dwarf_Die *die)
+{
+    struct dfc_ctype *type = named(r, die, DFC_CTYPE_STRUCT);
+    if (dwarf_tag(die) != DW_TAG_union_type)
+        find_numbers(r, die, type);
     return type;
 }
 

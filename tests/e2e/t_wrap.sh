@@ -106,6 +106,18 @@ expect plan-made 0 'static _Thread_local struct plan \*plan; if \(!plan\) plan =
 expect plan-value 0 '^// Its value, a pointer, is ignored\. If the caller is to free what it points to' cat pairs.df
 expect pairs-mixed 0 "^// Not wrapped: 'm' points to a struct" cat pairs.df
 
+# C++ has a class for complex numbers.
+cat > spin.cpp <<'X'
+#include <complex>
+void spin(const std::complex<float> *z, std::complex<float> *w, int n) { for (int i = 0; i < n; i++) w[i] = z[i] * z[i]; }
+X
+"$DFC" wrap spin.cpp | sed 's/inout? w/out w/' > spin.df
+expect complex-class 0 '^kernel spin\(in z: f32\[n, 2 ' cat spin.df
+printf '%s\n' 'import "spin.df";' 'kernel make(out z: f32[n, 2]) cpu {{ for (size_t i = 0; i < 2 * n; i++) z[i] = 1 + i; }};' \
+    'kernel show(in z: f32[n, 2]) cpu {{ printf("%g %g\n", z[2], z[3]); }};' 'graph main { z: f32[2, 2] = make(); w = spin(z); show(w); }' > spin-main.df
+check complex-class-compile "$DFC" spin-main.df -o spin
+expect complex-class-run 0 '^-7 24$' ./spin
+
 # An input that a function writes to, because nothing in C stops it, is found on the emulated GPU.
 cat > sly.df <<'X'
 kernel make(out v: f32[n]) cpu {{ for (size_t i = 0; i < n; i++) v[i] = i; }};

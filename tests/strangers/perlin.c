@@ -1,0 +1,2 @@
+#define STB_PERLIN_IMPLEMENTATION
+#include "stb/stb_perlin.h"

@@ -295,6 +295,7 @@ check-long: deps
 	@LARGE=all tests/run.sh $(BUILDDIR) large
 	@DF_FAULTS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) faults
 	@SLOW_S=10 tests/run.sh $(BUILDDIR) wrong
+	@BENCH_PEERS='oneTBB OpenMP StarPU' tests/run.sh $(BUILDDIR) =e2e-bench
 	@GPU_STEPS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-gpu_steps
 	@WHATIF=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-whatif
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults

@@ -54,12 +54,15 @@ esac
 [ "$name" != --list ] || { printf '%s\n' "${list[@]%%$'\t'*}"; exit 0; }
 [ -n "${DF_TEST_LOGS:-}" ] || rm -rf "$logs"
 mkdir -p "$logs"
+took=$build/test-seconds; touch "$took"         # NAME, tab, seconds
 # Tests that mostly wait, for emulated links and slow sources, use no core meanwhile: they run one after the other beside the rest.
-waits=$'^(unit-probe|unit-peer|unit-event_wait|e2e-wrong|e2e-profile)\t'
+waits=$'^(unit-probe|unit-peer|unit-event_wait|e2e-wrong|e2e-profile|e2e-rehearse|e2e-signals)\t'
+# What took the longest in the run before begins first, so that no long test runs alone in the end. Tests that had no run yet are before all.
+longest_first() { awk -F'\t' -v took="$took" 'FILENAME == took { s[$1] = $2; next } { print ($1 in s ? s[$1] : 1e9) "\t" $0 }' "$took" - | sort -t $'\t' -k 1,1gr -s | cut -f 2-; }
 run_all() { xargs -r -P "$1" -d '\n' -I{} bash -c 'IFS=$'"'\t'"' read -r n c <<<"$1"; run_one "$n" $c' _ {}; }
-if [ -n "${DF_TEST_JOBS:-}" ]; then printf '%s\n' "${list[@]}" | run_all "$DF_TEST_JOBS"; else
+if [ -n "${DF_TEST_JOBS:-}" ]; then printf '%s\n' "${list[@]}" | longest_first | run_all "$DF_TEST_JOBS"; else
     printf '%s\n' "${list[@]}" | grep -E "$waits" | run_all 1 &
-    printf '%s\n' "${list[@]}" | grep -vE "$waits" | run_all "$(nproc)"
+    printf '%s\n' "${list[@]}" | grep -vE "$waits" | longest_first | run_all "$(nproc)"
     wait
 fi
 
@@ -82,6 +85,7 @@ for line in "${list[@]}"; do
         echo "    exit status $rc; its output:"; grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    | /'
     fi
 done
+if [ -z "$name" ]; then for line in "${list[@]}"; do n=${line%%$'\t'*}; printf '%s\t%s\n' "$n" "$(cat "$logs/$n.s")"; done >"$took"; fi
 echo "logs: ${logs#"$PWD"/}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -1,14 +1,18 @@
 # The steps of a first run on a GPU (tests/bench/gpu/step4.sh, step5.sh, step6.sh) on the emulated one: the programs that they list are all that
 # they need; each figure is measured; a second call goes on where the first ended; and what fails or is not there is counted as what it is.
-# No figure is looked at. GPU_STEPS=all (make check-long) runs the whole bench, too.
+# No figure is looked at. GPU_STEPS=all (make check-long) probes, and runs the whole bench, too.
 steps=$DF_SOURCE/tests/bench/gpu
 check sources sh "$steps/sources.sh" src
 mkdir -p programs
+[ "${GPU_STEPS:-}" = all ] || cat >kept <<'X'
+platform kept { cpu host { workers = 2; memory = 4 GiB; bandwidth = 20 GB/s; }
+    gpu emu0 { memory = 1 GiB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; engines = 2; launch = 5 us; } }
+X
 for step in 4 5 6; do sh "$steps/step$step.sh" --programs; done | tr -s ' ' | sort -u >listed
 while read -r name how; do
     case $how in
     *nvcc*) ;;                          # not on the emulator
-    'dfc itself:'*)                     # which probes once: it takes seconds
+    'dfc itself:'*)                     # which probes once, because it takes seconds, or is said to have found this
         printf '#!/bin/sh\nfor to; do :; done\n[ -s "%s" ] || "%s" "$@" || exit\n[ -s "%s" ] || cp "$to" "%s"\ncp "%s" "$to"\n' \
             "$PWD/kept" "$DFC" "$PWD/kept" "$PWD/kept" "$PWD/kept" >programs/dfc; chmod +x programs/dfc ;;
     *)  read -ra arguments <<<"${how#dfc }"

@@ -5,20 +5,17 @@ compile() { check "compile-$1" "$DFC" "$1.df" --nvcc=none -o "$1" "${@:2}"; }
 nothing_left() { [ -z "$(ls -A | grep -E "^([.]dfc-|$2)")" ] && pass "$1" || fail "$1" "$(ls -A | grep -E "^([.]dfc-|$2)")"; }
 
 # All kernels compile, and a program is linked with what it uses.
-{ echo 'import "std/io.df";'; echo 'graph main {'; n=0
-  for format in raw npy png tiff csv; do
-      sed -n 's/^kernel \([a-z0-9_]*\)(\(in\|out\) [a-z]*: \([a-z0-9]*\)\[\([^]]*\)\]\(, [a-z]* at: i64\[4\]\)*; \(.*\)) \([a-z]*\) cpu.*/\1 \2 \3 \4 | \7 \5/p' \
-          "$DF_BUILD/share/dfc/std/$format.df"
-  done | sed 's/, /,/g' | while read -r name mode elem extents _ trait at; do
-      n=$((n + 1)); ones=$(echo "$extents" | sed 's/[a-z]/1/g')
-      case $name in
-          write_*tiles*) echo "w$n: $elem[$ones] = load_raw_${elem}_$(echo "$extents" | awk -F, '{ print NF }')d(\"x\"); p$n: i64[4] = load_raw_i64(\"x\"); $name(w$n, p$n, \"y\");" ;;
-          write_csv*) echo "w$n: $elem[1] = load_raw_$elem(\"x\"); $name(w$n, \"y\", \"\");" ;;
-          write_*) d=$(echo "$extents" | awk -F, 'NF > 1 { print "_" NF "d" }'); echo "w$n: $elem[$ones] = load_raw_$elem$d(\"x\"); $name(w$n, \"y\");" ;;
-          read_*tiles*) echo "(r$n: $elem[$ones], q$n: i64[4]) = $name(\"x\", 0);" ;;
-          *) echo "r$n: $elem[$ones] = $name(\"x\");" ;;
-      esac
-  done; echo '}'; } >all.df
+{ echo 'import "std/io.df"; graph main {'
+  for format in raw npy png tiff csv; do grep '^kernel ' "$DF_BUILD/share/dfc/std/$format.df"; done | awk '{
+      name = $2; sub(/\(.*/, "", name); match($0, /: [a-z0-9]+\[[^]]*\]/); split(substr($0, RSTART + 2, RLENGTH - 3), port, "[")
+      elem = port[1]; extents = port[2]; rank = split(extents, each, ", "); ones = extents; gsub(/[a-z]/, "1", ones); d = rank > 1 ? "_" rank "d" : ""
+      if (name ~ /^write.*tiles/)
+          printf "w%d: %s[%s] = load_raw_%s_%dd(\"x\"); p%d: i64[4] = load_raw_i64(\"x\"); %s(w%d, p%d, \"y\");\n", NR, elem, ones, elem, rank, NR, name, NR, NR
+      else if (name ~ /^write/)
+          printf "w%d: %s[%s] = load_raw_%s%s(\"x\"); %s(w%d, \"y\"%s);\n", NR, elem, ones, elem, d, name, NR, name ~ /csv/ ? ", \"\"" : ""
+      else if (name ~ /^read.*tiles/) printf "(r%d: %s[%s], q%d: i64[4]) = %s(\"x\", 0);\n", NR, elem, ones, NR, name
+      else printf "r%d: %s[%s] = %s(\"x\");\n", NR, elem, ones, name
+  }'; echo '}'; } >all.df
 [ "$(grep -c '= \|write' all.df)" -ge 230 ] && pass all-kernels || fail all-kernels "$(grep -c = all.df) lines"
 compile all
 compile raw

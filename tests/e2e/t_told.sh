@@ -116,6 +116,6 @@ if grep -qE 'fsanitize=(address|thread)' "$DF_BUILD/obj/flags" 2>/dev/null; then
         (ulimit -c 0; ulimit -v $kib; exec timeout 20 "$DFC" partition plain.df -o little.svg --policy=gp-thesis) > out 2> said; status=$?
         if [ $status = 1 ] && grep -qE '^dfc: error: .*out of memory' said; then pass "little-memory-$kib"; else fail "little-memory-$kib" "exit $status: $(head -c 300 said)"; fi
     done
-    check enough-memory bash -c 'ulimit -v 96000; "$DFC" partition plain.df -o enough.svg'
+    check enough-memory bash -c 'ulimit -v 160000; "$DFC" partition plain.df -o enough.svg'
     [ -e little.svg ] && fail little-memory-nothing "little.svg exists" || pass little-memory-nothing
 fi

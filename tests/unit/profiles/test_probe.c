@@ -147,8 +147,8 @@ static void the_emulators_link_is_found_again(void **state)
                                           .workers = 1,
                                           .memory_bytes = 256 << 20,
                                           .engines = 2,
-                                          .h2d = { 0.2e9, 400e-6, 0 },
-                                          .d2h = { 0.15e9, 300e-6, 0 },
+                                          .h2d = { 0.4e9, 400e-6, 0 },
+                                          .d2h = { 0.3e9, 300e-6, 0 },
                                           .launch_s = 1e-3 };
     struct dfw_probe_options options = { .device = DF_DEVICE_EMU, .emulated = &emulated };
     struct dfw_probe_report report;

@@ -57,7 +57,7 @@ static void test_results(void **state)
     uint64_t jobs = 0, replayed = 0;
 
     (void)state;
-    for (uint32_t seed = 1; seed <= 10; seed++) {
+    for (uint32_t seed = 1; seed <= 4; seed++) {
         struct dfr_emu_trial trial = { .slow_device = -1, .reorder_seed = seed % 3 };
         struct df_platform p = machine(1 + seed % 2, unified);
         uint32_t x = seed * 977;
@@ -97,7 +97,7 @@ static void test_beside_others(void **state)
     uint64_t others = 0, jobs = 0;
 
     (void)state;
-    for (uint32_t seed = 1; seed <= 10; seed++) {
+    for (uint32_t seed = 1; seed <= 7; seed++) {
         struct dfr_emu_trial trial = { .slow_device = -1, .reorder_seed = seed };
         struct df_platform p = machine(3, unified);
         struct rig r;

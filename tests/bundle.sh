@@ -22,11 +22,16 @@ copy_library() { # SONAME's file under its soname
 needed_by() { ldd "$@" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3, $1 }' | sort -u |
     grep -vE ' (libc|libm|libdl|librt|libpthread|ld-linux-x86-64|libgcc_s|libstdc\+\+)\.so'; }
 plugins=(/usr/lib/"$multiarch"/graphviz/libgvplugin_{core,dot_layout}.so.?)
-linked=(/usr/lib/"$multiarch"/lib{metis,hwloc,png,openblas,z}.so)
+linked=(/usr/lib/"$multiarch"/lib{metis,hwloc,png,z}.so)
 needed_by "$build/bin/dfc" "$build"/tests/test_parse "${plugins[@]}" "${linked[@]}" | while read -r path name; do copy_library "$path" "$name"; done
 for l in "${linked[@]}"; do # as the linker looks for them
     soname=$(objdump -p "$(realpath "$l")" | awk '$1 == "SONAME" { print $2 }'); copy_library "$l" "$soname"; ln -sf "$soname" "$bundle/lib/${l##*/}"
 done
+# OpenBLAS without its LAPACK, which is a quarter of it and needs Fortran's libraries: made of its static library.
+openblas=$(dirname "$(realpath /usr/lib/"$multiarch"/libopenblas.so)")
+mapfile -t calls < <(nm "$openblas/libopenblas.a" 2>/dev/null | awk '$2 == "T" && $3 ~ /^cblas_/ { print "-Wl,-u," $3 }' | sort -u)
+gcc -shared -s -o "$bundle/lib/libopenblas.so.0" -Wl,-soname,libopenblas.so.0 "${calls[@]}" -Wl,-u,openblas_set_num_threads "$openblas/libopenblas.a" -lpthread -lm
+ln -sf libopenblas.so.0 "$bundle/lib/libopenblas.so"
 for p in "${plugins[@]}"; do cp "$(realpath "$p")" "$bundle/lib/graphviz/${p##*/}"; done
 GVBINDIR=$(realpath "$bundle/lib/graphviz") dot -c                   # writes config6a: what these plugins offer
 for h in png.h pngconf.h pnglibconf.h zlib.h zconf.h "$multiarch"/zconf.h "$multiarch"/cblas.h "$multiarch"/openblas_config.h; do

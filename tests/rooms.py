@@ -15,10 +15,14 @@ MOST_FILES = 16
 TOPS = ("dsl", "runtime", "memmgr", "partition", "profiles", "compiler")
 
 
-def rooms_of(page):
-    """The rooms that the page's table lists, in its order."""
+def rooms_with_words(page):
+    """The rooms that the page's table lists, in its order, each with what it is for."""
     table = page.read_text().split("\n## Rooms\n", 1)[1].split("\n## ", 1)[0]
-    return re.findall(r"^\| `([a-z/]+)/` \|", table, re.M)
+    return re.findall(r"^\| `([a-z/]+)/` \| (.*) \|$", table, re.M)
+
+
+def rooms_of(page):
+    return [room for room, _ in rooms_with_words(page)]
 
 
 def includes(source):

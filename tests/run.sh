@@ -9,7 +9,7 @@
 #     unit     build/…/tests/test_*    cmocka programs
 #     golden   tests/golden/run.sh     wrong programs and their exact messages
 #     e2e      tests/e2e/t_*.sh        compile, run, compare
-#     rooms, sentences                 tests/rooms.py and tests/sentences.py: the sources themselves
+#     rooms, sentences                 tests/rooms.py, rooms_figure.py and tests/sentences.py: the sources themselves
 # Everything a failed test printed is shown; the last line is `N passed, N failed, N skipped`.
 set -u
 unset UPDATE                                    # it is for the pages of the caller (make coverage UPDATE=1), not for what tests write
@@ -40,6 +40,7 @@ jobs_list() {
     for t in "$build"/tests/test_*; do case $t in *.d) ;; *) [ -x "$t" ] && printf 'unit-%s\t%s\n' "${t##*/test_}" "$t" ;; esac; done
     if [ -d compiler ]; then
         printf 'rooms\tpython3 tests/rooms.py %s\n' "$build"
+        printf 'rooms-figure\tpython3 tests/rooms_figure.py --check\n'
         printf 'sentences\tpython3 tests/sentences.py\n'
     fi
     [ -x tests/golden/run.sh ] && printf 'golden\ttests/golden/run.sh %s\n' "$DFC"

@@ -239,6 +239,8 @@ static bool hint_statement(const struct fault *f)
 {
     bool unfinished = is(f->after, "name") && has(f, "'('") && f->r->n_braces > 0;
 
+    if (is(f->found, "'@'"))
+        return say(f, "a hint stands behind a call in a graph, as in 'b = f(a) @gpu;'");
     if (unfinished && (is(f->found, "';'") || is(f->found, "'['")))
         return say(f, byte_before(f->r, &f->r->previous) == '='
                           ? "a statement is a call, as in 'c = add(a, b);': a value cannot get a second name"

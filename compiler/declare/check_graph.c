@@ -160,13 +160,37 @@ static void check_input(struct walk *w, const struct dfc_names *names, const str
     }
 }
 
+/* Goes past the one of the words that the text begins with. false: it begins with none. */
+static bool pass_one(const char **text, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(*text, words[i], strlen(words[i])) == 0) {
+            *text += strlen(words[i]);
+            return true;
+        }
+    return false;
+}
+
+/* The name may be that of a kernel of std/io.df, which the file does not import. Gives whether it said so. */
+static bool hint_import(struct dfc_unit *u, const char *name)
+{
+    static const char *const begins[] = { "read_", "load_", "write_" }, *const formats[] = { "raw_", "npy_", "png", "tiff", "csv_" };
+    uint32_t id;
+    if (!pass_one(&name, begins, sizeof begins / sizeof begins[0]) || !pass_one(&name, formats, sizeof formats / sizeof formats[0]) ||
+        dfc_index_find(&u->callees, "read_png", &id))
+        return false;
+    dfl_hint(u->sink, "'import \"std/io.df\";' brings kernels that read and write files");
+    return true;
+}
+
 static struct dfc_callee *find_callee(struct walk *w, const struct dfl_stmt *stmt)
 {
     struct dfc_unit *u = w->u;
     uint32_t id;
     if (!dfc_index_find(&u->callees, stmt->callee.text, &id)) {
         dfl_error(u->sink, stmt->callee.loc, "unknown kernel or graph '%s'", stmt->callee.text);
-        dfc_hint_name(u, stmt->callee.text, dfc_index_names(&u->callees), u->callees.names.n);
+        if (!hint_import(u, stmt->callee.text))
+            dfc_hint_name(u, stmt->callee.text, dfc_index_names(&u->callees), u->callees.names.n);
         return NULL;
     }
     struct dfc_callee *callee = &dfc_callees(u)[id];

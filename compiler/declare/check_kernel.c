@@ -168,7 +168,7 @@ static bool check_result(struct dfc_unit *u, const struct dfl_variant *variant)
     return true;
 }
 
-/* The class may be what other systems call the cpu or the gpu. */
+/* The class may be what other systems call the cpu or the gpu, or a word misspelt. */
 static void hint_class(struct dfc_unit *u, const char *cls)
 {
     static const char *const others[][2] = {
@@ -176,8 +176,12 @@ static void hint_class(struct dfc_unit *u, const char *cls)
         { "gpu", "gpu" },  { "cuda", "gpu" }, { "device", "gpu" }, { "cu", "gpu" },
     };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (strcasecmp(others[i][0], cls) == 0)
+        if (strcasecmp(others[i][0], cls) == 0) {
             dfl_hint(u->sink, "did you mean '%s'?", others[i][1]);
+            return;
+        }
+    static const char *const words[] = { "cpu", "gpu", "flags" };
+    dfc_hint_name(u, cls, words, sizeof words / sizeof words[0]);
 }
 
 static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_variant *variant,

@@ -78,6 +78,9 @@ static const char *import_dir(const struct dfc_unit *u, const char *dir, const c
     return i <= n ? u->options->import_dirs[i - 1] : u->options->own_dir;
 }
 
+/* What comes with dfc (runtime/std/). */
+static const char *const std_files[] = { "std/io.df", "std/raw.df", "std/npy.df", "std/png.df", "std/tiff.df", "std/csv.df" };
+
 /* Finds the file that an import names: one that is loaded already, or a new one, which is added. */
 static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struct dfl_decl *import, const char *dir,
                         uint32_t *file)
@@ -107,6 +110,7 @@ static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struc
             first_why = why;
     }
     dfl_error(u->sink, import->name.loc, "cannot import '%s': %s", name, first_why);
+    dfc_hint_name(u, name, std_files, sizeof std_files / sizeof std_files[0]);
     if (n_dirs)
         dfl_hint(u->sink, "it was looked for beside '%s' and in %zu folder%s of -I",
                  dfl_sink_file_name(u->sink, import->loc.file), n_dirs, n_dirs == 1 ? "" : "s");

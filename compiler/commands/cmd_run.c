@@ -22,8 +22,8 @@ static const struct dfc_option own_options[] = {
 struct request {
     struct dfc_common common;
     struct dfc_build_options build;
-    char **rest;                        /* options after "--", for the program */
-    int n_rest;
+    char **own, **rest;                 /* options before "--"; after it, for the program */
+    int n_own, n_rest;
 };
 
 static int own_option(void *request, int argc, char **argv, int *i)
@@ -38,6 +38,8 @@ static int parse(struct request *r, int argc, char **argv)
     int end = dfc_trial_split(argc, argv);
     if (dfc_parse_options(&dfc_command_run, end, argv, &r->common, own_option, r) != 0)
         return 2;
+    r->own = argv + 1;
+    r->n_own = end - 1;
     r->rest = argv + end + (end < argc);
     r->n_rest = argc - end - (end < argc);
     if (r->common.output)
@@ -75,6 +77,7 @@ static int build_and_run(struct request *r)
         return 1;
     if (r->common.policy && dfp_partitioner_find(r->common.policy))
         r->build.policy = r->common.policy;
+    dfc_trial_warn_taken(loaded.front->graph, r->own, r->n_own);
     bool built = dfc_trial_args(loaded.front->graph, r->rest, r->n_rest) &&
                  dfc_trial_build(&r->common, &loaded, &r->build, &trial);
     dfc_unload(&loaded);

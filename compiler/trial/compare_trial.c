@@ -46,6 +46,15 @@ bool dfc_trial_args(const struct df_graph *graph, char *const *words, int n)
     return !*missing;
 }
 
+void dfc_trial_warn_taken(const struct df_graph *graph, char *const *words, int n)
+{
+    for (uint32_t i = 0; i < graph->n_args; i++) {
+        const char *name = df_graph_string(graph, graph->args[i].name);
+        if (is_given(name, words, n))
+            dfc_warning("--%s is an option of dfc here; for the arg '%s' of the graph it stands after '--'", name, name);
+    }
+}
+
 /* Makes DIR/dfc-XXXXXX/ and the path of the program in it. The program has the graph's name, because its messages begin
  * with it. */
 static bool make_folder(const struct dfc_common *common, struct dfc_trial *trial)

@@ -21,6 +21,9 @@ int dfc_trial_split(int argc, char **argv); /* index of "--"; argc if there is n
  * compiled. false: reported. */
 bool dfc_trial_args(const struct df_graph *graph, char *const *words, int n);
 
+/* Warns of each option of dfc, words[0..n), that has the name of an arg of the graph: the program does not get it. */
+void dfc_trial_warn_taken(const struct df_graph *graph, char *const *words, int n);
+
 /* false: reported. */
 bool dfc_trial_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *build,
                        struct dfc_trial *trial);

@@ -10,6 +10,7 @@ expect help 0 '^usage: dfc run GRAPH.df' "$DFC" run --help
 expect output 2 "^dfc: error: -o: run keeps no program; 'dfc sum.df -o x' makes one$" "$DFC" run sum.df -o x
 expect policy 2 "^dfc: error: --policy: unknown policy 'wss'" "$DFC" run sum.df --policy=wss
 expect programs-option 2 "^sum: error: unknown option '--sed'; did you mean '--seed'\?$" "$DFC" run sum.df --nvcc=none -- --sed=3
+expect taken-option 0 "^dfc: warning: --seed is an option of dfc here; for the arg 'seed' of the graph it stands after '--'$" "$DFC" run sum.df --nvcc=none --seed=3
 expect no-file 1 "no such file|No such file" "$DFC" run nofile.df
 
 cat >ends.df <<'END'

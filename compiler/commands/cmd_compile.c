@@ -309,6 +309,8 @@ static bool check_library(struct options *o)
     else if (o->lib && o->emission)
         dfc_error("--lib makes a library, and --emit=%s writes a step on the way to a program: give one of them",
                   o->emission->name);
+    else if (o->lib && o->syntax_only && !o->build.python)
+        return true;
     else if (o->lib && !o->common.output)
         dfc_error("--lib needs a name for the library: -o libNAME.so or -o libNAME.a");
     else if (o->lib && dfc_product_of(o->common.output) == DFC_PROGRAM)
@@ -331,10 +333,10 @@ static int parse(struct options *o, int argc, char **argv)
         dfc_error("--json is for editors: it goes with --syntax-only");
     else if (o->syntax_only && (o->emission || o->common.output))
         dfc_error("--syntax-only writes nothing: it does not go with -o and --emit");
-    if (o->syntax_only || o->common.json)
-        return o->syntax_only && !o->emission && !o->common.output ? 0 : 2;
     if (o->lib)
         o->common.library = &o->library;
+    if (o->syntax_only || o->common.json)
+        return o->syntax_only && !o->emission && !o->common.output ? 0 : 2;
     if (!o->emission && !o->common.output && !name_program(o))
         return 2;
     if (!o->emission && strcmp(o->common.output, "-") == 0) {
@@ -412,7 +414,7 @@ static const struct dfc_option own_options[] = {
                      "pkg-config file and a CMake package" },
     { "--python", NULL, "a Python module beside the library, too, whose functions take arrays" },
     { "--graph", "NAME", "put this graph into the library, and no others but those that are named so, too" },
-    { "--syntax-only", NULL, "check the graph and that its files are there, and write nothing" },
+    { "--syntax-only", NULL, "check the graph and that its files are there, and write nothing; with --lib the graphs of a library" },
     { "--json", NULL, "with --syntax-only: what is found as a JSON array on standard output, for editors" },
     { "-MD", NULL, "write PROGRAM.d, a make rule that names all files the program was made of" },
     { "--keep", NULL, "keep the generated files in PROGRAM.dfc/" },

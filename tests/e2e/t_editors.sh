@@ -1,6 +1,16 @@
 # dfc --syntax-only: checks all, writes nothing; --json tells editors what was found.
 cp "$DF_SOURCE"/examples/sum/{sum.df,vec.c,vec.cu} .
 expect good 0 '^$' sh -c '"$DFC" sum.df --syntax-only 2>&1; echo'
+cat >lib.df <<'END'
+kernel scale(in a: f32[n], out b: f32[n]; by: f32) cpu {{ for (size_t i = 0; i < n; i++) b[i] = by * a[i]; }};
+graph scaled(in a: f32[n], out b: f32[n]; by: f32) { b = scale(a, by); }
+END
+expect library 0 '^\[\]$' "$DFC" lib.df --lib --syntax-only --json
+[ "$(ls -d lib*)" = lib.df ] && pass library-writes-nothing || fail library-writes-nothing "$(ls -d lib*)"
+sed -i 's/scale(a/scael(a/' lib.df
+expect bad-library 1 "unknown kernel or graph 'scael'" "$DFC" lib.df --lib --syntax-only --json
+expect library-no-main 1 "no graph 'main'" "$DFC" lib.df --syntax-only --json
+expect library-output 2 '^dfc: error: --syntax-only writes nothing' "$DFC" lib.df --lib --syntax-only -o liblib.so
 expect good-json 0 '^\[\]$' "$DFC" sum.df --syntax-only --json
 sed 's/c = add(a, b);/c = ad(a, b);/' sum.df >bad.df
 sed 's/print(c);/print(a);/' sum.df >warns.df

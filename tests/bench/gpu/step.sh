@@ -37,6 +37,20 @@ set_up() { # PROGRAMS OUT DEVICE: after what a step's own options are
     if command -v timeout >/dev/null; then timeout="timeout $limit_s"; fi
     echo "$step on $device, $(date -u '+%Y-%m-%d %H:%M')" >>"$log"
 }
+# set_up_planned PROGRAM ARGS…: set_up for a step whose graphs are planned by a probe and measured times. PROGRAM is the line of the program
+# that it alone needs; with --programs it is listed with those of all such steps.
+set_up_planned() {
+    own=$1; shift
+    if [ "${1-}" != --programs ]; then set_up "$@"; return; fi
+    cat <<EOT
+dfc        dfc itself: for \`dfc probe\`
+chain      dfc SOURCES/chain.df -o chain
+matrix     dfc SOURCES/matrix.df -o matrix
+times      dfc SOURCES/times.df -o times
+$own
+EOT
+    exit
+}
 find_gpu() { # $none: why there is no GPU
     [ -x "$programs/chain" ] || return 0
     "$programs/chain" --device=cuda --policy=all-gpu >/dev/null 2>"$work/err" && return
@@ -175,6 +189,11 @@ measure_times() {
     [ "$(grep -c . "$work/now")" = 6 ] || { echo "of the times of $1 rows these alone are known: $(tr '\n' ' ' <"$work/now")" >&2; return 1; }
     { grep -v "^$1 " "$times"; cat "$work/now"; } >"$work/times.all"
     cp "$work/times.all" "$times"
+}
+known() { # N COMMAND…: if the kernels of N rows were measured
+    if grep -q "^$1 " "$times"; then shift; "$@"; return; fi
+    echo "no kernel of $1 rows was measured" >&2
+    return 1
 }
 time_us() { # N KERNEL_CLASS
     sed -n "s/^$1 $2 \(.*\)/\1/p" "$times" | awk '{ printf "%.6g", 1e-3 * $1 }'

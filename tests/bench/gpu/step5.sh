@@ -5,29 +5,14 @@
 # step5.log, step5.times and step5.probe.df, the platform probed first. See step.sh.
 set -u
 step=step5 budget_s=180
-if [ "${1-}" = --programs ]; then
-    cat <<'EOT'
-dfc       dfc itself: for `dfc probe`
-chain     dfc SOURCES/chain.df -o chain
-matrix    dfc SOURCES/matrix.df -o matrix
-measured  dfc SOURCES/measured.df -o measured
-times     dfc SOURCES/times.df -o times
-EOT
-    exit
-fi
 . "$(dirname "$0")/step.sh"
-set_up "$@"
+set_up_planned "measured   dfc SOURCES/measured.df -o measured" "$@"
 n=1024; [ "$device" = cuda ] || n=48
 
 probe_h2d() { probe "$1" && probed "$1" h2d; } # FILE: GB/s to the device
 profile() { measure_times $n && time_us $n mm_gpu; }
 cold() { # us of ma_gpu that finds nothing in the GPU's cache
     measure times $n ' cold=1' && awk -F'\t' '$1 == "sample" && $3 == "gpu" && $4 == "ma" { printf "%.6g", 1e6 * $9 }' "$work/lines"
-}
-known() { # COMMAND…: once there are times
-    grep -q "^$n " "$times" && { "$@"; return; }
-    echo "no kernel was measured" >&2
-    return 1
 }
 gp() { # GUARD GRAPHS: ms a wave
     # shellcheck disable=SC2046
@@ -67,9 +52,9 @@ turn() {
     once 'product on the GPU' us profile
     for kernel in mm_cpu ma_gpu ma_cpu; do once "time of $kernel" us time_us $n $kernel; done
     once 'time of ma_gpu with a cold cache' us cold
-    once 'gp predicted' 'ms a wave' known predict_ms $n gp
+    once 'gp predicted' 'ms a wave' known $n predict_ms $n gp
     for guard in on off; do for graphs in auto on off; do
-        figure "gp with --guard=$guard --cuda-graphs=$graphs" 'ms a wave' known gp $guard $graphs
+        figure "gp with --guard=$guard --cuda-graphs=$graphs" 'ms a wave' known $n gp $guard $graphs
     done; done
     for graphs in auto on; do figure "replayed with --guard=on --cuda-graphs=$graphs" "% of the GPU's jobs" replayed on $graphs; done
     for policy in all-gpu gp dmda; do

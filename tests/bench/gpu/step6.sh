@@ -8,27 +8,12 @@
 #   WAVE_LIMIT_S=5        what is predicted to take longer for one wave is skipped
 set -u
 step=step6 budget_s=300
-if [ "${1-}" = --programs ]; then
-    cat <<'EOT'
-dfc        dfc itself: for `dfc probe`
-chain      dfc SOURCES/chain.df -o chain
-matrix     dfc SOURCES/matrix.df -o matrix
-times      dfc SOURCES/times.df -o times
-times-gpu  dfc SOURCES/times-gpu.df -o times-gpu: not without nvcc
-EOT
-    exit
-fi
 . "$(dirname "$0")/step.sh"
-set_up "$@"
+set_up_planned "times-gpu  dfc SOURCES/times-gpu.df -o times-gpu: not without nvcc" "$@"
 sizes=${SIZES:-$([ "$device" = cuda ] && echo 512 1024 2048 4096 8192 || echo 48 96)}
 
 probe_h2d() { probe "$out/step6.probe.df" && probed "$out/step6.probe.df" h2d; }
 profile() { measure_times "$1" && time_us "$1" mm_gpu; } # N
-predicted() { # N POLICY
-    grep -q "^$1 " "$times" && { predict_ms "$@"; return; }
-    echo "no kernel of this size was measured" >&2
-    return 1
-}
 policy() { # N POLICY: ms a wave
     ms=$(value "matrix of $1 under $2 predicted")
     if [ -n "$ms" ] && less "${WAVE_LIMIT_S:-5}" "1e-3 * $ms"; then echo "a wave is predicted to take $ms ms" >&2; return 77; fi
@@ -44,7 +29,7 @@ turn() {
     for n in $sizes; do
         once "product of $n rows on the GPU" us profile "$n"
         for p in default ${policies:-gp}; do
-            [ "$p" = default ] || once "matrix of $n under $p predicted" 'ms a wave' predicted "$n" "$p"
+            [ "$p" = default ] || once "matrix of $n under $p predicted" 'ms a wave' known "$n" predict_ms "$n" "$p"
             figure "matrix of $n under $p" 'ms a wave' policy "$n" "$p"
         done
     done

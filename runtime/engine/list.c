@@ -11,7 +11,6 @@
 #include "runtime/threads/clock.h"
 
 #define MOST_SHARED 64                  /* calls */
-#define LOOK_JOBS 4u
 
 /* ---- making ---- */
 
@@ -113,8 +112,8 @@ void dfr_list_destroy(struct dfr_list *list)
 
 /* ---- running ---- */
 
-/* Calls the kernels of these nodes, in a run whose tokens have fixed addresses. false: one failed, or a stream
- * ended. */
+/* Calls the kernels of these nodes, in a run whose tokens have fixed addresses. false: one failed, a stream ended, or
+ * another thread has stopped the run. */
 static bool run_fixed(struct df_run *run, struct dfr_worker *w, const uint32_t *list, uint32_t n, uint32_t slot)
 {
     const struct dfr_node *nodes = run->firing.nodes;
@@ -130,9 +129,10 @@ static bool run_fixed(struct df_run *run, struct dfr_worker *w, const uint32_t *
         result = code->cpu(&w->call, NULL, code->dims,
                            node->flags & DFR_N_TMP ? dfr_ports(run, w, w->call.job) : ports + node->first_port,
                            code->scalars);
-        if (result != DF_OK || w->call.failed) {
+        if (result != DF_OK || w->call.failed || dfr_stopped(run)) {
             w->jobs += i + 1;
-            dfr_engine_done(run, w, &w->call, result, 0);
+            if (result != DF_OK || w->call.failed)
+                dfr_engine_done(run, w, &w->call, result, 0);
             return false;
         }
     }
@@ -157,6 +157,8 @@ static bool run_blocks(struct df_run *run, struct dfr_worker *w, const uint32_t 
             return false;
         }
         dfr_engine_pass_tokens(run, w->call.job);
+        if (dfr_stopped(run))
+            return false;
     }
     return true;
 }
@@ -177,16 +179,11 @@ static bool run_each(struct df_run *run, struct dfr_worker *w, const uint32_t *l
     return true;
 }
 
-/* Looks now and then whether another thread has stopped the run. */
 static bool run_jobs(struct df_run *run, struct dfr_worker *w, const uint32_t *list, uint32_t n, uint32_t slot)
 {
-    bool (*run_some)(struct df_run *run, struct dfr_worker *w, const uint32_t *list, uint32_t n, uint32_t slot) =
-        dfr_times_jobs(w) ? run_each : run->memory.tokens ? run_fixed : run_blocks;
-
-    for (uint32_t i = 0; i < n; i += LOOK_JOBS)
-        if (dfr_stopped(run) || !run_some(run, w, list + i, n - i < LOOK_JOBS ? n - i : LOOK_JOBS, slot))
-            return false;
-    return true;
+    if (dfr_times_jobs(w))
+        return run_each(run, w, list, n, slot);
+    return run->memory.tokens ? run_fixed(run, w, list, n, slot) : run_blocks(run, w, list, n, slot);
 }
 
 static void run_waves(struct df_run *run, struct dfr_worker *w, const struct dfr_list *list)

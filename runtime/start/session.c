@@ -249,7 +249,7 @@ static int run_waves(struct df_session *s, int64_t waves, struct df_error *error
 
     begin(run, limit);
     s->broken = true;                   /* until it is seen that it is not: a kernel may end this thread */
-    atomic_store(&s->running, run);
+    atomic_store_explicit(&s->running, run, memory_order_release);
     dfr_run_call(run);
     end_looks(s);
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++)

@@ -307,15 +307,15 @@ static bool print_log(const char *path, const char *text)
     FILE *file = fopen(path, "r");
     char *log = NULL;
     size_t room = 0;
-    if (file && getdelim(&log, &room, '\0', file) > 0)
+    if (file && getdelim(&log, &room, '\0', file) > 0) { /* else `log` may hold no text */
         for (const char *at = log, *end; *at; at = end) {
             end = end_of_diagnostic(at);
             size_t length = (size_t)(end - at);
             if (at - log > LARGEST_COMPARED || !was_printed(log, at, length))
                 dfr_message_lines(stderr, at, length);
         }
-    if (log)
         found = strstr(log, text) != NULL;
+    }
     free(log);
     if (file)
         fclose(file);

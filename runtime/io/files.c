@@ -25,12 +25,15 @@ static int read_text(struct df_call *call, const char *path, char **text)
     if (status != DF_OK)
         return status;
     errno = 0;
-    if (getdelim(text, &room, '\0', file) < 0 && !feof(file))
+    ssize_t n = getdelim(text, &room, '\0', file);
+    if (n < 0 && !feof(file))
         status = df_fail(call, "cannot read the list '%s': %s", path, strerror(errno ? errno : EIO));
     else if (fgetc(file) != EOF)
         status = df_fail(call, "'%s' is no list of files: it holds a zero byte", path);
     else if (!*text)
         status = df_fail(call, "out of memory for the list '%s'", path);
+    else if (n < 0)                     /* the file is empty, and the buffer has no end yet */
+        **text = '\0';
     fclose(file);
     return status;
 }

@@ -91,10 +91,10 @@ bool dfc_link_archive(const struct dfc_program *p, const char *path)
     dfc_list_add_words(&localise, "objcopy");
     dfc_list_add(&localise, "--keep-global-symbols=%s", exports);
     dfc_list_add(&localise, "%s/all.o", p->work);
-    dfc_list_add(&localise, "%s/%s.library.o", p->work, p->stem);
+    dfc_list_add(&localise, "%s/%s.exported.o", p->work, p->stem);
     dfc_list_add_words(&archive, "ar rcsD");
     dfc_list_add_path(&archive, "", path);
-    dfc_list_add(&archive, "%s/%s.library.o", p->work, p->stem);
+    dfc_list_add(&archive, "%s/%s.exported.o", p->work, p->stem);
     free(exports);
     remove(path);                       /* ar adds to what is there, and an empty file is no archive */
     bool good = run_step(&relocatable, p) && run_step(&localise, p);

@@ -179,7 +179,7 @@ static bool link_command(const struct dfc_program *p, const char *path, struct d
     dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
     dfc_list_add_all(argv, &tools->c_flags);
     dfc_flags_add_for_linking(p, argv);
-    if (p->common->library && !add_shared(p, argv))
+    if (p->common->exported && !add_shared(p, argv))
         return false;
     dfc_list_add(argv, "-o");
     dfc_list_add_path(argv, "", path);
@@ -295,15 +295,15 @@ static bool is_product(const struct dfc_program *p, const char *command, const c
     ElfW(Ehdr) header;
     FILE *file = fopen(path, "rb");
     const char *why = file ? why_no_program(&header, fread(&header, 1, sizeof header, file),
-                                             p->common->library) : "no file";
+                                             p->common->exported) : "no file";
     if (file)
         fclose(file);
     if (!why)
         return true;
-    const char *what = p->common->library ? "library" : "program";
+    const char *what = p->common->exported ? "library" : "program";
     dfc_error("'%s' was to link '%s' and made %s, not a %s for this machine", command, p->output, why, what);
     dfc_note("look at --cc and --cflags (or $CC): with -c, -S, -E%s or --version a compiler makes no %s",
-             p->common->library ? "" : ", -shared", what);
+             p->common->exported ? "" : ", -shared", what);
     return false;
 }
 
@@ -365,7 +365,7 @@ bool dfc_link(struct dfc_program *p, const char *path)
     char *trial;
     if (has_device_link(p) && !link_device_code(p))
         return false;
-    if (dfc_product_of(p->output) != DFC_ARCHIVE || !p->common->library)
+    if (dfc_product_of(p->output) != DFC_ARCHIVE || !p->common->exported)
         return link_whole(p, path);
     if (asprintf(&trial, "%s/trial.so", p->work) < 0) { /* what is missing would be found by whoever links the archive */
         dfc_error("out of memory");

@@ -153,7 +153,7 @@ static bool write_image(const struct dfc_program *p)
     struct dfr_image image = { .graph = p->loaded->front->graph, .default_waves = -1 };
     unsigned char *sources = NULL, *known = NULL;
     bool good = true;
-    if (p->loaded->front->has_dynamic || p->common->library) { /* what it needs to make its graph for other sizes */
+    if (p->loaded->front->has_dynamic || p->common->exported) { /* what it needs to make its graph for other sizes */
         good = (dfc_sources_pack(p->loaded->front, p->common->defines, p->common->n_defines, &sources,
                                  &image.source_bytes) &&
                 dfw_known_pack(&p->loaded->known, &known, &image.known_bytes, NULL) == DF_OK) ||
@@ -250,7 +250,7 @@ static bool prepare(struct dfc_program *p)
         note_left_out(p);
     if (p->options->emu_gpu_code)
         leave_out_cuda(p);
-    p->plan = p->common->library ? make_empty_plan(p) : make_plan(p);
+    p->plan = p->common->exported ? make_empty_plan(p) : make_plan(p);
     return true;
 }
 
@@ -260,7 +260,7 @@ static bool run_steps(struct dfc_program *p, struct dfc_output *program)
         dfc_signals_caught())
         return false;
     struct dfc_library_files beside = { .n = 0 };
-    bool good = !p->common->library || dfc_library_open(p, &beside);
+    bool good = !p->common->exported || dfc_library_open(p, &beside);
     fclose(program->to.file); /* the linker writes it by name */
     program->file = program->to.file = NULL;
     good = good && dfc_link(p, program->to.temporary) && (!p->options->dependencies || dfc_write_dependencies(p));
@@ -295,7 +295,7 @@ int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const 
     struct dfc_output file;
     struct dfc_signals signals;
     char *stem = NULL;
-    bool sized = !loaded->front->has_dynamic && !common->library; /* else sizes are known only when it runs */
+    bool sized = !loaded->front->has_dynamic && !common->exported; /* else sizes are known only when it runs */
     if (sized && !dfc_check_room(loaded))
         return 1;
     if (sized)

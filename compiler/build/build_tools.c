@@ -193,7 +193,7 @@ static void c_flags(struct dfc_tools *tools, const struct dfc_common *common, co
     if (options->debug)
         dfc_list_add(flags, "-g");
     dfc_list_add(flags, "-pthread");
-    if (common->library)
+    if (common->exported)
         dfc_list_add(flags, "-fPIC");
     dfc_list_add(flags, "-Werror=return-type"); /* a kernel without its 'return' would give any status at all */
     if (isatty(STDERR_FILENO))
@@ -252,7 +252,7 @@ static bool cu_flags(struct dfc_tools *tools, const struct dfc_common *common, c
     if (options->debug)
         dfc_list_add(flags, "-g"); /* not -lineinfo: it puts the unit's path, which is new in every build, into the
                                     * program */
-    if (common->library)
+    if (common->exported)
         dfc_list_add(flags, "-Xcompiler=-fPIC");
     dfc_list_add(flags, "--diag-error=940"); /* nvcc's -Werror=return-type */
     if (!arch_flags(tools, options))

@@ -23,7 +23,7 @@ struct dfc_build_options {
 /* What a file is by its name's ending. */
 enum dfc_product { DFC_PROGRAM, DFC_SHARED, DFC_ARCHIVE };
 enum dfc_product dfc_product_of(const char *path);
-/* If common->library is set, `output` is a library, and its header and the like are made beside it. */
+/* If common->exported is set, `output` is a library, and its header and the like are made beside it. */
 int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *options,
               const char *output);
 /* Compiles one file of C or C++ alone, with debug information, to an object in a folder of its own, and gives its path

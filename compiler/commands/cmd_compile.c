@@ -169,7 +169,7 @@ struct options {
     struct dfc_common common;
     struct dfc_build_options build;
     const struct emission *emission;
-    struct dfc_library library;         /* --graph */
+    struct dfc_library exported;        /* --graph */
     const char **graphs;
     bool lib;                           /* --lib */
     bool syntax_only;
@@ -244,13 +244,13 @@ int dfc_build_option(struct dfc_build_options *build, int argc, char **argv, int
 
 static int graph_option(struct options *o, const char *value)
 {
-    const char **grown = realloc(o->graphs, (o->library.n_graphs + 1) * sizeof *grown);
+    const char **grown = realloc(o->graphs, (o->exported.n_graphs + 1) * sizeof *grown);
     if (!grown) {
         dfc_error("out of memory");
         return -1;
     }
-    o->library.graphs = o->graphs = grown;
-    grown[o->library.n_graphs++] = value;
+    o->exported.graphs = o->graphs = grown;
+    grown[o->exported.n_graphs++] = value;
     return 1;
 }
 
@@ -302,7 +302,7 @@ static bool name_program(struct options *o)
 /* false: reported. */
 static bool check_library(struct options *o)
 {
-    if (!o->lib && o->library.n_graphs > 0)
+    if (!o->lib && o->exported.n_graphs > 0)
         dfc_error("--graph chooses the graphs of a library: it goes with --lib");
     else if (!o->lib && o->build.python)
         dfc_error("--python makes a module that calls a library: it goes with --lib");
@@ -334,7 +334,7 @@ static int parse(struct options *o, int argc, char **argv)
     else if (o->syntax_only && (o->emission || o->common.output))
         dfc_error("--syntax-only writes nothing: it does not go with -o and --emit");
     if (o->lib)
-        o->common.library = &o->library;
+        o->common.exported = &o->exported;
     if (o->syntax_only || o->common.json)
         return o->syntax_only && !o->emission && !o->common.output ? 0 : 2;
     if (!o->emission && !o->common.output && !name_program(o))

@@ -367,7 +367,7 @@ bool dfc_check_graphs(struct dfc_unit *u)
         ok &= dfc_order_references(u, "graph", "calls", dfc_index_names(&u->callees), n, &edges, order);
     free(order);
     dfr_array_free(&edges);
-    if (u->options->root || u->options->library)
+    if (u->options->root || u->options->exported)
         return ok && !u->no_memory;
     if (!dfc_index_find(&u->callees, "main", &id)) {
         const struct dfl_loc begin = { ((struct dfc_loaded_file *)u->files.items)[0].ast->file, 1, 1, 2 };

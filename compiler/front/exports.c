@@ -69,7 +69,7 @@ static bool add_own(struct dfc_unit *u)
 
 bool dfc_choose_exports(struct dfc_unit *u)
 {
-    const struct dfc_library *library = u->options->library;
+    const struct dfc_library *library = u->options->exported;
     bool ok = true;
     for (size_t i = 0; i < library->n_graphs; i++)
         ok &= add_named(u, library->graphs[i]);

@@ -4,7 +4,7 @@
 
 #include "compiler/types/frontend.h"
 
-/* Fills the unit's `exports`: the graphs that options->library names, or the graphs of the main file that have ports.
+/* Fills the unit's `exports`: the graphs that options->exported names, or the graphs of the main file that have ports.
  * false: reported. */
 bool dfc_choose_exports(struct dfc_unit *u);
 

@@ -164,7 +164,7 @@ static bool run_steps(struct dfc_unit *u)
     unsigned before = dfl_sink_errors(u->sink);
     if (!dfc_load_files(u) || !dfc_declare(u) || !dfc_check_graphs(u) || dfl_sink_errors(u->sink) != before)
         return false;
-    bool ok = u->options->library ? check_library(u) : elaborate_root(u);
+    bool ok = u->options->exported ? check_library(u) : elaborate_root(u);
     return check_unused(u) && ok && keep_import_dirs(u);
 }
 

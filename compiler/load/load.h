@@ -21,7 +21,7 @@ struct dfc_common {
     size_t n_defines;
     const char **import_dirs, **lib_dirs, **lib_names; /* -I -L -l */
     size_t n_import_dirs, n_lib_dirs, n_lib_names;
-    const struct dfc_library *library;  /* --lib; NULL: a program */
+    const struct dfc_library *exported; /* --lib; NULL: a program */
     const char *graph;                  /* --graph=NAME:DIM=SIZE,… of what shows a graph in place of main; NULL: main */
     const char *output;                 /* -o */
     const char *platform;               /* --platform FILE */

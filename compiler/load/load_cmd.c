@@ -177,7 +177,7 @@ static bool run_front(const struct dfc_common *common, bool need_code, struct df
         .root = common->graph ? &root : NULL,
         .defines = common->defines, .n_defines = common->n_defines,
         .import_dirs = common->import_dirs, .n_import_dirs = common->n_import_dirs,
-        .library = common->library,
+        .exported = common->exported,
         .platform = common->platform,
         .own_dir = dfc_home_share(),
         .need_code_files = need_code,

@@ -40,7 +40,7 @@ struct dfc_front_options {
     const char *own_dir;                /* dfc's own folder of imports, searched last; NULL: none */
     bool emu_all;                       /* the emulated GPU runs cpu variants too, so a gpu has work without gpu code */
     const struct dfc_root *root;        /* NULL: the root is main */
-    const struct dfc_library *library;  /* not NULL: the result has `exports`, and its graph has kernels and no nodes */
+    const struct dfc_library *exported; /* not NULL: the result has `exports`, and its graph has kernels and no nodes */
     bool need_code_files;               /* check that variants' files exist (for -o; --emit=graph does not need them) */
 };
 
@@ -74,7 +74,7 @@ struct dfc_front {
     bool has_dynamic;
     const struct dfr_function_port *ports; /* of options.root, as declared */
     uint32_t n_ports;
-    const struct dfc_callee **exports;  /* of options.library: the graphs, in order of declaration or as named */
+    const struct dfc_callee **exports;  /* of options.exported: the graphs, in order of declaration or as named */
     size_t n_exports;
     const char **params;                /* names of the compile-time params */
     size_t n_params;

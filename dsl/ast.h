@@ -40,14 +40,24 @@ enum dfl_expr_kind {
     DFL_EXPR_QUANTITY, /* NUMBER unit: .f the number; .is_int and .i if it was an integer; .s the unit */
     DFL_EXPR_UNARY,    /* op, a */
     DFL_EXPR_BINARY,   /* op, a, b */
-    DFL_EXPR_CALL      /* .s(args…): min or max */
+    DFL_EXPR_CALL,     /* .s(args…): min or max; in a formula a function or conversion */
+    DFL_EXPR_CHOICE,   /* a ? b : args; in a formula */
+    DFL_EXPR_REDUCE    /* .s(ranges [if b] [: a]): a reduction; in a formula */
 };
 
 enum dfl_op {
     DFL_OP_NEG, DFL_OP_NOT,
     DFL_OP_MUL, DFL_OP_DIV, DFL_OP_MOD, DFL_OP_ADD, DFL_OP_SUB,
     DFL_OP_LT, DFL_OP_LE, DFL_OP_GT, DFL_OP_GE, DFL_OP_EQ, DFL_OP_NE,
-    DFL_OP_AND, DFL_OP_OR
+    DFL_OP_AND, DFL_OP_OR,
+    DFL_OP_BITNOT, DFL_OP_BITAND, DFL_OP_BITOR, DFL_OP_BITXOR, DFL_OP_SHL, DFL_OP_SHR /* in formulas alone */
+};
+
+struct dfl_range {           /* NAME in FROM .. TO, of a reduction */
+    struct dfl_name name;
+    struct dfl_expr *from, *to; /* TO is not one of the values */
+    struct dfl_loc loc;
+    struct dfl_range *next;
 };
 
 struct dfl_expr {
@@ -60,6 +70,7 @@ struct dfl_expr {
     const char *s;
     struct dfl_expr *a, *b;
     struct dfl_expr *args;  /* first; further ones by ->next */
+    struct dfl_range *ranges; /* REDUCE: first; at least one */
     struct dfl_expr *next;  /* in a list of expressions */
 };
 
@@ -80,6 +91,7 @@ struct dfl_port {
     struct dfl_format *format;
     struct dfl_name split;       /* .text NULL: none */
     struct dfl_expr *halo;       /* NULL: none */
+    struct dfl_expr *border;     /* edges, one or one for each dimension: a name or a number each; NULL: none written */
     struct dfl_loc loc;
     struct dfl_port *next;
 };
@@ -130,6 +142,18 @@ struct dfl_price {
     struct dfl_price *next;
 };
 
+enum dfl_assign { DFL_SET, DFL_ADD, DFL_LEAST, DFL_MOST }; /* = += min= max= */
+
+struct dfl_formula {                   /* ["let"] NAME ["[" index {"," index} "]"] ASSIGN expr ";" */
+    bool is_let;
+    struct dfl_name name;
+    struct dfl_expr *indices;          /* DFL_EXPR_NAME or DFL_EXPR_INT each; NULL: no brackets */
+    enum dfl_assign assign;
+    struct dfl_expr *value;
+    struct dfl_loc loc;
+    struct dfl_formula *next;
+};
+
 struct dfl_kernel {
     struct dfl_name name;
     struct dfl_sig *sig;
@@ -137,6 +161,9 @@ struct dfl_kernel {
     struct dfl_loc trait_loc[6];       /* by bit number; of the word */
     struct dfl_expr *threads;          /* NULL unless DFL_THREADS */
     struct dfl_expr *tolerance;        /* relative, then absolute if that was given; NULL unless DFL_TOLERANCE */
+    bool has_formulas;                 /* "{" … "}" was written, if with nothing in it */
+    struct dfl_formula *formulas;
+    struct dfl_loc formulas_loc;       /* of "{" */
     struct dfl_variant *variants;
     struct dfl_price *prices;
     struct dfl_loc loc;
@@ -221,16 +248,17 @@ struct dfl_platform {
 
 /* ---- declarations ---- */
 
-enum dfl_decl_kind { DFL_PARAM, DFL_ARG, DFL_TYPE, DFL_IMPORT, DFL_LINK, DFL_KERNEL, DFL_GRAPH, DFL_PLATFORM };
+enum dfl_decl_kind { DFL_PARAM, DFL_ARG, DFL_TYPE, DFL_IMPORT, DFL_LINK, DFL_KERNEL, DFL_GRAPH, DFL_PLATFORM,
+                     DFL_TABLE };
 
 struct dfl_decl {
     enum dfl_decl_kind kind;
     struct dfl_loc loc;
-    struct dfl_name name;              /* param, arg, type, kernel, graph, platform; import and link: the string */
+    struct dfl_name name;              /* param, arg, type, kernel, graph, platform, table; import and link: the string */
     bool dynamic;                      /* param */
-    struct dfl_expr *value;            /* param: its value; arg: its default or NULL */
+    struct dfl_expr *value;            /* param: its value; arg: its default or NULL; table: the first of its numbers */
     enum dfl_scalar scalar;            /* arg */
-    struct dfl_format *format;         /* type */
+    struct dfl_format *format;         /* type, table */
     struct dfl_kernel *kernel;
     struct dfl_graph *graph;
     struct dfl_platform *platform;

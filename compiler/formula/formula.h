@@ -1,0 +1,133 @@
+/* formula.h - kernels that are written as formulas, once they are checked: typed expressions over the elements of ports.
+ *
+ * Room:     compiler/formula/ makes these records from the syntax tree. It knows dsl/ and compiler/types/. compiler/proof/
+ *           finds out whether every read stays inside its port; compiler/generate/ prints C and CUDA;
+ *           compiler/fusion/ joins kernels. The front end needs the first two rooms, so programs with dynamic params
+ *           have them, too.
+ * Values:   an expression is a *node*. Nodes are immutable, and equal expressions are one node (pointers are equal), so a
+ *           let that is named three times is computed once. A node's value is a truth value, i32, i64, f32 or f64: what
+ *           is read from u8 or u16 is an i32, what is read from f16 an f32.
+ * Indices:  are *slots*. Slots 0 … rank-1 are the indices of the left side, in its order. The ranges of a reduction
+ *           have the slots after those in force around it, so that equal reductions are one node. A node's `slots` says
+ *           which ones it depends on.
+ * Exact:    whatever is written with literals and params alone was computed exactly and is one DFF_CONST. No node has
+ *           operands of different types: conversions are nodes.
+ * Memory:   everything lives in the unit's arena and dies with it.
+ * Threads:  immutable once dff_check() has returned.
+ */
+#ifndef DFF_FORMULA_H
+#define DFF_FORMULA_H
+
+#include "compiler/types/frontend.h"
+
+#define DFF_MAX_SLOTS 32                /* indices and ranges in force at one place */
+
+enum dff_type { DFF_BOOL, DFF_I32, DFF_I64, DFF_F32, DFF_F64 };
+
+enum dff_kind {
+    DFF_CONST,      /* .i (BOOL, I32, I64) or .f (F32: exact in float; F64) */
+    DFF_INDEX,      /* .number: the slot. I32 */
+    DFF_DIM,        /* .number: the dimension variable in the signature. I32 */
+    DFF_SCALAR,     /* .number: the scalar in the signature, hidden ones included. Its own type */
+    DFF_READ,       /* .number: the port; args: one I32 index for each dimension */
+    DFF_TABLE,      /* .number: the table in dff_kernel.tables; args: one I32 index for each dimension */
+    DFF_OP,         /* .op; args: one or two, or three for CHOOSE and FMA */
+    DFF_CONVERT,    /* .elem: rounds to that type as the language says; args[0]. The value is of the promoted type */
+    DFF_WRAP,       /* .elem (u8, u16, i32): the low bits; args[0]: an integer */
+    DFF_CAST,       /* to .type from args[0]: C's conversion that loses nothing it need not (i32 to f32, f32 to f64, …) */
+    DFF_REDUCE      /* .op; .ranges; args: [0] the body (NULL for COUNT), [1] the condition or NULL */
+};
+
+enum dff_op {
+    /* integers wrap; a / 0 = a % 0 = 0; MIN / -1 = MIN; shift counts modulo the width */
+    DFF_NEG, DFF_ADD, DFF_SUB, DFF_MUL, DFF_DIV, DFF_MOD,
+    DFF_BITNOT, DFF_BITAND, DFF_BITOR, DFF_BITXOR, DFF_SHL, DFF_SHR,
+    /* give BOOL; operands of one type */
+    DFF_LT, DFF_LE, DFF_GT, DFF_GE, DFF_EQ, DFF_NE,
+    DFF_NOT, DFF_AND, DFF_OR,           /* operands BOOL; the second of AND and OR is not evaluated if the first decides */
+    DFF_CHOOSE,                         /* args[0] ? args[1] : args[2]; the one that is not taken is not evaluated */
+    /* functions, of i32, i64, f32, f64 as the language says */
+    DFF_ABS, DFF_MIN, DFF_MAX, DFF_SQRT, DFF_EXP, DFF_LOG, DFF_POW, DFF_SIN, DFF_COS, DFF_TAN, DFF_ATAN2, DFF_TANH,
+    DFF_FLOOR, DFF_CEIL, DFF_ROUND, DFF_TRUNC, DFF_FMA,
+    /* reductions: SUM and PROD have the body's type, LEAST and GREATEST too; COUNT, ARGMIN, ARGMAX give I32; ANY, ALL BOOL */
+    DFF_SUM, DFF_PROD, DFF_LEAST, DFF_GREATEST, DFF_ANY, DFF_ALL, DFF_COUNT, DFF_ARGMIN, DFF_ARGMAX
+};
+
+/* In which order a reduction takes its terms (docs/language.md). */
+enum dff_order {
+    DFF_ORDER_FOLD,     /* every end of a range holds numbers and params alone: from the first term, first range innermost */
+    DFF_ORDER_RUNNING,  /* an end holds an index: the same order, so a running pass gives it in linear time */
+    DFF_ORDER_LANES     /* otherwise: blocks of 1,024 terms of the last range, 16 lanes */
+};
+
+struct dff_node;
+
+struct dff_range {                      /* of a reduction: slot = from, from + 1, …, to - 1 */
+    uint32_t slot;
+    const struct dff_node *from, *to;   /* I32 */
+    const char *name;
+};
+
+struct dff_node {
+    enum dff_kind kind;
+    enum dff_type type;
+    enum dff_op op;
+    enum df_elem elem;
+    enum dff_order order;               /* REDUCE */
+    uint32_t number;
+    uint32_t slots;                     /* bit s: depends on slot s, which is not one of its own ranges */
+    uint32_t id;                        /* its number in the kernel; arguments have smaller ones */
+    int64_t i;
+    double f;
+    struct dfl_loc loc;                 /* where it was written first */
+    uint32_t n_args, n_ranges;
+    const struct dff_node *const *args;
+    const struct dff_range *ranges;     /* as written: [0] is the first range */
+};
+
+enum dff_border { DFF_NONE, DFF_CLAMP, DFF_MIRROR, DFF_REFLECT, DFF_WRAP_AROUND, DFF_NUMBER };
+
+struct dff_port {
+    const struct dfl_port *ast;
+    enum df_elem elem;
+    enum df_mode mode;
+    unsigned rank;
+    const struct dff_node *extents[DF_MAX_RANK]; /* I32 over DIM and CONST nodes */
+    enum dff_border border[DF_MAX_RANK];
+    const struct dff_node *outside[DF_MAX_RANK]; /* NUMBER: a CONST of the port's promoted type */
+    struct dfl_loc border_loc;
+};
+
+struct dff_table {
+    const struct dfl_decl *decl;
+    enum df_elem elem;
+    unsigned rank;
+    uint64_t extents[DF_MAX_RANK];
+    const int64_t *i;                   /* integers, or */
+    const double *f;                    /* floats: exact in the element type; row by row */
+};
+
+struct dff_formula {                    /* port[indices] = value */
+    uint32_t port;
+    unsigned rank;
+    bool is_index[DF_MAX_RANK];         /* true: dimension d is slot d and goes over the extent; false: it is `at` */
+    int64_t at[DF_MAX_RANK];
+    const char *names[DF_MAX_RANK];     /* of indices, for people */
+    const struct dff_node *value;       /* already converted to the port's promoted type; a store to u8 has CONVERT */
+    const struct dfl_formula *ast;
+};
+
+struct dff_kernel {
+    const struct dfc_callee *callee;
+    unsigned n_ports, n_formulas, n_tables, n_nodes;
+    const struct dff_port *ports;       /* all ports of the signature, same numbers */
+    const struct dff_formula *formulas; /* those of out and inout ports; lets are gone */
+    const struct dff_table *const *tables;
+    const struct dff_node *const *nodes; /* by id: every node that a formula, a border or an extent reaches */
+};
+
+/* Checks the formulas of a kernel whose signature is checked, and makes the record. Proves nothing about reads. NULL: errors
+ * were reported, or no memory. */
+const struct dff_kernel *dff_check(struct dfc_unit *u, struct dfc_callee *callee);
+
+#endif

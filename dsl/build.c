@@ -50,6 +50,8 @@ struct dfl_sig *dfl_build_sig(struct dfl_reader *r, struct dfl_loc loc, struct d
             dfl_error(r->sink, port->loc, "signature has more than %d ports", DFL_MAX_PORTS);
             break;
         }
+    for (struct dfl_port *port = sig->ports; port; port = port->next)
+        DFL_FIRST(port->border, port->border);
     for (struct dfl_scalar_decl *scalar = sig->scalars; scalar; scalar = scalar->next)
         if (++sig->n_scalars > DFL_MAX_PORTS) {
             dfl_error(r->sink, scalar->loc, "signature has more than %d scalars", DFL_MAX_PORTS);
@@ -124,6 +126,15 @@ struct dfl_variant *dfl_build_variant(struct dfl_reader *r, struct dfl_loc loc, 
     variant->loc = loc;
     variant->cls = cls;
     return variant;
+}
+
+void dfl_build_kernel_variant(struct dfl_kernel *kernel, struct dfl_variant *variant)
+{
+    if (kernel->variants)
+        DFL_MORE(kernel->variants, variant);
+    else
+        DFL_ONE(variant);
+    kernel->variants = variant;
 }
 
 struct dfl_variant *dfl_build_files(struct dfl_variant *variant, struct dfl_tree first, struct dfl_tree more)

@@ -10,6 +10,9 @@
 
 /* ---- expressions; trees too deep are reported and end the reading ---- */
 
+/* The depth above trees of depth `a` and `b`. If it is too much, that is reported and the reading ends. */
+unsigned dfl_build_depth(struct dfl_reader *r, struct dfl_loc loc, unsigned a, unsigned b);
+
 struct dfl_tree dfl_build_number(struct dfl_reader *r, struct dfl_loc loc, struct dfl_number number);
 struct dfl_tree dfl_build_quantity(struct dfl_reader *r, struct dfl_loc loc, struct dfl_number number,
                                    struct dfl_name unit);
@@ -29,6 +32,19 @@ struct dfl_tree dfl_build_plain(struct dfl_reader *r, struct dfl_tree tree);
 struct dfl_expr *dfl_build_negative(struct dfl_reader *r, struct dfl_loc loc, struct dfl_number number);
 struct dfl_tree dfl_build_list(struct dfl_tree one);
 struct dfl_tree dfl_build_list_more(struct dfl_tree list, struct dfl_tree one);
+/* Formulas: COND ? VALUE : …, and what follows the last ':' of a ring of those. */
+struct dfl_choices dfl_build_choice(struct dfl_reader *r, struct dfl_loc loc, struct dfl_tree cond,
+                                    struct dfl_tree value);
+struct dfl_choices dfl_build_choice_more(struct dfl_reader *r, struct dfl_choices choices, struct dfl_choices one);
+struct dfl_tree dfl_build_choice_last(struct dfl_reader *r, struct dfl_choices choices, struct dfl_tree value);
+/* Formulas: a function or conversion; a reduction over a ring of ranges, with its condition and body (.e NULL: none). */
+struct dfl_tree dfl_build_formula_call(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                       struct dfl_tree args);
+struct dfl_ranges dfl_build_range(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name, struct dfl_tree from,
+                                  struct dfl_tree to);
+struct dfl_ranges dfl_build_range_more(struct dfl_ranges ranges, struct dfl_ranges one);
+struct dfl_tree dfl_build_reduce(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                 struct dfl_ranges ranges, struct dfl_tree cond, struct dfl_tree body);
 struct dfl_expr *dfl_build_exprs(struct dfl_tree list); /* `list` is a ring (reader.h); the result is a list of ast.h */
 
 /* ---- formats, signatures, kernels ---- */
@@ -37,6 +53,10 @@ struct dfl_format *dfl_build_format(struct dfl_reader *r, struct dfl_loc loc, st
                                     struct dfl_tree dims);
 struct dfl_port *dfl_build_port(struct dfl_reader *r, struct dfl_loc loc, enum dfl_mode mode, struct dfl_name name,
                                 struct dfl_format *format);
+/* The first edge of a port's border, and a further one, if the port that is last in the ring has a border. False: it
+ * has none, so the edge's name or number is no edge; that is reported. */
+void dfl_build_border(struct dfl_reader *r, struct dfl_port *port, struct dfl_loc loc, struct dfl_tree edge);
+bool dfl_build_border_more(struct dfl_reader *r, struct dfl_port *ports, struct dfl_tree edge);
 struct dfl_sig *dfl_build_sig(struct dfl_reader *r, struct dfl_loc loc, struct dfl_port *ports,
                               struct dfl_scalar_decl *scalars);
 enum dfl_scalar dfl_build_scalar_type(struct dfl_reader *r, struct dfl_name name);
@@ -47,9 +67,21 @@ struct dfl_kernel *dfl_build_kernel(struct dfl_reader *r, struct dfl_loc loc, st
 void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_loc loc, unsigned trait,
                      struct dfl_expr *args);
 struct dfl_variant *dfl_build_variant(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls);
+void dfl_build_kernel_variant(struct dfl_kernel *kernel, struct dfl_variant *variant); /* the kernel's are a ring */
 /* Gives a variant its files: the first, and a ring of those after it. Each is a string whose `args` are its flags. */
 struct dfl_variant *dfl_build_files(struct dfl_variant *variant, struct dfl_tree first, struct dfl_tree more);
 struct dfl_price *dfl_build_price(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls, struct dfl_expr *expr);
+
+/* ---- formulas ---- */
+
+/* `formulas`: a ring, or NULL; block: from the '{' on */
+void dfl_build_formulas(struct dfl_kernel *kernel, struct dfl_loc block, struct dfl_formula *formulas);
+struct dfl_formula *dfl_build_let(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                  struct dfl_tree indices, struct dfl_expr *value);
+struct dfl_formula *dfl_build_formula(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                      struct dfl_tree indices, enum dfl_assign assign, struct dfl_expr *value);
+/* The word before '=', min or max. False: it is another, and that is reported. */
+bool dfl_build_assign(struct dfl_reader *r, struct dfl_name word, enum dfl_assign *assign);
 
 /* ---- graphs ---- */
 

@@ -15,13 +15,13 @@ static struct dfl_expr *expr_new(struct dfl_reader *r, struct dfl_loc loc, enum 
     return e;
 }
 
-/* The depth above trees `a` and `b`. If it is too much, that is reported and the reading ends. */
-static unsigned depth_above(struct dfl_reader *r, struct dfl_loc loc, unsigned a, unsigned b)
+unsigned dfl_build_depth(struct dfl_reader *r, struct dfl_loc loc, unsigned a, unsigned b)
 {
     unsigned depth = (a > b ? a : b) + 1;
     if (depth > DFL_MAX_NESTING && !r->stopped) {
         dfl_error(r->sink, loc, "nested too deeply: more than %d levels of operators", DFL_MAX_NESTING);
-        dfl_hint(r->sink, "give a part of the expression a name with 'param'");
+        dfl_hint(r->sink, "give a part of the expression a name with '%s'",
+                 dfl_reader_in_formula(r) ? "let" : "param");
         r->stopped = true;
     }
     return depth;
@@ -90,7 +90,7 @@ struct dfl_tree dfl_build_index(struct dfl_reader *r, struct dfl_loc loc, struct
     struct dfl_expr *e = expr_new(r, loc, DFL_EXPR_INDEX);
     e->s = name.text;
     e->args = dfl_build_exprs(args);
-    return (struct dfl_tree){.e = e, .depth = depth_above(r, loc, args.depth, 0)};
+    return (struct dfl_tree){.e = e, .depth = dfl_build_depth(r, loc, args.depth, 0)};
 }
 
 struct dfl_tree dfl_build_function(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name, struct dfl_tree args)
@@ -108,7 +108,7 @@ struct dfl_tree dfl_build_function(struct dfl_reader *r, struct dfl_loc loc, str
         else
             dfl_hint(r->sink, "min() and max() are the only functions; inline code can call any");
     }
-    return (struct dfl_tree){.e = e, .depth = depth_above(r, loc, args.depth, 0)};
+    return (struct dfl_tree){.e = e, .depth = dfl_build_depth(r, loc, args.depth, 0)};
 }
 
 struct dfl_tree dfl_build_binary(struct dfl_reader *r, struct dfl_loc loc, enum dfl_op op, struct dfl_tree a,
@@ -118,7 +118,7 @@ struct dfl_tree dfl_build_binary(struct dfl_reader *r, struct dfl_loc loc, enum 
     e->op = op;
     e->a = a.e;
     e->b = b.e;
-    return (struct dfl_tree){.e = e, .depth = depth_above(r, b.e->loc, a.depth, b.depth)};
+    return (struct dfl_tree){.e = e, .depth = dfl_build_depth(r, b.e->loc, a.depth, b.depth)};
 }
 
 struct dfl_prefix dfl_build_prefix(struct dfl_reader *r, struct dfl_loc loc, enum dfl_op op)
@@ -132,7 +132,7 @@ struct dfl_prefix dfl_build_prefix_more(struct dfl_reader *r, struct dfl_prefix 
 {
     outer.inner->a = inner.outer;
     outer.inner = inner.inner;
-    outer.depth = depth_above(r, inner.outer->loc, outer.depth, 0);
+    outer.depth = dfl_build_depth(r, inner.outer->loc, outer.depth, 0);
     return outer;
 }
 
@@ -161,7 +161,7 @@ struct dfl_tree dfl_build_unary(struct dfl_reader *r, struct dfl_prefix prefix, 
     }
     operand = dfl_build_plain(r, operand);
     prefix.inner->a = operand.e;
-    unsigned depth = depth_above(r, prefix.outer->loc, operand.depth + n - 1, 0);
+    unsigned depth = dfl_build_depth(r, prefix.outer->loc, operand.depth + n - 1, 0);
     if (depth <= DFL_MAX_NESTING && !dfl_arena_failed(r->arena))
         widen(prefix.outer, operand.e, n);
     return (struct dfl_tree){.e = prefix.outer, .depth = depth};

@@ -199,6 +199,20 @@ static void note_bracket(struct dfl_reader *r, const struct dfl_expectation *e)
         dfl_note(r->sink, open->loc, "to close this '%c'", open->open);
 }
 
+void dfl_expect_no_port(struct dfl_reader *r, struct dfl_loc loc, bool is_name)
+{
+    const struct dfl_expectation e = {.names = {"a port"}, .n = 1};
+    char what[128];
+    name_found(r, what, sizeof what, "");
+    dfl_error(r->sink, loc, "expected a port after ',', found %s", what);
+    dfl_expect_hint(r, "','", is_name ? "a name" : "an integer", &e);
+}
+
+void dfl_expect_no_assign(struct dfl_reader *r, struct dfl_name word)
+{
+    dfl_error(r->sink, word.loc, "expected '=' or '+=', found '%s'", word.text);
+}
+
 void dfl_expect_report(struct dfl_reader *r, const char *after, const char *found, const char *const *expected,
                        size_t n_expected)
 {

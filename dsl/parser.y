@@ -6,7 +6,9 @@
  *            ... '}' as a block of its own. After an error outside blocks it goes on with the next declaration, which
  *            it knows by its reserved word.
  * Words:     the words that begin a declaration or statement, the port modes and else are reserved. Traits, cost,
- *            split, halo and dynamic are names wherever a name may stand.
+ *            split, halo, border, let and dynamic are names wherever a name may stand. `table` is a word only where
+ *            lexer.l sees a declaration begin. Names of reductions, and min and max before '=', are names here.
+ * Formulas:  `fexpr` is apart from `expr`, which has neither conditional operators nor operators on bits.
  */
 %code requires {
 #include "dsl/build.h"
@@ -37,6 +39,7 @@
     bool flag;
     enum dfl_mode mode;
     enum dfl_op op;
+    enum dfl_assign assign;
     enum dfl_scalar scalar_type;
     struct dfl_tree tree;
     struct dfl_prefix prefix;
@@ -45,6 +48,9 @@
     struct dfl_scalar_decl *scalar;
     struct dfl_sig *sig;
     struct dfl_kernel *kernel;
+    struct dfl_formula *formula;
+    struct dfl_ranges ranges;
+    struct dfl_choices choices;
     struct dfl_variant *variant;
     struct dfl_price *price;
     struct dfl_target *target;
@@ -101,29 +107,39 @@ static const struct dfl_tree no_tree = {0};
 %token <name> ORDERED "'ordered'" STREAM "'stream'" ONCE "'once'" SYNC "'sync'" THREADS "'threads'"
 %token <name> TOLERANCE "'tolerance'"
 %token <name> FLAGS "'flags'" COST "'cost'" SPLIT "'split'" HALO "'halo'" DYNAMIC "'dynamic'"
+%token <name> TABLE "'table'" BORDER "'border'" LET "'let'"
 %token RANGE "'..'" LAUNCH "'<<<'" LAUNCH_END "'>>>'" ARROW "'->'"
 %token LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'"
+%token SHL "'<<'" SHR "'>>'" INCREASE "'+='"
 
 %left OR
 %left AND
+%left '|'
+%left '^'
+%left '&'
 %left EQ NE
 %left '<' '>' LE GE
+%left SHL SHR
 %left '+' '-'
 %left '*' '/' '%'
 
-%type <name> name result
+%type <name> name result class value_name
 %type <flag> dynamic
 %type <number> number
 %type <tree> expr unary primary exprs exprs_opt dims indices launch launch_opt code_file flags more_files
-%type <prefix> prefix prefixes
+%type <prefix> prefix prefixes fprefix fprefixes
 %type <format> format annotation
 %type <mode> mode
 %type <port> port ports ports_opt
 %type <scalar> scalar scalars scalars_opt
 %type <scalar_type> scalar_type
-%type <tree> literal default
+%type <tree> literal default edge fexpr fexprs fbinary funary fprimary fargs where body left_indices
+%type <choices> choice choices
 %type <sig> sig
-%type <kernel> kernel kernel_head kernel_body
+%type <kernel> kernel kernel_head kernel_body formula_kernel
+%type <formula> formula formulas formula_block
+%type <ranges> range ranges
+%type <assign> assign
 %type <variant> variant target_call target_args
 %type <price> price prices
 %type <target> target targets lhs
@@ -154,6 +170,10 @@ decl:
 | ARG name ':' scalar_type default ';'  { $$ = dfl_build_decl(r, @$, DFL_ARG, $2);
                                           $$->scalar = $4; $$->value = $5.e; }
 | TYPE name '=' format ';'              { $$ = dfl_build_decl(r, @$, DFL_TYPE, $2); $$->format = $4; }
+| TABLE name ':' format '=' '{' exprs '}' ';'
+                                        { $$ = dfl_build_decl(r, @$, DFL_TABLE, $2);
+                                          $$->format = $4; $$->value = dfl_build_exprs($7);
+                                          if ($8.missing) dfl_reader_report_missing(r, @6); }
 | IMPORT STRING ';'                     { $$ = dfl_build_decl(r, @$, DFL_IMPORT, (struct dfl_name){$2, @2}); }
 | LINK STRING ';'                       { $$ = dfl_build_decl(r, @$, DFL_LINK, (struct dfl_name){$2, @2}); }
 | kernel                                { $$ = dfl_build_decl(r, @$, DFL_KERNEL, $1->name); $$->kernel = $1; }
@@ -177,7 +197,11 @@ literal:
 
 number: INT | FLOAT;
 
-name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | TOLERANCE | FLAGS | COST | SPLIT | HALO | DYNAMIC;
+name: value_name | LET;
+
+value_name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | TOLERANCE | FLAGS | COST | SPLIT | HALO | BORDER | DYNAMIC;
+
+class: NAME | BORDER | LET;
 
 /* ---- formats and signatures ---- */
 
@@ -192,6 +216,7 @@ ports_opt: %empty { $$ = NULL; } | ports;
 ports:
   port                                  { $$ = $1; DFL_ONE($1); }
 | ports ',' port                        { $$ = $3; DFL_MORE($1, $3); }
+| ports ',' edge                        { $$ = $1; if (!dfl_build_border_more(r, $1, $3)) YYERROR; }
 ;
 
 port:
@@ -199,6 +224,13 @@ port:
 | mode name ':' format SPLIT name       { $$ = dfl_build_port(r, @$, $1, $2, $4); $$->split = $6; }
 | mode name ':' format SPLIT name HALO expr
                                         { $$ = dfl_build_port(r, @$, $1, $2, $4); $$->split = $6; $$->halo = $8.e; }
+| port BORDER edge                      { $$ = $1; $$->loc = @$; dfl_build_border(r, $1, @2, $3); }
+;
+
+edge:
+  name                                  { $$ = dfl_build_ref(r, $1); }
+| number                                { $$ = dfl_build_plain(r, dfl_build_number(r, @$, $1)); }
+| '-' number                            { $$.e = dfl_build_negative(r, @$, $2); }
 ;
 
 mode:
@@ -226,13 +258,20 @@ kernel:
   kernel_body ';'                       { $$ = $1; DFL_FIRST($$->variants, $1->variants); }
 | kernel_body COST prices ';'           { $$ = $1; DFL_FIRST($$->variants, $1->variants);
                                           DFL_FIRST($$->prices, $3); }
+| formula_kernel                        { $$ = $1; DFL_FIRST($$->variants, $1->variants); }
+| formula_kernel ';'                    { $$ = $1; DFL_FIRST($$->variants, $1->variants); }
+| formula_kernel COST prices ';'        { $$ = $1; DFL_FIRST($$->variants, $1->variants);
+                                          DFL_FIRST($$->prices, $3); }
 ;
 
 kernel_body:
   kernel_head
-| kernel_body variant                   { $$ = $1;
-                                          if ($1->variants) DFL_MORE($1->variants, $2); else DFL_ONE($2);
-                                          $1->variants = $2; }
+| kernel_body variant                   { $$ = $1; dfl_build_kernel_variant($1, $2); }
+;
+
+formula_kernel:
+  kernel_head formula_block             { $$ = $1; $$->loc = @$; dfl_build_formulas($1, @2, $2); }
+| formula_kernel variant                { $$ = $1; dfl_build_kernel_variant($1, $2); }
 ;
 
 kernel_head:
@@ -246,12 +285,12 @@ kernel_head:
 ;
 
 variant:
-  NAME code_file more_files             { $$ = dfl_build_files(dfl_build_variant(r, @$, $1), $2, $3); }
-| NAME code_file more_files ':' target_call
+  class code_file more_files            { $$ = dfl_build_files(dfl_build_variant(r, @$, $1), $2, $3); }
+| class code_file more_files ':' target_call
                                         { $$ = dfl_build_files($5, $2, $3); $$->loc = @$; $$->cls = $1; }
-| NAME code_file more_files CODE        { $$ = dfl_build_files(dfl_build_variant(r, @$, $1), $2, $3);
+| class code_file more_files CODE       { $$ = dfl_build_files(dfl_build_variant(r, @$, $1), $2, $3);
                                           $$->code = $4.text; $$->code_loc = $4.loc; }
-| NAME CODE                             { $$ = dfl_build_variant(r, @$, $1);
+| class CODE                            { $$ = dfl_build_variant(r, @$, $1);
                                           $$->code = $2.text; $$->code_loc = $2.loc; }
 ;
 
@@ -289,8 +328,8 @@ prices:
 ;
 
 price:
-  NAME number NAME                      { $$ = dfl_build_price(r, @$, $1, dfl_build_quantity(r, @2, $2, $3).e); }
-| NAME '(' expr ')'                     { $$ = dfl_build_price(r, @$, $1, $3.e); }
+  class number NAME                     { $$ = dfl_build_price(r, @$, $1, dfl_build_quantity(r, @2, $2, $3).e); }
+| class '(' expr ')'                    { $$ = dfl_build_price(r, @$, $1, $3.e); }
 ;
 
 /* ---- graphs ---- */
@@ -417,6 +456,115 @@ primary:
 | '(' expr ')'                          { $$ = $2; $$.e->loc = @$; }
 ;
 
+/* ---- formulas ---- */
+
+formula_block:
+  '{' formulas '}'                      { $$ = $2; if ($3.missing) dfl_reader_report_missing(r, @1); }
+| '{' formulas error '}'                { $$ = $2; yyerrok; }
+| '{' formulas statement_word error '}' { $$ = $2; yyerrok; }
+;
+
+formulas:
+  %empty                                { $$ = NULL; }
+| formulas formula                      { $$ = $2; if ($1) DFL_MORE($1, $2); else DFL_ONE($2); }
+| formulas error ';'                    { $$ = $1; yyerrok; }
+| formulas error formula_block          { $$ = $1; yyerrok; }
+| formulas statement_word error formula_block
+                                        { $$ = $1; yyerrok; }
+;
+
+statement_word: FOR | IF | ELSE;         /* dfl_expect_report() says that these are no formulas */
+
+formula:
+  LET name left_indices '=' fexpr ';'   { $$ = dfl_build_let(r, @$, $2, $3, $5.e); }
+| value_name left_indices assign fexpr ';'
+                                        { $$ = dfl_build_formula(r, @$, $1, $2, $3, $4.e); }
+;
+
+left_indices: %empty { $$ = no_tree; } | '[' fexprs ']' { $$ = $2; };
+
+assign:
+  '='                                   { $$ = DFL_SET; }
+| INCREASE                              { $$ = DFL_ADD; }
+| name '='                              { if (!dfl_build_assign(r, $1, &$$)) YYERROR; }
+;
+
+fexprs:
+  fexpr                                 { $$ = dfl_build_list($1); }
+| fexprs ',' fexpr                      { $$ = dfl_build_list_more($1, $3); }
+;
+
+fexpr:
+  fbinary
+| choices fbinary                       { $$ = dfl_build_choice_last(r, $1, $2); }
+;
+
+choices:
+  choice
+| choices choice                        { $$ = dfl_build_choice_more(r, $1, $2); }
+;
+
+choice: fbinary '?' fexpr ':'           { $$ = dfl_build_choice(r, @$, $1, $3); };
+
+fbinary:
+  funary
+| fbinary OR fbinary                    { $$ = dfl_build_binary(r, @$, DFL_OP_OR, $1, $3); }
+| fbinary AND fbinary                   { $$ = dfl_build_binary(r, @$, DFL_OP_AND, $1, $3); }
+| fbinary '|' fbinary                   { $$ = dfl_build_binary(r, @$, DFL_OP_BITOR, $1, $3); }
+| fbinary '^' fbinary                   { $$ = dfl_build_binary(r, @$, DFL_OP_BITXOR, $1, $3); }
+| fbinary '&' fbinary                   { $$ = dfl_build_binary(r, @$, DFL_OP_BITAND, $1, $3); }
+| fbinary EQ fbinary                    { $$ = dfl_build_binary(r, @$, DFL_OP_EQ, $1, $3); }
+| fbinary NE fbinary                    { $$ = dfl_build_binary(r, @$, DFL_OP_NE, $1, $3); }
+| fbinary '<' fbinary                   { $$ = dfl_build_binary(r, @$, DFL_OP_LT, $1, $3); }
+| fbinary '>' fbinary                   { $$ = dfl_build_binary(r, @$, DFL_OP_GT, $1, $3); }
+| fbinary LE fbinary                    { $$ = dfl_build_binary(r, @$, DFL_OP_LE, $1, $3); }
+| fbinary GE fbinary                    { $$ = dfl_build_binary(r, @$, DFL_OP_GE, $1, $3); }
+| fbinary SHL fbinary                   { $$ = dfl_build_binary(r, @$, DFL_OP_SHL, $1, $3); }
+| fbinary SHR fbinary                   { $$ = dfl_build_binary(r, @$, DFL_OP_SHR, $1, $3); }
+| fbinary '+' fbinary                   { $$ = dfl_build_binary(r, @$, DFL_OP_ADD, $1, $3); }
+| fbinary '-' fbinary                   { $$ = dfl_build_binary(r, @$, DFL_OP_SUB, $1, $3); }
+| fbinary '*' fbinary                   { $$ = dfl_build_binary(r, @$, DFL_OP_MUL, $1, $3); }
+| fbinary '/' fbinary                   { $$ = dfl_build_binary(r, @$, DFL_OP_DIV, $1, $3); }
+| fbinary '%' fbinary                   { $$ = dfl_build_binary(r, @$, DFL_OP_MOD, $1, $3); }
+;
+
+funary:
+  fprimary                              { $$ = dfl_build_plain(r, $1); }
+| fprefixes fprimary                    { $$ = dfl_build_unary(r, $1, $2); }
+;
+
+fprefixes:
+  fprefix
+| fprefixes fprefix                     { $$ = dfl_build_prefix_more(r, $1, $2); }
+;
+
+fprefix:
+  prefix
+| '~'                                   { $$ = dfl_build_prefix(r, @$, DFL_OP_BITNOT); }
+;
+
+fprimary:
+  number                                { $$ = dfl_build_number(r, @$, $1); }
+| name                                  { $$ = dfl_build_ref(r, $1); }
+| name '[' fexprs ']'                   { $$ = dfl_build_index(r, @$, $1, $3); }
+| name '(' fargs ')'                    { $$ = dfl_build_formula_call(r, @$, $1, $3); }
+| name '(' ranges where body ')'        { $$ = dfl_build_reduce(r, @$, $1, $3, $4, $5); }
+| '(' fexpr ')'                         { $$ = $2; $$.e->loc = @$; }
+;
+
+fargs: %empty { $$ = no_tree; } | fexprs;
+
+ranges:
+  range
+| ranges ',' range                      { $$ = dfl_build_range_more($1, $3); }
+;
+
+range: name IN fexpr RANGE fexpr        { $$ = dfl_build_range(r, @$, $1, $3, $5); };
+
+where: %empty { $$ = no_tree; } | IF fexpr { $$ = $2; };
+
+body: %empty { $$ = no_tree; } | ':' fexpr { $$ = $2; };
+
 /* ---- platforms ---- */
 
 platform: PLATFORM name '{' devices '}' { $$ = dfl_build_platform(r, @$, $2, $4);
@@ -432,9 +580,9 @@ devices:
 ;
 
 device:
-  NAME name '{' properties '}'          { $$ = dfl_build_device(r, $1, $2, $4);
+  class name '{' properties '}'         { $$ = dfl_build_device(r, $1, $2, $4);
                                           if ($5.missing) dfl_reader_report_missing(r, @3); }
-| NAME name '{' properties error '}'    { $$ = dfl_build_device(r, $1, $2, $4); yyerrok; }
+| class name '{' properties error '}'   { $$ = dfl_build_device(r, $1, $2, $4); yyerrok; }
 ;
 
 properties:

@@ -23,7 +23,8 @@ const char *dfl_scalar_name(enum dfl_scalar scalar)
 const char *dfl_op_name(enum dfl_op op)
 {
     static const char *const names[] = {"-", "!", "*", "/", "%", "+", "-",
-                                        "<", "<=", ">", ">=", "==", "!=", "&&", "||"};
+                                        "<", "<=", ">", ">=", "==", "!=", "&&", "||",
+                                        "~", "&", "|", "^", "<<", ">>"};
     return names[op];
 }
 
@@ -71,17 +72,25 @@ static void print_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
+enum { UNARY = 11, ALONE = 13 }; /* precedences: of prefix operators; above all, so parentheses stand always */
+
 static int precedence(const struct dfl_expr *e)
 {
+    if (e->kind == DFL_EXPR_CHOICE)
+        return 0;
     if (e->kind == DFL_EXPR_UNARY)
-        return 7;
+        return UNARY;
     if (e->kind != DFL_EXPR_BINARY)
-        return 8;
+        return UNARY + 1;
     switch (e->op) {
-    case DFL_OP_MUL: case DFL_OP_DIV: case DFL_OP_MOD: return 6;
-    case DFL_OP_ADD: case DFL_OP_SUB: return 5;
-    case DFL_OP_LT: case DFL_OP_LE: case DFL_OP_GT: case DFL_OP_GE: return 4;
-    case DFL_OP_EQ: case DFL_OP_NE: return 3;
+    case DFL_OP_MUL: case DFL_OP_DIV: case DFL_OP_MOD: return 10;
+    case DFL_OP_ADD: case DFL_OP_SUB: return 9;
+    case DFL_OP_SHL: case DFL_OP_SHR: return 8;
+    case DFL_OP_LT: case DFL_OP_LE: case DFL_OP_GT: case DFL_OP_GE: return 7;
+    case DFL_OP_EQ: case DFL_OP_NE: return 6;
+    case DFL_OP_BITAND: return 5;
+    case DFL_OP_BITXOR: return 4;
+    case DFL_OP_BITOR: return 3;
     case DFL_OP_AND: return 2;
     default: return 1;
     }
@@ -98,6 +107,36 @@ static void print_exprs(FILE *out, const char *open, const struct dfl_expr *list
             fputs(", ", out);
     }
     fputs(close, out);
+}
+
+static void print_choice(FILE *out, const struct dfl_expr *e)
+{
+    print_expr(out, e->a, 1);
+    fputs(" ? ", out);
+    print_expr(out, e->b, 0);
+    fputs(" : ", out);
+    print_expr(out, e->args, 0);
+}
+
+static void print_reduce(FILE *out, const struct dfl_expr *e)
+{
+    fprintf(out, "%s(", e->s);
+    for (const struct dfl_range *range = e->ranges; range; range = range->next) {
+        fprintf(out, "%s in ", range->name.text);
+        print_expr(out, range->from, 0);
+        fputs("..", out);
+        print_expr(out, range->to, 0);
+        fputs(range->next ? ", " : "", out);
+    }
+    if (e->b) {
+        fputs(" if ", out);
+        print_expr(out, e->b, 0);
+    }
+    if (e->a) {
+        fputs(": ", out);
+        print_expr(out, e->a, 0);
+    }
+    fputc(')', out);
 }
 
 /* Prints e, in parentheses if it binds less tightly than `least`. */
@@ -125,13 +164,15 @@ static void print_expr(FILE *out, const struct dfl_expr *e, int least)
         break;
     case DFL_EXPR_UNARY:
         fputs(dfl_op_name(e->op), out);
-        print_expr(out, e->a, 7);
+        print_expr(out, e->a, UNARY);
         break;
     case DFL_EXPR_BINARY:
         print_expr(out, e->a, own);
         fprintf(out, " %s ", dfl_op_name(e->op));
         print_expr(out, e->b, own + 1);
         break;
+    case DFL_EXPR_CHOICE: print_choice(out, e); break;
+    case DFL_EXPR_REDUCE: print_reduce(out, e); break;
     }
     if (own < least)
         fputc(')', out);
@@ -163,6 +204,8 @@ static void print_sig(FILE *out, const struct dfl_sig *sig)
             fputs(" halo ", out);
             print_expr(out, port->halo, 0);
         }
+        if (port->border)
+            print_exprs(out, " border ", port->border, "");
         if (port->next)
             fputs(", ", out);
     }
@@ -218,18 +261,35 @@ static void print_variant(FILE *out, const struct dfl_variant *variant)
         fprintf(out, " -> %s", variant->result.text);
 }
 
+static void print_formula(FILE *out, const struct dfl_formula *formula)
+{
+    static const char *const assigns[] = {"=", "+=", "min=", "max="};
+    fprintf(out, "    %s%s", formula->is_let ? "let " : "", formula->name.text);
+    if (formula->indices)
+        print_exprs(out, "[", formula->indices, "]");
+    fprintf(out, " %s ", assigns[formula->assign]);
+    print_expr(out, formula->value, 0);
+    fputs(";\n", out);
+}
+
 static void print_kernel(FILE *out, const struct dfl_kernel *kernel)
 {
     fprintf(out, "kernel %s", kernel->name.text);
     print_sig(out, kernel->sig);
     print_traits(out, kernel);
+    if (kernel->has_formulas) {
+        fputs(" {\n", out);
+        for (const struct dfl_formula *formula = kernel->formulas; formula; formula = formula->next)
+            print_formula(out, formula);
+        fputc('}', out);
+    }
     for (const struct dfl_variant *variant = kernel->variants; variant; variant = variant->next)
         print_variant(out, variant);
     for (const struct dfl_price *price = kernel->prices; price; price = price->next) {
         fprintf(out, "%s %s ", price == kernel->prices ? " cost" : "", price->cls.text);
-        print_expr(out, price->expr, price->expr->kind == DFL_EXPR_QUANTITY ? 0 : 9);
+        print_expr(out, price->expr, price->expr->kind == DFL_EXPR_QUANTITY ? 0 : ALONE);
     }
-    fputs(";\n", out);
+    fputs(kernel->has_formulas && !kernel->variants && !kernel->prices ? "\n" : ";\n", out);
 }
 
 /* ---- graphs ---- */
@@ -397,6 +457,11 @@ static void print_decl(FILE *out, const struct dfl_decl *decl)
         fputs(decl->kind == DFL_IMPORT ? "import " : "link ", out);
         print_string(out, decl->name.text);
         fputs(";\n", out);
+        break;
+    case DFL_TABLE:
+        fprintf(out, "table %s: ", decl->name.text);
+        print_format(out, decl->format);
+        print_exprs(out, " = { ", decl->value, " };\n");
         break;
     case DFL_KERNEL: print_kernel(out, decl->kernel); break;
     case DFL_GRAPH: print_graph(out, decl->graph); break;

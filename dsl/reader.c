@@ -29,6 +29,11 @@ struct dfl_loc dfl_reader_after(const struct dfl_reader *r)
     return loc;
 }
 
+bool dfl_reader_in_formula(const struct dfl_reader *r)
+{
+    return r->n_braces > 0 && r->declaring && strcmp(r->declaring, "kernel") == 0;
+}
+
 bool dfl_reader_text_is(const struct dfl_reader *r, size_t offset, const char *begin)
 {
     size_t n = strlen(begin);
@@ -53,19 +58,32 @@ static void track_end(struct dfl_reader *r, unsigned still_open)
         r->n_brackets = still_open;
 }
 
-/* Counts the brackets. Gives the token's kind, or DFL_T_END if they are too deep. */
+static bool is_open(const struct dfl_reader *r, char open)
+{
+    return r->n_brackets > 0 && r->brackets[r->n_brackets - 1].open == open;
+}
+
+/* Counts the brackets; a '?' is one that ':' closes. Gives the token's kind, or DFL_T_END if they are too deep. */
 static int track(struct dfl_reader *r, int kind, struct dfl_loc loc)
 {
     r->lone_brace = false;
     switch (kind) {
     case '(':
     case '[':
+    case '?':
         if (r->n_brackets == DFL_MAX_NESTING)
-            return report_depth(r, loc, "give a part of the expression a name with 'param'");
+            return report_depth(r, loc, dfl_reader_in_formula(r) ? "give a part of the expression a name with 'let'"
+                                                                 : "give a part of the expression a name with 'param'");
         r->brackets[r->n_brackets++] = (struct dfl_bracket){(char)kind, loc};
+        break;
+    case ':':
+        if (is_open(r, '?'))
+            r->n_brackets--;
         break;
     case ')':
     case ']':
+        while (is_open(r, '?'))
+            r->n_brackets--;
         if (r->n_brackets > 0)
             r->n_brackets--;
         break;
@@ -111,7 +129,7 @@ static bool begins_declaration(const struct dfl_reader *r, int kind)
     case DFL_T_IMPORT: case DFL_T_LINK:
         return declaration_follows(r, true);
     default:
-        return false;
+        return kind == DFL_T_TABLE; /* lexer.l has looked at what follows */
     }
 }
 
@@ -137,6 +155,7 @@ static void note_declaration(struct dfl_reader *r, int kind)
     } words[] = {
         {DFL_T_PARAM, "param"}, {DFL_T_ARG, "arg"}, {DFL_T_TYPE, "type"}, {DFL_T_IMPORT, "import"},
         {DFL_T_LINK, "link"}, {DFL_T_KERNEL, "kernel"}, {DFL_T_GRAPH, "graph"}, {DFL_T_PLATFORM, "platform"},
+        {DFL_T_TABLE, "table"},
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (words[i].kind == kind)

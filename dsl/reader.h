@@ -44,6 +44,18 @@ struct dfl_prefix {
     unsigned depth;
 };
 
+/* A ring of COND ? VALUE :, each the value of the one before it; their number; the depth of the tree. */
+struct dfl_choices {
+    struct dfl_expr *last;
+    unsigned n, depth;
+};
+
+/* A ring of a reduction's ranges, with the depth of the deepest of their ends. */
+struct dfl_ranges {
+    struct dfl_range *last;
+    unsigned depth;
+};
+
 /* An if and its else-ifs: the first statement, and the one that a further else would belong to. */
 struct dfl_chain {
     struct dfl_stmt *first, *last;
@@ -82,7 +94,7 @@ struct dfl_reader {
     /* tokens */
     struct dfl_tokens *tokens; /* NULL: they are not kept */
     struct dfl_token_place token, previous;
-    struct dfl_bracket brackets[DFL_MAX_NESTING]; /* '(' and '[' open since the last brace or statement */
+    struct dfl_bracket brackets[DFL_MAX_NESTING]; /* '(', '[' and '?' open since the last brace or statement */
     struct dfl_loc braces[DFL_MAX_NESTING];
     unsigned n_brackets, n_braces;
     const char *declaring; /* the word that began the declaration being read; NULL before the first */
@@ -107,6 +119,9 @@ struct dfl_reader {
 /* reader.c: the location of one byte, just after the previous token. */
 struct dfl_loc dfl_reader_after(const struct dfl_reader *r);
 
+/* reader.c: is the token between the braces of a kernel? */
+bool dfl_reader_in_formula(const struct dfl_reader *r);
+
 /* reader.c: does the text from `offset` on begin with `begin`? */
 bool dfl_reader_text_is(const struct dfl_reader *r, size_t offset, const char *begin);
 
@@ -128,6 +143,10 @@ struct dfl_name dfl_literal_name(struct dfl_reader *r, struct dfl_loc loc, const
  * tokens that would fit. All are named as in parser.y. */
 void dfl_expect_report(struct dfl_reader *r, const char *after, const char *found, const char *const *expected,
                        size_t n_expected);
+
+/* Reports a name or number that follows a ',' in the place of a port, and a word before '=' that is not min or max. */
+void dfl_expect_no_port(struct dfl_reader *r, struct dfl_loc loc, bool is_name);
+void dfl_expect_no_assign(struct dfl_reader *r, struct dfl_name word);
 
 /* ---- lists ---- */
 

@@ -37,6 +37,8 @@ static enum df_x operator_code(enum dfl_op op)
     case DFL_OP_NE: return DF_X_NE;
     case DFL_OP_AND: return DF_X_AND;
     case DFL_OP_OR: return DF_X_OR;
+    case DFL_OP_BITNOT: case DFL_OP_BITAND: case DFL_OP_BITOR: case DFL_OP_BITXOR: case DFL_OP_SHL: case DFL_OP_SHR:
+        break; /* fold() refuses these */
     }
     return DF_X_ADD;
 }
@@ -234,8 +236,19 @@ static bool fold_quantity(struct dfc_unit *u, const struct dfc_names *names, con
 
 /* ---- every kind of expression ---- */
 
+/* What the grammar has in formulas alone. */
+static bool is_of_formulas(const struct dfl_expr *e)
+{
+    return e->kind == DFL_EXPR_CHOICE || e->kind == DFL_EXPR_REDUCE ||
+           ((e->kind == DFL_EXPR_UNARY || e->kind == DFL_EXPR_BINARY) && e->op >= DFL_OP_BITNOT);
+}
+
 static bool fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value)
 {
+    if (is_of_formulas(e)) {
+        dfl_error(u->sink, e->loc, "this expression is one of formulas: it cannot stand in %s", dfc_use_words(names->use));
+        return false;
+    }
     switch (e->kind) {
     case DFL_EXPR_INT:
         *value = names->kinds_only ? dfc_value_unknown(DF_KIND_I64) : dfc_value_integer(e->i);
@@ -260,6 +273,9 @@ static bool fold(struct dfc_unit *u, const struct dfc_names *names, const struct
         return fold_binary(u, names, e, value);
     case DFL_EXPR_CALL:
         return fold_call(u, names, e, value);
+    case DFL_EXPR_CHOICE:
+    case DFL_EXPR_REDUCE:
+        break;
     }
     return false;
 }

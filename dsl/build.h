@@ -74,14 +74,12 @@ struct dfl_price *dfl_build_price(struct dfl_reader *r, struct dfl_loc loc, stru
 
 /* ---- formulas ---- */
 
-/* `formulas`: a ring, or NULL; block: from the '{' on */
+/* assign: what stands before '=', min or max, '+' or "". `formulas`: a ring, or NULL; block: from the '{' on */
 void dfl_build_formulas(struct dfl_kernel *kernel, struct dfl_loc block, struct dfl_formula *formulas);
 struct dfl_formula *dfl_build_let(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
                                   struct dfl_tree indices, struct dfl_expr *value);
 struct dfl_formula *dfl_build_formula(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
-                                      struct dfl_tree indices, enum dfl_assign assign, struct dfl_expr *value);
-/* The word before '=', min or max. False: it is another, and that is reported. */
-bool dfl_build_assign(struct dfl_reader *r, struct dfl_name word, enum dfl_assign *assign);
+                                      struct dfl_tree indices, struct dfl_name assign, struct dfl_expr *value);
 
 /* ---- graphs ---- */
 

@@ -152,41 +152,55 @@ void dfl_build_formulas(struct dfl_kernel *kernel, struct dfl_loc block, struct 
     DFL_FIRST(kernel->formulas, formulas);
 }
 
-struct dfl_formula *dfl_build_let(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
-                                  struct dfl_tree indices, struct dfl_expr *value)
-{
-    struct dfl_formula *formula = dfl_build_formula(r, loc, name, indices, DFL_SET, value);
-    formula->is_let = true;
-    for (const struct dfl_expr *index = formula->indices; index; index = index->next)
-        if (index->kind == DFL_EXPR_INT) {
-            dfl_error(r->sink, index->loc, "an index of 'let' is a number, not a name");
-            dfl_hint(r->sink, "'let' names its indices, as in 'let %s[i, j] = ...;'", name.text);
-        }
-    return formula;
-}
-
-struct dfl_formula *dfl_build_formula(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
-                                      struct dfl_tree indices, enum dfl_assign assign, struct dfl_expr *value)
+static struct dfl_formula *formula_new(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                       struct dfl_tree indices, struct dfl_expr *value)
 {
     struct dfl_formula *formula = NEW(r, dfl_formula);
     formula->loc = loc;
     formula->name = name;
     formula->indices = dfl_build_exprs(indices);
-    formula->assign = assign;
     formula->value = value;
+    return formula;
+}
+
+struct dfl_formula *dfl_build_let(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                  struct dfl_tree indices, struct dfl_expr *value)
+{
+    struct dfl_formula *formula = formula_new(r, loc, name, indices, value);
+    formula->is_let = true;
+    for (const struct dfl_expr *index = formula->indices; index; index = index->next)
+        if (index->kind != DFL_EXPR_NAME) {
+            dfl_error(r->sink, index->loc, "an index of 'let' is a name");
+            dfl_hint(r->sink, "a let with indices is a function of them, as in 'let %s[i, j] = a[y + i, x + j];'",
+                     name.text);
+        }
+    return formula;
+}
+
+/* Reports a word before '=' that is not min or max. */
+static void report_assign(struct dfl_reader *r, const struct dfl_name *name, const struct dfl_name *word)
+{
+    if (dfl_suggest_type(name->text) || strcmp(name->text, "const") == 0 || strcmp(name->text, "auto") == 0) {
+        dfl_error(r->sink, name->loc, "'%s' declares nothing in a formula", name->text);
+        dfl_hint(r->sink, "a value gets a name by 'let %s = ...;', and its type from the expression", word->text);
+        return;
+    }
+    dfl_error(r->sink, word->loc, "expected '=', '+=', 'min=' or 'max=' after '%s', found '%s'", name->text, word->text);
+}
+
+struct dfl_formula *dfl_build_formula(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,
+                                      struct dfl_tree indices, struct dfl_name assign, struct dfl_expr *value)
+{
+    static const char *const assigns[] = {"", "+", "min", "max"}; /* in the order of the enumeration */
+    struct dfl_formula *formula = formula_new(r, loc, name, indices, value);
+    while (formula->assign < DFL_MOST && strcmp(assigns[formula->assign], assign.text) != 0)
+        formula->assign++;
+    if (strcmp(assigns[formula->assign], assign.text) != 0)
+        report_assign(r, &name, &assign);
     for (const struct dfl_expr *index = formula->indices; index; index = index->next)
         if (index->kind != DFL_EXPR_NAME && index->kind != DFL_EXPR_INT) {
             dfl_error(r->sink, index->loc, "an index on the left side is a name or a number, not an expression");
             dfl_hint(r->sink, "compute on the right side, as in '%s[y, x] = a[y - 1, x];'", name.text);
         }
     return formula;
-}
-
-bool dfl_build_assign(struct dfl_reader *r, struct dfl_name word, enum dfl_assign *assign)
-{
-    *assign = strcmp(word.text, "min") == 0 ? DFL_LEAST : DFL_MOST;
-    if (*assign == DFL_LEAST || strcmp(word.text, "max") == 0)
-        return true;
-    dfl_expect_no_assign(r, word);
-    return false;
 }

@@ -62,37 +62,51 @@ static bool replace(struct dfl_expectation *e, const char *const *names, const c
     return true;
 }
 
-static void simplify(struct dfl_expectation *e, const char *after)
+static void simplify(struct dfl_expectation *e, const char *after, bool formula)
 {
     static const char *const soft_words[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'", "'tolerance'",
                                              "'flags'", "'cost'", "'split'", "'halo'", "'dynamic'", NULL};
     static const char *const operators[] = {"'*'", "'/'", "'%'", "'+'", "'-'", "'<'", "'<='", "'>'", "'>='", "'=='",
                                             "'!='", "'&&'", "'||'", NULL};
     static const char *const operands[] = {"a name", "an integer", "a float", "a string", "'!'", "'-'", "'('", NULL};
+    static const char *const formula_operators[] = {"'?'", "'|'", "'^'", "'&'", "'<<'", "'>>'", NULL};
+    static const char *const formula_operands[] = {"a name", "an integer", "a float", "'!'", "'-'", "'~'", "'('", NULL};
+    static const char *const formula_words[] = {"a name", "'let'", NULL};
+    static const char *const statement_words[] = {"'for'", "'if'", "'else'", NULL};
     static const char *const literals[] = {"an integer", "a float", "a string", NULL};
     static const char *const numbers[] = {"an integer", "a float", NULL};
     static const char *const declarations[] = {"'param'", "'arg'", "'type'", "'import'", "'link'", "'kernel'",
-                                               "'graph'", "'platform'", NULL};
+                                               "'graph'", "'platform'", "'table'", NULL};
     static const char *const statements[] = {"a name", "'for'", "'if'", "'('", NULL};
     static const char *const modes[] = {"'in'", "'out'", "'inout'", "'tmp'", "'acc'", NULL};
     static const char *const traits[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'", "'tolerance'", NULL};
     static const char *const only_else[] = {"'else'", NULL};
-    static const char *const continuations[] = {"'['", "'@'", "'split'", "'halo'", "'dynamic'", "':'", "'<<<'", "'->'",
+    static const char *const continuations[] = {"'['", "'@'", "'split'", "'halo'", "'border'", "'dynamic'", "'<<<'", "'->'",
                                                 "a string", "a code block", "'flags'", NULL};
     static const char *const end[] = {"the end of the file", NULL};
 
     if (has(e, "a name") && has_all(e, soft_words))
         drop_all(e, soft_words);
+    if (strcmp(after, "formulas") == 0)
+        replace(e, formula_words, statement_words, "a formula");
+    if (has(e, "a name") || has(e, "a formula"))
+        drop_all(e, (const char *const[]){"'let'", "'border'", NULL});
+    if (has(e, "'+='") && e->n + 1 < DFL_MOST_EXPECTED) {
+        drop(e, "a name");
+        e->names[e->n++] = "'min='";
+        e->names[e->n++] = "'max='";
+    }
     if (strcmp(after, "'->'") == 0)
         replace(e, (const char *const[]){"a name", NULL}, NULL, "'void'");
     if (has_all(e, operators)) { /* if operators fit, an expression has just ended */
         drop_all(e, operators);
+        drop_all(e, formula_operators);
         drop(e, "a name"); /* a unit */
         drop(e, "'['");
         if (e->n > 1)
             drop(e, "'('");
     }
-    if (!replace(e, operands, NULL, "an expression") &&
+    if (!replace(e, operands, NULL, "an expression") && !replace(e, formula_operands, NULL, "an expression") &&
         !replace(e, literals, (const char *const[]){"'-'", NULL}, "a literal"))
         replace(e, numbers, NULL, "a number");
     if (replace(e, declarations, end, "a declaration"))
@@ -116,6 +130,8 @@ static void simplify(struct dfl_expectation *e, const char *after)
     bool ends = has(e, "';'") || has(e, "','") || has(e, "')'") || has(e, "']'") || has(e, "'='") || has(e, "'{'");
     if (ends)
         drop_all(e, continuations);
+    if (ends && !formula)
+        drop(e, "':'");
 }
 
 /* "a, b or c" */
@@ -145,7 +161,11 @@ static void name_before(const struct dfl_reader *r, char *text, size_t size, con
         {"hint", "the hint"}, {"hints", "the call"}, {"variant", "the variant"}, {"kernel_body", "the variant"},
         {"target_call", "the call"}, {"price", "the cost"}, {"prices", "the cost"}, {"a string", "the string"},
         {"more_files", "the string"}, {"code_file", "the string"}, {"flags", "the string"},
-        {"a code block", "the code block"}, {"literal", "the default"},     };
+        {"a code block", "the code block"}, {"literal", "the default"},
+        {"fexpr", "the expression"}, {"fexprs", "the expression"}, {"fbinary", "the expression"},
+        {"funary", "the expression"}, {"fprimary", "the expression"}, {"ranges", "the range"}, {"range", "the range"},
+        {"edge", "the border"}, {"formula_kernel", "the formulas"},
+    };
 
     text[0] = '\0';
     for (size_t i = 0; i < sizeof phrases / sizeof phrases[0]; i++)
@@ -177,8 +197,8 @@ static void name_found(const struct dfl_reader *r, char *text, size_t size, cons
  * there. */
 static struct dfl_loc place(const struct dfl_reader *r, const struct dfl_expectation *e)
 {
-    bool begins = has(e, "a statement") || has(e, "a declaration"); /* what may begin a statement or declaration has
-                                                                     * nothing missing before it */
+    bool begins = has(e, "a statement") || has(e, "a declaration") || has(e, "a formula"); /* nothing is missing before
+                                                                                            * what may begin one */
     bool breaks = r->previous.loc.line != 0 && r->token.loc.line > r->previous.loc.line;
     if (r->token.length == 0 || (breaks && !begins))
         return dfl_reader_after(r);
@@ -195,7 +215,7 @@ static void note_bracket(struct dfl_reader *r, const struct dfl_expectation *e)
     if (n == 0)
         return;
     const struct dfl_bracket *open = &r->brackets[n - 1];
-    if (open->loc.line != r->token.loc.line && has(e, open->open == '(' ? "')'" : "']'"))
+    if (open->loc.line != r->token.loc.line && has(e, open->open == '(' ? "')'" : open->open == '[' ? "']'" : "':'"))
         dfl_note(r->sink, open->loc, "to close this '%c'", open->open);
 }
 
@@ -208,11 +228,6 @@ void dfl_expect_no_port(struct dfl_reader *r, struct dfl_loc loc, bool is_name)
     dfl_expect_hint(r, "','", is_name ? "a name" : "an integer", &e);
 }
 
-void dfl_expect_no_assign(struct dfl_reader *r, struct dfl_name word)
-{
-    dfl_error(r->sink, word.loc, "expected '=' or '+=', found '%s'", word.text);
-}
-
 void dfl_expect_report(struct dfl_reader *r, const char *after, const char *found, const char *const *expected,
                        size_t n_expected)
 {
@@ -220,7 +235,7 @@ void dfl_expect_report(struct dfl_reader *r, const char *after, const char *foun
         return;
     struct dfl_expectation e = {.n = n_expected < DFL_MOST_EXPECTED ? n_expected : DFL_MOST_EXPECTED};
     memcpy(e.names, expected, e.n * sizeof e.names[0]);
-    simplify(&e, after);
+    simplify(&e, after, dfl_reader_in_formula(r));
     if (e.n == 1 && strcmp(after, "'='") == 0)
         replace(&e, (const char *const[]){"a name", NULL}, NULL, r->n_braces > 0 ? "a call" : "a format");
 

@@ -39,7 +39,6 @@
     bool flag;
     enum dfl_mode mode;
     enum dfl_op op;
-    enum dfl_assign assign;
     enum dfl_scalar scalar_type;
     struct dfl_tree tree;
     struct dfl_prefix prefix;
@@ -123,7 +122,7 @@ static const struct dfl_tree no_tree = {0};
 %left '+' '-'
 %left '*' '/' '%'
 
-%type <name> name result class value_name
+%type <name> name result class value_name assign
 %type <flag> dynamic
 %type <number> number
 %type <tree> expr unary primary exprs exprs_opt dims indices launch launch_opt code_file flags more_files
@@ -139,7 +138,6 @@ static const struct dfl_tree no_tree = {0};
 %type <kernel> kernel kernel_head kernel_body formula_kernel
 %type <formula> formula formulas formula_block
 %type <ranges> range ranges
-%type <assign> assign
 %type <variant> variant target_call target_args
 %type <price> price prices
 %type <target> target targets lhs
@@ -484,9 +482,9 @@ formula:
 left_indices: %empty { $$ = no_tree; } | '[' fexprs ']' { $$ = $2; };
 
 assign:
-  '='                                   { $$ = DFL_SET; }
-| INCREASE                              { $$ = DFL_ADD; }
-| name '='                              { if (!dfl_build_assign(r, $1, &$$)) YYERROR; }
+  '='                                   { $$ = (struct dfl_name){"", @1}; }
+| INCREASE                              { $$ = (struct dfl_name){"+", @1}; }
+| name '='                              { $$ = $1; }
 ;
 
 fexprs:

@@ -144,9 +144,8 @@ struct dfl_name dfl_literal_name(struct dfl_reader *r, struct dfl_loc loc, const
 void dfl_expect_report(struct dfl_reader *r, const char *after, const char *found, const char *const *expected,
                        size_t n_expected);
 
-/* Reports a name or number that follows a ',' in the place of a port, and a word before '=' that is not min or max. */
+/* Reports a name or number, the current token, that follows a ',' in the place of a port. */
 void dfl_expect_no_port(struct dfl_reader *r, struct dfl_loc loc, bool is_name);
-void dfl_expect_no_assign(struct dfl_reader *r, struct dfl_name word);
 
 /* ---- lists ---- */
 

@@ -30,8 +30,8 @@ static void list_ports(const struct dfc_sig *sig, const uint16_t *ports, unsigne
 static const char *scalar_names(struct dfc_unit *u, const struct dfc_sig *sig)
 {
     char text[400];
-    size_t at = (size_t)snprintf(text, sizeof text, "%u scalar%s", sig->n_scalars, sig->n_scalars == 1 ? "" : "s");
-    for (unsigned i = 0; i < sig->n_scalars && at < sizeof text; i++)
+    size_t at = (size_t)snprintf(text, sizeof text, "%u scalar%s", sig->n_given, sig->n_given == 1 ? "" : "s");
+    for (unsigned i = 0; i < sig->n_given && at < sizeof text; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? ", " : " (", sig->scalars[i]->name.text);
     if (at < sizeof text)
         snprintf(text + at, sizeof text - at, ")");
@@ -56,6 +56,8 @@ static unsigned count_positional(const struct dfl_stmt *stmt)
 const struct dfl_expr *dfc_call_scalar(const struct dfl_stmt *stmt, const struct dfc_sig *sig, unsigned scalar)
 {
     unsigned position = 0;
+    if (scalar >= sig->n_given)
+        return sig->hidden[scalar - sig->n_given].value;
     for (const struct dfl_actual *actual = stmt->actuals; actual; actual = actual->next, position++)
         if (actual->keyword.text ? strcmp(actual->keyword.text, sig->scalars[scalar]->name.text) == 0
                                  : position == sig->n_in + scalar)
@@ -67,12 +69,12 @@ static bool check_counts(struct dfc_unit *u, const struct dfl_stmt *stmt, const 
 {
     const struct dfc_sig *sig = &callee->sig;
     unsigned n = count_positional(stmt);
-    if (n >= sig->n_in && n <= sig->n_in + sig->n_scalars)
+    if (n >= sig->n_in && n <= sig->n_in + sig->n_given)
         return true;
     char inputs[400];
     list_ports(sig, sig->in_port, sig->n_in, "input", inputs, sizeof inputs);
     dfl_error(u->sink, stmt->call_loc, "'%s' takes %s%s%s, but this call has %u argument%s", callee->name, inputs,
-              sig->n_scalars ? " and " : "", sig->n_scalars ? scalar_names(u, sig) : "", n, n == 1 ? "" : "s");
+              sig->n_given ? " and " : "", sig->n_given ? scalar_names(u, sig) : "", n, n == 1 ? "" : "s");
     note_declared(u, callee);
     return false;
 }
@@ -84,13 +86,13 @@ static bool check_keyword(struct dfc_unit *u, const struct dfl_stmt *stmt, const
     const struct dfc_sig *sig = &callee->sig;
     const char *name = keyword->keyword.text;
     unsigned i = 0;
-    while (i < sig->n_scalars && strcmp(sig->scalars[i]->name.text, name) != 0)
+    while (i < sig->n_given && strcmp(sig->scalars[i]->name.text, name) != 0)
         i++;
-    if (i == sig->n_scalars) {
+    if (i == sig->n_given) {
         struct dfr_array list = { 0 };
         const char **item;
         dfl_error(u->sink, keyword->keyword.loc, "'%s' has no scalar '%s'", callee->name, name);
-        for (unsigned k = 0; k < sig->n_scalars; k++)
+        for (unsigned k = 0; k < sig->n_given; k++)
             if ((item = dfr_array_add(&list, sizeof *item, 1)))
                 *item = sig->scalars[k]->name.text;
         bool port = false;
@@ -125,7 +127,7 @@ static bool check_scalars(struct dfc_unit *u, const struct dfl_stmt *stmt, const
         if (actual->keyword.text)
             ok &= check_keyword(u, stmt, callee, actual);
     }
-    for (unsigned i = 0; i < sig->n_scalars && ok; i++) {
+    for (unsigned i = 0; i < sig->n_given && ok; i++) {
         const struct dfl_expr *e = dfc_call_scalar(stmt, sig, i);
         struct dfc_value value;
         if (!e) {

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "compiler/declare/declare.h"
+#include "compiler/formula/formula.h"
 #include "compiler/types/argument.h"
 #include "compiler/types/launch.h"
 #include "runtime/graph/builder.h"
@@ -209,6 +210,19 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
     return dfc_launch_check(u, callee, variant, gpu) && ok;
 }
 
+/* ---- formulas ---- */
+
+/* Formulas give code for both classes. A variant that is written replaces that of its class (check_variant). */
+static bool check_formulas(struct dfc_unit *u, struct dfc_callee *callee, struct dfc_kernel_code *code)
+{
+    if (!callee->ready || !(callee->formula = dff_check(u, callee)))
+        return false;
+    code->formula = callee->formula;
+    callee->code_classes = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU;
+    callee->code_hash[0] = callee->code_hash[1] = dff_hash(callee->formula);
+    return true;
+}
+
 /* ---- costs ---- */
 
 bool dfc_cost_check(struct dfc_unit *u, const struct dfl_expr *expr, double seconds)
@@ -264,11 +278,13 @@ bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char 
         return dfc_no_memory(u);
     callee->id = u->kernels.n - 1;
     *code = (struct dfc_kernel_code){ .ast = kernel, .kernel = callee->id, .dir = dir };
+    if (kernel->has_formulas && !check_formulas(u, callee, code))
+        ok = false;
     for (const struct dfl_variant *variant = kernel->variants; variant; variant = variant->next)
         ok &= check_variant(u, callee, variant, code, dir);
     for (const struct dfl_price *price = kernel->prices; price; price = price->next)
         ok &= check_price(u, callee, price);
-    if (!kernel->variants && !kernel->prices) {
+    if (!kernel->variants && !kernel->prices && !kernel->has_formulas) {
         dfl_error(u->sink, callee->loc, "kernel '%s' has neither code nor a cost", callee->name);
         dfl_hint(u->sink, "give it a variant, 'cpu \"%s.c\"', or a cost, 'cost cpu 1us'", callee->name);
         ok = false;

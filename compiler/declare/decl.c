@@ -12,6 +12,7 @@
 
 #include "compiler/declare/declare.h"
 #include "compiler/declare/platform_decl.h"
+#include "compiler/formula/table.h"
 #include "compiler/types/paths.h"
 #include "runtime/program/args.h"
 #include "runtime/graph/builder.h"
@@ -136,6 +137,22 @@ static bool enter_type(struct dfc_unit *u, const struct dfl_decl *decl)
     return true;
 }
 
+static bool enter_table(struct dfc_unit *u, const struct dfl_decl *decl)
+{
+    uint32_t id;
+    bool fresh;
+    if (!dfc_index_add(&u->tables, decl->name.text, &id, &fresh))
+        return dfc_no_memory(u);
+    struct dfc_table *tables = u->table_items.items;
+    if (!fresh)
+        return enter(u, &u->tables, &decl->name, &tables[id].decl->name.loc, &id, &fresh);
+    struct dfc_table *table = dfr_array_add(&u->table_items, sizeof *table, 1);
+    if (!table)
+        return dfc_no_memory(u);
+    table->decl = decl;
+    return true;
+}
+
 static bool enter_callee(struct dfc_unit *u, const struct dfl_decl *decl)
 {
     uint32_t id;
@@ -232,6 +249,7 @@ static bool enter_all(struct dfc_unit *u)
             case DFL_PARAM:
             case DFL_ARG: ok = enter_param(u, decl); break;
             case DFL_TYPE: ok = enter_type(u, decl); break;
+            case DFL_TABLE: ok = enter_table(u, decl); break;
             case DFL_KERNEL:
             case DFL_GRAPH: ok = enter_callee(u, decl); break;
             case DFL_LINK: ok = enter_link(u, decl); break;
@@ -442,6 +460,26 @@ static bool evaluate_types(struct dfc_unit *u)
     return !u->no_memory;
 }
 
+/* ---- tables ---- */
+
+static bool check_tables(struct dfc_unit *u)
+{
+    for (uint32_t i = 0; i < u->table_items.n && !u->no_memory; i++) {
+        struct dfc_table *table = (struct dfc_table *)u->table_items.items + i;
+        const struct dfl_decl *decl = table->decl;
+        uint32_t id;
+        u->at = decl->loc;
+        if (dfc_index_find(&u->params, decl->name.text, &id)) {
+            const struct dfl_decl *other = dfc_params(u)[id].decl;
+            dfl_error(u->sink, decl->name.loc, "'%s' is the name of a table and of %s", decl->name.text,
+                      other->kind == DFL_ARG ? "an arg" : "a param");
+            dfl_note(u->sink, other->name.loc, "the %s is here", other->kind == DFL_ARG ? "arg" : "param");
+        }
+        table->table = dff_table_check(u, decl);
+    }
+    return !u->no_memory;
+}
+
 /* ---- signatures ---- */
 
 static const char *dir_of_file(const struct dfc_unit *u, uint32_t file)
@@ -510,7 +548,8 @@ bool dfc_declare(struct dfc_unit *u)
     if (!enter_all(u))
         return false;
     check_defines(u);
-    bool ok = evaluate_params(u) && enter_platforms(u) && evaluate_types(u) && check_callees(u);
+    bool ok = evaluate_params(u) && enter_platforms(u) && evaluate_types(u) && check_tables(u) &&
+              check_callees(u);
     if (ok)
         check_platforms(u);
     return ok;

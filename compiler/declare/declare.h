@@ -52,8 +52,8 @@ bool dfc_flags_check(struct dfc_unit *u, uint32_t file_id, const char *file, boo
 /* call_check.c: checks a call against its callee's signature. */
 bool dfc_call_check(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *names);
-/* The expression given for a scalar, by position or by name. NULL: none was given (dfc_call_check() has reported
- * it). */
+/* The expression given for a scalar, by position or by name; of a hidden scalar the name of its param or arg, which no
+ * loop variable, dimension or scalar around the call hides. NULL: none was given (dfc_call_check() has reported it). */
 const struct dfl_expr *dfc_call_scalar(const struct dfl_stmt *stmt, const struct dfc_sig *sig, unsigned scalar);
 
 struct dfc_hints {

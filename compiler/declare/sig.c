@@ -187,6 +187,7 @@ bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct d
         return false;
     for (const struct dfl_scalar_decl *scalar = ast->scalars; scalar; scalar = scalar->next)
         sig->scalars[sig->n_scalars++] = scalar;
+    sig->n_given = sig->n_scalars;
     bool ok = collect_variables(u, sig, ast);
     for (const struct dfl_port *port = ast->ports; port; port = port->next, i++) {
         sig->ports[i].ast = port;

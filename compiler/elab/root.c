@@ -349,7 +349,7 @@ static bool varies(const struct dfc_elab *e, uint32_t frame, const struct dfl_ex
 static bool check_once(struct dfc_elab *e, const struct dfc_item *item)
 {
     const struct dfc_sig *sig = &item->callee->sig;
-    for (unsigned i = 0; i < sig->n_scalars; i++) {
+    for (unsigned i = 0; i < sig->n_given; i++) {
         const struct dfl_expr *expr = dfc_call_scalar(item->stmt, sig, i);
         if (!varies(e, item->frame, expr))
             continue;

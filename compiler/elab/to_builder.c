@@ -155,7 +155,9 @@ static bool build_scalar(struct dfc_unit *u, const struct dfc_names *names, cons
     struct dfc_value value;
     char what[600];
     snprintf(what, sizeof what, "scalar '%s' of '%s'", callee->sig.scalars[i]->name.text, callee->name);
-    if (!dfc_fold(u, names, expr, &value) || !dfc_convert(u, expr->loc, what, callee->sig.scalars[i]->type, &value))
+    const struct dfc_names global = { .use = DFC_USE_SCALAR };
+    if (!dfc_fold(u, i < callee->sig.n_given ? names : &global, expr, &value) ||
+        !dfc_convert(u, expr->loc, what, callee->sig.scalars[i]->type, &value))
         return false;
     int rc = value.known ? df_builder_constant(u->builder, type, to_scalar(&value, type), id, &error)
                          : df_builder_expression(u->builder, type, value.code, value.n_code, id, &error);

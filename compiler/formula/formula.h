@@ -21,6 +21,7 @@
 #include "compiler/types/frontend.h"
 
 #define DFF_MAX_SLOTS 32                /* indices and ranges in force at one place */
+#define DFF_MAX_DEPTH 1000u             /* nodes on a way from a formula down, so a function may recurse over them */
 
 enum dff_type { DFF_BOOL, DFF_I32, DFF_I64, DFF_F32, DFF_F64 };
 
@@ -34,7 +35,7 @@ enum dff_kind {
     DFF_OP,         /* .op; args: one or two, or three for CHOOSE and FMA */
     DFF_CONVERT,    /* .elem: rounds to that type as the language says; args[0]. The value is of the promoted type */
     DFF_WRAP,       /* .elem (u8, u16, i32): the low bits; args[0]: an integer */
-    DFF_CAST,       /* to .type from args[0]: C's conversion that loses nothing it need not (i32 to f32, f32 to f64, …) */
+    DFF_CAST,       /* to .type from args[0], which is lower, or f64 that becomes f32: C's conversion. BOOL: 0 or 1 */
     DFF_REDUCE      /* .op; .ranges; args: [0] the body (NULL for COUNT), [1] the condition or NULL */
 };
 
@@ -113,7 +114,8 @@ struct dff_formula {                    /* port[indices] = value */
     bool is_index[DF_MAX_RANK];         /* true: dimension d is slot d and goes over the extent; false: it is `at` */
     int64_t at[DF_MAX_RANK];
     const char *names[DF_MAX_RANK];     /* of indices, for people */
-    const struct dff_node *value;       /* already converted to the port's promoted type; a store to u8 has CONVERT */
+    const struct dff_node *value;       /* of the port's promoted type. The port can hold it: it was converted, or read
+                                         * from such a port, or is a number that fits */
     const struct dfl_formula *ast;
 };
 
@@ -129,5 +131,9 @@ struct dff_kernel {
 /* Checks the formulas of a kernel whose signature is checked, and makes the record. Proves nothing about reads. NULL: errors
  * were reported, or no memory. */
 const struct dff_kernel *dff_check(struct dfc_unit *u, struct dfc_callee *callee);
+
+/* A hash of what the kernel computes: nodes, tables, formats. Comments, layout, the names of indices and lets do not
+ * matter. Never 0. */
+uint64_t dff_hash(const struct dff_kernel *kernel);
 
 #endif

@@ -23,6 +23,7 @@ const char *dfc_use_words(enum dfc_use use)
     case DFC_USE_LAUNCH: return "the extent of a launch";
     case DFC_USE_PLATFORM: return "a platform";
     case DFC_USE_ARGUMENT: return "an argument of a function";
+    case DFC_USE_TABLE: return "a table";
     }
     return "an expression";
 }
@@ -71,7 +72,8 @@ static bool fold_local(struct dfc_unit *u, const struct dfc_names *names, const 
     for (unsigned i = 0; i < sig->n_variables; i++)
         if (strcmp(sig->variables[i].name.text, e->s) == 0)
             return fold_variable(u, names, e, i, value);
-    for (unsigned i = 0; i < sig->n_scalars; i++) {
+    const unsigned n_scalars = is_compiled(names->use) ? sig->n_scalars : sig->n_given; /* code has the hidden ones, too */
+    for (unsigned i = 0; i < n_scalars; i++) {
         if (strcmp(sig->scalars[i]->name.text, e->s) != 0)
             continue;
         if (names->use != DFC_USE_SCALAR && !is_compiled(names->use)) {
@@ -94,7 +96,7 @@ static bool fold_arg(struct dfc_unit *u, const struct dfc_names *names, const st
         if (is_compiled(names->use))
             dfl_hint(u->sink, "give the kernel a scalar, and pass '%s' where it is called", e->s);
         else if (!is_structure(names->use) && names->use != DFC_USE_PARAM && names->use != DFC_USE_HINT &&
-                 names->use != DFC_USE_PLATFORM)
+                 names->use != DFC_USE_PLATFORM && names->use != DFC_USE_TABLE)
             dfl_hint(u->sink, "to give a size when the program runs, write 'param %s = ... dynamic;'", e->s);
         return false;
     }
@@ -115,7 +117,8 @@ static bool fold_param(struct dfc_unit *u, const struct dfc_names *names, const 
 {
     if (!param->ready)
         return false; /* the error was reported at its declaration */
-    bool fixed = is_structure(names->use) || is_compiled(names->use) || names->use == DFC_USE_PLATFORM;
+    bool fixed = is_structure(names->use) || is_compiled(names->use) || names->use == DFC_USE_PLATFORM ||
+                 names->use == DFC_USE_TABLE;
     if (param->value.dynamic && fixed) {
         if (strcmp(param->value.dynamic, e->s) == 0)
             dfl_error(u->sink, e->loc, "dynamic param '%s' cannot be used in %s", e->s, dfc_use_words(names->use));
@@ -126,6 +129,8 @@ static bool fold_param(struct dfc_unit *u, const struct dfc_names *names, const 
             dfl_hint(u->sink, "the code is compiled once: use a dimension, or give the kernel a scalar");
         else if (names->use == DFC_USE_PLATFORM)
             dfl_hint(u->sink, "a program is planned for its platform before sizes are known");
+        else if (names->use == DFC_USE_TABLE)
+            dfl_hint(u->sink, "a table is compiled into the program; an 'in' port takes what is known at start");
         else
             dfl_hint(u->sink, "a dynamic param may change formats and costs, not the structure of the graph");
         return false;
@@ -163,7 +168,7 @@ static void unknown_name(struct dfc_unit *u, const struct dfc_names *names, cons
     for (unsigned i = 0; names->callee && i < names->callee->sig.n_variables; i++)
         if ((item = dfr_array_add(&list, sizeof *item, 1)))
             *item = names->callee->sig.variables[i].name.text;
-    for (unsigned i = 0; names->callee && i < names->callee->sig.n_scalars; i++)
+    for (unsigned i = 0; names->callee && i < names->callee->sig.n_given; i++)
         if ((item = dfr_array_add(&list, sizeof *item, 1)))
             *item = names->callee->sig.scalars[i]->name.text;
     for (uint32_t i = 0; i < u->params.names.n; i++)

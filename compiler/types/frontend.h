@@ -103,13 +103,27 @@ struct dfc_variable {                   /* dimension variable */
     bool from_input;                    /* an input gives it; false: the target's annotation must */
 };
 
+struct dfc_hidden {                      /* a scalar whose value is a param or an arg that the formulas name */
+    const struct dfl_expr *value;       /* that name; it means the param or arg wherever the kernel is used */
+    bool is_arg;
+};
+
 struct dfc_sig {
     unsigned n_ports, n_variables, n_scalars, n_in, n_out;
+    unsigned n_given;                   /* of the scalars: those of the declaration. Calls give them; hidden ones follow */
     struct dfc_port *ports;
     struct dfc_variable *variables;
     const struct dfl_scalar_decl **scalars;
+    const struct dfc_hidden *hidden;    /* n_scalars - n_given */
     uint16_t *in_port, *out_port;       /* by slot */
     bool needs_annotation;              /* some variable comes from no input */
+};
+
+struct dff_table;                       /* compiler/formula/formula.h */
+
+struct dfc_table {
+    const struct dfl_decl *decl;
+    const struct dff_table *table;      /* NULL: an error was reported */
 };
 
 struct dfc_tally {                      /* of a graph laid flat; UINT64_MAX: that or more */
@@ -129,6 +143,7 @@ struct dfc_callee {
     const struct dfl_expr *cost[DF_MAX_CLASSES];
     uint64_t code_hash[2];
     struct df_tolerance tolerance;      /* kernel */
+    const struct dff_kernel *formula;   /* kernel: its formulas, checked; NULL: it has none, or they have errors */
     const struct dfl_variant *launch;   /* kernel: the variant that is a bare __global__ function; NULL: none */
     const struct dfl_graph *graph;      /* NULL: a kernel */
     struct dfc_index streams;           /* graph: names that its body assigns, and in ports */
@@ -151,8 +166,8 @@ struct dfc_unit {
     struct dfl_loc at;                  /* what is worked on, for the message that memory ran out */
     struct dfr_array files;             /* struct dfc_loaded_file, main first */
     struct dfr_array sources;           /* struct dfc_source, same order */
-    struct dfc_index params, types, callees; /* names of the records below */
-    struct dfr_array param_items, type_items, callee_items;
+    struct dfc_index params, types, tables, callees; /* names of the records below */
+    struct dfr_array param_items, type_items, table_items, callee_items;
     struct dfr_array kernels;           /* struct dfc_kernel_code: kernels without errors */
     uint32_t n_args;
     struct dfc_index classes;           /* same numbers as in the builder */
@@ -190,7 +205,7 @@ bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_na
 enum dfc_use { DFC_USE_PARAM, DFC_USE_TYPE, DFC_USE_PORT, DFC_USE_ANNOTATION, DFC_USE_BOUND, DFC_USE_INDEX,
                DFC_USE_CONDITION, DFC_USE_SCALAR, DFC_USE_HINT, DFC_USE_COST, DFC_USE_THREADS,
                DFC_USE_TOLERANCE, DFC_USE_LAUNCH, DFC_USE_ARGUMENT,
-               DFC_USE_PLATFORM };
+               DFC_USE_PLATFORM, DFC_USE_TABLE };
 
 struct dfc_env {                        /* a loop variable, and those of the loops around it */
     const char *name;

@@ -50,12 +50,15 @@ struct dfc_source {                     /* a file that was read: main file first
     size_t length;
 };
 
+struct dff_kernel;                      /* compiler/formula/formula.h */
+
 /* One variant of one kernel, for the rooms that compile it. Strings live in the syntax tree. */
 struct dfc_kernel_code {
     const struct dfl_kernel *ast;
     uint32_t kernel;                    /* id in the graph; ids are the order of this array */
     const char *dir;                    /* folder of the .df that declared it: variant paths are relative to it */
-    const struct dfl_variant *cpu, *gpu; /* NULL: none */
+    const struct dfl_variant *cpu, *gpu; /* as written; NULL: none */
+    const struct dff_kernel *formula;   /* gives the code of cpu and gpu where no variant is written; NULL: none */
     bool called;                        /* by a graph, used or not */
 };
 

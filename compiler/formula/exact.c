@@ -1,0 +1,153 @@
+/* exact.c - numbers that are made of literals and params alone: i64 and f64, computed while the formulas are checked.
+ *
+ * Integers do not wrap here: what does not fit in 64 bits is an error, and so is a division by 0. A real number must
+ * be finite. The arithmetic is that of params (runtime/graph/expr.h); what formulas have beside it is added here.
+ */
+#include <float.h>
+#include <math.h>
+
+#include "compiler/formula/build.h"
+
+bool dff_exact_int(struct dff_value *v, int64_t i)
+{
+    *v = (struct dff_value){ .exact = true, .n = { .kind = DF_KIND_I64, .i = i } };
+    return true;
+}
+
+bool dff_exact_float(struct dff_build *b, struct dff_value *v, double f, struct dfl_loc loc)
+{
+    *v = (struct dff_value){ .exact = true, .n = { .kind = DF_KIND_F64, .f = f } };
+    if (isfinite(f))
+        return true;
+    dfl_error(b->u->sink, loc, "this has no finite value");
+    return false;
+}
+
+/* ---- operators ---- */
+
+static enum df_x operator_code(enum dfl_op op)
+{
+    switch (op) {
+    case DFL_OP_NEG: return DF_X_NEG;
+    case DFL_OP_NOT: return DF_X_NOT;
+    case DFL_OP_MUL: return DF_X_MUL;
+    case DFL_OP_DIV: return DF_X_DIV;
+    case DFL_OP_MOD: return DF_X_MOD;
+    case DFL_OP_ADD: return DF_X_ADD;
+    case DFL_OP_SUB: return DF_X_SUB;
+    case DFL_OP_LT: return DF_X_LT;
+    case DFL_OP_LE: return DF_X_LE;
+    case DFL_OP_GT: return DF_X_GT;
+    case DFL_OP_GE: return DF_X_GE;
+    case DFL_OP_EQ: return DF_X_EQ;
+    case DFL_OP_NE: return DF_X_NE;
+    case DFL_OP_AND: return DF_X_AND;
+    case DFL_OP_OR: return DF_X_OR;
+    case DFL_OP_BITNOT:
+    case DFL_OP_BITAND:
+    case DFL_OP_BITOR:
+    case DFL_OP_BITXOR:
+    case DFL_OP_SHL:
+    case DFL_OP_SHR: break;
+    }
+    return DF_X_INT;                    /* no operator of params */
+}
+
+static bool shift(struct dff_build *b, const struct dfl_expr *e, int64_t x, int64_t count, struct dff_value *v)
+{
+    int64_t moved;
+    if (e->op == DFL_OP_SHR)
+        return dff_exact_int(v, x >> (count & 63));
+    moved = (int64_t)((uint64_t)x << (count & 63));
+    if (moved >> (count & 63) == x)
+        return dff_exact_int(v, moved);
+    dfl_error(b->u->sink, e->loc, "result does not fit in 64 bits");
+    return false;
+}
+
+static bool bits(struct dff_build *b, const struct dfl_expr *e, int64_t x, int64_t y, struct dff_value *v)
+{
+    switch (e->op) {
+    case DFL_OP_BITAND: return dff_exact_int(v, x & y);
+    case DFL_OP_BITOR: return dff_exact_int(v, x | y);
+    case DFL_OP_BITXOR: return dff_exact_int(v, x ^ y);
+    default: return shift(b, e, x, y, v);
+    }
+}
+
+static bool from_number(struct dff_build *b, const struct dfl_expr *e, int rc, const struct df_error *error,
+                        const struct df_number *n, struct dff_value *v)
+{
+    if (rc != DF_OK) {
+        dfl_error(b->u->sink, e->loc, "%s", error->text);
+        return false;
+    }
+    return n->kind == DF_KIND_I64 ? dff_exact_int(v, n->i) : dff_exact_float(b, v, n->f, e->loc);
+}
+
+bool dff_exact_unary(struct dff_build *b, const struct dfl_expr *e, const struct dff_value *x, struct dff_value *v)
+{
+    struct df_number n;
+    struct df_error error;
+    if (e->op == DFL_OP_BITNOT)
+        return dff_exact_int(v, ~x->n.i);
+    return from_number(b, e, df_number_unary(operator_code(e->op), x->n, &n, &error), &error, &n, v);
+}
+
+bool dff_exact_binary(struct dff_build *b, const struct dfl_expr *e, const struct dff_value *x,
+                      const struct dff_value *y, struct dff_value *v)
+{
+    struct df_number n;
+    struct df_error error;
+    enum df_x op = operator_code(e->op);
+    if (op == DF_X_INT)
+        return bits(b, e, x->n.i, y->n.i, v);
+    return from_number(b, e, df_number_binary(op, x->n, y->n, &n, &error), &error, &n, v);
+}
+
+/* ---- element types ---- */
+
+bool dff_elem_is_float(enum df_elem elem)
+{
+    return elem == DF_F16 || elem == DF_F32 || elem == DF_F64;
+}
+
+void dff_elem_ends(enum df_elem elem, int64_t *low, int64_t *high)
+{
+    *low = elem == DF_I32 ? INT32_MIN : elem == DF_I64 ? INT64_MIN : 0;
+    *high = elem == DF_U8 ? UINT8_MAX : elem == DF_U16 ? UINT16_MAX : elem == DF_I32 ? INT32_MAX : INT64_MAX;
+}
+
+bool dff_fits(const struct df_number *n, enum df_elem elem)
+{
+    int64_t low, high;
+    dff_elem_ends(elem, &low, &high);
+    return n->kind == DF_KIND_I64 && n->i >= low && n->i <= high;
+}
+
+/* An f16 has 11 bits, and steps of 2^-24 where it has fewer. Scaled so that a step is 1, a double is rounded once. */
+static double round_f16(double f)
+{
+    int exponent;
+    if (f == 0 || !isfinite(f))
+        return f;
+    frexp(f, &exponent);
+    int step = exponent - 11 < -24 ? -24 : exponent - 11;
+    double rounded = ldexp(nearbyint(ldexp(f, -step)), step);
+    return fabs(rounded) > 65504.0 ? copysign(INFINITY, f) : rounded;
+}
+
+double dff_round_float(double f, enum df_elem elem)
+{
+    return elem == DF_F16 ? round_f16(f) : elem == DF_F32 ? (double)(float)f : f;
+}
+
+int64_t dff_round_int(const struct df_number *n, enum df_elem elem)
+{
+    int64_t low, high;
+    dff_elem_ends(elem, &low, &high);
+    if (n->kind == DF_KIND_I64)
+        return n->i < low ? low : n->i > high ? high : n->i;
+    double f = nearbyint(n->f);
+    return !(f > (double)low) ? low : !(f < (double)high) ? high : (int64_t)f;
+}

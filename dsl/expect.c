@@ -72,6 +72,7 @@ static void simplify(struct dfl_expectation *e, const char *after, bool formula)
     static const char *const formula_operators[] = {"'?'", "'|'", "'^'", "'&'", "'<<'", "'>>'", NULL};
     static const char *const formula_operands[] = {"a name", "an integer", "a float", "'!'", "'-'", "'~'", "'('", NULL};
     static const char *const formula_words[] = {"a name", "'let'", NULL};
+    static const char *const assigns[] = {"'='", "'+='", "'min='", "'max='"};
     static const char *const statement_words[] = {"'for'", "'if'", "'else'", NULL};
     static const char *const literals[] = {"an integer", "a float", "a string", NULL};
     static const char *const numbers[] = {"an integer", "a float", NULL};
@@ -91,10 +92,12 @@ static void simplify(struct dfl_expectation *e, const char *after, bool formula)
         replace(e, formula_words, statement_words, "a formula");
     if (has(e, "a name") || has(e, "a formula"))
         drop_all(e, (const char *const[]){"'let'", "'border'", NULL});
-    if (has(e, "'+='") && e->n + 1 < DFL_MOST_EXPECTED) {
+    if (has(e, "'+='") && e->n + 2 < DFL_MOST_EXPECTED) {
         drop(e, "a name");
-        e->names[e->n++] = "'min='";
-        e->names[e->n++] = "'max='";
+        drop(e, "'='");
+        drop(e, "'+='");
+        for (size_t i = 0; i < sizeof assigns / sizeof assigns[0]; i++)
+            e->names[e->n++] = assigns[i];
     }
     if (strcmp(after, "'->'") == 0)
         replace(e, (const char *const[]){"a name", NULL}, NULL, "'void'");
@@ -239,7 +242,7 @@ void dfl_expect_report(struct dfl_reader *r, const char *after, const char *foun
     if (e.n == 1 && strcmp(after, "'='") == 0)
         replace(&e, (const char *const[]){"a name", NULL}, NULL, r->n_braces > 0 ? "a call" : "a format");
 
-    if (dfl_expect_misspelt(r, after, &e))
+    if (dfl_expect_statement(r, after) || dfl_expect_misspelt(r, after, &e))
         return;
     char wanted[256], before[128], what[128];
     list(wanted, sizeof wanted, &e);

@@ -21,6 +21,14 @@ bool dfl_expected(const struct dfl_expectation *e, const char *name);
  * shown. */
 void dfl_expect_hint(struct dfl_reader *r, const char *after, const char *found, const struct dfl_expectation *e);
 
+/* hint_formula.c: the same for errors in formulas and tables. False: it is in none. */
+bool dfl_expect_hint_formula(struct dfl_reader *r, const char *after, const char *found,
+                             const struct dfl_expectation *e);
+
+/* hint_formula.c: if `after` is the word of a statement of C or of graphs (for, if, else) in the place of a formula,
+ * reports that in place of the token. */
+bool dfl_expect_statement(struct dfl_reader *r, const char *after);
+
 /* If the word before the token is a word of the language misspelt, reports that in place of the token. */
 bool dfl_expect_misspelt(struct dfl_reader *r, const char *after, const struct dfl_expectation *e);
 

@@ -42,12 +42,12 @@ static bool is_one_of(const struct dfl_item *item, const char *const *words)
 
 bool dfl_item_opens(const struct dfl_item *item)
 {
-    return is(item, "(") || is(item, "[") || is(item, "<<<");
+    return is(item, "(") || is(item, "[") || is(item, "<<<") || (item->list && is(item, "{"));
 }
 
 bool dfl_item_closes(const struct dfl_item *item)
 {
-    return is(item, ")") || is(item, "]") || is(item, ">>>");
+    return is(item, ")") || is(item, "]") || is(item, ">>>") || (item->list && is(item, "}"));
 }
 
 /* ---- items ---- */
@@ -98,6 +98,8 @@ static void add_items(struct formatter *f, const char *text, size_t length, cons
         const struct dfl_token *token = &tokens->items[i];
         unsigned newlines = add_comments(f, at, text + token->offset);
         add_item(f, text + token->offset, token->length, false, newlines);
+        if (!f->no_memory)
+            f->items[f->n_items - 1].declares = token->declares;
         at = text + token->offset + token->length;
     }
     add_comments(f, at, text + length);
@@ -111,30 +113,31 @@ struct context {
     const struct dfl_item *declaration;      /* the word that began the declaration */
     unsigned brackets, braces;
     bool in_cost;                            /* of a kernel */
+    unsigned choices[DFL_MAX_NESTING + 1];   /* by depth of brackets: each '?' whose ':' is still to come */
 };
 
 static bool is_operator(const struct dfl_item *item)
 {
     static const char *const operators[] = { "*", "/", "%", "+", "-", "<", "<=", ">", ">=", "==", "!=", "&&", "||", "!",
-                                             NULL };
+                                             "?", "|", "^", "&", "<<", ">>", "~", NULL };
     return !item->comment && is_one_of(item, operators);
 }
 
 /* Is the operator after this token a prefix? */
 static bool prefix_follows(const struct dfl_item *before)
 {
-    static const char *const openers[] = { "(", "[", ",", ";", "=", "..", "<<<", "in", "if", "halo", NULL };
-    return !before || is_operator(before) || is_one_of(before, openers);
+    static const char *const openers[] = { "(", "[", ",", ";", "=", "+=", ":", "{", "..", "<<<", "in", "if", "halo", NULL };
+    return !before || before->edges || is_operator(before) || is_one_of(before, openers);
 }
 
 static bool is_prefix(const struct context *c, const struct dfl_item *item)
 {
-    return is(item, "!") || (is(item, "-") && prefix_follows(c->before));
+    return is(item, "!") || is(item, "~") || (is(item, "-") && prefix_follows(c->before));
 }
 
 static bool space_before_bracket(const struct context *c)
 {
-    static const char *const words[] = { "if", "in", "=", ",", ";", "{", "}", NULL };
+    static const char *const words[] = { "if", "in", "=", "+=", ":", ",", ";", "{", "}", NULL };
     if (is_word(c->before) && c->in_cost && c->brackets == 0)
         return true;                    /* cost cpu (…) */
     if (is(c->before, "halo") && c->brackets == 1 && c->earlier && !is(c->earlier, "="))
@@ -152,7 +155,20 @@ static bool time_follows(const struct dfl_item *slash)
 static bool space_before_unit(const struct context *c, const struct dfl_item *item)
 {
     return is(c->declaration, "platform") || is(item, "dynamic") || is(item, "split") || is(item, "halo") ||
+           is(item, "border") || is(item, "if") ||
            strchr("eExX", item->text[0]);
+}
+
+/* Is it the '=' of 'o[y] min= e'? */
+static bool ends_assign(const struct context *c, const struct dfl_item *item)
+{
+    return is(item, "=") && (is(c->before, "min") || is(c->before, "max")) && is(c->declaration, "kernel") &&
+           c->earlier && (is(c->earlier, "]") || (is_word(c->earlier) && !is(c->earlier, "let")));
+}
+
+static bool ends_choice(const struct context *c, const struct dfl_item *item)
+{
+    return is(item, ":") && c->choices[c->brackets] > 0;
 }
 
 static bool space_between(const struct context *c, const struct dfl_item *item)
@@ -161,9 +177,12 @@ static bool space_between(const struct context *c, const struct dfl_item *item)
                              *const tight_after[] = { "(", "[", "..", "<<<", ">>>", "@", NULL };
     const struct dfl_item *before = c->before;
     bool platform = is(c->declaration, "platform");
-    if (is(before, "-") || is(before, "!"))
-        if (prefix_follows(c->earlier) || is(before, "!"))
-            return false;
+    if (is(before, "!") || is(before, "~") || (is(before, "-") && prefix_follows(c->earlier)))
+        return false;
+    if (ends_choice(c, item))
+        return true;
+    if (ends_assign(c, item))
+        return false;
     if (is_one_of(item, tight_before) || is_one_of(before, tight_after))
         return false;
     if (platform && is(item, "/") && is_word(before) && time_follows(item))
@@ -185,21 +204,26 @@ static bool begins_cost(const struct context *c, const struct dfl_item *item)
 
 static void set_token(struct context *c, struct dfl_item *item)
 {
-    if (!c->declaration)
-        c->declaration = item;
+    if (item->declares)
+        *c = (struct context){ .declaration = item };
+    item->list = c->braces == 0 && is(c->declaration, "table") && (is(item, "{") || is(item, "}"));
+    item->edges = is(item, "border") && c->braces == 0 && c->brackets == 1 && !is(c->before, ":");
     item->space = c->before && space_between(c, item);
     item->may_break = is(item, ",") || (is(item, ";") && c->brackets > 0) ||
-                      (is_operator(item) && !is_prefix(c, item));
+                      (is_operator(item) && !is_prefix(c, item)) || ends_choice(c, item);
     c->in_cost |= begins_cost(c, item);
     c->brackets -= dfl_item_closes(item);
-    item->depth = c->brackets + (is_operator(item) ? 100 : 0); /* to break behind operators is the last resort */
+    item->depth = c->brackets + (is_operator(item) || ends_choice(c, item) ? 100 : 0); /* to break behind operators is
+                                                                                         * the last resort */
+    c->choices[c->brackets] -= ends_choice(c, item);
+    c->choices[c->brackets] += is(item, "?");
     c->brackets += dfl_item_opens(item);
-    c->braces += is(item, "{");
-    c->braces -= is(item, "}");
+    if (dfl_item_opens(item))
+        c->choices[c->brackets] = 0;
+    c->braces += is(item, "{") && !item->list;
+    c->braces -= is(item, "}") && !item->list;
     c->earlier = c->before;
     c->before = item;
-    if (c->braces == 0 && c->brackets == 0 && (is(item, ";") || is(item, "}")))
-        *c = (struct context){ 0 };
 }
 
 static bool set_spaces(struct formatter *f)
@@ -244,7 +268,9 @@ static size_t find_tail(const struct formatter *f, size_t first, size_t end)
         const struct dfl_item *item = &f->items[i];
         if (item->comment || item->depth > 0)
             continue;
-        if (signature && is_word(item) && !is_one_of(item, traits))
+        if (signature && is(item, "{") && i + 1 == end)
+            return end;                 /* formulas begin on the next line */
+        if (signature && (is(item, "{") || (is_word(item) && !is_one_of(item, traits))))
             return i;
         signature |= is(item, ")");
     }
@@ -287,10 +313,15 @@ static size_t add_line(struct formatter *f, size_t first, size_t end, unsigned i
     return end + line->comments;
 }
 
+static bool begins_block(const struct formatter *f, size_t i)
+{
+    return is_token(f, i, "{") && !f->items[i].list;
+}
+
 /* The item after the `;` that ends a statement, or the `{` of its block. */
 static size_t find_end(const struct formatter *f, size_t i)
 {
-    while (i < f->n_items && !is_token(f, i, "{") && !(is_token(f, i, ";") && f->items[i].depth == 0))
+    while (i < f->n_items && !begins_block(f, i) && !(is_token(f, i, ";") && f->items[i].depth == 0))
         i++;
     return i < f->n_items ? i : f->n_items - 1;
 }
@@ -302,13 +333,25 @@ static size_t skip_comments(const struct formatter *f, size_t i)
     return i;
 }
 
+/* The last item of a kernel whose formulas end at i: that of the variants and costs behind them. */
+static size_t find_kernel_last(const struct formatter *f, size_t i)
+{
+    for (size_t at = skip_comments(f, i + 1); at < f->n_items && !f->items[at].declares && !is_token(f, i, ";");
+         at = skip_comments(f, at + 1))
+        i = at;
+    return i;
+}
+
 /* The last item of the statement that begins at i, with all its blocks. */
 static size_t find_last(const struct formatter *f, size_t i)
 {
+    bool kernel = f->items[i].declares && is_token(f, i, "kernel");
     for (;;) {
         i = find_end(f, i);
-        if (is_token(f, i, "{"))
+        if (begins_block(f, i))
             i = f->items[i].match;
+        if (kernel)
+            return is_token(f, i, "}") ? find_kernel_last(f, i) : i;
         size_t next = skip_comments(f, i + 1);
         if (!is_token(f, i, "}") || !is_token(f, next, "else"))
             return i;
@@ -331,7 +374,7 @@ static size_t add_lines(struct formatter *f, size_t i, size_t end, unsigned inde
 static size_t add_statement(struct formatter *f, size_t i, unsigned indent, bool begins)
 {
     size_t last = find_last(f, i), first = i, at = find_end(f, i);
-    if (!is_token(f, at, "{") || fits_one_line(f, i, last, indent))
+    if (!begins_block(f, at) || fits_one_line(f, i, last, indent))
         return add_line(f, i, last + 1, indent, begins);
     for (;;) {
         size_t close = f->items[at].match;
@@ -343,7 +386,7 @@ static size_t add_statement(struct formatter *f, size_t i, unsigned indent, bool
             first = at = close;
             begins = true;
         }
-        if (close == last)
+        if (close == last || f->items[i].declares)
             return add_line(f, first, last + 1, indent, begins);
         size_t next = skip_comments(f, close + 1);
         if (next > close + 1) {         /* comments between `}` and `else` */

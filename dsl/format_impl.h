@@ -17,6 +17,9 @@ struct dfl_item {
     size_t match;                       /* of '{': the index of its '}' */
     unsigned depth;                     /* of the brackets around it */
     bool comment;
+    bool declares;                      /* it begins a declaration */
+    bool list;                          /* '{' and '}' of a table: brackets, and no block */
+    bool edges;                         /* the word `border` before a port's edges */
     bool ends_line;                     /* a comment that begins with two slashes */
     bool several_lines;
     bool space;                         /* a blank stands before it, if it does not begin a line */

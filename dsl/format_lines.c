@@ -192,7 +192,7 @@ static void put(struct printer *p, const struct dfl_item *item)
     if (item->comment)
         return;
     if (dfl_item_opens(item) && p->n_brackets < sizeof p->brackets / sizeof *p->brackets)
-        p->brackets[p->n_brackets++] = p->column;
+        p->brackets[p->n_brackets++] = p->column + item->list;
     else if (dfl_item_closes(item) && p->n_brackets > 0)
         p->n_brackets--;
 }

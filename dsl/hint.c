@@ -156,12 +156,18 @@ static bool hint_constant(const struct fault *f)
 
 /* ---- kernels ---- */
 
+static bool token_says(const struct fault *f, const char *text)
+{
+    return f->r->token.length == strlen(text) && dfl_reader_text_is(f->r, f->r->token.offset, text);
+}
+
 static bool hint_signature(const struct fault *f)
 {
     static const char *const modes[] = {"in", "out", "inout", "tmp"};
 
     if (has(f, "a port") && is(f->found, "a name"))
         return hint_close(f, &f->r->token, modes, sizeof modes / sizeof modes[0]) ||
+               (token_says(f, "border") && say(f, "a border stands behind a format: 'in x: f32[n] border clamp'")) ||
                say(f, "a port begins with its mode, as in 'in x: f32[n]'; scalars come after a ';'");
     if (f->r->n_braces > 0 || f->r->n_brackets == 0 || !is(f->after, "name") || !has(f, "':'"))
         return false;
@@ -172,10 +178,12 @@ static bool hint_signature(const struct fault *f)
 /* After a class a string or a code block must come. */
 static bool hint_variant(const struct fault *f)
 {
-    if (!has(f, "a code block"))
+    if (!has(f, "a code block") && !(is(f->found, "a code block") && has(f, "a variant")))
         return false;
     if (is(f->found, "'{'"))
         return say(f, "code stands between '{{' and '}}'");
+    if (is(f->found, "a code block"))
+        return say(f, "inline code names its class: 'cpu {{ ... }}'");
     if (is(f->found, "'('") && byte_before(f->r, &f->r->previous) == '"')
         return say(f, "a function follows a ':', as in 'cpu \"old.c\": my_add(a, b)'");
     if (is(f->found, "a name") && dfl_reader_text_is(f->r, f->r->token.offset + f->r->token.length, "."))
@@ -288,6 +296,8 @@ bool dfl_expect_misspelt(struct dfl_reader *r, const char *after, const struct d
 
 void dfl_expect_hint(struct dfl_reader *r, const char *after, const char *found, const struct dfl_expectation *e)
 {
+    if (dfl_expect_hint_formula(r, after, found, e))
+        return;
     static bool (*const groups[])(const struct fault *) = {hint_declaration, hint_word, hint_constant, hint_signature,
                                                            hint_variant, hint_target, hint_cost, hint_loop,
                                                            hint_statement};

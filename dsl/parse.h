@@ -19,6 +19,7 @@ struct dfl_file *dfl_parse(struct dfl_sink *sink, const char *name, const char *
  * there are more. */
 struct dfl_token {
     size_t offset, length;
+    bool declares; /* it is a word that begins a declaration */
 };
 struct dfl_tokens {
     struct dfl_token *items;

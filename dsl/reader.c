@@ -146,8 +146,8 @@ void dfl_reader_report_missing(struct dfl_reader *r, struct dfl_loc open)
     dfl_note(r->sink, open, "to close this '{'");
 }
 
-/* Remembers the word of the current declaration: the words are reserved, so outside braces each begins one. */
-static void note_declaration(struct dfl_reader *r, int kind)
+/* The word, if the token is one that begins a declaration wherever it stands outside braces. NULL: it is none. */
+static const char *declaring_word(int kind)
 {
     static const struct {
         int kind;
@@ -159,7 +159,15 @@ static void note_declaration(struct dfl_reader *r, int kind)
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (words[i].kind == kind)
-            r->declaring = words[i].word;
+            return words[i].word;
+    return NULL;
+}
+
+static void note_declaration(struct dfl_reader *r, int kind)
+{
+    const char *word = declaring_word(kind);
+    if (word)
+        r->declaring = word;
 }
 
 /* ---- what the parser calls ---- */
@@ -172,7 +180,7 @@ static int give_missing(struct dfl_reader *r, DFL_YYSTYPE *value, struct dfl_loc
     return '}';
 }
 
-static void keep_token(struct dfl_tokens *tokens, const struct dfl_token_place *token)
+static void keep_token(struct dfl_tokens *tokens, const struct dfl_token_place *token, bool declares)
 {
     if (tokens->n == tokens->room) {
         size_t room = tokens->room ? 2 * tokens->room : 256;
@@ -184,7 +192,7 @@ static void keep_token(struct dfl_tokens *tokens, const struct dfl_token_place *
         tokens->items = more;
         tokens->room = room;
     }
-    tokens->items[tokens->n++] = (struct dfl_token){token->offset, token->length};
+    tokens->items[tokens->n++] = (struct dfl_token){token->offset, token->length, declares};
 }
 
 int dfl_yylex(DFL_YYSTYPE *value, struct dfl_loc *loc, struct dfl_reader *r)
@@ -209,7 +217,7 @@ int dfl_yylex(DFL_YYSTYPE *value, struct dfl_loc *loc, struct dfl_reader *r)
     if (r->stopped)
         return DFL_T_END;
     if (r->tokens && kind != DFL_T_END)
-        keep_token(r->tokens, &r->token);
+        keep_token(r->tokens, &r->token, declaring_word(kind) != NULL);
     if (kind == DFL_T_END || begins_declaration(r, kind)) {
         track_end(r, 0);
         if (r->n_braces > 0) {

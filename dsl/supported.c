@@ -91,14 +91,6 @@ static void check_block(struct check *c, const struct dfl_block *block)
         check_stmt(c, stmt);
 }
 
-static void check_formulas(struct check *c, const struct dfl_kernel *kernel)
-{
-    if (!kernel->has_formulas)
-        return;
-    dfl_error(c->sink, kernel->formulas_loc, "formulas are not yet supported");
-    dfl_hint(c->sink, "give kernel '%s' a variant with its code in C", kernel->name.text);
-}
-
 void dfl_check_supported(struct dfl_sink *sink, const struct dfl_file *file)
 {
     struct check c = {sink, file, false};
@@ -107,10 +99,8 @@ void dfl_check_supported(struct dfl_sink *sink, const struct dfl_file *file)
     for (const struct dfl_decl *decl = file->decls; decl; decl = decl->next) {
         if (decl->kind == DFL_TYPE)
             check_format(&c, decl->format);
-        if (decl->kind == DFL_KERNEL) {
+        if (decl->kind == DFL_KERNEL)
             check_sig(&c, decl->kernel->sig);
-            check_formulas(&c, decl->kernel);
-        }
         if (decl->kind == DFL_GRAPH) {
             check_sig(&c, decl->graph->sig);
             check_block(&c, decl->graph->body);

@@ -254,7 +254,6 @@ static bool enter_all(struct dfc_unit *u)
             case DFL_GRAPH: ok = enter_callee(u, decl); break;
             case DFL_LINK: ok = enter_link(u, decl); break;
             case DFL_PLATFORM:
-            case DFL_TABLE:
             case DFL_IMPORT: break;
             }
         }

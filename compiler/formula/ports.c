@@ -113,21 +113,13 @@ static bool check_border(struct dff_build *b, struct dff_port *port)
 
 /* ---- ports ---- */
 
+/* The parser has refused 'acc' and 'split', which no kernel can have yet. */
 static bool check_mode(struct dff_build *b, const struct dfl_port *ast)
 {
-    if (ast->split.text) {
-        dfl_error(b->u->sink, ast->split.loc, "'split' has no place in a kernel with formulas: they say themselves how "
-                  "they divide");
-        return false;
-    }
-    if (ast->mode == DFL_TMP)
-        dfl_error(b->u->sink, ast->loc, "a 'tmp' port of a kernel with formulas is not yet supported");
-    else if (ast->mode == DFL_ACC)
-        dfl_error(b->u->sink, ast->loc, "an 'acc' port is not yet supported");
-    else
+    if (ast->mode != DFL_TMP)
         return true;
-    if (ast->mode == DFL_TMP)
-        dfl_hint(b->u->sink, "give an expression a name by 'let', or make two kernels");
+    dfl_error(b->u->sink, ast->loc, "a 'tmp' port of a kernel with formulas is not yet supported");
+    dfl_hint(b->u->sink, "give an expression a name by 'let', or make two kernels");
     return false;
 }
 

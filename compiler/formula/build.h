@@ -46,7 +46,8 @@ struct dff_let {
 
 struct dff_place {
     const struct dff_scope *scope;      /* innermost first */
-    const struct dff_scope *indices;    /* those of the left side: the outermost ones */
+    const struct dff_scope *formula;    /* of them, those that a local function sees */
+    const struct dff_scope *fence;      /* of them, the first that the text around here may name anew; NULL: none */
     unsigned n_slots;                   /* in force; the left side's rank for a formula */
     const struct dff_formula *left;     /* the formula; an inout port is read at its element only */
     bool extent;                        /* of a port: only dimensions and params are in force */
@@ -160,7 +161,7 @@ bool dff_reduce(struct dff_build *b, const struct dff_place *place, const struct
 /* A name, with or without indices. */
 bool dff_name(struct dff_build *b, const struct dff_place *place, const struct dfl_expr *e, struct dff_value *v);
 /* May an index, range or let (`what`) be called so here? false: reported. */
-bool dff_new_name(struct dff_build *b, const struct dff_scope *scope, const char *what, const char *name,
+bool dff_new_name(struct dff_build *b, const struct dff_place *place, const char *what, const char *name,
                   struct dfl_loc loc);
 /* The name's number among these of the signature; n: it is not there. */
 unsigned dff_find_port(const struct dff_build *b, const char *name);

@@ -14,7 +14,6 @@ enum family {
     SAME,           /* the operand's type: abs */
     MEET,           /* two or more in their common type: min, max */
     CLAMP, SELECT,
-    ROUNDING,       /* of f32 and f64; integers stay as they are */
     REAL            /* f32 or f64; integers become f32 */
 };
 
@@ -40,10 +39,10 @@ static const struct function {
     { "max", MEET, 2, DFF_MAX, 0 },
     { "clamp", CLAMP, 3, 0, 0 },
     { "select", SELECT, 3, DFF_CHOOSE, 0 },
-    { "floor", ROUNDING, 1, DFF_FLOOR, 0 },
-    { "ceil", ROUNDING, 1, DFF_CEIL, 0 },
-    { "round", ROUNDING, 1, DFF_ROUND, 0 },
-    { "trunc", ROUNDING, 1, DFF_TRUNC, 0 },
+    { "floor", REAL, 1, DFF_FLOOR, 0 },
+    { "ceil", REAL, 1, DFF_CEIL, 0 },
+    { "round", REAL, 1, DFF_ROUND, 0 },
+    { "trunc", REAL, 1, DFF_TRUNC, 0 },
     { "sqrt", REAL, 1, DFF_SQRT, 0 },
     { "exp", REAL, 1, DFF_EXP, 0 },
     { "log", REAL, 1, DFF_LOG, 0 },
@@ -135,8 +134,6 @@ static bool exact_real(struct dff_build *b, const struct dfl_expr *e, enum dff_o
                        struct dff_value *v)
 {
     double f = dff_exact_real(x);
-    if (op >= DFF_FLOOR && op <= DFF_TRUNC && !dff_is_real(x))
-        return dff_exact_int(v, x->n.i);
     switch (op) {
     case DFF_FLOOR: return dff_exact_float(b, v, floor(f), e->loc);
     case DFF_CEIL: return dff_exact_float(b, v, ceil(f), e->loc);
@@ -194,8 +191,6 @@ static bool real(struct dff_build *b, const struct dfl_expr *e, const struct fun
     }
     if (exact && computed_here(f->op))
         return exact_real(b, e, f->op, x, v);
-    if (f->family == ROUNDING && !dff_is_real(x))
-        return dff_value_node(v, dff_as(b, x, dff_own_type(x), e->loc), x->soft);
     if (soft)
         type = DFF_F64;
     for (unsigned i = 0; i < f->n_args; i++)
@@ -223,7 +218,6 @@ static bool apply(struct dff_build *b, const struct dfl_expr *e, const struct fu
         return true;
     case CLAMP: return meet(b, e, DFF_MAX, &x[0], &x[1], &low) && meet(b, e, DFF_MIN, &low, &x[2], v);
     case SELECT: return dff_choose_values(b, &x[0], e, &x[1], &x[2], v);
-    case ROUNDING:
     case REAL: return real(b, e, f, x, v);
     }
     return false;

@@ -82,13 +82,13 @@ bool dff_check_left(struct dff_build *b, const struct dfl_formula *ast, struct d
             ok &= check_place(b, e, &b->ports[p], d, &f->at[d]);
             continue;
         }
-        ok &= dff_new_name(b, place->scope, "index", e->s, e->loc);
+        ok &= dff_new_name(b, place, "index", e->s, e->loc);
         const struct dff_node *index = dff_leaf(b, DFF_INDEX, DFF_I32, d, e->loc);
         scope[d] = (struct dff_scope){ e->s, e->loc, { .node = index }, place->scope };
         place->scope = &scope[d];
         ok &= index != NULL;
     }
-    place->indices = place->scope;
+    place->formula = place->scope;
     place->n_slots = f->rank;
     return ok;
 }

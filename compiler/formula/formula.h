@@ -57,7 +57,9 @@ enum dff_op {
 /* In which order a reduction takes its terms (docs/language.md). */
 enum dff_order {
     DFF_ORDER_FOLD,     /* every end of a range holds numbers and params alone: from the first term, first range innermost */
-    DFF_ORDER_RUNNING,  /* an end holds an index: the same order, so a running pass gives it in linear time */
+    DFF_ORDER_RUNNING,  /* an end holds an index, or a range of a reduction around this one: the same order, so a running
+                         * pass gives it in linear time */
+    DFF_ORDER_NESTED,   /* an end holds a range to its left: from the first term, last range innermost */
     DFF_ORDER_LANES     /* otherwise: blocks of 1,024 terms of the last range, 16 lanes */
 };
 

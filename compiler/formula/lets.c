@@ -1,8 +1,10 @@
 /* lets.c - lets, which are written out wherever they are named.
  *
  * A let without indices stands for its expression, and sees all indices and ranges that are in force where it is named.
- * One with indices is a local function. It sees its own indices and those of the left side, but no range of its user.
- * What it gave for equal arguments is given again, so a chain of lets that double each other costs no more than it says.
+ * One with indices is a local function. It sees its own indices, and those and the ranges of the formula around it, but
+ * no index of another let. Ranges of its text may have the names of its user's: what stands in a let means itself.
+ * What a let gave for equal arguments is given again, so a chain of lets that double each other costs no more than it
+ * says.
  */
 #include <string.h>
 
@@ -21,6 +23,7 @@ struct dff_let *dff_find_let(struct dff_build *b, const char *name)
 /* Its indices are names of its own; but what is in force everywhere in the kernel they may not repeat. */
 static bool enter_indices(struct dff_build *b, struct dff_let *let)
 {
+    const struct dff_place none = { 0 };
     bool ok = true;
     for (const struct dfl_expr *index = let->ast->indices; index; index = index->next, let->n_indices++) {
         if (index->kind != DFL_EXPR_NAME) {
@@ -29,7 +32,7 @@ static bool enter_indices(struct dff_build *b, struct dff_let *let)
             ok = false;
             continue;
         }
-        ok &= dff_new_name(b, NULL, "index", index->s, index->loc);
+        ok &= dff_new_name(b, &none, "index", index->s, index->loc);
         for (const struct dfl_expr *other = let->ast->indices; other != index; other = other->next)
             if (other->kind == DFL_EXPR_NAME && strcmp(other->s, index->s) == 0) {
                 dfl_error(b->u->sink, index->loc, "index '%s' is declared twice", index->s);
@@ -41,6 +44,7 @@ static bool enter_indices(struct dff_build *b, struct dff_let *let)
 
 bool dff_enter_lets(struct dff_build *b)
 {
+    const struct dff_place none = { 0 };
     unsigned n = 0;
     bool ok = true;
     for (const struct dfl_formula *f = b->callee->kernel->formulas; f; f = f->next)
@@ -49,7 +53,7 @@ bool dff_enter_lets(struct dff_build *b)
     if (!b->lets)
         return false;
     for (const struct dfl_formula *f = b->callee->kernel->formulas; f; f = f->next)
-        if (f->is_let && dff_new_name(b, NULL, "let", f->name.text, f->name.loc))
+        if (f->is_let && dff_new_name(b, &none, "let", f->name.text, f->name.loc))
             b->lets[b->n_lets++] = (struct dff_let){ .ast = f };
         else
             ok &= !f->is_let;
@@ -92,10 +96,11 @@ static const struct dff_expansion *known(struct dff_build *b, const struct dff_p
     return NULL;
 }
 
-/* The place of the let's expression: for a local function its arguments, and behind them the left side's indices. */
+/* The place of the let's expression: a local function's indices are in front of what it sees. */
 static bool enter(struct dff_build *b, const struct dff_let *let, const struct dff_value *args, struct dff_place *place)
 {
     const struct dfl_expr *index = let->ast->indices;
+    place->fence = place->scope;
     for (unsigned i = 0; i < let->n_indices; i++, index = index->next) {
         struct dff_scope *scope = dfc_alloc(b->u, sizeof *scope);
         if (!scope)
@@ -129,7 +134,7 @@ bool dff_expand(struct dff_build *b, const struct dff_place *place, struct dff_l
 {
     struct dff_place own = *place;
     if (let->n_indices)
-        own.scope = own.indices;
+        own.scope = own.formula;
     if (let->busy && !let->failed) {
         dfl_error(b->u->sink, at->loc, "let '%s' refers to itself", let->ast->name.text);
         let->failed = true;

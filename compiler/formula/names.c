@@ -30,11 +30,11 @@ static unsigned find_scalar(const struct dfc_sig *sig, const char *name)
     return s;
 }
 
-static const struct dff_scope *find_scope(const struct dff_scope *scope, const char *name)
+static const struct dff_scope *find_scope(const struct dff_scope *scope, const struct dff_scope *end, const char *name)
 {
-    while (scope && strcmp(scope->name, name) != 0)
+    while (scope != end && strcmp(scope->name, name) != 0)
         scope = scope->outer;
-    return scope;
+    return scope != end ? scope : NULL;
 }
 
 /* ---- new names ---- */
@@ -50,11 +50,11 @@ static bool taken(struct dff_build *b, const char *what, const char *name, struc
     return false;
 }
 
-bool dff_new_name(struct dff_build *b, const struct dff_scope *scope, const char *what, const char *name,
+bool dff_new_name(struct dff_build *b, const struct dff_place *place, const char *what, const char *name,
                   struct dfl_loc loc)
 {
     const struct dfc_sig *sig = &b->callee->sig;
-    const struct dff_scope *same = find_scope(scope, name);
+    const struct dff_scope *same = find_scope(place->scope, place->fence, name);
     const struct dff_let *let = dff_find_let(b, name);
     unsigned p = dff_find_port(b, name), v = find_variable(sig, name), s = find_scalar(sig, name);
     if (same) {
@@ -262,7 +262,7 @@ static bool global(struct dff_build *b, const struct dff_place *place, const str
 bool dff_name(struct dff_build *b, const struct dff_place *place, const struct dfl_expr *e, struct dff_value *v)
 {
     const struct dfc_sig *sig = &b->callee->sig;
-    const struct dff_scope *scope = find_scope(place->scope, e->s);
+    const struct dff_scope *scope = find_scope(place->scope, NULL, e->s);
     unsigned n = find_variable(sig, e->s);
     struct dff_let *let;
     if (scope) {

@@ -40,7 +40,7 @@ static bool enter_range(struct dff_build *b, struct dff_place *place, const stru
                         struct dff_range *range, struct dff_scope *scope)
 {
     const struct dff_node *from = range_end(b, place, ast->from), *to = range_end(b, place, ast->to);
-    if (!dff_new_name(b, place->scope, "index", ast->name.text, ast->name.loc) || !from || !to)
+    if (!dff_new_name(b, place, "index", ast->name.text, ast->name.loc) || !from || !to)
         return false;
     if (place->n_slots >= DFF_MAX_SLOTS) {
         dfl_error(b->u->sink, ast->name.loc, "at most %d indices and ranges can be in force at one place",
@@ -50,25 +50,23 @@ static bool enter_range(struct dff_build *b, struct dff_place *place, const stru
     const struct dff_node *index = dff_leaf(b, DFF_INDEX, DFF_I32, place->n_slots, ast->name.loc);
     *range = (struct dff_range){ place->n_slots, from, to, ast->name.text };
     *scope = (struct dff_scope){ ast->name.text, ast->name.loc, { .node = index }, place->scope };
+    if (place->formula == place->scope)
+        place->formula = scope;
     place->scope = scope;
     place->n_slots++;
     return index;
 }
 
-/* Numbers and params alone; else with an index; else. */
-static enum dff_order find_order(const struct dff_build *b, const struct dff_place *place,
-                                 const struct dff_range *ranges, unsigned n)
+static enum dff_order find_order(const struct dff_build *b, const struct dff_range *ranges, unsigned n)
 {
-    const uint32_t indices = (1u << place->left->rank) - 1;
-    bool fold = true, running = false;
+    uint32_t own = 0, held = 0;
+    bool fixed = true;
     for (unsigned i = 0; i < n; i++) {
-        const struct dff_node *ends[] = { ranges[i].from, ranges[i].to };
-        for (unsigned k = 0; k < 2; k++) {
-            fold &= dff_note_of(b, ends[k])->fixed;
-            running |= (ends[k]->slots & indices) != 0;
-        }
+        own |= 1u << ranges[i].slot;
+        held |= ranges[i].from->slots | ranges[i].to->slots;
+        fixed &= dff_note_of(b, ranges[i].from)->fixed && dff_note_of(b, ranges[i].to)->fixed;
     }
-    return fold ? DFF_ORDER_FOLD : running ? DFF_ORDER_RUNNING : DFF_ORDER_LANES;
+    return held & own ? DFF_ORDER_NESTED : held ? DFF_ORDER_RUNNING : fixed ? DFF_ORDER_FOLD : DFF_ORDER_LANES;
 }
 
 /* ---- the term ---- */
@@ -140,7 +138,7 @@ bool dff_reduce(struct dff_build *b, const struct dff_place *place, const struct
     if (!read_parts(b, &inner, e, op, args))
         return false;
     const struct dff_node want = { .kind = DFF_REDUCE, .type = result_type(op, args[0]), .op = op,
-                                   .order = find_order(b, place, ranges, n), .loc = e->loc, .n_args = 2, .args = args,
+                                   .order = find_order(b, ranges, n), .loc = e->loc, .n_args = 2, .args = args,
                                    .n_ranges = n, .ranges = ranges };
     return dff_value_node(v, dff_intern(b, &want), false);
 }

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "compiler/declare/declare.h"
-#include "compiler/formula/formula.h"
+#include "compiler/proof/proof.h"
 #include "compiler/types/argument.h"
 #include "compiler/types/launch.h"
 #include "runtime/graph/builder.h"
@@ -215,7 +215,8 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
 /* Formulas give code for both classes. A variant that is written replaces that of its class (check_variant). */
 static bool check_formulas(struct dfc_unit *u, struct dfc_callee *callee, struct dfc_kernel_code *code)
 {
-    if (!callee->ready || !(callee->formula = dff_check(u, callee)))
+    if (!callee->ready || !(callee->formula = dff_check(u, callee)) ||
+        !(callee->proof = dff_prove(u, callee->formula)))
         return false;
     code->formula = callee->formula;
     callee->code_classes = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU;

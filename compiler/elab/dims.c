@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "compiler/elab/dims.h"
+#include "compiler/proof/proof.h"
 
 /* ---- nodes ---- */
 
@@ -66,6 +67,25 @@ static bool check_size(struct dfc_solve *s, unsigned p)
     return dfc_solve_failed(s);
 }
 
+/* What is proved of the reads of formulas holds up to some extent, which 32 bits decide. */
+static bool check_provable(struct dfc_solve *s, unsigned p)
+{
+    const struct dfc_callee *callee = s->item->callee;
+    const struct dfc_format format = port_format(s, p);
+    char text[160];
+    bool ok = true;
+    for (unsigned i = 0; i < format.rank && callee->proof; i++)
+        ok &= format.dims[i] <= (uint64_t)callee->proof->max_extent;
+    if (ok)
+        return true;
+    dfc_format_print(&format, text, sizeof text);
+    dfl_error(s->e->u->sink, dfc_solve_loc(s), "port '%s' of '%s' is %s, but its formulas take extents up to %lld",
+              callee->sig.ports[p].ast->name.text, callee->name, text, (long long)callee->proof->max_extent);
+    if (callee->proof->max_extent < DFF_MOST_EXTENT)
+        dfl_hint(s->e->u->sink, "they compare or divide a sum of indices, which must fit in an i32");
+    return dfc_solve_failed(s);
+}
+
 /* A kernel that fires before wave 0 can only read what exists by then. A node that reads nothing else fires then
  * too. */
 static bool check_once(struct dfc_solve *s)
@@ -96,7 +116,7 @@ static bool solve_node(struct dfc_solve *s, uint32_t id)
         return false;
     for (unsigned p = 0; p < sig->n_ports; p++)
         if (!dfc_port_extents(s, p) || (sig->ports[p].in_slot >= 0 && !dfc_check_input_exprs(s, p)) ||
-            !check_size(s, p))
+            !check_size(s, p) || !check_provable(s, p))
             return false;
     const struct dfl_target *target = s->item->stmt->targets;
     for (unsigned i = 0; i < sig->n_out; i++, target = target->next) {

@@ -120,6 +120,7 @@ struct dfc_sig {
 };
 
 struct dff_table;                       /* compiler/formula/formula.h */
+struct dff_proof;                       /* compiler/proof/proof.h */
 
 struct dfc_table {
     const struct dfl_decl *decl;
@@ -144,6 +145,7 @@ struct dfc_callee {
     uint64_t code_hash[2];
     struct df_tolerance tolerance;      /* kernel */
     const struct dff_kernel *formula;   /* kernel: its formulas, checked; NULL: it has none, or they have errors */
+    const struct dff_proof *proof;      /* of `formula`: where it reads; NULL: as there, or a read may be outside */
     const struct dfl_variant *launch;   /* kernel: the variant that is a bare __global__ function; NULL: none */
     const struct dfl_graph *graph;      /* NULL: a kernel */
     struct dfc_index streams;           /* graph: names that its body assigns, and in ports */

@@ -1,0 +1,243 @@
+/* explain.c - a read that may be outside, as an error: how far it goes, where the dimension ends, and what to do. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/proof/prover.h"
+
+/* ---- in the scope ---- */
+
+static const char *kept(struct dff_prover *p, const struct dff_text *text)
+{
+    return dfc_printf(p->u, "%s", text->text);
+}
+
+/* "h = 1, w = 1": of the point. */
+static void print_sizes(const struct dff_prover *p, struct dff_text *to)
+{
+    for (unsigned v = 0; v < p->n_vars; v++)
+        if (p->vars[v].kind == DFF_VAR_DIM)
+            dff_text_add(to, "%s%s = %lld", to->n ? ", " : "",
+                         p->kernel->callee->sig.variables[p->vars[v].number].name.text, (long long)p->linear.point[v]);
+}
+
+void dff_failure_words(struct dff_prover *p, struct dff_failure *f)
+{
+    struct dff_text reach = { .n = 0 }, end = { .n = 0 }, at_end = { .n = 0 }, sizes = { .n = 0 };
+    if (f->bounded)
+        dff_form_print(p, f->site, &f->reach, &reach);
+    dff_form_print(p, f->site, &f->end, &end);
+    if (f->real) {
+        dff_text_add(&at_end, "%lld", (long long)dff_form_at(&f->end, p->linear.point));
+        print_sizes(p, &sizes);
+    }
+    f->reach_text = kept(p, &reach);
+    f->end_text = kept(p, &end);
+    f->at_end_text = kept(p, &at_end);
+    f->sizes = kept(p, &sizes);
+}
+
+/* ---- the message ---- */
+
+static const char *dimension(const struct dff_failure *f)
+{
+    static const char *const names[] = { "row", "column", "place", "place" };
+    return f->node->n_args == 1 ? "place" : names[f->dim];
+}
+
+static const char *what_is_read(const struct dff_prover *p, const struct dff_node *node)
+{
+    return node->kind == DFF_READ ? p->kernel->ports[node->number].ast->name.text
+                                  : p->kernel->tables[node->number]->decl->name.text;
+}
+
+/* "rows", or "places of dimension 3". */
+static void print_places(const struct dff_failure *f, struct dff_text *to)
+{
+    dff_text_add(to, "%ss", dimension(f));
+    if (f->node->n_args > 1 && f->dim > 1)
+        dff_text_add(to, " of dimension %u", f->dim + 1);
+}
+
+/* Both sides of one dimension at once. */
+static bool report_both(struct dff_prover *p, const struct dff_failure *low, const struct dff_failure *high)
+{
+    struct dff_text read = { .n = 0 }, places = { .n = 0 };
+    if (!low->real || !low->bounded || !high->real || !high->bounded || low->node != high->node || low->site != high->site)
+        return false;
+    dff_node_print(p, low->site, low->node, &read);
+    print_places(low, &places);
+    dfl_error(p->u->sink, low->node->loc, "%s reads from %s %s up to %s, but the %s of '%s' are 0 to %s", read.text,
+              dimension(low), low->reach_text, high->reach_text, places.text, what_is_read(p, low->node), high->end_text);
+    return true;
+}
+
+static void report(struct dff_prover *p, const struct dff_failure *f)
+{
+    struct dff_text read = { .n = 0 }, index = { .n = 0 }, places = { .n = 0 };
+    struct dfl_sink *sink = p->u->sink;
+    dff_node_print(p, f->site, f->node, &read);
+    dff_node_print(p, f->site, f->node->args[f->dim], &index);
+    print_places(f, &places);
+    if (f->real && f->bounded)
+        dfl_error(sink, f->node->loc, f->upper ? "%s reads up to %s %s, but the %s of '%s' end at %s"
+                                               : "%s reads from %s %s on, but the %s of '%s' begin at %s",
+                  read.text, dimension(f), f->reach_text, places.text, what_is_read(p, f->node), f->end_text);
+    else if (f->real)
+        dfl_error(sink, f->node->loc, "%s reads %s %lld%s%s, but the %s of '%s' %s at %s", read.text, dimension(f),
+                  (long long)f->at, *f->sizes ? " for " : "", f->sizes, places.text, what_is_read(p, f->node),
+                  f->upper ? "end" : "begin", f->at_end_text);
+    else
+        dfl_error(sink, f->node->loc, f->upper ? "%s may read behind the %s of '%s': cannot show that %s <= %s"
+                                               : "%s may read before the %s of '%s': cannot show that %s >= %s",
+                  read.text, places.text, what_is_read(p, f->node), index.text, f->end_text);
+}
+
+/* ---- the hint ---- */
+
+struct shrink {                         /* of the output's dimensions */
+    int64_t before[DF_MAX_RANK], behind[DF_MAX_RANK];
+    bool possible;
+};
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The index of the left side that this index is, but for a constant and ranges. false: there is none. */
+static bool follows(const struct dff_failure *f, unsigned *slot)
+{
+    const struct dff_node *index = f->node->args[f->dim];
+    while (index->kind == DFF_OP && (index->op == DFF_ADD || index->op == DFF_SUB) && index->n_args == 2)
+        index = index->args[index->op == DFF_ADD && !(index->args[0]->slots & ((1u << f->site->formula->rank) - 1))];
+    *slot = index->number;
+    return index->kind == DFF_INDEX && index->number < f->site->formula->rank;
+}
+
+static void shrink_for(const struct dff_failure *f, struct shrink *s)
+{
+    unsigned slot;
+    if (!f->real || f->beyond == DFF_FAR || !follows(f, &slot)) {
+        s->possible = false;
+        return;
+    }
+    int64_t *by = f->upper ? &s->behind[slot] : &s->before[slot];
+    *by = larger(*by, f->beyond);
+}
+
+/* "u8[h - 2, w - 2]" of the output, whose extents lose what is read too far. false: none is left of one. */
+static bool print_smaller(const struct dff_prover *p, const struct dff_site *site, const struct shrink *s,
+                          struct dff_text *to)
+{
+    const struct dff_port *port = &p->kernel->ports[site->formula->port];
+    dff_text_add(to, "'%s: %s[", port->ast->name.text, df_elem_name(port->elem));
+    for (unsigned d = 0; d < port->rank; d++) {
+        const int64_t less = s->before[d] + s->behind[d];
+        const struct dff_node *extent = port->extents[d];
+        dff_text_add(to, d ? ", " : "");
+        if (extent->kind == DFF_CONST) {
+            if (extent->i <= less)
+                return false;
+            dff_text_add(to, "%lld", (long long)(extent->i - less));
+            continue;
+        }
+        dff_node_print(p, site, extent, to);
+        if (less)
+            dff_text_add(to, " - %lld", (long long)less);
+    }
+    dff_text_add(to, "]'");
+    return true;
+}
+
+/* ", and write y + 1 for y and x + 1 for x" */
+static void print_shift(const struct dff_site *site, const struct shrink *s, struct dff_text *to)
+{
+    const char *before = ", and read at ";
+    for (unsigned d = 0; d < site->formula->rank; d++)
+        if (s->before[d]) {
+            dff_text_add(to, "%s%s + %lld instead of %s", before, site->formula->names[d], (long long)s->before[d],
+                         site->formula->names[d]);
+            before = ", at ";
+        }
+}
+
+static void hint(struct dff_prover *p, const struct dff_failure *f, const struct shrink *s)
+{
+    struct dff_text smaller = { .n = 0 };
+    const char *name = what_is_read(p, f->node);
+    if (f->node->kind == DFF_TABLE) {
+        dfl_hint(p->u->sink, "keep the index inside, as 'clamp(index, 0, %s)' does", f->end_text);
+        return;
+    }
+    const bool possible = s->possible && print_smaller(p, f->site, s, &smaller);
+    if (possible)
+        print_shift(f->site, s, &smaller);
+    dfl_hint(p->u->sink, "give '%s' a border, such as 'border clamp'%s%s", name,
+             possible ? ", or make the output smaller: " : ", or keep the index inside with a condition or clamp()",
+             possible ? smaller.text : "");
+}
+
+/* ---- all of a kernel ---- */
+
+static int by_loc(const void *a, const void *b)
+{
+    const struct dff_failure *x = a, *y = b;
+    if (x->node->loc.line != y->node->loc.line)
+        return x->node->loc.line < y->node->loc.line ? -1 : 1;
+    if (x->node->loc.col != y->node->loc.col)
+        return x->node->loc.col < y->node->loc.col ? -1 : 1;
+    if (x->dim != y->dim)
+        return x->dim < y->dim ? -1 : 1;
+    return x->upper - y->upper;
+}
+
+/* The same array, in the same formula. */
+static bool same_group(const struct dff_failure *a, const struct dff_failure *b)
+{
+    return a->site->formula == b->site->formula && a->node->kind == b->node->kind && a->node->number == b->node->number;
+}
+
+/* The failure that goes furthest of those of its side; they are done. NULL: there is none on that side. */
+static const struct dff_failure *worst(struct dff_failure *failures, unsigned n, const struct dff_failure *like,
+                                       bool upper, struct shrink *shrink, bool *done)
+{
+    const struct dff_failure *found = NULL;
+    for (unsigned i = 0; i < n; i++)
+        if (same_group(&failures[i], like) && failures[i].dim == like->dim && failures[i].upper == upper) {
+            done[i] = true;
+            shrink_for(&failures[i], shrink);
+            if (!found || failures[i].beyond > found->beyond)
+                found = &failures[i];
+        }
+    return found;
+}
+
+/* Reports what goes furthest in each dimension, and one hint for all. */
+static void report_group(struct dff_prover *p, struct dff_failure *failures, unsigned n, unsigned first, bool *done)
+{
+    struct shrink shrink = { .possible = true };
+    for (unsigned i = first; i < n; i++) {
+        if (done[i] || !same_group(&failures[i], &failures[first]))
+            continue;
+        const struct dff_failure *low = worst(failures, n, &failures[i], false, &shrink, done);
+        const struct dff_failure *high = worst(failures, n, &failures[i], true, &shrink, done);
+        if (low && high && report_both(p, low, high))
+            continue;
+        if (low)
+            report(p, low);
+        if (high)
+            report(p, high);
+    }
+    hint(p, &failures[first], &shrink);
+}
+
+void dff_failures_report(struct dff_prover *p, struct dff_failure *failures, unsigned n)
+{
+    bool *done = dfc_alloc(p->u, n);
+    if (!done)
+        return;
+    qsort(failures, n, sizeof *failures, by_loc);
+    for (unsigned i = 0; i < n; i++)
+        if (!done[i])
+            report_group(p, failures, n, i, done);
+}

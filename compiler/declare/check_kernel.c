@@ -212,14 +212,38 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
 
 /* ---- formulas ---- */
 
+/* A formula says what one wave's elements are, so there is nothing to put in order, to wait for or to divide by hand. */
+static bool check_formula_traits(struct dfc_unit *u, const struct dfc_callee *callee)
+{
+    static const struct {
+        unsigned trait;
+        const char *name;
+    } traits[] = { { DFL_ORDERED, "ordered" }, { DFL_STREAM, "stream" }, { DFL_SYNC, "sync" },
+                   { DFL_THREADS, "threads" }, { DFL_TOLERANCE, "tolerance" } };
+    const struct dfl_kernel *kernel = callee->kernel;
+    bool ok = true;
+    for (size_t i = 0; i < sizeof traits / sizeof traits[0]; i++) {
+        if (!(kernel->traits & traits[i].trait) || (traits[i].trait == DFL_TOLERANCE && kernel->variants))
+            continue;
+        dfl_error(u->sink, trait_loc(kernel, traits[i].trait), "'%s' is no trait of a kernel with formulas%s",
+                  traits[i].name, traits[i].trait == DFL_TOLERANCE ? " alone" : "");
+        if (traits[i].trait == DFL_TOLERANCE)
+            dfl_hint(u->sink, "cpu and gpu give the same bits; a variant that is written may differ from them");
+        else
+            dfl_hint(u->sink, "it takes 'once', and 'tolerance' if it has a variant that is written");
+        ok = false;
+    }
+    return ok;
+}
+
 /* Formulas give code for both classes. A variant that is written replaces that of its class (check_variant). */
 static bool check_formulas(struct dfc_unit *u, struct dfc_callee *callee, struct dfc_kernel_code *code)
 {
-    if (!callee->ready || !(callee->formula = dff_check(u, callee)) ||
+    callee->code_classes = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU;
+    if (!check_formula_traits(u, callee) || !callee->ready || !(callee->formula = dff_check(u, callee)) ||
         !(callee->proof = dff_prove(u, callee->formula)))
         return false;
     code->formula = callee->formula;
-    callee->code_classes = 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU;
     callee->code_hash[0] = callee->code_hash[1] = dff_hash(callee->formula);
     return true;
 }

@@ -149,6 +149,11 @@ static bool check_port(struct dfc_unit *u, const struct dfc_callee *callee, stru
 
 static bool check_mode(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_port *port)
 {
+    if (port->border && !(callee->kernel && callee->kernel->has_formulas)) {
+        dfl_error(u->sink, port->border->loc, "a border is for what formulas read, and '%s' has no formulas",
+                  callee->name);
+        return false;
+    }
     if (callee->kernel || port->mode == DFL_IN || port->mode == DFL_OUT)
         return true;
     dfl_error(u->sink, port->loc, "a port of a graph must be 'in' or 'out', but '%s' is '%s'", port->name.text,

@@ -65,6 +65,7 @@ struct dff_build {
     struct dff_port *ports;
     struct dff_let *lets;
     unsigned n_lets, depth, steps;
+    unsigned explained;                 /* the number of the last error that the use of a let was noted for */
     bool too_large;                     /* that was reported */
     struct dfr_array nodes;             /* struct dff_node *, by id */
     struct dfr_array notes;             /* struct dff_note, by id */

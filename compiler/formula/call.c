@@ -79,7 +79,7 @@ static bool convert_exact(struct dff_build *b, const struct dfl_expr *e, enum df
     double f = dff_round_float(dff_exact_real(x), elem);
     if (isfinite(f))
         return dff_value_node(v, dff_float(b, dff_promoted(elem), f, e->loc), false);
-    dfl_error(b->u->sink, e->args->loc, "%.9g does not fit in %s", x->n.f, df_elem_name(elem));
+    dfl_error(b->u->sink, e->args->loc, "%.9g does not fit in %s", dff_exact_real(x), df_elem_name(elem));
     return false;
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "compiler/formula/build.h"
-#include "dsl/parse.h"
 
 static bool check_value(struct dff_build *b, const struct dff_place *place, struct dff_formula *f)
 {

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "compiler/formula/build.h"
-#include "dsl/parse.h"
 
 /* ---- the left side ---- */
 

@@ -1,7 +1,8 @@
 /* exact.c - numbers that are made of literals and params alone: i64 and f64, computed while the formulas are checked.
  *
- * Integers do not wrap here: what does not fit in 64 bits is an error, and so is a division by 0. A real number must
- * be finite. The arithmetic is that of params (runtime/graph/expr.h); what formulas have beside it is added here.
+ * Integers do not wrap here: what does not fit in 64 bits is an error. A real number must be finite. Otherwise the
+ * arithmetic is that of params (runtime/graph/expr.h); what formulas have beside it is added here: operators on bits,
+ * and a division of integers by 0, which gives 0.
  */
 #include <float.h>
 #include <math.h>
@@ -102,6 +103,8 @@ bool dff_exact_binary(struct dff_build *b, const struct dfl_expr *e, const struc
     enum df_x op = operator_code(e->op);
     if (op == DF_X_INT)
         return bits(b, e, x->n.i, y->n.i, v);
+    if ((op == DF_X_DIV || op == DF_X_MOD) && !dff_is_real(x) && !dff_is_real(y) && y->n.i == 0)
+        return dff_exact_int(v, 0);
     return from_number(b, e, df_number_binary(op, x->n, y->n, &n, &error), &error, &n, v);
 }
 

@@ -177,11 +177,7 @@ static bool any(struct dff_build *b, const struct dff_place *place, const struct
     case DFL_EXPR_CHOICE: return choice(b, place, e, v);
     case DFL_EXPR_REDUCE: return dff_reduce(b, place, e, v);
     case DFL_EXPR_STR:
-        dfl_error(b->u->sink, e->loc, "a formula computes with numbers, and this is a string");
-        return false;
-    case DFL_EXPR_QUANTITY:
-        dfl_error(b->u->sink, e->loc, "a number in a formula has no unit");
-        return false;
+    case DFL_EXPR_QUANTITY: break;      /* the parser takes none in a formula */
     }
     return false;
 }

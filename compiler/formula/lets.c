@@ -26,15 +26,9 @@ static bool enter_indices(struct dff_build *b, struct dff_let *let)
     const struct dff_place none = { 0 };
     bool ok = true;
     for (const struct dfl_expr *index = let->ast->indices; index; index = index->next, let->n_indices++) {
-        if (index->kind != DFL_EXPR_NAME) {
-            dfl_error(b->u->sink, index->loc, "an index of a let is a name, but this is a number");
-            dfl_hint(b->u->sink, "where '%s' is named, any expression can stand in its brackets", let->ast->name.text);
-            ok = false;
-            continue;
-        }
         ok &= dff_new_name(b, &none, "index", index->s, index->loc);
         for (const struct dfl_expr *other = let->ast->indices; other != index; other = other->next)
-            if (other->kind == DFL_EXPR_NAME && strcmp(other->s, index->s) == 0) {
+            if (strcmp(other->s, index->s) == 0) {
                 dfl_error(b->u->sink, index->loc, "index '%s' is declared twice", index->s);
                 ok = false;
             }
@@ -123,8 +117,11 @@ static bool write_out(struct dff_build *b, const struct dff_place *place, struct
     let->busy = false;
     if (ok)
         return true;
-    if (!let->failed && dfl_sink_errors(b->u->sink) == before + 1)
+    const unsigned errors = dfl_sink_errors(b->u->sink);
+    if (!let->failed && !b->too_large && errors > before && errors > b->explained) {
         dfl_note(b->u->sink, at->loc, "in this use of let '%s'", let->ast->name.text);
+        b->explained = errors;
+    }
     let->failed = true;
     return false;
 }

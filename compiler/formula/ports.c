@@ -88,11 +88,6 @@ static bool check_border(struct dff_build *b, struct dff_port *port)
     for (; e; e = e->next)
         n++;
     e = port->ast->border;
-    if (port->ast->mode != DFL_IN) {
-        dfl_error(b->u->sink, e->loc, "a border is for reading, but '%s' is '%s'", port->ast->name.text,
-                  dfl_mode_name(port->ast->mode));
-        return false;
-    }
     if (port->rank == 0) {
         dfl_error(b->u->sink, e->loc, "port '%s' has no dimensions, so nothing is outside of it", port->ast->name.text);
         return false;

@@ -236,21 +236,6 @@ static bool connect(struct dfc_fill *fill, uint32_t id)
     return true;
 }
 
-/* Indices and dimensions are i32 in formulas. */
-static bool check_extents(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
-                          const struct dfc_solved *solved)
-{
-    for (unsigned p = 0; callee->formula && p < callee->sig.n_ports; p++)
-        for (unsigned d = 0; d < callee->sig.ports[p].rank; d++)
-            if (solved->port_dims[p][d] > INT32_MAX) {
-                dfl_error(u->sink, stmt->call_loc, "'%s' has formulas, so a dimension is at most %d, but port '%s' has "
-                          "one of %llu", callee->name, INT32_MAX, callee->sig.ports[p].ast->name.text,
-                          (unsigned long long)solved->port_dims[p][d]);
-                return false;
-            }
-    return true;
-}
-
 static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved, struct scratch *scratch)
 {
     struct dfc_elab *e = fill->e;
@@ -266,7 +251,7 @@ static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solv
     for (unsigned i = 0; i < callee->sig.n_scalars; i++)
         if (!build_scalar(u, &names, item->stmt, callee, i, &scratch->scalars[i]))
             return false;
-    if (!check_extents(u, item->stmt, callee, solved) || !build_costs(u, item->stmt, callee, solved, cost_s) ||
+    if (!build_costs(u, item->stmt, callee, solved, cost_s) ||
         !build_threads(u, item->stmt, callee, solved, &threads) ||
         !dfc_launch_check_use(u, item->stmt, callee, solved->dims) ||
         !dfc_arguments_check_use(u, item->stmt, callee, solved->dims) ||

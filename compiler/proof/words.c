@@ -97,8 +97,8 @@ static void print_op(const struct dff_prover *p, const struct dff_site *site, co
         print_operand(p, site, node->args[0], here == 1 ? 2 : here, to);
         if (here == 3 && right->kind == DFF_CONST && right->i == 0)
             return;                     /* y + 0, of a let whose index is 0 */
-        if (node->op == DFF_ADD && right->kind == DFF_CONST && right->i < 0) {
-            dff_text_add(to, " - %lld", -(long long)right->i);
+        if (here == 3 && right->kind == DFF_CONST && right->i < 0) {
+            dff_text_add(to, node->op == DFF_ADD ? " - %lld" : " + %lld", -(long long)right->i);
             return;
         }
         dff_text_add(to, " %s ", sign);

@@ -11,13 +11,18 @@ static const char *kept(struct dff_prover *p, const struct dff_text *text)
     return dfc_printf(p->u, "%s", text->text);
 }
 
-/* "h = 1, w = 1": of the point. */
+/* "h = 1, w = 1": the point's dimensions and scalars. */
 static void print_sizes(const struct dff_prover *p, struct dff_text *to)
 {
-    for (unsigned v = 0; v < p->n_vars; v++)
-        if (p->vars[v].kind == DFF_VAR_DIM)
+    const struct dfc_sig *sig = &p->kernel->callee->sig;
+    for (unsigned v = 0; v < p->n_vars; v++) {
+        const struct dff_var *var = &p->vars[v];
+        const bool scalar = var->kind == DFF_VAR_NODE && var->node->kind == DFF_SCALAR;
+        if (var->kind == DFF_VAR_DIM || scalar)
             dff_text_add(to, "%s%s = %lld", to->n ? ", " : "",
-                         p->kernel->callee->sig.variables[p->vars[v].number].name.text, (long long)p->linear.point[v]);
+                         scalar ? sig->scalars[var->node->number]->name.text : sig->variables[var->number].name.text,
+                         (long long)p->linear.point[v]);
+    }
 }
 
 void dff_failure_words(struct dff_prover *p, struct dff_failure *f)
@@ -125,6 +130,19 @@ static void shrink_for(const struct dff_failure *f, struct shrink *s)
     *by = larger(*by, f->beyond);
 }
 
+/* extent - less */
+static void print_less(const struct dff_prover *p, const struct dff_site *site, const struct dff_node *extent,
+                       int64_t less, struct dff_text *to)
+{
+    if (extent->kind == DFF_OP && (extent->op == DFF_ADD || extent->op == DFF_SUB) && extent->args[1]->kind == DFF_CONST) {
+        less -= extent->op == DFF_ADD ? extent->args[1]->i : -extent->args[1]->i;
+        extent = extent->args[0];
+    }
+    dff_node_print(p, site, extent, to);
+    if (less)
+        dff_text_add(to, less > 0 ? " - %lld" : " + %lld", (long long)llabs(less));
+}
+
 /* "u8[h - 2, w - 2]" of the output, whose extents lose what is read too far. false: none is left of one. */
 static bool print_smaller(const struct dff_prover *p, const struct dff_site *site, const struct shrink *s,
                           struct dff_text *to)
@@ -141,9 +159,7 @@ static bool print_smaller(const struct dff_prover *p, const struct dff_site *sit
             dff_text_add(to, "%lld", (long long)(extent->i - less));
             continue;
         }
-        dff_node_print(p, site, extent, to);
-        if (less)
-            dff_text_add(to, " - %lld", (long long)less);
+        print_less(p, site, extent, less, to);
     }
     dff_text_add(to, "]'");
     return true;

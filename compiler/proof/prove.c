@@ -166,6 +166,17 @@ static void meet_args(struct walk *w, const struct dff_node *node, const struct 
 
 /* ---- one index ---- */
 
+/* Are its variables indices, dimensions, or what is read? */
+static bool is_of_elements(const struct dff_prover *p, const struct dff_form *form)
+{
+    for (unsigned v = 0; v < p->n_vars; v++)
+        if (form->c[v] && (p->vars[v].kind > DFF_VAR_NODE ||
+                           (p->vars[v].kind == DFF_VAR_NODE && p->vars[v].node->kind != DFF_READ &&
+                            p->vars[v].node->kind != DFF_TABLE)))
+            return false;
+    return true;
+}
+
 static bool has_slots_and_dims_only(const struct dff_prover *p, const struct dff_form *form)
 {
     for (unsigned v = 0; v < p->n_vars; v++)
@@ -202,6 +213,19 @@ static bool find_reach(struct dff_prover *p, const struct dff_form *form, bool u
             return verdict == DFF_NEVER;
     }
     return false;
+}
+
+/* Is the reach what the index comes to, and not only a bound? An affine index does, for all sizes. Of others a number that
+ * it has for some sizes is said. */
+static bool is_reached(struct dff_prover *p, const struct dff_form *index, const struct dff_form *reach, bool upper)
+{
+    const struct dff_form number = dff_number(reach->k);
+    if (reach->k > MOST_REACH || reach->k < -MOST_REACH)
+        return false;
+    if (is_of_elements(p, index))
+        return true;
+    return dff_form_is(reach, &number) &&
+           dff_can(p, upper ? dff_at_least(p, index, reach, 0) : dff_at_least(p, reach, index, 0)) == DFF_HOLDS;
 }
 
 /* The least number that `form` is at most, always; DFF_FAR if none is found. */
@@ -246,7 +270,8 @@ static int64_t check_side(struct walk *w, const struct met *met, unsigned d, boo
     int64_t point[DFF_MAX_VARS];
     memcpy(point, p->linear.point, sizeof point);
     if (!border && verdict == DFF_HOLDS)
-        failure.bounded = find_reach(p, index, upper, &failure.reach);
+        failure.bounded = find_reach(p, index, upper, &failure.reach) && is_reached(p, index, &failure.reach, upper);
+    failure.real &= failure.bounded || (failure.at < MOST_REACH && failure.at > -MOST_REACH);
     failure.beyond = dff_form_add(&beyond, high, -1) ? most_of(p, &beyond) : DFF_FAR;
     memcpy(p->linear.point, point, sizeof point);
     if (!border)

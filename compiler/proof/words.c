@@ -76,13 +76,13 @@ static void print_operand(const struct dff_prover *p, const struct dff_site *sit
     dff_text_add(to, paren ? ")" : "");
 }
 
-static void print_list(const struct dff_prover *p, const struct dff_site *site, const struct dff_node *node,
-                       const char *name, const char *ends, struct dff_text *to)
+static void print_list(const struct dff_prover *p, const struct dff_site *site, const struct dff_node *const *args,
+                       unsigned n, const char *name, const char *ends, struct dff_text *to)
 {
     dff_text_add(to, "%s%c", name, ends[0]);
-    for (unsigned i = 0; i < node->n_args; i++) {
+    for (unsigned i = 0; i < n; i++) {
         dff_text_add(to, i ? ", " : "");
-        dff_node_print(p, site, node->args[i], to);
+        dff_node_print(p, site, args[i], to);
     }
     dff_text_add(to, "%c", ends[1]);
 }
@@ -112,9 +112,12 @@ static void print_op(const struct dff_prover *p, const struct dff_site *site, co
     } else if (here == 5) {
         dff_text_add(to, node->op == DFF_NEG ? "-" : node->op == DFF_NOT ? "!" : "~");
         print_operand(p, site, node->args[0], 5, to);
+    } else if (node->op == DFF_MIN && node->args[0]->kind == DFF_OP && node->args[0]->op == DFF_MAX) {
+        const struct dff_node *const args[] = { node->args[0]->args[0], node->args[0]->args[1], node->args[1] };
+        print_list(p, site, args, 3, "clamp", "()", to);
     } else {
         const char *name = node->op == DFF_MIN ? "min" : node->op == DFF_MAX ? "max" : node->op == DFF_ABS ? "abs" : "...";
-        print_list(p, site, node, name, "()", to);
+        print_list(p, site, node->args, node->n_args, name, "()", to);
     }
 }
 
@@ -135,17 +138,17 @@ void dff_node_print(const struct dff_prover *p, const struct dff_site *site, con
     case DFF_DIM: dff_text_add(to, "%s", sig->variables[node->number].name.text); break;
     case DFF_SCALAR: dff_text_add(to, "%s", sig->scalars[node->number]->name.text); break;
     case DFF_READ:
-        print_list(p, site, node, p->kernel->ports[node->number].ast->name.text, "[]", to);
+        print_list(p, site, node->args, node->n_args, p->kernel->ports[node->number].ast->name.text, "[]", to);
         break;
     case DFF_TABLE:
-        print_list(p, site, node, p->kernel->tables[node->number]->decl->name.text, "[]", to);
+        print_list(p, site, node->args, node->n_args, p->kernel->tables[node->number]->decl->name.text, "[]", to);
         break;
     case DFF_OP: print_op(p, site, node, to); break;
-    case DFF_CONVERT: print_list(p, site, node, df_elem_name(node->elem), "()", to); break;
+    case DFF_CONVERT: print_list(p, site, node->args, node->n_args, df_elem_name(node->elem), "()", to); break;
     case DFF_CAST: dff_node_print(p, site, node->args[0], to); break;
     case DFF_WRAP:
         dff_text_add(to, "wrap_");
-        print_list(p, site, node, df_elem_name(node->elem), "()", to);
+        print_list(p, site, node->args, node->n_args, df_elem_name(node->elem), "()", to);
         break;
     case DFF_REDUCE:
         dff_text_add(to, "%s(...)", node->op == DFF_COUNT ? "count" : node->op == DFF_ARGMIN ? "argmin" :

@@ -137,6 +137,15 @@ void dfl_build_kernel_variant(struct dfl_kernel *kernel, struct dfl_variant *var
     kernel->variants = variant;
 }
 
+struct dfl_kernel *dfl_build_kernel_end(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_price *prices)
+{
+    DFL_FIRST(kernel->variants, kernel->variants);
+    DFL_FIRST(kernel->prices, prices);
+    if (!kernel->has_formulas)
+        dfl_build_no_border(r, kernel->sig);
+    return kernel;
+}
+
 struct dfl_variant *dfl_build_files(struct dfl_variant *variant, struct dfl_tree first, struct dfl_tree more)
 {
     variant->path = first.e->s;
@@ -237,6 +246,7 @@ struct dfl_graph *dfl_build_graph(struct dfl_reader *r, struct dfl_loc loc, stru
     graph->name = name;
     graph->sig = sig;
     graph->body = body;
+    dfl_build_no_border(r, sig);
     return graph;
 }
 

@@ -202,6 +202,17 @@ static bool begins_cost(const struct context *c, const struct dfl_item *item)
            !is(c->before, ":") && !is(c->before, "->");
 }
 
+/* How bad is it to break a line behind the item? In a formula the brackets around it decide, then how tightly the
+ * operator binds; elsewhere to break behind operators is the last resort. */
+static unsigned depth_of(const struct context *c, const struct dfl_item *item)
+{
+    static const char *const loose[] = { "?", ":", "||", "&&", NULL }, *const tight[] = { "*", "/", "%", NULL };
+    bool operator = is_operator(item) || ends_choice(c, item);
+    if (c->braces == 0 || !is(c->declaration, "kernel"))
+        return c->brackets + (operator ? 100 : 0);
+    return 4 * c->brackets + (!operator ? 0 : is_one_of(item, loose) ? 1 : is_one_of(item, tight) ? 3 : 2);
+}
+
 static void set_token(struct context *c, struct dfl_item *item)
 {
     if (item->declares)
@@ -213,8 +224,7 @@ static void set_token(struct context *c, struct dfl_item *item)
                       (is_operator(item) && !is_prefix(c, item)) || ends_choice(c, item);
     c->in_cost |= begins_cost(c, item);
     c->brackets -= dfl_item_closes(item);
-    item->depth = c->brackets + (is_operator(item) || ends_choice(c, item) ? 100 : 0); /* to break behind operators is
-                                                                                         * the last resort */
+    item->depth = depth_of(c, item);
     c->choices[c->brackets] -= ends_choice(c, item);
     c->choices[c->brackets] += is(item, "?");
     c->brackets += dfl_item_opens(item);

@@ -123,9 +123,9 @@ static void print_reduce(FILE *out, const struct dfl_expr *e)
     fprintf(out, "%s(", e->s);
     for (const struct dfl_range *range = e->ranges; range; range = range->next) {
         fprintf(out, "%s in ", range->name.text);
-        print_expr(out, range->from, 0);
+        print_expr(out, range->from, 1); /* a choice in parentheses, for people */
         fputs("..", out);
-        print_expr(out, range->to, 0);
+        print_expr(out, range->to, 1);
         fputs(range->next ? ", " : "", out);
     }
     if (e->b) {

@@ -29,4 +29,4 @@ printf '8NVIDIA "H200" \\ gpu0job copy 12345678901234567890' > "$to/files/8-trac
     grep -ohE '[A-Za-z_]{2,}' $here/seeds/* | sort -u
 } | sort -u | sed 's/.*/"&"/' > "$to/dictionary"
 sed -n 's/^"\([^a-z"]*\)" .*return DFL_T_.*/"\1"/p' dsl/lexer.l >> "$to/dictionary"
-printf '"%s"\n' '{{' '}}' ' = ' ';\x0a' 0.5 4294967296 9223372036854775807 -9223372036854775808 1e308 1e-320 1.0e-46 nan inf >> "$to/dictionary"
+printf '"%s"\n' '{{' '}}' '<<' '>>' '+=' ' min= ' 'table t: f32[1] = ' 'let ' ' = ' ';\x0a' 0.5 4294967296 9223372036854775807 -9223372036854775808 1e308 1e-320 1.0e-46 nan inf >> "$to/dictionary"

@@ -36,15 +36,42 @@ static char *print(const struct dfl_file *file)
     return text;
 }
 
+static bool same_ranges(const struct dfl_range *a, const struct dfl_range *b);
+
 static bool same_expr(const struct dfl_expr *a, const struct dfl_expr *b)
 {
     for (; a && b; a = a->next, b = b->next) {
         bool strings = a->s && b->s ? strcmp(a->s, b->s) == 0 : a->s == b->s;
         if (a->kind != b->kind || a->op != b->op || a->is_int != b->is_int || a->i != b->i || a->f != b->f ||
-            !strings || !same_expr(a->a, b->a) || !same_expr(a->b, b->b) || !same_expr(a->args, b->args))
+            !strings || !same_expr(a->a, b->a) || !same_expr(a->b, b->b) || !same_expr(a->args, b->args) ||
+            !same_ranges(a->ranges, b->ranges))
             return false;
     }
     return a == b;
+}
+
+static bool same_ranges(const struct dfl_range *a, const struct dfl_range *b)
+{
+    for (; a && b; a = a->next, b = b->next)
+        if (strcmp(a->name.text, b->name.text) != 0 || !same_expr(a->from, b->from) || !same_expr(a->to, b->to))
+            return false;
+    return a == b;
+}
+
+static bool same_formulas(const struct dfl_kernel *a, const struct dfl_kernel *b)
+{
+    if (!a || !b)
+        return a == b;
+    const struct dfl_formula *f = a->formulas, *g = b->formulas;
+    for (; f && g; f = f->next, g = g->next)
+        if (f->is_let != g->is_let || f->assign != g->assign || strcmp(f->name.text, g->name.text) != 0 ||
+            !same_expr(f->indices, g->indices) || !same_expr(f->value, g->value))
+            return false;
+    const struct dfl_port *p = a->sig->ports, *q = b->sig->ports;
+    for (; p && q; p = p->next, q = q->next)
+        if (!same_expr(p->border, q->border))
+            return false;
+    return a->has_formulas == b->has_formulas && f == g && p == q;
 }
 
 static void expect_round_trip(const char *text)
@@ -58,7 +85,8 @@ static void expect_round_trip(const char *text)
     assert_string_equal(printed, again);
     const struct dfl_decl *a = first->decls, *b = second->decls;
     for (; a && b; a = a->next, b = b->next)
-        if (a->kind != b->kind || strcmp(a->name.text, b->name.text) != 0 || !same_expr(a->value, b->value))
+        if (a->kind != b->kind || strcmp(a->name.text, b->name.text) != 0 || !same_expr(a->value, b->value) ||
+            !same_formulas(a->kernel, b->kernel))
             fail_msg("reads back as something else:\n%s\nprinted:\n%s", text, printed);
     assert_true(!a && !b);
     free(printed);
@@ -105,6 +133,20 @@ static const char canonical[] =
     "kernel with() cpu \"a.c\" flags \"\" {{ f(); }} gpu \"a.cu\" \"b.c\" {{ g(); }};\n"
     "kernel inline() cpu {{ int x = '}'; { /* }} */ } // }}\n    puts(\"}}\"); }} gpu {{}};\n"
     "kernel wild(inout a: f32, tmp t: u8[4, 4], acc z: f32[2] split y halo 3, in y: f32 split z) cost cpu 0 us;\n"
+    "table k5: f32[5] = { 1, -4, 6.5, n, -1 };\n"
+    "kernel blur(in g: f32[h, w] border mirror, -1, in t: u8[n] split y halo 2 border -0.5, out b: f32) once {\n"
+    "    let d[i, j] = g[y + i, x - -j];\n"
+    "    b[y, 0] = -d[0, 2] * ~(a & 3) | 4 ^ b << 2 >> (1 >> 2) & 7;\n"
+    "    b = (a ? b : c) ? d ? e : f : g ? h : i + (j ? k : l);\n"
+    "    min += sum(i in -2..n + 3, j in (a ? 1 : 2)..3 if a == b || !c: k5[i] * max(i in 0..3: i)) / 256;\n"
+    "    max min= count(y in 0..h);\n"
+    "    table[border] max= u8(argmin(let in 0..h: let[border]) + rand() * f(a, b));\n"
+    "} cpu \"a.c\" gpu {{ x }} cost cpu (2 us + 1 us);\n"
+    "kernel half() {\n"
+    "}\n"
+    "kernel both() {\n"
+    "    a = 1;\n"
+    "} cpu \"a.c\";\n"
     "graph inner(in a: vec, out b: f32[n]; k: i32) {\n"
     "    b = bump(a, k);\n"
     "}\n"
@@ -173,8 +215,8 @@ static const char *one_of(struct generator *g, const char *const *choices, uint3
 static void put_name(struct generator *g)
 {
     static const char *const names[] = {"a", "n", "k2", "_x", "e5", "x10", "us", "ms", "min_", "stream", "cost",
-                                        "halo", "gpu"};
-    fputs(one_of(g, names, 13), g->out);
+                                        "halo", "gpu", "border", "let", "table", "in_"};
+    fputs(one_of(g, names, 17), g->out);
 }
 
 static void put_expr(struct generator *g, unsigned depth)
@@ -214,6 +256,102 @@ static void put_expr(struct generator *g, unsigned depth)
         fprintf(g->out, "%s", one_of(g, operators, 13));
         put_expr(g, depth - 1);
     }
+}
+
+static void put_formula_expr(struct generator *g, unsigned depth);
+
+static void put_list(struct generator *g, unsigned depth)
+{
+    put_formula_expr(g, depth);
+    for (uint32_t n = below(g, 3); n > 0; n--) {
+        fputs(",", g->out);
+        put_formula_expr(g, depth);
+    }
+}
+
+static void put_reduction(struct generator *g, unsigned depth)
+{
+    static const char *const names[] = {"sum", "prod", "min", "max", "any", "all", "count", "argmin", "argmax"};
+    fprintf(g->out, "%s(", one_of(g, names, 9));
+    for (uint32_t n = 1 + below(g, 2); n > 0; n--) {
+        put_name(g);
+        fputs(" in ", g->out);
+        put_formula_expr(g, depth);
+        fputs("..", g->out);
+        put_formula_expr(g, depth);
+        fputs(n > 1 ? ", " : "", g->out);
+    }
+    if (below(g, 2)) {
+        fputs(" if ", g->out);
+        put_formula_expr(g, depth);
+    }
+    if (below(g, 2)) {
+        fputs(":", g->out);
+        put_formula_expr(g, depth);
+    }
+    fputs(")", g->out);
+}
+
+static void put_formula_expr(struct generator *g, unsigned depth)
+{
+    static const char *const literals[] = {"0", "7", "9223372036854775807", "0.1", "1e22", "-9223372036854775808"};
+    static const char *const operators[] = {"*", "/", "%", "+", "-", "<", "<=", ">", ">=", "==", "!=", "&&", "||",
+                                            "&", "|", "^", "<<", ">>"};
+    static const char *const prefixes[] = {"-", "!", "~", "- ", "~!"};
+    uint32_t kind = below(g, depth > 0 ? 10 : 2);
+    depth -= depth > 0;
+    switch (kind) {
+    case 0: fputs(one_of(g, literals, 6), g->out); break;
+    case 1: put_name(g); break;
+    case 2:
+        fputs(one_of(g, prefixes, 5), g->out);
+        put_formula_expr(g, depth);
+        break;
+    case 3:
+        fputs("(", g->out);
+        put_formula_expr(g, depth);
+        fputs(")", g->out);
+        break;
+    case 4:
+    case 5:
+        put_name(g);
+        fputs(kind == 4 ? "[" : "(", g->out);
+        put_list(g, depth);
+        fputs(kind == 4 ? "]" : ")", g->out);
+        break;
+    case 6:
+        put_formula_expr(g, depth);
+        fputs("?", g->out);
+        put_formula_expr(g, depth);
+        fputs(":", g->out);
+        put_formula_expr(g, depth);
+        break;
+    case 7: put_reduction(g, depth); break;
+    default:
+        put_formula_expr(g, depth);
+        fputs(one_of(g, operators, 18), g->out);
+        put_formula_expr(g, depth);
+    }
+}
+
+static void put_formulas(struct generator *g)
+{
+    static const char *const lefts[] = {"let ", "let min[i, let] ", "o[y, 0]", "max"};
+    static const char *const assigns[] = {"=", "+=", "min=", "max ="};
+    static const char *const ends[] = {"", ";", " cpu \"a.c\"", " gpu {{ }};", " cost cpu 2us;"};
+    fputs("table t: f32[2] = {", g->out);
+    put_expr(g, 2);
+    fputs("};\nkernel f(in g: f32[h, w] border wrap, -1, out b: f32) {", g->out);
+    for (uint32_t n = below(g, 4); n > 0; n--) {
+        uint32_t left = below(g, 4);
+        fputs(lefts[left], g->out);
+        if (left == 0)
+            put_name(g);
+        fprintf(g->out, " %s ", left < 2 ? "=" : one_of(g, assigns, 4));
+        put_formula_expr(g, 4);
+        fputs(";", g->out);
+    }
+    fprintf(g->out, "}%s\n", one_of(g, ends, 5));
 }
 
 static void put_block(struct generator *g, unsigned depth);
@@ -278,6 +416,7 @@ static void put_program(struct generator *g)
         put_expr(g, 5);
         fputs(below(g, 2) ? " dynamic;\n" : ";\n", g->out);
     }
+    put_formulas(g);
     fputs("kernel k(in a: f32[", g->out);
     put_expr(g, 3);
     fputs("], out b: u8; s: str) threads(", g->out);

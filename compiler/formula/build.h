@@ -56,6 +56,7 @@ struct dff_place {
 struct dff_note {                       /* what the check keeps of a node beside the node */
     bool data;                          /* it holds a read, a table or a reduction */
     bool fixed;                         /* it holds numbers and params alone */
+    uint8_t elems;                      /* bit e, of u8, u16 and f16: what made it gives values of that type alone */
     unsigned depth;                     /* of its operands */
 };
 

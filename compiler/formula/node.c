@@ -81,12 +81,46 @@ static void join_operand(const struct dff_build *b, const struct dff_node *arg, 
         note->depth = of->depth + 1;
 }
 
+/* u8, u16 and f16, as bits, of an element of a type. */
+static uint8_t elems_of(enum df_elem elem)
+{
+    return (uint8_t)(1u << elem | (elem == DF_U8 ? 1u << DF_U16 : 0));
+}
+
+/* The types among u8, u16 and f16 that have the number. */
+static uint8_t elems_with(const struct dff_node *n)
+{
+    if (dff_is_float(n->type))
+        return (uint8_t)((dff_round_float(n->f, DF_F16) == n->f) << DF_F16);
+    return n->i < 0 || n->i > UINT16_MAX ? 0 : elems_of(n->i > UINT8_MAX ? DF_U16 : DF_U8);
+}
+
+static uint8_t find_elems(const struct dff_build *b, const struct dff_node *n)
+{
+    switch (n->kind) {
+    case DFF_CONST: return elems_with(n);
+    case DFF_READ:
+    case DFF_TABLE:
+    case DFF_CONVERT:
+    case DFF_WRAP: return elems_of(n->elem);
+    case DFF_CAST: return n->args[0]->type == DFF_BOOL && n->type == DFF_I32 ? elems_of(DF_U8) : 0;
+    case DFF_OP:
+        if (n->op == DFF_MIN || n->op == DFF_MAX)
+            return dff_note_of(b, n->args[0])->elems & dff_note_of(b, n->args[1])->elems;
+        if (n->op == DFF_CHOOSE)
+            return dff_note_of(b, n->args[1])->elems & dff_note_of(b, n->args[2])->elems;
+        return n->type == DFF_BOOL ? elems_of(DF_U8) : 0;
+    default: return n->type == DFF_BOOL ? elems_of(DF_U8) : 0;
+    }
+}
+
 /* What follows from the operands: the slots, and the note. */
 static void sum_up(const struct dff_build *b, struct dff_node *node, struct dff_note *note)
 {
     const struct dfc_sig *sig = &b->callee->sig;
     bool data = node->kind == DFF_READ || node->kind == DFF_TABLE || node->kind == DFF_REDUCE;
-    *note = (struct dff_note){ .data = data, .fixed = !data && node->kind != DFF_INDEX && node->kind != DFF_DIM };
+    *note = (struct dff_note){ .data = data, .fixed = !data && node->kind != DFF_INDEX && node->kind != DFF_DIM,
+                               .elems = find_elems(b, node) };
     if (node->kind == DFF_SCALAR)
         note->fixed = node->number >= sig->n_given && !sig->hidden[node->number - sig->n_given].is_arg;
     node->slots = node->kind == DFF_INDEX ? 1u << node->number : 0;

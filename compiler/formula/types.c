@@ -146,28 +146,6 @@ const struct dff_node *dff_as_index(struct dff_build *b, const struct dff_value 
 
 /* ---- a value in a port ---- */
 
-static bool elem_within(enum df_elem elem, enum df_elem port)
-{
-    return elem == port || (elem == DF_U8 && port == DF_U16);
-}
-
-/* Is every value of the node one of the type, because of what made it? */
-static bool made_for(const struct dff_build *b, const struct dff_node *node, enum df_elem elem)
-{
-    int64_t low, high;
-    switch (node->kind) {
-    case DFF_READ: return elem_within(b->ports[node->number].elem, elem);
-    case DFF_TABLE: return elem_within(((const struct dff_table *const *)b->tables.items)[node->number]->elem, elem);
-    case DFF_CONVERT:
-    case DFF_WRAP: return elem_within(node->elem, elem);
-    case DFF_CONST:
-        dff_elem_ends(elem, &low, &high);
-        return dff_is_float(node->type) ? dff_round_float(node->f, elem) == node->f
-                                        : node->i >= low && node->i <= high;
-    default: return false;
-    }
-}
-
 static const struct dff_node *exact_stored(struct dff_build *b, const struct dff_value *v, enum df_elem elem,
                                            const char *name, struct dfl_loc loc)
 {
@@ -202,7 +180,7 @@ const struct dff_node *dff_as_stored(struct dff_build *b, const struct dff_value
     bool narrow = elem == DF_U8 || elem == DF_U16 || (elem == DF_F16 && !soft_real);
     if (soft_real && elem == DF_F16)
         return dff_change(b, DFF_CONVERT, DFF_F32, DF_F16, v->node, loc);
-    if ((have <= want || soft_real) && (!narrow || (have == want && made_for(b, v->node, elem))))
+    if ((have <= want || soft_real) && (!narrow || (dff_note_of(b, v->node)->elems >> elem & 1)))
         return dff_as(b, v, want, loc);
     dfl_error(b->u->sink, loc, "'%s' is %s, but this is %s", name, type, dff_type_name(have));
     if (dff_elem_is_float(elem))

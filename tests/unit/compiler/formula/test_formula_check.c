@@ -236,6 +236,10 @@ static void test_conversions(void **state)
     check_expr("u16", "u[y, x]", "(u #0 #1)");
     check_expr("u8", "lut[1, 0]", "(lut 1 0)");
     check_expr("f16", "e[y, x]", "(e #0 #1)");
+    check_expr("u8", "x > y ? u[y, x] : min(lut[0, 0], 255)",
+               "(?.i32 (>.bool #1 #0) (u #0 #1) (min.i32 (lut 0 0) 255))");
+    check_expr("u8", "any(a in 0..3: f[y, a])", "(to.i32 (any.bool/fold #2=0..3 (!=.bool (f #0 #2) 0f) -))");
+    check_expr("f16", "max(e[y, x], 0.5)", "(max.f32 (e #0 #1) 0.5f)");
     check_expr("f32", "f32(d[y, x])", "(to.f32 (d #0 #1))");
     check_expr("f64", "f64(f32(0.1))", "(to.f64 0.100000001f)");
     check_expr("i32", "i32(i[y, x])", "(i #0 #1)");

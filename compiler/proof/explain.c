@@ -63,6 +63,20 @@ static void print_places(const struct dff_failure *f, struct dff_text *to)
         dff_text_add(to, " of dimension %u", f->dim + 1);
 }
 
+/* ", with reach = 3": what dynamic params are now. */
+static const char *with_params(struct dff_prover *p)
+{
+    const struct dfc_sig *sig = &p->kernel->callee->sig;
+    struct dff_text text = { .n = 0 };
+    uint32_t id;
+    for (unsigned i = 0; i < sig->n_scalars - sig->n_given; i++)
+        if (!sig->hidden[i].is_arg && dfc_index_find(&p->u->params, sig->hidden[i].value->s, &id) &&
+            dfc_params(p->u)[id].value.n.kind == DF_KIND_I64)
+            dff_text_add(&text, "%s%s = %lld", text.n ? ", " : ", with ", sig->hidden[i].value->s,
+                         (long long)dfc_params(p->u)[id].value.n.i);
+    return kept(p, &text);
+}
+
 /* Both sides of one dimension at once. */
 static bool report_both(struct dff_prover *p, const struct dff_failure *low, const struct dff_failure *high)
 {
@@ -71,8 +85,9 @@ static bool report_both(struct dff_prover *p, const struct dff_failure *low, con
         return false;
     dff_node_print(p, low->site, low->node, &read);
     print_places(low, &places);
-    dfl_error(p->u->sink, low->node->loc, "%s reads from %s %s up to %s, but the %s of '%s' are 0 to %s", read.text,
-              dimension(low), low->reach_text, high->reach_text, places.text, what_is_read(p, low->node), high->end_text);
+    dfl_error(p->u->sink, low->node->loc, "%s reads from %s %s up to %s, but the %s of '%s' are 0 to %s%s", read.text,
+              dimension(low), low->reach_text, high->reach_text, places.text, what_is_read(p, low->node), high->end_text,
+              with_params(p));
     return true;
 }
 
@@ -84,17 +99,18 @@ static void report(struct dff_prover *p, const struct dff_failure *f)
     dff_node_print(p, f->site, f->node->args[f->dim], &index);
     print_places(f, &places);
     if (f->real && f->bounded)
-        dfl_error(sink, f->node->loc, f->upper ? "%s reads up to %s %s, but the %s of '%s' end at %s"
-                                               : "%s reads from %s %s on, but the %s of '%s' begin at %s",
-                  read.text, dimension(f), f->reach_text, places.text, what_is_read(p, f->node), f->end_text);
+        dfl_error(sink, f->node->loc, f->upper ? "%s reads up to %s %s, but the %s of '%s' end at %s%s"
+                                               : "%s reads from %s %s on, but the %s of '%s' begin at %s%s",
+                  read.text, dimension(f), f->reach_text, places.text, what_is_read(p, f->node), f->end_text,
+                  with_params(p));
     else if (f->real)
-        dfl_error(sink, f->node->loc, "%s reads %s %lld%s%s, but the %s of '%s' %s at %s", read.text, dimension(f),
+        dfl_error(sink, f->node->loc, "%s reads %s %lld%s%s, but the %s of '%s' %s at %s%s", read.text, dimension(f),
                   (long long)f->at, *f->sizes ? " for " : "", f->sizes, places.text, what_is_read(p, f->node),
-                  f->upper ? "end" : "begin", f->at_end_text);
+                  f->upper ? "end" : "begin", f->at_end_text, with_params(p));
     else
-        dfl_error(sink, f->node->loc, f->upper ? "%s may read behind the %s of '%s': cannot show that %s <= %s"
-                                               : "%s may read before the %s of '%s': cannot show that %s >= %s",
-                  read.text, places.text, what_is_read(p, f->node), index.text, f->end_text);
+        dfl_error(sink, f->node->loc, f->upper ? "%s may read behind the %s of '%s': cannot show that %s <= %s%s"
+                                               : "%s may read before the %s of '%s': cannot show that %s >= %s%s",
+                  read.text, places.text, what_is_read(p, f->node), index.text, f->end_text, with_params(p));
 }
 
 /* ---- the hint ---- */

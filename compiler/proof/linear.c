@@ -7,7 +7,8 @@
 #define LIMIT ((int64_t)1 << 62)        /* of a coefficient or constant of a row */
 #define FORM_LIMIT ((int64_t)1 << 50)   /* of a form that is given, so that a few can be added */
 #define MOST_ROWS 4000u                 /* of one elimination */
-#define MOST_TRIES 20000                /* rows and points of one question, in units of a row */
+#define MOST_TRIES 40000                /* of one question, in units of a row that is made */
+#define ROWS_COMPARED 8                 /* in the time in which one is made */
 #define NARROW 16                       /* a variable with so few values is tried at each */
 #define EDGE 4                          /* else at so many values on either end */
 
@@ -92,6 +93,12 @@ static int64_t tighten(struct dff_form *r, unsigned n_vars)
     return g;
 }
 
+static void spend(struct dff_linear *l, size_t work)
+{
+    l->left -= (int64_t)work;
+    l->budget -= (int64_t)work;
+}
+
 /* Adds a row behind those from `base` on, unless one of these says as much. UNDECIDED: added, or not needed. */
 static enum dff_verdict add_row(struct dff_linear *l, size_t base, struct dff_form *r)
 {
@@ -106,8 +113,7 @@ static enum dff_verdict add_row(struct dff_linear *l, size_t base, struct dff_fo
         }
     }
     struct dff_form *fresh = dfr_array_add(&l->rows, sizeof *fresh, 1);
-    l->left--;
-    l->budget--;
+    spend(l, 1 + (l->rows.n - base) / ROWS_COMPARED);
     if (fresh)
         *fresh = *r;
     else
@@ -205,6 +211,7 @@ static enum dff_verdict eliminate(struct dff_linear *l, size_t base, bool keep_l
     *n_steps = 0;
     while (choose(l, base, l->last, keep_last, &v)) {
         struct step *step = &steps[(*n_steps)++];
+        spend(l, 1 + (l->rows.n - base) / 2);
         *step = (struct step){ v, base, part(l, base, v) };
         const enum dff_verdict verdict = eliminate_one(l, step);
         if (verdict != DFF_HOLDS)
@@ -253,7 +260,8 @@ static enum dff_verdict points(struct dff_linear *l, const struct step *steps, u
         const bool up = (narrow || t < EDGE || above) && !below;
         const int64_t x = below && above ? t - EDGE : up ? low + t : high - (narrow ? 0 : t % EDGE);
         l->point[step->var] = x;
-        if ((l->left -= (int64_t)(step->end - step->begin)) <= 0)
+        spend(l, 1 + (step->end - step->begin) / 2);
+        if (exhausted(l))
             return DFF_UNDECIDED;
         const enum dff_verdict verdict = points(l, steps, n_steps - 1);
         if (verdict == DFF_HOLDS)

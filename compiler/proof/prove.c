@@ -113,6 +113,14 @@ static bool same_met(const void *context, uint32_t id, const void *key)
     return a->node == b->node && a->site == b->site;
 }
 
+static void too_entangled(struct walk *w)
+{
+    const struct dfc_callee *callee = w->p->kernel->callee;
+    dfl_error(w->p->u->sink, callee->loc, "the formulas of '%s' are too entangled to prove their reads", callee->name);
+    dfl_hint(w->p->u->sink, "a 'let' that is used under many conditions counts once for each: make it a kernel");
+    w->ok = false;
+}
+
 static void meet(struct walk *w, const struct dff_node *node, const struct dff_site *site)
 {
     if (!node || !w->reads[node->id] || !w->ok)
@@ -123,10 +131,7 @@ static void meet(struct walk *w, const struct dff_node *node, const struct dff_s
     if (dfr_table_find(&w->met_table, hash, same_met, w, &key, &id))
         return;
     if (w->met.n == MOST_MET) {
-        dfl_error(w->p->u->sink, w->p->kernel->callee->loc, "the formulas of '%s' are too entangled to prove their reads",
-                  w->p->kernel->callee->name);
-        dfl_hint(w->p->u->sink, "a 'let' that is used under many conditions counts once for each: make it a kernel");
-        w->ok = false;
+        too_entangled(w);
         return;
     }
     struct met *item = dfr_table_reserve(&w->met_table) ? dfr_array_add(&w->met, sizeof *item, 1) : NULL;
@@ -368,6 +373,8 @@ static void check_reads(struct walk *w)
         }
         if (w->ok)
             check_read(w, &all[i]);
+        if (w->ok && w->p->linear.budget <= 0)
+            too_entangled(w);
     }
     if (site)
         dff_scope_end(w->p);

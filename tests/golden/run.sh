@@ -24,7 +24,7 @@ export LC_ALL=C
 
 made="empty-file nested-parentheses nested-blocks random-bytes unclosed-comment unclosed-string unclosed-code nul-bytes
       long-name param-chain else-if-chain deep-graphs exploding-graphs many-errors many-warnings crlf no-such-main-file nul-in-code nuls-in-comment too-large
-      unknown-many code-open-comments"
+      unknown-many code-open-comments entangled-formulas"
 
 repeat() { # TEXT COUNT
     awk -v text="$1" -v count="$2" 'BEGIN { for (i = 0; i < count; i++) printf "%s", text }'
@@ -55,6 +55,16 @@ make_else_if_chain() { # nor over the arms of a chain
     echo 'graph main { a: f32[4] = src();'
     awk 'BEGIN { for (i = 0; i < 20000; i++) printf "if n == %d { b = f(a); } else ", i; print "{ sink(a); }" }'
     echo 'sink(b); }'
+}
+make_entangled_formulas() { # each let is used under two conditions of its own
+    echo "$base"
+    echo 'kernel g(in v: f32[n], in z: f32[m], out o: f32[n]) {'
+    awk 'BEGIN { printf "let a0 = 0"; for (i = 0; i < 60; i++) printf " + v[max(i - %d, 0)]", i; print ";"
+                 for (i = 1; i < 40; i++)
+                     printf "let a%d = (i > %d || i * 2 > m + %d ? a%d : 1.0) + (i < %d && i * 3 != m ? a%d : 2.0);\n",
+                            i, i, i, i - 1, 200 - i, i - 1 }'
+    echo 'o[i] = a39; }'
+    echo 'graph main { a: f32[4] = src(); sink(a); }'
 }
 make_deep_graphs() {
     echo "$base"

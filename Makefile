@@ -96,7 +96,7 @@ UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-model check-rehearse check-same coverage mutate gpu-check gpu-kit bench bench-scale bundle bundle-inner install \
+.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-formulas check-model check-rehearse check-same coverage mutate gpu-check gpu-kit bench bench-scale bundle bundle-inner install \
         uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner pictures pictures-inner
 .DELETE_ON_ERROR:
 
@@ -114,6 +114,7 @@ help:
 	@echo '                graphs of 10^6 nodes, each failure of a device at every call, more of explain --what-if,'
 	@echo '                and make gpu-kit with all its steps in an empty root'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
+	@echo 'make check-formulas  N=5000 random programs of formulas, by what dfc makes of them and by an interpreter, compared to the bit'
 	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
 	@echo 'make coverage   which lines and branches the tests reach, a row per room; UPDATE=1 into docs/results/coverage.md'
 	@echo 'make mutate     changes an operator or a constant in N=60 places, one at a time, and says which of them the tests notice;'
@@ -247,10 +248,17 @@ endif
 
 # ---- tests ----
 
-tests: all $(UNIT) $(FUZZ) $(BUILDDIR)/tests/make_seeds $(if $(CUDA_HOME),$(BUILDDIR)/gpu/dfc)
+tests: all $(UNIT) $(FUZZ) $(BUILDDIR)/tests/make_seeds $(BUILDDIR)/tests/formula_oracle $(if $(CUDA_HOME),$(BUILDDIR)/gpu/dfc)
 
-$(UNIT_HELP): $(call obj,$(wildcard tests/rig/*.c))
+$(UNIT_HELP): $(call obj,$(wildcard tests/rig/*.c tests/formula/*.c))
 	$(Q)rm -f $@ && ar rcsD $@ $^
+
+# The interpreter of formulas; the archive has the program that compares it with a library of dfc's, whose calls tests/formula/compare.py writes.
+$(BUILDDIR)/tests/libformula.a: $(call obj,$(wildcard tests/formula/*.c) tests/formula/program/compare.c)
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && ar rcsD $@ $^
+$(BUILDDIR)/tests/formula_oracle: $(call obj,tests/formula/program/no_calls.c) $(BUILDDIR)/tests/libformula.a $(LIBRARIES)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) -o $@ $(filter-out $(LIB)/libdf-cuda.a $(LIB)/libdfplan.a $(LIB)/libdf.a,$(filter %.o %.a,$^)) $(LIB)/libdf.a -lm $(LDFLAGS)
 
 # The CUDA back end on a stand-in for the CUDA runtime, which goes before the real one: where CUDA's headers are.
 MOCK_OBJ := $(if $(CUDA_HOME),$(call obj,$(wildcard tests/mock/*.c)))
@@ -312,6 +320,10 @@ mutate: deps
 check-rehearse: deps
 	@$(MAKE) --no-print-directory all
 	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(LIMIT),--limit=$(LIMIT)) $(if $(TABLE),--table=$(TABLE)) $(if $(SAVE),--save=$(SAVE))
+# Random programs of formulas against the interpreter of tests/formula/, N=5000 of them; what differs is kept in formulas-failed/.
+check-formulas: deps
+	@$(MAKE) --no-print-directory tests
+	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --programs=$(or $(N),5000) --first=$(or $(FIRST),1) --jobs=$$(nproc) --modes='$(MODES)' --keep=$(BUILDDIR)/formulas-failed
 check-model:
 	@tests/model/run.sh $(BUILDDIR)
 gpu-check: deps-told

@@ -1,0 +1,394 @@
+#!/usr/bin/env python3
+"""Random programs of formulas against the oracle: compare.py BUILDDIR [--programs=N] [--first=SEED] [--modes=OPTIONS;…] [--keep=DIR]
+
+Programs of generate.py go to dfc in batches, one library each, once for each set of options (--modes). tests/formula/program/compare.c runs every
+graph on several sizes by the library and by the interpreter, and compares to the bit. A program that differs is made smaller, as long as
+it still differs, and printed with seed, sizes and the first element that differs; it is kept in the folder of --keep. Programs that the
+compiler refuses are counted, with the reasons; more than --refused (a share) fail.
+
+With --cases=FILE… the graphs of these files are compared instead, on the sizes that lines `// sizes GRAPH: h=1 w=2; …` give.
+
+Prints lines as tests/run.sh reads them: `ok NAME`, or `not ok NAME: why`.
+"""
+import argparse
+import collections
+import concurrent.futures
+import copy
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import generate  # noqa: E402
+
+C_TYPES = {"u8": "uint8_t", "u16": "uint16_t", "i32": "int32_t", "i64": "int64_t", "f16": "uint16_t", "f32": "float", "f64": "double"}
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LIMIT_S = 300
+
+
+class Failure(Exception):
+    pass
+
+
+def call(command, folder, **options):
+    try:
+        return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S, text=True, errors="replace", **options)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"no end after {LIMIT_S} s: {' '.join(command)}") from None
+
+
+# ---- the calls of a library ----
+
+def call_text(program):
+    """The C functions that call a graph's own ones with arrays, extents and scalars from lists."""
+    g = program.name
+    arguments, dims, port = [], program.order(), 0
+    seen = []
+    for stream in program.streams[:program.n_inputs] + program.outputs:
+        arguments.append(f"data[{port}]")
+        port += 1
+        for extent in stream.extents:
+            name = extent.text()
+            if extent.is_var() and name not in seen:
+                seen.append(name)
+                arguments.append(f"(size_t)dims[{dims.index(name)}]")
+    arguments += [f"({C_TYPES[kind]})scalars[{n}].{'i' if kind[0] == 'i' else 'f'}" for n, (_, kind) in enumerate(program.scalars)]
+    unused = "".join(f"    (void){name};\n" for name in ("dims", "scalars") if not any(name in a for a in arguments))
+    return (f"static int open_{g}(const char *options, void **session) {{ return {g}_open(options, (struct {g}_session **)session); }}\n"
+            f"static int close_{g}(void *session) {{ return {g}_close(session); }}\n"
+            f"static int run_{g}(void *session, void *const *data, const int64_t *dims, const struct scalar *scalars)\n"
+            f"{{\n{unused}    return {g}_run(session, {', '.join(arguments)});\n}}\n")
+
+
+def calls_text(programs):
+    rows = "".join(f'    {{ "{p.name}", open_{p.name}, run_{p.name}, close_{p.name}, {p.name}_error }},\n' for p in programs)
+    return ('#include "compare.h"\n#include "batch.h"\n\n' + "".join(call_text(p) for p in programs)
+            + f"\nconst struct call calls[] = {{\n{rows}}};\nconst unsigned n_calls = {len(programs)};\n")
+
+
+# ---- graphs of files ----
+
+class Case:
+    """A graph of a file, as much of it as is needed to call it."""
+
+    def __init__(self, name, ports, scalars, sizes, seed):
+        self.name, self.sizes_given, self.seed = name, sizes, seed
+        streams = [generate.Stream(port, elem, [generate.var(e) if re.fullmatch(r"[a-z]\w*", e) else generate.number(0) for e in extents])
+                   for _, port, elem, extents in ports]
+        self.n_inputs = sum(mode == "in" for mode, *_ in ports)
+        self.streams, self.outputs = streams[:self.n_inputs], streams[self.n_inputs:]
+        self.scalars = scalars
+
+    order = generate.Program.order
+
+    def sizes(self, _):
+        return self.sizes_given
+
+
+def cases_of(text):
+    cases = []
+    for n, (name, ports, scalars) in enumerate(re.findall(r"^graph (\w+)\(([^;{]*?)(;[^{]*)?\) \{", text, re.M)):
+        found = re.findall(r"(in|out) (\w+): (\w+)(?:\[([^\]]*)\])?", ports)
+        given = re.search(rf"^// sizes {name}: (.*)$", text, re.M)
+        if not given:
+            raise Failure(f"no sizes for graph {name}")
+        sizes = [{d: int(value) for d, value in re.findall(r"(\w+)=(\d+)", size)} for size in given[1].split(";")]
+        cases.append(Case(name, [(mode, port, elem, [e.strip() for e in shape.split(",") if e]) for mode, port, elem, shape in found],
+                          re.findall(r"(\w+): (\w+)", scalars), sizes, 1000 + n))
+    return cases
+
+
+def compare_cases(run, path, modes):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    cases, name = cases_of(text), os.path.splitext(os.path.basename(path))[0]
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/batch.df", "w", encoding="utf-8") as f:
+            f.write(text)
+        with open(f"{folder}/calls.c", "w", encoding="utf-8") as f:
+            f.write(calls_text(cases))
+        for options in modes:
+            run.compile(folder, options)
+            if run.given.against:
+                shutil.copy(run.given.against, f"{folder}/batch.df")
+            bad = run.compare(folder, cases, None)
+            for case, answers in bad.items():
+                print(f"not ok formulas-{name}-{case.name}: {' '.join(options)}: {answers[0]}", flush=True)
+            print(f"ok formulas-{' '.join([name, *options])}" if not bad else f"# {sum(map(len, bad.values()))} runs differ", flush=True)
+            if bad:
+                return 1
+    return 0
+
+
+# ---- a batch ----
+
+class Run:
+    def __init__(self, given):
+        self.given = given
+        self.dfc = os.path.realpath(f"{given.build}/bin/dfc")
+        with open(f"{given.build}/obj/flags", encoding="utf-8") as flags:
+            self.sanitize = re.findall(r"-fsanitize=\w+", flags.read())
+        self.refused = collections.Counter()
+        self.n_refused = self.n_same = self.n_programs = 0
+        self.seconds = collections.Counter()
+
+    def add(self, other):
+        self.refused += other.refused
+        self.seconds += other.seconds
+        self.n_refused += other.n_refused
+        self.n_same += other.n_same
+        self.n_programs += other.n_programs
+
+    def text(self, programs):
+        return generate.HEADER + "".join(p.text() for p in programs)
+
+    def write(self, folder, programs):
+        with open(f"{folder}/batch.df", "w", encoding="utf-8") as f:
+            f.write(self.text(programs))
+        with open(f"{folder}/calls.c", "w", encoding="utf-8") as f:
+            f.write(calls_text(programs))
+
+    def accepted(self, folder, programs):
+        """Without those that the compiler refuses: a file with an error in one program says where it is."""
+        self.write(folder, programs)
+        said = call([self.dfc, "batch.df", "--syntax-only", "--lib", "-w"], folder)
+        while said.returncode:
+            lines = [(int(line), why) for line, why in re.findall(r"^batch\.df:(\d+):\d+: error: (.*)$", said.stderr, re.M)]
+            bad = self.programs_at(programs, lines)
+            if said.returncode < 0 or not bad:
+                raise Failure(f"dfc --syntax-only: exit {said.returncode}: {said.stderr[-600:]}")
+            for program, why in bad.items():
+                self.refused[re.sub(r"'[^']*'|\d+", "…", why)] += 1
+                self.n_refused += 1
+                self.keep(program, "refused", why)
+            programs = [p for p in programs if p not in bad]
+            self.write(folder, programs)
+            if not programs:
+                return programs
+            said = call([self.dfc, "batch.df", "--syntax-only", "--lib", "-w"], folder)
+        return programs
+
+    @staticmethod
+    def programs_at(programs, lines):
+        first, bad = 1 + generate.HEADER.count("\n"), {}
+        for program in programs:
+            end = first + program.text().count("\n")
+            for line, why in lines:
+                if first <= line < end:
+                    bad.setdefault(program, why)
+            first = end
+        return bad
+
+    def compile(self, folder, options):
+        start = time.monotonic()
+        said = call([self.dfc, "batch.df", "--lib", "-o", "libbatch.so", "-w", *options], folder)
+        self.seconds["dfc"] += time.monotonic() - start
+        if said.returncode:
+            raise Failure(f"dfc {' '.join(options)}: exit {said.returncode}: {said.stderr[-1500:]}")
+        build = os.path.realpath(self.given.build)
+        said = call(["cc", "-std=c11", "-O0", "-w", *self.sanitize, f"-I{SOURCE}/tests/formula/program", "-I.", "-o", "compare", "calls.c", f"{build}/tests/libformula.a",
+                     f"{build}/lib/libdffront.a", f"{build}/lib/libdf.a", "libbatch.so", f"-Wl,-rpath,{folder}", "-lm", "-pthread"], folder)
+        if said.returncode:
+            raise Failure(f"calls.c: {said.stderr[-600:]}")
+
+    def compare(self, folder, programs, n_sizes, options="--workers=1"):
+        """{program: [(sizes, why)]} of those that differ."""
+        lines, by_name = [], {p.name: p for p in programs}
+        for p in programs:
+            for n, size in enumerate(p.sizes(n_sizes)):
+                lines.append(f"{p.name} {p.seed * 16 + n} {' '.join(str(size[d]) for d in p.order())}\n")
+        start = time.monotonic()
+        said = call(["./compare", "batch.df", options], folder, input="".join(lines))
+        self.seconds["runs"] += time.monotonic() - start
+        bad = collections.defaultdict(list)
+        answers = said.stdout.splitlines()
+        for answer in answers:
+            kind, name = re.match(r"(\w+) (\w+)", answer).groups()
+            if kind == "same":
+                self.n_same += 1
+            else:
+                bad[by_name[name]].append(answer)
+        if said.returncode or len(answers) != len(lines):
+            where = lines[len(answers)].split() if len(answers) < len(lines) else [programs[0].name]
+            bad[by_name[where[0]]].append(f"fails {' '.join(where)}: exit {said.returncode}: {said.stderr[-800:].strip()}")
+        return bad
+
+    def keep(self, program, kind, why):
+        if self.given.keep:
+            os.makedirs(self.given.keep, exist_ok=True)
+            with open(f"{self.given.keep}/{kind}-{program.seed}.df", "w", encoding="utf-8") as f:
+                f.write(f"// {why}\n{generate.HEADER}{program.text()}")
+
+    def differing(self, programs, options):
+        """The same as compare(), of programs that were never compiled before: those that do not compile do not count."""
+        with tempfile.TemporaryDirectory() as folder:
+            kept = Run(self.given)
+            kept.given = argparse.Namespace(**{**vars(self.given), "keep": None})
+            programs = kept.accepted(folder, programs)
+            if not programs:
+                return {}
+            kept.compile(folder, options)
+            return kept.compare(folder, programs, self.given.sizes)
+
+    def smaller(self, program, options):
+        """A program of a few steps that still differs, and what is said of it."""
+        why, best = None, program
+        for _ in range(self.given.shrink):
+            tries = variations(best)
+            if not tries:
+                break
+            try:
+                bad = self.differing(tries, options)
+            except Failure as failure:
+                return best, why or str(failure)
+            if not bad:
+                break
+            best = min(bad, key=size_of)
+            why = bad[best][0]
+            best.name = program.name
+        return best, why
+
+    def batch(self, programs, modes):
+        bad = {}
+        with tempfile.TemporaryDirectory() as folder:
+            self.n_programs += len(programs)
+            programs = self.accepted(folder, programs)
+            for options in modes:
+                if programs:
+                    self.compile(folder, options)
+                    for program, answers in self.compare(folder, programs, self.given.sizes).items():
+                        bad.setdefault(program, (options, answers))
+        return bad
+
+
+# ---- smaller programs ----
+
+def size_of(program):
+    return sum(f.value.size() for k in program.kernels for f in k.formulas) + sum(let.value.size() for k in program.kernels for let in k.used_lets()) + 20 * len(program.kernels)
+
+
+def places(program):
+    """Where an expression can be replaced: (list that holds it, its number there) by the kernel and the formula."""
+    for kernel in program.kernels:
+        for holder in kernel.formulas + kernel.used_lets():
+            yield from places_in(holder.value, lambda e, holder=holder: setattr(holder, "value", e))
+
+
+def places_in(expr, put):
+    yield expr, put
+    for number, kid in enumerate(expr.kids):
+        yield from places_in(kid, lambda e, kids=expr.kids, number=number: kids.__setitem__(number, e))
+
+
+def variations(program, most=40):
+    """Programs with one expression less each: those that lose most come first. They share nothing with `program`."""
+    made = []
+    if len(program.kernels) > 1:
+        made += [alone for n in range(len(program.kernels)) if (alone := program_of_one(program, n))]
+    n_places = len(list(places(program)))
+    found = []
+    for place in range(n_places):
+        expr, _ = list(places(program))[place]
+        for way, kid in enumerate(inner(expr)):
+            found.append((expr.size() - kid.size(), place, way))
+    found.sort(key=lambda f: -f[0])
+    step = max(1, len(found) // max(1, most - len(made)))
+    for _, place, way in found[::step]:
+        other = copy.deepcopy(program)
+        expr, put = list(places(other))[place]
+        put(inner(expr)[way])
+        made.append(other)
+    for number, other in enumerate(made):
+        other.name = f"s{number}"
+    return made[:most]
+
+
+def inner(expr):
+    """Expressions of the same type inside of an expression that can stand in its place: those that need no range of it."""
+    found = []
+    for kid in expr.kids:
+        if kid.kind == expr.kind and not re.search(r"\br\d+ in ", expr.form):
+            found.append(kid)
+        found += inner(kid) if not re.search(r"\br\d+ in ", expr.form) and kid.kind != expr.kind else []
+    return found
+
+
+def program_of_one(program, number):
+    """The graph of one of its kernels."""
+    other = copy.deepcopy(program)
+    kernel, targets, actuals = other.calls[number]
+    by_name = {s.name: s for s in other.streams}
+    n_ports = sum(p.mode != "out" for p in kernel.ports)
+    inputs = [by_name[name] for name in actuals[:n_ports]]
+    other.kernels, other.calls = [kernel], [other.calls[number]]
+    other.streams, other.n_inputs, other.outputs = inputs + targets, len(inputs), list(targets)
+    used = [a for a in actuals[n_ports:] if any(a == name for name, _ in other.scalars)]
+    other.scalars = [(name, kind) for name, kind in other.scalars if name in used]
+    other.dims = [d for d in other.dims if any(re.search(rf"\b{d}\b", e.text()) for s in other.streams for e in s.extents)]
+    return other if other.dims_alone() else None
+
+
+# ---- all of them ----
+
+def try_batch(given, modes, seeds):
+    """(the run, what to print, how many failed)"""
+    run, said, failed = Run(given), [], 0
+    try:
+        bad = run.batch([generate.Program(seed, f"g{seed}") for seed in seeds], modes)
+    except Failure as failure:
+        return run, [f"not ok formulas-{seeds[0]}-{seeds[-1]}: {failure}"], 1
+    for program, (options, answers) in bad.items():
+        failed += 1
+        small, why = run.smaller(program, options)
+        run.keep(program, "differs", f"{' '.join(options)}: {answers[0]}")
+        run.keep(small, "small", f"{' '.join(options)}: {why or answers[0]}")
+        said.append(f"not ok formulas-{program.seed}: {' '.join(options)}: {answers[0]}; made smaller, {why or 'not possible'}:")
+        said += [f"#   {line}" for line in (generate.HEADER + small.text()).splitlines()]
+    return run, said or [f"ok formulas-{seeds[0]}-{seeds[-1]}"], failed
+
+
+def compare_random(total, given, modes):
+    failed, end = 0, given.first + given.programs
+    batches = [range(first, min(first + given.batch, end)) for first in range(given.first, end, given.batch)]
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        for run, said, bad in pool.map(lambda seeds: try_batch(given, modes, seeds), batches):
+            print("\n".join(said), flush=True)
+            failed += bad
+            total.add(run)
+    for why, n in total.refused.most_common(12):
+        print(f"# refused {n}: {why}")
+    share = total.n_refused / max(1, total.n_programs)
+    print(f"{'ok' if share <= given.refused else 'not ok'} formulas-refused: {total.n_refused} of {total.n_programs} programs, at most {given.refused:.1%} may be")
+    print(f"# {total.n_programs} programs, {total.n_same} runs with the same bits, {failed} failures; "
+          + ", ".join(f"{what} {s:.1f} s" for what, s in total.seconds.items()))
+    return failed > 0 or share > given.refused
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--programs", type=int, default=50)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--batch", type=int, default=50)
+    parser.add_argument("--jobs", type=int, default=1, help="batches at once")
+    parser.add_argument("--sizes", type=int, default=6)
+    parser.add_argument("--shrink", type=int, default=12, help="at most so many steps that make a failing program smaller")
+    parser.add_argument("--refused", type=float, default=0.0, help="the share of programs that the compiler may refuse")
+    parser.add_argument("--modes", default="", help="dfc's options, several sets divided by ';'")
+    parser.add_argument("--keep", help="a folder for programs that differ or are refused")
+    parser.add_argument("--cases", nargs="+", default=[], help="files of graphs")
+    parser.add_argument("--against", help="what the oracle reads in place of that file, to see that differences are found")
+    given = parser.parse_args()
+    run = Run(given)
+    modes = [mode.split() for mode in given.modes.split(";")]
+    if given.cases:
+        sys.exit(any([compare_cases(run, path, modes) for path in given.cases]))
+    sys.exit(compare_random(run, given, modes))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+/* kernel.h - what graph.c needs of kernel.c. */
+#ifndef FORMULA_KERNEL_H
+#define FORMULA_KERNEL_H
+
+#include "lower.h"
+
+struct piece {                 /* of what the oracle allocated */
+    struct piece *next;
+    max_align_t bytes[];
+};
+
+void oracle_free_to(struct oracle *o, const struct piece *kept); /* what was allocated after that */
+const struct dfl_decl *oracle_callee(const struct oracle *o, const char *name); /* a kernel or graph; NULL: there is none */
+bool kernel_shape(const struct kernel *k, const struct dfl_format *format, const int64_t *dims, struct oracle_array *array);
+bool kernel_shapes(struct oracle *o, const struct dfl_sig *sig, const int64_t *dims, struct oracle_array *ports);
+int64_t array_length(const struct oracle_array *array);
+bool kernel_run(struct oracle *o, const struct dfl_kernel *kernel, const int64_t *dims, const struct number *scalars, void *const *data);
+
+#endif

@@ -1,0 +1,281 @@
+/* compare.c - runs graphs of formulas twice, by the oracle and by a library that dfc made, and compares to the bit.
+ *
+ * compare FILE.df OPTIONS < LINES: a line is `GRAPH SEED EXTENT…`, one extent for each dimension of the graph. OPTIONS are for opening sessions.
+ * For each line it prints `same GRAPH …`, `differs GRAPH …: PORT[…] is A and not B`, or `fails GRAPH …: why`. NaNs are equal whatever their
+ * sign and payload. Without a library (n_calls 0) it prints what the oracle gives. Exit status 0 if it came to the end, else 2.
+ */
+#include "compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/formula/oracle.h"
+
+/* ---- data that shows the order of sums, and all special values ---- */
+
+static uint64_t next(uint64_t *state) /* splitmix64 */
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static double special(uint64_t bits)
+{
+    static const double values[] = { 0.0, -0.0, INFINITY, -INFINITY, NAN, 0x1p-149, -0x1p-140, 0x1p-1074, 0x1p-24, 65504, 0x1p31, -0x1p31, 0x1p63, 0.5, 1.5, 2.5 };
+    return values[bits % (sizeof values / sizeof *values)];
+}
+
+/* style 0: small whole numbers and halves; 1: any magnitude within 2^±30; 2: now and then a special value; 3: any. */
+static double real_of(uint64_t bits, unsigned style)
+{
+    double unit = (double)(int64_t)(bits >> 12) * 0x1p-51 - 1;   /* in [-1, 1) */
+    unsigned choice = bits & 4095;
+    if (style == 0)
+        return floor(unit * 64) / 2;
+    if (style == 3 || (style == 2 && choice < 400))
+        return choice % 3 == 0 ? special(bits >> 40) : ldexp(unit, (int)(choice % 600) - 300);
+    return ldexp(unit, (int)(choice % 60) - 30);
+}
+
+static int64_t integer_of(uint64_t bits, unsigned style)
+{
+    static const int64_t values[] = { 0, 1, -1, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 255, 256, 65535, 65536, 1LL << 31, -5 };
+    if (style == 0)
+        return (int64_t)(bits >> 40) % 100 - 30;
+    if (style == 2 && bits % 8 == 0)
+        return values[(bits >> 8) % (sizeof values / sizeof *values)];
+    return (int64_t)bits >> (style == 1 ? 48 : 8);
+}
+
+static struct number value_of(enum element element, uint64_t bits, unsigned style)
+{
+    enum type type = element_type(element);
+    if (type_is_real(type))
+        return element_convert(element, number_of_real(F64, real_of(bits, style)));
+    int64_t i = integer_of(bits, style);
+    return element == E_I64 ? number_of_int(I64, i) : number_of_int(I32, element == E_U8 ? i & 255 : element == E_U16 ? i & 65535 : i);
+}
+
+static void fill(const struct oracle_array *array, size_t n, uint64_t *state)
+{
+    unsigned style = next(state) % 4;
+    for (size_t i = 0; i < n; i++)
+        element_store(array->element, array->data, (int64_t)i, value_of(array->element, next(state), style));
+}
+
+/* ---- one run ---- */
+
+#define MAX_PORTS 64
+
+struct turn {
+    struct oracle *o;
+    const char *graph;
+    const struct dfl_sig *sig;
+    struct oracle_array ports[MAX_PORTS];
+    size_t n[MAX_PORTS];
+    void *expected[MAX_PORTS], *got[MAX_PORTS];
+    struct number numbers[MAX_PORTS];
+    struct scalar scalars[MAX_PORTS];
+    int64_t dims[ORACLE_MAX_DIMS];
+    char sizes[200];
+};
+
+static void *memory(size_t bytes)
+{
+    void *made = malloc(bytes + 1);
+    if (!made)
+        abort();
+    memset(made, 0xa5, bytes);
+    return made;
+}
+
+static bool prepare(struct turn *t, uint64_t seed)
+{
+    uint64_t state = seed;
+    unsigned port = 0, number = 0;
+    if (!oracle_shapes(t->o, t->sig, t->dims, t->ports))
+        return false;
+    for (const struct dfl_port *p = t->sig->ports; p; p = p->next, port++) {
+        struct oracle_array *array = &t->ports[port];
+        t->n[port] = 1;
+        for (unsigned d = 0; d < array->rank; d++)
+            t->n[port] *= (size_t)array->extents[d];
+        t->expected[port] = array->data = memory(t->n[port] * element_bytes(array->element));
+        t->got[port] = p->mode == DFL_IN ? t->expected[port] : memory(t->n[port] * element_bytes(array->element));
+        if (p->mode == DFL_IN)
+            fill(array, t->n[port], &state);
+    }
+    for (const struct dfl_scalar_decl *s = t->sig->scalars; s; s = s->next, number++) {
+        static const enum element elements[] = { E_I32, E_I64, E_F32, E_F64 };
+        t->numbers[number] = value_of(elements[s->type], next(&state), next(&state) % 3);
+        t->scalars[number] = (struct scalar){ t->numbers[number].i, t->numbers[number].f };
+    }
+    return true;
+}
+
+static void release(struct turn *t)
+{
+    unsigned port = 0;
+    for (const struct dfl_port *p = t->sig->ports; p; p = p->next, port++) {
+        if (p->mode != DFL_IN)
+            free(t->got[port]);
+        free(t->expected[port]);
+    }
+}
+
+static void print_number(struct number a)
+{
+    if (type_is_real(a.type))
+        printf("%.17g (%a)", a.f, a.f);
+    else
+        printf("%" PRId64, a.i);
+}
+
+static void print_place(const struct oracle_array *array, size_t at)
+{
+    int64_t index[DFL_MAX_RANK], rest = (int64_t)at;
+    for (unsigned d = array->rank; d-- > 0; rest /= array->extents[d])
+        index[d] = rest % array->extents[d];
+    for (unsigned d = 0; d < array->rank; d++)
+        printf("%s%" PRId64 "%s", d ? ", " : "[", index[d], d + 1 == array->rank ? "]" : "");
+}
+
+static bool is_same(struct number a, struct number b)
+{
+    if (!type_is_real(a.type))
+        return a.i == b.i;
+    return (isnan(a.f) && isnan(b.f)) || (a.f == b.f && signbit(a.f) == signbit(b.f));
+}
+
+static void compare(const struct turn *t)
+{
+    unsigned port = 0;
+    for (const struct dfl_port *p = t->sig->ports; p; p = p->next, port++) {
+        const struct oracle_array *array = &t->ports[port];
+        for (size_t i = 0; i < t->n[port] && p->mode != DFL_IN; i++) {
+            struct number got = element_load(array->element, t->got[port], (int64_t)i);
+            struct number expected = element_load(array->element, t->expected[port], (int64_t)i);
+            if (is_same(got, expected))
+                continue;
+            printf("differs %s%s: %s", t->graph, t->sizes, p->name.text);
+            print_place(array, i);
+            printf(" is ");
+            print_number(got);
+            printf(" and not ");
+            print_number(expected);
+            putchar('\n');
+            return;
+        }
+    }
+    printf("same %s%s\n", t->graph, t->sizes);
+}
+
+static void print_outputs(const struct turn *t)
+{
+    unsigned port = 0;
+    for (const struct dfl_port *p = t->sig->ports; p; p = p->next, port++)
+        for (size_t i = 0; i < t->n[port]; i++) {
+            printf("%s", p->name.text);
+            print_place(&t->ports[port], i);
+            printf(" = ");
+            print_number(element_load(t->ports[port].element, t->expected[port], (int64_t)i));
+            putchar('\n');
+        }
+}
+
+static void run_turn(struct turn *t, const struct call *call, void *session)
+{
+    if (!oracle_run(t->o, t->graph, t->dims, t->numbers, t->expected))
+        printf("fails %s%s: oracle: %s\n", t->graph, t->sizes, oracle_error(t->o));
+    else if (!call)
+        print_outputs(t);
+    else if (call->run(session, t->got, t->dims, t->scalars) != 0)
+        printf("fails %s%s: %s\n", t->graph, t->sizes, call->error());
+    else
+        compare(t);
+}
+
+/* ---- the list ---- */
+
+struct session {                  /* the one that is open */
+    const struct call *call;
+    void *handle;
+};
+
+static bool open_for(struct session *s, const char *graph, const char *options)
+{
+    if (s->call && strcmp(s->call->graph, graph) == 0)
+        return true;
+    if (s->call)
+        s->call->close(s->handle);
+    s->call = NULL;
+    for (unsigned c = 0; c < n_calls; c++)
+        if (strcmp(calls[c].graph, graph) == 0 && calls[c].open(options, &s->handle) == 0) {
+            s->call = &calls[c];
+            return true;
+        }
+    return n_calls == 0;
+}
+
+static void do_line(struct oracle *o, char *line, const char *options, struct session *session)
+{
+    const char *names[ORACLE_MAX_DIMS];
+    struct turn t = { .o = o, .graph = strtok(line, " \n") };
+    const char *seed = strtok(NULL, " \n"), *extent;
+    t.sig = t.graph ? oracle_signature(o, t.graph) : NULL;
+    if (!t.sig || !seed || t.sig->n_ports > MAX_PORTS || !open_for(session, t.graph, options)) {
+        printf("fails %s: it cannot be opened\n", t.graph ? t.graph : "");
+        return;
+    }
+    unsigned n_dims = oracle_dims(t.sig, names), d = 0;
+    size_t said = (size_t)snprintf(t.sizes, sizeof t.sizes, " seed=%s", seed);
+    for (; d < n_dims && (extent = strtok(NULL, " \n")); d++) {
+        t.dims[d] = strtoll(extent, NULL, 10);
+        said += (size_t)snprintf(t.sizes + said, sizeof t.sizes - said, " %s=%s", names[d], extent);
+    }
+    if (d < n_dims || !prepare(&t, strtoull(seed, NULL, 10))) {
+        printf("fails %s%s: %s\n", t.graph, t.sizes, d < n_dims ? "an extent is missing" : oracle_error(o));
+        return;
+    }
+    run_turn(&t, session->call, session->handle);
+    release(&t);
+    fflush(stdout);
+}
+
+static char *read_all(const char *path, size_t *n)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    if (file && getdelim(&text, n, '\0', file) >= 0)
+        *n = strlen(text);
+    else
+        text = NULL;
+    if (file)
+        fclose(file);
+    return text;
+}
+
+int main(int argc, char **argv)
+{
+    size_t n = 0, room = 0;
+    char *text = argc > 1 ? read_all(argv[1], &n) : NULL, *line = NULL;
+    struct oracle *o = text ? oracle_open(argv[1], text, n) : NULL;
+    struct session session = { 0 };
+    if (!o) {
+        fprintf(stderr, "compare FILE.df [OPTIONS] < LINES, with GRAPH SEED EXTENT... in each\n");
+        return 2;
+    }
+    while (getline(&line, &room, stdin) > 0)
+        do_line(o, line, argc > 2 ? argv[2] : "", &session);
+    if (session.call)
+        session.call->close(session.handle);
+    oracle_close(o);
+    free(line);
+    free(text);
+    return 0;
+}

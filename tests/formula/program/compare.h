@@ -1,0 +1,24 @@
+/* compare.h - between compare.c and the calls of a library's graphs, which compare.py writes. */
+#ifndef FORMULA_COMPARE_H
+#define FORMULA_COMPARE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct scalar {
+    int64_t i;
+    double f;
+};
+
+struct call {
+    const char *graph;
+    int (*open)(const char *options, void **session);
+    int (*run)(void *session, void *const *data, const int64_t *dims, const struct scalar *scalars);
+    int (*close)(void *session);
+    const char *(*error)(void);
+};
+
+extern const struct call calls[];
+extern const unsigned n_calls;
+
+#endif

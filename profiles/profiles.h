@@ -77,11 +77,34 @@ struct dfw_pairs {                      /* links measured from device to device;
     struct df_link link[DF_MAX_UNITS][DF_MAX_UNITS]; /* [sender][receiver] */
 };
 
+/* How fast a unit is by so many threads, as the PAMS paper characterises its devices (section 5: STREAM, random access,
+ * atomic access). All are counts per second: bytes, as STREAM counts them; operations; reads of 8 bytes; updates. */
+enum dfw_figure {
+    DFW_COPY, DFW_SCALE, DFW_ADD, DFW_TRIAD,    /* STREAM, with f64 */
+    DFW_FLOPS_F32, DFW_FLOPS_F64,               /* chains of a multiplication and an addition that are not contracted */
+    DFW_DEPENDENT, DFW_RANDOM,                  /* reads somewhere in memory: the address follows from the read before; or not */
+    DFW_SHARED, DFW_SPREAD,                     /* atomic additions: to one place; or to one for each thread */
+    DFW_FIGURES
+};
+/* "triad", "f32", …: the names in tables and in the database. */
+extern const char *const dfw_figure_names[DFW_FIGURES];
+
+#define DFW_MOST_COUNTS 10              /* 1, 2, 4, … 256 threads, and all */
+struct dfw_figures {                    /* of one unit */
+    uint32_t n;                         /* numbers of threads for which it was measured; 0: it was not */
+    uint32_t threads[DFW_MOST_COUNTS];  /* rising; the last is all of them. A device: 1, which stands for the whole of it */
+    double per_s[DFW_MOST_COUNTS][DFW_FIGURES]; /* 0: not measured */
+    uint64_t array_bytes;               /* of each of STREAM's three arrays; reads are somewhere in one of them */
+    uint64_t cache_bytes;               /* of the last cache, where all of them are one; 0: not known */
+};
+/* Gives a unit what estimates need of its figures. Nothing changes if n is 0. */
+void dfw_figures_give(const struct dfw_figures *figures, struct df_unit *unit);
+
 /* Stores a platform of this machine; loads the latest one. emulated: the platform whose GPUs are the emulator's. Links
- * between devices are stored pair by pair, and the units' peer links follow from these pairs. pairs NULL: there are
- * none. */
+ * between devices are stored pair by pair, and the units' peer links follow from these pairs. figures: by unit; the
+ * units' figures follow from them. pairs or figures NULL: there are none. */
 int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs,
-                       bool emulated, struct df_error *error);
+                       const struct dfw_figures *figures, bool emulated, struct df_error *error);
 int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found,
                           struct df_error *error);
 
@@ -137,24 +160,29 @@ int dfw_known_load(struct dfw_db *db, const struct df_graph *graph, const char *
 
 /* ---- probing ---- */
 
-/* How fast bytes of host memory reach a device, or come from it, in bytes per second, measured with 16 MiB, as a run
- * copies them: what is pinned was pinned before the first copy. 0: not possible here. */
+/* How fast bytes of host memory reach a device, or come from it, in bytes per second, measured with 16 MiB, or less if the
+ * device has little memory, as a run copies them: what is pinned was pinned before the first copy. 0: not possible here. */
 struct dfw_paths {
     double pinned;                      /* memory that host_alloc gave */
     double staged;                      /* ordinary memory, through the ring of memmgr/staging.h */
     double registered;                  /* ordinary memory that was pinned in its place */
     double pinning;                     /* pinning it there and undoing that, which a run does once */
+    uint64_t bytes;                     /* of a copy */
 };
 
 struct dfw_probe_options {
     enum df_device_kind device;         /* AUTO: cuda, or no device */
     const struct df_platform *emulated; /* emu: the platform whose gpus it emulates; NULL, or none: the default's */
+    bool quick;                         /* measures each thing for a quarter of the usual time, so less exactly */
+    uint64_t array_bytes;               /* of STREAM's arrays on the host; 0: by STREAM's rule */
 };
+#define DFW_FIGURES_S 1.5               /* what the figures of the host take, and those of each GPU */
 
 struct dfw_probe_report {
     uint32_t n_units;
     struct dfw_paths h2d[DF_MAX_UNITS], d2h[DF_MAX_UNITS]; /* index: unit */
     struct dfw_pairs pairs;
+    struct dfw_figures figures[DF_MAX_UNITS]; /* n 0: an emulated device, which computes on the host's cores */
     char no_device[512];                /* why there is no GPU in the platform; "": there is one */
 };
 
@@ -163,10 +191,12 @@ typedef void dfw_progress(void *arg, const char *what, double done_of_1);
 int dfw_probe_with(const struct dfw_probe_options *options, struct df_platform *platform,
                    struct dfw_probe_report *report, dfw_progress *progress, void *arg, struct df_error *error);
 
-/* Measures a device's links, engines and launch overhead. It is open, with a pool of at least DFW_PROBE_POOL_BYTES. */
+/* Measures a device's links, engines and launch overhead. It is open, with a pool of so many bytes, a power of two: at
+ * most DFW_PROBE_POOL_BYTES, and at least DFW_LEAST_POOL_BYTES. No copy is larger. */
 #define DFW_PROBE_POOL_BYTES (64ull << 20)
+#define DFW_LEAST_POOL_BYTES (1ull << 20)
 int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device, struct df_unit *unit,
-                     struct dfw_paths *h2d, struct dfw_paths *d2h, dfw_progress *progress, void *arg,
+                     uint64_t pool_bytes, bool quick, struct dfw_paths *h2d, struct dfw_paths *d2h, dfw_progress *progress, void *arg,
                      struct df_error *error);
 
 /* Gives units their peer links, from what was measured between pairs. Only a group of units of one class that all send
@@ -175,6 +205,13 @@ int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device
  * instead if that is nearer to all that was measured. If each pair really takes the slower of its units' links, as
  * platform.h says, the platform gives exactly the measured times. */
 void dfw_pairs_give(const struct dfw_pairs *pairs, struct df_platform *platform);
+
+/* Prints the figures of the report: as a table in lines of comment of the language, as lines of CSV below a line of names,
+ * or as one JSON object. An emulated device has no figures: it is said that it shares the host's. DF_E_IO: writing
+ * failed. */
+int dfw_figures_print_text(FILE *out, const struct df_platform *platform, const struct dfw_probe_report *report);
+int dfw_figures_print_csv(FILE *out, const struct df_platform *platform, const struct dfw_probe_report *report);
+int dfw_figures_print_json(FILE *out, const struct df_platform *platform, const struct dfw_probe_report *report);
 
 /* Fits the link model of platform.h to n >= 3 measured copies by robust least squares of the relative error. bytes[] >
  * 0 rises, seconds[] > 0. false: there are too few copies, or times do not grow with size. */

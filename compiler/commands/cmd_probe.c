@@ -13,7 +13,9 @@ static const char usage[] =
     "Measures this machine: its CPU cores and memories, and how many bytes per second all cores together read and\n"
     "write in memory (STREAM's triad); for each GPU the latency, bandwidth and threshold of its link in each\n"
     "direction, whether copies overlap, and what a launch costs; and the link from each GPU to each other that it\n"
-    "sends to directly. Writes a platform declaration and stores it, so that later commands use it.\n";
+    "sends to directly. For the cores, by 1, 2, 4, ... of them, and for each GPU: STREAM's four bandwidths, additions and\n"
+    "multiplications per second, random reads and atomic updates. Writes a platform declaration, with the figures as a\n"
+    "table in comments, and stores all of it, so that later commands use it.\n";
 
 static const struct dfc_option own_options[] = {
     { NULL, NULL, "options" },
@@ -21,6 +23,8 @@ static const struct dfc_option own_options[] = {
     { "--device", "auto|none|emu|cuda", "GPUs to measure (auto: cuda or none). emu: emulated GPUs, whose platform is stored "
                                         "apart and used by --device=emu alone" },
     { "--platform", "FILE", "with emu: the platform whose GPUs are emulated (else a stated default)" },
+    { "--format", "text|csv|json", "form of the output (text): a platform declaration; csv, json: the table of figures alone" },
+    { "--quick", NULL, "measure each thing for a quarter of the time, less exactly" },
     { "--db", "FILE", "profile database to store it in ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)" },
     { 0 }
 };
@@ -28,12 +32,17 @@ static const struct dfc_option own_options[] = {
 struct request {
     struct dfc_common common;
     const char *db;
+    enum dfc_form form;
+    bool quick;
 };
 
 static int own_option(void *request, int argc, char **argv, int *i)
 {
     struct request *r = request;
-    return dfc_option_value("--db", argc, argv, i, &r->db);
+    if (!strcmp(argv[*i], "--quick"))
+        return r->quick = true;
+    int taken = dfc_form_option(true, argc, argv, i, &r->form);
+    return taken ? taken : dfc_option_value("--db", argc, argv, i, &r->db);
 }
 
 static int parse(int argc, char **argv, struct request *r)
@@ -72,10 +81,11 @@ static bool read_emulated(const struct dfc_common *common, struct df_platform *p
     return good;
 }
 
-static bool store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs, bool emulated)
+static bool store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_probe_report *report,
+                  bool emulated)
 {
     struct df_error error = { "" };
-    if (dfw_platform_store(db, platform, pairs, emulated, &error) != DF_OK) {
+    if (dfw_platform_store(db, platform, &report->pairs, report->figures, emulated, &error) != DF_OK) {
         dfc_error("%s", error.text);
         return false;
     }
@@ -84,13 +94,26 @@ static bool store(struct dfw_db *db, const struct df_platform *platform, const s
     return true;
 }
 
+/* Whether writing failed is seen when the file is closed. */
+static void print(FILE *out, enum dfc_form form, const struct df_platform *platform, const struct dfw_probe_report *report)
+{
+    if (form == DFC_FORM_CSV) {
+        dfw_figures_print_csv(out, platform, report);
+    } else if (form == DFC_FORM_JSON) {
+        dfw_figures_print_json(out, platform, report);
+    } else {
+        dfw_figures_print_text(out, platform, report);
+        dfw_platform_print_report(out, platform, report);
+    }
+}
+
 static int probe(const struct request *r, struct dfw_db *db)
 {
     struct df_error error = { "" };
     struct df_platform emulated, platform;
     struct dfw_probe_report report;
     struct dfc_output output;
-    struct dfw_probe_options options = { .device = DF_DEVICE_AUTO };
+    struct dfw_probe_options options = { .device = DF_DEVICE_AUTO, .quick = r->quick };
     const char *device = r->common.device ? r->common.device : "auto";
     bool tty = isatty(STDERR_FILENO);
 
@@ -118,8 +141,8 @@ static int probe(const struct request *r, struct dfw_db *db)
     }
     if (options.device == DF_DEVICE_AUTO && platform.n_units == 1)
         dfc_note("no GPU: %s", report.no_device);
-    dfw_platform_print_report(output.file, &platform, &report);
-    bool stored = store(db, &platform, &report.pairs, options.device == DF_DEVICE_EMU);
+    print(output.file, r->form, &platform, &report);
+    bool stored = store(db, &platform, &report, options.device == DF_DEVICE_EMU);
     return dfc_output_close(&output, stored) && stored ? 0 : 1;
 }
 

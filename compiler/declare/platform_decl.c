@@ -11,11 +11,11 @@
 #include "compiler/declare/platform_decl.h"
 #include "compiler/types/paths.h"
 
-enum property { WORKERS, MEMORY, BANDWIDTH, CORES, H2D, D2H, PEER, ENGINES, LAUNCH, HANDOVER, JOBS, REGISTER, UNIFIED,
+enum property { WORKERS, MEMORY, BANDWIDTH, FLOPS, RANDOM, ATOMICS, CORES, H2D, D2H, PEER, ENGINES, LAUNCH, HANDOVER, JOBS, REGISTER, UNIFIED,
                 N_PROPERTIES };
 static const char *const properties[N_PROPERTIES] = {
-    "workers", "memory", "bandwidth", "cores", "h2d", "d2h", "peer", "engines", "launch", "handover", "jobs", "register",
-    "unified"
+    "workers", "memory", "bandwidth", "flops", "random", "atomics", "cores", "h2d", "d2h", "peer", "engines", "launch",
+    "handover", "jobs", "register", "unified"
 };
 
 struct convert {
@@ -175,7 +175,9 @@ static bool number_of(struct convert *c, const struct dfl_expr *value, const cha
         *result = m.n;
         return true;
     }
-    if (want == NO_UNIT)
+    if (want == NO_UNIT && rate)
+        dfl_error(c->sink, value->loc, "%s must be given like '8 / ns'", what);
+    else if (want == NO_UNIT)
         dfl_error(c->sink, value->loc, "%s must be a number without a unit", what);
     else
         dfl_error(c->sink, value->loc, "%s must be given like '%s'", what, rate ? "6 GB/s" : examples[want]);
@@ -234,6 +236,56 @@ static bool rate_of(struct convert *c, const struct dfl_expr *value, const char 
     return c->ok = false;
 }
 
+static void too_many(struct convert *c, const struct dfl_expr *value, const char *what)
+{
+    if (!value)
+        return;
+    dfl_error(c->sink, value->loc, "%s", what);
+    c->ok = false;
+}
+
+/* ALL [, ONE THREAD [, TWO [, FOUR …]]] */
+static void bandwidth_of(struct convert *c, const struct dfl_expr *value, struct df_unit *unit)
+{
+    bool host = unit->cls == DF_CLASS_CPU;
+    rate_of(c, value, "'bandwidth'", &unit->memory_bytes_per_s);
+    unsigned i = 0;
+    for (value = value->next; value && host && i < DF_BANDWIDTHS; value = value->next)
+        rate_of(c, value, "a bandwidth by threads", &unit->figures.bytes_per_s[i++]);
+    too_many(c, value, host ? "'bandwidth' has one value for all cores, and then those of 1, 2, 4, ... 256 threads"
+                            : "a device's 'bandwidth' is one value, that of its memory");
+}
+
+/* F32 [, F64] */
+static void flops_of(struct convert *c, const struct dfl_expr *value, double flops[2])
+{
+    unsigned i = 0;
+    for (; value && i < 2; value = value->next, i++) {
+        double per_s;
+        if (!number_of(c, value, "'flops'", NO_UNIT, true, &per_s))
+            continue;
+        if (per_s >= DF_LEAST_RATE && per_s <= DF_MOST_RATE) {
+            flops[i] = per_s;
+            continue;
+        }
+        dfl_error(c->sink, value->loc, "'flops' must be from 1 / s to 1000000000 / ns");
+        c->ok = false;
+    }
+    too_many(c, value, "'flops' has a value for f32 and one for f64, and nothing more");
+}
+
+/* Two times: one value, or both. */
+static void times_of(struct convert *c, const struct dfl_expr *value, enum property p, double seconds[2])
+{
+    char what[16];
+    snprintf(what, sizeof what, "'%s'", properties[p]);
+    for (unsigned i = 0; value && i < 2; value = value->next, i++)
+        delay_of(c, value, what, &seconds[i]);
+    too_many(c, value, p == RANDOM ? "'random' has the time of a read whose address follows from the one before, and that of "
+                                     "any other"
+                                   : "'atomics' has the time of an update of a thread's own place, and that of a shared one");
+}
+
 /* BANDWIDTH [, LATENCY [, THRESHOLD]] */
 static void link_of(struct convert *c, const struct dfl_property *property, struct df_link *link)
 {
@@ -269,7 +321,7 @@ static enum property find_property(const char *name)
 static void set_property(struct convert *c, struct df_unit *unit, enum property p, const struct dfl_property *property)
 {
     const struct dfl_expr *value = property->values;
-    if (p != H2D && p != D2H && p != PEER && value->next) {
+    if (p != H2D && p != D2H && p != PEER && !(p >= BANDWIDTH && p <= ATOMICS) && value->next) {
         dfl_error(c->sink, value->next->loc, "'%s' takes one value", properties[p]);
         c->ok = false;
         return;
@@ -277,7 +329,10 @@ static void set_property(struct convert *c, struct df_unit *unit, enum property 
     switch (p) {
     case WORKERS: count_of(c, value, "'workers'", 1, DF_MAX_WORKERS, &unit->workers); break;
     case MEMORY: bytes_of(c, value, "'memory'", &unit->memory_bytes); break;
-    case BANDWIDTH: rate_of(c, value, "'bandwidth'", &unit->memory_bytes_per_s); break;
+    case BANDWIDTH: bandwidth_of(c, value, unit); break;
+    case FLOPS: flops_of(c, value, unit->figures.flops); break;
+    case RANDOM: times_of(c, value, p, unit->figures.random_s); break;
+    case ATOMICS: times_of(c, value, p, unit->figures.atomic_s); break;
     case CORES: count_of(c, value, "'cores'", 1, DF_MAX_WORKERS, &unit->cores); break;
     case H2D: link_of(c, property, &unit->h2d); break;
     case D2H: link_of(c, property, &unit->d2h); break;
@@ -299,7 +354,7 @@ static void set_property(struct convert *c, struct df_unit *unit, enum property 
 static void convert_unified(struct convert *c, const struct dfl_device *device,
                             const struct dfl_property *const *given, struct df_unit *unit)
 {
-    static const enum property others[] = { MEMORY, H2D, D2H, PEER, ENGINES, REGISTER };
+    static const enum property others[] = { MEMORY, BANDWIDTH, H2D, D2H, PEER, ENGINES, REGISTER };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const struct dfl_property *other = given[others[i]];
         if (!other)
@@ -324,8 +379,9 @@ static void convert_properties(struct convert *c, const struct dfl_device *devic
             if (close)
                 dfl_hint(c->sink, "did you mean '%s'?", close);
             else
-                dfl_hint(c->sink, "the host has workers, memory, bandwidth and cores; a device has workers, memory, h2d, d2h,"
-                         " peer, engines, launch, handover, jobs, register and unified");
+                dfl_hint(c->sink, "the host has workers, memory, bandwidth, flops, random, atomics and cores; a device has"
+                         " workers, memory, bandwidth, flops, random, atomics, h2d, d2h, peer, engines, launch, handover,"
+                         " jobs, register and unified");
             c->ok = false;
         } else if (given[p]) {
             dfl_error(c->sink, property->name.loc, "'%s' is given twice", property->name.text);
@@ -335,10 +391,6 @@ static void convert_properties(struct convert *c, const struct dfl_device *devic
                             p == JOBS || p == REGISTER || p == UNIFIED)) {
             dfl_error(c->sink, property->name.loc, "the host has no '%s': that is for devices%s", properties[p],
                       p == UNIFIED ? "" : " with their own memory");
-            c->ok = false;
-        } else if (!host && p == BANDWIDTH) {
-            dfl_error(c->sink, property->name.loc, "only the host has a 'bandwidth', that of its memory");
-            dfl_hint(c->sink, "a device's links have theirs: 'h2d = 12 GB/s, 10 us;'");
             c->ok = false;
         } else if (!host && p == CORES) {
             dfl_error(c->sink, property->name.loc, "only the host has 'cores': those that emulated GPUs compute on");

@@ -1,6 +1,6 @@
 /* db_impl.h - the inside of the profile database, for the files of this room. db_schema.c makes the tables; db.c stores
  * samples; sample_range.c says what a sample may be; db_points.c reads them for all sizes of a kernel; demand.c finds
- * what a kernel draws from memory; db_platform.c stores and reads platforms; learned.c takes in samples that programs
+ * what a kernel draws from memory; db_platform.c stores and reads platforms, and figures.c the figures of their units; learned.c takes in samples that programs
  * left behind; times.c reads what is known of a graph's kernels.
  *
  * This room is the only one that knows SQLite.
@@ -57,6 +57,11 @@ int dfw_db_fail(struct dfw_db *db, const char *what, struct df_error *error);
 /* db_platform.c: the bandwidth of the host's memory by the latest probe of this machine, with or without emulated GPUs.
  * 0: not known. */
 int dfw_bandwidth_load(struct dfw_db *db, double *bytes_per_s, struct df_error *error);
+
+/* figures.c: of a platform whose units are stored, or loaded: figures are by unit. Rows that make no sense are passed over. */
+int dfw_figures_store(struct dfw_db *db, sqlite3_int64 platform, uint32_t n_units, const struct dfw_figures *figures,
+                      struct df_error *error);
+int dfw_figures_load(struct dfw_db *db, sqlite3_int64 id, struct df_platform *platform, struct df_error *error);
 
 /* sqlite3_step(), repeated while another process holds the lock. After 1 s it is said what is waited for; after 10 s the
  * statement fails. */

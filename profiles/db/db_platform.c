@@ -122,7 +122,7 @@ static int store_bandwidth(struct dfw_db *db, sqlite3_int64 id, const struct df_
 }
 
 int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs,
-                       bool emulated, struct df_error *error)
+                       const struct dfw_figures *figures, bool emulated, struct df_error *error)
 {
     int status = dfw_db_exec(db, "BEGIN IMMEDIATE", "store the platform", error);
     if (status != DF_OK)
@@ -150,6 +150,8 @@ int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, co
         status = store_bandwidth(db, id, platform, error);
     if (status == DF_OK && pairs)
         status = store_pairs(db, id, platform->n_units, pairs, error);
+    if (status == DF_OK && figures)
+        status = dfw_figures_store(db, id, platform->n_units, figures, error);
     if (status == DF_OK)
         status = dfw_db_exec(db, "COMMIT", "store the platform", error);
     if (status != DF_OK)
@@ -370,6 +372,8 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
             status = load_bandwidth(db, id, &p.units[0].memory_bytes_per_s, error);
         if (status == DF_OK && db->version >= 5)
             status = load_handovers(db, id, &p, error);
+        if (status == DF_OK && db->version >= 6)
+            status = dfw_figures_load(db, id, &p, error);
         if (status == DF_OK && db->version >= 2)
             status = load_pairs(db, id, &p, error);
         if (emulated)

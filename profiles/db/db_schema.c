@@ -1,14 +1,15 @@
 /* db_schema.c - the tables of the profile database, and the versions of them.
  *
  * Versions: 1 has samples, platforms and units. 2 adds links between devices. 3 adds whether registering memory is
- *           faster. 4 adds the bandwidth of the host's memory, and what was measured while other workers ran. 5 adds hand-overs. If a
+ *           faster. 4 adds the bandwidth of the host's memory, and what was measured while other workers ran. 5 adds hand-overs. 6 adds figures of
+ *           how fast units compute and reach memory. If a
  *           file of an older version can be written, it is brought to this version when it is opened, by steps that
  *           only add. If it cannot be written, it is read as it is.
  */
 #include "profiles/db/db_impl.h"
 #include "runtime/base/error.h"
 
-#define SCHEMA_VERSION 5
+#define SCHEMA_VERSION 6
 #define APPLICATION_ID 0x64667077       /* "dfpw" */
 
 static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the next */
@@ -44,6 +45,10 @@ static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the
 
     "CREATE TABLE handovers (platform INTEGER NOT NULL REFERENCES platforms (id), unit INTEGER NOT NULL,"
     " seconds REAL NOT NULL, PRIMARY KEY (platform, unit)) WITHOUT ROWID;",
+
+    "CREATE TABLE figures (platform INTEGER NOT NULL REFERENCES platforms (id), unit INTEGER NOT NULL,"
+    " figure TEXT NOT NULL, threads INTEGER NOT NULL, per_s REAL NOT NULL,"
+    " PRIMARY KEY (platform, unit, figure, threads)) WITHOUT ROWID;",
 };
 
 static int pragma_int(struct dfw_db *db, const char *sql, int64_t *value, struct df_error *error)

@@ -68,6 +68,13 @@ static void print_rate(FILE *out, double bytes_per_s)
     print_scaled(out, bytes_per_s, scales, 4);
 }
 
+/* Operations per second, as a number for some unit of time. */
+static void print_per(FILE *out, double per_s)
+{
+    static const struct scale scales[] = { { 1e9, "/ ns" }, { 1e6, "/ us" }, { 1e3, "/ ms" }, { 1, "/ s" } };
+    print_scaled(out, per_s, scales, 4);
+}
+
 static void print_bytes(FILE *out, uint64_t bytes)
 {
     static const struct { unsigned shift; const char *name; } units[] = { { 30, "GiB" }, { 20, "MiB" }, { 10, "KiB" } };
@@ -91,6 +98,40 @@ static void print_link(FILE *out, const char *name, const struct df_link *link)
         print_bytes(out, link->threshold_bytes);
     }
     fputc(';', out);
+}
+
+/* Prints " name = first, second;", or only the first, or nothing if that is not known. */
+static void print_two(FILE *out, const char *name, const double values[2], void (*print)(FILE *out, double value))
+{
+    if (!(values[0] > 0))
+        return;
+    fprintf(out, " %s = ", name);
+    print(out, values[0]);
+    if (values[1] > 0) {
+        fputs(", ", out);
+        print(out, values[1]);
+    }
+    fputc(';', out);
+}
+
+static void print_bandwidth(FILE *out, const struct df_unit *unit)
+{
+    if (!(unit->memory_bytes_per_s > 0))
+        return;
+    fputs(" bandwidth = ", out);
+    print_rate(out, unit->memory_bytes_per_s);
+    for (unsigned i = 0; i < DF_BANDWIDTHS && unit->figures.bytes_per_s[i] > 0; i++) {
+        fputs(", ", out);
+        print_rate(out, unit->figures.bytes_per_s[i]);
+    }
+    fputc(';', out);
+}
+
+static void print_figures(FILE *out, const struct df_figures *figures)
+{
+    print_two(out, "flops", figures->flops, print_per);
+    print_two(out, "random", figures->random_s, print_time);
+    print_two(out, "atomics", figures->atomic_s, print_time);
 }
 
 /* The name of unit u, with a number if units before it have the same name: "NVIDIA_H200_2". */
@@ -122,11 +163,8 @@ static void print_unit(FILE *out, const struct df_platform *p, uint32_t u)
         print_bytes(out, unit->memory_bytes);
         fputc(';', out);
     }
-    if (unit->memory_bytes_per_s > 0) {
-        fputs(" bandwidth = ", out);
-        print_rate(out, unit->memory_bytes_per_s);
-        fputc(';', out);
-    }
+    print_bandwidth(out, unit);
+    print_figures(out, &unit->figures);
     if (unit->cores)
         fprintf(out, " cores = %" PRIu32 ";", unit->cores);
     if (unit->unified) {
@@ -159,7 +197,9 @@ static void print_paths(FILE *out, const char *unit, const char *direction, cons
 {
     if (paths->pinned <= 0)
         return;
-    fprintf(out, "// %s %s of 16 MiB: pinned memory ", unit, direction);
+    fprintf(out, "// %s %s of ", unit, direction);
+    print_bytes(out, paths->bytes);
+    fputs(": pinned memory ", out);
     print_rate(out, paths->pinned);
     fputs(", pageable memory staged ", out);
     print_rate(out, paths->staged);

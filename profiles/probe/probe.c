@@ -1,7 +1,7 @@
 /* probe.c - makes a platform of this machine: the host by what hwloc and the operating system say, each GPU by
  * measuring it. `dfc probe` calls it.
  *
- * Host:     what all cores read and write in memory together, by STREAM's triad (runtime/measure/triad.h).
+ * Figures:  of the host by figures_host.c. An emulated GPU has none, since it computes on the host's cores.
  * Workers:  the number of cores less one per GPU, as in a run. The emulator stands for as many GPUs as it is told.
  * Cores:    those that emulated GPUs share with the workers; none are said if GPUs are real.
  * Handover: a chain of empty jobs runs on each GPU after it was measured.
@@ -15,7 +15,6 @@
 #include "profiles/probe/probe_impl.h"
 #include "runtime/base/error.h"
 #include "runtime/emu/back_end.h"
-#include "runtime/measure/triad.h"
 
 #define PAIR_POOL_BYTES (32ull << 20)
 
@@ -53,25 +52,36 @@ static void probe_host(struct df_platform *p)
     p->n_units = 1;
 }
 
-/* If there is no memory for it, the bandwidth stays unknown. */
-static void probe_bandwidth(struct df_unit *host, dfw_progress *progress, void *arg)
+/* If there is no memory for it, the host's figures stay unknown. */
+static void probe_figures(const struct dfw_probe_options *options, struct df_unit *host, struct dfw_figures *figures,
+                          dfw_progress *progress, void *arg)
 {
-    if (progress)
-        progress(arg, "host: memory bandwidth", 0);
-    if (dfr_triad_bandwidth(&host->memory_bytes_per_s, NULL) != DF_OK)
-        host->memory_bytes_per_s = 0;
+    struct step step = { progress, arg, "host", 0, 1 };
+    double seconds = options->quick ? DFW_FIGURES_S / 4 : DFW_FIGURES_S;
+    if (dfw_figures_host(seconds, options->array_bytes, figures, device_progress, &step, NULL) == DF_OK)
+        dfw_figures_give(figures, host);
 }
 
-static int open_and_probe(const struct dfr_device_ops *ops, uint32_t index, struct df_unit *unit, struct dfw_paths *h2d,
-                          struct dfw_paths *d2h, struct step *step, struct df_error *error)
+/* Of the memory of a small device not all is taken. memory_bytes 0: not known, so it is not small. */
+static uint64_t pool_bytes_for(uint64_t memory_bytes, uint64_t most)
 {
-    struct dfr_device_config config = { .unit = unit, .pool_bytes = DFW_PROBE_POOL_BYTES, .compute_streams = 1 };
+    uint64_t bytes = most;
+    while (memory_bytes && bytes > DFW_LEAST_POOL_BYTES && bytes > memory_bytes / 2)
+        bytes /= 2;
+    return bytes;
+}
+
+static int open_and_probe(const struct dfr_device_ops *ops, uint32_t index, bool quick, struct df_unit *unit,
+                          struct dfw_paths *h2d, struct dfw_paths *d2h, struct step *step, struct df_error *error)
+{
+    uint64_t pool_bytes = pool_bytes_for(unit->memory_bytes, DFW_PROBE_POOL_BYTES);
+    struct dfr_device_config config = { .unit = unit, .pool_bytes = pool_bytes, .compute_streams = 1 };
     struct dfr_device *device;
     int status = ops->open(index, &config, &device, error);
     if (status != DF_OK)
         return status;
     struct df_unit probed = *unit;
-    status = dfw_probe_device(ops, device, &probed, h2d, d2h, device_progress, step, error);
+    status = dfw_probe_device(ops, device, &probed, pool_bytes, quick, h2d, d2h, device_progress, step, error);
     ops->close(device);
     if (status == DF_OK)
         *unit = probed;
@@ -98,14 +108,17 @@ static int probe_pairs(const struct dfr_device_ops *ops, const struct df_unit *u
     struct dfr_device *devices[DF_MAX_UNITS];
     uint32_t n = 1;
     int status = DF_OK;
+    uint64_t pool_bytes = PAIR_POOL_BYTES;
+    for (uint32_t u = 1; u < p->n_units; u++)
+        pool_bytes = pool_bytes_for(p->units[u].memory_bytes, pool_bytes);
     for (; n < p->n_units && status == DF_OK; n += status == DF_OK) {
         struct dfr_device_config config = { .unit = &units[n - 1],
-                                            .pool_bytes = PAIR_POOL_BYTES,
+                                            .pool_bytes = pool_bytes,
                                             .compute_streams = 1 };
         status = ops->open(n - 1, &config, &devices[n], error);
     }
     if (status == DF_OK)
-        status = dfw_probe_peers(ops, devices, p, &report->pairs, device_progress, step, error);
+        status = dfw_probe_peers(ops, devices, p, pool_bytes, &report->pairs, device_progress, step, error);
     while (n > 1)
         ops->close(devices[--n]);
     return status;
@@ -137,10 +150,11 @@ static int probe_devices(const struct dfr_device_ops *ops, const struct dfw_prob
         char name[sizeof unit->name];
         snprintf(name, sizeof name, "%s", unit->name);
         struct step step = { progress, arg, name, i, steps };
-        status = open_and_probe(ops, i, unit, &report->h2d[p->n_units], &report->d2h[p->n_units], &step, error);
+        status = open_and_probe(ops, i, options->quick, unit, &report->h2d[p->n_units], &report->d2h[p->n_units], &step,
+                                error);
         if (status == DF_OK)
-            status = dfw_probe_handover(emulates ? DF_DEVICE_EMU : DF_DEVICE_CUDA, i, emulates ? &emulated : NULL, unit,
-                                        error);
+            status = dfw_probe_handover(emulates ? DF_DEVICE_EMU : DF_DEVICE_CUDA, i, emulates ? &emulated : NULL,
+                                        options->quick, unit, error);
         if (status != DF_OK)
             return status;
         dfw_identifier(unit->name, sizeof unit->name, name);
@@ -186,7 +200,7 @@ int dfw_probe_with(const struct dfw_probe_options *options, struct df_platform *
         return status;
     probe_host(&p);
     p.units[0].cores = options->device == DF_DEVICE_EMU ? p.units[0].workers : 0;
-    probe_bandwidth(&p.units[0], progress, arg);
+    probe_figures(options, &p.units[0], &found.figures[0], progress, arg);
     if (ops)
         status = probe_devices(ops, options, n, &p, &found, progress, arg, error);
     if (status != DF_OK)

@@ -1,4 +1,4 @@
-/* probe_device.c - measures one device through the device interface: its links by copies of 64 B to 64 MiB, whether
+/* probe_device.c - measures one device through the device interface: its links by copies of 64 B to 64 MiB, or to the size of a smaller pool, whether
  * both directions overlap, what a launch costs, and the fastest way to copy memory that no driver gave. Copies are made
  * as a run makes them. So memory is pinned once, and measured from then on; what pinning takes is measured apart.
  */
@@ -11,9 +11,8 @@
 #include "runtime/threads/clock.h"
 #include "runtime/base/error.h"
 
-#define N_SIZES 21                      /* 64 B … 64 MiB */
-#define PATH_BYTES (16ull << 20)
-#define OVERLAP_BYTES (2ull << 20)      /* so small that the host's memory does not limit two copies at the same time */
+#define MOST_PATH_BYTES (16ull << 20)
+#define MOST_OVERLAP_BYTES (2ull << 20) /* so small that the host's memory does not limit two copies at the same time */
 #define OVERLAP_COPIES 4
 #define LAUNCHES 32
 #define OVERLAP_RUNS 5
@@ -24,6 +23,8 @@ struct bench {
     struct dfr_device *device;
     struct dfr_event *event;
     unsigned char *pool, *pinned, *plain;
+    uint64_t pool_bytes, path_bytes, overlap_bytes;
+    bool quick;
     /* of the copy that is measured */
     enum dfr_copy kind;
     uint64_t bytes;
@@ -116,10 +117,10 @@ static void link_progress(void *arg, double done_of_1)
 
 static int probe_link(struct bench *b, enum dfr_copy kind, double done, struct df_link *link, struct df_error *error)
 {
-    static const struct dfr_sampler_options sampling = {
-        .goal = 0.003, .min_runs = 9, .max_runs = DFW_MAX_COPIES, .max_s = 0.04
+    const struct dfr_sampler_options sampling = {
+        .goal = 0.003, .min_runs = 9, .max_runs = DFW_MAX_COPIES, .max_s = b->quick ? 0.01 : 0.04
     };
-    const struct dfw_link_bench copies = { .name = b->ops->name, .n_sizes = N_SIZES, .sampling = &sampling,
+    const struct dfw_link_bench copies = { .name = b->ops->name, .n_sizes = dfw_link_sizes(b->pool_bytes), .sampling = &sampling,
                                            .copy = copy_bytes, .progress = link_progress, .arg = b };
     b->kind = kind;
     b->path = PATH_PINNED;
@@ -136,10 +137,10 @@ static int time_directions(struct bench *b, bool h2d, bool d2h, double *seconds,
     int status = DF_OK;
     for (unsigned i = 0; i < OVERLAP_COPIES && status == DF_OK; i++) {
         if (h2d)
-            status = enqueue_copy(b, DFR_COPY_H2D, b->pinned, b->pool, OVERLAP_BYTES, error);
+            status = enqueue_copy(b, DFR_COPY_H2D, b->pinned, b->pool, b->overlap_bytes, error);
         if (status == DF_OK && d2h)
             status =
-                enqueue_copy(b, DFR_COPY_D2H, b->pinned + OVERLAP_BYTES, b->pool + OVERLAP_BYTES, OVERLAP_BYTES, error);
+                enqueue_copy(b, DFR_COPY_D2H, b->pinned + b->overlap_bytes, b->pool + b->overlap_bytes, b->overlap_bytes, error);
     }
     if (status == DF_OK)
         status = b->ops->drain(b->device, error);
@@ -197,7 +198,8 @@ static int launch_row(void *arg, double *seconds, struct df_error *error)
 
 static int probe_launch(struct bench *b, double *launch_s, struct df_error *error)
 {
-    static const struct dfr_sampler_options options = { .goal = 0.02, .min_runs = 10, .max_runs = 300, .max_s = 0.01 };
+    const struct dfr_sampler_options options = { .goal = 0.02, .min_runs = 5, .max_runs = 300,
+                                                 .max_s = b->quick ? 0.0025 : 0.01 };
     struct dfr_sample sample;
     double warm_up;
     int status = launch_row(b, &warm_up, error);
@@ -212,7 +214,8 @@ static int probe_launch(struct bench *b, double *launch_s, struct df_error *erro
 
 static int probe_path(struct bench *b, int path, double *bytes_per_s, struct df_error *error)
 {
-    static const struct dfr_sampler_options options = { .goal = 0.02, .min_runs = 3, .max_runs = 20, .max_s = 0.1 };
+    const struct dfr_sampler_options options = { .goal = 0.02, .min_runs = 3, .max_runs = 20,
+                                                 .max_s = b->quick ? 0.025 : 0.1 };
     struct dfr_sample sample;
     double warm_up;
     b->path = path;
@@ -220,7 +223,7 @@ static int probe_path(struct bench *b, int path, double *bytes_per_s, struct df_
     if (status == DF_OK)
         status = dfr_sample_until(&options, measure_copy, b, &sample, error);
     if (status == DF_OK)
-        *bytes_per_s = sample.mean_s > 0 ? PATH_BYTES / sample.mean_s : 0;
+        *bytes_per_s = sample.mean_s > 0 ? (double)b->path_bytes / sample.mean_s : 0;
     return status;
 }
 
@@ -243,22 +246,22 @@ static int probe_registered(struct bench *b, struct dfw_paths *found, struct df_
 {
     int status;
     if (probe_path(b, PATH_PINNING, &found->pinning, NULL) != DF_OK ||
-        b->ops->host_register(b->plain, PATH_BYTES, NULL) != DF_OK) {
+        b->ops->host_register(b->plain, b->path_bytes, NULL) != DF_OK) {
         found->pinning = 0;
         return b->ops->drain(b->device, error);
     }
     status = probe_path(b, PATH_REGISTERED, &found->registered, error);
     if (status != DF_OK)
         b->ops->drain(b->device, NULL);
-    b->ops->host_unregister(b->plain, PATH_BYTES);
+    b->ops->host_unregister(b->plain, b->path_bytes);
     return status;
 }
 
 static int probe_paths(struct bench *b, enum dfr_copy kind, struct dfw_paths *paths, struct df_error *error)
 {
-    struct dfw_paths found = { 0 };
+    struct dfw_paths found = { .bytes = b->path_bytes };
     b->kind = kind;
-    b->bytes = PATH_BYTES;
+    b->bytes = b->path_bytes;
     int status = probe_path(b, PATH_PINNED, &found.pinned, error);
     if (status == DF_OK)
         status = probe_staged(b, &found.staged, error);
@@ -316,21 +319,23 @@ static int probe_all(struct bench *b, struct df_unit *unit, struct dfw_paths *h2
 }
 
 int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device, struct df_unit *unit,
-                     struct dfw_paths *h2d, struct dfw_paths *d2h, dfw_progress *progress, void *arg,
+                     uint64_t pool_bytes, bool quick, struct dfw_paths *h2d, struct dfw_paths *d2h, dfw_progress *progress, void *arg,
                      struct df_error *error)
 {
-    struct bench b = { .ops = ops, .device = device, .progress = progress, .progress_arg = arg };
+    struct bench b = { .ops = ops, .device = device, .pool_bytes = pool_bytes, .quick = quick, .progress = progress, .progress_arg = arg };
     struct df_unit probed = *unit;
     struct dfw_paths paths[2] = { { .pinned = 0 } };
     b.pool = ops->pool(device);
-    b.plain = malloc(PATH_BYTES);
+    b.path_bytes = pool_bytes < MOST_PATH_BYTES ? pool_bytes : MOST_PATH_BYTES;
+    b.overlap_bytes = pool_bytes / 2 < MOST_OVERLAP_BYTES ? pool_bytes / 2 : MOST_OVERLAP_BYTES;
+    b.plain = malloc(b.path_bytes);
     if (!b.plain)
         return dfr_error_memory(error);
     int status = DF_E_MEMORY;
-    b.pinned = ops->host_alloc(DFW_PROBE_POOL_BYTES, error);
+    b.pinned = ops->host_alloc(pool_bytes, error);
     if (b.pinned) {
-        memset(b.plain, 1, PATH_BYTES); /* so that its pages exist before anything is timed */
-        memset(b.pinned, 2, DFW_PROBE_POOL_BYTES);
+        memset(b.plain, 1, b.path_bytes); /* so that its pages exist before anything is timed */
+        memset(b.pinned, 2, pool_bytes);
         status = ops->event_create(device, &b.event, error);
     }
     if (status == DF_OK) {
@@ -341,7 +346,7 @@ int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device
         ops->event_destroy(device, b.event);
     }
     if (b.pinned)
-        ops->host_free(b.pinned, DFW_PROBE_POOL_BYTES);
+        ops->host_free(b.pinned, pool_bytes);
     free(b.plain);
     if (status == DF_OK) {
         *unit = probed;

@@ -14,6 +14,7 @@
 
 #define PAIRS 48
 #define RUNS 9
+#define QUICK_RUNS 3
 #define TOKEN_BYTES 64
 
 static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
@@ -69,13 +70,14 @@ static int run_chain(const struct df_graph *chain, const struct df_options *opti
     return status;
 }
 
-int dfw_probe_handover(enum df_device_kind kind, uint32_t index, const struct df_platform *platform,
+int dfw_probe_handover(enum df_device_kind kind, uint32_t index, const struct df_platform *platform, bool quick,
                        struct df_unit *unit, struct df_error *error)
 {
     struct df_builder *b = df_builder_new("handover");
     struct df_graph *chain = NULL;
     struct df_options options;
     double makespan_s[RUNS];
+    uint32_t runs = quick ? QUICK_RUNS : RUNS;
     int status = b ? build(b, &chain, error) : dfr_error_memory(error);
     df_options_default(&options);
     options.policy = "eager";
@@ -84,11 +86,11 @@ int dfw_probe_handover(enum df_device_kind kind, uint32_t index, const struct df
     options.platform = platform;
     options.emu_check = 0;
     options.workers = 1;
-    for (int i = 0; i < RUNS && status == DF_OK; i++)
+    for (uint32_t i = 0; i < runs && status == DF_OK; i++)
         status = run_chain(chain, &options, &makespan_s[i], error);
     if (status == DF_OK) {
         double copies_s = df_link_time_s(&unit->h2d, TOKEN_BYTES) + df_link_time_s(&unit->d2h, TOKEN_BYTES);
-        unit->handover_s = fmax(0, (dfr_median(makespan_s, RUNS) / PAIRS - unit->launch_s - copies_s) / 2);
+        unit->handover_s = fmax(0, (dfr_median(makespan_s, runs) / PAIRS - unit->launch_s - copies_s) / 2);
     }
     df_graph_free(chain);
     df_builder_free(b);

@@ -25,17 +25,34 @@ int dfw_link_measure(const struct dfw_link_bench *bench, struct df_link *link, s
  * complete. */
 double dfw_copy_seconds(struct dfr_device *device, struct dfr_event *event, double begin_s);
 
+/* How many sizes of copies there are: 64 B, 128 B, … most_bytes, which is a power of two. */
+static inline unsigned dfw_link_sizes(uint64_t most_bytes)
+{
+    unsigned n = 1;
+    while ((UINT64_C(64) << (n - 1)) < most_bytes)
+        n++;
+    return n;
+}
+
 /* ---- probe_peer.c: links between devices ---- */
 
-/* Fills *pairs and the units' peer links. devices[u] is unit u of the platform, u > 0, and is open. */
+/* Fills *pairs and the units' peer links. devices[u] is unit u of the platform, u > 0, and is open with a pool of so many
+ * bytes, a power of two. */
 int dfw_probe_peers(const struct dfr_device_ops *ops, struct dfr_device *const *devices, struct df_platform *platform,
-                    struct dfw_pairs *pairs, dfw_progress *progress, void *arg, struct df_error *error);
+                    uint64_t pool_bytes, struct dfw_pairs *pairs, dfw_progress *progress, void *arg, struct df_error *error);
+
+/* ---- figures_host.c ---- */
+
+/* Measures the host in about so many seconds, and at least what touching its arrays takes. array_bytes: of each of
+ * STREAM's arrays; 0: by STREAM's rule. Fills *figures only if all was measured. */
+int dfw_figures_host(double seconds, uint64_t array_bytes, struct dfw_figures *figures, dfw_progress *progress,
+                     void *arg, struct df_error *error);
 
 /* ---- probe_handover.c ---- */
 
 /* Fills unit->handover_s, of device `index` of that kind. Its links and launch are known. platform: for the emulator, the
  * units that it stands for; else NULL. The device is opened for it, so nobody else may have it open. */
-int dfw_probe_handover(enum df_device_kind kind, uint32_t index, const struct df_platform *platform,
+int dfw_probe_handover(enum df_device_kind kind, uint32_t index, const struct df_platform *platform, bool quick,
                        struct df_unit *unit, struct df_error *error);
 
 /* ---- platform_text.c ---- */

@@ -9,8 +9,6 @@
 #include "profiles/probe/probe_impl.h"
 #include "runtime/threads/clock.h"
 
-#define N_SIZES 20                      /* 64 B … 32 MiB: each device's pool has room for that */
-
 struct bench {
     struct dfr_device *from, *to;
     struct dfr_event *event;
@@ -31,13 +29,14 @@ static int copy_bytes(void *arg, uint64_t bytes, double *seconds, struct df_erro
     return status;
 }
 
-static int probe_pair(struct dfr_device *from, struct dfr_device *to, struct df_link *link, struct df_error *error)
+static int probe_pair(struct dfr_device *from, struct dfr_device *to, uint64_t most_bytes, struct df_link *link,
+                      struct df_error *error)
 {
     static const struct dfr_sampler_options sampling = {
         .goal = 0.005, .min_runs = 7, .max_runs = DFW_MAX_COPIES, .max_s = 0.02
     };
     struct bench b = { .from = from, .to = to };
-    const struct dfw_link_bench copies = { .name = from->ops->name, .n_sizes = N_SIZES, .sampling = &sampling,
+    const struct dfw_link_bench copies = { .name = from->ops->name, .n_sizes = dfw_link_sizes(most_bytes), .sampling = &sampling,
                                            .copy = copy_bytes, .arg = &b };
     int status = from->ops->event_create(from, &b.event, error);
     if (status != DF_OK)
@@ -50,7 +49,7 @@ static int probe_pair(struct dfr_device *from, struct dfr_device *to, struct df_
 }
 
 int dfw_probe_peers(const struct dfr_device_ops *ops, struct dfr_device *const *devices, struct df_platform *platform,
-                    struct dfw_pairs *pairs, dfw_progress *progress, void *arg, struct df_error *error)
+                    uint64_t pool_bytes, struct dfw_pairs *pairs, dfw_progress *progress, void *arg, struct df_error *error)
 {
     uint32_t n = platform->n_units, done = 0, all = (n - 1) * (n - 2);
     for (uint32_t from = 1; from < n && ops->copy_peer; from++)
@@ -59,7 +58,7 @@ int dfw_probe_peers(const struct dfr_device_ops *ops, struct dfr_device *const *
                 continue;
             if (!platform->units[from].unified && !platform->units[to].unified &&
                 ops->connect(devices[from], devices[to])) {
-                int status = probe_pair(devices[from], devices[to], &pairs->link[from][to], error);
+                int status = probe_pair(devices[from], devices[to], pool_bytes, &pairs->link[from][to], error);
                 if (status != DF_OK)
                     return status;
             }

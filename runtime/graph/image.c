@@ -12,7 +12,7 @@
 #include "runtime/graph/arrays.h"
 #include "runtime/base/error.h"
 
-#define VERSION 6
+#define VERSION 7
 #define BYTE_ORDER_MARK 0x01020304u
 #define ALIGN 64
 
@@ -95,7 +95,8 @@ static void copy_link(struct df_link *to, const struct df_link *from)
     to->threshold_bytes = from->threshold_bytes;
 }
 
-/* Copies member by member into zeroed memory, so that padding and unused entries are zero. */
+/* Copies member by member into zeroed memory, so that padding and unused entries are zero. The units' figures stay out:
+ * what a program needs of them is with what it knows of times (profiles/estimate/known.h). */
 static void copy_platform(struct df_platform *to, const struct df_platform *from)
 {
     copy_text(to->name, from->name, sizeof to->name);

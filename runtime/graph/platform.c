@@ -58,6 +58,22 @@ bool df_link_usable(const struct df_link *link)
            link->latency_s <= DF_MOST_DELAY_S && link->threshold_bytes < DF_LIMIT_BYTES;
 }
 
+static bool is_rate(double per_s)
+{
+    return per_s == 0 || (per_s >= DF_LEAST_RATE && per_s <= DF_MOST_RATE);
+}
+
+bool df_figures_usable(const struct df_figures *f)
+{
+    bool good = is_rate(f->flops[0]) && is_rate(f->flops[1]);
+    for (unsigned i = 0; i < DF_BANDWIDTHS; i++)
+        good = good && is_rate(f->bytes_per_s[i]);
+    for (unsigned i = 0; i < 2; i++)
+        good = good && f->random_s[i] >= 0 && f->random_s[i] <= DF_MOST_DELAY_S && f->atomic_s[i] >= 0 &&
+               f->atomic_s[i] <= DF_MOST_DELAY_S;
+    return good;
+}
+
 static bool links_alike(const struct df_link *a, const struct df_link *b)
 {
     return a->bytes_per_s == b->bytes_per_s && a->latency_s == b->latency_s && a->threshold_bytes == b->threshold_bytes;

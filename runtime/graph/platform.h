@@ -38,12 +38,26 @@ struct df_link {
     uint64_t threshold_bytes;
 };
 
+/* How fast a unit computes and reads, as `dfc probe` measures it. 0: not known. No plan depends on these figures by
+ * themselves: times of works that were never measured are made of them (profiles/estimate/roofline.h). */
+#define DF_BANDWIDTHS 9                 /* by 1, 2, 4, … 256 threads: DF_MAX_WORKERS */
+struct df_figures {
+    double bytes_per_s[DF_BANDWIDTHS];  /* the host: what 1, 2, 4, … threads read and write in memory */
+    double flops[2];                    /* additions and multiplications per second in f32 and f64: the host's by one
+                                         * thread, a device's by all of it */
+    double random_s[2];                 /* one read somewhere in memory: if its address follows from the read before;
+                                         * and if it does not */
+    double atomic_s[2];                 /* one atomic update: of a place of the thread's own; and of one that all share */
+};
+
 struct df_unit {
     char name[48];
     uint32_t cls;                       /* index of the class in class_names */
     uint32_t workers;                   /* jobs at once: CPU workers; 1 for a GPU */
     uint64_t memory_bytes;              /* 0: unknown, taken as unlimited */
-    double memory_bytes_per_s;          /* the host: what all its cores read and write together; 0: not known */
+    double memory_bytes_per_s;          /* of its memory. The host: what all its cores read and write together; a
+                                         * device: what its kernels do. 0: not known */
+    struct df_figures figures;
     uint32_t cores;                     /* the host: that its workers share with emulated devices; 0: there are none
                                          * of these */
     struct df_link h2d, d2h;            /* units > 0 */
@@ -72,6 +86,9 @@ struct df_platform {
 #define DF_LIMIT_JOB_S 1e18
 #define DF_LIMIT_BYTES UINT64_C(9200000000000000000)
 bool df_link_usable(const struct df_link *link);
+/* Whether each figure is 0 or could be a machine's: a rate from DF_LEAST_RATE to DF_MOST_RATE, a time that is above 0 and
+ * at most DF_MOST_DELAY_S. */
+bool df_figures_usable(const struct df_figures *figures);
 
 /* The stated default if nothing was measured or described: as many workers as this machine has cores, less one (at
  * least 1); and `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, memory unknown. */

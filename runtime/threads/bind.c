@@ -37,6 +37,28 @@ uint32_t dfr_cores_count(void)
     return n > 0 ? (uint32_t)n : 1;
 }
 
+static uint64_t caches_of_level(hwloc_topology_t topology, hwloc_obj_type_t level)
+{
+    uint64_t bytes = 0;
+    for (hwloc_obj_t cache = NULL; (cache = hwloc_get_next_obj_by_type(topology, level, cache));)
+        bytes += cache->attr->cache.size;
+    return bytes;
+}
+
+uint64_t dfr_cache_bytes(void)
+{
+    hwloc_topology_t topology;
+    uint64_t bytes = 0;
+    if (hwloc_topology_init(&topology) != 0)
+        return 0;
+    if (hwloc_topology_load(topology) == 0)
+        bytes = caches_of_level(topology, HWLOC_OBJ_L3CACHE);
+    if (!bytes)
+        bytes = caches_of_level(topology, HWLOC_OBJ_L2CACHE);
+    hwloc_topology_destroy(topology);
+    return bytes;
+}
+
 struct dfr_cores *dfr_cores_create(void)
 {
     struct dfr_cores *cores = calloc(1, sizeof *cores);

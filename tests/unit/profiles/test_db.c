@@ -351,30 +351,30 @@ static void platforms_come_back(void **state)
     bool found = true;
     assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_false(found);
-    assert_int_equal(dfw_platform_store(db, &p, NULL, true, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, true, NULL), DF_OK);
     assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_false(found);                /* the emulator is not the machine */
     p.units[0].workers = 1;
-    assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, false, NULL), DF_OK);
     p.units[0].workers = 3;
-    assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, false, NULL), DF_OK);
     assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_true(found);
     assert_same_platform(&loaded, &p);  /* the latest */
     for (uint32_t registers = DF_REGISTER_YES; registers <= DF_REGISTER_NO; registers++) {
         p.units[1].registers = registers;
-        assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+        assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, false, NULL), DF_OK);
         assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
         assert_same_platform(&loaded, &p);
     }
     df_unit_unify(&p.units[1]);
-    assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, false, NULL), DF_OK);
     assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_true(loaded.units[1].unified);
     assert_same_platform(&loaded, &p);
     p.units[0].memory_bytes_per_s = 2.5e10;
     p.units[1].handover_s = 41e-6;
-    assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, false, NULL), DF_OK);
     assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_same_platform(&loaded, &p);
     assert_true(loaded.units[1].handover_s == 41e-6);
@@ -386,10 +386,70 @@ static void platforms_come_back(void **state)
     assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_same_platform(&loaded, &p);
     assert_int_equal(loaded.units[0].cores, 0);
-    assert_int_equal(dfw_platform_store(db, &p, NULL, true, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, true, NULL), DF_OK);
     assert_int_equal(dfw_platform_load_for(db, true, &loaded, &found, NULL), DF_OK);
     assert_same_platform(&loaded, &p);
     assert_true(loaded.units[0].cores > 0); /* emulated GPUs share this machine's */
+    dfw_db_close(db);
+}
+
+/* What a host of six cores and a GPU might give. */
+static void make_figures(struct dfw_figures figures[2])
+{
+    static const uint32_t threads[] = { 1, 2, 4, 6 };
+    for (uint32_t i = 0; i < 4; i++) {
+        figures[0].threads[i] = threads[i];
+        for (int f = 0; f < DFW_FIGURES; f++)
+            figures[0].per_s[i][f] = 1e9 * (f + 1) * threads[i];
+    }
+    figures[0].n = 4;
+    figures[0].per_s[3][DFW_SHARED] = 2e8;
+    figures[1] = (struct dfw_figures){ .n = 1, .threads = { 1 } };
+    figures[1].per_s[0][DFW_TRIAD] = 7e11;
+    figures[1].per_s[0][DFW_FLOPS_F32] = 2e13;
+    figures[1].per_s[0][DFW_SHARED] = 1e9;
+}
+
+static void assert_figures(const struct df_platform *p)
+{
+    const struct df_figures *host = &p->units[0].figures, *gpu = &p->units[1].figures;
+    static const double bandwidths[DF_BANDWIDTHS] = { 4e9, 8e9, 16e9 }; /* six is no power of two */
+    assert_true(p->units[0].memory_bytes_per_s == 24e9 && p->units[1].memory_bytes_per_s == 7e11);
+    assert_memory_equal(host->bytes_per_s, bandwidths, sizeof bandwidths);
+    assert_true(host->flops[0] == 5e9 && host->flops[1] == 6e9);
+    assert_true(host->random_s[0] == 1 / 7e9 && host->random_s[1] == 1 / 8e9);
+    assert_true(host->atomic_s[0] == 1 / 10e9 && host->atomic_s[1] == 6 / 2e8);
+    assert_true(gpu->flops[0] == 2e13 && gpu->flops[1] == 0 && gpu->random_s[0] == 0);
+    assert_true(gpu->bytes_per_s[0] == 0 && gpu->atomic_s[0] == 0 && gpu->atomic_s[1] == 1e-9);
+}
+
+static void figures_come_back(void **state)
+{
+    (void)state;
+    struct dfw_db *db = open_new("figures.db");
+    struct df_platform p = { .name = "six", .n_units = 2, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
+    struct dfw_figures figures[2] = { { .n = 0 } };
+    bool found;
+    p.units[0] = (struct df_unit){ .name = "host", .workers = 6 };
+    p.units[1] = (struct df_unit){ .name = "g", .cls = 1, .workers = 1, .engines = 2, .h2d = { 6e9, 1e-5, 0 },
+                                   .d2h = { 5e9, 2e-5, 0 } };
+    assert_int_equal(dfw_platform_store(db, &p, NULL, figures, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
+    assert_true(loaded.units[0].figures.flops[0] == 0); /* nothing was measured */
+    make_figures(figures);
+    dfw_figures_give(&figures[0], &p.units[0]);
+    dfw_figures_give(&figures[1], &p.units[1]);
+    assert_figures(&p);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, figures, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
+    assert_figures(&loaded);
+    dfw_db_close(db);
+    /* Rows that no dfc wrote are passed over: others stay as they were. */
+    execute(in_folder("figures.db"), "INSERT INTO figures VALUES (2, 7, 'triad', 1, 1e9), (2, 0, 'speed', 1, 1e9),"
+                                     " (2, 0, 'triad', 0, 1e9), (2, 0, 'triad', 3, -1), (2, 1, 'f64', 1, 9e999)");
+    db = open_new("figures.db");
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
+    assert_figures(&loaded);
     dfw_db_close(db);
 }
 
@@ -453,7 +513,7 @@ static void what_makes_no_sense_is_passed_over(void **state)
                                    .d2h = { 5e9, 2e-5, 0 } };
     for (size_t i = 0; i < n_units + n_hosts; i++) {
         struct df_error error = { "" };
-        assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+        assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, false, NULL), DF_OK);
         snprintf(sql, sizeof sql, "UPDATE units SET %s WHERE unit = %d", i < n_units ? units[i] : hosts[i - n_units],
                  i < n_units);
         assert_int_equal(dfw_db_exec(db, sql, "change it", NULL), DF_OK);
@@ -475,8 +535,8 @@ static void links_between_devices_come_back(void **state)
     pairs.link[1][2] = (struct df_link){ 50e9, 5e-6, 4096 };
     pairs.link[2][1] = (struct df_link){ 49e9, 5e-6, 2048 };
     bool found;
-    assert_int_equal(dfw_platform_store(db, &p, &pairs, true, NULL), DF_OK);
-    assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &p, &pairs, NULL, true, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, false, NULL), DF_OK);
     assert_int_equal(dfw_platform_load_for(db, true, &loaded, &found, NULL), DF_OK);
     p.units[1].peer = p.units[2].peer = pairs.link[2][1];
     assert_same_platform(&loaded, &p);
@@ -559,7 +619,7 @@ static void an_older_database_keeps_what_it_has(void **state)
     assert_int_equal(dfw_db_open(path, false, &db, NULL), DF_OK);
     holds_what_version_1_held(db);
     dfw_db_close(db);
-    assert_int_equal(version_of(path), 5);
+    assert_int_equal(version_of(path), 6);
     db = open_new("old.db");            /* and takes what is new */
     holds_what_version_1_held(db);
     struct df_platform p = { .n_units = 3, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
@@ -569,7 +629,7 @@ static void an_older_database_keeps_what_it_has(void **state)
     p.units[1] = p.units[2] = (struct df_unit){ .cls = 1, .workers = 1, .engines = 2, .h2d = { 1, 0, 0 },
                                                 .d2h = { 1, 0, 0 } };
     pairs.link[1][2] = pairs.link[2][1] = (struct df_link){ 50e9, 5e-6, 0 };
-    assert_int_equal(dfw_platform_store(db, &p, &pairs, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &p, &pairs, NULL, false, NULL), DF_OK);
     assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
     assert_true(loaded.units[1].peer.bytes_per_s == 50e9);
     dfw_db_close(db);
@@ -587,16 +647,16 @@ static void version_2_with_and_without_registers(void **state)
         const char *name = with ? "with.db" : "without.db";
         struct dfw_db *db = open_new(name);
         bool found;
-        assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+        assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, false, NULL), DF_OK);
         dfw_db_close(db);
         if (!with)
             execute(in_folder(name), "DROP TABLE registers");
-        execute(in_folder(name), "DROP TABLE bandwidths; DROP TABLE loads; DROP TABLE handovers; PRAGMA user_version = 2");
+        execute(in_folder(name), "DROP TABLE bandwidths; DROP TABLE loads; DROP TABLE handovers; DROP TABLE figures; PRAGMA user_version = 2");
         db = open_new(name);
-        assert_int_equal(version_of(in_folder(name)), 5);
+        assert_int_equal(version_of(in_folder(name)), 6);
         assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
         assert_true(found && loaded.units[1].registers == (with ? DF_REGISTER_NO : DF_REGISTER_UNKNOWN));
-        assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_OK);
+        assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, false, NULL), DF_OK);
         assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
         assert_true(found && loaded.units[1].registers == DF_REGISTER_NO);
         dfw_db_close(db);
@@ -619,7 +679,7 @@ static void an_older_database_may_be_read_only(void **state)
     assert_int_equal(dfw_db_open(path, false, &db, NULL), DF_OK);
     holds_what_version_1_held(db);
     struct df_platform p = { .n_units = 1, .n_classes = 1, .class_names = { "cpu" } };
-    assert_int_equal(dfw_platform_store(db, &p, NULL, false, NULL), DF_E_IO);
+    assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, false, NULL), DF_E_IO);
     dfw_db_close(db);
     assert_int_equal(seteuid(was), 0);
     assert_int_equal(version_of(path), 1);
@@ -637,6 +697,7 @@ int main(void)
         cmocka_unit_test(a_missing_file_is_no_database),
         cmocka_unit_test(the_default_place_is_made),
         cmocka_unit_test(platforms_come_back),
+        cmocka_unit_test(figures_come_back),
         cmocka_unit_test(what_makes_no_sense_is_passed_over),
         cmocka_unit_test(links_between_devices_come_back),
         cmocka_unit_test(an_older_database_keeps_what_it_has),

@@ -185,7 +185,7 @@ static void samples_of_runs_give_a_demand(void **state)
     store(db, 2e-3, NULL);
     near(point(db).mean_s, 2.5e-3);     /* as always: nobody knows the bandwidth */
     platform.units[0] = (struct df_unit){ .workers = 2, .memory_bytes_per_s = B };
-    assert_int_equal(dfw_platform_store(db, &platform, NULL, false, NULL), DF_OK);
+    assert_int_equal(dfw_platform_store(db, &platform, NULL, NULL, false, NULL), DF_OK);
     near(point(db).mean_s, 2e-3);       /* alone */
     near(point(db).demand.bytes_per_s, 0.75 * B);
     near(point(db).demand.sensitivity, 1);

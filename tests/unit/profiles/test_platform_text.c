@@ -60,6 +60,16 @@ static void it_reads_well(void **state)
     assert_non_null(strstr(text, "cpu host { workers = 3; bandwidth = 20.5 GB/s; cores = 4; }"));
     assert_non_null(strstr(text, "launch = 8 us; register = 0; }"));
     free(text);
+    p.units[0].figures = (struct df_figures){ .bytes_per_s = { 11e9, 20.5e9 }, .flops = { 95.5e9, 48e9 },
+                                              .random_s = { 188e-9, 9.5e-9 }, .atomic_s = { 2e-9, 9e-9 } };
+    p.units[1].memory_bytes_per_s = 700e9;
+    p.units[1].figures.flops[0] = 2e13;
+    text = text_of(&p);
+    assert_non_null(strstr(text, "bandwidth = 20.5 GB/s, 11 GB/s, 20.5 GB/s; flops = 95.5 / ns, 48 / ns;"
+                                 " random = 188 ns, 9.5 ns; atomics = 2 ns, 9 ns; cores = 4; }"));
+    assert_non_null(strstr(text, "gpu titan { memory = 6 GiB; bandwidth = 700 GB/s; flops = 20000 / ns; h2d"));
+    free(text);
+    p.units[1].figures.flops[0] = p.units[1].memory_bytes_per_s = 0;
     df_unit_unify(&p.units[1]);
     text = text_of(&p);
     assert_non_null(strstr(text, "gpu titan { unified = 1; launch = 8 us; }"));
@@ -129,6 +139,14 @@ static void read_back(const struct df_platform *p, const struct dfw_probe_report
     assert_int_equal(got.n_units, p->n_units);
     for (uint32_t u = 0; u < p->n_units; u++) {
         const struct df_unit *a = &got.units[u], *b = &p->units[u];
+        for (int i = 0; i < DF_BANDWIDTHS; i++)
+            assert_near(a->figures.bytes_per_s[i], b->figures.bytes_per_s[i]);
+        for (int i = 0; i < 2; i++) {
+            assert_near(a->figures.flops[i], b->figures.flops[i]);
+            assert_near(a->figures.random_s[i], b->figures.random_s[i]);
+            assert_near(a->figures.atomic_s[i], b->figures.atomic_s[i]);
+        }
+        assert_near(a->memory_bytes_per_s, b->memory_bytes_per_s);
         assert_int_equal(a->cls, b->cls);
         assert_near(a->peer.bytes_per_s, b->peer.bytes_per_s);
         assert_near(a->peer.latency_s, b->peer.latency_s);
@@ -162,6 +180,12 @@ static void the_front_end_reads_it_back(void **state)
     p.units[0].memory_bytes = 24105ull << 20;
     p.units[1].h2d.threshold_bytes = 1579;
     p.units[1].memory_bytes = 150754820096;
+    read_back(&p, &report);
+    p.units[0].memory_bytes_per_s = 24.321e9;
+    p.units[0].figures = (struct df_figures){ .bytes_per_s = { 11.5e9, 20.5e9, 24e9 }, .flops = { 95.5e9, 0.5 * 1e9 },
+                                              .random_s = { 188.4e-9 }, .atomic_s = { 2e-9, 9.25e-9 } };
+    p.units[1].memory_bytes_per_s = 700e9;
+    p.units[1].figures = (struct df_figures){ .flops = { 2e13, 4e11 }, .random_s = { 1.5e-6, 1e-10 } };
     read_back(&p, &report);
     p.units[2] = p.units[1];
     p.n_units = 3;
@@ -208,8 +232,8 @@ static void paths_are_reported(void **state)
     struct dfw_probe_report report = { .n_units = 2 };
     char *text;
     size_t size;
-    report.h2d[1] = (struct dfw_paths){ .pinned = 12e9, .staged = 7e9, .registered = 11.5e9, .pinning = 4e9 };
-    report.d2h[1] = (struct dfw_paths){ .pinned = 13e9, .staged = 6.5e9 };
+    report.h2d[1] = (struct dfw_paths){ .pinned = 12e9, .staged = 7e9, .registered = 11.5e9, .pinning = 4e9, .bytes = 16 << 20 };
+    report.d2h[1] = (struct dfw_paths){ .pinned = 13e9, .staged = 6.5e9, .bytes = 16 << 20 };
     FILE *out = open_memstream(&text, &size);
     assert_int_equal(dfw_platform_print_report(out, &p, &report), DF_OK);
     fclose(out);

@@ -26,7 +26,7 @@ static void test_handover(void **state)
     (void)state;
     need_mock();
     mock_begin(2, MEMORY, 1);
-    if (dfw_probe_handover(DF_DEVICE_CUDA, 1, NULL, &unit, &error) != DF_OK)
+    if (dfw_probe_handover(DF_DEVICE_CUDA, 1, NULL, false, &unit, &error) != DF_OK)
         fail_msg("%s", error.text);
     assert_true(unit.handover_s > 0 && unit.handover_s < 0.1);
     assert_nothing_left();

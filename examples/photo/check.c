@@ -5,35 +5,8 @@
  * differs by more than one grey level.
  */
 #include <math.h>
-#include <png.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-static uint8_t *load(const char *path, png_uint_32 format, int *width, int *height)
-{
-    png_image png = {.version = PNG_IMAGE_VERSION};
-    png_color white = {255, 255, 255};
-    uint8_t *pixels = NULL;
-    if (png_image_begin_read_from_file(&png, path)) {
-        png.format = format;
-        pixels = malloc(PNG_IMAGE_SIZE(png));
-        if (pixels && png_image_finish_read(&png, &white, pixels, 0, NULL)) {
-            *width = (int)png.width;
-            *height = (int)png.height;
-            return pixels;
-        }
-    }
-    fprintf(stderr, "check: can't read '%s': %s\n", path, png.message);
-    exit(1);
-}
-
-static int reflect(int i, int n)
-{
-    while (n > 1 && (i < 0 || i >= n))
-        i = i < 0 ? -i : 2 * n - 2 - i;
-    return n > 1 ? i : 0;
-}
+#include "check.h"
 
 static double convolve(const double *image, int width, int height, int x, int y, int reach, const double *mask)
 {

@@ -50,7 +50,7 @@ struct dfl_sig *dfl_build_sig(struct dfl_reader *r, struct dfl_loc loc, struct d
             dfl_error(r->sink, port->loc, "signature has more than %d ports", DFL_MAX_PORTS);
             break;
         }
-    for (struct dfl_port *port = sig->ports; port; port = port->next)
+    for (struct dfl_port *port = sig->ports; port && !dfl_arena_failed(r->arena); port = port->next)
         DFL_FIRST(port->border, port->border);
     for (struct dfl_scalar_decl *scalar = sig->scalars; scalar; scalar = scalar->next)
         if (++sig->n_scalars > DFL_MAX_PORTS) {

@@ -37,7 +37,7 @@ bool dfl_build_border_more(struct dfl_reader *r, struct dfl_port *ports, struct 
 
 void dfl_build_no_border(struct dfl_reader *r, const struct dfl_sig *sig)
 {
-    for (const struct dfl_port *port = sig ? sig->ports : NULL; port; port = port->next)
+    for (const struct dfl_port *port = sig && !dfl_arena_failed(r->arena) ? sig->ports : NULL; port; port = port->next)
         if (port->border) {
             dfl_error(r->sink, port->border->loc, "port '%s' has a border, but there are no formulas that read it",
                       port->name.text);

@@ -226,6 +226,57 @@ static void test_what_can_be_read_is_given_despite_errors(void **state)
     reading_end(&r);
 }
 
+static void test_formulas(void **state)
+{
+    (void)state;
+    struct reading r;
+    const char *text = "table t: f32[2] = { 1, -2 };\n"
+                       "kernel k(in a: f32[n, m] border clamp, -1, in let: f32, out o: f32) {\n"
+                       "    let d[i] = a[i, 0];\n"
+                       "    o[y, 0] min= a | b & c << 1 ? 1 : e ? 2 : sum(i in 0..n if g: h);\n"
+                       "}\n"
+                       "kernel after() cpu \"a.c\";\n";
+    reading_start(&r, text, strlen(text));
+    assert_string_equal(r.messages, "");
+    const struct dfl_decl *table = r.file->decls;
+    assert_int_equal(table->kind, DFL_TABLE);
+    assert_int_equal(table->value->i, 1);
+    assert_int_equal(table->value->next->op, DFL_OP_NEG);
+    const struct dfl_kernel *k = table->next->kernel;
+    assert_true(k->has_formulas && !k->variants && !table->next->next->kernel->has_formulas);
+    assert_true(k->formulas_loc.line == 2 && k->formulas_loc.end_col == k->formulas_loc.col + 1);
+    assert_string_equal(k->sig->ports->border->s, "clamp");
+    assert_int_equal(k->sig->ports->border->next->i, -1);
+    assert_null(k->sig->ports->border->next->next);
+    assert_int_equal(k->sig->n_ports, 3);
+    assert_true(k->formulas->is_let && k->formulas->value->kind == DFL_EXPR_INDEX);
+    const struct dfl_formula *f = k->formulas->next;
+    assert_true(!f->is_let && f->assign == DFL_LEAST && f->indices->next->kind == DFL_EXPR_INT && !f->next);
+    const struct dfl_expr *choice = f->value, *inner = choice->args, *sum = inner->args;
+    assert_int_equal(choice->kind, DFL_EXPR_CHOICE);
+    assert_int_equal(choice->a->op, DFL_OP_BITOR);
+    assert_int_equal(choice->a->b->op, DFL_OP_BITAND);
+    assert_int_equal(choice->a->b->b->op, DFL_OP_SHL);
+    assert_int_equal(choice->b->i, 1);
+    assert_true(inner->kind == DFL_EXPR_CHOICE && strcmp(inner->a->s, "e") == 0 && inner->b->i == 2);
+    assert_true(sum->kind == DFL_EXPR_REDUCE && strcmp(sum->a->s, "h") == 0 && strcmp(sum->b->s, "g") == 0);
+    assert_string_equal(sum->ranges->to->s, "n");
+    assert_null(sum->ranges->next);
+    reading_end(&r);
+}
+
+/* Programs use these words as names. */
+static void test_words_of_formulas_are_names(void **state)
+{
+    (void)state;
+    expect_fine("kernel table() border \"x.c\" let \"y.c\" table \"z.c\" cost border 1us let 2us table 3us;\n"
+                "kernel g(in border: border split border halo border, out let: let; table: i32) cpu \"x.c\": let(table);\n"
+                "param table = let - table * border;\ntype border = f32[table, let];\narg let: i32 = 3;\n"
+                "graph table { let = border(table); table: f32[3] = let(border, sum, table = 3);\n"
+                "    for table in table..let { a[let] = b(table); } if let { border(x); } }\n"
+                "platform let { border table { sum = table; let = 3; } table table { } }\n");
+}
+
 static void test_later_features_are_answered(void **state)
 {
     (void)state;
@@ -281,6 +332,14 @@ static void test_depth_is_limited(void **state)
     expect_depth(repeat("param a = ", "min(1, ", n, ""));
     expect_depth(repeat("graph g { ", "for i in 0..2 { ", n, ""));
     expect_depth(join(repeat("graph g { ", "if 1 { ", n, ""), repeat("", "}", n, "}")));
+    expect_depth(repeat("kernel k() { o = ", "(", n, ""));
+    expect_depth(repeat("kernel k() { o = ", "~", n, "1; }"));
+    expect_depth(repeat("kernel k() { o = ", "a ? ", n, ""));
+    expect_depth(repeat("kernel k() { o = ", "a ? b : ", n, "1; }"));
+    expect_depth(repeat("kernel k() { o = ", "sum(i in 0..n: ", n, ""));
+    expect_depth(repeat("kernel k() { o = ", "sum(i in ", n, ""));
+    expect_depth(repeat("kernel k() { o = 1", " << 1", n, "; }"));
+    expect_depth(repeat("kernel k() { o = ", "f(a, b[", n, ""));
 }
 
 static void test_depth_up_to_the_limit(void **state)
@@ -293,6 +352,11 @@ static void test_depth_up_to_the_limit(void **state)
         join(repeat("graph g { ", "if 1 { ", DFL_MAX_NESTING - 1, ""), repeat("", "}", DFL_MAX_NESTING, "")),
         repeat("graph g { if 1 { }", " else if 2 { f(x); }", 100000, " }"),
         repeat("graph g { ", "a = f(((b))); ", 10000, "}"),
+        repeat("kernel k() { o = ", "a ? b : ", DFL_MAX_NESTING, "1; }"),
+        join(repeat("kernel k() { o = ", "a ? ", DFL_MAX_NESTING, "1"), repeat("", " : 2", DFL_MAX_NESTING, "; }")),
+        join(repeat("kernel k() { o = ", "sum(i in 0..n: ", DFL_MAX_NESTING, "1"), repeat("", ")", DFL_MAX_NESTING, "; }")),
+        repeat("kernel k() { ", "o[i] = (a ? b : c) + (a[(b ? 1 : 2)] ? 3 : 4); ", 10000, "}"),
+        repeat("table t: f32[1] = { 1", ", 2", 100000, " };"),
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         expect_fine(texts[i]);
@@ -411,6 +475,8 @@ int main(void)
         cmocka_unit_test(test_literals),
         cmocka_unit_test(test_code_runs_to_its_own_end),
         cmocka_unit_test(test_what_can_be_read_is_given_despite_errors),
+        cmocka_unit_test(test_formulas),
+        cmocka_unit_test(test_words_of_formulas_are_names),
         cmocka_unit_test(test_later_features_are_answered),
         cmocka_unit_test(test_a_kernel_may_be_called_map),
         cmocka_unit_test(test_depth_is_limited),

@@ -74,13 +74,18 @@ static char *program(void)
     assert_non_null(out);
     fputs("import \"a.df\"; param n = min(4, 2 + 3) * -2; arg s: i32 = -1; type v = f32[n, 2];\n"
           "kernel k(in a: f32[n] split x, out b: v; s: i32) ordered threads(2) cpu \"a.c\": f(a, b) gpu {{ x(); }}\n"
-          "    cost cpu 1.5us gpu (2 us * n);\nplatform p { cpu h { w = 3; l = 6 GB/s, 1 us; } }\nparam deep = ", out);
+          "    cost cpu 1.5us gpu (2 us * n);\nplatform p { cpu h { w = 3; l = 6 GB/s, 1 us; } }\n"
+          "table t: f32[2] = { 1, -2 };\nparam deep = ", out);
     for (int i = 0; i < 90; i++)
         fputs("-(1 + ", out);
     fputc('1', out);
     for (int i = 0; i < 90; i++)
         fputc(')', out);
-    fputs(";\ngraph main {\n", out);
+    fputs(";\nkernel f(in a: f32[n] border clamp, -1, in b: f32[n] border 0, 1, wrap, out o: f32[n, n]) {\n", out);
+    for (int i = 0; i < 60; i++)
+        fprintf(out, "    let d%d[i, j] = a[i] ? b[j] : ~i << 2 ? f(i, j) : 3;\n"
+                     "    o[y, %d] += sum(i in 0..n, j in -1..i if d%d[i, j] > 0: a[i] * max(k in 0..3: b[k]));\n", i, i, i);
+    fputs("} cpu \"a.c\"\ngraph main {\n", out);
     for (int i = 0; i < 100; i++)
         fprintf(out, "    (a%d, b[%d]: v) = k(q, s = 3 == 4, --t) @depth(2);\n"
                      "    if i < 3 { f(); } else if !i { } else { g(); }\n", i, i);

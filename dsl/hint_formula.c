@@ -111,7 +111,8 @@ bool dfl_expect_hint_formula(struct dfl_reader *r, const char *after, const char
 {
     const char *hint = NULL;
     bool table = r->declaring && is(r->declaring, "table");
-    if (!table && !dfl_reader_in_formula(r))
+    bool opens = is(found, "'{'") && r->n_braces == 1; /* the token itself is the first brace */
+    if (!table && (opens || !dfl_reader_in_formula(r)))
         return false;
     if (table)
         hint = hint_table(after, found, e);

@@ -137,12 +137,10 @@ void dfl_build_kernel_variant(struct dfl_kernel *kernel, struct dfl_variant *var
     kernel->variants = variant;
 }
 
-struct dfl_kernel *dfl_build_kernel_end(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_price *prices)
+struct dfl_kernel *dfl_build_kernel_end(struct dfl_kernel *kernel, struct dfl_price *prices)
 {
     DFL_FIRST(kernel->variants, kernel->variants);
     DFL_FIRST(kernel->prices, prices);
-    if (!kernel->has_formulas)
-        dfl_build_no_border(r, kernel->sig);
     return kernel;
 }
 
@@ -246,7 +244,6 @@ struct dfl_graph *dfl_build_graph(struct dfl_reader *r, struct dfl_loc loc, stru
     graph->name = name;
     graph->sig = sig;
     graph->body = body;
-    dfl_build_no_border(r, sig);
     return graph;
 }
 

@@ -57,8 +57,6 @@ struct dfl_port *dfl_build_port(struct dfl_reader *r, struct dfl_loc loc, enum d
  * has none, so the edge's name or number is no edge; that is reported. */
 void dfl_build_border(struct dfl_reader *r, struct dfl_port *port, struct dfl_loc loc, struct dfl_tree edge);
 bool dfl_build_border_more(struct dfl_reader *r, struct dfl_port *ports, struct dfl_tree edge);
-/* Reports each border in a signature that is not one of a kernel with formulas. */
-void dfl_build_no_border(struct dfl_reader *r, const struct dfl_sig *sig);
 struct dfl_sig *dfl_build_sig(struct dfl_reader *r, struct dfl_loc loc, struct dfl_port *ports,
                               struct dfl_scalar_decl *scalars);
 enum dfl_scalar dfl_build_scalar_type(struct dfl_reader *r, struct dfl_name name);
@@ -71,7 +69,7 @@ void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl
 struct dfl_variant *dfl_build_variant(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls);
 void dfl_build_kernel_variant(struct dfl_kernel *kernel, struct dfl_variant *variant); /* the kernel's are a ring */
 /* Makes lists of the rings; prices: a ring, or NULL. */
-struct dfl_kernel *dfl_build_kernel_end(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_price *prices);
+struct dfl_kernel *dfl_build_kernel_end(struct dfl_kernel *kernel, struct dfl_price *prices);
 /* Gives a variant its files: the first, and a ring of those after it. Each is a string whose `args` are its flags. */
 struct dfl_variant *dfl_build_files(struct dfl_variant *variant, struct dfl_tree first, struct dfl_tree more);
 struct dfl_price *dfl_build_price(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls, struct dfl_expr *expr);

@@ -35,16 +35,6 @@ bool dfl_build_border_more(struct dfl_reader *r, struct dfl_port *ports, struct 
     return false;
 }
 
-void dfl_build_no_border(struct dfl_reader *r, const struct dfl_sig *sig)
-{
-    for (const struct dfl_port *port = sig && !dfl_arena_failed(r->arena) ? sig->ports : NULL; port; port = port->next)
-        if (port->border) {
-            dfl_error(r->sink, port->border->loc, "port '%s' has a border, but there are no formulas that read it",
-                      port->name.text);
-            dfl_hint(r->sink, "only a kernel with formulas has borders; code in C reads what it says");
-        }
-}
-
 /* ---- expressions ---- */
 
 enum { N_REDUCTIONS = 9, N_FUNCTIONS = 2 }; /* of the reductions' names the first are functions, too */

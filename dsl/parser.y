@@ -253,11 +253,11 @@ scalar_type: name                       { $$ = dfl_build_scalar_type(r, $1); };
 /* ---- kernels ---- */
 
 kernel:
-  kernel_body ';'                       { $$ = dfl_build_kernel_end(r, $1, NULL); }
-| kernel_body COST prices ';'           { $$ = dfl_build_kernel_end(r, $1, $3); }
-| formula_kernel                        { $$ = dfl_build_kernel_end(r, $1, NULL); }
-| formula_kernel ';'                    { $$ = dfl_build_kernel_end(r, $1, NULL); }
-| formula_kernel COST prices ';'        { $$ = dfl_build_kernel_end(r, $1, $3); }
+  kernel_body ';'                       { $$ = dfl_build_kernel_end($1, NULL); }
+| kernel_body COST prices ';'           { $$ = dfl_build_kernel_end($1, $3); }
+| formula_kernel                        { $$ = dfl_build_kernel_end($1, NULL); }
+| formula_kernel ';'                    { $$ = dfl_build_kernel_end($1, NULL); }
+| formula_kernel COST prices ';'        { $$ = dfl_build_kernel_end($1, $3); }
 ;
 
 kernel_body:

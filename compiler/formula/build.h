@@ -95,7 +95,7 @@ static inline const struct dff_note *dff_note_of(const struct dff_build *b, cons
 {
     return (const struct dff_note *)b->notes.items + node->id;
 }
-/* Counts one more expression that is looked at. false: they are too many. */
+/* Counts one more expression that is looked at. false: they are too many, or memory has run out. */
 bool dff_step(struct dff_build *b, struct dfl_loc loc);
 bool dff_too_large(struct dff_build *b, struct dfl_loc loc, const char *what);
 /* Drops what no formula, border or extent reaches, and numbers the rest: operands first. */

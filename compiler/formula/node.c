@@ -63,6 +63,8 @@ bool dff_too_large(struct dff_build *b, struct dfl_loc loc, const char *what)
 
 bool dff_step(struct dff_build *b, struct dfl_loc loc)
 {
+    if (b->u->no_memory)                /* what is known of nodes may not be whole: nothing more is said */
+        return false;
     if (b->steps++ < DFF_MAX_STEPS)
         return true;
     return dff_too_large(b, loc, "with all lets written out they hold more than 1000000 expressions");

@@ -92,8 +92,12 @@ static const struct dff_site *inside_range(struct walk *w, const struct dff_site
 static const struct dff_site *given(struct walk *w, const struct dff_site *outer, const struct dff_node *condition,
                                      bool wanted)
 {
-    if (!condition || !w->narrows[condition->id] || outer->n_conditions == MOST_DEPTH || w->n_narrowed == MOST_NARROWED)
+    if (!condition || !w->narrows[condition->id])
         return outer;
+    if (outer->n_conditions == MOST_DEPTH || w->n_narrowed == MOST_NARROWED) {
+        w->p->dropped = true;
+        return outer;
+    }
     for (const struct dff_site *site = outer; site; site = site->outer)
         if (site->condition == condition && site->wanted == wanted)
             return outer;

@@ -52,6 +52,7 @@ struct dff_prover {                     /* of one kernel */
     struct dff_memo *memo;              /* by node id */
     uint64_t epoch;
     int64_t max_extent;
+    bool dropped;                       /* conditions were left out, because there are so many */
     bool values;                        /* dynamic params have the values they have now; false: any */
     /* the scope */
     struct dfl_arena *arena;            /* of its forms and facts */

@@ -146,7 +146,7 @@ bool dff_scope_begin(struct dff_prover *p, const struct dff_site *site)
     p->site = site;
     p->n_vars = p->n_facts = p->n_made = 0;
     p->linear.last = 0;
-    p->exact = true;
+    p->exact = !p->dropped;
     p->failed = false;
     p->epoch++;
     learn_extents(p);

@@ -1,10 +1,15 @@
 /* formula_rig.c - kernels of formulas, built node by node: formula_rig.h. */
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formula_rig.h"
+
+static void need(bool ok)
+{
+    if (!ok)
+        abort();
+}
 
 void formula_open(struct formula_rig *rig)
 {
@@ -15,6 +20,8 @@ void formula_close(struct formula_rig *rig)
 {
     if (!rig->unit.sink)
         return;
+    dfc_index_free(&rig->unit.params);
+    dfr_array_free(&rig->unit.param_items);
     dfl_sink_free(rig->unit.sink);
     dfl_arena_free(rig->unit.arena);
     fclose(rig->out);
@@ -34,7 +41,7 @@ void formula_begin(struct formula_rig *rig, const char *dims)
     rig->out = open_memstream(&rig->messages, &rig->n_messages);
     rig->unit.sink = dfl_sink_new(rig->out);
     rig->unit.arena = dfl_arena_new();
-    assert(rig->out && rig->unit.sink && rig->unit.arena);
+    need(rig->out && rig->unit.sink && rig->unit.arena);
     rig->n_dims = (unsigned)strlen(dims);
     rig->callee.name = "f";
     rig->callee.sig.n_variables = rig->n_dims;
@@ -65,7 +72,7 @@ static const struct dff_node *intern(struct formula_rig *rig, const struct dff_n
     struct dff_node *node = dfc_alloc(&rig->unit, sizeof *node);
     const struct dff_node **args = dfc_alloc(&rig->unit, (key->n_args + 1) * sizeof *args);
     struct dff_range *ranges = dfc_alloc(&rig->unit, (key->n_ranges + 1) * sizeof *ranges);
-    assert(node && args && ranges && rig->n_nodes < FORMULA_MOST);
+    need(node && args && ranges && rig->n_nodes < FORMULA_MOST);
     *node = *key;
     if (key->n_args)
         memcpy(args, key->args, key->n_args * sizeof *args);
@@ -98,6 +105,28 @@ const struct dff_node *node_index(struct formula_rig *rig, uint32_t slot)
 const struct dff_node *node_dim(struct formula_rig *rig, uint32_t dim)
 {
     return intern(rig, &(struct dff_node){ .kind = DFF_DIM, .type = DFF_I32, .number = dim });
+}
+
+const struct dff_node *node_param(struct formula_rig *rig, const char *name, int64_t value)
+{
+    struct dfc_sig *sig = &rig->callee.sig;
+    struct dfc_hidden *hidden = dfc_alloc(&rig->unit, sizeof *hidden);
+    struct dfl_expr *expr = dfc_alloc(&rig->unit, sizeof *expr);
+    struct dfl_scalar_decl *decl = dfc_alloc(&rig->unit, sizeof *decl);
+    const struct dfl_scalar_decl **scalars = dfc_alloc(&rig->unit, sizeof *scalars);
+    struct dfc_param *param = dfr_array_add(&rig->unit.param_items, sizeof *param, 1);
+    uint32_t id;
+    bool fresh;
+    need(hidden && expr && decl && scalars && param && dfc_index_add(&rig->unit.params, name, &id, &fresh) && id == 0);
+    *expr = (struct dfl_expr){ .kind = DFL_EXPR_NAME, .s = name };
+    *hidden = (struct dfc_hidden){ .value = expr };
+    param->value = (struct dfc_value){ .known = true, .dynamic = name, .n = { .kind = DF_KIND_I64, .i = value } };
+    decl->name.text = name;
+    *scalars = decl;
+    sig->scalars = scalars;
+    sig->hidden = hidden;
+    sig->n_scalars = 1;
+    return intern(rig, &(struct dff_node){ .kind = DFF_SCALAR, .type = DFF_I32, .number = 0 });
 }
 
 const struct dff_node *node_op(struct formula_rig *rig, enum dff_op op, const struct dff_node *a,
@@ -139,7 +168,7 @@ uint32_t formula_port(struct formula_rig *rig, const char *name, enum df_elem el
                       const struct dff_node *b, enum dff_border border)
 {
     const uint32_t p = rig->n_ports++;
-    assert(p < 4);
+    need(p < 4);
     rig->port_asts[p].name.text = name;
     rig->ports[p] = (struct dff_port){ .ast = &rig->port_asts[p], .elem = elem, .mode = DF_IN, .rank = b ? 2 : 1,
                                        .extents = { a, b }, .border = { border, border } };
@@ -150,7 +179,7 @@ uint32_t formula_table(struct formula_rig *rig, const char *name, const int64_t 
 {
     struct dfl_decl *decl = dfc_alloc(&rig->unit, sizeof *decl);
     struct dff_table *table = dfc_alloc(&rig->unit, sizeof *table);
-    assert(decl && table);
+    need(decl && table);
     decl->name.text = name;
     *table = (struct dff_table){ .decl = decl, .elem = DF_I32, .rank = 1, .extents = { n }, .i = values };
     rig->tables[rig->n_tables] = table;

@@ -30,6 +30,8 @@ void formula_begin(struct formula_rig *rig, const char *dims);
 const struct dff_node *node_number(struct formula_rig *rig, int64_t value);
 const struct dff_node *node_index(struct formula_rig *rig, uint32_t slot);
 const struct dff_node *node_dim(struct formula_rig *rig, uint32_t dim);
+/* A dynamic param, whose value is now as given. One a kernel. */
+const struct dff_node *node_param(struct formula_rig *rig, const char *name, int64_t value);
 const struct dff_node *node_op(struct formula_rig *rig, enum dff_op op, const struct dff_node *a,
                                const struct dff_node *b, const struct dff_node *c);
 /* rank 1 or 2: b NULL or not. */

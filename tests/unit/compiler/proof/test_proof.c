@@ -215,6 +215,55 @@ static void two_places(void **state)
     assert_non_null(formula_prove(&rig));
 }
 
+/* Without a border a read is proved for what the param is now. With one, what code is made of holds for all values. */
+static void params(void **state)
+{
+    (void)state;
+    for (unsigned border = 0; border < 2; border++) {
+        formula_begin(&rig, "n");
+        formula_port(&rig, "v", DF_U8, D(0), NULL, border ? DFF_MIRROR : DFF_NONE);
+        formula_port(&rig, "o", DF_U8, SUB(D(0), N(2)), NULL, DFF_NONE);
+        const struct dff_node *reach = node_param(&rig, "reach", 2), *read = node_read(&rig, 0, ADD(I(0), reach), NULL);
+        formula_set(&rig, "i", read);
+        const struct dff_proof *proof = formula_prove(&rig);
+        assert_non_null(proof);
+        const struct dff_access *a = proof->access[read->id];
+        assert_int_equal(a->inside, border == 0);
+        assert_false(a->affine);
+        assert_true(a->above == (border ? DFF_FAR : 0));
+        ((struct dfc_param *)rig.unit.param_items.items)->value.n.i = 3;
+        if (border)
+            assert_non_null(formula_prove(&rig));
+        else
+            says(formula_prove(&rig), "v[i + reach] reads up to place n, but the places of 'v' end at n - 1, with reach = 3");
+    }
+}
+
+/* Sums that go around at 2^32: conditions and divisions see what is left of them, and so does the proof. */
+static void wraps(void **state)
+{
+    (void)state;
+    formula_begin(&rig, "n");           /* 2 * i < n ? v[2 * i] : 0: true for i = 2^30, where 2 * i is -2^31 */
+    formula_port(&rig, "v", DF_U8, D(0), NULL, DFF_NONE);
+    formula_port(&rig, "o", DF_U8, D(0), NULL, DFF_NONE);
+    const struct dff_node *twice = MUL(N(2), I(0));
+    formula_set(&rig, "i", CHOOSE(OP(LT, twice, D(0)), node_read(&rig, 0, twice, NULL), N(0)));
+    assert_int_equal(formula_prove(&rig)->max_extent, DFF_SMALL_EXTENT);
+    formula_begin(&rig, "n");           /* i * 65536 * 65536 is 0, but i * 65536 / 65536 is not i */
+    formula_port(&rig, "v", DF_U8, D(0), NULL, DFF_NONE);
+    formula_port(&rig, "o", DF_U8, D(0), NULL, DFF_NONE);
+    const struct dff_node *shifted = OP(DIV, MUL(I(0), N(65536)), N(65536));
+    formula_set(&rig, "i", node_read(&rig, 0, shifted, NULL));
+    says(formula_prove(&rig), "cannot show that i * 65536 / 65536 >= 0");
+    formula_begin(&rig, "n");           /* abs() of the least i32 is itself */
+    formula_port(&rig, "g", DF_I32, D(0), NULL, DFF_NONE);
+    formula_port(&rig, "v", DF_U8, N(256), NULL, DFF_NONE);
+    formula_port(&rig, "o", DF_U8, D(0), NULL, DFF_NONE);
+    const struct dff_node *size = OP(MIN, OP(ABS, node_read(&rig, 0, I(0), NULL), NULL), N(255));
+    formula_set(&rig, "i", node_read(&rig, 1, size, NULL));
+    says(formula_prove(&rig), "cannot show that min(abs(g[i]), 255) >= 0");
+}
+
 static int close_rig(void **state)
 {
     (void)state;
@@ -227,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(own_index), cmocka_unit_test(strides_and_windows), cmocka_unit_test(conditions),
         cmocka_unit_test(clamped), cmocka_unit_test(gathers), cmocka_unit_test(too_far), cmocka_unit_test(reach),
+        cmocka_unit_test(params), cmocka_unit_test(wraps),
         cmocka_unit_test(two_places),
     };
     return cmocka_run_group_tests(tests, NULL, close_rig);

@@ -85,7 +85,7 @@ obj = $(patsubst %.c,$(OBJ)/%.o,$(1))
 PARSER_OBJ := $(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o
 
 LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_HOME),$(LIB)/libdf-cuda.a)
-HEADERS := $(INC)/df.h $(INC)/df_io.h $(INC)/df_plan.h
+HEADERS := $(INC)/df.h $(INC)/df_io.h $(INC)/df_math.h $(INC)/df_plan.h
 # What programs import, and dfc compiles into them.
 IMPORTS := $(addprefix $(STD)/,io.df raw.df npy.df png.df tiff.df csv.df $(notdir $(STD_SRC) $(wildcard runtime/std/*.h)))
 # The Python package. dfc copies graphs.py into the modules that it makes.
@@ -96,7 +96,7 @@ UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-formulas check-model check-rehearse check-same coverage mutate gpu-check gpu-kit bench bench-scale bundle bundle-inner install \
+.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-formulas check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit bench bench-scale bundle bundle-inner install \
         uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner pictures pictures-inner
 .DELETE_ON_ERROR:
 
@@ -115,6 +115,8 @@ help:
 	@echo '                and make gpu-kit with all its steps in an empty root'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
 	@echo 'make check-formulas  N=5000 random programs of formulas, by what dfc makes of them and by an interpreter, compared to the bit'
+	@echo 'make check-math  the largest error of each math function of formulas: f32 over all arguments, f64 over N=100000000, NAME=exp TYPE=f32 that one;'
+	@echo '                and how fast exp is beside the C library'
 	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
 	@echo 'make coverage   which lines and branches the tests reach, a row per room; UPDATE=1 into docs/results/coverage.md'
 	@echo 'make mutate     changes an operator or a constant in N=60 places, one at a time, and says which of them the tests notice;'
@@ -199,6 +201,7 @@ endif
 
 $(INC)/df.h: runtime/df.h
 $(INC)/df_io.h: runtime/df_io.h
+$(INC)/df_math.h: runtime/df_math.h
 $(INC)/df_plan.h: partition/df_plan.h
 $(HEADERS):
 	@mkdir -p $(@D)
@@ -280,6 +283,9 @@ $(STEPS_OBJ): $(OBJ)/steps/%.o: %.c $(OBJ)/flags
 $(BUILDDIR)/tests/test_run_steps: MOCK = $(STEPS_OBJ)
 $(BUILDDIR)/tests/test_run_steps: $(STEPS_OBJ)
 
+# Its reference.
+$(BUILDDIR)/tests/test_math: MOCK = -lquadmath
+
 # Tests that are carried to another machine: they find their libraries there, and those that call no CUDA have none in them.
 $(addprefix $(BUILDDIR)/tests/test_,cuda emu engine): CARRY_LINK = -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
 $(addprefix $(BUILDDIR)/tests/test_,emu engine): CUDA_LINK =
@@ -324,6 +330,13 @@ check-rehearse: deps
 check-formulas: deps
 	@$(MAKE) --no-print-directory tests
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --programs=$(or $(N),5000) --first=$(or $(FIRST),1) --jobs=$$(nproc) --modes='$(MODES)' --keep=$(BUILDDIR)/formulas-failed
+# Minutes for a function. The coefficients are computed anew, and compared, if Python has mpmath.
+check-math: all
+	@if python3 -c 'import mpmath' 2>/dev/null; then python3 tests/math/coefficients.py --check; else echo 'skip coefficients: no python3-mpmath here'; fi
+	@for level in x86-64 x86-64-v3; do echo "$$level:"; $(CC) -O3 -march=$$level -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-builtin \
+	    -I$(INC) -o $(BUILDDIR)/math_speed tests/e2e/programs/math/speed.c -lm && $(BUILDDIR)/math_speed || exit 1; done
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) -o $(BUILDDIR)/math_check tests/math/check.c -lquadmath -lm
+	@$(BUILDDIR)/math_check $(or $(N),100000000) $(NAME) $(if $(NAME),$(TYPE))
 check-model:
 	@tests/model/run.sh $(BUILDDIR)
 gpu-check: deps-told

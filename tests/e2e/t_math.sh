@@ -1,0 +1,44 @@
+# The functions of df_math.h as generated kernels use them: gcc makes vector code of a loop over each, for every level of x86-64, and C, C++ and
+# CUDA's compiler make the same bits of their one text. What they compute is tested by unit-math.
+flags='-O3 -ffp-contract=off -fno-math-errno -fno-trapping-math'
+if [ "$(uname -m)" = x86_64 ]; then levels='x86-64 x86-64-v3'; else levels=native; fi
+loops=$(grep -cE '^(ONE|TWO|FAR)\(' "$programs/loops.h")
+include="-I$DF_BUILD/include -I$programs"
+
+for level in $levels; do
+    # shellcheck disable=SC2086
+    gcc $flags -march=$level $include -c -o loops.o -x c "$programs/loops.h" -fopt-info-vec-optimized 2>vec || { fail compile "$(head -n 3 vec)"; return; }
+    # A line of loops.h has one loop that must be in the list; FAR's second loop is not meant to be.
+    got=$(grep -oE '^[^:]*loops.h:[0-9]+:[0-9]+: optimized: loop vectorized' vec | cut -d: -f2 | sort -u | wc -l)
+    if [ "$got" = "$loops" ]; then pass "vectorised-$level"; else fail "vectorised-$level" "$got of $loops loops: $(cut -d: -f2 vec | sort -un | tr '\n' ' ')"; fi
+done
+
+# shellcheck disable=SC2086
+build() { # NAME COMMAND…: prints the hashes into NAME, and compares them with those of the first
+    local name=$1; shift
+    if ! "$@" $include -o "$name.bin" 2>err || ! ./"$name.bin" >"$name"; then fail "$name" "$(head -n 3 err)"; return; fi
+    if [ -e first ]; then same "$name" "$name" first; else cp "$name" first; expect hashes 0 '^16$' wc -l <"$name"; fi
+}
+# shellcheck disable=SC2086
+{
+    build scalar gcc -O1 -ffp-contract=off "$programs/bits.c"
+    build baseline gcc $flags "$programs/bits.c"
+    if grep -qw avx2 /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v3 gcc $flags -march=x86-64-v3 "$programs/bits.c"; else skip v3 "no AVX2 here"; fi
+    if command -v g++ >/dev/null; then
+        build cuda-text g++ $flags -D__CUDACC__ -D__host__= -D__device__= -D__forceinline__=inline -x c++ "$programs/bits.c"
+    else skip cuda-text "no g++ here"; fi
+    if command -v clang >/dev/null; then build clang clang $flags "$programs/bits.c"; else skip clang "no clang here"; fi
+    nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+    if [ -n "$nvcc" ]; then
+        cat > kernels.cu <<'X'
+#include "bits.c"
+#define ON_ONE(name) __global__ void name(float *a, double *b) { *a = df_##name##_f32(*a); *b = df_##name##_f64(*b); }
+#define ON_TWO(name) __global__ void name(float *a, double *b) { *a = df_##name##_f32(a[0], a[1]); *b = df_##name##_f64(b[0], b[1]); }
+namespace k { ON_ONE(exp) ON_ONE(log) ON_ONE(tanh) ON_ONE(sin) ON_ONE(cos) ON_ONE(tan) ON_TWO(pow) ON_TWO(atan2) }
+X
+        build nvcc "$nvcc" -O2 -arch=sm_80 -Xcompiler -ffp-contract=off --fmad=false --ftz=false --prec-div=true --prec-sqrt=true --keep kernels.cu
+        # Nothing is contracted, and every division is rounded as IEEE 754 says.
+        if [ "$(grep -c 'div.rn.f' kernels.ptx)" -ge 4 ] && ! grep -E 'fma\.rn\.f(32|64)|div\.(approx|full)|\.ftz' kernels.ptx >wrong; then pass nvcc-exact
+        else fail nvcc-exact "$(head -n 2 wrong)"; fi
+    else skip nvcc "no nvcc here"; fi
+}

@@ -252,7 +252,7 @@ static struct number reduced(struct frame *f, const struct node *a)
 struct number evaluate(struct frame *f, const struct node *a)
 {
     switch (a->kind) {
-    case N_CONST: return a->value;
+    case N_CONST: case N_ARG: return a->value;
     case N_SLOT: return number_of_int(I32, f->slots[a->number]);
     case N_DIM: return number_of_int(I32, f->dims[a->number]);
     case N_SCALAR: return f->scalars[a->number];

@@ -161,7 +161,7 @@ class Kernel:
         self.ports, self.scalars, self.lets, self.formulas = [], [], [], []
         self.dims, self.inputs, self.outputs = {}, [], []      # dims: name of the kernel's -> Lin of the graph's
         self.fresh = 0
-        self.local = None
+        self.local = self.nested = None
 
     def name_new(self, prefix):
         self.fresh += 1
@@ -349,7 +349,7 @@ class Kernel:
         ports = [p for p in self.ports if p.mode != "out" and PROMOTED[p.elem] == kind and (p.mode != "inout" or self.in_inout(p, scope))]
         if ports and r.random() < 0.8:
             return self.read(r.choice(ports), scope, depth)
-        scalars = [name for name, t in self.scalars if t == kind]
+        scalars = [name for name, t in self.scalars + GLOBALS if t == kind]
         if scalars and r.random() < 0.4:
             return Expr(kind, r.choice(scalars))
         tables = [t for t in self.program.tables if PROMOTED[t[1]] == kind]
@@ -500,8 +500,10 @@ class Kernel:
         if which == "fold":
             low, length = r.choice((0, 0, 0, -1, -2, 1, -4)), r.choice((1, 2, 3, 3, 4, 5, 9))
             text = f"{low}..{low + length}"
-            if low == 0 and r.random() < 0.2:
-                text, length = r.choice((("0..three", 3), ("0..three + 1", 4), ("0..2 * three", 6)))
+            if r.random() < 0.2:
+                low, text, length = r.choice(((0, "0..three", 3), (0, "0..three + 1", 4), (0, "0..2 * three", 6), (-2, "-reach..reach + 1", 5), (0, "0..reach", 2)))
+            if r.random() < 0.08:                    # an arg is known when the program runs
+                return Index(name, 0, var("steps"), True), "0..steps", lambda dims: 3
             return Index(name, low, number(low + length), True), text, lambda dims: length
         if which == "lanes":
             ports = [p for p in self.ports if p.mode == "in" and p.extents]
@@ -616,6 +618,8 @@ class Kernel:
             self.change_in_place()
         for port in [p for p in self.ports if p.mode != "in"]:
             self.define(port)
+        if r.random() < 0.2 and all(p.mode != "inout" for p in self.ports):
+            self.nested = self.name.replace("_k", "_n")
         return self
 
     def mention_dims(self):
@@ -635,7 +639,16 @@ class Kernel:
         ports = ", ".join(p.text() for p in self.ports)
         scalars = "; " + ", ".join(f"{n}: {t}" for n, t in self.scalars) if self.scalars else ""
         used = self.used_lets()
-        return f"kernel {self.name}({ports}{scalars}) {{\n{''.join(let.text() for let in used)}{''.join(f.text() for f in self.formulas)}}}\n"
+        text = f"kernel {self.name}({ports}{scalars}) {{\n{''.join(let.text() for let in used)}{''.join(f.text() for f in self.formulas)}}}\n"
+        return text + self.nested_text(scalars) if self.nested else text
+
+    def nested_text(self, scalars):
+        """A graph that calls the kernel, which the program calls in its place."""
+        ports = ", ".join(Port(p.name, p.elem, p.extents, None, p.mode).text() for p in self.ports)
+        outputs = [p.name for p in self.ports if p.mode == "out"]
+        actuals = [p.name for p in self.ports if p.mode == "in"] + [n for n, _ in self.scalars]
+        left = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
+        return f"graph {self.nested}({ports}{scalars}) {{\n    {left} = {self.name}({', '.join(actuals)});\n}}\n"
 
     def used_lets(self):
         """Those that a formula reaches; making a program smaller leaves others behind."""
@@ -775,11 +788,11 @@ class Program:
         for kernel, targets, actuals in self.calls:
             said = [s.name if s in self.outputs else self.annotated(s) for s in targets]
             left = said[0] if len(said) == 1 else f"({', '.join(said)})"
-            lines.append(f"    {left} = {kernel.name}({', '.join(actuals)});\n")
+            lines.append(f"    {left} = {kernel.nested or kernel.name}({', '.join(actuals)});\n")
         if self.backwards:
             lines.reverse()
         text = "".join(self.table_texts) + "".join(k.text() for k in self.kernels) + f"{self.signature()} {{\n{''.join(lines)}}}\n"
-        return re.sub(rf"\b{self.made_as}(?=_[kt]\d)", self.name, text)
+        return re.sub(rf"\b{self.made_as}(?=_[ktn]\d)", self.name, text)
 
     # -- sizes --
 
@@ -816,4 +829,6 @@ class Program:
         return found
 
 
-HEADER = "param three = 3;\n"
+# What stands before the programs of a file. `reach` may be another one at each start, so reads that hold it are proved then.
+GLOBALS = [("gain", "f32"), ("bias", "i64"), ("steps", "i32")]
+HEADER = "param three = 3;\nparam reach = 2 dynamic;\narg gain: f32 = 0.75;\narg bias: i64 = -70000000000;\narg steps: i32 = 3;\n"

@@ -262,7 +262,7 @@ static void find_held(const struct node *a, unsigned first_own, struct holds *ho
         holds->slot = true;
         holds->own |= a->number >= first_own;
     }
-    holds->size |= a->kind == N_DIM || a->kind == N_SCALAR;
+    holds->size |= a->kind == N_DIM || a->kind == N_SCALAR || a->kind == N_ARG;
     for (unsigned i = 0; i < a->n_args; i++)
         find_held(a->args[i], first_own, holds);
 }
@@ -462,8 +462,11 @@ static struct node *named(const struct kernel *k, const char *name, const struct
         made->table = table;
         return indexed(k, made, args, scope, slots);
     }
-    if (d)
-        return constant(k, value_of(k, d));
+    if (d) {
+        struct node *made = constant(k, value_of(k, d));
+        made->kind = d->kind == DFL_ARG ? N_ARG : N_CONST;
+        return made;
+    }
     oracle_fail(k->o, "nothing is named '%s'", name);
     return constant(k, number_of_int(I32, 0));
 }

@@ -16,6 +16,7 @@ enum node_kind {
     N_SLOT,    /* .number */
     N_DIM,     /* .number in the signature */
     N_SCALAR,  /* .number in the signature */
+    N_ARG,     /* .value: of an arg, which is no constant */
     N_READ,    /* .number: the port; args: indices */
     N_TABLE,   /* .table; args: indices */
     N_UNARY,   /* .number: DFL_OP_NEG, DFL_OP_NOT, DFL_OP_BITNOT */

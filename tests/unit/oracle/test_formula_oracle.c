@@ -318,6 +318,7 @@ static void test_lanes(void **state)
     GIVES("kernel k(in a: f32[h, w], out o: f32) { o = sum(y in 0..h, x in 0..w: a[y, x]); }", N(2, 2), a, D(0));
     GIVES("kernel k(in a: f32[h, w], out o: f32) { o = sum(x in 0..w, y in 0..h: a[y, x]); }", N(2, 2), a, D(2));
     GIVES("kernel k(in a: f32[h, w], out o: f32) { o = sum(x in 0..w, y in 0..2: a[y, x]); }", N(2, 2), a, D(2));
+    GIVES("arg m: i32 = 4; kernel k(in a: f32[n], out o: f32) { o = sum(i in 0..m if i < n: a[i]); }", N(4), D(1e8, -1e8, 1, 1), D(0));
     /* a scalar is no param: (1e8 + 1) + (-1e8 + 1) */
     assert_string_equal(run("kernel k(in a: f32[n], out o: f32; m: i32) { o = sum(i in 0..m if i < n: a[i]); }", N(4),
                             (const double *const[]){ D(1e8, -1e8, 1, 1), D(0) }, D(4)), "");

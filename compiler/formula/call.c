@@ -83,7 +83,8 @@ static bool convert_exact(struct dff_build *b, const struct dfl_expr *e, enum df
     return false;
 }
 
-/* A conversion that can only widen, or round a float as C does, is a CAST; one that saturates is a CONVERT. */
+/* A conversion that can only widen, or round a float as C does, is a CAST; one that saturates is a CONVERT, unless the
+ * value is of the type already. */
 static bool convert(struct dff_build *b, const struct dfl_expr *e, enum df_elem elem, const struct dff_value *x,
                     struct dff_value *v)
 {
@@ -97,6 +98,8 @@ static bool convert(struct dff_build *b, const struct dfl_expr *e, enum df_elem 
     if (keeps)
         return dff_value_node(v, dff_change(b, DFF_CAST, to, 0, x->node, e->loc), false);
     const struct dff_node *node = from == DFF_BOOL ? dff_as(b, x, DFF_I32, e->loc) : x->node;
+    if (node && node->type == to && dff_note_of(b, node)->elems >> elem & 1)
+        return dff_value_node(v, node, false);
     return dff_value_node(v, dff_change(b, DFF_CONVERT, to, elem, node, e->loc), false);
 }
 

@@ -49,7 +49,12 @@ static bool scalar(struct dff_build *b, const struct dfl_expr *e, const struct d
     unsigned s = sig->n_given;
     while (s < sig->n_scalars && strcmp(sig->scalars[s]->name.text, name.text) != 0)
         s++;
-    if (s == sig->n_scalars && (dfc_name_reserved(b->u, "scalar", &name) || !append(b, e, param, type)))
+    if (s == sig->n_scalars && dfc_name_reserved(b->u, "scalar", &name)) {
+        dfl_hint(b->u->sink, "what a formula names and what is known at start is a scalar of the kernel: give %s '%s' "
+                 "another name", param->arg == DF_NONE ? "param" : "arg", e->s);
+        return false;
+    }
+    if (s == sig->n_scalars && !append(b, e, param, type))
         return false;
     return dff_value_node(v, dff_leaf(b, DFF_SCALAR, node_type, s, e->loc), param->arg == DF_NONE);
 }

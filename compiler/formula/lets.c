@@ -80,7 +80,10 @@ static bool same_value(const struct dff_value *x, const struct dff_value *y)
 static const struct dff_expansion *known(struct dff_build *b, const struct dff_place *place, const struct dff_let *let,
                                          const struct dff_value *args, struct dfl_loc loc)
 {
-    for (const struct dff_expansion *x = let->expansions; x && dff_step(b, loc); x = x->next) {
+    unsigned n = 0;
+    for (const struct dff_expansion *x = let->expansions; x; x = x->next) {
+        if (++n % 16 == 0 && !dff_step(b, loc)) /* looking is cheap, but not free */
+            return NULL;
         bool same = x->n_slots == place->n_slots && x->scope == place->scope;
         for (unsigned i = 0; i < let->n_indices && same; i++)
             same = same_value(&x->args[i], &args[i]);

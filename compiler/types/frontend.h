@@ -2,9 +2,10 @@
  *
  * Room:     compiler/types/ holds the records that these rooms fill, and names, units, values, formats and paths. It
  *           knows dsl/ and runtime/graph/.
- * Order:    imports.c (files) - decl.c (names, params, types) - sig.c, check_kernel.c, check_graph.c (every
- *           declaration, used or not) - elab.c, elab_streams.c (flattening) - resolve.c, elab_order.c (who reads whom)
- *           - dims.c, to_builder.c (formats, scalars, costs, the builder). front.c is the list of these steps.
+ * Order:    imports.c (files) - decl.c (names, params, types, tables) - sig.c, check_kernel.c, check_graph.c (every
+ *           declaration, used or not; formulas by compiler/formula/ and compiler/proof/) - elab.c, elab_streams.c
+ *           (flattening) - resolve.c, elab_order.c (who reads whom) - dims.c, to_builder.c (formats, scalars, costs, the
+ *           builder). front.c is the list of these steps.
  * Words:    a *unit* is one run of the front end, with all it has read; units of a platform and units of measurement
  *           are other things. A *callee* is what a call names: a kernel or a graph. A *signature* is a callee's ports,
  *           dimension variables and scalars, with names and formats looked up. A *use* is what an expression is for: it

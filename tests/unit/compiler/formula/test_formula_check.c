@@ -247,7 +247,9 @@ static void test_conversions(void **state)
     check_expr("i32", "i32(2.5) + i32(3.5) + u8(300) + u8(-0.5) + i32(1.0e30) + wrap_u8(-1) + wrap_i32(4294967295)",
                "(+.i32 (+.i32 (+.i32 (+.i32 (+.i32 (+.i32 2 4) 255) 0) 2147483647) 255) -1)");
     check_expr("u8", "wrap_u8(l[y, x])", "(wrap_u8 (l #0 #1))");
-    check_expr("u8", "u8(x > y)", "(u8 (to.i32 (>.bool #1 #0)))");
+    check_expr("u8", "u8(x > y)", "(to.i32 (>.bool #1 #0))");
+    check_expr("u16", "u16(u[y, x]) + 0 > 3 ? u16(u[y, x]) : u16(l[y, x])",
+               "(?.i32 (>.bool (+.i32 (u #0 #1) 0) 3) (u #0 #1) (u16 (l #0 #1)))");
     check_expr("f32", "sqrt(u[y, x]) + floor(x)", "(+.f32 (sqrt.f32 (to.f32 (u #0 #1))) (floor.f32 (to.f32 #1)))");
     check_expr("f64", "pow(d[y, x], 2) + atan2(1, f[y, x])",
                "(+.f64 (pow.f64 (d #0 #1) 2d) (to.f64 (atan2.f32 1f (f #0 #1))))");

@@ -198,7 +198,8 @@ static void hint(struct dff_prover *p, const struct dff_failure *f, const struct
     struct dff_text smaller = { .n = 0 };
     const char *name = what_is_read(p, f->node);
     if (f->node->kind == DFF_TABLE) {
-        dfl_hint(p->u->sink, "keep the index inside, as 'clamp(index, 0, %s)' does", f->end_text);
+        dfl_hint(p->u->sink, "keep the index inside, as 'clamp(index, 0, %llu)' does",
+                 (unsigned long long)p->kernel->tables[f->node->number]->extents[f->dim] - 1);
         return;
     }
     const bool possible = s->possible && print_smaller(p, f->site, s, &smaller);

@@ -185,9 +185,9 @@ static struct dff_form of_var(unsigned v)
 static void learn_span(struct dff_prover *p, const struct dff_form *form, struct dff_span span)
 {
     const struct dff_form low = dff_number(span.low), high = dff_number(span.high);
-    if (span.low > -WIDE)
+    if (span.low > -WIDE && span.low < WIDE)
         dff_learn(p, dff_at_least(p, form, &low, 0));
-    if (span.high < WIDE)
+    if (span.high > -WIDE && span.high < WIDE)
         dff_learn(p, dff_at_least(p, &high, form, 0));
 }
 

@@ -26,7 +26,7 @@ const struct dff_fact *dff_at_least(struct dff_prover *p, const struct dff_form 
     fact->form = *a;
     if (dff_form_add(&fact->form, b, -1) && dff_form_add(&fact->form, &shift, 1))
         return fact;
-    p->failed = true;
+    p->exact = false;                   /* too large a number: not known is always right */
     return NULL;
 }
 
@@ -119,6 +119,24 @@ static void learn_indices(struct dff_prover *p, const struct dff_formula *formul
         }
 }
 
+/* A condition that is too much for one scope is left out. */
+static void learn_condition(struct dff_prover *p, const struct dff_site *site, uint32_t n_conditions)
+{
+    const unsigned n_vars = p->n_vars, n_facts = p->n_facts;
+    const uint64_t last = p->linear.last;
+    if (site->n_conditions + DFF_MAX_CONDITIONS > n_conditions)
+        dff_learn(p, dff_lower_condition(p, site->condition, site->wanted));
+    else
+        p->exact = false;
+    if (!p->failed && p->n_vars <= DFF_MAX_VARS - DFF_MAX_VARS / 4)
+        return;
+    p->n_vars = n_vars;
+    p->n_facts = n_facts;
+    p->linear.last = last;
+    p->epoch++;
+    p->failed = p->exact = false;
+}
+
 static void learn_site(struct dff_prover *p, const struct dff_site *site, uint32_t n_conditions)
 {
     if (site->outer)
@@ -130,12 +148,8 @@ static void learn_site(struct dff_prover *p, const struct dff_site *site, uint32
         const struct dff_form to = dff_lower_exact(p, site->range->to);
         learn_slot(p, site->range->slot, &from, &to);
     }
-    if (!site->condition)
-        return;
-    if (site->n_conditions + DFF_MAX_CONDITIONS > n_conditions && p->n_vars < DFF_MAX_VARS - DFF_MAX_VARS / 4)
-        dff_learn(p, dff_lower_condition(p, site->condition, site->wanted));
-    else
-        p->exact = false;
+    if (site->condition && !p->failed)
+        learn_condition(p, site, n_conditions);
 }
 
 bool dff_scope_begin(struct dff_prover *p, const struct dff_site *site)

@@ -1,4 +1,4 @@
-/* functions.h - exp, log, pow, sin, cos, tan, atan2 and tanh, whose accuracy is tested elsewhere. */
+/* functions.h - exp, log, pow, sin, cos, tan, atan2 and tanh: the text of runtime/df_math.h, whose accuracy is tested elsewhere. */
 #ifndef FORMULA_FUNCTIONS_H
 #define FORMULA_FUNCTIONS_H
 

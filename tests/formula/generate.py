@@ -519,12 +519,12 @@ class Kernel:
             return Index(name, 0, index.high.plus(number(more - 1)), True), f"0..{self.shifted(index.name, more)}", index.high.value
         return Index(name, 0, index.high, True), f"{index.name}..{index.high.text()}", index.high.value
 
-    def ranges(self, scope, depth):
+    def ranges(self, scope, which=None):
         r = self.r
         ways = ["fold"] * 5 + ["lanes"] * 3 + ["nested"]
         if any(not i.is_range and i.low >= 0 and i.high.atoms for i in scope):
             ways += ["running"] * 2
-        which = r.choice(ways)
+        which = which or r.choice(ways)
         if which == "nested":                        # an end holds the range to the left
             outer = self.range_of(scope, r.choice(("fold", "lanes")))
             high = outer[0].high.plus(number(1)) if outer[0].low >= 0 else number(3)
@@ -538,9 +538,9 @@ class Kernel:
             made.append(self.range_of(scope, one))
         return made
 
-    def reduction(self, kind, scope, depth):
+    def reduction(self, kind, scope, depth, which=None):
         r = self.r
-        made = self.ranges(scope, depth)
+        made = self.ranges(scope, which)
         times = [t for _, _, t in made]
         inner = scope + [i for i, _, _ in made]
         text = ", ".join(f"{i.name} in {t}" for i, t, _ in made)
@@ -582,7 +582,10 @@ class Kernel:
             self.left = left
             scope = [Index(name, 0, extent) for name, extent in zip(left, port.extents) if not name.isdigit()]
             kind = PROMOTED[port.elem] if r.random() < 0.6 else r.choice(TYPES)
-            value = self.make(kind, scope, self.program.depth)
+            if len(scope) < 2 and r.random() < 0.4:
+                value = self.reduction(kind, scope, max(2, self.program.depth - 1), "lanes")
+            else:
+                value = self.make(kind, scope, self.program.depth)
             if port.elem in ("u8", "u16") and kind[0] == "i" and r.random() < 0.6:      # most would be 0 or the largest
                 value = Expr("i32", f"wrap_{port.elem}({{}})", value)
             if kind != port.elem:
@@ -606,7 +609,7 @@ class Kernel:
             self.scalars.append((f"s{s}", r.choice(TYPES)))
         for o in range(r.choice((1, 1, 1, 2))):
             extents = self.out_extents()
-            if o == 0 and r.random() < 0.1:
+            if o == 0 and r.random() < 0.2:
                 extents = []
             if r.random() < 0.08 and not self.halved:   # a histogram
                 extents = [number(r.choice((4, 16)))]
@@ -818,15 +821,15 @@ class Program:
         """Up to n of them: 1x1, 1xn, primes, below the reach; lengths that need several blocks of a reduction, where there is room."""
         r = random.Random(f"sizes {self.seed}")
         found = []
-        lists = ((1,), (1, 2, 3, 5), (1, 7, 11, 13, 17, 19), (2, 3, 4, 6, 8), (16, 17, 23, 31, 33), (1, 40, 64, 97), (1, 1025, 2083, 1024, 5000), (1, 3, 33, 101, 257))
-        for turn in range(12 * n):
-            choice = lists[turn % len(lists)]
-            dims = {d: r.choice(choice) for d in self.dims}
+        lists = ((1,), (1, 2, 3, 5), (16, 17, 23, 31, 33), (1, 7, 11, 13, 17, 19), (2, 3, 4, 6, 8), (1, 40, 64, 97), (1, 3, 33, 101, 257), (1, 2, 3))
+        for turn in range(16 * n):
+            dims = {d: r.choice(lists[turn % len(lists)]) for d in self.dims}
+            if turn % len(lists) == len(lists) - 1 and dims:
+                dims[r.choice(self.dims)] = r.choice((1023, 1024, 1025, 1041, 2083, 5000))
             if dims not in found and self.fits(dims, most):
                 found.append(dims)
-                if len(found) == n:
-                    break
-        return found
+        most_work = max(found, key=lambda dims: sum(kernel.cost(dims) for kernel in self.kernels), default=None)
+        return found[:n - 1] + [most_work] if len(found) > n and most_work not in found[:n] else found[:n]
 
 
 # What stands before the programs of a file. `reach` may be another one at each start, so reads that hold it are proved then.

@@ -30,29 +30,37 @@ static double special(uint64_t bits)
     return values[bits % (sizeof values / sizeof *values)];
 }
 
-/* style 0: small whole numbers and halves; 1: any magnitude within 2^±30; 2: now and then a special value; 3: any. */
-static double real_of(uint64_t bits, unsigned style)
+/* How the numbers of an array look. TIES are halfway between two numbers of a narrower type, or a little beside. */
+enum style { SMALL, MAGNITUDES, SPECIAL, ANY, TIES, ZEROS, N_STYLES };
+
+static double real_of(uint64_t bits, enum style style)
 {
     double unit = (double)(int64_t)(bits >> 12) * 0x1p-51 - 1;   /* in [-1, 1) */
-    unsigned choice = bits & 4095;
-    if (style == 0)
-        return floor(unit * 64) / 2;
-    if (style == 3 || (style == 2 && choice < 400))
-        return choice % 3 == 0 ? special(bits >> 40) : ldexp(unit, (int)(choice % 600) - 300);
-    return ldexp(unit, (int)(choice % 60) - 30);
+    int choice = bits & 4095;
+    switch (style) {
+    case SMALL: return floor(unit * 64) / 2;
+    case SPECIAL: return choice < 800 ? special(bits >> 40) : ldexp(unit, choice % 8);
+    case ANY: return choice % 3 == 0 ? special(bits >> 40) : ldexp(unit, choice % 600 - 300);
+    case TIES: return ldexp(1024 + floor(unit * 512) + 0.5 + choice % 3 * 0x1p-40, choice % 40 - 25);
+    case ZEROS: return choice % 2 ? 0.0 : -0.0;
+    default: return ldexp(unit, choice % 60 - 30);
+    }
 }
 
-static int64_t integer_of(uint64_t bits, unsigned style)
+static int64_t integer_of(uint64_t bits, enum style style)
 {
     static const int64_t values[] = { 0, 1, -1, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 255, 256, 65535, 65536, 1LL << 31, -5 };
-    if (style == 0)
-        return (int64_t)(bits >> 40) % 100 - 30;
-    if (style == 2 && bits % 8 == 0)
-        return values[(bits >> 8) % (sizeof values / sizeof *values)];
-    return (int64_t)bits >> (style == 1 ? 48 : 8);
+    switch (style) {
+    case SMALL: return (int64_t)(bits >> 40) % 100 - 30;
+    case MAGNITUDES: return (int64_t)bits >> 48;
+    case SPECIAL: return bits % 4 == 0 ? values[(bits >> 8) % (sizeof values / sizeof *values)] : (int64_t)bits >> (bits >> 2) % 64;
+    case TIES: return ((int64_t)(bits >> 40) | 1 << 24 | 1) << bits % 38 | (int64_t)(bits >> 6 & 1);
+    case ZEROS: return 0;
+    default: return (int64_t)bits;
+    }
 }
 
-static struct number value_of(enum element element, uint64_t bits, unsigned style)
+static struct number value_of(enum element element, uint64_t bits, enum style style)
 {
     enum type type = element_type(element);
     if (type_is_real(type))
@@ -61,11 +69,20 @@ static struct number value_of(enum element element, uint64_t bits, unsigned styl
     return element == E_I64 ? number_of_int(I64, i) : number_of_int(I32, element == E_U8 ? i & 255 : element == E_U16 ? i & 65535 : i);
 }
 
+static enum style next_style(uint64_t *state) /* zeros are rare */
+{
+    unsigned choice = next(state) % 16;
+    return choice == 0 ? ZEROS : (enum style)(choice % ZEROS);
+}
+
 static void fill(const struct oracle_array *array, size_t n, uint64_t *state)
 {
-    unsigned style = next(state) % 4;
-    for (size_t i = 0; i < n; i++)
+    enum style style = SMALL;
+    for (size_t i = 0; i < n; i++) {
+        if (i % 400 == 0)
+            style = next_style(state);
         element_store(array->element, array->data, (int64_t)i, value_of(array->element, next(state), style));
+    }
 }
 
 /* ---- one run ---- */
@@ -112,7 +129,7 @@ static bool prepare(struct turn *t, uint64_t seed)
     }
     for (const struct dfl_scalar_decl *s = t->sig->scalars; s; s = s->next, number++) {
         static const enum element elements[] = { E_I32, E_I64, E_F32, E_F64 };
-        t->numbers[number] = value_of(elements[s->type], next(&state), next(&state) % 3);
+        t->numbers[number] = value_of(elements[s->type], next(&state), next_style(&state));
         t->scalars[number] = (struct scalar){ t->numbers[number].i, t->numbers[number].f };
     }
     return true;

@@ -368,6 +368,23 @@ def compare_random(total, given, modes):
     return failed > 0 or share > given.refused
 
 
+def compare_wild(run, given):
+    """Programs some of whose reads go outside: of those that the range proof accepts the oracle finds none that does."""
+    bad = 0
+    with tempfile.TemporaryDirectory() as folder:
+        programs = [generate.Program(seed, f"g{seed}", True) for seed in range(given.first, given.first + given.programs)]
+        accepted = run.accepted(folder, programs)
+        lines = [f"{p.name} {p.seed} {' '.join(str(size[d]) for d in p.order())}\n" for p in accepted for size in p.sizes(given.sizes, 20000)]
+        said = call([os.path.realpath(f"{given.build}/tests/formula_oracle"), "batch.df"], folder, input="".join(lines))
+        for line in said.stdout.splitlines():
+            if line.startswith("fails"):
+                print(f"not ok formulas-wild: accepted, but {line}")
+                bad += 1
+    enough = len(accepted) > given.programs / 20 and run.n_refused > given.programs / 20 and said.returncode == 0
+    print(f"{'ok' if enough and not bad else 'not ok'} formulas-wild: {len(accepted)} programs accepted, {run.n_refused} refused, {bad} reads outside")
+    return bad or not enough
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
@@ -381,10 +398,13 @@ def main():
     parser.add_argument("--modes", default="", help="dfc's options, several sets divided by ';'")
     parser.add_argument("--keep", help="a folder for programs that differ or are refused")
     parser.add_argument("--cases", nargs="+", default=[], help="files of graphs")
+    parser.add_argument("--wild", action="store_true", help="programs that read outside, too: the range proof must refuse these")
     parser.add_argument("--against", help="what the oracle reads in place of that file, to see that differences are found")
     given = parser.parse_args()
     run = Run(given)
     modes = [mode.split() for mode in given.modes.split(";")]
+    if given.wild:
+        sys.exit(compare_wild(run, given))
     if given.cases:
         sys.exit(any([compare_cases(run, path, modes) for path in given.cases]))
     sys.exit(compare_random(run, given, modes))

@@ -236,7 +236,13 @@ class Kernel:
     # -- indices --
 
     def safe(self, extent, scope):
-        """An index that is inside of the extent."""
+        """An index that is inside of the extent; in a wild program it may be one beside."""
+        index = self.inside(extent, scope)
+        if self.program.wild and self.r.random() < 0.1:
+            return f"{index}{self.r.choice((' + 1', ' - 1', ' - 2 + y' if any(i.name == 'y' for i in scope) else ' + 2'))}"
+        return index
+
+    def inside(self, extent, scope):
         r = self.r
         ways = ["0", f"{extent.text()} - 1"]
         if not extent.atoms:
@@ -683,10 +689,10 @@ def mentions(text, name):
 
 
 class Program:
-    """A graph `name` with its kernels and tables."""
+    """A graph `name` with its kernels and tables. wild: some reads may go outside."""
 
-    def __init__(self, seed, name):
-        self.seed, self.name, self.made_as, self.r = seed, name, name, random.Random(f"formula {seed}")
+    def __init__(self, seed, name, wild=False):
+        self.seed, self.name, self.made_as, self.r, self.wild = seed, name, name, random.Random(f"formula {seed}"), wild
         r = self.r
         self.depth = r.choice((2, 3, 3, 4, 4, 5))
         self.rank = r.choice((1, 2, 2, 2, 2, 3, 4))

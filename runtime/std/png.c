@@ -4,11 +4,14 @@
  *           with 16 bits. Nothing is done about gamma or colour profiles.
  * Channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. Grey is read as RGB if that is asked for, and palettes always. A
  *           picture with alpha is laid on white if no alpha is asked for.
+ * Packing:  Every row is filtered by Paeth's predictor, and runs alone are looked for. That takes a sixth of the time of
+ *           libpng's own choice. Photographs come out as small; what repeats itself comes out larger (tests/bench/png.c).
  */
 #if !__has_include(<png.h>)
 #error "std/png.df needs libpng: sudo apt-get install libpng-dev"
 #endif
 #include <png.h>
+#include <zlib.h>
 
 #include "pictures.h"
 
@@ -212,6 +215,8 @@ static int write_header(struct df_call *call, struct picture *p, const uint64_t 
     png_init_io(p->png, p->file);
     png_set_IHDR(p->png, p->info, (png_uint_32)extents[1], (png_uint_32)extents[0], p->elem == DF_U8 ? 8 : 16,
                  types[extents[2] - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_filter(p->png, PNG_FILTER_TYPE_BASE, PNG_FILTER_PAETH);
+    png_set_compression_strategy(p->png, Z_RLE);
     png_write_info(p->png, p->info);
     if (p->elem != DF_U8 && *(const unsigned char *)&one)
         png_set_swap(p->png);

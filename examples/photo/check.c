@@ -1,6 +1,6 @@
 /* check.c - checks photo's result by a second way: check IN.png OUT.png. Filters the whole picture at once by the
  * definitions, in double precision and by direct double loops over a two-dimensional mask, borders mirrored. (Luma's
- * weights are the 14-bit fractions that filter.c and OpenCV use for 0.299, 0.587, 0.114: another rounding of the grey
+ * weights are the 14-bit fractions that photo.df and OpenCV use for 0.299, 0.587, 0.114: another rounding of the grey
  * value would be amplified by Sobel.) Prints how many pixels differ and by how much at most; exit status 1 where one
  * differs by more than one grey level.
  */

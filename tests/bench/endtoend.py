@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """examples/photo from picture to picture: endtoend.py BUILDDIR OUT [--rounds=N] [--side=PIXELS]
 
-The program that dfc makes, the same kernels called one after another in a plain loop, and oneTBB's parallel_pipeline over them, in
-turns, whole processes. Each must write the same picture. Writes a line for each run to OUT/endtoend.csv:
+The program that dfc makes of the formulas, the same kernels written in C (tests/photo) and called one after another in a plain loop, and
+oneTBB's parallel_pipeline over those, in turns, whole processes. Each must write the same picture. Writes a line for each run to OUT/endtoend.csv:
     system,threads,run,wall_s,cpu_s
 """
 import argparse, csv, os, resource, shutil, subprocess, sys, time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 PHOTO = os.path.join(HERE, "..", "..", "examples", "photo")
+WRITTEN = os.path.join(HERE, "..", "photo")
 CC, CXX = os.environ.get("CC", "cc").split(), os.environ.get("CXX", "c++").split()
 
 
@@ -27,7 +28,7 @@ def build(home, out):
     """The programs: name → command that takes the number of threads."""
     plain, dfc = os.path.join(HERE, "photo"), os.path.join(home, "bin/dfc")
     objects = []
-    for source, header in ((os.path.join(PHOTO, "filter.c"), "plain.h"), (os.path.join(home, "share/dfc/std/png.c"), "df.h"),
+    for source, header in ((os.path.join(WRITTEN, "filter.c"), "plain.h"), (os.path.join(home, "share/dfc/std/png.c"), "df.h"),
                            (os.path.join(plain, "call.c"), "plain.h")):
         objects.append(os.path.join(out, os.path.basename(source)[:-1] + "o"))
         make(*CC, "-std=c11", "-D_GNU_SOURCE", "-O2", "-I", plain, "-I", os.path.join(home, "include"), "-include", header, "-c", "-o", objects[-1],
@@ -35,8 +36,7 @@ def build(home, out):
     libraries = [os.path.join(home, "lib/libdf.a"), "-lpng", "-lhwloc", "-lm", "-pthread"]
     make(*CC, "-std=c11", "-D_GNU_SOURCE", "-O2", "-o", out + "/synthetic", os.path.join(PHOTO, "synthetic.c"), "-lpng", "-lm")
     make(*CC, "-std=c11", "-O2", "-o", out + "/plain", os.path.join(plain, "plain.c"), *objects, *libraries)
-    for name in ("photo.df", "filter.c", "filter.cu"):
-        shutil.copy(os.path.join(PHOTO, name), out)
+    shutil.copy(os.path.join(PHOTO, "photo.df"), out)
     make(dfc, out + "/photo.df", "--device=none", "--nvcc=none", "-o", out + "/photo")
     picture, made = out + "/in.png", out + "/out.png"
     programs = {"dfc": lambda n: [out + "/photo", "--input=" + picture, "--output=" + made, "--device=none", f"--workers={n}"],

@@ -26,7 +26,7 @@ policies=${POLICIES:-$("$dfc" simulate examples/sum/sum.df --platform=examples/g
 "$dfc" probe --device="$device" -o "$out/platform.df"
 cc -std=c11 -O2 -o "$out/generate" examples/matrix/generate.c
 cc -std=c11 -D_GNU_SOURCE -O2 -o "$out/synthetic" examples/photo/synthetic.c -lpng -lm
-cp examples/photo/photo.df examples/photo/*.c examples/photo/*.cu "$out/photo/"
+cp examples/photo/photo.df "$out/photo/"
 "$out/synthetic" "$picture" "$picture" 7 "$out/photo/in.png"
 
 try() { # NAME GRAPH WAVES INFLIGHT [program's options]

@@ -2,7 +2,7 @@
 # exit 1 and an error that names the node, or what was done for none. DF_FAULTS=all takes every N; else the steps grow, so that few are run.
 cp "$DF_SOURCE"/examples/sum/* .
 cp "$DF_SOURCE"/examples/matrix/*.c "$DF_SOURCE"/examples/matrix/*.cu .
-cp "$DF_SOURCE"/examples/photo/*.df "$DF_SOURCE"/examples/photo/*.c "$DF_SOURCE"/examples/photo/*.cu .
+cp "$DF_SOURCE"/examples/photo/photo.df "$DF_SOURCE"/examples/photo/synthetic.c .
 cc -std=c11 -O2 -o generate generate.c && ./generate --kind=mixed --n=16 >matrix.df
 cc -std=c11 -D_GNU_SOURCE -O2 -o synthetic synthetic.c -lpng -lm && ./synthetic 150 130 7 in.png
 for app in sum matrix; do check "compile-$app" "$DFC" $app.df --nvcc=none -o $app; done

@@ -1,5 +1,5 @@
 # --device=sim: the program in virtual time. The same figures each time and as `dfc simulate`, a trace as of a real run, no kernel called.
-cp "$DF_SOURCE"/examples/photo/*.df "$DF_SOURCE"/examples/photo/*.c "$DF_SOURCE"/examples/photo/*.cu .
+cp "$DF_SOURCE"/examples/photo/*.df .
 check compile "$DFC" photo.df --nvcc=none -o photo
 for policy in eager ws dmda gp-thesis; do
     run() { ./photo --input=nowhere.png --device=sim --policy=$policy --waves=1 --workers=1 --stats=json --stats-file=/dev/stderr; }

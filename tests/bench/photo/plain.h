@@ -1,5 +1,5 @@
 /* plain.h - the kernels of examples/photo called by hand, from C or C++: what a kernel is given, and what it may ask.
- * The filters are the example's own file, compiled with this header before it; source and sink are those of std/png.c
+ * The filters are those of tests/photo, compiled with this header before them; source and sink are those of std/png.c
  * (../endtoend.py).
  */
 #ifndef PLAIN_H

@@ -1,5 +1,5 @@
-/* filter.cu - the filters of photo.df on the GPU: one thread a pixel, the arithmetic of filter.c to the bit (sqrtf is
- * correctly rounded unless nvcc is told otherwise).
+/* filter.cu - the filters of examples/photo/photo.df written in CUDA: one thread a pixel, the arithmetic of filter.c to
+ * the bit (sqrtf is correctly rounded unless nvcc is told otherwise).
  */
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
-/* filter.c - the filters of photo.df on the CPU. All arithmetic is in integers but one square root, correctly rounded
- * by IEEE 754, so that the CPU's and the GPU's pixels are the same to the bit. Each filter writes only what its input
- * fully determines: the output is smaller by the filter's reach on every side.
+/* filter.c - the filters of examples/photo/photo.df written in C, to be compared with its formulas. All is in integers but
+ * one square root, correctly rounded by IEEE 754, so that the CPU's and the GPU's pixels are the same to the bit. Each
+ * filter writes only what its input fully determines: the output is smaller by the filter's reach on every side.
  */
 #include <math.h>
 #include <stdint.h>

@@ -210,7 +210,8 @@ static void leave_out_uncalled(struct dfc_program *p)
         main_file++;
     for (size_t i = 0; i < front->n_kernels; i++)
         if (!front->kernels[i].called && front->kernels[i].ast->name.loc.file != main_file)
-            front->kernels[i].cpu = front->kernels[i].gpu = NULL;
+            front->kernels[i] = (struct dfc_kernel_code){ .ast = front->kernels[i].ast, .kernel = front->kernels[i].kernel,
+                                                          .dir = front->kernels[i].dir };
 }
 
 /* Says which kernels' gpu variants this build leaves out, and why. */

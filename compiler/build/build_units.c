@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "compiler/emit/emit.h"
+#include "compiler/generate/generate.h"
 #include "compiler/build/object_cache.h"
 #include "runtime/base/message.h"
 
@@ -137,11 +138,29 @@ static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
     bool good = true;
     if (unit->path)
         good = dfc_emit_unit(file, p->loaded->front, p->stem, unit->path, unit->kind != DFC_CODE_C, p->gpu);
+    else if (unit->level == dfg_level(0))
+        good = dfc_emit_formulas(file, p->loaded->front, p->stem) || no_memory();
+    else if (unit->level)
+        fprintf(file, "#define DF_LEVEL(name) name##_%s\n#include \"%s_formulas.c\"\n", unit->level->name, p->stem);
     else if (unit->kind == DFC_CODE_CUDA)
         dfc_emit_cuda(file, p->loaded->front, p->stem);
     else
         dfc_emit_c(file, p->loaded->front, p->stem, p->gpu, p->options->emu_gpu_code);
     return written(file, unit->source) && good;
+}
+
+/* The formulas' file is compiled once for each level of the processor's instructions. */
+static bool add_formulas(struct dfc_program *p)
+{
+    const struct dfg_level *level;
+    char name[300];
+    for (unsigned i = 0; dfc_has_formulas(p->loaded->front) && (level = dfg_level(i)); i++) {
+        snprintf(name, sizeof name, "%.250s_formulas%s%s.c", p->stem, i ? "_" : "", level->name);
+        if (!add_unit(p, DFC_CODE_C, NULL, name))
+            return false;
+        p->units[p->n_units - 1].level = level;
+    }
+    return true;
 }
 
 bool dfc_units_make(struct dfc_program *p)
@@ -153,7 +172,7 @@ bool dfc_units_make(struct dfc_program *p)
     snprintf(name, sizeof name, "%.250s_gpu.cu", p->stem);
     if (p->gpu && dfc_has_inline(p->loaded->front, true) && !add_unit(p, DFC_CODE_CUDA, NULL, name))
         return false;
-    if (!add_user_files(p) || !write_header(p))
+    if (!add_formulas(p) || !add_user_files(p) || !write_header(p))
         return false;
     for (size_t i = 0; i < p->n_units; i++)
         if (p->units[i].kind != DFC_CODE_OBJECT && !write_unit(p, &p->units[i]))
@@ -224,6 +243,22 @@ static void command_c(const struct dfc_program *p, const struct dfc_build_unit *
     }
 }
 
+/* What formulas promise, and what makes their loops vectors (docs/language.md). They stand behind the user's flags. */
+static void add_for_formulas(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
+{
+    static const char *const flags[] = { "-fno-fast-math", "-fsigned-zeros", "-fno-associative-math",
+                                         "-fno-finite-math-only", "-fno-reciprocal-math", "-ffp-contract=off",
+                                         "-fno-math-errno", "-fno-trapping-math", "-w" };
+    if (!unit->level)
+        return;
+    if (!p->options->optimise)
+        dfc_list_add(argv, "-O3");
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        dfc_list_add(argv, "%s", flags[i]);
+    if (*unit->level->flag)
+        dfc_list_add(argv, "%s", unit->level->flag);
+}
+
 /* --keep wants nvcc's own files, and -MD another list of includes than the cache. */
 static bool is_cached(const struct dfc_program *p, const struct dfc_build_unit *unit)
 {
@@ -266,6 +301,7 @@ static void command(const struct dfc_program *p, const struct dfc_build_unit *un
 {
     (unit->kind == DFC_CODE_CUDA ? command_cu : command_c)(p, unit, argv);
     dfc_flags_add(unit, argv);
+    add_for_formulas(p, unit, argv);
     add_for_main(unit, argv);
     dfc_list_add(argv, "-c");
     dfc_list_add(argv, "-o");

@@ -76,6 +76,10 @@ static bool emit_c(const struct dfc_common *common, FILE *out)
         dfc_emit_header(out, loaded.front, stem);
         fputc('\n', out);
         dfc_emit_c(out, loaded.front, stem, true, false);
+        if (dfc_has_formulas(loaded.front)) {
+            fputc('\n', out);
+            dfc_emit_formulas(out, loaded.front, stem);
+        }
         if (dfc_has_inline(loaded.front, true)) {
             fputc('\n', out);
             dfc_emit_cuda(out, loaded.front, stem);

@@ -3,7 +3,10 @@
  * nodes, times and placement are in the image.
  */
 #include "compiler/emit/emit.h"
+#include "compiler/generate/generate.h"
 #include "compiler/types/paths.h"
+
+#include <stdlib.h>
 
 static const struct dfl_variant *variant_of(const struct dfc_kernel_code *code, bool gpu)
 {
@@ -89,6 +92,27 @@ static void emit_variant(FILE *out, const struct dfc_front *front, const struct 
     fputs(";\n}\n\n", out);
 }
 
+/* The function of STEM_formulas.c for this processor. */
+static void emit_formulas(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code)
+{
+    static const char parameters[] = "(struct df_call *call, void *stream, const size_t *dims, void *const *ports,\n"
+                                     "    const union df_scalar *scalars)";
+    const char *name = df_graph_string(front->graph, front->graph->kernels[code->kernel].name);
+    fprintf(out, "extern int df_formula_%s%s;\n", name, parameters);
+    if (dfg_level(1))
+        fprintf(out, "extern int df_formula_%s_%s%s;\n", name, dfg_level(1)->name, parameters);
+    fprintf(out, "static int df_run_%s_cpu%s\n{\n", name, parameters);
+    if (dfg_level(1))
+        fprintf(out, "    if (%s)\n        return df_formula_%s_%s(call, stream, dims, ports, scalars);\n",
+                dfg_level(1)->test, name, dfg_level(1)->name);
+    fprintf(out, "    return df_formula_%s(call, stream, dims, ports, scalars);\n}\n\n", name);
+}
+
+static bool has_cpu(const struct dfc_kernel_code *code)
+{
+    return code->cpu || code->formula;
+}
+
 /* ---- the program ---- */
 
 static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
@@ -97,6 +121,8 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
     for (size_t i = 0; i < front->n_kernels; i++) {
         if (front->kernels[i].cpu)
             emit_variant(out, front, &front->kernels[i], false);
+        else if (front->kernels[i].formula)
+            emit_formulas(out, front, &front->kernels[i]);
         if (front->kernels[i].gpu && gpu)
             emit_variant(out, front, &front->kernels[i], true);
         if (gpu && dfc_has_device_code(front->kernels[i].gpu))
@@ -107,10 +133,10 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
         const char *name = df_graph_string(g, g->kernels[code->kernel].name);
-        if (!code->cpu && !(code->gpu && gpu))
+        if (!has_cpu(code) && !(code->gpu && gpu))
             continue;
         fprintf(out, "    [%u] = {", code->kernel);
-        if (code->cpu)
+        if (has_cpu(code))
             fprintf(out, " .cpu = df_run_%s_cpu%s", name, code->gpu && gpu ? "," : "");
         if (code->gpu && gpu)
             fprintf(out, " .gpu = df_run_%s_gpu", name);
@@ -145,6 +171,29 @@ void dfc_emit_program(FILE *out, const struct dfc_front *front, bool emu_gpu_cod
     if (front->n_params)
         fputs("        .params = params,\n", out);
     fputs("    };\n", out);
+}
+
+bool dfc_has_formulas(const struct dfc_front *front)
+{
+    for (size_t i = 0; i < front->n_kernels; i++)
+        if (front->kernels[i].formula && !front->kernels[i].cpu)
+            return true;
+    return false;
+}
+
+bool dfc_emit_formulas(FILE *out, const struct dfc_front *front, const char *stem)
+{
+    struct dfg_kernel *kernels = calloc(front->n_kernels + 1, sizeof *kernels);
+    size_t n = 0;
+    for (size_t i = 0; kernels && i < front->n_kernels; i++)
+        if (front->kernels[i].formula && !front->kernels[i].cpu)
+            kernels[n++] = (struct dfg_kernel){
+                .name = df_graph_string(front->graph, front->graph->kernels[front->kernels[i].kernel].name),
+                .formulas = front->kernels[i].formula,
+            };
+    bool good = kernels && dfg_print(out, kernels, n, stem, front->sink);
+    free(kernels);
+    return good;
 }
 
 void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu, bool emu_gpu_code)

@@ -43,11 +43,13 @@ static const struct dff_kernel *check(struct dff_build *b)
         !dff_check_domains(b, kernel->formulas, kernel->n_formulas) || !dff_check_lets_used(b))
         return NULL;
     const struct dff_table **tables = dfc_alloc(b->u, (b->tables.n + 1) * sizeof *tables);
-    if (!tables)
+    struct dfc_callee *callee = dfc_alloc(b->u, sizeof *callee); /* its own, because the unit's array of them grows */
+    if (!tables || !callee)
         return NULL;
+    *callee = *b->callee;
     if (b->tables.n)
         memcpy(tables, b->tables.items, b->tables.n * sizeof *tables);
-    kernel->callee = b->callee;
+    kernel->callee = callee;
     kernel->ports = b->ports;
     kernel->n_ports = b->callee->sig.n_ports;
     kernel->tables = tables;

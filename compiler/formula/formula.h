@@ -122,7 +122,7 @@ struct dff_formula {                    /* port[indices] = value */
 };
 
 struct dff_kernel {
-    const struct dfc_callee *callee;
+    const struct dfc_callee *callee;    /* as it was when the formulas were checked: name and signature are whole */
     unsigned n_ports, n_formulas, n_tables, n_nodes;
     const struct dff_port *ports;       /* all ports of the signature, same numbers */
     const struct dff_formula *formulas; /* those of out and inout ports; lets are gone */

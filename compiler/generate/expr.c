@@ -1,0 +1,393 @@
+/* expr.c - the C of one value. Operands that are used once stand in the text itself, others become temporaries. */
+#include "compiler/generate/gen.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONG_TEXT 100                   /* a longer one becomes a temporary */
+
+/* ---- names ---- */
+
+const char *dfg_type(enum dff_type type)
+{
+    static const char *const names[] = { "int", "int32_t", "int64_t", "float", "double" };
+    return names[type];
+}
+
+const char *dfg_type_name(enum dff_type type)
+{
+    static const char *const names[] = { "i32", "i32", "i64", "f32", "f64" };
+    return names[type];
+}
+
+const char *dfg_elem(enum df_elem elem)
+{
+    static const char *const names[DF_N_ELEMS] = {
+        [DF_U8] = "uint8_t", [DF_U16] = "uint16_t", [DF_I32] = "int32_t", [DF_I64] = "int64_t",
+        [DF_F16] = "df_f16", [DF_F32] = "float", [DF_F64] = "double",
+    };
+    return names[elem];
+}
+
+const char *dfg_elem_name(enum df_elem elem)
+{
+    static const char *const names[DF_N_ELEMS] = { [DF_U8] = "u8",   [DF_U16] = "u16", [DF_I32] = "i32", [DF_I64] = "i64",
+                                                   [DF_F16] = "f16", [DF_F32] = "f32", [DF_F64] = "f64" };
+    return names[elem];
+}
+
+const char *dfg_port_name(const struct dfg_gen *g, unsigned port)
+{
+    return g->kernel->callee->sig.ports[port].ast->name.text;
+}
+
+const char *dfg_dim_name(const struct dfg_gen *g, unsigned dim)
+{
+    return g->kernel->callee->sig.variables[dim].name.text;
+}
+
+const char *dfg_scalar_name(const struct dfg_gen *g, unsigned scalar)
+{
+    return g->kernel->callee->sig.scalars[scalar]->name.text;
+}
+
+/* ---- text ---- */
+
+const char *dfg_printf(struct dfg_gen *g, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    char *text = n >= 0 ? dfl_arena_text(g->arena, (size_t)n) : NULL;
+    if (text)
+        vsnprintf(text, (size_t)n + 1, format, again);
+    else
+        g->failed = true;
+    va_end(args);
+    va_end(again);
+    return text ? text : "";
+}
+
+const char *dfg_within(struct dfg_gen *g, struct dfg_text text, unsigned level)
+{
+    return text.level <= level ? text.c : dfg_printf(g, "(%s)", text.c);
+}
+
+/* The shortest digits that give the same number. */
+static const char *float_text(struct dfg_gen *g, enum dff_type type, double f)
+{
+    char digits[40];
+    bool single = type == DFF_F32;
+    for (int n = 1; n <= 17; n++) {
+        snprintf(digits, sizeof digits, "%.*g", n, f);
+        if (single ? strtof(digits, NULL) == (float)f : strtod(digits, NULL) == f)
+            break;
+    }
+    bool whole = !strpbrk(digits, ".e");
+    return dfg_printf(g, "%s%s%s", digits, whole ? ".0" : "", single ? "f" : "");
+}
+
+struct dfg_text dfg_number(struct dfg_gen *g, enum dff_type type, int64_t i, double f)
+{
+    const char *text;
+    bool minus = dfg_is_int(type) ? i < 0 : __builtin_signbit(f) != 0;
+    if (type == DFF_I64 && i == INT64_MIN)
+        text = "-INT64_C(9223372036854775807) - 1";
+    else if (type == DFF_I64)
+        text = dfg_printf(g, "INT64_C(%" PRId64 ")", i);
+    else if (type == DFF_I32 && i == INT32_MIN)
+        text = "-2147483647 - 1";
+    else if (type == DFF_I32 || type == DFF_BOOL)
+        text = dfg_printf(g, "%" PRId64, i);
+    else if (f != f || f - f != 0)
+        text = f != f ? "__builtin_nan(\"\")" : f > 0 ? "__builtin_inf()" : "-__builtin_inf()";
+    else
+        text = float_text(g, type, f);
+    return (struct dfg_text){ text, strchr(text + minus, ' ') ? DFG_PLUS : minus ? DFG_UNARY : DFG_ATOM };
+}
+
+/* ---- blocks ---- */
+
+bool dfg_open(struct dfg_gen *g, struct dfg_block *block, int slot, const char *name)
+{
+    *block = (struct dfg_block){ .outer = g->block, .slot = slot, .name = name,
+                                 .depth = g->block ? g->block->depth + 1 : 1 };
+    block->temporaries = calloc(g->kernel->n_nodes + 1u, sizeof *block->temporaries);
+    block->out = open_memstream(&block->bytes, &block->size);
+    g->failed |= !block->out || !block->temporaries;
+    g->block = block;
+    return !g->failed;
+}
+
+bool dfg_open_number(struct dfg_gen *g, struct dfg_block *block, int slot, int64_t number)
+{
+    *block = (struct dfg_block){ .outer = g->block, .slot = slot, .is_number = true, .number = number,
+                                 .depth = g->block->depth, .out = g->block->out };
+    block->temporaries = calloc(g->kernel->n_nodes + 1u, sizeof *block->temporaries);
+    g->failed |= !block->temporaries;
+    g->block = block;
+    return !g->failed;
+}
+
+static void indent(const struct dfg_block *block, unsigned more)
+{
+    for (unsigned i = 0; i < block->depth + more; i++)
+        fputs("    ", block->out);
+}
+
+void dfg_close(struct dfg_gen *g, struct dfg_block *block, const char *head)
+{
+    g->block = block->outer;
+    free(block->temporaries);
+    if (block->is_number)
+        return;
+    g->failed |= !block->out || fclose(block->out) != 0;
+    if (!g->failed && block->outer) {
+        indent(block->outer, 0);
+        fprintf(block->outer->out, "%s {\n%s", head, block->bytes);
+        indent(block->outer, 0);
+        fputs("}\n", block->outer->out);
+    }
+    if (block->outer) {
+        free(block->bytes);
+        block->bytes = NULL;
+    }
+}
+
+void dfg_line(struct dfg_gen *g, const struct dfg_block *block, const char *format, ...)
+{
+    if (g->failed)
+        return;
+    va_list args;
+    va_start(args, format);
+    indent(block, 0);
+    vfprintf(block->out, format, args);
+    fputc('\n', block->out);
+    va_end(args);
+}
+
+struct dfg_block *dfg_block_of(const struct dfg_gen *g, uint32_t slots)
+{
+    struct dfg_block *block = g->block;
+    while (block->outer && !(block->slot >= 0 && slots >> block->slot & 1))
+        block = block->outer;
+    return block;
+}
+
+const char *dfg_new_name(struct dfg_gen *g)
+{
+    return dfg_printf(g, "%s%u", g->prefix, g->n_temporaries++);
+}
+
+/* ---- operators ---- */
+
+static struct dfg_text call(struct dfg_gen *g, const struct dff_node *n, const char *function, enum dff_type type)
+{
+    const char *text = dfg_printf(g, "df_%s_%s(", function, dfg_type_name(type));
+    for (uint32_t k = 0; k < n->n_args; k++)
+        text = dfg_printf(g, "%s%s%s", text, k ? ", " : "", dfg_value(g, n->args[k]).c);
+    return (struct dfg_text){ dfg_printf(g, "%s)", text), DFG_ATOM };
+}
+
+static struct dfg_text infix(struct dfg_gen *g, const struct dff_node *n, const char *op, unsigned level)
+{
+    unsigned operands = level >= DFG_COMPARE ? DFG_ATOM : level;
+    struct dfg_text a = dfg_value(g, n->args[0]), b = dfg_value(g, n->args[1]);
+    const char *left = dfg_within(g, a, level == DFG_COMPARE ? DFG_PLUS : operands),
+               *right = dfg_within(g, b, level == DFG_COMPARE ? DFG_PLUS : operands ? operands - 1 : DFG_ATOM);
+    return (struct dfg_text){ dfg_printf(g, "%s %s %s", left, op, right), level };
+}
+
+/* Does the exact result always fit, so that C's own operator does? */
+static bool fits(const struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dfg_fact *f = &g->facts[n->id];
+    return n->type == DFF_I32 && (f->low > INT32_MIN || f->high < INT32_MAX);
+}
+
+static struct dfg_text arithmetic(struct dfg_gen *g, const struct dff_node *n)
+{
+    static const char *const names[] = { [DFF_ADD] = "add", [DFF_SUB] = "sub", [DFF_MUL] = "mul" };
+    static const char *const signs[] = { [DFF_ADD] = "+", [DFF_SUB] = "-", [DFF_MUL] = "*" };
+    if (dfg_is_int(n->type) && !fits(g, n))
+        return call(g, n, names[n->op], n->type);
+    return infix(g, n, signs[n->op], n->op == DFF_MUL ? DFG_TIMES : DFG_PLUS);
+}
+
+static struct dfg_text division(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dff_node *by = n->args[1];
+    bool plain = !dfg_is_int(n->type) || (by->kind == DFF_CONST && by->i != 0 && by->i != -1);
+    if (!plain)
+        return call(g, n, n->op == DFF_DIV ? "div" : "mod", n->type);
+    return infix(g, n, n->op == DFF_DIV ? "/" : "%", DFG_TIMES);
+}
+
+static struct dfg_text shift(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dff_node *by = n->args[1];
+    if (n->op == DFF_SHR && by->kind == DFF_CONST && by->i >= 0 && by->i < (n->type == DFF_I32 ? 32 : 64))
+        return infix(g, n, ">>", DFG_BITS);
+    struct dfg_text a = dfg_value(g, n->args[0]), b = dfg_value(g, by);
+    const char *count = by->type == DFF_I64 ? dfg_printf(g, "(int32_t)(%s & 63)", dfg_within(g, b, DFG_ATOM)) : b.c;
+    return (struct dfg_text){ dfg_printf(g, "df_%s_%s(%s, %s)", n->op == DFF_SHL ? "shl" : "shr",
+                                         dfg_type_name(n->type), a.c, count), DFG_ATOM };
+}
+
+static struct dfg_text prefix(struct dfg_gen *g, const struct dff_node *n, const char *sign)
+{
+    struct dfg_text a = dfg_value(g, n->args[0]);
+    bool minus = *a.c == '-';
+    return (struct dfg_text){ dfg_printf(g, "%s%s", sign, minus ? dfg_printf(g, "(%s)", a.c) : dfg_within(g, a, DFG_UNARY)),
+                              DFG_UNARY };
+}
+
+static struct dfg_text negation(struct dfg_gen *g, const struct dff_node *n)
+{
+    if (!dfg_is_int(n->type) || fits(g, n))
+        return prefix(g, n, "-");
+    return (struct dfg_text){ dfg_printf(g, "df_sub_%s(0, %s)", dfg_type_name(n->type), dfg_value(g, n->args[0]).c),
+                              DFG_ATOM };
+}
+
+static struct dfg_text choice(struct dfg_gen *g, const struct dff_node *n)
+{
+    struct dfg_text c = dfg_value(g, n->args[0]), a = dfg_value(g, n->args[1]), b = dfg_value(g, n->args[2]);
+    return (struct dfg_text){ dfg_printf(g, "%s ? %s : %s", dfg_within(g, c, DFG_COMPARE), dfg_within(g, a, DFG_BITS),
+                                         dfg_within(g, b, DFG_BITS)), DFG_CHOICE };
+}
+
+static struct dfg_text operation(struct dfg_gen *g, const struct dff_node *n)
+{
+    static const char *const compare[] = { "<", "<=", ">", ">=", "==", "!=" };
+    static const char *const names[] = {
+        [DFF_ABS] = "abs", [DFF_MIN] = "min", [DFF_MAX] = "max", [DFF_SQRT] = "sqrt", [DFF_EXP] = "exp", [DFF_LOG] = "log",
+        [DFF_POW] = "pow", [DFF_SIN] = "sin", [DFF_COS] = "cos", [DFF_TAN] = "tan", [DFF_ATAN2] = "atan2",
+        [DFF_TANH] = "tanh", [DFF_FLOOR] = "floor", [DFF_CEIL] = "ceil", [DFF_ROUND] = "round", [DFF_TRUNC] = "trunc",
+        [DFF_FMA] = "fma"
+    };
+    switch (n->op) {
+    case DFF_NEG: return negation(g, n);
+    case DFF_ADD: case DFF_SUB: case DFF_MUL: return arithmetic(g, n);
+    case DFF_DIV: case DFF_MOD: return division(g, n);
+    case DFF_BITNOT: return prefix(g, n, "~");
+    case DFF_NOT: return prefix(g, n, "!");
+    case DFF_BITAND: case DFF_AND: return infix(g, n, "&", DFG_BITS);
+    case DFF_BITOR: case DFF_OR: return infix(g, n, "|", DFG_BITS);
+    case DFF_BITXOR: return infix(g, n, "^", DFG_BITS);
+    case DFF_SHL: case DFF_SHR: return shift(g, n);
+    case DFF_LT: case DFF_LE: case DFF_GT: case DFF_GE: case DFF_EQ: case DFF_NE:
+        return infix(g, n, compare[n->op - DFF_LT], DFG_COMPARE);
+    case DFF_CHOOSE: return choice(g, n);
+    default:
+        g->math |= n->op >= DFF_EXP && n->op <= DFF_TANH;
+        return call(g, n, names[n->op], n->type);
+    }
+}
+
+/* ---- conversions ---- */
+
+static struct dfg_text cast(struct dfg_gen *g, const char *type, const struct dff_node *a)
+{
+    return (struct dfg_text){ dfg_printf(g, "(%s)%s", type, dfg_within(g, dfg_value(g, a), DFG_ATOM)), DFG_UNARY };
+}
+
+static struct dfg_text conversion(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dff_node *a = n->args[0];
+    enum dff_type from = a->type == DFF_BOOL ? DFF_I32 : a->type;
+    const struct dfg_fact *f = &g->facts[a->id];
+    bool is_in = (n->elem == DF_U8 && f->low >= 0 && f->high <= 255) || (n->elem == DF_U16 && f->low >= 0 && f->high <= 65535);
+    if (n->elem == DF_F32 || n->elem == DF_F64)
+        return from == n->type ? dfg_value(g, a) : cast(g, dfg_type(n->type), a);
+    if ((dfg_is_int(from) && n->type == from && (is_in || n->elem == DF_I32 || n->elem == DF_I64)))
+        return dfg_value(g, a);
+    if (n->elem == DF_I64 && from == DFF_I32)
+        return cast(g, "int64_t", a);
+    const char *format = n->elem == DF_F16 ? "df_round_%s_%s(%s)" : "df_%s_of_%s(%s)";
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    const char *text = dfg_printf(g, format, dfg_elem_name(n->elem), dfg_type_name(from), dfg_value(g, a).c);
+#pragma GCC diagnostic pop
+    return (struct dfg_text){ text, DFG_ATOM };
+}
+
+static struct dfg_text low_bits(struct dfg_gen *g, const struct dff_node *n)
+{
+    const char *value = dfg_within(g, dfg_value(g, n->args[0]), DFG_ATOM);
+    const char *bits = n->elem == DF_U8 ? "(uint8_t)" : n->elem == DF_U16 ? "(uint16_t)" : "";
+    return (struct dfg_text){ dfg_printf(g, "(int32_t)%s%s", bits, value), DFG_UNARY };
+}
+
+static struct dfg_text cast_node(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dff_node *a = n->args[0];
+    if (n->type == DFF_BOOL)
+        return (struct dfg_text){ dfg_printf(g, "%s != 0", dfg_within(g, dfg_value(g, a), DFG_PLUS)), DFG_COMPARE };
+    if (n->type == a->type || (n->type == DFF_I32 && a->type == DFF_BOOL))
+        return dfg_value(g, a);
+    return cast(g, dfg_type(n->type), a);
+}
+
+/* ---- values ---- */
+
+static struct dfg_text index_value(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dfg_block *block = dfg_block_of(g, 1u << n->number);
+    if (block->is_number)
+        return dfg_number(g, DFF_I32, block->number, 0);
+    return (struct dfg_text){ dfg_printf(g, "(int32_t)%s", block->name), DFG_UNARY };
+}
+
+static struct dfg_text whole_value(struct dfg_gen *g, const struct dff_node *n)
+{
+    switch (n->kind) {
+    case DFF_READ: return dfg_read(g, n);
+    case DFF_TABLE: return dfg_table(g, n);
+    case DFF_OP: return operation(g, n);
+    case DFF_CONVERT: return conversion(g, n);
+    case DFF_WRAP: return low_bits(g, n);
+    case DFF_CAST: return cast_node(g, n);
+    default: return (struct dfg_text){ dfg_reduce(g, n), DFG_ATOM };
+    }
+}
+
+/* Computes the node in its own block, so that what is printed for it lands there. */
+static struct dfg_text value_in(struct dfg_gen *g, struct dfg_block *block, const struct dff_node *n)
+{
+    struct dfg_block *now = g->block;
+    g->block = block;
+    struct dfg_text text = whole_value(g, n);
+    bool short_one = g->facts[n->id].uses < 2 && strlen(text.c) < LONG_TEXT;
+    if (n->kind != DFF_REDUCE && !short_one) {
+        const char *name = dfg_new_name(g);
+        dfg_line(g, block, "const %s %s = %s;", dfg_type(n->type), name, text.c);
+        text = (struct dfg_text){ name, DFG_ATOM };
+    }
+    if (n->kind == DFF_REDUCE || !short_one)
+        block->temporaries[n->id] = text.c;
+    g->block = now;
+    return text;
+}
+
+struct dfg_text dfg_value(struct dfg_gen *g, const struct dff_node *n)
+{
+    if (g->failed)
+        return (struct dfg_text){ "", DFG_ATOM };
+    switch (n->kind) {
+    case DFF_CONST: return dfg_number(g, n->type, n->i, n->f);
+    case DFF_INDEX: return index_value(g, n);
+    case DFF_DIM:
+        return (struct dfg_text){ dfg_printf(g, "(int32_t)%s", dfg_dim_name(g, n->number)), DFG_UNARY };
+    case DFF_SCALAR: return (struct dfg_text){ dfg_scalar_name(g, n->number), DFG_ATOM };
+    default: break;
+    }
+    struct dfg_block *block = dfg_block_of(g, n->slots);
+    if (block->temporaries[n->id])
+        return (struct dfg_text){ block->temporaries[n->id], DFG_ATOM };
+    bool apart = n->kind == DFF_REDUCE || g->facts[n->id].uses > 1;
+    return value_in(g, apart ? block : g->block, n);
+}

@@ -1,0 +1,169 @@
+/* generate.c - the file of a program's formulas: tables, then each kernel's functions. Kernels whose text is the same but
+ * for their names share it.
+ */
+#include "compiler/generate/gen.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct text {                           /* of a kernel; the first with it is `same` */
+    char *bytes;
+    size_t size, same;
+    bool math;
+};
+
+/* ---- levels ---- */
+
+const struct dfg_level *dfg_level(unsigned number)
+{
+#ifdef __x86_64__
+    static const struct dfg_level levels[] = {
+        { "", "", "1" },
+        { "v3", "-march=x86-64-v3",
+          "__builtin_cpu_supports(\"avx2\") && __builtin_cpu_supports(\"fma\") && __builtin_cpu_supports(\"bmi2\")" },
+    };
+#else
+    static const struct dfg_level levels[] = { { "", "", "1" } };
+#endif
+    return number < sizeof levels / sizeof *levels ? &levels[number] : NULL;
+}
+
+/* ---- names that may be macros ---- */
+
+static void print_undef(FILE *out, const char *name)
+{
+    if (isupper((unsigned char)name[0]))
+        fprintf(out, "#undef %s\n", name);
+}
+
+/* Macros of C's headers are in capitals, so only such names can be taken for one. */
+static void print_undefs(FILE *out, const struct dff_kernel *k)
+{
+    const struct dfc_sig *sig = &k->callee->sig;
+    for (unsigned i = 0; i < sig->n_variables; i++)
+        print_undef(out, sig->variables[i].name.text);
+    for (unsigned i = 0; i < sig->n_ports; i++)
+        print_undef(out, sig->ports[i].ast->name.text);
+    for (unsigned i = 0; i < sig->n_scalars; i++)
+        print_undef(out, sig->scalars[i]->name.text);
+    for (unsigned i = 0; i < k->n_formulas; i++)
+        for (unsigned d = 0; d < k->formulas[i].rank; d++)
+            if (k->formulas[i].is_index[d])
+                print_undef(out, k->formulas[i].names[d]);
+    for (unsigned i = 0; i < k->n_nodes; i++)
+        for (uint32_t r = 0; r < k->nodes[i]->n_ranges; r++)
+            print_undef(out, k->nodes[i]->ranges[r].name);
+}
+
+/* ---- tables ---- */
+
+static uint64_t n_elements(const struct dff_table *table)
+{
+    uint64_t n = 1;
+    for (unsigned d = 0; d < table->rank; d++)
+        n *= table->extents[d];
+    return n;
+}
+
+static void print_table(FILE *out, struct dfg_gen *g, const struct dff_table *table)
+{
+    uint64_t n = n_elements(table);
+    enum dff_type type = table->f ? (table->elem == DF_F64 ? DFF_F64 : DFF_F32) : table->elem == DF_I64 ? DFF_I64 : DFF_I32;
+    fprintf(out, "static const %s df_table_%s[%" PRIu64 "] = {", table->elem == DF_F16 ? "float" : dfg_elem(table->elem),
+            table->decl->name.text, n);
+    for (uint64_t i = 0; i < n; i++)
+        fprintf(out, "%s%s", i == 0 ? " " : i % 12 ? ", " : ",\n    ",
+                dfg_number(g, type, table->i ? table->i[i] : 0, table->f ? table->f[i] : 0).c);
+    fputs(" };\n", out);
+}
+
+static void print_tables(FILE *out, struct dfg_gen *g, const struct dfg_kernel *kernels, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (unsigned t = 0; t < kernels[i].formulas->n_tables; t++) {
+            const struct dff_table *table = kernels[i].formulas->tables[t];
+            bool printed = false;
+            for (size_t k = 0; k <= i; k++)
+                for (unsigned s = 0; s < (k < i ? kernels[k].formulas->n_tables : t); s++)
+                    printed |= kernels[k].formulas->tables[s]->decl == table->decl;
+            if (!printed)
+                print_table(out, g, table);
+        }
+}
+
+/* ---- kernels ---- */
+
+static bool make_text(struct dfg_gen *g, const struct dfg_kernel *kernel, struct text *text)
+{
+    FILE *out = open_memstream(&text->bytes, &text->size);
+    if (!out)
+        return false;
+    g->kernel = kernel->formulas;
+    g->math = false;
+    g->n_temporaries = 0;
+    g->block = NULL;
+    bool good = dfg_kernel_print(out, g);
+    text->math = g->math;
+    return fclose(out) == 0 && good;
+}
+
+static void find_same(struct text *texts, size_t i)
+{
+    size_t k = 0;
+    while (k < i && !(texts[k].size == texts[i].size && memcmp(texts[k].bytes, texts[i].bytes, texts[i].size) == 0))
+        k++;
+    texts[i].same = k;
+}
+
+static void print_text(FILE *out, const struct text *text, const char *name)
+{
+    for (size_t i = 0; i < text->size; i++)
+        if (text->bytes[i] == DFG_NAME)
+            fputs(name, out);
+        else
+            fputc(text->bytes[i], out);
+}
+
+static void print_kernel(FILE *out, const struct dfg_kernel *kernels, const struct text *texts, size_t i)
+{
+    if (texts[i].same == i) {
+        print_text(out, &texts[i], kernels[i].name);
+        return;
+    }
+    fprintf(out, "int DF_LEVEL(df_formula_%s)(struct df_call *call, void *stream, const size_t *df_dims, void *const *df_ports,\n"
+                 "    const union df_scalar *df_scalars)\n{\n"
+                 "    return DF_LEVEL(df_formula_%s)(call, stream, df_dims, df_ports, df_scalars); /* the same */\n}\n\n",
+            kernels[i].name, kernels[texts[i].same].name);
+}
+
+bool dfg_print(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink)
+{
+    struct dfg_gen g = { .arena = dfl_arena_new(), .sink = sink };
+    struct text *texts = calloc(n + 1, sizeof *texts);
+    bool good = g.arena && texts, math = false;
+    for (size_t i = 0; good && i < n; i++) {
+        good = make_text(&g, &kernels[i], &texts[i]);
+        if (good)
+            find_same(texts, i);
+        math |= texts[i].math;
+    }
+    if (good) {
+        fprintf(out, "/* %s_formulas.c - made by dfc: the formulas of %s.df, for CPUs. */\n#include <df.h>\n#include <df_formula.h>\n%s\n"
+                     "#ifndef DF_LEVEL\n#define DF_LEVEL(name) name\n#endif\n", stem, stem, math ? "#include <df_math.h>\n" : "");
+        for (size_t i = 0; i < n; i++)
+            print_undefs(out, kernels[i].formulas);
+        fputc('\n', out);
+        print_tables(out, &g, kernels, n);
+        fputc('\n', out);
+        for (size_t i = 0; i < n; i++)
+            print_kernel(out, kernels, texts, i);
+    }
+    for (size_t i = 0; texts && i < n; i++)
+        free(texts[i].bytes);
+    free(texts);
+    good = good && !dfl_arena_failed(g.arena) && !g.failed;
+    dfl_arena_free(g.arena);
+    return good;
+}

@@ -1,0 +1,44 @@
+/* generate.h - C for the CPU from kernels that are written as formulas.
+ *
+ *   generate.c   the file of a program's formulas; equal kernels share their code.
+ *   kernel.c     the functions of one kernel.
+ *   analyse.c    what is known of a formula's nodes before anything is printed.
+ *   expr.c       the text of one value.
+ *   place.c      the texts of indices and reads.
+ *   reduce.c     reductions as loops.
+ *
+ * Room:     compiler/generate/ knows compiler/formula/ and compiler/proof/. It runs no compiler and reads no file.
+ * Needs:    a kernel whose reads are proved to be inside, or have borders (compiler/proof/).
+ * Text:     the file includes <df.h>, <df_formula.h> and, for exp and the like, <df_math.h>. It is compiled once for each
+ *           level of the processor's instructions, with another macro DF_LEVEL(name) each time.
+ * Function: a kernel's is a df_function (df.h) named DF_LEVEL(df_formula_NAME). It sets rounding to nearest with denormal
+ *           numbers on, and restores what was set before.
+ * Memory:   texts live in an arena of the call and die with it.
+ * Output:   the same input gives the same bytes. The caller checks the FILE for errors.
+ */
+#ifndef DFG_GENERATE_H
+#define DFG_GENERATE_H
+
+#include <stdio.h>
+
+#include "compiler/formula/formula.h"
+
+/* A kernel to print, or a group that has the ports of one. */
+struct dfg_kernel {
+    const char *name;                   /* unique in the file; letters, digits and _ */
+    const struct dff_kernel *formulas;
+};
+
+struct dfg_level {                      /* of a processor's instructions */
+    const char *name;                   /* the file's functions end with _NAME then */
+    const char *flag;                   /* of gcc and clang */
+    const char *test;                   /* C: does this processor have them? */
+};
+/* Level 0 is what every processor has, and needs none of these. NULL: there are no more levels on this architecture. */
+const struct dfg_level *dfg_level(unsigned number);
+
+/* Prints the file. `stem` and `source` name it and the .df in its first line; `sink` names files for #line (NULL: no #line).
+ * false: no memory. */
+bool dfg_print(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink);
+
+#endif

@@ -1,0 +1,211 @@
+/* reduce.c - the C of reductions: loops that take the terms in the order that the language promises.
+ *
+ * Identity:  a fold begins with the operation's identity and not with its first term: -0 for a sum of floats, and what is
+ *            written in start_of() else. Joined with it every term stays what it is, to the bit.
+ */
+#include "compiler/generate/gen.h"
+
+#include <string.h>
+
+/* ---- the operations ---- */
+
+static bool is_float(enum dff_type type)
+{
+    return type == DFF_F32 || type == DFF_F64;
+}
+
+static const char *least_of(enum dff_type type)
+{
+    return type == DFF_I32 ? "(-2147483647 - 1)" : type == DFF_I64 ? "INT64_MIN" : "-__builtin_inf()";
+}
+
+static const char *greatest_of(enum dff_type type)
+{
+    return type == DFF_I32 ? "2147483647" : type == DFF_I64 ? "INT64_MAX" : "__builtin_inf()";
+}
+
+static const char *start_of(const struct dff_node *n)
+{
+    switch (n->op) {
+    case DFF_SUM: return n->type == DFF_F32 ? "-0.0f" : n->type == DFF_F64 ? "-0.0" : "0";
+    case DFF_PROD: case DFF_ALL: return "1";
+    case DFF_LEAST: return greatest_of(n->type);
+    case DFF_GREATEST: return least_of(n->type);
+    case DFF_ARGMIN: case DFF_ARGMAX: return "-1";
+    default: return "0";
+    }
+}
+
+/* Joins what there is with one more value. */
+static const char *joined(struct dfg_gen *g, const struct dff_node *n, const char *all, struct dfg_text value)
+{
+    const char *type = dfg_type_name(n->type);
+    switch (n->op) {
+    case DFF_SUM: case DFF_PROD:
+        if (is_float(n->type))
+            return dfg_printf(g, "%s %c %s", all, n->op == DFF_SUM ? '+' : '*', dfg_within(g, value, DFG_UNARY));
+        return dfg_printf(g, "df_%s_%s(%s, %s)", n->op == DFF_SUM ? "add" : "mul", type, all, value.c);
+    case DFF_LEAST: return dfg_printf(g, "df_min_%s(%s, %s)", type, all, value.c);
+    case DFF_GREATEST: return dfg_printf(g, "df_max_%s(%s, %s)", type, all, value.c);
+    case DFF_ANY: return dfg_printf(g, "%s | %s", all, dfg_within(g, value, DFG_ATOM));
+    case DFF_ALL: return dfg_printf(g, "%s & %s", all, dfg_within(g, value, DFG_ATOM));
+    default: return dfg_printf(g, "%s + %s", all, dfg_within(g, value, DFG_UNARY)); /* COUNT */
+    }
+}
+
+/* ---- loops ---- */
+
+static bool is_taken(const struct dfg_gen *g, const char *name)
+{
+    for (const struct dfg_block *b = g->block; b; b = b->outer)
+        if (b->name && strcmp(b->name, name) == 0)
+            return true;
+    const struct dfc_sig *sig = &g->kernel->callee->sig;
+    for (unsigned i = 0; i < sig->n_ports; i++)
+        if (strcmp(dfg_port_name(g, i), name) == 0)
+            return true;
+    for (unsigned i = 0; i < sig->n_variables; i++)
+        if (strcmp(dfg_dim_name(g, i), name) == 0)
+            return true;
+    for (unsigned i = 0; i < sig->n_scalars; i++)
+        if (strcmp(dfg_scalar_name(g, i), name) == 0)
+            return true;
+    return false;
+}
+
+struct dfg_loop dfg_loop_open(struct dfg_gen *g, const struct dff_range *range, struct dfg_block *block)
+{
+    struct dfg_loop loop = { dfg_index(g, range->from).c, dfg_index(g, range->to).c, range->name };
+    while (is_taken(g, loop.name)) /* two equal reductions are one node, and have the names of the first */
+        loop.name = dfg_printf(g, "%s_", loop.name);
+    dfg_open(g, block, (int)range->slot, loop.name);
+    return loop;
+}
+
+void dfg_loop_close(struct dfg_gen *g, struct dfg_block *block, const struct dfg_loop *loop)
+{
+    dfg_close(g, block, dfg_printf(g, "for (int64_t %s = %s; %s < %s; %s++)", loop->name, loop->from, loop->name, loop->to,
+                                   loop->name));
+}
+
+/* ---- one after the other ---- */
+
+struct fold {
+    const struct dff_node *node;
+    const char *name, *any, *best;      /* any: whether there was a term, NULL if there surely is one */
+};
+
+static void fold_best(struct dfg_gen *g, const struct fold *f, struct dfg_text value, const char *condition)
+{
+    const struct dff_node *n = f->node;
+    const char *term = dfg_new_name(g), *take = dfg_new_name(g);
+    dfg_line(g, g->block, "const %s %s = %s;", dfg_type(n->args[0]->type), term, value.c);
+    dfg_line(g, g->block, "const int %s = %s%s!%s || %s %c %s%s%s;", take, condition, *condition ? " && (" : "", f->any, term,
+             n->op == DFF_ARGMIN ? '<' : '>', f->best,
+             is_float(n->args[0]->type) ? dfg_printf(g, " || (%s != %s && %s == %s)", f->best, f->best, term, term) : "",
+             *condition ? ")" : "");
+    dfg_line(g, g->block, "%s = %s ? %s : %s;", f->best, take, term, f->best);
+    dfg_line(g, g->block, "%s = %s ? (int32_t)%s : %s;", f->name, take, g->block->name, f->name);
+    dfg_line(g, g->block, "%s |= %s;", f->any, take);
+}
+
+static void fold_term(struct dfg_gen *g, const struct fold *f)
+{
+    const struct dff_node *n = f->node;
+    const struct dff_node *condition = n->n_args > 1 ? n->args[1] : NULL;
+    const char *when = condition ? dfg_within(g, dfg_value(g, condition), DFG_COMPARE) : "";
+    if (f->any && !f->best)
+        dfg_line(g, g->block, "%s |= %s;", f->any, condition ? when : "1");
+    if (n->op == DFF_COUNT) {
+        dfg_line(g, g->block, "%s += %s;", f->name, condition ? when : "1");
+        return;
+    }
+    struct dfg_text value = dfg_value(g, n->args[0]);
+    if (f->best)
+        fold_best(g, f, value, when);
+    else if (condition)
+        dfg_line(g, g->block, "%s = %s ? %s : %s;", f->name, when, joined(g, n, f->name, value), f->name);
+    else
+        dfg_line(g, g->block, "%s = %s;", f->name, joined(g, n, f->name, value));
+}
+
+/* Opens the loop of range r, and inside it those of the ranges r + step, … */
+static void fold_loops(struct dfg_gen *g, const struct fold *f, int r, int step)
+{
+    struct dfg_block block;
+    if (r < 0 || r >= (int)f->node->n_ranges) {
+        fold_term(g, f);
+        return;
+    }
+    struct dfg_loop loop = dfg_loop_open(g, &f->node->ranges[r], &block);
+    if (!g->failed)
+        fold_loops(g, f, r + step, step);
+    dfg_loop_close(g, &block, &loop);
+}
+
+static bool has_terms(const struct dff_node *n)
+{
+    bool has = !(n->n_args > 1 && n->args[1]);
+    for (uint32_t r = 0; r < n->n_ranges; r++)
+        has = has && dfg_range_has_values(&n->ranges[r]);
+    return has;
+}
+
+static const char *fold(struct dfg_gen *g, const struct dff_node *n)
+{
+    struct fold f = { .node = n, .name = dfg_new_name(g) };
+    bool backwards = n->order == DFF_ORDER_FOLD || n->order == DFF_ORDER_RUNNING;
+    dfg_line(g, g->block, "%s %s = %s;", dfg_type(n->type), f.name, start_of(n));
+    bool best = n->op == DFF_ARGMIN || n->op == DFF_ARGMAX;
+    if (best || (n->op == DFF_SUM && is_float(n->type) && !has_terms(n))) {
+        f.any = dfg_new_name(g);
+        dfg_line(g, g->block, "int %s = 0;", f.any);
+    }
+    if (best) {
+        f.best = dfg_new_name(g);
+        dfg_line(g, g->block, "%s %s = 0;", dfg_type(n->args[0]->type), f.best);
+    }
+    fold_loops(g, &f, backwards ? (int)n->n_ranges - 1 : 0, backwards ? -1 : 1);
+    if (f.any && !best)
+        dfg_line(g, g->block, "%s = %s ? %s : 0;", f.name, f.any, f.name);
+    return f.name;
+}
+
+/* ---- blocks and lanes ---- */
+
+static const char *lanes_name(struct dfg_gen *g, const struct dff_node *n)
+{
+    static const char *const names[] = { "sum", "prod", "least", "greatest" };
+    return dfg_printf(g, "%s_%s", names[n->op - DFF_SUM], dfg_type_name(n->type));
+}
+
+/* Puts the values of ranges r, r + 1, … together. Gives the name of the result; *any gets that of its truth value. */
+static const char *lanes_of(struct dfg_gen *g, const struct dff_node *n, uint32_t r, const char **any)
+{
+    struct dfg_block block;
+    const char *lanes = dfg_new_name(g), *name = dfg_new_name(g), *kind = lanes_name(g, n), *inner_any = "1";
+    const struct dff_node *condition = n->n_args > 1 ? n->args[1] : NULL;
+    *any = dfg_new_name(g);
+    dfg_line(g, g->block, "struct df_lanes_%s %s = { .n = { 0 } };", kind, lanes);
+    struct dfg_loop loop = dfg_loop_open(g, &n->ranges[r], &block);
+    if (!g->failed) {
+        const char *inner = r + 1 < n->n_ranges ? lanes_of(g, n, r + 1, &inner_any) : dfg_value(g, n->args[0]).c;
+        if (r + 1 == n->n_ranges && condition)
+            inner_any = dfg_value(g, condition).c;
+        dfg_line(g, g->block, "df_put_%s(&%s, 0, %s, %s);", kind, lanes, inner_any, inner);
+    }
+    dfg_loop_close(g, &block, &loop);
+    dfg_line(g, g->block, "%s %s;", dfg_type(n->type), name);
+    dfg_line(g, g->block, "const int %s = df_end_%s(&%s, &%s);", *any, kind, lanes, name);
+    return name;
+}
+
+const char *dfg_reduce(struct dfg_gen *g, const struct dff_node *n)
+{
+    const char *any;
+    if (n->order != DFF_ORDER_LANES || !is_float(n->type))
+        return fold(g, n);
+    const char *name = lanes_of(g, n, 0, &any);
+    dfg_line(g, g->block, "%s = %s ? %s : %s;", name, any, name, n->op == DFF_SUM ? "0" : start_of(n));
+    return name;
+}

@@ -1,0 +1,299 @@
+/* df_formula.h - the operations of formulas, for the code that dfc makes of them: integer arithmetic that is defined for
+ * all operands, conversions, borders, and the order in which long reductions take their terms.
+ *
+ * One text:  C11, C++ and CUDA C++ read this file. On every device the same operands give the same bits; of a NaN, sign and
+ *            payload are not promised.
+ * Compile:   as df_math.h says.
+ * Types:     i32 is int32_t, i64 int64_t, f32 float, f64 double, f16 the bits of an IEEE binary16. A name ends with the type
+ *            of its operands.
+ * Threads:   any.
+ */
+#ifndef DF_FORMULA_H
+#define DF_FORMULA_H
+
+#include <stdint.h>
+#include <stddef.h>
+
+#ifdef __CUDACC__
+#define DF_OP static __host__ __device__ __forceinline__
+#define DF_CALL static __host__ __device__
+#else
+#define DF_OP static inline __attribute__((always_inline, unused))
+#define DF_CALL static inline __attribute__((unused))
+#endif
+
+#define DF_ALONE __attribute__((noinline)) /* a function of its own, so that `restrict` holds for its loops */
+
+/* ---- the state of a job ---- */
+
+DF_OP int df_beyond(const size_t *dims, unsigned n, int64_t limit)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (dims[i] > (size_t)limit)
+            return 1;
+    return 0;
+}
+
+#ifndef __CUDACC__
+#if defined __SSE2__
+/* Rounding to nearest, denormal numbers on, no traps; gives what was set before. */
+DF_OP unsigned df_float_begin(void)
+{
+    unsigned before = __builtin_ia32_stmxcsr();
+    if ((before & 0xffc0u) != 0x1f80u)
+        __builtin_ia32_ldmxcsr(0x1f80u);
+    return before;
+}
+DF_OP void df_float_end(unsigned before)
+{
+    if ((before & 0xffc0u) != 0x1f80u)
+        __builtin_ia32_ldmxcsr(before);
+}
+#elif defined __aarch64__
+DF_OP unsigned df_float_begin(void)
+{
+    uint64_t before;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+    if (before)
+        __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0));
+    return (unsigned)before;
+}
+DF_OP void df_float_end(unsigned before)
+{
+    if (before)
+        __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)before));
+}
+#else
+#include <fenv.h>
+DF_OP unsigned df_float_begin(void)
+{
+    int before = fegetround();
+    fesetround(FE_TONEAREST);
+    return (unsigned)before;
+}
+DF_OP void df_float_end(unsigned before) { fesetround((int)before); }
+#endif
+#endif
+
+/* Builtins of C for both types. */
+#define df_abs_f32 __builtin_fabsf
+#define df_abs_f64 __builtin_fabs
+#define df_sqrt_f32 __builtin_sqrtf
+#define df_sqrt_f64 __builtin_sqrt
+#define df_floor_f32 __builtin_floorf
+#define df_floor_f64 __builtin_floor
+#define df_ceil_f32 __builtin_ceilf
+#define df_ceil_f64 __builtin_ceil
+#define df_round_f32 __builtin_roundf
+#define df_round_f64 __builtin_round
+#define df_trunc_f32 __builtin_truncf
+#define df_trunc_f64 __builtin_trunc
+#define df_fma_f32 __builtin_fmaf
+#define df_fma_f64 __builtin_fma
+
+/* ---- integers: they wrap, and a division by zero gives 0 ---- */
+
+#define DF_INTEGER_OPS(name, type, unsigned_type, bits)                                                                      \
+    DF_OP type df_add_##name(type a, type b) { return (type)((unsigned_type)a + (unsigned_type)b); }                         \
+    DF_OP type df_sub_##name(type a, type b) { return (type)((unsigned_type)a - (unsigned_type)b); }                         \
+    DF_OP type df_mul_##name(type a, type b) { return (type)((unsigned_type)a * (unsigned_type)b); }                         \
+    DF_OP type df_div_##name(type a, type b)                                                                                 \
+    { return b == 0 ? 0 : b == -1 ? (type)(0 - (unsigned_type)a) : a / (b == 0 || b == -1 ? 1 : b); }                        \
+    DF_OP type df_mod_##name(type a, type b) { return b == 0 || b == -1 ? 0 : a % (b == 0 || b == -1 ? 1 : b); }             \
+    DF_OP type df_shl_##name(type a, type by) { return (type)((unsigned_type)a << (by & (bits - 1))); }                      \
+    DF_OP type df_shr_##name(type a, type by) { return a >> (by & (bits - 1)); }                                             \
+    DF_OP type df_abs_##name(type a) { return a < 0 ? (type)(0 - (unsigned_type)a) : a; }
+DF_INTEGER_OPS(i32, int32_t, uint32_t, 32)
+DF_INTEGER_OPS(i64, int64_t, uint64_t, 64)
+
+#define DF_ORDERED_OPS(name, type)                                                                                           \
+    DF_OP type df_min_##name(type a, type b) { return a < b ? a : b; }                                                       \
+    DF_OP type df_max_##name(type a, type b) { return a > b ? a : b; }
+DF_ORDERED_OPS(i32, int32_t)
+DF_ORDERED_OPS(i64, int64_t)
+DF_ORDERED_OPS(f32, float)
+DF_ORDERED_OPS(f64, double)
+
+/* ---- conversions to integers: to nearest, ties to even; beyond the ends the ends; NaN gives 0 ---- */
+
+/* A number from 0 to 2^22, or 2^51, is rounded by adding a number whose unit is 1. */
+DF_OP int32_t df_clamp_int_f32(float a, float most)
+{
+    a = a > 0 ? a : 0; /* NaN, too */
+    a = a < most ? a : most;
+    return (int32_t)((a + 8388608.0f) - 8388608.0f);
+}
+DF_OP int32_t df_clamp_int_f64(double a, double least, double most)
+{
+    a = a == a ? a : 0;
+    a = a > least ? a : least;
+    a = a < most ? a : most;
+    return (int32_t)((a + 6755399441055744.0) - 6755399441055744.0);
+}
+DF_OP int32_t df_u8_of_f32(float a) { return df_clamp_int_f32(a, 255); }
+DF_OP int32_t df_u16_of_f32(float a) { return df_clamp_int_f32(a, 65535); }
+DF_OP int32_t df_u8_of_f64(double a) { return df_clamp_int_f64(a, 0, 255); }
+DF_OP int32_t df_u16_of_f64(double a) { return df_clamp_int_f64(a, 0, 65535); }
+DF_OP int32_t df_i32_of_f64(double a) { return df_clamp_int_f64(a, -2147483648.0, 2147483647.0); }
+DF_OP int32_t df_i32_of_f32(float a)
+{
+    float size = a < 0 ? -a : a, low = size < 8388608.0f ? size : 0;
+    float whole = (low + 8388608.0f) - 8388608.0f; /* of a size from 2^23 on every f32 is an integer */
+    float rounded = size < 8388608.0f ? (a < 0 ? -whole : whole) : a;
+    int32_t inside = (int32_t)(size < 2147483648.0f ? rounded : 0);
+    return size < 2147483648.0f ? inside : a > 0 ? 2147483647 : a < 0 ? -2147483647 - 1 : 0;
+}
+DF_OP int64_t df_i64_of_f64(double a)
+{
+    double size = a < 0 ? -a : a, low = size < 4503599627370496.0 ? size : 0;
+    double whole = (low + 4503599627370496.0) - 4503599627370496.0;
+    double rounded = size < 4503599627370496.0 ? (a < 0 ? -whole : whole) : a;
+    int64_t inside = (int64_t)(size < 9223372036854775808.0 ? rounded : 0);
+    return size < 9223372036854775808.0 ? inside : a > 0 ? INT64_MAX : a < 0 ? INT64_MIN : 0;
+}
+DF_OP int64_t df_i64_of_f32(float a) { return df_i64_of_f64(a); }
+
+#define DF_NARROW_OPS(name, type)                                                                                            \
+    DF_OP int32_t df_u8_of_##name(type a) { return (int32_t)(a < 0 ? 0 : a > 255 ? 255 : a); }                               \
+    DF_OP int32_t df_u16_of_##name(type a) { return (int32_t)(a < 0 ? 0 : a > 65535 ? 65535 : a); }
+DF_NARROW_OPS(i32, int32_t)
+DF_NARROW_OPS(i64, int64_t)
+DF_OP int32_t df_i32_of_i64(int64_t a)
+{
+    return (int32_t)(a < -2147483647 - 1 ? -2147483647 - 1 : a > 2147483647 ? 2147483647 : a);
+}
+
+/* ---- f16 ---- */
+
+DF_OP float df_f32_of_f16(uint16_t half)
+{
+    union { uint32_t u; float f; } v, w;
+    uint32_t sign = (uint32_t)(half & 0x8000u) << 16, rest = half & 0x7fffu;
+    v.u = (rest << 13) + (rest >= 0x7c00u ? 0x70000000u : 0x38000000u);
+    w.u = 0x33800000u; /* 2^-24, the unit of denormal numbers */
+    w.f = (float)(int32_t)rest * w.f;
+    v.u = (rest < 0x400u ? w.u : v.u) | sign;
+    return v.f;
+}
+
+/* The f16 nearest to a, ties to even. */
+DF_OP uint16_t df_f16_of_f32(float a)
+{
+    union { float f; uint32_t u; } v, w;
+    v.f = a;
+    uint32_t sign = v.u >> 16 & 0x8000u, rest = v.u & 0x7fffffffu;
+    uint32_t normal = (rest - 0x38000000u + 0xfffu + (rest >> 13 & 1u)) >> 13;
+    w.u = rest < 0x38800000u ? rest : 0;
+    w.f += 0.5f; /* its unit is 2^-24 */
+    uint32_t small = w.u - 0x3f000000u;
+    uint32_t half = rest > 0x7f800000u ? 0x7e00u : rest >= 0x477ff000u ? 0x7c00u : rest < 0x38800000u ? small : normal;
+    return (uint16_t)(half | sign);
+}
+
+/* By way of f32, rounded to odd, so that the second rounding is the only one. */
+DF_OP uint16_t df_f16_of_f64(double a)
+{
+    union { float f; uint32_t u; } v;
+    v.f = (float)a;
+    double back = v.f, size = a < 0 ? -a : a, back_size = back < 0 ? -back : back;
+    if (back != a && back == back && size < 1e6 && (v.u & 1u) == 0)
+        v.u = back_size > size ? v.u - 1 : v.u | 1u;
+    return df_f16_of_f32(v.f);
+}
+DF_OP float df_round_f16_f32(float a) { return df_f32_of_f16(df_f16_of_f32(a)); }
+DF_OP float df_round_f16_f64(double a) { return df_f32_of_f16(df_f16_of_f64(a)); }
+DF_OP float df_round_f16_i32(int32_t a) { return df_round_f16_f64(a); }
+DF_OP float df_round_f16_i64(int64_t a) { return df_round_f16_f64((double)a); } /* inexact beyond 2^53: infinite */
+
+/* ---- borders: the element that stands at place i of a dimension of n elements ---- */
+
+DF_OP int64_t df_clamp_at(int64_t i, int64_t n) { return i < 0 ? 0 : i < n ? i : n - 1; }
+DF_OP int64_t df_wrap_at(int64_t i, int64_t n)
+{
+    i = i % n;
+    return i < 0 ? i + n : i;
+}
+DF_OP int64_t df_reflect_at(int64_t i, int64_t n)
+{
+    i = df_wrap_at(i, 2 * n);
+    return i < n ? i : 2 * n - 1 - i;
+}
+DF_OP int64_t df_mirror_at(int64_t i, int64_t n)
+{
+    if (n == 1)
+        return 0;
+    i = df_wrap_at(i, 2 * n - 2);
+    return i < n ? i : 2 * n - 2 - i;
+}
+
+/* ---- long reductions: blocks of 1,024 values, 16 lanes each; results of blocks likewise ---- */
+
+#define DF_BLOCK 1024
+#define DF_LANES 16
+#define DF_LEVELS 4                     /* 1,024^4 values */
+
+DF_OP int df_levels_above(const uint32_t *n, unsigned level)
+{
+    while (++level < DF_LEVELS)
+        if (n[level])
+            return 1;
+    return 0;
+}
+
+/* Lane l takes l + 8, then l + 4, l + 2, l + 1. Bit l of `has`: lane l has a value. One without takes no part. */
+#define DF_LANE_OPS(name, type, JOIN)                                                                                        \
+    struct df_lanes_##name {                                                                                                 \
+        type lane[DF_LEVELS][DF_LANES];                                                                                      \
+        uint32_t has[DF_LEVELS], n[DF_LEVELS];                                                                               \
+    };                                                                                                                       \
+    DF_OP type df_tree_##name(type *lane, uint32_t has)                                                                      \
+    {                                                                                                                        \
+        for (unsigned apart = DF_LANES / 2; apart; apart /= 2)                                                               \
+            for (unsigned l = 0; l < apart; l++)                                                                             \
+                if (has >> (l + apart) & 1u) {                                                                               \
+                    lane[l] = has >> l & 1u ? JOIN(lane[l], lane[l + apart]) : lane[l + apart];                              \
+                    has |= 1u << l;                                                                                          \
+                }                                                                                                            \
+        return lane[0];                                                                                                      \
+    }                                                                                                                        \
+    /* The next value of a level; false: there is none in its place. */                                                      \
+    DF_CALL void df_put_##name(struct df_lanes_##name *a, unsigned level, int any, type value)                         \
+    {                                                                                                                        \
+        for (;; level++) {                                                                                                   \
+            unsigned l = a->n[level] % DF_LANES;                                                                             \
+            if (any) {                                                                                                       \
+                a->lane[level][l] = a->has[level] >> l & 1u ? JOIN(a->lane[level][l], value) : value;                        \
+                a->has[level] |= 1u << l;                                                                                    \
+            }                                                                                                                \
+            if (++a->n[level] < DF_BLOCK)                                                                                    \
+                return;                                                                                                      \
+            any = a->has[level] != 0;                                                                                        \
+            value = df_tree_##name(a->lane[level], a->has[level]);                                                           \
+            a->n[level] = a->has[level] = 0;                                                                                 \
+        }                                                                                                                    \
+    }                                                                                                                        \
+    /* What all values give. false: there was none. */                                                                       \
+    DF_CALL int df_end_##name(struct df_lanes_##name *a, type *value)                                                  \
+    {                                                                                                                        \
+        unsigned level = 0;                                                                                                  \
+        while (df_levels_above(a->n, level)) {                                                                               \
+            if (a->n[level])                                                                                                 \
+                df_put_##name(a, level + 1, a->has[level] != 0, df_tree_##name(a->lane[level], a->has[level]));              \
+            level++;                                                                                                         \
+        }                                                                                                                    \
+        *value = df_tree_##name(a->lane[level], a->has[level]);                                                              \
+        return a->has[level] != 0;                                                                                           \
+    }
+#define DF_JOIN_SUM(a, b) ((a) + (b))
+#define DF_JOIN_PROD(a, b) ((a) * (b))
+#define DF_JOIN_LEAST(a, b) ((a) < (b) ? (a) : (b))
+#define DF_JOIN_GREATEST(a, b) ((a) > (b) ? (a) : (b))
+#define DF_ALL_LANE_OPS(name, type)                                                                                          \
+    DF_LANE_OPS(sum_##name, type, DF_JOIN_SUM)                                                                               \
+    DF_LANE_OPS(prod_##name, type, DF_JOIN_PROD)                                                                             \
+    DF_LANE_OPS(least_##name, type, DF_JOIN_LEAST)                                                                           \
+    DF_LANE_OPS(greatest_##name, type, DF_JOIN_GREATEST)
+DF_ALL_LANE_OPS(f32, float)
+DF_ALL_LANE_OPS(f64, double)
+
+#endif

@@ -30,8 +30,8 @@ enum dff_kind {
     DFF_INDEX,      /* .number: the slot. I32 */
     DFF_DIM,        /* .number: the dimension variable in the signature. I32 */
     DFF_SCALAR,     /* .number: the scalar in the signature, hidden ones included. Its own type */
-    DFF_READ,       /* .number: the port; args: one I32 index for each dimension */
-    DFF_TABLE,      /* .number: the table in dff_kernel.tables; args: one I32 index for each dimension */
+    DFF_READ,       /* .number: the port; .elem: its type; args: one I32 index for each dimension */
+    DFF_TABLE,      /* .number: the table in dff_kernel.tables; .elem: its type; args: one I32 index for each dimension */
     DFF_OP,         /* .op; args: one or two, or three for CHOOSE and FMA */
     DFF_CONVERT,    /* .elem: rounds to that type as the language says; args[0]. The value is of the promoted type */
     DFF_WRAP,       /* .elem (u8, u16, i32): the low bits; args[0]: an integer */
@@ -95,7 +95,7 @@ struct dff_port {
     enum df_elem elem;
     enum df_mode mode;
     unsigned rank;
-    const struct dff_node *extents[DF_MAX_RANK]; /* I32 over DIM and CONST nodes */
+    const struct dff_node *extents[DF_MAX_RANK]; /* I32 over DIM and CONST nodes, and SCALARs that are dynamic params */
     enum dff_border border[DF_MAX_RANK];
     const struct dff_node *outside[DF_MAX_RANK]; /* NUMBER: a CONST of the port's promoted type */
     struct dfl_loc border_loc;

@@ -81,7 +81,9 @@ static const char *with_params(struct dff_prover *p)
 static bool report_both(struct dff_prover *p, const struct dff_failure *low, const struct dff_failure *high)
 {
     struct dff_text read = { .n = 0 }, places = { .n = 0 };
-    if (!low->real || !low->bounded || !high->real || !high->bounded || low->node != high->node || low->site != high->site)
+    if (!low->real || !low->bounded || !high->real || !high->bounded)
+        return false;
+    if (low->node != high->node || low->site != high->site)
         return false;
     dff_node_print(p, low->site, low->node, &read);
     print_places(low, &places);
@@ -150,7 +152,8 @@ static void shrink_for(const struct dff_failure *f, struct shrink *s)
 static void print_less(const struct dff_prover *p, const struct dff_site *site, const struct dff_node *extent,
                        int64_t less, struct dff_text *to)
 {
-    if (extent->kind == DFF_OP && (extent->op == DFF_ADD || extent->op == DFF_SUB) && extent->args[1]->kind == DFF_CONST) {
+    const bool sum = extent->kind == DFF_OP && (extent->op == DFF_ADD || extent->op == DFF_SUB);
+    if (sum && extent->args[1]->kind == DFF_CONST) {
         less -= extent->op == DFF_ADD ? extent->args[1]->i : -extent->args[1]->i;
         extent = extent->args[0];
     }

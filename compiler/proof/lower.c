@@ -1,177 +1,13 @@
-/* lower.c - nodes as affine forms, and conditions as facts (prover.h).
+/* lower.c - nodes as affine forms (prover.h).
  *
  * A sum that goes around at 2^32 differs from the form by a multiple of 2^32. That does no harm where the whole is an
  * index: if the form is inside, it is the index. Where a value is compared or divided it must be the form itself, so
  * dff_lower_exact() asks whether the form stays in its type, and else knows nothing but the type.
  */
-#include <string.h>
-
 #include "compiler/proof/prover.h"
 
-#define MOST_DEPTH 400u                 /* of nodes inside each other; below, a value has the range of its type */
-#define MOST_MADE 4000u                 /* facts of one scope; further conditions are not used */
 #define WIDE ((int64_t)1 << 49)         /* no bound of a fact is larger */
 #define NODE_LIMIT ((int64_t)1 << 40)   /* of the coefficients of a node's form */
-
-/* ---- ranges of values, by type ---- */
-
-struct dff_span dff_elem_span(enum df_elem elem)
-{
-    switch (elem) {
-    case DF_U8: return (struct dff_span){ 0, UINT8_MAX };
-    case DF_U16: return (struct dff_span){ 0, UINT16_MAX };
-    case DF_I32: return (struct dff_span){ INT32_MIN, INT32_MAX };
-    default: return (struct dff_span){ INT64_MIN, INT64_MAX };
-    }
-}
-
-static struct dff_span type_span(enum dff_type type)
-{
-    return type == DFF_BOOL ? (struct dff_span){ 0, 1 } : dff_elem_span(type == DFF_I32 ? DF_I32 : DF_I64);
-}
-
-static struct dff_span joined(struct dff_span a, struct dff_span b)
-{
-    return (struct dff_span){ a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high };
-}
-
-static int64_t clamped(__int128 x, struct dff_span to)
-{
-    return x < to.low ? to.low : x > to.high ? to.high : (int64_t)x;
-}
-
-/* The span, or all of the type if it does not fit in. */
-static struct dff_span in_type(__int128 low, __int128 high, enum dff_type type)
-{
-    const struct dff_span all = type_span(type);
-    return low < all.low || high > all.high ? all : (struct dff_span){ (int64_t)low, (int64_t)high };
-}
-
-static struct dff_span product(struct dff_span a, struct dff_span b, enum dff_type type)
-{
-    const __int128 ends[] = { (__int128)a.low * b.low, (__int128)a.low * b.high, (__int128)a.high * b.low,
-                              (__int128)a.high * b.high };
-    __int128 low = ends[0], high = ends[0];
-    for (unsigned i = 1; i < 4; i++) {
-        low = ends[i] < low ? ends[i] : low;
-        high = ends[i] > high ? ends[i] : high;
-    }
-    return in_type(low, high, type);
-}
-
-static bool is_number(const struct dff_prover *p, const struct dff_node *node, int64_t *value)
-{
-    const struct dfc_sig *sig = &p->kernel->callee->sig;
-    const struct dfc_hidden *hidden =
-        node->kind == DFF_SCALAR && node->number >= sig->n_given ? &sig->hidden[node->number - sig->n_given] : NULL;
-    uint32_t id;
-    if (node->type != DFF_I32 && node->type != DFF_I64)
-        return false;
-    if (p->values && hidden && !hidden->is_arg && dfc_index_find(&p->u->params, hidden->value->s, &id)) {
-        *value = dfc_params(p->u)[id].value.n.i;
-        return true;
-    }
-    *value = node->i;
-    return node->kind == DFF_CONST;
-}
-
-static bool is_integer(const struct dff_node *node)
-{
-    return node->type == DFF_I32 || node->type == DFF_I64;
-}
-
-static struct dff_span span_of_op(const struct dff_prover *p, const struct dff_node *node)
-{
-    const struct dff_span *spans = p->spans;
-    const struct dff_span a = spans[node->args[0]->id], all = type_span(node->type);
-    const struct dff_span b = node->n_args > 1 ? spans[node->args[1]->id] : a;
-    int64_t by;
-    switch (node->op) {
-    case DFF_NEG: return in_type(-(__int128)a.high, -(__int128)a.low, node->type);
-    case DFF_ADD: return in_type((__int128)a.low + b.low, (__int128)a.high + b.high, node->type);
-    case DFF_SUB: return in_type((__int128)a.low - b.high, (__int128)a.high - b.low, node->type);
-    case DFF_MUL: return product(a, b, node->type);
-    case DFF_MIN: return (struct dff_span){ a.low < b.low ? a.low : b.low, a.high < b.high ? a.high : b.high };
-    case DFF_MAX: return (struct dff_span){ a.low > b.low ? a.low : b.low, a.high > b.high ? a.high : b.high };
-    case DFF_CHOOSE: return joined(b, spans[node->args[2]->id]);
-    case DFF_DIV:
-        if (is_number(p, node->args[1], &by) && by > 0)
-            return (struct dff_span){ a.low / by, a.high / by };
-        return all;
-    case DFF_MOD:
-        if (is_number(p, node->args[1], &by) && by > 0)
-            return (struct dff_span){ a.low < 0 ? 1 - by : 0, a.high > 0 ? by - 1 : 0 };
-        return all;
-    case DFF_BITAND: return b.low >= 0 ? (struct dff_span){ 0, b.high } : a.low >= 0 ? (struct dff_span){ 0, a.high } : all;
-    default: return all;
-    }
-}
-
-/* A count of terms whose ranges are numbers. */
-static struct dff_span span_of_count(const struct dff_prover *p, const struct dff_node *node)
-{
-    __int128 n = 1;
-    for (unsigned i = 0; i < node->n_ranges && n <= INT32_MAX; i++) {
-        int64_t from, to;
-        if (!is_number(p, node->ranges[i].from, &from) || !is_number(p, node->ranges[i].to, &to))
-            return type_span(node->type);
-        n *= to > from ? to - from : 0;
-    }
-    return in_type(0, n, node->type);
-}
-
-static struct dff_span span_of_table(const struct dff_table *table)
-{
-    uint64_t n = 1;
-    for (unsigned d = 0; d < table->rank; d++)
-        n *= table->extents[d];
-    if (!table->i || n == 0)
-        return dff_elem_span(table->elem);
-    struct dff_span span = { table->i[0], table->i[0] };
-    for (uint64_t i = 1; i < n; i++)
-        span = joined(span, (struct dff_span){ table->i[i], table->i[i] });
-    return span;
-}
-
-static struct dff_span span_of_read(const struct dff_port *port)
-{
-    struct dff_span span = dff_elem_span(port->elem);
-    for (unsigned d = 0; d < port->rank; d++)
-        if (port->border[d] == DFF_NUMBER)
-            span = joined(span, (struct dff_span){ port->outside[d]->i, port->outside[d]->i });
-    return span;
-}
-
-static struct dff_span span_of(const struct dff_prover *p, const struct dff_node *node)
-{
-    const struct dff_span all = type_span(node->type), elem = dff_elem_span(node->elem);
-    switch (node->kind) {
-    case DFF_CONST: return (struct dff_span){ node->i, node->i };
-    case DFF_DIM: return (struct dff_span){ 1, DFF_MOST_EXTENT };
-    case DFF_READ: return span_of_read(&p->kernel->ports[node->number]);
-    case DFF_TABLE: return span_of_table(p->kernel->tables[node->number]);
-    case DFF_OP: return span_of_op(p, node);
-    case DFF_REDUCE: return node->op == DFF_COUNT ? span_of_count(p, node) : all;
-    case DFF_CAST: return is_integer(node->args[0]) || node->args[0]->type == DFF_BOOL ? p->spans[node->args[0]->id] : all;
-    case DFF_CONVERT:
-        if (!is_integer(node->args[0]))
-            return elem;
-        return (struct dff_span){ clamped(p->spans[node->args[0]->id].low, elem),
-                                  clamped(p->spans[node->args[0]->id].high, elem) };
-    case DFF_WRAP: return elem;
-    default: return all;
-    }
-}
-
-bool dff_spans_find(struct dff_prover *p)
-{
-    p->spans = dfc_alloc(p->u, p->kernel->n_nodes * sizeof *p->spans + 1);
-    for (unsigned i = 0; p->spans && i < p->kernel->n_nodes; i++) {
-        const struct dff_node *node = p->kernel->nodes[i];
-        p->spans[i] = is_integer(node) ? span_of(p, node) : (struct dff_span){ 0, 1 };
-    }
-    return p->spans;
-}
 
 /* ---- variables ---- */
 
@@ -224,7 +60,7 @@ struct dff_span dff_form_span(const struct dff_prover *p, const struct dff_form 
         low += (__int128)c * (c > 0 ? span.low : span.high);
         high += (__int128)c * (c > 0 ? span.high : span.low);
     }
-    return (struct dff_span){ clamped(low, most), clamped(high, most) };
+    return (struct dff_span){ dff_clamped(low, most), dff_clamped(high, most) };
 }
 
 /* A value of which no more is known than its span. real: it may be any of these. In an extent, where sums do not go
@@ -284,7 +120,8 @@ static void learn_quotient(struct dff_prover *p, const struct dff_form *v, const
 }
 
 /* a % b for a b that is no number: of a's sign, and nearer to 0 than b. */
-static void learn_rest(struct dff_prover *p, const struct dff_form *v, const struct dff_form *a, const struct dff_form *b)
+static void learn_rest(struct dff_prover *p, const struct dff_form *v, const struct dff_form *a,
+                       const struct dff_form *b)
 {
     const struct dff_form zero = dff_number(0), minus_b = negated(p, b), minus_v = negated(p, v);
     const struct dff_fact *is_zero = dff_both(p, dff_at_least(p, v, &zero, 0), dff_at_least(p, &zero, v, 0));
@@ -301,7 +138,7 @@ static struct dff_form divided(struct dff_prover *p, const struct dff_node *node
 {
     const struct dff_form a = dff_lower_exact(p, node->args[0]);
     int64_t by;
-    if (is_number(p, node->args[1], &by) && by > -NODE_LIMIT && by < NODE_LIMIT) {
+    if (dff_is_number(p, node->args[1], &by) && by > -NODE_LIMIT && by < NODE_LIMIT) {
         if (by == 0 || by == 1 || by == -1)
             return by == 0 ? dff_number(0) : by == 1 ? a : negated(p, &a);
         const struct dff_form q = quotient(p, node->args[0], &a, by < 0 ? -by : by, false);
@@ -316,7 +153,7 @@ static struct dff_form rest(struct dff_prover *p, const struct dff_node *node)
 {
     const struct dff_form a = dff_lower_exact(p, node->args[0]);
     int64_t by;
-    if (is_number(p, node->args[1], &by) && by > -NODE_LIMIT && by < NODE_LIMIT) {
+    if (dff_is_number(p, node->args[1], &by) && by > -NODE_LIMIT && by < NODE_LIMIT) {
         by = by < 0 ? -by : by;
         if (by <= 1)
             return dff_number(0);
@@ -341,22 +178,17 @@ static struct dff_form least_or_most(struct dff_prover *p, const struct dff_node
     return v;
 }
 
-static const struct dff_fact *equal(struct dff_prover *p, const struct dff_form *a, const struct dff_form *b)
-{
-    return dff_both(p, dff_at_least(p, a, b, 0), dff_at_least(p, b, a, 0));
-}
-
 static struct dff_form absolute(struct dff_prover *p, const struct dff_node *node)
 {
     const struct dff_form a = dff_lower_exact(p, node->args[0]), minus_a = negated(p, &a), v = unknown(p, node, true);
-    const int64_t least = type_span(node->type).low;
+    const int64_t least = dff_type_span(node->type).low;
     if (dff_form_span(p, &a).low <= least && node->type != DFF_I32)
         return v;
     const struct dff_fact *usual = dff_both(p, dff_at_least(p, &v, &a, 0), dff_at_least(p, &v, &minus_a, 0));
-    usual = dff_both(p, usual, dff_either(p, equal(p, &v, &a), equal(p, &v, &minus_a)));
+    usual = dff_both(p, usual, dff_either(p, dff_equal(p, &v, &a), dff_equal(p, &v, &minus_a)));
     if (dff_form_span(p, &a).low <= least) {    /* goes around, to itself */
         const struct dff_form low = dff_number(least);
-        usual = dff_either(p, usual, dff_both(p, equal(p, &a, &low), equal(p, &v, &low)));
+        usual = dff_either(p, usual, dff_both(p, dff_equal(p, &a, &low), dff_equal(p, &v, &low)));
     }
     dff_learn(p, usual);
     return v;
@@ -366,8 +198,8 @@ static struct dff_form chosen(struct dff_prover *p, const struct dff_node *node)
 {
     const struct dff_form a = dff_lower_exact(p, node->args[1]), b = dff_lower_exact(p, node->args[2]);
     const struct dff_form v = unknown(p, node, true);
-    dff_learn(p, dff_either(p, dff_both(p, dff_lower_condition(p, node->args[0], true), equal(p, &v, &a)),
-                            dff_both(p, dff_lower_condition(p, node->args[0], false), equal(p, &v, &b))));
+    dff_learn(p, dff_either(p, dff_both(p, dff_lower_condition(p, node->args[0], true), dff_equal(p, &v, &a)),
+                            dff_both(p, dff_lower_condition(p, node->args[0], false), dff_equal(p, &v, &b))));
     return v;
 }
 
@@ -412,7 +244,7 @@ static struct dff_form times(struct dff_prover *p, const struct dff_node *node)
 static struct dff_form bits(struct dff_prover *p, const struct dff_node *node)
 {
     int64_t by;
-    if (!is_number(p, node->args[1], &by))
+    if (!dff_is_number(p, node->args[1], &by))
         return unknown(p, node, false);
     const int64_t shift = by & (node->type == DFF_I32 ? 31 : 63);
     struct dff_form a = node->op == DFF_SHL ? dff_lower(p, node->args[0]) : dff_lower_exact(p, node->args[0]);
@@ -454,17 +286,18 @@ static struct dff_form lower_op(struct dff_prover *p, const struct dff_node *nod
 static struct dff_form converted(struct dff_prover *p, const struct dff_node *node)
 {
     const struct dff_span to = dff_elem_span(node->elem);
-    if (!is_integer(node->args[0]))
+    if (!dff_is_integer(node->args[0]))
         return unknown(p, node, true);
     const struct dff_form a = dff_lower_exact(p, node->args[0]);
     const struct dff_span from = dff_form_span(p, &a);
     if (from.low >= to.low && from.high <= to.high)
         return a;
-    const struct dff_form v = unknown(p, node, true), low = dff_number(clamped(to.low, (struct dff_span){ -WIDE, WIDE }));
-    const struct dff_form high = dff_number(clamped(to.high, (struct dff_span){ -WIDE, WIDE }));
-    dff_learn(p, dff_either(p, equal(p, &v, &a),
-                            dff_either(p, dff_both(p, dff_at_least(p, &low, &a, 1), equal(p, &v, &low)),
-                                       dff_both(p, dff_at_least(p, &a, &high, 1), equal(p, &v, &high)))));
+    const struct dff_span most = { -WIDE, WIDE };
+    const struct dff_form v = unknown(p, node, true), low = dff_number(dff_clamped(to.low, most));
+    const struct dff_form high = dff_number(dff_clamped(to.high, most));
+    dff_learn(p, dff_either(p, dff_equal(p, &v, &a),
+                            dff_either(p, dff_both(p, dff_at_least(p, &low, &a, 1), dff_equal(p, &v, &low)),
+                                       dff_both(p, dff_at_least(p, &a, &high, 1), dff_equal(p, &v, &high)))));
     return v;
 }
 
@@ -489,7 +322,7 @@ static struct dff_form reduced(struct dff_prover *p, const struct dff_node *node
     p->failed |= !dff_form_add(&length, &from, -1);
     const struct dff_fact *within = count ? dff_both(p, dff_at_least(p, &v, &none, 0), dff_at_least(p, &length, &v, 0))
                                           : dff_both(p, dff_at_least(p, &v, &from, 0), dff_at_least(p, &to, &v, 1));
-    const struct dff_fact *empty = equal(p, &v, &none);
+    const struct dff_fact *empty = dff_equal(p, &v, &none);
     if (!node->args[1])
         empty = dff_both(p, empty, dff_at_least(p, &none, &length, count ? 0 : -1));
     if (dff_form_span(p, &length).high > INT32_MAX)
@@ -503,7 +336,7 @@ static struct dff_form reduced(struct dff_prover *p, const struct dff_node *node
 static struct dff_form lower_node(struct dff_prover *p, const struct dff_node *node)
 {
     int64_t number;
-    if (is_number(p, node, &number) && number < NODE_LIMIT && number > -NODE_LIMIT)
+    if (dff_is_number(p, node, &number) && number < NODE_LIMIT && number > -NODE_LIMIT)
         return dff_number(number);
     switch (node->kind) {
     case DFF_INDEX: return dff_var_form(p, DFF_VAR_SLOT, node->number, NULL, dff_elem_span(DF_I32), NULL);
@@ -513,7 +346,7 @@ static struct dff_form lower_node(struct dff_prover *p, const struct dff_node *n
     case DFF_OP: return lower_op(p, node);
     case DFF_CONVERT: return converted(p, node);
     case DFF_WRAP: return wrapped(p, node);
-    case DFF_CAST: return is_integer(node->args[0]) ? dff_lower_exact(p, node->args[0]) : unknown(p, node, true);
+    case DFF_CAST: return dff_is_integer(node->args[0]) ? dff_lower_exact(p, node->args[0]) : unknown(p, node, true);
     case DFF_REDUCE: return reduced(p, node);
     }
     return unknown(p, node, false);
@@ -524,7 +357,7 @@ struct dff_form dff_lower(struct dff_prover *p, const struct dff_node *node)
     struct dff_memo *memo = &p->memo[node->id];
     if (memo->epoch == p->epoch)
         return *memo->form;
-    if (p->depth == MOST_DEPTH)
+    if (p->depth == DFF_MOST_LOWERED)
         return unknown(p, node, false);
     p->depth++;
     struct dff_form *form = dfl_arena_alloc(p->arena, sizeof *form);
@@ -537,88 +370,11 @@ struct dff_form dff_lower(struct dff_prover *p, const struct dff_node *node)
 struct dff_form dff_lower_exact(struct dff_prover *p, const struct dff_node *node)
 {
     const struct dff_form form = dff_lower(p, node);
-    const struct dff_span span = dff_form_span(p, &form), type = type_span(node->type);
+    const struct dff_span span = dff_form_span(p, &form), type = dff_type_span(node->type);
     if (p->wide || (span.low >= type.low && span.high <= type.high))
         return form;
     const struct dff_form low = dff_number(type.low), high = dff_number(type.high);
     if (node->type == DFF_I32 && dff_shown(p, &form, &low, 0) && dff_shown(p, &high, &form, 0))
         return form;
     return unknown(p, node, false);
-}
-
-/* ---- conditions ---- */
-
-static const struct dff_fact *compared(struct dff_prover *p, const struct dff_node *node, enum dff_op op)
-{
-    const struct dff_form a = dff_lower_exact(p, node->args[0]), b = dff_lower_exact(p, node->args[1]);
-    switch (op) {
-    case DFF_LT: return dff_at_least(p, &b, &a, 1);
-    case DFF_LE: return dff_at_least(p, &b, &a, 0);
-    case DFF_GT: return dff_at_least(p, &a, &b, 1);
-    case DFF_GE: return dff_at_least(p, &a, &b, 0);
-    case DFF_EQ: return equal(p, &a, &b);
-    default: return dff_either(p, dff_at_least(p, &a, &b, 1), dff_at_least(p, &b, &a, 1));
-    }
-}
-
-static enum dff_op opposite(enum dff_op op)
-{
-    switch (op) {
-    case DFF_LT: return DFF_GE;
-    case DFF_LE: return DFF_GT;
-    case DFF_GT: return DFF_LE;
-    case DFF_GE: return DFF_LT;
-    case DFF_EQ: return DFF_NE;
-    default: return DFF_EQ;
-    }
-}
-
-/* A truth value of which nothing is known, but that it is the same wherever it stands. */
-static const struct dff_fact *truth(struct dff_prover *p, const struct dff_node *node, bool wanted)
-{
-    const struct dff_form v = dff_var_form(p, DFF_VAR_NODE, 0, node, (struct dff_span){ 0, 1 }, NULL);
-    const struct dff_form value = dff_number(wanted);
-    return equal(p, &v, &value);
-}
-
-static const struct dff_fact *choice(struct dff_prover *p, const struct dff_node *node, bool wanted)
-{
-    return dff_either(p,
-                      dff_both(p, dff_lower_condition(p, node->args[0], true),
-                               dff_lower_condition(p, node->args[1], wanted)),
-                      dff_both(p, dff_lower_condition(p, node->args[0], false),
-                               dff_lower_condition(p, node->args[2], wanted)));
-}
-
-static const struct dff_fact *condition(struct dff_prover *p, const struct dff_node *node, bool wanted)
-{
-    if (node->kind == DFF_CONST)
-        return (node->i != 0) == wanted ? NULL : dff_at_least(p, &(struct dff_form){ 0 }, &(struct dff_form){ 0 }, 1);
-    if (node->kind != DFF_OP)
-        return truth(p, node, wanted);
-    switch (node->op) {
-    case DFF_LT: case DFF_LE: case DFF_GT: case DFF_GE: case DFF_EQ: case DFF_NE:
-        return is_integer(node->args[0]) ? compared(p, node, wanted ? node->op : opposite(node->op))
-                                         : truth(p, node, wanted);
-    case DFF_NOT: return dff_lower_condition(p, node->args[0], !wanted);
-    case DFF_AND: case DFF_OR: {
-        const struct dff_fact *a = dff_lower_condition(p, node->args[0], wanted);
-        const struct dff_fact *b = dff_lower_condition(p, node->args[1], wanted);
-        return (node->op == DFF_AND) == wanted ? dff_both(p, a, b) : dff_either(p, a, b);
-    }
-    case DFF_CHOOSE: return choice(p, node, wanted);
-    default: return truth(p, node, wanted);
-    }
-}
-
-const struct dff_fact *dff_lower_condition(struct dff_prover *p, const struct dff_node *node, bool wanted)
-{
-    if (p->depth == MOST_DEPTH || p->n_made > MOST_MADE) {
-        p->exact = false;
-        return NULL;
-    }
-    p->depth++;
-    const struct dff_fact *fact = condition(p, node, wanted);
-    p->depth--;
-    return fact;
 }

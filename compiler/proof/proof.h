@@ -34,7 +34,7 @@ struct dff_access {                     /* one dimension of a READ or TABLE node
 
 struct dff_proof {
     const struct dff_access *const *access; /* by the node's id: one for each dimension; NULL: no read, or of rank 0 */
-    int64_t max_extent;                 /* DFF_MOST_EXTENT, or less: what is said holds up to these extents */
+    int64_t max_extent;                 /* DFF_MOST_EXTENT or less: what is said holds up to these extents */
 };
 
 /* NULL: errors were reported, or no memory. */

@@ -197,7 +197,7 @@ static bool has_slots_and_dims_only(const struct dff_prover *p, const struct dff
 static void note_affine(const struct dff_prover *p, const struct dff_form *form, struct dff_access *access)
 {
     int64_t *dim = (int64_t *)access->dim;
-    access->affine = has_slots_and_dims_only(p, form);
+    access->affine &= has_slots_and_dims_only(p, form); /* wrap_u8(j), say, is j only where j is known to fit */
     if (!access->affine)
         return;
     access->constant = form->k;
@@ -321,7 +321,7 @@ static struct dff_access *access_of(struct walk *w, const struct dff_node *node)
         return *access;
     *access = dfc_alloc(w->p->u, node->n_args * sizeof **access);
     for (unsigned d = 0; *access && d < node->n_args; d++) {
-        (*access)[d].inside = true;
+        (*access)[d].inside = (*access)[d].affine = true;
         (*access)[d].dim = dfc_alloc(w->p->u, (n_dims + 1) * sizeof(int64_t));
         if (!(*access)[d].dim)
             return NULL;
@@ -477,6 +477,16 @@ static struct dff_access **try(struct dff_prover *p, bool last, bool *ok)
     return w.ok ? w.access : NULL;
 }
 
+/* A sum that a border corrects must not go around before it does. */
+static int64_t most_extent(const struct dff_prover *p, struct dff_access *const *access)
+{
+    for (uint32_t i = 0; i < p->kernel->n_nodes; i++)
+        for (unsigned d = 0; access[i] && d < p->kernel->nodes[i]->n_args; d++)
+            if (access[i][d].above && access[i][d].above != DFF_FAR && p->max_extent == DFF_MOST_EXTENT)
+                return DFF_MOST_EXTENT - MOST_REACH;
+    return p->max_extent;
+}
+
 const struct dff_proof *dff_prove(struct dfc_unit *u, const struct dff_kernel *kernel)
 {
     struct dff_prover p = { .u = u, .kernel = kernel, .max_extent = DFF_MOST_EXTENT };
@@ -490,6 +500,6 @@ const struct dff_proof *dff_prove(struct dfc_unit *u, const struct dff_kernel *k
     if (!proof)
         return NULL;
     proof->access = (const struct dff_access *const *)access;
-    proof->max_extent = p.max_extent;
+    proof->max_extent = most_extent(&p, access);
     return proof;
 }

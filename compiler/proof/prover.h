@@ -3,8 +3,9 @@
  * Words:    A *site* is where nodes are evaluated: inside which ranges, and under which conditions. A *scope* holds
  *           what is known in one site as facts about variables (linear.h): dimensions, slots, and values that are not
  *           affine, which have a variable each.
- * Order:    prove.c: which node stands in which site. scope.c: what is known there. lower.c: nodes as forms, conditions
- *           as facts. linear.c: can they hold? explain.c: errors. words.c: nodes and forms as people write them.
+ * Order:    prove.c: which node stands in which site. scope.c: what is known there. spans.c, lower.c: nodes as spans and
+ *           as forms. conditions.c: conditions as facts. linear.c: can they hold? explain.c: errors. words.c: nodes and
+ *           forms as people write them.
  */
 #ifndef DFF_PROVER_H
 #define DFF_PROVER_H
@@ -14,6 +15,7 @@
 
 #define DFF_MAX_FACTS 400
 #define DFF_MAX_CONDITIONS 24           /* the innermost that are used in one site */
+#define DFF_MOST_LOWERED 400u           /* nodes inside each other; below, a value has the range of its type */
 
 struct dff_span {                       /* values of an integer node */
     int64_t low, high;
@@ -65,10 +67,20 @@ struct dff_prover {                     /* of one kernel */
     bool failed;                        /* too much for one scope: nothing is decided */
 };
 
-/* ---- lower.c ---- */
+/* ---- spans.c ---- */
 
+/* Fills p->spans. false: no memory. */
 bool dff_spans_find(struct dff_prover *p);
 struct dff_span dff_elem_span(enum df_elem elem);
+struct dff_span dff_type_span(enum dff_type type);
+/* The nearest value that is in the span. */
+int64_t dff_clamped(__int128 x, struct dff_span to);
+bool dff_is_integer(const struct dff_node *node);
+/* Is it a number, or a dynamic param whose value counts now? */
+bool dff_is_number(const struct dff_prover *p, const struct dff_node *node, int64_t *value);
+
+/* ---- lower.c, conditions.c ---- */
+
 /* A form that is the node's value up to multiples of 2^32 (i32) or 2^64 (i64). */
 struct dff_form dff_lower(struct dff_prover *p, const struct dff_node *node);
 /* A form that is the value. */
@@ -96,6 +108,8 @@ struct dff_form dff_number(int64_t k);
 /* The fact a >= b + more. */
 const struct dff_fact *dff_at_least(struct dff_prover *p, const struct dff_form *a, const struct dff_form *b,
                                     int64_t more);
+const struct dff_fact *dff_equal(struct dff_prover *p, const struct dff_form *a, const struct dff_form *b);
+/* NULL, which always holds, is right for what is not known. */
 const struct dff_fact *dff_both(struct dff_prover *p, const struct dff_fact *a, const struct dff_fact *b);
 const struct dff_fact *dff_either(struct dff_prover *p, const struct dff_fact *a, const struct dff_fact *b);
 

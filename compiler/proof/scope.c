@@ -50,6 +50,11 @@ const struct dff_fact *dff_either(struct dff_prover *p, const struct dff_fact *a
     return fact;
 }
 
+const struct dff_fact *dff_equal(struct dff_prover *p, const struct dff_form *a, const struct dff_form *b)
+{
+    return dff_both(p, dff_at_least(p, a, b, 0), dff_at_least(p, b, a, 0));
+}
+
 void dff_learn(struct dff_prover *p, const struct dff_fact *fact)
 {
     if (!fact)
@@ -103,7 +108,8 @@ static void learn_extents(struct dff_prover *p)
 static void learn_slot(struct dff_prover *p, uint32_t slot, const struct dff_form *from, const struct dff_form *to)
 {
     const struct dff_span low = dff_form_span(p, from), high = dff_form_span(p, to);
-    const struct dff_span span = { low.low, high.high > low.low ? high.high - 1 : low.low };
+    const struct dff_span i32 = dff_elem_span(DF_I32);
+    const struct dff_span span = { dff_clamped(low.low, i32), dff_clamped((__int128)high.high - 1, i32) };
     const struct dff_form form = dff_var_form(p, DFF_VAR_SLOT, slot, NULL, span, NULL);
     dff_learn(p, dff_at_least(p, &form, from, 0));
     dff_learn(p, dff_at_least(p, to, &form, 1));

@@ -53,6 +53,31 @@ static const char *op_sign(enum dff_op op)
     }
 }
 
+static const char *function(enum dff_op op)
+{
+    switch (op) {
+    case DFF_MIN: return "min";
+    case DFF_MAX: return "max";
+    case DFF_ABS: return "abs";
+    default: return "...";
+    }
+}
+
+static const char *reduction(enum dff_op op)
+{
+    switch (op) {
+    case DFF_SUM: return "sum";
+    case DFF_PROD: return "prod";
+    case DFF_LEAST: return "min";
+    case DFF_GREATEST: return "max";
+    case DFF_ANY: return "any";
+    case DFF_ALL: return "all";
+    case DFF_COUNT: return "count";
+    case DFF_ARGMIN: return "argmin";
+    default: return "argmax";
+    }
+}
+
 /* What binds tighter has the larger number. */
 static int strength(const struct dff_node *node)
 {
@@ -116,8 +141,7 @@ static void print_op(const struct dff_prover *p, const struct dff_site *site, co
         const struct dff_node *const args[] = { node->args[0]->args[0], node->args[0]->args[1], node->args[1] };
         print_list(p, site, args, 3, "clamp", "()", to);
     } else {
-        const char *name = node->op == DFF_MIN ? "min" : node->op == DFF_MAX ? "max" : node->op == DFF_ABS ? "abs" : "...";
-        print_list(p, site, node->args, node->n_args, name, "()", to);
+        print_list(p, site, node->args, node->n_args, function(node->op), "()", to);
     }
 }
 
@@ -151,9 +175,7 @@ void dff_node_print(const struct dff_prover *p, const struct dff_site *site, con
         print_list(p, site, node->args, node->n_args, df_elem_name(node->elem), "()", to);
         break;
     case DFF_REDUCE:
-        dff_text_add(to, "%s(...)", node->op == DFF_COUNT ? "count" : node->op == DFF_ARGMIN ? "argmin" :
-                         node->op == DFF_ARGMAX ? "argmax" : node->op == DFF_SUM ? "sum" : node->op == DFF_LEAST ? "min" :
-                         node->op == DFF_GREATEST ? "max" : "prod");
+        dff_text_add(to, "%s(...)", reduction(node->op));
         break;
     }
 }

@@ -54,7 +54,7 @@ void formula_begin(struct formula_rig *rig, const char *dims)
 
 static bool equal(const struct dff_node *a, const struct dff_node *b)
 {
-    if (a->kind != b->kind || a->type != b->type || a->op != b->op || a->number != b->number || a->i != b->i ||
+    if (a->kind != b->kind || a->type != b->type || a->op != b->op || a->elem != b->elem || a->number != b->number || a->i != b->i ||
         a->n_args != b->n_args || a->n_ranges != b->n_ranges)
         return false;
     for (unsigned i = 0; i < a->n_ranges; i++)
@@ -136,6 +136,11 @@ const struct dff_node *node_op(struct formula_rig *rig, enum dff_op op, const st
     const bool truth = op >= DFF_LT && op <= DFF_OR;
     return intern(rig, &(struct dff_node){ .kind = DFF_OP, .type = truth ? DFF_BOOL : DFF_I32, .op = op, .args = args,
                                            .n_args = c ? 3 : b ? 2 : 1 });
+}
+
+const struct dff_node *node_wrap(struct formula_rig *rig, enum df_elem elem, const struct dff_node *a)
+{
+    return intern(rig, &(struct dff_node){ .kind = DFF_WRAP, .type = DFF_I32, .elem = elem, .args = &a, .n_args = 1 });
 }
 
 const struct dff_node *node_read(struct formula_rig *rig, uint32_t port, const struct dff_node *a,

@@ -34,6 +34,7 @@ const struct dff_node *node_dim(struct formula_rig *rig, uint32_t dim);
 const struct dff_node *node_param(struct formula_rig *rig, const char *name, int64_t value);
 const struct dff_node *node_op(struct formula_rig *rig, enum dff_op op, const struct dff_node *a,
                                const struct dff_node *b, const struct dff_node *c);
+const struct dff_node *node_wrap(struct formula_rig *rig, enum df_elem elem, const struct dff_node *a);
 /* rank 1 or 2: b NULL or not. */
 const struct dff_node *node_read(struct formula_rig *rig, uint32_t port, const struct dff_node *a,
                                  const struct dff_node *b);

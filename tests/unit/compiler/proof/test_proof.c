@@ -182,6 +182,8 @@ static void reach(void **state)
     assert_int_equal(a[1].below, 3);
     assert_int_equal(a[1].above, 0);
     assert_int_equal(a[1].constant, -3);
+    formula_begin(&rig, "hw");          /* y + 2 must not go around before the border corrects it */
+    assert_in_range(image(ADD(I(0), N(2)), I(1), DFF_CLAMP)->max_extent, 1 << 30, INT32_MAX - 2);
     formula_begin(&rig, "hw");          /* a window, -2 .. 3, and a step of 2 that is not bounded */
     formula_port(&rig, "g", DF_U8, D(0), D(1), DFF_WRAP_AROUND);
     formula_port(&rig, "e", DF_U8, D(0), D(1), DFF_NONE);
@@ -213,6 +215,24 @@ static void two_places(void **state)
     says(formula_prove(&rig), "v[k] reads up to place n");
     formula_set(&rig, "i", ADD(one, node_sum(&rig, 1, "k", N(0), ADD(D(0), N(1)), OP(LT, I(1), D(0)), read)));
     assert_non_null(formula_prove(&rig));
+}
+
+/* wrap_u8(j) is j where j < 256 is known, and not where it is not. */
+static void affine_everywhere(void **state)
+{
+    (void)state;
+    for (unsigned order = 0; order < 2; order++) {
+        formula_begin(&rig, "n");
+        formula_port(&rig, "v", DF_U8, N(256), NULL, DFF_NONE);
+        formula_port(&rig, "o", DF_U8, D(0), NULL, DFF_NONE);
+        const struct dff_node *read = node_read(&rig, 0, node_wrap(&rig, DF_U8, I(0)), NULL);
+        const struct dff_node *bound = N(256), *condition = order ? OP(LT, I(0), bound) : OP(GE, I(0), bound);
+        formula_set(&rig, "i", CHOOSE(condition, read, ADD(read, N(1))));
+        const struct dff_proof *proof = formula_prove(&rig);
+        assert_non_null(proof);
+        assert_true(proof->access[read->id]->inside);
+        assert_false(proof->access[read->id]->affine);
+    }
 }
 
 /* Without a border a read is proved for what the param is now. With one, what code is made of holds for all values. */
@@ -276,7 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(own_index), cmocka_unit_test(strides_and_windows), cmocka_unit_test(conditions),
         cmocka_unit_test(clamped), cmocka_unit_test(gathers), cmocka_unit_test(too_far), cmocka_unit_test(reach),
-        cmocka_unit_test(params), cmocka_unit_test(wraps),
+        cmocka_unit_test(affine_everywhere), cmocka_unit_test(params), cmocka_unit_test(wraps),
         cmocka_unit_test(two_places),
     };
     return cmocka_run_group_tests(tests, NULL, close_rig);

@@ -71,7 +71,7 @@ CUDA_SRC     := $(call src,runtime/cuda)
 STD_SRC      := $(call src,runtime/std)
 RUNTIME_SRC  := $(filter-out $(CUDA_SRC) $(STD_SRC),$(call src,runtime)) $(call src,memmgr)
 PLAN_SRC     := $(call src,partition)
-FRONT_SRC    := $(call src,dsl) $(foreach room,types formula proof declare elab front,$(call src,compiler/$(room))) $(call src,profiles/estimate)
+FRONT_SRC    := $(call src,dsl) $(foreach room,types formula proof declare elab count front,$(call src,compiler/$(room))) $(call src,profiles/estimate)
 DRIVER_SRC   := $(filter-out $(FRONT_SRC),$(call src,compiler) $(call src,profiles))
 MAIN_SRC     := compiler/commands/main.c
 # dfc wrap reads debug information with libdw; without that it says so, and all else is built.

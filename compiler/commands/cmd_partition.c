@@ -180,7 +180,7 @@ static void print_times(FILE *out, const struct df_times *times)
     static const struct { enum df_time_source source; const char *words; } sources[] = {
         { DF_TIME_COST, "from cost clauses" },
         { DF_TIME_MEASURED, "measured" },
-        { DF_TIME_ESTIMATED, "estimated from other sizes or devices" },
+        { DF_TIME_ESTIMATED, "estimated from other sizes or devices, or from operations" },
         { DF_TIME_DEFAULT, "by the stated default, because nothing is known" },
     };
     size_t n = (size_t)times->n_classes * times->n_works;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/count/count.h"
 #include "compiler/elab/elab.h"
 #include "compiler/front/exports.h"
 #include "compiler/front/front.h"
@@ -212,13 +213,30 @@ static bool fill_params(struct dfc_front *front, struct dfc_unit *u)
     return front->params;
 }
 
+static bool fill_operations(struct dfc_front *front, struct dfc_unit *u)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < u->kernels.n; i++)
+        any |= ((const struct dfc_kernel_code *)u->kernels.items)[i].formula != NULL;
+    if (!any)
+        return true;
+    front->operations = dfc_alloc(u, (u->graph->n_works + 1) * sizeof *front->operations);
+    for (uint32_t w = 0; front->operations && w < u->graph->n_works; w++) {
+        const struct dfc_kernel_code *code = (const struct dfc_kernel_code *)u->kernels.items + u->graph->works[w].kernel;
+        if (u->graph->works[w].kernel < u->kernels.n && code->formula)
+            front->operations[w] = dff_count(u, code->formula, u->graph, w);
+    }
+    return front->operations;
+}
+
 bool dfc_front_run(struct dfl_sink *sink, const struct dfc_front_options *options, struct dfc_front **front)
 {
     const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
     struct dfc_unit *u = calloc(1, sizeof *u);
     struct dfc_front *result = calloc(1, sizeof *result);
     bool opened = u && result, ok = opened && unit_open(u, sink, options) && run_steps(u) &&
-                                          fill_exports(result, u) && fill_params(result, u);
+                                          fill_exports(result, u) && fill_params(result, u) &&
+                                          fill_operations(result, u);
     if (!u || !result || u->no_memory || dfl_arena_failed(u->arena)) {
         dfl_error(sink, opened ? u->at : nowhere, "out of memory");
         ok = false;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiles/estimate/known.h"
+#include "profiles/estimate/roofline.h"
 #include "runtime/base/error.h"
 #include "runtime/engine/log.h"
 #include "runtime/graph/image.h"
@@ -107,19 +107,6 @@ static int run_front(struct dfc_pack *pack, const struct values *values, const s
     return rc;
 }
 
-static int make_graph(struct dfc_pack *pack, const struct values *values, struct df_graph **graph,
-                      struct df_error *error)
-{
-    struct dfc_front *front;
-    int rc = run_front(pack, values, NULL, &front, error);
-    if (rc != DF_OK)
-        return rc;
-    *graph = front->graph;
-    front->graph = NULL;
-    dfc_front_free(front);
-    return DF_OK;
-}
-
 /* ---- times ---- */
 
 struct known {                          /* a work of the old graph, for the search */
@@ -185,10 +172,10 @@ static void scale_times(const struct df_graph *graph, const struct df_graph *old
     }
 }
 
-static int make_times(const struct df_graph *graph, const struct dfr_image *old, const struct df_times *old_times,
+static int make_times(const struct dfc_front *front, const struct dfr_image *old, const struct df_times *old_times,
                       struct df_times *times, struct df_error *error)
 {
-    const struct df_graph *g = old->graph;
+    const struct df_graph *g = old->graph, *graph = front->graph;
     size_t n = old_times->n_works == g->n_works ? g->n_works : 0;
     struct dfw_known known = { 0 };
     struct known *list = malloc((n + 1) * sizeof *list);
@@ -197,6 +184,8 @@ static int make_times(const struct df_graph *graph, const struct dfr_image *old,
         rc = dfw_known_open(old->known, old->known_bytes, &known, error);
     if (rc == DF_OK)
         rc = dfw_known_times(&known, graph, times, error);
+    if (rc == DF_OK && (rc = dfw_roofline_times(&known, graph, front->operations, times, error)) != DF_OK)
+        dfr_times_free(times);
     if (rc == DF_OK) {
         for (uint32_t w = 0; w < n; w++)
             list[w] = (struct known){ g->works[w].kernel, w, g->works[w].job_bytes };
@@ -210,7 +199,7 @@ static int make_times(const struct df_graph *graph, const struct dfr_image *old,
 
 /* ---- a library's graph ---- */
 
-/* Takes the graph and the ports over. */
+/* Takes the graph and the ports over. front->operations stay. */
 static int take_function(struct dfc_front *front, struct dfr_function *f, struct df_error *error)
 {
     f->graph = front->graph;
@@ -225,12 +214,15 @@ static int take_function(struct dfc_front *front, struct dfr_function *f, struct
     return f->ports ? DF_OK : dfr_error_memory(error);
 }
 
-static int known_times(const struct dfr_image *image, struct dfr_function *f, struct df_error *error)
+static int known_times(const struct dfr_image *image, const struct dfc_front *front, struct dfr_function *f,
+                       struct df_error *error)
 {
     struct dfw_known known = { 0 };
     int rc = image->known ? dfw_known_open(image->known, image->known_bytes, &known, error) : DF_OK;
     if (rc == DF_OK)
         rc = dfw_known_times(&known, f->graph, &f->times, error);
+    if (rc == DF_OK)
+        rc = dfw_roofline_times(&known, f->graph, front->operations, &f->times, error);
     dfw_known_free(&known);
     return rc;
 }
@@ -251,7 +243,7 @@ static int make_function(const struct dfr_image *image, const char *graph, const
     if (rc == DF_OK)
         rc = take_function(front, &made, error);
     if (rc == DF_OK)
-        rc = known_times(image, &made, error);
+        rc = known_times(image, front, &made, error);
     dfc_front_free(front);
     if (rc == DF_OK)
         *function = made;
@@ -269,7 +261,7 @@ static int make(const struct dfr_image *old, const struct df_times *old_times, c
                 struct df_graph **graph, struct df_times *times, struct df_error *error)
 {
     struct values made = { 0 };
-    struct df_graph *fresh = NULL;
+    struct dfc_front *fresh = NULL;
     struct dfc_pack pack;
     if (n_values != old->graph->n_params)
         return dfr_error(error, DF_E_ARGUMENT, "%zu values for %u dynamic params", n_values,
@@ -277,14 +269,15 @@ static int make(const struct dfr_image *old, const struct df_times *old_times, c
     int rc = dfc_pack_open(old->sources, old->source_bytes, &pack, error);
     if (rc != DF_OK)
         return rc;
-    rc = make_defines(&pack, old->graph, values, n_values, &made) ? make_graph(&pack, &made, &fresh, error)
+    rc = make_defines(&pack, old->graph, values, n_values, &made) ? run_front(&pack, &made, NULL, &fresh, error)
                                                                   : dfr_error_memory(error);
     if (rc == DF_OK)
         rc = make_times(fresh, old, old_times, times, error);
-    if (rc == DF_OK)
-        *graph = fresh;
-    else
-        df_graph_free(fresh);
+    if (rc == DF_OK) {
+        *graph = fresh->graph;
+        fresh->graph = NULL;
+    }
+    dfc_front_free(fresh);
     free(made.defines);
     free(made.texts);
     dfc_pack_close(&pack);

@@ -8,6 +8,7 @@
 
 #include "compiler/tools/home.h"
 #include "compiler/tools/messages.h"
+#include "profiles/estimate/roofline.h"
 
 /* ---- the platform ---- */
 
@@ -206,6 +207,9 @@ static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
         }
         if (status == DF_OK)
             status = dfw_known_times(&loaded->known, graph, &loaded->times, &error);
+        dfw_known_machine(&loaded->known, &loaded->platform, !gpu);
+        if (status == DF_OK)
+            status = dfw_roofline_times(&loaded->known, graph, loaded->front->operations, &loaded->times, &error);
         if (status != DF_OK)
             dfc_error("%s", error.text);
         good = status == DF_OK;

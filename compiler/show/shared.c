@@ -19,10 +19,10 @@ static void print_memory(FILE *out, const struct dfp_problem *problem)
         known += problem->graph->works[w].n_nodes > 0 && has_demand(times, w);
     }
     if (dfr_times_share_memory(times, problem->platform))
-        fprintf(out, "\nJobs and host copies share the host's memory, %.3g GB/s; %u of %u works have a measured demand.\n",
+        fprintf(out, "\nJobs and host copies share the host's memory, %.3g GB/s; %u of %u works have a known demand.\n",
                 problem->platform->units[0].memory_bytes_per_s / 1e9, (unsigned)known, (unsigned)all);
     else
-        fprintf(out, "\nJobs do not slow each other here, though %u of %u works have a measured demand: platform %s has"
+        fprintf(out, "\nJobs do not slow each other here, though %u of %u works have a known demand: platform %s has"
                 " no bandwidth.\n", (unsigned)known, (unsigned)all, problem->platform->name);
 }
 

@@ -63,9 +63,11 @@ struct dfc_kernel_code {
 };
 
 struct dfc_callee;
+struct dfw_operations;                  /* profiles/estimate/roofline.h */
 
 struct dfc_front {
     struct df_graph *graph;
+    struct dfw_operations *operations;  /* by work: what its formulas do; NULL: no kernel has formulas */
     struct dfc_kernel_code *kernels; /* every declared kernel with code or cost, used or not, in order of declaration */
     size_t n_kernels;
     struct dfc_source *sources;         /* every file read */

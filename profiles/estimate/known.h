@@ -10,6 +10,7 @@
  *             what was measured at exactly these sizes;
  *             the estimators of its kernel (estimate.h);
  *             the time on the cpu, for an emulated GPU that runs the cpu variant's code;
+ *             its operations and the machine's figures (roofline.h);
  *             the stated default.
  * Demand:   that of the point at exactly these sizes; for an estimated time that of the kernel's point with the nearest
  *           number of bytes; for an emulated GPU that of the cpu, whose code it runs in the host's memory.
@@ -41,9 +42,15 @@ struct dfw_kernel_points {
 };
 void dfw_kernel_points_free(struct dfw_kernel_points *points);
 
+struct dfw_machine {                    /* what is known of the machine's units of one class */
+    struct df_figures figures;          /* of one thread; of a whole device */
+    double bytes_per_s;                 /* of its memory, by all threads; 0: not known */
+};
+
 struct dfw_known {
     bool emulated;                      /* the gpu's points were measured on the emulator */
     bool emu_all;                       /* as for dfr_times_default() */
+    struct dfw_machine machine[2];      /* by class; roofline.h fills it */
     uint32_t n_kernels;
     struct dfw_kernel_points *kernels;  /* mostly in the order of the graph's kernels; some may have no points */
 };

@@ -1,5 +1,6 @@
 /* known_pack.c - writes and reads what was measured as bytes. These are "DFTIME1\0", flags (1: emulated,
- * 2: emu_all, 4: some point has a demand), and the number of kernels. For each kernel follow its name, and for both
+ * 2: emu_all, 4: some point has a demand, 8: the machine is known), with flag 8 the
+ * machine's figures for both classes, and the number of kernels. For each kernel follow its name, and for both
  * classes the number of points and the points. A point is dims, scalars, bytes and mean; and with flag 4 its demand and
  * sensitivity.
  */
@@ -12,7 +13,7 @@
 
 static const unsigned char magic[DFR_BYTES_MAGIC] = "DFTIME1";
 
-enum { EMULATED = 1, EMU_ALL = 2, DEMANDS = 4 };
+enum { EMULATED = 1, EMU_ALL = 2, DEMANDS = 4, MACHINE = 8 };
 
 /* ---- writing ---- */
 
@@ -42,12 +43,33 @@ static void put_points(struct dfr_bytes_writer *w, const struct dfw_points *poin
     }
 }
 
+static bool has_machine(const struct dfw_known *known)
+{
+    return known->machine[0].figures.flops[0] > 0 || known->machine[1].figures.flops[0] > 0;
+}
+
+/* All of them are reals. */
+static void put_machine(struct dfr_bytes_writer *w, const struct dfw_machine *machine)
+{
+    const struct df_figures *f = &machine->figures;
+    dfr_bytes_put_real(w, machine->bytes_per_s);
+    for (unsigned i = 0; i < DF_BANDWIDTHS; i++)
+        dfr_bytes_put_real(w, f->bytes_per_s[i]);
+    for (unsigned i = 0; i < 2; i++) {
+        dfr_bytes_put_real(w, f->flops[i]);
+        dfr_bytes_put_real(w, f->random_s[i]);
+        dfr_bytes_put_real(w, f->atomic_s[i]);
+    }
+}
+
 static void put_all(struct dfr_bytes_writer *w, const struct dfw_known *known)
 {
     bool demands = any_demand(known);
     dfr_bytes_put(w, magic, sizeof magic);
     dfr_bytes_put_number(w, (known->emulated ? EMULATED : 0) | (known->emu_all ? EMU_ALL : 0) |
-                                (demands ? DEMANDS : 0));
+                                (demands ? DEMANDS : 0) | (has_machine(known) ? MACHINE : 0));
+    for (int cls = 0; cls < 2 && has_machine(known); cls++)
+        put_machine(w, &known->machine[cls]);
     dfr_bytes_put_number(w, known->n_kernels);
     for (uint32_t k = 0; k < known->n_kernels; k++) {
         const struct dfw_kernel_points *points = &known->kernels[k];
@@ -90,6 +112,20 @@ static struct df_demand get_demand(struct dfr_bytes_reader *r)
     d.sensitivity = dfr_bytes_get_real(r);
     r->ok = r->ok && d.bytes_per_s >= 0 && d.bytes_per_s <= DF_MOST_RATE && d.sensitivity >= 0 && d.sensitivity <= 1;
     return d;
+}
+
+static void get_machine(struct dfr_bytes_reader *r, struct dfw_machine *machine)
+{
+    struct df_figures *f = &machine->figures;
+    machine->bytes_per_s = dfr_bytes_get_real(r);
+    for (unsigned i = 0; i < DF_BANDWIDTHS; i++)
+        f->bytes_per_s[i] = dfr_bytes_get_real(r);
+    for (unsigned i = 0; i < 2; i++) {
+        f->flops[i] = dfr_bytes_get_real(r);
+        f->random_s[i] = dfr_bytes_get_real(r);
+        f->atomic_s[i] = dfr_bytes_get_real(r);
+    }
+    r->ok = r->ok && df_figures_usable(f) && machine->bytes_per_s >= 0 && machine->bytes_per_s <= DF_MOST_RATE;
 }
 
 /* false: no memory. All other failures are told by r->ok. */
@@ -140,8 +176,10 @@ int dfw_known_open(const unsigned char *bytes, size_t size, struct dfw_known *kn
     struct dfr_bytes_reader r = dfr_bytes_read(bytes, size, magic);
     uint64_t flags = dfr_bytes_get_number(&r);
     struct dfw_known made = { .emulated = flags & EMULATED, .emu_all = (flags & EMU_ALL) != 0 };
+    for (int cls = 0; cls < 2 && flags & MACHINE; cls++)
+        get_machine(&r, &made.machine[cls]);
     bool memory = get_kernels(&r, &made, flags & DEMANDS);
-    if (memory && r.ok && !r.left && flags <= (EMULATED | EMU_ALL | DEMANDS)) {
+    if (memory && r.ok && !r.left && flags <= (EMULATED | EMU_ALL | DEMANDS | MACHINE)) {
         *known = made;
         return DF_OK;
     }

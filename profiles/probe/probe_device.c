@@ -1,6 +1,7 @@
-/* probe_device.c - measures one device through the device interface: its links by copies of 64 B to 64 MiB, or to the size of a smaller pool, whether
- * both directions overlap, what a launch costs, and the fastest way to copy memory that no driver gave. Copies are made
- * as a run makes them. So memory is pinned once, and measured from then on; what pinning takes is measured apart.
+/* probe_device.c - measures one device through the device interface: its links, whether both directions overlap, what a
+ * launch costs, and the fastest way to copy memory that no driver gave. Links are measured by copies of 64 B to 64 MiB, or
+ * to the size of a smaller pool. Copies are made as a run makes them. So memory is pinned once, and measured from then on;
+ * what pinning takes is measured apart.
  */
 #include <math.h>
 #include <stdlib.h>

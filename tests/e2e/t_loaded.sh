@@ -58,9 +58,9 @@ is twice-the-bandwidth "$(simulated --platform=<(sed 's/10 GB/20 GB/' two.df))" 
 is no-bandwidth "$(simulated --platform=old.df)" 0.012
 is one-at-a-time "$(simulated --platform=two.df --workers=1)" 0.022
 is other-size "$(printf %.3f "$(simulated --platform=two.df -D n=2000)")" 0.042
-expect line 0 "^Jobs and host copies share the host's memory, 10 GB/s; 1 of 3 works have a measured demand.$" \
+expect line 0 "^Jobs and host copies share the host's memory, 10 GB/s; 1 of 3 works have a known demand.$" \
     "$DFC" simulate g.df --platform=two.df --policy=eager
-expect no-bandwidth-line 0 "^Jobs do not slow each other here, though 1 of 3 works have a measured demand: platform old has no bandwidth.$" \
+expect no-bandwidth-line 0 "^Jobs do not slow each other here, though 1 of 3 works have a known demand: platform old has no bandwidth.$" \
     "$DFC" simulate g.df --platform=old.df --policy=eager
 expect explain-line 0 "^Jobs and host copies share the host's memory, 10 GB/s; 1 of 3" "$DFC" explain g.df --platform=two.df
 expect explain 0 "placed by gp: 22 ms for one wave; no schedule is shorter than 12 ms" "$DFC" explain g.df --platform=two.df

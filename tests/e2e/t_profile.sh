@@ -48,7 +48,7 @@ launch=(chain.df --device=emu --platform=launch.df --nvcc=none)
 DFC_PROFILE=$PWD/launch.db "$DFC" profile "${launch[@]}" --max-runs=20 >said 2>&1 && DFC_PROFILE=$PWD/launch.db "$DFC" "${launch[@]}" -o chain >said 2>&1
 ./chain --device=sim --platform=launch.df --policy=all-gpu --stats=json --stats-file=/dev/stderr 2>said
 if sed -n 's/.*"makespan_s": \([0-9.e+-]*\).*/\1/p' said | awk '{ n = $1 > 0.06 && $1 < 0.07 } END { exit !n }'; then pass launch-once; else fail launch-once "$(cat said)"; fi
-expect estimated 0 "5 estimated from other sizes or devices" "$DFC" partition sum.df -D n=1500 --device=emu
+expect estimated 0 "5 estimated from other sizes or devices, or from operations" "$DFC" partition sum.df -D n=1500 --device=emu
 expect progress 0 '^\[1/4\] add k=3000 cpu +[0-9.]+ [mun]?s .*runs' "$DFC" profile sum.df -D n=3000 $quick
 echo '/* edited */' >> vec.c
 expect edited 0 "^4 measured" "$DFC" profile sum.df $quick
@@ -130,15 +130,15 @@ expect unwritable-probe 1 "cannot open it" "$DFC" probe --device=none --db=/proc
 # ---- probe ----
 echo kept > kept.df && expect probe-unstored 1 "cannot open it" "$DFC" probe --device=none --db=/proc/none/x.db -o kept.df
 [ "$(cat kept.df)" = kept ] && pass probe-unstored-keeps || fail probe-unstored-keeps "$(cat kept.df)"
-check probe "$DFC" probe --device=none -o machine.df
-expect probe-text 0 "cpu host \{ workers = [0-9]+; memory = [0-9]+ [KMG]iB; bandwidth = [0-9.]+ [GM]B/s; \}" cat machine.df
+check probe "$DFC" probe --quick --device=none -o machine.df
+expect probe-text 0 "cpu host \{ workers = [0-9]+; memory = [0-9]+ [KMG]iB; bandwidth = [0-9.]+ [GM]B/s, .*; flops = [0-9.]+ / ns, [0-9.]+ / ns; random = [0-9.]+ [nu]s, [0-9.]+ ns; atomics = [0-9.]+ ns, [0-9.]+ [nu]s; \}" cat machine.df
 expect probe-read 0 "platform .*file" "$DFC" partition sum.df --platform=machine.df
 expect probe-stored 0 "platform .*probe" "$DFC" partition sum.df
 cat > slow.df <<'END'
-platform slow { cpu host { workers = 1; } gpu g { memory = 64 MiB; h2d = 1 GB/s, 500 us; d2h = 1 GB/s, 500 us; peer = 2 GB/s, 300 us; engines = 2; launch = 5 us; }
-    gpu h { memory = 64 MiB; h2d = 1 GB/s, 500 us; d2h = 1 GB/s, 500 us; peer = 2 GB/s, 300 us; engines = 2; launch = 5 us; } }
+platform slow { cpu host { workers = 1; } gpu g { memory = 8 MiB; h2d = 1 GB/s, 500 us; d2h = 1 GB/s, 500 us; peer = 2 GB/s, 300 us; engines = 2; launch = 5 us; }
+    gpu h { memory = 8 MiB; h2d = 1 GB/s, 500 us; d2h = 1 GB/s, 500 us; peer = 2 GB/s, 300 us; engines = 2; launch = 5 us; } }
 END
-check probe-emu "$DFC" probe --device=emu --platform=slow.df -o emu.df
+check probe-emu "$DFC" probe --quick --device=emu --platform=slow.df -o emu.df
 expect probe-emu-text 0 "gpu emu0 \{ memory = [0-9]+ MiB; h2d = [0-9.]+ [MG]B/s, [0-9.]+ [mu]s" cat emu.df
 expect probe-emu-pairs 0 "// emu1 to emu0: [0-9.]+ [MG]B/s, [0-9.]+ [mu]s directly" cat emu.df
 expect probe-emu-peer 0 "gpu emu1 .* peer = [0-9.]+ [MG]B/s, [0-9.]+ [mu]s" cat emu.df
@@ -151,7 +151,7 @@ graph main { v: f32[1000] = make(); a = twist(v); b = twist(v); join(a, b); }
 END
 expect probe-emu-stored 0 "platform .*probe" "$DFC" partition pair.df --device=emu
 expect probe-emu-stored-peer 0 "[1-9] between them" "$DFC" partition pair.df --device=emu
-expect probe-no-cuda-or-gpu 0 "" "$DFC" probe -o auto.df
+expect probe-no-cuda-or-gpu 0 "" "$DFC" probe --quick -o auto.df
 expect probe-argument 2 "one argument too many" "$DFC" probe sum.df
 
 if [ -z "$(ls tmp)" ]; then pass nothing-left; else fail nothing-left "$(ls tmp)"; fi

@@ -1,0 +1,128 @@
+/* roofline.c - times from operations, bytes and the figures of a machine (roofline.h). */
+#include "profiles/estimate/roofline.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
+
+double dfw_bandwidth_of(const struct dfw_machine *machine, uint32_t threads)
+{
+    const double *by = machine->figures.bytes_per_s;
+    double all = machine->bytes_per_s;
+    unsigned i = 0;
+    if (!(by[0] > 0))
+        return all;
+    while (i + 1 < DF_BANDWIDTHS && by[i + 1] > 0 && 2u << i <= threads)
+        i++;
+    double low = 1u << i, share = (threads - low) / low;
+    if (i + 1 < DF_BANDWIDTHS && by[i + 1] > 0)
+        return by[i] + share * (by[i + 1] - by[i]);
+    return share > 0 && all > by[i] ? fmin(all, by[i] * (1 + share)) : by[i];
+}
+
+/* Operations in additions of that type. */
+static double additions(const struct dfw_operations *o, int type)
+{
+    return o->flops[type] + DFW_FLOPS_A_DIVISION * o->divisions[type] + DFW_FLOPS_A_FUNCTION * o->functions[type] +
+           (type == 0 ? o->integers : 0);
+}
+
+/* No work takes no time, whatever is known. */
+static double divided(double work, double per_s)
+{
+    return work > 0 ? per_s > 0 ? work / per_s : (double)NAN : 0;
+}
+
+static double times(double work, double each_s)
+{
+    return work > 0 ? each_s > 0 ? work * each_s : (double)NAN : 0;
+}
+
+double dfw_roofline_s(const struct dfw_operations *o, const struct dfw_machine *machine, uint32_t threads)
+{
+    const struct df_figures *f = &machine->figures;
+    double compute_s = (divided(additions(o, 0), f->flops[0]) + divided(additions(o, 1), f->flops[1])) / threads;
+    double memory_s = divided(o->bytes_read + o->bytes_written, dfw_bandwidth_of(machine, threads)) +
+                      (times(o->random_reads, f->random_s[1]) + times(o->atomics, f->atomic_s[0])) / threads;
+    return isnan(compute_s) || isnan(memory_s) ? (double)NAN : fmax(compute_s, memory_s);
+}
+
+/* ---- all works of a graph ---- */
+
+static bool has_figures(const struct df_unit *unit)
+{
+    return unit->figures.flops[0] > 0 || unit->memory_bytes_per_s > 0;
+}
+
+static struct dfw_machine machine_of(const struct df_unit *unit)
+{
+    return (struct dfw_machine){ unit->figures, unit->memory_bytes_per_s };
+}
+
+void dfw_known_machine(struct dfw_known *known, const struct df_platform *platform, bool own_gpu)
+{
+    known->machine[0] = machine_of(&platform->units[0]);
+    known->machine[1] = (struct dfw_machine){ .bytes_per_s = 0 };
+    for (uint32_t u = platform->n_units; u-- > 1 && own_gpu;)
+        if (platform->units[u].cls == DF_CLASS_GPU && has_figures(&platform->units[u]))
+            known->machine[1] = machine_of(&platform->units[u]);
+}
+
+/* A copy that nobody wrote reads its input and writes its output. */
+static struct dfw_operations operations_of(const struct df_graph *graph, uint32_t work,
+                                           const struct dfw_operations *operations)
+{
+    const struct df_work *w = &graph->works[work];
+    bool copy = graph->kernels[w->kernel].flags & DF_KERNEL_COPY;
+    double bytes = copy ? (double)graph->port_bytes[w->first_port] : 0;
+    if (copy)
+        return (struct dfw_operations){ .known = true, .bytes_read = bytes, .bytes_written = bytes };
+    return operations ? operations[work] : (struct dfw_operations){ .known = false };
+}
+
+/* What a job draws from the host's memory, as far as its time is that of memory. */
+static int give_demand(const struct dfw_operations *o, const struct dfw_machine *machine, uint32_t threads, size_t at,
+                       struct df_times *t, struct df_error *error)
+{
+    double bytes = o->bytes_read + o->bytes_written, bytes_s = divided(bytes, dfw_bandwidth_of(machine, threads));
+    if (!(bytes_s > 0) || !(t->time_s[at] > 0))
+        return DF_OK;
+    if (!t->demand)
+        t->demand = calloc((size_t)t->n_classes * t->n_works + 1, sizeof *t->demand);
+    if (!t->demand)
+        return dfr_error_memory(error);
+    t->demand[at] = (struct df_demand){ bytes / t->time_s[at], fmin(1, bytes_s / t->time_s[at]) };
+    return DF_OK;
+}
+
+static int estimate(const struct dfw_known *known, const struct df_graph *graph, uint32_t work, uint32_t cls,
+                    const struct dfw_operations *o, struct df_times *t, struct df_error *error)
+{
+    size_t cpu = work, at = (size_t)cls * t->n_works + work;
+    const struct dfw_machine *machine = &known->machine[cls];
+    uint32_t threads = cls == DF_CLASS_CPU ? graph->works[work].threads : 1;
+    if (t->source[at] != DF_TIME_DEFAULT)
+        return DF_OK;
+    double seconds = machine->figures.flops[0] > 0 ? dfw_roofline_s(o, machine, threads) : (double)NAN;
+    if (isnan(seconds) && cls == DF_CLASS_GPU && known->emulated && t->source[cpu] == DF_TIME_ESTIMATED)
+        seconds = t->time_s[cpu];       /* the emulator runs the code of the cpu */
+    if (!(seconds < DF_LIMIT_JOB_S))
+        return DF_OK;
+    t->time_s[at] = seconds;
+    t->source[at] = DF_TIME_ESTIMATED;
+    return cls == DF_CLASS_CPU ? give_demand(o, machine, threads, at, t, error) : DF_OK;
+}
+
+int dfw_roofline_times(const struct dfw_known *known, const struct df_graph *graph,
+                       const struct dfw_operations *operations, struct df_times *t, struct df_error *error)
+{
+    int status = DF_OK;
+    for (uint32_t work = 0; work < t->n_works; work++) {
+        struct dfw_operations o = operations_of(graph, work, operations);
+        bool copy = graph->kernels[graph->works[work].kernel].flags & DF_KERNEL_COPY;
+        for (uint32_t cls = 0; o.known && cls < (copy ? 1u : 2u) && cls < t->n_classes && status == DF_OK; cls++)
+            status = estimate(known, graph, work, cls, &o, t, error);
+    }
+    return status;
+}

@@ -1,0 +1,42 @@
+/* roofline.h - the time of a work that was never measured, from what it does and from the figures of the machine: the
+ * longer of computing and of reaching memory (Williams, Waterman, Patterson: Roofline, CACM 2009).
+ *
+ * Counts:   struct dfw_operations is of one job. Who counts them decides what an operation is (compiler/count/).
+ * Classes:  0 is the cpu, 1 the gpu. A job of the cpu has the threads of its work (`threads`), else one.
+ * Threads:  pure functions.
+ */
+#ifndef DFW_ROOFLINE_H
+#define DFW_ROOFLINE_H
+
+#include "profiles/estimate/known.h"
+
+#define DFW_FLOPS_A_DIVISION 8.0        /* what a division or a square root is taken for: so many additions */
+#define DFW_FLOPS_A_FUNCTION 24.0       /* and exp, sin and their like */
+
+struct dfw_operations {
+    bool known;                         /* false: nobody counted, or could */
+    double flops[2], divisions[2], functions[2]; /* in f32, in f64 */
+    double integers;                    /* operations on integers and truth values, and reads that caches serve: as many
+                                         * take as long as those in f32 */
+    double bytes_read, bytes_written;   /* once each: what a stencil reads again is in a cache */
+    double random_reads;                /* somewhere in what no cache holds */
+    double atomics;                     /* updates */
+};
+
+/* Bytes per second that so many threads, 1 or more, read and write together: as measured for 1, 2, 4, … and for all, and on
+ * a line between these. 0: not known. */
+double dfw_bandwidth_of(const struct dfw_machine *machine, uint32_t threads);
+
+/* Seconds of a job on so many threads. NaN: a figure is missing that the counts need. */
+double dfw_roofline_s(const struct dfw_operations *operations, const struct dfw_machine *machine, uint32_t threads);
+
+/* Keeps what a platform says of its classes: of gpu that of its first unit with figures. own_gpu false: nothing of gpu,
+ * because an emulated one computes on the host. */
+void dfw_known_machine(struct dfw_known *known, const struct df_platform *platform, bool own_gpu);
+
+/* Replaces the stated default by such an estimate where it can: for works whose operations are known, and for inserted
+ * copies on the cpu. operations: by work; NULL: none are known. times were made by dfw_known_times(). DF_E_MEMORY. */
+int dfw_roofline_times(const struct dfw_known *known, const struct df_graph *graph,
+                       const struct dfw_operations *operations, struct df_times *times, struct df_error *error);
+
+#endif

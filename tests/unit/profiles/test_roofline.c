@@ -1,0 +1,187 @@
+/* test_roofline.c - times from operations, bytes and a machine's figures: the arithmetic, to the digit, and which works of a
+ * graph get such a time. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "profiles/estimate/roofline.h"
+#include "runtime/graph/builder.h"
+
+static const struct dfw_machine six = { /* six cores; all figures are powers of two, so that quotients are exact */
+    .figures = { .bytes_per_s = { 8, 16, 24 }, .flops = { 1024, 512 }, .random_s = { 2, 0.5 }, .atomic_s = { 0.25, 4 } },
+    .bytes_per_s = 28
+};
+
+static void bandwidth_by_threads(void **state)
+{
+    (void)state;
+    const double expected[] = { 8, 16, 20, 24, 28, 28, 28 }; /* 24 for four; what more add is bounded by all */
+    for (uint32_t n = 1; n <= 7; n++)
+        assert_true(dfw_bandwidth_of(&six, n) == expected[n - 1]);
+    struct dfw_machine machine = { .bytes_per_s = 64 };
+    assert_true(dfw_bandwidth_of(&machine, 1) == 64); /* of a device, or where no more is known */
+    machine.bytes_per_s = 0;
+    assert_true(dfw_bandwidth_of(&machine, 1) == 0);
+    machine.figures.bytes_per_s[0] = 8;
+    assert_true(dfw_bandwidth_of(&machine, 4) == 8);
+}
+
+static void the_longer_of_both(void **state)
+{
+    (void)state;
+    struct dfw_operations o = { .known = true, .flops = { 1024, 0 } };
+    assert_true(dfw_roofline_s(&o, &six, 1) == 1);
+    assert_true(dfw_roofline_s(&o, &six, 4) == 0.25);
+    o.integers = 1024;
+    o.flops[1] = 512;
+    assert_true(dfw_roofline_s(&o, &six, 1) == 3);
+    o.divisions[0] = 128;               /* of 8 additions each */
+    o.functions[1] = 64;                /* of 24 */
+    assert_true(dfw_roofline_s(&o, &six, 1) == 7);
+    o.bytes_read = 48;
+    o.bytes_written = 8;
+    assert_true(dfw_roofline_s(&o, &six, 1) == 7);
+    o.bytes_written = 16;
+    assert_true(dfw_roofline_s(&o, &six, 1) == 8);
+    assert_true(dfw_roofline_s(&o, &six, 4) == 64.0 / 24);
+    o.random_reads = 2;
+    o.atomics = 4;
+    assert_true(dfw_roofline_s(&o, &six, 1) == 8 + 1 + 1);
+    assert_true(dfw_roofline_s(&o, &six, 2) == 4 + 0.5 + 0.5);
+    assert_true(dfw_roofline_s(&(struct dfw_operations){ .known = true }, &six, 1) == 0);
+}
+
+/* A figure that nobody measured is missed only if it is needed. */
+static void missing_figures(void **state)
+{
+    (void)state;
+    struct dfw_machine machine = { .figures = { .flops = { 1024 } } };
+    struct dfw_operations o = { .known = true, .flops = { 2048 } };
+    assert_true(dfw_roofline_s(&o, &machine, 1) == 2);
+    o.bytes_read = 1;
+    assert_true(isnan(dfw_roofline_s(&o, &machine, 1)));
+    machine.bytes_per_s = 1;
+    assert_true(dfw_roofline_s(&o, &machine, 1) == 2);
+    o.flops[1] = 1;
+    assert_true(isnan(dfw_roofline_s(&o, &machine, 1)));
+    o.flops[1] = 0;
+    o.random_reads = 1;
+    assert_true(isnan(dfw_roofline_s(&o, &machine, 1)));
+    o.random_reads = 0;
+    o.atomics = 1;
+    assert_true(isnan(dfw_roofline_s(&o, &machine, 1)));
+}
+
+static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                   const union df_scalar *scalars)
+{
+    (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
+    return DF_OK;
+}
+
+/* One node with code for both classes, and a cost if `priced`. */
+static struct df_graph *make_graph(bool priced)
+{
+    static const struct df_port_desc port = { "out", DF_OUT, DF_U8, 1 };
+    static const uint64_t dims[1][DF_MAX_RANK] = { { 64 } };
+    const struct df_kernel_desc kernel = { .name = "f", .n_ports = 1, .ports = &port,
+                                           .functions = { .cpu = nothing, .gpu = nothing } };
+    const struct df_kernel_info both = { .code_classes = 3 };
+    const double cost_s[] = { 7, NAN };
+    struct df_builder *b = df_builder_new("one");
+    struct df_graph *graph;
+    uint32_t k, node;
+    assert_int_equal(df_builder_kernel(b, &kernel, &k, NULL), DF_OK);
+    assert_int_equal(df_builder_kernel_info(b, k, &both, NULL), DF_OK);
+    struct df_node_desc desc = { .kernel = k, .port_dims = dims, .hint_class = -1, .cost_s = priced ? cost_s : NULL,
+                                 .n_cost = priced ? 2 : 0 };
+    assert_int_equal(df_builder_node_desc(b, &desc, &node, NULL), DF_OK);
+    assert_int_equal(df_builder_finish(b, &graph, NULL), DF_OK);
+    df_builder_free(b);
+    return graph;
+}
+
+static void times_of(const struct dfw_known *known, bool priced, const struct dfw_operations *operations, double time_s[2],
+                     uint8_t source[2], struct df_demand *demand)
+{
+    struct df_graph *graph = make_graph(priced);
+    struct df_times times;
+    assert_int_equal(dfw_known_times(known, graph, &times, NULL), DF_OK);
+    assert_int_equal(dfw_roofline_times(known, graph, operations, &times, NULL), DF_OK);
+    for (int c = 0; c < 2; c++) {
+        time_s[c] = times.time_s[c];
+        source[c] = times.source[c];
+    }
+    *demand = times.demand ? times.demand[0] : (struct df_demand){ -1, -1 };
+    dfr_times_free(&times);
+    df_graph_free(graph);
+}
+
+static void works_without_a_time_get_one(void **state)
+{
+    (void)state;
+    const struct dfw_operations o = { .known = true, .flops = { 4096 }, .bytes_read = 8, .bytes_written = 8 }, unknown = { 0 };
+    struct df_platform p = { .n_units = 3, .n_classes = 2 };
+    struct dfw_known known = { .emulated = true };
+    double time_s[2];
+    uint8_t source[2];
+    struct df_demand demand;
+    p.units[0] = (struct df_unit){ .workers = 6, .figures = six.figures, .memory_bytes_per_s = six.bytes_per_s };
+    p.units[1] = p.units[2] = (struct df_unit){ .cls = 1 };
+    p.units[2].figures.flops[0] = 8192;
+    p.units[2].memory_bytes_per_s = 16;
+    times_of(&known, false, &o, time_s, source, &demand); /* no figures */
+    assert_true(source[0] == DF_TIME_DEFAULT && source[1] == DF_TIME_DEFAULT && demand.sensitivity == -1);
+    dfw_known_machine(&known, &p, true);
+    times_of(&known, false, &unknown, time_s, source, &demand);
+    assert_true(source[0] == DF_TIME_DEFAULT && source[1] == DF_TIME_DEFAULT);
+    times_of(&known, false, &o, time_s, source, &demand);
+    assert_true(source[0] == DF_TIME_ESTIMATED && time_s[0] == 4);
+    assert_true(source[1] == DF_TIME_ESTIMATED && time_s[1] == 1);
+    assert_true(demand.bytes_per_s == 4 && demand.sensitivity == 0.5); /* half of its time is that of memory */
+    times_of(&known, true, &o, time_s, source, &demand);
+    assert_true(source[0] == DF_TIME_COST && time_s[0] == 7 && source[1] == DF_TIME_ESTIMATED && demand.sensitivity == -1);
+    dfw_known_machine(&known, &p, false); /* an emulated GPU runs the cpu's code */
+    times_of(&known, false, &o, time_s, source, &demand);
+    assert_true(source[1] == DF_TIME_ESTIMATED && time_s[1] == 4);
+    known.emulated = false;
+    times_of(&known, false, &o, time_s, source, &demand);
+    assert_true(source[0] == DF_TIME_ESTIMATED && source[1] == DF_TIME_DEFAULT);
+}
+
+/* Programs with dynamic params carry the figures. */
+static void the_machine_is_packed(void **state)
+{
+    (void)state;
+    struct dfw_known known = { .machine = { six, { .figures.flops = { 8192 }, .bytes_per_s = 16 } } }, opened;
+    unsigned char *bytes;
+    size_t size;
+    assert_int_equal(dfw_known_pack(&known, &bytes, &size, NULL), DF_OK);
+    assert_int_equal(dfw_known_open(bytes, size, &opened, NULL), DF_OK);
+    assert_memory_equal(known.machine, opened.machine, sizeof known.machine);
+    dfw_known_free(&opened);
+    for (size_t n = 0; n < size; n++)
+        assert_int_equal(dfw_known_open(bytes, n, &opened, NULL), DF_E_FORMAT);
+    free(bytes);
+    known.machine[0].figures.flops[1] = -1;
+    assert_int_equal(dfw_known_pack(&known, &bytes, &size, NULL), DF_OK);
+    assert_int_equal(dfw_known_open(bytes, size, &opened, NULL), DF_E_FORMAT);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bandwidth_by_threads),
+        cmocka_unit_test(the_longer_of_both),
+        cmocka_unit_test(missing_figures),
+        cmocka_unit_test(works_without_a_time_get_one),
+        cmocka_unit_test(the_machine_is_packed),
+    };
+    return cmocka_run_group_tests_name("roofline", tests, NULL, NULL);
+}

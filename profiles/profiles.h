@@ -176,13 +176,14 @@ struct dfw_probe_options {
     bool quick;                         /* measures each thing for a quarter of the usual time, so less exactly */
     uint64_t array_bytes;               /* of STREAM's arrays on the host; 0: by STREAM's rule */
 };
-#define DFW_FIGURES_S 1.5               /* what the figures of the host take, and those of each GPU */
+#define DFW_FIGURES_S 1.5               /* what the figures of the host take */
 
 struct dfw_probe_report {
     uint32_t n_units;
     struct dfw_paths h2d[DF_MAX_UNITS], d2h[DF_MAX_UNITS]; /* index: unit */
     struct dfw_pairs pairs;
-    struct dfw_figures figures[DF_MAX_UNITS]; /* n 0: an emulated device, which computes on the host's cores */
+    struct dfw_figures figures[DF_MAX_UNITS]; /* n 0: not measured, as of an emulated device: it computes on the host's
+                                               * cores */
     char no_device[512];                /* why there is no GPU in the platform; "": there is one */
 };
 
@@ -207,7 +208,7 @@ int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device
 void dfw_pairs_give(const struct dfw_pairs *pairs, struct df_platform *platform);
 
 /* Prints the figures of the report: as a table in lines of comment of the language, as lines of CSV below a line of names,
- * or as one JSON object. An emulated device has no figures: it is said that it shares the host's. DF_E_IO: writing
+ * or as one JSON object. Of an emulated device it is said that it shares the host's. DF_E_IO: writing
  * failed. */
 int dfw_figures_print_text(FILE *out, const struct df_platform *platform, const struct dfw_probe_report *report);
 int dfw_figures_print_csv(FILE *out, const struct df_platform *platform, const struct dfw_probe_report *report);

@@ -42,6 +42,12 @@ static double value_of(const struct dfw_figures *f, uint32_t i, const struct col
     return column->as == BYTES_PER_S ? READ_BYTES * per_s : per_s;
 }
 
+/* Emulated devices compute on cores that the platform then says of the host. */
+static bool shares_host(const struct df_platform *p, const struct dfw_probe_report *report, uint32_t unit)
+{
+    return unit > 0 && p->units[0].cores > 0 && !report->figures[unit].n;
+}
+
 /* ---- the table ---- */
 
 static void print_method(FILE *out, const struct dfw_figures *host)
@@ -93,7 +99,7 @@ int dfw_figures_print_text(FILE *out, const struct df_platform *p, const struct 
             print_row(out, p->units[u].name, u > 0, &report->figures[u], i);
         if (!report->figures[u].n)
             fprintf(out, "// %-16s %s\n", p->units[u].name,
-                    u ? "is emulated: it shares the host's cores and memory" : "was not measured: its arrays have no room");
+                    shares_host(p, report, u) ? "is emulated: it shares the host's cores and memory" : "was not measured");
     }
     return ferror(out) ? DF_E_IO : DF_OK;
 }
@@ -118,7 +124,7 @@ int dfw_figures_print_csv(FILE *out, const struct df_platform *p, const struct d
                 if (f->n && value_of(f, i, &columns[c]) > 0)
                     fprintf(out, "%.9g", value_of(f, i, &columns[c]));
             }
-            fprintf(out, ",%s\n", u && !f->n ? p->units[0].name : "");
+            fprintf(out, ",%s\n", shares_host(p, report, u) ? p->units[0].name : "");
         }
     }
     return ferror(out) ? DF_E_IO : DF_OK;
@@ -152,7 +158,7 @@ int dfw_figures_print_json(FILE *out, const struct df_platform *p, const struct 
         const struct dfw_figures *f = &report->figures[u];
         fputs(u ? ",\n  {\"unit\": " : "\n  {\"unit\": ", out);
         dfr_text_json(out, p->units[u].name);
-        if (u && !f->n) {
+        if (shares_host(p, report, u)) {
             fputs(", \"shares\": ", out);
             dfr_text_json(out, p->units[0].name);
         }

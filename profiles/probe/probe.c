@@ -1,7 +1,8 @@
 /* probe.c - makes a platform of this machine: the host by what hwloc and the operating system say, each GPU by
  * measuring it. `dfc probe` calls it.
  *
- * Figures:  of the host by figures_host.c. An emulated GPU has none, since it computes on the host's cores.
+ * Figures:  of the host by figures_host.c. An emulated GPU has none, since it computes on the host's cores. Of a real one
+ *           they are not measured.
  * Workers:  the number of cores less one per GPU, as in a run. The emulator stands for as many GPUs as it is told.
  * Cores:    those that emulated GPUs share with the workers; none are said if GPUs are real.
  * Handover: a chain of empty jobs runs on each GPU after it was measured.

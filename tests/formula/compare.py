@@ -195,27 +195,30 @@ class Run:
         if said.returncode:
             raise Failure(f"calls.c: {said.stderr[-600:]}")
 
-    def compare(self, folder, programs, n_sizes, options="--workers=1"):
-        """{program: [(sizes, why)]} of those that differ."""
-        lines, by_name = [], {p.name: p for p in programs}
+    def compare(self, folder, programs, n_sizes):
+        """{program: what is said of each run that differs}, at every level of instructions."""
+        lines, bad = [], collections.defaultdict(list)
         for p in programs:
             for n, size in enumerate(p.sizes(n_sizes)):
                 lines.append(f"{p.name} {p.seed * 16 + n} {' '.join(str(size[d]) for d in p.order())}\n")
-        start = time.monotonic()
-        said = call(["./compare", "batch.df", options], folder, input="".join(lines))
+        for level in self.given.levels.split():
+            self.compare_level(folder, programs, lines, level, bad)
+        return bad
+
+    def compare_level(self, folder, programs, lines, level, bad):
+        start, by_name = time.monotonic(), {p.name: p for p in programs}
+        said = call(["./compare", "batch.df", "--workers=1"], folder, input="".join(lines), env={**os.environ, "DF_ISA_LEVEL": level})
         self.seconds["runs"] += time.monotonic() - start
-        bad = collections.defaultdict(list)
         answers = said.stdout.splitlines()
         for answer in answers:
             kind, name = re.match(r"(\w+) (\w+)", answer).groups()
             if kind == "same":
                 self.n_same += 1
             else:
-                bad[by_name[name]].append(answer)
+                bad[by_name[name]].append(f"{answer} (level {level})")
         if said.returncode or len(answers) != len(lines):
             where = lines[len(answers)].split() if len(answers) < len(lines) else [programs[0].name]
-            bad[by_name[where[0]]].append(f"fails {' '.join(where)}: exit {said.returncode}: {said.stderr[-800:].strip()}")
-        return bad
+            bad[by_name[where[0]]].append(f"fails {' '.join(where)}: exit {said.returncode} (level {level}): {said.stderr[-800:].strip()}")
 
     def keep(self, program, kind, why):
         if self.given.keep:
@@ -396,6 +399,7 @@ def main():
     parser.add_argument("--shrink", type=int, default=12, help="at most so many steps that make a failing program smaller")
     parser.add_argument("--refused", type=float, default=0.0, help="the share of programs that the compiler may refuse")
     parser.add_argument("--modes", default="", help="dfc's options, several sets divided by ';'")
+    parser.add_argument("--levels", default="3 1", help="of instructions (DF_ISA_LEVEL): the highest that there is, and the baseline")
     parser.add_argument("--keep", help="a folder for programs that differ or are refused")
     parser.add_argument("--cases", nargs="+", default=[], help="files of graphs")
     parser.add_argument("--wild", action="store_true", help="programs that read outside, too: the range proof must refuse these")

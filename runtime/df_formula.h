@@ -22,6 +22,7 @@
 #define DF_CALL static inline __attribute__((unused))
 #endif
 
+#define DF_SELDOM __attribute__((noinline, cold))
 #define DF_ALONE __attribute__((noinline)) /* a function of its own, so that `restrict` holds for its loops */
 
 /* ---- the state of a job ---- */
@@ -224,6 +225,20 @@ DF_OP int64_t df_mirror_at(int64_t i, int64_t n)
         return 0;
     i = df_wrap_at(i, 2 * n - 2);
     return i < n ? i : 2 * n - 2 - i;
+}
+
+/* Narrows low and high to the columns x for which 0 <= factor * x + least and factor * x + most < n. Then puts them in
+ * order, inside the row. */
+DF_OP void df_narrow(int64_t *low, int64_t *high, int64_t factor, int64_t least, int64_t most, int64_t n)
+{
+    int64_t from = least < 0 ? (factor - 1 - least) / factor : 0, to = most < n ? (n - 1 - most) / factor + 1 : 0;
+    *low = *low > from ? *low : from;
+    *high = *high < to ? *high : to;
+}
+DF_OP void df_order(int64_t *low, int64_t *high, int64_t width)
+{
+    *low = *low < width ? *low : width;
+    *high = *high > *low ? *high : *low;
 }
 
 /* ---- long reductions: blocks of 1,024 values, 16 lanes each; results of blocks likewise ---- */

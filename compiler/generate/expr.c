@@ -122,14 +122,22 @@ bool dfg_open(struct dfg_gen *g, struct dfg_block *block, int slot, const char *
     return !g->failed;
 }
 
-bool dfg_open_number(struct dfg_gen *g, struct dfg_block *block, int slot, int64_t number)
+bool dfg_open_shared(struct dfg_gen *g, struct dfg_block *block, int slot, const char *name)
 {
-    *block = (struct dfg_block){ .outer = g->block, .slot = slot, .is_number = true, .number = number,
+    *block = (struct dfg_block){ .outer = g->block, .slot = slot, .is_shared = true, .name = name,
                                  .depth = g->block->depth, .out = g->block->out };
     block->temporaries = calloc(g->kernel->n_nodes + 1u, sizeof *block->temporaries);
     g->failed |= !block->temporaries;
     g->block = block;
     return !g->failed;
+}
+
+bool dfg_open_number(struct dfg_gen *g, struct dfg_block *block, int slot, int64_t number)
+{
+    bool good = dfg_open_shared(g, block, slot, NULL);
+    block->is_number = true;
+    block->number = number;
+    return good;
 }
 
 static void indent(const struct dfg_block *block, unsigned more)
@@ -142,7 +150,7 @@ void dfg_close(struct dfg_gen *g, struct dfg_block *block, const char *head)
 {
     g->block = block->outer;
     free(block->temporaries);
-    if (block->is_number)
+    if (block->is_shared)
         return;
     g->failed |= !block->out || fclose(block->out) != 0;
     if (!g->failed && block->outer) {

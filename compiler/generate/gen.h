@@ -15,6 +15,10 @@
 #include "compiler/generate/generate.h"
 #include "dsl/arena.h"
 
+#define DFG_MAX_ROWS 64                 /* of one row function; what is more is read as a whole */
+#define DFG_MAX_BOUNDS 32
+#define DFG_MAX_COPIES 256              /* repetitions of loops that are written out, in one formula */
+
 struct dfg_text {                       /* C for a value */
     const char *c;
     unsigned level;                     /* of its outermost operator: DFG_ATOM … */
@@ -24,6 +28,7 @@ enum { DFG_ATOM, DFG_UNARY, DFG_TIMES, DFG_PLUS, DFG_COMPARE, DFG_BITS, DFG_CHOI
 struct dfg_block {
     struct dfg_block *outer;            /* NULL: the function */
     int slot;                           /* -1: none */
+    bool is_shared;                     /* its text is printed to that of the outer one */
     bool is_number;                     /* the slot is `number` here */
     int64_t number;
     const char *name;                   /* of the slot */
@@ -43,6 +48,37 @@ struct dfg_fact {                       /* of a node, within one formula */
     uint32_t empty;                     /* slots of loops around it that may have no repetition */
 };
 
+struct dfg_affine {                     /* constant + sum of factor * variable */
+    unsigned n;
+    struct { bool dim; uint32_t number; int64_t factor; } term[6];
+    int64_t constant;
+};
+
+/* Which of two functions of a formula's rows is printed: MAIN for columns whose reads are all inside, EDGE for others. */
+enum dfg_mode { DFG_MAIN, DFG_EDGE };
+
+struct dfg_row {                        /* a row of a port that a row function reads */
+    uint32_t port;
+    unsigned lead;                      /* dimensions that are fixed in it */
+    struct dfg_affine at[DF_MAX_RANK];  /* where, over the formula's row slots and dimensions */
+    enum dff_border border[DF_MAX_RANK]; /* where it may be outside; NONE: it is inside */
+    const char *name;
+};
+
+struct dfg_bound {                      /* 0 <= factor * column + rest + constant < extent, for least and most of the constants */
+    int64_t factor, least, most;
+    struct dfg_affine rest;
+    const struct dff_node *extent;
+};
+
+struct dfg_stage {                      /* a formula as row functions (generate.h) */
+    unsigned number;                    /* of the formula: df_row0_NAME, df_edge0_NAME */
+    struct dfg_row rows[DFG_MAX_ROWS];
+    struct dfg_bound bounds[DFG_MAX_BOUNDS];
+    unsigned n_rows, n_bounds;          /* no bounds: every column is MAIN's, and there is no EDGE */
+    bool whole[DFL_MAX_PORTS];          /* the port is read in other ways than by rows, too */
+};
+
 struct dfg_gen {
     struct dfl_arena *arena;
     const struct dff_kernel *kernel;
@@ -51,15 +87,13 @@ struct dfg_gen {
     struct dfg_fact *facts;             /* by node id */
     struct dfg_block *block;            /* that is printed now */
     int64_t limit, slot_low[DFF_MAX_SLOTS], slot_high[DFF_MAX_SLOTS];
+    enum dfg_mode mode;
+    int column;                         /* the slot of the formula's columns; -1: it has none, and there are no row functions */
+    struct dfg_stage stage;             /* of `formula` */
+    unsigned copies;                    /* repetitions that are written out around what is printed */
     const char *prefix;                 /* of temporaries */
     unsigned n_temporaries;
     bool math, failed;                  /* math: <df_math.h> is needed */
-};
-
-struct dfg_affine {                     /* constant + sum of factor * variable */
-    unsigned n;
-    struct { bool dim; uint32_t number; int64_t factor; } term[6];
-    int64_t constant;
 };
 
 /* ---- text ---- */
@@ -77,9 +111,10 @@ const char *dfg_scalar_name(const struct dfg_gen *g, unsigned scalar);
 
 /* ---- blocks ---- */
 
-/* Opens a block inside g->block, and ends it. A block that is no repetition is printed into the outer one behind `head`,
- * which is a line such as "for (…)". */
+/* Opens a block inside g->block, and ends it. A block is printed into the outer one behind `head`, which is a line such as
+ * "for (…)"; one that is shared is there already. */
 bool dfg_open(struct dfg_gen *g, struct dfg_block *block, int slot, const char *name);
+bool dfg_open_shared(struct dfg_gen *g, struct dfg_block *block, int slot, const char *name);
 bool dfg_open_number(struct dfg_gen *g, struct dfg_block *block, int slot, int64_t number);
 void dfg_close(struct dfg_gen *g, struct dfg_block *block, const char *head);
 /* Prints one line into a block, indented. */
@@ -120,10 +155,35 @@ struct dfg_loop {                       /* of a range */
 struct dfg_loop dfg_loop_open(struct dfg_gen *g, const struct dff_range *range, struct dfg_block *block);
 void dfg_loop_close(struct dfg_gen *g, struct dfg_block *block, const struct dfg_loop *loop);
 struct dfg_text dfg_number(struct dfg_gen *g, enum dff_type type, int64_t i, double f);
+/* "y + 2 * j - 1" */
+struct dfg_text dfg_affine_text(struct dfg_gen *g, const struct dfg_affine *a);
+/* The place behind a border: df_mirror_at(…). */
+struct dfg_text dfg_bordered(struct dfg_gen *g, struct dfg_text index, enum dff_border border, const char *extent);
 /* Does the index go over just the elements of the port's dimension? */
 bool dfg_is_whole(const struct dfg_gen *g, const struct dff_node *index, const struct dff_node *extent);
 
+/* ---- rows.c ---- */
+
+/* The first dimension in which elements of a row differ: the row's pointer stands for those before it. */
+static inline unsigned dfg_lead(const struct dfg_gen *g)
+{
+    return g->column > 0 ? (unsigned)g->column : 0;
+}
+
+/* Prints the row functions of g->formula, which is analysed, and fills in g->stage. */
+void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out);
+/* Prints the loops over all rows that call them. */
+void dfg_row_loops(struct dfg_gen *g, FILE *out);
+/* Prints what computes the bounds df_low and df_high of the columns of MAIN into g->block. `width`: columns of a row. */
+void dfg_print_bounds(struct dfg_gen *g, const char *width);
+/* Prints the calls for one row. first: the row's first element; rows: the rows of g->stage as arguments, each behind ", ". */
+void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows);
+
 /* ---- kernel.c ---- */
+
+/* Parameters and arguments for the dimensions and scalars: each ends with ", ". */
+const char *dfg_parameters(struct dfg_gen *g);
+const char *dfg_arguments(struct dfg_gen *g);
 
 /* Prints the functions of the kernel; its own name stands as DFG_NAME. */
 #define DFG_NAME '\1'

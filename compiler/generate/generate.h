@@ -13,6 +13,16 @@
  *           level of the processor's instructions, with another macro DF_LEVEL(name) each time.
  * Function: a kernel's is a df_function (df.h) named DF_LEVEL(df_formula_NAME). It sets rounding to nearest with denormal
  *           numbers on, and restores what was set before.
+ * Rows:     each formula is a *stage*: a function that computes one row of its port, or some columns of it.
+ *               df_row0_NAME(dimensions, scalars, T *row, const T *df_PORT_0, …, const T *port, …, y, df_from, df_to)
+ *           computes columns df_from … df_to - 1 of the row that begins at `row`. Each df_PORT_i is the first element of a row
+ *           that the stage reads: where it lies does not matter, so a fused group may hand over rows that it keeps of
+ *           another stage. Which rows these are (port, place over y, border) is in dfg_stage.rows (gen.h). Ports that are
+ *           read in other ways (tables of data, reductions over all of it) are handed over as they are.
+ *           df_row… may be called for columns from df_low to df_high - 1 alone, where every read is inside its row;
+ *           df_edge… has the same parameters and computes any columns, with borders. dfg_print_bounds() computes those two
+ *           numbers, dfg_print_calls() calls both. A row outside of its port is chosen by the caller: another one, or one
+ *           that is full of the border's number.
  * Memory:   texts live in an arena of the call and die with it.
  * Output:   the same input gives the same bytes. The caller checks the FILE for errors.
  */

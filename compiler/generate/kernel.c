@@ -21,80 +21,48 @@ static const char *scalar_member(enum dfl_scalar type)
     return names[type];
 }
 
-static const char *parameters(struct dfg_gen *g)
+const char *dfg_parameters(struct dfg_gen *g)
 {
     const struct dfc_sig *sig = &g->kernel->callee->sig;
-    const char *text = "", *comma = "";
-    for (unsigned i = 0; i < sig->n_variables; i++, comma = ", ")
-        text = dfg_printf(g, "%s%sconst int64_t %s", text, comma, dfg_dim_name(g, i));
-    for (unsigned i = 0; i < sig->n_ports; i++, comma = ", ")
-        text = dfg_printf(g, "%s%s%s%s *restrict %s", text, comma, g->kernel->ports[i].mode == DF_IN ? "const " : "",
+    const char *text = "";
+    for (unsigned i = 0; i < sig->n_variables; i++)
+        text = dfg_printf(g, "%sconst int64_t %s, ", text, dfg_dim_name(g, i));
+    for (unsigned i = 0; i < sig->n_scalars; i++)
+        text = dfg_printf(g, "%sconst %s%s, ", text, scalar_type(sig->scalars[i]->type), dfg_scalar_name(g, i));
+    return text;
+}
+
+const char *dfg_arguments(struct dfg_gen *g)
+{
+    const struct dfc_sig *sig = &g->kernel->callee->sig;
+    const char *text = "";
+    for (unsigned i = 0; i < sig->n_variables; i++)
+        text = dfg_printf(g, "%s%s, ", text, dfg_dim_name(g, i));
+    for (unsigned i = 0; i < sig->n_scalars; i++)
+        text = dfg_printf(g, "%s%s, ", text, dfg_scalar_name(g, i));
+    return text;
+}
+
+static const char *port_parameters(struct dfg_gen *g)
+{
+    const char *text = "";
+    for (unsigned i = 0; i < g->kernel->n_ports; i++)
+        text = dfg_printf(g, "%s%s%s%s *%s", text, i ? ", " : "", g->kernel->ports[i].mode == DF_IN ? "const " : "",
                           dfg_elem(g->kernel->ports[i].elem), dfg_port_name(g, i));
-    for (unsigned i = 0; i < sig->n_scalars; i++, comma = ", ")
-        text = dfg_printf(g, "%s%sconst %s%s", text, comma, scalar_type(sig->scalars[i]->type), dfg_scalar_name(g, i));
     return text;
 }
 
-static const char *arguments(struct dfg_gen *g)
+static const char *call_arguments(struct dfg_gen *g)
 {
     const struct dfc_sig *sig = &g->kernel->callee->sig;
-    const char *text = "", *comma = "";
-    for (unsigned i = 0; i < sig->n_variables; i++, comma = ", ")
-        text = dfg_printf(g, "%s%s(int64_t)df_dims[%u]", text, comma, i);
-    for (unsigned i = 0; i < sig->n_ports; i++, comma = ", ")
-        text = dfg_printf(g, "%s%sdf_ports[%u]", text, comma, i);
-    for (unsigned i = 0; i < sig->n_scalars; i++, comma = ", ")
-        text = dfg_printf(g, "%s%sdf_scalars[%u].%s", text, comma, i, scalar_member(sig->scalars[i]->type));
+    const char *text = "";
+    for (unsigned i = 0; i < sig->n_variables; i++)
+        text = dfg_printf(g, "%s(int64_t)df_dims[%u], ", text, i);
+    for (unsigned i = 0; i < sig->n_scalars; i++)
+        text = dfg_printf(g, "%sdf_scalars[%u].%s, ", text, i, scalar_member(sig->scalars[i]->type));
+    for (unsigned i = 0; i < sig->n_ports; i++)
+        text = dfg_printf(g, "%s%sdf_ports[%u]", text, i ? ", " : "", i);
     return text;
-}
-
-/* ---- formulas ---- */
-
-static void store(struct dfg_gen *g)
-{
-    const struct dff_formula *f = g->formula;
-    const struct dff_port *port = &g->kernel->ports[f->port];
-    struct dfg_text at[DF_MAX_RANK] = { { 0 } }, value = dfg_value(g, f->value);
-    for (unsigned d = 0; d < f->rank; d++)
-        at[d] = f->is_index[d] ? (struct dfg_text){ f->names[d], DFG_ATOM } : dfg_number(g, DFF_I32, f->at[d], 0);
-    const char *place = dfg_offset(g, port, at);
-    const char *narrow = port->elem == DF_U8 || port->elem == DF_U16 ? dfg_printf(g, "(%s)", dfg_elem(port->elem)) : "";
-    if (port->elem == DF_F16)
-        dfg_line(g, g->block, "%s[%s] = df_f16_of_f32(%s);", dfg_port_name(g, f->port), place, value.c);
-    else
-        dfg_line(g, g->block, "%s[%s] = %s%s;", dfg_port_name(g, f->port), place, narrow,
-                 *narrow ? dfg_within(g, value, DFG_ATOM) : value.c);
-}
-
-static void domain(struct dfg_gen *g, unsigned d)
-{
-    const struct dff_formula *f = g->formula;
-    struct dfg_block block;
-    while (d < f->rank && !f->is_index[d])
-        d++;
-    if (d == f->rank) {
-        store(g);
-        return;
-    }
-    const char *extent = dfg_index(g, g->kernel->ports[f->port].extents[d]).c;
-    dfg_open(g, &block, (int)d, f->names[d]);
-    if (!g->failed)
-        domain(g, d + 1);
-    dfg_close(g, &block, dfg_printf(g, "for (int64_t %s = 0; %s < %s; %s++)", f->names[d], f->names[d], extent,
-                                    f->names[d]));
-}
-
-/* Prints one formula as a block of the function. */
-static void print_formula(FILE *out, struct dfg_gen *g)
-{
-    struct dfg_block block;
-    dfg_analyse(g);
-    if (dfg_open(g, &block, -1, NULL))
-        domain(g, 0);
-    dfg_close(g, &block, "");
-    if (!g->failed)
-        fprintf(out, "    {\n%s    }\n", block.bytes);
-    free(block.bytes);
 }
 
 /* ---- the kernel ---- */
@@ -135,27 +103,47 @@ static void print_call(FILE *out, struct dfg_gen *g)
         fprintf(out, "    if (df_beyond(df_dims, %u, %" PRId64 "))\n"
                      "        return df_fail(call, \"an extent is more than %" PRId64 ", the most that these formulas take\");\n",
                 sig->n_variables, g->limit, g->limit);
-    fprintf(out, "    const unsigned df_state = df_float_begin();\n    df_kernel_%c(%s);\n    df_float_end(df_state);\n"
-                 "    return DF_OK;\n}\n\n",
-            DFG_NAME, arguments(g));
+    fprintf(out, "    const unsigned df_state = df_float_begin();\n    const int df_good = df_kernel_%c(%s);\n"
+                 "    df_float_end(df_state);\n"
+                 "    return df_good ? DF_OK : df_fail(call, \"out of memory\");\n}\n\n",
+            DFG_NAME, call_arguments(g));
+}
+
+/* Prints the functions of the formulas' rows, and gives the text that calls them. */
+static char *print_formulas(FILE *out, struct dfg_gen *g)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *body = open_memstream(&text, &size);
+    g->failed |= !body;
+    for (unsigned i = 0; i < g->kernel->n_formulas && !g->failed; i++) {
+        g->formula = &g->kernel->formulas[i];
+        dfg_analyse(g);
+        dfg_row_functions(g, i, out);
+        dfg_row_loops(g, body);
+    }
+    g->failed |= body && fclose(body) != 0;
+    return text;
 }
 
 bool dfg_kernel_print(FILE *out, struct dfg_gen *g)
 {
+    char *body = NULL;
     g->facts = calloc(g->kernel->n_nodes + 1u, sizeof *g->facts);
     g->failed = !g->facts;
     g->prefix = "t";
     while (prefix_is_used(g))
         g->prefix = dfg_printf(g, "%s_", g->prefix);
-    if (!g->failed)
+    if (!g->failed) {
         dfg_find_limit(g);
-    fprintf(out, "static DF_ALONE void df_kernel_%c(%s)\n{\n", DFG_NAME, parameters(g));
-    for (unsigned i = 0; i < g->kernel->n_formulas && !g->failed; i++) {
-        g->formula = &g->kernel->formulas[i];
-        print_formula(out, g);
+        body = print_formulas(out, g);
     }
-    fputs("}\n\n", out);
-    print_call(out, g);
+    if (!g->failed) {
+        fprintf(out, "static DF_ALONE int df_kernel_%c(%s%s)\n{\n    int df_good = 1;\n%s    return df_good;\n}\n\n", DFG_NAME,
+                dfg_parameters(g), port_parameters(g), body);
+        print_call(out, g);
+    }
+    free(body);
     free(g->facts);
     return !g->failed;
 }

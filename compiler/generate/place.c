@@ -76,7 +76,7 @@ bool dfg_affine(const struct dfg_gen *g, const struct dff_node *node, struct dfg
 }
 
 /* The positive terms come first, the constant last: "y + 2 * j - 1". */
-static struct dfg_text affine_text(struct dfg_gen *g, const struct dfg_affine *a)
+struct dfg_text dfg_affine_text(struct dfg_gen *g, const struct dfg_affine *a)
 {
     const char *text = "";
     for (int negative = 0; negative < 2; negative++)
@@ -102,7 +102,7 @@ struct dfg_text dfg_index(struct dfg_gen *g, const struct dff_node *node)
 {
     struct dfg_affine affine;
     if (dfg_affine(g, node, &affine))
-        return affine_text(g, &affine);
+        return dfg_affine_text(g, &affine);
     return (struct dfg_text){ dfg_printf(g, "(int64_t)%s", dfg_within(g, dfg_value(g, node), DFG_ATOM)), DFG_UNARY };
 }
 
@@ -149,39 +149,154 @@ static struct dfg_text named_index(struct dfg_gen *g, struct dfg_text text)
     return (struct dfg_text){ name, DFG_ATOM };
 }
 
-static struct dfg_text bordered(struct dfg_gen *g, struct dfg_text index, enum dff_border border, const char *extent)
+struct dfg_text dfg_bordered(struct dfg_gen *g, struct dfg_text index, enum dff_border border, const char *extent)
 {
     static const char *const names[] = { [DFF_CLAMP] = "clamp", [DFF_MIRROR] = "mirror", [DFF_REFLECT] = "reflect",
                                          [DFF_WRAP_AROUND] = "wrap" };
     return (struct dfg_text){ dfg_printf(g, "df_%s_at(%s, %s)", names[border], index.c, extent), DFG_ATOM };
 }
 
-static bool always_inside(const struct dfg_gen *g, const struct dff_node *read, unsigned d, const struct dff_port *port)
+/* What becomes of an index that is outside. NONE: it is inside. */
+static enum dff_border border_of(const struct dfg_gen *g, const struct dff_node *read, unsigned d)
 {
-    return dfg_is_whole(g, read->args[d], port->extents[d]);
+    const struct dff_port *port = &g->kernel->ports[read->number];
+    if (dfg_is_whole(g, read->args[d], port->extents[d]))
+        return DFF_NONE;
+    return port->border[d] != DFF_NONE ? port->border[d]
+           : is_safe(g, read, d, port->extents[d]) ? DFF_NONE : DFF_CLAMP;
+}
+
+/* ---- rows ---- */
+
+static bool over_rows(const struct dfg_gen *g, const struct dfg_affine *a)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        if (!a->term[i].dim && (int)a->term[i].number >= g->column)
+            return false;
+    return true;
+}
+
+static bool same_affine(const struct dfg_affine *a, const struct dfg_affine *b)
+{
+    bool same = a->n == b->n && a->constant == b->constant;
+    for (unsigned i = 0; same && i < a->n; i++) {
+        unsigned k = 0;
+        while (k < b->n && (b->term[k].dim != a->term[i].dim || b->term[k].number != a->term[i].number))
+            k++;
+        same = k < b->n && b->term[k].factor == a->term[i].factor;
+    }
+    return same;
+}
+
+static bool same_row(const struct dfg_row *a, const struct dfg_row *b)
+{
+    bool same = a->port == b->port && a->lead == b->lead;
+    for (unsigned d = 0; same && d < a->lead; d++)
+        same = a->border[d] == b->border[d] && same_affine(&a->at[d], &b->at[d]);
+    return same;
+}
+
+/* Two numbers as borders: which one is read depends on which dimension is outside first, and a row does not say that. */
+static bool numbers_differ(const struct dff_port *port)
+{
+    const struct dff_node *first = NULL;
+    for (unsigned d = 0; d < port->rank; d++) {
+        if (port->border[d] == DFF_NUMBER && first && port->outside[d] != first)
+            return true;
+        if (port->border[d] == DFF_NUMBER)
+            first = port->outside[d];
+    }
+    return false;
+}
+
+/* The row that the read is in: its first dimensions are fixed as long as the formula's row slots are. NULL: there is none. */
+static const struct dfg_row *row_of(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dff_port *port = &g->kernel->ports[n->number];
+    struct dfg_row row = { .port = n->number };
+    if (g->column < 0 || port->mode != DF_IN || numbers_differ(port))
+        return NULL;
+    while (row.lead + 1 < port->rank && dfg_affine(g, n->args[row.lead], &row.at[row.lead]) &&
+           over_rows(g, &row.at[row.lead])) {
+        row.border[row.lead] = border_of(g, n, row.lead);
+        row.lead++;
+    }
+    if (!row.lead)
+        return NULL;
+    for (unsigned i = 0; i < g->stage.n_rows; i++)
+        if (same_row(&g->stage.rows[i], &row))
+            return &g->stage.rows[i];
+    if (g->stage.n_rows == DFG_MAX_ROWS)
+        return NULL;
+    row.name = dfg_printf(g, "df_%s_%u", dfg_port_name(g, n->number), g->stage.n_rows);
+    g->stage.rows[g->stage.n_rows] = row;
+    return &g->stage.rows[g->stage.n_rows++];
+}
+
+/* Keeps the columns for which the index is inside apart. false: that cannot be said of the index. */
+static bool bound_column(struct dfg_gen *g, const struct dff_node *index, const struct dff_node *extent)
+{
+    struct dfg_bound bound = { .extent = extent };
+    struct dfg_affine at;
+    unsigned i = 0;
+    if (g->mode != DFG_MAIN || g->column < 0 || !dfg_affine(g, index, &at))
+        return false;
+    bound.least = bound.most = at.constant;
+    for (unsigned k = 0; k < at.n; k++)
+        if (!at.term[k].dim && (int)at.term[k].number == g->column)
+            bound.factor = at.term[k].factor;
+        else
+            bound.rest.term[bound.rest.n++] = at.term[k];
+    if (bound.factor <= 0 || !over_rows(g, &bound.rest))
+        return false;
+    while (i < g->stage.n_bounds && !(g->stage.bounds[i].extent == extent && g->stage.bounds[i].factor == bound.factor &&
+                                same_affine(&g->stage.bounds[i].rest, &bound.rest)))
+        i++;
+    if (i == DFG_MAX_BOUNDS)
+        return false;
+    if (i == g->stage.n_bounds)
+        g->stage.bounds[g->stage.n_bounds++] = bound;
+    if (at.constant < g->stage.bounds[i].least)
+        g->stage.bounds[i].least = at.constant;
+    if (at.constant > g->stage.bounds[i].most)
+        g->stage.bounds[i].most = at.constant;
+    return true;
+}
+
+/* ---- reads ---- */
+
+/* The offset in a row, whose first `lead` dimensions are fixed. */
+static const char *offset_in(struct dfg_gen *g, const struct dff_port *port, unsigned lead, const struct dfg_text *indices)
+{
+    struct dff_port rest = { .rank = port->rank - lead };
+    memcpy(rest.extents, port->extents + lead, rest.rank * sizeof *rest.extents);
+    return dfg_offset(g, &rest, indices + lead);
 }
 
 struct dfg_text dfg_read(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_port *port = &g->kernel->ports[n->number];
+    const struct dfg_row own = { .lead = dfg_lead(g), .name = dfg_port_name(g, n->number) }; /* of the row that is written */
+    const struct dfg_row *row = n->number == g->formula->port ? &own : row_of(g, n);
     struct dfg_text at[DF_MAX_RANK] = { { 0 } };
     const char *choice = "";
-    for (unsigned d = 0; d < port->rank; d++) {
-        enum dff_border border = port->border[d];
+    g->stage.whole[n->number] |= !row;    /* an inout port that is written is not: it has `own` */
+    for (unsigned d = row ? row->lead : 0; d < port->rank; d++) {
+        enum dff_border border = border_of(g, n, d);
         at[d] = dfg_index(g, n->args[d]);
-        if (always_inside(g, n, d, port) || (border == DFF_NONE && is_safe(g, n, d, port->extents[d])))
+        if (border == DFF_NONE || bound_column(g, n->args[d], port->extents[d]))
             continue;
-        const char *extent = dfg_index(g, port->extents[d]).c;
-        if (border == DFF_NUMBER) {
-            at[d] = named_index(g, at[d]);
-            choice = dfg_printf(g, "%s%s < 0 || %s >= %s ? %s : ", choice, at[d].c, at[d].c,
-                                dfg_within(g, dfg_index(g, port->extents[d]), DFG_PLUS),
-                                dfg_within(g, dfg_value(g, port->outside[d]), DFG_BITS));
-        } else {
-            at[d] = bordered(g, at[d], border == DFF_NONE ? DFF_CLAMP : border, extent);
+        struct dfg_text extent = dfg_index(g, port->extents[d]);
+        if (border != DFF_NUMBER) {
+            at[d] = dfg_bordered(g, at[d], border, extent.c);
+            continue;
         }
+        at[d] = named_index(g, at[d]);
+        choice = dfg_printf(g, "%s%s < 0 || %s >= %s ? %s : ", choice, at[d].c, at[d].c, dfg_within(g, extent, DFG_PLUS),
+                            dfg_within(g, dfg_value(g, port->outside[d]), DFG_BITS));
     }
-    const char *element = dfg_printf(g, "%s[%s]", dfg_port_name(g, n->number), dfg_offset(g, port, at));
+    const char *element = dfg_printf(g, "%s[%s]", row ? row->name : dfg_port_name(g, n->number),
+                                     offset_in(g, port, row ? row->lead : 0, at));
     if (port->elem == DF_F16)
         element = dfg_printf(g, "df_f32_of_f16(%s)", element);
     return (struct dfg_text){ dfg_printf(g, "%s%s", choice, element), *choice ? DFG_CHOICE : DFG_ATOM };
@@ -200,7 +315,7 @@ struct dfg_text dfg_table(struct dfg_gen *g, const struct dff_node *n)
                 (uint64_t)affine.constant < table->extents[d];
         place = known ? place * table->extents[d] + (uint64_t)affine.constant : 0;
         if (!is_safe(g, n, d, NULL) && !known)
-            index = bordered(g, index, DFF_CLAMP, dfg_printf(g, "%" PRIu64, table->extents[d]));
+            index = dfg_bordered(g, index, DFF_CLAMP, dfg_printf(g, "%" PRIu64, table->extents[d]));
         at = d == 0 ? index.c
                     : dfg_printf(g, "(%s) * %" PRIu64 " + %s", at, table->extents[d], dfg_within(g, index, DFG_PLUS));
     }

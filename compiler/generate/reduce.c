@@ -105,7 +105,9 @@ static void fold_best(struct dfg_gen *g, const struct fold *f, struct dfg_text v
              is_float(n->args[0]->type) ? dfg_printf(g, " || (%s != %s && %s == %s)", f->best, f->best, term, term) : "",
              *condition ? ")" : "");
     dfg_line(g, g->block, "%s = %s ? %s : %s;", f->best, take, term, f->best);
-    dfg_line(g, g->block, "%s = %s ? (int32_t)%s : %s;", f->name, take, g->block->name, f->name);
+    dfg_line(g, g->block, "%s = %s ? %s : %s;", f->name, take,
+             g->block->is_number ? dfg_number(g, DFF_I32, g->block->number, 0).c
+                                 : dfg_printf(g, "(int32_t)%s", g->block->name), f->name);
     dfg_line(g, g->block, "%s |= %s;", f->any, take);
 }
 
@@ -151,11 +153,58 @@ static bool has_terms(const struct dff_node *n)
     return has;
 }
 
+/* ---- written out ---- */
+
+/* How often the body stands there if the loops are written out; 0: they are not. */
+static unsigned copies_of(const struct dfg_gen *g, const struct dff_node *n)
+{
+    int64_t copies = 1;
+    for (uint32_t r = 0; r < n->n_ranges; r++) {
+        const struct dff_node *from = n->ranges[r].from, *to = n->ranges[r].to;
+        if (from->kind != DFF_CONST || to->kind != DFF_CONST || to->i <= from->i || to->i - from->i > DFG_MAX_COPIES)
+            return 0;
+        copies *= to->i - from->i;
+        if (copies * g->copies > DFG_MAX_COPIES)
+            return 0;
+    }
+    return (unsigned)copies;
+}
+
+/* The fold begins with the first term, and needs no identity. */
+static bool begins_with_term(const struct fold *f)
+{
+    return !f->best && !(f->node->n_args > 1 && f->node->args[1]) && f->node->op != DFF_COUNT;
+}
+
+static void written_term(struct dfg_gen *g, const struct fold *f, bool first)
+{
+    if (first && begins_with_term(f))
+        dfg_line(g, g->block, "%s %s = %s;", dfg_type(f->node->type), f->name, dfg_value(g, f->node->args[0]).c);
+    else
+        fold_term(g, f);
+}
+
+static void written_out(struct dfg_gen *g, const struct fold *f, int r, int step, bool *first)
+{
+    if (r < 0 || r >= (int)f->node->n_ranges) {
+        written_term(g, f, *first);
+        *first = false;
+        return;
+    }
+    const struct dff_range *range = &f->node->ranges[r];
+    for (int64_t i = range->from->i; i < range->to->i && !g->failed; i++) {
+        struct dfg_block block;
+        if (dfg_open_number(g, &block, (int)range->slot, i))
+            written_out(g, f, r + step, step, first);
+        dfg_close(g, &block, "");
+    }
+}
+
 static const char *fold(struct dfg_gen *g, const struct dff_node *n)
 {
     struct fold f = { .node = n, .name = dfg_new_name(g) };
+    unsigned copies = copies_of(g, n), before = g->copies;
     bool backwards = n->order == DFF_ORDER_FOLD || n->order == DFF_ORDER_RUNNING;
-    dfg_line(g, g->block, "%s %s = %s;", dfg_type(n->type), f.name, start_of(n));
     bool best = n->op == DFF_ARGMIN || n->op == DFF_ARGMAX;
     if (best || (n->op == DFF_SUM && is_float(n->type) && !has_terms(n))) {
         f.any = dfg_new_name(g);
@@ -165,7 +214,17 @@ static const char *fold(struct dfg_gen *g, const struct dff_node *n)
         f.best = dfg_new_name(g);
         dfg_line(g, g->block, "%s %s = 0;", dfg_type(n->args[0]->type), f.best);
     }
-    fold_loops(g, &f, backwards ? (int)n->n_ranges - 1 : 0, backwards ? -1 : 1);
+    if (!copies || !begins_with_term(&f))
+        dfg_line(g, g->block, "%s %s = %s;", dfg_type(n->type), f.name, start_of(n));
+    int outermost = backwards ? (int)n->n_ranges - 1 : 0, step = backwards ? -1 : 1;
+    bool first = true;
+    if (copies) {
+        g->copies *= copies;
+        written_out(g, &f, outermost, step, &first);
+        g->copies = before;
+    } else {
+        fold_loops(g, &f, outermost, step);
+    }
     if (f.any && !best)
         dfg_line(g, g->block, "%s = %s ? %s : 0;", f.name, f.any, f.name);
     return f.name;

@@ -1,0 +1,334 @@
+/* rows.c - a formula as functions that compute one row, and the loop that calls them for every row.
+ *
+ * Columns:  of the formula's indices the last one that does not go over a small fixed extent (channels) is the *column*.
+ *           Those before it are the *row* indices, those behind it loops inside.
+ * MAIN:     computes columns for which every read is inside. So its inner loop has no border in it.
+ * EDGE:     computes the other ones: the same text with borders. There is none if every column is MAIN's.
+ */
+#include "compiler/generate/gen.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_CHANNELS 8
+
+/* ---- the formula ---- */
+
+static const struct dff_port *out_port(const struct dfg_gen *g)
+{
+    return &g->kernel->ports[g->formula->port];
+}
+
+/* The extent, if it is a small number. 0: it is not. */
+static int64_t channels(const struct dfg_gen *g, unsigned d)
+{
+    const struct dff_node *extent = out_port(g)->extents[d];
+    return extent->kind == DFF_CONST && extent->i <= MOST_CHANNELS ? extent->i : 0;
+}
+
+static int column_of(const struct dfg_gen *g)
+{
+    int column = -1;
+    for (unsigned d = 0; d < g->formula->rank; d++)
+        if (g->formula->is_index[d] && (column < 0 || !channels(g, d)))
+            column = (int)d;
+    return column;
+}
+
+static struct dfg_text index_of(struct dfg_gen *g, unsigned d)
+{
+    const struct dff_formula *f = g->formula;
+    if (!f->is_index[d])
+        return dfg_number(g, DFF_I32, f->at[d], 0);
+    const struct dfg_block *block = dfg_block_of(g, 1u << d);
+    if (block->is_number)
+        return dfg_number(g, DFF_I32, block->number, 0);
+    return (struct dfg_text){ f->names[d], DFG_ATOM };
+}
+
+/* ---- one row ---- */
+
+static void store(struct dfg_gen *g)
+{
+    const struct dff_formula *f = g->formula;
+    const struct dff_port *port = out_port(g);
+    struct dff_port rest = { .rank = port->rank - dfg_lead(g) };
+    struct dfg_text at[DF_MAX_RANK] = { { 0 } }, value = dfg_value(g, f->value);
+    for (unsigned d = 0; d < rest.rank; d++) {
+        rest.extents[d] = port->extents[d + dfg_lead(g)];
+        at[d] = index_of(g, d + dfg_lead(g));
+    }
+    const char *place = dfg_offset(g, &rest, at), *name = dfg_port_name(g, f->port);
+    if (port->elem == DF_F16)
+        dfg_line(g, g->block, "%s[%s] = df_f16_of_f32(%s);", name, place, value.c);
+    else if (port->elem == DF_U8 || port->elem == DF_U16)
+        dfg_line(g, g->block, "%s[%s] = (%s)%s;", name, place, dfg_elem(port->elem), dfg_within(g, value, DFG_ATOM));
+    else
+        dfg_line(g, g->block, "%s[%s] = %s;", name, place, value.c);
+}
+
+static void inner(struct dfg_gen *g, unsigned d);
+
+static void channel_loop(struct dfg_gen *g, unsigned d)
+{
+    unsigned before = g->copies;
+    g->copies *= (unsigned)channels(g, d);
+    for (int64_t i = 0; i < channels(g, d) && !g->failed; i++) {
+        struct dfg_block block;
+        if (dfg_open_number(g, &block, (int)d, i))
+            inner(g, d + 1);
+        dfg_close(g, &block, "");
+    }
+    g->copies = before;
+}
+
+/* The dimensions behind the column. */
+static void inner(struct dfg_gen *g, unsigned d)
+{
+    while (d < g->formula->rank && !g->formula->is_index[d])
+        d++;
+    if (d == g->formula->rank)
+        store(g);
+    else
+        channel_loop(g, d);
+}
+
+/* The text of a row function without its head. NULL: no memory. */
+static char *row_text(struct dfg_gen *g)
+{
+    struct dfg_block function, outer[DF_MAX_RANK], loop;
+    unsigned n = 0;
+    if (!dfg_open(g, &function, -1, NULL))
+        return NULL;
+    g->copies = 1;
+    for (unsigned d = 0; d < dfg_lead(g); d++)
+        if (g->formula->is_index[d]) {
+            dfg_open_shared(g, &outer[n], (int)d, g->formula->names[d]); /* a parameter of the row function */
+            n++;
+        }
+    if (g->column < 0) {
+        store(g);
+    } else {
+        const char *x = g->formula->names[g->column];
+        dfg_open(g, &loop, g->column, x);
+        if (!g->failed)
+            inner(g, (unsigned)g->column + 1);
+        dfg_close(g, &loop, dfg_printf(g, "for (int64_t %s = df_from; %s < df_to; %s++)", x, x, x));
+    }
+    while (n)
+        dfg_close(g, &outer[--n], "");
+    dfg_close(g, &function, "");
+    return function.bytes;
+}
+
+/* ---- the functions ---- */
+
+static const char *row_parameters(struct dfg_gen *g)
+{
+    const struct dff_port *out = out_port(g);
+    const char *text = dfg_printf(g, "%s%s *restrict %s", dfg_parameters(g), dfg_elem(out->elem),
+                                  dfg_port_name(g, g->formula->port));
+    for (unsigned i = 0; i < g->stage.n_rows; i++)
+        text = dfg_printf(g, "%s,\n    const %s *restrict %s", text, dfg_elem(g->kernel->ports[g->stage.rows[i].port].elem),
+                          g->stage.rows[i].name);
+    for (unsigned p = 0; p < g->kernel->n_ports; p++)
+        if (g->stage.whole[p])
+            text = dfg_printf(g, "%s,\n    const %s *restrict %s", text, dfg_elem(g->kernel->ports[p].elem),
+                              dfg_port_name(g, p));
+    for (unsigned d = 0; d < dfg_lead(g); d++)
+        if (g->formula->is_index[d])
+            text = dfg_printf(g, "%s, const int64_t %s", text, g->formula->names[d]);
+    return dfg_printf(g, "%s, const int64_t df_from, const int64_t df_to", text);
+}
+
+void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
+{
+    g->stage = (struct dfg_stage){ .number = number };
+    g->column = column_of(g);
+    g->mode = DFG_MAIN;
+    char *main_text = row_text(g), *edge_text = NULL;
+    g->mode = DFG_EDGE;
+    if (g->stage.n_bounds && !g->failed)
+        edge_text = row_text(g);
+    const char *parameters = row_parameters(g);
+    if (!g->failed)
+        fprintf(out, "static DF_ALONE void df_row%u_%c(%s)\n{\n%s}\n\n", number, DFG_NAME, parameters, main_text);
+    if (!g->failed && edge_text)
+        fprintf(out, "static DF_SELDOM void df_edge%u_%c(%s)\n{\n%s}\n\n", number, DFG_NAME, parameters, edge_text);
+    free(main_text);
+    free(edge_text);
+}
+
+/* ---- the caller ---- */
+
+/* Elements of a row. */
+static const char *row_size(struct dfg_gen *g, const struct dff_port *port, unsigned lead)
+{
+    const char *text = "";
+    for (unsigned d = lead; d < port->rank; d++)
+        text = dfg_printf(g, "%s%s%s", text, *text ? " * " : "", dfg_within(g, dfg_index(g, port->extents[d]), DFG_TIMES));
+    return *text ? text : "1";
+}
+
+static const char *row_start(struct dfg_gen *g, const char *name, const struct dff_port *port, const struct dff_port *lead,
+                             const struct dfg_text *at)
+{
+    struct dfg_text place = { dfg_offset(g, lead, at), lead->rank == 1 ? at[0].level : DFG_PLUS };
+    return dfg_printf(g, "%s + %s * %s", name, dfg_within(g, place, DFG_UNARY), row_size(g, port, lead->rank));
+}
+
+static bool has_number(const struct dfg_row *row)
+{
+    for (unsigned d = 0; d < row->lead; d++)
+        if (row->border[d] == DFF_NUMBER)
+            return true;
+    return false;
+}
+
+/* The pointer to a row: of a mirrored place, say, or the row of numbers that stands outside. */
+static void print_row_pointer(struct dfg_gen *g, const struct dfg_row *row)
+{
+    const struct dff_port *port = &g->kernel->ports[row->port];
+    struct dff_port lead = { .rank = row->lead };
+    struct dfg_text at[DF_MAX_RANK] = { { 0 } };
+    const char *outside = "";
+    for (unsigned d = 0; d < row->lead; d++) {
+        const char *extent = dfg_index(g, port->extents[d]).c;
+        lead.extents[d] = port->extents[d];
+        at[d] = dfg_affine_text(g, &row->at[d]);
+        if (row->border[d] == DFF_NUMBER)
+            outside = dfg_printf(g, "%s%s%s < 0 || %s >= %s", outside, *outside ? " || " : "", at[d].c, at[d].c, extent);
+        else if (row->border[d] != DFF_NONE)
+            at[d] = dfg_bordered(g, at[d], row->border[d], extent);
+    }
+    dfg_line(g, g->block, "const %s *const %s = %s%s%s;", dfg_elem(port->elem), row->name, outside,
+             *outside ? dfg_printf(g, " ? df_outside_%s : ", dfg_port_name(g, row->port)) : "",
+             row_start(g, dfg_port_name(g, row->port), port, &lead, at));
+}
+
+void dfg_print_bounds(struct dfg_gen *g, const char *width)
+{
+    dfg_line(g, g->block, "int64_t df_low = 0, df_high = %s;", width);
+    for (unsigned i = 0; i < g->stage.n_bounds; i++) {
+        struct dfg_bound *b = &g->stage.bounds[i];
+        struct dfg_affine low = b->rest, high = b->rest;
+        low.constant = b->least;
+        high.constant = b->most;
+        dfg_line(g, g->block, "df_narrow(&df_low, &df_high, %" PRId64 ", %s, %s, %s);", b->factor, dfg_affine_text(g, &low).c,
+                 dfg_affine_text(g, &high).c, dfg_index(g, b->extent).c);
+    }
+    dfg_line(g, g->block, "df_order(&df_low, &df_high, %s);", width);
+}
+
+static const char *width_of(struct dfg_gen *g)
+{
+    return g->column < 0 ? "1" : dfg_index(g, out_port(g)->extents[g->column]).c;
+}
+
+void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows)
+{
+    const char *width = width_of(g), *arguments = dfg_printf(g, "_%c(%s%s%s", DFG_NAME, dfg_arguments(g), first, rows);
+    unsigned number = g->stage.number;
+    for (unsigned p = 0; p < g->kernel->n_ports; p++)
+        if (g->stage.whole[p])
+            arguments = dfg_printf(g, "%s, %s", arguments, dfg_port_name(g, p));
+    for (unsigned d = 0; d < dfg_lead(g); d++)
+        if (g->formula->is_index[d])
+            arguments = dfg_printf(g, "%s, %s", arguments, g->formula->names[d]);
+    if (!g->stage.n_bounds) {
+        dfg_line(g, g->block, "df_row%u%s, 0, %s);", number, arguments, width);
+        return;
+    }
+    dfg_print_bounds(g, width);
+    dfg_line(g, g->block, "if (df_low > 0)");
+    dfg_line(g, g->block, "    df_edge%u%s, 0, df_low);", number, arguments);
+    dfg_line(g, g->block, "if (df_low < df_high)");
+    dfg_line(g, g->block, "    df_row%u%s, df_low, df_high);", number, arguments);
+    dfg_line(g, g->block, "if (df_high < %s)", width);
+    dfg_line(g, g->block, "    df_edge%u%s, df_high, %s);", number, arguments, width);
+}
+
+static void print_row(struct dfg_gen *g)
+{
+    const struct dff_port *out = out_port(g);
+    struct dfg_text at[DF_MAX_RANK] = { { 0 } };
+    struct dff_port lead = { .rank = dfg_lead(g) };
+    const char *rows = "", *first = dfg_port_name(g, g->formula->port);
+    for (unsigned d = 0; d < lead.rank; d++) {
+        lead.extents[d] = out->extents[d];
+        at[d] = index_of(g, d);
+    }
+    if (lead.rank)
+        first = row_start(g, first, out, &lead, at);
+    for (unsigned i = 0; i < g->stage.n_rows; i++) {
+        print_row_pointer(g, &g->stage.rows[i]);
+        rows = dfg_printf(g, "%s, %s", rows, g->stage.rows[i].name);
+    }
+    dfg_print_calls(g, first, rows);
+}
+
+static void row_loops(struct dfg_gen *g, unsigned d)
+{
+    const struct dff_formula *f = g->formula;
+    struct dfg_block block;
+    while (d < dfg_lead(g) && !f->is_index[d])
+        d++;
+    if (d >= dfg_lead(g)) {
+        print_row(g);
+        return;
+    }
+    dfg_open(g, &block, (int)d, f->names[d]);
+    if (!g->failed)
+        row_loops(g, d + 1);
+    dfg_close(g, &block, dfg_printf(g, "for (int64_t %s = 0; %s < %s; %s++)", f->names[d], f->names[d],
+                                    dfg_index(g, out_port(g)->extents[d]).c, f->names[d]));
+}
+
+/* Rows of the numbers that stand outside of ports. false: there are none. */
+static bool print_outside_rows(struct dfg_gen *g, bool free_them)
+{
+    bool done[DFL_MAX_PORTS] = { false }, any = false;
+    for (unsigned i = 0; i < g->stage.n_rows; i++) {
+        const struct dfg_row *row = &g->stage.rows[i];
+        const struct dff_port *port = &g->kernel->ports[row->port];
+        const char *name = dfg_port_name(g, row->port), *elem = dfg_elem(port->elem), *number = NULL;
+        if (!has_number(row) || done[row->port])
+            continue;
+        done[row->port] = any = true;
+        for (unsigned d = 0; d < row->lead; d++)
+            if (row->border[d] == DFF_NUMBER)
+                number = dfg_value(g, port->outside[d]).c;
+        if (free_them) {
+            dfg_line(g, g->block, "__builtin_free(df_outside_%s);", name);
+            continue;
+        }
+        const char *size = row_size(g, port, row->lead);
+        dfg_line(g, g->block, "%s *const df_outside_%s = __builtin_malloc(sizeof(%s) * (size_t)(%s));", elem, name, elem, size);
+        dfg_line(g, g->block, "for (int64_t df_i = 0; df_outside_%s && df_i < %s; df_i++)", name, size);
+        dfg_line(g, g->block, "    df_outside_%s[df_i] = %s%s%s;", name, port->elem == DF_F16 ? "df_f16_of_f32(" : "", number,
+                 port->elem == DF_F16 ? ")" : "");
+        dfg_line(g, g->block, "df_good = df_good && df_outside_%s;", name);
+    }
+    return any;
+}
+
+void dfg_row_loops(struct dfg_gen *g, FILE *out)
+{
+    struct dfg_block block;
+    if (dfg_open(g, &block, -1, NULL)) {
+        struct dfg_block good;
+        bool outside = print_outside_rows(g, false);
+        if (outside)
+            dfg_open(g, &good, -1, NULL);
+        if (!g->failed)
+            row_loops(g, 0);
+        if (outside)
+            dfg_close(g, &good, "if (df_good)");
+        print_outside_rows(g, true);
+    }
+    dfg_close(g, &block, "");
+    if (!g->failed)
+        fprintf(out, "    {\n%s    }\n", block.bytes);
+    free(block.bytes);
+}

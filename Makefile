@@ -327,9 +327,11 @@ mutate: deps
 check-rehearse: deps
 	@$(MAKE) --no-print-directory all
 	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(LIMIT),--limit=$(LIMIT)) $(if $(TABLE),--table=$(TABLE)) $(if $(SAVE),--save=$(SAVE))
-# Random programs of formulas against the interpreter of tests/formula/, N=5000 of them; what differs is kept in formulas-failed/.
+# Formulas against the interpreter of tests/formula/: its cases, and N=5000 random programs; what differs is kept in formulas-failed/.
 check-formulas: deps
 	@$(MAKE) --no-print-directory tests
+	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --modes='$(MODES)' --cases tests/formula/cases/*.df
+	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --wild --programs=500
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --programs=$(or $(N),5000) --first=$(or $(FIRST),1) --jobs=$$(nproc) --modes='$(MODES)' --keep=$(BUILDDIR)/formulas-failed
 # Minutes for a function. The coefficients are computed anew, and compared, if Python has mpmath.
 check-math: all

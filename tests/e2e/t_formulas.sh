@@ -1,4 +1,22 @@
-# Formulas by two readings of the language: dfc's, and that of an interpreter which was written apart from it (tests/formula).
+# Formulas by two readings of the language, to the bit: dfc's, and that of an interpreter which was written apart from it (tests/formula).
+# `make check-formulas` has more of both kinds.
+formula=$DF_SOURCE/tests/formula cases=$DF_SOURCE/tests/formula/cases
+compare() { python3 "$formula/compare.py" "$DF_BUILD" "$@"; }
 
 # Of random programs some of whose reads go outside, dfc refuses these; of the others the interpreter sees no such read on any size.
-python3 "$DF_SOURCE/tests/formula/compare.py" "$DF_BUILD" --wild --programs=60 --sizes=4 || failures=1
+compare --wild --programs=60 --sizes=4 || failures=1
+
+# Graphs that are written for this, on sizes of 1, below the reach of what they read, and around blocks of a sum.
+compare --cases "$cases/filters.df" "$cases/borders.df" "$cases/reductions.df" || failures=1
+
+# Random programs.
+compare --programs="${DF_FORMULAS:-10}" --first="${DF_FORMULAS_FIRST:-1}" --sizes=5 || failures=1
+
+# A difference is found: the library is made of one text, and the interpreter reads another.
+cat >one.df <<'END'
+// sizes one: h=5 w=9
+kernel k_one(in a: f32[h, w], out b: f32[h, w - 1]) { b[y, x] = a[y, x + 1] * 0.5; }
+graph one(in a: f32[h, w], out b: f32[h, w - 1]) { b = k_one(a); }
+END
+sed 's/x + 1/x/' one.df >other.df
+expect difference 1 '^not ok formulas-one-one: .* b\[[0-9], [0-9]\] is .* and not ' compare --cases one.df --against=other.df

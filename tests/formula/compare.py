@@ -112,7 +112,11 @@ def compare_cases(run, path, modes):
         with open(f"{folder}/calls.c", "w", encoding="utf-8") as f:
             f.write(calls_text(cases))
         for options in modes:
-            run.compile(folder, options)
+            try:
+                run.compile(folder, options)
+            except Failure as failure:
+                print(f"not ok formulas-{name}: {failure}", flush=True)
+                return 1
             if run.given.against:
                 shutil.copy(run.given.against, f"{folder}/batch.df")
             bad = run.compare(folder, cases, None)

@@ -3,11 +3,12 @@
 # and not, and runs each in turns with its peers on the same picture in one process (filters/bench.c). Leaves OUT/filters.csv (OUT is
 # BUILDDIR/filters) and prints it as a table: medians of ms, of those of the first contender in the same pairs, and of the pairs' ratios.
 #   FILTERS="…"    of harris unsharp bilateral sobel canny camera: these alone
+#   HOW="…"        of fused unfused: ours so alone
 #   PAIRS=21       pairs of calls that count
 #   QUICK=1        small pictures and 3 pairs: does it run at all?
 #   PEERS="…"      of hand Halide OpenCV: these alone; what is not installed is skipped and counted
-# Halide: libhalide14-0-dev, with its autoscheduler of Mullapudi; OpenCV: libopencv-dev. If a filter's results and a peer's that is on the same
-# scale are apart by more than one grey level of 8 bits, or 1e-4 of a float, that is an error.
+# Halide: libhalide14-0-dev, with its autoscheduler of Mullapudi; OpenCV: libopencv-dev. If more than one sample in a thousand differs from a
+# peer's that is on the same scale (bench.c), that is an error.
 set -uo pipefail
 build=$(realpath "$1") && mkdir -p "${2:-$build/filters}" && out=$(realpath "${2:-$build/filters}") || exit 2
 cd "$(dirname "$0")" || exit 1
@@ -32,7 +33,8 @@ ours() { # FILTER NAME OPTION…: the library of a graph, behind a contender cal
             filters/ours.c -o "$out/ours-$filter-$name.so" -L"$dir" -l"$filter" -Wl,-rpath,"$dir"
 }
 size_of() {
-    if [ -n "${QUICK:-}" ]; then echo '212 332'; return; fi
+    # Halide 14's code of sobel by Mullapudi's schedule ends by SIGILL on small pictures
+    if [ -n "${QUICK:-}" ] && [ "$1" != sobel ]; then echo '212 332'; return; fi
     case $1 in harris | sobel | canny) echo '4096 4096' ;; unsharp) echo '2052 2052' ;; bilateral) echo '2048 2048' ;; camera) echo '1980 2604' ;; esac
 }
 
@@ -45,7 +47,7 @@ made OpenCV "$cxx" -std=c++17 -O1 -shared -fPIC -Ifilters $(pkg-config --cflags 
 echo 'filter,contender,ms,first_ms,ratio,differ' >"$out/filters.csv"
 for filter in $filters; do
     mine=()
-    for how in fused unfused; do
+    for how in ${HOW:-fused unfused}; do
         option=(); [ $how = fused ] || option=(--no-fuse)
         if ! ours "$filter" $how "${option[@]}"; then echo "filters: error: $filter, $how: not compiled" >&2; failed=1; continue; fi
         mine+=("$out/ours-$filter-$how.so")
@@ -53,7 +55,7 @@ for filter in $filters; do
     # shellcheck disable=SC2046
     "$out/bench" "$filter" $(size_of "$filter") "$pairs" "${mine[@]}" "${theirs[@]}" >>"$out/filters.csv" || failed=1
 done
-column -t -s, "$out/filters.csv"
-awk -F, '/^(harris|unsharp|bilateral)/ && $NF != "-" && $NF > 1e-4 || /^(sobel|canny|camera)/ && $NF > 0.004 {
+sed 's/, / /' "$out/filters.csv" | column -t -s,
+awk -F, 'NR > 1 && $NF != "-" && $NF > 0.001 {
     print "filters: error: another result:", $0; bad = 1 } END { exit bad }' "$out/filters.csv" || failed=1
 exit "$failed"

@@ -4,7 +4,8 @@
  * goes before and does not count. Prints, as CSV, a line for each contender:
  *     filter,contender,ms,first_ms,ratio,differ
  * the medians of the milliseconds, of those of the first in the same pairs, and of the ratios (above 1: the first is
- * quicker), and by how much the results differ at most, as a part of the largest value (`-`: they are on other scales).
+ * quicker), and which part of the samples differ by more than one grey level of 8 bits, or 1e-4 of the largest float (`-`:
+ * they are on other scales). Filters that decide by comparing floats differ somewhere if one of the two contracts sums.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -70,14 +71,15 @@ static double sample(enum sample type, const void *data, size_t i)
     return type == F32 ? ((const float *)data)[i] : ((const uint8_t *)data)[i];
 }
 
-static double difference(enum sample type, const void *a, const void *b, size_t n)
+static double part_that_differs(enum sample type, const void *a, const void *b, size_t n)
 {
-    double most = 0, largest = 1e-30;
-    for (size_t i = 0; i < n; i++) {
-        most = fmax(most, fabs(sample(type, a, i) - sample(type, b, i)));
+    double largest = 0;
+    size_t differ = 0;
+    for (size_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(sample(type, a, i)));
-    }
-    return most / largest;
+    for (size_t i = 0; i < n; i++)
+        differ += fabs(sample(type, a, i) - sample(type, b, i)) > (type == F32 ? 1e-4 * largest : 1);
+    return (double)differ / (double)n;
 }
 
 static size_t load(int n, char **files, const char *filter, struct contender *to)
@@ -142,7 +144,7 @@ static void pairs(const struct filter *f, const struct contender *first, const s
     if (strstr(other->name, "other scale"))
         printf("-\n");
     else
-        printf("%.2g\n", difference(f->out, mine, theirs, samples));
+        printf("%.2g\n", part_that_differs(f->out, mine, theirs, samples));
     fflush(stdout);
 }
 

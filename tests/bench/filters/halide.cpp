@@ -176,7 +176,7 @@ static void camera(compiled &f, schedule how)
     denoise(x, y) = clamp(p(0, 0), min(min(p(-2, 0), p(2, 0)), min(p(0, -2), p(0, 2))),
                           max(max(p(-2, 0), p(2, 0)), max(p(0, -2), p(0, 2))));
     Expr light = cast<float>(max(cast<int32_t>(denoise(x, y)) - 64, 0));
-    level(x, y) = min(site(1.9f, 1.0f, 1.0f, 1.6f) * light * (1 / 959.f), 1.f);
+    level(x, y) = min(site(1.9f, 1.0f, 1.0f, 1.6f) * light / 959.f, 1.f);
     auto l = [&](int j, int i) { return level(x + 1 + i, y + 1 + j); };
     green(x, y) = select((x + y) % 2 == 1, l(0, 0),
                          select(abs(l(0, -1) - l(0, 1)) < abs(l(-1, 0) - l(1, 0)), (l(0, -1) + l(0, 1)) * 0.5f, (l(-1, 0) + l(1, 0)) * 0.5f));
@@ -254,6 +254,8 @@ static void make(compiled &f, const entry &e, size_t h, size_t w)
     f = compiled();
     f.h = h, f.w = w;
     e.make(f, e.how);
+    f.in.dim(0).set_bounds(0, (int)w);
+    f.in.dim(1).set_bounds(0, (int)h);
     if (e.how == AUTO) {
         entry input = e;
         input.planes = e.planes == 3 ? 3 : 1;

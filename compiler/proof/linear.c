@@ -193,8 +193,8 @@ static enum dff_verdict eliminate_one(struct dff_linear *l, const struct step *s
         for (size_t j = step->begin; j < step->end && row(l, i)->c[v] > 0; j++) {
             if (row(l, j)->c[v] > 0)
                 continue;
-            if (!combine(l, row(l, i), row(l, j), v, &sum))
-                l->left = 0;
+            if (!combine(l, row(l, i), row(l, j), v, &sum)) /* left out: less may be refuted then */
+                spend(l, 1);
             else if (add_row(l, step->end, &sum) == DFF_NEVER)
                 return DFF_NEVER;
             if (exhausted(l) || l->rows.n - step->end > MOST_ROWS)

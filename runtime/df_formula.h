@@ -141,7 +141,7 @@ DF_OP int32_t df_i32_of_f32(float a)
     float size = a < 0 ? -a : a, low = size < 8388608.0f ? size : 0;
     float whole = (low + 8388608.0f) - 8388608.0f; /* of a size from 2^23 on every f32 is an integer */
     float rounded = size < 8388608.0f ? (a < 0 ? -whole : whole) : a;
-    int32_t inside = (int32_t)(size < 2147483648.0f ? rounded : 0);
+    int32_t inside = (int32_t)(size < 2147483648.0f ? rounded + 0.0f : 0); /* no -0: gcc makes trunc of (float)(int32_t) */
     return size < 2147483648.0f ? inside : a > 0 ? 2147483647 : a < 0 ? -2147483647 - 1 : 0;
 }
 DF_OP int64_t df_i64_of_f64(double a)
@@ -149,7 +149,7 @@ DF_OP int64_t df_i64_of_f64(double a)
     double size = a < 0 ? -a : a, low = size < 4503599627370496.0 ? size : 0;
     double whole = (low + 4503599627370496.0) - 4503599627370496.0;
     double rounded = size < 4503599627370496.0 ? (a < 0 ? -whole : whole) : a;
-    int64_t inside = (int64_t)(size < 9223372036854775808.0 ? rounded : 0);
+    int64_t inside = (int64_t)(size < 9223372036854775808.0 ? rounded + 0.0 : 0);
     return size < 9223372036854775808.0 ? inside : a > 0 ? INT64_MAX : a < 0 ? INT64_MIN : 0;
 }
 DF_OP int64_t df_i64_of_f32(float a) { return df_i64_of_f64(a); }
@@ -253,6 +253,16 @@ DF_OP int df_levels_above(const uint32_t *n, unsigned level)
         if (n[level])
             return 1;
     return 0;
+}
+
+/* Bit l: lane l has a value. */
+DF_OP uint32_t df_first_lanes(int64_t n) { return n < DF_LANES ? (1u << n) - 1 : (1u << DF_LANES) - 1; }
+DF_OP uint32_t df_mask(const int *has)
+{
+    uint32_t mask = 0;
+    for (int l = 0; l < DF_LANES; l++)
+        mask |= (uint32_t)(has[l] != 0) << l;
+    return mask;
 }
 
 /* Lane l takes l + 8, then l + 4, l + 2, l + 1. Bit l of `has`: lane l has a value. One without takes no part. */

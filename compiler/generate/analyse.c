@@ -302,10 +302,33 @@ static void count_uses(struct dfg_gen *g, const struct dff_node *n)
             count_uses(g, n->args[k]);
 }
 
+unsigned dfg_copies(const struct dff_node *n)
+{
+    int64_t copies = 1;
+    for (uint32_t r = 0; r < n->n_ranges; r++) {
+        const struct dff_node *from = n->ranges[r].from, *to = n->ranges[r].to;
+        if (from->kind != DFF_CONST || to->kind != DFF_CONST || to->i <= from->i || to->i - from->i > DFG_MAX_COPIES)
+            return 0;
+        copies *= to->i - from->i;
+        if (copies > DFG_MAX_COPIES)
+            return 0;
+    }
+    return (unsigned)copies;
+}
+
+static bool has_loops(const struct dfg_gen *g, const struct dff_node *n)
+{
+    bool loops = n->kind == DFF_REDUCE && !dfg_copies(n);
+    for (uint32_t k = 0; k < n->n_args; k++)
+        loops |= n->args[k] && g->facts[n->args[k]->id].loops;
+    return loops;
+}
+
 void dfg_analyse(struct dfg_gen *g)
 {
     for (unsigned i = 0; i < g->kernel->n_nodes; i++) {
         g->facts[i].uses = 0;
+        g->facts[i].loops = has_loops(g, g->kernel->nodes[i]);
         g->facts[i].always = g->facts[i].sometimes = g->facts[i].visited = false;
     }
     count_uses(g, g->formula->value);

@@ -45,6 +45,7 @@ struct dfg_fact {                       /* of a node, within one formula */
     bool index;                         /* part of an index, extent or end of a range, made of + - * */
     bool always, sometimes;             /* reached without and with a condition around it */
     bool visited;
+    bool loops;                         /* it holds a reduction that may be a loop */
     uint32_t empty;                     /* slots of loops around it that may have no repetition */
 };
 
@@ -131,6 +132,8 @@ const char *dfg_new_name(struct dfg_gen *g);
 void dfg_analyse(struct dfg_gen *g);
 /* Finds g->limit: with it no index of the kernel overflows. */
 void dfg_find_limit(struct dfg_gen *g);
+/* How often the body of a reduction stands there if its loops are written out; 0: they never are. */
+unsigned dfg_copies(const struct dff_node *n);
 /* Has the range at least one value? */
 bool dfg_range_has_values(const struct dff_range *range);
 static inline bool dfg_is_int(enum dff_type type) { return type == DFF_I32 || type == DFF_I64; }

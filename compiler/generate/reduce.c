@@ -155,21 +155,6 @@ static bool has_terms(const struct dff_node *n)
 
 /* ---- written out ---- */
 
-/* How often the body stands there if the loops are written out; 0: they are not. */
-static unsigned copies_of(const struct dfg_gen *g, const struct dff_node *n)
-{
-    int64_t copies = 1;
-    for (uint32_t r = 0; r < n->n_ranges; r++) {
-        const struct dff_node *from = n->ranges[r].from, *to = n->ranges[r].to;
-        if (from->kind != DFF_CONST || to->kind != DFF_CONST || to->i <= from->i || to->i - from->i > DFG_MAX_COPIES)
-            return 0;
-        copies *= to->i - from->i;
-        if (copies * g->copies > DFG_MAX_COPIES)
-            return 0;
-    }
-    return (unsigned)copies;
-}
-
 /* The fold begins with the first term, and needs no identity. */
 static bool begins_with_term(const struct fold *f)
 {
@@ -203,7 +188,9 @@ static void written_out(struct dfg_gen *g, const struct fold *f, int r, int step
 static const char *fold(struct dfg_gen *g, const struct dff_node *n)
 {
     struct fold f = { .node = n, .name = dfg_new_name(g) };
-    unsigned copies = copies_of(g, n), before = g->copies;
+    unsigned copies = dfg_copies(n), before = g->copies;
+    if (copies * before > DFG_MAX_COPIES)
+        copies = 0;
     bool backwards = n->order == DFF_ORDER_FOLD || n->order == DFF_ORDER_RUNNING;
     bool best = n->op == DFF_ARGMIN || n->op == DFF_ARGMAX;
     if (best || (n->op == DFF_SUM && is_float(n->type) && !has_terms(n))) {
@@ -238,22 +225,77 @@ static const char *lanes_name(struct dfg_gen *g, const struct dff_node *n)
     return dfg_printf(g, "%s_%s", names[n->op - DFF_SUM], dfg_type_name(n->type));
 }
 
+static const struct dff_node *condition_of(const struct dff_node *n)
+{
+    return n->n_args > 1 ? n->args[1] : NULL;
+}
+
+/* One value for each of `count` lanes. */
+static void print_lanes(struct dfg_gen *g, const struct dff_node *n, const struct dfg_loop *loop, const char *count)
+{
+    struct dfg_block block;
+    const struct dff_node *condition = condition_of(n);
+    if (dfg_open(g, &block, (int)n->ranges[n->n_ranges - 1].slot, loop->name)) {
+        dfg_line(g, &block, "const int64_t %s = df_at + df_l;", loop->name);
+        const char *when = condition ? dfg_within(g, dfg_value(g, condition), DFG_COMPARE) : NULL;
+        const char *next = joined(g, n, "df_lane[df_l]", dfg_value(g, n->args[0]));
+        if (when)
+            dfg_line(g, &block, "df_has[df_l] |= %s;", when);
+        if (when)
+            next = dfg_printf(g, "%s ? %s : df_lane[df_l]", when, next);
+        dfg_line(g, &block, "df_lane[df_l] = %s;", next);
+    }
+    dfg_close(g, &block, dfg_printf(g, "for (int df_l = 0; df_l < %s; df_l++)", count));
+}
+
+/* The last range, if its body is no loop: a block of 1,024 values has 16 lanes in an array, which becomes vectors. */
+static void print_blocks(struct dfg_gen *g, const struct dff_node *n, const char *kind, const char *lanes)
+{
+    struct dfg_block block, full;
+    const struct dff_range *range = &n->ranges[n->n_ranges - 1];
+    struct dfg_loop loop = dfg_loop_open(g, range, &block); /* for its name */
+    const struct dff_node *condition = condition_of(n);
+    block.slot = -1;
+    block.name = NULL;
+    dfg_line(g, &block, "const int64_t df_end = %s - df_block < DF_BLOCK ? %s : df_block + DF_BLOCK;",
+             loop.to, loop.to);
+    dfg_line(g, &block, "%s df_lane[DF_LANES];", dfg_type(n->type));
+    dfg_line(g, &block, "for (int df_l = 0; df_l < DF_LANES; df_l++)");
+    dfg_line(g, &block, "    df_lane[df_l] = %s;", start_of(n));
+    if (condition)
+        dfg_line(g, &block, "int df_has[DF_LANES] = { 0 };");
+    dfg_line(g, &block, "int64_t df_at = df_block;");
+    if (dfg_open(g, &full, -1, NULL))
+        print_lanes(g, n, &loop, "DF_LANES");
+    dfg_close(g, &full, "for (; df_at + DF_LANES <= df_end; df_at += DF_LANES)");
+    print_lanes(g, n, &loop, "df_end - df_at");
+    const char *has = condition ? "df_mask(df_has)" : "df_first_lanes(df_end - df_block)";
+    dfg_line(g, &block, "const uint32_t df_which = %s;", has);
+    dfg_line(g, &block, "df_put_%s(&%s, 1, df_which != 0, df_tree_%s(df_lane, df_which));", kind, lanes, kind);
+    dfg_close(g, &block, dfg_printf(g, "for (int64_t df_block = %s; df_block < %s; df_block += DF_BLOCK)", loop.from, loop.to));
+}
+
 /* Puts the values of ranges r, r + 1, … together. Gives the name of the result; *any gets that of its truth value. */
 static const char *lanes_of(struct dfg_gen *g, const struct dff_node *n, uint32_t r, const char **any)
 {
     struct dfg_block block;
     const char *lanes = dfg_new_name(g), *name = dfg_new_name(g), *kind = lanes_name(g, n), *inner_any = "1";
-    const struct dff_node *condition = n->n_args > 1 ? n->args[1] : NULL;
+    const struct dff_node *condition = condition_of(n);
+    bool last = r + 1 == n->n_ranges;
     *any = dfg_new_name(g);
     dfg_line(g, g->block, "struct df_lanes_%s %s = { .n = { 0 } };", kind, lanes);
-    struct dfg_loop loop = dfg_loop_open(g, &n->ranges[r], &block);
-    if (!g->failed) {
-        const char *inner = r + 1 < n->n_ranges ? lanes_of(g, n, r + 1, &inner_any) : dfg_value(g, n->args[0]).c;
-        if (r + 1 == n->n_ranges && condition)
-            inner_any = dfg_value(g, condition).c;
-        dfg_line(g, g->block, "df_put_%s(&%s, 0, %s, %s);", kind, lanes, inner_any, inner);
+    if (last && !g->facts[n->args[0]->id].loops && !(condition && g->facts[condition->id].loops)) {
+        print_blocks(g, n, kind, lanes);
+    } else {
+        struct dfg_loop loop = dfg_loop_open(g, &n->ranges[r], &block);
+        if (!g->failed) {
+            const char *inner = last ? dfg_value(g, n->args[0]).c : lanes_of(g, n, r + 1, &inner_any);
+            if (last && condition)
+                inner_any = dfg_value(g, condition).c;
+            dfg_line(g, g->block, "df_put_%s(&%s, 0, %s, %s);", kind, lanes, inner_any, inner);
+        }
+        dfg_loop_close(g, &block, &loop);
     }
-    dfg_loop_close(g, &block, &loop);
     dfg_line(g, g->block, "%s %s;", dfg_type(n->type), name);
     dfg_line(g, g->block, "const int %s = df_end_%s(&%s, &%s);", *any, kind, lanes, name);
     return name;

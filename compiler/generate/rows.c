@@ -285,6 +285,16 @@ static void row_loops(struct dfg_gen *g, unsigned d)
                                     dfg_index(g, out_port(g)->extents[d]).c, f->names[d]));
 }
 
+/* Of the port's rows that may be full of a number, the longest. */
+static unsigned least_lead(const struct dfg_gen *g, uint32_t port)
+{
+    unsigned lead = DF_MAX_RANK;
+    for (unsigned i = 0; i < g->stage.n_rows; i++)
+        if (g->stage.rows[i].port == port && has_number(&g->stage.rows[i]) && g->stage.rows[i].lead < lead)
+            lead = g->stage.rows[i].lead;
+    return lead;
+}
+
 /* Rows of the numbers that stand outside of ports. false: there are none. */
 static bool print_outside_rows(struct dfg_gen *g, bool free_them)
 {
@@ -303,7 +313,7 @@ static bool print_outside_rows(struct dfg_gen *g, bool free_them)
             dfg_line(g, g->block, "__builtin_free(df_outside_%s);", name);
             continue;
         }
-        const char *size = row_size(g, port, row->lead);
+        const char *size = row_size(g, port, least_lead(g, row->port));
         dfg_line(g, g->block, "%s *const df_outside_%s = __builtin_malloc(sizeof(%s) * (size_t)(%s));", elem, name, elem, size);
         dfg_line(g, g->block, "for (int64_t df_i = 0; df_outside_%s && df_i < %s; df_i++)", name, size);
         dfg_line(g, g->block, "    df_outside_%s[df_i] = %s%s%s;", name, port->elem == DF_F16 ? "df_f16_of_f32(" : "", number,

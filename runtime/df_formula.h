@@ -22,6 +22,7 @@
 #define DF_CALL static inline __attribute__((unused))
 #endif
 
+#define DF_STRIP 1024 /* columns whose shared values are kept at a time */
 #define DF_SELDOM __attribute__((noinline, cold))
 #define DF_ALONE __attribute__((noinline)) /* a function of its own, so that `restrict` holds for its loops */
 

@@ -165,6 +165,15 @@ void dfg_close(struct dfg_gen *g, struct dfg_block *block, const char *head)
     }
 }
 
+void dfg_drop(struct dfg_gen *g, struct dfg_block *block)
+{
+    struct dfg_block *outer = block->outer;
+    block->outer = NULL; /* so that its text is not printed there */
+    dfg_close(g, block, "");
+    free(block->bytes);
+    g->block = outer;
+}
+
 void dfg_line(struct dfg_gen *g, const struct dfg_block *block, const char *format, ...)
 {
     if (g->failed)
@@ -393,6 +402,9 @@ struct dfg_text dfg_value(struct dfg_gen *g, const struct dff_node *n)
     case DFF_SCALAR: return (struct dfg_text){ dfg_scalar_name(g, n->number), DFG_ATOM };
     default: break;
     }
+    const char *column = dfg_columns_value(g, n);
+    if (column)
+        return (struct dfg_text){ column, DFG_ATOM };
     struct dfg_block *block = dfg_block_of(g, n->slots);
     if (block->temporaries[n->id])
         return (struct dfg_text){ block->temporaries[n->id], DFG_ATOM };

@@ -72,6 +72,15 @@ struct dfg_bound {                      /* 0 <= factor * column + rest + constan
     const struct dff_node *extent;
 };
 
+#define DFG_MAX_COLUMNS 8
+
+struct dfg_column {                     /* a value that several columns share, in an array (columns.c) */
+    const struct dff_node *node;
+    uint32_t slot;
+    int64_t by, low, high;              /* column x has by * slot added to it, which is from low to high */
+    const char *name;
+};
+
 struct dfg_stage {                      /* a formula as row functions (generate.h) */
     unsigned number;                    /* of the formula: df_row0_NAME, df_edge0_NAME */
     struct dfg_row rows[DFG_MAX_ROWS];
@@ -91,6 +100,8 @@ struct dfg_gen {
     enum dfg_mode mode;
     int column;                         /* the slot of the formula's columns; -1: it has none, and there are no row functions */
     struct dfg_stage stage;             /* of `formula` */
+    struct dfg_column columns[DFG_MAX_COLUMNS];
+    unsigned n_columns;
     unsigned copies;                    /* repetitions that are written out around what is printed */
     const char *prefix;                 /* of temporaries */
     unsigned n_temporaries;
@@ -118,6 +129,8 @@ bool dfg_open(struct dfg_gen *g, struct dfg_block *block, int slot, const char *
 bool dfg_open_shared(struct dfg_gen *g, struct dfg_block *block, int slot, const char *name);
 bool dfg_open_number(struct dfg_gen *g, struct dfg_block *block, int slot, int64_t number);
 void dfg_close(struct dfg_gen *g, struct dfg_block *block, const char *head);
+/* Ends the block, and drops its text. */
+void dfg_drop(struct dfg_gen *g, struct dfg_block *block);
 /* Prints one line into a block, indented. */
 void dfg_line(struct dfg_gen *g, const struct dfg_block *block, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -165,6 +178,14 @@ struct dfg_text dfg_bordered(struct dfg_gen *g, struct dfg_text index, enum dff_
 /* Does the index go over just the elements of the port's dimension? */
 bool dfg_is_whole(const struct dfg_gen *g, const struct dff_node *index, const struct dff_node *extent);
 
+/* ---- columns.c ---- */
+
+/* Prints the arrays of g->formula's row function, and the loops that fill them, into g->block: the strip of columns from
+ * df_strip to df_strip_end - 1. None: nothing is printed. */
+void dfg_columns_print(struct dfg_gen *g);
+/* The element of an array that has the node's value. NULL: none has. */
+const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n);
+
 /* ---- rows.c ---- */
 
 /* The first dimension in which elements of a row differ: the row's pointer stands for those before it. */
@@ -175,6 +196,9 @@ static inline unsigned dfg_lead(const struct dfg_gen *g)
 
 /* Prints the row functions of g->formula, which is analysed, and fills in g->stage. */
 void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out);
+/* scatter.c: a count or sum of integers that is joined to an index by `==`, as in c[b] = count(y in 0..h, x in 0..w if
+ * g[y, x] == b). Prints one pass over the terms in place of one for each b. false: the formula is none, nothing is printed. */
+bool dfg_scatter(struct dfg_gen *g, FILE *out);
 /* Prints the loops over all rows that call them. */
 void dfg_row_loops(struct dfg_gen *g, FILE *out);
 /* Prints what computes the bounds df_low and df_high of the columns of MAIN into g->block. `width`: columns of a row. */

@@ -6,6 +6,9 @@
  *   expr.c       the text of one value.
  *   place.c      the texts of indices and reads.
  *   reduce.c     reductions as loops.
+ *   rows.c       functions of rows, and who calls them.
+ *   columns.c    values that columns share.
+ *   scatter.c    histograms: one pass over the data.
  *
  * Room:     compiler/generate/ knows compiler/formula/ and compiler/proof/. It runs no compiler and reads no file.
  * Needs:    a kernel whose reads are proved to be inside, or have borders (compiler/proof/).

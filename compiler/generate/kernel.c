@@ -119,6 +119,8 @@ static char *print_formulas(FILE *out, struct dfg_gen *g)
     for (unsigned i = 0; i < g->kernel->n_formulas && !g->failed; i++) {
         g->formula = &g->kernel->formulas[i];
         dfg_analyse(g);
+        if (dfg_scatter(g, body))
+            continue;
         dfg_row_functions(g, i, out);
         dfg_row_loops(g, body);
     }

@@ -94,10 +94,39 @@ static void inner(struct dfg_gen *g, unsigned d)
         channel_loop(g, d);
 }
 
+static void print_columns(struct dfg_gen *g, const char *from, const char *to)
+{
+    struct dfg_block loop;
+    const char *x = g->formula->names[g->column];
+    dfg_open(g, &loop, g->column, x);
+    if (!g->failed)
+        inner(g, (unsigned)g->column + 1);
+    dfg_close(g, &loop, dfg_printf(g, "for (int64_t %s = %s; %s < %s; %s++)", x, from, x, to, x));
+}
+
+/* The loop over the columns. If columns share values, it goes from strip to strip, so that the arrays are small. */
+static void print_strips(struct dfg_gen *g)
+{
+    struct dfg_block strip;
+    g->n_columns = 0;
+    dfg_open(g, &strip, -1, NULL);
+    dfg_line(g, &strip, "const int64_t df_strip_end = df_to - df_strip < DF_STRIP ? df_to : df_strip + DF_STRIP;");
+    if (g->mode == DFG_MAIN && !g->failed)
+        dfg_columns_print(g);
+    if (!g->n_columns) {
+        dfg_drop(g, &strip);
+        print_columns(g, "df_from", "df_to");
+        return;
+    }
+    print_columns(g, "df_strip", "df_strip_end");
+    dfg_close(g, &strip, "for (int64_t df_strip = df_from; df_strip < df_to; df_strip += DF_STRIP)");
+    g->n_columns = 0;
+}
+
 /* The text of a row function without its head. NULL: no memory. */
 static char *row_text(struct dfg_gen *g)
 {
-    struct dfg_block function, outer[DF_MAX_RANK], loop;
+    struct dfg_block function, outer[DF_MAX_RANK];
     unsigned n = 0;
     if (!dfg_open(g, &function, -1, NULL))
         return NULL;
@@ -107,15 +136,10 @@ static char *row_text(struct dfg_gen *g)
             dfg_open_shared(g, &outer[n], (int)d, g->formula->names[d]); /* a parameter of the row function */
             n++;
         }
-    if (g->column < 0) {
+    if (g->column < 0)
         store(g);
-    } else {
-        const char *x = g->formula->names[g->column];
-        dfg_open(g, &loop, g->column, x);
-        if (!g->failed)
-            inner(g, (unsigned)g->column + 1);
-        dfg_close(g, &loop, dfg_printf(g, "for (int64_t %s = df_from; %s < df_to; %s++)", x, x, x));
-    }
+    else
+        print_strips(g);
     while (n)
         dfg_close(g, &outer[--n], "");
     dfg_close(g, &function, "");

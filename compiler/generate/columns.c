@@ -1,0 +1,163 @@
+/* columns.c - values that neighbouring columns share, such as the inner sum of sum(j: k[j] * sum(i: k[i] * g[y + i, x + j])).
+ *
+ * A reduction whose loop is written out may hold a value that depends on its slot s and the column x through x + m * s
+ * alone. Then the value for (x, s) is that for (x + m * s, 0). So it is computed once for each column, into an array, before
+ * the loop that uses it. The values are the same, so the order of the sum is.
+ */
+#include "compiler/generate/gen.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define LEAST_READS 2                   /* a value with fewer is not worth an array */
+#define MOST_REPETITIONS 64
+
+/* ---- what can be shared ---- */
+
+struct shift {
+    const struct dfg_gen *g;
+    uint32_t slot;
+    bool known;
+    int64_t by;                         /* m, once it is known */
+    unsigned char *seen;                /* by node id */
+    unsigned reads;
+};
+
+static bool depends(const struct shift *s, const struct dff_node *n)
+{
+    return n->slots >> s->slot & 1 || n->slots >> s->g->column & 1;
+}
+
+/* Does an index depend on both in the same proportion as all others do? */
+static bool index_shifts(struct shift *s, const struct dff_node *index)
+{
+    struct dfg_affine a;
+    int64_t column = 0, slot = 0;
+    if (!depends(s, index))
+        return true;
+    if (!dfg_affine(s->g, index, &a))
+        return false;
+    for (unsigned i = 0; i < a.n; i++) {
+        if (!a.term[i].dim && (int)a.term[i].number == s->g->column)
+            column = a.term[i].factor;
+        if (!a.term[i].dim && a.term[i].number == s->slot)
+            slot = a.term[i].factor;
+    }
+    if (column == 0 || slot % column != 0 || (s->known && slot / column != s->by))
+        return false;
+    s->known = true;
+    s->by = slot / column;
+    return true;
+}
+
+static bool shifts(struct shift *s, const struct dff_node *n)
+{
+    bool good = true, element = n->kind == DFF_READ || n->kind == DFF_TABLE;
+    if (!depends(s, n) || s->seen[n->id])
+        return true;
+    s->seen[n->id] = 1;
+    s->reads += n->kind == DFF_READ;
+    if (n->kind == DFF_INDEX)
+        return false;
+    for (uint32_t k = 0; k < n->n_args && good; k++)
+        good = !n->args[k] || (element ? index_shifts(s, n->args[k]) : shifts(s, n->args[k]));
+    for (uint32_t r = 0; r < n->n_ranges && good; r++)
+        good = !depends(s, n->ranges[r].from) && !depends(s, n->ranges[r].to);
+    return good;
+}
+
+/* Finds the largest such value in a reduction's body. NULL: there is none, or no memory. */
+static const struct dff_node *find(struct shift *s, const struct dff_node *n)
+{
+    const uint32_t inside = (1u << (unsigned)s->g->column) - 1, both = 1u << s->slot | 1u << (unsigned)s->g->column;
+    const struct dff_node *found = NULL;
+    if ((n->slots & both) != both)
+        return NULL;
+    s->known = false;
+    s->reads = 0;
+    for (unsigned i = 0; i < s->g->kernel->n_nodes; i++)
+        s->seen[i] = 0;
+    bool loops = s->g->facts[n->id].loops;
+    if (!loops && !(n->slots & ~(inside | both)) && shifts(s, n) && s->known && s->by != 0 &&
+        (s->reads >= LEAST_READS || n->kind == DFF_REDUCE))
+        return n;
+    for (uint32_t k = 0; k < n->n_args && !found; k++)
+        if (n->args[k] && n->kind != DFF_READ && n->kind != DFF_TABLE)
+            found = find(s, n->args[k]);
+    return found;
+}
+
+/* ---- arrays ---- */
+
+static bool is_written_out(const struct dfg_gen *g, const struct dff_node *n)
+{
+    const uint32_t outside = (2u << (unsigned)g->column) - 1;
+    return g->facts[n->id].uses && n->kind == DFF_REDUCE && n->order == DFF_ORDER_FOLD && n->n_ranges == 1 && n->args[0] &&
+           dfg_copies(n) > 1 && dfg_copies(n) <= MOST_REPETITIONS && !(n->slots & ~outside);
+}
+
+/* Notes for which columns the value can be computed, at both ends of the range. What it prints is not wanted. */
+static void bound_ends(struct dfg_gen *g, const struct dff_node *n, const struct dff_range *range)
+{
+    struct dfg_block scratch, number;
+    const int64_t ends[] = { range->from->i, range->to->i - 1 };
+    for (int i = 0; i < 2 && !g->failed; i++) {
+        dfg_open(g, &scratch, g->column, g->formula->names[g->column]);
+        if (!g->failed && dfg_open_number(g, &number, (int)range->slot, ends[i]))
+            dfg_value(g, n);
+        dfg_close(g, &number, "");
+        dfg_drop(g, &scratch);
+    }
+}
+
+static void print_array(struct dfg_gen *g, struct dfg_column *c, const struct dff_range *range)
+{
+    struct dfg_block loop, number;
+    const char *x = g->formula->names[g->column], *text = "";
+    unsigned before = g->n_columns;
+    g->n_columns = 0; /* this loop goes over more columns than other arrays have */
+    bound_ends(g, c->node, range);
+    dfg_line(g, g->block, "%s %s[DF_STRIP + %" PRId64 "];", dfg_type(c->node->type), c->name, c->high - c->low);
+    dfg_open(g, &loop, g->column, x);
+    if (!g->failed && dfg_open_number(g, &number, (int)range->slot, 0)) {
+        text = dfg_value(g, c->node).c;
+        dfg_line(g, &loop, "%s[%s - df_strip%s] = %s;", c->name, x,
+                 c->low ? dfg_printf(g, " %c %" PRId64, c->low < 0 ? '+' : '-', c->low < 0 ? -c->low : c->low) : "", text);
+        dfg_close(g, &number, "");
+    }
+    dfg_close(g, &loop, dfg_printf(g, "for (int64_t %s = df_strip %c %" PRId64 "; %s < df_strip_end + %" PRId64 "; %s++)", x, c->low < 0 ? '-' : '+', c->low < 0 ? -c->low : c->low,
+                                   x, c->high, x));
+    g->n_columns = before;
+}
+
+void dfg_columns_print(struct dfg_gen *g)
+{
+    unsigned char *seen = calloc(g->kernel->n_nodes + 1u, 1);
+    g->failed |= !seen;
+    for (unsigned i = 0; i < g->kernel->n_nodes && g->n_columns < DFG_MAX_COLUMNS && !g->failed; i++) {
+        const struct dff_node *n = g->kernel->nodes[i];
+        struct shift s = { .g = g, .slot = n->n_ranges ? n->ranges[0].slot : 0, .seen = seen };
+        const struct dff_node *value = is_written_out(g, n) ? find(&s, n->args[0]) : NULL;
+        if (!value)
+            continue;
+        const struct dff_range *range = &n->ranges[0];
+        int64_t first = s.by * range->from->i, last = s.by * (range->to->i - 1);
+        struct dfg_column c = { .node = value, .slot = range->slot, .by = s.by, .low = first < last ? first : last,
+                                .high = first < last ? last : first, .name = dfg_printf(g, "df_column%u", g->n_columns) };
+        print_array(g, &c, range);
+        g->columns[g->n_columns++] = c;
+    }
+    free(seen);
+}
+
+const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n)
+{
+    for (unsigned i = 0; i < g->n_columns; i++) {
+        const struct dfg_column *c = &g->columns[i];
+        const struct dfg_block *block = dfg_block_of(g, 1u << c->slot);
+        int64_t at = c->by * block->number - c->low;
+        if (c->node == n && block->slot == (int)c->slot && block->is_number && at >= 0 && at <= c->high - c->low)
+            return dfg_printf(g, "%s[%s - df_strip + %" PRId64 "]", c->name, g->formula->names[g->column], at);
+    }
+    return NULL;
+}

@@ -85,7 +85,7 @@ obj = $(patsubst %.c,$(OBJ)/%.o,$(1))
 PARSER_OBJ := $(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o
 
 LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_HOME),$(LIB)/libdf-cuda.a)
-HEADERS := $(INC)/df.h $(INC)/df_io.h $(INC)/df_math.h $(INC)/df_formula.h $(INC)/df_plan.h
+HEADERS := $(INC)/df.h $(INC)/df_io.h $(INC)/df_math.h $(INC)/df_formula.h $(INC)/df_formula_gpu.h $(INC)/df_plan.h
 # What programs import, and dfc compiles into them.
 IMPORTS := $(addprefix $(STD)/,io.df raw.df npy.df png.df tiff.df csv.df $(notdir $(STD_SRC) $(wildcard runtime/std/*.h)))
 # The Python package. dfc copies graphs.py into the modules that it makes.
@@ -203,6 +203,7 @@ $(INC)/df.h: runtime/df.h
 $(INC)/df_io.h: runtime/df_io.h
 $(INC)/df_math.h: runtime/df_math.h
 $(INC)/df_formula.h: runtime/df_formula.h
+$(INC)/df_formula_gpu.h: runtime/df_formula_gpu.h
 $(INC)/df_plan.h: partition/df_plan.h
 $(HEADERS):
 	@mkdir -p $(@D)

@@ -54,6 +54,7 @@ struct dfc_build_unit {
     enum dfc_code_kind kind;
     char *path;                         /* the user's file; NULL: the unit is wholly generated */
     const struct dfg_level *level;      /* of STEM_formulas.c; NULL: the unit is another one */
+    bool gpu_formulas;                  /* it is STEM_formulas.cu */
     const char *flags, *dir;            /* what the .df gives to that file's compiler (NULL: nothing), and its folder */
     char *source, *object, *log, *deps; /* in the work folder; if the user's file is an object, `object` is that file */
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "compiler/build/gpu_arch.h"
+#include "compiler/emit/emit.h"
 #include "compiler/tools/home.h"
 
 #ifndef DFC_DEFAULT_CFLAGS
@@ -73,7 +74,7 @@ static void find_c(struct dfc_tools *tools, const struct dfc_build_options *opti
 static bool any_gpu_code(const struct dfc_front *front)
 {
     for (size_t i = 0; i < front->n_kernels; i++)
-        if (front->kernels[i].gpu)
+        if (front->kernels[i].gpu || dfc_is_formula(&front->kernels[i], true))
             return true;
     return false;
 }

@@ -139,9 +139,11 @@ static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
     if (unit->path)
         good = dfc_emit_unit(file, p->loaded->front, p->stem, unit->path, unit->kind != DFC_CODE_C, p->gpu);
     else if (unit->level == dfg_level(0))
-        good = dfc_emit_formulas(file, p->loaded->front, p->stem) || no_memory();
+        good = dfc_emit_formulas(file, p->loaded->front, p->stem, false) || no_memory();
     else if (unit->level)
         fprintf(file, "#define DF_LEVEL(name) name##_%s\n#include \"%s_formulas.c\"\n", unit->level->name, p->stem);
+    else if (unit->gpu_formulas)
+        good = dfc_emit_formulas(file, p->loaded->front, p->stem, true) || no_memory();
     else if (unit->kind == DFC_CODE_CUDA)
         dfc_emit_cuda(file, p->loaded->front, p->stem);
     else
@@ -154,12 +156,26 @@ static bool add_formulas(struct dfc_program *p)
 {
     const struct dfg_level *level;
     char name[300];
-    for (unsigned i = 0; dfc_has_formulas(p->loaded->front) && (level = dfg_level(i)); i++) {
+    for (unsigned i = 0; dfc_has_formulas(p->loaded->front, false) && (level = dfg_level(i)); i++) {
         snprintf(name, sizeof name, "%.250s_formulas%s%s.c", p->stem, i ? "_" : "", level->name);
         if (!add_unit(p, DFC_CODE_C, NULL, name))
             return false;
         p->units[p->n_units - 1].level = level;
     }
+    return true;
+}
+
+/* Their code for GPUs. --emu-gpu-code has it compiled for the host (df_formula_gpu.h). */
+static bool add_gpu_formulas(struct dfc_program *p)
+{
+    const bool host = p->options->emu_gpu_code;
+    char name[300];
+    if (!p->gpu || !dfc_has_formulas(p->loaded->front, true))
+        return true;
+    snprintf(name, sizeof name, "%.250s_formulas.%s", p->stem, host ? "cpp" : "cu");
+    if (!add_unit(p, host ? DFC_CODE_CXX : DFC_CODE_CUDA, NULL, name))
+        return false;
+    p->units[p->n_units - 1].gpu_formulas = true;
     return true;
 }
 
@@ -172,7 +188,7 @@ bool dfc_units_make(struct dfc_program *p)
     snprintf(name, sizeof name, "%.250s_gpu.cu", p->stem);
     if (p->gpu && dfc_has_inline(p->loaded->front, true) && !add_unit(p, DFC_CODE_CUDA, NULL, name))
         return false;
-    if (!add_formulas(p) || !add_user_files(p) || !write_header(p))
+    if (!add_formulas(p) || !add_gpu_formulas(p) || !add_user_files(p) || !write_header(p))
         return false;
     for (size_t i = 0; i < p->n_units; i++)
         if (p->units[i].kind != DFC_CODE_OBJECT && !write_unit(p, &p->units[i]))
@@ -249,13 +265,17 @@ static void add_for_formulas(const struct dfc_program *p, const struct dfc_build
     static const char *const flags[] = { "-fno-fast-math", "-fsigned-zeros", "-fno-associative-math",
                                          "-fno-finite-math-only", "-fno-reciprocal-math", "-ffp-contract=off",
                                          "-fno-math-errno", "-fno-trapping-math", "-w" };
-    if (!unit->level)
+    static const char *const nvcc_flags[] = { "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true", "-w" };
+    if (unit->kind == DFC_CODE_CUDA)
+        for (size_t i = 0; unit->gpu_formulas && i < sizeof nvcc_flags / sizeof *nvcc_flags; i++)
+            dfc_list_add(argv, "%s", nvcc_flags[i]);
+    if (unit->kind == DFC_CODE_CUDA || (!unit->level && !unit->gpu_formulas))
         return;
     if (!p->options->optimise)
         dfc_list_add(argv, "-O3");
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         dfc_list_add(argv, "%s", flags[i]);
-    if (*unit->level->flag)
+    if (unit->level && *unit->level->flag)
         dfc_list_add(argv, "%s", unit->level->flag);
 }
 

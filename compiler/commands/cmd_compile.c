@@ -76,10 +76,11 @@ static bool emit_c(const struct dfc_common *common, FILE *out)
         dfc_emit_header(out, loaded.front, stem);
         fputc('\n', out);
         dfc_emit_c(out, loaded.front, stem, true, false);
-        if (dfc_has_formulas(loaded.front)) {
-            fputc('\n', out);
-            dfc_emit_formulas(out, loaded.front, stem);
-        }
+        for (int gpu = 0; gpu < 2; gpu++)
+            if (dfc_has_formulas(loaded.front, gpu)) {
+                fputc('\n', out);
+                dfc_emit_formulas(out, loaded.front, stem, gpu);
+            }
         if (dfc_has_inline(loaded.front, true)) {
             fputc('\n', out);
             dfc_emit_cuda(out, loaded.front, stem);
@@ -422,8 +423,8 @@ static const struct dfc_option own_options[] = {
     { "--json", NULL, "with --syntax-only: what is found as a JSON array on standard output, for editors" },
     { "-MD", NULL, "write PROGRAM.d, a make rule that names all files the program was made of" },
     { "--keep", NULL, "keep the generated files in PROGRAM.dfc/" },
-    { "--emu-gpu-code", NULL, "build without CUDA: the emulated GPU runs gpu variants that are in C and C++ files, instead "
-                              "of the cpu variants" },
+    { "--emu-gpu-code", NULL, "build without CUDA: the emulated GPU runs gpu variants that are in C and C++ files, and the "
+                              "GPU code of formulas, instead of the cpu variants" },
     { 0 }
 };
 

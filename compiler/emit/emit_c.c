@@ -108,9 +108,15 @@ static void emit_formulas(FILE *out, const struct dfc_front *front, const struct
     fprintf(out, "    return df_formula_%s(call, stream, dims, ports, scalars);\n}\n\n", name);
 }
 
-static bool has_cpu(const struct dfc_kernel_code *code)
+static bool has_variant(const struct dfc_kernel_code *code, bool gpu)
 {
-    return code->cpu || code->formula;
+    return variant_of(code, gpu) || dfc_is_formula(code, gpu);
+}
+
+/* Is there a function that gives the address of device code? */
+static bool has_device(const struct dfc_kernel_code *code)
+{
+    return dfc_has_device_code(code->gpu) || dfc_is_formula(code, true);
 }
 
 /* ---- the program ---- */
@@ -125,7 +131,10 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
             emit_formulas(out, front, &front->kernels[i]);
         if (front->kernels[i].gpu && gpu)
             emit_variant(out, front, &front->kernels[i], true);
-        if (gpu && dfc_has_device_code(front->kernels[i].gpu))
+        if (gpu && dfc_is_formula(&front->kernels[i], true))
+            fprintf(out, "extern df_function df_formula_%s_gpu;\n",
+                    df_graph_string(g, g->kernels[front->kernels[i].kernel].name));
+        if (gpu && has_device(&front->kernels[i]))
             fprintf(out, "extern const void *df_device_%s(void);\n\n",
                     df_graph_string(g, g->kernels[front->kernels[i].kernel].name));
     }
@@ -133,14 +142,15 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
         const char *name = df_graph_string(g, g->kernels[code->kernel].name);
-        if (!has_cpu(code) && !(code->gpu && gpu))
+        bool on_gpu = gpu && has_variant(code, true);
+        if (!has_variant(code, false) && !on_gpu)
             continue;
         fprintf(out, "    [%u] = {", code->kernel);
-        if (has_cpu(code))
-            fprintf(out, " .cpu = df_run_%s_cpu%s", name, code->gpu && gpu ? "," : "");
-        if (code->gpu && gpu)
-            fprintf(out, " .gpu = df_run_%s_gpu", name);
-        if (gpu && dfc_has_device_code(code->gpu))
+        if (has_variant(code, false))
+            fprintf(out, " .cpu = df_run_%s_cpu%s", name, on_gpu ? "," : "");
+        if (on_gpu)
+            fprintf(out, " .gpu = %s_%s_gpu", code->gpu ? "df_run" : "df_formula", name);
+        if (gpu && has_device(code))
             fprintf(out, ", .device = df_device_%s", name);
         fputs(" },\n", out);
     }
@@ -173,25 +183,30 @@ void dfc_emit_program(FILE *out, const struct dfc_front *front, bool emu_gpu_cod
     fputs("    };\n", out);
 }
 
-bool dfc_has_formulas(const struct dfc_front *front)
+bool dfc_is_formula(const struct dfc_kernel_code *code, bool gpu)
+{
+    return code->formula && !variant_of(code, gpu);
+}
+
+bool dfc_has_formulas(const struct dfc_front *front, bool gpu)
 {
     for (size_t i = 0; i < front->n_kernels; i++)
-        if (front->kernels[i].formula && !front->kernels[i].cpu)
+        if (dfc_is_formula(&front->kernels[i], gpu))
             return true;
     return false;
 }
 
-bool dfc_emit_formulas(FILE *out, const struct dfc_front *front, const char *stem)
+bool dfc_emit_formulas(FILE *out, const struct dfc_front *front, const char *stem, bool gpu)
 {
     struct dfg_kernel *kernels = calloc(front->n_kernels + 1, sizeof *kernels);
     size_t n = 0;
     for (size_t i = 0; kernels && i < front->n_kernels; i++)
-        if (front->kernels[i].formula && !front->kernels[i].cpu)
+        if (dfc_is_formula(&front->kernels[i], gpu))
             kernels[n++] = (struct dfg_kernel){
                 .name = df_graph_string(front->graph, front->graph->kernels[front->kernels[i].kernel].name),
                 .formulas = front->kernels[i].formula,
             };
-    bool good = kernels && dfg_print(out, kernels, n, stem, front->sink);
+    bool good = kernels && (gpu ? dfg_print_cuda : dfg_print)(out, kernels, n, stem, front->sink);
     free(kernels);
     return good;
 }

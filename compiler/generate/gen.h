@@ -106,6 +106,7 @@ struct dfg_gen {
     const char *prefix;                 /* of temporaries */
     unsigned n_temporaries;
     bool math, failed;                  /* math: <df_math.h> is needed */
+    bool cuda;                          /* for GPUs: a thread for each element */
 };
 
 /* ---- text ---- */
@@ -215,5 +216,18 @@ const char *dfg_arguments(struct dfg_gen *g);
 /* Prints the functions of the kernel; its own name stands as DFG_NAME. */
 #define DFG_NAME '\1'
 bool dfg_kernel_print(FILE *out, struct dfg_gen *g);
+
+/* Makes the facts of g->kernel, the prefix and the limit. The caller frees g->facts. */
+bool dfg_kernel_begin(struct dfg_gen *g);
+const char *dfg_scalar_member(enum dfl_scalar type); /* of union df_scalar */
+/* Prints the check that no dimension is above g->limit, in a function that libdf calls. */
+void dfg_print_limit(FILE *out, const struct dfg_gen *g);
+/* Prints the line that stores the element of g->formula, and what it needs, into g->block. */
+void dfg_store(struct dfg_gen *g);
+
+/* ---- generate_cuda.c ---- */
+
+/* The functions of one kernel for GPUs; its own name stands as DFG_NAME. */
+bool dfg_cuda_kernel_print(FILE *out, struct dfg_gen *g);
 
 #endif

@@ -71,8 +71,8 @@ static void print_table(FILE *out, struct dfg_gen *g, const struct dff_table *ta
 {
     uint64_t n = n_elements(table);
     enum dff_type type = table->f ? (table->elem == DF_F64 ? DFF_F64 : DFF_F32) : table->elem == DF_I64 ? DFF_I64 : DFF_I32;
-    fprintf(out, "static const %s df_table_%s[%" PRIu64 "] = {", table->elem == DF_F16 ? "float" : dfg_elem(table->elem),
-            table->decl->name.text, n);
+    fprintf(out, "%s %s df_table_%s[%" PRIu64 "] = {", g->cuda ? "DF_DEVICE_DATA" : "static const",
+            table->elem == DF_F16 ? "float" : dfg_elem(table->elem), table->decl->name.text, n);
     for (uint64_t i = 0; i < n; i++)
         fprintf(out, "%s%s", i == 0 ? " " : i % 12 ? ", " : ",\n    ",
                 dfg_number(g, type, table->i ? table->i[i] : 0, table->f ? table->f[i] : 0).c);
@@ -104,7 +104,7 @@ static bool make_text(struct dfg_gen *g, const struct dfg_kernel *kernel, struct
     g->math = false;
     g->n_temporaries = 0;
     g->block = NULL;
-    bool good = dfg_kernel_print(out, g);
+    bool good = (g->cuda ? dfg_cuda_kernel_print : dfg_kernel_print)(out, g);
     text->math = g->math;
     return fclose(out) == 0 && good;
 }
@@ -126,21 +126,39 @@ static void print_text(FILE *out, const struct text *text, const char *name)
             fputc(text->bytes[i], out);
 }
 
-static void print_kernel(FILE *out, const struct dfg_kernel *kernels, const struct text *texts, size_t i)
+/* Prints the function that libdf calls, of kernel i: a call of another one's. */
+static void print_same(FILE *out, const char *name, const char *other, bool cuda)
 {
-    if (texts[i].same == i) {
-        print_text(out, &texts[i], kernels[i].name);
-        return;
-    }
-    fprintf(out, "int DF_LEVEL(df_formula_%s)(struct df_call *call, void *stream, const size_t *df_dims, void *const *df_ports,\n"
-                 "    const union df_scalar *df_scalars)\n{\n"
-                 "    return DF_LEVEL(df_formula_%s)(call, stream, df_dims, df_ports, df_scalars); /* the same */\n}\n\n",
-            kernels[i].name, kernels[texts[i].same].name);
+    static const char parameters[] = "(struct df_call *call, void *stream, const size_t *df_dims, void *const *df_ports,\n"
+                                     "    const union df_scalar *df_scalars)",
+                      arguments[] = "(call, stream, df_dims, df_ports, df_scalars); /* the same */";
+    if (cuda)
+        fprintf(out, "extern \"C\" int df_formula_%s_gpu%s\n{\n    return df_formula_%s_gpu%s\n}\n\n"
+                     "extern \"C\" const void *df_device_%s(void) { return df_device_%s(); }\n\n",
+                name, parameters, other, arguments, name, other);
+    else
+        fprintf(out, "int DF_LEVEL(df_formula_%s)%s\n{\n    return DF_LEVEL(df_formula_%s)%s\n}\n\n", name, parameters, other,
+                arguments);
 }
 
-bool dfg_print(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink)
+static void print_kernel(FILE *out, const struct dfg_kernel *kernels, const struct text *texts, size_t i, bool cuda)
 {
-    struct dfg_gen g = { .arena = dfl_arena_new(), .sink = sink };
+    if (texts[i].same == i)
+        print_text(out, &texts[i], kernels[i].name);
+    else
+        print_same(out, kernels[i].name, kernels[texts[i].same].name, cuda);
+}
+
+static void print_head(FILE *out, const char *stem, bool math, bool cuda)
+{
+    fprintf(out, "/* %s_formulas.%s - made by dfc: the formulas of %s.df, for %s. */\n#include <df.h>\n#include <df_formula%s.h>\n%s\n%s",
+            stem, cuda ? "cu" : "c", stem, cuda ? "GPUs" : "CPUs", cuda ? "_gpu" : "", math ? "#include <df_math.h>\n" : "",
+            cuda ? "" : "#ifndef DF_LEVEL\n#define DF_LEVEL(name) name\n#endif\n");
+}
+
+static bool print_file(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink, bool cuda)
+{
+    struct dfg_gen g = { .arena = dfl_arena_new(), .sink = sink, .cuda = cuda };
     struct text *texts = calloc(n + 1, sizeof *texts);
     bool good = g.arena && texts, math = false;
     for (size_t i = 0; good && i < n; i++) {
@@ -150,15 +168,14 @@ bool dfg_print(FILE *out, const struct dfg_kernel *kernels, size_t n, const char
         math |= texts[i].math;
     }
     if (good) {
-        fprintf(out, "/* %s_formulas.c - made by dfc: the formulas of %s.df, for CPUs. */\n#include <df.h>\n#include <df_formula.h>\n%s\n"
-                     "#ifndef DF_LEVEL\n#define DF_LEVEL(name) name\n#endif\n", stem, stem, math ? "#include <df_math.h>\n" : "");
+        print_head(out, stem, math, cuda);
         for (size_t i = 0; i < n; i++)
             print_undefs(out, kernels[i].formulas);
         fputc('\n', out);
         print_tables(out, &g, kernels, n);
         fputc('\n', out);
         for (size_t i = 0; i < n; i++)
-            print_kernel(out, kernels, texts, i);
+            print_kernel(out, kernels, texts, i, cuda);
     }
     for (size_t i = 0; texts && i < n; i++)
         free(texts[i].bytes);
@@ -166,4 +183,14 @@ bool dfg_print(FILE *out, const struct dfg_kernel *kernels, size_t n, const char
     good = good && !dfl_arena_failed(g.arena) && !g.failed;
     dfl_arena_free(g.arena);
     return good;
+}
+
+bool dfg_print(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink)
+{
+    return print_file(out, kernels, n, stem, sink, false);
+}
+
+bool dfg_print_cuda(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink)
+{
+    return print_file(out, kernels, n, stem, sink, true);
 }

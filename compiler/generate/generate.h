@@ -1,7 +1,8 @@
-/* generate.h - C for the CPU from kernels that are written as formulas.
+/* generate.h - C for the CPU and CUDA C++ for GPUs from kernels that are written as formulas.
  *
  *   generate.c   the file of a program's formulas; equal kernels share their code.
  *   kernel.c     the functions of one kernel.
+ *   generate_cuda.c  those of one kernel for GPUs.
  *   analyse.c    what is known of a formula's nodes before anything is printed.
  *   expr.c       the text of one value.
  *   place.c      the texts of indices and reads.
@@ -53,5 +54,9 @@ const struct dfg_level *dfg_level(unsigned number);
 /* Prints the file. `stem` and `source` name it and the .df in its first line; `sink` names files for #line (NULL: no #line).
  * false: no memory. */
 bool dfg_print(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink);
+
+/* The same in CUDA C++: the file includes <df_formula_gpu.h>, and a kernel's df_function is named df_formula_NAME_gpu. It is compiled with
+ * --fmad=false --ftz=false --prec-div=true --prec-sqrt=true. */
+bool dfg_print_cuda(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink);
 
 #endif

@@ -14,7 +14,7 @@ static const char *scalar_type(enum dfl_scalar type)
     return names[type];
 }
 
-static const char *scalar_member(enum dfl_scalar type)
+const char *dfg_scalar_member(enum dfl_scalar type)
 {
     static const char *const names[] = { [DFL_I32] = "i32", [DFL_I64] = "i64", [DFL_F32] = "f32", [DFL_F64] = "f64",
                                          [DFL_STRING] = "str" };
@@ -59,7 +59,7 @@ static const char *call_arguments(struct dfg_gen *g)
     for (unsigned i = 0; i < sig->n_variables; i++)
         text = dfg_printf(g, "%s(int64_t)df_dims[%u], ", text, i);
     for (unsigned i = 0; i < sig->n_scalars; i++)
-        text = dfg_printf(g, "%sdf_scalars[%u].%s, ", text, i, scalar_member(sig->scalars[i]->type));
+        text = dfg_printf(g, "%sdf_scalars[%u].%s, ", text, i, dfg_scalar_member(sig->scalars[i]->type));
     for (unsigned i = 0; i < sig->n_ports; i++)
         text = dfg_printf(g, "%s%sdf_ports[%u]", text, i ? ", " : "", i);
     return text;
@@ -93,16 +93,21 @@ static bool prefix_is_used(const struct dfg_gen *g)
     return used;
 }
 
-static void print_call(FILE *out, struct dfg_gen *g)
+void dfg_print_limit(FILE *out, const struct dfg_gen *g)
 {
     const struct dfc_sig *sig = &g->kernel->callee->sig;
-    fprintf(out, "int DF_LEVEL(df_formula_%c)(struct df_call *call, void *stream, const size_t *df_dims, void *const *df_ports,\n"
-                 "    const union df_scalar *df_scalars)\n{\n    (void)call; (void)stream; (void)df_dims; (void)df_scalars;\n",
-            DFG_NAME);
     if (sig->n_variables)
         fprintf(out, "    if (df_beyond(df_dims, %u, %" PRId64 "))\n"
                      "        return df_fail(call, \"an extent is more than %" PRId64 ", the most that these formulas take\");\n",
                 sig->n_variables, g->limit, g->limit);
+}
+
+static void print_call(FILE *out, struct dfg_gen *g)
+{
+    fprintf(out, "int DF_LEVEL(df_formula_%c)(struct df_call *call, void *stream, const size_t *df_dims, void *const *df_ports,\n"
+                 "    const union df_scalar *df_scalars)\n{\n    (void)call; (void)stream; (void)df_dims; (void)df_scalars;\n",
+            DFG_NAME);
+    dfg_print_limit(out, g);
     fprintf(out, "    const unsigned df_state = df_float_begin();\n    const int df_good = df_kernel_%c(%s);\n"
                  "    df_float_end(df_state);\n"
                  "    return df_good ? DF_OK : df_fail(call, \"out of memory\");\n}\n\n",
@@ -128,18 +133,21 @@ static char *print_formulas(FILE *out, struct dfg_gen *g)
     return text;
 }
 
-bool dfg_kernel_print(FILE *out, struct dfg_gen *g)
+bool dfg_kernel_begin(struct dfg_gen *g)
 {
-    char *body = NULL;
     g->facts = calloc(g->kernel->n_nodes + 1u, sizeof *g->facts);
     g->failed = !g->facts;
     g->prefix = "t";
     while (prefix_is_used(g))
         g->prefix = dfg_printf(g, "%s_", g->prefix);
-    if (!g->failed) {
+    if (!g->failed)
         dfg_find_limit(g);
-        body = print_formulas(out, g);
-    }
+    return !g->failed;
+}
+
+bool dfg_kernel_print(FILE *out, struct dfg_gen *g)
+{
+    char *body = dfg_kernel_begin(g) ? print_formulas(out, g) : NULL;
     if (!g->failed) {
         fprintf(out, "static DF_ALONE int df_kernel_%c(%s%s)\n{\n    int df_good = 1;\n%s    return df_good;\n}\n\n", DFG_NAME,
                 dfg_parameters(g), port_parameters(g), body);

@@ -49,7 +49,7 @@ static struct dfg_text index_of(struct dfg_gen *g, unsigned d)
 
 /* ---- one row ---- */
 
-static void store(struct dfg_gen *g)
+void dfg_store(struct dfg_gen *g)
 {
     const struct dff_formula *f = g->formula;
     const struct dff_port *port = out_port(g);
@@ -89,7 +89,7 @@ static void inner(struct dfg_gen *g, unsigned d)
     while (d < g->formula->rank && !g->formula->is_index[d])
         d++;
     if (d == g->formula->rank)
-        store(g);
+        dfg_store(g);
     else
         channel_loop(g, d);
 }
@@ -137,7 +137,7 @@ static char *row_text(struct dfg_gen *g)
             n++;
         }
     if (g->column < 0)
-        store(g);
+        dfg_store(g);
     else
         print_strips(g);
     while (n)

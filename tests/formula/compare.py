@@ -188,6 +188,8 @@ class Run:
         return bad
 
     def compile(self, folder, options):
+        # The GPU code of formulas, on the emulated GPU.
+        self.session = "--device=emu --policy=all-gpu" if "--emu-gpu-code" in options else "--workers=1"
         start = time.monotonic()
         said = call([self.dfc, "batch.df", "--lib", "-o", "libbatch.so", "-w", *options], folder)
         self.seconds["dfc"] += time.monotonic() - start
@@ -211,7 +213,7 @@ class Run:
 
     def compare_level(self, folder, programs, lines, level, bad):
         start, by_name = time.monotonic(), {p.name: p for p in programs}
-        said = call(["./compare", "batch.df", "--workers=1"], folder, input="".join(lines), env={**os.environ, "DF_ISA_LEVEL": level})
+        said = call(["./compare", "batch.df", self.session], folder, input="".join(lines), env={**os.environ, "DF_ISA_LEVEL": level})
         self.seconds["runs"] += time.monotonic() - start
         answers = said.stdout.splitlines()
         for answer in answers:

@@ -1,0 +1,149 @@
+/* generate_cuda.c - CUDA C++ of kernels that are written as formulas: a __global__ function for each formula, and a function
+ * of each kernel that launches them. A thread computes an element of the output, with the text that the CPU's loop has for
+ * it, so the bits are the CPU's. A reduction is done by the thread of its element, in the order of the language.
+ *
+ * Threads: the two last dimensions of the output that are not small constants go over the threads of 2-D blocks of 32 by 8,
+ *          the one before over the grid's third extent; what is left are loops. A grid has a limit, so each thread goes on
+ *          with the element that is a grid further.
+ * Launch:  by DF_LAUNCH of df_formula_gpu.h, which is a loop over blocks and threads where the compiler is not nvcc.
+ */
+#include "compiler/generate/gen.h"
+
+#include <stdlib.h>
+
+#define FEW 32                          /* a dimension of fewer elements is a loop */
+
+/* ---- which dimension goes over which threads ---- */
+
+struct axes { int of[3]; };             /* the dimension that x, y and z go over; -1: none */
+
+static bool is_few(const struct dff_node *extent) { return extent->kind == DFF_CONST && extent->i < FEW; }
+
+static struct axes find_axes(const struct dfg_gen *g)
+{
+    const struct dff_formula *f = g->formula;
+    const struct dff_port *port = &g->kernel->ports[f->port];
+    struct axes axes = { { -1, -1, -1 } };
+    int n = 0;
+    for (int small = 0; small < 2; small++) /* one that is small is taken if there is no other */
+        for (int d = (int)f->rank - 1; d >= 0 && n < (small ? 1 : 3); d--)
+            if (f->is_index[d] && is_few(port->extents[d]) == (small == 1))
+                axes.of[n++] = d;
+    return axes;
+}
+
+static const char *loop_head(struct dfg_gen *g, const struct axes *axes, unsigned d, const char *name)
+{
+    const char *extent = dfg_within(g, dfg_index(g, g->kernel->ports[g->formula->port].extents[d]), DFG_PLUS);
+    for (int a = 0; a < 3; a++)
+        if (axes->of[a] == (int)d)
+            return dfg_printf(g, "for (int64_t %s = df_first_%c(); %s < %s; %s += df_step_%c())", name,
+                              "xyz"[a], name, extent, name, "xyz"[a]);
+    return dfg_printf(g, "for (int64_t %s = 0; %s < %s; %s++)", name, name, extent, name);
+}
+
+/* ---- a formula ---- */
+
+/* Prints the loops of dimensions d and above into g->block. */
+static void print_loops(struct dfg_gen *g, const struct axes *axes, unsigned d)
+{
+    while (d < g->formula->rank && !g->formula->is_index[d])
+        d++;
+    if (d == g->formula->rank) {
+        dfg_store(g);
+        return;
+    }
+    struct dfg_block block;
+    const char *name = g->formula->names[d], *head = loop_head(g, axes, d, name);
+    if (dfg_open(g, &block, (int)d, name))
+        print_loops(g, axes, d + 1);
+    dfg_close(g, &block, head);
+}
+
+static const char *port_parameters(struct dfg_gen *g)
+{
+    const char *text = "";
+    for (unsigned p = 0; p < g->kernel->n_ports; p++)
+        text = dfg_printf(g, "%s%s%s%s *restrict %s", text, p ? ", " : "", g->kernel->ports[p].mode == DF_IN ? "const " : "",
+                          dfg_elem(g->kernel->ports[p].elem), dfg_port_name(g, p));
+    return text;
+}
+
+static void print_formula(FILE *out, struct dfg_gen *g, unsigned number)
+{
+    struct dfg_block block;
+    struct axes axes = find_axes(g);
+    dfg_analyse(g);
+    g->column = -1;                     /* reads are of ports as they are, and not of rows */
+    g->mode = DFG_EDGE;
+    g->copies = 1;
+    g->block = NULL;
+    if (dfg_open(g, &block, -1, NULL))
+        print_loops(g, &axes, 0);
+    dfg_close(g, &block, NULL);
+    fprintf(out, "static __global__ void df_kernel_%c_%u(%s%s)\n{\n%s}\n\n", DFG_NAME, number, dfg_parameters(g),
+            port_parameters(g), g->failed ? "" : block.bytes);
+    free(block.bytes);
+}
+
+/* ---- the kernel ---- */
+
+static const char *port_arguments(struct dfg_gen *g)
+{
+    const char *text = "";
+    for (unsigned p = 0; p < g->kernel->n_ports; p++)
+        text = dfg_printf(g, "%s%s(%s *)df_ports[%u]", text, p ? ", " : "", dfg_elem(g->kernel->ports[p].elem), p);
+    return text;
+}
+
+static void print_launch(struct dfg_gen *g, unsigned number)
+{
+    const struct axes axes = find_axes(g);
+    const struct dff_port *port = &g->kernel->ports[g->formula->port];
+    const char *block = axes.of[0] < 0 ? "1" : axes.of[1] < 0 ? "256" : "32, 8", *extents[3];
+    for (int a = 0; a < 3; a++)
+        extents[a] = axes.of[a] < 0 ? "1" : dfg_index(g, port->extents[axes.of[a]]).c;
+    dfg_line(g, g->block, "DF_LAUNCH(df_kernel_%c_%u, df_grid(dim3(%s), %s, %s, %s), dim3(%s), stream, %s%s);",
+             DFG_NAME, number, block, extents[0], extents[1], extents[2], block, dfg_arguments(g),
+             port_arguments(g));
+}
+
+static void print_host(FILE *out, struct dfg_gen *g)
+{
+    const struct dfc_sig *sig = &g->kernel->callee->sig;
+    struct dfg_block block;
+    g->block = NULL;
+    if (dfg_open(g, &block, -1, NULL)) {
+        for (unsigned v = 0; v < sig->n_variables; v++)
+            dfg_line(g, g->block, "const int64_t %s = (int64_t)df_dims[%u];", dfg_dim_name(g, v), v);
+        for (unsigned s = 0; s < sig->n_scalars; s++)
+            dfg_line(g, g->block, "const auto %s = df_scalars[%u].%s;", dfg_scalar_name(g, s), s,
+                     dfg_scalar_member(sig->scalars[s]->type));
+        for (unsigned i = 0; i < g->kernel->n_formulas; i++) {
+            g->formula = &g->kernel->formulas[i];
+            print_launch(g, i);
+        }
+    }
+    dfg_close(g, &block, NULL);
+    fprintf(out, "extern \"C\" int df_formula_%c_gpu(struct df_call *call, void *stream, const size_t *df_dims, void *const *df_ports,\n"
+                 "    const union df_scalar *df_scalars)\n{\n    (void)call; (void)stream; (void)df_dims; (void)df_scalars;\n",
+            DFG_NAME);
+    dfg_print_limit(out, g);
+    fprintf(out, "%s    return DF_OK;\n}\n\n"
+                 "extern \"C\" const void *df_device_%c(void) { return (const void *)df_kernel_%c_0; }\n\n",
+            g->failed ? "" : block.bytes, DFG_NAME, DFG_NAME);
+    free(block.bytes);
+}
+
+bool dfg_cuda_kernel_print(FILE *out, struct dfg_gen *g)
+{
+    dfg_kernel_begin(g);
+    for (unsigned i = 0; i < g->kernel->n_formulas && !g->failed; i++) {
+        g->formula = &g->kernel->formulas[i];
+        print_formula(out, g, i);
+    }
+    if (!g->failed)
+        print_host(out, g);
+    free(g->facts);
+    return !g->failed;
+}

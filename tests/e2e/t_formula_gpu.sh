@@ -1,0 +1,38 @@
+# What formulas become for GPUs: CUDA C++, which nvcc compiles, and whose bodies run on the emulated GPU (--emu-gpu-code). There they make the bits of
+# the CPU's code. Random programs of formulas go the same way: tests/formula/compare.py --modes='--emu-gpu-code --nvcc=none'.
+cp "$programs/kernels.df" .
+n_kernels=$(grep '^kernel' kernels.df | grep -vc ' cpu {{')
+
+check compile "$DFC" kernels.df -o kernels --emu-gpu-code --nvcc=none -w
+[ -e kernels ] || return 0
+for seed in 3 8; do
+    ./kernels --seed=$seed --device=none | sort >cpu-$seed || fail run-cpu "seed $seed"
+    ./kernels --seed=$seed --device=emu --policy=all-gpu | sort >gpu-$seed || fail run-gpu "seed $seed"
+    same bits-$seed gpu-$seed cpu-$seed
+done
+expect lines 0 '^11$' grep -c . cpu-3
+if cmp -s cpu-3 cpu-8; then fail differs "two seeds have the same hashes"; else pass differs; fi
+./kernels --device=emu --policy=all-gpu --stats 2>&1 | awk '/^main/ && $2 == "gpu" { print $1 }' >on-gpu
+if [ "$(wc -l <on-gpu)" = "$n_kernels" ]; then pass on-gpu; else fail on-gpu "$(tr '\n' ' ' <on-gpu), not $n_kernels kernels"; fi
+
+# The code that ran there is the CUDA code: with an error planted in it before it is compiled, the bits differ.
+cat > planting-c++ <<'X'
+#!/bin/sh
+for last; do :; done
+case $last in *_formulas.cpp) sed -i 's/blur_0, df_grid(dim3(32, 8), w, /blur_0, df_grid(dim3(32, 8), 32, /; s/x += df_step_x()/x += w/' "$last" ;; esac
+exec g++ "$@"
+X
+chmod +x planting-c++
+check planted-compile env CXX="$PWD/planting-c++" "$DFC" kernels.df -o planted --emu-gpu-code --nvcc=none -w
+./planted --seed=3 --device=emu --policy=all-gpu 2>&1 | sort >planted-3
+if cmp -s planted-3 cpu-3; then fail planted "the bits are the same"; else pass planted; fi
+
+nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+if [ -z "$nvcc" ] || [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip nvcc "no nvcc here, or dfc without CUDA"; return 0; fi
+check nvcc "$DFC" kernels.df -o cuda --nvcc="$nvcc" --gpu-arch=sm_80 --keep -w
+cat cuda.dfc/kernels_formulas*.ptx >ptx
+# Nothing is contracted, flushed or approximated.
+if [ "$(grep -c '\.entry' ptx)" -ge "$n_kernels" ] && ! grep -E 'fma\.rn\.f(32|64)|(div|sqrt)\.approx|div\.full|\.ftz' ptx >wrong; then pass exact
+else fail exact "$(head -n 2 wrong)"; fi
+./cuda --device=none --seed=3 | sort >cuda-cpu
+same cuda-on-cpu cuda-cpu cpu-3

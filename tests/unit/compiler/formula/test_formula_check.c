@@ -543,8 +543,7 @@ static void test_classes(void **state)
     const struct dfc_kernel_code *code = &front->kernels[0];
     assert_null(code->cpu);
     assert_non_null(code->gpu);
-    const struct dfc_callee *callee = code->formula->callee;
-    assert_ptr_equal(callee->formula, code->formula);
+    const struct df_kernel *callee = &front->graph->kernels[0];
     assert_int_equal(callee->code_classes, 1u << DF_CLASS_CPU | 1u << DF_CLASS_GPU);
     assert_int_equal(callee->cost_classes, 1u << DF_CLASS_CPU);
     assert_int_equal(callee->code_hash[0], dff_hash(code->formula));

@@ -22,6 +22,7 @@
 
 #include "compiler/front/front.h"
 #include "compiler/tools/spawn.h"
+#include "compiler/types/paths.h"
 
 /* What precedes NAME_cpu in the name of a variant's function: "" for a function in a file; "df_inline_" or "df_target_"
  * for a generated one. */
@@ -38,8 +39,6 @@ void dfc_emit_names_free(FILE *out, const struct df_graph *graph, uint32_t kerne
 void dfc_emit_names_back(FILE *out, const struct df_graph *graph, uint32_t kernel);
 /* Prints `(void)NAME;` for each argument of such a function, because its body may not use them all. */
 void dfc_emit_unused(FILE *out, const struct df_graph *graph, uint32_t kernel, bool gpu);
-/* Prints `#line N "file"`. */
-void dfc_emit_line(FILE *out, unsigned line, const char *file);
 /* Prints the function that holds the inline code of a variant. linkage: "static ", "extern \"C\" " or "". */
 void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                      const struct dfl_variant *variant, bool gpu, const char *linkage);

@@ -8,21 +8,7 @@
  */
 #include "compiler/emit/emit.h"
 #include "compiler/types/argument.h"
-
-void dfc_emit_line(FILE *out, unsigned line, const char *file)
-{
-    fprintf(out, "#line %u \"", line);
-    for (const char *p = file; *p; p++) {
-        if (*p == '\n' || *p == '\r') {
-            fputs(*p == '\n' ? "\\n" : "\\r", out);
-            continue;
-        }
-        if (*p == '"' || *p == '\\')
-            fputc('\\', out);
-        fputc(*p, out);
-    }
-    fputs("\"\n", out);
-}
+#include "compiler/types/paths.h"
 
 const char *dfc_c_elem(enum df_elem elem)
 {

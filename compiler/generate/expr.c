@@ -1,5 +1,6 @@
 /* expr.c - the C of one value. Operands that are used once stand in the text itself, others become temporaries. */
 #include "compiler/generate/gen.h"
+#include "compiler/types/paths.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -146,6 +147,18 @@ static void indent(const struct dfg_block *block, unsigned more)
         fputs("    ", block->out);
 }
 
+void dfg_line_of(struct dfg_gen *g, const struct dfg_block *block, const struct dfl_loc *loc)
+{
+    if (loc && g->sink)
+        dfc_emit_line(block->out, loc->line, dfl_sink_file_name(g->sink, loc->file));
+}
+
+void dfg_line_own(struct dfg_gen *g, const struct dfg_block *block)
+{
+    if (g->sink)
+        fprintf(block->out, "%c\n", DFG_OWN_LINE);
+}
+
 void dfg_close(struct dfg_gen *g, struct dfg_block *block, const char *head)
 {
     g->block = block->outer;
@@ -154,8 +167,12 @@ void dfg_close(struct dfg_gen *g, struct dfg_block *block, const char *head)
         return;
     g->failed |= !block->out || fclose(block->out) != 0;
     if (!g->failed && block->outer) {
+        dfg_line_of(g, block->outer, block->loc);
         indent(block->outer, 0);
-        fprintf(block->outer->out, "%s {\n%s", head, block->bytes);
+        fprintf(block->outer->out, "%s {\n", head);
+        if (block->loc)
+            dfg_line_own(g, block->outer);
+        fputs(block->bytes, block->outer->out);
         indent(block->outer, 0);
         fputs("}\n", block->outer->out);
     }
@@ -270,9 +287,20 @@ static struct dfg_text negation(struct dfg_gen *g, const struct dff_node *n)
                               DFG_ATOM };
 }
 
+/* One side of a choice. An element is read before, whether it is chosen or not: a read under a condition is no vector. */
+static struct dfg_text side(struct dfg_gen *g, const struct dff_node *n)
+{
+    struct dfg_text text = dfg_value(g, n);
+    if (!strchr(text.c, '['))
+        return text;
+    const char *name = dfg_new_name(g);
+    dfg_line(g, g->block, "const %s %s = %s;", dfg_type(n->type), name, text.c);
+    return (struct dfg_text){ name, DFG_ATOM };
+}
+
 static struct dfg_text choice(struct dfg_gen *g, const struct dff_node *n)
 {
-    struct dfg_text c = dfg_value(g, n->args[0]), a = dfg_value(g, n->args[1]), b = dfg_value(g, n->args[2]);
+    struct dfg_text c = dfg_value(g, n->args[0]), a = side(g, n->args[1]), b = side(g, n->args[2]);
     return (struct dfg_text){ dfg_printf(g, "%s ? %s : %s", dfg_within(g, c, DFG_COMPARE), dfg_within(g, a, DFG_BITS),
                                          dfg_within(g, b, DFG_BITS)), DFG_CHOICE };
 }

@@ -36,6 +36,7 @@ struct dfg_block {
     char *bytes;
     size_t size;
     unsigned depth;                     /* of its braces */
+    const struct dfl_loc *loc;          /* of what the loop is in the .df; NULL: nothing is said of it */
     const char **temporaries;           /* by node id; NULL: none yet */
 };
 
@@ -130,6 +131,9 @@ bool dfg_open(struct dfg_gen *g, struct dfg_block *block, int slot, const char *
 bool dfg_open_shared(struct dfg_gen *g, struct dfg_block *block, int slot, const char *name);
 bool dfg_open_number(struct dfg_gen *g, struct dfg_block *block, int slot, int64_t number);
 void dfg_close(struct dfg_gen *g, struct dfg_block *block, const char *head);
+/* Prints what makes compilers and debuggers show the .df for the next line, and the file itself for those that follow. */
+void dfg_line_of(struct dfg_gen *g, const struct dfg_block *block, const struct dfl_loc *loc);
+void dfg_line_own(struct dfg_gen *g, const struct dfg_block *block);
 /* Ends the block, and drops its text. */
 void dfg_drop(struct dfg_gen *g, struct dfg_block *block);
 /* Prints one line into a block, indented. */
@@ -215,6 +219,7 @@ const char *dfg_arguments(struct dfg_gen *g);
 
 /* Prints the functions of the kernel; its own name stands as DFG_NAME. */
 #define DFG_NAME '\1'
+#define DFG_OWN_LINE '\2'               /* stands where #line of the file itself belongs */
 bool dfg_kernel_print(FILE *out, struct dfg_gen *g);
 
 /* Makes the facts of g->kernel, the prefix and the limit. The caller frees g->facts. */

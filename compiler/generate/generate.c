@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct text {                           /* of a kernel; the first with it is `same` */
-    char *bytes;
+struct text {                           /* of a kernel; the first with the same `plain`, which is without #line, is `same` */
+    char *bytes, *plain;
     size_t size, same;
     bool math;
 };
@@ -95,6 +95,28 @@ static void print_tables(FILE *out, struct dfg_gen *g, const struct dfg_kernel *
 
 /* ---- kernels ---- */
 
+static bool is_line(const char *line)
+{
+    return strncmp(line, "#line ", 6) == 0 || *line == DFG_OWN_LINE;
+}
+
+/* A copy, malloc'ed. NULL: no memory. */
+static char *without_lines(const char *text)
+{
+    char *plain = malloc(strlen(text) + 1), *to = plain;
+    for (const char *line = text; plain && *line;) {
+        size_t n = strcspn(line, "\n") + 1;
+        if (!is_line(line)) {
+            memcpy(to, line, n);
+            to += n;
+        }
+        line += n;
+    }
+    if (plain)
+        *to = '\0';
+    return plain;
+}
+
 static bool make_text(struct dfg_gen *g, const struct dfg_kernel *kernel, struct text *text)
 {
     FILE *out = open_memstream(&text->bytes, &text->size);
@@ -106,13 +128,13 @@ static bool make_text(struct dfg_gen *g, const struct dfg_kernel *kernel, struct
     g->block = NULL;
     bool good = (g->cuda ? dfg_cuda_kernel_print : dfg_kernel_print)(out, g);
     text->math = g->math;
-    return fclose(out) == 0 && good;
+    return fclose(out) == 0 && good && (text->plain = without_lines(text->bytes));
 }
 
 static void find_same(struct text *texts, size_t i)
 {
     size_t k = 0;
-    while (k < i && !(texts[k].size == texts[i].size && memcmp(texts[k].bytes, texts[i].bytes, texts[i].size) == 0))
+    while (k < i && strcmp(texts[k].plain, texts[i].plain) != 0)
         k++;
     texts[i].same = k;
 }
@@ -124,6 +146,20 @@ static void print_text(FILE *out, const struct text *text, const char *name)
             fputs(name, out);
         else
             fputc(text->bytes[i], out);
+}
+
+/* Prints the file, with its own lines' numbers where they belong. */
+static void print_numbered(FILE *out, const char *text, const char *stem, bool cuda)
+{
+    unsigned line = 1;
+    for (; *text; line++) {
+        size_t n = strcspn(text, "\n") + 1;
+        if (*text == DFG_OWN_LINE)
+            fprintf(out, "#line %u \"%s_formulas.%s\"\n", line + 1, stem, cuda ? "cu" : "c");
+        else
+            fwrite(text, 1, n, out);
+        text += n;
+    }
 }
 
 /* Prints the function that libdf calls, of kernel i: a call of another one's. */
@@ -156,31 +192,46 @@ static void print_head(FILE *out, const char *stem, bool math, bool cuda)
             cuda ? "" : "#ifndef DF_LEVEL\n#define DF_LEVEL(name) name\n#endif\n");
 }
 
+static void print_all(FILE *out, struct dfg_gen *g, const struct dfg_kernel *kernels, const struct text *texts, size_t n,
+                      const char *stem)
+{
+    bool math = false;
+    for (size_t i = 0; i < n; i++)
+        math |= texts[i].math;
+    print_head(out, stem, math, g->cuda);
+    for (size_t i = 0; i < n; i++)
+        print_undefs(out, kernels[i].formulas);
+    fputc('\n', out);
+    print_tables(out, g, kernels, n);
+    fputc('\n', out);
+    for (size_t i = 0; i < n; i++)
+        print_kernel(out, kernels, texts, i, g->cuda);
+}
+
 static bool print_file(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink, bool cuda)
 {
     struct dfg_gen g = { .arena = dfl_arena_new(), .sink = sink, .cuda = cuda };
     struct text *texts = calloc(n + 1, sizeof *texts);
-    bool good = g.arena && texts, math = false;
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    bool good = g.arena && texts && file;
     for (size_t i = 0; good && i < n; i++) {
         good = make_text(&g, &kernels[i], &texts[i]);
         if (good)
             find_same(texts, i);
-        math |= texts[i].math;
     }
-    if (good) {
-        print_head(out, stem, math, cuda);
-        for (size_t i = 0; i < n; i++)
-            print_undefs(out, kernels[i].formulas);
-        fputc('\n', out);
-        print_tables(out, &g, kernels, n);
-        fputc('\n', out);
-        for (size_t i = 0; i < n; i++)
-            print_kernel(out, kernels, texts, i, cuda);
-    }
-    for (size_t i = 0; texts && i < n; i++)
+    if (good)
+        print_all(file, &g, kernels, texts, n, stem);
+    good = file && fclose(file) == 0 && good && !dfl_arena_failed(g.arena) && !g.failed;
+    if (good)
+        print_numbered(out, text, stem, cuda);
+    for (size_t i = 0; texts && i < n; i++) {
         free(texts[i].bytes);
+        free(texts[i].plain);
+    }
     free(texts);
-    good = good && !dfl_arena_failed(g.arena) && !g.failed;
+    free(text);
     dfl_arena_free(g.arena);
     return good;
 }

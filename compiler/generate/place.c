@@ -156,11 +156,18 @@ struct dfg_text dfg_bordered(struct dfg_gen *g, struct dfg_text index, enum dff_
     return (struct dfg_text){ dfg_printf(g, "df_%s_at(%s, %s)", names[border], index.c, extent), DFG_ATOM };
 }
 
+/* Is the index a number inside an extent that is one? */
+static bool is_inside(const struct dfg_gen *g, const struct dff_node *index, const struct dff_node *extent)
+{
+    struct dfg_affine at;
+    return extent->kind == DFF_CONST && dfg_affine(g, index, &at) && at.n == 0 && at.constant >= 0 && at.constant < extent->i;
+}
+
 /* What becomes of an index that is outside. NONE: it is inside. */
 static enum dff_border border_of(const struct dfg_gen *g, const struct dff_node *read, unsigned d)
 {
     const struct dff_port *port = &g->kernel->ports[read->number];
-    if (dfg_is_whole(g, read->args[d], port->extents[d]))
+    if (dfg_is_whole(g, read->args[d], port->extents[d]) || is_inside(g, read->args[d], port->extents[d]))
         return DFF_NONE;
     return port->border[d] != DFF_NONE ? port->border[d]
            : is_safe(g, read, d, port->extents[d]) ? DFF_NONE : DFF_CLAMP;

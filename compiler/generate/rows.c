@@ -60,12 +60,14 @@ void dfg_store(struct dfg_gen *g)
         at[d] = index_of(g, d + dfg_lead(g));
     }
     const char *place = dfg_offset(g, &rest, at), *name = dfg_port_name(g, f->port);
+    dfg_line_of(g, g->block, &f->ast->loc);
     if (port->elem == DF_F16)
         dfg_line(g, g->block, "%s[%s] = df_f16_of_f32(%s);", name, place, value.c);
     else if (port->elem == DF_U8 || port->elem == DF_U16)
         dfg_line(g, g->block, "%s[%s] = (%s)%s;", name, place, dfg_elem(port->elem), dfg_within(g, value, DFG_ATOM));
     else
         dfg_line(g, g->block, "%s[%s] = %s;", name, place, value.c);
+    dfg_line_own(g, g->block);
 }
 
 static void inner(struct dfg_gen *g, unsigned d);
@@ -99,6 +101,7 @@ static void print_columns(struct dfg_gen *g, const char *from, const char *to)
     struct dfg_block loop;
     const char *x = g->formula->names[g->column];
     dfg_open(g, &loop, g->column, x);
+    loop.loc = &g->formula->ast->loc;
     if (!g->failed)
         inner(g, (unsigned)g->column + 1);
     dfg_close(g, &loop, dfg_printf(g, "for (int64_t %s = %s; %s < %s; %s++)", x, from, x, to, x));

@@ -196,3 +196,18 @@ bool dfc_read_file(const struct dfc_front_options *options, const char *path, ch
         return options->read(options->read_arg, path, text, length, why);
     return read_disk(path, text, length, why);
 }
+
+void dfc_emit_line(FILE *out, unsigned line, const char *file)
+{
+    fprintf(out, "#line %u \"", line);
+    for (const char *p = file; *p; p++) {
+        if (*p == '\n' || *p == '\r') {
+            fputs(*p == '\n' ? "\\n" : "\\r", out);
+            continue;
+        }
+        if (*p == '"' || *p == '\\')
+            fputc('\\', out);
+        fputc(*p, out);
+    }
+    fputs("\"\n", out);
+}

@@ -4,6 +4,8 @@
 #ifndef DFC_PATHS_H
 #define DFC_PATHS_H
 
+#include <stdio.h>
+
 #include "compiler/types/frontend.h"
 
 /* dir/path, otherwise as written. It is path alone if path is absolute or dir is "" or ".". malloc'ed; NULL: no
@@ -16,6 +18,9 @@ const char *dfc_unit_path(struct dfc_unit *u, const char *dir, const char *path)
 /* The stem of a path: without folder and ".df", and with "_" for each character that C, make or a shell may treat
  * specially. malloc'ed; NULL: no memory. */
 char *dfc_stem(const char *path);
+
+/* Prints `#line N "file"`: compilers take what follows for that line. */
+void dfc_emit_line(FILE *out, unsigned line, const char *file);
 
 /* The kind of code in a variant's file, by its ending: .c; .cpp .cc .cxx; .cu; .o .a. false: it has another ending. */
 enum dfc_code_kind { DFC_CODE_C, DFC_CODE_CXX, DFC_CODE_CUDA, DFC_CODE_OBJECT };

@@ -1,0 +1,115 @@
+# The C that dfc makes of formulas: the same bits whatever the flags, the state of the floating-point unit and the device; loops that become
+# vectors; text that a person can read. t_formulas.sh compares the values with an interpreter.
+cp "$programs"/formula_code.df .
+
+# ---- one result ----
+check compile "$DFC" formula_code.df -o code --keep
+./code --waves=1 --workers=1 > expected 2>&1
+echo 'ce2c20ee 1330 1680.96277 684619.625' > known
+same known-result expected known
+./code --waves=1 --workers=2 > two.out 2>&1
+same two-workers two.out expected
+./code --waves=1 --device=emu --policy=all-gpu > emulated.out 2>&1
+same emulated emulated.out expected
+./code --waves=1 --reach=1 > other.out 2>&1
+if cmp -s other.out expected; then fail dynamic-param 'it changes nothing'; else pass dynamic-param; fi
+for flags in '-ffast-math -fno-signed-zeros' -march=native; do
+    check "compile $flags" "$DFC" formula_code.df -O0 -o flags --cflags="$flags"
+    ./flags --waves=1 > flags.out 2>&1
+    same "bits $flags" flags.out expected
+done
+check profile env DFC_PROFILE="$PWD/profile.db" "$DFC" profile formula_code.df
+"$DFC" --emit=c formula_code.df > emitted.c
+expect emitted 0 'DF_LEVEL\(df_formula_blur\)' cat emitted.c
+
+# ---- the state of the floating-point unit ----
+cat > state.df <<'END'
+kernel change(out a: f32[n]) cpu "state.c";
+kernel third(in a: f32[n], out b: f32[n]) { b[i] = a[i] / 3; }
+kernel tell(in b: f32[n]) cpu "state.c";
+graph main { a: f32[4] = change(); b = third(a); tell(b); }
+END
+cat > state.c <<'END'
+#include <fenv.h>
+#include <stdio.h>
+int change_cpu(struct df_call *call, size_t n, float *a)
+{
+    (void)call;
+    for (size_t i = 0; i < n; i++)
+        a[i] = i < 2 ? 1.0f : 2e-38f; /* a third of which is denormal */
+    fesetround(FE_UPWARD);
+    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040u);
+    return DF_OK;
+}
+int tell_cpu(struct df_call *call, size_t n, const float *b)
+{
+    (void)call; (void)n;
+    const uint32_t *bits = (const uint32_t *)b;
+    printf("%08x %08x, %s, %x\n", bits[0], bits[2], fegetround() == FE_UPWARD ? "up" : "changed", __builtin_ia32_stmxcsr() & 0x8040u);
+    fesetround(FE_TONEAREST);
+    return DF_OK;
+}
+END
+if [ "$(uname -m)" = x86_64 ]; then
+    check state-compile "$DFC" state.df -o state
+    ./state --waves=1 --workers=1 > state.out 2>&1
+    echo '3eaaaaab 004897f4, up, 8040' > state.expected
+    same state state.out state.expected
+fi
+
+# ---- equal kernels share their code ----
+cat > twice.df <<'END'
+kernel source(out a: i32[n]) { a[i] = i; }
+kernel one(in a: i32[n], out b: i32[n]) { b[i] = 3 * a[i]; }
+kernel two(in a: i32[n],
+           out b: i32[n]) { b[i] = 3 * a[i]; }
+kernel show(in b: i32[n]) cpu {{ printf("%d\n", b[n - 1]); }};
+graph main { a: i32[9] = source(); b = one(a); c = two(b); show(c); }
+END
+check twice-compile "$DFC" twice.df -o twice --keep
+expect twice-shared 0 'df_formula_one.*/\* the same \*/' cat twice.dfc/twice_formulas.c
+expect twice-runs 0 '^72$' ./twice --waves=1
+
+# ---- names that are C's ----
+cat > names.df <<'END'
+kernel half(in t0: f32[NULL, INT32_MAX] border clamp, out floor: f32[NULL, INT32_MAX]) {
+    floor[y, DF] = sum(exp in -1..2: t0[y, DF + exp]);
+}
+END
+sed -i 's/DF\b/EOF/g' names.df
+cat >> names.df <<'END'
+kernel source(out a: f32[h, w]) { a[y, x] = 1; }
+kernel show(in a: f32[h, w]) cpu {{ printf("%g\n", a[0]); }};
+graph main { a: f32[2, 3] = source(); b = half(a); show(b); }
+END
+check names-compile "$DFC" names.df -o names
+expect names-run 0 '^3$' ./names --waves=1
+
+# ---- vectors ----
+# Of each formula, the loop over the columns of MAIN. A read of bytes by computed indices is none: no instruction has that.
+vectors() { # WORDS COMPILER FLAG…: prints the lines of the loops that are no vectors; WORDS stand where one is
+    local words=$1; shift
+    awk '/^#line .*\.df"$/ { line = $2; at = NR } /for \(int64_t [A-Za-z_0-9]* = (df_from|df_strip)/ && NR == at + 1 { last = line }
+         /^}/ && main { print last } /^static/ { main = /DF_ALONE void df_row/; last = "" }' formulas.c | sort -u |
+        grep . > all.lines
+    "$@" -c -w -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -march=x86-64-v3 -I"$DF_BUILD/include" \
+        -o vectors.o formulas.c 2>&1 | grep -o "\.df:[0-9]*:[0-9]*$words" | cut -d: -f2 | sort -u > vector.lines
+    comm -23 all.lines vector.lines
+}
+if [ "$(uname -m)" = x86_64 ] && command -v gcc > gcc.path; then
+    for name in harris unsharp bilateral camera canny sobel; do
+        cp "$DF_SOURCE/examples/filters/"*.df "$DF_SOURCE/examples/filters/follow.c" .
+        "$DFC" --emit=c $name.df | sed -n '/_formulas.c - made by dfc/,$p' > formulas.c
+        vectors ': optimized: loop vectorized' gcc -fopt-info-vec-optimized > scalar.lines
+        while read -r line; do
+            sed -n "${line}p" $name.df | grep -q 'c\[i32(' || echo "$name.df:$line: $(sed -n "${line}p" $name.df)"
+        done < scalar.lines > scalar.out
+        if [ -s all.lines ] && [ ! -s scalar.out ]; then pass "$name-vectors"; else fail "$name-vectors" "$(cat scalar.out)"; fi
+        if command -v clang > clang.path; then
+            n=$(vectors '' clang -Rpass=loop-vectorize | wc -l)
+            echo "# clang: $n of $(wc -l < all.lines) loops of $name are no vectors"
+        fi
+    done
+else
+    skip vectors 'no gcc for x86-64'
+fi

@@ -556,10 +556,11 @@ DF_MATH float df_atan2_f32(float y, float x)
     int steep = ay > ax;
     float short_side = steep ? ax : ay, long_side = steep ? ay : ax, ratio = short_side / long_side;
     float or_zero = long_side == 0.0f ? 0.0f : ratio, a = short_side == DF_MATH_INF_F32 ? 1.0f : or_zero, z = a * a;
-    float t = a + a * z * df_atan_poly_f32(z), left = minus < 0.0f ? 0x1.921fb4p+1f : 0.0f, left_rest = minus < 0.0f ? 0x1.4442dp-23f : 0.0f;
+    float low = a * z * df_atan_poly_f32(z), left = minus < 0.0f ? 0x1.921fb4p+1f : 0.0f, left_rest = minus < 0.0f ? 0x1.4442dp-23f : 0.0f;
     float base = steep ? 0x1.921fb4p+0f : left, rest = steep ? 0x1.4442dp-24f : left_rest;
     float turn = steep ? -minus : minus;
-    float angle = df_signed_f32(base + (turn * t + rest), y);
+    float sum = base + turn * a, sum_rest = (base - sum) + turn * a;      /* exact: base is 0, or larger than a */
+    float angle = df_signed_f32(sum + (sum_rest + (turn * low + rest)), y);
     return (x != x) | (y != y) ? x + y : angle;
 }
 
@@ -569,10 +570,11 @@ DF_MATH double df_atan2_f64(double y, double x)
     int steep = ay > ax;
     double short_side = steep ? ax : ay, long_side = steep ? ay : ax, ratio = short_side / long_side;
     double or_zero = long_side == 0.0 ? 0.0 : ratio, a = short_side == DF_MATH_INF_F64 ? 1.0 : or_zero, z = a * a;
-    double t = a + a * z * df_atan_poly_f64(z), left = minus < 0.0 ? 0x1.921fb54442d18p+1 : 0.0, left_rest = minus < 0.0 ? 0x1.1a62633145c06p-53 : 0.0;
+    double low = a * z * df_atan_poly_f64(z), left = minus < 0.0 ? 0x1.921fb54442d18p+1 : 0.0, left_rest = minus < 0.0 ? 0x1.1a62633145c06p-53 : 0.0;
     double base = steep ? 0x1.921fb54442d18p+0 : left, rest = steep ? 0x1.1a62633145c06p-54 : left_rest;
     double turn = steep ? -minus : minus;
-    double angle = df_signed_f64(base + (turn * t + rest), y);
+    double sum = base + turn * a, sum_rest = (base - sum) + turn * a;      /* exact: base is 0, or larger than a */
+    double angle = df_signed_f64(sum + (sum_rest + (turn * low + rest)), y);
     return (x != x) | (y != y) ? x + y : angle;
 }
 

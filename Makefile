@@ -96,8 +96,8 @@ UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-formulas check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit bench bench-scale bundle bundle-inner install \
-        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner results results-inner pictures pictures-inner
+.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-formulas check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit bench bench-scale bench-filters bundle bundle-inner install \
+        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner results results-inner pictures pictures-inner
 .DELETE_ON_ERROR:
 
 all: $(BIN)/dfc $(LIBRARIES) $(HEADERS) $(IMPORTS) $(PYTHON) $(BUILDDIR)/pkgconfig
@@ -124,6 +124,7 @@ help:
 	@echo 'make gpu-check  the same flows on a real GPU, compared with the cpu; skipped and counted where there is none'
 	@echo 'make gpu-kit    build/gpu-kit/: all programs of gpu-check and of the GPU bench, to be carried to a machine with a GPU and run there by run.sh'
 	@echo 'make bench      figures of this machine, with oneTBB, OpenMP, StarPU and Concurrency Kit beside them where installed; QUICK=1, UPDATE=1'
+	@echo 'make bench-filters  filter chains as formulas beside Halide (libhalide14-0-dev) and OpenCV (libopencv-dev), where installed; QUICK=1'
 	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
 	@echo 'make check-same the same placements and simulations from every BUILD and compiler, byte for byte'
 	@echo 'make results    tables and plots of docs/scheduling.md into build/results/; UPDATE=1 into the page; DAGS=dir adds its graphs'
@@ -374,6 +375,11 @@ bench-scale: deps
 bench-scale-inner: all
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -o $(BUILDDIR)/layered examples/graphs/layered.c -lm
 	@python3 tests/bench/scale.py $(BIN)/dfc $(BUILDDIR)/layered examples/graphs/study.df $(N)
+
+bench-filters: deps
+	@$(MAKE) --no-print-directory bench-filters-inner
+bench-filters-inner: all
+	@tests/bench/filters.sh $(BUILDDIR)
 
 results: deps
 	@$(MAKE) --no-print-directory results-inner

@@ -85,7 +85,7 @@ static void harris(const uint8_t *rgb, int h, int w, uint8_t *out)
                 a += u * u, b += u * v, c += v * v;
             }
             double r = a * c - b * b - 0.04 * (a + c) * (a + c);
-            out[(long)y * w + x] = level((float)(512 * sqrt(r > 0 ? r : 0)));
+            out[(long)y * w + x] = level((float)(2048 * sqrt(r > 0 ? r : 0)));
         }
 }
 

@@ -60,7 +60,8 @@ step() { # N: without its own sum
 warnings() { # every warning an error, for every architecture that this nvcc knows
     local strict='-arch=all -Wno-deprecated-gpu-targets --threads=0 -Werror all-warnings -Xcompiler=-Wall,-Wextra,-Werror' df name
     sh tests/bench/gpu/sources.sh "$work/bench" >"$work/log" 2>&1 || fail bench-sources "$(tail -n 5 "$work/log")"
-    for df in examples/sum/sum.df "$kit"/programs/photo/photo.df "$kit"/programs/matrix-mixed/g.df "$kit"/programs/random-1/g.df tests/gpu/flows/ways.df "$work"/bench/{stream,chain,times}.df; do
+    tests/photo/written.sh "$PWD/tests/photo" >"$work/written.df"
+    for df in examples/sum/sum.df examples/photo/photo.df "$work/written.df" "$kit"/programs/matrix-mixed/g.df "$kit"/programs/random-1/g.df tests/gpu/flows/ways.df "$work"/bench/{stream,chain,times}.df; do
         [ -e "$df" ] || continue
         name=warnings-$(basename "$(dirname "$df")")-$(basename "$df" .df)
         "$dfc" "$df" -o "$work/strict" --nvcc-flags="$strict" >"$work/log" 2>&1 && pass "$name" || fail "$name" "$(tail -n 5 "$work/log")"

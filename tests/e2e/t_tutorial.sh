@@ -1,7 +1,7 @@
 # docs/tutorial.md: its files are written, its commands run one after another, and each line of a block `text` is in what the commands before
 # it printed. A command that begins with `!` must fail.
 page=$DF_SOURCE/docs/tutorial.md examples=$DF_SOURCE/examples
-export PATH=${DFC%/*}:$PATH DFC_PROFILE=$PWD/profile.db
+export NVCC=none PATH=${DFC%/*}:$PATH DFC_PROFILE=$PWD/profile.db
 # A block becomes NNN.KIND, and a file's name is the second word of its fence.
 awk '/^```./ { kind = substr($1, 4); file = $2; n++; name = sprintf("%03d.%s", n, kind); if (file) print file > (name ".name"); printf "" > name; next }
      /^```$/ { kind = ""; next }

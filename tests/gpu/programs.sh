@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Makes the programs of the GPU's flows: programs.sh HOME PROGRAMS NAME… [-- OPTION…]. HOME holds bin/dfc, include/ and lib/ (a build tree, a
 # bundle). Each NAME becomes PROGRAMS/NAME/ with the sources, the program `app` and what it reads; OPTIONs are dfc's.
-#   sum                        the example
-#   photo                      the example, with the CUDA of tests/photo
+#   sum, photo                 the examples
 #   matrix-mm, -ma, -mixed     38 kernels on matrices; with PLAIN_BLAS=1 the cpu variant is a plain loop (blas/cblas.h), not OpenBLAS
 #   ways, planted              flows/: every way to give a gpu variant; one that is wrong
 #   broken                     ways with a kernel that writes where it must not
@@ -54,7 +53,7 @@ for name in "${names[@]}"; do
         broken) cp "$here/flows/ways.cu" . && sed 's/spoils(in/breaks(in/; s/spoils(w)/breaks(w)/' "$here/flows/ways.df" >broken.df && program broken broken.df ;;
         matrix-*) matrix "${name#matrix-}" ;;
         random-*) random "${name#random-}" ;;
-        photo) cp "$source"/tests/photo/filter.{c,cu} . && "$source/tests/photo/written.sh" . >photo.df && program photo photo.df &&
+        photo) cp "$source"/examples/photo/photo.df . && program photo photo.df &&
             made photo-synthetic with_libraries "$source/examples/photo/synthetic.c" synthetic && made photo-check with_libraries "$source/examples/photo/check.c" check &&
             ./synthetic 700 500 1 in.png ;;
         *) echo "not ok $name-compiles: there is no such flow"; bad=1 ;;

@@ -404,7 +404,7 @@ def main():
     parser.add_argument("--sizes", type=int, default=6)
     parser.add_argument("--shrink", type=int, default=12, help="at most so many steps that make a failing program smaller")
     parser.add_argument("--refused", type=float, default=0.0, help="the share of programs that the compiler may refuse")
-    parser.add_argument("--modes", default="", help="dfc's options, several sets divided by ';'")
+    parser.add_argument("--modes", default="", help="dfc's options, several sets divided by ';'; without --nvcc in it, a set has no CUDA")
     parser.add_argument("--levels", default="3 1", help="of instructions (DF_ISA_LEVEL): the highest that there is, and the baseline")
     parser.add_argument("--keep", help="a folder for programs that differ or are refused")
     parser.add_argument("--cases", nargs="+", default=[], help="files of graphs")
@@ -412,7 +412,7 @@ def main():
     parser.add_argument("--against", help="what the oracle reads in place of that file, to see that differences are found")
     given = parser.parse_args()
     run = Run(given)
-    modes = [mode.split() for mode in given.modes.split(";")]
+    modes = [mode.split() + ([] if "--nvcc" in mode else ["--nvcc=none"]) for mode in given.modes.split(";")]
     if given.wild:
         sys.exit(compare_wild(run, given))
     if given.cases:

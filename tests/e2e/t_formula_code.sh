@@ -3,7 +3,7 @@
 cp "$programs"/formula_code.df .
 
 # ---- one result ----
-check compile "$DFC" formula_code.df -o code --keep
+check compile "$DFC" formula_code.df --nvcc=none -o code --keep
 ./code --waves=1 --workers=1 > expected 2>&1
 echo 'ce2c20ee 1330 1680.96277 684619.625' > known
 same known-result expected known
@@ -14,11 +14,11 @@ same emulated emulated.out expected
 ./code --waves=1 --reach=1 > other.out 2>&1
 if cmp -s other.out expected; then fail dynamic-param 'it changes nothing'; else pass dynamic-param; fi
 for flags in '-ffast-math -fno-signed-zeros' -march=native; do
-    check "compile $flags" "$DFC" formula_code.df -O0 -o flags --cflags="$flags"
+    check "compile $flags" "$DFC" formula_code.df --nvcc=none -O0 -o flags --cflags="$flags"
     ./flags --waves=1 > flags.out 2>&1
     same "bits $flags" flags.out expected
 done
-check profile env DFC_PROFILE="$PWD/profile.db" "$DFC" profile formula_code.df
+check profile env DFC_PROFILE="$PWD/profile.db" "$DFC" profile --nvcc=none formula_code.df
 "$DFC" --emit=c formula_code.df > emitted.c
 expect emitted 0 'DF_LEVEL\(df_formula_blur\)' cat emitted.c
 
@@ -51,7 +51,7 @@ int tell_cpu(struct df_call *call, size_t n, const float *b)
 }
 END
 if [ "$(uname -m)" = x86_64 ]; then
-    check state-compile "$DFC" state.df -o state
+    check state-compile "$DFC" state.df --nvcc=none -o state
     ./state --waves=1 --workers=1 > state.out 2>&1
     echo '3eaaaaab 004897f4, up, 8040' > state.expected
     same state state.out state.expected
@@ -66,7 +66,7 @@ kernel two(in a: i32[n],
 kernel show(in b: i32[n]) cpu {{ printf("%d\n", b[n - 1]); }};
 graph main { a: i32[9] = source(); b = one(a); c = two(b); show(c); }
 END
-check twice-compile "$DFC" twice.df -o twice --keep
+check twice-compile "$DFC" twice.df --nvcc=none -o twice --keep
 expect twice-shared 0 'df_formula_one.*/\* the same \*/' cat twice.dfc/twice_formulas.c
 expect twice-runs 0 '^72$' ./twice --waves=1
 
@@ -82,7 +82,7 @@ kernel source(out a: f32[h, w]) { a[y, x] = 1; }
 kernel show(in a: f32[h, w]) cpu {{ printf("%g\n", a[0]); }};
 graph main { a: f32[2, 3] = source(); b = half(a); show(b); }
 END
-check names-compile "$DFC" names.df -o names
+check names-compile "$DFC" names.df --nvcc=none -o names
 expect names-run 0 '^3$' ./names --waves=1
 
 # ---- vectors ----
@@ -99,7 +99,7 @@ vectors() { # WORDS COMPILER FLAG…: prints the lines of the loops that are no 
 if [ "$(uname -m)" = x86_64 ] && command -v gcc > gcc.path; then
     for name in harris unsharp bilateral camera canny sobel; do
         cp "$DF_SOURCE/examples/filters/"*.df "$DF_SOURCE/examples/filters/follow.c" .
-        "$DFC" --emit=c $name.df | sed -n '/_formulas.c - made by dfc/,$p' > formulas.c
+        "$DFC" --emit=c $name.df | sed -n '/_formulas.c - made by dfc/,/_formulas.cu - made by dfc/p' > formulas.c
         vectors ': optimized: loop vectorized' gcc -fopt-info-vec-optimized > scalar.lines
         while read -r line; do
             sed -n "${line}p" $name.df | grep -q 'c\[i32(' || echo "$name.df:$line: $(sed -n "${line}p" $name.df)"

@@ -193,8 +193,8 @@ static enum dff_verdict eliminate_one(struct dff_linear *l, const struct step *s
         for (size_t j = step->begin; j < step->end && row(l, i)->c[v] > 0; j++) {
             if (row(l, j)->c[v] > 0)
                 continue;
-            if (!combine(l, row(l, i), row(l, j), v, &sum)) /* left out: less may be refuted then */
-                spend(l, 1);
+            if (!combine(l, row(l, i), row(l, j), v, &sum))
+                l->incomplete = true;
             else if (add_row(l, step->end, &sum) == DFF_NEVER)
                 return DFF_NEVER;
             if (exhausted(l) || l->rows.n - step->end > MOST_ROWS)
@@ -285,10 +285,13 @@ static enum dff_verdict decide_rows(struct dff_linear *l, bool point)
     }
     if (base)
         memcpy(row(l, base), row(l, 0), base * sizeof(struct dff_form));
+    l->incomplete = false;
     enum dff_verdict verdict = eliminate(l, base, false, steps, &n_steps);
     if (verdict == DFF_HOLDS && point) {
         memset(l->point, 0, sizeof l->point);
         verdict = points(l, steps, n_steps);
+        if (verdict == DFF_NEVER && l->incomplete)
+            verdict = DFF_UNDECIDED;
     }
     l->rows.n = base;
     return verdict;

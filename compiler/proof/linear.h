@@ -46,6 +46,7 @@ struct dff_linear {                     /* zeroed: empty, without a budget */
     unsigned n_eithers, n_vars;
     uint64_t last;                      /* bit v: v is eliminated after all others, and a point has its least value */
     int64_t point[DFF_MAX_VARS];        /* after HOLDS */
+    bool incomplete;                    /* rows that do not fit were left out of this elimination, so points may be missed */
     int64_t budget;                     /* what may still be spent, in all questions; the unit is a row that is made */
     int64_t left;                       /* of the question at hand */
     bool dropped;                       /* facts did not fit in, so no point is exact */

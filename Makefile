@@ -71,7 +71,7 @@ CUDA_SRC     := $(call src,runtime/cuda)
 STD_SRC      := $(call src,runtime/std)
 RUNTIME_SRC  := $(filter-out $(CUDA_SRC) $(STD_SRC),$(call src,runtime)) $(call src,memmgr)
 PLAN_SRC     := $(call src,partition)
-FRONT_SRC    := $(call src,dsl) $(foreach room,types formula proof declare elab count front,$(call src,compiler/$(room))) $(call src,profiles/estimate)
+FRONT_SRC    := $(call src,dsl) $(foreach room,types formula proof fusion declare elab count front,$(call src,compiler/$(room))) $(call src,profiles/estimate)
 DRIVER_SRC   := $(filter-out $(FRONT_SRC),$(call src,compiler) $(call src,profiles))
 MAIN_SRC     := compiler/commands/main.c
 # dfc wrap reads debug information with libdw; without that it says so, and all else is built.
@@ -85,7 +85,7 @@ obj = $(patsubst %.c,$(OBJ)/%.o,$(1))
 PARSER_OBJ := $(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o
 
 LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_HOME),$(LIB)/libdf-cuda.a)
-HEADERS := $(INC)/df.h $(INC)/df_io.h $(INC)/df_math.h $(INC)/df_formula.h $(INC)/df_formula_gpu.h $(INC)/df_plan.h
+HEADERS := $(INC)/df.h $(INC)/df_io.h $(INC)/df_math.h $(INC)/df_formula.h $(INC)/df_formula_gpu.h $(INC)/df_strips.h $(INC)/df_plan.h
 # What programs import, and dfc compiles into them.
 IMPORTS := $(addprefix $(STD)/,io.df raw.df npy.df png.df tiff.df csv.df $(notdir $(STD_SRC) $(wildcard runtime/std/*.h)))
 # The Python package. dfc copies graphs.py into the modules that it makes.
@@ -205,6 +205,7 @@ $(INC)/df_io.h: runtime/df_io.h
 $(INC)/df_math.h: runtime/df_math.h
 $(INC)/df_formula.h: runtime/df_formula.h
 $(INC)/df_formula_gpu.h: runtime/df_formula_gpu.h
+$(INC)/df_strips.h: runtime/df_strips.h
 $(INC)/df_plan.h: partition/df_plan.h
 $(HEADERS):
 	@mkdir -p $(@D)

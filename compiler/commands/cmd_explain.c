@@ -8,6 +8,7 @@
 
 #include "compiler/commands/command.h"
 #include "compiler/show/explain.h"
+#include "compiler/show/listing.h"
 #include "compiler/show/shared.h"
 #include "compiler/show/table.h"
 #include "partition/planner/plan_report.h"
@@ -295,7 +296,8 @@ static void print_run_as(FILE *out, const struct dfc_explained *e)
                 e->inflight ? "no slower in steady state" : "as fast");
 }
 
-static bool print_summary(FILE *out, const struct request *r, const struct dfc_explained *e)
+static bool print_summary(FILE *out, const struct request *r, const struct dfc_explained *e,
+                          const struct dfc_front *front)
 {
     const struct df_plan *plan = e->plan;
     char time[32], bound[32], text[500];
@@ -317,7 +319,9 @@ static bool print_summary(FILE *out, const struct request *r, const struct dfc_e
     if (!print_resources(out, e))
         return false;
     dfc_print_shared(out, e->problem);
-    return fputc('\n', out) != EOF;
+    fputc('\n', out);
+    dfc_emit_fusion(out, front);
+    return !ferror(out);
 }
 
 static bool print_changes(FILE *out, const struct request *r, const struct dfc_explained *e, const char *policy)
@@ -345,11 +349,13 @@ static bool print_changes(FILE *out, const struct request *r, const struct dfc_e
     return n >= 0;
 }
 
-static bool print_all(FILE *out, const struct request *r, struct dfc_explained *e, const char *policy)
+static bool print_all(FILE *out, const struct request *r, struct dfc_explained *e, const struct dfc_front *front,
+                      const char *policy)
 {
     if (r->form == DFC_FORM_CSV)
         return r->what_if ? print_changes(out, r, e, policy) : print_nodes(out, r, e);
-    return (r->node || print_summary(out, r, e)) && print_nodes(out, r, e) && (!r->what_if || print_changes(out, r, e, policy));
+    return (r->node || print_summary(out, r, e, front)) && print_nodes(out, r, e) &&
+           (!r->what_if || print_changes(out, r, e, policy));
 }
 
 static int explain(const struct request *r, const struct dfc_loaded *loaded)
@@ -367,7 +373,7 @@ static int explain(const struct request *r, const struct dfc_loaded *loaded)
     if (good) {
         good = dfc_output_open(&output, r->common.output);
         if (good) {
-            good = print_all(output.file, r, &explained, policy);
+            good = print_all(output.file, r, &explained, loaded->front, policy);
             good = dfc_output_close(&output, good) && good;
         }
         dfc_explained_free(&explained);

@@ -245,16 +245,17 @@ static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const st
         for (uint32_t c = 0; c < u->classes.names.n && !hint->arg; c++)
             if ((item = dfr_array_add(&list, sizeof *item, 1)))
                 *item = dfc_index_names(&u->classes)[c];
-        if ((item = dfr_array_add(&list, sizeof *item, 3))) {
+        if ((item = dfr_array_add(&list, sizeof *item, 4))) {
             item[0] = "depth";
             item[1] = "rate";
             item[2] = "quiet";
+            item[3] = "nofuse";
         }
         const char *close = list.n ? dfl_suggest(name, list.items, list.n) : NULL;
         if (close)
             dfl_hint(u->sink, "did you mean '@%s'?", close);
         else
-            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n), @rate(p) and @quiet");
+            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n), @rate(p), @quiet and @nofuse");
         dfr_array_free(&list);
         return false;
     }
@@ -272,11 +273,25 @@ static bool is_quiet(const struct dfl_hint *hint)
     return strcmp(hint->name.text, "quiet") == 0;
 }
 
-static bool hint_quiet(struct dfc_unit *u, const struct dfl_hint *hint)
+static bool is_nofuse(const struct dfl_hint *hint)
+{
+    return strcmp(hint->name.text, "nofuse") == 0;
+}
+
+static bool hint_alone(struct dfc_unit *u, const struct dfl_hint *hint)
 {
     if (hint->arg)
-        dfl_error(u->sink, hint->loc, "'@quiet' takes no value");
+        dfl_error(u->sink, hint->loc, "'@%s' takes no value", hint->name.text);
     return !hint->arg;
+}
+
+static bool hint_nofuse(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_callee *callee)
+{
+    if (callee->kernel->has_formulas)
+        return hint_alone(u, hint);
+    dfl_error(u->sink, hint->loc, "'@nofuse' on '%s', which has no formulas", callee->name);
+    dfl_hint(u->sink, "only kernels that are written as formulas are fused");
+    return false;
 }
 
 bool dfc_call_is_quiet(const struct dfl_stmt *stmt)
@@ -287,22 +302,31 @@ bool dfc_call_is_quiet(const struct dfl_stmt *stmt)
     return hint != NULL;
 }
 
+bool dfc_call_is_apart(const struct dfl_stmt *stmt)
+{
+    const struct dfl_hint *hint = stmt->hints;
+    while (hint && !is_nofuse(hint))
+        hint = hint->next;
+    return hint != NULL;
+}
+
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *scope, struct dfc_hints *hints)
 {
-    const struct dfl_hint *given[4] = { NULL };         /* class, depth, rate, quiet */
+    const struct dfl_hint *given[5] = { NULL };         /* class, depth, rate, quiet, nofuse */
     struct dfc_names names = *scope;
     bool ok = true;
     names.use = DFC_USE_HINT;
     *hints = (struct dfc_hints){ .cls = -1, .rate = 1 };
     for (const struct dfl_hint *hint = stmt->hints; hint; hint = hint->next) {
         unsigned which = strcmp(hint->name.text, "depth") == 0 ? 1 : strcmp(hint->name.text, "rate") == 0 ? 2
-                       : is_quiet(hint) ? 3 : 0;
+                       : is_quiet(hint) ? 3 : is_nofuse(hint) ? 4 : 0;
         if (callee->graph && which != 3) {
             dfl_error(u->sink, hint->loc, "'%s' is a graph: hints belong to the nodes inside it", callee->name);
             return false;
         }
-        ok &= which == 3 ? hint_quiet(u, hint)
+        ok &= which == 3 ? hint_alone(u, hint)
+            : which == 4 ? hint_nofuse(u, hint, callee)
             : which      ? hint_value(u, hint, &names, hints)
                          : hint_class(u, hint, callee, hints);
         if (given[which] && ok) {

@@ -67,6 +67,8 @@ bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
 
 /* Is `@quiet` on the call: may its outputs stay unread without a warning? */
 bool dfc_call_is_quiet(const struct dfl_stmt *stmt);
+/* Is `@nofuse` on the call: does it stay a node of its own? */
+bool dfc_call_is_apart(const struct dfl_stmt *stmt);
 
 /* check_graph.c: if this `else` holds one `if`, gives that: the next arm of an else-if chain of any length. NULL: it
  * does not. */

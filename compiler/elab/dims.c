@@ -109,6 +109,13 @@ static bool check_once(struct dfc_solve *s)
     return true;
 }
 
+static bool fill_node(struct dfc_solve *s, uint32_t id)
+{
+    const struct dfc_solved solved = { s->bound, (const uint64_t (*)[DF_MAX_RANK])s->port_dims };
+    return dfc_fill_node(&s->fill, id, &solved) || dfc_solve_failed(s);
+}
+
+/* Finds the formats of a node. It is filled in at once if there are no groups, which wait for their last member. */
 static bool solve_node(struct dfc_solve *s, uint32_t id)
 {
     const struct dfc_sig *sig = &s->item->callee->sig;
@@ -125,8 +132,111 @@ static bool solve_node(struct dfc_solve *s, uint32_t id)
             return false;
         s->formats[s->item->first_out + i] = format;
     }
-    const struct dfc_solved solved = { s->bound, (const uint64_t (*)[DF_MAX_RANK])s->port_dims };
-    return dfc_fill_node(&s->fill, id, &solved) || dfc_solve_failed(s);
+    return s->e->use || fill_node(s, id);
+}
+
+/* ---- nodes and groups, once all formats are known ---- */
+
+/* Binds the variables of an item again, and finds the extents of its ports. */
+static bool bind_again(struct dfc_solve *s, uint32_t id)
+{
+    s->item = &dfc_items(s->e)[id];
+    s->e->u->at = s->item->stmt->call_loc;
+    bool ok = dfc_match_all(s);
+    for (unsigned p = 0; ok && p < s->item->callee->sig.n_ports; p++)
+        ok = dfc_port_extents(s, p);
+    return ok;
+}
+
+/* What the group's ports are, as streams; those from outside by the values that it reads. */
+static void group_formats(const struct dfc_solve *s, const struct dfc_joined *use, struct dfc_format *formats)
+{
+    for (unsigned p = 0; p < use->group->callee->sig.n_ports; p++) {
+        const struct dfu_value *from = &use->group->ports[p];
+        formats[p] = s->formats[from->member == DF_NONE
+                                    ? use->outside[from->number]
+                                    : dfc_items(s->e)[use->items[from->member]].first_out + from->number];
+    }
+}
+
+static void group_port_dims(const struct dfu_group *group, const struct dfc_format *formats, const uint64_t *dims,
+                            uint64_t (*port_dims)[DF_MAX_RANK])
+{
+    for (unsigned p = 0; p < group->callee->sig.n_ports; p++) {
+        memcpy(port_dims[p], formats[p].dims, sizeof port_dims[p]);
+        if (group->strips->ring_rows[p] != DF_NONE)
+            port_dims[p][0] = dims[group->strips->ring_rows[p]];
+    }
+}
+
+/* What is told of the group: streams that it keeps out of memory, those that are inlined included. */
+static bool note_group(struct dfc_solve *s, const struct dfc_joined *use, uint64_t strip, uint64_t ring_bytes,
+                       uint32_t node)
+{
+    struct dfc_fused *fused = dfr_array_add(&s->e->u->fused, sizeof *fused, 1);
+    if (!fused)
+        return dfc_no_memory(s->e->u);
+    *fused = (struct dfc_fused){ .group = use->group, .node = node, .strip_rows = strip,
+                                  .ring_bytes = ring_bytes };
+    for (unsigned m = 0; m < use->group->wiring.n; m++)
+        for (unsigned i = 0; i < use->group->wiring.member[m].callee->sig.n_out; i++) {
+            uint64_t bytes;
+            dfc_format_bytes(&s->formats[dfc_items(s->e)[use->items[m]].first_out + i], &bytes);
+            fused->saved_bytes += use->group->wiring.member[m].leaves[i] ? 0 : bytes;
+        }
+    return true;
+}
+
+/* Fills a group in as one node; as its members if its rings would be too large. */
+static bool fill_group(struct dfc_solve *s, uint32_t id)
+{
+    const struct dfc_joined *use = (const struct dfc_joined *)s->e->uses.items + id;
+    const struct dfc_sig *sig = &use->group->callee->sig;
+    const unsigned n = use->group->wiring.n;
+    const uint64_t *member_dims[DFU_MOST_MEMBERS];
+    uint64_t *dims = dfc_alloc(s->e->u, (sig->n_variables + 1u) * sizeof *dims);
+    uint64_t (*port_dims)[DF_MAX_RANK] = dfc_alloc(s->e->u, (sig->n_ports + 1u) * sizeof *port_dims);
+    struct dfc_format *formats = dfc_alloc(s->e->u, (sig->n_ports + 1u) * sizeof *formats);
+    uint64_t ring_bytes;
+    if (!dims || !port_dims || !formats)
+        return false;
+    for (unsigned m = 0; m < n; m++) {
+        const size_t bytes = (dfc_items(s->e)[use->items[m]].callee->sig.n_variables + 1u) * sizeof *dims;
+        uint64_t *own = dfc_alloc(s->e->u, bytes);
+        if (!own || !bind_again(s, use->items[m]))
+            return false;
+        memcpy(own, s->bound, bytes - sizeof *dims);
+        member_dims[m] = own;
+    }
+    for (unsigned v = 0; v < use->group->n_variables; v++)
+        dims[v] = member_dims[use->group->variables[v].member][use->group->variables[v].number];
+    group_formats(s, use, formats);
+    const bool fits = dfu_strips_plan(use->group, formats, dims, &ring_bytes);
+    const uint64_t strip = dims[use->group->strips->strip];
+    if (fits) {
+        group_port_dims(use->group, formats, dims, port_dims);
+        const struct dfc_solved solved = { dims, (const uint64_t (*)[DF_MAX_RANK])port_dims };
+        return dfc_fill_group(&s->fill, id, &solved, member_dims)
+                   ? note_group(s, use, strip, ring_bytes, s->fill.node[use->items[0]]) : dfc_solve_failed(s);
+    }
+    if (!note_group(s, use, strip, ring_bytes, DF_NONE))
+        return false;
+    for (unsigned m = 0; m < n; m++)
+        if (!bind_again(s, use->items[m]) || !fill_node(s, use->items[m]))
+            return false;
+    return true;
+}
+
+static bool fill_all(struct dfc_solve *s)
+{
+    const struct dfc_elab *e = s->e;
+    for (uint32_t k = 0; k < e->n_fill; k++) {
+        const uint32_t id = e->fill_order[k];
+        bool filled = e->use[id] != DF_NONE ? fill_group(s, e->use[id]) : bind_again(s, id) && fill_node(s, id);
+        if (!filled)
+            return false;
+    }
+    return true;
 }
 
 /* ---- nested graphs ---- */
@@ -284,7 +394,7 @@ bool dfc_solve_dims(struct dfc_elab *e)
             mark_bad(&s);
         ok &= solved;
     }
-    ok = !e->u->no_memory && check_exits(&s) && ok && (!e->u->options->root || dfc_root_ports(&s.fill, s.formats)) &&
+    ok = !e->u->no_memory && check_exits(&s) && ok && (!e->use || fill_all(&s)) && (!e->u->options->root || dfc_root_ports(&s.fill, s.formats)) &&
          dfc_fill_finish(&s.fill);
     dfc_fill_free(&s.fill);
     dfr_table_free(&s.reported);

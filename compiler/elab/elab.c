@@ -346,5 +346,8 @@ void dfc_elab_free(struct dfc_elab *e)
     dfr_table_free(&e->stream_ids);
     free(e->in_values);
     free(e->order);
+    dfr_array_free(&e->uses);
+    free(e->use);
+    free(e->fill_order);
     *e = (struct dfc_elab){ 0 };
 }

@@ -16,6 +16,7 @@
 #define DFC_ELAB_H
 
 #include "compiler/declare/declare.h"
+#include "compiler/fusion/fusion.h"
 
 struct dfc_frame {
     const struct dfc_callee *graph;
@@ -56,6 +57,13 @@ struct dfc_output {                     /* a value */
     uint32_t stream;                    /* what its target names; DF_NONE: it is discarded */
 };
 
+struct dfc_joined {                        /* of a group of kernels: it is one node */
+    const struct dfu_group *group;
+    uint32_t items[DFU_MOST_MEMBERS];   /* its members */
+    uint32_t *outside;                  /* values, by in slot */
+    uint32_t ordinal;
+};
+
 struct dfc_elab {
     struct dfc_unit *u;
     struct dfc_index names;
@@ -63,6 +71,10 @@ struct dfc_elab {
     struct dfr_table stream_ids;
     uint32_t *in_values;                /* by first_in: a value; DF_NONE: none, it is an in port of the root */
     uint32_t *order;                    /* items, each after those it needs */
+    struct dfr_array uses;              /* struct dfc_joined */
+    uint32_t *use;                      /* by item: the group that it is in; DF_NONE: none. NULL: there are no groups */
+    uint32_t *fill_order;               /* nodes, and the first member in place of each group, each after those it reads */
+    uint32_t n_fill;
     unsigned depth;
     bool stopped;                       /* a limit was passed */
 };
@@ -98,7 +110,7 @@ void dfc_stream_print(const struct dfc_elab *e, uint32_t stream, char *text, siz
  * there. */
 void dfc_note_context(const struct dfc_elab *e, uint32_t frame, const struct dfc_env *env);
 
-/* ---- resolve.c, elab_order.c, dims.c ---- */
+/* ---- resolve.c, elab_order.c, fuse.c, dims.c ---- */
 
 /* Finds the value that each input reads, and fills in_values. false: reported. */
 bool dfc_resolve(struct dfc_elab *e);
@@ -106,6 +118,11 @@ bool dfc_resolve(struct dfc_elab *e);
 bool dfc_order_items(struct dfc_elab *e);
 /* Gives each item its ordinal. false: no memory. */
 bool dfc_number_items(struct dfc_elab *e);
+/* Finds the groups: `uses` and what follows it. For a graph that is only checked, their kernels alone are made. false: no
+ * memory. */
+bool dfc_fuse(struct dfc_elab *e);
+/* Makes the groups that options->groups names, before there are other kernels than those declared. */
+bool dfc_fuse_given(struct dfc_unit *u);
 /* Finds all dimensions and gives the nodes to the builder. false: reported. */
 bool dfc_solve_dims(struct dfc_elab *e);
 
@@ -128,12 +145,20 @@ struct dfc_fill {
     uint32_t *node;                     /* by item: its number in the builder */
     uint32_t *scope;                    /* by frame: its number in the builder */
     uint32_t n_nodes;
+    uint32_t *moved;                    /* by value of a member: its out slot in the group; NULL: there are no groups */
 };
 /* Kernels, args and params come first. Then, for the program: begin, each node in order, finish, which makes the graph.
  * false: reported. */
 bool dfc_fill_kernels(struct dfc_unit *u);
 bool dfc_fill_begin(struct dfc_fill *fill, struct dfc_elab *e);
 bool dfc_fill_node(struct dfc_fill *fill, uint32_t item, const struct dfc_solved *solved);
+/* The node of a group. member_dims: by member, of its variables. */
+bool dfc_fill_group(struct dfc_fill *fill, uint32_t use, const struct dfc_solved *solved,
+                    const uint64_t *const *member_dims);
+/* The out slot of a value that was filled in. */
+uint32_t dfc_fill_slot(const struct dfc_fill *fill, uint32_t value);
+/* Gives the builder a kernel: the next number is its own. */
+bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee);
 bool dfc_fill_finish(struct dfc_fill *fill);
 void dfc_fill_free(struct dfc_fill *fill);
 
@@ -145,6 +170,10 @@ void dfc_fill_free(struct dfc_fill *fill);
 struct dfc_callee *dfc_root_make(struct dfc_unit *u, uint32_t id, const uint64_t *dims);
 /* The same for a text such as "edges:h=480,w=640", a graph's name and its dimension variables. NULL: reported. */
 struct dfc_callee *dfc_root_named(struct dfc_unit *u, const char *text);
+/* The value that the tokens of a port of the called graph are of. */
+uint32_t dfc_root_value(const struct dfc_elab *e, const struct dfc_port *port);
+/* Makes room for what dfc_root_make() declares, for all graphs, so that no callee moves any more. */
+bool dfc_root_reserve(struct dfc_unit *u);
 /* After dfc_order_items(): can the graph be called, and give the same whenever it is given the same? false: reported. */
 bool dfc_root_check(struct dfc_elab *e);
 /* Once all nodes are with the builder: finds the unit's `ports`, and has the builder keep their tokens as they are. formats:

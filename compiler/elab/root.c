@@ -96,6 +96,21 @@ static bool is_source(const struct dfc_callee *kernel)
     return strchr(kernel->name, '.') != NULL;
 }
 
+bool dfc_root_reserve(struct dfc_unit *u)
+{
+    const uint32_t n = u->callee_items.n;
+    size_t more = 0;
+    for (uint32_t i = 0; i < n; i++)
+        more += dfc_callees(u)[i].graph ? dfc_callees(u)[i].sig.n_in + 1u : 0;
+    if (!dfr_array_add(&u->callee_items, sizeof(struct dfc_callee), more))
+        return dfc_no_memory(u);
+    u->callee_items.n = n;
+    for (uint32_t i = 0; i < n; i++)
+        if (dfc_callees(u)[i].formula)
+            ((struct dff_kernel *)dfc_callees(u)[i].formula)->callee = &dfc_callees(u)[i];
+    return true;
+}
+
 static bool add_callee(struct dfc_unit *u, const struct dfc_callee *callee)
 {
     uint32_t id;
@@ -287,7 +302,7 @@ struct dfc_callee *dfc_root_named(struct dfc_unit *u, const char *text)
 /* ---- its ports, once it is elaborated ---- */
 
 /* The value that the port's tokens are of. The items of main are the sources, in order, and the call. */
-static uint32_t port_value(const struct dfc_elab *e, const struct dfc_port *port)
+uint32_t dfc_root_value(const struct dfc_elab *e, const struct dfc_port *port)
 {
     const struct dfc_item *items = dfc_items(e);
     uint32_t last;
@@ -307,8 +322,8 @@ bool dfc_root_ports(const struct dfc_fill *fill, const struct dfc_format *format
     if (!u->ports)
         return false;
     for (unsigned p = 0; p < sig->n_ports; p++) {
-        uint32_t value = port_value(e, &sig->ports[p]), item = dfc_outputs(e)[value].item;
-        uint32_t slot = value - dfc_items(e)[item].first_out, node = fill->node[item];
+        uint32_t value = dfc_root_value(e, &sig->ports[p]), item = dfc_outputs(e)[value].item;
+        uint32_t slot = dfc_fill_slot(fill, value), node = fill->node[item];
         struct dfr_function_port *port = &u->ports[u->n_ports++];
         size_t n = df_builder_node_name(u->builder, node, NULL, 0) + 1;
         if (!(port->node = dfc_alloc(u, n)) || df_builder_keep(u->builder, node, slot, &error) != DF_OK)
@@ -391,7 +406,7 @@ static bool check_results(struct dfc_elab *e, const bool *once)
     const struct dfc_callee *graph = dfc_frames(e)[1].graph;
     for (unsigned i = 0; i < graph->sig.n_out; i++) {
         const struct dfc_port *port = &graph->sig.ports[graph->sig.out_port[i]];
-        uint32_t value = port_value(e, port);
+        uint32_t value = dfc_root_value(e, port);
         if (value == DF_NONE || !once[value])
             continue;
         dfl_error(e->u->sink, port->ast->name.loc, "'%s' is made once, in the first call of '%s', and later calls "

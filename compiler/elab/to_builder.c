@@ -32,7 +32,7 @@ static unsigned traits(unsigned ast)
            (ast & DFL_ONCE ? DF_ONCE : 0u) | (ast & DFL_SYNC ? DF_SYNC : 0u) | (ast & DFL_THREADS ? DF_THREADS : 0u);
 }
 
-static bool build_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
+bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
 {
     const struct dfc_sig *sig = &callee->sig;
     const char **dims = calloc(sig->n_variables + 1u, sizeof *dims);
@@ -83,13 +83,27 @@ static union df_scalar to_scalar(const struct dfc_value *value, enum df_scalar_t
     return scalar;
 }
 
+/* The groups with numbers below `end`, from number *next of the groups on. */
+static bool fill_groups(struct dfc_unit *u, uint32_t *next, uint32_t end)
+{
+    const struct dfu_group *const *groups = u->groups.items;
+    for (; *next < u->groups.n && groups[*next]->callee->id < end; ++*next)
+        if (!dfc_fill_kernel(u, groups[*next]->callee))
+            return false;
+    return true;
+}
+
 /* Kernels get the numbers that check_kernel.c gave them, in the order of declaration. */
 bool dfc_fill_kernels(struct dfc_unit *u)
 {
     struct df_error error;
+    uint32_t group = 0;
     for (uint32_t i = 0; i < u->callee_items.n; i++)
-        if (dfc_callees(u)[i].kernel && !build_kernel(u, &dfc_callees(u)[i]))
+        if (dfc_callees(u)[i].kernel && (!fill_groups(u, &group, dfc_callees(u)[i].id) ||
+                                         !dfc_fill_kernel(u, &dfc_callees(u)[i])))
             return false;
+    if (!fill_groups(u, &group, DF_NONE))
+        return false;
     for (uint32_t i = 0; i < u->param_items.n; i++) {
         const struct dfc_param *param = &dfc_params(u)[i];
         const char *name = param->decl->name.text;
@@ -122,8 +136,11 @@ bool dfc_fill_begin(struct dfc_fill *fill, struct dfc_elab *e)
     *fill = (struct dfc_fill){ .e = e };
     fill->node = malloc(((size_t)e->items.n + 1) * sizeof *fill->node);
     fill->scope = calloc((size_t)e->frames.n + 1, sizeof *fill->scope);
-    if (!fill->node || !fill->scope)
+    fill->moved = e->use ? malloc(((size_t)e->values.n + 1) * sizeof *fill->moved) : NULL;
+    if (!fill->node || !fill->scope || (e->use && !fill->moved))
         return dfc_no_memory(e->u);
+    if (e->use)
+        memset(fill->moved, 0xff, ((size_t)e->values.n + 1) * sizeof *fill->moved); /* DF_NONE */
     for (uint32_t f = 1; f < e->frames.n; f++) {        /* frame 0 is main, and so is scope 0 */
         const struct dfc_frame *frame = &dfc_frames(e)[f];
         const struct dfc_item *item = &dfc_items(e)[frame->item];
@@ -141,6 +158,7 @@ void dfc_fill_free(struct dfc_fill *fill)
 {
     free(fill->node);
     free(fill->scope);
+    free(fill->moved);
     *fill = (struct dfc_fill){ 0 };
 }
 
@@ -209,29 +227,39 @@ struct scratch {
     char (*texts)[300];
 };
 
-static void name_values(const struct dfc_elab *e, const struct dfc_item *item, struct scratch *scratch)
+static void name_value(const struct dfc_elab *e, uint32_t value, unsigned slot, struct scratch *scratch)
 {
-    for (unsigned i = 0; i < item->callee->sig.n_out; i++) {
-        uint32_t stream = dfc_outputs(e)[item->first_out + i].stream;
-        scratch->names[i] = NULL;
-        if (stream == DF_NONE)
-            continue;
-        dfc_stream_print(e, stream, scratch->texts[i], sizeof scratch->texts[i]);
-        scratch->names[i] = scratch->texts[i];
-    }
+    uint32_t stream = dfc_outputs(e)[value].stream;
+    scratch->names[slot] = NULL;
+    if (stream == DF_NONE)
+        return;
+    dfc_stream_print(e, stream, scratch->texts[slot], sizeof scratch->texts[slot]);
+    scratch->names[slot] = scratch->texts[slot];
 }
 
-static bool connect(struct dfc_fill *fill, uint32_t id)
+static void name_values(const struct dfc_elab *e, const struct dfc_item *item, struct scratch *scratch)
+{
+    for (unsigned i = 0; i < item->callee->sig.n_out; i++)
+        name_value(e, item->first_out + i, i, scratch);
+}
+
+uint32_t dfc_fill_slot(const struct dfc_fill *fill, uint32_t value)
+{
+    const uint32_t from = dfc_outputs(fill->e)[value].item;
+    return fill->moved && fill->moved[value] != DF_NONE ? fill->moved[value]
+                                                        : value - dfc_items(fill->e)[from].first_out;
+}
+
+/* Connects what a node reads, n values, by in slot. */
+static bool connect(struct dfc_fill *fill, const uint32_t *values, unsigned n, uint32_t node, struct dfl_loc loc)
 {
     const struct dfc_elab *e = fill->e;
-    const struct dfc_item *item = &dfc_items(e)[id];
     struct df_error error;
-    for (unsigned i = 0; i < item->callee->sig.n_in; i++) {
-        uint32_t value = e->in_values[item->first_in + i], from = dfc_outputs(e)[value].item;
-        int rc = df_builder_connect(e->u->builder, fill->node[from], value - dfc_items(e)[from].first_out,
-                                    fill->node[id], i, &error);
+    for (unsigned i = 0; i < n; i++) {
+        int rc = df_builder_connect(e->u->builder, fill->node[dfc_outputs(e)[values[i]].item],
+                                    dfc_fill_slot(fill, values[i]), node, i, &error);
         if (rc != DF_OK)
-            return builder_failed(e->u, item->stmt->call_loc, rc, &error);
+            return builder_failed(e->u, loc, rc, &error);
     }
     return true;
 }
@@ -283,7 +311,7 @@ static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solv
     if (rc != DF_OK)
         return builder_failed(u, loc, rc, &error);
     fill->n_nodes++;
-    return connect(fill, id);
+    return connect(fill, e->in_values + item->first_in, callee->sig.n_in, fill->node[id], loc);
 }
 
 bool dfc_fill_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved)
@@ -301,6 +329,119 @@ bool dfc_fill_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *
     scratch.texts = malloc((sig->n_out + 1u) * sizeof *scratch.texts);
     bool ok = scratch.scalars && scratch.names && scratch.texts ? build_node(fill, id, solved, &scratch)
                                                                 : dfc_no_memory(fill->e->u);
+    free(scratch.scalars);
+    free(scratch.names);
+    free(scratch.texts);
+    return ok;
+}
+
+/* ---- groups ---- */
+
+/* The costs that are written for all members are the group's, added up. */
+static bool group_costs(struct dfc_fill *fill, const struct dfc_joined *use, const uint64_t *const *member_dims,
+                        double cost_s[DF_MAX_CLASSES], bool *any)
+{
+    struct dfc_elab *e = fill->e;
+    *any = false;
+    for (unsigned c = 0; c < DF_MAX_CLASSES; c++)
+        cost_s[c] = 0;
+    for (unsigned m = 0; m < use->group->wiring.n; m++) {
+        const struct dfc_item *item = &dfc_items(e)[use->items[m]];
+        double own[DF_MAX_CLASSES];
+        if (!build_costs(e->u, item->stmt, item->callee, &(struct dfc_solved){ .dims = member_dims[m] }, own))
+            return false;
+        for (unsigned c = 0; c < DF_MAX_CLASSES; c++)
+            cost_s[c] += own[c];        /* NaN if one of them has none */
+    }
+    for (unsigned c = 0; c < DF_MAX_CLASSES; c++)
+        *any |= !isnan(cost_s[c]);
+    return true;
+}
+
+static bool group_scalars(struct dfc_fill *fill, const struct dfc_joined *use, uint32_t *scalars)
+{
+    struct dfc_elab *e = fill->e;
+    for (unsigned i = 0; i < use->group->callee->sig.n_scalars; i++) {
+        const struct dfu_value *from = &use->group->scalars[i];
+        const struct dfc_item *item = &dfc_items(e)[use->items[from->member]];
+        const struct dfc_names names = dfc_frame_names(e, item->frame, item->env, DFC_USE_SCALAR);
+        if (!build_scalar(e->u, &names, item->stmt, item->callee, from->number, &scalars[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Says where the values of members that leave are from now on, and what they are called. */
+static void group_outs(struct dfc_fill *fill, const struct dfc_joined *use, struct scratch *scratch)
+{
+    const struct dfc_elab *e = fill->e;
+    for (unsigned i = 0; i < use->group->callee->sig.n_out; i++) {
+        const struct dfu_value *from = &use->group->outs[i];
+        const uint32_t value = dfc_items(e)[use->items[from->member]].first_out + from->number;
+        fill->moved[value] = i;
+        name_value(e, value, i, scratch);
+    }
+}
+
+/* A group stands where its last member is called. */
+static bool build_group(struct dfc_fill *fill, const struct dfc_joined *use, const struct dfc_solved *solved,
+                        const uint64_t *const *member_dims, struct scratch *scratch)
+{
+    struct dfc_elab *e = fill->e;
+    struct dfc_unit *u = e->u;
+    const struct dfc_callee *callee = use->group->callee;
+    const struct dfc_item *last = &dfc_items(e)[use->items[use->group->wiring.n - 1]];
+    const struct dfc_names names = dfc_frame_names(e, last->frame, last->env, DFC_USE_SCALAR);
+    const struct dfl_loc loc = last->stmt->call_loc;
+    double cost_s[DF_MAX_CLASSES];
+    int32_t indices[DFC_MAX_LOOPS];
+    struct dfc_hints hints;
+    struct df_error error;
+    uint32_t node;
+    bool any_cost;
+    if (!group_scalars(fill, use, scratch->scalars) || !group_costs(fill, use, member_dims, cost_s, &any_cost) ||
+        !dfc_call_hints(u, last->stmt, last->callee, &names, &hints))
+        return false;
+    group_outs(fill, use, scratch);
+    const struct df_node_desc desc = {
+        .kernel = callee->id,
+        .dims = solved->dims,
+        .port_dims = solved->port_dims,
+        .scalars = scratch->scalars,
+        .threads = 1,
+        .cost_s = any_cost ? cost_s : NULL,
+        .n_cost = u->classes.names.n,
+        .scope = fill->scope[last->frame],
+        .ordinal = use->ordinal,
+        .indices = indices,
+        .n_indices = loop_indices(last->env, indices),
+        .hint_class = hints.cls,
+        .depth = hints.depth,
+        .rate = hints.rate,
+        .file = dfl_sink_file_name(u->sink, loc.file),
+        .line = loc.line,
+        .col = loc.col,
+        .value_names = scratch->names,
+    };
+    int rc = df_builder_node_desc(u->builder, &desc, &node, &error);
+    if (rc != DF_OK)
+        return builder_failed(u, loc, rc, &error);
+    fill->n_nodes++;
+    for (unsigned m = 0; m < use->group->wiring.n; m++)
+        fill->node[use->items[m]] = node;
+    return connect(fill, use->outside, callee->sig.n_in, node, loc);
+}
+
+bool dfc_fill_group(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved,
+                    const uint64_t *const *member_dims)
+{
+    const struct dfc_joined *use = (const struct dfc_joined *)fill->e->uses.items + id;
+    const struct dfc_sig *sig = &use->group->callee->sig;
+    struct scratch scratch = { malloc((sig->n_scalars + 1u) * sizeof *scratch.scalars),
+                               malloc((sig->n_out + 1u) * sizeof *scratch.names),
+                               malloc((sig->n_out + 1u) * sizeof *scratch.texts) };
+    bool ok = scratch.scalars && scratch.names && scratch.texts
+                  ? build_group(fill, use, solved, member_dims, &scratch) : dfc_no_memory(fill->e->u);
     free(scratch.scalars);
     free(scratch.names);
     free(scratch.texts);

@@ -92,12 +92,18 @@ static void emit_variant(FILE *out, const struct dfc_front *front, const struct 
     fputs(";\n}\n\n", out);
 }
 
+/* What C calls a kernel. */
+static const char *c_name(const struct dfc_front *front, const struct dfc_kernel_code *code)
+{
+    return code->c_name ? code->c_name : df_graph_string(front->graph, front->graph->kernels[code->kernel].name);
+}
+
 /* The function of STEM_formulas.c for this processor. */
 static void emit_formulas(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code)
 {
     static const char parameters[] = "(struct df_call *call, void *stream, const size_t *dims, void *const *ports,\n"
                                      "    const union df_scalar *scalars)";
-    const char *name = df_graph_string(front->graph, front->graph->kernels[code->kernel].name);
+    const char *name = c_name(front, code);
     fprintf(out, "extern int df_formula_%s%s;\n", name, parameters);
     if (dfg_level(1))
         fprintf(out, "extern int df_formula_%s_%s%s;\n", name, dfg_level(1)->name, parameters);
@@ -133,15 +139,15 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
             emit_variant(out, front, &front->kernels[i], true);
         if (gpu && dfc_is_formula(&front->kernels[i], true))
             fprintf(out, "extern df_function df_formula_%s_gpu;\n",
-                    df_graph_string(g, g->kernels[front->kernels[i].kernel].name));
+                    c_name(front, &front->kernels[i]));
         if (gpu && has_device(&front->kernels[i]))
             fprintf(out, "extern const void *df_device_%s(void);\n\n",
-                    df_graph_string(g, g->kernels[front->kernels[i].kernel].name));
+                    c_name(front, &front->kernels[i]));
     }
     fprintf(out, "static const struct df_functions functions[%u] = {\n", g->n_kernels);
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
-        const char *name = df_graph_string(g, g->kernels[code->kernel].name);
+        const char *name = c_name(front, code);
         bool on_gpu = gpu && has_variant(code, true);
         if (!has_variant(code, false) && !on_gpu)
             continue;
@@ -203,7 +209,7 @@ bool dfc_emit_formulas(FILE *out, const struct dfc_front *front, const char *ste
     for (size_t i = 0; kernels && i < front->n_kernels; i++)
         if (dfc_is_formula(&front->kernels[i], gpu))
             kernels[n++] = (struct dfg_kernel){
-                .name = df_graph_string(front->graph, front->graph->kernels[front->kernels[i].kernel].name),
+                .name = c_name(front, &front->kernels[i]),
                 .formulas = front->kernels[i].formula,
             };
     bool good = kernels && (gpu ? dfg_print_cuda : dfg_print)(out, kernels, n, stem, front->sink);

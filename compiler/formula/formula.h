@@ -99,6 +99,7 @@ struct dff_port {
     enum dff_border border[DF_MAX_RANK];
     const struct dff_node *outside[DF_MAX_RANK]; /* NUMBER: a CONST of the port's promoted type */
     struct dfl_loc border_loc;
+    unsigned memory;                    /* the port of the signature whose elements these are: itself, but in a group */
 };
 
 struct dff_table {
@@ -121,13 +122,17 @@ struct dff_formula {                    /* port[indices] = value */
     const struct dfl_formula *ast;
 };
 
+struct dff_strips;
+
 struct dff_kernel {
     const struct dfc_callee *callee;    /* as it was when the formulas were checked: name and signature are whole */
     unsigned n_ports, n_formulas, n_tables, n_nodes;
-    const struct dff_port *ports;       /* all ports of the signature, same numbers */
+    const struct dff_port *ports;       /* all ports of the signature, same numbers; in a group, behind them, ports that
+                                         * are read with other borders */
     const struct dff_formula *formulas; /* those of out and inout ports; lets are gone */
     const struct dff_table *const *tables;
     const struct dff_node *const *nodes; /* by id: every node that a formula, a border or an extent reaches */
+    const struct dff_strips *strips;    /* a group of kernels (compiler/fusion/); NULL: one kernel */
 };
 
 /* Checks the formulas of a kernel whose signature is checked, and makes the record. Proves nothing about reads. NULL: errors

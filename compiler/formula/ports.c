@@ -123,7 +123,7 @@ static bool check_port(struct dff_build *b, const struct dfc_port *from, struct 
     static const enum df_mode modes[] = { [DFL_IN] = DF_IN, [DFL_OUT] = DF_OUT, [DFL_INOUT] = DF_INOUT,
                                           [DFL_TMP] = DF_TMP, [DFL_ACC] = DF_INOUT };
     *port = (struct dff_port){ .ast = from->ast, .elem = from->elem, .mode = modes[from->ast->mode],
-                               .rank = from->rank };
+                               .rank = from->rank, .memory = (unsigned)(port - b->ports) };
     bool ok = check_mode(b, from->ast);
     for (unsigned d = 0; d < port->rank; d++)
         ok &= (port->extents[d] = extent(b, from, &from->dims[d])) != NULL;

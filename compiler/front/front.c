@@ -76,6 +76,9 @@ static void unit_free(struct dfc_unit *u)
     dfr_array_free(&u->links);
     dfr_array_free(&u->platforms);
     dfr_array_free(&u->import_dirs);
+    dfr_array_free(&u->groups);
+    dfr_array_free(&u->fused);
+    dfr_array_free(&u->unfused);
     dfr_array_free(&u->exports);
     df_builder_free(u->builder);
     df_graph_free(u->graph);
@@ -101,11 +104,11 @@ static struct dfc_callee *find_root(struct dfc_unit *u)
 static bool elaborate_root(struct dfc_unit *u)
 {
     struct dfc_elab e;
-    struct dfc_callee *root = find_root(u);
+    struct dfc_callee *root = dfc_root_reserve(u) && dfc_fuse_given(u) ? find_root(u) : NULL;
     if (!root || !dfc_fill_kernels(u))
         return false;
     bool ok = dfc_elab_run(&e, u, root) && dfc_resolve(&e) && dfc_order_items(&e) && dfc_number_items(&e) &&
-              dfc_solve_dims(&e);
+              dfc_fuse(&e) && dfc_solve_dims(&e);
     dfc_elab_free(&e);
     return ok;
 }
@@ -115,7 +118,7 @@ static bool elaborate_root(struct dfc_unit *u)
 static bool check_library(struct dfc_unit *u)
 {
     struct df_error error;
-    if (!dfc_choose_exports(u) || !dfc_fill_kernels(u))
+    if (!dfc_choose_exports(u) || !dfc_root_reserve(u) || !dfc_fill_kernels(u))
         return false;
     bool ok = true;
     for (uint32_t i = 0; i < u->exports.n && !u->no_memory; i++) {
@@ -123,7 +126,8 @@ static bool check_library(struct dfc_unit *u)
         struct dfc_elab e;
         if (!root)
             return false;
-        ok = dfc_elab_run(&e, u, root) && dfc_resolve(&e) && dfc_order_items(&e) && ok && dfc_root_check(&e);
+        ok = dfc_elab_run(&e, u, root) && dfc_resolve(&e) && dfc_order_items(&e) && ok && dfc_root_check(&e) &&
+             dfc_fuse(&e);
         dfc_elab_free(&e);
     }
     return ok && (df_builder_finish(u->builder, &u->graph, &error) == DF_OK || dfc_no_memory(u));
@@ -189,6 +193,12 @@ static void fill_front(struct dfc_front *front, struct dfc_unit *u)
     front->has_dynamic = u->has_dynamic;
     front->import_dirs = u->import_dirs.items;
     front->n_import_dirs = u->import_dirs.n;
+    front->groups = u->groups.items;
+    front->n_groups = u->groups.n;
+    front->fused = u->fused.items;
+    front->n_fused = u->fused.n;
+    front->unfused = u->unfused.items;
+    front->n_unfused = u->unfused.n;
     front->ports = u->ports;
     front->n_ports = u->n_ports;
     front->sink = u->sink;

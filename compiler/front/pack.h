@@ -12,8 +12,9 @@ struct dfc_pack_file {
 struct dfc_pack {                       /* its strings are borrowed from the pack's bytes */
     struct dfc_define *defines;
     const char **dirs;
+    const char **groups;                /* by their text */
     struct dfc_pack_file *files;        /* main first */
-    size_t n_defines, n_dirs, n_files;
+    size_t n_defines, n_dirs, n_groups, n_files;
 };
 
 int dfc_pack_open(const unsigned char *bytes, size_t size, struct dfc_pack *pack, struct df_error *error);

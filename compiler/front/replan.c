@@ -80,9 +80,11 @@ static int first_error(const char *said, struct df_error *error)
 static int run_front(struct dfc_pack *pack, const struct values *values, const struct dfc_root *root,
                      struct dfc_front **front, struct df_error *error)
 {
+    const struct dfc_groups groups = { pack->groups, pack->n_groups };
     const struct dfc_front_options options = {
         .path = pack->files[0].path, .defines = values->defines, .n_defines = values->n, .read = read_pack,
         .read_arg = pack, .import_dirs = pack->dirs, .n_import_dirs = pack->n_dirs, .root = root,
+        .groups = &groups,
     };
     char *said = NULL;
     size_t said_bytes;

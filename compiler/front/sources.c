@@ -1,7 +1,9 @@
-/* sources.c - the pack of sources: "DFSRC1\0\0"; then the numbers of definitions, folders and files; then their texts
- * (runtime/base/bytes.h). A definition is a name and a value, a file is a path and a text.
+/* sources.c - the pack of sources: "DFSRC2\0\0"; then the numbers of definitions, folders, groups and files; then their
+ * texts (runtime/base/bytes.h). A definition is a name and a value, a group is the text of its wiring (compiler/fusion/), a
+ * file is a path and a text.
  */
 #include "compiler/front/pack.h"
+#include "compiler/fusion/fusion.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 #include "runtime/base/bytes.h"
 #include "runtime/base/error.h"
 
-static const unsigned char magic[DFR_BYTES_MAGIC] = "DFSRC1";
+static const unsigned char magic[DFR_BYTES_MAGIC] = "DFSRC2";
 
 /* ---- writing: once to count, once to fill ---- */
 
@@ -19,6 +21,7 @@ static void put_all(struct dfr_bytes_writer *w, const struct dfc_front *front, c
     dfr_bytes_put(w, magic, sizeof magic);
     dfr_bytes_put_number(w, n_defines);
     dfr_bytes_put_number(w, front->n_import_dirs);
+    dfr_bytes_put_number(w, front->n_groups);
     dfr_bytes_put_number(w, front->n_sources);
     for (size_t i = 0; i < n_defines; i++) {
         dfr_bytes_put_text(w, defines[i].name, strlen(defines[i].name));
@@ -26,6 +29,8 @@ static void put_all(struct dfr_bytes_writer *w, const struct dfc_front *front, c
     }
     for (size_t i = 0; i < front->n_import_dirs; i++)
         dfr_bytes_put_text(w, front->import_dirs[i], strlen(front->import_dirs[i]));
+    for (size_t i = 0; i < front->n_groups; i++)
+        dfr_bytes_put_text(w, front->groups[i]->text, strlen(front->groups[i]->text));
     for (size_t i = 0; i < front->n_sources; i++) {
         dfr_bytes_put_text(w, front->sources[i].path, strlen(front->sources[i].path));
         dfr_bytes_put_text(w, front->sources[i].text, front->sources[i].length);
@@ -58,16 +63,18 @@ int dfc_pack_open(const unsigned char *bytes, size_t size, struct dfc_pack *pack
     struct dfr_bytes_reader r = dfr_bytes_read(bytes, size, magic);
     struct dfc_pack p = { 0 };
     uint64_t n_defines = dfr_bytes_get_number(&r), n_dirs = dfr_bytes_get_number(&r);
-    uint64_t n_files = dfr_bytes_get_number(&r);
-    if (!r.ok || !n_files || n_defines > size || n_dirs > size || n_files > size)
+    uint64_t n_groups = dfr_bytes_get_number(&r), n_files = dfr_bytes_get_number(&r);
+    if (!r.ok || !n_files || n_defines > size || n_dirs > size || n_groups > size || n_files > size)
         return dfr_error(error, DF_E_FORMAT, "the program's sources cannot be read");
     p.n_defines = (size_t)n_defines;
     p.n_dirs = (size_t)n_dirs;
+    p.n_groups = (size_t)n_groups;
     p.n_files = (size_t)n_files;
     p.defines = calloc(p.n_defines + 1, sizeof *p.defines);
     p.dirs = calloc(p.n_dirs + 1, sizeof *p.dirs);
+    p.groups = calloc(p.n_groups + 1, sizeof *p.groups);
     p.files = calloc(p.n_files + 1, sizeof *p.files);
-    if (!p.defines || !p.dirs || !p.files) {
+    if (!p.defines || !p.dirs || !p.groups || !p.files) {
         dfc_pack_close(&p);
         return dfr_error_memory(error);
     }
@@ -77,6 +84,8 @@ int dfc_pack_open(const unsigned char *bytes, size_t size, struct dfc_pack *pack
     }
     for (size_t i = 0; i < p.n_dirs && r.ok; i++)
         p.dirs[i] = dfr_bytes_get_text(&r, NULL);
+    for (size_t i = 0; i < p.n_groups && r.ok; i++)
+        p.groups[i] = dfr_bytes_get_text(&r, NULL);
     for (size_t i = 0; i < p.n_files && r.ok; i++) {
         p.files[i].path = dfr_bytes_get_text(&r, NULL);
         p.files[i].text = dfr_bytes_get_text(&r, &p.files[i].length);
@@ -93,6 +102,7 @@ void dfc_pack_close(struct dfc_pack *pack)
 {
     free(pack->defines);
     free(pack->dirs);
+    free(pack->groups);
     free(pack->files);
     *pack = (struct dfc_pack){ 0 };
 }

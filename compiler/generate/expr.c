@@ -41,7 +41,7 @@ const char *dfg_elem_name(enum df_elem elem)
 
 const char *dfg_port_name(const struct dfg_gen *g, unsigned port)
 {
-    return g->kernel->callee->sig.ports[port].ast->name.text;
+    return g->kernel->ports[port].ast->name.text;
 }
 
 const char *dfg_dim_name(const struct dfg_gen *g, unsigned dim)

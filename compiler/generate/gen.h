@@ -104,6 +104,7 @@ struct dfg_gen {
     struct dfg_column columns[DFG_MAX_COLUMNS];
     unsigned n_columns;
     unsigned copies;                    /* repetitions that are written out around what is printed */
+    const char *from, *to;              /* the rows that are computed; NULL: all of them */
     const char *prefix;                 /* of temporaries */
     unsigned n_temporaries;
     bool math, failed;                  /* math: <df_math.h> is needed */
@@ -206,8 +207,11 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out);
 bool dfg_scatter(struct dfg_gen *g, FILE *out);
 /* Prints the loops over all rows that call them. */
 void dfg_row_loops(struct dfg_gen *g, FILE *out);
-/* Prints what computes the bounds df_low and df_high of the columns of MAIN into g->block. `width`: columns of a row. */
-void dfg_print_bounds(struct dfg_gen *g, const char *width);
+/* Prints what computes the bounds df_low and df_high of the columns of MAIN, of those from `first` to `width`, into
+ * g->block. */
+void dfg_print_bounds(struct dfg_gen *g, const char *first, const char *width);
+/* Elements of a row: those behind the first `lead` dimensions. */
+const char *dfg_row_size(struct dfg_gen *g, const struct dff_port *port, unsigned lead);
 /* Prints the calls for one row. first: the row's first element; rows: the rows of g->stage as arguments, each behind ", ". */
 void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows);
 
@@ -216,6 +220,17 @@ void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows);
 /* Parameters and arguments for the dimensions and scalars: each ends with ", ". */
 const char *dfg_parameters(struct dfg_gen *g);
 const char *dfg_arguments(struct dfg_gen *g);
+
+/* Prints the functions of formulas' rows, and gives the text that calls them: it sets df_good to 0 if there is no memory. The
+ * caller frees it. */
+char *dfg_formulas(struct dfg_gen *g, FILE *out, unsigned first, unsigned n);
+/* Parameters for the ports. */
+const char *dfg_port_parameters(struct dfg_gen *g);
+
+/* ---- strips.c ---- */
+
+/* Prints df_kernel_NAME for a group: its stages, and the loop over strips of rows that calls them. */
+void dfg_strips(FILE *out, struct dfg_gen *g);
 
 /* Prints the functions of the kernel; its own name stands as DFG_NAME. */
 #define DFG_NAME '\1'

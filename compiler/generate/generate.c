@@ -185,10 +185,19 @@ static void print_kernel(FILE *out, const struct dfg_kernel *kernels, const stru
         print_same(out, kernels[i].name, kernels[texts[i].same].name, cuda);
 }
 
-static void print_head(FILE *out, const char *stem, bool math, bool cuda)
+static bool has_group(const struct dfg_kernel *kernels, size_t n)
 {
-    fprintf(out, "/* %s_formulas.%s - made by dfc: the formulas of %s.df, for %s. */\n#include <df.h>\n#include <df_formula%s.h>\n%s\n%s",
+    for (size_t i = 0; i < n; i++)
+        if (kernels[i].formulas->strips)
+            return true;
+    return false;
+}
+
+static void print_head(FILE *out, const char *stem, bool math, bool group, bool cuda)
+{
+    fprintf(out, "/* %s_formulas.%s - made by dfc: the formulas of %s.df, for %s. */\n#include <df.h>\n#include <df_formula%s.h>\n%s%s\n%s",
             stem, cuda ? "cu" : "c", stem, cuda ? "GPUs" : "CPUs", cuda ? "_gpu" : "", math ? "#include <df_math.h>\n" : "",
+            group && !cuda ? "#include <df_strips.h>\n" : "",
             cuda ? "" : "#ifndef DF_LEVEL\n#define DF_LEVEL(name) name\n#endif\n");
 }
 
@@ -198,7 +207,7 @@ static void print_all(FILE *out, struct dfg_gen *g, const struct dfg_kernel *ker
     bool math = false;
     for (size_t i = 0; i < n; i++)
         math |= texts[i].math;
-    print_head(out, stem, math, g->cuda);
+    print_head(out, stem, math, has_group(kernels, n), g->cuda);
     for (size_t i = 0; i < n; i++)
         print_undefs(out, kernels[i].formulas);
     fputc('\n', out);

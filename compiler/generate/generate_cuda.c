@@ -88,12 +88,46 @@ static void print_formula(FILE *out, struct dfg_gen *g, unsigned number)
 
 /* ---- the kernel ---- */
 
+/* In a group: is it a stream that stays inside? */
+static bool is_ring(const struct dfg_gen *g, unsigned memory)
+{
+    return g->kernel->strips && g->kernel->strips->ring_rows[memory] != DF_NONE;
+}
+
 static const char *port_arguments(struct dfg_gen *g)
 {
     const char *text = "";
     for (unsigned p = 0; p < g->kernel->n_ports; p++)
-        text = dfg_printf(g, "%s%s(%s *)df_ports[%u]", text, p ? ", " : "", dfg_elem(g->kernel->ports[p].elem), p);
+        text = dfg_printf(g, "%s%s(%s *)%s[%u]", text, p ? ", " : "", dfg_elem(g->kernel->ports[p].elem),
+                          is_ring(g, g->kernel->ports[p].memory) ? "df_rings" : "df_ports", g->kernel->ports[p].memory);
     return text;
+}
+
+/* On a GPU a ring has all rows of its stream: launches for each strip would be too small. false: there are no rings. */
+static bool print_rings(struct dfg_gen *g)
+{
+    const unsigned n = g->kernel->callee->sig.n_ports;
+    bool any = false;
+    for (unsigned p = 0; p < n; p++)
+        any |= is_ring(g, p);
+    if (!any)
+        return false;
+    dfg_line(g, g->block, "void *df_rings[%u] = { NULL };", n);
+    dfg_line(g, g->block, "bool df_good = true;");
+    for (unsigned p = 0; p < n; p++)
+        if (is_ring(g, p))
+            dfg_line(g, g->block, "df_good = df_good && (df_rings[%u] = df_ring(stream, %s * (int64_t)sizeof(%s)));", p,
+                     dfg_row_size(g, &g->kernel->ports[p], 0), dfg_elem(g->kernel->ports[p].elem));
+    return true;
+}
+
+static void print_rings_end(struct dfg_gen *g)
+{
+    const unsigned n = g->kernel->callee->sig.n_ports;
+    dfg_line(g, g->block, "for (int df_i = 0; df_i < %u; df_i++)", n);
+    dfg_line(g, g->block, "    df_ring_free(stream, df_rings[df_i]);");
+    dfg_line(g, g->block, "if (!df_good)");
+    dfg_line(g, g->block, "    return df_fail(call, \"no memory on the device for streams inside a group\");");
 }
 
 static void print_launch(struct dfg_gen *g, unsigned number)
@@ -119,9 +153,17 @@ static void print_host(FILE *out, struct dfg_gen *g)
         for (unsigned s = 0; s < sig->n_scalars; s++)
             dfg_line(g, g->block, "const auto %s = df_scalars[%u].%s;", dfg_scalar_name(g, s), s,
                      dfg_scalar_member(sig->scalars[s]->type));
+        struct dfg_block good;
+        const bool rings = print_rings(g);
+        if (rings)
+            dfg_open(g, &good, -1, NULL);
         for (unsigned i = 0; i < g->kernel->n_formulas; i++) {
             g->formula = &g->kernel->formulas[i];
             print_launch(g, i);
+        }
+        if (rings) {
+            dfg_close(g, &good, "if (df_good)");
+            print_rings_end(g);
         }
     }
     dfg_close(g, &block, NULL);

@@ -43,7 +43,7 @@ const char *dfg_arguments(struct dfg_gen *g)
     return text;
 }
 
-static const char *port_parameters(struct dfg_gen *g)
+const char *dfg_port_parameters(struct dfg_gen *g)
 {
     const char *text = "";
     for (unsigned i = 0; i < g->kernel->n_ports; i++)
@@ -60,8 +60,8 @@ static const char *call_arguments(struct dfg_gen *g)
         text = dfg_printf(g, "%s(int64_t)df_dims[%u], ", text, i);
     for (unsigned i = 0; i < sig->n_scalars; i++)
         text = dfg_printf(g, "%sdf_scalars[%u].%s, ", text, i, dfg_scalar_member(sig->scalars[i]->type));
-    for (unsigned i = 0; i < sig->n_ports; i++)
-        text = dfg_printf(g, "%s%sdf_ports[%u]", text, i ? ", " : "", i);
+    for (unsigned i = 0; i < g->kernel->n_ports; i++)
+        text = dfg_printf(g, "%s%sdf_ports[%u]", text, i ? ", " : "", g->kernel->ports[i].memory);
     return text;
 }
 
@@ -114,14 +114,13 @@ static void print_call(FILE *out, struct dfg_gen *g)
             DFG_NAME, call_arguments(g));
 }
 
-/* Prints the functions of the formulas' rows, and gives the text that calls them. */
-static char *print_formulas(FILE *out, struct dfg_gen *g)
+char *dfg_formulas(struct dfg_gen *g, FILE *out, unsigned first, unsigned n)
 {
     char *text = NULL;
     size_t size;
     FILE *body = open_memstream(&text, &size);
     g->failed |= !body;
-    for (unsigned i = 0; i < g->kernel->n_formulas && !g->failed; i++) {
+    for (unsigned i = first; i < first + n && !g->failed; i++) {
         g->formula = &g->kernel->formulas[i];
         dfg_analyse(g);
         if (dfg_scatter(g, body))
@@ -131,6 +130,15 @@ static char *print_formulas(FILE *out, struct dfg_gen *g)
     }
     g->failed |= body && fclose(body) != 0;
     return text;
+}
+
+static void print_kernel(FILE *out, struct dfg_gen *g)
+{
+    char *body = dfg_formulas(g, out, 0, g->kernel->n_formulas);
+    if (!g->failed)
+        fprintf(out, "static DF_ALONE int df_kernel_%c(%s%s)\n{\n    int df_good = 1;\n%s    return df_good;\n}\n\n", DFG_NAME,
+                dfg_parameters(g), dfg_port_parameters(g), body);
+    free(body);
 }
 
 bool dfg_kernel_begin(struct dfg_gen *g)
@@ -147,13 +155,10 @@ bool dfg_kernel_begin(struct dfg_gen *g)
 
 bool dfg_kernel_print(FILE *out, struct dfg_gen *g)
 {
-    char *body = dfg_kernel_begin(g) ? print_formulas(out, g) : NULL;
-    if (!g->failed) {
-        fprintf(out, "static DF_ALONE int df_kernel_%c(%s%s)\n{\n    int df_good = 1;\n%s    return df_good;\n}\n\n", DFG_NAME,
-                dfg_parameters(g), port_parameters(g), body);
+    if (dfg_kernel_begin(g))
+        (g->kernel->strips ? dfg_strips : print_kernel)(out, g);
+    if (!g->failed)
         print_call(out, g);
-    }
-    free(body);
     free(g->facts);
     return !g->failed;
 }

@@ -190,7 +190,7 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
 /* ---- the caller ---- */
 
 /* Elements of a row. */
-static const char *row_size(struct dfg_gen *g, const struct dff_port *port, unsigned lead)
+const char *dfg_row_size(struct dfg_gen *g, const struct dff_port *port, unsigned lead)
 {
     const char *text = "";
     for (unsigned d = lead; d < port->rank; d++)
@@ -202,7 +202,7 @@ static const char *row_start(struct dfg_gen *g, const char *name, const struct d
                              const struct dfg_text *at)
 {
     struct dfg_text place = { dfg_offset(g, lead, at), lead->rank == 1 ? at[0].level : DFG_PLUS };
-    return dfg_printf(g, "%s + %s * %s", name, dfg_within(g, place, DFG_UNARY), row_size(g, port, lead->rank));
+    return dfg_printf(g, "%s + %s * %s", name, dfg_within(g, place, DFG_UNARY), dfg_row_size(g, port, lead->rank));
 }
 
 static bool has_number(const struct dfg_row *row)
@@ -234,9 +234,9 @@ static void print_row_pointer(struct dfg_gen *g, const struct dfg_row *row)
              row_start(g, dfg_port_name(g, row->port), port, &lead, at));
 }
 
-void dfg_print_bounds(struct dfg_gen *g, const char *width)
+void dfg_print_bounds(struct dfg_gen *g, const char *first, const char *width)
 {
-    dfg_line(g, g->block, "int64_t df_low = 0, df_high = %s;", width);
+    dfg_line(g, g->block, "int64_t df_low = %s, df_high = %s;", first, width);
     for (unsigned i = 0; i < g->stage.n_bounds; i++) {
         struct dfg_bound *b = &g->stage.bounds[i];
         struct dfg_affine low = b->rest, high = b->rest;
@@ -250,12 +250,15 @@ void dfg_print_bounds(struct dfg_gen *g, const char *width)
 
 static const char *width_of(struct dfg_gen *g)
 {
+    if (g->to && g->column == 0)        /* the rows of a strip are columns here */
+        return g->to;
     return g->column < 0 ? "1" : dfg_index(g, out_port(g)->extents[g->column]).c;
 }
 
 void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows)
 {
     const char *width = width_of(g), *arguments = dfg_printf(g, "_%c(%s%s%s", DFG_NAME, dfg_arguments(g), first, rows);
+    const char *begin = g->from && g->column == 0 ? g->from : "0";
     unsigned number = g->stage.number;
     for (unsigned p = 0; p < g->kernel->n_ports; p++)
         if (g->stage.whole[p])
@@ -264,12 +267,12 @@ void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows)
         if (g->formula->is_index[d])
             arguments = dfg_printf(g, "%s, %s", arguments, g->formula->names[d]);
     if (!g->stage.n_bounds) {
-        dfg_line(g, g->block, "df_row%u%s, 0, %s);", number, arguments, width);
+        dfg_line(g, g->block, "df_row%u%s, %s, %s);", number, arguments, begin, width);
         return;
     }
-    dfg_print_bounds(g, width);
-    dfg_line(g, g->block, "if (df_low > 0)");
-    dfg_line(g, g->block, "    df_edge%u%s, 0, df_low);", number, arguments);
+    dfg_print_bounds(g, begin, width);
+    dfg_line(g, g->block, "if (df_low > %s)", begin);
+    dfg_line(g, g->block, "    df_edge%u%s, %s, df_low);", number, arguments, begin);
     dfg_line(g, g->block, "if (df_low < df_high)");
     dfg_line(g, g->block, "    df_row%u%s, df_low, df_high);", number, arguments);
     dfg_line(g, g->block, "if (df_high < %s)", width);
@@ -308,8 +311,10 @@ static void row_loops(struct dfg_gen *g, unsigned d)
     dfg_open(g, &block, (int)d, f->names[d]);
     if (!g->failed)
         row_loops(g, d + 1);
-    dfg_close(g, &block, dfg_printf(g, "for (int64_t %s = 0; %s < %s; %s++)", f->names[d], f->names[d],
-                                    dfg_index(g, out_port(g)->extents[d]).c, f->names[d]));
+    const char *from = d == 0 && g->from ? g->from : "0",
+               *to = d == 0 && g->to ? g->to : dfg_index(g, out_port(g)->extents[d]).c;
+    dfg_close(g, &block, dfg_printf(g, "for (int64_t %s = %s; %s < %s; %s++)", f->names[d], from, f->names[d], to,
+                                    f->names[d]));
 }
 
 /* Of the port's rows that may be full of a number, the longest. */
@@ -340,7 +345,7 @@ static bool print_outside_rows(struct dfg_gen *g, bool free_them)
             dfg_line(g, g->block, "__builtin_free(df_outside_%s);", name);
             continue;
         }
-        const char *size = row_size(g, port, least_lead(g, row->port));
+        const char *size = dfg_row_size(g, port, least_lead(g, row->port));
         dfg_line(g, g->block, "%s *const df_outside_%s = __builtin_malloc(sizeof(%s) * (size_t)(%s));", elem, name, elem, size);
         dfg_line(g, g->block, "for (int64_t df_i = 0; df_outside_%s && df_i < %s; df_i++)", name, size);
         dfg_line(g, g->block, "    df_outside_%s[df_i] = %s%s%s;", name, port->elem == DF_F16 ? "df_f16_of_f32(" : "", number,

@@ -28,6 +28,7 @@ struct dfc_common {
     const char *policy;                 /* --policy */
     const char *device;                 /* --device, as written; NULL: auto */
     bool emu_all;
+    bool no_fuse;                       /* --no-fuse */
     bool no_warnings;                   /* -w */
     uint64_t gpu_mem_bytes;
     unsigned workers, inflight, gpu_jobs;

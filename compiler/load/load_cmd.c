@@ -173,6 +173,7 @@ void dfc_report_senseless(const struct dfw_db *db)
 static bool run_front(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
 {
     const struct dfc_root root = { .graph = common->graph };
+    static const struct dfc_groups none;
     const struct dfc_front_options options = {
         .path = common->path,
         .root = common->graph ? &root : NULL,
@@ -183,6 +184,7 @@ static bool run_front(const struct dfc_common *common, bool need_code, struct df
         .own_dir = dfc_home_share(),
         .need_code_files = need_code,
         .emu_all = common->emu_all,
+        .groups = common->no_fuse ? &none : NULL,
     };
     return dfc_front_run(loaded->sink, &options, &loaded->front) && (!need_code || check_code(loaded));
 }

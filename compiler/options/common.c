@@ -167,6 +167,7 @@ const struct dfc_option dfc_options_common[] = {
     { "--time-cap", "SECONDS", "plan no longer than that; the plan may then depend on the machine (gp)" },
     { "--device", "auto|none|emu|cuda|sim", "GPUs to use (auto: cuda or none)" },
     { "-w", NULL, "no warnings; errors are told" },
+    { "--no-fuse", NULL, "every kernel of formulas is a node of its own" },
     { "--emu-all", NULL, "every kernel with a cpu variant may run on the emulated GPU" },
     { "--gpu-mem", "SIZE", "use no more of each GPU's memory (6GiB, 512MiB, …)" },
     { "--workers", "N", "CPU workers" },
@@ -308,6 +309,10 @@ int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i)
     if (strcmp(word, "-w") == 0) {
         common->no_warnings = true;
         dfc_no_warnings();
+        return 1;
+    }
+    if (strcmp(word, "--no-fuse") == 0) {
+        common->no_fuse = true;
         return 1;
     }
     if (strcmp(word, "--emu-all") == 0) {

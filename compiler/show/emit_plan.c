@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "compiler/fusion/fusion.h"
 #include "runtime/base/text.h"
 
 static void emit_seconds(FILE *out, double s)
@@ -68,6 +69,57 @@ static void emit_times(FILE *out, const struct df_graph *g, const struct df_time
     }
 }
 
+/* "gradient, 3 product, window": uses of one kernel that follow each other are counted. */
+static void emit_members(FILE *out, const struct dfu_wiring *w)
+{
+    for (unsigned m = 0, n; m < w->n; m += n) {
+        for (n = 1; m + n < w->n && w->member[m + n].callee == w->member[m].callee;)
+            n++;
+        fputs(m ? ", " : "", out);
+        if (n > 1)
+            fprintf(out, "%u ", n);
+        fputs(w->member[m].callee->name, out);
+    }
+}
+
+static void emit_fused(FILE *out, const struct df_graph *g, const struct dfc_fused *f)
+{
+    char name[1024], text[32];
+    if (f->node == DF_NONE) {
+        fputs("not fused: ", out);
+        emit_members(out, &f->group->wiring);
+        fprintf(out, ": the rows that they would keep take %s\n", dfr_text_bytes(f->ring_bytes, text, sizeof text));
+        return;
+    }
+    df_node_name(g, f->node, name, sizeof name);
+    fprintf(out, "fused: %s: ", name);
+    emit_members(out, &f->group->wiring);
+    fprintf(out, "; strips of %" PRIu64 " rows", f->strip_rows);
+    if (f->ring_bytes)
+        fprintf(out, ", which keep %s", dfr_text_bytes(f->ring_bytes, text, sizeof text));
+    if (f->group->n_inlined)
+        fprintf(out, "; %u stream%s computed where %s read", f->group->n_inlined, f->group->n_inlined == 1 ? " is" : "s are",
+                f->group->n_inlined == 1 ? "it is" : "they are");
+    if (f->saved_bytes > f->ring_bytes)
+        fprintf(out, "; saves %s", dfr_text_bytes(f->saved_bytes - f->ring_bytes, text, sizeof text));
+    fputc('\n', out);
+}
+
+void dfc_emit_fusion(FILE *out, const struct dfc_front *front)
+{
+    for (size_t i = 0; i < front->n_fused; i++)
+        emit_fused(out, front->graph, &front->fused[i]);
+    for (size_t i = 0; i < front->n_unfused; i++) {
+        const struct dfc_unfused *u = &front->unfused[i];
+        fprintf(out, "not fused: %s and %s, line %u", u->from, u->to, u->loc.line);
+        if (u->count > 1)
+            fprintf(out, ", %u times", u->count);
+        fprintf(out, ": %s\n", u->why);
+    }
+    if (front->n_fused || front->n_unfused)
+        fputc('\n', out);
+}
+
 void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,
                    const struct dfp_evaluation *e)
 {
@@ -90,6 +142,7 @@ void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_p
     fputc('\n', out);
     emit_times(out, g, &loaded->times);
     fputc('\n', out);
+    dfc_emit_fusion(out, loaded->front);
     if (plan->n_waves > 1)
         fprintf(out, "%u waves placed jointly: wave w goes by column w %% %u\n", plan->n_waves, plan->n_waves);
     for (uint32_t v = 0; v < g->n_nodes; v++) {

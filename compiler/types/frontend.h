@@ -183,6 +183,8 @@ struct dfc_unit {
     bool has_dynamic;
     struct dfr_function_port *ports;    /* of options->root, n_ports of them */
     uint32_t n_ports;
+    struct dfr_array groups;            /* struct dfu_group *, of compiler/fusion/ */
+    struct dfr_array fused, unfused;    /* struct dfc_fused, struct dfc_unfused */
     struct dfr_array exports;           /* uint32_t: the graphs of a library, by number of callee */
     struct df_builder *builder;
     struct df_graph *graph;

@@ -26,6 +26,11 @@ struct dfc_library {                    /* graphs with ports that are to be call
     size_t n_graphs;
 };
 
+struct dfc_groups {                     /* by the text of their wiring (compiler/fusion/) */
+    const char *const *texts;
+    size_t n;
+};
+
 struct dfc_front_options {
     const char *path;                   /* the .df file */
     const struct dfc_define *defines;   /* each must name a param of the files; if not, an error suggests the closest */
@@ -41,6 +46,7 @@ struct dfc_front_options {
     bool emu_all;                       /* the emulated GPU runs cpu variants too, so a gpu has work without gpu code */
     const struct dfc_root *root;        /* NULL: the root is main */
     const struct dfc_library *exported; /* not NULL: the result has `exports`, and its graph has kernels and no nodes */
+    const struct dfc_groups *groups;    /* of kernels of formulas: these and no others; NULL: those that are found */
     bool need_code_files;               /* check that variants' files exist (for -o; --emit=graph does not need them) */
 };
 
@@ -58,12 +64,28 @@ struct dfc_kernel_code {
     uint32_t kernel;                    /* id in the graph; ids are the order of this array */
     const char *dir;                    /* folder of the .df that declared it: variant paths are relative to it */
     const struct dfl_variant *cpu, *gpu; /* as written; NULL: none */
+    const char *c_name;                 /* what C calls it; NULL: its own name */
     const struct dff_kernel *formula;   /* gives the code of cpu and gpu where no variant is written; NULL: none */
     bool called;                        /* by a graph, used or not */
 };
 
 struct dfc_callee;
 struct dfw_operations;                  /* profiles/estimate/roofline.h */
+
+struct dfu_group;                       /* compiler/fusion/fusion.h */
+
+struct dfc_fused {                      /* a group in the graph */
+    const struct dfu_group *group;
+    uint32_t node;                      /* DF_NONE: its rings would be too large, so its members are nodes */
+    uint64_t strip_rows, ring_bytes;
+    uint64_t saved_bytes;               /* of streams that are not in memory in a wave */
+};
+
+struct dfc_unfused {                    /* a kernel of formulas that reads another, and is not fused with it */
+    const char *from, *to, *why;        /* kernels; a sentence */
+    struct dfl_loc loc;                 /* of the call that reads */
+    uint32_t count;                     /* calls for which that is said */
+};
 
 struct dfc_front {
     struct df_graph *graph;
@@ -81,6 +103,12 @@ struct dfc_front {
     uint32_t n_ports;
     const struct dfc_callee **exports;  /* of options.exported: the graphs, in order of declaration or as named */
     size_t n_exports;
+    struct dfu_group *const *groups;    /* of kernels of formulas, in the order of their numbers as kernels */
+    size_t n_groups;
+    const struct dfc_fused *fused;      /* n_fused of them, as they are in the graph */
+    size_t n_fused;
+    const struct dfc_unfused *unfused;
+    size_t n_unfused;
     const char **params;                /* names of the compile-time params */
     size_t n_params;
     const char **import_dirs;           /* as given, for dfc_sources_pack() */

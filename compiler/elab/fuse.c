@@ -1,0 +1,367 @@
+/* fuse.c - nodes of a graph that compiler/fusion/ joins, and the order in which the builder gets what is left.
+ *
+ * Before:   dfc_number_items() has succeeded; nothing is known of sizes.
+ * Leaves:   for each group its kernel among the unit's, and its use in this graph; the same wiring is one kernel.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/elab/elab.h"
+#include "runtime/graph/builder.h"
+
+/* ---- kernels of groups ---- */
+
+/* In C a name has no '+', and no two kernels have one name. */
+static const char *c_name(struct dfc_unit *u, const char *name, uint32_t number)
+{
+    char *text = (char *)dfc_printf(u, "df_group%u_%s", (unsigned)number, name);
+    for (char *at = text; at && *at; at++)
+        if (*at == '+' || *at == '.')
+            *at = '_';
+    return text;
+}
+
+/* Another group may have the same members, wired in another way. */
+static bool tell_apart(struct dfc_unit *u, struct dfc_callee *callee)
+{
+    const struct dfu_group *const *groups = u->groups.items;
+    const char *name = callee->name;
+    unsigned n = 1;
+    for (uint32_t i = 0; i < u->groups.n && callee->name; i++)
+        if (strcmp(groups[i]->callee->name, callee->name) == 0) {
+            callee->name = dfc_printf(u, "%s_%u", name, ++n);
+            i = UINT32_MAX;             /* from the first on */
+        }
+    ((struct dfl_kernel *)callee->kernel)->name.text = callee->name;
+    return callee->name;
+}
+
+static bool add_group(struct dfc_unit *u, struct dfu_group *group)
+{
+    struct dfc_callee *callee = group->callee;
+    callee->id = u->kernels.n;
+    const char *name = tell_apart(u, callee) ? c_name(u, callee->name, u->groups.n) : NULL;
+    struct dfc_kernel_code *code = name ? dfr_array_add(&u->kernels, sizeof *code, 1) : NULL;
+    struct dfu_group **item = code ? dfr_array_add(&u->groups, sizeof *item, 1) : NULL;
+    if (!item)
+        return dfc_no_memory(u);
+    *code = (struct dfc_kernel_code){ .ast = callee->kernel, .kernel = callee->id, .dir = ".", .c_name = name,
+                                      .formula = callee->formula, .called = true };
+    *item = group;
+    return true;
+}
+
+bool dfc_fuse_given(struct dfc_unit *u)
+{
+    const struct dfc_groups *given = u->options->groups;
+    for (size_t i = 0; given && i < given->n; i++) {
+        struct dfu_wiring wiring;
+        struct dfu_group *group = dfu_wiring_read(u, given->texts[i], &wiring) ? dfu_merge(u, &wiring) : NULL;
+        if (!group || !add_group(u, group)) {
+            dfl_error(u->sink, u->at, "internal error: group '%s' cannot be made again", given->texts[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The unit's group with that wiring, a new one if it may be made. NULL: there is none, or no memory. */
+static const struct dfu_group *get_group(struct dfc_unit *u, const struct dfu_wiring *wiring)
+{
+    const char *text = dfu_wiring_print(u, wiring);
+    const struct dfu_group *const *groups = u->groups.items;
+    for (uint32_t i = 0; text && i < u->groups.n; i++)
+        if (strcmp(groups[i]->text, text) == 0)
+            return groups[i];
+    if (!text || u->options->groups)
+        return NULL;
+    struct dfu_group *group = dfu_merge(u, wiring);
+    return group && add_group(u, group) && dfc_fill_kernel(u, group->callee) ? group : NULL;
+}
+
+/* ---- nodes, as groups are found over them ---- */
+
+struct fuser {
+    struct dfc_elab *e;
+    struct dfu_node *nodes;
+    uint32_t *items;                    /* by node */
+    uint32_t *node_of;                  /* by item */
+    uint32_t *makers;                   /* by value: its node */
+    bool *once;                         /* by value */
+    bool *kept;                         /* by value: it is given to the caller of a library */
+    uint32_t n_nodes;
+    struct dfu_found found;
+};
+
+static void read_hints(const struct dfc_elab *e, const struct dfl_stmt *stmt, struct dfu_node *node)
+{
+    node->hint_class = -1;
+    if (dfc_call_is_apart(stmt))
+        node->apart = "'@nofuse' keeps it apart";
+    for (const struct dfl_hint *hint = stmt->hints; hint; hint = hint->next) {
+        const char *name = hint->name.text;
+        uint32_t cls;
+        if (strcmp(name, "depth") == 0 || strcmp(name, "rate") == 0)
+            node->apart = "its hint '@depth' or '@rate' is its own";
+        else if (!hint->arg && dfc_index_find(&e->u->classes, name, &cls))
+            node->hint_class = (int)cls;
+    }
+}
+
+static void describe_node(struct fuser *f, uint32_t id)
+{
+    const struct dfc_elab *e = f->e;
+    const struct dfc_item *item = &dfc_items(e)[id];
+    struct dfu_node *node = &f->nodes[f->n_nodes];
+    bool once = item->callee->sig.n_in > 0;
+    *node = (struct dfu_node){ .callee = item->callee, .in = e->in_values + item->first_in,
+                               .first_out = item->first_out };
+    for (unsigned i = 0; i < item->callee->sig.n_in; i++)
+        once &= f->once[node->in[i]];
+    node->once = once || item->callee->kernel->traits & DFL_ONCE;
+    read_hints(e, item->stmt, node);
+    for (unsigned i = 0; i < item->callee->sig.n_out; i++) {
+        f->makers[item->first_out + i] = f->n_nodes;
+        f->once[item->first_out + i] = node->once;
+    }
+    f->items[f->n_nodes] = id;
+    f->node_of[id] = f->n_nodes++;
+}
+
+static bool is_called_graph(const struct dfc_elab *e)
+{
+    return e->u->options->root || e->u->options->exported;
+}
+
+static bool list_nodes(struct fuser *f)
+{
+    struct dfc_elab *e = f->e;
+    const size_t n = (size_t)e->items.n + 1, n_values = (size_t)e->values.n + 1;
+    f->nodes = malloc(n * sizeof *f->nodes);
+    f->items = malloc(n * sizeof *f->items);
+    f->node_of = malloc(n * sizeof *f->node_of);
+    f->makers = malloc(n_values * sizeof *f->makers);
+    f->once = calloc(n_values, sizeof *f->once);
+    f->kept = calloc(n_values, sizeof *f->kept);
+    if (!f->nodes || !f->items || !f->node_of || !f->makers || !f->once || !f->kept)
+        return false;
+    for (uint32_t k = 0; k < e->items.n; k++)
+        if (dfc_items(e)[e->order[k]].inner == DF_NONE)
+            describe_node(f, e->order[k]);
+    if (is_called_graph(e)) {
+        const struct dfc_sig *sig = &dfc_frames(e)[1].graph->sig;
+        for (unsigned p = 0; p < sig->n_ports; p++) {
+            uint32_t value = dfc_root_value(e, &sig->ports[p]);
+            if (value != DF_NONE)
+                f->kept[value] = true;
+        }
+    }
+    return true;
+}
+
+/* ---- the wiring of a group ---- */
+
+/* By value: who reads it. Both may be, and neither. */
+enum { READ_INSIDE = 1, READ_OUTSIDE = 2 };
+
+static uint8_t *list_reads(const struct fuser *f)
+{
+    uint8_t *reads = calloc((size_t)f->e->values.n + 1, 1);
+    for (uint32_t v = 0; reads && v < f->n_nodes; v++)
+        for (unsigned i = 0; i < f->nodes[v].callee->sig.n_in; i++) {
+            const uint32_t value = f->nodes[v].in[i], maker = f->makers[value];
+            bool inside = f->found.group[v] != DF_NONE && f->found.group[v] == f->found.group[maker];
+            reads[value] |= inside ? READ_INSIDE : READ_OUTSIDE;
+        }
+    return reads;
+}
+
+static struct dfu_source source_of(struct fuser *f, struct dfc_joined *use, struct dfu_wiring *w, uint32_t value)
+{
+    const uint32_t maker = f->items[f->makers[value]];
+    for (unsigned m = 0; m < w->n; m++)
+        if (use->items[m] == maker)
+            return (struct dfu_source){ (int32_t)m, value - dfc_items(f->e)[maker].first_out };
+    uint32_t k = 0;
+    while (k < w->n_outside && use->outside[k] != value)
+        k++;
+    if (k == w->n_outside)
+        use->outside[w->n_outside++] = value;
+    return (struct dfu_source){ -1, k };
+}
+
+static bool add_member(struct fuser *f, struct dfc_joined *use, struct dfu_wiring *w, uint32_t node, const uint8_t *reads)
+{
+    struct dfc_unit *u = f->e->u;
+    const struct dfc_sig *sig = &f->nodes[node].callee->sig;
+    struct dfu_source *in = dfc_alloc(u, (sig->n_in + 1u) * sizeof *in);
+    bool *leaves = dfc_alloc(u, sig->n_out + 1u);
+    if (!in || !leaves)
+        return false;
+    for (unsigned i = 0; i < sig->n_in; i++)
+        in[i] = source_of(f, use, w, f->nodes[node].in[i]);
+    for (unsigned i = 0; i < sig->n_out; i++) {
+        const uint32_t value = f->nodes[node].first_out + i;
+        leaves[i] = reads[value] != READ_INSIDE || f->kept[value];
+    }
+    use->items[w->n] = f->items[node];
+    w->member[w->n++] = (struct dfu_member){ f->nodes[node].callee, in, leaves };
+    return true;
+}
+
+/* The use of a group in this graph. Its group is NULL if it may not be made. false: no memory. */
+static bool add_use(struct fuser *f, uint32_t first, const uint8_t *reads)
+{
+    struct dfc_elab *e = f->e;
+    struct dfu_wiring wiring = { 0 };
+    struct dfc_joined use = { .group = NULL };
+    unsigned n_in = 0;
+    for (uint32_t v = first; v != DF_NONE; v = f->found.next[v])
+        n_in += f->nodes[v].callee->sig.n_in;
+    if (!(use.outside = dfc_alloc(e->u, (n_in + 1) * sizeof *use.outside)))
+        return false;
+    for (uint32_t v = first; v != DF_NONE; v = f->found.next[v])
+        if (!add_member(f, &use, &wiring, v, reads))
+            return false;
+    if (!(use.group = get_group(e->u, &wiring)))
+        return !e->u->no_memory;        /* its members stay nodes */
+    struct dfc_joined *item = dfr_array_add(&e->uses, sizeof *item, 1);
+    if (!item)
+        return dfc_no_memory(e->u);
+    *item = use;
+    for (unsigned m = 0; m < wiring.n; m++)
+        e->use[use.items[m]] = e->uses.n - 1;
+    return true;
+}
+
+/* Uses of one group that share scope and loop indices are numbered from 1; one that shares them with none has 0. */
+static void number_uses(struct dfc_elab *e)
+{
+    struct dfc_joined *uses = e->uses.items;
+    for (uint32_t i = 0; i < e->uses.n; i++) {
+        const struct dfc_item *last = &dfc_items(e)[uses[i].items[uses[i].group->wiring.n - 1]];
+        for (uint32_t k = i; k-- > 0;) {
+            const struct dfc_item *other = &dfc_items(e)[uses[k].items[uses[k].group->wiring.n - 1]];
+            if (uses[k].group != uses[i].group || other->frame != last->frame || other->env != last->env)
+                continue;
+            uses[k].ordinal += !uses[k].ordinal;
+            uses[i].ordinal = uses[k].ordinal + 1;
+            break;
+        }
+    }
+}
+
+/* ---- the order of nodes ---- */
+
+static uint32_t unit_of(const struct dfc_elab *e, uint32_t item)
+{
+    return e->use[item] == DF_NONE ? item : ((const struct dfc_joined *)e->uses.items)[e->use[item]].items[0];
+}
+
+static bool order_nodes(struct fuser *f)
+{
+    struct dfc_elab *e = f->e;
+    const uint32_t n = e->items.n;
+    uint32_t n_cycle, *offsets = calloc((size_t)n + 2, sizeof *offsets), *order = malloc(((size_t)n + 1) * sizeof *order);
+    uint32_t *targets = NULL, *cycle = malloc(((size_t)n + 1) * sizeof *cycle), n_arcs = 0;
+    for (uint32_t pass = 0; offsets && pass < 2; pass++) {
+        for (uint32_t v = 0; v < f->n_nodes; v++)
+            for (unsigned i = 0; i < f->nodes[v].callee->sig.n_in; i++) {
+                const uint32_t to = unit_of(e, f->items[v]),
+                               from = unit_of(e, f->items[f->makers[f->nodes[v].in[i]]]);
+                if (from == to)
+                    continue;
+                if (pass == 0)
+                    offsets[from + 2]++;
+                else
+                    targets[offsets[from + 1]++] = to;
+                n_arcs += pass == 0;
+            }
+        for (uint32_t v = 0; pass == 0 && v < n; v++)
+            offsets[v + 2] += offsets[v + 1];
+        if (pass == 0 && !(targets = malloc(((size_t)n_arcs + 1) * sizeof *targets)))
+            break;
+    }
+    bool ok = order && targets && cycle && df_topological_order(n, offsets, targets, order, cycle, &n_cycle) == DF_OK;
+    for (uint32_t k = 0; ok && k < n; k++)
+        if (dfc_items(e)[order[k]].inner == DF_NONE && unit_of(e, order[k]) == order[k])
+            order[e->n_fill++] = order[k];
+    free(offsets);
+    free(targets);
+    free(cycle);
+    e->fill_order = order;
+    return ok || dfc_no_memory(e->u);
+}
+
+/* ---- what is told ---- */
+
+static bool note_refusals(struct fuser *f)
+{
+    struct dfc_unit *u = f->e->u;
+    const struct dfu_refusal *r = f->found.refusals.items;
+    for (uint32_t k = 0; k < f->found.refusals.n; k++) {
+        const struct dfc_unfused one = { f->nodes[r[k].from].callee->name, f->nodes[r[k].to].callee->name, r[k].why,
+                                         dfc_items(f->e)[f->items[r[k].to]].stmt->call_loc, 1 };
+        struct dfc_unfused *list = u->unfused.items;
+        uint32_t i = 0;
+        while (i < u->unfused.n && !(list[i].from == one.from && list[i].to == one.to && list[i].why == one.why))
+            i++;
+        if (i < u->unfused.n) {
+            list[i].count++;
+            continue;
+        }
+        if (!(list = dfr_array_add(&u->unfused, sizeof *list, 1)))
+            return dfc_no_memory(u);
+        *list = one;
+    }
+    return true;
+}
+
+/* ---- all of it ---- */
+
+static bool fuse(struct fuser *f)
+{
+    struct dfc_elab *e = f->e;
+    if (!list_nodes(f) || !dfu_find(f->nodes, f->n_nodes, f->makers, &f->found))
+        return dfc_no_memory(e->u);
+    if (!note_refusals(f) || !f->found.n_groups)
+        return !e->u->no_memory;
+    uint8_t *reads = list_reads(f);
+    e->use = malloc(((size_t)e->items.n + 1) * sizeof *e->use);
+    bool ok = reads && e->use;
+    for (uint32_t i = 0; ok && i < e->items.n; i++)
+        e->use[i] = DF_NONE;
+    for (uint32_t g = 0; ok && g < f->found.n_groups; g++)
+        ok = add_use(f, f->found.first[g], reads);
+    free(reads);
+    if (!ok)
+        return dfc_no_memory(e->u);
+    number_uses(e);
+    return order_nodes(f);
+}
+
+static bool has_formulas(const struct dfc_unit *u)
+{
+    for (uint32_t i = 0; i < u->callee_items.n; i++)
+        if (dfc_callees(u)[i].formula)
+            return true;
+    return false;
+}
+
+bool dfc_fuse(struct dfc_elab *e)
+{
+    struct fuser f = { .e = e };
+    const struct dfc_groups *given = e->u->options->groups;
+    if ((given && !given->n) || !has_formulas(e->u))
+        return true;
+    bool ok = fuse(&f);
+    free(f.nodes);
+    free(f.items);
+    free(f.node_of);
+    free(f.makers);
+    free(f.once);
+    free(f.kept);
+    dfu_found_free(&f.found);
+    return ok;
+}

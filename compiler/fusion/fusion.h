@@ -1,0 +1,140 @@
+/* fusion.h - kernels of formulas that follow each other become one: a group, which is one node and makes its streams strip
+ * by strip of rows.
+ *
+ * Room:     compiler/fusion/ stands above compiler/proof/. compiler/elab/ asks it which nodes of a graph are joined and
+ *           puts one node for each group into the graph; compiler/generate/ prints the code of groups.
+ * Words:    a *member* is one use of a kernel in a group. A stream *leaves* if something outside the group reads it. A
+ *           stream that does not leave is a *ring*: a tmp port with a few of its rows (runtime/df_strips.h). It may be
+ *           *inlined* instead: its readers compute its elements. The *wiring* says who reads whom.
+ * Bits:     a group gives the same bits as its members. Every stream is rounded to its type, also one that is inlined.
+ * Sizes:    groups follow from declarations and from who reads whom, not from sizes. So a program that gets its sizes at
+ *           start finds the groups that were compiled, by the text of their wiring.
+ * Memory:   everything lives in the unit's arena and dies with it, but for what dfu_find() says.
+ * Errors:   NULL or false means that memory ran out, if nothing else is said. Nothing is reported.
+ */
+#ifndef DFU_FUSION_H
+#define DFU_FUSION_H
+
+#include "compiler/proof/proof.h"
+#include "runtime/df_strips.h"
+
+#define DFU_MOST_MEMBERS 16
+#define DFU_MOST_RING_BYTES (1u << 20)  /* of one group: more, and its members run one after the other */
+
+/* ---- wiring ---- */
+
+struct dfu_source {                     /* of an input */
+    int32_t member;                     /* -1: outside the group */
+    uint32_t slot;                      /* its out slot; outside: the number of the stream */
+};
+
+struct dfu_member {
+    const struct dfc_callee *callee;
+    const struct dfu_source *in;        /* by in slot; members have smaller numbers than this one */
+    const bool *leaves;                 /* by out slot */
+};
+
+struct dfu_wiring {
+    unsigned n, n_outside;              /* streams from outside are numbered in the order in which they are read first */
+    struct dfu_member member[DFU_MOST_MEMBERS];
+};
+
+/* ---- groups ---- */
+
+struct dff_stage {                      /* a member that makes rows; one whose streams are all inlined is none */
+    uint32_t first_formula, n_formulas;
+    uint32_t member;
+    const struct dff_node *rows;        /* of its streams */
+    bool leaves;                        /* one of them does */
+};
+
+struct dff_strips {                     /* how a group's kernel is computed; dff_kernel.strips */
+    unsigned n_stages, n_reads;
+    const struct dff_stage *stages;     /* in order */
+    const struct df_strip_read *reads;  /* between stages */
+    uint32_t strip;                     /* variable: rows of a strip */
+    const uint32_t *ring_rows;          /* by port: the variable that says how many rows a ring holds; DF_NONE: no ring */
+    const uint32_t *stage_of;           /* by port: the stage that makes it; DF_NONE: it comes from outside */
+};
+
+struct dfu_value {                      /* where a group's scalar, variable or port comes from */
+    uint32_t member, number;            /* the member's scalar, variable, out slot */
+};
+
+struct dfu_group {
+    const char *text;                   /* of its wiring */
+    struct dfu_wiring wiring;
+    struct dfc_callee *callee;          /* what the group is as a kernel; its id is the caller's to give */
+    const struct dff_strips *strips;
+    const struct dfu_value *scalars;    /* n_scalars of the callee */
+    const struct dfu_value *variables;  /* those that members have; strips and rings have the variables behind these */
+    unsigned n_variables;
+    const struct dfu_value *ports;      /* by port of the callee: a member's out slot; member DF_NONE: stream `number` from
+                                         * outside */
+    const struct dfu_value *outs;       /* by out slot of the callee */
+    unsigned n_inlined;                 /* streams that are neither ports nor rings */
+};
+
+/* ---- reads.c ---- */
+
+struct dfu_rows {                       /* of a port that a kernel reads: for row y it reads rows y + low … y + high */
+    int64_t low, high;
+    enum dff_border border;             /* DFF_NONE: all are inside, or those outside are not needed */
+    uint64_t taps;                      /* elements that one element is made of */
+};
+/* Why the kernel can be no member; NULL: it can. */
+const char *dfu_why_no_member(const struct dfc_callee *callee);
+/* Why the rows that it reads of an in port cannot be told; NULL: *rows says them. */
+const char *dfu_why_no_rows(const struct dfc_callee *callee, unsigned port, struct dfu_rows *rows);
+
+/* ---- group.c ---- */
+
+struct dfu_node {                       /* of the graph, after those it reads */
+    const struct dfc_callee *callee;
+    const uint32_t *in;                 /* values, by in slot */
+    uint32_t first_out;                 /* its first value */
+    int hint_class;
+    uint32_t depth;
+    double rate;
+    const char *apart;                  /* why it is in no group, such as '@nofuse'; NULL: it may be in one */
+    bool once;                          /* it fires before the first wave */
+};
+
+struct dfu_refusal {                    /* two kernels of formulas, one of which reads the other, and are not joined */
+    uint32_t from, to;                  /* nodes */
+    const char *why;
+};
+
+struct dfu_found {
+    uint32_t *group;                    /* by node: the number of its group; DF_NONE: none */
+    uint32_t *next;                     /* by node: the next one of the group, in the order of nodes; DF_NONE */
+    uint32_t *first;                    /* by group */
+    uint32_t n_groups;
+    struct dfr_array refusals;          /* struct dfu_refusal */
+};
+
+/* Finds the groups. makers: the node of each value. The caller frees *found by dfu_found_free(). */
+bool dfu_find(const struct dfu_node *nodes, uint32_t n_nodes, const uint32_t *makers,
+              struct dfu_found *found);
+void dfu_found_free(struct dfu_found *found);
+
+/* ---- text.c ---- */
+
+/* The wiring as text: for each member its kernel, what it reads, and which of its streams leave. */
+const char *dfu_wiring_print(struct dfc_unit *u, const struct dfu_wiring *wiring);
+/* false: this is no wiring of kernels of the unit. */
+bool dfu_wiring_read(struct dfc_unit *u, const char *text, struct dfu_wiring *wiring);
+
+/* ---- merge.c ---- */
+
+/* Makes the group's kernel. NULL: no memory, or it would be too large (u->no_memory tells). */
+struct dfu_group *dfu_merge(struct dfc_unit *u, const struct dfu_wiring *wiring);
+
+/* ---- strips.c ---- */
+
+/* Finds how many rows a strip and each ring have, and writes them to the callee's variables for these, in dims. formats: by
+ * port; a ring's is that of its whole stream. ring_bytes: of all rings. false: they would be too large. */
+bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *formats, uint64_t *dims,
+                     uint64_t *ring_bytes);
+
+#endif

@@ -1,0 +1,83 @@
+/* strips.c - how many rows a strip and each ring of a group have, once the sizes are known.
+ *
+ * All rings together should stay in a part of the second cache, so strips are as high as that allows. Rows that two strips
+ * need are moved, not made again, so low strips cost little.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/fusion/fusion.h"
+
+#define RING_BYTES (256u << 10)         /* wanted: a quarter of a cache of 1 MiB */
+#define MOST_STRIP 64
+#define LEAST_STRIP 4
+#define MOST_STRIPS 4096                /* of one stream: so plans of tall and narrow streams stay cheap */
+
+static uint64_t row_bytes(const struct dfc_format *f)
+{
+    uint64_t bytes;
+    dfc_format_bytes(f, &bytes);        /* fits: it was checked */
+    return bytes / f->dims[0];
+}
+
+/* Runs through all strips. rows: by stage, the most that its rings hold. */
+static void count_rows(const struct dff_strips *s, struct df_strip_stage *stages, uint64_t most, uint64_t strip,
+                       int64_t *rows)
+{
+    for (unsigned k = 0; k < s->n_stages; k++) {
+        stages[k].have = (struct df_rows){ 0, 0 };
+        rows[k] = 1;
+    }
+    for (uint64_t y = 0; y < most; y += strip) {
+        df_strips_next(stages, s->n_stages, s->reads, s->n_reads, (int64_t)y, (int64_t)(y + strip));
+        for (unsigned k = 0; k < s->n_stages; k++) {
+            const struct df_rows *need = &stages[k].need;
+            if (!stages[k].make.to)
+                continue;
+            rows[k] = need->to - need->from > rows[k] ? need->to - need->from : rows[k];
+            df_strip_made(&stages[k]);
+        }
+    }
+}
+
+static uint64_t write_rows(const struct dfu_group *group, const struct dfc_format *formats, const int64_t *rows,
+                           uint64_t strip, uint64_t *dims)
+{
+    const struct dff_strips *s = group->strips;
+    uint64_t bytes = 0;
+    dims[s->strip] = strip;
+    for (unsigned p = 0; p < group->callee->sig.n_ports; p++)
+        if (s->ring_rows[p] != DF_NONE) {
+            dims[s->ring_rows[p]] = (uint64_t)rows[s->stage_of[p]];
+            bytes += (uint64_t)rows[s->stage_of[p]] * row_bytes(&formats[p]);
+        }
+    return bytes;
+}
+
+bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *formats, uint64_t *dims,
+                     uint64_t *ring_bytes)
+{
+    const struct dff_strips *s = group->strips;
+    struct df_strip_stage stages[DFU_MOST_MEMBERS];
+    int64_t rows[DFU_MOST_MEMBERS];
+    uint64_t most = 1, strip = MOST_STRIP;
+    memset(stages, 0, sizeof stages);
+    for (unsigned p = 0; p < group->callee->sig.n_ports; p++) {
+        if (s->stage_of[p] == DF_NONE)
+            continue;
+        struct df_strip_stage *stage = &stages[s->stage_of[p]];
+        stage->extent = (int64_t)formats[p].dims[0];
+        stage->leaves = s->stages[s->stage_of[p]].leaves;
+        if (stage->leaves && formats[p].dims[0] > most)
+            most = formats[p].dims[0];
+    }
+    const uint64_t least = most / MOST_STRIPS + 1 > LEAST_STRIP ? most / MOST_STRIPS + 1 : LEAST_STRIP;
+    strip = strip > least ? strip : least;
+    for (;;) {
+        count_rows(s, stages, most, strip, rows);
+        *ring_bytes = write_rows(group, formats, rows, strip, dims);
+        if (*ring_bytes <= RING_BYTES || strip / 2 < least)
+            return *ring_bytes <= DFU_MOST_RING_BYTES;
+        strip /= 2;
+    }
+}

@@ -1,0 +1,111 @@
+/* strips.c - the code of a group: a function for each stage, which computes some of its rows, and a loop over strips that
+ * calls them. df_strips.h says at run time which rows these are.
+ *
+ * A stage reads and writes a ring as if all rows of the stream were there: the pointer that it gets is that of row 0, which
+ * would stand before the ring.
+ */
+#include "compiler/generate/gen.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "compiler/fusion/fusion.h"
+
+static void print_stage(struct dfg_gen *g, FILE *out, unsigned s)
+{
+    const struct dff_stage *stage = &g->kernel->strips->stages[s];
+    char *body = dfg_formulas(g, out, stage->first_formula, stage->n_formulas);
+    if (!g->failed)
+        fprintf(out, "static DF_ALONE int df_stage%u_%c(%s%s, const int64_t df_from, const int64_t df_to)\n{\n    int df_good = 1;\n"
+                     "%s    return df_good;\n}\n\n",
+                s, DFG_NAME, dfg_parameters(g), dfg_port_parameters(g), body);
+    free(body);
+}
+
+static bool is_ring(const struct dfg_gen *g, unsigned port)
+{
+    const struct dff_port *p = &g->kernel->ports[port];
+    return g->kernel->strips->ring_rows[p->memory] != DF_NONE;
+}
+
+static const char *row_of(struct dfg_gen *g, unsigned port)
+{
+    return dfg_row_size(g, &g->kernel->ports[port], 1);
+}
+
+/* Ports as a stage takes them: a ring by the place of its row 0. */
+static const char *port_arguments(struct dfg_gen *g)
+{
+    const char *text = "";
+    for (unsigned p = 0; p < g->kernel->n_ports; p++) {
+        text = dfg_printf(g, "%s, %s", text, dfg_port_name(g, p));
+        if (is_ring(g, p))
+            text = dfg_printf(g, "%s - df_stages[%u].have.from * %s", text,
+                              g->kernel->strips->stage_of[g->kernel->ports[p].memory], row_of(g, p));
+    }
+    return text + 2;
+}
+
+static void print_tables(struct dfg_gen *g, FILE *out)
+{
+    static const char *const borders[] = { "DF_STRIP_NONE", "DF_STRIP_CLAMP", "DF_STRIP_MIRROR", "DF_STRIP_REFLECT" };
+    const struct dff_strips *s = g->kernel->strips;
+    fprintf(out, "    struct df_strip_stage df_stages[%u] = {\n", s->n_stages);
+    for (unsigned k = 0; k < s->n_stages; k++)
+        fprintf(out, "        { .extent = %s, .leaves = %d }, /* %s */\n", dfg_index(g, s->stages[k].rows).c, s->stages[k].leaves,
+                g->kernel->ports[g->kernel->formulas[s->stages[k].first_formula].port].ast->name.text);
+    fputs("    };\n", out);
+    if (!s->n_reads)
+        return;
+    fprintf(out, "    static const struct df_strip_read df_reads[%u] = {\n", s->n_reads);
+    for (unsigned r = 0; r < s->n_reads; r++)
+        fprintf(out, "        { %u, %u, %" PRId32 ", %" PRId32 ", %s },\n", s->reads[r].reader, s->reads[r].made, s->reads[r].low,
+                s->reads[r].high, borders[s->reads[r].border]);
+    fputs("    };\n", out);
+}
+
+/* Rows of the outputs: of the one that has most. */
+static void print_most(struct dfg_gen *g, FILE *out)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    fputs("    int64_t df_most = 0;\n", out);
+    for (unsigned k = 0; k < s->n_stages; k++)
+        if (s->stages[k].leaves)
+            fprintf(out, "    df_most = df_strip_most(df_most, df_stages[%u].extent);\n", k);
+}
+
+static void print_stage_call(struct dfg_gen *g, FILE *out, unsigned s)
+{
+    const struct dff_strips *strips = g->kernel->strips;
+    fprintf(out, "        if (df_good && df_stages[%u].make.to) {\n", s);
+    for (unsigned p = 0; p < g->kernel->callee->sig.n_ports; p++)
+        if (is_ring(g, p) && strips->stage_of[p] == s)
+            fprintf(out, "            df_strip_move(&df_stages[%u], %s, %s * (int64_t)sizeof *%s);\n", s, dfg_port_name(g, p),
+                    row_of(g, p), dfg_port_name(g, p));
+    fprintf(out, "            df_strip_made(&df_stages[%u]);\n"
+                 "            df_good = df_stage%u_%c(%s%s, df_stages[%u].make.from, df_stages[%u].make.to);\n        }\n",
+            s, s, DFG_NAME, dfg_arguments(g), port_arguments(g), s, s);
+}
+
+void dfg_strips(FILE *out, struct dfg_gen *g)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    const char *strip = dfg_dim_name(g, s->strip);
+    g->from = "df_from";
+    g->to = "df_to";
+    for (unsigned k = 0; k < s->n_stages && !g->failed; k++)
+        print_stage(g, out, k);
+    g->from = g->to = NULL;
+    if (g->failed)
+        return;
+    fprintf(out, "static DF_ALONE int df_kernel_%c(%s%s)\n{\n    int df_good = 1;\n", DFG_NAME, dfg_parameters(g),
+            dfg_port_parameters(g));
+    print_tables(g, out);
+    print_most(g, out);
+    fprintf(out, "    for (int64_t df_row = 0; df_good && df_row < df_most; df_row += %s) {\n"
+                 "        df_strips_next(df_stages, %u, %s, %u, df_row, df_row + %s);\n",
+            strip, s->n_stages, s->n_reads ? "df_reads" : "NULL", s->n_reads, strip);
+    for (unsigned k = 0; k < s->n_stages; k++)
+        print_stage_call(g, out, k);
+    fputs("    }\n    return df_good;\n}\n\n", out);
+}

@@ -1,0 +1,115 @@
+/* df_strips.h - which rows the stages of a fused group make, strip by strip. The code of groups includes it, and dfc itself to
+ * find out how many rows of each stream are kept.
+ *
+ * Words:    a *stage* makes rows of one or more streams from rows of streams that earlier stages make. A *strip* is a range
+ *           of rows of the group's outputs. A *ring* is memory for the rows of a stream that stays inside the group: it
+ *           holds those that the present strip needs. The outermost dimension of a stream counts its rows.
+ * Order:    for each strip, from row 0 on: df_strips_next(); then, for each stage in order whose `make` is not empty,
+ *           df_strip_move() for each of its rings, df_strip_made(), and the rows of `make`.
+ */
+#ifndef DF_STRIPS_H
+#define DF_STRIPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum df_strip_border { DF_STRIP_NONE, DF_STRIP_CLAMP, DF_STRIP_MIRROR, DF_STRIP_REFLECT };
+
+struct df_strip_read {                  /* row y of stage `reader` needs rows y + low … y + high of stage `made` */
+    uint16_t reader, made;
+    int32_t low, high;
+    int border;                         /* what rows outside stand for */
+};
+
+struct df_rows {                        /* from <= row < to; none if from == to */
+    int64_t from, to;
+};
+
+struct df_strip_stage {
+    int64_t extent;                     /* rows of its streams */
+    bool leaves;                        /* one of them is an output of the group, so every row is made */
+    struct df_rows have;                /* that its rings hold; set by df_strip_made() */
+    struct df_rows need, make;          /* in this strip; set by df_strips_next() */
+};
+
+static inline int64_t df_strip_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t df_strip_most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Adds the rows that are read for the rows `of` to *need. A border leads rows outside to rows near the edge; without one the
+ * first or last row is read in their place, where a condition throws away what was read. */
+static inline void df_strip_need(struct df_rows *need, struct df_rows of, const struct df_strip_read *read,
+                                 int64_t extent)
+{
+    const int64_t first = of.from + read->low, last = of.to - 1 + read->high;
+    int64_t from = first, to = last;
+    if (read->border == DF_STRIP_MIRROR || read->border == DF_STRIP_REFLECT) {
+        const int64_t edge = read->border == DF_STRIP_REFLECT;
+        if (first < 0)
+            to = df_strip_most(to, -first - edge);
+        if (last >= extent)
+            from = df_strip_least(from, 2 * extent - 2 + edge - last);
+    }
+    from = df_strip_least(df_strip_most(from, 0), extent - 1);
+    to = df_strip_least(df_strip_most(to, 0), extent - 1) + 1;
+    if (need->from < need->to) {
+        from = df_strip_least(from, need->from);
+        to = df_strip_most(to, need->to);
+    }
+    need->from = from;
+    need->to = to;
+}
+
+/* The rows that a stage makes: what it needs and does not have. */
+static inline void df_strip_choose(struct df_strip_stage *stage)
+{
+    const bool goes_on = stage->have.from <= stage->need.from && stage->need.from <= stage->have.to;
+    stage->make = stage->need;
+    if (goes_on)
+        stage->make.from = stage->have.to;
+    if (stage->make.from >= stage->make.to)
+        stage->make.from = stage->make.to = 0;
+}
+
+/* Finds `need` and `make` of all stages for the strip from <= row < to. Reads go to earlier stages. */
+static inline void df_strips_next(struct df_strip_stage *stages, unsigned n_stages, const struct df_strip_read *reads,
+                                  unsigned n_reads, int64_t from, int64_t to)
+{
+    for (unsigned s = 0; s < n_stages; s++) {
+        const int64_t end = df_strip_least(to, stages[s].extent);
+        const bool own = stages[s].leaves && from < end;
+        stages[s].need.from = own ? from : 0;
+        stages[s].need.to = own ? end : 0;
+    }
+    for (unsigned s = n_stages; s-- > 0;) {
+        df_strip_choose(&stages[s]);
+        for (unsigned r = 0; r < n_reads && stages[s].make.to; r++)
+            if (reads[r].reader == s)
+                df_strip_need(&stages[reads[r].made].need, stages[s].make, &reads[r], stages[reads[r].made].extent);
+    }
+}
+
+/* Moves the rows that a ring holds and this strip needs to its beginning. */
+static inline void df_strip_move(const struct df_strip_stage *stage, void *ring, int64_t row_bytes)
+{
+    char *bytes = ring;
+    if (stage->make.from > stage->need.from && stage->need.from > stage->have.from)
+        memmove(bytes, bytes + (stage->need.from - stage->have.from) * row_bytes,
+                (size_t)((stage->have.to - stage->need.from) * row_bytes));
+}
+
+/* From now on the rings hold the rows that this strip needs, the first one at their beginning. */
+static inline void df_strip_made(struct df_strip_stage *stage)
+{
+    stage->have = stage->need;
+}
+
+#endif

@@ -1,0 +1,59 @@
+# Kernels of formulas that become one node: the same bits as the interpreter's, and what is said of it. tests/unit/compiler/fusion has which are joined.
+formula=$DF_SOURCE/tests/formula
+
+# Chains with every border, on sizes below the reach and of several strips, in a library that finds its groups when it is opened.
+python3 "$formula/compare.py" "$DF_BUILD" --cases "$formula/cases/fused.df" || failures=1
+
+cat >chain.df <<'END'
+param h = 300 dynamic;
+param w = 40 dynamic;
+table k5: f32[5] = { 1, 4, 6, 4, 1 };
+kernel make(out t: u8[h, w, 3]) cpu {{ for (size_t i = 0; i < h * w * 3; i++) t[i] = (unsigned char)(i * i >> 3); }};
+kernel grey(in t: u8[h, w, 3], out g: f32[h, w]) { g[y, x] = 0.299 * t[y, x, 0] + 0.587 * t[y, x, 1] + 0.114 * t[y, x, 2]; }
+kernel blur(in g: f32[h, w] border mirror, out b: f32[h, w]) {
+    b[y, x] = sum(j in -2..3: k5[j + 2] * sum(i in -2..3: k5[i + 2] * g[y + i, x + j])) / 256;
+}
+kernel sobel(in b: f32[h, w], out e: u8[h - 2, w - 2]) { e[y, x] = u8(abs(b[y, x] - b[y + 2, x + 1]) + b[y + 1, x]); }
+kernel total(in e: u8[h, w], out s: f64[h]) { s[y] = sum(x in 0..w: f64(e[y, x])); }
+kernel show(in e: u8[h, w], in s: f64[h]) ordered cpu {{
+    unsigned long sum = 5;
+    for (size_t i = 0; i < h * w; i++) sum = sum * 31 + e[i];
+    printf("%zu %zu %lx %g\n", h, w, sum, s[h - 1]);
+}};
+graph main {
+    t: u8[h, w, 3] = make();
+    g = grey(t);
+    b = blur(g);
+    e = sobel(b);
+    s = total(e);
+    show(e, s);
+}
+END
+check compile "$DFC" chain.df -o fused --nvcc=none
+check compile-unfused "$DFC" chain.df -o apart --nvcc=none --no-fuse
+for size in "--h=300 --w=40" "--h=3 --w=3" "--h=4 --w=1000" "--h=1031 --w=3" "--h=64 --w=31" "--h=65 --w=31"; do
+    ./apart $size >want && ./fused $size >got && same "program-at-start-${size//[^0-9]/}" got want
+done
+[ "$(./fused)" = "$(sed 's/blur(g)/blur(g) @nofuse/' chain.df >hint.df && "$DFC" run hint.df --nvcc=none)" ] && pass nofuse-same ||
+    fail nofuse-same "the result is another"
+
+# What is told.
+expect graph-has-one-node 0 '^n1 main/grey\+blur\+sobel w1 ' "$DFC" chain.df --emit=graph
+expect graph-unfused 0 '^n3 main/sobel w3 ' "$DFC" chain.df --no-fuse --emit=graph
+expect plan-fused 0 '^fused: main/grey\+blur\+sobel: grey, blur, sobel; strips of 64 rows, which keep 20\.9 KiB; saves 72\.8 KiB$' "$DFC" chain.df --emit=plan
+expect plan-not-fused 0 '^not fused: sobel and total, line 21: it reduces over data$' "$DFC" chain.df --emit=plan
+expect explain-fused 0 '^fused: main/grey\+blur\+sobel: ' "$DFC" explain chain.df
+expect explain-nofuse 0 "^not fused: grey and blur, line 19: '@nofuse' keeps it apart$" "$DFC" explain hint.df
+"$DFC" chain.df --no-fuse --emit=plan | grep -q fused && fail no-fuse-is-silent "the plan speaks of fusion" || pass no-fuse-is-silent
+expect stats-name 0 '^grey\+blur\+sobel +cpu +1 ' ./fused --stats
+expect too-wide 0 '^not fused: grey, blur, sobel: the rows that they would keep take [0-9.]+ MiB$' "$DFC" chain.df -Dw=100000 --emit=plan
+
+# Mistakes.
+sed 's/make()/make() @nofuse/' chain.df >wrong.df
+expect nofuse-without-formulas 1 "^wrong.df:17:29: error: '@nofuse' on 'make', which has no formulas$" "$DFC" wrong.df -o wrong
+sed 's/blur(g)/blur(g) @nofuse(2)/' chain.df >wrong.df
+expect nofuse-takes-no-value 1 "^wrong.df:19:17: error: '@nofuse' takes no value$" "$DFC" wrong.df -o wrong
+sed 's/blur(g)/blur(g) @nofuse @nofuse/' chain.df >wrong.df
+expect nofuse-twice 1 "^wrong.df:19:25: error: '@nofuse' is given twice$" "$DFC" wrong.df -o wrong
+sed 's/blur(g)/blur(g) @nofuze/' chain.df >wrong.df
+expect nofuse-misspelt 1 "^hint: did you mean '@nofuse'\?$" "$DFC" wrong.df -o wrong

@@ -1,0 +1,335 @@
+/* test_fusion.c - which kernels of formulas are joined, which are not and why, and what is left of the graph.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compiler/front/front.h"
+#include "compiler/fusion/fusion.h"
+
+static const char kernels[] =
+    "kernel src(out a: f32[6, 9]) cpu {{ a[0] = 1; }};\n"
+    "kernel snk(in a: f32[h, w]) ordered cpu {{ (void)a; }};\n"
+    "kernel twice(in a: f32[h, w], out b: f32[h, w]) { b[y, x] = 2 * a[y, x]; }\n"
+    "kernel root(in a: f32[h, w], out b: f32[h, w]) { b[y, x] = sqrt(a[y, x]) / (1 + a[y, x] / (2 + a[y, x])); }\n"
+    "kernel blur(in a: f32[h, w] border clamp, out b: f32[h, w]) { b[y, x] = a[y - 1, x] + a[y + 2, x]; }\n"
+    "kernel both(in a: f32[h, w], in c: f32[h, w], out b: f32[h, w]) { b[y, x] = a[y, x] - c[y, x]; }\n"
+    "kernel turn(in a: f32[h, w], out b: f32[w, h]) { b[y, x] = a[x, y]; }\n"
+    "kernel skip(in a: f32[2 * h, w], out b: f32[h, w]) { b[y, x] = a[2 * y, x]; }\n"
+    "kernel ring(in a: f32[h, w] border wrap, out b: f32[h, w]) { b[y, x] = a[y + 1, x]; }\n"
+    "kernel mean(in a: f32[h, w], out b: f32[h, w]) { b[y, x] = sum(i in 0..w: a[y, i]); }\n"
+    "kernel copy(in a: f32[h, w], out b: f32[h, w]) { b[y, x] = a[y, x]; } cpu {{ memcpy(b, a, 4 * h * w); }};\n"
+    "kernel code(in a: f32[h, w], out b: f32[h, w]) cpu {{ memcpy(b, a, 4 * h * w); }};\n"
+    "kernel lead(in a: f32[h, w], out b: f32[h, w]) { b[y, x] = a[y, x]; } cost cpu 3us;\n"
+    "kernel knot(inout a: f32[h, w]) { a[y, x] = a[y, x] + 1; }\n"
+    "kernel fixed(out b: f32[6, 9]) once { b[y, x] = y; }\n";
+
+struct made {
+    struct dfl_sink *sink;
+    struct dfc_front *front;            /* NULL: refused */
+    char *said, *text;
+    size_t said_bytes;
+    FILE *out;
+};
+
+static bool read_text(void *arg, const char *path, char **text, size_t *length, const char **why)
+{
+    (void)path;
+    (void)why;
+    *text = strdup(arg);
+    *length = strlen(arg);
+    return *text != NULL;
+}
+
+static void make_with(struct made *m, const char *body, const struct dfc_groups *groups)
+{
+    memset(m, 0, sizeof *m);
+    assert_true(asprintf(&m->text, "%sgraph main {\n%s\n}\n", kernels, body) > 0);
+    const struct dfc_front_options options = { .path = "t.df", .read = read_text, .read_arg = m->text, .groups = groups };
+    m->out = open_memstream(&m->said, &m->said_bytes);
+    assert_non_null(m->out);
+    m->sink = dfl_sink_new(m->out);
+    assert_non_null(m->sink);
+    if (!dfc_front_run(m->sink, &options, &m->front))
+        m->front = NULL;
+    fflush(m->out);
+}
+
+static void make(struct made *m, const char *body)
+{
+    make_with(m, body, NULL);
+    if (!m->front)
+        fail_msg("%s", m->said);
+}
+
+static void unmake(struct made *m)
+{
+    dfc_front_free(m->front);
+    dfl_sink_free(m->sink);
+    fclose(m->out);
+    free(m->said);
+    free(m->text);
+}
+
+/* The graph has these groups, divided by '|', and so many nodes. */
+static void expect_groups(const char *body, const char *groups, uint32_t nodes)
+{
+    struct made m;
+    char text[1000] = "";
+    make(&m, body);
+    for (size_t i = 0; i < m.front->n_groups; i++) {
+        strcat(text, i ? "|" : "");
+        strcat(text, m.front->groups[i]->text);
+    }
+    assert_string_equal(text, groups);
+    assert_int_equal(m.front->graph->n_nodes, nodes);
+    unmake(&m);
+}
+
+/* Nothing is joined, and why is said of two kernels. */
+static void expect_refusal(const char *body, const char *from, const char *to, const char *why)
+{
+    struct made m;
+    bool found = false;
+    make(&m, body);
+    for (size_t i = 0; i < m.front->n_unfused; i++) {
+        const struct dfc_unfused *u = &m.front->unfused[i];
+        found |= strcmp(u->from, from) == 0 && strcmp(u->to, to) == 0 && strcmp(u->why, why) == 0;
+    }
+    if (!found || m.front->n_groups)
+        fail_msg("%zu groups; first refusal: %s", m.front->n_groups,
+                 m.front->n_unfused ? m.front->unfused[0].why : "none");
+    unmake(&m);
+}
+
+/* ---- joined ---- */
+
+static void test_chain_is_one_node(void **state)
+{
+    (void)state;
+    expect_groups("a = src(); b = root(a); c = blur(b); d = root(c); snk(d);", "root:e0:- blur:0.0:- root:1.0:+", 3);
+}
+
+static void test_source_of_formulas_is_a_member(void **state)
+{
+    (void)state;
+    expect_groups("a = src(); b = twice(a); c = twice(b); snk(c);", "twice:e0:- twice:0.0:+", 3);
+}
+
+static void test_diamond_is_one_node(void **state)
+{
+    (void)state;
+    expect_groups("a = src(); b = root(a); c = blur(b); d = twice(b); e = both(c, d); snk(e);",
+                  "root:e0:- blur:0.0:- twice:0.0:- both:1.0,2.0:+", 3);
+}
+
+static void test_stream_that_is_read_outside_leaves(void **state)
+{
+    (void)state;
+    expect_groups("a = src(); b = root(a); c = blur(b); snk(b); snk(c);", "root:e0:+ blur:0.0:+", 4);
+}
+
+static void test_stream_from_outside_is_one_port(void **state)
+{
+    struct made m;
+    (void)state;
+    make(&m, "a = src(); b = blur(a); c = both(b, a); snk(c);");
+    assert_int_equal(m.front->n_groups, 1);
+    assert_string_equal(m.front->groups[0]->text, "blur:e0:- both:0.0,e0:+");
+    assert_int_equal(m.front->groups[0]->callee->sig.n_in, 1);
+    /* once with the border, and once without */
+    assert_int_equal(m.front->groups[0]->callee->formula->n_ports, m.front->groups[0]->callee->sig.n_ports + 1);
+    unmake(&m);
+}
+
+static void test_equal_groups_are_one_kernel(void **state)
+{
+    struct made m;
+    (void)state;
+    make(&m, "a = src(); b = root(a); c = blur(b); d = code(c); e = root(d); f = blur(e); snk(f);");
+    assert_int_equal(m.front->n_groups, 1);
+    assert_int_equal(m.front->n_fused, 2);
+    assert_int_equal(m.front->graph->n_nodes, 5);
+    unmake(&m);
+}
+
+static void test_same_members_in_other_wiring_have_another_name(void **state)
+{
+    struct made m;
+    (void)state;
+    make(&m, "a = src(); b = root(a); c = blur(b); snk(c); d = src(); e = root(d); f = blur(e); snk(e); snk(f);");
+    assert_int_equal(m.front->n_groups, 2);
+    assert_string_equal(m.front->groups[0]->callee->name, "root+blur");
+    assert_string_equal(m.front->groups[1]->callee->name, "root+blur_2");
+    unmake(&m);
+}
+
+static void test_written_costs_add_up(void **state)
+{
+    struct made m;
+    (void)state;
+    make(&m, "a = src(); b = lead(a); c = lead(b); d = lead(c); snk(d); e = root(a); f = lead(e); snk(f);");
+    assert_int_equal(m.front->n_groups, 2);
+    for (uint32_t v = 0; v < m.front->graph->n_nodes; v++) {
+        const struct df_work *work = &m.front->graph->works[m.front->graph->nodes[v].work];
+        const char *name = df_graph_string(m.front->graph, m.front->graph->kernels[work->kernel].name);
+        const double cost_s = m.front->graph->cost_s[m.front->graph->nodes[v].work]; /* on cpu, class 0 */
+        if (strcmp(name, "lead+lead+lead") == 0)
+            assert_true(cost_s > 8.9e-6 && cost_s < 9.1e-6);
+        if (strcmp(name, "root+lead") == 0)
+            assert_true(cost_s != cost_s);
+    }
+    unmake(&m);
+}
+
+static void test_cheap_streams_are_inlined(void **state)
+{
+    struct made m;
+    (void)state;
+    make(&m, "a = src(); b = twice(a); c = root(b); d = blur(c); snk(d);");
+    const struct dfu_group *group = m.front->groups[0];
+    assert_int_equal(group->n_inlined, 1); /* twice in root; root in blur would be done again, and blur has a border */
+    assert_int_equal(group->strips->n_stages, 2);
+    assert_int_equal(group->strips->n_reads, 1);
+    assert_int_equal(group->strips->reads[0].low, -1);
+    assert_int_equal(group->strips->reads[0].high, 2);
+    assert_int_equal(group->strips->reads[0].border, DF_STRIP_CLAMP);
+    unmake(&m);
+}
+
+static void test_sixteen_members_at_most(void **state)
+{
+    char body[2000] = "s0 = src();";
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        sprintf(body + strlen(body), " s%d = twice(s%d);", i + 1, i);
+    strcat(body, " snk(s20);");
+    struct made m;
+    make(&m, body);
+    assert_int_equal(m.front->n_groups, 2);
+    assert_int_equal(m.front->groups[0]->wiring.n, 16);
+    assert_int_equal(m.front->groups[1]->wiring.n, 4);
+    assert_string_equal(m.front->unfused[0].why, "a group has at most 16 members");
+    unmake(&m);
+}
+
+/* ---- not joined ---- */
+
+static void test_reads_that_are_no_rows(void **state)
+{
+    static const char *const names[] = { "turn", "skip" };
+    char body[200];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        sprintf(body, "a = src(); b = root(a); c%s = %s(b); snk(c);", i ? ": f32[3, 9]" : "", names[i]);
+        expect_refusal(body, "root", names[i], "it does not read rows at fixed distances");
+    }
+    expect_refusal("a = src(); b = root(a); c = ring(b); snk(c);", "root", "ring",
+                   "its border is 'wrap', which leads to the other end");
+}
+
+static void test_kernels_that_are_no_members(void **state)
+{
+    (void)state;
+    expect_refusal("a = src(); b = root(a); c = mean(b); snk(c);", "root", "mean", "it reduces over data");
+    expect_refusal("a = src(); b = root(a); c = copy(b); snk(c);", "root", "copy", "it has a variant that is written");
+    expect_refusal("a = src(); b = root(a); c = knot(b); snk(c);", "root", "knot", "it changes its input");
+    expect_refusal("a = fixed(); b = src(); c = both(a, b); snk(c);", "fixed", "both", "it fires before the first wave");
+}
+
+static void test_hints_keep_apart(void **state)
+{
+    (void)state;
+    expect_refusal("a = src(); b = root(a) @nofuse; c = blur(b); snk(c);", "root", "blur", "'@nofuse' keeps it apart");
+    expect_refusal("a = src(); b = root(a) @cpu; c = blur(b); snk(c);", "root", "blur", "their hints name unlike classes");
+    expect_groups("a = src(); b = root(a) @gpu; c = blur(b) @gpu; snk(c);", "root:e0:- blur:0.0:+", 3);
+    expect_refusal("a = src(); b = root(a) @depth(3); c = blur(b); snk(c);", "root", "blur",
+                   "its hint '@depth' or '@rate' is its own");
+    expect_groups("a = src(); b = root(a) @cpu; c = blur(b) @cpu; snk(c);", "root:e0:- blur:0.0:+", 3);
+}
+
+static void test_what_stands_between_keeps_apart(void **state)
+{
+    (void)state;
+    expect_refusal("a = src(); b = root(a); c = code(b); d = both(b, c); snk(d);", "root", "both",
+                   "something that is not joined stands between them");
+    /* it is a way through two groups: joined, each would need the other first */
+    expect_groups("a = src(); b = root(a); c = code(a); d = root(c); e = both(b, d); f = code(b); g = both(d, f); snk(e); snk(g);",
+                  "root:e0:+ root:e1:+ both:0.0,1.0:+", 7);
+}
+
+static void test_no_fusion_is_asked_for(void **state)
+{
+    static const struct dfc_groups none;
+    struct made m;
+    (void)state;
+    make_with(&m, "a = src(); b = root(a); c = blur(b); snk(c);", &none);
+    assert_non_null(m.front);
+    assert_int_equal(m.front->n_groups, 0);
+    assert_int_equal(m.front->graph->n_nodes, 4);
+    unmake(&m);
+}
+
+/* ---- the same groups again ---- */
+
+static void test_groups_are_found_by_their_text(void **state)
+{
+    static const char *const texts[] = { "twice:e0:- twice:0.0:+", "root:e0:- blur:0.0:+" };
+    const struct dfc_groups given = { texts, 2 };
+    struct made found, again;
+    (void)state;
+    make(&found, "a = src(); b = root(a); c = blur(b); snk(c);");
+    make_with(&again, "a = src(); b = root(a); c = blur(b); snk(c); d = twice(a); e = root(d); snk(e);", &given);
+    assert_non_null(again.front);
+    assert_int_equal(again.front->n_groups, 2); /* those given, used or not, and no others */
+    assert_int_equal(again.front->n_fused, 1);
+    assert_true(again.front->groups[1]->callee->code_hash[0] == found.front->groups[0]->callee->code_hash[0]);
+    assert_int_equal(again.front->groups[1]->callee->id, found.front->groups[0]->callee->id + 1);
+    unmake(&found);
+    unmake(&again);
+}
+
+static void test_texts_that_are_no_wiring(void **state)
+{
+    static const char *const wrong[] = { "", "root", "root:", "root:e0", "root:e0:", "root:e1:+", "root:0.0:+", "root:e0:-+",
+                                         "root:e0:+ ", "none:e0:+", "root:e0:+ blur:0.1:+", "root:e0:+ blur:1.0:+",
+                                         "src::+", "both:e0:+", "both:e0,e2:+", "root:e0:+;" };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct made m;
+        make_with(&m, "a = src(); snk(a);", &(const struct dfc_groups){ &wrong[i], 1 });
+        if (m.front)
+            fail_msg("'%s' is taken", wrong[i]);
+        assert_non_null(strstr(m.said, "cannot be made again"));
+        unmake(&m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_chain_is_one_node),
+        cmocka_unit_test(test_source_of_formulas_is_a_member),
+        cmocka_unit_test(test_diamond_is_one_node),
+        cmocka_unit_test(test_stream_that_is_read_outside_leaves),
+        cmocka_unit_test(test_stream_from_outside_is_one_port),
+        cmocka_unit_test(test_equal_groups_are_one_kernel),
+        cmocka_unit_test(test_same_members_in_other_wiring_have_another_name),
+        cmocka_unit_test(test_written_costs_add_up),
+        cmocka_unit_test(test_cheap_streams_are_inlined),
+        cmocka_unit_test(test_sixteen_members_at_most),
+        cmocka_unit_test(test_reads_that_are_no_rows),
+        cmocka_unit_test(test_kernels_that_are_no_members),
+        cmocka_unit_test(test_hints_keep_apart),
+        cmocka_unit_test(test_what_stands_between_keeps_apart),
+        cmocka_unit_test(test_no_fusion_is_asked_for),
+        cmocka_unit_test(test_groups_are_found_by_their_text),
+        cmocka_unit_test(test_texts_that_are_no_wiring),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -8,6 +8,7 @@
  * Launch:  by DF_LAUNCH of df_formula_gpu.h, which is a loop over blocks and threads where the compiler is not nvcc.
  */
 #include "compiler/generate/gen.h"
+#include "compiler/fusion/fusion.h"
 
 #include <stdlib.h>
 

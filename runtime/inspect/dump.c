@@ -74,6 +74,17 @@ static int parse(struct request *r, const char *text, struct df_error *error)
     return DF_OK;
 }
 
+/* Is the kernel a group, "grey+blur+sobel", one of whose members the name ends with? */
+static bool is_fused(const char *kernel, const char *wanted)
+{
+    const char *slash = strrchr(wanted, '/'), *member = slash ? slash + 1 : wanted;
+    const size_t n = strcspn(member, "#[");
+    for (const char *at = strchr(kernel, '+') ? kernel : ""; *at; at += strcspn(at, "+"), at += *at == '+')
+        if (strcspn(at, "+") == n && strncmp(at, member, n) == 0)
+            return true;
+    return false;
+}
+
 static int unknown(const struct dfr_dump *d, const struct request *r, struct df_error *error)
 {
     char wanted[NAME_BYTES], name[NAME_BYTES], closest[NAME_BYTES];
@@ -86,6 +97,9 @@ static int unknown(const struct dfr_dump *d, const struct request *r, struct df_
         if (strncmp(name, wanted, strlen(wanted)) == 0 && *rest && strchr("[#/", *rest)) /* several nodes, or a graph */
             return dfr_error(error, DF_E_ARGUMENT, "--dump: there is no node '%.200s' alone; did you mean '%.200s%s'?",
                              wanted, wanted, *rest == '[' ? "[*]" : *rest == '#' ? "#*" : "/*");
+        if (is_fused(df_graph_string(d->graph, d->graph->kernels[d->graph->nodes[v].kernel].name), wanted))
+            return dfr_error(error, DF_E_ARGUMENT, "--dump: '%.200s' is inside of '%.200s'; dfc's option --no-fuse makes it a node",
+                             wanted, name);
         dfr_suggest(&suggestion, name);
         if (suggestion.closest != before) { /* the next name is written over this one */
             memcpy(closest, name, sizeof closest);

@@ -48,6 +48,9 @@ expect explain-nofuse 0 "^not fused: grey and blur, line 19: '@nofuse' keeps it 
 expect stats-name 0 '^grey\+blur\+sobel +cpu +1 ' ./fused --stats
 expect too-wide 0 '^not fused: grey, blur, sobel: the rows that they would keep take [0-9.]+ MiB$' "$DFC" chain.df -Dw=100000 --emit=plan
 
+# A member is no node.
+expect dump-of-a-member 1 "^fused: error: --dump: 'main/blur' is inside of 'main/grey\+blur\+sobel'; dfc's option --no-fuse makes it a node$" ./fused --dump=main/blur
+
 # Mistakes.
 sed 's/make()/make() @nofuse/' chain.df >wrong.df
 expect nofuse-without-formulas 1 "^wrong.df:17:29: error: '@nofuse' on 'make', which has no formulas$" "$DFC" wrong.df -o wrong

@@ -49,12 +49,12 @@ platform there {
     gpu g { h2d = 10 GB/s, 10 us; d2h = 10 GB/s, 10 us; bandwidth = 500 GB/s; flops = 10000 / ns; launch = 5 us; }
 }
 END
-expect probed 0 "^platform .*measured by 'dfc probe'" "$DFC" partition f.df --device=none
-expect unknown 0 '^times +1 from cost clauses, 6 by the stated default' "$DFC" partition f.df --platform=small.df
-expect known 0 '^times +1 from cost clauses, 6 estimated from other sizes or devices, or from operations$' "$DFC" partition f.df --platform=there.df
+expect probed 0 "^platform .*measured by 'dfc probe'" "$DFC" partition f.df --no-fuse --device=none
+expect unknown 0 '^times +1 from cost clauses, 6 by the stated default' "$DFC" partition f.df --no-fuse --platform=small.df
+expect known 0 '^times +1 from cost clauses, 6 estimated from other sizes or devices, or from operations$' "$DFC" partition f.df --no-fuse --platform=there.df
 # 8 MiB by 10 GB/s, or by 500 GB/s and a launch; 76 additions (three functions of 24, and four) by 32 / ns.
-expect memory-bound 0 'time +21\.8 us here \(estimated\), 839 us on h \(estimated\)' "$DFC" explain f.df --platform=there.df
-expect compute-bound 0 'time .*2\.49 ms on h \(estimated\)' "$DFC" explain f.df --platform=there.df
-expect other-size 0 'time .*210 us on h \(estimated\)' "$DFC" explain f.df -D n=512 --platform=there.df
-expect probed-known 0 '^times +1 from cost clauses, [36] estimated from other sizes or devices, or from operations' "$DFC" partition f.df --device=none
-expect emulated 0 '^times +1 from cost clauses, 6 estimated' "$DFC" partition f.df --device=emu --platform=there.df
+expect memory-bound 0 'time +21\.8 us here \(estimated\), 839 us on h \(estimated\)' "$DFC" explain f.df --no-fuse --platform=there.df
+expect compute-bound 0 'time .*2\.49 ms on h \(estimated\)' "$DFC" explain f.df --no-fuse --platform=there.df
+expect other-size 0 'time .*210 us on h \(estimated\)' "$DFC" explain f.df --no-fuse -D n=512 --platform=there.df
+expect probed-known 0 '^times +1 from cost clauses, [36] estimated from other sizes or devices, or from operations' "$DFC" partition f.df --no-fuse --device=none
+expect emulated 0 '^times +1 from cost clauses, 6 estimated' "$DFC" partition f.df --no-fuse --device=emu --platform=there.df

@@ -455,7 +455,7 @@ static void test_hidden_in_call(void **state)
                        "kernel f(in a: i32[n], out b: i32[n]; by: i32) { b[x] = a[x] * by + size * gain; }\n"
                        "graph inner(in a: i32[size], out b: i32[size]; gain: i32) { b = f(a, gain); }\n"
                        "graph main { a: i32[3] = src(); b = inner(a, 9);\n"
-                       "    for size in 0..1 { c[size] = f(b, size); sink(c[size]); } }\n";
+                       "    for size in 0..1 { c[size] = f(b, size) @nofuse; sink(c[size]); } }\n";
     struct dfc_front *front = compile(text, stderr);
     assert_non_null(front);
     const struct df_graph *g = front->graph;

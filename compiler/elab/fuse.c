@@ -10,6 +10,8 @@
 #include "compiler/elab/elab.h"
 #include "runtime/graph/builder.h"
 
+#define MOST_MADE 128u                  /* members of all kernels of groups: so their code is compiled in seconds */
+
 /* ---- kernels of groups ---- */
 
 /* In C a name has no '+', and no two kernels have one name. */
@@ -71,10 +73,11 @@ static const struct dfu_group *get_group(struct dfc_unit *u, const struct dfu_wi
 {
     const char *text = dfu_wiring_print(u, wiring);
     const struct dfu_group *const *groups = u->groups.items;
-    for (uint32_t i = 0; text && i < u->groups.n; i++)
+    unsigned made = 0;
+    for (uint32_t i = 0; text && i < u->groups.n; made += groups[i++]->wiring.n)
         if (strcmp(groups[i]->text, text) == 0)
             return groups[i];
-    if (!text || u->options->groups)
+    if (!text || u->options->groups || made + wiring->n > MOST_MADE)
         return NULL;
     struct dfu_group *group = dfu_merge(u, wiring);
     return group && add_group(u, group) && dfc_fill_kernel(u, group->callee) ? group : NULL;
@@ -160,6 +163,35 @@ static bool list_nodes(struct fuser *f)
     return true;
 }
 
+/* ---- what is told ---- */
+
+/* Two kernels are told of once for each reason. */
+static bool note_refusal(struct fuser *f, uint32_t from, uint32_t to, const char *why)
+{
+    struct dfc_unit *u = f->e->u;
+    const struct dfc_unfused one = { f->nodes[from].callee->name, f->nodes[to].callee->name, why,
+                                     dfc_items(f->e)[f->items[to]].stmt->call_loc, 1 };
+    struct dfc_unfused *list = u->unfused.items;
+    for (uint32_t i = 0; i < u->unfused.n; i++)
+        if (list[i].from == one.from && list[i].to == one.to && list[i].why == one.why) {
+            list[i].count++;
+            return true;
+        }
+    if (!(list = dfr_array_add(&u->unfused, sizeof *list, 1)))
+        return dfc_no_memory(u);
+    *list = one;
+    return true;
+}
+
+static bool note_refusals(struct fuser *f)
+{
+    const struct dfu_refusal *r = f->found.refusals.items;
+    for (uint32_t k = 0; k < f->found.refusals.n; k++)
+        if (!note_refusal(f, r[k].from, r[k].to, r[k].why))
+            return false;
+    return true;
+}
+
 /* ---- the wiring of a group ---- */
 
 /* By value: who reads it. Both may be, and neither. */
@@ -224,8 +256,9 @@ static bool add_use(struct fuser *f, uint32_t first, const uint8_t *reads)
     for (uint32_t v = first; v != DF_NONE; v = f->found.next[v])
         if (!add_member(f, &use, &wiring, v, reads))
             return false;
-    if (!(use.group = get_group(e->u, &wiring)))
-        return !e->u->no_memory;        /* its members stay nodes */
+    if (!(use.group = get_group(e->u, &wiring))) /* its members stay nodes */
+        return !e->u->no_memory && note_refusal(f, first, f->node_of[use.items[wiring.n - 1]],
+                                                "the program has as many groups as are compiled in short time");
     struct dfc_joined *item = dfr_array_add(&e->uses, sizeof *item, 1);
     if (!item)
         return dfc_no_memory(e->u);
@@ -292,30 +325,6 @@ static bool order_nodes(struct fuser *f)
     free(cycle);
     e->fill_order = order;
     return ok || dfc_no_memory(e->u);
-}
-
-/* ---- what is told ---- */
-
-static bool note_refusals(struct fuser *f)
-{
-    struct dfc_unit *u = f->e->u;
-    const struct dfu_refusal *r = f->found.refusals.items;
-    for (uint32_t k = 0; k < f->found.refusals.n; k++) {
-        const struct dfc_unfused one = { f->nodes[r[k].from].callee->name, f->nodes[r[k].to].callee->name, r[k].why,
-                                         dfc_items(f->e)[f->items[r[k].to]].stmt->call_loc, 1 };
-        struct dfc_unfused *list = u->unfused.items;
-        uint32_t i = 0;
-        while (i < u->unfused.n && !(list[i].from == one.from && list[i].to == one.to && list[i].why == one.why))
-            i++;
-        if (i < u->unfused.n) {
-            list[i].count++;
-            continue;
-        }
-        if (!(list = dfr_array_add(&u->unfused, sizeof *list, 1)))
-            return dfc_no_memory(u);
-        *list = one;
-    }
-    return true;
 }
 
 /* ---- all of it ---- */

@@ -218,6 +218,33 @@ static void test_sixteen_members_at_most(void **state)
     unmake(&m);
 }
 
+/* A long chain of other kernels each time: code is made for some groups, and the rest stay nodes. */
+static void test_groups_are_limited(void **state)
+{
+    static const char *const names[] = { "twice", "root", "blur", "lead" };
+    char *body = calloc(1, 40000);
+    uint32_t random = 5;
+    struct made m;
+    size_t members = 0;
+    (void)state;
+    assert_non_null(body);
+    strcpy(body, "s0 = src();");
+    for (int i = 0; i < 600; i++) {
+        random = random * 1664525u + 1013904223u;
+        sprintf(body + strlen(body), " s%d = %s(s%d);", i + 1, names[random >> 30], i);
+    }
+    strcat(body, " snk(s600);");
+    make(&m, body);
+    free(body);
+    for (size_t i = 0; i < m.front->n_groups; i++)
+        members += m.front->groups[i]->wiring.n;
+    assert_int_equal(members, 128);
+    assert_int_equal(m.front->graph->n_nodes, 2 + 600 - 128 + 8);
+    assert_string_equal(m.front->unfused[m.front->n_unfused - 1].why,
+                        "the program has as many groups as are compiled in short time");
+    unmake(&m);
+}
+
 /* ---- not joined ---- */
 
 static void test_reads_that_are_no_rows(void **state)
@@ -323,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_written_costs_add_up),
         cmocka_unit_test(test_cheap_streams_are_inlined),
         cmocka_unit_test(test_sixteen_members_at_most),
+        cmocka_unit_test(test_groups_are_limited),
         cmocka_unit_test(test_reads_that_are_no_rows),
         cmocka_unit_test(test_kernels_that_are_no_members),
         cmocka_unit_test(test_hints_keep_apart),

@@ -25,12 +25,12 @@ made() { # PEER COMMAND…: a peer's shared object, if it can be made
     if "$@" -o "$out/$peer.so" >"$out/$peer.log" 2>&1; then theirs+=("$out/$peer.so"); else echo "skip $peer: $(head -n 1 "$out/$peer.log")"; fi
 }
 ours() { # FILTER NAME OPTION…: the library of a graph, behind a contender called NAME
-    local filter=$1 name=$2 dir=$out/$1-$2 more=(); shift 2
+    local filter=$1 name=$2 dir=$out/$1-$2 stem=$1_$2 more=(); shift 2 # two libraries of one name would be one for the loader
     mkdir -p "$dir"
     case $filter in unsharp) more=(-DPLANES=3) ;; canny) more=(-DSCALARS=",CANNY_LOW,CANNY_HIGH") ;; esac
-    "$build/bin/dfc" "../../examples/filters/$filter.df" --lib --graph="$filter" --nvcc=none "$@" -o "$dir/lib$filter.so" &&
-        $cc "${c_flags[@]}" -DFILTER="$filter" -DHEADER="\"$dir/$filter.h\"" -DNAME="\"dfc, $name\"" "${more[@]}" \
-            filters/ours.c -o "$out/ours-$filter-$name.so" -L"$dir" -l"$filter" -Wl,-rpath,"$dir"
+    "$build/bin/dfc" "../../examples/filters/$filter.df" --lib --graph="$filter" --nvcc=none "$@" -o "$dir/lib$stem.so" &&
+        $cc "${c_flags[@]}" -DFILTER="$filter" -DHEADER="\"$dir/$stem.h\"" -DNAME="\"dfc, $name\"" "${more[@]}" \
+            filters/ours.c -o "$out/ours-$filter-$name.so" -L"$dir" -l"$stem" -Wl,-rpath,"$dir"
 }
 size_of() {
     # Halide 14's code of sobel by Mullapudi's schedule ends by SIGILL on small pictures

@@ -187,7 +187,14 @@ $(OBJ)/%.o: %.c $(OBJ)/flags
 	$(Q)$(CC) $(FLAGS) $(DEFS) $(EXTRA) -MMD -MP $(CFLAGS) -c -o $@ $<
 
 $(LIB)/libdf.a: $(call obj,$(RUNTIME_SRC))
-$(LIB)/libdf-cuda.a: $(call obj,$(CUDA_SRC))
+# The kernels that measure a GPU, with none of C++'s runtime; for all architectures, as --gpu-arch=all.
+CUDA_LOOPS := $(OBJ)/runtime/cuda/cuda_loops.o
+$(CUDA_LOOPS): runtime/cuda/cuda_loops.cu runtime/cuda/cuda_loops.h runtime/device/gauge.h $(OBJ)/flags
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -O2 --fmad=false -arch=all-major -Wno-deprecated-gpu-targets --threads=0 -I. \
+	    -Xcompiler=-fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics -c -o $@ $<
+
+$(LIB)/libdf-cuda.a: $(call obj,$(CUDA_SRC)) $(CUDA_LOOPS)
 $(LIB)/libdfplan.a: $(call obj,$(PLAN_SRC))
 $(LIB)/libdffront.a: $(call obj,$(FRONT_SRC)) $(PARSER_OBJ)
 $(LIB)/libdfdriver.a: $(call obj,$(filter-out $(MAIN_SRC),$(DRIVER_SRC)))
@@ -223,7 +230,7 @@ $(filter-out %/io.df,$(filter %.df,$(IMPORTS))): $(STD)/%.df: runtime/std/kernel
 comma := ,
 # prototypes.h refers to the reader weakly, so it is asked for by name.
 DW_LINK   = $(if $(HAVE_DW),-Wl$(comma)-u$(comma)dfc_prototypes_read)
-CUDA_LINK = $(if $(CUDA_HOME),-Wl$(comma)-u$(comma)dfr_cuda_ops $(LIB)/libdf-cuda.a -L$(CUDA_HOME)/lib64 -L$(CUDA_HOME)/lib -lcudart_static)
+CUDA_LINK = $(if $(CUDA_HOME),-Wl$(comma)-u$(comma)dfr_cuda_ops$(comma)-u$(comma)dfr_cuda_enqueue_loop $(LIB)/libdf-cuda.a -L$(CUDA_HOME)/lib64 -L$(CUDA_HOME)/lib -lcudart_static)
 LINK_ALL  = $(LIB)/libdfdriver.a $(LIB)/libdffront.a $(LIB)/libdfplan.a $(CUDA_LINK) $(LIB)/libdf.a
 
 $(BIN)/dfc: $(call obj,$(MAIN_SRC)) $(LIB)/libdfdriver.a $(LIBRARIES)
@@ -273,7 +280,7 @@ $(MOCK_OBJ): EXTRA = -isystem $(CUDA_HOME)/include -fvisibility=default
 unit_obj = $(filter %/$(1).o,$(UNIT_OBJ))
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
 $(UNIT_OBJ): EXTRA = -UNDEBUG -Itests/rig $(GV_CFLAGS)
-ON_MOCK := $(addprefix $(BUILDDIR)/tests/test_cuda_,mock times machine)
+ON_MOCK := $(addprefix $(BUILDDIR)/tests/test_cuda_,mock times machine figures)
 $(ON_MOCK): MOCK = $(MOCK_OBJ) -Wl,--export-dynamic-symbol='cublas*'
 $(ON_MOCK): $(MOCK_OBJ)
 

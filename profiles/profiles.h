@@ -177,6 +177,7 @@ struct dfw_probe_options {
     uint64_t array_bytes;               /* of STREAM's arrays on the host; 0: by STREAM's rule */
 };
 #define DFW_FIGURES_S 1.5               /* what the figures of the host take */
+#define DFW_DEVICE_FIGURES_S 0.8        /* and those of a device */
 
 struct dfw_probe_report {
     uint32_t n_units;
@@ -184,6 +185,7 @@ struct dfw_probe_report {
     struct dfw_pairs pairs;
     struct dfw_figures figures[DF_MAX_UNITS]; /* n 0: not measured, as of an emulated device: it computes on the host's
                                                * cores */
+    char no_figures[DF_MAX_UNITS][256]; /* why a device has none; "": it has, or is emulated */
     char no_device[512];                /* why there is no GPU in the platform; "": there is one */
 };
 

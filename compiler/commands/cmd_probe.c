@@ -13,9 +13,9 @@ static const char usage[] =
     "Measures this machine: its CPU cores and memories, and how many bytes per second all cores together read and\n"
     "write in memory (STREAM's triad); for each GPU the latency, bandwidth and threshold of its link in each\n"
     "direction, whether copies overlap, and what a launch costs; and the link from each GPU to each other that it\n"
-    "sends to directly. For the cores, by 1, 2, 4, ... of them: STREAM's four bandwidths, additions and multiplications\n"
-    "per second, random reads and atomic updates. Writes a platform declaration, with the figures as a\n"
-    "table in comments, and stores all of it, so that later commands use it.\n";
+    "sends to directly. For the cores, by 1, 2, 4, ... of them, and for each GPU as a whole: STREAM's four bandwidths,\n"
+    "additions and multiplications per second, random reads and atomic updates. Writes a platform declaration, with\n"
+    "the figures as a table in comments, and stores all of it, so that later commands use it.\n";
 
 static const struct dfc_option own_options[] = {
     { NULL, NULL, "options" },

@@ -50,15 +50,27 @@ static bool shares_host(const struct df_platform *p, const struct dfw_probe_repo
 
 /* ---- the table ---- */
 
-static void print_method(FILE *out, const struct dfw_figures *host)
+static void print_arrays(FILE *out, const struct dfw_figures *f, const char *caches)
 {
     char array[32], cache[32];
-    if (!host->n)
+    fprintf(out, "arrays of %s", dfr_text_bytes(f->array_bytes, array, sizeof array));
+    if (f->cache_bytes)
+        fprintf(out, " (%s: %s)", caches, dfr_text_bytes(f->cache_bytes, cache, sizeof cache));
+    fputc('\n', out);
+}
+
+static void print_method(FILE *out, const struct df_platform *p, const struct dfw_figures *figures)
+{
+    if (!figures[0].n)
         return;
-    fprintf(out, "// copy, scale, add, triad: STREAM, f64, arrays of %s", dfr_text_bytes(host->array_bytes, array, sizeof array));
-    if (host->cache_bytes)
-        fprintf(out, " (last caches: %s)", dfr_text_bytes(host->cache_bytes, cache, sizeof cache));
-    fputs("\n// f32, f64: multiplications and additions in turn, not contracted; dependent, random: reads of 8 bytes in such an"
+    fputs("// copy, scale, add, triad: STREAM, f64, ", out);
+    print_arrays(out, &figures[0], "last caches");
+    for (uint32_t u = 1; u < p->n_units; u++)
+        if (figures[u].n) {
+            fprintf(out, "//     %s: one chain of dependent reads; ", p->units[u].name);
+            print_arrays(out, &figures[u], "last cache");
+        }
+    fputs("// f32, f64: multiplications and additions in turn, not contracted; dependent, random: reads of 8 bytes in such an"
           " array\n// shared, spread: atomic additions to one place, or to one for each thread\n", out);
 }
 
@@ -90,16 +102,24 @@ static void print_row(FILE *out, const char *unit, bool device, const struct dfw
     fputc('\n', out);
 }
 
+static void print_missing(FILE *out, const char *unit, bool shares, const char *why)
+{
+    fprintf(out, "// %-16s %s%s", unit, shares ? "is emulated: it shares the host's cores and memory" : "was not measured",
+            *why ? ": " : "");
+    for (; *why; why++)                 /* in one line */
+        fputc(*why == '\n' ? ' ' : *why, out);
+    fputc('\n', out);
+}
+
 int dfw_figures_print_text(FILE *out, const struct df_platform *p, const struct dfw_probe_report *report)
 {
-    print_method(out, &report->figures[0]);
+    print_method(out, p, report->figures);
     print_heads(out);
     for (uint32_t u = 0; u < p->n_units; u++) {
         for (uint32_t i = 0; i < report->figures[u].n; i++)
             print_row(out, p->units[u].name, u > 0, &report->figures[u], i);
         if (!report->figures[u].n)
-            fprintf(out, "// %-16s %s\n", p->units[u].name,
-                    shares_host(p, report, u) ? "is emulated: it shares the host's cores and memory" : "was not measured");
+            print_missing(out, p->units[u].name, shares_host(p, report, u), report->no_figures[u]);
     }
     return ferror(out) ? DF_E_IO : DF_OK;
 }
@@ -162,6 +182,12 @@ int dfw_figures_print_json(FILE *out, const struct df_platform *p, const struct 
             fputs(", \"shares\": ", out);
             dfr_text_json(out, p->units[0].name);
         }
+        if (report->no_figures[u][0]) {
+            fputs(", \"not_measured\": ", out);
+            dfr_text_json(out, report->no_figures[u]);
+        }
+        if (u > 0 && f->n)
+            fprintf(out, ", \"array_bytes\": %" PRIu64 ", \"cache_bytes\": %" PRIu64, f->array_bytes, f->cache_bytes);
         fputs(", \"figures\": [", out);
         for (uint32_t i = 0; i < f->n; i++)
             print_json_row(out, u > 0, f, i);

@@ -1,8 +1,8 @@
 /* probe.c - makes a platform of this machine: the host by what hwloc and the operating system say, each GPU by
  * measuring it. `dfc probe` calls it.
  *
- * Figures:  of the host by figures_host.c. An emulated GPU has none, since it computes on the host's cores. Of a real one
- *           they are not measured.
+ * Figures:  of the host by figures_host.c, of a GPU by figures_device.c. If these cannot be had, the report says why. An
+ *           emulated GPU has none, since it computes on the host's cores.
  * Workers:  the number of cores less one per GPU, as in a run. The emulator stands for as many GPUs as it is told.
  * Cores:    those that emulated GPUs share with the workers; none are said if GPUs are real.
  * Handover: a chain of empty jobs runs on each GPU after it was measured.
@@ -89,6 +89,19 @@ static int open_and_probe(const struct dfr_device_ops *ops, uint32_t index, bool
     return status;
 }
 
+static void probe_device_figures(const struct dfr_device_ops *ops, uint32_t index, bool quick, struct df_unit *unit,
+                                 struct dfw_figures *figures, char *no_figures, struct step *step)
+{
+    struct df_error why = { "" };
+    double seconds = quick ? DFW_DEVICE_FIGURES_S / 4 : DFW_DEVICE_FIGURES_S;
+    if (!ops->gauge)
+        return;
+    if (dfw_figures_device(ops, index, unit, seconds, figures, device_progress, step, &why) == DF_OK)
+        dfw_figures_give(figures, unit);
+    else
+        snprintf(no_figures, sizeof ((struct dfw_probe_report *)0)->no_figures[0], "%s", why.text);
+}
+
 /* Fills the platform that the emulator stands for: the gpus of the given one, or if it has none, the default one. Gives
  * how many gpus it has. */
 static uint32_t emulated_units(const struct df_platform *given, struct df_platform *emulated)
@@ -158,6 +171,8 @@ static int probe_devices(const struct dfr_device_ops *ops, const struct dfw_prob
                                         options->quick, unit, error);
         if (status != DF_OK)
             return status;
+        probe_device_figures(ops, i, options->quick, unit, &report->figures[p->n_units], report->no_figures[p->n_units],
+                             &step);
         dfw_identifier(unit->name, sizeof unit->name, name);
         unit->peer = (struct df_link){ 0 }; /* until the pairs are measured */
         p->n_units++;

@@ -48,6 +48,13 @@ int dfw_probe_peers(const struct dfr_device_ops *ops, struct dfr_device *const *
 int dfw_figures_host(double seconds, uint64_t array_bytes, struct dfw_figures *figures, dfw_progress *progress,
                      void *arg, struct df_error *error);
 
+/* ---- figures_device.c ---- */
+
+/* Measures device `index`, which is such a unit, in about so many seconds. Its back end has loops, and nobody has it open.
+ * Fills *figures only if all was measured. */
+int dfw_figures_device(const struct dfr_device_ops *ops, uint32_t index, const struct df_unit *unit, double seconds,
+                       struct dfw_figures *figures, dfw_progress *progress, void *arg, struct df_error *error);
+
 /* ---- probe_handover.c ---- */
 
 /* Fills unit->handover_s, of device `index` of that kind. Its links and launch are known. platform: for the emulator, the

@@ -10,7 +10,7 @@
  *           call reports it too. faulted() says so from then on.
  * Files:    this one opens and closes a device, and puts errors into words. cuda_machine.c says what GPUs there are,
  *           loads the program's code, and pins memory; cuda_work.c copies, launches and has events; cuda_graph.c
- *           records; cuda_blas.c finds cuBLAS.
+ *           records; cuda_blas.c finds cuBLAS; cuda_gauge.c measures.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,4 +255,5 @@ const struct dfr_device_ops dfr_cuda_ops = {
     .cache_bytes = dfr_cuda_cache_bytes,
     .host_register = dfr_cuda_host_register,
     .host_unregister = dfr_cuda_host_unregister,
+    .gauge = dfr_cuda_gauge,
 };

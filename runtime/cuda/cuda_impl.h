@@ -89,6 +89,10 @@ int dfr_cuda_event_record(struct dfr_device *device, struct dfr_event *event, ui
 int dfr_cuda_event_query(struct dfr_device *device, struct dfr_event *event, bool *complete, struct df_error *error);
 bool dfr_cuda_event_times(struct dfr_device *device, struct dfr_event *event, double *begin_s, double *end_s);
 
+/* cuda_gauge.c */
+int dfr_cuda_gauge(struct dfr_device *device, enum dfr_gauge gauge, uint64_t array_bytes, uint32_t turns, uint32_t stream,
+                  double *work, struct df_error *error);
+
 /* cuda_graph.c */
 int dfr_cuda_record_begin(struct dfr_device *device, uint32_t stream, struct df_error *error);
 int dfr_cuda_record_part(struct dfr_device *device, uint32_t stream, uint32_t part, uint32_t after,

@@ -23,6 +23,7 @@
 #ifndef DF_DEVICE_H
 #define DF_DEVICE_H
 
+#include "runtime/device/gauge.h"
 #include "runtime/graph/platform.h"
 
 #define DFR_RECORDED_PARTS 32u          /* of one recording, at most */
@@ -175,6 +176,11 @@ struct dfr_device_ops {
     /* In how many seconds the next event may become complete; INFINITY: none before something else is given to the device.
      * The worker sleeps for so long, and sees no other event until it asks again. NULL: the back end cannot say. */
     double (*next_event_s)(struct dfr_device *device);
+    /* Enqueues a loop that measures the device, `turns` times. It works on three arrays of so many bytes, a multiple of 8,
+     * that lie one behind the other in the pool; what they held is lost. *work is how much of what gauge.h says is done.
+     * DF_E_DEVICE: among others, this program has no such loops. NULL: the device computes on the host. */
+    int (*gauge)(struct dfr_device *device, enum dfr_gauge gauge, uint64_t array_bytes, uint32_t turns, uint32_t stream,
+                double *work, struct df_error *error);
 };
 
 struct dfr_device {

@@ -9,6 +9,11 @@ step=step5 budget_s=180
 set_up_planned "measured   dfc SOURCES/measured.df -o measured" "$@"
 n=1024; [ "$device" = cuda ] || n=48
 
+figure_probed() { # FILE COLUMN: of the first GPU's row in the table of figures, which stands in comments
+    awk -v column="$2" '$1 == "//" && $3 == "all" { print $column; found = 1; exit } END { exit !found }' "$1" && return
+    grep 'was not measured' "$1" >&2
+    return 1
+}
 probe_h2d() { probe "$1" && probed "$1" h2d; } # FILE: GB/s to the device
 profile() { measure_times $n && time_us $n mm_gpu; }
 cold() { # us of ma_gpu that finds nothing in the GPU's cache
@@ -43,12 +48,22 @@ against() { # what was measured over what was predicted
     if [ -z "$measured" ] || [ -z "$predicted" ]; then echo "one of the two is not known" >&2; return 77; fi
     calc "$measured / $predicted"
 }
+figures_probed() {
+    once 'triad probed' GB/s figure_probed "$out/step5.probe.df" 7
+    once 'f32 probed' Gflop/s figure_probed "$out/step5.probe.df" 8
+    once 'f64 probed' Gflop/s figure_probed "$out/step5.probe.df" 9
+    once 'dependent read probed' ns figure_probed "$out/step5.probe.df" 10
+    once 'random reads probed' GB/s figure_probed "$out/step5.probe.df" 13
+    once 'shared updates probed' M/s figure_probed "$out/step5.probe.df" 14
+    once 'spread updates probed' M/s figure_probed "$out/step5.probe.df" 15
+}
 turn() {
     once 'h2d probed' GB/s probe_h2d "$out/step5.probe.df"
     once 'h2d probed again' GB/s probe_h2d "$work/again.df"
     plan_for "$out/step5.probe.df"
     once 'd2h probed' GB/s probed "$out/step5.probe.df" d2h
     once 'launch probed' us probed "$out/step5.probe.df" launch
+    [ "$device" = emu ] || figures_probed # an emulated GPU has the host's
     once 'product on the GPU' us profile
     for kernel in mm_cpu ma_gpu ma_cpu; do once "time of $kernel" us time_us $n $kernel; done
     once 'time of ma_gpu with a cold cache' us cold

@@ -421,8 +421,9 @@ static bool sleep_or_take(struct df_run *run, struct dfr_worker *w, uint64_t *jo
 
     if (w->deque)
         dfr_deque_barrier(run->threads.fences); /* pairs with dfr_steal_wake(), which looks for sleepers after a push */
-    if (is_over(run, w) || gang_gathers(run) || (w->deque ? dfr_steal_victim(run, w) != NULL
-                                                          : (found = take(run, w, job))))
+    if (is_over(run, w) || gang_gathers(run) ||
+        (w->deque ? dfr_steal_victim(run, w) != NULL : (found = take(run, w, job))) ||
+        is_over(run, w))                /* again: take() may have ended the call, and then nobody wakes this thread */
         dfr_wake_cancel(wake, key);
     else
         dfr_wake_sleep(wake, key, -1);

@@ -264,6 +264,32 @@ static bool connect(struct dfc_fill *fill, const uint32_t *values, unsigned n, u
     return true;
 }
 
+/* Completes the description with where and how the node is called, and gives it to the builder. */
+static bool add_node(struct dfc_fill *fill, const struct dfc_item *item, const struct dfc_solved *solved,
+                     const struct scratch *scratch, struct df_node_desc *desc, uint32_t *node)
+{
+    struct dfc_unit *u = fill->e->u;
+    const struct dfl_loc loc = item->stmt->call_loc;
+    int32_t indices[DFC_MAX_LOOPS];
+    struct df_error error;
+    desc->dims = solved->dims;
+    desc->port_dims = solved->port_dims;
+    desc->scalars = scratch->scalars;
+    desc->value_names = scratch->names;
+    desc->n_cost = u->classes.names.n;
+    desc->scope = fill->scope[item->frame];
+    desc->indices = indices;
+    desc->n_indices = loop_indices(item->env, indices);
+    desc->file = dfl_sink_file_name(u->sink, loc.file);
+    desc->line = loc.line;
+    desc->col = loc.col;
+    int rc = df_builder_node_desc(u->builder, desc, node, &error);
+    if (rc != DF_OK)
+        return builder_failed(u, loc, rc, &error);
+    fill->n_nodes++;
+    return true;
+}
+
 static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved, struct scratch *scratch)
 {
     struct dfc_elab *e = fill->e;
@@ -272,9 +298,7 @@ static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solv
     const struct dfc_callee *callee = item->callee;
     const struct dfc_names names = dfc_frame_names(e, item->frame, item->env, DFC_USE_SCALAR);
     double cost_s[DF_MAX_CLASSES];
-    int32_t indices[DFC_MAX_LOOPS];
     struct dfc_hints hints;
-    struct df_error error;
     uint32_t threads;
     for (unsigned i = 0; i < callee->sig.n_scalars; i++)
         if (!build_scalar(u, &names, item->stmt, callee, i, &scratch->scalars[i]))
@@ -286,32 +310,18 @@ static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solv
         !dfc_call_hints(u, item->stmt, callee, &names, &hints))
         return false;
     name_values(e, item, scratch);
-    const struct dfl_loc loc = item->stmt->call_loc;
-    const struct df_node_desc desc = {
+    struct df_node_desc desc = {
         .kernel = callee->id,
-        .dims = solved->dims,
-        .port_dims = solved->port_dims,
-        .scalars = scratch->scalars,
         .threads = threads,
         .cost_s = callee->cost_classes ? cost_s : NULL,
-        .n_cost = u->classes.names.n,
-        .scope = fill->scope[item->frame],
         .ordinal = item->ordinal,
-        .indices = indices,
-        .n_indices = loop_indices(item->env, indices),
         .hint_class = hints.cls,
         .depth = hints.depth,
         .rate = hints.rate,
-        .file = dfl_sink_file_name(u->sink, loc.file),
-        .line = loc.line,
-        .col = loc.col,
-        .value_names = scratch->names,
     };
-    int rc = df_builder_node_desc(u->builder, &desc, &fill->node[id], &error);
-    if (rc != DF_OK)
-        return builder_failed(u, loc, rc, &error);
-    fill->n_nodes++;
-    return connect(fill, e->in_values + item->first_in, callee->sig.n_in, fill->node[id], loc);
+    if (!add_node(fill, item, solved, scratch, &desc, &fill->node[id]))
+        return false;
+    return connect(fill, e->in_values + item->first_in, callee->sig.n_in, fill->node[id], item->stmt->call_loc);
 }
 
 bool dfc_fill_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved)
@@ -392,44 +402,28 @@ static bool build_group(struct dfc_fill *fill, const struct dfc_joined *use, con
     const struct dfc_callee *callee = use->group->callee;
     const struct dfc_item *last = &dfc_items(e)[use->items[use->group->wiring.n - 1]];
     const struct dfc_names names = dfc_frame_names(e, last->frame, last->env, DFC_USE_SCALAR);
-    const struct dfl_loc loc = last->stmt->call_loc;
     double cost_s[DF_MAX_CLASSES];
-    int32_t indices[DFC_MAX_LOOPS];
     struct dfc_hints hints;
-    struct df_error error;
     uint32_t node;
     bool any_cost;
     if (!group_scalars(fill, use, scratch->scalars) || !group_costs(fill, use, member_dims, cost_s, &any_cost) ||
         !dfc_call_hints(u, last->stmt, last->callee, &names, &hints))
         return false;
     group_outs(fill, use, scratch);
-    const struct df_node_desc desc = {
+    struct df_node_desc desc = {
         .kernel = callee->id,
-        .dims = solved->dims,
-        .port_dims = solved->port_dims,
-        .scalars = scratch->scalars,
         .threads = 1,
         .cost_s = any_cost ? cost_s : NULL,
-        .n_cost = u->classes.names.n,
-        .scope = fill->scope[last->frame],
         .ordinal = use->ordinal,
-        .indices = indices,
-        .n_indices = loop_indices(last->env, indices),
         .hint_class = hints.cls,
         .depth = hints.depth,
         .rate = hints.rate,
-        .file = dfl_sink_file_name(u->sink, loc.file),
-        .line = loc.line,
-        .col = loc.col,
-        .value_names = scratch->names,
     };
-    int rc = df_builder_node_desc(u->builder, &desc, &node, &error);
-    if (rc != DF_OK)
-        return builder_failed(u, loc, rc, &error);
-    fill->n_nodes++;
+    if (!add_node(fill, last, solved, scratch, &desc, &node))
+        return false;
     for (unsigned m = 0; m < use->group->wiring.n; m++)
         fill->node[use->items[m]] = node;
-    return connect(fill, use->outside, callee->sig.n_in, node, loc);
+    return connect(fill, use->outside, callee->sig.n_in, node, last->stmt->call_loc);
 }
 
 bool dfc_fill_group(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved,

@@ -26,34 +26,6 @@ bool dff_exact_float(struct dff_build *b, struct dff_value *v, double f, struct 
 
 /* ---- operators ---- */
 
-static enum df_x operator_code(enum dfl_op op)
-{
-    switch (op) {
-    case DFL_OP_NEG: return DF_X_NEG;
-    case DFL_OP_NOT: return DF_X_NOT;
-    case DFL_OP_MUL: return DF_X_MUL;
-    case DFL_OP_DIV: return DF_X_DIV;
-    case DFL_OP_MOD: return DF_X_MOD;
-    case DFL_OP_ADD: return DF_X_ADD;
-    case DFL_OP_SUB: return DF_X_SUB;
-    case DFL_OP_LT: return DF_X_LT;
-    case DFL_OP_LE: return DF_X_LE;
-    case DFL_OP_GT: return DF_X_GT;
-    case DFL_OP_GE: return DF_X_GE;
-    case DFL_OP_EQ: return DF_X_EQ;
-    case DFL_OP_NE: return DF_X_NE;
-    case DFL_OP_AND: return DF_X_AND;
-    case DFL_OP_OR: return DF_X_OR;
-    case DFL_OP_BITNOT:
-    case DFL_OP_BITAND:
-    case DFL_OP_BITOR:
-    case DFL_OP_BITXOR:
-    case DFL_OP_SHL:
-    case DFL_OP_SHR: break;
-    }
-    return DF_X_INT;                    /* no operator of params */
-}
-
 static bool shift(struct dff_build *b, const struct dfl_expr *e, int64_t x, int64_t count, struct dff_value *v)
 {
     int64_t moved;
@@ -92,7 +64,7 @@ bool dff_exact_unary(struct dff_build *b, const struct dfl_expr *e, const struct
     struct df_error error;
     if (e->op == DFL_OP_BITNOT)
         return dff_exact_int(v, ~x->n.i);
-    return from_number(b, e, df_number_unary(operator_code(e->op), x->n, &n, &error), &error, &n, v);
+    return from_number(b, e, df_number_unary(dfc_operator(e->op), x->n, &n, &error), &error, &n, v);
 }
 
 bool dff_exact_binary(struct dff_build *b, const struct dfl_expr *e, const struct dff_value *x,
@@ -100,7 +72,7 @@ bool dff_exact_binary(struct dff_build *b, const struct dfl_expr *e, const struc
 {
     struct df_number n;
     struct df_error error;
-    enum df_x op = operator_code(e->op);
+    enum df_x op = dfc_operator(e->op);
     if (op == DF_X_INT)
         return bits(b, e, x->n.i, y->n.i, v);
     if ((op == DF_X_DIV || op == DF_X_MOD) && !dff_is_real(x) && !dff_is_real(y) && y->n.i == 0)

@@ -19,7 +19,7 @@ static const char *dynamic_of(const struct dfc_value *a, const struct dfc_value 
     return a->dynamic ? a->dynamic : b->dynamic;
 }
 
-static enum df_x operator_code(enum dfl_op op)
+enum df_x dfc_operator(enum dfl_op op)
 {
     switch (op) {
     case DFL_OP_NEG: return DF_X_NEG;
@@ -38,9 +38,9 @@ static enum df_x operator_code(enum dfl_op op)
     case DFL_OP_AND: return DF_X_AND;
     case DFL_OP_OR: return DF_X_OR;
     case DFL_OP_BITNOT: case DFL_OP_BITAND: case DFL_OP_BITOR: case DFL_OP_BITXOR: case DFL_OP_SHL: case DFL_OP_SHR:
-        break; /* fold() refuses these */
+        break;
     }
-    return DF_X_ADD;
+    return DF_X_INT;
 }
 
 static bool compares(enum df_x op)
@@ -109,7 +109,7 @@ static bool fold_unary(struct dfc_unit *u, const struct dfc_names *names, const 
 {
     struct dfc_value a;
     struct df_error error;
-    enum df_x op = operator_code(e->op);
+    enum df_x op = dfc_operator(e->op);
     if (!fold(u, names, e->a, &a))
         return false;
     struct dfc_value result = { .known = a.known, .dynamic = a.dynamic, .seconds = a.seconds };
@@ -174,7 +174,7 @@ static bool fold_binary(struct dfc_unit *u, const struct dfc_names *names, const
     bool number = a.known && a.n.kind != DF_KIND_STR && !a.seconds;
     if (number && ((e->op == DFL_OP_AND && is_zero(&a)) || (e->op == DFL_OP_OR && !is_zero(&a))))
         return fold_logic(u, names, e, &a, value);
-    return fold(u, names, e->b, &b) && fold_operation(u, e, operator_code(e->op), &a, &b, value);
+    return fold(u, names, e->b, &b) && fold_operation(u, e, dfc_operator(e->op), &a, &b, value);
 }
 
 static bool fold_call(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e,

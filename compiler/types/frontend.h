@@ -229,6 +229,8 @@ struct dfc_names {                      /* what the names of an expression stand
     bool kinds_only;                    /* numbers and params, too, count by their kind alone */
 };
 
+/* The operator in the code of scalars. DF_X_INT, which is none: it works on bits, so only formulas have it. */
+enum df_x dfc_operator(enum dfl_op op);
 bool dfc_fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value);
 /* The same for an i64; any other kind is reported. If only the kind is known, *value is 0 and *known is false. */
 bool dfc_fold_int(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, int64_t *value,

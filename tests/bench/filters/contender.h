@@ -1,13 +1,13 @@
 /* contender.h - what the filter bench calls: the same filters by dfc, by a hand in C, by Halide and by OpenCV. Each of
  * them is a shared object with one function, contenders(), so that whatever is not installed is simply not there.
  *
- * Filters:  name, input, output; all are rows of pixels without gaps
- *   - harris     f32[h, w]     f32[h - 4, w - 4]     PolyMage's definition, no border
- *   - unsharp    f32[3, h, w]  f32[3, h - 4, w - 4]  PolyMage's, planes one behind the other, no border
- *   - bilateral  f32[h, w]     f32[h, w]             window of 5 pixels across, mirrored; as cv::bilateralFilter
- *   - sobel      u8[h, w]      u8[h, w]              Gauss 5 x 5, length of Sobel's gradient; mirrored
- *   - canny      u8[h, w]      u8[h, w]              of a blurred picture; as cv::Canny with aperture 3 and L2
- *   - camera     u16[h, w]     u8[h - 12, w - 12, 3] the twelve stages of examples/filters/camera.df, no border
+ * Filters:  pictures are rows of pixels without gaps. Each filter is given by input, output and definition.
+ *           harris: f32[h, w] to f32[h - 4, w - 4], by PolyMage's definition, no border.
+ *           unsharp: f32[3, h, w] to f32[3, h - 4, w - 4], by PolyMage's definition, planes apart, no border.
+ *           bilateral: f32[h, w] to f32[h, w], a window of 5 pixels across, mirrored, as cv::bilateralFilter.
+ *           sobel: u8[h, w] to u8[h, w], Gauss 5 x 5 and the length of Sobel's gradient, mirrored.
+ *           canny: u8[h, w] to u8[h, w], of a blurred picture, as cv::Canny with aperture 3 and L2.
+ *           camera: u16[h, w] to u8[h - 12, w - 12, 3], the twelve stages of examples/filters/camera.df, no border.
  * Threads:  run() works on the calling thread alone.
  */
 #ifndef CONTENDER_H
